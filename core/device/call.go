@@ -1,0 +1,52 @@
+package device
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// Operand is a resolved tensor: an address, an element type and a layout. The address is that of
+// the element with all indices zero; strides count elements, may be zero (broadcast) or negative.
+type Operand struct {
+	Addr  unsafe.Pointer // CPU-visible; nil only when there are no elements
+	Heap  Heap           // the heap that Addr lies in; nil for scalars and foreign memory
+	DType dtype.DType
+	shape.Layout
+}
+
+// Call is one run of a program: its operands, attributes and scratch memory, in the frame in which
+// every device takes an operator of that kind. Inputs have been cast as the row's TypeRule says.
+//
+//   - Unary, Binary, Compare, Select, Convert, Create: inputs are stretched to the output's
+//     dimensions (broadcast axes have stride 0), so all operands have one shape.
+//   - Reduce, Scan: the output has the input's rank; reduced axes (Axes) have dimension 1.
+//   - Product: In[0] is batch..., M, K; In[1] is batch..., K, N; Out[0] is batch..., M, N; the
+//     batch axes of all three agree (stride 0 where broadcast). Transposes are in the strides.
+//   - Index: see the rows; index operands are int64 and already broadcast.
+//
+// A scalar operand is an element in memory that lives as long as the call, with strides 0.
+type Call struct {
+	Op        op.ID
+	In, Out   []Operand
+	Attrs     op.Attrs
+	Axes      op.Axes        // the axes that the operator works along
+	Seed      [2]uint64      // for random operators: key and counter of a Philox generator
+	Workspace unsafe.Pointer // as many bytes as Program.Workspace asked for, aligned to 256
+	Count     int64          // set by programs with a data-dependent result: elements along axis 0
+
+	// Owner hears of the end of the call.
+	Owner Owner
+}
+
+// Owner is whoever submitted a call.
+type Owner interface {
+	// Ready is asked by the stream just before the call runs. An error means that an input was
+	// never computed; the stream then skips the call and hands the error to Done.
+	Ready() error
+	// Done is called exactly once when the call has ended, with nil or what went wrong. The
+	// stream must not touch the call afterwards.
+	Done(err error)
+}

@@ -1,0 +1,161 @@
+package runtime
+
+import (
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// Context is a device with its memory, streams, generator and compiled programs.
+type Context struct {
+	rt       *Runtime
+	place    place.Place
+	dev      device.Device
+	info     *device.Info
+	memory   *alloc.Allocator
+	limit    int64
+	programs programs
+	random   generator
+	inOrder  bool // calls are complete when Run returns: nothing needs waiting for
+
+	submit sync.Mutex // around ordering, submitting and noting; unused when inOrder
+
+	mu      sync.Mutex
+	streams []*Stream
+	main    *Stream
+	events  sync.Pool // device.Event, for ordering streams
+}
+
+func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Context, error) {
+	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async}
+	c.limit = cfg.Limit
+	if c.limit <= 0 {
+		c.limit = c.info.Recommended / 100 * 95
+	}
+	age := cfg.MaxAge
+	if age == 0 {
+		age = time.Minute
+	}
+	c.memory = alloc.New(alloc.Config{Source: d, Hard: c.limit, Soft: c.limit / 95 * 80, MaxAge: age})
+	var err error
+	c.main, err = c.NewStream()
+	return c, err
+}
+
+// Place is where the tensors of this device live.
+func (c *Context) Place() place.Place { return c.place }
+
+// Info describes the device.
+func (c *Context) Info() *device.Info { return c.info }
+
+// Stats are the figures of the device's memory.
+func (c *Context) Stats() alloc.Stats { return c.memory.Stats() }
+
+// Limit is the number of bytes that the device may reserve.
+func (c *Context) Limit() int64 { return c.limit }
+
+// ResetPeak makes the current figures the peaks.
+func (c *Context) ResetPeak() { c.memory.ResetPeak() }
+
+// EmptyCache gives idle heaps and compiled programs back.
+func (c *Context) EmptyCache() {
+	c.programs.clear()
+	c.memory.EmptyCache()
+}
+
+// Default is the stream that is used when none is named.
+func (c *Context) Default() *Stream { return c.main }
+
+// Synchronize waits for all work on all streams and returns the first failure not yet reported.
+func (c *Context) Synchronize() (first error) {
+	c.mu.Lock()
+	streams := append([]*Stream(nil), c.streams...)
+	c.mu.Unlock()
+	for _, s := range streams {
+		if err := s.Synchronize(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// pick is the stream of a call: the wanted one if it belongs to this device, else the default.
+func (c *Context) pick(on *Stream) *Stream {
+	if on != nil && on.ctx == c {
+		return on
+	}
+	return c.main
+}
+
+// supports refuses dtypes that the device does not have.
+func (c *Context) supports(who string, d dtype.DType) error {
+	if d == dtype.Float64 && !c.info.Float64 || d == dtype.BFloat16 && !c.info.BFloat16 {
+		return status.Errorf(status.Type, "[%s] %s does not exist on %s; use dtype='float32'", who, d, c.place)
+	}
+	return nil
+}
+
+// empty makes a contiguous view of new memory. With a stream, the memory may still be in use by
+// earlier work on it, and only work on that stream, or the CPU after waiting, may touch it.
+func (c *Context) empty(who string, d dtype.DType, s *shape.Shape, on *Stream) (v view, err error) {
+	if err := c.supports(who, d); err != nil {
+		return v, err
+	}
+	bytes, err := s.Bytes(d.Size())
+	if err != nil {
+		return v, status.Errorf(status.Invalid, "[%s] %s", who, err)
+	}
+	store, err := c.newStorage(bytes, on)
+	if err != nil {
+		return v, err
+	}
+	return view{store: store, addr: store.base, dtype: d, Layout: shape.Contiguous(*s)}, nil
+}
+
+func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
+	var dev device.Stream
+	if on != nil && !c.inOrder {
+		dev = on.dev
+	}
+	block, err := c.memory.Alloc(bytes, dev)
+	if err != nil {
+		return nil, err
+	}
+	store := c.rt.newStorage(c, block.Addr, bytes)
+	store.block = block
+	if dev != nil {
+		store.uses = append(store.uses, alloc.Use{Stream: dev, Ticket: on.last.Load()})
+	}
+	return store, nil
+}
+
+// close finishes the device's work and closes it.
+func (c *Context) close() error {
+	c.mu.Lock()
+	streams := c.streams
+	c.streams = nil
+	c.mu.Unlock()
+	for _, s := range streams {
+		if err := s.dev.Close(); err != nil {
+			return err
+		}
+	}
+	c.programs.clear()
+	if err := c.memory.Close(); err != nil {
+		return err
+	}
+	return c.dev.Close()
+}
+
+// at is the address some elements further on. Layouts have been checked to stay within their memory.
+func at(p unsafe.Pointer, elements int64, d dtype.DType) unsafe.Pointer {
+	// SAFETY: p points into a storage that the caller holds, and the offset stays within it.
+	return unsafe.Add(p, elements*d.Size())
+}

@@ -1,0 +1,191 @@
+package runtime
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// launch is one call on its way to a device: the call with room for its operands, and the storages
+// that must hear how it ends. Launches are recycled, so that a warm call allocates nothing.
+type launch struct {
+	device.Call
+	ctx    *Context
+	stream *Stream
+	stores []*storage // of inputs, then of outputs
+	writes int        // how many of them are outputs
+	err    error      // on devices without queues: how the call ended
+
+	in      [4]device.Operand
+	out     [1]device.Operand
+	scalars [4]uint64
+	scratch *alloc.Block
+	count   *int64      // where the number of results goes, for data-dependent ones
+	indexed shape.Shape // of Index operators: the shape of the result, or of the indices
+}
+
+// source is an input of a run: a view, or a scalar of a dtype.
+type source struct {
+	view
+	scalar    bool
+	value     op.Value
+	temporary bool // the holder of the source releases its storage
+}
+
+func (rt *Runtime) newLaunch(c *Context, s *Stream) *launch {
+	l := rt.launches.Get().(*launch)
+	l.ctx, l.stream = c, s
+	l.Owner = l
+	l.In, l.Out, l.stores = l.in[:0], l.out[:0], l.stores[:0]
+	return l
+}
+
+// recycle forgets everything that points somewhere.
+func (l *launch) recycle() {
+	rt := l.ctx.rt
+	if l.count != nil {
+		*l.count = l.Count
+	}
+	if l.scratch != nil {
+		l.ctx.memory.Free(l.scratch, nil)
+	}
+	clear(l.In)
+	clear(l.Out)
+	clear(l.stores)
+	l.Attrs, l.Axes, l.Workspace, l.Count = nil, 0, nil, 0
+	l.ctx, l.stream, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, 0
+	rt.launches.Put(l)
+}
+
+// read adds an input.
+func (l *launch) read(src *source) {
+	l.In = append(l.In, device.Operand{})
+	o := &l.In[len(l.In)-1]
+	o.DType = src.dtype
+	if src.scalar {
+		i := len(l.In) - 1
+		l.scalars[i] = bits(src.value, src.dtype)
+		// SAFETY: the launch owns the eight bytes and outlives the call.
+		o.Addr = unsafe.Pointer(&l.scalars[i])
+		return
+	}
+	o.Addr, o.Heap, o.Layout = src.addr, src.store.heap(), src.Layout
+	l.stores = append(l.stores, src.store)
+}
+
+// write adds an output; all inputs have been added.
+func (l *launch) write(v *view) {
+	l.Out = append(l.Out, device.Operand{Addr: v.addr, Heap: v.store.heap(), DType: v.dtype, Layout: v.Layout})
+	l.stores = append(l.stores, v.store)
+	l.writes++
+}
+
+func (st *storage) heap() device.Heap {
+	if st.block == nil {
+		return nil
+	}
+	return st.block.Heap
+}
+
+// submit frames the operands for the device, finds the program and hands the launch to the stream,
+// which recycles it; on devices without queues the result is here already.
+func (l *launch) submit(row *op.Row) error {
+	c, s := l.ctx, l.stream
+	l.Op = row.ID
+	l.frame(row)
+	program, err := c.find(row, &l.Call)
+	if err == nil {
+		err = l.reserve(program)
+	}
+	if err != nil {
+		l.recycle()
+		return err
+	}
+	if c.inOrder {
+		s.dev.Run(program, &l.Call)
+		err := l.err
+		l.recycle()
+		return err
+	}
+	l.enqueue(program)
+	return nil
+}
+
+// enqueue submits to a device with queues.
+func (l *launch) enqueue(program device.Program) {
+	c, s := l.ctx, l.stream
+	c.submit.Lock()
+	defer c.submit.Unlock()
+	inputs := len(l.stores) - l.writes
+	// The launch may be recycled before Run returns: what is noted afterwards is kept here.
+	var room [8]*storage
+	stores := append(room[:0], l.stores...)
+	for i, st := range stores {
+		st.pins.Add(2) // one for the launch, one for the notes below
+		s.after(st, i >= inputs)
+	}
+	t := s.dev.Run(program, &l.Call)
+	s.submitted(t)
+	for i, st := range stores {
+		st.note(s, t, i >= inputs)
+		st.unpin()
+	}
+}
+
+// reserve gets the scratch memory that the program asks for.
+func (l *launch) reserve(p device.Program) error {
+	n := p.Workspace(&l.Call)
+	if n == 0 {
+		return nil
+	}
+	var dev device.Stream
+	if !l.ctx.inOrder {
+		dev = l.stream.dev
+	}
+	block, err := l.ctx.memory.Alloc(n, dev)
+	if err != nil {
+		return err
+	}
+	l.scratch, l.Workspace = block, block.Addr
+	return nil
+}
+
+// bits is a scalar as an element of a dtype, in the low bytes.
+func bits(v op.Value, d dtype.DType) uint64 {
+	switch d {
+	case dtype.Float64:
+		return math.Float64bits(v.Float64())
+	case dtype.Float32:
+		return uint64(math.Float32bits(float32(v.Float64())))
+	case dtype.Float16:
+		return uint64(dtype.ToFloat16(v.Float64()))
+	case dtype.BFloat16:
+		return uint64(dtype.ToBFloat16(v.Float64()))
+	}
+	n := v.I
+	if v.Kind == op.Float {
+		n = saturate(v.F)
+	}
+	if d == dtype.Bool && n != 0 {
+		n = 1
+	}
+	return uint64(n)
+}
+
+// saturate is a float as the nearest int64 towards zero; nan is 0.
+func saturate(f float64) int64 {
+	switch {
+	case f != f:
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(f)
+}

@@ -1,0 +1,105 @@
+// Package runtime makes tensors and runs operators on devices.
+//
+// A [Runtime] has a [Context] for each place: the device with its memory, streams, generator and
+// compiled programs. A [Tensor] is a view (offset, layout, dtype) of a counted storage. A call goes
+// the same way on every device: find the context, infer dtypes and shape (core/op), cast and lay out
+// the operands as the seam wants them (frame.go), find or compile the program, submit it to a stream.
+//
+// The invariant: whoever reads a storage waits for, or is ordered after, whatever writes it, and the
+// other way round, whatever streams, threads and the CPU do. Each storage remembers the stream and
+// ticket of its last write and of its uses; order.go alone acts on that.
+//
+// Nothing here computes or knows what a device is made of.
+package runtime
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/slot"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// Config says which devices a runtime has.
+type Config struct {
+	CPU    device.Device
+	MPS    []device.Device // none where the machine has none
+	NoMPS  string          // why there is none: the whole sentence of the error
+	Limit  int64           // bytes that each device may reserve; 0: 95 % of what it recommends
+	MaxAge time.Duration   // how long an idle heap is kept; 0: 60 s
+}
+
+// Runtime is the devices of a process and the tensors on them.
+type Runtime struct {
+	cpu     *Context
+	mps     []*Context
+	noMPS   string
+	tensors *slot.Table[Tensor]
+
+	launches sync.Pool // *launch
+	plans    sync.Pool // *plan
+	stores   sync.Pool // *storage
+	storeID  atomic.Uint64
+}
+
+const tensorKind = 1 // in handles
+
+// New makes a runtime over devices, which it owns from here on.
+func New(cfg Config) (*Runtime, error) {
+	rt := &Runtime{noMPS: cfg.NoMPS}
+	rt.tensors = slot.NewTable(tensorKind, (*Tensor).drop)
+	rt.launches.New = func() any { return new(launch) }
+	rt.plans.New = func() any { return new(plan) }
+	rt.stores.New = func() any { return new(storage) }
+	var err error
+	if rt.cpu, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
+		return nil, err
+	}
+	for i, d := range cfg.MPS {
+		c, err := newContext(rt, place.MPS(int32(i)), d, cfg)
+		if err != nil {
+			return nil, err
+		}
+		rt.mps = append(rt.mps, c)
+	}
+	return rt, nil
+}
+
+// Count is the number of devices of a kind.
+func (rt *Runtime) Count(k place.Kind) int {
+	if k == place.CPUKind {
+		return 1
+	}
+	return len(rt.mps)
+}
+
+// Context finds the device of a place; status.Unavailable says why there is none.
+func (rt *Runtime) Context(p place.Place) (*Context, error) {
+	switch {
+	case p == place.CPU:
+		return rt.cpu, nil
+	case p.Kind != place.MPSKind:
+		return nil, status.Errorf(status.Invalid, "[place] kind %d is neither cpu nor mps", p.Kind)
+	case len(rt.mps) == 0:
+		return nil, status.Errorf(status.Unavailable, "%s", rt.noMPS)
+	case p.Index < 0 || int(p.Index) >= len(rt.mps):
+		return nil, status.Errorf(status.Unavailable, "[place] %s does not exist; want mps:0 to mps:%d", p, len(rt.mps)-1)
+	}
+	return rt.mps[p.Index], nil
+}
+
+// Live is the number of tensors that callers hold.
+func (rt *Runtime) Live() int64 { return rt.tensors.Live() }
+
+// Close finishes all work and closes the devices. No other method may be running or follow.
+func (rt *Runtime) Close() error {
+	for _, c := range append([]*Context{rt.cpu}, rt.mps...) {
+		if err := c.close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package runtime
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// storage is counted memory: a block of the device, or memory of somebody else.
+//
+// Two counts: refs are the views that can reach it; when they are gone the memory goes back. pins
+// are whoever holds the record itself, which calls in flight do to report failures after the last
+// view is gone; the views together count as one pin.
+type storage struct {
+	ctx   *Context
+	id    uint64
+	base  unsafe.Pointer
+	bytes int64
+	block *alloc.Block // nil for foreign memory
+	free  func()       // tells the owner of foreign memory
+	refs  atomic.Int32
+	pins  atomic.Int32
+	fault atomic.Pointer[status.Error] // why the contents were never computed
+
+	mu    sync.Mutex
+	write alloc.Use   // the last write
+	uses  []alloc.Use // reads since, at most one a stream
+}
+
+// newStorage makes a record with one reference.
+func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *storage {
+	st := rt.stores.Get().(*storage)
+	st.ctx, st.base, st.bytes = c, base, bytes
+	st.id = rt.storeID.Add(1)
+	st.refs.Store(1)
+	st.pins.Store(1)
+	return st
+}
+
+func (st *storage) retain() { st.refs.Add(1) }
+
+// release drops a view's reference; the last one gives the memory back, to be reused at once on the
+// only stream that still uses it, and elsewhere when all streams have passed.
+func (st *storage) release() {
+	if st.refs.Add(-1) > 0 {
+		return
+	}
+	if st.block != nil {
+		st.ctx.memory.Free(st.block, st.pending())
+	}
+	if st.free != nil {
+		st.free()
+	}
+	st.unpin()
+}
+
+// pending lists what streams still do with the storage; nobody else can reach it any more.
+func (st *storage) pending() []alloc.Use {
+	if st.ctx.inOrder {
+		return nil
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.write.Stream != nil {
+		st.uses = append(st.uses, st.write)
+	}
+	return latest(st.uses)
+}
+
+// latest keeps the highest ticket of each stream that has not passed it.
+func latest(uses []alloc.Use) []alloc.Use {
+	kept := uses[:0]
+next:
+	for _, u := range uses {
+		if u.Stream.Done() >= u.Ticket {
+			continue
+		}
+		for i := range kept {
+			if kept[i].Stream == u.Stream {
+				kept[i].Ticket = max(kept[i].Ticket, u.Ticket)
+				continue next
+			}
+		}
+		kept = append(kept, u)
+	}
+	return kept
+}
+
+func (st *storage) pin() { st.pins.Add(1) }
+
+func (st *storage) unpin() {
+	if st.pins.Add(-1) > 0 {
+		return
+	}
+	rt := st.ctx.rt
+	st.ctx, st.base, st.block, st.free = nil, nil, nil, nil
+	st.fault.Store(nil)
+	st.write, st.uses = alloc.Use{}, st.uses[:0]
+	rt.stores.Put(st)
+}
+
+// failure is why the contents were never computed, nil when they were or still may be.
+func (st *storage) failure() error {
+	if e := st.fault.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// view is a tensor without a handle: part of a storage under a dtype and a layout. Copying one does
+// not count; whoever keeps a view retains its storage.
+type view struct {
+	store  *storage
+	addr   unsafe.Pointer // of the element with all indices zero
+	offset int64          // that element in its storage, in elements
+	dtype  dtype.DType
+	shape.Layout
+}
+
+// part is another view of the same storage.
+func (v *view) part(offset int64, l *shape.Layout) view {
+	return view{store: v.store, addr: at(v.addr, offset, v.dtype), offset: v.offset + offset, dtype: v.dtype, Layout: *l}
+}
+
+// span is the range of addresses that a view touches, end exclusive; empty views touch none.
+func (v *view) span() (start, end uintptr) {
+	low, high, ok := v.Extent()
+	if !ok {
+		return 0, 0
+	}
+	size := v.dtype.Size()
+	// SAFETY: only compared, never turned back into a pointer.
+	p := uintptr(v.addr)
+	return p + uintptr(low*size), p + uintptr((high+1)*size)
+}
+
+// overlaps reports whether two views share memory.
+func (v *view) overlaps(w *view) bool {
+	a, b := v.span()
+	c, d := w.span()
+	return a < d && c < b
+}
