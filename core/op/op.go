@@ -62,6 +62,8 @@ type Row struct {
 	ONNX    string // "Add-14": operator and the first opset that it follows; empty: none
 	ULP     ULP
 	Doc     string // one line: what it computes, with the formula
+
+	direct [dtype.Last + 1]dtype.DType // see Direct
 }
 
 // Python says how the wrapper of an operator looks.
@@ -192,4 +194,26 @@ func (row *Row) Infer(args []Arg, at Attrs, r *Result) error {
 		return err
 	}
 	return row.Shape(row, args, at, r)
+}
+
+// Direct is the dtype of the result when all inputs are tensors of dtype d and need no cast, and
+// Invalid when the rules must be asked. It is what they would say, worked out once.
+func (row *Row) Direct(d dtype.DType) dtype.DType { return row.direct[d] }
+
+// precompute fills in direct for operators whose operands broadcast.
+func (row *Row) precompute() {
+	if row.Kind != Unary && row.Kind != Binary && row.Kind != Compare || len(row.Attrs) > 0 {
+		return
+	}
+	vector := shape.Shape{Rank: 1}
+	for _, d := range row.Accepts.Members() {
+		args := make([]Arg, len(row.In))
+		for i := range args {
+			args[i] = Arg{DType: d, Shape: vector}
+		}
+		var r Result
+		if row.Types(row, args, nil, &r) == nil && r.In[0] == d {
+			row.direct[d] = r.Out
+		}
+	}
 }

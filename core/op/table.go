@@ -25,6 +25,7 @@ func init() {
 		if row.Kind == View {
 			row.Types, row.Shape = same, likeInput
 		}
+		row.precompute()
 		byID[row.ID], byName[row.Name] = row, row
 	}
 }

@@ -25,7 +25,9 @@ func (rt *Runtime) Call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 	if row.Kind == op.View {
 		return rt.views(row, &in[0].Tensor.view, at, s)
 	}
-	v, err := rt.compute(row, in, at, s, nil)
+	p := rt.plans.Get().(*plan)
+	defer rt.recycle(p)
+	v, err := s.compute(p, row, in, at, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +54,9 @@ func (rt *Runtime) CallInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err := writable(row.Name, &out.view); err != nil {
 		return err
 	}
-	_, err = rt.compute(row, in, at, c.pick(on), &out.view)
+	p := rt.plans.Get().(*plan)
+	defer rt.recycle(p)
+	_, err = c.pick(on).compute(p, row, in, at, &out.view)
 	return err
 }
 
@@ -130,17 +134,25 @@ func allScalars(in []Operand) bool {
 	return true
 }
 
-// plan is room for inference, recycled.
+// plan is room for what a call works out on its way, recycled so that a warm call allocates nothing.
 type plan struct {
+	in     [2]Operand
 	args   []op.Arg
 	result op.Result
+	srcs   []source
+	made   view // the result in new memory
+}
+
+func (rt *Runtime) recycle(p *plan) {
+	clear(p.in[:])
+	clear(p.srcs)
+	p.made = view{}
+	rt.plans.Put(p)
 }
 
 // compute runs an operator that is not a view, into out or into new memory, whose reference the
 // caller then holds.
-func (rt *Runtime) compute(row *op.Row, in []Operand, at op.Attrs, s *Stream, out *view) (view, error) {
-	p := rt.plans.Get().(*plan)
-	defer rt.plans.Put(p)
+func (s *Stream) compute(p *plan, row *op.Row, in []Operand, at op.Attrs, out *view) (view, error) {
 	p.args = p.args[:0]
 	for i := range in {
 		p.args = append(p.args, arg(&in[i]))
@@ -154,15 +166,15 @@ func (rt *Runtime) compute(row *op.Row, in []Operand, at op.Attrs, s *Stream, ou
 		return s.nonzero(row, in, out, r)
 	}
 	if out == nil {
-		return s.fresh(row, in, at, r)
+		return s.fresh(p, row, in, at)
 	}
 	if err := fits(row, out, r); err != nil {
 		return view{}, err
 	}
 	if r.Out != out.dtype && row.Kind != op.Convert || clash(in, out) {
-		return view{}, s.viaCopy(row, in, at, r, out)
+		return view{}, s.viaCopy(p, row, in, at, out)
 	}
-	return *out, s.call(row, in, at, r, out)
+	return *out, s.call(p, row, in, at, out)
 }
 
 // fits checks the shape of a given output; assign broadcasts to it.
@@ -195,21 +207,21 @@ func clash(in []Operand, out *view) bool {
 }
 
 // fresh runs into new memory.
-func (s *Stream) fresh(row *op.Row, in []Operand, at op.Attrs, r *op.Result) (view, error) {
-	v, err := s.ctx.empty(row.Name, r.Out, &r.Shape, s)
-	if err != nil {
-		return v, err
-	}
-	if err := s.call(row, in, at, r, &v); err != nil {
-		v.store.release()
+func (s *Stream) fresh(p *plan, row *op.Row, in []Operand, at op.Attrs) (view, error) {
+	var err error
+	if p.made, err = s.ctx.empty(row.Name, p.result.Out, &p.result.Shape, s); err != nil {
 		return view{}, err
 	}
-	return v, nil
+	if err := s.call(p, row, in, at, &p.made); err != nil {
+		p.made.store.release()
+		return view{}, err
+	}
+	return p.made, nil
 }
 
 // viaCopy runs into new memory and copies from there, with a cast where the dtypes differ.
-func (s *Stream) viaCopy(row *op.Row, in []Operand, at op.Attrs, r *op.Result, out *view) error {
-	v, err := s.fresh(row, in, at, r)
+func (s *Stream) viaCopy(p *plan, row *op.Row, in []Operand, at op.Attrs, out *view) error {
+	v, err := s.fresh(p, row, in, at)
 	if err != nil {
 		return err
 	}
@@ -237,27 +249,28 @@ func arg(o *Operand) op.Arg {
 }
 
 // call casts the operands as inference said and runs the operator, or what stands for it.
-func (s *Stream) call(row *op.Row, in []Operand, at op.Attrs, r *op.Result, out *view) error {
-	var room [4]source
-	srcs := room[:0]
-	defer func() {
-		for i := range srcs {
-			if srcs[i].temporary {
-				srcs[i].store.release()
-			}
-		}
-	}()
+func (s *Stream) call(p *plan, row *op.Row, in []Operand, at op.Attrs, out *view) error {
+	p.srcs = p.srcs[:0]
+	defer p.release()
 	for i := range in {
-		src, err := s.source(&in[i], r.InDType(i), row)
-		if err != nil {
+		p.srcs = append(p.srcs, source{})
+		if err := s.source(&p.srcs[i], &in[i], p.result.InDType(i), row); err != nil {
 			return err
 		}
-		srcs = append(srcs, src)
 	}
 	if lower := lowerings[row.ID]; lower != nil {
-		return lower(s, row, srcs, at, r, out)
+		return lower(s, row, p.srcs, at, &p.result, out)
 	}
-	return s.run(row, srcs, at, r, out)
+	return s.run(row, p.srcs, at, &p.result, out)
+}
+
+// release drops what was cast for the call.
+func (p *plan) release() {
+	for i := range p.srcs {
+		if p.srcs[i].temporary {
+			p.srcs[i].store.release()
+		}
+	}
 }
 
 // run submits a call whose operands are ready.
@@ -276,20 +289,22 @@ func (s *Stream) run(row *op.Row, srcs []source, at op.Attrs, r *op.Result, out 
 
 var random = map[string]bool{"uniform": true, "normal": true, "randint": true, "randperm": true}
 
-// source is an operand in the dtype that the call wants. Convert casts by itself.
-func (s *Stream) source(o *Operand, want dtype.DType, row *op.Row) (source, error) {
+// source fills in an operand in the dtype that the call wants. Convert casts by itself.
+func (s *Stream) source(src *source, o *Operand, want dtype.DType, row *op.Row) (err error) {
 	t := o.Tensor
 	switch {
 	case t == nil:
-		return source{view: view{dtype: want}, scalar: true, value: o.Value}, nil
+		src.dtype, src.scalar, src.value = want, true, o.Value
 	case t.store.ctx != s.ctx:
-		v, err := t.scalarValue()
-		return source{view: view{dtype: want}, scalar: true, value: v}, err
+		src.dtype, src.scalar = want, true
+		src.value, err = t.scalarValue()
 	case t.dtype == want || row.Kind == op.Convert:
-		return source{view: t.view}, nil
+		src.view = t.view
+	default:
+		src.view, err = s.cast(&t.view, want)
+		src.temporary = err == nil
 	}
-	v, err := s.cast(&t.view, want)
-	return source{view: v, temporary: err == nil}, err
+	return err
 }
 
 // cast copies a view into new memory of another dtype.

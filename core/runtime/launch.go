@@ -54,8 +54,12 @@ func (l *launch) recycle() {
 	if l.scratch != nil {
 		l.ctx.memory.Free(l.scratch, nil)
 	}
-	clear(l.In)
-	clear(l.Out)
+	for i := range l.In {
+		l.In[i].Addr, l.In[i].Heap = nil, nil
+	}
+	for i := range l.Out {
+		l.Out[i].Addr, l.Out[i].Heap = nil, nil
+	}
 	clear(l.stores)
 	l.Attrs, l.Axes, l.Workspace, l.Count = nil, 0, nil, 0
 	l.ctx, l.stream, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, 0
@@ -64,18 +68,20 @@ func (l *launch) recycle() {
 
 // read adds an input.
 func (l *launch) read(src *source) {
-	l.In = append(l.In, device.Operand{})
-	o := &l.In[len(l.In)-1]
-	o.DType = src.dtype
-	if src.scalar {
-		i := len(l.In) - 1
-		l.scalars[i] = bits(src.value, src.dtype)
-		// SAFETY: the launch owns the eight bytes and outlives the call.
-		o.Addr = unsafe.Pointer(&l.scalars[i])
+	if !src.scalar {
+		l.readView(&src.view)
 		return
 	}
-	o.Addr, o.Heap, o.Layout = src.addr, src.store.heap(), src.Layout
-	l.stores = append(l.stores, src.store)
+	i := len(l.In)
+	l.scalars[i] = bits(src.value, src.dtype)
+	// SAFETY: the launch owns the eight bytes and outlives the call.
+	l.In = append(l.In, device.Operand{Addr: unsafe.Pointer(&l.scalars[i]), DType: src.dtype})
+}
+
+// readView adds an input that needs no cast.
+func (l *launch) readView(v *view) {
+	l.In = append(l.In, device.Operand{Addr: v.addr, Heap: v.store.heap(), DType: v.dtype, Layout: v.Layout})
+	l.stores = append(l.stores, v.store)
 }
 
 // write adds an output; all inputs have been added.

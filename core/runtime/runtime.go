@@ -14,7 +14,6 @@ package runtime
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -42,7 +41,6 @@ type Runtime struct {
 	launches sync.Pool // *launch
 	plans    sync.Pool // *plan
 	stores   sync.Pool // *storage
-	storeID  atomic.Uint64
 }
 
 const tensorKind = 1 // in handles

@@ -18,7 +18,6 @@ import (
 // view is gone; the views together count as one pin.
 type storage struct {
 	ctx   *Context
-	id    uint64
 	base  unsafe.Pointer
 	bytes int64
 	block *alloc.Block // nil for foreign memory
@@ -36,9 +35,10 @@ type storage struct {
 func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *storage {
 	st := rt.stores.Get().(*storage)
 	st.ctx, st.base, st.bytes = c, base, bytes
-	st.id = rt.storeID.Add(1)
 	st.refs.Store(1)
-	st.pins.Store(1)
+	if !c.inOrder {
+		st.pins.Store(1)
+	}
 	return st
 }
 
@@ -91,15 +91,16 @@ next:
 	return kept
 }
 
-func (st *storage) pin() { st.pins.Add(1) }
-
+// unpin drops a pin; the last one recycles the record. Without queues there are only views.
 func (st *storage) unpin() {
-	if st.pins.Add(-1) > 0 {
+	if !st.ctx.inOrder && st.pins.Add(-1) > 0 {
 		return
 	}
 	rt := st.ctx.rt
 	st.ctx, st.base, st.block, st.free = nil, nil, nil, nil
-	st.fault.Store(nil)
+	if st.fault.Load() != nil {
+		st.fault.Store(nil)
+	}
 	st.write, st.uses = alloc.Use{}, st.uses[:0]
 	rt.stores.Put(st)
 }

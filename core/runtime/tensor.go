@@ -21,10 +21,14 @@ func (rt *Runtime) adopt(v *view) (*Tensor, error) {
 	h, t := rt.tensors.New()
 	if t == nil {
 		v.store.release()
-		return nil, status.Errorf(status.OutOfMemory, "[tensor] too many tensors are alive (%d)", rt.tensors.Live())
+		return nil, tooMany(rt)
 	}
 	t.view, t.handle = *v, h
 	return t, nil
+}
+
+func tooMany(rt *Runtime) error {
+	return status.Errorf(status.OutOfMemory, "[tensor] too many tensors are alive (%d)", rt.tensors.Live())
 }
 
 // drop ends a tensor that nobody holds any more.
@@ -59,7 +63,10 @@ func (t *Tensor) Context() *Context { return t.store.ctx }
 func (t *Tensor) Offset() int64 { return t.offset }
 
 // StorageID is equal for views of one storage and different for others alive at the same time.
-func (t *Tensor) StorageID() uint64 { return t.store.id }
+func (t *Tensor) StorageID() uint64 {
+	// SAFETY: a number, never turned back into a pointer; records do not move.
+	return uint64(uintptr(unsafe.Pointer(t.store)))
+}
 
 // Empty makes a contiguous tensor whose elements are not defined.
 func (rt *Runtime) Empty(c *Context, d dtype.DType, s shape.Shape, on *Stream) (*Tensor, error) {

@@ -24,12 +24,12 @@ const (
 type Table[T any] struct {
 	kind   uint64
 	drop   func(*T)
-	live   atomic.Int64
 	chunks [chunks]atomic.Pointer[[chunkSize]record[T]]
 
 	mu   sync.Mutex
 	free []uint32 // indices of unused records, last in first out
 	size uint32   // records in chunks that exist
+	live int64
 }
 
 // record is a value with its state: generation << 32 | alive | pins. A live handle counts as a pin.
@@ -54,7 +54,6 @@ func (t *Table[T]) New() (handle uint64, value *T) {
 	r := t.at(index)
 	generation := r.state.Load()>>32 + 1
 	r.state.Store(generation<<32 | alive | 1)
-	t.live.Add(1)
 	return t.kind | (generation&0xffffffff)<<28 | uint64(index), &r.value
 }
 
@@ -63,11 +62,13 @@ func (t *Table[T]) take() (index uint32, ok bool) {
 	defer t.mu.Unlock()
 	if n := len(t.free); n > 0 {
 		index, t.free = t.free[n-1], t.free[:n-1]
+		t.live++
 		return index, true
 	}
 	if t.size == chunks*chunkSize {
 		return 0, false
 	}
+	t.live++
 	t.chunks[t.size>>chunkBits].Store(new([chunkSize]record[T]))
 	for i := t.size + chunkSize - 1; i > t.size; i-- {
 		t.free = append(t.free, i)
@@ -146,14 +147,18 @@ func (t *Table[T]) Free(handle uint64) bool {
 // recycle drops a record that nobody holds.
 func (t *Table[T]) recycle(r *record[T], handle uint64) {
 	t.drop(&r.value)
-	t.live.Add(-1)
 	t.mu.Lock()
+	t.live--
 	t.free = append(t.free, uint32(handle&(1<<28-1)))
 	t.mu.Unlock()
 }
 
 // Live is the number of records whose handle or pins hold them.
-func (t *Table[T]) Live() int64 { return t.live.Load() }
+func (t *Table[T]) Live() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.live
+}
 
 // Each pins every valid handle in turn and calls f, until f is false. Handles made or freed
 // meanwhile may or may not be seen.

@@ -1,0 +1,22 @@
+package status
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCodes(t *testing.T) {
+	err := Errorf(Type, "[add] got %s; want %s", "int32", "float32")
+	require.EqualError(t, err, "[add] got int32; want float32")
+	require.Equal(t, Type, CodeOf(fmt.Errorf("wrapped: %w", err)))
+	require.Equal(t, Internal, CodeOf(errors.New("plain")))
+	require.Equal(t, OK, CodeOf(nil))
+	require.Nil(t, From(nil))
+	for c := OK; int(c) < len(names); c++ {
+		require.NotContains(t, c.String(), "CODE_")
+	}
+	require.Equal(t, "CODE_99", Code(99).String())
+}
