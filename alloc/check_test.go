@@ -1,0 +1,155 @@
+package alloc
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// check compares every structure of an allocator with what the chain of blocks in each heap says.
+func check(a *Allocator) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.derive()
+	t := tally{inPool: map[*pool]int{}}
+	for _, h := range a.heaps {
+		if err := t.heap(a, h); err != nil {
+			return fmt.Errorf("heap %d: %w", h.serial, err)
+		}
+	}
+	for _, p := range append([]*pool{&a.common}, a.pools...) {
+		if err := checkPool(a, p, t.inPool[p]); err != nil {
+			return err
+		}
+	}
+	return t.counts(a)
+}
+
+// tally adds up what is found in the heaps.
+type tally struct {
+	inPool                    map[*pool]int
+	live, pending, free, idle int64 // bytes
+	blocks, idles             int64
+	waiting, shared           int
+}
+
+func (t *tally) heap(a *Allocator, h *heap) error {
+	at := int64(0)
+	var prev *Block
+	for b := h.first; b != nil; b = b.next {
+		switch {
+		case b.Offset != at || b.Size <= 0 || b.Size%Alignment != 0:
+			return fmt.Errorf("block at %d, size %d; want one at %d", b.Offset, b.Size, at)
+		case b.prev != prev || b.heap != h || b.Heap != h.mem || b.Addr != h.addr(at):
+			return fmt.Errorf("block at %d has wrong links", at)
+		case prev != nil && b.state != Live && b.pool != nil && b.pool.has(prev):
+			return fmt.Errorf("blocks at %d and %d should be one", prev.Offset, at)
+		case h.index.find(at) != b || h.index.find(at+b.Size-1) != b || h.index.find(at+b.Size/2) != b:
+			return fmt.Errorf("block at %d is not where the index says", at)
+		}
+		if err := t.block(a, b); err != nil {
+			return err
+		}
+		at, prev = at+b.Size, b
+	}
+	if at != h.size {
+		return fmt.Errorf("blocks end at %d; want %d", at, h.size)
+	}
+	idle := h.first.next == nil && h.first.state == Free
+	if idle != h.isIdle {
+		return fmt.Errorf("idle is %t; want %t", h.isIdle, idle)
+	}
+	if idle {
+		t.idles++
+		t.idle += h.size
+	}
+	return nil
+}
+
+func (t *tally) block(a *Allocator, b *Block) error {
+	switch b.state {
+	case Live:
+		t.blocks++
+		t.live += b.Size
+		return nil
+	case Free:
+		if b.pool != &a.common {
+			return fmt.Errorf("free block at %d is not in the common pool", b.Offset)
+		}
+		t.free += b.Size
+		t.inPool[b.pool]++
+		return nil
+	case Pending:
+		t.pending += b.Size
+		t.waiting++
+		if b.pool == nil {
+			t.shared++
+		} else {
+			t.inPool[b.pool]++
+		}
+		return nil
+	}
+	return fmt.Errorf("block at %d is %s", b.Offset, b.state)
+}
+
+func checkPool(a *Allocator, p *pool, want int) error {
+	n := 0
+	for row := range p.first {
+		if in := p.filled>>row&1 == 1; in != (p.in[row] != 0) {
+			return fmt.Errorf("row %d: bit is %t, columns are %b", row, in, p.in[row])
+		}
+		for col, first := range p.first[row] {
+			if in := p.in[row]>>col&1 == 1; in != (first != nil) {
+				return fmt.Errorf("row %d, column %d: bit is %t", row, col, in)
+			}
+			for b := first; b != nil; b = b.back {
+				n++
+				if r, c := class(b.Size); int(r) != row || int(c) != col || b.pool != p || b.back != nil && b.back.fore != b {
+					return fmt.Errorf("block of %d bytes is in bin %d, %d", b.Size, row, col)
+				}
+			}
+		}
+	}
+	if bits.Len64(p.filled) > rows || n != want {
+		return fmt.Errorf("bins have %d blocks; heaps have %d", n, want)
+	}
+	queued := 0
+	for b := p.eldest; b != nil; b = b.junior {
+		queued++
+		if b.pool != p || b.junior == nil && p.youngest != b {
+			return fmt.Errorf("block of %d bytes is in the wrong queue", b.Size)
+		}
+	}
+	if p != &a.common && queued != want {
+		return fmt.Errorf("queue has %d blocks; heaps have %d", queued, want)
+	}
+	return nil
+}
+
+func (t *tally) counts(a *Allocator) error {
+	shared := 0
+	for b := a.shared.eldest; b != nil; b = b.junior {
+		shared++
+	}
+	c := &a.counts
+	for _, x := range []struct {
+		name      string
+		got, want int64
+	}{
+		{"allocated", c.allocated.current, t.live},
+		{"blocks", c.blocks.current, t.blocks},
+		{"active", c.active.current, t.live + t.pending},
+		{"active blocks", c.activeBlocks.current, t.blocks + int64(t.waiting)},
+		{"reserved", c.reserved.current, t.live + t.pending + t.free},
+		{"committed", a.committed, t.live + t.pending + t.free},
+		{"split", c.split.current, t.free - t.idle},
+		{"splits", c.splits.current, int64(t.inPool[&a.common]) - t.idles},
+		{"idle", a.idle.bytes, t.idle},
+		{"pending", int64(a.pending), int64(t.waiting)},
+		{"shared", int64(shared), int64(t.shared)},
+	} {
+		if x.got != x.want {
+			return fmt.Errorf("%s is %d; blocks say %d", x.name, x.got, x.want)
+		}
+	}
+	return nil
+}

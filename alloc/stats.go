@@ -1,0 +1,152 @@
+package alloc
+
+// Stat follows one quantity.
+type Stat struct {
+	Current   int64
+	Peak      int64 // highest Current since the start or ResetPeak
+	Allocated int64 // sum of all increases since the start or ResetAccumulated
+	Freed     int64 // sum of all decreases, likewise
+}
+
+// meter is a Stat as it is kept: what was freed follows from the rest, which saves a store a call.
+type meter struct {
+	current, peak, allocated int64
+	base                     int64 // current at the last reset of the sums
+}
+
+func (m *meter) up(n int64) {
+	m.current += n
+	m.allocated += n
+	if m.current > m.peak {
+		m.peak = m.current
+	}
+}
+
+func (m *meter) down(n int64) { m.current -= n }
+
+func (m *meter) set(n int64) {
+	if d := n - m.current; d > 0 {
+		m.up(d)
+	} else {
+		m.current = n
+	}
+}
+
+func (m *meter) stat() Stat {
+	return Stat{Current: m.current, Peak: m.peak, Allocated: m.allocated, Freed: m.allocated + m.base - m.current}
+}
+
+// Stats are the allocator's numbers at one moment, in bytes where not said otherwise.
+type Stats struct {
+	Allocated     Stat // live blocks
+	Requested     Stat // what was asked for in live blocks, before rounding
+	Active        Stat // live and pending blocks
+	Reserved      Stat // heaps
+	InactiveSplit Stat // free blocks of heaps that are not idle: what EmptyCache cannot give back
+
+	Blocks         Stat // number of live blocks
+	ActiveBlocks   Stat // number of live and pending blocks
+	Heaps          Stat // number of heaps
+	InactiveSplits Stat // number of free blocks in heaps that are not idle
+
+	Retries  int64 // times that an allocation made room and tried again
+	OOMs     int64 // allocations that ended with status.OutOfMemory for want of memory
+	BadFrees int64 // frees of blocks that were not live
+	Hard     int64 // the limits; 0 for none
+	Soft     int64
+}
+
+// Cached is what is reserved and not in use.
+func (s *Stats) Cached() int64 { return s.Reserved.Current - s.Active.Current }
+
+// counters are the numbers as the allocator keeps them. Those of active and split blocks follow
+// from others and are brought up to date when the lock is given up.
+type counters struct {
+	allocated, requested, blocks meter
+	reserved, heaps              meter
+	active, activeBlocks         meter
+	split, splits                meter
+	pendingBytes, freeBlocks     int64
+	retries, ooms, badFrees      int64
+}
+
+func (c *counters) alloc(b *Block) {
+	c.allocated.up(b.Size)
+	c.requested.up(b.Requested)
+	c.blocks.up(1)
+}
+
+func (c *counters) free(b *Block) {
+	c.allocated.down(b.Size)
+	c.requested.down(b.Requested)
+	c.blocks.down(1)
+}
+
+func (c *counters) reserve(n int64) {
+	c.reserved.up(n)
+	c.heaps.up(1)
+}
+
+func (c *counters) unreserve(n int64) {
+	c.reserved.down(n)
+	c.heaps.down(1)
+}
+
+// unlock ends a section that changed blocks.
+func (a *Allocator) unlock() {
+	a.derive()
+	a.mu.Unlock()
+}
+
+// derive brings the numbers up to date that follow from others.
+func (a *Allocator) derive() {
+	c := &a.counts
+	active := c.allocated.current + c.pendingBytes
+	c.active.set(active)
+	c.activeBlocks.set(c.blocks.current + int64(a.pending))
+	c.split.set(c.reserved.current - active - a.idle.bytes)
+	c.splits.set(c.freeBlocks - a.idle.count)
+}
+
+// Stats answers the numbers, after looking which pending blocks have become free. Between such
+// looks the peak of Active may be too high, never too low.
+func (a *Allocator) Stats() Stats {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sweep(sweepAll)
+	a.derive()
+	return a.stats()
+}
+
+func (a *Allocator) stats() Stats {
+	c := &a.counts
+	return Stats{
+		Allocated: c.allocated.stat(), Requested: c.requested.stat(), Active: c.active.stat(),
+		Reserved: c.reserved.stat(), InactiveSplit: c.split.stat(),
+		Blocks: c.blocks.stat(), ActiveBlocks: c.activeBlocks.stat(),
+		Heaps: c.heaps.stat(), InactiveSplits: c.splits.stat(),
+		Retries: c.retries, OOMs: c.ooms, BadFrees: c.badFrees, Hard: a.hard, Soft: a.soft,
+	}
+}
+
+func (c *counters) each(f func(*meter)) {
+	for _, m := range [...]*meter{&c.allocated, &c.requested, &c.blocks, &c.reserved, &c.heaps,
+		&c.active, &c.activeBlocks, &c.split, &c.splits} {
+		f(m)
+	}
+}
+
+// ResetPeak makes the peaks what is current.
+func (a *Allocator) ResetPeak() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.counts.each(func(m *meter) { m.peak = m.current })
+}
+
+// ResetAccumulated sets the sums and the counts of retries, OOMs and bad frees to zero.
+func (a *Allocator) ResetAccumulated() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.counts.each(func(m *meter) { m.allocated, m.base = 0, m.current })
+	a.counts.retries, a.counts.ooms, a.counts.badFrees = 0, 0, 0
+}
