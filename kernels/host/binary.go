@@ -1,0 +1,215 @@
+package host
+
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// rows is a function of two elements over rows, and, where that is faster than a row of equal
+// elements, over a row and a scalar.
+type rows[D, C any] struct {
+	vv func(dst []D, a, b []C)
+	vs func(dst []D, a []C, b C) // nil: use vv
+	sv func(dst []D, a C, b []C) // nil: use vv
+}
+
+// binary is out[i] = f(x[i], y[i]).
+type binary[D, C any] struct {
+	mapped[D, C]
+	rows[D, C]
+	check func(y []C) error // nil: every divisor or exponent will do
+}
+
+func (k *binary[D, C]) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
+
+func (k *binary[D, C]) part(c *device.Call, lo, hi int64) error {
+	if out, x, y := &c.Out[0], &c.In[0], &c.In[1]; k.native && k.check == nil && out.IsContiguous() {
+		switch flatX, flatY := x.IsContiguous(), y.IsContiguous(); {
+		case flatX && flatY:
+			k.vv(rowAt[D](out, lo, hi), rowAt[C](x, lo, hi), rowAt[C](y, lo, hi))
+			return nil
+		case flatX && k.vs != nil && isScalar(y):
+			k.vs(rowAt[D](out, lo, hi), rowAt[C](x, lo, hi), rowAt[C](y, 0, 1)[0])
+			return nil
+		case flatY && k.sv != nil && isScalar(x):
+			k.sv(rowAt[D](out, lo, hi), rowAt[C](x, 0, 1)[0], rowAt[C](y, lo, hi))
+			return nil
+		}
+	}
+	return k.blocks(c, lo, hi)
+}
+
+// blocks computes through lanes: any strides, any dtype, and divisors that must be looked at.
+func (k *binary[D, C]) blocks(c *device.Call, lo, hi int64) error {
+	var store [4]device.Operand
+	out, in := arranged(c, &store)
+	f := newFrame()
+	defer f.free()
+	var to lane[D]
+	var left, right lane[C]
+	to.open(out, k.out, f, lo)
+	left.open(&in[0], k.in, f, lo)
+	right.open(&in[1], k.in, f, lo)
+	left.hold(min(block, hi-lo))
+	right.hold(min(block, hi-lo))
+	for lo < hi {
+		n := min(block, hi-lo)
+		a, b := left.next(n), right.next(n)
+		if k.check != nil {
+			if err := k.check(b); err != nil {
+				return err
+			}
+		}
+		k.vv(to.space(n), a, b)
+		to.keep()
+		lo += n
+	}
+	return nil
+}
+
+func init() {
+	for name, f := range map[string]vec.Binary{
+		"add": vec.Add, "subtract": vec.Sub, "multiply": vec.Mul, "divide": vec.Div, "maximum": vec.Max, "minimum": vec.Min,
+	} {
+		registerBinaryFloats(name, 1, fromVec[float32](f), fromVec[float64](f))
+	}
+	registerBinaryFloats("floor_divide", heavy, eachPair(floorDivide[float32]), eachPair(floorDivide[float64]))
+	registerBinaryFloats("remainder", heavy, eachPair(remainder[float32]), eachPair(remainder[float64]))
+	registerBinaryFloats("pow", 2*heavy, eachPair(power[float32]), eachPair(power[float64]))
+
+	registerBinaryIntegers[uint8](dtype.Uint8)
+	registerBinaryIntegers[int8](dtype.Int8)
+	registerBinaryIntegers[int16](dtype.Int16)
+	registerBinaryIntegers[int32](dtype.Int32)
+	registerBinaryIntegers[int64](dtype.Int64)
+
+	or := func(x, y uint8) uint8 { return bit(x|y != 0) }
+	and := func(x, y uint8) uint8 { return bit(x != 0 && y != 0) }
+	for name, f := range map[string]func(x, y uint8) uint8{
+		"add": or, "maximum": or, "multiply": and, "minimum": and, "divide": and,
+	} {
+		register(name, dtype.Bool, &binary[uint8, uint8]{mapped: plain[uint8, uint8](1), rows: eachPair(f)})
+	}
+}
+
+// fromVec is a function of vec.
+func fromVec[T vec.Number](f vec.Binary) rows[T, T] {
+	r := vec.RowsOf[T](f)
+	return rows[T, T]{r.VV, r.VS, r.SV}
+}
+
+// eachPair makes rows of a function of two elements.
+func eachPair[D, C any](f func(x, y C) D) rows[D, C] {
+	return rows[D, C]{vv: func(dst []D, a, b []C) {
+		b = b[:len(a)]
+		for i, x := range a {
+			dst[i] = f(x, b[i])
+		}
+	}}
+}
+
+func registerBinaryFloats(name string, weight int64, f32 rows[float32, float32], f64 rows[float64, float64]) {
+	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
+		h := halfCodec(d)
+		register(name, d, &binary[float32, float32]{mapped: mapping(h, h, weight+3), rows: f32})
+	}
+	register(name, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](weight), rows: f32})
+	register(name, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](weight), rows: f64})
+}
+
+func registerBinaryIntegers[T integer](d dtype.DType) {
+	for name, f := range map[string]vec.Binary{
+		"add": vec.Add, "subtract": vec.Sub, "multiply": vec.Mul, "maximum": vec.Max, "minimum": vec.Min,
+	} {
+		register(name, d, &binary[T, T]{mapped: plain[T, T](1), rows: fromVec[T](f)})
+	}
+	register("floor_divide", d, &binary[T, T]{plain[T, T](heavy), eachPair(floorDivideInteger[T]), nonZero[T]("floor_divide")})
+	register("remainder", d, &binary[T, T]{plain[T, T](heavy), eachPair(remainderInteger[T]), nonZero[T]("remainder")})
+	register("pow", d, &binary[T, T]{plain[T, T](heavy), eachPair(powerInteger[T]), notNegative[T]})
+}
+
+// nonZero refuses a divisor of zero.
+func nonZero[T integer](operator string) func([]T) error {
+	return func(divisors []T) error {
+		for _, y := range divisors {
+			if y == 0 {
+				return status.Errorf(status.Math, "[%s] an integer is divided by zero; want a divisor other than 0", operator)
+			}
+		}
+		return nil
+	}
+}
+
+// notNegative refuses an exponent below zero.
+func notNegative[T integer](exponents []T) error {
+	for _, y := range exponents {
+		if y < 0 {
+			return status.Errorf(status.Invalid, "[pow] an integer is raised to the power %d; want 0 or more, or floating-point operands", y)
+		}
+	}
+	return nil
+}
+
+// floorDivideInteger rounds down where Go rounds towards zero.
+func floorDivideInteger[T integer](x, y T) T {
+	q := x / y
+	if x%y != 0 && (x < 0) != (y < 0) {
+		q--
+	}
+	return q
+}
+
+// remainderInteger has the sign of the divisor where Go's has that of the dividend.
+func remainderInteger[T integer](x, y T) T {
+	r := x % y
+	if r != 0 && (r < 0) != (y < 0) {
+		r += y
+	}
+	return r
+}
+
+// powerInteger squares repeatedly and wraps around.
+func powerInteger[T integer](x, y T) T {
+	result := T(1)
+	for ; y > 0; y >>= 1 {
+		if y&1 != 0 {
+			result *= x
+		}
+		x *= x
+	}
+	return result
+}
+
+// floorDivide is the quotient that belongs to remainder, as in Python: 1 // 0.1 is 9, because 0.1
+// is a little more than a tenth.
+func floorDivide[T float32 | float64](x, y T) T {
+	a, b := float64(x), float64(y)
+	if b == 0 {
+		return T(a / b)
+	}
+	rest := math.Mod(a, b)
+	q := (a - rest) / b
+	if rest != 0 && (rest < 0) != (b < 0) {
+		q--
+	}
+	if q == 0 {
+		return T(math.Copysign(0, a/b))
+	}
+	return T(math.Round(q)) // q is an integer but for its own rounding error
+}
+
+// remainder has the sign of the divisor: -1 % inf is inf.
+func remainder[T float32 | float64](x, y T) T {
+	a, b := float64(x), float64(y)
+	rest := math.Mod(a, b)
+	if rest != 0 && (rest < 0) != (b < 0) {
+		rest += b
+	}
+	return T(rest)
+}
+
+func power[T float32 | float64](x, y T) T { return T(math.Pow(float64(x), float64(y))) }

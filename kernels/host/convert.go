@@ -1,0 +1,145 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// casts holds the kernel for each pair of dtypes, from and to. The diagonal copies.
+var casts = newCasts()
+
+type castTable [dtype.Last + 1][dtype.Last + 1]kernel
+
+// convert is out[i] = x[i] in the output's dtype. The pair of dtypes is only known with the call.
+type convert struct{}
+
+func castOf(c *device.Call) kernel { return casts[c.In[0].DType][c.Out[0].DType] }
+
+func (convert) cost(c *device.Call) int64            { return castOf(c).cost(c) }
+func (convert) workspace(*device.Call) int64         { return 0 }
+func (convert) run(t *threads, c *device.Call) error { return castOf(c).run(t, c) }
+
+func init() {
+	registry.Add("cast", dtype.All, kernels.Portable, convert{})
+	registry.Add("assign", dtype.All, kernels.Portable, convert{})
+}
+
+func newCasts() *castTable {
+	t := new(castTable)
+	castIntegers[uint8](t, dtype.Bool)
+	castIntegers[uint8](t, dtype.Uint8)
+	castIntegers[int8](t, dtype.Int8)
+	castIntegers[int16](t, dtype.Int16)
+	castIntegers[int32](t, dtype.Int32)
+	castIntegers[int64](t, dtype.Int64)
+	castFloats(t, halfCodec(dtype.Float16), dtype.Float16, vec.F32ToF16Row, vec.F32ToBF16Row)
+	castFloats(t, halfCodec(dtype.BFloat16), dtype.BFloat16, vec.F32ToF16Row, vec.F32ToBF16Row)
+	castFloats(t, new(codec[float32]), dtype.Float32, vec.F32ToF16Row, vec.F32ToBF16Row)
+	castFloats(t, new(codec[float64]), dtype.Float64, vec.F64ToF16Row, vec.F64ToBF16Row)
+	for _, d := range dtype.All.Members() {
+		t[d][d] = copier(d.Size())
+	}
+	return t
+}
+
+func castIntegers[T integer](t *castTable, from dtype.DType) {
+	row := &t[from]
+	in := new(codec[T])
+	row[dtype.Bool] = casting(in, eachOf(func(x T) uint8 { return bit(x != 0) }))
+	row[dtype.Uint8] = casting(in, eachOf(wrap[uint8, T]))
+	row[dtype.Int8] = casting(in, eachOf(wrap[int8, T]))
+	row[dtype.Int16] = casting(in, eachOf(wrap[int16, T]))
+	row[dtype.Int32] = casting(in, eachOf(wrap[int32, T]))
+	row[dtype.Int64] = casting(in, eachOf(wrap[int64, T]))
+	row[dtype.Float16] = casting(in, eachOf(func(x T) uint16 { return vec.F64ToF16(sticky(int64(x))) }))
+	row[dtype.BFloat16] = casting(in, eachOf(func(x T) uint16 { return vec.F64ToBF16(sticky(int64(x))) }))
+	row[dtype.Float32] = casting(in, eachOf(wrap[float32, T]))
+	row[dtype.Float64] = casting(in, eachOf(wrap[float64, T]))
+}
+
+func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DType, f16, bf16 func([]uint16, []T)) {
+	row := &t[from]
+	row[dtype.Bool] = casting(in, eachOf(func(x T) uint8 { return bit(x != 0) }))
+	row[dtype.Uint8] = casting(in, eachOf(saturate[uint8, T]))
+	row[dtype.Int8] = casting(in, eachOf(saturate[int8, T]))
+	row[dtype.Int16] = casting(in, eachOf(saturate[int16, T]))
+	row[dtype.Int32] = casting(in, eachOf(saturate[int32, T]))
+	row[dtype.Int64] = casting(in, eachOf(saturate[int64, T]))
+	row[dtype.Float16] = casting(in, rowOf(f16))
+	row[dtype.BFloat16] = casting(in, rowOf(bf16))
+	row[dtype.Float32] = casting(in, eachOf(wrap[float32, T]))
+	row[dtype.Float64] = casting(in, eachOf(wrap[float64, T]))
+}
+
+func casting[D, C any](in *codec[C], f func(*device.Call, []D, []C)) kernel {
+	return &unary[D, C]{mapping(in, new(codec[D]), 1), f}
+}
+
+// wrap is Go's conversion: integers wrap around, and floats round once.
+func wrap[D, C number](x C) D { return D(x) }
+
+// saturate drops the fraction; what is too large becomes the nearest integer, and nan 0.
+func saturate[D integer, C float32 | float64](x C) D {
+	low, high := limits[D]()
+	switch {
+	case x != x:
+		return 0
+	case x <= C(low):
+		return low
+	case x >= C(high): // rounded up to a power of two where C cannot hold it
+		return high
+	}
+	return D(x)
+}
+
+// limits are the smallest and the largest integer of a type.
+func limits[T integer]() (low, high T) {
+	high = ^T(0)
+	if high < 0 {
+		low = T(1) << (8*unsafe.Sizeof(low) - 1)
+		high = ^low
+	}
+	return low, high
+}
+
+// sticky is x as a float64 that rounds to a half as x itself would: bits that do not fit are
+// replaced by a single one, so that they still break a tie.
+func sticky(x int64) float64 {
+	const low = 1<<11 - 1
+	if x&low != 0 && x>>53 != 0 && x>>53 != -1 {
+		x = x&^low | 1<<10
+	}
+	return float64(x)
+}
+
+// storing is a codec that writes values of type C, which the elements of dtype from are, as
+// elements of another dtype.
+func storing[C any](from, to dtype.DType) *codec[C] {
+	switch k := casts[from][to].(type) {
+	case *unary[uint8, C]:
+		return storeRow(k)
+	case *unary[int8, C]:
+		return storeRow(k)
+	case *unary[int16, C]:
+		return storeRow(k)
+	case *unary[uint16, C]:
+		return storeRow(k)
+	case *unary[int32, C]:
+		return storeRow(k)
+	case *unary[int64, C]:
+		return storeRow(k)
+	case *unary[float32, C]:
+		return storeRow(k)
+	case *unary[float64, C]:
+		return storeRow(k)
+	}
+	return new(codec[C]) // from is to
+}
+
+func storeRow[D, C any](k *unary[D, C]) *codec[C] {
+	return &codec[C]{store: storeWith(func(dst []D, src []C) { k.f(nil, dst, src) })}
+}

@@ -1,0 +1,78 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+)
+
+// copier is out[i] = x[i] for elements of as many bytes, whatever their dtype.
+type copier int64
+
+func (k copier) cost(c *device.Call) int64    { return c.Out[0].Numel() }
+func (k copier) workspace(*device.Call) int64 { return 0 }
+
+func (k copier) run(t *threads, c *device.Call) error {
+	n := c.Out[0].Numel()
+	if n == 0 {
+		return nil
+	}
+	return t.each(k, c, n, 2*grain)
+}
+
+// part copies elements lo to hi-1. Of a transposition it copies square tiles, so that each line of
+// the cache that is loaded is used whole.
+func (k copier) part(c *device.Call, lo, hi int64) error {
+	var store [4]device.Operand
+	out, in := arranged(c, &store)
+	var to, from walk
+	to.start(out)
+	from.start(&in[0])
+	if to.contiguous() && from.rank >= 2 && from.transposed() {
+		k.tiles(&to, &from, lo, hi)
+		return nil
+	}
+	to.seek(lo)
+	from.seek(lo)
+	move(&to, &from, hi-lo)
+	return nil
+}
+
+// tile is the side of the squares that a transposition moves.
+const tile = 32
+
+// transposed reports whether the last two axes lie in memory the other way round: going along the
+// last one jumps further than going along the one before.
+func (w *walk) transposed() bool {
+	last := w.rank - 1
+	return abs(w.strides[last-1]) < abs(w.strides[last]) && min(w.dims[last-1], w.dims[last]) >= tile/2
+}
+
+// tiles copies the elements lo to hi-1 of whole and broken matrices, which the last two axes of
+// from are, to contiguous memory.
+// SAFETY: see walk.here; the tiles cover lo to hi-1 exactly.
+func (k copier) tiles(to, from *walk, lo, hi int64) {
+	size, last := int64(k), from.rank-1
+	rows, cols := from.dims[last-1], from.dims[last]
+	rowStep, colStep := from.strides[last-1], from.strides[last]
+	for lo < hi {
+		matrix := lo / (rows * cols)
+		first := lo - matrix*rows*cols
+		stop := min(hi-matrix*rows*cols, rows*cols)
+		from.seek(matrix * rows * cols)
+		src, dst := from.here(), unsafe.Add(to.base, matrix*rows*cols*size)
+		for top := first / cols; top*cols < stop; top += tile {
+			bottom := min(top+tile, (stop+cols-1)/cols)
+			for left := int64(0); left < cols; left += tile {
+				right := min(left+tile, cols)
+				for i := top; i < bottom; i++ {
+					a, b := max(i*cols+left, first), min(i*cols+right, stop)
+					if a < b {
+						moveStrided(unsafe.Add(dst, a*size), unsafe.Add(src, i*rowStep+(a-i*cols)*colStep), size, colStep, size, b-a)
+					}
+				}
+			}
+		}
+		lo = matrix*rows*cols + stop
+	}
+}

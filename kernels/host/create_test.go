@@ -1,0 +1,166 @@
+package host
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+func number(x float64) op.Value { return op.Value{Kind: op.Float, F: x} }
+func whole(i int64) op.Value    { return op.Value{Kind: op.Int, I: i} }
+
+// TestPhiloxKnownAnswers are the vectors that the authors publish with Random123 (kat_vectors).
+func TestPhiloxKnownAnswers(t *testing.T) {
+	const ones = math.MaxUint32
+	for _, c := range []struct {
+		counter [4]uint32
+		key     [2]uint32
+		want    [4]uint32
+	}{
+		{[4]uint32{}, [2]uint32{}, [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{[4]uint32{ones, ones, ones, ones}, [2]uint32{ones, ones}, [4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, [4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+	} {
+		require.Equal(t, c.want, philox(c.counter, c.key))
+	}
+}
+
+func TestFull(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range dtype.All.Members() {
+			for where, l := range layouts(301, 303) {
+				for _, v := range []op.Value{whole(1), number(1), {Kind: op.Bool, I: 1}} {
+					out := place(d, l, 1)
+					require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, v, {}}}))
+					expect(t, out, func(int) float64 { return 1 }, d, where)
+				}
+			}
+		}
+		out := of(dtype.Int64, dims(3))
+		require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, whole(1<<53 + 1), {}}}))
+		require.Equal(t, []int64{1<<53 + 1, 1<<53 + 1, 1<<53 + 1}, out.ints())
+		require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, number(1.9), {}}}))
+		require.Equal(t, []int64{1, 1, 1}, out.ints())
+	})
+}
+
+func TestRangeAndLinspace(t *testing.T) {
+	r := newRig(t, Config{Threads: 2})
+	for _, c := range []struct {
+		op    string
+		attrs op.Attrs
+		d     dtype.DType
+		want  []float64
+	}{
+		{"range", op.Attrs{whole(1), whole(2), whole(3), {}}, dtype.Int64, []float64{1, 3, 5}},
+		{"range", op.Attrs{number(0.5), whole(1), whole(3), {}}, dtype.Float16, []float64{0.5, 1.5, 2.5}},
+		{"range", op.Attrs{number(0), number(0.7), whole(4), {}}, dtype.Int8, []float64{0, 0, 1, 2}},
+		{"linspace", op.Attrs{number(0), number(10), whole(4), {}}, dtype.Int64, []float64{0, 3, 6, 10}},
+		{"linspace", op.Attrs{number(0), number(1), whole(1), {}}, dtype.Float32, []float64{0}},
+		{"linspace", op.Attrs{number(1), number(0), whole(3), {}}, dtype.Float32, []float64{1, 0.5, 0}},
+		{"linspace", op.Attrs{number(0), number(1), whole(0), {}}, dtype.Float32, []float64{}},
+	} {
+		out := of(c.d, dims(int64(len(c.want))))
+		require.NoError(t, r.call(c.op, &device.Call{Out: operands(out), Attrs: c.attrs}))
+		require.Equal(t, c.want, out.values(), c.op)
+	}
+	out := of(dtype.Int64, dims(100000))
+	require.NoError(t, r.call("range", &device.Call{Out: operands(out), Attrs: op.Attrs{whole(1 << 60), whole(-3), whole(100000), {}}}))
+	for i, v := range out.ints() {
+		if v != 1<<60-3*int64(i) {
+			require.Equal(t, 1<<60-3*i, v)
+		}
+	}
+	ends := of(dtype.Float64, dims(1000))
+	require.NoError(t, r.call("linspace", &device.Call{Out: operands(ends), Attrs: op.Attrs{number(0.1), number(0.7), whole(1000), {}}}))
+	require.Equal(t, 0.1, ends.values()[0])
+	require.Equal(t, 0.7, ends.values()[999])
+}
+
+// TestRandomIsTheSameEverywhere draws in all modes and as a view, and skips counters.
+func TestRandomIsTheSameEverywhere(t *testing.T) {
+	const n = 50000
+	for name, attrs := range map[string]op.Attrs{
+		"uniform": {{}, number(-1), number(1), {}}, "normal": {{}, number(0), number(1), {}},
+		"randint": {{}, whole(-5), whole(1000), {}}, "randperm": {whole(n), {}},
+	} {
+		for _, d := range []dtype.DType{dtype.Float32, dtype.Float64, dtype.Int32} {
+			if !registry.DTypes(op.MustByName(name).ID).Has(d) {
+				continue
+			}
+			draw := func(r *rig, counter uint64, step int64) []float64 {
+				l := dims(n)
+				l.Strides[0] = step
+				out := place(d, l, 0)
+				require.NoError(t, r.call(name, &device.Call{Out: operands(out), Attrs: attrs, Seed: [2]uint64{42, counter}}))
+				return out.values()
+			}
+			want := draw(newRig(t, Config{Threads: 1}), 7, 1)
+			for _, config := range modes {
+				require.True(t, slices.Equal(want, draw(newRig(t, config), 7, 3)), name, d)
+			}
+			if name != "randperm" {
+				counters := uint64(10) // of 4 elements each, or of 2
+				skipped := 40
+				if d != dtype.Float32 {
+					skipped = 20
+				}
+				later := draw(newRig(t, Config{Threads: 1}), 7+counters, 1)
+				require.True(t, slices.Equal(want[skipped:], later[:n-skipped]), name, d)
+			}
+		}
+	}
+}
+
+func TestRandomDistributions(t *testing.T) {
+	r := newRig(t, Config{Threads: 2})
+	const n = 200000
+	draw := func(name string, d dtype.DType, attrs op.Attrs) []float64 {
+		out := of(d, dims(n))
+		require.NoError(t, r.call(name, &device.Call{Out: operands(out), Attrs: attrs, Seed: [2]uint64{1, 2}}))
+		return out.values()
+	}
+	for _, d := range dtype.Floats.Members() {
+		vs := draw("uniform", d, op.Attrs{{}, number(2), number(3), {}})
+		require.InDelta(t, 2.5, total(vs)/n, 0.01)
+		require.GreaterOrEqual(t, slices.Min(vs), 2.0)
+		require.Less(t, slices.Max(vs), 3.0)
+
+		vs = draw("normal", d, op.Attrs{{}, number(1), number(2), {}})
+		mean, square := total(vs)/n, 0.0
+		for _, v := range vs {
+			square += (v - mean) * (v - mean)
+		}
+		require.InDelta(t, 1, mean, 5*2/math.Sqrt(n))
+		require.InDelta(t, 4, square/n, 5*4*math.Sqrt(2.0/n))
+	}
+	var counts [6]int
+	for _, v := range draw("randint", dtype.Int8, op.Attrs{{}, whole(-3), whole(3), {}}) {
+		counts[int(v)+3]++
+	}
+	for _, c := range counts {
+		require.InDelta(t, n/6, c, 5*math.Sqrt(n*5.0/36))
+	}
+	order := draw("randperm", dtype.Int64, op.Attrs{whole(n), {}})
+	require.False(t, slices.IsSorted(order))
+	slices.Sort(order)
+	require.True(t, slices.Equal(ramp(n, 0, 1), order))
+}
+
+// TestBelow checks the largest value under a bound by its neighbours.
+func TestBelow(t *testing.T) {
+	for _, d := range dtype.Floats.Members() {
+		for _, x := range []float64{3, 1, 0, -1, 0.1, -0.1, 65504, 1e-8} {
+			v := below(d, x)
+			require.Less(t, v, x, "%s", d)
+			require.Equal(t, v, rounded(d, v), "%s holds it", d)
+			require.GreaterOrEqual(t, rounded(d, v+spacing(d, v)), x, "%s: there is nothing between %v and %v", d, v, x)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+// Package host is the device that is always there: the CPU, in Go.
+//
+// It is the `cpu` place everywhere, the reference for other devices, and, with [Config.Async], an
+// emulated GPU whose streams are real queues with a worker each. Both run the same kernels.
+//
+// How a call runs: the stream (stream.go) takes it in order, the program (program.go) hands it to
+// the kernel that the registry holds for its operator and dtype, and the kernel splits its work
+// over the threads of the device (threads.go). Kernels compute on contiguous rows: a walk (walk.go)
+// visits the elements of an operand in row-major order whatever its strides, and a lane (lane.go)
+// turns them into rows of the type that the kernel computes in. The arithmetic itself is in
+// kernels/host/vec.
+//
+// The one invariant: a result does not depend on the number of threads, nor on whether a call ran
+// on the caller or on a worker.
+//
+// The package makes no tensors, knows no views and promotes no dtypes; it runs resolved calls.
+package host
+
+import (
+	"runtime"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+)
+
+// Config says what kind of host device to make. The zero value is the cpu place.
+type Config struct {
+	Name    string   // "" for the name of the processor
+	UUID    [16]byte // identity, chosen by the caller
+	Threads int      // goroutines that compute one call; 0 for the number of CPUs
+	Memory  int64    // bytes that the device claims to have; 0 for all of the machine's
+
+	// Async makes streams queues: Run may return before the call has run.
+	Async bool
+	// InlineLimit is the largest work, in additions of two elements, that an idle Async stream
+	// runs on the caller instead of waking its worker; 0 for the default, below 0 for none.
+	InlineLimit int64
+}
+
+// inlineLimit is about 10 to 20 microseconds of work without SIMD: what waking a worker and
+// waiting for it costs anyway.
+const inlineLimit = 1 << 14
+
+// Device is the host device.
+type Device struct {
+	info    device.Info
+	inline  int64
+	threads *threads
+}
+
+var _ device.Device = (*Device)(nil)
+
+// New makes a device. It never fails: there is always a CPU.
+func New(c Config) *Device {
+	if c.Threads <= 0 {
+		c.Threads = runtime.GOMAXPROCS(0)
+	}
+	if c.Name == "" {
+		c.Name = processorName()
+	}
+	if c.Memory <= 0 {
+		c.Memory = totalMemory()
+	}
+	if c.InlineLimit == 0 {
+		c.InlineLimit = inlineLimit
+	}
+	return &Device{
+		info: device.Info{
+			Name: c.Name, Backend: "host", UUID: c.UUID,
+			TotalMemory: c.Memory, Recommended: c.Memory / 4 * 3, Processors: c.Threads,
+			Async: c.Async, Float64: true, BFloat16: true,
+		},
+		inline:  c.InlineLimit,
+		threads: startThreads(c.Threads),
+	}
+}
+
+// Info describes the device.
+func (d *Device) Info() *device.Info { return &d.info }
+
+// NewStream makes a queue; with Async it has a worker of its own.
+func (d *Device) NewStream() (device.Stream, error) { return newStream(d), nil }
+
+// NewEvent makes an event that counts as done.
+func (d *Device) NewEvent() (device.Event, error) { return &event{}, nil }
+
+// Close ends the threads. Streams and heaps have been closed before.
+func (d *Device) Close() error {
+	d.threads.close()
+	return nil
+}

@@ -1,0 +1,72 @@
+package host
+
+import (
+	"sync"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+)
+
+// point is a place in the work of a stream; the zero point lies before all work.
+type point struct {
+	stream *stream
+	ticket device.Ticket
+}
+
+func (p point) passed() bool { return p.stream == nil || p.stream.Done() >= p.ticket }
+
+func (p point) sync() {
+	if p.stream != nil {
+		p.stream.Sync(p.ticket)
+	}
+}
+
+// event is a movable mark at a point. Whoever waits takes the point along, so recording again
+// disturbs nobody.
+type event struct {
+	mu    sync.Mutex
+	at    point
+	time  int64
+	timed bool
+}
+
+// epoch is the zero of the clock of all events; times since then are monotonic.
+var epoch = time.Now()
+
+func (e *event) point() point {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.at
+}
+
+// move marks a point that has not been passed.
+func (e *event) move(to point) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.at, e.timed = to, false
+}
+
+// pass stamps the time, unless the event has been moved on.
+func (e *event) pass(at point) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.at == at {
+		e.time, e.timed = int64(time.Since(epoch)), true
+	}
+}
+
+// Done reports whether the recorded point has been passed.
+func (e *event) Done() bool { return e.point().passed() }
+
+// Sync blocks until Done.
+func (e *event) Sync() { e.point().sync() }
+
+// Time is when the stream passed the point, on a clock that starts with the process.
+func (e *event) Time() (ns int64, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.time, e.timed
+}
+
+// Close does nothing: an event holds no memory of its own.
+func (e *event) Close() error { return nil }

@@ -1,0 +1,252 @@
+package host
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// matmul is the product of matrices with elements of type T: C = A * B for each index of the batch
+// axes. Operands whose rows are not contiguous elements of T are packed into the workspace first,
+// and so is the output, which is unpacked at the end.
+type matmul[T any] struct {
+	pack    kernel      // from elements of the dtype to elements of T
+	unpack  kernel      // and back
+	dtype   dtype.DType // of T
+	native  bool        // elements are of that dtype
+	product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool
+	tile    [2]int64 // rows and columns of C that are computed together
+	jobs    sync.Pool
+}
+
+func init() {
+	rows, cols := vec.MatMulTile()
+	tile := [2]int64{int64(rows), int64(cols)}
+	registerMatmul(dtype.Float32, vec.MatMulF32, tile)
+	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
+		register("matmul", d, &matmul[float32]{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, product: vec.MatMulF32, tile: tile})
+	}
+	square := [2]int64{64, 64}
+	registerMatmul(dtype.Float64, vec.MatMul[float64, float64], square)
+	registerMatmul(dtype.Uint8, vec.MatMul[uint8, uint8], square)
+	registerMatmul(dtype.Int8, vec.MatMul[int8, int8], square)
+	registerMatmul(dtype.Int16, vec.MatMul[int16, int16], square)
+	registerMatmul(dtype.Int32, vec.MatMul[int32, int32], square)
+	registerMatmul(dtype.Int64, vec.MatMul[int64, int64], square)
+}
+
+func registerMatmul[T any](d dtype.DType, product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool, tile [2]int64) {
+	register("matmul", d, &matmul[T]{pack: casts[d][d], unpack: casts[d][d], dtype: d, native: true, product: product, tile: tile})
+}
+
+// operand numbers in a product.
+const (
+	left = iota
+	right
+	result
+)
+
+// cost takes eight multiply-adds for an addition.
+func (k *matmul[T]) cost(c *device.Call) int64 {
+	x := &c.In[0]
+	return c.Out[0].Numel() * max(x.Dims[x.Rank-1], 8) / 8
+}
+
+func (k *matmul[T]) workspace(c *device.Call) (bytes int64) {
+	for i := left; i <= result; i++ {
+		if o := nth(c, i); !k.usable(o) {
+			bytes += packedBytes[T](o)
+		}
+	}
+	return bytes
+}
+
+func nth(c *device.Call, i int) *device.Operand {
+	if i == result {
+		return &c.Out[0]
+	}
+	return &c.In[i]
+}
+
+func packedBytes[T any](o *device.Operand) int64 {
+	const line = 256
+	l := distinct(o)
+	return (l.Numel()*int64(unsafe.Sizeof(*new(T))) + line - 1) / line * line
+}
+
+// usable reports whether the matrices of an operand can be multiplied where they are.
+func (k *matmul[T]) usable(o *device.Operand) bool {
+	rows, cols := o.Rank-2, o.Rank-1
+	return k.native && (o.Strides[cols] == 1 || o.Dims[cols] == 1) &&
+		(o.Strides[rows] >= o.Dims[cols] || o.Dims[rows] == 1)
+}
+
+// distinct is the layout of an operand with broadcast batch axes cut to one: what has to be packed.
+func distinct(o *device.Operand) (l shape.Layout) {
+	l = o.Layout
+	for i := range l.Rank - 2 {
+		if l.Strides[i] == 0 {
+			l.Dims[i] = min(l.Dims[i], 1)
+		}
+	}
+	return l
+}
+
+// multiplication is one call of a matmul with its operands as they are multiplied.
+type multiplication[T any] struct {
+	*matmul[T]
+	operands [3]device.Operand
+	m, n, k  int64
+	byCols   bool  // pieces are strips of columns, otherwise of rows
+	strips   int64 // of one matrix
+	copying  device.Call
+	from, to [1]device.Operand
+}
+
+// run packs, multiplies and unpacks; each step is split over the threads by itself.
+func (k *matmul[T]) run(t *threads, c *device.Call) error {
+	if c.Out[0].Numel() == 0 {
+		return nil
+	}
+	if c.Workspace == nil && k.workspace(c) > 0 {
+		return status.Errorf(status.Internal, "[matmul] got no workspace; want %d bytes", k.workspace(c))
+	}
+	j, _ := k.jobs.Get().(*multiplication[T])
+	if j == nil {
+		j = &multiplication[T]{matmul: k}
+	}
+	defer k.jobs.Put(j)
+	if err := j.pack(t, c); err != nil {
+		return err
+	}
+	j.plan()
+	work := j.m * j.n * max(j.k, 1) / j.strips / 8
+	if err := t.each(j, c, j.strips*j.matrices(), max(grain/max(work, 1), 1)); err != nil {
+		return err
+	}
+	if k.usable(&c.Out[0]) {
+		return nil
+	}
+	return j.copy(t, k.unpack, &j.operands[result], &c.Out[0])
+}
+
+// pack makes the three operands usable.
+func (j *multiplication[T]) pack(t *threads, c *device.Call) error {
+	room := c.Workspace
+	for i := left; i <= result; i++ {
+		o := nth(c, i)
+		j.operands[i] = *o
+		if j.usable(o) {
+			continue
+		}
+		whole := device.Operand{Addr: room, DType: j.dtype, Layout: shape.Contiguous(distinct(o).Shape)}
+		j.operands[i] = stretched(&whole, o)
+		room = unsafe.Add(room, packedBytes[T](o))
+		if i == result || whole.Numel() == 0 {
+			continue
+		}
+		once := *o
+		once.Layout = distinct(o)
+		if err := j.copy(t, j.matmul.pack, &once, &whole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stretched is a packed operand with the batch axes of the original, where some are broadcast.
+func stretched(packed, original *device.Operand) device.Operand {
+	o := *packed
+	for i := range o.Rank - 2 {
+		if original.Strides[i] == 0 {
+			o.Dims[i], o.Strides[i] = original.Dims[i], 0
+		}
+	}
+	return o
+}
+
+// copy runs a kernel of one operand on something else than the call's operands.
+func (j *multiplication[T]) copy(t *threads, k kernel, from, to *device.Operand) error {
+	j.from[0], j.to[0] = *from, *to
+	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
+	return k.run(t, &j.copying)
+}
+
+// plan decides how the output is cut.
+func (j *multiplication[T]) plan() {
+	a, b := &j.operands[left], &j.operands[right]
+	j.m, j.k, j.n = a.Dims[a.Rank-2], a.Dims[a.Rank-1], b.Dims[b.Rank-1]
+	rows, cols := (j.m+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
+	j.byCols = cols > rows
+	j.strips = max(rows, cols)
+}
+
+// matrices is the number of products in the batch.
+func (j *multiplication[T]) matrices() int64 {
+	return j.operands[result].Numel() / (j.m * j.n)
+}
+
+// part does strips lo to hi-1, counted through all matrices; neighbouring ones in one go.
+func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {
+	var at [3]walk // visits the first element of each matrix
+	for i := range at {
+		o := &j.operands[i]
+		batch := o.Layout
+		batch.Rank -= 2
+		at[i].begin(o.Addr, int64(unsafe.Sizeof(*new(T))), &batch)
+		at[i].seek(lo / j.strips)
+	}
+	for lo < hi {
+		first := lo % j.strips
+		last := min(first+hi-lo, j.strips)
+		if !j.strip(at[left].here(), at[right].here(), at[result].here(), first, last) {
+			return status.Errorf(status.Internal, "[matmul] got strips %d to %d of %d x %d x %d that do not fit their memory", first, last, j.m, j.n, j.k)
+		}
+		for i := range at {
+			at[i].skip(1)
+		}
+		lo += last - first
+	}
+	return nil
+}
+
+// strip multiplies strips first to last-1 of one matrix.
+// SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
+func (j *multiplication[T]) strip(a, b, c unsafe.Pointer, first, last int64) bool {
+	m, n, size := j.m, j.n, int64(unsafe.Sizeof(*new(T)))
+	lda, ldb, ldc := j.step(left), j.step(right), j.step(result)
+	if j.byCols {
+		start := first * j.tile[1]
+		n = min(last*j.tile[1], n) - start
+		b, c = unsafe.Add(b, start*size), unsafe.Add(c, start*size)
+	} else {
+		start := first * j.tile[0]
+		m = min(last*j.tile[0], m) - start
+		a, c = unsafe.Add(a, start*lda*size), unsafe.Add(c, start*ldc*size)
+	}
+	return j.product(matrix[T](c, m, n, ldc), matrix[T](a, m, j.k, lda), matrix[T](b, j.k, n, ldb),
+		int(m), int(n), int(j.k), int(lda), int(ldb), int(ldc))
+}
+
+// step is the distance of rows. That of a single row is free: it need not be what the strides say.
+func (j *multiplication[T]) step(i int) int64 {
+	o := &j.operands[i]
+	rows, cols := o.Rank-2, o.Rank-1
+	if o.Dims[rows] <= 1 {
+		return o.Dims[cols]
+	}
+	return o.Strides[rows]
+}
+
+// matrix is the memory from the first to the last element of a matrix.
+func matrix[T any](at unsafe.Pointer, rows, cols, step int64) []T {
+	if rows == 0 || cols == 0 {
+		return nil
+	}
+	return slice[T](at, (rows-1)*step+cols)
+}

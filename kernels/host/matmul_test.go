@@ -1,0 +1,102 @@
+package host
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// products multiplies by the definition; values are small integers, exact in every dtype.
+func products(x, y []float64, batch, m, k, n int) []float64 {
+	out := make([]float64, batch*m*n)
+	for b := range batch {
+		for i := range m {
+			for j := range n {
+				for l := range k {
+					out[(b*m+i)*n+j] += x[(b*m+i)*k+l] * y[(b*k+l)*n+j]
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestMatmul(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range dtype.Numbers.Members() {
+			for _, s := range [][4]int64{{1, 1, 1, 1}, {1, 3, 4, 5}, {1, 1, 70, 300}, {1, 150, 20, 1}, {6, 5, 3, 9}, {2, 0, 3, 4}, {2, 3, 0, 4}, {0, 2, 2, 2}, {1, 65, 33, 129}} {
+				b, m, k, n := s[0], s[1], s[2], s[3]
+				for xw, xl := range layouts(b, m, k) {
+					for yw, yl := range layouts(b, k, n) {
+						x, y := place(d, xl, 0, 1, 0, 2, 1, 0), place(d, yl, 1, 0, 1, 1)
+						for ow, ol := range layouts(b, m, n) {
+							out := place(d, ol, 0)
+							require.NoError(t, r.call("matmul", &device.Call{In: operands(x, y), Out: operands(out)}))
+							want := products(x.values(), y.values(), int(b), int(m), int(k), int(n))
+							expect(t, out, func(i int) float64 { return want[i] }, d, s, xw, yw, ow)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestMatmulBroadcast repeats one matrix over a batch of two axes.
+func TestMatmulBroadcast(t *testing.T) {
+	r := newRig(t, Config{Threads: 2})
+	for _, d := range []dtype.DType{dtype.Float32, dtype.Float16} {
+		for where, l := range layouts(40, 50) {
+			full := must(shape.Of(2, 3, 40, 50))
+			x := of(d, dims(2, 3, 70, 40), 0, 1, 2, 0, 1)
+			y := place(d, l, 0, 1, 2, 1)
+			wide := *y
+			wide.Layout = y.BroadcastTo(&full)
+			out := of(d, dims(2, 3, 70, 50))
+			require.NoError(t, r.call("matmul", &device.Call{In: operands(x, &wide), Out: operands(out)}))
+			want := products(x.values(), wide.values(), 6, 70, 40, 50)
+			expect(t, out, func(i int) float64 { return want[i] }, d, where)
+		}
+	}
+}
+
+func TestMatmulWraps(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	x, y, out := of(dtype.Int8, dims(1, 2), 100, 100), of(dtype.Int8, dims(2, 1), 1, 1), of(dtype.Int8, dims(1, 1))
+	require.NoError(t, r.call("matmul", &device.Call{In: operands(x, y), Out: operands(out)}))
+	require.Equal(t, []int64{-56}, out.ints())
+}
+
+func TestMatmulWantsItsWorkspace(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	x, y, out := of(dtype.Float16, dims(2, 2), 1), of(dtype.Float16, dims(2, 2), 1), of(dtype.Float16, dims(2, 2))
+	c := &device.Call{In: operands(x, y), Out: operands(out)}
+	p := must(r.compile("matmul", c))
+	require.Positive(t, p.Workspace(c))
+	o := newOwner()
+	c.Owner = o
+	r.stream.Run(p, c)
+	require.Equal(t, status.Internal, status.CodeOf(o.wait()))
+}
+
+func BenchmarkMatmul(b *testing.B) {
+	r := newRig(b, Config{})
+	for _, n := range []int64{64, 512} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			x, y, out := of(dtype.Float32, dims(n, n), 1, 2), of(dtype.Float32, dims(n, n), 3), of(dtype.Float32, dims(n, n))
+			c := &device.Call{In: operands(x, y), Out: operands(out), Owner: quiet{}}
+			p := must(r.compile("matmul", c))
+			b.ReportAllocs()
+			for b.Loop() {
+				r.stream.Run(p, c)
+			}
+			b.ReportMetric(float64(2*n*n*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// reduction folds the elements along some axes into an accumulator of type A for each element of
+// the output. Elements are computed with as C and results as D.
+type reduction[D, A, C any] struct {
+	in     *codec[C]
+	out    *codec[D]
+	narrow *codec[D] // where the output may be int32 as well: for that
+	folding[D, A, C]
+}
+
+// folding is the arithmetic of a reduction. The elements of one output are numbered from 0 in
+// row-major order of the reduced axes.
+type folding[D, A, C any] struct {
+	zero   A
+	fold   func(a A, row []C, at int64) A  // elements at, at + 1, ... of one output
+	beside func(as []A, row []C, at int64) // element at of neighbouring outputs
+	result func(a A, count int64) D        // count elements were folded
+}
+
+func (k *reduction[D, A, C]) cost(c *device.Call) int64    { return c.In[0].Numel() }
+func (k *reduction[D, A, C]) workspace(*device.Call) int64 { return 0 }
+
+// run splits the work by outputs. A whole tensor reduced to one element is not split: its sum
+// must not depend on the number of threads.
+func (k *reduction[D, A, C]) run(t *threads, c *device.Call) error {
+	n := c.Out[0].Numel()
+	if n == 0 {
+		return nil
+	}
+	each := max(c.In[0].Numel()/n, 1)
+	return t.each(k, c, n, max(grain/each, 1))
+}
+
+// axesOf parts the axes of a call's input into those that are kept, which the output walks, and
+// those that are reduced. Axes of one element are neither.
+func axesOf(c *device.Call) (kept, reduced shape.Layout) {
+	x := &c.In[0]
+	for i := range x.Rank {
+		part := &kept
+		if c.Axes.Has(i) {
+			part = &reduced
+		}
+		if x.Dims[i] != 1 {
+			part.Append(x.Dims[i])
+			part.Strides[part.Rank-1] = x.Strides[i]
+		}
+	}
+	return kept, reduced
+}
+
+func (k *reduction[D, A, C]) part(c *device.Call, lo, hi int64) error {
+	kept, reduced := axesOf(c)
+	f := newFrame()
+	defer f.free()
+	var to lane[D]
+	out := k.out
+	if k.narrow != nil && c.Out[0].DType == dtype.Int32 {
+		out = k.narrow
+	}
+	to.open(&c.Out[0], out, f, lo)
+	var outer walk
+	outer.begin(c.In[0].Addr, c.In[0].DType.Size(), &kept)
+	outer.seek(lo)
+	if sideways(&kept, &reduced) {
+		k.columns(&to, &outer, &reduced, f, hi-lo)
+	} else {
+		k.rows(c, &to, &outer, &reduced, f, hi-lo)
+	}
+	return nil
+}
+
+// sideways reports whether neighbouring outputs lie closer together than the elements of one.
+func sideways(kept, reduced *shape.Layout) bool {
+	if kept.Rank == 0 || reduced.Rank == 0 {
+		return false
+	}
+	return kept.Dims[kept.Rank-1] >= 8 && abs(kept.Strides[kept.Rank-1]) < abs(reduced.Strides[reduced.Rank-1])
+}
+
+// rows computes n outputs one after the other, each from rows of its own elements.
+func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], outer *walk, reduced *shape.Layout, f *frame, n int64) {
+	operand := device.Operand{Addr: outer.base, DType: c.In[0].DType, Layout: *reduced}
+	count := reduced.Numel()
+	var from lane[C]
+	from.open(&operand, k.in, f, 0)
+	length := int64(block)
+	if from.raw == nil && k.in.load == nil {
+		length = max(count, 1) // memory itself: no reason to cut it
+	}
+	for range n {
+		from.walk.base = outer.here()
+		a := k.zero
+		for at := int64(0); at < count; {
+			m := min(length, count-at)
+			a = k.fold(a, from.next(m), at)
+			at += m
+		}
+		outer.skip(1)
+		to.space(1)[0] = k.result(a, count)
+		to.keep()
+	}
+}
+
+// columns computes n outputs in runs of neighbours, going through the reduced elements once a run.
+func (k *reduction[D, A, C]) columns(to *lane[D], outer *walk, reduced *shape.Layout, f *frame, n int64) {
+	count := reduced.Numel()
+	accumulators := int64(unsafe.Sizeof(f.rooms[0]) / unsafe.Sizeof(k.zero))
+	as := slice[A](f.room(), accumulators)
+	raw, values := f.room(), f.room()
+	var inner walk
+	inner.begin(nil, outer.size, reduced)
+	step := outer.strides[outer.rank-1]
+	for n > 0 {
+		m := min(outer.run(n), accumulators, block)
+		for i := range m {
+			as[i] = k.zero
+		}
+		for at := range count {
+			from := unsafe.Add(outer.here(), inner.offset)
+			inner.skip(1)
+			if step != outer.size {
+				moveStrided(raw, from, outer.size, step, outer.size, m)
+				from = raw
+			}
+			if k.in.load == nil {
+				k.beside(as[:m], slice[C](from, m), at)
+				continue
+			}
+			row := slice[C](values, m)
+			k.in.load(row, from)
+			k.beside(as[:m], row, at)
+		}
+		dst := to.space(m)
+		for i, a := range as[:m] {
+			dst[i] = k.result(a, count)
+		}
+		to.keep()
+		outer.skip(m)
+		n -= m
+	}
+}

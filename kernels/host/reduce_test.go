@@ -1,0 +1,250 @@
+package host
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// keep is the shape of a reduction's output with reduced axes of one element.
+func keep(ds []int64, axes op.Axes) []int64 {
+	out := append([]int64{}, ds...)
+	for i := range out {
+		if axes.Has(i) {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// groups collects, for each output in row-major order, the elements that it is reduced from.
+func groups(values []float64, ds []int64, axes op.Axes) [][]float64 {
+	outer := dims(keep(ds, axes)...)
+	out := make([][]float64, outer.Numel())
+	for i, v := range values {
+		number, at := int64(i), int64(0)
+		for axis := len(ds) - 1; axis >= 0; axis-- {
+			if !axes.Has(axis) {
+				at += number % ds[axis] * outer.Strides[axis]
+			}
+			number /= ds[axis]
+		}
+		out[at] = append(out[at], v)
+	}
+	return out
+}
+
+func total(vs []float64) (s float64) {
+	for _, v := range vs {
+		s += v
+	}
+	return s
+}
+
+// reductionsOf are the reductions of small integers, which every dtype and order computes exactly.
+var reductionsOf = map[string]func(vs []float64) float64{
+	"sum":  total,
+	"mean": func(vs []float64) float64 { return total(vs) / float64(len(vs)) },
+	"max": func(vs []float64) float64 {
+		m := math.Inf(-1)
+		for _, v := range vs {
+			m = max(m, v)
+		}
+		return m
+	},
+	"min": func(vs []float64) float64 {
+		m := math.Inf(1)
+		for _, v := range vs {
+			m = min(m, v)
+		}
+		return m
+	},
+	"any": func(vs []float64) float64 {
+		for _, v := range vs {
+			if v != 0 {
+				return 1
+			}
+		}
+		return 0
+	},
+	"all": func(vs []float64) float64 {
+		for _, v := range vs {
+			if v == 0 {
+				return 0
+			}
+		}
+		return 1
+	},
+	"argmax": func(vs []float64) float64 {
+		best := 0
+		for i, v := range vs {
+			if v > vs[best] {
+				best = i
+			}
+		}
+		return float64(best)
+	},
+	"argmin": func(vs []float64) float64 {
+		best := 0
+		for i, v := range vs {
+			if v < vs[best] {
+				best = i
+			}
+		}
+		return float64(best)
+	},
+}
+
+func outputOf(name string, d dtype.DType) dtype.DType {
+	switch name {
+	case "any", "all":
+		return dtype.Bool
+	case "argmax":
+		return dtype.Int64
+	case "argmin":
+		return dtype.Int32
+	}
+	return d
+}
+
+func TestReduce(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for name, f := range reductionsOf {
+			for _, d := range dtype.Numbers.Members() {
+				for _, c := range []struct {
+					ds   []int64
+					axes op.Axes
+				}{
+					{[]int64{}, 0}, {[]int64{9}, 1}, {[]int64{1}, 1}, {[]int64{5, 40}, 1}, {[]int64{5, 40}, 2}, {[]int64{5, 40}, 3},
+					{[]int64{3, 17, 5}, 2}, {[]int64{3, 17, 5}, 5}, {[]int64{3, 17, 5}, 0}, {[]int64{0, 3}, 2}, {[]int64{2, 600}, 1}, {[]int64{2, 600}, 2},
+				} {
+					for where, l := range layouts(c.ds...) {
+						x := place(d, l, 1, 1, 3, 0, 2, 1, 0, 1)
+						out := of(outputOf(name, d), dims(keep(c.ds, c.axes)...))
+						call := &device.Call{In: operands(x), Out: operands(out), Axes: c.axes}
+						require.NoError(t, r.call(name, call))
+						gs := groups(x.values(), c.ds, c.axes)
+						expect(t, out, func(i int) float64 { return f(gs[i]) }, name, d, c.ds, c.axes, where)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestReduceValues(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	r := newRig(t, Config{Threads: 1})
+	for _, c := range []struct {
+		op   string
+		d    dtype.DType
+		x    []float64
+		want float64
+	}{
+		{"argmax", dtype.Float32, []float64{1, nan, 3}, 2}, {"argmax", dtype.Float32, []float64{nan, 3, 1}, 1},
+		{"argmax", dtype.Float16, []float64{nan, nan}, 0}, {"argmax", dtype.Float64, []float64{nan, -inf}, 1},
+		{"argmin", dtype.Float32, []float64{1, nan, 3}, 0}, {"argmax", dtype.Int8, []float64{1, 3, 3}, 1},
+		{"max", dtype.Float32, []float64{1, nan, 3}, nan}, {"min", dtype.BFloat16, []float64{1, nan, 3}, nan},
+		{"max", dtype.Float64, []float64{-inf, -inf}, -inf},
+		{"sum", dtype.Int8, []float64{100, 100}, -56}, {"sum", dtype.Uint8, []float64{200, 100}, 44},
+		{"mean", dtype.Int64, []float64{1, 2}, 1}, {"mean", dtype.Int64, []float64{-1, -2}, -1},
+		{"mean", dtype.Int64, []float64{1 << 62, 1 << 62}, 1 << 62}, {"mean", dtype.Int32, []float64{1<<31 - 1, 1<<31 - 1}, 1<<31 - 1},
+		{"mean", dtype.Int64, []float64{-1 << 63, -1 << 63}, -1 << 63},
+		{"mean", dtype.Bool, []float64{1, 1, 0}, 1}, {"mean", dtype.Bool, []float64{0, 0}, 0},
+		{"max", dtype.Bool, []float64{0, 1}, 1}, {"min", dtype.Bool, []float64{0, 1}, 0},
+		{"prod", dtype.Float32, []float64{2, 3, 0.5}, 3}, {"prod", dtype.Int16, []float64{256, 256}, 0}, {"prod", dtype.Int32, []float64{-2, 5}, -10},
+		{"sum", dtype.Float64, []float64{1e300, 1, -1e300}, 1}, {"sum", dtype.Float64, []float64{inf, -inf}, nan}, {"sum", dtype.Float64, []float64{inf, 1}, inf},
+		{"sum", dtype.Float32, nil, 0}, {"mean", dtype.Float32, nil, nan}, {"prod", dtype.Float64, nil, 1}, {"sum", dtype.Int64, nil, 0},
+		{"any", dtype.Bool, nil, 0}, {"all", dtype.Bool, nil, 1}, {"any", dtype.Float32, []float64{0, nan}, 1}, {"all", dtype.Float16, []float64{math.Copysign(0, -1)}, 0},
+	} {
+		l := dims(int64(len(c.x)))
+		out := of(outputOf(c.op, c.d), dims(1))
+		require.NoError(t, r.call(c.op, &device.Call{In: operands(of(c.d, l, c.x...)), Out: operands(out), Axes: 1}), c.op)
+		sameBits(t, []float64{c.want}, out.values(), c.op, c.d, c.x)
+	}
+}
+
+// TestSumAccuracy adds values of very different size, along rows and along columns, and compares
+// with exact arithmetic.
+func TestSumAccuracy(t *testing.T) {
+	r := newRig(t, Config{Threads: 2})
+	const n, cols = 20000, 9
+	random := rand.New(rand.NewPCG(1, 2))
+	values := make([]float64, n*cols)
+	for i := range values {
+		values[i] = random.NormFloat64() * math.Pow(10, float64(random.IntN(8)))
+	}
+	for _, d := range dtype.Floats.Members() {
+		if d == dtype.Float16 {
+			continue // the sum is infinite
+		}
+		x := of(d, dims(n, cols), values...)
+		for _, axes := range []op.Axes{1, 3} {
+			out := of(d, dims(keep([]int64{n, cols}, axes)...))
+			require.NoError(t, r.call("sum", &device.Call{In: operands(x), Out: operands(out), Axes: axes}))
+			gs := groups(x.values(), []int64{n, cols}, axes)
+			if d != dtype.Float64 {
+				near(t, out, 1, func(i int) float64 { return exactly(gs[i]) }, d, axes)
+				continue
+			}
+			for i, got := range out.values() {
+				magnitude := 0.0
+				for _, v := range gs[i] {
+					magnitude += math.Abs(v)
+				}
+				bound := (2 + math.Log2(float64(len(gs[i])))) * 0x1p-53 * magnitude
+				require.LessOrEqual(t, math.Abs(got-exactly(gs[i])), bound)
+			}
+		}
+	}
+}
+
+// exactly is the sum of values, rounded once.
+func exactly(vs []float64) float64 {
+	s := new(big.Float).SetPrec(600)
+	for _, v := range vs {
+		s.Add(s, big.NewFloat(v))
+	}
+	f, _ := s.Float64()
+	return f
+}
+
+func TestSoftmax(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range dtype.Floats.Members() {
+			for _, c := range []struct {
+				ds   []int64
+				axis int
+			}{{[]int64{}, 0}, {[]int64{600}, 0}, {[]int64{7, 70}, 1}, {[]int64{7, 70}, 0}, {[]int64{3, 5, 7}, 1}, {[]int64{0, 3}, 1}} {
+				for where, l := range layouts(c.ds...) {
+					x, out := place(d, l, 0, ramp(97, -20, 0.375)...), place(d, layouts(c.ds...)["contiguous"], 0)
+					axes := op.Axes(1 << c.axis)
+					require.NoError(t, r.call("softmax", &device.Call{In: operands(x), Out: operands(out), Axes: axes}))
+					gs := groups(x.values(), c.ds, axes)
+					xs, l := x.values(), dims(keep(c.ds, axes)...)
+					near(t, out, 2, func(i int) float64 {
+						number, at := int64(i), int64(0)
+						for axis := len(c.ds) - 1; axis >= 0; axis-- {
+							if axis != c.axis {
+								at += number % c.ds[axis] * l.Strides[axis]
+							}
+							number /= c.ds[axis]
+						}
+						var terms []float64
+						for _, v := range gs[at] {
+							terms = append(terms, math.Exp(v-xs[i])) // the difference is exact
+						}
+						return 1 / exactly(terms)
+					}, d, c.ds, c.axis, where)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,178 @@
+package vec
+
+// Number is what a row of plain Go numbers can hold. The 16-bit floats are not
+// among them: they are widened to float32 first.
+type Number interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// Binary names a function of two elements.
+//
+// Integers wrap around. Div truncates integers towards zero, and an integer
+// divided by zero gives 0: a caller that must report it looks first. Max and
+// Min give NaN when either operand is NaN, and the second operand when both
+// are equal, which only zeros of different sign can show.
+type Binary uint8
+
+const (
+	Add Binary = iota
+	Sub
+	Mul
+	Div
+	Max
+	Min
+
+	binaryCount = iota
+)
+
+// String gives the name in lower case, "add".
+func (b Binary) String() string {
+	return [binaryCount]string{"add", "sub", "mul", "div", "max", "min"}[b]
+}
+
+// Rows is one Binary in the three shapes that broadcasting leaves over
+// contiguous memory: (row, row), (row, scalar) and (scalar, row).
+type Rows[T Number] struct {
+	VV func(dst, a, b []T)
+	VS func(dst, a []T, b T)
+	SV func(dst []T, a T, b []T)
+}
+
+// RowsOf gives the fastest loops of op for T. Look it up once and keep it: the
+// answer never changes.
+func RowsOf[T Number](op Binary) Rows[T] {
+	if r, ok := any(active.binary32[op]).(Rows[T]); ok {
+		return r.checked()
+	}
+	if r, ok := any(active.binary64[op]).(Rows[T]); ok {
+		return r.checked()
+	}
+	return portableRows[T]()[op].checked()
+}
+
+// checked cuts the slices to one length, which the loops rely on.
+func (r Rows[T]) checked() Rows[T] {
+	return Rows[T]{
+		VV: func(dst, a, b []T) {
+			n := min(len(dst), len(a), len(b))
+			r.VV(dst[:n], a[:n], b[:n])
+		},
+		VS: func(dst, a []T, b T) {
+			n := min(len(dst), len(a))
+			r.VS(dst[:n], a[:n], b)
+		},
+		SV: func(dst []T, a T, b []T) {
+			n := min(len(dst), len(b))
+			r.SV(dst[:n], a, b[:n])
+		},
+	}
+}
+
+// withTail runs r on whole vectors of the given number of lanes, a power of
+// two, and tail on what is left. Both compute the same bits: all six functions
+// round correctly or not at all.
+func (r Rows[T]) withTail(tail Rows[T], lanes int) Rows[T] {
+	return Rows[T]{
+		VV: func(dst, a, b []T) {
+			m := len(dst) &^ (lanes - 1)
+			if m > 0 {
+				r.VV(dst[:m], a[:m], b[:m])
+			}
+			tail.VV(dst[m:], a[m:], b[m:])
+		},
+		VS: func(dst, a []T, b T) {
+			m := len(dst) &^ (lanes - 1)
+			if m > 0 {
+				r.VS(dst[:m], a[:m], b)
+			}
+			tail.VS(dst[m:], a[m:], b)
+		},
+		SV: func(dst []T, a T, b []T) {
+			m := len(dst) &^ (lanes - 1)
+			if m > 0 {
+				r.SV(dst[:m], a, b[:m])
+			}
+			tail.SV(dst[m:], a, b[m:])
+		},
+	}
+}
+
+func portableRows[T Number]() [binaryCount]Rows[T] {
+	return [binaryCount]Rows[T]{
+		Add: {
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, sum2[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, sum2[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, sum2[T]) },
+		},
+		Sub: {
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, difference[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, difference[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, difference[T]) },
+		},
+		Mul: {
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, product[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, product[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, product[T]) },
+		},
+		Div: {
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, quotient[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, quotient[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, quotient[T]) },
+		},
+		Max: {
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, larger[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, larger[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, larger[T]) },
+		},
+		Min: {
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, smaller[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, smaller[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, smaller[T]) },
+		},
+	}
+}
+
+// The three drivers are inlined into each function above, and f into them.
+
+func eachVV[T Number](dst, a, b []T, f func(x, y T) T) {
+	for i := range min(len(dst), len(a), len(b)) {
+		dst[i] = f(a[i], b[i])
+	}
+}
+
+func eachVS[T Number](dst, a []T, b T, f func(x, y T) T) {
+	for i := range min(len(dst), len(a)) {
+		dst[i] = f(a[i], b)
+	}
+}
+
+func eachSV[T Number](dst []T, a T, b []T, f func(x, y T) T) {
+	for i := range min(len(dst), len(b)) {
+		dst[i] = f(a, b[i])
+	}
+}
+
+func sum2[T Number](x, y T) T       { return x + y }
+func difference[T Number](x, y T) T { return x - y }
+func product[T Number](x, y T) T    { return x * y }
+
+func quotient[T Number](x, y T) T {
+	if one := T(1); y == 0 && one/2 == 0 { // an integer type
+		return 0
+	}
+	return x / y
+}
+
+func larger[T Number](x, y T) T {
+	if x > y || x != x {
+		return x
+	}
+	return y
+}
+
+func smaller[T Number](x, y T) T {
+	if x < y || x != x {
+		return x
+	}
+	return y
+}

@@ -1,0 +1,123 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+import "math"
+
+// The polynomials of the vector loops. They run in float64, so their error in
+// float32 ulp (2^-24 relative) is what the comments give, far below the half
+// ulp of the final rounding.
+
+var (
+	zero     = splat(0)
+	one      = splat(1)
+	two      = splat(2)
+	half     = splat(0.5)
+	minusTwo = splat(-2)
+	inf      = splat(math.Inf(1))
+	nan      = splat(math.NaN())
+
+	// Integers in the guise of floats.
+	minusZero    = splatBits(1 << 63)
+	absMask      = splatBits(1<<63 - 1)
+	mantissaMask = splatBits(1<<52 - 1)
+	fieldShift   = splatBits(52)
+	lowBit       = splatBits(1)
+)
+
+// exp: x = n ln2 + r with |r| <= ln2/2, exp(x) = 2^n exp(r).
+var (
+	// Beyond these exp is 0 or infinite in float32, with room for a division
+	// by a small beta, and 2^n stays a normal float64.
+	expLow, expHigh = splat(-708), splat(708)
+
+	log2e    = splat(math.Log2E)
+	minusLn2 = splat(-math.Ln2)
+	// Adding it to a small number leaves, rounded to nearest, that number in
+	// the low mantissa bits, with the exponent bias of float64 added.
+	expMagic = splat(0x1.8p52 + 1023)
+
+	// (exp(r)-1)/r, Taylor: the terms left out add up to below 2.1e-11.
+	expTaylor = [...]splat8{
+		splat(1), splat(1. / 2), splat(1. / 6), splat(1. / 24), splat(1. / 120),
+		splat(1. / 720), splat(1. / 5040), splat(1. / 40320), splat(1. / 362880),
+	}
+)
+
+// log: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m-1, s = f/(2+f),
+// log(m) = 2 atanh(s).
+var (
+	ln2 = splat(math.Ln2)
+
+	// 2^52 + 1023: an exponent field or-ed into the mantissa of 2^52 is the
+	// number 2^52 + field.
+	fieldBias = splat(0x1p52 + 1023)
+	two52     = splat(0x1p52)
+
+	// (atanh(s)/s - 1)/s^2 in powers of s^2 <= 0.0295, Taylor: the terms left
+	// out add up to below 2e-12 of the result.
+	atanhTaylor = [...]splat8{
+		splat(1. / 3), splat(1. / 5), splat(1. / 7), splat(1. / 9), splat(1. / 11), splat(1. / 13),
+	}
+)
+
+// sin and cos: x = q pi/2 + r with |r| <= pi/4.
+var (
+	twoOverPi   = splat(2 / math.Pi)
+	trigMagic   = splat(0x1.8p52)
+	minusHalfPi = splat(-0x1.921fb54442d18p+0)
+	// pi/2 less its float64, by which q may be multiplied up to trigLimit.
+	minusHalfPiLow = splat(-0x1.1a62633145c07p-54)
+
+	// Above it the two-word pi/2 runs out and the scalar function takes over.
+	trigLimit = splat(0x1p30)
+
+	// sin(r)/r and cos(r) in powers of r^2 <= 0.617, Taylor: the terms left
+	// out are below 9e-12 and 4e-13.
+	sinTaylor = [...]splat8{
+		splat(1), splat(-1. / 6), splat(1. / 120), splat(-1. / 5040), splat(1. / 362880), splat(-1. / 39916800),
+	}
+	cosTaylor = [...]splat8{
+		splat(1), splat(-1. / 2), splat(1. / 24), splat(-1. / 720), splat(1. / 40320),
+		splat(-1. / 3628800), splat(1. / 479001600),
+	}
+)
+
+// erf: odd Taylor series below erfSplit, 1-erfc above.
+var (
+	erfSplit = splat(0.5)
+
+	// erf(x)/x in powers of x^2 <= 1/4: 2/sqrt(pi) (-1)^n/(n! (2n+1)). The
+	// term left out, x^18 2/sqrt(pi)/(9! 19), is below 6.3e-13.
+	erfTaylor = [...]splat8{
+		splat(2 / math.SqrtPi), splat(-2 / math.SqrtPi / 3), splat(2 / math.SqrtPi / 10),
+		splat(-2 / math.SqrtPi / 42), splat(2 / math.SqrtPi / 216), splat(-2 / math.SqrtPi / 1320),
+		splat(2 / math.SqrtPi / 9360), splat(-2 / math.SqrtPi / 75600), splat(2 / math.SqrtPi / 685440),
+	}
+
+	// (a+K) exp(a^2) erfc(a) for a >= 0 in powers of t = (a-K)/(a+K), which
+	// runs over [-1, 1): the substitution of Shepherd and Laframboise,
+	// Math. Comp. 36 (1981) 249-253. The coefficients interpolate at 13
+	// Chebyshev nodes; TestErfcFit computes them again. Error below 7e-10.
+	erfcK      = splat(erfcCentre)
+	erfcTwoK   = splat(2 * erfcCentre)
+	erfcFitted = [...]splat8{
+		splat(1.0540318203057184), splat(-0.8046518577968317),
+		splat(0.45391412257513836), splat(-0.1712509083288718),
+		splat(0.028361383572150622), splat(0.008391090149169056),
+		splat(-0.00481744104371451), splat(-0.0004321175710320091),
+		splat(0.0006980082650809294), splat(4.520140995367683e-05),
+		splat(-0.0001045697585908556), splat(-6.6165639509563334e-06),
+		splat(1.1468259302205297e-05),
+	}
+
+	rootHalf = splat(math.Sqrt2 / 2)
+)
+
+const erfcCentre = 2.5
+
+// gelu with tanh: x/(1+exp(-y)), y = x (linear + cubic x^2).
+var (
+	geluLinear = splat(2 * math.Sqrt2 / math.SqrtPi)
+	geluThird  = splat(2 * math.Sqrt2 / math.SqrtPi * geluCubic)
+)

@@ -1,0 +1,46 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+import "simd/archsimd"
+
+// Narrowing to 16 bits is there for AVX-512 alone: it needs the truncating
+// stores that AVX2 lacks. Each loop is its namesake in half.go with every
+// branch taken and the results merged; the tails are half.go's own.
+
+func f32ToF16Row512(dst []uint16, src []float32) {
+	magnitude, top := archsimd.BroadcastInt32x16(0x7fffffff), archsimd.BroadcastInt32x16(0x477ff000-1)
+	small, unit := archsimd.BroadcastInt32x16(0x38800000), archsimd.BroadcastInt32x16(1)
+	rebias := archsimd.BroadcastInt32x16(0xfff - (127-15)<<23)
+	half := archsimd.BroadcastFloat32x16(0.5)
+	infinite, quiet := archsimd.BroadcastInt32x16(0x7c00), archsimd.BroadcastInt32x16(0x7e00)
+	for len(src) >= lanes512 && len(dst) >= lanes512 {
+		x := archsimd.LoadFloat32x16Slice(src)
+		b := x.AsInt32x16()
+		a := b.And(magnitude)
+		h := a.Add(rebias).Add(a.ShiftAllRight(13).And(unit)).ShiftAllRight(13)
+		h = a.AsFloat32x16().Add(half).AsInt32x16().Sub(half.AsInt32x16()).Merge(h, a.Less(small))
+		h = infinite.Merge(h, a.Greater(top))
+		h = quiet.Merge(h, x.IsNaN())
+		sign := b.Xor(a).ShiftAllRight(16) // its copies above bit 15 are cut off
+		h.Or(sign).AsUint32x16().TruncateToUint16().StoreSlice(dst)
+		src, dst = src[lanes512:], dst[lanes512:]
+	}
+	archsimd.ClearAVXUpperBits()
+	f32ToF16Row(dst, src)
+}
+
+func f32ToBF16Row512(dst []uint16, src []float32) {
+	rounding, unit := archsimd.BroadcastInt32x16(0x7fff), archsimd.BroadcastInt32x16(1)
+	quiet := archsimd.BroadcastInt32x16(0x40)
+	for len(src) >= lanes512 && len(dst) >= lanes512 {
+		x := archsimd.LoadFloat32x16Slice(src)
+		b := x.AsInt32x16()
+		high := b.ShiftAllRight(16)
+		h := b.Add(rounding).Add(high.And(unit)).ShiftAllRight(16)
+		high.Or(quiet).Merge(h, x.IsNaN()).AsUint32x16().TruncateToUint16().StoreSlice(dst)
+		src, dst = src[lanes512:], dst[lanes512:]
+	}
+	archsimd.ClearAVXUpperBits()
+	f32ToBF16Row(dst, src)
+}

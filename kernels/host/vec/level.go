@@ -1,0 +1,83 @@
+package vec
+
+// Level names a set of loops by the instructions that it needs.
+type Level uint8
+
+const (
+	Portable Level = iota // plain Go
+	AVX2                  // 256-bit vectors with fused multiply-add
+	AVX512                // 512-bit vectors (F, BW, CD, DQ, VL)
+)
+
+// String gives the level as reports print it.
+func (l Level) String() string {
+	return [...]string{"portable", "avx2", "avx512"}[l]
+}
+
+// table is one complete set of loops. Slices given to its functions have equal
+// lengths: the exported functions see to that once per row.
+type table struct {
+	level Level
+
+	f16ToF32, bf16ToF32 func(dst []float32, src []uint16)
+	f32ToF16, f32ToBF16 func(dst []uint16, src []float32)
+
+	binary32 [binaryCount]Rows[float32]
+	binary64 [binaryCount]Rows[float64]
+
+	unary     [unaryCount]func(dst, src []float32)
+	leakyRelu func(dst, src []float32, slope float32)
+	softplus  func(dst, src []float32, beta, threshold float32)
+
+	sum        func(x []float32) float64
+	sumBlock64 func(x []float64) float64
+	dot        func(a, b []float32) float64
+	max, min   func(x []float32) float32
+
+	tile tile
+}
+
+// active is chosen once, before main; only tests of this package replace it.
+var active = fastest()
+
+// ActiveLevel reports which set of loops this process runs.
+func ActiveLevel() Level { return active.level }
+
+// tables lists the sets that this CPU and build can run, slowest first. A
+// later set starts as a copy of an earlier one, so that what it does not speed
+// up is inherited.
+func tables() []*table {
+	p := portableTable()
+	return append([]*table{p}, simdTables(*p)...)
+}
+
+func fastest() *table {
+	all := tables()
+	return all[len(all)-1]
+}
+
+func portableTable() *table {
+	t := &table{
+		level:     Portable,
+		f16ToF32:  f16ToF32Row,
+		bf16ToF32: bf16ToF32Row,
+		f32ToF16:  f32ToF16Row,
+		f32ToBF16: f32ToBF16Row,
+		binary32:  portableRows[float32](),
+		binary64:  portableRows[float64](),
+		leakyRelu: leakyReluRow[float32],
+		softplus:  softplusRow,
+
+		sum:        sumRow,
+		sumBlock64: sumBlock64,
+		dot:        dotRow,
+		max:        maxRow,
+		min:        minRow,
+
+		tile: portableTile,
+	}
+	for f, at := range scalars {
+		t.unary[f] = throughFloat64(at)
+	}
+	return t
+}

@@ -1,0 +1,7 @@
+//go:build !goexperiment.simd || !amd64 || race
+
+package vec
+
+// simdTables: this build has no vector loops. (The race detector does not see
+// vector loads and stores, so its builds do without as well.)
+func simdTables(table) []*table { return nil }

@@ -1,0 +1,84 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+import (
+	"math"
+	"simd/archsimd"
+)
+
+// The vectors of one level: narrow elements as loaded, and wide ones for
+// arithmetic in float64. Both wide types hold as many elements as fit, so a
+// wide vector has half the lanes.
+type (
+	narrow512 = archsimd.Float32x16
+	wide512   = archsimd.Float64x8
+	int512    = archsimd.Int64x8
+	mask512   = archsimd.Mask64x8
+	narrow256 = archsimd.Float32x8
+	wide256   = archsimd.Float64x4
+	int256    = archsimd.Int64x4
+	mask256   = archsimd.Mask64x4
+)
+
+const (
+	lanes512, half512 = 16, 8
+	lanes256, half256 = 8, 4
+)
+
+// splat8 is a constant in every lane. Loading one costs less than a broadcast,
+// which needs the shuffle port, and the compiler folds the load into the
+// instruction that uses it. The 256-bit loops read its first half.
+type splat8 [8]float64
+
+func splat(x float64) (s splat8) {
+	for i := range s {
+		s[i] = x
+	}
+	return s
+}
+
+func splatBits(b uint64) splat8 { return splat(math.Float64frombits(b)) }
+
+func load512(s *splat8) wide512 { return archsimd.LoadFloat64x8((*[8]float64)(s)) }
+func load256(s *splat8) wide256 { return archsimd.LoadFloat64x4((*[4]float64)(s[:4])) }
+
+// Every function that has used vectors ends with ClearAVXUpperBits, and uses
+// no scalar floats before: the compiler gives those legacy SSE instructions,
+// and the first of them after a vector instruction was measured to stall for
+// 160 ns (Sapphire Rapids) unless the upper halves are clear.
+
+// simdTables builds on base what this CPU can run.
+func simdTables(base table) []*table {
+	var all []*table
+	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+		base.level = AVX2
+		base.use256()
+		all = append(all, new(base))
+	}
+	if archsimd.X86.AVX512() {
+		base.level = AVX512
+		base.use512()
+		all = append(all, new(base))
+	}
+	return all
+}
+
+func (t *table) use256() {
+	t.binary256()
+	t.unary256()
+	t.f16ToF32, t.bf16ToF32 = f16ToF32Row256, bf16ToF32Row256
+	t.sum, t.sumBlock64, t.dot = sum256, sumBlock256, dot256
+	t.max, t.min = maxRow256, minRow256
+	t.tile = tile256
+}
+
+func (t *table) use512() {
+	t.binary512()
+	t.unary512()
+	t.f16ToF32, t.bf16ToF32 = f16ToF32Row512, bf16ToF32Row512
+	t.f32ToF16, t.f32ToBF16 = f32ToF16Row512, f32ToBF16Row512
+	t.sum, t.sumBlock64, t.dot = sum512, sumBlock512, dot512
+	t.max, t.min = maxRow512, minRow512
+	t.tile = tile512
+}

@@ -1,0 +1,268 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+// The elementary functions on one wide vector. Max and Min are not used: the
+// compiler takes them for commutative, which they are not for NaN. Nor are
+// right shifts by a constant: it passes the count through a legacy SSE move.
+
+// reduceExp512 splits exp(x) into scale * (1 + m), scale a power of two and m
+// in [-0.3, 0.42]. Relative to m it is accurate down to m = 0.
+func reduceExp512(x wide512) (m, scale wide512) {
+	low, high := load512(&expLow), load512(&expHigh)
+	x = low.Merge(x, x.Less(low))
+	x = high.Merge(x, x.Greater(high))
+	magic := load512(&expMagic)
+	t := x.MulAdd(load512(&log2e), magic)
+	r := t.Sub(magic).MulAdd(load512(&minusLn2), x)
+	scale = t.AsInt64x8().ShiftAllLeft(52).AsFloat64x8()
+	m = load512(&expTaylor[8]).
+		MulAdd(r, load512(&expTaylor[7])).
+		MulAdd(r, load512(&expTaylor[6])).
+		MulAdd(r, load512(&expTaylor[5])).
+		MulAdd(r, load512(&expTaylor[4])).
+		MulAdd(r, load512(&expTaylor[3])).
+		MulAdd(r, load512(&expTaylor[2])).
+		MulAdd(r, load512(&expTaylor[1])).
+		MulAdd(r, load512(&expTaylor[0])).
+		Mul(r)
+	return m, scale
+}
+
+func exp512(x wide512) wide512 {
+	m, scale := reduceExp512(x)
+	return m.MulAdd(scale, scale)
+}
+
+// expm1Raw512 loses the sign of zero; its callers put the sign back.
+func expm1Raw512(x wide512) wide512 {
+	m, scale := reduceExp512(x)
+	return m.MulAdd(scale, scale.Sub(load512(&one)))
+}
+
+func expm1512(x wide512) wide512 { return signed512(expm1Raw512(x), x) }
+
+// Signs are handled by And and integer Add: adding the sign bit flips it. Of
+// two bitwise operations on a loaded constant Go 1.26 makes a VPTERNLOGQ that
+// its assembler refuses.
+
+func abs512(x wide512) wide512 {
+	return x.AsInt64x8().And(load512(&absMask).AsInt64x8()).AsFloat64x8()
+}
+
+func negate512(x wide512) wide512 {
+	return x.AsInt64x8().Add(load512(&minusZero).AsInt64x8()).AsFloat64x8()
+}
+
+// signed512 is |y| with the sign of x.
+func signed512(y, x wide512) wide512 {
+	sign := x.AsInt64x8().And(load512(&minusZero).AsInt64x8())
+	return abs512(y).AsInt64x8().Add(sign).AsFloat64x8()
+}
+
+// tanh512: tanh(a) = -e/(2+e) with e = expm1(-2a), for a = |x|.
+func tanh512(x wide512) wide512 {
+	e := expm1Raw512(abs512(x).Mul(load512(&minusTwo)))
+	return signed512(e.Div(e.Add(load512(&two))), x)
+}
+
+// sinh512: sinh(a) = (e + e/(e+1))/2 with e = expm1(a), for a = |x|.
+func sinh512(x wide512) wide512 {
+	e := expm1Raw512(abs512(x))
+	return signed512(e.Div(e.Add(load512(&one))).Add(e).Mul(load512(&half)), x)
+}
+
+func cosh512(x wide512) wide512 {
+	e := exp512(abs512(x))
+	return load512(&one).Div(e).Add(e).Mul(load512(&half))
+}
+
+func sigmoid512(x wide512) wide512 {
+	unit := load512(&one)
+	return unit.Div(exp512(negate512(x)).Add(unit))
+}
+
+// gate512 is x/(1+exp(-y)), NaN for x = -Inf.
+func gate512(x, y wide512) wide512 {
+	r := x.Div(exp512(negate512(y)).Add(load512(&one)))
+	return load512(&nan).Merge(r, x.Equal(negate512(load512(&inf))))
+}
+
+func silu512(x wide512) wide512 { return gate512(x, x) }
+
+func geluTanh512(x wide512) wide512 {
+	return gate512(x, x.Mul(x).MulAdd(load512(&geluThird), load512(&geluLinear)).Mul(x))
+}
+
+// splitLog512 gives k as a float and f with x = 2^k (1+f), 1+f in
+// [sqrt(1/2), sqrt(2)), for positive normal x. Subtracting the bits of
+// sqrt(1/2) makes the exponent field count from there; the bits are musl's and
+// FreeBSD's old way to do it.
+func splitLog512(x wide512) (k, f wide512) {
+	root := load512(&rootHalf).AsUint64x8()
+	unit := load512(&one)
+	bits := x.AsUint64x8().Add(unit.AsUint64x8()).Sub(root)
+	bias := load512(&fieldBias)
+	k = bits.ShiftRight(load512(&fieldShift).AsUint64x8()).Add(load512(&two52).AsUint64x8()).AsFloat64x8().Sub(bias)
+	mantissa := bits.And(load512(&mantissaMask).AsUint64x8())
+	return k, mantissa.Add(root).AsFloat64x8().Sub(unit)
+}
+
+// atanhLog512 is log(1+f) for f in [sqrt(1/2)-1, sqrt(2)-1), accurate relative
+// to the result.
+func atanhLog512(f wide512) wide512 {
+	s := f.Div(f.Add(load512(&two)))
+	z := s.Mul(s)
+	p := load512(&atanhTaylor[5]).
+		MulAdd(z, load512(&atanhTaylor[4])).
+		MulAdd(z, load512(&atanhTaylor[3])).
+		MulAdd(z, load512(&atanhTaylor[2])).
+		MulAdd(z, load512(&atanhTaylor[1])).
+		MulAdd(z, load512(&atanhTaylor[0]))
+	s = s.Add(s)
+	return p.Mul(z).MulAdd(s, s)
+}
+
+// logEdges512 puts the values outside (0, inf) into r, a logarithm of x.
+func logEdges512(r, x wide512) wide512 {
+	top, nought := load512(&inf), load512(&zero)
+	r = r.Merge(x, x.Less(top)) // x itself when it is +Inf or NaN
+	r = negate512(top).Merge(r, x.Equal(nought))
+	return load512(&nan).Merge(r, x.Less(nought))
+}
+
+func log512(x wide512) wide512 {
+	k, f := splitLog512(x)
+	return logEdges512(k.MulAdd(load512(&ln2), atanhLog512(f)), x)
+}
+
+func log2512(x wide512) wide512 {
+	k, f := splitLog512(x)
+	return logEdges512(atanhLog512(f).MulAdd(load512(&log2e), k), x)
+}
+
+// log1p512 takes x itself as the fraction where 1+x needs no scaling: that is
+// exact where 1+x would drop bits of x. Elsewhere 1+x is far enough from 1 for
+// its rounding not to matter.
+func log1p512(x wide512) wide512 {
+	u := x.Add(load512(&one))
+	k, f := splitLog512(u)
+	f = x.Merge(f, k.Equal(load512(&zero)))
+	r := k.MulAdd(load512(&ln2), atanhLog512(f))
+	return signed512(logEdges512(r, u), x)
+}
+
+// reduceTrig512 gives r in [-pi/4, pi/4] and q with x = q pi/2 + r, for |x| up
+// to trigLimit; q sits in the low bits of the integer.
+func reduceTrig512(x wide512) (r wide512, q int512) {
+	magic := load512(&trigMagic)
+	t := x.MulAdd(load512(&twoOverPi), magic)
+	n := t.Sub(magic)
+	r = n.MulAdd(load512(&minusHalfPi), x)
+	return n.MulAdd(load512(&minusHalfPiLow), r), t.AsInt64x8()
+}
+
+// sinCos512 is sin and cos for |r| <= pi/4.
+func sinCos512(r wide512) (sin, cos wide512) {
+	z := r.Mul(r)
+	sin = load512(&sinTaylor[5]).
+		MulAdd(z, load512(&sinTaylor[4])).
+		MulAdd(z, load512(&sinTaylor[3])).
+		MulAdd(z, load512(&sinTaylor[2])).
+		MulAdd(z, load512(&sinTaylor[1])).
+		MulAdd(z, load512(&sinTaylor[0])).
+		Mul(r)
+	cos = load512(&cosTaylor[6]).
+		MulAdd(z, load512(&cosTaylor[5])).
+		MulAdd(z, load512(&cosTaylor[4])).
+		MulAdd(z, load512(&cosTaylor[3])).
+		MulAdd(z, load512(&cosTaylor[2])).
+		MulAdd(z, load512(&cosTaylor[1])).
+		MulAdd(z, load512(&cosTaylor[0]))
+	return sin, cos
+}
+
+// flip512 changes the sign of x where bit 1 of q is set.
+func flip512(x wide512, q int512) wide512 {
+	sign := q.ShiftAllLeft(62).And(load512(&minusZero).AsInt64x8())
+	return x.AsInt64x8().Add(sign).AsFloat64x8()
+}
+
+// odd512 tells where bit 0 of q is set.
+func odd512(q int512) mask512 {
+	return q.ShiftAllLeft(63).Equal(load512(&minusZero).AsInt64x8())
+}
+
+func sin512(x wide512) wide512 {
+	r, q := reduceTrig512(x)
+	sin, cos := sinCos512(r)
+	return flip512(cos.Merge(sin, odd512(q)), q)
+}
+
+// cos512 is sin a quarter turn on.
+func cos512(x wide512) wide512 {
+	r, q := reduceTrig512(x)
+	sin, cos := sinCos512(r)
+	next := q.Add(load512(&lowBit).AsInt64x8())
+	return flip512(cos.Merge(sin, odd512(next)), next)
+}
+
+// tan512: tan(r + pi/2) = -cos(r)/sin(r).
+func tan512(x wide512) wide512 {
+	r, q := reduceTrig512(x)
+	sin, cos := sinCos512(r)
+	odd := odd512(q)
+	return flip512(cos.Merge(sin, odd).Div(sin.Merge(cos, odd)), q.Add(q))
+}
+
+// erfc512 is erfc for a >= 0, accurate relative to the result down to the
+// smallest float32.
+func erfc512(a wide512) wide512 {
+	w := load512(&one).Div(a.Add(load512(&erfcK)))
+	t := load512(&one).Sub(w.Mul(load512(&erfcTwoK)))
+	p := load512(&erfcFitted[12]).
+		MulAdd(t, load512(&erfcFitted[11])).
+		MulAdd(t, load512(&erfcFitted[10])).
+		MulAdd(t, load512(&erfcFitted[9])).
+		MulAdd(t, load512(&erfcFitted[8])).
+		MulAdd(t, load512(&erfcFitted[7])).
+		MulAdd(t, load512(&erfcFitted[6])).
+		MulAdd(t, load512(&erfcFitted[5])).
+		MulAdd(t, load512(&erfcFitted[4])).
+		MulAdd(t, load512(&erfcFitted[3])).
+		MulAdd(t, load512(&erfcFitted[2])).
+		MulAdd(t, load512(&erfcFitted[1])).
+		MulAdd(t, load512(&erfcFitted[0]))
+	return exp512(negate512(a.Mul(a))).Mul(w).Mul(p)
+}
+
+func erf512(x wide512) wide512 {
+	a := abs512(x)
+	z := x.Mul(x)
+	near := load512(&erfTaylor[8]).
+		MulAdd(z, load512(&erfTaylor[7])).
+		MulAdd(z, load512(&erfTaylor[6])).
+		MulAdd(z, load512(&erfTaylor[5])).
+		MulAdd(z, load512(&erfTaylor[4])).
+		MulAdd(z, load512(&erfTaylor[3])).
+		MulAdd(z, load512(&erfTaylor[2])).
+		MulAdd(z, load512(&erfTaylor[1])).
+		MulAdd(z, load512(&erfTaylor[0])).
+		Mul(a)
+	far := load512(&one).Sub(erfc512(a))
+	return signed512(near.Merge(far, a.Less(load512(&erfSplit))), x)
+}
+
+// gelu512 takes erfc(a)/2, the tail of the normal distribution beyond |x|, or
+// its complement.
+func gelu512(x wide512) wide512 {
+	tail := erfc512(abs512(x).Mul(load512(&rootHalf))).Mul(load512(&half))
+	body := load512(&one).Sub(tail)
+	return x.Mul(tail.Merge(body, x.Less(load512(&zero))))
+}
+
+// softplus512 is log1p(exp(-|y|)) plus y where y is positive.
+func softplus512(y wide512) wide512 {
+	l := log1p512(exp512(negate512(abs512(y))))
+	return l.Add(y.Masked(y.Greater(load512(&zero))))
+}

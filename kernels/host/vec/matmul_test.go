@@ -1,0 +1,176 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func randomRow(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// checkProduct compares c with a triple loop in float64, within
+// k 2^-24 of the sum of magnitudes, and looks at the gaps between rows.
+func checkProduct(t *testing.T, c, a, b []float32, m, n, k, lda, ldb, ldc int) {
+	t.Helper()
+	for i := range m {
+		for j := range n {
+			sum, magnitude := 0.0, 0.0
+			for l := range k {
+				p := float64(a[i*lda+l]) * float64(b[l*ldb+j])
+				sum, magnitude = sum+p, magnitude+math.Abs(p)
+			}
+			require.InDelta(t, sum, float64(c[i*ldc+j]), float64(k)*0x1p-24*magnitude, "c[%d][%d] of %dx%dx%d", i, j, m, n, k)
+		}
+		for j := n; j < ldc && i*ldc+j < len(c); j++ {
+			require.EqualValues(t, guard, c[i*ldc+j], "gap after row %d", i)
+		}
+	}
+}
+
+func TestMatMulF32(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	shapes := [][3]int{
+		{1, 1, 1}, {1, 1, 300}, {2, 3, 4}, {3, 31, 5}, {4, 32, 8}, {5, 33, 9}, {7, 70, 17}, {8, 64, 256}, {9, 16, 257},
+		{65, 20, 3}, {1, 100, 300}, {3, 97, 513}, {64, 40, 512}, {66, 513, 30}, {130, 35, 260}, {4, 1030, 2}, {6, 6, 0}, {0, 3, 2}, {3, 0, 2},
+	}
+	eachLevel(t, func(t *testing.T) {
+		for _, s := range shapes {
+			for _, gap := range []int{0, 3} {
+				m, n, k := s[0], s[1], s[2]
+				lda, ldb, ldc := k+gap, n+gap, n+gap
+				a, b := randomRow(r, m*lda), randomRow(r, k*ldb)
+				c := make([]float32, m*ldc)
+				for i := range c {
+					c[i] = guard
+				}
+				require.True(t, MatMulF32(c, a, b, m, n, k, lda, ldb, ldc))
+				checkProduct(t, c, a, b, m, n, k, lda, ldb, ldc)
+			}
+		}
+	})
+}
+
+// TestMatMulF32Split computes a product whole, by tiles and by single rows and
+// odd columns: the bits must agree.
+func TestMatMulF32Split(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	m, n, k := 21, 77, 300
+	a, b := randomRow(r, m*k), randomRow(r, k*n)
+	eachLevel(t, func(t *testing.T) {
+		rows, cols := MatMulTile()
+		require.Positive(t, rows)
+		require.LessOrEqual(t, rows*cols, maxTile)
+		require.Zero(t, blockRows%rows)
+		require.Zero(t, blockCols%cols)
+		whole := make([]float32, m*n)
+		require.True(t, MatMulF32(whole, a, b, m, n, k, k, n, n))
+		for _, part := range [][2]int{{rows, cols}, {2 * rows, n}, {1, n}, {m, 1}, {3, 5}} {
+			c := make([]float32, m*n)
+			for i := 0; i < m; i += part[0] {
+				for j := 0; j < n; j += part[1] {
+					require.True(t, MatMulF32(c[i*n+j:], a[i*k:], b[j:], min(part[0], m-i), min(part[1], n-j), k, k, n, n))
+				}
+			}
+			require.Equal(t, whole, c, "split in %dx%d", part[0], part[1])
+		}
+	})
+}
+
+func TestMatMulF32Special(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	eachLevel(t, func(t *testing.T) {
+		// One bad element of a spoils its row of c and no other.
+		for _, bad := range []float32{inf, nan} {
+			m, n, k := 6, 35, 10
+			a, b, c := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
+			for i := range b {
+				b[i] = 1
+			}
+			a[2*k+3] = bad
+			require.True(t, MatMulF32(c, a, b, m, n, k, k, n, n))
+			for i, v := range c {
+				if i/n == 2 {
+					require.True(t, sameBits(float64(bad), float64(v)))
+				} else {
+					require.Zero(t, v)
+				}
+			}
+		}
+	})
+}
+
+func TestMatMulRefuses(t *testing.T) {
+	const huge = math.MaxInt
+	cases := []struct {
+		name                   string
+		m, n, k, lda, ldb, ldc int
+	}{
+		{"negative m", -1, 2, 2, 2, 2, 2}, {"negative n", 2, -2, 2, 2, 2, 2}, {"negative k", 2, 2, -1, 2, 2, 2},
+		{"lda < k", 2, 2, 2, 1, 2, 2}, {"ldb < n", 2, 2, 2, 2, 1, 2}, {"ldc < n", 2, 2, 2, 2, 2, 1},
+		{"short a", 2, 2, 2, 9, 2, 2}, {"short b", 2, 2, 2, 2, 9, 2}, {"short c", 2, 2, 2, 2, 2, 9},
+		{"rows overflow", huge, 2, 2, 2, 2, 2}, {"stride overflows", 2, 2, 2, huge, 2, 2}, {"both", huge, 1, 1, huge, 1, huge},
+	}
+	for _, x := range cases {
+		a, b, c := make([]float32, 4), make([]float32, 4), []float32{1, 1, 1, 1}
+		require.False(t, MatMulF32(c, a, b, x.m, x.n, x.k, x.lda, x.ldb, x.ldc), x.name)
+		require.False(t, MatMul[float32, float64](c, a, b, x.m, x.n, x.k, x.lda, x.ldb, x.ldc), x.name)
+		require.Equal(t, []float32{1, 1, 1, 1}, c, x.name)
+	}
+}
+
+// TestMatMulIntegers: sums wrap as the element type does, whatever the
+// accumulator.
+func TestMatMulIntegers(t *testing.T) {
+	a, b := []int8{100, 100, -100, 1}, []int8{1, 2, 1, 0, 1, 1, 7, 7}
+	want := []int8{100 + 100 - 100 + 7, 200 + 0 - 100 + 7}
+	narrow, wide := make([]int8, 2), make([]int8, 2)
+	require.True(t, MatMul[int8, int8](narrow, a, b, 1, 2, 4, 4, 2, 2))
+	require.True(t, MatMul[int8, int64](wide, a, b, 1, 2, 4, 4, 2, 2))
+	require.Equal(t, want, narrow)
+	require.Equal(t, want, wide)
+}
+
+func TestMatMulFloat64(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	m, n, k := 5, 150, 40
+	a, b := make([]float64, m*k), make([]float64, k*n)
+	for i := range a {
+		a[i] = r.NormFloat64()
+	}
+	for i := range b {
+		b[i] = r.NormFloat64()
+	}
+	c := make([]float64, m*n)
+	require.True(t, MatMul[float64, float64](c, a, b, m, n, k, k, n, n))
+	column := make([]float64, k)
+	for i := range m {
+		for j := range n {
+			for l := range k {
+				column[l] = a[i*k+l] * b[l*n+j]
+			}
+			want, magnitude := exactSum(column)
+			require.InDelta(t, want, c[i*n+j], float64(k+1)*0x1p-53*magnitude)
+		}
+	}
+}
+
+func BenchmarkMatMulF32(b *testing.B) {
+	for _, n := range []int{64, 512} {
+		x, y, z := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				MatMulF32(z, x, y, n, n, n, n, n, n)
+			}
+			b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}

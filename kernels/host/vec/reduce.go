@@ -1,0 +1,108 @@
+package vec
+
+import "math"
+
+// Sum adds the row up in float64, so that only the caller's final rounding to
+// float32 shows: for fewer than 2^29 elements the error before it is below
+// 2^-24 of the sum of magnitudes. Sums of parts may be added up and rounded
+// once.
+func Sum(x []float32) float64 { return active.sum(x) }
+
+// Sum64 adds the row up pairwise: the error is at most
+// (68 + log2(n/1024)) 2^-53 of the sum of magnitudes.
+func Sum64(x []float64) float64 { return pairwise(x, active.sumBlock64) }
+
+// Dot adds up a[i]*b[i] in float64, where each product is exact.
+func Dot(a, b []float32) float64 {
+	n := min(len(a), len(b))
+	return active.dot(a[:n], b[:n])
+}
+
+// MaxRow gives the largest element, NaN if there is one, -Inf for an empty row.
+func MaxRow(x []float32) float32 { return active.max(x) }
+
+// MinRow gives the smallest element, NaN if there is one, +Inf for an empty row.
+func MinRow(x []float32) float32 { return active.min(x) }
+
+// sumBlock is the longest row that sumBlock64 sees: long enough to make the
+// recursion free, short enough to keep its bound.
+const sumBlock = 1024
+
+// pairwise halves the row, at multiples of a block, down to blocks.
+func pairwise(x []float64, block func([]float64) float64) float64 {
+	if len(x) <= sumBlock {
+		return block(x)
+	}
+	half := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
+	return pairwise(x[:half], block) + pairwise(x[half:], block)
+}
+
+// The portable loops below keep four running values, so that one addition
+// does not wait for the one before.
+
+func sumRow(x []float32) float64 {
+	var s [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		s[0] += float64(x[0])
+		s[1] += float64(x[1])
+		s[2] += float64(x[2])
+		s[3] += float64(x[3])
+	}
+	for _, v := range x {
+		s[0] += float64(v)
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+func sumBlock64(x []float64) float64 {
+	var s [32]float64
+	for ; len(x) >= len(s); x = x[len(s):] {
+		for i := range s {
+			s[i] += x[i]
+		}
+	}
+	for i, v := range x {
+		s[i] += v
+	}
+	return halve(s[:])
+}
+
+// halve adds up a power of two of partial sums as a balanced tree.
+func halve(s []float64) float64 {
+	for n := len(s) / 2; n > 0; n /= 2 {
+		for i := range n {
+			s[i] += s[i+n]
+		}
+	}
+	return s[0]
+}
+
+func dotRow(a, b []float32) float64 {
+	var s [4]float64
+	for ; len(a) >= 4 && len(b) >= 4; a, b = a[4:], b[4:] {
+		s[0] += float64(a[0]) * float64(b[0])
+		s[1] += float64(a[1]) * float64(b[1])
+		s[2] += float64(a[2]) * float64(b[2])
+		s[3] += float64(a[3]) * float64(b[3])
+	}
+	for i := range min(len(a), len(b)) {
+		s[0] += float64(a[i]) * float64(b[i])
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+func maxRow(x []float32) float32 {
+	m := float32(math.Inf(-1))
+	for _, v := range x {
+		m = larger(m, v)
+	}
+	return m
+}
+
+func minRow(x []float32) float32 {
+	m := float32(math.Inf(1))
+	for _, v := range x {
+		m = smaller(m, v)
+	}
+	return m
+}

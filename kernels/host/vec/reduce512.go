@@ -1,0 +1,88 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+import (
+	"math"
+	"simd/archsimd"
+)
+
+// Four running vectors, so that one addition does not wait for the one before.
+// The tails and the lanes of the result are left to the portable loops.
+
+func sum512(x []float32) float64 {
+	var s0, s1, s2, s3 wide512
+	for ; len(x) >= 4*half512; x = x[4*half512:] {
+		s0 = s0.Add(archsimd.LoadFloat32x8Slice(x).ConvertToFloat64())
+		s1 = s1.Add(archsimd.LoadFloat32x8Slice(x[half512:]).ConvertToFloat64())
+		s2 = s2.Add(archsimd.LoadFloat32x8Slice(x[2*half512:]).ConvertToFloat64())
+		s3 = s3.Add(archsimd.LoadFloat32x8Slice(x[3*half512:]).ConvertToFloat64())
+	}
+	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x)
+}
+
+func sumBlock512(x []float64) float64 {
+	var s0, s1, s2, s3 wide512
+	for ; len(x) >= 4*half512; x = x[4*half512:] {
+		s0 = s0.Add(archsimd.LoadFloat64x8Slice(x))
+		s1 = s1.Add(archsimd.LoadFloat64x8Slice(x[half512:]))
+		s2 = s2.Add(archsimd.LoadFloat64x8Slice(x[2*half512:]))
+		s3 = s3.Add(archsimd.LoadFloat64x8Slice(x[3*half512:]))
+	}
+	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumBlock64(x)
+}
+
+func dot512(a, b []float32) float64 {
+	var s0, s1, s2, s3 wide512
+	for len(a) >= 4*half512 && len(b) >= 4*half512 {
+		s0 = products512(a, b, s0)
+		s1 = products512(a[half512:], b[half512:], s1)
+		s2 = products512(a[2*half512:], b[2*half512:], s2)
+		s3 = products512(a[3*half512:], b[3*half512:], s3)
+		a, b = a[4*half512:], b[4*half512:]
+	}
+	return across512(s0.Add(s1).Add(s2.Add(s3))) + dotRow(a, b)
+}
+
+func products512(a, b []float32, s wide512) wide512 {
+	x := archsimd.LoadFloat32x8Slice(a).ConvertToFloat64()
+	return x.MulAdd(archsimd.LoadFloat32x8Slice(b).ConvertToFloat64(), s)
+}
+
+// across512 adds up the lanes.
+func across512(s wide512) float64 {
+	var lanes [half512]float64
+	s.StoreSlice(lanes[:])
+	archsimd.ClearAVXUpperBits()
+	return halve(lanes[:])
+}
+
+func maxRow512(x []float32) float32 {
+	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(-1)))
+	m1, m2, m3 := m0, m0, m0
+	for ; len(x) >= 4*lanes512; x = x[4*lanes512:] {
+		m0 = larger512(m0, archsimd.LoadFloat32x16Slice(x))
+		m1 = larger512(m1, archsimd.LoadFloat32x16Slice(x[lanes512:]))
+		m2 = larger512(m2, archsimd.LoadFloat32x16Slice(x[2*lanes512:]))
+		m3 = larger512(m3, archsimd.LoadFloat32x16Slice(x[3*lanes512:]))
+	}
+	var lanes [lanes512]float32
+	larger512(larger512(m0, m1), larger512(m2, m3)).StoreSlice(lanes[:])
+	archsimd.ClearAVXUpperBits()
+	return larger(maxRow(lanes[:]), maxRow(x))
+}
+
+func minRow512(x []float32) float32 {
+	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
+	m1, m2, m3 := m0, m0, m0
+	for ; len(x) >= 4*lanes512; x = x[4*lanes512:] {
+		m0 = smaller512(m0, archsimd.LoadFloat32x16Slice(x))
+		m1 = smaller512(m1, archsimd.LoadFloat32x16Slice(x[lanes512:]))
+		m2 = smaller512(m2, archsimd.LoadFloat32x16Slice(x[2*lanes512:]))
+		m3 = smaller512(m3, archsimd.LoadFloat32x16Slice(x[3*lanes512:]))
+	}
+	var lanes [lanes512]float32
+	smaller512(smaller512(m0, m1), smaller512(m2, m3)).StoreSlice(lanes[:])
+	archsimd.ClearAVXUpperBits()
+	return smaller(minRow(lanes[:]), minRow(x))
+}

@@ -1,0 +1,133 @@
+package vec
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// exactSum adds up without rounding, and the magnitudes beside.
+func exactSum[T float32 | float64](x []T) (sum, magnitude float64) {
+	s, m := new(big.Float).SetPrec(2200), new(big.Float).SetPrec(2200)
+	for _, v := range x {
+		s.Add(s, big.NewFloat(float64(v)))
+		m.Add(m, big.NewFloat(math.Abs(float64(v))))
+	}
+	sum, _ = s.Float64()
+	magnitude, _ = m.Float64()
+	return sum, magnitude
+}
+
+// rowsToSum are rows on which a careless sum goes wrong.
+func rowsToSum() map[string][]float32 {
+	r := rand.New(rand.NewPCG(3, 4))
+	n := 1 << 16
+	normal, equal, cancelling, spread := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range n {
+		normal[i] = float32(r.NormFloat64())
+		equal[i] = 0.1
+		cancelling[i] = float32((i%2)*2-1) * (1e8 + float32(i))
+		spread[i] = float32(math.Exp(20 * r.NormFloat64()))
+	}
+	return map[string][]float32{"normal": normal, "equal": equal, "cancelling": cancelling, "spread": spread}
+}
+
+func TestSumWithinBound(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for name, x := range rowsToSum() {
+			want, magnitude := exactSum(x)
+			// As float64, before the caller's rounding to float32.
+			require.InDelta(t, want, Sum(x), float64(len(x))*0x1p-53*magnitude, name)
+			wide := make([]float64, len(x))
+			convert(wide, x, func(v float32) float64 { return float64(v) / 3 })
+			want, magnitude = exactSum(wide)
+			require.InDelta(t, want, Sum64(wide), (68+math.Log2(float64(len(x))/sumBlock))*0x1p-53*magnitude, name)
+		}
+	})
+}
+
+// TestSumOf16M is the promise of the CPU device for float32 at n = 2^24. The
+// row repeats one value, so that the exact sum is a product.
+func TestSumOf16M(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 MiB")
+	}
+	const n = 1 << 24
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = 0.1
+	}
+	want := n * float64(float32(0.1))
+	eachLevel(t, func(t *testing.T) {
+		require.InDelta(t, want, float64(float32(Sum(x))), (2+24)*0x1p-24*want)
+	})
+}
+
+func TestSumAndDotTails(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for n := range 4*maxLength + 1 {
+			a, b, wide := make([]float32, n), make([]float32, n+1), make([]float64, n)
+			sum, dot := 0.0, 0.0
+			for i := range n {
+				a[i], b[i], wide[i] = float32(i+1), float32(2*i-7), float64(i+1)
+				sum += float64(i + 1)
+				dot += float64((i + 1) * (2*i - 7))
+			}
+			require.Equal(t, sum, Sum(a))
+			require.Equal(t, sum, Sum64(wide))
+			require.Equal(t, dot, Dot(a, b))
+			require.Equal(t, dot, Dot(b, a))
+		}
+	})
+}
+
+func TestDotProductsAreExact(t *testing.T) {
+	// (1+2^-23)^2 - 1 = 2^-22 + 2^-46: gone if the product were a float32.
+	const e = 0x1p-23
+	eachLevel(t, func(t *testing.T) {
+		for n := 2; n <= maxLength; n++ {
+			a, b := make([]float32, n), make([]float32, n)
+			a[0], b[0], a[n-1], b[n-1] = 1+e, 1+e, -1, 1
+			require.Equal(t, 2*e+e*e, Dot(a, b))
+		}
+	})
+}
+
+func TestMaxRowMinRow(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		require.Equal(t, float32(math.Inf(-1)), MaxRow(nil))
+		require.Equal(t, float32(math.Inf(1)), MinRow(nil))
+		for n := 1; n <= 4*maxLength; n++ {
+			x := make([]float32, n)
+			for i := range n {
+				copy(x, make([]float32, n))
+				x[i] = 1
+				require.Equal(t, float32(1), MaxRow(x), "largest at %d of %d", i, n)
+				x[i] = -1
+				require.Equal(t, float32(-1), MinRow(x), "smallest at %d of %d", i, n)
+				x[i], x[n-1-i] = float32(math.NaN()), x[n-1-i]+5
+				if i != n-1-i {
+					require.True(t, math.IsNaN(float64(MaxRow(x))), "NaN at %d of %d", i, n)
+					require.True(t, math.IsNaN(float64(MinRow(x))), "NaN at %d of %d", i, n)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkReduce(b *testing.B) {
+	x, wide := make([]float32, 1<<20), make([]float64, 1<<20)
+	for name, reduce := range map[string]func(){
+		"Sum": func() { Sum(x) }, "Dot": func() { Dot(x, x) }, "MaxRow": func() { MaxRow(x) }, "Sum64": func() { Sum64(wide) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(4 * len(x)))
+			for b.Loop() {
+				reduce()
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package vec
+
+import "math"
+
+// scalars defines every Unary in float64.
+var scalars = [unaryCount]func(float64) float64{
+	Neg:        func(x float64) float64 { return -x },
+	Abs:        math.Abs,
+	Sqrt:       math.Sqrt,
+	Rsqrt:      func(x float64) float64 { return 1 / math.Sqrt(x) },
+	Reciprocal: func(x float64) float64 { return 1 / x },
+	Square:     func(x float64) float64 { return x * x },
+	Exp:        math.Exp,
+	Expm1:      math.Expm1,
+	Log:        math.Log,
+	Log1p:      math.Log1p,
+	Log2:       math.Log2,
+	Sin:        math.Sin,
+	Cos:        math.Cos,
+	Tan:        math.Tan,
+	Tanh:       math.Tanh,
+	Sinh:       math.Sinh,
+	Cosh:       math.Cosh,
+	Erf:        math.Erf,
+	Sigmoid:    func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+	Relu:       relu,
+	Silu:       func(x float64) float64 { return x / (1 + math.Exp(-x)) },
+	Gelu:       func(x float64) float64 { return x * (math.Erfc(-x*(1/math.Sqrt2)) / 2) },
+	GeluTanh:   geluTanh,
+	Floor:      math.Floor,
+	Ceil:       math.Ceil,
+	Round:      math.RoundToEven,
+	Trunc:      math.Trunc,
+	Sign:       sign,
+}
+
+func relu(x float64) float64 {
+	if x > 0 {
+		return x
+	}
+	return 0
+}
+
+// geluCubic is the constant of Hendrycks and Gimpel, "Gaussian Error Linear
+// Units", arXiv:1606.08415, section 2.
+const geluCubic = 0.044715
+
+// geluTanh uses (1+tanh(u))/2 = 1/(1+exp(-2u)), which does not cancel for
+// negative u.
+func geluTanh(x float64) float64 {
+	u := math.Sqrt2 / math.SqrtPi * (x + geluCubic*x*x*x)
+	return x / (1 + math.Exp(-2*u))
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	case x == 0:
+		return 0
+	}
+	return x
+}
+
+// softplus splits off the part that grows, so that exp cannot overflow.
+func softplus(x, beta, threshold float64) float64 {
+	y := beta * x
+	if y > threshold {
+		return x
+	}
+	l := math.Log1p(math.Exp(-math.Abs(y)))
+	if y > 0 {
+		l += y
+	}
+	return l / beta
+}

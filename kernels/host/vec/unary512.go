@@ -1,0 +1,151 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+import (
+	"math"
+	"simd/archsimd"
+)
+
+// The drivers come in pairs. The first, small enough to be inlined together
+// with f, runs over whole vectors; the second, one call a row, pads what is
+// left with zeros. Both put the same f on an element, so that its place in the
+// row does not show.
+
+func map512(dst, src []float32, f func(narrow512) narrow512) {
+	for len(src) >= lanes512 && len(dst) >= lanes512 {
+		f(archsimd.LoadFloat32x16Slice(src)).StoreSlice(dst)
+		src, dst = src[lanes512:], dst[lanes512:]
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func mapTail512(dst, src []float32, f func(narrow512) narrow512) {
+	if m := len(src) &^ (lanes512 - 1); m < len(src) {
+		f(archsimd.LoadFloat32x16SlicePart(src[m:])).StoreSlicePart(dst[m:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// mapWide512 is map512 with f in float64.
+func mapWide512(dst, src []float32, f func(wide512) wide512) {
+	for len(src) >= half512 && len(dst) >= half512 {
+		f(archsimd.LoadFloat32x8Slice(src).ConvertToFloat64()).ConvertToFloat32().StoreSlice(dst)
+		src, dst = src[half512:], dst[half512:]
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func mapWideTail512(dst, src []float32, f func(wide512) wide512) {
+	if m := len(src) &^ (half512 - 1); m < len(src) {
+		f(archsimd.LoadFloat32x8SlicePart(src[m:]).ConvertToFloat64()).ConvertToFloat32().StoreSlicePart(dst[m:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// mapTrig512 is mapWide512 with a way out: a vector that has an element beyond
+// trigLimit, or infinite, goes to the scalar function as a whole.
+func mapTrig512(dst, src []float32, f func(wide512) wide512, scalar func(float64) float64) {
+	for m := 0; m < len(src); m += half512 {
+		n := min(m+half512, len(src))
+		x := archsimd.LoadFloat32x8SlicePart(src[m:n]).ConvertToFloat64()
+		if abs512(x).Greater(load512(&trigLimit)).ToBits() != 0 {
+			archsimd.ClearAVXUpperBits()
+			throughFloat64(scalar)(dst[m:n], src[m:n])
+			continue
+		}
+		f(x).ConvertToFloat32().StoreSlicePart(dst[m:n])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// unary512 fills in every function.
+func (t *table) unary512() {
+	t.unary = [unaryCount]func(dst, src []float32){
+		Neg:        func(dst, src []float32) { map512(dst, src, neg512); mapTail512(dst, src, neg512) },
+		Abs:        func(dst, src []float32) { map512(dst, src, clear512); mapTail512(dst, src, clear512) },
+		Sqrt:       func(dst, src []float32) { map512(dst, src, sqrt512); mapTail512(dst, src, sqrt512) },
+		Rsqrt:      func(dst, src []float32) { map512(dst, src, rsqrt512); mapTail512(dst, src, rsqrt512) },
+		Reciprocal: func(dst, src []float32) { map512(dst, src, reciprocal512); mapTail512(dst, src, reciprocal512) },
+		Square:     func(dst, src []float32) { map512(dst, src, square512); mapTail512(dst, src, square512) },
+		Relu:       func(dst, src []float32) { map512(dst, src, relu512); mapTail512(dst, src, relu512) },
+		Floor:      func(dst, src []float32) { map512(dst, src, floor512); mapTail512(dst, src, floor512) },
+		Ceil:       func(dst, src []float32) { map512(dst, src, ceil512); mapTail512(dst, src, ceil512) },
+		Round:      func(dst, src []float32) { map512(dst, src, round512); mapTail512(dst, src, round512) },
+		Trunc:      func(dst, src []float32) { map512(dst, src, trunc512); mapTail512(dst, src, trunc512) },
+		Sign:       func(dst, src []float32) { map512(dst, src, sign512); mapTail512(dst, src, sign512) },
+
+		Exp:      func(dst, src []float32) { mapWide512(dst, src, exp512); mapWideTail512(dst, src, exp512) },
+		Expm1:    func(dst, src []float32) { mapWide512(dst, src, expm1512); mapWideTail512(dst, src, expm1512) },
+		Log:      func(dst, src []float32) { mapWide512(dst, src, log512); mapWideTail512(dst, src, log512) },
+		Log1p:    func(dst, src []float32) { mapWide512(dst, src, log1p512); mapWideTail512(dst, src, log1p512) },
+		Log2:     func(dst, src []float32) { mapWide512(dst, src, log2512); mapWideTail512(dst, src, log2512) },
+		Tanh:     func(dst, src []float32) { mapWide512(dst, src, tanh512); mapWideTail512(dst, src, tanh512) },
+		Sinh:     func(dst, src []float32) { mapWide512(dst, src, sinh512); mapWideTail512(dst, src, sinh512) },
+		Cosh:     func(dst, src []float32) { mapWide512(dst, src, cosh512); mapWideTail512(dst, src, cosh512) },
+		Erf:      func(dst, src []float32) { mapWide512(dst, src, erf512); mapWideTail512(dst, src, erf512) },
+		Sigmoid:  func(dst, src []float32) { mapWide512(dst, src, sigmoid512); mapWideTail512(dst, src, sigmoid512) },
+		Silu:     func(dst, src []float32) { mapWide512(dst, src, silu512); mapWideTail512(dst, src, silu512) },
+		Gelu:     func(dst, src []float32) { mapWide512(dst, src, gelu512); mapWideTail512(dst, src, gelu512) },
+		GeluTanh: func(dst, src []float32) { mapWide512(dst, src, geluTanh512); mapWideTail512(dst, src, geluTanh512) },
+
+		Sin: func(dst, src []float32) { mapTrig512(dst, src, sin512, math.Sin) },
+		Cos: func(dst, src []float32) { mapTrig512(dst, src, cos512, math.Cos) },
+		Tan: func(dst, src []float32) { mapTrig512(dst, src, tan512, math.Tan) },
+	}
+	t.leakyRelu = leakyReluRow512
+	t.softplus = softplusRow512
+}
+
+func leakyReluRow512(dst, src []float32, slope float32) {
+	slopes := archsimd.BroadcastFloat32x16(slope)
+	f := func(x narrow512) narrow512 {
+		var nought narrow512
+		return x.Merge(x.Mul(slopes), x.Greater(nought))
+	}
+	map512(dst, src, f)
+	mapTail512(dst, src, f)
+}
+
+func softplusRow512(dst, src []float32, beta, threshold float32) {
+	b, limit := archsimd.BroadcastFloat64x8(float64(beta)), archsimd.BroadcastFloat64x8(float64(threshold))
+	f := func(x wide512) wide512 {
+		y := x.Mul(b)
+		return x.Merge(softplus512(y).Div(b), y.Greater(limit))
+	}
+	mapWide512(dst, src, f)
+	mapWideTail512(dst, src, f)
+}
+
+// signBit512 is the sign bit of every narrow lane.
+func signBit512() archsimd.Int32x16 { return archsimd.BroadcastInt32x16(math.MinInt32) }
+
+func neg512(x narrow512) narrow512 { return x.AsInt32x16().Xor(signBit512()).AsFloat32x16() }
+
+func clear512(x narrow512) narrow512 {
+	return x.AsInt32x16().Or(signBit512()).Xor(signBit512()).AsFloat32x16()
+}
+
+func sqrt512(x narrow512) narrow512 { return x.Sqrt() }
+
+// rsqrt512 rounds twice, which leaves it within 1.5 ulp.
+func rsqrt512(x narrow512) narrow512 { return reciprocal512(x.Sqrt()) }
+
+func reciprocal512(x narrow512) narrow512 { return archsimd.BroadcastFloat32x16(1).Div(x) }
+func square512(x narrow512) narrow512     { return x.Mul(x) }
+func floor512(x narrow512) narrow512      { return x.FloorScaled(0) }
+func ceil512(x narrow512) narrow512       { return x.CeilScaled(0) }
+func round512(x narrow512) narrow512      { return x.RoundToEvenScaled(0) }
+func trunc512(x narrow512) narrow512      { return x.TruncScaled(0) }
+
+func relu512(x narrow512) narrow512 {
+	var nought narrow512
+	return x.Masked(x.Greater(nought))
+}
+
+func sign512(x narrow512) narrow512 {
+	var nought narrow512
+	up := archsimd.BroadcastFloat32x16(1).Masked(x.Greater(nought))
+	either := archsimd.BroadcastFloat32x16(-1).Merge(up, x.Less(nought))
+	return x.Merge(either, x.IsNaN())
+}

@@ -1,0 +1,235 @@
+package vec
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ordinal numbers the float32 values in order, both zeros alike.
+func ordinal(x float32) int64 {
+	b := int64(math.Float32bits(x))
+	if b >= 1<<31 {
+		return 1<<31 - b
+	}
+	return b
+}
+
+// ulps is the distance from the correctly rounded want, -1 for a wrong NaN or
+// a wrong sign of zero.
+func ulps(got float32, want float64) int64 {
+	w := float32(want)
+	switch {
+	case w != w || got != got:
+		if w != w && got != got {
+			return 0
+		}
+		return -1
+	case w == 0 && got == 0 && math.Signbit(float64(w)) != math.Signbit(float64(got)):
+		return -1
+	}
+	return max(ordinal(got)-ordinal(w), ordinal(w)-ordinal(got))
+}
+
+// stride is a prime, so that the sweep meets every exponent and low bits of
+// every kind: about a million patterns, 65 thousand with -short.
+func stride() uint64 {
+	if testing.Short() {
+		return 65537
+	}
+	return 4099
+}
+
+// blockLength leaves a tail for every width of vector.
+const blockLength = 4099
+
+// sweep calls f with blocks that together hold the edges and a strided sweep
+// of all bit patterns.
+func sweep(f func(src []float32)) {
+	f(edges32())
+	block := make([]float32, 0, blockLength)
+	for b := uint64(0); b < 1<<32; b += stride() {
+		block = append(block, math.Float32frombits(uint32(b)))
+		if len(block) == cap(block) {
+			f(block)
+			block = block[:0]
+		}
+	}
+	f(block)
+}
+
+// checkWithin sweeps the row function of every level against want.
+func checkWithin(t *testing.T, limit int64, row func(set *table) func(dst, src []float32), want func(float64) float64) {
+	t.Helper()
+	sets := tables()
+	worst := make([]int64, len(sets))
+	dst, oracle := make([]float32, blockLength), make([]float64, blockLength)
+	sweep(func(src []float32) {
+		convert(oracle, src, func(x float32) float64 { return want(float64(x)) })
+		for l, set := range sets {
+			row(set)(dst[:len(src)], src)
+			for i, x := range src {
+				d := ulps(dst[i], oracle[i])
+				if d < 0 || d > limit {
+					t.Fatalf("%v: f(%g) = %g; want %g (%d ulp)", set.level, x, dst[i], float32(oracle[i]), d)
+				}
+				worst[l] = max(worst[l], d)
+			}
+		}
+	})
+	t.Logf("at most %d ulp, slowest level first", worst)
+}
+
+// exact are the functions whose float32 result is the correctly rounded one.
+var exact = map[Unary]bool{
+	Neg: true, Abs: true, Sqrt: true, Reciprocal: true, Square: true, Relu: true,
+	Floor: true, Ceil: true, Round: true, Trunc: true, Sign: true,
+}
+
+func TestUnaryWithinTwoUlp(t *testing.T) {
+	for f := range Unary(unaryCount) {
+		t.Run(f.String(), func(t *testing.T) {
+			limit := int64(2)
+			if exact[f] {
+				limit = 0
+			}
+			checkWithin(t, limit, func(set *table) func(dst, src []float32) { return set.unary[f] }, f.At)
+		})
+	}
+}
+
+func TestLeakyReluIsExact(t *testing.T) {
+	for _, slope := range []float32{0.01, 0, -2, 3} {
+		row := func(set *table) func(dst, src []float32) {
+			return func(dst, src []float32) { set.leakyRelu(dst, src, slope) }
+		}
+		checkWithin(t, 0, row, func(x float64) float64 {
+			if x > 0 {
+				return x
+			}
+			return float64(slope) * x
+		})
+	}
+}
+
+func TestSoftplusWithinTwoUlp(t *testing.T) {
+	for _, p := range []struct{ beta, threshold float32 }{{1, 20}, {2.5, 1}, {-1, 20}, {1e-30, 20}, {1, 1e9}} {
+		row := func(set *table) func(dst, src []float32) {
+			return func(dst, src []float32) { set.softplus(dst, src, p.beta, p.threshold) }
+		}
+		checkWithin(t, 2, row, func(x float64) float64 {
+			y := float64(p.beta) * x
+			if y > float64(p.threshold) {
+				return x
+			}
+			return (math.Max(y, 0) + math.Log1p(math.Exp(-math.Abs(y)))) / float64(p.beta)
+		})
+	}
+}
+
+func TestUnarySpecialValues(t *testing.T) {
+	inf, nan, minus := math.Inf(1), math.NaN(), math.Copysign(0, -1)
+	cases := []struct {
+		f       Unary
+		x, want float64
+	}{
+		{Relu, nan, 0}, {Relu, minus, 0}, {Relu, -inf, 0}, {Relu, inf, inf},
+		{Sign, nan, nan}, {Sign, minus, 0}, {Sign, -inf, -1}, {Sign, 1e-45, 1},
+		{Round, 0.5, 0}, {Round, 1.5, 2}, {Round, 2.5, 2}, {Round, -0.5, minus},
+		{Floor, -0.5, -1}, {Ceil, -0.5, minus}, {Trunc, -0.5, minus},
+		{Exp, -inf, 0}, {Exp, inf, inf}, {Expm1, -inf, -1}, {Expm1, minus, minus},
+		{Log, 0, -inf}, {Log, minus, -inf}, {Log, -1, nan}, {Log, inf, inf}, {Log, 1, 0},
+		{Log1p, -1, -inf}, {Log1p, -2, nan}, {Log1p, minus, minus}, {Log1p, inf, inf},
+		{Log2, 1e-45, -149}, {Log2, 8, 3}, {Log2, 0, -inf},
+		{Sin, inf, nan}, {Sin, minus, minus}, {Cos, -inf, nan}, {Cos, 0, 1}, {Tan, minus, minus},
+		{Tanh, inf, 1}, {Tanh, -inf, -1}, {Tanh, minus, minus}, {Sinh, minus, minus}, {Sinh, -inf, -inf}, {Cosh, -inf, inf},
+		{Erf, inf, 1}, {Erf, -inf, -1}, {Erf, minus, minus},
+		{Sigmoid, inf, 1}, {Sigmoid, -inf, 0}, {Sigmoid, 0, 0.5},
+		{Silu, -inf, nan}, {Silu, inf, inf}, {Silu, minus, minus}, {Gelu, -inf, nan}, {Gelu, inf, inf},
+		{GeluTanh, -inf, nan}, {GeluTanh, inf, inf}, {Gelu, minus, minus},
+		{Sqrt, -1, nan}, {Sqrt, minus, minus}, {Rsqrt, 0, inf}, {Rsqrt, minus, -inf}, {Rsqrt, inf, 0},
+		{Reciprocal, minus, -inf}, {Reciprocal, inf, 0}, {Abs, minus, 0}, {Neg, 0, minus}, {Abs, -inf, inf},
+	}
+	eachLevel(t, func(t *testing.T) {
+		for _, c := range cases {
+			row := []float32{float32(c.x)}
+			c.f.Row(row, row)
+			require.True(t, sameBits(c.want, float64(row[0])), "%v(%g) = %g; want %g", c.f, c.x, row[0], c.want)
+			row64 := []float64{float64(float32(c.x))}
+			c.f.Row64(row64, row64)
+			require.True(t, sameBits(c.want, row64[0]), "%v(%g) = %g in float64; want %g", c.f, c.x, row64[0], c.want)
+		}
+	})
+}
+
+// TestUnaryPlaceInRow holds every row function to the invariant of the
+// package: length, place and aliasing do not show in an element.
+func TestUnaryPlaceInRow(t *testing.T) {
+	functions := map[string]func(dst, src []float32){
+		"leaky_relu": func(dst, src []float32) { LeakyRelu(dst, src, 0.1) },
+		"softplus":   func(dst, src []float32) { Softplus(dst, src, 1, 20) },
+	}
+	for f := range Unary(unaryCount) {
+		functions[f.String()] = f.Row
+	}
+	eachLevel(t, func(t *testing.T) {
+		for name, row := range functions {
+			values := edges32()
+			alone := make([]float32, len(values))
+			for i := range values {
+				row(alone[i:i+1], values[i:i+1])
+			}
+			for n := range maxLength + 1 {
+				src, want := values[n/2:][:n], alone[n/2:][:n]
+				dst, check := guarded(make([]float32, n))
+				row(dst, src)
+				check(t)
+				same, check := guarded(src)
+				row(same, same)
+				check(t)
+				for i := range want {
+					require.True(t, sameBits(float64(want[i]), float64(dst[i])), "%s(%g), element %d of %d", name, src[i], i, n)
+					require.True(t, sameBits(float64(want[i]), float64(same[i])), "%s(%g) in place", name, src[i])
+				}
+			}
+		}
+	})
+}
+
+func TestRowsOfUnequalLength(t *testing.T) {
+	dst, check := guarded(make([]float32, 3))
+	Exp.Row(dst, make([]float32, 5))
+	check(t)
+	require.Equal(t, []float32{1, 1, 1}, dst)
+	Exp.Row(dst, []float32{0.5})
+	require.Equal(t, float32(1), dst[1])
+	Exp.Row(nil, dst)
+	Exp.Row(dst, nil)
+	Softplus(nil, dst, 1, 20)
+	LeakyRelu64(nil, nil, 1)
+	require.Equal(t, float32(1), dst[2])
+}
+
+func TestFloat64Forms(t *testing.T) {
+	dst := make([]float64, 3)
+	LeakyRelu64(dst, []float64{-2, 0, 3}, 0.25)
+	require.Equal(t, []float64{-0.5, 0, 3}, dst)
+	Softplus64(dst, []float64{0, 30, -800}, 1, 20)
+	require.Equal(t, []float64{math.Ln2, 30, 0}, dst)
+}
+
+func BenchmarkUnary(b *testing.B) {
+	src, dst := make([]float32, 16384), make([]float32, 16384)
+	for i := range src {
+		src[i] = float32(i%2000)/250 + 0.001
+	}
+	for f := range Unary(unaryCount) {
+		b.Run(f.String(), func(b *testing.B) {
+			b.SetBytes(int64(8 * len(src)))
+			for b.Loop() {
+				f.Row(dst, src)
+			}
+		})
+	}
+}
