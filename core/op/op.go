@@ -38,6 +38,11 @@ const (
 	Create                   // no tensor inputs
 )
 
+// String names the kind.
+func (k Kind) String() string {
+	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create"}[k]
+}
+
 // Input declares an operand.
 type Input struct {
 	Name     string
@@ -61,6 +66,7 @@ type Row struct {
 	Python  Python
 	ONNX    string // "Add-14": operator and the first opset that it follows; empty: none
 	ULP     ULP
+	NumPy   string // the same in NumPy, for the conformance suite; see tests/conformance/oracle.py
 	Doc     string // one line: what it computes, with the formula
 
 	direct [dtype.Last + 1]dtype.DType // see Direct

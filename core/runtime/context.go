@@ -130,8 +130,8 @@ func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
 	}
 	store := c.rt.newStorage(c, block.Addr, bytes)
 	store.block = block
-	if dev != nil {
-		store.uses = append(store.uses, alloc.Use{Stream: dev, Ticket: on.last.Load()})
+	if dev != nil && block.After > 0 {
+		store.uses = append(store.uses, alloc.Use{Stream: dev, Ticket: block.After})
 	}
 	return store, nil
 }

@@ -131,7 +131,9 @@ func (s *Stream) Close() error {
 	if i < 0 {
 		return nil
 	}
-	return s.dev.Close()
+	err := s.dev.Close()
+	c.memory.Forget(s.dev)
+	return err
 }
 
 // Event marks a point in a stream's work.
