@@ -1,0 +1,109 @@
+"""One expression, and how to write many of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from match import Exact, Tolerance
+
+NO_KERNEL = "no Paddle kernel"
+
+# What PaddlePaddle 3.3.1 does and we do not, on purpose. A row names one of these, and says in `instead`
+# what the right answer is.
+DEFECTS = {
+    "division by zero": "an integer divided by zero raises ValueError here, a class of its own in Paddle",
+    "smallest integer": "dividing the smallest int32 or int64 by -1 kills Paddle's process; it wraps",
+    "negative power": "an integer to a negative power never returns, or is 0; it raises",
+    "float to integer": "a float that an integer type cannot hold saturates, and nan is 0",
+    "dtype name": "a dtype equals its name",
+    "place argument": "creation functions take place=",
+    "foreign operand": "a string or a list as operand is an error, not ignored",
+    "NumPy scalar": "a NumPy float beside an integer tensor is not truncated",
+    "0-d matmul": "a 0-d operand of matmul is refused by its rank",
+    "index range": "an index tensor out of range is refused; Paddle reads what lies there, or dies",
+    "index after None": "an index tensor after None counts along the next axis, not the new one",
+    "nothing to choose": "argmax along an axis without elements is refused; Paddle returns what lay there",
+    "exp floor": "exp reaches subnormals and 0; Paddle's stops at 2.9e-39",
+    "softmax floor": "softmax reaches 0; Paddle's stops at exp(-64)",
+    "lost tail": "softplus, gelu and sigmoid keep their digits far below 0",
+    "sign of zero": "-x turns 0.0 into -0.0",
+    "lost subnormals": "reciprocals and roots of subnormals are those of the number itself",
+    "raw bfloat16": "bfloat16 tolist() gives numbers, not their bit patterns",
+    "unchecked argument": "an axis or a size out of its range is refused, and an axis that is no number",
+    "index into a view": "assignment through an index tensor reaches what a view with strides shows",
+    "item of a view": "item(i) counts in the order of the view, not of the memory under it",
+    "wide scalar": "an integer scalar beyond int32 wraps around like every other",
+    "type as dtype": "to_tensor takes float, int and bool as dtype, as the other functions do",
+    "gradients": "there are none yet: asking for them raises",
+}
+
+# How a source shows what it is about; the floors of compare.py count these.
+VIEW = re.compile(
+    r"\.T\b|\.mT|\.t\(\)|::|\[-?\d*:-?\d*[],]|\.transpose|\.expand|\.reshape|squeeze|unbind|\[None|\.\.\.|split|"
+    r"zeros\(\[[^]]*\b0\b|T\(\[\]\)|T\((-?[\d.]+|True)[,)]"
+)
+SPECIAL = re.compile(r"nan|inf|-0\.\d?\b|e-4\d|e[+-]?3\d|e\d\d|2 ?\*\* ?\d\d|12[78]|25[56]|6553\d|655[02]4|300|fail")
+
+
+@dataclass(frozen=True)
+class Row:
+    """An expression that both libraries evaluate, after the statements of setup.
+
+    op is a row of the op table, or the group that the expression belongs to. Where Paddle's own answer
+    is not ours, rule says why (NO_KERNEL or a key of DEFECTS) and instead is an expression to which
+    Paddle's answer is ours.
+    """
+
+    op: str
+    body: str
+    tolerance: Tolerance = Exact()
+    rule: str = ""
+    instead: str = ""
+    setup: str = ""
+
+    @property
+    def source(self) -> str:
+        """What ours is asked."""
+        return self._after_setup(self.body)
+
+    @property
+    def expected(self) -> str:
+        """What Paddle is asked for the answer that ours must match."""
+        return self._after_setup(self.instead or self.body)
+
+    @property
+    def on_view(self) -> bool:
+        return VIEW.search(self.body) is not None
+
+    @property
+    def special(self) -> bool:
+        return SPECIAL.search(self.body) is not None
+
+    def _after_setup(self, text: str) -> str:
+        return f"{self.setup}\n{text}".strip()
+
+
+def lines(op: str, setup: str, text: str, tolerance: Tolerance = Exact()) -> Iterator[Row]:
+    """A row for every line of text; ` ;; ` in a line ends a statement."""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        yield Row(op, statements(line), tolerance, setup=setup)
+
+
+def defects(op: str, name: str, setup: str, text: str, tolerance: Tolerance = Exact()) -> Iterator[Row]:
+    """As lines, each `expression  =>  expression with the right answer`; `=> ValueError` is one that raises."""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        source, _, right = (part.strip() for part in line.partition("=>"))
+        right = f"fail({right})" if right.endswith("Error") else right
+        yield Row(op, statements(source), tolerance, name, statements(right), setup)
+
+
+def statements(line: str) -> str:
+    return line.replace(" ;; ", "\n")
+
+
+def tensor(values: str, dtype: str, view: str = "") -> str:
+    """The source of a tensor. values is the text of a flat list; view is what follows it."""
+    usual = "float32" if re.search(r"\.|nan|inf|e", values) else "int64"
+    return f"T([{values}]{'' if dtype == usual else f', {dtype!r}'}){view}"

@@ -1,0 +1,107 @@
+"""Evaluates expressions with one library, for as long as somebody asks.
+
+    worker.py MODULE        MODULE is paddle or paddle_mps
+
+Reads one JSON string (the source of an expression) a line from standard input and writes one JSON
+object (its answer, see `describe`) a line to standard output; {"ready": true} comes first. What the
+library itself prints goes to standard error. The last line of a source is an expression, lines
+before it are statements. Names: paddle (the library), T (to_tensor), F (nn.functional), np, nan, inf,
+dlpack, and fail, a function that raises its argument, for a result that is an exception.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import warnings
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+
+DTYPES = (
+    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64".split()  # what both libraries have
+)
+
+
+def fail(exception: type[BaseException]) -> NoReturn:
+    raise exception("the rule of the row")
+
+
+def elements(array: np.ndarray[Any, Any]) -> str:
+    """The values in row-major order, each the shortest text that reads back as the same number."""
+    flat = array.ravel()
+    return " ".join(str(v) for v in (flat.astype("int64") if array.dtype == bool else flat))
+
+
+def dtype_name(paddle: ModuleType, dtype: object) -> str:
+    return next((name for name in DTYPES if getattr(paddle, name) == dtype), str(dtype))
+
+
+def describe_tensor(paddle: ModuleType, x: Any) -> dict[str, Any]:
+    name = dtype_name(paddle, x.dtype)
+    array = x.astype("float32").numpy() if name == "bfloat16" else x.numpy()
+    return {"tensor": name, "shape": list(x.shape), "values": elements(array)}
+
+
+def describe(paddle: ModuleType, value: Any) -> dict[str, Any]:
+    """An answer: what `match.matches` compares, and what the golden file stores."""
+    if isinstance(value, paddle.Tensor):
+        return describe_tensor(paddle, value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return {"array": str(value.dtype), "shape": list(value.shape), "values": elements(np.asarray(value))}
+    if isinstance(value, (list, tuple)):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [describe(paddle, item) for item in value]}
+    for plain in (bool, int, str, type(None)):
+        if isinstance(value, plain):  # Paddle derives its own from int
+            return {plain.__name__: str(value)}
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    if isinstance(value, type(paddle.float32)):
+        return {"dtype": dtype_name(paddle, value)}
+    return {"text": str(value)}
+
+
+def describe_exception(error: BaseException) -> dict[str, Any]:
+    """The nearest class that Python itself has: packages derive their own. The message is for people."""
+    text = " ".join(str(error).split())
+    if "is not registered" in text and isinstance(error, RuntimeError):
+        return {"no_kernel": text.partition("of kernel ")[2].partition(" ")[0].strip("`")}
+    named = next(c for c in type(error).__mro__ if c.__module__ == "builtins")
+    return {"raises": named.__name__, "message": text[text.find("(Inv") + 1 :][:200]}
+
+
+def evaluate(paddle: ModuleType, source: str) -> dict[str, Any]:
+    names = {
+        "paddle": paddle,
+        "T": paddle.to_tensor,
+        "F": paddle.nn.functional,
+        "np": np,
+        "nan": float("nan"),
+        "inf": float("inf"),
+        "fail": fail,
+    }
+    *statements, last = source.split("\n")
+    try:
+        exec("\n".join(statements), names)
+        return describe(paddle, eval(last, names))
+    except Exception as error:  # whatever the library raises is its answer
+        return describe_exception(error)
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    paddle = importlib.import_module(sys.argv[1])
+    print(json.dumps({"ready": True, "version": paddle.__version__}), file=answers, flush=True)
+    for line in sys.stdin:
+        paddle.set_default_dtype("float32")
+        print(json.dumps(evaluate(paddle, json.loads(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
