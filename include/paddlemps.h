@@ -87,7 +87,8 @@ typedef enum pmps_code {
   PMPS_ARITHMETIC = 12          /* an integer was divided by zero */
 } pmps_code;
 
-/* What went wrong: an immutable object, owned by whoever was handed it. */
+/* What went wrong: an immutable object, owned by whoever was handed it, of use on any thread and in a
+ * forked child. The code of a handle that is not valid is PMPS_OK, its message "". */
 pmps_code pmps_error_code(const pmps_error *error);
 
 /* UTF-8, "[op] what came; want what". Borrowed until the error is freed. Never NULL. */
@@ -95,7 +96,7 @@ const char *pmps_error_message(const pmps_error *error);
 
 void pmps_error_free(pmps_error *error);
 
-/* The name of a code, "INVALID_ARGUMENT". Borrowed, for ever. */
+/* The name of a code, "INVALID_ARGUMENT"; "UNKNOWN" for a number that is none. Borrowed, for ever. */
 const char *pmps_code_name(pmps_code code);
 
 /* ---- Element types and places --------------------------------------------------------------- */
@@ -197,7 +198,8 @@ pmps_error *pmps_stream_default(const pmps_place *place, pmps_stream **stream); 
 void pmps_stream_free(pmps_stream *stream); /* its work is finished all the same */
 
 /* The stream that this thread's calls use on the stream's device from now on; NULL goes back to the
- * default streams. Kept per thread, and borrowed: forget it before it is freed. */
+ * default streams. Kept per thread, and borrowed: forget it before it is freed, for calls on a freed
+ * one are PMPS_INVALID_HANDLE. */
 pmps_error *pmps_stream_set_current(pmps_stream *stream);
 
 /* This thread's stream on a device. Borrowed. */
@@ -209,7 +211,7 @@ pmps_error *pmps_stream_query(const pmps_stream *stream, bool *done);
 /* Waits for the stream; an asynchronous failure that has not been reported yet is returned, once. */
 pmps_error *pmps_stream_synchronize(pmps_stream *stream);
 
-/* As above but for at most timeout_ms; *done says whether the stream had finished. For bindings that
+/* As above but for at most timeout_ms >= 0; *done says whether the stream had finished. For bindings that
  * must look at signals from time to time. */
 pmps_error *pmps_stream_wait_for(pmps_stream *stream, int64_t timeout_ms, bool *done);
 
@@ -305,7 +307,8 @@ struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
 /* A tensor over another library's memory, without a copy. On success the library owns dl and calls
- * its deleter when it is done. Only CPU memory. Owned. */
+ * its deleter, once and from any thread, when it is done; on failure dl stays the caller's. Only CPU
+ * memory that may be written, versions 0.x and 1.x. Owned. */
 pmps_error *pmps_tensor_from_dlpack(struct DLManagedTensor *dl, pmps_tensor **tensor);
 pmps_error *pmps_tensor_from_dlpack_versioned(struct DLManagedTensorVersioned *dl, pmps_tensor **tensor);
 
@@ -386,14 +389,16 @@ pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count
 /* ---- Log ------------------------------------------------------------------------------------------ */
 
 /* level: 0 error, 1 warning, 2 information, 3 debugging. The message is borrowed for the call, which
- * may come from any thread, one at a time. */
+ * comes from a thread of the library, one at a time and soon after the fact, so that it may wait for
+ * locks of the program. */
 typedef void (*pmps_log_callback)(int32_t level, const char *message, void *user);
 
 /* Where messages go: NULL for standard error. Messages above level (default: MPS_VERBOSE in the
- * environment, else 1) are dropped. */
+ * environment, else 1) are dropped; a negative level leaves it as it is. A message under way may
+ * still reach the callback that was set before: it and user stay valid. */
 void pmps_log_set(pmps_log_callback callback, void *user, int32_t level);
 
-/* Live objects of all kinds that callers hold: for leak tests. */
+/* Live objects of all kinds that callers hold, errors included: for leak tests. */
 int64_t pmps_live_handles(void);
 
 /* ---- The fast family -------------------------------------------------------------------------------

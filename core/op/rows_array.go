@@ -32,10 +32,10 @@ var reduceRows = []Row{
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.all(x, axis=axis, keepdims=keepdim)", Doc: "Whether no element is zero."},
 	{ID: 107, Name: "argmax", Kind: Reduce, In: x, Accepts: anyNumber, Types: toIndex, Shape: reducedOne, Python: method, ONNX: "ArgMax-13",
 		Attrs: []Attr{oneAxis, keepDim, {Name: "dtype", Type: DTypeAttr, Default: Value{Kind: DType, I: int64(dtype.Int64)}, Doc: "int64 or int32"}},
-		NumPy: "np.argmax(x, axis=axis, keepdims=keepdim)", Doc: "Index of the first largest element; nan never wins unless all are."},
+		NumPy: "argmax(x, axis, keepdim)", Doc: "Index of the first largest element; nan never wins unless all are."},
 	{ID: 108, Name: "argmin", Kind: Reduce, In: x, Accepts: anyNumber, Types: toIndex, Shape: reducedOne, Python: method, ONNX: "ArgMin-13",
 		Attrs: []Attr{oneAxis, keepDim, {Name: "dtype", Type: DTypeAttr, Default: Value{Kind: DType, I: int64(dtype.Int64)}, Doc: "int64 or int32"}},
-		NumPy: "np.argmin(x, axis=axis, keepdims=keepdim)", Doc: "Index of the first smallest element; nan never wins unless all are."},
+		NumPy: "argmax(-x.astype(float), axis, keepdim)", Doc: "Index of the first smallest element; nan never wins unless all are."},
 	{ID: 120, Name: "matmul", Kind: Product, In: xy, Accepts: anyNumber, Types: same, Shape: multipliedShape, ULP: rounded, Python: method, ONNX: "MatMul-13",
 		Attrs: []Attr{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
@@ -45,15 +45,15 @@ var reduceRows = []Row{
 
 var viewRows = []Row{
 	{ID: 140, Name: "reshape", Kind: View, In: x, Accepts: bitExact, View: viewReshape, Python: byHand, ONNX: "Reshape-14",
-		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "np.reshape(x, shape)", Doc: "The same elements under another shape."},
+		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "reshape(x, shape)", Doc: "The same elements under another shape."},
 	{ID: 141, Name: "transpose", Kind: View, In: x, Accepts: bitExact, View: viewTranspose, Python: byHand, ONNX: "Transpose-13",
 		Attrs: []Attr{{Name: "perm", Type: IntsAttr, Needed: true, Doc: "axis i of the result is axis perm[i] of x"}}, NumPy: "np.transpose(x, perm)", Doc: "The axes in another order."},
 	{ID: 142, Name: "squeeze", Kind: View, In: x, Accepts: bitExact, View: viewSqueeze, Python: byHand, ONNX: "Squeeze-13",
 		Attrs: []Attr{axisOrAxes}, NumPy: "np.squeeze(x, axis)", Doc: "Without axes of one element."},
 	{ID: 143, Name: "unsqueeze", Kind: View, In: x, Accepts: bitExact, View: viewUnsqueeze, Python: byHand, ONNX: "Unsqueeze-13",
-		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "where axes of one element appear in the result"}}, NumPy: "np.expand_dims(x, axis)", Doc: "With further axes of one element."},
+		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "where axes of one element appear in the result"}}, NumPy: "unsqueeze(x, axis)", Doc: "With further axes of one element."},
 	{ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Accepts: bitExact, View: viewExpand, Python: byHand, ONNX: "Expand-13",
-		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "np.broadcast_to(x, shape)", Doc: "Broadcast to a shape."},
+		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "expand(x, shape)", Doc: "Broadcast to a shape."},
 	{ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Accepts: bitExact, View: viewSlice, Python: byHand, ONNX: "Slice-13",
 		Attrs: []Attr{
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "the axes that are cut"},

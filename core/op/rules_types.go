@@ -33,6 +33,14 @@ func promoted(row *Row, args []Arg, _ Attrs, r *Result) error {
 	return settle(row, d, r)
 }
 
+// identical is the rule of the bitwise operators: one dtype, not even two floats.
+func identical(row *Row, args []Arg, _ Attrs, r *Result) error {
+	if x, y := args[0].DType, args[1].DType; x != y {
+		return status.Errorf(status.Invalid, "[%s] got a %s and a %s tensor; want one dtype", row.Name, x, y)
+	}
+	return settle(row, args[0].DType, r)
+}
+
 // strictly is the rule of maximum and minimum: a 0-d tensor counts like any other.
 func strictly(row *Row, args []Arg, at Attrs, r *Result) error {
 	if args[0].Scalar || args[1].Scalar {

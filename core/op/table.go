@@ -10,7 +10,7 @@ import (
 //go:generate go run ./gen
 
 // Table is every operator in ascending order of ID.
-var Table = slices.Concat(binaryRows, compareRows, unaryRows, activationRows, selectRows,
+var Table = slices.Concat(binaryRows, bitwiseRows, compareRows, unaryRows, activationRows, selectRows,
 	reduceRows, viewRows, assembleRows, indexRows, createRows)
 
 var (

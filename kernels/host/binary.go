@@ -129,7 +129,7 @@ func registerBinaryIntegers[T integer](d dtype.DType) {
 	}
 	register("floor_divide", d, &binary[T, T]{plain[T, T](heavy), eachPair(floorDivideInteger[T]), nonZero[T]("floor_divide")})
 	register("remainder", d, &binary[T, T]{plain[T, T](heavy), eachPair(remainderInteger[T]), nonZero[T]("remainder")})
-	register("pow", d, &binary[T, T]{plain[T, T](heavy), eachPair(powerInteger[T]), notNegative[T]})
+	register("pow", d, &binary[T, T]{mapped: plain[T, T](heavy), rows: eachPair(powerInteger[T])})
 }
 
 // nonZero refuses a divisor of zero.
@@ -142,16 +142,6 @@ func nonZero[T integer](operator string) func([]T) error {
 		}
 		return nil
 	}
-}
-
-// notNegative refuses an exponent below zero.
-func notNegative[T integer](exponents []T) error {
-	for _, y := range exponents {
-		if y < 0 {
-			return status.Errorf(status.Invalid, "[pow] an integer is raised to the power %d; want 0 or more, or floating-point operands", y)
-		}
-	}
-	return nil
 }
 
 // floorDivideInteger rounds down where Go rounds towards zero.
@@ -172,8 +162,18 @@ func remainderInteger[T integer](x, y T) T {
 	return r
 }
 
-// powerInteger squares repeatedly and wraps around.
+// powerInteger squares repeatedly and wraps around. A negative power is a fraction, which truncates
+// to 0 unless x is 1 or -1; that of 0, which is infinite, is 0 as well.
 func powerInteger[T integer](x, y T) T {
+	if y < 0 {
+		switch {
+		case x == 1, x+1 == 0 && y&1 == 0:
+			return 1
+		case x+1 == 0:
+			return x
+		}
+		return 0
+	}
 	result := T(1)
 	for ; y > 0; y >>= 1 {
 		if y&1 != 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-func number(x float64) op.Value { return op.Value{Kind: op.Float, F: x} }
-func whole(i int64) op.Value    { return op.Value{Kind: op.Int, I: i} }
+func decimal(x float64) op.Value { return op.Value{Kind: op.Float, F: x} }
+func whole(i int64) op.Value     { return op.Value{Kind: op.Int, I: i} }
 
 // TestPhiloxKnownAnswers are the vectors that the authors publish with Random123 (kat_vectors).
 func TestPhiloxKnownAnswers(t *testing.T) {
@@ -35,7 +35,7 @@ func TestFull(t *testing.T) {
 	eachMode(t, func(t *testing.T, r *rig) {
 		for _, d := range dtype.All.Members() {
 			for where, l := range layouts(301, 303) {
-				for _, v := range []op.Value{whole(1), number(1), {Kind: op.Bool, I: 1}} {
+				for _, v := range []op.Value{whole(1), decimal(1), {Kind: op.Bool, I: 1}} {
 					out := place(d, l, 1)
 					require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, v, {}}}))
 					expect(t, out, func(int) float64 { return 1 }, d, where)
@@ -45,7 +45,7 @@ func TestFull(t *testing.T) {
 		out := of(dtype.Int64, dims(3))
 		require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, whole(1<<53 + 1), {}}}))
 		require.Equal(t, []int64{1<<53 + 1, 1<<53 + 1, 1<<53 + 1}, out.ints())
-		require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, number(1.9), {}}}))
+		require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, decimal(1.9), {}}}))
 		require.Equal(t, []int64{1, 1, 1}, out.ints())
 	})
 }
@@ -59,12 +59,12 @@ func TestRangeAndLinspace(t *testing.T) {
 		want  []float64
 	}{
 		{"range", op.Attrs{whole(1), whole(2), whole(3), {}}, dtype.Int64, []float64{1, 3, 5}},
-		{"range", op.Attrs{number(0.5), whole(1), whole(3), {}}, dtype.Float16, []float64{0.5, 1.5, 2.5}},
-		{"range", op.Attrs{number(0), number(0.7), whole(4), {}}, dtype.Int8, []float64{0, 0, 1, 2}},
-		{"linspace", op.Attrs{number(0), number(10), whole(4), {}}, dtype.Int64, []float64{0, 3, 6, 10}},
-		{"linspace", op.Attrs{number(0), number(1), whole(1), {}}, dtype.Float32, []float64{0}},
-		{"linspace", op.Attrs{number(1), number(0), whole(3), {}}, dtype.Float32, []float64{1, 0.5, 0}},
-		{"linspace", op.Attrs{number(0), number(1), whole(0), {}}, dtype.Float32, []float64{}},
+		{"range", op.Attrs{decimal(0.5), whole(1), whole(3), {}}, dtype.Float16, []float64{0.5, 1.5, 2.5}},
+		{"range", op.Attrs{decimal(0), decimal(0.7), whole(4), {}}, dtype.Int8, []float64{0, 0, 1, 2}},
+		{"linspace", op.Attrs{decimal(0), decimal(10), whole(4), {}}, dtype.Int64, []float64{0, 3, 6, 10}},
+		{"linspace", op.Attrs{decimal(0), decimal(1), whole(1), {}}, dtype.Float32, []float64{0}},
+		{"linspace", op.Attrs{decimal(1), decimal(0), whole(3), {}}, dtype.Float32, []float64{1, 0.5, 0}},
+		{"linspace", op.Attrs{decimal(0), decimal(1), whole(0), {}}, dtype.Float32, []float64{}},
 	} {
 		out := of(c.d, dims(int64(len(c.want))))
 		require.NoError(t, r.call(c.op, &device.Call{Out: operands(out), Attrs: c.attrs}))
@@ -78,7 +78,7 @@ func TestRangeAndLinspace(t *testing.T) {
 		}
 	}
 	ends := of(dtype.Float64, dims(1000))
-	require.NoError(t, r.call("linspace", &device.Call{Out: operands(ends), Attrs: op.Attrs{number(0.1), number(0.7), whole(1000), {}}}))
+	require.NoError(t, r.call("linspace", &device.Call{Out: operands(ends), Attrs: op.Attrs{decimal(0.1), decimal(0.7), whole(1000), {}}}))
 	require.Equal(t, 0.1, ends.values()[0])
 	require.Equal(t, 0.7, ends.values()[999])
 }
@@ -87,7 +87,7 @@ func TestRangeAndLinspace(t *testing.T) {
 func TestRandomIsTheSameEverywhere(t *testing.T) {
 	const n = 50000
 	for name, attrs := range map[string]op.Attrs{
-		"uniform": {{}, number(-1), number(1), {}}, "normal": {{}, number(0), number(1), {}},
+		"uniform": {{}, decimal(-1), decimal(1), {}}, "normal": {{}, decimal(0), decimal(1), {}},
 		"randint": {{}, whole(-5), whole(1000), {}}, "randperm": {whole(n), {}},
 	} {
 		for _, d := range []dtype.DType{dtype.Float32, dtype.Float64, dtype.Int32} {
@@ -127,12 +127,12 @@ func TestRandomDistributions(t *testing.T) {
 		return out.values()
 	}
 	for _, d := range dtype.Floats.Members() {
-		vs := draw("uniform", d, op.Attrs{{}, number(2), number(3), {}})
+		vs := draw("uniform", d, op.Attrs{{}, decimal(2), decimal(3), {}})
 		require.InDelta(t, 2.5, total(vs)/n, 0.01)
 		require.GreaterOrEqual(t, slices.Min(vs), 2.0)
 		require.Less(t, slices.Max(vs), 3.0)
 
-		vs = draw("normal", d, op.Attrs{{}, number(1), number(2), {}})
+		vs = draw("normal", d, op.Attrs{{}, decimal(1), decimal(2), {}})
 		mean, square := total(vs)/n, 0.0
 		for _, v := range vs {
 			square += (v - mean) * (v - mean)

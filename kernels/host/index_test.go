@@ -1,6 +1,7 @@
 package host
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,7 +88,7 @@ func TestNonzero(t *testing.T) {
 		for where, l := range layouts(40, 30) {
 			x := place(d, l, 0, 0, 1, 0, 0, 1)
 			if d.IsFloat() {
-				put(x.at(0), d, -0.0)
+				put(x.at(0), d, math.Copysign(0, -1))
 			}
 			out := of(dtype.Int64, dims(1200, 2))
 			c := &device.Call{In: operands(x), Out: operands(out)}

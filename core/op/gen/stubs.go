@@ -39,9 +39,9 @@ func stub(b *strings.Builder, row *op.Row, indent string) {
 	for _, name := range append([]string{row.Name}, row.Python.Alias...) {
 		list := append(typed(row, indent != ""), "name: str | None = None", "*", "out: Tensor | None = None")
 		signature(b, indent, name, list)
-	}
-	if row.Python.InPlace {
-		signature(b, indent, row.Name+"_", append(typed(row, indent != ""), "name: str | None = None"))
+		if row.Python.InPlace {
+			signature(b, indent, name+"_", append(typed(row, indent != ""), "name: str | None = None"))
+		}
 	}
 }
 

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// address is memory of a test as C would pass it.
+func address[T any](list []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(list)) }
+
+func named(name string, kind uint32, bits uint64) attr {
+	a := attr{kind: kind, bits: bits}
+	copy(a.name[:], name)
+	return a
+}
+
+func TestRowOf(t *testing.T) {
+	add := op.MustByName("add")
+	row, err := rowOf(uint64(add.ID))
+	require.NoError(t, err)
+	require.Same(t, add, row)
+	for _, id := range []uint64{0, 255, 256, math.MaxUint16, 1<<16 | uint64(add.ID), 1<<32 | uint64(add.ID), math.MaxUint64} {
+		_, err := rowOf(id)
+		require.Equalf(t, status.NotFound, status.CodeOf(err), "%d", id)
+	}
+}
+
+func TestScalar(t *testing.T) {
+	row := op.MustByName("add")
+	for _, c := range []struct {
+		kind, bits uint64
+		want       op.Value
+	}{
+		{argBool, 0, op.Value{Kind: op.Bool}},
+		{argBool, 7, op.Value{Kind: op.Bool, I: 1}},
+		{argInt, math.MaxUint64, op.Value{Kind: op.Int, I: -1}},
+		{argFloat, math.Float64bits(2.5), op.Value{Kind: op.Float, F: 2.5}},
+	} {
+		v, err := scalar(row, c.kind, c.bits)
+		require.NoError(t, err)
+		require.Equal(t, c.want, v)
+	}
+	for _, kind := range []uint64{argNone, argTensor, 5, math.MaxUint64} {
+		_, err := scalar(row, kind, 0)
+		require.Equal(t, status.Type, status.CodeOf(err))
+	}
+}
+
+func TestAttributesTakeTheRowsOrder(t *testing.T) {
+	row := op.MustByName("sum") // axis, dtype, keepdim
+	axes := []int64{0, -1}
+	axis := named("axis", uint32(op.Ints), uint64(uintptr(address(axes))))
+	axis.count = 2
+	at, err := attributes(row, []attr{named("keepdim", uint32(op.Bool), 3), axis})
+	require.NoError(t, err)
+	axes[0] = 99 // the numbers were copied
+	require.Equal(t, op.Attrs{{Kind: op.Ints, Ints: []int64{0, -1}}, {}, {Kind: op.Bool, I: 1}}, at)
+	runtime.KeepAlive(axes)
+
+	at, err = attributes(row, nil)
+	require.NoError(t, err)
+	require.Equal(t, make(op.Attrs, 3), at)
+}
+
+func TestAttributesRefuse(t *testing.T) {
+	row := op.MustByName("sum")
+	endless := attr{kind: uint32(op.Int)}
+	for i := range endless.name {
+		endless.name[i] = 'x'
+	}
+	long := named("axis", uint32(op.Ints), 1<<20)
+	long.count = maxCount + 1
+	for name, c := range map[string]struct {
+		list []attr
+		code status.Code
+	}{
+		"unknown":   {[]attr{named("axes", 2, 0)}, status.NotFound},
+		"empty":     {[]attr{named("", 2, 0)}, status.NotFound},
+		"twice":     {[]attr{named("axis", 2, 0), named("axis", 2, 0)}, status.Invalid},
+		"endless":   {[]attr{endless}, status.Invalid},
+		"kind":      {[]attr{named("axis", 6, 0)}, status.Type},
+		"wide kind": {[]attr{named("axis", 256+uint32(op.Int), 0)}, status.Type},
+		"long list": {[]attr{long}, status.Invalid},
+	} {
+		_, err := attributes(row, c.list)
+		require.Equal(t, c.code, status.CodeOf(err), name)
+	}
+}
+
+func TestIndexItemsRefuse(t *testing.T) {
+	for _, c := range []struct {
+		it   item
+		code status.Code
+	}{
+		{item{kind: -1}, status.Type},
+		{item{kind: 4}, status.Type},
+		{item{kind: 1, has: 8}, status.Invalid},
+		{item{kind: 1, has: -1}, status.Invalid},
+	} {
+		list := []item{c.it}
+		_, err := indexItems(nil, address(list), 1)
+		require.Equal(t, c.code, status.CodeOf(err))
+	}
+	_, err := indexItems(nil, nil, 1)
+	require.Equal(t, status.Invalid, status.CodeOf(err))
+}
+
+func TestFit(t *testing.T) {
+	n, rest, err := fit("x", 40, 56)
+	require.NoError(t, err)
+	require.EqualValues(t, 40, n)
+	require.EqualValues(t, 16, rest)
+	for _, given := range []uintptr{0, 39, maxStruct + 1, math.MaxUint} {
+		_, _, err := fit("x", 40, given)
+		require.Equal(t, status.Invalid, status.CodeOf(err))
+	}
+}
+
+// FuzzWithin compares the overflow check with the extent computed in floating
+// point, which is exact enough away from the limit.
+func FuzzWithin(f *testing.F) {
+	f.Add(int64(3), int64(-5), int64(4), int64(7), uint8(2))
+	f.Add(int64(2), int64(math.MinInt64), int64(0), int64(1), uint8(3))
+	f.Add(int64(2), int64(math.MaxInt64), int64(2), int64(math.MaxInt64), uint8(0))
+	f.Fuzz(func(t *testing.T, d0, s0, d1, s1 int64, shift uint8) {
+		size := int64(1) << (shift % 4)
+		dims := []int64{d0 & math.MaxInt64, d1 & math.MaxInt64}
+		strides := []int64{s0, s1}
+		l, err := layoutOf("fuzz", 2, address(dims), address(strides), size)
+		extent := float64(dims[0]-1)*math.Abs(float64(s0)) + float64(dims[1]-1)*math.Abs(float64(s1))
+		empty := dims[0] == 0 || dims[1] == 0
+		if err != nil {
+			tooMany := float64(max(dims[0], 1))*float64(max(dims[1], 1))*float64(size) > 0.99*math.MaxInt64
+			require.True(t, tooMany || (extent+1)*float64(size) > 0.99*math.MaxInt64)
+			return
+		}
+		require.True(t, empty || (extent+1)*float64(size) < 1.01*math.MaxInt64)
+		low, high, ok := l.Extent()
+		require.Equal(t, !empty, ok)
+		require.True(t, low <= 0 && high >= 0 && high-low >= 0)
+	})
+}
+
+func TestShapeOfRefuses(t *testing.T) {
+	dims := make([]int64, shape.MaxRank+1)
+	for _, rank := range []int32{-1, shape.MaxRank + 1, math.MinInt32, math.MaxInt32} {
+		_, err := shapeOf("x", rank, address(dims))
+		require.Equal(t, status.Invalid, status.CodeOf(err))
+	}
+	_, err := shapeOf("x", 1, nil)
+	require.Equal(t, status.Invalid, status.CodeOf(err))
+	s, err := shapeOf("x", 0, nil)
+	require.NoError(t, err)
+	require.Zero(t, s.Rank)
+}
+
+func TestDLTensor(t *testing.T) {
+	memory := make([]float32, 8)
+	dims, strides := []int64{2, 2}, []int64{-4, 1}
+	good := dlTensor{data: address(memory), deviceType: dlCPU, rank: 2, number: dlNumber{2, 32, 1}, shape: address(dims), byteOffset: 16}
+	d, l, data, err := good.read()
+	require.NoError(t, err)
+	require.Equal(t, dtype.Float32, d)
+	require.True(t, l.IsContiguous())
+	require.Equal(t, unsafe.Pointer(&memory[4]), data)
+
+	good.strides = address(strides)
+	_, l, _, err = good.read()
+	require.NoError(t, err)
+	require.Equal(t, []int64{-4, 1}, l.Strides[:2])
+
+	for name, c := range map[string]struct {
+		spoil func(*dlTensor)
+		code  status.Code
+	}{
+		"device": {func(d *dlTensor) { d.deviceType = 8 }, status.Unsupported},
+		"lanes":  {func(d *dlTensor) { d.number.lanes = 0 }, status.Type},
+		"code":   {func(d *dlTensor) { d.number.code = 3 }, status.Type},
+		"offset": {func(d *dlTensor) { d.byteOffset = 1 << 63 }, status.Invalid},
+		"rank":   {func(d *dlTensor) { d.rank = 10 }, status.Invalid},
+		"shape":  {func(d *dlTensor) { d.shape = nil }, status.Invalid},
+	} {
+		bad := good
+		c.spoil(&bad)
+		_, _, _, err := bad.read()
+		require.Equal(t, c.code, status.CodeOf(err), name)
+	}
+}
+
+func TestDLNumbersRoundTrip(t *testing.T) {
+	for d := dtype.Bool; d <= dtype.Last; d++ {
+		got, err := dlNumbers[d].dtype()
+		require.NoError(t, err)
+		require.Equal(t, d, got)
+		require.EqualValues(t, 8*d.Size(), dlNumbers[d].bits)
+	}
+}
+
+func TestSignature(t *testing.T) {
+	for name, want := range map[string]string{
+		"add":     "add(x, y) -> tensor",
+		"softmax": "softmax(x, axis: int = -1) -> tensor",
+		"concat":  "concat(*x, axis: int = 0) -> tensor",
+		"sum":     "sum(x, axis: list of int = none, dtype: dtype = none, keepdim: bool = false) -> tensor",
+		"split":   "split(x, sections: list of int, axis: int = 0) -> tensors",
+	} {
+		require.Equal(t, want, signature(op.MustByName(name)))
+	}
+}

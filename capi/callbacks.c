@@ -1,0 +1,19 @@
+/*
+ * callbacks.c - calls of function pointers, which Go cannot make itself. They run on a thread of the
+ * Go runtime or on the one that called into the library.
+ */
+#include "shim.h"
+
+void call_deleter(pmps_deleter deleter, void *user) { deleter(user); }
+
+void call_log(pmps_log_callback callback, int32_t level, const char *message, void *user) {
+  callback(level, message, user);
+}
+
+void call_dl_deleter(DLManagedTensor *tensor) {
+  if (tensor->deleter) tensor->deleter(tensor);
+}
+
+void call_dl_deleter_versioned(DLManagedTensorVersioned *tensor) {
+  if (tensor->deleter) tensor->deleter(tensor);
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// maxCount bounds the operands, attributes and items of a call, so that a count that was never set
+// is an error and not a walk through memory.
+const maxCount = 1 << 16
+
+// indexed finds the device of a place in two numbers.
+func indexed(rt *runtime.Runtime, kind, index int32) (*runtime.Context, error) {
+	if place.Kind(kind) == place.CPUKind && index != 0 {
+		return nil, status.Errorf(status.Unavailable, "[place] cpu:%d does not exist; want index 0 for the CPU", index)
+	}
+	return rt.Context(place.Place{Kind: place.Kind(kind), Index: index})
+}
+
+// null is the error for a pointer argument that must not be null.
+func null(who string) error {
+	return status.Errorf(status.Invalid, "[%s] a pointer argument is null; want one to memory of the caller", who)
+}
+
+// stale is the error for a handle that names nothing of the kind.
+func stale(who, kind string) error {
+	return status.Errorf(status.InvalidHandle, "[%s] the handle is null, freed or not of a %s; want a live %s", who, kind, kind)
+}
+
+// array is count elements of the caller's memory, which stays the caller's and is only read while the
+// exported function runs.
+func array[T any](who, what string, p unsafe.Pointer, count uint64) ([]T, error) {
+	switch {
+	case count > maxCount:
+		return nil, status.Errorf(status.Invalid, "[%s] got %d %s; want at most %d", who, count, what, maxCount)
+	case count == 0:
+		return nil, nil
+	case p == nil:
+		return nil, status.Errorf(status.Invalid, "[%s] the pointer to %d %s is null", who, count, what)
+	}
+	// SAFETY: the C contract says that p points to count elements for the duration of the call.
+	return unsafe.Slice((*T)(p), count), nil
+}
+
+// memory is size bytes of the caller's memory, under the rules of array.
+func memory(who string, p unsafe.Pointer, size uint64) ([]byte, error) {
+	switch {
+	case size > math.MaxInt64:
+		return nil, status.Errorf(status.Invalid, "[%s] size is %d; want one that fits into memory", who, size)
+	case size == 0:
+		return nil, nil
+	case p == nil:
+		return nil, null(who)
+	}
+	// SAFETY: as in array.
+	return unsafe.Slice((*byte)(p), size), nil
+}
+
+// known is the element type with a number; status.Type for a number that is none.
+func known(who string, d int32) (dtype.DType, error) {
+	if d < 0 || d > int32(dtype.Last) || !dtype.DType(d).Valid() {
+		return dtype.Invalid, status.Errorf(status.Type, "[%s] dtype %d is unknown; want PMPS_BOOL (%d) to PMPS_FLOAT64 (%d)", who, d, dtype.Bool, dtype.Last)
+	}
+	return dtype.DType(d), nil
+}
+
+// shapeOf reads rank dimensions.
+func shapeOf(who string, rank int32, dims unsafe.Pointer) (s shape.Shape, err error) {
+	if rank < 0 || rank > shape.MaxRank {
+		return s, status.Errorf(status.Invalid, "[%s] rank is %d; want 0 to %d", who, rank, shape.MaxRank)
+	}
+	list, err := array[int64](who, "dimensions", dims, uint64(rank))
+	if err != nil {
+		return s, err
+	}
+	return shape.Of(list...)
+}
+
+// layoutOf reads rank dimensions and strides of elements of some size; without strides the layout is
+// contiguous. Strides that lead out of the address space are status.Invalid.
+func layoutOf(who string, rank int32, dims, strides unsafe.Pointer, size int64) (l shape.Layout, err error) {
+	s, err := shapeOf(who, rank, dims)
+	if err != nil {
+		return l, err
+	}
+	if _, err := s.Bytes(size); err != nil {
+		return l, err
+	}
+	if strides == nil {
+		return shape.Contiguous(s), nil
+	}
+	list, err := array[int64](who, "strides", strides, uint64(rank))
+	if err != nil {
+		return l, err
+	}
+	l.Shape = s
+	copy(l.Strides[:], list)
+	return l, within(who, &l, size)
+}
+
+// within refuses layouts whose extent in bytes does not fit into an int64.
+func within(who string, l *shape.Layout, size int64) error {
+	var total uint64
+	for i, d := range l.Slice() {
+		if d == 0 {
+			return nil
+		}
+		high, span := bits.Mul64(uint64(d-1), magnitude(l.Strides[i]))
+		sum, carry := bits.Add64(total, span, 0)
+		if high != 0 || carry != 0 || sum > math.MaxInt64/uint64(size)-1 {
+			return status.Errorf(status.Invalid, "[%s] strides %v of shape %s lead out of the address space", who, l.Strides[:l.Rank], &l.Shape)
+		}
+		total = sum
+	}
+	return nil
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
+
+// maxStruct is more than any struct of the header will ever need; a struct_size above it was never set.
+const maxStruct = 1 << 16
+
+// fit says how much of a struct of the caller, given bytes long, is filled in from ours: n bytes of
+// values, then rest bytes of zeros, which a newer header takes as absent. Structs grow at the end, and
+// a struct shorter than the first version, which is today's, is refused.
+func fit(who string, ours, given uintptr) (n, rest uintptr, err error) {
+	if given < ours || given > maxStruct {
+		return 0, 0, status.Errorf(status.Invalid, "[%s] struct_size is %d; want the size of the struct, %d or more", who, given, ours)
+	}
+	return ours, given - ours, nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// config is what the environment asks for.
+type config struct {
+	device  string        // PADDLE_MPS_DEVICE: auto, metal or host
+	threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
+	verbose int32         // MPS_VERBOSE: messages above this level are dropped
+	pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
+	age     time.Duration // MPS_MAX_BUFFER_AGE: how long an idle heap is kept; 0: the runtime's choice
+	inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
+}
+
+// defaultVerbose lets errors and warnings through.
+const defaultVerbose = 1
+
+// readConfig reads the environment; status.Invalid names a variable that has no sense.
+func readConfig(getenv func(string) string) (c config, err error) {
+	c.device = getenv("PADDLE_MPS_DEVICE")
+	switch c.device {
+	case "":
+		c.device = "auto"
+	case "auto", "metal", "host":
+	default:
+		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_DEVICE is %q; want 'auto', 'metal' or 'host'", c.device)
+	}
+	verbose := "MPS_VERBOSE"
+	if getenv(verbose) == "" {
+		verbose = "TRITON_MPS_VERBOSE"
+	}
+	var level, threads, age int64
+	for _, v := range []struct {
+		name     string
+		to       *int64
+		absent   int64
+		min, max int64
+	}{
+		{verbose, &level, defaultVerbose, 0, math.MaxInt32},
+		{"PADDLE_MPS_NUM_THREADS", &threads, 0, 1, 4096},
+		{"MPS_MAX_POOL_SIZE", &c.pool, 0, 1, math.MaxInt64},
+		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
+		{"PADDLE_MPS_INLINE", &c.inline, 0, -1, math.MaxInt64},
+	} {
+		if *v.to, err = number(v.name, getenv(v.name), v.absent, v.min, v.max); err != nil {
+			return c, err
+		}
+	}
+	if c.inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
+		c.inline = -1 // nothing is below 0 elements
+	}
+	c.verbose, c.threads, c.age = int32(level), int(threads), time.Duration(age)*time.Millisecond
+	return c, nil
+}
+
+// number reads a variable that holds a whole number; "" is the value that an absent one has.
+func number(name, text string, absent, low, high int64) (int64, error) {
+	if text == "" {
+		return absent, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < low || n > high {
+		return 0, status.Errorf(status.Invalid, "[start] %s is %q; want a whole number of %d or more", name, text, low)
+	}
+	return n, nil
+}
+
+// noMPS says why there is no mps device on a machine.
+func noMPS(goos, goarch string) string {
+	system, processor := goos, goarch
+	switch goos {
+	case "linux":
+		system = "Linux"
+	case "darwin":
+		system = "macOS"
+	case "freebsd":
+		system = "FreeBSD"
+	}
+	if goarch == "amd64" {
+		processor = "x86-64"
+	}
+	why := "without Metal"
+	if goos == "darwin" {
+		why = "and this version has no Metal device yet"
+	}
+	return fmt.Sprintf("mps is not available: this is %s %s %s. Use place='cpu', or PADDLE_MPS_DEVICE=host for an emulated mps (CPU speed).", system, processor, why)
+}
+
+// here is noMPS for this machine.
+func here() string { return noMPS(runtime.GOOS, runtime.GOARCH) }

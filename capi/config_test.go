@@ -1,0 +1,87 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+func environment(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestReadConfig(t *testing.T) {
+	plain := config{device: "auto", verbose: defaultVerbose}
+	for name, c := range map[string]struct {
+		env  []string
+		want func(*config)
+	}{
+		"nothing":         {nil, func(*config) {}},
+		"device":          {[]string{"PADDLE_MPS_DEVICE", "host"}, func(c *config) { c.device = "host" }},
+		"metal":           {[]string{"PADDLE_MPS_DEVICE", "metal"}, func(c *config) { c.device = "metal" }},
+		"threads":         {[]string{"PADDLE_MPS_NUM_THREADS", "3"}, func(c *config) { c.threads = 3 }},
+		"verbose":         {[]string{"MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 3 }},
+		"alias":           {[]string{"TRITON_MPS_VERBOSE", "0"}, func(c *config) { c.verbose = 0 }},
+		"name over alias": {[]string{"MPS_VERBOSE", "2", "TRITON_MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 2 }},
+		"pool":            {[]string{"MPS_MAX_POOL_SIZE", "1073741824"}, func(c *config) { c.pool = 1 << 30 }},
+		"age":             {[]string{"MPS_MAX_BUFFER_AGE", "1500"}, func(c *config) { c.age = 1500 * time.Millisecond }},
+		"inline":          {[]string{"PADDLE_MPS_INLINE", "100"}, func(c *config) { c.inline = 100 }},
+		"nothing inline":  {[]string{"PADDLE_MPS_INLINE", "-1"}, func(c *config) { c.inline = -1 }},
+		"below nothing":   {[]string{"PADDLE_MPS_INLINE", "0"}, func(c *config) { c.inline = -1 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := plain
+			c.want(&want)
+			got, err := readConfig(environment(c.env...))
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+func TestReadConfigNamesWhatIsWrong(t *testing.T) {
+	for name, values := range map[string][]string{
+		"PADDLE_MPS_DEVICE":      {"cuda", "HOST", " "},
+		"PADDLE_MPS_NUM_THREADS": {"0", "-1", "two", "1.5", "99999"},
+		"MPS_VERBOSE":            {"-1", "loud"},
+		"TRITON_MPS_VERBOSE":     {"yes"},
+		"MPS_MAX_POOL_SIZE":      {"0", "1GB", "9223372036854775808"},
+		"MPS_MAX_BUFFER_AGE":     {"0", "-5", "9223372036854775807"},
+		"PADDLE_MPS_INLINE":      {"-2", "never"},
+	} {
+		for _, value := range values {
+			_, err := readConfig(environment(name, value))
+			require.Equalf(t, status.Invalid, status.CodeOf(err), "%s=%s", name, value)
+			require.Contains(t, err.Error(), "[start] "+name+" is \""+value+"\"; want ")
+		}
+	}
+}
+
+func TestNoMPS(t *testing.T) {
+	require.Equal(t, "mps is not available: this is Linux x86-64 without Metal. Use place='cpu', or PADDLE_MPS_DEVICE=host for an emulated mps (CPU speed).",
+		noMPS("linux", "amd64"))
+	require.Contains(t, noMPS("darwin", "arm64"), "this is macOS arm64 and this version has no Metal device yet. Use place='cpu'")
+}
+
+func TestTimeout(t *testing.T) {
+	require.Equal(t, 5*time.Millisecond, timeout(5))
+	require.Positive(t, timeout(math.MaxInt64))
+	require.Greater(t, timeout(math.MaxInt64), 200*365*24*time.Hour)
+}
+
+func TestIdentitiesAreUUIDs(t *testing.T) {
+	require.NotEqual(t, identity(0), identity(1))
+	require.EqualValues(t, 0x80, identity(1)[6]&0xf0) // version 8
+	require.EqualValues(t, 0x80, identity(1)[8]&0xc0) // variant of RFC 9562
+}

@@ -1,0 +1,184 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+//export goInit
+func goInit(abi C.uint32_t) C.fault {
+	const ours = C.PMPS_ABI_VERSION
+	if abi>>16 == ours>>16 {
+		return 0
+	}
+	return fault(status.Errorf(status.Unsupported, "[init] the program was compiled for ABI %d.%d; want %d.%d, that of this library: compile it again",
+		abi>>16, abi&0xffff, ours>>16, ours&0xffff))
+}
+
+// contextOf finds the device of a place; null is the CPU.
+func contextOf(rt *runtime.Runtime, p C.place_in) (*runtime.Context, error) {
+	if p == nil {
+		return rt.Context(place.CPU)
+	}
+	return indexed(rt, int32(p.kind), int32(p.index))
+}
+
+// at runs the body of an exported function against the device of a place.
+func at(p C.place_in, body func(*runtime.Context) error) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		return body(c)
+	})
+}
+
+//export goDeviceCount
+func goDeviceCount(kind C.int32_t) (n C.int32_t) {
+	if kind != C.PMPS_CPU && kind != C.PMPS_MPS {
+		return 0
+	}
+	_ = attempt(func(rt *runtime.Runtime) error { // without a runtime there are 0 devices
+		n = C.int32_t(rt.Count(place.Kind(kind)))
+		return nil
+	})
+	return n
+}
+
+//export goDeviceGetInfo
+func goDeviceGetInfo(p C.place_in, info *C.pmps_device_info) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		i := c.Info()
+		full := C.pmps_device_info{
+			total_memory:          C.int64_t(i.TotalMemory),
+			recommended_memory:    C.int64_t(i.Recommended),
+			major:                 C.int32_t(i.Major),
+			minor:                 C.int32_t(i.Minor),
+			multi_processor_count: C.int32_t(i.Processors),
+			has_float64:           flag(i.Float64),
+			has_bfloat16:          flag(i.BFloat16),
+		}
+		text(full.name[:], i.Name)
+		text(full.backend[:], i.Backend)
+		u := i.UUID
+		text(full.uuid[:], fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:]))
+		return give("device_get_info", info, &full, &full.struct_size)
+	})
+}
+
+// text copies a string into an array of C, cut where it must be, with its zero.
+func text(to []C.char, s string) {
+	for i := range min(len(s), len(to)-1) {
+		to[i] = C.char(s[i])
+	}
+}
+
+func flag(b bool) C.int32_t {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// give fills in a struct of the caller that starts with its size; see [fit].
+func give[T any](who string, to, full *T, size *C.size_t) error {
+	if to == nil {
+		return null(who)
+	}
+	// SAFETY: T is a C struct whose first field is a size_t, and the caller says that as many bytes
+	// as that field holds are its own.
+	*size = *(*C.size_t)(unsafe.Pointer(to))
+	n, rest, err := fit(who, unsafe.Sizeof(*full), uintptr(*size))
+	if err != nil {
+		return err
+	}
+	target := unsafe.Slice((*byte)(unsafe.Pointer(to)), n+rest)
+	copy(target, unsafe.Slice((*byte)(unsafe.Pointer(full)), n))
+	clear(target[n:])
+	return nil
+}
+
+//export goMemoryGetStats
+func goMemoryGetStats(p C.place_in, stats *C.pmps_memory_stats) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		s := c.Stats()
+		full := C.pmps_memory_stats{
+			allocated_bytes:      stat(s.Allocated),
+			allocation:           stat(s.Blocks),
+			active_bytes:         stat(s.Active),
+			active:               stat(s.ActiveBlocks),
+			reserved_bytes:       stat(s.Reserved),
+			segment:              stat(s.Heaps),
+			inactive_split_bytes: stat(s.InactiveSplit),
+			inactive_split:       stat(s.InactiveSplits),
+			requested_bytes:      stat(s.Requested),
+			num_alloc_retries:    C.int64_t(s.Retries),
+			num_ooms:             C.int64_t(s.OOMs),
+			limit_bytes:          C.int64_t(c.Limit()),
+		}
+		return give("memory_get_stats", stats, &full, &full.struct_size)
+	})
+}
+
+func stat(s alloc.Stat) C.pmps_stat {
+	return C.pmps_stat{
+		current: C.int64_t(s.Current), peak: C.int64_t(s.Peak),
+		allocated: C.int64_t(s.Allocated), freed: C.int64_t(s.Freed),
+	}
+}
+
+//export goMemoryResetPeak
+func goMemoryResetPeak(p C.place_in) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		c.ResetPeak()
+		return nil
+	})
+}
+
+//export goMemoryEmptyCache
+func goMemoryEmptyCache(p C.place_in) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		c.EmptyCache()
+		return nil
+	})
+}
+
+//export goDeviceSynchronize
+func goDeviceSynchronize(p C.place_in) C.fault { return at(p, (*runtime.Context).Synchronize) }
+
+//export goRngSeed
+func goRngSeed(p C.place_in, seed C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		c.Seed(uint64(seed))
+		return nil
+	})
+}
+
+//export goRngGetState
+func goRngGetState(p C.place_in, seed, counter *C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if seed == nil || counter == nil {
+			return null("rng_get_state")
+		}
+		s, n := c.State()
+		*seed, *counter = C.uint64_t(s), C.uint64_t(n)
+		return nil
+	})
+}
+
+//export goRngSetState
+func goRngSetState(p C.place_in, seed, counter C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		c.SetState(uint64(seed), uint64(counter))
+		return nil
+	})
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// dlTensor is DLTensor of dlpack.h as Go sees it; layout.go holds it to the C struct.
+type dlTensor struct {
+	data       unsafe.Pointer
+	deviceType int32
+	deviceID   int32
+	rank       int32
+	number     dlNumber
+	shape      unsafe.Pointer
+	strides    unsafe.Pointer
+	byteOffset uint64
+}
+
+// dlNumber is DLDataType.
+type dlNumber struct {
+	code, bits uint8
+	lanes      uint16
+}
+
+// dlCPU is the device type kDLCPU.
+const dlCPU = 1
+
+// dlNumbers are our element types in DLPack's terms: kDLInt is 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4
+// and kDLBool 6.
+var dlNumbers = [dtype.Last + 1]dlNumber{
+	dtype.Bool:     {6, 8, 1},
+	dtype.Uint8:    {1, 8, 1},
+	dtype.Int8:     {0, 8, 1},
+	dtype.Int16:    {0, 16, 1},
+	dtype.Int32:    {0, 32, 1},
+	dtype.Int64:    {0, 64, 1},
+	dtype.Float16:  {2, 16, 1},
+	dtype.BFloat16: {4, 16, 1},
+	dtype.Float32:  {2, 32, 1},
+	dtype.Float64:  {2, 64, 1},
+}
+
+// dtype finds our element type; status.Type where there is none.
+func (n dlNumber) dtype() (dtype.DType, error) {
+	for d := dtype.Bool; d <= dtype.Last; d++ {
+		if dlNumbers[d] == n {
+			return d, nil
+		}
+	}
+	return dtype.Invalid, status.Errorf(status.Type, "[from_dlpack] numbers are of type code %d with %d bits and %d lanes; want a dtype of this library and 1 lane", n.code, n.bits, n.lanes)
+}
+
+// read is what a tensor of another library is in our terms: its element type, its layout and the
+// address of the element with all indices zero.
+func (t *dlTensor) read() (d dtype.DType, l shape.Layout, data unsafe.Pointer, err error) {
+	if t.deviceType != dlCPU {
+		return d, l, nil, status.Errorf(status.Unsupported, "[from_dlpack] the tensor is on a device of type %d; want memory of the CPU (%d): copy it there first", t.deviceType, dlCPU)
+	}
+	if d, err = t.number.dtype(); err != nil {
+		return d, l, nil, err
+	}
+	if l, err = layoutOf("from_dlpack", t.rank, t.shape, t.strides, d.Size()); err != nil {
+		return d, l, nil, err
+	}
+	if t.byteOffset > math.MaxInt64 {
+		return d, l, nil, status.Errorf(status.Invalid, "[from_dlpack] byte_offset is %d; want one that fits into memory", t.byteOffset)
+	}
+	if t.data == nil {
+		return d, l, nil, nil // the runtime refuses it unless there are no elements
+	}
+	// SAFETY: the other library owns both addresses and keeps them until its deleter is called.
+	return d, l, unsafe.Add(t.data, int(t.byteOffset)), nil
+}

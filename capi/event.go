@@ -1,0 +1,102 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// withEvent runs f with the event of a handle, which stays while f runs.
+func withEvent(who string, handle C.uint64_t, f func(*event) error) error {
+	e := events.Pin(uint64(handle))
+	if e == nil {
+		return stale(who, "event")
+	}
+	defer events.Unpin(uint64(handle))
+	return f(e)
+}
+
+// onEvent runs the body of an exported function against an event.
+func onEvent(who string, handle C.uint64_t, body func(*event) error) C.fault {
+	return try(func(*runtime.Runtime) error { return withEvent(who, handle, body) })
+}
+
+//export goEventNew
+func goEventNew(p C.place_in, out *C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if out == nil {
+			return null("event_new")
+		}
+		e, err := c.NewEvent()
+		if err != nil {
+			return err
+		}
+		handle, record := events.New()
+		if record == nil {
+			_ = e.Close() // the first error is the one to report
+			return status.Errorf(status.OutOfMemory, "[event_new] %d events are alive; want some to be freed", events.Live())
+		}
+		*record = event{e, c}
+		*out = C.uint64_t(handle)
+		return nil
+	})
+}
+
+//export goEventFree
+func goEventFree(handle C.uint64_t) {
+	quietly(func(*runtime.Runtime) { events.Free(uint64(handle)) })
+}
+
+//export goEventRecord
+func goEventRecord(handle, streamHandle C.uint64_t, current *C.current_streams) C.fault {
+	return onEvent("event_record", handle, func(e *event) (err error) {
+		if streamHandle == 0 {
+			if streamHandle, err = currentOf(e.context, current); err != nil {
+				return err
+			}
+		}
+		s := streams.Pin(uint64(streamHandle))
+		if s == nil {
+			return stale("event_record", "stream")
+		}
+		defer streams.Unpin(uint64(streamHandle))
+		return e.Record(s.Stream)
+	})
+}
+
+//export goEventQuery
+func goEventQuery(handle C.uint64_t, out *C.bool) C.fault {
+	return onEvent("event_query", handle, func(e *event) error {
+		if out == nil {
+			return null("event_query")
+		}
+		*out = C.bool(e.Query())
+		return nil
+	})
+}
+
+//export goEventSynchronize
+func goEventSynchronize(handle C.uint64_t) C.fault {
+	return onEvent("event_synchronize", handle, func(e *event) error {
+		e.Synchronize()
+		return nil
+	})
+}
+
+//export goEventElapsed
+func goEventElapsed(start, end C.uint64_t, out *C.double) C.fault {
+	return onEvent("event_elapsed", start, func(from *event) error {
+		return withEvent("event_elapsed", end, func(to *event) error {
+			if out == nil {
+				return null("event_elapsed")
+			}
+			ms, err := from.Elapsed(to.Event)
+			if err == nil {
+				*out = C.double(ms)
+			}
+			return err
+		})
+	})
+}

@@ -1,0 +1,185 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// quick runs the body of a function of the fast family: it frees what the caller hands in to be freed,
+// and answers with the handle of the tensor that body makes. 0 is a failure, kept for this thread.
+func quick(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) (*runtime.Tensor, error)) (handle C.uint64_t) {
+	defer func() {
+		if p := recover(); p != nil {
+			C.error_keep(fault(bug(p)))
+			handle = 0
+		}
+	}()
+	t, err := quickly(release, on, body)
+	if err != nil {
+		C.error_keep(fault(err))
+		return 0
+	}
+	return C.uint64_t(t.Handle())
+}
+
+func quickly(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) (*runtime.Tensor, error)) (*runtime.Tensor, error) {
+	rt, err := running()
+	if err != nil {
+		return nil, err
+	}
+	if release != 0 {
+		rt.Free(uint64(release))
+	}
+	if on == 0 {
+		return body(rt, nil)
+	}
+	stream, err := using(on)
+	if err != nil {
+		return nil, err
+	}
+	defer done(on)
+	return body(rt, stream)
+}
+
+// operandOf holds the tensor of a handle as operand i of a row.
+func operandOf(rt *runtime.Runtime, row *op.Row, i int, handle C.uint64_t) (*runtime.Tensor, error) {
+	if t := rt.Acquire(uint64(handle)); t != nil {
+		return t, nil
+	}
+	return nil, staleOperand(row, i)
+}
+
+//export goFastUnary
+func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
+	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+		row, err := rowOf(uint64(id))
+		if err != nil {
+			return nil, err
+		}
+		tx, err := operandOf(rt, row, 0, x)
+		if err != nil {
+			return nil, err
+		}
+		defer tx.Release()
+		return rt.Unary(row, tx, s)
+	})
+}
+
+//export goFastBinary
+func goFastBinary(id, x, y, release, on C.uint64_t) C.uint64_t {
+	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+		row, err := rowOf(uint64(id))
+		if err != nil {
+			return nil, err
+		}
+		tx, err := operandOf(rt, row, 0, x)
+		if err != nil {
+			return nil, err
+		}
+		defer tx.Release()
+		ty, err := operandOf(rt, row, 1, y)
+		if err != nil {
+			return nil, err
+		}
+		defer ty.Release()
+		return rt.Binary(row, runtime.Operand{Tensor: tx}, runtime.Operand{Tensor: ty}, s)
+	})
+}
+
+// scalarLeft in the kind of a scalar says that it is the first operand.
+const scalarLeft = 16
+
+//export goFastScalar
+func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
+	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+		row, err := rowOf(uint64(id))
+		if err != nil {
+			return nil, err
+		}
+		v, err := scalar(row, uint64(kind)&^scalarLeft, uint64(bits))
+		if err != nil {
+			return nil, err
+		}
+		tensor, number := 0, runtime.Operand{Value: v}
+		if kind&scalarLeft != 0 {
+			tensor = 1
+		}
+		tx, err := operandOf(rt, row, tensor, x)
+		if err != nil {
+			return nil, err
+		}
+		defer tx.Release()
+		if tensor == 1 {
+			return rt.Binary(row, number, runtime.Operand{Tensor: tx}, s)
+		}
+		return rt.Binary(row, runtime.Operand{Tensor: tx}, number, s)
+	})
+}
+
+//export goFastCall
+func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, where, release, on C.uint64_t) C.uint64_t {
+	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+		context, err := packedPlace(rt, uint64(where))
+		if err != nil {
+			return nil, err
+		}
+		c, err := bind(rt, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
+		if err != nil {
+			return nil, err
+		}
+		defer c.release()
+		made, err := rt.Call(c.row, c.in, c.at, context, s)
+		if err != nil {
+			return nil, err
+		}
+		if len(made) != 1 {
+			free(rt, made)
+			return nil, status.Errorf(status.Invalid, "[%s] makes %d tensors; want pmps_op_call, which hands out more than one", c.row.Name, len(made))
+		}
+		return made[0], nil
+	})
+}
+
+// packedPlace finds the device of kind << 32 | index; all bits set stand for where the tensors are.
+func packedPlace(rt *runtime.Runtime, packed uint64) (*runtime.Context, error) {
+	if packed == ^uint64(0) {
+		return nil, nil
+	}
+	return indexed(rt, int32(packed>>32), int32(packed))
+}
+
+//export goFastIndex
+func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release C.uint64_t) C.uint64_t {
+	return quick(release, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
+		t := rt.Acquire(uint64(x))
+		if t == nil {
+			return nil, stale("index", "tensor")
+		}
+		defer t.Release()
+		var room [8]runtime.IndexItem
+		list, err := indexItems(room[:0], items, uint64(count))
+		if err != nil {
+			return nil, err
+		}
+		return t.Index(list)
+	})
+}
+
+//export goFastRelease
+func goFastRelease(tensors unsafe.Pointer, count C.uint64_t) {
+	if tensors == nil {
+		return
+	}
+	quietly(func(rt *runtime.Runtime) {
+		// SAFETY: the caller says that count handles lie at tensors.
+		for _, handle := range unsafe.Slice((*uint64)(tensors), uint64(count)) {
+			rt.Free(handle)
+		}
+	})
+}

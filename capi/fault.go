@@ -1,0 +1,60 @@
+package main
+
+// #cgo CFLAGS: -I${SRCDIR}/../include -std=gnu11
+// #include "shim.h"
+import "C"
+
+import (
+	"fmt"
+	"runtime/debug"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// try runs the body of an exported function against the runtime, which is started if need be. Its
+// error, or its panic, becomes an error object.
+func try(body func(*runtime.Runtime) error) C.fault { return fault(attempt(body)) }
+
+// attempt is try for those who do something else with the error.
+func attempt(body func(*runtime.Runtime) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = bug(p)
+		}
+	}()
+	rt, err := running()
+	if err != nil {
+		return err
+	}
+	return body(rt)
+}
+
+// quietly runs the body of a free, or of a getter of what exists. Without a runtime nothing does.
+func quietly(body func(*runtime.Runtime)) {
+	if started.Load() == nil {
+		return
+	}
+	_ = attempt(func(rt *runtime.Runtime) error { // a panic has been logged, and nobody can be told
+		body(rt)
+		return nil
+	})
+}
+
+// bug is the error for a panic, whose stack goes to the log.
+func bug(p any) error {
+	logs.say(logError, fmt.Sprintf("[capi] bug: %v\n%s", p, debug.Stack()))
+	return status.Errorf(status.Internal, "[capi] %v; this is a bug of the library", p)
+}
+
+// fault makes the error object of an error: 0 for nil, otherwise owned by whoever gets it.
+func fault(err error) C.fault {
+	if err == nil {
+		return 0
+	}
+	e := status.From(err)
+	// SAFETY: C copies the bytes before the call returns and keeps no pointer to them.
+	text := (*C.char)(unsafe.Pointer(unsafe.StringData(e.Msg)))
+	return C.error_new(C.int32_t(e.Code), text, C.size_t(len(e.Msg)))
+}

@@ -1,0 +1,120 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// Levels of messages, as in the C header.
+const (
+	logError int32 = 0
+	logInfo  int32 = 2
+)
+
+// logger drops messages above its level and hands on the others: to standard error at once, to a
+// callback from a goroutine of its own. A callback may therefore wait for whatever its thread holds,
+// such as an interpreter's lock, without holding up the caller that had something to say.
+type logger struct {
+	mu       sync.Mutex
+	level    int32
+	chosen   bool // the level was set by the program, not by the environment
+	callback C.pmps_log_callback
+	user     unsafe.Pointer // the caller's, never looked at
+	queue    chan entry     // made with the first callback
+}
+
+// entry is a message with the callback that was in force when it was said.
+type entry struct {
+	level    int32
+	text     string
+	callback C.pmps_log_callback
+	user     unsafe.Pointer
+}
+
+// queued is how many messages wait for a slow callback; further ones go to standard error.
+const queued = 256
+
+var logs = logger{level: defaultVerbose}
+
+// start sets the level that the environment asks for, unless the program has set one.
+func (l *logger) start(level int32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.chosen {
+		l.level = level
+	}
+}
+
+func (l *logger) set(callback C.pmps_log_callback, user unsafe.Pointer, level int32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.callback, l.user = callback, user
+	if level >= 0 {
+		l.level, l.chosen = level, true
+	}
+	if callback != nil && l.queue == nil {
+		l.queue = make(chan entry, queued)
+		go deliver(l.queue)
+	}
+}
+
+func (l *logger) say(level int32, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if level > l.level {
+		return
+	}
+	if l.callback != nil {
+		select {
+		case l.queue <- entry{level, text, l.callback, l.user}:
+			return
+		default:
+		}
+	}
+	fmt.Fprintf(os.Stderr, "paddle_mps: %s\n", text)
+}
+
+// deliver calls callbacks, one at a time.
+func deliver(queue <-chan entry) {
+	for e := range queue {
+		text := C.CString(e.text)
+		C.call_log(e.callback, C.int32_t(e.level), text, e.user)
+		C.free(unsafe.Pointer(text)) // SAFETY: made above; the callback only borrowed it
+	}
+}
+
+// logDevices says what the runtime was started with.
+func logDevices(rt *runtime.Runtime) {
+	places := []place.Place{place.CPU}
+	for i := range rt.Count(place.MPSKind) {
+		places = append(places, place.MPS(int32(i)))
+	}
+	for _, p := range places {
+		if c, err := rt.Context(p); err == nil {
+			i := c.Info()
+			logs.say(logInfo, fmt.Sprintf("[start] %s is %s: %d processors, limit %d bytes", p, i.Name, i.Processors, c.Limit()))
+		}
+	}
+}
+
+//export goLogSet
+func goLogSet(callback C.pmps_log_callback, user unsafe.Pointer, level C.int32_t) {
+	logs.set(callback, user, int32(level))
+}
+
+//export goLiveHandles
+func goLiveHandles() (n C.int64_t) {
+	n = C.error_count()
+	quietly(func(rt *runtime.Runtime) {
+		n += C.int64_t(rt.Live() + streams.Live() - defaults.Load() + events.Live())
+	})
+	return n
+}

@@ -1,0 +1,155 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// texts are strings that C borrows for ever, by their value.
+var texts sync.Map // string -> *C.char
+
+// forever is a string in memory that is never freed. There are as many as names in the source.
+func forever(s string) *C.char {
+	if text, ok := texts.Load(s); ok {
+		return text.(*C.char)
+	}
+	made := C.CString(s)
+	text, lost := texts.LoadOrStore(s, made)
+	if lost {
+		C.free(unsafe.Pointer(made)) // SAFETY: another thread was faster; nobody has seen ours.
+	}
+	return text.(*C.char)
+}
+
+//export goDtypeSize
+func goDtypeSize(d C.int32_t) C.int64_t {
+	t, _ := known("dtype", int32(d)) // Invalid has size 0
+	return C.int64_t(t.Size())
+}
+
+//export goDtypeName
+func goDtypeName(d C.int32_t) C.text_in {
+	t, err := known("dtype", int32(d))
+	if err != nil {
+		return nil
+	}
+	return forever(t.String())
+}
+
+//export goOpFind
+func goOpFind(name C.text_in, out *C.pmps_op) C.fault {
+	if name == nil || out == nil {
+		return fault(null("op_find"))
+	}
+	row, err := op.ByName(C.GoString(name))
+	if err != nil {
+		return fault(err)
+	}
+	*out = C.pmps_op(row.ID)
+	return 0
+}
+
+//export goOpName
+func goOpName(id C.pmps_op) C.text_in {
+	row, err := rowOf(uint64(id))
+	if err != nil {
+		return nil
+	}
+	return forever(row.Name)
+}
+
+//export goOpSignature
+func goOpSignature(id C.pmps_op) C.text_in {
+	row, err := rowOf(uint64(id))
+	if err != nil {
+		return nil
+	}
+	return forever(signature(row))
+}
+
+// bound runs body with a call read from the caller's memory, and this thread's stream.
+func bound(rt *runtime.Runtime, id, args uint64, argsAt unsafe.Pointer, attrs uint64, attrsAt unsafe.Pointer, on C.uint64_t, body func(*call, *runtime.Stream) error) error {
+	c, err := bind(rt, id, argsAt, args, attrsAt, attrs)
+	if err != nil {
+		return err
+	}
+	defer c.release()
+	stream, err := using(on)
+	if err != nil {
+		return err
+	}
+	defer done(on)
+	return body(&c, stream)
+}
+
+//export goOpCall
+func goOpCall(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
+			return results(rt, c, nil, s, outputs, count)
+		})
+	})
+}
+
+//export goOpCallOn
+func goOpCallOn(p C.place_in, id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		where, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
+			return results(rt, c, where, s, outputs, count)
+		})
+	})
+}
+
+// results runs a call and writes the handles of what it made to outputs, if there is room for them.
+func results(rt *runtime.Runtime, c *call, where *runtime.Context, s *runtime.Stream, outputs *C.uint64_t, count *C.size_t) error {
+	if outputs == nil || count == nil {
+		return null(c.row.Name)
+	}
+	made, err := rt.Call(c.row, c.in, c.at, where, s)
+	if err != nil {
+		return err
+	}
+	if uint64(len(made)) > uint64(*count) {
+		free(rt, made)
+		return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", c.row.Name, len(made), *count)
+	}
+	// SAFETY: the caller says that outputs has room for *count handles, which is at least len(made).
+	to := unsafe.Slice(outputs, len(made))
+	for i, t := range made {
+		to[i] = C.uint64_t(t.Handle())
+	}
+	*count = C.size_t(len(made))
+	return nil
+}
+
+// free takes tensors back that cannot be handed out.
+func free(rt *runtime.Runtime, made []*runtime.Tensor) {
+	for _, t := range made {
+		rt.Free(t.Handle())
+	}
+}
+
+//export goOpCallInto
+func goOpCallInto(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on, output C.uint64_t) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
+			out := rt.Acquire(uint64(output))
+			if out == nil {
+				return stale(c.row.Name, "tensor")
+			}
+			defer out.Release()
+			return rt.CallInto(c.row, c.in, c.at, out, s)
+		})
+	})
+}

@@ -1,0 +1,250 @@
+/*
+ * public.c - the functions of paddlemps.h, in its order; see there for what they do. Each keeps a
+ * forked child out and calls the Go function of its name. Errors are in errors.c.
+ */
+#include "shim.h"
+
+#include "_cgo_export.h"
+
+/* The bits of a handle, and where Go writes handles. */
+#define BITS(handle) ((uint64_t)(uintptr_t)(handle))
+#define OUT(handles) ((uint64_t *)(handles))
+
+/* Memory that Go only reads, for a parameter that cannot say so. */
+#define IN(memory) ((void *)(memory))
+
+/* Calls a Go function that answers with a fault; in a forked child the answer is PMPS_FORKED. */
+#define ENTER(call) ((pmps_error *)(uintptr_t)(in_child ? error_forked() : (call)))
+
+static PER_THREAD current_streams current;
+
+/* The stream that operators are handed: on the CPU all streams are alike. */
+#define CURRENT (current.of[PMPS_MPS])
+
+/* ---- Version */
+
+uint32_t pmps_abi_version(void) { return PMPS_ABI_VERSION; }
+
+const char *pmps_version(void) { return PMPS_VERSION; }
+
+pmps_error *pmps_init(uint32_t abi_version) { return ENTER(goInit(abi_version)); }
+
+/* ---- Element types */
+
+int64_t pmps_dtype_size(int32_t dtype) { return in_child ? 0 : goDtypeSize(dtype); }
+
+const char *pmps_dtype_name(int32_t dtype) { return in_child ? NULL : goDtypeName(dtype); }
+
+/* ---- Devices */
+
+int32_t pmps_device_count(int32_t kind) { return in_child ? 0 : goDeviceCount(kind); }
+
+pmps_error *pmps_device_get_info(const pmps_place *place, pmps_device_info *info) {
+  return ENTER(goDeviceGetInfo(place, info));
+}
+
+pmps_error *pmps_memory_get_stats(const pmps_place *place, pmps_memory_stats *stats) {
+  return ENTER(goMemoryGetStats(place, stats));
+}
+
+pmps_error *pmps_memory_reset_peak(const pmps_place *place) { return ENTER(goMemoryResetPeak(place)); }
+
+pmps_error *pmps_memory_empty_cache(const pmps_place *place) { return ENTER(goMemoryEmptyCache(place)); }
+
+pmps_error *pmps_device_synchronize(const pmps_place *place) { return ENTER(goDeviceSynchronize(place)); }
+
+pmps_error *pmps_rng_seed(const pmps_place *place, uint64_t seed) { return ENTER(goRngSeed(place, seed)); }
+
+pmps_error *pmps_rng_get_state(const pmps_place *place, uint64_t *seed, uint64_t *counter) {
+  return ENTER(goRngGetState(place, seed, counter));
+}
+
+pmps_error *pmps_rng_set_state(const pmps_place *place, uint64_t seed, uint64_t counter) {
+  return ENTER(goRngSetState(place, seed, counter));
+}
+
+/* ---- Streams and events */
+
+pmps_error *pmps_stream_new(const pmps_place *place, pmps_stream **stream) {
+  return ENTER(goStreamNew(place, OUT(stream)));
+}
+
+pmps_error *pmps_stream_default(const pmps_place *place, pmps_stream **stream) {
+  return ENTER(goStreamDefault(place, OUT(stream)));
+}
+
+void pmps_stream_free(pmps_stream *stream) {
+  if (!in_child) goStreamFree(BITS(stream));
+}
+
+pmps_error *pmps_stream_set_current(pmps_stream *stream) { return ENTER(goStreamSetCurrent(BITS(stream), &current)); }
+
+pmps_error *pmps_stream_get_current(const pmps_place *place, pmps_stream **stream) {
+  return ENTER(goStreamGetCurrent(place, &current, OUT(stream)));
+}
+
+pmps_error *pmps_stream_get_place(const pmps_stream *stream, pmps_place *place) {
+  return ENTER(goStreamGetPlace(BITS(stream), place));
+}
+
+pmps_error *pmps_stream_query(const pmps_stream *stream, bool *done) {
+  return ENTER(goStreamQuery(BITS(stream), done));
+}
+
+pmps_error *pmps_stream_synchronize(pmps_stream *stream) { return ENTER(goStreamSynchronize(BITS(stream))); }
+
+pmps_error *pmps_stream_wait_for(pmps_stream *stream, int64_t timeout_ms, bool *done) {
+  return ENTER(goStreamWaitFor(BITS(stream), timeout_ms, done));
+}
+
+pmps_error *pmps_stream_wait_event(pmps_stream *stream, const pmps_event *event) {
+  return ENTER(goStreamWaitEvent(BITS(stream), BITS(event)));
+}
+
+pmps_error *pmps_event_new(const pmps_place *place, pmps_event **event) {
+  return ENTER(goEventNew(place, OUT(event)));
+}
+
+void pmps_event_free(pmps_event *event) {
+  if (!in_child) goEventFree(BITS(event));
+}
+
+pmps_error *pmps_event_record(pmps_event *event, pmps_stream *stream) {
+  return ENTER(goEventRecord(BITS(event), BITS(stream), &current));
+}
+
+pmps_error *pmps_event_query(const pmps_event *event, bool *done) { return ENTER(goEventQuery(BITS(event), done)); }
+
+pmps_error *pmps_event_synchronize(const pmps_event *event) { return ENTER(goEventSynchronize(BITS(event))); }
+
+pmps_error *pmps_event_elapsed(const pmps_event *start, const pmps_event *end, double *milliseconds) {
+  return ENTER(goEventElapsed(BITS(start), BITS(end), milliseconds));
+}
+
+/* ---- Tensors */
+
+pmps_error *pmps_tensor_empty(const pmps_place *place, int32_t dtype, int32_t rank, const int64_t *dims,
+                              pmps_tensor **tensor) {
+  return ENTER(goTensorEmpty(place, dtype, rank, IN(dims), CURRENT, OUT(tensor)));
+}
+
+pmps_error *pmps_tensor_from_host(const pmps_place *place, int32_t dtype, int32_t rank, const int64_t *dims,
+                                  const void *data, pmps_tensor **tensor) {
+  return ENTER(goTensorFromHost(place, dtype, rank, IN(dims), IN(data), CURRENT, OUT(tensor)));
+}
+
+pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *dims, const int64_t *strides,
+                                    void *data, pmps_deleter deleter, void *user, pmps_tensor **tensor) {
+  return ENTER(goTensorFromMemory(dtype, rank, IN(dims), IN(strides), data, deleter, user, OUT(tensor)));
+}
+
+pmps_error *pmps_tensor_retain(pmps_tensor *tensor, pmps_tensor **same) {
+  return ENTER(goTensorRetain(BITS(tensor), OUT(same)));
+}
+
+void pmps_tensor_free(pmps_tensor *tensor) {
+  if (!in_child) goTensorFree(BITS(tensor));
+}
+
+pmps_error *pmps_tensor_get_info(const pmps_tensor *tensor, pmps_tensor_info *info) {
+  return ENTER(goTensorGetInfo(BITS(tensor), info));
+}
+
+pmps_error *pmps_tensor_read(const pmps_tensor *tensor, void *data, size_t size) {
+  return ENTER(goTensorRead(BITS(tensor), data, size));
+}
+
+pmps_error *pmps_tensor_write(pmps_tensor *tensor, const void *data, size_t size) {
+  return ENTER(goTensorWrite(BITS(tensor), IN(data), size));
+}
+
+pmps_error *pmps_tensor_map(pmps_tensor *tensor, void **data) { return ENTER(goTensorMap(BITS(tensor), data)); }
+
+/* Memory is unified on every device that exists: what was mapped needs no undoing. */
+void pmps_tensor_unmap(pmps_tensor *tensor) { (void)tensor; }
+
+pmps_error *pmps_tensor_to(pmps_tensor *tensor, const pmps_place *place, bool copy, pmps_tensor **result) {
+  return ENTER(goTensorTo(BITS(tensor), place, copy, CURRENT, OUT(result)));
+}
+
+pmps_error *pmps_tensor_index(pmps_tensor *tensor, const pmps_index *items, size_t count, pmps_tensor **view) {
+  return ENTER(goTensorIndex(BITS(tensor), IN(items), count, OUT(view)));
+}
+
+/* ---- DLPack */
+
+pmps_error *pmps_tensor_from_dlpack(struct DLManagedTensor *dl, pmps_tensor **tensor) {
+  return ENTER(goTensorFromDlpack(dl, OUT(tensor)));
+}
+
+pmps_error *pmps_tensor_from_dlpack_versioned(struct DLManagedTensorVersioned *dl, pmps_tensor **tensor) {
+  return ENTER(goTensorFromDlpackVersioned(dl, OUT(tensor)));
+}
+
+pmps_error *pmps_tensor_to_dlpack(pmps_tensor *tensor, struct DLManagedTensor **dl) {
+  return ENTER(goTensorToDlpack(BITS(tensor), dl));
+}
+
+pmps_error *pmps_tensor_to_dlpack_versioned(pmps_tensor *tensor, struct DLManagedTensorVersioned **dl) {
+  return ENTER(goTensorToDlpackVersioned(BITS(tensor), dl));
+}
+
+/* ---- Operators */
+
+pmps_error *pmps_op_find(const char *name, pmps_op *op) { return ENTER(goOpFind(name, op)); }
+
+const char *pmps_op_signature(pmps_op op) { return in_child ? NULL : goOpSignature(op); }
+
+const char *pmps_op_name(pmps_op op) { return in_child ? NULL : goOpName(op); }
+
+pmps_error *pmps_op_call(pmps_op op, const pmps_arg *args, size_t arg_count, const pmps_attr *attrs,
+                         size_t attr_count, pmps_tensor **outputs, size_t *count) {
+  return ENTER(goOpCall(op, IN(args), arg_count, IN(attrs), attr_count, CURRENT, OUT(outputs), count));
+}
+
+pmps_error *pmps_op_call_on(const pmps_place *place, pmps_op op, const pmps_arg *args, size_t arg_count,
+                            const pmps_attr *attrs, size_t attr_count, pmps_tensor **outputs, size_t *count) {
+  return ENTER(goOpCallOn(place, op, IN(args), arg_count, IN(attrs), attr_count, CURRENT, OUT(outputs), count));
+}
+
+pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count, const pmps_attr *attrs,
+                              size_t attr_count, pmps_tensor *output) {
+  return ENTER(goOpCallInto(op, IN(args), arg_count, IN(attrs), attr_count, CURRENT, BITS(output)));
+}
+
+/* ---- Log */
+
+void pmps_log_set(pmps_log_callback callback, void *user, int32_t level) {
+  if (!in_child) goLogSet(callback, user, level);
+}
+
+int64_t pmps_live_handles(void) { return in_child ? 0 : goLiveHandles(); }
+
+/* ---- The fast family. The error of a forked child is that of pmps_fast_error. */
+
+#define UNLIKELY(condition) __builtin_expect((condition), 0)
+
+uint64_t pmps_fast_unary(uint64_t op, uint64_t x, uint64_t release) {
+  return UNLIKELY(in_child) ? 0 : goFastUnary(op, x, release, CURRENT);
+}
+
+uint64_t pmps_fast_binary(uint64_t op, uint64_t x, uint64_t y, uint64_t release) {
+  return UNLIKELY(in_child) ? 0 : goFastBinary(op, x, y, release, CURRENT);
+}
+
+uint64_t pmps_fast_scalar(uint64_t op, uint64_t x, uint64_t kind, uint64_t bits, uint64_t release) {
+  return UNLIKELY(in_child) ? 0 : goFastScalar(op, x, kind, bits, release, CURRENT);
+}
+
+uint64_t pmps_fast_call(uint64_t op, const pmps_arg *args, uint64_t arg_count, const pmps_attr *attrs,
+                        uint64_t attr_count, uint64_t place, uint64_t release) {
+  return UNLIKELY(in_child) ? 0 : goFastCall(op, IN(args), arg_count, IN(attrs), attr_count, place, release, CURRENT);
+}
+
+uint64_t pmps_fast_index(uint64_t x, const pmps_index *items, uint64_t count, uint64_t release) {
+  return UNLIKELY(in_child) ? 0 : goFastIndex(x, IN(items), count, release);
+}
+
+void pmps_fast_release(const uint64_t *tensors, uint64_t count) {
+  if (!in_child) goFastRelease(IN(tensors), count);
+}

@@ -1,0 +1,85 @@
+/*
+ * shim.h - what the C and the Go half of this package share. It is not installed.
+ *
+ * The public functions are C: they test the fork flag, add what is kept per thread, and call the Go
+ * function of the same name. Handles cross as integers, because the bits of a handle in a variable of
+ * a pointer type would mislead Go's garbage collector.
+ */
+#ifndef PADDLEMPS_SHIM_H
+#define PADDLEMPS_SHIM_H
+
+#include <stdlib.h>
+
+#include "paddlemps.h"
+
+#include "dlpack.h"
+
+_Static_assert(sizeof(void *) == sizeof(uint64_t), "handles are as wide as pointers");
+
+/* Seen by all files of the library and by nobody else. */
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* One variable a thread. The initial-exec model saves a call at each access; the few bytes fit into
+ * what glibc keeps for libraries that are loaded late, and Go's runtime needs the same. */
+#if defined(__ELF__)
+#define PER_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define PER_THREAD _Thread_local
+#endif
+
+/* A Go function cannot declare a parameter const: these names do. */
+typedef const char *text_in;
+typedef const pmps_place *place_in;
+
+/* A thread's current streams by kind of place, 0 for the default one. One a kind is enough: there is
+ * at most one mps device. */
+typedef struct {
+  uint64_t of[2];
+} current_streams;
+
+/* Why a call failed: the handle of an error object, 0 for success. */
+typedef uint64_t fault;
+
+/* ---- fork.c */
+
+/* Whether this process is a forked child, which must not enter Go. */
+extern HIDDEN bool in_child;
+
+/* ---- errors.c */
+
+/* Makes an error object with a copy of size bytes of message. Never 0: where memory or room is
+ * lacking it is a static error that says so. */
+HIDDEN fault error_new(int32_t code, const char *message, size_t size);
+
+/* The static error that answers every call in a forked child. */
+HIDDEN fault error_forked(void);
+
+/* Live error objects, without static ones. */
+HIDDEN int64_t error_count(void);
+
+/* Keeps an error, owned, as this thread's last failure of the fast family; an older one goes. */
+HIDDEN void error_keep(fault error);
+
+/* ---- callbacks.c: how Go calls the caller's functions */
+
+HIDDEN void call_deleter(pmps_deleter deleter, void *user);
+HIDDEN void call_log(pmps_log_callback callback, int32_t level, const char *message, void *user);
+HIDDEN void call_dl_deleter(DLManagedTensor *tensor);
+HIDDEN void call_dl_deleter_versioned(DLManagedTensorVersioned *tensor);
+
+/* ---- dlpack.c */
+
+/* What a tensor looks like to another library; handle keeps it alive. */
+typedef struct {
+  uint64_t handle;
+  void *data;
+  DLDataType type;
+  int32_t rank;
+  int64_t dims[PMPS_MAX_RANK], strides[PMPS_MAX_RANK];
+} dl_view;
+
+/* Makes the managed tensor of a view, whose handle it owns from here on; NULL without memory. */
+HIDDEN DLManagedTensor *dl_export(const dl_view *view);
+HIDDEN DLManagedTensorVersioned *dl_export_versioned(const dl_view *view);
+
+#endif

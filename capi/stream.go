@@ -1,0 +1,245 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/slot"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// Kinds of handles; tensors have 1, error objects 15.
+const (
+	streamKind = 2
+	eventKind  = 3
+)
+
+// stream is what the handle of a stream names.
+type stream struct {
+	*runtime.Stream
+	forever bool // a default stream, which callers only borrow
+}
+
+// event is what the handle of an event names.
+type event struct {
+	*runtime.Event
+	context *runtime.Context
+}
+
+var (
+	streams = slot.NewTable(streamKind, func(s *stream) {
+		_ = s.Close() // nobody is left to hear of a failure
+		*s = stream{}
+	})
+	events = slot.NewTable(eventKind, func(e *event) {
+		_ = e.Close() // nobody is left to hear of a failure
+		*e = event{}
+	})
+
+	defaultOf sync.Map     // *runtime.Context -> handle of its default stream
+	defaultMu sync.Mutex   // around making one
+	defaults  atomic.Int64 // how many there are
+)
+
+// newStream gives a stream its handle.
+func newStream(s *runtime.Stream, forever bool) (uint64, error) {
+	handle, record := streams.New()
+	if record == nil {
+		return 0, status.Errorf(status.OutOfMemory, "[stream_new] %d streams are alive; want some to be freed", streams.Live())
+	}
+	*record = stream{s, forever}
+	return handle, nil
+}
+
+// defaultStream is the handle of a device's default stream, made when it is first asked for.
+func defaultStream(c *runtime.Context) (uint64, error) {
+	if handle, ok := defaultOf.Load(c); ok {
+		return handle.(uint64), nil
+	}
+	defaultMu.Lock()
+	defer defaultMu.Unlock()
+	if handle, ok := defaultOf.Load(c); ok {
+		return handle.(uint64), nil
+	}
+	handle, err := newStream(c.Default(), true)
+	if err == nil {
+		defaults.Add(1)
+		defaultOf.Store(c, handle)
+	}
+	return handle, err
+}
+
+// onStream runs the body of an exported function against a stream, which stays while it runs.
+func onStream(who string, handle C.uint64_t, body func(*runtime.Stream) error) C.fault {
+	return try(func(*runtime.Runtime) error {
+		s := streams.Pin(uint64(handle))
+		if s == nil {
+			return stale(who, "stream")
+		}
+		defer streams.Unpin(uint64(handle))
+		return body(s.Stream)
+	})
+}
+
+// using finds the stream that a thread has made current, nil for none; done lets it go.
+func using(handle C.uint64_t) (on *runtime.Stream, err error) {
+	if handle == 0 {
+		return nil, nil
+	}
+	if s := streams.Pin(uint64(handle)); s != nil {
+		return s.Stream, nil
+	}
+	return nil, status.Errorf(status.InvalidHandle, "[stream] this thread's current stream was freed; want another to be set")
+}
+
+func done(handle C.uint64_t) {
+	if handle != 0 {
+		streams.Unpin(uint64(handle))
+	}
+}
+
+//export goStreamNew
+func goStreamNew(p C.place_in, out *C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if out == nil {
+			return null("stream_new")
+		}
+		s, err := c.NewStream()
+		if err != nil {
+			return err
+		}
+		handle, err := newStream(s, false)
+		if err != nil {
+			_ = s.Close() // the first error is the one to report
+			return err
+		}
+		*out = C.uint64_t(handle)
+		return nil
+	})
+}
+
+//export goStreamDefault
+func goStreamDefault(p C.place_in, out *C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if out == nil {
+			return null("stream_default")
+		}
+		handle, err := defaultStream(c)
+		if err == nil {
+			*out = C.uint64_t(handle)
+		}
+		return err
+	})
+}
+
+//export goStreamFree
+func goStreamFree(handle C.uint64_t) {
+	quietly(func(*runtime.Runtime) {
+		s := streams.Pin(uint64(handle))
+		if s == nil {
+			return
+		}
+		defer streams.Unpin(uint64(handle))
+		if !s.forever {
+			streams.Free(uint64(handle))
+		}
+	})
+}
+
+//export goStreamSetCurrent
+func goStreamSetCurrent(handle C.uint64_t, current *C.current_streams) C.fault {
+	if handle == 0 {
+		*current = C.current_streams{}
+		return 0
+	}
+	return onStream("stream_set_current", handle, func(s *runtime.Stream) error {
+		current.of[s.Context().Place().Kind] = handle
+		return nil
+	})
+}
+
+//export goStreamGetCurrent
+func goStreamGetCurrent(p C.place_in, current *C.current_streams, out *C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if out == nil {
+			return null("stream_get_current")
+		}
+		handle, err := currentOf(c, current)
+		if err == nil {
+			*out = handle
+		}
+		return err
+	})
+}
+
+// currentOf is the handle of a thread's stream on a device.
+func currentOf(c *runtime.Context, current *C.current_streams) (C.uint64_t, error) {
+	if handle := current.of[c.Place().Kind]; handle != 0 {
+		return handle, nil
+	}
+	handle, err := defaultStream(c)
+	return C.uint64_t(handle), err
+}
+
+//export goStreamGetPlace
+func goStreamGetPlace(handle C.uint64_t, out *C.pmps_place) C.fault {
+	return onStream("stream_get_place", handle, func(s *runtime.Stream) error {
+		if out == nil {
+			return null("stream_get_place")
+		}
+		*out = cPlace(s.Context().Place())
+		return nil
+	})
+}
+
+func cPlace(p place.Place) C.pmps_place {
+	return C.pmps_place{kind: C.int32_t(p.Kind), index: C.int32_t(p.Index)}
+}
+
+//export goStreamQuery
+func goStreamQuery(handle C.uint64_t, out *C.bool) C.fault {
+	return onStream("stream_query", handle, func(s *runtime.Stream) error {
+		if out == nil {
+			return null("stream_query")
+		}
+		*out = C.bool(s.Query())
+		return nil
+	})
+}
+
+//export goStreamSynchronize
+func goStreamSynchronize(handle C.uint64_t) C.fault {
+	return onStream("stream_synchronize", handle, (*runtime.Stream).Synchronize)
+}
+
+//export goStreamWaitFor
+func goStreamWaitFor(handle C.uint64_t, ms C.int64_t, out *C.bool) C.fault {
+	return onStream("stream_wait_for", handle, func(s *runtime.Stream) error {
+		if out == nil {
+			return null("stream_wait_for")
+		}
+		if ms < 0 {
+			return status.Errorf(status.Invalid, "[stream_wait_for] timeout_ms is %d; want 0 or more", ms)
+		}
+		finished, err := s.WaitFor(timeout(int64(ms)))
+		if err == nil {
+			*out = C.bool(finished)
+		}
+		return err
+	})
+}
+
+//export goStreamWaitEvent
+func goStreamWaitEvent(handle, eventHandle C.uint64_t) C.fault {
+	return onStream("stream_wait_event", handle, func(s *runtime.Stream) error {
+		return withEvent("stream_wait_event", eventHandle, func(e *event) error {
+			s.WaitEvent(e.Event)
+			return nil
+		})
+	})
+}

@@ -1,0 +1,221 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// onTensor runs the body of an exported function against a tensor, which is held while it runs.
+func onTensor(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.Tensor) error) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		t := rt.Acquire(uint64(handle))
+		if t == nil {
+			return stale(who, "tensor")
+		}
+		defer t.Release()
+		return body(rt, t)
+	})
+}
+
+// hand writes the handle of a new tensor to out.
+func hand(out *C.uint64_t, t *runtime.Tensor, err error) error {
+	if err == nil {
+		*out = C.uint64_t(t.Handle())
+	}
+	return err
+}
+
+// newTensor makes an empty tensor on a place.
+func newTensor(rt *runtime.Runtime, who string, p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on C.uint64_t) (*runtime.Tensor, error) {
+	c, err := contextOf(rt, p)
+	if err != nil {
+		return nil, err
+	}
+	d, err := known(who, int32(dtype))
+	if err != nil {
+		return nil, err
+	}
+	s, err := shapeOf(who, int32(rank), dims)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := using(on)
+	if err != nil {
+		return nil, err
+	}
+	defer done(on)
+	return rt.Empty(c, d, s, stream)
+}
+
+//export goTensorEmpty
+func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on C.uint64_t, out *C.uint64_t) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		if out == nil {
+			return null("tensor_empty")
+		}
+		t, err := newTensor(rt, "tensor_empty", p, dtype, rank, dims, on)
+		return hand(out, t, err)
+	})
+}
+
+//export goTensorFromHost
+func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Pointer, on C.uint64_t, out *C.uint64_t) C.fault {
+	const who = "tensor_from_host"
+	return try(func(rt *runtime.Runtime) error {
+		if out == nil {
+			return null(who)
+		}
+		t, err := newTensor(rt, who, p, dtype, rank, dims, on)
+		if err != nil {
+			return err
+		}
+		from, err := memory(who, data, uint64(t.Numel()*t.DType().Size()))
+		if err == nil {
+			err = t.Write(from)
+		}
+		if err != nil {
+			rt.Free(t.Handle())
+		}
+		return hand(out, t, err)
+	})
+}
+
+//export goTensorFromMemory
+func goTensorFromMemory(dtype, rank C.int32_t, dims, strides unsafe.Pointer, data unsafe.Pointer, deleter C.pmps_deleter, user unsafe.Pointer, out *C.uint64_t) C.fault {
+	const who = "tensor_from_memory"
+	return try(func(rt *runtime.Runtime) error {
+		if out == nil {
+			return null(who)
+		}
+		d, err := known(who, int32(dtype))
+		if err != nil {
+			return err
+		}
+		l, err := layoutOf(who, int32(rank), dims, strides, d.Size())
+		if err != nil {
+			return err
+		}
+		var free func()
+		if deleter != nil {
+			free = func() { C.call_deleter(deleter, user) }
+		}
+		t, err := rt.Import(d, l, data, free)
+		return hand(out, t, err)
+	})
+}
+
+//export goTensorRetain
+func goTensorRetain(handle C.uint64_t, out *C.uint64_t) C.fault {
+	return onTensor("tensor_retain", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null("tensor_retain")
+		}
+		same, err := t.Alias()
+		return hand(out, same, err)
+	})
+}
+
+//export goTensorFree
+func goTensorFree(handle C.uint64_t) {
+	quietly(func(rt *runtime.Runtime) { rt.Free(uint64(handle)) })
+}
+
+//export goTensorGetInfo
+func goTensorGetInfo(handle C.uint64_t, info *C.pmps_tensor_info) C.fault {
+	return onTensor("tensor_get_info", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		l := &t.Layout
+		full := C.pmps_tensor_info{
+			dtype:      C.int32_t(t.DType()),
+			rank:       C.int32_t(l.Rank),
+			place:      cPlace(t.Place()),
+			numel:      C.int64_t(l.Numel()),
+			offset:     C.int64_t(t.Offset()),
+			storage_id: C.uint64_t(t.StorageID()),
+		}
+		arrays(l, &full.dims, &full.strides)
+		return give("tensor_get_info", info, &full, &full.struct_size)
+	})
+}
+
+// arrays writes a layout to arrays of C.
+func arrays(l *shape.Layout, dims, strides *[shape.MaxRank]C.int64_t) {
+	for i := range l.Rank {
+		dims[i], strides[i] = C.int64_t(l.Dims[i]), C.int64_t(l.Strides[i])
+	}
+}
+
+//export goTensorRead
+func goTensorRead(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
+	return onTensor("tensor_read", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		to, err := memory("tensor_read", data, uint64(size))
+		if err != nil {
+			return err
+		}
+		return t.Read(to)
+	})
+}
+
+//export goTensorWrite
+func goTensorWrite(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
+	return onTensor("tensor_write", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		from, err := memory("tensor_write", data, uint64(size))
+		if err != nil {
+			return err
+		}
+		return t.Write(from)
+	})
+}
+
+//export goTensorMap
+func goTensorMap(handle C.uint64_t, out *unsafe.Pointer) C.fault {
+	return onTensor("tensor_map", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null("tensor_map")
+		}
+		p, err := t.Map()
+		if err == nil {
+			*out = p
+		}
+		return err
+	})
+}
+
+//export goTensorTo
+func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, out *C.uint64_t) C.fault {
+	return onTensor("tensor_to", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null("tensor_to")
+		}
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		stream, err := using(on)
+		if err != nil {
+			return err
+		}
+		defer done(on)
+		u, err := t.To(c, bool(copied), stream)
+		return hand(out, u, err)
+	})
+}
+
+//export goTensorIndex
+func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, out *C.uint64_t) C.fault {
+	return onTensor("tensor_index", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null("tensor_index")
+		}
+		list, err := indexItems(nil, items, uint64(count))
+		if err != nil {
+			return err
+		}
+		v, err := t.Index(list)
+		return hand(out, v, err)
+	})
+}

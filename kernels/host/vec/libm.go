@@ -1,0 +1,83 @@
+package vec
+
+import "math"
+
+// Functions of one float64 where Go's math package is off by more than two units in the last place:
+// logarithms of subnormal numbers (its assembly on amd64 takes them for normal ones), log2 near 1,
+// and the trigonometric functions near their zeros.
+
+// ln is the natural logarithm.
+func ln(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// log2 splits x into a power of two and a factor in [1/sqrt(2), sqrt(2)), so that nothing cancels
+// where the logarithm is small.
+func log2(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return math.Log2(x)
+	}
+	f, e := math.Frexp(x)
+	if f < math.Sqrt2/2 {
+		f, e = 2*f, e-1
+	}
+	return float64(e) + math.Log1p(f-1)*(1/math.Ln2)
+}
+
+// The nearest float64 to pi/2, and to what is left of it.
+const (
+	halfPi    = 0x1.921fb54442d18p0
+	halfPiLow = 0x1.1a62633145c07p-54
+	reducible = 1 << 20 // above, k*halfPiLow is no longer enough and math reduces with more of pi
+)
+
+// quadrant is x - k*pi/2 in [-pi/4, pi/4] and k mod 4. The first product cancels exactly where the
+// result is small, so the error stays one unit of the result.
+func quadrant(x float64) (r float64, k int) {
+	n := math.RoundToEven(x * (2 / math.Pi))
+	r = math.FMA(-n, halfPiLow, math.FMA(-n, halfPi, x))
+	return r, int(n) & 3
+}
+
+func sin(x float64) float64 {
+	if !(math.Abs(x) < reducible) || x == 0 {
+		return math.Sin(x)
+	}
+	r, k := quadrant(x)
+	return turn(r, k)
+}
+
+func cos(x float64) float64 {
+	if !(math.Abs(x) < reducible) {
+		return math.Cos(x)
+	}
+	r, k := quadrant(x)
+	return turn(r, k+1)
+}
+
+// turn is sin(r + k*pi/2).
+func turn(r float64, k int) float64 {
+	switch k & 3 {
+	case 0:
+		return math.Sin(r)
+	case 1:
+		return math.Cos(r)
+	case 2:
+		return -math.Sin(r)
+	}
+	return -math.Cos(r)
+}
+
+func tan(x float64) float64 {
+	if !(math.Abs(x) < reducible) || x == 0 {
+		return math.Tan(x)
+	}
+	r, k := quadrant(x)
+	if k&1 == 1 {
+		return -1 / math.Tan(r)
+	}
+	return math.Tan(r)
+}

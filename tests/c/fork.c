@@ -1,0 +1,185 @@
+/*
+ * fork.c - a forked child: every function answers at once, with PMPS_FORKED where it can fail. The
+ * parent forks while other threads are inside the library, and goes on as before.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static pmps_tensor *tensor;
+static pmps_stream *stream;
+static pmps_event *event;
+static pmps_error *old_error;
+static struct DLManagedTensor *exported;
+
+#define FORKED(call) FAILS(call, PMPS_FORKED, "exec or spawn")
+
+static void fallible_calls(void) {
+  const int64_t n = 1;
+  float data[1] = {0};
+  void *address = NULL;
+  bool done = false;
+  double ms = 0;
+  uint64_t seed = 0, counter = 0;
+  size_t count = 1;
+  pmps_op op = 0;
+  pmps_place place;
+  pmps_stream *s = NULL;
+  pmps_event *e = NULL;
+  pmps_tensor *t = NULL;
+  struct DLManagedTensorVersioned *versioned = NULL;
+  pmps_device_info device = {.struct_size = sizeof device};
+  pmps_memory_stats stats = {.struct_size = sizeof stats};
+  pmps_tensor_info info = {.struct_size = sizeof info};
+  const pmps_index item = {PMPS_INDEX_INT, 0, 0, 0, 0};
+  const pmps_arg arg = of_tensor(tensor);
+
+  FORKED(pmps_init(PMPS_ABI_VERSION));
+  FORKED(pmps_device_get_info(NULL, &device));
+  FORKED(pmps_memory_get_stats(NULL, &stats));
+  FORKED(pmps_memory_reset_peak(NULL));
+  FORKED(pmps_memory_empty_cache(NULL));
+  FORKED(pmps_device_synchronize(NULL));
+  FORKED(pmps_rng_seed(NULL, 1));
+  FORKED(pmps_rng_get_state(NULL, &seed, &counter));
+  FORKED(pmps_rng_set_state(NULL, 1, 2));
+  FORKED(pmps_stream_new(NULL, &s));
+  FORKED(pmps_stream_default(NULL, &s));
+  FORKED(pmps_stream_set_current(stream));
+  FORKED(pmps_stream_get_current(NULL, &s));
+  FORKED(pmps_stream_get_place(stream, &place));
+  FORKED(pmps_stream_query(stream, &done));
+  FORKED(pmps_stream_synchronize(stream));
+  FORKED(pmps_stream_wait_for(stream, 1000, &done));
+  FORKED(pmps_stream_wait_event(stream, event));
+  FORKED(pmps_event_new(NULL, &e));
+  FORKED(pmps_event_record(event, stream));
+  FORKED(pmps_event_query(event, &done));
+  FORKED(pmps_event_synchronize(event));
+  FORKED(pmps_event_elapsed(event, event, &ms));
+  FORKED(pmps_tensor_empty(NULL, PMPS_FLOAT32, 1, &n, &t));
+  FORKED(pmps_tensor_from_host(NULL, PMPS_FLOAT32, 1, &n, data, &t));
+  FORKED(pmps_tensor_from_memory(PMPS_FLOAT32, 1, &n, NULL, data, NULL, NULL, &t));
+  FORKED(pmps_tensor_retain(tensor, &t));
+  FORKED(pmps_tensor_get_info(tensor, &info));
+  FORKED(pmps_tensor_read(tensor, data, sizeof data));
+  FORKED(pmps_tensor_write(tensor, data, sizeof data));
+  FORKED(pmps_tensor_map(tensor, &address));
+  FORKED(pmps_tensor_to(tensor, NULL, true, &t));
+  FORKED(pmps_tensor_index(tensor, &item, 1, &t));
+  FORKED(pmps_tensor_from_dlpack(exported, &t));
+  FORKED(pmps_tensor_from_dlpack_versioned(versioned, &t));
+  FORKED(pmps_tensor_to_dlpack(tensor, &exported));
+  FORKED(pmps_tensor_to_dlpack_versioned(tensor, &versioned));
+  FORKED(pmps_op_find("add", &op));
+  FORKED(pmps_op_call(PMPS_OP_NEG, &arg, 1, NULL, 0, &t, &count));
+  FORKED(pmps_op_call_on(NULL, PMPS_OP_NEG, &arg, 1, NULL, 0, &t, &count));
+  FORKED(pmps_op_call_into(PMPS_OP_NEG, &arg, 1, NULL, 0, tensor));
+  EXPECT(!t && !s && !e && !versioned && op == 0);
+}
+
+static void fast_calls(void) {
+  const pmps_index item = {PMPS_INDEX_INT, 0, 0, 0, 0};
+  const pmps_arg arg = of_tensor(tensor);
+  const uint64_t x = bits(tensor);
+  EXPECT(pmps_fast_unary(PMPS_OP_NEG, x, 0) == 0);
+  FORKED(pmps_fast_error());
+  EXPECT(pmps_fast_binary(PMPS_OP_ADD, x, x, 0) == 0);
+  EXPECT(pmps_fast_scalar(PMPS_OP_ADD, x, PMPS_ARG_INT, 1, 0) == 0);
+  EXPECT(pmps_fast_call(PMPS_OP_NEG, &arg, 1, NULL, 0, UINT64_MAX, 0) == 0);
+  EXPECT(pmps_fast_index(x, &item, 1, 0) == 0);
+  FORKED(pmps_fast_error());
+  pmps_fast_release(&x, 1);
+}
+
+static void getters_and_frees(void) {
+  EXPECT(pmps_abi_version() == PMPS_ABI_VERSION && strcmp(pmps_version(), PMPS_VERSION) == 0);
+  EXPECT(pmps_device_count(PMPS_CPU) == 0 && pmps_dtype_size(PMPS_FLOAT32) == 0 && pmps_live_handles() == 0);
+  EXPECT(!pmps_dtype_name(PMPS_FLOAT32) && !pmps_op_name(PMPS_OP_ADD) && !pmps_op_signature(PMPS_OP_ADD));
+  EXPECT(strcmp(pmps_code_name(PMPS_FORKED), "FORKED") == 0);
+  EXPECT(pmps_error_code(old_error) == PMPS_NOT_FOUND); /* made before the fork */
+  EXPECT(strstr(pmps_error_message(old_error), "nothing"));
+  pmps_error_free(old_error);
+  pmps_log_set(NULL, NULL, 3);
+  pmps_tensor_unmap(tensor);
+  pmps_tensor_free(tensor);
+  pmps_stream_free(stream);
+  pmps_event_free(event);
+}
+
+static atomic_bool stop;
+
+static void *busy(void *unused) {
+  (void)unused;
+  pmps_tensor *x = ramp(NULL, 64);
+  while (!stop) {
+    pmps_tensor_free(apply(PMPS_OP_ADD, x, x));
+    pmps_op op;
+    pmps_error_free(pmps_op_find("nothing", &op)); /* takes the lock of the errors */
+  }
+  pmps_tensor_free(x);
+  return NULL;
+}
+
+/* Whether a child that runs a test ends by itself and well, within ten seconds. */
+static void in_child(void (*test)(void)) {
+  fflush(stdout);
+  pid_t child = fork();
+  EXPECT(child >= 0);
+  if (child == 0) {
+    alarm(10);
+    failing = false;
+    test();
+    fflush(stdout);
+    _exit(failing);
+  }
+  int status = -1;
+  EXPECT(waitpid(child, &status, 0) == child);
+  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void fallible_calls_in_a_child(void) { in_child(fallible_calls); }
+static void fast_calls_in_a_child(void) { in_child(fast_calls); }
+static void getters_and_frees_in_a_child(void) { in_child(getters_and_frees); }
+
+static void grandchild(void) { in_child(fast_calls); }
+static void calls_in_a_grandchild(void) { in_child(grandchild); }
+
+static void forks_under_load(void) {
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, busy, NULL);
+  for (int i = 0; i < 20 && !failing; i++) in_child(i % 2 ? fallible_calls : getters_and_frees);
+  stop = true;
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+
+static void the_parent_goes_on(void) {
+  EXPECT(first(tensor) == 0);
+  pmps_tensor *sum = apply(PMPS_OP_ADD, tensor, tensor);
+  pmps_tensor_free(sum);
+  OK(pmps_stream_synchronize(stream));
+  pmps_error_free(old_error);
+  pmps_tensor_free(tensor);
+  pmps_stream_free(stream);
+  pmps_event_free(event);
+  EXPECT(pmps_live_handles() == 0);
+}
+
+int main(void) {
+  pmps_op op;
+  tensor = ramp(NULL, 4);
+  OK(pmps_stream_new(NULL, &stream));
+  OK(pmps_event_new(NULL, &event));
+  old_error = pmps_op_find("nothing", &op);
+  RUN(fallible_calls_in_a_child);
+  RUN(fast_calls_in_a_child);
+  RUN(getters_and_frees_in_a_child);
+  RUN(calls_in_a_grandchild);
+  RUN(forks_under_load);
+  RUN(the_parent_goes_on);
+  return failed_tests != 0;
+}
