@@ -8,9 +8,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// several are the operators that make any number of tensors.
-var several = map[string]bool{"split": true}
-
 // signature is how a row reads: `softmax(x, axis: int = -1) -> tensor`. An input that takes any number
 // of tensors has a star, and what may be left out has its default or `none`.
 func signature(row *op.Row) string {
@@ -22,7 +19,7 @@ func signature(row *op.Row) string {
 		list = append(list, attributeText(&row.Attrs[i]))
 	}
 	result := "tensor"
-	if several[row.Name] {
+	if row.Many {
 		result = "tensors"
 	}
 	return row.Name + "(" + strings.Join(list, ", ") + ") -> " + result

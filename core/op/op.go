@@ -62,6 +62,7 @@ type Row struct {
 	Types   TypeRule
 	Shape   ShapeRule
 	View    ViewRule // Kind View only: replaces Types and Shape
+	Many    bool     // makes several tensors
 	Fresh   bool     // Kind View only: the parts are copied, because Paddle's do not share storage
 	Python  Python
 	ONNX    string // "Add-14": operator and the first opset that it follows; empty: none

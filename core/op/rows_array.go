@@ -60,7 +60,7 @@ var viewRows = []Row{
 			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "first index on each, from the end if negative"},
 			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "index after the last on each, from the end if negative"},
 			{Name: "steps", Type: IntsAttr, Doc: "step on each, not zero; none for 1"}}, NumPy: "input[slices(input, axes, starts, ends, steps)]", Doc: "A range of indices on some axes."},
-	{ID: 146, Name: "split", Kind: View, Fresh: true, In: x, Accepts: bitExact, View: viewSplit, Python: byHand, ONNX: "Split-13",
+	{ID: 146, Name: "split", Kind: View, Fresh: true, Many: true, In: x, Accepts: bitExact, View: viewSplit, Python: byHand, ONNX: "Split-13",
 		Attrs: []Attr{
 			{Name: "sections", Type: IntsAttr, Needed: true, Doc: "lengths of the parts, one of them -1; a single number is the number of equal parts"},
 			{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that is cut"}}, NumPy: "split(x, sections, axis)", Doc: "Parts of a tensor along an axis."},

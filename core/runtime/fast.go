@@ -11,21 +11,20 @@ import (
 
 // Unary runs an operator of one tensor.
 func (rt *Runtime) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
+	in := Operand{Tensor: x}
 	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 {
-		return x.store.ctx.pick(on).direct(row, out, &x.view, nil)
+		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil)
 	}
 	p := rt.plans.Get().(*plan)
 	defer rt.recycle(p)
-	p.in[0].Tensor = x
+	p.in[0] = in
 	return rt.quick(p, row, p.in[:1], on)
 }
 
 // Binary runs an operator of two operands, at least one of them a tensor.
 func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error) {
-	if a, b := x.Tensor, y.Tensor; a != nil && b != nil && a.dtype == b.dtype && a.Shape == b.Shape && a.store.ctx == b.store.ctx {
-		if out := row.Direct(a.dtype); out != dtype.Invalid && len(row.In) == 2 {
-			return a.store.ctx.pick(on).direct(row, out, &a.view, &b.view)
-		}
+	if t := alike(row, &x, &y); t != nil {
+		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, &x, &y)
 	}
 	p := rt.plans.Get().(*plan)
 	defer rt.recycle(p)
@@ -33,10 +32,53 @@ func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error
 	return rt.quick(p, row, p.in[:], on)
 }
 
-// direct runs an elementwise operator on views of one dtype and shape; y is nil for unary ones.
-func (s *Stream) direct(row *op.Row, d dtype.DType, x, y *view) (*Tensor, error) {
+// alike is a tensor whose dtype and shape are those of the call: of both tensors, or of the one that
+// a scalar stands beside. nil when the rules must be asked.
+func alike(row *op.Row, x, y *Operand) *Tensor {
+	a, b := x.Tensor, y.Tensor
+	switch {
+	case a == nil && b == nil || len(row.In) != 2:
+		return nil
+	case a == nil:
+		if !gives(row, &x.Value, b.dtype) {
+			return nil
+		}
+		a = b
+	case b == nil:
+		if !gives(row, &y.Value, a.dtype) {
+			return nil
+		}
+	case a.dtype != b.dtype || a.Shape != b.Shape || a.store.ctx != b.store.ctx:
+		return nil
+	}
+	if row.Direct(a.dtype) == dtype.Invalid {
+		return nil
+	}
+	return a
+}
+
+// gives reports whether a scalar takes the dtype of the tensor beside it, as all but those of a
+// higher category do.
+func gives(row *op.Row, v *op.Value, d dtype.DType) bool {
+	if !row.In[0].Scalar {
+		return false
+	}
+	switch v.Kind {
+	case op.Bool:
+		return true
+	case op.Int:
+		return d.Category() >= dtype.IntCategory
+	case op.Float:
+		return d.IsFloat()
+	}
+	return false
+}
+
+// direct runs an elementwise operator on operands of the dtype and shape of like, or scalars; y is
+// nil for unary ones.
+func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand) (*Tensor, error) {
 	rt := s.ctx.rt
-	store, err := s.ctx.newStorage(x.Numel()*d.Size(), s)
+	store, err := s.ctx.newStorage(like.Numel()*d.Size(), s)
 	if err != nil {
 		return nil, err
 	}
@@ -46,15 +88,15 @@ func (s *Stream) direct(row *op.Row, d dtype.DType, x, y *view) (*Tensor, error)
 		return nil, tooMany(rt)
 	}
 	t.store, t.addr, t.offset, t.dtype, t.handle = store, store.base, 0, d, h
-	if x.IsContiguous() {
-		t.Layout = x.Layout
+	if like.IsContiguous() {
+		t.Layout = like.Layout
 	} else {
-		t.Layout = shape.Contiguous(x.Shape)
+		t.Layout = shape.Contiguous(like.Shape)
 	}
 	l := rt.newLaunch(s.ctx, s)
-	l.readView(x)
+	l.readOperand(x, like.dtype)
 	if y != nil {
-		l.readView(y)
+		l.readOperand(y, like.dtype)
 	}
 	l.write(&t.view)
 	if err := l.submit(row); err != nil {
@@ -70,6 +112,9 @@ func (rt *Runtime) quick(p *plan, row *op.Row, in []Operand, on *Stream) (*Tenso
 		ts, err := rt.Call(row, in, make(op.Attrs, len(row.Attrs)), nil, on)
 		if err != nil {
 			return nil, err
+		}
+		for _, t := range ts[1:] {
+			rt.Free(t.handle)
 		}
 		return ts[0], nil
 	}

@@ -72,10 +72,24 @@ func (l *launch) read(src *source) {
 		l.readView(&src.view)
 		return
 	}
+	l.readScalar(&src.value, src.dtype)
+}
+
+// readOperand adds an input that needs no cast, a scalar in dtype d.
+func (l *launch) readOperand(o *Operand, d dtype.DType) {
+	if o.Tensor == nil {
+		l.readScalar(&o.Value, d)
+		return
+	}
+	l.readView(&o.Tensor.view)
+}
+
+// readScalar adds a scalar in dtype d.
+func (l *launch) readScalar(v *op.Value, d dtype.DType) {
 	i := len(l.In)
-	l.scalars[i] = bits(src.value, src.dtype)
+	l.scalars[i] = bits(v, d)
 	// SAFETY: the launch owns the eight bytes and outlives the call.
-	l.In = append(l.In, device.Operand{Addr: unsafe.Pointer(&l.scalars[i]), DType: src.dtype})
+	l.In = append(l.In, device.Operand{Addr: unsafe.Pointer(&l.scalars[i]), DType: d})
 }
 
 // readView adds an input that needs no cast.
@@ -162,7 +176,7 @@ func (l *launch) reserve(p device.Program) error {
 }
 
 // bits is a scalar as an element of a dtype, in the low bytes.
-func bits(v op.Value, d dtype.DType) uint64 {
+func bits(v *op.Value, d dtype.DType) uint64 {
 	switch d {
 	case dtype.Float64:
 		return math.Float64bits(v.Float64())

@@ -79,6 +79,8 @@ func (rt *Runtime) Context(p place.Place) (*Context, error) {
 	switch {
 	case p == place.CPU:
 		return rt.cpu, nil
+	case p.Kind == place.CPUKind:
+		return nil, status.Errorf(status.Invalid, "[place] cpu has index %d; want 0", p.Index)
 	case p.Kind != place.MPSKind:
 		return nil, status.Errorf(status.Invalid, "[place] kind %d is neither cpu nor mps", p.Kind)
 	case len(rt.mps) == 0:

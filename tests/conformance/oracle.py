@@ -13,6 +13,9 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
 
 # NumPy has no bfloat16: its values travel as float32, which holds them all.
 NUMPY = {
@@ -30,23 +33,24 @@ FORMATS = {
 }
 
 
-def widen(x: np.ndarray, dtype: str) -> np.ndarray:
+def widen(x: Array, dtype: str) -> Array:
     """The values of x in more precision than dtype has."""
     if dtype not in FLOATS or x.dtype.kind != "f":
         return x
     return x.astype(np.longdouble if dtype == "float64" else np.float64)
 
 
-def ulp(exact: np.ndarray, dtype: str) -> np.ndarray:
+def ulp(exact: Array, dtype: str) -> Array:
     """The distance of neighbouring numbers of dtype at each value, as float64."""
     bits, smallest, _ = FORMATS[dtype]
     with np.errstate(all="ignore"):
         exponent = np.frexp(np.abs(np.asarray(exact, np.longdouble)))[1] - 1
     exponent = np.where(np.isfinite(exact) & (exact != 0), exponent, smallest)
-    return np.ldexp(1.0, np.maximum(exponent, smallest) - bits + 1)
+    unit: Array = np.ldexp(1.0, np.maximum(exponent, smallest) - bits + 1)
+    return unit
 
 
-def difference(got: np.ndarray, exact: np.ndarray, dtype: str) -> np.ndarray:
+def difference(got: Array, exact: Array, dtype: str) -> Array:
     """|got - exact| in ulps of dtype. NaN agrees with NaN; beyond the largest number infinity agrees,
     and so does the largest number itself with what rounds to it."""
     got = np.asarray(got, np.longdouble)
@@ -63,9 +67,12 @@ def difference(got: np.ndarray, exact: np.ndarray, dtype: str) -> np.ndarray:
 def _elementwise(function: Any) -> Any:
     """A function of mpmath as one of arrays, with enough digits for float64."""
 
-    def apply(x: np.ndarray) -> np.ndarray:
+    def apply(x: Array) -> Array:
         with mpmath.workdps(40):
-            flat = [np.longdouble(mpmath.nstr(function(mpmath.mpf(float(v))), 25)) if math.isfinite(v) else function_at(v) for v in np.ravel(x)]
+            flat = [
+                np.longdouble(mpmath.nstr(function(mpmath.mpf(float(v))), 25)) if math.isfinite(v) else function_at(v)
+                for v in np.ravel(x)
+            ]
         return np.array(flat, np.longdouble).reshape(np.shape(x))
 
     def function_at(v: float) -> np.longdouble:
@@ -77,7 +84,7 @@ def _elementwise(function: Any) -> Any:
 erf = _elementwise(mpmath.erf)
 
 
-def _gauss(x: np.ndarray) -> np.ndarray:
+def _gauss(x: Array) -> Array:
     """x times the normal distribution function; minus infinity gives the nan of -inf * 0."""
     far = np.clip(x, -50, 50)  # beyond, the function is 0 or 1 in every dtype
     answer = x * np.where(x < -50, 0, _elementwise(mpmath.ncdf)(far))
@@ -88,7 +95,7 @@ def _divide(x: Any, y: Any) -> Any:
     return np.logical_and(x, y) if np.asarray(x).dtype == bool else np.true_divide(x, y)
 
 
-def _argmax(x: np.ndarray, axis: Any, keepdim: bool) -> np.ndarray:
+def _argmax(x: Array, axis: Any, keepdim: bool) -> Array:
     """The first of the largest; nan counts as smaller than anything."""
     ranked = np.where(np.isnan(x), -np.inf, x) if x.dtype.kind == "f" else x
     return np.asarray(np.argmax(ranked, axis=axis, keepdims=keepdim))
@@ -128,14 +135,14 @@ def _shift(x: Any, y: Any, *, left: bool) -> Any:
     return np.where(out, 0, np.left_shift(x, y)).astype(np.asarray(x).dtype) if left else np.right_shift(x, y)
 
 
-def _softmax(x: np.ndarray, axis: Any) -> np.ndarray:
+def _softmax(x: Array, axis: Any) -> Array:
     if x.size == 0:
         return x
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return np.asarray(e / np.sum(e, axis=axis, keepdims=True))
 
 
-def _mean(x: np.ndarray, axis: Any, keepdim: bool) -> np.ndarray:
+def _mean(x: Array, axis: Any, keepdim: bool) -> Array:
     """The mean; of integers it is truncated and of nothing 0, of bools it is whether any is set."""
     if np.issubdtype(x.dtype, np.floating):
         return np.asarray(np.mean(x, axis=axis, keepdims=keepdim))
@@ -144,40 +151,40 @@ def _mean(x: np.ndarray, axis: Any, keepdim: bool) -> np.ndarray:
     return total.astype(bool) if x.dtype == bool else (np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
 
 
-def _reshape(x: np.ndarray, shape: Any) -> np.ndarray:
+def _reshape(x: Array, shape: Any) -> Array:
     return np.reshape(x, [x.shape[i] if d == 0 and i < x.ndim else d for i, d in enumerate(shape)])
 
 
-def _unsqueeze(x: np.ndarray, axis: Any) -> np.ndarray:
+def _unsqueeze(x: Array, axis: Any) -> Array:
     for a in axis:  # one after the other, as Paddle does
         x = np.expand_dims(x, a)
     return x
 
 
-def _expand(x: np.ndarray, shape: Any) -> np.ndarray:
+def _expand(x: Array, shape: Any) -> Array:
     lead = len(shape) - x.ndim
     return np.broadcast_to(x, [x.shape[i - lead] if d == -1 else d for i, d in enumerate(shape)])
 
 
-def _swap(x: np.ndarray, transposed: bool) -> np.ndarray:
+def _swap(x: Array, transposed: bool) -> Array:
     return np.swapaxes(x, -1, -2) if transposed and x.ndim > 1 else x
 
 
-def _slices(x: np.ndarray, axes: Any, starts: Any, ends: Any, steps: Any) -> tuple[slice, ...]:
+def _slices(x: Array, axes: Any, starts: Any, ends: Any, steps: Any) -> tuple[slice, ...]:
     parts = [slice(None)] * x.ndim
     for i, axis in enumerate(axes):
         parts[axis] = slice(starts[i], ends[i], steps[i] if steps else None)
     return tuple(parts)
 
 
-def _split(x: np.ndarray, sections: Any, axis: int) -> list[np.ndarray]:
+def _split(x: Array, sections: Any, axis: int) -> list[Array]:
     if len(sections) == 1:
         return np.split(x, sections[0], axis)
     sizes = [x.shape[axis] - sum(s for s in sections if s >= 0) if s < 0 else s for s in sections]
     return np.split(x, np.cumsum(sizes)[:-1], axis)
 
 
-def _cast(dtype: str, x: np.ndarray, _: Any) -> np.ndarray:
+def _cast(dtype: str, x: Array, _: Any) -> Array:
     """x in another dtype: floats saturate on their way to integers, nan becomes 0."""
     target = NUMPY[dtype]
     if dtype in FLOATS or dtype == "bool" or x.dtype.kind != "f":
@@ -208,4 +215,4 @@ def expect(row: dict[str, Any], inputs: list[Any], attrs: dict[str, Any], dtype:
         else:
             scope[declared["name"]] = value
     with np.errstate(all="ignore"):
-        return eval(row["numpy"], scope)  # noqa: S307 - the expressions are this project's own
+        return eval(row["numpy"], scope)

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import oracle
+from oracle import Array
+
 import paddle_mps as paddle
 from paddle_mps import _call
 from paddle_mps._library import Word
@@ -91,22 +93,23 @@ def cases(dtypes: tuple[str, ...] = tuple(oracle.NUMPY)) -> Iterator[Case]:
 
 def applies(row: dict[str, Any], layout: str) -> bool:
     """Whether a layout says something about an operator."""
-    kind, name = row["kind"], row["name"]
+    kind: str = row["kind"]
+    name: str = row["name"]
     if kind == "create":
         return layout == "same"
     if layout == "scalar":
         return name != "where" and any(i.get("scalar") for i in row["inputs"])
     if layout == "broadcast":
-        return kind in ("binary", "compare", "select") and name != "clip" or name == "matmul"
+        return (kind in ("binary", "compare", "select") and name != "clip") or name == "matmul"
     if layout in ("zero_d", "empty", "large"):
-        return kind in ELEMENTWISE or kind in ("reduce", "scan") or layout == "empty" and name == "matmul"
+        return kind in ELEMENTWISE or kind in ("reduce", "scan") or (layout == "empty" and name == "matmul")
     return True
 
 
 # ---- Values
 
 
-def values(dtype: str, shape: tuple[int, ...], seed: str) -> np.ndarray:
+def values(dtype: str, shape: tuple[int, ...], seed: str) -> Array:
     """Reproducible values that fit a dtype: ordinary ones and, among floats, every special one."""
     rng = np.random.default_rng(zlib.crc32(seed.encode()))
     if dtype == "bool":
@@ -115,7 +118,23 @@ def values(dtype: str, shape: tuple[int, ...], seed: str) -> np.ndarray:
         return rng.integers(0 if dtype == "uint8" else -20, 21, shape).astype(oracle.NUMPY[dtype])
     x = np.asarray(rng.normal(0, 3, shape))
     bits, smallest, largest = oracle.FORMATS[dtype]
-    special = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, largest, -largest, 2.0**smallest, 2.0 ** (smallest - bits + 1), 0.5, 2.5, 100.0, -100.0]
+    special = [
+        math.nan,
+        math.inf,
+        -math.inf,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        largest,
+        -largest,
+        2.0**smallest,
+        2.0 ** (smallest - bits + 1),
+        0.5,
+        2.5,
+        100.0,
+        -100.0,
+    ]
     flat = x.reshape(-1)
     for i, v in enumerate(special):
         if flat.size > 2 * len(special):
@@ -123,7 +142,7 @@ def values(dtype: str, shape: tuple[int, ...], seed: str) -> np.ndarray:
     return rounded(x, dtype)
 
 
-def tame(dtype: str, shape: tuple[int, ...], seed: str) -> np.ndarray:
+def tame(dtype: str, shape: tuple[int, ...], seed: str) -> Array:
     """Values without special ones, for operators that add many of them up."""
     rng = np.random.default_rng(zlib.crc32(seed.encode()))
     if dtype not in oracle.FLOATS:
@@ -131,21 +150,21 @@ def tame(dtype: str, shape: tuple[int, ...], seed: str) -> np.ndarray:
     return rounded(np.asarray(rng.normal(0, 1, shape)), dtype)
 
 
-def rounded(x: np.ndarray, dtype: str) -> np.ndarray:
+def rounded(x: Array, dtype: str) -> Array:
     """x with each value moved to one that the dtype has."""
     with np.errstate(all="ignore"):
-        y = x.astype(oracle.NUMPY[dtype])
+        y: Array = x.astype(oracle.NUMPY[dtype])
     if dtype == "bfloat16":
         y = (y.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     return np.asarray(y)
 
 
-def divisor(dtype: str, shape: tuple[int, ...], seed: str) -> np.ndarray:
+def divisor(dtype: str, shape: tuple[int, ...], seed: str) -> Array:
     x = values(dtype, shape, seed)
     return x if dtype in oracle.FLOATS else np.where(x == 0, np.asarray(3, x.dtype), x)
 
 
-def exponent(dtype: str, shape: tuple[int, ...], seed: str) -> np.ndarray:
+def exponent(dtype: str, shape: tuple[int, ...], seed: str) -> Array:
     x = values(dtype, shape, seed)
     return x if dtype in oracle.FLOATS else (x % 7).astype(x.dtype)
 
@@ -158,11 +177,11 @@ DOMAINS = {"floor_divide": divisor, "remainder": divisor, "pow": exponent}
 
 
 class Pair(NamedTuple):
-    array: np.ndarray
+    array: Array
     tensor: Any
 
 
-def pair(base: np.ndarray, dtype: str, place: str, view: Any = None) -> Pair:
+def pair(base: Array, dtype: str, place: str, view: Any = None) -> Pair:
     """Values on a place, and the same view taken of both."""
     t = paddle.to_tensor(base, dtype=dtype, place=place)
     return Pair(base, t) if view is None else Pair(view(base), view(t))
@@ -180,7 +199,9 @@ def laid_out(generate: Any, dtype: str, shape: tuple[int, ...], layout: str, pla
     if layout == "transposed" and shape:
         return pair(generate(dtype, shape[::-1], seed), dtype, place, turned)
     if layout == "reversed" and shape:
-        return pair(generate(dtype, shape, seed), dtype, place, lambda x: x[tuple(slice(None, None, -1) for _ in shape)])
+        return pair(
+            generate(dtype, shape, seed), dtype, place, lambda x: x[tuple(slice(None, None, -1) for _ in shape)]
+        )
     if layout == "misaligned" and shape:
         n = math.prod(shape)
         return pair(generate(dtype, (n + 1,), seed), dtype, place, lambda x: x[1:].reshape(list(shape)))
@@ -220,7 +241,8 @@ def operands(row: dict[str, Any], case: Case, place: str, attrs: dict[str, Any])
 def matrices(case: Case, place: str, attrs: dict[str, Any]) -> list[Pair]:
     """Operands of matmul that fit, with batches where the layout broadcasts."""
     rows, inner, cols = {"empty": (3, 0, 2)}.get(case.layout, (5, 37, 19))
-    x, y = (rows, inner), (inner, cols)
+    x: tuple[int, ...] = (rows, inner)
+    y: tuple[int, ...] = (inner, cols)
     if attrs["transpose_x"]:
         x = x[::-1]
     if attrs["transpose_y"]:
@@ -239,9 +261,7 @@ def attributes(row: dict[str, Any], given: dict[str, Any]) -> tuple[Any, ...]:
         "bool": _call.flag, "int": _call.integer, "float": _call.number, "list of int": ints,
         "dtype": _call.element_type, "bool, int or float": _call.either,
     }  # fmt: skip
-    return tuple(
-        pack[a["type"]](a["name"], given[a["name"]]) for a in row["attrs"] if given.get(a["name"]) is not None
-    )
+    return tuple(pack[a["type"]](a["name"], given[a["name"]]) for a in row["attrs"] if given.get(a["name"]) is not None)
 
 
 def ints(name: str, value: Any) -> Any:
@@ -259,9 +279,10 @@ def run(row: dict[str, Any], inputs: list[Any], given: dict[str, Any], place: st
     return _call.call_many(Word(row["id"]), flat, attributes(row, given), 16)
 
 
-def numpy_of(x: Any) -> np.ndarray:
+def numpy_of(x: Any) -> Array:
     """The values of a tensor; bfloat16 as float32."""
-    return (x.astype("float32") if x.dtype == "bfloat16" else x).numpy()
+    array: Array = (x.astype("float32") if x.dtype == "bfloat16" else x).numpy()
+    return array
 
 
 def check(case: Case, place: str) -> int:
@@ -308,8 +329,13 @@ def possible(case: Case, given: dict[str, Any]) -> bool:
 
 
 def compare(row: dict[str, Any], case: Case, given: dict[str, Any], inputs: list[Any], results: list[Any]) -> None:
-    arrays = [[p.array for p in x] if isinstance(x, list) else x.array if isinstance(x, Pair) else x for x in inputs]
-    shown = {k: tuple(v) if isinstance(v, list) and k == "axis" and case.name not in ("flip",) else v for k, v in given.items()}
+    arrays: list[Any] = [
+        [p.array for p in x] if isinstance(x, list) else x.array if isinstance(x, Pair) else x for x in inputs
+    ]
+    shown = {
+        k: tuple(v) if isinstance(v, list) and k == "axis" and case.name not in ("flip",) else v
+        for k, v in given.items()
+    }
     to = given["dtype"] if case.name == "cast" else ""
     if row["kind"] == "reduce" and case.name in ("sum", "prod"):
         arrays = [promoted(arrays[0], case)]
@@ -322,9 +348,9 @@ def compare(row: dict[str, Any], case: Case, given: dict[str, Any], inputs: list
         close(row, case, given, arrays, numpy_of(result), want, to or result_dtype(result))
 
 
-def promoted(x: np.ndarray, case: Case) -> np.ndarray:
+def promoted(x: Array, case: Case) -> Array:
     """Sums of bool and int32, and products of bool, are computed in int64."""
-    wide = case.dtype == "bool" or case.dtype == "int32" and case.name == "sum"
+    wide = case.dtype == "bool" or (case.dtype == "int32" and case.name == "sum")
     return x.astype(np.int64) if wide else x
 
 
@@ -332,7 +358,7 @@ def result_dtype(t: Any) -> str:
     return str(t.dtype).removeprefix("paddle.")
 
 
-def close(row: dict[str, Any], case: Case, given: Any, arrays: list[Any], got: np.ndarray, want: np.ndarray, dtype: str) -> None:
+def close(row: dict[str, Any], case: Case, given: Any, arrays: list[Any], got: Array, want: Array, dtype: str) -> None:
     """Asserts that got is as near to want as the operator promises."""
     if dtype not in oracle.FLOATS:
         with np.errstate(all="ignore"):
@@ -344,13 +370,13 @@ def close(row: dict[str, Any], case: Case, given: Any, arrays: list[Any], got: n
     assert not bad.any(), f"{case} {given}: {first(got, want, bad)}, {np.max(off[bad]):.3g} ulp apart"
 
 
-def first(got: np.ndarray, want: np.ndarray, bad: np.ndarray) -> str:
+def first(got: Array, want: Array, bad: Array) -> str:
     """The first element that differs, in words."""
     at = tuple(int(i) for i in np.argwhere(np.atleast_1d(bad))[0]) if got.ndim else ()
     return f"got {got[at]!r} at {list(at)}; want {want[at]!r}"
 
 
-def allowed(row: dict[str, Any], case: Case, given: Any, arrays: list[Any], want: np.ndarray, dtype: str) -> Any:
+def allowed(row: dict[str, Any], case: Case, given: Any, arrays: list[Any], want: Array, dtype: str) -> Any:
     """How many ulps an element may be off: what the row says, and for sums of many terms the bound of
     summation, (2 + log2 n) eps sum|x|, in units of the result."""
     half = dtype in ("float16", "bfloat16")
@@ -360,13 +386,19 @@ def allowed(row: dict[str, Any], case: Case, given: Any, arrays: list[Any], want
         x = np.abs(oracle.widen(arrays[0], case.dtype)).astype(np.float64)
         n = max(x.size // max(want.size, 1), 1)
         eps = 2.0**-53 if dtype == "float64" else 2.0**-24
-        scale = np.abs(want).astype(np.float64) * n if case.name == "prod" else np.sum(x, axis=axis, keepdims=given["keepdim"])
+        scale = (
+            np.abs(want).astype(np.float64) * n
+            if case.name == "prod"
+            else np.sum(x, axis=axis, keepdims=given["keepdim"])
+        )
         bound = (2 + math.log2(n)) * eps * scale / (n if case.name == "mean" else 1)
         return own + bound / oracle.ulp(want, dtype)
     if dtype == "float64" and case.name == "softmax":  # x - max(x) is rounded, and exp turns that into a factor
         x = oracle.widen(arrays[0], dtype)
         with np.errstate(all="ignore"):
-            return own + np.nan_to_num(np.abs(x - np.max(x, axis=given["axis"] if x.ndim else None, keepdims=True)) if x.size else x)
+            return own + np.nan_to_num(
+                np.abs(x - np.max(x, axis=given["axis"] if x.ndim else None, keepdims=True)) if x.size else x
+            )
     if dtype == "float64" and case.name == "gelu":
         # 1/sqrt(2) and the product with x are rounded, which exp(-x*x/2) multiplies by x*x; the other
         # form rounds the argument of exp four times.
@@ -375,7 +407,9 @@ def allowed(row: dict[str, Any], case: Case, given: Any, arrays: list[Any], want
         return own + np.minimum(4 * inner if given["approximate"] else 1.5 * np.square(x), 2.0**52)
     if dtype == "float64" and case.name in ("sin", "cos", "tan"):
         # Go reduces arguments from 2**20 on with 64 bits of the fraction: an absolute error.
-        return own + np.where(np.abs(arrays[0]) >= 2**20, 2.0**-54 * (1 + np.square(want)), 0).astype(np.float64) / oracle.ulp(want, dtype)
+        return own + np.where(np.abs(arrays[0]) >= 2**20, 2.0**-54 * (1 + np.square(want)), 0).astype(
+            np.float64
+        ) / oracle.ulp(want, dtype)
     if case.name == "matmul":
         x, y = (np.abs(oracle.widen(a, case.dtype)) for a in arrays)
         terms = oracle.expect(row, [x, y], given, case.dtype)

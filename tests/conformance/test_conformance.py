@@ -6,16 +6,18 @@ build.sh runs it once for each configuration.
 
 from __future__ import annotations
 
-import suite
-import paddle_mps as paddle
 import pytest
+import suite
+from oracle import NUMPY
+
+import paddle_mps as paddle
 
 PLACES = ["mps"] if paddle.mps.is_available() else ["cpu"]
 
 
 def known(place: str) -> tuple[str, ...]:
     """The dtypes that a place has."""
-    return tuple(d for d in suite.oracle.NUMPY if place == "cpu" or d != "float64")
+    return tuple(d for d in NUMPY if place == "cpu" or d != "float64")
 
 
 CASES = [(place, case) for place in PLACES for case in suite.cases(known(place))]

@@ -1,0 +1,305 @@
+#!/bin/sh
+# The one entry to building, testing and trying paddle_mps. `./build.sh help` lists the commands.
+#
+# Everything that it makes lies in the checkout and is git-ignored: build/ (link lists, logs),
+# dist/ (wheels), .venv* (Python packages, pinned in pyproject.toml) and the library inside
+# python/paddle_mps. The system's Python is only asked to make virtual environments.
+set -eu
+cd "$(dirname "$0")"
+root=$(pwd)
+
+usage() {
+    cat <<'EOF'
+usage: ./build.sh COMMAND
+
+  demo            build, install into .venv and run examples/quickstart.py
+  test            every test: Go (plain, race, portable), C, Python, conformance, packaging
+  test long       the same with PADDLE_MPS_LONG=1 and 30 s of every fuzz target
+  test peers      compare with the real PaddlePaddle, installed into .venv-peers
+  lib             python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
+  wheel           dist/paddle_mps-*.whl with the library inside
+  bench [NAME]    run bench/NAME.py; without a name, list them
+  check           formatting, vet, staticcheck, linters, types, generated files, clean tree
+  clean           remove everything that this script makes
+
+environment: PYTHON (interpreter for the virtual environments), CC, GOOS and GOARCH (cross-build
+of lib and wheel), PADDLE_MPS_DEVICE (see README.md)
+EOF
+}
+
+# Pinned tools that are Go programs; the Python ones are pinned in pyproject.toml.
+gofumpt=mvdan.cc/gofumpt@v0.12.0
+staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2 # 2026.2.2
+
+say() { printf '\n== %s\n' "$*"; }
+
+# missing WHAT DEBIAN_LINE MACOS_LINE: names what is missing and the line that installs it.
+missing() {
+    printf 'build.sh: %s is missing. Install it with:\n' "$1" >&2
+    if [ "$(uname -s)" = Darwin ]; then printf '    %s\n' "$3" >&2; else printf '    %s\n' "$2" >&2; fi
+    exit 1
+}
+
+# An older Go fetches the version that go.mod names by itself, if it is allowed to.
+need_go() {
+    export GOTOOLCHAIN="${GOTOOLCHAIN:-auto}"
+    found=$(go env GOVERSION 2>/dev/null || true)
+    minor=$(printf '%s' "$found" | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
+    [ "${minor:-0}" -ge 26 ] || missing "Go 1.26 or later (found: ${found:-none})" \
+        'apt-get install golang-go    # Debian 13, Ubuntu 24.04 or later; it then fetches Go 1.26' \
+        'brew install go'
+    case $(go env GOARCH) in amd64) simd=simd ;; *) simd='' ;; esac
+}
+
+need_cc() {
+    cc=$(go env CC)
+    command -v "${cc%% *}" >/dev/null || missing "a C compiler ($cc)" \
+        'apt-get install gcc libc6-dev' 'xcode-select --install'
+}
+
+need_python() {
+    python=${PYTHON:-python3}
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+        missing 'Python 3.9 or later' 'apt-get install python3 python3-venv' 'brew install python'
+    "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+        missing "Python's venv module" 'apt-get install python3-venv' 'brew install python'
+}
+
+# link_lists: derives the linker's two forms of the export list from capi/exports.txt.
+# shellcheck disable=SC2086  # $symbols is a list of words
+link_lists() {
+    mkdir -p build
+    symbols=$(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' capi/exports.txt)
+    {
+        echo '{ global:'
+        printf '    %s;\n' $symbols
+        echo 'local: *; };'
+    } >build/exports.map
+    printf '_%s\n' $symbols >build/exports_darwin.txt
+}
+
+# The linker does not run in this directory, hence the absolute paths.
+# -z nodelete: a Go runtime cannot be unloaded, so dlclose must not try.
+link_flags() {
+    case $1 in
+    darwin) printf "'-Wl,-exported_symbols_list,%s' -Wl,-install_name,@rpath/libpaddlemps.dylib" \
+        "$root/build/exports_darwin.txt" ;;
+    *) printf "'-Wl,--version-script=%s' -Wl,-z,nodelete" "$root/build/exports.map" ;;
+    esac
+}
+
+# lib: the library is linked aside (and not relinked while it is up to date), then renamed into
+# place, so that a process that has the old one mapped keeps it whole; libraries of another
+# platform go away, so that no wheel ships one.
+lib() {
+    need_go
+    need_cc
+    goos=$(go env GOOS)
+    case $goos in darwin) name=libpaddlemps.dylib ;; *) name=libpaddlemps.so ;; esac
+    link_lists
+    # go build does not see the contents of the link lists.
+    [ -z "$(find capi/exports.txt -newer "build/$name" 2>/dev/null)" ] || rm "build/$name"
+    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
+        -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
+        -o "build/$name" ./capi
+    cp "build/$name" "build/$name.new"
+    rm -f python/paddle_mps/libpaddlemps.*
+    mv "build/$name.new" "python/paddle_mps/$name"
+}
+
+# venv DIR GROUPS: a virtual environment with the package, editable, and groups of pyproject.toml.
+# It is left alone while it is newer than what defines it; the library is rebuilt by `lib`.
+venv() {
+    need_python
+    stamp=$1/stamp-$2
+    if [ -f "$stamp" ] && [ -z "$(find pyproject.toml hatch_build.py -newer "$stamp")" ]; then
+        return
+    fi
+    say "installing [$2] into $1"
+    make_venv "$1"
+    pip "$1" install --editable ".[$2]"
+    : >"$stamp"
+}
+
+# make_venv DIR: pip before 21.3 (in the Python 3.9 that comes with a Mac) knows no editable wheels.
+make_venv() {
+    [ -x "$1/bin/python" ] || "$python" -m venv "$1"
+    pip "$1" install 'pip>=21.3'
+}
+
+pip() {
+    interpreter=$1/bin/python
+    shift
+    "$interpreter" -m pip --quiet --disable-pip-version-check "$@"
+}
+
+demo() {
+    lib
+    venv .venv demo
+    .venv/bin/python examples/quickstart.py "$@"
+}
+
+wheel() {
+    need_go
+    need_python
+    make_venv .venv
+    pip .venv wheel --no-deps --wheel-dir dist .
+    ls -l dist
+}
+
+# part NAME FORMAT COMMAND...: runs one part of `test` or `check` and counts it; never fails.
+# FORMAT tells tests/count.py how to read the output: go (test2json), junit, lines or status.
+part() {
+    name=$1 format=$2 log=build/parts/$1.log
+    shift 2
+    say "$name"
+    status=0
+    "$@" >"$log" 2>&1 || status=$?
+    .venv/bin/python tests/count.py add build/parts "$name" "$format" "$status"
+}
+
+# parts_begin and parts_end enclose parts; parts_end prints the sum and fails if a part has failed.
+parts_begin() { rm -rf build/parts && mkdir -p build/parts; }
+parts_end() { .venv/bin/python tests/count.py total build/parts; }
+
+go_test() {
+    experiment=$1
+    shift
+    GOEXPERIMENT=$experiment go test -json "$@"
+}
+
+py_test() {
+    report=build/parts/$1.xml
+    shift
+    .venv/bin/python -m pytest --quiet --junitxml="$report" "$@"
+}
+
+fuzz() {
+    GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
+        /^Fuzz/ { names = names " " $1 }
+        /^ok/   { n = split(names, f, " "); for (i = 1; i <= n; i++) print f[i], $2; names = "" }
+    ' | while read -r target package; do
+        echo "fuzz $target $package"
+        GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime 30s "$package" </dev/null || exit 1
+    done
+}
+
+run_tests() {
+    lib
+    venv .venv test,demo
+    parts_begin
+    part go go go_test "$simd" ./...
+    part go-race go go_test "$simd" -race -short ./...
+    [ -z "$simd" ] || part go-portable go go_test '' ./kernels/...
+    part c lines sh tests/c/run.sh
+    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package
+    part readme junit py_test readme tests/readme
+    part package junit py_test package tests/package
+    part paddle-replay lines .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json
+    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then part fuzz status fuzz; fi
+    parts_end
+}
+
+peers() {
+    lib
+    venv .venv-peers peers
+    .venv-peers/bin/python tests/peers/compare.py
+}
+
+bench() {
+    if [ $# -eq 0 ]; then
+        for file in bench/*.py; do basename "$file" .py; done
+        return
+    fi
+    name=$1
+    shift
+    lib
+    venv .venv-bench bench
+    .venv-bench/bin/python -c 'import torch' 2>/dev/null || [ -f .venv-bench/no-torch ] ||
+        pip .venv-bench install --editable '.[torch]' || {
+        echo 'build.sh: PyTorch does not install here; its column stays empty' >&2
+        : >.venv-bench/no-torch
+    }
+    .venv-bench/bin/python "bench/$name.py" "$@"
+}
+
+# go_files and tree: what git would commit, so that environments and caches are left out.
+go_files() { git ls-files --cached --others --exclude-standard '*.go'; }
+sh_files() { git ls-files --cached --others --exclude-standard '*.sh' .ci/run; }
+tree() { git ls-files --cached --others --exclude-standard | sort | xargs cksum; }
+
+formatted() {
+    # shellcheck disable=SC2046  # names of Go files have no blanks
+    unformatted=$(go run "$gofumpt" -l $(go_files)) || return 1
+    [ -z "$unformatted" ] || { printf 'not formatted by gofumpt:\n%s\n' "$unformatted"; return 1; }
+}
+
+with_simd() { GOEXPERIMENT=$simd "$@"; }
+without_simd() { GOEXPERIMENT='' "$@"; }
+py() { .venv/bin/python -m "$@"; }
+
+shell_lint() {
+    # shellcheck disable=SC2046  # names of scripts have no blanks
+    .venv/bin/shellcheck $(sh_files)
+}
+
+# generated: go generate must change nothing, whether or not the tree has uncommitted work.
+generated() {
+    tree >build/tree.before
+    go generate ./... || return 1
+    tree >build/tree.after
+    diff build/tree.before build/tree.after
+}
+
+# clean_tree: a check writes nothing; on a CI machine nothing may be uncommitted or untracked.
+clean_tree() {
+    git status --porcelain | diff "$1" - || return 1
+    if [ -n "${CI:-}" ] && [ -s "$1" ]; then
+        cat "$1"
+        return 1
+    fi
+}
+
+check() {
+    need_go
+    need_cc
+    git rev-parse --git-dir >/dev/null 2>&1 || missing 'git, or a git checkout,' \
+        'apt-get install git' 'xcode-select --install'
+    venv .venv test,demo,check
+    parts_begin
+    git status --porcelain >build/status.before
+    part gofumpt status formatted
+    part vet status without_simd go vet ./...
+    part vet-simd status with_simd go vet ./...
+    part staticcheck status without_simd go run "$staticcheck" ./...
+    part staticcheck-simd status with_simd go run "$staticcheck" ./...
+    part ruff status py ruff check
+    part ruff-format status py ruff format --check
+    part mypy status py mypy
+    part shellcheck status shell_lint
+    part generated status generated
+    part clean-tree status clean_tree build/status.before
+    parts_end
+}
+
+clean() {
+    rm -rf build dist .venv .venv-peers .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -f python/paddle_mps/libpaddlemps.*
+    find . -name __pycache__ -type d -prune -exec rm -rf {} +
+}
+
+command=${1:-help}
+[ $# -eq 0 ] || shift
+case $command in
+demo | lib | wheel | bench | check | clean) "$command" "$@" ;;
+test)
+    case ${1:-} in
+    '') run_tests ;;
+    long) PADDLE_MPS_LONG=1 && export PADDLE_MPS_LONG && run_tests ;;
+    peers) peers ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+    ;;
+help | -h | --help) usage ;;
+*) usage >&2 && exit 2 ;;
+esac

@@ -1,0 +1,129 @@
+package lint
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// layers says what a package may import of ours; the first row that matches counts. core/status
+// and place are open to everyone and not repeated. A package that no row matches fails: a new
+// folder gets its row here.
+var layers = []struct {
+	packages, may []string
+}{
+	{[]string{"place", "core/status", "core/slot"}, nil},
+	{[]string{"core/dtype", "core/shape"}, []string{"core/dtype"}},
+	{[]string{"core/op"}, []string{"core/dtype", "core/shape"}},
+	{[]string{"core/graph"}, []string{"core/dtype", "core/shape", "core/op"}},
+	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
+	{[]string{"alloc"}, []string{"core/device"}},
+	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},
+	{[]string{"kernels", "kernels/host/...", "kernels/null"}, []string{
+		"alloc", "core/dtype", "core/shape", "core/op", "core/graph", "core/device", "kernels/...",
+	}},
+	{[]string{"capi", "cmd/..."}, []string{"core/...", "kernels/...", "alloc", "internal/..."}},
+	{[]string{"core/op/gen", "core/op/internal/...", "internal/..."}, []string{"core/..."}},
+	{[]string{"examples/...", "tests/..."}, nil},
+}
+
+// thirdParty says which packages may import a module that is not ours; nil: only tests.
+var thirdParty = map[string][]string{
+	"github.com/stretchr/testify": nil,
+}
+
+// TestImportsGoOneWay fails on an import that the layering forbids. Tests may look anywhere but
+// into capi, which nobody imports.
+func TestImportsGoOneWay(t *testing.T) {
+	_, all := sources(t)
+	for _, file := range all {
+		may, known := allowed(file.Package)
+		require.Truef(t, known, "%s: package has no row in the table of layers", file.Path)
+		for _, imported := range file.imports() {
+			ours, isOurs := strings.CutPrefix(imported, module+"/")
+			switch {
+			case !isOurs:
+				require.NoError(t, foreign(file, imported))
+			case file.test():
+				require.NotEqualf(t, "capi", ours, "%s: nobody imports capi", file.Path)
+			default:
+				require.Truef(t, within(ours, may), "%s imports %s; want one of %v", file.Path, ours, may)
+			}
+		}
+	}
+}
+
+func allowed(pkg string) (may []string, known bool) {
+	for _, layer := range layers {
+		if within(pkg, layer.packages) {
+			return append([]string{"core/status", "place"}, layer.may...), true
+		}
+	}
+	return nil, false
+}
+
+// foreign refuses what is neither standard library nor in the table of third parties.
+func foreign(file *source, imported string) error {
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return nil
+	}
+	for name, packages := range thirdParty {
+		if imported != name && !strings.HasPrefix(imported, name+"/") {
+			continue
+		}
+		if file.test() || within(file.Package, packages) {
+			return nil
+		}
+	}
+	return &importError{file.Path, imported}
+}
+
+type importError struct{ path, imported string }
+
+func (e *importError) Error() string {
+	return e.path + " imports " + e.imported + "; want a module that the table of third parties allows there"
+}
+
+// TestRulesCanFail shows that the table refuses what it should.
+func TestRulesCanFail(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"core/runtime", "alloc", true},
+		{"core/runtime", "core/status", true},
+		{"core/runtime", "kernels/host", false},
+		{"core/op", "core/graph", false},
+		{"kernels/host", "core/runtime", false},
+		{"alloc", "core/runtime", false},
+		{"capi", "kernels/host", true},
+		{"core/dtype", "core/shape", false},
+	} {
+		may, known := allowed(c.from)
+		require.True(t, known)
+		require.Equalf(t, c.ok, within(c.to, may), "%s -> %s", c.from, c.to)
+	}
+	_, known := allowed("util")
+	require.False(t, known)
+	require.Error(t, foreign(&source{Path: "alloc/x.go", Package: "alloc"}, "github.com/stretchr/testify/require"))
+}
+
+// TestLicencesAreShipped fails if a module that is linked into the library is not named in the
+// file of third-party licences, which goes into the wheel.
+func TestLicencesAreShipped(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./capi")
+	list.Dir = root
+	out, err := list.Output()
+	require.NoError(t, err)
+	licences, err := os.ReadFile(filepath.Join(root, "THIRD_PARTY_LICENSES.md"))
+	require.NoError(t, err)
+	for _, linked := range strings.Fields(string(out)) {
+		if linked != module {
+			require.Contains(t, string(licences), linked)
+		}
+	}
+}
