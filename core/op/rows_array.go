@@ -16,9 +16,9 @@ var (
 )
 
 var reduceRows = []Row{
-	{ID: 100, Name: "sum", Kind: Reduce, In: x, Accepts: bitExact, Types: summed, Shape: reduced, ULP: rounded, Python: method, ONNX: "ReduceSum-13",
+	{ID: 100, Name: "sum", Kind: Reduce, In: x, Accepts: bitExact, Types: summed, Shape: reduced, ULP: rounded, Python: byHand, ONNX: "ReduceSum-13",
 		Attrs: []Attr{axisOrAxes, sumDType, keepDim}, NumPy: "np.sum(x, axis=axis, keepdims=keepdim)", Doc: "Sum; bool and int32 as int64; 0 of nothing."},
-	{ID: 101, Name: "mean", Kind: Reduce, In: x, Accepts: bitExact, Types: same, Shape: reduced, ULP: rounded, Python: method, ONNX: "ReduceMean-18",
+	{ID: 101, Name: "mean", Kind: Reduce, In: x, Accepts: bitExact, Types: same, Shape: reduced, ULP: rounded, Python: byHand, ONNX: "ReduceMean-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "mean(x, axis, keepdim)", Doc: "Arithmetic mean in x's dtype; nan of nothing."},
 	{ID: 102, Name: "max", Kind: Reduce, In: x, Accepts: bitExact, Types: same, Shape: reducedSome, Python: method, ONNX: "ReduceMax-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.max(x, axis=axis, keepdims=keepdim)", Doc: "Largest element; nan if any is."},

@@ -233,7 +233,7 @@ func gatheredShape(row *Row, args []Arg, at Attrs, r *Result) error {
 	}
 	axis, err := shape.Axis(row.Name, row.attr(at, "axis").I, x.Rank)
 	if err != nil {
-		return err
+		return status.Errorf(status.Index, "%s", err) // an IndexError in Paddle, other than elsewhere
 	}
 	r.Shape, r.Axes = x, 1<<axis
 	if index.Rank == 0 {

@@ -28,7 +28,8 @@ func viewReshape(row *Row, in *shape.Layout, at Attrs, out *[]Part) error {
 	return nil
 }
 
-// reshaped resolves 0 (that dimension of the input) and -1 (whatever is left) in a wanted shape.
+// reshaped resolves 0 (that dimension of the input) and -1 (whatever is left) in a wanted shape. For
+// an input without elements 0 is 0, and beside it -1 is what the dimensions other than 0 leave.
 func reshaped(row *Row, in *shape.Shape, want []int64) (s shape.Shape, err error) {
 	bad := func(why string) (shape.Shape, error) {
 		return s, status.Errorf(status.Invalid, "[%s] shape %s cannot become %v: %s", row.Name, in, want, why)
@@ -36,7 +37,7 @@ func reshaped(row *Row, in *shape.Shape, want []int64) (s shape.Shape, err error
 	if len(want) > shape.MaxRank {
 		return bad("too many dimensions")
 	}
-	free, known := -1, int64(1)
+	free, known, n, zero := -1, int64(1), in.Numel(), false
 	s.Rank = len(want)
 	for i, d := range want {
 		switch {
@@ -47,26 +48,40 @@ func reshaped(row *Row, in *shape.Shape, want []int64) (s shape.Shape, err error
 			continue
 		case d < -1:
 			return bad("want no negative dimension but one -1")
+		case d == 0 && n == 0:
+			zero = true
+			continue
 		case d == 0 && i < in.Rank:
 			d = in.Dims[i]
-		case d == 0 && in.Numel() != 0:
+		case d == 0:
 			return bad("0 copies a dimension that the input does not have")
 		}
 		s.Dims[i] = d
-		if d != 0 && known > (1<<62)/d {
+		if known > (1<<62)/d {
 			return bad("it is larger than the address space")
 		}
 		known *= d
 	}
-	n := in.Numel()
-	if free >= 0 && known > 0 && n%known == 0 {
-		s.Dims[free] = n / known
-		known = n
+	left := n
+	if zero {
+		left = nonzeros(in)
 	}
-	if known != n {
+	if free >= 0 && left%known == 0 {
+		s.Dims[free] = left / known
+	}
+	if s.Numel() != n {
 		return bad("the number of elements differs")
 	}
 	return s, nil
+}
+
+// nonzeros is the product of the dimensions other than 0.
+func nonzeros(s *shape.Shape) int64 {
+	n := int64(1)
+	for _, d := range s.Slice() {
+		n *= max(d, 1)
+	}
+	return n
 }
 
 func viewTranspose(row *Row, in *shape.Layout, at Attrs, out *[]Part) error {

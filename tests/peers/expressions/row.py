@@ -15,7 +15,7 @@ NO_KERNEL = "no Paddle kernel"
 DEFECTS = {
     "division by zero": "an integer divided by zero raises ValueError here, a class of its own in Paddle",
     "smallest integer": "dividing the smallest int32 or int64 by -1 kills Paddle's process; it wraps",
-    "negative power": "an integer to a negative power never returns, or is 0; it raises",
+    "negative power": "an integer to a negative power never returns when it is a Python number; it truncates",
     "float to integer": "a float that an integer type cannot hold saturates, and nan is 0",
     "dtype name": "a dtype equals its name",
     "place argument": "creation functions take place=",
