@@ -115,10 +115,12 @@ func (st *storage) heap() device.Heap {
 // submit frames the operands for the device, finds the program and hands the launch to the stream,
 // which recycles it; on devices without queues the result is here already.
 func (l *launch) submit(row *op.Row) error {
-	c, s := l.ctx, l.stream
 	l.Op = row.ID
 	l.frame(row)
-	program, err := c.find(row, &l.Call)
+	if row.Kind == op.Convert && l.movesBytes() {
+		return l.dispatch(nil)
+	}
+	program, err := l.ctx.find(row, &l.Call)
 	if err == nil {
 		err = l.reserve(program)
 	}
@@ -126,14 +128,32 @@ func (l *launch) submit(row *op.Row) error {
 		l.recycle()
 		return err
 	}
-	if c.inOrder {
-		s.dev.Run(program, &l.Call)
-		err := l.err
-		l.recycle()
-		return err
+	return l.dispatch(program)
+}
+
+// movesBytes reports whether a conversion is a plain copy, which streams do without a program.
+func (l *launch) movesBytes() bool {
+	in, out := &l.In[0], &l.Out[0]
+	return in.DType == out.DType && in.IsContiguous() && out.IsContiguous()
+}
+
+// dispatch hands the launch to its stream; program nil stands for a copy of bytes.
+func (l *launch) dispatch(program device.Program) error {
+	if !l.ctx.inOrder {
+		l.enqueue(program)
+		return nil
 	}
-	l.enqueue(program)
-	return nil
+	l.start(program)
+	err := l.err
+	l.recycle()
+	return err
+}
+
+func (l *launch) start(program device.Program) device.Ticket {
+	if program == nil {
+		return l.stream.dev.Copy(&l.Call)
+	}
+	return l.stream.dev.Run(program, &l.Call)
 }
 
 // enqueue submits to a device with queues.
@@ -142,14 +162,14 @@ func (l *launch) enqueue(program device.Program) {
 	c.submit.Lock()
 	defer c.submit.Unlock()
 	inputs := len(l.stores) - l.writes
-	// The launch may be recycled before Run returns: what is noted afterwards is kept here.
+	// The launch may be recycled before start returns: what is noted afterwards is kept here.
 	var room [8]*storage
 	stores := append(room[:0], l.stores...)
 	for i, st := range stores {
 		st.pins.Add(2) // one for the launch, one for the notes below
 		s.after(st, i >= inputs)
 	}
-	t := s.dev.Run(program, &l.Call)
+	t := l.start(program)
 	s.submitted(t)
 	for i, st := range stores {
 		st.note(s, t, i >= inputs)
