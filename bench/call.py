@@ -1,0 +1,112 @@
+"""What a small call costs: x + y on two tensors of 8 float32, and what the package itself costs.
+
+Rounds of paddle_mps, NumPy and PyTorch (if it is installed) take turns, so that a change of the
+machine's speed hits all; the table shows medians and their ratios beside the bars that the project
+has set itself. Exits with 1 if a bar is missed.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import timeit
+from typing import Any, Callable
+
+import numpy as np
+
+import paddle_mps as paddle
+
+ROUNDS, CALLS, IMPORTS = 15, 20_000, 7
+# Prints the seconds and the MB of resident memory that an import takes. Linux says what is resident
+# now; a Mac only says what was at most, which is as good while memory grows.
+MEASURE = """
+import resource, sys, time
+import numpy
+
+def resident():
+    if sys.platform == "linux":
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize() / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+start, before = time.perf_counter(), resident()
+import paddle_mps
+print(time.perf_counter() - start, resident() - before)
+"""
+
+
+def adders() -> dict[str, Callable[[], Any]]:
+    """x + y of each library that is there."""
+    x = paddle.arange(8, dtype="float32")
+    a = np.arange(8, dtype=np.float32)
+    found: dict[str, Callable[[], Any]] = {"paddle_mps": lambda: x + x, "numpy": lambda: a + a}
+    try:
+        import torch
+    except ImportError:
+        print("torch is not installed: its bar is not checked")
+    else:
+        t = torch.arange(8, dtype=torch.float32)
+        found["torch"] = lambda: t + t
+    return found
+
+
+def nanoseconds() -> dict[str, float]:
+    """The median time of a call of each library."""
+    libraries = adders()
+    rounds: dict[str, list[float]] = {name: [] for name in libraries}
+    for _ in range(ROUNDS):
+        for name, add in libraries.items():
+            rounds[name].append(timeit.timeit(add, number=CALLS) / CALLS * 1e9)
+    return {name: statistics.median(times) for name, times in rounds.items()}
+
+
+def import_cost() -> tuple[float, float]:
+    """Milliseconds and MB that importing the package takes when NumPy is imported already.
+
+    The sources are compiled beforehand, as an installation does.
+    """
+    runs = []
+    with tempfile.TemporaryDirectory() as cache:
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        env["PYTHONPYCACHEPREFIX"] = cache
+        for _ in range(1 + IMPORTS):
+            command = [sys.executable, "-c", MEASURE]
+            answer = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+            runs.append([float(number) for number in answer.stdout.split()])
+    warm = runs[1:]
+    return statistics.median(r[0] for r in warm) * 1e3, statistics.median(r[1] for r in warm)
+
+
+def library_size() -> float:
+    """MB of the library."""
+    folder = pathlib.Path(paddle.__file__).parent
+    return max(os.path.getsize(f) for f in folder.glob("libpaddlemps.*")) / 1e6
+
+
+def row(what: str, value: float, unit: str, bar: float | None = None) -> bool:
+    good = bar is None or value <= bar
+    limit = "" if bar is None else f"{bar:>10g} {'ok' if good else 'MISSED'}"
+    print(f"{what:<34}{value:>10.2f} {unit:<4}{limit}")
+    return good
+
+
+def main() -> int:
+    print(f"{'':<34}{'measured':>10} {'':<4}{'bar':>10}")
+    times = nanoseconds()
+    good = [row(f"x + y, {name}", t, "ns") for name, t in times.items()]
+    for name, bar in (("numpy", 4.0), ("torch", 1.3)):
+        if name in times:
+            good.append(row(f"paddle_mps / {name}", times["paddle_mps"] / times[name], "", bar))
+    milliseconds, megabytes = import_cost()
+    good.append(row("import beyond NumPy", milliseconds, "ms", 60))
+    good.append(row("memory beyond Python and NumPy", megabytes, "MB", 20))
+    good.append(row("library", library_size(), "MB", 8))
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,671 @@
+"""Tensors from data, from a value, from a range and from the random number generator."""
+
+from __future__ import annotations
+
+import functools
+import math
+from ctypes import byref, c_int64, c_void_p
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
+
+import numpy as np
+
+from . import _dtype, _ids, _place
+from ._call import (
+    call,
+    checked,
+    deliver,
+    either,
+    element_type,
+    fresh,
+    index,
+    integer,
+    integers,
+    meta,
+    number,
+    renamed,
+    scalar,
+    whole,
+)
+from ._dlpack import from_dlpack
+from ._dtype import DType, DTypeLike
+from ._errors import UnsupportedError
+from ._library import Word, library
+from ._place import Place
+from ._random import one_seed
+from ._tensor import Tensor
+
+if TYPE_CHECKING:
+    from ._typing import Data, PlaceLike, Scalar, ShapeLike
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# ---- What all functions here share
+
+
+def where(place: PlaceLike | None, device: PlaceLike | None) -> Place:
+    """The place that place= or device= names, or the current one; both are a TypeError."""
+    if place is not None and device is not None:
+        raise TypeError("[place] got place= and device=; want one of them")
+    given = place if place is not None else device
+    return _place.current() if given is None else _place.place(given)
+
+
+def refuse(requires_grad: Any = False, pin_memory: Any = False) -> None:
+    """Raises for what is asked for and does not exist."""
+    if requires_grad:
+        raise UnsupportedError("[requires_grad] got True; want False: there are no gradients yet")
+    if pin_memory:
+        raise UnsupportedError("[pin_memory] got True; want False: memory of mps devices is the CPU's own")
+
+
+def dims(shape: ShapeLike | None) -> tuple[int, ...]:
+    """A shape from whatever Paddle takes for one; None is that of a 0-d tensor.
+
+    Raises:
+        TypeError: it holds something else than whole numbers.
+        ValueError: a dimension is negative.
+    """
+    found = () if shape is None else whole("shape", shape)
+    if any(n < 0 for n in found):
+        raise ValueError(f"[shape] got {list(found)}; want dimensions from 0")
+    return found
+
+
+def floating(dtype: DTypeLike | None) -> DType:
+    """The given dtype, or the default one."""
+    return _dtype.default() if dtype is None else _dtype.dtype(dtype)
+
+
+def make(op: Word, place: Place, *attributes: Any) -> Tensor:
+    """Runs an operator that has no operands."""
+    return call(op, (), attributes, None, place.word)
+
+
+def sized(function: Function) -> Function:
+    """Lets the dimensions stand as arguments of their own, f(2, 3) for f([2, 3]), and takes size=."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
+            args = (args,)
+        return function(*args, **kwargs)
+
+    return renamed(size="shape")(wrapper)  # type: ignore[return-value]
+
+
+def value_of(x: Any) -> Any:
+    """A bound or a fill value as a Python number: it may be a NumPy scalar or a tensor of one."""
+    return x.item() if isinstance(x, (Tensor, np.ndarray, np.generic)) else x
+
+
+# ---- From data
+
+
+def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
+    """A tensor with a copy of an array; arrays of uint16 hold bfloat16."""
+    if array.dtype not in _dtype.BY_NUMPY:
+        names = ", ".join(str(d) for d in _dtype.BY_NUMPY)
+        raise ValueError(f"[to_tensor] the data is {array.dtype}; want one of {names}")
+    data = np.ascontiguousarray(array).reshape(array.shape)
+    shape = (c_int64 * data.ndim)(*data.shape)
+    handle = Word()
+    checked(
+        library.pmps_tensor_from_host,
+        byref(place.struct),
+        _dtype.BY_NUMPY[data.dtype].number,
+        data.ndim,
+        shape,
+        c_void_p(data.ctypes.data),
+        byref(handle),
+    )
+    return fresh(handle)
+
+
+def to_tensor(
+    data: Data,
+    dtype: DTypeLike | None = None,
+    place: PlaceLike | None = None,
+    stop_gradient: bool = True,
+    *,
+    device: PlaceLike | None = None,
+    zero_copy: bool = False,
+) -> Tensor:
+    """A tensor with a copy of data.
+
+    Args:
+        data: a number, nested lists or tuples of numbers, a NumPy array or scalar, or a tensor.
+        dtype: None: int64, bool or the default dtype for Python numbers; else the data's own.
+        place: where the tensor lives; None: the current place. device= is another name for it.
+        stop_gradient: True; there are no gradients yet.
+        zero_copy: share the memory of a NumPy array or CPU tensor instead of copying it: writing
+            through either is seen through the other.
+
+    Raises:
+        TypeError: data is no such thing; or float64 on an mps device, which has none.
+        ValueError: lists of different lengths, or an array of a dtype that there is not.
+        UnsupportedError: stop_gradient is False; or zero_copy with data that cannot be shared as it is.
+    """
+    target = where(place, device)
+    refuse(requires_grad=not stop_gradient)
+    if zero_copy:
+        return shared(data, dtype, target)
+    if isinstance(data, Tensor):
+        copy = data.to(target) if target != meta(data).place else data
+        return copy.cast(dtype or meta(data).dtype)
+    if isinstance(data, (np.ndarray, np.generic)):
+        array = np.asarray(data)
+    elif isinstance(data, (bool, int, float, complex, list, tuple)):
+        array = from_python(data, dtype is None)
+    else:
+        raise TypeError(
+            f"[to_tensor] data is {type(data).__name__}; want a number, a list, a tuple, an array or a Tensor"
+        )
+    if dtype is None:
+        return from_array(array, target)
+    return from_array(converted(array, _dtype.dtype(dtype)), target)
+
+
+def from_python(data: Any, by_default: bool) -> np.ndarray[Any, Any]:
+    """An array of Python numbers; floating-point ones in the default dtype if that is asked for."""
+    array = np.array(data)
+    if array.dtype.kind == "c":
+        raise UnsupportedError("[to_tensor] the data is complex; want real numbers: there are no complex dtypes")
+    if array.dtype.kind == "f" and by_default and not has_tensor(data):
+        return converted(array, _dtype.default())
+    if array.dtype.kind == "i":
+        return array.astype(np.int64)
+    return array
+
+
+def has_tensor(data: Any) -> bool:
+    return isinstance(data, Tensor) or (isinstance(data, (list, tuple)) and any(map(has_tensor, data)))
+
+
+def converted(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
+    """An array in another dtype: NumPy has no bfloat16 and warns where Paddle converts in silence."""
+    if _dtype.BY_NUMPY.get(array.dtype) is dtype:
+        return array
+    if dtype is _dtype.bfloat16 or array.dtype == np.uint16 or array.dtype.kind == "f":
+        cpu_tensor = from_array(array, _place.cpu)
+        return cpu_tensor.cast(dtype).numpy()
+    return array.astype(dtype.numpy)
+
+
+def shared(data: Data, dtype: DTypeLike | None, place: Place) -> Tensor:
+    """A tensor over the memory of data."""
+    if place.kind != _place.CPU:
+        raise UnsupportedError(f"[to_tensor] zero_copy on {place}; want the CPU, where the data is")
+    if not isinstance(data, (Tensor, np.ndarray)):
+        raise UnsupportedError(f"[to_tensor] zero_copy of {type(data).__name__}; want a NumPy array or a Tensor")
+    x = data.detach() if isinstance(data, Tensor) else from_dlpack(data)
+    if dtype is not None and x.dtype is not _dtype.dtype(dtype):
+        raise UnsupportedError(f"[to_tensor] zero_copy of {x.dtype.name} as {dtype}; want the data's own dtype")
+    return x
+
+
+# ---- From a value
+
+
+@renamed(size="shape")
+def full(
+    shape: ShapeLike,
+    fill_value: Scalar | str | Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of one value.
+
+    Args:
+        shape: dimensions, from 0.
+        fill_value: a number, a string of one, or a tensor of one element.
+        dtype: None: bool for a bool, else the default dtype, as in Paddle (of integers, too).
+        out: takes the result and is returned.
+        device, place: where the tensor lives; None: the current place.
+
+    Raises:
+        TypeError: fill_value is no such thing.
+        ValueError: a dimension is negative, or the string is no number.
+    """
+    refuse(requires_grad, pin_memory)
+    value = value_of(fill_value)
+    if isinstance(value, str):
+        value = float(value)
+    if scalar(value) is None:
+        raise TypeError(f"[full] fill_value is {type(value).__name__}; want a number, a string of one or a Tensor")
+    if dtype is None:
+        dtype = _dtype.bool_ if isinstance(value, bool) else _dtype.default()
+    return deliver(filled(dims(shape), value, _dtype.dtype(dtype), where(place, device)), out)
+
+
+def filled(shape: tuple[int, ...], value: Any, dtype: DType, place: Place) -> Tensor:
+    attributes = integers("shape", shape), either("fill_value", value), element_type("dtype", dtype)
+    return make(_ids.FULL, place, *attributes)
+
+
+@sized
+def zeros(
+    shape: ShapeLike | None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of zeros; see `full`."""
+    refuse(requires_grad, pin_memory)
+    return deliver(filled(dims(shape), 0, floating(dtype), where(place, device)), out)
+
+
+@sized
+def ones(
+    shape: ShapeLike | None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of ones; see `full`."""
+    refuse(requires_grad, pin_memory)
+    return deliver(filled(dims(shape), 1, floating(dtype), where(place, device)), out)
+
+
+@sized
+def empty(
+    shape: ShapeLike | None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor whose elements are whatever the memory held; see `full`."""
+    refuse(requires_grad, pin_memory)
+    return deliver(blank(dims(shape), floating(dtype), where(place, device)), out)
+
+
+def blank(shape: tuple[int, ...], dtype: DType, place: Place) -> Tensor:
+    handle = Word()
+    array = (c_int64 * len(shape))(*shape)
+    checked(library.pmps_tensor_empty, byref(place.struct), dtype.number, len(shape), array, byref(handle))
+    return fresh(handle)
+
+
+def like(x: Tensor, dtype: DTypeLike | None, place: PlaceLike | None, device: PlaceLike | None) -> Any:
+    """(shape, dtype, place) of x, unless others are given."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"[like] x is {type(x).__name__}; want a Tensor")
+    m = meta(x)
+    given = m.place if place is None and device is None else where(place, device)
+    return m.shape, m.dtype if dtype is None else _dtype.dtype(dtype), given
+
+
+@renamed(input="x")
+def zeros_like(
+    x: Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros in the shape, and unless given the dtype and place, of x."""
+    refuse(requires_grad, pin_memory)
+    shape, kind, target = like(x, dtype, place, device)
+    return filled(shape, 0, kind, target)
+
+
+@renamed(input="x")
+def ones_like(
+    x: Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Ones in the shape, and unless given the dtype and place, of x."""
+    refuse(requires_grad, pin_memory)
+    shape, kind, target = like(x, dtype, place, device)
+    return filled(shape, 1, kind, target)
+
+
+@renamed(input="x")
+def full_like(
+    x: Tensor,
+    fill_value: Scalar | Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """One value in the shape, and unless given the dtype and place, of x."""
+    shape, kind, target = like(x, dtype, place, device)
+    refuse(requires_grad, pin_memory)
+    return full(shape, fill_value, kind, place=target)
+
+
+@renamed(input="x")
+def empty_like(
+    x: Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Any values in the shape, and unless given the dtype and place, of x."""
+    refuse(requires_grad, pin_memory)
+    return blank(*like(x, dtype, place, device))
+
+
+# ---- Ranges
+
+
+def arange(
+    start: Scalar | Tensor = 0,
+    end: Scalar | Tensor | None = None,
+    step: Scalar | Tensor = 1,
+    dtype: DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """start, start + step, ... before end; arange(n) counts from 0.
+
+    Args:
+        dtype: None: int64, or the default dtype if a bound or the step is a float.
+
+    Raises:
+        ValueError: the step is 0, or a bound is not finite.
+    """
+    refuse(requires_grad, pin_memory)
+    if end is None:
+        start, end = 0, start
+    bounds = [value_of(start), value_of(end), value_of(step)]
+    if any(scalar(b) is None for b in bounds):
+        raise TypeError(f"[arange] start, end and step are {bounds}; want numbers")
+    if not all(math.isfinite(b) for b in bounds) or bounds[2] == 0:
+        raise ValueError(f"[arange] start, end and step are {bounds}; want finite numbers and a step that is not 0")
+    fraction = any(isinstance(b, float) for b in bounds)
+    kind = (_dtype.default() if fraction else _dtype.int64) if dtype is None else _dtype.dtype(dtype)
+    if not kind.is_floating:
+        bounds = [int(b) for b in bounds]
+    made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device))
+    return deliver(made, out)
+
+
+def counted(start: Any, end: Any, step: Any, dtype: DType, place: Place) -> Tensor:
+    if step == 0:
+        raise ValueError(f"[arange] the step is 0 in {dtype.name}; want another one")
+    exact = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
+    count = -((start - end) // step) if exact else math.ceil((end - start) / step)
+    attributes = either("start", start), either("step", step), integer("count", max(count, 0))
+    return make(_ids.RANGE, place, *attributes, element_type("dtype", dtype))
+
+
+@renamed(end="stop", steps="num")
+def linspace(
+    start: Scalar | Tensor,
+    stop: Scalar | Tensor,
+    num: int | float | Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """num values at equal distances from start to stop, both included.
+
+    Raises:
+        ValueError: num is negative.
+    """
+    refuse(requires_grad)
+    count, kind, target = int(value_of(num)), floating(dtype), where(place, device)
+    if count < 0:
+        raise ValueError(f"[linspace] num is {count}; want a number from 0")
+    if count == 0:
+        return deliver(blank((0,), kind, target), out)
+    bounds = number("start", value_of(start)), number("stop", value_of(stop))
+    attributes = *bounds, integer("count", count), element_type("dtype", kind)
+    return deliver(make(_ids.LINSPACE, target, *attributes), out)
+
+
+# ---- Random numbers
+
+
+def random(op: Word, shape: ShapeLike, dtype: DType, place: Place, *attributes: Any) -> Tensor:
+    last = element_type("dtype", dtype)
+    return make(op, place, integers("shape", dims(shape)), *attributes, last)
+
+
+@sized
+def randn(
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Normally distributed values with mean 0 and standard deviation 1.
+
+    Args:
+        shape: dimensions, from 0; they may stand as arguments of their own.
+        dtype: a floating-point dtype; None: the default one.
+        out: takes the result and is returned.
+        device, place: where the tensor lives; None: the current place. The same seed gives the
+            same values everywhere.
+
+    Raises:
+        UnsupportedError: dtype is no floating-point dtype.
+    """
+    refuse(requires_grad, pin_memory)
+    return deliver(normals(shape, 0.0, 1.0, floating(dtype), where(place, device)), out)
+
+
+standard_normal = randn
+
+
+def normals(shape: ShapeLike, mean: float, std: float, dtype: DType, place: Place) -> Tensor:
+    return random(_ids.NORMAL, shape, dtype, place, number("mean", mean), number("std", std))
+
+
+@sized
+def rand(
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Uniformly distributed values in [0, 1); see `randn`."""
+    refuse(requires_grad, pin_memory)
+    return deliver(uniforms(shape, 0.0, 1.0, floating(dtype), where(place, device)), out)
+
+
+def uniforms(shape: ShapeLike, low: float, high: float, dtype: DType, place: Place) -> Tensor:
+    return random(_ids.UNIFORM, shape, dtype, place, number("min", low), number("max", high))
+
+
+def uniform(
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    min: float = 0,
+    max: float = 1.0,
+    seed: int = 0,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniformly distributed values in [min, max).
+
+    Args:
+        seed: not 0: these values come from a generator of their own with this seed.
+    """
+    refuse(requires_grad)
+    target = where(place, device)
+    with one_seed(target, seed):
+        return deliver(uniforms(shape, value_of(min), value_of(max), floating(dtype), target), out)
+
+
+@renamed(size="shape")
+def normal(
+    mean: float | Tensor = 0.0,
+    std: float | Tensor = 1.0,
+    shape: ShapeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+) -> Tensor:
+    """Normally distributed values.
+
+    Args:
+        mean, std: numbers, or tensors that say them element by element; the result then has the
+            shape that they broadcast to.
+        shape: dimensions, where mean and std are numbers.
+
+    Raises:
+        TypeError: numbers without a shape.
+    """
+    given = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if given:
+        centre = sum(given[1:], given[0]) * 0
+        noise = normals(centre.shape, 0.0, 1.0, centre.dtype, centre.place)
+        return deliver(noise * std + mean + centre, out)
+    if shape is None:
+        raise TypeError("[normal] mean and std are numbers and there is no shape; want one")
+    return deliver(normals(shape, float(mean), float(std), _dtype.default(), where(place, device)), out)
+
+
+def randint(
+    low: int = 0,
+    high: int | None = None,
+    shape: ShapeLike = (1,),
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+) -> Tensor:
+    """Uniformly distributed integers in [low, high), or in [0, low) without high.
+
+    Args:
+        dtype: an integer dtype; None: int64.
+
+    Raises:
+        ValueError: there is no integer in the range.
+    """
+    bounds = (0, index("low", low)) if high is None else (index("low", low), index("high", high))
+    if bounds[0] >= bounds[1]:
+        raise ValueError(f"[randint] the range is [{bounds[0]}, {bounds[1]}); want low below high")
+    kind = _dtype.int64 if dtype is None else _dtype.dtype(dtype)
+    ends = integer("low", bounds[0]), integer("high", bounds[1])
+    return random(_ids.RANDINT, shape, kind, where(place, device), *ends)
+
+
+def randint_like(
+    x: Tensor, low: int = 0, high: int | None = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
+    """Random integers in the shape, place and unless given the dtype of x; see `randint`."""
+    shape, kind, target = like(x, dtype, None, None)
+    if not kind.is_floating:
+        return randint(low, high, shape, kind, place=target)
+    return randint(low, high, shape, place=target).cast(kind)
+
+
+def randperm(
+    n: int,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The integers from 0 to n - 1 in random order.
+
+    Raises:
+        ValueError: n is negative.
+    """
+    refuse(requires_grad, pin_memory)
+    count = index("n", n)
+    if count < 0:
+        raise ValueError(f"[randperm] n is {count}; want a number from 0")
+    attributes = integer("count", count), element_type("dtype", _dtype.dtype(dtype))
+    return deliver(make(_ids.RANDPERM, where(place, device), *attributes), out)
+
+
+def rand_like(
+    input: Tensor,
+    name: str | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniformly distributed values in [0, 1), in the shape, dtype and place of the input."""
+    refuse(requires_grad)
+    shape, kind, target = like(input, dtype, place, device)
+    return uniforms(shape, 0.0, 1.0, kind, target)
+
+
+@renamed(input="x")
+def randn_like(
+    x: Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normally distributed values with mean 0 and deviation 1, in the shape, dtype and place of x."""
+    refuse(requires_grad)
+    shape, kind, target = like(x, dtype, place, device)
+    return normals(shape, 0.0, 1.0, kind, target)

@@ -1,0 +1,345 @@
+"""Devices: which there are, what they can, how much memory they use, and which one is current.
+
+Functions take the mps device that they are about as an int, 'mps', 'mps:N' or an MPSPlace; None is
+the current one. Where the machine has no mps device, counters are 0 and everything else raises.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _place, _random, _stream
+from ._call import collect, flush
+from ._errors import DeviceError, check
+from ._library import find, library
+from ._place import Place, device_name, mps_place
+from ._random import GeneratorState
+from ._structs import DeviceInfo, MemoryStats, Stat
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from ._typing import DeviceLike
+
+# ---- Which there are
+
+
+def device_count() -> int:
+    """The number of mps devices of this machine."""
+    return int(library.pmps_device_count(_place.MPS))
+
+
+def is_available() -> bool:
+    """Whether the machine has an mps device, or PADDLE_MPS_DEVICE=host emulates one."""
+    return device_count() > 0
+
+
+def is_initialized() -> bool:
+    """Whether the mps devices can be used: they are set up when the package is imported."""
+    return is_available()
+
+
+def is_compiled_with_mps() -> bool:
+    """True: every build of the package knows mps."""
+    return True
+
+
+class DeviceProperties(NamedTuple):
+    """What a device is.
+
+    Attributes:
+        name: "Apple M3 Max", "Emulated MPS (CPU: ...)".
+        backend: "metal", "host" or "fake".
+        total_memory: bytes.
+        recommended_memory: bytes that one process should stay below.
+        major, minor: the GPU family; 0.0 for a CPU.
+        multi_processor_count: GPU cores, or threads.
+        uuid: what tells the device from others.
+        has_float64, has_bfloat16: whether it has these dtypes.
+    """
+
+    name: str
+    backend: str
+    total_memory: int
+    recommended_memory: int
+    major: int
+    minor: int
+    multi_processor_count: int
+    uuid: str
+    has_float64: bool
+    has_bfloat16: bool
+
+
+def properties_of(place: Place) -> DeviceProperties:
+    """What the device of a place is; DeviceError says why there is none."""
+    info = DeviceInfo()
+    info.struct_size = ctypes.sizeof(DeviceInfo)
+    check(library.pmps_device_get_info(byref(place.struct), byref(info)))
+    fields = {name: getattr(info, name) for name in DeviceProperties._fields}
+    for name, value in fields.items():
+        if isinstance(value, bytes):
+            fields[name] = value.decode("utf-8", "replace")
+    fields.update(has_float64=bool(info.has_float64), has_bfloat16=bool(info.has_bfloat16))
+    return DeviceProperties(**fields)
+
+
+def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
+    """What an mps device is.
+
+    Raises:
+        DeviceError: the machine has no such device.
+        ValueError: device names none.
+    """
+    return properties_of(mps_place(device))
+
+
+def get_device_name(device: DeviceLike | None = None) -> str:
+    """The name of an mps device; see `get_device_properties`."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: DeviceLike | None = None) -> tuple[int, int]:
+    """The GPU family of an mps device as (major, minor)."""
+    properties = get_device_properties(device)
+    return properties.major, properties.minor
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether the current mps device computes in bfloat16; False where there is none."""
+    return is_available() and get_device_properties().has_bfloat16
+
+
+# ---- Which one is current
+
+
+def use(place: Place) -> Place:
+    """Makes a place the current one, after asking whether the machine has it."""
+    if place.kind == _place.MPS:
+        properties_of(place)
+    _place.set_current(place)
+    return place
+
+
+def set_device(device: DeviceLike | None) -> Place:
+    """Sets where tensors go that are made without a place.
+
+    Args:
+        device: 'cpu', 'mps', 'mps:N', the index of an mps device, or a Place. Without an mps
+            device an index means the CPU, as in Paddle without a GPU; so does None.
+
+    Returns:
+        The place.
+
+    Raises:
+        DeviceError: the machine has no such device.
+        ValueError: device names none.
+    """
+    if device is None or (isinstance(device, int) and not is_available()):
+        return use(_place.cpu)
+    return use(mps_place(device) if isinstance(device, int) else _place.place(device))
+
+
+def get_device(input: Any = None) -> str:
+    """The current place, or that of a tensor, as 'cpu' or 'mps:N'."""
+    return device_name(_place.current() if input is None else input.place)
+
+
+def set_mps_device(device: DeviceLike) -> None:
+    """Makes an mps device the current place.
+
+    Raises:
+        DeviceError: the machine has no such device.
+        ValueError: device names none.
+    """
+    use(mps_place(device))
+
+
+def current_device() -> int:
+    """The index of the mps device that functions without a device are about."""
+    return mps_place(None).index
+
+
+class device_guard:
+    """Makes a place the current one inside a with block.
+
+    Args:
+        device: as for `set_device`; None leaves everything as it is.
+    """
+
+    def __init__(self, device: DeviceLike | None = None) -> None:
+        self._device = device
+        self._before: list[Place] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_place.current())
+        if self._device is not None:
+            given = self._device
+            use(mps_place(given) if isinstance(given, int) else _place.place(given))
+
+    def __exit__(self, *exc: object) -> None:
+        _place.set_current(self._before.pop())
+
+
+def synchronize(device: DeviceLike | None = None) -> None:
+    """Waits until all work of a device (None: the current one, which may be the CPU) is done.
+
+    Raises:
+        DeviceError: work has failed, which is said once; or the machine has no such device.
+    """
+    if device is None:
+        place = _place.current()
+    else:
+        place = mps_place(device) if isinstance(device, int) else _place.place(device)
+    flush()
+    if place.kind == _place.MPS:
+        _stream.synchronize(place)
+
+
+def synchronize_mps(device: DeviceLike | None = None) -> None:
+    """Waits until all work of an mps device is done; see `synchronize`."""
+    flush()
+    _stream.synchronize(mps_place(device))
+
+
+# ---- Memory
+
+
+def stats(device: DeviceLike | None) -> MemoryStats | None:
+    """The memory statistics of an mps device, None where there is no mps device at all."""
+    place = mps_place(device)
+    if not is_available():
+        return None
+    flush()
+    found = MemoryStats()
+    found.struct_size = ctypes.sizeof(MemoryStats)
+    check(library.pmps_memory_get_stats(byref(place.struct), byref(found)))
+    return found
+
+
+def figure(device: DeviceLike | None, stat: str, field: str) -> int:
+    found = stats(device)
+    return 0 if found is None else int(getattr(getattr(found, stat), field))
+
+
+def memory_allocated(device: DeviceLike | None = None) -> int:
+    """Bytes that live tensors of an mps device hold."""
+    return figure(device, "allocated_bytes", "current")
+
+
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
+    """The largest value of `memory_allocated` so far, or since it was reset."""
+    return figure(device, "allocated_bytes", "peak")
+
+
+def memory_reserved(device: DeviceLike | None = None) -> int:
+    """Bytes that an mps device has taken from the system, for tensors and for reuse."""
+    return figure(device, "reserved_bytes", "current")
+
+
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
+    """The largest value of `memory_reserved` so far, or since it was reset."""
+    return figure(device, "reserved_bytes", "peak")
+
+
+current_allocated_memory = memory_allocated
+driver_allocated_memory = memory_reserved
+
+
+def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
+    """Makes the peaks of an mps device the current values."""
+    flush()
+    if is_available():
+        check(library.pmps_memory_reset_peak(byref(mps_place(device).struct)))
+
+
+# The library keeps all peaks together, so either name resets both.
+reset_max_memory_allocated = reset_peak_memory_stats
+reset_max_memory_reserved = reset_peak_memory_stats
+
+
+def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
+    """All memory statistics, by names like "allocated_bytes.current"; empty without an mps device."""
+    found = stats(device)
+    result: dict[str, int] = {}
+    for name in [f[0] for f in MemoryStats._fields_ if f[0] != "struct_size"] if found else []:
+        value = getattr(found, name)
+        if isinstance(value, int):
+            result[name] = value
+        else:
+            result.update({f"{name}.{f[0]}": getattr(value, f[0]) for f in Stat._fields_})
+    return result
+
+
+def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
+    """(free, total) bytes of an mps device, as this process may use them.
+
+    Raises:
+        DeviceError: the machine has no such device.
+    """
+    properties = get_device_properties(device)
+    found = stats(device)
+    taken = 0 if found is None else found.reserved_bytes.current
+    limit = properties.total_memory if found is None else found.limit_bytes
+    return max(limit - taken, 0), properties.total_memory
+
+
+def recommended_max_memory(device: DeviceLike | None = None) -> int:
+    """Bytes that one process should stay below on an mps device; 0 without one."""
+    return get_device_properties(device).recommended_memory if is_available() else 0
+
+
+def empty_cache(device: DeviceLike | None = None) -> None:
+    """Returns memory that no tensor of an mps device holds to the system."""
+    collect()
+    if is_available():
+        check(library.pmps_memory_empty_cache(byref(mps_place(device).struct)))
+
+
+# ---- Random numbers
+
+
+def manual_seed(seed: int) -> None:
+    """Starts the generator of the current mps device anew, if there is one."""
+    if is_available():
+        _random.set_seed(mps_place(None), seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Starts the generators of all mps devices anew."""
+    for index in range(device_count()):
+        _random.set_seed(_place.of(_place.MPS, index), seed)
+
+
+def seed() -> int:
+    """Starts the generator of the current mps device with a seed of its own, which is returned."""
+    chosen = _random.clock_seed()
+    manual_seed(chosen)
+    return chosen
+
+
+def get_rng_state(device: DeviceLike | None = None) -> GeneratorState:
+    """Where the generator of an mps device stands."""
+    return _random.get_state(mps_place(device))
+
+
+def set_rng_state(state: GeneratorState, device: DeviceLike | None = None) -> None:
+    """Puts the generator of an mps device where another one stood."""
+    _random.set_state(mps_place(device), state)
+
+
+# ---- About the package
+
+
+def show_config() -> None:
+    """Prints version, library and devices: what a report of a problem should hold."""
+    print(f"paddle_mps {__version__}, library {library.pmps_version().decode()} at {find()}")
+    for place in _random.all_places():
+        properties = properties_of(place)
+        memory = f"{properties.total_memory / 2**30:.1f} GiB"
+        print(f"{device_name(place)}: {properties.name}, backend {properties.backend}, {memory}")
+    if not is_available():
+        try:
+            get_device_properties(0)
+        except DeviceError as error:
+            print(error)

@@ -1,0 +1,59 @@
+"""The exceptions of the package, and how an error of the library becomes one."""
+
+from __future__ import annotations
+
+from ._library import quick
+
+
+class OutOfMemoryError(MemoryError, RuntimeError):
+    """A device has no memory left, after caches were emptied and garbage was collected."""
+
+
+class UnsupportedError(NotImplementedError):
+    """Nothing here can do what was asked for. Every NotImplementedError is a RuntimeError."""
+
+
+class DeviceError(RuntimeError):
+    """The machine has no such device, or the device failed."""
+
+
+class IntegerDivisionError(ValueError, RuntimeError):
+    """An integer was divided by zero. Paddle calls it InvalidArgument and raises a RuntimeError."""
+
+
+# pmps_code: exception. A code that a newer library may add is a RuntimeError.
+EXCEPTIONS: dict[int, type[Exception]] = {
+    1: ValueError,  # INVALID_ARGUMENT
+    2: TypeError,  # TYPE_MISMATCH
+    3: IndexError,  # INDEX_OUT_OF_RANGE
+    4: OutOfMemoryError,  # OUT_OF_MEMORY
+    5: UnsupportedError,  # UNSUPPORTED
+    6: DeviceError,  # UNAVAILABLE
+    7: DeviceError,  # DEVICE_FAILED
+    8: ValueError,  # INVALID_HANDLE
+    9: RuntimeError,  # FORKED
+    10: RuntimeError,  # INTERNAL
+    11: KeyError,  # NOT_FOUND
+    12: IntegerDivisionError,  # ARITHMETIC
+}
+
+
+def exception(error: int | None) -> Exception:
+    """The exception for an owned `pmps_error *`, which is freed."""
+    if not error:
+        return RuntimeError("[paddle_mps] a call failed without an error; want one")
+    code = quick.pmps_error_code(error)
+    message = quick.pmps_error_message(error).decode("utf-8", "replace")
+    quick.pmps_error_free(error)
+    return EXCEPTIONS.get(code, RuntimeError)(message)
+
+
+def check(error: int | None) -> None:
+    """Raises what a fallible function of the library returned, unless it is NULL."""
+    if error:
+        raise exception(error)
+
+
+def last_failure() -> Exception:
+    """The exception for this thread's last fast call that returned 0."""
+    return exception(quick.pmps_fast_error())

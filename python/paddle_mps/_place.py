@@ -1,0 +1,129 @@
+"""Places: the CPU, or an mps device. And the place where new tensors go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._library import Word
+from ._structs import PlaceStruct
+
+CPU, MPS = 0, 1  # pmps_place_kind
+
+
+class Place:
+    """Where a tensor lives. Equal places compare equal; `struct` and `word` are its C forms."""
+
+    __slots__ = ("index", "kind", "struct", "word")
+
+    def __init__(self, kind: int = CPU, index: int = 0) -> None:
+        self.kind = kind
+        self.index = index
+        self.struct = PlaceStruct(kind, index)
+        self.word = Word(kind << 32 | index)
+
+    def is_cpu_place(self) -> bool:
+        """Whether this is the CPU."""
+        return self.kind == CPU
+
+    def is_mps_place(self) -> bool:
+        """Whether this is an mps device."""
+        return self.kind == MPS
+
+    def get_device_id(self) -> int:
+        """The index of the device; 0 for the CPU."""
+        return self.index
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Place):
+            return self.kind == other.kind and self.index == other.index
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.index))
+
+    def __str__(self) -> str:
+        return f"Place({device_name(self)})"
+
+    __repr__ = __str__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return place, (device_name(self),)
+
+
+class CPUPlace(Place):
+    """The CPU."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(CPU, 0)
+
+
+class MPSPlace(Place):
+    """The mps device with an index. Making the object does not ask whether the machine has it."""
+
+    __slots__ = ()
+
+    def __init__(self, index: int = 0) -> None:
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < 2**31:
+            raise ValueError(f"[MPSPlace] index is {index!r}; want an int from 0")
+        super().__init__(MPS, index)
+
+
+cpu = CPUPlace()
+_known: dict[tuple[int, int], Place] = {(CPU, 0): cpu}
+_default: list[Place] = [cpu]
+
+
+def of(kind: int, index: int) -> Place:
+    """The place with a kind and an index: always the same object."""
+    key = kind, index
+    if key not in _known:
+        _known[key] = MPSPlace(index)
+    return _known[key]
+
+
+def device_name(p: Place) -> str:
+    """The place as get_device prints it: "cpu", "mps:0"."""
+    return "cpu" if p.kind == CPU else f"mps:{p.index}"
+
+
+def place(value: str | Place) -> Place:
+    """The place that a Place or one of 'cpu', 'mps' and 'mps:N' stands for; upper case is as good.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if isinstance(value, Place):
+        return value
+    if isinstance(value, str):
+        name, colon, digits = value.lower().partition(":")
+        if name == "cpu" and not colon:
+            return cpu
+        if name == "mps" and not colon:
+            return of(MPS, 0)
+        if name == "mps" and digits.isdecimal() and digits.isascii() and int(digits) < 2**31:
+            return of(MPS, int(digits))
+    raise ValueError(f"[place] got {value!r}; want 'cpu', 'mps', 'mps:N', CPUPlace() or MPSPlace(N)")
+
+
+def mps_place(device: int | str | Place | None) -> Place:
+    """The mps device that the functions of paddle_mps.mps are asked about; None: the current one."""
+    if device is None:
+        return current() if current().kind == MPS else of(MPS, 0)
+    if isinstance(device, int):
+        return MPSPlace(device)
+    found = place(device)
+    if found.kind != MPS:
+        raise ValueError(f"[mps] device is {device!r}; want an mps device: an int, 'mps', 'mps:N' or MPSPlace(N)")
+    return found
+
+
+def current() -> Place:
+    """Where tensors go that are made without a place."""
+    return _default[0]
+
+
+def set_current(p: Place) -> None:
+    """Sets where tensors go that are made without a place. The caller has seen that it exists."""
+    _default[0] = p

@@ -1,0 +1,86 @@
+"""The random number generators: one a device, Philox4x32-10 with the seed as key and a counter."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import time
+from collections.abc import Iterator
+from ctypes import byref, c_uint64
+from typing import NamedTuple
+
+from . import _place
+from ._errors import check
+from ._library import library, quick
+from ._place import Place
+
+
+class GeneratorState(NamedTuple):
+    """Where a generator stands: the same state gives the same values on every device."""
+
+    seed: int
+    counter: int
+
+
+def get_state(place: Place) -> GeneratorState:
+    """Where the generator of a place stands."""
+    seed, counter = c_uint64(), c_uint64()
+    check(quick.pmps_rng_get_state(byref(place.struct), byref(seed), byref(counter)))
+    return GeneratorState(seed.value, counter.value)
+
+
+def set_state(place: Place, state: GeneratorState) -> None:
+    """Puts the generator of a place where another stood."""
+    check(quick.pmps_rng_set_state(byref(place.struct), *GeneratorState(*state)))
+
+
+def set_seed(place: Place, seed: int) -> None:
+    """Starts the generator of a place anew."""
+    check(quick.pmps_rng_seed(byref(place.struct), whole_seed(seed)))
+
+
+def whole_seed(seed: int) -> int:
+    """A seed as a whole number from 0 below 2**64, from what int() takes, as in Paddle."""
+    number = int(seed)
+    if not 0 <= number < 2**64:
+        raise TypeError(f"[seed] got {seed!r}; want a whole number from 0 below 2**64")
+    return number
+
+
+def all_places() -> list[Place]:
+    """The CPU and every mps device of the machine."""
+    count = library.pmps_device_count(_place.MPS)
+    return [_place.cpu, *(_place.of(_place.MPS, i) for i in range(count))]
+
+
+def seed(seed: int) -> None:
+    """Starts the generators of all devices anew.
+
+    Args:
+        seed: from 0 below 2**64; the same seed gives the same values on every device.
+
+    Raises:
+        TypeError: it is outside that range.
+        ValueError: it is no number.
+    """
+    for place in all_places():
+        set_seed(place, seed)
+
+
+def clock_seed() -> int:
+    """A seed that differs from run to run."""
+    return time.time_ns() & (2**63 - 1)
+
+
+@contextlib.contextmanager
+def one_seed(place: Place, seed: int) -> Iterator[None]:
+    """Draws from a generator with this seed meanwhile; 0 draws from the device's own."""
+    if operator.index(seed) == 0:
+        yield
+        return
+    state = get_state(place)
+    set_seed(place, seed)
+    try:
+        yield
+    finally:
+        set_state(place, state)

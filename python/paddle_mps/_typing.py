@@ -1,0 +1,21 @@
+"""Types that stand in many signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+if TYPE_CHECKING:
+    from ._place import Place
+    from ._tensor import Tensor
+
+Scalar = Union[bool, int, float]
+# Whole numbers: one, several, or a tensor of them.
+Ints = Union[int, "Sequence[int | Tensor]", "Tensor"]
+ShapeLike = Ints
+PlaceLike = Union[str, "Place"]
+DeviceLike = Union[int, str, "Place"]
+# What to_tensor takes: a number, nested lists of numbers, a NumPy array or scalar, a tensor.
+Data = Any
+# What stands between the brackets of x[...].
+Index = Any
