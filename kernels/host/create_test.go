@@ -34,7 +34,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 func TestFull(t *testing.T) {
 	eachMode(t, func(t *testing.T, r *rig) {
 		for _, d := range dtype.All.Members() {
-			for where, l := range layouts(301, 303) {
+			for where, l := range layouts(31, 33) {
 				for _, v := range []op.Value{whole(1), decimal(1), {Kind: op.Bool, I: 1}} {
 					out := place(d, l, 1)
 					require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, v, {}}}))
@@ -42,6 +42,9 @@ func TestFull(t *testing.T) {
 				}
 			}
 		}
+		large := of(dtype.Int16, dims(500, 601))
+		require.NoError(t, r.call("full", &device.Call{Out: operands(large), Attrs: op.Attrs{{}, whole(-7), {}}}))
+		expect(t, large, func(int) float64 { return -7 })
 		out := of(dtype.Int64, dims(3))
 		require.NoError(t, r.call("full", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, whole(1<<53 + 1), {}}}))
 		require.Equal(t, []int64{1<<53 + 1, 1<<53 + 1, 1<<53 + 1}, out.ints())

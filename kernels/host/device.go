@@ -3,7 +3,7 @@
 // It is the `cpu` place everywhere, the reference for other devices, and, with [Config.Async], an
 // emulated GPU whose streams are real queues with a worker each. Both run the same kernels.
 //
-// How a call runs: the stream (stream.go) takes it in order, the program (program.go) hands it to
+// How a call runs: the stream (direct.go, queue.go) takes it in order, the program (program.go) hands it to
 // the kernel that the registry holds for its operator and dtype, and the kernel splits its work
 // over the threads of the device (threads.go). Kernels compute on contiguous rows: a walk (walk.go)
 // visits the elements of an operand in row-major order whatever its strides, and a lane (lane.go)
@@ -67,7 +67,8 @@ func New(c Config) *Device {
 		info: device.Info{
 			Name: c.Name, Backend: "host", UUID: c.UUID,
 			TotalMemory: c.Memory, Recommended: c.Memory / 4 * 3, Processors: c.Threads,
-			Async: c.Async, Float64: true, BFloat16: true,
+			Async: c.Async, BFloat16: true,
+			Float64: !c.Async, // an emulated GPU lacks what every GPU of its kind lacks
 		},
 		inline:  c.InlineLimit,
 		threads: startThreads(c.Threads),
@@ -77,8 +78,13 @@ func New(c Config) *Device {
 // Info describes the device.
 func (d *Device) Info() *device.Info { return &d.info }
 
-// NewStream makes a queue; with Async it has a worker of its own.
-func (d *Device) NewStream() (device.Stream, error) { return newStream(d), nil }
+// NewStream makes a stream; with Async it is a queue with a worker of its own.
+func (d *Device) NewStream() (device.Stream, error) {
+	if d.info.Async {
+		return newQueue(d), nil
+	}
+	return &direct{threads: d.threads}, nil
+}
 
 // NewEvent makes an event that counts as done.
 func (d *Device) NewEvent() (device.Event, error) { return &event{}, nil }

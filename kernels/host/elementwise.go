@@ -15,10 +15,11 @@ type mapped[D, C any] struct {
 	out    *codec[D]
 	native bool  // neither codec does anything
 	weight int64 // cost of an element, in additions
+	least  int64 // elements that are worth a thread
 }
 
 func mapping[D, C any](in *codec[C], out *codec[D], weight int64) mapped[D, C] {
-	return mapped[D, C]{in, out, in.load == nil && out.store == nil, weight}
+	return mapped[D, C]{in, out, in.load == nil && out.store == nil, weight, grain / weight}
 }
 
 // plain is a mapping whose rows are the elements themselves.
@@ -35,7 +36,7 @@ func (m *mapped[D, C]) elements(work splitter, t *threads, c *device.Call) error
 	if n == 0 {
 		return nil
 	}
-	return t.each(work, c, n, grain/m.weight)
+	return t.each(work, c, n, m.least)
 }
 
 // rowAt is elements lo to hi-1 of a contiguous operand.

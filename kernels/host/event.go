@@ -7,9 +7,15 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 )
 
+// timeline is what a point needs of its stream.
+type timeline interface {
+	Done() device.Ticket
+	Sync(t device.Ticket)
+}
+
 // point is a place in the work of a stream; the zero point lies before all work.
 type point struct {
-	stream *stream
+	stream timeline
 	ticket device.Ticket
 }
 

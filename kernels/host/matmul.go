@@ -136,6 +136,7 @@ func (k *matmul[T]) run(t *threads, c *device.Call) error {
 }
 
 // pack makes the three operands usable.
+// SAFETY: the workspace has room for each operand that is not; see workspace.
 func (j *multiplication[T]) pack(t *threads, c *device.Call) error {
 	room := c.Workspace
 	for i := left; i <= result; i++ {
@@ -198,6 +199,9 @@ func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {
 		o := &j.operands[i]
 		batch := o.Layout
 		batch.Rank -= 2
+		if o.Addr == nil {
+			clear(batch.Strides[:]) // nothing to walk where K is 0
+		}
 		at[i].begin(o.Addr, int64(unsafe.Sizeof(*new(T))), &batch)
 		at[i].seek(lo / j.strips)
 	}
@@ -223,11 +227,17 @@ func (j *multiplication[T]) strip(a, b, c unsafe.Pointer, first, last int64) boo
 	if j.byCols {
 		start := first * j.tile[1]
 		n = min(last*j.tile[1], n) - start
-		b, c = unsafe.Add(b, start*size), unsafe.Add(c, start*size)
+		c = unsafe.Add(c, start*size)
+		if j.k > 0 {
+			b = unsafe.Add(b, start*size)
+		}
 	} else {
 		start := first * j.tile[0]
 		m = min(last*j.tile[0], m) - start
-		a, c = unsafe.Add(a, start*lda*size), unsafe.Add(c, start*ldc*size)
+		c = unsafe.Add(c, start*ldc*size)
+		if j.k > 0 {
+			a = unsafe.Add(a, start*lda*size)
+		}
 	}
 	return j.product(matrix[T](c, m, n, ldc), matrix[T](a, m, j.k, lda), matrix[T](b, j.k, n, ldb),
 		int(m), int(n), int(j.k), int(lda), int(ldb), int(ldc))

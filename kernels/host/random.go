@@ -126,6 +126,7 @@ func randint(c *device.Call, dst []int64, first int64) {
 type permutation struct{ *create[int64] }
 
 func newPermutation() permutation {
+	// SAFETY: the workspace holds an int64 for every element; see workspace.
 	return permutation{newCreate(dtype.Int64, 4, func(c *device.Call, dst []int64, first int64) {
 		copy(dst, slice[int64](unsafe.Add(c.Workspace, first*8), int64(len(dst))))
 	})}

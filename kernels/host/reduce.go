@@ -111,6 +111,7 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], outer *walk, redu
 }
 
 // columns computes n outputs in runs of neighbours, going through the reduced elements once a run.
+// SAFETY: see walk.here; the rooms are the frame's, and accumulators hold no pointers.
 func (k *reduction[D, A, C]) columns(to *lane[D], outer *walk, reduced *shape.Layout, f *frame, n int64) {
 	count := reduced.Numel()
 	accumulators := int64(unsafe.Sizeof(f.rooms[0]) / unsafe.Sizeof(k.zero))

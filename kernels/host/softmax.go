@@ -120,8 +120,11 @@ func normalise(line []float64) {
 		line[i] -= top
 	}
 	vec.Exp.Row64(line, line)
-	sum := vec.Sum64(line)
+	var sum twofold // any other sum would cost more ulps than there are to spare in float64
+	for _, x := range line {
+		sum = sum.plus(x)
+	}
 	for i := range line {
-		line[i] /= sum
+		line[i] /= sum.value()
 	}
 }

@@ -93,10 +93,10 @@ func panicked(p any) error {
 // each does n pieces of work, of which least are worth a thread, and answers the first error.
 // Parts that find no idle worker run on the caller: nobody ever waits in a queue of the pool.
 func (t *threads) each(work splitter, c *device.Call, n, least int64) error {
-	parts := min(int64(t.count), n/least)
-	if parts <= 1 {
+	if n < 2*least || t.count == 1 { // before any division: small calls are counted in nanoseconds
 		return work.part(c, 0, n)
 	}
+	parts := min(int64(t.count), n/least)
 	b := batches.Get().(*batch)
 	for i := parts - 1; i > 0; i-- {
 		j := job{work, c, n * i / parts, n * (i + 1) / parts, b}
