@@ -41,16 +41,16 @@ print(time.perf_counter() - start, resident() - before)
 
 def adders() -> dict[str, Callable[[], Any]]:
     """x + y of each library that is there."""
-    x = paddle.arange(8, dtype="float32")
-    a = np.arange(8, dtype=np.float32)
-    found: dict[str, Callable[[], Any]] = {"paddle_mps": lambda: x + x, "numpy": lambda: a + a}
+    x, y = paddle.arange(8, dtype="float32"), paddle.ones([8])
+    a, b = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    found: dict[str, Callable[[], Any]] = {"paddle_mps": lambda: x + y, "numpy": lambda: a + b}
     try:
         import torch
     except ImportError:
         print("torch is not installed: its bar is not checked")
     else:
-        t = torch.arange(8, dtype=torch.float32)
-        found["torch"] = lambda: t + t
+        t, u = torch.arange(8, dtype=torch.float32), torch.ones(8)
+        found["torch"] = lambda: t + u
     return found
 
 

@@ -6,8 +6,8 @@
 // resolved calls. Nothing here computes, and nothing here knows of Python, C or handles.
 //
 // All interfaces may be used from any goroutine unless a method says otherwise. A [Stream] runs
-// its own work in the order of the calls made on it; callers that race on one stream get some
-// order, never a mixture.
+// its own work in the order of the calls made on it; callers that race on one queue get some order,
+// never a mixture.
 package device
 
 import (
@@ -43,10 +43,12 @@ type Heap interface {
 	Close() error
 }
 
-// Ticket numbers the work of one stream: 1, 2, 3, ... in the order in which it was submitted.
+// Ticket numbers the work of one stream: 1, 2, 3, ... in the order in which it was submitted. 0 is
+// work that was over when the method that submitted it returned.
 type Ticket = uint64
 
-// Stream is a queue of work that runs in the order of submission.
+// Stream is a queue of work that runs in the order of submission. Where Info.Async is false nothing
+// is queued: each call runs on the goroutine of its caller, and Wait blocks.
 type Stream interface {
 	// Run submits one run of p. The stream owns c from here on and calls c.Done exactly once,
 	// from any goroutine, perhaps before Run returns. A call that cannot run ends the same way.

@@ -13,9 +13,10 @@ import (
 
 // storage is counted memory: a block of the device, or memory of somebody else.
 //
-// Two counts: refs are the views that can reach it; when they are gone the memory goes back. pins
-// are whoever holds the record itself, which calls in flight do to report failures after the last
-// view is gone; the views together count as one pin.
+// Two counts, each of what there is beyond one, so that a record with one holder costs no atomic
+// writes: refs are the views that can reach it; when they are gone the memory goes back. pins are
+// whoever holds the record itself, which calls in flight do to report failures after the last view
+// is gone; the views together are one of them.
 type storage struct {
 	ctx   *Context
 	base  unsafe.Pointer
@@ -35,10 +36,6 @@ type storage struct {
 func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *storage {
 	st := rt.stores.Get().(*storage)
 	st.ctx, st.base, st.bytes = c, base, bytes
-	st.refs.Store(1)
-	if !c.inOrder {
-		st.pins.Store(1)
-	}
 	return st
 }
 
@@ -47,7 +44,7 @@ func (st *storage) retain() { st.refs.Add(1) }
 // release drops a view's reference; the last one gives the memory back, to be reused at once on the
 // only stream that still uses it, and elsewhere when all streams have passed.
 func (st *storage) release() {
-	if st.refs.Add(-1) > 0 {
+	if !lastOf(&st.refs) {
 		return
 	}
 	if st.block != nil {
@@ -91,9 +88,22 @@ next:
 	return kept
 }
 
-// unpin drops a pin; the last one recycles the record. Without queues there are only views.
+// lastOf gives up one holder and reports whether it was the last. A count of 0 cannot change under
+// its only holder; among several the one that goes below 0 is the last and leaves 0 behind.
+func lastOf(count *atomic.Int32) bool {
+	if count.Load() == 0 {
+		return true
+	}
+	if count.Add(-1) >= 0 {
+		return false
+	}
+	count.Store(0)
+	return true
+}
+
+// unpin drops a pin; the last one recycles the record.
 func (st *storage) unpin() {
-	if !st.ctx.inOrder && st.pins.Add(-1) > 0 {
+	if !lastOf(&st.pins) {
 		return
 	}
 	rt := st.ctx.rt

@@ -13,48 +13,50 @@ decided otherwise. Gradients do not exist yet, and asking for them raises.
 import math as _math
 
 from . import device, mps, nn
-from ._array import (
+from ._arithmetic import (
     add,
     assign,
-    bmm,
-    broadcast_to,
     cast,
     cast_,
+    clip,
+    divide,
+    masked_fill,
+    mean,
+    pow,
+    pow_,
+    round,
+    subtract,
+    subtract_,
+    sum,
+    where,
+)
+from ._array import (
+    bmm,
+    broadcast_to,
     cat,
     chunk,
-    clip,
     concat,
-    divide,
     expand,
     expand_as,
     flatten,
     flip,
     gather,
-    masked_fill,
-    mean,
     nonzero,
     numel,
     permute,
-    pow,
-    pow_,
     rank,
     reshape,
     reshape_,
-    round,
     shape,
     slice,
     split,
     squeeze,
     stack,
-    subtract,
-    subtract_,
-    sum,
     t,
     tile,
     transpose,
     unbind,
     unsqueeze,
-    where,
 )
 from ._creation import (
     arange,
@@ -63,19 +65,9 @@ from ._creation import (
     full,
     full_like,
     linspace,
-    normal,
     ones,
     ones_like,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    standard_normal,
     to_tensor,
-    uniform,
     zeros,
     zeros_like,
 )
@@ -208,6 +200,18 @@ from ._ops import (
 from ._place import CPUPlace, MPSPlace, Place
 from ._random import seed
 from ._repr import set_printoptions
+from ._sampling import (
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    standard_normal,
+    uniform,
+)
 from ._tensor import Size, Tensor
 from ._version import __version__
 

@@ -104,9 +104,6 @@ def intern(shape: tuple[int, ...]) -> tuple[int, ...]:
     return _shapes.setdefault(shape, shape)
 
 
-# ---- Making and freeing tensors
-
-
 def view(handle: Word) -> Tensor:
     """A tensor for a new handle to memory that others may hold as well."""
     x: Tensor = new(Tensor)
@@ -167,9 +164,6 @@ def checked(function: Any, *arguments: Any) -> None:
         check(function(*arguments))
 
 
-# ---- Operands
-
-
 def scalar(value: object) -> tuple[int, int | float] | None:
     """(kind, number) of a Python or NumPy scalar, None for what is no scalar.
 
@@ -219,9 +213,6 @@ def tensor(x: object, function: str, name: str) -> Tensor:
     if isinstance(x, Tensor):
         return x
     raise ValueError(f"[{function}] argument {name} is {type(x).__name__}; want a Tensor")
-
-
-# ---- Attributes: each is (name, kind, value), or None to take the operator's default
 
 
 def flag(name: str, value: Any) -> Any:
@@ -296,9 +287,6 @@ def packed(attributes: Sequence[Any]) -> tuple[bytes, Word, Any]:
     return b"".join(records), Word(len(records)), kept
 
 
-# ---- Calls
-
-
 def call(
     op: Word,
     operands: Sequence[Any],
@@ -361,9 +349,6 @@ def swap(x: Tensor, result: Tensor) -> None:
     old = x._h
     x._h, x._e, x._m = handle, None, ask(handle)
     free(old)
-
-
-# ---- The fast path
 
 
 def unary(op: Word, x: Any, out: Tensor | None = None) -> Tensor:
@@ -454,9 +439,6 @@ def reflected(op: Word, name: str) -> Callable[[Tensor, Any], Any]:
 
     method.__name__ = method.__qualname__ = name
     return method
-
-
-# ---- Keywords
 
 
 def renamed(**names: str) -> Callable[[Function], Function]:

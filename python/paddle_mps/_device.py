@@ -22,8 +22,6 @@ from ._version import __version__
 if TYPE_CHECKING:
     from ._typing import DeviceLike
 
-# ---- Which there are
-
 
 def device_count() -> int:
     """The number of mps devices of this machine."""
@@ -108,9 +106,6 @@ def get_device_capability(device: DeviceLike | None = None) -> tuple[int, int]:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Whether the current mps device computes in bfloat16; False where there is none."""
     return is_available() and get_device_properties().has_bfloat16
-
-
-# ---- Which one is current
 
 
 def use(place: Place) -> Place:
@@ -200,9 +195,6 @@ def synchronize_mps(device: DeviceLike | None = None) -> None:
     """Waits until all work of an mps device is done; see `synchronize`."""
     flush()
     _stream.synchronize(mps_place(device))
-
-
-# ---- Memory
 
 
 def stats(device: DeviceLike | None) -> MemoryStats | None:
@@ -296,9 +288,6 @@ def empty_cache(device: DeviceLike | None = None) -> None:
         check(library.pmps_memory_empty_cache(byref(mps_place(device).struct)))
 
 
-# ---- Random numbers
-
-
 def manual_seed(seed: int) -> None:
     """Starts the generator of the current mps device anew, if there is one."""
     if is_available():
@@ -326,9 +315,6 @@ def get_rng_state(device: DeviceLike | None = None) -> GeneratorState:
 def set_rng_state(state: GeneratorState, device: DeviceLike | None = None) -> None:
     """Puts the generator of an mps device where another one stood."""
     _random.set_state(mps_place(device), state)
-
-
-# ---- About the package
 
 
 def show_config() -> None:

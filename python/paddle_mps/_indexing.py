@@ -84,9 +84,6 @@ def put(x: Tensor, key: Any, value: Any) -> None:
     call_into(_ids.INDEX_PUT, (call(_ids.CAST, (given,), (dtype_of(x),)), *tensors), (), target)
 
 
-# ---- From a key to items of the library and index tensors
-
-
 def translate(x: Tensor, key: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, Tensor]]]:
     """The items of the view, and the index tensors with the items that stand for their axes."""
     items: list[tuple[int, ...]] = []
@@ -167,9 +164,6 @@ def as_index(k: Any, place: Place) -> Tensor | None:
     return k
 
 
-# ---- Views
-
-
 def basic(x: Tensor, items: Sequence[tuple[int, ...]]) -> Tensor:
     """The view by items; entries of kind -1 empty the new axis before them."""
     emptied = [i for i, item in enumerate(items) if item[0] == -1]
@@ -217,9 +211,6 @@ def adjacent(axes: Sequence[int]) -> bool:
     return axes[-1] - axes[0] == len(axes) - 1
 
 
-# ---- Index tensors
-
-
 def along(
     base: Tensor, items: Sequence[tuple[int, ...]], indices: Sequence[tuple[int, Tensor]]
 ) -> tuple[list[int], list[Tensor]]:
@@ -254,9 +245,6 @@ def coordinates(mask: Tensor) -> list[Tensor]:
     """Where a mask is True: one index tensor an axis."""
     where = call(_ids.NONZERO, (mask,))
     return [basic(where, [WHOLE, (INTEGER, 0, axis, 0, 0)]) for axis in range(len(meta(mask).shape))]
-
-
-# ---- Values
 
 
 def dtype_of(x: Tensor) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, overload
 
 import numpy as np
 
-from . import _array, _call, _dlpack, _dtype, _ids, _indexing, _place, _repr, _stream
+from . import _arithmetic, _array, _call, _dlpack, _dtype, _ids, _indexing, _place, _repr, _stream
 from ._call import call, checked, expression, meta, reflected, swap, unary
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
@@ -69,8 +69,6 @@ class Tensor(Methods):
             defer(self._h)
         else:
             free(self._h)
-
-    # ---- What it is
 
     @property
     def shape(self) -> Size:
@@ -211,8 +209,6 @@ class Tensor(Methods):
         """False: there are no complex dtypes."""
         return False
 
-    # ---- To Python and NumPy
-
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy as a NumPy array, after work on the tensor is done; bfloat16 as bits in uint16.
 
@@ -226,7 +222,7 @@ class Tensor(Methods):
         checked(library.pmps_tensor_read, self._h, ctypes.c_void_p(array.ctypes.data), array.nbytes)
         return array
 
-    def values(self) -> np.ndarray[Any, Any]:
+    def _values(self) -> np.ndarray[Any, Any]:
         """As `numpy`, with bfloat16 as float32."""
         x = self.cast(_dtype.float32) if meta(self).dtype is _dtype.bfloat16 else self
         return x.numpy()
@@ -247,7 +243,7 @@ class Tensor(Methods):
         if not args:
             if numel != 1:
                 raise ValueError(f"[item] the tensor has {numel} elements; want one, or indices")
-            return self.values().item()
+            return self._values().item()
         if len(args) == 1:
             if not 0 <= args[0] < numel:
                 raise ValueError(f"[item] index is {args[0]}; want one of {numel} elements")
@@ -258,7 +254,7 @@ class Tensor(Methods):
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers; a 0-d tensor as a number."""
-        return self.values().tolist()
+        return self._values().tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False and meta(self).place.kind == _place.CPU and dtype is None:
@@ -305,14 +301,14 @@ class Tensor(Methods):
     def __bool__(self) -> bool:
         if meta(self).numel != 1:
             raise AssertionError(f"[bool] the tensor has {self.size} elements; want one (use any() or all())")
-        return bool(self.values().item())
+        return bool(self._values().item())
 
     def _number(self, kind: str) -> Any:
         if meta(self).numel != 1:
             raise AssertionError(f"[{kind}] the tensor has {self.size} elements; want one")
         if self.ndim:
             raise TypeError(f"[{kind}] the tensor has {self.ndim} dimensions; want none (use item())")
-        return self.values().item()
+        return self._values().item()
 
     def __int__(self) -> int:
         return int(self._number("int"))
@@ -338,8 +334,6 @@ class Tensor(Methods):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         return self.clone()
-
-    # ---- To other places and dtypes
 
     def cpu(self) -> Tensor:
         """The tensor on the CPU: itself, over the same memory, if it is there."""
@@ -402,15 +396,11 @@ class Tensor(Methods):
         """The tensor itself, over the same memory, if it is contiguous; else a contiguous copy."""
         return self.detach() if self.is_contiguous() else self.clone()
 
-    # ---- Indexing
-
     def __getitem__(self, key: Index) -> Tensor:
         return _indexing.get(self, key)
 
     def __setitem__(self, key: Index, value: Tensor | np.ndarray[Any, Any] | Scalar) -> None:
         _indexing.put(self, key, value)
-
-    # ---- Operators
 
     __add__ = expression(_ids.ADD, "__add__")
     __radd__ = reflected(_ids.ADD, "__radd__")
@@ -471,8 +461,6 @@ class Tensor(Methods):
     __rshift__ = expression(_ids.BITWISE_RIGHT_SHIFT, "__rshift__")
     __rrshift__ = reflected(_ids.BITWISE_RIGHT_SHIFT, "__rrshift__")
 
-    # ---- In place
-
     def fill_(self, value: Scalar) -> Tensor:
         """Writes a number into every element; returns the tensor.
 
@@ -510,13 +498,13 @@ class Tensor(Methods):
 
     def uniform_(self, min: float = 0, max: float = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
         """Writes uniformly distributed values in [min, max); returns the tensor."""
-        from ._creation import uniform  # creation needs this class
+        from ._sampling import uniform  # creation needs this class
 
         return self.copy_(uniform(self.shape, self.dtype, min, max, seed, place=self.place))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Tensor:
         """Writes normally distributed values; returns the tensor."""
-        from ._creation import normals  # creation needs this class
+        from ._sampling import normals  # creation needs this class
 
         return self.copy_(normals(self.shape, mean, std, self.dtype, self.place))
 
@@ -545,27 +533,25 @@ class Tensor(Methods):
         swap(self, _array.flatten(self, start_axis, stop_axis))
         return self
 
-    # ---- Functions that are methods, too
-
-    add = _array.add
-    add_ = _array.add_
-    subtract = _array.subtract
-    subtract_ = _array.subtract_
-    divide = _array.divide
-    divide_ = _array.divide_
-    pow = _array.pow
-    pow_ = _array.pow_
-    round = _array.round
-    round_ = _array.round_
-    sum = _array.sum
-    mean = _array.mean
-    where = _array.where
-    clip = _array.clip
-    clip_ = _array.clip_
-    cast = _array.cast
-    cast_ = _array.cast_
-    masked_fill = _array.masked_fill
-    masked_fill_ = _array.masked_fill_
+    add = _arithmetic.add
+    add_ = _arithmetic.add_
+    subtract = _arithmetic.subtract
+    subtract_ = _arithmetic.subtract_
+    divide = _arithmetic.divide
+    divide_ = _arithmetic.divide_
+    pow = _arithmetic.pow
+    pow_ = _arithmetic.pow_
+    round = _arithmetic.round
+    round_ = _arithmetic.round_
+    sum = _arithmetic.sum
+    mean = _arithmetic.mean
+    where = _arithmetic.where
+    clip = _arithmetic.clip
+    clip_ = _arithmetic.clip_
+    cast = _arithmetic.cast
+    cast_ = _arithmetic.cast_
+    masked_fill = _arithmetic.masked_fill
+    masked_fill_ = _arithmetic.masked_fill_
     reshape = _array.reshape
     reshape_ = _array.reshape_
     view = _array.reshape

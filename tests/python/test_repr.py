@@ -36,7 +36,7 @@ def default_options() -> Iterator[None]:
     paddle.set_printoptions(**DEFAULTS)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("options, source, text", cases())
+@pytest.mark.parametrize("options, source, text", list(cases()))
 def test_layout(options: str, source: str, text: str) -> None:
     eval(f"paddle.{options}", {"paddle": paddle})
     x = eval(source, {"paddle": paddle, "T": paddle.to_tensor})

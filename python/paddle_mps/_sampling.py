@@ -1,0 +1,224 @@
+"""Tensors from the random number generator of their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _dtype, _ids
+from ._call import deliver, element_type, index, integer, integers, number, renamed
+from ._creation import dims, floating, like, make, refuse, sized, value_of, where
+from ._dtype import DType, DTypeLike
+from ._library import Word
+from ._place import Place
+from ._random import one_seed
+from ._tensor import Tensor
+
+if TYPE_CHECKING:
+    from ._typing import PlaceLike, ShapeLike
+
+
+def random(op: Word, shape: ShapeLike, dtype: DType, place: Place, *attributes: Any) -> Tensor:
+    last = element_type("dtype", dtype)
+    return make(op, place, integers("shape", dims(shape)), *attributes, last)
+
+
+@sized
+def randn(
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Normally distributed values with mean 0 and standard deviation 1.
+
+    Args:
+        shape: dimensions, from 0; they may stand as arguments of their own.
+        dtype: a floating-point dtype; None: the default one.
+        out: takes the result and is returned.
+        device, place: where the tensor lives; None: the current place. The same seed gives the
+            same values everywhere.
+
+    Raises:
+        UnsupportedError: dtype is no floating-point dtype.
+    """
+    refuse(requires_grad, pin_memory)
+    return deliver(normals(shape, 0.0, 1.0, floating(dtype), where(place, device)), out)
+
+
+standard_normal = randn
+
+
+def normals(shape: ShapeLike, mean: float, std: float, dtype: DType, place: Place) -> Tensor:
+    return random(_ids.NORMAL, shape, dtype, place, number("mean", mean), number("std", std))
+
+
+@sized
+def rand(
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Uniformly distributed values in [0, 1); see `randn`."""
+    refuse(requires_grad, pin_memory)
+    return deliver(uniforms(shape, 0.0, 1.0, floating(dtype), where(place, device)), out)
+
+
+def uniforms(shape: ShapeLike, low: float, high: float, dtype: DType, place: Place) -> Tensor:
+    return random(_ids.UNIFORM, shape, dtype, place, number("min", low), number("max", high))
+
+
+def uniform(
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    min: float = 0,
+    max: float = 1.0,
+    seed: int = 0,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniformly distributed values in [min, max).
+
+    Args:
+        seed: not 0: these values come from a generator of their own with this seed.
+    """
+    refuse(requires_grad)
+    target = where(place, device)
+    with one_seed(target, seed):
+        return deliver(uniforms(shape, value_of(min), value_of(max), floating(dtype), target), out)
+
+
+@renamed(size="shape")
+def normal(
+    mean: float | Tensor = 0.0,
+    std: float | Tensor = 1.0,
+    shape: ShapeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+) -> Tensor:
+    """Normally distributed values.
+
+    Args:
+        mean, std: numbers, or tensors that say them element by element; the result then has the
+            shape that they broadcast to.
+        shape: dimensions, where mean and std are numbers.
+
+    Raises:
+        TypeError: numbers without a shape.
+    """
+    given = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if given:
+        centre = sum(given[1:], given[0]) * 0
+        noise = normals(centre.shape, 0.0, 1.0, centre.dtype, centre.place)
+        return deliver(noise * std + mean + centre, out)
+    if shape is None:
+        raise TypeError("[normal] mean and std are numbers and there is no shape; want one")
+    return deliver(normals(shape, float(mean), float(std), _dtype.default(), where(place, device)), out)
+
+
+def randint(
+    low: int = 0,
+    high: int | None = None,
+    shape: ShapeLike = (1,),
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+) -> Tensor:
+    """Uniformly distributed integers in [low, high), or in [0, low) without high.
+
+    Args:
+        dtype: an integer dtype; None: int64.
+
+    Raises:
+        ValueError: there is no integer in the range.
+    """
+    bounds = (0, index("low", low)) if high is None else (index("low", low), index("high", high))
+    if bounds[0] >= bounds[1]:
+        raise ValueError(f"[randint] the range is [{bounds[0]}, {bounds[1]}); want low below high")
+    kind = _dtype.int64 if dtype is None else _dtype.dtype(dtype)
+    ends = integer("low", bounds[0]), integer("high", bounds[1])
+    return random(_ids.RANDINT, shape, kind, where(place, device), *ends)
+
+
+def randint_like(
+    x: Tensor, low: int = 0, high: int | None = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
+    """Random integers in the shape, place and unless given the dtype of x; see `randint`."""
+    shape, kind, target = like(x, dtype, None, None)
+    if not kind.is_floating:
+        return randint(low, high, shape, kind, place=target)
+    return randint(low, high, shape, place=target).cast(kind)
+
+
+def randperm(
+    n: int,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The integers from 0 to n - 1 in random order.
+
+    Raises:
+        ValueError: n is negative.
+    """
+    refuse(requires_grad, pin_memory)
+    count = index("n", n)
+    if count < 0:
+        raise ValueError(f"[randperm] n is {count}; want a number from 0")
+    attributes = integer("count", count), element_type("dtype", _dtype.dtype(dtype))
+    return deliver(make(_ids.RANDPERM, where(place, device), *attributes), out)
+
+
+def rand_like(
+    input: Tensor,
+    name: str | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniformly distributed values in [0, 1), in the shape, dtype and place of the input."""
+    refuse(requires_grad)
+    shape, kind, target = like(input, dtype, place, device)
+    return uniforms(shape, 0.0, 1.0, kind, target)
+
+
+@renamed(input="x")
+def randn_like(
+    x: Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: PlaceLike | None = None,
+    place: PlaceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normally distributed values with mean 0 and deviation 1, in the shape, dtype and place of x."""
+    refuse(requires_grad)
+    shape, kind, target = like(x, dtype, place, device)
+    return normals(shape, 0.0, 1.0, kind, target)
