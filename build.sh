@@ -211,7 +211,7 @@ bench() {
         for file in bench/*.py; do basename "$file" .py; done
         return
     fi
-    name=$1
+    benchmark=bench/$1.py
     shift
     lib
     venv .venv-bench bench
@@ -220,7 +220,7 @@ bench() {
         echo 'build.sh: PyTorch does not install here; its column stays empty' >&2
         : >.venv-bench/no-torch
     }
-    .venv-bench/bin/python "bench/$name.py" "$@"
+    .venv-bench/bin/python "$benchmark" "$@"
 }
 
 # go_files and tree: what git would commit, so that environments and caches are left out.

@@ -431,6 +431,22 @@ uint64_t pmps_fast_index(uint64_t x, const pmps_index *items, uint64_t count, ui
 /* Frees count handles of tensors. */
 void pmps_fast_release(const uint64_t *tensors, uint64_t count);
 
+/* ---- The fast family as built-in functions of CPython ------------------------------------------------
+ *
+ * pmps_fast_unary, _binary and _scalar with the calling convention METH_FASTCALL, for a PyMethodDef: op
+ * is the object that the function is bound to, the other arguments are in args, all of them and the
+ * result are Python integers. Missing arguments count as 0. They are called with the interpreter's lock
+ * held and keep it. NULL with Python's error set: an argument is no integer of 64 bits.
+ */
+
+/* The addresses of PyLong_AsUnsignedLongLong, PyLong_FromUnsignedLongLong and PyErr_Occurred, before
+ * the first of the calls below. */
+void pmps_python_init(void *as_uint64, void *from_uint64, void *occurred);
+
+void *pmps_python_unary(void *op, void *const *args, int64_t count);
+void *pmps_python_binary(void *op, void *const *args, int64_t count);
+void *pmps_python_scalar(void *op, void *const *args, int64_t count);
+
 #ifdef __cplusplus
 }
 #endif

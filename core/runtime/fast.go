@@ -94,12 +94,12 @@ func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand) (
 		t.Layout = shape.Contiguous(like.Shape)
 	}
 	l := rt.newLaunch(s.ctx, s)
-	l.readOperand(x, like.dtype)
+	l.readOperand(x, like)
 	if y != nil {
-		l.readOperand(y, like.dtype)
+		l.readOperand(y, like)
 	}
 	l.write(&t.view)
-	if err := l.submit(row); err != nil {
+	if err := l.submitFramed(row); err != nil {
 		rt.Free(h)
 		return nil, err
 	}

@@ -75,10 +75,11 @@ func (l *launch) read(src *source) {
 	l.readScalar(&src.value, src.dtype)
 }
 
-// readOperand adds an input that needs no cast, a scalar in dtype d.
-func (l *launch) readOperand(o *Operand, d dtype.DType) {
+// readOperand adds a tensor that needs no cast, or a scalar that stands beside like, stretched to it.
+func (l *launch) readOperand(o *Operand, like *view) {
 	if o.Tensor == nil {
-		l.readScalar(&o.Value, d)
+		l.readScalar(&o.Value, like.dtype)
+		l.In[len(l.In)-1].Shape = like.Shape
 		return
 	}
 	l.readView(&o.Tensor.view)
@@ -115,8 +116,13 @@ func (st *storage) heap() device.Heap {
 // submit frames the operands for the device, finds the program and hands the launch to the stream,
 // which recycles it; on devices without queues the result is here already.
 func (l *launch) submit(row *op.Row) error {
-	l.Op = row.ID
 	l.frame(row)
+	return l.submitFramed(row)
+}
+
+// submitFramed is submit for operands that are laid out already.
+func (l *launch) submitFramed(row *op.Row) error {
+	l.Op = row.ID
 	if row.Kind == op.Convert && l.movesBytes() {
 		return l.dispatch(nil)
 	}

@@ -31,9 +31,19 @@ func (ps *programs) slot(k *device.Key) *atomic.Pointer[compiled] {
 func (c *Context) find(row *op.Row, call *device.Call) (device.Program, error) {
 	key := c.dev.Key(row.ID, call)
 	slot := c.programs.slot(&key)
-	if e := slot.Load(); e != nil && e.key == key {
+	if e := slot.Load(); e != nil && same(&e.key, &key) {
 		return e.program, nil
 	}
+	return c.lookUp(row, call, key, slot)
+}
+
+// same is ==, in the order in which keys differ and without a call where they have no Dims.
+func same(a, b *device.Key) bool {
+	return a.DTypes == b.DTypes && a.Op == b.Op && a.Class == b.Class && (a.Dims == "" && b.Dims == "" || a.Dims == b.Dims)
+}
+
+// lookUp finds or compiles a program that the front does not have.
+func (c *Context) lookUp(row *op.Row, call *device.Call, key device.Key, slot *atomic.Pointer[compiled]) (device.Program, error) {
 	c.programs.mu.Lock()
 	defer c.programs.mu.Unlock()
 	e := c.programs.all[key]

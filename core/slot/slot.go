@@ -59,12 +59,13 @@ func (t *Table[T]) New() (handle uint64, value *T) {
 
 func (t *Table[T]) take() (index uint32, ok bool) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if n := len(t.free); n > 0 {
 		index, t.free = t.free[n-1], t.free[:n-1]
 		t.live++
+		t.mu.Unlock()
 		return index, true
 	}
+	defer t.mu.Unlock()
 	if t.size == chunks*chunkSize {
 		return 0, false
 	}

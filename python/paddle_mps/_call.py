@@ -27,7 +27,7 @@ import numpy as np
 from . import _dtype, _place
 from ._errors import OutOfMemoryError, check, last_failure
 from ._ids import ASSIGN
-from ._library import Word, library, quick
+from ._library import builtin, library, quick
 from ._structs import TensorInfo
 
 if TYPE_CHECKING:
@@ -42,18 +42,17 @@ else:
 SMALL = 4096  # elements; work on fewer takes a few microseconds and may keep the interpreter lock
 BATCH = 64  # deferred handles that are too many to wait for the next operations
 
-NONE = Word(0)  # no handle
-ANYWHERE = Word(2**64 - 1)  # "where the tensors are", as a place
+NONE = 0  # no handle
+ANYWHERE = 2**64 - 1  # "where the tensors are", as a place
 
 # pmps_arg_kind and pmps_attr_kind.
 NOTHING, TENSOR, BOOL, INT, FLOAT = range(5)
 A_BOOL, A_INT, A_FLOAT, A_INTS, A_DTYPE = range(1, 6)
 LEFT = 16  # added to the kind of a scalar that stands left
 
-_KINDS = {kind: Word(kind) for kind in (BOOL, INT, FLOAT, BOOL + LEFT, INT + LEFT, FLOAT + LEFT)}
 
 new = object.__new__
-pending: list[Word] = []
+pending: list[int] = []
 defer = pending.append
 free = quick.pmps_tensor_free
 _shapes: dict[tuple[int, ...], tuple[int, ...]] = {}
@@ -80,7 +79,7 @@ class Meta:
         self.storage: int = info.storage_id
 
 
-def ask(handle: Word) -> Meta:
+def ask(handle: int) -> Meta:
     """Asks the library about a tensor."""
     info = TensorInfo()
     info.struct_size = ctypes.sizeof(TensorInfo)
@@ -104,7 +103,7 @@ def intern(shape: tuple[int, ...]) -> tuple[int, ...]:
     return _shapes.setdefault(shape, shape)
 
 
-def view(handle: Word) -> Tensor:
+def view(handle: int) -> Tensor:
     """A tensor for a new handle to memory that others may hold as well."""
     x: Tensor = new(Tensor)
     x._h = handle
@@ -112,7 +111,7 @@ def view(handle: Word) -> Tensor:
     return x
 
 
-def fresh(handle: Word) -> Tensor:
+def fresh(handle: int) -> Tensor:
     """A tensor for a new handle to memory of its own."""
     x: Tensor = new(Tensor)
     x._h = handle
@@ -127,12 +126,12 @@ def flush() -> None:
     """Frees what was deferred."""
     count = len(pending)
     if count:
-        handles = (Word * count)(*pending[:count])
+        handles = (ctypes.c_uint64 * count)(*pending[:count])
         del pending[:count]
-        quick.pmps_fast_release(handles, Word(count))
+        quick.pmps_fast_release(handles, count)
 
 
-def recover(function: Any, *arguments: Any) -> Word:
+def recover(function: Any, *arguments: Any) -> int:
     """The result of a fast call that has failed: if memory was short, it is tried once more.
 
     Raises:
@@ -142,7 +141,7 @@ def recover(function: Any, *arguments: Any) -> Word:
     if not isinstance(error, OutOfMemoryError):
         raise error
     collect()
-    handle: Word = function(*arguments)
+    handle: int = function(*arguments)
     if not handle:
         raise last_failure()
     return handle
@@ -185,17 +184,18 @@ def scalar(value: object) -> tuple[int, int | float] | None:
     return None
 
 
-def word(kind: int, number: float) -> Word:
+def word(kind: int, number: float) -> int:
     """The bits of a scalar: of an int64 or of a double."""
     if kind == FLOAT:
-        return Word(struct.unpack("=q", struct.pack("=d", number))[0])
-    return Word(int(number))
+        bits: int = struct.unpack("=Q", struct.pack("=d", number))[0]
+        return bits
+    return int(number) & (2**64 - 1)
 
 
 def operand(x: object) -> bytes:
     """A pmps_arg: a tensor, a scalar, or None for an optional operand that is not given."""
     if isinstance(x, Tensor):
-        return struct.pack("=IIQ", TENSOR, 0, x._h.value)
+        return struct.pack("=IIQ", TENSOR, 0, x._h)
     if x is None:
         return struct.pack("=IIQ", NOTHING, 0, 0)
     known = scalar(x)
@@ -239,7 +239,7 @@ def number(name: str, value: Any) -> Any:
     """A float attribute. Its bits are the value here, because 0.0 == -0.0 and nan != nan."""
     if isinstance(value, (str, bytes)) or value is None:
         raise TypeError(f"[{name}] got {value!r}; want a number")
-    return name, A_FLOAT, word(FLOAT, float(value)).value
+    return name, A_FLOAT, word(FLOAT, float(value))
 
 
 def whole(name: str, value: Any) -> tuple[int, ...]:
@@ -267,11 +267,11 @@ def either(name: str, value: Any) -> Any:
     if known is None:
         raise TypeError(f"[{name}] got {type(value).__name__}; want a bool, an int or a float")
     kind, given = known
-    return name, {BOOL: A_BOOL, INT: A_INT, FLOAT: A_FLOAT}[kind], word(kind, given).value
+    return name, {BOOL: A_BOOL, INT: A_INT, FLOAT: A_FLOAT}[kind], word(kind, given)
 
 
 @functools.lru_cache(maxsize=1024)
-def packed(attributes: Sequence[Any]) -> tuple[bytes, Word, Any]:
+def packed(attributes: Sequence[Any]) -> tuple[bytes, int, Any]:
     """An array of pmps_attr, its length, and what it points to. The same attributes come often."""
     records, kept = [], []
     for given in attributes:
@@ -284,45 +284,45 @@ def packed(attributes: Sequence[Any]) -> tuple[bytes, Word, Any]:
             kept.append(numbers)
             count, value = len(value), ctypes.addressof(numbers)
         records.append(struct.pack("=20sIQq", name.encode(), kind, value & (2**64 - 1), count))
-    return b"".join(records), Word(len(records)), kept
+    return b"".join(records), len(records), kept
 
 
 def call(
-    op: Word,
+    op: int,
     operands: Sequence[Any],
     attributes: Sequence[Any] = (),
     out: Tensor | None = None,
-    place: Word = ANYWHERE,
+    place: int = ANYWHERE,
 ) -> Tensor:
     """Runs an operator with one result, in new memory or in out."""
     args = b"".join([operand(x) for x in operands])
     attrs, count, _ = packed(tuple(attributes))
-    arguments = op, args, Word(len(operands)), attrs, count, place, NONE
+    arguments = op, args, len(operands), attrs, count, place, NONE
     handle = library.pmps_fast_call(*arguments) or recover(library.pmps_fast_call, *arguments)
     return deliver(fresh(handle), out)
 
 
-def call_view(op: Word, x: Tensor, attributes: Sequence[Any]) -> Tensor:
+def call_view(op: int, x: Tensor, attributes: Sequence[Any]) -> Tensor:
     """Runs an operator whose result may share memory with x."""
     attrs, count, _ = packed(tuple(attributes))
-    arguments = op, operand(x), Word(1), attrs, count, ANYWHERE, NONE
+    arguments = op, operand(x), 1, attrs, count, ANYWHERE, NONE
     return view(quick.pmps_fast_call(*arguments) or recover(quick.pmps_fast_call, *arguments))
 
 
-def call_many(op: Word, operands: Sequence[Any], attributes: Sequence[Any], most: int) -> list[Tensor]:
+def call_many(op: int, operands: Sequence[Any], attributes: Sequence[Any], most: int) -> list[Tensor]:
     """Runs an operator with up to `most` results."""
     args = b"".join([operand(x) for x in operands])
     attrs, count, _ = packed(tuple(attributes))
-    handles, made = (Word * most)(), ctypes.c_size_t(most)
-    checked(library.pmps_op_call, op.value, args, len(operands), attrs, count.value, handles, byref(made))
-    return [fresh(Word(handles[i].value)) for i in range(made.value)]
+    handles, made = (ctypes.c_uint64 * most)(), ctypes.c_size_t(most)
+    checked(library.pmps_op_call, op, args, len(operands), attrs, count, handles, byref(made))
+    return [fresh(handles[i]) for i in range(made.value)]
 
 
-def call_into(op: Word, operands: Sequence[Any], attributes: Sequence[Any], out: Tensor) -> None:
+def call_into(op: int, operands: Sequence[Any], attributes: Sequence[Any], out: Tensor) -> None:
     """Runs an operator whose result is cast to the dtype of out and written there."""
     args = b"".join([operand(x) for x in operands])
     attrs, count, _ = packed(tuple(attributes))
-    checked(library.pmps_op_call_into, op.value, args, len(operands), attrs, count.value, out._h)
+    checked(library.pmps_op_call_into, op, args, len(operands), attrs, count, out._h)
 
 
 def deliver(result: Tensor, out: Tensor | None) -> Tensor:
@@ -344,30 +344,45 @@ def become(x: Tensor, result: Tensor) -> None:
 
 def swap(x: Tensor, result: Tensor) -> None:
     """x becomes another handle to what result is."""
-    handle = Word()
-    check(quick.pmps_tensor_retain(result._h, byref(handle)))
+    made = ctypes.c_uint64()
+    check(quick.pmps_tensor_retain(result._h, byref(made)))
     old = x._h
-    x._h, x._e, x._m = handle, None, ask(handle)
+    x._h, x._e, x._m = made.value, None, ask(made.value)
     free(old)
 
 
-def unary(op: Word, x: Any, out: Tensor | None = None) -> Tensor:
+@functools.cache
+def entry(name: str, op: int) -> Callable[..., int]:
+    """The built-in function of an operator, made once."""
+    made: Callable[..., int] = builtin(name, op)
+    return made
+
+
+def unary(op: int, x: Any, out: Tensor | None = None) -> Tensor:
     """Runs an operator of one operand and no attributes, whose result has the operand's shape."""
     if out is None and x.__class__ is Tensor and x._e is not None:
-        try:
-            handle = quick.pmps_fast_unary(op, x._h, pending.pop() if pending else NONE)
-        except IndexError:  # another thread took the last one
-            handle = quick.pmps_fast_unary(op, x._h, NONE)
-        if not handle:
-            handle = recover(quick.pmps_fast_unary, op, x._h, NONE)
-        result: Tensor = new(Tensor)
-        result._h = handle
-        result._e = x._e
-        return result
+        function = entry("unary", op)
+        return beside(x, function(x._h, release()) or recover(function, x._h, NONE))
     return call(op, (tensor(x, "operator", "x"),), (), out)
 
 
-def binary(op: Word, x: Tensor, y: Any, left: int = 0) -> Any:
+def release() -> int:
+    """A deferred handle for the next call to free, or none."""
+    try:
+        return pending.pop() if pending else NONE
+    except IndexError:  # another thread took the last one
+        return NONE
+
+
+def beside(x: Tensor, handle: int) -> Tensor:
+    """A tensor for a new handle to memory of its own, with the shape of the small tensor x."""
+    result: Tensor = new(Tensor)
+    result._h = handle
+    result._e = x._e
+    return result
+
+
+def binary(op: int, x: Tensor, y: Any, left: int = 0) -> Any:
     """Runs an operator of two operands as an expression does; NotImplemented if y is none.
 
     left is LEFT for y op x; NumPy arrays become tensors beside x.
@@ -387,40 +402,36 @@ def binary(op: Word, x: Tensor, y: Any, left: int = 0) -> Any:
     return NotImplemented
 
 
-def two(op: Word, x: Tensor, y: Tensor) -> Tensor:
+def two(op: int, x: Tensor, y: Tensor) -> Tensor:
     """Runs an operator on two tensors of any size; a large result is computed without the lock."""
     small = meta(x).numel * meta(y).numel <= SMALL
     function = (quick if small else library).pmps_fast_binary
     return fresh(function(op, x._h, y._h, NONE) or recover(function, op, x._h, y._h, NONE))
 
 
-def with_scalar(op: Word, x: Tensor, kind: int, bits: Word) -> Tensor:
+def with_scalar(op: int, x: Tensor, kind: int, bits: int) -> Tensor:
     """Runs an operator on a tensor and a scalar of a kind."""
-    function = (library if x._e is None else quick).pmps_fast_scalar
-    arguments = op, x._h, _KINDS[kind], bits, NONE
-    handle = function(*arguments) or recover(function, *arguments)
     if x._e is None:
-        return fresh(handle)
-    result: Tensor = new(Tensor)
-    result._h = handle
-    result._e = x._e
-    return result
+        arguments = op, x._h, kind, bits, NONE
+        return fresh(library.pmps_fast_scalar(*arguments) or recover(library.pmps_fast_scalar, *arguments))
+    function = entry("scalar", op)
+    return beside(x, function(x._h, kind, bits, release()) or recover(function, x._h, kind, bits, NONE))
 
 
-def expression(op: Word, name: str) -> Callable[[Tensor, Any], Any]:
+def expression(op: int, name: str) -> Callable[[Tensor, Any], Any]:
     """The method for `x op y`."""
-    fast = quick.pmps_fast_binary
+    fast = entry("binary", op)
     pop = pending.pop
 
     def method(x: Tensor, y: Any) -> Any:
         shape = x._e
         if y.__class__ is Tensor and y._e is shape and shape is not None:
             try:
-                handle = fast(op, x._h, y._h, pop() if pending else NONE)
+                handle = fast(x._h, y._h, pop() if pending else NONE)
             except IndexError:  # another thread took the last one
-                handle = fast(op, x._h, y._h, NONE)
+                handle = fast(x._h, y._h, NONE)
             if not handle:
-                handle = recover(fast, op, x._h, y._h, NONE)
+                handle = recover(fast, x._h, y._h, NONE)
             result: Tensor = new(Tensor)
             result._h = handle
             result._e = shape
@@ -431,7 +442,7 @@ def expression(op: Word, name: str) -> Callable[[Tensor, Any], Any]:
     return method
 
 
-def reflected(op: Word, name: str) -> Callable[[Tensor, Any], Any]:
+def reflected(op: int, name: str) -> Callable[[Tensor, Any], Any]:
     """The method for `y op x`, where y is no tensor."""
 
     def method(x: Tensor, y: Any) -> Any:

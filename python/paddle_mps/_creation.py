@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from ctypes import byref, c_int64, c_void_p
+from ctypes import byref, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
@@ -28,7 +28,7 @@ from ._call import (
 from ._dlpack import from_dlpack
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
-from ._library import Word, library
+from ._library import library
 from ._place import Place
 from ._tensor import Tensor
 
@@ -72,7 +72,7 @@ def floating(dtype: DTypeLike | None) -> DType:
     return _dtype.default() if dtype is None else _dtype.dtype(dtype)
 
 
-def make(op: Word, place: Place, *attributes: Any) -> Tensor:
+def make(op: int, place: Place, *attributes: Any) -> Tensor:
     """Runs an operator that has no operands."""
     return call(op, (), attributes, None, place.word)
 
@@ -101,7 +101,7 @@ def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
         raise ValueError(f"[to_tensor] the data is {array.dtype}; want one of {names}")
     data = np.ascontiguousarray(array).reshape(array.shape)
     shape = (c_int64 * data.ndim)(*data.shape)
-    handle = Word()
+    handle = c_uint64()
     checked(
         library.pmps_tensor_from_host,
         byref(place.struct),
@@ -111,7 +111,7 @@ def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
         c_void_p(data.ctypes.data),
         byref(handle),
     )
-    return fresh(handle)
+    return fresh(handle.value)
 
 
 def to_tensor(
@@ -290,10 +290,10 @@ def empty(
 
 
 def blank(shape: tuple[int, ...], dtype: DType, place: Place) -> Tensor:
-    handle = Word()
+    handle = c_uint64()
     array = (c_int64 * len(shape))(*shape)
     checked(library.pmps_tensor_empty, byref(place.struct), dtype.number, len(shape), array, byref(handle))
-    return fresh(handle)
+    return fresh(handle.value)
 
 
 def like(x: Tensor, dtype: DTypeLike | None, place: PlaceLike | None, device: PlaceLike | None) -> Any:

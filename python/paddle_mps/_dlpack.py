@@ -8,13 +8,13 @@ took calls the deleter when it goes away.
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_char_p, c_int, c_void_p, py_object
+from ctypes import byref, c_char_p, c_int, c_uint64, c_void_p, py_object
 from typing import TYPE_CHECKING, Any
 
 from . import _place
 from ._call import checked, meta, view
 from ._errors import UnsupportedError
-from ._library import Word, library
+from ._library import library
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -104,7 +104,7 @@ def _capsule(dlpack: Any) -> Any:
 def _take(capsule: Any) -> Tensor:
     name = VERSIONED if _is_valid(capsule, VERSIONED) else PLAIN
     take = library.pmps_tensor_from_dlpack_versioned if name == VERSIONED else library.pmps_tensor_from_dlpack
-    handle = Word()
+    handle = c_uint64()
     checked(take, _pointer(capsule, name), byref(handle))
     _rename(capsule, _USED[name])  # ours from here on
-    return view(handle)
+    return view(handle.value)

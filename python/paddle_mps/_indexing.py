@@ -27,7 +27,7 @@ from ._call import (
     recover,
     view,
 )
-from ._library import Word, quick
+from ._library import quick
 from ._structs import ViewItem
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def basic(x: Tensor, items: Sequence[tuple[int, ...]]) -> Tensor:
     if emptied:
         return without(x, items, emptied)
     array = (ViewItem * len(items))(*items)  # type: ignore[misc]  # a tuple fills a structure
-    arguments = x._h, array, Word(len(items)), NONE
+    arguments = x._h, array, len(items), NONE
     try:
         return view(quick.pmps_fast_index(*arguments) or recover(quick.pmps_fast_index, *arguments))
     except IndexError as error:

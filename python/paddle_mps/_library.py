@@ -1,30 +1,32 @@
 """Finds and loads libpaddlemps, and declares its functions to ctypes.
 
 `library` releases the interpreter lock during a call and serves everything that can wait or work
-long. `quick` keeps the lock, which is 30 to 60 ns cheaper, and serves calls of a microsecond.
+long. `quick` keeps the lock, which is 30 to 60 ns cheaper, and serves calls of a microsecond. `builtin`
+makes a built-in function of an operator, without ctypes in the way: it serves `x + y`.
 SIGNATURES is checked by a test against the C header and the exports of the library.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import sys
-from ctypes import POINTER, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import (
+    POINTER,
+    c_bool,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 from typing import Any
 
 from ._structs import DeviceInfo, MemoryStats, PlaceStruct, TensorInfo, ViewItem
-
-
-class Word(ctypes.c_uint64):
-    """64 bits on their way to or from the library: a tensor's handle, an operator's number.
-
-    An instance carries its C type, so functions without `argtypes` take it as it is, and with
-    `restype = Word` they return one: both ways skip a conversion of about 100 ns.
-    """
-
-    __slots__ = ()
-
 
 LogCallback = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
 Deleter = ctypes.CFUNCTYPE(None, c_void_p)
@@ -32,11 +34,11 @@ Deleter = ctypes.CFUNCTYPE(None, c_void_p)
 Error = c_void_p  # pmps_error *, NULL for success
 Stream = c_void_p
 Event = c_void_p
-Tensor = Word  # pmps_tensor *
+Tensor = c_uint64  # pmps_tensor *
 Place = POINTER(PlaceStruct)
 Bool = POINTER(c_bool)
 Ints = POINTER(c_int64)
-NewTensor = POINTER(Word)
+NewTensor = POINTER(c_uint64)
 NewPointer = POINTER(c_void_p)
 _CALL = (c_uint32, c_void_p, c_size_t, c_void_p, c_size_t)  # op, args, how many, attrs, how many
 
@@ -57,9 +59,9 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_memory_reset_peak": (Error, (Place,)),
     "pmps_memory_empty_cache": (Error, (Place,)),
     "pmps_device_synchronize": (Error, (Place,)),
-    "pmps_rng_seed": (Error, (Place, ctypes.c_uint64)),
-    "pmps_rng_get_state": (Error, (Place, POINTER(ctypes.c_uint64), POINTER(ctypes.c_uint64))),
-    "pmps_rng_set_state": (Error, (Place, ctypes.c_uint64, ctypes.c_uint64)),
+    "pmps_rng_seed": (Error, (Place, c_uint64)),
+    "pmps_rng_get_state": (Error, (Place, POINTER(c_uint64), POINTER(c_uint64))),
+    "pmps_rng_set_state": (Error, (Place, c_uint64, c_uint64)),
     "pmps_stream_new": (Error, (Place, NewPointer)),
     "pmps_stream_default": (Error, (Place, NewPointer)),
     "pmps_stream_free": (None, (Stream,)),
@@ -104,12 +106,16 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_log_set": (None, (LogCallback, c_void_p, c_int32)),
     "pmps_live_handles": (c_int64, ()),
     "pmps_fast_error": (Error, ()),
-    "pmps_fast_unary": (Word, (Word,) * 3),
-    "pmps_fast_binary": (Word, (Word,) * 4),
-    "pmps_fast_scalar": (Word, (Word,) * 5),
-    "pmps_fast_call": (Word, (Word, c_void_p, Word, c_void_p, Word, Word, Word)),
-    "pmps_fast_index": (Word, (Word, POINTER(ViewItem), Word, Word)),
-    "pmps_fast_release": (None, (POINTER(Word), Word)),
+    "pmps_fast_unary": (c_uint64, (c_uint64,) * 3),
+    "pmps_fast_binary": (c_uint64, (c_uint64,) * 4),
+    "pmps_fast_scalar": (c_uint64, (c_uint64,) * 5),
+    "pmps_fast_call": (c_uint64, (c_uint64, c_void_p, c_uint64, c_void_p, c_uint64, c_uint64, c_uint64)),
+    "pmps_fast_index": (c_uint64, (c_uint64, POINTER(ViewItem), c_uint64, c_uint64)),
+    "pmps_fast_release": (None, (POINTER(c_uint64), c_uint64)),
+    "pmps_python_init": (None, (c_void_p,) * 3),
+    "pmps_python_unary": (c_void_p, (c_void_p, c_void_p, c_int64)),
+    "pmps_python_binary": (c_void_p, (c_void_p, c_void_p, c_int64)),
+    "pmps_python_scalar": (c_void_p, (c_void_p, c_void_p, c_int64)),
 }
 
 ABI_VERSION = 0x00010000  # PMPS_ABI_VERSION of the header that the tables here were written for
@@ -125,12 +131,11 @@ def find() -> str:
 
 
 def declare(loaded: ctypes.CDLL) -> ctypes.CDLL:
-    """Sets results and parameters. The fast family's arguments are Words and need no `argtypes`."""
+    """Sets results and parameters."""
     for name, (result, parameters) in SIGNATURES.items():
         function = getattr(loaded, name)
         function.restype = result
-        if not name.startswith("pmps_fast_"):
-            function.argtypes = parameters
+        function.argtypes = parameters
     return loaded
 
 
@@ -148,3 +153,43 @@ def load() -> tuple[ctypes.CDLL, ctypes.PyDLL]:
 
 
 library, quick = load()
+
+
+class MethodDef(ctypes.Structure):
+    """Python's PyMethodDef, part of its stable ABI. The interpreter keeps the address."""
+
+    _fields_ = (("name", c_char_p), ("function", c_void_p), ("flags", ctypes.c_int), ("doc", c_char_p))
+
+
+METH_FASTCALL = 0x80
+
+
+def address(function: Any) -> int:
+    return ctypes.cast(function, c_void_p).value or 0
+
+
+def definitions() -> dict[str, MethodDef]:
+    """The entries for built-in functions; none where the interpreter is not CPython."""
+    if sys.implementation.name != "cpython":
+        return {}
+    api = ctypes.pythonapi
+    quick.pmps_python_init(
+        address(api.PyLong_AsUnsignedLongLong), address(api.PyLong_FromUnsignedLongLong), address(api.PyErr_Occurred)
+    )
+    api.PyCFunction_NewEx.restype = ctypes.py_object
+    api.PyCFunction_NewEx.argtypes = (POINTER(MethodDef), ctypes.py_object, c_void_p)
+    names = ("unary", "binary", "scalar")
+    return {n: MethodDef(n.encode(), address(getattr(quick, "pmps_python_" + n)), METH_FASTCALL, None) for n in names}
+
+
+_definitions = definitions()
+
+
+def builtin(name: str, op: int) -> Any:
+    """pmps_fast_`name` of an operator: a function of the other arguments, all 64-bit integers.
+
+    It keeps the interpreter lock. Where there are no built-in functions to be made it is a partial one.
+    """
+    if name in _definitions:
+        return ctypes.pythonapi.PyCFunction_NewEx(ctypes.byref(_definitions[name]), op, None)
+    return functools.partial(getattr(quick, "pmps_fast_" + name), op)

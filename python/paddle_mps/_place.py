@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._library import Word
 from ._structs import PlaceStruct
 
 CPU, MPS = 0, 1  # pmps_place_kind
@@ -19,7 +18,7 @@ class Place:
         self.kind = kind
         self.index = index
         self.struct = PlaceStruct(kind, index)
-        self.word = Word(kind << 32 | index)
+        self.word = kind << 32 | index
 
     def is_cpu_place(self) -> bool:
         """Whether this is the CPU."""

@@ -8,7 +8,6 @@ from . import _dtype, _ids
 from ._call import deliver, element_type, index, integer, integers, number, renamed
 from ._creation import dims, floating, like, make, refuse, sized, value_of, where
 from ._dtype import DType, DTypeLike
-from ._library import Word
 from ._place import Place
 from ._random import one_seed
 from ._tensor import Tensor
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from ._typing import PlaceLike, ShapeLike
 
 
-def random(op: Word, shape: ShapeLike, dtype: DType, place: Place, *attributes: Any) -> Tensor:
+def random(op: int, shape: ShapeLike, dtype: DType, place: Place, *attributes: Any) -> Tensor:
     last = element_type("dtype", dtype)
     return make(op, place, integers("shape", dims(shape)), *attributes, last)
 

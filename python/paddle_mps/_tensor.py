@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from ctypes import byref
+from ctypes import byref, c_uint64
 from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, overload
 
 import numpy as np
@@ -13,7 +13,7 @@ from . import _arithmetic, _array, _call, _dlpack, _dtype, _ids, _indexing, _pla
 from ._call import call, checked, expression, meta, reflected, swap, unary
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
-from ._library import Word, library
+from ._library import library
 from ._ops import Methods
 from ._place import Place
 
@@ -52,7 +52,7 @@ class Tensor(Methods):
 
     __slots__ = ("__weakref__", "_e", "_h", "_m")
 
-    _h: Word
+    _h: int
     _e: tuple[int, ...] | None
     _m: _call.Meta
 
@@ -64,7 +64,7 @@ class Tensor(Methods):
             return to_tensor(data[0], dtype or (None if kept else _dtype.default()), place)
         return empty(data, dtype, place=place)
 
-    def __del__(self, defer: Callable[[Word], None] = _call.defer, free: Callable[[Word], None] = _call.free) -> None:
+    def __del__(self, defer: Callable[[int], None] = _call.defer, free: Callable[[int], None] = _call.free) -> None:
         if self._e is not None:
             defer(self._h)
         else:
@@ -366,9 +366,9 @@ class Tensor(Methods):
         result = self if dtype is None else self.cast(dtype)
         if target is None:
             return result
-        handle = Word()
+        handle = c_uint64()
         checked(library.pmps_tensor_to, result._h, byref(target.struct), False, byref(handle))
-        moved = _call.view(handle)
+        moved = _call.view(handle.value)
         if blocking and _place.MPS in (target.kind, meta(self).place.kind):
             _stream.wait_interruptibly(target if target.kind == _place.MPS else meta(self).place)
         return moved
@@ -388,9 +388,9 @@ class Tensor(Methods):
 
     def detach(self) -> Tensor:
         """Another tensor over the same memory."""
-        handle = Word()
+        handle = c_uint64()
         checked(library.pmps_tensor_retain, self._h, byref(handle))
-        return _call.view(handle)
+        return _call.view(handle.value)
 
     def contiguous(self) -> Tensor:
         """The tensor itself, over the same memory, if it is contiguous; else a contiguous copy."""

@@ -92,3 +92,39 @@ pmps_tensor *apply(pmps_op op, const pmps_tensor *x, const pmps_tensor *y) {
 }
 
 uint64_t bits(const void *handle) { return (uint64_t)(uintptr_t)handle; }
+
+uint64_t fake_foreign;
+static bool told;
+
+static unsigned long long fake_as(void *object) {
+  told = told || object == &fake_foreign;
+  return object == &fake_foreign ? UINT64_MAX : *(uint64_t *)object;
+}
+
+static void *fake_from(unsigned long long value) {
+  static uint64_t result;
+  result = value;
+  return &result;
+}
+
+static void *fake_occurred(void) { return told ? &told : NULL; }
+
+/* C has no conversion of a function's address to void *, but its bytes may be copied. */
+static void *address_of(const void *function) {
+  void *address;
+  memcpy(&address, function, sizeof address);
+  return address;
+}
+
+void fake_interpreter(void) {
+  unsigned long long (*as)(void *) = fake_as;
+  void *(*from)(unsigned long long) = fake_from;
+  void *(*occurred)(void) = fake_occurred;
+  pmps_python_init(address_of(&as), address_of(&from), address_of(&occurred));
+}
+
+bool fake_error(void) {
+  const bool was = told;
+  told = false;
+  return was;
+}

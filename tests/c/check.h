@@ -61,4 +61,9 @@ pmps_tensor *apply(pmps_op op, const pmps_tensor *x, const pmps_tensor *y);
 /* A handle as the fast family wants it. */
 uint64_t bits(const void *handle);
 
+/* An interpreter whose integers are uint64_t in memory; FOREIGN is an object that is none. */
+extern uint64_t fake_foreign;
+void fake_interpreter(void);
+bool fake_error(void); /* whether the interpreter has been told of an error; forgets it */
+
 #endif

@@ -94,6 +94,13 @@ static void fast_calls(void) {
   EXPECT(pmps_fast_index(x, &item, 1, 0) == 0);
   FORKED(pmps_fast_error());
   pmps_fast_release(&x, 1);
+  uint64_t op = PMPS_OP_ADD, kind = PMPS_ARG_INT, one = 1, none = 0, handle = x;
+  void *two_tensors[] = {&handle, &handle, &none}, *with_one[] = {&handle, &kind, &one, &none};
+  pmps_python_init(NULL, NULL, NULL);
+  fake_interpreter();
+  EXPECT(*(uint64_t *)pmps_python_unary(&op, two_tensors, 2) == 0);
+  EXPECT(*(uint64_t *)pmps_python_binary(&op, two_tensors, 3) == 0);
+  EXPECT(*(uint64_t *)pmps_python_scalar(&op, with_one, 4) == 0);
 }
 
 static void getters_and_frees(void) {

@@ -21,7 +21,6 @@ from oracle import Array
 
 import paddle_mps as paddle
 from paddle_mps import _call
-from paddle_mps._library import Word
 
 TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "table.json").read_text())
 BY_NAME = {row["name"]: row for row in TABLE}
@@ -274,9 +273,9 @@ def run(row: dict[str, Any], inputs: list[Any], given: dict[str, Any], place: st
     for x in inputs:
         flat.extend([p.tensor for p in x] if isinstance(x, list) else [x.tensor if isinstance(x, Pair) else x])
     if row["kind"] == "create":
-        where = Word(0 if place == "cpu" else 1 << 32)
-        return [_call.call(Word(row["id"]), (), attributes(row, given), None, where)]
-    return _call.call_many(Word(row["id"]), flat, attributes(row, given), 16)
+        where = 0 if place == "cpu" else 1 << 32
+        return [_call.call(row["id"], (), attributes(row, given), None, where)]
+    return _call.call_many(row["id"], flat, attributes(row, given), 16)
 
 
 def numpy_of(x: Any) -> Array:

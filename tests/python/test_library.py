@@ -77,7 +77,7 @@ def test_exports_are_the_header() -> None:
 def test_numbers_are_the_headers() -> None:
     ops = (ROOT / "include" / "paddlemps_ops.h").read_text()
     numbers = {name: int(value) for name, value in re.findall(r"#define PMPS_OP_(\w+) (\d+)u", ops)}
-    assert numbers == {name: w.value for name, w in vars(_ids).items() if isinstance(w, _library.Word)}
+    assert numbers == {name: n for name, n in vars(_ids).items() if isinstance(n, int)}
     codes = dict(re.findall(r"PMPS_([A-Z_]+) = (\d+)", HEADER.partition("pmps_code {")[2].partition("}")[0]))
     assert {int(v) for k, v in codes.items() if k != "OK"} == set(_errors.EXCEPTIONS)
     for d in _dtype.ALL:
@@ -91,7 +91,7 @@ def test_packed_operands_and_attributes_have_the_headers_layout() -> None:
     assert (number.kind, number.reserved) == (_call.FLOAT, 0)
     assert struct.unpack("d", struct.pack("Q", number.value)) == (1.5,)
     data, count, _ = _call.packed((_call.integers("axis", [0, -1]), None, _call.flag("keepdim", True)))
-    assert (count.value, len(data)) == (2, 2 * ctypes.sizeof(_structs.Attr))
+    assert (count, len(data)) == (2, 2 * ctypes.sizeof(_structs.Attr))
     first, second = (_structs.Attr * 2).from_buffer_copy(data)
     assert (first.name, first.kind, first.count) == (b"axis", _call.A_INTS, 2)
     assert list((ctypes.c_int64 * 2).from_address(first.value)) == [0, -1]
@@ -129,3 +129,27 @@ def test_every_public_name_is_documented() -> None:
     ]
     bare += [n for n in dir(paddle.Tensor) if not n.startswith("_") and not getattr(paddle.Tensor, n).__doc__]
     assert not bare
+
+
+def test_entries_take_integers_only() -> None:
+    x = paddle.to_tensor([1.0, 2.0])
+    add = _library.builtin("binary", _ids.ADD)
+    with pytest.raises(TypeError):
+        add(x._h, "y", 0)
+    with pytest.raises(OverflowError):
+        add(x._h, 2**64, 0)
+    assert add(x._h, 0, 0) == 0
+    with pytest.raises(ValueError, match="operand 1"):
+        raise _errors.last_failure()
+
+
+def test_another_interpreter_goes_through_ctypes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_library, "_definitions", {})
+    x = paddle.to_tensor([1.0, 2.0])
+    for name, arguments, want in [
+        ("unary", (x._h, 0), [-1.0, -2.0]),
+        ("binary", (x._h, x._h, 0), [0.0, 0.0]),
+        ("scalar", (x._h, _call.INT, 2**64 - 1, 0), [2.0, 3.0]),
+    ]:
+        op = _ids.NEG if name == "unary" else _ids.SUBTRACT
+        assert _call.fresh(_library.builtin(name, op)(*arguments)).tolist() == want

@@ -34,9 +34,9 @@ var attrCalls = map[op.AttrType]string{
 // ids is every number as a constant that a call can pass as it is.
 func ids(rows []op.Row) string {
 	var b strings.Builder
-	b.WriteString(notice + "\"\"\"The numbers of the operators.\"\"\"\n\nfrom ._library import Word\n\n")
+	b.WriteString(notice + "\"\"\"The numbers of the operators.\"\"\"\n\n")
 	for i := range rows {
-		fmt.Fprintf(&b, "%s = Word(%d)\n", strings.ToUpper(rows[i].Name), rows[i].ID)
+		fmt.Fprintf(&b, "%s = %d\n", strings.ToUpper(rows[i].Name), rows[i].ID)
 	}
 	return b.String()
 }
