@@ -174,6 +174,11 @@ py_test() {
     .venv/bin/python -m pytest --quiet --junitxml="$report" "$@"
 }
 
+# conformance_mps NAME LIMIT: the suite on the emulated mps device; -1 runs nothing on the caller.
+conformance_mps() {
+    PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$2 py_test "$1" tests/conformance
+}
+
 fuzz() {
     GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
         /^Fuzz/ { names = names " " $1 }
@@ -192,7 +197,10 @@ run_tests() {
     part go-race go go_test "$simd" -race -short ./...
     [ -z "$simd" ] || part go-portable go go_test '' ./kernels/...
     part c lines sh tests/c/run.sh
-    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package
+    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance
+    part conformance-cpu junit py_test conformance-cpu tests/conformance
+    part conformance-mps junit conformance_mps conformance-mps ''
+    part conformance-queue junit conformance_mps conformance-queue -1
     part readme junit py_test readme tests/readme
     part package junit py_test package tests/package
     part paddle-replay lines .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json

@@ -228,8 +228,10 @@ func TestHammer(t *testing.T) {
 	const workers, rounds, limit = 16, 1500, 48 * miB
 	source := &fakeSource{}
 	streams := [4]*fakeStream{{}, {}, {}, {}}
-	a := New(Config{Source: source, Hard: limit, Soft: limit / 2, MaxAge: time.Microsecond,
-		Reclaim: func(int64) bool { return false }})
+	a := New(Config{
+		Source: source, Hard: limit, Soft: limit / 2, MaxAge: time.Microsecond,
+		Reclaim: func(int64) bool { return false },
+	})
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() { hammer(t, a, streams[:], uint64(w), rounds) })

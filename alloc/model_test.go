@@ -233,8 +233,10 @@ func program(r *rand.Rand, n int, most uint) []step {
 	kinds := []string{"alloc", "alloc", "alloc", "alloc", "free", "free", "free", "done", "age", "empty"}
 	steps := make([]step, n)
 	for i := range steps {
-		s := step{kind: kinds[r.IntN(len(kinds))], pick: r.IntN(1 << 20), stream: r.IntN(4) - 1, extra: r.IntN(8) - 5,
-			late: r.Uint64N(10), size: sizes[r.IntN(len(sizes))]}
+		s := step{
+			kind: kinds[r.IntN(len(kinds))], pick: r.IntN(1 << 20), stream: r.IntN(4) - 1, extra: r.IntN(8) - 5,
+			late: r.Uint64N(10), size: sizes[r.IntN(len(sizes))],
+		}
 		if r.IntN(3) == 0 {
 			s.size = 1 + r.Int64N(1<<(8+r.UintN(most-8)))
 		}

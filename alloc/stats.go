@@ -130,8 +130,10 @@ func (a *Allocator) stats() Stats {
 }
 
 func (c *counters) each(f func(*meter)) {
-	for _, m := range [...]*meter{&c.allocated, &c.requested, &c.blocks, &c.reserved, &c.heaps,
-		&c.active, &c.activeBlocks, &c.split, &c.splits} {
+	for _, m := range [...]*meter{
+		&c.allocated, &c.requested, &c.blocks, &c.reserved, &c.heaps,
+		&c.active, &c.activeBlocks, &c.split, &c.splits,
+	} {
 		f(m)
 	}
 }

@@ -99,9 +99,16 @@ func TestPromotionIsPaddles(t *testing.T) {
 func TestPythonScalarsAreWeak(t *testing.T) {
 	scalar := func(d DType) Term { return Term{DType: d, Scalar: true} }
 	for _, test := range []struct{ x, scalar, want DType }{
-		{Bool, Bool, Bool}, {Bool, Int64, Int64}, {Bool, Float32, Float32},
-		{Int8, Bool, Int8}, {Int8, Int64, Int8}, {Int8, Float32, Float32},
-		{Int64, Float32, Float32}, {Float16, Float32, Float16}, {BFloat16, Int64, BFloat16}, {Float64, Float32, Float64},
+		{Bool, Bool, Bool},
+		{Bool, Int64, Int64},
+		{Bool, Float32, Float32},
+		{Int8, Bool, Int8},
+		{Int8, Int64, Int8},
+		{Int8, Float32, Float32},
+		{Int64, Float32, Float32},
+		{Float16, Float32, Float16},
+		{BFloat16, Int64, BFloat16},
+		{Float64, Float32, Float64},
 	} {
 		for _, zeroD := range []bool{false, true} {
 			got, err := Promote("add", Term{DType: test.x, ZeroD: zeroD}, scalar(test.scalar))

@@ -21,40 +21,70 @@ var (
 )
 
 var binaryRows = []Row{
-	{ID: 1, Name: "add", Kind: Binary, In: xys, Accepts: bitExact, Types: promoted, Shape: broadcast, ULP: rounded,
-		Python: byHandInPlace, ONNX: "Add-14", NumPy: "x + y", Doc: "Sum x + y; bool is logical or, integers wrap around."},
-	{ID: 2, Name: "subtract", Kind: Binary, In: xys, Accepts: anyNumber, Types: promoted, Shape: broadcast, ULP: rounded,
-		Python: byHandInPlace, ONNX: "Sub-14", NumPy: "x - y", Doc: "Difference x - y; integers wrap around."},
-	{ID: 3, Name: "multiply", Kind: Binary, In: xys, Accepts: bitExact, Types: promoted, Shape: broadcast, ULP: rounded,
-		Python: inPlace, ONNX: "Mul-14", NumPy: "x * y", Doc: "Product x * y; bool is logical and, integers wrap around."},
-	{ID: 4, Name: "divide", Kind: Binary, In: xys, Accepts: dtype.Floats | dtype.Bools, Types: promotedFloat, Shape: broadcast, ULP: rounded,
-		Python: byHandInPlace, ONNX: "Div-14", NumPy: "divide(x, y)", Doc: "Quotient x / y; integers are divided as float32, bool is logical and."},
-	{ID: 5, Name: "floor_divide", Kind: Binary, In: xys, Accepts: anyNumber, Types: meeting, Shape: broadcast, ULP: rounded,
-		Python: inPlace, NumPy: "floor_divide(x, y)", Doc: "Quotient rounded down, floor(x / y); an integer zero divisor is an error."},
-	{ID: 6, Name: "remainder", Kind: Binary, In: xys, Accepts: anyNumber, Types: promoted, Shape: broadcast, ULP: rounded,
+	{
+		ID: 1, Name: "add", Kind: Binary, In: xys, Accepts: bitExact, Types: promoted, Shape: broadcast, ULP: rounded,
+		Python: byHandInPlace, ONNX: "Add-14", NumPy: "x + y", Doc: "Sum x + y; bool is logical or, integers wrap around.",
+	},
+	{
+		ID: 2, Name: "subtract", Kind: Binary, In: xys, Accepts: anyNumber, Types: promoted, Shape: broadcast, ULP: rounded,
+		Python: byHandInPlace, ONNX: "Sub-14", NumPy: "x - y", Doc: "Difference x - y; integers wrap around.",
+	},
+	{
+		ID: 3, Name: "multiply", Kind: Binary, In: xys, Accepts: bitExact, Types: promoted, Shape: broadcast, ULP: rounded,
+		Python: inPlace, ONNX: "Mul-14", NumPy: "x * y", Doc: "Product x * y; bool is logical and, integers wrap around.",
+	},
+	{
+		ID: 4, Name: "divide", Kind: Binary, In: xys, Accepts: dtype.Floats | dtype.Bools, Types: promotedFloat, Shape: broadcast, ULP: rounded,
+		Python: byHandInPlace, ONNX: "Div-14", NumPy: "divide(x, y)", Doc: "Quotient x / y; integers are divided as float32, bool is logical and.",
+	},
+	{
+		ID: 5, Name: "floor_divide", Kind: Binary, In: xys, Accepts: anyNumber, Types: meeting, Shape: broadcast, ULP: rounded,
+		Python: inPlace, NumPy: "floor_divide(x, y)", Doc: "Quotient rounded down, floor(x / y); an integer zero divisor is an error.",
+	},
+	{
+		ID: 6, Name: "remainder", Kind: Binary, In: xys, Accepts: anyNumber, Types: promoted, Shape: broadcast, ULP: rounded,
 		Python: Python{Method: true, InPlace: true, Alias: []string{"mod", "floor_mod"}}, ONNX: "Mod-13",
-		NumPy: "remainder(x, y)", Doc: "Remainder x - floor(x / y) * y, with the sign of the divisor; an integer zero divisor is an error."},
-	{ID: 7, Name: "pow", Kind: Binary, In: xys, Accepts: anyNumber, Types: promoted, Shape: broadcast, ULP: ULP{Float32: 2, Float64: 8, Half: 1},
-		Python: byHandInPlace, ONNX: "Pow-15", NumPy: "power(x, y)", Doc: "Power x ** y; integers wrap around, and a negative power truncates to 0 unless x is 1 or -1."},
-	{ID: 8, Name: "maximum", Kind: Binary, In: xys, Accepts: bitExact, Types: strictly, Shape: broadcast,
-		Python: method, ONNX: "Max-13", NumPy: "np.maximum(x, y)", Doc: "The larger of x and y; nan if either is."},
-	{ID: 9, Name: "minimum", Kind: Binary, In: xys, Accepts: bitExact, Types: strictly, Shape: broadcast,
-		Python: method, ONNX: "Min-13", NumPy: "np.minimum(x, y)", Doc: "The smaller of x and y; nan if either is."},
+		NumPy: "remainder(x, y)", Doc: "Remainder x - floor(x / y) * y, with the sign of the divisor; an integer zero divisor is an error.",
+	},
+	{
+		ID: 7, Name: "pow", Kind: Binary, In: xys, Accepts: anyNumber, Types: promoted, Shape: broadcast, ULP: ULP{Float32: 2, Float64: 8, Half: 1},
+		Python: byHandInPlace, ONNX: "Pow-15", NumPy: "power(x, y)", Doc: "Power x ** y; integers wrap around, and a negative power truncates to 0 unless x is 1 or -1.",
+	},
+	{
+		ID: 8, Name: "maximum", Kind: Binary, In: xys, Accepts: bitExact, Types: strictly, Shape: broadcast,
+		Python: method, ONNX: "Max-13", NumPy: "np.maximum(x, y)", Doc: "The larger of x and y; nan if either is.",
+	},
+	{
+		ID: 9, Name: "minimum", Kind: Binary, In: xys, Accepts: bitExact, Types: strictly, Shape: broadcast,
+		Python: method, ONNX: "Min-13", NumPy: "np.minimum(x, y)", Doc: "The smaller of x and y; nan if either is.",
+	},
 }
 
 var bitwiseRows = []Row{
-	{ID: 10, Name: "bitwise_and", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Types: identical, Shape: broadcast,
-		Python: inPlace, ONNX: "BitwiseAnd-18", NumPy: "x & y", Doc: "The bits that are set in both."},
-	{ID: 11, Name: "bitwise_or", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Types: identical, Shape: broadcast,
-		Python: inPlace, ONNX: "BitwiseOr-18", NumPy: "x | y", Doc: "The bits that are set in either."},
-	{ID: 12, Name: "bitwise_xor", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Types: identical, Shape: broadcast,
-		Python: inPlace, ONNX: "BitwiseXor-18", NumPy: "x ^ y", Doc: "The bits that are set in exactly one."},
-	{ID: 13, Name: "bitwise_left_shift", Kind: Binary, In: xys, Accepts: dtype.Integers, Types: promoted, Shape: broadcast,
-		Python: inPlace, NumPy: "shift_left(x, y)", Doc: "x * 2 ** y, wrapped around; 0 when y is negative or not below the number of bits."},
-	{ID: 14, Name: "bitwise_right_shift", Kind: Binary, In: xys, Accepts: dtype.Integers, Types: promoted, Shape: broadcast,
-		Python: inPlace, NumPy: "shift_right(x, y)", Doc: "floor(x / 2 ** y), so that the sign is kept; any y that is negative or too large counts as the largest."},
-	{ID: 67, Name: "bitwise_not", Kind: Unary, In: x, Accepts: dtype.Integers | dtype.Bools, Types: same, Shape: likeInput,
-		Python: inPlace, ONNX: "BitwiseNot-18", NumPy: "~x", Doc: "Every bit the other way round; of bool the opposite."},
+	{
+		ID: 10, Name: "bitwise_and", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Types: identical, Shape: broadcast,
+		Python: inPlace, ONNX: "BitwiseAnd-18", NumPy: "x & y", Doc: "The bits that are set in both.",
+	},
+	{
+		ID: 11, Name: "bitwise_or", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Types: identical, Shape: broadcast,
+		Python: inPlace, ONNX: "BitwiseOr-18", NumPy: "x | y", Doc: "The bits that are set in either.",
+	},
+	{
+		ID: 12, Name: "bitwise_xor", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Types: identical, Shape: broadcast,
+		Python: inPlace, ONNX: "BitwiseXor-18", NumPy: "x ^ y", Doc: "The bits that are set in exactly one.",
+	},
+	{
+		ID: 13, Name: "bitwise_left_shift", Kind: Binary, In: xys, Accepts: dtype.Integers, Types: promoted, Shape: broadcast,
+		Python: inPlace, NumPy: "shift_left(x, y)", Doc: "x * 2 ** y, wrapped around; 0 when y is negative or not below the number of bits.",
+	},
+	{
+		ID: 14, Name: "bitwise_right_shift", Kind: Binary, In: xys, Accepts: dtype.Integers, Types: promoted, Shape: broadcast,
+		Python: inPlace, NumPy: "shift_right(x, y)", Doc: "floor(x / 2 ** y), so that the sign is kept; any y that is negative or too large counts as the largest.",
+	},
+	{
+		ID: 67, Name: "bitwise_not", Kind: Unary, In: x, Accepts: dtype.Integers | dtype.Bools, Types: same, Shape: likeInput,
+		Python: inPlace, ONNX: "BitwiseNot-18", NumPy: "~x", Doc: "Every bit the other way round; of bool the opposite.",
+	},
 }
 
 var compareRows = []Row{
@@ -101,36 +131,55 @@ var unaryRows = []Row{
 
 var activationRows = []Row{
 	{ID: 80, Name: "relu", Kind: Unary, In: x, Accepts: anyNumber, Types: same, Shape: likeInput, Python: Python{Module: "nn.functional", InPlace: true}, ONNX: "Relu-14", NumPy: "np.where(x > 0, x, 0 * np.nan_to_num(x, posinf=0, neginf=0))", Doc: "max(x, 0); 0 for nan."},
-	{ID: 81, Name: "sigmoid", Kind: Unary, In: x, Accepts: dtype.Floats, Types: toFloat, Shape: likeInput, ULP: accurate,
-		Python: Python{Module: "nn.functional", Method: true, InPlace: true}, ONNX: "Sigmoid-13", NumPy: "1 / (1 + np.exp(-x))", Doc: "1 / (1 + exp(-x))."},
+	{
+		ID: 81, Name: "sigmoid", Kind: Unary, In: x, Accepts: dtype.Floats, Types: toFloat, Shape: likeInput, ULP: accurate,
+		Python: Python{Module: "nn.functional", Method: true, InPlace: true}, ONNX: "Sigmoid-13", NumPy: "1 / (1 + np.exp(-x))", Doc: "1 / (1 + exp(-x)).",
+	},
 	{ID: 82, Name: "silu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: toFloat, Shape: likeInput, ULP: accurate, Python: function, NumPy: "x / (1 + np.exp(-x))", Doc: "x * sigmoid(x)."},
-	{ID: 83, Name: "gelu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate, Python: Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
+	{
+		ID: 83, Name: "gelu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate, Python: Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
 		Attrs: []Attr{{Name: "approximate", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "use 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"}},
-		NumPy: "gauss(x) if not approximate else x / (1 + np.exp(-2 * np.sqrt(2 / pi) * (x + 0.044715 * x**3)))", Doc: "0.5 * x * (1 + erf(x / sqrt(2)))."},
-	{ID: 84, Name: "softplus", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate, Python: function, ONNX: "Softplus-1",
+		NumPy: "gauss(x) if not approximate else x / (1 + np.exp(-2 * np.sqrt(2 / pi) * (x + 0.044715 * x**3)))", Doc: "0.5 * x * (1 + erf(x / sqrt(2))).",
+	},
+	{
+		ID: 84, Name: "softplus", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate, Python: function, ONNX: "Softplus-1",
 		Attrs: []Attr{
 			{Name: "beta", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "steepness"},
-			{Name: "threshold", Type: FloatAttr, Default: Value{Kind: Float, F: 20}, Doc: "above beta * x the result is x"}},
-		NumPy: "np.where(beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta)", Doc: "log(1 + exp(beta * x)) / beta."},
-	{ID: 85, Name: "leaky_relu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate, Python: function, ONNX: "LeakyRelu-16",
+			{Name: "threshold", Type: FloatAttr, Default: Value{Kind: Float, F: 20}, Doc: "above beta * x the result is x"},
+		},
+		NumPy: "np.where(beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta)", Doc: "log(1 + exp(beta * x)) / beta.",
+	},
+	{
+		ID: 85, Name: "leaky_relu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate, Python: function, ONNX: "LeakyRelu-16",
 		Attrs: []Attr{{Name: "negative_slope", Type: FloatAttr, Default: Value{Kind: Float, F: 0.01}, Doc: "factor below zero"}},
-		NumPy: "np.where(x > 0, x, negative_slope * x)", Doc: "x above zero, negative_slope * x elsewhere."},
-	{ID: 86, Name: "softmax", Kind: Scan, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: alongAxis, ULP: accurate,
+		NumPy: "np.where(x > 0, x, negative_slope * x)", Doc: "x above zero, negative_slope * x elsewhere.",
+	},
+	{
+		ID: 86, Name: "softmax", Kind: Scan, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: alongAxis, ULP: accurate,
 		Python: Python{Module: "nn.functional", ByHand: true}, ONNX: "Softmax-13",
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int, I: -1}, Doc: "the axis along which the results add up to 1"}},
-		NumPy: "softmax(x, axis)", Doc: "exp(x - max(x)) / sum(exp(x - max(x))) along an axis."},
+		NumPy: "softmax(x, axis)", Doc: "exp(x - max(x)) / sum(exp(x - max(x))) along an axis.",
+	},
 }
 
 var selectRows = []Row{
-	{ID: 90, Name: "where", Kind: Select, In: []Input{{Name: "condition"}, {Name: "x", Scalar: true}, {Name: "y", Scalar: true}},
+	{
+		ID: 90, Name: "where", Kind: Select, In: []Input{{Name: "condition"}, {Name: "x", Scalar: true}, {Name: "y", Scalar: true}},
 		Accepts: bitExact, Types: selected, Shape: broadcast, Python: Python{Method: true, ByHand: true}, ONNX: "Where-16",
-		NumPy: "np.where(condition, x, y)", Doc: "x where condition holds, y elsewhere."},
-	{ID: 91, Name: "clip", Kind: Select, In: []Input{{Name: "x"}, {Name: "min", Scalar: true, Optional: true}, {Name: "max", Scalar: true, Optional: true}},
+		NumPy: "np.where(condition, x, y)", Doc: "x where condition holds, y elsewhere.",
+	},
+	{
+		ID: 91, Name: "clip", Kind: Select, In: []Input{{Name: "x"}, {Name: "min", Scalar: true, Optional: true}, {Name: "max", Scalar: true, Optional: true}},
 		Accepts: anyNumber, Types: clipped, Shape: likeInput, Python: Python{Method: true, InPlace: true, ByHand: true}, ONNX: "Clip-13",
-		NumPy: "np.clip(x, min, max)", Doc: "min(max(x, min), max); nan stays."},
-	{ID: 92, Name: "cast", Kind: Convert, In: x, Accepts: bitExact, Types: toAttr, Shape: likeInput, ULP: rounded, Python: Python{Method: true, ByHand: true}, ONNX: "Cast-13",
+		NumPy: "np.clip(x, min, max)", Doc: "min(max(x, min), max); nan stays.",
+	},
+	{
+		ID: 92, Name: "cast", Kind: Convert, In: x, Accepts: bitExact, Types: toAttr, Shape: likeInput, ULP: rounded, Python: Python{Method: true, ByHand: true}, ONNX: "Cast-13",
 		Attrs: []Attr{{Name: "dtype", Type: DTypeAttr, Needed: true, Doc: "dtype of the result"}},
-		NumPy: "cast(x, dtype)", Doc: "x in another dtype; float to integer truncates and saturates, nan becomes 0."},
-	{ID: 93, Name: "assign", Kind: Convert, In: x, Accepts: bitExact, Types: same, Shape: likeInput, Python: Python{ByHand: true}, ONNX: "Identity-16",
-		NumPy: "x", Doc: "A contiguous copy of x."},
+		NumPy: "cast(x, dtype)", Doc: "x in another dtype; float to integer truncates and saturates, nan becomes 0.",
+	},
+	{
+		ID: 93, Name: "assign", Kind: Convert, In: x, Accepts: bitExact, Types: same, Shape: likeInput, Python: Python{ByHand: true}, ONNX: "Identity-16",
+		NumPy: "x", Doc: "A contiguous copy of x.",
+	},
 }

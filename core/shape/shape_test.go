@@ -34,8 +34,13 @@ func TestBytesDoesNotOverflow(t *testing.T) {
 		dims []int64
 		want int64 // -1: refused
 	}{
-		{[]int64{3, 4}, 48}, {nil, 4}, {[]int64{0}, 0},
-		{[]int64{math.MaxInt64}, -1}, {[]int64{1 << 31, 1 << 31}, -1}, {[]int64{1 << 62, 0, 1 << 62}, -1}, {[]int64{1 << 40, 0}, 0},
+		{[]int64{3, 4}, 48},
+		{nil, 4},
+		{[]int64{0}, 0},
+		{[]int64{math.MaxInt64}, -1},
+		{[]int64{1 << 31, 1 << 31}, -1},
+		{[]int64{1 << 62, 0, 1 << 62}, -1},
+		{[]int64{1 << 40, 0}, 0},
 	} {
 		s := of(t, test.dims...)
 		got, err := s.Bytes(4)

@@ -78,10 +78,15 @@ func TestCastRoundsOnce(t *testing.T) {
 		to   dtype.DType
 		want float64
 	}{
-		{tie, dtype.BFloat16, 1 << 60}, {tie + 1, dtype.BFloat16, 1<<60 + 1<<53}, {-tie - 1, dtype.BFloat16, -(1<<60 + 1<<53)},
+		{tie, dtype.BFloat16, 1 << 60},
+		{tie + 1, dtype.BFloat16, 1<<60 + 1<<53},
+		{-tie - 1, dtype.BFloat16, -(1<<60 + 1<<53)},
 		{tie - 1, dtype.BFloat16, 1 << 60},
-		{1<<24 + 1, dtype.Float32, 1 << 24}, {1<<53 + 1, dtype.Float64, 1 << 53}, {1<<53 + 3, dtype.Float64, 1<<53 + 4},
-		{65519, dtype.Float16, 65504}, {65520, dtype.Float16, math.Inf(1)},
+		{1<<24 + 1, dtype.Float32, 1 << 24},
+		{1<<53 + 1, dtype.Float64, 1 << 53},
+		{1<<53 + 3, dtype.Float64, 1<<53 + 4},
+		{65519, dtype.Float16, 65504},
+		{65520, dtype.Float16, math.Inf(1)},
 	} {
 		x, out := of(dtype.Int64, dims(1)), of(c.to, dims(1))
 		for i := range 8 {

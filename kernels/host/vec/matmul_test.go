@@ -39,8 +39,25 @@ func checkProduct(t *testing.T, c, a, b []float32, m, n, k, lda, ldb, ldc int) {
 func TestMatMulF32(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	shapes := [][3]int{
-		{1, 1, 1}, {1, 1, 300}, {2, 3, 4}, {3, 31, 5}, {4, 32, 8}, {5, 33, 9}, {7, 70, 17}, {8, 64, 256}, {9, 16, 257},
-		{65, 20, 3}, {1, 100, 300}, {3, 97, 513}, {64, 40, 512}, {66, 513, 30}, {130, 35, 260}, {4, 1030, 2}, {6, 6, 0}, {0, 3, 2}, {3, 0, 2},
+		{1, 1, 1},
+		{1, 1, 300},
+		{2, 3, 4},
+		{3, 31, 5},
+		{4, 32, 8},
+		{5, 33, 9},
+		{7, 70, 17},
+		{8, 64, 256},
+		{9, 16, 257},
+		{65, 20, 3},
+		{1, 100, 300},
+		{3, 97, 513},
+		{64, 40, 512},
+		{66, 513, 30},
+		{130, 35, 260},
+		{4, 1030, 2},
+		{6, 6, 0},
+		{0, 3, 2},
+		{3, 0, 2},
 	}
 	eachLevel(t, func(t *testing.T) {
 		for _, s := range shapes {
@@ -114,10 +131,18 @@ func TestMatMulRefuses(t *testing.T) {
 		name                   string
 		m, n, k, lda, ldb, ldc int
 	}{
-		{"negative m", -1, 2, 2, 2, 2, 2}, {"negative n", 2, -2, 2, 2, 2, 2}, {"negative k", 2, 2, -1, 2, 2, 2},
-		{"lda < k", 2, 2, 2, 1, 2, 2}, {"ldb < n", 2, 2, 2, 2, 1, 2}, {"ldc < n", 2, 2, 2, 2, 2, 1},
-		{"short a", 2, 2, 2, 9, 2, 2}, {"short b", 2, 2, 2, 2, 9, 2}, {"short c", 2, 2, 2, 2, 2, 9},
-		{"rows overflow", huge, 2, 2, 2, 2, 2}, {"stride overflows", 2, 2, 2, huge, 2, 2}, {"both", huge, 1, 1, huge, 1, huge},
+		{"negative m", -1, 2, 2, 2, 2, 2},
+		{"negative n", 2, -2, 2, 2, 2, 2},
+		{"negative k", 2, 2, -1, 2, 2, 2},
+		{"lda < k", 2, 2, 2, 1, 2, 2},
+		{"ldb < n", 2, 2, 2, 2, 1, 2},
+		{"ldc < n", 2, 2, 2, 2, 2, 1},
+		{"short a", 2, 2, 2, 9, 2, 2},
+		{"short b", 2, 2, 2, 2, 9, 2},
+		{"short c", 2, 2, 2, 2, 2, 9},
+		{"rows overflow", huge, 2, 2, 2, 2, 2},
+		{"stride overflows", 2, 2, 2, huge, 2, 2},
+		{"both", huge, 1, 1, huge, 1, huge},
 	}
 	for _, x := range cases {
 		a, b, c := make([]float32, 4), make([]float32, 4), []float32{1, 1, 1, 1}
