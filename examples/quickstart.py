@@ -143,16 +143,15 @@ def save(before: Array, after: paddle.Tensor) -> None:
     Image.fromarray(picture).save(RESULT)
 
 
-def memory() -> None:
-    """The statistics of the mps device; only devices have them, the processor's memory is the system's."""
+def memory(place: str) -> None:
+    """The statistics of the device's memory."""
     mps = paddle.mps
-    note = "" if mps.is_available() else " (there is none; PADDLE_MPS_DEVICE=host emulates one)"
-    print(f"\nmemory of the mps device{note}")
+    print(f"\nmemory of {place}")
     rows = {
-        "allocated": mps.memory_allocated(),
-        "reserved": mps.memory_reserved(),
-        "peak allocated": mps.max_memory_allocated(),
-        "peak reserved": mps.max_memory_reserved(),
+        "allocated": mps.memory_allocated(place),
+        "reserved": mps.memory_reserved(place),
+        "peak allocated": mps.max_memory_allocated(place),
+        "peak reserved": mps.max_memory_reserved(place),
     }
     for name, count in rows.items():
         print(f"{name:<16}{count / 2**20:>9.2f} MiB")
@@ -173,7 +172,7 @@ def main() -> int:
     statistics("before", pixels.astype("float32") / 255)
     statistics("after", result)
     save(photo, result)
-    memory()
+    memory(place)
     print(f"\nbefore and after: {RESULT.relative_to(HERE.parent)}")
     if steps.failed:
         print(f"further off than allowed: {', '.join(steps.failed)}", file=sys.stderr)

@@ -197,10 +197,18 @@ def synchronize_mps(device: DeviceLike | None = None) -> None:
     _stream.synchronize(mps_place(device))
 
 
-def stats(device: DeviceLike | None) -> MemoryStats | None:
-    """The memory statistics of an mps device, None where there is no mps device at all."""
+def counted(device: DeviceLike | None) -> _place.Place | None:
+    """The place whose memory is meant: an mps device, or by name the CPU; None: there is no mps device."""
+    if device is not None and not isinstance(device, int) and _place.place(device).kind == _place.CPU:
+        return _place.place(device)
     place = mps_place(device)
-    if not is_available():
+    return place if is_available() else None
+
+
+def stats(device: DeviceLike | None) -> MemoryStats | None:
+    """The memory statistics of a device, None where there is no mps device at all."""
+    place = counted(device)
+    if place is None:
         return None
     flush()
     found = MemoryStats()
@@ -215,7 +223,7 @@ def figure(device: DeviceLike | None, stat: str, field: str) -> int:
 
 
 def memory_allocated(device: DeviceLike | None = None) -> int:
-    """Bytes that live tensors of an mps device hold."""
+    """Bytes that live tensors of an mps device hold; with device="cpu", those of the CPU."""
     return figure(device, "allocated_bytes", "current")
 
 
@@ -239,10 +247,11 @@ driver_allocated_memory = memory_reserved
 
 
 def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
-    """Makes the peaks of an mps device the current values."""
+    """Makes the peaks of a device the current values."""
     flush()
-    if is_available():
-        check(library.pmps_memory_reset_peak(byref(mps_place(device).struct)))
+    place = counted(device)
+    if place is not None:
+        check(library.pmps_memory_reset_peak(byref(place.struct)))
 
 
 # The library keeps all peaks together, so either name resets both.
@@ -282,10 +291,11 @@ def recommended_max_memory(device: DeviceLike | None = None) -> int:
 
 
 def empty_cache(device: DeviceLike | None = None) -> None:
-    """Returns memory that no tensor of an mps device holds to the system."""
+    """Returns memory that no tensor of a device holds to the system."""
     collect()
-    if is_available():
-        check(library.pmps_memory_empty_cache(byref(mps_place(device).struct)))
+    place = counted(device)
+    if place is not None:
+        check(library.pmps_memory_empty_cache(byref(place.struct)))
 
 
 def manual_seed(seed: int) -> None:

@@ -297,7 +297,7 @@ def check(case: Case, place: str) -> int:
     for given in settings:
         missing = [a["name"] for a in row["attrs"] if a.get("needed") and a["name"] not in given | {"dtype": ""}]
         assert not missing, f"SETTINGS lacks {missing} of {case.name}"
-        if not possible(case, given):
+        if not possible(case, given) or (given.get("dtype") == "float64" and place != "cpu"):
             continue
         inputs = operands(row, case, place, given)
         compare(row, case, given, inputs, run(row, inputs, settle(row, case, given), place))

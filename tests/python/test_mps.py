@@ -282,3 +282,15 @@ def test_programs_of_the_original_run(capsys: pytest.CaptureFixture[str]) -> Non
     z = paddle.randn([2, 3], dtype="float32", place="mps") + paddle.randn([2, 3], dtype="float32", place="mps")
     assert z.numpy().shape == (2, 3)
     assert "[5., 7., 9.]" in capsys.readouterr().out
+
+
+def test_memory_of_the_cpu_by_name() -> None:
+    before = mps.memory_allocated("cpu")
+    x = paddle.zeros([1 << 20], place="cpu")
+    assert mps.memory_allocated("cpu") == before + 4 * 2**20 == mps.memory_stats("cpu")["allocated_bytes.current"]
+    assert mps.max_memory_allocated(paddle.CPUPlace()) >= before + 4 * 2**20
+    del x
+    assert mps.memory_allocated("cpu") == before
+    mps.reset_max_memory_allocated("cpu")
+    assert mps.max_memory_allocated("cpu") == before
+    mps.empty_cache("cpu")
