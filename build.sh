@@ -209,6 +209,11 @@ run_tests() {
 }
 
 peers() {
+    need_python
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        missing 'Python 3.11 or later (for the NumPy of the recorded answers)' \
+            'apt-get install python3.11 python3.11-venv    # then PYTHON=python3.11 ./build.sh test peers' \
+            'brew install python@3.13'
     lib
     venv .venv-peers peers
     .venv-peers/bin/python tests/peers/compare.py

@@ -24,12 +24,12 @@ func registerComparisons[T number](in *codec[T], d dtype.DType) {
 		in = new(codec[T])
 	}
 	for name, r := range map[string]rows[uint8, T]{
-		"equal":         comparison(func(x, y T) bool { return x == y }),
-		"not_equal":     comparison(func(x, y T) bool { return x != y }),
-		"less_than":     comparison(func(x, y T) bool { return x < y }),
-		"less_equal":    comparison(func(x, y T) bool { return x <= y }),
-		"greater_than":  comparison(func(x, y T) bool { return x > y }),
-		"greater_equal": comparison(func(x, y T) bool { return x >= y }),
+		"equal":         {vv: equal[T]},
+		"not_equal":     {vv: notEqual[T]},
+		"less_than":     {vv: less[T]},
+		"less_equal":    {vv: lessEqual[T]},
+		"greater_than":  {vv: func(dst []uint8, a, b []T) { less(dst, b, a) }},
+		"greater_equal": {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
 		"logical_and":   comparison(func(x, y T) bool { return x != 0 && y != 0 }),
 		"logical_or":    comparison(func(x, y T) bool { return x != 0 || y != 0 }),
 		"logical_xor":   comparison(func(x, y T) bool { return (x != 0) != (y != 0) }),
@@ -40,4 +40,35 @@ func registerComparisons[T number](in *codec[T], d dtype.DType) {
 
 func comparison[T number](f func(x, y T) bool) rows[uint8, T] {
 	return eachPair(func(x, y T) uint8 { return bit(f(x, y)) })
+}
+
+// The comparisons proper are loops of their own: a call for each element would cost four times as
+// much as the comparison.
+
+func equal[T number](dst []uint8, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, x := range a {
+		dst[i] = bit(x == b[i])
+	}
+}
+
+func notEqual[T number](dst []uint8, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, x := range a {
+		dst[i] = bit(x != b[i])
+	}
+}
+
+func less[T number](dst []uint8, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, x := range a {
+		dst[i] = bit(x < b[i])
+	}
+}
+
+func lessEqual[T number](dst []uint8, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, x := range a {
+		dst[i] = bit(x <= b[i])
+	}
 }
