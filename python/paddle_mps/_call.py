@@ -68,21 +68,27 @@ class Meta:
 
     __slots__ = ("dtype", "numel", "offset", "place", "shape", "storage", "strides")
 
-    def __init__(self, info: Any) -> None:
-        rank = info.rank
-        self.dtype: DType = _dtype.BY_NUMBER[info.dtype]
-        self.place: Place = _place.of(info.place.kind, info.place.index)
-        self.shape: tuple[int, ...] = tuple(info.dims[:rank])
-        self.strides: list[int] = info.strides[:rank]
-        self.numel: int = info.numel
-        self.offset: int = info.offset
-        self.storage: int = info.storage_id
+    def __init__(self, info: TensorInfo) -> None:
+        fields = _FIELDS.unpack_from(info)  # a structure is a buffer
+        _, dtype, rank, kind, index = fields[:5]
+        self.dtype: DType = _dtype.BY_NUMBER[dtype]
+        self.place: Place = _place.of(kind, index)
+        self.shape: tuple[int, ...] = fields[5 : 5 + rank]
+        self.strides: list[int] = list(fields[14 : 14 + rank])
+        self.numel: int
+        self.offset: int
+        self.storage: int
+        self.numel, self.offset, self.storage = fields[23:]
+
+
+# TensorInfo as a whole: reading its fields one by one costs more than the call that fills them in.
+_FIELDS = struct.Struct("=Q4i9q9q2qQ")
+_INFO_SIZE = ctypes.sizeof(TensorInfo)
 
 
 def ask(handle: int) -> Meta:
     """Asks the library about a tensor."""
-    info = TensorInfo()
-    info.struct_size = ctypes.sizeof(TensorInfo)
+    info = TensorInfo(_INFO_SIZE)
     check(quick.pmps_tensor_get_info(handle, byref(info)))
     return Meta(info)
 
@@ -192,10 +198,13 @@ def word(kind: int, number: float) -> int:
     return int(number) & (2**64 - 1)
 
 
+_OPERAND = struct.Struct("=IIQ")
+
+
 def operand(x: object) -> bytes:
     """A pmps_arg: a tensor, a scalar, or None for an optional operand that is not given."""
     if isinstance(x, Tensor):
-        return struct.pack("=IIQ", TENSOR, 0, x._h)
+        return _OPERAND.pack(TENSOR, 0, x._h)
     if x is None:
         return struct.pack("=IIQ", NOTHING, 0, 0)
     known = scalar(x)

@@ -153,3 +153,13 @@ def test_another_interpreter_goes_through_ctypes(monkeypatch: pytest.MonkeyPatch
     ]:
         op = _ids.NEG if name == "unary" else _ids.SUBTRACT
         assert _call.fresh(_library.builtin(name, op)(*arguments)).tolist() == want
+
+
+def test_the_structure_of_a_tensor_is_read_as_it_is_declared() -> None:
+    x = paddle.zeros([2, 3, 4]).transpose([2, 0, 1])[1:]
+    info = _structs.TensorInfo(ctypes.sizeof(_structs.TensorInfo))
+    _errors.check(_library.library.pmps_tensor_get_info(x._h, ctypes.byref(info)))
+    m = _call.ask(x._h)
+    assert (m.dtype.number, m.place.kind, m.place.index) == (info.dtype, info.place.kind, info.place.index)
+    assert (list(m.shape), m.strides) == (info.dims[: info.rank], info.strides[: info.rank])
+    assert (m.numel, m.offset, m.storage) == (info.numel, info.offset, info.storage_id)
