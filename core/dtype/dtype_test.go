@@ -129,6 +129,9 @@ func TestRange(t *testing.T) {
 	}
 }
 
+func fromFloat16(h uint16) float64  { return float64(F16ToF32(h)) }
+func fromBFloat16(h uint16) float64 { return float64(BF16ToF32(h)) }
+
 // Every float16 and bfloat16 survives the way to float64 and back, and every value between two of
 // them goes to the nearer one, ties to even.
 func TestHalvesRoundToNearestEven(t *testing.T) {
@@ -136,7 +139,7 @@ func TestHalvesRoundToNearestEven(t *testing.T) {
 		from func(uint16) float64
 		to   func(float64) uint16
 		inf  uint16
-	}{"float16": {FromFloat16, ToFloat16, 0x7c00}, "bfloat16": {FromBFloat16, ToBFloat16, 0x7f80}} {
+	}{"float16": {fromFloat16, F64ToF16, 0x7c00}, "bfloat16": {fromBFloat16, F64ToBF16, 0x7f80}} {
 		for h := range f.inf {
 			v, next := f.from(h), f.from(h+1)
 			require.Equal(t, h, f.to(v), "%s %#x", name, h)
@@ -161,12 +164,12 @@ func TestBFloat16RoundsOnce(t *testing.T) {
 	for range 20000 {
 		x := math.Ldexp(1+r.Float64(), r.IntN(200)-100)
 		if r.IntN(2) == 0 { // close to a tie, where rounding twice goes wrong
-			x = math.Nextafter(FromBFloat16(uint16(r.IntN(0x7000)+0x100))*(1+0x1p-9), x)
+			x = math.Nextafter(fromBFloat16(uint16(r.IntN(0x7000)+0x100))*(1+0x1p-9), x)
 		}
-		got := ToBFloat16(x)
-		best := new(big.Float).Sub(big.NewFloat(x), big.NewFloat(FromBFloat16(got)))
+		got := F64ToBF16(x)
+		best := new(big.Float).Sub(big.NewFloat(x), big.NewFloat(fromBFloat16(got)))
 		for _, other := range []uint16{got - 1, got + 1} {
-			d := new(big.Float).Sub(big.NewFloat(x), big.NewFloat(FromBFloat16(other)))
+			d := new(big.Float).Sub(big.NewFloat(x), big.NewFloat(fromBFloat16(other)))
 			require.LessOrEqual(t, best.Abs(best).Cmp(d.Abs(d)), 0, "%v went to %#x but %#x is nearer", x, got, other)
 		}
 	}

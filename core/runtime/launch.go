@@ -209,9 +209,9 @@ func bits(v *op.Value, d dtype.DType) uint64 {
 	case dtype.Float32:
 		return uint64(math.Float32bits(float32(v.Float64())))
 	case dtype.Float16:
-		return uint64(dtype.ToFloat16(v.Float64()))
+		return uint64(dtype.F64ToF16(v.Float64()))
 	case dtype.BFloat16:
-		return uint64(dtype.ToBFloat16(v.Float64()))
+		return uint64(dtype.F64ToBF16(v.Float64()))
 	}
 	n := v.I
 	if v.Kind == op.Float {

@@ -141,9 +141,9 @@ func (t *Tensor) scalarValue() (op.Value, error) {
 	case dtype.Float32:
 		return op.Value{Kind: op.Float, F: float64(math.Float32frombits(uint32(raw)))}, nil
 	case dtype.Float16:
-		return op.Value{Kind: op.Float, F: dtype.FromFloat16(uint16(raw))}, nil
+		return op.Value{Kind: op.Float, F: float64(dtype.F16ToF32(uint16(raw)))}, nil
 	case dtype.BFloat16:
-		return op.Value{Kind: op.Float, F: dtype.FromBFloat16(uint16(raw))}, nil
+		return op.Value{Kind: op.Float, F: float64(dtype.BF16ToF32(uint16(raw)))}, nil
 	case dtype.Bool:
 		return op.Value{Kind: op.Bool, I: int64(raw)}, nil
 	case dtype.Uint8:

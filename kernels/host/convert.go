@@ -55,8 +55,8 @@ func castIntegers[T integer](t *castTable, from dtype.DType) {
 	row[dtype.Int16] = casting(in, eachOf(wrap[int16, T]))
 	row[dtype.Int32] = casting(in, eachOf(wrap[int32, T]))
 	row[dtype.Int64] = casting(in, eachOf(wrap[int64, T]))
-	row[dtype.Float16] = casting(in, eachOf(func(x T) uint16 { return vec.F64ToF16(sticky(int64(x))) }))
-	row[dtype.BFloat16] = casting(in, eachOf(func(x T) uint16 { return vec.F64ToBF16(sticky(int64(x))) }))
+	row[dtype.Float16] = casting(in, eachOf(func(x T) uint16 { return dtype.F64ToF16(sticky(int64(x))) }))
+	row[dtype.BFloat16] = casting(in, eachOf(func(x T) uint16 { return dtype.F64ToBF16(sticky(int64(x))) }))
 	row[dtype.Float32] = casting(in, eachOf(wrap[float32, T]))
 	row[dtype.Float64] = casting(in, eachOf(wrap[float64, T]))
 }

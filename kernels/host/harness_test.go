@@ -177,9 +177,9 @@ func put(at []byte, d dtype.DType, v float64) {
 	case dtype.Int64:
 		le.PutUint64(at, uint64(int64(v)))
 	case dtype.Float16:
-		le.PutUint16(at, vec.F64ToF16(v))
+		le.PutUint16(at, dtype.F64ToF16(v))
 	case dtype.BFloat16:
-		le.PutUint16(at, vec.F64ToBF16(v))
+		le.PutUint16(at, dtype.F64ToBF16(v))
 	case dtype.Float32:
 		le.PutUint32(at, math.Float32bits(float32(v)))
 	case dtype.Float64:
@@ -201,9 +201,9 @@ func get(at []byte, d dtype.DType) float64 {
 	case dtype.Int64:
 		return float64(int64(le.Uint64(at)))
 	case dtype.Float16:
-		return float64(vec.F16ToF32(le.Uint16(at)))
+		return float64(dtype.F16ToF32(le.Uint16(at)))
 	case dtype.BFloat16:
-		return float64(vec.BF16ToF32(le.Uint16(at)))
+		return float64(dtype.BF16ToF32(le.Uint16(at)))
 	case dtype.Float32:
 		return float64(math.Float32frombits(le.Uint32(at)))
 	}

@@ -31,9 +31,9 @@ func halfCodec(d dtype.DType) *codec[float32] {
 
 // half64Codec computes on float16 or bfloat16 in float64, rounded once on the way out.
 func half64Codec(d dtype.DType) *codec[float64] {
-	load, store := vec.F16ToF32, vec.F64ToF16Row
+	load, store := dtype.F16ToF32, vec.F64ToF16Row
 	if d == dtype.BFloat16 {
-		load, store = vec.BF16ToF32, vec.F64ToBF16Row
+		load, store = dtype.BF16ToF32, vec.F64ToBF16Row
 	}
 	return &codec[float64]{
 		loadWith(func(dst []float64, src []uint16) {

@@ -8,7 +8,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/kernels"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // A call of n elements uses ceil(n/4) Philox counters from Seed[1] on where it draws 32 bits an
@@ -52,9 +51,9 @@ func below(d dtype.DType, x float64) float64 {
 	down := math.Inf(-1)
 	switch d {
 	case dtype.Float16:
-		return nearestBelow(x, vec.F64ToF16, vec.F16ToF32)
+		return nearestBelow(x, dtype.F64ToF16, dtype.F16ToF32)
 	case dtype.BFloat16:
-		return nearestBelow(x, vec.F64ToBF16, vec.BF16ToF32)
+		return nearestBelow(x, dtype.F64ToBF16, dtype.BF16ToF32)
 	case dtype.Float32:
 		if y := float32(x); float64(y) >= x {
 			return float64(math.Nextafter32(y, float32(down)))

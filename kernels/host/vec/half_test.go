@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,8 +20,8 @@ type format16 struct {
 }
 
 var formats16 = []format16{
-	{"float16", 5, 10, F16ToF32, F32ToF16, F64ToF16},
-	{"bfloat16", 8, 7, BF16ToF32, F32ToBF16, F64ToBF16},
+	{"float16", 5, 10, dtype.F16ToF32, dtype.F32ToF16, dtype.F64ToF16},
+	{"bfloat16", 8, 7, dtype.BF16ToF32, dtype.F32ToBF16, dtype.F64ToBF16},
 }
 
 // value decodes h by the definition of the format.
@@ -113,19 +115,19 @@ func TestHalfRowsAreTheScalars(t *testing.T) {
 		wide := make([]float32, len(all))
 		F16ToF32Row(wide, all)
 		for i, x := range wide {
-			require.True(t, sameBits(float64(F16ToF32(all[i])), float64(x)), "float16 %#x", i)
+			require.True(t, sameBits(float64(dtype.F16ToF32(all[i])), float64(x)), "float16 %#x", i)
 		}
 		BF16ToF32Row(wide, all)
 		for i, x := range wide {
-			require.True(t, sameBits(float64(BF16ToF32(all[i])), float64(x)), "bfloat16 %#x", i)
+			require.True(t, sameBits(float64(dtype.BF16ToF32(all[i])), float64(x)), "bfloat16 %#x", i)
 		}
 		f16, bf16 := make([]uint16, blockLength), make([]uint16, blockLength)
 		sweep(func(src []float32) {
 			F32ToF16Row(f16, src)
 			F32ToBF16Row(bf16, src)
 			for i, x := range src {
-				if f16[i] != F32ToF16(x) || bf16[i] != F32ToBF16(x) {
-					t.Fatalf("%g narrowed to %#x and %#x; want %#x and %#x", x, f16[i], bf16[i], F32ToF16(x), F32ToBF16(x))
+				if f16[i] != dtype.F32ToF16(x) || bf16[i] != dtype.F32ToBF16(x) {
+					t.Fatalf("%g narrowed to %#x and %#x; want %#x and %#x", x, f16[i], bf16[i], dtype.F32ToF16(x), dtype.F32ToBF16(x))
 				}
 			}
 		})
@@ -154,8 +156,8 @@ func TestHalfRowTails(t *testing.T) {
 				checkShort(t)
 			}
 			for i := range n {
-				require.Equal(t, F64ToBF16(doubles[i]), short[i])
-				require.Equal(t, BF16ToF32(bits[i]), wide[i])
+				require.Equal(t, dtype.F64ToBF16(doubles[i]), short[i])
+				require.Equal(t, dtype.BF16ToF32(bits[i]), wide[i])
 			}
 		}
 	})
@@ -164,8 +166,8 @@ func TestHalfRowTails(t *testing.T) {
 func BenchmarkHalf(b *testing.B) {
 	wide, short := make([]float32, 16384), make([]uint16, 16384)
 	for name, row := range map[string]func(){
-		"F16ToF32": func() { F16ToF32Row(wide, short) }, "F32ToF16": func() { F32ToF16Row(short, wide) },
-		"BF16ToF32": func() { BF16ToF32Row(wide, short) }, "F32ToBF16": func() { F32ToBF16Row(short, wide) },
+		"dtype.F16ToF32": func() { F16ToF32Row(wide, short) }, "dtype.F32ToF16": func() { F32ToF16Row(short, wide) },
+		"dtype.BF16ToF32": func() { BF16ToF32Row(wide, short) }, "dtype.F32ToBF16": func() { F32ToBF16Row(short, wide) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(6 * len(wide)))
