@@ -63,6 +63,7 @@ type Row struct {
 	Shape   ShapeRule
 	View    ViewRule // Kind View only: replaces Types and Shape
 	Many    bool     // makes several tensors
+	Random  bool     // draws from the device's generator
 	Fresh   bool     // Kind View only: the parts are copied, because Paddle's do not share storage
 	Python  Python
 	ONNX    string // "Add-14": operator and the first opset that it follows; empty: none

@@ -165,22 +165,22 @@ var createRows = []Row{
 		}, NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.",
 	},
 	{
-		ID: 203, Name: "uniform", Kind: Create, Accepts: dtype.Floats, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true}, ONNX: "RandomUniform-1",
+		ID: 203, Name: "uniform", Kind: Create, Random: true, Accepts: dtype.Floats, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true}, ONNX: "RandomUniform-1",
 		Attrs: []Attr{newShape, {Name: "min", Type: FloatAttr, Default: Value{Kind: Float, F: -1}, Doc: "lower bound, included"}, {Name: "max", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "upper bound, excluded"}, outDType},
 		Doc:   "Uniformly distributed values in [min, max), from Philox4x32-10.",
 	},
 	{
-		ID: 204, Name: "normal", Kind: Create, Accepts: dtype.Floats, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true}, ONNX: "RandomNormal-1",
+		ID: 204, Name: "normal", Kind: Create, Random: true, Accepts: dtype.Floats, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true}, ONNX: "RandomNormal-1",
 		Attrs: []Attr{newShape, {Name: "mean", Type: FloatAttr, Default: Value{Kind: Float}, Doc: "mean"}, {Name: "std", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "standard deviation"}, outDType},
 		Doc:   "Normally distributed values, from Philox4x32-10 by Box and Muller's transform.",
 	},
 	{
-		ID: 205, Name: "randint", Kind: Create, Accepts: dtype.Integers, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true},
+		ID: 205, Name: "randint", Kind: Create, Random: true, Accepts: dtype.Integers, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true},
 		Attrs: []Attr{newShape, {Name: "low", Type: IntAttr, Needed: true, Doc: "lower bound, included"}, {Name: "high", Type: IntAttr, Needed: true, Doc: "upper bound, excluded"}, outDType},
 		Doc:   "Uniformly distributed integers in [low, high), from Philox4x32-10.",
 	},
 	{
-		ID: 206, Name: "randperm", Kind: Create, Accepts: anyNumber, Types: toAttr, Shape: fromCount, Python: Python{ByHand: true},
+		ID: 206, Name: "randperm", Kind: Create, Random: true, Accepts: anyNumber, Types: toAttr, Shape: fromCount, Python: Python{ByHand: true},
 		Attrs: []Attr{{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values"}, outDType}, Doc: "The integers 0 to count - 1 in random order.",
 	},
 }

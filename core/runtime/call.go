@@ -281,13 +281,11 @@ func (s *Stream) run(row *op.Row, srcs []source, at op.Attrs, r *op.Result, out 
 	}
 	l.write(out)
 	l.Attrs, l.Axes, l.indexed = at, r.Axes, r.Shape
-	if random[row.Name] {
+	if row.Random {
 		l.Seed = s.ctx.random.take(r.Shape.Numel())
 	}
 	return l.submit(row)
 }
-
-var random = map[string]bool{"uniform": true, "normal": true, "randint": true, "randperm": true}
 
 // source fills in an operand in the dtype that the call wants. Convert casts by itself.
 func (s *Stream) source(src *source, o *Operand, want dtype.DType, row *op.Row) (err error) {

@@ -95,12 +95,12 @@ func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, fr
 		return nil, status.Errorf(status.Invalid, "[tensor] data of %s lies at an address that is not a multiple of %d", d, d.Size())
 	}
 	store := rt.newStorage(rt.cpu, addr, bytes)
-	store.free = free
 	v := view{store: store, addr: addr, dtype: d, Layout: l}
 	t, err := rt.adopt(&v)
 	if err != nil {
 		return nil, err
 	}
+	store.free = free // only now: a failed import must not tell the owner
 	return t, nil
 }
 

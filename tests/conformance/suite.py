@@ -257,14 +257,10 @@ def matrices(case: Case, place: str, attrs: dict[str, Any]) -> list[Pair]:
 def attributes(row: dict[str, Any], given: dict[str, Any]) -> tuple[Any, ...]:
     """Attributes in the form of the call."""
     pack = {
-        "bool": _call.flag, "int": _call.integer, "float": _call.number, "list of int": ints,
+        "bool": _call.flag, "int": _call.integer, "float": _call.number, "list of int": _call.integers,
         "dtype": _call.element_type, "bool, int or float": _call.either,
     }  # fmt: skip
     return tuple(pack[a["type"]](a["name"], given[a["name"]]) for a in row["attrs"] if given.get(a["name"]) is not None)
-
-
-def ints(name: str, value: Any) -> Any:
-    return _call.integers(name, value)
 
 
 def run(row: dict[str, Any], inputs: list[Any], given: dict[str, Any], place: str) -> list[Any]:
