@@ -18,7 +18,7 @@ usage: ./build.sh COMMAND
   test peers      compare with the real PaddlePaddle, installed into .venv-peers
   lib             python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
   wheel           dist/paddle_mps-*.whl with the library inside
-  bench [NAME]    run bench/NAME.py; without a name, list them
+  bench [NAME]    run bench/NAME; without a name, list them
   check           formatting, vet, staticcheck, linters, types, generated files, clean tree
   clean           remove everything that this script makes
 
@@ -222,7 +222,14 @@ peers() {
 
 bench() {
     if [ $# -eq 0 ]; then
-        for file in bench/*.py; do basename "$file" .py; done
+        for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
+        return
+    fi
+    if [ -f "bench/$1/main.go" ]; then
+        need_go
+        program=./bench/$1
+        shift
+        GOEXPERIMENT=$simd go run "$program" "$@"
         return
     fi
     benchmark=bench/$1.py

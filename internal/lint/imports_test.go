@@ -28,6 +28,7 @@ var layers = []struct {
 	}},
 	{[]string{"capi", "cmd/..."}, []string{"core/...", "kernels/...", "alloc", "internal/..."}},
 	{[]string{"core/op/gen", "core/op/internal/...", "internal/..."}, []string{"core/..."}},
+	{[]string{"bench/alloc"}, []string{"alloc", "core/device"}},
 	{[]string{"examples/...", "tests/..."}, nil},
 }
 
