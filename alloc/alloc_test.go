@@ -40,7 +40,7 @@ func TestAllocRounds(t *testing.T) {
 		{257, 512, 8 * miB},
 		{8 * miB, 8 * miB, 8 * miB},
 		{8*miB + 1, 8*miB + 256, 32 * miB},
-		{32*miB + 1, 32*miB + 256, 256 * miB},
+		{32*miB + 1, 32*miB + 256, 32*miB + 16*kiB},
 		{256 * miB, 256 * miB, 256 * miB},
 		{256*miB + 1, 256*miB + 256, 256*miB + 16*kiB},
 		{5 << 30, 5 << 30, 5 << 30},

@@ -7,7 +7,7 @@ import (
 
 // check compares every structure of an allocator with what the chain of blocks in each heap says.
 func check(a *Allocator) error {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	a.derive()
 	t := tally{inPool: map[*pool]int{}}
@@ -93,23 +93,14 @@ func (t *tally) block(a *Allocator, b *Block) error {
 
 func checkPool(a *Allocator, p *pool, want int) error {
 	n := 0
-	for row := range p.first {
-		if in := p.filled>>row&1 == 1; in != (p.in[row] != 0) {
-			return fmt.Errorf("row %d: bit is %t, columns are %b", row, in, p.in[row])
+	for _, s := range []*bins{&p.bins, &p.own} {
+		found, err := checkBins(p, s)
+		if err != nil {
+			return err
 		}
-		for col, first := range p.first[row] {
-			if in := p.in[row]>>col&1 == 1; in != (first != nil) {
-				return fmt.Errorf("row %d, column %d: bit is %t", row, col, in)
-			}
-			for b := first; b != nil; b = b.back {
-				n++
-				if r, c := class(b.Size); int(r) != row || int(c) != col || b.pool != p || b.back != nil && b.back.fore != b {
-					return fmt.Errorf("block of %d bytes is in bin %d, %d", b.Size, row, col)
-				}
-			}
-		}
+		n += found
 	}
-	if bits.Len64(p.filled) > rows || n != want {
+	if n != want {
 		return fmt.Errorf("bins have %d blocks; heaps have %d", n, want)
 	}
 	queued := 0
@@ -123,6 +114,30 @@ func checkPool(a *Allocator, p *pool, want int) error {
 		return fmt.Errorf("queue has %d blocks; heaps have %d", queued, want)
 	}
 	return nil
+}
+
+// checkBins counts the blocks of one of a pool's bins.
+func checkBins(p *pool, s *bins) (n int, err error) {
+	for row := range s.first {
+		if in := s.filled>>row&1 == 1; in != (s.in[row] != 0) {
+			return n, fmt.Errorf("row %d: bit is %t, columns are %b", row, in, s.in[row])
+		}
+		for col, first := range s.first[row] {
+			if in := s.in[row]>>col&1 == 1; in != (first != nil) {
+				return n, fmt.Errorf("row %d, column %d: bit is %t", row, col, in)
+			}
+			for b := first; b != nil; b = b.back {
+				n++
+				if r, c := class(b.Size); int(r) != row || int(c) != col || p.binsOf(b) != s || b.pool != p || b.back != nil && b.back.fore != b {
+					return n, fmt.Errorf("block of %d bytes is in bin %d, %d", b.Size, row, col)
+				}
+			}
+		}
+	}
+	if bits.Len64(s.filled) > rows {
+		return n, fmt.Errorf("filled is %b; want %d rows", s.filled, rows)
+	}
+	return n, nil
 }
 
 func (t *tally) counts(a *Allocator) error {

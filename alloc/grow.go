@@ -8,6 +8,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// slack is what idle heaps may hold besides: the largest heap that is not made for one block.
+const slack = 256 << 20
+
 // maxReclaims bounds how often a host that always says "again" is believed.
 const maxReclaims = 8
 
@@ -35,12 +38,32 @@ func (a *Allocator) obtain(size, n int64, on device.Stream) (*Block, error) {
 		if !step() {
 			continue
 		}
-		a.mu.Lock()
+		a.lock()
 		a.counts.retries++
 		a.mu.Unlock()
 		b, err = a.grow(size, n, on)
 	}
+	if b == nil && status.CodeOf(err) == status.OutOfMemory {
+		if b = a.scrape(size, n, on); b != nil {
+			err = nil
+		}
+	}
 	return b, err
+}
+
+// scrape takes from heaps that were made for one block, however much it leaves there: better a heap
+// that is cut up than no memory.
+func (a *Allocator) scrape(size, n int64, on device.Stream) *Block {
+	a.lock()
+	defer a.unlock()
+	b := a.common.own.findAll(n)
+	if p := a.poolOf(on); b == nil && p != nil {
+		b = p.own.findAll(n)
+	}
+	if b == nil {
+		return nil
+	}
+	return a.issue(a.cut(b, n), size)
 }
 
 // empties gives back the idle heaps, or waits until others have given back theirs.
@@ -48,7 +71,7 @@ func (a *Allocator) empties() bool {
 	if a.EmptyCache() > 0 {
 		return true
 	}
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	some := a.closing > 0
 	for a.closing > 0 {
@@ -85,7 +108,7 @@ func (a *Allocator) grow(size, n int64, on device.Stream) (*Block, error) {
 
 // search is take for when missing a block would cost a heap.
 func (a *Allocator) search(size, n int64, on device.Stream) *Block {
-	a.mu.Lock()
+	a.lock()
 	defer a.unlock()
 	a.sweep(sweepAll)
 	b := a.take(n, on)
@@ -122,7 +145,8 @@ func (a *Allocator) adopt(mem device.Heap, length, size, n int64) (*Block, error
 		a.uncommit(length)
 		return nil, err
 	}
-	a.mu.Lock()
+	h.own = n > ownAbove
+	a.lock()
 	defer a.unlock()
 	a.link(h)
 	return a.issue(a.cut(h.first, n), size), nil
@@ -130,7 +154,7 @@ func (a *Allocator) adopt(mem device.Heap, length, size, n int64) (*Block, error
 
 // commit decides on the length of a heap for n bytes and claims as many under the hard limit.
 func (a *Allocator) commit(n int64) (int64, error) {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		return 0, status.Errorf(status.Invalid, "[alloc] the allocator is closed; want an open one")
@@ -147,22 +171,30 @@ func (a *Allocator) commit(n int64) (int64, error) {
 }
 
 func (a *Allocator) uncommit(n int64) {
-	a.mu.Lock()
+	a.lock()
 	a.committed -= n
 	a.mu.Unlock()
 }
 
 func (a *Allocator) reserved() int64 {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	return a.counts.reserved.current
 }
 
-// trim gives back the eldest idle heaps if another of n bytes would pass the soft limit.
+// trim gives back the eldest idle heaps if another of n bytes would pass what is worth keeping: the
+// soft limit, and a little more than the program ever had in use. None of them is long enough for the
+// block that the heap is for, so without this a program whose sizes change collects heaps of all
+// sizes it ever had.
 func (a *Allocator) trim(n int64) {
-	a.mu.Lock()
+	a.lock()
+	peak := max(a.counts.active.peak, a.counts.active.current+n)
+	keep := peak + peak/20 + slack
+	if a.soft > 0 {
+		keep = min(keep, a.soft)
+	}
 	var old *heap
-	for a.soft > 0 && a.counts.reserved.current+n > a.soft && a.idle.eldest != nil {
+	for a.counts.reserved.current+n > keep && a.idle.eldest != nil {
 		old = a.discard(a.idle.eldest, old)
 	}
 	a.unlock()
@@ -200,7 +232,7 @@ func (a *Allocator) giveBack(h *heap) int64 {
 	total := int64(0)
 	for h != nil {
 		err := h.mem.Close()
-		a.mu.Lock()
+		a.lock()
 		a.committed -= h.size
 		if a.closing--; a.closing == 0 {
 			a.given.Broadcast()
@@ -218,7 +250,7 @@ func (a *Allocator) giveBack(h *heap) int64 {
 // Age gives back the idle heaps that are older than MaxAge, or above the soft limit, and answers
 // their bytes. A program that may stop allocating calls it from a timer.
 func (a *Allocator) Age() int64 {
-	a.mu.Lock()
+	a.lock()
 	old := a.retire()
 	a.unlock()
 	return a.giveBack(old)
@@ -226,7 +258,7 @@ func (a *Allocator) Age() int64 {
 
 // EmptyCache gives back all idle heaps and answers their bytes. It does not wait for streams.
 func (a *Allocator) EmptyCache() int64 {
-	a.mu.Lock()
+	a.lock()
 	a.sweep(sweepAll)
 	var old *heap
 	for a.idle.eldest != nil {
@@ -238,13 +270,13 @@ func (a *Allocator) EmptyCache() int64 {
 
 // wait waits for everything that streams still use, and reports whether there was anything.
 func (a *Allocator) wait() bool {
-	a.mu.Lock()
+	a.lock()
 	uses := a.awaited()
 	a.mu.Unlock()
 	for _, u := range uses {
 		u.Stream.Sync(u.Ticket)
 	}
-	a.mu.Lock()
+	a.lock()
 	a.sweep(sweepAll)
 	a.unlock()
 	return len(uses) > 0
@@ -270,7 +302,7 @@ func (a *Allocator) awaited() []Use {
 
 // outOfMemory is the error of an allocation for which everything has been tried.
 func (a *Allocator) outOfMemory(size int64, cause error) error {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	a.refuse(size)
 	s := a.stats()

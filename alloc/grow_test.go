@@ -243,3 +243,52 @@ func TestHammer(t *testing.T) {
 	require.NoError(t, a.Close())
 	require.Zero(t, source.open)
 }
+
+// A heap that was made for one block serves its like, and nothing smaller while there is memory.
+func TestOwnHeapsServeTheirLike(t *testing.T) {
+	a := New(Config{Source: &fakeSource{blind: true, limit: 104 * miB}})
+	first := mustAlloc(t, a, 100*miB, nil)
+	free(t, a, first)
+	for _, c := range []struct {
+		size int64
+		own  bool
+	}{{100 * miB, true}, {90 * miB, true}, {miB, false}} {
+		b := mustAlloc(t, a, c.size, nil)
+		require.Equal(t, c.own, b.heap.own, "size %d", c.size)
+		free(t, a, b)
+	}
+	held := mustAlloc(t, a, 90*miB, nil)
+	b := mustAlloc(t, a, 9*miB, nil) // there is no more memory for a heap: what 90 MiB left is cut
+	require.True(t, b.heap.own)
+	free(t, a, b)
+	free(t, a, held)
+	require.NoError(t, a.Close())
+}
+
+// What idle heaps hold is bounded by what the program once had in use.
+func TestIdleHeapsMakeRoomForNewOnes(t *testing.T) {
+	source := &fakeSource{blind: true}
+	a := New(Config{Source: source})
+	for _, size := range []int64{100, 150, 200, 300, 400} {
+		free(t, a, mustAlloc(t, a, size*miB, nil))
+		peak := size * miB
+		require.LessOrEqual(t, source.bytes, peak+peak/20+slack, "after %d MiB", size)
+	}
+	require.Equal(t, int64(400*miB), a.Stats().Active.Peak)
+	require.Equal(t, int64(400*miB), source.bytes, "200 and 300 went for 400")
+	require.NoError(t, a.Close())
+}
+
+// Memory that is freed is given out again at the same address: its pages have been touched.
+func TestFreedMemoryComesBack(t *testing.T) {
+	a := New(Config{Source: &fakeSource{}})
+	for _, size := range []int64{256, 5000, miB, 7 * miB, 20 * miB, 64 * miB} {
+		first := mustAlloc(t, a, size, nil)
+		at := first.Addr
+		free(t, a, first)
+		again := mustAlloc(t, a, size, nil)
+		require.Equal(t, at, again.Addr, "size %d", size)
+		free(t, a, again)
+	}
+	require.NoError(t, a.Close())
+}

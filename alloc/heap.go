@@ -21,14 +21,22 @@ var tiers = [...]struct{ size, until int64 }{
 	{256 << 20, math.MaxInt64},
 }
 
+// ownAbove is the size above which a block gets a heap of its own, of just its length. A heap is given
+// back as a whole or not at all, so large blocks of many sizes that share heaps waste what they leave
+// between them; alone they waste nothing, and what a heap costs to make is little beside their work.
+const ownAbove = 32 << 20
+
 // heapSize is the length of the heap to make for a block of n bytes.
 func heapSize(n, reserved int64) int64 {
+	if n > ownAbove {
+		return pages(n)
+	}
 	for _, t := range tiers {
 		if n <= t.size && reserved < t.until {
 			return t.size
 		}
 	}
-	return pages(n)
+	return tiers[len(tiers)-1].size
 }
 
 func pages(n int64) int64 { return (n + pageSize - 1) &^ (pageSize - 1) }
@@ -39,6 +47,7 @@ type heap struct {
 	mem    device.Heap
 	base   unsafe.Pointer // nil where the CPU does not see the memory
 	size   int64
+	own    bool // made for one block, and divided only where little is left
 	serial uint64
 	first  *Block // the lowest, which stays when blocks split and merge
 	index  index

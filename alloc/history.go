@@ -38,7 +38,7 @@ type history struct {
 // Record keeps the latest n events from now on, and forgets those before; 0 ends that. While
 // events are kept each call also reads the clock.
 func (a *Allocator) Record(n int) {
-	a.mu.Lock()
+	a.lock()
 	a.history = history{}
 	if n > 0 {
 		a.history.ring = make([]Event, n)
@@ -48,7 +48,7 @@ func (a *Allocator) Record(n int) {
 
 // History answers the kept events, the eldest first, and how many there have been since Record.
 func (a *Allocator) History() (events []Event, total uint64) {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	h := &a.history
 	n := uint64(len(h.ring))

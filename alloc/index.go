@@ -88,7 +88,7 @@ func (x *index) find(offset int64) *Block {
 // An address one past the end of a block is in the next one. The block may be freed at any time by
 // its owner; the caller sees to it that it is not.
 func (a *Allocator) Find(p unsafe.Pointer) (b *Block, offset int64, ok bool) {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(a.heaps, uintptr(p), func(h *heap, p uintptr) int {
 		if uintptr(h.base) <= p {

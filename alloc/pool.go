@@ -15,7 +15,8 @@ const (
 // pool is a set of blocks that the same callers may use: everybody for the common pool, one stream
 // for the others. Neighbours in one pool are always merged.
 type pool struct {
-	bins
+	bins      // blocks of heaps that were made for many
+	own  bins // blocks of heaps that were made for one
 	// The queue has a stream's blocks in the order of their last free. Tickets of later blocks
 	// are nearly always higher; where they are not, a block waits a little longer than it must.
 	queue
@@ -30,6 +31,45 @@ func (p *pool) done() device.Ticket {
 	}
 	return p.stream.Done()
 }
+
+// binsOf is where a block of the pool hangs.
+func (p *pool) binsOf(b *Block) *bins {
+	if b.heap.own {
+		return &p.own
+	}
+	return &p.bins
+}
+
+// find answers a block for n bytes, nearly the best, or nil. A block of an own heap serves only
+// requests that leave little of it: cut for anything smaller, the heap would be held by something
+// that has room elsewhere, and its size would be lost to the next request like the first.
+func (p *pool) find(n int64) *Block {
+	if n <= ownAbove {
+		return p.bins.find(n)
+	}
+	return near(p.own.find(n), n)
+}
+
+// findAll is find for when missing a block would cost a heap: it looks everywhere.
+func (p *pool) findAll(n int64) *Block {
+	if n > ownAbove {
+		if b := near(p.own.findAll(n), n); b != nil {
+			return b
+		}
+	}
+	return p.bins.findAll(n)
+}
+
+// near is b unless it is longer than n by more than an eighth.
+func near(b *Block, n int64) *Block {
+	if b == nil || b.Size > n+n/8 {
+		return nil
+	}
+	return b
+}
+
+// longest is the size of the longest block, 0 when there is none.
+func (p *pool) longest() int64 { return max(p.bins.longest(), p.own.longest()) }
 
 // has reports whether b is in the pool. A live block may name a pool without being in it.
 func (p *pool) has(b *Block) bool { return b != nil && b.pool == p && b.state != Live }
@@ -57,7 +97,7 @@ func (a *Allocator) poolFor(s device.Stream) *pool {
 // enter puts a block that is in no pool into p.
 func (a *Allocator) enter(b *Block, p *pool) {
 	b.pool = p
-	p.insert(b)
+	p.binsOf(b).insert(b)
 	if p == &a.common {
 		b.state = Free
 		a.counts.freeBlocks++
@@ -71,7 +111,7 @@ func (a *Allocator) enter(b *Block, p *pool) {
 // leave takes a free or pending block out of its pool.
 func (a *Allocator) leave(b *Block) {
 	p := b.pool
-	p.bins.remove(b)
+	p.binsOf(b).remove(b)
 	if p == &a.common {
 		a.counts.freeBlocks--
 		return
@@ -158,7 +198,7 @@ func (a *Allocator) join(b *Block, p *pool) *Block {
 		a.enter(b, p)
 		return b
 	}
-	p.resize(l, l.Size+b.Size)
+	p.binsOf(l).resize(l, l.Size+b.Size)
 	if p != &a.common {
 		p.queue.remove(l)
 		p.push(l)
@@ -191,7 +231,7 @@ func (a *Allocator) cut(f *Block, n int64) *Block {
 		return f
 	}
 	p := f.pool
-	p.resize(f, f.Size-n)
+	p.binsOf(f).resize(f, f.Size-n)
 	if p != &a.common {
 		a.counts.pendingBytes -= n
 	}
@@ -289,7 +329,7 @@ func (a *Allocator) bridge(n int64, on device.Stream) *Block {
 		for ; usable(end); end = end.next {
 			size += end.Size
 		}
-		if size >= n {
+		if size >= n && (!first.heap.own || size <= n+n/8) {
 			return a.cut(a.fuse(first, end, p), n)
 		}
 	}
@@ -311,7 +351,7 @@ func (a *Allocator) fuse(first, end *Block, p *pool) *Block {
 // Forget moves what waits for a stream to the common pool. It is called after the stream's Close,
 // which has waited for all its work; the allocator does not touch the stream again.
 func (a *Allocator) Forget(s device.Stream) {
-	a.mu.Lock()
+	a.lock()
 	defer a.unlock()
 	if p := a.poolOf(s); p != nil {
 		p.ended = true

@@ -29,7 +29,7 @@ type BlockInfo struct {
 
 // Snapshot maps all heaps. It holds the lock meanwhile, for tens of nanoseconds a block.
 func (a *Allocator) Snapshot() Snapshot {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	a.sweep(sweepAll)
 	a.derive()

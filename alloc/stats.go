@@ -111,7 +111,7 @@ func (a *Allocator) derive() {
 // Stats answers the numbers, after looking which pending blocks have become free. Between such
 // looks the peak of Active may be too high, never too low.
 func (a *Allocator) Stats() Stats {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	a.sweep(sweepAll)
 	a.derive()
@@ -140,14 +140,14 @@ func (c *counters) each(f func(*meter)) {
 
 // ResetPeak makes the peaks what is current.
 func (a *Allocator) ResetPeak() {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	a.counts.each(func(m *meter) { m.peak = m.current })
 }
 
 // ResetAccumulated sets the sums and the counts of retries, OOMs and bad frees to zero.
 func (a *Allocator) ResetAccumulated() {
-	a.mu.Lock()
+	a.lock()
 	defer a.mu.Unlock()
 	a.counts.each(func(m *meter) { m.allocated, m.base = 0, m.current })
 	a.counts.retries, a.counts.ooms, a.counts.badFrees = 0, 0, 0
