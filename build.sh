@@ -17,6 +17,7 @@ usage: ./build.sh COMMAND
   test long       the same with PADDLE_MPS_LONG=1 and 30 s of every fuzz target
   test peers      compare with the real PaddlePaddle, installed into .venv-peers
   lib             python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
+  tool            build/paddle-mps, the command-line tool
   wheel           dist/paddle_mps-*.whl with the library inside
   bench [NAME]    run bench/NAME; without a name, list them
   check           formatting, vet, staticcheck, linters, types, generated files, clean tree
@@ -133,6 +134,22 @@ pip() {
     "$interpreter" -m pip --quiet --disable-pip-version-check "$@"
 }
 
+tool() {
+    need_go
+    go build -trimpath -ldflags '-s -w' -o build/paddle-mps ./cmd/paddle-mps
+}
+
+# need_browser: Chromium and its driver. On Debian as root they are installed.
+need_browser() {
+    if command -v chromedriver >/dev/null && { command -v chromium || command -v google-chrome; } >/dev/null; then return; fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        say 'installing chromium and chromium-driver'
+        { apt-get update && apt-get install -y chromium chromium-driver; } >build/chromium.log 2>&1 && return
+    fi
+    missing 'Chromium and its driver (for tests/browser)' 'apt-get install chromium chromium-driver' \
+        'brew install --cask chromium chromedriver'
+}
+
 demo() {
     lib
     venv .venv demo
@@ -191,19 +208,23 @@ fuzz() {
 
 run_tests() {
     lib
-    venv .venv test,demo
+    tool
+    mkdir -p build
+    need_browser
+    venv .venv test,demo,browser
     parts_begin
     part go go go_test "$simd" ./...
     part go-race go go_test "$simd" -race -short ./...
     [ -z "$simd" ] || part go-portable go go_test '' ./kernels/...
     part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime
     part c lines sh tests/c/run.sh
-    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance
+    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser
     part conformance-cpu junit py_test conformance-cpu tests/conformance
     part conformance-mps junit conformance_mps conformance-mps ''
     part conformance-queue junit conformance_mps conformance-queue -1
     part readme junit py_test readme tests/readme
     part package junit py_test package tests/package
+    part browser junit py_test browser tests/browser
     part paddle-replay lines .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then part fuzz status fuzz; fi
     parts_end
@@ -286,7 +307,7 @@ check() {
     need_cc
     git rev-parse --git-dir >/dev/null 2>&1 || missing 'git, or a git checkout,' \
         'apt-get install git' 'xcode-select --install'
-    venv .venv test,demo,check
+    venv .venv test,demo,browser,check
     parts_begin
     git status --porcelain >build/status.before
     part gofumpt status formatted
@@ -312,7 +333,7 @@ clean() {
 command=${1:-help}
 [ $# -eq 0 ] || shift
 case $command in
-demo | lib | wheel | bench | check | clean) "$command" "$@" ;;
+demo | lib | tool | wheel | bench | check | clean) "$command" "$@" ;;
 test)
     case ${1:-} in
     '') run_tests ;;

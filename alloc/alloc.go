@@ -163,6 +163,12 @@ func New(c Config) *Allocator {
 // one and the same block of 0 bytes each time, with no address. The error is status.Invalid for a
 // negative size and status.OutOfMemory when everything was tried.
 func (a *Allocator) Alloc(size int64, on device.Stream) (*Block, error) {
+	return a.AllocFor(size, on, 0)
+}
+
+// AllocFor is Alloc with a number that the history and the snapshot keep with the block: whoever
+// records call stacks names one by it. 0 stands for none.
+func (a *Allocator) AllocFor(size int64, on device.Stream, cause uint64) (*Block, error) {
 	if size <= 0 || size > MaxSize {
 		return a.allocOdd(size)
 	}
@@ -173,7 +179,7 @@ func (a *Allocator) Alloc(size int64, on device.Stream) (*Block, error) {
 		b = a.take(n, on)
 	}
 	if b != nil {
-		b = a.issue(b, size)
+		b = a.issue(b, size, cause)
 	}
 	old := a.tick()
 	a.derive()
@@ -182,7 +188,7 @@ func (a *Allocator) Alloc(size int64, on device.Stream) (*Block, error) {
 		a.giveBack(old)
 	}
 	if b == nil {
-		return a.allocSlow(size, n, on)
+		return a.allocSlow(size, n, on, cause)
 	}
 	return b, nil
 }
@@ -264,12 +270,13 @@ func (a *Allocator) lock() {
 }
 
 // issue makes a block that take returned live.
-func (a *Allocator) issue(b *Block, size int64) *Block {
+func (a *Allocator) issue(b *Block, size int64, cause uint64) *Block {
 	if invariants {
 		b = a.renew(b)
 		b.origin = caller()
 	}
 	b.Requested = size
+	b.cause = cause
 	b.state = Live
 	a.counts.alloc(b)
 	if a.history.ring != nil {

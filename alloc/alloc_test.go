@@ -340,16 +340,17 @@ func TestHistory(t *testing.T) {
 	x := mustAlloc(t, a, 1000, s)
 	at, offset := uintptr(x.Addr), x.Offset
 	free(t, a, x, Use{s, s.submit()})
-	mustAlloc(t, a, 1000, s)
-	_, err := a.Alloc(9*miB, nil)
+	_, err := a.AllocFor(1000, s, 21)
+	require.NoError(t, err)
+	_, err = a.Alloc(9*miB, nil)
 	require.Error(t, err)
 	events, total := a.History()
 	require.Equal(t, uint64(4), total)
 	require.Equal(t, []Event{
-		{7, DidAlloc, 1, offset, 1024, at, nil},
-		{7, DidFree, 1, offset, 1024, at, nil},
-		{7, DidAlloc, 1, offset, 1024, at, s},
-		{7, DidRefuse, 0, 0, 9 * miB, 0, nil},
+		{7, DidAlloc, 1, offset, 1024, at, nil, 0},
+		{7, DidFree, 1, offset, 1024, at, nil, 0},
+		{7, DidAlloc, 1, offset, 1024, at, s, 21},
+		{7, DidRefuse, 0, 0, 9 * miB, 0, nil, 0},
 	}, events)
 
 	for range 3 {

@@ -40,6 +40,7 @@ type Block struct {
 	fore, back *Block // in a bin
 	elder      *Block // in a queue: who came before
 	junior     *Block // in a queue: who came after
+	cause      uint64 // of AllocFor
 	origin     origin // where it was allocated, with the build tag invariants
 	uses       []Use  // of a block that several streams use; the array stays with the header
 	state      State

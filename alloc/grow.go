@@ -15,9 +15,9 @@ const slack = 256 << 20
 const maxReclaims = 8
 
 // allocSlow is Alloc for when no block was found at a glance.
-func (a *Allocator) allocSlow(size, n int64, on device.Stream) (*Block, error) {
+func (a *Allocator) allocSlow(size, n int64, on device.Stream, cause uint64) (*Block, error) {
 	for tries := 0; ; tries++ {
-		b, err := a.obtain(size, n, on)
+		b, err := a.obtain(size, n, on, cause)
 		if b != nil || status.CodeOf(err) != status.OutOfMemory {
 			return b, err
 		}
@@ -29,8 +29,8 @@ func (a *Allocator) allocSlow(size, n int64, on device.Stream) (*Block, error) {
 
 // obtain tries to grow, then makes room step by step and tries again after each step that made
 // some. Other goroutines may take what it made room for; then that is how it is.
-func (a *Allocator) obtain(size, n int64, on device.Stream) (*Block, error) {
-	b, err := a.grow(size, n, on)
+func (a *Allocator) obtain(size, n int64, on device.Stream, cause uint64) (*Block, error) {
+	b, err := a.grow(size, n, on, cause)
 	for _, step := range [...]func() bool{a.empties, a.wait, a.empties} {
 		if b != nil || status.CodeOf(err) != status.OutOfMemory {
 			break
@@ -41,10 +41,10 @@ func (a *Allocator) obtain(size, n int64, on device.Stream) (*Block, error) {
 		a.lock()
 		a.counts.retries++
 		a.mu.Unlock()
-		b, err = a.grow(size, n, on)
+		b, err = a.grow(size, n, on, cause)
 	}
 	if b == nil && status.CodeOf(err) == status.OutOfMemory {
-		if b = a.scrape(size, n, on); b != nil {
+		if b = a.scrape(size, n, on, cause); b != nil {
 			err = nil
 		}
 	}
@@ -53,7 +53,7 @@ func (a *Allocator) obtain(size, n int64, on device.Stream) (*Block, error) {
 
 // scrape takes from heaps that were made for one block, however much it leaves there: better a heap
 // that is cut up than no memory.
-func (a *Allocator) scrape(size, n int64, on device.Stream) *Block {
+func (a *Allocator) scrape(size, n int64, on device.Stream, cause uint64) *Block {
 	a.lock()
 	defer a.unlock()
 	b := a.common.own.findAll(n)
@@ -63,7 +63,7 @@ func (a *Allocator) scrape(size, n int64, on device.Stream) *Block {
 	if b == nil {
 		return nil
 	}
-	return a.issue(a.cut(b, n), size)
+	return a.issue(a.cut(b, n), size, cause)
 }
 
 // empties gives back the idle heaps, or waits until others have given back theirs.
@@ -82,10 +82,10 @@ func (a *Allocator) empties() bool {
 
 // grow looks for a block with all means and then makes a heap for it. Goroutines that need a heap
 // queue here, because the heap of the first will often do for all.
-func (a *Allocator) grow(size, n int64, on device.Stream) (*Block, error) {
+func (a *Allocator) grow(size, n int64, on device.Stream, cause uint64) (*Block, error) {
 	a.growing.Lock()
 	defer a.growing.Unlock()
-	if b := a.search(size, n, on); b != nil {
+	if b := a.search(size, n, on, cause); b != nil {
 		return b, nil
 	}
 	a.trim(heapSize(n, a.reserved()))
@@ -103,11 +103,11 @@ func (a *Allocator) grow(size, n int64, on device.Stream) (*Block, error) {
 		a.uncommit(length)
 		return nil, err
 	}
-	return a.adopt(mem, length, size, n)
+	return a.adopt(mem, length, size, n, cause)
 }
 
 // search is take for when missing a block would cost a heap.
-func (a *Allocator) search(size, n int64, on device.Stream) *Block {
+func (a *Allocator) search(size, n int64, on device.Stream, cause uint64) *Block {
 	a.lock()
 	defer a.unlock()
 	a.sweep(sweepAll)
@@ -116,7 +116,7 @@ func (a *Allocator) search(size, n int64, on device.Stream) *Block {
 		b = a.comb(n, on)
 	}
 	if b != nil {
-		b = a.issue(b, size)
+		b = a.issue(b, size, cause)
 	}
 	return b
 }
@@ -138,7 +138,7 @@ func (a *Allocator) comb(n int64, on device.Stream) *Block {
 }
 
 // adopt makes fresh memory a heap and takes n bytes of it before anybody else can.
-func (a *Allocator) adopt(mem device.Heap, length, size, n int64) (*Block, error) {
+func (a *Allocator) adopt(mem device.Heap, length, size, n int64, cause uint64) (*Block, error) {
 	h, err := newHeap(a, mem, length)
 	if err != nil {
 		_ = mem.Close() // the error to report is the one above
@@ -149,7 +149,7 @@ func (a *Allocator) adopt(mem device.Heap, length, size, n int64) (*Block, error
 	a.lock()
 	defer a.unlock()
 	a.link(h)
-	return a.issue(a.cut(h.first, n), size), nil
+	return a.issue(a.cut(h.first, n), size, cause), nil
 }
 
 // commit decides on the length of a heap for n bytes and claims as many under the hard limit.

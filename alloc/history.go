@@ -27,6 +27,7 @@ type Event struct {
 	Size    int64         // of the block or heap; of the request for DidRefuse
 	Address uintptr       // of the first byte; 0 where there is none
 	Stream  device.Stream // whose pool the block of DidAlloc came from; nil for the common one
+	Cause   uint64        // of AllocFor, for blocks
 }
 
 // history is a ring of the latest events; it keeps nothing while it has no room.
@@ -69,7 +70,7 @@ func (a *Allocator) note(e Event) {
 }
 
 func (a *Allocator) noteBlock(what Action, b *Block) {
-	e := Event{Action: what, Heap: b.heap.serial, Offset: b.Offset, Size: b.Size, Address: uintptr(b.Addr)}
+	e := Event{Action: what, Heap: b.heap.serial, Offset: b.Offset, Size: b.Size, Address: uintptr(b.Addr), Cause: b.cause}
 	if b.After != 0 {
 		e.Stream = b.pool.stream
 	}

@@ -7,6 +7,7 @@ import "github.com/paddle-mps/paddle-mps/core/device"
 type Snapshot struct {
 	Stats Stats
 	Heaps []HeapInfo // by address
+	Time  int64      // of Config.Now, in nanoseconds
 }
 
 // HeapInfo describes a heap and the blocks that cover it.
@@ -20,7 +21,8 @@ type HeapInfo struct {
 // BlockInfo describes a block.
 type BlockInfo struct {
 	Offset, Size int64
-	Requested    int64 // of a live block
+	Requested    int64  // of a live block
+	Cause        uint64 // of AllocFor, for a live block
 	State        State
 	// Stream is who still uses a pending block, up to Ticket; nil when several do.
 	Stream device.Stream
@@ -33,7 +35,7 @@ func (a *Allocator) Snapshot() Snapshot {
 	defer a.mu.Unlock()
 	a.sweep(sweepAll)
 	a.derive()
-	s := Snapshot{Stats: a.stats(), Heaps: make([]HeapInfo, 0, len(a.heaps))}
+	s := Snapshot{Time: a.now(), Stats: a.stats(), Heaps: make([]HeapInfo, 0, len(a.heaps))}
 	for _, h := range a.heaps {
 		s.Heaps = append(s.Heaps, h.info())
 	}
@@ -46,7 +48,7 @@ func (h *heap) info() HeapInfo {
 		i := BlockInfo{Offset: b.Offset, Size: b.Size, State: b.state}
 		switch b.state {
 		case Live:
-			i.Requested = b.Requested
+			i.Requested, i.Cause = b.Requested, b.cause
 		case Pending:
 			if b.pool != nil {
 				i.Stream, i.Ticket = b.pool.stream, b.After

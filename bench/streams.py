@@ -86,8 +86,8 @@ def main() -> int:
     print(f"{mps.get_device_name()}\n{'':<46}{'measured':>10} {'':<3}{'bar':>10}")
     good = [row(f"{name}, nothing to do", t, "ns", 1000) for name, t in idle_in_c().items()]
     good.append(row("mps.synchronize(), nothing to do", nanoseconds(mps.synchronize), "ns", 1000))
-    row("Stream.synchronize(), nothing to do", nanoseconds(stream.synchronize), "ns")
-    row("Event.synchronize(), nothing to do", nanoseconds(event.synchronize), "ns")
+    for what, call in (("Stream.synchronize()", stream.synchronize), ("Event.synchronize()", event.synchronize)):
+        good.append(row(f"{what}, nothing to do", nanoseconds(call), "ns", 1000))
     row("Event.query()", nanoseconds(event.query), "ns")
     row("wait_stream, record, synchronize", round_trip(), "us")
     waiting, queued = copies()

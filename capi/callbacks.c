@@ -10,6 +10,10 @@ void call_log(pmps_log_callback callback, int32_t level, const char *message, vo
   callback(level, message, user);
 }
 
+bool call_reclaim(pmps_reclaim_callback callback, int64_t need, void *user) { return callback(need, user); }
+
+uint64_t call_stack(pmps_stack_callback callback, void *user) { return callback(user); }
+
 void call_dl_deleter(DLManagedTensor *tensor) {
   if (tensor->deleter) tensor->deleter(tensor);
 }

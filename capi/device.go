@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -107,53 +106,13 @@ func give[T any](who string, to, full *T, size *C.size_t) error {
 	return nil
 }
 
-//export goMemoryGetStats
-func goMemoryGetStats(p C.place_in, stats *C.pmps_memory_stats) C.fault {
-	return at(p, func(c *runtime.Context) error {
-		s := c.Stats()
-		full := C.pmps_memory_stats{
-			allocated_bytes:      stat(s.Allocated),
-			allocation:           stat(s.Blocks),
-			active_bytes:         stat(s.Active),
-			active:               stat(s.ActiveBlocks),
-			reserved_bytes:       stat(s.Reserved),
-			segment:              stat(s.Heaps),
-			inactive_split_bytes: stat(s.InactiveSplit),
-			inactive_split:       stat(s.InactiveSplits),
-			requested_bytes:      stat(s.Requested),
-			num_alloc_retries:    C.int64_t(s.Retries),
-			num_ooms:             C.int64_t(s.OOMs),
-			limit_bytes:          C.int64_t(c.Limit()),
-		}
-		return give("memory_get_stats", stats, &full, &full.struct_size)
-	})
-}
-
-func stat(s alloc.Stat) C.pmps_stat {
-	return C.pmps_stat{
-		current: C.int64_t(s.Current), peak: C.int64_t(s.Peak),
-		allocated: C.int64_t(s.Allocated), freed: C.int64_t(s.Freed),
-	}
-}
-
-//export goMemoryResetPeak
-func goMemoryResetPeak(p C.place_in) C.fault {
-	return at(p, func(c *runtime.Context) error {
-		c.ResetPeak()
-		return nil
-	})
-}
-
-//export goMemoryEmptyCache
-func goMemoryEmptyCache(p C.place_in) C.fault {
-	return at(p, func(c *runtime.Context) error {
-		c.EmptyCache()
-		return nil
-	})
-}
-
 //export goDeviceSynchronize
 func goDeviceSynchronize(p C.place_in) C.fault { return at(p, (*runtime.Context).Synchronize) }
+
+//export goDeviceWaitFor
+func goDeviceWaitFor(p C.place_in, ms C.int64_t, wait *C.uint64_t) C.fault {
+	return at(p, func(c *runtime.Context) error { return slice("device_wait_for", ms, wait, c.WaitFor) })
+}
 
 //export goRngSeed
 func goRngSeed(p C.place_in, seed C.uint64_t) C.fault {

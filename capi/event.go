@@ -4,6 +4,8 @@ package main
 import "C"
 
 import (
+	"time"
+
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -24,12 +26,15 @@ func onEvent(who string, handle C.uint64_t, body func(*event) error) C.fault {
 }
 
 //export goEventNew
-func goEventNew(p C.place_in, out *C.uint64_t) C.fault {
+func goEventNew(p C.place_in, flags C.uint32_t, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
 			return null("event_new")
 		}
-		e, err := c.NewEvent()
+		if flags&^C.PMPS_EVENT_TIMING != 0 {
+			return status.Errorf(status.Invalid, "[event_new] flags are %#x; want 0 or PMPS_EVENT_TIMING", flags)
+		}
+		e, err := c.NewEvent(flags&C.PMPS_EVENT_TIMING != 0)
 		if err != nil {
 			return err
 		}
@@ -82,6 +87,15 @@ func goEventSynchronize(handle C.uint64_t) C.fault {
 	return onEvent("event_synchronize", handle, func(e *event) error {
 		e.Synchronize()
 		return nil
+	})
+}
+
+//export goEventWaitFor
+func goEventWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault {
+	return onEvent("event_wait_for", handle, func(e *event) error {
+		return slice("event_wait_for", ms, wait, func(w runtime.Wait, d time.Duration) (runtime.Wait, error) {
+			return e.WaitFor(w, d), nil
+		})
 	})
 }
 

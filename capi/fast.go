@@ -47,12 +47,64 @@ func quickly(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream
 	return body(rt, stream)
 }
 
-// operandOf holds the tensor of a handle as operand i of a row.
-func operandOf(rt *runtime.Runtime, row *op.Row, i int, handle C.uint64_t) (*runtime.Tensor, error) {
-	if t := rt.Acquire(uint64(handle)); t != nil {
-		return t, nil
+// operandOf holds the tensor of a handle as operand i of a row, unless the call would have to wait.
+func operandOf(rt *runtime.Runtime, row *op.Row, i int, handle C.uint64_t, on *runtime.Stream) (*runtime.Tensor, error) {
+	t := rt.Acquire(uint64(handle))
+	if t == nil {
+		return nil, staleOperand(row, i)
 	}
-	return nil, staleOperand(row, i)
+	if w := t.Busy(on); w != 0 {
+		t.Release()
+		return nil, refused(w)
+	}
+	return t, nil
+}
+
+// refused is the error of a call that would have to wait; this thread keeps what for.
+func refused(w runtime.Wait) error {
+	C.refusal_keep(C.uint64_t(w))
+	return status.Errorf(status.Busy, "[fast] too much is in flight; want pmps_fast_wait and the call again")
+}
+
+//export goFastWait
+func goFastWait(wait C.uint64_t, ms C.int64_t) (rest C.uint64_t) {
+	quietly(func(rt *runtime.Runtime) {
+		rest = C.uint64_t(rt.WaitFor(runtime.Wait(wait), timeout(max(int64(ms), 0))))
+	})
+	return rest
+}
+
+//export goFastIdle
+func goFastIdle(what C.uint64_t) (yes C.uint64_t) {
+	quietly(func(rt *runtime.Runtime) {
+		if idle(rt, uint64(what)) {
+			yes = 1
+		}
+	})
+	return yes
+}
+
+// idle reports whether a stream, an event or the device of a packed place has nothing to wait for and
+// nothing to report.
+func idle(rt *runtime.Runtime, what uint64) bool {
+	switch what >> 60 {
+	case streamKind:
+		s := streams.Pin(what)
+		if s == nil {
+			return false
+		}
+		defer streams.Unpin(what)
+		return s.Idle()
+	case eventKind:
+		e := events.Pin(what)
+		if e == nil {
+			return false
+		}
+		defer events.Unpin(what)
+		return e.Query()
+	}
+	c, err := packedPlace(rt, what)
+	return err == nil && c != nil && c.Idle()
 }
 
 //export goFastUnary
@@ -62,7 +114,7 @@ func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
 		if err != nil {
 			return nil, err
 		}
-		tx, err := operandOf(rt, row, 0, x)
+		tx, err := operandOf(rt, row, 0, x, s)
 		if err != nil {
 			return nil, err
 		}
@@ -78,12 +130,12 @@ func goFastBinary(id, x, y, release, on C.uint64_t) C.uint64_t {
 		if err != nil {
 			return nil, err
 		}
-		tx, err := operandOf(rt, row, 0, x)
+		tx, err := operandOf(rt, row, 0, x, s)
 		if err != nil {
 			return nil, err
 		}
 		defer tx.Release()
-		ty, err := operandOf(rt, row, 1, y)
+		ty, err := operandOf(rt, row, 1, y, s)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +162,7 @@ func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 		if kind&scalarLeft != 0 {
 			tensor = 1
 		}
-		tx, err := operandOf(rt, row, tensor, x)
+		tx, err := operandOf(rt, row, tensor, x, s)
 		if err != nil {
 			return nil, err
 		}
@@ -134,6 +186,9 @@ func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs u
 			return nil, err
 		}
 		defer c.release()
+		if err := c.admitted(context, s); err != nil {
+			return nil, err
+		}
 		made, err := rt.Call(c.row, c.in, c.at, context, s)
 		if err != nil {
 			return nil, err
@@ -146,12 +201,68 @@ func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs u
 	})
 }
 
+// admitted refuses a call that would have to wait.
+func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
+	if where != nil {
+		if w := where.Busy(on); w != 0 {
+			return refused(w)
+		}
+	}
+	for i := range c.in {
+		if t := c.in[i].Tensor; t != nil {
+			if w := t.Busy(on); w != 0 {
+				return refused(w)
+			}
+		}
+	}
+	return nil
+}
+
+//export goFastCallInto
+func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, output, release, on C.uint64_t) C.uint64_t {
+	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+		c, err := bind(rt, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
+		if err != nil {
+			return nil, err
+		}
+		defer c.release()
+		if err := c.admitted(nil, s); err != nil {
+			return nil, err
+		}
+		out, err := operandOf(rt, c.row, len(c.in), output, s)
+		if err != nil {
+			return nil, err
+		}
+		defer out.Release()
+		return out, rt.CallInto(c.row, c.in, c.at, out, s)
+	})
+}
+
 // packedPlace finds the device of kind << 32 | index; all bits set stand for where the tensors are.
 func packedPlace(rt *runtime.Runtime, packed uint64) (*runtime.Context, error) {
 	if packed == ^uint64(0) {
 		return nil, nil
 	}
 	return indexed(rt, int32(packed>>32), int32(packed))
+}
+
+//export goFastRead
+func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
+	return quick(0, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
+		t := rt.Acquire(uint64(x))
+		if t == nil {
+			return nil, stale("tensor_read", "tensor")
+		}
+		defer t.Release()
+		if w := t.Late(); w != 0 {
+			return nil, refused(w)
+		}
+		to, err := memory("tensor_read", data, uint64(size))
+		if err != nil {
+			return nil, err
+		}
+		return t, t.Read(to)
+	})
 }
 
 //export goFastIndex

@@ -51,7 +51,30 @@ pmps_error *pmps_memory_reset_peak(const pmps_place *place) { return ENTER(goMem
 
 pmps_error *pmps_memory_empty_cache(const pmps_place *place) { return ENTER(goMemoryEmptyCache(place)); }
 
+pmps_error *pmps_memory_reset_accumulated(const pmps_place *place) { return ENTER(goMemoryResetAccumulated(place)); }
+
+pmps_error *pmps_memory_set_limit(const pmps_place *place, int64_t bytes) {
+  return ENTER(goMemorySetLimit(place, bytes));
+}
+
+void pmps_memory_on_pressure(pmps_reclaim_callback callback, void *user) {
+  if (!in_child) goMemoryOnPressure(callback, user);
+}
+
+pmps_error *pmps_memory_record_history(const pmps_place *place, int64_t max_entries, pmps_stack_callback stack,
+                                       void *user) {
+  return ENTER(goMemoryRecordHistory(place, max_entries, stack, user));
+}
+
+pmps_error *pmps_memory_snapshot(const pmps_place *place, char **json) { return ENTER(goMemorySnapshot(place, json)); }
+
+void pmps_text_free(char *text) { free(text); }
+
 pmps_error *pmps_device_synchronize(const pmps_place *place) { return ENTER(goDeviceSynchronize(place)); }
+
+pmps_error *pmps_device_wait_for(const pmps_place *place, int64_t timeout_ms, uint64_t *wait) {
+  return ENTER(goDeviceWaitFor(place, timeout_ms, wait));
+}
 
 pmps_error *pmps_rng_seed(const pmps_place *place, uint64_t seed) { return ENTER(goRngSeed(place, seed)); }
 
@@ -87,22 +110,26 @@ pmps_error *pmps_stream_get_place(const pmps_stream *stream, pmps_place *place) 
   return ENTER(goStreamGetPlace(BITS(stream), place));
 }
 
+pmps_error *pmps_stream_get_id(const pmps_stream *stream, uint64_t *id) {
+  return ENTER(goStreamGetId(BITS(stream), id));
+}
+
 pmps_error *pmps_stream_query(const pmps_stream *stream, bool *done) {
   return ENTER(goStreamQuery(BITS(stream), done));
 }
 
 pmps_error *pmps_stream_synchronize(pmps_stream *stream) { return ENTER(goStreamSynchronize(BITS(stream))); }
 
-pmps_error *pmps_stream_wait_for(pmps_stream *stream, int64_t timeout_ms, bool *done) {
-  return ENTER(goStreamWaitFor(BITS(stream), timeout_ms, done));
+pmps_error *pmps_stream_wait_for(pmps_stream *stream, int64_t timeout_ms, uint64_t *wait) {
+  return ENTER(goStreamWaitFor(BITS(stream), timeout_ms, wait));
 }
 
 pmps_error *pmps_stream_wait_event(pmps_stream *stream, const pmps_event *event) {
   return ENTER(goStreamWaitEvent(BITS(stream), BITS(event)));
 }
 
-pmps_error *pmps_event_new(const pmps_place *place, pmps_event **event) {
-  return ENTER(goEventNew(place, OUT(event)));
+pmps_error *pmps_event_new(const pmps_place *place, uint32_t flags, pmps_event **event) {
+  return ENTER(goEventNew(place, flags, OUT(event)));
 }
 
 void pmps_event_free(pmps_event *event) {
@@ -117,6 +144,10 @@ pmps_error *pmps_event_query(const pmps_event *event, bool *done) { return ENTER
 
 pmps_error *pmps_event_synchronize(const pmps_event *event) { return ENTER(goEventSynchronize(BITS(event))); }
 
+pmps_error *pmps_event_wait_for(const pmps_event *event, int64_t timeout_ms, uint64_t *wait) {
+  return ENTER(goEventWaitFor(BITS(event), timeout_ms, wait));
+}
+
 pmps_error *pmps_event_elapsed(const pmps_event *start, const pmps_event *end, double *milliseconds) {
   return ENTER(goEventElapsed(BITS(start), BITS(end), milliseconds));
 }
@@ -130,7 +161,7 @@ pmps_error *pmps_tensor_empty(const pmps_place *place, int32_t dtype, int32_t ra
 
 pmps_error *pmps_tensor_from_host(const pmps_place *place, int32_t dtype, int32_t rank, const int64_t *dims,
                                   const void *data, pmps_tensor **tensor) {
-  return ENTER(goTensorFromHost(place, dtype, rank, IN(dims), IN(data), CURRENT, OUT(tensor)));
+  return ENTER(goTensorFromHost(place, dtype, rank, IN(dims), IN(data), OUT(tensor)));
 }
 
 pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *dims, const int64_t *strides,
@@ -156,6 +187,10 @@ pmps_error *pmps_tensor_read(const pmps_tensor *tensor, void *data, size_t size)
 
 pmps_error *pmps_tensor_write(pmps_tensor *tensor, const void *data, size_t size) {
   return ENTER(goTensorWrite(BITS(tensor), IN(data), size));
+}
+
+pmps_error *pmps_tensor_wait_for(const pmps_tensor *tensor, bool writing, int64_t timeout_ms, uint64_t *wait) {
+  return ENTER(goTensorWaitFor(BITS(tensor), writing, timeout_ms, wait));
 }
 
 pmps_error *pmps_tensor_map(pmps_tensor *tensor, void **data) { return ENTER(goTensorMap(BITS(tensor), data)); }
@@ -240,6 +275,27 @@ uint64_t pmps_fast_call(uint64_t op, const pmps_arg *args, uint64_t arg_count, c
                         uint64_t attr_count, uint64_t place, uint64_t release) {
   return UNLIKELY(in_child) ? 0 : goFastCall(op, IN(args), arg_count, IN(attrs), attr_count, place, release, CURRENT);
 }
+
+uint64_t pmps_fast_call_into(uint64_t op, const pmps_arg *args, uint64_t arg_count, const pmps_attr *attrs,
+                             uint64_t attr_count, uint64_t output, uint64_t release) {
+  return UNLIKELY(in_child) ? 0
+                            : goFastCallInto(op, IN(args), arg_count, IN(attrs), attr_count, output, release, CURRENT);
+}
+
+uint64_t pmps_fast_read(uint64_t x, void *data, uint64_t size) { return in_child ? 0 : goFastRead(x, data, size); }
+
+/* What this thread's last refused call would have had to wait for. */
+static PER_THREAD uint64_t refusal;
+
+void refusal_keep(uint64_t wait) { refusal = wait; }
+
+uint64_t pmps_fast_wait(uint64_t timeout_ms) {
+  if (in_child) return 1;
+  refusal = goFastWait(refusal, (int64_t)timeout_ms);
+  return refusal == 0;
+}
+
+uint64_t pmps_fast_idle(uint64_t what) { return in_child ? 0 : goFastIdle(what); }
 
 uint64_t pmps_fast_index(uint64_t x, const pmps_index *items, uint64_t count, uint64_t release) {
   return UNLIKELY(in_child) ? 0 : goFastIndex(x, IN(items), count, release);

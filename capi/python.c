@@ -40,6 +40,11 @@ void *pmps_python_binary(void *op, void *const *args, int64_t count) {
   return read(op, args, count, 3, w) ? from_uint64(pmps_fast_binary(w[0], w[1], w[2], w[3])) : NULL;
 }
 
+void *pmps_python_idle(void *what, void *const *args, int64_t count) {
+  uint64_t w[1];
+  return read(what, args, count, 0, w) ? from_uint64(pmps_fast_idle(w[0])) : NULL;
+}
+
 void *pmps_python_scalar(void *op, void *const *args, int64_t count) {
   uint64_t w[5];
   return read(op, args, count, 4, w) ? from_uint64(pmps_fast_scalar(w[0], w[1], w[2], w[3], w[4])) : NULL;

@@ -60,10 +60,17 @@ HIDDEN int64_t error_count(void);
 /* Keeps an error, owned, as this thread's last failure of the fast family; an older one goes. */
 HIDDEN void error_keep(fault error);
 
+/* ---- public.c */
+
+/* Keeps the wait that a call of the fast family was refused for, for this thread's pmps_fast_wait. */
+HIDDEN void refusal_keep(uint64_t wait);
+
 /* ---- callbacks.c: how Go calls the caller's functions */
 
 HIDDEN void call_deleter(pmps_deleter deleter, void *user);
 HIDDEN void call_log(pmps_log_callback callback, int32_t level, const char *message, void *user);
+HIDDEN bool call_reclaim(pmps_reclaim_callback callback, int64_t need, void *user);
+HIDDEN uint64_t call_stack(pmps_stack_callback callback, void *user);
 HIDDEN void call_dl_deleter(DLManagedTensor *tensor);
 HIDDEN void call_dl_deleter_versioned(DLManagedTensorVersioned *tensor);
 

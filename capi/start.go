@@ -46,7 +46,10 @@ func getenv(name string) string {
 // devices are those of this build: the CPU, and an emulated mps where it is asked for by name.
 func devices(c config) runtime.Config {
 	cpu := host.New(host.Config{Threads: c.threads, UUID: identity(0)})
-	cfg := runtime.Config{CPU: cpu, Limit: c.pool, MaxAge: c.age}
+	cfg := runtime.Config{
+		CPU: cpu, Limit: c.pool, MaxAge: c.age,
+		Reclaim: reclaim, Log: func(text string) { logs.say(logInfo, text) },
+	}
 	if c.device != "host" {
 		cfg.NoMPS = here()
 		return cfg

@@ -6,6 +6,7 @@ import "C"
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/slot"
@@ -33,7 +34,7 @@ type event struct {
 
 var (
 	streams = slot.NewTable(streamKind, func(s *stream) {
-		_ = s.Close() // nobody is left to hear of a failure
+		go s.Stream.Close() // waits for its work, which whoever frees the handle need not; see Stream.Close
 		*s = stream{}
 	})
 	events = slot.NewTable(eventKind, func(e *event) {
@@ -201,6 +202,17 @@ func cPlace(p place.Place) C.pmps_place {
 	return C.pmps_place{kind: C.int32_t(p.Kind), index: C.int32_t(p.Index)}
 }
 
+//export goStreamGetId
+func goStreamGetId(handle C.uint64_t, out *C.uint64_t) C.fault {
+	return onStream("stream_get_id", handle, func(s *runtime.Stream) error {
+		if out == nil {
+			return null("stream_get_id")
+		}
+		*out = C.uint64_t(s.ID())
+		return nil
+	})
+}
+
 //export goStreamQuery
 func goStreamQuery(handle C.uint64_t, out *C.bool) C.fault {
 	return onStream("stream_query", handle, func(s *runtime.Stream) error {
@@ -218,20 +230,25 @@ func goStreamSynchronize(handle C.uint64_t) C.fault {
 }
 
 //export goStreamWaitFor
-func goStreamWaitFor(handle C.uint64_t, ms C.int64_t, out *C.bool) C.fault {
+func goStreamWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault {
 	return onStream("stream_wait_for", handle, func(s *runtime.Stream) error {
-		if out == nil {
-			return null("stream_wait_for")
-		}
-		if ms < 0 {
-			return status.Errorf(status.Invalid, "[stream_wait_for] timeout_ms is %d; want 0 or more", ms)
-		}
-		finished, err := s.WaitFor(timeout(int64(ms)))
-		if err == nil {
-			*out = C.bool(finished)
-		}
-		return err
+		return slice("stream_wait_for", ms, wait, s.WaitFor)
 	})
+}
+
+// slice goes on with the wait whose name the caller keeps, or begins one, for at most ms.
+func slice(who string, ms C.int64_t, wait *C.uint64_t, goOn func(runtime.Wait, time.Duration) (runtime.Wait, error)) error {
+	if wait == nil {
+		return null(who)
+	}
+	if ms < 0 {
+		return status.Errorf(status.Invalid, "[%s] timeout_ms is %d; want 0 or more", who, ms)
+	}
+	w, err := goOn(runtime.Wait(*wait), timeout(int64(ms)))
+	if err == nil {
+		*wait = C.uint64_t(w)
+	}
+	return err
 }
 
 //export goStreamWaitEvent

@@ -4,10 +4,13 @@ package main
 import "C"
 
 import (
+	"time"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // onTensor runs the body of an exported function against a tensor, which is held while it runs.
@@ -30,26 +33,16 @@ func hand(out *C.uint64_t, t *runtime.Tensor, err error) error {
 	return err
 }
 
-// newTensor makes an empty tensor on a place.
-func newTensor(rt *runtime.Runtime, who string, p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on C.uint64_t) (*runtime.Tensor, error) {
-	c, err := contextOf(rt, p)
-	if err != nil {
-		return nil, err
+// described reads where a new tensor shall be and what it shall look like.
+func described(rt *runtime.Runtime, who string, p C.place_in, number, rank C.int32_t, dims unsafe.Pointer) (c *runtime.Context, d dtype.DType, s shape.Shape, err error) {
+	if c, err = contextOf(rt, p); err != nil {
+		return c, d, s, err
 	}
-	d, err := known(who, int32(dtype))
-	if err != nil {
-		return nil, err
+	if d, err = known(who, int32(number)); err != nil {
+		return c, d, s, err
 	}
-	s, err := shapeOf(who, int32(rank), dims)
-	if err != nil {
-		return nil, err
-	}
-	stream, err := using(on)
-	if err != nil {
-		return nil, err
-	}
-	defer done(on)
-	return rt.Empty(c, d, s, stream)
+	s, err = shapeOf(who, int32(rank), dims)
+	return c, d, s, err
 }
 
 //export goTensorEmpty
@@ -58,29 +51,40 @@ func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on 
 		if out == nil {
 			return null("tensor_empty")
 		}
-		t, err := newTensor(rt, "tensor_empty", p, dtype, rank, dims, on)
+		c, d, s, err := described(rt, "tensor_empty", p, dtype, rank, dims)
+		if err != nil {
+			return err
+		}
+		stream, err := using(on)
+		if err != nil {
+			return err
+		}
+		defer done(on)
+		t, err := rt.Empty(c, d, s, stream)
 		return hand(out, t, err)
 	})
 }
 
 //export goTensorFromHost
-func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Pointer, on C.uint64_t, out *C.uint64_t) C.fault {
+func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Pointer, out *C.uint64_t) C.fault {
 	const who = "tensor_from_host"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {
 			return null(who)
 		}
-		t, err := newTensor(rt, who, p, dtype, rank, dims, on)
+		c, d, s, err := described(rt, who, p, dtype, rank, dims)
 		if err != nil {
 			return err
 		}
-		from, err := memory(who, data, uint64(t.Numel()*t.DType().Size()))
-		if err == nil {
-			err = t.Write(from)
-		}
+		size, err := s.Bytes(d.Size())
 		if err != nil {
-			rt.Free(t.Handle())
+			return status.Errorf(status.Invalid, "[%s] %s", who, err)
 		}
+		from, err := memory(who, data, uint64(size))
+		if err != nil {
+			return err
+		}
+		t, err := rt.FromHost(c, d, s, from)
 		return hand(out, t, err)
 	})
 }
@@ -168,6 +172,15 @@ func goTensorWrite(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.faul
 			return err
 		}
 		return t.Write(from)
+	})
+}
+
+//export goTensorWaitFor
+func goTensorWaitFor(handle C.uint64_t, writing C.bool, ms C.int64_t, wait *C.uint64_t) C.fault {
+	return onTensor("tensor_wait_for", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		return slice("tensor_wait_for", ms, wait, func(w runtime.Wait, d time.Duration) (runtime.Wait, error) {
+			return t.WaitFor(w, d, bool(writing))
+		})
 	})
 }
 

@@ -84,7 +84,8 @@ typedef enum pmps_code {
   PMPS_FORKED = 9,              /* called in a forked child */
   PMPS_INTERNAL = 10,           /* a bug of the library */
   PMPS_NOT_FOUND = 11,          /* no operator, attribute or statistic of that name */
-  PMPS_ARITHMETIC = 12          /* an integer was divided by zero */
+  PMPS_ARITHMETIC = 12,         /* an integer was divided by zero */
+  PMPS_BUSY = 13                /* a call of the fast family would have had to wait */
 } pmps_code;
 
 /* What went wrong: an immutable object, owned by whoever was handed it, of use on any thread and in a
@@ -176,9 +177,51 @@ pmps_error *pmps_memory_reset_peak(const pmps_place *place);
 /* Returns heaps without live blocks, and cached programs, to the system. */
 pmps_error *pmps_memory_empty_cache(const pmps_place *place);
 
+/* Sums (allocated, freed) and the counts of retries and failures become 0. */
+pmps_error *pmps_memory_reset_accumulated(const pmps_place *place);
+
+/* The bytes that a device may reserve from now on; 0 goes back to MPS_MAX_POOL_SIZE, or 95 % of what the
+ * device recommends. More than 95 % of the machine's memory is PMPS_INVALID_ARGUMENT. What is reserved
+ * already stays until it is free. */
+pmps_error *pmps_memory_set_limit(const pmps_place *place, int64_t bytes);
+
+/* Asked to free memory when an allocation of need bytes has tried everything else: true means that
+ * another try is worth it. Called on the thread that allocates, which may be any of the program's, with
+ * no lock of the library held; it may call the library. */
+typedef bool (*pmps_reclaim_callback)(int64_t need, void *user);
+
+/* One callback for all devices; NULL for none. It and user stay valid until another is set. */
+void pmps_memory_on_pressure(pmps_reclaim_callback callback, void *user);
+
+/* Names the call stack of an allocation by a number, 0 for none. Called as pmps_reclaim_callback is. */
+typedef uint64_t (*pmps_stack_callback)(void *user);
+
+/* Keeps the latest max_entries (0 to 2^24, 0: none) events of a device's memory from now on, and forgets
+ * those before: blocks allocated and freed, heaps made and given back, allocations refused. stack may be
+ * NULL; frees have no stack, since a tensor's last user need not be who frees it. */
+pmps_error *pmps_memory_record_history(const pmps_place *place, int64_t max_entries, pmps_stack_callback stack,
+                                       void *user);
+
+/* A map of the device's memory and its history as JSON: see docs/memory_snapshot.md. Owned: free it
+ * with pmps_text_free. */
+pmps_error *pmps_memory_snapshot(const pmps_place *place, char **json);
+
+/* Frees text that the library made. */
+void pmps_text_free(char *text);
+
 /* Waits until all work on all streams of a device has finished; an asynchronous failure that has
  * not been reported yet is returned, once. */
 pmps_error *pmps_device_synchronize(const pmps_place *place);
+
+/* WAITING IN SLICES
+ *   For bindings that must look at signals from time to time. A function called _wait_for waits for at
+ *   most timeout_ms >= 0. Set *wait to 0 to begin; it comes back as 0 when the wait is over, and else
+ *   with the number of the wait, which the next call goes on with. What had been submitted at the
+ *   beginning is waited for and nothing later, so a wait ends however much others submit. One that is
+ *   given up needs nothing more. */
+
+/* pmps_device_synchronize in slices. */
+pmps_error *pmps_device_wait_for(const pmps_place *place, int64_t timeout_ms, uint64_t *wait);
 
 /* The generator of a device: Philox4x32-10 with a 64-bit key (the seed) and counter. The same seed
  * gives the same values on every device. */
@@ -206,25 +249,43 @@ pmps_error *pmps_stream_set_current(pmps_stream *stream);
 pmps_error *pmps_stream_get_current(const pmps_place *place, pmps_stream **stream);
 
 pmps_error *pmps_stream_get_place(const pmps_stream *stream, pmps_place *place);
+
+/* The number of the stream on its device: 0 for the default one, and never used twice. */
+pmps_error *pmps_stream_get_id(const pmps_stream *stream, uint64_t *id);
+
+/* Whether all work submitted so far has finished. */
 pmps_error *pmps_stream_query(const pmps_stream *stream, bool *done);
 
 /* Waits for the stream; an asynchronous failure that has not been reported yet is returned, once. */
 pmps_error *pmps_stream_synchronize(pmps_stream *stream);
 
-/* As above but for at most timeout_ms >= 0; *done says whether the stream had finished. For bindings that
- * must look at signals from time to time. */
-pmps_error *pmps_stream_wait_for(pmps_stream *stream, int64_t timeout_ms, bool *done);
+/* As above, in slices. */
+pmps_error *pmps_stream_wait_for(pmps_stream *stream, int64_t timeout_ms, uint64_t *wait);
 
 /* Work submitted from now on waits for the event; the caller does not. */
 pmps_error *pmps_stream_wait_event(pmps_stream *stream, const pmps_event *event);
 
-pmps_error *pmps_event_new(const pmps_place *place, pmps_event **event); /* owned */
+typedef enum pmps_event_flags {
+  PMPS_EVENT_TIMING = 1 /* pmps_event_elapsed wants it */
+} pmps_event_flags;
+
+/* A point in the work of a stream: flags are 0 or PMPS_EVENT_TIMING. One that was never recorded counts
+ * as passed. Owned. */
+pmps_error *pmps_event_new(const pmps_place *place, uint32_t flags, pmps_event **event);
 void pmps_event_free(pmps_event *event);
-pmps_error *pmps_event_record(pmps_event *event, pmps_stream *stream); /* NULL: this thread's */
+
+/* Moves the event behind all work of a stream so far; NULL: this thread's. */
+pmps_error *pmps_event_record(pmps_event *event, pmps_stream *stream);
 pmps_error *pmps_event_query(const pmps_event *event, bool *done);
+
+/* Waits for the event. Failures of the work before it are for the stream and its tensors to tell. */
 pmps_error *pmps_event_synchronize(const pmps_event *event);
 
-/* Milliseconds from start to end, as the device passed them. Both must have been recorded and done. */
+/* As above, in slices. */
+pmps_error *pmps_event_wait_for(const pmps_event *event, int64_t timeout_ms, uint64_t *wait);
+
+/* Milliseconds from start to end, as the device passed them, by the clock of the device and not at the
+ * call. Both must have PMPS_EVENT_TIMING, have been recorded and be done. */
 pmps_error *pmps_event_elapsed(const pmps_event *start, const pmps_event *end, double *milliseconds);
 
 /* ---- Tensors ---------------------------------------------------------------------------------- */
@@ -273,6 +334,10 @@ pmps_error *pmps_tensor_get_info(const pmps_tensor *tensor, pmps_tensor_info *in
 pmps_error *pmps_tensor_read(const pmps_tensor *tensor, void *data, size_t size);
 pmps_error *pmps_tensor_write(pmps_tensor *tensor, const void *data, size_t size);
 
+/* Waits in slices for the work that computes the tensor, and with writing also for the work that reads
+ * it, so that the calls above and below need not; returns the failure of that work. */
+pmps_error *pmps_tensor_wait_for(const pmps_tensor *tensor, bool writing, int64_t timeout_ms, uint64_t *wait);
+
 /* The address of the first element as the CPU sees it, after waiting for work that the tensor
  * depends on. Valid until unmap, until when the tensor stays alive; work that is submitted meanwhile
  * does not wait for the CPU. Every map needs an unmap. */
@@ -280,7 +345,8 @@ pmps_error *pmps_tensor_map(pmps_tensor *tensor, void **data);
 void pmps_tensor_unmap(pmps_tensor *tensor);
 
 /* A copy on a place, or the tensor itself under another handle when it is there already and
- * copy is false. Owned. */
+ * copy is false. The copy may still be under way: it keeps its source, which may be freed and written
+ * to at once, and whatever uses the result waits for it. Owned. */
 pmps_error *pmps_tensor_to(pmps_tensor *tensor, const pmps_place *place, bool copy, pmps_tensor **result);
 
 /* One item of an index expression, in the order in which they stand between the brackets. */
@@ -408,6 +474,9 @@ int64_t pmps_live_handles(void);
  * whose destructor only notes a handle hands it over with its next call. Everything is passed as
  * 64-bit integers. Work above a few microseconds is queued where the device has queues; on the CPU
  * it runs at once, so a caller that holds a lock should send large work through pmps_op_call.
+ *
+ * A call that would have to wait, because too much is in flight or memory is still being written,
+ * fails with PMPS_BUSY instead: pmps_fast_wait waits, and the call is made again.
  */
 
 /* The error of this thread's last fast call that returned 0. Owned; NULL if there is none. */
@@ -425,6 +494,21 @@ uint64_t pmps_fast_scalar(uint64_t op, uint64_t x, uint64_t kind, uint64_t bits,
 uint64_t pmps_fast_call(uint64_t op, const pmps_arg *args, uint64_t arg_count, const pmps_attr *attrs,
                         uint64_t attr_count, uint64_t place, uint64_t release);
 
+/* As pmps_op_call_into; returns output. */
+uint64_t pmps_fast_call_into(uint64_t op, const pmps_arg *args, uint64_t arg_count, const pmps_attr *attrs,
+                             uint64_t attr_count, uint64_t output, uint64_t release);
+
+/* As pmps_tensor_read; returns x. */
+uint64_t pmps_fast_read(uint64_t x, void *data, uint64_t size);
+
+/* Waits for at most timeout_ms for what this thread's last PMPS_BUSY was about; 1 when the call may be
+ * made again, else 0. */
+uint64_t pmps_fast_wait(uint64_t timeout_ms);
+
+/* 1 if synchronize has nothing to wait for and nothing to report, else 0: of a stream, an event, or the
+ * device of a place (kind << 32 | index). */
+uint64_t pmps_fast_idle(uint64_t what);
+
 /* A view by basic indexing. */
 uint64_t pmps_fast_index(uint64_t x, const pmps_index *items, uint64_t count, uint64_t release);
 
@@ -433,8 +517,8 @@ void pmps_fast_release(const uint64_t *tensors, uint64_t count);
 
 /* ---- The fast family as built-in functions of CPython ------------------------------------------------
  *
- * pmps_fast_unary, _binary and _scalar with the calling convention METH_FASTCALL, for a PyMethodDef: op
- * is the object that the function is bound to, the other arguments are in args, all of them and the
+ * pmps_fast_unary, _binary, _scalar and _idle with the calling convention METH_FASTCALL, for a PyMethodDef:
+ * the first argument is the object that the function is bound to, the others are in args, all of them and the
  * result are Python integers. Missing arguments count as 0. They are called with the interpreter's lock
  * held and keep it. NULL with Python's error set: an argument is no integer of 64 bits.
  */
@@ -446,6 +530,7 @@ void pmps_python_init(void *as_uint64, void *from_uint64, void *occurred);
 void *pmps_python_unary(void *op, void *const *args, int64_t count);
 void *pmps_python_binary(void *op, void *const *args, int64_t count);
 void *pmps_python_scalar(void *op, void *const *args, int64_t count);
+void *pmps_python_idle(void *what, void *const *args, int64_t count);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@ package runtime
 
 import (
 	"sync"
-	"time"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
@@ -20,30 +20,25 @@ type Context struct {
 	dev      device.Device
 	info     *device.Info
 	memory   *alloc.Allocator
-	limit    int64
+	limits   limits
+	ageing   ageing
+	cause    atomic.Pointer[func() uint64] // names the call stack of an allocation, while a history is kept
 	programs programs
 	random   generator
 	inOrder  bool // calls are complete when Run returns: nothing needs waiting for
 
 	submit sync.Mutex // around ordering, submitting and noting; unused when inOrder
 
-	mu      sync.Mutex
-	streams []*Stream
+	mu      sync.Mutex // around changing streams and made
+	streams atomic.Pointer[[]*Stream]
+	made    uint64 // streams so far
 	main    *Stream
 	events  sync.Pool // device.Event, for ordering streams
 }
 
 func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Context, error) {
 	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async}
-	c.limit = cfg.Limit
-	if c.limit <= 0 {
-		c.limit = c.info.Recommended / 100 * 95
-	}
-	age := cfg.MaxAge
-	if age == 0 {
-		age = time.Minute
-	}
-	c.memory = alloc.New(alloc.Config{Source: d, Hard: c.limit, Soft: c.limit / 95 * 80, MaxAge: age})
+	c.startMemory(cfg)
 	var err error
 	c.main, err = c.NewStream()
 	return c, err
@@ -55,35 +50,37 @@ func (c *Context) Place() place.Place { return c.place }
 // Info describes the device.
 func (c *Context) Info() *device.Info { return c.info }
 
-// Stats are the figures of the device's memory.
-func (c *Context) Stats() alloc.Stats { return c.memory.Stats() }
-
-// Limit is the number of bytes that the device may reserve.
-func (c *Context) Limit() int64 { return c.limit }
-
-// ResetPeak makes the current figures the peaks.
-func (c *Context) ResetPeak() { c.memory.ResetPeak() }
-
-// EmptyCache gives idle heaps and compiled programs back.
-func (c *Context) EmptyCache() {
-	c.programs.clear()
-	c.memory.EmptyCache()
-}
-
 // Default is the stream that is used when none is named.
 func (c *Context) Default() *Stream { return c.main }
 
 // Synchronize waits for all work on all streams and returns the first failure not yet reported.
-func (c *Context) Synchronize() (first error) {
-	c.mu.Lock()
-	streams := append([]*Stream(nil), c.streams...)
-	c.mu.Unlock()
-	for _, s := range streams {
-		if err := s.Synchronize(); err != nil && first == nil {
+func (c *Context) Synchronize() error {
+	for _, s := range c.open() {
+		if t := s.last.Load(); s.dev.Done() < t {
+			s.dev.Sync(t)
+		}
+	}
+	return c.report()
+}
+
+// report takes the failures that have not been reported yet and returns the first.
+func (c *Context) report() (first error) {
+	for _, s := range c.open() {
+		if err := s.report(); err != nil && first == nil {
 			first = err
 		}
 	}
 	return first
+}
+
+// Idle reports whether Synchronize would return nil at once.
+func (c *Context) Idle() bool {
+	for _, s := range c.open() {
+		if !s.Idle() {
+			return false
+		}
+	}
+	return true
 }
 
 // pick is the stream of a call: the wanted one if it belongs to this device, else the default.
@@ -124,7 +121,7 @@ func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
 	if on != nil && !c.inOrder {
 		dev = on.dev
 	}
-	block, err := c.memory.Alloc(bytes, dev)
+	block, err := c.allocate(bytes, dev)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +136,8 @@ func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
 // close finishes the device's work and closes it.
 func (c *Context) close() error {
 	c.mu.Lock()
-	streams := c.streams
-	c.streams = nil
+	streams := c.open()
+	c.keep(nil)
 	c.mu.Unlock()
 	for _, s := range streams {
 		if err := s.dev.Close(); err != nil {
@@ -148,6 +145,7 @@ func (c *Context) close() error {
 		}
 	}
 	c.programs.clear()
+	c.ageing.stop()
 	if err := c.memory.Close(); err != nil {
 		return err
 	}

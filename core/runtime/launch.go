@@ -37,7 +37,11 @@ type source struct {
 	temporary bool // the holder of the source releases its storage
 }
 
+// newLaunch begins a call; it waits while the stream is full, so the caller holds no lock.
 func (rt *Runtime) newLaunch(c *Context, s *Stream) *launch {
+	if !c.inOrder {
+		s.admit()
+	}
 	l := rt.launches.Get().(*launch)
 	l.ctx, l.stream = c, s
 	l.Owner = l
@@ -149,6 +153,11 @@ func (l *launch) dispatch(program device.Program) error {
 		l.enqueue(program)
 		return nil
 	}
+	for i, st := range l.stores {
+		if st.late.Load() {
+			st.settle(i >= len(l.stores)-l.writes) // Ready meets its failure
+		}
+	}
 	l.start(program)
 	err := l.err
 	l.recycle()
@@ -193,7 +202,7 @@ func (l *launch) reserve(p device.Program) error {
 	if !l.ctx.inOrder {
 		dev = l.stream.dev
 	}
-	block, err := l.ctx.memory.Alloc(n, dev)
+	block, err := l.ctx.allocate(n, dev)
 	if err != nil {
 		return err
 	}

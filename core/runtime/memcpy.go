@@ -10,9 +10,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Copies between tensors, places and host memory. All memory is visible to the CPU, so a copy that
-// leaves a device waits for the work behind the tensor and then moves bytes; strided views are
-// gathered and scattered by the CPU device's own copy.
+// Copies between tensors, places and host memory. All memory is visible to the CPU, so a copy from or
+// to memory of the caller waits for the work behind the tensor and then moves bytes; strided views are
+// gathered and scattered by the CPU device's own copy. A copy from place to place is work of a stream
+// like any other: it keeps its source until it is done, and whoever reads the result waits for it.
 
 // Read copies the elements, in row-major order, to dst, which has exactly their size. It waits for
 // the work that the tensor depends on and returns why that failed.
@@ -51,6 +52,9 @@ func (t *Tensor) Write(src []byte) error {
 	}
 	if t.IsContiguous() {
 		copy(t.bytes(), src)
+		if int64(len(src)) == t.store.bytes {
+			t.store.fault.Store(nil)
+		}
 		return nil
 	}
 	rt := t.store.ctx.rt
@@ -86,11 +90,12 @@ func (t *Tensor) Map() (unsafe.Pointer, error) {
 	if err := t.store.settle(true); err != nil {
 		return nil, err
 	}
+	t.store.exposed.Store(true)
 	return t.addr, nil
 }
 
 // To is the tensor on a device: a copy, or with copy false the same view under another handle when
-// it lives there already.
+// it lives there already. The copy may not be done yet when To returns.
 func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	rt := t.store.ctx.rt
 	if c == t.store.ctx {
@@ -106,7 +111,8 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	if err := c.supports("to", t.dtype); err != nil {
 		return nil, err
 	}
-	v, err := c.empty("to", t.dtype, &t.Shape, nil)
+	s := t.carrier(c, on)
+	v, err := c.empty("to", t.dtype, &t.Shape, s)
 	if err != nil {
 		return nil, err
 	}
@@ -114,14 +120,50 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.Numel() > 0 {
+	switch {
+	case v.Numel() == 0:
+	case s == nil:
 		err = t.Read(v.bytes())
+	default:
+		err = s.carry(&t.view, &v)
 	}
 	if err != nil {
 		rt.Free(u.handle)
 		return nil, err
 	}
 	return u, nil
+}
+
+// carrier is the stream that copies the tensor to another device: one of the side that has queues. It
+// is nil where the caller copies, because both sides have or none has, or because the source is memory
+// that others can write to before the stream comes to it.
+func (t *Tensor) carrier(c *Context, on *Stream) *Stream {
+	from := t.store.ctx
+	switch {
+	case from.inOrder == c.inOrder:
+		return nil
+	case c.inOrder:
+		return from.pick(on)
+	case t.store.block == nil || t.store.exposed.Load():
+		return nil
+	}
+	return c.pick(on)
+}
+
+// carry submits a copy between two devices; the target is contiguous.
+func (s *Stream) carry(from, to *view) error {
+	if !from.IsContiguous() {
+		whole, err := from.store.ctx.pick(s).contiguous(from)
+		if err != nil {
+			return err
+		}
+		defer whole.store.release()
+		from = &whole
+	}
+	l := s.ctx.rt.newLaunch(s.ctx, s)
+	l.readView(from)
+	l.write(to)
+	return l.dispatch(nil)
 }
 
 // scalarValue reads a 0-d CPU tensor.

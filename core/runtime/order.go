@@ -45,6 +45,9 @@ func (s *Stream) behind(u alloc.Use) {
 func (st *storage) note(s *Stream, t device.Ticket, writes bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if st.ctx.inOrder {
+		st.late.Store(true)
+	}
 	use := alloc.Use{Stream: s.dev, Ticket: t}
 	if writes {
 		st.write, st.uses = use, st.uses[:0]
@@ -62,21 +65,32 @@ func (st *storage) note(s *Stream, t device.Ticket, writes bool) {
 // settle waits until the CPU may read a storage, or before writing, write it. It returns why the
 // contents were never computed; a writer does not care.
 func (st *storage) settle(writes bool) error {
-	if !st.ctx.inOrder {
-		st.mu.Lock()
-		write := st.write
-		var uses []alloc.Use
-		if writes {
-			uses = append(uses, st.uses...)
-		}
-		st.mu.Unlock()
-		for _, u := range append(uses, write) {
-			if u.Stream != nil {
-				u.Stream.Sync(u.Ticket)
-			}
-		}
-	}
+	syncAll(st.unsettled(writes))
 	return st.failure()
+}
+
+// settled reports whether no stream has anything to do with a storage. On devices without queues
+// that is so, but for copies that streams of another device make.
+func (st *storage) settled() bool { return st.ctx.inOrder && !st.late.Load() }
+
+// unsettled lists what the CPU has to wait for before it reads a storage, or writes it.
+func (st *storage) unsettled(writes bool) (uses []alloc.Use) {
+	if st.settled() {
+		return nil
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.uses = latest(st.uses)
+	switch {
+	case !passed(st.write):
+		uses = append(uses, st.write)
+	case len(st.uses) == 0:
+		st.late.Store(false)
+	}
+	if writes {
+		uses = append(uses, st.uses...)
+	}
+	return uses
 }
 
 // Ready is asked by the stream just before the call runs.
@@ -93,11 +107,13 @@ func (l *launch) Ready() error {
 // with the stream; on the others the caller is still there and returns it.
 func (l *launch) Done(err error) {
 	if l.ctx.inOrder {
-		l.err = err
+		if l.err = err; err == nil {
+			l.heal()
+		}
 		return
 	}
 	if err != nil {
-		e := status.From(err)
+		e := l.failure(err)
 		for _, st := range l.stores[len(l.stores)-l.writes:] {
 			st.fault.Store(e)
 		}
@@ -109,6 +125,19 @@ func (l *launch) Done(err error) {
 		st.unpin()
 	}
 	l.recycle()
+}
+
+// failure is why the call failed: that of an input, or one of its own, which is told from all others
+// by its address.
+func (l *launch) failure(err error) *status.Error {
+	e := status.From(err)
+	for _, st := range l.stores[:len(l.stores)-l.writes] {
+		if st.fault.Load() == e {
+			return e
+		}
+	}
+	own := *e
+	return &own
 }
 
 // heal forgets the failure of a storage that has now been written from end to end.

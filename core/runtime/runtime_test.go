@@ -26,10 +26,12 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	rt, err := runtime.New(runtime.Config{
-		CPU: host.New(host.Config{}),
-		MPS: []device.Device{host.New(host.Config{Async: true, InlineLimit: -1})},
-	})
+	return newWorldOn(t, host.New(host.Config{Async: true, InlineLimit: -1}))
+}
+
+// newWorldOn is a runtime with a CPU and a given mps device; at the end nothing may be left on either.
+func newWorldOn(t *testing.T, mps device.Device) *world {
+	rt, err := runtime.New(runtime.Config{CPU: host.New(host.Config{}), MPS: []device.Device{mps}})
 	require.NoError(t, err)
 	w := &world{T: t, rt: rt}
 	w.cpu, err = rt.Context(place.CPU)

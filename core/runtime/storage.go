@@ -18,14 +18,16 @@ import (
 // whoever holds the record itself, which calls in flight do to report failures after the last view
 // is gone; the views together are one of them.
 type storage struct {
-	ctx   *Context
-	base  unsafe.Pointer
-	bytes int64
-	block *alloc.Block // nil for foreign memory
-	free  func()       // tells the owner of foreign memory
-	refs  atomic.Int32
-	pins  atomic.Int32
-	fault atomic.Pointer[status.Error] // why the contents were never computed
+	ctx     *Context
+	base    unsafe.Pointer
+	bytes   int64
+	block   *alloc.Block // nil for foreign memory
+	free    func()       // tells the owner of foreign memory
+	refs    atomic.Int32
+	pins    atomic.Int32
+	fault   atomic.Pointer[status.Error] // why the contents were never computed
+	late    atomic.Bool                  // of a device without queues: streams of another copy from or to it
+	exposed atomic.Bool                  // somebody outside has the address and may write at any time
 
 	mu    sync.Mutex
 	write alloc.Use   // the last write
@@ -58,7 +60,7 @@ func (st *storage) release() {
 
 // pending lists what streams still do with the storage; nobody else can reach it any more.
 func (st *storage) pending() []alloc.Use {
-	if st.ctx.inOrder {
+	if st.settled() {
 		return nil
 	}
 	st.mu.Lock()
@@ -110,6 +112,10 @@ func (st *storage) unpin() {
 	st.ctx, st.base, st.block, st.free = nil, nil, nil, nil
 	if st.fault.Load() != nil {
 		st.fault.Store(nil)
+	}
+	if st.late.Load() || st.exposed.Load() {
+		st.late.Store(false)
+		st.exposed.Store(false)
 	}
 	st.write, st.uses = alloc.Use{}, st.uses[:0]
 	rt.stores.Put(st)

@@ -2,23 +2,31 @@ package runtime
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// What one stream may have in flight. Whoever submits to a stream that is full waits until half of it
+// has ended, so that nobody wakes up for every single call; callers who must not wait are refused a
+// while before (see Busy). Bytes need no bound of their own: a stream reuses what it has freed at once.
+const (
+	full    = 1024
+	crowded = full / 4 * 3
+)
+
 // Stream is a queue of work of one device.
 type Stream struct {
-	ctx    *Context
-	dev    device.Stream
-	last   atomic.Uint64                // the highest ticket handed out
-	failed atomic.Pointer[status.Error] // the first failure not yet reported
-
-	mu     sync.Mutex
-	waiter chan struct{} // closed when the Sync that WaitFor has started ends
+	ctx     *Context
+	dev     device.Stream
+	id      uint64
+	last    atomic.Uint64                // the highest ticket handed out
+	failed  atomic.Pointer[status.Error] // the first failure not yet reported
+	told    atomic.Pointer[status.Error] // the last one reported
+	room    atomic.Uint64                // the Wait of those who were refused last
+	closing atomic.Bool
 }
 
 // NewStream makes another stream of the device.
@@ -27,15 +35,30 @@ func (c *Context) NewStream() (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{ctx: c, dev: dev}
 	c.mu.Lock()
-	c.streams = append(c.streams, s)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	s := &Stream{ctx: c, dev: dev, id: c.made}
+	c.made++
+	c.keep(append(slices.Clone(c.open()), s))
 	return s, nil
 }
 
+// open are the streams that have not been closed; the slice never changes.
+func (c *Context) open() []*Stream {
+	if all := c.streams.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// keep makes all the open streams; Context.mu is held.
+func (c *Context) keep(all []*Stream) { c.streams.Store(&all) }
+
 // Context is the device that the stream belongs to.
 func (s *Stream) Context() *Context { return s.ctx }
+
+// ID numbers the streams of a device: 0 is the default one, and none is used twice.
+func (s *Stream) ID() uint64 { return s.id }
 
 // submitted notes a ticket that the device handed out.
 func (s *Stream) submitted(t device.Ticket) {
@@ -47,8 +70,39 @@ func (s *Stream) submitted(t device.Ticket) {
 	}
 }
 
+// inFlight is how many pieces of work have not finished. Work may be done before last says that it was
+// submitted.
+func (s *Stream) inFlight() uint64 {
+	last, done := s.last.Load(), s.dev.Done()
+	return last - min(last, done)
+}
+
+// admit waits while the stream is full. The caller holds no lock.
+func (s *Stream) admit() {
+	if s.inFlight() >= full {
+		s.dev.Sync(s.last.Load() - full/2)
+	}
+}
+
+// busy is the wait for room of a caller who must not wait, 0 where there is room.
+func (s *Stream) busy() Wait {
+	if s.ctx.inOrder || s.inFlight() < crowded {
+		return 0
+	}
+	ws := &s.ctx.rt.waits
+	if w := Wait(s.room.Load()); ws.find(w) != nil {
+		return w
+	}
+	w := ws.begin([]alloc.Use{{Stream: s.dev, Ticket: s.last.Load() - crowded/2}})
+	s.room.Store(uint64(w))
+	return w
+}
+
 // Query reports whether all work submitted so far has finished.
-func (s *Stream) Query() bool { return s.dev.Done() >= s.last.Load() }
+func (s *Stream) Query() bool { return s.inFlight() == 0 }
+
+// Idle reports whether Synchronize would return nil at once.
+func (s *Stream) Idle() bool { return s.inFlight() == 0 && s.failed.Load() == nil }
 
 // Synchronize waits for all work submitted so far and returns the first failure not yet reported.
 func (s *Stream) Synchronize() error {
@@ -64,47 +118,18 @@ func (s *Stream) report() error {
 		return nil
 	}
 	if e := s.failed.Swap(nil); e != nil {
+		s.told.Store(e)
 		return e
 	}
 	return nil
 }
 
-// fail remembers a failure for the next Synchronize, unless one is waiting already.
-func (s *Stream) fail(e *status.Error) { s.failed.CompareAndSwap(nil, e) }
-
-// WaitFor is Synchronize for at most d; done says whether the stream has finished.
-func (s *Stream) WaitFor(d time.Duration) (done bool, err error) {
-	if s.Query() {
-		return true, s.report()
+// fail remembers a failure for the next Synchronize, unless one is waiting already. One that was
+// reported is not repeated for the work that comes upon it later.
+func (s *Stream) fail(e *status.Error) {
+	if s.told.Load() != e {
+		s.failed.CompareAndSwap(nil, e)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-s.wait():
-	case <-timer.C:
-	}
-	if !s.Query() {
-		return false, nil
-	}
-	return true, s.report()
-}
-
-// wait is a channel that closes when a Sync in the background ends; all waiters share one.
-func (s *Stream) wait() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.waiter == nil {
-		ch := make(chan struct{})
-		s.waiter = ch
-		go func() {
-			s.dev.Sync(s.last.Load())
-			s.mu.Lock()
-			s.waiter = nil
-			s.mu.Unlock()
-			close(ch)
-		}()
-	}
-	return s.waiter
 }
 
 // WaitEvent makes work submitted from now on wait for e; the caller does not wait.
@@ -116,40 +141,43 @@ func (s *Stream) WaitEvent(e *Event) {
 	e.Synchronize() // events do not cross devices
 }
 
-// Close ends the stream when its work has finished. The default stream stays.
+// Close ends the stream when its work has finished. A failure that nobody has heard of is left to
+// the default stream, which stays.
 func (s *Stream) Close() error {
 	c := s.ctx
-	if s == c.main {
+	if s == c.main || s.closing.Swap(true) {
 		return nil
+	}
+	s.dev.Sync(s.last.Load())
+	if e := s.failed.Swap(nil); e != nil {
+		c.main.fail(e)
 	}
 	c.mu.Lock()
-	i := slices.Index(c.streams, s)
-	if i >= 0 {
-		c.streams = slices.Delete(c.streams, i, i+1)
+	if all := c.open(); slices.Contains(all, s) {
+		c.keep(slices.DeleteFunc(slices.Clone(all), func(other *Stream) bool { return other == s }))
 	}
 	c.mu.Unlock()
-	if i < 0 {
-		return nil
-	}
 	err := s.dev.Close()
 	c.memory.Forget(s.dev)
+	c.rt.cpu.memory.Forget(s.dev) // of copies between the two
 	return err
 }
 
 // Event marks a point in a stream's work.
 type Event struct {
-	ctx      *Context
-	dev      device.Event
-	recorded atomic.Bool
+	ctx   *Context
+	dev   device.Event
+	timed bool
+	at    atomic.Pointer[alloc.Use] // nil until recorded
 }
 
-// NewEvent makes an event of the device.
-func (c *Context) NewEvent() (*Event, error) {
+// NewEvent makes an event of the device; Elapsed wants timed ones.
+func (c *Context) NewEvent(timed bool) (*Event, error) {
 	dev, err := c.dev.NewEvent()
 	if err != nil {
 		return nil, err
 	}
-	return &Event{ctx: c, dev: dev}, nil
+	return &Event{ctx: c, dev: dev, timed: timed}, nil
 }
 
 // Record moves the event to the end of what has been submitted to s.
@@ -157,8 +185,10 @@ func (e *Event) Record(s *Stream) error {
 	if s.ctx != e.ctx {
 		return status.Errorf(status.Invalid, "[event] an event of %s cannot be recorded on a stream of %s", e.ctx.place, s.ctx.place)
 	}
-	s.submitted(s.dev.Record(e.dev))
-	e.recorded.Store(true)
+	s.admit()
+	t := s.dev.Record(e.dev)
+	s.submitted(t)
+	e.at.Store(&alloc.Use{Stream: s.dev, Ticket: t})
 	return nil
 }
 
@@ -171,12 +201,15 @@ func (e *Event) Synchronize() { e.dev.Sync() }
 // Elapsed is the time from e to end in milliseconds, as the device passed them.
 func (e *Event) Elapsed(end *Event) (float64, error) {
 	if e.ctx != end.ctx {
-		return 0, status.Errorf(status.Invalid, "[event] events of %s and %s have no common clock", e.ctx.place, end.ctx.place)
+		return 0, status.Errorf(status.Invalid, "[elapsed_time] events of %s and %s have no common clock", e.ctx.place, end.ctx.place)
+	}
+	if !e.timed || !end.timed {
+		return 0, status.Errorf(status.Invalid, "[elapsed_time] got an event that was made without enable_timing; want two made with it")
 	}
 	from, ok := e.dev.Time()
 	to, ok2 := end.dev.Time()
-	if !e.recorded.Load() || !end.recorded.Load() || !ok || !ok2 {
-		return 0, status.Errorf(status.Invalid, "[event] elapsed time wants two events that have been recorded and are done; synchronize first")
+	if e.at.Load() == nil || end.at.Load() == nil || !ok || !ok2 {
+		return 0, status.Errorf(status.Invalid, "[elapsed_time] got events that have not been recorded or passed; want two that have (synchronize first)")
 	}
 	return float64(to-from) / 1e6, nil
 }

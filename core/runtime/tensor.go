@@ -77,6 +77,24 @@ func (rt *Runtime) Empty(c *Context, d dtype.DType, s shape.Shape, on *Stream) (
 	return rt.adopt(&v)
 }
 
+// FromHost makes a tensor with a copy of src, its elements in row-major order. Its memory is in use by
+// no stream, so this waits for none.
+func (rt *Runtime) FromHost(c *Context, d dtype.DType, s shape.Shape, src []byte) (*Tensor, error) {
+	v, err := c.empty("tensor", d, &s, nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := rt.adopt(&v)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Write(src); err != nil {
+		rt.Free(t.handle)
+		return nil, err
+	}
+	return t, nil
+}
+
 // Import makes a CPU tensor over memory of somebody else, without a copy. addr is the element with
 // all indices zero. free, which may be nil, is called once, from any goroutine, when the last view is
 // gone; not when Import fails.

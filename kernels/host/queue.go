@@ -7,10 +7,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 )
 
-// queueLength is how many entries a queue holds before whoever submits has to wait.
-const queueLength = 1 << 10
+// queueLength is how many entries a queue has room for before it grows; a power of two.
+const queueLength = 1 << 6
 
 // queue is a stream with a worker, as a GPU's streams are. At most one piece of work runs at a time.
+// It takes whatever is submitted and never makes its caller wait: how much may be in flight is for the
+// runtime to say.
 //
 // Work runs on the goroutine that submits it, if the queue is idle and the work small, or else on
 // the worker. The flag busy is the right to run: holding it rather than the lock lets others look
@@ -22,20 +24,20 @@ type queue struct {
 	done   atomic.Uint64 // highest ticket that has ended
 
 	mu        sync.Mutex
-	ready     sync.Cond // the worker waits here for entries and for its turn
-	moved     sync.Cond // everyone else waits here, for tickets to end or for room
-	waiters   int       // goroutines at moved
-	busy      bool      // somebody runs a piece of work
+	ready     sync.Cond     // the worker waits here for entries and for its turn
+	moved     sync.Cond     // everyone else waits here for tickets to end
+	awaited   device.Ticket // the lowest that somebody waits for; 0: none
+	busy      bool          // somebody runs a piece of work
 	closing   bool
 	submitted device.Ticket
-	ring      [queueLength]entry // entries head to tail-1, modulo its length
+	ring      []entry // entries head to tail-1, modulo its length
 	head      uint64
 	tail      uint64
 	ended     chan struct{} // closed when the worker has ended
 }
 
 func newQueue(d *Device) *queue {
-	s := &queue{device: d, ended: make(chan struct{})}
+	s := &queue{device: d, ring: make([]entry, queueLength), ended: make(chan struct{})}
 	s.ready.L, s.moved.L = &s.mu, &s.mu
 	go s.work()
 	return s
@@ -57,7 +59,6 @@ func (s *queue) Wait(e device.Event) {
 	if w := waitFor(s, e); w != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.await()
 		s.push(entry{wait: w})
 	}
 }
@@ -65,7 +66,6 @@ func (s *queue) Wait(e device.Event) {
 // submit numbers an entry and runs it here or leaves it to the worker.
 func (s *queue) submit(e entry) device.Ticket {
 	s.mu.Lock()
-	s.await()
 	s.submitted++
 	e.ticket = s.submitted
 	if e.event != nil {
@@ -96,34 +96,34 @@ func (s *queue) inline(e *entry) bool {
 	return true
 }
 
-// await blocks until there is room; the lock is held. It comes before the ticket, so that entries
-// stay in the order of tickets.
-func (s *queue) await() {
-	for s.tail-s.head == queueLength {
-		s.wait()
-	}
-}
-
-// push adds an entry; the lock is held and there is room.
+// push adds an entry; the lock is held.
 func (s *queue) push(e entry) {
-	s.ring[s.tail%queueLength] = e
+	if s.tail-s.head == uint64(len(s.ring)) {
+		s.grow()
+	}
+	*s.slot(s.tail) = e
 	s.tail++
 	s.ready.Signal()
 }
 
+// grow doubles the ring; the lock is held.
+func (s *queue) grow() {
+	larger := make([]entry, 2*len(s.ring))
+	for i := s.head; i < s.tail; i++ {
+		larger[i&uint64(len(larger)-1)] = *s.slot(i)
+	}
+	s.ring = larger
+}
+
+// slot is where the i-th entry of all lies; the lock is held.
+func (s *queue) slot(i uint64) *entry { return &s.ring[i&uint64(len(s.ring)-1)] }
+
 // pop takes the first entry; the lock is held and the queue not empty.
 func (s *queue) pop() (e entry) {
-	slot := &s.ring[s.head%queueLength]
+	slot := s.slot(s.head)
 	e, *slot = *slot, entry{} // the ring keeps nothing alive
 	s.head++
 	return e
-}
-
-// wait blocks until something has moved; the lock is held.
-func (s *queue) wait() {
-	s.waiters++
-	s.moved.Wait()
-	s.waiters--
 }
 
 // work is the worker: entries in order, each when nobody else runs one.
@@ -161,7 +161,8 @@ func (s *queue) execute(e *entry) {
 	if e.ticket != 0 {
 		s.done.Store(e.ticket)
 	}
-	if s.waiters > 0 {
+	if s.awaited != 0 && s.awaited <= s.done.Load() {
+		s.awaited = 0 // whoever waits for more says so again
 		s.moved.Broadcast()
 	}
 	if s.head != s.tail || s.closing {
@@ -180,7 +181,10 @@ func (s *queue) Sync(t device.Ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.done.Load() < t {
-		s.wait()
+		if s.awaited == 0 || t < s.awaited {
+			s.awaited = t
+		}
+		s.moved.Wait()
 	}
 }
 

@@ -52,6 +52,51 @@ func TestStreamKeepsOrder(t *testing.T) {
 	})
 }
 
+// TestQueueTakesWhatComes holds a queue up while it grows, twice, from wherever its ring begins.
+func TestQueueTakesWhatComes(t *testing.T) {
+	r := newRig(t, Config{Async: true, InlineLimit: -1})
+	for range 2 {
+		gate, order := make(chan struct{}), []int(nil)
+		submit(r.stream, func() error { <-gate; return nil })
+		for i := range 5 * queueLength {
+			submit(r.stream, func() error {
+				order = append(order, i)
+				return nil
+			})
+		}
+		last := submit(r.stream, func() error { return nil })
+		close(gate)
+		require.NoError(t, last.wait())
+		require.Len(t, order, 5*queueLength)
+		for i, v := range order {
+			require.Equal(t, i, v)
+		}
+	}
+}
+
+// TestSyncWakesEveryone has many wait for different tickets, late ones first.
+func TestSyncWakesEveryone(t *testing.T) {
+	r := newRig(t, Config{Async: true, InlineLimit: -1})
+	const count = 50
+	gates := make(chan struct{})
+	for range count {
+		submit(r.stream, func() error { <-gates; return nil })
+	}
+	var waiting sync.WaitGroup
+	for ticket := device.Ticket(count); ticket > 0; ticket-- {
+		waiting.Go(func() {
+			r.stream.Sync(ticket)
+			if r.stream.Done() < ticket {
+				t.Errorf("woken at %d, before %d", r.stream.Done(), ticket)
+			}
+		})
+	}
+	for range count {
+		gates <- struct{}{}
+	}
+	waiting.Wait()
+}
+
 func TestStreamCountsTickets(t *testing.T) {
 	eachMode(t, func(t *testing.T, r *rig) {
 		require.Zero(t, r.stream.Done())

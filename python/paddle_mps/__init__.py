@@ -72,18 +72,9 @@ from ._creation import (
     zeros_like,
 )
 from ._device import (
-    empty_cache,
     get_device,
     is_available,
     is_compiled_with_mps,
-    max_memory_allocated,
-    max_memory_reserved,
-    memory_allocated,
-    memory_reserved,
-    memory_stats,
-    reset_max_memory_allocated,
-    reset_max_memory_reserved,
-    reset_peak_memory_stats,
     set_device,
     show_config,
 )
@@ -109,6 +100,17 @@ from ._dtype import float64 as double
 from ._dtype import int64 as long
 from ._errors import DeviceError, IntegerDivisionError, OutOfMemoryError, UnsupportedError
 from ._grad import is_grad_enabled, is_tensor, no_grad
+from ._memory import (
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_reserved,
+    reset_peak_memory_stats,
+)
 from ._ops import (
     abs,
     abs_,

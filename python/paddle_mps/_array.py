@@ -25,7 +25,7 @@ from ._call import (
     tensor,
     whole,
 )
-from ._indexing import INTEGER, WHOLE, basic, coordinates
+from ._indexing import INTEGER, WHOLE, basic, coordinates, places
 from ._place import cpu
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
         An int64 tensor of shape [count, rank]; with as_tuple, a tuple of one column an axis.
     """
     x = tensor(x, "nonzero", "x")
-    return tuple(coordinates(x)) if as_tuple else call(_ids.NONZERO, (x,))
+    return tuple(coordinates(x)) if as_tuple else places(x)
 
 
 def numel(x: Tensor, name: str | None = None) -> Tensor:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 import numpy as np
 
 from . import _dtype, _place
-from ._errors import OutOfMemoryError, check, last_failure
+from ._errors import BusyError, check, last_failure
 from ._ids import ASSIGN
 from ._library import builtin, library, quick
 from ._structs import TensorInfo
@@ -40,6 +40,7 @@ else:
     Tensor = None  # until `use`
 
 SMALL = 4096  # elements; work on fewer takes a few microseconds and may keep the interpreter lock
+SLICE_MS = 100  # how long to wait in the library, which cannot see a signal, before Python looks
 BATCH = 64  # deferred handles that are too many to wait for the next operations
 
 NONE = 0  # no handle
@@ -138,19 +139,20 @@ def flush() -> None:
 
 
 def recover(function: Any, *arguments: Any) -> int:
-    """The result of a fast call that has failed: if memory was short, it is tried once more.
+    """The result of a fast call that has failed: one that was refused because it would have to wait, waits.
 
     Raises:
         Exception: what made the call fail.
     """
     error = last_failure()
-    if not isinstance(error, OutOfMemoryError):
-        raise error
-    collect()
-    handle: int = function(*arguments)
-    if not handle:
-        raise last_failure()
-    return handle
+    while isinstance(error, BusyError):
+        while not library.pmps_fast_wait(SLICE_MS):
+            pass  # here Python looks at signals
+        admitted: int = function(*arguments)
+        if admitted:
+            return admitted
+        error = last_failure()
+    raise error
 
 
 def collect() -> None:
@@ -158,15 +160,6 @@ def collect() -> None:
     flush()
     gc.collect()
     flush()
-
-
-def checked(function: Any, *arguments: Any) -> None:
-    """Calls a function that returns an error; if memory was short, it is tried once more."""
-    try:
-        check(function(*arguments))
-    except OutOfMemoryError:
-        collect()
-        check(function(*arguments))
 
 
 def scalar(value: object) -> tuple[int, int | float] | None:
@@ -323,7 +316,7 @@ def call_many(op: int, operands: Sequence[Any], attributes: Sequence[Any], most:
     args = b"".join([operand(x) for x in operands])
     attrs, count, _ = packed(tuple(attributes))
     handles, made = (ctypes.c_uint64 * most)(), ctypes.c_size_t(most)
-    checked(library.pmps_op_call, op, args, len(operands), attrs, count, handles, byref(made))
+    check(library.pmps_op_call(op, args, len(operands), attrs, count, handles, byref(made)))
     return [fresh(handles[i]) for i in range(made.value)]
 
 
@@ -331,7 +324,9 @@ def call_into(op: int, operands: Sequence[Any], attributes: Sequence[Any], out: 
     """Runs an operator whose result is cast to the dtype of out and written there."""
     args = b"".join([operand(x) for x in operands])
     attrs, count, _ = packed(tuple(attributes))
-    checked(library.pmps_op_call_into, op, args, len(operands), attrs, count, out._h)
+    arguments = op, args, len(operands), attrs, count, out._h, NONE
+    if not library.pmps_fast_call_into(*arguments):
+        recover(library.pmps_fast_call_into, *arguments)
 
 
 def deliver(result: Tensor, out: Tensor | None) -> Tensor:

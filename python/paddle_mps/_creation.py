@@ -12,7 +12,6 @@ import numpy as np
 from . import _dtype, _ids, _place
 from ._call import (
     call,
-    checked,
     deliver,
     either,
     element_type,
@@ -27,7 +26,7 @@ from ._call import (
 )
 from ._dlpack import from_dlpack
 from ._dtype import DType, DTypeLike
-from ._errors import UnsupportedError
+from ._errors import UnsupportedError, check
 from ._library import library
 from ._place import Place
 from ._tensor import Tensor
@@ -102,14 +101,15 @@ def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
     data = np.ascontiguousarray(array).reshape(array.shape)
     shape = (c_int64 * data.ndim)(*data.shape)
     handle = c_uint64()
-    checked(
-        library.pmps_tensor_from_host,
-        byref(place.struct),
-        _dtype.BY_NUMPY[data.dtype].number,
-        data.ndim,
-        shape,
-        c_void_p(data.ctypes.data),
-        byref(handle),
+    check(
+        library.pmps_tensor_from_host(
+            byref(place.struct),
+            _dtype.BY_NUMPY[data.dtype].number,
+            data.ndim,
+            shape,
+            c_void_p(data.ctypes.data),
+            byref(handle),
+        )
     )
     return fresh(handle.value)
 
@@ -292,7 +292,7 @@ def empty(
 def blank(shape: tuple[int, ...], dtype: DType, place: Place) -> Tensor:
     handle = c_uint64()
     array = (c_int64 * len(shape))(*shape)
-    checked(library.pmps_tensor_empty, byref(place.struct), dtype.number, len(shape), array, byref(handle))
+    check(library.pmps_tensor_empty(byref(place.struct), dtype.number, len(shape), array, byref(handle)))
     return fresh(handle.value)
 
 

@@ -1,4 +1,4 @@
-"""Devices: which there are, what they can, how much memory they use, and which one is current.
+"""Devices: which there are, what they can, and which one is current.
 
 Functions take the mps device that they are about as an int, 'mps', 'mps:N' or an MPSPlace; None is
 the current one. Where the machine has no mps device, counters are 0 and everything else raises.
@@ -11,12 +11,12 @@ from ctypes import byref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _place, _random, _stream
-from ._call import collect, flush
+from ._call import flush
 from ._errors import DeviceError, check
 from ._library import find, library
 from ._place import Place, device_name, mps_place
 from ._random import GeneratorState
-from ._structs import DeviceInfo, MemoryStats, Stat
+from ._structs import DeviceInfo
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -193,109 +193,7 @@ def synchronize(device: DeviceLike | None = None) -> None:
 
 def synchronize_mps(device: DeviceLike | None = None) -> None:
     """Waits until all work of an mps device is done; see `synchronize`."""
-    flush()
     _stream.synchronize(mps_place(device))
-
-
-def counted(device: DeviceLike | None) -> _place.Place | None:
-    """The place whose memory is meant: an mps device, or by name the CPU; None: there is no mps device."""
-    if device is not None and not isinstance(device, int) and _place.place(device).kind == _place.CPU:
-        return _place.place(device)
-    place = mps_place(device)
-    return place if is_available() else None
-
-
-def stats(device: DeviceLike | None) -> MemoryStats | None:
-    """The memory statistics of a device, None where there is no mps device at all."""
-    place = counted(device)
-    if place is None:
-        return None
-    flush()
-    found = MemoryStats()
-    found.struct_size = ctypes.sizeof(MemoryStats)
-    check(library.pmps_memory_get_stats(byref(place.struct), byref(found)))
-    return found
-
-
-def figure(device: DeviceLike | None, stat: str, field: str) -> int:
-    found = stats(device)
-    return 0 if found is None else int(getattr(getattr(found, stat), field))
-
-
-def memory_allocated(device: DeviceLike | None = None) -> int:
-    """Bytes that live tensors of an mps device hold; with device="cpu", those of the CPU."""
-    return figure(device, "allocated_bytes", "current")
-
-
-def max_memory_allocated(device: DeviceLike | None = None) -> int:
-    """The largest value of `memory_allocated` so far, or since it was reset."""
-    return figure(device, "allocated_bytes", "peak")
-
-
-def memory_reserved(device: DeviceLike | None = None) -> int:
-    """Bytes that an mps device has taken from the system, for tensors and for reuse."""
-    return figure(device, "reserved_bytes", "current")
-
-
-def max_memory_reserved(device: DeviceLike | None = None) -> int:
-    """The largest value of `memory_reserved` so far, or since it was reset."""
-    return figure(device, "reserved_bytes", "peak")
-
-
-current_allocated_memory = memory_allocated
-driver_allocated_memory = memory_reserved
-
-
-def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
-    """Makes the peaks of a device the current values."""
-    flush()
-    place = counted(device)
-    if place is not None:
-        check(library.pmps_memory_reset_peak(byref(place.struct)))
-
-
-# The library keeps all peaks together, so either name resets both.
-reset_max_memory_allocated = reset_peak_memory_stats
-reset_max_memory_reserved = reset_peak_memory_stats
-
-
-def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
-    """All memory statistics, by names like "allocated_bytes.current"; empty without an mps device."""
-    found = stats(device)
-    result: dict[str, int] = {}
-    for name in [f[0] for f in MemoryStats._fields_ if f[0] != "struct_size"] if found else []:
-        value = getattr(found, name)
-        if isinstance(value, int):
-            result[name] = value
-        else:
-            result.update({f"{name}.{f[0]}": getattr(value, f[0]) for f in Stat._fields_})
-    return result
-
-
-def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
-    """(free, total) bytes of an mps device, as this process may use them.
-
-    Raises:
-        DeviceError: the machine has no such device.
-    """
-    properties = get_device_properties(device)
-    found = stats(device)
-    taken = 0 if found is None else found.reserved_bytes.current
-    limit = properties.total_memory if found is None else found.limit_bytes
-    return max(limit - taken, 0), properties.total_memory
-
-
-def recommended_max_memory(device: DeviceLike | None = None) -> int:
-    """Bytes that one process should stay below on an mps device; 0 without one."""
-    return get_device_properties(device).recommended_memory if is_available() else 0
-
-
-def empty_cache(device: DeviceLike | None = None) -> None:
-    """Returns memory that no tensor of a device holds to the system."""
-    collect()
-    place = counted(device)
-    if place is not None:
-        check(library.pmps_memory_empty_cache(byref(place.struct)))
 
 
 def manual_seed(seed: int) -> None:

@@ -12,8 +12,8 @@ from ctypes import byref, c_char_p, c_int, c_uint64, c_void_p, py_object
 from typing import TYPE_CHECKING, Any
 
 from . import _place
-from ._call import checked, meta, view
-from ._errors import UnsupportedError
+from ._call import meta, view
+from ._errors import UnsupportedError, check
 from ._library import library
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def to_dlpack(x: Tensor, versioned: bool = False) -> Any:
     """A capsule with x's memory, after the work that x depends on."""
     managed = c_void_p()
     export = library.pmps_tensor_to_dlpack_versioned if versioned else library.pmps_tensor_to_dlpack
-    checked(export, x._h, byref(managed))
+    check(export(x._h, byref(managed)))
     return _new(managed, VERSIONED if versioned else PLAIN, _destroy)
 
 
@@ -105,6 +105,6 @@ def _take(capsule: Any) -> Tensor:
     name = VERSIONED if _is_valid(capsule, VERSIONED) else PLAIN
     take = library.pmps_tensor_from_dlpack_versioned if name == VERSIONED else library.pmps_tensor_from_dlpack
     handle = c_uint64()
-    checked(take, _pointer(capsule, name), byref(handle))
+    check(take(_pointer(capsule, name), byref(handle)))
     _rename(capsule, _USED[name])  # ours from here on
     return view(handle.value)

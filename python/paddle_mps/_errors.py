@@ -21,6 +21,10 @@ class IntegerDivisionError(ValueError, RuntimeError):
     """An integer was divided by zero. Paddle calls it InvalidArgument and raises a RuntimeError."""
 
 
+class BusyError(RuntimeError):
+    """A call would have to wait for the device and was not made. Programs never see it."""
+
+
 # pmps_code: exception. A code that a newer library may add is a RuntimeError.
 EXCEPTIONS: dict[int, type[Exception]] = {
     1: ValueError,  # INVALID_ARGUMENT
@@ -35,6 +39,7 @@ EXCEPTIONS: dict[int, type[Exception]] = {
     10: RuntimeError,  # INTERNAL
     11: KeyError,  # NOT_FOUND
     12: IntegerDivisionError,  # ARITHMETIC
+    13: BusyError,  # BUSY
 }
 
 

@@ -28,6 +28,7 @@ from ._call import (
     view,
 )
 from ._library import quick
+from ._stream import drain
 from ._structs import ViewItem
 
 if TYPE_CHECKING:
@@ -241,9 +242,15 @@ def axis_at(rank: int, items: Sequence[tuple[int, ...]], position: int) -> int:
     return sum(axes[:position])
 
 
+def places(x: Tensor) -> Tensor:
+    """The indices of the elements that are not zero, one row each."""
+    drain(meta(x).place)
+    return call(_ids.NONZERO, (x,))
+
+
 def coordinates(mask: Tensor) -> list[Tensor]:
     """Where a mask is True: one index tensor an axis."""
-    where = call(_ids.NONZERO, (mask,))
+    where = places(mask)
     return [basic(where, [WHOLE, (INTEGER, 0, axis, 0, 0)]) for axis in range(len(meta(mask).shape))]
 
 

@@ -30,6 +30,8 @@ from ._structs import DeviceInfo, MemoryStats, PlaceStruct, TensorInfo, ViewItem
 
 LogCallback = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
 Deleter = ctypes.CFUNCTYPE(None, c_void_p)
+ReclaimCallback = ctypes.CFUNCTYPE(c_bool, c_int64, c_void_p)
+StackCallback = ctypes.CFUNCTYPE(c_uint64, c_void_p)
 
 Error = c_void_p  # pmps_error *, NULL for success
 Stream = c_void_p
@@ -58,7 +60,14 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_memory_get_stats": (Error, (Place, POINTER(MemoryStats))),
     "pmps_memory_reset_peak": (Error, (Place,)),
     "pmps_memory_empty_cache": (Error, (Place,)),
+    "pmps_memory_reset_accumulated": (Error, (Place,)),
+    "pmps_memory_set_limit": (Error, (Place, c_int64)),
+    "pmps_memory_on_pressure": (None, (ReclaimCallback, c_void_p)),
+    "pmps_memory_record_history": (Error, (Place, c_int64, StackCallback, c_void_p)),
+    "pmps_memory_snapshot": (Error, (Place, NewPointer)),
+    "pmps_text_free": (None, (c_void_p,)),
     "pmps_device_synchronize": (Error, (Place,)),
+    "pmps_device_wait_for": (Error, (Place, c_int64, POINTER(c_uint64))),
     "pmps_rng_seed": (Error, (Place, c_uint64)),
     "pmps_rng_get_state": (Error, (Place, POINTER(c_uint64), POINTER(c_uint64))),
     "pmps_rng_set_state": (Error, (Place, c_uint64, c_uint64)),
@@ -68,15 +77,17 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_stream_set_current": (Error, (Stream,)),
     "pmps_stream_get_current": (Error, (Place, NewPointer)),
     "pmps_stream_get_place": (Error, (Stream, Place)),
+    "pmps_stream_get_id": (Error, (Stream, POINTER(c_uint64))),
     "pmps_stream_query": (Error, (Stream, Bool)),
     "pmps_stream_synchronize": (Error, (Stream,)),
-    "pmps_stream_wait_for": (Error, (Stream, c_int64, Bool)),
+    "pmps_stream_wait_for": (Error, (Stream, c_int64, POINTER(c_uint64))),
     "pmps_stream_wait_event": (Error, (Stream, Event)),
-    "pmps_event_new": (Error, (Place, NewPointer)),
+    "pmps_event_new": (Error, (Place, c_uint32, NewPointer)),
     "pmps_event_free": (None, (Event,)),
     "pmps_event_record": (Error, (Event, Stream)),
     "pmps_event_query": (Error, (Event, Bool)),
     "pmps_event_synchronize": (Error, (Event,)),
+    "pmps_event_wait_for": (Error, (Event, c_int64, POINTER(c_uint64))),
     "pmps_event_elapsed": (Error, (Event, Event, POINTER(c_double))),
     "pmps_tensor_empty": (Error, (Place, c_int32, c_int32, Ints, NewTensor)),
     "pmps_tensor_from_host": (Error, (Place, c_int32, c_int32, Ints, c_void_p, NewTensor)),
@@ -89,6 +100,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_tensor_get_info": (Error, (Tensor, POINTER(TensorInfo))),
     "pmps_tensor_read": (Error, (Tensor, c_void_p, c_size_t)),
     "pmps_tensor_write": (Error, (Tensor, c_void_p, c_size_t)),
+    "pmps_tensor_wait_for": (Error, (Tensor, c_bool, c_int64, POINTER(c_uint64))),
     "pmps_tensor_map": (Error, (Tensor, NewPointer)),
     "pmps_tensor_unmap": (None, (Tensor,)),
     "pmps_tensor_to": (Error, (Tensor, Place, c_bool, NewTensor)),
@@ -110,12 +122,17 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_fast_binary": (c_uint64, (c_uint64,) * 4),
     "pmps_fast_scalar": (c_uint64, (c_uint64,) * 5),
     "pmps_fast_call": (c_uint64, (c_uint64, c_void_p, c_uint64, c_void_p, c_uint64, c_uint64, c_uint64)),
+    "pmps_fast_call_into": (c_uint64, (c_uint64, c_void_p, c_uint64, c_void_p, c_uint64, c_uint64, c_uint64)),
+    "pmps_fast_read": (c_uint64, (c_uint64, c_void_p, c_uint64)),
+    "pmps_fast_wait": (c_uint64, (c_uint64,)),
+    "pmps_fast_idle": (c_uint64, (c_uint64,)),
     "pmps_fast_index": (c_uint64, (c_uint64, POINTER(ViewItem), c_uint64, c_uint64)),
     "pmps_fast_release": (None, (POINTER(c_uint64), c_uint64)),
     "pmps_python_init": (None, (c_void_p,) * 3),
     "pmps_python_unary": (c_void_p, (c_void_p, c_void_p, c_int64)),
     "pmps_python_binary": (c_void_p, (c_void_p, c_void_p, c_int64)),
     "pmps_python_scalar": (c_void_p, (c_void_p, c_void_p, c_int64)),
+    "pmps_python_idle": (c_void_p, (c_void_p, c_void_p, c_int64)),
 }
 
 ABI_VERSION = 0x00010000  # PMPS_ABI_VERSION of the header that the tables here were written for
@@ -178,18 +195,18 @@ def definitions() -> dict[str, MethodDef]:
     )
     api.PyCFunction_NewEx.restype = ctypes.py_object
     api.PyCFunction_NewEx.argtypes = (POINTER(MethodDef), ctypes.py_object, c_void_p)
-    names = ("unary", "binary", "scalar")
+    names = ("unary", "binary", "scalar", "idle")
     return {n: MethodDef(n.encode(), address(getattr(quick, "pmps_python_" + n)), METH_FASTCALL, None) for n in names}
 
 
 _definitions = definitions()
 
 
-def builtin(name: str, op: int) -> Any:
-    """pmps_fast_`name` of an operator: a function of the other arguments, all 64-bit integers.
+def builtin(name: str, first: int) -> Any:
+    """pmps_fast_`name` of an operator, or of what is idle or not: a function of the other arguments, all 64-bit integers.
 
     It keeps the interpreter lock. Where there are no built-in functions to be made it is a partial one.
     """
     if name in _definitions:
-        return ctypes.pythonapi.PyCFunction_NewEx(ctypes.byref(_definitions[name]), op, None)
-    return functools.partial(getattr(quick, "pmps_fast_" + name), op)
+        return ctypes.pythonapi.PyCFunction_NewEx(ctypes.byref(_definitions[name]), first, None)
+    return functools.partial(getattr(quick, "pmps_fast_" + name), first)

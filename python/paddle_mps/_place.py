@@ -109,7 +109,8 @@ def place(value: str | Place) -> Place:
 def mps_place(device: int | str | Place | None) -> Place:
     """The mps device that the functions of paddle_mps.mps are asked about; None: the current one."""
     if device is None:
-        return current() if current().kind == MPS else of(MPS, 0)
+        here = current()
+        return here if here.kind == MPS else of(MPS, 0)
     if isinstance(device, int):
         return MPSPlace(device)
     found = place(device)

@@ -6,23 +6,24 @@ A wait in C cannot see a signal. So Python waits in slices: between two of them 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
-import weakref
-from collections.abc import Iterator
-from ctypes import byref, c_bool, c_double, c_void_p
+from collections.abc import Callable, Iterator
+from ctypes import byref, c_bool, c_double, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from . import _place
-from ._call import flush
+from ._call import SLICE_MS, flush, pending
 from ._errors import UnsupportedError, check
-from ._library import library
+from ._library import builtin, library
 from ._place import Place
 from ._structs import PlaceStruct
 
 if TYPE_CHECKING:
+    from ._tensor import Tensor
     from ._typing import DeviceLike
 
-SLICE_MS = 100
+TIMING = 1  # PMPS_EVENT_TIMING
 
 
 class Stream:
@@ -36,7 +37,9 @@ class Stream:
         DeviceError: the machine has no such device.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_owned", "place")
+    __slots__ = ("__weakref__", "_handle", "_idle", "_owned", "place")
+
+    _idle: Callable[[], int]  # in one cheap call: is there nothing to wait for and to report?
 
     def __init__(self, device: DeviceLike | None = None, priority: int | None = None) -> None:
         self._owned = False
@@ -46,12 +49,12 @@ class Stream:
         self._handle = c_void_p()
         check(library.pmps_stream_new(byref(self.place.struct), byref(self._handle)))
         self._owned = True
-        _streams.add(self)
+        self._idle = builtin("idle", self._handle.value or 0)
 
     @classmethod
     def _borrowed(cls, handle: c_void_p) -> Stream:
         stream = object.__new__(cls)
-        stream._handle, stream._owned = handle, False
+        stream._handle, stream._owned, stream._idle = handle, False, builtin("idle", handle.value or 0)
         where = PlaceStruct()
         check(library.pmps_stream_get_place(handle, byref(where)))
         stream.place = _place.of(where.kind, where.index)
@@ -66,17 +69,27 @@ class Stream:
         """The device of the stream."""
         return self.place
 
+    @property
+    def stream_id(self) -> int:
+        """The number of the stream on its device: 0 for the default one, and never used twice."""
+        number = c_uint64()
+        check(library.pmps_stream_get_id(self._handle, byref(number)))
+        return number.value
+
     def query(self) -> bool:
         """Whether all its work is done."""
-        return _query(self._handle)
+        return bool(self._idle()) or _query(library.pmps_stream_query, self._handle)
 
     def synchronize(self) -> None:
-        """Waits until all its work is done.
+        """Waits until all its work so far is done.
 
         Raises:
             DeviceError: work on it has failed; it is said once.
         """
-        _wait(self._handle)
+        if pending:
+            flush()
+        if not self._idle():
+            _wait(library.pmps_stream_wait_for, self._handle)
 
     def wait_event(self, event: Event) -> None:
         """Work submitted from now on waits for an event; the caller does not."""
@@ -99,26 +112,29 @@ class Stream:
         return hash(self._handle.value)
 
     def __repr__(self) -> str:
-        return f"<paddle_mps.mps.Stream on {self.place} at {self._handle.value:#x}>"
-
-
-_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+        return f"<paddle_mps.mps.Stream {self.stream_id} on {self.place}>"
 
 
 class Event:
-    """A point in the work of a stream.
+    """A point in the work of a stream. One that was never recorded counts as passed.
 
     Args:
-        enable_timing, blocking: accepted; every event has its time, and waits never spin.
+        enable_timing: whether `elapsed_time` will be asked.
+        blocking: accepted; no wait spins.
         interprocess: False; events of other processes are an UnsupportedError.
         device: an mps device; None: the current one.
+
+    Raises:
+        DeviceError: the machine has no such device.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_owned", "place")
+    __slots__ = ("__weakref__", "_handle", "_owned", "_passed", "place")
+
+    _passed: Callable[[], int]
 
     def __init__(
         self,
-        enable_timing: bool = True,
+        enable_timing: bool = False,
         blocking: bool = False,
         interprocess: bool = False,
         *,
@@ -129,12 +145,19 @@ class Event:
             raise UnsupportedError("[Event] interprocess is True; want False: events stay in their process")
         self.place = _place.mps_place(device)
         self._handle = c_void_p()
-        check(library.pmps_event_new(byref(self.place.struct), byref(self._handle)))
+        flags = TIMING if enable_timing else 0
+        check(library.pmps_event_new(byref(self.place.struct), flags, byref(self._handle)))
         self._owned = True
+        self._passed = builtin("idle", self._handle.value or 0)
 
     def __del__(self) -> None:
         if self._owned:
             library.pmps_event_free(self._handle)
+
+    @property
+    def device(self) -> Place:
+        """The device of the event."""
+        return self.place
 
     def record(self, stream: Stream | None = None) -> None:
         """Puts the event behind the work so far of a stream; None: this thread's."""
@@ -142,13 +165,12 @@ class Event:
 
     def query(self) -> bool:
         """Whether the work before the event is done."""
-        done = c_bool()
-        check(library.pmps_event_query(self._handle, byref(done)))
-        return done.value
+        return bool(self._passed()) or _query(library.pmps_event_query, self._handle)
 
     def synchronize(self) -> None:
-        """Waits until the work before the event is done."""
-        check(library.pmps_event_synchronize(self._handle))
+        """Waits until the work before the event is done. Streams and tensors tell whether it failed."""
+        if not self._passed():
+            _wait(library.pmps_event_wait_for, self._handle)
 
     def wait(self, stream: Stream | None = None) -> None:
         """Work submitted to a stream (None: this thread's) from now on waits for the event."""
@@ -158,7 +180,7 @@ class Event:
         """Milliseconds from this event to another, as the device passed them.
 
         Raises:
-            ValueError: one of them has not been recorded or is not done.
+            ValueError: one of them was made without enable_timing, has not been recorded or is not done.
         """
         milliseconds = c_double()
         check(library.pmps_event_elapsed(self._handle, end_event._handle, byref(milliseconds)))
@@ -166,7 +188,7 @@ class Event:
 
 
 class _Current(threading.local):
-    """What keeps a thread's current streams alive: the library only borrows them."""
+    """What keeps a thread's current stream alive: the library only borrows it."""
 
     stream: Stream | None = None
 
@@ -174,17 +196,18 @@ class _Current(threading.local):
 _current = _Current()
 
 
-def _query(handle: c_void_p) -> bool:
+def _wait(function: Any, *what: Any) -> None:
+    """Calls a function of the library that waits in slices until the wait is over."""
+    wait = c_uint64()
+    check(function(*what, SLICE_MS, byref(wait)))
+    while wait.value:
+        check(function(*what, SLICE_MS, byref(wait)))
+
+
+def _query(function: Any, handle: c_void_p) -> bool:
     done = c_bool()
-    check(library.pmps_stream_query(handle, byref(done)))
+    check(function(handle, byref(done)))
     return done.value
-
-
-def _wait(handle: c_void_p) -> None:
-    flush()
-    done = c_bool(False)
-    while not done.value:
-        check(library.pmps_stream_wait_for(handle, SLICE_MS, byref(done)))
 
 
 def _pointer(function: Any, place: Place) -> c_void_p:
@@ -193,29 +216,51 @@ def _pointer(function: Any, place: Place) -> c_void_p:
     return handle
 
 
-def wait_interruptibly(place: Place) -> None:
-    """Waits for this thread's stream on a device, unless it has nothing to do."""
-    handle = _pointer(library.pmps_stream_get_current, place)
-    if not _query(handle):
-        _wait(handle)
+def settle(x: Tensor, writing: bool = False) -> None:
+    """Waits for the work that computes a tensor; before writing also for the work that reads it.
+
+    Raises:
+        Exception: what made that work fail.
+    """
+    _wait(library.pmps_tensor_wait_for, x._h, writing)
+
+
+def drain(place: Place) -> None:
+    """Waits for this thread's stream, ahead of an operator that the library waits for.
+
+    How many elements `nonzero` finds only its end can tell.
+    """
+    if place.kind == _place.MPS and not _idle(place.index)():
+        event = Event(device=place)
+        event.record()
+        event.synchronize()
+
+
+@functools.cache
+def _idle(index: int) -> Callable[[], int]:
+    """Says of an mps device in one cheap call whether there is nothing to wait for and to report."""
+    function: Callable[[], int] = builtin("idle", _place.MPS << 32 | index)
+    return function
 
 
 def synchronize(place: Place) -> None:
-    """Waits until all work of a device is done.
+    """Waits until all work of an mps device so far is done.
 
     Raises:
         DeviceError: work has failed; it is said once.
     """
-    _wait(_pointer(library.pmps_stream_default, place))
-    for stream in list(_streams):
-        if stream.place == place:
-            _wait(stream._handle)
-    check(library.pmps_device_synchronize(byref(place.struct)))
+    if pending:
+        flush()
+    if not _idle(place.index)():
+        _wait(library.pmps_device_wait_for, byref(place.struct))
 
 
 def current_stream(device: DeviceLike | None = None) -> Stream:
     """This thread's stream on an mps device."""
-    return Stream._borrowed(_pointer(library.pmps_stream_get_current, _place.mps_place(device)))
+    place, mine = _place.mps_place(device), _current.stream
+    if mine is not None and mine.place == place:
+        return mine
+    return default_stream(place)
 
 
 def default_stream(device: DeviceLike | None = None) -> Stream:
@@ -223,10 +268,11 @@ def default_stream(device: DeviceLike | None = None) -> Stream:
     return Stream._borrowed(_pointer(library.pmps_stream_default, _place.mps_place(device)))
 
 
-def set_stream(stream: Stream | None) -> Stream | None:
-    """Makes a stream this thread's on its device, None the default one; returns what was set before."""
+def set_stream(stream: Stream | None) -> Stream:
+    """Makes a stream this thread's on its device, None the default one; returns what it was before."""
+    before = current_stream(None if stream is None else stream.place)
     check(library.pmps_stream_set_current(None if stream is None else stream._handle))
-    before, _current.stream = _current.stream, stream
+    _current.stream = stream
     return before
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, overload
 import numpy as np
 
 from . import _arithmetic, _array, _call, _dlpack, _dtype, _ids, _indexing, _place, _repr, _stream
-from ._call import call, checked, expression, meta, reflected, swap, unary
+from ._call import call, expression, meta, reflected, swap, unary
 from ._dtype import DType, DTypeLike
-from ._errors import UnsupportedError
+from ._errors import UnsupportedError, check
 from ._library import library
 from ._ops import Methods
 from ._place import Place
@@ -187,8 +187,9 @@ class Tensor(Methods):
 
         It is valid while the tensor lives and is not moved by an in-place operator.
         """
+        _stream.settle(self, writing=True)
         address = ctypes.c_void_p()
-        checked(library.pmps_tensor_map, self._h, byref(address))
+        check(library.pmps_tensor_map(self._h, byref(address)))
         library.pmps_tensor_unmap(self._h)
         return address.value or 0
 
@@ -217,9 +218,9 @@ class Tensor(Methods):
         """
         m = meta(self)
         array: np.ndarray[Any, Any] = np.empty(m.shape, m.dtype.numpy)
-        if m.place.kind == _place.MPS:
-            _stream.wait_interruptibly(m.place)
-        checked(library.pmps_tensor_read, self._h, ctypes.c_void_p(array.ctypes.data), array.nbytes)
+        arguments = self._h, array.ctypes.data, array.nbytes
+        if not library.pmps_fast_read(*arguments):
+            _call.recover(library.pmps_fast_read, *arguments)
         return array
 
     def _values(self) -> np.ndarray[Any, Any]:
@@ -282,6 +283,7 @@ class Tensor(Methods):
             raise UnsupportedError(f"[dlpack] stream is {stream!r}; want None: the export waits by itself")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"[dlpack] device is {dl_device}; want {self.__dlpack_device__()}, where the memory is")
+        _stream.settle(self, writing=True)
         versioned = max_version is not None and max_version[0] >= 1
         return _dlpack.to_dlpack(self.clone() if copy else self, versioned)
 
@@ -343,7 +345,7 @@ class Tensor(Methods):
         """The tensor on an mps device (None: the current one): itself if it is there.
 
         Args:
-            blocking: False to return before the copy is done.
+            blocking: False to return before the copy is done; see `to`.
 
         Raises:
             DeviceError: the machine has no such device.
@@ -356,21 +358,23 @@ class Tensor(Methods):
 
         to(device, dtype=None, blocking=None), to(dtype, blocking=None), to(other, blocking=None):
         device is 'cpu', 'mps', 'mps:N' or a Place; other is a tensor, whose place and dtype are taken.
+        With blocking=False, or non_blocking=True, the copy may still be under way on return. It keeps
+        its source: both tensors may be used, written to and deleted at once.
 
         Raises:
+            DeviceError: the machine has no such device, or the work behind a tensor that is waited for failed.
             TypeError: the arguments are none of these.
             ValueError: there is no device or dtype of that name.
-            DeviceError: the machine has no such device.
         """
         target, dtype, blocking = destination(args, kwargs)
         result = self if dtype is None else self.cast(dtype)
         if target is None:
             return result
         handle = c_uint64()
-        checked(library.pmps_tensor_to, result._h, byref(target.struct), False, byref(handle))
+        check(library.pmps_tensor_to(result._h, byref(target.struct), False, byref(handle)))
         moved = _call.view(handle.value)
-        if blocking and _place.MPS in (target.kind, meta(self).place.kind):
-            _stream.wait_interruptibly(target if target.kind == _place.MPS else meta(self).place)
+        if (blocking is None or blocking) and target != meta(self).place:
+            _stream.settle(moved)
         return moved
 
     def astype(self, dtype: DTypeLike | None) -> Tensor:
@@ -389,7 +393,7 @@ class Tensor(Methods):
     def detach(self) -> Tensor:
         """Another tensor over the same memory."""
         handle = c_uint64()
-        checked(library.pmps_tensor_retain, self._h, byref(handle))
+        check(library.pmps_tensor_retain(self._h, byref(handle)))
         return _call.view(handle.value)
 
     def contiguous(self) -> Tensor:
@@ -477,12 +481,17 @@ class Tensor(Methods):
         return self.fill_(0)
 
     def copy_(self, other: Tensor, blocking: bool = True) -> Tensor:
-        """Writes the elements of another tensor of any place, cast and broadcast; returns the tensor."""
+        """Writes the elements of another tensor of any place, cast and broadcast; returns the tensor.
+
+        Args:
+            blocking: False to return before the copy is done; see `to`.
+        """
         source = _call.tensor(other, "copy_", "other")
-        source = source.to(self.place) if source.place != self.place else source
+        if source.place != self.place:
+            source = source.to(self.place, blocking=blocking)
         _indexing.fill(self, source)
-        if blocking and meta(self).place.kind == _place.MPS:
-            _stream.wait_interruptibly(meta(self).place)
+        if blocking:
+            _stream.settle(self)
         return self
 
     def set_value(self, value: Tensor | np.ndarray[Any, Any]) -> None:
@@ -590,14 +599,14 @@ def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place) -> Tensor:
 
 def destination(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Place | None, DType | None, Any]:
     """(place, dtype, blocking) from the arguments of Tensor.to."""
-    unknown = set(kwargs) - {"device", "dtype", "other", "blocking"}
+    unknown = set(kwargs) - {"device", "dtype", "other", "blocking", "non_blocking"}
     if (not args and not kwargs) or len(args) > 3 or unknown:
         raise TypeError(
             f"[to] got {len(args)} arguments and {sorted(kwargs)}; want (device, dtype, blocking), "
             "(dtype, blocking) or (other, blocking)"
         )
     first, *rest = args or (None,)
-    blocking = kwargs.get("blocking", True)
+    blocking = kwargs.get("blocking", not kwargs.get("non_blocking", False))
     if isinstance(kwargs.get("other", first), Tensor):
         m = meta(kwargs.get("other", first))
         return m.place, m.dtype, rest[0] if rest else blocking

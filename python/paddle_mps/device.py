@@ -1,11 +1,14 @@
 """paddle.device: the functions of paddle.mps and those about all devices, in the shape of Paddle's module."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from . import mps
 from ._device import get_device, is_compiled_with_mps, set_device, synchronize
 from ._place import CPUPlace, MPSPlace
 from ._random import all_places
 from .mps import (
-    Event,
     Stream,
     current_device,
     current_stream,
@@ -35,7 +38,31 @@ from .mps import (
     stream_guard,
 )
 
+if TYPE_CHECKING:
+    from ._typing import DeviceLike
+
 device = device_guard
+
+
+class Event(mps.Event):
+    """`mps.Event` with the device in front, as in Paddle's module: Event("mps"), Event(enable_timing=True).
+
+    Paddle's latest version has no device there: a bool in front is enable_timing.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        device: DeviceLike | bool | None = None,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+    ) -> None:
+        if isinstance(device, bool):
+            super().__init__(device, enable_timing, blocking)
+        else:
+            super().__init__(enable_timing, blocking, interprocess, device=device)
 
 
 def get_all_device_type() -> list[str]:

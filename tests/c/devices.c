@@ -98,6 +98,82 @@ static void memory_is_accounted_for(void) {
   if (has_mps()) memory_is_accounted(&mps);
 }
 
+/* A program that holds one tensor for the day when memory is short. */
+static pmps_tensor *reserve;
+static int asked;
+
+static bool give_up_reserve(int64_t need, void *user) {
+  EXPECT(need >= 40 << 20 && user == &asked);
+  asked++;
+  bool had = reserve != NULL;
+  pmps_tensor_free(reserve);
+  reserve = NULL;
+  return had;
+}
+
+static void limits_hold(void) {
+  const pmps_place *place = has_mps() ? &mps : &cpu;
+  const int64_t dims[] = {10 << 20};
+  pmps_tensor *tensor = NULL;
+  pmps_memory_stats stats = {.struct_size = sizeof stats};
+  OK(pmps_memory_get_stats(place, &stats));
+  const int64_t standard = stats.limit_bytes;
+  FAILS(pmps_memory_set_limit(place, -1), PMPS_INVALID_ARGUMENT, "limit is -1 bytes");
+  FAILS(pmps_memory_set_limit(place, INT64_MAX), PMPS_INVALID_ARGUMENT, "95 % of the memory");
+  OK(pmps_memory_empty_cache(place));
+  OK(pmps_memory_get_stats(place, &stats));
+  OK(pmps_memory_set_limit(place, stats.reserved_bytes.current + (64 << 20)));
+
+  OK(pmps_tensor_empty(place, PMPS_FLOAT32, 1, dims, &reserve));
+  FAILS(pmps_tensor_empty(place, PMPS_FLOAT32, 1, dims, &tensor), PMPS_OUT_OF_MEMORY, "40.00 MiB requested");
+  pmps_memory_on_pressure(give_up_reserve, &asked);
+  OK(pmps_tensor_empty(place, PMPS_FLOAT32, 1, dims, &tensor));
+  EXPECT(asked == 1 && !reserve && tensor);
+  pmps_tensor *more = NULL;
+  FAILS(pmps_tensor_empty(place, PMPS_FLOAT32, 1, dims, &more), PMPS_OUT_OF_MEMORY, "limit");
+  EXPECT(asked == 2 && !more);
+  pmps_memory_on_pressure(NULL, NULL);
+  pmps_tensor_free(tensor);
+  OK(pmps_memory_set_limit(place, 0));
+  OK(pmps_memory_get_stats(place, &stats));
+  EXPECT(stats.limit_bytes == standard && stats.num_ooms >= 2);
+  OK(pmps_memory_reset_accumulated(place));
+  OK(pmps_memory_get_stats(place, &stats));
+  EXPECT(stats.num_ooms == 0 && stats.allocated_bytes.allocated == 0 && stats.allocated_bytes.freed == 0);
+}
+
+static uint64_t stack_of_the_test(void *user) {
+  ++*(int *)user;
+  return 77;
+}
+
+static void memory_can_be_looked_at(void) {
+  const pmps_place *place = has_mps() ? &mps : &cpu;
+  const int64_t dims[] = {12345};
+  int stacks = 0;
+  char *json = NULL;
+  pmps_tensor *tensor = NULL;
+  FAILS(pmps_memory_record_history(place, -1, NULL, NULL), PMPS_INVALID_ARGUMENT, "max_entries is -1");
+  FAILS(pmps_memory_record_history(place, 1 << 25, NULL, NULL), PMPS_INVALID_ARGUMENT, "max_entries");
+  FAILS(pmps_memory_snapshot(place, NULL), PMPS_INVALID_ARGUMENT, "null");
+  OK(pmps_memory_record_history(place, 100, stack_of_the_test, &stacks));
+  OK(pmps_tensor_empty(place, PMPS_FLOAT32, 1, dims, &tensor));
+  EXPECT(stacks == 1);
+  OK(pmps_memory_snapshot(place, &json));
+  EXPECT(json && strstr(json, "\"requested_size\":49380,\"state\":\"active_allocated\",\"stack\":77"));
+  EXPECT(json && strstr(json, "\"action\":\"alloc\""));
+  pmps_text_free(json);
+  OK(pmps_memory_record_history(place, 0, NULL, NULL));
+  pmps_tensor_free(tensor);
+  OK(pmps_tensor_empty(place, PMPS_FLOAT32, 1, dims, &tensor));
+  EXPECT(stacks == 1);
+  OK(pmps_memory_snapshot(place, &json));
+  EXPECT(json && strstr(json, "\"trace\":[]") && !strstr(json, "\"stack\""));
+  pmps_text_free(json);
+  pmps_text_free(NULL);
+  pmps_tensor_free(tensor);
+}
+
 static void generators_keep_their_state(void) {
   const pmps_place *place = has_mps() ? &mps : &cpu;
   uint64_t seed = 0, counter = 1;
@@ -117,5 +193,7 @@ void devices_suite(void) {
   RUN(missing_devices_are_explained);
   RUN(structs_may_grow);
   RUN(memory_is_accounted_for);
+  RUN(limits_hold);
+  RUN(memory_can_be_looked_at);
   RUN(generators_keep_their_state);
 }

@@ -22,9 +22,10 @@ static void fallible_calls(void) {
   const int64_t n = 1;
   float data[1] = {0};
   void *address = NULL;
+  char *json = NULL;
   bool done = false;
   double ms = 0;
-  uint64_t seed = 0, counter = 0;
+  uint64_t seed = 0, counter = 0, wait = 0;
   size_t count = 1;
   pmps_op op = 0;
   pmps_place place;
@@ -43,7 +44,12 @@ static void fallible_calls(void) {
   FORKED(pmps_memory_get_stats(NULL, &stats));
   FORKED(pmps_memory_reset_peak(NULL));
   FORKED(pmps_memory_empty_cache(NULL));
+  FORKED(pmps_memory_reset_accumulated(NULL));
+  FORKED(pmps_memory_set_limit(NULL, 0));
+  FORKED(pmps_memory_record_history(NULL, 10, NULL, NULL));
+  FORKED(pmps_memory_snapshot(NULL, &json));
   FORKED(pmps_device_synchronize(NULL));
+  FORKED(pmps_device_wait_for(NULL, 1000, &wait));
   FORKED(pmps_rng_seed(NULL, 1));
   FORKED(pmps_rng_get_state(NULL, &seed, &counter));
   FORKED(pmps_rng_set_state(NULL, 1, 2));
@@ -54,12 +60,14 @@ static void fallible_calls(void) {
   FORKED(pmps_stream_get_place(stream, &place));
   FORKED(pmps_stream_query(stream, &done));
   FORKED(pmps_stream_synchronize(stream));
-  FORKED(pmps_stream_wait_for(stream, 1000, &done));
+  FORKED(pmps_stream_get_id(stream, &wait));
+  FORKED(pmps_stream_wait_for(stream, 1000, &wait));
   FORKED(pmps_stream_wait_event(stream, event));
-  FORKED(pmps_event_new(NULL, &e));
+  FORKED(pmps_event_new(NULL, 0, &e));
   FORKED(pmps_event_record(event, stream));
   FORKED(pmps_event_query(event, &done));
   FORKED(pmps_event_synchronize(event));
+  FORKED(pmps_event_wait_for(event, 1000, &wait));
   FORKED(pmps_event_elapsed(event, event, &ms));
   FORKED(pmps_tensor_empty(NULL, PMPS_FLOAT32, 1, &n, &t));
   FORKED(pmps_tensor_from_host(NULL, PMPS_FLOAT32, 1, &n, data, &t));
@@ -68,6 +76,7 @@ static void fallible_calls(void) {
   FORKED(pmps_tensor_get_info(tensor, &info));
   FORKED(pmps_tensor_read(tensor, data, sizeof data));
   FORKED(pmps_tensor_write(tensor, data, sizeof data));
+  FORKED(pmps_tensor_wait_for(tensor, true, 1000, &wait));
   FORKED(pmps_tensor_map(tensor, &address));
   FORKED(pmps_tensor_to(tensor, NULL, true, &t));
   FORKED(pmps_tensor_index(tensor, &item, 1, &t));
@@ -79,7 +88,7 @@ static void fallible_calls(void) {
   FORKED(pmps_op_call(PMPS_OP_NEG, &arg, 1, NULL, 0, &t, &count));
   FORKED(pmps_op_call_on(NULL, PMPS_OP_NEG, &arg, 1, NULL, 0, &t, &count));
   FORKED(pmps_op_call_into(PMPS_OP_NEG, &arg, 1, NULL, 0, tensor));
-  EXPECT(!t && !s && !e && !versioned && op == 0);
+  EXPECT(!t && !s && !e && !versioned && !json && op == 0);
 }
 
 static void fast_calls(void) {
@@ -91,6 +100,9 @@ static void fast_calls(void) {
   EXPECT(pmps_fast_binary(PMPS_OP_ADD, x, x, 0) == 0);
   EXPECT(pmps_fast_scalar(PMPS_OP_ADD, x, PMPS_ARG_INT, 1, 0) == 0);
   EXPECT(pmps_fast_call(PMPS_OP_NEG, &arg, 1, NULL, 0, UINT64_MAX, 0) == 0);
+  EXPECT(pmps_fast_call_into(PMPS_OP_NEG, &arg, 1, NULL, 0, x, 0) == 0);
+  EXPECT(pmps_fast_read(x, NULL, 0) == 0);
+  EXPECT(pmps_fast_wait(1000) == 1 && pmps_fast_idle(0) == 0);
   EXPECT(pmps_fast_index(x, &item, 1, 0) == 0);
   FORKED(pmps_fast_error());
   pmps_fast_release(&x, 1);
@@ -101,6 +113,7 @@ static void fast_calls(void) {
   EXPECT(*(uint64_t *)pmps_python_unary(&op, two_tensors, 2) == 0);
   EXPECT(*(uint64_t *)pmps_python_binary(&op, two_tensors, 3) == 0);
   EXPECT(*(uint64_t *)pmps_python_scalar(&op, with_one, 4) == 0);
+  EXPECT(*(uint64_t *)pmps_python_idle(&none, NULL, 0) == 0);
 }
 
 static void getters_and_frees(void) {
@@ -112,6 +125,8 @@ static void getters_and_frees(void) {
   EXPECT(strstr(pmps_error_message(old_error), "nothing"));
   pmps_error_free(old_error);
   pmps_log_set(NULL, NULL, 3);
+  pmps_memory_on_pressure(NULL, NULL);
+  pmps_text_free(NULL);
   pmps_tensor_unmap(tensor);
   pmps_tensor_free(tensor);
   pmps_stream_free(stream);
@@ -180,7 +195,7 @@ int main(void) {
   pmps_op op;
   tensor = ramp(NULL, 4);
   OK(pmps_stream_new(NULL, &stream));
-  OK(pmps_event_new(NULL, &event));
+  OK(pmps_event_new(NULL, 0, &event));
   old_error = pmps_op_find("nothing", &op);
   RUN(fallible_calls_in_a_child);
   RUN(fast_calls_in_a_child);

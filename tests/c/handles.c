@@ -9,7 +9,7 @@ enum { BAD = 9 };
 
 /* Handles that name no object of the type at hand: the stale one, the foreign one, then numbers. */
 static void bad_handles(uint64_t list[BAD], uint64_t stale, uint64_t foreign) {
-  const uint64_t all[BAD] = {0, stale, foreign, 1, 0x1234, stale + 1, stale ^ (uint64_t)1 << 40, UINT64_MAX, bits(list)};
+  const uint64_t all[BAD] = {0, stale, foreign, 1, 0x1234, stale + 0x4000, stale ^ (uint64_t)1 << 40, UINT64_MAX, bits(list)};
   memcpy(list, all, sizeof all);
 }
 
@@ -31,11 +31,13 @@ static void bad_streams(void) {
       pmps_stream *bad = (pmps_stream *)(uintptr_t)list[i];
       bool done = false;
       pmps_place place;
+      uint64_t wait = 0;
       if (bad) INVALID(pmps_stream_set_current(bad));
       INVALID(pmps_stream_get_place(bad, &place));
       INVALID(pmps_stream_query(bad, &done));
       INVALID(pmps_stream_synchronize(bad));
-      INVALID(pmps_stream_wait_for(bad, 1, &done));
+      INVALID(pmps_stream_get_id(bad, &wait));
+      INVALID(pmps_stream_wait_for(bad, 1, &wait));
       INVALID(pmps_stream_wait_event(bad, live_event));
       if (bad) INVALID(pmps_event_record(live_event, bad));
       pmps_stream_free(bad);
@@ -47,7 +49,7 @@ static void bad_streams(void) {
 
 static void bad_events(void) {
   pmps_event *freed = NULL;
-  OK(pmps_event_new(NULL, &freed));
+  OK(pmps_event_new(NULL, 0, &freed));
   pmps_event_free(freed);
   uint64_t list[BAD];
   const uint64_t foreign[] = {bits(live_stream), bits(live_tensor)};
@@ -57,9 +59,11 @@ static void bad_events(void) {
       pmps_event *bad = (pmps_event *)(uintptr_t)list[i];
       bool done = false;
       double ms = 0;
+      uint64_t wait = 0;
       INVALID(pmps_event_record(bad, live_stream));
       INVALID(pmps_event_query(bad, &done));
       INVALID(pmps_event_synchronize(bad));
+      INVALID(pmps_event_wait_for(bad, 1, &wait));
       INVALID(pmps_event_elapsed(bad, live_event, &ms));
       INVALID(pmps_event_elapsed(live_event, bad, &ms));
       INVALID(pmps_stream_wait_event(live_stream, bad));
@@ -83,6 +87,8 @@ static void bad_tensor(pmps_tensor *bad) {
   INVALID(pmps_tensor_get_info(bad, &info));
   INVALID(pmps_tensor_read(bad, data, sizeof data));
   INVALID(pmps_tensor_write(bad, data, sizeof data));
+  uint64_t wait = 0;
+  INVALID(pmps_tensor_wait_for(bad, false, 1, &wait));
   INVALID(pmps_tensor_map(bad, &address));
   INVALID(pmps_tensor_to(bad, NULL, true, &out));
   INVALID(pmps_tensor_index(bad, &item, 1, &out));
@@ -157,7 +163,7 @@ static void the_live_ones_still_live(void) {
 
 void handles_suite(void) {
   OK(pmps_stream_new(NULL, &live_stream));
-  OK(pmps_event_new(NULL, &live_event));
+  OK(pmps_event_new(NULL, 0, &live_event));
   live_tensor = ramp(NULL, 4);
   RUN(bad_streams);
   RUN(bad_events);

@@ -132,7 +132,7 @@ static void nothing_is_left(void) {
 int main(void) {
   const float four = 4;
   OK(pmps_tensor_from_host(place(), PMPS_FLOAT32, 0, NULL, &four, &shared));
-  OK(pmps_event_new(place(), &shared_event));
+  OK(pmps_event_new(place(), PMPS_EVENT_TIMING, &shared_event));
   RUN(threads_share_a_tensor);
   RUN(threads_have_their_own_errors);
   RUN(freeing_races_with_using);

@@ -23,7 +23,7 @@ POINTERS = {"pmps_stream": "P", "pmps_event": "P", "pmps_error": "P", "pmps_tens
 # How each C type travels, as a struct format character: pointers are P, handles 64-bit integers.
 TYPES = {
     "uint32_t": "I", "int32_t": "i", "int64_t": "q", "uint64_t": "Q", "size_t": "L", "bool": "?", "pmps_op": "I",
-    "pmps_code": "i", "pmps_log_callback": "P", "pmps_deleter": "P",
+    "pmps_code": "i", "pmps_log_callback": "P", "pmps_deleter": "P", "pmps_reclaim_callback": "P", "pmps_stack_callback": "P",
 }  # fmt: skip
 
 

@@ -93,14 +93,14 @@ def test_memory_statistics() -> None:
     mps.reset_max_memory_reserved()
     mps.reset_peak_memory_stats()
     stats = mps.memory_stats()
-    assert stats["allocated_bytes.current"] == before
-    assert stats["allocated_bytes.allocated"] - stats["allocated_bytes.freed"] == before
+    assert stats["allocated_bytes.all.current"] == before
+    assert stats["allocated_bytes.all.allocated"] - stats["allocated_bytes.all.freed"] == before
     free, total = mps.mem_get_info()
     assert 0 < free <= total == mps.get_device_properties().total_memory
 
 
 def test_streams_and_events() -> None:
-    stream, start, end = mps.Stream(), mps.Event(), mps.Event()
+    stream, start, end = mps.Stream(), mps.Event(enable_timing=True), mps.Event(enable_timing=True)
     x = paddle.ones([1 << 18], place="mps")
     with mps.stream_guard(stream):
         assert mps.current_stream() == stream
@@ -116,7 +116,7 @@ def test_streams_and_events() -> None:
     stream.synchronize()
     assert stream.query()
     assert x[0].item() == 21.0
-    assert mps.set_stream(stream) is None
+    assert mps.set_stream(stream) == mps.default_stream()
     assert mps.set_stream(None) is stream
     mps.current_stream().wait_stream(stream)
     mps.synchronize()
@@ -287,7 +287,7 @@ def test_programs_of_the_original_run(capsys: pytest.CaptureFixture[str]) -> Non
 def test_memory_of_the_cpu_by_name() -> None:
     before = mps.memory_allocated("cpu")
     x = paddle.zeros([1 << 20], place="cpu")
-    assert mps.memory_allocated("cpu") == before + 4 * 2**20 == mps.memory_stats("cpu")["allocated_bytes.current"]
+    assert mps.memory_allocated("cpu") == before + 4 * 2**20 == mps.memory_stats("cpu")["allocated_bytes.all.current"]
     assert mps.max_memory_allocated(paddle.CPUPlace()) >= before + 4 * 2**20
     del x
     assert mps.memory_allocated("cpu") == before

@@ -1,0 +1,128 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+//export goMemoryGetStats
+func goMemoryGetStats(p C.place_in, stats *C.pmps_memory_stats) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		s := c.Stats()
+		full := C.pmps_memory_stats{
+			allocated_bytes:      stat(s.Allocated),
+			allocation:           stat(s.Blocks),
+			active_bytes:         stat(s.Active),
+			active:               stat(s.ActiveBlocks),
+			reserved_bytes:       stat(s.Reserved),
+			segment:              stat(s.Heaps),
+			inactive_split_bytes: stat(s.InactiveSplit),
+			inactive_split:       stat(s.InactiveSplits),
+			requested_bytes:      stat(s.Requested),
+			num_alloc_retries:    C.int64_t(s.Retries),
+			num_ooms:             C.int64_t(s.OOMs),
+			limit_bytes:          C.int64_t(c.Limit()),
+		}
+		return give("memory_get_stats", stats, &full, &full.struct_size)
+	})
+}
+
+func stat(s alloc.Stat) C.pmps_stat {
+	return C.pmps_stat{
+		current: C.int64_t(s.Current), peak: C.int64_t(s.Peak),
+		allocated: C.int64_t(s.Allocated), freed: C.int64_t(s.Freed),
+	}
+}
+
+//export goMemoryResetPeak
+func goMemoryResetPeak(p C.place_in) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		c.ResetPeak()
+		return nil
+	})
+}
+
+//export goMemoryEmptyCache
+func goMemoryEmptyCache(p C.place_in) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		c.EmptyCache()
+		return nil
+	})
+}
+
+//export goMemoryResetAccumulated
+func goMemoryResetAccumulated(p C.place_in) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		c.ResetAccumulated()
+		return nil
+	})
+}
+
+//export goMemorySetLimit
+func goMemorySetLimit(p C.place_in, bytes C.int64_t) C.fault {
+	return at(p, func(c *runtime.Context) error { return c.SetLimit(int64(bytes)) })
+}
+
+// pressure is who is asked to free memory, nil for nobody.
+var pressure atomic.Pointer[reclaimer]
+
+type reclaimer struct {
+	callback C.pmps_reclaim_callback
+	user     unsafe.Pointer // the caller's, never looked at
+}
+
+// reclaim asks the program to free memory.
+func reclaim(need int64) bool {
+	r := pressure.Load()
+	return r != nil && bool(C.call_reclaim(r.callback, C.int64_t(need), r.user))
+}
+
+//export goMemoryOnPressure
+func goMemoryOnPressure(callback C.pmps_reclaim_callback, user unsafe.Pointer) {
+	if callback == nil {
+		pressure.Store(nil)
+		return
+	}
+	pressure.Store(&reclaimer{callback, user})
+}
+
+// mostEvents bounds the history: a hundred bytes each.
+const mostEvents = 1 << 24
+
+//export goMemoryRecordHistory
+func goMemoryRecordHistory(p C.place_in, most C.int64_t, stack C.pmps_stack_callback, user unsafe.Pointer) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if most < 0 || most > mostEvents {
+			return status.Errorf(status.Invalid, "[memory_record_history] max_entries is %d; want 0 to %d", most, mostEvents)
+		}
+		if stack == nil {
+			c.RecordHistory(int(most), nil)
+			return nil
+		}
+		c.RecordHistory(int(most), func() uint64 { return uint64(C.call_stack(stack, user)) })
+		return nil
+	})
+}
+
+//export goMemorySnapshot
+func goMemorySnapshot(p C.place_in, out **C.char) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if out == nil {
+			return null("memory_snapshot")
+		}
+		var text strings.Builder
+		if err := c.WriteSnapshot(&text); err != nil {
+			return err
+		}
+		*out = C.CString(text.String())
+		return nil
+	})
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const small = `{"version": 1, "device": "test </script> & <b>", "place": "mps:0",
+	"segments": [{"id": 1, "total_size": 8, "blocks": [{"size": 5, "state": "inactive"}, {"size": 3, "state": "active_allocated", "stack": 1}]}],
+	"trace": [{"action": "alloc", "size": 3, "stack": 1}],
+	"stacks": [[{"filename": "a.py", "line": 1, "name": "</script><script>alert(1)</script>"}]]}`
+
+func command(t *testing.T, args ...string) (code int, out, complaint string) {
+	t.Helper()
+	var o, c bytes.Buffer
+	code = run(args, &o, &c)
+	return code, o.String(), c.String()
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{nil, 2, "usage:"},
+		{[]string{"sing"}, 2, `there is no command "sing"`},
+		{[]string{"memory-viz"}, 2, "got 0 snapshots; want 1"},
+		{[]string{"memory-viz", "a", "b"}, 2, "got 2 snapshots; want 1"},
+		{[]string{"memory-viz", "-x", "a"}, 2, "not defined: -x"},
+		{[]string{"memory-viz", "-h"}, 0, "the page to write"},
+		{[]string{"memory-viz", "nowhere.json"}, 1, "nowhere.json"},
+	} {
+		code, _, complaint := command(t, c.args...)
+		require.Equal(t, c.code, code, "%v", c.args)
+		require.Contains(t, complaint, c.says, "%v", c.args)
+	}
+}
+
+func TestPage(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "s.json")
+	require.NoError(t, os.WriteFile(name, []byte(small), 0o600))
+	code, out, complaint := command(t, "memory-viz", name)
+	require.Zero(t, code, complaint)
+	page := filepath.Join(folder, "s.html")
+	require.Equal(t, page+"\n", out)
+	written, err := os.ReadFile(page)
+	require.NoError(t, err)
+	code, out, _ = command(t, "memory-viz", name, "-o", "-")
+	require.Zero(t, code)
+	require.Equal(t, string(written), out)
+
+	require.Equal(t, 2, strings.Count(out, "</script>"), "nothing in the data ends a script")
+	require.Contains(t, out, `\u003c/script\u003e\u003cscript\u003ealert(1)`)
+	require.Contains(t, out, "<title>Memory of mps:0 (test &lt;/script&gt; &amp; &lt;b&gt;)</title>")
+	require.NotRegexp(t, `(src|href)=`, out, "the page is whole by itself")
+
+	code, _, complaint = command(t, "memory-viz", "-o", filepath.Join(folder, "no", "such", "folder.html"), name)
+	require.Equal(t, 1, code)
+	require.Contains(t, complaint, "folder.html")
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct{ old, replacement, says string }{
+		{small, "", "no snapshot"},
+		{small, "[1, 2]", "no snapshot"},
+		{`"version": 1`, `"version": 2`, "version 2; want 1"},
+		{`"size": 5`, `"size": 6`, "8 bytes and blocks of 9"},
+		{`"size": 5`, `"size": 0`, "block of 0 bytes"},
+		{`"total_size": 8`, `"total_size": "8"`, "no snapshot"},
+		{`"stack": 1}]}]`, `"stack": 2}]}]`, "stack 2 of 1"},
+		{`"size": 3, "stack": 1}],`, `"size": -3, "stack": 1}],`, "event 0 has -3 bytes"},
+	} {
+		require.Contains(t, small, c.old)
+		_, err := render([]byte(strings.Replace(small, c.old, c.replacement, 1)))
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+// Whatever a file holds, the answer is an error or a page in which it is only data.
+func FuzzRender(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte(`{"version": 1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		page, err := render(data)
+		if err == nil {
+			require.Equal(t, 2, bytes.Count(bytes.ToLower(page), []byte("</script>")))
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package runtime
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/device"
+)
+
+// The snapshot as JSON. Names and units are those of torch.cuda.memory._snapshot, so that people and
+// tools that know one can read the other; docs/memory_snapshot.md describes it field by field.
+type (
+	snapshot struct {
+		Version  int             `json:"version"`
+		Device   string          `json:"device"`
+		Place    string          `json:"place"`
+		TimeUS   int64           `json:"time_us"`
+		Stats    map[string]stat `json:"stats"`
+		Limit    int64           `json:"limit_bytes"`
+		Segments []segment       `json:"segments"`
+		Trace    []trace         `json:"trace"`
+		Dropped  uint64          `json:"trace_dropped"` // events that the ring no longer has
+	}
+	stat struct {
+		Current   int64 `json:"current"`
+		Peak      int64 `json:"peak"`
+		Allocated int64 `json:"allocated"`
+		Freed     int64 `json:"freed"`
+	}
+	segment struct {
+		ID        uint64  `json:"id"`
+		Address   uintptr `json:"address"`
+		Total     int64   `json:"total_size"`
+		Allocated int64   `json:"allocated_size"`
+		Active    int64   `json:"active_size"`
+		Requested int64   `json:"requested_size"`
+		Blocks    []block `json:"blocks"`
+	}
+	block struct {
+		Address   uintptr `json:"address"`
+		Size      int64   `json:"size"`
+		Requested int64   `json:"requested_size"`
+		State     string  `json:"state"`
+		Stream    *uint64 `json:"stream,omitempty"`
+		Stack     uint64  `json:"stack,omitempty"`
+	}
+	trace struct {
+		Action  string  `json:"action"`
+		TimeUS  int64   `json:"time_us"`
+		Segment uint64  `json:"segment,omitempty"`
+		Address uintptr `json:"addr"`
+		Size    int64   `json:"size"`
+		Stream  *uint64 `json:"stream,omitempty"`
+		Stack   uint64  `json:"stack,omitempty"`
+	}
+)
+
+const snapshotVersion = 1
+
+var (
+	stateWords  = map[alloc.State]string{alloc.Live: "active_allocated", alloc.Pending: "active_pending_free", alloc.Free: "inactive"}
+	actionWords = map[alloc.Action]string{
+		alloc.DidAlloc: "alloc", alloc.DidFree: "free", alloc.DidGrow: "segment_alloc", alloc.DidShrink: "segment_free", alloc.DidRefuse: "oom",
+	}
+)
+
+// WriteSnapshot writes the map of the device's memory, and the history as far as it is kept, as JSON.
+// Nothing is held up while it writes: the map is copied first.
+func (c *Context) WriteSnapshot(w io.Writer) error {
+	found := c.memory.Snapshot()
+	events, total := c.memory.History()
+	names := c.streamNames()
+	s := snapshot{
+		Version: snapshotVersion, Device: c.info.Name, Place: c.place.String(), TimeUS: found.Time / 1000, Limit: c.Limit(),
+		Stats: statsOf(&found.Stats), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
+	}
+	for i := range found.Heaps {
+		s.Segments = append(s.Segments, segmentOf(&found.Heaps[i], names))
+	}
+	for _, e := range events {
+		s.Trace = append(s.Trace, trace{actionWords[e.Action], e.Time / 1000, e.Heap, e.Address, e.Size, names.of(e.Stream), e.Cause})
+	}
+	return json.NewEncoder(w).Encode(&s)
+}
+
+func statsOf(s *alloc.Stats) map[string]stat {
+	return map[string]stat{
+		"allocated_bytes": stat(s.Allocated), "active_bytes": stat(s.Active), "reserved_bytes": stat(s.Reserved),
+		"requested_bytes": stat(s.Requested), "inactive_split_bytes": stat(s.InactiveSplit),
+		"allocation": stat(s.Blocks), "active": stat(s.ActiveBlocks), "segment": stat(s.Heaps), "inactive_split": stat(s.InactiveSplits),
+	}
+}
+
+func segmentOf(h *alloc.HeapInfo, names streamNames) segment {
+	s := segment{ID: h.Serial, Address: h.Address, Total: h.Size, Blocks: make([]block, 0, len(h.Blocks))}
+	for i := range h.Blocks {
+		b := &h.Blocks[i]
+		switch b.State {
+		case alloc.Live:
+			s.Allocated += b.Size
+			s.Active += b.Size
+			s.Requested += b.Requested
+		case alloc.Pending:
+			s.Active += b.Size
+		}
+		s.Blocks = append(s.Blocks, block{h.Address + uintptr(b.Offset), b.Size, b.Requested, stateWords[b.State], names.of(b.Stream), b.Cause})
+	}
+	return s
+}
+
+// streamNames are the numbers of a device's streams.
+type streamNames map[device.Stream]uint64
+
+func (c *Context) streamNames() streamNames {
+	names := streamNames{}
+	for _, s := range c.open() {
+		names[s.dev] = s.id
+	}
+	return names
+}
+
+// of is nil for no stream, and for one that has been closed.
+func (n streamNames) of(s device.Stream) *uint64 {
+	if id, ok := n[s]; ok {
+		return &id
+	}
+	return nil
+}

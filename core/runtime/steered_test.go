@@ -1,0 +1,118 @@
+package runtime_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/kernels/host"
+)
+
+// steered is the emulated mps device with a hand in it: what each call does before it runs, on the
+// worker that runs it, is for the test to say.
+type steered struct {
+	device.Device
+	mu   sync.Mutex
+	once []func() error // for the next calls, one each
+	each func() error   // for all others; nil: nothing
+}
+
+// newSteeredWorld is newWorld with a steered device; inline as in host.Config.
+func newSteeredWorld(t *testing.T, inline int64) (*world, *steered) {
+	d := &steered{Device: host.New(host.Config{Async: true, InlineLimit: inline})}
+	return newWorldOn(t, d), d
+}
+
+// next has the next call submitted do something before it runs; an error makes it fail.
+func (d *steered) next(do func() error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.once = append(d.once, do)
+}
+
+// gate holds up the next call until open is called.
+func (d *steered) gate() (open func()) {
+	gate := make(chan struct{})
+	d.next(func() error { <-gate; return nil })
+	return sync.OnceFunc(func() { close(gate) })
+}
+
+func (d *steered) take() func() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.once) == 0 {
+		return d.each
+	}
+	do := d.once[0]
+	d.once = d.once[1:]
+	return do
+}
+
+func (d *steered) NewStream() (device.Stream, error) {
+	s, err := d.Device.NewStream()
+	return &steeredStream{s, d}, err
+}
+
+type steeredStream struct {
+	device.Stream
+	device *steered
+}
+
+func (s *steeredStream) Run(p device.Program, c *device.Call) device.Ticket {
+	s.steer(c)
+	return s.Stream.Run(p, c)
+}
+
+func (s *steeredStream) Copy(c *device.Call) device.Ticket {
+	s.steer(c)
+	return s.Stream.Copy(c)
+}
+
+func (s *steeredStream) steer(c *device.Call) {
+	if do := s.device.take(); do != nil {
+		c.Owner = &steeredOwner{c.Owner, do}
+	}
+}
+
+type steeredOwner struct {
+	device.Owner
+	do func() error
+}
+
+func (o *steeredOwner) Ready() error {
+	if err := o.do(); err != nil {
+		return err
+	}
+	return o.Owner.Ready()
+}
+
+// naps sleeps for a random time, most often not at all.
+func naps(seed uint64) func() error {
+	var mu sync.Mutex
+	rng := rand.New(rand.NewPCG(seed, 1))
+	return func() error {
+		mu.Lock()
+		n := rng.IntN(4)
+		mu.Unlock()
+		if n > 0 {
+			time.Sleep(time.Duration(n) * 40 * time.Microsecond)
+		}
+		return nil
+	}
+}
+
+// streams makes streams that are closed when the test ends.
+func (w *world) streams(n int) (ss []*runtime.Stream) {
+	for range n {
+		s, err := w.mps.NewStream()
+		require.NoError(w, err)
+		w.Cleanup(func() { require.NoError(w, s.Close()) })
+		ss = append(ss, s)
+	}
+	return ss
+}
