@@ -14,7 +14,8 @@ usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
   test            every test: Go (plain, race, portable), C, Python, conformance, packaging
-  test long       the same with PADDLE_MPS_LONG=1 and 30 s of every fuzz target
+  test long       the same with PADDLE_MPS_LONG=1: an hour of fuzzing the C interface, 30 s of every
+                  other fuzz target, ten million operations instead of three
   test peers      compare with the real PaddlePaddle, installed into .venv-peers
   lib             python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
   tool            build/paddle-mps, the command-line tool
@@ -212,13 +213,16 @@ run_tests() {
     mkdir -p build
     need_browser
     venv .venv test,demo,browser
+    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then fuzz_seconds=3600; else fuzz_seconds=30; fi
     parts_begin
     part go go go_test "$simd" ./...
     part go-race go go_test "$simd" -race -short ./...
     [ -z "$simd" ] || part go-portable go go_test '' ./kernels/...
     part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime
     part c lines sh tests/c/run.sh
-    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser
+    part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
+    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser --ignore=tests/processes
+    part processes junit py_test processes tests/processes
     part conformance-cpu junit py_test conformance-cpu tests/conformance
     part conformance-mps junit conformance_mps conformance-mps ''
     part conformance-queue junit conformance_mps conformance-queue -1

@@ -118,6 +118,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"add", []Arg{tensor(f32, 2), tensor(i64, 2)}, nil, status.Type, "[add] got a float32 and a int64 tensor"},
 		{"add", []Arg{tensor(f32, 2), tensor(f32, 3)}, nil, status.Invalid, "[add] shapes [2] and [3] do not broadcast"},
+		{"clip", []Arg{tensor(f32, 2), tensor(f32, 3, 2), {Absent: true}}, nil, status.Invalid, "the bounds make shape [3, 2] of [2]"},
 		{"subtract", []Arg{tensor(boolean, 2), tensor(boolean, 2)}, nil, status.Unsupported, "[subtract] has no kernel for bool"},
 		{"where", []Arg{tensor(i64, 2), tensor(f32, 2), tensor(f32, 2)}, nil, status.Invalid, "condition is int64; want bool"},
 		{"sum", []Arg{tensor(f32, 2)}, []Value{list(1)}, status.Invalid, "axis 1 is out of range"},

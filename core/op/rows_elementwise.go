@@ -170,7 +170,7 @@ var selectRows = []Row{
 	},
 	{
 		ID: 91, Name: "clip", Kind: Select, In: []Input{{Name: "x"}, {Name: "min", Scalar: true, Optional: true}, {Name: "max", Scalar: true, Optional: true}},
-		Accepts: anyNumber, Types: clipped, Shape: likeInput, Python: Python{Method: true, InPlace: true, ByHand: true}, ONNX: "Clip-13",
+		Accepts: anyNumber, Types: clipped, Shape: bounded, Python: Python{Method: true, InPlace: true, ByHand: true}, ONNX: "Clip-13",
 		NumPy: "np.clip(x, min, max)", Doc: "min(max(x, min), max); nan stays.",
 	},
 	{

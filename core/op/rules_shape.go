@@ -22,6 +22,17 @@ func broadcast(row *Row, args []Arg, _ Attrs, r *Result) (err error) {
 	return err
 }
 
+// bounded is the shape of the first input, to which the others broadcast.
+func bounded(row *Row, args []Arg, at Attrs, r *Result) error {
+	if err := broadcast(row, args, at, r); err != nil {
+		return err
+	}
+	if x := &args[0].Shape; r.Shape != *x {
+		return status.Errorf(status.Invalid, "[%s] the bounds make shape %s of %s; want bounds that broadcast to it", row.Name, &r.Shape, x)
+	}
+	return nil
+}
+
 // attr finds a value by the attribute's name; every row that uses it declares that attribute.
 func (row *Row) attr(at Attrs, name string) *Value {
 	for i := range row.Attrs {

@@ -1,98 +1,327 @@
 package runtime_test
 
 import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
-	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// program is a little of everything: casts, broadcasts, views that copy, several calls an operator.
-func program(rt *runtime.Runtime, c *runtime.Context) (err error) {
-	var made []*runtime.Tensor
+// faults makes the n-th thing of one kind fail that is asked of any of its devices. Heaps fail from the
+// n-th on, because the allocator does not believe the first refusal.
+type faults struct {
+	kind  string
+	at    int64 // from 1; 0 for never
+	count atomic.Int64
+	heaps atomic.Int64 // open
+}
+
+func (f *faults) due(kind string) bool {
+	if f.kind != kind {
+		return false
+	}
+	n := f.count.Add(1)
+	return n == f.at || kind == "heap" && f.at > 0 && n > f.at
+}
+
+// faulty is a device that fails on demand. With idle it computes nothing, which tensors of any size
+// survive; their memory is address space that is never touched.
+type faulty struct {
+	device.Device
+	*faults
+	idle bool
+}
+
+func (d *faulty) NewHeap(size int64) (device.Heap, error) {
+	if d.due("heap") {
+		return nil, status.Errorf(status.OutOfMemory, "[heap] injected")
+	}
+	memory, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return nil, err
+	}
+	d.heaps.Add(1)
+	return &mapped{memory, d.faults}, nil
+}
+
+type mapped struct {
+	memory []byte
+	*faults
+}
+
+func (h *mapped) Bytes() []byte { return h.memory }
+
+func (h *mapped) Close() error {
+	h.heaps.Add(-1)
+	return syscall.Munmap(h.memory)
+}
+
+func (d *faulty) Compile(g *graph.Graph) (device.Program, error) {
+	if d.due("compile") {
+		return nil, status.Errorf(status.Unsupported, "[compile] injected")
+	}
+	return d.Device.Compile(g)
+}
+
+func (d *faulty) NewEvent() (device.Event, error) {
+	if d.due("event") {
+		return nil, status.Errorf(status.Device, "[event] injected")
+	}
+	return d.Device.NewEvent()
+}
+
+func (d *faulty) NewStream() (device.Stream, error) {
+	if d.due("stream") {
+		return nil, status.Errorf(status.Device, "[stream] injected")
+	}
+	s, err := d.Device.NewStream()
+	return &faultyStream{s, d}, err
+}
+
+type faultyStream struct {
+	device.Stream
+	device *faulty
+}
+
+func (s *faultyStream) Run(p device.Program, c *device.Call) device.Ticket {
+	s.spoil("run", c)
+	return s.Stream.Run(p, c)
+}
+
+func (s *faultyStream) Copy(c *device.Call) device.Ticket {
+	s.spoil("copy", c)
+	return s.Stream.Copy(c)
+}
+
+var errSkipped = status.Errorf(status.Device, "[run] skipped")
+
+func (s *faultyStream) spoil(kind string, c *device.Call) {
+	switch {
+	case s.device.due(kind):
+		c.Owner = &spoiled{c.Owner, status.Errorf(status.Device, "[%s] injected", kind)}
+	case s.device.idle:
+		c.Owner = &spoiled{c.Owner, errSkipped}
+	}
+}
+
+// spoiled ends a call before it runs: with an error, or as if it had run.
+type spoiled struct {
+	device.Owner
+	err error
+}
+
+func (o *spoiled) Ready() error {
+	if err := o.Owner.Ready(); err != nil {
+		return err
+	}
+	return o.err
+}
+
+func (o *spoiled) Done(err error) {
+	if err == errSkipped {
+		err = nil
+	}
+	o.Owner.Done(err)
+}
+
+// script is a program of 50 operators on two streams: after the first error it does nothing more.
+type script struct {
+	rt   *runtime.Runtime
+	c    *runtime.Context
+	on   []*runtime.Stream
+	n    int64 // elements along a side
+	made []*runtime.Tensor
+	ops  int
+	err  error
+}
+
+// call runs an operator on the streams in turn.
+func (s *script) call(name string, in []runtime.Operand, at ...op.Value) *runtime.Tensor {
+	if s.err != nil {
+		return nil
+	}
+	row := op.MustByName(name)
+	full := make(op.Attrs, len(row.Attrs))
+	copy(full, at)
+	s.ops++
+	ts, err := s.rt.Call(row, in, full, s.c, s.on[s.ops%len(s.on)])
+	s.made, s.err = append(s.made, ts...), err
+	if err != nil {
+		return nil
+	}
+	return ts[0]
+}
+
+func (s *script) two(name string, x, y *runtime.Tensor) *runtime.Tensor { return s.call(name, of(x, y)) }
+
+func (s *script) scaled(x *runtime.Tensor, by float64) *runtime.Tensor {
+	return s.call("multiply", []runtime.Operand{{Tensor: x}, {Value: op.Value{Kind: op.Float, F: by}}})
+}
+
+func (s *script) full(v float64, d dtype.DType) *runtime.Tensor {
+	return s.call("full", nil, ints(s.n, s.n), op.Value{Kind: op.Float, F: v}, op.Value{Kind: op.DType, I: int64(d)})
+}
+
+// to copies a tensor to another device and back.
+func (s *script) roundTrip(x *runtime.Tensor) *runtime.Tensor {
+	for _, p := range []place.Place{place.CPU, s.c.Place()} {
+		if s.err != nil {
+			return nil
+		}
+		there, err := s.rt.Context(p)
+		if err != nil {
+			s.err = err
+			return nil
+		}
+		x, s.err = x.To(there, true, nil)
+		if s.err == nil {
+			s.made = append(s.made, x)
+		}
+	}
+	return x
+}
+
+// run is the program; its result is a sum of everything.
+func (s *script) run() (result float64, err error) {
 	defer func() {
-		for _, t := range made {
-			rt.Free(t.Handle())
+		for _, t := range s.made {
+			s.rt.Free(t.Handle())
 		}
 	}()
-	keep := func(ts []*runtime.Tensor, e error) *runtime.Tensor {
-		made = append(made, ts...)
-		if err == nil {
-			err = e
+	x, h := s.full(1.5, dtype.Float32), s.full(0.25, dtype.Float16)
+	total := s.two("add", x, h) // casts h
+	for i := range 7 {
+		y := s.scaled(total, 0.5)
+		turned := s.call("transpose", of(y), ints(1, 0))
+		flat := s.call("reshape", of(turned), ints(-1)) // copies
+		square := s.call("reshape", of(flat), ints(s.n, s.n))
+		z := s.two("maximum", square, x)
+		if i == 2 {
+			z = s.roundTrip(z)
 		}
-		if err != nil {
-			return nil
-		}
-		return ts[0]
+		total = s.two("add", z, total)
 	}
-	call := func(name string, in []runtime.Operand, at ...op.Value) *runtime.Tensor {
-		if err != nil {
-			return nil
-		}
-		row := op.MustByName(name)
-		full := make(op.Attrs, len(row.Attrs))
-		copy(full, at)
-		return keep(rt.Call(row, in, full, c, nil))
+	whole := s.call("concat", of(total, x))
+	s.call("split", of(whole), ints(2))
+	soft := s.call("softmax", of(whole), op.Value{Kind: op.Int, I: -1})
+	sum := s.call("sum", of(s.two("add", whole, soft)))
+	if s.err != nil {
+		return 0, s.err
 	}
-	half := op.Value{Kind: op.DType, I: int64(dtype.Float16)}
-	x := call("full", nil, ints(4, 3<<20), op.Value{Kind: op.Int, I: 1}, half)
-	y := call("full", nil, ints(3<<20), op.Value{Kind: op.Float, F: 2}, op.Value{Kind: op.DType, I: int64(dtype.Float32)})
-	z := call("add", of(x, y)) // casts x
-	turned := call("transpose", of(z), ints(1, 0))
-	flat := call("reshape", of(turned), ints(-1)) // copies
-	both := call("concat", of(flat, flat))
-	call("split", of(both), ints(2))
-	call("tile", of(y), ints(3))
-	call("sum", of(both))
+	var b [4]byte
+	err = sum.Read(b[:])
+	return float64(math.Float32frombits(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)), err
+}
+
+// machine is a runtime over faulty devices.
+type machine struct {
+	*testing.T
+	*faults
+	rt *runtime.Runtime
+	c  *runtime.Context
+}
+
+func (m *machine) start(idle bool) error {
+	wrap := func(c host.Config) device.Device { return &faulty{host.New(c), m.faults, idle} }
+	rt, err := runtime.New(runtime.Config{CPU: wrap(host.Config{Threads: 1}), MPS: []device.Device{wrap(host.Config{Threads: 1, Async: true, InlineLimit: -1})}})
+	if err != nil {
+		return err
+	}
+	m.rt = rt
+	m.c, err = rt.Context(place.MPS(0))
 	return err
 }
 
-// Every heap, compilation and run is made to fail in turn, on a device with and without queues: an
-// error each time, nothing left behind, and the next call works.
+// try runs the program on two new streams and answers whatever error anybody hears of.
+func (m *machine) try(n int64) (result float64, err error) {
+	s := &script{rt: m.rt, c: m.c, n: n}
+	for range 2 {
+		on, err := m.c.NewStream()
+		if err != nil {
+			return 0, closed(s.on, err)
+		}
+		s.on = append(s.on, on)
+	}
+	result, err = s.run()
+	if err == nil {
+		require.Equal(m, 50, s.ops)
+	}
+	cpu, _ := m.rt.Context(place.CPU)
+	for _, c := range []*runtime.Context{m.c, cpu} {
+		if late := c.Synchronize(); err == nil {
+			err = late
+		}
+	}
+	return result, closed(s.on, err)
+}
+
+func closed(streams []*runtime.Stream, err error) error {
+	for _, s := range streams {
+		if e := s.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Everything that a program asks of its devices is made to fail in turn: an error each time, nothing
+// left behind, and the same program works afterwards, with the same result.
 func TestEveryFailureIsClean(t *testing.T) {
-	for _, async := range []bool{false, true} {
-		failures := 0
-		for _, fail := range []func(*device.Null, int64){
-			func(d *device.Null, n int64) { d.FailHeap = n },
-			func(d *device.Null, n int64) { d.FailCompile = n },
-			func(d *device.Null, n int64) { d.FailRun = n },
-		} {
-			for n := int64(1); ; n++ {
-				d := &device.Null{Describe: device.Info{Async: async, Recommended: 1 << 40, Float64: true}}
-				fail(d, n)
-				rt, err := runtime.New(runtime.Config{CPU: d})
-				require.NoError(t, err)
-				c, err := rt.Context(place.CPU)
-				require.NoError(t, err)
-				failed := program(rt, c)
-				if failed == nil {
-					failed = c.Synchronize()
+	for _, c := range []struct {
+		kind string
+		n    int64 // elements along a side; with 3000 every tensor has a heap of its own
+		idle bool
+		min  int64
+	}{
+		{"run", 40, false, 30},
+		{"copy", 40, false, 6},
+		{"compile", 40, false, 9},
+		{"stream", 40, false, 4},
+		{"heap", 40, false, 1},
+		{"heap", 3000, true, 20}, // every allocation that no freed memory serves
+	} {
+		t.Run(fmt.Sprintf("%s of side %d", c.kind, c.n), func(t *testing.T) {
+			want := 0.0
+			for n := int64(0); ; n++ { // 0 is the run without a failure
+				m := &machine{T: t, faults: &faults{kind: c.kind, at: n}}
+				if err := m.start(c.idle); err != nil {
+					require.ErrorContains(t, err, "injected")
+					continue
 				}
-				require.Zero(t, rt.Live())
-				require.Zero(t, c.Stats().Allocated.Current)
-				if failed != nil {
-					failures++
-					s, _ := shape.Of(2)
-					x, err := rt.Empty(c, dtype.Float32, s, nil)
+				result, err := m.try(c.n)
+				over := m.count.Load() < n // there was no n-th one
+				if n == 0 {
 					require.NoError(t, err)
-					require.True(t, rt.Free(x.Handle()))
-					require.NoError(t, program(rt, c))
-					c.Synchronize() // an asynchronous failure is reported here, if it has not been
+					want = result
+				} else if !over {
+					require.ErrorContains(t, err, "injected", "failure %d", n)
+					m.at = 0
+					result, err = m.try(c.n)
 				}
-				require.NoError(t, rt.Close())
-				require.Zero(t, d.OpenHeaps.Load())
-				if failed == nil {
-					break
+				require.NoError(t, err, "failure %d, afterwards", n)
+				require.Equal(t, want, result, "failure %d, afterwards", n)
+				require.Zero(t, m.rt.Live(), "failure %d", n)
+				require.Zero(t, m.c.Stats().Allocated.Current, "failure %d", n)
+				require.NoError(t, m.rt.Close())
+				require.Zero(t, m.heaps.Load())
+				if over {
+					require.GreaterOrEqual(t, n-1, c.min)
+					t.Logf("%d failures of kind %s, each clean", n-1, c.kind)
+					return
 				}
 			}
-		}
-		require.Greater(t, failures, 15)
-		t.Logf("async=%v: %d injected failures", async, failures)
+		})
 	}
 }

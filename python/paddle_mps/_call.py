@@ -16,8 +16,10 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import math
 import operator
 import struct
+import threading
 from collections.abc import Sequence
 from ctypes import byref
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
@@ -26,7 +28,7 @@ import numpy as np
 
 from . import _dtype, _place
 from ._errors import BusyError, check, last_failure
-from ._ids import ASSIGN
+from ._ids import ASSIGN, MATMUL
 from ._library import builtin, library, quick
 from ._structs import TensorInfo
 
@@ -41,6 +43,8 @@ else:
 
 SMALL = 4096  # elements; work on fewer takes a few microseconds and may keep the interpreter lock
 SLICE_MS = 100  # how long to wait in the library, which cannot see a signal, before Python looks
+HEAVY = 1 << 23  # elements; work on more takes 10 milliseconds and more
+PRODUCTS = 64  # multiplications of a matrix product that take as long as one element of other work
 BATCH = 64  # deferred handles that are too many to wait for the next operations
 
 NONE = 0  # no handle
@@ -153,6 +157,58 @@ def recover(function: Any, *arguments: Any) -> int:
             return admitted
         error = last_failure()
     raise error
+
+
+def heavy(op: int, operands: Sequence[Any], attributes: Sequence[Any] = ()) -> bool:
+    """Whether a call works on the CPU place, where it is over when it returns, for long enough to be waited for."""
+    size = 0
+    for x in operands:
+        if x.__class__ is Tensor:
+            m = meta(x)
+            if m.place.kind != _place.CPU:
+                return False
+            if op == MATMUL and size and m.shape:
+                size *= m.shape[-1] // PRODUCTS
+            size += m.numel
+    for given in attributes:
+        if given is not None and given[0] == "shape":
+            size += math.prod(given[2])
+    return size > HEAVY
+
+
+def patiently(function: Any, *arguments: Any) -> int:
+    """Calls a fast function in a thread of its own, so that this one can look at signals meanwhile.
+
+    What is interrupted is finished all the same, and its result dropped.
+
+    Raises:
+        Exception: what made the call fail.
+        KeyboardInterrupt: and whatever else a signal handler raises.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments) or recover(function, *arguments)
+    ended: list[int | Exception] = []
+    wanted = True
+
+    def work() -> None:
+        ended.append(function(*arguments) or last_failure())
+        if not wanted and isinstance(ended[0], int) and function is not library.pmps_fast_call_into:
+            defer(ended[0])
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(SLICE_MS / 1000)
+    except BaseException:
+        wanted = False
+        raise
+    result = ended[0]
+    if isinstance(result, Exception):
+        if isinstance(result, BusyError):
+            return function(*arguments) or recover(function, *arguments)
+        raise result
+    return result
 
 
 def collect() -> None:
@@ -300,7 +356,10 @@ def call(
     args = b"".join([operand(x) for x in operands])
     attrs, count, _ = packed(tuple(attributes))
     arguments = op, args, len(operands), attrs, count, place, NONE
-    handle = library.pmps_fast_call(*arguments) or recover(library.pmps_fast_call, *arguments)
+    if place in (ANYWHERE, NONE) and heavy(op, operands, attributes):
+        handle = patiently(library.pmps_fast_call, *arguments)
+    else:
+        handle = library.pmps_fast_call(*arguments) or recover(library.pmps_fast_call, *arguments)
     return deliver(fresh(handle), out)
 
 
@@ -325,7 +384,9 @@ def call_into(op: int, operands: Sequence[Any], attributes: Sequence[Any], out: 
     args = b"".join([operand(x) for x in operands])
     attrs, count, _ = packed(tuple(attributes))
     arguments = op, args, len(operands), attrs, count, out._h, NONE
-    if not library.pmps_fast_call_into(*arguments):
+    if heavy(op, (*operands, out), attributes):
+        patiently(library.pmps_fast_call_into, *arguments)
+    elif not library.pmps_fast_call_into(*arguments):
         recover(library.pmps_fast_call_into, *arguments)
 
 
@@ -410,6 +471,8 @@ def two(op: int, x: Tensor, y: Tensor) -> Tensor:
     """Runs an operator on two tensors of any size; a large result is computed without the lock."""
     small = meta(x).numel * meta(y).numel <= SMALL
     function = (quick if small else library).pmps_fast_binary
+    if not small and heavy(op, (x, y)):
+        return fresh(patiently(function, op, x._h, y._h, NONE))
     return fresh(function(op, x._h, y._h, NONE) or recover(function, op, x._h, y._h, NONE))
 
 
@@ -417,6 +480,8 @@ def with_scalar(op: int, x: Tensor, kind: int, bits: int) -> Tensor:
     """Runs an operator on a tensor and a scalar of a kind."""
     if x._e is None:
         arguments = op, x._h, kind, bits, NONE
+        if heavy(op, (x,)):
+            return fresh(patiently(library.pmps_fast_scalar, *arguments))
         return fresh(library.pmps_fast_scalar(*arguments) or recover(library.pmps_fast_scalar, *arguments))
     function = entry("scalar", op)
     return beside(x, function(x._h, kind, bits, release()) or recover(function, x._h, kind, bits, NONE))

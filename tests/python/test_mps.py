@@ -21,9 +21,9 @@ def cpu_again() -> object:
     paddle.set_device("cpu")
 
 
-def run(program: str, **env: str) -> str:
+def run(program: str, timeout: float = 60, **env: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, **env}, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], env={**os.environ, **env}, capture_output=True, text=True, timeout=timeout
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

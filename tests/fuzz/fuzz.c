@@ -1,0 +1,633 @@
+/*
+ * fuzz.c - random calls of every function of the C interface.
+ *
+ *   fuzz SECONDS [SEED]      rounds in processes of their own, until the time is over
+ *   fuzz round SEED CALLS    one round: what a failure prints, to be run again
+ *
+ * Handles are live ones, freed ones, ones of another type and random bits; scalars, shapes and attributes
+ * are anything; pointers are valid or, where that must be an error, NULL. A round passes when nothing
+ * crashed or hung, a known computation came out right all along, and nothing is left when everything
+ * has been freed. A failing round prints its seed and its last calls.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "paddlemps.h"
+
+enum { POOL = 64, MEMORY = 1 << 16, PATIENCE = 60, ROUND = 30000, LOGGED = 40, LINE = 120 };
+
+/* ---- Random numbers: the same for a seed everywhere. */
+
+static uint64_t state;
+
+static uint64_t dice(void) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state;
+}
+
+static uint64_t below(uint64_t n) { return dice() % n; }
+static bool one_in(uint64_t n) { return below(n) == 0; }
+
+static int64_t odd_int(void) {
+  static const int64_t odd[] = {0, 1, -1, 2, -2, 3, 7, 127, 128, 255, 65536, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+  return one_in(2) ? odd[below(sizeof odd / sizeof *odd)] : one_in(2) ? (int64_t)below(5) : (int64_t)dice();
+}
+
+static double odd_float(void) {
+  static const double odd[] = {0, -0.0, 1, -1, 0.5, 1e30, -1e300, 1e-300, __builtin_inf(), -__builtin_inf(), __builtin_nan("")};
+  return odd[below(sizeof odd / sizeof *odd)];
+}
+
+/* ---- The log: the last calls, in memory that outlives a crash. */
+
+typedef struct {
+  uint64_t calls;
+  char lines[LOGGED][LINE];
+} call_log;
+
+static call_log *calls;
+
+static void note(const char *what) {
+  snprintf(calls->lines[calls->calls % LOGGED], LINE, "%llu %s", (unsigned long long)calls->calls, what);
+  calls->calls++;
+}
+
+static void fail(const char *why) {
+  note(why);
+  fprintf(stderr, "%s\n", why);
+  abort();
+}
+
+/* ---- Handles. */
+
+typedef struct {
+  uint64_t live[POOL], old[POOL];
+  int count;
+} pool;
+
+static pool tensors, streams, events;
+
+static void keep(pool *p, uint64_t handle, void (*release)(uint64_t)) {
+  if (!handle) return;
+  if (p->count == POOL) {
+    int i = below(POOL);
+    release(p->live[i]);
+    p->old[below(POOL)] = p->live[i];
+    p->live[i] = handle;
+  } else {
+    p->live[p->count++] = handle;
+  }
+}
+
+static void drop(pool *p, void (*release)(uint64_t)) {
+  if (!p->count) return;
+  int i = below(p->count);
+  release(p->live[i]);
+  if (one_in(10)) release(p->live[i]); /* twice */
+  p->old[below(POOL)] = p->live[i];
+  p->live[i] = p->live[--p->count];
+}
+
+static uint64_t any(const pool *p) {
+  if (p->count && !one_in(8)) return p->live[below(p->count)];
+  switch (below(5)) {
+    case 0: return 0;
+    case 1: return p->old[below(POOL)];
+    case 2: return dice();
+    case 3: return tensors.count ? tensors.live[0] + (1ull << below(60)) : 1;
+    default: return streams.count ? streams.live[0] : events.count ? events.live[0] : 2;
+  }
+}
+
+#define AS(type, handle) ((type *)(uintptr_t)(handle))
+#define BITS(handle) ((uint64_t)(uintptr_t)(handle))
+
+static void free_tensor(uint64_t h) { pmps_tensor_free(AS(pmps_tensor, h)); }
+static void free_stream(uint64_t h) { pmps_stream_free(AS(pmps_stream, h)); }
+static void free_event(uint64_t h) { pmps_event_free(AS(pmps_event, h)); }
+
+/* ended looks at an error as a program would and frees it. */
+static bool ended(pmps_error *e) {
+  if (!e) return true;
+  pmps_code code = pmps_error_code(e);
+  if (code == PMPS_OK || code == PMPS_INTERNAL || !*pmps_error_message(e) || !strcmp(pmps_code_name(code), "UNKNOWN")) {
+    char words[LINE];
+    snprintf(words, sizeof words, "a bad error: code %d, %.80s", (int)code, pmps_error_message(e));
+    usleep(200000); /* until the library's log has been told as well */
+    fail(words);
+  }
+  pmps_error_free(e);
+  return false;
+}
+
+/* ---- Arguments. */
+
+static char memory[MEMORY];
+
+static const pmps_place *place(void) {
+  static pmps_place p;
+  p.kind = one_in(20) ? (int32_t)odd_int() : (int32_t)below(2);
+  p.index = one_in(20) ? (int32_t)odd_int() : 0;
+  return one_in(10) ? NULL : &p;
+}
+
+static int32_t dtype(void) { return one_in(20) ? (int32_t)odd_int() : (int32_t)(1 + below(10)); }
+
+/* Small shapes mostly; sometimes shapes that cannot be. */
+static int32_t shape(int64_t dims[16]) {
+  int32_t rank = one_in(20) ? (int32_t)below(14) : (int32_t)below(4);
+  for (int i = 0; i < 16; i++) dims[i] = one_in(40) ? odd_int() : (int64_t)below(6);
+  return one_in(100) ? -1 : rank;
+}
+
+static pmps_arg operand(void) {
+  pmps_arg a = {one_in(50) ? (uint32_t)odd_int() : 1 + (uint32_t)below(4), 0, {.i = 0}};
+  if (a.kind == PMPS_ARG_TENSOR)
+    a.value.tensor = AS(const pmps_tensor, any(&tensors));
+  else if (a.kind == PMPS_ARG_FLOAT)
+    a.value.f = odd_float();
+  else
+    a.value.i = odd_int();
+  return a;
+}
+
+static const char *const names[] = {"axis", "shape", "dtype", "keepdim", "perm", "sections", "starts", "ends", "steps", "axes", "repeat_times",
+                                    "fill_value", "start", "stop", "count", "approximate", "transpose_x", "beta", "low", "high", "nonsense", ""};
+static int64_t numbers[8];
+
+static pmps_attr attribute(void) {
+  pmps_attr a = {.kind = one_in(30) ? (uint32_t)odd_int() : (uint32_t)below(6)};
+  const char *name = names[below(sizeof names / sizeof *names)];
+  memcpy(a.name, name, strlen(name));
+  if (one_in(100)) memset(a.name, 'x', sizeof a.name);
+  for (int i = 0; i < 8; i++) numbers[i] = one_in(10) ? odd_int() : (int64_t)below(4) - 1;
+  switch (a.kind) {
+    case PMPS_ATTR_FLOAT: a.value.f = odd_float(); break;
+    case PMPS_ATTR_INTS: a.value.ints = numbers, a.count = (int64_t)below(6); break;
+    case PMPS_ATTR_DTYPE: a.value.i = dtype(); break;
+    default: a.value.i = odd_int();
+  }
+  return a;
+}
+
+static pmps_op operator(void) { return one_in(20) ? (pmps_op)dice() : (pmps_op)below(110); }
+
+static pmps_index item(void) {
+  pmps_index i = {one_in(30) ? (int32_t)odd_int() : (int32_t)below(4), (int32_t)below(8), odd_int() % 5, odd_int() % 5, odd_int() % 3};
+  return i;
+}
+
+static void deleted(void *user) { ++*(int64_t *)user; }
+static void told(int32_t level, const char *message, void *user) { (void)user, fprintf(stderr, "level %d: %s\n", (int)level, message); }
+static bool reclaim(int64_t need, void *user) { (void)need, (void)user; return false; }
+static uint64_t stack(void *user) { (void)user; return dice() % 100; }
+static int64_t imported, given_back;
+
+/* ---- Calls: each name is that of a function. */
+
+#define CALL(name) static void call_##name(void)
+
+CALL(pmps_abi_version) { pmps_abi_version(); }
+CALL(pmps_version) { pmps_version(); }
+CALL(pmps_init) { ended(pmps_init(one_in(2) ? PMPS_ABI_VERSION : (uint32_t)dice())); }
+CALL(pmps_error_code) { pmps_error_code(AS(const pmps_error, any(&tensors))); }
+CALL(pmps_error_message) { pmps_error_message(AS(const pmps_error, dice())); }
+CALL(pmps_error_free) { pmps_error_free(AS(pmps_error, any(&streams))); }
+CALL(pmps_code_name) { pmps_code_name((pmps_code)odd_int()); }
+CALL(pmps_dtype_size) { pmps_dtype_size(dtype()); }
+CALL(pmps_dtype_name) { pmps_dtype_name(dtype()); }
+CALL(pmps_device_count) { pmps_device_count((int32_t)odd_int()); }
+CALL(pmps_device_get_info) {
+  pmps_device_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
+  ended(pmps_device_get_info(place(), one_in(20) ? NULL : &i));
+}
+CALL(pmps_memory_get_stats) {
+  pmps_memory_stats s = {.struct_size = one_in(10) ? below(sizeof s) : sizeof s};
+  ended(pmps_memory_get_stats(place(), one_in(20) ? NULL : &s));
+}
+CALL(pmps_memory_reset_peak) { ended(pmps_memory_reset_peak(place())); }
+CALL(pmps_memory_reset_accumulated) { ended(pmps_memory_reset_accumulated(place())); }
+CALL(pmps_memory_empty_cache) { ended(pmps_memory_empty_cache(place())); }
+CALL(pmps_memory_set_limit) { ended(pmps_memory_set_limit(place(), one_in(3) ? odd_int() : one_in(2) ? 0 : 64 << 20)); }
+CALL(pmps_memory_on_pressure) { pmps_memory_on_pressure(one_in(2) ? reclaim : NULL, NULL); }
+CALL(pmps_memory_record_history) { ended(pmps_memory_record_history(place(), one_in(4) ? odd_int() : (int64_t)below(50), one_in(2) ? stack : NULL, NULL)); }
+CALL(pmps_memory_snapshot) {
+  char *text = NULL;
+  if (ended(pmps_memory_snapshot(place(), one_in(20) ? NULL : &text))) pmps_text_free(text);
+}
+CALL(pmps_text_free) { pmps_text_free(NULL); }
+CALL(pmps_device_synchronize) { ended(pmps_device_synchronize(place())); }
+CALL(pmps_device_wait_for) {
+  uint64_t wait = one_in(4) ? dice() : 0;
+  ended(pmps_device_wait_for(place(), one_in(8) ? odd_int() % 3 : 1, one_in(20) ? NULL : &wait));
+}
+CALL(pmps_rng_seed) { ended(pmps_rng_seed(place(), dice())); }
+CALL(pmps_rng_get_state) {
+  uint64_t seed, counter;
+  ended(pmps_rng_get_state(place(), &seed, one_in(10) ? NULL : &counter));
+}
+CALL(pmps_rng_set_state) { ended(pmps_rng_set_state(place(), dice(), dice())); }
+
+CALL(pmps_stream_new) {
+  pmps_stream *s = NULL;
+  if (ended(pmps_stream_new(place(), one_in(20) ? NULL : &s))) keep(&streams, BITS(s), free_stream);
+}
+CALL(pmps_stream_free) { drop(&streams, free_stream); }
+CALL(pmps_stream_default) {
+  pmps_stream *s = NULL;
+  if (ended(pmps_stream_default(place(), &s))) pmps_stream_free(s); /* borrowed: nothing happens */
+}
+CALL(pmps_stream_set_current) { ended(pmps_stream_set_current(AS(pmps_stream, one_in(2) ? 0 : any(&streams)))); }
+CALL(pmps_stream_get_current) {
+  pmps_stream *s = NULL;
+  ended(pmps_stream_get_current(place(), &s));
+}
+CALL(pmps_stream_get_place) {
+  pmps_place p;
+  ended(pmps_stream_get_place(AS(pmps_stream, any(&streams)), one_in(10) ? NULL : &p));
+}
+CALL(pmps_stream_get_id) {
+  uint64_t id;
+  ended(pmps_stream_get_id(AS(pmps_stream, any(&streams)), one_in(10) ? NULL : &id));
+}
+CALL(pmps_stream_query) {
+  bool done;
+  ended(pmps_stream_query(AS(pmps_stream, any(&streams)), one_in(10) ? NULL : &done));
+}
+CALL(pmps_stream_synchronize) { ended(pmps_stream_synchronize(AS(pmps_stream, any(&streams)))); }
+CALL(pmps_stream_wait_for) {
+  uint64_t wait = one_in(4) ? dice() : 0;
+  ended(pmps_stream_wait_for(AS(pmps_stream, any(&streams)), (int64_t)below(3) - 1, one_in(10) ? NULL : &wait));
+}
+CALL(pmps_stream_wait_event) { ended(pmps_stream_wait_event(AS(pmps_stream, any(&streams)), AS(pmps_event, any(&events)))); }
+
+CALL(pmps_event_new) {
+  pmps_event *e = NULL;
+  if (ended(pmps_event_new(place(), one_in(10) ? (uint32_t)dice() : (uint32_t)below(2), one_in(20) ? NULL : &e))) keep(&events, BITS(e), free_event);
+}
+CALL(pmps_event_free) { drop(&events, free_event); }
+CALL(pmps_event_record) { ended(pmps_event_record(AS(pmps_event, any(&events)), AS(pmps_stream, one_in(2) ? 0 : any(&streams)))); }
+CALL(pmps_event_query) {
+  bool done;
+  ended(pmps_event_query(AS(pmps_event, any(&events)), one_in(10) ? NULL : &done));
+}
+CALL(pmps_event_synchronize) { ended(pmps_event_synchronize(AS(pmps_event, any(&events)))); }
+CALL(pmps_event_wait_for) {
+  uint64_t wait = one_in(4) ? dice() : 0;
+  ended(pmps_event_wait_for(AS(pmps_event, any(&events)), (int64_t)below(3) - 1, one_in(10) ? NULL : &wait));
+}
+CALL(pmps_event_elapsed) {
+  double ms;
+  ended(pmps_event_elapsed(AS(pmps_event, any(&events)), AS(pmps_event, any(&events)), one_in(10) ? NULL : &ms));
+}
+
+/* made keeps a tensor that a call has made. */
+static void made(pmps_error *e, const pmps_tensor *t) {
+  if (ended(e)) keep(&tensors, BITS(t), free_tensor);
+}
+
+CALL(pmps_tensor_empty) {
+  int64_t dims[16];
+  int32_t rank = shape(dims);
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_empty(place(), dtype(), rank, one_in(30) ? NULL : dims, one_in(30) ? NULL : &t);
+  made(e, t);
+}
+CALL(pmps_tensor_from_host) {
+  int64_t dims[16] = {(int64_t)below(20), (int64_t)below(20)};
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_from_host(place(), dtype(), (int32_t)below(3), dims, one_in(20) ? NULL : memory, &t);
+  made(e, t);
+}
+CALL(pmps_tensor_from_memory) {
+  int64_t dims[2] = {(int64_t)below(20), (int64_t)below(20)}, strides[2] = {(int64_t)below(30), (int64_t)below(3)};
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_from_memory(dtype(), (int32_t)below(3), dims, one_in(2) ? NULL : strides, one_in(20) ? NULL : memory + 8 * below(100), deleted, &given_back, &t);
+  imported += e == NULL;
+  made(e, t);
+}
+CALL(pmps_tensor_retain) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_retain(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &t);
+  made(e, t);
+}
+CALL(pmps_tensor_free) { drop(&tensors, free_tensor); }
+CALL(pmps_tensor_get_info) {
+  pmps_tensor_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
+  ended(pmps_tensor_get_info(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &i));
+}
+
+/* The size of a tensor that fits into memory, 0 for others. */
+static size_t size_of(uint64_t h) {
+  pmps_tensor_info i = {.struct_size = sizeof i};
+  pmps_error *e = pmps_tensor_get_info(AS(pmps_tensor, h), &i);
+  if (e) {
+    pmps_error_free(e);
+    return 0;
+  }
+  size_t n = (size_t)i.numel * (size_t)pmps_dtype_size(i.dtype);
+  return n <= MEMORY / 2 ? n : 0;
+}
+
+CALL(pmps_tensor_read) {
+  uint64_t h = any(&tensors);
+  static char to[MEMORY];
+  ended(pmps_tensor_read(AS(pmps_tensor, h), one_in(30) ? NULL : to, one_in(10) ? below(MEMORY) : size_of(h)));
+}
+CALL(pmps_tensor_write) {
+  uint64_t h = any(&tensors);
+  ended(pmps_tensor_write(AS(pmps_tensor, h), one_in(30) ? NULL : memory, one_in(10) ? below(MEMORY) : size_of(h)));
+}
+CALL(pmps_tensor_wait_for) {
+  uint64_t wait = one_in(4) ? dice() : 0;
+  ended(pmps_tensor_wait_for(AS(pmps_tensor, any(&tensors)), one_in(2), (int64_t)below(3) - 1, one_in(10) ? NULL : &wait));
+}
+CALL(pmps_tensor_map) {
+  uint64_t h = any(&tensors);
+  void *at = NULL;
+  if (ended(pmps_tensor_map(AS(pmps_tensor, h), one_in(20) ? NULL : &at))) pmps_tensor_unmap(AS(pmps_tensor, h));
+}
+CALL(pmps_tensor_unmap) { pmps_tensor_unmap(AS(pmps_tensor, tensors.old[below(POOL)])); }
+CALL(pmps_tensor_to) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_to(AS(pmps_tensor, any(&tensors)), place(), one_in(2), one_in(20) ? NULL : &t);
+  made(e, t);
+}
+CALL(pmps_tensor_index) {
+  pmps_index items[4] = {item(), item(), item(), item()};
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_index(AS(pmps_tensor, any(&tensors)), one_in(30) ? NULL : items, below(5), one_in(30) ? NULL : &t);
+  made(e, t);
+}
+/* What is exported comes back at once: the library reads its own structure and calls its deleter. */
+CALL(pmps_tensor_to_dlpack) {
+  struct DLManagedTensor *dl = NULL;
+  pmps_tensor *t = NULL;
+  if (!ended(pmps_tensor_to_dlpack(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &dl)) || !dl) return;
+  pmps_error *e = pmps_tensor_from_dlpack(dl, &t);
+  if (e) fail("an export cannot be read back");
+  made(e, t);
+}
+CALL(pmps_tensor_to_dlpack_versioned) {
+  struct DLManagedTensorVersioned *dl = NULL;
+  pmps_tensor *t = NULL;
+  if (!ended(pmps_tensor_to_dlpack_versioned(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &dl)) || !dl) return;
+  pmps_error *e = pmps_tensor_from_dlpack_versioned(dl, &t);
+  if (e) fail("a versioned export cannot be read back");
+  made(e, t);
+}
+CALL(pmps_tensor_from_dlpack) { ended(pmps_tensor_from_dlpack(NULL, NULL)); }
+CALL(pmps_tensor_from_dlpack_versioned) { ended(pmps_tensor_from_dlpack_versioned(NULL, NULL)); }
+
+CALL(pmps_op_find) {
+  static const char *const op_names[] = {"add", "softmax", "no such operator", ""};
+  pmps_op op;
+  ended(pmps_op_find(one_in(10) ? NULL : op_names[below(4)], one_in(10) ? NULL : &op));
+}
+CALL(pmps_op_signature) { pmps_op_signature(operator()); }
+CALL(pmps_op_name) { pmps_op_name(operator()); }
+
+typedef struct {
+  pmps_arg args[4];
+  size_t arg_count;
+  pmps_attr attrs[3];
+  size_t attr_count;
+} arguments;
+
+static arguments random_arguments(void) {
+  arguments a;
+  for (int i = 0; i < 4; i++) a.args[i] = operand();
+  for (int i = 0; i < 3; i++) a.attrs[i] = attribute();
+  a.arg_count = one_in(3) ? below(5) : 1 + below(2);
+  a.attr_count = one_in(2) ? 0 : below(4);
+  return a;
+}
+
+/* collect keeps the outputs of a call. */
+static void collect(pmps_error *e, pmps_tensor **outputs, size_t count) {
+  if (!ended(e)) return;
+  for (size_t i = 0; i < count; i++) keep(&tensors, BITS(outputs[i]), free_tensor);
+}
+CALL(pmps_op_call) {
+  arguments a = random_arguments();
+  pmps_tensor *outputs[8] = {0};
+  size_t count = one_in(10) ? below(8) : 8;
+  pmps_error *e = pmps_op_call(operator(), one_in(50) ? NULL : a.args, a.arg_count, a.attrs, a.attr_count, outputs, one_in(50) ? NULL : &count);
+  collect(e, outputs, count);
+}
+CALL(pmps_op_call_on) {
+  arguments a = random_arguments();
+  pmps_tensor *outputs[8] = {0};
+  size_t count = 8;
+  pmps_error *e = pmps_op_call_on(place(), operator(), a.args, a.arg_count, a.attrs, a.attr_count, outputs, &count);
+  collect(e, outputs, count);
+}
+CALL(pmps_op_call_into) {
+  arguments a = random_arguments();
+  ended(pmps_op_call_into(operator(), a.args, a.arg_count, a.attrs, a.attr_count, AS(pmps_tensor, any(&tensors))));
+}
+CALL(pmps_log_set) { pmps_log_set(told, NULL, 0); }
+CALL(pmps_live_handles) {
+  if (pmps_live_handles() < tensors.count) fail("fewer live handles than tensors that were kept");
+}
+
+/* fast keeps the result of the fast family, or its error. */
+static void fast(uint64_t h) {
+  if (h)
+    keep(&tensors, h, free_tensor);
+  else
+    ended(pmps_fast_error());
+}
+CALL(pmps_fast_error) { ended(pmps_fast_error()); }
+CALL(pmps_fast_unary) { fast(pmps_fast_unary(operator(), any(&tensors), 0)); }
+CALL(pmps_fast_binary) { fast(pmps_fast_binary(operator(), any(&tensors), any(&tensors), 0)); }
+CALL(pmps_fast_scalar) { fast(pmps_fast_scalar(operator(), any(&tensors), below(24), dice(), 0)); }
+CALL(pmps_fast_call) {
+  arguments a = random_arguments();
+  fast(pmps_fast_call(operator(), a.args, a.arg_count, a.attrs, a.attr_count, one_in(2) ? UINT64_MAX : below(3) << 32, 0));
+}
+CALL(pmps_fast_call_into) {
+  arguments a = random_arguments();
+  if (!pmps_fast_call_into(operator(), a.args, a.arg_count, a.attrs, a.attr_count, any(&tensors), 0)) ended(pmps_fast_error());
+}
+CALL(pmps_fast_index) {
+  pmps_index items[3] = {item(), item(), item()};
+  fast(pmps_fast_index(any(&tensors), items, below(4), 0));
+}
+CALL(pmps_fast_read) {
+  uint64_t h = any(&tensors);
+  static char to[MEMORY];
+  if (!pmps_fast_read(h, to, one_in(10) ? below(MEMORY) : size_of(h))) ended(pmps_fast_error());
+}
+CALL(pmps_fast_wait) { pmps_fast_wait(1); }
+CALL(pmps_fast_idle) { pmps_fast_idle(any(&streams)); }
+CALL(pmps_fast_release) {
+  uint64_t stale[3] = {tensors.old[below(POOL)], 0, dice()};
+  pmps_fast_release(stale, below(4));
+}
+
+/* An interpreter whose integers are uint64_t in memory. */
+static uint64_t result;
+static unsigned long long as_uint64(void *p) { return *(uint64_t *)p; }
+static void *from_uint64(unsigned long long v) { result = v; return &result; }
+static void *occurred(void) { return NULL; }
+CALL(pmps_python_init) { pmps_python_init((void *)as_uint64, (void *)from_uint64, (void *)occurred); }
+static void python(void *(*entry)(void *, void *const *, int64_t), int64_t most) {
+  uint64_t op = operator(), words[4] = {any(&tensors), one_in(2) ? any(&tensors) : below(20), one_in(2) ? 0 : dice() % 9, 0};
+  void *args[4] = {&words[0], &words[1], &words[2], &words[3]};
+  call_pmps_python_init();
+  entry(&op, args, (int64_t)below((uint64_t)most + 1));
+  fast(result);
+}
+CALL(pmps_python_unary) { python(pmps_python_unary, 1); }
+CALL(pmps_python_binary) { python(pmps_python_binary, 2); }
+CALL(pmps_python_scalar) { python(pmps_python_scalar, 3); }
+CALL(pmps_python_idle) {
+  uint64_t s = any(&streams);
+  call_pmps_python_init();
+  pmps_python_idle(&s, NULL, 0);
+}
+
+static const struct {
+  const char *name;
+  void (*call)(void);
+  int weight;
+} table[] = {
+#define ROW(name, weight) {#name, call_##name, weight},
+#include "table.inc"
+};
+
+/* ---- Rounds. */
+
+/* sane is a computation with a known result, on tensors of its own. */
+static void sane(void) {
+  const float values[] = {1, 2, 3};
+  const int64_t n = 3;
+  float out[3] = {0};
+  pmps_tensor *x = NULL;
+  ended(pmps_stream_set_current(NULL));
+  for (int32_t kind = 0; kind < 2; kind++) {
+    const pmps_place p = {kind, 0};
+    ended(pmps_memory_set_limit(&p, 0));
+    if (pmps_device_count(kind) == 0) continue;
+    if (!ended(pmps_tensor_from_host(&p, PMPS_FLOAT32, 1, &n, values, &x))) fail("no tensor can be made");
+    uint64_t y;
+    while (!(y = pmps_fast_binary(PMPS_OP_ADD, BITS(x), BITS(x), 0))) {
+      pmps_error *e = pmps_fast_error();
+      if (pmps_error_code(e) != PMPS_BUSY) fail("x + x failed");
+      pmps_error_free(e);
+      pmps_fast_wait(100);
+    }
+    if (!ended(pmps_tensor_read(AS(pmps_tensor, y), out, sizeof out)) || out[0] != 2 || out[2] != 6) fail("x + x is wrong");
+    pmps_tensor_free(x);
+    free_tensor(y);
+  }
+}
+
+static int run_round(uint64_t seed, uint64_t count) {
+  enum { ROWS = sizeof table / sizeof *table };
+  int total = 0;
+  state = seed * 0x9e3779b97f4a7c15u | 1;
+  for (int i = 0; i < ROWS; i++) total += table[i].weight;
+  for (size_t i = 0; i < sizeof memory; i++) memory[i] = (char)dice();
+  pmps_log_set(told, NULL, 0);
+  for (uint64_t n = 0; n < count; n++) {
+    alarm(PATIENCE); /* a call that hangs ends the round */
+    int at = (int)below((uint64_t)total), i = 0;
+    while (at >= table[i].weight) at -= table[i++].weight;
+    note(table[i].name);
+    table[i].call();
+    if (n % 1000 == 999) sane();
+  }
+  note("the end");
+  ended(pmps_stream_set_current(NULL));
+  while (tensors.count) drop(&tensors, free_tensor);
+  while (events.count) drop(&events, free_event);
+  while (streams.count) drop(&streams, free_stream);
+  for (int32_t kind = 0; kind < 2; kind++) {
+    const pmps_place p = {kind, 0};
+    ended(pmps_device_synchronize(&p));
+    ended(pmps_memory_record_history(&p, 0, NULL, NULL));
+  }
+  for (int tries = 0; pmps_live_handles() != 0 && tries < 100; tries++) usleep(10000); /* streams close by themselves */
+  if (pmps_live_handles() != 0) fail("handles are left");
+  for (int tries = 0; given_back != imported && tries < 100; tries++) usleep(10000);
+  if (given_back != imported) fail("memory was not given back once and only once");
+  return 0;
+}
+
+extern char **environ;
+
+/* start runs a round in a process of its own; its exit status. */
+static int start(const char *self, uint64_t seed, const char *file) {
+  char seed_text[32], count_text[32];
+  snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
+  snprintf(count_text, sizeof count_text, "%d", ROUND);
+  char *const args[] = {(char *)self, "round", seed_text, count_text, (char *)file, NULL};
+  pid_t pid;
+  int status = -1;
+  if (posix_spawn(&pid, self, NULL, NULL, args, environ) != 0) return -1;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+static call_log *map_log(const char *file) {
+  int fd = open(file, O_RDWR | O_CREAT, 0600);
+  if (fd < 0 || ftruncate(fd, sizeof(call_log)) != 0) return NULL;
+  void *p = mmap(NULL, sizeof(call_log), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static void report(uint64_t seed, int status) {
+  printf("FAIL fuzz: ended by %s %d; again: fuzz round %llu %d\n", WIFSIGNALED(status) ? "signal" : "status",
+         WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), (unsigned long long)seed, ROUND);
+  uint64_t last = calls->calls, first = last > LOGGED ? last - LOGGED : 0;
+  for (uint64_t i = first; i < last; i++) printf("    %s\n", calls->lines[i % LOGGED]);
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 4 && strcmp(argv[1], "round") == 0) {
+    static call_log own;
+    calls = argc > 4 ? map_log(argv[4]) : &own;
+    return calls ? run_round(strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0)) : 2;
+  }
+  if (argc < 2) {
+    fprintf(stderr, "usage: fuzz SECONDS [SEED] | fuzz round SEED CALLS\n");
+    return 2;
+  }
+  char file[] = P_tmpdir "/fuzzlogXXXXXX";
+  int fd = mkstemp(file);
+  if (fd < 0) return 2;
+  close(fd);
+  time_t end = time(NULL) + atoi(argv[1]);
+  uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL), rounds = 0;
+  int failed = 0;
+  calls = map_log(file);
+  while (calls && time(NULL) < end && failed < 3) {
+    memset(calls, 0, sizeof *calls);
+    int status = start(argv[0], seed, file);
+    if (status != 0) {
+      report(seed, status);
+      failed++;
+    }
+    seed++;
+    rounds++;
+  }
+  unlink(file);
+  if (!failed) printf("ok fuzz: %llu rounds of %d calls, the last with seed %llu\n", (unsigned long long)rounds, ROUND, (unsigned long long)seed - 1);
+  return failed != 0;
+}
