@@ -104,7 +104,7 @@ func operand(rt *runtime.Runtime, row *op.Row, i int, a *arg) (o runtime.Operand
 	case argNone:
 	case argTensor:
 		if o.Tensor = rt.Acquire(a.bits); o.Tensor == nil {
-			return o, staleOperand(row, i)
+			return o, staleOperand(row, i, rt.Story(a.bits))
 		}
 	default:
 		o.Value, err = scalar(row, uint64(a.kind), a.bits)
@@ -131,12 +131,12 @@ func scalar(row *op.Row, kind, bits uint64) (v op.Value, err error) {
 }
 
 // staleOperand is the error for an operand whose handle is not valid.
-func staleOperand(row *op.Row, i int) error {
+func staleOperand(row *op.Row, i int, story string) error {
 	name := "?"
 	if n := len(row.In); n > 0 {
 		name = row.In[min(i, n-1)].Name
 	}
-	return status.Errorf(status.InvalidHandle, "[%s] operand %d (%s) is null, freed or not of a tensor; want a live tensor", row.Name, i, name)
+	return status.Errorf(status.InvalidHandle, "[%s] operand %d (%s) is null, freed or not of a tensor; want a live tensor%s", row.Name, i, name, story)
 }
 
 // attributes puts named attributes into the row's order; those that are absent stay unset.

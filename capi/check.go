@@ -29,9 +29,9 @@ func null(who string) error {
 	return status.Errorf(status.Invalid, "[%s] a pointer argument is null; want one to memory of the caller", who)
 }
 
-// stale is the error for a handle that names nothing of the kind.
-func stale(who, kind string) error {
-	return status.Errorf(status.InvalidHandle, "[%s] the handle is null, freed or not of a %s; want a live %s", who, kind, kind)
+// stale is the error for a handle that names nothing of the kind. story is what is known of it.
+func stale(who, kind, story string) error {
+	return status.Errorf(status.InvalidHandle, "[%s] the handle is null, freed or not of a %s; want a live %s%s", who, kind, kind, story)
 }
 
 // array is count elements of the caller's memory, which stays the caller's and is only read while the

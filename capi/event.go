@@ -14,7 +14,7 @@ import (
 func withEvent(who string, handle C.uint64_t, f func(*event) error) error {
 	e := events.Pin(uint64(handle))
 	if e == nil {
-		return stale(who, "event")
+		return stale(who, "event", events.Story(uint64(handle)))
 	}
 	defer events.Unpin(uint64(handle))
 	return f(e)
@@ -64,7 +64,7 @@ func goEventRecord(handle, streamHandle C.uint64_t, current *C.current_streams) 
 		}
 		s := streams.Pin(uint64(streamHandle))
 		if s == nil {
-			return stale("event_record", "stream")
+			return stale("event_record", "stream", streams.Story(uint64(streamHandle)))
 		}
 		defer streams.Unpin(uint64(streamHandle))
 		return e.Record(s.Stream)

@@ -51,7 +51,7 @@ func quickly(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream
 func operandOf(rt *runtime.Runtime, row *op.Row, i int, handle C.uint64_t, on *runtime.Stream) (*runtime.Tensor, error) {
 	t := rt.Acquire(uint64(handle))
 	if t == nil {
-		return nil, staleOperand(row, i)
+		return nil, staleOperand(row, i, rt.Story(uint64(handle)))
 	}
 	if w := t.Busy(on); w != 0 {
 		t.Release()
@@ -251,7 +251,7 @@ func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
 	return quick(0, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
-			return nil, stale("tensor_read", "tensor")
+			return nil, stale("tensor_read", "tensor", rt.Story(uint64(x)))
 		}
 		defer t.Release()
 		if w := t.Late(); w != 0 {
@@ -270,7 +270,7 @@ func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release C.uint64_t) 
 	return quick(release, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
-			return nil, stale("index", "tensor")
+			return nil, stale("index", "tensor", rt.Story(uint64(x)))
 		}
 		defer t.Release()
 		var room [8]runtime.IndexItem

@@ -146,7 +146,7 @@ func goOpCallInto(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs un
 		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
 			out := rt.Acquire(uint64(output))
 			if out == nil {
-				return stale(c.row.Name, "tensor")
+				return stale(c.row.Name, "tensor", rt.Story(uint64(output)))
 			}
 			defer out.Release()
 			return rt.CallInto(c.row, c.in, c.at, out, s)

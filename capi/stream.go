@@ -80,7 +80,7 @@ func onStream(who string, handle C.uint64_t, body func(*runtime.Stream) error) C
 	return try(func(*runtime.Runtime) error {
 		s := streams.Pin(uint64(handle))
 		if s == nil {
-			return stale(who, "stream")
+			return stale(who, "stream", streams.Story(uint64(handle)))
 		}
 		defer streams.Unpin(uint64(handle))
 		return body(s.Stream)

@@ -18,7 +18,7 @@ func onTensor(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtim
 	return try(func(rt *runtime.Runtime) error {
 		t := rt.Acquire(uint64(handle))
 		if t == nil {
-			return stale(who, "tensor")
+			return stale(who, "tensor", rt.Story(uint64(handle)))
 		}
 		defer t.Release()
 		return body(rt, t)

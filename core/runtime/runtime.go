@@ -70,6 +70,7 @@ func New(cfg Config) (*Runtime, error) {
 	for i, d := range cfg.MPS {
 		c, err := newContext(rt, place.MPS(int32(i)), d, cfg)
 		if err != nil {
+			_ = rt.Close() // the error above is the one to report
 			return nil, err
 		}
 		rt.mps = append(rt.mps, c)
@@ -105,8 +106,16 @@ func (rt *Runtime) Context(p place.Place) (*Context, error) {
 // Live is the number of tensors that callers hold.
 func (rt *Runtime) Live() int64 { return rt.tensors.Live() }
 
-// Close finishes all work and closes the devices. No other method may be running or follow.
+// Story is what became of the handle of a tensor, in builds with the tag invariants; else empty.
+func (rt *Runtime) Story(handle uint64) string { return rt.tensors.Story(handle) }
+
+// Close finishes all work and closes the devices. No other method may be running or follow. Tensors
+// that are still alive are status.Internal; with the build tag invariants the error says where they
+// were made.
 func (rt *Runtime) Close() error {
+	if n := rt.Live(); n > 0 {
+		return status.Errorf(status.Internal, "[close] %d tensors are alive; want none%s", n, rt.tensors.Leaks())
+	}
 	for _, c := range append([]*Context{rt.cpu}, rt.mps...) {
 		if err := c.close(); err != nil {
 			return err

@@ -30,6 +30,8 @@ type Table[T any] struct {
 	free []uint32 // indices of unused records, last in first out
 	size uint32   // records in chunks that exist
 	live int64
+
+	stories stories
 }
 
 // record is a value with its state: generation << 32 | alive | pins. A live handle counts as a pin.
@@ -54,7 +56,9 @@ func (t *Table[T]) New() (handle uint64, value *T) {
 	r := t.at(index)
 	generation := r.state.Load()>>32 + 1
 	r.state.Store(generation<<32 | alive | 1)
-	return t.kind | (generation&0xffffffff)<<28 | uint64(index), &r.value
+	handle = t.kind | (generation&0xffffffff)<<28 | uint64(index)
+	t.stories.begin(handle)
+	return handle, &r.value
 }
 
 func (t *Table[T]) take() (index uint32, ok bool) {
@@ -137,6 +141,7 @@ func (t *Table[T]) Free(handle uint64) bool {
 			return false
 		}
 		if r.state.CompareAndSwap(s, (s&^alive)-1) {
+			t.stories.end(handle)
 			if (s-1)&pinsMask == 0 {
 				t.recycle(r, handle)
 			}

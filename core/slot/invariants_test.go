@@ -1,0 +1,33 @@
+//go:build invariants
+
+package slot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func makes(t *Table[int]) uint64 {
+	h, _ := t.New()
+	return h
+}
+
+func frees(t *Table[int], h uint64) bool { return t.Free(h) }
+
+func TestStories(t *testing.T) {
+	table := NewTable(1, func(v *int) { *v = 0 })
+	require.Empty(t, table.Story(7))
+	h := makes(table)
+	require.Contains(t, table.Story(h), "slot.makes")
+	require.NotContains(t, table.Story(h), "freed at")
+	require.Contains(t, table.Leaks(), "slot.makes")
+	require.True(t, frees(table, h))
+	require.Contains(t, table.Story(h), "slot.makes")
+	require.Contains(t, table.Story(h), "slot.frees")
+	require.False(t, frees(table, h), "a second free")
+	require.Empty(t, table.Leaks())
+	again := makes(table)
+	require.NotEqual(t, h, again)
+	require.Contains(t, table.Story(h), "slot.frees", "the record serves another handle, the story is the old one's")
+}
