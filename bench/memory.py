@@ -9,6 +9,7 @@ copy of as many bytes as the limit. Medians; the bar is 1.1 times at 64 MiB.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import statistics
 import sys
@@ -99,14 +100,14 @@ def main() -> int:
         "paddle_mps, mps": lambda n: ours("mps", n),
         "numpy": numpy,
     }
-    try:
-        import torch as _
-
+    if importlib.util.find_spec("torch"):
         contestants["torch"] = torch
-    except ImportError:
+    else:
         print("torch is not installed: its lines stay away")
     good = True
-    print(f"{'x + y, float32':<24}{'MiB':>6}{'new, ms':>10}{'given, ms':>11}{'ratio':>8}{'bar':>10}{'GB/s':>8}{'of a copy':>11}")
+    print(
+        f"{'x + y, float32':<24}{'MiB':>6}{'new, ms':>10}{'given, ms':>11}{'ratio':>8}{'bar':>10}{'GB/s':>8}{'of a copy':>11}"
+    )
     for mib in (1, 16, 64, 256):
         n = mib << 18
         a, b = np.ones(n, np.float32), np.ones(n, np.float32)
@@ -118,7 +119,9 @@ def main() -> int:
                 verdict = f"{BAR} {'ok' if times <= BAR else 'MISSED'}"
                 good = good and times <= BAR
             speed = 3 * a.nbytes / fresh / 1e6
-            print(f"{name:<24}{mib:>6}{fresh:>10.2f}{into:>11.2f}{times:>8.2f}{verdict:>10}{speed:>8.1f}{speed / copy:>10.0%}")
+            print(
+                f"{name:<24}{mib:>6}{fresh:>10.2f}{into:>11.2f}{times:>8.2f}{verdict:>10}{speed:>8.1f}{speed / copy:>10.0%}"
+            )
     return 0 if good else 1
 
 

@@ -164,7 +164,9 @@ func (s *script) call(name string, in []runtime.Operand, at ...op.Value) *runtim
 	return ts[0]
 }
 
-func (s *script) two(name string, x, y *runtime.Tensor) *runtime.Tensor { return s.call(name, of(x, y)) }
+func (s *script) two(name string, x, y *runtime.Tensor) *runtime.Tensor {
+	return s.call(name, of(x, y))
+}
 
 func (s *script) scaled(x *runtime.Tensor, by float64) *runtime.Tensor {
 	return s.call("multiply", []runtime.Operand{{Tensor: x}, {Value: op.Value{Kind: op.Float, F: by}}})
