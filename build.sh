@@ -197,6 +197,11 @@ conformance_mps() {
     PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$2 py_test "$1" tests/conformance
 }
 
+# conformance_metal: the suite on the Metal device over what stands in for Apple's libraries.
+conformance_metal() {
+    PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY=$root/build/libfakemetal.so py_test conformance-metal tests/conformance
+}
+
 fuzz() {
     GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
         /^Fuzz/ { names = names " " $1 }
@@ -220,12 +225,14 @@ run_tests() {
     [ -z "$simd" ] || part go-portable go go_test '' ./kernels/...
     part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime ./core/slot
     part c lines sh tests/c/run.sh
+    part fakemetal lines sh tests/fakemetal/run.sh
     part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
     part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser --ignore=tests/processes
     part processes junit py_test processes tests/processes
     part conformance-cpu junit py_test conformance-cpu tests/conformance
     part conformance-mps junit conformance_mps conformance-mps ''
     part conformance-queue junit conformance_mps conformance-queue -1
+    part conformance-metal junit conformance_metal
     part readme junit py_test readme tests/readme
     part package junit py_test package tests/package
     part browser junit py_test browser tests/browser

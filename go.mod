@@ -2,7 +2,10 @@ module github.com/paddle-mps/paddle-mps
 
 go 1.26
 
-require github.com/stretchr/testify v1.11.1
+require (
+	github.com/ebitengine/purego v0.11.3
+	github.com/stretchr/testify v1.11.1
+)
 
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect

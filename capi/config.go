@@ -3,20 +3,23 @@ package main
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
 // config is what the environment asks for.
 type config struct {
 	device  string        // PADDLE_MPS_DEVICE: auto, metal or host
+	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: stands in for Apple's; PADDLE_MPS_PREFER: msl or mpsgraph
 	threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
 	verbose int32         // MPS_VERBOSE: messages above this level are dropped
 	pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
 	age     time.Duration // MPS_MAX_BUFFER_AGE: how long an idle heap is kept; 0: the runtime's choice
+	alone   bool          // PADDLE_MPS_FALLBACK=0: operators that the device lacks fail instead of running on the CPU
 	inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
 }
 
@@ -33,11 +36,19 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	default:
 		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_DEVICE is %q; want 'auto', 'metal' or 'host'", c.device)
 	}
+	c.metal.Library = getenv("PADDLE_MPS_METAL_LIBRARY")
+	switch prefer := getenv("PADDLE_MPS_PREFER"); prefer {
+	case "", "msl":
+	case "mpsgraph":
+		c.metal.Prefer = metal.PreferGraphs
+	default:
+		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_PREFER is %q; want 'msl' or 'mpsgraph'", prefer)
+	}
 	verbose := "MPS_VERBOSE"
 	if getenv(verbose) == "" {
 		verbose = "TRITON_MPS_VERBOSE"
 	}
-	var level, threads, age int64
+	var level, threads, age, fallback int64
 	for _, v := range []struct {
 		name     string
 		to       *int64
@@ -46,6 +57,7 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	}{
 		{verbose, &level, defaultVerbose, 0, math.MaxInt32},
 		{"PADDLE_MPS_NUM_THREADS", &threads, 0, 1, 4096},
+		{"PADDLE_MPS_FALLBACK", &fallback, 1, 0, 1},
 		{"MPS_MAX_POOL_SIZE", &c.pool, 0, 1, math.MaxInt64},
 		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
 		{"PADDLE_MPS_INLINE", &c.inline, 0, -1, math.MaxInt64},
@@ -57,6 +69,7 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	if c.inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
 		c.inline = -1 // nothing is below 0 elements
 	}
+	c.alone = fallback == 0
 	c.verbose, c.threads, c.age = int32(level), int(threads), time.Duration(age)*time.Millisecond
 	return c, nil
 }
@@ -73,8 +86,8 @@ func number(name, text string, absent, low, high int64) (int64, error) {
 	return n, nil
 }
 
-// noMPS says why there is no mps device on a machine.
-func noMPS(goos, goarch string) string {
+// noMPS says why there is no mps device on a machine; why is nil where nobody tried to open one.
+func noMPS(goos, goarch string, why error) string {
 	system, processor := goos, goarch
 	switch goos {
 	case "linux":
@@ -87,12 +100,9 @@ func noMPS(goos, goarch string) string {
 	if goarch == "amd64" {
 		processor = "x86-64"
 	}
-	why := "without Metal"
-	if goos == "darwin" {
-		why = "and this version has no Metal device yet"
+	reason := "without Metal"
+	if why != nil {
+		reason = "and " + strings.TrimPrefix(why.Error(), "[metal] ")
 	}
-	return fmt.Sprintf("mps is not available: this is %s %s %s. Use place='cpu', or PADDLE_MPS_DEVICE=host for an emulated mps (CPU speed).", system, processor, why)
+	return fmt.Sprintf("mps is not available: this is %s %s %s. Use place='cpu', or PADDLE_MPS_DEVICE=host for an emulated mps (CPU speed).", system, processor, reason)
 }
-
-// here is noMPS for this machine.
-func here() string { return noMPS(runtime.GOOS, runtime.GOARCH) }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -30,6 +31,10 @@ func TestReadConfig(t *testing.T) {
 		"nothing":         {nil, func(*config) {}},
 		"device":          {[]string{"PADDLE_MPS_DEVICE", "host"}, func(c *config) { c.device = "host" }},
 		"metal":           {[]string{"PADDLE_MPS_DEVICE", "metal"}, func(c *config) { c.device = "metal" }},
+		"library":         {[]string{"PADDLE_MPS_METAL_LIBRARY", "/lib/x.so"}, func(c *config) { c.metal.Library = "/lib/x.so" }},
+		"shaders first":   {[]string{"PADDLE_MPS_PREFER", "msl"}, func(*config) {}},
+		"graphs first":    {[]string{"PADDLE_MPS_PREFER", "mpsgraph"}, func(c *config) { c.metal.Prefer = metal.PreferGraphs }},
+		"no fallback":     {[]string{"PADDLE_MPS_FALLBACK", "0"}, func(c *config) { c.alone = true }},
 		"threads":         {[]string{"PADDLE_MPS_NUM_THREADS", "3"}, func(c *config) { c.threads = 3 }},
 		"verbose":         {[]string{"MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 3 }},
 		"alias":           {[]string{"TRITON_MPS_VERBOSE", "0"}, func(c *config) { c.verbose = 0 }},
@@ -53,6 +58,8 @@ func TestReadConfig(t *testing.T) {
 func TestReadConfigNamesWhatIsWrong(t *testing.T) {
 	for name, values := range map[string][]string{
 		"PADDLE_MPS_DEVICE":      {"cuda", "HOST", " "},
+		"PADDLE_MPS_FALLBACK":    {"2", "yes"},
+		"PADDLE_MPS_PREFER":      {"MSL", "host"},
 		"PADDLE_MPS_NUM_THREADS": {"0", "-1", "two", "1.5", "99999"},
 		"MPS_VERBOSE":            {"-1", "loud"},
 		"TRITON_MPS_VERBOSE":     {"yes"},
@@ -70,8 +77,26 @@ func TestReadConfigNamesWhatIsWrong(t *testing.T) {
 
 func TestNoMPS(t *testing.T) {
 	require.Equal(t, "mps is not available: this is Linux x86-64 without Metal. Use place='cpu', or PADDLE_MPS_DEVICE=host for an emulated mps (CPU speed).",
-		noMPS("linux", "amd64"))
-	require.Contains(t, noMPS("darwin", "arm64"), "this is macOS arm64 and this version has no Metal device yet. Use place='cpu'")
+		noMPS("linux", "amd64", nil))
+	require.Contains(t, noMPS("darwin", "arm64", status.Errorf(status.Unavailable, "[metal] the system shows no GPU")),
+		"this is macOS arm64 and the system shows no GPU. Use place='cpu'")
+}
+
+// TestGPUByName opens no GPU that is not asked for, and says how to ask.
+func TestGPUByName(t *testing.T) {
+	for _, c := range []struct {
+		device, library, goos, want string
+	}{
+		{"auto", "", "linux", "without Metal"},
+		{"metal", "", "linux", "without Metal"},
+		{"auto", "nowhere.so", "linux", "without Metal"},
+		{"metal", "nowhere.so", "linux", "and nowhere.so does not load"},
+		{"auto", "", "darwin", "and this version opens its GPU only by name (PADDLE_MPS_DEVICE=metal). Use"},
+	} {
+		gpu, err := openMetal(config{device: c.device, metal: metal.Config{Library: c.library}}, c.goos)
+		require.Nil(t, gpu)
+		require.Contains(t, noMPS(c.goos, "arm64", err), c.want)
+	}
 }
 
 func TestTimeout(t *testing.T) {

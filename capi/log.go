@@ -15,8 +15,9 @@ import (
 
 // Levels of messages, as in the C header.
 const (
-	logError int32 = 0
-	logInfo  int32 = 2
+	logError   int32 = 0
+	logWarning int32 = 1
+	logInfo    int32 = 2
 )
 
 // logger drops messages above its level and hands on the others: to standard error at once, to a
@@ -80,6 +81,15 @@ func (l *logger) say(level int32, text string) {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "paddle_mps: %s\n", text)
+}
+
+// runtime is what the runtime says.
+func (l *logger) runtime(warning bool, text string) {
+	if warning {
+		l.say(logWarning, text)
+	} else {
+		l.say(logInfo, text)
+	}
 }
 
 // deliver calls callbacks, one at a time.

@@ -4,6 +4,7 @@ package main
 import "C"
 
 import (
+	goruntime "runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
 // started is the runtime once it has been built, for those who must not build it.
@@ -43,15 +46,20 @@ func getenv(name string) string {
 	return C.GoString(C.getenv(key))
 }
 
-// devices are those of this build: the CPU, and an emulated mps where it is asked for by name.
+// devices are those of this machine: the CPU, and the GPU or an emulated mps where one is asked for by name.
 func devices(c config) runtime.Config {
 	cpu := host.New(host.Config{Threads: c.threads, UUID: identity(0)})
 	cfg := runtime.Config{
 		CPU: cpu, Limit: c.pool, MaxAge: c.age,
-		Reclaim: reclaim, Log: func(text string) { logs.say(logInfo, text) },
+		Reclaim: reclaim, NoFallback: c.alone, Log: logs.runtime,
 	}
 	if c.device != "host" {
-		cfg.NoMPS = here()
+		gpu, err := openMetal(c, goruntime.GOOS)
+		if gpu == nil {
+			cfg.NoMPS = noMPS(goruntime.GOOS, goruntime.GOARCH, err)
+			return cfg
+		}
+		cfg.MPS = []device.Device{gpu}
 		return cfg
 	}
 	cfg.MPS = []device.Device{host.New(host.Config{
@@ -62,6 +70,21 @@ func devices(c config) runtime.Config {
 		InlineLimit: c.inline,
 	})}
 	return cfg
+}
+
+// openMetal opens the GPU if it is asked for by name; nil without an error where there is nothing to try.
+func openMetal(c config, goos string) (device.Device, error) {
+	switch {
+	case goos != "darwin" && (c.device != "metal" || c.metal.Library == ""):
+		return nil, nil
+	case c.device != "metal":
+		return nil, status.Errorf(status.Unavailable, "[metal] this version opens its GPU only by name (PADDLE_MPS_DEVICE=metal)")
+	}
+	gpu, err := metal.Open(c.metal)
+	if err != nil {
+		return nil, err
+	}
+	return gpu, nil
 }
 
 // identity is a UUID (RFC 9562, version 8: of our own making) for a device that has none. It is that

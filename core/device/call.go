@@ -43,8 +43,10 @@ type Call struct {
 
 // Owner is whoever submitted a call.
 type Owner interface {
-	// Ready is asked by the stream just before the call runs. An error means that an input was
-	// never computed; the stream then skips the call and hands the error to Done.
+	// Ready is asked by the stream, in its order and before Done, once all work that the call waits
+	// for has ended: just before the call runs, or after it where a GPU ran it. An error means that
+	// an input was never computed; what came of the call then counts for nothing and the stream hands
+	// the error to Done.
 	Ready() error
 	// Done is called exactly once when the call has ended, with nil or what went wrong. The
 	// stream must not touch the call afterwards.

@@ -19,8 +19,9 @@ import (
 type Device interface {
 	// Info describes the device; it never changes and costs nothing.
 	Info() *Info
-	// NewHeap takes size bytes (> 0) from the system, zeroed and aligned to at least 4096 bytes.
-	// A refusal is status.OutOfMemory; the runtime decides what to give back before it asks again.
+	// NewHeap takes size bytes (> 0) from the system, aligned to at least 4096 bytes; nobody may count
+	// on what is in them. A refusal is status.OutOfMemory; the runtime decides what to give back before
+	// it asks again.
 	NewHeap(size int64) (Heap, error)
 	// NewStream makes an independent queue of work.
 	NewStream() (Stream, error)
@@ -102,6 +103,7 @@ type Key struct {
 type Info struct {
 	Name         string // "Apple M3 Max", "Emulated MPS (CPU: ...)"
 	Backend      string // "metal", "host" or "fake"
+	System       string // "macOS 15.2", where it decides what the device can do; empty elsewhere
 	TotalMemory  int64  // bytes of memory that the device can address
 	Recommended  int64  // bytes that one process should stay below
 	Major, Minor int    // GPU family, or 0.0 for host

@@ -86,7 +86,16 @@ type Python struct {
 
 // ULP is the largest error of an element on the host device, in units in the last place of the
 // result's dtype, against the exact result for the rounded inputs. Zero means exact.
-type ULP struct{ Float32, Float64, Half float64 }
+//
+// Metal is that of float32 on the Apple GPU, where it is more: what the Metal Shading Language Specification
+// (table 8.1) allows for the functions that a kernel calls; where several meet, twice the sum of their parts
+// and the roundings, because a unit of one may be two of another.
+type ULP struct{ Float32, Float64, Half, Metal float64 }
+
+func (u ULP) onMetal(units float64) ULP {
+	u.Metal = units
+	return u
+}
 
 // Attr declares an attribute.
 type Attr struct {

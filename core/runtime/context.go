@@ -15,17 +15,18 @@ import (
 
 // Context is a device with its memory, streams, generator and compiled programs.
 type Context struct {
-	rt       *Runtime
-	place    place.Place
-	dev      device.Device
-	info     *device.Info
-	memory   *alloc.Allocator
-	limits   limits
-	ageing   ageing
-	cause    atomic.Pointer[func() uint64] // names the call stack of an allocation, while a history is kept
-	programs programs
-	random   generator
-	inOrder  bool // calls are complete when Run returns: nothing needs waiting for
+	rt        *Runtime
+	place     place.Place
+	dev       device.Device
+	info      *device.Info
+	memory    *alloc.Allocator
+	limits    limits
+	ageing    ageing
+	fallbacks fallbacks
+	cause     atomic.Pointer[func() uint64] // names the call stack of an allocation, while a history is kept
+	programs  programs
+	random    generator
+	inOrder   bool // calls are complete when Run returns: nothing needs waiting for
 
 	submit sync.Mutex // around ordering, submitting and noting; unused when inOrder
 

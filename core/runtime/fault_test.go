@@ -70,7 +70,7 @@ func (h *mapped) Close() error {
 
 func (d *faulty) Compile(g *graph.Graph) (device.Program, error) {
 	if d.due("compile") {
-		return nil, status.Errorf(status.Unsupported, "[compile] injected")
+		return nil, status.Errorf(status.Device, "[compile] injected")
 	}
 	return d.Device.Compile(g)
 }

@@ -131,6 +131,9 @@ func (l *launch) submitFramed(row *op.Row) error {
 		return l.dispatch(nil)
 	}
 	program, err := l.ctx.find(row, &l.Call)
+	if err != nil && l.ctx.fallsBack(err) {
+		return l.fallBack(row, err)
+	}
 	if err == nil {
 		err = l.reserve(program)
 	}
@@ -192,22 +195,12 @@ func (l *launch) enqueue(program device.Program) {
 	}
 }
 
-// reserve gets the scratch memory that the program asks for.
+// reserve gets the scratch memory that the program asks for on the launch's stream.
 func (l *launch) reserve(p device.Program) error {
-	n := p.Workspace(&l.Call)
-	if n == 0 {
-		return nil
+	if l.ctx.inOrder {
+		return l.reserveFor(p, nil)
 	}
-	var dev device.Stream
-	if !l.ctx.inOrder {
-		dev = l.stream.dev
-	}
-	block, err := l.ctx.allocate(n, dev)
-	if err != nil {
-		return err
-	}
-	l.scratch, l.Workspace = block, block.Addr
-	return nil
+	return l.reserveFor(p, l.stream.dev)
 }
 
 // bits is a scalar as an element of a dtype, in the low bytes.

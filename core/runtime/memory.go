@@ -57,7 +57,13 @@ func (h heaps) NewHeap(size int64) (device.Heap, error) {
 
 func (c *Context) say(format string, args ...any) {
 	if c.rt.log != nil {
-		c.rt.log(fmt.Sprintf(format, args...))
+		c.rt.log(false, fmt.Sprintf(format, args...))
+	}
+}
+
+func (c *Context) warn(format string, args ...any) {
+	if c.rt.log != nil {
+		c.rt.log(true, fmt.Sprintf(format, args...))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // programs is the compiled programs of a device by key. A small direct-mapped table in front answers
@@ -17,9 +18,11 @@ type programs struct {
 	all   map[device.Key]*compiled
 }
 
+// compiled is a program, or why the device has none.
 type compiled struct {
 	key     device.Key
 	program device.Program
+	lacking error
 }
 
 func (ps *programs) slot(k *device.Key) *atomic.Pointer[compiled] {
@@ -32,7 +35,7 @@ func (c *Context) find(row *op.Row, call *device.Call) (device.Program, error) {
 	key := c.dev.Key(row.ID, call)
 	slot := c.programs.slot(&key)
 	if e := slot.Load(); e != nil && same(&e.key, &key) {
-		return e.program, nil
+		return e.program, e.lacking
 	}
 	return c.lookUp(row, call, key, slot)
 }
@@ -49,17 +52,17 @@ func (c *Context) lookUp(row *op.Row, call *device.Call, key device.Key, slot *a
 	e := c.programs.all[key]
 	if e == nil {
 		p, err := c.dev.Compile(graphOf(row, call))
-		if err != nil {
+		if err != nil && status.CodeOf(err) != status.Unsupported {
 			return nil, err
 		}
 		if c.programs.all == nil {
 			c.programs.all = map[device.Key]*compiled{}
 		}
-		e = &compiled{key, p}
+		e = &compiled{key, p, err}
 		c.programs.all[key] = e
 	}
 	slot.Store(e)
-	return e.program, nil
+	return e.program, e.lacking
 }
 
 // graphOf is a call as the graph of one operator.

@@ -30,13 +30,16 @@ type Config struct {
 	Limit  int64           // bytes that each device may reserve; 0: 95 % of what it recommends
 	MaxAge time.Duration   // how long an idle heap is kept; 0: 60 s
 
+	// NoFallback has an operator that a device lacks fail, instead of running on the CPU.
+	NoFallback bool
+
 	// Reclaim is asked to free memory when an allocation of need bytes has tried everything else; true
 	// means that another try is worth it. nil: nobody is asked. It is called on the goroutine that
 	// allocates, with no lock held, and may use the runtime.
 	Reclaim func(need int64) bool
-	// Log hears what may interest whoever looks into memory: heaps made and given back, allocations
-	// refused. nil drops it. It is called with no lock held.
-	Log func(text string)
+	// Log hears what may interest somebody: heaps made and given back, allocations refused; as a warning,
+	// operators that a device lacks. nil drops it. It is called with no lock held.
+	Log func(warning bool, text string)
 }
 
 // Runtime is the devices of a process and the tensors on them.
@@ -51,14 +54,15 @@ type Runtime struct {
 	stores   sync.Pool // *storage
 	waits    waits
 	reclaim  func(need int64) bool
-	log      func(text string)
+	log      func(warning bool, text string)
+	fallback bool
 }
 
 const tensorKind = 1 // in handles
 
 // New makes a runtime over devices, which it owns from here on.
 func New(cfg Config) (*Runtime, error) {
-	rt := &Runtime{noMPS: cfg.NoMPS, reclaim: cfg.Reclaim, log: cfg.Log}
+	rt := &Runtime{noMPS: cfg.NoMPS, reclaim: cfg.Reclaim, log: cfg.Log, fallback: !cfg.NoFallback}
 	rt.tensors = slot.NewTable(tensorKind, (*Tensor).drop)
 	rt.launches.New = func() any { return new(launch) }
 	rt.plans.New = func() any { return new(plan) }

@@ -23,10 +23,16 @@ var layers = []struct {
 	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
 	{[]string{"alloc"}, []string{"core/device"}},
 	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},
+	{[]string{"objc"}, nil},
+	{[]string{"objc/mtl", "objc/mpsgraph"}, []string{"objc", "objc/mtl"}},
+	{[]string{"kernels/metal/..."}, []string{
+		"alloc", "core/dtype", "core/shape", "core/op", "core/graph", "core/device", "kernels/...", "objc/...",
+	}},
 	{[]string{"kernels", "kernels/host/...", "kernels/null"}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/graph", "core/device", "kernels/...",
 	}},
 	{[]string{"capi", "cmd/..."}, []string{"core/...", "kernels/...", "alloc", "internal/..."}},
+	{[]string{"internal/fakemetal"}, []string{"objc"}},
 	{[]string{"core/op/gen", "core/op/internal/...", "internal/..."}, []string{"core/..."}},
 	{[]string{"bench/alloc"}, []string{"alloc", "core/device"}},
 	{[]string{"examples/...", "tests/..."}, nil},
@@ -34,7 +40,8 @@ var layers = []struct {
 
 // thirdParty says which packages may import a module that is not ours; nil: only tests.
 var thirdParty = map[string][]string{
-	"github.com/stretchr/testify": nil,
+	"github.com/ebitengine/purego": {"objc"},
+	"github.com/stretchr/testify":  nil,
 }
 
 // TestImportsGoOneWay fails on an import that the layering forbids. Tests may look anywhere but
@@ -102,6 +109,9 @@ func TestRulesCanFail(t *testing.T) {
 		{"kernels/host", "core/runtime", false},
 		{"alloc", "core/runtime", false},
 		{"capi", "kernels/host", true},
+		{"capi", "objc", false},
+		{"kernels/metal", "objc/mtl", true},
+		{"kernels/host", "objc", false},
 		{"core/dtype", "core/shape", false},
 	} {
 		may, known := allowed(c.from)

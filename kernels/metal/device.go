@@ -1,0 +1,150 @@
+// Package metal is the device of Apple's GPUs: Metal, with kernels of our own, and MPSGraph.
+//
+// How a call runs: the stream takes it in order and hands it to its program, whose kernel encodes it
+// into the open command buffer (batch.go), as a dispatch of a compute kernel or as an executable of
+// MPSGraph. After some tens of dispatches, or when somebody waits, the command buffer is committed
+// (stream.go). A goroutine of the stream waits for committed buffers in order, looks at how each ended
+// and tells the owners of its calls (complete.go).
+//
+// What the device can run is in two registries (program.go), one a way: shader kernels under an
+// operator and a dtype, and lowerings to MPSGraph under the same. Which of the two comes first is a
+// preference; what neither has is status.Unsupported.
+//
+// The invariants: nothing is sent to Metal that Metal would abort on, because that ends the process; and
+// a goroutine that sends anything holds an autorelease pool.
+//
+// Everything Apple goes through objc; the package knows no selector. It makes no tensors and promotes no
+// dtypes.
+package metal
+
+import (
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/objc"
+	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
+	"github.com/paddle-mps/paddle-mps/objc/mtl"
+)
+
+// Config says how to open the device. The zero value is the GPU of a Mac.
+type Config struct {
+	Library string // a library that stands in for Apple's; "" for Apple's own
+	Prefer  Prefer // which way comes first where there are two
+
+	// Linger is how long work may lie in an open command buffer that nobody waits for; 0 for the
+	// default, below 0 for ever.
+	Linger time.Duration
+}
+
+// linger is long beside the time that a program takes to fill a command buffer, and short beside what
+// somebody who polls would notice.
+const linger = 5 * time.Millisecond
+
+// Device is the GPU.
+type Device struct {
+	info   device.Info
+	gpu    mtl.Device
+	graphs mpsgraph.Device
+	family int // of Apple's GPUs: 7 for M1
+	prefer Prefer
+	linger time.Duration
+
+	mu     sync.Mutex
+	clocks []clock // of streams that are closed
+}
+
+var _ device.Device = (*Device)(nil)
+
+// families of GPUs that the device runs on, newest first.
+var families = []mtl.GPUFamily{mtl.GPUFamilyApple10, mtl.GPUFamilyApple9, mtl.GPUFamilyApple8, mtl.GPUFamilyApple7}
+
+// oldest is the first macOS with everything that the device needs.
+const oldest = "13.0"
+
+// Open opens the GPU; status.Unavailable says why there is none.
+func Open(c Config) (*Device, error) {
+	if err := objc.Load(c.Library); err != nil {
+		return nil, err
+	}
+	defer objc.Pool().Close()
+	if v := objc.MacOS(); !v.AtLeast(oldest) {
+		return nil, status.Errorf(status.Unavailable, "[metal] this is macOS %s; want %s or later", v, oldest)
+	}
+	gpu, family, err := find()
+	if err != nil {
+		return nil, err
+	}
+	if c.Linger == 0 {
+		c.Linger = linger
+	}
+	d := &Device{
+		gpu: gpu, family: family, prefer: c.Prefer, linger: c.Linger,
+		graphs: objc.Retain(mpsgraph.NewDevice(gpu)),
+	}
+	d.describe()
+	return d, nil
+}
+
+// find is the first GPU of a family that we know, retained.
+func find() (mtl.Device, int, error) {
+	all, err := mtl.Devices()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer objc.Release(all)
+	names := ""
+	for i := range all.Len() {
+		gpu := mtl.Device(all.At(i))
+		for _, f := range families {
+			if gpu.SupportsFamily(f) && gpu.HasUnifiedMemory() {
+				return objc.Retain(gpu), int(f - 1000), nil
+			}
+		}
+		names += " " + gpu.Name()
+	}
+	if names == "" {
+		return 0, 0, status.Errorf(status.Unavailable, "[metal] the system shows no GPU")
+	}
+	return 0, 0, status.Errorf(status.Unavailable, "[metal] got%s; want a GPU of Apple silicon", names)
+}
+
+// describe asks the GPU what it is.
+func (d *Device) describe() {
+	d.info = device.Info{
+		Name:        d.gpu.Name(),
+		Backend:     "metal",
+		System:      "macOS " + objc.MacOS().String(),
+		TotalMemory: int64(objc.PhysicalMemory()),
+		Recommended: int64(d.gpu.RecommendedMaxWorkingSetSize()),
+		Major:       d.family,
+		UUID:        identity(d.gpu.RegistryID()),
+		Async:       true,
+		BFloat16:    true, // stored and converted by bits where macOS lacks it
+	}
+}
+
+// identity is a UUID (RFC 9562, version 8: of our own making) from the number by which the system knows
+// the GPU until it starts anew.
+func identity(registry uint64) (id [16]byte) {
+	copy(id[:], "metal\x00\x80m\x80")
+	binary.BigEndian.PutUint64(id[8:], registry)
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// Info describes the device.
+func (d *Device) Info() *device.Info { return &d.info }
+
+// NewEvent makes an event that counts as done.
+func (d *Device) NewEvent() (device.Event, error) { return &event{}, nil }
+
+// Close gives the GPU back. Streams, heaps and programs have been closed before.
+func (d *Device) Close() error {
+	d.releaseClocks()
+	objc.Release(d.graphs)
+	objc.Release(d.gpu)
+	return nil
+}

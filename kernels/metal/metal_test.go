@@ -1,0 +1,110 @@
+package metal
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/objc"
+)
+
+// TestInfo reads what the device says of itself.
+func TestInfo(t *testing.T) {
+	i := newRig(t, Config{}).Info()
+	require.Equal(t, "metal", i.Backend)
+	require.NotEmpty(t, i.Name)
+	require.Regexp(t, `^macOS \d+\.\d+$`, i.System)
+	require.GreaterOrEqual(t, i.Major, 7)
+	require.Positive(t, i.TotalMemory)
+	require.Positive(t, i.Recommended)
+	require.True(t, i.Async)
+	require.False(t, i.Float64)
+	require.EqualValues(t, 0x80, i.UUID[6]&0xf0, "version 8")
+	require.EqualValues(t, 0x80, i.UUID[8]&0xc0, "variant")
+}
+
+// TestAdd runs one operator both ways, with tensors and scalars on either side.
+func TestAdd(t *testing.T) {
+	for name, prefer := range map[string]Prefer{"shaders": PreferShaders, "graphs": PreferGraphs} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, Config{Prefer: prefer})
+			if prefer == PreferGraphs {
+				needGraphs(t, r.Device)
+			}
+			for _, n := range []int{1, 3, 1000} {
+				x, y := random(n), random(n)
+				for kind, in := range map[string][2]device.Operand{
+					"tensors":      {r.of(x...), r.of(y...)},
+					"scalar right": {r.of(x...), scalar(2, int64(n))},
+					"scalar left":  {scalar(-3, int64(n)), r.of(y...)},
+				} {
+					out := r.of(make([]float32, n)...)
+					c, o := call(out, in[0], in[1])
+					p := r.compile(c)
+					r.stream.Sync(r.stream.Run(p, c))
+					if _, isGraph := p.(*program).kernel.(*executable); isGraph && kind != "tensors" {
+						require.Error(t, <-o.ended)
+						continue
+					}
+					require.NoError(t, <-o.ended, kind)
+					for i, got := range floats(&out) {
+						a, b := x[i], y[i]
+						switch kind {
+						case "scalar right":
+							b = 2
+						case "scalar left":
+							a = -3
+						}
+						require.Equal(t, a+b, got, "%s, element %d of %d", kind, i, n)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestKeys tells calls apart that need different programs, and no others.
+func TestKeys(t *testing.T) {
+	r := newRig(t, Config{})
+	needGraphs(t, r.Device)
+	g := &Device{prefer: PreferGraphs, graphs: r.graphs}
+	a, b, out := r.of(random(8)...), r.of(random(8)...), r.of(random(8)...)
+	short := r.at(0, a.DType, 4)
+	add := op.MustByName("add").ID
+	key := func(d *Device, out device.Operand, in ...device.Operand) device.Key {
+		c, _ := call(out, in...)
+		return d.Key(add, c)
+	}
+	require.Equal(t, key(r.Device, out, a, b), key(r.Device, short, short, short), "shaders take every length")
+	require.NotEqual(t, key(g, out, a, b), key(g, short, short, short), "graphs take one")
+	require.Equal(t, key(g, out, a, b), key(g, out, b, a))
+	require.NotEqual(t, key(r.Device, out, a, b), key(r.Device, out, a, scalar(1, 8)))
+	require.NotEqual(t, key(r.Device, out, a, b), key(g, out, a, b))
+	c, _ := call(out, a, b)
+	require.Zero(t, testing.AllocsPerRun(100, func() { r.Key(add, c); g.Key(add, c) }))
+	other := op.MustByName("matmul").ID
+	require.Equal(t, device.Key{Op: other, DTypes: key(r.Device, out, a, b).DTypes}, r.Key(other, c))
+}
+
+// TestCompileRefuses says what it cannot do.
+func TestCompileRefuses(t *testing.T) {
+	r := newRig(t, Config{})
+	_, err := r.Compile(&graph.Graph{})
+	require.Equal(t, status.Unsupported, status.CodeOf(err))
+	c, _ := call(scalar(0, 2), scalar(0, 2), scalar(0, 2))
+	_, err = r.Compile(single(op.MustByName("matmul"), c))
+	require.Equal(t, status.Unsupported, status.CodeOf(err))
+	require.ErrorContains(t, err, "[matmul] metal has nothing for float32 of this layout")
+}
+
+// TestPipelinesThatFail are errors that say which function it was, and leave nothing behind.
+func TestPipelinesThatFail(t *testing.T) {
+	r := newRig(t, Config{})
+	defer objc.Pool().Close()
+	_, err := r.Device.compile(`kernel void add() {}`, "add", "none")
+	require.ErrorContains(t, err, "the shader has no function none")
+}

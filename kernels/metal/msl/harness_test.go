@@ -1,0 +1,128 @@
+package msl
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
+)
+
+// The compiler of the stand-in for Metal, tests/fakemetal/shader*.c, called without the rest of it.
+
+// binding is shader_binding.
+type binding struct {
+	base           unsafe.Pointer
+	length, offset uintptr
+}
+
+// dispatch is shader_dispatch.
+type dispatch struct {
+	buffers [31]binding
+	_       [31]uintptr // threadgroup
+	groups  [3]uint64
+	group   [3]uint64
+	threads [3]uint64
+}
+
+// options is shader_options.
+type options struct {
+	language uint32
+	_        bool           // fast math
+	_        unsafe.Pointer // function constants
+}
+
+var compiler struct {
+	compile func(source *byte, o *options, words **byte) uintptr
+	free    func(library uintptr)
+	find    func(library uintptr, name *byte) uintptr
+	run     func(function uintptr, d *dispatch) *byte
+	setenv  func(name, value *byte, overwrite int32) int32
+}
+
+// build makes the library of the compiler in the folder build/ and opens it.
+var build = sync.OnceValue(func() error {
+	_, file, _, _ := runtime.Caller(0)
+	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
+	fake, out := filepath.Join(root, "tests", "fakemetal"), filepath.Join(root, "build", "libshader.so")
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	cc := exec.Command("cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-DSHADER_FOLDER=\""+fake+"/shader\"", "-o", out,
+		"shader_source.c", "shader_build.c", "shader_run.c", "shader_switch_amd64.S", "shader_switch_arm64.S", "-ldl", "-lm", "-lpthread")
+	cc.Dir = fake
+	if words, err := cc.CombinedOutput(); err != nil {
+		return &exec.Error{Name: "cc: " + string(words), Err: err}
+	}
+	h, err := purego.Dlopen(out, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return err
+	}
+	for name, f := range map[string]any{
+		"shader_compile": &compiler.compile, "shader_library_free": &compiler.free, "shader_find": &compiler.find,
+		"shader_run": &compiler.run, "setenv": &compiler.setenv,
+	} {
+		purego.RegisterLibFunc(f, h, name)
+	}
+	return nil
+})
+
+func needCompiler(t testing.TB) {
+	if err := build(); err != nil {
+		t.Skipf("the shader compiler of tests/fakemetal does not build here: %v", err)
+	}
+}
+
+func text(p *byte) string {
+	if p == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(p, n))
+}
+
+func zero(s string) *byte {
+	b := append([]byte(s), 0)
+	return &b[0]
+}
+
+// kernel is a compiled form.
+type kernel struct {
+	library, function uintptr
+}
+
+func compile(t testing.TB, source string) *kernel {
+	var words *byte
+	l := compiler.compile(zero(source), &options{language: 3 << 16}, &words)
+	require.NotZero(t, l, "%s\n%s", text(words), source)
+	t.Cleanup(func() { compiler.free(l) })
+	f := compiler.find(l, zero(Name))
+	require.NotZero(t, f)
+	return &kernel{l, f}
+}
+
+// run runs a kernel over n threads with memory as its arguments, each checked to its last byte.
+func (k *kernel) run(t testing.TB, n int64, arguments ...[]byte) {
+	d := &dispatch{groups: [3]uint64{(uint64(n) + 63) / 64, 1, 1}, group: [3]uint64{64, 1, 1}, threads: [3]uint64{uint64(n), 1, 1}}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	for i, a := range arguments {
+		pin.Pin(unsafe.SliceData(a))
+		d.buffers[i] = binding{unsafe.Pointer(unsafe.SliceData(a)), uintptr(len(a)), 0}
+	}
+	require.Empty(t, text(compiler.run(k.function, d)))
+}
+
+// worst has arithmetic as inexact as the specification allows until the test ends.
+func worst(t testing.TB) {
+	compiler.setenv(zero("FAKEMETAL_WORST"), zero("1"), 1)
+	t.Cleanup(func() { compiler.setenv(zero("FAKEMETAL_WORST"), zero("0"), 1) })
+}

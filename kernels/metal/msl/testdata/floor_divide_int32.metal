@@ -1,0 +1,27 @@
+
+typedef int T;
+typedef uint W;
+
+kernel void run(device int *out [[buffer(0)]],
+    device const int *in0 [[buffer(1)]],
+    device const int *in1 [[buffer(2)]],
+    constant Shape<int> &shape [[buffer(3)]],
+    device uint *fault [[buffer(4)]],
+    uint i [[thread_position_in_grid]]) {
+    int at0 = shape.first[0];
+    int at1 = shape.first[1];
+    uint rest = i;
+    for (uint axis = shape.rank; axis-- > 0;) {
+        const uint k = rest % shape.dims[axis];
+        rest /= shape.dims[axis];
+        at0 += int(k) * shape.strides[0][axis];
+        at1 += int(k) * shape.strides[1][axis];
+    }
+    const int x = in0[at1];
+    const int y = in1[i];
+    if (y == 0) {
+        *fault = 1;
+        return;
+    }
+    out[at0] = int(floor_divide(x, y));
+}

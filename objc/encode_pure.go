@@ -1,0 +1,30 @@
+//go:build !cgo
+
+package objc
+
+import "unsafe"
+
+// Encode makes the sends of a dispatch one by one, in a build without C. Nobody else may use the encoder
+// meanwhile.
+func (d *Dispatch) Encode() {
+	defer Pool().Close()
+	e := d.Encoder
+	if d.Pipeline != 0 {
+		setComputePipelineState.Send(e, d.Pipeline)
+	}
+	defer pinned(d).Unpin()
+	for i := range d.arguments {
+		if d.length[i] == 0 {
+			setBuffer.Send(e, d.buffer[i], d.offset[i], uint64(i))
+			continue
+		}
+		// SAFETY: d is pinned, and Metal copies the bytes before it returns.
+		setBytes.Send(e, Pointer(unsafe.Pointer(&d.constant[d.offset[i]])), uint64(d.length[i]), uint64(i))
+	}
+	if d.Shared != 0 {
+		setThreadgroupMemory.Send(e, uint64(d.Shared), 0)
+	}
+	dispatchThreads.Send(e, dispatchThreads.Sel(), d.Threads, d.Group)
+}
+
+func bindEncoder() error { return nil }

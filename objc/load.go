@@ -1,0 +1,176 @@
+package objc
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// apple are the libraries of a Mac. They lie in the cache of the dynamic loader, with no file on disk.
+// CoreGraphics is there because without it a program on the command line is shown no GPU.
+var apple = []string{
+	"/usr/lib/libobjc.A.dylib",
+	"/System/Library/Frameworks/Foundation.framework/Foundation",
+	"/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics",
+	"/System/Library/Frameworks/Metal.framework/Metal",
+	"/System/Library/Frameworks/MetalPerformanceShaders.framework/MetalPerformanceShaders",
+	"/System/Library/Frameworks/MetalPerformanceShadersGraph.framework/MetalPerformanceShadersGraph",
+}
+
+// What Load finds. It is written once, before anything is sent.
+var (
+	msgSend, msgSendStruct uintptr
+	getClass, registerName uintptr
+	poolPush, poolPop      uintptr
+	retainObject, letGo    uintptr
+	libraries              []uintptr
+	system                 Version
+	loading                sync.Mutex
+	loaded                 bool
+	loadedFrom             string
+	operatingSystemVersion = DeclareMixed[func(ID, Sel) struct{ Major, Minor, Patch int64 }]("NSProcessInfo", "operatingSystemVersion")
+	processInfo            = Declare0[Class, ID]("NSProcessInfo", "processInfo")
+	classProcessInfo       = Named("NSProcessInfo")
+)
+
+// Load opens Apple's libraries, or the library at path in their stead, and resolves all that has been
+// declared. Libraries stay for as long as the process does: a second Load of the same path answers nil,
+// of another path status.Invalid. Where there is nothing to open it is status.Unavailable.
+func Load(path string) error {
+	loading.Lock()
+	defer loading.Unlock()
+	if loaded {
+		if path != loadedFrom {
+			return status.Errorf(status.Invalid, "[metal] %q is loaded already; one process cannot have %q too", loadedFrom, path)
+		}
+		return nil
+	}
+	names := apple
+	switch {
+	case path != "":
+		names = []string{path}
+	case runtime.GOOS != "darwin":
+		return status.Errorf(status.Unavailable, "[metal] %s has no Metal", runtime.GOOS)
+	}
+	if err := open(names); err != nil {
+		return err
+	}
+	if err := resolve(); err != nil {
+		return err
+	}
+	loaded, loadedFrom = true, path
+	return nil
+}
+
+func open(names []string) error {
+	libraries = libraries[:0]
+	for _, name := range names {
+		h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		if err != nil {
+			return status.Errorf(status.Unavailable, "[metal] %s does not load: %v", name, err)
+		}
+		libraries = append(libraries, h)
+	}
+	return nil
+}
+
+// resolve finds the functions of the runtime, then classes and selectors.
+func resolve() error {
+	for _, f := range []struct {
+		to   *uintptr
+		name string
+	}{
+		{&msgSend, "objc_msgSend"},
+		{&getClass, "objc_getClass"},
+		{&registerName, "sel_registerName"},
+		{&poolPush, "objc_autoreleasePoolPush"},
+		{&poolPop, "objc_autoreleasePoolPop"},
+		{&retainObject, "objc_retain"},
+		{&letGo, "objc_release"},
+	} {
+		var err error
+		if *f.to, err = Symbol(f.name); err != nil {
+			return err
+		}
+	}
+	msgSendStruct = msgSend
+	if runtime.GOARCH == "amd64" {
+		var err error
+		if msgSendStruct, err = Symbol("objc_msgSend_stret"); err != nil {
+			return err
+		}
+	}
+	for _, m := range declared {
+		m.sel = withCString(m.Selector, func(text uintptr) uintptr { return call(registerName, text) })
+		if m.bind != nil {
+			m.bind()
+		}
+	}
+	if err := classes(); err != nil {
+		return err
+	}
+	defer Pool().Close()
+	v := operatingSystemVersion.Send(processInfo.Send(classProcessInfo.Class()), operatingSystemVersion.Sel())
+	system = Version{v.Major, v.Minor}
+	return bindEncoder()
+}
+
+// classes looks up all named classes; one that a newer system has may be missing.
+func classes() error {
+	for _, c := range named {
+		c.class = Class(withCString(c.name, func(text uintptr) uintptr { return call(getClass, text) }))
+		if c.class == 0 && !c.optional {
+			return status.Errorf(status.Unavailable, "[metal] class %s is missing; want macOS 13 or later", c.name)
+		}
+	}
+	return nil
+}
+
+// Symbol is the address of a C function of the libraries.
+func Symbol(name string) (uintptr, error) {
+	for _, l := range libraries {
+		if at, err := purego.Dlsym(l, name); err == nil {
+			return at, nil
+		}
+	}
+	return 0, status.Errorf(status.Unavailable, "[metal] function %s is missing", name)
+}
+
+// Call calls a C function of integers and addresses.
+func Call(function uintptr, args ...uintptr) uintptr { return call(function, args...) }
+
+func call(function uintptr, args ...uintptr) uintptr {
+	f := frames.Get().(*frame)
+	n := copy(f[:], args)
+	r, _, _ := purego.SyscallN(function, f[:n]...)
+	frames.Put(f)
+	return r
+}
+
+// Version is that of a macOS.
+type Version struct{ Major, Minor int64 }
+
+// MacOS is the system that the libraries say they run on.
+func MacOS() Version { return system }
+
+// String is "15.2".
+func (v Version) String() string {
+	return strconv.FormatInt(v.Major, 10) + "." + strconv.FormatInt(v.Minor, 10)
+}
+
+// AtLeast reports whether v is since or newer; "" is older than any.
+func (v Version) AtLeast(since string) bool {
+	if since == "" {
+		return true
+	}
+	major, minor, _ := strings.Cut(since, ".")
+	minor, _, _ = strings.Cut(minor, ".")
+	a, _ := strconv.ParseInt(major, 10, 64)
+	b, _ := strconv.ParseInt(minor, 10, 64)
+	return v.Major > a || v.Major == a && v.Minor >= b
+}

@@ -1,0 +1,119 @@
+// Package mtl is Metal, one to one: an object is an integer of a type named after its protocol or class,
+// a wrapper is a method named after Apple's, and its comment says who owns what it answers: +1 is the
+// caller's to release, +0 lives until the autorelease pool is closed unless it is retained. What the
+// methods do and demand is in Apple's documentation and not repeated here.
+//
+// The package decides nothing and checks nothing. Metal ends the process on most misuse, so whoever
+// calls has ruled it out.
+package mtl
+
+import "github.com/paddle-mps/paddle-mps/objc"
+
+// Protocols and classes of Metal.
+type (
+	// Device is id<MTLDevice>.
+	Device uintptr
+	// Architecture is MTLArchitecture.
+	Architecture uintptr
+	// HeapDescriptor is MTLHeapDescriptor.
+	HeapDescriptor uintptr
+	// Heap is id<MTLHeap>.
+	Heap uintptr
+	// Buffer is id<MTLBuffer>.
+	Buffer uintptr
+	// CommandQueue is id<MTLCommandQueue>.
+	CommandQueue uintptr
+	// CommandBuffer is id<MTLCommandBuffer>.
+	CommandBuffer uintptr
+	// ComputeCommandEncoder is id<MTLComputeCommandEncoder>.
+	ComputeCommandEncoder uintptr
+	// BlitCommandEncoder is id<MTLBlitCommandEncoder>.
+	BlitCommandEncoder uintptr
+	// SharedEvent is id<MTLSharedEvent>.
+	SharedEvent uintptr
+	// CompileOptions is MTLCompileOptions.
+	CompileOptions uintptr
+	// Library is id<MTLLibrary>.
+	Library uintptr
+	// Function is id<MTLFunction>.
+	Function uintptr
+	// ComputePipelineState is id<MTLComputePipelineState>.
+	ComputePipelineState uintptr
+)
+
+// ResourceOptions is MTLResourceOptions.
+type ResourceOptions uint64
+
+// The options in use: memory that CPU and GPU share, in which Metal keeps writers and readers apart.
+const (
+	ResourceStorageModeShared         ResourceOptions = 0
+	ResourceHazardTrackingModeTracked ResourceOptions = 0x200
+)
+
+// HeapType is MTLHeapType.
+type HeapType int64
+
+// HeapTypePlacement lets the owner of the heap say where each resource lies.
+const HeapTypePlacement HeapType = 1
+
+// StorageMode is MTLStorageMode.
+type StorageMode uint64
+
+// StorageModeShared is memory of CPU and GPU.
+const StorageModeShared StorageMode = 0
+
+// HazardTrackingMode is MTLHazardTrackingMode. The default of a heap is untracked.
+type HazardTrackingMode uint64
+
+// HazardTrackingModeTracked makes Metal order the commands that touch a resource.
+const HazardTrackingModeTracked HazardTrackingMode = 2
+
+// GPUFamily is MTLGPUFamily.
+type GPUFamily int64
+
+// The families of Apple silicon in Macs: M1 is Apple7.
+const (
+	GPUFamilyApple7  GPUFamily = 1007
+	GPUFamilyApple8  GPUFamily = 1008
+	GPUFamilyApple9  GPUFamily = 1009
+	GPUFamilyApple10 GPUFamily = 1010
+)
+
+// CommandBufferStatus is MTLCommandBufferStatus.
+type CommandBufferStatus uint64
+
+// The two ends of a command buffer.
+const (
+	CommandBufferStatusCompleted CommandBufferStatus = 4
+	CommandBufferStatusError     CommandBufferStatus = 5
+)
+
+// CommandBufferErrorOutOfMemory is MTLCommandBufferErrorOutOfMemory, a code of MTLCommandBufferErrorDomain.
+const CommandBufferErrorOutOfMemory = 8
+
+// LanguageVersion is MTLLanguageVersion.
+type LanguageVersion uint64
+
+// The versions in use; 3.0 came with macOS 13.
+const (
+	LanguageVersion3_0 LanguageVersion = 0x30000
+	LanguageVersion3_1 LanguageVersion = 0x30001
+)
+
+// MathMode is MTLMathMode (macOS 15).
+type MathMode int64
+
+// MathModeSafe keeps to IEEE 754 where it matters: NaN, infinity, signed zero, order of operations.
+const MathModeSafe MathMode = 0
+
+// SizeAndAlign is MTLSizeAndAlign.
+type SizeAndAlign struct{ Size, Align uint64 }
+
+// Devices is MTLCopyAllDevices: an array of Device, +1.
+func Devices() (objc.Array, error) {
+	f, err := objc.Symbol("MTLCopyAllDevices")
+	if err != nil {
+		return 0, err
+	}
+	return objc.Array(objc.Call(f)), nil
+}

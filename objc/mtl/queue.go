@@ -1,0 +1,80 @@
+package mtl
+
+import "github.com/paddle-mps/paddle-mps/objc"
+
+var (
+	commandBuffer         = objc.Declare0[CommandQueue, CommandBuffer]("MTLCommandQueue", "commandBuffer")
+	computeCommandEncoder = objc.Declare0[CommandBuffer, ComputeCommandEncoder]("MTLCommandBuffer", "computeCommandEncoder")
+	blitCommandEncoder    = objc.Declare0[CommandBuffer, BlitCommandEncoder]("MTLCommandBuffer", "blitCommandEncoder")
+	encodeSignalEvent     = objc.Declare2[CommandBuffer, SharedEvent, uint64, objc.Void]("MTLCommandBuffer", "encodeSignalEvent:value:")
+	encodeWaitForEvent    = objc.Declare2[CommandBuffer, SharedEvent, uint64, objc.Void]("MTLCommandBuffer", "encodeWaitForEvent:value:")
+	commit                = objc.Declare0[CommandBuffer, objc.Void]("MTLCommandBuffer", "commit")
+	waitUntilCompleted    = objc.Declare0[CommandBuffer, objc.Void]("MTLCommandBuffer", "waitUntilCompleted")
+	bufferStatus          = objc.Declare0[CommandBuffer, CommandBufferStatus]("MTLCommandBuffer", "status")
+	bufferError           = objc.Declare0[CommandBuffer, objc.Error]("MTLCommandBuffer", "error")
+	gpuEndTime            = objc.DeclareMixed[func(CommandBuffer, objc.Sel) float64]("MTLCommandBuffer", "GPUEndTime")
+	kernelEndTime         = objc.DeclareMixed[func(CommandBuffer, objc.Sel) float64]("MTLCommandBuffer", "kernelEndTime")
+	endEncoding           = objc.Declare0[objc.ID, objc.Void]("MTLCommandEncoder", "endEncoding")
+	copyFromBuffer        = objc.Declare5[BlitCommandEncoder, Buffer, uint64, Buffer, uint64, uint64, objc.Void]("MTLBlitCommandEncoder", "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:")
+	signaledValue         = objc.Declare0[SharedEvent, uint64]("MTLSharedEvent", "signaledValue")
+	setSignaledValue      = objc.Declare1[SharedEvent, uint64, objc.Void]("MTLSharedEvent", "setSignaledValue:")
+)
+
+// CommandBuffer is -[MTLCommandQueue commandBuffer], +0; nil when there is none to be had.
+func (q CommandQueue) CommandBuffer() CommandBuffer { return commandBuffer.Send(q) }
+
+// ComputeCommandEncoder is -[MTLCommandBuffer computeCommandEncoder], +0; nil where it fails. Its
+// dispatches run as if one after the other.
+func (b CommandBuffer) ComputeCommandEncoder() ComputeCommandEncoder {
+	return computeCommandEncoder.Send(b)
+}
+
+// BlitCommandEncoder is -[MTLCommandBuffer blitCommandEncoder], +0; nil where it fails.
+func (b CommandBuffer) BlitCommandEncoder() BlitCommandEncoder { return blitCommandEncoder.Send(b) }
+
+// EncodeSignalEvent is -[MTLCommandBuffer encodeSignalEvent:value:]; no encoder is open.
+func (b CommandBuffer) EncodeSignalEvent(e SharedEvent, value uint64) {
+	encodeSignalEvent.Send(b, e, value)
+}
+
+// EncodeWaitForEvent is -[MTLCommandBuffer encodeWaitForEvent:value:]; no encoder is open.
+func (b CommandBuffer) EncodeWaitForEvent(e SharedEvent, value uint64) {
+	encodeWaitForEvent.Send(b, e, value)
+}
+
+// Commit is -[MTLCommandBuffer commit].
+func (b CommandBuffer) Commit() { commit.Send(b) }
+
+// WaitUntilCompleted is -[MTLCommandBuffer waitUntilCompleted]; the buffer has been committed.
+func (b CommandBuffer) WaitUntilCompleted() { waitUntilCompleted.Send(b) }
+
+// Status is -[MTLCommandBuffer status].
+func (b CommandBuffer) Status() CommandBufferStatus { return bufferStatus.Send(b) }
+
+// Error is -[MTLCommandBuffer error], +0; nil where there is none.
+func (b CommandBuffer) Error() objc.Error { return bufferError.Send(b) }
+
+// GPUEndTime is -[MTLCommandBuffer GPUEndTime]: seconds of the system's clock; 0 where nobody knows.
+func (b CommandBuffer) GPUEndTime() float64 { return gpuEndTime.Send(b, gpuEndTime.Sel()) }
+
+// KernelEndTime is -[MTLCommandBuffer kernelEndTime]: when the CPU was done with scheduling the buffer,
+// on the same clock.
+func (b CommandBuffer) KernelEndTime() float64 { return kernelEndTime.Send(b, kernelEndTime.Sel()) }
+
+// EndEncoding is -[MTLCommandEncoder endEncoding].
+func (e ComputeCommandEncoder) EndEncoding() { endEncoding.Send(objc.ID(e)) }
+
+// EndEncoding is -[MTLCommandEncoder endEncoding].
+func (e BlitCommandEncoder) EndEncoding() { endEncoding.Send(objc.ID(e)) }
+
+// Copy is -[MTLBlitCommandEncoder copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:]; offsets
+// and size are multiples of 4.
+func (e BlitCommandEncoder) Copy(from Buffer, at uint64, to Buffer, there, size uint64) {
+	copyFromBuffer.Send(e, from, at, to, there, size)
+}
+
+// SignaledValue is -[MTLSharedEvent signaledValue].
+func (e SharedEvent) SignaledValue() uint64 { return signaledValue.Send(e) }
+
+// SetSignaledValue is -[MTLSharedEvent setSignaledValue:]; the value only grows.
+func (e SharedEvent) SetSignaledValue(v uint64) { setSignaledValue.Send(e, v) }

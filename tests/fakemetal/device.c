@@ -1,0 +1,143 @@
+/*
+ * device.c - MTLDevice: what a GPU is and has. It is the GPU of an M1 unless FAKEMETAL_FAMILY says
+ * otherwise; limits are those of "Metal Feature Set Tables" for that family.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "metal_internal.h"
+
+/* ---- What all classes of Metal share. */
+
+void replace(id *field, id value) {
+  retain(value);
+  release(*field);
+  *field = value;
+}
+
+id labelled_label(id self) { return ((labelled *)self)->label; }
+void labelled_set_label(id self, SEL cmd, id label) { (void)cmd, replace(&((labelled *)self)->label, label); }
+id any_device(id self) { return (void)self, metal_device(); }
+
+static void labelled_dealloc(id self) { release(((labelled *)self)->label); }
+
+/* ---- Memory. */
+
+static _Atomic uint64_t taken;
+
+uint64_t device_taken(void) { return atomic_load(&taken); }
+uint64_t max_buffer_length(void) { return machine_memory() / 2; }
+
+static uint64_t pages(uint64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+
+bool device_take(uint64_t bytes) {
+  uint64_t before = atomic_fetch_add(&taken, pages(bytes));
+  if (before + pages(bytes) <= machine_memory()) return true;
+  atomic_fetch_sub(&taken, pages(bytes));
+  return false;
+}
+
+void device_give(uint64_t bytes) { atomic_fetch_sub(&taken, pages(bytes)); }
+
+/* ---- MTLDevice. */
+
+enum { APPLE1 = 1001, COMMON1 = 3001, COMMON3 = 3003, MAC2 = 2002, METAL3 = 5001, APPLE7 = 1007 };
+
+static id the_device, the_architecture;
+id metal_device(void) { return the_device; }
+
+static id device_name(id self) {
+  char text[64];
+  (void)self;
+  snprintf(text, sizeof text, "fakemetal (Apple GPU family %lld)", (long long)(gpu_family() - 1000));
+  return string_of(text);
+}
+
+static uint64_t device_registry_id(id self) { return (void)self, UINT64_C(0x1000003ab); }
+static id device_architecture(id self) { return (void)self, the_architecture; }
+
+/* The generations of Apple's GPUs have letters: g13 is Apple7, g14 Apple8, g15 and g16 Apple9. */
+static id architecture_name(id self) {
+  char text[64];
+  (void)self;
+  snprintf(text, sizeof text, "applegpu_g%lldg", (long long)(gpu_family() - APPLE7 + 13));
+  return string_of(text);
+}
+
+static BOOL device_supports(id self, SEL cmd, int64_t family) {
+  (void)self, (void)cmd;
+  if (family == METAL3) return gpu_family() >= APPLE7 && macos_at_least(13, 0);
+  if (family == MAC2) return gpu_family() >= APPLE7;
+  if (family >= COMMON1 && family <= COMMON3) return true;
+  return family >= APPLE1 && family <= gpu_family();
+}
+
+static BOOL yes(id self) { return (void)self, true; }
+static BOOL no(id self) { return (void)self, false; }
+static uint64_t device_working_set(id self) { return (void)self, machine_memory() / 4 * 3; }
+static uint64_t device_max_buffer(id self) { return (void)self, max_buffer_length(); }
+static uint64_t device_allocated(id self) { return (void)self, device_taken(); }
+static uint64_t device_max_threadgroup_memory(id self) { return (void)self, MAX_THREADGROUP_MEMORY; }
+static size3 device_max_threads(id self) { return (void)self, (size3){MAX_THREADS, MAX_THREADS, MAX_THREADS}; }
+
+static const method device_methods[] = {
+    INSTANCE("name", device_name),
+    INSTANCE("registryID", device_registry_id),
+    INSTANCE("architecture", device_architecture),
+    INSTANCE("supportsFamily:", device_supports),
+    INSTANCE("hasUnifiedMemory", yes),
+    INSTANCE("isHeadless", no),
+    INSTANCE("isLowPower", no),
+    INSTANCE("isRemovable", no),
+    INSTANCE("recommendedMaxWorkingSetSize", device_working_set),
+    INSTANCE("maxBufferLength", device_max_buffer),
+    INSTANCE("currentAllocatedSize", device_allocated),
+    INSTANCE("maxThreadsPerThreadgroup", device_max_threads),
+    INSTANCE("maxThreadgroupMemoryLength", device_max_threadgroup_memory),
+    INSTANCE("newCommandQueue", device_new_queue),
+    INSTANCE("newCommandQueueWithMaxCommandBufferCount:", device_new_queue_of),
+    INSTANCE("newHeapWithDescriptor:", device_new_heap),
+    INSTANCE("heapBufferSizeAndAlignWithLength:options:", device_heap_buffer_size),
+    INSTANCE("newBufferWithLength:options:", device_new_buffer),
+    INSTANCE("newBufferWithBytes:length:options:", device_new_buffer_bytes),
+    INSTANCE("newBufferWithBytesNoCopy:length:options:deallocator:", device_new_buffer_no_copy),
+    INSTANCE("newEvent", device_new_event),
+    INSTANCE("newSharedEvent", device_new_shared_event),
+    INSTANCE("newFence", device_new_fence),
+    INSTANCE("newLibraryWithSource:options:error:", device_new_library_source),
+    INSTANCE("newLibraryWithURL:error:", device_new_library_url),
+    INSTANCE("newComputePipelineStateWithFunction:error:", device_new_pipeline),
+};
+
+static const method architecture_methods[] = {INSTANCE("name", architecture_name)};
+
+/* Objects of these classes are made when somebody asks for the first of them. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_device(void) {
+  the_architecture = object_new("FakeArchitecture");
+  the_device = object_new("FakeDevice");
+  object_keep_for_ever(the_architecture);
+  object_keep_for_ever(the_device);
+}
+
+FAKEMETAL_API id MTLCreateSystemDefaultDevice(void) {
+  doing("MTLCreateSystemDefaultDevice");
+  pthread_once(&once, make_device);
+  return retain(the_device);
+}
+
+FAKEMETAL_API id MTLCopyAllDevices(void) {
+  doing("MTLCopyAllDevices");
+  pthread_once(&once, make_device);
+  return array_new(&the_device, 1);
+}
+
+__attribute__((constructor)) static void define(void) {
+  static const class_def definitions[] = {
+      {"FakeLabelled", "NSObject", NULL, sizeof(labelled), labelled_dealloc, NULL, 0},
+      {"FakeArchitecture", "NSObject", "MTLArchitecture", sizeof(object), NULL, METHODS(architecture_methods)},
+      {"FakeDevice", "NSObject", "MTLDevice", sizeof(object), NULL, METHODS(device_methods)},
+  };
+  for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++) class_define(&definitions[i]);
+}

@@ -1,0 +1,388 @@
+/*
+ * encoder.c - MTLComputeCommandEncoder and MTLBlitCommandEncoder: checks what is encoded at once, and
+ * appends it to the command buffer as work for the queue's thread.
+ *
+ * Sources: the pages of both protocols, and for limits "Metal Feature Set Tables". What the pages ask
+ * for on macOS in general is asked for here, also where an Apple GPU would do without.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "metal_internal.h"
+#include "shader.h"
+
+typedef struct {
+  id buffer;
+  uint64_t offset, length;
+  unsigned char *bytes; /* of setBytes, MAX_BYTES of room; length is not 0 where they are what is bound */
+} slot;
+
+typedef struct dispatch dispatch;
+
+typedef struct {
+  labelled head;
+  id command_buffer;
+  bool ended, concurrent;
+  uint64_t pass, covered;
+  id pipeline;
+  slot slots[SHADER_BUFFERS];
+  uint64_t threadgroup[SHADER_BUFFERS];
+  dispatch *open; /* of a concurrent encoder, since its last barrier */
+} encoder;
+
+/* A dispatch, with all that it needs when it runs. */
+struct dispatch {
+  dispatch *next;
+  const shader_function *function;
+  shader_dispatch what;
+  uint32_t writable; /* bit i: it may write what is bound at i */
+  _Alignas(16) unsigned char constants[];
+};
+
+/* ---- What both kinds share. */
+
+static encoder *encoder_new(id command_buffer, const char *class_name) {
+  command_buffer_check_open(command_buffer);
+  encoder *e = (encoder *)object_new(class_name);
+  command_buffer_set_encoder(command_buffer, &e->head.head);
+  e->command_buffer = retain(command_buffer);
+  e->pass = command_buffer_begin_pass(command_buffer, &e->covered);
+  count(COUNT_ENCODERS, 1);
+  autorelease(&e->head.head);
+  return e;
+}
+
+static encoder *open_encoder(id self) {
+  encoder *e = (encoder *)self;
+  if (e->ended) misuse("the encoder has ended encoding");
+  return e;
+}
+
+static void uses(encoder *e, id used, bool writes) {
+  command_buffer_keep(e->command_buffer, used);
+  buffer_hazard(used, writes, e->pass, e->covered);
+}
+
+static void flush(encoder *e);
+
+static void encoder_end(id self) {
+  encoder *e = open_encoder(self);
+  flush(e);
+  e->ended = true;
+  command_buffer_set_encoder(e->command_buffer, NULL);
+}
+
+static void encoder_dealloc(id self) {
+  encoder *e = (encoder *)self;
+  if (!e->ended) misuse("an encoder of class %s is released without endEncoding", class_title(self));
+  for (int i = 0; i < SHADER_BUFFERS; i++) release(e->slots[i].buffer), free(e->slots[i].bytes);
+  release(e->pipeline);
+  release(e->command_buffer);
+}
+
+static void encoder_update_fence(id self, SEL cmd, id fence) {
+  (void)cmd;
+  event_mark(fence, open_encoder(self)->pass);
+}
+
+static void encoder_wait_for_fence(id self, SEL cmd, id fence) {
+  (void)cmd;
+  encoder *e = open_encoder(self);
+  if (event_pass(fence) > e->covered) e->covered = event_pass(fence);
+}
+
+#define OF_ENCODER                                    \
+  LABELLED, OF_DEVICE,                                \
+  INSTANCE("endEncoding", encoder_end),               \
+  INSTANCE("updateFence:", encoder_update_fence),     \
+  INSTANCE("waitForFence:", encoder_wait_for_fence)
+
+/* ---- Compute: arguments. */
+
+id command_buffer_compute_encoder(id self) { return &encoder_new(self, "FakeComputeCommandEncoder")->head.head; }
+
+id command_buffer_compute_encoder_of(id self, SEL cmd, uint64_t dispatch_type) {
+  (void)cmd;
+  if (dispatch_type > 1) misuse("dispatch type %llu", (unsigned long long)dispatch_type);
+  encoder *e = encoder_new(self, "FakeComputeCommandEncoder");
+  e->concurrent = dispatch_type == 1;
+  return &e->head.head;
+}
+
+static uint64_t compute_dispatch_type(id self) { return ((encoder *)self)->concurrent; }
+static void compute_set_pipeline(id self, SEL cmd, id pipeline) { (void)cmd, replace(&open_encoder(self)->pipeline, pipeline); }
+
+static slot *slot_at(encoder *e, uint64_t index) {
+  if (index >= SHADER_BUFFERS) misuse("index %llu; there are %d", (unsigned long long)index, SHADER_BUFFERS);
+  return &e->slots[index];
+}
+
+static void compute_set_buffer(id self, SEL cmd, id buffer, uint64_t offset, uint64_t index) {
+  (void)cmd;
+  encoder *e = open_encoder(self);
+  slot *s = slot_at(e, index);
+  if (buffer && offset >= buffer_length(buffer))
+    misuse("offset %llu is not in the buffer, which has %zu bytes", (unsigned long long)offset, buffer_length(buffer));
+  enter(self);
+  if (buffer) command_buffer_keep(e->command_buffer, buffer);
+  replace(&s->buffer, buffer);
+  s->offset = offset, s->length = 0;
+  leave(self);
+}
+
+static void compute_set_offset(id self, SEL cmd, uint64_t offset, uint64_t index) {
+  slot *s = slot_at(open_encoder(self), index);
+  if (!s->buffer) misuse("no buffer is set at index %llu", (unsigned long long)index);
+  compute_set_buffer(self, cmd, s->buffer, offset, index);
+}
+
+static void compute_set_buffers(id self, SEL cmd, const id *buffers, const uint64_t *offsets, range r) {
+  for (uint64_t i = 0; i < r.length; i++) {
+    if (!is_live(buffers[i]) || (buffers[i] && !is_kind(buffers[i], "MTLBuffer"))) misuse("buffers[%llu] is no buffer", (unsigned long long)i);
+    compute_set_buffer(self, cmd, buffers[i], offsets[i], r.location + i);
+  }
+}
+
+static void compute_set_bytes(id self, SEL cmd, const void *bytes, uint64_t length, uint64_t index) {
+  (void)cmd;
+  slot *s = slot_at(open_encoder(self), index);
+  if (!bytes) misuse("bytes are NULL");
+  if (length == 0 || length > MAX_BYTES) misuse("%llu bytes; want 1 to %d", (unsigned long long)length, MAX_BYTES);
+  enter(self);
+  if (!s->bytes) s->bytes = malloc(MAX_BYTES);
+  memcpy(s->bytes, bytes, length);
+  replace(&s->buffer, NULL);
+  s->offset = 0, s->length = length;
+  leave(self);
+}
+
+static void compute_set_threadgroup(id self, SEL cmd, uint64_t length, uint64_t index) {
+  (void)cmd;
+  encoder *e = open_encoder(self);
+  slot_at(e, index);
+  if (length % 16 != 0) misuse("%llu bytes of threadgroup memory; want a multiple of 16", (unsigned long long)length);
+  if (length > MAX_THREADGROUP_MEMORY) misuse("%llu bytes of threadgroup memory; there are %d", (unsigned long long)length, MAX_THREADGROUP_MEMORY);
+  e->threadgroup[index] = length;
+}
+
+static void compute_use_resource(id self, SEL cmd, id resource, uint64_t usage) {
+  (void)cmd;
+  enum { READ = 1, WRITE = 2 };
+  if (usage == 0 || usage > (READ | WRITE)) misuse("usage %llu", (unsigned long long)usage);
+  if (is_kind(resource, "MTLBuffer")) uses(open_encoder(self), resource, (usage & WRITE) != 0);
+}
+
+static void compute_use_heap(id self, SEL cmd, id heap) { (void)cmd, command_buffer_keep(open_encoder(self)->command_buffer, heap); }
+
+/* ---- Compute: dispatches. */
+
+static char *run_dispatch(void *context) {
+  dispatch *d = context;
+  char *wrong = shader_run(d->function, &d->what);
+  if (wrong) misuse("%s", wrong);
+  return NULL;
+}
+
+/* bind takes what is bound at an index into the dispatch, after the constants that are there. */
+static size_t bind(encoder *e, dispatch *d, int i, size_t constants) {
+  slot *s = &e->slots[i];
+  bool writes = false;
+  if (shader_buffer(d->function, i, &writes) != SHADER_BUFFER) return constants;
+  if (s->buffer) {
+    d->what.buffers[i] = (shader_binding){buffer_bytes(s->buffer), buffer_length(s->buffer), s->offset};
+    d->writable |= writes ? UINT32_C(1) << i : 0;
+    uses(e, s->buffer, writes);
+    return constants;
+  }
+  if (s->length == 0) misuse("the kernel wants a buffer at index %d; none is set", i);
+  if (writes) misuse("the kernel writes at index %d, where constant bytes are set", i);
+  memcpy(d->constants + constants, s->bytes, s->length);
+  d->what.buffers[i] = (shader_binding){d->constants + constants, s->length, 0};
+  return constants + (s->length + 63) / 64 * 64;
+}
+
+static size_t room_of_constants(const encoder *e) {
+  size_t room = 0;
+  for (int i = 0; i < SHADER_BUFFERS; i++) room += (e->slots[i].length + 63) / 64 * 64;
+  return room;
+}
+
+static void bind_threadgroup(const encoder *e, dispatch *d) {
+  size_t total = shader_static_threadgroup(d->function);
+  for (int i = 0; i < SHADER_BUFFERS; i++) {
+    if (!shader_wants_threadgroup(d->function, i)) continue;
+    if (e->threadgroup[i] == 0) misuse("the kernel wants threadgroup memory at index %d; its length is not set", i);
+    total += d->what.threadgroup[i] = e->threadgroup[i];
+  }
+  if (total > MAX_THREADGROUP_MEMORY) misuse("%zu bytes of threadgroup memory; there are %d", total, MAX_THREADGROUP_MEMORY);
+}
+
+static void check_sizes(const encoder *e, size3 grid, size3 group) {
+  if (!e->pipeline) misuse("no compute pipeline state is set");
+  if (grid.width == 0 || grid.height == 0 || grid.depth == 0) misuse("the grid is empty");
+  if (group.width == 0 || group.height == 0 || group.depth == 0) misuse("the threadgroup is empty");
+  if (group.width > MAX_THREADS || group.height > MAX_THREADS || group.depth > MAX_THREADS ||
+      group.width * group.height * group.depth > MAX_THREADS)
+    misuse("%llu x %llu x %llu threads in a threadgroup; the pipeline takes %d", (unsigned long long)group.width,
+           (unsigned long long)group.height, (unsigned long long)group.depth, MAX_THREADS);
+  if (grid.width > UINT32_MAX || grid.height > UINT32_MAX || grid.depth > UINT32_MAX) misuse("positions in the grid exceed 32 bits");
+}
+
+/* conflicts says whether two dispatches that may run at once share memory that one of them writes. */
+static bool conflicts(const dispatch *a, const dispatch *b) {
+  for (int i = 0; i < SHADER_BUFFERS; i++)
+    for (int j = 0; j < SHADER_BUFFERS; j++) {
+      const shader_binding *x = &a->what.buffers[i], *y = &b->what.buffers[j];
+      bool written = (a->writable >> i & 1) || (b->writable >> j & 1);
+      if (written && x->base && (char *)x->base + x->offset == (char *)y->base + y->offset) return true;
+    }
+  return false;
+}
+
+static void append_dispatch(encoder *e, dispatch *d) {
+  count(COUNT_DISPATCHES, 1);
+  if (!e->concurrent) return command_buffer_append(e->command_buffer, run_dispatch, free, d, false);
+  for (const dispatch *o = e->open; o; o = o->next)
+    if (conflicts(o, d)) misuse("dispatches of a concurrent encoder share memory that one writes; want a memory barrier between them");
+  d->next = e->open, e->open = d;
+}
+
+/* flush appends the dispatches of a concurrent encoder in an order that nobody can rely on. */
+static void flush(encoder *e) {
+  uint64_t n = 0;
+  for (dispatch *d = e->open; d; d = d->next) n++;
+  for (; n > 0; n--) {
+    dispatch **at = &e->open;
+    for (uint64_t skip = random_bits() % n; skip > 0; skip--) at = &(*at)->next;
+    dispatch *d = *at;
+    *at = d->next;
+    command_buffer_append(e->command_buffer, run_dispatch, free, d, false);
+  }
+}
+
+static uint64_t groups_of(uint64_t threads, uint64_t group) { return (threads + group - 1) / group; }
+
+static void encode(id self, size3 threads, size3 group) {
+  encoder *e = open_encoder(self);
+  check_sizes(e, threads, group);
+  enter(self);
+  dispatch *d = calloc(1, sizeof *d + room_of_constants(e));
+  d->function = pipeline_function(e->pipeline);
+  command_buffer_keep(e->command_buffer, e->pipeline);
+  for (size_t i = 0, constants = 0; i < SHADER_BUFFERS; i++) constants = bind(e, d, (int)i, constants);
+  bind_threadgroup(e, d);
+  const uint64_t t[3] = {threads.width, threads.height, threads.depth}, g[3] = {group.width, group.height, group.depth};
+  for (int i = 0; i < 3; i++) d->what.threads[i] = t[i], d->what.group[i] = g[i], d->what.groups[i] = groups_of(t[i], g[i]);
+  append_dispatch(e, d);
+  leave(self);
+}
+
+static void compute_dispatch_threads(id self, SEL cmd, size3 threads, size3 group) { (void)cmd, encode(self, threads, group); }
+
+static void compute_dispatch_groups(id self, SEL cmd, size3 groups, size3 group) {
+  (void)cmd;
+  encode(self, (size3){groups.width * group.width, groups.height * group.height, groups.depth * group.depth}, group);
+}
+
+static void compute_barrier(id self, SEL cmd, uint64_t scope) {
+  (void)cmd;
+  if (scope == 0) misuse("the scope is empty");
+  flush(open_encoder(self));
+}
+
+static void compute_barrier_resources(id self, SEL cmd, const id *resources, uint64_t n) {
+  (void)cmd;
+  for (uint64_t i = 0; i < n; i++)
+    if (!is_live(resources[i]) || !is_kind(resources[i], "MTLResource")) misuse("resources[%llu] is no resource", (unsigned long long)i);
+  flush(open_encoder(self));
+}
+
+static const method compute_methods[] = {
+    OF_ENCODER,
+    INSTANCE("dispatchType", compute_dispatch_type),
+    INSTANCE("setComputePipelineState:", compute_set_pipeline),
+    INSTANCE("setBuffer:offset:atIndex:", compute_set_buffer),
+    INSTANCE("setBufferOffset:atIndex:", compute_set_offset),
+    INSTANCE("setBuffers:offsets:withRange:", compute_set_buffers),
+    INSTANCE("setBytes:length:atIndex:", compute_set_bytes),
+    INSTANCE("setThreadgroupMemoryLength:atIndex:", compute_set_threadgroup),
+    INSTANCE("useResource:usage:", compute_use_resource),
+    INSTANCE("useHeap:", compute_use_heap),
+    INSTANCE("dispatchThreads:threadsPerThreadgroup:", compute_dispatch_threads),
+    INSTANCE("dispatchThreadgroups:threadsPerThreadgroup:", compute_dispatch_groups),
+    INSTANCE("memoryBarrierWithScope:", compute_barrier),
+    INSTANCE("memoryBarrierWithResources:count:", compute_barrier_resources),
+};
+
+/* ---- Blit. */
+
+typedef struct {
+  char *to;
+  const char *from; /* NULL: fill with value */
+  size_t size;
+  int value;
+} transfer;
+
+static char *run_transfer(void *context) {
+  transfer *t = context;
+  if (t->from) memcpy(t->to, t->from, t->size);
+  else memset(t->to, t->value, t->size);
+  return NULL;
+}
+
+static void append_transfer(encoder *e, transfer given) {
+  transfer *t = malloc(sizeof *t);
+  *t = given;
+  command_buffer_append(e->command_buffer, run_transfer, free, t, false);
+}
+
+static void check_part(const char *what, id buffer, uint64_t offset, uint64_t size) {
+  if (size == 0) misuse("%s: the size is 0", what);
+  if (offset % 4 != 0 || size % 4 != 0)
+    misuse("%s: offset %llu and size %llu; macOS wants multiples of 4", what, (unsigned long long)offset, (unsigned long long)size);
+  if (offset > buffer_length(buffer) || size > buffer_length(buffer) - offset)
+    misuse("%s: offset %llu and size %llu leave the buffer of %zu bytes", what, (unsigned long long)offset, (unsigned long long)size, buffer_length(buffer));
+}
+
+id command_buffer_blit_encoder(id self) { return &encoder_new(self, "FakeBlitCommandEncoder")->head.head; }
+
+static void blit_copy(id self, SEL cmd, id from, uint64_t from_offset, id to, uint64_t to_offset, uint64_t size) {
+  (void)cmd;
+  encoder *e = open_encoder(self);
+  check_part("source", from, from_offset, size);
+  check_part("destination", to, to_offset, size);
+  transfer t = {(char *)buffer_bytes(to) + to_offset, (char *)buffer_bytes(from) + from_offset, size, 0};
+  if (t.to < t.from + size && t.from < t.to + size) misuse("source and destination overlap");
+  uses(e, from, false);
+  uses(e, to, true);
+  count(COUNT_COPIED_BYTES, (int64_t)size);
+  append_transfer(e, t);
+}
+
+static void blit_fill(id self, SEL cmd, id buffer, range r, uint8_t value) {
+  (void)cmd;
+  encoder *e = open_encoder(self);
+  check_part("range", buffer, r.location, r.length);
+  uses(e, buffer, true);
+  append_transfer(e, (transfer){(char *)buffer_bytes(buffer) + r.location, NULL, r.length, value});
+}
+
+static void blit_synchronize(id self, SEL cmd, id resource) {
+  (void)cmd, (void)resource;
+  open_encoder(self);
+}
+
+static const method blit_methods[] = {
+    OF_ENCODER,
+    INSTANCE("copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:", blit_copy),
+    INSTANCE("fillBuffer:range:value:", blit_fill),
+    INSTANCE("synchronizeResource:", blit_synchronize),
+};
+
+__attribute__((constructor)) static void define(void) {
+  static const class_def definitions[] = {
+      {"FakeComputeCommandEncoder", "FakeLabelled", "MTLComputeCommandEncoder", sizeof(encoder), encoder_dealloc, METHODS(compute_methods)},
+      {"FakeBlitCommandEncoder", "FakeLabelled", "MTLBlitCommandEncoder", sizeof(encoder), encoder_dealloc, METHODS(blit_methods)},
+  };
+  for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++) class_define(&definitions[i]);
+}

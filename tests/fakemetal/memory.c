@@ -1,0 +1,333 @@
+/*
+ * memory.c - MTLHeap and MTLBuffer.
+ *
+ * Memory is mapped, so that buffers begin at a page as Metal's do. In a placement heap buffers are
+ * windows that may overlap; one of an automatic heap has memory of its own, dirty, since Metal promises
+ * nothing about what is in it. Source: the pages of MTLHeap, MTLHeapDescriptor, MTLBuffer, MTLResource.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "metal_internal.h"
+
+enum { HEAP_AUTOMATIC = 0, HEAP_PLACEMENT = 1 };
+enum { DIRT = 0xa5 };
+
+typedef struct {
+  object head;
+  uint64_t size, storageMode, hazardTrackingMode, cpuCacheMode;
+  int64_t type;
+} heap_descriptor;
+
+typedef struct {
+  labelled head;
+  char *bytes; /* of a placement heap */
+  uint64_t size, used, options;
+  int64_t type;
+  hazard use;
+  pthread_mutex_t lock; /* of used */
+} heap;
+
+typedef struct {
+  labelled head;
+  heap *heap;
+  char *bytes;
+  uint64_t length, options, offset;
+  bool mapped; /* the bytes are its own */
+  hazard use;
+} buffer;
+
+static char *map(uint64_t size) {
+  char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+/* ---- MTLHeapDescriptor. */
+
+ACCESSORS(heap_descriptor, uint64_t, size)
+ACCESSORS(heap_descriptor, uint64_t, storageMode)
+ACCESSORS(heap_descriptor, uint64_t, hazardTrackingMode)
+ACCESSORS(heap_descriptor, uint64_t, cpuCacheMode)
+ACCESSORS(heap_descriptor, int64_t, type)
+
+static id heap_descriptor_new(class_ *self) {
+  heap_descriptor *d = (heap_descriptor *)object_make(self);
+  d->storageMode = STORAGE_PRIVATE;
+  return &d->head;
+}
+
+static uint64_t options_of(const heap_descriptor *d) {
+  uint64_t tracking = d->hazardTrackingMode == TRACKING_DEFAULT ? TRACKING_UNTRACKED : d->hazardTrackingMode;
+  return d->cpuCacheMode | d->storageMode << 4 | tracking << 8;
+}
+
+static const method heap_descriptor_methods[] = {
+    CLASS("new", heap_descriptor_new),
+    CLASS("alloc", heap_descriptor_new),
+    INSTANCE("size", heap_descriptor_size),
+    INSTANCE("setSize:", heap_descriptor_set_size),
+    INSTANCE("storageMode", heap_descriptor_storageMode),
+    INSTANCE("setStorageMode:", heap_descriptor_set_storageMode),
+    INSTANCE("hazardTrackingMode", heap_descriptor_hazardTrackingMode),
+    INSTANCE("setHazardTrackingMode:", heap_descriptor_set_hazardTrackingMode),
+    INSTANCE("cpuCacheMode", heap_descriptor_cpuCacheMode),
+    INSTANCE("setCpuCacheMode:", heap_descriptor_set_cpuCacheMode),
+    INSTANCE("type", heap_descriptor_type),
+    INSTANCE("setType:", heap_descriptor_set_type),
+};
+
+/* ---- MTLHeap. */
+
+id device_new_heap(id self, SEL cmd, id descriptor) {
+  (void)self, (void)cmd;
+  const heap_descriptor *d = (const heap_descriptor *)descriptor;
+  if (d->size == 0) misuse("the descriptor's size is 0");
+  if (d->type != HEAP_AUTOMATIC && d->type != HEAP_PLACEMENT) misuse("heap type %lld", (long long)d->type);
+  if (d->storageMode != STORAGE_SHARED && d->storageMode != STORAGE_PRIVATE)
+    misuse("heaps of an Apple GPU are shared or private; storage mode is %llu", (unsigned long long)d->storageMode);
+  if (fails(FAIL_HEAP) || d->size > machine_memory() || !device_take(d->size)) return NULL;
+  heap *h = (heap *)object_new("FakeHeap");
+  h->size = d->size, h->type = d->type, h->options = options_of(d);
+  h->use.untracked = tracking_of(h->options) == TRACKING_UNTRACKED;
+  pthread_mutex_init(&h->lock, NULL);
+  if (h->type == HEAP_PLACEMENT) h->bytes = map(h->size);
+  if (h->bytes && worst_case()) memset(h->bytes, DIRT, h->size < (64 << 20) ? h->size : (64 << 20));
+  count(COUNT_HEAPS, 1);
+  return &h->head.head;
+}
+
+static void heap_dealloc(id self) {
+  heap *h = (heap *)self;
+  if (h->bytes) munmap(h->bytes, h->size);
+  pthread_mutex_destroy(&h->lock);
+  device_give(h->size);
+}
+
+size_align device_heap_buffer_size(id self, SEL cmd, uint64_t length, uint64_t options) {
+  (void)self, (void)cmd, (void)options;
+  if (length == 0) misuse("length is 0");
+  return (size_align){(length + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN, HEAP_ALIGN};
+}
+
+static uint64_t heap_size(id self) { return ((heap *)self)->size; }
+static int64_t heap_type(id self) { return ((heap *)self)->type; }
+static uint64_t heap_storage(id self) { return (uint64_t)storage_of(((heap *)self)->options); }
+static uint64_t heap_tracking(id self) { return (uint64_t)tracking_of(((heap *)self)->options); }
+static uint64_t heap_options(id self) { return ((heap *)self)->options; }
+static uint64_t heap_used(id self) { return ((heap *)self)->used; }
+
+static uint64_t heap_available(id self, SEL cmd, uint64_t align) {
+  (void)cmd;
+  heap *h = (heap *)self;
+  if (h->type == HEAP_PLACEMENT) misuse("the heap is of type placement");
+  return (h->size - h->used) / (align ? align : 1) * (align ? align : 1);
+}
+
+/* heap_buffer makes a buffer after the checks that both kinds of heap have in common. */
+static buffer *heap_buffer(heap *h, uint64_t length, uint64_t options) {
+  if (length == 0) misuse("length is 0");
+  if (storage_of(options) != storage_of(h->options))
+    misuse("storage mode %d in a heap of storage mode %d", storage_of(options), storage_of(h->options));
+  if (tracking_of(options) != TRACKING_DEFAULT && tracking_of(options) != tracking_of(h->options))
+    misuse("hazard tracking mode %d in a heap of mode %d", tracking_of(options), tracking_of(h->options));
+  if (fails(FAIL_BUFFER)) return NULL;
+  buffer *b = (buffer *)object_new("FakeBuffer");
+  b->length = length, b->options = h->options;
+  b->heap = (heap *)retain(&h->head.head);
+  count(COUNT_BUFFERS, 1);
+  return b;
+}
+
+static bool heap_reserve(heap *h, uint64_t size) {
+  pthread_mutex_lock(&h->lock);
+  bool fits = h->used + size <= h->size;
+  if (fits) h->used += size;
+  pthread_mutex_unlock(&h->lock);
+  return fits;
+}
+
+static id heap_new_buffer(id self, SEL cmd, uint64_t length, uint64_t options) {
+  heap *h = (heap *)self;
+  if (h->type != HEAP_AUTOMATIC) misuse("the heap is of type placement; say an offset");
+  uint64_t size = length ? device_heap_buffer_size(self, cmd, length, options).size : 0;
+  if (size > h->size || !heap_reserve(h, size)) return NULL;
+  buffer *b = heap_buffer(h, length, options);
+  if (!b) return h->used -= size, NULL;
+  b->bytes = map(length), b->mapped = true;
+  memset(b->bytes, DIRT, length < PAGE ? length : PAGE);
+  return &b->head.head;
+}
+
+static id heap_new_buffer_at(id self, SEL cmd, uint64_t length, uint64_t options, uint64_t offset) {
+  heap *h = (heap *)self;
+  if (h->type != HEAP_PLACEMENT) misuse("the heap is of type automatic and takes no offset");
+  if (offset % HEAP_ALIGN != 0)
+    misuse("offset %llu is no multiple of %d, as heapBufferSizeAndAlignWithLength:options: demands", (unsigned long long)offset, HEAP_ALIGN);
+  uint64_t size = length ? device_heap_buffer_size(self, cmd, length, options).size : 0;
+  if (offset > h->size || size > h->size - offset)
+    misuse("offset %llu and size %llu leave the heap of %llu bytes", (unsigned long long)offset, (unsigned long long)size, (unsigned long long)h->size);
+  buffer *b = heap_buffer(h, length, options);
+  if (!b) return NULL;
+  b->bytes = h->bytes + offset, b->offset = offset;
+  pthread_mutex_lock(&h->lock);
+  h->used += size; /* windows that overlap are counted more than once, as Metal does */
+  pthread_mutex_unlock(&h->lock);
+  return &b->head.head;
+}
+
+static uint64_t purgeable(id self, SEL cmd, uint64_t state) {
+  (void)self, (void)cmd, (void)state;
+  enum { NON_VOLATILE = 2 };
+  return NON_VOLATILE;
+}
+
+static const method heap_methods[] = {
+    LABELLED,
+    OF_DEVICE,
+    INSTANCE("size", heap_size),
+    INSTANCE("type", heap_type),
+    INSTANCE("storageMode", heap_storage),
+    INSTANCE("hazardTrackingMode", heap_tracking),
+    INSTANCE("resourceOptions", heap_options),
+    INSTANCE("usedSize", heap_used),
+    INSTANCE("currentAllocatedSize", heap_size),
+    INSTANCE("maxAvailableSizeWithAlignment:", heap_available),
+    INSTANCE("newBufferWithLength:options:", heap_new_buffer),
+    INSTANCE("newBufferWithLength:options:offset:", heap_new_buffer_at),
+    INSTANCE("setPurgeableState:", purgeable),
+};
+
+/* ---- MTLBuffer. */
+
+/* owned makes a buffer of the device's, over bytes or over memory of its own. NULL where it fails. */
+static buffer *owned(void *bytes, uint64_t length, uint64_t options) {
+  if (length == 0) misuse("length is 0");
+  if (storage_of(options) == STORAGE_MEMORYLESS) misuse("buffers cannot be memoryless");
+  if (fails(FAIL_BUFFER) || length > max_buffer_length() || !device_take(length)) return NULL;
+  char *memory = bytes ? bytes : map(length);
+  if (!memory) return device_give(length), NULL;
+  buffer *b = (buffer *)object_new("FakeBuffer");
+  b->bytes = memory, b->mapped = !bytes, b->length = length;
+  b->options = tracking_of(options) == TRACKING_DEFAULT ? options | TRACKING_TRACKED << 8 : options;
+  b->use.untracked = tracking_of(b->options) == TRACKING_UNTRACKED;
+  count(COUNT_BUFFERS, 1);
+  return b;
+}
+
+id device_new_buffer(id self, SEL cmd, uint64_t length, uint64_t options) {
+  (void)self, (void)cmd;
+  return (id)owned(NULL, length, options);
+}
+
+id buffer_new(size_t length) { return (id)owned(NULL, length, 0); }
+
+id device_new_buffer_bytes(id self, SEL cmd, const void *bytes, uint64_t length, uint64_t options) {
+  (void)self, (void)cmd;
+  if (!bytes) misuse("bytes are NULL");
+  if (storage_of(options) == STORAGE_PRIVATE) misuse("private buffers cannot be made of bytes");
+  buffer *b = owned(NULL, length, options);
+  if (!b) return NULL;
+  memcpy(b->bytes, bytes, length);
+  count(COUNT_COPIED_BYTES, (int64_t)length);
+  return &b->head.head;
+}
+
+id device_new_buffer_no_copy(id self, SEL cmd, void *bytes, uint64_t length, uint64_t options, id deallocator) {
+  (void)self, (void)cmd, (void)deallocator;
+  if (!bytes) misuse("bytes are NULL");
+  if (storage_of(options) == STORAGE_PRIVATE) misuse("private buffers cannot be made of bytes");
+  if ((uintptr_t)bytes % PAGE != 0 || length % PAGE != 0) return NULL;
+  return (id)owned(bytes, length, options);
+}
+
+static void buffer_dealloc(id self) {
+  buffer *b = (buffer *)self;
+  if (b->mapped) munmap(b->bytes, b->length);
+  if (!b->heap) return device_give(b->length);
+  pthread_mutex_lock(&b->heap->lock);
+  b->heap->used -= (b->length + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN;
+  pthread_mutex_unlock(&b->heap->lock);
+  release(&b->heap->head.head);
+}
+
+void *buffer_bytes(id self) { return ((buffer *)self)->bytes; }
+size_t buffer_length(id self) { return ((buffer *)self)->length; }
+
+static void *buffer_contents(id self) {
+  buffer *b = (buffer *)self;
+  return storage_of(b->options) == STORAGE_PRIVATE ? NULL : b->bytes;
+}
+
+static void buffer_modified(id self, SEL cmd, range r) {
+  (void)cmd;
+  buffer *b = (buffer *)self;
+  if (storage_of(b->options) != STORAGE_MANAGED) misuse("the buffer is not managed");
+  if (r.location > b->length || r.length > b->length - r.location) misuse("the range leaves the buffer");
+}
+
+static uint64_t buffer_get_length(id self) { return ((buffer *)self)->length; }
+static uint64_t buffer_address(id self) { return (uintptr_t)((buffer *)self)->bytes; }
+static uint64_t buffer_options(id self) { return ((buffer *)self)->options; }
+static uint64_t buffer_storage(id self) { return (uint64_t)storage_of(((buffer *)self)->options); }
+static uint64_t buffer_tracking(id self) { return (uint64_t)tracking_of(((buffer *)self)->options); }
+static id buffer_heap(id self) { return (id)((buffer *)self)->heap; }
+static uint64_t buffer_offset(id self) { return ((buffer *)self)->offset; }
+static uint64_t buffer_allocated(id self) { return (((buffer *)self)->length + PAGE - 1) / PAGE * PAGE; }
+
+static const method buffer_methods[] = {
+    LABELLED,
+    OF_DEVICE,
+    INSTANCE("contents", buffer_contents),
+    INSTANCE("length", buffer_get_length),
+    INSTANCE("gpuAddress", buffer_address),
+    INSTANCE("didModifyRange:", buffer_modified),
+    INSTANCE("resourceOptions", buffer_options),
+    INSTANCE("storageMode", buffer_storage),
+    INSTANCE("hazardTrackingMode", buffer_tracking),
+    INSTANCE("heap", buffer_heap),
+    INSTANCE("heapOffset", buffer_offset),
+    INSTANCE("allocatedSize", buffer_allocated),
+    INSTANCE("setPurgeableState:", purgeable),
+};
+
+/* ---- Hazards. */
+
+static pthread_mutex_t hazard_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Resources of a heap are tracked as the heap is, all at once. */
+static hazard *hazard_of(id self) {
+  buffer *b = (buffer *)self;
+  return b->heap ? &b->heap->use : &b->use;
+}
+
+void buffer_hazard(id self, bool writes, uint64_t pass, uint64_t covered) {
+  hazard *h = hazard_of(self);
+  if (!h->untracked) return;
+  pthread_mutex_lock(&hazard_lock);
+  uint64_t writer = h->writer, reader = h->reader;
+  if (writes) h->writer = pass;
+  else h->reader = pass;
+  pthread_mutex_unlock(&hazard_lock);
+  if (writer > covered && writer != pass)
+    misuse("an untracked resource is used that an earlier pass writes; want a fence or an event between them");
+  if (writes && reader > covered && reader != pass)
+    misuse("an untracked resource is written that an earlier pass reads; want a fence or an event between them");
+}
+
+void buffer_settle(id self, uint64_t first, uint64_t last) {
+  hazard *h = hazard_of(self);
+  if (!h->untracked) return;
+  pthread_mutex_lock(&hazard_lock);
+  if (h->writer >= first && h->writer <= last) h->writer = 0;
+  if (h->reader >= first && h->reader <= last) h->reader = 0;
+  pthread_mutex_unlock(&hazard_lock);
+}
+
+__attribute__((constructor)) static void define(void) {
+  static const class_def definitions[] = {
+      {"MTLHeapDescriptor", "NSObject", NULL, sizeof(heap_descriptor), NULL, METHODS(heap_descriptor_methods)},
+      {"FakeHeap", "FakeLabelled", "MTLHeap", sizeof(heap), heap_dealloc, METHODS(heap_methods)},
+      {"FakeBuffer", "FakeLabelled", "MTLBuffer", sizeof(buffer), buffer_dealloc, METHODS(buffer_methods)},
+  };
+  for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++) class_define(&definitions[i]);
+}

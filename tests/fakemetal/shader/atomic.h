@@ -1,0 +1,45 @@
+/*
+ * atomic.h - atomic functions (section 6.15): relaxed order, as the specification has for compute.
+ */
+#pragma once
+
+namespace metal {
+
+enum memory_order { memory_order_relaxed = 0 };
+
+template <class T> struct atomic { T value; };
+#define SHADER_ATOMIC template <class T> inline
+
+SHADER_ATOMIC void atomic_store_explicit(volatile atomic<T> *a, T x, memory_order) { a->value = x; }
+SHADER_ATOMIC T atomic_load_explicit(const volatile atomic<T> *a, memory_order) { return a->value; }
+
+// Dispatches of two queues may touch one location, hence a loop and not a plain update.
+template <class T, class F> inline T shader_update(volatile atomic<T> *a, F step) {
+  T old, wanted;
+  __atomic_load(const_cast<T *>(&a->value), &old, __ATOMIC_RELAXED);
+  do wanted = step(old);
+  while (!__atomic_compare_exchange(const_cast<T *>(&a->value), &old, &wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return old;
+}
+
+SHADER_ATOMIC T atomic_exchange_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T) { return x; }); }
+SHADER_ATOMIC T atomic_fetch_add_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return T(o + x); }); }
+SHADER_ATOMIC T atomic_fetch_sub_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return T(o - x); }); }
+SHADER_ATOMIC T atomic_fetch_and_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return T(o & x); }); }
+SHADER_ATOMIC T atomic_fetch_or_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return T(o | x); }); }
+SHADER_ATOMIC T atomic_fetch_xor_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return T(o ^ x); }); }
+SHADER_ATOMIC T atomic_fetch_min_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return x < o ? x : o; }); }
+SHADER_ATOMIC T atomic_fetch_max_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return x > o ? x : o; }); }
+SHADER_ATOMIC bool atomic_compare_exchange_weak_explicit(volatile atomic<T> *a, T *expected, T x, memory_order, memory_order) {
+  return __atomic_compare_exchange(const_cast<T *>(&a->value), expected, &x, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+#undef SHADER_ATOMIC
+
+}  // namespace metal
+
+typedef metal::atomic<int> atomic_int;
+typedef metal::atomic<uint> atomic_uint;
+typedef metal::atomic<bool> atomic_bool;
+#if __METAL_VERSION__ >= 300
+typedef metal::atomic<float> atomic_float;
+#endif

@@ -1,0 +1,1 @@
+/* The compiler has read metal.h already. */

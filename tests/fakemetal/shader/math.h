@@ -1,0 +1,227 @@
+/*
+ * math.h - the functions of section 6 on scalars and vectors, with the errors of section 8.
+ *
+ * Each is computed in double precision and rounded once. Where the specification allows an error of n
+ * units in the last place and the fake runs in its worst case (FAKEMETAL_WORST=1), the result is moved
+ * by n units, up or down as its bits fall: table 8.1 for float, one unit for half (table 8.3). What is
+ * "correctly rounded" or exact there has no n here. In fast math, nothing is a nan or infinite.
+ */
+#pragma once
+
+namespace shader {
+
+// A result that may be wrong by some units in the last place.
+inline float inexact(float x, int ulp) {
+  if (!serve.worst) return x;
+  uint u = bits_of(x), size = u & 0x7fffffff;
+  if (size < 0x01000000 || size >= 0x7f000000) return x;
+  return float_of((u * 2654435761u >> 31) != 0 ? u + ulp : u - ulp);
+}
+
+inline half inexact(half x) {
+  ushort size = x.bits & 0x7fff;
+  if (!serve.worst || size < 0x0800 || size >= 0x7800) return x;
+  x.bits += (uint(x.bits) * 2654435761u >> 31) != 0 ? 1 : -1;
+  return x;
+}
+
+}  // namespace shader
+
+namespace metal {
+
+// Each function for float, then for half through float, then for vectors by element.
+#define SHADER_VECTOR1(name) \
+  template <class T, int N> inline auto name(const vec<T, N> &x) { vec<decltype(name(x[0])), N> r; for (int i = 0; i < N; i++) r[i] = name(x[i]); return r; }
+#define SHADER_VECTOR2(name) \
+  template <class T, int N> inline auto name(const vec<T, N> &x, const vec<T, N> &y) { vec<decltype(name(x[0], y[0])), N> r; for (int i = 0; i < N; i++) r[i] = name(x[i], y[i]); return r; } \
+  template <class T, int N> inline auto name(const vec<T, N> &x, T y) { return name(x, vec<T, N>(y)); }
+#define SHADER_VECTOR3(name) \
+  template <class T, int N> inline auto name(const vec<T, N> &x, const vec<T, N> &y, const vec<T, N> &z) { vec<decltype(name(x[0], y[0], z[0])), N> r; for (int i = 0; i < N; i++) r[i] = name(x[i], y[i], z[i]); return r; } \
+  template <class T, int N> inline auto name(const vec<T, N> &x, T y, T z) { return name(x, vec<T, N>(y), vec<T, N>(z)); }
+#if __METAL_VERSION__ >= 310
+#define SHADER_BFLOAT1(name) inline bfloat name(bfloat x) { return bfloat(name(float(x))); }
+#define SHADER_BFLOAT2(name) inline bfloat name(bfloat x, bfloat y) { return bfloat(name(float(x), float(y))); }
+#else
+#define SHADER_BFLOAT1(name)
+#define SHADER_BFLOAT2(name)
+#endif
+
+#define SHADER_EXACT1(name, value)                                    \
+  inline float name(float x) { return float(value); }                 \
+  inline half name(half h) { float x = h; return half(float(value)); } \
+  SHADER_BFLOAT1(name) SHADER_VECTOR1(name)
+#define SHADER_WITHIN1(name, ulp, value)                                                \
+  inline float name(float x) { return shader::inexact(float(value), ulp); }             \
+  inline half name(half h) { float x = h; return shader::inexact(half(float(value))); } \
+  SHADER_BFLOAT1(name) SHADER_VECTOR1(name)
+#define SHADER_EXACT2(name, value)                                                 \
+  inline float name(float x, float y) { return float(value); }                     \
+  inline half name(half g, half h) { float x = g, y = h; return half(float(value)); } \
+  SHADER_BFLOAT2(name) SHADER_VECTOR2(name)
+#define SHADER_WITHIN2(name, ulp, value)                                                              \
+  inline float name(float x, float y) { return shader::inexact(float(value), ulp); }                  \
+  inline half name(half g, half h) { float x = g, y = h; return shader::inexact(half(float(value))); } \
+  SHADER_BFLOAT2(name) SHADER_VECTOR2(name)
+
+// Subnormals are zero where the hardware flushes them.
+#define D(x) (double(x))
+SHADER_WITHIN1(exp, 4, __builtin_exp(D(x)))
+SHADER_WITHIN1(exp2, 4, __builtin_exp2(D(x)))
+SHADER_WITHIN1(exp10, 4, __builtin_pow(10.0, D(x)))
+SHADER_WITHIN1(log, 4, __builtin_log(D(x)))
+SHADER_WITHIN1(log2, 4, __builtin_log2(D(x)))
+SHADER_WITHIN1(log10, 4, __builtin_log10(D(x)))
+SHADER_WITHIN1(sin, 4, __builtin_sin(D(x)))
+SHADER_WITHIN1(cos, 4, __builtin_cos(D(x)))
+SHADER_WITHIN1(tan, 6, __builtin_tan(D(x)))
+SHADER_WITHIN1(sinpi, 4, __builtin_sin(D(x) * 3.14159265358979323846))
+SHADER_WITHIN1(cospi, 4, __builtin_cos(D(x) * 3.14159265358979323846))
+SHADER_WITHIN1(asin, 4, __builtin_asin(D(x)))
+SHADER_WITHIN1(acos, 4, __builtin_acos(D(x)))
+SHADER_WITHIN1(atan, 5, __builtin_atan(D(x)))
+SHADER_WITHIN1(sinh, 4, __builtin_sinh(D(x)))
+SHADER_WITHIN1(cosh, 4, __builtin_cosh(D(x)))
+SHADER_WITHIN1(tanh, 5, __builtin_tanh(D(x)))
+SHADER_WITHIN1(asinh, 4, __builtin_asinh(D(x)))
+SHADER_WITHIN1(acosh, 4, __builtin_acosh(D(x)))
+SHADER_WITHIN1(atanh, 5, __builtin_atanh(D(x)))
+SHADER_WITHIN2(pow, 16, __builtin_pow(D(x), D(y)))
+SHADER_WITHIN2(powr, 16, x < 0 ? __builtin_nan("") : __builtin_pow(D(x), D(y)))
+SHADER_WITHIN2(atan2, 6, __builtin_atan2(D(x), D(y)))
+
+SHADER_EXACT1(sqrt, __builtin_sqrt(D(x)))
+SHADER_EXACT1(rsqrt, 1.0 / __builtin_sqrt(D(x)))
+SHADER_EXACT1(floor, __builtin_floorf(x))
+SHADER_EXACT1(ceil, __builtin_ceilf(x))
+SHADER_EXACT1(trunc, __builtin_truncf(x))
+SHADER_EXACT1(round, __builtin_roundf(x))
+SHADER_EXACT1(rint, __builtin_rintf(x))
+SHADER_EXACT1(fabs, __builtin_fabsf(x))
+SHADER_EXACT1(fract, x - __builtin_floorf(x) < 1.0f ? x - __builtin_floorf(x) : 0x1.fffffep-1f)
+SHADER_EXACT2(fmod, __builtin_fmodf(x, y))
+SHADER_EXACT2(copysign, __builtin_copysignf(x, y))
+SHADER_EXACT2(fdim, x > y ? x - y : 0.0f)
+SHADER_EXACT2(nextafter, __builtin_nextafterf(x, y))
+#undef D
+
+inline float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? x : 0.0f; }
+inline half sign(half x) { return half(sign(float(x))); }
+SHADER_BFLOAT1(sign) SHADER_VECTOR1(sign)
+
+inline float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+inline half fma(half x, half y, half z) { return half(float(__builtin_fma(double(float(x)), double(float(y)), double(float(z))))); }
+SHADER_VECTOR3(fma)
+
+inline float ldexp(float x, int k) { return __builtin_ldexpf(x, k); }
+inline int ilogb(float x) { return __builtin_ilogbf(x); }
+inline float frexp(float x, int &e) { return __builtin_frexpf(x, &e); }
+inline float modf(float x, float &whole) { whole = trunc(x); return __builtin_isinf(x) ? copysign(0.0f, x) : x - whole; }
+inline float sincos(float x, float &c) { c = cos(x); return sin(x); }
+
+// Of a number and a nan, the number.
+#define SHADER_EXTREME(name, op)                                                               \
+  inline float f##name(float x, float y) { return x != x ? y : y != y ? x : x op y ? x : y; }  \
+  inline half f##name(half x, half y) { return half(f##name(float(x), float(y))); }            \
+  SHADER_BFLOAT2(f##name) SHADER_VECTOR2(f##name)                                              \
+  inline float name(float x, float y) { return f##name(x, y); }                                \
+  inline half name(half x, half y) { return f##name(x, y); }                                   \
+  SHADER_BFLOAT2(name)                                                                         \
+  template <class T, class = typename shader::when<shader::plain<T>::integer>::type>           \
+  inline T name(T x, T y) { return x op y ? x : y; }                                           \
+  SHADER_VECTOR2(name)
+SHADER_EXTREME(min, <)
+SHADER_EXTREME(max, >)
+#undef SHADER_EXTREME
+
+template <class T, class = typename shader::when<shader::scalar<T>::value>::type>
+inline T clamp(T x, T low, T high) { return min(max(x, low), high); }
+SHADER_VECTOR3(clamp)
+inline float saturate(float x) { return clamp(x, 0.0f, 1.0f); }
+inline half saturate(half x) { return clamp(x, half(0), half(1)); }
+inline float mix(float x, float y, float a) { return x + (y - x) * a; }
+inline float step(float edge, float x) { return x < edge ? 0.0f : 1.0f; }
+
+inline float abs(float x) { return __builtin_fabsf(x); }
+inline half abs(half x) { x.bits &= 0x7fff; return x; }
+template <class T, class = typename shader::when<shader::plain<T>::integer>::type>
+inline T abs(T x) { return x < 0 ? T(0 - static_cast<ulong>(x)) : x; }
+SHADER_BFLOAT1(abs) SHADER_VECTOR1(abs)
+
+#if defined(__METAL_FAST__)
+#define SHADER_TEST(name, value) inline bool name(float) { return (value) != 0 && false; }
+#else
+#define SHADER_TEST(name, value) inline bool name(float x) { return value; }
+#endif
+#define SHADER_TESTS(name, value) SHADER_TEST(name, value) inline bool name(half x) { return name(float(x)); } SHADER_VECTOR1(name)
+#if defined(__METAL_FAST__)
+SHADER_TESTS(isnan, 0)
+SHADER_TESTS(isinf, 0)
+inline bool isfinite(float) { return true; }
+inline bool isfinite(half) { return true; }
+#else
+SHADER_TESTS(isnan, (shader::bits_of(x) & 0x7fffffff) > 0x7f800000)
+SHADER_TESTS(isinf, (shader::bits_of(x) & 0x7fffffff) == 0x7f800000)
+inline bool isfinite(float x) { return (shader::bits_of(x) & 0x7fffffff) < 0x7f800000; }
+inline bool isfinite(half x) { return isfinite(float(x)); }
+#endif
+SHADER_VECTOR1(isfinite)
+#undef SHADER_TEST
+#undef SHADER_TESTS
+inline bool isnormal(float x) { return isfinite(x) && (shader::bits_of(x) & 0x7fffffff) >= 0x00800000; }
+inline bool signbit(float x) { return shader::bits_of(x) >> 31; }
+inline bool signbit(half x) { return x.bits >> 15; }
+SHADER_VECTOR1(signbit)
+
+template <class T, class = typename shader::when<shader::scalar<T>::value>::type>
+inline T select(T a, T b, bool c) { return c ? b : a; }
+template <class T, int N> inline vec<T, N> select(const vec<T, N> &a, const vec<T, N> &b, const vec<bool, N> &c) {
+  vec<T, N> r;
+  for (int i = 0; i < N; i++) r[i] = c[i] ? b[i] : a[i];
+  return r;
+}
+template <int N> inline bool any(const vec<bool, N> &x) { bool r = false; for (int i = 0; i < N; i++) r |= x[i]; return r; }
+template <int N> inline bool all(const vec<bool, N> &x) { bool r = true; for (int i = 0; i < N; i++) r &= x[i]; return r; }
+template <class T, int N> inline T dot(const vec<T, N> &x, const vec<T, N> &y) { T r = 0; for (int i = 0; i < N; i++) r += x[i] * y[i]; return r; }
+
+// Integers.
+inline uint mulhi(uint x, uint y) { return uint(ulong(x) * y >> 32); }
+inline int mulhi(int x, int y) { return int(long(x) * y >> 32); }
+inline ulong mulhi(ulong x, ulong y) { return ulong((unsigned __int128)x * y >> 64); }
+inline long mulhi(long x, long y) { return long((__int128)x * y >> 64); }
+inline uint popcount(uint x) { return __builtin_popcount(x); }
+inline ulong popcount(ulong x) { return __builtin_popcountl(x); }
+inline int popcount(int x) { return __builtin_popcount(x); }
+inline uint clz(uint x) { return x ? __builtin_clz(x) : 32; }
+inline uint ctz(uint x) { return x ? __builtin_ctz(x) : 32; }
+inline ulong clz(ulong x) { return x ? __builtin_clzl(x) : 64; }
+inline ulong ctz(ulong x) { return x ? __builtin_ctzl(x) : 64; }
+inline uint rotate(uint x, uint n) { return x << (n & 31) | x >> (-n & 31); }
+inline uint reverse_bits(uint x) { uint r = 0; for (int i = 0; i < 32; i++) r = r << 1 | (x >> i & 1); return r; }
+template <class T> inline T absdiff(T x, T y) { return x > y ? x - y : y - x; }
+inline uint extract_bits(uint x, uint offset, uint n) { return n == 32 ? x >> offset : x >> offset & ((1u << n) - 1); }
+template <class T, class = typename shader::when<shader::plain<T>::integer>::type> inline T addsat(T x, T y) { T r; return __builtin_add_overflow(x, y, &r) ? (x > 0 ? numeric_limits<T>::max() : numeric_limits<T>::min()) : r; }
+template <class T, class = typename shader::when<shader::plain<T>::integer>::type> inline T mad24(T x, T y, T z) { return x * y + z; }
+
+#undef SHADER_EXACT1
+#undef SHADER_EXACT2
+#undef SHADER_WITHIN1
+#undef SHADER_WITHIN2
+#undef SHADER_BFLOAT1
+#undef SHADER_BFLOAT2
+#undef SHADER_VECTOR1
+#undef SHADER_VECTOR2
+#undef SHADER_VECTOR3
+
+// The two precisions are one here; what is allowed to fast:: alone is not imitated.
+namespace precise {
+using metal::exp; using metal::exp2; using metal::exp10; using metal::log; using metal::log2; using metal::log10;
+using metal::sin; using metal::cos; using metal::tan; using metal::asin; using metal::acos; using metal::atan; using metal::atan2;
+using metal::sinh; using metal::cosh; using metal::tanh; using metal::asinh; using metal::acosh; using metal::atanh;
+using metal::pow; using metal::powr; using metal::sqrt; using metal::rsqrt; using metal::sincos;
+using metal::floor; using metal::ceil; using metal::trunc; using metal::round; using metal::rint; using metal::fabs;
+using metal::fmin; using metal::fmax; using metal::min; using metal::max; using metal::clamp; using metal::fmod; using metal::fma;
+using metal::abs; using metal::sign; using metal::sinpi; using metal::cospi; using metal::fract; using metal::saturate;
+}  // namespace precise
+namespace fast = precise;
+
+}  // namespace metal

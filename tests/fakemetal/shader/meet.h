@@ -1,0 +1,129 @@
+/*
+ * meet.h - where threads meet: barriers and SIMD-group functions (sections 6.9 and 6.10).
+ *
+ * All are inlined into the kernel, so that the place in the kernel tells one meeting from another.
+ */
+#pragma once
+
+#define SHADER_INLINE inline __attribute__((always_inline))
+
+namespace metal {
+
+enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
+inline mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(int(a) | int(b)); }
+
+SHADER_INLINE void threadgroup_barrier(mem_flags) { shader::serve.barrier(); }
+SHADER_INLINE void simdgroup_barrier(mem_flags) { char none, all[32]; shader::serve.exchange(&none, all, 0); }
+
+}  // namespace metal
+
+namespace shader {
+
+// What all lanes of a SIMD group have, and which of them take part.
+template <class T> struct lanes {
+  T v[32];
+  uint active;
+  bool has(uint i) const { return i < 32 && (active >> i & 1); }
+};
+
+inline uint first_of(uint active) { return __builtin_ctz(active); }
+
+}  // namespace shader
+
+#define SHADER_MEET(T, x) shader::lanes<T> all; all.active = shader::serve.exchange(&x, all.v, sizeof x)
+
+namespace metal {
+
+#define SHADER_FOLD(name, step)                                               \
+  template <class T> SHADER_INLINE T simd_##name(T x) {                       \
+    SHADER_MEET(T, x);                                                        \
+    T r = all.v[shader::first_of(all.active)];                                \
+    for (uint i = shader::first_of(all.active) + 1; i < 32; i++)              \
+      if (all.has(i)) r = step;                                               \
+    return r;                                                                 \
+  }
+SHADER_FOLD(sum, T(r + all.v[i]))
+SHADER_FOLD(product, T(r * all.v[i]))
+SHADER_FOLD(min, min(r, all.v[i]))
+SHADER_FOLD(max, max(r, all.v[i]))
+SHADER_FOLD(and, T(r & all.v[i]))
+SHADER_FOLD(or, T(r | all.v[i]))
+SHADER_FOLD(xor, T(r ^ all.v[i]))
+#undef SHADER_FOLD
+
+#define SHADER_PREFIX(name, start, op)                                   \
+  template <class T> SHADER_INLINE T simd_prefix_inclusive_##name(T x) { \
+    SHADER_MEET(T, x);                                                   \
+    T r = start;                                                         \
+    for (uint i = 0; i <= shader::serve.lane(); i++)                     \
+      if (all.has(i)) r = T(r op all.v[i]);                              \
+    return r;                                                            \
+  }                                                                      \
+  template <class T> SHADER_INLINE T simd_prefix_exclusive_##name(T x) { \
+    SHADER_MEET(T, x);                                                   \
+    T r = start;                                                         \
+    for (uint i = 0; i < shader::serve.lane(); i++)                      \
+      if (all.has(i)) r = T(r op all.v[i]);                              \
+    return r;                                                            \
+  }
+SHADER_PREFIX(sum, T(0), +)
+SHADER_PREFIX(product, T(1), *)
+#undef SHADER_PREFIX
+
+// What another lane has. A lane that takes no part has nothing that could be relied on: zero bits.
+template <class T> SHADER_INLINE T simd_shuffle(T x, ushort lane) {
+  SHADER_MEET(T, x);
+  return all.has(lane) ? all.v[lane] : T(0);
+}
+template <class T> SHADER_INLINE T simd_shuffle_xor(T x, ushort mask) {
+  SHADER_MEET(T, x);
+  uint lane = shader::serve.lane() ^ mask;
+  return all.has(lane) ? all.v[lane] : T(0);
+}
+template <class T> SHADER_INLINE T simd_shuffle_down(T x, ushort delta) {
+  SHADER_MEET(T, x);
+  uint lane = shader::serve.lane() + delta;
+  return lane >= 32 ? x : all.has(lane) ? all.v[lane] : T(0);
+}
+template <class T> SHADER_INLINE T simd_shuffle_up(T x, ushort delta) {
+  SHADER_MEET(T, x);
+  uint lane = shader::serve.lane() - delta;
+  return lane >= 32 ? x : all.has(lane) ? all.v[lane] : T(0);
+}
+template <class T> SHADER_INLINE T simd_shuffle_and_fill_down(T x, T fill, ushort delta) {
+  SHADER_MEET(T, x);
+  uint lane = shader::serve.lane() + delta;
+  return lane >= 32 ? fill : all.has(lane) ? all.v[lane] : T(0);
+}
+template <class T> SHADER_INLINE T simd_broadcast(T x, ushort lane) { return simd_shuffle(x, lane); }
+template <class T> SHADER_INLINE T simd_broadcast_first(T x) {
+  SHADER_MEET(T, x);
+  return all.v[shader::first_of(all.active)];
+}
+SHADER_INLINE bool simd_is_first() {
+  uint x = 0;
+  SHADER_MEET(uint, x);
+  return shader::first_of(all.active) == shader::serve.lane();
+}
+SHADER_INLINE ulong shader_ballot(bool x) {
+  SHADER_MEET(bool, x);
+  ulong r = 0;
+  for (uint i = 0; i < 32; i++)
+    if (all.has(i) && all.v[i]) r |= 1ul << i;
+  return r;
+}
+SHADER_INLINE bool simd_any(bool x) { return shader_ballot(x) != 0; }
+SHADER_INLINE bool simd_all(bool x) { return shader_ballot(!x) == 0; }
+class simd_vote {
+ public:
+  typedef ulong vote_t;
+  explicit simd_vote(ulong v = 0) : votes(v) {}
+  explicit operator vote_t() const { return votes; }
+  bool any() const { return votes != 0; }
+
+ private:
+  ulong votes;
+};
+SHADER_INLINE simd_vote simd_ballot(bool x) { return simd_vote(shader_ballot(x)); }
+
+}  // namespace metal

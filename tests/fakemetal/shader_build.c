@@ -1,0 +1,384 @@
+/*
+ * shader_build.c - has translated source compiled by the machine's C++ compiler, and loads the result.
+ *
+ * Compiled libraries are kept in a folder under the hash of everything that went into them, so that a
+ * shader is compiled once on a machine. Processes may share the folder: a file appears under its name
+ * only when it is whole.
+ *
+ * Environment: FAKEMETAL_CXX (the compiler; else c++, g++, clang++), FAKEMETAL_CACHE (the folder).
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shader_internal.h"
+
+#ifndef SHADER_FOLDER
+#error "SHADER_FOLDER is the folder of metal.h"
+#endif
+
+/* ---- Text. */
+
+void shader_append_bytes(shader_text *t, const char *bytes, size_t length) {
+  if (t->length + length + 1 > t->room) {
+    t->room = 2 * (t->length + length) + 256;
+    t->text = realloc(t->text, t->room);
+  }
+  memcpy(t->text + t->length, bytes, length);
+  t->text[t->length += length] = 0;
+}
+
+void shader_append(shader_text *t, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int n = vsnprintf(NULL, 0, format, list);
+  va_end(list);
+  char *s = malloc(n + 1);
+  va_start(list, format);
+  vsnprintf(s, n + 1, format, list);
+  va_end(list);
+  shader_append_bytes(t, s, n);
+  free(s);
+}
+
+char *shader_format(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int n = vsnprintf(NULL, 0, format, list);
+  va_end(list);
+  char *s = malloc(n + 1);
+  va_start(list, format);
+  vsnprintf(s, n + 1, format, list);
+  va_end(list);
+  return s;
+}
+
+static char *read_all(const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  shader_text t = {0};
+  char part[4096];
+  for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) shader_append_bytes(&t, part, n);
+  fclose(f);
+  return t.text ? t.text : shader_format("%s", "");
+}
+
+static bool write_all(const char *path, const char *text) {
+  FILE *f = fopen(path, "wb");
+  if (!f) return false;
+  bool good = fwrite(text, 1, strlen(text), f) == strlen(text);
+  return fclose(f) == 0 && good;
+}
+
+static uint64_t hash(uint64_t h, const char *s) {
+  for (; *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+  return (h ^ 0xff) * 0x100000001b3u;
+}
+
+/* ---- The compiler and its folder, found once. */
+
+static struct {
+  const char *compiler;
+  char *folder;
+  uint64_t headers; /* hash of the headers, the flags and the compiler */
+  bool clang;
+} tools;
+static pthread_once_t tools_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER; /* one compilation at a time a process */
+
+extern char **environ;
+
+/* spawn runs a program with its output in a file; -1 if it cannot be run. */
+static int spawn(const char *const *arguments, const char *output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t pid;
+  int status = posix_spawnp(&pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (status != 0) return -1;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const char *const headers[] = {"metal.h", "entry.h", "types.h", "math.h", "meet.h", "atomic.h"};
+
+static const char *const flags[] = {
+    "-std=c++17", "-x", "c++", "-fPIC", "-O1", "-g0", "-w", "-Werror=return-type", "-Wno-literal-suffix", "-nostdinc++", "-fno-exceptions", "-fno-rtti",
+    "-ffp-contract=off", "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsanitize=kernel-address", "-fsanitize=alignment",
+    "-I" SHADER_FOLDER, "-isystem", SHADER_FOLDER "/include",
+};
+static const char *const gcc_flags[] = {
+    "--param=asan-instrumentation-with-call-threshold=0", "--param=asan-stack=0", "--param=asan-globals=0", "-fmax-errors=5"};
+static const char *const clang_flags[] = {
+    "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-ferror-limit=5"};
+
+enum { MAX_ARGUMENTS = 64 };
+
+typedef struct {
+  const char *list[MAX_ARGUMENTS];
+  int count;
+} command;
+
+static void add(command *c, const char *argument) { c->list[c->count++] = argument; }
+
+/* mode adds what a library's options come to. */
+static void mode(command *c, const shader_library *l, char version[static 32]) {
+  snprintf(version, 32, "-D__METAL_VERSION__=%u", (l->language >> 16) * 100 + (l->language & 0xffff) * 10);
+  add(c, version);
+  add(c, "-D__METAL__");
+  if (l->fast) {
+    add(c, "-ffast-math");
+    add(c, "-D__METAL_FAST__");
+  }
+}
+
+static command compile_command(const shader_library *l, char version[static 32]) {
+  command c = {0};
+  add(&c, tools.compiler);
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) add(&c, flags[i]);
+  if (tools.clang)
+    for (size_t i = 0; i < sizeof clang_flags / sizeof *clang_flags; i++) add(&c, clang_flags[i]);
+  else
+    for (size_t i = 0; i < sizeof gcc_flags / sizeof *gcc_flags; i++) add(&c, gcc_flags[i]);
+  mode(&c, l, version);
+  return c;
+}
+
+static void find_folder(void) {
+  const char *given = getenv("FAKEMETAL_CACHE");
+  Dl_info self;
+  if (given) {
+    tools.folder = shader_format("%s", given);
+  } else if (dladdr((void *)shader_compile, &self) && strrchr(self.dli_fname, '/')) {
+    int length = strrchr(self.dli_fname, '/') - self.dli_fname;
+    tools.folder = shader_format("%.*s/shadercache", length, self.dli_fname);
+  } else {
+    tools.folder = shader_format("shadercache"); /* in the working directory */
+  }
+  mkdir(tools.folder, 0755);
+}
+
+static bool works(const char *compiler) {
+  char *log = shader_format("%s/version.%u", tools.folder, (unsigned)getpid());
+  const char *const arguments[] = {compiler, "--version", NULL};
+  bool good = spawn(arguments, log) == 0;
+  char *words = good ? read_all(log) : NULL;
+  if (words) {
+    tools.compiler = compiler;
+    tools.clang = strstr(words, "clang") != NULL;
+    tools.headers = hash(tools.headers, words);
+  }
+  unlink(log);
+  free(words);
+  free(log);
+  return words != NULL;
+}
+
+static void find_tools(void) {
+  static const char *const compilers[] = {"c++", "g++", "clang++"};
+  find_folder();
+  tools.headers = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+    char *path = shader_format(SHADER_FOLDER "/%s", headers[i]), *text = read_all(path);
+    if (text) tools.headers = hash(tools.headers, text);
+    free(text);
+    free(path);
+  }
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) tools.headers = hash(tools.headers, flags[i]);
+  const char *given = getenv("FAKEMETAL_CXX");
+  if (given) {
+    works(given);
+    return;
+  }
+  for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
+    if (works(compilers[i])) return;
+}
+
+static bool have_tools(char **error) {
+  pthread_once(&tools_once, find_tools);
+  if (tools.compiler) return true;
+  *error = shader_format("the fake compiles shaders with a C++ compiler, and none was found: install g++ or clang++, or set FAKEMETAL_CXX");
+  return false;
+}
+
+/* ---- Compiling. */
+
+/* run_compiler compiles input to output; NULL, or the compiler's words. */
+static char *run_compiler(command *c, const char *input, const char *output) {
+  char *log = shader_format("%s.log", output);
+  add(c, "-o");
+  add(c, output);
+  add(c, input);
+  add(c, NULL);
+  int status = spawn(c->list, log);
+  char *words = status == 0 ? NULL : read_all(log);
+  if (status != 0 && !words) words = shader_format("%s could not be run", tools.compiler);
+  unlink(log);
+  free(log);
+  return words;
+}
+
+/* prepare makes the precompiled header of a mode. Its name is the argument of -include. */
+static char *prepare(const shader_library *l, char **error) {
+  uint64_t h = tools.headers ^ l->language ^ (uint64_t)l->fast << 40;
+  char *name = shader_format("%s/metal-%016llx.h", tools.folder, (unsigned long long)h);
+  char *compiled = shader_format("%s.%s", name, tools.clang ? "pch" : "gch"), version[32];
+  if (access(compiled, R_OK) != 0) {
+    char *temporary = shader_format("%s.%u", compiled, (unsigned)getpid());
+    command c = compile_command(l, version);
+    c.list[3] = "c++-header";
+    *error = run_compiler(&c, SHADER_FOLDER "/metal.h", temporary);
+    if (!*error && rename(temporary, compiled) == 0) write_all(name, "#include \"metal.h\"\n");
+    free(temporary);
+  }
+  free(compiled);
+  if (!*error) return name;
+  free(name);
+  return NULL;
+}
+
+char *shader_preprocess(const shader_library *library, const char *source, char **error) {
+  if (!have_tools(error)) return NULL;
+  char *in = shader_format("%s/source.%u.%p", tools.folder, (unsigned)getpid(), (void *)library);
+  char *out = shader_format("%s.i", in), version[32], *text = NULL;
+  command c = {0};
+  add(&c, tools.compiler);
+  const char *const arguments[] = {"-E", "-x", "c++", "-std=c++17", "-nostdinc++", "-isystem", SHADER_FOLDER "/include"};
+  for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) add(&c, arguments[i]);
+  mode(&c, library, version);
+  if (write_all(in, source) && !(*error = run_compiler(&c, in, out))) text = read_all(out);
+  unlink(in);
+  unlink(out);
+  free(in);
+  free(out);
+  return text;
+}
+
+/* build compiles text to a shared object, unless that has been done before. Its path, or NULL. */
+static char *build(const shader_library *l, const char *text, char **error) {
+  uint64_t h = hash(tools.headers ^ l->language ^ (uint64_t)l->fast << 40, text);
+  char *path = shader_format("%s/%016llx.so", tools.folder, (unsigned long long)h), version[32];
+  if (access(path, R_OK) == 0) return path;
+  char *header = prepare(l, error);
+  if (header) {
+    char *in = shader_format("%s.%u.cc", path, (unsigned)getpid()), *out = shader_format("%s.%u", path, (unsigned)getpid());
+    command c = compile_command(l, version);
+    add(&c, "-shared");
+    add(&c, "-include");
+    add(&c, header);
+    add(&c, "-lm");
+    *error = write_all(in, text) ? run_compiler(&c, in, out) : shader_format("%s cannot be written", in);
+    if (!*error && rename(out, path) != 0) *error = shader_format("%s cannot be written", path);
+    unlink(in);
+    free(in);
+    free(out);
+    free(header);
+  }
+  if (!*error) return path;
+  free(path);
+  return NULL;
+}
+
+/* ---- Libraries. */
+
+/* load opens the object of a library and finds its entries. */
+static bool load(shader_library *l, const char *path, char **error) {
+  l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void (*start)(const shader_services *) = l->handle ? (void (*)(const shader_services *))dlsym(l->handle, "shader_start") : NULL;
+  const char **image = l->handle ? dlsym(l->handle, "shader_image") : NULL;
+  if (!start || !image) {
+    *error = shader_format("%s", dlerror());
+    return false;
+  }
+  shader_services services = shader_service;
+  services.worst = shader_worst_case();
+  start(&services);
+  l->image = image[0], l->image_end = image[1];
+  for (shader_function *f = l->functions; f; f = f->next)
+    if (!(f->entry = (shader_entry)dlsym(l->handle, f->symbol))) {
+      *error = shader_format("kernel '%s' has no entry", f->name);
+      return false;
+    }
+  return true;
+}
+
+static shader_library *make(const char *source, const shader_options *o, char **error) {
+  shader_library *l = calloc(1, sizeof *l);
+  l->source = shader_format("%s", source);
+  l->language = o->language, l->fast = o->fast;
+  bool macros = strstr(source, "#if") || strstr(source, "#define");
+  char *plain = macros ? shader_preprocess(l, source, error) : NULL, *text = NULL, *path = NULL;
+  if (!macros || plain) text = shader_translate(l, plain ? plain : source, o->constants, error);
+  if (text) path = build(l, text, error);
+  bool good = path && load(l, path, error);
+  free(plain);
+  free(text);
+  free(path);
+  if (good) return l;
+  shader_library_free(l);
+  return NULL;
+}
+
+shader_library *shader_compile(const char *source, const shader_options *options, char **error) {
+  *error = NULL;
+  if (!have_tools(error)) return NULL;
+  pthread_mutex_lock(&building);
+  shader_library *l = make(source, options, error);
+  pthread_mutex_unlock(&building);
+  return l;
+}
+
+shader_library *shader_specialize(const shader_library *library, const shader_constant *constants, char **error) {
+  shader_options o = {library->language, library->fast, constants};
+  return shader_compile(library->source, &o, error);
+}
+
+void shader_library_free(shader_library *l) {
+  if (!l) return;
+  for (shader_function *f = l->functions, *rest; f; f = rest) {
+    rest = f->next;
+    free(f->name);
+    free(f->symbol);
+    free(f);
+  }
+  if (l->handle) dlclose(l->handle);
+  free(l->source);
+  free(l);
+}
+
+const char *shader_name(const shader_library *l, int index) {
+  const shader_function *f = l->functions;
+  for (; f && index > 0; index--) f = f->next;
+  return f ? f->name : NULL;
+}
+
+const shader_function *shader_find(const shader_library *l, const char *name) {
+  const shader_function *f = l->functions;
+  while (f && strcmp(f->name, name)) f = f->next;
+  return f;
+}
+
+shader_kind shader_buffer(const shader_function *f, int index, bool *writable) {
+  *writable = f->buffers[index].writable;
+  return f->buffers[index].kind;
+}
+
+bool shader_wants_threadgroup(const shader_function *f, int index) { return f->threadgroup[index]; }
+
+size_t shader_static_threadgroup(const shader_function *f) { return f->declared; }

@@ -1,0 +1,85 @@
+/*
+ * shader_internal.h - what the three shader files share. shader/entry.h declares the same structures
+ * for the compiled side; a change here is a change there.
+ */
+#ifndef FAKEMETAL_SHADER_INTERNAL_H
+#define FAKEMETAL_SHADER_INTERNAL_H
+
+#include "shader.h"
+
+/* Where a thread stands; the order of the fields is that of shader::thread. */
+typedef struct {
+  uint32_t grid[3], in_group[3], group[3];    /* positions */
+  uint32_t grid_size[3], group_size[3], groups[3];
+  uint32_t nominal_size[3];                   /* of groups that are not at the edge */
+  uint32_t index, lane, simd, simds;
+} shader_thread;
+
+typedef struct {
+  void *buffers[SHADER_BUFFERS];
+  void *threadgroup[SHADER_BUFFERS];
+} shader_frame;
+
+/* What compiled code calls; the order of the fields is that of shader::services. Threads meet at the
+ * address that barrier and exchange return to. */
+typedef struct {
+  void (*barrier)(void);
+  uint32_t (*exchange)(const void *in, void *all, uint64_t size);
+  uint32_t (*lane)(void);
+  void (*declare)(void *variable, uint64_t size);
+  void (*check)(const void *address, uint64_t size, int32_t write);
+  void (*misaligned)(const void *address, uint64_t alignment);
+  int32_t worst;
+} shader_services;
+
+typedef void (*shader_entry)(const shader_frame *, const shader_thread *);
+
+typedef struct {
+  shader_kind kind;
+  bool writable;
+} shader_slot;
+
+struct shader_function {
+  struct shader_function *next;
+  const shader_library *library;
+  char *name;     /* what newFunctionWithName: finds */
+  char *symbol;   /* of the entry */
+  shader_entry entry;
+  bool meets;     /* has barriers or SIMD-group functions: needs fibers */
+  shader_slot buffers[SHADER_BUFFERS];
+  bool threadgroup[SHADER_BUFFERS];
+  _Atomic size_t declared; /* threadgroup memory of its own, once it has run */
+};
+
+struct shader_library {
+  char *source;
+  uint32_t language;
+  bool fast;
+  void *handle;
+  const char *image, *image_end; /* the loaded object: constants lie in it */
+  struct shader_function *functions;
+};
+
+/* shader_source.c: the C++ text of a library, and its functions. NULL with *error on failure. */
+char *shader_translate(shader_library *library, const char *source, const shader_constant *constants, char **error);
+
+/* shader_build.c: a text that grows. */
+typedef struct {
+  char *text;
+  size_t length, room;
+} shader_text;
+
+void shader_append(shader_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void shader_append_bytes(shader_text *text, const char *bytes, size_t length);
+char *shader_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Runs the C++ compiler's preprocessor over source. NULL with *error on failure. */
+char *shader_preprocess(const shader_library *library, const char *source, char **error);
+
+/* shader_run.c */
+extern const shader_services shader_service;
+
+/* shader_switch_*.S: saves the callee-saved registers on the stack, *from = sp, sp = to. */
+void shader_switch(void **from, void *to);
+
+#endif

@@ -1,0 +1,438 @@
+/*
+ * shader_run.c - runs the threads of a dispatch, each a fiber, and checks what they touch.
+ *
+ * A fiber runs until its kernel ends or until it has to meet others. When all fibers of a threadgroup
+ * stand still, those that wait for each other are let go: a SIMD group at a SIMD-group function, the
+ * whole threadgroup at a barrier. Whatever Metal calls undefined there ends the dispatch instead. A
+ * kernel in which threads never meet runs all its threads on one fiber, one after the other.
+ *
+ * The order of threadgroups and of threads is random; FAKEMETAL_SEED repeats one.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shader_internal.h"
+
+enum { MAX_THREADS = 1024, STACK = 64 << 10, DECLARED = 64, RANGES = 2 * SHADER_BUFFERS + DECLARED + 4, POISON = 0xfb };
+
+typedef enum { READY, AT_BARRIER, AT_SIMD, ENDED } fiber_state;
+
+typedef struct {
+  void *sp;
+  fiber_state state;
+  const void *site;           /* the instruction that waits */
+  const void *in;             /* AT_SIMD: the lane's value */
+  char *all;                  /* AT_SIMD: room for the values of all lanes */
+  uint64_t size;
+  uint32_t active;            /* AT_SIMD: the lanes that took part */
+  shader_thread thread;
+} fiber;
+
+typedef enum { IN_BUFFER, IN_THREADGROUP, IN_PRIVATE } range_kind;
+
+typedef struct {
+  uintptr_t start, end;
+  range_kind kind;
+  int index;
+  bool writable;
+} range;
+
+/* What an OS thread runs; kept for its next dispatch. */
+typedef struct {
+  const shader_function *function;
+  const shader_dispatch *dispatch;
+  shader_frame frame;
+  shader_thread shape;        /* what is equal for all threads of a group */
+  range ranges[RANGES];
+  int range_count, fixed_ranges, last_range;
+  fiber *fibers;              /* MAX_THREADS */
+  char *stacks;               /* MAX_THREADS times STACK */
+  int count, running;
+  void *scheduler;
+  char *failure;
+  uint64_t random;
+} run;
+
+static pthread_key_t run_key;
+static pthread_once_t run_once = PTHREAD_ONCE_INIT;
+static atomic_uint_fast64_t seed;
+
+static void run_free(void *p) {
+  run *r = p;
+  munmap(r->stacks, (size_t)MAX_THREADS * STACK);
+  free(r->fibers);
+  free(r);
+}
+
+static void run_start(void) {
+  const char *text = getenv("FAKEMETAL_SEED");
+  seed = text ? strtoull(text, NULL, 0) : 1;
+  pthread_key_create(&run_key, run_free);
+}
+
+#if defined(__APPLE__)
+static run *here(void) { return pthread_getspecific(run_key); }
+static void settle(run *r) { pthread_setspecific(run_key, r); }
+#else
+static _Thread_local run *this_run;
+static run *here(void) { return this_run; }
+static void settle(run *r) {
+  this_run = r;
+  pthread_setspecific(run_key, r);
+}
+#endif
+
+bool shader_worst_case(void) {
+  const char *text = getenv("FAKEMETAL_WORST");
+  return text && strcmp(text, "1") == 0;
+}
+
+static uint64_t dice(run *r) {
+  r->random ^= r->random << 13;
+  r->random ^= r->random >> 7;
+  r->random ^= r->random << 17;
+  return r->random;
+}
+
+static run *run_of_thread(void) {
+  pthread_once(&run_once, run_start);
+  run *r = here();
+  if (r) return r;
+  r = calloc(1, sizeof *r);
+  if (!r) return NULL;
+  r->fibers = calloc(MAX_THREADS, sizeof *r->fibers);
+  r->stacks = mmap(NULL, (size_t)MAX_THREADS * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+  if (!r->fibers || r->stacks == MAP_FAILED) {
+    free(r->fibers);
+    free(r);
+    return NULL;
+  }
+  settle(r);
+  return r;
+}
+
+/* ---- Failures: the fiber that did wrong never runs again. */
+
+static void leave(run *r) { shader_switch(&r->fibers[r->running].sp, r->scheduler); }
+
+static void fail(run *r, char *words) {
+  const shader_thread *t = &r->fibers[r->running].thread;
+  r->failure = shader_format("kernel %s, thread (%u, %u, %u): %s (FAKEMETAL_SEED=%llu)", r->function->name,
+                             t->grid[0], t->grid[1], t->grid[2], words, (unsigned long long)seed);
+  free(words);
+  for (;;) leave(r);
+}
+
+/* ---- Memory: where a kernel may read and write. */
+
+static void allow(run *r, const void *start, size_t size, range_kind kind, int index, bool writable) {
+  if (size == 0 || r->range_count == RANGES) return;
+  uintptr_t at = (uintptr_t)start;
+  r->ranges[r->range_count++] = (range){at, at + size, kind, index, writable};
+}
+
+static const char *nearby(run *r, uintptr_t at, range *found) {
+  uintptr_t best = 1 << 16; /* farther away nobody would recognise it */
+  const char *name = NULL;
+  for (int i = 0; i < r->range_count; i++) {
+    range *g = &r->ranges[i];
+    uintptr_t away = at < g->start ? g->start - at : at >= g->end ? at - g->end + 1 : 0;
+    if (away >= best || g->kind == IN_PRIVATE) continue;
+    best = away;
+    *found = *g;
+    name = g->kind == IN_BUFFER ? "buffer" : "threadgroup memory";
+  }
+  return name;
+}
+
+static void outside(run *r, uintptr_t at, uint64_t size, bool write) {
+  range g;
+  const char *name = nearby(r, at, &g), *verb = write ? "writes" : "reads";
+  if (!name) fail(r, shader_format("%s %llu bytes that nothing is bound to", verb, (unsigned long long)size));
+  fail(r, shader_format("%s %llu bytes at offset %lld of %s %d, which has %llu%s", verb, (unsigned long long)size,
+                        (long long)(at - g.start), name, g.index, (unsigned long long)(g.end - g.start),
+                        at >= g.start && at + size <= g.end ? " and may only be read" : ""));
+}
+
+static void check(const void *address, uint64_t size, int32_t write) {
+  run *r = here();
+  uintptr_t at = (uintptr_t)address;
+  for (int n = 0, i = r->last_range; n <= r->range_count; n++, i = n - 1) {
+    const range *g = &r->ranges[i];
+    if (i < r->range_count && at >= g->start && at + size <= g->end && (g->writable || !write)) {
+      r->last_range = i;
+      return;
+    }
+  }
+  outside(r, at, size, write);
+}
+
+static void misaligned(const void *address, uint64_t alignment) {
+  run *r = here();
+  range g;
+  uintptr_t at = (uintptr_t)address;
+  const char *name = nearby(r, at, &g);
+  fail(r, shader_format("uses offset %lld of %s %d as an element that is aligned to %llu bytes",
+                        name ? (long long)(at - g.start) : (long long)at, name ? name : "private memory",
+                        name ? g.index : 0, (unsigned long long)alignment));
+}
+
+/* declare hears of a threadgroup variable when the first thread of a group reaches it. */
+static void declare(void *variable, uint64_t size) {
+  run *r = here();
+  for (int i = r->fixed_ranges; i < r->range_count; i++)
+    if (r->ranges[i].start == (uintptr_t)variable) return;
+  if (r->range_count == RANGES) fail(r, shader_format("declares too many threadgroup variables"));
+  allow(r, variable, size, IN_THREADGROUP, r->range_count - r->fixed_ranges, true);
+  memset(variable, POISON, size);
+  size_t total = 0;
+  for (int i = r->fixed_ranges; i < r->range_count; i++) total += r->ranges[i].end - r->ranges[i].start;
+  atomic_store((_Atomic size_t *)&r->function->declared, total);
+}
+
+/* ---- Meeting. */
+
+static void barrier(void) {
+  run *r = here();
+  fiber *f = &r->fibers[r->running];
+  f->state = AT_BARRIER, f->site = __builtin_return_address(0);
+  leave(r);
+}
+
+static uint32_t exchange(const void *in, void *all, uint64_t size) {
+  run *r = here();
+  fiber *f = &r->fibers[r->running];
+  f->state = AT_SIMD, f->site = __builtin_return_address(0), f->in = in, f->all = all, f->size = size;
+  leave(r);
+  return f->active;
+}
+
+static uint32_t lane(void) {
+  const run *r = here();
+  return r->fibers[r->running].thread.lane;
+}
+
+const shader_services shader_service = {barrier, exchange, lane, declare, check, misaligned, 0};
+
+/* blame makes a fiber the one that a failure of the whole group is told for. */
+static void blame(run *r, int who, char *words) {
+  const shader_thread *t = &r->fibers[who].thread;
+  r->failure = shader_format("kernel %s, threadgroup (%u, %u, %u): %s (FAKEMETAL_SEED=%llu)", r->function->name,
+                             t->group[0], t->group[1], t->group[2], words, (unsigned long long)seed);
+  free(words);
+}
+
+/* meet_simd lets the lanes from first on go that wait for each other. False: they do not meet. */
+static bool meet_simd(run *r, int first) {
+  int end = first + SHADER_SIMD < r->count ? first + SHADER_SIMD : r->count, one = -1;
+  uint32_t active = 0;
+  for (int i = first; i < end; i++) {
+    if (r->fibers[i].state != AT_SIMD) continue;
+    if (one >= 0 && r->fibers[i].site != r->fibers[one].site) return false;
+    one = i;
+    active |= 1u << (i - first);
+  }
+  for (int i = first; i < end; i++)
+    if (one >= 0 && r->fibers[i].state == AT_BARRIER) return false;
+  for (int i = first; i < end; i++) {
+    fiber *f = &r->fibers[i];
+    if (f->state != AT_SIMD) continue;
+    for (int j = first; j < end; j++)
+      if (active >> (j - first) & 1) memcpy(f->all + (j - first) * f->size, r->fibers[j].in, f->size);
+    f->active = active;
+  }
+  for (int i = first; i < end; i++)
+    if (r->fibers[i].state == AT_SIMD) r->fibers[i].state = READY;
+  return true;
+}
+
+/* meet_barrier lets the group go if it stands at one barrier, all of it. */
+static bool meet_barrier(run *r) {
+  for (int i = 0; i < r->count; i++)
+    if (r->fibers[i].state != AT_BARRIER || r->fibers[i].site != r->fibers[0].site) return false;
+  for (int i = 0; i < r->count; i++) r->fibers[i].state = READY;
+  return true;
+}
+
+/* release is called when no fiber can run. It makes some ready, or says why none ever will be. */
+static void release(run *r) {
+  bool simd = false;
+  int waiting = 0, ended = 0;
+  for (int i = 0; i < r->count; i++) {
+    ended += r->fibers[i].state == ENDED;
+    waiting += r->fibers[i].state == AT_BARRIER;
+    simd |= r->fibers[i].state == AT_SIMD;
+  }
+  if (ended == r->count) return;
+  if (!simd) {
+    if (!meet_barrier(r))
+      blame(r, 0, shader_format("a barrier was reached by %d of %d threads, or different barriers were", waiting, r->count));
+    return;
+  }
+  for (int first = 0; first < r->count; first += SHADER_SIMD)
+    if (!meet_simd(r, first)) {
+      blame(r, first, shader_format("the threads of a SIMD group wait in different places"));
+      return;
+    }
+}
+
+/* ---- Threads and groups. */
+
+static void place(run *r, fiber *f, uint64_t index) {
+  shader_thread *t = &f->thread;
+  *t = r->shape;
+  uint64_t rest = index;
+  for (int i = 0; i < 3; i++) {
+    t->in_group[i] = rest % t->group_size[i];
+    rest /= t->group_size[i];
+    t->grid[i] = t->group[i] * t->nominal_size[i] + t->in_group[i];
+  }
+  t->index = index;
+  t->lane = index % SHADER_SIMD;
+  t->simd = index / SHADER_SIMD;
+}
+
+/* fiber_main is where a fiber begins: one thread, or all threads of a group that never meet. */
+static void fiber_main(void) {
+  run *r = here();
+  fiber *f = &r->fibers[r->running];
+  if (r->function->meets) {
+    r->function->entry(&r->frame, &f->thread);
+  } else {
+    uint64_t total = (uint64_t)r->shape.group_size[0] * r->shape.group_size[1] * r->shape.group_size[2];
+    uint64_t start = dice(r) % total;
+    for (uint64_t i = 0; i < total; i++) {
+      place(r, f, (start + i) % total);
+      r->function->entry(&r->frame, &f->thread);
+    }
+  }
+  f->state = ENDED;
+  for (;;) leave(r);
+}
+
+static void fiber_start(run *r, int i) {
+  fiber *f = &r->fibers[i];
+  size_t size = r->function->meets ? STACK : (size_t)MAX_THREADS * STACK;
+  void **sp = (void **)(r->stacks + i * (size_t)STACK + size);
+  f->state = READY;
+#if defined(__x86_64__)
+  sp -= 8; /* a return address for alignment, the entry, six registers */
+  memset(sp, 0, 8 * sizeof *sp);
+  sp[6] = (void *)fiber_main;
+#else
+  sp -= 22; /* ten integer registers, the frame pointer, the entry in the link register, eight others */
+  memset(sp, 0, 22 * sizeof *sp);
+  sp[11] = (void *)fiber_main;
+#endif
+  f->sp = sp;
+}
+
+/* pick is a random fiber that can run, -1 for none. */
+static int pick(run *r) {
+  int start = dice(r) % r->count;
+  for (int i = 0; i < r->count; i++) {
+    int j = (start + i) % r->count;
+    if (r->fibers[j].state == READY) return j;
+  }
+  return -1;
+}
+
+static void run_group(run *r) {
+  uint64_t total = (uint64_t)r->shape.group_size[0] * r->shape.group_size[1] * r->shape.group_size[2];
+  r->count = r->function->meets ? (int)total : 1;
+  r->shape.simds = (total + SHADER_SIMD - 1) / SHADER_SIMD;
+  r->range_count = r->fixed_ranges;
+  for (int i = 0; i < SHADER_BUFFERS; i++)
+    if (r->frame.threadgroup[i]) memset(r->frame.threadgroup[i], POISON, r->dispatch->threadgroup[i]);
+  for (int i = 0; i < r->count; i++) {
+    fiber_start(r, i);
+    place(r, &r->fibers[i], i);
+  }
+  while (!r->failure) {
+    r->running = pick(r);
+    if (r->running >= 0) {
+      shader_switch(&r->scheduler, r->fibers[r->running].sp);
+      continue;
+    }
+    release(r);
+    if (pick(r) < 0) return;
+  }
+}
+
+static void shape_group(run *r, uint64_t index) {
+  const shader_dispatch *d = r->dispatch;
+  for (int i = 0; i < 3; i++) {
+    uint64_t at = index % d->groups[i];
+    index /= d->groups[i];
+    uint64_t left = d->threads[i] - at * d->group[i];
+    r->shape.group[i] = at;
+    r->shape.nominal_size[i] = d->group[i];
+    r->shape.group_size[i] = left < d->group[i] ? left : d->group[i];
+    r->shape.groups[i] = d->groups[i];
+    r->shape.grid_size[i] = d->threads[i];
+  }
+}
+
+/* stride is a step through n that visits everything. */
+static uint64_t stride(run *r, uint64_t n) {
+  for (;;) {
+    uint64_t a = dice(r) % n + 1, b = n, s = a;
+    while (b) {
+      uint64_t rest = a % b;
+      a = b, b = rest;
+    }
+    if (a == 1) return s;
+  }
+}
+
+static char *bind(run *r) {
+  const shader_function *fn = r->function;
+  memset(&r->frame, 0, sizeof r->frame);
+  r->range_count = r->last_range = 0;
+  allow(r, r->stacks, (size_t)MAX_THREADS * STACK, IN_PRIVATE, 0, true);
+  for (int i = 0; i < SHADER_BUFFERS; i++) {
+    const shader_binding *b = &r->dispatch->buffers[i];
+    if (fn->buffers[i].kind == SHADER_BUFFER) {
+      if (!b->base) return shader_format("kernel %s: nothing is bound at buffer %d", fn->name, i);
+      r->frame.buffers[i] = (char *)b->base + b->offset;
+      allow(r, r->frame.buffers[i], b->length - b->offset, IN_BUFFER, i, fn->buffers[i].writable);
+    }
+    if (!fn->threadgroup[i]) continue;
+    size_t size = r->dispatch->threadgroup[i];
+    if (size == 0) return shader_format("kernel %s: the length of threadgroup memory %d was not set", fn->name, i);
+    if (!(r->frame.threadgroup[i] = aligned_alloc(16, (size + 15) / 16 * 16))) return shader_format("no memory");
+    allow(r, r->frame.threadgroup[i], size, IN_THREADGROUP, i, true);
+  }
+  allow(r, &r->frame, sizeof r->frame, IN_PRIVATE, 0, false);
+  allow(r, r->fibers, MAX_THREADS * sizeof *r->fibers, IN_PRIVATE, 0, false);
+  allow(r, fn->library->image, fn->library->image_end - fn->library->image, IN_PRIVATE, 0, false);
+  r->fixed_ranges = r->range_count;
+  return NULL;
+}
+
+char *shader_run(const shader_function *function, const shader_dispatch *dispatch) {
+  run *r = run_of_thread();
+  if (!r) return shader_format("no memory");
+  r->function = function, r->dispatch = dispatch, r->failure = NULL;
+  r->random = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
+  char *failure = bind(r);
+  uint64_t n = dispatch->groups[0] * dispatch->groups[1] * dispatch->groups[2];
+  if (!failure && n > 0) {
+    uint64_t at = dice(r) % n, step = stride(r, n);
+    for (uint64_t i = 0; i < n && !r->failure; i++, at = (at + step) % n) {
+      shape_group(r, at);
+      run_group(r);
+    }
+    failure = r->failure;
+  }
+  for (int i = 0; i < SHADER_BUFFERS; i++) free(r->frame.threadgroup[i]);
+  memset(&r->frame, 0, sizeof r->frame);
+  return failure;
+}

@@ -1,0 +1,222 @@
+/*
+ * shader.c - shaders that have to compile and give known results, and shaders that do something which
+ * Metal forbids and have to be stopped with the right words. One line a test: `ok` or `FAIL`.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../shader.h"
+
+enum { LENGTH = 2048 };
+
+static int failed;
+/* Far apart, so that what leaves one does not reach the other. */
+static struct {
+  float before[LENGTH], in[LENGTH], between[LENGTH], out[LENGTH], after[LENGTH];
+} memory;
+static float *const in = memory.in, *const out = memory.out;
+
+static void verdict(const char *name, const char *wrong) {
+  printf("%s shader %s\n", wrong ? "FAIL" : "ok", name);
+  if (wrong) printf("    %s\n", wrong);
+  failed += wrong != NULL;
+}
+
+static const shader_options safe = {0x30001, false, NULL}, fast = {0x30001, true, NULL};
+
+static const char head[] = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+static shader_library *compile(const char *body, const shader_options *o, char **error) {
+  char *source = malloc(strlen(head) + strlen(body) + 1);
+  strcat(strcpy(source, head), body);
+  shader_library *l = shader_compile(source, o, error);
+  free(source);
+  return l;
+}
+
+/* run compiles a source of one kernel `f` and runs it over in and out. NULL or what was wrong. */
+static char *run(const char *body, const shader_options *o, uint64_t threads, uint64_t group) {
+  char *error = NULL;
+  shader_library *l = compile(body, o, &error);
+  if (!l) return error;
+  for (int i = 0; i < LENGTH; i++) in[i] = (float)i, out[i] = -1;
+  shader_dispatch d = {
+      .buffers = {{in, sizeof memory.in, 0}, {out, sizeof memory.out, 0}}, .threadgroup = {1024},
+      .groups = {(threads + group - 1) / group, 1, 1}, .group = {group, 1, 1}, .threads = {threads, 1, 1}};
+  error = shader_run(shader_find(l, "f"), &d);
+  shader_library_free(l);
+  return error;
+}
+
+/* ---- Results. */
+
+#define XY "device const float *x [[buffer(0)]], device float *y [[buffer(1)]]"
+#define INDEX "uint i [[thread_position_in_grid]]"
+#define LOCAL "uint i [[thread_index_in_threadgroup]]"
+
+static const struct {
+  const char *name, *body;
+  uint64_t threads, group;
+  float want[3]; /* out[0], out[1], out[7] */
+} results[] = {
+    {"copy", "kernel void f(" XY ", " INDEX ") { y[i] = x[i]; }", 1000, 64, {0, 1, 7}},
+    {"vectors", "kernel void f(device const float4 *x [[buffer(0)]], device float4 *y [[buffer(1)]], " INDEX ") { y[i] = x[i].wzyx * 2.0f + float4(0, 1, 0, 0); }", 4, 4, {6, 5, 8}},
+    {"packed", "kernel void f(device const packed_float3 *x [[buffer(0)]], device packed_float3 *y [[buffer(1)]], " INDEX ") { y[i] = float3(x[i]) + 1.0f; }", 4, 4, {1, 2, 8}},
+    {"half", "kernel void f(" XY ", " INDEX ") { half h = half(x[i]) + 0.5h; y[i] = h * h; }", 8, 8, {0.25f, 2.25f, 56.25f}},
+    {"half rounds", "kernel void f(" XY ", " INDEX ") { y[i] = float(half(x[i] + 2049.0f)); }", 8, 8, {2048, 2050, 2056}},
+    {"bfloat", "kernel void f(" XY ", " INDEX ") { y[i] = float(bfloat(x[i] + 256.0f)); }", 8, 8, {256, 256, 264}},
+    {"integers", "kernel void f(" XY ", " INDEX ") { long a = -7l - long(i); y[i] = float(a / 2) + float(popcount(uint(7u)) + clz(1u)); }", 8, 8, {31, 30, 27}},
+    {"simd_sum", "kernel void f(" XY ", " LOCAL ") { float s = simd_sum(x[i]); y[i] = s; }", 64, 64, {496, 496, 496}},
+    {"simd prefix", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_prefix_inclusive_sum(x[i]); }", 64, 64, {0, 1, 28}},
+    {"simd shuffle", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_shuffle_xor(x[i], 1); }", 64, 64, {1, 0, 6}},
+    {"simd with lanes missing", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_max(x[i]); }", 20, 20, {19, 19, 19}},
+    {"threadgroup memory",
+     "kernel void f(" XY ", " LOCAL ", uint n [[threads_per_threadgroup]]) { threadgroup float t[256]; t[i] = x[i];\n"
+     "threadgroup_barrier(mem_flags::mem_threadgroup); y[i] = t[n - 1 - i]; }", 256, 256, {255, 254, 248}},
+    {"threadgroup argument",
+     "kernel void f(" XY ", threadgroup float *t [[threadgroup(0)]], " LOCAL ", uint n [[threads_per_threadgroup]]) { t[i] = x[i];\n"
+     "threadgroup_barrier(mem_flags::mem_threadgroup); y[i] = t[n - 1 - i]; }", 256, 256, {255, 254, 248}},
+    {"groups and edges", "kernel void f(" XY ", uint i [[thread_position_in_threadgroup]], uint g [[threadgroup_position_in_grid]], uint n [[threads_per_threadgroup]], uint m [[dispatch_threads_per_threadgroup]]) { y[g * m + i] = float(n); }", 7, 4, {4, 4, -1}},
+    {"atomics", "kernel void f(device const float *x [[buffer(0)]], device atomic_int *y [[buffer(1)]], " INDEX ") { if (i == 0) atomic_store_explicit(y, 0, memory_order_relaxed); }", 1, 1, {0, -1, -1}},
+    {"constant tables", "constant float table[4] = {5, 6, 7, 8};\nkernel void f(" XY ", " INDEX ") { y[i] = table[i & 3]; }", 8, 8, {5, 6, 8}},
+    {"functions and structures", "struct P { float a; float b; };\nfloat g(thread const P &p, device const float *x) { return p.a * x[1] + p.b; }\nkernel void f(" XY ", " INDEX ") { P p = {float(i), 1.0f}; y[i] = g(p, x); }", 8, 8, {1, 2, 8}},
+    {"macros", "#define TWICE(a) ((a) * 2)\nkernel void f(" XY ", " INDEX ") { y[i] = TWICE(x[i]); }", 8, 8, {0, 2, 14}},
+    {"a nan is one", "kernel void f(" XY ", " INDEX ") { y[i] = isnan(sqrt(x[i] - 0.5f)) ? 1 : 2; }", 8, 8, {1, 2, 2}},
+    {"min drops a nan", "kernel void f(" XY ", " INDEX ") { y[i] = min(x[i], NAN) + fmax(x[i], NAN); }", 8, 8, {0, 2, 14}},
+};
+
+static void try_results(void) {
+  for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+    char *wrong = run(results[i].body, &safe, results[i].threads, results[i].group), text[200];
+    const float *w = results[i].want;
+    if (!wrong && (out[0] != w[0] || out[1] != w[1] || out[7] != w[2])) {
+      snprintf(text, sizeof text, "got %g %g %g; want %g %g %g", out[0], out[1], out[7], w[0], w[1], w[2]);
+      wrong = text;
+    }
+    verdict(results[i].name, wrong);
+  }
+}
+
+/* ---- Misuse: what is said of it. */
+
+static const struct {
+  const char *name, *body, *words;
+} misuses[] = {
+    {"reads past a buffer", "kernel void f(" XY ", " INDEX ") { y[i] = x[i + 2041]; }", "reads 4 bytes at offset 8192 of buffer 0, which has 8192"},
+    {"reads before a buffer", "kernel void f(" XY ", " INDEX ") { y[i] = x[int(i) - 1]; }", "reads 4 bytes at offset -4 of buffer 0"},
+    {"writes past a buffer", "kernel void f(" XY ", " INDEX ") { y[i + 2041] = x[i]; }", "writes 4 bytes at offset 8192 of buffer 1"},
+    {"writes what is const", "kernel void f(" XY ", " INDEX ") { ((device float *)x)[i] = y[i]; }", "buffer 0, which has 8192 and may only be read"},
+    {"leaves threadgroup memory", "kernel void f(" XY ", threadgroup float *t [[threadgroup(0)]], " LOCAL ") { t[i + 256] = x[i]; }", "writes 4 bytes at offset 10"},
+    {"uses a vector where none can lie", "kernel void f(" XY ", " INDEX ") { *(device float4 *)(y + 1) = float4(x[i]); }", "aligned to 16 bytes"},
+    {"has a barrier for some", "kernel void f(" XY ", " LOCAL ") { if (i < 3) threadgroup_barrier(mem_flags::mem_none); y[i] = x[i]; }", "a barrier was reached by 3 of 8 threads"},
+    {"has two barriers for one", "kernel void f(" XY ", " LOCAL ") { if (i < 3) threadgroup_barrier(mem_flags::mem_none); else { y[i] = 1; threadgroup_barrier(mem_flags::mem_none); } y[i] = x[i]; }", "different barriers"},
+    {"meets in different places", "kernel void f(" XY ", " LOCAL ") { if (i < 3) y[i] = simd_sum(x[i]); else { y[i] = 1; y[i] = simd_max(x[i]); } }", "wait in different places"},
+    {"has no address space", "kernel void f(" XY ", float *z [[buffer(2)]]) { }", "must have an address space"},
+    {"uses an index twice", "kernel void f(" XY ", device float *z [[buffer(1)]]) { }", "index 1 is used twice"},
+    {"has too many buffers", "kernel void f(" XY ", device float *z [[buffer(31)]]) { }", "from 0 to 30"},
+    {"uses erf", "kernel void f(" XY ", " INDEX ") { y[i] = erf(x[i]); }", "program_source:3:"},
+    {"uses double", "kernel void f(" XY ", " INDEX ") {\n double d = x[i]; y[i] = d; }", "program_source:4:"},
+    {"writes through constant", "kernel void f(" XY ", constant float *z [[buffer(2)]]) { z[0] = 1; }", "read-only"},
+    {"has an unknown attribute", "kernel void f(" XY ", uint i [[thread_posizion]]) { }", "attribute 'thread_posizion'"},
+    {"lacks a buffer", "kernel void f(" XY ", device float *z [[buffer(5)]]) { z[0] = 1; }", "nothing is bound at buffer 5"},
+};
+
+static void try_misuses(void) {
+  for (size_t i = 0; i < sizeof misuses / sizeof *misuses; i++) {
+    char *said = run(misuses[i].body, &safe, 8, 8), *wrong = NULL, text[400];
+    if (!said || !strstr(said, misuses[i].words)) {
+      snprintf(text, sizeof text, "said: %s; want: %s", said ? said : "nothing", misuses[i].words);
+      wrong = text;
+    }
+    verdict(misuses[i].name, wrong);
+    free(said);
+  }
+}
+
+/* A reduction without its barrier gives another sum: the order of the threads sees to that. */
+static void try_deleted_barrier(void) {
+  static const char *const bodies[] = {
+      "kernel void f(" XY ", " LOCAL ", uint n [[threads_per_threadgroup]]) { threadgroup float t[256]; t[i] = x[i];\n%s\n"
+      "for (uint s = n / 2; s > 0; s /= 2) { if (i < s) t[i] += t[i + s]; threadgroup_barrier(mem_flags::mem_threadgroup); } if (i == 0) y[0] = t[0]; }",
+      "kernel void f(" XY ", " LOCAL ", uint n [[threads_per_threadgroup]]) { threadgroup float t[256]; t[i] = x[i];\nthreadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "for (uint s = n / 2; s > 0; s /= 2) { if (i < s) t[i] += t[i + s]; %s } if (i == 0) y[0] = t[0]; }",
+  };
+  for (int b = 0; b < 2; b++)
+    for (int whole = 0; whole < 2; whole++) {
+      char body[1000], text[100];
+      snprintf(body, sizeof body, bodies[b], whole ? "threadgroup_barrier(mem_flags::mem_threadgroup);" : "");
+      char *wrong = run(body, &safe, 256, 256);
+      if (!wrong && (out[0] == 32640) != whole) snprintf(text, sizeof text, "sum %g with%s its barrier", out[0], whole ? "" : "out"), wrong = text;
+      char name[60];
+      snprintf(name, sizeof name, "reduction %d with%s its barrier", b + 1, whole ? "" : "out");
+      verdict(name, wrong);
+    }
+}
+
+static void try_fast_math(void) {
+  char *wrong = run("kernel void f(" XY ", " INDEX ") { y[i] = isnan(sqrt(x[i] - 0.5f)) ? 1 : 2; }", &fast, 8, 8);
+  if (!wrong && out[0] != 2) wrong = "isnan worked in fast math";
+  verdict("isnan does not work in fast math", wrong);
+}
+
+static void try_templates(void) {
+  char *error = NULL;
+  shader_library *l = compile(
+      "template <typename T> kernel void twice(device T *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = x[i] + x[i]; }\n"
+      "template [[host_name(\"twice_float\")]] kernel void twice<float>(device float *, uint);\n"
+      "template [[host_name(\"twice_int\")]] [[kernel]] decltype(twice<int>) twice<int>;\n", &safe, &error);
+  bool good = l && shader_find(l, "twice_float") && shader_find(l, "twice_int") && !shader_find(l, "twice") && !shader_name(l, 2);
+  verdict("templates by their host names", good ? NULL : error ? error : "names are missing");
+  shader_library_free(l);
+}
+
+static void try_constants(void) {
+  static const char body[] =
+      "constant uint factor [[function_constant(3)]];\nconstant bool given = is_function_constant_defined(factor);\n"
+      "kernel void f(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) { y[i] = given ? x[i] * factor : -5; }";
+  static shader_constant constants[SHADER_CONSTANTS] = {[3] = {true, "7u"}};
+  shader_options with = safe;
+  with.constants = constants;
+  char *wrong = run(body, &with, 8, 8);
+  verdict("a function constant has its value", wrong ? wrong : out[2] == 14 ? NULL : "another value");
+  wrong = run(body, &safe, 8, 8);
+  verdict("a function constant that was not given", wrong ? wrong : out[2] == -5 ? NULL : "it counts as given");
+}
+
+/* ulps from the exact result, over a few values, of every function that may be inexact. */
+static void try_worst_case(void) {
+  static const struct {
+    const char *call;
+    double (*exact)(double);
+    int ulp;
+  } rows[] = {{"exp(x)", exp, 4}, {"log(x)", log, 4}, {"sin(x)", sin, 4}, {"tan(x)", tan, 6}, {"tanh(x)", tanh, 5}, {"sqrt(x)", sqrt, 0}};
+  setenv("FAKEMETAL_WORST", "1", 1);
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    char body[300], name[60], text[100];
+    snprintf(body, sizeof body, "kernel void f(device const float *v [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) { float x = v[i] / 16 + 0.25f; y[i] = %s; }", rows[r].call);
+    char *wrong = run(body, &safe, 64, 64);
+    double most = 0;
+    for (int i = 0; i < 64 && !wrong; i++) {
+      float want = (float)rows[r].exact((double)(in[i] / 16 + 0.25f));
+      double away = fabs((double)out[i] - want) / fabs(nextafterf(want, INFINITY) - want);
+      if (away > most) most = away;
+    }
+    if (!wrong && fabs(most - rows[r].ulp) > 1.01) snprintf(text, sizeof text, "off by %g units; want %d", most, rows[r].ulp), wrong = text;
+    snprintf(name, sizeof name, "worst case of %s", rows[r].call);
+    verdict(name, wrong);
+  }
+  unsetenv("FAKEMETAL_WORST");
+}
+
+int main(void) {
+  try_results();
+  try_misuses();
+  try_deleted_barrier();
+  try_fast_math();
+  try_templates();
+  try_constants();
+  try_worst_case();
+  return failed != 0;
+}

@@ -1,0 +1,98 @@
+"""The Metal device over what stands in for Apple's libraries, as a user's program sees it."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+FAKE = ROOT / "build" / "libfakemetal.so"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in for Metal is Linux's")
+
+
+def run(program: str, **env: str) -> tuple[str, str]:
+    subprocess.run(["sh", ROOT / "tests" / "fakemetal" / "build.sh"], check=True, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", "import paddle_mps as paddle\n" + program], capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PADDLE_MPS_DEVICE": "metal", "PADDLE_MPS_METAL_LIBRARY": str(FAKE), **env},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_it_says_what_it_is() -> None:
+    out, _ = run(
+        "print(paddle.mps.is_available(), paddle.mps.get_device_name(), paddle.mps.get_device_properties().backend)"
+    )
+    assert out == "True fakemetal (Apple GPU family 7) metal\n"
+
+
+def test_elementwise_operators_run_as_shaders() -> None:
+    """Nothing falls back; the GPU is sent dispatches and few command buffers, and compiles each kernel once."""
+    out, errors = run(
+        """
+import ctypes, os
+fake = ctypes.CDLL(os.environ["PADDLE_MPS_METAL_LIBRARY"])
+fake.fakemetal_count.restype = ctypes.c_int64
+count = lambda what: fake.fakemetal_count(what.encode())
+x = paddle.to_tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], place="mps")
+def step():
+    y = paddle.exp(x) * 2.0 + x
+    return paddle.where(y > 10.0, y, -x).astype("float16")[:, 1:]
+step(); paddle.mps.synchronize()
+dispatches, compiles, commits = count("dispatches"), count("compiles"), count("commits")
+for _ in range(100): y = step()
+print([round(v, 2) for v in y.numpy()[1].tolist()])
+print(count("dispatches") - dispatches, count("compiles") - compiles, count("commits") - commits < 100)
+""",
+        PADDLE_MPS_FALLBACK="0",
+    )
+    assert out == "[301.75, 813.0]\n700 0 True\n" and errors == ""
+
+
+def test_the_rest_runs_on_the_cpu_and_says_so_once() -> None:
+    program = """
+x = paddle.ones([3, 3], place="mps")
+for _ in range(3): print((x @ (x + 1.0)).sum().item(), (x @ x).place)
+"""
+    out, errors = run(program)
+    assert out == "54.0 Place(mps:0)\n" * 3
+    assert errors.count("[matmul] metal has nothing for float32") == 1 and errors.count("it runs on the CPU") == 3
+    with pytest.raises(AssertionError, match="metal has nothing for float32"):
+        run(program, PADDLE_MPS_FALLBACK="0")
+
+
+def test_a_division_by_zero_on_the_gpu() -> None:
+    out, _ = run(
+        """
+x = paddle.to_tensor([1, 2], place="mps") // paddle.to_tensor([1, 0], place="mps")
+y = x + 1
+for t in (x, y, x):
+    try: t.numpy()
+    except paddle.DeviceError as e: print("dev", e)
+    except Exception as e: print(type(e).__name__, e)
+try: paddle.mps.synchronize()
+except Exception as e: print("once", type(e).__name__)
+paddle.mps.synchronize()
+print((paddle.to_tensor([6], place="mps") // 3).tolist())
+""",
+        PADDLE_MPS_FALLBACK="0",
+    )
+    lines = out.splitlines()
+    assert all("[floor_divide] an integer is divided by zero" in line for line in lines[:3]), out
+    assert lines[3].startswith("once") and lines[4] == "[2]"
+
+
+@pytest.mark.parametrize("macos", ["13.0", "14.0", "15.0"])
+def test_worst_case_on_every_macos(macos: str) -> None:
+    out, _ = run(
+        "x = paddle.arange(1, 9, dtype='float32', place='mps')\n"
+        "print(max(abs(v) for v in (paddle.log(paddle.exp(x)) - x).tolist()) < 1e-5, x.astype('bfloat16').sum().item())",
+        FAKEMETAL_WORST="1", FAKEMETAL_MACOS=macos, FAKEMETAL_DELAY_US="200",
+    )  # fmt: skip
+    assert out == "True 36.0\n"
