@@ -19,6 +19,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 ROOT = pathlib.Path(__file__).parents[2]
 TOOL = ROOT / "build" / "paddle-mps"
@@ -102,7 +103,7 @@ def test_every_heap_and_block_is_drawn(page: webdriver.Chrome, snapshot: tuple[p
 
 
 def test_a_click_on_a_block_shows_its_stack(page: webdriver.Chrome) -> None:
-    live = page.find_elements(By.CSS_SELECTOR, ".block.live")
+    live = page.find_elements(By.CSS_SELECTOR, ".block.live:not(.mixed)")
     assert live
     live[0].click()
     assert "allocated" in detail(page)
@@ -138,6 +139,19 @@ def test_the_timeline_by_keys_and_clicks(page: webdriver.Chrome, snapshot: tuple
     refused = next(i for i, e in enumerate(events) if e["action"] == "oom")
     page.execute_script(f"memoryViz.selectEvent({refused})")
     assert "Out of memory" in detail(page) and "4.000 TiB" in detail(page)
+
+
+def test_colours_are_of_what_one_chooses(page: webdriver.Chrome) -> None:
+    def colours() -> set[str]:
+        live = page.find_elements(By.CSS_SELECTOR, ".block.live")
+        return {str(b.value_of_css_property("background-color")) for b in live}
+
+    choice = Select(page.find_element(By.ID, "coloring"))
+    assert len(colours()) > 1, "several call stacks"
+    choice.select_by_value("state")
+    assert len(colours()) == 1
+    choice.select_by_value("stream")
+    assert len(colours()) == 1, "live blocks have no stream"
 
 
 def test_the_legend_names_the_callers(page: webdriver.Chrome) -> None:

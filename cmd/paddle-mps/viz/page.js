@@ -2,6 +2,8 @@
 // Draws a snapshot of memory: a timeline from its trace, and a map from its segments. The data has been
 // checked by the command that made the page; nothing is fetched. `memoryViz` is what tests look at.
 const data = JSON.parse(document.getElementById("data").textContent);
+data.segments ??= [];
+data.trace ??= [];
 const memoryViz = { data };
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -20,10 +22,12 @@ function element(tag, properties = {}, ...children) {
 
 const hue = (stack) => (stack * 137.508) % 360;
 const color = (stack) => (stack ? `hsl(${hue(stack)} 55% 55%)` : "hsl(215 15% 55%)");
-const frames = (stack) => (stack ? data.stacks[stack - 1] : []);
+// Snapshots of C programs have numbers for stacks, and no list of them.
+const frames = (stack) => (!stack ? [] : data.stacks ? data.stacks[stack - 1] : [{ name: `stack ${stack}`, filename: "", line: 0 }]);
+const where = (frame) => (frame.filename ? `${frame.filename}:${frame.line}` : "");
 function title(stack) {
   const top = frames(stack)[0];
-  return top ? `${top.name}, ${top.filename.split("/").pop()}:${top.line}` : "no stack recorded";
+  return top ? [top.name, where(top).split("/").pop()].filter(Boolean).join(", ") : "no stack recorded";
 }
 
 // ---- What is selected.
@@ -32,9 +36,9 @@ function describe(heading, rows, stack) {
   const table = element("table", {}, ...rows.filter((r) => r[1] !== undefined).map(([name, value]) =>
     element("tr", {}, element("td", {}, name), element("td", {}, String(value)))));
   const list = element("ol", { className: "stack" }, ...frames(stack).map((f) =>
-    element("li", {}, f.name, element("div", { className: "where" }, `${f.filename}:${f.line}`))));
-  const none = stack ? [] : [element("p", { className: "hint" }, "No call stack was recorded for this.")];
-  document.getElementById("detail").replaceChildren(element("h3", {}, heading), table, list, ...none);
+    element("li", {}, f.name, element("div", { className: "where" }, where(f)))));
+  const from = element("p", { className: "hint" }, stack ? "Allocated from:" : "No call stack was recorded for this.");
+  document.getElementById("detail").replaceChildren(element("h3", {}, heading), table, from, list);
 }
 
 const address = (n) => (n ? "0x" + n.toString(16) : undefined);
@@ -43,6 +47,22 @@ const address = (n) => (n ? "0x" + n.toString(16) : undefined);
 
 const NARROW = 2; // pixels
 const STATES = { active_allocated: "allocated", active_pending_free: "freed, a stream still uses it", inactive: "free" };
+const CLASSES = { active_allocated: "live", active_pending_free: "pending", inactive: "inactive" };
+
+// What a block's colour stands for; undefined leaves it to the style of its state.
+const COLORINGS = {
+  stack: (b) => (b.state === "active_allocated" ? color(b.stack || 0) : undefined),
+  state: (b) => (b.state === "active_allocated" ? "var(--live)" : undefined),
+  stream: (b) => (b.stream === undefined ? (b.state === "active_allocated" ? color(0) : undefined) : color(b.stream + 1)),
+};
+const coloring = document.getElementById("coloring");
+coloring.onchange = () => drawMap();
+
+// dominant answers the block that stands for a field: its largest live one, or else its first.
+function dominant(segment, field) {
+  const live = field.blocks.map((i) => segment.blocks[i]).filter((b) => b.state === "active_allocated");
+  return live.reduce((best, b) => (b.size > best.size ? b : best), live[0] || segment.blocks[field.blocks[0]]);
+}
 
 function runs(segment, width) {
   const least = (segment.total_size / width) * NARROW, fields = [];
@@ -69,7 +89,7 @@ function showField(segment, field, button) {
   if (field.blocks.length > 1) {
     const live = field.blocks.map((i) => segment.blocks[i]).filter((b) => b.state === "active_allocated");
     describe(`${field.blocks.length} small blocks`, [["Heap", segment.id], ["Bytes", bytes(field.size)],
-      ["Allocated", `${live.length} blocks, ${bytes(live.reduce((sum, b) => sum + b.size, 0))}`]], live.length ? live[0].stack : 0);
+      ["Allocated", `${live.length} blocks, ${bytes(live.reduce((sum, b) => sum + b.size, 0))}`]], dominant(segment, field).stack || 0);
     return;
   }
   const b = segment.blocks[field.blocks[0]];
@@ -84,15 +104,15 @@ function drawMap() {
   map.replaceChildren(...data.segments.map((segment) => {
     const bar = element("div", { className: "bar" });
     for (const field of runs(segment, width)) {
-      const b = segment.blocks[field.blocks[0]], many = field.blocks.length > 1;
-      const state = many ? "mixed" : { active_allocated: "live", active_pending_free: "pending", inactive: "inactive" }[b.state];
+      const b = dominant(segment, field), many = field.blocks.length > 1;
+      const state = CLASSES[b.state] + (many ? " mixed" : "");
       const button = element("button", { className: `block ${state}`, type: "button",
         title: many ? `${field.blocks.length} blocks, ${bytes(field.size)}` : `${STATES[b.state]}, ${bytes(b.size)}` });
       button.dataset.blocks = field.blocks.length;
       button.dataset.first = field.blocks[0];
       button.style.left = `${(field.offset / segment.total_size) * 100}%`;
       button.style.width = `${(field.size / segment.total_size) * 100}%`;
-      if (state === "live" || many) button.style.background = color(b.stack || 0);
+      button.style.background = COLORINGS[coloring.value](b) || "";
       button.onclick = () => showField(segment, field, button);
       bar.append(button);
     }
@@ -126,7 +146,8 @@ function replay() {
 
 const LAYERS = 12; // stacks with a layer of their own
 
-// layers answers the bytes of the largest stacks after each of some events.
+// layers answers the bytes of the largest stacks after each of some events. It walks the trace twice, so
+// drawTimeline asks again only when the width has changed.
 function layers(steps) {
   const held = new Map(), live = new Map(), most = new Map();
   const apply = (e) => {
@@ -157,6 +178,27 @@ function layers(steps) {
 const { after, before } = replay();
 memoryViz.final = after.length ? after[after.length - 1] : before;
 let selectedEvent = -1;
+let drawn = null; // what drawTimeline has worked out for a width
+
+function workOut(width) {
+  const columns = Math.min(after.length, Math.max(2, Math.floor(width)));
+  const steps = Array.from({ length: columns }, (_, c) => Math.round((c / Math.max(columns - 1, 1)) * (after.length - 1)));
+  const top = after.reduce((most, a) => Math.max(most, a.reserved, a.allocated), 1) * 1.05;
+  const refused = data.trace.flatMap((e, i) => (e.action === "oom" ? [i] : []));
+  return { width, steps, top, refused, ...layers(steps) };
+}
+
+// grid draws the lines of round sizes: the power of two that makes 2 to 4 of them.
+function grid(g, top, width, y) {
+  const step = 2 ** Math.round(Math.log2(top / 3));
+  for (let n = step; n < top; n += step) {
+    g.globalAlpha = 0.15;
+    g.fillRect(0, y(n), width, 1);
+    g.globalAlpha = 0.75;
+    g.fillText(bytes(n), 8, y(n) - 4);
+  }
+  g.globalAlpha = 1;
+}
 
 function drawTimeline() {
   const canvas = document.getElementById("timeline"), ratio = window.devicePixelRatio || 1;
@@ -172,12 +214,13 @@ function drawTimeline() {
     g.fillText("No history was recorded: call record_memory_history first.", 16, 28);
     return;
   }
-  const top = Math.max(...after.map((a) => Math.max(a.reserved, a.allocated)), 1) * 1.05;
+  if (drawn === null || drawn.width !== width) {
+    drawn = workOut(width);
+    drawLegend(drawn.largest, drawn.most);
+  }
+  const { steps, top, refused, rows } = drawn;
   const x = (i) => (after.length === 1 ? 0 : (i / (after.length - 1)) * width);
   const y = (n) => height - (n / top) * height;
-  const columns = Math.min(after.length, Math.max(2, Math.floor(width)));
-  const steps = Array.from({ length: columns }, (_, c) => Math.round((c / Math.max(columns - 1, 1)) * (after.length - 1)));
-  const { largest, most, rows } = layers(steps);
   const area = (low, high, fill) => {
     g.beginPath();
     steps.forEach((i, c) => g.lineTo(x(i), y(high(c, i))));
@@ -187,7 +230,7 @@ function drawTimeline() {
   };
   area(() => 0, (c, i) => after[i].allocated, color(0));
   const below = rows.map(() => 0);
-  largest.forEach((stack, l) => {
+  drawn.largest.forEach((stack, l) => {
     const low = [...below];
     rows.forEach((row, c) => { below[c] += row[l]; });
     area((c) => low[c], (c) => below[c], color(stack));
@@ -198,15 +241,14 @@ function drawTimeline() {
   g.lineWidth = 1.5;
   g.stroke();
   g.fillStyle = ink;
-  g.fillText(bytes(top), 8, 14);
-  for (const [i, e] of data.trace.entries())
-    if (e.action === "oom") { g.fillStyle = "hsl(0 80% 50%)"; g.fillRect(x(i) - 1, 0, 2, height); }
+  grid(g, top, width, y);
+  g.fillStyle = "hsl(0 80% 50%)";
+  for (const i of refused) g.fillRect(x(i) - 1, 0, 2, height);
   if (selectedEvent >= 0) {
     g.fillStyle = ink;
     g.fillRect(x(selectedEvent) - 0.5, 0, 1, height);
   }
   memoryViz.eventAt = (px) => Math.round((px / width) * (after.length - 1));
-  drawLegend(largest, most);
 }
 
 function drawLegend(largest, most) {
@@ -248,6 +290,7 @@ function drawFigures() {
   const s = data.stats, rows = [
     ["Allocated", bytes(s.allocated_bytes.current)], ["Peak", bytes(s.allocated_bytes.peak)], ["Reserved", bytes(s.reserved_bytes.current)],
     ["Cached", bytes(s.reserved_bytes.current - s.active_bytes.current)], ["Limit", bytes(data.limit_bytes)], ["Heaps", data.segments.length],
+    ["Out of memory", data.num_ooms],
     ["Events", data.trace.length + (data.trace_dropped ? ` (${data.trace_dropped} older ones dropped)` : "")]];
   document.getElementById("figures").replaceChildren(...rows.map(([name, value]) =>
     element("div", {}, element("dt", {}, name), element("dd", {}, String(value)))));
