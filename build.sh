@@ -5,6 +5,7 @@
 # dist/ (wheels), .venv* (Python packages, pinned in pyproject.toml) and the library inside
 # python/paddle_mps. The system's Python is only asked to make virtual environments.
 set -eu
+caller=$(pwd)
 cd "$(dirname "$0")"
 root=$(pwd)
 
@@ -20,12 +21,16 @@ usage: ./build.sh COMMAND
   lib             python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
   tool            build/paddle-mps, the command-line tool
   wheel           dist/paddle_mps-*.whl with the library inside
+  install PREFIX  library, C and C++ headers, CMake and pkg-config packages, tool, examples
+  tarball         the same as dist/paddlemps-VERSION-PLATFORM.tar.gz
+  darwin          library, tool, wheel and tarball for macOS on Apple silicon, also from Linux
   bench [NAME]    run bench/NAME; without a name, list them
   check           formatting, vet, staticcheck, linters, types, generated files, clean tree
   clean           remove everything that this script makes
 
 environment: PYTHON (interpreter for the virtual environments), CC, GOOS and GOARCH (cross-build
-of lib and wheel), PADDLE_MPS_DEVICE (see README.md)
+of lib, tool, wheel and tarball), LLVM (version of clang and lld for darwin), PADDLE_MPS_DEVICE (see
+README.md)
 EOF
 }
 
@@ -54,9 +59,27 @@ need_go() {
 }
 
 need_cc() {
+    if [ "$(go env GOOS)" = darwin ] && [ "$(uname -s)" != Darwin ] && [ -z "${CC:-}" ]; then
+        need_clang
+        export CC="$root/capi/darwin/cc"
+    fi
     cc=$(go env CC)
     command -v "${cc%% *}" >/dev/null || missing "a C compiler ($cc)" \
         'apt-get install gcc libc6-dev' 'xcode-select --install'
+}
+
+# need_clang: what capi/darwin/cc calls. On Debian as root it is installed.
+need_clang() {
+    if command -v "ld64.lld${LLVM:+-$LLVM}" >/dev/null || command -v ld64.lld-14 >/dev/null; then return; fi
+    debian clang lld || missing 'clang or lld' 'apt-get install clang lld' ''
+}
+
+# debian PACKAGE...: installs packages, as root on Debian; fails elsewhere.
+debian() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+    say "installing $*"
+    mkdir -p build
+    { apt-get update && apt-get install -y "$@"; } >build/debian.log 2>&1
 }
 
 need_python() {
@@ -86,27 +109,36 @@ link_flags() {
     case $1 in
     darwin) printf "'-Wl,-exported_symbols_list,%s' -Wl,-install_name,@rpath/libpaddlemps.dylib" \
         "$root/build/exports_darwin.txt" ;;
-    *) printf "'-Wl,--version-script=%s' -Wl,-z,nodelete" "$root/build/exports.map" ;;
+    *) printf "'-Wl,--version-script=%s' -Wl,-soname,libpaddlemps.so -Wl,-z,nodelete" "$root/build/exports.map" ;;
     esac
 }
 
-# lib: the library is linked aside (and not relinked while it is up to date), then renamed into
-# place, so that a process that has the old one mapped keeps it whole; libraries of another
-# platform go away, so that no wheel ships one.
-lib() {
+# platform: sets goos, the folder of what is built for it, and the library's name.
+platform() {
     need_go
-    need_cc
     goos=$(go env GOOS)
+    folder=build/$goos-$(go env GOARCH)
     case $goos in darwin) name=libpaddlemps.dylib ;; *) name=libpaddlemps.so ;; esac
+}
+
+# native: whether what is built runs on this machine.
+native() { [ "$folder" = "build/$(go env GOHOSTOS)-$(go env GOHOSTARCH)" ]; }
+
+# lib: the library is linked aside (and not relinked while it is up to date), then renamed into
+# place, so that a process that has the old one mapped keeps it whole. That of another platform stays
+# in its folder.
+lib() {
+    platform
+    need_cc
     link_lists
     # go build does not see the contents of the link lists.
-    [ -z "$(find capi/exports.txt -newer "build/$name" 2>/dev/null)" ] || rm "build/$name"
+    [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
-        -o "build/$name" ./capi
-    cp "build/$name" "build/$name.new"
-    rm -f python/paddle_mps/libpaddlemps.*
-    mv "build/$name.new" "python/paddle_mps/$name"
+        -o "$folder/$name" ./capi
+    native || return 0
+    cp "$folder/$name" "$folder/$name.new"
+    mv "$folder/$name.new" "python/paddle_mps/$name"
 }
 
 # venv DIR GROUPS: a virtual environment with the package, editable, and groups of pyproject.toml.
@@ -135,19 +167,27 @@ pip() {
     "$interpreter" -m pip --quiet --disable-pip-version-check "$@"
 }
 
+# tool: for a Mac the linker is that of the library, because Go's own knows another oldest macOS.
 tool() {
-    need_go
-    go build -trimpath -ldflags '-s -w' -o build/paddle-mps ./cmd/paddle-mps
+    platform
+    need_cc
+    case $goos in darwin) linker=external ;; *) linker=auto ;; esac
+    CGO_ENABLED=1 MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath -ldflags "-s -w -linkmode=$linker" \
+        -o "$folder/paddle-mps" ./cmd/paddle-mps
+    if native; then cp "$folder/paddle-mps" build/paddle-mps; fi
+}
+
+# need_cmake: what C programs find libraries with.
+need_cmake() {
+    if command -v cmake >/dev/null && command -v pkg-config >/dev/null; then return; fi
+    debian cmake pkg-config || missing 'CMake or pkg-config (for tests/package)' \
+        'apt-get install cmake pkg-config' 'brew install cmake pkgconf'
 }
 
 # need_browser: Chromium and its driver. On Debian as root they are installed.
 need_browser() {
     if command -v chromedriver >/dev/null && { command -v chromium || command -v google-chrome; } >/dev/null; then return; fi
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        say 'installing chromium and chromium-driver'
-        { apt-get update && apt-get install -y chromium chromium-driver; } >build/chromium.log 2>&1 && return
-    fi
-    missing 'Chromium and its driver (for tests/browser)' 'apt-get install chromium chromium-driver' \
+    debian chromium chromium-driver || missing 'Chromium and its driver (for tests/browser)' 'apt-get install chromium chromium-driver' \
         'brew install --cask chromium chromedriver'
 }
 
@@ -164,6 +204,50 @@ wheel() {
     pip .venv wheel --no-deps --wheel-dir dist .
     ls -l dist
 }
+
+# fill IN OUT: what capi/package has as a form, for the version and platform.
+fill() {
+    sed -e "s/@VERSION@/$version/" -e "s/@LIBRARY@/$name/" -e "s,@SONAME@,$soname," "capi/package/$1.in" >"$2/$1"
+}
+
+# install_to PREFIX: what a C or C++ program needs. All of it finds itself, so the folder can be moved.
+install_to() {
+    [ $# -eq 1 ] || { usage >&2 && exit 2; }
+    case $1 in /*) ;; *) set -- "$caller/$1" ;; esac
+    lib
+    tool
+    version=$(sed -n 's/^#define PMPS_VERSION "\(.*\)"/\1/p' include/paddlemps.h)
+    case $goos in darwin) soname=@rpath/$name ;; *) soname=$name ;; esac
+    doc=$1/share/doc/paddlemps
+    mkdir -p "$1/bin" "$1/include" "$1/lib/pkgconfig" "$1/lib/cmake/paddlemps" "$doc/examples"
+    cp "$folder/paddle-mps" "$1/bin/"
+    cp include/paddlemps.h include/paddlemps_ops.h include/paddlemps.hpp "$1/include/"
+    cp "$folder/$name" "$1/lib/$name.new"
+    mv "$1/lib/$name.new" "$1/lib/$name"
+    fill paddlemps.pc "$1/lib/pkgconfig"
+    fill paddlemps-config.cmake "$1/lib/cmake/paddlemps"
+    fill paddlemps-config-version.cmake "$1/lib/cmake/paddlemps"
+    cp LICENSE THIRD_PARTY_LICENSES.md docs/install.md "$doc/"
+    cp -R examples/CMakeLists.txt examples/c examples/cpp "$doc/examples/"
+}
+
+tarball() {
+    need_python
+    platform
+    rm -rf "$folder/prefix"
+    install_to "$root/$folder/prefix"
+    case $(go env GOARCH) in amd64) machine=x86_64 ;; *) machine=$(go env GOARCH) ;; esac
+    case $goos in darwin) system=macos ;; *) system=$goos ;; esac
+    mkdir -p dist
+    "$python" capi/package/tarball.py "$folder/prefix" "dist/paddlemps-$version-$system-$machine.tar.gz"
+}
+
+# darwin: everything for a Mac, in an environment of its own.
+darwin() (
+    export GOOS=darwin GOARCH=arm64
+    tarball
+    wheel
+)
 
 # part NAME FORMAT COMMAND...: runs one part of `test` or `check` and counts it; never fails.
 # FORMAT tells tests/count.py how to read the output: go (test2json), junit, lines or status.
@@ -199,7 +283,7 @@ conformance_mps() {
 
 # conformance_metal: the suite on the Metal device over what stands in for Apple's libraries.
 conformance_metal() {
-    PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY=$root/build/libfakemetal.so py_test conformance-metal tests/conformance
+    FAKEMETAL_STRICT=1 PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY=$root/build/libfakemetal.so py_test conformance-metal tests/conformance
 }
 
 fuzz() {
@@ -217,6 +301,7 @@ run_tests() {
     tool
     mkdir -p build
     need_browser
+    need_cmake
     venv .venv test,demo,browser
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then fuzz_seconds=3600; else fuzz_seconds=30; fi
     parts_begin
@@ -278,7 +363,7 @@ bench() {
 
 # go_files and tree: what git would commit, so that environments and caches are left out.
 go_files() { git ls-files --cached --others --exclude-standard '*.go'; }
-sh_files() { git ls-files --cached --others --exclude-standard '*.sh' .ci/run; }
+sh_files() { git ls-files --cached --others --exclude-standard '*.sh' .ci/run capi/darwin/cc; }
 tree() { git ls-files --cached --others --exclude-standard | sort | xargs cksum; }
 
 formatted() {
@@ -344,7 +429,8 @@ clean() {
 command=${1:-help}
 [ $# -eq 0 ] || shift
 case $command in
-demo | lib | tool | wheel | bench | check | clean) "$command" "$@" ;;
+demo | lib | tool | wheel | tarball | darwin | bench | check | clean) "$command" "$@" ;;
+install) install_to "$@" ;;
 test)
     case ${1:-} in
     '') run_tests ;;

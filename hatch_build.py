@@ -1,7 +1,7 @@
 """Build hook: compiles the Go library into the package and tags the wheel for its platform.
 
 The library is built by `./build.sh lib`, so that compiler and linker flags are written down once.
-GOOS, GOARCH and CC in the environment make a wheel for another platform.
+GOOS and GOARCH in the environment make a wheel for another platform.
 """
 
 from __future__ import annotations
@@ -27,19 +27,25 @@ class LibraryHook(BuildHookInterface[Any]):
     """Runs before hatchling collects the files of a wheel; an sdist gets no library."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Builds the library; `version` is "standard" or "editable" and makes no difference."""
+        """Builds the library. A wheel takes that of its platform; an editable install finds that of this
+        machine in the package."""
         if self.target_name != "wheel":
             return
         root = pathlib.Path(self.root)
+        goos, goarch = platform(root)
         subprocess.run(["sh", str(root / "build.sh"), "lib"], check=True)
+        if version != "editable":
+            name = "libpaddlemps.dylib" if goos == "darwin" else "libpaddlemps.so"
+            build_data["force_include"][str(root / "build" / f"{goos}-{goarch}" / name)] = f"paddle_mps/{name}"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform_tag(root)}"
+        build_data["tag"] = f"py3-none-{TAGS[goos, goarch]}"
 
 
-def platform_tag(root: pathlib.Path) -> str:
+def platform(root: pathlib.Path) -> tuple[str, str]:
+    """GOOS and GOARCH of what is built."""
     go = shutil.which("go") or "go"
     answer = subprocess.run([go, "env", "GOOS", "GOARCH"], cwd=root, check=True, capture_output=True, text=True)
     goos, goarch = answer.stdout.split()
     if (goos, goarch) not in TAGS:
         raise RuntimeError(f"[build] platform is {goos}/{goarch}; want one of {sorted(TAGS)}")
-    return TAGS[goos, goarch]
+    return goos, goarch

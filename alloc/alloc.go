@@ -48,7 +48,8 @@
 // step of a program usually wants them back; above the soft limit the oldest go as soon as anybody
 // looks, and a new heap takes the place of the oldest ones where all together would hold more than the
 // most that was ever in use, a twentieth and 256 MiB. Age is checked every 256 calls and by Age. An allocation that does not fit in what is
-// there and may not grow past the hard limit tries, in this order: pending blocks that have become
+// there and may not grow past the hard limit, or past what it shares with other allocators of the same
+// memory (budget.go), tries, in this order: pending blocks that have become
 // free, giving back all idle heaps, waiting for the streams, and Config.Reclaim. What is left is
 // status.OutOfMemory with the numbers in its message. See grow.go.
 //
@@ -100,6 +101,7 @@ type Config struct {
 	Hard   int64         // bytes that all heaps together never exceed; 0 for no limit
 	Soft   int64         // bytes of heaps above which idle ones are given back early; 0 for no limit
 	MaxAge time.Duration // how long an idle heap is kept; 0 for as long as the limits allow
+	Budget *Budget       // what is shared with other allocators of the same memory; nil for none
 
 	// Now is a monotonic clock in nanoseconds; nil for the system's. It is called with the
 	// allocator locked.
@@ -115,6 +117,7 @@ type Allocator struct {
 	source  Source
 	now     func() int64
 	reclaim func(need int64) bool
+	budget  *Budget
 
 	growing sync.Mutex // held around Source.NewHeap and taken before mu, so that heaps come one by one
 
@@ -146,7 +149,7 @@ type Allocator struct {
 // New makes an allocator; it takes no memory before the first Alloc.
 func New(c Config) *Allocator {
 	a := &Allocator{
-		source: c.Source, now: c.Now, reclaim: c.Reclaim,
+		source: c.Source, now: c.Now, reclaim: c.Reclaim, budget: c.Budget,
 		hard: max(c.Hard, 0), soft: max(c.Soft, 0), maxAge: int64(max(c.MaxAge, 0)),
 	}
 	if a.now == nil {

@@ -166,11 +166,15 @@ func (a *Allocator) commit(n int64) (int64, error) {
 	if length < n {
 		return 0, status.Errorf(status.OutOfMemory, "over the limit")
 	}
+	if length = a.budget.claim(n, length); length == 0 {
+		return 0, status.Errorf(status.OutOfMemory, "over the limit of %s for all devices of this memory together", bytes(a.budget.limit))
+	}
 	a.committed += length
 	return length, nil
 }
 
 func (a *Allocator) uncommit(n int64) {
+	a.budget.give(n)
 	a.lock()
 	a.committed -= n
 	a.mu.Unlock()
@@ -232,6 +236,7 @@ func (a *Allocator) giveBack(h *heap) int64 {
 	total := int64(0)
 	for h != nil {
 		err := h.mem.Close()
+		a.budget.give(h.size)
 		a.lock()
 		a.committed -= h.size
 		if a.closing--; a.closing == 0 {
@@ -267,6 +272,11 @@ func (a *Allocator) EmptyCache() int64 {
 	a.unlock()
 	return a.giveBack(old)
 }
+
+// Relinquish makes room for another allocator of the same memory: it gives back all idle heaps or, where
+// there are none, waits for the streams and gives back those that are idle then. It reports whether there
+// were any.
+func (a *Allocator) Relinquish() bool { return a.empties() || a.wait() && a.empties() }
 
 // wait waits for everything that streams still use, and reports whether there was anything.
 func (a *Allocator) wait() bool {

@@ -20,6 +20,8 @@ type config struct {
 	pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
 	age     time.Duration // MPS_MAX_BUFFER_AGE: how long an idle heap is kept; 0: the runtime's choice
 	alone   bool          // PADDLE_MPS_FALLBACK=0: operators that the device lacks fail instead of running on the CPU
+	entries int64         // PADDLE_MPS_PROGRAM_CACHE_ENTRIES: compiled programs that each device keeps; 0: its choice
+	bytes   int64         // PADDLE_MPS_PROGRAM_CACHE_BYTES: how much of them, likewise
 	inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
 }
 
@@ -60,6 +62,8 @@ func readConfig(getenv func(string) string) (c config, err error) {
 		{"PADDLE_MPS_FALLBACK", &fallback, 1, 0, 1},
 		{"MPS_MAX_POOL_SIZE", &c.pool, 0, 1, math.MaxInt64},
 		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
+		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.entries, 0, 1, math.MaxInt64},
+		{"PADDLE_MPS_PROGRAM_CACHE_BYTES", &c.bytes, 0, 1, math.MaxInt64},
 		{"PADDLE_MPS_INLINE", &c.inline, 0, -1, math.MaxInt64},
 	} {
 		if *v.to, err = number(v.name, getenv(v.name), v.absent, v.min, v.max); err != nil {

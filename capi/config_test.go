@@ -41,6 +41,8 @@ func TestReadConfig(t *testing.T) {
 		"name over alias": {[]string{"MPS_VERBOSE", "2", "TRITON_MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 2 }},
 		"pool":            {[]string{"MPS_MAX_POOL_SIZE", "1073741824"}, func(c *config) { c.pool = 1 << 30 }},
 		"age":             {[]string{"MPS_MAX_BUFFER_AGE", "1500"}, func(c *config) { c.age = 1500 * time.Millisecond }},
+		"programs":        {[]string{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", "64"}, func(c *config) { c.entries = 64 }},
+		"program bytes":   {[]string{"PADDLE_MPS_PROGRAM_CACHE_BYTES", "65536"}, func(c *config) { c.bytes = 65536 }},
 		"inline":          {[]string{"PADDLE_MPS_INLINE", "100"}, func(c *config) { c.inline = 100 }},
 		"nothing inline":  {[]string{"PADDLE_MPS_INLINE", "-1"}, func(c *config) { c.inline = -1 }},
 		"below nothing":   {[]string{"PADDLE_MPS_INLINE", "0"}, func(c *config) { c.inline = -1 }},
@@ -66,6 +68,9 @@ func TestReadConfigNamesWhatIsWrong(t *testing.T) {
 		"MPS_MAX_POOL_SIZE":      {"0", "1GB", "9223372036854775808"},
 		"MPS_MAX_BUFFER_AGE":     {"0", "-5", "9223372036854775807"},
 		"PADDLE_MPS_INLINE":      {"-2", "never"},
+
+		"PADDLE_MPS_PROGRAM_CACHE_ENTRIES": {"0", "-1", "many"},
+		"PADDLE_MPS_PROGRAM_CACHE_BYTES":   {"0", "1MB"},
 	} {
 		for _, value := range values {
 			_, err := readConfig(environment(name, value))

@@ -175,6 +175,7 @@ const char *pmps_code_name(pmps_code code) {
       [PMPS_NOT_FOUND] = "NOT_FOUND",
       [PMPS_ARITHMETIC] = "ARITHMETIC",
       [PMPS_BUSY] = "BUSY",
+      [PMPS_SYNTAX] = "SYNTAX",
   };
   size_t i = (size_t)(int64_t)code;
   return i < sizeof names / sizeof *names ? names[i] : "UNKNOWN";

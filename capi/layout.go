@@ -26,6 +26,10 @@ var (
 	_ [unsafe.Offsetof(dlTensor{}.shape)]byte      = [unsafe.Offsetof(C.DLTensor{}.shape)]byte{}
 	_ [unsafe.Offsetof(dlTensor{}.byteOffset)]byte = [unsafe.Offsetof(C.DLTensor{}.byte_offset)]byte{}
 
+	_ [unsafe.Sizeof(kernelArg{})]byte        = [C.sizeof_pmps_kernel_arg]byte{}
+	_ [unsafe.Offsetof(kernelArg{}.data)]byte = [unsafe.Offsetof(C.pmps_kernel_arg{}.data)]byte{}
+	_ [unsafe.Offsetof(kernelArg{}.size)]byte = [unsafe.Offsetof(C.pmps_kernel_arg{}.size)]byte{}
+
 	_ [argNone]byte   = [C.PMPS_ARG_NONE]byte{}
 	_ [argTensor]byte = [C.PMPS_ARG_TENSOR]byte{}
 	_ [argBool]byte   = [C.PMPS_ARG_BOOL]byte{}

@@ -124,7 +124,8 @@ func goLogSet(callback C.pmps_log_callback, user unsafe.Pointer, level C.int32_t
 func goLiveHandles() (n C.int64_t) {
 	n = C.error_count()
 	quietly(func(rt *runtime.Runtime) {
-		n += C.int64_t(rt.Live() + streams.Live() - defaults.Load() + events.Live())
+		n += C.int64_t(rt.Live() + streams.Live() - defaults.Load() + events.Live() +
+			libraries.Live() + kernels.Live())
 	})
 	return n
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -30,6 +31,8 @@ func goMemoryGetStats(p C.place_in, stats *C.pmps_memory_stats) C.fault {
 			num_alloc_retries:    C.int64_t(s.Retries),
 			num_ooms:             C.int64_t(s.OOMs),
 			limit_bytes:          C.int64_t(c.Limit()),
+			available_bytes:      C.int64_t(c.Available()),
+			program_cache:        programStats(c.Programs()),
 		}
 		return give("memory_get_stats", stats, &full, &full.struct_size)
 	})
@@ -39,6 +42,16 @@ func stat(s alloc.Stat) C.pmps_stat {
 	return C.pmps_stat{
 		current: C.int64_t(s.Current), peak: C.int64_t(s.Peak),
 		allocated: C.int64_t(s.Allocated), freed: C.int64_t(s.Freed),
+	}
+}
+
+func programStats(s program.Stats) C.pmps_program_stats {
+	return C.pmps_program_stats{
+		entries: C.int64_t(s.Entries), bytes: C.int64_t(s.Bytes),
+		hits: C.int64_t(s.Hits), misses: C.int64_t(s.Misses),
+		evictions: C.int64_t(s.Evictions), cleared: C.int64_t(s.Cleared),
+		compilations: C.int64_t(s.Compilations), failures: C.int64_t(s.Failures),
+		compile_ns: C.int64_t(s.CompileTime),
 	}
 }
 

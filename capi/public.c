@@ -202,6 +202,10 @@ pmps_error *pmps_tensor_to(pmps_tensor *tensor, const pmps_place *place, bool co
   return ENTER(goTensorTo(BITS(tensor), place, copy, CURRENT, OUT(result)));
 }
 
+pmps_error *pmps_tensor_share(pmps_tensor *tensor, const pmps_place *place, pmps_tensor **result) {
+  return ENTER(goTensorShare(BITS(tensor), place, OUT(result)));
+}
+
 pmps_error *pmps_tensor_index(pmps_tensor *tensor, const pmps_index *items, size_t count, pmps_tensor **view) {
   return ENTER(goTensorIndex(BITS(tensor), IN(items), count, OUT(view)));
 }
@@ -246,6 +250,65 @@ pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count
                               size_t attr_count, pmps_tensor *output) {
   return ENTER(goOpCallInto(op, IN(args), arg_count, IN(attrs), attr_count, CURRENT, BITS(output)));
 }
+
+/* ---- Shaders */
+
+pmps_error *pmps_library_new(const pmps_place *place, const char *source, pmps_library **library) {
+  return ENTER(goLibraryNew(place, source, OUT(library)));
+}
+
+pmps_error *pmps_library_load(const pmps_place *place, const char *path, pmps_library **library) {
+  return ENTER(goLibraryLoad(place, path, OUT(library)));
+}
+
+void pmps_library_free(pmps_library *library) {
+  if (!in_child) goLibraryFree(BITS(library));
+}
+
+pmps_error *pmps_library_get_names(const pmps_library *library, char **names) {
+  return ENTER(goLibraryGetNames(BITS(library), names));
+}
+
+pmps_error *pmps_library_get_kernel(const pmps_library *library, const char *name, pmps_kernel **kernel) {
+  return ENTER(goLibraryGetKernel(BITS(library), name, OUT(kernel)));
+}
+
+void pmps_kernel_free(pmps_kernel *kernel) {
+  if (!in_child) goKernelFree(BITS(kernel));
+}
+
+pmps_error *pmps_kernel_get_info(const pmps_kernel *kernel, pmps_kernel_info *info) {
+  return ENTER(goKernelGetInfo(BITS(kernel), info));
+}
+
+pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count, const uint64_t *threads,
+                            const uint64_t *group) {
+  return ENTER(goKernelRun(BITS(kernel), IN(args), count, IN(threads), IN(group), CURRENT));
+}
+
+/* ---- Metal */
+
+pmps_error *pmps_device_census(const pmps_place *place, char **json) { return ENTER(goDeviceCensus(place, json)); }
+
+pmps_error *pmps_device_get_metal(const pmps_place *place, void **device) {
+  return ENTER(goDeviceGetMetal(place, device));
+}
+
+pmps_error *pmps_stream_get_metal(pmps_stream *stream, void **queue) {
+  return ENTER(goStreamGetMetal(BITS(stream), queue));
+}
+
+pmps_error *pmps_tensor_get_metal(const pmps_tensor *tensor, void **buffer, size_t *offset) {
+  return ENTER(goTensorGetMetal(BITS(tensor), buffer, offset));
+}
+
+pmps_error *pmps_capture_get_state(const pmps_place *place, bool *enabled, bool *capturing) {
+  return ENTER(goCaptureGetState(place, enabled, capturing));
+}
+
+pmps_error *pmps_capture_begin(const pmps_place *place, const char *path) { return ENTER(goCaptureBegin(place, path)); }
+
+pmps_error *pmps_capture_end(const pmps_place *place) { return ENTER(goCaptureEnd(place)); }
 
 /* ---- Log */
 

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
@@ -51,7 +52,8 @@ func devices(c config) runtime.Config {
 	cpu := host.New(host.Config{Threads: c.threads, UUID: identity(0)})
 	cfg := runtime.Config{
 		CPU: cpu, Limit: c.pool, MaxAge: c.age,
-		Reclaim: reclaim, NoFallback: c.alone, Log: logs.runtime,
+		Programs: program.Config{Entries: c.entries, Bytes: c.bytes},
+		Reclaim:  reclaim, NoFallback: c.alone, Log: logs.runtime,
 	}
 	if c.device != "host" {
 		gpu, err := openMetal(c, goruntime.GOOS)

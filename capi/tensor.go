@@ -218,6 +218,21 @@ func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, o
 	})
 }
 
+//export goTensorShare
+func goTensorShare(handle C.uint64_t, p C.place_in, out *C.uint64_t) C.fault {
+	return onTensor("tensor_share", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null("tensor_share")
+		}
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		u, err := t.Share(c)
+		return hand(out, u, err)
+	})
+}
+
 //export goTensorIndex
 func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_index", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {

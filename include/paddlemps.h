@@ -85,7 +85,8 @@ typedef enum pmps_code {
   PMPS_INTERNAL = 10,           /* a bug of the library */
   PMPS_NOT_FOUND = 11,          /* no operator, attribute or statistic of that name */
   PMPS_ARITHMETIC = 12,         /* an integer was divided by zero */
-  PMPS_BUSY = 13                /* a call of the fast family would have had to wait */
+  PMPS_BUSY = 13,               /* a call of the fast family would have had to wait */
+  PMPS_SYNTAX = 14              /* the source of a shader does not compile */
 } pmps_code;
 
 /* What went wrong: an immutable object, owned by whoever was handed it, of use on any thread and in a
@@ -158,6 +159,17 @@ typedef struct pmps_stat {
   int64_t current, peak, allocated, freed; /* the last two only ever grow */
 } pmps_stat;
 
+/* Compiled programs of a device. The device keeps at most PADDLE_MPS_PROGRAM_CACHE_ENTRIES (environment;
+ * 4096) of them, and as many bytes as PADDLE_MPS_PROGRAM_CACHE_BYTES (256 MiB), as far as it knows their
+ * sizes; those that nobody has used for long go first. */
+typedef struct pmps_program_stats {
+  int64_t entries, bytes;         /* now; what the device lacks is an entry too */
+  int64_t hits, misses;           /* calls that found their program, and those that had to wait for a compiler */
+  int64_t evictions, cleared;     /* entries that made room, and those that pmps_memory_empty_cache took */
+  int64_t compilations, failures; /* and those of them that made no program */
+  int64_t compile_ns;             /* nanoseconds, all compilations together */
+} pmps_program_stats;
+
 typedef struct pmps_memory_stats {
   size_t struct_size;                                   /* in: sizeof(pmps_memory_stats) */
   pmps_stat allocated_bytes, allocation;                /* live blocks: bytes, number */
@@ -167,6 +179,8 @@ typedef struct pmps_memory_stats {
   pmps_stat requested_bytes;                            /* before rounding up */
   int64_t num_alloc_retries, num_ooms;
   int64_t limit_bytes;                                  /* hard limit of this process */
+  int64_t available_bytes;                              /* that may still be reserved, see pmps_memory_set_limit */
+  pmps_program_stats program_cache;
 } pmps_memory_stats;
 
 pmps_error *pmps_memory_get_stats(const pmps_place *place, pmps_memory_stats *stats);
@@ -177,12 +191,13 @@ pmps_error *pmps_memory_reset_peak(const pmps_place *place);
 /* Returns heaps without live blocks, and cached programs, to the system. */
 pmps_error *pmps_memory_empty_cache(const pmps_place *place);
 
-/* Sums (allocated, freed) and the counts of retries and failures become 0. */
+/* Sums (allocated, freed) and counts become 0, those of programs too. */
 pmps_error *pmps_memory_reset_accumulated(const pmps_place *place);
 
 /* The bytes that a device may reserve from now on; 0 goes back to MPS_MAX_POOL_SIZE, or 95 % of what the
  * device recommends. More than 95 % of the machine's memory is PMPS_INVALID_ARGUMENT. What is reserved
- * already stays until it is free. */
+ * already stays until it is free. Devices that share the machine's memory also have 95 % of it together:
+ * what one reserves the others cannot, but what it only keeps for reuse makes way. */
 pmps_error *pmps_memory_set_limit(const pmps_place *place, int64_t bytes);
 
 /* Asked to free memory when an allocation of need bytes has tried everything else: true means that
@@ -307,7 +322,8 @@ typedef void (*pmps_deleter)(void *user);
 
 /* A CPU tensor over the caller's memory, without a copy (retained): data is the address of the
  * element with all indices zero, strides count elements (NULL: contiguous) and may be negative.
- * deleter may be NULL; it is not called when this call fails. Owned. */
+ * deleter may be NULL; it is not called when this call fails. Owned. pmps_tensor_share takes it to
+ * another place. */
 pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *dims,
                                     const int64_t *strides, void *data, pmps_deleter deleter,
                                     void *user, pmps_tensor **tensor);
@@ -348,6 +364,17 @@ void pmps_tensor_unmap(pmps_tensor *tensor);
  * copy is false. The copy may still be under way: it keeps its source, which may be freed and written
  * to at once, and whatever uses the result waits for it. Owned. */
 pmps_error *pmps_tensor_to(pmps_tensor *tensor, const pmps_place *place, bool copy, pmps_tensor **result);
+
+/* The tensor on a place in the memory that it has, without a copy: what is written through either is
+ * seen through the other. Waits for work that the tensor depends on; afterwards each place waits only
+ * for work of its own, so synchronize a stream before the other place, or the owner of the memory,
+ * reads or writes what it has used. The memory goes back, and a deleter is called from some thread of
+ * the library's, when both tensors and their views are gone and no stream is at work in it any more.
+ *
+ * A Metal device takes memory that begins with a page, at a multiple of 16384 bytes; of a tensor that is a
+ * view of another one, it is the other's memory that counts. Of a page that is shared in part, the rest is
+ * left alone. PMPS_UNSUPPORTED says what is in the way. Owned. */
+pmps_error *pmps_tensor_share(pmps_tensor *tensor, const pmps_place *place, pmps_tensor **result);
 
 /* One item of an index expression, in the order in which they stand between the brackets. */
 typedef enum pmps_index_kind {
@@ -451,6 +478,102 @@ pmps_error *pmps_op_call_on(const pmps_place *place, pmps_op op, const pmps_arg 
  * the inputs. */
 pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count, const pmps_attr *attrs,
                               size_t attr_count, pmps_tensor *output);
+
+/* ---- Shaders --------------------------------------------------------------------------------------
+ *
+ * Kernels of the program's own, in Metal's shading language. They run on the Metal device, in the order
+ * of the stream like operators; elsewhere these functions answer PMPS_UNSUPPORTED.
+ */
+
+typedef struct pmps_library pmps_library;
+typedef struct pmps_kernel pmps_kernel;
+
+/* Compiles source, with the compiler's safe math: NaN and infinity exist. PMPS_SYNTAX with the compiler's
+ * words, `program_source:LINE:COLUMN: error: ...`, where it does not compile. Owned. */
+pmps_error *pmps_library_new(const pmps_place *place, const char *source, pmps_library **library);
+
+/* Reads a library that Apple's compiler has made before, a .metallib file. Owned. */
+pmps_error *pmps_library_load(const pmps_place *place, const char *path, pmps_library **library);
+
+void pmps_library_free(pmps_library *library); /* its kernels stay */
+
+/* The names of the functions, one a line. Owned: free them with pmps_text_free. */
+pmps_error *pmps_library_get_names(const pmps_library *library, char **names);
+
+/* A kernel, ready to run; PMPS_NOT_FOUND. Its arguments are buffers: threadgroup memory is declared in the
+ * kernel, textures are PMPS_UNSUPPORTED. Owned. */
+pmps_error *pmps_library_get_kernel(const pmps_library *library, const char *name, pmps_kernel **kernel);
+
+void pmps_kernel_free(pmps_kernel *kernel); /* its runs are finished all the same */
+
+typedef struct pmps_kernel_info {
+  size_t struct_size; /* in: sizeof(pmps_kernel_info) */
+  uint64_t max_threads_per_threadgroup;
+  uint64_t thread_execution_width;    /* threads that run in step */
+  uint64_t static_threadgroup_memory; /* bytes that the kernel declares */
+  uint64_t argument_count;            /* one more than the highest position of an argument */
+} pmps_kernel_info;
+
+pmps_error *pmps_kernel_get_info(const pmps_kernel *kernel, pmps_kernel_info *info);
+
+/* An argument: a tensor, or size bytes at data (copied) for what the kernel only reads. */
+typedef struct pmps_kernel_arg {
+  const pmps_tensor *tensor; /* borrowed for the call; NULL: the bytes */
+  const void *data;          /* NULL beside a tensor */
+  size_t size;               /* 0 beside a tensor */
+} pmps_kernel_arg;
+
+/* Runs a kernel on this thread's stream; argument i is what the kernel has at [[buffer(i)]]. A tensor is
+ * seen from its first element on as it lies in memory, with its strides; one of the CPU with rank 0 counts
+ * as bytes. threads are the three numbers of the grid (NULL: one thread an element of the first tensor),
+ * group those of a threadgroup (NULL: the library's choice). Bytes are at most 4096 in all.
+ *
+ * What the kernel declares const, or constant, counts as read and everything else as written: other streams
+ * wait accordingly. What a kernel does outside of its tensors is undefined, as everywhere on a GPU;
+ * where the GPU notices, the results of all calls in the same command buffer have failed, with
+ * PMPS_DEVICE_FAILED. */
+pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count,
+                            const uint64_t *threads, const uint64_t *group);
+
+/* ---- Metal ----------------------------------------------------------------------------------------
+ *
+ * The objects below the library, for programs that use Metal themselves. PMPS_UNSUPPORTED on other devices.
+ * What a program encodes is its own business: the library does not hear of it. Until a command buffer of
+ * yours has completed, keep its tensors alive, do not read or write them on the CPU, and use them on no
+ * other stream than the one whose queue it was committed to.
+ */
+
+/* Which of the classes and methods of Apple's that the library uses the running system has, as JSON:
+ * {"macos": "15.2", "architecture": "applegpu_g13s", "findings": [{"class": "MTLHeap", "selector": "...",
+ * "since": "", "optional": false, "found": true, "encoding": "..."}, ...]}. selector is "" for a class,
+ * since the first macOS that has it where that is newer than the oldest the library runs on. Makes objects
+ * and runs nothing. Owned: free it with pmps_text_free. */
+pmps_error *pmps_device_census(const pmps_place *place, char **json);
+
+/* The id<MTLDevice>. Borrowed, for ever. */
+pmps_error *pmps_device_get_metal(const pmps_place *place, void **device);
+
+/* The id<MTLCommandQueue> of a stream. Borrowed until the stream is freed. The call commits what the
+ * library has encoded: command buffers that you commit to the queue run after all work submitted to the
+ * stream before this call, and before work that is submitted after your commit. Call it again whenever
+ * the library has been given work in between. */
+pmps_error *pmps_stream_get_metal(pmps_stream *stream, void **queue);
+
+/* The id<MTLBuffer> that a tensor lies in, and where in it its first element lies, in bytes. Borrowed while
+ * the tensor lives. The buffer holds other tensors too. The call does not wait: take the stream's queue after
+ * it. */
+pmps_error *pmps_tensor_get_metal(const pmps_tensor *tensor, void **buffer, size_t *offset);
+
+/* Whether this process may capture (it was started with MTL_CAPTURE_ENABLED=1) and whether it does. Both
+ * false on other devices. */
+pmps_error *pmps_capture_get_state(const pmps_place *place, bool *enabled, bool *capturing);
+
+/* Records what the device is told from now on into a trace document for Xcode: path ends in .gputrace, and
+ * nothing is there. Waits for the work so far. */
+pmps_error *pmps_capture_begin(const pmps_place *place, const char *path);
+
+/* Waits for the work so far and ends the document. */
+pmps_error *pmps_capture_end(const pmps_place *place);
 
 /* ---- Log ------------------------------------------------------------------------------------------ */
 

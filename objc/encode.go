@@ -2,8 +2,8 @@ package objc
 
 // What a dispatch has room for.
 const (
-	MostArguments = 16
-	MostConstants = 768
+	MostArguments = 31
+	MostConstants = 4096
 )
 
 // Dispatch is one dispatch of a compute kernel: everything that has to be said to an open encoder. It is

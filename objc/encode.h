@@ -12,10 +12,10 @@ typedef struct {
     uint64_t group[3];   // of a threadgroup
     uint32_t arguments;  // of the kernel; argument i is a buffer, or constant bytes where length[i] is not 0
     uint32_t shared;     // bytes of threadgroup argument 0; 0: none
-    uintptr_t buffer[16];
-    uint64_t offset[16]; // in the buffer, or in constant
-    uint32_t length[16]; // of the constant bytes
-    unsigned char constant[768];
+    uintptr_t buffer[31];
+    uint64_t offset[31]; // in the buffer, or in constant
+    uint32_t length[31]; // of the constant bytes
+    unsigned char constant[4096];
 } objc_dispatch;
 
 // What objc_encode needs to know of the runtime: addresses of functions and resolved selectors.

@@ -2,6 +2,7 @@ package objc
 
 import (
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -63,6 +64,12 @@ func (s String) String() string {
 		return ""
 	}
 	// SAFETY: the C string belongs to s, which the caller holds, and ends with a zero byte.
+	return cText(uintptr(at))
+}
+
+// cText copies a C string.
+func cText(at uintptr) string {
+	// SAFETY: the caller knows that text lies there, which ends with a zero byte and stays.
 	start := *(**byte)(unsafe.Pointer(&at))
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(start), n)) != 0 {
@@ -151,7 +158,8 @@ func (e Error) Status(c status.Code, doing string) *status.Error {
 	if e == 0 {
 		return status.Errorf(c, "%s failed and did not say why", doing)
 	}
-	return status.Errorf(c, "%s: %s (%s %d)", doing, localizedDescription.Send(e), e.Domain(), e.Code())
+	text := strings.TrimSpace(localizedDescription.Send(e).String())
+	return status.Errorf(c, "%s: %s (%s %d)", doing, text, e.Domain(), e.Code())
 }
 
 // Out is room for an object that a method answers through an argument, such as `NSError **`.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,6 +105,7 @@ var synonyms = map[string]string{
 	"MPSShape": "NSArray", "NSErrorDomain": "NSString", "uint64_t": "NSUInteger", "long long": "NSInteger",
 	"unsigned long long": "NSUInteger", "CFTimeInterval": "double", "NSOperatingSystemVersion": "struct { Major int64; Minor int64; Patch int64 }",
 	"MPSGraphTensorShapedTypeDictionary": "NSDictionary", "MTLEvent": "MTLSharedEvent",
+	"MTLArgumentAccess": "MTLBindingAccess", "MTLAutoreleasedComputePipelineReflection": "NSPointer",
 }
 
 var (
@@ -136,6 +138,9 @@ func plain(text, class string) string {
 // same reports whether a Go type stands for a type of the table; an ID stands for every object, and an
 // `id` of the table is whatever the Go type says.
 func same(goType reflect.Type, text, class string) bool {
+	if goType == reflect.TypeFor[objc.NoBlock]() {
+		return strings.Contains(text, "(^)")
+	}
 	got, want := apple(goType), plain(text, class)
 	isObject := strings.HasPrefix(text, "id") || strings.HasSuffix(text, "*") || text == "instancetype" || text == "NSErrorDomain"
 	return got == want || got == "id" && isObject && want != "NSPointer" || want == "id" && goType.Kind() == reflect.Uintptr
@@ -187,7 +192,8 @@ func compare(m *objc.Method, e entry) (wrong []string) {
 	} else if m.Since != "" {
 		add("says since", m.Since, "; every system that counts has it")
 	}
-	if strings.Contains(e.encoding, "@?") || strings.Contains(strings.Join(e.args, ";"), "^") {
+	blocks := strings.Contains(e.encoding, "@?") || strings.Contains(strings.Join(e.args, ";"), "^")
+	if blocks && !slices.Contains(m.Args, reflect.TypeFor[objc.NoBlock]()) {
 		add("takes a block")
 	}
 	return wrong
@@ -209,6 +215,8 @@ func encoding(m *objc.Method) string {
 			return ":"
 		case t == reflect.TypeFor[objc.Pointer]():
 			return "^"
+		case t == reflect.TypeFor[objc.NoBlock]():
+			return "@?"
 		case t.Kind() == reflect.Uintptr:
 			return "@"
 		case t.Kind() == reflect.Struct:

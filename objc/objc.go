@@ -44,6 +44,9 @@ func Of(b bool) Bool {
 // Pointer is an address that a method takes or answers: memory, not an object.
 type Pointer uintptr
 
+// NoBlock stands where Apple takes a block that may be nil, which is what it is: there are none here.
+type NoBlock uint8
+
 // Void is the result of a method that answers nothing.
 type Void uintptr
 

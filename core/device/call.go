@@ -35,7 +35,9 @@ type Call struct {
 	Axes      op.Axes        // the axes that the operator works along
 	Seed      [2]uint64      // for random operators: key and counter of a Philox generator
 	Workspace unsafe.Pointer // as many bytes as Program.Workspace asked for, aligned to 256
+	Scratch   Heap           // the heap that Workspace lies in; nil where there is none
 	Count     int64          // set by programs with a data-dependent result: elements along axis 0
+	Grid      *Grid          // of a Library's kernel; nil for operators
 
 	// Owner hears of the end of the call.
 	Owner Owner

@@ -70,6 +70,13 @@ type Stream interface {
 	Close() error
 }
 
+// Bounded is a Stream that makes its callers wait when too much is on its way.
+type Bounded interface {
+	// Full reports whether one of the next few calls may have to wait. There is room again when the
+	// eldest work has ended: the ticket after Done. One atomic load.
+	Full() bool
+}
+
 // Event marks a point in the work of a stream. Recording again moves it.
 type Event interface {
 	// Done reports whether the recorded point has been passed; true when never recorded.
@@ -87,9 +94,13 @@ type Event interface {
 type Program interface {
 	// Workspace is the number of scratch bytes that a run of c needs in c.Workspace; 0 for none.
 	Workspace(c *Call) int64
-	// Close releases the program once no run of it is in flight.
+	// Close releases the program. No run of it is in flight, but Close may be called by the Owner.Done
+	// of the last one.
 	Close() error
 }
+
+// Sized is a Program that knows how much memory it holds, on whatever side.
+type Sized interface{ Bytes() int64 }
 
 // Key is the identity of a program within one device. Two calls with equal keys run the same program.
 type Key struct {
@@ -109,6 +120,7 @@ type Info struct {
 	Major, Minor int    // GPU family, or 0.0 for host
 	Processors   int    // GPU cores, or threads
 	UUID         [16]byte
+	Unified      bool // the memory is the machine's: what heaps take here, the CPU's cannot have
 	Async        bool // calls may be incomplete when Run returns; failures attach to outputs
 	Float64      bool // has float64
 	BFloat16     bool // has bfloat16

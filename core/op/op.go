@@ -68,7 +68,7 @@ type Row struct {
 	Python  Python
 	ONNX    string // "Add-14": operator and the first opset that it follows; empty: none
 	ULP     ULP
-	NumPy   string // the same in NumPy, for the conformance suite; see tests/conformance/oracle.py
+	NumPy   string // the same in NumPy, for the conformance suite; see python/paddle_mps/selftest/oracle.py
 	Doc     string // one line: what it computes, with the formula
 
 	direct [dtype.Last + 1]dtype.DType // see Direct

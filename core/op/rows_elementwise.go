@@ -132,12 +132,12 @@ var unaryRows = []Row{
 var activationRows = []Row{
 	{ID: 80, Name: "relu", Kind: Unary, In: x, Accepts: anyNumber, Types: same, Shape: likeInput, Python: Python{Module: "nn.functional", InPlace: true}, ONNX: "Relu-14", NumPy: "np.where(x > 0, x, 0 * np.nan_to_num(x, posinf=0, neginf=0))", Doc: "max(x, 0); 0 for nan."},
 	{
-		ID: 81, Name: "sigmoid", Kind: Unary, In: x, Accepts: dtype.Floats, Types: toFloat, Shape: likeInput, ULP: accurate.onMetal(7),
+		ID: 81, Name: "sigmoid", Kind: Unary, In: x, Accepts: dtype.Floats, Types: toFloat, Shape: likeInput, ULP: accurate.onMetal(10),
 		Python: Python{Module: "nn.functional", Method: true, InPlace: true}, ONNX: "Sigmoid-13", NumPy: "1 / (1 + np.exp(-x))", Doc: "1 / (1 + exp(-x)).",
 	},
-	{ID: 82, Name: "silu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: toFloat, Shape: likeInput, ULP: accurate.onMetal(8), Python: function, NumPy: "x / (1 + np.exp(-x))", Doc: "x * sigmoid(x)."},
+	{ID: 82, Name: "silu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: toFloat, Shape: likeInput, ULP: accurate.onMetal(11), Python: function, NumPy: "x / (1 + np.exp(-x))", Doc: "x * sigmoid(x)."},
 	{
-		ID: 83, Name: "gelu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate, Python: Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
+		ID: 83, Name: "gelu", Kind: Unary, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: likeInput, ULP: accurate.onMetal(16), Python: Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
 		Attrs: []Attr{{Name: "approximate", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "use 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"}},
 		NumPy: "gauss(x) if not approximate else x / (1 + np.exp(-2 * np.sqrt(2 / pi) * (x + 0.044715 * x**3)))", Doc: "0.5 * x * (1 + erf(x / sqrt(2))).",
 	},
@@ -155,7 +155,7 @@ var activationRows = []Row{
 		NumPy: "np.where(x > 0, x, negative_slope * x)", Doc: "x above zero, negative_slope * x elsewhere.",
 	},
 	{
-		ID: 86, Name: "softmax", Kind: Scan, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: alongAxis, ULP: accurate,
+		ID: 86, Name: "softmax", Kind: Scan, In: x, Accepts: dtype.Floats, Types: floatOnly, Shape: alongAxis, ULP: accurate.onMetal(20),
 		Python: Python{Module: "nn.functional", ByHand: true}, ONNX: "Softmax-13",
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int, I: -1}, Doc: "the axis along which the results add up to 1"}},
 		NumPy: "softmax(x, axis)", Doc: "exp(x - max(x)) / sum(exp(x - max(x))) along an axis.",

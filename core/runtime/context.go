@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -23,8 +24,9 @@ type Context struct {
 	limits    limits
 	ageing    ageing
 	fallbacks fallbacks
+	copies    copies
 	cause     atomic.Pointer[func() uint64] // names the call stack of an allocation, while a history is kept
-	programs  programs
+	programs  *program.Cache
 	random    generator
 	inOrder   bool // calls are complete when Run returns: nothing needs waiting for
 
@@ -40,6 +42,7 @@ type Context struct {
 func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Context, error) {
 	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async}
 	c.startMemory(cfg)
+	c.startPrograms(cfg)
 	var err error
 	c.main, err = c.NewStream()
 	return c, err
@@ -145,7 +148,7 @@ func (c *Context) close() error {
 			return err
 		}
 	}
-	c.programs.clear()
+	c.programs.Clear()
 	c.ageing.stop()
 	if err := c.memory.Close(); err != nil {
 		return err

@@ -46,9 +46,9 @@ func (c *Context) fallsBack(err error) bool {
 // meanwhile. The owner is the launch as ever, so a failure stays with the outputs and the stream.
 func (l *launch) fallBack(row *op.Row, lacking error) error {
 	cpu := l.ctx.rt.cpu
-	program, err := cpu.find(row, &l.Call)
+	p, err := l.program(cpu, row)
 	if err == nil {
-		err = l.reserveFor(program, nil)
+		err = l.reserveFor(p, nil)
 	}
 	if err != nil {
 		l.recycle()
@@ -63,7 +63,7 @@ func (l *launch) fallBack(row *op.Row, lacking error) error {
 		st.pins.Add(1)
 		st.settle(i >= len(l.stores)-l.writes) // Ready meets its failure
 	}
-	cpu.main.dev.Run(program, &l.Call)
+	cpu.main.dev.Run(p, &l.Call)
 	return nil
 }
 
@@ -78,6 +78,6 @@ func (l *launch) reserveFor(p device.Program, on device.Stream) error {
 	if err != nil {
 		return err
 	}
-	l.scratch, l.Workspace = block, block.Addr
+	l.scratch, l.Workspace, l.Scratch = block, block.Addr, block.Heap
 	return nil
 }

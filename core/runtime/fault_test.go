@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"fmt"
-	"math"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -10,11 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
-	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/script"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/place"
 )
@@ -136,97 +134,6 @@ func (o *spoiled) Done(err error) {
 	o.Owner.Done(err)
 }
 
-// script is a program of 50 operators on two streams: after the first error it does nothing more.
-type script struct {
-	rt   *runtime.Runtime
-	c    *runtime.Context
-	on   []*runtime.Stream
-	n    int64 // elements along a side
-	made []*runtime.Tensor
-	ops  int
-	err  error
-}
-
-// call runs an operator on the streams in turn.
-func (s *script) call(name string, in []runtime.Operand, at ...op.Value) *runtime.Tensor {
-	if s.err != nil {
-		return nil
-	}
-	row := op.MustByName(name)
-	full := make(op.Attrs, len(row.Attrs))
-	copy(full, at)
-	s.ops++
-	ts, err := s.rt.Call(row, in, full, s.c, s.on[s.ops%len(s.on)])
-	s.made, s.err = append(s.made, ts...), err
-	if err != nil {
-		return nil
-	}
-	return ts[0]
-}
-
-func (s *script) two(name string, x, y *runtime.Tensor) *runtime.Tensor {
-	return s.call(name, of(x, y))
-}
-
-func (s *script) scaled(x *runtime.Tensor, by float64) *runtime.Tensor {
-	return s.call("multiply", []runtime.Operand{{Tensor: x}, {Value: op.Value{Kind: op.Float, F: by}}})
-}
-
-func (s *script) full(v float64, d dtype.DType) *runtime.Tensor {
-	return s.call("full", nil, ints(s.n, s.n), op.Value{Kind: op.Float, F: v}, op.Value{Kind: op.DType, I: int64(d)})
-}
-
-// to copies a tensor to another device and back.
-func (s *script) roundTrip(x *runtime.Tensor) *runtime.Tensor {
-	for _, p := range []place.Place{place.CPU, s.c.Place()} {
-		if s.err != nil {
-			return nil
-		}
-		there, err := s.rt.Context(p)
-		if err != nil {
-			s.err = err
-			return nil
-		}
-		x, s.err = x.To(there, true, nil)
-		if s.err == nil {
-			s.made = append(s.made, x)
-		}
-	}
-	return x
-}
-
-// run is the program; its result is a sum of everything.
-func (s *script) run() (result float64, err error) {
-	defer func() {
-		for _, t := range s.made {
-			s.rt.Free(t.Handle())
-		}
-	}()
-	x, h := s.full(1.5, dtype.Float32), s.full(0.25, dtype.Float16)
-	total := s.two("add", x, h) // casts h
-	for i := range 7 {
-		y := s.scaled(total, 0.5)
-		turned := s.call("transpose", of(y), ints(1, 0))
-		flat := s.call("reshape", of(turned), ints(-1)) // copies
-		square := s.call("reshape", of(flat), ints(s.n, s.n))
-		z := s.two("maximum", square, x)
-		if i == 2 {
-			z = s.roundTrip(z)
-		}
-		total = s.two("add", z, total)
-	}
-	whole := s.call("concat", of(total, x))
-	s.call("split", of(whole), ints(2))
-	soft := s.call("softmax", of(whole), op.Value{Kind: op.Int, I: -1})
-	sum := s.call("sum", of(s.two("add", whole, soft)))
-	if s.err != nil {
-		return 0, s.err
-	}
-	var b [4]byte
-	err = sum.Read(b[:])
-	return float64(math.Float32frombits(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)), err
-}
-
 // machine is a runtime over faulty devices.
 type machine struct {
 	*testing.T
@@ -243,38 +150,6 @@ func (m *machine) start(idle bool) error {
 	}
 	m.rt = rt
 	m.c, err = rt.Context(place.MPS(0))
-	return err
-}
-
-// try runs the program on two new streams and answers whatever error anybody hears of.
-func (m *machine) try(n int64) (result float64, err error) {
-	s := &script{rt: m.rt, c: m.c, n: n}
-	for range 2 {
-		on, err := m.c.NewStream()
-		if err != nil {
-			return 0, closed(s.on, err)
-		}
-		s.on = append(s.on, on)
-	}
-	result, err = s.run()
-	if err == nil {
-		require.Equal(m, 50, s.ops)
-	}
-	cpu, _ := m.rt.Context(place.CPU)
-	for _, c := range []*runtime.Context{m.c, cpu} {
-		if late := c.Synchronize(); err == nil {
-			err = late
-		}
-	}
-	return result, closed(s.on, err)
-}
-
-func closed(streams []*runtime.Stream, err error) error {
-	for _, s := range streams {
-		if e := s.Close(); err == nil {
-			err = e
-		}
-	}
 	return err
 }
 
@@ -302,7 +177,7 @@ func TestEveryFailureIsClean(t *testing.T) {
 					require.ErrorContains(t, err, "injected")
 					continue
 				}
-				result, err := m.try(c.n)
+				result, err := script.Run(m.rt, m.c, c.n)
 				over := m.count.Load() < n // there was no n-th one
 				if n == 0 {
 					require.NoError(t, err)
@@ -310,7 +185,7 @@ func TestEveryFailureIsClean(t *testing.T) {
 				} else if !over {
 					require.ErrorContains(t, err, "injected", "failure %d", n)
 					m.at = 0
-					result, err = m.try(c.n)
+					result, err = script.Run(m.rt, m.c, c.n)
 				}
 				require.NoError(t, err, "failure %d, afterwards", n)
 				require.Equal(t, want, result, "failure %d, afterwards", n)

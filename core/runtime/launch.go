@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
@@ -17,9 +18,11 @@ type launch struct {
 	device.Call
 	ctx    *Context
 	stream *Stream
-	stores []*storage // of inputs, then of outputs
-	writes int        // how many of them are outputs
-	err    error      // on devices without queues: how the call ended
+	lane   program.Lane
+	held   *program.Entry // nil: none
+	stores []*storage     // of inputs, then of outputs
+	writes int            // how many of them are outputs
+	err    error          // on devices without queues: how the call ended
 
 	in      [4]device.Operand
 	out     [1]device.Operand
@@ -58,6 +61,9 @@ func (l *launch) recycle() {
 	if l.scratch != nil {
 		l.ctx.memory.Free(l.scratch, nil)
 	}
+	if l.held != nil {
+		l.held.Release(l.lane)
+	}
 	for i := range l.In {
 		l.In[i].Addr, l.In[i].Heap = nil, nil
 	}
@@ -65,8 +71,8 @@ func (l *launch) recycle() {
 		l.Out[i].Addr, l.Out[i].Heap = nil, nil
 	}
 	clear(l.stores)
-	l.Attrs, l.Axes, l.Workspace, l.Count = nil, 0, nil, 0
-	l.ctx, l.stream, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, 0
+	l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid = nil, 0, nil, nil, 0, nil
+	l.ctx, l.stream, l.held, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, nil, 0
 	rt.launches.Put(l)
 }
 
@@ -112,7 +118,7 @@ func (l *launch) write(v *view) {
 
 func (st *storage) heap() device.Heap {
 	if st.block == nil {
-		return nil
+		return st.lent
 	}
 	return st.block.Heap
 }
@@ -130,18 +136,18 @@ func (l *launch) submitFramed(row *op.Row) error {
 	if row.Kind == op.Convert && l.movesBytes() {
 		return l.dispatch(nil)
 	}
-	program, err := l.ctx.find(row, &l.Call)
+	p, err := l.program(l.ctx, row)
 	if err != nil && l.ctx.fallsBack(err) {
 		return l.fallBack(row, err)
 	}
 	if err == nil {
-		err = l.reserve(program)
+		err = l.reserve(p)
 	}
 	if err != nil {
 		l.recycle()
 		return err
 	}
-	return l.dispatch(program)
+	return l.dispatch(p)
 }
 
 // movesBytes reports whether a conversion is a plain copy, which streams do without a program.
@@ -150,10 +156,10 @@ func (l *launch) movesBytes() bool {
 	return in.DType == out.DType && in.IsContiguous() && out.IsContiguous()
 }
 
-// dispatch hands the launch to its stream; program nil stands for a copy of bytes.
-func (l *launch) dispatch(program device.Program) error {
+// dispatch hands the launch to its stream; p nil stands for a copy of bytes.
+func (l *launch) dispatch(p device.Program) error {
 	if !l.ctx.inOrder {
-		l.enqueue(program)
+		l.enqueue(p)
 		return nil
 	}
 	for i, st := range l.stores {
@@ -161,21 +167,21 @@ func (l *launch) dispatch(program device.Program) error {
 			st.settle(i >= len(l.stores)-l.writes) // Ready meets its failure
 		}
 	}
-	l.start(program)
+	l.start(p)
 	err := l.err
 	l.recycle()
 	return err
 }
 
-func (l *launch) start(program device.Program) device.Ticket {
-	if program == nil {
+func (l *launch) start(p device.Program) device.Ticket {
+	if p == nil {
 		return l.stream.dev.Copy(&l.Call)
 	}
-	return l.stream.dev.Run(program, &l.Call)
+	return l.stream.dev.Run(p, &l.Call)
 }
 
 // enqueue submits to a device with queues.
-func (l *launch) enqueue(program device.Program) {
+func (l *launch) enqueue(p device.Program) {
 	c, s := l.ctx, l.stream
 	c.submit.Lock()
 	defer c.submit.Unlock()
@@ -187,7 +193,7 @@ func (l *launch) enqueue(program device.Program) {
 		st.pins.Add(2) // one for the launch, one for the notes below
 		s.after(st, i >= inputs)
 	}
-	t := l.start(program)
+	t := l.start(p)
 	s.submitted(t)
 	for i, st := range stores {
 		st.note(s, t, i >= inputs)

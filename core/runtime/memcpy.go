@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"math"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -27,6 +28,7 @@ func (t *Tensor) Read(dst []byte) error {
 	if len(dst) == 0 {
 		return nil
 	}
+	t.store.ctx.copies.count(int64(len(dst)))
 	if t.IsContiguous() {
 		copy(dst, t.bytes())
 		return nil
@@ -50,6 +52,7 @@ func (t *Tensor) Write(src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
+	t.store.ctx.copies.count(int64(len(src)))
 	if t.IsContiguous() {
 		copy(t.bytes(), src)
 		if int64(len(src)) == t.store.bytes {
@@ -123,6 +126,7 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	switch {
 	case v.Numel() == 0:
 	case s == nil:
+		c.copies.count(v.store.bytes) // the other side counts in Read
 		err = t.Read(v.bytes())
 	default:
 		err = s.carry(&t.view, &v)
@@ -163,7 +167,24 @@ func (s *Stream) carry(from, to *view) error {
 	l := s.ctx.rt.newLaunch(s.ctx, s)
 	l.readView(from)
 	l.write(to)
+	from.store.ctx.copies.count(to.store.bytes)
+	to.store.ctx.copies.count(to.store.bytes)
 	return l.dispatch(nil)
+}
+
+// copies counts the copies of elements between the memory of a device and that of the caller or of
+// another device.
+type copies struct{ calls, bytes atomic.Int64 }
+
+func (n *copies) count(bytes int64) {
+	n.calls.Add(1)
+	n.bytes.Add(bytes)
+}
+
+// CopyCount is how often elements have been copied between the device's memory and the caller's or another
+// device's, and how many bytes that were. What operators copy within the device does not count.
+func (c *Context) CopyCount() (calls, bytes int64) {
+	return c.copies.calls.Load(), c.copies.bytes.Load()
 }
 
 // scalarValue reads a 0-d CPU tensor.

@@ -37,8 +37,18 @@ func (c *Context) startMemory(cfg Config) {
 	}
 	c.memory = alloc.New(alloc.Config{
 		Source: heaps{c}, Hard: c.limits.hard, Soft: soft(c.limits.hard), MaxAge: age, Reclaim: c.reclaim,
+		Budget: c.budget(),
 	})
 	c.ageing = ageing{every: age, look: c.age}
+}
+
+// budget is what the device may reserve together with others: the machine's memory has one ceiling,
+// however many devices it is unified for, and each of them also has a limit of its own.
+func (c *Context) budget() *alloc.Budget {
+	if c.info.Unified {
+		return c.rt.budget
+	}
+	return nil
 }
 
 // heaps is the device as a source of heaps, with what else a new heap sets going.
@@ -128,10 +138,26 @@ func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) 
 	return block, err
 }
 
-// reclaim is the last resort: compiled programs, then whatever the host program can free.
+// reclaim is the last resort: compiled programs, what other devices keep of the same memory, then
+// whatever the host program can free.
 func (c *Context) reclaim(need int64) bool {
-	c.programs.clear()
-	return c.rt.reclaim != nil && c.rt.reclaim(need)
+	c.programs.Clear()
+	return c.relieve(need) || c.rt.reclaim != nil && c.rt.reclaim(need)
+}
+
+// relieve has other devices give back what they do not use, unless the limit that is in the way is the
+// device's own.
+func (c *Context) relieve(need int64) (some bool) {
+	if !c.info.Unified || c.Limit()-c.memory.Stats().Reserved.Current < need {
+		return false
+	}
+	for _, other := range c.rt.contexts() {
+		if other != c && other.info.Unified && other.memory.Relinquish() {
+			c.say("[memory] %s: idle heaps given back for %s", other.place, c.place)
+			some = true
+		}
+	}
+	return some
 }
 
 // Stats are the figures of the device's memory.
@@ -142,6 +168,12 @@ func (c *Context) Limit() int64 {
 	c.limits.mu.Lock()
 	defer c.limits.mu.Unlock()
 	return c.limits.hard
+}
+
+// Available is how many bytes the device may still reserve: what its limit leaves, and what all devices
+// of the same memory have left together.
+func (c *Context) Available() int64 {
+	return max(min(c.Limit()-c.memory.Stats().Reserved.Current, c.budget().Left()), 0)
 }
 
 // SetLimit changes the number of bytes that the device may reserve; 0 goes back to what it was at the
@@ -164,12 +196,15 @@ func (c *Context) SetLimit(bytes int64) error {
 // ResetPeak makes the current figures the peaks.
 func (c *Context) ResetPeak() { c.memory.ResetPeak() }
 
-// ResetAccumulated sets the sums and counts to zero.
-func (c *Context) ResetAccumulated() { c.memory.ResetAccumulated() }
+// ResetAccumulated sets the sums and counts to zero, those of the programs too.
+func (c *Context) ResetAccumulated() {
+	c.memory.ResetAccumulated()
+	c.programs.ResetAccumulated()
+}
 
 // EmptyCache gives idle heaps and compiled programs back.
 func (c *Context) EmptyCache() {
-	c.programs.clear()
+	c.programs.Clear()
 	if n := c.memory.EmptyCache(); n > 0 {
 		c.say("[memory] %s: %d bytes of idle heaps given back", c.place, n)
 	}

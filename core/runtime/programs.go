@@ -1,68 +1,40 @@
 package runtime
 
 import (
-	"sync"
-	"sync/atomic"
-
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/program"
 )
 
-// programs is the compiled programs of a device by key. A small direct-mapped table in front answers
-// warm look-ups with one atomic load.
-type programs struct {
-	front [256]atomic.Pointer[compiled]
-	mu    sync.Mutex
-	all   map[device.Key]*compiled
+// startPrograms makes the cache of compiled programs.
+func (c *Context) startPrograms(cfg Config) {
+	limits := cfg.Programs
+	limits.Failed = func(err error) { c.warn("[program] %s: %v", c.place, err) }
+	c.programs = program.New(limits)
 }
 
-// compiled is a program, or why the device has none.
-type compiled struct {
-	key     device.Key
-	program device.Program
-	lacking error
-}
+// Programs are the figures of the device's compiled programs.
+func (c *Context) Programs() program.Stats { return c.programs.Stats() }
 
-func (ps *programs) slot(k *device.Key) *atomic.Pointer[compiled] {
-	h := uint64(k.Op)*0x9e3779b97f4a7c15 ^ k.DTypes*0xbf58476d1ce4e5b9 ^ k.Class
-	return &ps.front[(h^h>>29)&0xff]
-}
-
-// find is the program for a call, compiled when there is none yet.
-func (c *Context) find(row *op.Row, call *device.Call) (device.Program, error) {
-	key := c.dev.Key(row.ID, call)
-	slot := c.programs.slot(&key)
-	if e := slot.Load(); e != nil && same(&e.key, &key) {
-		return e.program, e.lacking
-	}
-	return c.lookUp(row, call, key, slot)
-}
-
-// same is ==, in the order in which keys differ and without a call where they have no Dims.
-func same(a, b *device.Key) bool {
-	return a.DTypes == b.DTypes && a.Op == b.Op && a.Class == b.Class && (a.Dims == "" && b.Dims == "" || a.Dims == b.Dims)
-}
-
-// lookUp finds or compiles a program that the front does not have.
-func (c *Context) lookUp(row *op.Row, call *device.Call, key device.Key, slot *atomic.Pointer[compiled]) (device.Program, error) {
-	c.programs.mu.Lock()
-	defer c.programs.mu.Unlock()
-	e := c.programs.all[key]
+// program is the program for the launch in the cache of a device, which need not be its own. The launch
+// holds it until it is recycled.
+func (l *launch) program(c *Context, row *op.Row) (device.Program, error) {
+	key := c.dev.Key(row.ID, &l.Call)
+	e := c.programs.Find(&key, l.lane)
 	if e == nil {
-		p, err := c.dev.Compile(graphOf(row, call))
-		if err != nil && status.CodeOf(err) != status.Unsupported {
+		var err error
+		if e, err = c.programs.Get(key, l.lane, func() (device.Program, error) { return c.dev.Compile(graphOf(row, &l.Call)) }); err != nil {
 			return nil, err
 		}
-		if c.programs.all == nil {
-			c.programs.all = map[device.Key]*compiled{}
-		}
-		e = &compiled{key, p, err}
-		c.programs.all[key] = e
 	}
-	slot.Store(e)
-	return e.program, e.lacking
+	p, lacking := e.Program()
+	if lacking != nil {
+		e.Release(l.lane)
+		return nil, lacking
+	}
+	l.held = e
+	return p, nil
 }
 
 // graphOf is a call as the graph of one operator.
@@ -74,14 +46,4 @@ func graphOf(row *op.Row, call *device.Call) *graph.Graph {
 		return vs
 	}
 	return graph.Single(row, call.Attrs, call.Axes, values(call.In), values(call.Out))
-}
-
-// clear forgets all programs. Runs in flight keep theirs: a program is closed by its device.
-func (ps *programs) clear() {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	for i := range ps.front {
-		ps.front[i].Store(nil)
-	}
-	ps.all = nil
 }

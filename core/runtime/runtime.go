@@ -14,9 +14,12 @@ package runtime
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -29,6 +32,8 @@ type Config struct {
 	NoMPS  string          // why there is none: the whole sentence of the error
 	Limit  int64           // bytes that each device may reserve; 0: 95 % of what it recommends
 	MaxAge time.Duration   // how long an idle heap is kept; 0: 60 s
+
+	Programs program.Config // bounds each device's compiled programs; Failed is set by the runtime
 
 	// NoFallback has an operator that a device lacks fail, instead of running on the CPU.
 	NoFallback bool
@@ -49,13 +54,16 @@ type Runtime struct {
 	noMPS   string
 	tensors *slot.Table[Tensor]
 
-	launches sync.Pool // *launch
-	plans    sync.Pool // *plan
-	stores   sync.Pool // *storage
+	launches sync.Pool     // *launch
+	lanes    atomic.Uint32 // launches made so far
+	plans    sync.Pool     // *plan
+	stores   sync.Pool     // *storage
 	waits    waits
+	owed     sync.WaitGroup // foreign memory that streams are still at; see giveBack
 	reclaim  func(need int64) bool
 	log      func(warning bool, text string)
 	fallback bool
+	budget   *alloc.Budget // of the machine's memory, for the devices that share it
 }
 
 const tensorKind = 1 // in handles
@@ -63,23 +71,32 @@ const tensorKind = 1 // in handles
 // New makes a runtime over devices, which it owns from here on.
 func New(cfg Config) (*Runtime, error) {
 	rt := &Runtime{noMPS: cfg.NoMPS, reclaim: cfg.Reclaim, log: cfg.Log, fallback: !cfg.NoFallback}
+	rt.budget = alloc.NewBudget(ceiling(cfg.CPU.Info()))
 	rt.tensors = slot.NewTable(tensorKind, (*Tensor).drop)
-	rt.launches.New = func() any { return new(launch) }
+	rt.launches.New = func() any { return &launch{lane: program.Lane(rt.lanes.Add(1))} }
 	rt.plans.New = func() any { return new(plan) }
 	rt.stores.New = func() any { return new(storage) }
 	var err error
 	if rt.cpu, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
-		return nil, err
+		return nil, rt.abandon(err, cfg.MPS)
 	}
 	for i, d := range cfg.MPS {
 		c, err := newContext(rt, place.MPS(int32(i)), d, cfg)
-		if err != nil {
-			_ = rt.Close() // the error above is the one to report
-			return nil, err
-		}
 		rt.mps = append(rt.mps, c)
+		if err != nil {
+			return nil, rt.abandon(err, cfg.MPS[i+1:])
+		}
 	}
 	return rt, nil
+}
+
+// abandon closes a runtime that has not come to be, with the devices that it has not got to, and answers why.
+func (rt *Runtime) abandon(err error, rest []device.Device) error {
+	_ = rt.Close()
+	for _, d := range rest {
+		_ = d.Close()
+	}
+	return err
 }
 
 // Count is the number of devices of a kind.
@@ -107,6 +124,9 @@ func (rt *Runtime) Context(p place.Place) (*Context, error) {
 	return rt.mps[p.Index], nil
 }
 
+// contexts are all devices, the CPU first.
+func (rt *Runtime) contexts() []*Context { return append([]*Context{rt.cpu}, rt.mps...) }
+
 // Live is the number of tensors that callers hold.
 func (rt *Runtime) Live() int64 { return rt.tensors.Live() }
 
@@ -120,7 +140,8 @@ func (rt *Runtime) Close() error {
 	if n := rt.Live(); n > 0 {
 		return status.Errorf(status.Internal, "[close] %d tensors are alive; want none%s", n, rt.tensors.Leaks())
 	}
-	for _, c := range append([]*Context{rt.cpu}, rt.mps...) {
+	rt.owed.Wait()
+	for _, c := range rt.contexts() {
 		if err := c.close(); err != nil {
 			return err
 		}

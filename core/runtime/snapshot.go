@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/json"
 	"io"
+	"time"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -17,6 +18,7 @@ type (
 		Place    string          `json:"place"`
 		TimeUS   int64           `json:"time_us"`
 		Stats    map[string]stat `json:"stats"`
+		Programs programs        `json:"program_cache"`
 		Limit    int64           `json:"limit_bytes"`
 		Segments []segment       `json:"segments"`
 		Trace    []trace         `json:"trace"`
@@ -27,6 +29,17 @@ type (
 		Peak      int64 `json:"peak"`
 		Allocated int64 `json:"allocated"`
 		Freed     int64 `json:"freed"`
+	}
+	programs struct {
+		Entries      int64         `json:"entries"`
+		Bytes        int64         `json:"bytes"`
+		Hits         int64         `json:"hits"`
+		Misses       int64         `json:"misses"`
+		Evictions    int64         `json:"evictions"`
+		Cleared      int64         `json:"cleared"`
+		Compilations int64         `json:"compilations"`
+		Failures     int64         `json:"failures"`
+		CompileTime  time.Duration `json:"compile_ns"`
 	}
 	segment struct {
 		ID        uint64  `json:"id"`
@@ -73,7 +86,7 @@ func (c *Context) WriteSnapshot(w io.Writer) error {
 	names := c.streamNames()
 	s := snapshot{
 		Version: snapshotVersion, Device: c.info.Name, Place: c.place.String(), TimeUS: found.Time / 1000, Limit: c.Limit(),
-		Stats: statsOf(&found.Stats), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
+		Stats: statsOf(&found.Stats), Programs: programs(c.programs.Stats()), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
 	}
 	for i := range found.Heaps {
 		s.Segments = append(s.Segments, segmentOf(&found.Heaps[i], names))

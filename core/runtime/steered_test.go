@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,9 @@ type steered struct {
 	mu   sync.Mutex
 	once []func() error // for the next calls, one each
 	each func() error   // for all others; nil: nothing
+
+	refusal        error // of memory to share
+	lent, returned atomic.Int64
 }
 
 // newSteeredWorld is newWorld with a steered device; inline as in host.Config.
@@ -40,6 +44,26 @@ func (d *steered) gate() (open func()) {
 	gate := make(chan struct{})
 	d.next(func() error { <-gate; return nil })
 	return sync.OnceFunc(func() { close(gate) })
+}
+
+// Adopt counts the heaps over memory of others.
+func (d *steered) Adopt(memory []byte) (device.Heap, error) {
+	if d.refusal != nil {
+		return nil, d.refusal
+	}
+	h, err := d.Device.(device.Adopter).Adopt(memory)
+	d.lent.Add(1)
+	return &lentHeap{h, d}, err
+}
+
+type lentHeap struct {
+	device.Heap
+	device *steered
+}
+
+func (h *lentHeap) Close() error {
+	h.device.returned.Add(1)
+	return h.Heap.Close()
 }
 
 func (d *steered) take() func() error {

@@ -6,12 +6,13 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// storage is counted memory: a block of the device, or memory of somebody else.
+// storage is counted memory: a block of the device, or memory of somebody else (see share.go).
 //
 // Two counts, each of what there is beyond one, so that a record with one holder costs no atomic
 // writes: refs are the views that can reach it; when they are gone the memory goes back. pins are
@@ -19,9 +20,10 @@ import (
 // is gone; the views together are one of them.
 type storage struct {
 	ctx     *Context
-	base    unsafe.Pointer
+	base    unsafe.Pointer // the lowest address
 	bytes   int64
 	block   *alloc.Block // nil for foreign memory
+	lent    device.Heap  // over foreign memory, on devices that want one
 	free    func()       // tells the owner of foreign memory
 	refs    atomic.Int32
 	pins    atomic.Int32
@@ -49,11 +51,11 @@ func (st *storage) release() {
 	if !lastOf(&st.refs) {
 		return
 	}
-	if st.block != nil {
+	switch {
+	case st.block != nil:
 		st.ctx.memory.Free(st.block, st.pending())
-	}
-	if st.free != nil {
-		st.free()
+	case st.free != nil || st.lent != nil:
+		st.giveBack()
 	}
 	st.unpin()
 }
@@ -109,7 +111,7 @@ func (st *storage) unpin() {
 		return
 	}
 	rt := st.ctx.rt
-	st.ctx, st.base, st.block, st.free = nil, nil, nil, nil
+	st.ctx, st.base, st.block, st.lent, st.free = nil, nil, nil, nil, nil
 	if st.fault.Load() != nil {
 		st.fault.Store(nil)
 	}

@@ -21,6 +21,7 @@ const (
 type Stream struct {
 	ctx     *Context
 	dev     device.Stream
+	bounded device.Bounded // dev, where it is bounded itself; else nil
 	id      uint64
 	last    atomic.Uint64                // the highest ticket handed out
 	failed  atomic.Pointer[status.Error] // the first failure not yet reported
@@ -38,6 +39,7 @@ func (c *Context) NewStream() (*Stream, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := &Stream{ctx: c, dev: dev, id: c.made}
+	s.bounded, _ = dev.(device.Bounded)
 	c.made++
 	c.keep(append(slices.Clone(c.open()), s))
 	return s, nil
@@ -86,14 +88,21 @@ func (s *Stream) admit() {
 
 // busy is the wait for room of a caller who must not wait, 0 where there is room.
 func (s *Stream) busy() Wait {
-	if s.ctx.inOrder || s.inFlight() < crowded {
+	if s.ctx.inOrder {
 		return 0
+	}
+	until := s.last.Load() - crowded/2
+	if s.inFlight() < crowded {
+		if s.bounded == nil || !s.bounded.Full() {
+			return 0
+		}
+		until = min(s.dev.Done()+1, s.last.Load()) // everything may have ended by now
 	}
 	ws := &s.ctx.rt.waits
 	if w := Wait(s.room.Load()); ws.find(w) != nil {
 		return w
 	}
-	w := ws.begin([]alloc.Use{{Stream: s.dev, Ticket: s.last.Load() - crowded/2}})
+	w := ws.begin([]alloc.Use{{Stream: s.dev, Ticket: until}})
 	s.room.Store(uint64(w))
 	return w
 }

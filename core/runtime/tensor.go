@@ -113,6 +113,9 @@ func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, fr
 		return nil, status.Errorf(status.Invalid, "[tensor] data of %s lies at an address that is not a multiple of %d", d, d.Size())
 	}
 	store := rt.newStorage(rt.cpu, addr, bytes)
+	if low, high, ok := l.Extent(); ok {
+		store.base, store.bytes = at(addr, low, d), (high-low+1)*d.Size()
+	}
 	v := view{store: store, addr: addr, dtype: d, Layout: l}
 	t, err := rt.adopt(&v)
 	if err != nil {

@@ -27,12 +27,13 @@ const (
 	NotFound      Code = 11 // no operator, attribute or key of that name: KeyError
 	Math          Code = 12 // an integer was divided by zero: ValueError, as in Paddle
 	Busy          Code = 13 // the call would have to wait, and must not: never seen in Python
+	Syntax        Code = 14 // the source of a shader does not compile: ShaderError
 )
 
 var names = [...]string{
 	"OK", "INVALID_ARGUMENT", "TYPE_MISMATCH", "INDEX_OUT_OF_RANGE", "OUT_OF_MEMORY", "UNSUPPORTED",
 	"UNAVAILABLE", "DEVICE_FAILED", "INVALID_HANDLE", "FORKED", "INTERNAL", "NOT_FOUND", "ARITHMETIC",
-	"BUSY",
+	"BUSY", "SYNTAX",
 }
 
 // String is the code's name in the C header without its prefix.

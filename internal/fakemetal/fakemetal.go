@@ -64,8 +64,11 @@ func Library(t testing.TB) string {
 	return path
 }
 
+// Path is that of the library, or why there is none.
+func Path() (string, error) { return built() }
+
 // Count is how often something has happened since Reset: "sends", "commits", "dispatches", "compiles",
-// "buffers", "heaps", "copied_bytes", "fallible"; or how much there is: "live_objects".
+// "buffers", "heaps", "copied_bytes", "fallible", "failed"; or how much there is: "live_objects".
 func Count(t testing.TB, what string) int64 {
 	var n int64
 	named(t, "fakemetal_count", what, func(f, text uintptr) { n = int64(objc.Call(f, text)) })

@@ -21,7 +21,7 @@ var layers = []struct {
 	{[]string{"core/op"}, []string{"core/dtype", "core/shape"}},
 	{[]string{"core/graph"}, []string{"core/dtype", "core/shape", "core/op"}},
 	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
-	{[]string{"alloc"}, []string{"core/device"}},
+	{[]string{"alloc", "core/program"}, []string{"core/device"}},
 	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},
 	{[]string{"objc"}, nil},
 	{[]string{"objc/mtl", "objc/mpsgraph"}, []string{"objc", "objc/mtl"}},

@@ -47,7 +47,10 @@ type Device struct {
 	threads *threads
 }
 
-var _ device.Device = (*Device)(nil)
+var (
+	_ device.Device  = (*Device)(nil)
+	_ device.Adopter = (*Device)(nil)
+)
 
 // New makes a device. It never fails: there is always a CPU.
 func New(c Config) *Device {
@@ -67,7 +70,7 @@ func New(c Config) *Device {
 		info: device.Info{
 			Name: c.Name, Backend: "host", UUID: c.UUID,
 			TotalMemory: c.Memory, Recommended: c.Memory / 4 * 3, Processors: c.Threads,
-			Async: c.Async, BFloat16: true,
+			Unified: true, Async: c.Async, BFloat16: true,
 			Float64: !c.Async, // an emulated GPU lacks what every GPU of its kind lacks
 		},
 		inline:  c.InlineLimit,

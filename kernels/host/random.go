@@ -121,30 +121,63 @@ func randint(c *device.Call, dst []int64, first int64) {
 	}
 }
 
-// permutation is randperm: a shuffle in the workspace, then stored.
+// permutation is randperm: the numbers sorted by 64 random bits each, which other devices can do too.
 type permutation struct{ *create[int64] }
 
+// drawn is a number with its random bits.
+type drawn struct {
+	key uint64
+	at  int64
+}
+
 func newPermutation() permutation {
-	// SAFETY: the workspace holds an int64 for every element; see workspace.
+	// SAFETY: the workspace holds a drawn for every element; see workspace.
 	return permutation{newCreate(dtype.Int64, 4, func(c *device.Call, dst []int64, first int64) {
-		copy(dst, slice[int64](unsafe.Add(c.Workspace, first*8), int64(len(dst))))
+		for i, d := range slice[drawn](c.Workspace, c.Out[0].Numel())[first:][:len(dst)] {
+			dst[i] = d.at
+		}
 	})}
 }
 
-func (k permutation) workspace(c *device.Call) int64 { return 8 * c.Out[0].Numel() }
+// workspace has room for the list and for another, between which a sort goes back and forth.
+func (k permutation) workspace(c *device.Call) int64 {
+	return 2 * int64(unsafe.Sizeof(drawn{})) * c.Out[0].Numel()
+}
 
-// run shuffles as Fisher and Yates do.
 func (k permutation) run(t *threads, c *device.Call) error {
 	n := c.Out[0].Numel()
 	if n == 0 {
 		return nil
 	}
-	list := slice[int64](c.Workspace, n)
+	both := slice[drawn](c.Workspace, 2*n)
 	r := newRandoms(c.Seed)
 	for i := range n {
-		other, _ := bits.Mul64(r.wide(i), uint64(i+1))
-		list[i] = list[other]
-		list[other] = i
+		both[i] = drawn{r.wide(i), i}
 	}
+	sortDrawn(both[:n], both[n:])
 	return k.create.run(t, c)
+}
+
+// sortDrawn sorts by keys, and equal ones by number: digit by digit from the lowest, each keeping the order
+// of the one before. There is an even number of digits, so the result is where the list was.
+func sortDrawn(list, spare []drawn) {
+	const digit, digits = 11, 6
+	var begin [1 << digit]int
+	for shift := 0; shift < digit*digits; shift += digit {
+		clear(begin[:])
+		for i := range list {
+			begin[list[i].key>>shift&(1<<digit-1)]++
+		}
+		sum := 0
+		for i, n := range begin {
+			begin[i] = sum
+			sum += n
+		}
+		for _, d := range list {
+			at := &begin[d.key>>shift&(1<<digit-1)]
+			spare[*at] = d
+			*at++
+		}
+		list, spare = spare, list
+	}
 }

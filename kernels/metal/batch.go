@@ -35,9 +35,15 @@ type batch struct {
 	dispatches int
 	bytes      int64
 	due        bool // has lingered long enough
+	shut       bool // an event was recorded: it is passed when what is in the batch has ended, and no later
+
+	suspects []string // kernels of the program's own in it, once it has failed
 
 	words mtl.Buffer // a word for each call; see word
 	memo  []word     // the same memory
+
+	scalars []mtl.Buffer // see scalar
+	numbers int          // how many of them are in use
 }
 
 // pending is a call that has been encoded, or has failed to be.
@@ -59,7 +65,7 @@ type word [4]uint32
 
 // full reports whether the batch takes no more calls.
 func (b *batch) full() bool {
-	return b.dispatches >= mostDispatches || b.bytes >= mostBytes || len(b.calls) >= mostDispatches
+	return b.shut || b.dispatches >= mostDispatches || b.bytes >= mostBytes || len(b.calls) >= mostDispatches
 }
 
 // begin makes sure that there is a command buffer, and that it waits for what the stream waits for.
@@ -85,9 +91,10 @@ func (b *batch) begin() error {
 	return nil
 }
 
-// compute makes sure that a compute encoder is open.
+// compute makes sure that a compute encoder is open, and that the wait is said of all that the stream waits
+// for.
 func (b *batch) compute() error {
-	if b.encoder != 0 {
+	if b.encoder != 0 && b.stream.unsaid == 0 {
 		return nil
 	}
 	if err := b.begin(); err != nil {
@@ -213,13 +220,16 @@ func (b *batch) reset() {
 	clear(b.events)
 	clear(b.awaits)
 	*b = batch{
-		stream: b.stream, words: b.words, memo: b.memo,
+		stream: b.stream, words: b.words, memo: b.memo, scalars: b.scalars,
 		calls: b.calls[:0], events: b.events[:0], awaits: b.awaits[:0], before: b.before[:0],
 	}
 }
 
-// nameOf is an operator's name for messages.
+// nameOf is the name of a call's operator or kernel for messages.
 func nameOf(c *device.Call) string {
+	if c.Grid != nil {
+		return c.Grid.Kernel
+	}
 	if row := op.ByID(c.Op); row != nil {
 		return row.Name
 	}

@@ -3,6 +3,8 @@ package metal
 import (
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/objc"
@@ -38,6 +40,9 @@ func (s *stream) next() *batch {
 func (s *stream) finish(b *batch) {
 	defer objc.Pool().Close()
 	failure := b.wait()
+	if failure != nil {
+		b.suspect()
+	}
 	for _, p := range b.awaits {
 		if p.stream != s {
 			p.sync() // its owners know by now what failed, so that Ready can say so
@@ -65,6 +70,26 @@ func (b *batch) wait() *status.Error {
 		}
 	}
 	return first
+}
+
+// suspect notes which kernels of the program's own are in a batch that has failed. Afterwards the calls are
+// told, and gone.
+func (b *batch) suspect() {
+	for i := range b.calls {
+		if g := b.calls[i].call.Grid; g != nil && !slices.Contains(b.suspects, g.Kernel) {
+			b.suspects = append(b.suspects, g.Kernel)
+		}
+	}
+}
+
+// blame is the failure of a command buffer as a call hears of it: with the kernels of the program's own that
+// were in it too, because all calls fail while mostly one of those has done wrong.
+func (b *batch) blame(p *pending, failure *status.Error) *status.Error {
+	others := slices.DeleteFunc(slices.Clone(b.suspects), func(name string) bool { return name == nameOf(p.call) })
+	if len(others) == 0 {
+		return failure
+	}
+	return status.Errorf(failure.Code, "%s; in it ran %s of the program's own", failure.Msg, strings.Join(others, ", "))
 }
 
 // explain is the error of a command buffer.
@@ -95,7 +120,7 @@ func (b *batch) outcome(p *pending, failure *status.Error) error {
 	case p.err != nil:
 		return p.err
 	case failure != nil:
-		return failure
+		return b.blame(p, failure)
 	case b.host != nil:
 		return b.host()
 	case p.finisher == nil:
@@ -133,6 +158,7 @@ func (s *stream) retire(b *batch, failed bool) {
 	copy(s.flight, s.flight[1:])
 	s.flight[len(s.flight)-1] = nil
 	s.flight = s.flight[:len(s.flight)-1]
+	s.packed.Store(len(s.flight) >= mostInFlight)
 	s.spare = append(s.spare, b)
 	s.keepUp()
 	s.moved.Broadcast()

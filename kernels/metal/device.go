@@ -52,6 +52,9 @@ type Device struct {
 	prefer Prefer
 	linger time.Duration
 
+	alignments [64]uint64 // see alignment
+	transfers  transfers
+
 	mu     sync.Mutex
 	clocks []clock // of streams that are closed
 }
@@ -85,6 +88,7 @@ func Open(c Config) (*Device, error) {
 		graphs: objc.Retain(mpsgraph.NewDevice(gpu)),
 	}
 	d.describe()
+	d.align()
 	return d, nil
 }
 
@@ -121,6 +125,7 @@ func (d *Device) describe() {
 		Recommended: int64(d.gpu.RecommendedMaxWorkingSetSize()),
 		Major:       d.family,
 		UUID:        identity(d.gpu.RegistryID()),
+		Unified:     true, // other GPUs are not opened
 		Async:       true,
 		BFloat16:    true, // stored and converted by bits where macOS lacks it
 	}
@@ -144,6 +149,7 @@ func (d *Device) NewEvent() (device.Event, error) { return &event{}, nil }
 // Close gives the GPU back. Streams, heaps and programs have been closed before.
 func (d *Device) Close() error {
 	d.releaseClocks()
+	d.transfers.close()
 	objc.Release(d.graphs)
 	objc.Release(d.gpu)
 	return nil

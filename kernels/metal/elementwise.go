@@ -2,10 +2,7 @@ package metal
 
 import (
 	"encoding/binary"
-	"maps"
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -17,16 +14,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
-// elementwise runs an operator of package msl: one element of the output from one of each input. How its
-// operands lie decides which kernel does it, and that is only known with their addresses; so kernels are
-// compiled when the first call needs them.
+// elementwise runs an operator of package msl: one element of the output from one of each input. Its
+// variants are by lay; see bits.
 type elementwise struct {
-	device *Device
-	row    *op.Row
-	attrs  []int // of the row, that the kernels want
-
-	mu   sync.Mutex
-	made atomic.Pointer[map[uint64]pipeline] // by form, see bits; never changed, only replaced
+	variants
+	row   *op.Row
+	attrs []int // of the row, that the kernels want
 }
 
 // elements are the dtypes that shaders know.
@@ -47,12 +40,12 @@ func init() {
 }
 
 func makeElementwise(d *Device, c *device.Call) (kernel, error) {
-	k := &elementwise{device: d, row: op.ByID(c.Op)}
+	k := &elementwise{row: op.ByID(c.Op)}
+	k.device = d
 	f := msl.Form{Op: k.row.Name}
 	for _, name := range f.Attrs() {
 		k.attrs = append(k.attrs, k.row.AttrIndex(name))
 	}
-	k.made.Store(&map[uint64]pipeline{})
 	return k, nil
 }
 
@@ -62,12 +55,13 @@ type lay struct {
 	first  [4]int64     // elements between what is bound and the one whose indices are all zero
 	count  int
 	wide   bool
+	vector bool // see msl.Form
 }
 
 // layOf looks at a call; the error is that of an operand which the GPU cannot reach.
 func layOf(c *device.Call) (l lay, err error) {
 	out := &c.Out[0]
-	l.count = len(c.In) + 1
+	l.count, l.vector = len(c.In)+1, out.Numel() >= 4
 	for i := range l.count {
 		o := operandAt(c, i)
 		s, ok := locate(o)
@@ -79,9 +73,10 @@ func layOf(c *device.Call) (l lay, err error) {
 			return l, status.Errorf(status.Unsupported, "got an operand in memory that the GPU does not have")
 		case s.first == 0 && o.IsContiguous() && o.Shape == out.Shape:
 			l.places[i] = msl.Line
+			l.vector = l.vector && s.offset%uint64(4*o.DType.Size()) == 0
 			continue
 		}
-		l.places[i], l.first[i] = msl.Strided, s.first
+		l.places[i], l.first[i], l.vector = msl.Strided, s.first, false
 		l.wide = l.wide || isWide(&o.Layout)
 	}
 	if out.Numel() >= 1<<32 {
@@ -98,27 +93,33 @@ func operandAt(c *device.Call, i int) *device.Operand {
 	return &c.In[i-1]
 }
 
+// narrow is the largest offset that kernels with offsets of 32 bits get; tests lower it.
+var narrow int64 = math.MaxInt32
+
 // isWide reports whether 32 bits are too few for the offsets of a layout.
 func isWide(l *shape.Layout) bool {
 	low, high, _ := l.Extent()
-	return low < math.MinInt32 || high > math.MaxInt32
+	return low < -narrow || high > narrow
 }
 
-// bits is a lay as a number: two bits an operand, and one for the width.
+// bits is a lay as a number: two bits an operand, then what follows from all.
 func (l *lay) bits() (n uint64) {
 	for _, p := range l.places[:l.count] {
 		n = n<<2 | uint64(p)
 	}
-	n <<= 1
+	n <<= 2
 	if l.wide {
 		n |= 1
+	}
+	if l.vector {
+		n |= 2
 	}
 	return n
 }
 
 // form is what a kernel for a call with that lay is.
 func (k *elementwise) form(c *device.Call, l *lay) msl.Form {
-	f := msl.Form{Op: k.row.Name, Out: c.Out[0].DType, Spread: l.places[0] == msl.Strided, Wide: l.wide}
+	f := msl.Form{Op: k.row.Name, Out: c.Out[0].DType, Spread: l.places[0] == msl.Strided, Wide: l.wide, Vector: l.vector}
 	for i := range c.In {
 		f.In, f.Places = append(f.In, c.In[i].DType), append(f.Places, l.places[i+1])
 	}
@@ -127,28 +128,17 @@ func (k *elementwise) form(c *device.Call, l *lay) msl.Form {
 
 // pipelineFor is the compiled kernel for a lay.
 func (k *elementwise) pipelineFor(c *device.Call, l *lay) (pipeline, error) {
-	key := l.bits()
-	if p, ok := (*k.made.Load())[key]; ok {
-		return p, nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if p, ok := (*k.made.Load())[key]; ok {
-		return p, nil
-	}
-	f := k.form(c, l)
-	source, ok := f.Source()
-	if !ok {
-		return pipeline{}, status.Errorf(status.Unsupported, "there is no shader for this call")
-	}
-	defer objc.Pool().Close()
-	p, err := k.device.compile(source, msl.Name)
+	p, err := k.get(l.bits(), oneName, func() (string, error) {
+		f := k.form(c, l)
+		source, ok := f.Source()
+		if !ok {
+			return "", status.Errorf(status.Unsupported, "there is no shader for this call")
+		}
+		return source, nil
+	})
 	if err != nil {
 		return pipeline{}, err
 	}
-	more := maps.Clone(*k.made.Load())
-	more[key] = p[0]
-	k.made.Store(&more)
 	return p[0], nil
 }
 
@@ -173,6 +163,10 @@ func (k *elementwise) encode(b *batch, c *device.Call) error {
 	}
 	if strided {
 		bindShape(d.Constant(shapeSize(l.wide)), c, &l)
+	}
+	if l.vector {
+		bindCounts(d, n)
+		n = n/4 + n%4
 	}
 	if len(k.attrs) > 0 {
 		block := d.Constant(4 * len(k.attrs))
@@ -200,12 +194,6 @@ func (k *elementwise) finish(_ *device.Call, w word) error {
 }
 
 func (k *elementwise) workspace(*device.Call) int64 { return 0 }
-
-func (k *elementwise) close() {
-	for _, p := range *k.made.Load() {
-		p.release()
-	}
-}
 
 // shapeSize is that of msl's Shape: rank, dims, then four firsts and four times nine strides.
 func shapeSize(wide bool) int {

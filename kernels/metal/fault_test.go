@@ -69,6 +69,7 @@ func TestEachFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, err := Open(Config{Library: library, Prefer: prefer, Linger: -1})
 			require.NoError(t, err)
+			fakemetal.Reset(t)
 			defer d.Close()
 			if prefer == PreferGraphs {
 				needGraphs(t, d)

@@ -1,12 +1,15 @@
 package metal
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 )
@@ -18,146 +21,162 @@ var elementTypes = map[dtype.DType]mpsgraph.DataType{
 	dtype.Float16: mpsgraph.Float16, dtype.BFloat16: mpsgraph.BFloat16, dtype.Float32: mpsgraph.Float32,
 }
 
-// builder is a graph while it is built, by one goroutine that holds a pool.
-type builder struct {
-	graph mpsgraph.Graph
-	in    []mpsgraph.Tensor // a placeholder for each input
+// lowering says a call in terms of MPSGraph: the tensor that is its output, of its dtype and with as many
+// elements, or one that broadcasts to it.
+type lowering func(b *builder) tensor
+
+// lower registers a lowering for an operator and every dtype of a set.
+func lower(name string, set dtype.Set, f lowering) {
+	graphs.Add(name, set, kernels.Portable, way{make: func(d *Device, c *device.Call) (kernel, error) {
+		return d.build(f, &builder{device: d, call: c})
+	}})
 }
 
-// lowering says a call in terms of MPSGraph: the tensor that is its output.
-type lowering func(b *builder, c *device.Call) (mpsgraph.Tensor, error)
+// lowerBits is lower for an operator that moves elements, or looks whether they are zero: floats come and
+// go as integers of their size, so that no bit of them changes.
+func lowerBits(name string, f lowering) {
+	graphs.Add(name, elements, kernels.Portable, way{make: func(d *Device, c *device.Call) (kernel, error) {
+		return d.build(f, &builder{device: d, call: c, bits: true})
+	}})
+}
 
-// executable is a graph compiled for the dimensions of one call. Apple does not say that two threads may
-// encode one at the same time, so they take turns.
+// executable is a graph compiled for the dimensions and strides of one call. Apple does not say that two
+// threads may encode one at the same time, so they take turns.
 type executable struct {
 	mu      sync.Mutex
+	device  *Device
 	graph   mpsgraph.Graph
 	program mpsgraph.Executable
-	shapes  []objc.Array // of the inputs, then of the output
-	types   []mpsgraph.DataType
-	order   []int // input i of the program is operand order[i] of the call
+	in, out []port // of the call's inputs; of its output and, where the graph tells one, of the word
+	feeds   []int  // input i of the program is in[feeds[i]]
+	targets []int  // result i of the program is out[targets[i]]
+	nodes   int    // of the graph
+	eager   bool   // elements of the output may be written before all inputs are read
+
+	// ended looks at the word when the GPU has ended a call; nil where the graph tells none.
+	ended func(c *device.Call, told int32) error
 }
 
-// build makes the kernel of a call by a lowering.
-func (d *Device) build(lower lowering, c *device.Call) (kernel, error) {
-	x := &executable{graph: mpsgraph.NewGraph()}
-	if err := x.compile(d, lower, c); err != nil {
+// build makes the kernel of a call by a lowering. What the guards refuse is status.Unsupported.
+func (d *Device) build(f lowering, b *builder) (kernel, error) {
+	if err := d.quarantined(b.call); err != nil {
+		return nil, err
+	}
+	x := &executable{device: d, graph: mpsgraph.NewGraph()}
+	x.graph.SetOptions(mpsgraph.OptionsNone)
+	b.graph = x.graph
+	if err := x.describe(b, f); err != nil {
+		x.close()
+		return nil, err
+	}
+	if err := x.compile(d, b); err != nil {
 		x.close()
 		return nil, err
 	}
 	return x, nil
 }
 
-func (x *executable) compile(d *Device, lower lowering, c *device.Call) error {
-	x.graph.SetOptions(mpsgraph.OptionsNone)
-	b := &builder{graph: x.graph}
-	var types []mpsgraph.ShapedType
-	defer func() {
-		for _, t := range types {
-			objc.Release(t)
-		}
-	}()
-	for _, o := range append(append([]device.Operand(nil), c.In...), c.Out...) {
-		x.shapes = append(x.shapes, objc.Retain(shapeOf(&o.Shape)))
-		x.types = append(x.types, elementTypes[o.DType])
-	}
+// describe puts the operator into the graph.
+func (x *executable) describe(b *builder, f lowering) error {
+	defer func() { x.in, x.nodes = b.fed, b.nodes }()
+	c := b.call
+	frame := framed(c)
 	for i := range c.In {
-		b.in = append(b.in, x.graph.Placeholder(x.shapes[i], x.types[i]))
-		types = append(types, mpsgraph.NewShapedType(x.shapes[i], x.types[i]))
+		b.feed(&frame[i], c.In[i].DType)
 	}
-	out, err := lower(b, c)
-	if err != nil {
-		return err
+	if b.err != nil {
+		return b.err
+	}
+	out := frame[len(c.In)]
+	x.out = append(x.out, b.port(out, c.Out[0].DType, !out.IsContiguous()))
+	to := &x.out[0]
+	to.shape = objc.Retain(objc.Ints(dimsOf(&out.Shape)))
+	result := b.fit(b.cast(f(b), to.dtype), dimsOf(&out.Shape))
+	if slices.Contains(b.placeholders, result.id) { // what comes in does not go out as it is
+		result = b.unary(mpsgraph.Identity, result)
+	}
+	to.gaps = to.gaps || b.rewrites
+	x.eager = kindOf(c) > op.Convert
+	b.results = append(b.results, result.id)
+	if x.ended = b.ended; x.ended != nil {
+		word := b.port(shape.Contiguous(shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{1}}), dtype.Int32, false)
+		word.shape = objc.Retain(objc.Ints(word.layout.Slice()))
+		x.out = append(x.out, word)
+		b.results = append(b.results, b.word.id)
+	}
+	return b.err
+}
+
+// compile turns the graph into a program.
+func (x *executable) compile(d *Device, b *builder) error {
+	types := make([]mpsgraph.ShapedType, len(x.in))
+	for i := range x.in {
+		types[i] = mpsgraph.NewShapedType(x.in[i].shape, elementTypes[x.in[i].dtype])
+		defer objc.Release(types[i])
 	}
 	how := mpsgraph.NewCompilationDescriptor()
 	defer objc.Release(how)
 	how.SetOptimizationLevel(mpsgraph.OptimizationLevel0)
 	how.SetWaitForCompilationCompletion(true)
-	x.program = objc.Retain(x.graph.Compile(d.graphs, objc.DictionaryOf(b.in, types), objc.ArrayOf(out), how))
+	x.program = objc.Retain(x.graph.Compile(d.graphs, objc.DictionaryOf(b.placeholders, types), objc.ArrayOf(b.results...), how))
 	if x.program == 0 {
 		return status.Errorf(status.Device, "MPSGraph does not compile it")
 	}
-	return x.arrange(b.in)
-}
-
-// arrange finds out in which order the program takes its inputs, which is its own.
-func (x *executable) arrange(in []mpsgraph.Tensor) error {
-	feeds := x.program.FeedTensors()
-	for i := range feeds.Len() {
-		for operand, placeholder := range in {
-			if feeds.At(i) == objc.ID(placeholder) {
-				x.order = append(x.order, operand)
-			}
-		}
+	var ok bool
+	if x.feeds, ok = arrange(x.program.FeedTensors(), b.placeholders); !ok {
+		return status.Errorf(status.Internal, "MPSGraph wants inputs that the graph does not have")
 	}
-	if len(x.order) != feeds.Len() {
-		return status.Errorf(status.Internal, "MPSGraph wants %d inputs; the graph has %d of them", feeds.Len(), len(x.order))
+	if x.targets, ok = arrange(x.program.TargetTensors(), b.results); !ok || len(x.targets) != len(b.results) {
+		return status.Errorf(status.Internal, "MPSGraph gives results that were not asked for")
 	}
 	return nil
 }
 
-// shapeOf is a shape for MPSGraph, +0: a scalar has one axis of one.
-func shapeOf(s *shape.Shape) objc.Array {
-	if s.Rank == 0 {
-		return objc.Ints([]int64{1})
+// arrange finds out in which order the program takes its inputs or gives its results, which is its own.
+func arrange(tensors objc.Array, known []mpsgraph.Tensor) (order []int, ok bool) {
+	for i := range tensors.Len() {
+		for j, t := range known {
+			if tensors.At(i) == objc.ID(t) {
+				order = append(order, j)
+			}
+		}
 	}
-	return objc.Ints(s.Dims[:s.Rank])
+	return order, len(order) == tensors.Len()
 }
 
 func (x *executable) encode(b *batch, c *device.Call) error {
-	if c.Out[0].Numel() == 0 {
-		return nil
-	}
 	defer objc.Pool().Close()
-	var data [8]mpsgraph.TensorData
-	used := data[:0]
-	defer func() {
-		for _, t := range used {
-			objc.Release(t)
-		}
-	}()
-	for _, i := range x.order {
-		t, err := x.wrap(&c.In[i], i)
-		if err != nil {
-			return err
-		}
-		used = append(used, t)
+	r := run{x: x, b: b, c: c}
+	defer r.release()
+	if err := r.begin(); err != nil {
+		return err
 	}
-	t, err := x.wrap(&c.Out[0], len(c.In))
+	x.mu.Lock()
+	err := b.execute(x.program, objc.ArrayOf(r.inputs...), objc.ArrayOf(r.results...))
+	x.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	used = append(used, t)
-	n := len(x.order)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return b.execute(x.program, objc.ArrayOf(used[:n]...), objc.ArrayOf(used[n:]...))
+	return r.end()
 }
 
-// wrap is an operand as MPSGraph takes it, +1.
-func (x *executable) wrap(o *device.Operand, i int) (mpsgraph.TensorData, error) {
-	s, ok := locate(o)
-	if !ok || s.first != 0 {
-		return 0, status.Errorf(status.Unsupported, "got an operand that MPSGraph cannot reach")
+// finish looks at what the graph tells about a call.
+func (x *executable) finish(c *device.Call, w word) error {
+	if x.ended == nil {
+		return nil
 	}
-	window := o.Heap.(*heap).window(s.offset, uint64(bytesOf(o)))
-	if window == 0 {
-		return 0, status.Errorf(status.Device, "the GPU gave no buffer for %d bytes at offset %d", bytesOf(o), s.offset)
-	}
-	defer objc.Release(window)
-	t := mpsgraph.NewTensorData(window, x.shapes[i], x.types[i])
-	if t == 0 {
-		return 0, status.Errorf(status.Device, "MPSGraph does not take %d bytes at offset %d", bytesOf(o), s.offset)
-	}
-	return t, nil
+	return x.ended(c, int32(w[0]))
 }
-
-func (x *executable) workspace(*device.Call) int64 { return 0 }
 
 func (x *executable) close() {
-	for _, s := range x.shapes {
-		objc.Release(s)
+	for _, ports := range [2][]port{x.in, x.out} {
+		for i := range ports {
+			objc.Release(ports[i].shape)
+		}
 	}
 	objc.Release(x.program)
 	objc.Release(x.graph)
 }
+
+// kindOf is the kind of a call's operator.
+func kindOf(c *device.Call) op.Kind { return op.ByID(c.Op).Kind }

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("FAKEMETAL_DELAY_US") == "" {
 		os.Setenv("FAKEMETAL_DELAY_US", "200")
 	}
+	os.Setenv("FAKEMETAL_STRICT", "1") // what a kernel does wrong ends the process: no test overlooks it
 	os.Exit(m.Run())
 }
 

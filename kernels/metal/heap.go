@@ -1,6 +1,7 @@
 package metal
 
 import (
+	"math/bits"
 	"sync"
 	"unsafe"
 
@@ -15,13 +16,14 @@ import (
 const resource = mtl.ResourceStorageModeShared | mtl.ResourceHazardTrackingModeTracked
 
 // heap is a placement heap with one buffer over all of it. Shader kernels bind that buffer with an
-// offset; MPSGraph, which knows no offsets, gets buffers of its own over parts (see window).
+// offset; MPSGraph, which knows no offsets, gets buffers of its own over parts (see window). Over memory of
+// somebody else there is only the buffer (see Adopt).
 type heap struct {
-	memory mtl.Heap
+	memory mtl.Heap // nil over memory of somebody else
 	whole  mtl.Buffer
 	base   unsafe.Pointer
 	size   int64
-	align  uint64 // that a window's offset has to have
+	device *Device
 
 	mu      sync.Mutex
 	windows map[[2]uint64]mtl.Buffer // by offset and length
@@ -33,9 +35,8 @@ func (d *Device) NewHeap(size int64) (device.Heap, error) {
 	if most := d.gpu.MaxBufferLength(); uint64(size) > most {
 		return nil, status.Errorf(status.OutOfMemory, "[heap] got %d bytes; the GPU takes at most %d at once", size, most)
 	}
-	h := &heap{size: size, windows: map[[2]uint64]mtl.Buffer{}}
+	h := &heap{device: d, size: size, windows: map[[2]uint64]mtl.Buffer{}}
 	need := d.gpu.HeapBufferSizeAndAlign(uint64(size), resource)
-	h.align = max(need.Align, 1)
 	if h.memory = d.placement(max(need.Size, uint64(size))); h.memory != 0 {
 		h.whole = h.memory.NewBuffer(uint64(size), resource, 0)
 	}
@@ -85,13 +86,40 @@ func (h *heap) release() {
 // mostWindows bounds what a heap keeps of them.
 const mostWindows = 1024
 
+// align asks the GPU how buffers in a heap have to lie, for lengths up to each power of two.
+func (d *Device) align() {
+	most := d.gpu.MaxBufferLength()
+	for i := range d.alignments {
+		d.alignments[i] = granule
+		if length := uint64(1) << i; length <= most {
+			d.alignments[i] = max(granule, d.gpu.HeapBufferSizeAndAlign(length, resource).Align)
+		}
+	}
+}
+
+// alignment is what the offset of a buffer of that length has to be a multiple of: a granule at least.
+func (d *Device) alignment(length uint64) uint64 { return d.alignments[bits.Len64(length-1)] }
+
+// takes reports whether there can be a window at an offset.
+func (h *heap) takes(offset, length uint64) bool {
+	length = roundUp(length, granule)
+	if h.memory == 0 {
+		return length > 0 && length <= uint64(h.size) && offset == 0
+	}
+	return length > 0 && offset+length <= uint64(h.size) && offset%h.device.alignment(length) == 0
+}
+
 // window is a buffer over a part of the heap, +1, which the heap keeps for the next call with the same part.
 // A window only names memory, so what lies there may come and go under it. The caller holds a pool; nil
 // where the offset does not suit Metal.
 func (h *heap) window(offset, length uint64) mtl.Buffer {
-	if offset%h.align != 0 {
+	if !h.takes(offset, length) {
 		return 0
 	}
+	if h.memory == 0 {
+		return objc.Retain(h.whole)
+	}
+	length = roundUp(length, granule)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := [2]uint64{offset, length}

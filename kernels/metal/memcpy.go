@@ -71,8 +71,7 @@ func (s *stream) submitHost(c *device.Call, work func() error) device.Ticket {
 	b.calls = append(b.calls, pending{call: c, word: -1})
 	s.submitted++
 	b.last, s.sealed = s.submitted, s.submitted
-	s.flight = append(s.flight, b)
-	s.ready.Signal()
+	s.launch(b)
 	s.stayBehind(point{s, b.last})
 	return b.last
 }

@@ -6,8 +6,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/objc"
 )
@@ -46,10 +48,6 @@ func TestAdd(t *testing.T) {
 					c, o := call(out, in[0], in[1])
 					p := r.compile(c)
 					r.stream.Sync(r.stream.Run(p, c))
-					if _, isGraph := p.(*program).kernel.(*executable); isGraph && kind != "tensors" {
-						require.Error(t, <-o.ended)
-						continue
-					}
 					require.NoError(t, <-o.ended, kind)
 					for i, got := range floats(&out) {
 						a, b := x[i], y[i]
@@ -82,12 +80,36 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, key(r.Device, out, a, b), key(r.Device, short, short, short), "shaders take every length")
 	require.NotEqual(t, key(g, out, a, b), key(g, short, short, short), "graphs take one")
 	require.Equal(t, key(g, out, a, b), key(g, out, b, a))
-	require.NotEqual(t, key(r.Device, out, a, b), key(r.Device, out, a, scalar(1, 8)))
+	require.Equal(t, key(r.Device, out, a, b), key(r.Device, out, a, scalar(1, 8)), "shaders take scalars too")
 	require.NotEqual(t, key(r.Device, out, a, b), key(g, out, a, b))
 	c, _ := call(out, a, b)
 	require.Zero(t, testing.AllocsPerRun(100, func() { r.Key(add, c); g.Key(add, c) }))
-	other := op.MustByName("matmul").ID
+	other := op.MustByName("reshape").ID
 	require.Equal(t, device.Key{Op: other, DTypes: key(r.Device, out, a, b).DTypes}, r.Key(other, c))
+}
+
+// TestRoutes goes the preferred way, but the last one last, and on to the next where a way refuses.
+func TestRoutes(t *testing.T) {
+	for name, prefer := range map[string]Prefer{"shaders": PreferShaders, "graphs": PreferGraphs} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, Config{Prefer: prefer})
+			needGraphs(t, r.Device)
+			isGraph := func(row *op.Row, n int64) bool {
+				x := r.at(0, dtype.Float32, n)
+				x.Layout = shape.Contiguous(shapeAs(t, n, n))
+				c, _ := call(x, x, x)
+				c.Attrs = make(op.Attrs, len(row.Attrs))
+				p, err := r.Compile(single(row, c))
+				require.NoError(t, err)
+				_, ok := p.(*program).kernel.(*executable)
+				require.NoError(t, p.Close())
+				return ok
+			}
+			require.Equal(t, prefer == PreferGraphs, isGraph(op.MustByName("add"), 4))
+			require.True(t, isGraph(op.MustByName("matmul"), 4), "its shader is slow")
+			require.False(t, isGraph(op.MustByName("add"), 1<<15), "4 GiB are too much for MPSGraph")
+		})
+	}
 }
 
 // TestCompileRefuses says what it cannot do.
@@ -95,10 +117,11 @@ func TestCompileRefuses(t *testing.T) {
 	r := newRig(t, Config{})
 	_, err := r.Compile(&graph.Graph{})
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
-	c, _ := call(scalar(0, 2), scalar(0, 2), scalar(0, 2))
-	_, err = r.Compile(single(op.MustByName("matmul"), c))
+	x := r.at(0, dtype.Float64, 2)
+	c, _ := call(x, x, x)
+	_, err = r.Compile(single(op.MustByName("add"), c))
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
-	require.ErrorContains(t, err, "[matmul] metal has nothing for float32 of this layout")
+	require.ErrorContains(t, err, "[add] metal has nothing for float64 of this layout")
 }
 
 // TestPipelinesThatFail are errors that say which function it was, and leave nothing behind.

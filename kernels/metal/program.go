@@ -40,6 +40,21 @@ type program struct{ kernel }
 // Workspace asks the kernel.
 func (p *program) Workspace(c *device.Call) int64 { return p.workspace(c) }
 
+// What programs hold of Metal and MPSGraph nobody tells; these are guesses.
+const (
+	shaderBytes = 16 << 10
+	graphBytes  = 64 << 10
+	nodeBytes   = 4 << 10
+)
+
+// Bytes is a guess at the memory of the program.
+func (p *program) Bytes() int64 {
+	if x, ok := p.kernel.(*executable); ok {
+		return graphBytes + nodeBytes*int64(x.nodes)
+	}
+	return shaderBytes
+}
+
 // Close gives the kernel back.
 func (p *program) Close() error {
 	defer objc.Pool().Close()
@@ -62,8 +77,12 @@ type way struct {
 	// the way cannot run. It looks only at what a graph says too: dtypes, layouts, axes, attributes. nil:
 	// there is one class, and all calls are in it.
 	class func(d *Device, c *device.Call) (class uint64, ok bool)
-	// make makes the kernel of a class.
+	// make makes the kernel of a class. status.Unsupported leaves the call to the other way.
 	make func(d *Device, c *device.Call) (kernel, error)
+	// fed is a set of attributes that each call gives anew: they make no other program.
+	fed uint
+	// last is a way that is tried after the other one, whatever is preferred.
+	last bool
 }
 
 // The ways of the package, under the dtype that decisive names. Shaders are compiled for a class of
@@ -79,27 +98,42 @@ const (
 	PreferGraphs
 )
 
-// route finds the way of a call.
-func (d *Device) route(id op.ID, c *device.Call) (w way, class uint64, graph, ok bool) {
-	compute := decisive(c)
+// route is a way that a call can go.
+type route struct {
+	way
+	id    uint64 // of the class
+	graph bool
+}
+
+// routes are the ways of a call, in the order in which they are tried.
+func (d *Device) routes(id op.ID, c *device.Call) (all [2]route, n int) {
 	for i := range Prefer(2) {
-		graph = d.prefer != i
-		from := &shaders
-		if graph {
-			from = &graphs
-		}
-		if w, ok = from.Find(id, compute); !ok || graph && d.graphs == 0 {
-			ok = false
-			continue
-		}
-		if w.class == nil {
-			return w, 0, graph, true
-		}
-		if class, ok = w.class(d, c); ok {
-			return w, class, graph, true
+		if r, ok := d.route(id, c, d.prefer != i); ok {
+			all[n] = r
+			n++
 		}
 	}
-	return way{}, 0, false, false
+	if n == 2 && all[0].last && !all[1].last {
+		all[0], all[1] = all[1], all[0]
+	}
+	return all, n
+}
+
+// route is one way of a call, by a graph or by a shader.
+func (d *Device) route(id op.ID, c *device.Call, graph bool) (r route, ok bool) {
+	from := &shaders
+	if graph {
+		from = &graphs
+	}
+	w, ok := from.Find(id, decisive(c))
+	if !ok || graph && d.graphs == 0 {
+		return r, false
+	}
+	r = route{way: w, graph: graph}
+	if w.class != nil {
+		r.id, ok = w.class(d, c)
+	}
+	return r, ok
 }
 
 // decisive is the dtype that a way is registered under: of the first input, but of the second where the
@@ -130,14 +164,14 @@ func (d *Device) Key(id op.ID, c *device.Call) device.Key {
 	for i := range c.In {
 		key.DTypes = key.DTypes<<4 | uint64(c.In[i].DType)
 	}
-	_, class, graph, ok := d.route(id, c)
-	switch {
-	case !ok:
+	routes, n := d.routes(id, c)
+	switch first := &routes[0]; {
+	case n == 0:
 		key.Class = keyNone
-	case graph:
-		key.Class, key.Dims = class<<2|keyGraph, dims.of(c)
+	case first.graph:
+		key.Class, key.Dims = first.id<<2|keyGraph, dims.of(c, first.fed)
 	default:
-		key.Class = class<<2 | keyShader
+		key.Class = first.id<<2 | keyShader
 	}
 	return key
 }
@@ -149,17 +183,25 @@ func (d *Device) Compile(g *graph.Graph) (device.Program, error) {
 	}
 	c := callOf(g)
 	row := g.Nodes[0].Op
-	w, _, _, ok := d.route(c.Op, c)
-	if !ok {
-		return nil, status.Errorf(status.Unsupported, "[%s] metal has nothing for %s of this layout", row.Name, decisive(c))
-	}
+	var first *status.Error
 	defer objc.Pool().Close()
-	k, err := w.make(d, c)
-	if err != nil {
-		e := status.From(err)
-		return nil, &status.Error{Code: e.Code, Msg: "[" + row.Name + "] " + e.Msg}
+	routes, n := d.routes(c.Op, c)
+	for _, r := range routes[:n] {
+		k, err := r.make(d, c)
+		if err == nil {
+			return &program{k}, nil
+		}
+		if e := status.From(err); first == nil || e.Code != status.Unsupported {
+			first = &status.Error{Code: e.Code, Msg: "[" + row.Name + "] " + e.Msg}
+		}
+		if first.Code != status.Unsupported {
+			return nil, first
+		}
 	}
-	return &program{k}, nil
+	if first == nil {
+		first = status.Errorf(status.Unsupported, "[%s] metal has nothing for %s of this layout", row.Name, decisive(c))
+	}
+	return nil, first
 }
 
 // callOf is a graph of one operator as a call without memory.
@@ -188,8 +230,8 @@ var dims names
 // mostNames bounds the table; beyond it the table starts anew, and keys are equal all the same.
 const mostNames = 1 << 14
 
-// of is everything that a graph is compiled for, besides operator and dtypes.
-func (n *names) of(c *device.Call) string {
+// of is everything that a graph is compiled for, besides operator and dtypes. fed is as in way.
+func (n *names) of(c *device.Call, fed uint) string {
 	var room [1024]byte
 	text := room[:0]
 	for _, os := range [2][]device.Operand{c.Out, c.In} {
@@ -199,7 +241,9 @@ func (n *names) of(c *device.Call) string {
 	}
 	text = append(text, byte(c.Axes), byte(c.Axes>>8))
 	for i := range c.Attrs {
-		text = appendValue(text, &c.Attrs[i])
+		if fed&(1<<i) == 0 {
+			text = appendValue(text, &c.Attrs[i])
+		}
 	}
 	return n.keep(text)
 }

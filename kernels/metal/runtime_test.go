@@ -26,8 +26,11 @@ type world struct {
 	cpu, gpu *runtime.Context
 }
 
-func newWorld(t *testing.T) *world {
-	d, err := metal.Open(metal.Config{Library: fakemetal.Library(t)})
+func newWorld(t *testing.T) *world { return newWorldOf(t, metal.Config{}) }
+
+func newWorldOf(t *testing.T, config metal.Config) *world {
+	config.Library = fakemetal.Library(t)
+	d, err := metal.Open(config)
 	require.NoError(t, err)
 	rt, err := runtime.New(runtime.Config{CPU: host.New(host.Config{}), MPS: []device.Device{d}})
 	require.NoError(t, err)

@@ -27,6 +27,7 @@ type stream struct {
 	queue  mtl.CommandQueue
 	clock  clock
 	done   atomic.Uint64 // highest ticket that has ended
+	packed atomic.Bool   // as many batches are in flight as may be
 	latest int64         // when the last batch that was asked ended; the goroutine's own
 
 	mu        sync.Mutex
@@ -143,9 +144,18 @@ func (s *stream) commit() {
 	s.timer.Stop()
 	b.seal()
 	s.sealed = b.last
+	s.launch(b)
+}
+
+// launch hands a batch to the goroutine; the lock is held.
+func (s *stream) launch(b *batch) {
 	s.flight = append(s.flight, b)
+	s.packed.Store(len(s.flight) >= mostInFlight)
 	s.ready.Signal()
 }
+
+// Full reports whether the open batch is the last that callers can fill without waiting.
+func (s *stream) Full() bool { return s.packed.Load() }
 
 // hurry commits a batch that has been open for long; the timer calls it.
 func (s *stream) hurry() {
@@ -164,16 +174,19 @@ func (s *stream) keepUp() {
 	}
 }
 
-// Record moves e to the end of what has been submitted, and commits that: the event's time is when its
-// command buffer ends.
+// Record moves e to the end of what has been submitted, and commits that as soon as there is room: the
+// event's time is when its command buffer ends. The caller does not wait for room, since it may be another
+// stream's; only where later waits would come before an earlier event, which could then wait for itself.
 func (s *stream) Record(e device.Event) device.Ticket {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := s.admit()
-	for len(s.flight) >= mostInFlight {
-		s.moved.Wait()
-		b = s.admit() // others may have filled or committed it meanwhile
+	for s.open != nil && s.open.shut && (s.unsaid > 0 || s.open.buffer == 0) {
+		s.push()
 	}
+	if s.open == nil {
+		s.open = s.blank()
+	}
+	b := s.open
 	_ = b.begin() // without a command buffer the point is passed when all before it is
 	s.submitted++
 	b.last = s.submitted
@@ -183,7 +196,8 @@ func (s *stream) Record(e device.Event) device.Ticket {
 		b.events = append(b.events, mark{own, at})
 	}
 	t := b.last
-	s.commit()
+	b.shut = true
+	s.keepUp()
 	return t
 }
 
@@ -275,6 +289,9 @@ func (s *stream) release() {
 	defer s.mu.Unlock()
 	for _, b := range s.spare {
 		objc.Release(b.words)
+		for _, n := range b.scalars {
+			objc.Release(n)
+		}
 	}
 	s.spare = nil
 	objc.Release(s.queue)

@@ -77,6 +77,7 @@ type ScatterMode int64
 // The modes in use.
 const (
 	ScatterModeAdd ScatterMode = 0
+	ScatterModeMax ScatterMode = 5
 	ScatterModeSet ScatterMode = 6
 )
 

@@ -72,7 +72,7 @@ func NewNDArray(b mtl.Buffer, offset uint64, shape objc.Array, t DataType) NDArr
 }
 
 // View is -[MPSNDArray arrayViewWithShape:strides:] (macOS 15), +0; nil where there is no such view.
-// Strides count bytes.
+// Strides count elements, fall, and end with 1.
 func (a NDArray) View(shape, strides objc.Array) NDArray {
 	return arrayViewWithStrides.Send(a, shape, strides)
 }

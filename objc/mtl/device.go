@@ -15,6 +15,7 @@ var (
 	newHeap            = objc.Declare1[Device, HeapDescriptor, Heap]("MTLDevice", "newHeapWithDescriptor:")
 	bufferSizeAndAlign = objc.DeclareMixed[func(Device, objc.Sel, uint64, ResourceOptions) SizeAndAlign]("MTLDevice", "heapBufferSizeAndAlignWithLength:options:")
 	newBuffer          = objc.Declare2[Device, uint64, ResourceOptions, Buffer]("MTLDevice", "newBufferWithLength:options:")
+	newBufferNoCopy    = objc.Declare4[Device, objc.Pointer, uint64, ResourceOptions, objc.NoBlock, Buffer]("MTLDevice", "newBufferWithBytesNoCopy:length:options:deallocator:")
 	newSharedEvent     = objc.Declare0[Device, SharedEvent]("MTLDevice", "newSharedEvent")
 	newLibrary         = objc.Declare3[Device, objc.String, CompileOptions, objc.Pointer, Library]("MTLDevice", "newLibraryWithSource:options:error:")
 	newComputePipeline = objc.Declare2[Device, Function, objc.Pointer, ComputePipelineState]("MTLDevice", "newComputePipelineStateWithFunction:error:")
@@ -29,10 +30,18 @@ func (d Device) RegistryID() uint64 { return registryID.Send(d) }
 // ArchitectureName is -[MTLArchitecture name] of -[MTLDevice architecture], such as "applegpu_g13s"; ""
 // before macOS 14.
 func (d Device) ArchitectureName() string {
-	if !objc.Available(architecture.Method, d) {
-		return ""
+	if a := d.Architecture(); a != 0 {
+		return architectureName.Send(a).String()
 	}
-	return architectureName.Send(architecture.Send(d)).String()
+	return ""
+}
+
+// Architecture is -[MTLDevice architecture], +0; nil before macOS 14.
+func (d Device) Architecture() Architecture {
+	if !objc.Available(architecture.Method, d) {
+		return 0
+	}
+	return architecture.Send(d)
 }
 
 // SupportsFamily is -[MTLDevice supportsFamily:].
@@ -61,6 +70,13 @@ func (d Device) HeapBufferSizeAndAlign(length uint64, o ResourceOptions) SizeAnd
 // NewBuffer is -[MTLDevice newBufferWithLength:options:], +1; nil when there is no memory.
 func (d Device) NewBuffer(length uint64, o ResourceOptions) Buffer {
 	return newBuffer.Send(d, length, o)
+}
+
+// NewBufferNoCopy is -[MTLDevice newBufferWithBytesNoCopy:length:options:deallocator:] without a
+// deallocator, +1; nil unless address and length are whole pages. The memory, which is no Go memory, stays
+// the caller's and has to outlive the buffer.
+func (d Device) NewBufferNoCopy(at objc.Pointer, length uint64, o ResourceOptions) Buffer {
+	return newBufferNoCopy.Send(d, at, length, o, 0)
 }
 
 // NewSharedEvent is -[MTLDevice newSharedEvent], +1; nil when there is none to be had.

@@ -98,7 +98,7 @@ from ._dtype import float16 as half
 from ._dtype import float32 as float
 from ._dtype import float64 as double
 from ._dtype import int64 as long
-from ._errors import DeviceError, IntegerDivisionError, OutOfMemoryError, UnsupportedError
+from ._errors import DeviceError, IntegerDivisionError, OutOfMemoryError, ShaderError, UnsupportedError
 from ._grad import is_grad_enabled, is_tensor, no_grad
 from ._memory import (
     empty_cache,
@@ -227,6 +227,7 @@ __all__ = [
     "MPSPlace",
     "OutOfMemoryError",
     "Place",
+    "ShaderError",
     "Size",
     "Tensor",
     "UnsupportedError",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from . import _dtype, _ids, _place
+from . import _dlpack, _dtype, _ids, _place
 from ._call import (
     call,
     deliver,
@@ -24,7 +24,6 @@ from ._call import (
     scalar,
     whole,
 )
-from ._dlpack import from_dlpack
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError, check
 from ._library import library
@@ -130,8 +129,10 @@ def to_tensor(
         dtype: None: int64, bool or the default dtype for Python numbers; else the data's own.
         place: where the tensor lives; None: the current place. device= is another name for it.
         stop_gradient: True; there are no gradients yet.
-        zero_copy: share the memory of a NumPy array or CPU tensor instead of copying it: writing
-            through either is seen through the other.
+        zero_copy: share the memory of a NumPy array or a tensor instead of copying it: writing through
+            either is seen through the other, once `paddle.mps.synchronize` has returned if an mps device
+            is one of the two. The GPU wants memory that begins with a page: see
+            `paddle.mps.page_aligned_empty`.
 
     Raises:
         TypeError: data is no such thing; or float64 on an mps device, which has none.
@@ -185,15 +186,33 @@ def converted(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]
 
 
 def shared(data: Data, dtype: DTypeLike | None, place: Place) -> Tensor:
-    """A tensor over the memory of data."""
-    if place.kind != _place.CPU:
-        raise UnsupportedError(f"[to_tensor] zero_copy on {place}; want the CPU, where the data is")
+    """A tensor of a place over the memory of data."""
     if not isinstance(data, (Tensor, np.ndarray)):
         raise UnsupportedError(f"[to_tensor] zero_copy of {type(data).__name__}; want a NumPy array or a Tensor")
-    x = data.detach() if isinstance(data, Tensor) else from_dlpack(data)
+    x = data.detach() if isinstance(data, Tensor) else _dlpack.from_dlpack(data)
     if dtype is not None and x.dtype is not _dtype.dtype(dtype):
         raise UnsupportedError(f"[to_tensor] zero_copy of {x.dtype.name} as {dtype}; want the data's own dtype")
-    return x
+    return x if meta(x).place == place else _dlpack.shared(x, place)
+
+
+PAGE = 16384  # bytes, of Apple silicon
+
+
+def page_aligned_empty(shape: ShapeLike, dtype: DTypeLike | None = None) -> np.ndarray[Any, Any]:
+    """An array that `to_tensor(array, place="mps", zero_copy=True)` shares with the GPU.
+
+    Its memory begins with a page, which is what the GPU takes, and nothing else lies on its pages. What the
+    elements are is not defined.
+
+    Args:
+        shape: dimensions, from 0.
+        dtype: None: the default one.
+    """
+    kind, sizes = floating(dtype).numpy, dims(shape)
+    size = math.prod(sizes) * kind.itemsize
+    memory = np.empty(-(-size // PAGE) * PAGE + PAGE, np.uint8)
+    start = -memory.ctypes.data % PAGE
+    return memory[start : start + size].view(kind).reshape(sizes)
 
 
 @renamed(size="shape")

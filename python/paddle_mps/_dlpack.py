@@ -11,12 +11,13 @@ import ctypes
 from ctypes import byref, c_char_p, c_int, c_uint64, c_void_p, py_object
 from typing import TYPE_CHECKING, Any
 
-from . import _place
+from . import _place, _stream
 from ._call import meta, view
-from ._errors import UnsupportedError, check
+from ._errors import check
 from ._library import library
 
 if TYPE_CHECKING:
+    from ._place import Place
     from ._tensor import Tensor
     from ._typing import PlaceLike
 
@@ -75,19 +76,30 @@ def from_dlpack(dlpack: Any, *, device: PlaceLike | None = None, copy: bool | No
     Args:
         dlpack: an object with `__dlpack__` (an array of NumPy, a tensor of PyTorch), or a capsule.
         device: where the tensor shall live; None: where the memory is.
-        copy: True for memory of its own, False to refuse what needs a copy.
+        copy: True for memory of its own, False to refuse what needs a copy; None: another device gets a
+            copy.
 
     Raises:
         ValueError: dlpack is neither, or a capsule that has been used.
-        UnsupportedError: the memory is not the CPU's, or copy=False on another device.
+        UnsupportedError: the memory is not the CPU's, or with copy=False what device cannot work in.
     """
     x = _take(_capsule(dlpack))
     target = meta(x).place if device is None else _place.place(device)
     if target != meta(x).place:
-        if copy is False:
-            raise UnsupportedError(f"[from_dlpack] copy=False to {target}; want the place of the memory")
-        return x.to(target)
+        return shared(x, target) if copy is False else x.to(target)
     return x.clone() if copy else x
+
+
+def shared(x: Tensor, place: Place) -> Tensor:
+    """x on a place, in the memory that it has.
+
+    Raises:
+        UnsupportedError: the place cannot work there; the message says what it wants.
+    """
+    _stream.settle(x, writing=True)
+    handle = c_uint64()
+    check(library.pmps_tensor_share(x._h, byref(place.struct), byref(handle)))
+    return view(handle.value)
 
 
 def _capsule(dlpack: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ._library import quick
 
 
@@ -19,6 +21,16 @@ class DeviceError(RuntimeError):
 
 class IntegerDivisionError(ValueError, RuntimeError):
     """An integer was divided by zero. Paddle calls it InvalidArgument and raises a RuntimeError."""
+
+
+class ShaderError(SyntaxError, RuntimeError):
+    """The source of a shader does not compile. lineno and offset say where, as far as the compiler does."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        place = re.search(r"program_source:(\d+):(\d+): error", message)
+        if place:
+            self.filename, self.lineno, self.offset = "program_source", int(place[1]), int(place[2])
 
 
 class BusyError(RuntimeError):
@@ -40,6 +52,7 @@ EXCEPTIONS: dict[int, type[Exception]] = {
     11: KeyError,  # NOT_FOUND
     12: IntegerDivisionError,  # ARITHMETIC
     13: BusyError,  # BUSY
+    14: ShaderError,  # SYNTAX
 }
 
 

@@ -26,7 +26,7 @@ from ctypes import (
 )
 from typing import Any
 
-from ._structs import DeviceInfo, MemoryStats, PlaceStruct, TensorInfo, ViewItem
+from ._structs import DeviceInfo, KernelArg, KernelInfo, MemoryStats, PlaceStruct, TensorInfo, ViewItem
 
 LogCallback = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
 Deleter = ctypes.CFUNCTYPE(None, c_void_p)
@@ -37,6 +37,8 @@ Error = c_void_p  # pmps_error *, NULL for success
 Stream = c_void_p
 Event = c_void_p
 Tensor = c_uint64  # pmps_tensor *
+Library = c_void_p
+Kernel = c_void_p
 Place = POINTER(PlaceStruct)
 Bool = POINTER(c_bool)
 Ints = POINTER(c_int64)
@@ -104,6 +106,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_tensor_map": (Error, (Tensor, NewPointer)),
     "pmps_tensor_unmap": (None, (Tensor,)),
     "pmps_tensor_to": (Error, (Tensor, Place, c_bool, NewTensor)),
+    "pmps_tensor_share": (Error, (Tensor, Place, NewTensor)),
     "pmps_tensor_index": (Error, (Tensor, POINTER(ViewItem), c_size_t, NewTensor)),
     "pmps_tensor_from_dlpack": (Error, (c_void_p, NewTensor)),
     "pmps_tensor_from_dlpack_versioned": (Error, (c_void_p, NewTensor)),
@@ -115,6 +118,21 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_op_call": (Error, (*_CALL, NewTensor, POINTER(c_size_t))),
     "pmps_op_call_on": (Error, (Place, *_CALL, NewTensor, POINTER(c_size_t))),
     "pmps_op_call_into": (Error, (*_CALL, Tensor)),
+    "pmps_library_new": (Error, (Place, c_char_p, NewPointer)),
+    "pmps_library_load": (Error, (Place, c_char_p, NewPointer)),
+    "pmps_library_free": (None, (Library,)),
+    "pmps_library_get_names": (Error, (Library, NewPointer)),
+    "pmps_library_get_kernel": (Error, (Library, c_char_p, NewPointer)),
+    "pmps_kernel_free": (None, (Kernel,)),
+    "pmps_kernel_get_info": (Error, (Kernel, POINTER(KernelInfo))),
+    "pmps_kernel_run": (Error, (Kernel, POINTER(KernelArg), c_size_t, POINTER(c_uint64), POINTER(c_uint64))),
+    "pmps_device_census": (Error, (Place, NewPointer)),
+    "pmps_device_get_metal": (Error, (Place, NewPointer)),
+    "pmps_stream_get_metal": (Error, (Stream, NewPointer)),
+    "pmps_tensor_get_metal": (Error, (Tensor, NewPointer, POINTER(c_size_t))),
+    "pmps_capture_get_state": (Error, (Place, Bool, Bool)),
+    "pmps_capture_begin": (Error, (Place, c_char_p)),
+    "pmps_capture_end": (Error, (Place,)),
     "pmps_log_set": (None, (LogCallback, c_void_p, c_int32)),
     "pmps_live_handles": (c_int64, ()),
     "pmps_fast_error": (Error, ()),
@@ -147,6 +165,16 @@ def find() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
 
 
+def translated() -> bool:
+    """Whether this is a program for Intel Macs on Apple silicon: Rosetta translates it as it runs."""
+    if sys.platform != "darwin" or os.uname().machine != "x86_64":
+        return False
+    answer, size = ctypes.c_int(0), c_size_t(ctypes.sizeof(ctypes.c_int))
+    system = ctypes.CDLL(None)
+    status = system.sysctlbyname(b"sysctl.proc_translated", ctypes.byref(answer), ctypes.byref(size), None, c_size_t(0))
+    return status == 0 and answer.value == 1  # a real Intel Mac does not know the name
+
+
 def declare(loaded: ctypes.CDLL) -> ctypes.CDLL:
     """Sets results and parameters."""
     for name, (result, parameters) in SIGNATURES.items():
@@ -158,6 +186,11 @@ def declare(loaded: ctypes.CDLL) -> ctypes.CDLL:
 
 def load() -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     """The library, without and with the interpreter lock held."""
+    if translated():
+        raise ImportError(
+            "[paddle_mps] this Python is for Intel Macs and runs under Rosetta; want one for Apple silicon: "
+            "try `arch -arm64 python3`, and see docs/install.md"
+        )
     path = find()
     if not os.path.exists(path):
         raise ImportError(

@@ -90,7 +90,7 @@ reset_max_memory_reserved = reset_peak_memory_stats
 
 
 def reset_accumulated_memory_stats(device: DeviceLike | None = None) -> None:
-    """Sets the sums ("allocated", "freed") of a device, and its counts of retries and OOMs, to 0."""
+    """Sets the sums ("allocated", "freed") of a device, and its counts of retries, OOMs and programs, to 0."""
     flush()
     place = counted(device)
     if place is not None:
@@ -103,8 +103,9 @@ def memory_stats_as_nested_dict(device: DeviceLike | None = None) -> dict[str, A
     result: dict[str, Any] = {}
     for name in [f[0] for f in MemoryStats._fields_ if f[0] != "struct_size"] if found else []:
         value = getattr(found, name)
-        if isinstance(value, Stat):
-            value = {"all": {f[0]: getattr(value, f[0]) for f in Stat._fields_}}
+        if isinstance(value, ctypes.Structure):
+            fields = {f[0]: getattr(value, f[0]) for f in value._fields_}
+            value = {"all": fields} if isinstance(value, Stat) else fields
         result[name] = value
     return result
 
@@ -115,7 +116,12 @@ def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     Each of allocated_bytes, active_bytes, reserved_bytes, requested_bytes, inactive_split_bytes (in
     bytes) and allocation, active, segment, inactive_split (numbers of blocks and heaps) has ".all.current",
     ".all.peak", ".all.allocated" and ".all.freed"; "all" is the one pool there is. Beside them
-    num_alloc_retries, num_ooms and limit_bytes, the bytes that the device may reserve.
+    num_alloc_retries, num_ooms, limit_bytes, the bytes that the device may reserve, and available_bytes,
+    those it may still: places on one memory share the machine's.
+
+    Compiled programs have program_cache.entries and .bytes, .hits and .misses (calls that found their
+    program, and those that had to wait for a compiler), .evictions and .cleared (entries that made room
+    for others, and those that `empty_cache` took), .compilations, .failures and .compile_ns.
     """
     flat: dict[str, int] = {}
 
@@ -138,9 +144,7 @@ def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
     """
     properties = get_device_properties(device)
     found = ask(device)
-    taken = 0 if found is None else found.reserved_bytes.current
-    limit = properties.total_memory if found is None else found.limit_bytes
-    return max(limit - taken, 0), properties.total_memory
+    return properties.total_memory if found is None else found.available_bytes, properties.total_memory
 
 
 def recommended_max_memory(device: DeviceLike | None = None) -> int:
@@ -362,7 +366,7 @@ def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) 
 
     Args:
         device: an mps device, or 'cpu'; None: the current mps device.
-        abbreviated: only the lines of allocated and reserved memory.
+        abbreviated: only the lines of allocated and reserved memory, and nothing of compiled programs.
     """
     stats = memory_stats(device)
     name = "no mps device" if not stats else _place.device_name(counted(device) or mps_place(device))
@@ -382,4 +386,21 @@ def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) 
         values = [stats.get(f"{key}.all.{part}", 0) for part in ("current", "peak", "allocated", "freed")]
         cells = [_size(v) if is_bytes else str(v) for v in values]
         rows.append(f"| {title:<22}|" + "|".join(f"{c:>11} " for c in cells) + "|")
+    if not abbreviated:
+        rows += _programs(stats, line)
     return "\n".join([*rows, line])
+
+
+def _programs(stats: Mapping[str, int], line: str) -> list[str]:
+    """The lines of `memory_summary` about compiled programs."""
+    entries, held, hits, misses, evicted, ns = (
+        stats.get(f"program_cache.{part}", 0)
+        for part in ("entries", "bytes", "hits", "misses", "evictions", "compile_ns")
+    )
+    cells = [str(hits), str(misses), str(evicted), f"{ns / 1e9:.4f} s"]
+    return [
+        line,
+        f"| {'Compiled programs':<22}|{'Hits':^12}|{'Misses':^12}|{'Evicted':^12}|{'Compiling':^12}|",
+        "|" + "-" * (len(line) - 2) + "|",
+        f"| {f'{entries}, {_size(held)}':<22}|" + "|".join(f"{c:>11} " for c in cells) + "|",
+    ]

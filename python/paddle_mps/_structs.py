@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char, c_int32, c_int64, c_size_t, c_uint32, c_uint64
+from ctypes import c_char, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 MAX_RANK = 9
 
@@ -38,6 +38,17 @@ class Stat(ctypes.Structure):
     _fields_ = [("current", c_int64), ("peak", c_int64), ("allocated", c_int64), ("freed", c_int64)]
 
 
+class ProgramStats(ctypes.Structure):
+    """pmps_program_stats."""
+
+    _fields_ = [
+        (name, c_int64)
+        for name in (
+            "entries", "bytes", "hits", "misses", "evictions", "cleared", "compilations", "failures", "compile_ns",
+        )
+    ]  # fmt: skip
+
+
 class MemoryStats(ctypes.Structure):
     """pmps_memory_stats."""
 
@@ -55,6 +66,8 @@ class MemoryStats(ctypes.Structure):
         ("num_alloc_retries", c_int64),
         ("num_ooms", c_int64),
         ("limit_bytes", c_int64),
+        ("available_bytes", c_int64),
+        ("program_cache", ProgramStats),
     ]
 
 
@@ -72,6 +85,24 @@ class TensorInfo(ctypes.Structure):
         ("offset", c_int64),
         ("storage_id", c_uint64),
     ]
+
+
+class KernelInfo(ctypes.Structure):
+    """pmps_kernel_info."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("max_threads_per_threadgroup", c_uint64),
+        ("thread_execution_width", c_uint64),
+        ("static_threadgroup_memory", c_uint64),
+        ("argument_count", c_uint64),
+    ]
+
+
+class KernelArg(ctypes.Structure):
+    """pmps_kernel_arg."""
+
+    _fields_ = [("tensor", c_uint64), ("data", c_void_p), ("size", c_size_t)]
 
 
 class ViewItem(ctypes.Structure):

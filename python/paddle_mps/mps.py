@@ -1,5 +1,7 @@
 """paddle.mps: the Apple GPU, or its emulation (PADDLE_MPS_DEVICE=host), as paddle.device.cuda is for CUDA."""
 
+from . import _profiler as profiler
+from ._creation import page_aligned_empty
 from ._device import (
     DeviceProperties,
     current_device,
@@ -42,6 +44,7 @@ from ._memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
+from ._shader import Kernel, ShaderLibrary, compile_shader, load_metallib
 from ._stream import Event, Stream, current_stream, default_stream, set_stream, stream_guard
 
 device = device_guard
@@ -50,7 +53,10 @@ stream = stream_guard
 __all__ = [
     "DeviceProperties",
     "Event",
+    "Kernel",
+    "ShaderLibrary",
     "Stream",
+    "compile_shader",
     "current_allocated_memory",
     "current_device",
     "current_stream",
@@ -69,6 +75,7 @@ __all__ = [
     "is_available",
     "is_bf16_supported",
     "is_initialized",
+    "load_metallib",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
@@ -80,6 +87,8 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "page_aligned_empty",
+    "profiler",
     "recommended_max_memory",
     "record_memory_history",
     "reset_accumulated_memory_stats",

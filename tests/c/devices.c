@@ -137,9 +137,11 @@ static void limits_hold(void) {
   OK(pmps_memory_set_limit(place, 0));
   OK(pmps_memory_get_stats(place, &stats));
   EXPECT(stats.limit_bytes == standard && stats.num_ooms >= 2);
+  EXPECT(stats.available_bytes > 0 && stats.available_bytes <= standard - stats.reserved_bytes.current);
   OK(pmps_memory_reset_accumulated(place));
   OK(pmps_memory_get_stats(place, &stats));
   EXPECT(stats.num_ooms == 0 && stats.allocated_bytes.allocated == 0 && stats.allocated_bytes.freed == 0);
+  EXPECT(stats.program_cache.hits == 0 && stats.program_cache.misses == 0 && stats.program_cache.compile_ns == 0);
 }
 
 static uint64_t stack_of_the_test(void *user) {

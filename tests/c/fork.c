@@ -79,6 +79,7 @@ static void fallible_calls(void) {
   FORKED(pmps_tensor_wait_for(tensor, true, 1000, &wait));
   FORKED(pmps_tensor_map(tensor, &address));
   FORKED(pmps_tensor_to(tensor, NULL, true, &t));
+  FORKED(pmps_tensor_share(tensor, NULL, &t));
   FORKED(pmps_tensor_index(tensor, &item, 1, &t));
   FORKED(pmps_tensor_from_dlpack(exported, &t));
   FORKED(pmps_tensor_from_dlpack_versioned(versioned, &t));
@@ -89,6 +90,32 @@ static void fallible_calls(void) {
   FORKED(pmps_op_call_on(NULL, PMPS_OP_NEG, &arg, 1, NULL, 0, &t, &count));
   FORKED(pmps_op_call_into(PMPS_OP_NEG, &arg, 1, NULL, 0, tensor));
   EXPECT(!t && !s && !e && !versioned && !json && op == 0);
+}
+
+static void shader_calls(void) {
+  void *object = NULL;
+  char *names = NULL;
+  size_t offset = 0;
+  bool enabled = false, capturing = false;
+  pmps_library *library = NULL;
+  pmps_kernel *kernel = NULL;
+  pmps_kernel_info info = {.struct_size = sizeof info};
+  const pmps_kernel_arg arg = {tensor, NULL, 0};
+  FORKED(pmps_library_new(NULL, "", &library));
+  FORKED(pmps_library_load(NULL, "kernels.metallib", &library));
+  FORKED(pmps_library_get_names(library, &names));
+  FORKED(pmps_library_get_kernel(library, "f", &kernel));
+  FORKED(pmps_kernel_get_info(kernel, &info));
+  FORKED(pmps_kernel_run(kernel, &arg, 1, NULL, NULL));
+  pmps_kernel_free(kernel);
+  pmps_library_free(library);
+  FORKED(pmps_device_get_metal(NULL, &object));
+  FORKED(pmps_stream_get_metal(stream, &object));
+  FORKED(pmps_tensor_get_metal(tensor, &object, &offset));
+  FORKED(pmps_capture_get_state(NULL, &enabled, &capturing));
+  FORKED(pmps_capture_begin(NULL, "trace.gputrace"));
+  FORKED(pmps_capture_end(NULL));
+  EXPECT(!object && !names && !library && !kernel && !enabled && !capturing);
 }
 
 static void fast_calls(void) {
@@ -165,6 +192,7 @@ static void in_child(void (*test)(void)) {
 }
 
 static void fallible_calls_in_a_child(void) { in_child(fallible_calls); }
+static void shader_calls_in_a_child(void) { in_child(shader_calls); }
 static void fast_calls_in_a_child(void) { in_child(fast_calls); }
 static void getters_and_frees_in_a_child(void) { in_child(getters_and_frees); }
 
@@ -198,6 +226,7 @@ int main(void) {
   OK(pmps_event_new(NULL, 0, &event));
   old_error = pmps_op_find("nothing", &op);
   RUN(fallible_calls_in_a_child);
+  RUN(shader_calls_in_a_child);
   RUN(fast_calls_in_a_child);
   RUN(getters_and_frees_in_a_child);
   RUN(calls_in_a_grandchild);

@@ -91,6 +91,7 @@ static void bad_tensor(pmps_tensor *bad) {
   INVALID(pmps_tensor_wait_for(bad, false, 1, &wait));
   INVALID(pmps_tensor_map(bad, &address));
   INVALID(pmps_tensor_to(bad, NULL, true, &out));
+  INVALID(pmps_tensor_share(bad, NULL, &out));
   INVALID(pmps_tensor_index(bad, &item, 1, &out));
   INVALID(pmps_tensor_to_dlpack(bad, &plain));
   INVALID(pmps_tensor_to_dlpack_versioned(bad, &versioned));

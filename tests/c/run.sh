@@ -80,19 +80,35 @@ compile fork fork.c check.c
 compile threads threads.c check.c
 compile start start.c check.c
 compile reload reload.c -ldl
+compile shaders shaders.c check.c
 compile bench_call bench_call.c
 # shellcheck disable=SC2086
 try 'compile cxx' $cxx -std=c++11 $strict cxx.cc "-L$dir" -lpaddlemps "-Wl,-rpath,$dir" -o "$work/cxx"
 compile example "$root/examples/c/example.c"
 
+# shellcheck disable=SC2086
+for standard in c++17 c++20; do
+    try "compile objects as $standard" $cxx -std=$standard $strict -Wshadow -Wconversion objects.cc "-L$dir" -lpaddlemps \
+        "-Wl,-rpath,$dir" -o "$work/objects"
+done
+
 run cxx "$work/cxx"
 for device in auto host; do
+    run "objects on $device" env PADDLE_MPS_DEVICE=$device "$work/objects"
     run "suite on $device" env PADDLE_MPS_DEVICE=$device "$work/suite"
     run "threads on $device" env PADDLE_MPS_DEVICE=$device "$work/threads"
     try "example on $device" env PADDLE_MPS_DEVICE=$device "$work/example"
 done
 run 'suite without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/suite"
 run 'threads without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/threads"
+run 'shaders on host' env PADDLE_MPS_DEVICE=host "$work/shaders"
+fake=$root/build/libfakemetal.so
+if [ "$(uname -s)" = Linux ] && sh ../fakemetal/build.sh "$fake" >"$work/out" 2>&1; then
+    run 'shaders on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/shaders"
+    run 'objects on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/objects"
+else
+    echo 'skip shaders on metal: what stands in for Metal does not build here' | say
+fi
 run fork env PADDLE_MPS_DEVICE=host "$work/fork"
 run reload "$work/reload" "$library"
 run 'unknown device' env PADDLE_MPS_DEVICE=cuda "$work/start" "PADDLE_MPS_DEVICE is \"cuda\"; want 'auto', 'metal' or 'host'"

@@ -191,6 +191,37 @@ static void mapping_gives_an_address(void) {
   }
 }
 
+static char room[2 * 16384];
+
+/* A place works in the memory of the program, which hears when all tensors over it are gone. */
+static void memory_is_shared(void) {
+  float *page = (float *)(room + 16384 - (uintptr_t)room % 16384);
+  const int64_t dims[] = {4};
+  pmps_tensor *tensor = NULL, *there = NULL, *back = NULL;
+  deleted = 0;
+  for (int i = 0; i < 4; i++) page[i] = 1;
+  OK(pmps_tensor_from_memory(PMPS_FLOAT32, 1, dims, NULL, page, count_deleted, page, &tensor));
+  FAILS(pmps_tensor_share(tensor, &cpu, NULL), PMPS_INVALID_ARGUMENT, "null");
+  if (has_mps()) {
+    OK(pmps_tensor_share(tensor, &mps, &there));
+    page[3] = 5; /* seen through both */
+    const pmps_arg args[] = {of_tensor(there), of_tensor(there)};
+    OK(pmps_op_call_into(PMPS_OP_ADD, args, 2, NULL, 0, there));
+    OK(pmps_device_synchronize(&mps));
+    EXPECT(page[0] == 2 && page[3] == 10 && first(tensor) == 2);
+    OK(pmps_tensor_share(there, &cpu, &back));
+    EXPECT(first(back) == 2);
+    pmps_tensor_free(there);
+  } else {
+    FAILS(pmps_tensor_share(tensor, &mps, &there), PMPS_UNAVAILABLE, "mps is not available");
+    OK(pmps_tensor_share(tensor, &cpu, &back));
+  }
+  pmps_tensor_free(tensor);
+  EXPECT(deleted == 0);
+  pmps_tensor_free(back);
+  EXPECT(deleted == 1 && deleted_user == page);
+}
+
 static void tensors_move(void) {
   pmps_tensor *tensor = ramp(&cpu, 3), *same = NULL, *copy = NULL, *there = NULL;
   pmps_tensor_info a = {.struct_size = sizeof a}, b = a, c = a;
@@ -231,4 +262,5 @@ void tensors_suite(void) {
   RUN(indexing_is_pythons);
   RUN(mapping_gives_an_address);
   RUN(tensors_move);
+  RUN(memory_is_shared);
 }

@@ -7,10 +7,10 @@ build.sh runs it once for each configuration.
 from __future__ import annotations
 
 import pytest
-import suite
-from oracle import NUMPY
 
 import paddle_mps as paddle
+from paddle_mps.selftest import suite
+from paddle_mps.selftest.oracle import NUMPY
 
 PLACES = ["mps"] if paddle.mps.is_available() else ["cpu"]
 

@@ -24,6 +24,10 @@ awk -f table.awk "$root/objc/testdata/selectors.tsv" | keep "$parts/selectors.in
 echo "$cc $flags $root" | keep "$parts/flags"
 
 case $($cc -dumpmachine) in aarch64* | arm64*) machine=arm64 ;; *) machine=amd64 ;; esac
+case $($cc -dumpmachine) in
+*-apple-*) link='-dynamiclib -Wl,-install_name,@rpath/libfakemetal.dylib' ;;
+*) link='-shared -Wl,-soname,libfakemetal.so -Wl,-z,defs -ldl -lm -lpthread' ;;
+esac
 newest=$(ls -t ./*.h "$parts/selectors.inc" "$parts/flags" | head -1)
 objects=
 for source in *.c *_$machine.S; do
@@ -38,5 +42,5 @@ done
 wait
 [ ! -f "$parts/failed.$$" ] || { rm "$parts/failed.$$" && exit 1; }
 # shellcheck disable=SC2086
-$cc -shared -Wl,-soname,libfakemetal.so -Wl,-z,defs $objects -o "$output.$$" -ldl -lm -lpthread
+$cc $objects $link -o "$output.$$"
 mv "$output.$$" "$output"

@@ -12,7 +12,7 @@ static struct {
   int major, minor;
   int64_t family;
   uint64_t memory, seed, delay_us;
-  bool worst;
+  bool worst, strict;
 } settings;
 static _Atomic uint64_t randomness;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -30,6 +30,7 @@ static void read_environment(void) {
   settings.seed = number("FAKEMETAL_SEED", 1);
   settings.delay_us = number("FAKEMETAL_DELAY_US", 0);
   settings.worst = number("FAKEMETAL_WORST", 0) != 0;
+  settings.strict = number("FAKEMETAL_STRICT", 0) != 0;
   atomic_store(&randomness, settings.seed * UINT64_C(0x9e3779b97f4a7c15));
 }
 
@@ -46,6 +47,7 @@ bool macos_at_least(int major, int minor) {
 }
 
 bool worst_case(void) { return ready(), settings.worst; }
+bool strict(void) { return ready(), settings.strict; }
 int64_t gpu_family(void) { return ready(), settings.family; }
 uint64_t machine_memory(void) { return ready(), settings.memory; }
 uint64_t random_seed(void) { return ready(), settings.seed; }
@@ -89,6 +91,7 @@ static const char *const counter_names[COUNTERS] = {
     [COUNT_ENCODED_GRAPHS] = "encoded_graphs",
     [COUNT_TENSOR_DATAS] = "tensor_datas",
     [COUNT_FALLIBLE] = "fallible",
+    [COUNT_FAILED] = "failed",
     [COUNT_WAITS] = "waits",
 };
 
@@ -136,6 +139,7 @@ bool fails(failure which) {
   pthread_mutex_lock(&order_lock);
   bool one = due((int)which), any = due(FAILURES);
   pthread_mutex_unlock(&order_lock);
+  if (one || any) count(COUNT_FAILED, 1);
   return one || any;
 }
 

@@ -8,7 +8,9 @@
  *   FAKEMETAL_WORST=1         arithmetic is as inexact, and memory as dirty, as Apple allows
  *   FAKEMETAL_SEED=n          of everything that happens in an order nobody promised
  *   FAKEMETAL_DELAY_US=n      a command buffer waits up to so long before it runs
+ *   FAKEMETAL_STRICT=1        a kernel's mistake ends the process, and not just its command buffer
  *   FAKEMETAL_LEAKS=1         prints what is alive when the process exits
+ *   FAKEMETAL_DEFECT=name     something is wrong with the device; see defect.h
  */
 #ifndef FAKEMETAL_CONTROL_H
 #define FAKEMETAL_CONTROL_H
@@ -35,6 +37,7 @@ typedef enum {
   COUNT_ENCODED_GRAPHS,
   COUNT_TENSOR_DATAS,
   COUNT_FALLIBLE,       /* times that something could have been made to fail */
+  COUNT_FAILED,         /* times that it was made to */
   COUNT_WAITS,          /* times that a thread really waited for the device */
   COUNTERS
 } counter;
@@ -59,6 +62,7 @@ int fail_code(void);              /* of the error it is to fail with; 0 if the t
 bool macos_at_least(int major, int minor);
 void macos_version(int *major, int *minor);
 bool worst_case(void);
+bool strict(void);
 int64_t gpu_family(void);
 uint64_t machine_memory(void);
 uint64_t random_bits(void);       /* of the seeded stream */

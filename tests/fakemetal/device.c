@@ -107,6 +107,7 @@ static const method device_methods[] = {
     INSTANCE("newLibraryWithSource:options:error:", device_new_library_source),
     INSTANCE("newLibraryWithURL:error:", device_new_library_url),
     INSTANCE("newComputePipelineStateWithFunction:error:", device_new_pipeline),
+    INSTANCE("newComputePipelineStateWithFunction:options:reflection:error:", device_new_pipeline_reflected),
 };
 
 static const method architecture_methods[] = {INSTANCE("name", architecture_name)};

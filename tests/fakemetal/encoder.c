@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "defect.h"
 #include "metal_internal.h"
 #include "shader.h"
 
@@ -148,6 +149,7 @@ static void compute_set_bytes(id self, SEL cmd, const void *bytes, uint64_t leng
   slot *s = slot_at(open_encoder(self), index);
   if (!bytes) misuse("bytes are NULL");
   if (length == 0 || length > MAX_BYTES) misuse("%llu bytes; want 1 to %d", (unsigned long long)length, MAX_BYTES);
+  if (planted(STALE_CONSTANTS) && s->length == length) return;
   enter(self);
   if (!s->bytes) s->bytes = malloc(MAX_BYTES);
   memcpy(s->bytes, bytes, length);
@@ -176,11 +178,15 @@ static void compute_use_heap(id self, SEL cmd, id heap) { (void)cmd, command_buf
 
 /* ---- Compute: dispatches. */
 
+/* What a kernel does wrong ends its command buffer, as where the GPU's own memory protection sees it. With
+ * FAKEMETAL_STRICT=1 it ends the process, so that no test can overlook it. */
 static char *run_dispatch(void *context) {
+  enum { PAGE_FAULT = 3 };
   dispatch *d = context;
   char *wrong = shader_run(d->function, &d->what);
-  if (wrong) misuse("%s", wrong);
-  return NULL;
+  if (wrong && strict()) misuse("%s", wrong);
+  if (wrong) command_buffer_error_code(PAGE_FAULT);
+  return wrong;
 }
 
 /* bind takes what is bound at an index into the dispatch, after the constants that are there. */
@@ -324,7 +330,9 @@ typedef struct {
 } transfer;
 
 static char *run_transfer(void *context) {
+  enum { LONG = 64 << 10, TAIL = 16 };
   transfer *t = context;
+  if (planted(COPY_TAIL) && t->size >= LONG) t->size -= TAIL;
   if (t->from) memcpy(t->to, t->from, t->size);
   else memset(t->to, t->value, t->size);
   return NULL;

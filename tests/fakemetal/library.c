@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "defect.h"
 #include "metal_internal.h"
 #include "shader.h"
 
@@ -104,7 +105,7 @@ static char *with_macros(const char *source, id macros) {
 
 static id library_of(const char *source, const compile_options *o, id *error) {
   char *wrong = NULL;
-  shader_options options = {o ? (uint32_t)o->languageVersion : (uint32_t)newest_language(), !o || o->fastMathEnabled, NULL};
+  shader_options options = {o ? (uint32_t)o->languageVersion : (uint32_t)newest_language(), !o || o->fastMathEnabled || planted(FAST_MATH), NULL};
   if (fails(FAIL_LIBRARY))
     return error_out(error, library_domain, fail_code() ? fail_code() : LIBRARY_COMPILE_FAILURE, "the compiler was made to fail"), NULL;
   if (options.language > newest_language())

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "defect.h"
 #include "metal_internal.h"
 
 enum { HEAP_AUTOMATIC = 0, HEAP_PLACEMENT = 1 };
@@ -98,8 +99,9 @@ id device_new_heap(id self, SEL cmd, id descriptor) {
 
 static void heap_dealloc(id self) {
   heap *h = (heap *)self;
-  if (h->bytes) munmap(h->bytes, h->size);
   pthread_mutex_destroy(&h->lock);
+  if (planted(HEAP_LEAK)) return;
+  if (h->bytes) munmap(h->bytes, h->size);
   device_give(h->size);
 }
 
@@ -168,7 +170,7 @@ static id heap_new_buffer_at(id self, SEL cmd, uint64_t length, uint64_t options
     misuse("offset %llu and size %llu leave the heap of %llu bytes", (unsigned long long)offset, (unsigned long long)size, (unsigned long long)h->size);
   buffer *b = heap_buffer(h, length, options);
   if (!b) return NULL;
-  b->bytes = h->bytes + offset, b->offset = offset;
+  b->bytes = h->bytes + (planted(ALIAS_OFFSET) ? offset / PAGE * PAGE : offset), b->offset = offset;
   pthread_mutex_lock(&h->lock);
   h->used += size; /* windows that overlap are counted more than once, as Metal does */
   pthread_mutex_unlock(&h->lock);

@@ -119,6 +119,7 @@ void event_signal(id event, uint64_t value);
 id device_new_library_source(id self, SEL cmd, id source, id options, id *error);
 id device_new_library_url(id self, SEL cmd, id url, id *error);
 id device_new_pipeline(id self, SEL cmd, id function, id *error);
+id device_new_pipeline_reflected(id self, SEL cmd, id function, uint64_t options, id *reflection, id *error);
 struct shader_function;
 const struct shader_function *pipeline_function(id pipeline);
 

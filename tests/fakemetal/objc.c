@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "class.h"
+#include "defect.h"
 
 /* ---- Selectors: a table that only grows. */
 
@@ -87,6 +88,9 @@ entry *class_method(class_ *c, SEL sel, bool class_method) {
   return e;
 }
 
+/* What SELECTOR_MISSING takes away. */
+static const char unused[] = "cumulativeMinimumWithTensor:axis:exclusive:reverse:name:";
+
 static void add_method(class_ *c, const method *m) {
   char kind = m->class_method ? '+' : '-';
   entry e = {.sel = selector(m->selector), .imp = m->imp, .class_method = m->class_method};
@@ -95,7 +99,7 @@ static void add_method(class_ *c, const method *m) {
     fprintf(stderr, "fakemetal: %c[%s %s] is not in the table of Apple's interface\n", kind, c->name, m->selector);
     abort();
   }
-  e.available = row_available(e.row);
+  e.available = row_available(e.row) && !(planted(SELECTOR_MISSING) && strcmp(m->selector, unused) == 0);
   e.arguments = row_arguments(e.row, &e.argument_count, &e.stret);
   size_t i = slot_of(c, e.sel, e.class_method);
   while (c->methods[i].sel) i = (i + 1) & (c->slots - 1);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "defect.h"
 #include "metal_internal.h"
 
 enum { NOT_ENQUEUED, ENQUEUED, COMMITTED, SCHEDULED, COMPLETED, FAILED }; /* MTLCommandBufferStatus */
@@ -298,6 +299,27 @@ static void command_buffer_enqueue(id self) {
   b->status = ENQUEUED;
 }
 
+/* ---- What EVENT_EARLY and QUEUE_REORDERED do at a commit. */
+
+static char *run_signal(void *context);
+static char *run_await(void *context);
+
+static void signal_early(const command_buffer *b) {
+  for (operation *o = b->first; o; o = o->next)
+    if (o->run == run_signal) run_signal(o->context);
+}
+
+/* jump puts a command buffer that waits for nobody before the last one that has not begun. */
+static bool jump(command_buffer *b) {
+  command_buffer **at = &b->lane->first;
+  for (operation *o = b->first; o; o = o->next)
+    if (o->run == run_await) return false;
+  while (*at && (*at)->next) at = &(*at)->next;
+  if (!*at) return false;
+  b->next = *at, *at = b;
+  return true;
+}
+
 void command_buffer_commit(id self) {
   command_buffer *b = (command_buffer *)self;
   command_buffer_check_open(self);
@@ -305,11 +327,12 @@ void command_buffer_commit(id self) {
   b->doomed = fails(FAIL_COMMAND_BUFFER);
   if (b->doomed) b->code = fail_code();
   count(COUNT_COMMITS, 1);
+  if (planted(EVENT_EARLY)) signal_early(b);
   retain(self);
   pthread_mutex_lock(&b->lane->lock);
   b->status = COMMITTED, b->committed = now();
   b->lane->running++;
-  *b->lane->last = b, b->lane->last = &b->next;
+  if (!planted(QUEUE_REORDERED) || !jump(b)) *b->lane->last = b, b->lane->last = &b->next;
   pthread_cond_broadcast(&b->lane->changed);
   pthread_mutex_unlock(&b->lane->lock);
 }

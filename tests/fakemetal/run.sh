@@ -32,14 +32,14 @@ run() {
 # shellcheck disable=SC2086  # $strict is a list of flags
 compile() {
     rm -f "$work/$3"
-    "$1" $strict "test/$3.c" test/check.c "$2" "-Wl,-rpath,$(dirname "$2")" -lpthread -o "$work/$3" 2>"$work/wrong" ||
+    "$1" $strict "test/$3.c" test/check.c "$2" "-Wl,-rpath,$(dirname "$2")" -lpthread -lm -o "$work/$3" 2>"$work/wrong" ||
         { cat "$work/wrong" && echo "FAIL compile $3"; } | say
 }
 
 # linked FILE: the same for tests of parts of the fake that it does not export.
 # shellcheck disable=SC2086
 linked() {
-    ${CC:-cc} $strict "-DSHADER_FOLDER=\"$root/tests/fakemetal/shader\"" "test/$1.c" ./shader_*.c ./shader_switch_*.S \
+    ${CC:-cc} $strict "-DSHADER_FOLDER=\"$root/tests/fakemetal/shader\"" "test/$1.c" ./shader_*.c ./defect.c ./shader_switch_*.S \
         -rdynamic -ldl -lm -lpthread -o "$work/$1" 2>"$work/wrong" || { cat "$work/wrong" && echo "FAIL compile $1"; } | say
 }
 
@@ -49,6 +49,7 @@ for file in runtime metal $(cd test && ls graph*.c 2>/dev/null | sed 's/\.c$//')
 done
 run 'metal with delays' env FAKEMETAL_DELAY_US=2000 FAKEMETAL_SEED=7 "$work/metal"
 run 'metal at its worst' env FAKEMETAL_WORST=1 "$work/metal"
+run 'graph with delays' env FAKEMETAL_DELAY_US=2000 FAKEMETAL_SEED=7 "$work/graph"
 linked shader
 [ -x "$work/shader" ] && run shader "$work/shader"
 

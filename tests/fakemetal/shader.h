@@ -55,6 +55,9 @@ typedef enum { SHADER_UNUSED = 0, SHADER_BUFFER, SHADER_THREADGROUP } shader_kin
 /* What a kernel wants at an index of buffers, and whether it may write there. */
 shader_kind shader_buffer(const shader_function *function, int index, bool *writable);
 
+/* What the kernel calls it; "" where it wants none. Lives as long as the function. */
+const char *shader_buffer_name(const shader_function *function, int index);
+
 /* Whether it has threadgroup memory at an index, whose length the encoder sets. */
 bool shader_wants_threadgroup(const shader_function *function, int index);
 

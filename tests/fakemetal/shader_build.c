@@ -98,7 +98,12 @@ static struct {
 static pthread_once_t tools_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER; /* one compilation at a time a process */
 
+#if defined(__APPLE__)
+#include <crt_externs.h>
+#define environ (*_NSGetEnviron())
+#else
 extern char **environ;
+#endif
 
 /* spawn runs a program with its output in a file; -1 if it cannot be run. */
 static int spawn(const char *const *arguments, const char *output) {
@@ -379,6 +384,7 @@ shader_kind shader_buffer(const shader_function *f, int index, bool *writable) {
   return f->buffers[index].kind;
 }
 
+const char *shader_buffer_name(const shader_function *f, int index) { return f->buffers[index].name; }
 bool shader_wants_threadgroup(const shader_function *f, int index) { return f->threadgroup[index]; }
 
 size_t shader_static_threadgroup(const shader_function *f) { return f->declared; }

@@ -37,6 +37,7 @@ typedef void (*shader_entry)(const shader_frame *, const shader_thread *);
 typedef struct {
   shader_kind kind;
   bool writable;
+  char name[48]; /* cut to the room */
 } shader_slot;
 
 struct shader_function {

@@ -165,16 +165,18 @@ static const struct {
 /* What stands in a parameter. */
 typedef struct {
   bool pointer, reference, constant, device, threadgroup, thread;
+  int name;      /* token before the attribute, or the last */
   int attribute; /* token of the attribute's name, -1 for none */
 } parameter;
 
 static parameter read_parameter(const translator *t, int from, int to) {
-  parameter p = {.attribute = -1};
+  parameter p = {.name = from, .attribute = -1};
   for (int i = from; i < to; i++) {
     if (attribute(t, i)) {
       p.attribute = next(t, i + 1);
       return p;
     }
+    if (t->tokens[i].kind == WORD) p.name = i;
     p.pointer |= is(t, i, "*");
     p.reference |= is(t, i, "&");
     p.constant |= is(t, i, "constant") || is(t, i, "const");
@@ -190,6 +192,11 @@ static int number(const translator *t, int name) {
   int open = next(t, name), i = next(t, open);
   if (!is(t, open, "(") || t->tokens[i].kind != NUMBER) return -1;
   return atoi(t->tokens[i].text);
+}
+
+static void name_slot(shader_slot *s, bool writable, const token *name) {
+  *s = (shader_slot){SHADER_BUFFER, writable, ""};
+  snprintf(s->name, sizeof s->name, "%.*s", name->length, name->text);
 }
 
 /* bind_memory adds a pointer or reference to buffers or threadgroup memory. */
@@ -211,7 +218,7 @@ static void bind_memory(translator *t, kernel *k, const parameter *p, int at, sh
   if (p->threadgroup)
     k->threadgroup[index] = true;
   else
-    k->buffers[index] = (shader_slot){SHADER_BUFFER, !p->constant};
+    name_slot(&k->buffers[index], !p->constant, &t->tokens[p->name]);
   shader_append(call, "shader::%s{shader_f->%s[%d]}", p->pointer ? "pointer" : "reference", p->threadgroup ? "threadgroup" : "buffers", index);
 }
 

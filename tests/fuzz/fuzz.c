@@ -80,7 +80,7 @@ typedef struct {
   int count;
 } pool;
 
-static pool tensors, streams, events;
+static pool tensors, streams, events, libraries, kernels;
 
 static void keep(pool *p, uint64_t handle, void (*release)(uint64_t)) {
   if (!handle) return;
@@ -120,6 +120,8 @@ static uint64_t any(const pool *p) {
 static void free_tensor(uint64_t h) { pmps_tensor_free(AS(pmps_tensor, h)); }
 static void free_stream(uint64_t h) { pmps_stream_free(AS(pmps_stream, h)); }
 static void free_event(uint64_t h) { pmps_event_free(AS(pmps_event, h)); }
+static void free_library(uint64_t h) { pmps_library_free(AS(pmps_library, h)); }
+static void free_kernel(uint64_t h) { pmps_kernel_free(AS(pmps_kernel, h)); }
 
 /* ended looks at an error as a program would and frees it. */
 static bool ended(pmps_error *e) {
@@ -192,7 +194,7 @@ static pmps_index item(void) {
   return i;
 }
 
-static void deleted(void *user) { ++*(int64_t *)user; }
+static void deleted(void *user) { __atomic_add_fetch((int64_t *)user, 1, __ATOMIC_RELAXED); } /* on any thread */
 static void told(int32_t level, const char *message, void *user) { (void)user, fprintf(stderr, "level %d: %s\n", (int)level, message); }
 static bool reclaim(int64_t need, void *user) { (void)need, (void)user; return false; }
 static uint64_t stack(void *user) { (void)user; return dice() % 100; }
@@ -368,6 +370,11 @@ CALL(pmps_tensor_to) {
   pmps_error *e = pmps_tensor_to(AS(pmps_tensor, any(&tensors)), place(), one_in(2), one_in(20) ? NULL : &t);
   made(e, t);
 }
+CALL(pmps_tensor_share) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_share(AS(pmps_tensor, any(&tensors)), place(), one_in(20) ? NULL : &t);
+  made(e, t);
+}
 CALL(pmps_tensor_index) {
   pmps_index items[4] = {item(), item(), item(), item()};
   pmps_tensor *t = NULL;
@@ -441,6 +448,62 @@ CALL(pmps_op_call_into) {
   arguments a = random_arguments();
   ended(pmps_op_call_into(operator(), a.args, a.arg_count, a.attrs, a.attr_count, AS(pmps_tensor, any(&tensors))));
 }
+/* Source that compiles, where there is a compiler, and what does not. */
+static const char *const sources[] = {
+    "kernel void full(device float *out, constant float &v, uint i [[thread_position_in_grid]]) { if (i < 1) out[0] = v; }",
+    "kernel void full(", "", "\xff"};
+CALL(pmps_library_new) {
+  pmps_library *l = NULL;
+  if (ended(pmps_library_new(place(), one_in(20) ? NULL : sources[below(4)], one_in(20) ? NULL : &l))) keep(&libraries, BITS(l), free_library);
+}
+CALL(pmps_library_load) {
+  pmps_library *l = NULL;
+  if (ended(pmps_library_load(place(), one_in(20) ? NULL : "no such file", &l))) keep(&libraries, BITS(l), free_library);
+}
+CALL(pmps_library_free) { drop(&libraries, free_library); }
+CALL(pmps_library_get_names) {
+  char *text = NULL;
+  if (ended(pmps_library_get_names(AS(pmps_library, any(&libraries)), one_in(20) ? NULL : &text))) pmps_text_free(text);
+}
+CALL(pmps_library_get_kernel) {
+  pmps_kernel *k = NULL;
+  if (ended(pmps_library_get_kernel(AS(pmps_library, any(&libraries)), one_in(20) ? NULL : one_in(4) ? "" : "full", &k))) keep(&kernels, BITS(k), free_kernel);
+}
+CALL(pmps_kernel_free) { drop(&kernels, free_kernel); }
+CALL(pmps_kernel_get_info) {
+  pmps_kernel_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
+  ended(pmps_kernel_get_info(AS(pmps_kernel, any(&kernels)), one_in(20) ? NULL : &i));
+}
+CALL(pmps_kernel_run) {
+  pmps_kernel_arg a[4];
+  uint64_t threads[3] = {below(40), 1, one_in(20) ? dice() : 1}, group[3] = {below(40), one_in(20) ? dice() : 1, 1};
+  for (int i = 0; i < 4; i++) a[i] = one_in(2) ? (pmps_kernel_arg){AS(const pmps_tensor, any(&tensors)), NULL, 0} : (pmps_kernel_arg){NULL, memory, 4 + below(20)};
+  ended(pmps_kernel_run(AS(pmps_kernel, any(&kernels)), one_in(50) ? NULL : a, one_in(3) ? below(5) : 2, one_in(2) ? NULL : threads, one_in(2) ? NULL : group));
+}
+CALL(pmps_device_census) {
+  char *text = NULL;
+  if (ended(pmps_device_census(place(), one_in(20) ? NULL : &text))) pmps_text_free(text);
+}
+CALL(pmps_device_get_metal) {
+  void *device;
+  ended(pmps_device_get_metal(place(), one_in(20) ? NULL : &device));
+}
+CALL(pmps_stream_get_metal) {
+  void *queue;
+  ended(pmps_stream_get_metal(AS(pmps_stream, any(&streams)), one_in(20) ? NULL : &queue));
+}
+CALL(pmps_tensor_get_metal) {
+  void *buffer;
+  size_t offset;
+  ended(pmps_tensor_get_metal(AS(pmps_tensor, any(&tensors)), &buffer, one_in(20) ? NULL : &offset));
+}
+CALL(pmps_capture_get_state) {
+  bool enabled, capturing;
+  ended(pmps_capture_get_state(place(), &enabled, one_in(20) ? NULL : &capturing));
+}
+CALL(pmps_capture_begin) { ended(pmps_capture_begin(place(), one_in(20) ? NULL : "no such folder/trace.gputrace")); }
+CALL(pmps_capture_end) { ended(pmps_capture_end(place())); }
+
 CALL(pmps_log_set) { pmps_log_set(told, NULL, 0); }
 CALL(pmps_live_handles) {
   if (pmps_live_handles() < tensors.count) fail("fewer live handles than tensors that were kept");
@@ -560,6 +623,8 @@ static int run_round(uint64_t seed, uint64_t count) {
   while (tensors.count) drop(&tensors, free_tensor);
   while (events.count) drop(&events, free_event);
   while (streams.count) drop(&streams, free_stream);
+  while (kernels.count) drop(&kernels, free_kernel);
+  while (libraries.count) drop(&libraries, free_library);
   for (int32_t kind = 0; kind < 2; kind++) {
     const pmps_place p = {kind, 0};
     ended(pmps_device_synchronize(&p));

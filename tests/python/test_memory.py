@@ -19,12 +19,14 @@ STATS = (
     "allocation", "allocated_bytes", "active", "active_bytes", "segment", "reserved_bytes",
     "inactive_split", "inactive_split_bytes", "requested_bytes",
 )  # fmt: skip
+PROGRAMS = ("entries", "bytes", "hits", "misses", "evictions", "cleared", "compilations", "failures", "compile_ns")
 
 
 def test_keys_are_those_of_torch() -> None:
     stats = mps.memory_stats()
     expected = {f"{s}.all.{part}" for s in STATS for part in ("current", "peak", "allocated", "freed")}
-    assert set(stats) == expected | {"num_alloc_retries", "num_ooms", "limit_bytes"}
+    expected |= {f"program_cache.{part}" for part in PROGRAMS}
+    assert set(stats) == expected | {"num_alloc_retries", "num_ooms", "limit_bytes", "available_bytes"}
     assert list(stats) == sorted(stats)
     assert all(type(v) is int for v in stats.values())
     nested = mps.memory_stats_as_nested_dict()
@@ -62,7 +64,51 @@ def test_summary_is_a_table() -> None:
     brief = mps.memory_summary(abbreviated=True)
     assert len(brief.splitlines()) < len(lines) and "Active" not in brief
     assert "cpu" in mps.memory_summary("cpu")
+    assert "Compiled programs" in text and "Compiled programs" not in brief
     del x
+
+
+def test_programs_are_counted_and_cleared() -> None:
+    mps.empty_cache()
+    mps.reset_accumulated_memory_stats()
+    x = paddle.ones([4], place="mps")
+    for _ in range(5):
+        x = x.exp()
+    mps.synchronize()
+    found = mps.memory_stats_as_nested_dict()["program_cache"]
+    assert found["entries"] == found["misses"] == found["compilations"] == 2 and found["hits"] == 4
+    assert found["bytes"] > 0 and found["compile_ns"] > 0
+    assert json.loads(json.dumps(mps.memory_stats()))["program_cache.hits"] == 4
+    mps.empty_cache()
+    found = mps.memory_stats_as_nested_dict()["program_cache"]
+    assert found["entries"] == found["bytes"] == 0 and found["cleared"] == 2
+
+
+def test_programs_are_bounded() -> None:
+    program = """
+import paddle_mps as paddle
+x = paddle.ones([4], place="mps")
+for f in (x.exp, x.sin, x.cos, x.sqrt, x.tanh, x.exp):
+    f()
+paddle.mps.synchronize()
+stats = paddle.mps.memory_stats()
+print(stats["program_cache.entries"], stats["program_cache.evictions"] > 2)
+"""
+    assert run(program, PADDLE_MPS_PROGRAM_CACHE_ENTRIES="2") == "2 True\n"
+
+
+def test_places_share_what_the_machine_has() -> None:
+    program = """
+import paddle_mps as paddle
+free, total = paddle.mps.mem_get_info()
+stats = paddle.mps.memory_stats()
+assert free == stats["available_bytes"] <= stats["limit_bytes"]
+paddle.mps.set_per_process_memory_fraction(0)
+before = paddle.mps.mem_get_info()[0]
+x = paddle.empty([1 << 28], dtype="uint8", place="cpu")
+print(before - paddle.mps.mem_get_info()[0] >= 1 << 28)
+"""
+    assert run(program) == "True\n"
 
 
 def test_the_map_adds_up() -> None:

@@ -96,3 +96,54 @@ def test_worst_case_on_every_macos(macos: str) -> None:
         FAKEMETAL_WORST="1", FAKEMETAL_MACOS=macos, FAKEMETAL_DELAY_US="200",
     )  # fmt: skip
     assert out == "True 36.0\n"
+
+
+def test_calls_that_keep_the_interpreter_lock_are_refused_when_the_stream_is_full() -> None:
+    out, _ = run(
+        """
+from paddle_mps import _errors
+from paddle_mps._ids import NEG
+from paddle_mps._library import quick
+x = paddle.ones([4], place="mps")
+refused = 0
+for _ in range(2000):
+    made = quick.pmps_fast_unary(NEG, x._h, 0)
+    if made:
+        quick.pmps_tensor_free(made)
+    else:
+        refused += isinstance(_errors.last_failure(), _errors.BusyError)
+        break
+for _ in range(500): y = -x
+print(refused, y.tolist())
+""",
+        FAKEMETAL_DELAY_US="100000",
+    )
+    assert out == "1 [-1.0, -1.0, -1.0, -1.0]\n"
+
+
+def test_page_aligned_arrays_are_shared_without_a_copy() -> None:
+    """The GPU gets one buffer over the array and no bytes; an array that begins elsewhere is refused."""
+    out, _ = run(
+        """
+import ctypes, os
+fake = ctypes.CDLL(os.environ["PADDLE_MPS_METAL_LIBRARY"])
+fake.fakemetal_count.restype = ctypes.c_int64
+count = lambda what: fake.fakemetal_count(what.encode())
+array = paddle.mps.page_aligned_empty([1000, 3])
+array[:] = 1.0
+buffers = count("buffers")
+x = paddle.to_tensor(array, place="mps", zero_copy=True)
+print(count("buffers") - buffers)
+x.add_(x)
+paddle.mps.synchronize()
+print(array[999].tolist(), count("copied_bytes"))
+try:
+    paddle.to_tensor(array[1:], place="mps", zero_copy=True)
+except paddle.UnsupportedError as error:
+    print(error)
+"""
+    )
+    assert out == (
+        "1\n[2.0, 2.0, 2.0] 0\n"
+        "[share] the memory begins 12 bytes behind the start of a page; want it to begin with one, at a multiple of 16384\n"
+    )

@@ -22,13 +22,13 @@ const locked = "core/op/testdata/ids.golden"
 
 // outputs are the written files, by path from the top of the checkout.
 var outputs = map[string]func([]op.Row) string{
-	"include/paddlemps_ops.h":      header,
-	"python/paddle_mps/_ids.py":    ids,
-	"python/paddle_mps/_ops.py":    wrappers,
-	"python/paddle_mps/_ops.pyi":   stubs,
-	"docs/ops.md":                  manual,
-	"tests/conformance/table.json": cases,
-	locked:                         golden,
+	"include/paddlemps_ops.h":               header,
+	"python/paddle_mps/_ids.py":             ids,
+	"python/paddle_mps/_ops.py":             wrappers,
+	"python/paddle_mps/_ops.pyi":            stubs,
+	"docs/ops.md":                           manual,
+	"python/paddle_mps/selftest/table.json": cases,
+	locked:                                  golden,
 }
 
 func main() {

@@ -25,14 +25,25 @@ type Form struct {
 	Places []Place // of the inputs
 	Spread bool    // the output is strided too
 	Wide   bool    // offsets need 64 bits
+	Vector bool    // nothing is strided, and lines begin at multiples of four elements
+}
+
+// Threads is how many threads a kernel needs for n elements. One that reads vectors does four elements a
+// thread, and what is left one by one.
+func (f *Form) Threads(n int64) int64 {
+	if f.Vector {
+		return n/4 + n%4
+	}
+	return n
 }
 
 // Name is what the kernel of every form is called in its source.
 const Name = "run"
 
 // The arguments of a kernel: buffer 0 is the output, 1 and so on are the inputs (a Fixed one is eight
-// bytes that begin with the element), then, as far as the form has them, a Shape, the attributes as
-// floats, and a word that becomes 1 when an integer is divided by zero.
+// bytes that begin with the element), then, as far as the form has them, a Shape, the number of elements
+// where they are read as vectors, the attributes as floats, and a word that becomes 1 when an integer is
+// divided by zero.
 
 // Strides reports whether the kernel wants a Shape.
 func (f *Form) Strides() bool {
@@ -83,21 +94,83 @@ func (f *Form) Source() (source string, ok bool) {
 	}
 	var s strings.Builder
 	s.WriteString(prelude)
-	fmt.Fprintf(&s, "\ntypedef %s T;\ntypedef %s W;\n\nkernel void %s(", computed(f.decisive()), wrapping(f.decisive()), Name)
-	s.WriteString(strings.Join(f.arguments(), ",\n    "))
-	s.WriteString(") {\n")
-	f.find(&s)
+	if f.Strides() {
+		s.WriteString(file("shape"))
+	}
+	fmt.Fprintf(&s, "\ntypedef %s T;\ntypedef %s W;\n", computed(f.decisive()), wrapping(f.decisive()))
+	f.one(&s, store(f.Out, f.convert(expression)))
+	fmt.Fprintf(&s, "\nkernel void %s(%s) {\n", Name, strings.Join(f.arguments(), ",\n    "))
+	f.body(&s)
+	s.WriteString("}\n")
+	return s.String(), true
+}
+
+// one writes the function of one element.
+func (f *Form) one(s *strings.Builder, value string) {
+	var takes []string
 	for i, d := range f.In {
-		fmt.Fprintf(&s, "    const %s %c = %s;\n", computed(d), "xyz"[i], load(d, f.element(i)))
+		takes = append(takes, fmt.Sprintf("%s x%d", storage[d], i))
+	}
+	if len(f.Attrs()) > 0 {
+		takes = append(takes, "constant float *attributes")
 	}
 	if f.Faults() {
-		s.WriteString("    if (y == 0) {\n        *fault = 1;\n        return;\n    }\n")
+		takes = append(takes, "device uint *fault")
 	}
-	for i := range r.attrs {
-		fmt.Fprintf(&s, "    const float %c = attributes[%d];\n", "ab"[i], i)
+	fmt.Fprintf(s, "\ninline %s one(%s) {\n", storage[f.Out], strings.Join(takes, ", "))
+	for i, d := range f.In {
+		fmt.Fprintf(s, "    const %s %c = %s;\n", computed(d), "xyz"[i], load(d, fmt.Sprintf("x%d", i)))
 	}
-	fmt.Fprintf(&s, "    out[%s] = %s;\n}\n", f.index(-1), store(f.Out, f.convert(expression)))
-	return s.String(), true
+	if f.Faults() {
+		s.WriteString("    if (y == 0) {\n        *fault = 1;\n        return 0;\n    }\n")
+	}
+	for i := range f.Attrs() {
+		fmt.Fprintf(s, "    const float %c = attributes[%d];\n", "ab"[i], i)
+	}
+	fmt.Fprintf(s, "    return %s;\n}\n", value)
+}
+
+// call is the function of one element, of what stands for each input.
+func (f *Form) call(element func(i int) string) string {
+	var gives []string
+	for i := range f.In {
+		gives = append(gives, element(i))
+	}
+	if len(f.Attrs()) > 0 {
+		gives = append(gives, "attributes")
+	}
+	if f.Faults() {
+		gives = append(gives, "fault")
+	}
+	return "one(" + strings.Join(gives, ", ") + ")"
+}
+
+// body writes what a thread does.
+func (f *Form) body(s *strings.Builder) {
+	if !f.Vector {
+		f.find(s)
+		fmt.Fprintf(s, "    out[%s] = %s;\n", f.index(-1), f.call(func(i int) string { return fmt.Sprintf("in%d[%s]", i, f.index(i)) }))
+		return
+	}
+	s.WriteString("    if (i >= count / 4) {\n        const uint last = count / 4 * 3 + i;\n")
+	fmt.Fprintf(s, "        out[last] = %s;\n        return;\n    }\n", f.call(func(i int) string {
+		if f.Places[i] == Fixed {
+			return fmt.Sprintf("in%d[0]", i)
+		}
+		return fmt.Sprintf("in%d[last]", i)
+	}))
+	for i, d := range f.In {
+		if f.Places[i] == Line {
+			fmt.Fprintf(s, "    const %s4 v%d = ((device const %s4 *)in%d)[i];\n", storage[d], i, storage[d], i)
+		}
+	}
+	fmt.Fprintf(s, "    %s4 to;\n    for (uint k = 0; k < 4; k++) to[k] = %s;\n    ((device %s4 *)out)[i] = to;\n", storage[f.Out],
+		f.call(func(i int) string {
+			if f.Places[i] == Fixed {
+				return fmt.Sprintf("in%d[0]", i)
+			}
+			return fmt.Sprintf("v%d[k]", i)
+		}), storage[f.Out])
 }
 
 // convert is an expression in the type that the output is stored from.
@@ -133,17 +206,11 @@ func (f *Form) arguments() []string {
 			n++
 		}
 	}
-	more(f.Strides(), "constant Shape<"+f.offset()+"> &shape")
+	more(f.Strides(), "constant Shape<"+offset(f.Wide)+"> &shape")
+	more(f.Vector, "constant uint &count")
 	more(len(f.Attrs()) > 0, "constant float *attributes")
 	more(f.Faults(), "device uint *fault")
 	return append(a, "uint i [[thread_position_in_grid]]")
-}
-
-func (f *Form) offset() string {
-	if f.Wide {
-		return "long"
-	}
-	return "int"
 }
 
 // find writes what finds the elements of strided operands.
@@ -151,7 +218,7 @@ func (f *Form) find(s *strings.Builder) {
 	if !f.Strides() {
 		return
 	}
-	t := f.offset()
+	t := offset(f.Wide)
 	var step strings.Builder
 	for operand := -1; operand < len(f.In); operand++ {
 		if f.strided(operand) {
@@ -181,5 +248,3 @@ func (f *Form) index(operand int) string {
 	}
 	return "i"
 }
-
-func (f *Form) element(i int) string { return fmt.Sprintf("in%d[%s]", i, f.index(i)) }

@@ -21,17 +21,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 )
 
-// Elementwise operators without a row: what they are written as in the family of another.
-var elsewhere = map[string]bool{"gelu": true}
-
 func TestEveryElementwiseOperatorHasARow(t *testing.T) {
 	for i := range op.Table {
 		row := &op.Table[i]
 		switch row.Kind {
 		case op.Unary, op.Binary, op.Compare, op.Select, op.Convert:
-			if elsewhere[row.Name] {
-				continue
-			}
 			require.Contains(t, table, row.Name)
 			for _, a := range table[row.Name].attrs {
 				require.Condition(t, func() bool {
@@ -73,13 +67,20 @@ func values(d dtype.DType, n int, phase int) []float64 {
 	return out
 }
 
-// memory is values as elements.
+// memory is values as elements, where a vector of any may lie.
 func memory(d dtype.DType, vs []float64) []byte {
-	var b []byte
+	b := aligned(len(vs) * int(d.Size()))[:0]
 	for _, v := range vs {
 		b = appendElement(b, d, v)
 	}
 	return b
+}
+
+// aligned is n bytes at a multiple of 64.
+func aligned(n int) []byte {
+	b := make([]byte, n+64)
+	first := -uintptr(unsafe.Pointer(&b[0])) & 63
+	return b[first:][:n:n]
 }
 
 func appendElement(b []byte, d dtype.DType, v float64) []byte {
@@ -176,7 +177,7 @@ type setting struct {
 	keep [][]byte
 }
 
-const n = 1200
+const n = 1203
 
 // line is a contiguous layout of n elements.
 func line() shape.Layout {
@@ -238,6 +239,9 @@ func prepare(row *op.Row, d dtype.DType) (*setting, bool) {
 func (s *setting) arguments(out []byte) [][]byte {
 	a := [][]byte{out}
 	a = append(a, s.keep[:len(s.form.In)]...)
+	if s.form.Vector {
+		a = append(a, binary.LittleEndian.AppendUint32(nil, n))
+	}
 	var attrs []byte
 	for _, name := range s.form.Attrs() {
 		for i := range s.row.Attrs {
@@ -288,14 +292,15 @@ func TestResults(t *testing.T) {
 			if !ok {
 				continue
 			}
+			s.form.Vector = true
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
 				source, ok := s.form.Source()
 				require.True(t, ok, "there is no source")
 				want := expected(t, &s.call, row)
-				out := make([]byte, len(want))
+				out := aligned(len(want))
 				k := compile(t, source)
 				a := s.arguments(out)
-				k.run(t, n, a...)
+				k.run(t, s.form.Threads(n), a...)
 				compare(t, s.form.Out, want, out, tolerance(row.Name, s.form.Out))
 				if s.form.Faults() {
 					require.Zero(t, binary.LittleEndian.Uint32(a[len(a)-1]))
@@ -304,7 +309,7 @@ func TestResults(t *testing.T) {
 					return
 				}
 				worst(t)
-				compile(t, source).run(t, n, a...)
+				compile(t, source).run(t, s.form.Threads(n), a...)
 				compare(t, s.form.Out, want, out, tolerance(row.Name, s.form.Out))
 			})
 		}
@@ -398,6 +403,16 @@ func TestPlaces(t *testing.T) {
 			wide, ok := f.Source()
 			require.True(t, ok)
 			require.Equal(t, f.Strides(), wide != source)
+			if f.Strides() {
+				return
+			}
+			f.Vector = true
+			source, ok = f.Source()
+			require.True(t, ok)
+			clear(out)
+			args := append(append([][]byte{out}, c.args...), []byte{6, 0, 0, 0})
+			compile(t, source).run(t, f.Threads(threads), args...)
+			compare(t, f32, memory(f32, c.want), out, 0)
 		})
 	}
 }
@@ -409,7 +424,7 @@ func TestSources(t *testing.T) {
 	f32, bf16, i32 := dtype.Float32, dtype.BFloat16, dtype.Int32
 	for name, f := range map[string]Form{
 		"add_float32":           {Op: "add", In: []dtype.DType{f32, f32}, Out: f32, Places: make([]Place, 2)},
-		"pow_bfloat16_scalar":   {Op: "pow", In: []dtype.DType{bf16, bf16}, Out: bf16, Places: []Place{Line, Fixed}},
+		"pow_bfloat16_scalar":   {Op: "pow", In: []dtype.DType{bf16, bf16}, Out: bf16, Places: []Place{Line, Fixed}, Vector: true},
 		"floor_divide_int32":    {Op: "floor_divide", In: []dtype.DType{i32, i32}, Out: i32, Places: []Place{Strided, Line}, Spread: true},
 		"where_float32_wide":    {Op: "where", In: []dtype.DType{dtype.Bool, f32, f32}, Out: f32, Places: []Place{Strided, Line, Fixed}, Wide: true},
 		"softplus_float32":      {Op: "softplus", In: []dtype.DType{f32}, Out: f32, Places: []Place{Line}},
@@ -418,7 +433,7 @@ func TestSources(t *testing.T) {
 		source, ok := f.Source()
 		require.True(t, ok, name)
 		require.True(t, strings.HasPrefix(source, prelude))
-		source = strings.TrimPrefix(source, prelude)
+		source = strings.TrimPrefix(strings.TrimPrefix(source, prelude), file("shape"))
 		path := filepath.Join("testdata", name+".metal")
 		if *update {
 			require.NoError(t, os.WriteFile(path, []byte(source), 0o644))

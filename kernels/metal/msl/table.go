@@ -73,6 +73,7 @@ var table = map[string]row{
 	"sigmoid":    float("logistic(x)"),
 	"silu":       float("x * logistic(x)"),
 
+	"gelu":       {"a != 0 ? gelu_by_tanh(x) : gelu(x)", "", "", false, []string{"approximate"}},
 	"softplus":   {"softplus(x, a, b)", "", "", false, []string{"beta", "threshold"}},
 	"leaky_relu": {"x > 0 ? x : x * a", "", "", false, []string{"negative_slope"}},
 

@@ -10,12 +10,20 @@
 
 namespace shader {
 
-// A result that may be wrong by some units in the last place.
-inline float inexact(float x, int ulp) {
+inline double min_of(double x, double y) { return x < y ? x : y; }
+
+// The float that is furthest from a result within some units in the last place, up or down as its bits fall.
+inline float inexact(double exact, int ulp) {
+  float x = float(exact);
   if (!serve.worst) return x;
   uint u = bits_of(x), size = u & 0x7fffffff;
   if (size < 0x01000000 || size >= 0x7f000000) return x;
-  return float_of((u * 2654435761u >> 31) != 0 ? u + ulp : u - ulp);
+  int step = (u * 2654435761u >> 31) != 0 ? 1 : -1;
+  double above = float_of(u + 1), below = float_of(u - 1), here = x;
+  double limit = ulp * min_of(__builtin_fabs(above - here), __builtin_fabs(here - below));
+  float moved = float_of(u + step * ulp);
+  for (int n = ulp; n > 0 && __builtin_fabs(moved - exact) > limit;) moved = float_of(u + step * --n);
+  return moved;
 }
 
 inline half inexact(half x) {
@@ -51,7 +59,7 @@ namespace metal {
   inline half name(half h) { float x = h; return half(float(value)); } \
   SHADER_BFLOAT1(name) SHADER_VECTOR1(name)
 #define SHADER_WITHIN1(name, ulp, value)                                                \
-  inline float name(float x) { return shader::inexact(float(value), ulp); }             \
+  inline float name(float x) { return shader::inexact(double(value), ulp); }             \
   inline half name(half h) { float x = h; return shader::inexact(half(float(value))); } \
   SHADER_BFLOAT1(name) SHADER_VECTOR1(name)
 #define SHADER_EXACT2(name, value)                                                 \
@@ -59,7 +67,7 @@ namespace metal {
   inline half name(half g, half h) { float x = g, y = h; return half(float(value)); } \
   SHADER_BFLOAT2(name) SHADER_VECTOR2(name)
 #define SHADER_WITHIN2(name, ulp, value)                                                              \
-  inline float name(float x, float y) { return shader::inexact(float(value), ulp); }                  \
+  inline float name(float x, float y) { return shader::inexact(double(value), ulp); }                  \
   inline half name(half g, half h) { float x = g, y = h; return shader::inexact(half(float(value))); } \
   SHADER_BFLOAT2(name) SHADER_VECTOR2(name)
 

@@ -2,9 +2,13 @@
 typedef float T;
 typedef uint W;
 
+inline uchar one(float x0) {
+    const float x = x0;
+    return uchar(to_integer<uchar>(x));
+}
+
 kernel void run(device uchar *out [[buffer(0)]],
     device const float *in0 [[buffer(1)]],
     uint i [[thread_position_in_grid]]) {
-    const float x = in0[i];
-    out[i] = uchar(to_integer<uchar>(x));
+    out[i] = one(in0[i]);
 }

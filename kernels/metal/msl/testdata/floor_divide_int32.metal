@@ -2,6 +2,16 @@
 typedef int T;
 typedef uint W;
 
+inline int one(int x0, int x1, device uint *fault) {
+    const int x = x0;
+    const int y = x1;
+    if (y == 0) {
+        *fault = 1;
+        return 0;
+    }
+    return int(floor_divide(x, y));
+}
+
 kernel void run(device int *out [[buffer(0)]],
     device const int *in0 [[buffer(1)]],
     device const int *in1 [[buffer(2)]],
@@ -17,11 +27,5 @@ kernel void run(device int *out [[buffer(0)]],
         at0 += int(k) * shape.strides[0][axis];
         at1 += int(k) * shape.strides[1][axis];
     }
-    const int x = in0[at1];
-    const int y = in1[i];
-    if (y == 0) {
-        *fault = 1;
-        return;
-    }
-    out[at0] = int(floor_divide(x, y));
+    out[at0] = one(in0[at1], in1[i], fault);
 }

@@ -2,6 +2,13 @@
 typedef float T;
 typedef uint W;
 
+inline float one(uchar x0, float x1, float x2) {
+    const bool x = x0 != 0;
+    const float y = x1;
+    const float z = x2;
+    return float(x ? y : z);
+}
+
 kernel void run(device float *out [[buffer(0)]],
     device const uchar *in0 [[buffer(1)]],
     device const float *in1 [[buffer(2)]],
@@ -15,8 +22,5 @@ kernel void run(device float *out [[buffer(0)]],
         rest /= shape.dims[axis];
         at1 += long(k) * shape.strides[1][axis];
     }
-    const bool x = in0[at1] != 0;
-    const float y = in1[i];
-    const float z = in2[0];
-    out[i] = float(x ? y : z);
+    out[i] = one(in0[at1], in1[i], in2[0]);
 }

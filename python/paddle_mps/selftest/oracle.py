@@ -11,11 +11,18 @@ import math
 from functools import partial
 from typing import Any
 
-import mpmath
 import numpy as np
 import numpy.typing as npt
 
+try:
+    import mpmath
+except ImportError:  # users need not have it: then nobody can judge erf and gelu of float64
+    mpmath = None
+
 Array = npt.NDArray[Any]
+
+# Whether there is a wider type than float64: on arm64 Macs long double is float64.
+WIDER = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
 
 # NumPy has no bfloat16: its values travel as float32, which holds them all.
 NUMPY = {
@@ -64,31 +71,40 @@ def difference(got: Array, exact: Array, dtype: str) -> Array:
     return np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart)).astype(np.float64)
 
 
-def _elementwise(function: Any) -> Any:
-    """A function of mpmath as one of arrays, with enough digits for float64."""
-
-    def apply(x: Array) -> Array:
-        with mpmath.workdps(40):
-            flat = [
-                np.longdouble(mpmath.nstr(function(mpmath.mpf(float(v))), 25)) if math.isfinite(v) else function_at(v)
-                for v in np.ravel(x)
-            ]
-        return np.array(flat, np.longdouble).reshape(np.shape(x))
-
-    def function_at(v: float) -> np.longdouble:
-        return np.longdouble("nan") if math.isnan(v) else np.longdouble(float(function(mpmath.mpf(float(v)))))
-
-    return apply
+def judges(name: str, dtype: str) -> bool:
+    """Whether the exact answer of an operator can be told in a dtype: not always without mpmath."""
+    return mpmath is not None or dtype != "float64" or name not in ("erf", "gelu")
 
 
-erf = _elementwise(mpmath.erf)
+def _exactly(function: str, x: Array) -> Array:
+    """A function of mpmath of every element, in enough digits for float64."""
+
+    def one(v: float) -> np.longdouble:
+        if math.isnan(v):
+            return np.longdouble("nan")
+        return np.longdouble(mpmath.nstr(getattr(mpmath, function)(mpmath.mpf(v)), 25))
+
+    with mpmath.workdps(40):
+        return np.array([one(float(v)) for v in np.ravel(x)], np.longdouble).reshape(np.shape(x))
+
+
+def _each(function: Any, x: Array) -> Array:
+    """A function of Python's of every element, in float64: enough for dtypes up to float32."""
+    return np.array([function(v) for v in np.ravel(x).tolist()], np.float64).reshape(np.shape(x))
+
+
+def erf(x: Array) -> Array:
+    return _each(math.erf, x) if x.dtype == np.float64 else _exactly("erf", x)
 
 
 def _gauss(x: Array) -> Array:
     """x times the normal distribution function; minus infinity gives the nan of -inf * 0."""
     far = np.clip(x, -50, 50)  # beyond, the function is 0 or 1 in every dtype
-    answer = x * np.where(x < -50, 0, _elementwise(mpmath.ncdf)(far))
-    return np.where(np.isneginf(x), np.nan, answer)
+    if x.dtype == np.float64:
+        share = _each(lambda v: math.erfc(-v / math.sqrt(2)) / 2, far)
+    else:
+        share = _exactly("ncdf", far)
+    return np.where(np.isneginf(x), np.nan, x * np.where(x < -50, 0, share))
 
 
 def _divide(x: Any, y: Any) -> Any:

@@ -1,0 +1,20 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import "github.com/paddle-mps/paddle-mps/core/runtime"
+
+//export goDeviceCensus
+func goDeviceCensus(p C.place_in, out **C.char) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if out == nil {
+			return null("device_census")
+		}
+		text, err := c.Census()
+		if err == nil {
+			*out = C.CString(text)
+		}
+		return err
+	})
+}

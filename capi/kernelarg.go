@@ -1,0 +1,68 @@
+package main
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// kernelArg is pmps_kernel_arg as Go sees it. layout.go holds it to the header.
+type kernelArg struct {
+	tensor uint64         // a handle; 0: the bytes
+	data   unsafe.Pointer // memory of the caller
+	size   uint64
+}
+
+// kernelArgs resolves arguments; tensors are held until letGo, which is for what comes with an error too.
+func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg) (list []runtime.KernelArg, err error) {
+	for i := range given {
+		a := &given[i]
+		var one runtime.KernelArg
+		switch {
+		case a.tensor == 0:
+			one.Bytes, err = memory(who, a.data, a.size)
+		case a.data != nil || a.size != 0:
+			err = status.Errorf(status.Invalid, "[%s] argument %d is a tensor and bytes; want one of them", who, i)
+		default:
+			if one.Tensor = rt.Acquire(a.tensor); one.Tensor == nil {
+				err = status.Errorf(status.InvalidHandle, "[%s] argument %d is null, freed or not of a tensor; want a live tensor%s", who, i, rt.Story(a.tensor))
+			}
+		}
+		if err != nil {
+			return list, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func letGo(list []runtime.KernelArg) {
+	for i := range list {
+		if t := list[i].Tensor; t != nil {
+			t.Release()
+		}
+	}
+}
+
+// gridOf is the threads of a call: those given, or one for each element of the first tensor.
+func gridOf(who string, threads unsafe.Pointer, list []runtime.KernelArg) (grid [3]uint64, err error) {
+	if threads != nil {
+		return triple(threads), nil
+	}
+	for i := range list {
+		if t := list[i].Tensor; t != nil {
+			return [3]uint64{uint64(t.Numel()), 1, 1}, nil
+		}
+	}
+	return grid, status.Errorf(status.Invalid, "[%s] got no tensor and no threads; want the threads to be given", who)
+}
+
+// triple is three numbers of the caller's memory; zeros for null.
+func triple(p unsafe.Pointer) [3]uint64 {
+	if p == nil {
+		return [3]uint64{}
+	}
+	// SAFETY: the C contract says that p points to three numbers for the duration of the call.
+	return *(*[3]uint64)(p)
+}

@@ -1,0 +1,195 @@
+package runtime
+
+import (
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Library is shader source of the program's own, compiled for a device.
+type Library struct {
+	ctx *Context
+	dev device.Library
+}
+
+// Kernel is one function of a library. It stays when the library is closed.
+type Kernel struct {
+	*device.KernelInfo
+	ctx     *Context
+	program device.Program
+}
+
+// KernelArg is one argument of a kernel: a tensor, or constant bytes.
+type KernelArg struct {
+	Tensor *Tensor
+	Bytes  []byte
+}
+
+// NewLibrary compiles source; status.Unsupported where the device has no shaders.
+func (c *Context) NewLibrary(source string) (*Library, error) {
+	dev, ok := c.dev.(device.Shaders)
+	if !ok {
+		return nil, c.lacks("compile_shader")
+	}
+	l, err := dev.NewLibrary(source)
+	return c.library(l, err)
+}
+
+// LoadLibrary reads a compiled library from a file.
+func (c *Context) LoadLibrary(path string) (*Library, error) {
+	dev, ok := c.dev.(device.Shaders)
+	if !ok {
+		return nil, c.lacks("load_metallib")
+	}
+	l, err := dev.LoadLibrary(path)
+	return c.library(l, err)
+}
+
+// lacks is the error for what only a GPU's own interface has.
+func (c *Context) lacks(who string) error {
+	return status.Errorf(status.Unsupported, "[%s] %s runs on device %s; want device metal", who, c.place, c.info.Backend)
+}
+
+func (c *Context) library(l device.Library, err error) (*Library, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Library{c, l}, nil
+}
+
+// Names are those of the library's kernels.
+func (l *Library) Names() []string { return l.dev.Names() }
+
+// Kernel makes one of them ready to run.
+func (l *Library) Kernel(name string) (*Kernel, error) {
+	program, info, err := l.dev.Kernel(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Kernel{info, l.ctx, program}, nil
+}
+
+// Close gives the library back.
+func (l *Library) Close() error { return l.dev.Close() }
+
+// Close gives the kernel back; calls under way are not disturbed.
+func (k *Kernel) Close() error { return k.program.Close() }
+
+// Run submits a call with so many threads along each axis, in threadgroups of group; a group of zeros is left
+// to the library, and without threads nothing runs. The kernel sees each tensor from the element with
+// all indices zero on, as it lies in memory: strides are its own business. A failure leaves those failed that the
+// kernel may write.
+func (k *Kernel) Run(args []KernelArg, threads, group [3]uint64, on *Stream) error {
+	group, err := k.shape(threads, group)
+	if err != nil {
+		return err
+	}
+	if err := k.admits(args); err != nil {
+		return err
+	}
+	if threads[0] == 0 || threads[1] == 0 || threads[2] == 0 {
+		return nil
+	}
+	l := k.ctx.rt.newLaunch(k.ctx, k.ctx.pick(on))
+	l.Grid = &device.Grid{Kernel: k.Name, Threads: threads, Group: group}
+	if err := l.fill(k, args); err != nil {
+		l.recycle()
+		return err
+	}
+	return l.dispatch(k.program)
+}
+
+// shape completes the threadgroup and holds it against what the kernel takes.
+func (k *Kernel) shape(threads, group [3]uint64) ([3]uint64, error) {
+	if group == [3]uint64{} {
+		group = [3]uint64{max(1, min(threads[0], k.MostGroup)), 1, 1}
+	}
+	total := uint64(1)
+	for i := range group {
+		if threads[i] > math.MaxUint32 {
+			return group, status.Errorf(status.Invalid, "[%s] got %d threads along axis %d; want at most %d", k.Name, threads[i], i, uint32(math.MaxUint32))
+		}
+		if group[i] == 0 || group[i] > k.MostGroup || total*group[i] > k.MostGroup {
+			return group, status.Errorf(status.Invalid, "[%s] got threadgroups of %d x %d x %d; want 1 to %d threads", k.Name, group[0], group[1], group[2], k.MostGroup)
+		}
+		total *= group[i]
+	}
+	return group, nil
+}
+
+// admits holds arguments against what the kernel wants: there, of the right kind, on its device and not
+// too long.
+func (k *Kernel) admits(args []KernelArg) error {
+	if len(args) > device.MostArguments {
+		return status.Errorf(status.Invalid, "[%s] got %d arguments; want at most %d", k.Name, len(args), device.MostArguments)
+	}
+	for i := range k.Params {
+		if i >= len(args) && k.Params[i].Used {
+			return status.Errorf(status.Invalid, "[%s] argument %d (%s) is missing; want %d arguments", k.Name, i, k.Params[i].Name, len(k.Params))
+		}
+	}
+	constants := 0
+	for i := range args {
+		if err := k.admit(i, &args[i]); err != nil {
+			return err
+		}
+		constants += (len(args[i].Bytes) + 15) &^ 15
+	}
+	if constants > device.MostConstants {
+		return status.Errorf(status.Invalid, "[%s] got %d bytes of numbers; want at most %d (put them into a tensor)", k.Name, constants, device.MostConstants)
+	}
+	return nil
+}
+
+func (k *Kernel) admit(i int, a *KernelArg) error {
+	t := a.Tensor
+	switch {
+	case t == nil && len(a.Bytes) == 0:
+		return status.Errorf(status.Invalid, "[%s] argument %d is empty; want a tensor or a number", k.Name, i)
+	case t != nil && t.store.ctx == k.ctx:
+		return nil
+	case t != nil && (t.store.ctx != k.ctx.rt.cpu || t.Rank > 0):
+		return status.Errorf(status.Invalid, "[%s] argument %d is on %s; want a tensor on %s", k.Name, i, t.store.ctx.place, k.ctx.place)
+	case k.writes(i):
+		return status.Errorf(status.Type, "[%s] argument %d (%s) is written by the kernel; want a tensor on %s", k.Name, i, k.Params[i].Name, k.ctx.place)
+	}
+	return nil
+}
+
+// fill adds the arguments. What the kernel may write is read too, because it need not write all of it. A 0-d
+// tensor of the CPU is a number.
+func (l *launch) fill(k *Kernel, args []KernelArg) error {
+	g := l.Grid
+	g.Args = make([]device.Argument, len(args))
+	for i := range args {
+		t := args[i].Tensor
+		switch {
+		case t == nil:
+			g.Args[i].Bytes = slices.Clone(args[i].Bytes)
+		case t.store.ctx != k.ctx:
+			if err := t.store.settle(false); err != nil {
+				return err
+			}
+			// SAFETY: the tensor is held by the caller and has one element.
+			g.Args[i].Bytes = slices.Clone(unsafe.Slice((*byte)(t.addr), t.dtype.Size()))
+		case k.writes(i):
+			l.stores = append(l.stores, t.store)
+		default:
+			g.Args[i].Tensor = len(l.In)
+			l.readView(&t.view)
+		}
+	}
+	for i := range args {
+		if t := args[i].Tensor; k.writes(i) {
+			g.Args[i].Tensor, g.Args[i].Written = len(l.Out), true
+			l.write(&t.view)
+		}
+	}
+	return nil
+}
+
+// writes reports whether the kernel may write argument i, which is a tensor of its device then.
+func (k *Kernel) writes(i int) bool { return i < len(k.Params) && k.Params[i].Written }

@@ -1,0 +1,68 @@
+package metal
+
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
+)
+
+// Random numbers are those of every device: the same Philox counters, and the same arithmetic for uniform
+// numbers and integers. Normal ones differ by what logarithm, root and sine of the GPU do.
+func init() {
+	one := func(*device.Call) uint64 { return 0 }
+	create("uniform", dtype.Floats, one, func(uint64) creation {
+		return creation{names: []string{"uniform_"}, source: msl.Random, numbers: func(c *device.Call) [6]uint64 {
+			low, high := c.Attrs[1].Float64(), c.Attrs[2].Float64()
+			top := math.Inf(1)
+			if low < high {
+				top = below(c.Out[0].DType, high)
+			}
+			return [6]uint64{c.Seed[0], c.Seed[1], math.Float64bits(low), math.Float64bits(high - low), math.Float64bits(top)}
+		}}
+	})
+	create("normal", dtype.Floats, one, func(uint64) creation {
+		return creation{names: []string{"normal"}, source: msl.Random, numbers: func(c *device.Call) [6]uint64 {
+			mean, deviation := float32(c.Attrs[1].Float64()), float32(c.Attrs[2].Float64())
+			return [6]uint64{c.Seed[0], c.Seed[1], uint64(math.Float32bits(mean)), uint64(math.Float32bits(deviation))}
+		}}
+	})
+	create("randint", dtype.Integers, one, func(uint64) creation {
+		return creation{names: []string{"randint"}, source: msl.Random, numbers: func(c *device.Call) [6]uint64 {
+			low, high := c.Attrs[1].I, c.Attrs[2].I
+			return [6]uint64{c.Seed[0], c.Seed[1], uint64(low), uint64(high - low)}
+		}}
+	})
+}
+
+// below is the largest value of a float dtype that is less than x.
+func below(d dtype.DType, x float64) float64 {
+	narrow, widen := float32Bits, float32Of
+	switch d {
+	case dtype.Float16:
+		narrow = func(x float64) uint32 { return uint32(dtype.F64ToF16(x)) << 16 }
+		widen = func(u uint32) float64 { return float64(dtype.F16ToF32(uint16(u >> 16))) }
+	case dtype.BFloat16:
+		narrow = func(x float64) uint32 { return uint32(dtype.F64ToBF16(x)) << 16 }
+		widen = func(u uint32) float64 { return float64(dtype.BF16ToF32(uint16(u >> 16))) }
+	}
+	step := uint32(1)
+	if d != dtype.Float32 {
+		step = 1 << 16
+	}
+	const negative = 1 << 31
+	u := narrow(x)
+	switch {
+	case widen(u) < x:
+		return widen(u)
+	case u&^negative == 0:
+		return widen(negative | step)
+	case u&negative != 0:
+		return widen(u + step)
+	}
+	return widen(u - step)
+}
+
+func float32Bits(x float64) uint32 { return math.Float32bits(float32(x)) }
+func float32Of(u uint32) float64   { return float64(math.Float32frombits(u)) }

@@ -1,0 +1,86 @@
+"""The accuracy section: how far results are from exact, in units in the last place, by operator and dtype.
+
+Elementwise operators of floats are tried on values that are spread over all exponents, in 16 bits on every
+value there is. The bound is that of the operator's row; Metal may take subnormals for zero. float64, which
+only the CPU has, is left to the conformance suite: Go's functions keep within their row for the arguments
+there, but not for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import oracle, suite
+from .conformance import dtypes
+from .oracle import Array
+from .recorder import Recorder
+
+MANY, FEW = 1 << 16, 1 << 13
+FORMATS = ("float16", "bfloat16", "float32")
+
+# Operators whose exact answers depend on rounding before them, or that answer no float.
+APART = ("cast", "assign", "remainder", "floor_divide", "clip", "where")
+
+
+def run(record: Recorder, place: str, quick: bool) -> None:
+    """Measures every function in every dtype of floats, and tells the largest errors."""
+    rows = [row for row in suite.TABLE if row["kind"] in ("unary", "binary") and row["name"] not in APART]
+    tried = [(row, dtype) for row in rows for dtype in dtypes(place) if tells(row, dtype)]
+    worst: dict[str, dict[str, list[float]]] = {}
+    record.expect(len(tried))
+    for row, dtype in tried:
+        record.check(
+            f"{row['name']} of {dtype}",
+            lambda row=row, dtype=dtype: measure(row, dtype, place, FEW if quick else MANY, worst),  # type: ignore[misc]
+        )
+    record.number("worst", worst)
+
+
+def tells(row: dict[str, Any], dtype: str) -> bool:
+    """Whether the operator answers floats of a dtype, and we know better."""
+    return dtype in FORMATS and dtype in row["dtypes"]
+
+
+def measure(row: dict[str, Any], dtype: str, place: str, n: int, worst: dict[str, dict[str, list[float]]]) -> None:
+    """Computes with n values, notes the largest error and fails if that is above the bound."""
+    case = suite.Case(row["name"], dtype, "same")
+    arrays = [spread(dtype, n, i) for i in range(len(row["inputs"]))]
+    pairs = [suite.pair(x, dtype, place) for x in arrays]
+    for given in suite.SETTINGS.get(row["name"], [suite.defaults(row)]):
+        attrs = suite.defaults(row) | given
+        result = suite.run(row, list(pairs), suite.settle(row, case, attrs), place)[0]
+        answered = suite.result_dtype(result)
+        if answered not in oracle.FLOATS:
+            return
+        want = np.asarray(oracle.expect(row, arrays, attrs, dtype))
+        got = suite.numpy_of(result)
+        also = np.asarray(oracle.expect(row, [suite.flushed(x) for x in arrays], attrs, dtype))
+        off = suite.error(got, want, also, answered)
+        bound = np.broadcast_to(suite.allowed(row, case, attrs, arrays, want, answered), off.shape)
+        note(worst.setdefault(row["name"], {}), answered, off, bound)
+        bad = off > bound
+        shown = f"{row['name']}({', '.join(repr(float(x[bad][0])) for x in arrays)})" if bad.any() else ""
+        assert not bad.any(), f"{shown}: {suite.first(got, want, bad)}, {np.max(off[bad]):.3g} ulp apart"
+
+
+def note(row: dict[str, list[float]], dtype: str, off: Array, bound: Array) -> None:
+    """Keeps the largest error of those that are nearest to their bound."""
+    with np.errstate(all="ignore"):
+        at = int(np.argmax(np.where(bound > 0, off / bound, off)))
+    if dtype not in row or off[at] > row[dtype][0]:
+        row[dtype] = [float(min(off[at], 1e9)), float(bound[at])]
+
+
+def spread(dtype: str, n: int, seed: int) -> Array:
+    """Values of a dtype over all its exponents, NaN and infinity included: all of them where there are no
+    more than n, and else with more than a third near 1, where functions are interesting."""
+    rng = np.random.default_rng(seed)
+    if dtype == "float32":
+        wide: Array = rng.integers(0, 1 << 32, n, dtype=np.uint32).view(np.float32)
+        near = n * 3 // 8
+        wide[:near] = rng.normal(0, 4, near)
+        return wide
+    patterns = rng.permutation(1 << 16)[:n].astype(np.uint32)
+    return patterns.astype(np.uint16).view(np.float16) if dtype == "float16" else (patterns << 16).view(np.float32)

@@ -1,0 +1,74 @@
+"""The command line of the self-test."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from . import child, plan, report
+from .plan import SECTIONS, Target
+from .progress import Bar
+from .recorder import Outcome
+
+# Seconds that a section may take on a device with --quick; there are about twelve of them.
+BUDGETS = {"census": 10.0, "conformance": 5.0, "accuracy": 3.0, "probes": 8.0, "leaks": 4.0, "speed": 4.0}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="paddle-mps selftest",
+        description="Checks every device of this machine and prints a report in Markdown, to paste into an issue.",
+        epilog="The exit status is 0 if every check held, else 1.",
+    )
+    parser.add_argument("--quick", action="store_true", help="the most telling checks only: less than a minute")
+    parser.add_argument("--section", choices=SECTIONS, action="append", help="only this one; may be repeated")
+    parser.add_argument("--place", choices=("cpu", "mps"), help="only devices of this place")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="of one section on one device with --quick")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="where the report goes; else to standard output")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs what the arguments ask for, prints the report and answers the exit status."""
+    options = parse(arguments)
+    started = time.monotonic()
+    bar = Bar()
+    outcomes = run(options, bar)
+    bar.show("done", 1.0, "")
+    bar.say("")
+    text = report.write(outcomes, options.quick, time.monotonic() - started)
+    if options.output:
+        options.output.write_text(text, encoding="utf-8")
+        print(report.verdict(outcomes, options.quick, time.monotonic() - started))
+    else:
+        print(text)
+    return 1 if any(o.failed for o in outcomes) else 0
+
+
+def run(options: argparse.Namespace, bar: Bar) -> list[Outcome]:
+    """All outcomes, that of the environment first."""
+    anywhere = Target("this machine", "cpu", "host", plan.base())
+    outcomes = [child.run("environment", anywhere, 0, lambda *_: None)]
+    backends = outcomes[0].numbers.get("backends")
+    if not backends:
+        return outcomes
+    steps = [
+        (section, target)
+        for target in plan.targets(backends)
+        for section in options.section or SECTIONS
+        if plan.wanted(section, target) and options.place in (None, target.place)
+    ]
+    for i, (section, target) in enumerate(steps):
+        title = f"{section} on {target.name}"
+
+        def listen(doing: str, done: int, of: int, title: str = title, i: int = i) -> None:
+            bar.show(title, (i + done / max(of, 1)) / len(steps), doing)
+
+        budget = (options.budget or BUDGETS[section]) if options.quick else 0
+        outcome = child.run(section, target, budget, listen)
+        outcomes.append(outcome)
+        for name, why in outcome.failed[:3]:
+            bar.say(f"FAIL {title}: {name}: {why.splitlines()[0]}")
+    return outcomes

@@ -1,0 +1,40 @@
+/* defect.c - reads which defect is planted. */
+#include "defect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+defect planted_defect = NO_DEFECT;
+
+static const char *const names[DEFECTS] = {
+    [NO_DEFECT] = "",
+    [MATMUL_LONG_K] = "matmul_long_k",
+    [COPY_TAIL] = "copy_tail",
+    [GRID_TAIL] = "grid_tail",
+    [BARRIER_SKIPPED] = "barrier_skipped",
+    [BFLOAT16_TRUNCATED] = "bfloat16_truncated",
+    [STALE_CONSTANTS] = "stale_constants",
+    [EVENT_EARLY] = "event_early",
+    [QUEUE_REORDERED] = "queue_reordered",
+    [HEAP_LEAK] = "heap_leak",
+    [FAST_MATH] = "fast_math",
+    [SELECTOR_MISSING] = "selector_missing",
+    [ALIAS_OFFSET] = "alias_offset",
+    [INT64_TRUNCATED] = "int64_truncated",
+    [SELECT_NAN] = "select_nan",
+    [SMALL_FLUSHED] = "small_flushed",
+};
+
+/* Before the constructors that define classes, which come without a priority. */
+__attribute__((constructor(101))) static void plant(void) {
+  const char *wanted = getenv("FAKEMETAL_DEFECT");
+  if (!wanted) return;
+  for (int i = 0; i < DEFECTS; i++)
+    if (strcmp(wanted, names[i]) == 0) {
+      planted_defect = (defect)i;
+      return;
+    }
+  fprintf(stderr, "fakemetal: FAKEMETAL_DEFECT is \"%s\"; want a name of tests/selftest/defects.tsv\n", wanted);
+  abort();
+}
