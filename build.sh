@@ -242,12 +242,18 @@ tarball() {
     "$python" capi/package/tarball.py "$folder/prefix" "dist/paddlemps-$version-$system-$machine.tar.gz"
 }
 
-# darwin: everything for a Mac, in an environment of its own.
-darwin() (
-    export GOOS=darwin GOARCH=arm64
-    tarball
-    wheel
+# for_mac COMMAND...: runs it with what makes Go compile for a Mac, and nothing after it.
+for_mac() (
+    export GOOS=darwin GOARCH=arm64 CGO_ENABLED=1
+    need_go
+    need_cc
+    "$@"
 )
+
+darwin() {
+    for_mac tarball
+    for_mac wheel
+}
 
 # part NAME FORMAT COMMAND...: runs one part of `test` or `check` and counts it; never fails.
 # FORMAT tells tests/count.py how to read the output: go (test2json), junit, lines or status.
@@ -281,9 +287,12 @@ conformance_mps() {
     PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$2 py_test "$1" tests/conformance
 }
 
-# conformance_metal: the suite on the Metal device over what stands in for Apple's libraries.
+# conformance_metal NAME PREFER MACOS [CASES]: the suite, or the cases that an expression picks, on the Metal
+# device over what stands in for Apple's libraries, at its worst, and with nothing run on the CPU instead.
 conformance_metal() {
-    FAKEMETAL_STRICT=1 PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY=$root/build/libfakemetal.so py_test conformance-metal tests/conformance
+    FAKEMETAL_STRICT=1 FAKEMETAL_WORST=1 FAKEMETAL_MACOS=$3 PADDLE_MPS_PREFER=$2 PADDLE_MPS_FALLBACK=0 \
+        PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY=$root/build/libfakemetal.so \
+        py_test "$1" tests/conformance ${4:+-k "$4"}
 }
 
 fuzz() {
@@ -312,12 +321,18 @@ run_tests() {
     part c lines sh tests/c/run.sh
     part fakemetal lines sh tests/fakemetal/run.sh
     part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
-    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser --ignore=tests/processes
+    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part conformance-cpu junit py_test conformance-cpu tests/conformance
     part conformance-mps junit conformance_mps conformance-mps ''
     part conformance-queue junit conformance_mps conformance-queue -1
-    part conformance-metal junit conformance_metal
+    part conformance-msl junit conformance_metal conformance-msl msl 13.0
+    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0
+    # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
+    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 'bfloat16 or int64 or nonzero'
+    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 'bfloat16 or strided or transposed or reversed or misaligned'
+    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 'float32 and (same or broadcast)'
+    part selftest junit py_test selftest tests/selftest
     part readme junit py_test readme tests/readme
     part package junit py_test package tests/package
     part browser junit py_test browser tests/browser
@@ -343,7 +358,7 @@ bench() {
         return
     fi
     if [ -f "bench/$1/main.go" ]; then
-        need_go
+        lib
         program=./bench/$1
         shift
         GOEXPERIMENT=$simd go run "$program" "$@"
@@ -409,6 +424,7 @@ check() {
     part gofumpt status formatted
     part vet status without_simd go vet ./...
     part vet-simd status with_simd go vet ./...
+    part vet-darwin status for_mac go vet ./...
     part staticcheck status without_simd go run "$staticcheck" ./...
     part staticcheck-simd status with_simd go run "$staticcheck" ./...
     part ruff status py ruff check

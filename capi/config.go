@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
@@ -14,7 +15,7 @@ import (
 // config is what the environment asks for.
 type config struct {
 	device  string        // PADDLE_MPS_DEVICE: auto, metal or host
-	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: stands in for Apple's; PADDLE_MPS_PREFER: msl or mpsgraph
+	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: stands in for Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS
 	threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
 	verbose int32         // MPS_VERBOSE: messages above this level are dropped
 	pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
@@ -46,6 +47,9 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	default:
 		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_PREFER is %q; want 'msl' or 'mpsgraph'", prefer)
 	}
+	if c.metal.Leave, err = operators("PADDLE_MPS_CPU_OPS", getenv("PADDLE_MPS_CPU_OPS")); err != nil {
+		return c, err
+	}
 	verbose := "MPS_VERBOSE"
 	if getenv(verbose) == "" {
 		verbose = "TRITON_MPS_VERBOSE"
@@ -76,6 +80,22 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	c.alone = fallback == 0
 	c.verbose, c.threads, c.age = int32(level), int(threads), time.Duration(age)*time.Millisecond
 	return c, nil
+}
+
+// operators reads a variable that lists operators, with commas between.
+func operators(name, text string) (ids []op.ID, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		if word == "" {
+			continue
+		}
+		row, err := op.ByName(word)
+		if err != nil {
+			return nil, status.Errorf(status.Invalid, "[start] %s is %q; want operators of docs/ops.md, but there is no %s", name, text, word)
+		}
+		ids = append(ids, row.ID)
+	}
+	return ids, nil
 }
 
 // number reads a variable that holds a whole number; "" is the value that an absent one has.

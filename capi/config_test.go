@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
@@ -34,6 +35,9 @@ func TestReadConfig(t *testing.T) {
 		"library":         {[]string{"PADDLE_MPS_METAL_LIBRARY", "/lib/x.so"}, func(c *config) { c.metal.Library = "/lib/x.so" }},
 		"shaders first":   {[]string{"PADDLE_MPS_PREFER", "msl"}, func(*config) {}},
 		"graphs first":    {[]string{"PADDLE_MPS_PREFER", "mpsgraph"}, func(c *config) { c.metal.Prefer = metal.PreferGraphs }},
+		"left to the CPU": {[]string{"PADDLE_MPS_CPU_OPS", "matmul, exp,"}, func(c *config) {
+			c.metal.Leave = []op.ID{op.MustByName("matmul").ID, op.MustByName("exp").ID}
+		}},
 		"no fallback":     {[]string{"PADDLE_MPS_FALLBACK", "0"}, func(c *config) { c.alone = true }},
 		"threads":         {[]string{"PADDLE_MPS_NUM_THREADS", "3"}, func(c *config) { c.threads = 3 }},
 		"verbose":         {[]string{"MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 3 }},
@@ -62,6 +66,7 @@ func TestReadConfigNamesWhatIsWrong(t *testing.T) {
 		"PADDLE_MPS_DEVICE":      {"cuda", "HOST", " "},
 		"PADDLE_MPS_FALLBACK":    {"2", "yes"},
 		"PADDLE_MPS_PREFER":      {"MSL", "host"},
+		"PADDLE_MPS_CPU_OPS":     {"gemm", "exp;log"},
 		"PADDLE_MPS_NUM_THREADS": {"0", "-1", "two", "1.5", "99999"},
 		"MPS_VERBOSE":            {"-1", "loud"},
 		"TRITON_MPS_VERBOSE":     {"yes"},
@@ -87,16 +92,15 @@ func TestNoMPS(t *testing.T) {
 		"this is macOS arm64 and the system shows no GPU. Use place='cpu'")
 }
 
-// TestGPUByName opens no GPU that is not asked for, and says how to ask.
-func TestGPUByName(t *testing.T) {
+// TestNoGPU tries to open one only where there may be one, and says why there is none.
+func TestNoGPU(t *testing.T) {
 	for _, c := range []struct {
 		device, library, goos, want string
 	}{
 		{"auto", "", "linux", "without Metal"},
 		{"metal", "", "linux", "without Metal"},
-		{"auto", "nowhere.so", "linux", "without Metal"},
+		{"auto", "nowhere.so", "linux", "and nowhere.so does not load"},
 		{"metal", "nowhere.so", "linux", "and nowhere.so does not load"},
-		{"auto", "", "darwin", "and this version opens its GPU only by name (PADDLE_MPS_DEVICE=metal). Use"},
 	} {
 		gpu, err := openMetal(config{device: c.device, metal: metal.Config{Library: c.library}}, c.goos)
 		require.Nil(t, gpu)

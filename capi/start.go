@@ -13,7 +13,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
-	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
@@ -47,7 +46,7 @@ func getenv(name string) string {
 	return C.GoString(C.getenv(key))
 }
 
-// devices are those of this machine: the CPU, and the GPU or an emulated mps where one is asked for by name.
+// devices are those of this machine: the CPU, and the GPU, or an emulated mps where one is asked for by name.
 func devices(c config) runtime.Config {
 	cpu := host.New(host.Config{Threads: c.threads, UUID: identity(0)})
 	cfg := runtime.Config{
@@ -74,13 +73,10 @@ func devices(c config) runtime.Config {
 	return cfg
 }
 
-// openMetal opens the GPU if it is asked for by name; nil without an error where there is nothing to try.
+// openMetal opens the GPU, or what stands in for it; nil without an error where there is nothing to try.
 func openMetal(c config, goos string) (device.Device, error) {
-	switch {
-	case goos != "darwin" && (c.device != "metal" || c.metal.Library == ""):
+	if goos != "darwin" && c.metal.Library == "" {
 		return nil, nil
-	case c.device != "metal":
-		return nil, status.Errorf(status.Unavailable, "[metal] this version opens its GPU only by name (PADDLE_MPS_DEVICE=metal)")
 	}
 	gpu, err := metal.Open(c.metal)
 	if err != nil {

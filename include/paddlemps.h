@@ -136,7 +136,9 @@ typedef struct pmps_place {
 
 /* The number of devices of a kind: always 1 for PMPS_CPU. PMPS_MPS devices exist on Apple silicon,
  * and by name elsewhere: with PADDLE_MPS_DEVICE=host in the environment when the library is loaded
- * there is an emulated one that computes on the CPU. */
+ * there is an emulated one that computes on the CPU. PADDLE_MPS_CPU_OPS names operators, with commas
+ * between, that the GPU leaves to the CPU, for finding out which one a wrong result comes from;
+ * PADDLE_MPS_FALLBACK=0 makes what the GPU lacks an error instead. */
 int32_t pmps_device_count(int32_t kind);
 
 typedef struct pmps_device_info {
@@ -545,9 +547,10 @@ pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, si
 
 /* Which of the classes and methods of Apple's that the library uses the running system has, as JSON:
  * {"macos": "15.2", "architecture": "applegpu_g13s", "findings": [{"class": "MTLHeap", "selector": "...",
- * "since": "", "optional": false, "found": true, "encoding": "..."}, ...]}. selector is "" for a class,
- * since the first macOS that has it where that is newer than the oldest the library runs on. Makes objects
- * and runs nothing. Owned: free it with pmps_text_free. */
+ * "since": "", "optional": false, "found": true, "encoding": "..."}, ...],
+ * "constants": [{"name": "MTLHeapTypePlacement", "value": 1, "since": "10.15"}, ...]}. selector is "" for a
+ * class, since the first macOS that has it where that is newer than the oldest the library runs on. Makes
+ * objects and runs nothing. Owned: free it with pmps_text_free. */
 pmps_error *pmps_device_census(const pmps_place *place, char **json);
 
 /* The id<MTLDevice>. Borrowed, for ever. */

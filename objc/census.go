@@ -13,6 +13,19 @@ type Finding struct {
 	Encoding string `json:"encoding"` // of a method, as the system tells it; "" where it is not found
 }
 
+//go:generate go run ./gen
+
+// Constant is one of Apple's that is compiled in. The system cannot be asked for its value, only whether it
+// is as new as the constant.
+type Constant struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
+	Since string `json:"since"` // first macOS that has it; "" where the table does not say
+}
+
+// Constants are all that the packages of this program declare.
+func Constants() []Constant { return constants }
+
 // Census asks the running system for every class and every method that the packages of this program use.
 // The methods of a protocol are looked up in the class of a sample, an object by the protocol's name; so are
 // those of a class whose objects are of another one. Nothing is sent to the samples. The libraries are

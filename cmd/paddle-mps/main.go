@@ -5,6 +5,10 @@
 //
 // turns a snapshot that paddle_mps.mps.dump_snapshot or pmps_memory_snapshot wrote into one page to
 // open in a browser.
+//
+//	paddle-mps selftest [--quick]
+//
+// checks every device of the machine: it runs the self-test of the Python package.
 package main
 
 import (
@@ -24,6 +28,7 @@ var commands = []struct {
 	run        func(args []string, out, complain io.Writer) error
 }{
 	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   a snapshot of memory as a page for a browser", memoryViz},
+	{"selftest", "selftest [--quick] [-h]                     checks every device, by the Python package", selftest},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -46,6 +51,10 @@ func run(args []string, out, complain io.Writer) int {
 			return 0
 		case errors.Is(err, errUsage):
 			return 2
+		}
+		var ended failed
+		if errors.As(err, &ended) {
+			return ended.status
 		}
 		fmt.Fprintf(complain, "paddle-mps %s: %v\n", c.name, err)
 		return 1

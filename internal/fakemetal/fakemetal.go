@@ -67,36 +67,62 @@ func Library(t testing.TB) string {
 // Path is that of the library, or why there is none.
 func Path() (string, error) { return built() }
 
-// Count is how often something has happened since Reset: "sends", "commits", "dispatches", "compiles",
-// "buffers", "heaps", "copied_bytes", "fallible", "failed"; or how much there is: "live_objects".
+// Counted is how often something has happened since the counts were set to 0: "sends", "commits",
+// "dispatches", "compiles", "buffers", "heaps", "copied_bytes", "fallible", "failed"; or how much there is:
+// "live_objects". The library has been loaded.
+func Counted(what string) (n int64, err error) {
+	err = named("fakemetal_count", what, func(f, text uintptr) { n = int64(objc.Call(f, text)) })
+	return n, err
+}
+
+// Refuse makes the n-th from now fail: "heap", "buffer", "library", "function", "pipeline",
+// "command_buffer", "executable", "queue", "event" or "any". The command buffer ends with an error of
+// that code; what would have been made is nil.
+func Refuse(what string, n int64, code int) error {
+	return named("fakemetal_fail", what, func(f, text uintptr) { objc.Call(f, text, uintptr(n), uintptr(code)) })
+}
+
+// Anew sets the counts to 0 and forgets what is to fail.
+func Anew() error {
+	f, err := objc.Symbol("fakemetal_reset")
+	if err == nil {
+		objc.Call(f)
+	}
+	return err
+}
+
+// Count is Counted for tests.
 func Count(t testing.TB, what string) int64 {
-	var n int64
-	named(t, "fakemetal_count", what, func(f, text uintptr) { n = int64(objc.Call(f, text)) })
+	t.Helper()
+	n, err := Counted(what)
+	must(t, err)
 	return n
 }
 
-// Fail makes the n-th from now fail: "heap", "buffer", "library", "function", "pipeline",
-// "command_buffer", "executable", "queue", "event" or "any". The command buffer ends with an error of
-// that code; what would have been made is nil.
+// Fail is Refuse for tests.
 func Fail(t testing.TB, what string, n int64, code int) {
-	named(t, "fakemetal_fail", what, func(f, text uintptr) { objc.Call(f, text, uintptr(n), uintptr(code)) })
+	t.Helper()
+	must(t, Refuse(what, n, code))
 }
 
-// Reset sets the counts to 0 and forgets what is to fail.
+// Reset is Anew for tests.
 func Reset(t testing.TB) {
-	f, err := objc.Symbol("fakemetal_reset")
+	t.Helper()
+	must(t, Anew())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	objc.Call(f)
 }
 
 // named calls a function of the library with a C string.
-func named(t testing.TB, function, what string, call func(f, text uintptr)) {
-	t.Helper()
+func named(function, what string, call func(f, text uintptr)) error {
 	f, err := objc.Symbol(function)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	text := append([]byte(what), 0)
 	var pin runtime.Pinner
@@ -104,4 +130,5 @@ func named(t testing.TB, function, what string, call func(f, text uintptr)) {
 	defer pin.Unpin()
 	// SAFETY: the bytes are pinned for the time of the call, and the library copies them.
 	call(f, uintptr(unsafe.Pointer(&text[0])))
+	return nil
 }

@@ -23,7 +23,7 @@ var layers = []struct {
 	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
 	{[]string{"alloc", "core/program"}, []string{"core/device"}},
 	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},
-	{[]string{"objc"}, nil},
+	{[]string{"objc", "objc/gen"}, nil},
 	{[]string{"objc/mtl", "objc/mpsgraph"}, []string{"objc", "objc/mtl"}},
 	{[]string{"kernels/metal/..."}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/graph", "core/device", "kernels/...", "objc/...",

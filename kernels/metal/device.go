@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
@@ -33,6 +34,10 @@ import (
 type Config struct {
 	Library string // a library that stands in for Apple's; "" for Apple's own
 	Prefer  Prefer // which way comes first where there are two
+
+	// Leave are operators that the device refuses, so that the CPU runs them: for finding out which one a
+	// wrong result comes from.
+	Leave []op.ID
 
 	// Linger is how long work may lie in an open command buffer that nobody waits for; 0 for the
 	// default, below 0 for ever.
@@ -50,6 +55,7 @@ type Device struct {
 	graphs mpsgraph.Device
 	family int // of Apple's GPUs: 7 for M1
 	prefer Prefer
+	leave  []op.ID
 	linger time.Duration
 
 	alignments [64]uint64 // see alignment
@@ -84,7 +90,7 @@ func Open(c Config) (*Device, error) {
 		c.Linger = linger
 	}
 	d := &Device{
-		gpu: gpu, family: family, prefer: c.Prefer, linger: c.Linger,
+		gpu: gpu, family: family, prefer: c.Prefer, leave: c.Leave, linger: c.Linger,
 		graphs: objc.Retain(mpsgraph.NewDevice(gpu)),
 	}
 	d.describe()

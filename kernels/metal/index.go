@@ -219,4 +219,3 @@ func (k *indexing) finish(c *device.Call, w word) error {
 	size := x.Dims[axis]
 	return status.Errorf(status.Index, "index %d is out of range for axis %d of %d elements; want %d to %d", i, axis, size, -size, size-1)
 }
-

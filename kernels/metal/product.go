@@ -85,4 +85,3 @@ func productSize(key uint64) int {
 	}
 	return 12 + 6*4
 }
-

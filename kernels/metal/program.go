@@ -3,6 +3,7 @@ package metal
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -183,6 +184,9 @@ func (d *Device) Compile(g *graph.Graph) (device.Program, error) {
 	}
 	c := callOf(g)
 	row := g.Nodes[0].Op
+	if slices.Contains(d.leave, row.ID) {
+		return nil, status.Errorf(status.Unsupported, "[%s] is left to the CPU", row.Name)
+	}
 	var first *status.Error
 	defer objc.Pool().Close()
 	routes, n := d.routes(c.Op, c)

@@ -91,8 +91,10 @@ static const double ROUNDING = 0.5;
 
 double type_perturb(uint32_t type, double v, double ulps) {
   if (ulps == 0 || !worst_case() || !isfinite(v) || v == 0) return v;
-  double share = (double)(int64_t)random_bits() * 0x1p-63;
-  return v + share * (ulps - ROUNDING) * spacing(row_of(type), v);
+  double share = (double)(int64_t)random_bits() * 0x1p-63, unit = spacing(row_of(type), v);
+  double moved = v + share * (ulps - ROUNDING) * unit;
+  /* Beyond a power of two the rounding is of twice as large units. */
+  return spacing(row_of(type), moved) > unit ? v + share * (ulps - 2 * ROUNDING) * unit : moved;
 }
 
 cell type_most(uint32_t type) {

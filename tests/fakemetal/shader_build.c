@@ -125,7 +125,7 @@ static const char *const headers[] = {"metal.h", "entry.h", "types.h", "math.h",
 
 static const char *const flags[] = {
     "-std=c++17", "-x", "c++", "-fPIC", "-O1", "-g0", "-w", "-Werror=return-type", "-Wno-literal-suffix", "-nostdinc++", "-fno-exceptions", "-fno-rtti",
-    "-ffp-contract=off", "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsanitize=kernel-address", "-fsanitize=alignment",
+    "-ffp-contract=off", "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsigned-char", "-fsanitize=kernel-address", "-fsanitize=alignment",
     "-I" SHADER_FOLDER, "-isystem", SHADER_FOLDER "/include",
 };
 static const char *const gcc_flags[] = {

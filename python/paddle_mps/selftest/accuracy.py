@@ -28,14 +28,12 @@ def run(record: Recorder, place: str, quick: bool) -> None:
     """Measures every function in every dtype of floats, and tells the largest errors."""
     rows = [row for row in suite.TABLE if row["kind"] in ("unary", "binary") and row["name"] not in APART]
     tried = [(row, dtype) for row in rows for dtype in dtypes(place) if tells(row, dtype)]
-    worst: dict[str, dict[str, list[float]]] = {}
     record.expect(len(tried))
     for row, dtype in tried:
         record.check(
             f"{row['name']} of {dtype}",
-            lambda row=row, dtype=dtype: measure(row, dtype, place, FEW if quick else MANY, worst),  # type: ignore[misc]
+            lambda row=row, dtype=dtype: measure(record, row, dtype, place, FEW if quick else MANY),  # type: ignore[misc]
         )
-    record.number("worst", worst)
 
 
 def tells(row: dict[str, Any], dtype: str) -> bool:
@@ -43,34 +41,40 @@ def tells(row: dict[str, Any], dtype: str) -> bool:
     return dtype in FORMATS and dtype in row["dtypes"]
 
 
-def measure(row: dict[str, Any], dtype: str, place: str, n: int, worst: dict[str, dict[str, list[float]]]) -> None:
-    """Computes with n values, notes the largest error and fails if that is above the bound."""
-    case = suite.Case(row["name"], dtype, "same")
+def measure(record: Recorder, row: dict[str, Any], dtype: str, place: str, n: int) -> None:
+    """Computes with n values, tells the largest error and fails if that is above the bound."""
     arrays = [spread(dtype, n, i) for i in range(len(row["inputs"]))]
     pairs = [suite.pair(x, dtype, place) for x in arrays]
-    for given in suite.SETTINGS.get(row["name"], [suite.defaults(row)]):
-        attrs = suite.defaults(row) | given
-        result = suite.run(row, list(pairs), suite.settle(row, case, attrs), place)[0]
-        answered = suite.result_dtype(result)
-        if answered not in oracle.FLOATS:
-            return
-        want = np.asarray(oracle.expect(row, arrays, attrs, dtype))
-        got = suite.numpy_of(result)
-        also = np.asarray(oracle.expect(row, [suite.flushed(x) for x in arrays], attrs, dtype))
-        off = suite.error(got, want, also, answered)
-        bound = np.broadcast_to(suite.allowed(row, case, attrs, arrays, want, answered), off.shape)
-        note(worst.setdefault(row["name"], {}), answered, off, bound)
-        bad = off > bound
-        shown = f"{row['name']}({', '.join(repr(float(x[bad][0])) for x in arrays)})" if bad.any() else ""
-        assert not bad.any(), f"{shown}: {suite.first(got, want, bad)}, {np.max(off[bad]):.3g} ulp apart"
+    worst = (0.0, 1.0)
+    for given in suite.SETTINGS.get(row["name"], [{}]):
+        error, bound = errors(row, dtype, place, suite.defaults(row) | given, arrays, pairs)
+        worst = max(worst, nearest(error, bound), key=lambda pair: pair[0] / max(pair[1], 1e-9))
+        record.number("worst", {f"{row['name']} {dtype}": worst})
+        bad = error > bound
+        if bad.any():
+            where = ", ".join(repr(float(x[bad][0])) for x in arrays)
+            raise AssertionError(
+                f"{row['name']}({where}) is {error[bad][0]:.3g} ulp off; want at most {bound[bad][0]:g}"
+            )
 
 
-def note(row: dict[str, list[float]], dtype: str, off: Array, bound: Array) -> None:
-    """Keeps the largest error of those that are nearest to their bound."""
-    with np.errstate(all="ignore"):
-        at = int(np.argmax(np.where(bound > 0, off / bound, off)))
-    if dtype not in row or off[at] > row[dtype][0]:
-        row[dtype] = [float(min(off[at], 1e9)), float(bound[at])]
+def errors(
+    row: dict[str, Any], dtype: str, place: str, attrs: dict[str, Any], arrays: list[Array], pairs: list[suite.Pair]
+) -> tuple[Array, Array]:
+    """How many ulps each result is off, and how many it may be."""
+    case = suite.Case(row["name"], dtype, "same")
+    got = suite.numpy_of(suite.run(row, list(pairs), suite.settle(row, case, attrs), place)[0])
+    want, also = (
+        np.asarray(oracle.expect(row, xs, attrs, dtype)) for xs in (arrays, [suite.flushed(x) for x in arrays])
+    )
+    off = suite.error(got, want, also, dtype)
+    return off, np.broadcast_to(suite.allowed(row, case, attrs, arrays, want, dtype), off.shape)
+
+
+def nearest(error: Array, bound: Array) -> tuple[float, float]:
+    """The error that is nearest to its bound, or furthest above it, and that bound."""
+    at = int(np.argmax(error / np.maximum(bound, 1e-9)))
+    return float(min(error[at], 1e9)), float(bound[at])
 
 
 def spread(dtype: str, n: int, seed: int) -> Array:

@@ -40,12 +40,25 @@ def run(record: Recorder, _place: str, _quick: bool) -> None:
         return
     record.number("macos", found["macos"])
     record.number("architecture", found["architecture"])
-    record.expect(len(found["findings"]))
+    record.expect(len(found["findings"]) + len(found["constants"]))
+    for constant in found["constants"]:
+        record.check(constant["name"], lambda c=constant: dated(c, found["macos"]))  # type: ignore[misc]
     for finding in found["findings"]:
         record.check(name_of(finding), lambda f=finding: judge(f, found["macos"]))  # type: ignore[misc]
     record.number("classes", sum(f["found"] and not f["selector"] for f in found["findings"]))
     record.number("methods", sum(f["found"] and bool(f["selector"]) for f in found["findings"]))
+    record.number("constants", len(found["constants"]))
     record.number("newer", [name_of(f) for f in found["findings"] if not f["found"]])
+
+
+# Constants that are newer than the oldest macOS, and that nobody uses before theirs.
+GUARDED = ("MTLGPUFamilyApple", "MTLMathMode", "MPSDataTypeBFloat16")
+
+
+def dated(constant: dict[str, Any], macos: str) -> None:
+    """Fails on a constant that the running macOS does not know."""
+    known = version(constant["since"]) <= version(macos) or constant["name"].startswith(GUARDED)
+    assert known, f"macOS {macos} has no such constant; it came with {constant['since']}"
 
 
 def name_of(finding: dict[str, Any]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -16,54 +18,84 @@ from typing import IO, Callable
 from .plan import Target
 from .recorder import Outcome
 
-PATIENCE = 300.0  # seconds without a word after which a process is taken for dead
+PATIENCE = 120.0  # seconds without a word after which a process is taken for dead
+CRASHES = 10  # processes that a section may lose before it is given up
 TAIL = 12  # lines of standard error that a crash is reported with
 
 # What a section is doing: its name, how many checks are done, and of how many.
 Listener = Callable[[str, int, int], None]
 
 
-def run(section: str, target: Target, budget: float, listen: Listener) -> Outcome:
-    """Runs a section on a target and reports how it went, also where the process did not survive it."""
-    outcome = Outcome(section, target.name)
-    started = time.monotonic()
-    with tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace") as complaints:
-        command = [sys.executable, "-m", __package__ + ".worker", section, target.place, str(budget)]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=complaints, text=True, env={**os.environ, **target.env}
-        )
-        doing = follow(process, outcome, listen)
-        complaints.seek(0)
-        said = complaints.read()
-    if process.returncode != 0:
-        outcome.failed.append((doing, f"{ending(process.returncode)}\n{tail(said)}".rstrip()))
-    outcome.numbers["fallback"] = sorted({line.split("]")[0][1:] for line in said.splitlines() if "runs on the CPU" in line and "[" in line})
+@dataclasses.dataclass
+class Last:
+    """What a process did last: its name, and how many checks were done before."""
+
+    name: str = "the start"
+    done: int = -1
+
+
+def run(section: str, target: Target, budget: float, first: bool, listen: Listener) -> Outcome:
+    """Runs a section on a target. A check that ends the process has failed, and another process goes on behind
+    it."""
+    outcome, started, said, after = Outcome(section, target.name), time.monotonic(), "", 0
+    for _ in range(CRASHES):
+        left = budget - (time.monotonic() - started) if budget else 0.0
+        status, last, text = once(section, target, max(left, 0.1) if budget else 0.0, first, after, outcome, listen)
+        said += text
+        if status == 0:
+            break
+        outcome.failed.append((last.name, f"{ending(status)}\n{tail(text)}".rstrip()))
+        if first or last.done < 0:
+            break
+        after = last.done + 1
+    outcome.numbers["fallback"] = left_to_cpu(said)
     outcome.seconds = time.monotonic() - started
     return outcome
 
 
-def follow(process: subprocess.Popen[str], outcome: Outcome, listen: Listener) -> str:
-    """Hears a process until it ends, or ends it when it falls silent; the name of what it did last."""
+def once(
+    section: str, target: Target, budget: float, first: bool, after: int, outcome: Outcome, listen: Listener
+) -> tuple[int, Last, str]:
+    """Runs the checks of a section after the first so many: the exit status, what was done last, and what the
+    process complained of."""
+    with tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace") as complaints:
+        command = [sys.executable, "-m", __package__ + ".worker", section, target.place, str(budget), str(after)]
+        process = subprocess.Popen(
+            [*command, "first" if first else "all"], stdout=subprocess.PIPE, stderr=complaints, text=True,
+            env={**os.environ, **target.env},
+        )  # fmt: skip
+        last = follow(process, outcome, listen)
+        complaints.seek(0)
+        return process.returncode, last, complaints.read()
+
+
+def follow(process: subprocess.Popen[str], outcome: Outcome, listen: Listener) -> Last:
+    """Hears a process until it ends, or ends it when it falls silent."""
     lines: queue.Queue[str | None] = queue.Queue()
     assert process.stdout is not None
     threading.Thread(target=pump, args=(process.stdout, lines), daemon=True).start()
-    doing = "the start"
+    last = Last()
     try:
         while (line := lines.get(timeout=PATIENCE)) is not None:
             event = json.loads(line)
             outcome.hear(event)
             if event["event"] == "doing":
-                doing = event["name"]
-                listen(doing, event["done"], event["of"])
+                last = Last(event["name"], event["done"])
+                listen(last.name, last.done, event["of"])
     except queue.Empty:
+        last.name += f", silent for {PATIENCE:.0f} s"
         process.kill()
-        doing = f"{doing}, silent for {PATIENCE:.0f} s"
     except BaseException:
         process.kill()
         raise
     finally:
         process.wait()
-    return doing
+    return last
+
+
+def left_to_cpu(text: str) -> list[str]:
+    """The operators of which the library says that they run on the CPU."""
+    return sorted(set(re.findall(r"\[(\w+)\] .*runs on the CPU", text)))
 
 
 def pump(out: IO[str], lines: queue.Queue[str | None]) -> None:

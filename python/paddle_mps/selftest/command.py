@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
@@ -12,8 +11,10 @@ from .plan import SECTIONS, Target
 from .progress import Bar
 from .recorder import Outcome
 
-# Seconds that a section may take on a device with --quick; there are about twelve of them.
-BUDGETS = {"census": 10.0, "conformance": 5.0, "accuracy": 3.0, "probes": 8.0, "leaks": 4.0, "speed": 4.0}
+# Seconds that a section may take on a device with --quick, and that all of them may take together: on a busy
+# machine, on which starting takes its time too, each gets its share of what is left.
+TOGETHER = 45.0
+BUDGETS = {"census": 5.0, "conformance": 4.0, "accuracy": 2.0, "probes": 7.0, "leaks": 4.0, "speed": 3.0}
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -26,6 +27,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--section", choices=SECTIONS, action="append", help="only this one; may be repeated")
     parser.add_argument("--place", choices=("cpu", "mps"), help="only devices of this place")
     parser.add_argument("--budget", type=float, metavar="SECONDS", help="of one section on one device with --quick")
+    parser.add_argument("--first", action="store_true", help="leave a section at its first failure")
     parser.add_argument("--output", type=Path, metavar="FILE", help="where the report goes; else to standard output")
     return parser.parse_args(arguments)
 
@@ -50,7 +52,7 @@ def main(arguments: list[str]) -> int:
 def run(options: argparse.Namespace, bar: Bar) -> list[Outcome]:
     """All outcomes, that of the environment first."""
     anywhere = Target("this machine", "cpu", "host", plan.base())
-    outcomes = [child.run("environment", anywhere, 0, lambda *_: None)]
+    outcomes = [child.run("environment", anywhere, 0, False, lambda *_: None)]
     backends = outcomes[0].numbers.get("backends")
     if not backends:
         return outcomes
@@ -60,15 +62,22 @@ def run(options: argparse.Namespace, bar: Bar) -> list[Outcome]:
         for section in options.section or SECTIONS
         if plan.wanted(section, target) and options.place in (None, target.place)
     ]
+    end = time.monotonic() + TOGETHER
     for i, (section, target) in enumerate(steps):
         title = f"{section} on {target.name}"
 
         def listen(doing: str, done: int, of: int, title: str = title, i: int = i) -> None:
             bar.show(title, (i + done / max(of, 1)) / len(steps), doing)
 
-        budget = (options.budget or BUDGETS[section]) if options.quick else 0
-        outcome = child.run(section, target, budget, listen)
+        budget = (options.budget or share(steps[i:], end - time.monotonic())) if options.quick else 0
+        outcome = child.run(section, target, budget, options.first, listen)
         outcomes.append(outcome)
         for name, why in outcome.failed[:3]:
             bar.say(f"FAIL {title}: {name}: {why.splitlines()[0]}")
     return outcomes
+
+
+def share(steps: list[tuple[str, Target]], left: float) -> float:
+    """The seconds for the first of the steps that remain, where so many are left for all."""
+    own, together = BUDGETS[steps[0][0]], sum(BUDGETS[section] for section, _ in steps)
+    return max(min(own, left * own / together), 0.1)

@@ -24,7 +24,13 @@ def dtypes(place: str) -> tuple[str, ...]:
 
 
 # What most programs use comes first, then what most devices get wrong.
-FIRST = (("float32", "same"), ("float32", "misaligned"), ("bfloat16", "same"), ("int64", "strided"), ("float32", "large"))
+FIRST = (
+    ("float32", "same"),
+    ("float32", "misaligned"),
+    ("bfloat16", "same"),
+    ("int64", "strided"),
+    ("float32", "large"),
+)
 
 
 def urgency(case: suite.Case) -> tuple[int, int]:

@@ -35,7 +35,8 @@ def facts() -> dict[str, str]:
         + (", under Rosetta)" if rosetta() else ")"),
         "NumPy": np.__version__,
         **devices(),
-        "environment": ", ".join(f"{k}={v}" for k, v in sorted(os.environ.items()) if VARIABLES.match(k)) or "nothing set",
+        "environment": ", ".join(f"{k}={v}" for k, v in sorted(os.environ.items()) if VARIABLES.match(k))
+        or "nothing set",
     }
 
 

@@ -97,13 +97,14 @@ def erf(x: Array) -> Array:
     return _each(math.erf, x) if x.dtype == np.float64 else _exactly("erf", x)
 
 
+def _normal(v: float) -> float:
+    return math.erfc(-v / math.sqrt(2)) / 2
+
+
 def _gauss(x: Array) -> Array:
     """x times the normal distribution function; minus infinity gives the nan of -inf * 0."""
     far = np.clip(x, -50, 50)  # beyond, the function is 0 or 1 in every dtype
-    if x.dtype == np.float64:
-        share = _each(lambda v: math.erfc(-v / math.sqrt(2)) / 2, far)
-    else:
-        share = _exactly("ncdf", far)
+    share = _each(_normal, far) if x.dtype == np.float64 else _exactly("ncdf", far)
     return np.where(np.isneginf(x), np.nan, x * np.where(x < -50, 0, share))
 
 

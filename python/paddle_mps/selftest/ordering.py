@@ -152,7 +152,9 @@ def random_numbers(place: str) -> None:
     assert np.count_nonzero(first == second) < 20, "two calls of rand give the same numbers"
     whole, normal, permutation = state
     assert set(whole.tolist()) == set(range(10)), f"randint(0, 10) gives {sorted(set(whole.tolist()))}"
-    assert abs(normal.mean()) < 0.05 and abs(normal.std() - 1) < 0.05, f"randn has mean {normal.mean()}, deviation {normal.std()}"
+    assert abs(normal.mean()) < 0.05 and abs(normal.std() - 1) < 0.05, (
+        f"randn has mean {normal.mean()}, deviation {normal.std()}"
+    )
     assert np.array_equal(np.sort(permutation), np.arange(1000)), "randperm is no permutation"
     assert np.count_nonzero(permutation == np.arange(1000)) < 50, "randperm moves too little"
 

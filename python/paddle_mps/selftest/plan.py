@@ -46,11 +46,10 @@ def base() -> dict[str, str]:
 def targets(backends: dict[str, str]) -> list[Target]:
     """What to check, of the places that a process with `base` found: all of them, MPSGraph also where shaders
     of our own would be preferred, and the emulated device where there is no GPU."""
-    found = [Target("cpu", "cpu", backends["cpu"], base())]
-    backend = backends.get("mps:0")
+    cpu, backend = Target("cpu", "cpu", backends["cpu"], base()), backends.get("mps:0")
     if backend is None:
-        return [*found, Target("emulated mps", "mps", "host", {"PADDLE_MPS_DEVICE": "host"})]
-    found.append(Target("mps" if backend == "metal" else "emulated mps", "mps", backend, base()))
+        return [Target("emulated mps", "mps", "host", {"PADDLE_MPS_DEVICE": "host"}), cpu]
+    found = [Target("mps" if backend == "metal" else "emulated mps", "mps", backend, base())]
     if backend == "metal" and "PADDLE_MPS_PREFER" not in os.environ:
         found.append(Target("mps by MPSGraph", "mps", backend, {**base(), "PADDLE_MPS_PREFER": "mpsgraph"}))
-    return found
+    return [*found, cpu]

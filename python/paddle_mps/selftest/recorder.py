@@ -39,7 +39,10 @@ class Outcome:
         elif kind == "skipped":
             self.skipped[event["why"]] = self.skipped.get(event["why"], 0) + event["count"]
         elif kind == "number":
-            self.numbers[event["name"]] = event["value"]
+            name, value = event["name"], event["value"]
+            if isinstance(value, dict):  # a part of a table
+                value = {**self.numbers.get(name, {}), **value}
+            self.numbers[name] = value
 
 
 class Recorder:
@@ -48,13 +51,17 @@ class Recorder:
     Args:
         out: where lines go.
         budget: seconds after which `check` skips; None: never.
+        after: checks that another process has made; they are not made again.
+        first: skip what comes after the first failure.
     """
 
     LATE = "there was no time left"
+    STOPPED = "an earlier check failed"
 
-    def __init__(self, out: TextIO, budget: float | None = None) -> None:
+    def __init__(self, out: TextIO, budget: float | None = None, after: int = 0, first: bool = False) -> None:
         self._out = out
         self._end = None if budget is None else time.monotonic() + budget
+        self._after, self._first, self._stopped = after, first, False
         self._done, self._of = 0, 0
 
     def _say(self, event: str, **fields: Any) -> None:
@@ -79,6 +86,7 @@ class Recorder:
 
     def failed(self, name: str, why: str) -> None:
         self._done += 1
+        self._stopped = self._first
         self._say("failed", name=name, why=why)
 
     def skipped(self, why: str, count: int = 1) -> None:
@@ -86,13 +94,16 @@ class Recorder:
         self._say("skipped", why=why, count=count)
 
     def number(self, name: str, value: Any) -> None:
-        """Hands over a measurement, or anything else that JSON can hold."""
+        """Hands over a measurement, or anything else that JSON can hold; a dict adds to one of that name."""
         self._say("number", name=name, value=value)
 
     def check(self, name: str, work: Callable[[], int | None]) -> None:
         """Runs one check: what it returns is how many there were in it, what it raises why it failed."""
-        if self.late:
-            self.skipped(self.LATE)
+        if self._done < self._after:
+            self._done += 1
+            return
+        if self._stopped or self.late:
+            self.skipped(self.STOPPED if self._stopped else self.LATE)
             return
         self.doing(name)
         try:

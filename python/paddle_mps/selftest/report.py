@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import Callable
 
 from .recorder import Outcome, Recorder
 
@@ -18,7 +19,7 @@ def write(outcomes: list[Outcome], quick: bool, seconds: float) -> str:
         facts(outcomes[0]),
         summary(outcomes[1:]),
         *(failures(o) for o in outcomes if o.failed),
-        *(part(o) for o in outcomes for part in PARTS.get(o.section, ()) if o.numbers),
+        *(PARTS[o.section](o) for o in outcomes if o.section in PARTS),
         skipped(outcomes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -49,13 +50,16 @@ def facts(environment: Outcome) -> str:
 
 
 def summary(outcomes: list[Outcome]) -> str:
-    rows = [(o.target, o.section, f"{o.passed:,}", f"{len(o.failed):,}", f"{sum(o.skipped.values()):,}", f"{o.seconds:.1f}") for o in outcomes]
-    return table(("device", "section", "passed", "failed", "not tried", "seconds"), rows) if rows else ""
+    rows = [
+        (o.target, o.section, f"{o.passed:,}", f"{len(o.failed):,}", f"{sum(o.skipped.values()):,}", f"{o.seconds:.1f}")
+        for o in outcomes
+    ]
+    return table(("device", "section", "passed", "failed", "not tried", "seconds"), rows, 2) if rows else ""
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A table whose first two columns are words and whose others are numbers."""
-    lines = [head, tuple("---" if i < 2 else "---:" for i in range(len(head))), *rows]
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], words: int = 1) -> str:
+    """A table whose first columns are words and whose others are numbers."""
+    lines = [head, tuple("---" if i < words else "---:" for i in range(len(head))), *rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in lines)
 
 
@@ -90,29 +94,29 @@ def interface(o: Outcome) -> str:
     if "macos" not in o.numbers:
         return ""
     n = o.numbers
-    text = f"## Census\n\nmacOS {n['macos']}, GPU {n['architecture'] or 'unnamed'}: {n['classes']} classes and {n['methods']} methods found"
+    text = f"## Census\n\nmacOS {n['macos']}, GPU {n['architecture'] or 'unnamed'}: {n['classes']} classes, {n['methods']} methods and {n['constants']} constants found"
     return f"{text}; missing: {', '.join(n['newer'])}" if n["newer"] else text + ", none missing"
 
 
 def precision(o: Outcome) -> str:
     """The largest errors by operator and dtype, with the bound that was held to."""
-    worst: dict[str, dict[str, list[float]]] = o.numbers.get("worst", {})
+    worst: dict[str, list[float]] = o.numbers.get("worst", {})
     if not worst:
         return ""
-    columns = [d for d in ("float16", "bfloat16", "float32", "float64") if any(d in row for row in worst.values())]
-    rows = [
-        (name, "", *("{:.2f} of {:g}".format(*row[d]) if d in row else "" for d in columns)) for name, row in worst.items()
-    ]
-    return f"## Largest errors on {o.target}, in ulp, and what is promised\n\n" + table(("operator", "", *columns), rows)
+    columns = [d for d in ("float16", "bfloat16", "float32") if any(name.endswith(" " + d) for name in worst)]
+    operators = dict.fromkeys(name.split()[0] for name in worst)
+    cells = {name: "{:.2f} of {:g}".format(*pair) for name, pair in worst.items()}
+    rows = [(name, *(cells.get(f"{name} {d}", "") for d in columns)) for name in operators]
+    return f"## Largest errors on {o.target}, in ulp, and what is promised\n\n{table(('operator', *columns), rows)}"
 
 
 def measured(o: Outcome) -> str:
-    """What calls, memory and matrix products cost. Nothing here is judged."""
-    rows: list[tuple[str, ...]] = [(name, "", value) for name, value in o.numbers.items() if isinstance(value, str)]
-    return f"## Speed of {o.target}\n\n" + table(("what", "", "measured"), rows) if rows else ""
+    """What was measured in words. Nothing here is judged."""
+    rows = [(name, value) for name, value in o.numbers.items() if isinstance(value, str)]
+    return f"## {TITLES[o.section]} of {o.target}\n\n{table(('what', 'measured'), rows)}" if rows else ""
 
 
-PARTS: dict[str, tuple[Any, ...]] = {
-    "census": (interface,), "accuracy": (precision,), "leaks": (measured,), "speed": (measured,),
+TITLES = {"leaks": "Memory", "speed": "Speed"}
+PARTS: dict[str, Callable[[Outcome], str]] = {
+    "census": interface, "accuracy": precision, "leaks": measured, "speed": measured,
 }  # fmt: skip
-__all__ = ["Recorder", "verdict", "write"]

@@ -26,12 +26,13 @@ SECTIONS: dict[str, Section] = {
 }
 
 
-def main(section: str, place: str, budget: str) -> None:
-    """Runs a section; a budget of 0 seconds is none, any other makes it the quick form."""
+def main(section: str, place: str, budget: str, after: str, first: str) -> None:
+    """Runs the checks of a section after the first so many. A budget of 0 seconds is none, any other makes it
+    the quick form; first is "first" for a run that ends with the first failure."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     seconds = float(budget)
-    record = Recorder(out, seconds or None)
+    record = Recorder(out, seconds or None, int(after), first == "first")
     SECTIONS[section](record, place, seconds > 0)
 
 

@@ -1,0 +1,140 @@
+/*
+ * call.c - what x + y of 8 floats on the Metal device costs a C caller, and what the same sends cost the
+ * stand-in for Apple's libraries by itself. Calls are made in bursts that fit the command buffers that may
+ * be in flight, so that nobody waits for the GPU; the waits in between are not counted.
+ *
+ * usage: call LIBRARY, where LIBRARY stands for Apple's. Prints lines of `name nanoseconds`: medians.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "paddlemps.h"
+
+enum { ROUNDS = 101, BURST = 200, BATCH = 40 };
+
+/* The processor time of this thread: others may be busy. */
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void *x, const void *y) {
+  return (*(const double *)x > *(const double *)y) - (*(const double *)x < *(const double *)y);
+}
+
+static void report(const char *name, double *rounds) {
+  qsort(rounds, ROUNDS, sizeof *rounds, ascending);
+  printf("%s %.1f\n", name, rounds[ROUNDS / 2]);
+}
+
+static void check(pmps_error *error) {
+  if (!error) return;
+  fprintf(stderr, "%s\n", pmps_error_message(error));
+  exit(1);
+}
+
+static void ours(void) {
+  const pmps_place mps = {PMPS_MPS, 0};
+  const int64_t dims[1] = {8};
+  const float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  pmps_tensor *x = NULL;
+  check(pmps_tensor_from_host(&mps, PMPS_FLOAT32, 1, dims, values, &x));
+  const uint64_t handle = (uint64_t)(uintptr_t)x;
+  double rounds[ROUNDS];
+  for (int r = -2; r < ROUNDS; r++) {
+    uint64_t last = 0;
+    const double start = now();
+    for (int i = 0; i < BURST; i++) {
+      last = pmps_fast_binary(PMPS_OP_ADD, handle, handle, last);
+      if (!last) check(pmps_fast_error());
+    }
+    if (r >= 0) rounds[r] = (now() - start) / BURST;
+    pmps_fast_release(&last, 1);
+    check(pmps_device_synchronize(&mps));
+  }
+  report("ours", rounds);
+  pmps_tensor_free(x);
+}
+
+typedef void *id;
+typedef struct {
+  uint64_t width, height, depth;
+} size;
+
+static void *symbol(void *library, const char *name) {
+  void *found = dlsym(library, name);
+  if (!found) fprintf(stderr, "%s\n", dlerror()), exit(1);
+  return found;
+}
+
+#define SELECTOR(text) select(text)
+#define SEND(type, ...) ((id(*) type)send)(__VA_ARGS__)
+
+static const char shader[] =
+    "#include <metal_stdlib>\nusing namespace metal;\n"
+    "kernel void run(device float *out [[buffer(0)]], device const float *x [[buffer(1)]],\n"
+    "    device const float *y [[buffer(2)]], constant uint &n [[buffer(3)]], uint i [[thread_position_in_grid]]) {\n"
+    "    if (i < n) out[i] = x[i] + y[i];\n}\n";
+
+/* The sends of ours, without us. */
+static void theirs(const char *path) {
+  void *library = dlopen(path, RTLD_NOW);
+  if (!library) fprintf(stderr, "%s\n", dlerror()), exit(1);
+  void *send = symbol(library, "objc_msgSend");
+  const void *(*select)(const char *) = (const void *(*)(const char *))symbol(library, "sel_registerName");
+  id (*class)(const char *) = (id(*)(const char *))symbol(library, "objc_getClass");
+  void *(*push)(void) = (void *(*)(void))symbol(library, "objc_autoreleasePoolPush");
+  void (*pop)(void *) = (void (*)(void *))symbol(library, "objc_autoreleasePoolPop");
+  id (*device_of)(void) = (id(*)(void))symbol(library, "MTLCreateSystemDefaultDevice");
+  void *pool = push();
+  id device = device_of();
+  id source = SEND((id, const void *, const char *), class("NSString"), SELECTOR("stringWithUTF8String:"), shader);
+  id name = SEND((id, const void *, const char *), class("NSString"), SELECTOR("stringWithUTF8String:"), "run");
+  id compiled = SEND((id, const void *, id, id, id *), device, SELECTOR("newLibraryWithSource:options:error:"), source, NULL, NULL);
+  id function = SEND((id, const void *, id), compiled, SELECTOR("newFunctionWithName:"), name);
+  id pipeline = SEND((id, const void *, id, id *), device, SELECTOR("newComputePipelineStateWithFunction:error:"), function, NULL);
+  id buffer = SEND((id, const void *, uint64_t, uint64_t), device, SELECTOR("newBufferWithLength:options:"), 4096, 0);
+  id queue = SEND((id, const void *), device, SELECTOR("newCommandQueue"));
+  const void *set_pipeline = SELECTOR("setComputePipelineState:"), *set_buffer = SELECTOR("setBuffer:offset:atIndex:");
+  const void *set_bytes = SELECTOR("setBytes:length:atIndex:"), *dispatch = SELECTOR("dispatchThreads:threadsPerThreadgroup:");
+  const size one = {8, 1, 1};
+  double rounds[ROUNDS];
+  for (int r = -2; r < ROUNDS; r++) {
+    double spent = 0;
+    for (int batch = 0; batch < BURST / BATCH; batch++) {
+      void *inner = push();
+      id commands = SEND((id, const void *), queue, SELECTOR("commandBuffer"));
+      id encoder = SEND((id, const void *), commands, SELECTOR("computeCommandEncoder"));
+      SEND((id, const void *, id), encoder, set_pipeline, pipeline);
+      const double start = now();
+      for (uint32_t i = 0; i < BATCH; i++) {
+        const uint32_t n = 8;
+        void *scope = push();
+        for (uint64_t at = 0; at < 3; at++)
+          SEND((id, const void *, id, uint64_t, uint64_t), encoder, set_buffer, buffer, 256 * at, at);
+        SEND((id, const void *, const void *, uint64_t, uint64_t), encoder, set_bytes, &n, 4, 3);
+        SEND((id, const void *, size, size), encoder, dispatch, one, one);
+        pop(scope);
+      }
+      spent += now() - start;
+      SEND((id, const void *), encoder, SELECTOR("endEncoding"));
+      SEND((id, const void *), commands, SELECTOR("commit"));
+      SEND((id, const void *), commands, SELECTOR("waitUntilCompleted"));
+      pop(inner);
+    }
+    if (r >= 0) rounds[r] = spent / BURST;
+  }
+  report("theirs", rounds);
+  pop(pool);
+}
+
+int main(int count, char **arguments) {
+  if (count != 2) return fprintf(stderr, "usage: call LIBRARY\n"), 2;
+  ours();
+  theirs(arguments[1]);
+  return 0;
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
+)
+
+// table prints rows and remembers whether one is above its bar.
+type table struct{ missed bool }
+
+func (t *table) row(what string, value float64, bar float64) {
+	verdict := ""
+	if bar >= 0 {
+		verdict = fmt.Sprintf("%8g ok", bar)
+		if value > bar {
+			verdict, t.missed = fmt.Sprintf("%8g MISSED", bar), true
+		}
+	}
+	fmt.Printf("%-62s%10.4g%s\n", what, value, verdict)
+}
+
+func (t *table) note(what string, value float64) { t.row(what, value, -1) }
+
+// tally is what the stand-in and Go's runtime have counted.
+type tally struct {
+	sends, commits, compiles, buffers, copied, datas, graphs int64
+	crossings, mallocs                                       int64
+}
+
+// since runs work and answers what it took.
+func since(work func() error) (t tally, err error) {
+	numbers := map[string]*int64{
+		"sends": &t.sends, "commits": &t.commits, "compiles": &t.compiles, "buffers": &t.buffers,
+		"copied_bytes": &t.copied, "tensor_datas": &t.datas, "encoded_graphs": &t.graphs,
+	}
+	if err := fakemetal.Anew(); err != nil {
+		return t, err
+	}
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	crossings := goruntime.NumCgoCall()
+	if err := work(); err != nil {
+		return t, err
+	}
+	t.crossings = goruntime.NumCgoCall() - crossings
+	goruntime.ReadMemStats(&after)
+	t.mallocs = int64(after.Mallocs - before.Mallocs)
+	for what, n := range numbers {
+		if *n, err = fakemetal.Counted(what); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+func (m *machine) tensor(dims ...int64) (*runtime.Tensor, error) {
+	s, err := shape.Of(dims...)
+	if err != nil {
+		return nil, err
+	}
+	return m.rt.FromHost(m.gpu, dtype.Float32, s, make([]byte, 4*s.Numel()))
+}
+
+// counts is the table.
+func counts() error {
+	m, err := start(metal.PreferShaders)
+	if err != nil {
+		return err
+	}
+	t := &table{}
+	fmt.Printf("%-62s%10s%8s\n", "on "+m.gpu.Info().Name+", "+m.gpu.Info().System, "count", "bar")
+	for _, part := range []func(*machine, *table) error{elementwise, matrices, copies, waits} {
+		if err := part(&m, t); err != nil {
+			return err
+		}
+	}
+	if err := m.rt.Close(); err != nil {
+		return err
+	}
+	if err := fromC(t); err != nil {
+		return err
+	}
+	if t.missed {
+		return errMissed
+	}
+	return nil
+}
+
+// elementwise is x + y of 8 floats, warm: within one command buffer, and over many with all that belongs to
+// them.
+func elementwise(m *machine, t *table) error {
+	x, err := m.tensor(8)
+	if err != nil {
+		return err
+	}
+	defer m.rt.Free(x.Handle())
+	add := op.MustByName("add")
+	call := func(n int) error {
+		for range n {
+			y, err := m.rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
+			if err != nil {
+				return err
+			}
+			m.rt.Free(y.Handle())
+		}
+		return nil
+	}
+	if err := call(800); err != nil {
+		return err
+	}
+	if err := m.gpu.Synchronize(); err != nil {
+		return err
+	}
+	if err := call(1); err != nil { // opens the command buffer
+		return err
+	}
+	const few = 30
+	in, err := since(func() error { return call(few) })
+	if err != nil {
+		return err
+	}
+	t.row("x + y, 8 floats, warm: sends", float64(in.sends)/few, 8)
+	t.row("  crossings from Go to C", float64(in.crossings)/few, 1)
+	t.row("  Go allocations", float64(in.mallocs)/few, 0)
+	if err := m.gpu.Synchronize(); err != nil {
+		return err
+	}
+	const many = 8000
+	all, err := since(func() error {
+		if err := call(many); err != nil {
+			return err
+		}
+		return m.gpu.Synchronize()
+	})
+	if err != nil {
+		return err
+	}
+	t.note("  sends with commits, waits and completion", float64(all.sends)/many)
+	t.row("  commits for 40 calls", 40*float64(all.commits)/many, 1.01)
+	t.row("  compilations in 8000 calls", float64(all.compiles), 0)
+	t.row("  buffers made in 8000 calls", float64(all.buffers), 0)
+	t.row("  bytes copied in 8000 calls", float64(all.copied), 0)
+	t.note("  Go allocations with commits, waits and completion", float64(all.mallocs)/many)
+	return nil
+}
+
+// matrices is a warm product of two matrices of 64 by 64 through MPSGraph.
+func matrices(m *machine, t *table) error {
+	x, err := m.tensor(64, 64)
+	if err != nil {
+		return err
+	}
+	defer m.rt.Free(x.Handle())
+	row := op.MustByName("matmul")
+	at := make(op.Attrs, len(row.Attrs))
+	for i := range at {
+		at[i] = row.Attrs[i].Default
+	}
+	call := func(n int) error {
+		for range n {
+			ys, err := m.rt.Call(row, []runtime.Operand{{Tensor: x}, {Tensor: x}}, at, m.gpu, nil)
+			if err != nil {
+				return err
+			}
+			m.rt.Free(ys[0].Handle())
+		}
+		return m.gpu.Synchronize()
+	}
+	if err := call(100); err != nil {
+		return err
+	}
+	const many = 400
+	all, err := since(func() error { return call(many) })
+	if err != nil {
+		return err
+	}
+	if all.graphs != many {
+		return fmt.Errorf("%d of %d products went through MPSGraph", all.graphs, many)
+	}
+	t.note("matmul of 64 by 64 through MPSGraph, warm: sends", float64(all.sends)/many)
+	t.note("  MPSGraphTensorData made", float64(all.datas)/many)
+	t.row("  buffers made", float64(all.buffers)/many, 0)
+	t.row("  compilations", float64(all.compiles)/many, 0)
+	t.row("  bytes copied", float64(all.copied)/many, 0)
+	t.note("  Go allocations", float64(all.mallocs)/many)
+	return nil
+}
+
+// copies are those between the memory of the host program and the device.
+func copies(m *machine, t *table) error {
+	const n = 1 << 16
+	s, err := shape.Of(n)
+	if err != nil {
+		return err
+	}
+	counted := func(work func() error) (float64, error) {
+		before, _ := m.gpu.CopyCount()
+		gpu, err := since(work)
+		after, _ := m.gpu.CopyCount()
+		return float64(after-before) + float64(gpu.copied)/(4*n), err
+	}
+	memory := make([]byte, 4*n+1<<14)
+	memory = memory[-uintptr(unsafe.Pointer(&memory[0]))&(1<<14-1):][:4*n]
+	var x *runtime.Tensor
+	in, err := counted(func() (err error) { x, err = m.rt.FromHost(m.gpu, dtype.Float32, s, memory); return err })
+	if err != nil {
+		return err
+	}
+	t.row("to_tensor of 256 KiB: copies", in, 1)
+	out, err := counted(func() error { return x.Read(memory) })
+	if err != nil {
+		return err
+	}
+	t.row("numpy() of a finished tensor: copies", out, 1)
+	m.rt.Free(x.Handle())
+	var shared *runtime.Tensor
+	none, err := counted(func() error {
+		there, err := m.rt.Import(dtype.Float32, shape.Contiguous(s), unsafe.Pointer(&memory[0]), nil)
+		if err != nil {
+			return err
+		}
+		defer m.rt.Free(there.Handle())
+		shared, err = there.Share(m.gpu)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.row("to_tensor with zero_copy of a page-aligned array: copies", none, 0)
+	m.rt.Free(shared.Handle())
+	return nil
+}
+
+// waits is a wait for nothing.
+func waits(m *machine, t *table) error {
+	all, err := since(m.gpu.Synchronize)
+	if err != nil {
+		return err
+	}
+	t.row("synchronize of an idle device: sends", float64(all.sends), 0)
+	return nil
+}

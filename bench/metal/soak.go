@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
+)
+
+// soak runs operators of ever new shapes through MPSGraph, which compiles a graph for each, and prints what
+// is kept. What there is after a fifth of the time may not grow by more than a tenth.
+func soak(spell time.Duration) error {
+	m, err := start(metal.PreferGraphs)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%8s%10s%10s%12s%12s%12s%12s\n", "seconds", "shapes", "programs", "their MiB", "evictions", "objects", "RSS MiB")
+	var first, last [3]float64
+	begin, n := time.Now(), int64(0)
+	for next := spell / 5; next <= spell; next += spell / 5 {
+		for time.Since(begin) < next {
+			n++
+			if err := m.shape(n); err != nil {
+				return err
+			}
+		}
+		if err := m.gpu.Synchronize(); err != nil {
+			return err
+		}
+		p := m.gpu.Programs()
+		live, err := fakemetal.Counted("live_objects")
+		if err != nil {
+			return err
+		}
+		last = [3]float64{float64(p.Bytes) / (1 << 20), float64(live), resident()}
+		if first == [3]float64{} {
+			first = last
+		}
+		fmt.Printf("%8.0f%10d%10d%12.1f%12d%12d%12.0f\n", time.Since(begin).Seconds(), n, p.Entries, last[0], p.Evictions, live, last[2])
+	}
+	for i, what := range []string{"bytes of programs", "objects", "resident memory"} {
+		if last[i] > first[i]*1.1 {
+			return fmt.Errorf("%s grew from %.0f to %.0f", what, first[i], last[i])
+		}
+	}
+	return m.rt.Close()
+}
+
+// shape runs a softmax, a sum and an addition of a shape that was not there before.
+func (m *machine) shape(n int64) error {
+	x, err := m.tensor(1+n%7, 2+n/7)
+	if err != nil {
+		return err
+	}
+	made := []*runtime.Tensor{x}
+	defer func() {
+		for _, t := range made {
+			m.rt.Free(t.Handle())
+		}
+	}()
+	for _, name := range []string{"add", "maximum"} {
+		y, err := m.rt.Binary(op.MustByName(name), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
+		if err != nil {
+			return err
+		}
+		made = append(made, y)
+	}
+	row := op.MustByName("sum")
+	at := make(op.Attrs, len(row.Attrs))
+	for i := range at {
+		at[i] = row.Attrs[i].Default
+	}
+	sums, err := m.rt.Call(row, []runtime.Operand{{Tensor: x}}, at, m.gpu, nil)
+	made = append(made, sums...)
+	return err
+}
+
+// resident is the process's memory in MiB; 0 where the system does not say.
+func resident() float64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var pages, held float64
+	if _, err := fmt.Sscan(strings.TrimSpace(string(text)), &pages, &held); err != nil {
+		return 0
+	}
+	return held * float64(os.Getpagesize()) / (1 << 20)
+}

@@ -1,0 +1,6 @@
+#ifndef PMPS_DARWIN_SYS_PARAM_H
+#define PMPS_DARWIN_SYS_PARAM_H
+
+#define MAXPATHLEN 1024
+
+#endif
