@@ -1,10 +1,10 @@
 #!/bin/sh
 # Runs a program made for arm64 Macs:  sh tests/machorun/exec.sh PROGRAM [ARGUMENT...]
 #
-# Made for `go test -exec`. MACHORUN is the loader, by default build/machorun.
+# Made for `go test -exec`. MACHORUN is the loader, by default build/machorun/machorun.
 MACHORUN_LAUNCHER=$(cd "$(dirname "$0")" && pwd)/exec.sh
 export MACHORUN_LAUNCHER
-machorun=${MACHORUN:-${MACHORUN_LAUNCHER%/tests/*}/build/machorun}
+machorun=${MACHORUN:-${MACHORUN_LAUNCHER%/tests/*}/build/machorun/machorun}
 case $(uname -m) in
 aarch64) exec "$machorun" "$@" ;;
 *) exec qemu-aarch64 -L /usr/aarch64-linux-gnu "$machorun" "$@" ;;

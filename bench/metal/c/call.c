@@ -101,16 +101,21 @@ static void theirs(const char *path) {
   id queue = SEND((id, const void *), device, SELECTOR("newCommandQueue"));
   const void *set_pipeline = SELECTOR("setComputePipelineState:"), *set_buffer = SELECTOR("setBuffer:offset:atIndex:");
   const void *set_bytes = SELECTOR("setBytes:length:atIndex:"), *dispatch = SELECTOR("dispatchThreads:threadsPerThreadgroup:");
+  const void *command_buffer = SELECTOR("commandBuffer"), *compute_encoder = SELECTOR("computeCommandEncoder");
+  const void *end = SELECTOR("endEncoding"), *commit = SELECTOR("commit"), *wait = SELECTOR("waitUntilCompleted");
+  const void *signal = SELECTOR("encodeSignalEvent:value:");
+  id event = SEND((id, const void *), device, SELECTOR("newSharedEvent"));
+  uint64_t ticket = 0;
   const size one = {8, 1, 1};
   double rounds[ROUNDS];
   for (int r = -2; r < ROUNDS; r++) {
-    double spent = 0;
-    for (int batch = 0; batch < BURST / BATCH; batch++) {
-      void *inner = push();
-      id commands = SEND((id, const void *), queue, SELECTOR("commandBuffer"));
-      id encoder = SEND((id, const void *), commands, SELECTOR("computeCommandEncoder"));
+    id commands = NULL;
+    void *outer = push();
+    const double start = now();
+    for (uint64_t batch = 0; batch < BURST / BATCH; batch++) {
+      commands = SEND((id, const void *), queue, command_buffer);
+      id encoder = SEND((id, const void *), commands, compute_encoder);
       SEND((id, const void *, id), encoder, set_pipeline, pipeline);
-      const double start = now();
       for (uint32_t i = 0; i < BATCH; i++) {
         const uint32_t n = 8;
         void *scope = push();
@@ -120,12 +125,13 @@ static void theirs(const char *path) {
         SEND((id, const void *, size, size), encoder, dispatch, one, one);
         pop(scope);
       }
-      spent += now() - start;
-      SEND((id, const void *), encoder, SELECTOR("endEncoding"));
-      SEND((id, const void *), commands, SELECTOR("commit"));
-      SEND((id, const void *), commands, SELECTOR("waitUntilCompleted"));
-      pop(inner);
+      SEND((id, const void *), encoder, end);
+      SEND((id, const void *, id, uint64_t), commands, signal, event, ++ticket);
+      SEND((id, const void *), commands, commit);
     }
+    const double spent = now() - start;
+    SEND((id, const void *), commands, wait);
+    pop(outer);
     if (r >= 0) rounds[r] = spent / BURST;
   }
   report("theirs", rounds);

@@ -18,7 +18,7 @@ from typing import IO, Callable
 from .plan import Target
 from .recorder import Outcome
 
-PATIENCE = 120.0  # seconds without a word after which a process is taken for dead
+PATIENCE = 300.0  # seconds without a word after which a process is taken for dead
 CRASHES = 10  # processes that a section may lose before it is given up
 TAIL = 12  # lines of standard error that a crash is reported with
 
