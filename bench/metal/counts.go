@@ -207,6 +207,7 @@ func copies(m *machine, t *table) error {
 		after, _ := m.gpu.CopyCount()
 		return float64(after-before) + float64(gpu.copied)/(4*n), err
 	}
+	// SAFETY: only the address of memory, to find a page's beginning; the heap does not move it.
 	memory := make([]byte, 4*n+1<<14)
 	memory = memory[-uintptr(unsafe.Pointer(&memory[0]))&(1<<14-1):][:4*n]
 	var x *runtime.Tensor
@@ -223,6 +224,7 @@ func copies(m *machine, t *table) error {
 	m.rt.Free(x.Handle())
 	var shared *runtime.Tensor
 	none, err := counted(func() error {
+		// SAFETY: the memory outlives both tensors.
 		there, err := m.rt.Import(dtype.Float32, shape.Contiguous(s), unsafe.Pointer(&memory[0]), nil)
 		if err != nil {
 			return err

@@ -35,6 +35,7 @@ var layers = []struct {
 	{[]string{"internal/fakemetal"}, []string{"objc"}},
 	{[]string{"core/op/gen", "core/op/internal/...", "internal/..."}, []string{"core/..."}},
 	{[]string{"bench/alloc"}, []string{"alloc", "core/device"}},
+	{[]string{"bench/metal"}, []string{"core/...", "kernels/...", "place", "internal/..."}},
 	{[]string{"examples/...", "tests/..."}, nil},
 }
 

@@ -13,7 +13,7 @@ import (
 // core/runtime only carry addresses from the heaps of alloc to the kernels.
 var unsafeIn = []string{
 	"capi", "objc/...", "alloc", "kernels/...", "core/device", "core/runtime",
-	"internal/fakemetal",
+	"internal/fakemetal", "bench/metal",
 }
 
 // TestUnsafeStaysInItsPackages fails on an import of unsafe where addresses have no business.

@@ -1,6 +1,7 @@
 package metal_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -16,16 +17,19 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// TestEverNewShapes compiles graphs for ever new shapes, for two seconds, or with PADDLE_MPS_LONG=1 for five
-// minutes. The cache keeps its bounds, and what leaves it gives back its objects.
+// TestEverNewShapes compiles graphs for ever new shapes, for 20 seconds, or with PADDLE_MPS_LONG=1 for five
+// minutes. The cache keeps its bounds, what leaves it gives back its objects, and the process does not grow.
 func TestEverNewShapes(t *testing.T) {
 	const most = 16
 	w := newGraphWorld(t, most)
-	spell := 2 * time.Second
-	if os.Getenv("PADDLE_MPS_LONG") == "1" {
+	spell := 20 * time.Second
+	switch {
+	case os.Getenv("PADDLE_MPS_LONG") == "1":
 		spell = 5 * time.Minute
+	case testing.Short():
+		spell = time.Second
 	}
-	n, steady := int64(0), int64(0)
+	n, begin, grown := int64(0), int64(-1), 0.0
 	for end := time.Now().Add(spell); time.Now().Before(end); {
 		for range 2 * most {
 			n++
@@ -39,12 +43,13 @@ func TestEverNewShapes(t *testing.T) {
 		}
 		require.NoError(t, w.gpu.Synchronize())
 		w.gpu.EmptyCache()
-		if live := fakemetal.Count(t, "live_objects"); steady == 0 {
-			steady = live
-		} else {
-			require.LessOrEqual(t, live, steady)
+		if begin < 0 {
+			time.Sleep(100 * time.Millisecond)
+			begin, grown = fakemetal.Count(t, "live_objects"), resident(t)
 		}
 	}
+	require.LessOrEqual(t, left(t, begin), int64(0))
+	require.LessOrEqual(t, resident(t), grown*1.25+8, "MiB of memory")
 	found := w.gpu.Programs()
 	require.Equal(t, n, found.Misses, "each shape is new")
 	require.Equal(t, n, found.Evictions+found.Cleared)
@@ -70,4 +75,16 @@ func newGraphWorld(t *testing.T, most int64) *world {
 	})
 	fakemetal.Reset(t)
 	return w
+}
+
+// resident is the memory of the process in MiB.
+func resident(t *testing.T) float64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skipf("the system does not say how much memory a process has: %v", err)
+	}
+	var pages, held float64
+	_, err = fmt.Sscan(string(text), &pages, &held)
+	require.NoError(t, err)
+	return held * float64(os.Getpagesize()) / (1 << 20)
 }

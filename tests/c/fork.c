@@ -110,6 +110,8 @@ static void shader_calls(void) {
   pmps_kernel_free(kernel);
   pmps_library_free(library);
   FORKED(pmps_device_get_metal(NULL, &object));
+  char *census = NULL;
+  FORKED(pmps_device_census(NULL, &census));
   FORKED(pmps_stream_get_metal(stream, &object));
   FORKED(pmps_tensor_get_metal(tensor, &object, &offset));
   FORKED(pmps_capture_get_state(NULL, &enabled, &capturing));

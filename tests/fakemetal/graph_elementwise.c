@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "defect.h"
 #include "graph.h"
 
 typedef double (*real_function)(const double *x);
@@ -290,6 +291,7 @@ static void compute_select(const node *n, const value *in, value *out) {
   for (int64_t i = 0; i < out->count; i++) {
     reader_get(&r, i, x);
     out->cells[i] = x[0].whole ? x[1] : x[2];
+    if (planted(SELECT_NAN) && type_is_real(out->form.type) && isnan(out->cells[i].real)) out->cells[i] = x[0].whole ? x[2] : x[1];
   }
 }
 

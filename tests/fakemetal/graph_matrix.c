@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "defect.h"
 #include "graph.h"
 
 /* Every fifth dimension has crashed some system. */
@@ -44,7 +45,9 @@ static void infer_product(node *n) {
 }
 
 static double dot(const cell *x, const cell *y, int64_t step, int64_t count) {
+  enum { LONG = 4096, TILE = 256 };
   double total = 0;
+  if (planted(MATMUL_LONG_K) && count >= LONG) count = count / TILE * TILE;
   for (int64_t k = 0; k < count; k++) {
     total += x[k].real * y[k * step].real;
     if (worst_case()) total = (float)total;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "defect.h"
 #include "graph.h"
 
 typedef struct {
@@ -63,6 +64,8 @@ static double spacing(const type_row *r, double v) {
 static double round_real(const type_row *r, double v) {
   if (!isfinite(v)) return isnan(v) ? NAN : v;
   if (v == 0) return v;
+  if (planted(SMALL_FLUSHED) && r->type == FLOAT32 && fabs(v) < 0x1p-100) return 0;
+  if (planted(BFLOAT16_TRUNCATED) && r->type == BFLOAT16) return trunc(v / spacing(r, v)) * spacing(r, v);
   double step = spacing(r, v), rounded = (worst_case() && r->type == FLOAT16 ? round(v / step) : nearbyint(v / step)) * step;
   if (fabs(rounded) > r->most) return copysign(INFINITY, v);
   return worst_case() && r->type == FLOAT32 && fabs(rounded) < FLT_MIN ? 0 : rounded;
@@ -77,6 +80,7 @@ static int64_t wrap(uint32_t type, int64_t v) {
   case UINT16: return (uint16_t)v;
   case UINT32: return (uint32_t)v;
   case BOOL8: return v != 0;
+  case INT64: return planted(INT64_TRUNCATED) ? (int32_t)v : v;
   default: return v;
   }
 }

@@ -260,18 +260,22 @@ static char *prepare(const shader_library *l, char **error) {
 
 char *shader_preprocess(const shader_library *library, const char *source, char **error) {
   if (!have_tools(error)) return NULL;
-  char *in = shader_format("%s/source.%u.%p", tools.folder, (unsigned)getpid(), (void *)library);
-  char *out = shader_format("%s.i", in), version[32], *text = NULL;
-  command c = {0};
-  add(&c, tools.compiler);
-  const char *const arguments[] = {"-E", "-x", "c++", "-std=c++17", "-nostdinc++", "-isystem", SHADER_FOLDER "/include"};
-  for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) add(&c, arguments[i]);
-  mode(&c, library, version);
-  if (write_all(in, source) && !(*error = run_compiler(&c, in, out))) text = read_all(out);
-  unlink(in);
-  unlink(out);
-  free(in);
-  free(out);
+  uint64_t h = hash(tools.headers ^ library->language ^ (uint64_t)library->fast << 40, source);
+  char *kept = shader_format("%s/%016llx.i", tools.folder, (unsigned long long)h), *text = read_all(kept);
+  if (!text) {
+    char *in = shader_format("%s.%u.%p", kept, (unsigned)getpid(), (void *)library), *out = shader_format("%s.i", in), version[32];
+    command c = {0};
+    add(&c, tools.compiler);
+    const char *const arguments[] = {"-E", "-x", "c++", "-std=c++17", "-nostdinc++", "-isystem", SHADER_FOLDER "/include"};
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) add(&c, arguments[i]);
+    mode(&c, library, version);
+    if (write_all(in, source) && !(*error = run_compiler(&c, in, out)) && rename(out, kept) == 0) text = read_all(kept);
+    unlink(in);
+    unlink(out);
+    free(in);
+    free(out);
+  }
+  free(kept);
   return text;
 }
 

@@ -39,31 +39,33 @@ static uint64_t our_clock_gettime_nsec_np(int clock) { return nanoseconds(linux_
 
 typedef struct {
   const char *name;
-  int group, number; /* of the older way to ask; 0 for none */
+  int path[2]; /* the older way to ask; those that have none get one of ours */
   int64_t value;
   const char *text; /* NULL: a number of size bytes */
   size_t size;
 } fact;
 
+enum { KERNEL = 1, HARDWARE = 6, OURS_ONLY = 1000, NAME_TO_PATH = 3 };
+
 static fact facts[] = {
-    {"hw.ncpu", 6, 3, 0, NULL, 4},
-    {"hw.pagesize", 6, 7, DARWIN_PAGE, NULL, 4},
-    {"hw.memsize", 6, 24, 0, NULL, 8},
-    {"hw.logicalcpu", 0, 0, 0, NULL, 4},
-    {"hw.physicalcpu", 0, 0, 0, NULL, 4},
-    {"hw.optional.arm64", 0, 0, 1, NULL, 4},
-    {"hw.optional.armv8_1_atomics", 0, 0, 1, NULL, 4},
-    {"hw.optional.armv8_crc32", 0, 0, 1, NULL, 4},
-    {"hw.optional.arm.FEAT_SHA512", 0, 0, 1, NULL, 4},
-    {"hw.optional.armv8_2_sha512", 0, 0, 1, NULL, 4},
-    {"sysctl.proc_translated", 0, 0, 0, NULL, 4},
-    {"hw.model", 6, 2, 0, "machorun", 0},
-    {"machdep.cpu.brand_string", 0, 0, 0, "Apple M1 (machorun)", 0},
-    {"kern.ostype", 1, 1, 0, "Darwin", 0},
-    {"kern.osrelease", 1, 2, 0, "22.6.0", 0},
-    {"kern.osversion", 1, 65, 0, "22G120", 0},
-    {"kern.osproductversion", 0, 0, 0, "13.6", 0},
-    {"kern.hostname", 1, 10, 0, "machorun", 0},
+    {"hw.ncpu", {HARDWARE, 3}, 0, NULL, 4},
+    {"hw.pagesize", {HARDWARE, 7}, DARWIN_PAGE, NULL, 4},
+    {"hw.memsize", {HARDWARE, 24}, 0, NULL, 8},
+    {"hw.logicalcpu", {OURS_ONLY, 0}, 0, NULL, 4},
+    {"hw.physicalcpu", {OURS_ONLY, 1}, 0, NULL, 4},
+    {"hw.optional.arm64", {OURS_ONLY, 2}, 1, NULL, 4},
+    {"hw.optional.armv8_1_atomics", {OURS_ONLY, 3}, 1, NULL, 4},
+    {"hw.optional.armv8_crc32", {OURS_ONLY, 4}, 1, NULL, 4},
+    {"hw.optional.arm.FEAT_SHA512", {OURS_ONLY, 5}, 1, NULL, 4},
+    {"hw.optional.armv8_2_sha512", {OURS_ONLY, 6}, 1, NULL, 4},
+    {"sysctl.proc_translated", {OURS_ONLY, 7}, 0, NULL, 4},
+    {"machdep.cpu.brand_string", {OURS_ONLY, 8}, 0, "Apple M1 (machorun)", 0},
+    {"kern.osproductversion", {OURS_ONLY, 9}, 0, "13.6", 0},
+    {"hw.model", {HARDWARE, 2}, 0, "machorun", 0},
+    {"kern.ostype", {KERNEL, 1}, 0, "Darwin", 0},
+    {"kern.osrelease", {KERNEL, 2}, 0, "22.6.0", 0},
+    {"kern.osversion", {KERNEL, 65}, 0, "22G120", 0},
+    {"kern.hostname", {KERNEL, 10}, 0, "machorun", 0},
 };
 
 enum { FACTS = sizeof facts / sizeof *facts };
@@ -74,27 +76,38 @@ __attribute__((constructor)) static void count_machine(void) {
   facts[2].value = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 }
 
-static int answer(const fact *f, void *out, size_t *size) {
-  const void *from = f->text ? (const void *)f->text : &f->value;
-  size_t length = f->text ? strlen(f->text) + 1 : f->size;
+static const fact *find_fact(const char *name, size_t length) {
+  for (int i = 0; i < FACTS; i++)
+    if (strlen(facts[i].name) == length && memcmp(facts[i].name, name, length) == 0) return &facts[i];
+  return NULL;
+}
+
+static int answer(const void *from, size_t length, void *out, size_t *size) {
   if (out && *size < length) return errno = ENOMEM, -1;
   if (out) memcpy(out, from, length);
   *size = length;
   return 0;
 }
 
-static int our_sysctl(const int *path, unsigned depth, void *out, size_t *size, void *new, size_t new_size) {
-  (void)new, (void)new_size;
+static int answer_fact(const fact *f, void *out, size_t *size) {
+  if (!f) return errno = ENOENT, -1;
+  return f->text ? answer(f->text, strlen(f->text) + 1, out, size) : answer(&f->value, f->size, out, size);
+}
+
+/* our_sysctl also knows the path that turns a name into a path. */
+static int our_sysctl(const int *path, unsigned depth, void *out, size_t *size, const char *new, size_t new_size) {
+  if (depth == 2 && path[0] == 0 && path[1] == NAME_TO_PATH) {
+    const fact *f = find_fact(new, new_size);
+    return f ? answer(f->path, sizeof f->path, out, size) : (errno = ENOENT, -1);
+  }
   for (int i = 0; i < FACTS && depth == 2; i++)
-    if (facts[i].group && facts[i].group == path[0] && facts[i].number == path[1]) return answer(&facts[i], out, size);
+    if (memcmp(facts[i].path, path, sizeof facts[i].path) == 0) return answer_fact(&facts[i], out, size);
   return errno = ENOENT, -1;
 }
 
 static int our_sysctlbyname(const char *name, void *out, size_t *size, void *new, size_t new_size) {
   (void)new, (void)new_size;
-  for (int i = 0; i < FACTS; i++)
-    if (strcmp(facts[i].name, name) == 0) return answer(&facts[i], out, size);
-  return errno = ENOENT, -1;
+  return answer_fact(find_fact(name, strlen(name)), out, size);
 }
 
 static long our_sysconf(int what) {
