@@ -29,12 +29,12 @@ func TestReadConfig(t *testing.T) {
 		env  []string
 		want func(*config)
 	}{
-		"nothing":         {nil, func(*config) {}},
-		"device":          {[]string{"PADDLE_MPS_DEVICE", "host"}, func(c *config) { c.device = "host" }},
-		"metal":           {[]string{"PADDLE_MPS_DEVICE", "metal"}, func(c *config) { c.device = "metal" }},
-		"library":         {[]string{"PADDLE_MPS_METAL_LIBRARY", "/lib/x.so"}, func(c *config) { c.metal.Library = "/lib/x.so" }},
-		"shaders first":   {[]string{"PADDLE_MPS_PREFER", "msl"}, func(*config) {}},
-		"graphs first":    {[]string{"PADDLE_MPS_PREFER", "mpsgraph"}, func(c *config) { c.metal.Prefer = metal.PreferGraphs }},
+		"nothing":       {nil, func(*config) {}},
+		"device":        {[]string{"PADDLE_MPS_DEVICE", "host"}, func(c *config) { c.device = "host" }},
+		"metal":         {[]string{"PADDLE_MPS_DEVICE", "metal"}, func(c *config) { c.device = "metal" }},
+		"library":       {[]string{"PADDLE_MPS_METAL_LIBRARY", "/lib/x.so"}, func(c *config) { c.metal.Library = "/lib/x.so" }},
+		"shaders first": {[]string{"PADDLE_MPS_PREFER", "msl"}, func(*config) {}},
+		"graphs first":  {[]string{"PADDLE_MPS_PREFER", "mpsgraph"}, func(c *config) { c.metal.Prefer = metal.PreferGraphs }},
 		"left to the CPU": {[]string{"PADDLE_MPS_CPU_OPS", "matmul, exp,"}, func(c *config) {
 			c.metal.Leave = []op.ID{op.MustByName("matmul").ID, op.MustByName("exp").ID}
 		}},

@@ -14,7 +14,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
-	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
 )
 
@@ -76,33 +75,6 @@ func put(at []byte, d dtype.DType, v float64) {
 	}
 }
 
-// bytesAt is the elements of an operand in row-major order.
-func bytesAt(o *device.Operand) (all []byte) {
-	for i := range o.Dims[0] {
-		for j := range o.Dims[1] {
-			at := unsafe.Add(o.Addr, (i*o.Strides[0]+j*o.Strides[1])*o.DType.Size())
-			all = append(all, unsafe.Slice((*byte)(at), o.DType.Size())...)
-		}
-	}
-	return all
-}
-
-// onHost runs the same call on the host device and answers its output.
-func onHost(t *testing.T, g *graph.Graph, c device.Call) ([]byte, error) {
-	d := host.New(host.Config{Threads: 1})
-	p, err := d.Compile(g)
-	require.NoError(t, err)
-	s, err := d.NewStream()
-	require.NoError(t, err)
-	o := newOwner()
-	c.Owner = o
-	memory := make([]byte, 24*8)
-	c.Out = []device.Operand{c.Out[0]}
-	c.Out[0].Addr, c.Out[0].Heap, c.Out[0].Layout = unsafe.Pointer(&memory[0]), nil, shape.Contiguous(c.Out[0].Shape)
-	s.Run(p, &c)
-	return memory[:24*c.Out[0].DType.Size()], <-o.ended
-}
-
 // single is a call of any operator as a graph.
 func single(row *op.Row, c *device.Call) *graph.Graph {
 	c.Op = row.ID
@@ -140,15 +112,15 @@ func TestElementwiseLayouts(t *testing.T) {
 							c.In = append(c.In, r.lying(from, names[(j+n*(i+1))%len(names)], n+1))
 						}
 						g := single(row, c)
-						want, err := onHost(t, g, *c)
-						require.NoError(t, err)
+						want := byHost(t, row, *c)
+						require.NoError(t, want.err)
 						o := newOwner()
 						c.Owner = o
 						p, err := r.Compile(g)
 						require.NoError(t, err)
 						r.stream.Sync(r.stream.Run(p, c))
 						require.NoError(t, <-o.ended)
-						require.Equal(t, want, bytesAt(&c.Out[0]))
+						require.Equal(t, want.bytes, contents(&c.Out[0]))
 						require.NoError(t, p.Close())
 					})
 				}

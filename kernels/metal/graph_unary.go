@@ -124,8 +124,14 @@ func logOf1And(b *builder, in []tensor) tensor {
 	return b.choose(plain, x, mended)
 }
 
+// silu is x * sigmoid(x); where the sigmoid would be subnormal and the product is not, it is exp(x), brought
+// down at the end as in gelu.
 func silu(b *builder, in []tensor) tensor {
-	return b.times(in[0], b.unary(mpsgraph.Sigmoid, in[0]))
+	x := in[0]
+	far := b.compare(mpsgraph.LessThan, x, b.real(-farOut))
+	e := b.unary(mpsgraph.Exponent, b.plus(x, b.real(farOut)))
+	tail := b.times(b.times(x, e), b.real(downFrom))
+	return b.choose(far, tail, b.times(x, b.unary(mpsgraph.Sigmoid, x)))
 }
 
 // attr is an attribute of the call, as a number of its graph.

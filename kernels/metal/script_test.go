@@ -61,9 +61,6 @@ func left(t *testing.T, before int64) (more int64) {
 // fail without an error, if the result is right: memory, because the allocator gives back what is idle and
 // asks again, and command buffers, because some have only events in them.
 func TestEveryFailureOfAProgram(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	fakemetal.Library(t)
 	for name, prefer := range map[string]metal.Prefer{"shaders": metal.PreferShaders, "graphs": metal.PreferGraphs} {
 		t.Run(name, func(t *testing.T) {

@@ -1,13 +1,35 @@
 #!/bin/sh
-# Builds the loader:  sh tests/machorun/build.sh [OUTPUT]
+# Builds the loader and what it runs:  sh tests/machorun/build.sh [LIBRARY]
 #
-# OUTPUT is build/machorun/machorun by default, a program for Linux on arm64. CC is its compiler, by default Debian's
-# cross compiler.
+# LIBRARY was built for Macs, by default build/darwin-arm64/libpaddlemps.dylib. Everything goes to
+# build/machorun: the loader itself, for Linux on arm64; and for Darwin, beside a copy of the library, the
+# double of Apple's libraries, the C tests and examples, the program of failures and the server. CROSS_CC is the
+# compiler for Linux on arm64, DARWIN_CC that for Darwin.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-output=${1:-$root/build/machorun/machorun}
+library=${1:-$root/build/darwin-arm64/libpaddlemps.dylib}
+out=$root/build/machorun
+darwin_cc=${DARWIN_CC:-$root/capi/darwin/cc}
+mkdir -p "$out"
+
 cd "$root/tests/machorun"
-mkdir -p "$(dirname "$output")"
-"${CC:-aarch64-linux-gnu-gcc}" -std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -Wno-cast-function-type \
-    ./*.c ./*.S -ldl -lm -lpthread -o "$output.$$"
-mv "$output.$$" "$output"
+"${CROSS_CC:-aarch64-linux-gnu-gcc}" -std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -Wno-cast-function-type \
+    ./*.c ./*.S -ldl -lm -lpthread -o "$out/machorun"
+cp "$library" "$out/libpaddlemps.dylib"
+CC=$darwin_cc sh ../fakemetal/build.sh "$out/libfakemetal.dylib"
+
+# program NAME FILE...: a program of Darwin's that finds the library beside itself.
+program() {
+    name=$1
+    shift
+    "$darwin_cc" -std=c11 -O1 -Wall -Wextra -pedantic -Werror "-I$root/include" "$@" "-L$out" -lpaddlemps \
+        -Wl,-rpath,@executable_path -o "$out/$name"
+}
+
+c=$root/tests/c
+program server test/server.c
+program faults test/faults.c "$c/check.c"
+program suite "$c/suite.c" "$c/check.c" "$c/errors.c" "$c/devices.c" "$c/streams.c" "$c/tensors.c" "$c/dlpack.c" \
+    "$c/operators.c" "$c/fast.c" "$c/handles.c"
+for name in fork threads start shaders; do program $name "$c/$name.c" "$c/check.c"; done
+for example in "$root"/examples/c/*.c; do program "example-$(basename "$example" .c)" "$example"; done

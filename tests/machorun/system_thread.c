@@ -138,9 +138,11 @@ static int our_pthread_threadid_np(pthread_t thread, uint64_t *id) {
 static int our_pthread_setname_np(const char *name) { return pthread_setname_np(pthread_self(), name); }
 static int our_pthread_main_np(void) { return getpid() == (pid_t)syscall(SYS_gettid); }
 
+/* Go's runtime asks for thread 0 when the one that it means has just gone. */
 static int our_pthread_kill(pthread_t thread, int signal) {
   int known = linux_signal(signal);
-  return signal != 0 && known == 0 ? EINVAL : pthread_kill(thread, known);
+  if (signal != 0 && known == 0) return EINVAL;
+  return thread ? pthread_kill(thread, known) : ESRCH;
 }
 
 /* ---- Keys. Go's runtime finds the slot of a key of its own by looking for a value at the thread register,

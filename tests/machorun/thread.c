@@ -18,9 +18,13 @@ static uint64_t image_count;
 static _Thread_local uint8_t *blocks[MOST_IMAGES];
 static pthread_key_t ended;
 
+/* What destructors of other keys still use afterwards is made anew, and freed in the next round. */
 static void free_blocks(void *unused) {
   (void)unused;
-  for (uint64_t i = 0; i < image_count; i++) free(blocks[i]);
+  for (uint64_t i = 0; i < image_count; i++) {
+    free(blocks[i]);
+    blocks[i] = NULL;
+  }
 }
 
 static uint8_t *make_block(const image *m) {

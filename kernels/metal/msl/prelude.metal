@@ -105,6 +105,11 @@ inline float logistic(float x) {
     return x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
+// x * logistic(x); where the logistic would be subnormal and the product is not, the power is taken apart.
+inline float silu(float x) {
+    return x < -60 ? x * exp(x + 60) * 8.75651076e-27f : x * logistic(x);
+}
+
 // x times the normal distribution up to x; |x| / sqrt(2) is in two parts.
 inline float gelu(float x) {
     float size = fabs(x), z = size * 0.707106769f;

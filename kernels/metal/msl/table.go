@@ -71,7 +71,7 @@ var table = map[string]row{
 	"isfinite":   {"isfinite(x)", "true", "", false, nil},
 	"relu":       {"x > 0 ? x : 0.0f", "x > 0 ? x : T(0)", "", false, nil},
 	"sigmoid":    float("logistic(x)"),
-	"silu":       float("x * logistic(x)"),
+	"silu":       float("silu(x)"),
 
 	"gelu":       {"a != 0 ? gelu_by_tanh(x) : gelu(x)", "", "", false, []string{"approximate"}},
 	"softplus":   {"softplus(x, a, b)", "", "", false, []string{"beta", "threshold"}},

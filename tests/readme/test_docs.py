@@ -1,0 +1,110 @@
+"""docs/ keeps its word: its programs run, its links lead somewhere, its tables are complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from documents import DEVICES, LINK, PAGES, ROOT, anchors, blocks, kept, output, prose, tables, text
+
+from paddle_mps._library import find
+
+ELSEWHERE = sorted(p.name for p in ROOT.glob("*.md"))
+METAL_ONLY = {"docs/shaders.md"}
+STRICT = f"-Wall -Wextra -pedantic -Wshadow -Wconversion -Werror -I{ROOT / 'include'}".split()
+COMPILERS = {"c": [os.environ.get("CC", "cc"), "-std=c99"], "cpp": [os.environ.get("CXX", "c++"), "-std=c++17"]}
+
+
+def pages(*languages: str) -> list[object]:
+    """Pages that have programs in one of the languages, each with every device that it is for."""
+    return [
+        pytest.param(page, device, id=f"{page}-{device}")
+        for page in PAGES
+        if blocks(page, *languages)
+        for device in DEVICES
+        if device == "metal" or page not in METAL_ONLY
+    ]
+
+
+@pytest.mark.parametrize(("page", "device"), pages("python"))
+def test_python_runs(page: str, device: str, tmp_path: pathlib.Path) -> None:
+    """The blocks of a page are one program; what shell commands call program.py is that program."""
+    program = "".join(blocks(page, "python"))
+    kept(program, output([sys.executable, "-c", program], tmp_path, device))
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    for command in blocks(page, "sh"):
+        if "program.py" in command:
+            output(["sh", "-euc", command], tmp_path, device, PADDLE_MPS_FALLBACK="1")
+
+
+@pytest.mark.parametrize("language", COMPILERS)
+@pytest.mark.parametrize(("page", "device"), pages(*COMPILERS))
+def test_c_runs(page: str, device: str, language: str, tmp_path: pathlib.Path) -> None:
+    library = pathlib.Path(find())
+    for block in blocks(page, language):
+        source = tmp_path / f"program.{language}"
+        source.write_text(block, encoding="utf-8")
+        link = [f"-L{library.parent}", "-lpaddlemps", f"-Wl,-rpath,{library.parent}", "-o", str(tmp_path / "program")]
+        subprocess.run([*COMPILERS[language], *STRICT, str(source), *link], check=True)
+        kept(block, output([str(tmp_path / "program")], tmp_path, device))
+
+
+def test_every_block_is_one_that_is_tried() -> None:
+    """In no page is there a program in a language that no test knows."""
+    for page in PAGES:
+        known = blocks(page, "python", "sh", "c", "cpp", "json", "cmake")
+        assert blocks(page) == known, page
+        for block in blocks(page, "json"):
+            json.loads(block)
+        for block in blocks(page, "sh"):
+            subprocess.run(["sh", "-n"], input=block, text=True, check=True)
+        for block in blocks(page, "cmake"):  # what tests/package builds the examples with
+            assert block.splitlines()[0] in text("examples/CMakeLists.txt")
+
+
+@pytest.mark.parametrize("document", [*ELSEWHERE, *PAGES])
+def test_links_lead_somewhere(document: str) -> None:
+    for link in LINK.findall(prose(document)):
+        file, _, anchor = link.partition("#")
+        target = (ROOT / document).parent / file if file else ROOT / document
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(os.path.relpath(target, ROOT)), link
+
+
+def test_every_page_is_found_from_the_guide() -> None:
+    linked = {f"docs/{link.partition('#')[0]}" for link in LINK.findall(prose("docs/guide.md"))}
+    assert set(PAGES) <= linked | {"docs/guide.md"}
+
+
+def code(cell: str) -> list[str]:
+    """What stands between backquotes."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def read_variables(pattern: str, *folders: str) -> set[str]:
+    """The environment variables that stand, as whole strings, in sources that are not tests."""
+    found: set[str] = set()
+    for path in (p for folder in folders for p in (ROOT / folder).rglob("*.*")):
+        if path.suffix in (".go", ".py", ".c", ".h") and not path.name.endswith("_test.go"):
+            found |= set(re.findall(f'"({pattern})"', path.read_text(encoding="utf-8")))
+    return found
+
+
+def test_environment_is_complete() -> None:
+    library, _, stand_in = tables("docs/environment.md")
+    shipped = ("alloc", "capi", "cmd", "core", "kernels", "objc", "place", "python/paddle_mps")
+    named = {row[0].strip("`") for row in library}
+    assert named == read_variables(r"(?:PADDLE_MPS|MPS|TRITON_MPS)_[A-Z_]+", *shipped)
+    assert {row[0].strip("`") for row in stand_in} == read_variables(r"FAKEMETAL_[A-Z_]+", "tests/fakemetal")
+
+
+def test_every_variable_named_anywhere_is_on_its_page() -> None:
+    known = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", text("docs/environment.md")))
+    for document in [*ELSEWHERE, *PAGES]:
+        used = re.findall(r"\b(?:PADDLE_MPS|MPS|FAKEMETAL|MTL)_[A-Z_]+\b(?!\*)", text(document))
+        assert set(used) <= known, document

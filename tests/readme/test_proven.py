@@ -1,0 +1,62 @@
+"""docs/proven.md: every row says what to run, and that exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+import pytest
+from documents import LINK, ROOT, tables, text
+
+ROWS = [row for table in tables("docs/proven.md") for row in table]
+BUILD = text("build.sh")
+
+
+def commands(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def exists(command: str) -> bool:
+    """Whether a command names what is there: a command of build.sh, a test, a script, a module."""
+    first, *rest = re.sub(r"^\S*/bin/", "", command).split()
+    if first == "./build.sh":
+        return all(re.search(rf"^ +(.* )?{word}( .*)?\)", BUILD, re.MULTILINE) for word in rest)
+    if first == "go":
+        folder, wanted = ROOT / rest[1], rest[3] if "-run" in rest else "Test"
+        return any(f"func {wanted}" in p.read_text(encoding="utf-8") for p in folder.glob("*_test.go"))
+    if first == "sh":
+        return (ROOT / rest[0]).is_file()
+    if rest[:2] == ["-m", "pytest"]:
+        return (ROOT / rest[2]).exists()
+    if rest[:1] == ["-m"]:
+        return importlib.util.find_spec(rest[1]) is not None
+    return first in ("arch", "xattr")  # of macOS
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
+def test_row_names_what_proves_it(row: list[str]) -> None:
+    cell = row[-1]
+    for name in re.findall(r"(?:parts? |and )`([\w-]+)`", cell):
+        assert f"part {name} " in BUILD, name
+        cell = cell.replace(f"`{name}`", "a part")
+    assert commands(cell) or LINK.findall(cell) or "a part" in cell
+    for command in commands(cell):
+        assert exists(command), command
+
+
+def test_commands_that_do_not_exist_are_seen() -> None:
+    for wrong in (
+        "./build.sh tset",
+        "./build.sh test everything",
+        "go test ./objc -run TestNothing",
+        "sh tests/nothing.sh",
+        ".venv/bin/python -m pytest tests/nothing",
+        "python -m paddle_mps.nothing",
+        "make",
+    ):
+        assert not exists(wrong), wrong
+
+
+def test_every_workflow_has_a_row() -> None:
+    linked = {link.rpartition("/")[2] for row in ROWS for link in LINK.findall(row[-1])}
+    assert linked == {p.name for p in (ROOT / ".github" / "workflows").glob("*.yml")}
