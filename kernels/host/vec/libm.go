@@ -77,7 +77,16 @@ func tan(x float64) float64 {
 	}
 	r, k := quadrant(x)
 	if k&1 == 1 {
-		return -1 / math.Tan(r)
+		return -1 / tanNear0(r)
+	}
+	return tanNear0(r)
+}
+
+// tanNear0 is tan where it is not yet clear that the cubic term counts: Go drops it below 1e-7, where it is
+// 15 units in the last place.
+func tanNear0(r float64) float64 {
+	if math.Abs(r) < 1e-6 {
+		return r + r*r*r/3
 	}
 	return math.Tan(r)
 }

@@ -22,9 +22,9 @@ var scalars = [unaryCount]func(float64) float64{
 	Sinh:       math.Sinh,
 	Cosh:       math.Cosh,
 	Erf:        math.Erf,
-	Sigmoid:    func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+	Sigmoid:    sigmoid,
 	Relu:       relu,
-	Silu:       func(x float64) float64 { return x / (1 + math.Exp(-x)) },
+	Silu:       func(x float64) float64 { return x * sigmoid(x) },
 	Gelu:       func(x float64) float64 { return x * (math.Erfc(-x*(1/math.Sqrt2)) / 2) },
 	GeluTanh:   geluTanh,
 	Floor:      math.Floor,
@@ -32,6 +32,15 @@ var scalars = [unaryCount]func(float64) float64{
 	Round:      math.RoundToEven,
 	Trunc:      math.Trunc,
 	Sign:       sign,
+}
+
+// sigmoid never takes the exponential of a large number, whose reciprocal would be zero too early.
+func sigmoid(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
 }
 
 func relu(x float64) float64 {
