@@ -18,6 +18,8 @@ usage: ./build.sh COMMAND
   test long       the same with PADDLE_MPS_LONG=1: an hour of fuzzing the C interface, 30 s of every
                   other fuzz target, ten million operations instead of three
   test peers      compare with the real PaddlePaddle, installed into .venv-peers
+  test darwin     run the library built for macOS, and the tests in Go built for it, on Linux: see
+                  tests/machorun/main.c
   lib             python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
   tool            build/paddle-mps, the command-line tool
   wheel           dist/paddle_mps-*.whl with the library inside
@@ -37,6 +39,7 @@ EOF
 # Pinned tools that are Go programs; the Python ones are pinned in pyproject.toml.
 gofumpt=mvdan.cc/gofumpt@v0.12.0
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2 # 2026.2.2
+actionlint=github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -72,6 +75,14 @@ need_cc() {
 need_clang() {
     if command -v "ld64.lld${LLVM:+-$LLVM}" >/dev/null || command -v ld64.lld-14 >/dev/null; then return; fi
     debian clang lld || missing 'clang or lld' 'apt-get install clang lld' ''
+}
+
+# need_emulator: what tests/machorun calls. On Debian as root it is installed.
+need_emulator() {
+    [ "$(uname -s)" = Linux ] || { echo 'build.sh: test darwin is for Linux; on a Mac the other tests run as they are' >&2 && exit 1; }
+    if command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null; then return; fi
+    debian gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user || missing 'a C++ compiler for arm64, or its emulator,' \
+        'apt-get install gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user' ''
 }
 
 # debian PACKAGE...: installs packages, as root on Debian; fails elsewhere.
@@ -321,7 +332,7 @@ run_tests() {
     part c lines sh tests/c/run.sh
     part fakemetal lines sh tests/fakemetal/run.sh
     part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
-    part python junit py_test python tests --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
+    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part conformance-cpu junit py_test conformance-cpu tests/conformance
     part conformance-mps junit conformance_mps conformance-mps ''
@@ -338,6 +349,31 @@ run_tests() {
     part browser junit py_test browser tests/browser
     part paddle-replay lines .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then part fuzz status fuzz; fi
+    parts_end
+}
+
+# conformance_darwin NAME VARIABLE...: the suite on the library for macOS, with the environment of its process.
+conformance_darwin() {
+    name=$1 machorun=$root/build/machorun
+    shift
+    MACHORUN_SERVER="env PADDLE_MPS_METAL_LIBRARY=$machorun/libfakemetal.dylib FAKEMETAL_CACHE=$machorun/shadercache \
+        FAKEMETAL_CXX=aarch64-linux-gnu-g++ FAKEMETAL_STRICT=1 FAKEMETAL_WORST=1 PADDLE_MPS_FALLBACK=0 $* \
+        sh $root/tests/machorun/exec.sh $machorun/server" py_test "$name" tests/machorun
+}
+
+test_darwin() {
+    need_emulator
+    lib
+    venv .venv test,demo,browser
+    for_mac lib
+    parts_begin
+    part darwin-build status sh tests/machorun/build.sh
+    part darwin-c lines sh tests/machorun/run.sh
+    part darwin-go go for_mac sh tests/machorun/go.sh test
+    part darwin-go-rest lines sh tests/machorun/go.sh skipped
+    part darwin-host junit conformance_darwin darwin-host PADDLE_MPS_DEVICE=host
+    part darwin-shaders junit conformance_darwin darwin-shaders PADDLE_MPS_DEVICE=metal
+    part darwin-graphs junit conformance_darwin darwin-graphs PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph
     parts_end
 }
 
@@ -396,6 +432,9 @@ shell_lint() {
     .venv/bin/shellcheck $(sh_files)
 }
 
+# workflow_lint: the shell in workflows is looked at as well.
+workflow_lint() { go run "$actionlint" -color=false -shellcheck .venv/bin/shellcheck -pyflakes=; }
+
 # generated: go generate must change nothing, whether or not the tree has uncommitted work.
 generated() {
     tree >build/tree.before
@@ -431,6 +470,7 @@ check() {
     part ruff-format status py ruff format --check
     part mypy status py mypy
     part shellcheck status shell_lint
+    part actionlint status workflow_lint
     part generated status generated
     part clean-tree status clean_tree build/status.before
     parts_end
@@ -452,6 +492,7 @@ test)
     '') run_tests ;;
     long) PADDLE_MPS_LONG=1 && export PADDLE_MPS_LONG && run_tests ;;
     peers) peers ;;
+    darwin) test_darwin ;;
     *) usage >&2 && exit 2 ;;
     esac
     ;;

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import ctypes
+import functools
 import os
 import pathlib
 import platform
@@ -79,7 +80,7 @@ def version(text: str) -> tuple[int, ...]:
 def kinds(encoding: str) -> str:
     """A type encoding as what a call has to know of it: the kinds of the result and of the arguments."""
     text = re.sub(r'"[^"]*"|<[^<>]*>|\[[^\]]*\]', "", encoding)  # names, types of blocks, contents of arrays
-    text = re.sub(r"\^+(?:\{[^{}=]*=(?:[^{}]|\{[^{}]*\})*\}|[^{])", "8", text)
+    text = re.sub(r"\^+(?:\{[^{}=]*=(?:[^{}]|\{[^{}]*\})*\}|[^{])", "@", text)
     text = re.sub(r"@\?", "@", text)
     text = re.sub(r"\{[^{}=]*=", "{", text)
     return "".join(SIZES.get(letter, letter) for letter in text if letter not in "0123456789rnNoORV")
@@ -111,8 +112,7 @@ class Runtime:
     def owners(self, row: Row) -> Iterator[int]:
         """The class; then whatever may implement what an abstract class or a protocol promises."""
         if row.protocol:
-            protocol = self.call("objc_getProtocol", row.owner.encode())
-            yield from (c for c in self.classes if protocol and self.conforms(c, protocol))
+            yield from self.conforming(row.owner)
             return
         named = self.call("objc_getClass", row.owner.encode())
         if named:
@@ -123,8 +123,14 @@ class Runtime:
         while c := self.call("class_getSuperclass", c):
             yield c
 
-    def conforms(self, c: int, protocol: int) -> bool:
-        return any(self.call("class_conformsToProtocol", one, protocol) for one in (c, *self.above(c)))
+    @functools.cache  # noqa: B019  # there is one runtime, and looking through all classes takes a while
+    def conforming(self, name: str) -> list[int]:
+        """The classes of a protocol, also those that inherit it."""
+        protocol = self.call("objc_getProtocol", name.encode())
+        if not protocol:
+            return []
+        conforms = functools.partial(self.call, "class_conformsToProtocol")
+        return [c for c in self.classes if any(conforms(one, protocol) for one in (c, *self.above(c)))]
 
     def encodings(self, row: Row) -> Iterator[str]:
         """The types of the method, in each class that has it."""
@@ -151,10 +157,11 @@ def main(library: str | None) -> int:
     running = version(platform.mac_ver()[0] or os.environ.get("FAKEMETAL_MACOS", "15.0"))
     declared = used()
     wanted = [row for row in rows() if (row.owner, row.selector) in declared and row.since <= running]
-    asked = [row for row in wanted if runtime.classes or not row.protocol]
+    # A library that cannot list its classes has no answer for protocols, nor for a class that goes by another name.
+    asked = [row for row in wanted if runtime.classes or any(runtime.owners(row))]
     wrong = [text for text in (difference(runtime, row) for row in asked) if text]
     left = len(wanted) - len(asked)
-    print(*wrong, f"{len(asked)} methods compared, {len(wrong)} differ, {left} of protocols left out", sep="\n")
+    print(*wrong, f"{len(asked)} methods compared, {len(wrong)} differ, {left} left out", sep="\n")
     return 1 if wrong else 0
 
 

@@ -63,7 +63,8 @@ def fake() -> pathlib.Path:
 
 def on(device: str) -> dict[str, str]:
     """The environment in which mps is a device; on the stand-in for Metal nothing may be left to the CPU."""
-    plain = {k: v for k, v in os.environ.items() if not k.startswith(("PADDLE_MPS_", "MPS_", "FAKEMETAL_"))}
+    kept_out = re.compile(r"(PADDLE_MPS_(?!LIBRARY$)|MPS_|FAKEMETAL_)")
+    plain = {k: v for k, v in os.environ.items() if not kept_out.match(k)}
     plain |= {
         "PADDLE_MPS_DEVICE": device,
         "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import pathlib
 import re
 
 import pytest
@@ -10,6 +11,7 @@ from documents import LINK, ROOT, tables, text
 
 ROWS = [row for table in tables("docs/proven.md") for row in table]
 BUILD = text("build.sh")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def commands(cell: str) -> list[str]:
@@ -18,7 +20,7 @@ def commands(cell: str) -> list[str]:
 
 def exists(command: str) -> bool:
     """Whether a command names what is there: a command of build.sh, a test, a script, a module."""
-    first, *rest = re.sub(r"^\S*/bin/", "", command).split()
+    first, *rest = re.sub(r"^(?:\w+=\w+ )*(?:\S*/bin/)?", "", command).split()
     if first == "./build.sh":
         return all(re.search(rf"^ +(.* )?{word}( .*)?\)", BUILD, re.MULTILINE) for word in rest)
     if first == "go":
@@ -59,4 +61,14 @@ def test_commands_that_do_not_exist_are_seen() -> None:
 
 def test_every_workflow_has_a_row() -> None:
     linked = {link.rpartition("/")[2] for row in ROWS for link in LINK.findall(row[-1])}
-    assert linked == {p.name for p in (ROOT / ".github" / "workflows").glob("*.yml")}
+    assert linked == {p.name for p in WORKFLOWS}
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda p: p.name)
+def test_workflow_may_do_little(workflow: pathlib.Path) -> None:
+    """Actions are those of one commit, a job may only read, and it ends."""
+    said = workflow.read_text(encoding="utf-8")
+    uses = re.findall(r"uses: (.*)", said)
+    assert uses and all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v[\d.]+", action) for action in uses)
+    assert re.findall(r"permissions:\n((?:  .*\n)+)", said) == ["  contents: read\n"]
+    assert said.count("timeout-minutes: ") == said.count("runs-on: ") == 1

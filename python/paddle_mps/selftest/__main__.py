@@ -4,4 +4,8 @@ import sys
 
 from .command import main
 
-sys.exit(main(sys.argv[1:]))
+try:
+    status = main(sys.argv[1:])
+except KeyboardInterrupt:
+    status = 130  # as shells say it of a program that Ctrl-C has ended
+sys.exit(status)

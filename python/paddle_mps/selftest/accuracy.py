@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from . import oracle, suite
-from .conformance import dtypes
 from .oracle import Array
 from .recorder import Recorder
 
 MANY, FEW = 1 << 16, 1 << 13
 FORMATS = ("float16", "bfloat16", "float32")
+
+KINDS = ("unary", "binary")
 
 # Operators whose exact answers depend on rounding before them, or that answer no float.
 APART = ("cast", "assign", "remainder", "floor_divide", "clip", "where")
@@ -26,8 +27,8 @@ APART = ("cast", "assign", "remainder", "floor_divide", "clip", "where")
 
 def run(record: Recorder, place: str, quick: bool) -> None:
     """Measures every function in every dtype of floats, and tells the largest errors."""
-    rows = [row for row in suite.TABLE if row["kind"] in ("unary", "binary") and row["name"] not in APART]
-    tried = [(row, dtype) for row in rows for dtype in dtypes(place) if tells(row, dtype)]
+    rows = [row for row in suite.TABLE if row["kind"] in KINDS and row["name"] not in APART]
+    tried = [(row, dtype) for row in rows for dtype in suite.dtypes(place) if tells(row, dtype)]
     record.expect(len(tried))
     for row, dtype in tried:
         record.check(
@@ -48,7 +49,7 @@ def measure(record: Recorder, row: dict[str, Any], dtype: str, place: str, n: in
     worst = (0.0, 1.0)
     for given in suite.SETTINGS.get(row["name"], [{}]):
         error, bound = errors(row, dtype, place, suite.defaults(row) | given, arrays, pairs)
-        worst = max(worst, nearest(error, bound), key=lambda pair: pair[0] / max(pair[1], 1e-9))
+        worst = max(worst, suite.nearest(error, bound), key=suite.share)
         record.number("worst", {f"{row['name']} {dtype}": worst})
         bad = error > bound
         if bad.any():
@@ -69,12 +70,6 @@ def errors(
     )
     off = suite.error(got, want, also, dtype)
     return off, np.broadcast_to(suite.allowed(row, case, attrs, arrays, want, dtype), off.shape)
-
-
-def nearest(error: Array, bound: Array) -> tuple[float, float]:
-    """The error that is nearest to its bound, or furthest above it, and that bound."""
-    at = int(np.argmax(error / np.maximum(bound, 1e-9)))
-    return float(min(error[at], 1e9)), float(bound[at])
 
 
 def spread(dtype: str, n: int, seed: int) -> Array:

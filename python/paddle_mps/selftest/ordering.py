@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 
 import paddle_mps as paddle
 
 from .compare import Array, same, tensor, values
+from .recorder import Skip
 
 MODULUS = 30011
 
@@ -67,7 +69,7 @@ def reads_before_writes(place: str) -> None:
 def streams(place: str) -> None:
     """Work of one stream that needs the result of another waits for it."""
     if place == "cpu":
-        return
+        raise Skip("the CPU has no streams")
     one, two = paddle.mps.Stream(), paddle.mps.Stream()
     n, links = 40000, 12
     for turn in range(8):
@@ -86,7 +88,7 @@ def streams(place: str) -> None:
 def events(place: str) -> None:
     """Events pass after the work before them, take time, and hold back a stream."""
     if place == "cpu":
-        return
+        raise Skip("the CPU has no streams")
     begin, end = paddle.mps.Event(enable_timing=True), paddle.mps.Event(enable_timing=True)
     side, main = paddle.mps.Stream(), paddle.mps.current_stream()
     begin.record()
@@ -139,26 +141,40 @@ def threads(place: str) -> None:
 
 def random_numbers(place: str) -> None:
     """Random numbers keep their limits, do not repeat, and begin anew with their seed."""
-    with paddle.mps.device(0) if place != "cpu" else paddle.device.device_guard("cpu"):
+    with on(place):
         paddle.seed(7)
         first, second = values(paddle.rand([20000])), values(paddle.rand([20000]))
-        state = values(paddle.randint(0, 10, [5000])), values(paddle.randn([20000])), values(paddle.randperm(1000))
         paddle.seed(7)
         same(paddle.rand([20000]), first, "the same seed")
     assert (first >= 0).all() and (first < 1).all(), "rand leaves [0, 1)"
     for name, x in (("rand", first), ("rand again", second)):
+        # Ten standard deviations; and of 2**24 numbers twelve or so come twice.
         assert abs(x.mean() - 0.5) < 0.02, f"the mean of {name} is {x.mean()}"
         assert len(np.unique(x)) > 19900, f"{name} has {len(np.unique(x))} different values among 20000"
     assert np.count_nonzero(first == second) < 20, "two calls of rand give the same numbers"
-    whole, normal, permutation = state
+
+
+def random_distributions(place: str) -> None:
+    """Whole numbers, the normal distribution and permutations are what they are called."""
+    with on(place):
+        paddle.seed(8)
+        whole, normal, order = (
+            values(x) for x in (paddle.randint(0, 10, [5000]), paddle.randn([20000]), paddle.randperm(1000))
+        )
     assert set(whole.tolist()) == set(range(10)), f"randint(0, 10) gives {sorted(set(whole.tolist()))}"
-    assert abs(normal.mean()) < 0.05 and abs(normal.std() - 1) < 0.05, (
-        f"randn has mean {normal.mean()}, deviation {normal.std()}"
-    )
-    assert np.array_equal(np.sort(permutation), np.arange(1000)), "randperm is no permutation"
-    assert np.count_nonzero(permutation == np.arange(1000)) < 50, "randperm moves too little"
+    # Seven standard deviations of either.
+    assert abs(normal.mean()) < 0.05, f"the mean of randn is {normal.mean()}"
+    assert abs(normal.std() - 1) < 0.035, f"the standard deviation of randn is {normal.std()}"
+    assert np.array_equal(np.sort(order), np.arange(1000)), "randperm is no permutation"
+    assert np.count_nonzero(order == np.arange(1000)) < 50, "randperm moves too little"
+
+
+def on(place: str) -> Any:
+    """Makes a place the current one."""
+    return paddle.device.device_guard("cpu" if place == "cpu" else place)
 
 
 PROBES = [
-    changing_constants, long_chains, reads_before_writes, streams, events, memory_used_again, threads, random_numbers,
+    changing_constants, long_chains, reads_before_writes, streams, events, memory_used_again, threads,
+    random_numbers, random_distributions,
 ]  # fmt: skip

@@ -103,9 +103,11 @@ def precision(o: Outcome) -> str:
     worst: dict[str, list[float]] = o.numbers.get("worst", {})
     if not worst:
         return ""
-    columns = [d for d in ("float16", "bfloat16", "float32") if any(name.endswith(" " + d) for name in worst)]
+    columns = [
+        d for d in ("float16", "bfloat16", "float32", "float64") if any(name.endswith(" " + d) for name in worst)
+    ]
     operators = dict.fromkeys(name.split()[0] for name in worst)
-    cells = {name: "{:.2f} of {:g}".format(*pair) for name, pair in worst.items()}
+    cells = {name: "{:.2f} of {:.3g}".format(*pair) for name, pair in worst.items()}
     rows = [(name, *(cells.get(f"{name} {d}", "") for d in columns)) for name in operators]
     return f"## Largest errors on {o.target}, in ulp, and what is promised\n\n{table(('operator', *columns), rows)}"
 
@@ -118,5 +120,5 @@ def measured(o: Outcome) -> str:
 
 TITLES = {"leaks": "Memory", "speed": "Speed"}
 PARTS: dict[str, Callable[[Outcome], str]] = {
-    "census": interface, "accuracy": precision, "leaks": measured, "speed": measured,
+    "census": interface, "conformance": precision, "accuracy": precision, "leaks": measured, "speed": measured,
 }  # fmt: skip
