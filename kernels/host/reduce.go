@@ -97,7 +97,9 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], outer *walk, redu
 		length = max(count, 1) // memory itself: no reason to cut it
 	}
 	for range n {
-		from.walk.base = outer.here()
+		if count > 0 { // else there is no memory
+			from.walk.base = outer.here()
+		}
 		a := k.zero
 		for at := int64(0); at < count; {
 			m := min(length, count-at)
