@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import subprocess
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -144,8 +144,9 @@ class Tensor:
     def reshape(self, shape: list[int]) -> Tensor:
         return self.library.call(RESHAPE, [self], [_call.integers("shape", shape)])[0]
 
-    def __getitem__(self, items: Union[slice, tuple[slice, ...]]) -> Tensor:
-        return self.library.index(self.handle, [slice_item(s) for s in (items if isinstance(items, tuple) else (items,))])
+    def __getitem__(self, items: slice | tuple[slice, ...]) -> Tensor:
+        each = items if isinstance(items, tuple) else (items,)
+        return self.library.index(self.handle, [slice_item(s) for s in each])
 
     def astype(self, _: str) -> Tensor:
         return self  # numpy() answers what the suite would cast to

@@ -23,20 +23,27 @@ typedef struct {
   const void *load, *jump;
 } stub;
 
+enum { MOST_STUBS = 4096 };
+
+static stub *stubs;
+static size_t stub_count;
+
+__attribute__((constructor)) static void make_room(void) {
+  const int all = PROT_READ | PROT_WRITE | PROT_EXEC;
+  stubs = mmap(NULL, MOST_STUBS * sizeof *stubs, all, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static void *make_stub(const uint32_t code[static 3], const void *load, const void *jump) {
-  enum { ROOM = 1 << 16 };
-  static stub *stubs;
-  static size_t count;
-  if (!stubs) stubs = mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (stubs == MAP_FAILED || (count + 1) * sizeof *stubs > ROOM) give_up("no room for stubs");
-  stub *s = &stubs[count++];
-  *s = (stub){{code[0], code[1], code[2], 0}, load, jump};
-  __builtin___clear_cache((char *)s, (char *)(s + 1));
-  return s;
+  size_t index = __atomic_fetch_add(&stub_count, 1, __ATOMIC_RELAXED);
+  if (stubs == MAP_FAILED || index >= MOST_STUBS) give_up("no room for stubs");
+  stubs[index] = (stub){{code[0], code[1], code[2], 0}, load, jump};
+  __builtin___clear_cache((char *)&stubs[index], (char *)&stubs[index + 1]);
+  return &stubs[index];
 }
 
 /* What checked.S calls after a failure. */
 void translate_error(void);
+
 void translate_error(void) { errno = darwin_error(errno); }
 
 static void *entry_of(const function *f) {

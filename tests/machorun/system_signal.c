@@ -51,6 +51,9 @@ typedef struct {
   darwin_registers *registers;
 } darwin_context;
 
+_Static_assert(sizeof(darwin_info) == 104 && sizeof(darwin_context) == 56 && offsetof(darwin_registers, floats) == 288,
+               "sys/signal.h and arm/_mcontext.h say so");
+
 /* Flags of an action; the numbers of SIG_DFL and SIG_IGN are the same. */
 enum { ON_STACK = 1, RESTART = 2, RESET = 4, NO_STOPS = 8, NO_DEFER = 16, NO_WAIT = 32, WITH_INFO = 64 };
 enum { SIGNALS = 32, STACK_DISABLED = 4 };

@@ -37,7 +37,9 @@ def library() -> Iterator[remote.Library]:
     assert library.close() == 0
 
 
-def run(library: remote.Library, row: dict[str, Any], inputs: list[Any], given: dict[str, Any], place: str) -> list[Any]:
+def run(
+    library: remote.Library, row: dict[str, Any], inputs: list[Any], given: dict[str, Any], place: str
+) -> list[remote.Tensor]:
     """The operator's results: what suite.run does with the library of this process."""
     flat: list[Any] = []
     for x in inputs:

@@ -25,5 +25,6 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 int sigemptyset(sigset_t *set);
 int sigfillset(sigset_t *set);
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
+int raise(int signal);
 
 #endif

@@ -17,5 +17,6 @@
 
 void *mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
 int munmap(void *address, size_t size);
+int mprotect(void *address, size_t size, int protection);
 
 #endif
