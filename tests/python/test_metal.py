@@ -63,7 +63,7 @@ for _ in range(3): print((x @ (x + 1.0)).sum().item(), (x @ x).place)
     out, errors = run(program, PADDLE_MPS_CPU_OPS="matmul,softmax")
     assert out == "54.0 Place(mps:0)\n" * 3
     assert errors.count("[matmul] is left to the CPU") == 1 and errors.count("it runs on the CPU") == 1
-    with pytest.raises(AssertionError, match="matmul. is left to the CPU"):
+    with pytest.raises(AssertionError, match=r"matmul. is left to the CPU"):
         run(program, PADDLE_MPS_CPU_OPS="matmul", PADDLE_MPS_FALLBACK="0")
     assert run(program, PADDLE_MPS_FALLBACK="0") == (out, "")
 
