@@ -27,7 +27,7 @@ type world struct {
 }
 
 // newWorld has work linger until somebody waits, so that counts are exact.
-func newWorld(t *testing.T) *world { return newWorldOf(t, metal.Config{}) }
+func newWorld(t *testing.T) *world { return newWorldOf(t, metal.Config{Linger: -1}) }
 
 func newWorldOf(t *testing.T, config metal.Config) *world {
 	config.Library = fakemetal.Library(t)
