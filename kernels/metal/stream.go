@@ -43,6 +43,8 @@ type stream struct {
 	doubt     device.Ticket // up to here the GPU may have failed to signal
 	closing   bool
 	timer     *time.Timer
+	armed     bool      // the timer will call hurry
+	opened    time.Time // when the open batch began
 	record    objc.Dispatch // that is being put together
 	ended     chan struct{} // closed when the goroutine has ended
 }
@@ -96,7 +98,7 @@ func (s *stream) admit() *batch {
 	if s.open == nil {
 		s.open = s.blank()
 		if s.device.linger > 0 {
-			s.timer.Reset(s.device.linger)
+			s.lingers()
 		}
 	}
 	return s.open
@@ -141,7 +143,6 @@ func (s *stream) commit() {
 	defer objc.Pool().Close()
 	b := s.open
 	s.open = nil
-	s.timer.Stop()
 	b.seal()
 	s.sealed = b.last
 	s.launch(b)
@@ -157,14 +158,31 @@ func (s *stream) launch(b *batch) {
 // Full reports whether the open batch is the last that callers can fill without waiting.
 func (s *stream) Full() bool { return s.packed.Load() }
 
+// lingers has the batch that has just been opened committed after a while. Setting a timer costs more than a
+// call, so it is not set anew for each batch: it finds out when it rings. The lock is held.
+func (s *stream) lingers() {
+	s.opened = time.Now()
+	if !s.armed {
+		s.armed = true
+		s.timer.Reset(s.device.linger)
+	}
+}
+
 // hurry commits a batch that has been open for long; the timer calls it.
 func (s *stream) hurry() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open != nil {
-		s.open.due = true
-		s.keepUp()
+	s.armed = false
+	if s.open == nil || s.closing {
+		return
 	}
+	if rest := s.device.linger - time.Since(s.opened); rest > 0 {
+		s.armed = true
+		s.timer.Reset(rest)
+		return
+	}
+	s.open.due = true
+	s.keepUp()
 }
 
 // keepUp commits the open batch if it is full or due and there is room; the lock is held.

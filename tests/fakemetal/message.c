@@ -3,6 +3,7 @@
  * and the arguments are checked, and the thread remembers what it is doing.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,13 @@ static const char *noun(const argument *a) {
   return text;
 }
 
+/* check_alive is check_live, which wants words only where something is wrong. */
+static void check_alive(const argument *a, id value) {
+  if (!is_live(value)) check_live(value, noun(a));
+}
+
 static void check_element(const argument *a, id item, const char *wanted) {
-  check_live(item, noun(a));
+  check_alive(a, item);
   if (wanted[0] && !is_kind(item, wanted))
     misuse("argument %s: holds an object of class %s; want %s", a->keyword, class_title(item), wanted);
 }
@@ -74,19 +80,23 @@ static void check_elements(const argument *a, id collection) {
   }
 }
 
-static void check_argument(const argument *a, id value) {
+static void check_argument(argument *a, id value) {
   if (!value && !a->nullable) misuse("argument %s: is nil", a->keyword);
   if (!value) return;
   if (a->block) misuse("argument %s: is a block; the fake knows none", a->keyword);
-  check_live(value, noun(a));
-  if (a->type[0] && strcmp(a->type, "NSCopying") != 0 && !is_kind(value, a->type))
-    misuse("argument %s: is of class %s; want %s", a->keyword, class_title(value), a->type);
+  check_alive(a, value);
+  class_ *kind = value->magic == MAGIC_CLASS ? NULL : value->isa;
+  if (a->type[0] && (!kind || atomic_load_explicit(&a->accepted, memory_order_relaxed) != kind)) {
+    if (strcmp(a->type, "NSCopying") != 0 && !is_kind(value, a->type))
+      misuse("argument %s: is of class %s; want %s", a->keyword, class_title(value), a->type);
+    if (kind) atomic_store_explicit(&a->accepted, kind, memory_order_relaxed);
+  }
   check_elements(a, value);
 }
 
-static void check_arguments(const entry *e, const registers *r, const char *stack) {
+static void check_arguments(entry *e, const registers *r, const char *stack) {
   for (int i = 0; i < e->argument_count; i++) {
-    const argument *a = &e->arguments[i];
+    argument *a = &e->arguments[i];
     uintptr_t value;
     if (a->slot >= 0) value = r->integers[a->slot];
     else memcpy(&value, stack - 1 - a->slot, sizeof value);

@@ -23,6 +23,7 @@ typedef struct {
   char value[64];        /* class of a dictionary's values; "" for any */
   int slot;              /* number of the integer register, or -1 - offset on the stack */
   bool nullable, block;
+  _Atomic(struct class_ *) accepted; /* the class that was looked at last and does */
 } argument;
 
 /* The row that describes a method of a class; protocol may be NULL. NULL if Apple has none. */
