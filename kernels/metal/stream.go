@@ -43,8 +43,8 @@ type stream struct {
 	doubt     device.Ticket // up to here the GPU may have failed to signal
 	closing   bool
 	timer     *time.Timer
-	armed     bool      // the timer will call hurry
-	opened    time.Time // when the open batch began
+	armed     bool          // the timer will call hurry
+	opened    time.Time     // when the open batch began
 	record    objc.Dispatch // that is being put together
 	ended     chan struct{} // closed when the goroutine has ended
 }
