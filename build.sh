@@ -1,9 +1,9 @@
 #!/bin/sh
-# The one entry to building, testing and trying paddle_mps. `./build.sh help` lists the commands.
+# Builds, tests and runs paddle_mps. `./build.sh help` lists the commands.
 #
-# Everything that it makes lies in the checkout and is git-ignored: build/ (link lists, logs),
-# dist/ (wheels), .venv* (Python packages, pinned in pyproject.toml) and the library inside
-# python/paddle_mps. The system's Python is only asked to make virtual environments.
+# All output stays in the checkout and is git-ignored: build/ (link lists, logs), dist/ (wheels),
+# .venv* (Python packages, pinned in pyproject.toml) and the library inside python/paddle_mps. The
+# system's Python is used only to create virtual environments.
 set -eu
 caller=$(pwd)
 cd "$(dirname "$0")"
@@ -14,25 +14,33 @@ usage() {
 usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
-  test            every test: Go (plain, race, portable), C, Python, conformance, packaging
-  test long       the same with PADDLE_MPS_LONG=1: an hour of fuzzing the C interface, 30 s of every
-                  other fuzz target, ten million operations instead of three
-  test peers      compare with the real PaddlePaddle, installed into .venv-peers
-  test darwin     run the library built for macOS, and the tests in Go built for it, on Linux: see
+  test            run all tests: Go (plain, race, portable), C, Python, conformance, packaging
+  test long       the same with PADDLE_MPS_LONG=1: fuzz the C interface for an hour and every other
+                  fuzz target for 30 s, soak each place with ten million operators, not 1.5 million, and,
+                  on Linux, run all of test darwin, which leaves out most of its slow cases by itself
+  test op NAME    run all tests of one operator: table, kernels, conformance on each device
+  test peers      compare with PaddlePaddle, which is installed into .venv-peers
+  test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
-  lib             python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
-  tool            build/paddle-mps, the command-line tool
-  wheel           dist/paddle_mps-*.whl with the library inside
-  install PREFIX  library, C and C++ headers, CMake and pkg-config packages, tool, examples
-  tarball         the same as dist/paddlemps-VERSION-PLATFORM.tar.gz
-  darwin          library, tool, wheel and tarball for macOS on Apple silicon, also from Linux
-  bench [NAME]    run bench/NAME; without a name, list them
-  check           formatting, vet, staticcheck, linters, types, generated files, clean tree
-  clean           remove everything that this script makes
+  lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
+  tool            build build/paddle-mps, the command-line tool
+  wheel           build dist/paddle_mps-*.whl, which contains the library
+  install PREFIX  install library, C and C++ headers, CMake and pkg-config packages, tool, examples
+  tarball         build dist/paddlemps-VERSION-PLATFORM.tar.gz with the same contents
+  darwin          build library, tool, wheel and tarball for Apple silicon, also on Linux
+  bench [NAME]    run the benchmark bench/NAME; without a name, list all
+  bench code [REV]
+                  print sizes, comments and import cycles of REV and of the working tree
+  bench pair [-rounds N] [-only REGEX] REV NAME [ARGS]
+                  run bench/NAME of REV and of the working tree alternately; print each ratio
+  check           check formatting, linters, types, all shaders, generated files and that the tree is clean
+  clean           remove all output of this script
 
-environment: PYTHON (interpreter for the virtual environments), CC, GOOS and GOARCH (cross-build
-of lib, tool, wheel and tarball), LLVM (version of clang and lld for darwin), PADDLE_MPS_DEVICE (see
-README.md)
+environment:
+  PYTHON             interpreter for the virtual environments
+  CC, GOOS, GOARCH   compiler and target of lib, tool, wheel and tarball
+  LLVM               version of clang and lld for darwin
+  PADDLE_MPS_DEVICE  the device behind mps: see docs/environment.md
 EOF
 }
 
@@ -40,6 +48,13 @@ EOF
 gofumpt=mvdan.cc/gofumpt@v0.12.0
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2 # 2026.2.2
 actionlint=github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
+# mistake WHAT: ends with the usage and, last, what is wrong with the command line.
+mistake() {
+    usage >&2
+    printf '\nbuild.sh: %s\n' "$1" >&2
+    exit 2
+}
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -162,14 +177,16 @@ venv() {
     fi
     say "installing [$2] into $1"
     make_venv "$1"
-    pip "$1" install --editable ".[$2]"
+    # shellcheck disable=SC2046  # names of groups have no blanks
+    pip "$1" install --editable . $(printf ' --group %s' $(printf %s "$2" | tr , ' '))
     : >"$stamp"
 }
 
-# make_venv DIR: pip before 21.3 (in the Python 3.9 that comes with a Mac) knows no editable wheels.
+# make_venv DIR: pip before 25.1 knows no groups, and before 21.3 (in the Python 3.9 that comes with a Mac) no editable
+# wheels.
 make_venv() {
     [ -x "$1/bin/python" ] || "$python" -m venv "$1"
-    pip "$1" install 'pip>=21.3'
+    pip "$1" install 'pip>=25.1'
 }
 
 pip() {
@@ -183,7 +200,9 @@ tool() {
     platform
     need_cc
     case $goos in darwin) linker=external ;; *) linker=auto ;; esac
-    CGO_ENABLED=1 MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath -ldflags "-s -w -linkmode=$linker" \
+    version=$(sed -n 's/^#define PMPS_VERSION "\(.*\)"/\1/p' include/paddlemps.h)
+    CGO_ENABLED=1 MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath \
+        -ldflags "-s -w -linkmode=$linker -X main.version=$version" \
         -o "$folder/paddle-mps" ./cmd/paddle-mps
     if native; then cp "$folder/paddle-mps" build/paddle-mps; fi
 }
@@ -223,16 +242,15 @@ fill() {
 
 # install_to PREFIX: what a C or C++ program needs. All of it finds itself, so the folder can be moved.
 install_to() {
-    [ $# -eq 1 ] || { usage >&2 && exit 2; }
+    [ $# -eq 1 ] || mistake "install: got $# arguments; want one, the folder to install to (./build.sh install PREFIX)"
     case $1 in /*) ;; *) set -- "$caller/$1" ;; esac
     lib
-    tool
-    version=$(sed -n 's/^#define PMPS_VERSION "\(.*\)"/\1/p' include/paddlemps.h)
+    tool # which sets version
     case $goos in darwin) soname=@rpath/$name ;; *) soname=$name ;; esac
     doc=$1/share/doc/paddlemps
     mkdir -p "$1/bin" "$1/include" "$1/lib/pkgconfig" "$1/lib/cmake/paddlemps" "$doc/examples"
     cp "$folder/paddle-mps" "$1/bin/"
-    cp include/paddlemps.h include/paddlemps_ops.h include/paddlemps.hpp "$1/include/"
+    cp include/paddlemps.h include/paddlemps_ops.h include/paddlemps.hpp include/paddlemps_ops.hpp "$1/include/"
     cp "$folder/$name" "$1/lib/$name.new"
     mv "$1/lib/$name.new" "$1/lib/$name"
     fill paddlemps.pc "$1/lib/pkgconfig"
@@ -272,9 +290,22 @@ part() {
     name=$1 format=$2 log=build/parts/$1.log
     shift 2
     say "$name"
-    status=0
+    status=0 since=$(date +%s)
     "$@" >"$log" 2>&1 || status=$?
-    .venv/bin/python tests/count.py add build/parts "$name" "$format" "$status"
+    .venv/bin/python tests/count.py add build/parts "$name" "$format" "$status" $(($(date +%s) - since))
+}
+
+# aside NAME FORMAT COMMAND...: a part that keeps one processor busy for minutes, beside the parts up to `join`, which
+# prints what it said.
+aside() {
+    beside=$1
+    part "$@" >"build/parts/$1.said" 2>&1 &
+    trap 'pkill -P $!; exit 130' INT # what is in the background ignores it
+}
+join() {
+    wait
+    trap - INT
+    cat "build/parts/$beside.said"
 }
 
 # parts_begin and parts_end enclose parts; parts_end prints the sum and fails if a part has failed.
@@ -284,7 +315,13 @@ parts_end() { .venv/bin/python tests/count.py total build/parts; }
 go_test() {
     experiment=$1
     shift
-    GOEXPERIMENT=$experiment go test -json "$@"
+    GOEXPERIMENT=$experiment go test -timeout 30m -json "$@" # with an empty shader cache 10 minutes can be too few
+}
+
+# go_race: without packages that share no memory between threads: tests/msl runs compilers, internal/lint reads source.
+go_race() {
+    # shellcheck disable=SC2046  # import paths have no blanks
+    go_test "$simd" -race -short $(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
 }
 
 py_test() {
@@ -293,18 +330,52 @@ py_test() {
     .venv/bin/python -m pytest --quiet --junitxml="$report" "$@"
 }
 
-# conformance_mps NAME LIMIT: the suite on the emulated mps device; -1 runs nothing on the caller.
+# conformance_mps NAME LIMIT OPTION...: the suite on the emulated mps device; -1 runs nothing on the caller.
+# The options are pytest's: which cases.
 conformance_mps() {
-    PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$2 py_test "$1" tests/conformance
+    report_as=$1 limit=$2
+    shift 2
+    PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$limit py_test "$report_as" tests/conformance "$@"
 }
 
-# conformance_metal NAME PREFER MACOS [CASES]: the suite, or the cases that an expression picks, on the Metal
-# device over what stands in for Apple's libraries, at its worst, and with nothing run on the CPU instead.
+# on_mock MACOS PREFER COMMAND...: runs it with the Metal device on the mock of Apple's libraries, and nothing after it.
+on_mock() (
+    export FAKEMETAL_STRICT=1 FAKEMETAL_MACOS="$1" PADDLE_MPS_PREFER="$2" MPS_VERBOSE=0
+    export PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY="$root/build/libfakemetal.so"
+    shift 2
+    "$@"
+)
+
+# conformance_metal NAME PREFER MACOS OPTION...: the suite on the mock, with worst-case arithmetic and without CPU
+# fallback. Sources of shaders are kept for shaders_listed.
 conformance_metal() {
-    FAKEMETAL_STRICT=1 FAKEMETAL_WORST=1 FAKEMETAL_MACOS=$3 PADDLE_MPS_PREFER=$2 PADDLE_MPS_FALLBACK=0 \
-        PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY=$root/build/libfakemetal.so \
-        py_test "$1" tests/conformance ${4:+-k "$4"}
+    report_as=$1 prefer=$2 macos=$3
+    shift 3
+    mkdir -p build/sources
+    FAKEMETAL_SOURCES=$root/build/sources FAKEMETAL_WORST=1 PADDLE_MPS_FALLBACK=0 on_mock "$macos" "$prefer" \
+        py_test "$report_as" tests/conformance "$@"
 }
+
+# shaders_listed: whether `check` compiles all shaders that the conformance suite has compiled.
+shaders_listed() { GOEXPERIMENT=$simd go run ./tests/msl -lists build/sources; }
+
+# replay PLACE: Paddle's recorded answers, on the device behind PLACE. On the mock, what has no kernel there runs on the CPU.
+replay() { .venv/bin/python tests/peers/compare.py --place "$1" --replay tests/peers/paddle_3_3_1.json; }
+replay_host() { PADDLE_MPS_DEVICE=host replay mps; }
+
+# differential: random programs on cpu and mps against NumPy, the same for a few seconds; with `test long`, 100,000 others.
+differential() {
+    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- --programs 100000; else set -- --seconds 8 --seed 1; fi
+    .venv/bin/python tests/differential/run.py "$@"
+}
+differential_host() { PADDLE_MPS_DEVICE=host differential; }
+differential_queue() { PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 differential; }
+
+# refusals NAME: what Apple's compilers refuse, one after the other, is computed in another way.
+refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals; }
+
+# conformance_refused NAME: the suite with all shaders and graphs refused, which the CPU then computes.
+conformance_refused() { FAKEMETAL_REFUSE='*' py_test "$1" tests/conformance; }
 
 fuzz() {
     GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
@@ -325,38 +396,104 @@ run_tests() {
     venv .venv test,demo,browser
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then fuzz_seconds=3600; else fuzz_seconds=30; fi
     parts_begin
+    rm -rf build/sources
     part go go go_test "$simd" ./...
-    part go-race go go_test "$simd" -race -short ./...
+    part go-race go go_race
     [ -z "$simd" ] || part go-portable go go_test '' ./kernels/...
     part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime ./core/slot
     part c lines sh tests/c/run.sh
     part fakemetal lines sh tests/fakemetal/run.sh
     part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
-    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
+    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
+    aside conformance-msl junit conformance_metal conformance-msl msl 13.0 # compiles each shader
     part conformance-cpu junit py_test conformance-cpu tests/conformance
     part conformance-mps junit conformance_mps conformance-mps ''
     part conformance-queue junit conformance_mps conformance-queue -1
-    part conformance-msl junit conformance_metal conformance-msl msl 13.0
     part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0
+    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused
     # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
-    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 'bfloat16 or int64 or nonzero'
-    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 'bfloat16 or strided or transposed or reversed or misaligned'
-    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 'float32 and (same or broadcast)'
+    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 -k 'bfloat16 or int64 or nonzero'
+    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 -k 'bfloat16 or strided or transposed or reversed or misaligned'
+    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 -k 'float32 and (same or broadcast)'
+    join
+    part shaders-listed lines shaders_listed
+    part refusals-msl junit on_mock 13.0 msl refusals refusals-msl
+    part refusals-mpsgraph junit on_mock 13.0 mpsgraph refusals refusals-mpsgraph
     part selftest junit py_test selftest tests/selftest
     part readme junit py_test readme tests/readme
     part package junit py_test package tests/package
     part browser junit py_test browser tests/browser
-    part paddle-replay lines .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json
-    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then part fuzz status fuzz; fi
+    part differential lines differential_host
+    part differential-queue lines differential_queue
+    part differential-msl lines on_mock 13.0 msl differential
+    part differential-mpsgraph lines on_mock 13.0 mpsgraph differential
+    part paddle-replay lines replay cpu
+    part replay-mps lines replay_host
+    part replay-msl lines on_mock 13.0 msl replay mps
+    part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
+    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then
+        part fuzz status fuzz
+        [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }
+    fi
     parts_end
 }
 
-# conformance_darwin NAME CASES VARIABLE...: the suite, or the cases that an expression picks, on the library for
-# macOS, with these in the environment of its process.
+# test_op NAME: what concerns one operator, of each part that has something about it. tests/operator says
+# which tests in Go those are; nothing here knows an operator.
+test_op() {
+    [ $# -eq 1 ] || mistake "test op: got $# arguments; want one, the name of an operator (./build.sh test op NAME)"
+    grep -q " $1\$" core/op/testdata/ids.golden || {
+        printf 'build.sh: there is no operator %s; for a new row, run go generate ./core/op first\n' "$1" >&2
+        exit 2
+    }
+    started=$(date +%s)
+    lib
+    venv .venv test,demo,browser
+    sh tests/fakemetal/build.sh
+    parts_begin
+    part op-table go go_test "$simd" ./core/op/...
+    part op-kernels go kernels_op "$1"
+    part op-cpu junit py_test op-cpu tests/conformance --operator "$1"
+    part op-mps junit conformance_mps op-mps '' --operator "$1"
+    part op-queue junit conformance_mps op-queue -1 --operator "$1"
+    part op-msl junit conformance_metal op-msl msl 13.0 --operator "$1"
+    part op-mpsgraph junit conformance_metal op-mpsgraph mpsgraph 13.0 --operator "$1"
+    part op-macos-15 junit conformance_metal op-macos-15 mpsgraph 15.0 --operator "$1"
+    elsewhere=$(.venv/bin/python -c 'import sys; from paddle_mps.selftest import suite
+print(suite.BY_NAME[sys.argv[1]].get("elsewhere", ""))' "$1")
+    case $elsewhere in
+    '') ;;
+    *.py) part op-python junit py_test op-python "$elsewhere" ;;
+    *) part op-python junit py_test op-python tests/python/test_paddle_answers.py ;;
+    esac
+    part op-paddle lines replay_op "$1"
+    say "$1: $(($(date +%s) - started)) s"
+    parts_end
+}
+
+# kernels_op NAME: the tests in Go that go over operators, for this one.
+kernels_op() {
+    go run ./tests/operator "$1" >build/parts/operator.txt || return 1
+    # shellcheck disable=SC2046  # names of packages have no blanks
+    go_test "$simd" -run "$(head -n 1 build/parts/operator.txt)" $(tail -n +2 build/parts/operator.txt)
+}
+
+# replay_op NAME: Paddle's recorded answers to expressions with that text.
+replay_op() {
+    .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json -k "$1" >build/parts/replay.txt
+    replayed=$?
+    cat build/parts/replay.txt
+    grep -q '^ok \|^FAIL ' build/parts/replay.txt || echo "skip $1: no expression of tests/peers has it"
+    return $replayed
+}
+
+# conformance_darwin NAME CASES EVERY VARIABLE...: the suite, or the cases that an expression picks, or one in EVERY of
+# them, on the library for macOS, with these in the environment of its process.
 conformance_darwin() {
     name=$1 cases=$2 machorun=$root/build/machorun
-    shift 2
+    export MACHORUN_EVERY="$3"
+    shift 3
     MACHORUN_SERVER="env PADDLE_MPS_METAL_LIBRARY=$machorun/libfakemetal.dylib FAKEMETAL_CACHE=$machorun/shadercache \
         FAKEMETAL_CXX=aarch64-linux-gnu-g++ FAKEMETAL_STRICT=1 FAKEMETAL_WORST=1 PADDLE_MPS_FALLBACK=0 $* \
         sh $root/tests/machorun/exec.sh $machorun/server" py_test "$name" tests/machorun ${cases:+-k "$cases"}
@@ -368,16 +505,21 @@ test_darwin() {
     need_emulator
     lib
     venv .venv test,demo,browser
-    for_mac lib
     parts_begin
+    darwin_parts
+    parts_end
+}
+
+# darwin_parts: of shaders and graphs one case in a few, which PADDLE_MPS_LONG=1 lifts.
+darwin_parts() {
+    for_mac lib
     part darwin-build status sh tests/machorun/build.sh
     part darwin-c lines sh tests/machorun/run.sh
     part darwin-go go for_mac sh tests/machorun/go.sh test
     part darwin-go-rest lines sh tests/machorun/go.sh skipped
-    part darwin-host junit conformance_darwin darwin-host '' PADDLE_MPS_DEVICE=host
-    part darwin-shaders junit conformance_darwin darwin-shaders 'float32 or int64 or bool or failures' PADDLE_MPS_DEVICE=metal
-    part darwin-graphs junit conformance_darwin darwin-graphs '' PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph
-    parts_end
+    part darwin-host junit conformance_darwin darwin-host '' 1 PADDLE_MPS_DEVICE=host
+    part darwin-shaders junit conformance_darwin darwin-shaders 'float32 or int64 or bool or failures or all_cases' 3 PADDLE_MPS_DEVICE=metal
+    part darwin-graphs junit conformance_darwin darwin-graphs '' 6 PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph
 }
 
 peers() {
@@ -388,7 +530,12 @@ peers() {
             'brew install python@3.13'
     lib
     venv .venv-peers peers
-    .venv-peers/bin/python tests/peers/compare.py
+    peers_status=0
+    .venv-peers/bin/python tests/peers/exchange.py || peers_status=1
+    .venv-peers/bin/python tests/peers/surface.py || peers_status=1
+    .venv-peers/bin/python tests/peers/compare.py || peers_status=1
+    .venv-peers/bin/python tests/peers/coverage.py || peers_status=1
+    return $peers_status
 }
 
 bench() {
@@ -396,6 +543,7 @@ bench() {
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
         return
     fi
+    if [ "$1" = pair ]; then venv .venv-bench bench; fi
     if [ -f "bench/$1/main.go" ]; then
         lib
         program=./bench/$1
@@ -404,11 +552,17 @@ bench() {
         return
     fi
     benchmark=bench/$1.py
+    [ -f "$benchmark" ] || mistake "bench: got '$1'; want a name that ./build.sh bench lists"
     shift
     lib
+    if [ "$benchmark" = bench/functions.py ]; then # PaddlePaddle is one of its columns
+        venv .venv-peers peers
+        .venv-peers/bin/python "$benchmark" "$@"
+        return
+    fi
     venv .venv-bench bench
     .venv-bench/bin/python -c 'import torch' 2>/dev/null || [ -f .venv-bench/no-torch ] ||
-        pip .venv-bench install --editable '.[torch]' || {
+        pip .venv-bench install --group torch || {
         echo 'build.sh: PyTorch does not install here; its column stays empty' >&2
         : >.venv-bench/no-torch
     }
@@ -455,6 +609,13 @@ clean_tree() {
     fi
 }
 
+# shaders: every shader that the library can generate goes through a strict front end; see tests/msl.
+shaders() {
+    [ "$(uname -s)" = Linux ] || { echo 'skip shaders: on a Mac, .github/workflows/macos.yml has what Apple'"'"'s compiler checks' && return; }
+    need_clang
+    go run ./tests/msl
+}
+
 check() {
     need_go
     need_cc
@@ -474,6 +635,8 @@ check() {
     part mypy status py mypy
     part shellcheck status shell_lint
     part actionlint status workflow_lint
+    part shaders lines shaders
+    grep '^ok' build/parts/shaders.log || true
     part generated status generated
     part clean-tree status clean_tree build/status.before
     parts_end
@@ -494,11 +657,12 @@ test)
     case ${1:-} in
     '') run_tests ;;
     long) PADDLE_MPS_LONG=1 && export PADDLE_MPS_LONG && run_tests ;;
+    op) shift && test_op "$@" ;;
     peers) peers ;;
     darwin) test_darwin ;;
-    *) usage >&2 && exit 2 ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;
-*) usage >&2 && exit 2 ;;
+*) mistake "got command '$command'; want one of those above" ;;
 esac

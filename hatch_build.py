@@ -9,6 +9,7 @@ from __future__ import annotations
 import pathlib
 import shutil
 import subprocess
+import sys
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -32,8 +33,8 @@ class LibraryHook(BuildHookInterface[Any]):
         if self.target_name != "wheel":
             return
         root = pathlib.Path(self.root)
+        build(root)
         goos, goarch = platform(root)
-        subprocess.run(["sh", str(root / "build.sh"), "lib"], check=True)
         if version != "editable":
             name = "libpaddlemps.dylib" if goos == "darwin" else "libpaddlemps.so"
             build_data["force_include"][str(root / "build" / f"{goos}-{goarch}" / name)] = f"paddle_mps/{name}"
@@ -41,11 +42,23 @@ class LibraryHook(BuildHookInterface[Any]):
         build_data["tag"] = f"py3-none-{TAGS[goos, goarch]}"
 
 
+def build(root: pathlib.Path) -> None:
+    """Builds the library. What is missing for that ends the build with a message and no traceback: pip prints what is
+    on standard error."""
+    if shutil.which("sh") is None:
+        raise SystemExit("[build] there is no sh; want macOS or Linux, where paddle-mps can be built")
+    if subprocess.run(["sh", str(root / "build.sh"), "lib"], stdout=sys.stderr).returncode:
+        raise SystemExit(
+            "[build] the library of paddle-mps was not built; the lines above say why. "
+            "Building needs Go 1.26 or later and a C compiler; installing a wheel needs neither "
+            "(https://github.com/paddle-mps/paddle-mps/blob/main/docs/install.md)"
+        )
+
+
 def platform(root: pathlib.Path) -> tuple[str, str]:
     """GOOS and GOARCH of what is built."""
-    go = shutil.which("go") or "go"
-    answer = subprocess.run([go, "env", "GOOS", "GOARCH"], cwd=root, check=True, capture_output=True, text=True)
+    answer = subprocess.run(["go", "env", "GOOS", "GOARCH"], cwd=root, check=True, capture_output=True, text=True)
     goos, goarch = answer.stdout.split()
     if (goos, goarch) not in TAGS:
-        raise RuntimeError(f"[build] platform is {goos}/{goarch}; want one of {sorted(TAGS)}")
+        raise SystemExit(f"[build] platform is {goos}/{goarch}; want one of {sorted(TAGS)}")
     return goos, goarch

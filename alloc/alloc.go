@@ -8,8 +8,8 @@
 // caller has it), pending (the caller has freed it, but a stream still works on it) or free.
 //
 // The one invariant: two neighbours that the same callers could use are one block. A freed block
-// merges with both neighbours at once (the one freed last, when the next call begins), so the largest free run is always a single block, and no
-// pass over the memory is ever needed to find it.
+// merges with both neighbours at once (the one freed last, when the next call begins), so the largest
+// free run is always a single block, and finding it never needs a pass over the memory.
 //
 // # Finding a block
 //
@@ -23,40 +23,36 @@
 //
 // Heaps that were made for one large block have bins of their own and serve only requests that leave
 // at most an eighth of what they find. Large blocks of many sizes would otherwise cut each other's
-// memory up: in the replayed random walk of bench/alloc that was the difference between 1.42 and 1.18
-// times the peak. When memory is short they are cut like any other.
+// memory up: RATIONALE.md has the numbers of a replayed random walk. When memory is short they are cut
+// like any other.
 //
 // # Streams
 //
 // A caller frees memory when it has submitted the last work on it, which is long before that work
-// has run. Each stream therefore has a pool of its own: bins of blocks that only this stream still
-// uses, each with the ticket at which that ends. An allocation for the same stream takes from this
-// pool at once, since its work will run after the work that still uses the block. For everybody
-// else the block waits until the stream has passed the ticket; then it moves to the common pool.
-// A block that several streams use waits in a list of its own. Waiting blocks are looked at a few
-// at a time by allocations that miss their own pool, and nothing here blocks for a stream unless
-// memory has run out, and then with no lock held. See pool.go.
+// has run. Each stream therefore has its own pool: bins of blocks that only this stream still uses,
+// each with the ticket at which that ends. An allocation for the same stream takes from this pool at
+// once, because its work runs after the work that still uses the block. Other callers get the block
+// when the stream has passed the ticket; then it moves to the common pool. A block that several
+// streams use waits in a separate list. Allocations that miss their own pool check a few waiting
+// blocks each, and no call waits for a stream unless memory has run out, and then with no lock held.
+// See pool.go.
 //
 // Block.After carries the rule to the caller: work of others on a block that came out of a
 // stream's pool has to wait for that ticket. Host code that writes to the block itself allocates
-// with no stream and then need not wait for anything.
+// with no stream and then does not have to wait.
 //
 // # Growing and shrinking
 //
 // Small programs stay small: heaps have 8 MiB until eight of them are full, then 32, then 256. A
 // heap without a live or pending block is idle. Idle heaps are kept for MaxAge, because the next
-// step of a program usually wants them back; above the soft limit the oldest go as soon as anybody
-// looks, and a new heap takes the place of the oldest ones where all together would hold more than the
-// most that was ever in use, a twentieth and 256 MiB. Age is checked every 256 calls and by Age. An allocation that does not fit in what is
-// there and may not grow past the hard limit, or past what it shares with other allocators of the same
-// memory (budget.go), tries, in this order: pending blocks that have become
-// free, giving back all idle heaps, waiting for the streams, and Config.Reclaim. What is left is
-// status.OutOfMemory with the numbers in its message. See grow.go.
+// step of a program usually needs them again. Above the soft limit the oldest ones are returned at the
+// next check, and a new heap replaces the oldest ones where all heaps together would exceed the peak of
+// active memory by more than 5 % and 256 MiB. Age is checked every 256 calls and by Age.
 //
-// # Addresses
-//
-// Find resolves any address inside a live block. Heaps are sorted by address, and within a heap a
-// table has the first block of every 16 KiB (see index.go).
+// An allocation that fits no block and may not grow past the hard limit, or past the budget that it
+// shares with other allocators of the same memory (budget.go), tries, in this order: pending blocks that
+// have become free, returning all idle heaps, waiting for the streams, and Config.Reclaim. If all fail,
+// the error is status.OutOfMemory with the numbers in its message. See grow.go.
 //
 // # Cost
 //
@@ -76,17 +72,20 @@ import (
 )
 
 const (
-	// Alignment is that of every block, and what sizes are rounded to.
+	// Alignment is that of the address and of the size of every block, in bytes. Metal asks for 256 at
+	// most for the offset of a buffer that a kernel binds.
 	Alignment = 256
 	// MaxSize is the largest request that is looked at: 4 TiB, beyond any machine with one device.
 	MaxSize = 1 << maxBits
 	maxBits = 42
 
-	// checkEvery is how many calls pass between looks at the clock; a power of two.
+	// checkEvery is how many calls pass between checks of the clock, which is slow compared with a call; a
+	// power of two.
 	checkEvery = 256
 )
 
-// Source is where heaps come from; a device.Device is one.
+// Source makes heaps; a device.Device is one. It is called from the goroutine that allocates, one call at a
+// time, without the lock of the allocator.
 type Source interface {
 	// NewHeap takes size bytes from the system, aligned to at least 256 bytes, or answers
 	// status.OutOfMemory; any other error ends the allocation that asked.
@@ -122,10 +121,10 @@ type Allocator struct {
 	growing sync.Mutex // held around Source.NewHeap and taken before mu, so that heaps come one by one
 
 	mu        sync.Mutex // guards everything below
-	common    pool       // blocks that nobody uses
-	pools     []*pool    // blocks that one stream uses, a pool a stream
-	shared    queue      // blocks that several streams use
-	hot       *Block     // freed by the last call and not merged yet
+	common    pool       // free blocks, which any caller may use
+	pools     []*pool    // pending blocks that one stream uses, one pool per stream
+	shared    queue      // pending blocks that several streams use
+	lastFreed *Block     // freed by the last call and not merged yet; see deferMerge
 	slab      slab
 	heaps     []*heap // by address
 	idle      idleList
@@ -134,16 +133,16 @@ type Allocator struct {
 	pending   int // blocks in pools and shared
 	counts    counters
 	history   history
-	closing   int       // heaps that have been taken out and are not given back yet
-	given     sync.Cond // of mu: closing is 0
+	closing   int       // heaps that are unlinked and not closed yet
+	allClosed sync.Cond // of mu: closing is 0
 	hard      int64
 	soft      int64
 	maxAge    int64
 	serial    uint64 // of the last heap made
 	closed    bool
-	closeErr  error // what heaps said that could not be given back
+	closeErr  error // the first error of a heap's Close
 
-	empty Block // stands for every allocation of 0 bytes
+	empty Block // the result of every allocation of 0 bytes
 }
 
 // New makes an allocator; it takes no memory before the first Alloc.
@@ -156,28 +155,28 @@ func New(c Config) *Allocator {
 		start := time.Now()
 		a.now = func() int64 { return int64(time.Since(start)) }
 	}
-	a.given.L = &a.mu
+	a.allClosed.L = &a.mu
 	a.empty = Block{Heap: emptyHeap{}, state: Live}
 	return a
 }
 
 // Alloc returns a block of at least size bytes whose contents are undefined. The work that will use
-// it first is submitted to stream on; nil stands for the host, or for anybody. A size of 0 gives
-// one and the same block of 0 bytes each time, with no address. The error is status.Invalid for a
-// negative size and status.OutOfMemory when everything was tried.
+// it first is submitted to stream on; nil is for use by the CPU, or by any stream. A size of 0 returns
+// the same block of 0 bytes each time, with no address. The error is status.Invalid for a negative size
+// and status.OutOfMemory when everything was tried. The caller owns the block until Free.
 func (a *Allocator) Alloc(size int64, on device.Stream) (*Block, error) {
 	return a.AllocFor(size, on, 0)
 }
 
-// AllocFor is Alloc with a number that the history and the snapshot keep with the block: whoever
-// records call stacks names one by it. 0 stands for none.
+// AllocFor is Alloc with a number that the history and the snapshot keep with the block, such as the
+// number of a recorded call stack; 0 is for none.
 func (a *Allocator) AllocFor(size int64, on device.Stream, cause uint64) (*Block, error) {
 	if size <= 0 || size > MaxSize {
 		return a.allocOdd(size)
 	}
 	n := (size + Alignment - 1) &^ (Alignment - 1)
 	a.mu.Lock()
-	b := a.again(n)
+	b := a.reuseLast(n)
 	if b == nil {
 		b = a.take(n, on)
 	}
@@ -188,7 +187,7 @@ func (a *Allocator) AllocFor(size int64, on device.Stream, cause uint64) (*Block
 	a.derive()
 	a.mu.Unlock()
 	if old != nil {
-		a.giveBack(old)
+		a.closeHeaps(old)
 	}
 	if b == nil {
 		return a.allocSlow(size, n, on, cause)
@@ -196,6 +195,7 @@ func (a *Allocator) AllocFor(size int64, on device.Stream, cause uint64) (*Block
 	return b, nil
 }
 
+// allocOdd is Alloc for sizes that need no search: zero, and those that are refused.
 func (a *Allocator) allocOdd(size int64) (*Block, error) {
 	if size == 0 {
 		return &a.empty, nil
@@ -204,12 +204,13 @@ func (a *Allocator) allocOdd(size int64) (*Block, error) {
 		return nil, status.Errorf(status.Invalid, "[alloc] size is %d bytes; want 0 or more", size)
 	}
 	a.lock()
-	a.refuse(size)
+	a.countOOM(size)
 	a.mu.Unlock()
 	return nil, status.Errorf(status.OutOfMemory, "[alloc] size is %d bytes; want at most %d", size, int64(MaxSize))
 }
 
-// take finds and cuts a block of n bytes that stream on may use now, or answers nil.
+// take finds and cuts a block of n bytes, which is a multiple of Alignment, that stream on may use now, or
+// returns nil. It takes constant time; search is the complete version. The lock is held.
 func (a *Allocator) take(n int64, on device.Stream) *Block {
 	if on != nil && a.pending > 0 {
 		if p := a.poolOf(on); p != nil {
@@ -227,49 +228,53 @@ func (a *Allocator) take(n int64, on device.Stream) *Block {
 	return nil
 }
 
-// warm is release for the block that has just been freed: it waits one call unmerged, because programs
-// free and ask for the same size in turn. Whoever else takes the lock settles it first; see lock.
-func (a *Allocator) warm(b *Block) {
+// deferMerge is release for the block that has just been freed. The block stays unmerged until the next
+// call, because programs often free a block and then ask for the same size: reuseLast then saves a merge
+// and a split. Every other section that takes the lock merges it first; see lock.
+func (a *Allocator) deferMerge(b *Block) {
 	if invariants || last(b) {
 		a.release(b)
 		return
 	}
 	b.state, b.pool = Free, nil
-	a.hot = b
+	a.lastFreed = b
 }
 
-// last reports whether b is all that is in use of its heap, which is about to be idle.
+// last reports whether b is the only block in use of its heap, which becomes idle with it. Such a block is
+// merged at once, so that the age of the heap counts from now.
 func last(b *Block) bool {
 	l, r := b.prev, b.next
 	return (l == nil || l.state == Free && l.prev == nil) && (r == nil || r.state == Free && r.next == nil)
 }
 
-// again answers the block that was freed last if it has n bytes.
-func (a *Allocator) again(n int64) *Block {
-	b := a.hot
+// reuseLast returns the block that was freed last if it has exactly n bytes; otherwise it merges that
+// block and returns nil. The lock is held.
+func (a *Allocator) reuseLast(n int64) *Block {
+	b := a.lastFreed
 	if b == nil {
 		return nil
 	}
 	if b.Size == n {
-		a.hot = nil
+		a.lastFreed = nil
 		return b
 	}
-	a.cool()
+	a.mergeLast()
 	return nil
 }
 
-// cool releases the block that was freed last.
-func (a *Allocator) cool() {
-	if b := a.hot; b != nil {
-		a.hot = nil
+// mergeLast releases the block that was freed last, if it has not been merged yet. The lock is held.
+func (a *Allocator) mergeLast() {
+	if b := a.lastFreed; b != nil {
+		a.lastFreed = nil
 		a.release(b)
 	}
 }
 
-// lock begins a section in which all free blocks are merged and in their bins.
+// lock takes the mutex and merges the block that was freed last, so that all free blocks are merged and in
+// their bins. Alloc and Free take the mutex themselves.
 func (a *Allocator) lock() {
 	a.mu.Lock()
-	a.cool()
+	a.mergeLast()
 }
 
 // issue makes a block that take returned live.
@@ -283,7 +288,7 @@ func (a *Allocator) issue(b *Block, size int64, cause uint64) *Block {
 	b.state = Live
 	a.counts.alloc(b)
 	if a.history.ring != nil {
-		a.noteBlock(DidAlloc, b)
+		a.recordBlock(DidAlloc, b)
 	}
 	return b
 }
@@ -306,29 +311,30 @@ func (a *Allocator) Free(b *Block, uses []Use) {
 	}
 	a.counts.free(b)
 	if a.history.ring != nil {
-		a.noteBlock(DidFree, b)
+		a.recordBlock(DidFree, b)
 	}
-	a.cool()
+	a.mergeLast()
 	if len(uses) == 0 && b.After == 0 {
-		a.warm(b)
+		a.deferMerge(b)
 	} else {
-		a.settle(b, uses)
+		a.freeInUse(b, uses)
 	}
 	old := a.tick()
 	a.derive()
 	a.mu.Unlock()
 	if old != nil {
-		a.giveBack(old)
+		a.closeHeaps(old)
 	}
 }
 
-// refuse counts an allocation that failed for want of memory.
-func (a *Allocator) refuse(size int64) {
+// countOOM counts and records an allocation that failed because there is no memory. The lock is held.
+func (a *Allocator) countOOM(size int64) {
 	a.counts.ooms++
-	a.note(Event{Action: DidRefuse, Size: size})
+	a.record(Event{Action: DidRefuse, Size: size})
 }
 
-// tick counts a call and now and then looks for heaps to give back.
+// tick counts a call; every checkEvery calls it unlinks heaps that have been idle for too long and returns
+// them, for the caller to close after unlocking.
 func (a *Allocator) tick() *heap {
 	a.calls++
 	if a.calls%checkEvery != 0 {
@@ -345,16 +351,9 @@ func (a *Allocator) SetLimits(hard, soft int64) {
 	a.mu.Unlock()
 }
 
-// SetMaxAge changes how long idle heaps are kept; 0 for as long as the limits allow.
-func (a *Allocator) SetMaxAge(age time.Duration) {
-	a.lock()
-	a.maxAge = int64(max(age, 0))
-	a.mu.Unlock()
-}
-
-// Close waits for pending blocks and gives all heaps back. While blocks are live it answers
-// status.Internal with their number, leaves them their heaps and may be called again. It also
-// reports heaps that failed to close before.
+// Close waits for pending blocks and returns all heaps. While blocks are live it returns status.Internal
+// with their number, keeps their heaps and may be called again. It also reports heaps that failed to close
+// before.
 func (a *Allocator) Close() error {
 	a.wait()
 	a.EmptyCache()

@@ -172,7 +172,7 @@ func TestFindEveryByteClass(t *testing.T) {
 	}
 	for _, b := range blocks {
 		for _, at := range []int64{0, 1, 255, b.Size / 4, b.Size / 2, b.Size - 256, b.Size - 1} {
-			got, offset, ok := a.Find(unsafe.Add(b.Addr, at))
+			got, offset, ok := a.find(unsafe.Add(b.Addr, at))
 			require.True(t, ok)
 			require.Same(t, b, got)
 			require.Equal(t, at, offset)
@@ -182,14 +182,14 @@ func TestFindEveryByteClass(t *testing.T) {
 	from, size := middle.Addr, middle.Size
 	free(t, a, middle)
 	for _, at := range []int64{0, 1, size - 1} {
-		_, _, ok := a.Find(unsafe.Add(from, at))
+		_, _, ok := a.find(unsafe.Add(from, at))
 		require.False(t, ok, "freed byte %d", at)
 	}
 }
 
 func TestFindMisses(t *testing.T) {
 	a := New(Config{Source: &fakeSource{}})
-	_, _, ok := a.Find(nil)
+	_, _, ok := a.find(nil)
 	require.False(t, ok)
 	b := mustAlloc(t, a, 8*miB, nil)
 	memory := b.Heap.Bytes()
@@ -197,12 +197,12 @@ func TestFindMisses(t *testing.T) {
 	for name, p := range map[string]unsafe.Pointer{
 		"nil": nil, "the heap's end": unsafe.Add(unsafe.Pointer(&memory[0]), len(memory)), "elsewhere": unsafe.Pointer(outside),
 	} {
-		_, _, ok := a.Find(p)
+		_, _, ok := a.find(p)
 		require.False(t, ok, name)
 	}
 	blind := New(Config{Source: &fakeSource{blind: true}})
 	mustAlloc(t, blind, 8*miB, nil)
-	_, _, ok = blind.Find(unsafe.Add(nil, miB))
+	_, _, ok = blind.find(unsafe.Add(nil, miB))
 	require.False(t, ok, "a heap that the CPU does not see has no addresses")
 }
 
@@ -271,7 +271,7 @@ func TestBadFree(t *testing.T) {
 	free(t, a, twice)
 	free(t, a, merged)
 	for name, b := range map[string]*Block{
-		"freed": twice, "merged away": merged, "another's": mustAlloc(t, other, 100, nil), "nobody's": {},
+		"freed": twice, "merged away": merged, "of another allocator": mustAlloc(t, other, 100, nil), "never allocated": {},
 	} {
 		if invariants {
 			require.Panics(t, func() { a.Free(b, nil) }, name)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What these cost beside malloc is told by ./build.sh bench alloc.
+// ./build.sh bench alloc compares these with malloc.
 
 var benchSizes = []struct {
 	name string
@@ -77,23 +77,6 @@ func BenchmarkChurn(b *testing.B) {
 		live[i], err = a.Alloc(int64(1)<<(seed>>50%14)+int64(seed>>40%4096), nil)
 		if err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkFind(b *testing.B) {
-	a := New(Config{Source: &fakeSource{}})
-	var blocks []*Block
-	for i := range 10000 {
-		x, err := a.Alloc(int64(256+i*16), nil)
-		require.NoError(b, err)
-		blocks = append(blocks, x)
-	}
-	i := 0
-	for b.Loop() {
-		i = (i + 7919) % len(blocks)
-		if x, _, ok := a.Find(blocks[i].Addr); !ok || x != blocks[i] {
-			b.Fatal("not found")
 		}
 	}
 }

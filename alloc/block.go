@@ -12,11 +12,12 @@ type State uint8
 // The states of a block.
 const (
 	dead    State = iota // the header is in the slab and describes nothing
-	Free                 // nobody uses the block
-	Pending              // the caller has freed it, streams still use it
-	Live                 // the caller has it
+	Free                 // no caller and no stream uses it
+	Pending              // the caller has freed it, but streams still use it
+	Live                 // the caller owns it
 )
 
+// stateNames are for messages.
 var stateNames = [...]string{"dead", "free", "pending", "live"}
 
 func (s State) String() string { return stateNames[s] }
@@ -31,29 +32,22 @@ type Block struct {
 	Requested int64          // bytes that were asked for
 
 	// After is the ticket, on the stream given to Alloc, of the last work on the block's former
-	// contents. Work on that stream comes later by itself; anybody else waits for it. 0: none.
+	// contents. New work on that stream runs after it; all other users wait for it. 0: no such work.
 	After device.Ticket
 
-	heap       *heap
-	prev, next *Block // neighbours by address; next also chains headers in the slab
-	pool       *pool  // whose bins a free or pending block is in, or which one After belongs to
-	fore, back *Block // in a bin
-	elder      *Block // in a queue: who came before
-	junior     *Block // in a queue: who came after
-	cause      uint64 // of AllocFor
-	origin     origin // where it was allocated, with the build tag invariants
-	uses       []Use  // of a block that several streams use; the array stays with the header
-	state      State
-	row, col   uint8 // the bin of a block that is in one
+	heap             *heap
+	prev, next       *Block // neighbours by address; next also chains headers in the slab
+	pool             *pool  // whose bins a free or pending block is in, or which one After belongs to
+	binPrev, binNext *Block // in a bin
+	older, newer     *Block // in a queue
+	cause            uint64 // of AllocFor
+	origin           origin // where it was allocated, with the build tag invariants
+	uses             []Use  // of a block that several streams use; the array is reused with the header
+	state            State
+	row, col         uint8 // the bin of a block that is in one
 }
 
-// Use says that a stream's work up to and including a ticket touches a block.
-type Use struct {
-	Stream device.Stream
-	Ticket device.Ticket
-}
-
-// emptyHeap is the heap of the block of 0 bytes.
+// emptyHeap is the heap of the block of 0 bytes, so that callers need not test Block.Heap for nil.
 type emptyHeap struct{}
 
 func (emptyHeap) Bytes() []byte { return nil }
@@ -65,8 +59,10 @@ type slab struct {
 	top *Block
 }
 
+// slabChunk is how many headers are allocated at once.
 const slabChunk = 64
 
+// get returns a header. Its fields may have old values: the caller sets all of them.
 func (s *slab) get() *Block {
 	if s.top == nil {
 		s.grow()
@@ -76,6 +72,7 @@ func (s *slab) get() *Block {
 	return b
 }
 
+// grow adds a chunk of headers to an empty slab.
 func (s *slab) grow() {
 	chunk := make([]Block, slabChunk)
 	for i := range chunk[1:] {
@@ -84,8 +81,8 @@ func (s *slab) grow() {
 	s.top = &chunk[0]
 }
 
-// put takes a header back. With invariants it is dropped instead: as long as somebody holds a
-// pointer to it, it says that it is dead.
+// put takes a header back. With invariants it is dropped instead, so that a stale pointer to it shows a dead
+// block and not another one.
 func (s *slab) put(b *Block) {
 	b.state = dead
 	b.Heap, b.heap, b.pool = nil, nil, nil
@@ -96,30 +93,33 @@ func (s *slab) put(b *Block) {
 	s.top = b
 }
 
-// queue is a list of blocks in the order in which they were freed.
+// queue is a doubly linked list of blocks in the order in which they were freed. The links are in the
+// blocks, so that adding one allocates nothing.
 type queue struct {
-	eldest, youngest *Block
+	oldest, newest *Block
 }
 
+// push adds a block that is in no queue, as the newest.
 func (q *queue) push(b *Block) {
-	b.elder, b.junior = q.youngest, nil
-	if q.youngest == nil {
-		q.eldest = b
+	b.older, b.newer = q.newest, nil
+	if q.newest == nil {
+		q.oldest = b
 	} else {
-		q.youngest.junior = b
+		q.newest.newer = b
 	}
-	q.youngest = b
+	q.newest = b
 }
 
+// remove takes out a block, wherever it is in the queue.
 func (q *queue) remove(b *Block) {
-	if b.elder == nil {
-		q.eldest = b.junior
+	if b.older == nil {
+		q.oldest = b.newer
 	} else {
-		b.elder.junior = b.junior
+		b.older.newer = b.newer
 	}
-	if b.junior == nil {
-		q.youngest = b.elder
+	if b.newer == nil {
+		q.newest = b.older
 	} else {
-		b.junior.elder = b.elder
+		b.newer.older = b.older
 	}
 }

@@ -2,15 +2,15 @@ package alloc
 
 import "sync/atomic"
 
-// Budget is what the allocators of one memory may reserve together: where a processor and a GPU have the
-// same memory, two limits that are each below its size add up to more. A nil Budget has no end. It may be
-// used from any goroutine.
+// Budget is the number of bytes that several allocators may reserve together. Where the CPU and a GPU share
+// memory, two limits that are each below its size can add up to more than there is. A nil Budget is
+// unlimited. It may be used from any goroutine.
 type Budget struct {
 	limit int64
 	taken atomic.Int64
 }
 
-// NewBudget makes a budget of some bytes; 0 or less for no limit, which is nil.
+// NewBudget makes a budget of limit bytes; it returns nil, which is unlimited, for 0 or less.
 func NewBudget(limit int64) *Budget {
 	if limit <= 0 {
 		return nil
@@ -18,7 +18,7 @@ func NewBudget(limit int64) *Budget {
 	return &Budget{limit: limit}
 }
 
-// Left is how many bytes may still be reserved, MaxSize where there is no limit.
+// Left is how many bytes may still be reserved; MaxSize for an unlimited budget.
 func (b *Budget) Left() int64 {
 	if b == nil {
 		return MaxSize
@@ -26,7 +26,8 @@ func (b *Budget) Left() int64 {
 	return max(b.limit-b.taken.Load(), 0)
 }
 
-// claim takes whole pages, as many as there are up to most but at least least; 0 when there are fewer.
+// claim reserves whole pages of at most `most` and at least `least` bytes, as many as are left, and returns
+// their bytes; 0 when fewer than `least` are left.
 func (b *Budget) claim(least, most int64) int64 {
 	if b == nil {
 		return most
@@ -43,8 +44,8 @@ func (b *Budget) claim(least, most int64) int64 {
 	}
 }
 
-// give returns bytes that were claimed.
-func (b *Budget) give(n int64) {
+// unclaim returns bytes that were claimed.
+func (b *Budget) unclaim(n int64) {
 	if b != nil {
 		b.taken.Add(-n)
 	}

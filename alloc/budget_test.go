@@ -30,11 +30,11 @@ func TestBudgetIsShared(t *testing.T) {
 	require.EqualValues(t, 24*miB, b.Left())
 
 	_, err := x.Alloc(16*miB, nil)
-	require.ErrorContains(t, err, "over the limit", "its own")
+	require.ErrorContains(t, err, "the limit is exceeded", "its own")
 	require.NotContains(t, err.Error(), "together")
 	_, err = y.Alloc(32*miB, nil)
 	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
-	require.ErrorContains(t, err, "over the limit of 64.00 MiB for all devices of this memory together")
+	require.ErrorContains(t, err, "the limit of 64.00 MiB for all devices that share this memory is exceeded")
 
 	mustAlloc(t, y, 20*miB, nil)
 	require.Zero(t, b.Left(), "a heap as long as what is left, not as long as usual")
@@ -43,7 +43,7 @@ func TestBudgetIsShared(t *testing.T) {
 	mustAlloc(t, y, 8*miB, nil)
 }
 
-// TestRelinquish gives back what nobody uses, after waiting where it must.
+// TestRelinquish returns idle heaps, and waits for streams only where there are none.
 func TestRelinquish(t *testing.T) {
 	b, x, y := pair(t, 64*miB, Config{})
 	s := &fakeStream{}

@@ -19,7 +19,7 @@ func TestHardLimit(t *testing.T) {
 	_, err := a.Alloc(2*miB, nil)
 	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
 	require.EqualError(t, err, "[alloc] 2.00 MiB requested (2097152 bytes); allocated 19.00 MiB, "+
-		"reserved 20.00 MiB, cached 1.00 MiB, limit 20.00 MiB, largest free run 1.00 MiB: over the limit")
+		"reserved 20.00 MiB, cached 1.00 MiB, limit 20.00 MiB, largest free run 1.00 MiB: the limit is exceeded")
 	require.Equal(t, int64(1), a.Stats().OOMs)
 	free(t, a, b)
 	mustAlloc(t, a, 2*miB, nil)
@@ -123,9 +123,9 @@ func TestAgeing(t *testing.T) {
 	free(t, a, x)
 	clock.ns.Add(int64(time.Second))
 	require.Zero(t, a.Age(), "use makes it young again")
-	a.SetMaxAge(0)
+	a.maxAge = 0
 	require.Zero(t, a.Age(), "no age is too old")
-	a.SetMaxAge(time.Second)
+	a.maxAge = int64(time.Second)
 	clock.ns.Add(int64(time.Second))
 	require.Equal(t, int64(8*miB), a.Age())
 	require.Zero(t, source.open)
@@ -154,13 +154,13 @@ func TestSoftLimit(t *testing.T) {
 	a, source := whole(t, Config{Soft: 20 * miB, MaxAge: time.Hour, Now: clock.now})
 	x, y, z := mustAlloc(t, a, 8*miB, nil), mustAlloc(t, a, 8*miB, nil), mustAlloc(t, a, 8*miB, nil)
 	require.Equal(t, int64(24*miB), source.bytes, "the soft limit refuses nothing")
-	eldest := y.Heap
+	oldest := y.Heap
 	free(t, a, y)
 	free(t, a, z)
-	require.Equal(t, int64(8*miB), a.Age(), "only down to the limit, the eldest first")
+	require.Equal(t, int64(8*miB), a.Age(), "only down to the limit, the oldest first")
 	require.Zero(t, a.Age())
 	for _, h := range a.heaps {
-		require.NotSame(t, eldest, h.mem)
+		require.NotSame(t, oldest, h.mem)
 	}
 	mustAlloc(t, a, 12*miB, nil)
 	require.Equal(t, int64(40*miB), source.bytes, "idle heaps go before another comes")
@@ -244,22 +244,22 @@ func TestHammer(t *testing.T) {
 	require.Zero(t, source.open)
 }
 
-// A heap that was made for one block serves its like, and nothing smaller while there is memory.
-func TestOwnHeapsServeTheirLike(t *testing.T) {
+// A dedicated heap serves requests of nearly its size, and smaller ones only when there is no other memory.
+func TestDedicatedHeaps(t *testing.T) {
 	a := New(Config{Source: &fakeSource{blind: true, limit: 104 * miB}})
 	first := mustAlloc(t, a, 100*miB, nil)
 	free(t, a, first)
 	for _, c := range []struct {
-		size int64
-		own  bool
+		size      int64
+		dedicated bool
 	}{{100 * miB, true}, {90 * miB, true}, {miB, false}} {
 		b := mustAlloc(t, a, c.size, nil)
-		require.Equal(t, c.own, b.heap.own, "size %d", c.size)
+		require.Equal(t, c.dedicated, b.heap.dedicated, "size %d", c.size)
 		free(t, a, b)
 	}
 	held := mustAlloc(t, a, 90*miB, nil)
 	b := mustAlloc(t, a, 9*miB, nil) // there is no more memory for a heap: what 90 MiB left is cut
-	require.True(t, b.heap.own)
+	require.True(t, b.heap.dedicated)
 	free(t, a, b)
 	free(t, a, held)
 	require.NoError(t, a.Close())

@@ -69,7 +69,7 @@ func release(t *testing.T, a *Allocator, b *Block, streams []*fakeStream, worker
 		}
 	}
 	middle := unsafe.Add(b.Addr, b.Size/2)
-	if found, at, ok := a.Find(middle); !ok || found != b || at != b.Size/2 {
+	if found, at, ok := a.find(middle); !ok || found != b || at != b.Size/2 {
 		t.Errorf("find answers %t, %d", ok, at)
 	}
 	var uses []Use

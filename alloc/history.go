@@ -2,7 +2,7 @@ package alloc
 
 import "github.com/paddle-mps/paddle-mps/core/device"
 
-// Action is what an Event tells of.
+// Action is the kind of an Event.
 type Action uint8
 
 // The actions.
@@ -10,10 +10,11 @@ const (
 	DidAlloc  Action = iota + 1 // a block became live
 	DidFree                     // a block was freed; streams may still use it
 	DidGrow                     // a heap was made
-	DidShrink                   // a heap was taken out, to be given back
+	DidShrink                   // a heap was unlinked, to be closed
 	DidRefuse                   // an allocation ended with status.OutOfMemory
 )
 
+// actionNames are for messages and tests.
 var actionNames = [...]string{"", "alloc", "free", "grow", "shrink", "refuse"}
 
 func (a Action) String() string { return actionNames[a] }
@@ -30,14 +31,14 @@ type Event struct {
 	Cause   uint64        // of AllocFor, for blocks
 }
 
-// history is a ring of the latest events; it keeps nothing while it has no room.
+// history is a ring of the latest events; without a ring nothing is recorded.
 type history struct {
 	ring []Event
 	next uint64 // events so far
 }
 
-// Record keeps the latest n events from now on, and forgets those before; 0 ends that. While
-// events are kept each call also reads the clock.
+// Record keeps the latest n events from now on, and drops those before; 0 stops recording. While events are
+// recorded, each call also reads the clock.
 func (a *Allocator) Record(n int) {
 	a.lock()
 	a.history = history{}
@@ -47,7 +48,8 @@ func (a *Allocator) Record(n int) {
 	a.mu.Unlock()
 }
 
-// History answers the kept events, the eldest first, and how many there have been since Record.
+// History returns a copy of the recorded events, the oldest first, and how many there have been since
+// Record.
 func (a *Allocator) History() (events []Event, total uint64) {
 	a.lock()
 	defer a.mu.Unlock()
@@ -59,7 +61,8 @@ func (a *Allocator) History() (events []Event, total uint64) {
 	return events, h.next
 }
 
-func (a *Allocator) note(e Event) {
+// record adds an event with the time of now. The lock is held.
+func (a *Allocator) record(e Event) {
 	h := &a.history
 	if len(h.ring) == 0 {
 		return
@@ -69,14 +72,17 @@ func (a *Allocator) note(e Event) {
 	h.next++
 }
 
-func (a *Allocator) noteBlock(what Action, b *Block) {
+// recordBlock records what happened to a block. The stream is named only where the block came out of its
+// pool: Block.After is not 0 then.
+func (a *Allocator) recordBlock(what Action, b *Block) {
 	e := Event{Action: what, Heap: b.heap.serial, Offset: b.Offset, Size: b.Size, Address: uintptr(b.Addr), Cause: b.cause}
 	if b.After != 0 {
 		e.Stream = b.pool.stream
 	}
-	a.note(e)
+	a.record(e)
 }
 
-func (a *Allocator) noteHeap(what Action, h *heap) {
-	a.note(Event{Action: what, Heap: h.serial, Size: h.size, Address: uintptr(h.base)})
+// recordHeap records what happened to a heap.
+func (a *Allocator) recordHeap(what Action, h *heap) {
+	a.record(Event{Action: what, Heap: h.serial, Size: h.size, Address: uintptr(h.base)})
 }

@@ -8,15 +8,17 @@ import (
 	"strings"
 )
 
-// invariants makes misuse loud: a bad free panics, headers are never used twice, so that every
-// double free is one, memory that nobody may use is poisoned, and blocks know who allocated them.
+// invariants turns misuse into failures: a bad free panics; headers are never reused, so that every double
+// free is noticed; freed memory is overwritten; and blocks record where they were allocated.
 const invariants = true
 
+// poisonByte fills freed memory. Read as float32 it is -1.2e17, which is easy to notice.
 const poisonByte = 0xDB
 
-// origin is a stack, innermost call first.
+// origin is a call stack, innermost call first.
 type origin []uintptr
 
+// caller is the stack of the call of Alloc or AllocFor.
 func caller() origin {
 	stack := make([]uintptr, 16)
 	return stack[:runtime.Callers(3, stack)]
@@ -46,12 +48,13 @@ func (a *Allocator) origins() string {
 	return s.String()
 }
 
+// badFree panics: the free of a block that is not live is a bug of the caller.
 func badFree(b *Block) {
-	panic(fmt.Sprintf("[free] block of %d bytes at %p is %s or of another allocator; want a live block",
+	panic(fmt.Sprintf("[free] the block of %d bytes at %p is %s or belongs to another allocator; want a live block",
 		b.Size, b.Addr, b.state))
 }
 
-// poison overwrites a block that nobody may use any more, as far as the CPU can see it.
+// poison overwrites a block that has no user any more, if the CPU sees its memory.
 func poison(b *Block) {
 	if b.heap.base == nil {
 		return

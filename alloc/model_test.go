@@ -188,7 +188,7 @@ func (m *model) verifyFind() error {
 			continue
 		}
 		p := unsafe.Add(c.block.Addr, c.block.Size/3)
-		if b, at, ok := m.a.Find(p); !ok || b != c.block || at != c.block.Size/3 {
+		if b, at, ok := m.a.find(p); !ok || b != c.block || at != c.block.Size/3 {
 			return fmt.Errorf("find at %d of %d: %t, %d", c.lo, c.block.Size/3, ok, at)
 		}
 	}

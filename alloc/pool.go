@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	sweepBatch  = 8 // blocks that one allocation moves to the common pool
-	sweepShared = 2 // blocks with several users that one allocation looks at
+	sweepBatch  = 8 // most blocks of a stream's pool that one allocation moves to the common pool
+	sweepShared = 2 // most blocks with several users that one allocation checks
 	sweepAll    = math.MaxInt
 )
 
-// pool is a set of blocks that the same callers may use: everybody for the common pool, one stream
-// for the others. Neighbours in one pool are always merged.
+// pool is a set of blocks that the same callers may use: all callers for the common pool, one stream for the
+// others. Neighbours in one pool are always merged.
 type pool struct {
-	bins      // blocks of heaps that were made for many
-	own  bins // blocks of heaps that were made for one
+	bins           // blocks of heaps that were made for many
+	dedicated bins // blocks of heaps that were made for one
 	// The queue has a stream's blocks in the order of their last free. Tickets of later blocks
-	// are nearly always higher; where they are not, a block waits a little longer than it must.
+	// are nearly always higher; where they are not, a block waits longer than necessary.
 	queue
 	stream device.Stream // nil for the common pool
 	ended  bool          // the stream is closed: all its work is done
@@ -32,44 +32,44 @@ func (p *pool) done() device.Ticket {
 	return p.stream.Done()
 }
 
-// binsOf is where a block of the pool hangs.
+// binsOf is which bins of the pool a block belongs to.
 func (p *pool) binsOf(b *Block) *bins {
-	if b.heap.own {
-		return &p.own
+	if b.heap.dedicated {
+		return &p.dedicated
 	}
 	return &p.bins
 }
 
-// find answers a block for n bytes, nearly the best, or nil. A block of an own heap serves only
-// requests that leave little of it: cut for anything smaller, the heap would be held by something
-// that has room elsewhere, and its size would be lost to the next request like the first.
+// find returns a block for n bytes, nearly the best, or nil. A block of a dedicated heap serves only
+// requests that leave little of it: cut for anything smaller, the heap would be kept by a block that has
+// room elsewhere, and could not serve the next request of its own size.
 func (p *pool) find(n int64) *Block {
-	if n <= ownAbove {
+	if n <= dedicatedAbove {
 		return p.bins.find(n)
 	}
-	return near(p.own.find(n), n)
+	return closeFit(p.dedicated.find(n), n)
 }
 
-// findAll is find for when missing a block would cost a heap: it looks everywhere.
+// findAll is find for when a miss would cost a new heap: it looks at every block that find may skip.
 func (p *pool) findAll(n int64) *Block {
-	if n > ownAbove {
-		if b := near(p.own.findAll(n), n); b != nil {
+	if n > dedicatedAbove {
+		if b := closeFit(p.dedicated.findAll(n), n); b != nil {
 			return b
 		}
 	}
 	return p.bins.findAll(n)
 }
 
-// near is b unless it is longer than n by more than an eighth.
-func near(b *Block, n int64) *Block {
+// closeFit is b, or nil where b is longer than n by more than an eighth.
+func closeFit(b *Block, n int64) *Block {
 	if b == nil || b.Size > n+n/8 {
 		return nil
 	}
 	return b
 }
 
-// longest is the size of the longest block, 0 when there is none.
-func (p *pool) longest() int64 { return max(p.bins.longest(), p.own.longest()) }
+// longest is the size of the longest block in bytes, 0 when there is none.
+func (p *pool) longest() int64 { return max(p.bins.longest(), p.dedicated.longest()) }
 
 // has reports whether b is in the pool. A live block may name a pool without being in it.
 func (p *pool) has(b *Block) bool { return b != nil && b.pool == p && b.state != Live }
@@ -85,6 +85,7 @@ func (a *Allocator) poolOf(s device.Stream) *pool {
 	return nil
 }
 
+// poolFor is poolOf that makes the pool where there is none.
 func (a *Allocator) poolFor(s device.Stream) *pool {
 	p := a.poolOf(s)
 	if p == nil {
@@ -94,7 +95,7 @@ func (a *Allocator) poolFor(s device.Stream) *pool {
 	return p
 }
 
-// enter puts a block that is in no pool into p.
+// enter puts a block that is in no pool into p, without merging. The lock is held.
 func (a *Allocator) enter(b *Block, p *pool) {
 	b.pool = p
 	p.binsOf(b).insert(b)
@@ -105,10 +106,10 @@ func (a *Allocator) enter(b *Block, p *pool) {
 	}
 	b.state = Pending
 	p.push(b)
-	a.wakeLater(b)
+	a.addPending(b)
 }
 
-// leave takes a free or pending block out of its pool.
+// leave takes a free or pending block out of its pool. The caller gives it a new state.
 func (a *Allocator) leave(b *Block) {
 	p := b.pool
 	p.binsOf(b).remove(b)
@@ -117,46 +118,35 @@ func (a *Allocator) leave(b *Block) {
 		return
 	}
 	p.queue.remove(b)
-	a.wake(b)
+	a.removePending(b)
 }
 
-func (a *Allocator) wakeLater(b *Block) {
+// addPending counts a block that has become pending.
+func (a *Allocator) addPending(b *Block) {
 	a.pending++
 	a.counts.pendingBytes += b.Size
 }
 
-func (a *Allocator) wake(b *Block) {
+// removePending counts a block that is no longer pending.
+func (a *Allocator) removePending(b *Block) {
 	a.pending--
 	a.counts.pendingBytes -= b.Size
 }
 
-// settle finds the place of a block that is being freed and that streams may still use.
-func (a *Allocator) settle(b *Block, uses []Use) {
+// freeInUse frees a block that streams may still use: up to After, and as uses say.
+func (a *Allocator) freeInUse(b *Block, uses []Use) {
 	b.uses = b.uses[:0]
 	if b.After != 0 && !b.pool.ended {
-		b.addUse(Use{b.pool.stream, b.After})
+		b.uses = AddUse(b.uses, Use{b.pool.stream, b.After})
 	}
 	for _, u := range uses {
-		b.addUse(u)
+		b.uses = AddUse(b.uses, u)
 	}
 	a.place(b)
 }
 
-// addUse notes a use that is not over yet, one a stream.
-func (b *Block) addUse(u Use) {
-	if u.Stream == nil || u.Ticket <= u.Stream.Done() {
-		return
-	}
-	for i := range b.uses {
-		if b.uses[i].Stream == u.Stream {
-			b.uses[i].Ticket = max(b.uses[i].Ticket, u.Ticket)
-			return
-		}
-	}
-	b.uses = append(b.uses, u)
-}
-
-// place puts a block where its uses say.
+// place puts a block where its uses say: into the common pool without any, into a stream's pool with one,
+// and into the queue of shared blocks with several.
 func (a *Allocator) place(b *Block) {
 	switch len(b.uses) {
 	case 0:
@@ -169,11 +159,12 @@ func (a *Allocator) place(b *Block) {
 	default:
 		b.state, b.pool = Pending, nil
 		a.shared.push(b)
-		a.wakeLater(b)
+		a.addPending(b)
 	}
 }
 
-// release puts a block that nobody uses into the common pool.
+// release puts a block without a user into the common pool, and its heap into the idle list where it is the
+// only block.
 func (a *Allocator) release(b *Block) {
 	if invariants {
 		poison(b)
@@ -185,8 +176,8 @@ func (a *Allocator) release(b *Block) {
 	}
 }
 
-// join puts a block that is in no pool into p, as one with its neighbours there. The result is
-// over when all parts are.
+// join puts a block that is in no pool into p and merges it with its neighbours there. The merged block is
+// free when all parts are: its ticket is the highest of theirs.
 func (a *Allocator) join(b *Block, p *pool) *Block {
 	if r := b.next; p.has(r) {
 		a.leave(r)
@@ -208,9 +199,8 @@ func (a *Allocator) join(b *Block, p *pool) *Block {
 	return l
 }
 
-// absorb ends the header of r, whose bytes are now those of its left neighbour b.
+// absorb drops the header of r, whose bytes belong to its left neighbour b now. The caller sets the size.
 func (a *Allocator) absorb(b, r *Block) {
-	b.heap.index.drop(r)
 	b.After = max(b.After, r.After)
 	b.next = r.next
 	if r.next != nil {
@@ -219,9 +209,9 @@ func (a *Allocator) absorb(b, r *Block) {
 	a.slab.put(r)
 }
 
-// cut takes n bytes out of a free or pending block of at least as many: the whole block or its
-// end. What stays does so under its header and nearly always in its bin, which makes cutting from
-// a long block, and giving back, cheaper than taking from a bin and putting there.
+// cut takes n bytes out of a free or pending block of at least as many: the whole block or its end. The rest
+// keeps its header and nearly always its bin, so that cutting from a long block and merging with it again
+// do not touch the bins.
 func (a *Allocator) cut(f *Block, n int64) *Block {
 	if f.heap.isIdle {
 		a.idle.remove(f.heap)
@@ -238,7 +228,7 @@ func (a *Allocator) cut(f *Block, n int64) *Block {
 	return a.split(f, n)
 }
 
-// split makes a block of the n bytes that f, shortened already, no longer has.
+// split makes a block of the n bytes behind f, which the caller has shortened by them.
 func (a *Allocator) split(f *Block, n int64) *Block {
 	b := a.slab.get()
 	b.Heap, b.heap, b.pool, b.After = f.Heap, f.heap, f.pool, f.After
@@ -249,11 +239,11 @@ func (a *Allocator) split(f *Block, n int64) *Block {
 		b.next.prev = b
 	}
 	f.next = b
-	f.heap.index.add(b)
 	return b
 }
 
-// renew gives a block another header, so that a pointer to the old one is known to be stale.
+// renew gives a block another header, so that a pointer to the old one is recognised as stale. Used with the
+// build tag invariants only.
 func (a *Allocator) renew(b *Block) *Block {
 	c := new(Block)
 	*c = *b
@@ -263,20 +253,23 @@ func (a *Allocator) renew(b *Block) *Block {
 	if c.next != nil {
 		c.next.prev = c
 	}
-	c.heap.index.rename(b, c)
+	if c.heap.first == b {
+		c.heap.first = c
+	}
 	a.slab.put(b)
 	return c
 }
 
-// sweep moves blocks whose streams are done with them to the common pool, at most so many a pool.
+// sweep moves blocks whose streams have passed their tickets to the common pool, at most `most` of each
+// pool, the oldest first.
 func (a *Allocator) sweep(most int) {
 	for _, p := range a.pools {
-		if p.eldest == nil {
+		if p.oldest == nil {
 			continue
 		}
 		done := p.done()
-		for n := 0; n < most && p.eldest != nil && p.eldest.After <= done; n++ {
-			b := p.eldest
+		for n := 0; n < most && p.oldest != nil && p.oldest.After <= done; n++ {
+			b := p.oldest
 			a.leave(b)
 			a.release(b)
 		}
@@ -287,20 +280,17 @@ func (a *Allocator) sweep(most int) {
 	a.sweepShared(most)
 }
 
-// sweepShared looks at the uses of blocks that had several, the eldest first, and puts those that
-// are still in use behind the others.
+// sweepShared checks the uses of at most `most` shared blocks, the oldest first, and appends those that
+// several streams still use to the queue again, so that the next call checks others.
 func (a *Allocator) sweepShared(most int) {
-	last := a.shared.youngest
+	last := a.shared.newest
 	for n := 0; n < most && last != nil; n++ {
-		b := a.shared.eldest
+		b := a.shared.oldest
 		a.shared.remove(b)
-		a.wake(b)
+		a.removePending(b)
 		old := b.uses
-		b.uses = b.uses[:0]
-		for _, u := range old {
-			b.addUse(u)
-		}
-		clear(old[len(b.uses):])
+		b.uses = Unpassed(old)
+		clear(old[len(b.uses):]) // a header does not keep a stream alive
 		a.place(b)
 		if b == last {
 			return
@@ -308,16 +298,16 @@ func (a *Allocator) sweepShared(most int) {
 	}
 }
 
-// bridge makes a block of n bytes for a stream from neighbours of which some are in its pool and
-// some in the common pool. They are kept apart otherwise, because merged they would all have to
-// wait for the stream.
+// bridge makes a block of n bytes for a stream from neighbours of which some are in its pool and some in the
+// common pool, or returns nil. Usually these stay unmerged, because a merged block would have to wait for
+// the stream as a whole.
 func (a *Allocator) bridge(n int64, on device.Stream) *Block {
 	p := a.poolOf(on)
 	if p == nil {
 		return nil
 	}
 	usable := func(b *Block) bool { return p.has(b) || a.common.has(b) }
-	for b := p.eldest; b != nil; b = b.junior {
+	for b := p.oldest; b != nil; b = b.newer {
 		first := b
 		if usable(b.prev) {
 			first = b.prev
@@ -329,7 +319,7 @@ func (a *Allocator) bridge(n int64, on device.Stream) *Block {
 		for ; usable(end); end = end.next {
 			size += end.Size
 		}
-		if size >= n && (!first.heap.own || size <= n+n/8) {
+		if size >= n && (!first.heap.dedicated || size <= n+n/8) {
 			return a.cut(a.fuse(first, end, p), n)
 		}
 	}
@@ -348,8 +338,8 @@ func (a *Allocator) fuse(first, end *Block, p *pool) *Block {
 	return first
 }
 
-// Forget moves what waits for a stream to the common pool. It is called after the stream's Close,
-// which has waited for all its work; the allocator does not touch the stream again.
+// Forget moves the blocks that wait for a stream to the common pool. It is called after the stream's Close,
+// which has waited for all its work; the allocator does not use the stream again.
 func (a *Allocator) Forget(s device.Stream) {
 	a.lock()
 	defer a.unlock()
@@ -358,12 +348,13 @@ func (a *Allocator) Forget(s device.Stream) {
 		a.sweep(sweepAll)
 		a.pools = remove(a.pools, p)
 	}
-	for b := a.shared.eldest; b != nil; b = b.junior {
+	for b := a.shared.oldest; b != nil; b = b.newer {
 		b.dropUse(s)
 	}
 	a.sweepShared(sweepAll)
 }
 
+// dropUse removes the use of a stream; AddUse skips what has no stream.
 func (b *Block) dropUse(s device.Stream) {
 	for i, u := range b.uses {
 		if u.Stream == s {

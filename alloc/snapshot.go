@@ -24,7 +24,7 @@ type BlockInfo struct {
 	Requested    int64  // of a live block
 	Cause        uint64 // of AllocFor, for a live block
 	State        State
-	// Stream is who still uses a pending block, up to Ticket; nil when several do.
+	// Stream still uses a pending block, up to Ticket; nil when several do.
 	Stream device.Stream
 	Ticket device.Ticket
 }
@@ -42,6 +42,7 @@ func (a *Allocator) Snapshot() Snapshot {
 	return s
 }
 
+// info lists the blocks. The lock is held.
 func (h *heap) info() HeapInfo {
 	info := HeapInfo{Serial: h.serial, Address: uintptr(h.base), Size: h.size}
 	for b := h.first; b != nil; b = b.next {

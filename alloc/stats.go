@@ -1,6 +1,6 @@
 package alloc
 
-// Stat follows one quantity.
+// Stat is one quantity over time, in bytes or a number of things.
 type Stat struct {
 	Current   int64
 	Peak      int64 // highest Current since the start or ResetPeak
@@ -8,12 +8,13 @@ type Stat struct {
 	Freed     int64 // sum of all decreases, likewise
 }
 
-// meter is a Stat as it is kept: what was freed follows from the rest, which saves a store a call.
+// meter is a Stat as it is stored: Freed follows from the rest, which saves a store per call.
 type meter struct {
 	current, peak, allocated int64
 	base                     int64 // current at the last reset of the sums
 }
 
+// up increases the quantity by n >= 0.
 func (m *meter) up(n int64) {
 	m.current += n
 	m.allocated += n
@@ -22,8 +23,10 @@ func (m *meter) up(n int64) {
 	}
 }
 
+// down decreases it by n >= 0.
 func (m *meter) down(n int64) { m.current -= n }
 
+// set changes it to n, which counts as an increase or a decrease.
 func (m *meter) set(n int64) {
 	if d := n - m.current; d > 0 {
 		m.up(d)
@@ -32,6 +35,7 @@ func (m *meter) set(n int64) {
 	}
 }
 
+// stat derives what is not stored: freed = current at the reset + increases - current now.
 func (m *meter) stat() Stat {
 	return Stat{Current: m.current, Peak: m.peak, Allocated: m.allocated, Freed: m.allocated + m.base - m.current}
 }
@@ -42,25 +46,25 @@ type Stats struct {
 	Requested     Stat // what was asked for in live blocks, before rounding
 	Active        Stat // live and pending blocks
 	Reserved      Stat // heaps
-	InactiveSplit Stat // free blocks of heaps that are not idle: what EmptyCache cannot give back
+	InactiveSplit Stat // free blocks of heaps that are not idle: what EmptyCache cannot return
 
 	Blocks         Stat // number of live blocks
 	ActiveBlocks   Stat // number of live and pending blocks
 	Heaps          Stat // number of heaps
 	InactiveSplits Stat // number of free blocks in heaps that are not idle
 
-	Retries  int64 // times that an allocation made room and tried again
-	OOMs     int64 // allocations that ended with status.OutOfMemory for want of memory
+	Retries  int64 // times that an allocation freed memory and tried again
+	OOMs     int64 // allocations that ended with status.OutOfMemory
 	BadFrees int64 // frees of blocks that were not live
 	Hard     int64 // the limits; 0 for none
 	Soft     int64
 }
 
-// Cached is what is reserved and not in use.
+// Cached is the number of bytes that are reserved and not in use.
 func (s *Stats) Cached() int64 { return s.Reserved.Current - s.Active.Current }
 
-// counters are the numbers as the allocator keeps them. Those of active and split blocks follow
-// from others and are brought up to date when the lock is given up.
+// counters are the numbers as the allocator stores them. Those of active and split blocks follow from others
+// and are updated when the lock is released: see derive.
 type counters struct {
 	allocated, requested, blocks meter
 	reserved, heaps              meter
@@ -70,35 +74,39 @@ type counters struct {
 	retries, ooms, badFrees      int64
 }
 
+// alloc counts a block that has become live.
 func (c *counters) alloc(b *Block) {
 	c.allocated.up(b.Size)
 	c.requested.up(b.Requested)
 	c.blocks.up(1)
 }
 
+// free counts a block that is live no more.
 func (c *counters) free(b *Block) {
 	c.allocated.down(b.Size)
 	c.requested.down(b.Requested)
 	c.blocks.down(1)
 }
 
+// reserve counts a new heap of n bytes.
 func (c *counters) reserve(n int64) {
 	c.reserved.up(n)
 	c.heaps.up(1)
 }
 
+// unreserve counts a heap of n bytes that has been unlinked.
 func (c *counters) unreserve(n int64) {
 	c.reserved.down(n)
 	c.heaps.down(1)
 }
 
-// unlock ends a section that changed blocks.
+// unlock releases the lock after a section that changed blocks.
 func (a *Allocator) unlock() {
 	a.derive()
 	a.mu.Unlock()
 }
 
-// derive brings the numbers up to date that follow from others.
+// derive updates the numbers that follow from others. The lock is held.
 func (a *Allocator) derive() {
 	c := &a.counts
 	active := c.allocated.current + c.pendingBytes
@@ -108,8 +116,8 @@ func (a *Allocator) derive() {
 	c.splits.set(c.freeBlocks - a.idle.count)
 }
 
-// Stats answers the numbers, after looking which pending blocks have become free. Between such
-// looks the peak of Active may be too high, never too low.
+// Stats returns the numbers, after moving pending blocks that have become free to the common pool. The peak
+// of Active may be too high, never too low, because a block that became free is counted until it is moved.
 func (a *Allocator) Stats() Stats {
 	a.lock()
 	defer a.mu.Unlock()
@@ -118,6 +126,7 @@ func (a *Allocator) Stats() Stats {
 	return a.stats()
 }
 
+// stats is Stats without moving blocks. The lock is held.
 func (a *Allocator) stats() Stats {
 	c := &a.counts
 	return Stats{
@@ -129,6 +138,7 @@ func (a *Allocator) stats() Stats {
 	}
 }
 
+// each calls f for every meter.
 func (c *counters) each(f func(*meter)) {
 	for _, m := range [...]*meter{
 		&c.allocated, &c.requested, &c.blocks, &c.reserved, &c.heaps,
@@ -138,7 +148,7 @@ func (c *counters) each(f func(*meter)) {
 	}
 }
 
-// ResetPeak makes the peaks what is current.
+// ResetPeak sets the peaks to the current values.
 func (a *Allocator) ResetPeak() {
 	a.lock()
 	defer a.mu.Unlock()

@@ -82,7 +82,7 @@ func TestPendingBlocksMergeAndSplit(t *testing.T) {
 	require.Zero(t, s.syncs.Load())
 }
 
-// A block that grows waits for its youngest part and holds up no other.
+// A block that grows waits for its newest part and holds up no other.
 func TestPendingInOrder(t *testing.T) {
 	s := &fakeStream{}
 	a, _ := whole(t, Config{})

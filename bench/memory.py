@@ -106,7 +106,7 @@ def main() -> int:
         print("torch is not installed: its lines stay away")
     good = True
     print(
-        f"{'x + y, float32':<24}{'MiB':>6}{'new, ms':>10}{'given, ms':>11}{'ratio':>8}{'bar':>10}{'GB/s':>8}{'of a copy':>11}"
+        f"{'x + y, float32':<24}{'MiB':>6}{'new, ms':>10}{'given, ms':>11}{'ratio':>8}{'bar':>12}{'GB/s':>8}{'of a copy':>11}"
     )
     for mib in (1, 16, 64, 256):
         n = mib << 18
@@ -120,7 +120,7 @@ def main() -> int:
                 good = good and times <= BAR
             speed = 3 * a.nbytes / fresh / 1e6
             print(
-                f"{name:<24}{mib:>6}{fresh:>10.2f}{into:>11.2f}{times:>8.2f}{verdict:>10}{speed:>8.1f}{speed / copy:>10.0%}"
+                f"{name:<24}{mib:>6}{fresh:>10.3f}{into:>11.3f}{times:>8.3f}{verdict:>12}{speed:>8.1f}{speed / copy:>10.0%}"
             )
     return 0 if good else 1
 

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"math"
-	"strings"
+	"slices"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -19,10 +18,10 @@ type (
 		bits           uint64
 	}
 	attr struct {
-		name  [20]byte
-		kind  uint32
-		bits  uint64
-		count int64
+		name           *byte
+		kind, reserved uint32
+		bits           uint64
+		count          int64
 	}
 	item struct {
 		kind, has         int32
@@ -54,9 +53,10 @@ type call struct {
 	row *op.Row
 	in  []runtime.Operand
 	at  op.Attrs
+	out *runtime.Tensor // nil: the results are new
 }
 
-// bind reads a call from the caller's memory and copies what it needs.
+// bind reads a call from the caller's memory and copies what it needs. After an error no tensor is held.
 func bind(rt *runtime.Runtime, id uint64, args unsafe.Pointer, argCount uint64, attrs unsafe.Pointer, attrCount uint64) (c call, err error) {
 	if c.row, err = rowOf(id); err != nil {
 		return c, err
@@ -69,29 +69,43 @@ func bind(rt *runtime.Runtime, id uint64, args unsafe.Pointer, argCount uint64, 
 	if err != nil {
 		return c, err
 	}
-	if c.at, err = attributes(c.row, named); err != nil {
+	if c.at, err = attributes(rt, c.row, named); err != nil {
 		return c, err
 	}
-	c.in = make([]runtime.Operand, 0, max(len(given), len(c.row.In)))
+	if err := c.operands(rt, given); err != nil {
+		c.release()
+		return call{}, err
+	}
+	return c, nil
+}
+
+// operands resolves the operands. Those before the first wrong one are held even after an error: release is
+// for the caller to call.
+func (c *call) operands(rt *runtime.Runtime, given []arg) error {
+	c.in = slices.Grow(c.in[:0], max(len(given), len(c.row.In)))
 	for i := range given {
 		o, err := operand(rt, c.row, i, &given[i])
 		if err != nil {
-			c.release()
-			return call{}, err
+			return err
 		}
 		c.in = append(c.in, o)
 	}
 	for len(c.in) < len(c.row.In) { // trailing ones that were not given
 		c.in = append(c.in, runtime.Operand{})
 	}
-	return c, nil
+	return nil
 }
 
+// release ends what bind holds; it may be called once.
 func (c *call) release() {
 	for i := range c.in {
 		if t := c.in[i].Tensor; t != nil {
 			t.Release()
 		}
+	}
+	releaseTensors(c.at)
+	if c.out != nil {
+		c.out.Release()
 	}
 }
 
@@ -104,16 +118,29 @@ func operand(rt *runtime.Runtime, row *op.Row, i int, a *arg) (o runtime.Operand
 	case argNone:
 	case argTensor:
 		if o.Tensor = rt.Acquire(a.bits); o.Tensor == nil {
-			return o, staleOperand(row, i, rt.Story(a.bits))
+			return o, staleOperand(row, i, rt.HandleHistory(a.bits))
 		}
 	default:
-		o.Value, err = scalar(row, uint64(a.kind), a.bits)
+		o.Value, err = scalar(row.Name, uint64(a.kind), a.bits)
 	}
 	return o, err
 }
 
+// scalar reads a scalar, or one that is not given, which is not Set.
+func (a *arg) scalar(who string) (v op.Value, err error) {
+	switch {
+	case a.reserved != 0:
+		return v, status.Errorf(status.Invalid, "[%s] reserved is %d; want 0", who, a.reserved)
+	case a.kind == argTensor:
+		return v, status.Errorf(status.Type, "[%s] got a tensor; want a bool, an int or a float", who)
+	case a.kind == argNone:
+		return v, nil
+	}
+	return scalar(who, uint64(a.kind), a.bits)
+}
+
 // scalar reads a bool, an int or a float from its bits.
-func scalar(row *op.Row, kind, bits uint64) (v op.Value, err error) {
+func scalar(who string, kind, bits uint64) (v op.Value, err error) {
 	switch kind {
 	case argBool:
 		v.Kind = op.Bool
@@ -125,83 +152,41 @@ func scalar(row *op.Row, kind, bits uint64) (v op.Value, err error) {
 	case argFloat:
 		v.Kind, v.F = op.Float, math.Float64frombits(bits)
 	default:
-		return v, status.Errorf(status.Type, "[%s] an operand has kind %d; want one of pmps_arg_kind", row.Name, kind)
+		return v, status.Errorf(status.Type, "[%s] an operand has kind %d; want one of pmps_arg_kind", who, kind)
 	}
 	return v, nil
 }
 
-// staleOperand is the error for an operand whose handle is not valid.
-func staleOperand(row *op.Row, i int, story string) error {
+// staleOperand is the error for operand i, whose handle is not valid. history is what is known of the handle.
+func staleOperand(row *op.Row, i int, history string) error {
 	name := "?"
 	if n := len(row.In); n > 0 {
 		name = row.In[min(i, n-1)].Name
 	}
-	return status.Errorf(status.InvalidHandle, "[%s] operand %d (%s) is null, freed or not of a tensor; want a live tensor%s", row.Name, i, name, story)
+	return status.Errorf(status.InvalidHandle, "[%s] operand %d (%s) is null, freed or not of a tensor; want a live tensor%s", row.Name, i, name, history)
 }
 
-// attributes puts named attributes into the row's order; those that are absent stay unset.
-func attributes(row *op.Row, named []attr) (op.Attrs, error) {
-	at := make(op.Attrs, len(row.Attrs))
-	for i := range named {
-		a := &named[i]
-		name, _, terminated := bytes.Cut(a.name[:], []byte{0})
-		if !terminated {
-			return nil, status.Errorf(status.Invalid, "[%s] the name of attribute %d (%q) has no zero at its end", row.Name, i, a.name[:])
+// acquireAll holds the tensors of handles. After an error it returns those before the first invalid handle, for
+// the caller to release.
+func acquireAll(rt *runtime.Runtime, who string, handles []uint64) (ts []*runtime.Tensor, err error) {
+	for i, h := range handles {
+		t := rt.Acquire(h)
+		if t == nil {
+			return ts, status.Errorf(status.InvalidHandle, "[%s] input %d is null, freed or not of a tensor; want a live tensor%s", who, i, rt.HandleHistory(h))
 		}
-		k := row.AttrIndex(string(name))
-		switch {
-		case k < 0:
-			return nil, status.Errorf(status.NotFound, "[%s] has no attribute %q; want %s", row.Name, name, attributeNames(row))
-		case at[k].Set():
-			return nil, status.Errorf(status.Invalid, "[%s] attribute %s is given twice", row.Name, name)
-		}
-		var err error
-		if at[k], err = a.value(row); err != nil {
-			return nil, err
-		}
+		ts = append(ts, t)
 	}
-	return at, nil
+	return ts, nil
 }
 
-func attributeNames(row *op.Row) string {
-	if len(row.Attrs) == 0 {
-		return "none"
+// releaseAll ends what acquireAll holds.
+func releaseAll(ts []*runtime.Tensor) {
+	for _, t := range ts {
+		t.Release()
 	}
-	var names []string
-	for i := range row.Attrs {
-		names = append(names, row.Attrs[i].Name)
-	}
-	return strings.Join(names, ", ")
 }
 
-// value reads an attribute's value; ints are copied.
-func (a *attr) value(row *op.Row) (v op.Value, err error) {
-	v.Kind = op.ValueKind(min(a.kind, math.MaxUint8))
-	switch v.Kind {
-	case op.None:
-	case op.Bool:
-		if a.bits != 0 {
-			v.I = 1
-		}
-	case op.Int, op.DType:
-		v.I = int64(a.bits)
-	case op.Float:
-		v.F = math.Float64frombits(a.bits)
-	case op.Ints:
-		// SAFETY: for this kind the caller says that the union holds an address; array checks it.
-		at := *(*unsafe.Pointer)(unsafe.Pointer(&a.bits))
-		list, err := array[int64](row.Name, "numbers of an attribute", at, uint64(a.count))
-		if err != nil {
-			return v, err
-		}
-		v.Ints = append(make([]int64, 0, len(list)), list...)
-	default:
-		return v, status.Errorf(status.Type, "[%s] an attribute has kind %d; want one of pmps_attr_kind", row.Name, a.kind)
-	}
-	return v, nil
-}
-
-// indexItems reads the items of an index expression into room, which grows if it must.
+// indexItems appends the items of an index expression to room, which the caller may have on its stack.
 func indexItems(room []runtime.IndexItem, p unsafe.Pointer, count uint64) ([]runtime.IndexItem, error) {
 	given, err := array[item]("index", "items", p, count)
 	if err != nil {

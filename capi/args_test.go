@@ -2,7 +2,7 @@ package main
 
 import (
 	"math"
-	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -18,8 +18,17 @@ import (
 func address[T any](list []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(list)) }
 
 func named(name string, kind uint32, bits uint64) attr {
-	a := attr{kind: kind, bits: bits}
-	copy(a.name[:], name)
+	return attr{name: unsafe.StringData(name + "\x00"), kind: kind, bits: bits}
+}
+
+// pointed keeps lists in memory that does not move, for an attribute has their address as a number.
+var pointed []any
+
+// pointing is an attribute with the address of a list.
+func pointing[T any](name string, kind op.ValueKind, list []T) attr {
+	pointed = append(pointed, list)
+	a := named(name, uint32(kind), uint64(uintptr(address(list))))
+	a.count = int64(len(list))
 	return a
 }
 
@@ -45,12 +54,12 @@ func TestScalar(t *testing.T) {
 		{argInt, math.MaxUint64, op.Value{Kind: op.Int, I: -1}},
 		{argFloat, math.Float64bits(2.5), op.Value{Kind: op.Float, F: 2.5}},
 	} {
-		v, err := scalar(row, c.kind, c.bits)
+		v, err := scalar(row.Name, c.kind, c.bits)
 		require.NoError(t, err)
 		require.Equal(t, c.want, v)
 	}
 	for _, kind := range []uint64{argNone, argTensor, 5, math.MaxUint64} {
-		_, err := scalar(row, kind, 0)
+		_, err := scalar(row.Name, kind, 0)
 		require.Equal(t, status.Type, status.CodeOf(err))
 	}
 }
@@ -58,40 +67,76 @@ func TestScalar(t *testing.T) {
 func TestAttributesTakeTheRowsOrder(t *testing.T) {
 	row := op.MustByName("sum") // axis, dtype, keepdim
 	axes := []int64{0, -1}
-	axis := named("axis", uint32(op.Ints), uint64(uintptr(address(axes))))
-	axis.count = 2
-	at, err := attributes(row, []attr{named("keepdim", uint32(op.Bool), 3), axis})
+	axis := pointing("axis", op.Ints, axes)
+	at, err := attributes(nil, row, []attr{named("keepdim", uint32(op.Bool), 3), axis})
 	require.NoError(t, err)
 	axes[0] = 99 // the numbers were copied
 	require.Equal(t, op.Attrs{{Kind: op.Ints, Ints: []int64{0, -1}}, {}, {Kind: op.Bool, I: 1}}, at)
-	runtime.KeepAlive(axes)
 
-	at, err = attributes(row, nil)
+	at, err = attributes(nil, row, nil)
 	require.NoError(t, err)
 	require.Equal(t, make(op.Attrs, 3), at)
 }
 
+// TestAttributesOfEveryKind reads values as rows will have them; here it is no matter what a row wants.
+func TestAttributesOfEveryKind(t *testing.T) {
+	row := op.MustByName("sum")
+	edge, texts := []byte("ed\x00ge"), []*byte{unsafe.StringData("a\x00"), unsafe.StringData("\x00"), unsafe.StringData("ü\x00")}
+	floats := []float64{1.5, math.Inf(-1)}
+	for _, c := range []struct {
+		a    attr
+		want op.Value
+	}{
+		{pointing("axis", op.String, edge), op.Value{Kind: op.String, Ref: "ed\x00ge"}},
+		{pointing("axis", op.String, []byte{}), op.Value{Kind: op.String, Ref: ""}},
+		{pointing("axis", op.Strings, texts), op.Value{Kind: op.Strings, Ref: []string{"a", "", "ü"}}},
+		{pointing("axis", op.Floats, floats), op.Value{Kind: op.Floats, Ref: []float64{1.5, math.Inf(-1)}}},
+		{pointing("axis", op.Floats, []float64{}), op.Value{Kind: op.Floats, Ref: []float64{}}},
+	} {
+		v, err := c.a.value(nil, row)
+		require.NoError(t, err)
+		require.Equal(t, c.want, v)
+	}
+	text, list := pointing("axis", op.String, edge), pointing("axis", op.Floats, floats)
+	at, err := attributes(nil, row, []attr{text})
+	require.NoError(t, err)
+	numbers, err := list.value(nil, row)
+	require.NoError(t, err)
+	edge[0], floats[0] = 'x', 7 // they were copied
+	require.Equal(t, "ed\x00ge", at[0].Str())
+	require.Equal(t, 1.5, numbers.Floats()[0])
+}
+
 func TestAttributesRefuse(t *testing.T) {
 	row := op.MustByName("sum")
-	endless := attr{kind: uint32(op.Int)}
-	for i := range endless.name {
-		endless.name[i] = 'x'
-	}
+	endless := attr{name: unsafe.StringData(strings.Repeat("x", maxText+1)), kind: uint32(op.Int)}
 	long := named("axis", uint32(op.Ints), 1<<20)
 	long.count = maxCount + 1
+	negative := named("axis", uint32(op.String), 1<<20)
+	negative.count = -1
+	reserved := named("axis", 2, 0)
+	reserved.reserved = 1
 	for name, c := range map[string]struct {
 		list []attr
 		code status.Code
 	}{
-		"unknown":   {[]attr{named("axes", 2, 0)}, status.NotFound},
-		"empty":     {[]attr{named("", 2, 0)}, status.NotFound},
-		"twice":     {[]attr{named("axis", 2, 0), named("axis", 2, 0)}, status.Invalid},
-		"endless":   {[]attr{endless}, status.Invalid},
-		"kind":      {[]attr{named("axis", 6, 0)}, status.Type},
-		"wide kind": {[]attr{named("axis", 256+uint32(op.Int), 0)}, status.Type},
-		"long list": {[]attr{long}, status.Invalid},
+		"unknown":    {[]attr{named("axes", 2, 0)}, status.NotFound},
+		"empty":      {[]attr{named("", 2, 0)}, status.NotFound},
+		"nameless":   {[]attr{{kind: 2}}, status.Invalid},
+		"twice":      {[]attr{named("axis", 2, 0), named("axis", 2, 0)}, status.Invalid},
+		"endless":    {[]attr{endless}, status.Invalid},
+		"reserved":   {[]attr{reserved}, status.Invalid},
+		"kind":       {[]attr{named("axis", 11, 0)}, status.Type},
+		"wide kind":  {[]attr{named("axis", 256+uint32(op.Int), 0)}, status.Type},
+		"long list":  {[]attr{long}, status.Invalid},
+		"negative":   {[]attr{negative}, status.Invalid},
+		"null text":  {[]attr{pointing("axis", op.Strings, []*byte{nil})}, status.Invalid},
+		"not UTF-8":  {[]attr{pointing("axis", op.String, []byte{0xff})}, status.Invalid},
+		"graph":      {[]attr{named("axis", uint32(op.Graph), 0)}, status.Unsupported},
+		"null list":  {[]attr{{name: unsafe.StringData("axis\x00"), kind: uint32(op.Floats), count: 1}}, status.Invalid},
+		"null texts": {[]attr{{name: unsafe.StringData("axis\x00"), kind: uint32(op.Strings), count: 1}}, status.Invalid},
 	} {
-		_, err := attributes(row, c.list)
+		_, err := attributes(nil, row, c.list)
 		require.Equal(t, c.code, status.CodeOf(err), name)
 	}
 }

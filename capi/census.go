@@ -5,13 +5,15 @@ import "C"
 
 import "github.com/paddle-mps/paddle-mps/core/runtime"
 
+// goDeviceCensus is pmps_device_census. The text is C memory that the caller owns; pmps_text_free frees it.
+//
 //export goDeviceCensus
 func goDeviceCensus(p C.place_in, out **C.char) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
 			return null("device_census")
 		}
-		text, err := c.Census()
+		text, err := c.InterfaceReport()
 		if err == nil {
 			*out = C.CString(text)
 		}

@@ -8,12 +8,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
 // maxCount bounds the operands, attributes and items of a call, so that a count that was never set
-// is an error and not a walk through memory.
+// is an error and does not make the library read foreign memory.
 const maxCount = 1 << 16
 
 // indexed finds the device of a place in two numbers.
@@ -29,9 +30,24 @@ func null(who string) error {
 	return status.Errorf(status.Invalid, "[%s] a pointer argument is null; want one to memory of the caller", who)
 }
 
-// stale is the error for a handle that names nothing of the kind. story is what is known of it.
-func stale(who, kind, story string) error {
-	return status.Errorf(status.InvalidHandle, "[%s] the handle is null, freed or not of a %s; want a live %s%s", who, kind, kind, story)
+// stale is the error for a handle that names nothing of the kind. history is what is known of it.
+func stale(who, kind, history string) error {
+	return status.Errorf(status.InvalidHandle, "[%s] the handle is null, freed or not of a %s; want a live %s%s", who, kind, kind, history)
+}
+
+// full is the error for a handle that the table of its kind has no room for.
+func full[T any](all *slot.Table[T], who, kinds string) error {
+	return status.Errorf(status.OutOfMemory, "[%s] %d %s are alive; want some to be freed", who, all.Live(), kinds)
+}
+
+// pinned runs f with what a handle of a table names, which stays pinned while f runs.
+func pinned[T any](all *slot.Table[T], who, kind string, handle uint64, f func(*T) error) error {
+	named := all.Pin(handle)
+	if named == nil {
+		return stale(who, kind, all.History(handle))
+	}
+	defer all.Unpin(handle)
+	return f(named)
 }
 
 // array is count elements of the caller's memory, which stays the caller's and is only read while the
@@ -49,7 +65,7 @@ func array[T any](who, what string, p unsafe.Pointer, count uint64) ([]T, error)
 	return unsafe.Slice((*T)(p), count), nil
 }
 
-// memory is size bytes of the caller's memory, under the rules of array.
+// memory is size bytes of the caller's memory, borrowed as by array and not limited by maxCount.
 func memory(who string, p unsafe.Pointer, size uint64) ([]byte, error) {
 	switch {
 	case size > math.MaxInt64:
@@ -63,20 +79,37 @@ func memory(who string, p unsafe.Pointer, size uint64) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// known is the element type with a number; status.Type for a number that is none.
-func known(who string, d int32) (dtype.DType, error) {
-	if d < 0 || d > int32(dtype.Last) || !dtype.DType(d).Valid() {
-		return dtype.Invalid, status.Errorf(status.Type, "[%s] dtype %d is unknown; want PMPS_BOOL (%d) to PMPS_FLOAT64 (%d)", who, d, dtype.Bool, dtype.Last)
+// dtypeOf is the element type with a number, whether tensors have it or not; dtype.Invalid for a number of none.
+func dtypeOf(d int32) dtype.DType {
+	if t := dtype.DType(d); int32(t) == d && t.Named() {
+		return t
 	}
-	return dtype.DType(d), nil
+	return dtype.Invalid
+}
+
+// known is the element type with a number, for a tensor; status.Type for a number of none that tensors have.
+func known(who string, d int32) (dtype.DType, error) {
+	t := dtypeOf(d)
+	switch {
+	case t.Valid():
+		return t, nil
+	case t.Named():
+		return dtype.Invalid, status.Errorf(status.Type, "[%s] there are no tensors of %s yet; want PMPS_BOOL (%d) to PMPS_COMPLEX128 (%d)", who, t, dtype.Bool, dtype.Last)
+	}
+	return dtype.Invalid, status.Errorf(status.Type, "[%s] dtype %d is unknown; want PMPS_BOOL (%d) to PMPS_COMPLEX128 (%d)", who, d, dtype.Bool, dtype.Last)
+}
+
+// dimensions reads rank dimensions, whatever they are.
+func dimensions(who string, rank int32, dims unsafe.Pointer) ([]int64, error) {
+	if rank < 0 || rank > shape.MaxRank {
+		return nil, status.Errorf(status.Invalid, "[%s] rank is %d; want 0 to %d", who, rank, shape.MaxRank)
+	}
+	return array[int64](who, "dimensions", dims, uint64(rank))
 }
 
 // shapeOf reads rank dimensions.
 func shapeOf(who string, rank int32, dims unsafe.Pointer) (s shape.Shape, err error) {
-	if rank < 0 || rank > shape.MaxRank {
-		return s, status.Errorf(status.Invalid, "[%s] rank is %d; want 0 to %d", who, rank, shape.MaxRank)
-	}
-	list, err := array[int64](who, "dimensions", dims, uint64(rank))
+	list, err := dimensions(who, rank, dims)
 	if err != nil {
 		return s, err
 	}
@@ -122,6 +155,7 @@ func within(who string, l *shape.Layout, size int64) error {
 	return nil
 }
 
+// magnitude is |n|, also of the smallest int64.
 func magnitude(n int64) uint64 {
 	if n < 0 {
 		return -uint64(n)

@@ -15,7 +15,7 @@ import (
 // config is what the environment asks for.
 type config struct {
 	device  string        // PADDLE_MPS_DEVICE: auto, metal or host
-	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: stands in for Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS
+	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS
 	threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
 	verbose int32         // MPS_VERBOSE: messages above this level are dropped
 	pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
@@ -26,10 +26,10 @@ type config struct {
 	inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
 }
 
-// defaultVerbose lets errors and warnings through.
+// defaultVerbose passes errors and warnings.
 const defaultVerbose = 1
 
-// readConfig reads the environment; status.Invalid names a variable that has no sense.
+// readConfig reads the environment; status.Invalid names a variable with a value that it cannot have.
 func readConfig(getenv func(string) string) (c config, err error) {
 	c.device = getenv("PADDLE_MPS_DEVICE")
 	switch c.device {
@@ -110,7 +110,7 @@ func number(name, text string, absent, low, high int64) (int64, error) {
 	return n, nil
 }
 
-// noMPS says why there is no mps device on a machine; why is nil where nobody tried to open one.
+// noMPS says why a machine has no mps device; why is the error of opening one, nil if that was not tried.
 func noMPS(goos, goarch string, why error) string {
 	system, processor := goos, goarch
 	switch goos {

@@ -12,6 +12,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
+// goInit is pmps_init. It checks the version and starts nothing, so it is also of use where the environment
+// is wrong.
+//
 //export goInit
 func goInit(abi C.uint32_t) C.fault {
 	const ours = C.PMPS_ABI_VERSION
@@ -41,6 +44,9 @@ func at(p C.place_in, body func(*runtime.Context) error) C.fault {
 	})
 }
 
+// goDeviceCount is pmps_device_count. It starts the runtime; where that fails there are 0 devices, and the
+// next fallible call says why.
+//
 //export goDeviceCount
 func goDeviceCount(kind C.int32_t) (n C.int32_t) {
 	if kind != C.PMPS_CPU && kind != C.PMPS_MPS {
@@ -53,6 +59,8 @@ func goDeviceCount(kind C.int32_t) (n C.int32_t) {
 	return n
 }
 
+// goDeviceGetInfo is pmps_device_get_info. Texts that are longer than their array are cut.
+//
 //export goDeviceGetInfo
 func goDeviceGetInfo(p C.place_in, info *C.pmps_device_info) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -74,13 +82,14 @@ func goDeviceGetInfo(p C.place_in, info *C.pmps_device_info) C.fault {
 	})
 }
 
-// text copies a string into an array of C, cut where it must be, with its zero.
+// text copies a string and a zero into an array of C, which is zeroed; it cuts what does not fit.
 func text(to []C.char, s string) {
 	for i := range min(len(s), len(to)-1) {
 		to[i] = C.char(s[i])
 	}
 }
 
+// flag is a bool as the structs of the header have it.
 func flag(b bool) C.int32_t {
 	if b {
 		return 1
@@ -93,8 +102,8 @@ func give[T any](who string, to, full *T, size *C.size_t) error {
 	if to == nil {
 		return null(who)
 	}
-	// SAFETY: T is a C struct whose first field is a size_t, and the caller says that as many bytes
-	// as that field holds are its own.
+	// SAFETY: T is a C struct whose first field is a size_t, and the C contract says that the caller owns as
+	// many bytes as that field holds, for the duration of the call.
 	*size = *(*C.size_t)(unsafe.Pointer(to))
 	n, rest, err := fit(who, unsafe.Sizeof(*full), uintptr(*size))
 	if err != nil {
@@ -106,14 +115,21 @@ func give[T any](who string, to, full *T, size *C.size_t) error {
 	return nil
 }
 
+// goDeviceSynchronize is pmps_device_synchronize. It blocks the calling thread until all streams of the
+// device are done.
+//
 //export goDeviceSynchronize
 func goDeviceSynchronize(p C.place_in) C.fault { return at(p, (*runtime.Context).Synchronize) }
 
+// goDeviceWaitFor is pmps_device_wait_for. It blocks for at most ms; see [slice].
+//
 //export goDeviceWaitFor
 func goDeviceWaitFor(p C.place_in, ms C.int64_t, wait *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error { return slice("device_wait_for", ms, wait, c.WaitFor) })
 }
 
+// goRngSeed is pmps_rng_seed. The generator belongs to the device, so all threads draw from it.
+//
 //export goRngSeed
 func goRngSeed(p C.place_in, seed C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -122,6 +138,8 @@ func goRngSeed(p C.place_in, seed C.uint64_t) C.fault {
 	})
 }
 
+// goRngGetState is pmps_rng_get_state. Both outputs are of one moment: no number is drawn between them.
+//
 //export goRngGetState
 func goRngGetState(p C.place_in, seed, counter *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -134,6 +152,8 @@ func goRngGetState(p C.place_in, seed, counter *C.uint64_t) C.fault {
 	})
 }
 
+// goRngSetState is pmps_rng_set_state. The next random operator on any thread starts there.
+//
 //export goRngSetState
 func goRngSetState(p C.place_in, seed, counter C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {

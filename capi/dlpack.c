@@ -1,6 +1,6 @@
 /*
- * dlpack.c - tensors for other libraries. What is handed out is one piece of C memory that holds the
- * structure, its arrays and a handle that keeps the tensor alive until the deleter is called.
+ * dlpack.c - tensors for other libraries. An exported tensor is one piece of C memory that holds the structure,
+ * its arrays and a handle, which keeps the tensor alive until the deleter is called.
  */
 #include <stdlib.h>
 
@@ -29,8 +29,8 @@ static DLTensor describe(dl_view *view) {
   };
 }
 
-/* The deleters run on any thread, at any time, and in a forked child, where only their own memory is
- * given back. */
+/* The deleters run on any thread, at any time, and also in a forked child, where they free only their own
+ * memory. */
 static void delete_plain(DLManagedTensor *self) {
   struct plain *made = (struct plain *)self;
   if (!in_child) goTensorFree(made->view.handle);

@@ -13,6 +13,9 @@ import (
 // dlMajor is the major version of DLPack whose versioned structure this library reads.
 const dlMajor = 1
 
+// goTensorFromDlpack is pmps_tensor_from_dlpack. After success the tensor owns dl; after an error dl is the
+// caller's and its deleter has not been called.
+//
 //export goTensorFromDlpack
 func goTensorFromDlpack(dl *C.struct_DLManagedTensor, out *C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
@@ -23,6 +26,9 @@ func goTensorFromDlpack(dl *C.struct_DLManagedTensor, out *C.uint64_t) C.fault {
 	})
 }
 
+// goTensorFromDlpackVersioned is pmps_tensor_from_dlpack_versioned. Ownership is as in [goTensorFromDlpack].
+// The version is checked before anything else is read, because another major version may have other fields.
+//
 //export goTensorFromDlpackVersioned
 func goTensorFromDlpackVersioned(dl *C.struct_DLManagedTensorVersioned, out *C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
@@ -51,6 +57,9 @@ func adopt(rt *runtime.Runtime, dl *C.DLTensor, release func(), out *C.uint64_t)
 	return hand(out, t, err)
 }
 
+// goTensorToDlpack is pmps_tensor_to_dlpack. The structure is C memory that its consumer owns. It holds a
+// handle of its own, so it outlives the handle that is given.
+//
 //export goTensorToDlpack
 func goTensorToDlpack(handle C.uint64_t, out **C.struct_DLManagedTensor) C.fault {
 	return onTensor("to_dlpack", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
@@ -70,6 +79,8 @@ func goTensorToDlpack(handle C.uint64_t, out **C.struct_DLManagedTensor) C.fault
 	})
 }
 
+// goTensorToDlpackVersioned is pmps_tensor_to_dlpack_versioned. Ownership is as in [goTensorToDlpack].
+//
 //export goTensorToDlpackVersioned
 func goTensorToDlpackVersioned(handle C.uint64_t, out **C.struct_DLManagedTensorVersioned) C.fault {
 	return onTensor("to_dlpack", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
@@ -107,7 +118,7 @@ func dlView(t *runtime.Tensor) (v C.dl_view, err error) {
 	return v, nil
 }
 
-// noMemory takes a view back that could not be handed out.
+// noMemory frees the handle of a view for which there is no structure, and is the error for that.
 func noMemory(rt *runtime.Runtime, v *C.dl_view) error {
 	rt.Free(uint64(v.handle))
 	return status.Errorf(status.OutOfMemory, "[to_dlpack] there is no memory for the structure that describes the tensor")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"unsafe"
 
@@ -30,8 +31,8 @@ type dlNumber struct {
 // dlCPU is the device type kDLCPU.
 const dlCPU = 1
 
-// dlNumbers are our element types in DLPack's terms: kDLInt is 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4
-// and kDLBool 6.
+// dlNumbers are our element types in DLPack's terms: kDLInt is 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4,
+// kDLComplex 5 and kDLBool 6.
 var dlNumbers = [dtype.Last + 1]dlNumber{
 	dtype.Bool:     {6, 8, 1},
 	dtype.Uint8:    {1, 8, 1},
@@ -43,6 +44,9 @@ var dlNumbers = [dtype.Last + 1]dlNumber{
 	dtype.BFloat16: {4, 16, 1},
 	dtype.Float32:  {2, 32, 1},
 	dtype.Float64:  {2, 64, 1},
+
+	dtype.Complex64:  {5, 64, 1},
+	dtype.Complex128: {5, 128, 1},
 }
 
 // dtype finds our element type; status.Type where there is none.
@@ -52,7 +56,16 @@ func (n dlNumber) dtype() (dtype.DType, error) {
 			return d, nil
 		}
 	}
-	return dtype.Invalid, status.Errorf(status.Type, "[from_dlpack] numbers are of type code %d with %d bits and %d lanes; want a dtype of this library and 1 lane", n.code, n.bits, n.lanes)
+	return dtype.Invalid, status.Errorf(status.Type, "[from_dlpack] the numbers are %s with %d bits in %s; want a dtype of this library in 1 lane", n.kind(), n.bits, status.Count(int(n.lanes), "lane", "lanes"))
+}
+
+// kind is the kind of number in words, DLDataTypeCode.
+func (n dlNumber) kind() string {
+	names := [...]string{"integers", "unsigned integers", "floats", "opaque handles", "bfloats", "complex numbers", "bools"}
+	if int(n.code) < len(names) {
+		return names[n.code]
+	}
+	return fmt.Sprintf("of type code %d", n.code)
 }
 
 // read is what a tensor of another library is in our terms: its element type, its layout and the

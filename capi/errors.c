@@ -100,6 +100,7 @@ fault error_new(int32_t code, const char *message, size_t size) {
   return handle;
 }
 
+/* Frees the error of a handle; ignores one that is null, stale, foreign or of a static error. Takes the lock. */
 static void release(fault handle) {
   pthread_mutex_lock(&lock);
   struct pmps_error *e = find(handle);
@@ -122,17 +123,18 @@ int64_t error_count(void) {
   return n;
 }
 
-/* ---- This thread's last failure of the fast family; the key's destructor frees one that nobody
- * asked for. */
+/* ---- This thread's last failure of the fast family. The key's destructor frees one that the thread has not
+ * taken with pmps_fast_error. */
 
 static pthread_key_t last;
 
-static void forget(void *kept) {
+static void free_last(void *kept) {
   if (!in_child) release((fault)(uintptr_t)kept);
 }
 
-__attribute__((constructor)) static void make_key(void) { pthread_key_create(&last, forget); }
+__attribute__((constructor)) static void make_key(void) { pthread_key_create(&last, free_last); }
 
+/* Replaces this thread's error, and hands the previous one over, owned. */
 static fault swap_last(fault next) {
   fault kept = (fault)(uintptr_t)pthread_getspecific(last);
   pthread_setspecific(last, (void *)(uintptr_t)next);

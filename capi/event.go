@@ -10,14 +10,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// withEvent runs f with the event of a handle, which stays while f runs.
+// withEvent runs f with the event of a handle, which stays pinned while f runs.
 func withEvent(who string, handle C.uint64_t, f func(*event) error) error {
-	e := events.Pin(uint64(handle))
-	if e == nil {
-		return stale(who, "event", events.Story(uint64(handle)))
-	}
-	defer events.Unpin(uint64(handle))
-	return f(e)
+	return pinned(events, who, "event", uint64(handle), f)
 }
 
 // onEvent runs the body of an exported function against an event.
@@ -25,6 +20,8 @@ func onEvent(who string, handle C.uint64_t, body func(*event) error) C.fault {
 	return try(func(*runtime.Runtime) error { return withEvent(who, handle, body) })
 }
 
+// goEventNew is pmps_event_new. The caller owns the handle.
+//
 //export goEventNew
 func goEventNew(p C.place_in, flags C.uint32_t, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -41,7 +38,7 @@ func goEventNew(p C.place_in, flags C.uint32_t, out *C.uint64_t) C.fault {
 		handle, record := events.New()
 		if record == nil {
 			_ = e.Close() // the first error is the one to report
-			return status.Errorf(status.OutOfMemory, "[event_new] %d events are alive; want some to be freed", events.Live())
+			return full(events, "event_new", "events")
 		}
 		*record = event{e, c}
 		*out = C.uint64_t(handle)
@@ -49,11 +46,17 @@ func goEventNew(p C.place_in, flags C.uint32_t, out *C.uint64_t) C.fault {
 	})
 }
 
+// goEventFree is pmps_event_free. The handle is invalid at once; calls that wait for the event on other
+// threads continue.
+//
 //export goEventFree
 func goEventFree(handle C.uint64_t) {
 	quietly(func(*runtime.Runtime) { events.Free(uint64(handle)) })
 }
 
+// goEventRecord is pmps_event_record. Stream 0 is the thread's current stream on the device of the event,
+// which C passes in current.
+//
 //export goEventRecord
 func goEventRecord(handle, streamHandle C.uint64_t, current *C.current_streams) C.fault {
 	return onEvent("event_record", handle, func(e *event) (err error) {
@@ -64,13 +67,15 @@ func goEventRecord(handle, streamHandle C.uint64_t, current *C.current_streams) 
 		}
 		s := streams.Pin(uint64(streamHandle))
 		if s == nil {
-			return stale("event_record", "stream", streams.Story(uint64(streamHandle)))
+			return stale("event_record", "stream", streams.History(uint64(streamHandle)))
 		}
 		defer streams.Unpin(uint64(streamHandle))
 		return e.Record(s.Stream)
 	})
 }
 
+// goEventQuery is pmps_event_query. It never blocks.
+//
 //export goEventQuery
 func goEventQuery(handle C.uint64_t, out *C.bool) C.fault {
 	return onEvent("event_query", handle, func(e *event) error {
@@ -82,6 +87,9 @@ func goEventQuery(handle C.uint64_t, out *C.bool) C.fault {
 	})
 }
 
+// goEventSynchronize is pmps_event_synchronize. It blocks the calling thread and reports no failures: streams
+// and tensors report them.
+//
 //export goEventSynchronize
 func goEventSynchronize(handle C.uint64_t) C.fault {
 	return onEvent("event_synchronize", handle, func(e *event) error {
@@ -90,6 +98,8 @@ func goEventSynchronize(handle C.uint64_t) C.fault {
 	})
 }
 
+// goEventWaitFor is pmps_event_wait_for. It blocks for at most ms; see [slice].
+//
 //export goEventWaitFor
 func goEventWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault {
 	return onEvent("event_wait_for", handle, func(e *event) error {
@@ -99,6 +109,9 @@ func goEventWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault {
 	})
 }
 
+// goEventElapsed is pmps_event_elapsed. Both events are pinned for the call, so that another thread may free
+// either.
+//
 //export goEventElapsed
 func goEventElapsed(start, end C.uint64_t, out *C.double) C.fault {
 	return onEvent("event_elapsed", start, func(from *event) error {

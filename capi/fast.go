@@ -11,8 +11,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// quick runs the body of a function of the fast family: it frees what the caller hands in to be freed,
-// and answers with the handle of the tensor that body makes. 0 is a failure, kept for this thread.
+// quick runs the body of a function of the fast family: it frees the handle release, resolves the stream on,
+// and returns the handle of the tensor that body makes, which the caller owns. After a failure it returns 0;
+// this thread keeps the error, and what to wait for if the call was refused.
 func quick(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) (*runtime.Tensor, error)) (handle C.uint64_t) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -22,12 +23,17 @@ func quick(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) 
 	}()
 	t, err := quickly(release, on, body)
 	if err != nil {
+		if w := runtime.Refused(err); w != 0 {
+			C.refusal_keep(C.uint64_t(w))
+			err = status.Errorf(status.Busy, "%v; want pmps_fast_wait and the call again", err)
+		}
 		C.error_keep(fault(err))
 		return 0
 	}
 	return C.uint64_t(t.Handle())
 }
 
+// quickly is quick without the handling of failures.
 func quickly(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) (*runtime.Tensor, error)) (*runtime.Tensor, error) {
 	rt, err := running()
 	if err != nil {
@@ -47,11 +53,12 @@ func quickly(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream
 	return body(rt, stream)
 }
 
-// operandOf holds the tensor of a handle as operand i of a row, unless the call would have to wait.
+// operandOf holds the tensor of a handle as operand i of a row until Release. If the call would have to wait it
+// holds nothing and returns an error of refused.
 func operandOf(rt *runtime.Runtime, row *op.Row, i int, handle C.uint64_t, on *runtime.Stream) (*runtime.Tensor, error) {
 	t := rt.Acquire(uint64(handle))
 	if t == nil {
-		return nil, staleOperand(row, i, rt.Story(uint64(handle)))
+		return nil, staleOperand(row, i, rt.HandleHistory(uint64(handle)))
 	}
 	if w := t.Busy(on); w != 0 {
 		t.Release()
@@ -60,12 +67,15 @@ func operandOf(rt *runtime.Runtime, row *op.Row, i int, handle C.uint64_t, on *r
 	return t, nil
 }
 
-// refused is the error of a call that would have to wait; this thread keeps what for.
+// refused is the status.Busy of a call that would have to wait for w, which this thread keeps for goFastWait.
 func refused(w runtime.Wait) error {
 	C.refusal_keep(C.uint64_t(w))
 	return status.Errorf(status.Busy, "[fast] too much is in flight; want pmps_fast_wait and the call again")
 }
 
+// goFastWait is pmps_fast_wait. It blocks for at most ms and returns what is left to wait for, 0 when the
+// call may be repeated.
+//
 //export goFastWait
 func goFastWait(wait C.uint64_t, ms C.int64_t) (rest C.uint64_t) {
 	quietly(func(rt *runtime.Runtime) {
@@ -74,6 +84,9 @@ func goFastWait(wait C.uint64_t, ms C.int64_t) (rest C.uint64_t) {
 	return rest
 }
 
+// goFastIdle is pmps_fast_idle. It never blocks. A handle that is not valid is not idle: the caller then
+// takes the slow path, which reports the error.
+//
 //export goFastIdle
 func goFastIdle(what C.uint64_t) (yes C.uint64_t) {
 	quietly(func(rt *runtime.Runtime) {
@@ -107,6 +120,9 @@ func idle(rt *runtime.Runtime, what uint64) bool {
 	return err == nil && c != nil && c.Idle()
 }
 
+// goFastUnary is pmps_fast_unary. The caller owns the handle that is returned. The operand is held for the
+// call, so that another thread may free it.
+//
 //export goFastUnary
 func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
@@ -119,10 +135,12 @@ func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
 			return nil, err
 		}
 		defer tx.Release()
-		return rt.Unary(row, tx, s)
+		return runtime.Quick{Runtime: rt}.Unary(row, tx, s)
 	})
 }
 
+// goFastBinary is pmps_fast_binary. Ownership is as in [goFastUnary].
+//
 //export goFastBinary
 func goFastBinary(id, x, y, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
@@ -140,13 +158,16 @@ func goFastBinary(id, x, y, release, on C.uint64_t) C.uint64_t {
 			return nil, err
 		}
 		defer ty.Release()
-		return rt.Binary(row, runtime.Operand{Tensor: tx}, runtime.Operand{Tensor: ty}, s)
+		return runtime.Quick{Runtime: rt}.Binary(row, runtime.Operand{Tensor: tx}, runtime.Operand{Tensor: ty}, s)
 	})
 }
 
 // scalarLeft in the kind of a scalar says that it is the first operand.
 const scalarLeft = 16
 
+// goFastScalar is pmps_fast_scalar. Ownership is as in [goFastUnary]. kind and bits are a pmps_arg in two
+// integers, so that nothing is read from memory.
+//
 //export goFastScalar
 func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
@@ -154,7 +175,7 @@ func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 		if err != nil {
 			return nil, err
 		}
-		v, err := scalar(row, uint64(kind)&^scalarLeft, uint64(bits))
+		v, err := scalar(row.Name, uint64(kind)&^scalarLeft, uint64(bits))
 		if err != nil {
 			return nil, err
 		}
@@ -168,12 +189,15 @@ func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 		}
 		defer tx.Release()
 		if tensor == 1 {
-			return rt.Binary(row, number, runtime.Operand{Tensor: tx}, s)
+			return runtime.Quick{Runtime: rt}.Binary(row, number, runtime.Operand{Tensor: tx}, s)
 		}
-		return rt.Binary(row, runtime.Operand{Tensor: tx}, number, s)
+		return runtime.Quick{Runtime: rt}.Binary(row, runtime.Operand{Tensor: tx}, number, s)
 	})
 }
 
+// goFastCall is pmps_fast_call. Ownership is as in [goFastUnary]. args and attrs are read before it returns.
+// An operator with several results is an error; what it made is freed.
+//
 //export goFastCall
 func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, where, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
@@ -189,7 +213,7 @@ func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs u
 		if err := c.admitted(context, s); err != nil {
 			return nil, err
 		}
-		made, err := rt.Call(c.row, c.in, c.at, context, s)
+		made, err := runtime.Quick{Runtime: rt}.Call(c.row, c.in, c.at, context, s)
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +225,7 @@ func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs u
 	})
 }
 
-// admitted refuses a call that would have to wait.
+// admitted refuses a call that would have to wait for room in the device's queue or for a tensor.
 func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
 	if where != nil {
 		if w := where.Busy(on); w != 0 {
@@ -218,6 +242,8 @@ func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
 	return nil
 }
 
+// goFastCallInto is pmps_fast_call_into. It returns output itself and no new handle.
+//
 //export goFastCallInto
 func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, output, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
@@ -234,7 +260,7 @@ func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, att
 			return nil, err
 		}
 		defer out.Release()
-		return out, rt.CallInto(c.row, c.in, c.at, out, s)
+		return out, runtime.Quick{Runtime: rt}.CallInto(c.row, c.in, c.at, out, s)
 	})
 }
 
@@ -246,15 +272,18 @@ func packedPlace(rt *runtime.Runtime, packed uint64) (*runtime.Context, error) {
 	return indexed(rt, int32(packed>>32), int32(packed))
 }
 
+// goFastRead is pmps_fast_read. It returns x itself and no new handle. Instead of blocking on a tensor that
+// is still being written it is refused.
+//
 //export goFastRead
 func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
 	return quick(0, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
-			return nil, stale("tensor_read", "tensor", rt.Story(uint64(x)))
+			return nil, stale("tensor_read", "tensor", rt.HandleHistory(uint64(x)))
 		}
 		defer t.Release()
-		if w := t.Late(); w != 0 {
+		if w := t.ReadWait(); w != 0 {
 			return nil, refused(w)
 		}
 		to, err := memory("tensor_read", data, uint64(size))
@@ -265,12 +294,14 @@ func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
 	})
 }
 
+// goFastIndex is pmps_fast_index. The caller owns the view. A view is made on the CPU and needs no stream.
+//
 //export goFastIndex
 func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release C.uint64_t) C.uint64_t {
 	return quick(release, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
-			return nil, stale("index", "tensor", rt.Story(uint64(x)))
+			return nil, stale("index", "tensor", rt.HandleHistory(uint64(x)))
 		}
 		defer t.Release()
 		var room [8]runtime.IndexItem
@@ -282,13 +313,15 @@ func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release C.uint64_t) 
 	})
 }
 
+// goFastRelease is pmps_fast_release. Handles that are not valid are ignored, as by all frees.
+//
 //export goFastRelease
 func goFastRelease(tensors unsafe.Pointer, count C.uint64_t) {
 	if tensors == nil {
 		return
 	}
 	quietly(func(rt *runtime.Runtime) {
-		// SAFETY: the caller says that count handles lie at tensors.
+		// SAFETY: the C contract says that tensors points to count handles for the duration of the call.
 		for _, handle := range unsafe.Slice((*uint64)(tensors), uint64(count)) {
 			rt.Free(handle)
 		}

@@ -17,7 +17,7 @@ import (
 // error, or its panic, becomes an error object.
 func try(body func(*runtime.Runtime) error) C.fault { return fault(attempt(body)) }
 
-// attempt is try for those who do something else with the error.
+// attempt is try without the error object, for callers that use the error in another way.
 func attempt(body func(*runtime.Runtime) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -31,24 +31,26 @@ func attempt(body func(*runtime.Runtime) error) (err error) {
 	return body(rt)
 }
 
-// quietly runs the body of a free, or of a getter of what exists. Without a runtime nothing does.
+// quietly runs the body of a free or getter, which cannot report errors. Before the runtime has started there is
+// nothing to free, so it does nothing.
 func quietly(body func(*runtime.Runtime)) {
 	if started.Load() == nil {
 		return
 	}
-	_ = attempt(func(rt *runtime.Runtime) error { // a panic has been logged, and nobody can be told
+	_ = attempt(func(rt *runtime.Runtime) error { // a panic has been logged, and there is no way to report it
 		body(rt)
 		return nil
 	})
 }
 
-// bug is the error for a panic, whose stack goes to the log.
+// bug is the error for a panic, which is a defect of the library and must not end the process of the caller. Its
+// stack goes to the log.
 func bug(p any) error {
 	logs.say(logError, fmt.Sprintf("[capi] bug: %v\n%s", p, debug.Stack()))
 	return status.Errorf(status.Internal, "[capi] %v; this is a bug of the library", p)
 }
 
-// fault makes the error object of an error: 0 for nil, otherwise owned by whoever gets it.
+// fault makes the error object of an error: 0 for nil, otherwise a handle that its receiver owns.
 func fault(err error) C.fault {
 	if err == nil {
 		return 0

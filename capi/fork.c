@@ -1,7 +1,7 @@
 /*
- * fork.c - a forked child keeps the memory of the Go runtime but none of its threads: whatever
- * entered it would hang. The flag that is set here, in the only thread that a child starts with, keeps
- * it out.
+ * fork.c - a forked child has the memory of the Go runtime but none of its threads: a call into Go would
+ * hang. The flag that is set here, in the only thread that a child starts with, makes all functions return
+ * before they enter Go.
  */
 #include <pthread.h>
 

@@ -14,7 +14,8 @@ type kernelArg struct {
 	size   uint64
 }
 
-// kernelArgs resolves arguments; tensors are held until letGo, which is for what comes with an error too.
+// kernelArgs resolves arguments; tensors are held until releaseArgs, which the caller
+// calls also after an error. Bytes are borrowed from the caller.
 func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg) (list []runtime.KernelArg, err error) {
 	for i := range given {
 		a := &given[i]
@@ -26,7 +27,7 @@ func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg) (list []runt
 			err = status.Errorf(status.Invalid, "[%s] argument %d is a tensor and bytes; want one of them", who, i)
 		default:
 			if one.Tensor = rt.Acquire(a.tensor); one.Tensor == nil {
-				err = status.Errorf(status.InvalidHandle, "[%s] argument %d is null, freed or not of a tensor; want a live tensor%s", who, i, rt.Story(a.tensor))
+				err = status.Errorf(status.InvalidHandle, "[%s] argument %d is null, freed or not of a tensor; want a live tensor%s", who, i, rt.HandleHistory(a.tensor))
 			}
 		}
 		if err != nil {
@@ -37,7 +38,8 @@ func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg) (list []runt
 	return list, nil
 }
 
-func letGo(list []runtime.KernelArg) {
+// releaseArgs ends what kernelArgs holds.
+func releaseArgs(list []runtime.KernelArg) {
 	for i := range list {
 		if t := list[i].Tensor; t != nil {
 			t.Release()

@@ -15,7 +15,7 @@ func TestKernelBytes(t *testing.T) {
 	list, err := kernelArgs(nil, "f", []kernelArg{{data: address(raw), size: 4}, {data: address(raw), size: 1}})
 	require.NoError(t, err)
 	require.Equal(t, []runtime.KernelArg{{Bytes: raw}, {Bytes: raw[:1]}}, list)
-	letGo(list)
+	releaseArgs(list)
 	for name, bad := range map[string]kernelArg{
 		"bytes at null":      {size: 4},
 		"too many bytes":     {data: address(raw), size: 1 << 63},

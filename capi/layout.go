@@ -3,7 +3,11 @@ package main
 // #include "shim.h"
 import "C"
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
 
 // The Go forms of C structs have the sizes and the offsets of the header, or this does not compile.
 var (
@@ -11,6 +15,7 @@ var (
 	_ [unsafe.Offsetof(arg{}.bits)]byte = [unsafe.Offsetof(C.pmps_arg{}.value)]byte{}
 
 	_ [unsafe.Sizeof(attr{})]byte         = [C.sizeof_pmps_attr]byte{}
+	_ [unsafe.Offsetof(attr{}.name)]byte  = [unsafe.Offsetof(C.pmps_attr{}.name)]byte{}
 	_ [unsafe.Offsetof(attr{}.kind)]byte  = [unsafe.Offsetof(C.pmps_attr{}.kind)]byte{}
 	_ [unsafe.Offsetof(attr{}.bits)]byte  = [unsafe.Offsetof(C.pmps_attr{}.value)]byte{}
 	_ [unsafe.Offsetof(attr{}.count)]byte = [unsafe.Offsetof(C.pmps_attr{}.count)]byte{}
@@ -35,4 +40,15 @@ var (
 	_ [argBool]byte   = [C.PMPS_ARG_BOOL]byte{}
 	_ [argInt]byte    = [C.PMPS_ARG_INT]byte{}
 	_ [argFloat]byte  = [C.PMPS_ARG_FLOAT]byte{}
+
+	_ [op.Bool]byte    = [C.PMPS_ATTR_BOOL]byte{}
+	_ [op.Int]byte     = [C.PMPS_ATTR_INT]byte{}
+	_ [op.Float]byte   = [C.PMPS_ATTR_FLOAT]byte{}
+	_ [op.Ints]byte    = [C.PMPS_ATTR_INTS]byte{}
+	_ [op.DType]byte   = [C.PMPS_ATTR_DTYPE]byte{}
+	_ [op.String]byte  = [C.PMPS_ATTR_STRING]byte{}
+	_ [op.Floats]byte  = [C.PMPS_ATTR_FLOATS]byte{}
+	_ [op.Strings]byte = [C.PMPS_ATTR_STRINGS]byte{}
+	_ [op.Tensor]byte  = [C.PMPS_ATTR_TENSOR]byte{}
+	_ [op.Graph]byte   = [C.PMPS_ATTR_GRAPH]byte{}
 )

@@ -9,7 +9,6 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/slot"
-	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Kinds of handles, beside those of streams and events.
@@ -26,7 +25,7 @@ type (
 
 var (
 	libraries = slot.NewTable(libraryKind, func(l *library) {
-		_ = l.Close() // nobody is left to hear of a failure
+		_ = l.Close() // a free cannot report a failure
 		*l = library{}
 	})
 	kernels = slot.NewTable(kernelKind, func(k *kernel) {
@@ -35,7 +34,7 @@ var (
 	})
 )
 
-// newLibrary gives a library that make makes on the device of a place its handle.
+// newLibrary calls make on the device of a place and writes the handle of the library to out. The caller owns it.
 func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make func(*runtime.Context, string) (*runtime.Library, error)) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if text == nil || out == nil {
@@ -48,7 +47,7 @@ func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make 
 		handle, record := libraries.New()
 		if record == nil {
 			_ = l.Close() // the first error is the one to report
-			return status.Errorf(status.OutOfMemory, "[%s] %d libraries are alive; want some to be freed", who, libraries.Live())
+			return full(libraries, who, "libraries")
 		}
 		*record = library{l}
 		*out = C.uint64_t(handle)
@@ -56,33 +55,38 @@ func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make 
 	})
 }
 
+// goLibraryNew is pmps_library_new. The caller owns the handle. It compiles on the calling thread, which may
+// take a second.
+//
 //export goLibraryNew
 func goLibraryNew(p C.place_in, source C.text_in, out *C.uint64_t) C.fault {
 	return newLibrary("library_new", p, source, out, (*runtime.Context).NewLibrary)
 }
 
+// goLibraryLoad is pmps_library_load. The caller owns the handle. The file is read before it returns.
+//
 //export goLibraryLoad
 func goLibraryLoad(p C.place_in, path C.text_in, out *C.uint64_t) C.fault {
 	return newLibrary("library_load", p, path, out, (*runtime.Context).LoadLibrary)
 }
 
+// goLibraryFree is pmps_library_free. Kernels of the library stay valid.
+//
 //export goLibraryFree
 func goLibraryFree(handle C.uint64_t) {
 	quietly(func(*runtime.Runtime) { libraries.Free(uint64(handle)) })
 }
 
-// onLibrary runs the body of an exported function against a library, which stays while it runs.
+// onLibrary runs the body of an exported function against a library, which stays pinned while it runs.
 func onLibrary(who string, handle C.uint64_t, body func(*library) error) C.fault {
 	return try(func(*runtime.Runtime) error {
-		l := libraries.Pin(uint64(handle))
-		if l == nil {
-			return stale(who, "library", libraries.Story(uint64(handle)))
-		}
-		defer libraries.Unpin(uint64(handle))
-		return body(l)
+		return pinned(libraries, who, "library", uint64(handle), body)
 	})
 }
 
+// goLibraryGetNames is pmps_library_get_names. The text is C memory that the caller owns; pmps_text_free
+// frees it.
+//
 //export goLibraryGetNames
 func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
 	return onLibrary("library_get_names", handle, func(l *library) error {
@@ -94,6 +98,9 @@ func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
 	})
 }
 
+// goLibraryGetKernel is pmps_library_get_kernel. The caller owns the handle, which may outlive that of the
+// library.
+//
 //export goLibraryGetKernel
 func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fault {
 	return onLibrary("library_get_kernel", handle, func(l *library) error {
@@ -107,7 +114,7 @@ func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fa
 		made, record := kernels.New()
 		if record == nil {
 			_ = k.Close() // the first error is the one to report
-			return status.Errorf(status.OutOfMemory, "[library_get_kernel] %d kernels are alive; want some to be freed", kernels.Live())
+			return full(kernels, "library_get_kernel", "kernels")
 		}
 		*record = kernel{k}
 		*out = C.uint64_t(made)
@@ -115,28 +122,27 @@ func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fa
 	})
 }
 
+// goKernelFree is pmps_kernel_free. Runs that are submitted are not disturbed.
+//
 //export goKernelFree
 func goKernelFree(handle C.uint64_t) {
 	quietly(func(*runtime.Runtime) { kernels.Free(uint64(handle)) })
 }
 
-// onKernel runs the body of an exported function against a kernel, which stays while it runs.
+// onKernel runs the body of an exported function against a kernel, which stays pinned while it runs.
 func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *kernel) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		k := kernels.Pin(uint64(handle))
-		if k == nil {
-			return stale(who, "kernel", kernels.Story(uint64(handle)))
-		}
-		defer kernels.Unpin(uint64(handle))
-		return body(rt, k)
+		return pinned(kernels, who, "kernel", uint64(handle), func(k *kernel) error { return body(rt, k) })
 	})
 }
 
+// goKernelGetInfo is pmps_kernel_get_info. The info of a kernel never changes.
+//
 //export goKernelGetInfo
 func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 	return onKernel("kernel_get_info", handle, func(_ *runtime.Runtime, k *kernel) error {
 		full := C.pmps_kernel_info{
-			max_threads_per_threadgroup: C.uint64_t(k.MostGroup),
+			max_threads_per_threadgroup: C.uint64_t(k.MaxGroup),
 			thread_execution_width:      C.uint64_t(k.Width),
 			static_threadgroup_memory:   C.uint64_t(k.Shared),
 			argument_count:              C.uint64_t(len(k.Params)),
@@ -145,6 +151,9 @@ func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 	})
 }
 
+// goKernelRun is pmps_kernel_run. Tensors are held until the run is submitted, and their storages until it
+// ends; bytes are copied.
+//
 //export goKernelRun
 func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t) C.fault {
 	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *kernel) error {
@@ -153,7 +162,7 @@ func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads
 			return err
 		}
 		list, err := kernelArgs(rt, k.Name, given)
-		defer letGo(list)
+		defer releaseArgs(list)
 		if err != nil {
 			return err
 		}

@@ -20,19 +20,19 @@ const (
 	logInfo    int32 = 2
 )
 
-// logger drops messages above its level and hands on the others: to standard error at once, to a
-// callback from a goroutine of its own. A callback may therefore wait for whatever its thread holds,
-// such as an interpreter's lock, without holding up the caller that had something to say.
+// logger drops messages above its level and passes on the others: to standard error at once, to a
+// callback from a goroutine of its own. A callback may therefore wait for a lock that the caller of the
+// library holds, such as an interpreter's, without blocking that caller.
 type logger struct {
 	mu       sync.Mutex
 	level    int32
 	chosen   bool // the level was set by the program, not by the environment
 	callback C.pmps_log_callback
-	user     unsafe.Pointer // the caller's, never looked at
+	user     unsafe.Pointer // the caller's, never dereferenced
 	queue    chan entry     // made with the first callback
 }
 
-// entry is a message with the callback that was in force when it was said.
+// entry is a message with the callback that was set when it was logged.
 type entry struct {
 	level    int32
 	text     string
@@ -40,7 +40,7 @@ type entry struct {
 	user     unsafe.Pointer
 }
 
-// queued is how many messages wait for a slow callback; further ones go to standard error.
+// queued is how many messages may wait for a slow callback.
 const queued = 256
 
 var logs = logger{level: defaultVerbose}
@@ -54,6 +54,8 @@ func (l *logger) start(level int32) {
 	}
 }
 
+// set replaces the callback, nil for standard error, and the level unless it is negative. Messages that are queued
+// still go to the callback that they were logged for.
 func (l *logger) set(callback C.pmps_log_callback, user unsafe.Pointer, level int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,6 +69,8 @@ func (l *logger) set(callback C.pmps_log_callback, user unsafe.Pointer, level in
 	}
 }
 
+// say logs a message. It never blocks on a callback: if too many messages are queued, further ones go to
+// standard error.
 func (l *logger) say(level int32, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +87,7 @@ func (l *logger) say(level int32, text string) {
 	fmt.Fprintf(os.Stderr, "paddle_mps: %s\n", text)
 }
 
-// runtime is what the runtime says.
+// runtime receives the messages of the runtime.
 func (l *logger) runtime(warning bool, text string) {
 	if warning {
 		l.say(logWarning, text)
@@ -92,7 +96,7 @@ func (l *logger) runtime(warning bool, text string) {
 	}
 }
 
-// deliver calls callbacks, one at a time.
+// deliver calls callbacks, one at a time, until the process ends. The text is borrowed for the call.
 func deliver(queue <-chan entry) {
 	for e := range queue {
 		text := C.CString(e.text)
@@ -101,7 +105,7 @@ func deliver(queue <-chan entry) {
 	}
 }
 
-// logDevices says what the runtime was started with.
+// logDevices logs the devices that the runtime was started with.
 func logDevices(rt *runtime.Runtime) {
 	places := []place.Place{place.CPU}
 	for i := range rt.Count(place.MPSKind) {
@@ -115,17 +119,21 @@ func logDevices(rt *runtime.Runtime) {
 	}
 }
 
+// goLogSet is pmps_log_set. It needs no runtime, so that a program can receive the messages of the start.
+//
 //export goLogSet
 func goLogSet(callback C.pmps_log_callback, user unsafe.Pointer, level C.int32_t) {
 	logs.set(callback, user, int32(level))
 }
 
+// goLiveHandles is pmps_live_handles. Default streams are borrowed by callers and therefore not counted.
+//
 //export goLiveHandles
 func goLiveHandles() (n C.int64_t) {
 	n = C.error_count()
 	quietly(func(rt *runtime.Runtime) {
 		n += C.int64_t(rt.Live() + streams.Live() - defaults.Load() + events.Live() +
-			libraries.Live() + kernels.Live())
+			libraries.Live() + kernels.Live() + graphs.Live() + programs.Live())
 	})
 	return n
 }

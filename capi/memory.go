@@ -14,10 +14,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// goMemoryGetStats is pmps_memory_get_stats. Other threads may allocate meanwhile: the figures of the
+// allocator agree with each other, those of the program cache may be newer.
+//
 //export goMemoryGetStats
 func goMemoryGetStats(p C.place_in, stats *C.pmps_memory_stats) C.fault {
 	return at(p, func(c *runtime.Context) error {
-		s := c.Stats()
+		s, refused := c.Stats(), c.Refusals()
 		full := C.pmps_memory_stats{
 			allocated_bytes:      stat(s.Allocated),
 			allocation:           stat(s.Blocks),
@@ -33,11 +36,15 @@ func goMemoryGetStats(p C.place_in, stats *C.pmps_memory_stats) C.fault {
 			limit_bytes:          C.int64_t(c.Limit()),
 			available_bytes:      C.int64_t(c.Available()),
 			program_cache:        programStats(c.Programs()),
+			refused_shaders:      C.int64_t(refused.Shaders),
+			refused_graphs:       C.int64_t(refused.Graphs),
+			second_way_steps:     C.int64_t(refused.SecondWay),
 		}
 		return give("memory_get_stats", stats, &full, &full.struct_size)
 	})
 }
 
+// stat is a figure in the form of the header.
 func stat(s alloc.Stat) C.pmps_stat {
 	return C.pmps_stat{
 		current: C.int64_t(s.Current), peak: C.int64_t(s.Peak),
@@ -45,6 +52,7 @@ func stat(s alloc.Stat) C.pmps_stat {
 	}
 }
 
+// programStats is the statistics of the program cache in the form of the header.
 func programStats(s program.Stats) C.pmps_program_stats {
 	return C.pmps_program_stats{
 		entries: C.int64_t(s.Entries), bytes: C.int64_t(s.Bytes),
@@ -55,6 +63,8 @@ func programStats(s program.Stats) C.pmps_program_stats {
 	}
 }
 
+// goMemoryResetPeak is pmps_memory_reset_peak. Sums and counts stay; see [goMemoryResetAccumulated].
+//
 //export goMemoryResetPeak
 func goMemoryResetPeak(p C.place_in) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -63,6 +73,8 @@ func goMemoryResetPeak(p C.place_in) C.fault {
 	})
 }
 
+// goMemoryEmptyCache is pmps_memory_empty_cache. Live tensors and programs that are running are not affected.
+//
 //export goMemoryEmptyCache
 func goMemoryEmptyCache(p C.place_in) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -71,6 +83,8 @@ func goMemoryEmptyCache(p C.place_in) C.fault {
 	})
 }
 
+// goMemoryResetAccumulated is pmps_memory_reset_accumulated. Current figures and peaks stay.
+//
 //export goMemoryResetAccumulated
 func goMemoryResetAccumulated(p C.place_in) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -79,25 +93,32 @@ func goMemoryResetAccumulated(p C.place_in) C.fault {
 	})
 }
 
+// goMemorySetLimit is pmps_memory_set_limit. A limit below what is reserved is accepted: it stops growth and
+// frees nothing that is in use.
+//
 //export goMemorySetLimit
 func goMemorySetLimit(p C.place_in, bytes C.int64_t) C.fault {
 	return at(p, func(c *runtime.Context) error { return c.SetLimit(int64(bytes)) })
 }
 
-// pressure is who is asked to free memory, nil for nobody.
+// pressure is the callback that is asked to free memory; nil for none.
 var pressure atomic.Pointer[reclaimer]
 
 type reclaimer struct {
 	callback C.pmps_reclaim_callback
-	user     unsafe.Pointer // the caller's, never looked at
+	user     unsafe.Pointer // the caller's, never dereferenced
 }
 
-// reclaim asks the program to free memory.
+// reclaim asks the program to free memory; true means that another try is worth it. It runs on the goroutine that
+// allocates, with no lock of the library held, so that the callback may call the library.
 func reclaim(need int64) bool {
 	r := pressure.Load()
 	return r != nil && bool(C.call_reclaim(r.callback, C.int64_t(need), r.user))
 }
 
+// goMemoryOnPressure is pmps_memory_on_pressure. It needs no runtime. A callback that has just been replaced
+// may still be running on another thread, so its user pointer must stay valid for that long.
+//
 //export goMemoryOnPressure
 func goMemoryOnPressure(callback C.pmps_reclaim_callback, user unsafe.Pointer) {
 	if callback == nil {
@@ -107,14 +128,17 @@ func goMemoryOnPressure(callback C.pmps_reclaim_callback, user unsafe.Pointer) {
 	pressure.Store(&reclaimer{callback, user})
 }
 
-// mostEvents bounds the history: a hundred bytes each.
-const mostEvents = 1 << 24
+// maxEvents bounds the history, which takes about a hundred bytes for each.
+const maxEvents = 1 << 24
 
+// goMemoryRecordHistory is pmps_memory_record_history. stack is called on the thread that allocates, with
+// user, until the history is started anew or ended.
+//
 //export goMemoryRecordHistory
 func goMemoryRecordHistory(p C.place_in, most C.int64_t, stack C.pmps_stack_callback, user unsafe.Pointer) C.fault {
 	return at(p, func(c *runtime.Context) error {
-		if most < 0 || most > mostEvents {
-			return status.Errorf(status.Invalid, "[memory_record_history] max_entries is %d; want 0 to %d", most, mostEvents)
+		if most < 0 || most > maxEvents {
+			return status.Errorf(status.Invalid, "[memory_record_history] max_entries is %d; want 0 to %d", most, maxEvents)
 		}
 		if stack == nil {
 			c.RecordHistory(int(most), nil)
@@ -125,6 +149,9 @@ func goMemoryRecordHistory(p C.place_in, most C.int64_t, stack C.pmps_stack_call
 	})
 }
 
+// goMemorySnapshot is pmps_memory_snapshot. The text is C memory that the caller owns; pmps_text_free frees
+// it.
+//
 //export goMemorySnapshot
 func goMemorySnapshot(p C.place_in, out **C.char) C.fault {
 	return at(p, func(c *runtime.Context) error {

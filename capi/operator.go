@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// texts are strings that C borrows for ever, by their value.
+// texts are strings that C borrows for ever, each once.
 var texts sync.Map // string -> *C.char
 
 // forever is a string in memory that is never freed. There are as many as names in the source.
@@ -23,26 +23,31 @@ func forever(s string) *C.char {
 	made := C.CString(s)
 	text, lost := texts.LoadOrStore(s, made)
 	if lost {
-		C.free(unsafe.Pointer(made)) // SAFETY: another thread was faster; nobody has seen ours.
+		C.free(unsafe.Pointer(made)) // SAFETY: ours alone: another thread has stored its copy first
 	}
 	return text.(*C.char)
 }
 
+// goDtypeSize is pmps_dtype_size. It needs no runtime.
+//
 //export goDtypeSize
 func goDtypeSize(d C.int32_t) C.int64_t {
-	t, _ := known("dtype", int32(d)) // Invalid has size 0
-	return C.int64_t(t.Size())
+	return C.int64_t(dtypeOf(int32(d)).Size()) // dtype.Invalid has size 0
 }
 
+// goDtypeName is pmps_dtype_name. The text is borrowed for ever. It needs no runtime.
+//
 //export goDtypeName
 func goDtypeName(d C.int32_t) C.text_in {
-	t, err := known("dtype", int32(d))
-	if err != nil {
+	t := dtypeOf(int32(d))
+	if !t.Named() {
 		return nil
 	}
 	return forever(t.String())
 }
 
+// goOpFind is pmps_op_find. The name is only read. It needs no runtime.
+//
 //export goOpFind
 func goOpFind(name C.text_in, out *C.pmps_op) C.fault {
 	if name == nil || out == nil {
@@ -56,6 +61,9 @@ func goOpFind(name C.text_in, out *C.pmps_op) C.fault {
 	return 0
 }
 
+// goOpName is pmps_op_name. The text is borrowed for ever; null for a number that is not an operator's. It
+// needs no runtime.
+//
 //export goOpName
 func goOpName(id C.pmps_op) C.text_in {
 	row, err := rowOf(uint64(id))
@@ -65,6 +73,9 @@ func goOpName(id C.pmps_op) C.text_in {
 	return forever(row.Name)
 }
 
+// goOpSignature is pmps_op_signature. The text is borrowed for ever; null as from [goOpName]. It needs no
+// runtime.
+//
 //export goOpSignature
 func goOpSignature(id C.pmps_op) C.text_in {
 	row, err := rowOf(uint64(id))
@@ -74,7 +85,7 @@ func goOpSignature(id C.pmps_op) C.text_in {
 	return forever(signature(row))
 }
 
-// bound runs body with a call read from the caller's memory, and this thread's stream.
+// bound runs body with a call read from the caller's memory and this thread's stream; both are held while it runs.
 func bound(rt *runtime.Runtime, id, args uint64, argsAt unsafe.Pointer, attrs uint64, attrsAt unsafe.Pointer, on C.uint64_t, body func(*call, *runtime.Stream) error) error {
 	c, err := bind(rt, id, argsAt, args, attrsAt, attrs)
 	if err != nil {
@@ -89,6 +100,9 @@ func bound(rt *runtime.Runtime, id, args uint64, argsAt unsafe.Pointer, attrs ui
 	return body(&c, stream)
 }
 
+// goOpCall is pmps_op_call. args and attrs are read before it returns, and their tensors are held for the
+// call. The caller owns the handles in outputs.
+//
 //export goOpCall
 func goOpCall(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
@@ -98,6 +112,8 @@ func goOpCall(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe
 	})
 }
 
+// goOpCallOn is pmps_op_call_on. As [goOpCall], on the device of a place.
+//
 //export goOpCallOn
 func goOpCallOn(p C.place_in, id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
@@ -124,7 +140,7 @@ func results(rt *runtime.Runtime, c *call, where *runtime.Context, s *runtime.St
 		free(rt, made)
 		return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", c.row.Name, len(made), *count)
 	}
-	// SAFETY: the caller says that outputs has room for *count handles, which is at least len(made).
+	// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
 	to := unsafe.Slice(outputs, len(made))
 	for i, t := range made {
 		to[i] = C.uint64_t(t.Handle())
@@ -133,20 +149,22 @@ func results(rt *runtime.Runtime, c *call, where *runtime.Context, s *runtime.St
 	return nil
 }
 
-// free takes tensors back that cannot be handed out.
+// free frees tensors that cannot be returned to the caller.
 func free(rt *runtime.Runtime, made []*runtime.Tensor) {
 	for _, t := range made {
 		rt.Free(t.Handle())
 	}
 }
 
+// goOpCallInto is pmps_op_call_into. output is held for the call and stays the caller's.
+//
 //export goOpCallInto
 func goOpCallInto(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on, output C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
 		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
 			out := rt.Acquire(uint64(output))
 			if out == nil {
-				return stale(c.row.Name, "tensor", rt.Story(uint64(output)))
+				return stale(c.row.Name, "tensor", rt.HandleHistory(uint64(output)))
 			}
 			defer out.Release()
 			return rt.CallInto(c.row, c.in, c.at, out, s)

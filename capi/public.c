@@ -18,7 +18,7 @@
 
 static PER_THREAD current_streams current;
 
-/* The stream that operators are handed: on the CPU all streams are alike. */
+/* The stream that operators use: CPU streams need none, because they run everything at once. */
 #define CURRENT (current.of[PMPS_MPS])
 
 /* ---- Version */
@@ -195,7 +195,7 @@ pmps_error *pmps_tensor_wait_for(const pmps_tensor *tensor, bool writing, int64_
 
 pmps_error *pmps_tensor_map(pmps_tensor *tensor, void **data) { return ENTER(goTensorMap(BITS(tensor), data)); }
 
-/* Memory is unified on every device that exists: what was mapped needs no undoing. */
+/* All devices have unified memory, so there is nothing to unmap. */
 void pmps_tensor_unmap(pmps_tensor *tensor) { (void)tensor; }
 
 pmps_error *pmps_tensor_to(pmps_tensor *tensor, const pmps_place *place, bool copy, pmps_tensor **result) {
@@ -204,6 +204,10 @@ pmps_error *pmps_tensor_to(pmps_tensor *tensor, const pmps_place *place, bool co
 
 pmps_error *pmps_tensor_share(pmps_tensor *tensor, const pmps_place *place, pmps_tensor **result) {
   return ENTER(goTensorShare(BITS(tensor), place, OUT(result)));
+}
+
+pmps_error *pmps_tensor_view(pmps_tensor *tensor, int32_t dtype, pmps_tensor **view) {
+  return ENTER(goTensorView(BITS(tensor), dtype, OUT(view)));
 }
 
 pmps_error *pmps_tensor_index(pmps_tensor *tensor, const pmps_index *items, size_t count, pmps_tensor **view) {
@@ -249,6 +253,62 @@ pmps_error *pmps_op_call_on(const pmps_place *place, pmps_op op, const pmps_arg 
 pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count, const pmps_attr *attrs,
                               size_t attr_count, pmps_tensor *output) {
   return ENTER(goOpCallInto(op, IN(args), arg_count, IN(attrs), attr_count, CURRENT, BITS(output)));
+}
+
+/* ---- Programs */
+
+pmps_error *pmps_graph_new(pmps_graph **graph) { return ENTER(goGraphNew(OUT(graph))); }
+
+void pmps_graph_free(pmps_graph *graph) {
+  if (!in_child) goGraphFree(BITS(graph));
+}
+
+pmps_error *pmps_graph_add_symbol(pmps_graph *graph, int64_t *dim) { return ENTER(goGraphAddSymbol(BITS(graph), dim)); }
+
+pmps_error *pmps_graph_add_input(pmps_graph *graph, int32_t dtype, int32_t rank, const int64_t *dims,
+                                 pmps_value *value) {
+  return ENTER(goGraphAddInput(BITS(graph), dtype, rank, IN(dims), value));
+}
+
+pmps_error *pmps_graph_add_constant(pmps_graph *graph, const pmps_tensor *tensor, pmps_value *value) {
+  return ENTER(goGraphAddConstant(BITS(graph), BITS(tensor), value));
+}
+
+pmps_error *pmps_graph_add_scalar(pmps_graph *graph, const pmps_arg *scalar, pmps_value *value) {
+  return ENTER(goGraphAddScalar(BITS(graph), IN(scalar), value));
+}
+
+pmps_error *pmps_graph_call(pmps_graph *graph, pmps_op op, const pmps_value *inputs, size_t input_count,
+                            const pmps_attr *attrs, size_t attr_count, pmps_value *outputs, size_t *count) {
+  return ENTER(goGraphCall(BITS(graph), op, IN(inputs), input_count, IN(attrs), attr_count, outputs, count));
+}
+
+pmps_error *pmps_graph_get_value_info(pmps_graph *graph, pmps_value value, pmps_value_info *info) {
+  return ENTER(goGraphGetValueInfo(BITS(graph), value, info));
+}
+
+pmps_error *pmps_graph_to_text(pmps_graph *graph, char **text) { return ENTER(goGraphToText(BITS(graph), text)); }
+
+pmps_error *pmps_program_new(const pmps_place *place, pmps_graph *graph, const pmps_value *outputs, size_t count,
+                             pmps_program **program) {
+  return ENTER(goProgramNew(place, BITS(graph), IN(outputs), count, OUT(program)));
+}
+
+void pmps_program_free(pmps_program *program) {
+  if (!in_child) goProgramFree(BITS(program));
+}
+
+pmps_error *pmps_program_prepare(pmps_program *program, const int64_t *const *dims, size_t count) {
+  return ENTER(goProgramPrepare(BITS(program), IN(dims), count));
+}
+
+pmps_error *pmps_program_run(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
+                             pmps_tensor **outputs, size_t *count) {
+  return ENTER(goProgramRun(BITS(program), IN(inputs), input_count, CURRENT, OUT(outputs), count));
+}
+
+pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info) {
+  return ENTER(goProgramGetInfo(BITS(program), info));
 }
 
 /* ---- Shaders */
@@ -345,9 +405,15 @@ uint64_t pmps_fast_call_into(uint64_t op, const pmps_arg *args, uint64_t arg_cou
                             : goFastCallInto(op, IN(args), arg_count, IN(attrs), attr_count, output, release, CURRENT);
 }
 
+uint64_t prepared_call(const prepared *call, described_list *results) {
+  return UNLIKELY(in_child) ? CALL_FAILED : goPreparedCall((prepared *)call, CURRENT, results);
+}
+
+uint64_t tensor_describe(uint64_t handle, described *tensor) { return in_child ? 0 : goTensorDescribe(handle, tensor); }
+
 uint64_t pmps_fast_read(uint64_t x, void *data, uint64_t size) { return in_child ? 0 : goFastRead(x, data, size); }
 
-/* What this thread's last refused call would have had to wait for. */
+/* The wait of this thread's last call that was refused with PMPS_BUSY. */
 static PER_THREAD uint64_t refusal;
 
 void refusal_keep(uint64_t wait) { refusal = wait; }

@@ -1,51 +1,517 @@
 /*
- * The fast family as CPython calls its own built-in functions: METH_FASTCALL, arguments in a C array.
- * Through ctypes the conversions of a call cost several hundred nanoseconds, more than everything else
- * in an addition of eight floats; this way they cost a few tens.
+ * python.c - built-in functions for CPython: see the end of paddlemps.h.
  *
- * There is no Python header here and nothing to link: the three functions of the interpreter that are
- * needed come by address, and both they and the calling convention belong to Python's stable ABI. One
- * library serves every CPython.
+ * Through ctypes the conversions of a call cost more than everything else in an operator on eight floats;
+ * here they cost a few tens of nanoseconds. This file reads the arguments that programs usually pass: tensors,
+ * exact bools, ints and floats, lists and tuples of ints, dtypes and their names. A call with any other
+ * argument, and every failure, is passed to `otherwise`, a Python function that handles all of them.
+ *
+ * A tensor is made here and not by Python code, so that no signal handler can run between the creation of a
+ * handle and that of the object which owns it; it is freed here for the same reason.
  */
+#include <stdatomic.h>
+#include <string.h>
+
 #include "shim.h"
 
-static unsigned long long (*as_uint64)(void *);    /* PyLong_AsUnsignedLongLong */
-static void *(*from_uint64)(unsigned long long);   /* PyLong_FromUnsignedLongLong */
-static void *(*occurred)(void);                    /* PyErr_Occurred */
+enum { MAX_ARGUMENTS = 32, MAX_NUMBERS = 64, KEPT = 64, ALLOCATE = 47 /* Py_tp_alloc */ };
 
-void pmps_python_init(void *as, void *from, void *error) {
-  as_uint64 = (unsigned long long (*)(void *))as;
-  from_uint64 = (void *(*)(unsigned long long))from;
-  occurred = (void *(*)(void))error;
+/* An interpreter. It is never freed: functions that are bound to it may be called until the process ends. */
+typedef struct {
+  pmps_python_api api;
+} interpreter;
+
+typedef void *(*allocator)(void *type, intptr_t items);
+
+/* ---- Tensors that are freed late
+ *
+ * Freeing a tensor costs a call into Go. The next operator, which enters Go anyway, frees one almost for nothing.
+ */
+
+static uint64_t kept[KEPT];
+static _Atomic uint32_t kept_count;
+static atomic_flag kept_lock = ATOMIC_FLAG_INIT; /* held for a few instructions; needed where Python has no global lock */
+
+static void lock(void) {
+  while (atomic_flag_test_and_set_explicit(&kept_lock, memory_order_acquire)) {
+  }
 }
 
-/* Reads the operator and as many integers as there should be. False: one of them is no such integer,
- * and the interpreter has been told. */
-static bool read(void *op, void *const *args, int64_t given, int count, uint64_t *words) {
-  words[0] = as_uint64(op);
-  for (int i = 0; i < count; i++) {
-    words[i + 1] = i < given ? as_uint64(args[i]) : 0;
-    if (words[i + 1] == UINT64_MAX && occurred()) return false;
+static void unlock(void) { atomic_flag_clear_explicit(&kept_lock, memory_order_release); }
+
+/* Takes all handles that are kept, and returns how many there were. */
+static uint32_t take_all(uint64_t *handles) {
+  lock();
+  uint32_t count = kept_count;
+  memcpy(handles, kept, count * sizeof *kept);
+  kept_count = 0;
+  unlock();
+  return count;
+}
+
+/* Frees all handles that are kept, and returns how many there were. */
+static uint32_t free_all(void) {
+  uint64_t handles[KEPT];
+  uint32_t count = take_all(handles);
+  if (count) pmps_fast_release(handles, count);
+  return count;
+}
+
+/* Keeps a handle to be freed by a later call. If there are KEPT of them already, frees those first. */
+static void free_late(uint64_t handle) {
+  for (;;) {
+    lock();
+    bool room = kept_count < KEPT;
+    if (room) kept[kept_count++] = handle;
+    unlock();
+    if (room) return;
+    free_all();
   }
+}
+
+/* A handle to free with the next call, 0 for none. */
+static uint64_t take_one(void) {
+  if (!kept_count) return 0;
+  lock();
+  uint64_t handle = kept_count ? kept[--kept_count] : 0;
+  unlock();
+  return handle;
+}
+
+/* ---- From C to Python. Objects that are returned are owned; NULL: Python's error is set. */
+
+/* The Meta of a described tensor. */
+static void *meta_of(const interpreter *in, const described *d) {
+  const pmps_python_api *py = &in->api;
+  intptr_t size = (intptr_t)(sizeof d->head + 2 * (size_t)d->head[1] * sizeof *d->layout);
+  void *key = py->PyBytes_FromStringAndSize((const char *)d->head, size);
+  if (!key) return NULL;
+  void *meta = py->PyObject_GetItem(py->metas, key);
+  if (!meta) {
+    py->PyErr_Clear(); /* a KeyError */
+    meta = py->PyObject_CallFunctionObjArgs(py->describe, key, NULL);
+  }
+  py->Py_DecRef(key);
+  return meta;
+}
+
+/* A tensor that owns a handle. If it cannot be made, the handle is freed. */
+static void *tensor_of(const interpreter *in, uint64_t handle, void *shape) {
+  const pmps_python_api *py = &in->api;
+  allocator allocate = (allocator)(uintptr_t)py->PyType_GetSlot(*py->tensor_type, ALLOCATE);
+  void *tensor = allocate(*py->tensor_type, 0);
+  void *number = tensor ? py->PyLong_FromUnsignedLongLong(handle) : NULL;
+  /* The shape comes first: once there is a handle, the tensor frees it. */
+  bool good = number && !py->PyObject_SetAttr(tensor, py->name_shape, shape) &&
+              !py->PyObject_SetAttr(tensor, py->name_handle, number);
+  if (number) py->Py_DecRef(number);
+  if (good) return tensor;
+  pmps_fast_release(&handle, 1);
+  if (tensor) py->Py_DecRef(tensor);
+  return NULL;
+}
+
+/* A tensor with its Meta. */
+static void *result_of(const interpreter *in, const described *d) {
+  const pmps_python_api *py = &in->api;
+  void *meta = meta_of(in, d);
+  void *dims = meta && d->late ? py->PyObject_GetAttr(meta, py->name_dims) : NULL;
+  void *tensor = meta ? tensor_of(in, d->handle, dims ? dims : py->none) : NULL;
+  if (!meta) pmps_fast_release(&d->handle, 1);
+  if (tensor && py->PyObject_SetAttr(tensor, py->name_meta, meta)) py->PyErr_Clear(); /* it is made when it is needed */
+  if (dims) py->Py_DecRef(dims);
+  if (meta) py->Py_DecRef(meta);
+  return tensor;
+}
+
+static void *results_of(const interpreter *in, const described_list *results) {
+  const pmps_python_api *py = &in->api;
+  if (!results->listed) return result_of(in, &results->of[0]);
+  void *list = py->PyList_New((intptr_t)results->count);
+  for (int64_t i = 0; i < results->count; i++) {
+    void *item = list ? result_of(in, &results->of[i]) : NULL;
+    if (!item) {
+      for (int64_t rest = i + (list ? 1 : 0); rest < results->count; rest++) pmps_fast_release(&results->of[rest].handle, 1);
+      if (list) py->Py_DecRef(list);
+      return NULL;
+    }
+    py->PyList_SetItem(list, (intptr_t)i, item);
+  }
+  return list;
+}
+
+/* The result of `otherwise` for a call. */
+static void *otherwise(const interpreter *in, void *function, void *const *args, int64_t count, int reason) {
+  const pmps_python_api *py = &in->api;
+  void *given = py->PyTuple_New((intptr_t)count), *number = py->PyLong_FromLongLong(reason), *result = NULL;
+  for (int64_t i = 0; given && i < count; i++) {
+    py->Py_IncRef(args[i]);
+    py->PyTuple_SetItem(given, (intptr_t)i, args[i]);
+  }
+  if (given && number) result = py->PyObject_CallFunctionObjArgs(py->otherwise, function, given, number, NULL);
+  if (given) py->Py_DecRef(given);
+  if (number) py->Py_DecRef(number);
+  return result;
+}
+
+/* ---- From Python to C. false: the object is of another kind; no error is set. */
+
+static bool is(const interpreter *in, void *object, const void *type) {
+  void *its = in->api.PyObject_Type(object);
+  in->api.Py_DecRef(its); /* the object keeps it */
+  return its == type;
+}
+
+/* Whether a conversion that returned its error value has failed; clears the error. */
+static bool failed(const interpreter *in) {
+  if (!in->api.PyErr_Occurred()) return false;
+  in->api.PyErr_Clear();
   return true;
 }
 
-void *pmps_python_unary(void *op, void *const *args, int64_t count) {
-  uint64_t w[3];
-  return read(op, args, count, 2, w) ? from_uint64(pmps_fast_unary(w[0], w[1], w[2])) : NULL;
+static bool read_int(const interpreter *in, void *object, int64_t *number) {
+  if (!is(in, object, in->api.int_type)) return false;
+  *number = in->api.PyLong_AsLongLong(object);
+  return *number != -1 || !failed(in);
 }
 
-void *pmps_python_binary(void *op, void *const *args, int64_t count) {
-  uint64_t w[4];
-  return read(op, args, count, 3, w) ? from_uint64(pmps_fast_binary(w[0], w[1], w[2], w[3])) : NULL;
+static bool read_word(const interpreter *in, void *object, uint64_t *word) {
+  *word = in->api.PyLong_AsUnsignedLongLong(object);
+  return *word != UINT64_MAX || !failed(in);
 }
 
-void *pmps_python_idle(void *what, void *const *args, int64_t count) {
-  uint64_t w[1];
-  return read(what, args, count, 0, w) ? from_uint64(pmps_fast_idle(w[0])) : NULL;
+static bool read_bool(const interpreter *in, const void *object, int64_t *value) {
+  *value = object == in->api.yes;
+  return object == in->api.yes || object == in->api.no;
 }
 
-void *pmps_python_scalar(void *op, void *const *args, int64_t count) {
-  uint64_t w[5];
-  return read(op, args, count, 4, w) ? from_uint64(pmps_fast_scalar(w[0], w[1], w[2], w[3], w[4])) : NULL;
+static bool read_handle(const interpreter *in, void *object, uint64_t *handle) {
+  if (!is(in, object, *in->api.tensor_type)) return false;
+  void *number = in->api.PyObject_GetAttr(object, in->api.name_handle);
+  if (!number) return in->api.PyErr_Clear(), false;
+  bool good = read_word(in, number, handle);
+  in->api.Py_DecRef(number);
+  return good;
+}
+
+/* The kind of a number and its bits: those of an int64_t or of a double. */
+static bool read_scalar(const interpreter *in, void *object, uint32_t *kind, uint64_t *bits) {
+  int64_t number;
+  if (is(in, object, in->api.float_type)) {
+    double value = in->api.PyFloat_AsDouble(object);
+    memcpy(bits, &value, sizeof *bits);
+    *kind = PMPS_ARG_FLOAT;
+    return true;
+  }
+  if (read_bool(in, object, &number))
+    *kind = PMPS_ARG_BOOL;
+  else if (read_int(in, object, &number))
+    *kind = PMPS_ARG_INT;
+  else
+    return false;
+  *bits = (uint64_t)number;
+  return true;
+}
+
+/* A call that is being read. */
+typedef struct {
+  const interpreter *in;
+  prepared call;
+  pmps_arg args[MAX_ARGUMENTS];
+  pmps_attr attrs[MAX_ARGUMENTS];
+  int64_t numbers[MAX_NUMBERS];
+  int used;
+} reader;
+
+static bool read_operand(reader *r, void *object, uint8_t kind) {
+  if (r->call.arg_count == MAX_ARGUMENTS) return false;
+  pmps_arg *arg = &r->args[r->call.arg_count++];
+  uint64_t bits = 0;
+  arg->kind = PMPS_ARG_TENSOR;
+  arg->reserved = 0;
+  if (!read_handle(r->in, object, &bits)) {
+    if (object == r->in->api.none && kind & PMPS_PYTHON_OPTIONAL)
+      arg->kind = PMPS_ARG_NONE;
+    else if (!(kind & PMPS_PYTHON_SCALAR) || !read_scalar(r->in, object, &arg->kind, &bits))
+      return false;
+  }
+  memcpy(&arg->value, &bits, sizeof bits);
+  return true;
+}
+
+/* Reads the items of a list or tuple with a function that reads one. */
+static bool read_items(reader *r, void *object, bool (*read)(reader *, void *)) {
+  const pmps_python_api *py = &r->in->api;
+  if (!is(r->in, object, py->list_type) && !is(r->in, object, py->tuple_type)) return false;
+  intptr_t size = py->PySequence_Size(object);
+  for (intptr_t i = 0; i < size; i++) {
+    void *item = py->PySequence_GetItem(object, i); /* another thread may have shortened the list */
+    if (!item) return py->PyErr_Clear(), false;
+    bool good = read(r, item);
+    py->Py_DecRef(item);
+    if (!good) return false;
+  }
+  return size >= 0;
+}
+
+static bool read_tensor_item(reader *r, void *item) { return read_operand(r, item, 0); }
+
+/* Several tensors, at least one. */
+static bool read_tensors(reader *r, void *object) {
+  uint64_t before = r->call.arg_count;
+  return read_items(r, object, read_tensor_item) && r->call.arg_count > before;
+}
+
+static bool read_number_item(reader *r, void *item) {
+  return r->used < MAX_NUMBERS && read_int(r->in, item, &r->numbers[r->used]) && ++r->used;
+}
+
+/* Several numbers; a single one is read as a list of one. */
+static bool read_ints(reader *r, void *object, pmps_attr *attr) {
+  int from = r->used;
+  attr->kind = PMPS_ATTR_INTS;
+  if (!read_number_item(r, object) && !read_items(r, object, read_number_item)) return false;
+  attr->value.ints = &r->numbers[from];
+  attr->count = r->used - from;
+  return true;
+}
+
+/* A dtype, or the name of one. */
+static bool read_dtype(const interpreter *in, void *object, pmps_attr *attr) {
+  const pmps_python_api *py = &in->api;
+  attr->kind = PMPS_ATTR_DTYPE;
+  void *dtype = object;
+  if (is(in, object, py->str_type))
+    dtype = py->PyObject_GetItem(py->dtypes, object);
+  else if (is(in, object, py->dtype_type))
+    py->Py_IncRef(object);
+  else
+    return false;
+  void *number = dtype ? py->PyObject_GetAttr(dtype, py->name_number) : NULL;
+  bool good = number && read_int(in, number, &attr->value.i);
+  if (!number) py->PyErr_Clear();
+  if (number) py->Py_DecRef(number);
+  if (dtype) py->Py_DecRef(dtype);
+  return good;
+}
+
+static bool read_float(const interpreter *in, void *object, pmps_attr *attr) {
+  int64_t whole;
+  attr->kind = PMPS_ATTR_FLOAT;
+  if (is(in, object, in->api.float_type))
+    attr->value.f = in->api.PyFloat_AsDouble(object);
+  else if (read_int(in, object, &whole))
+    attr->value.f = (double)whole;
+  else
+    return false;
+  return true;
+}
+
+/* The types of attributes that are read, by their numbers in the table of operators. */
+enum { BOOL_TYPE = 1, INT_TYPE, FLOAT_TYPE, INTS_TYPE, DTYPE_TYPE, SCALAR_TYPE };
+
+static bool read_attribute(reader *r, void *object, uint8_t type) {
+  if (r->call.attr_count == MAX_ARGUMENTS) return false;
+  pmps_attr *attr = &r->attrs[r->call.attr_count++];
+  memset(attr, 0, sizeof *attr);
+  if (object == r->in->api.none) return type == INT_TYPE || type == INTS_TYPE || type == DTYPE_TYPE; /* the default */
+  switch (type) {
+    case BOOL_TYPE: return attr->kind = PMPS_ATTR_BOOL, read_bool(r->in, object, &attr->value.i);
+    case INT_TYPE: return attr->kind = PMPS_ATTR_INT, read_int(r->in, object, &attr->value.i);
+    case FLOAT_TYPE: return read_float(r->in, object, attr);
+    case INTS_TYPE: return read_ints(r, object, attr);
+    case DTYPE_TYPE: return read_dtype(r->in, object, attr);
+    case SCALAR_TYPE: {
+      uint64_t bits = 0;
+      bool good = read_scalar(r->in, object, &attr->kind, &bits);
+      memcpy(&attr->value, &bits, sizeof bits);
+      attr->kind--; /* the kinds of operands begin with that of a tensor */
+      return good;
+    }
+    default: return false; /* `otherwise` reads these */
+  }
+}
+
+/* Reads the argument before the operands; see pmps_python_lead. */
+static bool read_lead(reader *r, void *object) {
+  if (r->call.lead == PMPS_PYTHON_OUTPUT) return read_handle(r->in, object, &r->call.where);
+  return is(r->in, object, r->in->api.int_type) && read_word(r->in, object, &r->call.where);
+}
+
+/* Reads the arguments of a call. */
+static bool read_call(reader *r, const pmps_python_function *f, const uint8_t *kinds, void *const *args, int64_t count) {
+  int64_t next = 0;
+  if (r->call.lead != PMPS_PYTHON_OPERANDS && (count < 1 || !read_lead(r, args[next++]))) return false;
+  for (int i = 0; i < f->operands; i++, next++) {
+    if (next >= count) return false;
+    bool several = kinds[i] & PMPS_PYTHON_VARIADIC;
+    if (several ? !read_tensors(r, args[next]) : !read_operand(r, args[next], kinds[i])) return false;
+  }
+  for (int i = 0; i < f->attributes && next < count; i++, next++) {
+    if (!read_attribute(r, args[next], kinds[f->operands + i])) return false;
+  }
+  return next == count;
+}
+
+/* ---- The functions */
+
+/* The first interpreter: its functions are the same in all of them. */
+static const interpreter *any;
+
+/* Reads the bytes that a function is bound to, which need not be aligned; kinds are the bytes that follow. */
+static const interpreter *bound(void *self, pmps_python_function *f, const uint8_t **kinds) {
+  const char *bytes = any->api.PyBytes_AsString(self);
+  memcpy(f, bytes, sizeof *f);
+  *kinds = (const uint8_t *)bytes + sizeof *f;
+  return f->context;
+}
+
+/* Makes a call. A long one is made without the interpreter's lock. */
+static uint64_t make(const interpreter *in, prepared *call, described_list *results) {
+  uint64_t state = prepared_call(call, results);
+  if (state != CALL_LONG) return state;
+  call->release = 0;
+  call->unlocked = 1;
+  void *thread = in->api.PyEval_SaveThread();
+  state = prepared_call(call, results);
+  in->api.PyEval_RestoreThread(thread);
+  return state;
+}
+
+static void *python_call(void *self, void *const *args, int64_t count) {
+  pmps_python_function f;
+  const uint8_t *kinds;
+  reader r;
+  described_list results;
+  r.in = bound(self, &f, &kinds);
+  r.call = (prepared){.op = f.number, .lead = f.lead, .where = UINT64_MAX, .args = r.args, .attrs = r.attrs};
+  r.used = 0;
+  if (!read_call(&r, &f, kinds, args, count)) return otherwise(r.in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  r.call.release = take_one();
+  switch (make(r.in, &r.call, &results)) {
+    case CALL_DONE: break;
+    case CALL_HEAVY: return otherwise(r.in, self, args, count, PMPS_PYTHON_HEAVY);
+    case CALL_MANY: return otherwise(r.in, self, args, count, PMPS_PYTHON_UNUSUAL);
+    default: return otherwise(r.in, self, args, count, PMPS_PYTHON_FAILED);
+  }
+  if (f.lead != PMPS_PYTHON_OUTPUT) return results_of(r.in, &results);
+  r.in->api.Py_IncRef(r.in->api.none);
+  return r.in->api.none;
+}
+
+/* The tensor of a fast call, with the shape that is the last argument. */
+static void *shaped(const interpreter *in, uint64_t handle, void *self, void *const *args, int64_t count) {
+  if (!handle) return otherwise(in, self, args, count, PMPS_PYTHON_FAILED);
+  return tensor_of(in, handle, args[count - 1]);
+}
+
+static void *python_unary(void *self, void *const *args, int64_t count) {
+  pmps_python_function f;
+  const uint8_t *kinds;
+  const interpreter *in = bound(self, &f, &kinds);
+  uint64_t x;
+  if (count != 2 || !read_word(in, args[0], &x)) return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  return shaped(in, pmps_fast_unary(f.number, x, take_one()), self, args, count);
+}
+
+static void *python_binary(void *self, void *const *args, int64_t count) {
+  pmps_python_function f;
+  const uint8_t *kinds;
+  const interpreter *in = bound(self, &f, &kinds);
+  uint64_t x, y;
+  if (count != 3 || !read_word(in, args[0], &x) || !read_word(in, args[1], &y))
+    return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  return shaped(in, pmps_fast_binary(f.number, x, y, take_one()), self, args, count);
+}
+
+static void *python_scalar(void *self, void *const *args, int64_t count) {
+  pmps_python_function f;
+  const uint8_t *kinds;
+  const interpreter *in = bound(self, &f, &kinds);
+  uint64_t x, bits;
+  uint32_t kind;
+  if (count != 4 || !read_word(in, args[0], &x) || !read_scalar(in, args[1], &kind, &bits))
+    return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  if (args[2] == in->api.yes) kind += 16; /* the number is the first operand */
+  return shaped(in, pmps_fast_scalar(f.number, x, kind, bits, take_one()), self, args, count);
+}
+
+static void *python_idle(void *self, void *const *args, int64_t count) {
+  (void)args, (void)count;
+  pmps_python_function f;
+  const uint8_t *kinds;
+  const interpreter *in = bound(self, &f, &kinds);
+  void *answer = pmps_fast_idle(f.number) ? in->api.yes : in->api.no;
+  in->api.Py_IncRef(answer);
+  return answer;
+}
+
+static void *python_describe(void *self, void *const *args, int64_t count) {
+  pmps_python_function f;
+  const uint8_t *kinds;
+  const interpreter *in = bound(self, &f, &kinds);
+  described d;
+  if (count != 1 || !read_word(in, args[0], &d.handle)) return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  if (!tensor_describe(d.handle, &d)) return otherwise(in, self, args, count, PMPS_PYTHON_FAILED);
+  return meta_of(in, &d);
+}
+
+static void *python_flush(void *self, void *const *args, int64_t count) {
+  (void)self, (void)args, (void)count;
+  return any->api.PyLong_FromLongLong(free_all());
+}
+
+/* Frees a tensor. One that could not be completed has no handle. */
+static void *python_free(void *tensor, void *unused) {
+  (void)unused;
+  const pmps_python_api *py = &any->api;
+  uint64_t handle = 0;
+  void *number = py->PyObject_GetAttr(tensor, py->name_handle);
+  void *shape = number ? py->PyObject_GetAttr(tensor, py->name_shape) : NULL;
+  bool late = shape && shape != py->none;
+  if (number && !read_word(any, number, &handle)) handle = 0;
+  if (!number || !shape) py->PyErr_Clear();
+  if (shape) py->Py_DecRef(shape);
+  if (number) py->Py_DecRef(number);
+  if (handle && late) free_late(handle);
+  if (handle && !late) pmps_fast_release(&handle, 1);
+  py->Py_IncRef(py->none);
+  return py->none;
+}
+
+/* Frees what a capsule holds that was not consumed. It may be called while an exception is set, as when a library refuses
+ * the dtype of a tensor, which a destructor in Python could not be. */
+static void python_release(void *capsule) {
+  const pmps_python_api *py = &any->api;
+  if (py->PyCapsule_IsValid(capsule, "dltensor")) {
+    DLManagedTensor *plain = py->PyCapsule_GetPointer(capsule, "dltensor");
+    if (plain->deleter) plain->deleter(plain);
+  } else if (py->PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    DLManagedTensorVersioned *versioned = py->PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    if (versioned->deleter) versioned->deleter(versioned);
+  }
+}
+
+/* A function's address as an object pointer: POSIX allows the conversion, ISO C does not. */
+#define ENTRY(function) ((void *)(uintptr_t)(function))
+
+bool pmps_python_init(const pmps_python_api *api, pmps_python_entries *entries) {
+  if (!api || !entries || api->struct_size != sizeof *api) return false;
+  interpreter *in = malloc(sizeof *in);
+  if (!in) return false;
+  in->api = *api;
+  if (!any) any = in;
+  *entries = (pmps_python_entries){
+      .context = in,
+      .unary = ENTRY(python_unary),
+      .binary = ENTRY(python_binary),
+      .scalar = ENTRY(python_scalar),
+      .call = ENTRY(python_call),
+      .idle = ENTRY(python_idle),
+      .describe = ENTRY(python_describe),
+      .flush = ENTRY(python_flush),
+      .free = ENTRY(python_free),
+      .release = ENTRY(python_release),
+  };
+  return true;
 }

@@ -2,8 +2,8 @@
  * shim.h - what the C and the Go half of this package share. It is not installed.
  *
  * The public functions are C: they test the fork flag, add what is kept per thread, and call the Go
- * function of the same name. Handles cross as integers, because the bits of a handle in a variable of
- * a pointer type would mislead Go's garbage collector.
+ * function of the same name. Handles are passed to Go as integers, because the garbage collector of Go would
+ * take a handle in a variable of a pointer type for an address.
  */
 #ifndef PADDLEMPS_SHIM_H
 #define PADDLEMPS_SHIM_H
@@ -16,7 +16,7 @@
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "handles are as wide as pointers");
 
-/* Seen by all files of the library and by nobody else. */
+/* Visible in all files of the library, and not exported. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /* One variable a thread. The initial-exec model saves a call at each access; the few bytes fit into
@@ -27,7 +27,7 @@ _Static_assert(sizeof(void *) == sizeof(uint64_t), "handles are as wide as point
 #define PER_THREAD _Thread_local
 #endif
 
-/* A Go function cannot declare a parameter const: these names do. */
+/* Go cannot declare a parameter const; with these types the C prototypes of Go functions have it. */
 typedef const char *text_in;
 typedef const pmps_place *place_in;
 
@@ -47,8 +47,8 @@ extern HIDDEN bool in_child;
 
 /* ---- errors.c */
 
-/* Makes an error object with a copy of size bytes of message. Never 0: where memory or room is
- * lacking it is a static error that says so. */
+/* Makes an error object with a copy of size bytes of message. Never 0: without memory, or with too many live
+ * errors, it is a static error that says so. */
 HIDDEN fault error_new(int32_t code, const char *message, size_t size);
 
 /* The static error that answers every call in a forked child. */
@@ -57,13 +57,53 @@ HIDDEN fault error_forked(void);
 /* Live error objects, without static ones. */
 HIDDEN int64_t error_count(void);
 
-/* Keeps an error, owned, as this thread's last failure of the fast family; an older one goes. */
+/* Keeps an error, owned, as this thread's last failure of the fast family, and frees the previous one. */
 HIDDEN void error_keep(fault error);
 
 /* ---- public.c */
 
 /* Keeps the wait that a call of the fast family was refused for, for this thread's pmps_fast_wait. */
 HIDDEN void refusal_keep(uint64_t wait);
+
+/* ---- Operators for python.c */
+
+/* A tensor that Go describes. head and layout are contiguous: python.c uses their bytes as the key of a Meta. */
+typedef struct {
+  uint64_t handle;
+  uint64_t late; /* whether it is small and no view, so that it may be freed late */
+  int32_t head[4]; /* dtype, rank, kind and index of the place */
+  int64_t layout[2 * PMPS_MAX_RANK]; /* dims, strides */
+} described;
+
+enum { MAX_RESULTS = 16 };
+
+typedef struct {
+  int64_t count;
+  int64_t listed; /* whether the operator makes a list */
+  described of[MAX_RESULTS];
+} described_list;
+
+/* The result of prepared_call. After CALL_FAILED the error is kept for this thread. */
+enum { CALL_FAILED = 0, CALL_DONE, CALL_LONG, CALL_HEAVY, CALL_MANY };
+
+/* An operator with its attributes in the row's order, for a caller that may hold Python's lock. Everything is
+ * borrowed for the call. */
+typedef struct {
+  uint64_t op;
+  uint64_t lead, where; /* pmps_python_lead, and the place or output of that */
+  uint64_t arg_count, attr_count;
+  const pmps_arg *args;
+  const pmps_attr *attrs; /* without names */
+  uint64_t release;
+  uint64_t unlocked; /* the caller holds no lock; if 0, a long call is not made: CALL_LONG */
+} prepared;
+
+/* Makes a call; the handles in results are owned. CALL_HEAVY: the call was not made and should run on another
+ * thread. CALL_MANY: there were more than MAX_RESULTS results, which were freed. */
+HIDDEN uint64_t prepared_call(const prepared *call, described_list *results);
+
+/* Describes a tensor; 0 for a handle that is not valid, with the error kept for this thread. */
+HIDDEN uint64_t tensor_describe(uint64_t handle, described *tensor);
 
 /* ---- callbacks.c: how Go calls the caller's functions */
 
@@ -76,7 +116,7 @@ HIDDEN void call_dl_deleter_versioned(DLManagedTensorVersioned *tensor);
 
 /* ---- dlpack.c */
 
-/* What a tensor looks like to another library; handle keeps it alive. */
+/* A tensor in the terms of DLPack; handle keeps it alive. */
 typedef struct {
   uint64_t handle;
   void *data;

@@ -19,12 +19,13 @@ func signature(row *op.Row) string {
 		list = append(list, attributeText(&row.Attrs[i]))
 	}
 	result := "tensor"
-	if row.Many {
+	if row.Many() {
 		result = "tensors"
 	}
 	return row.Name + "(" + strings.Join(list, ", ") + ") -> " + result
 }
 
+// inputText is an operand in a signature.
 func inputText(in *op.Input) string {
 	switch {
 	case in.Variadic:
@@ -35,6 +36,7 @@ func inputText(in *op.Input) string {
 	return in.Name
 }
 
+// attributeText is an attribute with its type and its default.
 func attributeText(a *op.Attr) string {
 	text := a.Name + ": " + a.Type.String()
 	if a.Needed {
@@ -43,6 +45,7 @@ func attributeText(a *op.Attr) string {
 	return text + " = " + valueText(&a.Default)
 }
 
+// valueText is a default; `none` for one without a value.
 func valueText(v *op.Value) string {
 	switch v.Kind {
 	case op.Bool:

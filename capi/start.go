@@ -17,11 +17,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
-// started is the runtime once it has been built, for those who must not build it.
+// started is the runtime once it has been built, for callers that must not build it.
 var started atomic.Pointer[runtime.Runtime]
 
-// start builds the runtime on first use. A start that failed keeps failing: what was wrong is the
-// environment.
+// start builds the runtime on first use, whichever thread is first. A start that failed is not repeated: every
+// call returns its error, because the cause is the environment.
 var start = sync.OnceValues(func() (*runtime.Runtime, error) {
 	c, err := readConfig(getenv)
 	if err != nil {
@@ -46,7 +46,7 @@ func getenv(name string) string {
 	return C.GoString(C.getenv(key))
 }
 
-// devices are those of this machine: the CPU, and the GPU, or an emulated mps where one is asked for by name.
+// devices are the CPU, and as mps the GPU or, if the environment asks for it, an emulated one.
 func devices(c config) runtime.Config {
 	cpu := host.New(host.Config{Threads: c.threads, UUID: identity(0)})
 	cfg := runtime.Config{
@@ -73,7 +73,8 @@ func devices(c config) runtime.Config {
 	return cfg
 }
 
-// openMetal opens the GPU, or what stands in for it; nil without an error where there is nothing to try.
+// openMetal opens the GPU, or the mock of Metal that the environment names. Both results are nil on a system
+// without Metal.
 func openMetal(c config, goos string) (device.Device, error) {
 	if goos != "darwin" && c.metal.Library == "" {
 		return nil, nil

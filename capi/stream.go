@@ -34,11 +34,11 @@ type event struct {
 
 var (
 	streams = slot.NewTable(streamKind, func(s *stream) {
-		go s.Stream.Close() // waits for its work, which whoever frees the handle need not; see Stream.Close
+		go s.Stream.Close() // it waits for the work of the stream, and a free must not block
 		*s = stream{}
 	})
 	events = slot.NewTable(eventKind, func(e *event) {
-		_ = e.Close() // nobody is left to hear of a failure
+		_ = e.Close() // a free cannot report a failure
 		*e = event{}
 	})
 
@@ -47,11 +47,11 @@ var (
 	defaults  atomic.Int64 // how many there are
 )
 
-// newStream gives a stream its handle.
+// newStream makes a handle for a stream. After an error the stream is still the caller's to close.
 func newStream(s *runtime.Stream, forever bool) (uint64, error) {
 	handle, record := streams.New()
 	if record == nil {
-		return 0, status.Errorf(status.OutOfMemory, "[stream_new] %d streams are alive; want some to be freed", streams.Live())
+		return 0, full(streams, "stream_new", "streams")
 	}
 	*record = stream{s, forever}
 	return handle, nil
@@ -75,19 +75,14 @@ func defaultStream(c *runtime.Context) (uint64, error) {
 	return handle, err
 }
 
-// onStream runs the body of an exported function against a stream, which stays while it runs.
+// onStream runs the body of an exported function against a stream, which stays pinned while it runs.
 func onStream(who string, handle C.uint64_t, body func(*runtime.Stream) error) C.fault {
 	return try(func(*runtime.Runtime) error {
-		s := streams.Pin(uint64(handle))
-		if s == nil {
-			return stale(who, "stream", streams.Story(uint64(handle)))
-		}
-		defer streams.Unpin(uint64(handle))
-		return body(s.Stream)
+		return pinned(streams, who, "stream", uint64(handle), func(s *stream) error { return body(s.Stream) })
 	})
 }
 
-// using finds the stream that a thread has made current, nil for none; done lets it go.
+// using pins the stream that a thread has made current until done; nil for the default one.
 func using(handle C.uint64_t) (on *runtime.Stream, err error) {
 	if handle == 0 {
 		return nil, nil
@@ -98,12 +93,15 @@ func using(handle C.uint64_t) (on *runtime.Stream, err error) {
 	return nil, status.Errorf(status.InvalidHandle, "[stream] this thread's current stream was freed; want another to be set")
 }
 
+// done ends what using pins.
 func done(handle C.uint64_t) {
 	if handle != 0 {
 		streams.Unpin(uint64(handle))
 	}
 }
 
+// goStreamNew is pmps_stream_new. The caller owns the handle.
+//
 //export goStreamNew
 func goStreamNew(p C.place_in, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -124,6 +122,9 @@ func goStreamNew(p C.place_in, out *C.uint64_t) C.fault {
 	})
 }
 
+// goStreamDefault is pmps_stream_default. The handle is borrowed: all callers get the same one, and a free of
+// it does nothing.
+//
 //export goStreamDefault
 func goStreamDefault(p C.place_in, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -138,6 +139,9 @@ func goStreamDefault(p C.place_in, out *C.uint64_t) C.fault {
 	})
 }
 
+// goStreamFree is pmps_stream_free. It does not block: a goroutine waits for the work of the stream. The
+// handle is invalid at once.
+//
 //export goStreamFree
 func goStreamFree(handle C.uint64_t) {
 	quietly(func(*runtime.Runtime) {
@@ -152,6 +156,9 @@ func goStreamFree(handle C.uint64_t) {
 	})
 }
 
+// goStreamSetCurrent is pmps_stream_set_current. current is memory of the calling thread. The handle in it is
+// borrowed: a call after the free reports status.InvalidHandle.
+//
 //export goStreamSetCurrent
 func goStreamSetCurrent(handle C.uint64_t, current *C.current_streams) C.fault {
 	if handle == 0 {
@@ -164,6 +171,9 @@ func goStreamSetCurrent(handle C.uint64_t, current *C.current_streams) C.fault {
 	})
 }
 
+// goStreamGetCurrent is pmps_stream_get_current. The handle is borrowed: the caller frees only what it has
+// made.
+//
 //export goStreamGetCurrent
 func goStreamGetCurrent(p C.place_in, current *C.current_streams, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
@@ -187,6 +197,8 @@ func currentOf(c *runtime.Context, current *C.current_streams) (C.uint64_t, erro
 	return C.uint64_t(handle), err
 }
 
+// goStreamGetPlace is pmps_stream_get_place. The place of a stream never changes.
+//
 //export goStreamGetPlace
 func goStreamGetPlace(handle C.uint64_t, out *C.pmps_place) C.fault {
 	return onStream("stream_get_place", handle, func(s *runtime.Stream) error {
@@ -198,10 +210,14 @@ func goStreamGetPlace(handle C.uint64_t, out *C.pmps_place) C.fault {
 	})
 }
 
+// cPlace is a place in the form of the header.
 func cPlace(p place.Place) C.pmps_place {
 	return C.pmps_place{kind: C.int32_t(p.Kind), index: C.int32_t(p.Index)}
 }
 
+// goStreamGetId is pmps_stream_get_id. The number belongs to the stream, whichever handle names it, and is
+// never used again.
+//
 //export goStreamGetId
 func goStreamGetId(handle C.uint64_t, out *C.uint64_t) C.fault {
 	return onStream("stream_get_id", handle, func(s *runtime.Stream) error {
@@ -213,6 +229,8 @@ func goStreamGetId(handle C.uint64_t, out *C.uint64_t) C.fault {
 	})
 }
 
+// goStreamQuery is pmps_stream_query. It never blocks and reports no failure.
+//
 //export goStreamQuery
 func goStreamQuery(handle C.uint64_t, out *C.bool) C.fault {
 	return onStream("stream_query", handle, func(s *runtime.Stream) error {
@@ -224,11 +242,16 @@ func goStreamQuery(handle C.uint64_t, out *C.bool) C.fault {
 	})
 }
 
+// goStreamSynchronize is pmps_stream_synchronize. It blocks the calling thread. A failure that is reported
+// here is not reported again.
+//
 //export goStreamSynchronize
 func goStreamSynchronize(handle C.uint64_t) C.fault {
 	return onStream("stream_synchronize", handle, (*runtime.Stream).Synchronize)
 }
 
+// goStreamWaitFor is pmps_stream_wait_for. It blocks for at most ms; see [slice].
+//
 //export goStreamWaitFor
 func goStreamWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault {
 	return onStream("stream_wait_for", handle, func(s *runtime.Stream) error {
@@ -236,21 +259,25 @@ func goStreamWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault 
 	})
 }
 
-// slice goes on with the wait whose name the caller keeps, or begins one, for at most ms.
-func slice(who string, ms C.int64_t, wait *C.uint64_t, goOn func(runtime.Wait, time.Duration) (runtime.Wait, error)) error {
+// slice continues the wait whose number is in *wait, or begins one if that is 0, for at most ms. It writes the number
+// to continue with, 0 when the wait is over. The caller may drop the number at any time.
+func slice(who string, ms C.int64_t, wait *C.uint64_t, resume func(runtime.Wait, time.Duration) (runtime.Wait, error)) error {
 	if wait == nil {
 		return null(who)
 	}
 	if ms < 0 {
 		return status.Errorf(status.Invalid, "[%s] timeout_ms is %d; want 0 or more", who, ms)
 	}
-	w, err := goOn(runtime.Wait(*wait), timeout(int64(ms)))
+	w, err := resume(runtime.Wait(*wait), timeout(int64(ms)))
 	if err == nil {
 		*wait = C.uint64_t(w)
 	}
 	return err
 }
 
+// goStreamWaitEvent is pmps_stream_wait_event. Both are pinned for the call; the stream keeps what it needs
+// of the event.
+//
 //export goStreamWaitEvent
 func goStreamWaitEvent(handle, eventHandle C.uint64_t) C.fault {
 	return onStream("stream_wait_event", handle, func(s *runtime.Stream) error {

@@ -4,6 +4,7 @@ package main
 import "C"
 
 import (
+	"strings"
 	"time"
 	"unsafe"
 
@@ -18,14 +19,14 @@ func onTensor(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtim
 	return try(func(rt *runtime.Runtime) error {
 		t := rt.Acquire(uint64(handle))
 		if t == nil {
-			return stale(who, "tensor", rt.Story(uint64(handle)))
+			return stale(who, "tensor", rt.HandleHistory(uint64(handle)))
 		}
 		defer t.Release()
 		return body(rt, t)
 	})
 }
 
-// hand writes the handle of a new tensor to out.
+// hand writes the handle of a new tensor to out, for the caller to own; an error is passed on.
 func hand(out *C.uint64_t, t *runtime.Tensor, err error) error {
 	if err == nil {
 		*out = C.uint64_t(t.Handle())
@@ -33,7 +34,7 @@ func hand(out *C.uint64_t, t *runtime.Tensor, err error) error {
 	return err
 }
 
-// described reads where a new tensor shall be and what it shall look like.
+// described reads the device, dtype and shape of a new tensor.
 func described(rt *runtime.Runtime, who string, p C.place_in, number, rank C.int32_t, dims unsafe.Pointer) (c *runtime.Context, d dtype.DType, s shape.Shape, err error) {
 	if c, err = contextOf(rt, p); err != nil {
 		return c, d, s, err
@@ -45,6 +46,9 @@ func described(rt *runtime.Runtime, who string, p C.place_in, number, rank C.int
 	return c, d, s, err
 }
 
+// goTensorEmpty is pmps_tensor_empty. The caller owns the handle. The memory may be one that another stream
+// has used: the first work on it waits for that, on the stream on or the device's default one.
+//
 //export goTensorEmpty
 func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on C.uint64_t, out *C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
@@ -65,6 +69,8 @@ func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on 
 	})
 }
 
+// goTensorFromHost is pmps_tensor_from_host. The caller owns the handle; data is copied before it returns.
+//
 //export goTensorFromHost
 func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Pointer, out *C.uint64_t) C.fault {
 	const who = "tensor_from_host"
@@ -78,7 +84,7 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 		}
 		size, err := s.Bytes(d.Size())
 		if err != nil {
-			return status.Errorf(status.Invalid, "[%s] %s", who, err)
+			return status.Errorf(status.Invalid, "[%s] %s", who, strings.TrimPrefix(err.Error(), "[shape] "))
 		}
 		from, err := memory(who, data, uint64(size))
 		if err != nil {
@@ -89,6 +95,9 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 	})
 }
 
+// goTensorFromMemory is pmps_tensor_from_memory. The caller owns the handle; data is retained until deleter
+// is called, from any thread. After an error deleter is not called.
+//
 //export goTensorFromMemory
 func goTensorFromMemory(dtype, rank C.int32_t, dims, strides unsafe.Pointer, data unsafe.Pointer, deleter C.pmps_deleter, user unsafe.Pointer, out *C.uint64_t) C.fault {
 	const who = "tensor_from_memory"
@@ -113,6 +122,8 @@ func goTensorFromMemory(dtype, rank C.int32_t, dims, strides unsafe.Pointer, dat
 	})
 }
 
+// goTensorRetain is pmps_tensor_retain. The caller owns the new handle; either may be freed first.
+//
 //export goTensorRetain
 func goTensorRetain(handle C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_retain", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
@@ -124,11 +135,16 @@ func goTensorRetain(handle C.uint64_t, out *C.uint64_t) C.fault {
 	})
 }
 
+// goTensorFree is pmps_tensor_free. Work that is submitted holds the storage, so a tensor may be freed at any
+// time.
+//
 //export goTensorFree
 func goTensorFree(handle C.uint64_t) {
 	quietly(func(rt *runtime.Runtime) { rt.Free(uint64(handle)) })
 }
 
+// goTensorGetInfo is pmps_tensor_get_info. The layout of a tensor never changes, so it takes no lock.
+//
 //export goTensorGetInfo
 func goTensorGetInfo(handle C.uint64_t, info *C.pmps_tensor_info) C.fault {
 	return onTensor("tensor_get_info", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
@@ -146,13 +162,16 @@ func goTensorGetInfo(handle C.uint64_t, info *C.pmps_tensor_info) C.fault {
 	})
 }
 
-// arrays writes a layout to arrays of C.
+// arrays writes a layout to the arrays of a C struct.
 func arrays(l *shape.Layout, dims, strides *[shape.MaxRank]C.int64_t) {
 	for i := range l.Rank {
 		dims[i], strides[i] = C.int64_t(l.Dims[i]), C.int64_t(l.Strides[i])
 	}
 }
 
+// goTensorRead is pmps_tensor_read. It blocks until the tensor is computed, and reports the failure of that
+// work.
+//
 //export goTensorRead
 func goTensorRead(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
 	return onTensor("tensor_read", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
@@ -164,6 +183,9 @@ func goTensorRead(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault
 	})
 }
 
+// goTensorWrite is pmps_tensor_write. It blocks until the work that reads or writes the memory is done; data
+// is copied before it returns.
+//
 //export goTensorWrite
 func goTensorWrite(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
 	return onTensor("tensor_write", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
@@ -175,6 +197,8 @@ func goTensorWrite(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.faul
 	})
 }
 
+// goTensorWaitFor is pmps_tensor_wait_for. It blocks for at most ms; see [slice].
+//
 //export goTensorWaitFor
 func goTensorWaitFor(handle C.uint64_t, writing C.bool, ms C.int64_t, wait *C.uint64_t) C.fault {
 	return onTensor("tensor_wait_for", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
@@ -184,6 +208,9 @@ func goTensorWaitFor(handle C.uint64_t, writing C.bool, ms C.int64_t, wait *C.ui
 	})
 }
 
+// goTensorMap is pmps_tensor_map. The address is borrowed while the tensor lives. It blocks until the tensor
+// is computed.
+//
 //export goTensorMap
 func goTensorMap(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 	return onTensor("tensor_map", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
@@ -198,6 +225,9 @@ func goTensorMap(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 	})
 }
 
+// goTensorTo is pmps_tensor_to. The caller owns the handle, which names the same view where no copy is
+// needed.
+//
 //export goTensorTo
 func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_to", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
@@ -218,6 +248,9 @@ func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, o
 	})
 }
 
+// goTensorShare is pmps_tensor_share. The caller owns the handle. Both tensors hold the memory, so either may
+// be freed first.
+//
 //export goTensorShare
 func goTensorShare(handle C.uint64_t, p C.place_in, out *C.uint64_t) C.fault {
 	return onTensor("tensor_share", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
@@ -233,6 +266,25 @@ func goTensorShare(handle C.uint64_t, p C.place_in, out *C.uint64_t) C.fault {
 	})
 }
 
+// goTensorView is pmps_tensor_view. The caller owns the view.
+//
+//export goTensorView
+func goTensorView(handle C.uint64_t, dtype C.int32_t, out *C.uint64_t) C.fault {
+	return onTensor("tensor_view", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null("tensor_view")
+		}
+		d, err := known("tensor_view", int32(dtype))
+		if err != nil {
+			return err
+		}
+		v, err := t.Bits(d)
+		return hand(out, v, err)
+	})
+}
+
+// goTensorIndex is pmps_tensor_index. The caller owns the view; items are read before it returns.
+//
 //export goTensorIndex
 func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_index", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {

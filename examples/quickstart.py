@@ -1,8 +1,8 @@
-"""The main job on a real photograph: move it to the device, balance its colours, check every step.
+"""Balances the colours of a photograph on the device and checks every step.
 
-Run it with `./build.sh demo`. Each step runs on the device, is timed, and is compared with NumPy
-computing in float64 from the very inputs that the device had; the run fails if a step is further
-off than the device promises. The picture before and after goes to examples/out/coffee.png.
+Run it with `./build.sh demo`. Each step runs on the device, is timed, and is compared with NumPy in
+float64 on the same inputs. The program fails if an error exceeds the guarantee of the device. The
+picture before and after is written to examples/out/coffee.png.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ RESULT = HERE / "out" / "coffee.png"
 RUNS = 5  # of each step; the fastest is shown
 
 Array = NDArray[Any]
-# A bound takes the inputs of a step and its exact result, both float64, and says how far off each
-# element may be.
+# A bound takes the first input of a step and its exact result, both float64, and returns the largest
+# allowed error of each element.
 Bound = Callable[[Array, Array], Array]
 
 
@@ -44,7 +44,7 @@ def ulps(count: float) -> Bound:
 
 EXACT = ulps(0)
 ROUNDED = ulps(0.5)  # one IEEE operation
-ACCURATE = ulps(2)  # what the host device promises for every other elementwise operator
+ACCURATE = ulps(2)  # the guarantee of the host device for every other elementwise operator
 
 
 def channel_mean(x: Array) -> Array:
@@ -58,13 +58,13 @@ def sigmoid(x: Array) -> Array:
 
 
 def summed(x: Array, _: Array) -> Array:
-    """A mean over n elements: the sum's bound (2 + log2 n) * 2**-24 * sum |x|, divided by n."""
+    """The bound of a mean over n elements: that of the sum, (2 + log2 n) * 2**-24 * sum |x|, divided by n."""
     pixels = x.shape[1] * x.shape[2]
     return (2 + math.log2(pixels)) * 2.0**-24 * channel_mean(np.abs(x))
 
 
 class Steps:
-    """Runs steps on the device and checks them; `failed` names those that were too far off."""
+    """Runs steps on the device and checks them; `failed` lists those that exceeded their bound."""
 
     def __init__(self) -> None:
         self.failed: list[str] = []
@@ -99,7 +99,7 @@ class Steps:
 
 
 def balance(steps: Steps, pixels: paddle.Tensor) -> paddle.Tensor:
-    """Takes the colour cast out of a photograph and lifts its shadows: (3, H, W) in, [0, 1] out."""
+    """Removes the colour cast of a photograph of shape (3, H, W) and lifts its shadows; the result is in [0, 1]."""
     run = steps.run
     x = run("to float32", EXACT, lambda p: p.astype("float32"), lambda p: p, pixels)
 
@@ -111,7 +111,7 @@ def balance(steps: Steps, pixels: paddle.Tensor) -> paddle.Tensor:
     std = run("sqrt", ROUNDED, paddle.sqrt, np.sqrt, var)
     x = run("x / std", ROUNDED, lambda x, s: x / s, np.divide, x, std)
 
-    # A soft curve, sqrt(log(1 + exp(x))), centred again and squeezed into (0, 1).
+    # A soft curve, sqrt(log(1 + exp(x))), centred again and mapped to (0, 1).
     x = run("exp", ACCURATE, paddle.exp, np.exp, x)
     x = run("x + 1", ROUNDED, lambda x: x + 1.0, lambda x: x + 1.0, x)
     x = run("log", ACCURATE, paddle.log, np.log, x)
@@ -127,7 +127,7 @@ def balance(steps: Steps, pixels: paddle.Tensor) -> paddle.Tensor:
 
 
 def statistics(name: str, x: paddle.Tensor) -> None:
-    """One line a channel, computed on the device."""
+    """Prints one line per channel, computed on the device."""
     axes = [1, 2]
     mean = x.mean(axis=axes).numpy()
     low, high = x.min(axis=axes).numpy(), x.max(axis=axes).numpy()
@@ -144,7 +144,7 @@ def save(before: Array, after: paddle.Tensor) -> None:
 
 
 def memory(place: str) -> None:
-    """The statistics of the device's memory."""
+    """Prints memory statistics of the device."""
     mps = paddle.mps
     print(f"\nmemory of {place}")
     rows = {

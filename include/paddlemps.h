@@ -1,37 +1,41 @@
 /*
  * paddlemps.h - tensors and operators on the Apple GPU and the CPU.
  *
- * One small library, one C ABI. Operators, dtypes and devices are data: the functions below are a
- * small fixed set, and a new operator is a new row of the operator table, never a new symbol.
+ * Operators, dtypes and devices are data: the functions below are a small fixed set, and a new operator is a new
+ * number in paddlemps_ops.h, never a new symbol.
  *
  * PROCESS RULES
- *   - Load the library once and never unload it: it contains the Go runtime, which cannot leave a
- *     process. dlclose is accepted and has no effect.
- *   - Do not use it in a forked child. After fork (without exec) every fallible call answers
+ *   - Load the library once and never unload it: it contains the Go runtime, which cannot be removed from a
+ *     process. dlclose succeeds and has no effect.
+ *   - Do not use it in a forked child. After fork (without exec) every fallible call returns
  *     PMPS_FORKED at once and every free does nothing. Start workers with exec or spawn.
  *   - The Go runtime installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGPROF and SIGURG, with
- *     SA_ONSTACK, and forwards what is not its own to the handlers that were there before. A handler
+ *     SA_ONSTACK, and forwards signals that are not its own to the handlers that were installed before. A handler
  *     that you install later must use SA_ONSTACK and chain to the old one.
  *   - Two libraries with Go runtimes in one process work on Linux; on macOS Go does not support it.
  *
  * OWNERSHIP, the four words used below
- *   owned      the caller must free it with the free function of its type.
- *   borrowed   valid until the moment named; never freed by the caller.
- *   copied     the library takes what it needs before it returns; the caller keeps its own.
- *   retained   the library keeps using the caller's memory until it says so by a callback.
+ *   owned      an output that the caller must free, with the free function of its type unless another is named.
+ *   borrowed   an output that is valid until the moment named and that the caller must not free ("for ever": until
+ *              the process ends), or an input that the library uses during the call only.
+ *   copied     an input that the library copies before it returns.
+ *   retained   an input that the library uses until it calls the deleter that was given with it.
+ *   Inputs are borrowed for the call unless another word is stated.
  *
  * ERRORS
  *   A function that can fail returns pmps_error *: NULL is success, otherwise an owned error. After a
- *   failure its outputs are untouched and there is nothing to clean up. Getters that cannot fail
+ *   failure its outputs are untouched and there is nothing to free. Getters that cannot fail
  *   return their value, and 0 or NULL for a handle that is not valid. Frees return void and accept
  *   NULL, stale and foreign handles. No call ends the process.
  *
  * HANDLES
- *   Objects are opaque pointers that hold checked integers, never addresses: a stale, foreign or null
- *   handle is answered with PMPS_INVALID_HANDLE.
+ *   Objects are opaque pointers that hold checked integers, never addresses. A null, stale (freed) or foreign (of
+ *   another type) handle is PMPS_INVALID_HANDLE. A handle may be freed while another thread uses it: the object
+ *   lives until that call returns.
  *
  * THREADS
- *   Every function may be called from any thread at any time. What a type adds to that stands there.
+ *   Every function may be called from any thread at any time. The comment of each type says how threads may
+ *   share an object of it.
  */
 #ifndef PADDLEMPS_H
 #define PADDLEMPS_H
@@ -53,9 +57,9 @@ extern "C" {
 #define PMPS_VERSION_PATCH 0
 #define PMPS_VERSION "0.1.0"
 
-/* The ABI's own number: the high 16 bits change when a program must be compiled again, the low 16
- * when something was added. */
-#define PMPS_ABI_VERSION 0x00010000u
+/* The version of the ABI: the high 16 bits change when programs must be compiled again, the low 16 when
+ * something was added. */
+#define PMPS_ABI_VERSION 0x00020000u
 
 /* The ABI version of the loaded library. */
 uint32_t pmps_abi_version(void);
@@ -76,8 +80,8 @@ typedef enum pmps_code {
   PMPS_INVALID_ARGUMENT = 1,    /* a value, a shape or an attribute is wrong */
   PMPS_TYPE_MISMATCH = 2,       /* a dtype or a kind of argument is wrong */
   PMPS_INDEX_OUT_OF_RANGE = 3,  /* an index is out of range */
-  PMPS_OUT_OF_MEMORY = 4,       /* no memory, after everything was tried */
-  PMPS_UNSUPPORTED = 5,         /* nobody here can do this */
+  PMPS_OUT_OF_MEMORY = 4,       /* no memory, even after unused memory was freed */
+  PMPS_UNSUPPORTED = 5,         /* the device or this version of the library does not support it */
   PMPS_UNAVAILABLE = 6,         /* this machine has no such device */
   PMPS_DEVICE_FAILED = 7,       /* the device failed while running */
   PMPS_INVALID_HANDLE = 8,      /* null, stale or of another type */
@@ -89,16 +93,16 @@ typedef enum pmps_code {
   PMPS_SYNTAX = 14              /* the source of a shader does not compile */
 } pmps_code;
 
-/* What went wrong: an immutable object, owned by whoever was handed it, of use on any thread and in a
- * forked child. The code of a handle that is not valid is PMPS_OK, its message "". */
+/* An error is immutable: threads may share it, and it can be read in a forked child. Owned by the caller of the
+ * function that returned it. The code of a handle that is not valid is PMPS_OK, its message "". */
 pmps_code pmps_error_code(const pmps_error *error);
 
-/* UTF-8, "[op] what came; want what". Borrowed until the error is freed. Never NULL. */
+/* UTF-8, "[op] what was given; want what is required". Borrowed until the error is freed. Never NULL. */
 const char *pmps_error_message(const pmps_error *error);
 
 void pmps_error_free(pmps_error *error);
 
-/* The name of a code, "INVALID_ARGUMENT"; "UNKNOWN" for a number that is none. Borrowed, for ever. */
+/* The name of a code, "INVALID_ARGUMENT"; "UNKNOWN" for other numbers. Borrowed for ever. */
 const char *pmps_code_name(pmps_code code);
 
 /* ---- Element types and places --------------------------------------------------------------- */
@@ -113,10 +117,27 @@ typedef enum pmps_dtype {
   PMPS_FLOAT16 = 7,  /* IEEE binary16 */
   PMPS_BFLOAT16 = 8, /* the high half of a float32 */
   PMPS_FLOAT32 = 9,
-  PMPS_FLOAT64 = 10 /* on the CPU only */
+  PMPS_FLOAT64 = 10, /* on the CPU only */
+  /* Two floats, the real part first; on the CPU only. Operators move and cast them, and compute nothing. */
+  PMPS_COMPLEX64 = 11,
+  PMPS_COMPLEX128 = 12,
+
+  /* Element types that tensors do not support yet: they have a name and a size, and functions that make a tensor
+   * return PMPS_TYPE_MISMATCH. */
+  PMPS_UINT16 = 13,
+  PMPS_UINT32 = 14,
+  PMPS_UINT64 = 15,
+  PMPS_FLOAT8_E4M3FN = 16, /* the names are those of ONNX */
+  PMPS_FLOAT8_E4M3FNUZ = 17,
+  PMPS_FLOAT8_E5M2 = 18,
+  PMPS_FLOAT8_E5M2FNUZ = 19,
+  PMPS_INT4 = 20, /* two in a byte, the first in the low half */
+  PMPS_UINT4 = 21,
+  PMPS_STRING = 22
 } pmps_dtype;
 
-/* Bytes of one element; 0 for an unknown dtype. */
+/* Bytes of one element; 0 for an unknown dtype, and for PMPS_INT4, PMPS_UINT4 and PMPS_STRING, whose elements
+ * take half a byte or have different sizes. */
 int64_t pmps_dtype_size(int32_t dtype);
 
 /* "float32"; NULL for an unknown dtype. Borrowed, for ever. */
@@ -124,7 +145,7 @@ const char *pmps_dtype_name(int32_t dtype);
 
 typedef enum pmps_place_kind { PMPS_CPU = 0, PMPS_MPS = 1 } pmps_place_kind;
 
-/* Where a tensor lives. Passed by pointer; NULL means the CPU. */
+/* Where a tensor is. Passed by pointer; NULL means the CPU. */
 typedef struct pmps_place {
   int32_t kind;  /* pmps_place_kind */
   int32_t index; /* of the mps device, from 0; 0 for the CPU */
@@ -134,11 +155,11 @@ typedef struct pmps_place {
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-/* The number of devices of a kind: always 1 for PMPS_CPU. PMPS_MPS devices exist on Apple silicon,
- * and by name elsewhere: with PADDLE_MPS_DEVICE=host in the environment when the library is loaded
- * there is an emulated one that computes on the CPU. PADDLE_MPS_CPU_OPS names operators, with commas
- * between, that the GPU leaves to the CPU, for finding out which one a wrong result comes from;
- * PADDLE_MPS_FALLBACK=0 makes what the GPU lacks an error instead. */
+/* The number of devices of a kind: always 1 for PMPS_CPU. PMPS_MPS devices exist on Apple silicon.
+ * With PADDLE_MPS_DEVICE=host in the environment at the first use of the library there is an emulated one instead,
+ * which computes on the CPU. PADDLE_MPS_CPU_OPS lists operators, separated by commas, that run on the CPU and not
+ * on the GPU, to isolate one with wrong results; with PADDLE_MPS_FALLBACK=0 operators that the GPU lacks are an
+ * error and do not run on the CPU. */
 int32_t pmps_device_count(int32_t kind);
 
 typedef struct pmps_device_info {
@@ -147,83 +168,86 @@ typedef struct pmps_device_info {
   char backend[16];              /* "metal", "host" or "fake" */
   char uuid[40];                 /* text form */
   int64_t total_memory;          /* bytes */
-  int64_t recommended_memory;    /* bytes that one process should stay below */
+  int64_t recommended_memory;    /* bytes that one process should not exceed */
   int32_t major, minor;          /* GPU family; 0.0 on the CPU */
   int32_t multi_processor_count; /* GPU cores, or threads */
   int32_t has_float64, has_bfloat16;
 } pmps_device_info;
 
-/* Fills in *info for a device; PMPS_UNAVAILABLE says why there is none. */
+/* Fills in *info for a device. PMPS_UNAVAILABLE, with the reason in its message, if there is none. */
 pmps_error *pmps_device_get_info(const pmps_place *place, pmps_device_info *info);
 
 /* One figure of the memory statistics. */
 typedef struct pmps_stat {
-  int64_t current, peak, allocated, freed; /* the last two only ever grow */
+  int64_t current, peak, allocated, freed; /* the last two are sums, which never decrease */
 } pmps_stat;
 
 /* Compiled programs of a device. The device keeps at most PADDLE_MPS_PROGRAM_CACHE_ENTRIES (environment;
  * 4096) of them, and as many bytes as PADDLE_MPS_PROGRAM_CACHE_BYTES (256 MiB), as far as it knows their
- * sizes; those that nobody has used for long go first. */
+ * sizes. Beyond that, the least recently used ones are evicted. */
 typedef struct pmps_program_stats {
-  int64_t entries, bytes;         /* now; what the device lacks is an entry too */
-  int64_t hits, misses;           /* calls that found their program, and those that had to wait for a compiler */
-  int64_t evictions, cleared;     /* entries that made room, and those that pmps_memory_empty_cache took */
-  int64_t compilations, failures; /* and those of them that made no program */
+  int64_t entries, bytes;         /* now; an operator that the device lacks has an entry too */
+  int64_t hits, misses;           /* calls that found their program; calls that waited for its compilation */
+  int64_t evictions, cleared;     /* entries evicted by the limits; entries removed by pmps_memory_empty_cache */
+  int64_t compilations, failures; /* all compilations; those that failed */
   int64_t compile_ns;             /* nanoseconds, all compilations together */
 } pmps_program_stats;
 
 typedef struct pmps_memory_stats {
   size_t struct_size;                                   /* in: sizeof(pmps_memory_stats) */
   pmps_stat allocated_bytes, allocation;                /* live blocks: bytes, number */
-  pmps_stat active_bytes, active;                       /* and those that a stream still uses */
+  pmps_stat active_bytes, active;                       /* those, and freed ones that a stream still uses */
   pmps_stat reserved_bytes, segment;                    /* heaps taken from the system */
-  pmps_stat inactive_split_bytes, inactive_split;       /* free pieces beside used ones */
-  pmps_stat requested_bytes;                            /* before rounding up */
+  pmps_stat inactive_split_bytes, inactive_split;       /* free parts of heaps with live blocks */
+  pmps_stat requested_bytes;                            /* live blocks, before rounding up */
   int64_t num_alloc_retries, num_ooms;
   int64_t limit_bytes;                                  /* hard limit of this process */
-  int64_t available_bytes;                              /* that may still be reserved, see pmps_memory_set_limit */
+  int64_t available_bytes;                              /* that may still be reserved: see pmps_memory_set_limit */
   pmps_program_stats program_cache;
+  int64_t refused_shaders, refused_graphs;              /* compilations that Metal and MPSGraph have refused */
+  int64_t second_way_steps;                             /* that ran on the GPU as another kernel than a refused one */
 } pmps_memory_stats;
 
 pmps_error *pmps_memory_get_stats(const pmps_place *place, pmps_memory_stats *stats);
 
-/* Peaks become the current figures. */
+/* Sets peaks to the current figures. */
 pmps_error *pmps_memory_reset_peak(const pmps_place *place);
 
-/* Returns heaps without live blocks, and cached programs, to the system. */
+/* Frees heaps without live blocks, and cached programs. What Metal or MPSGraph has refused is compiled again. */
 pmps_error *pmps_memory_empty_cache(const pmps_place *place);
 
-/* Sums (allocated, freed) and counts become 0, those of programs too. */
+/* Sets sums (allocated, freed) and counts to 0, those of programs too. */
 pmps_error *pmps_memory_reset_accumulated(const pmps_place *place);
 
-/* The bytes that a device may reserve from now on; 0 goes back to MPS_MAX_POOL_SIZE, or 95 % of what the
- * device recommends. More than 95 % of the machine's memory is PMPS_INVALID_ARGUMENT. What is reserved
- * already stays until it is free. Devices that share the machine's memory also have 95 % of it together:
- * what one reserves the others cannot, but what it only keeps for reuse makes way. */
+/* Limits the bytes that a device may reserve from now on; 0 restores the default, which is MPS_MAX_POOL_SIZE in the
+ * environment, or 95 % of recommended_memory. More than 95 % of the machine's memory is PMPS_INVALID_ARGUMENT.
+ * Memory that is reserved already stays reserved until it is free. Devices that share the machine's memory may also
+ * reserve 95 % of it together; if one needs memory that another only keeps for reuse, that is freed. */
 pmps_error *pmps_memory_set_limit(const pmps_place *place, int64_t bytes);
 
-/* Asked to free memory when an allocation of need bytes has tried everything else: true means that
- * another try is worth it. Called on the thread that allocates, which may be any of the program's, with
- * no lock of the library held; it may call the library. */
+/* Called when an allocation of need bytes has failed and the library has nothing left to free. The callback frees
+ * tensors if it can; true means that it did, and the allocation is tried again. It runs on the thread that
+ * allocates, with no lock of the library held, and may call the library. */
 typedef bool (*pmps_reclaim_callback)(int64_t need, void *user);
 
-/* One callback for all devices; NULL for none. It and user stay valid until another is set. */
+/* Sets the callback of all devices; NULL for none. The previous one may still be running on another thread: it and
+ * its user must stay valid until that call has returned. */
 void pmps_memory_on_pressure(pmps_reclaim_callback callback, void *user);
 
-/* Names the call stack of an allocation by a number, 0 for none. Called as pmps_reclaim_callback is. */
+/* Returns a number for the call stack of an allocation, 0 for none. Called as pmps_reclaim_callback is. */
 typedef uint64_t (*pmps_stack_callback)(void *user);
 
-/* Keeps the latest max_entries (0 to 2^24, 0: none) events of a device's memory from now on, and forgets
- * those before: blocks allocated and freed, heaps made and given back, allocations refused. stack may be
- * NULL; frees have no stack, since a tensor's last user need not be who frees it. */
+/* Records events of a device's memory from now on, and discards those before: blocks allocated and freed, heaps made
+ * and returned to the system, allocations that failed. The latest max_entries (0 to 2^24, 0: none) are kept. stack
+ * may be NULL. Frees have no stack, because memory is often freed by a thread of the library. */
 pmps_error *pmps_memory_record_history(const pmps_place *place, int64_t max_entries, pmps_stack_callback stack,
                                        void *user);
 
-/* A map of the device's memory and its history as JSON: see docs/memory_snapshot.md. Owned: free it
- * with pmps_text_free. */
+/* The device's memory and its history as JSON: see docs/memory_snapshot.md. Owned: free it with
+ * pmps_text_free. */
 pmps_error *pmps_memory_snapshot(const pmps_place *place, char **json);
 
-/* Frees text that the library made. */
+/* Frees text that the library made. May be called in a forked child. */
 void pmps_text_free(char *text);
 
 /* Waits until all work on all streams of a device has finished; an asynchronous failure that has
@@ -231,11 +255,10 @@ void pmps_text_free(char *text);
 pmps_error *pmps_device_synchronize(const pmps_place *place);
 
 /* WAITING IN SLICES
- *   For bindings that must look at signals from time to time. A function called _wait_for waits for at
- *   most timeout_ms >= 0. Set *wait to 0 to begin; it comes back as 0 when the wait is over, and else
- *   with the number of the wait, which the next call goes on with. What had been submitted at the
- *   beginning is waited for and nothing later, so a wait ends however much others submit. One that is
- *   given up needs nothing more. */
+ *   For bindings that must handle signals from time to time. A function whose name ends in _wait_for waits for at
+ *   most timeout_ms >= 0. Set *wait to 0 to begin. Afterwards it is 0 if the wait is over, else a number with which
+ *   the next call continues the wait. A wait covers the work that was submitted before it began, so it ends
+ *   even if other threads go on submitting. A wait that is not continued needs no cleanup. */
 
 /* pmps_device_synchronize in slices. */
 pmps_error *pmps_device_wait_for(const pmps_place *place, int64_t timeout_ms, uint64_t *wait);
@@ -248,26 +271,28 @@ pmps_error *pmps_rng_set_state(const pmps_place *place, uint64_t seed, uint64_t 
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
-/* A queue of work in order. Streams order themselves: work on one that uses a tensor written on
- * another waits for it. CPU streams run everything before the call returns. */
+/* A queue whose work runs in the order of submission. Work on one stream that uses a tensor written on another waits
+ * for that work. CPU streams run everything before the call returns. Threads may share a stream. */
 typedef struct pmps_stream pmps_stream;
+
+/* A point in the work of a stream. Threads may share an event. */
 typedef struct pmps_event pmps_event;
 
-pmps_error *pmps_stream_new(const pmps_place *place, pmps_stream **stream); /* owned */
-pmps_error *pmps_stream_default(const pmps_place *place, pmps_stream **stream); /* borrowed, for ever */
-void pmps_stream_free(pmps_stream *stream); /* its work is finished all the same */
+pmps_error *pmps_stream_new(const pmps_place *place, pmps_stream **stream); /* Owned. */
+pmps_error *pmps_stream_default(const pmps_place *place, pmps_stream **stream); /* Borrowed for ever. */
+void pmps_stream_free(pmps_stream *stream); /* work that was submitted still runs */
 
-/* The stream that this thread's calls use on the stream's device from now on; NULL goes back to the
- * default streams. Kept per thread, and borrowed: forget it before it is freed, for calls on a freed
- * one are PMPS_INVALID_HANDLE. */
+/* Sets the stream that this thread's calls use on the stream's device from now on; NULL: the default streams of all
+ * devices. The thread only borrows the stream: before you free it, set another one, or the thread's further
+ * calls return PMPS_INVALID_HANDLE. */
 pmps_error *pmps_stream_set_current(pmps_stream *stream);
 
-/* This thread's stream on a device. Borrowed. */
+/* This thread's stream on a device. Borrowed until the stream is freed. */
 pmps_error *pmps_stream_get_current(const pmps_place *place, pmps_stream **stream);
 
 pmps_error *pmps_stream_get_place(const pmps_stream *stream, pmps_place *place);
 
-/* The number of the stream on its device: 0 for the default one, and never used twice. */
+/* The number of the stream on its device: 0 for the default one. Numbers are never reused. */
 pmps_error *pmps_stream_get_id(const pmps_stream *stream, uint64_t *id);
 
 /* Whether all work submitted so far has finished. */
@@ -279,53 +304,54 @@ pmps_error *pmps_stream_synchronize(pmps_stream *stream);
 /* As above, in slices. */
 pmps_error *pmps_stream_wait_for(pmps_stream *stream, int64_t timeout_ms, uint64_t *wait);
 
-/* Work submitted from now on waits for the event; the caller does not. */
+/* Makes work submitted from now on wait for the event. The call does not block. */
 pmps_error *pmps_stream_wait_event(pmps_stream *stream, const pmps_event *event);
 
 typedef enum pmps_event_flags {
-  PMPS_EVENT_TIMING = 1 /* pmps_event_elapsed wants it */
+  PMPS_EVENT_TIMING = 1 /* required by pmps_event_elapsed */
 } pmps_event_flags;
 
-/* A point in the work of a stream: flags are 0 or PMPS_EVENT_TIMING. One that was never recorded counts
- * as passed. Owned. */
+/* A new event; flags are 0 or PMPS_EVENT_TIMING. An event that was never recorded counts as done. Owned. */
 pmps_error *pmps_event_new(const pmps_place *place, uint32_t flags, pmps_event **event);
 void pmps_event_free(pmps_event *event);
 
-/* Moves the event behind all work of a stream so far; NULL: this thread's. */
+/* Moves the event to the end of the work submitted to a stream so far; NULL: this thread's stream. */
 pmps_error *pmps_event_record(pmps_event *event, pmps_stream *stream);
+
+/* Whether the work before the event has finished. */
 pmps_error *pmps_event_query(const pmps_event *event, bool *done);
 
-/* Waits for the event. Failures of the work before it are for the stream and its tensors to tell. */
+/* Waits for the event. It returns no failures of the work before it: pmps_stream_synchronize and functions that
+ * read a result do. */
 pmps_error *pmps_event_synchronize(const pmps_event *event);
 
 /* As above, in slices. */
 pmps_error *pmps_event_wait_for(const pmps_event *event, int64_t timeout_ms, uint64_t *wait);
 
-/* Milliseconds from start to end, as the device passed them, by the clock of the device and not at the
- * call. Both must have PMPS_EVENT_TIMING, have been recorded and be done. */
+/* Milliseconds between the moments at which the device reached start and end, by its own clock. Both must have
+ * PMPS_EVENT_TIMING, have been recorded and be done. */
 pmps_error *pmps_event_elapsed(const pmps_event *start, const pmps_event *end, double *milliseconds);
 
 /* ---- Tensors ---------------------------------------------------------------------------------- */
 
-/* A view of counted memory: offset, shape, strides, dtype. A tensor may be used by many threads at
- * once; two that write to it order themselves. */
+/* A view of reference-counted memory: offset, shape, strides, dtype. Threads may share a tensor: the library orders
+ * reads and writes of its memory, also across streams. */
 typedef struct pmps_tensor pmps_tensor;
 
-/* A new contiguous tensor; its elements are not defined. Owned. */
+/* A new contiguous tensor with undefined elements. dims (copied) are rank numbers. Owned. */
 pmps_error *pmps_tensor_empty(const pmps_place *place, int32_t dtype, int32_t rank,
                               const int64_t *dims, pmps_tensor **tensor);
 
-/* A new tensor with a copy of contiguous host memory (copied). Owned. */
+/* A new tensor with the elements at data (copied), which are contiguous. Owned. */
 pmps_error *pmps_tensor_from_host(const pmps_place *place, int32_t dtype, int32_t rank,
                                   const int64_t *dims, const void *data, pmps_tensor **tensor);
 
-/* Called once, from any thread, when the library no longer uses memory that it retained. */
+/* Called once, from any thread, when the library no longer uses memory that it has retained. */
 typedef void (*pmps_deleter)(void *user);
 
-/* A CPU tensor over the caller's memory, without a copy (retained): data is the address of the
- * element with all indices zero, strides count elements (NULL: contiguous) and may be negative.
- * deleter may be NULL; it is not called when this call fails. Owned. pmps_tensor_share takes it to
- * another place. */
+/* A CPU tensor over the caller's memory (retained), without a copy. data is the address of the element with all
+ * indices zero; strides count elements (NULL: contiguous) and may be negative. deleter may be NULL; it is not
+ * called if this call fails. pmps_tensor_share makes the tensor available on another place. Owned. */
 pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *dims,
                                     const int64_t *strides, void *data, pmps_deleter deleter,
                                     void *user, pmps_tensor **tensor);
@@ -342,48 +368,48 @@ typedef struct pmps_tensor_info {
   int64_t strides[PMPS_MAX_RANK]; /* in elements */
   int64_t numel;
   int64_t offset;      /* of the first element in its storage, in elements */
-  uint64_t storage_id; /* equal for views of the same memory, while it lives */
+  uint64_t storage_id; /* the same for all views of the same memory, as long as one exists */
 } pmps_tensor_info;
 
 pmps_error *pmps_tensor_get_info(const pmps_tensor *tensor, pmps_tensor_info *info);
 
-/* Copies the elements, row-major, to or from host memory of exactly size bytes. Waits for work that
- * the tensor depends on; raises the failure of that work. Writing keeps shape and dtype. */
+/* Copies the elements, in row-major order, to or from host memory of exactly size bytes. Waits for the work that the
+ * tensor depends on, and returns the failure of that work. Writing keeps shape and dtype. */
 pmps_error *pmps_tensor_read(const pmps_tensor *tensor, void *data, size_t size);
 pmps_error *pmps_tensor_write(pmps_tensor *tensor, const void *data, size_t size);
 
-/* Waits in slices for the work that computes the tensor, and with writing also for the work that reads
- * it, so that the calls above and below need not; returns the failure of that work. */
+/* Waits in slices for the work that computes the tensor, and with writing also for the work that reads it. The calls
+ * above and below then do not block. Returns the failure of that work. */
 pmps_error *pmps_tensor_wait_for(const pmps_tensor *tensor, bool writing, int64_t timeout_ms, uint64_t *wait);
 
-/* The address of the first element as the CPU sees it, after waiting for work that the tensor
- * depends on. Valid until unmap, until when the tensor stays alive; work that is submitted meanwhile
- * does not wait for the CPU. Every map needs an unmap. */
+/* The address of the first element for the CPU. Waits for the work that the tensor depends on. Borrowed until
+ * pmps_tensor_unmap; do not free the tensor before. Work that is submitted meanwhile does not wait for the CPU. Every
+ * map needs an unmap. */
 pmps_error *pmps_tensor_map(pmps_tensor *tensor, void **data);
 void pmps_tensor_unmap(pmps_tensor *tensor);
 
-/* A copy on a place, or the tensor itself under another handle when it is there already and
- * copy is false. The copy may still be under way: it keeps its source, which may be freed and written
- * to at once, and whatever uses the result waits for it. Owned. */
+/* A copy on a place. If the tensor is there already and copy is false, the result is another handle to the same view.
+ * The call does not wait for the copy: the source may be freed or written to at once, and functions that use the
+ * result wait for it. Owned. */
 pmps_error *pmps_tensor_to(pmps_tensor *tensor, const pmps_place *place, bool copy, pmps_tensor **result);
 
-/* The tensor on a place in the memory that it has, without a copy: what is written through either is
- * seen through the other. Waits for work that the tensor depends on; afterwards each place waits only
- * for work of its own, so synchronize a stream before the other place, or the owner of the memory,
- * reads or writes what it has used. The memory goes back, and a deleter is called from some thread of
- * the library's, when both tensors and their views are gone and no stream is at work in it any more.
+/* A tensor on a place over the same memory, without a copy: writes through either are visible through the other.
+ * Waits for the work that the tensor depends on. Afterwards each place orders only its own work: synchronize the
+ * stream before the other place, or the owner of the memory, reads or writes what the stream has used. The memory
+ * is released, and a deleter called from a thread of the library, when both tensors and their views are freed and
+ * no stream uses it any more.
  *
- * A Metal device takes memory that begins with a page, at a multiple of 16384 bytes; of a tensor that is a
- * view of another one, it is the other's memory that counts. Of a page that is shared in part, the rest is
- * left alone. PMPS_UNSUPPORTED says what is in the way. Owned. */
+ * A Metal device accepts memory that begins at a multiple of 16384 bytes, the size of a page; for a view the memory of
+ * the viewed tensor must. The library does not touch the rest of a last page that is used in part. If the memory
+ * cannot be shared, PMPS_UNSUPPORTED has the reason in its message. Owned. */
 pmps_error *pmps_tensor_share(pmps_tensor *tensor, const pmps_place *place, pmps_tensor **result);
 
-/* One item of an index expression, in the order in which they stand between the brackets. */
+/* The kinds of items in an index expression, x[1, ::2, None, ...]. */
 typedef enum pmps_index_kind {
-  PMPS_INDEX_INT = 0,      /* start: the index; the axis goes away */
+  PMPS_INDEX_INT = 0,      /* start: the index; the result lacks the axis */
   PMPS_INDEX_SLICE = 1,    /* start, stop, step: see has */
   PMPS_INDEX_NEW_AXIS = 2, /* an axis of one element */
-  PMPS_INDEX_ELLIPSIS = 3  /* as many whole axes as are left over; at most once */
+  PMPS_INDEX_ELLIPSIS = 3  /* all remaining axes; at most once */
 } pmps_index_kind;
 
 typedef struct pmps_index {
@@ -392,8 +418,13 @@ typedef struct pmps_index {
   int64_t start, stop, step;
 } pmps_index;
 
-/* A view by basic indexing, as in Python. Owned. PMPS_INDEX_OUT_OF_RANGE for an integer outside. */
+/* A view by basic indexing, as in Python; items are in the order of the expression. PMPS_INDEX_OUT_OF_RANGE for an
+ * integer out of range. Owned. */
 pmps_error *pmps_tensor_index(pmps_tensor *tensor, const pmps_index *items, size_t count, pmps_tensor **view);
+
+/* A view of the same bits as elements of another dtype. Where the sizes of both differ, the last axis has more or fewer
+ * elements; it must have the stride 1, and PMPS_INVALID_ARGUMENT says what does not divide into larger ones. Owned. */
+pmps_error *pmps_tensor_view(pmps_tensor *tensor, int32_t dtype, pmps_tensor **view);
 
 /* ---- DLPack ------------------------------------------------------------------------------------ */
 
@@ -401,32 +432,31 @@ pmps_error *pmps_tensor_index(pmps_tensor *tensor, const pmps_index *items, size
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
-/* A tensor over another library's memory, without a copy. On success the library owns dl and calls
- * its deleter, once and from any thread, when it is done; on failure dl stays the caller's. Only CPU
+/* A tensor over another library's memory (retained), without a copy. On success this library owns dl, and calls its
+ * deleter once, from any thread, when the memory is no longer used; on failure the caller still owns dl. Only CPU
  * memory that may be written, versions 0.x and 1.x. Owned. */
 pmps_error *pmps_tensor_from_dlpack(struct DLManagedTensor *dl, pmps_tensor **tensor);
 pmps_error *pmps_tensor_from_dlpack_versioned(struct DLManagedTensorVersioned *dl, pmps_tensor **tensor);
 
-/* The tensor's memory for another library, without a copy: owned until its deleter is called, which
- * may be done from any thread. Waits for work that the tensor depends on. CPU tensors and unified
+/* The tensor's memory for another library, without a copy. Owned: call its deleter, from any thread. Waits for the
+ * work that the tensor depends on. The memory is described as CPU memory, also that of a device with unified
  * memory. */
 pmps_error *pmps_tensor_to_dlpack(pmps_tensor *tensor, struct DLManagedTensor **dl);
 pmps_error *pmps_tensor_to_dlpack_versioned(pmps_tensor *tensor, struct DLManagedTensorVersioned **dl);
 
 /* ---- Operators ---------------------------------------------------------------------------------- */
 
-/* An operator's number; the numbers of this version stand in paddlemps_ops.h as PMPS_OP_*. They are
- * never reused. */
+/* An operator's number, PMPS_OP_* of paddlemps_ops.h. Numbers are never reused. */
 typedef uint32_t pmps_op;
 
-/* Finds an operator by name; PMPS_NOT_FOUND. */
+/* Finds an operator by name; PMPS_NOT_FOUND if there is none. */
 pmps_error *pmps_op_find(const char *name, pmps_op *op);
 
-/* "softmax(x, axis: int = -1) -> tensor". Borrowed, for ever; NULL for an unknown number. */
+/* "softmax(x, axis: int = -1) -> tensor", and "softmax". NULL for an unknown number. Borrowed for ever. */
 const char *pmps_op_signature(pmps_op op);
 const char *pmps_op_name(pmps_op op);
 
-/* An operand: a tensor, or a scalar, which is weak: it takes the tensor's dtype as Paddle says. */
+/* Kinds of operands. A scalar is weak: beside a tensor it takes the tensor's dtype, by Paddle's rules. */
 typedef enum pmps_arg_kind {
   PMPS_ARG_NONE = 0, /* an optional operand that is not given */
   PMPS_ARG_TENSOR = 1,
@@ -445,68 +475,173 @@ typedef struct pmps_arg {
   } value;
 } pmps_arg;
 
-/* An attribute, by name. Absent ones take the default of the operator's signature. */
+/* Kinds of attributes. Attributes are given by name; absent ones have the default in the operator's signature. */
 typedef enum pmps_attr_kind {
-  PMPS_ATTR_NONE = 0, /* as if it were absent */
+  PMPS_ATTR_NONE = 0, /* absent */
   PMPS_ATTR_BOOL = 1,
   PMPS_ATTR_INT = 2,
   PMPS_ATTR_FLOAT = 3,
   PMPS_ATTR_INTS = 4, /* count numbers at ints (copied) */
-  PMPS_ATTR_DTYPE = 5
+  PMPS_ATTR_DTYPE = 5,
+  PMPS_ATTR_STRING = 6,  /* count bytes of UTF-8 at string (copied), without a terminator */
+  PMPS_ATTR_FLOATS = 7,  /* count numbers at floats (copied) */
+  PMPS_ATTR_STRINGS = 8, /* count zero-terminated texts of UTF-8 at strings (copied) */
+  PMPS_ATTR_TENSOR = 9,
+  PMPS_ATTR_GRAPH = 10 /* reserved: PMPS_UNSUPPORTED */
 } pmps_attr_kind;
 
 typedef struct pmps_attr {
-  char name[20]; /* padded with zeros */
+  const char *name; /* zero-terminated; borrowed for the call */
   uint32_t kind;
+  uint32_t reserved; /* 0 */
   union {
-    int64_t i;
-    double f;
+    int64_t i; /* PMPS_ATTR_BOOL, PMPS_ATTR_INT, PMPS_ATTR_DTYPE */
+    double f;  /* PMPS_ATTR_FLOAT */
     const int64_t *ints;
+    const double *floats;
+    const char *string;
+    const char *const *strings;
+    const pmps_tensor *tensor; /* borrowed for the call */
   } value;
-  int64_t count; /* of ints */
+  int64_t count; /* elements at the pointer; ignored for kinds without one */
 } pmps_attr;
 
-/* Runs an operator on this thread's stream of the device where its tensors are; 0-d CPU tensors may
- * stand beside tensors of another device. Operators without tensors run on the place of
- * pmps_op_call_on. The outputs are made by the library: *count says how many fit into outputs and
- * becomes how many there are. Owned. */
+/* Runs an operator on this thread's stream of the device where its tensors are; CPU tensors of rank 0 may be mixed
+ * with tensors of another device. Operators without tensor operands run on the place given to pmps_op_call_on.
+ * *count is the size of outputs, and becomes the number of tensors written to it. Each of them is owned. */
 pmps_error *pmps_op_call(pmps_op op, const pmps_arg *args, size_t arg_count, const pmps_attr *attrs,
                          size_t attr_count, pmps_tensor **outputs, size_t *count);
 pmps_error *pmps_op_call_on(const pmps_place *place, pmps_op op, const pmps_arg *args, size_t arg_count,
                             const pmps_attr *attrs, size_t attr_count, pmps_tensor **outputs, size_t *count);
 
-/* As pmps_op_call for operators with one output, which goes into a tensor that exists: it has the
- * result's shape, and the result's dtype or one that the result is cast to. It may share memory with
- * the inputs. */
+/* As pmps_op_call, for operators with one output, which is written to an existing tensor of the result's shape. The
+ * result is cast to its dtype. It may share memory with the inputs. */
 pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count, const pmps_attr *attrs,
                               size_t attr_count, pmps_tensor *output);
 
-/* ---- Shaders --------------------------------------------------------------------------------------
+/* ---- Programs -----------------------------------------------------------------------------------
  *
- * Kernels of the program's own, in Metal's shading language. They run on the Metal device, in the order
- * of the stream like operators; elsewhere these functions answer PMPS_UNSUPPORTED.
+ * Many operators as one call. Calls add operators to a graph and compute nothing. A program is a graph that is
+ * compiled for one place and can be run any number of times. It computes what the same calls of pmps_op_call
+ * compute, random numbers included.
  */
 
+/* Operators and their inputs. One thread at a time may use a graph: a call is PMPS_INVALID_ARGUMENT while another
+ * thread is in one. */
+typedef struct pmps_graph pmps_graph;
+
+/* A compiled graph. Threads may share a program. */
+typedef struct pmps_program pmps_program;
+
+/* A value of one graph: an input, a constant, a scalar, or the result of an operator. Always positive; not owned. A
+ * value of another graph is PMPS_INVALID_ARGUMENT. */
+typedef int64_t pmps_value;
+
+/* An empty graph. Owned. */
+pmps_error *pmps_graph_new(pmps_graph **graph);
+void pmps_graph_free(pmps_graph *graph);
+
+/* A symbol: a negative number that is used in dims in place of a size which is only known when the program runs.
+ * Within a run all dimensions with one symbol have the same size. Results whose sizes depend on a symbol have
+ * symbols as well. */
+pmps_error *pmps_graph_add_symbol(pmps_graph *graph, int64_t *dim);
+
+/* The next input of the program. dims (copied) are sizes and symbols of the graph. */
+pmps_error *pmps_graph_add_input(pmps_graph *graph, int32_t dtype, int32_t rank, const int64_t *dims,
+                                 pmps_value *value);
+
+/* A tensor (copied) that is part of the program. It may be on any place. Waits for the work that it depends on. */
+pmps_error *pmps_graph_add_constant(pmps_graph *graph, const pmps_tensor *tensor, pmps_value *value);
+
+/* A scalar, as weak as an operand of pmps_op_call: PMPS_ARG_BOOL, _INT or _FLOAT. PMPS_ARG_NONE makes a value
+ * for an optional operand that is not given. */
+pmps_error *pmps_graph_add_scalar(pmps_graph *graph, const pmps_arg *scalar, pmps_value *value);
+
+/* Adds an operator. Dtypes and shapes of its results are inferred at once, with the errors of pmps_op_call. Optional
+ * operands at the end may be left out. *count is the size of outputs, and becomes the number of values written to
+ * it. Attributes that are tensors are PMPS_UNSUPPORTED. After a failure the graph is unchanged. */
+pmps_error *pmps_graph_call(pmps_graph *graph, pmps_op op, const pmps_value *inputs, size_t input_count,
+                            const pmps_attr *attrs, size_t attr_count, pmps_value *outputs, size_t *count);
+
+typedef struct pmps_value_info {
+  size_t struct_size; /* in: sizeof(pmps_value_info) */
+  int32_t dtype;      /* of a scalar: its dtype beside no tensor; 0 for an operand that is not given */
+  int32_t rank;
+  int64_t dims[PMPS_MAX_RANK]; /* sizes and symbols */
+} pmps_value_info;
+
+pmps_error *pmps_graph_get_value_info(pmps_graph *graph, pmps_value value, pmps_value_info *info);
+
+/* The graph as text for people, with lines like `%2 float32[s0, 3] = add(%0, %1)`. The format may change. Owned: free
+ * it with pmps_text_free. */
+pmps_error *pmps_graph_to_text(pmps_graph *graph, char **text);
+
+/* A program that computes outputs: count tensors of the graph, at least one. It ends the graph, which can then only be
+ * freed; the program does not need it. After a failure the graph is unchanged. Nothing is compiled yet. Owned. */
+pmps_error *pmps_program_new(const pmps_place *place, pmps_graph *graph, const pmps_value *outputs, size_t count,
+                             pmps_program **program);
+
+/* Runs that have been submitted still finish. */
+void pmps_program_free(pmps_program *program);
+
+/* Compiles the program for inputs of these sizes. Otherwise the first run with them does, and takes longer. dims[i] are
+ * the sizes of input i, or NULL if it has no symbols; count is the number of inputs. The result stays in the cache
+ * of the device (see pmps_program_stats) until it is evicted. PMPS_UNSUPPORTED if an operator has no kernel, or has
+ * results whose sizes depend on data. */
+pmps_error *pmps_program_prepare(pmps_program *program, const int64_t *const *dims, size_t count);
+
+/* Runs the program on this thread's stream of its place. The inputs must be on that place, with the dtypes of the graph
+ * and sizes that match its dims; they may have any strides. *count is the size of outputs, and becomes the number
+ * of tensors written to it: new, contiguous tensors, none of which shares memory with another or with an input.
+ * Failures of a device are returned as with pmps_op_call: at once on the CPU, elsewhere by the function that reads
+ * a result. Each output is owned. */
+pmps_error *pmps_program_run(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
+                             pmps_tensor **outputs, size_t *count);
+
+/* The fields from steps on are of the sizes that were compiled last; 0 before the first compilation. */
+typedef struct pmps_program_info {
+  size_t struct_size;     /* in: sizeof(pmps_program_info) */
+  int64_t inputs, outputs;
+  int64_t operators;      /* calls in the graph */
+  int64_t compilations;   /* sets of sizes that were compiled; after an eviction one counts again */
+  int64_t constant_bytes; /* on the device, for all sizes together */
+  int64_t steps;          /* kernels to run: operators, casts, copies */
+  int64_t cpu_steps;      /* those of them that the CPU runs, because the device has no kernel */
+  int64_t parts;          /* submissions to a device for one run: 1 if cpu_steps is 0 */
+  int64_t scratch_bytes;  /* for results that only other steps use */
+} pmps_program_info;
+
+pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info);
+
+/* ---- Shaders --------------------------------------------------------------------------------------
+ *
+ * Your own kernels, in the Metal shading language. They run on the Metal device, in the order of the stream like
+ * operators. On other devices these functions return PMPS_UNSUPPORTED.
+ */
+
+/* Compiled source. Threads may share a library. */
 typedef struct pmps_library pmps_library;
+
+/* A function of a library. Threads may share a kernel. */
 typedef struct pmps_kernel pmps_kernel;
 
-/* Compiles source, with the compiler's safe math: NaN and infinity exist. PMPS_SYNTAX with the compiler's
- * words, `program_source:LINE:COLUMN: error: ...`, where it does not compile. Owned. */
+/* Compiles source with safe math: NaN and infinity are respected. If it does not compile, PMPS_SYNTAX has the messages
+ * of the compiler, `program_source:LINE:COLUMN: error: ...`. Owned. */
 pmps_error *pmps_library_new(const pmps_place *place, const char *source, pmps_library **library);
 
-/* Reads a library that Apple's compiler has made before, a .metallib file. Owned. */
+/* Reads a .metallib file, which Apple's compiler makes. Owned. */
 pmps_error *pmps_library_load(const pmps_place *place, const char *path, pmps_library **library);
 
-void pmps_library_free(pmps_library *library); /* its kernels stay */
+void pmps_library_free(pmps_library *library); /* its kernels stay valid */
 
-/* The names of the functions, one a line. Owned: free them with pmps_text_free. */
+/* The names of the functions, one per line. Owned: free them with pmps_text_free. */
 pmps_error *pmps_library_get_names(const pmps_library *library, char **names);
 
-/* A kernel, ready to run; PMPS_NOT_FOUND. Its arguments are buffers: threadgroup memory is declared in the
- * kernel, textures are PMPS_UNSUPPORTED. Owned. */
+/* A kernel by its name; PMPS_NOT_FOUND if there is none. Its arguments are buffers. Threadgroup memory must be declared
+ * in the kernel; a texture among the arguments is PMPS_UNSUPPORTED. Owned. */
 pmps_error *pmps_library_get_kernel(const pmps_library *library, const char *name, pmps_kernel **kernel);
 
-void pmps_kernel_free(pmps_kernel *kernel); /* its runs are finished all the same */
+void pmps_kernel_free(pmps_kernel *kernel); /* runs that were submitted still finish */
 
 typedef struct pmps_kernel_info {
   size_t struct_size; /* in: sizeof(pmps_kernel_info) */
@@ -518,61 +653,59 @@ typedef struct pmps_kernel_info {
 
 pmps_error *pmps_kernel_get_info(const pmps_kernel *kernel, pmps_kernel_info *info);
 
-/* An argument: a tensor, or size bytes at data (copied) for what the kernel only reads. */
+/* An argument: a tensor, or size bytes at data (copied), which the kernel may only read. */
 typedef struct pmps_kernel_arg {
-  const pmps_tensor *tensor; /* borrowed for the call; NULL: the bytes */
+  const pmps_tensor *tensor; /* borrowed for the call; NULL: the argument is the bytes */
   const void *data;          /* NULL beside a tensor */
   size_t size;               /* 0 beside a tensor */
 } pmps_kernel_arg;
 
-/* Runs a kernel on this thread's stream; argument i is what the kernel has at [[buffer(i)]]. A tensor is
- * seen from its first element on as it lies in memory, with its strides; one of the CPU with rank 0 counts
- * as bytes. threads are the three numbers of the grid (NULL: one thread an element of the first tensor),
- * group those of a threadgroup (NULL: the library's choice). Bytes are at most 4096 in all.
+/* Runs a kernel on this thread's stream; argument i is [[buffer(i)]] of the kernel. For a tensor the kernel gets the
+ * address of its first element; it must follow the strides itself. A CPU tensor of rank 0 is passed as bytes. All
+ * bytes together are at most 4096. threads are the three sizes of the grid (NULL: one thread per element of the
+ * first tensor), group those of a threadgroup (NULL: chosen by the library).
  *
- * What the kernel declares const, or constant, counts as read and everything else as written: other streams
- * wait accordingly. What a kernel does outside of its tensors is undefined, as everywhere on a GPU;
- * where the GPU notices, the results of all calls in the same command buffer have failed, with
- * PMPS_DEVICE_FAILED. */
+ * Arguments that the kernel declares const or constant are read, all others count as written: work on other streams
+ * waits accordingly. An access outside of the tensors is undefined. If the GPU detects one, all calls in the same
+ * command buffer fail with PMPS_DEVICE_FAILED. */
 pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count,
                             const uint64_t *threads, const uint64_t *group);
 
 /* ---- Metal ----------------------------------------------------------------------------------------
  *
- * The objects below the library, for programs that use Metal themselves. PMPS_UNSUPPORTED on other devices.
- * What a program encodes is its own business: the library does not hear of it. Until a command buffer of
- * yours has completed, keep its tensors alive, do not read or write them on the CPU, and use them on no
- * other stream than the one whose queue it was committed to.
+ * The Metal objects of the library, for programs that use Metal themselves. PMPS_UNSUPPORTED on other devices. The
+ * library does not know of commands that you encode: until your command buffer has completed, keep its tensors
+ * alive, do not read or write them on the CPU, and use them on no stream other than the one whose queue it was
+ * committed to.
  */
 
-/* Which of the classes and methods of Apple's that the library uses the running system has, as JSON:
+/* Which of the Apple classes and methods that the library uses exist in the running system, as JSON:
  * {"macos": "15.2", "architecture": "applegpu_g13s", "findings": [{"class": "MTLHeap", "selector": "...",
  * "since": "", "optional": false, "found": true, "encoding": "..."}, ...],
  * "constants": [{"name": "MTLHeapTypePlacement", "value": 1, "since": "10.15"}, ...]}. selector is "" for a
- * class, since the first macOS that has it where that is newer than the oldest the library runs on. Makes
- * objects and runs nothing. Owned: free it with pmps_text_free. */
+ * class. since is the first macOS that has it, "" if all do that the library supports. The call creates objects, and
+ * runs nothing on the GPU. Owned: free it with pmps_text_free. */
 pmps_error *pmps_device_census(const pmps_place *place, char **json);
 
-/* The id<MTLDevice>. Borrowed, for ever. */
+/* The id<MTLDevice>. Borrowed for ever. */
 pmps_error *pmps_device_get_metal(const pmps_place *place, void **device);
 
-/* The id<MTLCommandQueue> of a stream. Borrowed until the stream is freed. The call commits what the
- * library has encoded: command buffers that you commit to the queue run after all work submitted to the
- * stream before this call, and before work that is submitted after your commit. Call it again whenever
- * the library has been given work in between. */
+/* The id<MTLCommandQueue> of a stream. Borrowed until the stream is freed, or until its work fails on the GPU, which
+ * replaces the queue. The call waits for all work that has been submitted to the stream. Metal does not track hazards in
+ * the memory of tensors: before you submit work to the stream that touches what your command buffers touch, wait until
+ * they have completed. After submitting more work to the stream, call it again. */
 pmps_error *pmps_stream_get_metal(pmps_stream *stream, void **queue);
 
-/* The id<MTLBuffer> that a tensor lies in, and where in it its first element lies, in bytes. Borrowed while
- * the tensor lives. The buffer holds other tensors too. The call does not wait: take the stream's queue after
- * it. */
+/* The id<MTLBuffer> of a tensor, and the offset of its first element in bytes. Borrowed until the tensor is freed. The
+ * buffer holds other tensors too. The call does not wait for work: call pmps_stream_get_metal after it. */
 pmps_error *pmps_tensor_get_metal(const pmps_tensor *tensor, void **buffer, size_t *offset);
 
-/* Whether this process may capture (it was started with MTL_CAPTURE_ENABLED=1) and whether it does. Both
+/* Whether this process may capture (it was started with MTL_CAPTURE_ENABLED=1) and whether it is capturing. Both are
  * false on other devices. */
 pmps_error *pmps_capture_get_state(const pmps_place *place, bool *enabled, bool *capturing);
 
-/* Records what the device is told from now on into a trace document for Xcode: path ends in .gputrace, and
- * nothing is there. Waits for the work so far. */
+/* Starts to record the commands for the device in a trace document for Xcode. path (copied) ends in .gputrace and must
+ * not exist. Waits for the work so far. */
 pmps_error *pmps_capture_begin(const pmps_place *place, const char *path);
 
 /* Waits for the work so far and ends the document. */
@@ -580,39 +713,38 @@ pmps_error *pmps_capture_end(const pmps_place *place);
 
 /* ---- Log ------------------------------------------------------------------------------------------ */
 
-/* level: 0 error, 1 warning, 2 information, 3 debugging. The message is borrowed for the call, which
- * comes from a thread of the library, one at a time and soon after the fact, so that it may wait for
- * locks of the program. */
+/* level: 0 error, 1 warning, 2 information, 3 debugging. The message is borrowed for the call. Calls are made one at a
+ * time by a thread of the library, which holds no lock, so that the callback may wait for locks of the program. */
 typedef void (*pmps_log_callback)(int32_t level, const char *message, void *user);
 
-/* Where messages go: NULL for standard error. Messages above level (default: MPS_VERBOSE in the
- * environment, else 1) are dropped; a negative level leaves it as it is. A message under way may
- * still reach the callback that was set before: it and user stay valid. */
+/* Sets where messages go; NULL: standard error. Messages above level (default: MPS_VERBOSE in the environment, else 1)
+ * are dropped; a negative level keeps the present one. Messages that are queued still reach the previous callback:
+ * it and its user must stay valid. */
 void pmps_log_set(pmps_log_callback callback, void *user, int32_t level);
 
-/* Live objects of all kinds that callers hold, errors included: for leak tests. */
+/* The number of live objects that callers own, errors included: for leak tests. */
 int64_t pmps_live_handles(void);
 
 /* ---- The fast family -------------------------------------------------------------------------------
  *
- * For bindings that count nanoseconds. A call returns the result's handle, or 0; then
- * pmps_fast_error says why. Each call first frees the handle in release, unless it is 0: a binding
- * whose destructor only notes a handle hands it over with its next call. Everything is passed as
- * 64-bit integers. Work above a few microseconds is queued where the device has queues; on the CPU
- * it runs at once, so a caller that holds a lock should send large work through pmps_op_call.
+ * For bindings in which every nanosecond counts. Handles and numbers are passed as 64-bit integers. A call returns
+ * the handle of its result, owned, or 0 after a failure, for which see pmps_fast_error. Each call first frees the
+ * tensor whose handle is release, unless that is 0: a binding can so free a tensor without a call of its own. Work
+ * is queued on devices with queues; on the CPU it runs before the call returns, so a caller that holds a lock
+ * should use pmps_op_call for large work.
  *
- * A call that would have to wait, because too much is in flight or memory is still being written,
- * fails with PMPS_BUSY instead: pmps_fast_wait waits, and the call is made again.
+ * A call that would have to wait, because too much work is in flight, memory is still being written or the device
+ * has to compile a program, fails with PMPS_BUSY instead. Call pmps_fast_wait, then repeat the call, with release 0.
  */
 
-/* The error of this thread's last fast call that returned 0. Owned; NULL if there is none. */
+/* The error of this thread's last fast call that returned 0, once. Owned; NULL if there is none. */
 pmps_error *pmps_fast_error(void);
 
 uint64_t pmps_fast_unary(uint64_t op, uint64_t x, uint64_t release);
 uint64_t pmps_fast_binary(uint64_t op, uint64_t x, uint64_t y, uint64_t release);
 
-/* An operator on a tensor and a scalar: kind is PMPS_ARG_BOOL, _INT or _FLOAT, plus 16 when the scalar
- * stands left; bits are those of the int64_t or the double. */
+/* An operator on a tensor and a scalar: kind is PMPS_ARG_BOOL, _INT or _FLOAT, plus 16 if the scalar
+ * is the first operand; bits are those of the int64_t or the double. */
 uint64_t pmps_fast_scalar(uint64_t op, uint64_t x, uint64_t kind, uint64_t bits, uint64_t release);
 
 /* Any operator with one output: args and attrs as in pmps_op_call; place is -1 (where the tensors
@@ -627,36 +759,132 @@ uint64_t pmps_fast_call_into(uint64_t op, const pmps_arg *args, uint64_t arg_cou
 /* As pmps_tensor_read; returns x. */
 uint64_t pmps_fast_read(uint64_t x, void *data, uint64_t size);
 
-/* Waits for at most timeout_ms for what this thread's last PMPS_BUSY was about; 1 when the call may be
- * made again, else 0. */
+/* Waits for at most timeout_ms for the cause of this thread's last PMPS_BUSY; 1 if the call may be repeated, else
+ * 0. */
 uint64_t pmps_fast_wait(uint64_t timeout_ms);
 
-/* 1 if synchronize has nothing to wait for and nothing to report, else 0: of a stream, an event, or the
- * device of a place (kind << 32 | index). */
+/* what is a stream, an event, or a place (kind << 32 | index). 1 if its synchronize function would not wait and would
+ * return no failure, else 0. */
 uint64_t pmps_fast_idle(uint64_t what);
 
 /* A view by basic indexing. */
 uint64_t pmps_fast_index(uint64_t x, const pmps_index *items, uint64_t count, uint64_t release);
 
-/* Frees count handles of tensors. */
+/* Frees count tensors. */
 void pmps_fast_release(const uint64_t *tensors, uint64_t count);
 
-/* ---- The fast family as built-in functions of CPython ------------------------------------------------
+/* ---- Built-in functions for CPython ---------------------------------------------------------------------
  *
- * pmps_fast_unary, _binary, _scalar and _idle with the calling convention METH_FASTCALL, for a PyMethodDef:
- * the first argument is the object that the function is bound to, the others are in args, all of them and the
- * result are Python integers. Missing arguments count as 0. They are called with the interpreter's lock
- * held and keep it. NULL with Python's error set: an argument is no integer of 64 bits.
+ * The fast family, and operators in general, as built-in functions of CPython: they take and return Python objects,
+ * without a conversion by Python code. The library does not link to Python: it gets the addresses of the functions
+ * that it needs. These and the calling conventions belong to Python's stable ABI, so one library works with every
+ * CPython from 3.9 on, with or without the global interpreter lock.
+ *
+ * This section is for the Python package of the same version and not for other programs. Its functions are called
+ * with the interpreter's lock (or an attached thread state) held, from any thread.
  */
 
-/* The addresses of PyLong_AsUnsignedLongLong, PyLong_FromUnsignedLongLong and PyErr_Occurred, before
- * the first of the calls below. */
-void pmps_python_init(void *as_uint64, void *from_uint64, void *occurred);
+/* What the library needs of an interpreter: functions of its C API by their names, and objects (all borrowed for
+ * ever). PyObject is void here. */
+typedef struct pmps_python_api {
+  size_t struct_size; /* in: sizeof(pmps_python_api) */
 
-void *pmps_python_unary(void *op, void *const *args, int64_t count);
-void *pmps_python_binary(void *op, void *const *args, int64_t count);
-void *pmps_python_scalar(void *op, void *const *args, int64_t count);
-void *pmps_python_idle(void *what, void *const *args, int64_t count);
+  void (*Py_IncRef)(void *object);
+  void (*Py_DecRef)(void *object);
+  void *(*PyObject_Type)(void *object);
+  void *(*PyObject_GetAttr)(void *object, void *name);
+  int (*PyObject_SetAttr)(void *object, void *name, void *value);
+  void *(*PyObject_GetItem)(void *object, void *key);
+  void *(*PyObject_CallFunctionObjArgs)(void *function, ...);
+  intptr_t (*PySequence_Size)(void *sequence);
+  void *(*PySequence_GetItem)(void *sequence, intptr_t index);
+  void *(*PyList_New)(intptr_t size);
+  int (*PyList_SetItem)(void *list, intptr_t index, void *item);
+  void *(*PyTuple_New)(intptr_t size);
+  int (*PyTuple_SetItem)(void *tuple, intptr_t index, void *item);
+  void *(*PyBytes_FromStringAndSize)(const char *bytes, intptr_t size);
+  char *(*PyBytes_AsString)(void *bytes);
+  long long (*PyLong_AsLongLong)(void *number);
+  unsigned long long (*PyLong_AsUnsignedLongLong)(void *number);
+  void *(*PyLong_FromLongLong)(long long number);
+  void *(*PyLong_FromUnsignedLongLong)(unsigned long long number);
+  double (*PyFloat_AsDouble)(void *number);
+  void *(*PyErr_Occurred)(void);
+  void (*PyErr_Clear)(void);
+  void *(*PyEval_SaveThread)(void);
+  void (*PyEval_RestoreThread)(void *state);
+  void *(*PyType_GetSlot)(void *type, int slot);
+  int (*PyCapsule_IsValid)(void *capsule, const char *name);
+  void *(*PyCapsule_GetPointer)(void *capsule, const char *name);
+
+  void *none, *yes, *no;                                       /* None, True, False */
+  void *bool_type, *int_type, *float_type, *tuple_type, *list_type, *str_type;
+  void *dtype_type;                                            /* the class of dtypes */
+  void *const *tensor_type;                                    /* the class of tensors, set before the first call */
+  void *name_handle, *name_shape, *name_meta;                  /* names of a tensor's slots */
+  void *name_number, *name_dims;                               /* of a dtype's number and of a Meta's shape */
+  void *metas;     /* a dict of Meta by the bytes that describe it: see pmps_python_entries.describe */
+  void *dtypes;    /* a dict of dtypes by name */
+  void *describe;  /* makes the Meta that metas lacks: describe(bytes) */
+  void *otherwise; /* called for a call that is not made here: otherwise(function, arguments, reason), where function
+                      is the bytes object below and arguments a tuple */
+} pmps_python_api;
+
+/* Why `otherwise` is called. */
+typedef enum pmps_python_reason {
+  PMPS_PYTHON_UNUSUAL = 0, /* an argument has a type that this library does not read */
+  PMPS_PYTHON_FAILED = 1,  /* the call has failed: see pmps_fast_error */
+  PMPS_PYTHON_HEAVY = 2    /* the call takes many milliseconds on the CPU and has not been made */
+} pmps_python_reason;
+
+/* Bits of an operand of a built-in operator: what it accepts beside a tensor. */
+enum {
+  PMPS_PYTHON_SCALAR = 1,   /* a number */
+  PMPS_PYTHON_OPTIONAL = 2, /* None */
+  PMPS_PYTHON_VARIADIC = 4  /* instead of a tensor: a list or tuple of them */
+};
+
+/* The argument before the operands of a built-in operator. */
+typedef enum pmps_python_lead {
+  PMPS_PYTHON_OPERANDS = 0, /* nothing */
+  PMPS_PYTHON_PLACE = 1,    /* the place of the result: kind << 32 | index */
+  PMPS_PYTHON_OUTPUT = 2    /* the tensor to write the result to; the function returns None */
+} pmps_python_lead;
+
+/* The start of the bytes object that a built-in function is bound to. A byte for each operand (PMPS_PYTHON_SCALAR...)
+ * and one for each attribute (the number of its type in the table of operators, from 1 for bool on) follow. */
+typedef struct pmps_python_function {
+  const void *context; /* of pmps_python_entries */
+  uint64_t number;     /* the operator, or for `idle` the argument of pmps_fast_idle */
+  uint8_t lead;        /* pmps_python_lead */
+  uint8_t operands, attributes;
+  uint8_t reserved[5]; /* 0 */
+} pmps_python_function;
+
+/* The functions, for a PyMethodDef. Only `call` releases the interpreter's lock, for calls that take more than a few
+ * microseconds. Functions that make a tensor first free one that `free` has deferred. */
+typedef struct pmps_python_entries {
+  const void *context; /* for pmps_python_function */
+
+  /* METH_FASTCALL, bound to bytes. unary(handle, shape), binary(handle, handle, shape) and
+   * scalar(handle, number, left, shape) make a tensor, of the given shape. */
+  void *unary, *binary, *scalar;
+  void *call;     /* an operator: operands, then attributes; trailing attributes may be left out */
+  void *idle;     /* idle(): pmps_fast_idle as a bool */
+  void *describe; /* describe(handle): the Meta of a tensor. Its bytes are dtype, rank, kind and index of the
+                     place (int32_t), dims and strides (int64_t, rank of each) */
+  void *flush;    /* flush(): frees all deferred tensors; returns their number */
+
+  void *free; /* METH_NOARGS, a method: frees a tensor; defers it if it has a shape in name_shape */
+
+  void *release; /* the destructor of a capsule: calls the deleter of the DLPack structure in it, unless another library
+                    has taken that */
+} pmps_python_entries;
+
+/* Fills in *entries for an interpreter, whose lock the caller holds; *api is copied. false if api->struct_size is of
+ * another version, or there is no memory. The entries stay valid for ever, also after a call for another
+ * interpreter. */
+bool pmps_python_init(const pmps_python_api *api, pmps_python_entries *entries);
 
 #ifdef __cplusplus
 }

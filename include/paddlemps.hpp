@@ -1,28 +1,29 @@
 /*
  * paddlemps.hpp - paddlemps.h for C++17: objects that free what they own, errors as exceptions.
  *
- * Everything is inline over the C functions: there is nothing to link with but the library itself.
- * Objects of the C interface are the same objects: get() lends one to a C call, release() hands it over,
- * and each class takes over one that a C call has made.
+ * Everything is inline over the C functions, so you link with the library only. The classes own objects of the C
+ * interface: a constructor takes ownership of one that a C call has made, get() borrows it for a C call, and
+ * release() returns ownership to the caller. owned, borrowed, copied and retained are the words of paddlemps.h.
  *
  * ERRORS
- *   What fails throws Error, which has the code and the message of the C interface, and changes nothing.
- *   Destructors and what is noexcept do not throw.
+ *   A function that fails throws Error, with the code and the message of the C interface, and changes nothing.
+ *   Destructors and functions that are noexcept do not throw.
  *
  * OBJECTS
- *   Tensor, Stream, Event, Library and Kernel own one object each. They can be moved and not copied; one
- *   that was moved from may be destroyed or assigned to, and any other use of it throws. Copies of the
- *   handle and copies of the elements have names: retain() and clone().
+ *   Tensor, Stream, Event, Graph, Program, Library and Kernel own one object each. They can be moved and not copied. An
+ *   object that was moved from may be destroyed or assigned to; any other use of it throws. retain() makes another
+ *   handle, clone() copies the elements.
  *
  * THREADS
- *   As in paddlemps.h: calls may come from any thread, on one C++ object from one thread at a time unless
- *   all of them are const.
+ *   As in paddlemps.h, functions may be called from any thread. Threads may call const functions of one C++ object at
+ *   the same time; others only one thread at a time.
  */
 #ifndef PADDLEMPS_HPP
 #define PADDLEMPS_HPP
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -43,7 +44,7 @@ namespace paddlemps {
 
 /* ---- Errors -------------------------------------------------------------------------------- */
 
-/* A failed call: what() is "[op] what came; want what". */
+/* A failed call: what() is "[op] what was given; want what is required". */
 class Error : public std::runtime_error {
  public:
   Error(pmps_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -54,7 +55,7 @@ class Error : public std::runtime_error {
   pmps_code code_;
 };
 
-/* The error of code PMPS_OUT_OF_MEMORY: what a program may answer by freeing something. */
+/* The error of code PMPS_OUT_OF_MEMORY: the program may free something and try again. */
 class OutOfMemory : public Error {
  public:
   explicit OutOfMemory(const std::string& message) : Error(PMPS_OUT_OF_MEMORY, message) {}
@@ -62,7 +63,7 @@ class OutOfMemory : public Error {
 
 namespace detail {
 
-/* Frees with a function of the C interface: a deleter of std::unique_ptr without a size. */
+/* A deleter for std::unique_ptr that calls a function of the C interface and takes no space. */
 template <auto free>
 struct Free {
   template <class T>
@@ -76,7 +77,7 @@ using Owned = std::unique_ptr<T, Free<free>>;
 
 }  // namespace detail
 
-/* Throws what a call of the C interface answered, and frees it; NULL is success. */
+/* Throws the error of a C call and frees it; NULL is success. */
 inline void check(pmps_error* error) {
   if (error == nullptr) return;
   const detail::Owned<pmps_error, pmps_error_free> owned(error);
@@ -86,13 +87,12 @@ inline void check(pmps_error* error) {
   throw Error(code, message);
 }
 
-/* Refuses a library that is not the one this header belongs to: a program calls it once, first. */
+/* Throws if the library has another ABI version than this header. Call it once, before anything else. */
 inline void init() { check(pmps_init(PMPS_ABI_VERSION)); }
 
 /* ---- Shapes and dtypes ------------------------------------------------------------------------ */
 
-/* Numbers in a row that somebody else holds, valid while they do: what std::span is in C++20. Made of
- * braces, vectors, arrays and shapes. */
+/* A borrowed sequence of numbers, like std::span of C++20. Constructed from braces, vectors, arrays and shapes. */
 template <class T>
 class Span {
  public:
@@ -129,8 +129,10 @@ inline std::int64_t numel(Dims dims) {
  * type in C++17. */
 template <class T>
 inline constexpr pmps_dtype dtype_of = [] {
-  static_assert(std::is_arithmetic_v<T>, "an element is a number or a bool");
-  if constexpr (std::is_same_v<T, bool>) return PMPS_BOOL;
+  constexpr bool complex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+  static_assert(std::is_arithmetic_v<T> || complex, "an element is a number or a bool");
+  if constexpr (complex) return sizeof(T) == 8 ? PMPS_COMPLEX64 : PMPS_COMPLEX128;
+  else if constexpr (std::is_same_v<T, bool>) return PMPS_BOOL;
   else if constexpr (std::is_same_v<T, float>) return PMPS_FLOAT32;
   else if constexpr (std::is_same_v<T, double>) return PMPS_FLOAT64;
   else if constexpr (sizeof(T) == 1) return std::is_signed_v<T> ? PMPS_INT8 : PMPS_UINT8;
@@ -142,14 +144,14 @@ inline constexpr pmps_dtype dtype_of = [] {
 
 /* ---- Places and devices ------------------------------------------------------------------------ */
 
-/* Where a tensor lives. */
+/* Where a tensor is. */
 struct Place : pmps_place {
   constexpr Place(pmps_place place) noexcept : pmps_place(place) {}
 
   static constexpr Place cpu() noexcept { return pmps_place{PMPS_CPU, 0}; }
   static constexpr Place mps(std::int32_t index = 0) noexcept { return pmps_place{PMPS_MPS, index}; }
 
-  /* The first mps device, or the CPU where there is none. */
+  /* The first mps device, or the CPU if there is none. */
   static Place best() { return pmps_device_count(PMPS_MPS) > 0 ? mps() : cpu(); }
 
   friend constexpr bool operator==(Place a, Place b) noexcept { return a.kind == b.kind && a.index == b.index; }
@@ -158,7 +160,7 @@ struct Place : pmps_place {
 
 namespace detail {
 
-/* A structure that says its own size, filled in by a call. */
+/* Calls a function that fills in a structure with a struct_size. */
 template <class T, class Call>
 T filled(Call call) {
   T value{};
@@ -179,17 +181,17 @@ inline pmps_memory_stats memory_stats(Place place) {
 
 inline void empty_cache(Place place) { check(pmps_memory_empty_cache(&place)); }
 
-/* Bytes that a device may reserve; 0 goes back to the default. */
+/* Limits the bytes that a device may reserve; 0 restores the default. */
 inline void set_memory_limit(Place place, std::int64_t bytes) { check(pmps_memory_set_limit(&place, bytes)); }
 
-/* A map of a device's memory as JSON: docs/memory_snapshot.md. */
+/* A device's memory and its history as JSON: docs/memory_snapshot.md. */
 inline std::string memory_snapshot(Place place) {
   char* json = nullptr;
   check(pmps_memory_snapshot(&place, &json));
   return detail::Owned<char, pmps_text_free>(json).get();
 }
 
-/* Waits for all work of a device; throws a failure that nobody has been told of. */
+/* Waits for all work of a device; throws a failure that has not been reported yet. */
 inline void synchronize(Place place) { check(pmps_device_synchronize(&place)); }
 
 /* Seeds the random numbers of a device. */
@@ -197,7 +199,7 @@ inline void seed(Place place, std::uint64_t seed) { check(pmps_rng_seed(&place, 
 
 /* ---- Tensors ------------------------------------------------------------------------------------ */
 
-/* What a tensor is: pmps_tensor_info with its dims and strides as spans, which live as long as it. */
+/* pmps_tensor_info, with spans of its dims and strides that are valid as long as the object. */
 struct TensorInfo : pmps_tensor_info {
   Dims shape() const& noexcept { return {dims, static_cast<std::size_t>(rank)}; }
   Dims steps() const& noexcept { return {strides, static_cast<std::size_t>(rank)}; }
@@ -219,18 +221,18 @@ static_assert(sizeof(TensorInfo) == sizeof(pmps_tensor_info), "struct_size is th
 template <class T>
 class Mapping;
 
-/* A view of memory that is freed with the last tensor over it. */
+/* A view of reference-counted memory. */
 class Tensor {
  public:
-  /* Takes over a tensor of the C interface, which becomes ours. */
+  /* Takes ownership of a tensor of the C interface. */
   explicit Tensor(pmps_tensor* owned) noexcept : handle_(owned) {}
 
-  /* Elements that are not defined yet. */
+  /* A contiguous tensor with undefined elements. */
   static Tensor empty(Place place, pmps_dtype dtype, Dims dims) {
     return made([&](auto** t) { return pmps_tensor_empty(&place, dtype, rank(dims), dims.data(), t); });
   }
 
-  /* A copy of values, in row-major order: as many as the shape has. */
+  /* A tensor with a copy of values, in row-major order; their number must be that of the shape. */
   template <class T>
   static Tensor from(Place place, Dims dims, Span<T> values) {
     expect(numel(dims), values.size());
@@ -247,19 +249,19 @@ class Tensor {
     return from(place, dims, Span<T>(values));
   }
 
-  /* A CPU tensor over memory of the program, without a copy. done is called once, from any thread, when
-   * the library has no more use for it, and must not throw; it is not called when over throws. */
+  /* A CPU tensor over memory of the program (retained), without a copy. done is called once, from any thread, when
+   * the library no longer uses the memory; it must not throw. It is not called if over throws. */
   template <class T>
   static Tensor over(T* data, Dims dims, std::function<void()> done) {
     auto user = std::make_unique<std::function<void()>>(std::move(done));
     Tensor tensor = made([&](auto** t) {
       return pmps_tensor_from_memory(dtype_of<T>, rank(dims), dims.data(), nullptr, data, call_done, user.get(), t);
     });
-    (void)user.release(); /* call_done's from now on */
+    (void)user.release(); /* owned by call_done from now on */
     return tensor;
   }
 
-  /* A CPU tensor over the elements of a vector that the tensor keeps, without a copy. */
+  /* A CPU tensor over the elements of a vector, without a copy. The tensor owns the vector. */
   template <class T>
   static Tensor over(std::vector<T>&& values, Dims dims) {
     expect(numel(dims), values.size());
@@ -267,7 +269,7 @@ class Tensor {
     return over(kept->data(), dims, [kept]() mutable { kept.reset(); });
   }
 
-  /* A tensor over memory of another library, without a copy: it owns dl from now on, and not if it throws. */
+  /* A tensor over memory of another library, without a copy. It takes ownership of dl, unless it throws. */
   static Tensor from_dlpack(DLManagedTensor* dl) {
     return made([&](auto** t) { return pmps_tensor_from_dlpack(dl, t); });
   }
@@ -275,7 +277,7 @@ class Tensor {
     return made([&](auto** t) { return pmps_tensor_from_dlpack_versioned(dl, t); });
   }
 
-  /* The memory for another library, without a copy, which calls its deleter. */
+  /* The memory for another library, without a copy. Owned: that library calls its deleter. */
   DLManagedTensor* to_dlpack() const {
     DLManagedTensor* dl = nullptr;
     check(pmps_tensor_to_dlpack(get(), &dl));
@@ -302,15 +304,20 @@ class Tensor {
     return made([&](auto** t) { return pmps_tensor_retain(get(), t); });
   }
 
-  /* The tensor on a place: the same one if it is there already, else a copy, which may still be under way;
-   * what uses it waits. */
+  /* The tensor on a place: another handle if it is there already, else a copy. It does not wait for the copy;
+   * functions that use the result do. */
   Tensor to(Place place) const {
     return made([&](auto** t) { return pmps_tensor_to(get(), &place, false, t); });
   }
 
-  /* The tensor on a place in the memory that it has, without a copy; see pmps_tensor_share. */
+  /* A tensor on a place over the same memory, without a copy; see pmps_tensor_share. */
   Tensor share(Place place) const {
     return made([&](auto** t) { return pmps_tensor_share(get(), &place, t); });
+  }
+
+  /* The same bits as elements of another dtype; see pmps_tensor_view. */
+  Tensor view(std::int32_t dtype) const {
+    return made([&](auto** t) { return pmps_tensor_view(get(), dtype, t); });
   }
 
   /* A copy of the elements, on the same place. */
@@ -324,8 +331,8 @@ class Tensor {
     return made([&](auto** t) { return pmps_tensor_index(get(), items.begin(), items.size(), t); });
   }
 
-  /* The elements, row-major, when they are computed; throws the failure of what computes them. A bool
-   * is read as std::uint8_t. */
+  /* A copy of the elements, row-major. Waits for the work that computes them, and throws its failure. bool is read
+   * as std::uint8_t. */
   template <class T>
   std::vector<T> values() const {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements to write to: use std::uint8_t");
@@ -351,7 +358,7 @@ class Tensor {
     check(pmps_tensor_write(get(), values.data(), values.size() * sizeof(T)));
   }
 
-  /* The elements where they lie, for the CPU, until the mapping is destroyed. */
+  /* The elements in place, for the CPU, until the mapping is destroyed. */
   template <class T>
   Mapping<T> map() const;
 
@@ -400,8 +407,8 @@ class Tensor {
   detail::Owned<pmps_tensor, pmps_tensor_free> handle_;
 };
 
-/* The elements of a contiguous tensor as the CPU sees them. It keeps the tensor's memory. Work that is
- * submitted meanwhile does not wait for the CPU. */
+/* The elements of a contiguous tensor, for the CPU. It keeps the memory alive. Work that is submitted meanwhile does
+ * not wait for the CPU. */
 template <class T>
 class Mapping {
  public:
@@ -451,7 +458,7 @@ inline pmps_index ellipsis() noexcept { return {PMPS_INDEX_ELLIPSIS, 0, 0, 0, 0}
 
 /* ---- Operators ---------------------------------------------------------------------------------- */
 
-/* A scalar operand, weak as in Paddle: it takes the tensor's dtype. */
+/* A scalar operand. It is weak: beside a tensor it takes the tensor's dtype, by Paddle's rules. */
 template <class T>
 pmps_arg scalar(T value) noexcept {
   static_assert(std::is_arithmetic_v<T>, "a scalar is a number or a bool");
@@ -471,19 +478,19 @@ inline pmps_arg none() noexcept { return {}; }
 
 namespace detail {
 
-/* A name that is too long has no zero at its end, which the library answers. */
-inline pmps_attr named(std::string_view name, pmps_attr_kind kind) noexcept {
+inline pmps_attr named(const char* name, pmps_attr_kind kind) noexcept {
   pmps_attr attr{};
-  std::copy_n(name.data(), std::min(name.size(), sizeof attr.name), attr.name);
+  attr.name = name;
   attr.kind = kind;
   return attr;
 }
 
 }  // namespace detail
 
-/* An attribute: attr("axis", -1), attr("keepdim", true), attr("dtype", PMPS_INT64). */
+/* An attribute: attr("axis", -1), attr("keepdim", true), attr("dtype", PMPS_INT64). The name is borrowed
+ * for the call, like the numbers and the text below. */
 template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-pmps_attr attr(std::string_view name, T value) noexcept {
+pmps_attr attr(const char* name, T value) noexcept {
   constexpr pmps_attr_kind kind = std::is_floating_point_v<T> ? PMPS_ATTR_FLOAT
                                   : std::is_same_v<T, bool>   ? PMPS_ATTR_BOOL
                                                               : PMPS_ATTR_INT;
@@ -493,14 +500,24 @@ pmps_attr attr(std::string_view name, T value) noexcept {
   return attr;
 }
 
-inline pmps_attr attr(std::string_view name, pmps_dtype value) noexcept {
+inline pmps_attr attr(const char* name, pmps_dtype value) noexcept {
   pmps_attr attr = detail::named(name, PMPS_ATTR_DTYPE);
   attr.value.i = value;
   return attr;
 }
 
-/* A list: attr("shape", {2, 3}). The numbers are borrowed for the call. */
-inline pmps_attr attr(std::string_view name, Dims values) noexcept {
+/* Text: attr("mode", "reflect"). */
+template <class T, class = std::enable_if_t<std::is_convertible_v<const T&, std::string_view>>, class = void>
+pmps_attr attr(const char* name, const T& value) noexcept {
+  const std::string_view text = value;
+  pmps_attr attr = detail::named(name, PMPS_ATTR_STRING);
+  attr.value.string = text.data();
+  attr.count = static_cast<std::int64_t>(text.size());
+  return attr;
+}
+
+/* A list: attr("shape", {2, 3}). */
+inline pmps_attr attr(const char* name, Dims values) noexcept {
   pmps_attr attr = detail::named(name, PMPS_ATTR_INTS);
   attr.value.ints = values.data();
   attr.count = static_cast<std::int64_t>(values.size());
@@ -517,11 +534,11 @@ inline pmps_op find(const char* name) {
   return op;
 }
 
-/* Runs an operator on this thread's stream; all its results, of which there may be so many. */
+/* Runs an operator on this thread's stream and returns all its results, at most `most`. */
 inline std::vector<Tensor> call_all(pmps_op op, Args args, Attrs attrs = {}, std::size_t most = 64) {
   std::vector<pmps_tensor*> outputs(most);
   std::vector<Tensor> results;
-  results.reserve(most); /* before there is something to lose */
+  results.reserve(most); /* it may throw, so before the call makes anything */
   std::size_t count = most;
   check(pmps_op_call(op, args.begin(), args.size(), attrs.begin(), attrs.size(), outputs.data(), &count));
   for (std::size_t i = 0; i < count; i++) results.emplace_back(outputs[i]);
@@ -536,7 +553,7 @@ inline Tensor call(pmps_op op, Args args, Attrs attrs = {}) {
   return Tensor(output);
 }
 
-/* An operator without tensors, on a place: call_on(place, PMPS_OP_ARANGE, ...). */
+/* An operator without tensor operands, on a place: call_on(place, PMPS_OP_ARANGE, ...). */
 inline Tensor call_on(Place place, pmps_op op, Args args, Attrs attrs = {}) {
   pmps_tensor* output = nullptr;
   std::size_t count = 1;
@@ -544,7 +561,7 @@ inline Tensor call_on(Place place, pmps_op op, Args args, Attrs attrs = {}) {
   return Tensor(output);
 }
 
-/* An operator whose result goes into a tensor that exists, which may be among its operands. */
+/* Runs an operator and writes its result to an existing tensor, which may be among its operands. */
 inline void call_into(Tensor& output, pmps_op op, Args args, Attrs attrs = {}) {
   check(pmps_op_call_into(op, args.begin(), args.size(), attrs.begin(), attrs.size(), output.get()));
 }
@@ -594,14 +611,14 @@ inline Tensor operator-(const Tensor& x) { return call(PMPS_OP_NEG, {x}); }
 /* A point in the work of a stream. */
 class Event {
  public:
-  /* flags: PMPS_EVENT_TIMING for one whose time is asked for. */
+  /* flags: PMPS_EVENT_TIMING if its time will be queried. */
   explicit Event(Place place, std::uint32_t flags = 0) {
     pmps_event* event = nullptr;
     check(pmps_event_new(&place, flags, &event));
     handle_.reset(event);
   }
 
-  /* Waits until it has passed. */
+  /* Waits until the work before it has finished. */
   void synchronize() const { check(pmps_event_synchronize(get())); }
 
   bool query() const {
@@ -624,7 +641,7 @@ inline double elapsed(const Event& start, const Event& end) {
   return milliseconds;
 }
 
-/* A queue of work in order. */
+/* A queue whose work runs in the order of submission. */
 class Stream {
  public:
   explicit Stream(Place place) {
@@ -633,13 +650,13 @@ class Stream {
     handle_.reset(stream);
   }
 
-  /* Work from now on waits for the event; the caller does not. */
+  /* Makes work submitted from now on wait for the event. The call does not block. */
   void wait(const Event& event) { check(pmps_stream_wait_event(get(), event.get())); }
 
-  /* Moves the event behind all work so far. */
+  /* Moves the event to the end of the work submitted so far. */
   void record(Event& event) { check(pmps_event_record(event.get(), get())); }
 
-  /* Waits for all work; throws a failure that nobody has been told of. */
+  /* Waits for all work; throws a failure that has not been reported yet. */
   void synchronize() { check(pmps_stream_synchronize(get())); }
 
   /* Whether all work has finished. */
@@ -656,7 +673,7 @@ class Stream {
   detail::Owned<pmps_stream, pmps_stream_free> handle_;
 };
 
-/* This thread's calls use a stream on its device while the object lives, then the one from before. */
+/* While the object exists, this thread's calls use a stream on its device; afterwards the previous one. */
 class OnStream {
  public:
   explicit OnStream(const Stream& stream) {
@@ -673,9 +690,154 @@ class OnStream {
   pmps_stream* before_ = nullptr;
 };
 
+/* ---- Programs ------------------------------------------------------------------------------------- */
+
+/* A value of a graph. */
+enum class Value : pmps_value {};
+
+using Values = std::initializer_list<Value>;
+using ValueInfo = pmps_value_info;
+using ProgramInfo = pmps_program_info;
+
+/* Operators and their inputs, to make a Program of. One thread at a time may use it. */
+class Graph {
+ public:
+  Graph() {
+    pmps_graph* graph = nullptr;
+    check(pmps_graph_new(&graph));
+    handle_.reset(graph);
+  }
+
+  /* A symbol: a dimension whose size is only known when the program runs. It is used in dims like a size. */
+  std::int64_t symbol() {
+    std::int64_t dim = 0;
+    check(pmps_graph_add_symbol(get(), &dim));
+    return dim;
+  }
+
+  /* The next input of the program. */
+  Value input(pmps_dtype dtype, Dims dims) {
+    return made([&](auto* v) {
+      return pmps_graph_add_input(get(), dtype, static_cast<std::int32_t>(dims.size()), dims.data(), v);
+    });
+  }
+
+  /* A tensor (copied) that is part of the program. */
+  Value constant(const Tensor& tensor) {
+    return made([&](auto* v) { return pmps_graph_add_constant(get(), tensor.get(), v); });
+  }
+
+  /* A scalar operand: scalar(2.5); and an optional one that is not given. */
+  template <class T>
+  Value scalar(T value) {
+    return number(paddlemps::scalar(value));
+  }
+  Value none() { return number(paddlemps::none()); }
+
+  /* The result of an operator that has one: call(PMPS_OP_MEAN, {x}, {attr("axis", -1)}). */
+  Value call(pmps_op op, Values inputs, Attrs attrs = {}) { return add(op, inputs, attrs, 1).front(); }
+
+  /* All results of an operator, at most `most`. */
+  std::vector<Value> call_all(pmps_op op, Values inputs, Attrs attrs = {}, std::size_t most = 64) {
+    return add(op, inputs, attrs, most);
+  }
+
+  ValueInfo info(Value value) const {
+    return detail::filled<ValueInfo>(
+        [&](auto* info) { return pmps_graph_get_value_info(get(), static_cast<pmps_value>(value), info); });
+  }
+
+  /* The graph as text for people, an operator per line. */
+  std::string text() const {
+    char* text = nullptr;
+    check(pmps_graph_to_text(get(), &text));
+    return detail::Owned<char, pmps_text_free>(text).get();
+  }
+
+  pmps_graph* get() const noexcept { return handle_.get(); }
+  pmps_graph* release() noexcept { return handle_.release(); }
+
+ private:
+  template <class Make>
+  static Value made(Make make) {
+    pmps_value value = 0;
+    check(make(&value));
+    return Value{value};
+  }
+
+  Value number(const pmps_arg& arg) {
+    return made([&](auto* v) { return pmps_graph_add_scalar(get(), &arg, v); });
+  }
+
+  std::vector<Value> add(pmps_op op, Values inputs, Attrs attrs, std::size_t most) {
+    std::vector<pmps_value> in, out(most);
+    for (const Value v : inputs) in.push_back(static_cast<pmps_value>(v));
+    std::size_t count = most;
+    check(pmps_graph_call(get(), op, in.data(), in.size(), attrs.begin(), attrs.size(), out.data(), &count));
+    std::vector<Value> results;
+    for (std::size_t i = 0; i < count; i++) results.push_back(Value{out[i]});
+    return results;
+  }
+
+  detail::Owned<pmps_graph, pmps_graph_free> handle_;
+};
+
+/* A graph that is compiled for one place and runs as one call. Threads may run it at the same time. */
+class Program {
+ public:
+  /* A program that computes outputs of a graph, and ends the graph. */
+  Program(Place place, Graph& graph, Values outputs) {
+    std::vector<pmps_value> values;
+    for (const Value v : outputs) values.push_back(static_cast<pmps_value>(v));
+    pmps_program* program = nullptr;
+    check(pmps_program_new(&place, graph.get(), values.data(), values.size(), &program));
+    handle_.reset(program);
+  }
+  explicit Program(pmps_program* owned) noexcept : handle_(owned) {}
+
+  /* Compiles for inputs of these sizes, which the first run with them would do otherwise. */
+  void prepare(std::initializer_list<Dims> sizes) const {
+    std::vector<const std::int64_t*> dims;
+    for (const Dims& d : sizes) dims.push_back(d.data());
+    check(pmps_program_prepare(get(), dims.data(), dims.size()));
+  }
+
+  /* An input: a tensor, borrowed for the call. */
+  struct Input {
+    Input(const Tensor& lent) noexcept : tensor(lent.get()) {}
+    pmps_tensor* tensor;
+  };
+
+  /* Runs the program on this thread's stream of its place, and returns the outputs. */
+  std::vector<Tensor> run(std::initializer_list<Input> inputs) const {
+    std::vector<pmps_tensor*> in;
+    for (const Input& i : inputs) in.push_back(i.tensor);
+    return run(in);
+  }
+  std::vector<Tensor> run(const std::vector<pmps_tensor*>& inputs) const {
+    std::size_t count = static_cast<std::size_t>(info().outputs);
+    std::vector<pmps_tensor*> outputs(count);
+    std::vector<Tensor> results;
+    results.reserve(count); /* it may throw, so before the call makes anything */
+    check(pmps_program_run(get(), inputs.data(), inputs.size(), outputs.data(), &count));
+    for (pmps_tensor* output : outputs) results.emplace_back(output);
+    return results;
+  }
+
+  ProgramInfo info() const {
+    return detail::filled<ProgramInfo>([&](auto* info) { return pmps_program_get_info(get(), info); });
+  }
+
+  pmps_program* get() const noexcept { return handle_.get(); }
+  pmps_program* release() noexcept { return handle_.release(); }
+
+ private:
+  detail::Owned<pmps_program, pmps_program_free> handle_;
+};
+
 /* ---- Shaders --------------------------------------------------------------------------------------- */
 
-/* Bytes of an argument that a kernel only reads: borrowed for the call. */
+/* Bytes as an argument that a kernel only reads; borrowed for the call. */
 template <class T>
 pmps_kernel_arg bytes(const T& value) noexcept {
   static_assert(std::is_trivially_copyable_v<T>, "bytes are what they are anywhere");
@@ -691,12 +853,12 @@ class Kernel {
     return detail::filled<pmps_kernel_info>([&](auto* info) { return pmps_kernel_get_info(get(), info); });
   }
 
-  /* Argument i is [[buffer(i)]]. One thread an element of the first tensor. */
+  /* Argument i is [[buffer(i)]]. Runs one thread per element of the first tensor. */
   void run(std::initializer_list<pmps_kernel_arg> args) {
     check(pmps_kernel_run(get(), args.begin(), args.size(), nullptr, nullptr));
   }
 
-  /* A grid of threads, in threadgroups of the library's choice or of yours. */
+  /* Runs a grid of threads, in threadgroups of the given size or of one that the library chooses. */
   void run(std::initializer_list<pmps_kernel_arg> args, const std::array<std::uint64_t, 3>& threads) {
     check(pmps_kernel_run(get(), args.begin(), args.size(), threads.data(), nullptr));
   }
@@ -712,12 +874,13 @@ class Kernel {
   detail::Owned<pmps_kernel, pmps_kernel_free> handle_;
 };
 
-/* Kernels of the program's own. */
+/* Your own kernels, compiled. */
 class Library {
  public:
   explicit Library(pmps_library* owned) noexcept : handle_(owned) {}
 
-  /* Compiles source in Metal's shading language; Error of code PMPS_SYNTAX has the compiler's words. */
+  /* Compiles source in the Metal shading language. If that fails, Error has code PMPS_SYNTAX and the messages of the
+   * compiler. */
   static Library compile(Place place, const std::string& source) {
     pmps_library* library = nullptr;
     check(pmps_library_new(&place, source.c_str(), &library));
@@ -731,7 +894,7 @@ class Library {
     return Library(library);
   }
 
-  /* The names of the functions, one a line. */
+  /* The names of the functions, one per line. */
   std::string names() const {
     char* names = nullptr;
     check(pmps_library_get_names(get(), &names));

@@ -46,6 +46,21 @@
 /* floor(x / 2 ** y), so that the sign is kept; any y that is negative or too large counts as the largest. */
 #define PMPS_OP_BITWISE_RIGHT_SHIFT 14u
 
+/* log(exp(x) + exp(y)); nan for equal infinities. */
+#define PMPS_OP_LOGADDEXP 15u
+
+/* Angle of the point (y, x), from -pi to pi: atan(x / y) in the right quadrant; integers are computed in float64. */
+#define PMPS_OP_ATAN2 16u
+
+/* |x| with the sign of y, that of a zero or nan too. */
+#define PMPS_OP_COPYSIGN 17u
+
+/* The number next to x in the direction of y, in the dtype of the result. */
+#define PMPS_OP_NEXTAFTER 18u
+
+/* The larger of x and y; of a number and nan the number. */
+#define PMPS_OP_FMAX 19u
+
 /* Whether x == y. */
 #define PMPS_OP_EQUAL 20u
 
@@ -72,6 +87,12 @@
 
 /* Whether exactly one is not zero. */
 #define PMPS_OP_LOGICAL_XOR 28u
+
+/* The smaller of x and y; of a number and nan the number. */
+#define PMPS_OP_FMIN 29u
+
+/* Greatest common divisor of |x| and |y|; 0 of two zeros. */
+#define PMPS_OP_GCD 30u
 
 /* Absolute value; the most negative integer stays itself. */
 #define PMPS_OP_ABS 40u
@@ -157,6 +178,27 @@
 /* Every bit the other way round; of bool the opposite. */
 #define PMPS_OP_BITWISE_NOT 67u
 
+/* Inverse cosine, from 0 to pi; nan where |x| > 1. */
+#define PMPS_OP_ACOS 70u
+
+/* Inverse sine, from -pi/2 to pi/2; nan where |x| > 1. */
+#define PMPS_OP_ASIN 71u
+
+/* Inverse tangent, from -pi/2 to pi/2. */
+#define PMPS_OP_ATAN 72u
+
+/* Inverse hyperbolic cosine; nan below 1. */
+#define PMPS_OP_ACOSH 73u
+
+/* Inverse hyperbolic sine. */
+#define PMPS_OP_ASINH 74u
+
+/* Inverse hyperbolic tangent; nan where |x| > 1. */
+#define PMPS_OP_ATANH 75u
+
+/* Logarithm to base 10. */
+#define PMPS_OP_LOG10 76u
+
 /* max(x, 0); 0 for nan. */
 #define PMPS_OP_RELU 80u
 
@@ -217,8 +259,50 @@
 /* Index of the first smallest element; nan never wins unless all are. */
 #define PMPS_OP_ARGMIN 108u
 
+/* Sums of the elements up to each along an axis; integers and bool as int64. */
+#define PMPS_OP_CUMSUM 110u
+
+/* Products of the elements up to each along an axis; bool as int64. */
+#define PMPS_OP_CUMPROD 111u
+
+/* The largest of the elements up to each along an axis, and the index of the last of those; nan if any is. */
+#define PMPS_OP_CUMMAX 112u
+
+/* The smallest of the elements up to each along an axis, and the index of the last of those; nan if any is. */
+#define PMPS_OP_CUMMIN 113u
+
+/* log(sum(exp(x))) of the elements up to each along an axis. */
+#define PMPS_OP_LOGCUMSUMEXP 114u
+
+/* The elements along an axis in order; equals stay in theirs, and nan counts as larger than anything. */
+#define PMPS_OP_SORT 115u
+
+/* The first k elements along an axis in order, and their indices; of equals the first, and nan counts as larger than anything. */
+#define PMPS_OP_TOPK 116u
+
 /* Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column. */
 #define PMPS_OP_MATMUL 120u
+
+/* Logarithm of |gamma(x)|; inf at 0 and at negative integers. */
+#define PMPS_OP_LGAMMA 130u
+
+/* Derivative of the logarithm of gamma(x); nan at negative integers. */
+#define PMPS_OP_DIGAMMA 131u
+
+/* Inverse of the error function; nan where |x| > 1. */
+#define PMPS_OP_ERFINV 132u
+
+/* Modified Bessel function of the first kind of order 0. */
+#define PMPS_OP_I0 133u
+
+/* exp(-|x|) * i0(x). */
+#define PMPS_OP_I0E 134u
+
+/* Modified Bessel function of the first kind of order 1. */
+#define PMPS_OP_I1 135u
+
+/* exp(-|x|) * i1(x). */
+#define PMPS_OP_I1E 136u
 
 /* The same elements under another shape. */
 #define PMPS_OP_RESHAPE 140u
@@ -241,6 +325,9 @@
 /* Parts of a tensor along an axis. */
 #define PMPS_OP_SPLIT 146u
 
+/* Any layout of the memory between the first and the last element of x. */
+#define PMPS_OP_AS_STRIDED 147u
+
 /* Tensors end to end along an axis. */
 #define PMPS_OP_CONCAT 160u
 
@@ -259,11 +346,14 @@
 /* out[b..., r...] = x[i0[b], i1[b], ..., r...]: the k index tensors, broadcast to b, count along the first k axes of x. */
 #define PMPS_OP_INDEX 181u
 
-/* x[i0[b], i1[b], ..., r...] = value[b..., r...], where x is the given output; of equal indices the last wins. */
+/* x with out[i0[b], i1[b], ..., r...] = value[b..., r...]; of equal indices the last wins. Written into x, it changes x in place. */
 #define PMPS_OP_INDEX_PUT 182u
 
 /* Indices of the elements that are not zero, one row each in row-major order: shape [count, rank]. */
 #define PMPS_OP_NONZERO 183u
+
+/* x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and. */
+#define PMPS_OP_INDEX_REDUCE 190u
 
 /* A tensor of one value. */
 #define PMPS_OP_FULL 200u

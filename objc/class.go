@@ -5,31 +5,31 @@ import (
 	"unsafe"
 )
 
-// Name is a class by its name, known once the libraries are loaded.
+// Name is a class by its name. Load resolves it.
 type Name struct {
 	name     string
 	optional bool
 	class    Class
 }
 
-// named lists all classes that were asked for.
-var named []*Name
+// namedClasses lists the declared classes, in the order of initialisation; Load resolves them.
+var namedClasses []*Name
 
-// Named asks for a class; Load fails without it.
+// Named declares a class; Load fails where the system does not have it. It is called during initialisation only.
 func Named(name string) *Name {
 	c := &Name{name: name}
-	named = append(named, c)
+	namedClasses = append(namedClasses, c)
 	return c
 }
 
-// Optional asks for a class that may be missing: it is nil then.
+// Optional declares a class that may be missing: its Class is nil then.
 func Optional(name string) *Name {
 	c := Named(name)
 	c.optional = true
 	return c
 }
 
-// Class is the class.
+// Class is the class; nil before Load.
 func (c *Name) Class() Class { return c.class }
 
 var (
@@ -40,10 +40,10 @@ var (
 // New is +[c new], +1.
 func (c *Name) New() ID { return newObject.Send(c.class) }
 
-// Alloc is +[c alloc], +1, to be given to an initialiser at once.
+// Alloc is +[c alloc], +1, to be passed to an initialiser at once.
 func (c *Name) Alloc() ID { return alloc.Send(c.class) }
 
-// Retain adds one to what the caller owns and answers the object.
+// Retain adds a reference that the caller owns and returns the object; nil is ignored.
 func Retain[T Object](object T) T {
 	if object != 0 {
 		call(retainObject, uintptr(object))
@@ -51,10 +51,10 @@ func Retain[T Object](object T) T {
 	return object
 }
 
-// Release gives up one; nil is left alone.
+// Release drops a reference of the caller; nil is ignored.
 func Release[T Object](object T) {
 	if object != 0 {
-		call(letGo, uintptr(object))
+		call(releaseObject, uintptr(object))
 	}
 }
 

@@ -34,6 +34,9 @@ void objc_encode(const objc_dispatch *d) {
         SEND(d->encoder, set_shared, (object, selector, uint64_t, uint64_t), (uint64_t)d->shared, (uint64_t)0);
     size threads = {d->threads[0], d->threads[1], d->threads[2]};
     size group = {d->group[0], d->group[1], d->group[2]};
-    SEND(d->encoder, dispatch, (object, selector, size, size), threads, group);
+    if (d->in_groups != 0)
+        SEND(d->encoder, dispatch_groups, (object, selector, size, size), threads, group);
+    else
+        SEND(d->encoder, dispatch, (object, selector, size, size), threads, group);
     ((void (*)(void *))is.pop)(pool);
 }

@@ -1,28 +1,30 @@
 package objc
 
-// What a dispatch has room for.
+// The bounds of a dispatch: the buffer bindings of a compute encoder, and the limit of setBytes in bytes.
 const (
-	MostArguments = 31
-	MostConstants = 4096
+	MaxArguments     = 31
+	MaxConstantBytes = 4096
 )
 
-// Dispatch is one dispatch of a compute kernel: everything that has to be said to an open encoder. It is
-// filled in by Go and crosses to C as it is; see encode.h, which says what the fields mean.
+// Dispatch is one dispatch of a compute kernel: everything that is sent to an open encoder. Go fills it in and passes
+// it to C as it is; encode.h describes the fields. One goroutine uses it at a time.
 type Dispatch struct {
 	Encoder   ID
-	Pipeline  ID // 0: the one that is set already
-	Threads   Size
+	Pipeline  ID   // 0: the one that the encoder has
+	Threads   Size // of the grid, or its threadgroups if InGroups is not 0
 	Group     Size
 	arguments uint32
 	Shared    uint32 // bytes of threadgroup argument 0
-	buffer    [MostArguments]ID
-	offset    [MostArguments]uint64
-	length    [MostArguments]uint32
-	constant  [MostConstants]byte
+	InGroups  uint32 // not 0: a grid of threadgroups may have more than 2**32 threads
+	_         uint32
+	buffer    [MaxArguments]ID
+	offset    [MaxArguments]uint64
+	length    [MaxArguments]uint32
+	constant  [MaxConstantBytes]byte
 }
 
-// Clear begins a new dispatch in the same record.
-func (d *Dispatch) Clear() { d.arguments, d.Shared = 0, 0 }
+// Clear starts a new dispatch in the same record; the caller sets the exported fields.
+func (d *Dispatch) Clear() { d.arguments, d.Shared, d.InGroups = 0, 0, 0 }
 
 // Bind makes a buffer, from an offset on, the next argument of the kernel.
 func (d *Dispatch) Bind(buffer ID, offset uint64) {
@@ -30,8 +32,8 @@ func (d *Dispatch) Bind(buffer ID, offset uint64) {
 	d.arguments++
 }
 
-// Constant makes n bytes (> 0) the next argument of the kernel and answers where to write them, until
-// Encode.
+// Constant makes n constant bytes (> 0) the next argument of the kernel and returns the memory for them, which the
+// caller fills before Encode.
 func (d *Dispatch) Constant(n int) []byte {
 	at := uint64(0)
 	for i := range d.arguments {
@@ -53,4 +55,5 @@ var (
 	setBytes                = Declare3[ID, Pointer, uint64, uint64, Void]("MTLComputeCommandEncoder", "setBytes:length:atIndex:")
 	setThreadgroupMemory    = Declare2[ID, uint64, uint64, Void]("MTLComputeCommandEncoder", "setThreadgroupMemoryLength:atIndex:")
 	dispatchThreads         = DeclareMixed[func(ID, Sel, Size, Size)]("MTLComputeCommandEncoder", "dispatchThreads:threadsPerThreadgroup:")
+	dispatchThreadgroups    = DeclareMixed[func(ID, Sel, Size, Size)]("MTLComputeCommandEncoder", "dispatchThreadgroups:threadsPerThreadgroup:")
 )

@@ -8,10 +8,12 @@
 typedef struct {
     uintptr_t encoder;
     uintptr_t pipeline;  // 0: the one that is set already
-    uint64_t threads[3]; // of the whole grid
+    uint64_t threads[3]; // of the whole grid, or its threadgroups where in_groups is not 0
     uint64_t group[3];   // of a threadgroup
     uint32_t arguments;  // of the kernel; argument i is a buffer, or constant bytes where length[i] is not 0
     uint32_t shared;     // bytes of threadgroup argument 0; 0: none
+    uint32_t in_groups;
+    uint32_t unused;
     uintptr_t buffer[31];
     uint64_t offset[31]; // in the buffer, or in constant
     uint32_t length[31]; // of the constant bytes
@@ -21,14 +23,14 @@ typedef struct {
 // What objc_encode needs to know of the runtime: addresses of functions and resolved selectors.
 typedef struct {
     uintptr_t send, push, pop;
-    uintptr_t set_pipeline, set_buffer, set_bytes, set_shared, dispatch;
+    uintptr_t set_pipeline, set_buffer, set_bytes, set_shared, dispatch, dispatch_groups;
 } objc_names;
 
 // objc_bind is called once, before any objc_encode.
 void objc_bind(const objc_names *names);
 
-// objc_encode makes the sends of one dispatch within an autorelease pool of its own. Nobody else may
-// use the encoder meanwhile; any thread may call.
+// objc_encode makes the sends of one dispatch within an autorelease pool of its own. The caller has
+// exclusive use of the encoder; any thread may call.
 void objc_encode(const objc_dispatch *d);
 
 #endif

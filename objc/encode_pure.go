@@ -4,8 +4,8 @@ package objc
 
 import "unsafe"
 
-// Encode makes the sends of a dispatch one by one, in a build without C. Nobody else may use the encoder
-// meanwhile.
+// Encode makes the sends of a dispatch one by one, in a build without C. The caller has exclusive use of the
+// encoder.
 func (d *Dispatch) Encode() {
 	defer Pool().Close()
 	e := d.Encoder
@@ -24,7 +24,12 @@ func (d *Dispatch) Encode() {
 	if d.Shared != 0 {
 		setThreadgroupMemory.Send(e, uint64(d.Shared), 0)
 	}
+	if d.InGroups != 0 {
+		dispatchThreadgroups.Send(e, dispatchThreadgroups.Sel(), d.Threads, d.Group)
+		return
+	}
 	dispatchThreads.Send(e, dispatchThreads.Sel(), d.Threads, d.Group)
 }
 
+// bindEncoder does nothing in a build without C.
 func bindEncoder() error { return nil }

@@ -2,6 +2,7 @@ package objc
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -14,7 +15,7 @@ type String uintptr
 // Number is NSNumber.
 type Number uintptr
 
-// Array is NSArray, of whatever its method says.
+// Array is NSArray; the comment of each method says what its elements are.
 type Array uintptr
 
 // Dictionary is NSDictionary.
@@ -69,7 +70,7 @@ func (s String) String() string {
 
 // cText copies a C string.
 func cText(at uintptr) string {
-	// SAFETY: the caller knows that text lies there, which ends with a zero byte and stays.
+	// SAFETY: the caller passes the address of a C string that stays valid during the call.
 	start := *(**byte)(unsafe.Pointer(&at))
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(start), n)) != 0 {
@@ -84,8 +85,8 @@ func Int(n int64) Number { return numberWithLongLong.Send(classNumber.Class(), n
 // Int64 is -[NSNumber longLongValue].
 func (n Number) Int64() int64 { return longLongValue.Send(n) }
 
-// ArrayOf is +[NSArray arrayWithObjects:count:], +0. No item may be nil: where one is, so is the array,
-// because Foundation would throw.
+// ArrayOf is +[NSArray arrayWithObjects:count:], +0. If an item is nil, the result is nil: Foundation would throw
+// an exception.
 func ArrayOf[T Object](items ...T) Array {
 	if hasNil(items) {
 		return 0
@@ -109,7 +110,7 @@ func Ints(values []int64) Array {
 // Len is -[NSArray count].
 func (a Array) Len() int { return int(count.Send(a)) }
 
-// At is -[NSArray objectAtIndex:], +0; nil beyond the end, where Foundation would throw.
+// At is -[NSArray objectAtIndex:], +0; nil beyond the end, where Foundation would throw an exception.
 func (a Array) At(i int) ID {
 	if i < 0 || i >= a.Len() {
 		return 0
@@ -117,8 +118,8 @@ func (a Array) At(i int) ID {
 	return objectAtIndex.Send(a, uint64(i))
 }
 
-// DictionaryOf is +[NSDictionary dictionaryWithObjects:forKeys:count:], +0. Keys and values come in
-// pairs; where one is nil, so is the dictionary.
+// DictionaryOf is +[NSDictionary dictionaryWithObjects:forKeys:count:], +0. values[i] belongs to keys[i]. If one
+// of them is nil, the result is nil.
 func DictionaryOf[K, V Object](keys []K, values []V) Dictionary {
 	if len(keys) != len(values) || hasNil(keys) || hasNil(values) {
 		return 0
@@ -152,29 +153,35 @@ func (e Error) Code() int64 { return code.Send(e) }
 // Domain is -[NSError domain].
 func (e Error) Domain() string { return domain.Send(e).String() }
 
-// Status is an NSError as an error of ours, with what was being done in front. Nil is an error too: of
-// a method that failed without saying why.
+// FromSystem reports whether an error is of the system and not of the framework that was asked: of POSIX, Mach or
+// OSStatus.
+func (e Error) FromSystem() bool {
+	return slices.Contains([]string{"NSPOSIXErrorDomain", "NSMachErrorDomain", "NSOSStatusErrorDomain"}, e.Domain())
+}
+
+// Status converts an NSError; doing, which says what failed, comes first in the message. Nil is an error too: that
+// of a method that failed without an NSError.
 func (e Error) Status(c status.Code, doing string) *status.Error {
 	if e == 0 {
-		return status.Errorf(c, "%s failed and did not say why", doing)
+		return status.Errorf(c, "%s failed without an error message", doing)
 	}
 	text := strings.TrimSpace(localizedDescription.Send(e).String())
 	return status.Errorf(c, "%s: %s (%s %d)", doing, text, e.Domain(), e.Code())
 }
 
-// Out is room for an object that a method answers through an argument, such as `NSError **`.
+// Out receives an object that a method returns through an argument, such as `NSError **`.
 type Out[T Object] struct {
 	pin   runtime.Pinner
 	value T
 }
 
-// At is the address to pass; Get ends its validity.
+// At is the address to pass to the method; it is valid until Get.
 func (o *Out[T]) At() Pointer {
 	o.pin.Pin(&o.value)
 	return address(&o.value)
 }
 
-// Get is what the method left there, +0; nil if it left nothing.
+// Get is the object that the method stored, +0; nil if it stored none.
 func (o *Out[T]) Get() T {
 	o.pin.Unpin()
 	return o.value
@@ -183,6 +190,7 @@ func (o *Out[T]) Get() T {
 // PhysicalMemory is -[NSProcessInfo physicalMemory]: the bytes of RAM.
 func PhysicalMemory() uint64 { return physicalMemory.Send(processInfo.Send(classProcessInfo.Class())) }
 
+// hasNil reports whether one of the objects is nil.
 func hasNil[T Object](items []T) bool {
 	for _, item := range items {
 		if item == 0 {
@@ -192,13 +200,13 @@ func hasNil[T Object](items []T) bool {
 	return false
 }
 
-// pinned keeps memory where it is until Unpin.
+// pinned pins memory, so that C may access it, until Unpin.
 func pinned[T any](p *T) *runtime.Pinner {
 	pin := new(runtime.Pinner)
 	pin.Pin(p)
 	return pin
 }
 
-// address is that of pinned memory.
-// SAFETY: the callers pin it for as long as C may look at it.
+// address is the address of pinned memory.
+// SAFETY: the callers keep it pinned while C may access it.
 func address[T any](p *T) Pointer { return Pointer(unsafe.Pointer(p)) }

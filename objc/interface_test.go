@@ -60,8 +60,8 @@ func table(t *testing.T, path string) (rows [][]string) {
 	return rows
 }
 
-// named says what Apple calls the Go types whose names do not follow from their package.
-var named = map[reflect.Type]string{
+// namedClasses says what Apple calls the Go types whose names do not follow from their package.
+var namedClasses = map[reflect.Type]string{
 	reflect.TypeFor[objc.ID]():                    "id",
 	reflect.TypeFor[objc.Bool]():                  "BOOL",
 	reflect.TypeFor[objc.Sel]():                   "SEL",
@@ -86,7 +86,7 @@ func apple(t reflect.Type) string {
 	if t == nil || t == reflect.TypeFor[objc.Void]() {
 		return "void"
 	}
-	if name, ok := named[t]; ok {
+	if name, ok := namedClasses[t]; ok {
 		return name
 	}
 	switch path := t.PkgPath(); {
@@ -322,7 +322,7 @@ func written(t *testing.T, spec *ast.ValueSpec) literal {
 
 // TestSelectorsStayBelowObjc fails on a selector or a class of Apple's in kernels.
 func TestSelectorsStayBelowObjc(t *testing.T) {
-	selector := regexp.MustCompile(`"(\w+:)+"|"(NS|MTL|MPS)[A-Z]\w+"|objc\.(Declare|Named)`)
+	selector := regexp.MustCompile(`"([[:alnum:]]+:)+"|"(NS|MTL|MPS)[A-Z]\w+"|objc\.(Declare|Named)`)
 	require.Regexp(t, selector, `send("setBuffer:offset:atIndex:")`)
 	seen := 0
 	require.NoError(t, filepath.WalkDir("../kernels/metal", func(path string, _ fs.DirEntry, err error) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// apple are the libraries of a Mac. They lie in the cache of the dynamic loader, with no file on disk.
-// CoreGraphics is there because without it a program on the command line is shown no GPU.
+// apple are the libraries of macOS. They are in the shared cache of the dynamic loader, with no file on disk.
+// CoreGraphics is included because without it MTLCopyAllDevices returns no GPU to a command-line program.
 var apple = []string{
 	"/usr/lib/libobjc.A.dylib",
 	"/System/Library/Frameworks/Foundation.framework/Foundation",
@@ -22,31 +22,32 @@ var apple = []string{
 	"/System/Library/Frameworks/MetalPerformanceShadersGraph.framework/MetalPerformanceShadersGraph",
 }
 
-// What Load finds. It is written once, before anything is sent.
+// The results of Load. They are written once, before any message is sent, and need no lock afterwards.
 var (
-	msgSend, msgSendStruct uintptr
-	getClass, registerName uintptr
-	poolPush, poolPop      uintptr
-	retainObject, letGo    uintptr
-	libraries              []uintptr
-	system                 Version
-	loading                sync.Mutex
-	loaded                 bool
-	loadedFrom             string
-	operatingSystemVersion = DeclareMixed[func(ID, Sel) struct{ Major, Minor, Patch int64 }]("NSProcessInfo", "operatingSystemVersion")
-	processInfo            = Declare0[Class, ID]("NSProcessInfo", "processInfo")
-	classProcessInfo       = Named("NSProcessInfo")
+	msgSend, msgSendStruct      uintptr
+	getClass, registerName      uintptr
+	poolPush, poolPop           uintptr
+	retainObject, releaseObject uintptr
+	libraries                   []uintptr
+	system                      Version
+	loading                     sync.Mutex
+	loaded                      bool
+	loadedFrom                  string
+	operatingSystemVersionText  = Declare0[ID, String]("NSProcessInfo", "operatingSystemVersionString")
+	operatingSystemVersion      = DeclareMixed[func(ID, Sel) struct{ Major, Minor, Patch int64 }]("NSProcessInfo", "operatingSystemVersion")
+	processInfo                 = Declare0[Class, ID]("NSProcessInfo", "processInfo")
+	classProcessInfo            = Named("NSProcessInfo")
 )
 
-// Load opens Apple's libraries, or the library at path in their stead, and resolves all that has been
-// declared. Libraries stay for as long as the process does: a second Load of the same path answers nil,
-// of another path status.Invalid. Where there is nothing to open it is status.Unavailable.
+// Load opens Apple's libraries, or instead of them the library at path (a mock), and resolves all declared classes
+// and methods. Libraries stay loaded until the process ends: a second Load of the same path returns nil, of
+// another path status.Invalid. It returns status.Unavailable where a library, class or function is missing.
 func Load(path string) error {
 	loading.Lock()
 	defer loading.Unlock()
 	if loaded {
 		if path != loadedFrom {
-			return status.Errorf(status.Invalid, "[metal] %q is loaded already; one process cannot have %q too", loadedFrom, path)
+			return status.Errorf(status.Invalid, "[metal] got library %q, but %q is loaded already; want one library per process", path, loadedFrom)
 		}
 		return nil
 	}
@@ -55,7 +56,7 @@ func Load(path string) error {
 	case path != "":
 		names = []string{path}
 	case runtime.GOOS != "darwin":
-		return status.Errorf(status.Unavailable, "[metal] %s has no Metal", runtime.GOOS)
+		return status.Errorf(status.Unavailable, "[metal] %s has no Metal; want macOS 13 or later", runtime.GOOS)
 	}
 	if err := open(names); err != nil {
 		return err
@@ -67,6 +68,7 @@ func Load(path string) error {
 	return nil
 }
 
+// open opens the libraries; their symbols are found by Symbol.
 func open(names []string) error {
 	libraries = libraries[:0]
 	for _, name := range names {
@@ -79,7 +81,8 @@ func open(names []string) error {
 	return nil
 }
 
-// resolve finds the functions of the runtime, then classes and selectors.
+// resolve finds the functions of the Objective-C runtime, then registers the selectors and looks up the classes.
+// On amd64 results in memory need another function (objc_msgSend_stret).
 func resolve() error {
 	for _, f := range []struct {
 		to   *uintptr
@@ -91,7 +94,7 @@ func resolve() error {
 		{&poolPush, "objc_autoreleasePoolPush"},
 		{&poolPop, "objc_autoreleasePoolPop"},
 		{&retainObject, "objc_retain"},
-		{&letGo, "objc_release"},
+		{&releaseObject, "objc_release"},
 	} {
 		var err error
 		if *f.to, err = Symbol(f.name); err != nil {
@@ -120,9 +123,9 @@ func resolve() error {
 	return bindEncoder()
 }
 
-// classes looks up all named classes; one that a newer system has may be missing.
+// classes looks up the declared classes; optional ones may be missing.
 func classes() error {
-	for _, c := range named {
+	for _, c := range namedClasses {
 		c.class = Class(withCString(c.name, func(text uintptr) uintptr { return call(getClass, text) }))
 		if c.class == 0 && !c.optional {
 			return status.Errorf(status.Unavailable, "[metal] class %s is missing; want macOS 13 or later", c.name)
@@ -131,7 +134,7 @@ func classes() error {
 	return nil
 }
 
-// Symbol is the address of a C function of the libraries.
+// Symbol is the address of a C function of the loaded libraries; status.Unavailable where none has it.
 func Symbol(name string) (uintptr, error) {
 	for _, l := range libraries {
 		if at, err := purego.Dlsym(l, name); err == nil {
@@ -141,9 +144,10 @@ func Symbol(name string) (uintptr, error) {
 	return 0, status.Errorf(status.Unavailable, "[metal] function %s is missing", name)
 }
 
-// Call calls a C function of integers and addresses.
+// Call calls a C function whose arguments are integers or addresses, at most 12.
 func Call(function uintptr, args ...uintptr) uintptr { return call(function, args...) }
 
+// call is Call; the words are passed in a recycled frame, because what goes through SyscallN escapes.
 func call(function uintptr, args ...uintptr) uintptr {
 	f := frames.Get().(*frame)
 	n := copy(f[:], args)
@@ -152,10 +156,16 @@ func call(function uintptr, args ...uintptr) uintptr {
 	return r
 }
 
-// Version is that of a macOS.
+// Version is a version of macOS.
 type Version struct{ Major, Minor int64 }
 
-// MacOS is the system that the libraries say they run on.
+// Build is -[NSProcessInfo operatingSystemVersionString], which has the build: "Version 15.2 (Build 24C101)".
+func Build() string {
+	defer Pool().Close()
+	return operatingSystemVersionText.Send(processInfo.Send(classProcessInfo.Class())).String()
+}
+
+// MacOS is the version of the running system, as the loaded libraries report it.
 func MacOS() Version { return system }
 
 // String is "15.2".
@@ -163,7 +173,7 @@ func (v Version) String() string {
 	return strconv.FormatInt(v.Major, 10) + "." + strconv.FormatInt(v.Minor, 10)
 }
 
-// AtLeast reports whether v is since or newer; "" is older than any.
+// AtLeast reports whether v is the version since, such as "14.0", or newer; it is true for "".
 func (v Version) AtLeast(since string) bool {
 	if since == "" {
 		return true

@@ -8,17 +8,17 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Method is what a declaration says: a row of Apple's interface in Go types.
+// Method is a declared method: a row of Apple's interface in Go types.
 type Method struct {
 	Class    string // class or protocol that has the method
 	Selector string
-	Since    string // first macOS that has it, where that is newer than what the library needs; "" elsewhere
+	Since    string // first macOS that has it, where that is newer than the macOS that the library requires; else ""
 	Receiver reflect.Type
 	Args     []reflect.Type
 	Result   reflect.Type
 
 	sel  uintptr
-	bind func() // registers a function for the method; nil where words are enough
+	bind func() // registers a function for the method; nil where all arguments are words
 }
 
 // declared lists all methods, in the order of initialisation; Load resolves them.
@@ -27,6 +27,7 @@ var declared []*Method
 // Declared is every method that the packages of this program declare.
 func Declared() []*Method { return declared }
 
+// declare records a method, from its Go signature. It is called during initialisation only.
 func declare(class, selector string, signature reflect.Type, since []string) *Method {
 	m := &Method{Class: class, Selector: selector, Receiver: signature.In(0)}
 	for i := 1; i < signature.NumIn(); i++ {
@@ -42,22 +43,22 @@ func declare(class, selector string, signature reflect.Type, since []string) *Me
 	return m
 }
 
-// Available reports whether the running system has the method: since its macOS, and for certain,
-// because the tables give only an upper bound for some, when the receiver says so.
+// Available reports whether the running system has the method. The version of macOS is not enough, because the
+// table has only an upper bound for some methods: the receiver is asked too (respondsToSelector:).
 func Available[T Object](m *Method, receiver T) bool {
 	return MacOS().AtLeast(m.Since) && respondsToSelector.Send(ID(receiver), m.Sel()) == Yes
 }
 
 var respondsToSelector = Declare1[ID, Sel, Bool]("NSObject", "respondsToSelector:")
 
-// frame is the words of one call: of a message the receiver, the selector and the arguments.
+// frame has the words of one call; for a message these are the receiver, the selector and the arguments.
 type frame [12]uintptr
 
-// frames are recycled, because what goes through SyscallN escapes.
+// frames recycles frames, because what is passed to SyscallN escapes to the heap.
 var frames = sync.Pool{New: func() any { return new(frame) }}
 
-// send sends a message of words; on amd64 and arm64 each argument has a register or an eight-byte slot
-// of the stack. Arguments below eight bytes must not come to lie on the stack: Darwin packs them there.
+// send sends a message whose arguments are words. On amd64 and arm64 each argument has a register or an eight-byte
+// slot of the stack. Arguments of less than eight bytes must not be passed on the stack: Darwin packs them there.
 func (m *Method) send(receiver uintptr, args ...uintptr) uintptr {
 	f := frames.Get().(*frame)
 	f[0], f[1] = receiver, m.sel
@@ -70,8 +71,8 @@ func (m *Method) send(receiver uintptr, args ...uintptr) uintptr {
 // Method0 is a method without arguments of receiver S and result R.
 type Method0[S, R Word] struct{ *Method }
 
-// Declare0 declares a method of a class or protocol; since is the first macOS that has it, where that
-// is newer than what the library needs.
+// Declare0 declares a method of a class or protocol; since is the first macOS that has it, where that is newer than
+// the macOS that the library requires.
 func Declare0[S, R Word](class, selector string, since ...string) Method0[S, R] {
 	return Method0[S, R]{declare(class, selector, reflect.TypeFor[func(S) R](), since)}
 }
@@ -142,7 +143,7 @@ func (m Method5[S, A, B, C, D, E, R]) Send(self S, a A, b B, c C, d D, e E) R {
 	return R(m.send(uintptr(self), uintptr(a), uintptr(b), uintptr(c), uintptr(d), uintptr(e)))
 }
 
-// Method6 is a method of six arguments, as many as all have a register on arm64.
+// Method6 is a method of six arguments: with receiver and selector, as many as have registers on arm64.
 type Method6[S, A, B, C, D, E, F, R Word] struct{ *Method }
 
 // Declare6 is Declare0 for six arguments.
@@ -155,12 +156,12 @@ func (m Method6[S, A, B, C, D, E, F, R]) Send(self S, a A, b B, c C, d D, e E, f
 	return R(m.send(uintptr(self), uintptr(a), uintptr(b), uintptr(c), uintptr(d), uintptr(e), uintptr(f)))
 }
 
-// Mixed is a method with floating-point numbers or structs among its arguments or as its result, or with
-// more arguments than there are registers: a function of its own signature, which costs some hundred
-// nanoseconds and a few allocations a call.
+// Mixed is a method with floating-point numbers or structs among its arguments or as its result, or with more
+// arguments than registers. It is a Go function with the method's signature, made by purego; a call costs some
+// hundred nanoseconds and a few allocations, so it is not for the per-run path.
 type Mixed[F any] struct {
 	*Method
-	Send F // sends the message; its second argument is what Sel answers
+	Send F // sends the message; its second argument is Sel()
 }
 
 // Sel is a resolved selector.
@@ -182,11 +183,11 @@ func DeclareMixed[F any](class, selector string, since ...string) *Mixed[F] {
 	return m
 }
 
-// Sel is the method's selector, known once the libraries are loaded.
+// Sel is the method's selector; 0 before Load.
 func (m *Method) Sel() Sel { return Sel(m.sel) }
 
-// entry is the function that sends messages with a result of some type: on amd64 a struct of more than
-// two words comes back through memory that the caller gives.
+// entry is the function that sends messages with a result of some type. On amd64 a struct of more than two words is
+// returned in memory of the caller, by objc_msgSend_stret.
 func entry(result reflect.Type) uintptr {
 	if runtime.GOARCH == "amd64" && result != nil && result.Kind() == reflect.Struct && result.Size() > 16 {
 		return msgSendStruct

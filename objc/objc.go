@@ -1,21 +1,21 @@
-// Package objc speaks to the Objective-C runtime: it loads the libraries, resolves classes and
-// selectors, sends messages and holds autorelease pools. [Load] opens Apple's libraries, or one
-// library that stands in for all of them; nothing above this package knows which.
+// Package objc calls the Objective-C runtime: it loads the libraries, resolves classes and selectors, sends
+// messages and manages autorelease pools. [Load] opens Apple's libraries or a mock of all of them; the packages
+// above cannot tell the difference.
 //
 // An object is an integer of a type named after its class ([String], [Array], mtl.Buffer), a method
 // a package variable declared with the Go types of its receiver, arguments and result:
 //
 //	var length = objc.Declare0[Buffer, uint64]("MTLBuffer", "length")
 //
-// The declaration is what sends, and a test compares every declaration with the table of Apple's
-// interface in testdata: the selector, each argument's class, the result, the first macOS that has
-// it. So a method that Apple does not have, or has with other types, fails a test on any machine.
+// Messages are sent through the declaration, and a test compares every declaration with the table of Apple's
+// interface in testdata: the selector, the class of each argument, the result, the first macOS that has it. So a
+// method that Apple does not have, or has with other types, fails a test on any machine.
 //
-// The invariant: whoever sends a message holds a [Pool]. Each wrapper says who owns what it answers:
-// +1 is the caller's to release, +0 lives until the pool is closed unless it is retained.
+// The invariant: the sender of a message has an open [Pool]. Each wrapper says who owns its result: +1 is owned
+// by the caller, who releases it; +0 lives until the pool is closed, unless it is retained.
 //
-// There are no blocks, no variadic methods, no subclasses and no exceptions here: what Apple answers
-// to misuse with an exception or an abort, the caller has to rule out before.
+// There are no blocks, no variadic methods, no subclasses and no exceptions here: misuse that Apple's libraries
+// answer with an exception or an abort has to be prevented by the caller.
 package objc
 
 // ID is an object of any class; 0 is nil.
@@ -41,16 +41,16 @@ func Of(b bool) Bool {
 	return No
 }
 
-// Pointer is an address that a method takes or answers: memory, not an object.
+// Pointer is an address that a method takes or returns: memory, not an object.
 type Pointer uintptr
 
-// NoBlock stands where Apple takes a block that may be nil, which is what it is: there are none here.
+// NoBlock is the type of a block argument; its only use is nil.
 type NoBlock uint8
 
-// Void is the result of a method that answers nothing.
+// Void is the result of a method without one.
 type Void uintptr
 
-// Word is what one integer register holds: objects, addresses, integers and enumerations.
+// Word is a type that fits an integer register: objects, addresses, integers and enumerations.
 type Word interface {
 	~uintptr | ~uint64 | ~int64 | ~uint32 | ~uint8
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
 
-// load opens the stand-in for Apple's libraries.
+// load opens the mock of Apple's libraries.
 func load(t testing.TB) {
 	require.NoError(t, objc.Load(fakemetal.Library(t)))
 }
@@ -71,7 +71,7 @@ func TestCollections(t *testing.T) {
 func TestErrors(t *testing.T) {
 	err := objc.Error(0).Status(status.Device, "the compiler")
 	require.Equal(t, status.Device, status.CodeOf(err))
-	require.EqualError(t, err, "the compiler failed and did not say why")
+	require.EqualError(t, err, "the compiler failed without an error message")
 }
 
 // TestPools releases what was autoreleased, and nothing that was retained.

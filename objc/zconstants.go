@@ -2,7 +2,7 @@
 
 package objc
 
-// constants are those of Apple's that the packages of this program declare.
+// constants are those of Apple's API that the packages of this program declare.
 var constants = []Constant{
 	{"MPSDataTypeBFloat16", 2415919120, "14.0"},
 	{"MPSDataTypeBool", 2147483656, "12.0"},
@@ -26,6 +26,7 @@ var constants = []Constant{
 	{"MTLBindingTypeBuffer", 0, "11.0"},
 	{"MTLBindingTypeThreadgroupMemory", 1, "11.0"},
 	{"MTLCaptureDestinationGPUTraceDocument", 2, "10.15"},
+	{"MTLCommandBufferErrorAccessRevoked", 4, "10.11"},
 	{"MTLCommandBufferErrorOutOfMemory", 8, "10.11"},
 	{"MTLCommandBufferStatusCompleted", 4, "10.11"},
 	{"MTLCommandBufferStatusError", 5, "10.11"},
@@ -34,14 +35,15 @@ var constants = []Constant{
 	{"MTLGPUFamilyApple7", 1007, "10.15"},
 	{"MTLGPUFamilyApple8", 1008, "10.15"},
 	{"MTLGPUFamilyApple9", 1009, "10.15"},
-	{"MTLHazardTrackingModeTracked", 2, "10.15"},
+	{"MTLHazardTrackingModeUntracked", 1, "10.15"},
 	{"MTLHeapTypePlacement", 1, "10.15"},
 	{"MTLLanguageVersion3_0", 196608, "13.0"},
 	{"MTLLanguageVersion3_1", 196609, ""},
 	{"MTLLibraryErrorCompileFailure", 3, "10.11"},
+	{"MTLMathFloatingPointFunctionsPrecise", 1, ""},
 	{"MTLMathModeSafe", 0, ""},
 	{"MTLPipelineOptionBindingInfo", 1, "10.11"},
-	{"MTLResourceHazardTrackingModeTracked", 512, "10.15"},
+	{"MTLResourceHazardTrackingModeUntracked", 256, "10.13"},
 	{"MTLResourceStorageModeShared", 0, "10.11"},
 	{"MTLStorageModeShared", 0, "10.11"},
 }

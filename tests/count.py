@@ -1,7 +1,11 @@
 """Counts what the parts of `./build.sh test` and `./build.sh check` did.
 
-    count.py add DIR PART FORMAT STATUS   reads DIR/PART.log (or .xml), prints one line and what failed
-    count.py total DIR                    prints the sum; exits 1 if anything failed
+    count.py add DIR PART FORMAT STATUS SECONDS
+                                          reads DIR/PART.log (or .xml), prints one line and what failed
+    count.py total DIR                    prints the sum, and the seconds of each part; exits 1 if anything failed
+    count.py save DIR FILE                writes the counts of all parts as JSON
+    count.py compare OLD NEW              prints the counts of two runs side by side, each a DIR or such a
+                                          FILE; exits 1 if a part has fewer cases than it had
 
 A part that ends with a status and no failed test of its own, or that ran nothing, has failed once.
 """
@@ -30,13 +34,18 @@ class Counts:
 
 
 def tail(text: str) -> str:
-    return "\n".join(text.rstrip().splitlines()[-TAIL:])
+    """The last lines, and all that Go's runtime says when it ends a program, whose first line is the reason."""
+    lines = text.rstrip().splitlines()
+    ends = [i for i, line in enumerate(lines) if line.startswith(("panic: ", "fatal error: "))]
+    return "\n".join(lines[max(0, min([len(lines) - TAIL, *ends])) :])
 
 
 def read_go(base: pathlib.Path, _status: int) -> Counts:
-    """`go test -json`: leaf tests count; a package or build that fails by itself is one failure."""
+    """`go test -json`: leaf tests count; a package or build that fails by itself is one failure. A program that
+    dies leaves tests without an end, to which its last words belong: they are shown whole, as one failure."""
     counts = Counts()
     outputs: defaultdict[str, list[str]] = defaultdict(list)
+    started: list[tuple[str, str]] = []
     ended: dict[tuple[str, str], str] = {}
     for line in base.with_suffix(".log").read_text(errors="replace").splitlines():
         try:
@@ -48,16 +57,24 @@ def read_go(base: pathlib.Path, _status: int) -> Counts:
         name = event.get("Test", "")
         if "Output" in event:
             outputs[f"{package} {name}".strip()].append(event["Output"])
+        if event["Action"] == "run":
+            started.append((package, name))
         if event["Action"] in ("pass", "fail", "skip", "build-fail"):
             ended[package, name] = event["Action"].replace("build-", "")
     parents = {(package, name.rpartition("/")[0]) for package, name in ended if name}
     failed_packages = {p for (p, name), action in ended.items() if name and action == "fail"}
+    died: defaultdict[str, str] = defaultdict(str)
+    for package, name in started:
+        if (package, name) not in ended:
+            died[package] += "".join(outputs[f"{package} {name}"])
     for (package, name), action in ended.items():
         full = f"{package} {name}".strip()
         text = "".join(outputs[full])
-        if name == "" and (action != "fail" or package in failed_packages):
+        if name == "" and (action != "fail" or (package in failed_packages and package not in died)):
             continue
-        if action == "fail":
+        if name == "" and package in died:
+            counts.failures[full] = died[package] + text
+        elif action == "fail":
             counts.failures[full] = tail(text)
         elif (package, name) in parents:
             continue
@@ -130,7 +147,7 @@ FORMATS: dict[str, Callable[[pathlib.Path, int], Counts]] = {
 }
 
 
-def add(directory: pathlib.Path, part: str, form: str, status: int) -> None:
+def add(directory: pathlib.Path, part: str, form: str, status: int, seconds: int) -> None:
     base = directory / part
     counts = FORMATS[form](base, status)
     log = base.with_suffix(".log").read_text(errors="replace")
@@ -144,27 +161,73 @@ def add(directory: pathlib.Path, part: str, form: str, status: int) -> None:
         print(f"skipped {times}: {reason}")
     row = (counts.passed, len(counts.failures), sum(counts.skips.values()))
     base.with_suffix(".counts").write_text("{} {} {}".format(*row))
-    print("{} passed, {} failed, {} skipped".format(*row))
+    base.with_suffix(".seconds").write_text(str(seconds))
+    print("{} passed, {} failed, {} skipped, in {} s".format(*row, seconds))
+
+
+Rows = dict[str, list[int]]  # passed, failed, skipped; in the order in which the parts ended
+
+
+def rows_of(source: pathlib.Path) -> Rows:
+    """The counts in a folder of parts, or in a file that `save` has written."""
+    if source.is_file():
+        stored: Rows = json.loads(source.read_text())
+        return stored
+    files = sorted(source.glob("*.counts"), key=lambda f: f.stat().st_mtime_ns)
+    return {f.stem: [int(n) for n in f.read_text().split()] for f in files}
+
+
+def save(directory: pathlib.Path, file: pathlib.Path) -> int:
+    """One part a line, so that a change shows as that line."""
+    rows = rows_of(directory)
+    body = ",\n".join(f"{json.dumps(part)}: {json.dumps(row)}" for part, row in rows.items())
+    file.write_text(f"{{\n{body}\n}}\n")
+    return 0 if rows else 1
+
+
+def compare(old: pathlib.Path, new: pathlib.Path) -> int:
+    """Cases are all that ran or said why they did not, so that a failure does not pass for a lost case."""
+    then, now = rows_of(old), rows_of(new)
+    print(f"{'part':<22}{'cases':>8}{'now':>8}{'failed':>8}{'now':>8}{'skipped':>9}{'now':>8}")
+    nothing = [0, 0, 0]
+    lost = []
+    for part in [*then, *(p for p in now if p not in then)]:
+        a, b = then.get(part, nothing), now.get(part, nothing)
+        compared(part, a, b)
+        if sum(b) < sum(a):
+            lost.append(part)
+    compared("all", *([sum(row[i] for row in rows.values()) for i in range(3)] for rows in (then, now)))
+    print(f"fewer cases: {', '.join(lost)}" if lost else "no part has fewer cases")
+    return 1 if lost or not then else 0
+
+
+def compared(part: str, old: list[int], new: list[int]) -> None:
+    columns = ((sum(old), sum(new)), (old[1], new[1]), (old[2], new[2]))
+    cells = [f"{a:>{width}}{b:>8}" for (a, b), width in zip(columns, (8, 8, 9))]
+    print(f"{part:<22}" + "".join(cells))
 
 
 def total(directory: pathlib.Path) -> int:
-    """Prints a row a part in the order in which they ended, and the sum."""
-    files = sorted(directory.glob("*.counts"), key=lambda f: f.stat().st_mtime_ns)
-    rows = {f.stem: [int(n) for n in f.read_text().split()] for f in files}
-    print(f"\n{'part':<18}{'passed':>8}{'failed':>8}{'skipped':>8}")
+    """Prints a row a part in the order in which they ended, and the sum. A part beside others has seconds of its own."""
+    rows = rows_of(directory)
+    print(f"\n{'part':<20}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>8}")
     for part, row in rows.items():
-        print(f"{part:<18}" + "".join(f"{n:>8}" for n in row))
+        took = (directory / part).with_suffix(".seconds")
+        seconds = took.read_text() if took.exists() else ""
+        print(f"{part:<20}" + "".join(f"{n:>8}" for n in row) + f"{seconds:>8}")
     passed, failed = (sum(numbers[i] for numbers in rows.values()) for i in (0, 1))
     print(f"\n{passed} passed, {failed} failed")
     return 1 if failed or not rows else 0
 
 
 def main(args: list[str]) -> int:
-    if len(args) == 5 and args[0] == "add":
-        add(pathlib.Path(args[1]), args[2], args[3], int(args[4]))
+    if len(args) == 6 and args[0] == "add":
+        add(pathlib.Path(args[1]), args[2], args[3], int(args[4]), int(args[5]))
         return 0
     if len(args) == 2 and args[0] == "total":
         return total(pathlib.Path(args[1]))
+    if len(args) == 3 and args[0] in ("save", "compare"):
+        return {"save": save, "compare": compare}[args[0]](pathlib.Path(args[1]), pathlib.Path(args[2]))
     print(__doc__, file=sys.stderr)
     return 2
 

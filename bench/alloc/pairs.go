@@ -15,29 +15,29 @@ import (
 	"github.com/paddle-mps/paddle-mps/alloc"
 )
 
-// The loops are those of c/pairs.c, which runs them with malloc.
+// The parameters of the loops, the same as in c/pairs.c, which runs them with malloc: rounds, of which the median
+// counts; pairs per thread and round; live blocks of the churn.
 const (
 	pairRounds = 9
 	pairCount  = 400_000
 	churnLive  = 1000
 )
 
-// pairBars are the bars in nanoseconds of time a pair, by the number of threads. Each thread does
-// pairs of its own, so the time of two that share a lock is that of both.
+// pairBars are the bars in nanoseconds per pair, by the number of threads. The time is divided by the pairs of one
+// thread: two threads that wait for one lock take the time of both.
 var pairBars = map[int]float64{1: 60, 2: 150}
 
-// pairSizes are the requests; 0 stands for the churn: a random one of a thousand live blocks of up to
-// 12 KiB is replaced each time.
+// pairSizes are the requests in bytes; 0 is the churn, in which each step replaces a random one of a thousand live
+// blocks of up to 12 KiB.
 var pairSizes = []int64{256, 4 * kib, 100_000, 3 * mib, 0}
 
-// pairKey is one measurement.
+// pairKey identifies a measurement.
 type pairKey struct {
 	threads int
 	size    int64
 }
 
-// pairs prints nanoseconds a pair, ours beside malloc and mimalloc, and reports whether ours stays
-// below the bars.
+// pairs prints nanoseconds per pair for alloc, malloc and mimalloc, and reports whether alloc meets its bars.
 func pairs(out io.Writer) (good bool, err error) {
 	work, err := os.MkdirTemp("", "pairs")
 	if err != nil {
@@ -50,6 +50,7 @@ func pairs(out io.Writer) (good bool, err error) {
 	}
 	good = true
 	fmt.Fprintf(out, "%-22s %8s %11s %10s %10s\n", "ns a pair", "alloc", "bar", "malloc", "mimalloc")
+	// Two threads show what the one lock of an allocator costs.
 	for threads := 1; threads <= 2; threads++ {
 		for _, size := range pairSizes {
 			key, name := pairKey{threads, size}, fmt.Sprintf("%d B", size)
@@ -59,7 +60,7 @@ func pairs(out io.Writer) (good bool, err error) {
 			t, bar := pairTime(key), pairBars[threads]
 			verdict := fmt.Sprintf("%.0f %s", bar, pass(t <= bar))
 			if size == 0 {
-				verdict = "" // merging and splitting at random is not the pair that the bar is about
+				verdict = "" // the bar is for pairs of one size, not for random merges and splits
 			} else {
 				good = good && t <= bar
 			}
@@ -69,10 +70,12 @@ func pairs(out io.Writer) (good bool, err error) {
 	return good, nil
 }
 
-// pairTime is the median of the rounds of one measurement, in nanoseconds.
+// pairTime is the median of the rounds of one measurement, in nanoseconds per pair. The allocator is the same in all
+// rounds, so that only the first one makes heaps.
 func pairTime(k pairKey) float64 {
+	// One block stays live, so that the heap does not become idle with each free: a program has other memory too.
 	a := alloc.New(alloc.Config{Source: nowhere{}})
-	first, err := a.Alloc(256, nil) // a program has other memory
+	first, err := a.Alloc(256, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -97,6 +100,7 @@ func pairTime(k pairKey) float64 {
 	return times[pairRounds/2]
 }
 
+// pairLoop allocates and frees one size in turn.
 func pairLoop(a *alloc.Allocator, size int64) {
 	for range pairCount {
 		b, err := a.Alloc(size, nil)
@@ -107,6 +111,8 @@ func pairLoop(a *alloc.Allocator, size int64) {
 	}
 }
 
+// churn replaces random blocks of random sizes. The generator is Knuth's linear congruential one, as in c/pairs.c, so
+// that both allocate the same sequence.
 func churn(a *alloc.Allocator, seed uint64) {
 	live := make([]*alloc.Block, churnLive)
 	for range pairCount {
@@ -124,9 +130,10 @@ func churn(a *alloc.Allocator, seed uint64) {
 	}
 }
 
-// peers runs the loops with malloc and with mimalloc. A column stays empty where something is missing,
-// which is said.
+// peers runs the loops with malloc and with mimalloc. Where a compiler or mimalloc is missing, it prints what to
+// install and leaves the column empty.
 func peers(program string) (malloc, mimalloc map[pairKey]string, err error) {
+	// The compiler of build.sh.
 	cc := os.Getenv("CC")
 	if cc == "" {
 		cc = "cc"
@@ -147,7 +154,8 @@ func peers(program string) (malloc, mimalloc map[pairKey]string, err error) {
 	return malloc, mimalloc, err
 }
 
-// pairsOf runs pairs.c, with another library's malloc if one is given.
+// pairsOf runs the compiled pairs.c and reads its lines "threads size nanoseconds". library, if not empty, is loaded
+// first and replaces malloc.
 func pairsOf(program, library string) (map[pairKey]string, error) {
 	c := exec.Command(program)
 	c.Env = append(os.Environ(), "LD_PRELOAD="+library)
@@ -165,7 +173,7 @@ func pairsOf(program, library string) (map[pairKey]string, error) {
 	return times, nil
 }
 
-// mimallocLibrary finds Debian's mimalloc, and as root installs it if it is missing.
+// mimallocLibrary finds Debian's mimalloc; root installs it where it is missing. It is empty where there is none.
 func mimallocLibrary() string {
 	for range 2 {
 		for _, pattern := range []string{"/usr/lib/*/libmimalloc.so*", "/usr/lib/libmimalloc.so*"} {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// The programs whose allocations are replayed. What they allocate follows from the sizes of real
-// models; the only randomness is a generator with a fixed seed, so that they are the same everywhere.
+// The programs whose allocations are replayed. Sizes follow from real models; random choices come from a generator
+// with a fixed seed, so that the traces are the same everywhere.
 var programs = []struct {
 	name, what string
 	bar        float64 // peak reserved at most this times peak allocated, plus one heap
@@ -17,17 +17,19 @@ var programs = []struct {
 	{"walk", "random walk, 512 B to 512 MiB, short, middle and long lives", 1.15, walk},
 }
 
+// dice is a generator with a seed of its own for each program.
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 const float32Size = 4
 
 // convolutional is inference with ResNet-50 (He et al. 2015, table 1) in float32: the weights stay; of
 // each batch every layer allocates its output, a workspace for unfolded patches where the kernel is
-// larger than 1x1, and frees its input when nobody needs it any more.
+// larger than 1x1, and frees its input after its last use.
 func convolutional() *trace {
 	t, r := newTrace(), dice(1)
 	type block struct{ width, repeat, side int64 }
 	stages := []block{{64, 3, 56}, {128, 4, 28}, {256, 6, 14}, {512, 3, 7}}
+	// The weights, which stay. Channels count up from 64, the output of the first convolution.
 	in := int64(64)
 	t.alloc(64 * 3 * 49 * float32Size)
 	for _, s := range stages {
@@ -38,13 +40,15 @@ func convolutional() *trace {
 			if i == 0 {
 				t.alloc(in * s.width * 4 * float32Size)
 			}
-			for range 6 { // scales and shifts of the normalisations
+			// The scales and shifts of three normalisations.
+			for range 6 {
 				t.alloc(s.width * float32Size)
 			}
 			in = s.width * 4
 		}
 	}
 	t.alloc(2048 * 1000 * float32Size)
+	// Inference; the sizes of the batches are powers of two from 1 to 32.
 	for range 300 {
 		t.image(int64(1)<<r.IntN(6), func(x int, n int64) int {
 			channels := int64(64)
@@ -91,6 +95,7 @@ func (t *trace) bottleneck(x int, n, in, width, side int64, project bool) int {
 		t.free(x)
 		x = shortcut
 	}
+	// The sum is a new tensor: the operators of a model in inference do not work in place.
 	sum := t.alloc(width * 4 * plane)
 	t.free(c, x)
 	return sum
@@ -102,6 +107,8 @@ func (t *trace) bottleneck(x int, n, in, width, side int64, project bool) int {
 func transformer() *trace {
 	const layers, width, heads, vocabulary = 24, 1024, 16, 50257
 	t, r := newTrace(), dice(2)
+	// The weights, which stay: the embedding, then of each layer the projections of attention, the two matrices of
+	// the MLP, and two vectors of the normalisations.
 	t.alloc(vocabulary * width * 2)
 	for range layers {
 		for _, n := range []int64{3 * width * width, width * width, 4 * width * width, 4 * width * width, width, width} {
@@ -112,6 +119,8 @@ func transformer() *trace {
 		cache        [layers][2]int
 		length, left int64
 	}
+	// forward is one step of a request: each layer appends tokens to its cache of keys and values, computes scores
+	// and their softmax over the whole cache, and an MLP of four times the width.
 	forward := func(q *request, tokens int64) {
 		x := t.alloc(tokens * width * 2)
 		for l := range layers {
@@ -138,6 +147,8 @@ func transformer() *trace {
 		t.free(x, logits)
 		q.length += tokens
 	}
+	// Four slots: a request in a random slot generates up to four tokens or, when it is done, makes room for a new
+	// one, whose first step processes its whole prompt.
 	running := make([]*request, 4)
 	for range 400 {
 		i := r.IntN(len(running))
@@ -161,8 +172,8 @@ func transformer() *trace {
 // walk is 150,000 allocations with the sizes that reports of fragmentation in PyTorch name: small ones
 // below 1 MiB, the 1 to 10 MiB that share blocks of 20 MiB (pytorch/pytorch#17120), pieces of 10 to 64
 // MiB that split what a large tensor had left (#35901) and "oversize" ones of hundreds of MiB (#44742).
-// Sizes are spread evenly by their logarithm within a kind. Most blocks live for a few dozen events,
-// some for hundreds, a few for tens of thousands: activations, state of a step, state of the program.
+// Within a kind the logarithms of sizes are distributed uniformly. Most blocks live for a few dozen events, some for
+// hundreds, a few for tens of thousands: activations, state of a step, state of the program.
 func walk() *trace {
 	const mib = 1 << 20
 	t, r := newTrace(), dice(3)
@@ -175,10 +186,12 @@ func walk() *trace {
 		mean  float64
 	}{{0.75, 30}, {0.23, 400}, {0.02, 20000}}
 	const steps = 150_000
-	due := map[int][]int{}
+	// The blocks to free at each step; lives are distributed exponentially.
+	frees := map[int][]int{}
 	for now := range steps {
-		t.free(due[now]...)
-		delete(due, now)
+		t.free(frees[now]...)
+		delete(frees, now)
+		// Choose the kind of size and the kind of life by their shares.
 		u, k := r.Float64(), 0
 		for ; k < len(kinds)-1 && u > kinds[k].share; k++ {
 			u -= kinds[k].share
@@ -188,16 +201,16 @@ func walk() *trace {
 			u -= lives[l].share
 		}
 		if kinds[k].low >= 64*mib && l == 2 {
-			l = 1 // nothing that large stays for good
+			l = 1 // blocks of that size do not live for the whole program
 		}
 		b := t.alloc(between(r, kinds[k].low, kinds[k].high))
 		end := now + 1 + int(r.ExpFloat64()*lives[l].mean)
-		due[end] = append(due[end], b)
+		frees[end] = append(frees[end], b)
 	}
 	return t.finish()
 }
 
-// between is a size from low to high whose logarithm is spread evenly.
+// between is a random size from low to high; its logarithm is distributed uniformly.
 func between(r *rand.Rand, low, high int64) int64 {
 	return int64(float64(low) * math.Pow(float64(high)/float64(low), r.Float64()))
 }

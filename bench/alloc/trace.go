@@ -11,22 +11,24 @@ import (
 	"strconv"
 )
 
-// event is one line of a trace: "+bytes" allocates and names the block by the number of allocations
-// so far, from 0; "-n" frees block n.
+// event is one line of a trace: "+bytes" allocates a block, whose number is that of the allocations before it;
+// "-n" frees block n.
 type event struct {
 	size  int64 // bytes; 0 for a free
 	block int
 }
 
-// trace is a program's allocations and frees in order.
+// trace is a program's allocations and frees in order. live has the blocks that have not been freed so far.
 type trace struct {
 	events []event
 	blocks int
 	live   map[int]bool
 }
 
+// newTrace is an empty trace.
 func newTrace() *trace { return &trace{live: map[int]bool{}} }
 
+// alloc adds an allocation and returns the number of the block. Sizes below 1 become 1, because 0 marks a free.
 func (t *trace) alloc(bytes int64) int {
 	t.events = append(t.events, event{size: max(bytes, 1), block: t.blocks})
 	t.live[t.blocks] = true
@@ -34,6 +36,7 @@ func (t *trace) alloc(bytes int64) int {
 	return t.blocks - 1
 }
 
+// free adds the frees of blocks, which are live.
 func (t *trace) free(blocks ...int) {
 	for _, b := range blocks {
 		t.events = append(t.events, event{block: b})
@@ -41,7 +44,7 @@ func (t *trace) free(blocks ...int) {
 	}
 }
 
-// finish frees what is left, in the order of allocation.
+// finish frees the remaining blocks, in the order of allocation.
 func (t *trace) finish() *trace {
 	rest := make([]int, 0, len(t.live))
 	for b := range t.live {
@@ -54,6 +57,7 @@ func (t *trace) finish() *trace {
 
 // write writes the lines, compressed. Equal traces give equal bytes.
 func (t *trace) write(to io.Writer) error {
+	// The header of gzip has no name and no time, so that the test can compare files.
 	z, err := gzip.NewWriterLevel(to, gzip.BestCompression)
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func (t *trace) write(to io.Writer) error {
 	return z.Close()
 }
 
-// read reads what write wrote, and refuses traces that free what is not live.
+// read reads what write wrote. It refuses traces that free a block which is not live: a replay would fail later.
 func read(from io.Reader) (*trace, error) {
 	z, err := gzip.NewReader(from)
 	if err != nil {
@@ -100,6 +104,7 @@ func read(from io.Reader) (*trace, error) {
 	return t, lines.Err()
 }
 
+// load reads the trace of a program from its file.
 func load(folder, name string) (*trace, error) {
 	f, err := os.Open(filepath.Join(folder, name+".txt.gz"))
 	if err != nil {

@@ -13,9 +13,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
-// table prints rows and remembers whether one is above its bar.
+// table prints rows and records whether one exceeded its bar. bench/pair reads the rows of two revisions by their
+// names.
 type table struct{ missed bool }
 
+// row prints a number with its bar, which is the most that it may be; a negative bar is none.
 func (t *table) row(what string, value float64, bar float64) {
 	verdict := ""
 	if bar >= 0 {
@@ -27,21 +29,24 @@ func (t *table) row(what string, value float64, bar float64) {
 	fmt.Printf("%-62s%10.4g%s\n", what, value, verdict)
 }
 
+// note prints a number without a bar.
 func (t *table) note(what string, value float64) { t.row(what, value, -1) }
 
-// tally is what the stand-in and Go's runtime have counted.
+// tally has the counts of the mock (sends to objects, command buffers, compilations, buffers, bytes copied by the
+// GPU, MPSGraphTensorData, encoded graphs) and those of Go's runtime (calls of C, allocations).
 type tally struct {
 	sends, commits, compiles, buffers, copied, datas, graphs int64
 	crossings, mallocs                                       int64
 }
 
-// since runs work and answers what it took.
+// since runs work and returns what was counted meanwhile. Other goroutines are counted too, so nothing else runs.
 func since(work func() error) (t tally, err error) {
+	// The names are those of the counters in tests/fakemetal.
 	numbers := map[string]*int64{
 		"sends": &t.sends, "commits": &t.commits, "compiles": &t.compiles, "buffers": &t.buffers,
 		"copied_bytes": &t.copied, "tensor_datas": &t.datas, "encoded_graphs": &t.graphs,
 	}
-	if err := fakemetal.Anew(); err != nil {
+	if err := fakemetal.ResetCounts(); err != nil {
 		return t, err
 	}
 	var before, after goruntime.MemStats
@@ -61,6 +66,7 @@ func since(work func() error) (t tally, err error) {
 	return t, nil
 }
 
+// tensor makes a tensor of zeros on the GPU; the caller frees it.
 func (m *machine) tensor(dims ...int64) (*runtime.Tensor, error) {
 	s, err := shape.Of(dims...)
 	if err != nil {
@@ -69,7 +75,8 @@ func (m *machine) tensor(dims ...int64) (*runtime.Tensor, error) {
 	return m.rt.FromHost(m.gpu, dtype.Float32, s, make([]byte, 4*s.Numel()))
 }
 
-// counts is the table.
+// counts prints the table; it is an error to exceed a bar. The machine prefers shaders, so that elementwise operators
+// and small products do not go through MPSGraph.
 func counts() error {
 	m, err := start(metal.PreferShaders)
 	if err != nil {
@@ -94,8 +101,8 @@ func counts() error {
 	return nil
 }
 
-// elementwise is x + y of 8 floats, warm: within one command buffer, and over many with all that belongs to
-// them.
+// elementwise counts x + y of 8 floats, warm: first within one command buffer, where only the sends of the dispatch
+// count, then over many calls with the commits, waits and completions that belong to them.
 func elementwise(m *machine, t *table) error {
 	x, err := m.tensor(8)
 	if err != nil {
@@ -113,15 +120,18 @@ func elementwise(m *machine, t *table) error {
 		}
 		return nil
 	}
+	// Warm up: the shader is compiled, and pools of records and buffers have their final size.
 	if err := call(800); err != nil {
 		return err
 	}
 	if err := m.gpu.Synchronize(); err != nil {
 		return err
 	}
-	if err := call(1); err != nil { // opens the command buffer
+	// One more call opens the command buffer, which the rows below must not count.
+	if err := call(1); err != nil {
 		return err
 	}
+	// Few enough that the command buffer, which takes 40 calls, is not committed meanwhile.
 	const few = 30
 	in, err := since(func() error { return call(few) })
 	if err != nil {
@@ -144,6 +154,7 @@ func elementwise(m *machine, t *table) error {
 		return err
 	}
 	t.note("  sends with commits, waits and completion", float64(all.sends)/many)
+	// A command buffer is committed every 40 calls; 1.01 leaves room for the last one, which has fewer.
 	t.row("  commits for 40 calls", 40*float64(all.commits)/many, 1.01)
 	t.row("  compilations in 8000 calls", float64(all.compiles), 0)
 	t.row("  buffers made in 8000 calls", float64(all.buffers), 0)
@@ -152,34 +163,26 @@ func elementwise(m *machine, t *table) error {
 	return nil
 }
 
-// matrices is a warm product of two matrices of 64 by 64 through MPSGraph.
+// matrices counts a warm product of two matrices of 64 by 64, by a shader and, where that is preferred, through MPSGraph.
+// It checks that it did go that way: the numbers would be meaningless otherwise.
 func matrices(m *machine, t *table) error {
-	x, err := m.tensor(64, 64)
-	if err != nil {
-		return err
-	}
-	defer m.rt.Free(x.Handle())
-	row := op.MustByName("matmul")
-	at := make(op.Attrs, len(row.Attrs))
-	for i := range at {
-		at[i] = row.Attrs[i].Default
-	}
-	call := func(n int) error {
-		for range n {
-			ys, err := m.rt.Call(row, []runtime.Operand{{Tensor: x}, {Tensor: x}}, at, m.gpu, nil)
-			if err != nil {
-				return err
-			}
-			m.rt.Free(ys[0].Handle())
-		}
-		return m.gpu.Synchronize()
-	}
-	if err := call(100); err != nil {
-		return err
-	}
 	const many = 400
-	all, err := since(func() error { return call(many) })
+	all, err := m.products(many)
 	if err != nil {
+		return err
+	}
+	if all.graphs != 0 {
+		return fmt.Errorf("%d of %d products went through MPSGraph; want none", all.graphs, many)
+	}
+	t.note("matmul of 64 by 64 by a shader, warm: sends", float64(all.sends)/many)
+	t.row("  compilations", float64(all.compiles)/many, 0)
+	t.row("  bytes copied", float64(all.copied)/many, 0)
+	// The other preference is that of a device, so it takes a machine of its own.
+	graphs, err := start(metal.PreferGraphs)
+	if err != nil {
+		return err
+	}
+	if all, err = graphs.products(many); err != nil {
 		return err
 	}
 	if all.graphs != many {
@@ -191,23 +194,57 @@ func matrices(m *machine, t *table) error {
 	t.row("  compilations", float64(all.compiles)/many, 0)
 	t.row("  bytes copied", float64(all.copied)/many, 0)
 	t.note("  Go allocations", float64(all.mallocs)/many)
-	return nil
+	return graphs.rt.Close()
 }
 
-// copies are those between the memory of the host program and the device.
+// products counts warm products of two matrices of 64 by 64, with commits and completions.
+func (m *machine) products(many int) (all tally, err error) {
+	x, err := m.tensor(64, 64)
+	if err != nil {
+		return all, err
+	}
+	defer m.rt.Free(x.Handle())
+	row := op.MustByName("matmul")
+	// The defaults: neither matrix is transposed.
+	at := make(op.Attrs, len(row.Attrs))
+	for i := range at {
+		at[i] = row.Attrs[i].Default
+	}
+	// Results are freed at once: memory is used again, and no call waits for more of it.
+	call := func(n int) error {
+		for range n {
+			ys, err := m.rt.Call(row, []runtime.Operand{{Tensor: x}, {Tensor: x}}, at, m.gpu, nil)
+			if err != nil {
+				return err
+			}
+			m.rt.Free(ys[0].Handle())
+		}
+		return m.gpu.Synchronize()
+	}
+	// Warm up: the program is compiled, and pools of records have their final size.
+	if err := call(100); err != nil {
+		return all, err
+	}
+	return since(func() error { return call(many) })
+}
+
+// copies counts copies between memory of the host program and the device, by the CPU (Context.CopyCount) and by the
+// GPU, in units of the tensor's size.
 func copies(m *machine, t *table) error {
 	const n = 1 << 16
 	s, err := shape.Of(n)
 	if err != nil {
 		return err
 	}
+	// counted is the number of copies of the whole tensor that work makes, by the CPU and by the GPU.
 	counted := func(work func() error) (float64, error) {
 		before, _ := m.gpu.CopyCount()
 		gpu, err := since(work)
 		after, _ := m.gpu.CopyCount()
 		return float64(after-before) + float64(gpu.copied)/(4*n), err
 	}
-	// SAFETY: only the address of memory, to find a page's beginning; the heap does not move it.
+	// Zero copy needs memory that starts at a page, 16 KiB on Apple silicon.
+	// SAFETY: only the address of memory, to find the start of a page; the heap does not move it.
 	memory := make([]byte, 4*n+1<<14)
 	memory = memory[-uintptr(unsafe.Pointer(&memory[0]))&(1<<14-1):][:4*n]
 	var x *runtime.Tensor
@@ -223,6 +260,7 @@ func copies(m *machine, t *table) error {
 	t.row("numpy() of a finished tensor: copies", out, 1)
 	m.rt.Free(x.Handle())
 	var shared *runtime.Tensor
+	// Import makes a tensor of the CPU over the memory, Share one of the GPU over the same.
 	none, err := counted(func() error {
 		// SAFETY: the memory outlives both tensors.
 		there, err := m.rt.Import(dtype.Float32, shape.Contiguous(s), unsafe.Pointer(&memory[0]), nil)
@@ -241,7 +279,7 @@ func copies(m *machine, t *table) error {
 	return nil
 }
 
-// waits is a wait for nothing.
+// waits counts a synchronize of an idle device, which must not ask Metal at all.
 func waits(m *machine, t *table) error {
 	all, err := since(m.gpu.Synchronize)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
-// kinds are what can fail.
+// kinds are the kinds of requests that can fail; see fakemetal.InjectFailure.
 var kinds = []string{"heap", "buffer", "library", "function", "pipeline", "executable", "queue", "event", "command_buffer"}
 
-// attempt opens a machine, runs the program of 50 operators and closes the machine.
+// attempt opens a machine, runs the program of 50 operators and closes the machine. The error is the first one of all
+// three; closing happens in any case, so that leaks can be counted afterwards.
 func attempt(prefer metal.Prefer) (result float64, err error) {
 	m, err := start(prefer)
 	if err != nil {
@@ -25,15 +26,18 @@ func attempt(prefer metal.Prefer) (result float64, err error) {
 	return result, err
 }
 
-// failures makes each fail in turn and prints how many there were and how they ended.
+// failures makes each request of each kind fail in turn, with both preferences of the device, and prints how many
+// there were, how many were returned as errors or were harmless, and the most objects that leaked.
 func failures() error {
 	fmt.Printf("%-10s%-16s%10s%10s%10s%10s\n", "prefer", "kind", "failures", "errors", "harmless", "objects")
+	// Each preference uses other requests: shaders need libraries, functions and pipelines, graphs executables.
 	for prefer, name := range []string{metal.PreferShaders: "msl", metal.PreferGraphs: "mpsgraph"} {
 		prefer := metal.Prefer(prefer)
 		want, err := attempt(prefer)
 		if err != nil {
 			return err
 		}
+		// The number of live objects to compare with, once the threads of the mock have released theirs.
 		time.Sleep(100 * time.Millisecond)
 		before, err := fakemetal.Counted("live_objects")
 		if err != nil {
@@ -48,41 +52,48 @@ func failures() error {
 	return nil
 }
 
+// failuresOf makes the first request of a kind fail, then the second, and so on, until the program makes fewer. A
+// failure is harmless where the result is still right, because the device has another way. Anything else is an
+// error, and so is a program that does not work when nothing fails any more.
 func failuresOf(name, kind string, prefer metal.Prefer, want float64, before int64) error {
-	heard, harmless, most := 0, 0, int64(0)
+	returned, harmless, leaked := 0, 0, int64(0)
+	// Injected failures and counters belong to the process, hence the reset before each attempt.
 	for n := int64(1); ; n++ {
-		if err := fakemetal.Anew(); err != nil {
+		if err := fakemetal.ResetCounts(); err != nil {
 			return err
 		}
-		if err := fakemetal.Refuse(kind, n, 0); err != nil {
+		if err := fakemetal.InjectFailure(kind, n, 0); err != nil {
 			return err
 		}
 		result, err := attempt(prefer)
+		// Nothing has failed: the program makes fewer than n requests of this kind.
 		failed, _ := fakemetal.Counted("failed")
 		if failed == 0 {
 			break
 		}
 		switch {
 		case err != nil:
-			heard++
+			returned++
 		case result != want:
-			return fmt.Errorf("the %d. went unheard: the program gave %g; want %g", n, result, want)
+			return fmt.Errorf("number %d was not reported: the program returned %g; want %g or an error", n, result, want)
 		default:
 			harmless++
 		}
-		most = max(most, left(before))
+		leaked = max(leaked, left(before))
 	}
-	if err := fakemetal.Anew(); err != nil {
+	if err := fakemetal.ResetCounts(); err != nil {
 		return err
 	}
+	// The same process still works when nothing fails.
 	if result, err := attempt(prefer); err != nil || result != want {
-		return fmt.Errorf("the next program gave %g, %v; want %g", result, err, want)
+		return fmt.Errorf("the next program returned %g, %v; want %g and no error", result, err, want)
 	}
-	fmt.Printf("%-10s%-16s%10d%10d%10d%10d\n", name, kind, heard+harmless, heard, harmless, most)
+	fmt.Printf("%-10s%-16s%10d%10d%10d%10d\n", name, kind, returned+harmless, returned, harmless, leaked)
 	return nil
 }
 
-// left is how many more objects are alive than before, when the stand-in's threads have let go of theirs.
+// left is how many more objects are alive than before, once the threads of the mock have released theirs: it waits up
+// to a second for that.
 func left(before int64) (more int64) {
 	for range 1000 {
 		live, _ := fakemetal.Counted("live_objects")

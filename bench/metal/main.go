@@ -1,9 +1,36 @@
-// Command metal counts what the Metal device asks of Apple's libraries, on what stands in for them
+// Command metal counts the calls that the Metal device makes of Apple's libraries, on the mock of them
 // (tests/fakemetal): the counts are exact and the same on any machine.
 //
-//	metal            what warm calls, copies and waits cost: sends, objects, crossings, allocations
-//	metal failures   a program of 50 operators with everything that can fail made to fail in turn
-//	metal soak [S]   operators of ever new shapes for S seconds, 300 by default
+//	metal            what warm calls, copies and waits cost: sends, objects, calls of C, allocations
+//	metal shaders [FAMILY]
+//	                 what the kernels of each family ask of memory; without a family, part of the first
+//	metal failures   a program of 50 operators; each request that can fail fails in turn
+//	metal soak [S]   operators of always new shapes for S seconds, 300 by default
+//
+// # Reading the counts
+//
+// A send is a message to an object of Metal or MPSGraph: their number is what the library asks of Apple's code for a
+// call, whatever each of them costs on a Mac. A crossing is a call of C from Go, which costs more than the sends in
+// it, so that all sends of a dispatch are made in one crossing. Allocations of Go and buffers of Metal are counted
+// because a warm call should need neither.
+//
+// Every row with a bar is exact, so the bar is the number that the design promises and not a measured one with some
+// room. Rows without a bar are there to see changes. The last three rows are times of the C program in c/, of which
+// only the difference has a bar, because the mock is not as fast as Apple's libraries.
+//
+// # Reading the shaders
+//
+// There is no GPU, so a model counts what kernels ask of memory; tests/fakemetal/shader_count.c describes it. Bytes are those
+// that are loaded and stored, for each byte of operands and result: 1 is the least, where each is moved once. Lines are
+// the lines of 128 bytes that SIMD groups ask for, divided by how many would do for the same bytes. Instructions are
+// arithmetic, for each element of the larger of operands and result. Barriers are those of a threadgroup. The time is that
+// of an M1 with 1 GiB of operands and result, if memory and arithmetic ran at their peaks.
+//
+// # Reading the failures
+//
+// A request that fails either makes the program return an error, or is harmless: the device does without it and the
+// result is the same. A wrong result without an error ends the command with a failure. The last column is the most
+// objects that were still alive when the program had ended; more than 0 is a leak.
 package main
 
 import (
@@ -21,6 +48,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
+// errMissed ends the command with status 1 where a number exceeds its bar.
 var errMissed = errors.New("a bar was missed")
 
 func main() {
@@ -30,13 +58,17 @@ func main() {
 	}
 }
 
+// run does what the arguments say.
 func run(args []string) error {
 	switch {
 	case len(args) == 0:
-		return counts()
+		return errors.Join(counts(), shaders())
+	case args[0] == "shaders" && len(args) <= 2:
+		return shaders(args[1:]...)
 	case args[0] == "failures" && len(args) == 1:
 		return failures()
 	case args[0] == "soak" && len(args) <= 2:
+		// Long enough for the cache of programs to evict many times.
 		seconds := 300
 		if len(args) == 2 {
 			n, err := strconv.Atoi(args[1])
@@ -47,17 +79,18 @@ func run(args []string) error {
 		}
 		return soak(time.Duration(seconds) * time.Second)
 	}
-	return fmt.Errorf("got %q; want nothing, failures, or soak and a number of seconds", args)
+	return fmt.Errorf("got %q; want nothing, shaders, failures, or soak and a number of seconds", args)
 }
 
-// machine is a runtime over the stand-in, and its GPU.
+// machine is a runtime over the mock, with its GPU and its CPU.
 type machine struct {
 	rt  *runtime.Runtime
 	gpu *runtime.Context
 	cpu *runtime.Context
 }
 
-// start opens a machine on which nothing has been compiled and work stays open until somebody waits.
+// start opens a machine on which nothing has been compiled. Command buffers stay open until they are full or a caller
+// waits (Linger), so that counts do not depend on time; nothing runs on the CPU instead (NoFallback).
 func start(prefer metal.Prefer) (m machine, err error) {
 	library, err := fakemetal.Path()
 	if err != nil {
@@ -67,6 +100,7 @@ func start(prefer metal.Prefer) (m machine, err error) {
 	if err != nil {
 		return m, err
 	}
+	// One thread on the CPU: its work is not measured, and more threads would only add noise.
 	m.rt, err = runtime.New(runtime.Config{CPU: host.New(host.Config{Threads: 1}), MPS: []device.Device{d}, NoFallback: true})
 	if err != nil {
 		return m, err

@@ -12,9 +12,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
-// soak runs operators of ever new shapes through MPSGraph, which compiles a graph for each, and prints what
-// is kept. What there is after a fifth of the time may not grow: not by a fiftieth, and resident memory, which
-// the C library's malloc and Go's runtime hold for a while, not by a fifth.
+// soak runs operators of always new shapes through MPSGraph, which compiles a graph for each, and prints how much is
+// kept in the program cache and in the process. After a fifth of the time the cache is full; from then on the bytes
+// of programs and the number of objects may grow by 2 %, and resident memory, which malloc and Go's runtime return
+// late, by 20 %.
 func soak(spell time.Duration) error {
 	m, err := start(metal.PreferGraphs)
 	if err != nil {
@@ -22,7 +23,9 @@ func soak(spell time.Duration) error {
 	}
 	fmt.Printf("%8s%10s%10s%12s%12s%12s%12s\n", "seconds", "shapes", "programs", "their MiB", "evictions", "objects", "RSS MiB")
 	var first, last [3]float64
+	// n counts the shapes so far; see shape.
 	begin, n := time.Now(), int64(0)
+	// Five lines, each after a fifth of the time.
 	for next := spell / 5; next <= spell; next += spell / 5 {
 		for time.Since(begin) < next {
 			n++
@@ -44,6 +47,7 @@ func soak(spell time.Duration) error {
 		}
 		fmt.Printf("%8.0f%10d%10d%12.1f%12d%12d%12.0f\n", time.Since(begin).Seconds(), n, p.Entries, last[0], p.Evictions, live, last[2])
 	}
+	// In the order of the columns of last.
 	for i, what := range []string{"bytes of programs", "objects", "resident memory"} {
 		if last[i] > first[i]*[3]float64{1.02, 1.02, 1.2}[i] {
 			return fmt.Errorf("%s grew from %.0f to %.0f", what, first[i], last[i])
@@ -52,8 +56,8 @@ func soak(spell time.Duration) error {
 	return m.rt.Close()
 }
 
-// shape runs an addition, a maximum and a sum of a shape that was not there before: 131071 of them, the
-// large and the small ones mixed.
+// shape runs an addition, a maximum and a sum of the n-th shape. 131071 shapes are different, because 131071 is prime;
+// multiplying by 48271 mixes large and small ones.
 func (m *machine) shape(n int64) error {
 	i := n * 48271 % 131071
 	x, err := m.tensor(1+i%32, 1+i/32%64, 1+i/2048)
@@ -83,7 +87,8 @@ func (m *machine) shape(n int64) error {
 	return err
 }
 
-// resident is the process's memory in MiB; 0 where the system does not say.
+// resident is the resident memory of the process in MiB, from the second field of /proc/self/statm; 0 on systems
+// without it.
 func resident() float64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

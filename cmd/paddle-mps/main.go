@@ -1,5 +1,5 @@
-// Command paddle-mps is the tool beside the library. It never loads the library: what it needs of the
-// core it is linked with.
+// Command paddle-mps is the command-line tool. It never loads the shared library: two Go runtimes in one process are
+// not supported on macOS, so it is linked with the packages of the core that it needs.
 //
 //	paddle-mps memory-viz snapshot.json [-o page.html]
 //
@@ -7,8 +7,12 @@
 // open in a browser.
 //
 //	paddle-mps selftest [--quick]
+//	paddle-mps collect-env
 //
-// checks every device of the machine: it runs the self-test of the Python package.
+// check every device of the machine, and print what a report of a problem should say: both run a module of the Python
+// package.
+//
+// pip installs a command of the same name and with the same subcommands, which is written in Python.
 package main
 
 import (
@@ -17,28 +21,51 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
-// errUsage is an error of which the usage has been printed already.
+// errUsage is the error of a wrong command line; the usage has been printed.
 var errUsage = errors.New("usage")
 
-// commands by name, each with its arguments after the name.
+// commands are the subcommands: the line of the usage, and the function that gets the arguments after the name.
 var commands = []struct {
 	name, line string
 	run        func(args []string, out, complain io.Writer) error
 }{
-	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   a snapshot of memory as a page for a browser", memoryViz},
-	{"selftest", "selftest [--quick] [-h]                     checks every device, by the Python package", selftest},
+	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
+	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
+	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},
 }
 
+// version is set by build.sh, from paddlemps.h.
+var version = "of a development build"
+
+// main runs the command with the arguments of the process.
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is main with everything that it touches: 0, 1 for a failure, 2 for a wrong command line.
+// run is main with its inputs and outputs as arguments, for tests. It returns the status of the process: 0, 1 for a
+// failure, 2 for a wrong command line, or that of the program which a command has run.
 func run(args []string, out, complain io.Writer) int {
 	if len(args) == 0 {
 		usage(complain)
 		return 2
 	}
+	switch args[0] {
+	case "-h", "--help", "-help", "help":
+		if len(args) == 1 {
+			usage(out)
+			return 0
+		}
+		args = []string{args[1], "--help"} // help COMMAND
+	case "--version", "-version":
+		fmt.Fprintln(out, "paddle-mps", version)
+		return 0
+	}
+	return runCommand(args, out, complain)
+}
+
+// runCommand runs the subcommand that is named first.
+func runCommand(args []string, out, complain io.Writer) int {
 	for _, c := range commands {
 		if c.name != args[0] {
 			continue
@@ -59,14 +86,21 @@ func run(args []string, out, complain io.Writer) int {
 		fmt.Fprintf(complain, "paddle-mps %s: %v\n", c.name, err)
 		return 1
 	}
-	fmt.Fprintf(complain, "paddle-mps: there is no command %q\n", args[0])
+	fmt.Fprintf(complain, "paddle-mps: got command %q; want one of these\n", args[0])
 	usage(complain)
 	return 2
 }
 
+// usage lists the commands.
 func usage(w io.Writer) {
 	fmt.Fprintln(w, "usage:")
 	for _, c := range commands {
 		fmt.Fprintln(w, "  paddle-mps", c.line)
 	}
+	fmt.Fprintln(w, "\npaddle-mps COMMAND --help describes one; paddle-mps --version prints the version.")
+}
+
+// wantsHelp reports whether arguments ask for help, which is then a result and no complaint.
+func wantsHelp(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "-help" || a == "--help" })
 }

@@ -17,6 +17,9 @@ func python(t *testing.T, has, status string) string {
 }
 
 func TestSelftestIsPythons(t *testing.T) {
+	t.Setenv(pythonVariable, python(t, "0", "0"))
+	_, out, _ := command(t, "collect-env")
+	require.Equal(t, "-m paddle_mps.collect_env\n", out)
 	for _, c := range []struct {
 		has, status string
 		code        int
@@ -25,7 +28,7 @@ func TestSelftestIsPythons(t *testing.T) {
 		{"0", "0", 0, "progress\n"},
 		{"0", "1", 1, "progress\n"},
 		{"0", "2", 2, "progress\n"},
-		{"1", "0", 1, "want it to be installed (pip install), or its interpreter in PADDLE_MPS_PYTHON"},
+		{"1", "0", 1, "want it installed (pip install), or the path of its interpreter in PADDLE_MPS_PYTHON"},
 	} {
 		t.Setenv(pythonVariable, python(t, c.has, c.status))
 		code, out, complaint := command(t, "selftest", "--quick", "--section", "probes")

@@ -1,8 +1,8 @@
 package device
 
-// Adopter is a device that can work in memory of somebody else.
+// Adopter is implemented by devices that can use memory which they did not allocate.
 type Adopter interface {
-	// Adopt makes a heap over memory (at least one byte) that stays where it is until the heap is closed;
-	// nothing is copied. status.Unsupported says how the memory would have to lie.
+	// Adopt makes a heap over memory (at least one byte) without a copy. The caller keeps the memory valid and
+	// in place until the heap is closed. status.Unsupported says which alignment or size the device requires.
 	Adopt(memory []byte) (Heap, error)
 }

@@ -4,19 +4,18 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Null is a device that accepts everything and computes nothing, for tests of what lies above the
-// seam. It counts what it is asked for, and fails on demand. The zero value is ready.
+// Null is a device that accepts every plan and computes nothing, for tests of the runtime. It counts its calls,
+// and fails on demand. The zero value is ready to use.
 //
 // Its heaps are Go memory, zeroed like any, but aligned only as Go aligns it.
 type Null struct {
-	Describe Info // what Info answers
+	Describe Info // returned by Info
 
-	// Which heap, compilation and run or copy fails, counted from 1; 0 for none.
+	// The number of the heap, the compilation, and the run or copy that fails, from 1; 0 for none.
 	FailHeap, FailCompile, FailRun int64
 
 	Heaps, Streams, Events, Programs atomic.Int64 // made so far
@@ -38,7 +37,7 @@ func (d *Null) NewHeap(size int64) (Heap, error) {
 	return &nullHeap{make([]byte, size), d}, nil
 }
 
-// NewStream makes a stream whose work is over at once.
+// NewStream makes a stream whose work is complete on submission.
 func (d *Null) NewStream() (Stream, error) {
 	d.Streams.Add(1)
 	return &nullStream{device: d}, nil
@@ -50,11 +49,15 @@ func (d *Null) NewEvent() (Event, error) {
 	return nullEvent{}, nil
 }
 
-// Key tells operators apart and nothing else.
-func (d *Null) Key(id op.ID, _ *Call) Key { return Key{Op: id} }
+// Key distinguishes calls by operator and dtypes, like a device whose kernels take every layout.
+func (d *Null) Key(id op.ID, c *Call) Key {
+	k := Key{Op: id}
+	k.SetDTypes(c.Out, c.In)
+	return k
+}
 
-// Compile accepts every graph, or fails with status.Unsupported.
-func (d *Null) Compile(*graph.Graph) (Program, error) {
+// Compile accepts every plan, or fails with status.Unsupported.
+func (d *Null) Compile(*Plan) (Program, error) {
 	if d.Programs.Add(1) == d.FailCompile {
 		return nil, status.Errorf(status.Unsupported, "[compile] the null device refuses this program")
 	}
@@ -87,7 +90,7 @@ func (s *nullStream) Run(_ Program, c *Call) Ticket { return s.end(c, &s.device.
 
 func (s *nullStream) Copy(c *Call) Ticket { return s.end(c, &s.device.Copies) }
 
-// end tells the owner that the call is over, and how: FailRun counts runs and copies together.
+// end notifies the owner that the call is complete. FailRun counts runs and copies together.
 func (s *nullStream) end(c *Call, count *atomic.Int64) Ticket {
 	s.mu.Lock()
 	defer s.mu.Unlock()

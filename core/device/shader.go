@@ -1,39 +1,39 @@
 package device
 
-// Shaders is a device that compiles kernels from source of the program's own.
+// Shaders is implemented by devices that compile user-written kernels.
 type Shaders interface {
-	// NewLibrary compiles source; status.Syntax with the compiler's words where it does not compile.
+	// NewLibrary compiles source; status.Syntax with the compiler's message where it does not compile.
 	NewLibrary(source string) (Library, error)
-	// LoadLibrary reads a library that was compiled before, from a file.
+	// LoadLibrary reads a compiled library from a file.
 	LoadLibrary(path string) (Library, error)
 }
 
 // Library is compiled source.
 type Library interface {
-	// Names are those of its kernels.
+	// Names are the names of its kernels.
 	Names() []string
-	// Kernel makes one of them ready to run, as a program that knows of no operator; status.NotFound where
-	// there is none of that name. A call of it has a Grid; its tensors are in Out where the kernel may write
-	// them, else in In. It may be closed with runs in flight.
+	// Kernel makes the program of one kernel; status.NotFound where there is none of that name. A call of it has
+	// a Grid and no operator; its tensors are in Out where the kernel may write them, otherwise in In. It may be
+	// closed with runs in flight.
 	Kernel(name string) (Program, *KernelInfo, error)
 	// Close releases the library; its kernels stay.
 	Close() error
 }
 
-// KernelInfo is what a caller has to know of a kernel. It never changes.
+// KernelInfo describes a kernel to its callers. It is immutable.
 type KernelInfo struct {
-	Name      string
-	Params    []Param // by position
-	MostGroup uint64  // threads of a threadgroup
-	Width     uint64  // threads that run in step
-	Shared    uint64  // bytes of threadgroup memory that the kernel declares
+	Name     string
+	Params   []Param // by position
+	MaxGroup uint64  // most threads of a threadgroup
+	Width    uint64  // threads of a SIMD group
+	Shared   uint64  // bytes of threadgroup memory that the kernel declares
 }
 
-// Param is one argument that a kernel wants.
+// Param is one parameter of a kernel.
 type Param struct {
 	Name    string
-	Used    bool // one that is not used may be left out
-	Written bool // constant bytes will not do
+	Used    bool // a parameter that is not used may be left out
+	Written bool // the argument has to be a tensor, not constant bytes
 }
 
 // Grid is how a call of a kernel runs: every number is at least 1.
@@ -58,33 +58,34 @@ func (a *Argument) Of(c *Call) *Operand {
 	return &c.In[a.Tensor]
 }
 
-// MostConstants is how many constant bytes a call may have, each argument's rounded up to 16.
-const MostConstants = 4096
+// MaxConstantBytes is the most constant bytes of a call, those of each argument rounded up to 16: the limit of
+// Metal's setBytes.
+const MaxConstantBytes = 4096
 
-// MostArguments is how many arguments a kernel may have.
-const MostArguments = 31
+// MaxArguments is the most arguments of a kernel: the number of Metal's buffer bindings.
+const MaxArguments = 31
 
-// Native is a device made of objects of the system's, which other libraries may use beside it. All
-// addresses are borrowed.
+// Native is implemented by devices that are built on objects of a vendor API, which other libraries in the
+// process may use too. All results are borrowed.
 type Native interface {
-	// Object is the device: an MTLDevice.
+	// Object is the device object: an MTLDevice.
 	Object() uintptr
-	// QueueOf is the command queue of a stream. All that has been submitted to the stream is committed when
-	// the call returns, and work of the CPU among it is done.
+	// QueueOf is the command queue of a stream. When it returns, all work submitted to the stream has been
+	// committed to the queue, and steps that run on the CPU have completed.
 	QueueOf(s Stream) uintptr
-	// BufferOf is the buffer that an operand lies in and its offset there in bytes; ok is false for
-	// memory that is not the device's.
+	// BufferOf is the buffer that contains an operand and the operand's offset in it, in bytes; ok is false
+	// for memory that the device did not allocate.
 	BufferOf(o *Operand) (buffer uintptr, offset uint64, ok bool)
 }
 
-// Capturer is a device that records what it is told into a document for its maker's tools.
+// Capturer is implemented by devices that can record their commands into a document for the vendor's tools.
 type Capturer interface {
-	// CanCapture reports whether the process may.
+	// CanCapture reports whether this process is allowed to.
 	CanCapture() bool
-	// Capturing reports whether a capture is under way, whoever has begun it.
+	// Capturing reports whether a capture is running, including one that another library started.
 	Capturing() bool
-	// BeginCapture begins a document at a path where nothing is.
+	// BeginCapture starts a document at a path that does not exist.
 	BeginCapture(path string) error
-	// EndCapture ends it. The caller has waited for the work that shall be in it.
+	// EndCapture ends it. The caller has waited for the work that it should contain.
 	EndCapture() error
 }

@@ -25,14 +25,60 @@ func TestNamesRoundTrip(t *testing.T) {
 	require.Zero(t, DType(200).Size())
 }
 
+// What no tensor has yet has a number, a name and a size, and takes part in nothing.
+func TestRoomForFurtherTypes(t *testing.T) {
+	for _, test := range []struct {
+		d      DType
+		number int // of the C header, for ever
+		name   string
+		bits   int64
+	}{
+		{Uint16, 13, "uint16", 16},
+		{Uint32, 14, "uint32", 32},
+		{Uint64, 15, "uint64", 64},
+		{Float8E4M3FN, 16, "float8_e4m3fn", 8},
+		{Float8E4M3FNUZ, 17, "float8_e4m3fnuz", 8},
+		{Float8E5M2, 18, "float8_e5m2", 8},
+		{Float8E5M2FNUZ, 19, "float8_e5m2fnuz", 8},
+		{Int4, 20, "int4", 4},
+		{Uint4, 21, "uint4", 4},
+		{String, 22, "string", 0},
+	} {
+		require.EqualValues(t, test.number, test.d)
+		require.Equal(t, test.name, test.d.String())
+		require.Equal(t, test.bits, test.d.Bits())
+		require.Equal(t, test.bits/8, test.d.Size())
+		require.True(t, test.d.Named())
+		require.False(t, test.d.Valid())
+		require.False(t, All.Has(test.d))
+		require.True(t, SetOf(test.d).Has(test.d))
+		require.Equal(t, NoCategory, test.d.Category())
+		_, err := Promote("add", Term{DType: test.d}, Term{DType: Float32})
+		require.Equal(t, status.Type, status.CodeOf(err))
+		_, err = Parse(test.name)
+		require.ErrorContains(t, err, "there are no tensors of "+test.name+" yet")
+	}
+	require.False(t, DType(23).Named())
+	require.False(t, Invalid.Named())
+	require.Equal(t, "invalid", DType(23).String())
+}
+
+// Each type that tensors have takes whole bytes.
+func TestSizes(t *testing.T) {
+	for d := Bool; d <= Last; d++ {
+		require.Positive(t, d.Size())
+		require.Equal(t, d.Bits(), 8*d.Size())
+	}
+}
+
 // What PaddlePaddle 3.3.1 answers for x + y, row by row; the columns are in the same order. "-" is a
 // TypeError.
 var short = map[string]DType{
 	"b": Bool, "u8": Uint8, "i8": Int8, "i16": Int16, "i32": Int32, "i64": Int64,
-	"f16": Float16, "bf": BFloat16, "f32": Float32, "f64": Float64,
+	"f16": Float16, "bf": BFloat16, "f32": Float32, "f64": Float64, "c64": Complex64, "c128": Complex128,
 }
 
-const columns = "b u8 i8 i16 i32 i64 f16 bf f32 f64"
+const columns = "b u8 i8 i16 i32 i64 f16 bf f32 f64 c64 c128"
 
 var measured = []struct {
 	name string
@@ -40,38 +86,44 @@ var measured = []struct {
 	rows string
 }{
 	{"vector + vector", Term{}, Term{}, `
-		b - - - - - - - - -
-		- u8 - - - - - - - -
-		- - i8 - - - - - - -
-		- - - i16 - - - - - -
-		- - - - i32 - - - - -
-		- - - - - i64 - - - -
-		- - - - - - f16 f32 f32 f64
-		- - - - - - f32 bf f32 f64
-		- - - - - - f32 f32 f32 f64
-		- - - - - - f64 f64 f64 f64`},
+		b - - - - - - - - - c64 c128
+		- u8 - - - - - - - - c64 c128
+		- - i8 - - - - - - - c64 c128
+		- - - i16 - - - - - - c64 c128
+		- - - - i32 - - - - - c64 c128
+		- - - - - i64 - - - - c64 c128
+		- - - - - - f16 f32 f32 f64 c64 c128
+		- - - - - - f32 bf f32 f64 c64 c128
+		- - - - - - f32 f32 f32 f64 c64 c128
+		- - - - - - f64 f64 f64 f64 c128 c128
+		c64 c64 c64 c64 c64 c64 c64 c64 c64 c128 c64 c128
+		c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128`},
 	{"vector + 0-d", Term{}, Term{ZeroD: true}, `
-		b u8 i8 i16 i32 i64 f16 bf f32 f64
-		u8 u8 u8 u8 u8 u8 f16 bf f32 f64
-		i8 i8 i8 i8 i8 i8 f16 bf f32 f64
-		i16 i16 i16 i16 i16 i16 f16 bf f32 f64
-		i32 i32 i32 i32 i32 i32 f16 bf f32 f64
-		i64 i64 i64 i64 i64 i64 f16 bf f32 f64
-		f16 f16 f16 f16 f16 f16 f16 f16 f16 f16
-		bf bf bf bf bf bf bf bf bf bf
-		f32 f32 f32 f32 f32 f32 f32 f32 f32 f32
-		f64 f64 f64 f64 f64 f64 f64 f64 f64 f64`},
+		b u8 i8 i16 i32 i64 f16 bf f32 f64 c64 c128
+		u8 u8 u8 u8 u8 u8 f16 bf f32 f64 c64 c128
+		i8 i8 i8 i8 i8 i8 f16 bf f32 f64 c64 c128
+		i16 i16 i16 i16 i16 i16 f16 bf f32 f64 c64 c128
+		i32 i32 i32 i32 i32 i32 f16 bf f32 f64 c64 c128
+		i64 i64 i64 i64 i64 i64 f16 bf f32 f64 c64 c128
+		f16 f16 f16 f16 f16 f16 f16 f16 f16 f16 c64 c128
+		bf bf bf bf bf bf bf bf bf bf c64 c128
+		f32 f32 f32 f32 f32 f32 f32 f32 f32 f32 c64 c128
+		f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 c128 c128
+		c64 c64 c64 c64 c64 c64 c64 c64 c64 c128 c64 c128
+		c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128`},
 	{"0-d + 0-d", Term{ZeroD: true}, Term{ZeroD: true}, `
-		b u8 i8 i16 i32 i64 f16 bf f32 f64
-		u8 u8 i16 i16 i32 i64 f16 bf f32 f64
-		i8 i16 i8 i16 i32 i64 f16 bf f32 f64
-		i16 i16 i16 i16 i32 i64 f16 bf f32 f64
-		i32 i32 i32 i32 i32 i64 f16 bf f32 f64
-		i64 i64 i64 i64 i64 i64 f16 bf f32 f64
-		f16 f16 f16 f16 f16 f16 f16 f32 f32 f64
-		bf bf bf bf bf bf f32 bf f32 f64
-		f32 f32 f32 f32 f32 f32 f32 f32 f32 f64
-		f64 f64 f64 f64 f64 f64 f64 f64 f64 f64`},
+		b u8 i8 i16 i32 i64 f16 bf f32 f64 c64 c128
+		u8 u8 i16 i16 i32 i64 f16 bf f32 f64 c64 c128
+		i8 i16 i8 i16 i32 i64 f16 bf f32 f64 c64 c128
+		i16 i16 i16 i16 i32 i64 f16 bf f32 f64 c64 c128
+		i32 i32 i32 i32 i32 i64 f16 bf f32 f64 c64 c128
+		i64 i64 i64 i64 i64 i64 f16 bf f32 f64 c64 c128
+		f16 f16 f16 f16 f16 f16 f16 f32 f32 f64 c64 c128
+		bf bf bf bf bf bf f32 bf f32 f64 c64 c128
+		f32 f32 f32 f32 f32 f32 f32 f32 f32 f64 c64 c128
+		f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 c128 c128
+		c64 c64 c64 c64 c64 c64 c64 c64 c64 c128 c64 c128
+		c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128`},
 }
 
 func TestPromotionIsPaddles(t *testing.T) {

@@ -2,14 +2,14 @@ package dtype
 
 import "github.com/paddle-mps/paddle-mps/core/status"
 
-// Term is an operand as promotion sees it.
+// Term is what promotion needs to know of an operand.
 type Term struct {
 	DType  DType // of a scalar: Bool, Int64 or Float32 by its Python type
 	Scalar bool  // a Python scalar
 	ZeroD  bool  // a tensor without axes
 }
 
-// weak reports whether a term gives way to a tensor with axes.
+// weak reports whether a term takes the dtype of a tensor with axes beside it.
 func (t Term) weak() bool { return t.Scalar || t.ZeroD }
 
 // Promote is the dtype that x op y computes in, by PaddlePaddle 3.3.1's rule, which is not NumPy's:
@@ -17,37 +17,41 @@ func (t Term) weak() bool { return t.Scalar || t.ZeroD }
 //   - two tensors with axes must agree, or both be floats; then the wider one wins, and
 //     float16 with bfloat16 is float32;
 //   - a scalar or a 0-d tensor takes the dtype of the tensor beside it, unless its category
-//     (bool < int < float) is higher: then its own;
-//   - two 0-d tensors meet in the smallest dtype that holds both.
+//     (bool < int < float < complex) is higher: then its own;
+//   - two 0-d tensors meet in the smallest dtype that holds both;
+//   - a complex tensor meets any other tensor in the smallest complex dtype that holds both.
 //
-// What cannot meet is status.Type, naming op and both dtypes.
+// Other pairs are status.Type; the message names op and both dtypes.
 func Promote(op string, x, y Term) (DType, error) {
 	switch {
 	case x.DType == y.DType:
 		return x.DType, nil
+	case (x.DType.IsComplex() || y.DType.IsComplex()) && !x.Scalar && !y.Scalar:
+		return Join(x.DType, y.DType), nil
 	case y.Scalar || y.ZeroD && !x.weak():
-		return yield(x.DType, y.DType), nil
+		return keepUnlessHigher(x.DType, y.DType), nil
 	case x.Scalar || x.ZeroD && !y.weak():
-		return yield(y.DType, x.DType), nil
+		return keepUnlessHigher(y.DType, x.DType), nil
 	case x.ZeroD && y.ZeroD:
 		return Join(x.DType, y.DType), nil
 	}
 	return Strict(op, x.DType, y.DType)
 }
 
-// Strict is the dtype of two tensors with axes: equal, or the wider of two floats.
+// Strict is the dtype of two tensors with axes: equal, or the wider of two floats or of a complex type and any other.
 func Strict(op string, x, y DType) (DType, error) {
 	if x == y {
 		return x, nil
 	}
-	if x.IsFloat() && y.IsFloat() {
+	if x.IsFloat() && y.IsFloat() || x.Valid() && y.Valid() && (x.IsComplex() || y.IsComplex()) {
 		return Join(x, y), nil
 	}
-	return Invalid, status.Errorf(status.Type, "[%s] got a %s and a %s tensor; want one dtype, or two floating-point ones (cast one of them)", op, x, y)
+	return Invalid, status.Errorf(status.Type, "[%s] got tensors of %s and %s; want one dtype, or two floating-point ones (cast one of them)", op, x, y)
 }
 
-// yield is the dtype of a tensor beside something weak.
-func yield(tensor, weak DType) DType {
+// keepUnlessHigher is the dtype of a tensor beside a weak term: its own, unless the category of the weak one is
+// higher.
+func keepUnlessHigher(tensor, weak DType) DType {
 	if weak.Category() > tensor.Category() {
 		return weak
 	}
@@ -55,7 +59,7 @@ func yield(tensor, weak DType) DType {
 }
 
 // Join is the smallest dtype that holds the values of both: uint8 and int8 meet in int16, an
-// integer and a float in the float, float16 and bfloat16 in float32.
+// integer and a float in the float, float16 and bfloat16 in float32, float64 and complex64 in complex128.
 func Join(x, y DType) DType {
 	if x > y {
 		x, y = y, x
@@ -67,6 +71,8 @@ func Join(x, y DType) DType {
 		return Int16
 	case x == Float16 && y == BFloat16:
 		return Float32
+	case x == Float64 && y == Complex64:
+		return Complex128
 	}
 	return y // the order of the constants is that of the widths within and across categories
 }

@@ -1,18 +1,42 @@
 // Package op is the one table of operators. A row says everything about an operator that is true
 // on every device: its name, inputs, attributes, the dtypes and shapes of its results, what it is
-// called in ONNX and how exact it must be. What a device does about it lives in kernels/.
+// called in ONNX, how exact it must be and how it is tested. What a device does about it lives in kernels/.
 //
 // Everything that lists operators is derived from the table by `go generate ./core/op`: the C ids,
 // the Python wrappers with their stubs, docs/ops.md and the conformance cases. A new operator is a
 // row in one of the rows_*.go files and a kernel per device; no other file is edited by hand.
 //
+// A call of an operator goes through its row in this order, from an eager caller and from a program alike:
+//
+//  1. [Row.Fill] completes the attributes and [Row.Arity] checks the operands against their declarations.
+//  2. [Inference.Infer] asks the row's rules: which dtype each operand is cast to, what the results are and which axes
+//     the operator works along. It sees types, attributes and constants, and dimensions that may be symbols.
+//  3. The caller (core/graph) makes the casts explicit. The call is then a [Step]: views of memory and nothing implied.
+//  4. A composite says the step in terms of other rows ([Lowering]); a view has become layouts of its operand.
+//  5. [Step.Arrange] lays the operands out in the frame in which devices take the row's kind; see device.Call.
+//
+// Rows are literals and their rules are small functions with the name of what they say, so that a row can be read
+// aloud: reshape is of kind View, accepts everything, and its view is viewReshape. A rule that several rows share finds
+// attributes by their names, because they stand at different positions; kernels use the generated constants.
+//
 // The package infers; it does not run, allocate or know what a tensor's memory is.
 package op
 
 import (
+	"fmt"
+	"math"
+	"strconv"
+
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
+
+// Output declares a result.
+type Output struct {
+	Name     string
+	Variadic bool // any number of tensors; only the last result
+	Optional bool // not computed in programs where nothing reads it; never the first result
+}
 
 // ID is the number of an operator in the C ABI. Numbers are explicit, append-only and locked by
 // testdata/ids.golden.
@@ -43,15 +67,21 @@ func (k Kind) String() string {
 	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create"}[k]
 }
 
-// Input declares an operand.
+// Input declares an operand. The zero Input is a tensor that has to be given, with any values. An operand that is left
+// out keeps its place in the list, so that those behind it are found by number.
 type Input struct {
 	Name     string
-	Variadic bool // one or more tensors; only the last input
-	Optional bool // may be absent
-	Scalar   bool // a Python scalar is welcome
+	Variadic bool   // one or more tensors; only the last input
+	Optional bool   // may be absent
+	Form     Form   // what the operand is made of
+	Scalar   bool   // may be a Python scalar
+	Domain   Domain // which values tests give it
+	Fixed    Value  // the one number that tests give it; None: tensors from Domain
 }
 
-// Row is an operator.
+// Row is an operator. The table holds the only one of each, so that rows are compared by address; nothing changes it
+// after init. What a row does not say has the zero value, which is the usual case: one result, no attributes, exact,
+// deterministic, and laid out by its kind.
 type Row struct {
 	ID      ID
 	Name    string
@@ -59,17 +89,28 @@ type Row struct {
 	In      []Input
 	Attrs   []Attr
 	Accepts dtype.Set // dtypes that kernels compute in (after promotion and casts)
-	Types   TypeRule
-	Shape   ShapeRule
-	View    ViewRule // Kind View only: replaces Types and Shape
-	Many    bool     // makes several tensors
-	Random  bool     // draws from the device's generator
-	Fresh   bool     // Kind View only: the parts are copied, because Paddle's do not share storage
+	Infer   rules
+	View    ViewRule    // Kind View only: replaces Infer
+	Lower   Lowering    // of composites: the call in terms of other rows; a device sees the row only if it composes it
+	Own     bool        // with Lower: it may emit the row itself, so that devices have kernels
+	Frame   func(*Step) // how operands are completed and laid out for devices, where that is not by Kind
+	Out     []Output    // nil: one result, "out"
+	Random  bool        // draws from the device's generator, one counter an element of the result
+	Fresh   bool        // Kind View only: the parts are copied, because Paddle's do not share storage
+	Updates bool        // the result begins as In[0], which the device does not see: In[1], in its frame, is written into it
+	Counted bool        // the size of the result's first axis is known only after the call
+	ByValue bool        // rules or Frame look at the numbers among the operands, where others see only their kinds
 	Python  Python
 	ONNX    string // "Add-14": operator and the first opset that it follows; empty: none
-	ULP     ULP
-	NumPy   string // the same in NumPy, for the conformance suite; see python/paddle_mps/selftest/oracle.py
 	Doc     string // one line: what it computes, with the formula
+
+	// What tests need to know; see conformance.go.
+	NumPy     string // the same in NumPy; see python/paddle_mps/selftest/oracle.py
+	Tolerance Tolerance
+	Jumps     bool      // any error of an operand may make the result quite another: a quotient that is rounded down
+	Settings  []Setting // empty: the defaults alone
+	Elsewhere string    // the test that covers the row, where the conformance suite cannot
+	Lacks     []Lack    // kernels that the row is meant to have and that a device does not have yet
 
 	direct [dtype.Last + 1]dtype.DType // see Direct
 }
@@ -78,23 +119,12 @@ type Row struct {
 type Python struct {
 	Module   string   // "" (paddle) or "nn.functional"
 	Method   bool     // also a Tensor method
-	InPlace  bool     // also name_ as a method
+	InPlace  bool     // also name_ as a function and a method
 	Alias    []string // further method or function names: "mod" for remainder
 	ByHand   bool     // written in Python, because its signature is not inputs then attributes
 	Internal bool     // not public in Python
-}
 
-// ULP is the largest error of an element on the host device, in units in the last place of the
-// result's dtype, against the exact result for the rounded inputs. Zero means exact.
-//
-// Metal is that of float32 on the Apple GPU, where it is more: what the Metal Shading Language Specification
-// (table 8.1) allows for the functions that a kernel calls; where several meet, twice the sum of their parts
-// and the roundings, because a unit of one may be two of another.
-type ULP struct{ Float32, Float64, Half, Metal float64 }
-
-func (u ULP) onMetal(units float64) ULP {
-	u.Metal = units
-	return u
+	TensorsOnly bool // the function refuses Python scalars, as Paddle's does; the library and x * y accept them
 }
 
 // Attr declares an attribute.
@@ -111,12 +141,17 @@ type AttrType uint8
 
 // The attribute types.
 const (
-	BoolAttr   AttrType = iota + 1
-	IntAttr             // int64
-	FloatAttr           // float64
-	IntsAttr            // up to any number of int64
-	DTypeAttr           // a dtype
-	ScalarAttr          // bool, int or float, whichever was given
+	BoolAttr    AttrType = iota + 1
+	IntAttr              // int64
+	FloatAttr            // float64
+	IntsAttr             // up to any number of int64
+	DTypeAttr            // a dtype
+	ScalarAttr           // bool, int or float, whichever was given
+	StringAttr           // text
+	FloatsAttr           // up to any number of float64
+	StringsAttr          // up to any number of texts
+	TensorAttr           // a constant tensor
+	GraphAttr            // a nested graph
 )
 
 // ValueKind says which field of a Value counts.
@@ -130,14 +165,40 @@ const (
 	Float
 	Ints
 	DType
+	String
+	Floats
+	Strings
+	Tensor
+	Graph
 )
 
-// Value is an attribute's value or a scalar operand. I holds bools (0, 1), ints and dtypes.
+// Value is an attribute's value or a scalar operand. I holds bools (0, 1), ints and dtypes; Ref holds
+// what has no field of its own: a string, a []float64, a []string, or the object of a Tensor or a Graph,
+// whose type belongs to a package that this one does not import.
 type Value struct {
 	Kind ValueKind
 	I    int64
 	F    float64
 	Ints []int64
+	Ref  any
+}
+
+// Str is the text of a String; "" of any other kind.
+func (v *Value) Str() string {
+	text, _ := v.Ref.(string)
+	return text
+}
+
+// Floats are the numbers of a Floats; nil of any other kind.
+func (v *Value) Floats() []float64 {
+	list, _ := v.Ref.([]float64)
+	return list
+}
+
+// Strings are the texts of a Strings; nil of any other kind.
+func (v *Value) Strings() []string {
+	list, _ := v.Ref.([]string)
+	return list
 }
 
 // Set reports whether there is a value.
@@ -151,50 +212,63 @@ func (v *Value) Float64() float64 {
 	return float64(v.I)
 }
 
+// DType is what a scalar counts as beside tensors: bool, int64 or float32; Invalid for other values.
+func (v *Value) DType() dtype.DType {
+	switch v.Kind {
+	case Bool:
+		return dtype.Bool
+	case Int:
+		return dtype.Int64
+	case Float:
+		return dtype.Float32
+	}
+	return dtype.Invalid
+}
+
+// Bits is a scalar as an element of a dtype, in the low bytes.
+//
+// A float becomes an integer by truncation, and one that is too large the nearest integer of 64 bits; of those the
+// low bits count, as of an integer that is too large. Anything but 0 is true.
+func (v *Value) Bits(d dtype.DType) uint64 {
+	switch d {
+	case dtype.Float64:
+		return math.Float64bits(v.Float64())
+	case dtype.Float32:
+		return uint64(math.Float32bits(float32(v.Float64())))
+	case dtype.Float16:
+		return uint64(dtype.F64ToF16(v.Float64()))
+	case dtype.BFloat16:
+		return uint64(dtype.F64ToBF16(v.Float64()))
+	}
+	n := v.I
+	if v.Kind == Float {
+		n = dtype.Saturate(v.F)
+	}
+	if d == dtype.Bool && n != 0 {
+		n = 1
+	}
+	return uint64(n)
+}
+
+// String is the value as text.
+func (v *Value) String() string {
+	switch v.Kind {
+	case None:
+		return "none"
+	case Bool:
+		return strconv.FormatBool(v.I != 0)
+	case Float:
+		return strconv.FormatFloat(v.F, 'g', -1, 64)
+	case Ints:
+		return fmt.Sprint(v.Ints)
+	case DType:
+		return dtype.DType(v.I).String()
+	}
+	return strconv.FormatInt(v.I, 10)
+}
+
 // Attrs are the values of a row's attributes, in the row's order, defaults filled in.
 type Attrs []Value
-
-// Arg is what inference sees of an operand.
-type Arg struct {
-	DType  dtype.DType // of a tensor; of a scalar: Bool, Int64 or Float32 by its Python type
-	Scalar bool        // a Python scalar, weak in promotion
-	Absent bool        // an optional input that was not given
-	Shape  shape.Shape
-	Value  Value // of a scalar
-}
-
-// Axes is a set of axes, bit i for axis i.
-type Axes uint16
-
-// Has reports whether axis i is in the set.
-func (a Axes) Has(i int) bool { return a&(1<<i) != 0 }
-
-// First is the lowest axis of a set that is not empty.
-func (a Axes) First() int {
-	for i := range shape.MaxRank {
-		if a.Has(i) {
-			return i
-		}
-	}
-	return 0
-}
-
-// Result is what inference says of a call.
-type Result struct {
-	In    [3]dtype.DType // what each input is cast to; the last entry serves all further inputs
-	Out   dtype.DType
-	Shape shape.Shape
-	Axes  Axes // the axes that the operator works along, normalised
-}
-
-// InDType is what input i is cast to before the call.
-func (r *Result) InDType(i int) dtype.DType { return r.In[min(i, len(r.In)-1)] }
-
-// TypeRule fills in In and Out of r.
-type TypeRule func(row *Row, args []Arg, at Attrs, r *Result) error
-
-// ShapeRule fills in Shape and Axes of r.
-type ShapeRule func(row *Row, args []Arg, at Attrs, r *Result) error
 
 // Part is one result of a view: the offset of its first element in elements, and its layout.
 type Part struct {
@@ -202,35 +276,40 @@ type Part struct {
 	shape.Layout
 }
 
-// ViewRule appends the results of a view to out. ErrCopy asks for a contiguous input instead.
-type ViewRule func(row *Row, in *shape.Layout, at Attrs, out *[]Part) error
-
-// Infer is the dtypes and the shape of a call's result, or what is wrong with the call.
-func (row *Row) Infer(args []Arg, at Attrs, r *Result) error {
-	if err := row.Types(row, args, at, r); err != nil {
-		return err
-	}
-	return row.Shape(row, args, at, r)
-}
+// ViewRule appends the results of a view of a layout to c.Parts. ErrCopy asks for a contiguous input
+// instead.
+type ViewRule func(c *Inference, in *shape.Layout) error
 
 // Direct is the dtype of the result when all inputs are tensors of dtype d and need no cast, and
 // Invalid when the rules must be asked. It is what they would say, worked out once.
 func (row *Row) Direct(d dtype.DType) dtype.DType { return row.direct[d] }
 
 // precompute fills in direct for operators whose operands broadcast.
+//
+// Rows with attributes are left out, because an attribute may decide the dtype. The question is asked of tensors of one
+// axis: those without are weak in promotion, but among tensors of one dtype that changes nothing.
 func (row *Row) precompute() {
 	if row.Kind != Unary && row.Kind != Binary && row.Kind != Compare || len(row.Attrs) > 0 {
 		return
 	}
-	vector := shape.Shape{Rank: 1}
 	for _, d := range row.Accepts.Members() {
-		args := make([]Arg, len(row.In))
-		for i := range args {
-			args[i] = Arg{DType: d, Shape: vector}
+		var c Inference
+		c.Reset(row, nil)
+		for range row.In {
+			c.In = append(c.In, Arg{Type: Type{DType: d, Shape: shape.Shape{Rank: 1}}})
 		}
-		var r Result
-		if row.Types(row, args, nil, &r) == nil && r.In[0] == d {
-			row.direct[d] = r.Out
+		if c.Infer() == nil && c.Cast[0] == d {
+			row.direct[d] = c.Out[0].DType
 		}
 	}
 }
+
+// Elementwise reports whether each element of the result depends on one element of each input only,
+// so that the result may be written over an input that has the very same layout.
+//
+// This is the one licence to compute in place: legalizing gives it to calls that write into an operand, and the planner
+// to results that take the place of an operand in the arena. Both still make sure that the layouts are the same.
+func (row *Row) Elementwise() bool { return row.Kind >= Unary && row.Kind <= Convert }
+
+// Many reports whether a call may have other than one result.
+func (row *Row) Many() bool { return len(row.Out) > 1 || len(row.Out) == 1 && row.Out[0].Variadic }

@@ -5,182 +5,320 @@ import "github.com/paddle-mps/paddle-mps/core/dtype"
 // Operators on whole arrays: reductions, products, views, indexing and creation.
 
 var (
+	// Attributes that several operators have, under the name and with the meaning of Paddle.
 	axisOrAxes = Attr{Name: "axis", Type: IntsAttr, Doc: "an axis, several, or none for all"}
 	oneAxis    = Attr{Name: "axis", Type: IntAttr, Doc: "the axis; none for the flattened tensor"}
 	keepDim    = Attr{Name: "keepdim", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "keep reduced axes with one element"}
 	sumDType   = Attr{Name: "dtype", Type: DTypeAttr, Doc: "x is cast to it first; none for the rule of the operator"}
 	newShape   = Attr{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the result"}
 	outDType   = Attr{Name: "dtype", Type: DTypeAttr, Needed: true, Doc: "dtype of the result"}
-	byHand     = Python{Method: true, ByHand: true}
-	internal   = Python{Internal: true}
+	// byHand has a wrapper in _array.py or its like; internal ones are called by others only.
+	byHand   = Python{Method: true, ByHand: true}
+	internal = Python{Internal: true}
+
+	// The results of an operator that cuts: as many as its attributes say.
+	parts = []Output{{Name: "out", Variadic: true}}
+
+	// Operands by what tests may give: sums of extremes overflow, and of nothing there is no largest.
+	summands = []Input{{Name: "x", Domain: Ordinary}}
+	factors  = []Input{{Name: "x", Domain: Ordinary}, {Name: "y", Domain: Ordinary}}
+	some     = []Input{{Name: "x", Domain: NonEmpty}}
+
+	// What sorts and running extremes answer: elements, and where they were along the axis.
+	valuesAndIndices = []Output{{Name: "values"}, {Name: "indices"}}
+	lastAxis         = Attr{Name: "axis", Type: IntAttr, Default: Value{Kind: Int, I: -1}, Doc: "the axis"}
+	indexDType       = Attr{Name: "dtype", Type: DTypeAttr, Default: Value{Kind: DType, I: int64(dtype.Int64)}, Doc: "of the indices: int64 or int32"}
+	withoutShader    = []Lack{{Device: "metal", DTypes: dtype.All &^ dtype.SetOf(dtype.Float64), Why: "no shader is written yet"}}
+
+	pairwise = Roundings{Once: 2, Level: 1} // of sums that are added in pairs, and their scaling
 )
 
+// Reductions, scans and products. A reduction without axes is over all of them. Sums of bool and int32 are
+// int64 and those of the small integers wrap around in their own dtype, as Paddle's; max, min and the indices
+// of both refuse an axis without elements, for which the others have an answer. The indices are always those
+// of the first of equals.
 var reduceRows = []Row{
 	{
-		ID: 100, Name: "sum", Kind: Reduce, In: x, Accepts: bitExact, Types: summed, Shape: reduced, ULP: rounded, Python: byHand, ONNX: "ReduceSum-13",
+		ID: 100, Name: "sum", Kind: Reduce, In: summands, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
 		Attrs: []Attr{axisOrAxes, sumDType, keepDim}, NumPy: "np.sum(x, axis=axis, keepdims=keepdim)", Doc: "Sum; bool and int32 as int64; 0 of nothing.",
+		Settings: someAxes,
 	},
 	{
-		ID: 101, Name: "mean", Kind: Reduce, In: x, Accepts: bitExact, Types: same, Shape: reduced, ULP: rounded, Python: byHand, ONNX: "ReduceMean-18",
+		ID: 101, Name: "mean", Kind: Reduce, In: summands, Accepts: bitExact, Infer: rules{same, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "mean(x, axis, keepdim)", Doc: "Arithmetic mean in x's dtype; nan of nothing.",
+		Settings: someAxes,
 	},
 	{
-		ID: 102, Name: "max", Kind: Reduce, In: x, Accepts: bitExact, Types: same, Shape: reducedSome, Python: method, ONNX: "ReduceMax-18",
+		ID: 102, Name: "max", Kind: Reduce, In: some, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.max(x, axis=axis, keepdims=keepdim)", Doc: "Largest element; nan if any is.",
+		Settings: someAxes,
 	},
 	{
-		ID: 103, Name: "min", Kind: Reduce, In: x, Accepts: bitExact, Types: same, Shape: reducedSome, Python: method, ONNX: "ReduceMin-18",
+		ID: 103, Name: "min", Kind: Reduce, In: some, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.min(x, axis=axis, keepdims=keepdim)", Doc: "Smallest element; nan if any is.",
+		Settings: someAxes,
 	},
 	{
-		ID: 104, Name: "prod", Kind: Reduce, In: x, Accepts: bitExact, Types: multiplied, Shape: reduced, ULP: rounded, Python: method, ONNX: "ReduceProd-18",
+		ID: 104, Name: "prod", Kind: Reduce, In: summands, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "ReduceProd-18",
 		Attrs: []Attr{axisOrAxes, keepDim, sumDType}, NumPy: "np.prod(x, axis=axis, keepdims=keepdim)", Doc: "Product; bool as int64; 1 of nothing.",
+		Settings: someAxes,
 	},
 	{
-		ID: 105, Name: "any", Kind: Reduce, In: x, Accepts: bitExact, Types: toBool, Shape: reduced, Python: method,
+		ID: 105, Name: "any", Kind: Reduce, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.any(x, axis=axis, keepdims=keepdim)", Doc: "Whether any element is not zero.",
+		Settings: someAxes,
 	},
 	{
-		ID: 106, Name: "all", Kind: Reduce, In: x, Accepts: bitExact, Types: toBool, Shape: reduced, Python: method,
+		ID: 106, Name: "all", Kind: Reduce, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.all(x, axis=axis, keepdims=keepdim)", Doc: "Whether no element is zero.",
+		Settings: someAxes,
 	},
 	{
-		ID: 107, Name: "argmax", Kind: Reduce, In: x, Accepts: anyNumber, Types: toIndex, Shape: reducedOne, Python: method, ONNX: "ArgMax-13",
+		ID: 107, Name: "argmax", Kind: Reduce, In: some, Accepts: anyNumber, Infer: rules{toIndex, reducedOne}, Python: method, ONNX: "ArgMax-13",
 		Attrs: []Attr{oneAxis, keepDim, {Name: "dtype", Type: DTypeAttr, Default: Value{Kind: DType, I: int64(dtype.Int64)}, Doc: "int64 or int32"}},
 		NumPy: "argmax(x, axis, keepdim)", Doc: "Index of the first largest element; nan never wins unless all are.",
+		Settings: someAxis,
 	},
 	{
-		ID: 108, Name: "argmin", Kind: Reduce, In: x, Accepts: anyNumber, Types: toIndex, Shape: reducedOne, Python: method, ONNX: "ArgMin-13",
+		ID: 108, Name: "argmin", Kind: Reduce, In: some, Accepts: anyNumber, Infer: rules{toIndex, reducedOne}, Python: method, ONNX: "ArgMin-13",
 		Attrs: []Attr{oneAxis, keepDim, {Name: "dtype", Type: DTypeAttr, Default: Value{Kind: DType, I: int64(dtype.Int64)}, Doc: "int64 or int32"}},
 		NumPy: "argmax(-x.astype(float), axis, keepdim)", Doc: "Index of the first smallest element; nan never wins unless all are.",
+		Settings: someAxis,
 	},
 	{
-		ID: 120, Name: "matmul", Kind: Product, In: xy, Accepts: anyNumber, Types: same, Shape: multipliedShape, ULP: rounded, Python: method, ONNX: "MatMul-13",
+		ID: 110, Name: "cumsum", Kind: Scan, In: summands, Accepts: anyNumber, Infer: rules{accumulated, alongAxisOrAll}, Lower: lowerToLine, Own: true,
+		Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "CumSum-14",
+		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumsum(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
+		Doc:      "Sums of the elements up to each along an axis; integers and bool as int64.",
+		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+	},
+	{
+		ID: 111, Name: "cumprod", Kind: Scan, In: summands, Accepts: anyNumber, Infer: rules{multiplied, alongAxisOrAll}, Lower: lowerToLine, Own: true,
+		// A product that is subnormal on the way has an absolute error, which further factors multiply.
+		Tolerance: rounded.plus(Roundings{Term: 1}).inFloat64("underflow(x, given['axis']) * 2.0**-1074 / ulp(out)"), Python: byHand, Lacks: withoutShader,
+		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumprod(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
+		Doc:      "Products of the elements up to each along an axis; bool as int64.",
+		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+	},
+	{
+		ID: 112, Name: "cummax", Kind: Scan, In: x, Out: valuesAndIndices, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
+		Python: byHand, Lacks: withoutShader, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], 1)",
+		Doc:      "The largest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
+		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+	},
+	{
+		ID: 113, Name: "cummin", Kind: Scan, In: x, Out: valuesAndIndices, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
+		Python: byHand, Lacks: withoutShader, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], -1)",
+		Doc:      "The smallest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
+		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+	},
+	{
+		ID: 114, Name: "logcumsumexp", Kind: Scan, In: summands, Accepts: dtype.Floats, Infer: rules{toFloat, alongAxisOrAll}, Lower: lowerToLine, Own: true,
+		// Each term adds an exp of 1 ulp, which is 2 eps, its argument's and the sum's rounding to a sum whose log is at
+		// most as wrong, absolutely; for more than one term the result for magnitudes is at least log(2): 4 / log(2). A
+		// log, 1 ulp of log(n), and the last sum come on top.
+		Tolerance: rounded.plus(Roundings{Once: 4, Term: 6}), Python: byHand, Lacks: withoutShader,
+		Attrs: []Attr{oneAxis}, NumPy: "np.logaddexp.accumulate(x.reshape(-1) if given['axis'] is None else np.atleast_1d(x), given['axis'] or 0).reshape(-1 if given['axis'] is None else x.shape)",
+		Doc:      "log(sum(exp(x))) of the elements up to each along an axis.",
+		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+	},
+	{
+		ID: 115, Name: "sort", Kind: Scan, In: x, Accepts: bitExact, Infer: rules{same, alongAxis}, Python: byHand, Lacks: withoutShader,
+		Attrs:    []Attr{lastAxis, {Name: "descending", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "the largest first"}},
+		NumPy:    "leading(x, None, given['axis'], descending)[0]",
+		Doc:      "The elements along an axis in order; equals stay in theirs, and nan counts as larger than anything.",
+		Settings: []Setting{{"axis": -1}, {"axis": 0}, {"axis": -1, "descending": true}, {"axis": 0, "descending": true}},
+	},
+	{
+		ID: 116, Name: "topk", Kind: Scan, In: some, Out: valuesAndIndices, Accepts: bitExact, Infer: rules{same, alongAxis, firstOf, withPlaces}, Python: byHand, ONNX: "TopK-11", Lacks: withoutShader,
+		Attrs: []Attr{
+			{Name: "k", Type: IntAttr, Doc: "how many; none for all"},
+			lastAxis,
+			{Name: "largest", Type: BoolAttr, Default: Value{Kind: Bool, I: 1}, Doc: "the largest, in descending order; else the smallest, in ascending order"},
+		},
+		NumPy:    "leading(x, k, given['axis'], largest)",
+		Doc:      "The first k elements along an axis in order, and their indices; of equals the first, and nan counts as larger than anything.",
+		Settings: []Setting{{"k": nil, "axis": -1, "largest": true}, {"k": 1, "axis": 0, "largest": false}, {"k": nil, "axis": 0, "largest": false}, {"k": 1, "axis": -1, "largest": true}},
+	},
+	{
+		ID: 120, Name: "matmul", Kind: Product, In: factors, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
 		Attrs: []Attr{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},
 		},
 		NumPy: "np.matmul(swap(x, transpose_x), swap(y, transpose_y))", Doc: "Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column.",
+		Settings: []Setting{{}, {"transpose_y": true}, {"transpose_x": true}, {"transpose_x": true, "transpose_y": true}},
 	},
 }
 
+// Views, which devices never see: their rule answers with layouts of the memory of the operand, and asks for a
+// copy where strides cannot say it. Fresh ones are copied always, because Paddle's results do not share memory
+// with the operand. split has any number of results, all others one.
 var viewRows = []Row{
 	{
-		ID: 140, Name: "reshape", Kind: View, In: x, Accepts: bitExact, View: viewReshape, Python: byHand, ONNX: "Reshape-14",
+		ID: 140, Name: "reshape", Kind: View, In: x, Accepts: moved, View: viewReshape, Python: byHand, ONNX: "Reshape-14",
 		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "reshape(x, shape)", Doc: "The same elements under another shape.",
+		Settings: []Setting{{"shape": []int{-1}}, {"shape": []int{0, -1, 1}}},
 	},
 	{
-		ID: 141, Name: "transpose", Kind: View, In: x, Accepts: bitExact, View: viewTranspose, Python: byHand, ONNX: "Transpose-13",
+		ID: 141, Name: "transpose", Kind: View, In: x, Accepts: moved, View: viewTranspose, Python: byHand, ONNX: "Transpose-13",
 		Attrs: []Attr{{Name: "perm", Type: IntsAttr, Needed: true, Doc: "axis i of the result is axis perm[i] of x"}}, NumPy: "np.transpose(x, perm)", Doc: "The axes in another order.",
+		Settings: []Setting{{"perm": []int{1, 0}}},
 	},
 	{
-		ID: 142, Name: "squeeze", Kind: View, In: x, Accepts: bitExact, View: viewSqueeze, Python: byHand, ONNX: "Squeeze-13",
+		ID: 142, Name: "squeeze", Kind: View, In: x, Accepts: moved, View: viewSqueeze, Python: byHand, ONNX: "Squeeze-13",
 		Attrs: []Attr{axisOrAxes}, NumPy: "np.squeeze(x, axis)", Doc: "Without axes of one element.",
 	},
 	{
-		ID: 143, Name: "unsqueeze", Kind: View, In: x, Accepts: bitExact, View: viewUnsqueeze, Python: byHand, ONNX: "Unsqueeze-13",
+		ID: 143, Name: "unsqueeze", Kind: View, In: x, Accepts: moved, View: viewUnsqueeze, Python: byHand, ONNX: "Unsqueeze-13",
 		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "where axes of one element appear in the result"}}, NumPy: "unsqueeze(x, axis)", Doc: "With further axes of one element.",
+		Settings: []Setting{{"axis": []int{0}}, {"axis": []int{1, -1}}},
 	},
 	{
-		ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Accepts: bitExact, View: viewExpand, Python: byHand, ONNX: "Expand-13",
+		ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Accepts: moved, View: viewExpand, Python: byHand, ONNX: "Expand-13",
 		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "expand(x, shape)", Doc: "Broadcast to a shape.",
+		Settings: []Setting{{"shape": []int{2, -1, -1}}},
 	},
 	{
-		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Accepts: bitExact, View: viewSlice, Python: byHand, ONNX: "Slice-13",
+		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Accepts: moved, View: viewSlice, Python: byHand, ONNX: "Slice-13",
 		Attrs: []Attr{
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "the axes that are cut"},
 			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "first index on each, from the end if negative"},
 			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "index after the last on each, from the end if negative"},
 			{Name: "steps", Type: IntsAttr, Doc: "step on each, not zero; none for 1"},
 		}, NumPy: "input[slices(input, axes, starts, ends, steps)]", Doc: "A range of indices on some axes.",
+		Settings: []Setting{
+			{"axes": []int{0, 1}, "starts": []int{1, -1}, "ends": []int{4, -99}, "steps": []int{2, -2}},
+			{"axes": []int{1}, "starts": []int{0}, "ends": []int{3}},
+		},
 	},
 	{
-		ID: 146, Name: "split", Kind: View, Fresh: true, Many: true, In: x, Accepts: bitExact, View: viewSplit, Python: byHand, ONNX: "Split-13",
+		ID: 147, Name: "as_strided", Kind: View, In: x, Accepts: moved, View: viewStrided, Python: byHand,
+		Attrs: []Attr{
+			{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the view"},
+			{Name: "stride", Type: IntsAttr, Needed: true, Doc: "for each axis the distance of neighbours in memory, in elements"},
+			{Name: "offset", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the distance of its first element from that of x, in elements"},
+		}, Doc: "Any layout of the memory between the first and the last element of x.",
+		Elsewhere: "tests/peers/expressions/shapes.py",
+	},
+	{
+		ID: 146, Name: "split", Kind: View, Fresh: true, Out: parts, In: x, Accepts: moved, View: viewSplit, Python: byHand, ONNX: "Split-13",
 		Attrs: []Attr{
 			{Name: "sections", Type: IntsAttr, Needed: true, Doc: "lengths of the parts, one of them -1; a single number is the number of equal parts"},
 			{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that is cut"},
 		}, NumPy: "split(x, sections, axis)", Doc: "Parts of a tensor along an axis.",
+		Settings: []Setting{{"sections": []int{5}, "axis": 0}, {"sections": []int{2, -1}, "axis": 1}},
 	},
 }
 
+// Assembly, lowered to copies into parts of the result, unless a device has a kernel of its own for the whole;
+// see device.Composer.
 var assembleRows = []Row{
 	{
-		ID: 160, Name: "concat", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Accepts: bitExact, Types: joined, Shape: concatenated, Python: Python{ByHand: true}, ONNX: "Concat-13",
+		ID: 160, Name: "concat", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Accepts: moved, Infer: rules{joined, concatenated}, Lower: lowerConcat, Python: Python{ByHand: true}, ONNX: "Concat-13",
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis along which the tensors are joined"}}, NumPy: "np.concatenate(x, axis)", Doc: "Tensors end to end along an axis.",
+		Settings: firstAndLast,
 	},
 	{
-		ID: 161, Name: "stack", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Accepts: bitExact, Types: joined, Shape: stacked, Python: Python{ByHand: true},
+		ID: 161, Name: "stack", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Accepts: moved, Infer: rules{joined, stacked}, Lower: lowerStack, Python: Python{ByHand: true},
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "where the new axis appears"}}, NumPy: "np.stack(x, axis)", Doc: "Tensors of one shape side by side along a new axis.",
+		Settings: firstAndLast,
 	},
 	{
-		ID: 162, Name: "tile", Kind: Assemble, In: x, Accepts: bitExact, Types: same, Shape: tiled, Python: byHand, ONNX: "Tile-13",
+		ID: 162, Name: "tile", Kind: Assemble, In: x, Accepts: moved, Infer: rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
 		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
+		Settings: []Setting{{"repeat_times": []int{2, 3}}, {"repeat_times": []int{2}}, {"repeat_times": []int{2, 1, 2}}},
 	},
 	{
-		ID: 163, Name: "flip", Kind: View, Fresh: true, In: x, Accepts: bitExact, View: viewFlip, Python: byHand,
+		ID: 163, Name: "flip", Kind: View, Fresh: true, In: x, Accepts: moved, View: viewFlip, Python: byHand,
 		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "the axes that are reversed"}}, NumPy: "np.flip(x, axis)", Doc: "x with some axes in reverse order.",
+		Settings: []Setting{{"axis": []int{0}}, {"axis": []int{0, -1}}},
 	},
 }
 
+// Reading and writing through index tensors. index and index_put have kernels; gather is index with its axis in
+// front. Indices below 0 count from the end, and those out of range fail when the call runs. nonzero alone has
+// a result whose size only the elements say.
 var indexRows = []Row{
 	{
-		ID: 180, Name: "gather", Kind: Index, In: []Input{{Name: "x"}, {Name: "index"}}, Accepts: bitExact, Types: gathered, Shape: gatheredShape, Python: byHand, ONNX: "Gather-13",
+		ID: 180, Name: "gather", Kind: Index, In: []Input{{Name: "x"}, {Name: "index", Domain: Position}}, Accepts: moved, Infer: rules{gathered, gatheredShape}, Lower: lowerGather, Python: byHand, ONNX: "Gather-13",
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that index counts along"}}, NumPy: "np.take(x, index, axis)", Doc: "The slices x[index[i]] along an axis; index is 0-d or 1-d, int32 or int64.",
+		Settings: firstAndLast,
 	},
 	{
-		ID: 181, Name: "index", Kind: Index, In: []Input{{Name: "x"}, {Name: "indices", Variadic: true}}, Accepts: bitExact, Types: gathered, Shape: indexed, Python: internal,
-		Doc: "out[b..., r...] = x[i0[b], i1[b], ..., r...]: the k index tensors, broadcast to b, count along the first k axes of x.",
+		ID: 181, Name: "index", Kind: Index, In: []Input{{Name: "x"}, {Name: "indices", Variadic: true, Domain: Position}}, Accepts: moved, Infer: rules{gathered, indexed}, Frame: frameIndex, Python: internal,
+		Doc:       "out[b..., r...] = x[i0[b], i1[b], ..., r...]: the k index tensors, broadcast to b, count along the first k axes of x.",
+		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
-		ID: 182, Name: "index_put", Kind: Index, In: []Input{{Name: "value"}, {Name: "indices", Variadic: true}}, Accepts: bitExact, Types: gathered, Shape: indexedInto, Python: internal,
-		Doc: "x[i0[b], i1[b], ..., r...] = value[b..., r...], where x is the given output; of equal indices the last wins.",
+		ID: 182, Name: "index_put", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Accepts: moved, Infer: rules{scattered, likeInput, replaced}, Updates: true, Frame: frameIndexPut, Python: internal,
+		Doc:       "x with out[i0[b], i1[b], ..., r...] = value[b..., r...]; of equal indices the last wins. Written into x, it changes x in place.",
+		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
-		ID: 183, Name: "nonzero", Kind: Index, In: x, Accepts: bitExact, Types: toInt64, Shape: nonzeroBound, Python: byHand, ONNX: "NonZero-13",
+		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
+		Attrs:     []Attr{{Name: "reduce", Type: StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
+		Doc:       "x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and.",
+		Elsewhere: "tests/peers/expressions/scatter.py",
+		Settings:  []Setting{{"reduce": "add"}, {"reduce": "minimum"}},
+		Lacks:     []Lack{{"metal", dtype.All &^ dtype.SetOf(dtype.Float64), "slices for one place have to be added in order, and Metal's atomics keep none"}},
+	},
+	{
+		ID: 183, Name: "nonzero", Kind: Index, In: x, Accepts: bitExact, Infer: rules{toInt64, nonzeroBound}, Counted: true, Python: byHand, ONNX: "NonZero-13",
 		NumPy: "np.argwhere(x)", Doc: "Indices of the elements that are not zero, one row each in row-major order: shape [count, rank].",
 	},
 }
 
+// Creation from attributes alone. The dtype is one of them, and so is everything that a wrapper works out from
+// Python numbers first: a range has a count and no end. Random operators take one counter of the device's
+// generator an element, so that numbers do not depend on how a call is divided among threads.
 var createRows = []Row{
 	{
-		ID: 200, Name: "full", Kind: Create, Accepts: bitExact, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true},
+		ID: 200, Name: "full", Kind: Create, Accepts: bitExact, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true},
 		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Doc: "the value of every element"}, outDType}, NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.",
+		Settings: []Setting{{"shape": []int{3, 4}, "fill_value": 2}, {"shape": []int{0, 2}, "fill_value": 1}, {"shape": []int{}, "fill_value": 1}, {"shape": []int{70001}, "fill_value": 3}},
 	},
 	{
-		ID: 201, Name: "range", Kind: Create, Accepts: anyNumber, Types: toAttr, Shape: fromCount, Python: internal,
+		ID: 201, Name: "range", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: internal,
 		Attrs: []Attr{
 			{Name: "start", Type: ScalarAttr, Needed: true, Doc: "first value"},
 			{Name: "step", Type: ScalarAttr, Needed: true, Doc: "distance of neighbours"},
 			{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values"},
 			outDType,
 		}, Doc: "start + i * step, computed in int64 or float64.",
+		Elsewhere: "tests/python/golden/creation.txt",
 	},
 	{
-		ID: 202, Name: "linspace", Kind: Create, Accepts: anyNumber, Types: toAttr, Shape: fromCount, Python: Python{ByHand: true},
+		ID: 202, Name: "linspace", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: Python{ByHand: true},
 		Attrs: []Attr{
 			{Name: "start", Type: FloatAttr, Needed: true, Doc: "first value"},
 			{Name: "stop", Type: FloatAttr, Needed: true, Doc: "last value"},
 			{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values, at least 1"},
 			outDType,
 		}, NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.",
+		Settings: []Setting{{"start": 0.0, "stop": 10.0, "count": 5}, {"start": 4.0, "stop": 0.0, "count": 9}, {"start": 1.0, "stop": 3.0, "count": 1}},
 	},
 	{
-		ID: 203, Name: "uniform", Kind: Create, Random: true, Accepts: dtype.Floats, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true}, ONNX: "RandomUniform-1",
-		Attrs: []Attr{newShape, {Name: "min", Type: FloatAttr, Default: Value{Kind: Float, F: -1}, Doc: "lower bound, included"}, {Name: "max", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "upper bound, excluded"}, outDType},
-		Doc:   "Uniformly distributed values in [min, max), from Philox4x32-10.",
+		ID: 203, Name: "uniform", Kind: Create, Random: true, Accepts: dtype.Floats, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true}, ONNX: "RandomUniform-1",
+		Attrs:     []Attr{newShape, {Name: "min", Type: FloatAttr, Default: Value{Kind: Float, F: -1}, Doc: "lower bound, included"}, {Name: "max", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "upper bound, excluded"}, outDType},
+		Doc:       "Uniformly distributed values in [min, max), from Philox4x32-10.",
+		Elsewhere: "tests/python/test_mps.py",
 	},
 	{
-		ID: 204, Name: "normal", Kind: Create, Random: true, Accepts: dtype.Floats, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true}, ONNX: "RandomNormal-1",
-		Attrs: []Attr{newShape, {Name: "mean", Type: FloatAttr, Default: Value{Kind: Float}, Doc: "mean"}, {Name: "std", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "standard deviation"}, outDType},
-		Doc:   "Normally distributed values, from Philox4x32-10 by Box and Muller's transform.",
+		ID: 204, Name: "normal", Kind: Create, Random: true, Accepts: dtype.Floats, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true}, ONNX: "RandomNormal-1",
+		Attrs:     []Attr{newShape, {Name: "mean", Type: FloatAttr, Default: Value{Kind: Float}, Doc: "mean"}, {Name: "std", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "standard deviation"}, outDType},
+		Doc:       "Normally distributed values, from Philox4x32-10 by Box and Muller's transform.",
+		Elsewhere: "tests/python/test_mps.py",
 	},
 	{
-		ID: 205, Name: "randint", Kind: Create, Random: true, Accepts: dtype.Integers, Types: toAttr, Shape: fromAttr, Python: Python{ByHand: true},
-		Attrs: []Attr{newShape, {Name: "low", Type: IntAttr, Needed: true, Doc: "lower bound, included"}, {Name: "high", Type: IntAttr, Needed: true, Doc: "upper bound, excluded"}, outDType},
-		Doc:   "Uniformly distributed integers in [low, high), from Philox4x32-10.",
+		ID: 205, Name: "randint", Kind: Create, Random: true, Accepts: dtype.Integers, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true},
+		Attrs:     []Attr{newShape, {Name: "low", Type: IntAttr, Needed: true, Doc: "lower bound, included"}, {Name: "high", Type: IntAttr, Needed: true, Doc: "upper bound, excluded"}, outDType},
+		Doc:       "Uniformly distributed integers in [low, high), from Philox4x32-10.",
+		Elsewhere: "tests/python/test_mps.py",
 	},
 	{
-		ID: 206, Name: "randperm", Kind: Create, Random: true, Accepts: anyNumber, Types: toAttr, Shape: fromCount, Python: Python{ByHand: true},
+		ID: 206, Name: "randperm", Kind: Create, Random: true, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: Python{ByHand: true},
 		Attrs: []Attr{{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values"}, outDType}, Doc: "The integers 0 to count - 1 in random order.",
+		Elsewhere: "tests/python/test_mps.py",
 	},
 }

@@ -1,124 +1,183 @@
 package op
 
 import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // The rules that give the shape of a result and the axes that a call works along.
 
-func likeInput(_ *Row, args []Arg, _ Attrs, r *Result) error {
-	r.Shape = args[0].Shape
+// likeInput is the rule of results shaped as the first operand.
+func likeInput(c *Inference) error {
+	c.Out[0].Shape = c.In[0].Shape
 	return nil
 }
 
-func broadcast(row *Row, args []Arg, _ Attrs, r *Result) (err error) {
-	r.Shape = args[0].Shape
-	for i := 1; i < len(args) && err == nil; i++ {
-		if !args[i].Absent && args[i].Shape != r.Shape {
-			r.Shape, err = shape.Broadcast(row.Name, &r.Shape, &args[i].Shape)
+// broadcast is the rule of elementwise operators: the common shape of all operands, by NumPy's rule. Operands that were
+// left out have no say. Equal shapes, as they mostly are, cost one comparison each.
+func broadcast(c *Inference) (err error) {
+	c.Out[0].Shape = c.In[0].Shape
+	for i := 1; i < len(c.In) && err == nil; i++ {
+		if !c.In[i].Absent && c.In[i].Shape != c.Out[0].Shape {
+			c.Out[0].Shape, err = c.together(&c.Out[0].Shape, &c.In[i].Shape)
 		}
 	}
 	return err
 }
 
 // bounded is the shape of the first input, to which the others broadcast.
-func bounded(row *Row, args []Arg, at Attrs, r *Result) error {
-	if err := broadcast(row, args, at, r); err != nil {
+func bounded(c *Inference) error {
+	if err := broadcast(c); err != nil {
 		return err
 	}
-	if x := &args[0].Shape; r.Shape != *x {
-		return status.Errorf(status.Invalid, "[%s] the bounds make shape %s of %s; want bounds that broadcast to it", row.Name, &r.Shape, x)
+	x := &c.In[0].Shape
+	if unlike(&c.Out[0].Shape, x) {
+		return status.Errorf(status.Invalid, "[%s] the bounds make shape %s of %s; want bounds that broadcast to it", c.Row.Name, &c.Out[0].Shape, x)
+	}
+	c.Out[0].Shape = *x // also where a symbol of a bound may be 1
+	return nil
+}
+
+// alongAxis is the rule of scans over the one axis that attribute axis names.
+func alongAxis(c *Inference) error {
+	axis, err := shape.Axis(c.Row.Name, c.attr("axis").I, c.In[0].Shape.Rank)
+	c.Out[0].Shape, c.Axes = c.In[0].Shape, 1<<axis
+	return err
+}
+
+// alongAxisOrAll is alongAxis, or without an axis along all elements in row-major order, as of one line. To Paddle an
+// axis out of range is an index out of range here.
+func alongAxisOrAll(c *Inference) (err error) {
+	if c.attr("axis").Set() {
+		if err = alongAxis(c); err != nil && c.In[0].Shape.Rank > 0 {
+			return status.Errorf(status.Index, "%s", err)
+		}
+		return err
+	}
+	c.Axes = 1
+	c.Out[0].Shape, err = c.reshaped(&c.In[0].Shape, []int64{-1})
+	return err
+}
+
+// firstOf cuts a result of alongAxis to as many elements as attribute k says. Without it the result keeps its length.
+// A 0-d tensor counts as an axis of one element. The length of an axis that is a symbol is looked at when the program
+// is compiled for the sizes that it has then.
+func firstOf(c *Inference) error {
+	v := c.attr("k")
+	if !v.Set() {
+		return nil
+	}
+	axis, have := c.Axes.First(), int64(1)
+	if c.In[0].Shape.Rank > 0 {
+		have = c.In[0].Shape.Dims[axis]
+	}
+	if v.I < 1 || v.I > have && !shape.IsSymbol(have) {
+		return status.Errorf(status.Invalid, "[%s] k is %d; want 1 to the %d elements of the axis", c.Row.Name, v.I, have)
+	}
+	if c.In[0].Shape.Rank > 0 {
+		c.Out[0].Shape.Dims[axis] = v.I
 	}
 	return nil
 }
 
-// attr finds a value by the attribute's name; every row that uses it declares that attribute.
-func (row *Row) attr(at Attrs, name string) *Value {
-	for i := range row.Attrs {
-		if row.Attrs[i].Name == name {
-			return &at[i]
-		}
+// withPlaces adds a second result of the same shape: where along the axis the elements of the first are. It has the
+// dtype that attribute dtype says, int64 or int32, if that can count the elements of the axis.
+func withPlaces(c *Inference) error {
+	d := dtype.Int64
+	if given := c.attrDType(); given != dtype.Invalid {
+		d = given
 	}
-	return &Value{}
-}
-
-func alongAxis(row *Row, args []Arg, at Attrs, r *Result) error {
-	axis, err := shape.Axis(row.Name, row.attr(at, "axis").I, args[0].Shape.Rank)
-	r.Shape, r.Axes = args[0].Shape, 1<<axis
-	return err
+	if d != dtype.Int64 && d != dtype.Int32 {
+		return status.Errorf(status.Invalid, "[%s] dtype is %s; want int32 or int64", c.Row.Name, d)
+	}
+	if s := &c.In[0].Shape; d == dtype.Int32 && s.Rank > 0 && s.Dims[c.Axes.First()] > math.MaxInt32 && !shape.IsSymbol(s.Dims[c.Axes.First()]) {
+		return status.Errorf(status.Invalid, "[%s] dtype is int32 and the axis has %d elements; want int64", c.Row.Name, s.Dims[c.Axes.First()])
+	}
+	c.Out = append(c.Out, Type{DType: d, Shape: c.Out[0].Shape})
+	return nil
 }
 
 // axesOf is a list of axes as a set; all axes when the list is empty. Twice the same is an error.
-func axesOf(row *Row, list []int64, rank int) (set Axes, err error) {
+func (c *Inference) axesOf(list []int64, rank int) (set Axes, err error) {
 	if len(list) == 0 {
 		return 1<<rank - 1, nil
 	}
 	for _, a := range list {
-		axis, err := shape.Axis(row.Name, a, rank)
+		axis, err := shape.Axis(c.Row.Name, a, rank)
 		if err != nil {
 			return 0, err
 		}
 		if set.Has(axis) {
-			return 0, status.Errorf(status.Invalid, "[%s] axis %v names axis %d twice; want each once", row.Name, list, axis)
+			return 0, status.Errorf(status.Invalid, "[%s] axis %v names axis %d twice; want each once", c.Row.Name, list, axis)
 		}
 		set |= 1 << axis
 	}
 	return set & (1<<rank - 1), nil
 }
 
-// drop fills in the shape that is left when the axes of r are reduced.
-func (r *Result) drop(in *shape.Shape, keep bool) {
-	r.Shape = shape.Shape{}
+// drop fills in the shape that is left when the axes of c are reduced.
+func (c *Inference) drop(in *shape.Shape, keep bool) {
+	c.Out[0].Shape = shape.Shape{}
 	for i, d := range in.Slice() {
 		switch {
-		case !r.Axes.Has(i):
-			r.Shape.Append(d)
+		case !c.Axes.Has(i):
+			c.Out[0].Shape.Append(d)
 		case keep:
-			r.Shape.Append(1)
+			c.Out[0].Shape.Append(1)
 		}
 	}
 }
 
-func reduced(row *Row, args []Arg, at Attrs, r *Result) (err error) {
-	if r.Axes, err = axesOf(row, row.attr(at, "axis").Ints, args[0].Shape.Rank); err != nil {
+// reduced is the rule of reductions over the axes that attribute axis lists, all without.
+func reduced(c *Inference) (err error) {
+	if c.Axes, err = c.axesOf(c.attr("axis").Ints, c.In[0].Shape.Rank); err != nil {
 		return err
 	}
-	r.drop(&args[0].Shape, row.attr(at, "keepdim").I != 0)
+	c.drop(&c.In[0].Shape, c.attr("keepdim").I != 0)
 	return nil
 }
 
 // reducedSome is reduced for operators that have no answer for nothing: max and min.
-func reducedSome(row *Row, args []Arg, at Attrs, r *Result) error {
-	if err := reduced(row, args, at, r); err != nil {
+func reducedSome(c *Inference) error {
+	if err := reduced(c); err != nil {
 		return err
 	}
-	return wantSome(row, args, r)
+	return c.wantSome()
 }
 
 // wantSome refuses reduction over an axis without elements.
-func wantSome(row *Row, args []Arg, r *Result) error {
-	for i, d := range args[0].Shape.Slice() {
-		if d == 0 && r.Axes.Has(i) {
-			return status.Errorf(status.Invalid, "[%s] shape %s has no element along axis %d; want at least one", row.Name, &args[0].Shape, i)
+// A symbol may be 0 and passes; the graph is asked again when it is resolved.
+func (c *Inference) wantSome() error {
+	for i, d := range c.In[0].Shape.Slice() {
+		if d == 0 && c.Axes.Has(i) {
+			return status.Errorf(status.Invalid, "[%s] shape %s has no element along axis %d; want at least one", c.Row.Name, &c.In[0].Shape, i)
 		}
 	}
 	return nil
 }
 
-func reducedOne(row *Row, args []Arg, at Attrs, r *Result) error {
-	in, v := &args[0].Shape, row.attr(at, "axis")
-	r.Axes = 1<<in.Rank - 1
+// reducedOne is the rule of argmax and argmin: over one axis, or over all elements in row-major order, whose index
+// the result then is. There has to be an element.
+func reducedOne(c *Inference) error {
+	in, v := &c.In[0].Shape, c.attr("axis")
+	c.Axes = 1<<in.Rank - 1
 	if v.Set() {
-		axis, err := shape.Axis(row.Name, v.I, in.Rank)
+		axis, err := shape.Axis(c.Row.Name, v.I, in.Rank)
 		if err != nil {
 			return err
 		}
-		r.Axes &= 1 << axis
+		c.Axes &= 1 << axis
 	}
-	r.drop(in, row.attr(at, "keepdim").I != 0)
-	return wantSome(row, args, r)
+	c.drop(in, c.attr("keepdim").I != 0)
+	return c.wantSome()
 }
+
+// Products. What the two operands are as matrices is worked out first, and everything else follows from it.
 
 // Matrix is an operand of matmul taken apart: the axes before the last two, rows and columns.
 type Matrix struct {
@@ -144,80 +203,85 @@ func matrix(s *shape.Shape, transposed, right bool) (m Matrix) {
 	return m
 }
 
-func multipliedShape(row *Row, args []Arg, at Attrs, r *Result) error {
-	sx, sy := &args[0].Shape, &args[1].Shape
+// multipliedShape is the rule of matmul: batches broadcast, columns of x meet rows of y, and the axis that a vector
+// lacks is missing in the result.
+func multipliedShape(c *Inference) error {
+	sx, sy := &c.In[0].Shape, &c.In[1].Shape
 	if sx.Rank == 0 || sy.Rank == 0 {
-		return status.Errorf(status.Invalid, "[%s] shapes are %s and %s; want at least one dimension each", row.Name, sx, sy)
+		return status.Errorf(status.Invalid, "[%s] shapes are %s and %s; want at least one dimension each", c.Row.Name, sx, sy)
 	}
-	x := matrix(sx, row.attr(at, "transpose_x").I != 0, false)
-	y := matrix(sy, row.attr(at, "transpose_y").I != 0, true)
-	if x.Cols != y.Rows {
-		return status.Errorf(status.Invalid, "[%s] shapes %s and %s do not fit: x has %d columns and y has %d rows; want equal", row.Name, sx, sy, x.Cols, y.Rows)
+	x := matrix(sx, c.attr("transpose_x").I != 0, false)
+	y := matrix(sy, c.attr("transpose_y").I != 0, true)
+	if differ(x.Cols, y.Rows) {
+		return status.Errorf(status.Invalid, "[%s] shapes %s and %s do not fit: x has %d columns and y has %d rows; want equal", c.Row.Name, sx, sy, x.Cols, y.Rows)
 	}
 	var err error
-	if r.Shape, err = shape.Broadcast(row.Name, &x.Batch, &y.Batch); err != nil {
+	if c.Out[0].Shape, err = c.together(&x.Batch, &y.Batch); err != nil {
 		return err
 	}
 	if sx.Rank > 1 {
-		r.Shape.Append(x.Rows)
+		c.Out[0].Shape.Append(x.Rows)
 	}
 	if sy.Rank > 1 {
-		r.Shape.Append(y.Cols)
+		c.Out[0].Shape.Append(y.Cols)
 	}
 	return nil
 }
 
-func concatenated(row *Row, args []Arg, at Attrs, r *Result) error {
-	axis, err := shape.Axis(row.Name, row.attr(at, "axis").I, args[0].Shape.Rank)
+// concatenated is the rule of concat: dimensions agree but along the axis, where they are added up.
+func concatenated(c *Inference) error {
+	axis, err := shape.Axis(c.Row.Name, c.attr("axis").I, c.In[0].Shape.Rank)
 	if err != nil {
 		return err
 	}
-	if args[0].Shape.Rank == 0 {
-		return status.Errorf(status.Invalid, "[%s] tensor 0 has no dimensions; want at least one (stack joins 0-d tensors)", row.Name)
+	if c.In[0].Shape.Rank == 0 {
+		return status.Errorf(status.Invalid, "[%s] tensor 0 has no dimensions; want at least one (stack joins 0-d tensors)", c.Row.Name)
 	}
-	r.Shape, r.Axes = args[0].Shape, 1<<axis
-	for i := 1; i < len(args); i++ {
-		s := args[i].Shape
-		want := args[0].Shape
+	c.Out[0].Shape, c.Axes = c.In[0].Shape, 1<<axis
+	for i := 1; i < len(c.In); i++ {
+		s := c.In[i].Shape
+		want := c.In[0].Shape
 		if s.Rank == want.Rank {
-			r.Shape.Dims[axis] += s.Dims[axis]
+			c.Out[0].Shape.Dims[axis] = c.plus(c.Out[0].Shape.Dims[axis], s.Dims[axis])
 			want.Dims[axis] = s.Dims[axis]
 		}
-		if s != want {
-			return status.Errorf(status.Invalid, "[%s] tensor 0 has shape %s and tensor %d has %s; want equal dimensions except on axis %d", row.Name, &args[0].Shape, i, &s, axis)
+		if unlike(&s, &want) {
+			return status.Errorf(status.Invalid, "[%s] tensor 0 has shape %s and tensor %d has %s; want equal dimensions except on axis %d", c.Row.Name, &c.In[0].Shape, i, &s, axis)
 		}
 	}
 	return nil
 }
 
-func stacked(row *Row, args []Arg, at Attrs, r *Result) error {
-	s := args[0].Shape
+// stacked is the rule of stack: one shape for all, and a new axis as long as there are tensors.
+func stacked(c *Inference) error {
+	s := c.In[0].Shape
 	if s.Rank == shape.MaxRank {
-		return status.Errorf(status.Invalid, "[%s] tensors have %d dimensions; want at most %d", row.Name, s.Rank, shape.MaxRank-1)
+		return status.Errorf(status.Invalid, "[%s] tensors have %d dimensions; want at most %d", c.Row.Name, s.Rank, shape.MaxRank-1)
 	}
-	axis, err := shape.Axis(row.Name, row.attr(at, "axis").I, s.Rank+1)
+	axis, err := shape.Axis(c.Row.Name, c.attr("axis").I, s.Rank+1)
 	if err != nil {
 		return err
 	}
-	for i := range args {
-		if args[i].Shape != s {
-			return status.Errorf(status.Invalid, "[%s] tensor 0 has shape %s and tensor %d has %s; want one shape", row.Name, &s, i, &args[i].Shape)
+	for i := range c.In {
+		if unlike(&c.In[i].Shape, &s) {
+			return status.Errorf(status.Invalid, "[%s] tensor 0 has shape %s and tensor %d has %s; want one shape", c.Row.Name, &s, i, &c.In[i].Shape)
 		}
 	}
 	l := shape.Layout{Shape: s}
 	l.Insert(axis)
-	l.Dims[axis] = int64(len(args))
-	r.Shape, r.Axes = l.Shape, 1<<axis
+	l.Dims[axis] = int64(len(c.In))
+	c.Out[0].Shape, c.Axes = l.Shape, 1<<axis
 	return nil
 }
 
-func tiled(row *Row, args []Arg, at Attrs, r *Result) error {
-	times, s := row.attr(at, "repeat_times").Ints, args[0].Shape
+// tiled is the rule of tile. Both the shape and the repetitions are filled up with 1 in front to one length.
+func tiled(c *Inference) error {
+	times, s := c.attr("repeat_times").Ints, c.In[0].Shape
 	rank := max(len(times), s.Rank)
 	if rank > shape.MaxRank {
-		return status.Errorf(status.Invalid, "[%s] repeat_times has %d entries; want at most %d", row.Name, len(times), shape.MaxRank)
+		return status.Errorf(status.Invalid, "[%s] repeat_times has %d entries; want at most %d", c.Row.Name, len(times), shape.MaxRank)
 	}
-	r.Shape = shape.Shape{Rank: rank}
+	c.Out[0].Shape = shape.Shape{Rank: rank}
 	for i := range rank {
 		d, n := int64(1), int64(1)
 		if j := i - (rank - s.Rank); j >= 0 {
@@ -227,92 +291,133 @@ func tiled(row *Row, args []Arg, at Attrs, r *Result) error {
 			n = times[j]
 		}
 		if n < 0 {
-			return status.Errorf(status.Invalid, "[%s] repeat_times is %v; want no negative number", row.Name, times)
+			return status.Errorf(status.Invalid, "[%s] repeat_times is %v; want no negative number", c.Row.Name, times)
 		}
-		if n != 0 && d > (1<<62)/n {
-			return status.Errorf(status.Invalid, "[%s] %s repeated %v times is larger than the address space", row.Name, &s, times)
+		if n != 0 && d > (1<<62)/n { // a symbol is below 0
+			return status.Errorf(status.Invalid, "[%s] %s repeated %v times exceeds the address space", c.Row.Name, &s, times)
 		}
-		r.Shape.Dims[i] = d * n
+		c.Out[0].Shape.Dims[i] = c.times(d, n)
 	}
 	return nil
 }
 
-func gatheredShape(row *Row, args []Arg, at Attrs, r *Result) error {
-	x, index := args[0].Shape, &args[1].Shape
+// gatheredShape is the rule of gather. A 0-d index removes the axis; one of shape [n, 1] counts as of [n], as in
+// Paddle.
+func gatheredShape(c *Inference) error {
+	x, index := c.In[0].Shape, &c.In[1].Shape
 	if x.Rank == 0 || index.Rank > 1 && !(index.Rank == 2 && index.Dims[1] == 1) {
-		return status.Errorf(status.Invalid, "[%s] x has shape %s and index %s; want x of 1 dimension or more and index of 0 or 1", row.Name, &x, index)
+		return status.Errorf(status.Invalid, "[%s] x has shape %s and index %s; want x of 1 dimension or more and index of 0 or 1", c.Row.Name, &x, index)
 	}
-	axis, err := shape.Axis(row.Name, row.attr(at, "axis").I, x.Rank)
+	axis, err := shape.Axis(c.Row.Name, c.attr("axis").I, x.Rank)
 	if err != nil {
 		return status.Errorf(status.Index, "%s", err) // an IndexError in Paddle, other than elsewhere
 	}
-	r.Shape, r.Axes = x, 1<<axis
+	c.Out[0].Shape, c.Axes = x, 1<<axis
 	if index.Rank == 0 {
 		l := shape.Layout{Shape: x}
 		l.Remove(axis)
-		r.Shape = l.Shape
+		c.Out[0].Shape = l.Shape
 		return nil
 	}
-	r.Shape.Dims[axis] = index.Dims[0]
+	c.Out[0].Shape.Dims[axis] = index.Dims[0]
 	return nil
 }
 
 // indices is the common shape of index tensors, which count along the first axes of something.
-func indices(row *Row, args []Arg, rank int) (b shape.Shape, err error) {
+func (c *Inference) indices(args []Arg, rank int) (b shape.Shape, err error) {
 	if len(args) == 0 || len(args) > rank {
-		return b, status.Errorf(status.Index, "[%s] got %d index tensors for %d dimensions", row.Name, len(args), rank)
+		return b, status.Errorf(status.Index, "[%s] got %s for a tensor of %s; want at most one per dimension", c.Row.Name, status.Count(len(args), "index tensor", "index tensors"), status.Count(rank, "dimension", "dimensions"))
 	}
 	b = args[0].Shape
 	for i := 1; i < len(args) && err == nil; i++ {
-		b, err = shape.Broadcast(row.Name, &b, &args[i].Shape)
+		b, err = c.together(&b, &args[i].Shape)
 	}
 	return b, err
 }
 
-func indexed(row *Row, args []Arg, _ Attrs, r *Result) (err error) {
-	x := &args[0].Shape
-	if r.Shape, err = indices(row, args[1:], x.Rank); err != nil {
-		return err
+// addressed is the shape of what k index tensors name in x: theirs, then the axes that are not indexed.
+func (c *Inference) addressed(x *shape.Shape, indices []Arg) (s shape.Shape, err error) {
+	if s, err = c.indices(indices, x.Rank); err != nil {
+		return s, err
 	}
-	rest := x.Slice()[len(args)-1:]
-	if r.Shape.Rank+len(rest) > shape.MaxRank {
-		return status.Errorf(status.Invalid, "[%s] the result has %d dimensions; want at most %d", row.Name, r.Shape.Rank+len(rest), shape.MaxRank)
+	rest := x.Slice()[len(indices):]
+	if s.Rank+len(rest) > shape.MaxRank {
+		return s, status.Errorf(status.Invalid, "[%s] the indexed part has %d dimensions; want at most %d", c.Row.Name, s.Rank+len(rest), shape.MaxRank)
 	}
 	for _, d := range rest {
-		r.Shape.Append(d)
+		s.Append(d)
 	}
-	return nil
+	return s, nil
 }
 
-// indexedInto is the shape of the indices: the result is the given output, against which the
-// runtime checks the value.
-func indexedInto(row *Row, args []Arg, _ Attrs, r *Result) (err error) {
-	r.Shape, err = indices(row, args[1:], shape.MaxRank)
+// Index tensors count along the first axes, in their order. Which values they have is seen when the call runs: an index
+// that is out of range is its failure.
+
+// indexed is the rule of reading through index tensors.
+func indexed(c *Inference) (err error) {
+	c.Out[0].Shape, err = c.addressed(&c.In[0].Shape, c.In[1:])
 	return err
 }
 
-// nonzeroBound is the shape if every element were not zero.
-func nonzeroBound(row *Row, args []Arg, _ Attrs, r *Result) (err error) {
-	if _, err = args[0].Shape.Bytes(8 * max(int64(args[0].Shape.Rank), 1)); err != nil {
+// replaced checks that a value fits what is to be replaced by it.
+func replaced(c *Inference) error {
+	want, err := c.addressed(&c.In[0].Shape, c.In[2:])
+	if err != nil {
 		return err
 	}
-	r.Shape, err = shape.Of(args[0].Shape.Numel(), int64(args[0].Shape.Rank))
-	return err
-}
-
-func fromAttr(row *Row, _ []Arg, at Attrs, r *Result) (err error) {
-	if r.Shape, err = shape.Of(row.attr(at, "shape").Ints...); err != nil {
-		return status.Errorf(status.Invalid, "[%s] %s", row.Name, err)
+	if b, err := c.together(&c.In[1].Shape, &want); err != nil || b != want && b.Known() && want.Known() {
+		return status.Errorf(status.Invalid, "[%s] the value has shape %s and the indexed part %s; want it to broadcast", c.Row.Name, &c.In[1].Shape, &want)
 	}
 	return nil
 }
 
-func fromCount(row *Row, _ []Arg, at Attrs, r *Result) error {
-	n := row.attr(at, "count").I
-	if n < 0 {
-		return status.Errorf(status.Invalid, "[%s] count is %d; want 0 or more", row.Name, n)
+// Folds are the values of attribute reduce of index_reduce. Kernels number them in this order. A mean is none of them:
+// it is a sum, and a division by how often each place was named.
+var Folds = [...]string{"add", "multiply", "minimum", "maximum"}
+
+// folding checks how index_reduce joins an element with what is there.
+func folding(c *Inference) error {
+	if given := c.attr("reduce").Str(); !slices.Contains(Folds[:], given) {
+		return status.Errorf(status.Invalid, "[%s] reduce is %q; want one of %v", c.Row.Name, given, Folds)
 	}
-	r.Shape = shape.Shape{Rank: 1}
-	r.Shape.Dims[0] = n
+	return nil
+}
+
+// nonzeroBound is the shape if every element were not zero, for who is about to make room. Where there are symbols
+// the count is one: in a graph it would be wrong to infer anything from the bound.
+//
+// The result has a row for each element that is not zero, and in it one index an axis; of a tensor without axes there
+// are rows of no index.
+func nonzeroBound(c *Inference) (err error) {
+	x, count := &c.In[0].Shape, int64(0)
+	if c.NewSymbol == nil {
+		if _, err = x.Bytes(8 * max(int64(x.Rank), 1)); err != nil {
+			return err
+		}
+		count = x.Numel()
+	} else {
+		count = c.unknown()
+	}
+	c.Out[0].Shape = shape.Shape{Rank: 2}
+	c.Out[0].Shape.Dims[0], c.Out[0].Shape.Dims[1] = count, int64(x.Rank)
+	return nil
+}
+
+// fromAttr is the rule of results with the shape that attribute shape says.
+func fromAttr(c *Inference) (err error) {
+	if c.Out[0].Shape, err = shape.Of(c.attr("shape").Ints...); err != nil {
+		return status.Errorf(status.Invalid, "[%s] %s", c.Row.Name, strings.TrimPrefix(err.Error(), "[shape] "))
+	}
+	return nil
+}
+
+// fromCount is the rule of lines of as many elements as attribute count says.
+func fromCount(c *Inference) error {
+	n := c.attr("count").I
+	if n < 0 {
+		return status.Errorf(status.Invalid, "[%s] count is %d; want 0 or more", c.Row.Name, n)
+	}
+	c.Out[0].Shape = shape.Shape{Rank: 1}
+	c.Out[0].Shape.Dims[0] = n
 	return nil
 }

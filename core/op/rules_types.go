@@ -12,222 +12,270 @@ func term(a *Arg) dtype.Term {
 	return dtype.Term{DType: a.DType, Scalar: a.Scalar, ZeroD: a.Shape.Rank == 0}
 }
 
-// settle makes all inputs and the output one dtype, if the row has kernels for it.
-func settle(row *Row, d dtype.DType, r *Result) error {
-	if !row.Accepts.Has(d) {
-		return status.Errorf(status.Unsupported, "[%s] has no kernel for %s; want one of %v", row.Name, d, row.Accepts.Members())
-	}
-	r.In = [3]dtype.DType{d, d, d}
-	r.Out = d
-	return nil
-}
-
 // same is the rule of operators that keep x's dtype, to which any other input is cast.
-func same(row *Row, args []Arg, _ Attrs, r *Result) error { return settle(row, args[0].DType, r) }
+func same(c *Inference) error { return c.settle(c.In[0].DType) }
 
-func promoted(row *Row, args []Arg, _ Attrs, r *Result) error {
-	d, err := dtype.Promote(row.Name, term(&args[0]), term(&args[1]))
+// promoted is the rule of arithmetic: both operands meet in the dtype of Paddle's promotion, which is the result's.
+func promoted(c *Inference) error {
+	d, err := dtype.Promote(c.Row.Name, term(&c.In[0]), term(&c.In[1]))
 	if err != nil {
 		return err
 	}
-	return settle(row, d, r)
+	return c.settle(d)
 }
 
 // identical is the rule of the bitwise operators: one dtype, not even two floats.
-func identical(row *Row, args []Arg, _ Attrs, r *Result) error {
-	if x, y := args[0].DType, args[1].DType; x != y {
-		return status.Errorf(status.Invalid, "[%s] got a %s and a %s tensor; want one dtype", row.Name, x, y)
+func identical(c *Inference) error {
+	if x, y := c.In[0].DType, c.In[1].DType; x != y {
+		return status.Errorf(status.Invalid, "[%s] got tensors of %s and %s; want one dtype", c.Row.Name, x, y)
 	}
-	return settle(row, args[0].DType, r)
+	return c.settle(c.In[0].DType)
 }
 
+// Paddle promotes the arguments of its functions in C++ or in Python, and not all in one way: which functions take a
+// 0-d tensor for a number was found by calling each of them. The rules that follow are those ways.
+
 // strictly is the rule of maximum and minimum: a 0-d tensor counts like any other.
-func strictly(row *Row, args []Arg, at Attrs, r *Result) error {
-	if args[0].Scalar || args[1].Scalar {
-		return promoted(row, args, at, r)
+func strictly(c *Inference) error {
+	if c.In[0].Scalar || c.In[1].Scalar {
+		return promoted(c)
 	}
-	d, err := dtype.Strict(row.Name, args[0].DType, args[1].DType)
+	d, err := dtype.Strict(c.Row.Name, c.In[0].DType, c.In[1].DType)
 	if err != nil {
 		return err
 	}
-	return settle(row, d, r)
+	return c.settle(d)
 }
 
 // meeting is the rule of floor_divide: beside a 0-d tensor both meet in the smallest dtype that
 // holds them; everything else is promoted.
-func meeting(row *Row, args []Arg, at Attrs, r *Result) error {
-	x, y := term(&args[0]), term(&args[1])
+func meeting(c *Inference) error {
+	x, y := term(&c.In[0]), term(&c.In[1])
 	if (x.ZeroD || y.ZeroD) && !x.Scalar && !y.Scalar {
-		return settle(row, dtype.Join(x.DType, y.DType), r)
+		return c.settle(dtype.Join(x.DType, y.DType))
 	}
-	return promoted(row, args, at, r)
+	return promoted(c)
 }
 
 // promotedFloat is the rule of divide: integers are divided as float32, bool stays bool.
-func promotedFloat(row *Row, args []Arg, _ Attrs, r *Result) error {
-	d, err := dtype.Promote(row.Name, term(&args[0]), term(&args[1]))
+func promotedFloat(c *Inference) error {
+	d, err := dtype.Promote(c.Row.Name, term(&c.In[0]), term(&c.In[1]))
 	if err != nil {
 		return err
 	}
 	if d == dtype.Bool {
-		return settle(row, d, r)
+		return c.settle(d)
 	}
-	return settle(row, floating(d), r)
+	return c.settle(floating(d))
 }
 
-// floating is what functions with fractional results compute an integer in.
+// strictlyWide is the rule of atan2: a 0-d tensor counts like any other, and integers are computed in float64.
+//
+// A device without float64 therefore refuses integers; a caller casts them to float32 first.
+func strictlyWide(c *Inference) error {
+	d, err := dtype.Strict(c.Row.Name, c.In[0].DType, c.In[1].DType)
+	if err != nil {
+		return err
+	}
+	if d.IsInt() {
+		d = dtype.Float64
+	}
+	return c.settle(d)
+}
+
+// floating is what functions with fractional results compute an integer in. Complex types are refused by the rows.
 func floating(d dtype.DType) dtype.DType {
-	if d.IsFloat() {
+	if d.IsFloat() || d.IsComplex() {
 		return d
 	}
 	return dtype.Float32
 }
 
-func toFloat(row *Row, args []Arg, _ Attrs, r *Result) error {
-	if args[0].DType == dtype.Bool {
-		return settle(row, dtype.Bool, r)
+// toFloat is the rule of functions with fractional results. bool is not cast: no such row accepts it, so that it is
+// refused by its own name and not as float32.
+func toFloat(c *Inference) error {
+	if c.In[0].DType == dtype.Bool {
+		return c.settle(dtype.Bool)
 	}
-	return settle(row, floating(args[0].DType), r)
+	return c.settle(floating(c.In[0].DType))
 }
 
-func floatOnly(row *Row, args []Arg, _ Attrs, r *Result) error {
-	return settle(row, args[0].DType, r)
+// floatOnly is the rule of what has no answer for integers, even cast ones: those whose rows accept floats alone.
+func floatOnly(c *Inference) error {
+	return c.settle(c.In[0].DType)
 }
 
-func compared(row *Row, args []Arg, at Attrs, r *Result) error {
-	if err := promoted(row, args, at, r); err != nil {
+// compared is the rule of comparisons: operands as for arithmetic, and a result of bool.
+func compared(c *Inference) error {
+	if err := promoted(c); err != nil {
 		return err
 	}
-	r.Out = dtype.Bool
+	c.Out[0].DType = dtype.Bool
 	return nil
 }
 
 // comparedStrictly is the rule of the logical operators: a 0-d tensor counts like any other.
-func comparedStrictly(row *Row, args []Arg, at Attrs, r *Result) error {
-	if err := strictly(row, args, at, r); err != nil {
+func comparedStrictly(c *Inference) error {
+	if err := strictly(c); err != nil {
 		return err
 	}
-	r.Out = dtype.Bool
+	c.Out[0].DType = dtype.Bool
 	return nil
 }
 
-func toBool(row *Row, args []Arg, _ Attrs, r *Result) error {
-	if err := settle(row, args[0].DType, r); err != nil {
+// toBool is the rule of questions about one operand.
+func toBool(c *Inference) error {
+	if err := c.settle(c.In[0].DType); err != nil {
 		return err
 	}
-	r.Out = dtype.Bool
+	c.Out[0].DType = dtype.Bool
 	return nil
 }
 
-func toInt64(row *Row, args []Arg, _ Attrs, r *Result) error {
-	if err := settle(row, args[0].DType, r); err != nil {
+// toInt64 is the rule of positions, which are int64 whatever dtype is looked at.
+func toInt64(c *Inference) error {
+	if err := c.settle(c.In[0].DType); err != nil {
 		return err
 	}
-	r.Out = dtype.Int64
+	c.Out[0].DType = dtype.Int64
 	return nil
 }
 
 // attrDType is the value of the attribute dtype, Invalid when it is absent.
-func attrDType(row *Row, at Attrs) dtype.DType {
-	for i := range row.Attrs {
-		if row.Attrs[i].Type == DTypeAttr && at[i].Set() {
-			return dtype.DType(at[i].I)
+func (c *Inference) attrDType() dtype.DType {
+	for i := range c.Row.Attrs {
+		if c.Row.Attrs[i].Type == DTypeAttr && c.Attrs[i].Set() {
+			return dtype.DType(c.Attrs[i].I)
 		}
 	}
 	return dtype.Invalid
 }
 
-func toAttr(row *Row, args []Arg, at Attrs, r *Result) error {
-	d := attrDType(row, at)
-	if err := settle(row, d, r); err != nil {
+// toAttr is the rule of casts and of creation: the attribute names the dtype. A cast converts by itself, so that its
+// operand stays as it is.
+func toAttr(c *Inference) error {
+	d := c.attrDType()
+	if err := c.settle(d); err != nil {
 		return err
 	}
-	if len(args) > 0 {
-		r.In[0] = args[0].DType
+	if len(c.In) > 0 {
+		c.Cast[0] = c.In[0].DType
 	}
 	return nil
 }
 
 // toIndex is the rule of argmax: the dtype attribute names the index type.
-func toIndex(row *Row, args []Arg, at Attrs, r *Result) error {
-	if err := settle(row, args[0].DType, r); err != nil {
+func toIndex(c *Inference) error {
+	if err := c.settle(c.In[0].DType); err != nil {
 		return err
 	}
-	r.Out = attrDType(row, at)
-	if r.Out != dtype.Int64 && r.Out != dtype.Int32 {
-		return status.Errorf(status.Invalid, "[%s] dtype is %s; want int32 or int64", row.Name, r.Out)
+	c.Out[0].DType = c.attrDType()
+	if c.Out[0].DType != dtype.Int64 && c.Out[0].DType != dtype.Int32 {
+		return status.Errorf(status.Invalid, "[%s] dtype is %s; want int32 or int64", c.Row.Name, c.Out[0].DType)
 	}
 	return nil
 }
 
 // summed is the rule of sum: bool and int32 add up in int64, the small integers in their own type.
-func summed(row *Row, args []Arg, at Attrs, r *Result) error {
-	d := args[0].DType
-	if given := attrDType(row, at); given != dtype.Invalid {
+//
+// An attribute dtype that is given decides, and the operand is cast before it is added up, not the sum afterwards.
+func summed(c *Inference) error {
+	d := c.In[0].DType
+	if given := c.attrDType(); given != dtype.Invalid {
 		d = given
 	} else if d == dtype.Bool || d == dtype.Int32 {
 		d = dtype.Int64
 	}
-	return settle(row, d, r)
+	return c.settle(d)
 }
 
-func multiplied(row *Row, args []Arg, at Attrs, r *Result) error {
-	d := args[0].DType
-	if given := attrDType(row, at); given != dtype.Invalid {
+// accumulated is the rule of cumsum: all integers and bool add up in int64.
+func accumulated(c *Inference) error {
+	d := c.In[0].DType
+	if given := c.attrDType(); given != dtype.Invalid {
+		d = given
+	} else if d.IsInt() || d == dtype.Bool {
+		d = dtype.Int64
+	}
+	return c.settle(d)
+}
+
+// multiplied is the rule of prod, which differs from that of sum for int32.
+func multiplied(c *Inference) error {
+	d := c.In[0].DType
+	if given := c.attrDType(); given != dtype.Invalid {
 		d = given
 	} else if d == dtype.Bool {
 		d = dtype.Int64
 	}
-	return settle(row, d, r)
+	return c.settle(d)
 }
 
 // selected is the rule of where: a bool condition and two values under the strict rule.
-func selected(row *Row, args []Arg, _ Attrs, r *Result) error {
-	if args[0].DType != dtype.Bool {
-		return status.Errorf(status.Invalid, "[%s] condition is %s; want bool", row.Name, args[0].DType)
+func selected(c *Inference) error {
+	if c.In[0].DType != dtype.Bool {
+		return status.Errorf(status.Invalid, "[%s] condition is %s; want bool", c.Row.Name, c.In[0].DType)
 	}
-	d, err := dtype.Strict(row.Name, args[1].DType, args[2].DType)
+	d, err := dtype.Strict(c.Row.Name, c.In[1].DType, c.In[2].DType)
 	if err != nil {
 		return err
 	}
-	if err := settle(row, d, r); err != nil {
+	if err := c.settle(d); err != nil {
 		return err
 	}
-	r.In[0] = dtype.Bool
+	c.Cast[0] = dtype.Bool
 	return nil
 }
 
 // clipped is the rule of clip: a float bound turns integers into float32; a tensor bound is cast.
-func clipped(row *Row, args []Arg, _ Attrs, r *Result) error {
-	d := args[0].DType
-	for i := 1; i < len(args); i++ {
-		if !args[i].Absent && args[i].DType.IsFloat() {
+func clipped(c *Inference) error {
+	d := c.In[0].DType
+	for i := 1; i < len(c.In); i++ {
+		if !c.In[i].Absent && c.In[i].DType.IsFloat() {
 			d = floating(d)
 		}
 	}
-	return settle(row, d, r)
+	return c.settle(d)
 }
 
 // joined is the rule of concat and stack: one dtype for all.
-func joined(row *Row, args []Arg, _ Attrs, r *Result) error {
-	for i := range args {
-		if args[i].DType != args[0].DType {
-			return status.Errorf(status.Invalid, "[%s] tensor 0 is %s and tensor %d is %s; want one dtype", row.Name, args[0].DType, i, args[i].DType)
+func joined(c *Inference) error {
+	for i := range c.In {
+		if c.In[i].DType != c.In[0].DType {
+			return status.Errorf(status.Invalid, "[%s] tensor 0 is %s and tensor %d is %s; want one dtype", c.Row.Name, c.In[0].DType, i, c.In[i].DType)
 		}
 	}
-	return settle(row, args[0].DType, r)
+	return c.settle(c.In[0].DType)
 }
 
 // gathered is the rule of reading through index tensors: they are int32 or int64 and become int64.
-func gathered(row *Row, args []Arg, _ Attrs, r *Result) error {
-	for i := 1; i < len(args); i++ {
-		if d := args[i].DType; d != dtype.Int64 && d != dtype.Int32 {
-			return status.Errorf(status.Invalid, "[%s] index is %s; want int32 or int64", row.Name, d)
+func gathered(c *Inference) error {
+	for i := 1; i < len(c.In); i++ {
+		if d := c.In[i].DType; d != dtype.Int64 && d != dtype.Int32 {
+			return status.Errorf(status.Invalid, "[%s] index is %s; want int32 or int64", c.Row.Name, d)
 		}
 	}
-	if err := settle(row, args[0].DType, r); err != nil {
+	if err := c.settle(c.In[0].DType); err != nil {
 		return err
 	}
-	r.In[1], r.In[2] = dtype.Int64, dtype.Int64
+	for i := 1; i < len(c.Cast); i++ {
+		c.Cast[i] = dtype.Int64
+	}
+	return nil
+}
+
+// scattered is the rule of writing through index tensors: the value takes the dtype of x.
+func scattered(c *Inference) error {
+	for i := 2; i < len(c.In); i++ {
+		if d := c.In[i].DType; d != dtype.Int64 && d != dtype.Int32 {
+			return status.Errorf(status.Invalid, "[%s] index is %s; want int32 or int64", c.Row.Name, d)
+		}
+	}
+	if err := c.settle(c.In[0].DType); err != nil {
+		return err
+	}
+	for i := 2; i < len(c.Cast); i++ {
+		c.Cast[i] = dtype.Int64
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	goruntime "runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,12 +17,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// shop makes programs and knows what became of them.
+// shop compiles programs and counts those that it made and that were closed.
 type shop struct {
 	t            testing.TB
 	cache        *program.Cache
 	made, closed atomic.Int64
-	size         int64 // of each program; 0: it does not say
+	size         int64 // of each program; 0: it is not device.Sized
 }
 
 func newShop(t testing.TB, c program.Config) *shop {
@@ -61,7 +62,7 @@ func (s *shop) compile() (device.Program, error) {
 	return p, nil
 }
 
-func key(n int) device.Key { return device.Key{Class: uint64(n), Dims: fmt.Sprint(n % 7)} }
+func key(n int) device.Key { return device.Key{Class: uint64(n), Rest: fmt.Sprint(n % 7)} }
 
 // get holds the entry of a key as the runtime does.
 func (s *shop) get(k device.Key, on program.Lane) *program.Entry {
@@ -98,7 +99,8 @@ func TestHitsAndMisses(t *testing.T) {
 	require.EqualValues(t, 2, s.closed.Load())
 }
 
-// TestBounds has ever new keys: entries and bytes stay below the limits, and what has gone is closed.
+// TestBounds uses a new key each time: entries and bytes stay within the limits, and what is evicted is
+// closed.
 func TestBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits  program.Config
@@ -131,7 +133,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestWhatIsUsedStays keeps one program in use among ever new ones.
+// TestWhatIsUsedStays uses one program again and again among new ones.
 func TestWhatIsUsedStays(t *testing.T) {
 	s := newShop(t, program.Config{Entries: 4})
 	for n := range 200 {
@@ -143,8 +145,8 @@ func TestWhatIsUsedStays(t *testing.T) {
 	require.EqualValues(t, 199, got.Hits)
 }
 
-// TestHolders keeps programs open that have been evicted or cleared while somebody runs them.
-func TestHolders(t *testing.T) {
+// TestReferences evicts and clears programs that are in use: they are closed with the last reference.
+func TestReferences(t *testing.T) {
 	s := newShop(t, program.Config{Entries: 1})
 	first, again := s.get(key(1), 0), s.get(key(1), 3)
 	s.use(2)
@@ -153,7 +155,7 @@ func TestHolders(t *testing.T) {
 	require.Zero(t, s.cache.Stats().Entries)
 	require.Zero(t, s.closed.Load())
 	first.Release(0)
-	require.Zero(t, s.closed.Load(), "somebody else holds it")
+	require.Zero(t, s.closed.Load(), "there is another reference")
 	again.Release(3)
 	require.EqualValues(t, 1, s.closed.Load())
 	second.Release(1)
@@ -165,7 +167,7 @@ func TestHolders(t *testing.T) {
 	require.EqualValues(t, 2, got.Hits)
 }
 
-// TestRefusals keeps what a device lacks and forgets what may be better next time.
+// TestRefusals keeps the answer that a device lacks a program, and forgets errors that may be temporary.
 func TestRefusals(t *testing.T) {
 	for code, kept := range map[status.Code]bool{
 		status.Unsupported: true, status.OutOfMemory: false, status.Device: false, status.Internal: false,
@@ -201,16 +203,16 @@ type stuck struct{ device.Program }
 func (stuck) Close() error { return errors.New("stuck") }
 
 func TestFailedCloseIsReported(t *testing.T) {
-	var heard []error
-	c := program.New(program.Config{Failed: func(err error) { heard = append(heard, err) }})
+	var reported []error
+	c := program.New(program.Config{Failed: func(err error) { reported = append(reported, err) }})
 	e, err := c.Get(key(1), 0, func() (device.Program, error) { return stuck{}, nil })
 	require.NoError(t, err)
 	e.Release(0)
 	c.Clear()
-	require.EqualError(t, errors.Join(heard...), "stuck")
+	require.EqualError(t, errors.Join(reported...), "stuck")
 }
 
-// TestOneCompiles has many callers want the same program at once.
+// TestOneCompiles has many callers ask for the same program at once.
 func TestOneCompiles(t *testing.T) {
 	s := newShop(t, program.Config{})
 	gate := make(chan struct{})
@@ -239,25 +241,44 @@ func TestOneCompiles(t *testing.T) {
 	require.Zero(t, got.Hits)
 }
 
-// TestPanicLetsOthersTry has a compiler break down while somebody waits for it.
+// TestPanicLetsOthersTry has a compiler panic, or end its goroutine, while another caller waits for it.
 func TestPanicLetsOthersTry(t *testing.T) {
-	s := newShop(t, program.Config{})
-	gate, over := make(chan struct{}), make(chan any)
-	go func() {
-		defer func() { over <- recover() }()
-		_, _ = s.cache.Get(key(1), 0, func() (device.Program, error) {
-			close(gate)
-			panic("broken")
+	for name, breakDown := range map[string]func(){"panic": func() { panic("broken") }, "goexit": goruntime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t, program.Config{})
+			gate, over := make(chan struct{}), make(chan error, 1)
+			go func() {
+				var err error
+				defer func() { over <- err }()
+				_, err = s.cache.Get(key(1), 0, func() (device.Program, error) {
+					close(gate)
+					breakDown()
+					return nil, nil
+				})
+			}()
+			<-gate
+			s.use(1)
+			if err := <-over; name == "panic" {
+				require.Equal(t, status.Internal, status.CodeOf(err))
+				require.ErrorContains(t, err, "the compiler panicked: broken\n")
+				require.ErrorContains(t, err, "program_test.go", "where")
+			}
+			require.EqualValues(t, 1, s.made.Load())
+			require.EqualValues(t, 1, s.cache.Stats().Failures)
 		})
-	}()
-	<-gate
-	s.use(1)
-	require.Equal(t, "broken", <-over)
-	require.EqualValues(t, 1, s.made.Load())
+	}
 }
 
-// TestHammer has eight callers use, evict and clear at the same time. Nobody may see a program that is
-// closed, every look-up is a hit or a miss, and in the end everything is closed once.
+// TestNoResult has a compiler return neither a program nor an error.
+func TestNoResult(t *testing.T) {
+	s := newShop(t, program.Config{})
+	_, err := s.cache.Get(key(1), 0, func() (device.Program, error) { return nil, nil })
+	require.Equal(t, status.Internal, status.CodeOf(err))
+	require.Zero(t, s.cache.Stats().Entries)
+}
+
+// TestHammer has eight callers use, evict and clear at the same time, through Get and TryGet. No caller may
+// get a program that is closed, every look-up is a hit or a miss, and in the end everything is closed once.
 func TestHammer(t *testing.T) {
 	const callers, rounds = 8, 3000
 	s := newShop(t, program.Config{Entries: 6})
@@ -270,7 +291,11 @@ func TestHammer(t *testing.T) {
 				if rng.IntN(500) == 0 {
 					s.cache.Clear()
 				}
-				e := s.get(key(rng.IntN(5+rng.IntN(8))), on)
+				k, look := key(rng.IntN(5+rng.IntN(8))), s.get
+				if rng.IntN(2) == 0 {
+					look = s.tryGet
+				}
+				e := look(k, on)
 				p, err := e.Program()
 				if err != nil || p.(*made).closed.Load() {
 					t.Errorf("got a closed program (%v)", err)
@@ -283,19 +308,50 @@ func TestHammer(t *testing.T) {
 	got := s.cache.Stats()
 	require.LessOrEqual(t, got.Entries, int64(6))
 	require.EqualValues(t, callers*rounds, got.Hits+got.Misses)
-	require.Equal(t, got.Evictions+got.Cleared, s.closed.Load())
+	require.Eventually(t, func() bool { // a compilation of TryGet wakes its callers before it closes what it evicted
+		return got.Evictions+got.Cleared == s.closed.Load()
+	}, 10*time.Second, time.Millisecond)
 	require.Equal(t, s.made.Load(), s.closed.Load()+got.Entries)
-	s.cache.Clear()
+	s.cache.Close()
 	require.Equal(t, s.made.Load(), s.closed.Load())
 }
 
-func BenchmarkFind(b *testing.B) {
-	s := newShop(b, program.Config{})
-	s.use(1)
-	b.RunParallel(func(pb *testing.PB) {
-		k, on := key(1), program.Lane(rand.Uint32())
-		for pb.Next() {
-			s.get(k, on).Release(on)
+// TestAllLiveProgramsAreFound fills a cache to its bound: from then on each look-up finds its program
+// without a lock, while entries that have been evicted are not found.
+func TestAllLiveProgramsAreFound(t *testing.T) {
+	const most = program.DefaultEntries
+	s := newShop(t, program.Config{})
+	for n := range 3 * most {
+		s.use(n)
+	}
+	for n := range 3 * most {
+		k := key(n)
+		e := s.cache.Find(&k, 0)
+		if live := n >= 2*most; live != (e != nil) {
+			t.Fatalf("program %d of %d: found %v, live %v", n, 3*most, e != nil, live)
 		}
-	})
+		if e != nil {
+			e.Release(0)
+		}
+	}
+	require.EqualValues(t, most, s.cache.Stats().Hits)
+}
+
+func BenchmarkFind(b *testing.B) {
+	for _, live := range []int{1, 16, 128, 1000, 4096} {
+		b.Run(fmt.Sprintf("live=%d", live), func(b *testing.B) {
+			s := newShop(b, program.Config{})
+			keys := make([]device.Key, live)
+			for i, n := range rand.Perm(live) {
+				keys[i] = key(n)
+				s.use(n)
+			}
+			b.RunParallel(func(pb *testing.PB) {
+				on := program.Lane(rand.Uint32())
+				for i := 0; pb.Next(); i++ {
+					s.get(keys[i%live], on).Release(on)
+				}
+			})
+		})
+	}
 }

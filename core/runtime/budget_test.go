@@ -39,16 +39,16 @@ func TestPlacesShareTheMachine(t *testing.T) {
 	require.EqualValues(t, cpu.Limit(), machine/4*3/100*95)
 	_, err = empty(cpu, 120*miB)
 	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
-	require.ErrorContains(t, err, "for all devices of this memory together")
+	require.ErrorContains(t, err, "for all devices that share this memory")
 
-	// What the other place keeps for reuse makes way.
+	// Heaps that the other place caches are returned.
 	require.True(t, rt.Free(big.Handle()))
 	require.EqualValues(t, 160*miB, mps.Stats().Reserved.Current)
 	here, err := empty(cpu, 120*miB)
 	require.NoError(t, err)
 	require.Zero(t, mps.Stats().Reserved.Current)
 
-	// A place that is at its own limit leaves the others' heaps alone.
+	// A place at its own limit does not make others return heaps.
 	small, err := empty(mps, miB)
 	require.NoError(t, err)
 	require.True(t, rt.Free(small.Handle()))
@@ -56,7 +56,7 @@ func TestPlacesShareTheMachine(t *testing.T) {
 	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
 	require.Positive(t, mps.Stats().Reserved.Current)
 
-	// Limits keep their meaning: of one place, up to 95 % of the machine.
+	// The limit of one place may still be 95 % of the machine.
 	require.NoError(t, cpu.SetLimit(machine/100*95))
 	require.True(t, rt.Free(here.Handle()))
 	all, err := empty(cpu, 240*miB)

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"hash/maphash"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -8,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -16,31 +19,39 @@ import (
 
 // Context is a device with its memory, streams, generator and compiled programs.
 type Context struct {
-	rt        *Runtime
-	place     place.Place
-	dev       device.Device
-	info      *device.Info
-	memory    *alloc.Allocator
-	limits    limits
-	ageing    ageing
-	fallbacks fallbacks
-	copies    copies
-	cause     atomic.Pointer[func() uint64] // names the call stack of an allocation, while a history is kept
-	programs  *program.Cache
-	random    generator
-	inOrder   bool // calls are complete when Run returns: nothing needs waiting for
+	rt            *Runtime
+	place         place.Place
+	dev           device.Device
+	info          *device.Info
+	composes      graph.Composes // nil where the device composes nothing
+	refuser       device.Refuser // nil where no compiler of the system refuses kernels
+	refusals      refusals
+	memory        *alloc.Allocator
+	limits        limits
+	ageing        ageing
+	fallbacks     fallbacks
+	copies        copies
+	cause         atomic.Pointer[func() uint64] // returns a number for the call stack of an allocation, while a history is recorded
+	recipes       recipes
+	programs      *program.Cache
+	compileErrors sync.Map // by device.Key: the error of a compilation whose caller was refused; see later
+	random        generator
+	inOrder       bool // calls are complete when Run returns: there is nothing to wait for
 
-	submit sync.Mutex // around ordering, submitting and noting; unused when inOrder
+	submit sync.Mutex // held while the hazards of a call are checked and recorded; unused when inOrder
 
-	mu      sync.Mutex // around changing streams and made
+	mu      sync.Mutex // guards changes of streams and made
 	streams atomic.Pointer[[]*Stream]
 	made    uint64 // streams so far
 	main    *Stream
 	events  sync.Pool // device.Event, for ordering streams
 }
 
+// newContext takes over a device and gives it an allocator, a program cache and a default stream. On an error
+// the context is returned too: Runtime.Close closes it.
 func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Context, error) {
-	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async}
+	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async, recipes: recipes{seed: maphash.MakeSeed()}}
+	c.startRefusals()
 	c.startMemory(cfg)
 	c.startPrograms(cfg)
 	var err error
@@ -67,7 +78,7 @@ func (c *Context) Synchronize() error {
 	return c.report()
 }
 
-// report takes the failures that have not been reported yet and returns the first.
+// report returns the first failure that has not been reported yet, and marks all of them as reported.
 func (c *Context) report() (first error) {
 	for _, s := range c.open() {
 		if err := s.report(); err != nil && first == nil {
@@ -87,7 +98,7 @@ func (c *Context) Idle() bool {
 	return true
 }
 
-// pick is the stream of a call: the wanted one if it belongs to this device, else the default.
+// pick is the stream of a call: on if it belongs to this device, otherwise the default one.
 func (c *Context) pick(on *Stream) *Stream {
 	if on != nil && on.ctx == c {
 		return on
@@ -97,21 +108,26 @@ func (c *Context) pick(on *Stream) *Stream {
 
 // supports refuses dtypes that the device does not have.
 func (c *Context) supports(who string, d dtype.DType) error {
-	if d == dtype.Float64 && !c.info.Float64 || d == dtype.BFloat16 && !c.info.BFloat16 {
-		return status.Errorf(status.Type, "[%s] %s does not exist on %s; use dtype='float32'", who, d, c.place)
+	if (d == dtype.Float64 || d.IsComplex()) && !c.info.Float64 || d == dtype.BFloat16 && !c.info.BFloat16 {
+		instead := "use dtype='float32'"
+		if d.IsComplex() {
+			instead = "keep the tensor on the CPU"
+		}
+		return status.Errorf(status.Type, "[%s] %s does not exist on %s; %s", who, d, c.place, instead)
 	}
 	return nil
 }
 
-// empty makes a contiguous view of new memory. With a stream, the memory may still be in use by
-// earlier work on it, and only work on that stream, or the CPU after waiting, may touch it.
+// empty makes a contiguous view of new memory; who is the operator that errors name. With a stream, earlier
+// work on that stream may still use the memory: only later work on it, or the CPU after waiting, may access
+// it.
 func (c *Context) empty(who string, d dtype.DType, s *shape.Shape, on *Stream) (v view, err error) {
 	if err := c.supports(who, d); err != nil {
 		return v, err
 	}
 	bytes, err := s.Bytes(d.Size())
 	if err != nil {
-		return v, status.Errorf(status.Invalid, "[%s] %s", who, err)
+		return v, status.Errorf(status.Invalid, "[%s] %s", who, strings.TrimPrefix(err.Error(), "[shape] "))
 	}
 	store, err := c.newStorage(bytes, on)
 	if err != nil {
@@ -120,6 +136,8 @@ func (c *Context) empty(who string, d dtype.DType, s *shape.Shape, on *Stream) (
 	return view{store: store, addr: store.base, dtype: d, Layout: shape.Contiguous(*s)}, nil
 }
 
+// newStorage allocates a storage with one reference. The former use of its block is recorded as a use of the
+// storage, so that it is a hazard like any other.
 func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
 	var dev device.Stream
 	if on != nil && !c.inOrder {
@@ -137,18 +155,19 @@ func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
 	return store, nil
 }
 
-// close finishes the device's work and closes it.
+// close waits for the device's work and closes it. The order matters: programs hold constants in the memory,
+// and the allocator returns its heaps to the device.
 func (c *Context) close() error {
 	c.mu.Lock()
 	streams := c.open()
-	c.keep(nil)
+	c.setOpen(nil)
 	c.mu.Unlock()
 	for _, s := range streams {
 		if err := s.dev.Close(); err != nil {
 			return err
 		}
 	}
-	c.programs.Clear()
+	c.programs.Close()
 	c.ageing.stop()
 	if err := c.memory.Close(); err != nil {
 		return err
@@ -156,8 +175,13 @@ func (c *Context) close() error {
 	return c.dev.Close()
 }
 
-// at is the address some elements further on. Layouts have been checked to stay within their memory.
+// at is the address of an element, given as its distance from p. Layouts have been checked to stay within
+// their memory. Layouts without elements have no address
+// and stay without one.
 func at(p unsafe.Pointer, elements int64, d dtype.DType) unsafe.Pointer {
+	if p == nil {
+		return nil
+	}
 	// SAFETY: p points into a storage that the caller holds, and the offset stays within it.
 	return unsafe.Add(p, elements*d.Size())
 }

@@ -3,29 +3,45 @@ package runtime
 import (
 	"sync"
 
-	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// fallbacks counts the operators that a device lacks and the CPU ran on the same memory.
+// fallbacks counts the calls of operators that a device lacks and that the CPU ran, on the same memory.
 type fallbacks struct {
-	mu    sync.Mutex
-	calls map[op.ID]int64
+	mu     sync.Mutex
+	calls  map[op.ID]int64
+	warned map[warning]bool
 }
 
-// count adds a call and reports whether it is the first of its operator.
-func (f *fallbacks) count(id op.ID) (first bool) {
+// warning is what is reported once: that the device lacks an operator, or that a compiler has refused it for a reason.
+type warning struct {
+	op     op.ID
+	reason string
+}
+
+// lack is a step that the device lacks, and why.
+type lack struct {
+	row *op.Row
+	err error
+}
+
+// count adds a call and reports whether it is the first that is to be reported.
+func (f *fallbacks) count(x *lack) (first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.calls == nil {
-		f.calls = map[op.ID]int64{}
+		f.calls, f.warned = map[op.ID]int64{}, map[warning]bool{}
 	}
-	f.calls[id]++
-	return f.calls[id] == 1
+	f.calls[x.row.ID]++
+	w := warning{x.row.ID, reasonOf(x.err)}
+	first = !f.warned[w]
+	f.warned[w] = true
+	return first
 }
 
-// Fallbacks is how many calls the CPU has run in place of the device, by operator.
+// Fallbacks is how many calls the CPU has run in place of the device, by operator. The memory snapshot reports
+// it as cpu_fallbacks.
 func (c *Context) Fallbacks() map[string]int64 {
 	c.fallbacks.mu.Lock()
 	defer c.fallbacks.mu.Unlock()
@@ -36,48 +52,27 @@ func (c *Context) Fallbacks() map[string]int64 {
 	return all
 }
 
-// fallsBack reports whether the CPU may run what the device does not.
+// fallsBack reports whether the CPU may run a call that the device refused with err: only where the device
+// lacks it, and not with Config.NoFallback.
 func (c *Context) fallsBack(err error) bool {
 	return c.rt.fallback && c != c.rt.cpu && status.CodeOf(err) == status.Unsupported
 }
 
-// fallBack runs a launch on the CPU, in the device's memory, which the CPU sees. It is over when the
-// call returns: it waits for what the streams still do with its operands, and holds new work back
-// meanwhile. The owner is the launch as ever, so a failure stays with the outputs and the stream.
-func (l *launch) fallBack(row *op.Row, lacking error) error {
-	cpu := l.ctx.rt.cpu
-	p, err := l.program(cpu, row)
-	if err == nil {
-		err = l.reserveFor(p, nil)
-	}
-	if err != nil {
-		l.recycle()
-		return err
-	}
-	if l.ctx.fallbacks.count(row.ID) {
-		l.ctx.warn("%v; it runs on the CPU, which is slower", lacking)
+// fallBack runs a launch on the CPU, in the device's memory, which the CPU sees. It is complete when fallBack
+// returns: it waits for the hazards of its operands and blocks new submissions meanwhile. The first fallback
+// of each operator, and for each reason that a compiler gives, is logged as a warning. The launch owns the call, as on
+// the device, so that a failure is recorded in the outputs and the stream.
+func (l *launch) fallBack() {
+	for i := range l.lacks {
+		if x := &l.lacks[i]; l.ctx.fallbacks.count(x) {
+			l.ctx.warnf("%v; it runs on the CPU, which is slower", x.err)
+		}
 	}
 	l.ctx.submit.Lock()
 	defer l.ctx.submit.Unlock()
 	for i, st := range l.stores {
 		st.pins.Add(1)
-		st.settle(i >= len(l.stores)-l.writes) // Ready meets its failure
+		st.wait(i >= len(l.stores)-l.writes) // Ready reports the failure of an input
 	}
-	cpu.main.dev.Run(p, &l.Call)
-	return nil
-}
-
-// reserveFor gets the scratch memory that a program asks for; on is the stream that will use it, nil for
-// the CPU.
-func (l *launch) reserveFor(p device.Program, on device.Stream) error {
-	n := p.Workspace(&l.Call)
-	if n == 0 {
-		return nil
-	}
-	block, err := l.ctx.allocate(n, on)
-	if err != nil {
-		return err
-	}
-	l.scratch, l.Workspace, l.Scratch = block, block.Addr, block.Heap
-	return nil
+	l.ctx.rt.cpu.main.dev.Run(l.program, &l.Call)
 }

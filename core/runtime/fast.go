@@ -6,46 +6,50 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
-// The warm paths: operators without attributes and with one result. Where tensors have one dtype and
-// one shape, which is most of the time, nothing needs to be inferred, cast or broadcast.
+// The fast path: operators without attributes and with one result. Where the tensors have one dtype and one
+// shape, which is the usual case, nothing has to be inferred, cast or broadcast, and no graph is made.
 
 // Unary runs an operator of one tensor.
 func (rt *Runtime) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
+	return rt.unary(row, x, on, false)
+}
+
+// unary is Unary; nonBlocking is as in launch.
+func (rt *Runtime) unary(row *op.Row, x *Tensor, on *Stream, nonBlocking bool) (*Tensor, error) {
 	in := Operand{Tensor: x}
 	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 {
-		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil)
+		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil, nonBlocking)
 	}
-	p := rt.plans.Get().(*plan)
-	defer rt.recycle(p)
-	p.in[0] = in
-	return rt.quick(p, row, p.in[:1], on)
+	return rt.quick(row, on, nonBlocking, in)
 }
 
 // Binary runs an operator of two operands, at least one of them a tensor.
 func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error) {
-	if t := alike(row, &x, &y); t != nil {
-		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, &x, &y)
-	}
-	p := rt.plans.Get().(*plan)
-	defer rt.recycle(p)
-	p.in[0], p.in[1] = x, y
-	return rt.quick(p, row, p.in[:], on)
+	return rt.binary(row, &x, &y, on, false)
 }
 
-// alike is a tensor whose dtype and shape are those of the call: of both tensors, or of the one that
-// a scalar stands beside. nil when the rules must be asked.
+// binary is Binary; nonBlocking is as in launch.
+func (rt *Runtime) binary(row *op.Row, x, y *Operand, on *Stream, nonBlocking bool) (*Tensor, error) {
+	if t := alike(row, x, y); t != nil {
+		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, nonBlocking)
+	}
+	return rt.quick(row, on, nonBlocking, *x, *y)
+}
+
+// alike returns a tensor that has the dtype and the shape of the whole call: both operands have them, or the
+// other one is a scalar that takes them. It returns nil where the rules of the row are needed.
 func alike(row *op.Row, x, y *Operand) *Tensor {
 	a, b := x.Tensor, y.Tensor
 	switch {
 	case a == nil && b == nil || len(row.In) != 2:
 		return nil
 	case a == nil:
-		if !gives(row, &x.Value, b.dtype) {
+		if !takesDType(row, &x.Value, b.dtype) {
 			return nil
 		}
 		a = b
 	case b == nil:
-		if !gives(row, &y.Value, a.dtype) {
+		if !takesDType(row, &y.Value, a.dtype) {
 			return nil
 		}
 	case a.dtype != b.dtype || a.Shape != b.Shape || a.store.ctx != b.store.ctx:
@@ -57,9 +61,9 @@ func alike(row *op.Row, x, y *Operand) *Tensor {
 	return a
 }
 
-// gives reports whether a scalar takes the dtype of the tensor beside it, as all but those of a
-// higher category do.
-func gives(row *op.Row, v *op.Value, d dtype.DType) bool {
+// takesDType reports whether a scalar takes dtype d of the tensor beside it. Only a scalar of a higher
+// category (bool < int < float) does not.
+func takesDType(row *op.Row, v *op.Value, d dtype.DType) bool {
 	if !row.In[0].Scalar {
 		return false
 	}
@@ -74,9 +78,9 @@ func gives(row *op.Row, v *op.Value, d dtype.DType) bool {
 	return false
 }
 
-// direct runs an elementwise operator on operands of the dtype and shape of like, or scalars; y is
-// nil for unary ones.
-func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand) (*Tensor, error) {
+// direct runs an elementwise operator, with result dtype d, on operands that have the dtype and shape of like
+// or are scalars; y is nil for unary operators.
+func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, nonBlocking bool) (*Tensor, error) {
 	rt := s.ctx.rt
 	store, err := s.ctx.newStorage(like.Numel()*d.Size(), s)
 	if err != nil {
@@ -93,41 +97,31 @@ func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand) (
 	} else {
 		t.Layout = shape.Contiguous(like.Shape)
 	}
+	if store.bytes == 0 {
+		return t, nil // nothing to compute: no device is asked
+	}
 	l := rt.newLaunch(s.ctx, s)
 	l.readOperand(x, like)
 	if y != nil {
 		l.readOperand(y, like)
 	}
 	l.write(&t.view)
-	if err := l.submitFramed(row); err != nil {
+	l.nonBlocking = nonBlocking
+	if err := l.run(row); err != nil {
 		rt.Free(h)
 		return nil, err
 	}
 	return t, nil
 }
 
-// quick is Call for rows that need no attributes; others take the general way.
-func (rt *Runtime) quick(p *plan, row *op.Row, in []Operand, on *Stream) (*Tensor, error) {
-	if row.Kind == op.View || len(row.Attrs) > 0 || len(row.In) != len(in) {
-		ts, err := rt.Call(row, in, make(op.Attrs, len(row.Attrs)), nil, on)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range ts[1:] {
-			rt.Free(t.handle)
-		}
-		return ts[0], nil
-	}
-	if err := arity(row, in); err != nil {
-		return nil, err
-	}
-	c, err := rt.locate(row, in, nil)
+// quick is Call for the first result; further ones are freed.
+func (rt *Runtime) quick(row *op.Row, on *Stream, nonBlocking bool, in ...Operand) (*Tensor, error) {
+	ts, err := rt.call(row, in, make(op.Attrs, len(row.Attrs)), nil, on, nonBlocking)
 	if err != nil {
 		return nil, err
 	}
-	v, err := c.pick(on).compute(p, row, in, nil, nil)
-	if err != nil {
-		return nil, err
+	for _, t := range ts[1:] {
+		rt.Free(t.handle)
 	}
-	return rt.adopt(&v)
+	return ts[0], nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
-	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/script"
@@ -17,16 +17,17 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// faults makes the n-th thing of one kind fail that is asked of any of its devices. Heaps fail from the
-// n-th on, because the allocator does not believe the first refusal.
+// faults makes the n-th request of one kind to any of its devices fail. Heaps fail from the n-th on, because the
+// allocator tries again after a failure.
 type faults struct {
 	kind  string
 	at    int64 // from 1; 0 for never
 	count atomic.Int64
 	heaps atomic.Int64 // open
+	lacks op.ID        // an operator that only the CPU has; 0: none
 }
 
-func (f *faults) due(kind string) bool {
+func (f *faults) failsNow(kind string) bool {
 	if f.kind != kind {
 		return false
 	}
@@ -43,7 +44,7 @@ type faulty struct {
 }
 
 func (d *faulty) NewHeap(size int64) (device.Heap, error) {
-	if d.due("heap") {
+	if d.failsNow("heap") {
 		return nil, status.Errorf(status.OutOfMemory, "[heap] injected")
 	}
 	memory, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
@@ -66,22 +67,27 @@ func (h *mapped) Close() error {
 	return syscall.Munmap(h.memory)
 }
 
-func (d *faulty) Compile(g *graph.Graph) (device.Program, error) {
-	if d.due("compile") {
+func (d *faulty) Compile(g *device.Plan) (device.Program, error) {
+	if d.failsNow("compile") {
 		return nil, status.Errorf(status.Device, "[compile] injected")
+	}
+	for i := range g.Steps {
+		if d.lacks != 0 && g.Steps[i].Call.Op == d.lacks && d.Info().Async {
+			return nil, &device.StepError{Step: i, Err: status.Errorf(status.Unsupported, "[compile] not here")}
+		}
 	}
 	return d.Device.Compile(g)
 }
 
 func (d *faulty) NewEvent() (device.Event, error) {
-	if d.due("event") {
+	if d.failsNow("event") {
 		return nil, status.Errorf(status.Device, "[event] injected")
 	}
 	return d.Device.NewEvent()
 }
 
 func (d *faulty) NewStream() (device.Stream, error) {
-	if d.due("stream") {
+	if d.failsNow("stream") {
 		return nil, status.Errorf(status.Device, "[stream] injected")
 	}
 	s, err := d.Device.NewStream()
@@ -107,14 +113,14 @@ var errSkipped = status.Errorf(status.Device, "[run] skipped")
 
 func (s *faultyStream) spoil(kind string, c *device.Call) {
 	switch {
-	case s.device.due(kind):
+	case s.device.failsNow(kind):
 		c.Owner = &spoiled{c.Owner, status.Errorf(status.Device, "[%s] injected", kind)}
 	case s.device.idle:
 		c.Owner = &spoiled{c.Owner, errSkipped}
 	}
 }
 
-// spoiled ends a call before it runs: with an error, or as if it had run.
+// spoiled completes a call before it runs: with an error, or as if it had run.
 type spoiled struct {
 	device.Owner
 	err error
@@ -153,8 +159,8 @@ func (m *machine) start(idle bool) error {
 	return err
 }
 
-// Everything that a program asks of its devices is made to fail in turn: an error each time, nothing
-// left behind, and the same program works afterwards, with the same result.
+// TestEveryFailureIsClean makes each request of a program to its devices fail in turn: the program gets an error
+// each time, nothing leaks, and the same program works afterwards, with the same result.
 func TestEveryFailureIsClean(t *testing.T) {
 	for _, c := range []struct {
 		kind string

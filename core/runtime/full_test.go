@@ -29,8 +29,8 @@ type boundedStream struct {
 
 func (s *boundedStream) Full() bool { return s.device.full.Load() }
 
-// TestFullStreamIsBusy refuses callers who must not wait while the device's stream is full, until its
-// eldest work has ended.
+// TestFullStreamIsBusy: while the device's stream is full, callers that must not wait are refused, until its
+// oldest work has completed.
 func TestFullStreamIsBusy(t *testing.T) {
 	d := &boundedDevice{steered: &steered{Device: host.New(host.Config{Async: true, InlineLimit: -1})}}
 	w := newWorldOn(t, d)
@@ -41,14 +41,14 @@ func TestFullStreamIsBusy(t *testing.T) {
 	d.full.Store(true)
 	wait := x.Busy(nil)
 	require.NotZero(t, wait)
-	require.Equal(t, wait, w.mps.Busy(nil), "all who are refused wait for one room")
-	require.Equal(t, wait, w.rt.WaitFor(wait, time.Millisecond), "nothing has ended")
+	require.Equal(t, wait, w.mps.Busy(nil), "all refused callers share one wait")
+	require.Equal(t, wait, w.rt.WaitFor(wait, time.Millisecond), "no work has completed")
 	open()
 	require.Zero(t, w.rt.WaitFor(wait, time.Minute))
 
 	require.NoError(t, w.mps.Synchronize())
 	wait = x.Busy(nil)
-	require.Zero(t, w.rt.WaitFor(wait, time.Minute), "a stream without work keeps nobody waiting")
+	require.Zero(t, w.rt.WaitFor(wait, time.Minute), "a wait on a stream without work is over")
 	d.full.Store(false)
 	require.Zero(t, x.Busy(nil))
 	w.free(x, y)

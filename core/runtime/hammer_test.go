@@ -10,8 +10,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
 
-// Sixteen goroutines share one input, each with a stream and tensors of its own; memory that one
-// frees while its stream still works is what another is given next.
+// TestHammer: sixteen goroutines share one input, each with a stream and tensors of its own; memory that one frees
+// while its stream still uses it is reused by another.
 func TestHammer(t *testing.T) {
 	w := newWorld(t)
 	rounds := 60
@@ -59,7 +59,8 @@ func filled(n int, v float32) []float32 {
 	return out
 }
 
-// One tensor used and freed by many: whoever holds it sees it whole, everybody else sees nothing.
+// TestHandlesUnderContention: many goroutines use and free one tensor. Those that acquired it see it intact, all
+// others find no tensor.
 func TestHandlesUnderContention(t *testing.T) {
 	w := newWorld(t)
 	for range 50 {

@@ -31,7 +31,7 @@ func TestInvariants(t *testing.T) {
 	require.NoError(t, err)
 	x := leaky(t, rt)
 	handle := x.Handle()
-	require.Contains(t, rt.Story(handle), "runtime_test.leaky")
+	require.Contains(t, rt.HandleHistory(handle), "runtime_test.leaky")
 	require.ErrorContains(t, rt.Close(), "1 tensors are alive; want none")
 	require.ErrorContains(t, rt.Close(), "runtime_test.leaky")
 
@@ -41,8 +41,8 @@ func TestInvariants(t *testing.T) {
 	require.Equal(t, byte(0), *(*byte)(p))
 	require.True(t, rt.Free(handle))
 	require.Equal(t, byte(0xdb), *(*byte)(p), "freed memory is poisoned")
-	require.Contains(t, rt.Story(handle), "freed at")
-	require.Contains(t, rt.Story(handle), "runtime_test.TestInvariants")
+	require.Contains(t, rt.HandleHistory(handle), "freed at")
+	require.Contains(t, rt.HandleHistory(handle), "runtime_test.TestInvariants")
 	require.False(t, rt.Free(handle))
 	require.NoError(t, rt.Close())
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Library is shader source of the program's own, compiled for a device.
+// Library is user-written shader source, compiled for a device. It may be used from any goroutine.
 type Library struct {
 	ctx *Context
 	dev device.Library
 }
 
-// Kernel is one function of a library. It stays when the library is closed.
+// Kernel is one function of a library. It stays valid when the library is closed.
 type Kernel struct {
 	*device.KernelInfo
 	ctx     *Context
@@ -48,11 +48,12 @@ func (c *Context) LoadLibrary(path string) (*Library, error) {
 	return c.library(l, err)
 }
 
-// lacks is the error for what only a GPU's own interface has.
+// lacks is the error for functions of GPU devices on a device that does not have them.
 func (c *Context) lacks(who string) error {
 	return status.Errorf(status.Unsupported, "[%s] %s runs on device %s; want device metal", who, c.place, c.info.Backend)
 }
 
+// library wraps what the device made, or passes its error on.
 func (c *Context) library(l device.Library, err error) (*Library, error) {
 	if err != nil {
 		return nil, err
@@ -72,22 +73,22 @@ func (l *Library) Kernel(name string) (*Kernel, error) {
 	return &Kernel{info, l.ctx, program}, nil
 }
 
-// Close gives the library back.
+// Close releases the library.
 func (l *Library) Close() error { return l.dev.Close() }
 
-// Close gives the kernel back; calls under way are not disturbed.
+// Close releases the kernel; calls in flight complete.
 func (k *Kernel) Close() error { return k.program.Close() }
 
-// Run submits a call with so many threads along each axis, in threadgroups of group; a group of zeros is left
-// to the library, and without threads nothing runs. The kernel sees each tensor from the element with
-// all indices zero on, as it lies in memory: strides are its own business. A failure leaves those failed that the
-// kernel may write.
+// Run submits a call with the given number of threads along each axis, in threadgroups of group; for a group of
+// zeros the runtime chooses one, and with no threads along an axis nothing runs. The kernel gets the address of
+// each tensor's element with all indices zero; it has to know the strides. If the call fails, the tensors that
+// it may write are marked as failed.
 func (k *Kernel) Run(args []KernelArg, threads, group [3]uint64, on *Stream) error {
-	group, err := k.shape(threads, group)
+	group, err := k.groupSize(threads, group)
 	if err != nil {
 		return err
 	}
-	if err := k.admits(args); err != nil {
+	if err := k.checkArgs(args); err != nil {
 		return err
 	}
 	if threads[0] == 0 || threads[1] == 0 || threads[2] == 0 {
@@ -102,29 +103,29 @@ func (k *Kernel) Run(args []KernelArg, threads, group [3]uint64, on *Stream) err
 	return l.dispatch(k.program)
 }
 
-// shape completes the threadgroup and holds it against what the kernel takes.
-func (k *Kernel) shape(threads, group [3]uint64) ([3]uint64, error) {
+// groupSize chooses the threadgroup where none is given, and checks it against the limits of the kernel.
+func (k *Kernel) groupSize(threads, group [3]uint64) ([3]uint64, error) {
 	if group == [3]uint64{} {
-		group = [3]uint64{max(1, min(threads[0], k.MostGroup)), 1, 1}
+		group = [3]uint64{max(1, min(threads[0], k.MaxGroup)), 1, 1}
 	}
 	total := uint64(1)
 	for i := range group {
 		if threads[i] > math.MaxUint32 {
 			return group, status.Errorf(status.Invalid, "[%s] got %d threads along axis %d; want at most %d", k.Name, threads[i], i, uint32(math.MaxUint32))
 		}
-		if group[i] == 0 || group[i] > k.MostGroup || total*group[i] > k.MostGroup {
-			return group, status.Errorf(status.Invalid, "[%s] got threadgroups of %d x %d x %d; want 1 to %d threads", k.Name, group[0], group[1], group[2], k.MostGroup)
+		if group[i] == 0 || group[i] > k.MaxGroup || total*group[i] > k.MaxGroup {
+			return group, status.Errorf(status.Invalid, "[%s] got threadgroups of %d x %d x %d; want 1 to %d threads in all", k.Name, group[0], group[1], group[2], k.MaxGroup)
 		}
 		total *= group[i]
 	}
 	return group, nil
 }
 
-// admits holds arguments against what the kernel wants: there, of the right kind, on its device and not
-// too long.
-func (k *Kernel) admits(args []KernelArg) error {
-	if len(args) > device.MostArguments {
-		return status.Errorf(status.Invalid, "[%s] got %d arguments; want at most %d", k.Name, len(args), device.MostArguments)
+// checkArgs checks that the arguments that the kernel uses are given, of the right kind, on its device and
+// within the limits of their number and bytes.
+func (k *Kernel) checkArgs(args []KernelArg) error {
+	if len(args) > device.MaxArguments {
+		return status.Errorf(status.Invalid, "[%s] got %d arguments; want at most %d", k.Name, len(args), device.MaxArguments)
 	}
 	for i := range k.Params {
 		if i >= len(args) && k.Params[i].Used {
@@ -133,18 +134,19 @@ func (k *Kernel) admits(args []KernelArg) error {
 	}
 	constants := 0
 	for i := range args {
-		if err := k.admit(i, &args[i]); err != nil {
+		if err := k.checkArg(i, &args[i]); err != nil {
 			return err
 		}
 		constants += (len(args[i].Bytes) + 15) &^ 15
 	}
-	if constants > device.MostConstants {
-		return status.Errorf(status.Invalid, "[%s] got %d bytes of numbers; want at most %d (put them into a tensor)", k.Name, constants, device.MostConstants)
+	if constants > device.MaxConstantBytes {
+		return status.Errorf(status.Invalid, "[%s] got %d bytes of numbers; want at most %d (put them into a tensor)", k.Name, constants, device.MaxConstantBytes)
 	}
 	return nil
 }
 
-func (k *Kernel) admit(i int, a *KernelArg) error {
+// checkArg checks argument i. A 0-d tensor of the CPU is accepted as a number, where the kernel only reads it.
+func (k *Kernel) checkArg(i int, a *KernelArg) error {
 	t := a.Tensor
 	switch {
 	case t == nil && len(a.Bytes) == 0:
@@ -159,8 +161,8 @@ func (k *Kernel) admit(i int, a *KernelArg) error {
 	return nil
 }
 
-// fill adds the arguments. What the kernel may write is read too, because it need not write all of it. A 0-d
-// tensor of the CPU is a number.
+// fill adds the arguments. A tensor that the kernel may write is an input too, because the kernel need not
+// write all of it. A 0-d tensor of the CPU is passed as bytes.
 func (l *launch) fill(k *Kernel, args []KernelArg) error {
 	g := l.Grid
 	g.Args = make([]device.Argument, len(args))
@@ -170,7 +172,7 @@ func (l *launch) fill(k *Kernel, args []KernelArg) error {
 		case t == nil:
 			g.Args[i].Bytes = slices.Clone(args[i].Bytes)
 		case t.store.ctx != k.ctx:
-			if err := t.store.settle(false); err != nil {
+			if err := t.store.wait(false); err != nil {
 				return err
 			}
 			// SAFETY: the tensor is held by the caller and has one element.
@@ -191,5 +193,5 @@ func (l *launch) fill(k *Kernel, args []KernelArg) error {
 	return nil
 }
 
-// writes reports whether the kernel may write argument i, which is a tensor of its device then.
+// writes reports whether the kernel may write argument i. checkArgs has made sure that it is a tensor then.
 func (k *Kernel) writes(i int) bool { return i < len(k.Params) && k.Params[i].Written }

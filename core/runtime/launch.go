@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
@@ -12,8 +11,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
-// launch is one call on its way to a device: the call with room for its operands, and the storages
-// that must hear how it ends. Launches are recycled, so that a warm call allocates nothing.
+// launch is one call of a program on a device: the call with storage for its operands, and the storages that
+// are notified when it completes. Records are recycled, so that a warm call allocates nothing. The goroutine
+// that makes a launch owns it until it is submitted; then the stream does, until Done.
 type launch struct {
 	device.Call
 	ctx    *Context
@@ -21,26 +21,23 @@ type launch struct {
 	lane   program.Lane
 	held   *program.Entry // nil: none
 	stores []*storage     // of inputs, then of outputs
-	writes int            // how many of them are outputs
+	writes int            // how many of stores are outputs
 	err    error          // on devices without queues: how the call ended
 
 	in      [4]device.Operand
 	out     [1]device.Operand
 	scalars [4]uint64
 	scratch *alloc.Block
-	count   *int64      // where the number of results goes, for data-dependent ones
-	indexed shape.Shape // of Index operators: the shape of the result, or of the indices
+	count   *int64 // set to the number of results when the launch is recycled, where that depends on the data
+	draws   int64  // random counters; taken by submit, so that a call which is refused draws nothing
+
+	nonBlocking bool           // refuse the call instead of waiting for a compilation; see Quick
+	row         *op.Row        // what runs; nil for a copy of bytes and for a user's kernel
+	program     device.Program // found by prepare; nil for a copy of bytes
+	lacks       []lack         // why program is the CPU's; empty where it is the device's
 }
 
-// source is an input of a run: a view, or a scalar of a dtype.
-type source struct {
-	view
-	scalar    bool
-	value     op.Value
-	temporary bool // the holder of the source releases its storage
-}
-
-// newLaunch begins a call; it waits while the stream is full, so the caller holds no lock.
+// newLaunch takes a record for a call on s. It waits while the stream is full, so the caller holds no lock.
 func (rt *Runtime) newLaunch(c *Context, s *Stream) *launch {
 	if !c.inOrder {
 		s.admit()
@@ -52,7 +49,8 @@ func (rt *Runtime) newLaunch(c *Context, s *Stream) *launch {
 	return l
 }
 
-// recycle forgets everything that points somewhere.
+// recycle releases what the launch holds and clears its pointers, so that a record in the pool keeps no memory
+// alive.
 func (l *launch) recycle() {
 	rt := l.ctx.rt
 	if l.count != nil {
@@ -73,98 +71,152 @@ func (l *launch) recycle() {
 	clear(l.stores)
 	l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid = nil, 0, nil, nil, 0, nil
 	l.ctx, l.stream, l.held, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, nil, 0
+	clear(l.lacks)
+	l.row, l.program, l.lacks, l.nonBlocking, l.draws = nil, nil, l.lacks[:0], false, 0
 	rt.launches.Put(l)
 }
 
-// read adds an input.
-func (l *launch) read(src *source) {
-	if !src.scalar {
-		l.readView(&src.view)
-		return
-	}
-	l.readScalar(&src.value, src.dtype)
-}
-
-// readOperand adds a tensor that needs no cast, or a scalar that stands beside like, stretched to it.
+// readOperand adds an input: a tensor that needs no cast, or a scalar in the dtype of like, broadcast to its
+// shape.
 func (l *launch) readOperand(o *Operand, like *view) {
 	if o.Tensor == nil {
-		l.readScalar(&o.Value, like.dtype)
-		l.In[len(l.In)-1].Shape = like.Shape
+		l.readScalar(&o.Value, like.dtype, &shape.Layout{Shape: like.Shape})
 		return
 	}
 	l.readView(&o.Tensor.view)
 }
 
-// readScalar adds a scalar in dtype d.
-func (l *launch) readScalar(v *op.Value, d dtype.DType) {
-	i := len(l.In)
-	l.scalars[i] = bits(v, d)
-	// SAFETY: the launch owns the eight bytes and outlives the call.
-	l.In = append(l.In, device.Operand{Addr: unsafe.Pointer(&l.scalars[i]), DType: d})
+// readScalar adds a scalar in dtype d as an input, with a layout of strides 0.
+func (l *launch) readScalar(v *op.Value, d dtype.DType, as *shape.Layout) {
+	if !v.Set() { // an operand that was left out
+		l.In = operand(l.In, nil, nil, dtype.Invalid, &shape.Layout{})
+		return
+	}
+	var element *uint64
+	if i := len(l.In); i < len(l.scalars) {
+		element = &l.scalars[i]
+	} else {
+		element = new(uint64)
+	}
+	*element = v.Bits(d)
+	// SAFETY: the launch owns the eight bytes, or the call's operand keeps them.
+	l.In = operand(l.In, unsafe.Pointer(element), nil, d, as)
+}
+
+// operand appends an operand to a list. Operands are large: this one is filled in where it stays.
+func operand(list []device.Operand, addr unsafe.Pointer, heap device.Heap, d dtype.DType, as *shape.Layout) []device.Operand {
+	n := len(list)
+	if n < cap(list) {
+		list = list[:n+1]
+	} else {
+		list = append(list, device.Operand{})
+	}
+	o := &list[n]
+	o.Addr, o.Heap, o.DType, o.Const, o.Layout = addr, heap, d, nil, *as
+	return list
+}
+
+// readPart adds the operand r of a step as an input; b is its memory.
+func (l *launch) readPart(b *base, r *op.Ref) {
+	l.In = operand(l.In, at(b.addr, r.Offset, r.DType), b.store.heap(), r.DType, &r.Layout)
+	l.stores = append(l.stores, b.store)
+}
+
+// writePart adds the operand r of a step as an output; b is its memory. All inputs have been added.
+func (l *launch) writePart(b *base, r *op.Ref) {
+	l.Out = operand(l.Out, at(b.addr, r.Offset, r.DType), b.store.heap(), r.DType, &r.Layout)
+	l.stores = append(l.stores, b.store)
+	l.writes++
 }
 
 // readView adds an input that needs no cast.
 func (l *launch) readView(v *view) {
-	l.In = append(l.In, device.Operand{Addr: v.addr, Heap: v.store.heap(), DType: v.dtype, Layout: v.Layout})
+	l.In = operand(l.In, v.addr, v.store.heap(), v.dtype, &v.Layout)
 	l.stores = append(l.stores, v.store)
 }
 
 // write adds an output; all inputs have been added.
 func (l *launch) write(v *view) {
-	l.Out = append(l.Out, device.Operand{Addr: v.addr, Heap: v.store.heap(), DType: v.dtype, Layout: v.Layout})
+	l.Out = operand(l.Out, v.addr, v.store.heap(), v.dtype, &v.Layout)
 	l.stores = append(l.stores, v.store)
 	l.writes++
 }
 
+// heap is the device heap that the storage lies in; nil for foreign memory of the CPU.
 func (st *storage) heap() device.Heap {
 	if st.block == nil {
-		return st.lent
+		return st.foreignHeap
 	}
 	return st.block.Heap
 }
 
-// submit frames the operands for the device, finds the program and hands the launch to the stream,
-// which recycles it; on devices without queues the result is here already.
-func (l *launch) submit(row *op.Row) error {
-	l.frame(row)
-	return l.submitFramed(row)
+// run is prepare and submit in one.
+func (l *launch) run(row *op.Row) error {
+	if err := l.prepare(row); err != nil {
+		return err
+	}
+	return l.submit()
 }
 
-// submitFramed is submit for operands that are laid out already.
-func (l *launch) submitFramed(row *op.Row) error {
-	l.Op = row.ID
+// prepare finds or compiles the program for operands that are laid out as the device requires, and allocates
+// its workspace. On an error the launch is recycled.
+func (l *launch) prepare(row *op.Row) error {
+	l.row, l.Op = row, row.ID
 	if row.Kind == op.Convert && l.movesBytes() {
-		return l.dispatch(nil)
+		return nil
 	}
-	p, err := l.program(l.ctx, row)
-	if err != nil && l.ctx.fallsBack(err) {
-		return l.fallBack(row, err)
-	}
+	err := l.find()
 	if err == nil {
-		err = l.reserve(p)
+		err = l.reserve()
 	}
 	if err != nil {
 		l.recycle()
-		return err
 	}
-	return l.dispatch(p)
+	return err
 }
 
-// movesBytes reports whether a conversion is a plain copy, which streams do without a program.
+// find finds the program: the device's or, where the device lacks it, the CPU's. errLowered: there is another way.
+func (l *launch) find() (err error) {
+	l.program, err = l.programOf(l.ctx, l.row)
+	switch {
+	case err == nil:
+	case l.ctx.lowersFrom(err, &l.Call):
+		return errLowered
+	case l.ctx.fallsBack(err):
+		l.lacks = append(l.lacks, lack{l.row, err})
+		l.program, err = l.programOf(l.ctx.rt.cpu, l.row)
+	}
+	return err
+}
+
+// submit passes a prepared launch to its stream; it is recycled when it completes. On devices without queues it
+// is complete when submit returns, and the error is that of the call.
+func (l *launch) submit() error {
+	if l.draws > 0 {
+		l.Seed = l.ctx.random.take(l.draws)
+	}
+	if len(l.lacks) > 0 {
+		l.fallBack()
+		return nil
+	}
+	return l.dispatch(l.program)
+}
+
+// movesBytes reports whether a conversion is a copy of bytes, which streams do without a program.
 func (l *launch) movesBytes() bool {
 	in, out := &l.In[0], &l.Out[0]
 	return in.DType == out.DType && in.IsContiguous() && out.IsContiguous()
 }
 
-// dispatch hands the launch to its stream; p nil stands for a copy of bytes.
+// dispatch passes the launch to its stream, to run p or, where p is nil, to copy bytes.
 func (l *launch) dispatch(p device.Program) error {
 	if !l.ctx.inOrder {
 		l.enqueue(p)
 		return nil
 	}
 	for i, st := range l.stores {
-		if st.late.Load() {
-			st.settle(i >= len(l.stores)-l.writes) // Ready meets its failure
+		if st.foreignWork.Load() {
+			st.wait(i >= len(l.stores)-l.writes) // Ready reports the failure of an input
 		}
 	}
 	l.start(p)
@@ -173,6 +225,7 @@ func (l *launch) dispatch(p device.Program) error {
 	return err
 }
 
+// start submits the call. On devices with queues the launch may be recycled before start returns.
 func (l *launch) start(p device.Program) device.Ticket {
 	if p == nil {
 		return l.stream.dev.Copy(&l.Call)
@@ -180,18 +233,32 @@ func (l *launch) start(p device.Program) device.Ticket {
 	return l.stream.dev.Run(p, &l.Call)
 }
 
-// enqueue submits to a device with queues.
+// enqueue submits to a device with queues. The workspace is freed at once, as a tensor would be: it stays pending
+// until the ticket has passed, later work on the stream can reuse it before, and an allocation that finds no memory
+// waits for it. Kept until the call completes, the workspaces of all queued calls would add up.
 func (l *launch) enqueue(p device.Program) {
+	c, s, scratch := l.ctx, l.stream, l.scratch
+	l.scratch = nil
+	t := l.order(p)
+	if scratch != nil {
+		uses := [1]alloc.Use{{Stream: s.dev, Ticket: t}}
+		c.memory.Free(scratch, uses[:])
+	}
+}
+
+// order waits for the hazards of the operands, starts the call and records it as a use of each storage, all under
+// Context.submit. The launch may be recycled before order returns.
+func (l *launch) order(p device.Program) device.Ticket {
 	c, s := l.ctx, l.stream
 	c.submit.Lock()
 	defer c.submit.Unlock()
 	inputs := len(l.stores) - l.writes
-	// The launch may be recycled before start returns: what is noted afterwards is kept here.
+	// The launch may be recycled before start returns: the list of storages is copied for what follows.
 	var room [8]*storage
 	stores := append(room[:0], l.stores...)
 	for i, st := range stores {
-		st.pins.Add(2) // one for the launch, one for the notes below
-		s.after(st, i >= inputs)
+		st.pins.Add(2) // one for the launch, one for the records below
+		s.waitForHazards(st, i >= inputs)
 	}
 	t := l.start(p)
 	s.submitted(t)
@@ -199,47 +266,24 @@ func (l *launch) enqueue(p device.Program) {
 		st.note(s, t, i >= inputs)
 		st.unpin()
 	}
+	return t
 }
 
-// reserve gets the scratch memory that the program asks for on the launch's stream.
-func (l *launch) reserve(p device.Program) error {
-	if l.ctx.inOrder {
-		return l.reserveFor(p, nil)
+// reserve allocates the workspace of the program: for use on the launch's stream or, where the CPU runs the
+// program, memory that no stream uses.
+func (l *launch) reserve() error {
+	n := l.program.Workspace(&l.Call)
+	if n == 0 {
+		return nil
 	}
-	return l.reserveFor(p, l.stream.dev)
-}
-
-// bits is a scalar as an element of a dtype, in the low bytes.
-func bits(v *op.Value, d dtype.DType) uint64 {
-	switch d {
-	case dtype.Float64:
-		return math.Float64bits(v.Float64())
-	case dtype.Float32:
-		return uint64(math.Float32bits(float32(v.Float64())))
-	case dtype.Float16:
-		return uint64(dtype.F64ToF16(v.Float64()))
-	case dtype.BFloat16:
-		return uint64(dtype.F64ToBF16(v.Float64()))
+	var on device.Stream
+	if !l.ctx.inOrder && len(l.lacks) == 0 {
+		on = l.stream.dev
 	}
-	n := v.I
-	if v.Kind == op.Float {
-		n = saturate(v.F)
+	block, err := l.ctx.allocate(n, on)
+	if err != nil {
+		return err
 	}
-	if d == dtype.Bool && n != 0 {
-		n = 1
-	}
-	return uint64(n)
-}
-
-// saturate is a float as the nearest int64 towards zero; nan is 0.
-func saturate(f float64) int64 {
-	switch {
-	case f != f:
-		return 0
-	case f >= math.MaxInt64:
-		return math.MaxInt64
-	case f <= math.MinInt64:
-		return math.MinInt64
-	}
-	return int64(f)
+	l.scratch, l.Workspace, l.Scratch = block, block.Addr, block.Heap
+	return nil
 }

@@ -11,18 +11,19 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Copies between tensors, places and host memory. All memory is visible to the CPU, so a copy from or
-// to memory of the caller waits for the work behind the tensor and then moves bytes; strided views are
-// gathered and scattered by the CPU device's own copy. A copy from place to place is work of a stream
-// like any other: it keeps its source until it is done, and whoever reads the result waits for it.
+// Copies between tensors, places and host memory. All memory is visible to the CPU, so a copy from or to
+// memory of the caller waits for the work on the tensor and then copies bytes; strided views are gathered and
+// scattered by the CPU device's assign operator. A copy from one place to another is work on a stream like any
+// other: it holds its source until it is complete, and readers of the result wait for it.
 
-// Read copies the elements, in row-major order, to dst, which has exactly their size. It waits for
-// the work that the tensor depends on and returns why that failed.
+// Read copies the elements, in row-major order, to dst, which has exactly their size in bytes. It waits for the
+// work that computes the tensor. If that failed, Read returns its error and leaves dst unchanged, as often as it
+// is called.
 func (t *Tensor) Read(dst []byte) error {
-	if err := t.sized(len(dst)); err != nil {
+	if err := t.checkBytes(len(dst)); err != nil {
 		return err
 	}
-	if err := t.store.settle(false); err != nil {
+	if err := t.store.wait(false); err != nil {
 		return err
 	}
 	if len(dst) == 0 {
@@ -34,7 +35,7 @@ func (t *Tensor) Read(dst []byte) error {
 		return nil
 	}
 	rt := t.store.ctx.rt
-	to := rt.foreign(dst, t)
+	to := rt.hostView(dst, t)
 	defer to.store.release()
 	return rt.cpu.main.copy(&t.view, &to)
 }
@@ -42,13 +43,13 @@ func (t *Tensor) Read(dst []byte) error {
 // Write copies src, the elements in row-major order, into the tensor. It waits for the work that
 // still reads or writes the tensor.
 func (t *Tensor) Write(src []byte) error {
-	if err := t.sized(len(src)); err != nil {
+	if err := t.checkBytes(len(src)); err != nil {
 		return err
 	}
 	if err := writable("write", &t.view); err != nil {
 		return err
 	}
-	t.store.settle(true) // what failed before is overwritten
+	t.store.wait(true) // an earlier failure does not matter: it is overwritten
 	if len(src) == 0 {
 		return nil
 	}
@@ -61,13 +62,13 @@ func (t *Tensor) Write(src []byte) error {
 		return nil
 	}
 	rt := t.store.ctx.rt
-	from := rt.foreign(src, t)
+	from := rt.hostView(src, t)
 	defer from.store.release()
 	return rt.cpu.main.copy(&from, &t.view)
 }
 
-// sized checks a number of bytes against the tensor's.
-func (t *Tensor) sized(n int) error {
+// checkBytes refuses a buffer of n bytes whose size is not that of the elements.
+func (t *Tensor) checkBytes(n int) error {
 	if want := t.Numel() * t.dtype.Size(); int64(n) != want {
 		return status.Errorf(status.Invalid, "[memcpy] got %d bytes for a %s tensor of shape %s; want %d", n, t.dtype, &t.Shape, want)
 	}
@@ -80,25 +81,27 @@ func (v *view) bytes() []byte {
 	return unsafe.Slice((*byte)(v.addr), v.Numel()*v.dtype.Size())
 }
 
-// foreign is host memory as a contiguous view like t, on the CPU.
-func (rt *Runtime) foreign(b []byte, t *Tensor) view {
+// hostView is host memory as a contiguous view on the CPU, with the dtype and shape of t. The caller releases
+// its storage.
+func (rt *Runtime) hostView(b []byte, t *Tensor) view {
 	// SAFETY: the bytes are used only while the caller of Read or Write holds them.
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	return view{store: rt.newStorage(rt.cpu, p, int64(len(b))), addr: p, dtype: t.dtype, Layout: shape.Contiguous(t.Shape)}
 }
 
-// Map is the address of the first element as the CPU sees it, once the work that reads or writes the
-// tensor has finished. It stays valid while the tensor does.
+// Map waits for the work that reads or writes the tensor and returns the address of its first element for the
+// CPU. The address is valid as long as the tensor. From now on the caller may write there at any time, which
+// the runtime does not notice: see storage.addressTaken.
 func (t *Tensor) Map() (unsafe.Pointer, error) {
-	if err := t.store.settle(true); err != nil {
+	if err := t.store.wait(true); err != nil {
 		return nil, err
 	}
-	t.store.exposed.Store(true)
+	t.store.addressTaken.Store(true)
 	return t.addr, nil
 }
 
-// To is the tensor on a device: a copy, or with copy false the same view under another handle when
-// it lives there already. The copy may not be done yet when To returns.
+// To is the tensor on a device: a copy, or with copy false another handle of the same view where it is on that
+// device already. The copy may not be complete when To returns.
 func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	rt := t.store.ctx.rt
 	if c == t.store.ctx {
@@ -114,7 +117,7 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	if err := c.supports("to", t.dtype); err != nil {
 		return nil, err
 	}
-	s := t.carrier(c, on)
+	s := t.copyStream(c, on)
 	v, err := c.empty("to", t.dtype, &t.Shape, s)
 	if err != nil {
 		return nil, err
@@ -126,10 +129,10 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	switch {
 	case v.Numel() == 0:
 	case s == nil:
-		c.copies.count(v.store.bytes) // the other side counts in Read
+		c.copies.count(v.store.bytes) // Read counts it for the other device
 		err = t.Read(v.bytes())
 	default:
-		err = s.carry(&t.view, &v)
+		err = s.submitCopy(&t.view, &v)
 	}
 	if err != nil {
 		rt.Free(u.handle)
@@ -138,24 +141,25 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	return u, nil
 }
 
-// carrier is the stream that copies the tensor to another device: one of the side that has queues. It
-// is nil where the caller copies, because both sides have or none has, or because the source is memory
-// that others can write to before the stream comes to it.
-func (t *Tensor) carrier(c *Context, on *Stream) *Stream {
+// copyStream is the stream that copies the tensor to another device: one of the device that has queues. It is
+// nil where the caller copies: where both devices have queues or neither does, because a stream orders only the
+// work of its own device, and where the source is memory that may be written outside the runtime before the
+// stream reads it.
+func (t *Tensor) copyStream(c *Context, on *Stream) *Stream {
 	from := t.store.ctx
 	switch {
 	case from.inOrder == c.inOrder:
 		return nil
 	case c.inOrder:
 		return from.pick(on)
-	case t.store.block == nil || t.store.exposed.Load():
+	case t.store.block == nil || t.store.addressTaken.Load():
 		return nil
 	}
 	return c.pick(on)
 }
 
-// carry submits a copy between two devices; the target is contiguous.
-func (s *Stream) carry(from, to *view) error {
+// submitCopy submits a copy between two devices on s; to is contiguous.
+func (s *Stream) submitCopy(from, to *view) error {
 	if !from.IsContiguous() {
 		whole, err := from.store.ctx.pick(s).contiguous(from)
 		if err != nil {
@@ -172,10 +176,11 @@ func (s *Stream) carry(from, to *view) error {
 	return l.dispatch(nil)
 }
 
-// copies counts the copies of elements between the memory of a device and that of the caller or of
-// another device.
+// copies counts the copies of elements between the memory of a device and memory of the caller or of another
+// device.
 type copies struct{ calls, bytes atomic.Int64 }
 
+// count adds one copy.
 func (n *copies) count(bytes int64) {
 	n.calls.Add(1)
 	n.bytes.Add(bytes)
@@ -187,8 +192,11 @@ func (c *Context) CopyCount() (calls, bytes int64) {
 	return c.copies.calls.Load(), c.copies.bytes.Load()
 }
 
-// scalarValue reads a 0-d CPU tensor.
+// scalarValue reads a 0-d CPU tensor as a scalar operand. It waits for the work that computes it.
 func (t *Tensor) scalarValue() (op.Value, error) {
+	if t.dtype.IsComplex() {
+		return op.Value{}, status.Errorf(status.Type, "[operand] got a tensor of %s beside tensors on another place; want one place", t.dtype)
+	}
 	var b [8]byte
 	if err := t.Read(b[:t.dtype.Size()]); err != nil {
 		return op.Value{}, err

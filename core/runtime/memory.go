@@ -13,18 +13,18 @@ import (
 // limits are the bytes that a device may reserve.
 type limits struct {
 	mu       sync.Mutex
-	standard int64 // what holds while nobody has chosen
-	hard     int64
+	standard int64 // the limit unless SetLimit was called
+	hard     int64 // the limit now
 }
 
-// ceiling is the most that a limit may be: below the machine's memory, so that it is never the system
-// that says no.
+// ceiling is the highest limit, in bytes: below the memory of the machine, so that an allocation fails here,
+// with an error, before the system runs out of memory and kills a process.
 func ceiling(i *device.Info) int64 { return i.TotalMemory / 100 * 95 }
 
-// soft is the limit above which idle heaps are given back early.
+// soft is the limit above which idle heaps are returned early.
 func soft(hard int64) int64 { return hard / 95 * 80 }
 
-// startMemory makes the allocator.
+// startMemory makes the allocator with the limits of the configuration.
 func (c *Context) startMemory(cfg Config) {
 	c.limits.standard = cfg.Limit
 	if c.limits.standard <= 0 {
@@ -36,14 +36,14 @@ func (c *Context) startMemory(cfg Config) {
 		age = time.Minute
 	}
 	c.memory = alloc.New(alloc.Config{
-		Source: heaps{c}, Hard: c.limits.hard, Soft: soft(c.limits.hard), MaxAge: age, Reclaim: c.reclaim,
+		Source: heapSource{c}, Hard: c.limits.hard, Soft: soft(c.limits.hard), MaxAge: age, Reclaim: c.reclaim,
 		Budget: c.budget(),
 	})
 	c.ageing = ageing{every: age, look: c.age}
 }
 
-// budget is what the device may reserve together with others: the machine's memory has one ceiling,
-// however many devices it is unified for, and each of them also has a limit of its own.
+// budget is what the device may reserve together with the others: devices with unified memory share one
+// ceiling, in addition to the limit of each. It is nil for a device with memory of its own.
 func (c *Context) budget() *alloc.Budget {
 	if c.info.Unified {
 		return c.rt.budget
@@ -51,34 +51,37 @@ func (c *Context) budget() *alloc.Budget {
 	return nil
 }
 
-// heaps is the device as a source of heaps, with what else a new heap sets going.
-type heaps struct{ *Context }
+// heapSource is the device as alloc.Source. It also logs, and starts the timer that returns idle heaps.
+type heapSource struct{ *Context }
 
-func (h heaps) NewHeap(size int64) (device.Heap, error) {
+// NewHeap takes a heap from the device; see alloc.Source.
+func (h heapSource) NewHeap(size int64) (device.Heap, error) {
 	heap, err := h.dev.NewHeap(size)
 	if err != nil {
-		h.say("[memory] %s: a heap of %d bytes was refused: %v", h.place, size, err)
+		h.logf("[memory] %s: a heap of %d bytes was refused: %v", h.place, size, err)
 		return nil, err
 	}
-	h.say("[memory] %s: a heap of %d bytes", h.place, size)
+	h.logf("[memory] %s: a heap of %d bytes was made", h.place, size)
 	h.ageing.start()
 	return heap, nil
 }
 
-func (c *Context) say(format string, args ...any) {
+// logf logs a diagnostic message; no lock is held.
+func (c *Context) logf(format string, args ...any) {
 	if c.rt.log != nil {
 		c.rt.log(false, fmt.Sprintf(format, args...))
 	}
 }
 
-func (c *Context) warn(format string, args ...any) {
+// warnf logs a warning; no lock is held.
+func (c *Context) warnf(format string, args ...any) {
 	if c.rt.log != nil {
 		c.rt.log(true, fmt.Sprintf(format, args...))
 	}
 }
 
-// ageing looks after a device's idle heaps when the program has gone quiet: allocations look as well,
-// but a program that waits for input makes none. The timer runs only while there are heaps.
+// ageing returns a device's idle heaps while the program allocates nothing: allocations do it too, but a program
+// that waits for input makes none. The timer runs only while there are heaps.
 type ageing struct {
 	every time.Duration
 	look  func() (more bool)
@@ -88,6 +91,7 @@ type ageing struct {
 	stopped bool
 }
 
+// start starts the timer unless it runs already.
 func (a *ageing) start() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -96,6 +100,7 @@ func (a *ageing) start() {
 	}
 }
 
+// tick returns old heaps and starts the timer again while there are heaps left.
 func (a *ageing) tick() {
 	more := a.look()
 	a.mu.Lock()
@@ -106,7 +111,7 @@ func (a *ageing) tick() {
 	}
 }
 
-// stop ends the timer for good. A look that is under way still ends.
+// stop ends the timer for good. A tick that is running completes.
 func (a *ageing) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,16 +121,16 @@ func (a *ageing) stop() {
 	}
 }
 
-// age gives back heaps that have been idle for long and reports whether any are left.
+// age returns heaps that have been idle for long and reports whether any heaps are left.
 func (c *Context) age() bool {
 	if n := c.memory.Age(); n > 0 {
-		c.say("[memory] %s: %d bytes of idle heaps given back", c.place, n)
+		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
 	}
 	return c.memory.Stats().Reserved.Current > 0
 }
 
-// allocate is the way to all memory of the device. The stack that leads here is named first, while no
-// lock is held.
+// allocate allocates a block; all memory of the device comes from here. The call stack is recorded first, if a
+// history is kept, because that calls the host program and no lock may be held.
 func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) {
 	cause := uint64(0)
 	if f := c.cause.Load(); f != nil {
@@ -133,27 +138,28 @@ func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) 
 	}
 	block, err := c.memory.AllocFor(bytes, on, cause)
 	if err != nil {
-		c.say("[memory] %s: %v", c.place, err)
+		c.logf("[memory] %s: %v", c.place, err)
 	}
 	return block, err
 }
 
-// reclaim is the last resort: compiled programs, what other devices keep of the same memory, then
-// whatever the host program can free.
+// reclaim is alloc.Config.Reclaim, called when the device has no free memory: it evicts compiled programs, waits for
+// the work in flight, which may be the last holder of some of them, has other devices return idle heaps of the same
+// memory, and then asks the host program.
 func (c *Context) reclaim(need int64) bool {
 	c.programs.Clear()
-	return c.relieve(need) || c.rt.reclaim != nil && c.rt.reclaim(need)
+	return c.drain() || c.reclaimOthers(need) || c.rt.reclaim != nil && c.rt.reclaim(need)
 }
 
-// relieve has other devices give back what they do not use, unless the limit that is in the way is the
-// device's own.
-func (c *Context) relieve(need int64) (some bool) {
+// reclaimOthers has other devices of the same memory return idle heaps. It does nothing where the device's own
+// limit is what need exceeds: memory of others would not help.
+func (c *Context) reclaimOthers(need int64) (some bool) {
 	if !c.info.Unified || c.Limit()-c.memory.Stats().Reserved.Current < need {
 		return false
 	}
 	for _, other := range c.rt.contexts() {
 		if other != c && other.info.Unified && other.memory.Relinquish() {
-			c.say("[memory] %s: idle heaps given back for %s", other.place, c.place)
+			c.logf("[memory] %s: idle heaps returned for %s", other.place, c.place)
 			some = true
 		}
 	}
@@ -176,9 +182,9 @@ func (c *Context) Available() int64 {
 	return max(min(c.Limit()-c.memory.Stats().Reserved.Current, c.budget().Left()), 0)
 }
 
-// SetLimit changes the number of bytes that the device may reserve; 0 goes back to what it was at the
-// start. What is above 95 % of the machine's memory is refused. Memory that is reserved stays until it
-// is free.
+// SetLimit changes the number of bytes that the device may reserve; 0 restores the initial limit. A limit above
+// 95 % of the machine's memory is refused. Memory that is reserved beyond a lower limit stays until it is
+// free.
 func (c *Context) SetLimit(bytes int64) error {
 	if most := ceiling(c.info); bytes < 0 || bytes > most {
 		return status.Errorf(status.Invalid, "[memory_set_limit] limit is %d bytes; want 0 to %d, which is 95 %% of the memory", bytes, most)
@@ -193,26 +199,29 @@ func (c *Context) SetLimit(bytes int64) error {
 	return nil
 }
 
-// ResetPeak makes the current figures the peaks.
+// ResetPeak sets the peaks of the memory statistics to the current values.
 func (c *Context) ResetPeak() { c.memory.ResetPeak() }
 
 // ResetAccumulated sets the sums and counts to zero, those of the programs too.
 func (c *Context) ResetAccumulated() {
 	c.memory.ResetAccumulated()
 	c.programs.ResetAccumulated()
+	c.resetRefusals()
 }
 
-// EmptyCache gives idle heaps and compiled programs back.
+// EmptyCache evicts all compiled programs and returns all idle heaps. What compilers have refused is forgotten too.
+// It waits for no stream.
 func (c *Context) EmptyCache() {
+	c.retryRefused()
 	c.programs.Clear()
 	if n := c.memory.EmptyCache(); n > 0 {
-		c.say("[memory] %s: %d bytes of idle heaps given back", c.place, n)
+		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
 	}
 }
 
-// RecordHistory keeps the latest n events of the memory from now on; 0 ends that. cause, which may be
-// nil, names the call stack of each allocation by a number; it is called on the goroutine that
-// allocates, with no lock held.
+// RecordHistory records the latest n events of the memory from now on; 0 stops it. cause, which may be nil,
+// returns a number for the call stack of each allocation; it is called on the goroutine that allocates, with no
+// lock held.
 func (c *Context) RecordHistory(n int, cause func() uint64) {
 	if n <= 0 || cause == nil {
 		c.cause.Store(nil)

@@ -5,9 +5,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// What a device has for other users of its maker's interface, and for its maker's tools.
+// Access to the objects of the vendor API (on Metal: MTLDevice, MTLCommandQueue, MTLBuffer), for other libraries
+// in the process and for the vendor's tools.
 
-// Object is the device for other users of its maker's interface, borrowed for ever.
+// Object is the device object of the vendor API, borrowed until the runtime is closed.
 func (c *Context) Object() (uintptr, error) {
 	dev, ok := c.dev.(device.Native)
 	if !ok {
@@ -16,8 +17,8 @@ func (c *Context) Object() (uintptr, error) {
 	return dev.Object(), nil
 }
 
-// Queue is the stream's own queue on the device, borrowed until the stream is closed. What others commit to
-// it runs after all work submitted so far, and before what is submitted later.
+// Queue is the command queue of the stream, borrowed until the stream is closed or its work fails. Queue waits for all
+// work submitted so far. The caller waits for what it commits before it submits work over the same memory.
 func (s *Stream) Queue() (uintptr, error) {
 	dev, ok := s.ctx.dev.(device.Native)
 	if !ok {
@@ -26,8 +27,9 @@ func (s *Stream) Queue() (uintptr, error) {
 	return dev.QueueOf(s.dev), nil
 }
 
-// Buffer is the device's object that the tensor lies in and the bytes there before the element with all
-// indices zero, borrowed while the tensor lives. It does not wait: see [Stream.Queue].
+// Buffer is the buffer object that contains the tensor, borrowed while the tensor lives, and the offset in bytes
+// of the element with all indices zero. It does not wait for work on the tensor: see [Stream.Queue] for how to
+// order work of others.
 func (t *Tensor) Buffer() (buffer uintptr, offset uint64, err error) {
 	dev, ok := t.store.ctx.dev.(device.Native)
 	if !ok {
@@ -35,9 +37,9 @@ func (t *Tensor) Buffer() (buffer uintptr, offset uint64, err error) {
 	}
 	buffer, offset, ok = dev.BufferOf(&device.Operand{Addr: t.addr, Heap: t.store.heap()})
 	if !ok {
-		return 0, 0, status.Errorf(status.Invalid, "[tensor_get_metal] the tensor lies in memory that is not the device's; want one of its own")
+		return 0, 0, status.Errorf(status.Invalid, "[tensor_get_metal] the memory of the tensor was not allocated by the device; want a tensor that the device allocated")
 	}
-	t.store.exposed.Store(true)
+	t.store.addressTaken.Store(true)
 	return buffer, offset, nil
 }
 
@@ -53,8 +55,8 @@ func (c *Context) Capturing() bool {
 	return ok && dev.Capturing()
 }
 
-// BeginCapture records what the device is told from now on into a document at a path where nothing is. The
-// work before is waited for, so that it is not in there.
+// BeginCapture records the commands of the device from now on into a document at path, which must not exist. It
+// waits for earlier work, which is not recorded.
 func (c *Context) BeginCapture(path string) error {
 	dev, ok := c.dev.(device.Capturer)
 	if !ok {
@@ -64,7 +66,7 @@ func (c *Context) BeginCapture(path string) error {
 	return dev.BeginCapture(path)
 }
 
-// EndCapture waits for the work so far, which is in the document, and ends it.
+// EndCapture waits for the work submitted so far, which is recorded, and ends the document.
 func (c *Context) EndCapture() error {
 	dev, ok := c.dev.(device.Capturer)
 	if !ok {
@@ -74,9 +76,12 @@ func (c *Context) EndCapture() error {
 	return dev.EndCapture()
 }
 
-// drain waits for all work so far and leaves its failures to be reported.
-func (c *Context) drain() {
+// drain waits for all work so far, and reports whether any was in flight. Its failures stay to be reported by the next
+// Synchronize.
+func (c *Context) drain() (some bool) {
 	for _, s := range c.open() {
+		some = some || s.inFlight() > 0
 		s.dev.Sync(s.last.Load())
 	}
+	return some
 }

@@ -6,25 +6,29 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// What keeps readers and writers of a storage apart: streams wait for streams by events, the CPU
-// waits for streams by tickets. Callers on devices with queues hold Context.submit around after,
-// the submission and note, so that nobody slips between looking and noting.
+// Hazard tracking: orders reads and writes of a storage across streams and the CPU. A storage records the last
+// write and the reads since, each as a stream and a ticket. A read waits for the write (read after write); a
+// write also waits for the reads (write after read, write after write). Streams wait for each other by events,
+// the CPU waits for tickets.
+//
+// On devices with queues the caller holds Context.submit from waitForHazards over the submission to note, so
+// that no other call can be submitted between the check and the record.
 
-// after makes s wait for what other streams still do with a storage: for its last write, and before
-// writing for its reads too.
-func (s *Stream) after(st *storage, writes bool) {
+// waitForHazards makes s wait for the work of other streams on a storage: for its last write, and before a
+// write for the reads since. The caller does not block, unless the device has no event left.
+func (s *Stream) waitForHazards(st *storage, writes bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	s.behind(st.write)
+	s.waitFor(st.write)
 	if writes {
 		for _, u := range st.uses {
-			s.behind(u)
+			s.waitFor(u)
 		}
 	}
 }
 
-// behind makes s wait for a ticket of another stream.
-func (s *Stream) behind(u alloc.Use) {
+// waitFor makes s wait for a ticket of another stream; work of s itself is in order anyway.
+func (s *Stream) waitFor(u alloc.Use) {
 	if u.Stream == nil || u.Stream == s.dev || u.Stream.Done() >= u.Ticket {
 		return
 	}
@@ -32,21 +36,22 @@ func (s *Stream) behind(u alloc.Use) {
 	if !ok {
 		var err error
 		if e, err = s.ctx.dev.NewEvent(); err != nil {
-			u.Stream.Sync(u.Ticket) // no event to be had: wait here, which is slower and as right
+			u.Stream.Sync(u.Ticket) // no event is available: blocking here is slower, but correct
 			return
 		}
 	}
 	u.Stream.Record(e)
-	s.dev.Wait(e) // fixes the recorded point, so the event can serve again
+	s.dev.Wait(e) // takes the point recorded now, so the event can be reused
 	s.ctx.events.Put(e)
 }
 
-// note remembers that work of s with a ticket reads or writes a storage.
+// note records that work of s with a ticket reads or writes a storage. A write replaces the reads before it:
+// who waits for the write waits for them too.
 func (st *storage) note(s *Stream, t device.Ticket, writes bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.ctx.inOrder {
-		st.late.Store(true)
+		st.foreignWork.Store(true)
 	}
 	use := alloc.Use{Stream: s.dev, Ticket: t}
 	if writes {
@@ -59,33 +64,33 @@ func (st *storage) note(s *Stream, t device.Ticket, writes bool) {
 			return
 		}
 	}
-	st.uses = append(latest(st.uses), use)
+	st.uses = append(alloc.Unpassed(st.uses), use)
 }
 
-// settle waits until the CPU may read a storage, or before writing, write it. It returns why the
-// contents were never computed; a writer does not care.
-func (st *storage) settle(writes bool) error {
-	syncAll(st.unsettled(writes))
+// wait blocks until the CPU may read a storage or, with writes, write it. It returns why the contents were not
+// computed; a caller that overwrites them may ignore that.
+func (st *storage) wait(writes bool) error {
+	syncAll(st.hazards(writes))
 	return st.failure()
 }
 
-// settled reports whether no stream has anything to do with a storage. On devices without queues
-// that is so, but for copies that streams of another device make.
-func (st *storage) settled() bool { return st.ctx.inOrder && !st.late.Load() }
+// idle reports, without a lock, that no stream uses a storage. It may be false although the streams have
+// passed. On a device without queues, only streams of another device that copy from or to it use a storage.
+func (st *storage) idle() bool { return st.ctx.inOrder && !st.foreignWork.Load() }
 
-// unsettled lists what the CPU has to wait for before it reads a storage, or writes it.
-func (st *storage) unsettled(writes bool) (uses []alloc.Use) {
-	if st.settled() {
+// hazards lists the uses that the CPU has to wait for before it reads a storage or, with writes, writes it.
+func (st *storage) hazards(writes bool) (uses []alloc.Use) {
+	if st.idle() {
 		return nil
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.uses = latest(st.uses)
+	st.uses = alloc.Unpassed(st.uses)
 	switch {
-	case !passed(st.write):
+	case !st.write.Passed():
 		uses = append(uses, st.write)
 	case len(st.uses) == 0:
-		st.late.Store(false)
+		st.foreignWork.Store(false)
 	}
 	if writes {
 		uses = append(uses, st.uses...)
@@ -93,7 +98,7 @@ func (st *storage) unsettled(writes bool) (uses []alloc.Use) {
 	return uses
 }
 
-// Ready is asked by the stream just before the call runs.
+// Ready implements device.Owner: the first failure of an input, nil where all were computed.
 func (l *launch) Ready() error {
 	for _, st := range l.stores[:len(l.stores)-l.writes] {
 		if e := st.fault.Load(); e != nil {
@@ -103,12 +108,12 @@ func (l *launch) Ready() error {
 	return nil
 }
 
-// Done hears of the end of the call. On devices with queues a failure is left with the outputs and
-// with the stream; on the others the caller is still there and returns it.
+// Done implements device.Owner. On devices with queues it stores a failure in the outputs and in the stream,
+// for later readers; on the others the submitting call is still running and returns it.
 func (l *launch) Done(err error) {
 	if l.ctx.inOrder {
 		if l.err = err; err == nil {
-			l.heal()
+			l.clearFaults()
 		}
 		return
 	}
@@ -119,7 +124,7 @@ func (l *launch) Done(err error) {
 		}
 		l.stream.fail(e)
 	} else {
-		l.heal()
+		l.clearFaults()
 	}
 	for _, st := range l.stores {
 		st.unpin()
@@ -127,8 +132,8 @@ func (l *launch) Done(err error) {
 	l.recycle()
 }
 
-// failure is why the call failed: that of an input, or one of its own, which is told from all others
-// by its address.
+// failure is the error of a failed call: the error of the input that caused it, so that it can be traced to
+// its origin and is reported once, or a new one. Errors are compared by address, hence the copy.
 func (l *launch) failure(err error) *status.Error {
 	e := status.From(err)
 	for _, st := range l.stores[:len(l.stores)-l.writes] {
@@ -140,10 +145,17 @@ func (l *launch) failure(err error) *status.Error {
 	return &own
 }
 
-// heal forgets the failure of a storage that has now been written from end to end.
-func (l *launch) heal() {
-	for i, st := range l.stores[len(l.stores)-l.writes:] {
-		if o := &l.Out[i]; st.fault.Load() != nil && o.IsContiguous() && o.Numel()*o.DType.Size() == st.bytes {
+// clearFaults removes the failure of each output whose storage the call has written completely.
+func (l *launch) clearFaults() {
+	outputs := l.stores[len(l.stores)-l.writes:] // an arena may follow
+	for i := range l.Out {
+		o := &l.Out[i]
+		if o.Absent() { // a part of a program does not use it
+			continue
+		}
+		st := outputs[0]
+		outputs = outputs[1:]
+		if st.fault.Load() != nil && o.IsContiguous() && o.Numel()*o.DType.Size() == st.bytes {
 			st.fault.Store(nil)
 		}
 	}

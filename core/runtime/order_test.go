@@ -16,8 +16,8 @@ import (
 // pair is one variable of a random program: on the CPU, and on the device under test.
 type pair struct{ cpu, mps *runtime.Tensor }
 
-// dual runs one random program twice: on the CPU, where work is over when a call returns, and on the
-// streams of a device, where nothing but the runtime keeps work in order.
+// dual runs one random program twice: on the CPU, where work is complete when a call returns, and on the streams
+// of a device, where only the runtime orders it.
 type dual struct {
 	*world
 	rng     *rand.Rand
@@ -27,7 +27,7 @@ type dual struct {
 
 const dualSize = 96 // elements of every variable
 
-// stream is any of the streams, and now and then the default one.
+// stream is a random stream, sometimes the default one.
 func (d *dual) stream() *runtime.Stream {
 	if i := d.rng.IntN(len(d.streams) + 1); i > 0 {
 		return d.streams[i-1]
@@ -48,7 +48,7 @@ func (d *dual) bytes() []byte {
 	return b
 }
 
-func (d *dual) fresh() {
+func (d *dual) newPair() {
 	values, b := make([]float32, dualSize), d.bytes()
 	for i := range values {
 		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
@@ -133,8 +133,7 @@ func (d *dual) compare(i int) {
 }
 
 // TestAnyProgramOnAnyStreams compares random programs on two to four streams with the same programs on
-// the CPU. Work begins after random naps, so that an order which the runtime forgets to ask for does
-// not come about by itself.
+// the CPU. Work starts after random delays, so that a hazard which the runtime misses changes the result.
 func TestAnyProgramOnAnyStreams(t *testing.T) {
 	programs := uint64(40)
 	if testing.Short() {
@@ -148,7 +147,7 @@ func TestAnyProgramOnAnyStreams(t *testing.T) {
 				d := &dual{world: w, rng: rand.New(rand.NewPCG(seed, 2))}
 				d.streams = w.streams(2 + d.rng.IntN(3))
 				for range 4 {
-					d.fresh()
+					d.newPair()
 				}
 				steps := []func(){d.binary, d.binary, d.inPlace, d.inPlace, d.part, d.part, d.write, d.drop, d.drop, d.roundTrip}
 				for range 60 {

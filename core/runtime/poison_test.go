@@ -12,17 +12,17 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// suspect is a variable of a random program with what the model says of it: a number, which is that of
-// all its elements, or why it was never computed.
+// suspect is a variable of a random program with the result that a model predicts: the value of all its elements,
+// or the failure because of which it was not computed.
 type suspect struct {
 	tensor *runtime.Tensor
 	number float32
 	why    string
 }
 
-// TestFailuresFollowTheData fails a tenth of the calls of random programs on several streams. Whatever
-// reads a variable gets its number, or the failure of the very call that spoiled it or one of its
-// ancestors, as often as it reads; and the device tells of failures if and only if there were any.
+// TestFailuresFollowTheData makes a tenth of the calls of random programs on several streams fail. Every read of a
+// variable returns its value, or the failure of the call that should have computed it or one of its inputs; and
+// the device reports a failure if and only if there was one.
 func TestFailuresFollowTheData(t *testing.T) {
 	for seed := range uint64(20) {
 		w, device := newSteeredWorld(t, -1)

@@ -1,49 +1,82 @@
 package runtime
 
 import (
+	"errors"
+
 	"github.com/paddle-mps/paddle-mps/core/device"
-	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/program"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// startPrograms makes the cache of compiled programs.
+// startPrograms makes the cache of compiled programs. A program that fails to close is logged: by then no caller
+// is left to return the error to.
 func (c *Context) startPrograms(cfg Config) {
 	limits := cfg.Programs
-	limits.Failed = func(err error) { c.warn("[program] %s: %v", c.place, err) }
+	limits.Failed = func(err error) { c.warnf("[program] %s: %v", c.place, err) }
 	c.programs = program.New(limits)
 }
 
-// Programs are the figures of the device's compiled programs.
+// Programs are the statistics of the device's program cache.
 func (c *Context) Programs() program.Stats { return c.programs.Stats() }
 
-// program is the program for the launch in the cache of a device, which need not be its own. The launch
-// holds it until it is recycled.
-func (l *launch) program(c *Context, row *op.Row) (device.Program, error) {
-	key := c.dev.Key(row.ID, &l.Call)
-	e := c.programs.Find(&key, l.lane)
-	if e == nil {
-		var err error
-		if e, err = c.programs.Get(key, l.lane, func() (device.Program, error) { return c.dev.Compile(graphOf(row, &l.Call)) }); err != nil {
+// programOf finds or compiles the program of the launch for device c, which is the CPU in a fallback. The launch
+// holds a reference to it until it is recycled.
+func (l *launch) programOf(c *Context, row *op.Row) (device.Program, error) {
+	for {
+		e, err := l.entryOf(c, row)
+		if errors.Is(err, errKeyChanged) {
+			continue // to a key without what was refused: there are only so many
+		}
+		if err != nil {
 			return nil, err
 		}
+		p, lacking := e.Program()
+		if lacking != nil {
+			e.Release(l.lane)
+			return nil, lacking
+		}
+		l.held = e
+		return p, nil
 	}
-	p, lacking := e.Program()
-	if lacking != nil {
-		e.Release(l.lane)
-		return nil, lacking
-	}
-	l.held = e
-	return p, nil
 }
 
-// graphOf is a call as the graph of one operator.
-func graphOf(row *op.Row, call *device.Call) *graph.Graph {
-	values := func(os []device.Operand) (vs []graph.Value) {
-		for i := range os {
-			vs = append(vs, graph.Value{DType: os[i].DType, Layout: os[i].Layout})
-		}
-		return vs
+// entryOf finds the entry of the launch's program in the cache or has it compiled, with a reference for the launch.
+func (l *launch) entryOf(c *Context, row *op.Row) (*program.Entry, error) {
+	key := c.dev.Key(row.ID, &l.Call)
+	if e := c.programs.Find(&key, l.lane); e != nil {
+		return e, nil
 	}
-	return graph.Single(row, call.Attrs, call.Axes, values(call.In), values(call.Out))
+	revision := c.revision()
+	key = c.dev.Key(row.ID, &l.Call) // as of this revision
+	if l.nonBlocking && c.info.Compiles {
+		return c.later(key, revision, l)
+	}
+	return c.programs.Get(key, l.lane, func() (device.Program, error) {
+		return c.compileAs(revision, device.PlanOf(&l.Call))
+	})
+}
+
+// errKeyChanged is the error of a compilation during which the device has learned that it lacks what some keys stand
+// for, so that the call may have another key by now. No cache keeps it.
+var errKeyChanged = status.Errorf(status.Internal, "[compile] the key of the call has changed")
+
+// revision is that of the device's keys; see device.Refuser.
+func (c *Context) revision() uint64 {
+	if c.refuser == nil {
+		return 0
+	}
+	return c.refuser.Revision()
+}
+
+// compileAs compiles a plan for a key that the call has at a revision.
+func (c *Context) compileAs(revision uint64, plan *device.Plan) (device.Program, error) {
+	p, err := c.dev.Compile(plan)
+	if c.revision() == revision {
+		return p, err
+	}
+	if err == nil {
+		_ = p.Close() // it has never run
+	}
+	return nil, errKeyChanged
 }

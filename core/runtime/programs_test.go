@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
-	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -19,8 +18,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// shaped is the emulated mps device as if it compiled for each shape, with programs that fail when they
-// run after their end.
+// shaped is the emulated mps device with a program per shape; a program that runs after its Close fails.
 type shaped struct {
 	steered
 	refuse       atomic.Pointer[status.Error] // what Compile answers, once
@@ -29,11 +27,11 @@ type shaped struct {
 
 func (d *shaped) Key(id op.ID, c *device.Call) device.Key {
 	k := d.Device.Key(id, c)
-	k.Dims = fmt.Sprint(c.Out[0].Slice())
+	k.AppendRest(fmt.Append(nil, c.Out[0].Slice()))
 	return k
 }
 
-func (d *shaped) Compile(g *graph.Graph) (device.Program, error) {
+func (d *shaped) Compile(g *device.Plan) (device.Program, error) {
 	if e := d.refuse.Swap(nil); e != nil {
 		return nil, e
 	}
@@ -72,7 +70,7 @@ func (s *shapedStream) Run(p device.Program, c *device.Call) device.Ticket {
 	return s.Stream.Run(own.Program, c)
 }
 
-// shapedOwner looks whether the program is still open when it runs and when it has run.
+// shapedOwner checks that the program is open before and after its run.
 type shapedOwner struct {
 	device.Owner
 	program *shapedProgram
@@ -109,12 +107,12 @@ func newShapedWorld(t *testing.T, most int64) (*world, *shaped) {
 	w.mps, _ = rt.Context(place.MPS(0))
 	t.Cleanup(func() {
 		require.NoError(t, rt.Close())
-		require.Equal(t, d.made.Load(), d.closed.Load(), "the end closes what is left")
+		require.Equal(t, d.made.Load(), d.closed.Load(), "Close closes the remaining programs")
 	})
 	return w, d
 }
 
-// TestEverNewShapes compiles more programs than there is room for.
+// TestEverNewShapes compiles more programs than the cache holds.
 func TestEverNewShapes(t *testing.T) {
 	const most = 10
 	w, d := newShapedWorld(t, most)
@@ -155,7 +153,7 @@ func TestProgramsOutliveTheirEviction(t *testing.T) {
 	w.free(x, y, z)
 }
 
-// TestTransientFailures are not remembered; what the device lacks is.
+// TestTransientFailures: a failed compilation is tried again; that the device lacks a program is remembered.
 func TestTransientFailures(t *testing.T) {
 	w, d := newShapedWorld(t, 0)
 	x := w.f32(w.mps, []float32{1, 2}, 2)
@@ -171,8 +169,8 @@ func TestTransientFailures(t *testing.T) {
 	require.EqualValues(t, 1, got.Entries)
 }
 
-// TestProgramsHammer has eight callers with streams of their own use more shapes than fit, while the cache
-// is emptied again and again.
+// TestProgramsHammer: eight goroutines with their own streams use more shapes than the cache holds, while it is
+// cleared repeatedly.
 func TestProgramsHammer(t *testing.T) {
 	w, d := newShapedWorld(t, 8)
 	streams := w.streams(8)

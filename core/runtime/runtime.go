@@ -1,18 +1,49 @@
 // Package runtime makes tensors and runs operators on devices.
 //
-// A [Runtime] has a [Context] for each place: the device with its memory, streams, generator and
-// compiled programs. A [Tensor] is a view (offset, layout, dtype) of a counted storage. A call goes
-// the same way on every device: find the context, infer dtypes and shape (core/op), cast and lay out
-// the operands as the seam wants them (frame.go), find or compile the program, submit it to a stream.
+// A [Runtime] has a [Context] for each place: the device with its memory, streams, generator and compiled
+// programs. A [Tensor] is a view (offset, layout, dtype) of a reference-counted storage. A call takes the same
+// steps on every device: find the context; legalize the call (core/graph), which infers, casts and lays out the
+// operands; find or compile the program of each step; submit it to a stream.
 //
-// The invariant: whoever reads a storage waits for, or is ordered after, whatever writes it, and the
-// other way round, whatever streams, threads and the CPU do. Each storage remembers the stream and
-// ticket of its last write and of its uses; order.go alone acts on that.
+// The invariant: a read of a storage waits for, or is ordered after, the writes before it, and a write after
+// the reads and writes before it, whichever streams and threads they come from. Each storage records the stream
+// and ticket of its last write and of the reads since; hazards are tracked in order.go alone.
 //
-// Nothing here computes or knows what a device is made of.
+// The package computes nothing and does not depend on the kind of device.
+//
+// # Calls
+//
+// An eager call is legalized and run step by step (call.go, eager.go). What legalizing makes is kept as a recipe
+// (recipe.go), so that a call like an earlier one only looks it up, allocates and launches. The usual case, an
+// elementwise operator on tensors of one dtype and shape, needs no recipe (fast.go). A [Program] is legalized and
+// planned once for each set of shapes (program.go, compile.go) and then run as a whole (run.go). All submit launches
+// (launch.go): on devices with queues a launch outlives the call that made it, and its stream returns it through
+// device.Owner.
+//
+// # Failures
+//
+// An error that is known during a call is returned by it. A later one is stored in the storages that the call
+// writes, so that every read of them, and of what was computed from them, returns it; the stream reports it once
+// at its next Synchronize and stays usable.
+//
+// # What a device lacks
+//
+// A step that the device cannot compile (status.Unsupported) runs on the CPU, on the same memory, with a warning
+// (fallback.go), unless Config.NoFallback makes it an error. Devices whose kernels the compilers of the system may
+// refuse (device.Refuser) learn what they lack while they compile, and then try the next kernel that they have; the
+// keys of calls may change by that (programs.go). A composite that a device claims and then refuses is lowered
+// (refuse.go). A program is divided where the device lacks steps (split.go). All of this happens before anything of
+// the call is submitted. Errors of any other code are those of the call, and change nothing for the next one.
+//
+// # Locks
+//
+// Context.submit is held while the hazards of a launch are checked and recorded; storage.mu is taken inside it.
+// Context.mu guards the list of streams and Program.mu the constants of a program. Compilers and callbacks of the
+// host program (Config.Log, Config.Reclaim, the free function of Import) run with no lock held.
 package runtime
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,21 +60,21 @@ import (
 type Config struct {
 	CPU    device.Device
 	MPS    []device.Device // none where the machine has none
-	NoMPS  string          // why there is none: the whole sentence of the error
+	NoMPS  string          // why there is none: the complete text of the error
 	Limit  int64           // bytes that each device may reserve; 0: 95 % of what it recommends
 	MaxAge time.Duration   // how long an idle heap is kept; 0: 60 s
 
 	Programs program.Config // bounds each device's compiled programs; Failed is set by the runtime
 
-	// NoFallback has an operator that a device lacks fail, instead of running on the CPU.
+	// NoFallback makes calls of an operator that a device lacks fail, instead of running on the CPU.
 	NoFallback bool
 
-	// Reclaim is asked to free memory when an allocation of need bytes has tried everything else; true
-	// means that another try is worth it. nil: nobody is asked. It is called on the goroutine that
+	// Reclaim, which may be nil, is called to free memory when an allocation of need bytes has tried
+	// everything else; true means that another try is worth it. It is called on the goroutine that
 	// allocates, with no lock held, and may use the runtime.
 	Reclaim func(need int64) bool
-	// Log hears what may interest somebody: heaps made and given back, allocations refused; as a warning,
-	// operators that a device lacks. nil drops it. It is called with no lock held.
+	// Log, which may be nil, receives diagnostics: heaps made and returned, failed allocations; and as
+	// warnings, operators that a device lacks. It is called from any goroutine, with no lock held.
 	Log func(warning bool, text string)
 }
 
@@ -56,25 +87,26 @@ type Runtime struct {
 
 	launches sync.Pool     // *launch
 	lanes    atomic.Uint32 // launches made so far
-	plans    sync.Pool     // *plan
+	eagers   sync.Pool     // *eager
 	stores   sync.Pool     // *storage
 	waits    waits
-	owed     sync.WaitGroup // foreign memory that streams are still at; see giveBack
+	releases sync.WaitGroup // foreign memory that streams are still at; see releaseForeign
 	reclaim  func(need int64) bool
 	log      func(warning bool, text string)
 	fallback bool
 	budget   *alloc.Budget // of the machine's memory, for the devices that share it
 }
 
-const tensorKind = 1 // in handles
+// tensorKind marks the handles of tensors; see slot.NewTable.
+const tensorKind = 1
 
-// New makes a runtime over devices, which it owns from here on.
+// New makes a runtime and takes over its devices: Close closes them, and so does New where it fails.
 func New(cfg Config) (*Runtime, error) {
 	rt := &Runtime{noMPS: cfg.NoMPS, reclaim: cfg.Reclaim, log: cfg.Log, fallback: !cfg.NoFallback}
 	rt.budget = alloc.NewBudget(ceiling(cfg.CPU.Info()))
 	rt.tensors = slot.NewTable(tensorKind, (*Tensor).drop)
 	rt.launches.New = func() any { return &launch{lane: program.Lane(rt.lanes.Add(1))} }
-	rt.plans.New = func() any { return new(plan) }
+	rt.eagers.New = func() any { return new(eager) }
 	rt.stores.New = func() any { return new(storage) }
 	var err error
 	if rt.cpu, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
@@ -90,7 +122,7 @@ func New(cfg Config) (*Runtime, error) {
 	return rt, nil
 }
 
-// abandon closes a runtime that has not come to be, with the devices that it has not got to, and answers why.
+// abandon closes a runtime that could not be completed, and the devices that have no context yet. It returns err.
 func (rt *Runtime) abandon(err error, rest []device.Device) error {
 	_ = rt.Close()
 	for _, d := range rest {
@@ -115,32 +147,41 @@ func (rt *Runtime) Context(p place.Place) (*Context, error) {
 	case p.Kind == place.CPUKind:
 		return nil, status.Errorf(status.Invalid, "[place] cpu has index %d; want 0", p.Index)
 	case p.Kind != place.MPSKind:
-		return nil, status.Errorf(status.Invalid, "[place] kind %d is neither cpu nor mps", p.Kind)
+		return nil, status.Errorf(status.Invalid, "[place] got kind %d; want 0 (cpu) or 1 (mps)", p.Kind)
 	case len(rt.mps) == 0:
 		return nil, status.Errorf(status.Unavailable, "%s", rt.noMPS)
 	case p.Index < 0 || int(p.Index) >= len(rt.mps):
-		return nil, status.Errorf(status.Unavailable, "[place] %s does not exist; want mps:0 to mps:%d", p, len(rt.mps)-1)
+		return nil, status.Errorf(status.Unavailable, "[place] %s does not exist; want %s", p, rt.existing())
 	}
 	return rt.mps[p.Index], nil
+}
+
+// existing names the mps places for messages; there is at least one.
+func (rt *Runtime) existing() string {
+	if len(rt.mps) == 1 {
+		return "mps:0"
+	}
+	return fmt.Sprintf("mps:0 to mps:%d", len(rt.mps)-1)
 }
 
 // contexts are all devices, the CPU first.
 func (rt *Runtime) contexts() []*Context { return append([]*Context{rt.cpu}, rt.mps...) }
 
-// Live is the number of tensors that callers hold.
+// Live is the number of tensors whose handles have not been freed.
 func (rt *Runtime) Live() int64 { return rt.tensors.Live() }
 
-// Story is what became of the handle of a tensor, in builds with the tag invariants; else empty.
-func (rt *Runtime) Story(handle uint64) string { return rt.tensors.Story(handle) }
+// HandleHistory is where the handle of a tensor was made and freed, in builds with the tag invariants; empty in
+// others. It is for the messages of errors about handles.
+func (rt *Runtime) HandleHistory(handle uint64) string { return rt.tensors.History(handle) }
 
-// Close finishes all work and closes the devices. No other method may be running or follow. Tensors
-// that are still alive are status.Internal; with the build tag invariants the error says where they
-// were made.
+// Close waits for all work and closes the devices. No other method may be running or be called later. While
+// tensors are alive it returns status.Internal and closes nothing; with the build tag invariants the error says
+// where they were made.
 func (rt *Runtime) Close() error {
 	if n := rt.Live(); n > 0 {
 		return status.Errorf(status.Internal, "[close] %d tensors are alive; want none%s", n, rt.tensors.Leaks())
 	}
-	rt.owed.Wait()
+	rt.releases.Wait()
 	for _, c := range rt.contexts() {
 		if err := c.close(); err != nil {
 			return err

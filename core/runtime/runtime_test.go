@@ -18,7 +18,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// world is a runtime with a CPU and an emulated mps device that never runs anything inline.
+// world is a runtime with a CPU and an emulated mps device that runs no call on the submitting goroutine.
 type world struct {
 	*testing.T
 	rt       *runtime.Runtime
@@ -29,7 +29,7 @@ func newWorld(t *testing.T) *world {
 	return newWorldOn(t, host.New(host.Config{Async: true, InlineLimit: -1}))
 }
 
-// newWorldOn is a runtime with a CPU and a given mps device; at the end nothing may be left on either.
+// newWorldOn is a runtime with a CPU and a given mps device; at the end both have to be empty.
 func newWorldOn(t *testing.T, mps device.Device) *world {
 	rt, err := runtime.New(runtime.Config{CPU: host.New(host.Config{}), MPS: []device.Device{mps}})
 	require.NoError(t, err)
@@ -198,7 +198,8 @@ func TestInPlaceOverlap(t *testing.T) {
 	})
 }
 
-// Work on one stream that uses what another has written waits by itself, in every direction.
+// TestStreamsOrderThemselves: work that uses what another stream writes waits for it without a call of the user, in
+// every direction.
 func TestStreamsOrderThemselves(t *testing.T) {
 	w := newWorld(t)
 	a, err := w.mps.NewStream()
@@ -228,8 +229,8 @@ func TestStreamsOrderThemselves(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
-// A failure on a device with queues is met by every reader of what depends on it, and reported once
-// by the stream, which goes on.
+// TestAsynchronousFailure: a failure on a device with queues is returned to every reader of what depends on it, and
+// reported once by the stream, which stays usable.
 func TestAsynchronousFailure(t *testing.T) {
 	w := newWorld(t)
 	s, err := shape.Of(4)

@@ -9,13 +9,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Memory that is not a block of the device: that of another library, or of another of our devices. Its
-// owner hears once that it is no longer used, when the views are gone and every stream has passed them.
+// Foreign memory: memory that was not allocated by the device, but by another library or by another of our
+// devices. Its owner is notified once, when no view is left and every stream has passed its uses.
 
-// Share is the tensor on another device in the memory that it has: writing through either is seen
-// through the other. Its storage stays as it is until both are gone. The work so far is waited for; later
-// each device orders only its own, and whoever uses both waits in between. status.Unsupported where the
-// device cannot work in that memory.
+// Share is a tensor on another device in the same memory: a write through either is visible through the other.
+// The storage lives until both are freed. Share waits for the work submitted so far; later each device orders
+// only its own work, and a caller that uses both has to synchronize in between. status.Unsupported where the
+// device cannot use that memory.
 func (t *Tensor) Share(c *Context) (*Tensor, error) {
 	from := t.store
 	if c == from.ctx {
@@ -27,55 +27,58 @@ func (t *Tensor) Share(c *Context) (*Tensor, error) {
 	if _, err := t.Map(); err != nil {
 		return nil, err
 	}
-	heap, err := c.borrow(from)
+	heap, err := c.heapOver(from)
 	if err != nil {
 		return nil, err
 	}
 	from.retain()
 	v := t.view
 	v.store = c.rt.newStorage(c, from.base, from.bytes)
-	v.store.lent, v.store.free = heap, from.release
-	v.store.exposed.Store(true)
+	v.store.foreignHeap, v.store.free = heap, from.release
+	v.store.addressTaken.Store(true)
 	return c.rt.adopt(&v)
 }
 
-// borrow makes a heap of the device over the memory of a storage; the CPU needs none, nor does nothing.
-func (c *Context) borrow(st *storage) (device.Heap, error) {
+// heapOver makes a heap of the device over the memory of a storage; nil for the CPU, which needs none, and for
+// an empty storage.
+func (c *Context) heapOver(st *storage) (device.Heap, error) {
 	if c == c.rt.cpu || st.bytes == 0 {
 		return nil, nil
 	}
 	dev, ok := c.dev.(device.Adopter)
 	if !ok {
-		return nil, status.Errorf(status.Unsupported, "[share] %s runs on device %s, which works in no memory but its own", c.place, c.info.Backend)
+		return nil, status.Errorf(status.Unsupported, "[share] %s runs on device %s, which cannot use memory of others", c.place, c.info.Backend)
 	}
 	// SAFETY: the caller holds the storage, whose memory stays where it is.
 	return dev.Adopt(unsafe.Slice((*byte)(st.base), st.bytes))
 }
 
-// giveBack tells the owner of foreign memory that it is no longer used: at once, or from a goroutine of
-// its own while streams are still at it, because neither whoever frees a tensor nor a stream should wait
-// for what an owner does.
-func (st *storage) giveBack() {
-	c, l := st.ctx, loan{st.lent, st.free, slices.Clone(st.pending())}
+// releaseForeign notifies the owner of foreign memory that it is no longer used: at once or, while streams
+// still use it, from another goroutine, so that neither the caller that frees the tensor nor a stream waits for
+// the owner.
+func (st *storage) releaseForeign() {
+	c, l := st.ctx, foreignRelease{st.foreignHeap, st.free, slices.Clone(st.pending())}
 	if len(l.uses) == 0 {
-		l.repay(c)
+		l.run(c)
 		return
 	}
-	c.rt.owed.Go(func() { l.repay(c) })
+	c.rt.releases.Go(func() { l.run(c) })
 }
 
-// loan is foreign memory that is on its way back.
-type loan struct {
-	heap device.Heap // nil: none
-	free func()      // nil: nobody
-	uses []alloc.Use // that have to end before
+// foreignRelease is foreign memory that is about to be returned to its owner.
+type foreignRelease struct {
+	heap device.Heap // over the memory, on devices that need one
+	free func()      // notifies the owner; may be nil
+	uses []alloc.Use // have to pass first
 }
 
-func (l *loan) repay(c *Context) {
+// run waits for the uses, closes the heap and notifies the owner, in this order. No caller is left to return an
+// error to, so it is logged.
+func (l *foreignRelease) run(c *Context) {
 	syncAll(l.uses)
 	if l.heap != nil {
 		if err := l.heap.Close(); err != nil {
-			c.warn("[share] %s: %v", c.place, err)
+			c.warnf("[share] %s: %v", c.place, err)
 		}
 	}
 	if l.free != nil {

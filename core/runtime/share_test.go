@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// foreign is memory of the test as a CPU tensor, and how often its owner has heard that it is free.
+// foreign is memory of the test as a CPU tensor, and how often its owner was notified that it is free.
 type foreign struct {
 	values []float32
 	freed  atomic.Int64
@@ -48,7 +48,7 @@ func (w *world) addInto(out, x, y *runtime.Tensor, on *runtime.Stream) {
 	require.NoError(w, w.rt.CallInto(op.MustByName("add"), in, nil, out, on))
 }
 
-// TestShare works on the memory of the test without a copy, through a view of it too.
+// TestShare computes in the memory of the test without a copy, also through a view.
 func TestShare(t *testing.T) {
 	w := newWorld(t)
 	f, x := w.foreign(1, 2, 3, 4)
@@ -82,7 +82,7 @@ func TestShare(t *testing.T) {
 	require.EqualValues(t, 1, f.freed.Load())
 }
 
-// TestShareOwnMemory goes the other way: a block of the device as a tensor of the CPU, which keeps it.
+// TestShareOwnMemory shares a block of the device as a tensor of the CPU, which keeps it alive.
 func TestShareOwnMemory(t *testing.T) {
 	w := newWorld(t)
 	x := w.f32(w.mps, []float32{1, 2}, 2)
@@ -94,7 +94,7 @@ func TestShareOwnMemory(t *testing.T) {
 	w.free(here)
 }
 
-// TestShareEmpty shares nothing, which is never refused.
+// TestShareEmpty shares tensors without elements, which no device refuses.
 func TestShareEmpty(t *testing.T) {
 	w := newWorldOn(t, &device.Null{})
 	f, x := w.foreign()
@@ -104,7 +104,7 @@ func TestShareEmpty(t *testing.T) {
 	require.EqualValues(t, 1, f.freed.Load())
 }
 
-// TestShareRefused leaves the memory with its tensor when the device does not take it.
+// TestShareRefused: a tensor whose memory the device does not accept stays as it was.
 func TestShareRefused(t *testing.T) {
 	w := newWorldOn(t, &device.Null{})
 	f, x := w.foreign(1)
@@ -124,8 +124,8 @@ func TestShareRefused(t *testing.T) {
 	require.EqualValues(t, 1, f.freed.Load())
 }
 
-// TestShareOutlivesWork tells the owner when the last stream has passed, and not before; whoever frees the
-// tensor does not wait.
+// TestShareOutlivesWork: the owner is notified when the last stream has passed its use, not before, and the
+// caller that frees the tensor does not wait for it.
 func TestShareOutlivesWork(t *testing.T) {
 	w, d := newSteeredWorld(t, -1)
 	streams := w.streams(2)
@@ -143,12 +143,12 @@ func TestShareOutlivesWork(t *testing.T) {
 	require.Equal(t, []float32{2, 4}, w.floats(twice))
 	require.Equal(t, []float32{2, 4}, w.floats(sum))
 	require.Eventually(t, func() bool { return f.freed.Load() == 1 }, time.Minute, time.Millisecond)
-	require.EqualValues(t, 1, d.lent.Load())
+	require.EqualValues(t, 1, d.adopted.Load())
 	require.EqualValues(t, 1, d.returned.Load())
 	w.free(sum, twice)
 }
 
-// TestCloseAwaitsOwners ends a runtime only when all memory is back with its owners.
+// TestCloseAwaitsOwners: Close waits until all foreign memory has been returned to its owners.
 func TestCloseAwaitsOwners(t *testing.T) {
 	d := &steered{Device: host.New(host.Config{Async: true, InlineLimit: -1})}
 	rt, err := runtime.New(runtime.Config{CPU: host.New(host.Config{}), MPS: []device.Device{d}})
@@ -167,8 +167,8 @@ func TestCloseAwaitsOwners(t *testing.T) {
 	require.Equal(t, []float32{2, 4}, f.values)
 }
 
-// TestShareHammer shares, computes and lets go on many streams at once, with memory that its owner spoils as
-// soon as it has it back.
+// TestShareHammer shares, computes and frees on many streams at once; the owner overwrites the memory as soon as
+// it is notified.
 func TestShareHammer(t *testing.T) {
 	w, d := newSteeredWorld(t, -1)
 	d.each = naps(1)
@@ -197,10 +197,10 @@ func TestShareHammer(t *testing.T) {
 	}
 	wg.Wait()
 	require.Eventually(t, func() bool { return freed.Load() == workers*rounds }, time.Minute, time.Millisecond)
-	require.Equal(t, d.lent.Load(), d.returned.Load())
+	require.Equal(t, d.adopted.Load(), d.returned.Load())
 }
 
-// TestCopyCount counts what comes to a device and leaves it.
+// TestCopyCount counts copies to and from a device.
 func TestCopyCount(t *testing.T) {
 	w := newWorld(t)
 	counted := func(c *runtime.Context, calls, bytes int64) {

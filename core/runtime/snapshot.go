@@ -9,8 +9,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 )
 
-// The snapshot as JSON. Names and units are those of torch.cuda.memory._snapshot, so that people and
-// tools that know one can read the other; docs/memory_snapshot.md describes it field by field.
+// The snapshot as JSON. Names and units are those of torch.cuda.memory._snapshot, so that its tools and users
+// can read it; docs/memory_snapshot.md describes it field by field.
 type (
 	snapshot struct {
 		Version  int             `json:"version"`
@@ -19,10 +19,15 @@ type (
 		TimeUS   int64           `json:"time_us"`
 		Stats    map[string]stat `json:"stats"`
 		Programs programs        `json:"program_cache"`
-		Limit    int64           `json:"limit_bytes"`
-		Segments []segment       `json:"segments"`
-		Trace    []trace         `json:"trace"`
-		Dropped  uint64          `json:"trace_dropped"` // events that the ring no longer has
+		// Fallbacks counts the calls that the CPU has run because the device lacks the operator, by name.
+		Fallbacks map[string]int64 `json:"cpu_fallbacks"`
+		Refused   refused          `json:"refused"`
+		Limit     int64            `json:"limit_bytes"`
+		Retries   int64            `json:"num_alloc_retries"`
+		OOMs      int64            `json:"num_ooms"`
+		Segments  []segment        `json:"segments"`
+		Trace     []trace          `json:"trace"`
+		Dropped   uint64           `json:"trace_dropped"` // events that the ring no longer has
 	}
 	stat struct {
 		Current   int64 `json:"current"`
@@ -40,6 +45,11 @@ type (
 		Compilations int64         `json:"compilations"`
 		Failures     int64         `json:"failures"`
 		CompileTime  time.Duration `json:"compile_ns"`
+	}
+	refused struct {
+		Shaders   int64 `json:"shaders"`
+		Graphs    int64 `json:"graphs"`
+		SecondWay int64 `json:"second_way_steps"`
 	}
 	segment struct {
 		ID        uint64  `json:"id"`
@@ -69,8 +79,10 @@ type (
 	}
 )
 
+// snapshotVersion changes when a field changes its meaning or goes; readers accept new fields.
 const snapshotVersion = 1
 
+// The words of the JSON for states and actions.
 var (
 	stateWords  = map[alloc.State]string{alloc.Live: "active_allocated", alloc.Pending: "active_pending_free", alloc.Free: "inactive"}
 	actionWords = map[alloc.Action]string{
@@ -78,15 +90,16 @@ var (
 	}
 )
 
-// WriteSnapshot writes the map of the device's memory, and the history as far as it is kept, as JSON.
-// Nothing is held up while it writes: the map is copied first.
+// WriteSnapshot writes a map of the device's memory, and the history as far as it is recorded, as JSON. The map
+// is copied first, so that slow writing blocks no allocation.
 func (c *Context) WriteSnapshot(w io.Writer) error {
 	found := c.memory.Snapshot()
 	events, total := c.memory.History()
 	names := c.streamNames()
 	s := snapshot{
 		Version: snapshotVersion, Device: c.info.Name, Place: c.place.String(), TimeUS: found.Time / 1000, Limit: c.Limit(),
-		Stats: statsOf(&found.Stats), Programs: programs(c.programs.Stats()), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
+		Retries: found.Stats.Retries, OOMs: found.Stats.OOMs,
+		Stats: statsOf(&found.Stats), Programs: programs(c.programs.Stats()), Fallbacks: c.Fallbacks(), Refused: refused(c.Refusals()), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
 	}
 	for i := range found.Heaps {
 		s.Segments = append(s.Segments, segmentOf(&found.Heaps[i], names))
@@ -97,6 +110,7 @@ func (c *Context) WriteSnapshot(w io.Writer) error {
 	return json.NewEncoder(w).Encode(&s)
 }
 
+// statsOf names the statistics as PyTorch does.
 func statsOf(s *alloc.Stats) map[string]stat {
 	return map[string]stat{
 		"allocated_bytes": stat(s.Allocated), "active_bytes": stat(s.Active), "reserved_bytes": stat(s.Reserved),
@@ -105,6 +119,7 @@ func statsOf(s *alloc.Stats) map[string]stat {
 	}
 }
 
+// segmentOf describes a heap, with the sums over its blocks that PyTorch has.
 func segmentOf(h *alloc.HeapInfo, names streamNames) segment {
 	s := segment{ID: h.Serial, Address: h.Address, Total: h.Size, Blocks: make([]block, 0, len(h.Blocks))}
 	for i := range h.Blocks {
@@ -122,9 +137,11 @@ func segmentOf(h *alloc.HeapInfo, names streamNames) segment {
 	return s
 }
 
-// streamNames are the numbers of a device's streams.
+// streamNames are the numbers of a device's streams: a snapshot names streams by Stream.ID, because their
+// addresses mean nothing outside the process.
 type streamNames map[device.Stream]uint64
 
+// streamNames are the numbers of the streams that are open now.
 func (c *Context) streamNames() streamNames {
 	names := streamNames{}
 	for _, s := range c.open() {

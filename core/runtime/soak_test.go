@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
-// resident is the memory of this process, in bytes, after what Go has collected went back.
+// resident is the memory of this process, in bytes, after Go has returned what it collected to the system.
 func resident(t *testing.T) int64 {
 	goruntime.GC()
 	debug.FreeOSMemory()
@@ -33,9 +33,8 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// Ten million small operators of ever new shapes leave nothing behind: the process is no larger at the
-// end than near the beginning, within 2 %. Medians of three looks each, because Go's runtime comes and
-// goes by a megabyte.
+// TestSoak: ten million small operators of new shapes leak no memory: the process is no larger at the end than near
+// the beginning, within 2 %. Medians of three measurements, because Go's runtime varies by a megabyte.
 func TestSoak(t *testing.T) {
 	ops := 10_000_000
 	if testing.Short() {

@@ -14,16 +14,16 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 )
 
-// steered is the emulated mps device with a hand in it: what each call does before it runs, on the
-// worker that runs it, is for the test to say.
+// steered is the emulated mps device with a hook: the test sets what each call does before it runs, on the
+// worker that runs it.
 type steered struct {
 	device.Device
-	mu   sync.Mutex
-	once []func() error // for the next calls, one each
-	each func() error   // for all others; nil: nothing
+	mu    sync.Mutex
+	hooks []func() error // for the next calls, one each
+	each  func() error   // for all others; nil: nothing
 
-	refusal        error // of memory to share
-	lent, returned atomic.Int64
+	refusal           error // of memory to share
+	adopted, returned atomic.Int64
 }
 
 // newSteeredWorld is newWorld with a steered device; inline as in host.Config.
@@ -32,27 +32,27 @@ func newSteeredWorld(t *testing.T, inline int64) (*world, *steered) {
 	return newWorldOn(t, d), d
 }
 
-// next has the next call submitted do something before it runs; an error makes it fail.
+// next sets a hook for the next call that is submitted; if it returns an error, the call fails.
 func (d *steered) next(do func() error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.once = append(d.once, do)
+	d.hooks = append(d.hooks, do)
 }
 
-// gate holds up the next call until open is called.
+// gate blocks the next call until open is called.
 func (d *steered) gate() (open func()) {
 	gate := make(chan struct{})
 	d.next(func() error { <-gate; return nil })
 	return sync.OnceFunc(func() { close(gate) })
 }
 
-// Adopt counts the heaps over memory of others.
+// Adopt counts the heaps over foreign memory.
 func (d *steered) Adopt(memory []byte) (device.Heap, error) {
 	if d.refusal != nil {
 		return nil, d.refusal
 	}
 	h, err := d.Device.(device.Adopter).Adopt(memory)
-	d.lent.Add(1)
+	d.adopted.Add(1)
 	return &lentHeap{h, d}, err
 }
 
@@ -69,11 +69,11 @@ func (h *lentHeap) Close() error {
 func (d *steered) take() func() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.once) == 0 {
+	if len(d.hooks) == 0 {
 		return d.each
 	}
-	do := d.once[0]
-	d.once = d.once[1:]
+	do := d.hooks[0]
+	d.hooks = d.hooks[1:]
 	return do
 }
 
@@ -115,7 +115,7 @@ func (o *steeredOwner) Ready() error {
 	return o.Owner.Ready()
 }
 
-// naps sleeps for a random time, most often not at all.
+// naps sleeps for a random time, usually not at all.
 func naps(seed uint64) func() error {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -9,28 +9,29 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// What one stream may have in flight. Whoever submits to a stream that is full waits until half of it
-// has ended, so that nobody wakes up for every single call; callers who must not wait are refused a
-// while before (see Busy). Bytes need no bound of their own: a stream reuses what it has freed at once.
+// The bounds of one stream's calls in flight. A caller that submits to a full stream waits until half of the
+// calls have completed, so that it is not woken up for each of them; callers that must not wait are refused
+// earlier (see Busy). There is no bound on bytes: a stream reuses at once what was freed on it.
 const (
-	full    = 1024
-	crowded = full / 4 * 3
+	maxInFlight = 1024
+	nearlyFull  = maxInFlight / 4 * 3
 )
 
 // Stream is a queue of work of one device.
 type Stream struct {
-	ctx     *Context
-	dev     device.Stream
-	bounded device.Bounded // dev, where it is bounded itself; else nil
-	id      uint64
-	last    atomic.Uint64                // the highest ticket handed out
-	failed  atomic.Pointer[status.Error] // the first failure not yet reported
-	told    atomic.Pointer[status.Error] // the last one reported
-	room    atomic.Uint64                // the Wait of those who were refused last
-	closing atomic.Bool
+	ctx        *Context
+	dev        device.Stream
+	bounded    device.Bounded // dev, where it is bounded itself; else nil
+	id         uint64
+	last       atomic.Uint64                // the highest ticket handed out
+	unreported atomic.Pointer[status.Error] // the first failure that has not been returned by Synchronize
+	reported   atomic.Pointer[status.Error] // the last failure that was returned
+	roomWait   atomic.Uint64                // the Wait that Busy returned last
+	closing    atomic.Bool
 }
 
-// NewStream makes another stream of the device.
+// NewStream makes another stream of the device. The caller closes it; those that are open at Runtime.Close are
+// closed then.
 func (c *Context) NewStream() (*Stream, error) {
 	dev, err := c.dev.NewStream()
 	if err != nil {
@@ -41,11 +42,11 @@ func (c *Context) NewStream() (*Stream, error) {
 	s := &Stream{ctx: c, dev: dev, id: c.made}
 	s.bounded, _ = dev.(device.Bounded)
 	c.made++
-	c.keep(append(slices.Clone(c.open()), s))
+	c.setOpen(append(slices.Clone(c.open()), s))
 	return s, nil
 }
 
-// open are the streams that have not been closed; the slice never changes.
+// open are the streams that have not been closed. The slice is never changed: setOpen replaces it.
 func (c *Context) open() []*Stream {
 	if all := c.streams.Load(); all != nil {
 		return *all
@@ -53,8 +54,8 @@ func (c *Context) open() []*Stream {
 	return nil
 }
 
-// keep makes all the open streams; Context.mu is held.
-func (c *Context) keep(all []*Stream) { c.streams.Store(&all) }
+// setOpen replaces the list of open streams; Context.mu is held.
+func (c *Context) setOpen(all []*Stream) { c.streams.Store(&all) }
 
 // Context is the device that the stream belongs to.
 func (s *Stream) Context() *Context { return s.ctx }
@@ -62,7 +63,7 @@ func (s *Stream) Context() *Context { return s.ctx }
 // ID numbers the streams of a device: 0 is the default one, and none is used twice.
 func (s *Stream) ID() uint64 { return s.id }
 
-// submitted notes a ticket that the device handed out.
+// submitted records a ticket that the device returned. Tickets may arrive in any order.
 func (s *Stream) submitted(t device.Ticket) {
 	for {
 		old := s.last.Load()
@@ -72,38 +73,39 @@ func (s *Stream) submitted(t device.Ticket) {
 	}
 }
 
-// inFlight is how many pieces of work have not finished. Work may be done before last says that it was
-// submitted.
+// inFlight is the number of tickets that have not passed. A ticket may pass before it is recorded in last, hence
+// the min.
 func (s *Stream) inFlight() uint64 {
 	last, done := s.last.Load(), s.dev.Done()
 	return last - min(last, done)
 }
 
-// admit waits while the stream is full. The caller holds no lock.
+// admit blocks while the stream is full. The caller holds no lock.
 func (s *Stream) admit() {
-	if s.inFlight() >= full {
-		s.dev.Sync(s.last.Load() - full/2)
+	if s.inFlight() >= maxInFlight {
+		s.dev.Sync(s.last.Load() - maxInFlight/2)
 	}
 }
 
-// busy is the wait for room of a caller who must not wait, 0 where there is room.
+// busy is the wait, for callers that must not block, until the stream accepts calls again; 0 where it does now.
+// All callers share one wait, because each costs a goroutine.
 func (s *Stream) busy() Wait {
 	if s.ctx.inOrder {
 		return 0
 	}
-	until := s.last.Load() - crowded/2
-	if s.inFlight() < crowded {
+	until := s.last.Load() - nearlyFull/2
+	if s.inFlight() < nearlyFull {
 		if s.bounded == nil || !s.bounded.Full() {
 			return 0
 		}
-		until = min(s.dev.Done()+1, s.last.Load()) // everything may have ended by now
+		until = min(s.dev.Done()+1, s.last.Load()) // all work may have completed by now
 	}
 	ws := &s.ctx.rt.waits
-	if w := Wait(s.room.Load()); ws.find(w) != nil {
+	if w := Wait(s.roomWait.Load()); ws.find(w) != nil {
 		return w
 	}
 	w := ws.begin([]alloc.Use{{Stream: s.dev, Ticket: until}})
-	s.room.Store(uint64(w))
+	s.roomWait.Store(uint64(w))
 	return w
 }
 
@@ -111,7 +113,7 @@ func (s *Stream) busy() Wait {
 func (s *Stream) Query() bool { return s.inFlight() == 0 }
 
 // Idle reports whether Synchronize would return nil at once.
-func (s *Stream) Idle() bool { return s.inFlight() == 0 && s.failed.Load() == nil }
+func (s *Stream) Idle() bool { return s.inFlight() == 0 && s.unreported.Load() == nil }
 
 // Synchronize waits for all work submitted so far and returns the first failure not yet reported.
 func (s *Stream) Synchronize() error {
@@ -121,27 +123,28 @@ func (s *Stream) Synchronize() error {
 	return s.report()
 }
 
-// report takes the failure that has not been reported yet.
+// report returns the failure that has not been reported yet, and marks it as reported.
 func (s *Stream) report() error {
-	if s.failed.Load() == nil {
+	if s.unreported.Load() == nil {
 		return nil
 	}
-	if e := s.failed.Swap(nil); e != nil {
-		s.told.Store(e)
+	if e := s.unreported.Swap(nil); e != nil {
+		s.reported.Store(e)
 		return e
 	}
 	return nil
 }
 
-// fail remembers a failure for the next Synchronize, unless one is waiting already. One that was
-// reported is not repeated for the work that comes upon it later.
+// fail stores a failure for the next Synchronize, unless an earlier one is stored. A failure that was reported
+// is not stored again when later work fails because of it.
 func (s *Stream) fail(e *status.Error) {
-	if s.told.Load() != e {
-		s.failed.CompareAndSwap(nil, e)
+	if s.reported.Load() != e {
+		s.unreported.CompareAndSwap(nil, e)
 	}
 }
 
-// WaitEvent makes work submitted from now on wait for e; the caller does not wait.
+// WaitEvent makes work submitted from now on wait for e; the caller does not wait. An event of another device is
+// waited for by the caller, because a device cannot wait for it. An event that was not recorded is complete.
 func (s *Stream) WaitEvent(e *Event) {
 	if e.ctx == s.ctx {
 		s.dev.Wait(e.dev)
@@ -150,29 +153,29 @@ func (s *Stream) WaitEvent(e *Event) {
 	e.Synchronize() // events do not cross devices
 }
 
-// Close ends the stream when its work has finished. A failure that nobody has heard of is left to
-// the default stream, which stays.
+// Close waits for the work of the stream and closes it. A failure that was not reported is passed to the default
+// stream, which stays open: closing that one does nothing. A second Close does nothing either.
 func (s *Stream) Close() error {
 	c := s.ctx
 	if s == c.main || s.closing.Swap(true) {
 		return nil
 	}
 	s.dev.Sync(s.last.Load())
-	if e := s.failed.Swap(nil); e != nil {
+	if e := s.unreported.Swap(nil); e != nil {
 		c.main.fail(e)
 	}
 	c.mu.Lock()
 	if all := c.open(); slices.Contains(all, s) {
-		c.keep(slices.DeleteFunc(slices.Clone(all), func(other *Stream) bool { return other == s }))
+		c.setOpen(slices.DeleteFunc(slices.Clone(all), func(other *Stream) bool { return other == s }))
 	}
 	c.mu.Unlock()
 	err := s.dev.Close()
 	c.memory.Forget(s.dev)
-	c.rt.cpu.memory.Forget(s.dev) // of copies between the two
+	c.rt.cpu.memory.Forget(s.dev) // copies between the CPU and the device use memory of both
 	return err
 }
 
-// Event marks a point in a stream's work.
+// Event marks a point in a stream's work. It may be recorded again, which moves it.
 type Event struct {
 	ctx   *Context
 	dev   device.Event
@@ -180,7 +183,7 @@ type Event struct {
 	at    atomic.Pointer[alloc.Use] // nil until recorded
 }
 
-// NewEvent makes an event of the device; Elapsed wants timed ones.
+// NewEvent makes an event of the device; Elapsed needs timed ones.
 func (c *Context) NewEvent(timed bool) (*Event, error) {
 	dev, err := c.dev.NewEvent()
 	if err != nil {
@@ -189,7 +192,8 @@ func (c *Context) NewEvent(timed bool) (*Event, error) {
 	return &Event{ctx: c, dev: dev, timed: timed}, nil
 }
 
-// Record moves the event to the end of what has been submitted to s.
+// Record moves the event to the end of the work submitted to s so far. status.Invalid where s is a stream of
+// another device.
 func (e *Event) Record(s *Stream) error {
 	if s.ctx != e.ctx {
 		return status.Errorf(status.Invalid, "[event] an event of %s cannot be recorded on a stream of %s", e.ctx.place, s.ctx.place)
@@ -201,13 +205,13 @@ func (e *Event) Record(s *Stream) error {
 	return nil
 }
 
-// Query reports whether the recorded point has been passed.
+// Query reports whether the recorded point has been reached.
 func (e *Event) Query() bool { return e.dev.Done() }
 
 // Synchronize waits for the recorded point.
 func (e *Event) Synchronize() { e.dev.Sync() }
 
-// Elapsed is the time from e to end in milliseconds, as the device passed them.
+// Elapsed is the time from e to end in milliseconds, measured where the work runs: by the GPU or the worker.
 func (e *Event) Elapsed(end *Event) (float64, error) {
 	if e.ctx != end.ctx {
 		return 0, status.Errorf(status.Invalid, "[elapsed_time] events of %s and %s have no common clock", e.ctx.place, end.ctx.place)
@@ -218,10 +222,10 @@ func (e *Event) Elapsed(end *Event) (float64, error) {
 	from, ok := e.dev.Time()
 	to, ok2 := end.dev.Time()
 	if e.at.Load() == nil || end.at.Load() == nil || !ok || !ok2 {
-		return 0, status.Errorf(status.Invalid, "[elapsed_time] got events that have not been recorded or passed; want two that have (synchronize first)")
+		return 0, status.Errorf(status.Invalid, "[elapsed_time] got an event that has not been recorded or not been reached; want two that have (synchronize first)")
 	}
 	return float64(to-from) / 1e6, nil
 }
 
-// Close releases the event.
+// Close releases the event. Work that waits for it is not affected.
 func (e *Event) Close() error { return e.dev.Close() }

@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// soon is how long a test waits to see that something does not happen.
+// soon is how long a test waits for something that should not happen.
 const soon = 5 * time.Millisecond
 
 // neg makes the negative of x on a stream.
@@ -48,8 +48,8 @@ func (w *world) ended(done <-chan struct{}) {
 	}
 }
 
-// Waits in slices come back while the work runs, end with the work that had been submitted, and do not
-// wait for what others submit meanwhile.
+// TestWaitsComeInSlices: waits in slices return while the work runs, end with the work submitted before, and do not
+// wait for later work of other callers.
 func TestWaitsComeInSlices(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	s := w.streams(1)[0]
@@ -99,7 +99,7 @@ func TestWaitsComeInSlices(t *testing.T) {
 	w.free(x)
 }
 
-// Times are those at which the worker comes to an event, not those of the calls.
+// TestEventsAreTimedByTheWorker: the time of an event is when the worker reaches it, not when it is recorded.
 func TestEventsAreTimedByTheWorker(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	x := w.f32(w.mps, []float32{1, 2}, 2)
@@ -113,7 +113,7 @@ func TestEventsAreTimedByTheWorker(t *testing.T) {
 	require.NoError(t, start.Record(w.mps.Default()))
 	y := w.neg(x, nil)
 	require.NoError(t, end.Record(w.mps.Default()))
-	require.False(t, end.Query(), "recording waits for nothing")
+	require.False(t, end.Query(), "recording does not wait")
 	_, err = start.Elapsed(end)
 	require.ErrorContains(t, err, "synchronize first")
 	end.Synchronize()
@@ -132,7 +132,7 @@ func TestEventsAreTimedByTheWorker(t *testing.T) {
 	w.free(x, y)
 }
 
-// Whoever submits too much waits, or is refused where it must not wait.
+// TestBackPressure: a caller that submits too much work waits, or is refused where it must not wait.
 func TestBackPressure(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	x := w.f32(w.mps, []float32{1, 2}, 2)
@@ -150,7 +150,7 @@ func TestBackPressure(t *testing.T) {
 	w.blocked(flood)
 	wait := x.Busy(nil)
 	require.Equal(t, wait, w.rt.WaitFor(wait, time.Millisecond))
-	require.Equal(t, wait, x.Busy(nil), "all who are refused wait for one room")
+	require.Equal(t, wait, x.Busy(nil), "all refused callers share one wait")
 	require.NotZero(t, w.mps.Busy(nil))
 	open()
 	w.ended(flood)
@@ -165,9 +165,9 @@ var errInjected = status.Errorf(status.Device, "[neg] the device has failed")
 
 func fails() error { return errInjected }
 
-// Nobody is left waiting by work that fails: events behind it pass, other streams go on, and whoever
-// waits is told once on each stream that came upon the failure.
-func TestFailuresHoldNobodyUp(t *testing.T) {
+// TestFailuresBlockNoStream: after work that fails, later events are reached, other streams continue, and each
+// stream on which the failure had effects reports it once.
+func TestFailuresBlockNoStream(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	ss := w.streams(2)
 	x := w.f32(w.mps, []float32{1, 2}, 2)
@@ -180,15 +180,15 @@ func TestFailuresHoldNobodyUp(t *testing.T) {
 	ss[1].WaitEvent(e)
 	fine := w.neg(x, ss[1])
 	worse := w.neg(bad, ss[1])
-	var told error
-	waiting := returns(func() { told = ss[0].Synchronize() })
+	var reported error
+	waiting := returns(func() { reported = ss[0].Synchronize() })
 	passed := returns(e.Synchronize)
 	w.blocked(waiting)
 	close(gate)
 	w.ended(waiting)
 	w.ended(passed)
-	require.Equal(t, error(errInjected), told)
-	require.NoError(t, ss[0].Synchronize(), "told once")
+	require.Equal(t, error(errInjected), reported)
+	require.NoError(t, ss[0].Synchronize(), "reported once")
 	require.Equal(t, []float32{-1, -2}, w.floats(fine))
 	for range 2 {
 		require.Equal(t, error(errInjected), bad.Read(make([]byte, 8)))
@@ -196,16 +196,16 @@ func TestFailuresHoldNobodyUp(t *testing.T) {
 	}
 	require.Equal(t, error(errInjected), ss[1].Synchronize())
 	again := w.neg(bad, ss[0])
-	require.NoError(t, w.mps.Synchronize(), "what depends on a failure that was told says nothing new")
+	require.NoError(t, w.mps.Synchronize(), "a failure that was reported is not reported again for what depends on it")
 	require.Equal(t, error(errInjected), again.Read(make([]byte, 8)))
 	w.free(x, bad, fine, worse, again)
 }
 
-// Who writes a tensor from end to end makes it whole again.
-func TestFailuresHeal(t *testing.T) {
+// TestOverwritingClearsFailures: a tensor that is written completely is valid again.
+func TestOverwritingClearsFailures(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	x := w.f32(w.mps, []float32{1, 2}, 2)
-	for name, heal := range map[string]func(bad *runtime.Tensor){
+	for name, overwrite := range map[string]func(bad *runtime.Tensor){
 		"operator": func(bad *runtime.Tensor) {
 			require.NoError(t, w.rt.CallInto(op.MustByName("neg"), of(x), nil, bad, nil))
 		},
@@ -215,14 +215,14 @@ func TestFailuresHeal(t *testing.T) {
 		bad := w.neg(x, nil)
 		require.Error(t, bad.Read(make([]byte, 8)), name)
 		require.Error(t, w.mps.Synchronize(), name)
-		heal(bad)
+		overwrite(bad)
 		require.NoError(t, bad.Read(make([]byte, 8)), name)
 		w.free(bad)
 	}
 	w.free(x)
 }
 
-// A stream that is closed leaves what nobody has heard of to the device.
+// TestClosedStreamsLoseNoFailure: the failure of a closed stream that was not reported is reported by the device.
 func TestClosedStreamsLoseNoFailure(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	s, err := w.mps.NewStream()
@@ -245,8 +245,8 @@ func TestClosedStreamsLoseNoFailure(t *testing.T) {
 	w.free(x, bad)
 }
 
-// Copies between places return before the work behind them has run; the source may be freed or
-// written to at once, and the result fails with the source.
+// TestCopiesDoNotWait: copies between places return before they have run; the source may be freed or written to at
+// once, and the result fails where the source does.
 func TestCopiesDoNotWait(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	x := w.f32(w.mps, []float32{1, 2, 3, 4}, 2, 2)
@@ -290,7 +290,7 @@ func TestCopiesDoNotWait(t *testing.T) {
 	w.free(x, bad, lost, whole)
 }
 
-// Memory that others can write to at any time is copied before To returns.
+// TestSharedMemoryIsCopiedAtOnce: memory that may be written outside the runtime is copied before To returns.
 func TestSharedMemoryIsCopiedAtOnce(t *testing.T) {
 	w, device := newSteeredWorld(t, -1)
 	busy := w.f32(w.mps, []float32{1, 2}, 2)

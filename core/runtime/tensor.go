@@ -9,14 +9,15 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// Tensor is a view with a handle. Tensors that the runtime returns are held by their handle alone:
-// a caller that keeps using the *Tensor itself acquires it first.
+// Tensor is a view with a handle, which keeps it alive: Free ends both. A caller that uses a *Tensor while another
+// goroutine may free its handle acquires it first.
 type Tensor struct {
 	view
 	handle uint64
 }
 
-// adopt gives a view a handle; the view's reference to its storage moves to the tensor.
+// adopt makes a tensor of a view and takes over its reference to the storage. On an error the reference is
+// released.
 func (rt *Runtime) adopt(v *view) (*Tensor, error) {
 	h, t := rt.tensors.New()
 	if t == nil {
@@ -27,27 +28,29 @@ func (rt *Runtime) adopt(v *view) (*Tensor, error) {
 	return t, nil
 }
 
+// tooMany is the error of a full table of tensors.
 func tooMany(rt *Runtime) error {
-	return status.Errorf(status.OutOfMemory, "[tensor] too many tensors are alive (%d)", rt.tensors.Live())
+	return status.Errorf(status.OutOfMemory, "[tensor] %d tensors are alive; want fewer (free some first)", rt.tensors.Live())
 }
 
-// drop ends a tensor that nobody holds any more.
+// drop clears a tensor whose handle and references are gone, and releases its storage.
 func (t *Tensor) drop() {
 	st := t.store
 	t.store, t.addr, t.handle = nil, nil, 0
 	st.release()
 }
 
-// Acquire finds and holds the tensor of a handle until Release; nil for a handle that is not valid.
+// Acquire returns the tensor of a handle and keeps it alive until Release; nil for an invalid handle.
 func (rt *Runtime) Acquire(handle uint64) *Tensor { return rt.tensors.Pin(handle) }
 
-// Release gives back what Acquire found.
+// Release ends what Acquire began.
 func (t *Tensor) Release() { t.store.ctx.rt.tensors.Unpin(t.handle) }
 
-// Free ends a handle; false for one that is not valid.
+// Free invalidates a handle and drops its reference; false for an invalid handle. It does not wait for the work
+// on the tensor.
 func (rt *Runtime) Free(handle uint64) bool { return rt.tensors.Free(handle) }
 
-// Handle is the integer that names the tensor outside.
+// Handle is the integer that identifies the tensor outside the runtime.
 func (t *Tensor) Handle() uint64 { return t.handle }
 
 // DType is the element type.
@@ -62,13 +65,14 @@ func (t *Tensor) Context() *Context { return t.store.ctx }
 // Offset is the first element's position in the storage, in elements.
 func (t *Tensor) Offset() int64 { return t.offset }
 
-// StorageID is equal for views of one storage and different for others alive at the same time.
+// StorageID is equal for views of one storage and different for storages that are alive at the same time. It is
+// reused when a storage is freed.
 func (t *Tensor) StorageID() uint64 {
 	// SAFETY: a number, never turned back into a pointer; records do not move.
 	return uint64(uintptr(unsafe.Pointer(t.store)))
 }
 
-// Empty makes a contiguous tensor whose elements are not defined.
+// Empty makes a contiguous tensor whose elements are undefined, for use on a stream (nil: the default one).
 func (rt *Runtime) Empty(c *Context, d dtype.DType, s shape.Shape, on *Stream) (*Tensor, error) {
 	v, err := c.empty("empty", d, &s, c.pick(on))
 	if err != nil {
@@ -77,8 +81,8 @@ func (rt *Runtime) Empty(c *Context, d dtype.DType, s shape.Shape, on *Stream) (
 	return rt.adopt(&v)
 }
 
-// FromHost makes a tensor with a copy of src, its elements in row-major order. Its memory is in use by
-// no stream, so this waits for none.
+// FromHost makes a tensor with a copy of src, the elements in row-major order. It takes memory that no stream
+// uses, so that it waits for none.
 func (rt *Runtime) FromHost(c *Context, d dtype.DType, s shape.Shape, src []byte) (*Tensor, error) {
 	v, err := c.empty("tensor", d, &s, nil)
 	if err != nil {
@@ -95,22 +99,22 @@ func (rt *Runtime) FromHost(c *Context, d dtype.DType, s shape.Shape, src []byte
 	return t, nil
 }
 
-// Import makes a CPU tensor over memory of somebody else, without a copy. addr is the element with
-// all indices zero. free, which may be nil, is called once, from any goroutine, when the last view is
-// gone; not when Import fails.
+// Import makes a CPU tensor over foreign memory, without a copy. addr is the element with all indices zero. The
+// memory stays valid until free, which may be nil, is called: once, from any goroutine, when the last view is
+// gone and no stream uses it; not when Import fails.
 func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, free func()) (*Tensor, error) {
 	if !d.Valid() {
-		return nil, status.Errorf(status.Type, "[tensor] dtype %d is unknown", d)
+		return nil, status.Errorf(status.Type, "[tensor] got dtype %d; want one of the C header", d)
 	}
 	bytes, err := l.Bytes(d.Size())
 	if err != nil {
 		return nil, status.Errorf(status.Invalid, "[tensor] %s", err)
 	}
 	if addr == nil && bytes > 0 {
-		return nil, status.Errorf(status.Invalid, "[tensor] data is null for shape %s", &l.Shape)
+		return nil, status.Errorf(status.Invalid, "[tensor] got null data for shape %s; want an address", &l.Shape)
 	}
-	if uintptr(addr)%uintptr(d.Size()) != 0 { // SAFETY: only its alignment is looked at.
-		return nil, status.Errorf(status.Invalid, "[tensor] data of %s lies at an address that is not a multiple of %d", d, d.Size())
+	if uintptr(addr)%uintptr(d.Align()) != 0 { // SAFETY: only its alignment is looked at.
+		return nil, status.Errorf(status.Invalid, "[tensor] the address of %s data is not aligned; want a multiple of %d", d, d.Align())
 	}
 	store := rt.newStorage(rt.cpu, addr, bytes)
 	if low, high, ok := l.Extent(); ok {
@@ -121,14 +125,14 @@ func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, fr
 	if err != nil {
 		return nil, err
 	}
-	store.free = free // only now: a failed import must not tell the owner
+	store.free = free // set last: a failed import must not notify the owner
 	return t, nil
 }
 
-// Alias makes another handle to the same view.
+// Alias makes another handle of the same view.
 func (t *Tensor) Alias() (*Tensor, error) { return t.share(&t.view) }
 
-// share makes a handle to a view of the tensor's storage.
+// share makes a tensor of a view of the same storage.
 func (t *Tensor) share(v *view) (*Tensor, error) {
 	v.store.retain()
 	return v.store.ctx.rt.adopt(v)

@@ -1,59 +1,13 @@
 package runtime
 
 import (
-	"errors"
-
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// views makes the results of an operator that does no work: other layouts of x's storage, or copies
-// of them where the row is Fresh or strides cannot say it.
-func (rt *Runtime) views(row *op.Row, x *view, at op.Attrs, s *Stream) (ts []*Tensor, err error) {
-	defer func() {
-		if err != nil {
-			for _, t := range ts {
-				rt.Free(t.handle)
-			}
-			ts = nil
-		}
-	}()
-	var parts []op.Part
-	err = row.View(row, &x.Layout, at, &parts)
-	if errors.Is(err, op.ErrCopy) {
-		whole, err := s.contiguous(x)
-		if err != nil {
-			return nil, err
-		}
-		defer whole.store.release()
-		return rt.views(row, &whole, at, s)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range parts {
-		v := x.part(parts[i].Offset, &parts[i].Layout)
-		if row.Fresh {
-			if v, err = s.contiguous(&v); err != nil {
-				return ts, err
-			}
-		} else {
-			v.store.retain()
-		}
-		t, err := rt.adopt(&v)
-		if err != nil {
-			return ts, err
-		}
-		ts = append(ts, t)
-	}
-	return ts, nil
-}
-
-// contiguous copies a view into new memory, in row-major order.
-func (s *Stream) contiguous(v *view) (view, error) { return s.cast(v, v.dtype) }
-
-// IndexKind is the sort of an index item; the numbers are those of the C header.
+// IndexKind is the kind of an index item; the numbers are those of the C header.
 type IndexKind int32
 
 // The kinds of index items.
@@ -64,18 +18,18 @@ const (
 	IndexEllipsis
 )
 
-// IndexItem is one item between the brackets. Has says which bounds of a slice were given: bit 0
-// Start, bit 1 Stop, bit 2 Step. An integer stands in Start.
+// IndexItem is one item between the brackets of x[...]. Has says which bounds of a slice are given: bit 0 for
+// Start, bit 1 for Stop, bit 2 for Step. The index of an IndexInt is in Start.
 type IndexItem struct {
 	Kind              IndexKind
 	Has               uint8
 	Start, Stop, Step int64
 }
 
-// Index makes a view by basic indexing, as in Python.
+// Index makes a view by basic indexing, with the rules of NumPy. Axes beyond the items are kept whole.
 func (t *Tensor) Index(items []IndexItem) (*Tensor, error) {
 	p := op.Part{Layout: t.Layout}
-	left, err := spare(items, t.Rank)
+	left, err := ellipsisAxes(items, t.Rank)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +40,7 @@ func (t *Tensor) Index(items []IndexItem) (*Tensor, error) {
 			axis += left
 		case IndexNewAxis:
 			if p.Rank == shape.MaxRank {
-				return nil, status.Errorf(status.Invalid, "[index] the result has more than %d dimensions", shape.MaxRank)
+				return nil, status.Errorf(status.Invalid, "[index] the result has %d dimensions; want at most %d", p.Rank+1, shape.MaxRank)
 			}
 			step := int64(1)
 			if axis < p.Rank {
@@ -96,11 +50,11 @@ func (t *Tensor) Index(items []IndexItem) (*Tensor, error) {
 			p.Strides[axis] = step
 			axis++
 		case IndexInt:
-			if err := pick(&p, axis, it.Start); err != nil {
+			if err := selectIndex(&p, axis, it.Start); err != nil {
 				return nil, err
 			}
 		default:
-			if err := cut(&p, axis, it); err != nil {
+			if err := slice(&p, axis, it); err != nil {
 				return nil, err
 			}
 			axis++
@@ -110,8 +64,8 @@ func (t *Tensor) Index(items []IndexItem) (*Tensor, error) {
 	return t.share(&v)
 }
 
-// spare is how many axes an ellipsis stands for; it checks the kinds and the number of items.
-func spare(items []IndexItem, rank int) (int, error) {
+// ellipsisAxes is the number of axes that an ellipsis covers. It also checks the kinds and number of items.
+func ellipsisAxes(items []IndexItem, rank int) (int, error) {
 	used, dots := 0, 0
 	for i := range items {
 		switch items[i].Kind {
@@ -121,20 +75,20 @@ func spare(items []IndexItem, rank int) (int, error) {
 			dots++
 		case IndexNewAxis:
 		default:
-			return 0, status.Errorf(status.Invalid, "[index] item %d is of unknown kind %d", i, items[i].Kind)
+			return 0, status.Errorf(status.Invalid, "[index] item %d has kind %d; want one of the C header", i, items[i].Kind)
 		}
 	}
 	if dots > 1 {
 		return 0, status.Errorf(status.Index, "[index] got %d ellipses; want at most one", dots)
 	}
 	if used > rank {
-		return 0, status.Errorf(status.Index, "[index] got %d indices for a tensor of %d dimensions", used, rank)
+		return 0, status.Errorf(status.Index, "[index] got %s for a tensor of %s; want at most one per dimension", status.Count(used, "index item", "index items"), status.Count(rank, "dimension", "dimensions"))
 	}
 	return rank - used, nil
 }
 
-// pick keeps one index of an axis and drops the axis.
-func pick(p *op.Part, axis int, i int64) error {
+// selectIndex keeps one index of an axis, which may be negative, and removes the axis.
+func selectIndex(p *op.Part, axis int, i int64) error {
 	n := p.Dims[axis]
 	if i < -n || i >= n {
 		return status.Errorf(status.Index, "[index] index %d is out of range for axis %d with %d elements", i, axis, n)
@@ -147,14 +101,14 @@ func pick(p *op.Part, axis int, i int64) error {
 	return nil
 }
 
-// cut keeps a slice of an axis.
-func cut(p *op.Part, axis int, it *IndexItem) error {
+// slice keeps a slice of an axis; op.Part.Cut clamps the bounds as Python does.
+func slice(p *op.Part, axis int, it *IndexItem) error {
 	step, n := int64(1), p.Dims[axis]
 	if it.Has&4 != 0 {
 		step = it.Step
 	}
 	if step == 0 {
-		return status.Errorf(status.Invalid, "[index] a slice has step 0; want another step")
+		return status.Errorf(status.Invalid, "[index] got a slice with step 0; want a step that is not 0")
 	}
 	start, stop := int64(0), n
 	if step < 0 {
@@ -167,5 +121,66 @@ func cut(p *op.Part, axis int, it *IndexItem) error {
 		stop = it.Stop
 	}
 	p.Cut(axis, start, stop, step)
+	return nil
+}
+
+// Bits makes a view of the same bits as elements of another type, as Tensor.view of Paddle does with a dtype.
+//
+// Nothing is computed or copied: what is written through either view is seen through the other, and work on both is in
+// order, because hazards are tracked by storage. Where the sizes of both types differ, the last axis has
+// more elements or fewer, and its elements must be neighbours in memory; to become larger ones, they must also come in
+// whole groups that begin where such an element may.
+func (t *Tensor) Bits(d dtype.DType) (*Tensor, error) {
+	if err := t.store.ctx.supports("view", d); err != nil {
+		return nil, err
+	}
+	v := t.view
+	v.dtype = d
+	// Equal sizes need no more: strides and the offset count elements, and the same elements are where they were.
+	if from, to := t.dtype.Size(), d.Size(); from != to {
+		if t.Rank == 0 {
+			return nil, status.Errorf(status.Invalid, "[view] a tensor without dimensions cannot become %s: its elements have %d bytes; want %d", d, from, to)
+		}
+		if t.Strides[t.Rank-1] != 1 {
+			return nil, status.Errorf(status.Invalid, "[view] the last stride is %d; want 1 to view %s as %s", t.Strides[t.Rank-1], t.dtype, d)
+		}
+		if err := v.resize(from, to); err != nil {
+			return nil, err
+		}
+	}
+	// SAFETY: only its alignment is looked at. Memory of another owner may begin anywhere.
+	if at := uintptr(v.addr); v.Numel() > 0 && at%uintptr(d.Align()) != 0 {
+		return nil, status.Errorf(status.Invalid, "[view] the first element lies at address %#x; want a multiple of %d to view it as %s", at, d.Align(), d)
+	}
+	return t.share(&v)
+}
+
+// resize lets a view count elements of `to` bytes where it has counted those of `from`. Its dtype is already the new one.
+func (v *view) resize(from, to int64) error {
+	last := v.Rank - 1
+	if to < from {
+		// Each element becomes n neighbours on the last axis, so that every other distance is n times as long.
+		n := from / to
+		v.offset *= n
+		v.Dims[last] *= n
+		for i := range v.Strides[:last] {
+			v.Strides[i] *= n
+		}
+		return nil
+	}
+	// The stride of an axis of one element is never followed.
+	n := to / from
+	whole := v.offset%n == 0 && v.Dims[last]%n == 0
+	for i, stride := range v.Strides[:last] {
+		whole = whole && (stride%n == 0 || v.Dims[i] == 1)
+	}
+	if !whole {
+		return status.Errorf(status.Invalid, "[view] shape %s, strides %v and offset %d do not divide into %s; want multiples of %d elements", &v.Shape, v.Strides[:v.Rank], v.offset, v.dtype, n)
+	}
+	v.offset /= n
+	v.Dims[last] /= n
+	for i := range v.Strides[:last] {
+		v.Strides[i] /= n
+	}
 	return nil
 }

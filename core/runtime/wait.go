@@ -7,22 +7,23 @@ import (
 	"github.com/paddle-mps/paddle-mps/alloc"
 )
 
-// Wait names a wait that its caller does in slices, because it has to look at something else, such as
-// signals, now and then. 0 is a wait that has not begun or is over. What had been submitted when the
-// first slice began is waited for and nothing later, so a wait ends however much others submit.
+// Wait identifies a wait that its caller does in slices, because it has to check for something else, such as
+// signals, at times. 0 is a wait that has not started or is over. A wait covers the work submitted before its
+// first slice and nothing later, so that it ends however much other callers submit.
 //
-// A wait that its caller gives up ends by itself with the work. A number that names no wait counts as
-// one that is over.
+// A wait that its caller abandons ends with the work; it needs no cleanup. A number of no running wait is taken
+// as a wait that is over.
 type Wait uint64
 
-// waits are the waits under way, each with a goroutine that blocks in the device.
+// waits are the running waits, each with a goroutine that blocks in the device.
 type waits struct {
-	mu    sync.Mutex
-	last  Wait
-	under map[Wait]chan struct{}
+	mu      sync.Mutex
+	last    Wait
+	running map[Wait]chan struct{}
 }
 
-// slice goes on with w, or begins to wait for uses if w is 0, for at most d.
+// slice continues w, or starts to wait for uses if w is 0, for at most d. It returns 0 when the wait is over,
+// else its number.
 func (ws *waits) slice(w Wait, d time.Duration, uses []alloc.Use) Wait {
 	if w == 0 {
 		w = ws.begin(uses)
@@ -41,47 +42,50 @@ func (ws *waits) slice(w Wait, d time.Duration, uses []alloc.Use) Wait {
 	}
 }
 
-// begin starts to wait for uses; 0 when there are none.
+// begin starts a wait for uses; it returns 0 when there are none.
 func (ws *waits) begin(uses []alloc.Use) Wait {
 	if len(uses) == 0 {
 		return 0
 	}
+	return ws.start(func() { syncAll(uses) })
+}
+
+// start starts a wait that is over when block returns, on a goroutine of its own.
+func (ws *waits) start(block func()) Wait {
 	over := make(chan struct{})
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if ws.under == nil {
-		ws.under = map[Wait]chan struct{}{}
+	if ws.running == nil {
+		ws.running = map[Wait]chan struct{}{}
 	}
 	ws.last++
 	w := ws.last
-	ws.under[w] = over
+	ws.running[w] = over
 	go func() {
-		syncAll(uses)
+		block()
 		ws.mu.Lock()
-		delete(ws.under, w)
+		delete(ws.running, w)
 		ws.mu.Unlock()
 		close(over)
 	}()
 	return w
 }
 
-// find is closed when a wait is over; nil for one that is, or never was.
+// find returns the channel that is closed when a wait is over; nil for a number of no running wait.
 func (ws *waits) find(w Wait) chan struct{} {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	return ws.under[w]
+	return ws.running[w]
 }
 
+// syncAll blocks until all uses have passed.
 func syncAll(uses []alloc.Use) {
 	for _, u := range uses {
 		u.Stream.Sync(u.Ticket)
 	}
 }
 
-// passed reports whether the work of a use has finished.
-func passed(u alloc.Use) bool { return u.Stream == nil || u.Stream.Done() >= u.Ticket }
-
-// WaitFor goes on with a wait, or begins one if w is 0, for at most d.
+// WaitFor continues a wait for at most d; it returns 0 when it is over.
 func (rt *Runtime) WaitFor(w Wait, d time.Duration) Wait { return rt.waits.slice(w, d, nil) }
 
 // WaitFor is Synchronize in slices.
@@ -110,9 +114,9 @@ func (s *Stream) WaitFor(w Wait, d time.Duration) (Wait, error) {
 	return 0, s.report()
 }
 
-// unfinished is all work of the stream so far, unless it has finished.
+// unfinished is a use that covers all work submitted to the stream so far; none where it has completed.
 func (s *Stream) unfinished() []alloc.Use {
-	if u := (alloc.Use{Stream: s.dev, Ticket: s.last.Load()}); !passed(u) {
+	if u := (alloc.Use{Stream: s.dev, Ticket: s.last.Load()}); !u.Passed() {
 		return []alloc.Use{u}
 	}
 	return nil
@@ -127,12 +131,12 @@ func (e *Event) WaitFor(w Wait, d time.Duration) Wait {
 	return e.ctx.rt.waits.slice(w, d, uses)
 }
 
-// WaitFor waits in slices for the work that computes the tensor, and before writing to it also for
-// the work that reads it. It returns why the tensor was never computed.
+// WaitFor waits in slices for the work that computes the tensor and, with writes, for the work that reads it. When
+// the wait is over, it returns why the tensor was not computed.
 func (t *Tensor) WaitFor(w Wait, d time.Duration, writes bool) (Wait, error) {
 	var uses []alloc.Use
 	if w == 0 {
-		uses = t.store.unsettled(writes)
+		uses = t.store.hazards(writes)
 	}
 	if w = t.store.ctx.rt.waits.slice(w, d, uses); w != 0 {
 		return w, nil
@@ -140,20 +144,20 @@ func (t *Tensor) WaitFor(w Wait, d time.Duration, writes bool) (Wait, error) {
 	return 0, t.store.failure()
 }
 
-// Busy is the wait that a call on the tensor would begin with, 0 for a call that would not block: for
-// room on its stream, or for a copy from or to it. It is for callers who hold a lock.
+// Busy is the wait with which a call on the tensor would start, 0 for a call that would not block: until its
+// stream accepts calls, or until copies from or to the tensor have completed. It is for callers that hold a lock.
 func (t *Tensor) Busy(on *Stream) Wait {
 	switch st := t.store; {
 	case !st.ctx.inOrder:
 		return st.ctx.pick(on).busy()
-	case st.late.Load():
-		return st.ctx.rt.waits.begin(st.unsettled(true))
+	case st.foreignWork.Load():
+		return st.ctx.rt.waits.begin(st.hazards(true))
 	}
 	return 0
 }
 
-// Late is the wait that Read would begin with, 0 if it would not block.
-func (t *Tensor) Late() Wait { return t.store.ctx.rt.waits.begin(t.store.unsettled(false)) }
+// ReadWait is the wait with which Read would start, 0 if it would not block.
+func (t *Tensor) ReadWait() Wait { return t.store.ctx.rt.waits.begin(t.store.hazards(false)) }
 
-// Busy is the wait that a call on the device would begin with, 0 for a call that would not block.
+// Busy is the wait with which a call on the device would start, 0 for a call that would not block.
 func (c *Context) Busy(on *Stream) Wait { return c.pick(on).busy() }

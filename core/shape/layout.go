@@ -1,6 +1,12 @@
 package shape
 
-// Layout is a shape with strides in elements. Strides may be zero (a broadcast axis) or negative.
+import (
+	"cmp"
+	"slices"
+)
+
+// Layout is a shape with strides in elements, which say how far apart in memory neighbours along an axis are.
+// Strides may be zero (a broadcast axis) or negative (a reversed axis).
 type Layout struct {
 	Shape
 	Strides [MaxRank]int64
@@ -17,8 +23,8 @@ func Contiguous(s Shape) (l Layout) {
 	return l
 }
 
-// IsContiguous reports whether the elements lie in row-major order without gaps. Axes of one
-// element and empty tensors do not matter.
+// IsContiguous reports whether the elements are in row-major order without gaps. The stride of an axis of one
+// element does not matter, and an empty tensor is contiguous.
 func (l *Layout) IsContiguous() bool {
 	step := int64(1)
 	for i := l.Rank - 1; i >= 0; i-- {
@@ -27,7 +33,7 @@ func (l *Layout) IsContiguous() bool {
 			return true
 		}
 		if d != 1 && l.Strides[i] != step {
-			return false
+			return slices.Contains(l.Dims[:i], 0)
 		}
 		step *= d
 	}
@@ -35,7 +41,7 @@ func (l *Layout) IsContiguous() bool {
 }
 
 // Extent is the range of element offsets, relative to the first element, that the layout touches:
-// low <= 0 and high >= 0, both inclusive. An empty layout touches nothing and answers ok = false.
+// low <= 0 and high >= 0, both inclusive. ok is false for an empty layout, which touches nothing.
 func (l *Layout) Extent() (low, high int64, ok bool) {
 	for i := range l.Rank {
 		if l.Dims[i] == 0 {
@@ -50,8 +56,46 @@ func (l *Layout) Extent() (low, high int64, ok bool) {
 	return low, high, true
 }
 
-// BroadcastTo is the layout stretched to a shape that it broadcasts to: missing axes and axes of
-// one get stride zero.
+// MayOverlap reports whether two indices may name one element. It is false for whatever slices, transposes and reshapes
+// make of a contiguous layout: each axis, from the smallest distance to the largest, steps over all that the axes before
+// it reach. Others, such as strides of 2 and 3 elements, are not looked into any further.
+func (l *Layout) MayOverlap() bool {
+	var axes [MaxRank]int
+	n := 0
+	for i := l.Rank - 1; i >= 0; i-- {
+		switch {
+		case l.Dims[i] == 0:
+			return false
+		case l.Dims[i] > 1:
+			axes[n] = i
+			n++
+		}
+	}
+	if l.nests(axes[:n]) {
+		return false // as all contiguous layouts do, which need no sort
+	}
+	slices.SortFunc(axes[:n], func(a, b int) int { return cmp.Compare(distance(l.Strides[a]), distance(l.Strides[b])) })
+	return !l.nests(axes[:n])
+}
+
+// nests reports whether each axis, in the order given, steps over all that the axes before it reach.
+func (l *Layout) nests(axes []int) bool {
+	reach := int64(0)
+	for _, i := range axes {
+		d := distance(l.Strides[i])
+		if d <= reach {
+			return false
+		}
+		reach += (l.Dims[i] - 1) * d
+	}
+	return true
+}
+
+// distance is the magnitude of a stride.
+func distance(stride int64) int64 { return max(stride, -stride) }
+
+// BroadcastTo is the layout broadcast to a shape, which the caller has got from [Broadcast]: missing axes and
+// axes of one element get stride zero.
 func (l *Layout) BroadcastTo(s *Shape) (out Layout) {
 	out.Shape = *s
 	shift := s.Rank - l.Rank
@@ -80,7 +124,7 @@ func (l *Layout) Insert(i int) {
 	l.Dims[i], l.Strides[i] = 1, 0
 }
 
-// Remove drops axis i.
+// Remove removes axis i; where it has more than one element, the view keeps index 0.
 func (l *Layout) Remove(i int) {
 	copy(l.Dims[i:], l.Dims[i+1:l.Rank])
 	copy(l.Strides[i:], l.Strides[i+1:l.Rank])
@@ -88,15 +132,15 @@ func (l *Layout) Remove(i int) {
 	l.Dims[l.Rank], l.Strides[l.Rank] = 0, 0
 }
 
-// Reshape is the layout of the same elements, in the same order, under another shape of as many
-// elements. ok is false where no strides can say that and the elements must be copied.
+// Reshape is the layout of the same elements, in the same row-major order, with another shape of as many
+// elements. ok is false where strides cannot express that: the elements have to be copied then.
 func (l *Layout) Reshape(s *Shape) (out Layout, ok bool) {
-	if l.IsContiguous() {
+	if s.Numel() == 0 || l.IsContiguous() {
 		return Contiguous(*s), true
 	}
-	runs := l.runs()
+	runs := l.Collapse()
 	out.Shape = *s
-	// Consume the new axes from the last one on; each must fall whole into one run.
+	// Split the runs, from the last one on, into the new axes; an axis that spans two runs has no stride.
 	i := s.Rank - 1
 	for r := runs.Rank - 1; r >= 0; r-- {
 		left, step := runs.Dims[r], runs.Strides[r]
@@ -115,22 +159,4 @@ func (l *Layout) Reshape(s *Shape) (out Layout, ok bool) {
 		out.Strides[i] = 1
 	}
 	return out, true
-}
-
-// runs merges neighbouring axes that one stride can walk and drops axes of one element.
-func (l *Layout) runs() (out Layout) {
-	for i := range l.Rank {
-		if l.Dims[i] == 1 {
-			continue
-		}
-		last := out.Rank - 1
-		if last >= 0 && out.Strides[last] == l.Strides[i]*l.Dims[i] {
-			out.Dims[last] *= l.Dims[i]
-			out.Strides[last] = l.Strides[i]
-			continue
-		}
-		out.Append(l.Dims[i])
-		out.Strides[out.Rank-1] = l.Strides[i]
-	}
-	return out
 }

@@ -152,6 +152,24 @@ func TestReshapeAgainstEnumeration(t *testing.T) {
 	require.Greater(t, kept, 500)
 }
 
+// Without elements every shape with a 0 will do, however the axes lie.
+func TestReshapeOfNothing(t *testing.T) {
+	for _, dims := range [][]int64{{8, 0, 2}, {0, 8}, {3, 0}, {0}, {0, 0, 5}} {
+		s, err := Of(dims...)
+		require.NoError(t, err)
+		l := Contiguous(s)
+		perm := []int64{2, 1, 0}[3-s.Rank:]
+		l = l.Permute(perm)
+		for _, want := range [][]int64{{0}, {0, 4}, {4, 0}, {2, 0, 8}, {0, 0}} {
+			to, err := Of(want...)
+			require.NoError(t, err)
+			got, ok := l.Reshape(&to)
+			require.True(t, ok)
+			require.Equal(t, to, got.Shape, "%v to %v", dims, want)
+		}
+	}
+}
+
 // expressible reports whether strides for a shape visit the offsets in order.
 func expressible(want []int64, s *Shape) bool {
 	l := Layout{Shape: *s}
@@ -189,6 +207,11 @@ func TestContiguityAndExtent(t *testing.T) {
 	_, _, ok := empty.Extent()
 	require.False(t, ok)
 	require.True(t, empty.IsContiguous())
+	// Whatever the strides of the other axes are; and it becomes every shape without elements.
+	gaps := Layout{Shape: Shape{Rank: 3, Dims: [MaxRank]int64{0, 4, 3}}, Strides: [MaxRank]int64{1, 7, 2}}
+	require.True(t, gaps.IsContiguous())
+	_, ok = gaps.Reshape(&Shape{Rank: 2, Dims: [MaxRank]int64{5, 0}})
+	require.True(t, ok)
 }
 
 func TestInsertRemove(t *testing.T) {
@@ -212,4 +235,73 @@ func TestAxis(t *testing.T) {
 		_, err := Axis("sum", int64(bad[0]), bad[1])
 		require.Equal(t, status.Invalid, status.CodeOf(err))
 	}
+}
+
+// Collapsed walks visit the same elements in the same order, with no axis that could be joined or dropped.
+func TestCollapse(t *testing.T) {
+	for name, c := range map[string]struct {
+		dims       []int64
+		x, y       []int64 // strides
+		want       []int64
+		wantX      []int64
+		alone      []int64 // dims of the collapsed x alone
+		aloneSteps []int64
+	}{
+		"one line":          {[]int64{2, 3, 4}, []int64{12, 4, 1}, []int64{12, 4, 1}, []int64{24}, []int64{1}, []int64{24}, []int64{1}},
+		"one of them turns": {[]int64{2, 3, 4}, []int64{12, 4, 1}, []int64{4, 8, 1}, []int64{2, 3, 4}, []int64{12, 4, 1}, []int64{24}, []int64{1}},
+		"in part":           {[]int64{2, 3, 4}, []int64{12, 4, 1}, []int64{12, 4, 0}, []int64{6, 4}, []int64{4, 1}, []int64{24}, []int64{1}},
+		"repeating":         {[]int64{2, 3, 4}, []int64{0, 0, 0}, []int64{0, 0, 0}, []int64{24}, []int64{0}, []int64{24}, []int64{0}},
+		"backwards":         {[]int64{2, 3}, []int64{-3, -1}, []int64{-3, -1}, []int64{6}, []int64{-1}, []int64{6}, []int64{-1}},
+		"axes of one":       {[]int64{1, 5, 1}, []int64{7, 2, 9}, []int64{0, 1, 0}, []int64{5}, []int64{2}, []int64{5}, []int64{2}},
+		"one element":       {[]int64{1, 1}, []int64{3, 4}, []int64{0, 0}, []int64{}, []int64{}, []int64{}, []int64{}},
+		"no axes":           {[]int64{}, []int64{}, []int64{}, []int64{}, []int64{}, []int64{}, []int64{}},
+		"nothing":           {[]int64{0, 3}, []int64{3, 1}, []int64{3, 1}, []int64{0}, []int64{1}, []int64{0}, []int64{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Of(c.dims...)
+			require.NoError(t, err)
+			lie := func(strides []int64) (l Layout) {
+				l.Shape = s
+				copy(l.Strides[:], strides)
+				return l
+			}
+			x, y := lie(c.x), lie(c.y)
+			alone := x.Collapse()
+			require.Equal(t, c.alone, alone.Slice())
+			require.Equal(t, c.aloneSteps, alone.Strides[:alone.Rank])
+			require.Equal(t, s, x.Shape, "x stays as it is")
+			Collapse(&s, &x.Strides, &y.Strides)
+			require.Equal(t, c.want, s.Slice())
+			require.Equal(t, c.wantX, x.Strides[:s.Rank])
+			var whole Shape
+			copy(whole.Dims[:], s.Slice())
+			whole.Rank = s.Rank
+			require.Equal(t, whole, s, "beyond the rank there are zeros")
+		})
+	}
+}
+
+// Both ways to collapse one walk agree, for every layout of few axes and strides.
+func TestCollapseInto(t *testing.T) {
+	for number := range 6 * 6 * 6 * 6 * 6 * 6 {
+		l := Layout{Shape: Shape{Rank: 3}}
+		for i := range 3 {
+			l.Dims[i], number = int64(number%6/2+1), number/6
+			l.Strides[i], number = []int64{0, 1, 2, 3, 6, -1}[number%6], number/6
+		}
+		s, w := l.Shape, l.Strides
+		Collapse(&s, &w)
+		require.Equal(t, Layout{s, w}, l.Collapse(), "%v", l)
+	}
+}
+
+func TestCollapseAllocatesNothing(t *testing.T) {
+	s, err := Of(2, 3, 4)
+	require.NoError(t, err)
+	l := Contiguous(s)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		x, y, of := l.Strides, l.Strides, s
+		Collapse(&of, &x, &y)
+		_ = l.Collapse()
+	}))
 }

@@ -2,15 +2,15 @@
 
 package slot
 
-// stories is nothing in normal builds: see invariants_on.go.
-type stories struct{}
+// histories is empty in normal builds: see invariants_on.go.
+type histories struct{}
 
-func (*stories) begin(uint64) {}
-func (*stories) end(uint64)   {}
+func (*histories) begin(uint64) {}
+func (*histories) end(uint64)   {}
 
-// Story is what became of a handle: where it was made, and freed if it was. Without the build tag
-// invariants it is empty.
-func (*Table[T]) Story(uint64) string { return "" }
+// History is where a handle was made and, if it was, freed, as call stacks for an error message. Without the
+// build tag invariants it is empty.
+func (*Table[T]) History(uint64) string { return "" }
 
-// Leaks says where every valid handle was made. Without the build tag invariants it is empty.
+// Leaks lists where every valid handle was made. Without the build tag invariants it is empty.
 func (*Table[T]) Leaks() string { return "" }

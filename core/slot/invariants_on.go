@@ -10,24 +10,26 @@ import (
 	"sync"
 )
 
-// stories remembers where handles were made and freed, so that misuse can be traced: with the build
-// tag invariants only.
-type stories struct {
+// histories records where handles were made and freed, so that misuse can be traced: with the build tag
+// invariants only.
+type histories struct {
 	mu    sync.Mutex
 	made  map[uint64][]uintptr
 	freed map[uint64][2][]uintptr // where made, where freed
-	old   []uint64                // of freed, the eldest first
+	old   []uint64                // keys of freed, the oldest first
 }
 
-// kept is how many freed handles are remembered.
+// kept is the number of freed handles whose history is kept.
 const kept = 1 << 16
 
+// here is the stack of the caller of New or Free.
 func here() []uintptr {
 	stack := make([]uintptr, 16)
 	return stack[:runtime.Callers(3, stack)]
 }
 
-func (s *stories) begin(handle uint64) {
+// begin records that a handle has been made.
+func (s *histories) begin(handle uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.made == nil {
@@ -36,7 +38,8 @@ func (s *stories) begin(handle uint64) {
 	s.made[handle] = here()
 }
 
-func (s *stories) end(handle uint64) {
+// end records that a handle has been freed, and drops the oldest history when there are too many.
+func (s *histories) end(handle uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.freed[handle] = [2][]uintptr{s.made[handle], here()}
@@ -47,10 +50,10 @@ func (s *stories) end(handle uint64) {
 	}
 }
 
-// Story is what became of a handle: where it was made, and freed if it was. Without the build tag
-// invariants it is empty.
-func (t *Table[T]) Story(handle uint64) string {
-	s := &t.stories
+// History is where a handle was made and, if it was, freed, as call stacks for an error message. Without the
+// build tag invariants it is empty.
+func (t *Table[T]) History(handle uint64) string {
+	s := &t.histories
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stack, ok := s.made[handle]; ok {
@@ -62,9 +65,9 @@ func (t *Table[T]) Story(handle uint64) string {
 	return ""
 }
 
-// Leaks says where every valid handle was made. Without the build tag invariants it is empty.
+// Leaks lists where every valid handle was made. Without the build tag invariants it is empty.
 func (t *Table[T]) Leaks() string {
-	s := &t.stories
+	s := &t.histories
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var stacks []string
@@ -75,6 +78,7 @@ func (t *Table[T]) Leaks() string {
 	return strings.Join(stacks, "")
 }
 
+// frames formats a stack as panics do.
 func frames(stack []uintptr) string {
 	var text strings.Builder
 	walk := runtime.CallersFrames(stack)

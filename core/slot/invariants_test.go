@@ -15,19 +15,19 @@ func makes(t *Table[int]) uint64 {
 
 func frees(t *Table[int], h uint64) bool { return t.Free(h) }
 
-func TestStories(t *testing.T) {
+func TestHistories(t *testing.T) {
 	table := NewTable(1, func(v *int) { *v = 0 })
-	require.Empty(t, table.Story(7))
+	require.Empty(t, table.History(7))
 	h := makes(table)
-	require.Contains(t, table.Story(h), "slot.makes")
-	require.NotContains(t, table.Story(h), "freed at")
+	require.Contains(t, table.History(h), "slot.makes")
+	require.NotContains(t, table.History(h), "freed at")
 	require.Contains(t, table.Leaks(), "slot.makes")
 	require.True(t, frees(table, h))
-	require.Contains(t, table.Story(h), "slot.makes")
-	require.Contains(t, table.Story(h), "slot.frees")
+	require.Contains(t, table.History(h), "slot.makes")
+	require.Contains(t, table.History(h), "slot.frees")
 	require.False(t, frees(table, h), "a second free")
 	require.Empty(t, table.Leaks())
 	again := makes(table)
 	require.NotEqual(t, h, again)
-	require.Contains(t, table.Story(h), "slot.frees", "the record serves another handle, the story is the old one's")
+	require.Contains(t, table.History(h), "slot.frees", "the record serves another handle, the history is that of the old one's")
 }

@@ -1,9 +1,12 @@
-// Package slot keeps records that outsiders name by handle. A handle is an integer: kind, index and
-// generation, checked at every look-up, so that a stale, foreign or invented one finds nothing.
+// Package slot has tables of records that code outside the library refers to by handle. A handle is an integer
+// of kind, index and generation, which are checked at every look-up, so that a stale, foreign or invented handle
+// finds nothing.
 //
-// Look-up takes no lock: one atomic load and one compare-and-swap pin a record, and a pinned record
-// stays valid until it is unpinned even if its handle is freed meanwhile. Records live in chunks that
-// never move and are recycled; a table never shrinks.
+// A look-up takes no lock: one atomic load and one compare-and-swap pin a record, and a pinned record stays valid
+// until it is unpinned, even if its handle is freed meanwhile. Records are in chunks that never move, and are
+// reused; a table never shrinks.
+//
+// The package does not know what the records are. It is safe for use by any number of goroutines.
 package slot
 
 import (
@@ -29,9 +32,9 @@ type Table[T any] struct {
 	mu   sync.Mutex
 	free []uint32 // indices of unused records, last in first out
 	size uint32   // records in chunks that exist
-	live int64
+	live int64    // records in use
 
-	stories stories
+	histories histories // with the build tag invariants: where handles were made and freed
 }
 
 // record is a value with its state: generation << 32 | alive | pins. A live handle counts as a pin.
@@ -40,14 +43,15 @@ type record[T any] struct {
 	value T
 }
 
-// NewTable makes a table. kind (1 to 15) is part of every handle; drop is called, with no lock held,
-// when a record's handle has been freed and its last pin is gone; it must leave *T as a zero value.
+// NewTable makes a table. kind (1 to 15) is part of every handle, so that a handle of another table is refused.
+// drop is called with no lock held, by the goroutine that frees the handle or removes the last pin, whichever
+// comes later. What it leaves in *T is what the next New returns.
 func NewTable[T any](kind uint8, drop func(*T)) *Table[T] {
 	return &Table[T]{kind: uint64(kind) << 60, drop: drop}
 }
 
-// New takes a record and returns its handle, which holds the record until Free, and its value, zero
-// or as drop left it. A table that is full answers 0 and nil.
+// New takes a record and returns its handle, which keeps the record until Free, and its value, zero or as drop
+// left it. It returns 0 and nil when the table is full.
 func (t *Table[T]) New() (handle uint64, value *T) {
 	index, ok := t.take()
 	if !ok {
@@ -57,10 +61,11 @@ func (t *Table[T]) New() (handle uint64, value *T) {
 	generation := r.state.Load()>>32 + 1
 	r.state.Store(generation<<32 | alive | 1)
 	handle = t.kind | (generation&0xffffffff)<<28 | uint64(index)
-	t.stories.begin(handle)
+	t.histories.begin(handle)
 	return handle, &r.value
 }
 
+// take takes an unused record, and makes a chunk of new ones where there is none.
 func (t *Table[T]) take() (index uint32, ok bool) {
 	t.mu.Lock()
 	if n := len(t.free); n > 0 {
@@ -82,6 +87,7 @@ func (t *Table[T]) take() (index uint32, ok bool) {
 	return t.size - chunkSize, true
 }
 
+// at is a record of a chunk that exists.
 func (t *Table[T]) at(index uint32) *record[T] {
 	return &t.chunks[index>>chunkBits].Load()[index&(chunkSize-1)]
 }
@@ -104,7 +110,7 @@ func current(state, handle uint64) bool {
 	return state&alive != 0 && state>>32 == handle>>28&0xffffffff
 }
 
-// Pin finds the value of a handle and holds it until Unpin; nil for a handle that is not valid.
+// Pin finds the value of a handle and keeps it until Unpin; nil for an invalid handle.
 func (t *Table[T]) Pin(handle uint64) *T {
 	r := t.find(handle)
 	if r == nil {
@@ -121,7 +127,8 @@ func (t *Table[T]) Pin(handle uint64) *T {
 	}
 }
 
-// Unpin gives back what Pin found; handle is the same.
+// Unpin removes a pin that Pin with the same handle added. The last one drops the record, if its handle has been
+// freed.
 func (t *Table[T]) Unpin(handle uint64) {
 	r := t.find(handle)
 	if s := r.state.Add(^uint64(0)); s&(alive|pinsMask) == 0 {
@@ -129,7 +136,8 @@ func (t *Table[T]) Unpin(handle uint64) {
 	}
 }
 
-// Free ends a handle: no Pin succeeds from now on. It is false for a handle that is not valid.
+// Free invalidates a handle: no Pin succeeds from now on. It returns false for an invalid handle, so that of two
+// concurrent frees one succeeds.
 func (t *Table[T]) Free(handle uint64) bool {
 	r := t.find(handle)
 	if r == nil {
@@ -141,7 +149,7 @@ func (t *Table[T]) Free(handle uint64) bool {
 			return false
 		}
 		if r.state.CompareAndSwap(s, (s&^alive)-1) {
-			t.stories.end(handle)
+			t.histories.end(handle)
 			if (s-1)&pinsMask == 0 {
 				t.recycle(r, handle)
 			}
@@ -150,7 +158,7 @@ func (t *Table[T]) Free(handle uint64) bool {
 	}
 }
 
-// recycle drops a record that nobody holds.
+// recycle drops a record without pins and makes it available to New. The generation changes with the next use.
 func (t *Table[T]) recycle(r *record[T], handle uint64) {
 	t.drop(&r.value)
 	t.mu.Lock()
@@ -159,31 +167,9 @@ func (t *Table[T]) recycle(r *record[T], handle uint64) {
 	t.mu.Unlock()
 }
 
-// Live is the number of records whose handle or pins hold them.
+// Live is the number of records in use: the handle has not been freed, or there are pins.
 func (t *Table[T]) Live() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.live
-}
-
-// Each pins every valid handle in turn and calls f, until f is false. Handles made or freed
-// meanwhile may or may not be seen.
-func (t *Table[T]) Each(f func(handle uint64, value *T) bool) {
-	t.mu.Lock()
-	size := t.size
-	t.mu.Unlock()
-	for i := range size {
-		s := t.at(i).state.Load()
-		handle := t.kind | (s>>32)<<28 | uint64(i)
-		if s&alive == 0 {
-			continue
-		}
-		if v := t.Pin(handle); v != nil {
-			more := f(handle, v)
-			t.Unpin(handle)
-			if !more {
-				return
-			}
-		}
-	}
 }

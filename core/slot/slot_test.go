@@ -39,24 +39,6 @@ func TestForeignHandles(t *testing.T) {
 	require.Nil(t, other.Pin(h))
 }
 
-func TestEach(t *testing.T) {
-	table := NewTable(1, func(v *int) { *v = 0 })
-	want := map[uint64]int{}
-	for i := range 2 * chunkSize {
-		h, v := table.New()
-		*v = i
-		if i%3 == 0 {
-			table.Free(h)
-			continue
-		}
-		want[h] = i
-	}
-	got := map[uint64]int{}
-	table.Each(func(h uint64, v *int) bool { got[h] = *v; return true })
-	require.Equal(t, want, got)
-	require.EqualValues(t, len(want), table.Live())
-}
-
 // Sixteen goroutines make, share, pin and free handles; a record must never be seen half dropped.
 func TestHammer(t *testing.T) {
 	table := NewTable(1, func(v *[2]int) { v[0], v[1] = 0, 0 })

@@ -20,3 +20,9 @@ func TestCodes(t *testing.T) {
 	}
 	require.Equal(t, "CODE_99", Code(99).String())
 }
+
+// Lists are written as callers write them, and counts as people read them.
+func TestErrorfWords(t *testing.T) {
+	err := Errorf(Invalid, "[try] got %v and %v of %s; want %s", []int64{4, 2}, []int{}, Count(1, "index", "indices"), Count(2, "index", "indices"))
+	require.EqualError(t, err, "[try] got [4, 2] and [] of 1 index; want 2 indices")
+}

@@ -1,10 +1,10 @@
 /*
- * dlpack.c - memory is shared with another library, in both directions and without a copy. The other library
- * is played by this program: a list of measurements that knows nothing but DLPack.
+ * dlpack.c - sharing memory with another library in both directions, without a copy. This program also plays the
+ * other library: a list of measurements with a DLPack interface.
  */
 #include "must.h"
 
-/* As https://dmlc.github.io/dlpack lays them out. A program that has dlpack.h includes that instead. */
+/* Layout as in https://dmlc.github.io/dlpack. A program that has dlpack.h includes that instead. */
 typedef struct {
   void *data;
   struct {
@@ -43,7 +43,7 @@ static void returned(DLManagedTensorVersioned *self) {
   puts("the measurements are no longer borrowed");
 }
 
-/* What the other library hands out. */
+/* The export function of the other library. */
 static DLManagedTensorVersioned *lend(measurements *m) {
   DLManagedTensorVersioned *managed = &m->managed;
   memset(managed, 0, sizeof *managed);
@@ -62,7 +62,7 @@ static DLManagedTensorVersioned *lend(measurements *m) {
   return managed;
 }
 
-/* What the other library takes in: it adds the numbers up and lets go of them. */
+/* The import function of the other library: returns the sum of the elements and releases the tensor. */
 static float add_up(DLManagedTensorVersioned *taken) {
   const DLTensor *t = &taken->dl_tensor;
   const float *first = (const float *)((const char *)t->data + t->byte_offset);
@@ -83,14 +83,14 @@ int main(void) {
 
   must(pmps_init(PMPS_ABI_VERSION));
   must(pmps_tensor_from_dlpack_versioned(lend(&m), &x));
-  m.values[0] = 10; /* one memory: x sees it */
+  m.values[0] = 10; /* shared memory: visible in x */
   doubled = binary(PMPS_OP_ADD, x, x);
   good = m.borrowed;
   pmps_tensor_free(x);
   good &= !m.borrowed;
 
   must(pmps_tensor_to_dlpack_versioned(doubled, &out));
-  pmps_tensor_free(doubled); /* out keeps the memory */
+  pmps_tensor_free(doubled); /* out still owns a reference to the memory */
   sum = add_up(out);
   printf("twice the sum: %g\n", sum);
   return finish(good && sum == 38);

@@ -1,9 +1,10 @@
 /*
- * errors.c - every failure is a value with a code and a message; it changes nothing, and the program goes on.
+ * errors.c - every failure is an error value with a code and a message. A failed call leaves its outputs unchanged,
+ * and the program can continue.
  */
 #include "must.h"
 
-/* Says what an error is, frees it, and whether it was the expected one. */
+/* Prints and frees an error; returns whether it has the expected code. */
 static int expected(pmps_error *error, pmps_code code) {
   const int good = pmps_error_code(error) == code;
   printf("%-18s %s\n", pmps_code_name(pmps_error_code(error)), pmps_error_message(error));
@@ -11,7 +12,7 @@ static int expected(pmps_error *error, pmps_code code) {
   return good;
 }
 
-/* Found at the call: nothing was made. */
+/* Errors detected at the call: no output is created. */
 static int wrong_arguments(const pmps_place *place) {
   const int64_t four[1] = {4}, three[1] = {3}, negative[1] = {-1};
   const pmps_place nowhere = {PMPS_MPS, 99};
@@ -25,12 +26,12 @@ static int wrong_arguments(const pmps_place *place) {
   good &= expected(pmps_tensor_empty(&nowhere, PMPS_FLOAT32, 1, four, &none), PMPS_UNAVAILABLE);
   good &= expected(pmps_op_find("ad", &op), PMPS_NOT_FOUND);
   pmps_tensor_free(b);
-  good &= expected(try_binary(PMPS_OP_ADD, a, b, &none), PMPS_INVALID_HANDLE); /* b is gone */
+  good &= expected(try_binary(PMPS_OP_ADD, a, b, &none), PMPS_INVALID_HANDLE); /* b was freed */
   pmps_tensor_free(a);
   return good && none == NULL && op == 0;
 }
 
-/* Found while the device works: whoever reads the result is told, and so is who reads what came of it. */
+/* Errors detected on the device: reading the result, or anything computed from it, returns the error. */
 static int wrong_values(const pmps_place *place) {
   const int64_t dims[1] = {2};
   const int32_t tens[2] = {10, 10}, divisors[2] = {5, 0};
@@ -43,7 +44,7 @@ static int wrong_values(const pmps_place *place) {
   error = try_binary(PMPS_OP_FLOOR_DIVIDE, x, y, &quotient);
   if (!error) error = pmps_tensor_read(quotient, out, sizeof out);
   good = expected(error, PMPS_ARITHMETIC) && out[0] == 7 && out[1] == 7;
-  pmps_error_free(pmps_device_synchronize(place)); /* has the same to tell, once */
+  pmps_error_free(pmps_device_synchronize(place)); /* reports the same error, once */
   must(pmps_device_synchronize(place));
   pmps_tensor_free(x);
   pmps_tensor_free(y);
@@ -51,7 +52,7 @@ static int wrong_values(const pmps_place *place) {
   return good;
 }
 
-/* Memory that there is not: an answer like any other, and the next request is served. */
+/* Out of memory is an error like any other; smaller requests still succeed. */
 static int no_memory(const pmps_place *place) {
   const int64_t mebibyte[1] = {1 << 20}, too_many[1] = {1 << 30};
   pmps_tensor *small, *large = NULL;

@@ -1,8 +1,9 @@
 /*
- * example.c - the C interface in one page: the rows of a small picture are centred. It shows a tensor over memory of the program's own, operators by name and by number, memory
- * statistics, an error that is handled, and that the order of frees does not matter.
+ * example.c - the C interface on one page: subtracts the mean of each row of a small picture. It shows a tensor over
+ * memory owned by the program, operators by name and by number, memory statistics, error handling, and that tensors
+ * can be freed in any order.
  *
- * README.md beside it says how to compile it.
+ * README.md in this folder describes how to compile it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 enum { ROWS = 4, COLUMNS = 6 };
 
-/* Every fallible call returns an error or NULL. This program gives up at one it did not expect. */
+/* Every fallible call returns an error, or NULL on success. This program exits at an unexpected error. */
 static void must(pmps_error *error) {
   if (!error) return;
   fprintf(stderr, "%s: %s\n", pmps_code_name(pmps_error_code(error)), pmps_error_message(error));
@@ -28,7 +29,7 @@ static pmps_arg tensor_arg(const pmps_tensor *tensor) {
   return arg;
 }
 
-/* Calls an operator of one or two tensors and returns its result, which the caller owns. */
+/* Calls an operator with one or two tensors (y may be NULL). The caller owns the result. */
 static pmps_tensor *call(pmps_op op, const pmps_tensor *x, const pmps_tensor *y) {
   pmps_arg args[2];
   pmps_tensor *result = NULL;
@@ -39,13 +40,13 @@ static pmps_tensor *call(pmps_op op, const pmps_tensor *x, const pmps_tensor *y)
   return result;
 }
 
-/* Called when the library has no more use for the memory that it was lent. */
+/* Called when the library no longer uses the memory. */
 static void give_back(void *user) {
   puts("the picture's memory is ours again");
   free(user);
 }
 
-/* The mean of each row, as a column: an operator with attributes, found by name. */
+/* Returns the mean of each row as a column, with an operator that has attributes and is looked up by name. */
 static pmps_tensor *row_means(const pmps_tensor *x) {
   pmps_op mean;
   pmps_attr attrs[2];
@@ -55,17 +56,17 @@ static pmps_tensor *row_means(const pmps_tensor *x) {
   must(pmps_op_find("mean", &mean));
   printf("calling %s\n", pmps_op_signature(mean));
   memset(attrs, 0, sizeof attrs);
-  strcpy(attrs[0].name, "axis");
+  attrs[0].name = "axis";
   attrs[0].kind = PMPS_ATTR_INT;
   attrs[0].value.i = -1;
-  strcpy(attrs[1].name, "keepdim");
+  attrs[1].name = "keepdim";
   attrs[1].kind = PMPS_ATTR_BOOL;
   attrs[1].value.i = 1;
   must(pmps_op_call(mean, &arg, 1, attrs, 2, &result, &count));
   return result;
 }
 
-/* A column cannot be added to a row of another length; the message says why. */
+/* Adds tensors whose shapes do not broadcast; the error message says why that fails. */
 static void handle_an_error(const pmps_tensor *picture, const pmps_tensor *other) {
   pmps_arg args[2];
   pmps_tensor *result = NULL;
@@ -95,7 +96,7 @@ int main(void) {
   must(pmps_device_get_info(&place, &info));
   printf("computing on %s\n", info.name);
 
-  /* The picture stays where it is; the device gets a copy, unless it is the CPU. */
+  /* The tensor uses the memory of the picture. If the place is a GPU, it gets a copy. */
   for (i = 0; i < ROWS * COLUMNS; i++) pixels[i] = (float)(i % COLUMNS * 10 + i / COLUMNS);
   must(pmps_tensor_from_memory(PMPS_FLOAT32, 2, dims, NULL, pixels, give_back, pixels, &picture));
   must(pmps_tensor_to(picture, &place, false, &there));
@@ -114,7 +115,7 @@ int main(void) {
   printf("memory: %lld bytes in %lld blocks, at most %lld\n", (long long)stats.allocated_bytes.current,
          (long long)stats.allocation.current, (long long)stats.allocated_bytes.peak);
 
-  /* Any order will do: what others still use stays. */
+  /* Any order is correct: memory that is still in use stays valid. */
   pmps_tensor_free(picture);
   pmps_tensor_free(centred);
   pmps_tensor_free(there);

@@ -1,18 +1,17 @@
 /*
- * memory.c - tensors over memory of the program's own, a look at the device's memory from the CPU, and what
- * the library says about how much it uses.
+ * memory.c - tensors over memory owned by the program, CPU access to memory of the device, and memory statistics.
  */
 #include "must.h"
 
 enum { ROWS = 3, COLUMNS = 4 };
 
-/* Called once when the library has no more use for the memory, from any of its threads. */
+/* Called once, from any thread, when the library no longer uses the memory. */
 static void give_back(void *user) {
   *(int *)user = 1;
   puts("the memory is the program's again");
 }
 
-/* A tensor over a C array, without a copy, bottom row first: the library sees what the program writes. */
+/* A tensor over a C array without a copy, bottom row first. Writes of the program are visible in the tensor. */
 static int lend(void) {
   static float table[ROWS][COLUMNS];
   const int64_t dims[2] = {ROWS, COLUMNS}, upside_down[2] = {-COLUMNS, 1};
@@ -28,7 +27,7 @@ static int lend(void) {
   return good && returned;
 }
 
-/* A tensor of the device, written and read where it lies. */
+/* A tensor of the device, written by the CPU in place. */
 static int map(const pmps_place *place) {
   const int64_t dims[1] = {ROWS};
   float *elements, out[ROWS];
@@ -53,7 +52,7 @@ static pmps_memory_stats statistics(const pmps_place *place) {
   return stats;
 }
 
-/* What is freed is kept for reuse until it is given back to the system. */
+/* Freed memory is kept for reuse until the cache is emptied. */
 static int count(const pmps_place *place) {
   const int64_t dims[1] = {1 << 20};
   pmps_memory_stats before = statistics(place), during, after;

@@ -1,4 +1,4 @@
-/* must.h - what the examples share. */
+/* must.h - helper functions of the examples. */
 #ifndef MUST_H
 #define MUST_H
 
@@ -8,7 +8,7 @@
 
 #include "paddlemps.h"
 
-/* Every fallible call returns an error or NULL. These programs give up at one they did not expect. */
+/* Every fallible call returns an error, or NULL on success. These programs exit at an unexpected error. */
 static inline void must(pmps_error *error) {
   if (!error) return;
   fprintf(stderr, "%s: %s\n", pmps_code_name(pmps_error_code(error)), pmps_error_message(error));
@@ -16,7 +16,7 @@ static inline void must(pmps_error *error) {
   exit(1);
 }
 
-/* The first mps device, or the CPU where there is none. */
+/* Returns the first mps device, or the CPU if there is none. */
 static inline pmps_place best_place(void) {
   const pmps_place place = {pmps_device_count(PMPS_MPS) > 0 ? PMPS_MPS : PMPS_CPU, 0};
   return place;
@@ -30,7 +30,7 @@ static inline pmps_arg tensor_arg(const pmps_tensor *tensor) {
   return arg;
 }
 
-/* An operator of two tensors, with the error that it may answer. */
+/* Calls an operator of two tensors and returns its error. */
 static inline pmps_error *try_binary(pmps_op op, const pmps_tensor *x, const pmps_tensor *y, pmps_tensor **result) {
   pmps_arg args[2];
   size_t count = 1;
@@ -45,7 +45,7 @@ static inline pmps_tensor *binary(pmps_op op, const pmps_tensor *x, const pmps_t
   return result;
 }
 
-/* The end of an example: everything was as it should be, and nothing is left. */
+/* Returns the exit status: 0 if all checks passed and no handle leaked. */
 static inline int finish(int good) {
   if (pmps_live_handles() != 0) fprintf(stderr, "%lld handles are left\n", (long long)pmps_live_handles());
   if (!good) fputs("that is not what it should be\n", stderr);

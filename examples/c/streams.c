@@ -1,28 +1,28 @@
 /*
- * streams.c - work on two streams. They run side by side; what one computes and the other uses is waited for
- * without a word, and an event says when something has passed.
+ * streams.c - work on two streams. They run concurrently. Work that uses a result of the other stream waits for it
+ * automatically, and an event marks a point in a stream.
  */
 #include "must.h"
 
 enum { SIZE = 256, ROUNDS = 8 };
 
-/* SIZE * SIZE times the same number. */
+/* Returns a SIZE x SIZE tensor of one value. */
 static pmps_tensor *filled(const pmps_place *place, float value) {
   static float elements[SIZE * SIZE];
   const int64_t dims[2] = {SIZE, SIZE};
   pmps_tensor *tensor;
   int i;
   for (i = 0; i < SIZE * SIZE; i++) elements[i] = value;
-  must(pmps_tensor_from_host(place, PMPS_FLOAT32, 2, dims, elements, &tensor)); /* copied: elements are free */
+  must(pmps_tensor_from_host(place, PMPS_FLOAT32, 2, dims, elements, &tensor)); /* a copy: elements may be reused */
   return tensor;
 }
 
-/* x @ y @ y ... on the current stream: the call returns before the work is done. */
+/* Computes x @ y @ y ... on the current stream and returns before the work is done. Frees x. */
 static pmps_tensor *chain(pmps_tensor *x, const pmps_tensor *y) {
   int i;
   for (i = 0; i < ROUNDS; i++) {
     pmps_tensor *next = binary(PMPS_OP_MATMUL, x, y);
-    pmps_tensor_free(x); /* the work that uses it keeps it */
+    pmps_tensor_free(x); /* its memory stays valid for queued work */
     x = next;
   }
   return x;
@@ -51,9 +51,9 @@ int main(void) {
 
   must(pmps_stream_set_current(two));
   right = chain(filled(&place, 2), scale);
-  sum = binary(PMPS_OP_ADD, left, right); /* on two, which waits for what one is still computing */
+  sum = binary(PMPS_OP_ADD, left, right); /* on stream two, which waits for left */
 
-  /* Where a program wants an order that no tensor makes, it says so. */
+  /* An explicit dependency, for order that does not follow from shared tensors. */
   must(pmps_stream_wait_event(two, ended));
   must(pmps_stream_synchronize(two));
   must(pmps_event_query(ended, &passed));

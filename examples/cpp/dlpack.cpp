@@ -1,11 +1,11 @@
-// dlpack.cpp - memory shared with another library, in both directions and without a copy.
+// dlpack.cpp - sharing memory with another library in both directions, without a copy.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <vector>
 
-// As https://dmlc.github.io/dlpack lays them out. A program that has dlpack.h includes that instead.
+// Layout as in https://dmlc.github.io/dlpack. A program that has dlpack.h includes that instead.
 struct DLTensor {
   void* data;
   struct {
@@ -34,7 +34,7 @@ struct DLManagedTensorVersioned {
 
 namespace pm = paddlemps;
 
-// What another library would hand out: it owns its numbers, and frees itself when it is returned.
+// A tensor exported by another library: owns its elements and deletes itself when its deleter is called.
 struct Lent {
   std::vector<float> values;
   std::int64_t shape;
@@ -51,7 +51,7 @@ struct Lent {
   ~Lent() { *returned = true; }
 };
 
-// What another library would take in.
+// The import function of another library: returns the sum of the elements and releases the tensor.
 static float add_up(DLManagedTensorVersioned* taken) {
   const DLTensor& t = taken->dl_tensor;
   const auto* first = reinterpret_cast<const float*>(static_cast<const char*>(t.data) + t.byte_offset);
@@ -66,7 +66,7 @@ static bool run() {
   auto lent = std::make_unique<Lent>(std::vector<float>{1, 2, 3, 4}, &returned);
   pm::Tensor doubled = [&] {
     const pm::Tensor x = pm::Tensor::from_dlpack(&lent->managed);
-    (void)lent.release();  // the tensor's, now that from_dlpack has not thrown
+    (void)lent.release();  // from_dlpack has not thrown, so the tensor owns it now
     return x * 2;
   }();
   if (!returned) return false;

@@ -1,4 +1,4 @@
-// errors.cpp - failures are exceptions that change nothing.
+// errors.cpp - failures are exceptions; a failed call leaves its arguments unchanged.
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace pm = paddlemps;
 
-// Whether a call fails as expected; says how.
+// Prints the error of a call; returns whether it has the expected code.
 template <class Call>
 static bool fails(pmps_code code, Call call) {
   try {
@@ -19,7 +19,7 @@ static bool fails(pmps_code code, Call call) {
   return false;
 }
 
-// Memory that there is not has a class of its own: a program may free something and go on.
+// Out of memory has its own exception class, so that a program can free memory and try again.
 static bool goes_on_without_memory(pm::Place place) {
   constexpr std::int64_t mebibyte = 1 << 20;
   std::optional<pm::Tensor> cache = pm::Tensor::empty(place, PMPS_UINT8, {48 * mebibyte});

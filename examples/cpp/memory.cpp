@@ -1,4 +1,4 @@
-// memory.cpp - tensors over memory of the program's own, and the device's memory seen from the CPU.
+// memory.cpp - tensors over memory owned by the program, CPU access to memory of the device, and statistics.
 #include <cstdio>
 #include <exception>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 namespace pm = paddlemps;
 
-// A tensor over an array of the program: the library sees what the program writes, and says when it is done.
+// A tensor over an array of the program. Writes of the program are visible in it, and a callback reports the release.
 static bool lends() {
   float table[2][3] = {{1, 2, 3}, {4, 5, 6}};
   bool returned = false;
@@ -22,7 +22,7 @@ static bool lends() {
   return good && returned;
 }
 
-// A tensor that keeps a vector: no copy, and nothing to free.
+// A tensor that takes ownership of a vector, without a copy.
 static bool keeps() {
   std::vector<double> values(1000);
   std::iota(values.begin(), values.end(), 1.0);
@@ -30,7 +30,7 @@ static bool keeps() {
   return pm::call(PMPS_OP_SUM, {x}).item<double>() == 500500;
 }
 
-// Memory of the device, written where it lies.
+// Memory of the device, written by the CPU in place.
 static bool maps(pm::Place place) {
   pm::Tensor x = pm::Tensor::empty(place, PMPS_FLOAT32, {2, 2});
   {
@@ -41,7 +41,7 @@ static bool maps(pm::Place place) {
   return x.values<float>() == std::vector<float>{1, 4, 9, 16} && pm::Dims(x.shape()) == pm::Dims{2, 2};
 }
 
-// What is in use is counted.
+// Statistics of the memory in use.
 static bool counts(pm::Place place) {
   const auto in_use = [&] { return pm::memory_stats(place).allocated_bytes.current; };
   const std::int64_t before = in_use();

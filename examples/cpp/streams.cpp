@@ -1,4 +1,4 @@
-// streams.cpp - work on two streams, ordered by the tensors that it shares and by an event.
+// streams.cpp - work on two streams, ordered by shared tensors and by an event.
 #include <cstdio>
 #include <exception>
 #include <vector>
@@ -13,7 +13,7 @@ static pm::Tensor filled(pm::Place place, float value) {
   return pm::Tensor::from(place, {size, size}, std::vector<float>(size * size, value));
 }
 
-// x @ y @ y ...: the calls return before the work is done, and the work keeps what it needs.
+// Computes x @ y @ y ... and returns before the work is done. Queued work keeps its inputs alive.
 static pm::Tensor chain(pm::Tensor x, const pm::Tensor& y) {
   for (int i = 0; i < 8; i++) x = pm::call(PMPS_OP_MATMUL, {x, y});
   return x;
@@ -34,9 +34,9 @@ static bool run() {
 
   const pm::OnStream here(two);
   const pm::Tensor right = chain(filled(place, 2), scale);
-  const pm::Tensor sum = left + right;  // on two, which waits for what one is still computing
+  const pm::Tensor sum = left + right;  // on stream two, which waits for left
 
-  two.wait(ended);  // an order that no tensor makes
+  two.wait(ended);  // an explicit dependency, without shared tensors
   two.synchronize();
   const double milliseconds = pm::elapsed(begun, ended);
   std::printf("left half: %.2f ms\n", milliseconds);

@@ -1,6 +1,6 @@
 // Package lint keeps rules of the house that neither the compiler nor vet knows: which package may
 // import which, where unsafe may be used, that exported names are documented, that no path of
-// somebody's machine is in the tree, and that the licence of everything linked in is shipped.
+// a developer's machine is in the tree, and that the licence of everything linked in is shipped.
 //
 // The rules are tables at the top of the test files; there is no code to call.
 package lint

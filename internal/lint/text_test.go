@@ -16,7 +16,7 @@ import (
 // machinePath finds absolute paths that exist on one machine only.
 var machinePath = regexp.MustCompile(`(^|[\s"'` + "`" + `(=:])/(work|root|tmp|home|Users|opt)/[\w.]`)
 
-// TestNoMachinePaths fails on a path of somebody's machine in a text file of the tree.
+// TestNoMachinePaths fails on a path of a developer's machine in a text file of the tree.
 func TestNoMachinePaths(t *testing.T) {
 	for _, p := range files(t) {
 		data, err := os.ReadFile(filepath.Join(root, p))

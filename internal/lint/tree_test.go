@@ -57,6 +57,7 @@ func files(t *testing.T) []string {
 			return err
 		case d.IsDir() && skipped(d.Name()):
 			return fs.SkipDir
+		case p == ".git": // a file in a working tree made by `git worktree`
 		case d.Type().IsRegular():
 			paths = append(paths, p)
 		}

@@ -1,5 +1,5 @@
-// Package script is a program of 50 operators, of every kind and on two streams, for tests that make what
-// it asks of a device fail: whoever runs it hears of the first error, and nothing of it is left.
+// Package script is a program of 50 operators, of every kind and on two streams, for tests that inject failures into
+// a device: the program returns the first error and leaks nothing.
 package script
 
 import (
@@ -12,11 +12,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// Operators is how many the program runs.
+// Operators is the number of operators that the program runs; Run fails when it runs another number, so that an edit of
+// the program cannot make it weaker unnoticed.
 const Operators = 50
 
-// Run runs the program on a device, with tensors of side by side elements, and answers a number that
-// everything has gone into. An error is the first that anybody hears of.
+// Run runs the program on a device, with tensors of side x side elements, and returns a number that depends on every
+// operator. The error is the first one: of a call, or of work that failed later.
 func Run(rt *runtime.Runtime, c *runtime.Context, side int64) (result float64, err error) {
 	s := &script{rt: rt, c: c, side: side}
 	for range 2 {
@@ -27,16 +28,18 @@ func Run(rt *runtime.Runtime, c *runtime.Context, side int64) (result float64, e
 		s.on = append(s.on, on)
 	}
 	result, err = s.run()
+	// Work that fails after its call has returned is reported by the devices: copies run on either.
 	cpu, _ := rt.Context(place.CPU)
 	for _, c := range []*runtime.Context{c, cpu} {
-		if late := c.Synchronize(); err == nil {
-			err = late
+		if deferred := c.Synchronize(); err == nil {
+			err = deferred
 		}
 	}
 	return result, s.close(err)
 }
 
-// script does nothing more after the first error.
+// script is a run of the program: its device and streams, and the tensors to free. After the first error its methods do nothing, so that the program needs no error
+// handling of its own.
 type script struct {
 	rt   *runtime.Runtime
 	c    *runtime.Context
@@ -47,6 +50,7 @@ type script struct {
 	err  error
 }
 
+// close closes the streams; err, or the first error of a Close.
 func (s *script) close(err error) error {
 	for _, on := range s.on {
 		if e := on.Close(); err == nil {
@@ -56,6 +60,7 @@ func (s *script) close(err error) error {
 	return err
 }
 
+// of makes operands of tensors.
 func of(ts ...*runtime.Tensor) (in []runtime.Operand) {
 	for _, t := range ts {
 		in = append(in, runtime.Operand{Tensor: t})
@@ -63,12 +68,15 @@ func of(ts ...*runtime.Tensor) (in []runtime.Operand) {
 	return in
 }
 
+// Values of attributes and scalars.
 func ints(v ...int64) op.Value    { return op.Value{Kind: op.Ints, Ints: v} }
 func number(v float64) op.Value   { return op.Value{Kind: op.Float, F: v} }
 func whole(v int64) op.Value      { return op.Value{Kind: op.Int, I: v} }
 func kind(d dtype.DType) op.Value { return op.Value{Kind: op.DType, I: int64(d)} }
 
-// call runs an operator on the streams in turn.
+// call runs an operator, on the streams in turn, and returns its first result. at has the first attributes in the
+// row's order; the others have their defaults. All results are freed at the end of the program, so that a failure
+// cannot leak one. After an error call does nothing and returns nil.
 func (s *script) call(name string, in []runtime.Operand, at ...op.Value) *runtime.Tensor {
 	if s.err != nil {
 		return nil
@@ -88,20 +96,23 @@ func (s *script) call(name string, in []runtime.Operand, at ...op.Value) *runtim
 	return ts[0]
 }
 
+// two runs an operator of two tensors.
 func (s *script) two(name string, x, y *runtime.Tensor) *runtime.Tensor {
 	return s.call(name, of(x, y))
 }
 
-// by is an operator of a tensor and a number.
+// by runs an operator of a tensor and a number, which takes the dtype of the tensor: a scalar operand instead of a
+// second tensor.
 func (s *script) by(name string, x *runtime.Tensor, v float64) *runtime.Tensor {
 	return s.call(name, append(of(x), runtime.Operand{Value: number(v)}))
 }
 
+// full makes a tensor of side x side elements, all with one value: exact in float16, so that casts lose nothing.
 func (s *script) full(v float64, d dtype.DType) *runtime.Tensor {
 	return s.call("full", nil, ints(s.side, s.side), number(v), kind(d))
 }
 
-// roundTrip copies a tensor to the CPU and back.
+// roundTrip copies a tensor to the CPU and back, which uses the copy paths of both devices.
 func (s *script) roundTrip(x *runtime.Tensor) *runtime.Tensor {
 	for _, p := range []place.Place{place.CPU, s.c.Place()} {
 		if s.err != nil {
@@ -120,7 +131,7 @@ func (s *script) roundTrip(x *runtime.Tensor) *runtime.Tensor {
 	return x
 }
 
-// run is the program.
+// run is the program: arithmetic with casts, views, copies and copies between places, then mixed, then reductions.
 func (s *script) run() (result float64, err error) {
 	defer func() {
 		for _, t := range s.made {
@@ -129,6 +140,8 @@ func (s *script) run() (result float64, err error) {
 	}()
 	x, h := s.full(1.5, dtype.Float32), s.full(0.25, dtype.Float16)
 	total := s.two("add", x, h) // casts h
+	// Consecutive operators run on different streams and each round uses the result of the one before, so that a
+	// missed hazard or a lost failure changes the result.
 	for i := range 4 {
 		y := s.by("multiply", total, 0.5)
 		turned := s.call("transpose", of(y), ints(1, 0))
@@ -151,17 +164,19 @@ func (s *script) run() (result float64, err error) {
 	if s.ops != Operators {
 		return 0, status.Errorf(status.Internal, "[script] has %d operators; want %d", s.ops, Operators)
 	}
+	// The only read, at the very end: until then failures have to travel along the data.
 	var b [4]byte
 	err = sum.Read(b[:])
 	return float64(math.Float32frombits(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)), err
 }
 
-// mixed is 17 operators of the other kinds. What is drawn at random goes in only as far as it does not
-// depend on the draw.
+// mixed runs 17 operators of the other kinds: a product, random numbers, indexing, comparisons, a result whose size
+// depends on the data, reductions. Random numbers are used only in ways that give the same result for
+// every seed.
 func (s *script) mixed(x *runtime.Tensor) *runtime.Tensor {
 	product := s.two("matmul", x, x)
 	drawn := s.call("uniform", nil, ints(s.side), number(0), number(0.5), kind(dtype.Float32))
-	nothing := s.call("floor", of(drawn))
+	nothing := s.call("floor", of(drawn)) // zeros, whatever was drawn
 	order := s.call("randperm", nil, whole(s.side), kind(dtype.Int64))
 	rows := s.two("gather", x, order) // all rows are equal
 	line := s.call("linspace", nil, number(0), number(1), whole(s.side), kind(dtype.Float32))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
@@ -24,8 +25,11 @@ type binary[D, C any] struct {
 	check func(y []C) error // nil: every divisor or exponent will do
 }
 
+// run splits the elements over the threads.
 func (k *binary[D, C]) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
+// part computes on the memory of the operands itself where they are contiguous values, or a contiguous row
+// and a scalar, and needs no divisor looked at; else through lanes.
 func (k *binary[D, C]) part(c *device.Call, lo, hi int64) error {
 	if out, x, y := &c.Out[0], &c.In[0], &c.In[1]; k.native && k.check == nil && out.IsContiguous() {
 		switch flatX, flatY := x.IsContiguous(), y.IsContiguous(); {
@@ -46,7 +50,7 @@ func (k *binary[D, C]) part(c *device.Call, lo, hi int64) error {
 // blocks computes through lanes: any strides, any dtype, and divisors that must be looked at.
 func (k *binary[D, C]) blocks(c *device.Call, lo, hi int64) error {
 	var store [4]device.Operand
-	out, in := arranged(c, &store)
+	out, in := arranged(c, store[:0])
 	f := newFrame()
 	defer f.free()
 	var to lane[D]
@@ -54,6 +58,9 @@ func (k *binary[D, C]) blocks(c *device.Call, lo, hi int64) error {
 	to.open(out, k.out, f, lo)
 	left.open(&in[0], k.in, f, lo)
 	right.open(&in[1], k.in, f, lo)
+	if k.check != nil {
+		right.own(f) // another thread of the program must not change what has been checked
+	}
 	left.hold(min(block, hi-lo))
 	right.hold(min(block, hi-lo))
 	for lo < hi {
@@ -71,15 +78,17 @@ func (k *binary[D, C]) blocks(c *device.Call, lo, hi int64) error {
 	return nil
 }
 
+// Floats compute in their own type, halves in float32. Bools add as or and multiply as and.
 func init() {
-	for name, f := range map[string]vec.Binary{
-		"add": vec.Add, "subtract": vec.Sub, "multiply": vec.Mul, "divide": vec.Div, "maximum": vec.Max, "minimum": vec.Min,
+	for id, f := range map[op.ID]vec.Binary{
+		op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul, op.IDDivide: vec.Div, op.IDMaximum: vec.Max, op.IDMinimum: vec.Min,
 	} {
-		registerBinaryFloats(name, 1, fromVec[float32](f), fromVec[float64](f))
+		registerBinaryFloats(id, 1, fromVec[float32](f), fromVec[float64](f))
 	}
-	registerBinaryFloats("floor_divide", heavy, eachPair(floorDivide[float32]), eachPair(floorDivide[float64]))
-	registerBinaryFloats("remainder", heavy, eachPair(remainder[float32]), eachPair(remainder[float64]))
-	registerBinaryFloats("pow", 2*heavy, eachPair(power[float32]), eachPair(power[float64]))
+	registerBinaryFloats(op.IDFloorDivide, heavy, eachPair(floorDivide[float32]), eachPair(floorDivide[float64]))
+	registerBinaryFloats(op.IDRemainder, heavy, eachPair(remainder[float32]), eachPair(remainder[float64]))
+	registerBinaryFloats(op.IDLogaddexp, 2*heavy, eachPair(logAddExp[float32]), eachPair(logAddExp[float64]))
+	registerBinaryFloats(op.IDPow, 2*heavy, eachPair(power[float32]), eachPair(power[float64]))
 
 	registerBinaryIntegers[uint8](dtype.Uint8)
 	registerBinaryIntegers[int8](dtype.Int8)
@@ -89,10 +98,10 @@ func init() {
 
 	or := func(x, y uint8) uint8 { return bit(x|y != 0) }
 	and := func(x, y uint8) uint8 { return bit(x != 0 && y != 0) }
-	for name, f := range map[string]func(x, y uint8) uint8{
-		"add": or, "maximum": or, "multiply": and, "minimum": and, "divide": and,
+	for id, f := range map[op.ID]func(x, y uint8) uint8{
+		op.IDAdd: or, op.IDMaximum: or, op.IDMultiply: and, op.IDMinimum: and, op.IDDivide: and,
 	} {
-		register(name, dtype.Bool, &binary[uint8, uint8]{mapped: plain[uint8, uint8](1), rows: eachPair(f)})
+		register(id, dtype.Bool, &binary[uint8, uint8]{mapped: plain[uint8, uint8](1), rows: eachPair(f)})
 	}
 }
 
@@ -112,32 +121,36 @@ func eachPair[D, C any](f func(x, y C) D) rows[D, C] {
 	}}
 }
 
-func registerBinaryFloats(name string, weight int64, f32 rows[float32, float32], f64 rows[float64, float64]) {
+// registerBinaryFloats adds a function of floats; the halves compute in float32. A new operator of two floats is
+// a line in init, with eachPair of a function of two elements.
+func registerBinaryFloats(id op.ID, weight int64, f32 rows[float32, float32], f64 rows[float64, float64]) {
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
 		h := halfCodec(d)
-		register(name, d, &binary[float32, float32]{mapped: mapping(h, h, weight+3), rows: f32})
+		register(id, d, &binary[float32, float32]{mapped: mapping(h, h, weight+3), rows: f32})
 	}
-	register(name, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](weight), rows: f32})
-	register(name, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](weight), rows: f64})
+	register(id, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](weight), rows: f32})
+	register(id, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](weight), rows: f64})
 }
 
+// registerBinaryIntegers adds the arithmetic of one integer type, which wraps around. divide is not among it:
+// its row casts integers to floats.
 func registerBinaryIntegers[T integer](d dtype.DType) {
-	for name, f := range map[string]vec.Binary{
-		"add": vec.Add, "subtract": vec.Sub, "multiply": vec.Mul, "maximum": vec.Max, "minimum": vec.Min,
+	for id, f := range map[op.ID]vec.Binary{
+		op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul, op.IDMaximum: vec.Max, op.IDMinimum: vec.Min,
 	} {
-		register(name, d, &binary[T, T]{mapped: plain[T, T](1), rows: fromVec[T](f)})
+		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: fromVec[T](f)})
 	}
-	register("floor_divide", d, &binary[T, T]{plain[T, T](heavy), eachPair(floorDivideInteger[T]), nonZero[T]("floor_divide")})
-	register("remainder", d, &binary[T, T]{plain[T, T](heavy), eachPair(remainderInteger[T]), nonZero[T]("remainder")})
-	register("pow", d, &binary[T, T]{mapped: plain[T, T](heavy), rows: eachPair(powerInteger[T])})
+	register(op.IDFloorDivide, d, &binary[T, T]{plain[T, T](heavy), eachPair(floorDivideInteger[T]), nonZero[T](op.IDFloorDivide)})
+	register(op.IDRemainder, d, &binary[T, T]{plain[T, T](heavy), eachPair(remainderInteger[T]), nonZero[T](op.IDRemainder)})
+	register(op.IDPow, d, &binary[T, T]{mapped: plain[T, T](heavy), rows: eachPair(powerInteger[T])})
 }
 
 // nonZero refuses a divisor of zero.
-func nonZero[T integer](operator string) func([]T) error {
+func nonZero[T integer](id op.ID) func([]T) error {
 	return func(divisors []T) error {
 		for _, y := range divisors {
 			if y == 0 {
-				return status.Errorf(status.Math, "[%s] an integer is divided by zero; want a divisor other than 0", operator)
+				return status.Errorf(status.Math, "[%s] an integer is divided by zero; want a divisor other than 0", op.ByID(id).Name)
 			}
 		}
 		return nil
@@ -212,4 +225,11 @@ func remainder[T float32 | float64](x, y T) T {
 	return T(rest)
 }
 
+// power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan.
 func power[T float32 | float64](x, y T) T { return T(math.Pow(float64(x), float64(y))) }
+
+// logAddExp is log(exp(x) + exp(y)) without overflow. Equal infinities give nan, as in Paddle.
+func logAddExp[T float32 | float64](x, y T) T {
+	a, b := float64(x), float64(y)
+	return T(max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b))))
+}

@@ -149,6 +149,24 @@ func BenchmarkAdd8(b *testing.B) {
 	}
 }
 
+// BenchmarkAddLanes adds few elements through lanes, where setting up the walks counts most.
+func BenchmarkAddLanes(b *testing.B) {
+	r := newRig(b, Config{Threads: 1})
+	for name, l := range map[string]shape.Layout{"half": dims(2, 2, 2), "transposed": layouts(2, 2, 2)["transposed"]} {
+		b.Run(name, func(b *testing.B) {
+			d := dtype.Float16
+			if name != "half" {
+				d = dtype.Float32
+			}
+			c := &device.Call{In: operands(place(d, l, 0, 1), place(d, l, 0, 2)), Out: operands(of(d, dims(2, 2, 2))), Owner: quiet{}}
+			p := must(r.compile("add", c))
+			for b.Loop() {
+				r.stream.Run(p, c)
+			}
+		})
+	}
+}
+
 // quiet is an owner that wants to know nothing.
 type quiet struct{}
 

@@ -1,7 +1,11 @@
 package host
 
-import "github.com/paddle-mps/paddle-mps/core/dtype"
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
 
+// Of a bool only the lowest bit counts, so that not is another function there.
 func init() {
 	registerBitwise[uint8](dtype.Uint8)
 	registerBitwise[int8](dtype.Int8)
@@ -11,24 +15,25 @@ func init() {
 
 	registerMasks[uint8](dtype.Bool)
 	not := func(x uint8) uint8 { return bit(x == 0) }
-	register("bitwise_not", dtype.Bool, &unary[uint8, uint8]{plain[uint8, uint8](1), eachOf(not)})
+	register(op.IDBitwiseNot, dtype.Bool, &unary[uint8, uint8]{plain[uint8, uint8](1), eachOf(not)})
 }
 
+// registerBitwise adds all operators on the bits of one integer type.
 func registerBitwise[T integer](d dtype.DType) {
 	registerMasks[T](d)
-	register("bitwise_left_shift", d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftLeft[T])})
-	register("bitwise_right_shift", d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftRight[T])})
-	register("bitwise_not", d, &unary[T, T]{plain[T, T](1), eachOf(func(x T) T { return ^x })})
+	register(op.IDBitwiseLeftShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftLeft[T])})
+	register(op.IDBitwiseRightShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftRight[T])})
+	register(op.IDBitwiseNot, d, &unary[T, T]{plain[T, T](1), eachOf(func(x T) T { return ^x })})
 }
 
 // registerMasks adds the operators that never leave the two values of a bool either.
 func registerMasks[T integer](d dtype.DType) {
-	for name, f := range map[string]func(x, y T) T{
-		"bitwise_and": func(x, y T) T { return x & y },
-		"bitwise_or":  func(x, y T) T { return x | y },
-		"bitwise_xor": func(x, y T) T { return x ^ y },
+	for id, f := range map[op.ID]func(x, y T) T{
+		op.IDBitwiseAnd: func(x, y T) T { return x & y },
+		op.IDBitwiseOr:  func(x, y T) T { return x | y },
+		op.IDBitwiseXor: func(x, y T) T { return x ^ y },
 	} {
-		register(name, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(f)})
+		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(f)})
 	}
 }
 
@@ -40,6 +45,7 @@ func shiftLeft[T integer](x, y T) T {
 	return x << y
 }
 
+// shiftRight keeps the sign: a distance that is too large gives 0 or -1.
 func shiftRight[T integer](x, y T) T {
 	if y < 0 {
 		y = 127

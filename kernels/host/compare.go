@@ -2,49 +2,51 @@ package host
 
 import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
+// Elements are compared in their own type, halves in float32, which holds them exactly.
 func init() {
-	registerComparisons[uint8](nil, dtype.Bool)
-	registerComparisons[uint8](nil, dtype.Uint8)
-	registerComparisons[int8](nil, dtype.Int8)
-	registerComparisons[int16](nil, dtype.Int16)
-	registerComparisons[int32](nil, dtype.Int32)
-	registerComparisons[int64](nil, dtype.Int64)
-	registerComparisons(halfCodec(dtype.Float16), dtype.Float16)
-	registerComparisons(halfCodec(dtype.BFloat16), dtype.BFloat16)
-	registerComparisons[float32](nil, dtype.Float32)
-	registerComparisons[float64](nil, dtype.Float64)
+	registerComparisons(nil, dtype.Bool, logicalBytes())
+	registerComparisons(nil, dtype.Uint8, logicalBytes())
+	registerComparisons(nil, dtype.Int8, logical[int8]())
+	registerComparisons(nil, dtype.Int16, logical[int16]())
+	registerComparisons(nil, dtype.Int32, logical[int32]())
+	registerComparisons(nil, dtype.Int64, logical[int64]())
+	registerComparisons(halfCodec(dtype.Float16), dtype.Float16, logical[float32]())
+	registerComparisons(halfCodec(dtype.BFloat16), dtype.BFloat16, logical[float32]())
+	registerComparisons(nil, dtype.Float32, logical[float32]())
+	registerComparisons(nil, dtype.Float64, logical[float64]())
 }
 
 // registerComparisons adds the operators that answer a bool about two elements of type T, which in
-// reads; nil where the elements are T already.
-func registerComparisons[T number](in *codec[T], d dtype.DType) {
+// reads; nil where the elements are T already. more are the logical operators.
+func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]rows[uint8, T]) {
 	if in == nil {
 		in = new(codec[T])
 	}
-	for name, r := range map[string]rows[uint8, T]{
-		"equal":         {vv: equal[T]},
-		"not_equal":     {vv: notEqual[T]},
-		"less_than":     {vv: less[T]},
-		"less_equal":    {vv: lessEqual[T]},
-		"greater_than":  {vv: func(dst []uint8, a, b []T) { less(dst, b, a) }},
-		"greater_equal": {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
-		"logical_and":   comparison(func(x, y T) bool { return x != 0 && y != 0 }),
-		"logical_or":    comparison(func(x, y T) bool { return x != 0 || y != 0 }),
-		"logical_xor":   comparison(func(x, y T) bool { return (x != 0) != (y != 0) }),
+	add := func(id op.ID, r rows[uint8, T]) {
+		register(id, d, &binary[uint8, T]{mapped: mapping(in, new(codec[uint8]), 1), rows: r})
+	}
+	for id, r := range more {
+		add(id, r)
+	}
+	for id, r := range map[op.ID]rows[uint8, T]{
+		op.IDEqual:        {vv: equal[T]},
+		op.IDNotEqual:     {vv: notEqual[T]},
+		op.IDLessThan:     {vv: less[T]},
+		op.IDLessEqual:    {vv: lessEqual[T]},
+		op.IDGreaterThan:  {vv: func(dst []uint8, a, b []T) { less(dst, b, a) }},
+		op.IDGreaterEqual: {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
 	} {
-		register(name, d, &binary[uint8, T]{mapped: mapping(in, new(codec[uint8]), 1), rows: r})
+		add(id, r)
 	}
 }
 
-func comparison[T number](f func(x, y T) bool) rows[uint8, T] {
-	return eachPair(func(x, y T) uint8 { return bit(f(x, y)) })
-}
-
-// The comparisons proper are loops of their own: a call for each element would cost four times as
+// The comparisons are loops of their own: a call for each element would cost four times as
 // much as the comparison.
 
+// equal answers whether elements are equal; nan equals nothing.
 func equal[T number](dst []uint8, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
 	for i, x := range a {
@@ -52,6 +54,7 @@ func equal[T number](dst []uint8, a, b []T) {
 	}
 }
 
+// notEqual is true where equal is false, so nan differs from itself.
 func notEqual[T number](dst []uint8, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
 	for i, x := range a {
@@ -59,6 +62,7 @@ func notEqual[T number](dst []uint8, a, b []T) {
 	}
 }
 
+// less is false where either element is nan.
 func less[T number](dst []uint8, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
 	for i, x := range a {
@@ -66,6 +70,7 @@ func less[T number](dst []uint8, a, b []T) {
 	}
 }
 
+// lessEqual is not the negation of less: both are false for nan.
 func lessEqual[T number](dst []uint8, a, b []T) {
 	dst, b = dst[:len(a)], b[:len(a)]
 	for i, x := range a {

@@ -1,33 +1,36 @@
 package host
 
 import (
-	"unsafe"
-
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // casts holds the kernel for each pair of dtypes, from and to. The diagonal copies.
 var casts = newCasts()
 
+// castTable is indexed by the dtype of the input, then by that of the output.
 type castTable [dtype.Last + 1][dtype.Last + 1]kernel
 
 // convert is out[i] = x[i] in the output's dtype. The pair of dtypes is only known with the call.
 type convert struct{}
 
+// castOf is the kernel for the dtypes of a call.
 func castOf(c *device.Call) kernel { return casts[c.In[0].DType][c.Out[0].DType] }
 
+// What a cast costs, needs and does depends on both dtypes of the call.
 func (convert) cost(c *device.Call) int64            { return castOf(c).cost(c) }
 func (convert) workspace(*device.Call) int64         { return 0 }
 func (convert) run(t *threads, c *device.Call) error { return castOf(c).run(t, c) }
 
+// cast and assign differ in what inference makes of them; a device does the same for both.
 func init() {
-	registry.Add("cast", dtype.All, kernels.Portable, convert{})
-	registry.Add("assign", dtype.All, kernels.Portable, convert{})
+	registerSet(op.IDCast, dtype.Movable, convert{})
+	registerSet(op.IDAssign, dtype.Movable, convert{})
 }
 
+// newCasts fills the table. A half as the source is widened to float32 first, which is exact.
 func newCasts() *castTable {
 	t := new(castTable)
 	castIntegers[uint8](t, dtype.Bool)
@@ -40,12 +43,15 @@ func newCasts() *castTable {
 	castFloats(t, halfCodec(dtype.BFloat16), dtype.BFloat16, vec.F32ToF16Row, vec.F32ToBF16Row)
 	castFloats(t, new(codec[float32]), dtype.Float32, vec.F32ToF16Row, vec.F32ToBF16Row)
 	castFloats(t, new(codec[float64]), dtype.Float64, vec.F64ToF16Row, vec.F64ToBF16Row)
-	for _, d := range dtype.All.Members() {
+	t.addComplex()
+	for _, d := range dtype.Movable.Members() {
 		t[d][d] = copier(d.Size())
 	}
 	return t
 }
 
+// castIntegers adds the casts of one integer type, or of bool. To integers they wrap around, to floats they
+// round once.
 func castIntegers[T integer](t *castTable, from dtype.DType) {
 	row := &t[from]
 	in := new(codec[T])
@@ -61,20 +67,23 @@ func castIntegers[T integer](t *castTable, from dtype.DType) {
 	row[dtype.Float64] = casting(in, eachOf(wrap[float64, T]))
 }
 
+// castFloats adds the casts of one float type, which computes with T. To integers they drop the fraction and
+// saturate; to floats they round once.
 func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DType, f16, bf16 func([]uint16, []T)) {
 	row := &t[from]
 	row[dtype.Bool] = casting(in, eachOf(func(x T) uint8 { return bit(x != 0) }))
-	row[dtype.Uint8] = casting(in, eachOf(saturate[uint8, T]))
-	row[dtype.Int8] = casting(in, eachOf(saturate[int8, T]))
-	row[dtype.Int16] = casting(in, eachOf(saturate[int16, T]))
-	row[dtype.Int32] = casting(in, eachOf(saturate[int32, T]))
-	row[dtype.Int64] = casting(in, eachOf(saturate[int64, T]))
+	row[dtype.Uint8] = casting(in, saturating[uint8, T](dtype.Uint8))
+	row[dtype.Int8] = casting(in, saturating[int8, T](dtype.Int8))
+	row[dtype.Int16] = casting(in, saturating[int16, T](dtype.Int16))
+	row[dtype.Int32] = casting(in, saturating[int32, T](dtype.Int32))
+	row[dtype.Int64] = casting(in, saturating[int64, T](dtype.Int64))
 	row[dtype.Float16] = casting(in, rowOf(f16))
 	row[dtype.BFloat16] = casting(in, rowOf(bf16))
 	row[dtype.Float32] = casting(in, eachOf(wrap[float32, T]))
 	row[dtype.Float64] = casting(in, eachOf(wrap[float64, T]))
 }
 
+// casting is a kernel that reads through a codec and writes elements.
 func casting[D, C any](in *codec[C], f func(*device.Call, []D, []C)) kernel {
 	return &unary[D, C]{mapping(in, new(codec[D]), 1), f}
 }
@@ -82,28 +91,19 @@ func casting[D, C any](in *codec[C], f func(*device.Call, []D, []C)) kernel {
 // wrap is Go's conversion: integers wrap around, and floats round once.
 func wrap[D, C number](x C) D { return D(x) }
 
-// saturate drops the fraction; what is too large becomes the nearest integer, and nan 0.
-func saturate[D integer, C float32 | float64](x C) D {
-	low, high := limits[D]()
-	switch {
-	case x != x:
-		return 0
-	case x <= C(low):
-		return low
-	case x >= C(high): // rounded up to a power of two where C cannot hold it
-		return high
+// saturating drops the fraction; what is too large becomes the nearest integer of the dtype, and nan 0.
+func saturating[D integer, C float32 | float64](to dtype.DType) func(*device.Call, []D, []C) {
+	low, high := to.Range()
+	least, most := C(low), C(high) // most is rounded up to a power of two where C cannot hold it
+	return func(_ *device.Call, dst []D, src []C) {
+		for i, x := range src {
+			if least < x && x < most {
+				dst[i] = D(x)
+			} else {
+				dst[i] = D(min(max(dtype.Saturate(float64(x)), low), high))
+			}
+		}
 	}
-	return D(x)
-}
-
-// limits are the smallest and the largest integer of a type.
-func limits[T integer]() (low, high T) {
-	high = ^T(0)
-	if high < 0 {
-		low = T(1) << (8*unsafe.Sizeof(low) - 1)
-		high = ^low
-	}
-	return low, high
 }
 
 // sticky is x as a float64 that rounds to a half as x itself would: bits that do not fit are
@@ -140,6 +140,7 @@ func storing[C any](from, to dtype.DType) *codec[C] {
 	return new(codec[C]) // from is to
 }
 
+// storeRow is a cast as the store of a codec.
 func storeRow[D, C any](k *unary[D, C]) *codec[C] {
 	return &codec[C]{store: storeWith(func(dst []D, src []C) { k.f(nil, dst, src) })}
 }

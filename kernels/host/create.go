@@ -6,7 +6,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/kernels"
 )
 
 // create is out[i] = f(i), computed in T, int64 or float64, and stored as the output's dtype says.
@@ -16,6 +15,7 @@ type create[T any] struct {
 	f      func(c *device.Call, dst []T, first int64) // dst[i] is element first + i
 }
 
+// newCreate makes a kernel that computes with T, which elements of dtype from are, for outputs of every dtype.
 func newCreate[T any](from dtype.DType, weight int64, f func(*device.Call, []T, int64)) *create[T] {
 	k := &create[T]{weight: weight, f: f}
 	for _, to := range dtype.All.Members() {
@@ -24,17 +24,16 @@ func newCreate[T any](from dtype.DType, weight int64, f func(*device.Call, []T, 
 	return k
 }
 
+// cost counts the weight for each element.
 func (k *create[T]) cost(c *device.Call) int64    { return c.Out[0].Numel() * k.weight }
 func (k *create[T]) workspace(*device.Call) int64 { return 0 }
 
+// run splits the elements over the threads.
 func (k *create[T]) run(t *threads, c *device.Call) error {
-	n := c.Out[0].Numel()
-	if n == 0 {
-		return nil
-	}
-	return t.each(k, c, n, grain/k.weight)
+	return t.each(k, c, c.Out[0].Numel(), grain/k.weight)
 }
 
+// part computes elements lo to hi-1, a block at a time.
 func (k *create[T]) part(c *device.Call, lo, hi int64) error {
 	f := newFrame()
 	defer f.free()
@@ -53,44 +52,47 @@ func (k *create[T]) part(c *device.Call, lo, hi int64) error {
 // in float64 otherwise.
 type either struct {
 	simple
-	start    int // the first values attributes
-	values   int
+	values   []int // the attributes that are values
 	integers kernel
 	floats   kernel
 }
 
+// run looks at the values of the call: their kinds are not part of a key.
 func (k *either) run(t *threads, c *device.Call) error {
-	for _, v := range c.Attrs[k.start : k.start+k.values] {
-		if v.Kind == op.Float {
+	for _, i := range k.values {
+		if c.Attrs[i].Kind == op.Float {
 			return k.floats.run(t, c)
 		}
 	}
 	return k.integers.run(t, c)
 }
 
+// An integer output of whole numbers is exact beyond 2**53, where float64 is not.
 func init() {
-	registry.Add("full", dtype.All, kernels.Portable, &either{
-		start: 1, values: 1,
+	registerSet(op.IDFull, dtype.All, &either{
+		values:   []int{op.FullFillValue},
 		integers: newFull(dtype.Int64, func(v *op.Value) int64 { return v.I }),
 		floats:   newFull(dtype.Float64, (*op.Value).Float64),
 	})
-	registry.Add("range", dtype.Numbers, kernels.Portable, &either{
-		start: 0, values: 2,
+	registerSet(op.IDRange, dtype.Numbers, &either{
+		values:   []int{op.RangeStart, op.RangeStep},
 		integers: newCreate(dtype.Int64, 1, rangeIntegers),
 		floats:   newCreate(dtype.Float64, 1, rangeFloats),
 	})
-	registry.Add("linspace", dtype.Numbers, kernels.Portable, newCreate(dtype.Float64, 1, linspace))
+	registerSet(op.IDLinspace, dtype.Numbers, newCreate(dtype.Float64, 1, linspace))
 }
 
+// rangeIntegers wraps around where an element does not fit.
 func rangeIntegers(c *device.Call, dst []int64, first int64) {
-	start, step := c.Attrs[0].I, c.Attrs[1].I
+	start, step := c.Attrs[op.RangeStart].I, c.Attrs[op.RangeStep].I
 	for i := range dst {
 		dst[i] = start + (first+int64(i))*step
 	}
 }
 
+// rangeFloats computes each element from its number, so that errors do not add up.
 func rangeFloats(c *device.Call, dst []float64, first int64) {
-	start, step := c.Attrs[0].Float64(), c.Attrs[1].Float64()
+	start, step := c.Attrs[op.RangeStart].Float64(), c.Attrs[op.RangeStep].Float64()
 	for i := range dst {
 		dst[i] = start + float64(float64(first+int64(i))*step) // rounded: never a fused multiply-add
 	}
@@ -99,7 +101,8 @@ func rangeFloats(c *device.Call, dst []float64, first int64) {
 // linspace counts the first half from the start and the second half back from the stop, so that
 // both are exact.
 func linspace(c *device.Call, dst []float64, first int64) {
-	start, stop, count := c.Attrs[0].Float64(), c.Attrs[1].Float64(), c.Attrs[2].I
+	start, stop := c.Attrs[op.LinspaceStart].Float64(), c.Attrs[op.LinspaceStop].Float64()
+	count := c.Attrs[op.LinspaceCount].I
 	step := (stop - start) / float64(max(count-1, 1))
 	for i := range dst {
 		if at := first + int64(i); at < (count+1)/2 {
@@ -117,16 +120,14 @@ type full[T any] struct {
 	value  func(v *op.Value) T
 }
 
+// newFull makes a kernel for outputs of every dtype; value takes the attribute to a T.
 func newFull[T any](from dtype.DType, value func(*op.Value) T) *full[T] {
 	return &full[T]{codecs: newCreate[T](from, 1, nil).codecs, value: value}
 }
 
+// run splits the elements over the threads, as few as for a copy.
 func (k *full[T]) run(t *threads, c *device.Call) error {
-	n := c.Out[0].Numel()
-	if n == 0 {
-		return nil
-	}
-	return t.each(k, c, n, 4*grain)
+	return t.each(k, c, c.Out[0].Numel(), 4*grain)
 }
 
 // SAFETY: the room holds one element, which is read with a stride of 0.
@@ -136,7 +137,7 @@ func (k *full[T]) part(c *device.Call, lo, hi int64) error {
 	defer f.free()
 	one := f.room()
 	value := slice[T](one, 1)
-	value[0] = k.value(&c.Attrs[1])
+	value[0] = k.value(&c.Attrs[op.FullFillValue])
 	if store := k.codecs[out.DType].store; store != nil {
 		one = f.room()
 		store(one, value)

@@ -10,6 +10,20 @@
 // turns them into rows of the type that the kernel computes in. The arithmetic itself is in
 // kernels/host/vec.
 //
+// A program of one call is one kernel; one of many steps (sequence.go) runs the kernels of the steps one after
+// the other. An operator has a portable kernel without state that takes every call, and may have variants
+// beside it (constant.go) that take some steps, keep state, and give the same bits.
+//
+// What a kernel may rely on: the runtime infers, casts, broadcasts and frames the operands before
+// (device.Call), submits no call whose outputs have no elements, and copies inputs that overlap an output in
+// a way that matters. A kernel that is run without elements all the same does nothing. Another thread of
+// the program may write to an input at any time; so a value that is checked and then used is read once.
+//
+// A new elementwise operator is a line in init of unary.go, binary.go or compare.go with a function of one
+// or two elements: registerUnaryFloats and eachOf, registerBinaryFloats and eachPair. What package vec has
+// a loop for is a line in vectorFunctions. An operator of another kind is a type with the methods of kernel
+// in a file of its own, and a call of register for each dtype.
+//
 // The one invariant: a result does not depend on the number of threads, nor on whether a call ran
 // on the caller or on a worker.
 //

@@ -3,8 +3,8 @@ package host
 import "github.com/paddle-mps/paddle-mps/core/device"
 
 // direct is a stream of the cpu place: work is over when the method that submits it returns, on the
-// goroutine of the caller. So there is nothing to queue, number or wait for, and callers that share
-// the stream do not wait for each other either. An owner's Done must not submit to the same stream.
+// goroutine of the caller. There is nothing to queue, to number or to wait for, and callers that share
+// the stream do not wait for each other. An owner's Done must not submit to the same stream.
 type direct struct {
 	threads *threads
 }
@@ -14,7 +14,7 @@ const over = device.Ticket(0)
 
 // Run does the call.
 func (s *direct) Run(p device.Program, c *device.Call) device.Ticket {
-	perform(s.threads, hosted(p), c)
+	perform(s.threads, programOf(p), c)
 	return over
 }
 
@@ -26,14 +26,14 @@ func (s *direct) Copy(c *device.Call) device.Ticket {
 
 // Record marks now, a point that has been passed.
 func (s *direct) Record(e device.Event) device.Ticket {
-	mark := marking(e)
+	mark := recorded(e)
 	mark.move(point{})
 	mark.pass(point{})
 	return over
 }
 
-// Wait blocks: work that comes later runs on the goroutine of its caller, whom nobody else can hold
-// back.
+// Wait blocks: work that is submitted later runs on the goroutine of its caller, which only this call can
+// delay.
 func (s *direct) Wait(e device.Event) { e.Sync() }
 
 // Done is over: all work has ended.

@@ -18,6 +18,7 @@ type mapped[D, C any] struct {
 	least  int64 // elements that are worth a thread
 }
 
+// mapping describes a kernel by how elements are read and written and what one costs.
 func mapping[D, C any](in *codec[C], out *codec[D], weight int64) mapped[D, C] {
 	return mapped[D, C]{in, out, in.load == nil && out.store == nil, weight, grain / weight}
 }
@@ -27,16 +28,13 @@ func plain[D, C any](weight int64) mapped[D, C] {
 	return mapping(new(codec[C]), new(codec[D]), weight)
 }
 
+// cost counts the weight for each element.
 func (m *mapped[D, C]) cost(c *device.Call) int64    { return c.Out[0].Numel() * m.weight }
 func (m *mapped[D, C]) workspace(*device.Call) int64 { return 0 }
 
 // elements does all elements of the output.
 func (m *mapped[D, C]) elements(work splitter, t *threads, c *device.Call) error {
-	n := c.Out[0].Numel()
-	if n == 0 {
-		return nil
-	}
-	return t.each(work, c, n, m.least)
+	return t.each(work, c, c.Out[0].Numel(), m.least)
 }
 
 // rowAt is elements lo to hi-1 of a contiguous operand.
@@ -45,7 +43,8 @@ func rowAt[T any](o *device.Operand, lo, hi int64) []T {
 	return slice[T](unsafe.Add(o.Addr, lo*int64(unsafe.Sizeof(*new(T)))), hi-lo)
 }
 
-// isScalar reports whether all elements of an operand are the same one in memory.
+// isScalar reports whether all elements of an operand are the same one in memory, as those of a number that
+// was broadcast are.
 func isScalar(o *device.Operand) bool {
 	for i, d := range o.Dims[:o.Rank] {
 		if d != 1 && o.Strides[i] != 0 {
@@ -55,10 +54,11 @@ func isScalar(o *device.Operand) bool {
 	return true
 }
 
-// arranged gives the operands of a call with their axes in descending order of the output's
-// strides. The order in which elements are computed is free, and this way an operation in place on
-// a transposed tensor walks memory forwards. All parts of a call get the same order.
-func arranged(c *device.Call, store *[4]device.Operand) (out *device.Operand, in []device.Operand) {
+// arranged gives the operands of a call with their axes in descending order of the output's strides. The
+// order in which elements are computed is free, and this way an operation in place on a transposed tensor
+// walks memory forwards. All parts of a call get the same order. Operands that had to be changed are
+// appended to room, so that up to its capacity nothing is allocated.
+func arranged(c *device.Call, room []device.Operand) (out *device.Operand, in []device.Operand) {
 	out, in = &c.Out[0], c.In
 	if out.IsContiguous() {
 		return out, in
@@ -74,19 +74,21 @@ func arranged(c *device.Call, store *[4]device.Operand) (out *device.Operand, in
 	if slices.IsSorted(perm) {
 		return out, in
 	}
-	store[0] = permuted(out, perm)
+	room = append(room, permuted(out, perm))
 	for i := range in {
-		store[i+1] = permuted(&in[i], perm)
+		room = append(room, permuted(&in[i], perm))
 	}
-	return &store[0], store[1 : 1+len(in)]
+	return &room[0], room[1:]
 }
 
+// permuted is an operand with its axes in another order.
 func permuted(o *device.Operand, perm []int64) device.Operand {
 	p := *o
 	p.Layout = o.Permute(perm)
 	return p
 }
 
+// abs wraps around: that of the smallest integer is itself.
 func abs[T signed | float32 | float64](x T) T {
 	if x < 0 {
 		return -x
@@ -94,10 +96,13 @@ func abs[T signed | float32 | float64](x T) T {
 	return x
 }
 
+// signed are the integer types that can be negative.
 type signed interface {
 	int8 | int16 | int32 | int64
 }
 
+// integer are the types of all integer dtypes; bools are stored as uint8 too.
 type integer interface{ signed | uint8 }
 
+// number are all types that kernels compare and combine.
 type number interface{ integer | float32 | float64 }

@@ -19,16 +19,18 @@ type point struct {
 	ticket device.Ticket
 }
 
+// passed reports whether the stream has come to the point. It does not block.
 func (p point) passed() bool { return p.stream == nil || p.stream.Done() >= p.ticket }
 
+// sync blocks until the stream has come to the point.
 func (p point) sync() {
 	if p.stream != nil {
 		p.stream.Sync(p.ticket)
 	}
 }
 
-// event is a movable mark at a point. Whoever waits takes the point along, so recording again
-// disturbs nobody.
+// event is a movable mark at a point. A waiter keeps a copy of the point, so recording the event again does
+// not disturb it.
 type event struct {
 	mu    sync.Mutex
 	at    point
@@ -39,6 +41,7 @@ type event struct {
 // epoch is the zero of the clock of all events; times since then are monotonic.
 var epoch = time.Now()
 
+// point is where the event was recorded last.
 func (e *event) point() point {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
@@ -67,15 +66,8 @@ func newRig(t testing.TB, c Config) *rig {
 
 // compile makes the program for a call.
 func (r *rig) compile(name string, c *device.Call) (device.Program, error) {
-	row := op.MustByName(name)
-	c.Op = row.ID
-	values := func(os []device.Operand) (vs []graph.Value) {
-		for i := range os {
-			vs = append(vs, graph.Value{DType: os[i].DType, Layout: os[i].Layout})
-		}
-		return vs
-	}
-	return r.Compile(graph.Single(row, c.Attrs, c.Axes, values(c.In), values(c.Out)))
+	c.Op = op.MustByName(name).ID
+	return r.Compile(device.PlanOf(c))
 }
 
 // call compiles, runs and waits.

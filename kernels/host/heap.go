@@ -14,13 +14,14 @@ import (
 const hugeHeap = 8 << 20
 
 // heap is anonymous memory of the operating system, outside the Go heap: zeroed, page-aligned,
-// and touched by nobody but its users.
+// and untouched by the allocator.
 type heap struct {
 	mem  []byte // as mapped
 	size int64
 }
 
-// NewHeap maps size bytes.
+// NewHeap maps size bytes. Mapping reserves addresses: the system finds memory for a page when it is first
+// written, so a heap that is too large may be refused only then.
 func (d *Device) NewHeap(size int64) (device.Heap, error) {
 	if size <= 0 {
 		return nil, status.Errorf(status.Invalid, "[heap] size is %d; want more than 0", size)
@@ -40,6 +41,7 @@ func (d *Device) NewHeap(size int64) (device.Heap, error) {
 	return &heap{mem, size}, nil
 }
 
+// refused is the error for memory that the system did not give.
 func refused(size int64, why error) error {
 	return status.Errorf(status.OutOfMemory, "[heap] the system refused %d bytes: %v", size, why)
 }
@@ -47,7 +49,7 @@ func refused(size int64, why error) error {
 // Bytes is the memory, valid until Close.
 func (h *heap) Bytes() []byte { return h.mem[:h.size] }
 
-// Close unmaps the memory; whoever still uses it faults.
+// Close unmaps the memory; later access to it faults.
 func (h *heap) Close() error {
 	if h.mem == nil {
 		return nil
@@ -57,17 +59,18 @@ func (h *heap) Close() error {
 	return syscall.Munmap(mem)
 }
 
-// lent is memory of somebody else as a heap.
-type lent struct{ mem []byte }
+// adopted is a heap over memory that belongs to the caller of Adopt.
+type adopted struct{ mem []byte }
 
-// Adopt makes a heap over memory of somebody else, however it lies.
-func (d *Device) Adopt(memory []byte) (device.Heap, error) { return &lent{memory}, nil }
+// Adopt makes a heap over memory of the caller, who keeps it until the heap is closed. Any alignment will
+// do.
+func (d *Device) Adopt(memory []byte) (device.Heap, error) { return &adopted{memory}, nil }
 
 // Bytes is the memory, valid until Close.
-func (h *lent) Bytes() []byte { return h.mem }
+func (h *adopted) Bytes() []byte { return h.mem }
 
-// Close forgets the memory.
-func (h *lent) Close() error {
+// Close forgets the memory; its owner frees it.
+func (h *adopted) Close() error {
 	h.mem = nil
 	return nil
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
-	"github.com/paddle-mps/paddle-mps/kernels"
 )
 
 // indexing reads (index) or writes (index_put) the slices of a tensor that index tensors name:
@@ -15,17 +15,21 @@ import (
 //	index:     out[b..., r...] = x[i0[b], i1[b], ..., r...]
 //	index_put: x[i0[b], i1[b], ..., r...] = value[b..., r...]
 //
+// index_reduce is index_put that joins each value with what is there; see folds.
+//
 // The tensor that is indexed is In[0] of the one and Out[0] of the other; the other tensor, here
-// called list, holds the slices one behind the other. All indices are looked at before anything is
-// written.
+// called list, holds the slices one behind the other. All indices are checked before anything is written,
+// and each again when it is used: another thread of the program may have changed it since.
 type indexing struct {
-	name  string
 	write bool
+	fold  bool // index_reduce: a write that keeps what is there as its first operand
 }
 
+// Elements are moved as bytes, so one kernel serves all dtypes.
 func init() {
-	registry.Add("index", dtype.All, kernels.Portable, indexing{"index", false})
-	registry.Add("index_put", dtype.All, kernels.Portable, indexing{"index_put", true})
+	registerSet(op.IDIndex, dtype.Movable, indexing{write: false})
+	registerSet(op.IDIndexPut, dtype.Movable, indexing{write: true})
+	registerSet(op.IDIndexReduce, dtype.All, indexing{write: true, fold: true})
 }
 
 // operands tells the tensor that is indexed from the list.
@@ -36,6 +40,7 @@ func (k indexing) operands(c *device.Call) (indexed, list *device.Operand) {
 	return &c.In[0], &c.Out[0]
 }
 
+// cost takes an element that has to be found for four additions.
 func (k indexing) cost(c *device.Call) int64 {
 	_, list := k.operands(c)
 	return 4 * list.Numel()
@@ -43,6 +48,7 @@ func (k indexing) cost(c *device.Call) int64 {
 
 func (indexing) workspace(*device.Call) int64 { return 0 }
 
+// run checks all indices, and then moves the slices. Reading is split over the threads; writing is not.
 func (k indexing) run(t *threads, c *device.Call) error {
 	indices := c.In[1:]
 	slices := indices[0].Numel()
@@ -76,7 +82,7 @@ func (k indexing) check(c *device.Call, indices []device.Operand) error {
 			m := min(block, n)
 			for _, i := range from.next(m) {
 				if i < -size || i >= size {
-					return status.Errorf(status.Index, "[%s] index %d is out of range for axis %d of %d elements; want %d to %d", k.name, i, axis, size, -size, size-1)
+					return outOfRange(c, i, axis, size)
 				}
 			}
 			n -= m
@@ -85,15 +91,23 @@ func (k indexing) check(c *device.Call, indices []device.Operand) error {
 	return nil
 }
 
+// outOfRange is the error for an index; the message says what is allowed.
+func outOfRange(c *device.Call, i int64, axis int, size int64) error {
+	return status.Errorf(status.Index, "[%s] index %d is out of range for axis %d of %d elements; want %d to %d", op.ByID(c.Op).Name, i, axis, size, -size, size-1)
+}
+
 // longs reads and writes int64 as they are.
 var longs codec[int64]
 
 // part moves slices lo to hi-1.
-// SAFETY: the indices have been checked, so each slice lies in the operand.
+// SAFETY: the value of an index that is checked here is the one that is used, so each slice lies in the operand.
 func (k indexing) part(c *device.Call, lo, hi int64) error {
+	if scalars := k.scalars(c); scalars != nil {
+		return scalars(k, c, lo, hi)
+	}
 	indexed, list := k.operands(c)
 	indices := c.In[1:]
-	size := indexed.DType.Size()
+	width := indexed.DType.Size()
 	var at [shape.MaxRank]walk
 	for axis := range indices {
 		at[axis].start(&indices[axis])
@@ -103,30 +117,82 @@ func (k indexing) part(c *device.Call, lo, hi int64) error {
 	slots, line := split(list, b)
 	_, slice := split(indexed, len(indices))
 	var slot, from, to walk
-	slot.begin(list.Addr, size, &slots)
+	slot.begin(list.Addr, width, &slots)
 	slot.seek(lo)
-	from.begin(nil, size, &slice)
-	to.begin(nil, size, &line)
+	from.begin(nil, width, &slice)
+	to.begin(nil, width, &line)
 	if k.write {
 		from, to = to, from
 	}
-	n := slice.Numel()
+	n, row := slice.Numel(), k.folder(c)
 	for ; lo < hi; lo++ {
 		offset := int64(0)
 		for axis := range indices {
-			i := *(*int64)(at[axis].here())
+			i, size := *(*int64)(at[axis].here()), indexed.Dims[axis]
 			at[axis].skip(1)
+			if i < -size || i >= size {
+				return outOfRange(c, i, axis, size)
+			}
 			if i < 0 {
-				i += indexed.Dims[axis]
+				i += size
 			}
 			offset += i * indexed.Strides[axis]
 		}
-		from.base, to.base = unsafe.Add(indexed.Addr, offset*size), slot.here()
+		from.base, to.base = unsafe.Add(indexed.Addr, offset*width), slot.here()
 		if k.write {
 			from.base, to.base = to.base, from.base
 		}
-		move(&to, &from, n)
+		if n == 1 { // as in all that indexes every axis: the walks would cost more than the element
+			row(to.base, from.base, 0, 0, 1)
+		} else {
+			row.each(&to, &from, n)
+		}
 		slot.skip(1)
+	}
+	return nil
+}
+
+// scalars moves slices lo to hi-1 of one element each, if one contiguous index tensor names them and they lie in a
+// contiguous list, else it is nil: the walks would cost more than the elements.
+func (k indexing) scalars(c *device.Call) func(k indexing, c *device.Call, lo, hi int64) error {
+	indexed, list := k.operands(c)
+	if k.fold || len(c.In) != 2 || indexed.Rank != 1 || !c.In[1].IsContiguous() || !list.IsContiguous() {
+		return nil
+	}
+	// Elements are moved as bits, as in part.
+	switch indexed.DType.Size() {
+	case 1:
+		return moveScalars[uint8]
+	case 2:
+		return moveScalars[uint16]
+	case 4:
+		return moveScalars[uint32]
+	case 8:
+		return moveScalars[uint64]
+	}
+	return nil
+}
+
+// moveScalars moves elements of a width.
+// SAFETY: as in part.
+func moveScalars[T uint8 | uint16 | uint32 | uint64](k indexing, c *device.Call, lo, hi int64) error {
+	indexed, list := k.operands(c)
+	size, step := indexed.Dims[0], indexed.Strides[0]*int64(unsafe.Sizeof(T(0)))
+	row := rowAt[T](list, lo, hi)
+	for b, i := range rowAt[int64](&c.In[1], lo, hi) {
+		if i < 0 {
+			i += size
+		}
+		if uint64(i) >= uint64(size) {
+			return outOfRange(c, rowAt[int64](&c.In[1], lo, hi)[b], 0, size)
+		}
+		// Nothing but the load depends on the index before it, so that the processor has several under way.
+		at := (*T)(unsafe.Add(indexed.Addr, i*step))
+		if k.write {
+			*at = row[b]
+		} else {
+			row[b] = *at
+		}
 	}
 	return nil
 }

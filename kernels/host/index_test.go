@@ -3,11 +3,13 @@ package host
 import (
 	"math"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -51,6 +53,20 @@ func TestIndex(t *testing.T) {
 	})
 }
 
+// TestIndexElements reads and writes single elements of a line, of every width.
+func TestIndexElements(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range dtype.All.Members() {
+			x, at, out := of(d, dims(3), 1, 0, 1), of(dtype.Int64, dims(4), 2, -2, 0, 1), place(d, dims(4), 0)
+			require.NoError(t, r.call("index", &device.Call{In: operands(x, at), Out: operands(out)}))
+			require.Equal(t, []float64{1, 0, 1, 0}, out.values(), d)
+			target := of(d, dims(3), 1, 1, 1)
+			require.NoError(t, r.call("index_put", &device.Call{In: operands(out, at), Out: operands(target)}))
+			require.Equal(t, []float64{1, 0, 1}, target.values(), d)
+		}
+	})
+}
+
 func TestIndexPutLastWins(t *testing.T) {
 	r := newRig(t, Config{Threads: 3})
 	const n = 100000
@@ -74,6 +90,25 @@ func TestIndexOutOfRange(t *testing.T) {
 		require.EqualError(t, err, "[index_put] index -4 is out of range for axis 1 of 3 elements; want -3 to 2")
 		require.Equal(t, []float64{1, 2, 3, 1, 2, 3}, x.values())
 	})
+}
+
+// TestIndexPutOverItsIndices has indices in the memory that it writes. The runtime copies such indices first;
+// the kernel by itself may write any element of its output, and nothing else.
+func TestIndexPutOverItsIndices(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	for _, v := range []float64{32, -32} {
+		around := of(dtype.Int64, dims(100), 1, 0)
+		x := around.Operand
+		x.Addr, x.Layout = unsafe.Add(x.Addr, 50*8), dims(4)
+		value := of(dtype.Int64, dims(4), v)
+		err := r.call("index_put", &device.Call{In: []device.Operand{value.Operand, x}, Out: []device.Operand{x}})
+		require.Equal(t, status.Index, status.CodeOf(err))
+		for i, got := range around.ints() {
+			if i < 50 || i >= 54 {
+				require.EqualValues(t, (i+1)%2, got, "element %d", i)
+			}
+		}
+	}
 }
 
 // TestIndexOfNothing has no indices, and indices into slices without elements.
@@ -110,4 +145,36 @@ func TestNonzero(t *testing.T) {
 	c := &device.Call{In: operands(of(dtype.Float32, dims(), 3)), Out: operands(of(dtype.Int64, dims(1, 0)))}
 	require.NoError(t, r.call("nonzero", c))
 	require.EqualValues(t, 1, c.Count)
+}
+
+// TestIndexReduce joins several values with each place, in their order, in every dtype and from strided memory.
+func TestIndexReduce(t *testing.T) {
+	r := newRig(t, Config{Threads: 3})
+	want := map[string][]float64{"add": {1, 9, 4}, "multiply": {1, 24, 4}, "minimum": {1, 2, 2}, "maximum": {1, 4, 2}}
+	whether := map[string][]float64{"add": {0, 1, 1}, "multiply": {0, 0, 1}, "minimum": {0, 0, 1}, "maximum": {0, 1, 1}}
+	for _, d := range dtype.All.Members() {
+		for name, l := range layouts(3) {
+			for how, result := range want {
+				x, value := place(d, l, 0, 1, 2, 2), of(d, dims(3), 3, 2, 4)
+				if d == dtype.Bool {
+					x, value, result = place(d, l, 0, 0, 0, 1), of(d, dims(3), 1, 1, 0), whether[how]
+				}
+				where := of(dtype.Int64, dims(3), 1, 2, -2)
+				c := &device.Call{In: operands(value, where), Out: operands(x), Attrs: op.Attrs{{Kind: op.String, Ref: how}}}
+				require.NoError(t, r.call("index_reduce", c))
+				sameBits(t, result, x.values(), d, name)
+			}
+		}
+	}
+}
+
+// TestIndexReduceRoundsEachStep: 1 and halves of its spacing, of which each one is rounded off.
+func TestIndexReduceRoundsEachStep(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	for d, half := range map[dtype.DType]float64{dtype.Float16: 1. / 2048, dtype.BFloat16: 1. / 256, dtype.Float32: 1. / (1 << 24)} {
+		x, where := of(d, dims(1), 1), of(dtype.Int64, dims(4), 0)
+		c := &device.Call{In: operands(of(d, dims(4), half), where), Out: operands(x), Attrs: op.Attrs{{Kind: op.String, Ref: "add"}}}
+		require.NoError(t, r.call("index_reduce", c))
+		require.Equal(t, []float64{1}, x.values(), d)
+	}
 }

@@ -45,6 +45,18 @@ func half64Codec(d dtype.DType) *codec[float64] {
 	}
 }
 
+// float64Codec computes on float32 in float64, rounded once on the way out.
+func float64Codec() *codec[float64] {
+	return &codec[float64]{
+		loadWith(func(dst []float64, src []float32) {
+			for i, x := range src {
+				dst[i] = float64(x)
+			}
+		}),
+		storing[float64](dtype.Float64, dtype.Float32).store,
+	}
+}
+
 // loadWith makes a codec's load of a function of rows with elements of type S.
 func loadWith[C, S any](row func(dst []C, src []S)) func(dst []C, src unsafe.Pointer) {
 	return func(dst []C, src unsafe.Pointer) { row(dst, slice[S](src, int64(len(dst)))) }
@@ -56,35 +68,57 @@ func storeWith[D, C any](row func(dst []D, src []C)) func(dst unsafe.Pointer, sr
 }
 
 // slice is n elements of type T at an address.
-// SAFETY: the caller vouches for the range, which belongs to a call until its owner hears of the
-// end, or to a frame until it is given back. T holds no pointers.
+// SAFETY: the caller vouches for the range, which belongs to a call until its owner is notified, or to a
+// frame until that is freed. T holds no pointers.
 func slice[T any](p unsafe.Pointer, n int64) []T { return unsafe.Slice((*T)(p), n) }
 
-// frame is the buffers of the lanes of one part of a call.
+// buffer holds a block of elements of any dtype.
+type buffer [block]uint64
+
+// frame is the buffers of the lanes of one part of a call. It has enough of them for three inputs
+// and an output, and grows for more operands.
 type frame struct {
 	used  int
-	rooms [8][block]uint64
+	rooms [8]buffer
+	more  []*buffer
 }
 
 var frames = sync.Pool{New: func() any { return new(frame) }}
 
+// newFrame takes a frame that free gives back.
 func newFrame() *frame { return frames.Get().(*frame) }
 
+// free makes the buffers available to other parts, contents and all.
 func (f *frame) free() {
 	f.used = 0
 	frames.Put(f)
 }
 
-// room is a buffer for a block of elements of any dtype.
-// SAFETY: the buffer belongs to whoever asked until the frame is freed.
+// room is one more buffer.
+// SAFETY: the buffer belongs to the caller until the frame is freed.
 func (f *frame) room() unsafe.Pointer {
+	i := f.used
 	f.used++
-	return unsafe.Pointer(&f.rooms[f.used-1])
+	if i < len(f.rooms) {
+		return unsafe.Pointer(&f.rooms[i])
+	}
+	return f.another(i - len(f.rooms))
+}
+
+// another is buffer i of those beyond rooms. Inlined, it would be in each kernel once for each type.
+// SAFETY: see room.
+//
+//go:noinline
+func (f *frame) another(i int) unsafe.Pointer {
+	if i == len(f.more) {
+		f.more = append(f.more, new(buffer))
+	}
+	return unsafe.Pointer(f.more[i])
 }
 
 // lane turns an operand into contiguous rows of at most block values, or takes such rows, in
-// row-major order. Where the elements already are contiguous values it gives out the operand's own
-// memory.
+// row-major order. Elements are gathered where they are not contiguous, and converted where they are not
+// values; where both are given, it hands out the operand's own memory.
 type lane[C any] struct {
 	walk  walk
 	codec *codec[C]
@@ -96,8 +130,7 @@ type lane[C any] struct {
 
 // open begins at element lo.
 func (l *lane[C]) open(o *device.Operand, codec *codec[C], f *frame, lo int64) {
-	l.walk.start(o)
-	l.walk.seek(lo)
+	l.walk.startAt(o, lo)
 	l.codec = codec
 	if !l.walk.contiguous() {
 		l.raw = f.room()
@@ -105,6 +138,17 @@ func (l *lane[C]) open(o *device.Operand, codec *codec[C], f *frame, lo int64) {
 	if codec.load != nil || codec.store != nil {
 		l.buf = f.room()
 	} else {
+		l.buf = l.raw
+	}
+}
+
+// own makes next answer copies, which nothing but the caller can change.
+func (l *lane[C]) own(f *frame) {
+	if l.raw != nil {
+		return
+	}
+	l.raw = f.room()
+	if l.buf == nil {
 		l.buf = l.raw
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
@@ -20,16 +21,22 @@ type matmul[T any] struct {
 	dtype   dtype.DType // of T
 	native  bool        // elements are of that dtype
 	product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool
-	tile    [2]int64 // rows and columns of C that are computed together
+	known   *constant[T] // where the right operand was known when the kernel was made; else nil
+	tile    [2]int64     // rows and columns of C that are computed together
 	jobs    sync.Pool
 }
 
+// Halves are multiplied in float32 and rounded once at the end. Integers wrap around. Where there are no
+// vector loops, tiles only decide how work is split.
 func init() {
 	rows, cols := vec.MatMulTile()
 	tile := [2]int64{int64(rows), int64(cols)}
 	registerMatmul(dtype.Float32, vec.MatMulF32, tile)
+	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
+		registerConstant(d, tile)
+	}
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		register("matmul", d, &matmul[float32]{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, product: vec.MatMulF32, tile: tile})
+		register(op.IDMatmul, d, &matmul[float32]{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, product: vec.MatMulF32, tile: tile})
 	}
 	square := [2]int64{64, 64}
 	registerMatmul(dtype.Float64, vec.MatMul[float64, float64], square)
@@ -40,8 +47,9 @@ func init() {
 	registerMatmul(dtype.Int64, vec.MatMul[int64, int64], square)
 }
 
+// registerMatmul adds the portable kernel of a dtype whose elements are multiplied as they are.
 func registerMatmul[T any](d dtype.DType, product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool, tile [2]int64) {
-	register("matmul", d, &matmul[T]{pack: casts[d][d], unpack: casts[d][d], dtype: d, native: true, product: product, tile: tile})
+	register(op.IDMatmul, d, &matmul[T]{pack: casts[d][d], unpack: casts[d][d], dtype: d, native: true, product: product, tile: tile})
 }
 
 // operand numbers in a product.
@@ -57,15 +65,17 @@ func (k *matmul[T]) cost(c *device.Call) int64 {
 	return c.Out[0].Numel() * max(x.Dims[x.Rank-1], 8) / 8
 }
 
+// workspace has room for each operand that cannot be multiplied where it is.
 func (k *matmul[T]) workspace(c *device.Call) (bytes int64) {
 	for i := left; i <= result; i++ {
-		if o := nth(c, i); !k.usable(o) {
+		if o := nth(c, i); !k.usable(i, o) {
 			bytes += packedBytes[T](o)
 		}
 	}
 	return bytes
 }
 
+// nth is an operand of a product by its number.
 func nth(c *device.Call, i int) *device.Operand {
 	if i == result {
 		return &c.Out[0]
@@ -73,14 +83,18 @@ func nth(c *device.Call, i int) *device.Operand {
 	return &c.In[i]
 }
 
+// packedBytes is the room that an operand takes in the workspace.
 func packedBytes[T any](o *device.Operand) int64 {
-	const line = 256
 	l := distinct(o)
-	return (l.Numel()*int64(unsafe.Sizeof(*new(T))) + line - 1) / line * line
+	return roundUp(l.Numel() * int64(unsafe.Sizeof(*new(T))))
 }
 
-// usable reports whether the matrices of an operand can be multiplied where they are.
-func (k *matmul[T]) usable(o *device.Operand) bool {
+// usable reports whether the matrices of operand i can be multiplied where they are. Those of a constant
+// are not looked at.
+func (k *matmul[T]) usable(i int, o *device.Operand) bool {
+	if i == right && k.known != nil {
+		return true
+	}
 	rows, cols := o.Rank-2, o.Rank-1
 	return k.native && (o.Strides[cols] == 1 || o.Dims[cols] == 1) &&
 		(o.Strides[rows] >= o.Dims[cols] || o.Dims[rows] == 1)
@@ -110,7 +124,7 @@ type multiplication[T any] struct {
 
 // run packs, multiplies and unpacks; each step is split over the threads by itself.
 func (k *matmul[T]) run(t *threads, c *device.Call) error {
-	if c.Out[0].Numel() == 0 {
+	if c.Out[0].Numel() == 0 { // which has no matrices to count
 		return nil
 	}
 	if c.Workspace == nil && k.workspace(c) > 0 {
@@ -129,7 +143,7 @@ func (k *matmul[T]) run(t *threads, c *device.Call) error {
 	if err := t.each(j, c, j.strips*j.matrices(), max(grain/max(work, 1), 1)); err != nil {
 		return err
 	}
-	if k.usable(&c.Out[0]) {
+	if k.usable(result, &c.Out[0]) {
 		return nil
 	}
 	return j.copy(t, k.unpack, &j.operands[result], &c.Out[0])
@@ -142,7 +156,7 @@ func (j *multiplication[T]) pack(t *threads, c *device.Call) error {
 	for i := left; i <= result; i++ {
 		o := nth(c, i)
 		j.operands[i] = *o
-		if j.usable(o) {
+		if j.usable(i, o) {
 			continue
 		}
 		whole := device.Operand{Addr: room, DType: j.dtype, Layout: shape.Contiguous(distinct(o).Shape)}
@@ -199,7 +213,7 @@ func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {
 		o := &j.operands[i]
 		batch := o.Layout
 		batch.Rank -= 2
-		if o.Addr == nil {
+		if o.Numel() == 0 {
 			clear(batch.Strides[:]) // nothing to walk where K is 0
 		}
 		at[i].begin(o.Addr, int64(unsafe.Sizeof(*new(T))), &batch)
@@ -222,14 +236,14 @@ func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {
 // strip multiplies strips first to last-1 of one matrix.
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func (j *multiplication[T]) strip(a, b, c unsafe.Pointer, first, last int64) bool {
-	m, n, size := j.m, j.n, int64(unsafe.Sizeof(*new(T)))
+	m, n, size, from := j.m, j.n, int64(unsafe.Sizeof(*new(T))), int64(0)
 	lda, ldb, ldc := j.step(left), j.step(right), j.step(result)
 	if j.byCols {
-		start := first * j.tile[1]
-		n = min(last*j.tile[1], n) - start
-		c = unsafe.Add(c, start*size)
+		from = first * j.tile[1]
+		n = min(last*j.tile[1], n) - from
+		c = unsafe.Add(c, from*size)
 		if j.k > 0 {
-			b = unsafe.Add(b, start*size)
+			b = unsafe.Add(b, from*size)
 		}
 	} else {
 		start := first * j.tile[0]
@@ -238,6 +252,9 @@ func (j *multiplication[T]) strip(a, b, c unsafe.Pointer, first, last int64) boo
 		if j.k > 0 {
 			a = unsafe.Add(a, start*lda*size)
 		}
+	}
+	if j.known != nil {
+		return j.known.product(matrix[T](c, m, n, ldc), matrix[T](a, m, j.k, lda), int(m), int(from), int(n), int(lda), int(ldc))
 	}
 	return j.product(matrix[T](c, m, n, ldc), matrix[T](a, m, j.k, lda), matrix[T](b, j.k, n, ldb),
 		int(m), int(n), int(j.k), int(lda), int(ldb), int(ldc))

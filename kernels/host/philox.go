@@ -35,6 +35,7 @@ func newRandoms(seed [2]uint64) randoms {
 	return randoms{key: [2]uint32{uint32(seed[0]), uint32(seed[0] >> 32)}, first: seed[1]}
 }
 
+// counter is the output for counter i, computed once for neighbouring numbers.
 func (r *randoms) counter(i uint64) *[4]uint32 {
 	if r.at != i+1 {
 		n := r.first + i

@@ -11,8 +11,8 @@ import (
 const queueLength = 1 << 6
 
 // queue is a stream with a worker, as a GPU's streams are. At most one piece of work runs at a time.
-// It takes whatever is submitted and never makes its caller wait: how much may be in flight is for the
-// runtime to say.
+// It accepts everything that is submitted and never makes its caller wait: the runtime bounds how much is in
+// flight.
 //
 // Work runs on the goroutine that submits it, if the queue is idle and the work small, or else on
 // the worker. The flag busy is the right to run: holding it rather than the lock lets others look
@@ -26,8 +26,8 @@ type queue struct {
 	mu        sync.Mutex
 	ready     sync.Cond     // the worker waits here for entries and for its turn
 	moved     sync.Cond     // everyone else waits here for tickets to end
-	awaited   device.Ticket // the lowest that somebody waits for; 0: none
-	busy      bool          // somebody runs a piece of work
+	awaited   device.Ticket // the lowest that a goroutine waits for; 0: none
+	busy      bool          // a goroutine runs a piece of work
 	closing   bool
 	submitted device.Ticket
 	ring      []entry // entries head to tail-1, modulo its length
@@ -36,6 +36,7 @@ type queue struct {
 	ended     chan struct{} // closed when the worker has ended
 }
 
+// newQueue starts the worker.
 func newQueue(d *Device) *queue {
 	s := &queue{device: d, ring: make([]entry, queueLength), ended: make(chan struct{})}
 	s.ready.L, s.moved.L = &s.mu, &s.mu
@@ -45,14 +46,14 @@ func newQueue(d *Device) *queue {
 
 // Run submits a run of p.
 func (s *queue) Run(p device.Program, c *device.Call) device.Ticket {
-	return s.submit(entry{program: hosted(p), call: c})
+	return s.submit(entry{program: programOf(p), call: c})
 }
 
 // Copy submits a copy of bytes.
 func (s *queue) Copy(c *device.Call) device.Ticket { return s.submit(entry{call: c}) }
 
 // Record moves e to the end of what has been submitted.
-func (s *queue) Record(e device.Event) device.Ticket { return s.submit(entry{event: marking(e)}) }
+func (s *queue) Record(e device.Event) device.Ticket { return s.submit(entry{event: recorded(e)}) }
 
 // Wait queues a wait: the worker blocks, not the caller.
 func (s *queue) Wait(e device.Event) {
@@ -82,7 +83,8 @@ func (s *queue) submit(e entry) device.Ticket {
 	return e.ticket
 }
 
-// inline reports whether an entry is too small for a worker.
+// inline reports whether an entry is so small that waking the worker would take longer than its work. A record
+// always is.
 func (s *queue) inline(e *entry) bool {
 	limit := s.device.inline
 	switch {
@@ -126,7 +128,7 @@ func (s *queue) pop() (e entry) {
 	return e
 }
 
-// work is the worker: entries in order, each when nobody else runs one.
+// work is the worker: it runs entries in order, each when no other goroutine runs one.
 func (s *queue) work() {
 	defer close(s.ended)
 	for {
@@ -162,7 +164,7 @@ func (s *queue) execute(e *entry) {
 		s.done.Store(e.ticket)
 	}
 	if s.awaited != 0 && s.awaited <= s.done.Load() {
-		s.awaited = 0 // whoever waits for more says so again
+		s.awaited = 0 // goroutines that wait for later tickets say so again
 		s.moved.Broadcast()
 	}
 	if s.head != s.tail || s.closing {

@@ -7,18 +7,19 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
 // A call of n elements uses ceil(n/4) Philox counters from Seed[1] on where it draws 32 bits an
 // element (uniform and normal of float32 and narrower), and ceil(n/2) where it draws 64 (float64,
 // randint, randperm). Element i depends on Seed and i alone.
 
+// Draws are computed in float64 or int64 and rounded once, so that dtypes differ by their rounding only.
 func init() {
-	registry.Add("uniform", dtype.Floats, kernels.Portable, newCreate(dtype.Float64, heavy, uniform))
-	registry.Add("normal", dtype.Floats, kernels.Portable, newCreate(dtype.Float64, 4*heavy, normal))
-	registry.Add("randint", dtype.Integers, kernels.Portable, newCreate(dtype.Int64, heavy, randint))
-	registry.Add("randperm", dtype.Numbers, kernels.Portable, newPermutation())
+	registerSet(op.IDUniform, dtype.Floats, newCreate(dtype.Float64, heavy, uniform))
+	registerSet(op.IDNormal, dtype.Floats, newCreate(dtype.Float64, 4*heavy, normal))
+	registerSet(op.IDRandint, dtype.Integers, newCreate(dtype.Int64, heavy, randint))
+	registerSet(op.IDRandperm, dtype.Numbers, newPermutation())
 }
 
 // precision is how many random bits an element of a float dtype can tell apart in [0, 1).
@@ -27,7 +28,8 @@ var precision = [dtype.Last + 1]int{dtype.Float16: 11, dtype.BFloat16: 8, dtype.
 // uniform draws from [min, max). Fractions have no more bits than the dtype holds, so that most
 // ranges need no rounding; where rounding would give max, the value is the one just below it.
 func uniform(c *device.Call, dst []float64, first int64) {
-	low, high, d := c.Attrs[1].Float64(), c.Attrs[2].Float64(), c.Out[0].DType
+	low, high := c.Attrs[op.UniformMin].Float64(), c.Attrs[op.UniformMax].Float64()
+	d := c.Out[0].DType
 	r := newRandoms(c.Seed)
 	top := math.Inf(1)
 	if low < high {
@@ -81,7 +83,7 @@ func nearestBelow(x float64, narrow func(float64) uint16, widen func(uint16) flo
 
 // normal draws by the transform of Box and Muller: two uniform numbers give elements 2i and 2i+1.
 func normal(c *device.Call, dst []float64, first int64) {
-	mean, deviation := c.Attrs[1].Float64(), c.Attrs[2].Float64()
+	mean, deviation := c.Attrs[op.NormalMean].Float64(), c.Attrs[op.NormalStd].Float64()
 	double := c.Out[0].DType == dtype.Float64
 	r := newRandoms(c.Seed)
 	var pair [2]float64
@@ -113,7 +115,7 @@ func gaussians(r *randoms, i int64, double bool) [2]float64 {
 // randint draws from [low, high): the upper half of 64 random bits times the width, which no
 // value's chance exceeds by more than width / 2**64.
 func randint(c *device.Call, dst []int64, first int64) {
-	low, high := c.Attrs[1].I, c.Attrs[2].I
+	low, high := c.Attrs[op.RandintLow].I, c.Attrs[op.RandintHigh].I
 	r := newRandoms(c.Seed)
 	for i := range dst {
 		offset, _ := bits.Mul64(r.wide(first+int64(i)), uint64(high-low))
@@ -130,6 +132,7 @@ type drawn struct {
 	at  int64
 }
 
+// newPermutation makes the kernel; the elements are read from the sorted list in the workspace.
 func newPermutation() permutation {
 	// SAFETY: the workspace holds a drawn for every element; see workspace.
 	return permutation{newCreate(dtype.Int64, 4, func(c *device.Call, dst []int64, first int64) {
@@ -144,11 +147,9 @@ func (k permutation) workspace(c *device.Call) int64 {
 	return 2 * int64(unsafe.Sizeof(drawn{})) * c.Out[0].Numel()
 }
 
+// run sorts on one thread: the result must not depend on their number.
 func (k permutation) run(t *threads, c *device.Call) error {
 	n := c.Out[0].Numel()
-	if n == 0 {
-		return nil
-	}
 	both := slice[drawn](c.Workspace, 2*n)
 	r := newRandoms(c.Seed)
 	for i := range n {

@@ -26,6 +26,7 @@ type folding[D, A, C any] struct {
 	result func(a A, count int64) D        // count elements were folded
 }
 
+// cost counts the input: every element is folded once.
 func (k *reduction[D, A, C]) cost(c *device.Call) int64    { return c.In[0].Numel() }
 func (k *reduction[D, A, C]) workspace(*device.Call) int64 { return 0 }
 
@@ -33,10 +34,7 @@ func (k *reduction[D, A, C]) workspace(*device.Call) int64 { return 0 }
 // must not depend on the number of threads.
 func (k *reduction[D, A, C]) run(t *threads, c *device.Call) error {
 	n := c.Out[0].Numel()
-	if n == 0 {
-		return nil
-	}
-	each := max(c.In[0].Numel()/n, 1)
+	each := max(c.In[0].Numel()/max(n, 1), 1)
 	return t.each(k, c, n, max(grain/each, 1))
 }
 
@@ -57,8 +55,10 @@ func axesOf(c *device.Call) (kept, reduced shape.Layout) {
 	return kept, reduced
 }
 
+// part computes outputs lo to hi-1, by rows or by columns, whichever walks memory in order.
 func (k *reduction[D, A, C]) part(c *device.Call, lo, hi int64) error {
-	kept, reduced := axesOf(c)
+	var in passage
+	in.begin(c, lo)
 	f := newFrame()
 	defer f.free()
 	var to lane[D]
@@ -67,15 +67,29 @@ func (k *reduction[D, A, C]) part(c *device.Call, lo, hi int64) error {
 		out = k.narrow
 	}
 	to.open(&c.Out[0], out, f, lo)
-	var outer walk
-	outer.begin(c.In[0].Addr, c.In[0].DType.Size(), &kept)
-	outer.seek(lo)
-	if sideways(&kept, &reduced) {
-		k.columns(&to, &outer, &reduced, f, hi-lo)
+	if in.sideways {
+		k.columns(&to, &in, f, hi-lo)
 	} else {
-		k.rows(c, &to, &outer, &reduced, f, hi-lo)
+		k.rows(c, &to, &in, f, hi-lo)
 	}
 	return nil
+}
+
+// passage is the way of a reduction through its input: outer stands where the elements of the next output begin, and
+// reduced is how they lie from there. It is apart from the reductions because the compiler makes those once for each
+// combination of types.
+type passage struct {
+	outer    walk
+	reduced  shape.Layout
+	sideways bool // neighbouring outputs lie closer together than the elements of one
+}
+
+// begin puts the passage in front of output lo.
+func (p *passage) begin(c *device.Call, lo int64) {
+	kept, reduced := axesOf(c)
+	p.reduced, p.sideways = reduced, sideways(&kept, &reduced)
+	p.outer.begin(c.In[0].Addr, c.In[0].DType.Size(), &kept)
+	p.outer.seek(lo)
 }
 
 // sideways reports whether neighbouring outputs lie closer together than the elements of one.
@@ -87,9 +101,10 @@ func sideways(kept, reduced *shape.Layout) bool {
 }
 
 // rows computes n outputs one after the other, each from rows of its own elements.
-func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], outer *walk, reduced *shape.Layout, f *frame, n int64) {
-	operand := device.Operand{Addr: outer.base, DType: c.In[0].DType, Layout: *reduced}
-	count := reduced.Numel()
+func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *frame, n int64) {
+	outer := &in.outer
+	operand := device.Operand{Addr: outer.base, DType: c.In[0].DType, Layout: in.reduced}
+	count := in.reduced.Numel()
 	var from lane[C]
 	from.open(&operand, k.in, f, 0)
 	length := int64(block)
@@ -114,13 +129,13 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], outer *walk, redu
 
 // columns computes n outputs in runs of neighbours, going through the reduced elements once a run.
 // SAFETY: see walk.here; the rooms are the frame's, and accumulators hold no pointers.
-func (k *reduction[D, A, C]) columns(to *lane[D], outer *walk, reduced *shape.Layout, f *frame, n int64) {
-	count := reduced.Numel()
+func (k *reduction[D, A, C]) columns(to *lane[D], in *passage, f *frame, n int64) {
+	outer, count := &in.outer, in.reduced.Numel()
 	accumulators := int64(unsafe.Sizeof(f.rooms[0]) / unsafe.Sizeof(k.zero))
 	as := slice[A](f.room(), accumulators)
 	raw, values := f.room(), f.room()
 	var inner walk
-	inner.begin(nil, outer.size, reduced)
+	inner.begin(nil, outer.size, &in.reduced)
 	step := outer.strides[outer.rank-1]
 	for n > 0 {
 		m := min(outer.run(n), accumulators, block)

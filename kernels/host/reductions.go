@@ -5,9 +5,11 @@ import (
 	"math/bits"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
+// Reductions of bools are questions: any of them, or all of them.
 func init() {
 	registerFloatReductions(dtype.Float16, halfCodec(dtype.Float16), half64Codec(dtype.Float16))
 	registerFloatReductions(dtype.BFloat16, halfCodec(dtype.BFloat16), half64Codec(dtype.BFloat16))
@@ -18,25 +20,25 @@ func init() {
 	registerIntegerReductions[int16](dtype.Int16)
 	registerIntegerReductions[int32](dtype.Int32)
 	registerIntegerReductions[int64](dtype.Int64)
-	for name, f := range map[string]folding[uint8, bool, uint8]{
-		"any": anyOf[uint8](), "max": anyOf[uint8](), "sum": anyOf[uint8](), "mean": anyOf[uint8](),
-		"all": allOf[uint8](), "min": allOf[uint8](), "prod": allOf[uint8](),
+	for id, f := range map[op.ID]folding[uint8, bool, uint8]{
+		op.IDAny: anyOf[uint8](), op.IDMax: anyOf[uint8](), op.IDSum: anyOf[uint8](), op.IDMean: anyOf[uint8](),
+		op.IDAll: allOf[uint8](), op.IDMin: allOf[uint8](), op.IDProd: allOf[uint8](),
 	} {
-		reduce(name, dtype.Bool, new(codec[uint8]), new(codec[uint8]), f)
+		reduce(id, dtype.Bool, new(codec[uint8]), new(codec[uint8]), f)
 	}
 }
 
 // reduce registers a reduction whose output has one dtype.
-func reduce[D, A, C any](name string, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
-	register(name, d, &reduction[D, A, C]{in: in, out: out, folding: f})
+func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
+	register(id, d, &reduction[D, A, C]{in: in, out: out, folding: f})
 }
 
 // registerFloatReductions adds the reductions of float32 and the halves. Sums and products are
 // accumulated in float64 and rounded once; the other results are elements.
 func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float64]) {
-	reduce("sum", d, in, out, sumIn64(func(a float64, _ int64) float64 { return a }))
-	reduce("mean", d, in, out, sumIn64(func(a float64, n int64) float64 { return a / float64(n) }))
-	reduce("prod", d, in, out, folding[float64, float64, float32]{
+	reduce(op.IDSum, d, in, out, sumIn64(func(a float64, _ int64) float64 { return a }))
+	reduce(op.IDMean, d, in, out, sumIn64(func(a float64, n int64) float64 { return a / float64(n) }))
+	reduce(op.IDProd, d, in, out, folding[float64, float64, float32]{
 		zero: 1,
 		fold: func(a float64, row []float32, _ int64) float64 {
 			for _, x := range row {
@@ -55,29 +57,40 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 	largest, smallest := extreme(-inf, larger[float32]), extreme(inf, smaller[float32])
 	largest.fold = func(a float32, row []float32, _ int64) float32 { return larger(a, vec.MaxRow(row)) }
 	smallest.fold = func(a float32, row []float32, _ int64) float32 { return smaller(a, vec.MinRow(row)) }
-	reduce("max", d, in, in, largest)
-	reduce("min", d, in, in, smallest)
-	registerSearches(d, in)
+	reduce(op.IDMax, d, in, in, largest)
+	reduce(op.IDMin, d, in, in, smallest)
+	registerSearches(d, in, vec.MaxRow, vec.MinRow)
 }
 
+// registerDoubleReductions adds those of float64, whose sums keep what rounding drops: there is no wider type to
+// accumulate in.
 func registerDoubleReductions() {
 	same, inf := new(codec[float64]), math.Inf(1)
-	reduce("sum", dtype.Float64, same, same, sumExactly(func(a twofold, _ int64) float64 { return a.value() }))
-	reduce("mean", dtype.Float64, same, same, sumExactly(func(a twofold, n int64) float64 { return a.value() / float64(n) }))
-	reduce("prod", dtype.Float64, same, same, folded(1, func(a, x float64) float64 { return a * x }))
-	reduce("max", dtype.Float64, same, same, extreme(-inf, larger[float64]))
-	reduce("min", dtype.Float64, same, same, extreme(inf, smaller[float64]))
-	registerSearches(dtype.Float64, same)
+	reduce(op.IDSum, dtype.Float64, same, same, sumExactly(func(a twofold, _ int64) float64 { return a.value() }))
+	reduce(op.IDMean, dtype.Float64, same, same, sumExactly(func(a twofold, n int64) float64 { return a.value() / float64(n) }))
+	reduce(op.IDProd, dtype.Float64, same, same, folded(1, func(a, x float64) float64 { return a * x }))
+	reduce(op.IDMax, dtype.Float64, same, same, extreme(-inf, larger[float64]))
+	reduce(op.IDMin, dtype.Float64, same, same, extreme(inf, smaller[float64]))
+	registerSearches(dtype.Float64, same, nil, nil)
 }
 
+// registerIntegerReductions adds those of one integer type. Sums and products wrap around; means do not overflow.
 func registerIntegerReductions[T integer](d dtype.DType) {
 	same := new(codec[T])
-	low, high := limits[T]()
-	reduce("sum", d, same, same, folded(0, func(a, x T) T { return a + x }))
-	reduce("prod", d, same, same, folded(1, func(a, x T) T { return a * x }))
-	reduce("max", d, same, same, extreme(low, larger[T]))
-	reduce("min", d, same, same, extreme(high, smaller[T]))
-	reduce("mean", d, same, same, folding[T, wide, T]{
+	low, high := d.Range()
+	sum := folded(0, func(a, x T) T { return a + x })
+	// A loop of its own, because the call of a function for each element would cost more than the addition.
+	sum.fold = func(a T, row []T, _ int64) T {
+		for _, x := range row {
+			a += x
+		}
+		return a
+	}
+	reduce(op.IDSum, d, same, same, sum)
+	reduce(op.IDProd, d, same, same, folded(1, func(a, x T) T { return a * x }))
+	reduce(op.IDMax, d, same, same, extreme(T(low), larger[T]))
+	reduce(op.IDMin, d, same, same, extreme(T(high), smaller[T]))
+	reduce(op.IDMean, d, same, same, folding[T, wide, T]{
 		fold: func(a wide, row []T, _ int64) wide {
 			for _, x := range row {
 				a = a.plus(int64(x))
@@ -91,18 +104,19 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 		},
 		result: func(a wide, n int64) T { return T(a.over(n)) },
 	})
-	registerSearches(d, same)
+	registerSearches(d, same, nil, nil)
 }
 
-// registerSearches adds the reductions that ask about elements rather than combine them.
-func registerSearches[T number](d dtype.DType, in *codec[T]) {
-	reduce("any", d, in, new(codec[uint8]), anyOf[T]())
-	reduce("all", d, in, new(codec[uint8]), allOf[T]())
+// registerSearches adds the reductions that ask about elements rather than combine them. most and least are the extremes
+// of a row, nan where it has one, if package vec has them; else nil.
+func registerSearches[T number](d dtype.DType, in *codec[T], most, least func([]T) T) {
+	reduce(op.IDAny, d, in, new(codec[uint8]), anyOf[T]())
+	reduce(op.IDAll, d, in, new(codec[uint8]), allOf[T]())
 	index, narrow := new(codec[int64]), storing[int64](dtype.Int64, dtype.Int32)
 	larger := func(x, best T) bool { return x > best || best != best && x == x }
 	smaller := func(x, best T) bool { return x < best || best != best && x == x }
-	register("argmax", d, &reduction[int64, found[T], T]{in: in, out: index, narrow: narrow, folding: search(larger)})
-	register("argmin", d, &reduction[int64, found[T], T]{in: in, out: index, narrow: narrow, folding: search(smaller)})
+	register(op.IDArgmax, d, &reduction[int64, found[T], T]{in: in, out: index, narrow: narrow, folding: search(larger, most)})
+	register(op.IDArgmin, d, &reduction[int64, found[T], T]{in: in, out: index, narrow: narrow, folding: search(smaller, least)})
 }
 
 // folded makes a folding of a function of two elements.
@@ -127,6 +141,7 @@ func folded[T any](zero T, f func(a, x T) T) folding[T, T, T] {
 // extreme is folded for max and min.
 func extreme[T number](zero T, f func(a, x T) T) folding[T, T, T] { return folded(zero, f) }
 
+// larger is the maximum of two elements; nan where either is.
 func larger[T number](a, x T) T {
 	if x > a || x != x {
 		return x
@@ -134,6 +149,7 @@ func larger[T number](a, x T) T {
 	return a
 }
 
+// smaller is the minimum of two elements; nan where either is.
 func smaller[T number](a, x T) T {
 	if x < a || x != x {
 		return x
@@ -141,6 +157,7 @@ func smaller[T number](a, x T) T {
 	return a
 }
 
+// sumIn64 adds float32 up in float64; result makes the output of the sum and the count.
 func sumIn64(result func(float64, int64) float64) folding[float64, float64, float32] {
 	return folding[float64, float64, float32]{
 		fold: func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
@@ -156,6 +173,7 @@ func sumIn64(result func(float64, int64) float64) folding[float64, float64, floa
 // twofold is a float64 sum and what rounding has dropped from it (Knuth's two-sum).
 type twofold struct{ sum, dropped float64 }
 
+// plus adds x; what rounding drops is exact unless the sum overflows.
 func (a twofold) plus(x float64) twofold {
 	s := a.sum + x
 	back := s - a.sum
@@ -170,6 +188,7 @@ func (a twofold) value() float64 {
 	return a.sum
 }
 
+// sumExactly adds float64 up with what rounding drops; result as in sumIn64.
 func sumExactly(result func(twofold, int64) float64) folding[float64, twofold, float64] {
 	return folding[float64, twofold, float64]{
 		fold: func(a twofold, row []float64, _ int64) twofold { return a.plus(vec.Sum64(row)) },
@@ -188,6 +207,7 @@ type wide struct {
 	low  uint64
 }
 
+// plus adds x, extended to 128 bits.
 func (a wide) plus(x int64) wide {
 	low, carry := bits.Add64(a.low, uint64(x), 0)
 	return wide{a.high + x>>63 + int64(carry), low}
@@ -206,10 +226,12 @@ func (a wide) over(n int64) int64 {
 	return int64(q)
 }
 
+// anyOf is true where an element is not zero; false for no elements.
 func anyOf[T number]() folding[uint8, bool, T] {
 	return untilTrue(false, func(x T) bool { return x != 0 })
 }
 
+// allOf is false where an element is zero; true for no elements.
 func allOf[T number]() folding[uint8, bool, T] {
 	return untilTrue(true, func(x T) bool { return x == 0 })
 }
@@ -242,17 +264,33 @@ type found[T number] struct {
 	at    int64
 }
 
-// search keeps the first of the elements that no other is better than.
-func search[T number](better func(x, best T) bool) folding[int64, found[T], T] {
-	return folding[int64, found[T], T]{
-		fold: func(a found[T], row []T, at int64) found[T] {
-			for i, x := range row {
-				if !a.some || better(x, a.value) {
-					a = found[T]{x, true, at + int64(i)}
+// search keeps the first of the elements that no other is better than. With a function for the best of a row, parts of
+// a row that have nothing better are passed over by it.
+func search[T number](better func(x, best T) bool, of func([]T) T) folding[int64, found[T], T] {
+	each := func(a found[T], row []T, at int64) found[T] {
+		for i, x := range row {
+			if !a.some || better(x, a.value) {
+				a = found[T]{x, true, at + int64(i)}
+			}
+		}
+		return a
+	}
+	// Of random numbers the best so far changes with the logarithm of their number: nearly all parts are passed over.
+	fold := each
+	if of != nil {
+		fold = func(a found[T], row []T, at int64) found[T] {
+			for len(row) > 0 {
+				part := row[:min(len(row), block)]
+				if best := of(part); !a.some || best != best || better(best, a.value) {
+					a = each(a, part, at)
 				}
+				row, at = row[len(part):], at+int64(len(part))
 			}
 			return a
-		},
+		}
+	}
+	return folding[int64, found[T], T]{
+		fold: fold,
 		beside: func(as []found[T], row []T, at int64) {
 			for i, x := range row {
 				if !as[i].some || better(x, as[i].value) {

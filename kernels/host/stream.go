@@ -17,14 +17,20 @@ type entry struct {
 	ticket  device.Ticket // 0 for a wait, which has none
 }
 
-// waiter is what a stream can wait for: a point, or an event of another device.
-type waiter interface{ sync() }
+// waiter is what a stream can wait for: a point of a stream of this package, or an event of another device.
+type waiter interface {
+	// sync blocks until it is reached.
+	sync()
+}
 
-type foreign struct{ device.Event }
+// otherEvent is an event of another device.
+type otherEvent struct{ device.Event }
 
-func (f foreign) sync() { f.Sync() }
+// sync waits on the goroutine of the stream.
+func (e otherEvent) sync() { e.Sync() }
 
-// waitFor is what a wait of a stream for an event comes to: nil for nothing.
+// waitFor resolves an event to what stream s must wait for; nil if that has been reached, or lies in s
+// itself, whose work is in order anyway.
 func waitFor(s timeline, e device.Event) waiter {
 	if mark, ok := e.(*event); ok {
 		if p := mark.point(); p.stream != s && !p.passed() {
@@ -35,35 +41,35 @@ func waitFor(s timeline, e device.Event) waiter {
 	if e.Done() {
 		return nil
 	}
-	return foreign{e}
+	return otherEvent{e}
 }
 
-// marking is the event of a record. One of another device cannot be moved here; the record still
-// has its ticket.
-func marking(e device.Event) *event {
+// recorded is the event that a record moves. One of another device cannot be moved here; the record then
+// moves an event that is not used, so that it still has its ticket.
+func recorded(e device.Event) *event {
 	if mark, ok := e.(*event); ok {
 		return mark
 	}
 	return new(event)
 }
 
-// hosted is p as one of our own programs, or a program that refuses to run.
-func hosted(p device.Program) *program {
+// programOf is p if this package has compiled it, and otherwise a program whose runs fail.
+func programOf(p device.Program) *program {
 	if own, ok := p.(*program); ok {
 		return own
 	}
-	return &program{alien{}}
+	return &program{wrongDevice{}}
 }
 
-// alien is the kernel of a program that another device compiled.
-type alien struct{ simple }
+// wrongDevice is the kernel of a program that another device has compiled.
+type wrongDevice struct{ simple }
 
-func (alien) run(*threads, *device.Call) error {
+func (wrongDevice) run(*threads, *device.Call) error {
 	return status.Errorf(status.Internal, "[host] got a program of another device")
 }
 
-// perform does a run or a copy and tells the owner. The owner hears of it before the ticket counts
-// as done, so whoever has waited for the ticket finds the owner informed.
+// perform does a run or a copy and notifies the owner. That happens before the ticket counts as done, so
+// that a goroutine which has waited for the ticket finds the owner notified.
 func perform(t *threads, p *program, c *device.Call) {
 	err := c.Owner.Ready()
 	if err == nil {
@@ -72,7 +78,8 @@ func perform(t *threads, p *program, c *device.Call) {
 	c.Owner.Done(err)
 }
 
-// compute runs a program, or a copy where there is none; a panic of it is its error.
+// compute runs a program, or a copy where there is none. A panic becomes the error of the call, so that a
+// mistake in one kernel does not end the process.
 func compute(t *threads, p *program, c *device.Call) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -86,7 +93,7 @@ func compute(t *threads, p *program, c *device.Call) (err error) {
 }
 
 // copyBytes copies between contiguous operands.
-// SAFETY: both ranges belong to the call until its owner hears of the end; see Stream.Copy.
+// SAFETY: both ranges belong to the call until its owner is notified; see Stream.Copy.
 func copyBytes(c *device.Call) error {
 	from, to := &c.In[0], &c.Out[0]
 	n := bytesOf(from)
@@ -99,4 +106,5 @@ func copyBytes(c *device.Call) error {
 	return nil
 }
 
+// bytesOf is the size of the elements of a contiguous operand.
 func bytesOf(o *device.Operand) int64 { return o.Numel() * o.DType.Size() }

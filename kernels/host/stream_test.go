@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -287,7 +287,7 @@ func TestProgramOfAnotherDevice(t *testing.T) {
 }
 
 func TestCompileTakesOneOperator(t *testing.T) {
-	_, err := newRig(t, Config{}).Compile(&graph.Graph{})
+	_, err := newRig(t, Config{}).Compile(&device.Plan{})
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
 }
 
@@ -306,6 +306,34 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, key("cast", dtype.Int8, dtype.Bool), key("cast", dtype.Int8, dtype.Bool))
 	require.NotEqual(t, key("cast", dtype.Int8, dtype.Bool), key("cast", dtype.Bool, dtype.Int8))
 	require.NotEqual(t, key("cast", dtype.Int8, dtype.Bool), key("assign", dtype.Int8, dtype.Bool))
+
+	many := slices.Repeat([]dtype.DType{dtype.Float32}, 20)
+	first, last := slices.Clone(many), slices.Clone(many)
+	first[0], last[19] = dtype.Int8, dtype.Int8
+	keys := []device.Key{
+		key("concat", dtype.Float32, many...), key("concat", dtype.Float32, many[1:]...),
+		key("concat", dtype.Float32, first...), key("concat", dtype.Float32, last...),
+	}
+	for i := range keys {
+		require.NotContains(t, keys[:i], keys[i], "calls with many operands")
+	}
+}
+
+// asked is a device behind its interface, as the runtime calls it.
+var asked device.Device
+
+// BenchmarkKey is part of what every call pays: of an operator without a choice of variants, and with one.
+func BenchmarkKey(b *testing.B) {
+	asked = newRig(b, Config{}).Device
+	for _, id := range []op.ID{op.IDAdd, op.IDMatmul} {
+		b.Run(op.ByID(id).Name, func(b *testing.B) {
+			l := dims(2, 2)
+			c := &device.Call{Op: id, In: operands(of(dtype.Float32, l), of(dtype.Float32, l)), Out: operands(of(dtype.Float32, l))}
+			for b.Loop() {
+				asked.Key(id, c)
+			}
+		})
+	}
 }
 
 func TestHeap(t *testing.T) {

@@ -42,6 +42,7 @@ type batch struct {
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
+// fail keeps the first error.
 func (b *batch) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,6 +51,7 @@ func (b *batch) fail(err error) {
 	}
 }
 
+// startThreads starts count-1 workers: the caller is one of the threads.
 func startThreads(count int) *threads {
 	t := &threads{count: count, jobs: make(chan job)}
 	for range count - 1 {
@@ -58,17 +60,20 @@ func startThreads(count int) *threads {
 	return t
 }
 
+// serve runs parts until the pool is closed.
 func (t *threads) serve() {
 	for j := range t.jobs {
 		j.run()
 	}
 }
 
+// close ends the workers; no call may be running.
 func (t *threads) close() {
 	close(t.jobs)
 	t.done.Wait()
 }
 
+// run does a part and reports its end to the batch.
 func (j *job) run() {
 	defer j.batch.pending.Done()
 	if err := guarded(j.work, j.call, j.lo, j.hi); err != nil {
@@ -86,12 +91,14 @@ func guarded(work splitter, c *device.Call, lo, hi int64) (err error) {
 	return work.part(c, lo, hi)
 }
 
+// panicked is a panic as an error, with the stack: it is a mistake of ours.
 func panicked(p any) error {
 	return status.Errorf(status.Internal, "[host] a kernel panicked: %v\n%s", p, debug.Stack())
 }
 
-// each does n pieces of work, of which least are worth a thread, and answers the first error.
-// Parts that find no idle worker run on the caller: nobody ever waits in a queue of the pool.
+// each does n pieces of work, of which least are worth a thread, and answers the first error. How work is
+// cut depends on the number of threads, so a kernel's pieces must not depend on each other.
+// Parts that find no idle worker run on the caller: no part ever waits in a queue of the pool.
 func (t *threads) each(work splitter, c *device.Call, n, least int64) error {
 	if n < 2*least || t.count == 1 { // before any division: small calls are counted in nanoseconds
 		return work.part(c, 0, n)

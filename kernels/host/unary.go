@@ -1,10 +1,9 @@
 package host
 
 import (
-	"math"
-
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
@@ -14,15 +13,17 @@ type unary[D, C any] struct {
 	f func(c *device.Call, dst []D, src []C)
 }
 
+// run splits the elements over the threads.
 func (k *unary[D, C]) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
+// part computes on the memory of the operands itself where they are contiguous values, else through lanes.
 func (k *unary[D, C]) part(c *device.Call, lo, hi int64) error {
 	if out, x := &c.Out[0], &c.In[0]; k.native && out.IsContiguous() && x.IsContiguous() {
 		k.f(c, rowAt[D](out, lo, hi), rowAt[C](x, lo, hi))
 		return nil
 	}
 	var store [4]device.Operand
-	out, in := arranged(c, &store)
+	out, in := arranged(c, store[:0])
 	f := newFrame()
 	defer f.free()
 	var to lane[D]
@@ -55,25 +56,50 @@ func eachOf[D, C any](f func(x C) D) func(*device.Call, []D, []C) {
 // heavy is the cost of a transcendental function in additions, without SIMD.
 const heavy = 8
 
-// light are the functions of vec.Unary that cost about as much as an addition.
-var light = map[vec.Unary]bool{
-	vec.Neg: true, vec.Abs: true, vec.Square: true, vec.Reciprocal: true, vec.Sqrt: true, vec.Relu: true,
-	vec.Floor: true, vec.Ceil: true, vec.Round: true, vec.Trunc: true, vec.Sign: true,
+// vectorFunctions are the operators of floats that are one function of package vec, which computes whole
+// rows, in vectors where the processor has them. An operator that is not among them and needs no
+// attribute is a line in init: registerUnaryFloats with eachOf.
+var vectorFunctions = []struct {
+	id     op.ID
+	f      vec.Unary
+	weight int64 // in additions
+}{
+	{op.IDNeg, vec.Neg, 1},
+	{op.IDAbs, vec.Abs, 1},
+	{op.IDSqrt, vec.Sqrt, 1},
+	{op.IDRsqrt, vec.Rsqrt, heavy},
+	{op.IDReciprocal, vec.Reciprocal, 1},
+	{op.IDSquare, vec.Square, 1},
+	{op.IDExp, vec.Exp, heavy},
+	{op.IDExpm1, vec.Expm1, heavy},
+	{op.IDLog, vec.Log, heavy},
+	{op.IDLog1p, vec.Log1p, heavy},
+	{op.IDLog2, vec.Log2, heavy},
+	{op.IDSin, vec.Sin, heavy},
+	{op.IDCos, vec.Cos, heavy},
+	{op.IDTan, vec.Tan, heavy},
+	{op.IDTanh, vec.Tanh, heavy},
+	{op.IDSinh, vec.Sinh, heavy},
+	{op.IDCosh, vec.Cosh, heavy},
+	{op.IDErf, vec.Erf, heavy},
+	{op.IDSigmoid, vec.Sigmoid, heavy},
+	{op.IDRelu, vec.Relu, 1},
+	{op.IDSilu, vec.Silu, heavy},
+	{op.IDFloor, vec.Floor, 1},
+	{op.IDCeil, vec.Ceil, 1},
+	{op.IDRound, vec.Round, 1},
+	{op.IDTrunc, vec.Trunc, 1},
+	{op.IDSign, vec.Sign, 1},
 }
 
+// Integers have those functions that give integers; all others are reached by a cast of the row.
 func init() {
-	for f := vec.Neg; f <= vec.Sign; f++ {
-		weight := int64(heavy)
-		if light[f] {
-			weight = 1
-		}
-		if f != vec.Gelu && f != vec.GeluTanh {
-			registerUnaryFloats(f.String(), weight, rowOf(f.Row), rowOf(f.Row64))
-		}
+	for _, v := range vectorFunctions {
+		registerUnaryFloats(v.id, v.weight, rowOf(v.f.Row), rowOf(v.f.Row64))
 	}
-	registerUnaryFloats("gelu", heavy, gelu(vec.Unary.Row), gelu(vec.Unary.Row64))
-	registerUnaryFloats("leaky_relu", 1, withSlope(vec.LeakyRelu), withSlope(vec.LeakyRelu64))
-	registerUnaryFloats("softplus", heavy, withBeta(vec.Softplus), withBeta(vec.Softplus64))
+	registerUnaryFloats(op.IDGelu, heavy, gelu(vec.Unary.Row), gelu(vec.Unary.Row64))
+	registerUnaryFloats(op.IDLeakyRelu, 1, withSlope(vec.LeakyRelu), withSlope(vec.LeakyRelu64))
+	registerUnaryFloats(op.IDSoftplus, heavy, withBeta(vec.Softplus), withBeta(vec.Softplus64))
 
 	registerUnaryIntegers[uint8](dtype.Uint8, same[uint8])
 	registerUnaryIntegers(dtype.Int8, abs[int8])
@@ -81,10 +107,10 @@ func init() {
 	registerUnaryIntegers(dtype.Int32, abs[int32])
 	registerUnaryIntegers(dtype.Int64, abs[int64])
 
-	for _, name := range []string{"abs", "neg"} {
-		register(name, dtype.Bool, &unary[uint8, uint8]{plain[uint8, uint8](1), rowOf(copyRow[uint8])})
+	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
+		register(id, dtype.Bool, &unary[uint8, uint8]{plain[uint8, uint8](1), rowOf(copyRow[uint8])})
 	}
-	register("logical_not", dtype.Bool, predicate(isZero[uint8]))
+	register(op.IDLogicalNot, dtype.Bool, predicate(notBytes))
 	registerPredicates(halfCodec(dtype.Float16), dtype.Float16)
 	registerPredicates(halfCodec(dtype.BFloat16), dtype.BFloat16)
 	registerPredicates(new(codec[float32]), dtype.Float32)
@@ -92,53 +118,52 @@ func init() {
 }
 
 // registerUnaryFloats adds a function of floats; the halves compute in float32.
-func registerUnaryFloats(name string, weight int64, f32 func(*device.Call, []float32, []float32), f64 func(*device.Call, []float64, []float64)) {
+func registerUnaryFloats(id op.ID, weight int64, f32 func(*device.Call, []float32, []float32), f64 func(*device.Call, []float64, []float64)) {
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
 		h := halfCodec(d)
-		register(name, d, &unary[float32, float32]{mapping(h, h, weight+2), f32})
+		register(id, d, &unary[float32, float32]{mapping(h, h, weight+2), f32})
 	}
-	register(name, dtype.Float32, &unary[float32, float32]{plain[float32, float32](weight), f32})
-	register(name, dtype.Float64, &unary[float64, float64]{plain[float64, float64](weight), f64})
+	register(id, dtype.Float32, &unary[float32, float32]{plain[float32, float32](weight), f32})
+	register(id, dtype.Float64, &unary[float64, float64]{plain[float64, float64](weight), f64})
 }
 
+// registerUnaryIntegers adds the functions of one integer type, which wrap around. Integers have no fraction to
+// round and are never nan or infinite.
 func registerUnaryIntegers[T integer](d dtype.DType, magnitude func(T) T) {
-	for name, f := range map[string]func(*device.Call, []T, []T){
-		"abs":    eachOf(magnitude),
-		"neg":    eachOf(func(x T) T { return -x }),
-		"sign":   eachOf(signOf[T]),
-		"square": eachOf(func(x T) T { return x * x }),
-		"relu":   eachOf(func(x T) T { return max(x, 0) }),
-		"floor":  rowOf(copyRow[T]),
-		"ceil":   rowOf(copyRow[T]),
-		"round":  rowOf(copyRow[T]),
-		"trunc":  rowOf(copyRow[T]),
+	for id, f := range map[op.ID]func(*device.Call, []T, []T){
+		op.IDAbs:    eachOf(magnitude),
+		op.IDNeg:    eachOf(func(x T) T { return -x }),
+		op.IDSign:   eachOf(signOf[T]),
+		op.IDSquare: eachOf(func(x T) T { return x * x }),
+		op.IDRelu:   eachOf(func(x T) T { return max(x, 0) }),
+		op.IDFloor:  rowOf(copyRow[T]),
+		op.IDCeil:   rowOf(copyRow[T]),
+		op.IDRound:  rowOf(copyRow[T]),
+		op.IDTrunc:  rowOf(copyRow[T]),
 	} {
-		register(name, d, &unary[T, T]{plain[T, T](1), f})
+		register(id, d, &unary[T, T]{plain[T, T](1), f})
 	}
-	register("logical_not", d, predicate(isZero[T]))
-	register("isnan", d, predicate(func(T) bool { return false }))
-	register("isinf", d, predicate(func(T) bool { return false }))
-	register("isfinite", d, predicate(func(T) bool { return true }))
+	register(op.IDLogicalNot, d, predicate(isZero[T]))
+	register(op.IDIsnan, d, predicate(never[T]))
+	register(op.IDIsinf, d, predicate(never[T]))
+	register(op.IDIsfinite, d, predicate(always[T]))
 }
 
+// registerPredicates adds the questions about floats that compute with T.
 func registerPredicates[T float32 | float64](in *codec[T], d dtype.DType) {
-	for name, f := range map[string]func(T) bool{
-		"logical_not": isZero[T],
-		"isnan":       func(x T) bool { return x != x },
-		"isinf":       func(x T) bool { return math.IsInf(float64(x), 0) },
-		"isfinite":    func(x T) bool { return x-x == 0 },
+	for id, f := range map[op.ID]func([]uint8, []T){
+		op.IDLogicalNot: isZero[T],
+		op.IDIsnan:      isNaN[T],
+		op.IDIsinf:      isInf[T],
+		op.IDIsfinite:   isFinite[T],
 	} {
-		register(name, d, &unary[uint8, T]{mapping(in, new(codec[uint8]), 1), truth(f)})
+		register(id, d, &unary[uint8, T]{mapping(in, new(codec[uint8]), 1), rowOf(f)})
 	}
 }
 
-// predicate is a kernel that answers bools about elements.
-func predicate[T any](f func(T) bool) kernel {
-	return &unary[uint8, T]{plain[uint8, T](1), truth(f)}
-}
-
-func truth[T any](f func(T) bool) func(*device.Call, []uint8, []T) {
-	return eachOf(func(x T) uint8 { return bit(f(x)) })
+// predicate is a kernel that answers bools about elements as they are.
+func predicate[T any](f func(dst []uint8, src []T)) kernel {
+	return &unary[uint8, T]{plain[uint8, T](1), rowOf(f)}
 }
 
 // bit is a bool as tensors store it.
@@ -149,12 +174,57 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-func isZero[T number](x T) bool { return x == 0 }
+// The predicates are loops of their own, as the comparisons are: a call for each element would cost four times as much.
 
+// isZero is true for zeros of both signs.
+func isZero[T number](dst []uint8, src []T) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = bit(x == 0)
+	}
+}
+
+// isNaN knows that nan alone differs from itself.
+func isNaN[T float32 | float64](dst []uint8, src []T) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = bit(x != x)
+	}
+}
+
+// isInf is neither nan nor finite.
+func isInf[T float32 | float64](dst []uint8, src []T) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = bit(x == x) ^ bit(x-x == 0)
+	}
+}
+
+// isFinite knows that infinities and nan leave nan when they are subtracted from themselves.
+func isFinite[T float32 | float64](dst []uint8, src []T) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = bit(x-x == 0)
+	}
+}
+
+// never is false for all elements: integers are neither nan nor infinite.
+func never[T any](dst []uint8, _ []T) { clear(dst) }
+
+// always is true for all elements: integers are finite.
+func always[T any](dst []uint8, _ []T) {
+	for i := range dst {
+		dst[i] = 1
+	}
+}
+
+// same is the absolute value of what has no sign.
 func same[T any](x T) T { return x }
 
+// copyRow is the rounding of integers.
 func copyRow[T any](dst, src []T) { copy(dst, src) }
 
+// signOf is -1, 0 or 1.
 func signOf[T integer](x T) T {
 	switch {
 	case x > 0:
@@ -165,22 +235,27 @@ func signOf[T integer](x T) T {
 	return 0
 }
 
+// gelu is exact, or the approximation by tanh where the attribute asks for it.
 func gelu[T any](row func(f vec.Unary, dst, src []T)) func(*device.Call, []T, []T) {
 	return func(c *device.Call, dst, src []T) {
 		f := vec.Gelu
-		if c.Attrs[0].I != 0 {
+		if c.Attrs[op.GeluApproximate].I != 0 {
 			f = vec.GeluTanh
 		}
 		row(f, dst, src)
 	}
 }
 
+// withSlope hands the slope of leaky_relu to a function of rows.
 func withSlope[T float32 | float64](row func(dst, src []T, slope T)) func(*device.Call, []T, []T) {
-	return func(c *device.Call, dst, src []T) { row(dst, src, T(c.Attrs[0].Float64())) }
+	return func(c *device.Call, dst, src []T) {
+		row(dst, src, T(c.Attrs[op.LeakyReluNegativeSlope].Float64()))
+	}
 }
 
+// withBeta hands both attributes of softplus to a function of rows.
 func withBeta[T float32 | float64](row func(dst, src []T, beta, threshold T)) func(*device.Call, []T, []T) {
 	return func(c *device.Call, dst, src []T) {
-		row(dst, src, T(c.Attrs[0].Float64()), T(c.Attrs[1].Float64()))
+		row(dst, src, T(c.Attrs[op.SoftplusBeta].Float64()), T(c.Attrs[op.SoftplusThreshold].Float64()))
 	}
 }

@@ -10,14 +10,13 @@ import (
 // walk visits the elements of one operand in row-major order of its dimensions, whatever its
 // strides, and moves runs of them to or from contiguous memory.
 //
-// Neighbouring axes that one stride can walk are merged, so a contiguous operand is a single axis,
-// and so is every operand of one element. All operands of a call are walked separately but through
-// the same row-major order: they need not merge in the same way, and one that is contiguous never
-// pays for another that is not.
+// Axes are collapsed, so a contiguous operand is a single axis, and so is every operand of one element.
+// All operands of a call are walked separately but through the same row-major order: they need not
+// collapse in the same way, and one that is contiguous never pays for another that is not.
 type walk struct {
 	base    unsafe.Pointer
 	size    int64 // bytes of an element
-	rank    int   // merged axes, at least 1
+	rank    int   // collapsed axes, at least 1
 	dims    [shape.MaxRank]int64
 	strides [shape.MaxRank]int64 // bytes
 	index   [shape.MaxRank]int64 // of the next element
@@ -27,25 +26,23 @@ type walk struct {
 // start begins at the first element. A layout without elements gives a walk that must not move.
 func (w *walk) start(o *device.Operand) { w.begin(o.Addr, o.DType.Size(), &o.Layout) }
 
+// startAt begins at element number lo.
+func (w *walk) startAt(o *device.Operand, lo int64) {
+	w.start(o)
+	w.seek(lo)
+}
+
+// begin is start for elements of size bytes at an address.
 func (w *walk) begin(base unsafe.Pointer, size int64, l *shape.Layout) {
-	w.base, w.size, w.rank, w.offset = base, size, 0, 0
-	for i := range l.Rank {
-		n, stride := l.Dims[i], l.Strides[i]*size
-		last := w.rank - 1
-		switch {
-		case n == 1:
-		case last >= 0 && w.strides[last] == stride*n:
-			w.dims[last] *= n
-			w.strides[last] = stride
-		default:
-			w.dims[w.rank], w.strides[w.rank] = n, stride
-			w.rank++
-		}
-	}
+	w.base, w.size, w.offset = base, size, 0
+	w.rank = l.CollapseInto(&w.dims, &w.strides)
 	if w.rank == 0 {
-		w.dims[0], w.strides[0], w.rank = 1, size, 1
+		w.rank, w.dims[0], w.strides[0] = 1, 1, 1
 	}
-	clear(w.index[:w.rank])
+	for i := range w.rank {
+		w.strides[i] *= size
+		w.index[i] = 0
+	}
 }
 
 // contiguous reports whether the elements lie one behind the other.
@@ -145,8 +142,10 @@ func moveStrided(dst, src unsafe.Pointer, dstStep, srcStep, size, n int64) {
 		moveAs[uint16](dst, src, dstStep, srcStep, n)
 	case 4:
 		moveAs[uint32](dst, src, dstStep, srcStep, n)
-	default:
+	case 8:
 		moveAs[uint64](dst, src, dstStep, srcStep, n)
+	default:
+		moveAs[[2]uint64](dst, src, dstStep, srcStep, n)
 	}
 }
 

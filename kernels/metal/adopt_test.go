@@ -71,7 +71,7 @@ func share(w *world, n int64) {
 	for i := range values {
 		values[i] = float32(i % 3)
 	}
-	objects := fakemetal.Count(w, "live_objects")
+	objects := fakemetal.Settled(w)
 	var freed atomic.Int64
 	x, err := w.lend(memory, &freed, n)
 	require.NoError(w, err)
@@ -173,7 +173,7 @@ func TestShareWants(t *testing.T) {
 	require.ErrorContains(t, err, "[share] the memory begins 4 bytes behind the start of a page; want")
 	fakemetal.Fail(t, "buffer", 1, 0)
 	_, err = w.lend(memory, &freed, 8)
-	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
+	require.Equal(t, status.Unsupported, status.CodeOf(err), "Metal does not say why, so that a copy may be tried")
 	require.EqualValues(t, 2, freed.Load(), "with the CPU's tensors")
 	x, err := w.lend(memory, &freed, 8)
 	require.NoError(t, err)

@@ -1,11 +1,10 @@
 package metal
 
 import (
-	"unsafe"
-
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
@@ -18,15 +17,24 @@ const (
 	mostBytes      = 40 << 20
 )
 
-// batch is a command buffer with the calls in it. The stream's lock is held by whoever fills it; once it
-// is committed it belongs to the stream's goroutine.
+// batch is a command buffer with the calls in it, or several where a program is long (divide) or MPSGraph commits
+// on its own (Execute). It implements gpu.Encoder for the kernels that are encoded into it.
+//
+// The stream's lock is held by the goroutine that fills it; once it is committed it belongs to the stream's own
+// goroutine, until it is retired and may be filled again. What it keeps over that (buffers of words and numbers, the
+// capacity of its lists) makes warm calls free of allocation.
 type batch struct {
 	stream   *stream
-	buffer   mtl.CommandBuffer   // retained; nil until something has to be said to the GPU
-	before   []mtl.CommandBuffer // which MPSGraph has committed on the way, retained
+	buffer   mtl.CommandBuffer   // retained; nil until something is encoded
+	before   []mtl.CommandBuffer // committed on the way, by divide or by MPSGraph, retained
+	parts    []uint64            // the marks with which they end, 0 where MPSGraph has committed
 	encoder  mtl.ComputeCommandEncoder
-	pipeline mtl.ComputePipelineState // that the encoder has been told of
+	pipeline mtl.ComputePipelineState // that the encoder has set
 	host     func() error             // instead of a command buffer: work of the CPU
+
+	deferred  bool // nothing is encoded: what the calls wait for is not ready yet (see release)
+	committed bool // the GPU has it all
+	order     order
 
 	calls      []pending
 	events     []mark
@@ -34,24 +42,43 @@ type batch struct {
 	last       device.Ticket
 	dispatches int
 	bytes      int64
-	due        bool // has lingered long enough
-	shut       bool // an event was recorded: it is passed when what is in the batch has ended, and no later
+	lingered   bool // has lingered long enough
+	recorded   bool // an event was recorded: it is passed when what is in the batch has ended, and no later
 
 	suspects []string // kernels of the program's own in it, once it has failed
 
-	words mtl.Buffer // a word for each call; see word
-	memo  []word     // the same memory
+	blocks  []wordBlock // see word
+	words   int         // how many are in use
+	asked   int         // the word of the kernel that is being encoded, -1 as long as it has none
+	endings []ending    // of all calls, in order
+
+	divided divided
 
 	scalars []mtl.Buffer // see scalar
 	numbers int          // how many of them are in use
 }
 
+// divided is how often a batch has been divided, and after how many dispatches and bytes.
+type divided struct {
+	times, dispatches int
+	bytes             int64
+}
+
 // pending is a call that has been encoded, or has failed to be.
 type pending struct {
-	call     *device.Call
-	finisher finisher // nil: nothing to do for the CPU after the call
-	word     int
-	err      error
+	call       *device.Call
+	program    *program // nil: a copy
+	first, end int      // endings
+	plan       bool     // of a program of several operators
+	err        error    // names the operator
+}
+
+// name is that of the operator for messages.
+func (p *pending) name() string {
+	if p.plan {
+		return "program"
+	}
+	return nameOf(p.call)
 }
 
 // mark is an event recorded at the end of a batch.
@@ -60,67 +87,141 @@ type mark struct {
 	at    point
 }
 
-// word is what a kernel tells the CPU: a fault, a count. It begins as zero.
-type word [4]uint32
-
 // full reports whether the batch takes no more calls.
 func (b *batch) full() bool {
-	return b.shut || b.dispatches >= mostDispatches || b.bytes >= mostBytes || len(b.calls) >= mostDispatches
+	return b.recorded || b.dispatches >= mostDispatches || b.bytes >= mostBytes || len(b.calls) >= mostDispatches
 }
 
-// begin makes sure that there is a command buffer, and that it waits for what the stream waits for.
+// record encodes a call.
+func (b *batch) record(p *pending) {
+	p.first = len(b.endings)
+	if p.program == nil {
+		p.err = b.copy(p.call)
+	} else {
+		p.err = p.program.encode(b, p.call)
+	}
+	if p.err != nil && !p.plan {
+		p.err = named(nameOf(p.call), p.err)
+	}
+	p.end = len(b.endings)
+}
+
+// release encodes a deferred batch. What it waits for has passed, or is work of other streams that the GPU has been
+// given; only then does it get a wait.
+func (b *batch) release() {
+	b.deferred = false
+	for _, p := range b.awaits {
+		if !p.passed() && b.begin() == nil {
+			b.buffer.EncodeWaitForEvent(p.stream.clock.event, p.stream.clock.at(p.ticket))
+			b.order.loose = true
+		}
+	}
+	if b.recorded {
+		_ = b.begin() // without a command buffer the point is passed when all before it is
+	}
+	for i := range b.calls {
+		b.record(&b.calls[i])
+	}
+}
+
+// unencode makes a batch deferred again that has not been committed, nor any part of it. The caller holds a pool.
+func (b *batch) unencode() {
+	b.pause()
+	objc.Release(b.buffer)
+	clear(b.endings)
+	b.buffer, b.order, b.endings = 0, order{}, b.endings[:0]
+	b.dispatches, b.bytes, b.words, b.numbers, b.asked = 0, 0, 0, 0, -1
+	b.divided = divided{}
+	b.deferred = true
+}
+
+// begin makes sure that there is a command buffer.
 func (b *batch) begin() error {
-	s := b.stream
-	if b.buffer != 0 && s.unsaid == 0 {
+	if b.buffer != 0 {
 		return nil
 	}
 	defer objc.Pool().Close()
-	if b.buffer == 0 {
-		buffer := s.queue.CommandBuffer()
-		if buffer == 0 {
-			return status.Errorf(status.Device, "the GPU gave no command buffer")
-		}
-		b.buffer, s.unsaid = objc.Retain(buffer), len(s.behind)
+	buffer := b.stream.queue.CommandBuffer()
+	if buffer == 0 {
+		return status.Errorf(status.Device, "the GPU gave no command buffer")
 	}
-	b.pause()
-	for _, p := range s.behind[len(s.behind)-s.unsaid:] {
-		b.awaits = append(b.awaits, p)
-		b.buffer.EncodeWaitForEvent(p.stream.clock.event, p.stream.clock.at(p.ticket))
+	b.buffer, b.order = objc.Retain(buffer), order{loose: b.stream.tail.loose}
+	if b.order.loose {
+		b.follow()
 	}
-	s.unsaid = 0
 	return nil
 }
 
-// compute makes sure that a compute encoder is open, and that the wait is said of all that the stream waits
-// for.
+// Arguments begins a dispatch; it is one record a stream, so that it is not made anew.
+func (b *batch) Arguments() *objc.Dispatch {
+	d := &b.stream.record
+	d.Clear()
+	return d
+}
+
+// mostDivided is how often a batch is divided: a queue has room for 64 command buffers, of which all batches
+// in flight must take less, or a caller that makes one would wait for the GPU under the stream's lock.
+const mostDivided = 4
+
+// divide commits what has been encoded if that is as much as a batch should be, and the batch goes on in
+// another command buffer. Only a program of many steps makes one that long. Each part is twice as long as
+// the one before, so that the GPU begins soon; the fifth takes all the rest.
+func (b *batch) divide() {
+	d := &b.divided
+	if d.times == mostDivided ||
+		b.dispatches-d.dispatches < mostDispatches<<d.times && b.bytes-d.bytes < mostBytes<<d.times {
+		return
+	}
+	d.times++
+	d.dispatches, d.bytes = b.dispatches, b.bytes
+	s := b.stream
+	if b.buffer == 0 || !s.hasMarks() {
+		return
+	}
+	defer objc.Pool().Close()
+	s.mark++
+	b.finishBuffer(s.marks, s.mark, 0)
+	b.before, b.parts = append(b.before, b.buffer), append(b.parts, s.mark)
+	b.buffer = 0
+}
+
+// compute makes sure that a compute encoder is open. The encoder is serial: each dispatch sees what the ones before it
+// have written.
 func (b *batch) compute() error {
-	if b.encoder != 0 && b.stream.unsaid == 0 {
+	if b.encoder != 0 {
 		return nil
 	}
 	if err := b.begin(); err != nil {
 		return err
 	}
 	defer objc.Pool().Close()
+	if err := b.enter(); err != nil {
+		return err
+	}
 	encoder := b.buffer.ComputeCommandEncoder()
 	if encoder == 0 {
 		return status.Errorf(status.Device, "the GPU gave no encoder")
 	}
+	encoder.WaitForFence(b.stream.fence)
+	b.fenced()
 	b.encoder = objc.Retain(encoder)
 	return nil
 }
 
-// pause ends the open encoder, if there is one. The caller holds a pool.
+// pause ends the open encoder, if there is one: blits and graphs have encoders of their own, and one is open at a
+// time. The caller holds a pool.
 func (b *batch) pause() {
 	if b.encoder != 0 {
+		b.encoder.UpdateFence(b.stream.fence)
 		b.encoder.EndEncoding()
 		objc.Release(b.encoder)
 		b.encoder, b.pipeline = 0, 0
 	}
 }
 
-// dispatch encodes a dispatch of a pipeline. The other fields of d are set; those for the encoder and the
+// Dispatch encodes a dispatch of a pipeline. The other fields of d are set; those for the encoder and the
 // pipeline are not.
-func (b *batch) dispatch(pipeline mtl.ComputePipelineState, d *objc.Dispatch) error {
+func (b *batch) Dispatch(pipeline mtl.ComputePipelineState, d *objc.Dispatch) error {
 	if err := b.compute(); err != nil {
 		return err
 	}
@@ -133,17 +234,26 @@ func (b *batch) dispatch(pipeline mtl.ComputePipelineState, d *objc.Dispatch) er
 	return nil
 }
 
-// execute encodes an executable of MPSGraph, which may commit the command buffer and go on in another. The
+// Execute encodes an executable of MPSGraph, which may commit the command buffer and go on in another. The
 // caller holds a pool.
-func (b *batch) execute(x mpsgraph.Executable, inputs, results objc.Array) error {
+func (b *batch) Execute(x mpsgraph.Executable, inputs, results objc.Array) error {
 	if err := b.begin(); err != nil {
 		return err
 	}
 	b.pause()
+	if err := b.enterGraph(); err != nil {
+		return err
+	}
 	wrapped := mpsgraph.NewCommandBuffer(b.buffer)
 	x.Encode(wrapped, inputs, results, 0)
 	if now := wrapped.Current(); now != b.buffer && now != 0 {
-		b.before = append(b.before, b.buffer)
+		b.buffer.WaitUntilCompleted() // see order
+		b.before, b.parts = append(b.before, b.buffer), append(b.parts, 0)
+		if b.buffer.Status() != mtl.CommandBufferStatusCompleted {
+			// It may have ended before the work that it was to follow: the rest of the graph must not begin now.
+			b.buffer = 0
+			return status.Errorf(status.Device, "the GPU stopped a command buffer that MPSGraph committed")
+		}
 		b.buffer = objc.Retain(now)
 	}
 	b.dispatches++
@@ -153,60 +263,38 @@ func (b *batch) execute(x mpsgraph.Executable, inputs, results objc.Array) error
 // copyMost is the longest copy that is encoded as one.
 const copyMost = 2 << 30
 
-// blit encodes a copy of n bytes between two buffers; offsets and n are multiples of 4.
-func (b *batch) blit(from, to span, n uint64) error {
+// Blit encodes a copy of n bytes between two buffers; offsets and n are multiples of 4.
+func (b *batch) Blit(from, to gpu.Span, n uint64) error {
 	if err := b.begin(); err != nil {
 		return err
 	}
 	defer objc.Pool().Close()
 	b.pause()
+	if err := b.enter(); err != nil {
+		return err
+	}
 	encoder := b.buffer.BlitCommandEncoder()
 	if encoder == 0 {
 		return status.Errorf(status.Device, "the GPU gave no encoder")
 	}
+	encoder.WaitForFence(b.stream.fence)
+	b.fenced()
 	for done := uint64(0); done < n; done += copyMost {
-		encoder.Copy(from.buffer, from.offset+done, to.buffer, to.offset+done, min(n-done, copyMost))
+		encoder.Copy(from.Buffer, from.Offset+done, to.Buffer, to.Offset+done, min(n-done, copyMost))
 	}
+	encoder.UpdateFence(b.stream.fence)
 	encoder.EndEncoding()
 	b.dispatches++
 	return nil
 }
 
-// word reserves a word for the call that is being encoded: the buffer and the offset to bind. When the
-// call has ended the finisher of its kernel gets what the GPU has left there.
-func (b *batch) word() (mtl.Buffer, uint64, error) {
-	if b.words == 0 {
-		if err := b.makeWords(); err != nil {
-			return 0, 0, err
-		}
-	}
-	i := len(b.calls) - 1
-	if b.calls[i].word < 0 {
-		b.memo[i], b.calls[i].word = word{}, i
-	}
-	return b.words, uint64(i) * uint64(unsafe.Sizeof(word{})), nil
-}
-
-// makeWords makes the buffer of the words, which stays with the batch.
-func (b *batch) makeWords() error {
-	defer objc.Pool().Close()
-	b.words = b.stream.device.gpu.NewBuffer(mostDispatches*uint64(unsafe.Sizeof(word{})), resource)
-	at := b.words.Contents()
-	if at == 0 {
-		return status.Errorf(status.OutOfMemory, "the GPU has no memory for a result")
-	}
-	// SAFETY: the memory belongs to the buffer, which lives as long as the batch.
-	b.memo = unsafe.Slice(*(**word)(unsafe.Pointer(&at)), mostDispatches)
-	return nil
-}
-
-// seal ends the filling: the GPU will say on the stream's event that it has come to the end. The caller
-// holds a pool.
+// seal ends the filling of a batch that is not deferred: the last command buffer signals the batch's last ticket on
+// the stream's event, and is committed. The caller holds a pool.
 func (b *batch) seal() {
-	b.pause()
+	s := b.stream
+	b.committed = true
 	if b.buffer != 0 {
-		b.buffer.EncodeSignalEvent(b.stream.clock.event, b.stream.clock.at(b.last))
-		b.buffer.Commit()
+		b.finishBuffer(s.clock.event, s.clock.at(b.last), b.last)
 	}
 }
 
@@ -219,9 +307,10 @@ func (b *batch) reset() {
 	clear(b.calls)
 	clear(b.events)
 	clear(b.awaits)
+	clear(b.endings)
 	*b = batch{
-		stream: b.stream, words: b.words, memo: b.memo, scalars: b.scalars,
-		calls: b.calls[:0], events: b.events[:0], awaits: b.awaits[:0], before: b.before[:0],
+		stream: b.stream, blocks: b.blocks, scalars: b.scalars, asked: -1,
+		calls: b.calls[:0], events: b.events[:0], awaits: b.awaits[:0], before: b.before[:0], parts: b.parts[:0], endings: b.endings[:0],
 	}
 }
 

@@ -8,18 +8,18 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
 
-var _ device.Censor = (*Device)(nil)
+var _ device.InterfaceReporter = (*Device)(nil)
 
-// Census is what the system has of the classes and methods that the library uses, as JSON: the version of
+// InterfaceReport is what the system has of the classes and methods that the library uses, as JSON: the version of
 // macOS, the name of the GPU's architecture, the findings, and the constants that are compiled in.
-func (d *Device) Census() (string, error) {
+func (d *Device) InterfaceReport() (string, error) {
 	defer objc.Pool().Close()
-	samples, err := mtl.NewSamples(d.gpu)
+	samples, err := mtl.NewSamples(d.Metal)
 	if err != nil {
 		return "", err
 	}
 	defer samples.Release()
-	findings, err := objc.Census(samples)
+	findings, err := objc.CheckInterface(samples)
 	if err != nil {
 		return "", err
 	}
@@ -28,6 +28,6 @@ func (d *Device) Census() (string, error) {
 		Architecture string          `json:"architecture"`
 		Findings     []objc.Finding  `json:"findings"`
 		Constants    []objc.Constant `json:"constants"`
-	}{objc.MacOS().String(), d.gpu.ArchitectureName(), findings, objc.Constants()})
+	}{objc.MacOS().String(), d.Metal.ArchitectureName(), findings, objc.Constants()})
 	return string(text), err
 }

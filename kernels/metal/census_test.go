@@ -13,12 +13,12 @@ import (
 // TestCensus finds all that the library uses, and leaves nothing behind.
 func TestCensus(t *testing.T) {
 	r := newRig(t, Config{})
-	_, err := r.Census()
+	_, err := r.InterfaceReport()
 	require.NoError(t, err)
-	before := fakemetal.Count(t, "live_objects")
-	text, err := r.Census()
+	before := fakemetal.Settled(t)
+	text, err := r.InterfaceReport()
 	require.NoError(t, err)
-	require.Equal(t, before, fakemetal.Count(t, "live_objects"))
+	require.Equal(t, before, fakemetal.Settled(t))
 
 	var c struct {
 		MacOS     string
@@ -45,13 +45,13 @@ func TestCensusRefused(t *testing.T) {
 	r := newRig(t, Config{})
 	for _, what := range []string{"library", "pipeline"} {
 		fakemetal.Fail(t, what, 1, 0)
-		_, err := r.Census()
-		require.ErrorContains(t, err, "[census]", what)
+		_, err := r.InterfaceReport()
+		require.ErrorContains(t, err, "[device_census]", what)
 	}
-	before := fakemetal.Count(t, "live_objects")
+	before := fakemetal.Settled(t)
 	fakemetal.Fail(t, "queue", 1, 0)
-	text, err := r.Census()
+	text, err := r.InterfaceReport()
 	require.NoError(t, err)
 	require.Contains(t, text, `"class":"MTLCommandQueue","selector":"commandBuffer","since":"","optional":false,"found":false`)
-	require.Equal(t, before, fakemetal.Count(t, "live_objects"))
+	require.Equal(t, before, fakemetal.Settled(t))
 }

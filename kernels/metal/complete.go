@@ -13,15 +13,45 @@ import (
 
 // complete is the stream's goroutine: batches in order, each when it has ended.
 func (s *stream) complete() {
-	defer close(s.ended)
+	defer close(s.ended.all)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for b := s.next(); b != nil; b = s.next() {
+		s.advance(b)
 		s.finish(b)
 	}
 }
 
-// next is the eldest batch in flight, which stays there; nil when the stream is closed.
+// advance commits the oldest batch, if it was deferred, once the work of other streams that it waits for is with the
+// GPU, and all batches behind it that wait for nothing more.
+func (s *stream) advance(b *batch) {
+	if b.committed || b.host != nil {
+		return
+	}
+	for _, p := range b.awaits {
+		p.await()
+	}
+	defer objc.Pool().Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.renew()
+	s.give(b)
+	for _, next := range s.flight[1:] {
+		if next.committed || next.host != nil || !allPassed(next.awaits) {
+			break
+		}
+		s.give(next)
+	}
+	s.moved.Broadcast() // for those that await
+}
+
+// give encodes a deferred batch and commits it; the lock is held.
+func (s *stream) give(b *batch) {
+	b.release()
+	b.seal()
+}
+
+// next is the oldest batch in flight, which stays there; nil when the stream is closed.
 func (s *stream) next() *batch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,9 +64,9 @@ func (s *stream) next() *batch {
 	return s.flight[0]
 }
 
-// finish waits for a batch, tells the owners of its calls how it ended, and then everyone else. An owner
-// hears of the end before the ticket counts as done, so whoever has waited for the ticket finds the owner
-// informed.
+// finish waits for a batch, notifies the owners of its calls, and then publishes that it has ended. Owners are
+// notified before the ticket counts as done, so that a caller who has waited for the ticket finds the results of
+// its calls recorded.
 func (s *stream) finish(b *batch) {
 	defer objc.Pool().Close()
 	failure := b.wait()
@@ -45,7 +75,7 @@ func (s *stream) finish(b *batch) {
 	}
 	for _, p := range b.awaits {
 		if p.stream != s {
-			p.sync() // its owners know by now what failed, so that Ready can say so
+			p.sync() // its owners have been notified by now, so that Ready knows what failed
 		}
 	}
 	for i := range b.calls {
@@ -58,22 +88,31 @@ func (s *stream) finish(b *batch) {
 }
 
 // wait blocks until the GPU has ended the batch and returns why it failed.
-func (b *batch) wait() *status.Error {
-	var first *status.Error
-	for _, c := range append(b.before, b.buffer) {
+func (b *batch) wait() (first *status.Error) {
+	for i := range len(b.before) + 1 {
+		c := b.buffer
+		if i < len(b.before) {
+			c = b.before[i]
+		}
 		if c == 0 {
 			continue
 		}
 		c.WaitUntilCompleted()
-		if c.Status() != mtl.CommandBufferStatusCompleted && first == nil {
-			first = explain(c.Error())
+		if c.Status() == mtl.CommandBufferStatusCompleted {
+			continue
+		}
+		if i < len(b.before) {
+			b.passMarks(i)
+		}
+		if first == nil {
+			first = b.stream.explain(c.Error())
 		}
 	}
 	return first
 }
 
-// suspect notes which kernels of the program's own are in a batch that has failed. Afterwards the calls are
-// told, and gone.
+// suspect notes which custom kernels are in a batch that has failed. It comes before the owners are notified, because
+// calls are gone afterwards.
 func (b *batch) suspect() {
 	for i := range b.calls {
 		if g := b.calls[i].call.Grid; g != nil && !slices.Contains(b.suspects, g.Kernel) {
@@ -82,59 +121,82 @@ func (b *batch) suspect() {
 	}
 }
 
-// blame is the failure of a command buffer as a call hears of it: with the kernels of the program's own that
-// were in it too, because all calls fail while mostly one of those has done wrong.
+// blame is the failure of a command buffer as it is reported for one call: with the custom kernels that were in it
+// too, because all calls of the buffer fail, and the cause is mostly one of those.
 func (b *batch) blame(p *pending, failure *status.Error) *status.Error {
-	others := slices.DeleteFunc(slices.Clone(b.suspects), func(name string) bool { return name == nameOf(p.call) })
+	others := slices.DeleteFunc(slices.Clone(b.suspects), func(name string) bool { return name == p.name() })
 	if len(others) == 0 {
 		return failure
 	}
 	return status.Errorf(failure.Code, "%s; in it ran %s of the program's own", failure.Msg, strings.Join(others, ", "))
 }
 
-// explain is the error of a command buffer.
-func explain(e objc.Error) *status.Error {
-	code := status.Device
+// explain is the error of a command buffer. After one that is no lack of memory the queue takes no more work: the
+// stream needs another (renew), and what is in flight fails too.
+func (s *stream) explain(e objc.Error) *status.Error {
+	const what = "the GPU stopped the command buffer"
 	if e != 0 && e.Code() == mtl.CommandBufferErrorOutOfMemory {
-		code = status.OutOfMemory
+		return e.Status(status.OutOfMemory, what)
 	}
-	return e.Status(code, "the GPU stopped the command buffer")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failure := e.Status(status.Device, what)
+	if e != 0 && e.Code() == mtl.CommandBufferErrorAccessRevoked {
+		failure = s.ignored(failure)
+	}
+	if s.fault == nil {
+		s.fault = failure
+		s.device.noteFault(failure)
+		if s.open != nil && !s.open.deferred && len(s.open.before) == 0 {
+			s.open.unencode() // its command buffer is the dead queue's
+		}
+	}
+	return failure
 }
 
-// end tells the owner of a call how it ended.
+// ignored explains why the GPU has not run a command buffer; the lock is held.
+func (s *stream) ignored(failure *status.Error) *status.Error {
+	if s.fault != nil {
+		return status.Errorf(status.Device, "%s; it came behind one that failed: %s", failure.Msg, s.fault.Msg)
+	}
+	first := "in another part of the process"
+	if f := s.device.fault.Load(); f != nil {
+		first = f.Msg
+	}
+	return status.Errorf(status.Device, "%s; macOS takes no more work of this process for now: start a new process if that stays so. The first failure was %s", failure.Msg, first)
+}
+
+// end notifies the owner of a call. A call whose inputs failed fails with their error.
 func (b *batch) end(p *pending, failure *status.Error) {
 	owner := p.call.Owner
 	err := owner.Ready()
 	if err == nil {
-		if err = b.outcome(p, failure); err != nil {
-			err = named(p, err)
-		}
+		err = b.outcome(p, failure)
 	}
 	owner.Done(err)
 }
 
-// outcome is how a call ended by itself: it could not be encoded, the GPU failed, or its kernel says so.
+// outcome is how a call ended by itself: it could not be encoded, the GPU failed, or its kernel reports an error.
 // Work of the CPU is done here.
 func (b *batch) outcome(p *pending, failure *status.Error) error {
 	switch {
 	case p.err != nil:
 		return p.err
 	case failure != nil:
-		return b.blame(p, failure)
+		return named(p.name(), b.blame(p, failure))
 	case b.host != nil:
-		return b.host()
-	case p.finisher == nil:
+		if err := b.host(); err != nil {
+			return named(p.name(), err)
+		}
 		return nil
-	case p.word < 0:
-		return p.finisher.finish(p.call, word{})
 	}
-	return p.finisher.finish(p.call, b.memo[p.word])
+	return b.finish(p)
 }
 
-// named puts the operator in front of an error.
-func named(p *pending, err error) *status.Error {
+// named puts the name of an operator in front of an error.
+func named(name string, err error) error {
 	e := status.From(err)
-	return &status.Error{Code: e.Code, Msg: fmt.Sprintf("[%s] %s", nameOf(p.call), e.Msg)}
+	return &status.Error{Code: e.Code, Msg: fmt.Sprintf("[%s] %s", name, e.Msg)}
 }
 
 // time is when a batch ended, in nanoseconds of the system's clock. A command buffer without work may know
@@ -152,7 +214,7 @@ func (s *stream) time(b *batch) int64 {
 func (s *stream) retire(b *batch, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.letGo(b, failed)
+	s.signalFromCPU(b, failed)
 	s.done.Store(b.last)
 	b.reset()
 	copy(s.flight, s.flight[1:])
@@ -164,13 +226,13 @@ func (s *stream) retire(b *batch, failed bool) {
 	s.moved.Broadcast()
 }
 
-// letGo signals in place of the GPU where that may have failed to: for work of the CPU, for what never
+// signalFromCPU signals in place of the GPU where that may have failed to: for work of the CPU, for what never
 // reached the GPU, and after a failure for all that was committed by then. The lock is held.
-func (s *stream) letGo(b *batch, failed bool) {
+func (s *stream) signalFromCPU(b *batch, failed bool) {
 	if failed || b.buffer == 0 {
-		s.doubt = s.sealed
+		s.unsure = s.sealed
 	}
-	if value := s.clock.at(b.last); b.last <= s.doubt && s.clock.event.SignaledValue() < value {
+	if value := s.clock.at(b.last); b.last <= s.unsure && s.clock.event.SignaledValue() < value {
 		s.clock.event.SetSignaledValue(value)
 	}
 }

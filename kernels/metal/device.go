@@ -2,13 +2,18 @@
 //
 // How a call runs: the stream takes it in order and hands it to its program, whose kernel encodes it
 // into the open command buffer (batch.go), as a dispatch of a compute kernel or as an executable of
-// MPSGraph. After some tens of dispatches, or when somebody waits, the command buffer is committed
+// MPSGraph. After some tens of dispatches, or when a caller waits, the command buffer is committed
 // (stream.go). A goroutine of the stream waits for committed buffers in order, looks at how each ended
-// and tells the owners of its calls (complete.go).
+// and notifies the owners of its calls (complete.go).
 //
-// What the device can run is in two registries (program.go), one a way: shader kernels under an
-// operator and a dtype, and lowerings to MPSGraph under the same. Which of the two comes first is a
-// preference; what neither has is status.Unsupported.
+// What the device can run is in one registry of variants (package gpu): shader kernels (package shaders) and
+// lowerings to MPSGraph (package graphs), each under an operator and a dtype, with a predicate over the call.
+// Which of them is tried first is a preference; what one of Apple's compilers refuses is left to the next (refuse.go),
+// and what none has is status.Unsupported.
+//
+// Whatever a call will need is compiled in Compile, under no lock; Run compiles nothing. So what tells shaders
+// apart, such as how operands lie, is part of the key of a program (key.go). A program is one kernel, or one for
+// each step of a plan (plan.go), which a run encodes one behind the other.
 //
 // The invariants: nothing is sent to Metal that Metal would abort on, because that ends the process; and
 // a goroutine that sends anything holds an autorelease pool.
@@ -20,46 +25,57 @@ package metal
 import (
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	_ "github.com/paddle-mps/paddle-mps/kernels/metal/graphs" // registers its variants
+	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
 	"github.com/paddle-mps/paddle-mps/objc"
-	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
+)
+
+// Prefer says which variants are tried first.
+type Prefer = gpu.Prefer
+
+// The preferences. Shaders are the default.
+const (
+	PreferShaders = gpu.PreferShaders
+	PreferGraphs  = gpu.PreferGraphs
 )
 
 // Config says how to open the device. The zero value is the GPU of a Mac.
 type Config struct {
-	Library string // a library that stands in for Apple's; "" for Apple's own
+	Library string // a mock of Apple's libraries; "" for Apple's own
 	Prefer  Prefer // which way comes first where there are two
 
 	// Leave are operators that the device refuses, so that the CPU runs them: for finding out which one a
 	// wrong result comes from.
 	Leave []op.ID
 
-	// Linger is how long work may lie in an open command buffer that nobody waits for; 0 for the
+	// Linger is how long work may lie in an open command buffer without a caller waiting for it; 0 for the
 	// default, below 0 for ever.
 	Linger time.Duration
 }
 
 // linger is long beside the time that a program takes to fill a command buffer, and short beside what
-// somebody who polls would notice.
+// a caller who polls would notice.
 const linger = 5 * time.Millisecond
 
 // Device is the GPU.
 type Device struct {
-	info   device.Info
-	gpu    mtl.Device
-	graphs mpsgraph.Device
-	family int // of Apple's GPUs: 7 for M1
-	prefer Prefer
-	leave  []op.ID
-	linger time.Duration
+	*gpu.Device
+	info     device.Info
+	variants *kernels.Variants[*gpu.Device, gpu.Kernel]
+	leave    []op.ID
+	linger   time.Duration
+	refusals refusals
 
-	alignments [64]uint64 // see alignment
-	transfers  transfers
+	fault atomic.Pointer[status.Error] // the first failure of a command buffer
 
 	mu     sync.Mutex
 	clocks []clock // of streams that are closed
@@ -73,7 +89,7 @@ var families = []mtl.GPUFamily{mtl.GPUFamilyApple10, mtl.GPUFamilyApple9, mtl.GP
 // oldest is the first macOS with everything that the device needs.
 const oldest = "13.0"
 
-// Open opens the GPU; status.Unavailable says why there is none.
+// Open opens the GPU. Where there is none that the device can run on, the error is status.Unavailable.
 func Open(c Config) (*Device, error) {
 	if err := objc.Load(c.Library); err != nil {
 		return nil, err
@@ -82,19 +98,16 @@ func Open(c Config) (*Device, error) {
 	if v := objc.MacOS(); !v.AtLeast(oldest) {
 		return nil, status.Errorf(status.Unavailable, "[metal] this is macOS %s; want %s or later", v, oldest)
 	}
-	gpu, family, err := find()
+	found, family, err := find()
 	if err != nil {
 		return nil, err
 	}
 	if c.Linger == 0 {
 		c.Linger = linger
 	}
-	d := &Device{
-		gpu: gpu, family: family, prefer: c.Prefer, leave: c.Leave, linger: c.Linger,
-		graphs: objc.Retain(mpsgraph.NewDevice(gpu)),
-	}
+	d := &Device{Device: gpu.Open(found, family), variants: gpu.Variants(c.Prefer), leave: c.Leave, linger: c.Linger}
+	d.Copier = shaders.NewCopier(d.Device)
 	d.describe()
-	d.align()
 	return d, nil
 }
 
@@ -107,13 +120,13 @@ func find() (mtl.Device, int, error) {
 	defer objc.Release(all)
 	names := ""
 	for i := range all.Len() {
-		gpu := mtl.Device(all.At(i))
+		found := mtl.Device(all.At(i))
 		for _, f := range families {
-			if gpu.SupportsFamily(f) && gpu.HasUnifiedMemory() {
-				return objc.Retain(gpu), int(f - 1000), nil
+			if found.SupportsFamily(f) && found.HasUnifiedMemory() {
+				return objc.Retain(found), int(f - 1000), nil
 			}
 		}
-		names += " " + gpu.Name()
+		names += " " + found.Name()
 	}
 	if names == "" {
 		return 0, 0, status.Errorf(status.Unavailable, "[metal] the system shows no GPU")
@@ -124,15 +137,16 @@ func find() (mtl.Device, int, error) {
 // describe asks the GPU what it is.
 func (d *Device) describe() {
 	d.info = device.Info{
-		Name:        d.gpu.Name(),
+		Name:        d.Metal.Name(),
 		Backend:     "metal",
 		System:      "macOS " + objc.MacOS().String(),
 		TotalMemory: int64(objc.PhysicalMemory()),
-		Recommended: int64(d.gpu.RecommendedMaxWorkingSetSize()),
-		Major:       d.family,
-		UUID:        identity(d.gpu.RegistryID()),
+		Recommended: int64(d.Metal.RecommendedMaxWorkingSetSize()),
+		Major:       d.Family,
+		UUID:        identity(d.Metal.RegistryID()),
 		Unified:     true, // other GPUs are not opened
 		Async:       true,
+		Compiles:    true,
 		BFloat16:    true, // stored and converted by bits where macOS lacks it
 	}
 }
@@ -149,14 +163,15 @@ func identity(registry uint64) (id [16]byte) {
 // Info describes the device.
 func (d *Device) Info() *device.Info { return &d.info }
 
+// noteFault keeps the first failure of a command buffer, which may be the cause of later ones.
+func (d *Device) noteFault(failure *status.Error) { d.fault.CompareAndSwap(nil, failure) }
+
 // NewEvent makes an event that counts as done.
 func (d *Device) NewEvent() (device.Event, error) { return &event{}, nil }
 
 // Close gives the GPU back. Streams, heaps and programs have been closed before.
 func (d *Device) Close() error {
 	d.releaseClocks()
-	d.transfers.close()
-	objc.Release(d.graphs)
-	objc.Release(d.gpu)
+	d.Device.Close()
 	return nil
 }

@@ -3,6 +3,7 @@ package metal
 import (
 	"sync"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
@@ -13,16 +14,60 @@ type point struct {
 	ticket uint64
 }
 
+// passed reports whether all work up to the point has ended.
 func (p point) passed() bool { return p.stream == nil || p.stream.Done() >= p.ticket }
 
+// sync blocks until then.
 func (p point) sync() {
 	if p.stream != nil {
 		p.stream.Sync(p.ticket)
 	}
 }
 
+// await blocks until the point has passed, or until its batch is the oldest of its stream and the GPU has been given it:
+// what waits for it then waits for one batch at most. The caller holds no lock.
+func (p point) await() {
+	if p.passed() {
+		return
+	}
+	defer objc.Pool().Close()
+	buffer := p.stream.oldest(p.ticket)
+	if buffer != 0 {
+		buffer.WaitUntilScheduled()
+		objc.Release(buffer)
+	}
+}
+
+// oldest waits until the batch of a ticket is the oldest in flight and committed, and answers its command buffer,
+// retained; nil when the ticket has ended.
+func (s *stream) oldest(t device.Ticket) mtl.CommandBuffer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.done.Load() < t {
+		if s.open != nil && t > s.sealed && t <= s.open.last {
+			s.push()
+			continue
+		}
+		if len(s.flight) > 0 && s.flight[0].last >= t && s.flight[0].committed && s.flight[0].buffer != 0 {
+			return objc.Retain(s.flight[0].buffer)
+		}
+		s.moved.Wait()
+	}
+	return 0
+}
+
+// allPassed reports whether all points have been passed.
+func allPassed(points []point) bool {
+	for _, p := range points {
+		if !p.passed() {
+			return false
+		}
+	}
+	return true
+}
+
 // clock is an event of Metal on which a stream signals its tickets. Streams take turns with one: the next
-// begins where the last has ended, so that whoever still names a ticket of the last finds it passed.
+// begins where the last has ended, so that a ticket of the last one counts as passed.
 type clock struct {
 	event mtl.SharedEvent
 	base  uint64
@@ -38,7 +83,7 @@ func (d *Device) takeClock() clock {
 	defer d.mu.Unlock()
 	n := len(d.clocks)
 	if n == 0 {
-		return clock{event: d.gpu.NewSharedEvent()}
+		return clock{event: d.Metal.NewSharedEvent()}
 	}
 	c := d.clocks[n-1]
 	d.clocks = d.clocks[:n-1]
@@ -65,8 +110,8 @@ func (d *Device) releaseClocks() {
 	d.clocks = nil
 }
 
-// event is a movable mark at a point, which is always in a command buffer that has been committed.
-// Whoever waits takes the point along, so recording again disturbs nobody.
+// event is a movable mark at a point, which is committed as soon as there is room and what it waits for has been.
+// A waiter keeps the point that it waits for, so recording again does not disturb it.
 type event struct {
 	mu    sync.Mutex
 	at    point
@@ -74,13 +119,14 @@ type event struct {
 	timed bool
 }
 
+// point is where the event has been recorded last.
 func (e *event) point() point {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.at
 }
 
-// move marks a point that has not been passed.
+// move marks a point that has not been passed. Its time is unknown until then.
 func (e *event) move(to point) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

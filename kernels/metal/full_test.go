@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
 )
 
 // TestFull holds a stream up: it says that it is full while there is still room for a batch, takes events
@@ -54,11 +55,11 @@ func TestRecordsThatCross(t *testing.T) {
 	defer other.Close()
 	p, c := r.sum(8)
 	gates := [2]foreignEvent{{make(chan struct{})}, {make(chan struct{})}}
-	streams := [2]*stream{r.stream, other}
+	streams, calls := [2]*stream{r.stream, other}, [2]*device.Call{c, r.aside(c)}
 	for i, s := range streams {
 		s.Wait(gates[i])
 		for range (mostInFlight - 1) * mostDispatches {
-			s.Run(p, c)
+			s.Run(p, calls[i])
 		}
 		require.True(t, s.Full())
 	}
@@ -69,7 +70,7 @@ func TestRecordsThatCross(t *testing.T) {
 			e := &event{}
 			streams[i%2].Record(e)
 			streams[1-i%2].Wait(e)
-			streams[1-i%2].Run(p, c)
+			streams[1-i%2].Run(p, calls[1-i%2])
 		}
 	}()
 	close(gates[0].passed)
@@ -78,4 +79,5 @@ func TestRecordsThatCross(t *testing.T) {
 	for _, s := range streams {
 		s.Sync(s.submitted)
 	}
+	require.Zero(t, fakemetal.Count(t, "early_waits"))
 }

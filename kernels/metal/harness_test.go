@@ -10,29 +10,35 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 )
 
-// TestMain lets command buffers wait for a random time before they run, so that a missing wait shows. The
-// stand-in reads the environment when it is loaded.
+// TestMain lets command buffers wait for a random time before they run, so that a missing wait shows, and overlap and
+// fail as on a Mac. The mock reads the environment when it is loaded.
 func TestMain(m *testing.M) {
-	if os.Getenv("FAKEMETAL_DELAY_US") == "" {
-		os.Setenv("FAKEMETAL_DELAY_US", "200")
+	for name, value := range map[string]string{
+		"FAKEMETAL_DELAY_US": "200", "FAKEMETAL_STRICT": "1", // what a kernel does wrong ends the process: no test overlooks it
+		"FAKEMETAL_OVERLAP": "1", "FAKEMETAL_TRACKED_ORDER": "1", "FAKEMETAL_SILENT_FAILURES": "1",
+		"FAKEMETAL_DEAD_QUEUES": "1", "FAKEMETAL_READONLY_PAGES": "1", "FAKEMETAL_WATCHDOG_MS": "5000",
+	} {
+		if os.Getenv(name) == "" {
+			os.Setenv(name, value)
+		}
 	}
-	os.Setenv("FAKEMETAL_STRICT", "1") // what a kernel does wrong ends the process: no test overlooks it
 	os.Exit(m.Run())
 }
 
-// rig is a device with memory and a stream, over the stand-in for Metal.
+// rig is a device with memory and a stream, over the mock of Metal.
 type rig struct {
 	*Device
 	t      testing.TB
 	heap   device.Heap
 	used   int64
 	stream *stream
+	prefer Prefer
 }
 
 // room is the size of a rig's heap.
@@ -46,7 +52,7 @@ func newRig(t testing.TB, c Config) *rig {
 	}
 	d, err := Open(c)
 	require.NoError(t, err)
-	r := &rig{Device: d, t: t}
+	r := &rig{Device: d, t: t, prefer: c.Prefer}
 	r.heap, err = d.NewHeap(room)
 	require.NoError(t, err)
 	r.stream = r.newStream()
@@ -59,10 +65,15 @@ func newRig(t testing.TB, c Config) *rig {
 	return r
 }
 
-// needGraphs skips a test of MPSGraph where what stands in for Metal has none.
+// bench is the rig for operands that lie anyhow; see metaltest.
+func (r *rig) bench(t testing.TB) *metaltest.Bench {
+	return metaltest.Over(t, r.Device, r.Device.Device, r.stream, r.prefer)
+}
+
+// needGraphs skips a test of MPSGraph where the mock of Metal has none.
 func needGraphs(t testing.TB, d *Device) {
-	if d.graphs == 0 {
-		t.Skip("the stand-in for Metal has no MPSGraph yet")
+	if d.Graphs == 0 {
+		t.Skip("the mock of Metal has no MPSGraph")
 	}
 }
 
@@ -112,22 +123,19 @@ func scalar(v float32, n int64) device.Operand {
 
 func floats(o *device.Operand) []float32 { return unsafe.Slice((*float32)(o.Addr), o.Numel()) }
 
-// graphOf is a call of an addition as a graph.
-func graphOf(c *device.Call) *graph.Graph {
-	row := op.MustByName("add")
-	c.Op = row.ID
-	values := func(os []device.Operand) (vs []graph.Value) {
-		for i := range os {
-			vs = append(vs, graph.Value{DType: os[i].DType, Layout: os[i].Layout})
-		}
-		return vs
-	}
-	return graph.Single(row, c.Attrs, c.Axes, values(c.In), values(c.Out))
+// planOf is a call of an addition as a plan.
+func planOf(c *device.Call) *device.Plan { return metaltest.Single(op.MustByName("add"), c) }
+
+// aside is a call with an output of its own, for a stream that is in no order with that of the other call.
+func (r *rig) aside(c *device.Call) *device.Call {
+	own := *c
+	own.Out = []device.Operand{r.of(make([]float32, c.Out[0].Numel())...)}
+	return &own
 }
 
 // compile makes the program for a call of an addition.
 func (r *rig) compile(c *device.Call) device.Program {
-	p, err := r.Compile(graphOf(c))
+	p, err := r.Compile(planOf(c))
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { require.NoError(r.t, p.Close()) })
 	return p

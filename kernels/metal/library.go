@@ -5,6 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
@@ -19,7 +20,7 @@ type library struct {
 var _ device.Shaders = (*Device)(nil)
 
 // NewLibrary compiles source, in the newest version of the language that the system knows. Math is safe, as
-// in the kernels of this package; source may say otherwise by a pragma.
+// in the kernels of this package; source may choose otherwise by a pragma.
 func (d *Device) NewLibrary(source string) (device.Library, error) {
 	const who = "compile_shader"
 	if err := plain(who, "the source", source); err != nil {
@@ -29,7 +30,7 @@ func (d *Device) NewLibrary(source string) (device.Library, error) {
 	options := mtl.NewCompileOptions()
 	defer objc.Release(options)
 	options.SetSafeMath()
-	own, e := d.gpu.NewLibrary(objc.Text(source), options)
+	own, e := d.Metal.NewLibrary(objc.Text(source), options)
 	if own == 0 {
 		code := status.Device
 		if mtl.LibraryError(e.Code()) == mtl.LibraryErrorCompileFailure {
@@ -47,7 +48,7 @@ func (d *Device) LoadLibrary(path string) (device.Library, error) {
 		return nil, err
 	}
 	defer objc.Pool().Close()
-	own, e := d.gpu.NewLibraryAt(objc.File(path))
+	own, e := d.Metal.NewLibraryAt(objc.File(path))
 	if own == 0 {
 		return nil, e.Status(status.Invalid, "["+who+"] "+path+" does not load")
 	}
@@ -89,36 +90,36 @@ func (l *library) Kernel(name string) (device.Program, *device.KernelInfo, error
 	defer objc.Pool().Close()
 	function := l.own.NewFunction(objc.Text(name))
 	if function == 0 {
-		return nil, nil, status.Errorf(status.NotFound, "[%s] the library has no such kernel; want one of %q", name, l.names)
+		return nil, nil, status.Errorf(status.NotFound, "[%s] the library has no such kernel; want one of %v", name, l.names)
 	}
 	defer objc.Release(function)
 	if !function.IsKernel() {
 		return nil, nil, status.Errorf(status.Type, "[%s] is a function for drawing; want a kernel", name)
 	}
-	state, reflection, e := l.device.gpu.NewReflectedPipeline(function)
+	state, reflection, e := l.device.Metal.NewReflectedPipeline(function)
 	if state == 0 {
 		return nil, nil, e.Status(status.Device, "["+name+"] the GPU takes no pipeline of it")
 	}
-	k := &foreign{state: state, info: device.KernelInfo{
-		Name: name, MostGroup: state.MaxTotalThreadsPerThreadgroup(),
+	k := &custom{state: state, info: device.KernelInfo{
+		Name: name, MaxGroup: state.MaxTotalThreadsPerThreadgroup(),
 		Width: state.ThreadExecutionWidth(), Shared: state.StaticThreadgroupMemoryLength(),
 	}}
 	if err := k.reflect(reflection.Bindings()); err != nil {
 		objc.Release(state)
 		return nil, nil, err
 	}
-	return &program{k}, &k.info, nil
+	return &program{kernel: k}, &k.info, nil
 }
 
-// foreign is a kernel that is not of this package. Whatever is in it, the encoding is right: the runtime has
-// held the call to what info says.
-type foreign struct {
+// custom is a kernel of the program's own. Whatever is in it, the encoding is right: the runtime has held the
+// call to what info says.
+type custom struct {
 	state mtl.ComputePipelineState
 	info  device.KernelInfo
 }
 
 // reflect reads what the kernel wants at which position.
-func (k *foreign) reflect(bindings objc.Array) error {
+func (k *custom) reflect(bindings objc.Array) error {
 	for i := range bindings.Len() {
 		b := mtl.Binding(bindings.At(i))
 		switch {
@@ -136,16 +137,16 @@ func (k *foreign) reflect(bindings objc.Array) error {
 	return nil
 }
 
-// encode says a call whose grid the runtime has checked.
-func (k *foreign) encode(b *batch, c *device.Call) error {
-	d, g := b.arguments(), c.Grid
+// Encode records a call whose grid the runtime has checked.
+func (k *custom) Encode(e gpu.Encoder, c *device.Call) error {
+	d, g := e.Arguments(), c.Grid
 	for i := range g.Args {
 		a := &g.Args[i]
 		if len(a.Bytes) > 0 {
 			copy(d.Constant(len(a.Bytes)), a.Bytes)
 			continue
 		}
-		at, offset, err := b.memoryOf(a.Of(c))
+		at, offset, err := memoryOf(e, a.Of(c))
 		if err != nil {
 			return err
 		}
@@ -153,27 +154,33 @@ func (k *foreign) encode(b *batch, c *device.Call) error {
 	}
 	d.Threads = objc.Size{Width: g.Threads[0], Height: g.Threads[1], Depth: g.Threads[2]}
 	d.Group = objc.Size{Width: g.Group[0], Height: g.Group[1], Depth: g.Group[2]}
-	return b.dispatch(k.state, d)
+	return e.Dispatch(k.state, d)
 }
 
 // memoryOf is where a kernel finds the element with all indices zero. A tensor without elements has no
 // memory, but Metal wants something to be bound.
-func (b *batch) memoryOf(o *device.Operand) (mtl.Buffer, uint64, error) {
+func memoryOf(e gpu.Encoder, o *device.Operand) (mtl.Buffer, uint64, error) {
 	if o.Numel() == 0 {
-		return b.word()
+		return e.Word()
 	}
-	buffer, offset, ok := whereIs(o)
+	buffer, offset, ok := gpu.Where(o)
 	if !ok {
 		return 0, 0, status.Errorf(status.Unsupported, "got a tensor in memory that the GPU does not have")
 	}
 	return buffer, offset, nil
 }
 
-func (k *foreign) workspace(*device.Call) int64 { return 0 }
-func (k *foreign) close()                       { objc.Release(k.state) }
+// Workspace is none.
+func (k *custom) Workspace(*device.Call) int64 { return 0 }
+
+// Bytes is an estimate.
+func (k *custom) Bytes() int64 { return 16 << 10 }
+
+// Close releases the pipeline.
+func (k *custom) Close() { objc.Release(k.state) }
 
 // The runtime and the encoder agree on how much a call may bring along.
 var (
-	_ = [1]int{}[objc.MostConstants-device.MostConstants]
-	_ = [1]int{}[objc.MostArguments-device.MostArguments]
+	_ = [1]int{}[objc.MaxConstantBytes-device.MaxConstantBytes]
+	_ = [1]int{}[objc.MaxArguments-device.MaxArguments]
 )

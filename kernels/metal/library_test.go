@@ -64,7 +64,7 @@ func TestLibraryIsDescribed(t *testing.T) {
 	k := w.kernel(l, "axpy")
 	require.Equal(t, "axpy", k.Name)
 	require.EqualValues(t, 32, k.Width)
-	require.EqualValues(t, 1024, k.MostGroup)
+	require.EqualValues(t, 1024, k.MaxGroup)
 	require.Len(t, k.Params, 4)
 	require.Equal(t, "y", k.Params[0].Name)
 	for i, written := range []bool{true, false, false, false} {
@@ -112,6 +112,20 @@ func TestKernelAmongOperators(t *testing.T) {
 	require.Equal(t, []float32{wantY, wantY}, []float32{first, last})
 	w.free(x, y)
 	require.NoError(t, other.Close())
+}
+
+// TestFunctionsArePrecise has no fast function in a program's own shader either: a fast tanh is NaN above 44.
+func TestFunctionsArePrecise(t *testing.T) {
+	t.Setenv("FAKEMETAL_FAST_FUNCTIONS", "1")
+	w := newWorld(t)
+	k := w.kernel(w.library(`#include <metal_stdlib>
+kernel void run(device float *x, uint i [[thread_position_in_grid]]) { x[i] = i == 0 ? metal::tanh(x[i]) : metal::fast::tanh(x[i]); }`), "run")
+	x := w.filled(w.gpu, 50, 2)
+	require.NoError(t, k.Run([]runtime.KernelArg{tensor(x)}, line(2), auto, nil))
+	values := w.values(x)
+	require.InDelta(t, 1, values[0], 1e-6)
+	require.True(t, math.IsNaN(float64(values[1])), "the mock's fast::tanh(50) is %g; want NaN", values[1])
+	w.free(x)
 }
 
 // TestKernelSeesMemory binds a part of a tensor, a number from the CPU and a tensor without elements.
@@ -292,7 +306,7 @@ func TestLoadLibrary(t *testing.T) {
 	_, err := w.gpu.LoadLibrary(path)
 	require.Equal(t, status.Invalid, status.CodeOf(err))
 	require.ErrorContains(t, err, "[load_metallib] "+path+" does not load")
-	require.NoError(t, os.WriteFile(path, []byte(source), 0o600)) // what stands in for Metal takes source
+	require.NoError(t, os.WriteFile(path, []byte(source), 0o600)) // the mock of Metal takes source
 	l, err := w.gpu.LoadLibrary(path)
 	require.NoError(t, err)
 	require.Contains(t, l.Names(), "axpy")

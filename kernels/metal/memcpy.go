@@ -5,31 +5,45 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 )
 
 // copyInline is the longest copy that an idle stream makes on its caller: a few microseconds.
 const copyInline = 64 << 10
 
 // Copy copies bytes: on the caller while nothing else is to be done, with the GPU between heaps of this
-// device, and otherwise with the CPU when the stream comes to it.
+// device, and otherwise with the CPU when the stream comes to it. Ranges that overlap are the CPU's, because
+// Metal refuses them.
 func (s *stream) Copy(c *device.Call) device.Ticket {
 	from, to := &c.In[0], &c.Out[0]
 	n := bytesOf(from)
 	if t, done := s.copyHere(c, n); done {
 		return t
 	}
-	source, ok := locate(from)
-	target, ok2 := locate(to)
-	if !ok || !ok2 || source.first != 0 || target.first != 0 || n%bindable != 0 || n != bytesOf(to) {
+	source, ok := gpu.Locate(from)
+	target, ok2 := gpu.Locate(to)
+	if !ok || !ok2 || overlap(from, to, n) || source.First != 0 || target.First != 0 || n%gpu.Bindable != 0 || n != bytesOf(to) {
 		return s.submitHost(c, func() error { return copyBytes(c) })
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := s.admit()
-	b.calls = append(b.calls, pending{call: c, word: -1})
-	b.calls[len(b.calls)-1].err = b.blit(source, target, uint64(n))
+	return s.add(pending{call: c})
+}
+
+// copy encodes a copy that the GPU can make.
+func (b *batch) copy(c *device.Call) error {
+	from, _ := gpu.Locate(&c.In[0])
+	to, _ := gpu.Locate(&c.Out[0])
+	n := bytesOf(&c.In[0])
 	b.bytes += 2 * n
-	return s.number(b)
+	return b.Blit(from, to, uint64(n))
+}
+
+// overlap reports whether two contiguous operands of n bytes share memory.
+// SAFETY: the addresses are compared as numbers.
+func overlap(x, y *device.Operand, n int64) bool {
+	a, b := uintptr(x.Addr), uintptr(y.Addr)
+	return a < b+uintptr(n) && b < a+uintptr(n)
 }
 
 // copyHere makes a short copy on the caller if the stream is idle and waits for nothing.
@@ -39,8 +53,8 @@ func (s *stream) copyHere(c *device.Call, n int64) (t device.Ticket, done bool) 
 	if n > copyInline || s.done.Load() != s.submitted {
 		return 0, false
 	}
-	s.forgetPassed()
-	if len(s.behind) > 0 {
+	s.dropPassedWaits()
+	if len(s.waits) > 0 {
 		return 0, false
 	}
 	err := c.Owner.Ready()
@@ -54,8 +68,8 @@ func (s *stream) copyHere(c *device.Call, n int64) (t device.Ticket, done bool) 
 	return s.submitted, true
 }
 
-// submitHost adds work for the CPU, of a call or of nobody, between the command buffers before it and
-// those after it, which the GPU holds back until it is done.
+// submitHost adds work for the CPU, of a call or of the stream itself (c is nil), behind the command buffers before it.
+// Those after it are deferred until it is done.
 func (s *stream) submitHost(c *device.Call, work func() error) device.Ticket {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,26 +78,27 @@ func (s *stream) submitHost(c *device.Call, work func() error) device.Ticket {
 	}
 	b := s.blank()
 	b.host = work
-	b.awaits = append(b.awaits, s.behind...)
 	if c == nil {
-		c = &device.Call{Owner: nobody{}}
+		c = &device.Call{Owner: noOwner{}}
 	}
-	b.calls = append(b.calls, pending{call: c, word: -1})
+	b.calls = append(b.calls, pending{call: c})
 	s.submitted++
 	b.last, s.sealed = s.submitted, s.submitted
 	s.launch(b)
-	s.stayBehind(point{s, b.last})
 	return b.last
 }
 
-// nobody owns work that the stream does for itself.
-type nobody struct{}
+// noOwner owns work that the stream does for itself.
+type noOwner struct{}
 
-func (nobody) Ready() error { return nil }
-func (nobody) Done(error)   {}
+// Ready is always so.
+func (noOwner) Ready() error { return nil }
+
+// Done has no one to notify.
+func (noOwner) Done(error) {}
 
 // copyBytes copies between contiguous operands.
-// SAFETY: both ranges belong to the call until its owner hears of the end; see device.Stream.Copy.
+// SAFETY: both ranges belong to the call until its owner is notified; see device.Stream.Copy.
 func copyBytes(c *device.Call) error {
 	from, to := &c.In[0], &c.Out[0]
 	n := bytesOf(from)

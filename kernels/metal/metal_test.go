@@ -1,16 +1,18 @@
 package metal
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
@@ -69,23 +71,29 @@ func TestAdd(t *testing.T) {
 func TestKeys(t *testing.T) {
 	r := newRig(t, Config{})
 	needGraphs(t, r.Device)
-	g := &Device{prefer: PreferGraphs, graphs: r.graphs}
+	g := &Device{Device: r.Device.Device, variants: gpu.Variants(PreferGraphs)}
 	a, b, out := r.of(random(8)...), r.of(random(8)...), r.of(random(8)...)
 	short := r.at(0, a.DType, 4)
 	add := op.MustByName("add").ID
 	key := func(d *Device, out device.Operand, in ...device.Operand) device.Key {
 		c, _ := call(out, in...)
+		c.Op = add
 		return d.Key(add, c)
 	}
 	require.Equal(t, key(r.Device, out, a, b), key(r.Device, short, short, short), "shaders take every length")
 	require.NotEqual(t, key(g, out, a, b), key(g, short, short, short), "graphs take one")
 	require.Equal(t, key(g, out, a, b), key(g, out, b, a))
-	require.Equal(t, key(r.Device, out, a, b), key(r.Device, out, a, scalar(1, 8)), "shaders take scalars too")
+	require.Equal(t, key(r.Device, out, a, scalar(2, 8)), key(r.Device, out, a, scalar(1, 8)), "the value of a scalar is an argument")
+	require.NotEqual(t, key(r.Device, out, a, b), key(r.Device, out, a, scalar(1, 8)), "their shaders differ")
 	require.NotEqual(t, key(r.Device, out, a, b), key(g, out, a, b))
 	c, _ := call(out, a, b)
+	c.Op = add
 	require.Zero(t, testing.AllocsPerRun(100, func() { r.Key(add, c); g.Key(add, c) }))
 	other := op.MustByName("reshape").ID
-	require.Equal(t, device.Key{Op: other, DTypes: key(r.Device, out, a, b).DTypes}, r.Key(other, c))
+	c.Op = other
+	none := device.Key{Op: other}
+	none.SetDTypes(c.Out, c.In)
+	require.Equal(t, none, r.Key(other, c))
 }
 
 // TestRoutes goes the preferred way, but the last one last, and on to the next where a way refuses.
@@ -96,17 +104,17 @@ func TestRoutes(t *testing.T) {
 			needGraphs(t, r.Device)
 			isGraph := func(row *op.Row, n int64) bool {
 				x := r.at(0, dtype.Float32, n)
-				x.Layout = shape.Contiguous(shapeAs(t, n, n))
+				x.Layout = shape.Contiguous(metaltest.ShapeAs(t, n, n))
 				c, _ := call(x, x, x)
 				c.Attrs = make(op.Attrs, len(row.Attrs))
-				p, err := r.Compile(single(row, c))
+				p, err := r.Compile(metaltest.Single(row, c))
 				require.NoError(t, err)
-				_, ok := p.(*program).kernel.(*executable)
 				require.NoError(t, p.Close())
-				return ok
+				return fmt.Sprintf("%T", p.(*program).kernel) == "*graphs.executable"
 			}
 			require.Equal(t, prefer == PreferGraphs, isGraph(op.MustByName("add"), 4))
-			require.True(t, isGraph(op.MustByName("matmul"), 4), "its shader is slow")
+			require.Equal(t, prefer == PreferGraphs, isGraph(op.MustByName("matmul"), 4))
+			require.True(t, isGraph(op.MustByName("matmul"), 512), "its shader is slow")
 			require.False(t, isGraph(op.MustByName("add"), 1<<15), "4 GiB are too much for MPSGraph")
 		})
 	}
@@ -115,11 +123,11 @@ func TestRoutes(t *testing.T) {
 // TestCompileRefuses says what it cannot do.
 func TestCompileRefuses(t *testing.T) {
 	r := newRig(t, Config{})
-	_, err := r.Compile(&graph.Graph{})
+	_, err := r.Compile(&device.Plan{})
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
 	x := r.at(0, dtype.Float64, 2)
 	c, _ := call(x, x, x)
-	_, err = r.Compile(single(op.MustByName("add"), c))
+	_, err = r.Compile(metaltest.Single(op.MustByName("add"), c))
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
 	require.ErrorContains(t, err, "[add] metal has nothing for float64 of this layout")
 }
@@ -128,6 +136,6 @@ func TestCompileRefuses(t *testing.T) {
 func TestPipelinesThatFail(t *testing.T) {
 	r := newRig(t, Config{})
 	defer objc.Pool().Close()
-	_, err := r.Device.compile(`kernel void add() {}`, "add", "none")
-	require.ErrorContains(t, err, "the shader has no function none")
+	_, err := r.Pipelines(`kernel void add() {}`, "add", "none")
+	require.ErrorContains(t, err, "the library has no function none")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
@@ -15,51 +16,40 @@ var (
 )
 
 // Object is the device for other users of Metal.
-func (d *Device) Object() uintptr { return uintptr(d.gpu) }
+func (d *Device) Object() uintptr { return uintptr(d.Metal) }
 
-// QueueOf is a stream's queue. What others commit to it runs after what has been committed before; what the
-// queue itself does not hold back, work of the CPU and of other streams, is waited for here.
+// QueueOf is a stream's queue. It waits for all work of the stream and of what that waits for, because command buffers of
+// others, over memory that Metal does not track, are in no order with those of the library. A fault replaces the queue.
 func (d *Device) QueueOf(of device.Stream) uintptr {
 	s, ok := of.(*stream)
 	if !ok {
 		return 0
 	}
 	s.mu.Lock()
-	for s.open != nil {
-		s.push()
-	}
-	behind := slices.Clone(s.behind)
+	last, waits := s.submitted, slices.Clone(s.waits)
 	s.mu.Unlock()
-	for _, p := range behind {
+	s.Sync(last)
+	for _, p := range waits {
 		p.sync()
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return uintptr(s.queue)
 }
 
 // BufferOf is where an operand lies.
 func (d *Device) BufferOf(o *device.Operand) (buffer uintptr, offset uint64, ok bool) {
-	b, offset, ok := whereIs(o)
+	b, offset, ok := gpu.Where(o)
 	return uintptr(b), offset, ok
 }
 
-// whereIs finds the element of an operand with all indices zero in the buffer over its heap; ok is false for
-// memory of another device.
-func whereIs(o *device.Operand) (b mtl.Buffer, offset uint64, ok bool) {
-	h, ok := o.Heap.(*heap)
-	if !ok {
-		return 0, 0, false
-	}
-	// SAFETY: only a difference of addresses within the heap.
-	return h.whole, uint64(uintptr(o.Addr) - uintptr(h.base)), true
-}
-
-// CanCapture reports whether Metal lets this process capture: only with MTL_CAPTURE_ENABLED=1.
+// CanCapture reports whether Metal allows this process to capture: only with MTL_CAPTURE_ENABLED=1.
 func (d *Device) CanCapture() bool {
 	defer objc.Pool().Close()
 	return mtl.SharedCaptureManager().SupportsDestination(mtl.CaptureDestinationGPUTraceDocument)
 }
 
-// Capturing reports whether somebody in this process captures.
+// Capturing reports whether a capture is under way in this process.
 func (d *Device) Capturing() bool {
 	defer objc.Pool().Close()
 	return mtl.SharedCaptureManager().IsCapturing()
@@ -81,7 +71,7 @@ func (d *Device) BeginCapture(path string) error {
 	}
 	c := mtl.NewCaptureDescriptor()
 	defer objc.Release(c)
-	c.SetCaptureObject(d.gpu)
+	c.SetCaptureObject(d.Metal)
 	c.SetDestination(mtl.CaptureDestinationGPUTraceDocument)
 	c.SetOutputURL(objc.File(path))
 	if started, e := manager.StartCapture(c); !started {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestBorrowedObjects does with the borrowed objects what another user of Metal would: a copy from one tensor
-// to another on the stream's queue, between work of the library.
+// to another on the stream's queue, between work of the library, which begins when the copy has ended.
 func TestBorrowedObjects(t *testing.T) {
 	w := newWorld(t)
 	s, err := w.gpu.NewStream()
@@ -37,6 +37,7 @@ func TestBorrowedObjects(t *testing.T) {
 	require.EqualValues(t, 1, fakemetal.Count(t, "commits")-commits, "what is open is committed")
 	done := copyOn(mtl.CommandQueue(queue), mtl.Buffer(from), at, mtl.Buffer(to), there, 4*128)
 	defer objc.Release(done)
+	done.WaitUntilCompleted()
 	sum := w.add(z, z, s)
 	require.Equal(t, []float32{0, 4}, []float32{w.values(sum)[127], w.values(sum)[128]})
 	w.free(x, y, z, part, sum)

@@ -17,12 +17,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// TestEverNewShapes compiles graphs for ever new shapes, for 20 seconds, or with PADDLE_MPS_LONG=1 for five
+// TestEverNewShapes compiles graphs for ever new shapes, for 4 seconds, or with PADDLE_MPS_LONG=1 for five
 // minutes. The cache keeps its bounds, what leaves it gives back its objects, and the process does not grow.
 func TestEverNewShapes(t *testing.T) {
 	const most = 16
 	w := newGraphWorld(t, most)
-	spell := 20 * time.Second
+	spell := 4 * time.Second
 	switch {
 	case os.Getenv("PADDLE_MPS_LONG") == "1":
 		spell = 5 * time.Minute

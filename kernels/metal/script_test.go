@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
-// machine is a runtime that has just been started, with nothing compiled, over the stand-in for Metal.
+// machine is a runtime that has just been started, with nothing compiled, over the mock of Metal.
 func machine(prefer metal.Prefer) (*runtime.Runtime, error) {
 	library, _ := fakemetal.Path()
 	d, err := metal.Open(metal.Config{Library: library, Prefer: prefer})
@@ -44,8 +44,8 @@ func attempt(prefer metal.Prefer) (result float64, err error) {
 	return result, err
 }
 
-// left waits until as many objects are alive as before, for the stand-in's threads let go of theirs in their
-// own time, and answers how many more there are.
+// left waits until as many objects are alive as before, because the mock's threads release theirs some time
+// later, and answers how many more there are.
 func left(t *testing.T, before int64) (more int64) {
 	for range 2000 {
 		if more = fakemetal.Count(t, "live_objects") - before; more == 0 {
@@ -56,10 +56,16 @@ func left(t *testing.T, before int64) (more int64) {
 	return more
 }
 
+// The compilers of shaders say that memory is short, because what they refuse has a second way.
+var codes = map[string]int{"library": 12, "pipeline": 12}
+
+var harmlessKinds = []string{"heap", "buffer", "command_buffer", "function", "executable"}
+
 // Whatever a program of 50 operators sends that can fail is made to fail in turn, from the opening of the
-// device on: an error each time, no object left, and the next program gives what it always gave. Two kinds may
+// device on: an error each time, no object left, and the next program gives what it always gave. Some kinds may
 // fail without an error, if the result is right: memory, because the allocator gives back what is idle and
-// asks again, and command buffers, because some have only events in them.
+// asks again; command buffers, because some have only events in them; functions and executables, because another
+// kernel runs.
 func TestEveryFailureOfAProgram(t *testing.T) {
 	fakemetal.Library(t)
 	for name, prefer := range map[string]metal.Prefer{"shaders": metal.PreferShaders, "graphs": metal.PreferGraphs} {
@@ -72,7 +78,7 @@ func TestEveryFailureOfAProgram(t *testing.T) {
 				failures, harmless := int64(0), 0
 				for n := int64(1); ; n++ {
 					fakemetal.Reset(t)
-					fakemetal.Fail(t, kind, n, 0)
+					fakemetal.Fail(t, kind, n, codes[kind])
 					result, err := attempt(prefer)
 					if fakemetal.Count(t, "failed") == 0 {
 						require.NoError(t, err)
@@ -80,7 +86,7 @@ func TestEveryFailureOfAProgram(t *testing.T) {
 					}
 					failures++
 					if err == nil {
-						require.Containsf(t, []string{"heap", "buffer", "command_buffer"}, kind, "failure %d of a %s went unheard", n, kind)
+						require.Containsf(t, harmlessKinds, kind, "failure %d of a %s went unheard", n, kind)
 						require.Equalf(t, want, result, "failure %d of a %s went unheard", n, kind)
 						harmless++
 					}
@@ -91,7 +97,11 @@ func TestEveryFailureOfAProgram(t *testing.T) {
 				require.NoError(t, err, "after failures of a %s", kind)
 				require.Equal(t, want, result)
 				t.Logf("%d failures of a %s, %d of them harmless", failures, kind, harmless)
-				require.Less(t, int64(harmless), max(failures, 2))
+				if kind == "executable" {
+					require.EqualValues(t, failures, harmless, "each has a shader")
+				} else {
+					require.Less(t, int64(harmless), max(failures, 2))
+				}
 			}
 		})
 	}

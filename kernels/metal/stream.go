@@ -11,20 +11,27 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
 
-// mostInFlight is how many command buffers a stream has committed and not yet heard the end of. Whoever
-// submits beyond that waits for one to end.
+// mostInFlight is how many batches a stream has committed that have not ended. A caller that submits beyond that
+// waits for one to end.
 const mostInFlight = 10
 
-// stream is a queue of command buffers. Calls are encoded by whoever submits them, into the open batch;
-// batches end in the order in which they were committed, and a goroutine tells their owners.
+// stream is a queue of command buffers. Calls are encoded on the goroutine that submits them, into the
+// open batch; batches end in the order in which they were committed, and the stream's goroutine notifies the owners
+// of their calls.
 //
-// The stream's clock says on the GPU what done says on the CPU: each command buffer ends by signalling its
+// The stream's clock is on the GPU what done is on the CPU: each command buffer ends by signalling its
 // last ticket, and work of other streams waits for that.
 //
-// An owner's Done must not submit to the same stream.
+// A batch that cannot be committed yet is deferred: its calls are only noted, and the stream's goroutine encodes and
+// commits it when its turn comes. That is so while it waits for another stream, behind work of the CPU, and behind a
+// failure, after which the stream needs another queue. So the GPU never waits for the CPU, nor for what it has not got.
+//
+// Everything is encoded under the stream's lock, which is therefore never held while anything is compiled or waited
+// for, except by condition variables, and where MPSGraph divides a graph (batch.Execute). An owner's Done must not submit to the same stream.
 type stream struct {
 	device *Device
 	queue  mtl.CommandQueue
+	fence  mtl.Fence // see order
 	clock  clock
 	done   atomic.Uint64 // highest ticket that has ended
 	packed atomic.Bool   // as many batches are in flight as may be
@@ -38,27 +45,39 @@ type stream struct {
 	open      *batch        // nil: nothing
 	flight    []*batch      // committed, in order
 	spare     []*batch      // ended, to be filled again
-	behind    []point       // that work submitted from now on waits for
-	unsaid    int           // how many of them the open command buffer has not been told of
-	doubt     device.Ticket // up to here the GPU may have failed to signal
+	waits     []point       // that work submitted from now on waits for
+	fresh     bool          // there are new ones since the open batch was opened
+	tail      tail          // how the last command buffer ends
+	marks     mtl.SharedEvent
+	mark      uint64        // the last value of it
+	fault     *status.Error // that has ended the queue
+	unsure    device.Ticket // up to here the GPU may have failed to signal
 	closing   bool
 	timer     *time.Timer
 	armed     bool          // the timer will call hurry
 	opened    time.Time     // when the open batch began
 	record    objc.Dispatch // that is being put together
-	ended     chan struct{} // closed when the goroutine has ended
+	bound     device.Call   // the step of a program that is being encoded
+
+	// ended belongs to the goroutine.
+	ended struct {
+		call device.Call   // the step of a program that is being finished
+		all  chan struct{} // closed when the goroutine has ended
+	}
 }
 
 // NewStream makes a queue with a goroutine of its own.
 func (d *Device) NewStream() (device.Stream, error) {
 	defer objc.Pool().Close()
-	queue, clock := d.gpu.NewCommandQueue(), d.takeClock()
-	if queue == 0 || clock.event == 0 {
+	queue, fence, clock := d.Metal.NewCommandQueue(), d.Metal.NewFence(), d.takeClock()
+	if queue == 0 || fence == 0 || clock.event == 0 {
 		objc.Release(queue)
+		objc.Release(fence)
 		d.putClock(clock)
 		return nil, status.Errorf(status.Device, "[stream] the GPU gave no command queue")
 	}
-	s := &stream{device: d, queue: queue, clock: clock, ended: make(chan struct{})}
+	s := &stream{device: d, queue: queue, fence: fence, clock: clock}
+	s.ended.all = make(chan struct{})
 	s.moved.L, s.ready.L = &s.mu, &s.mu
 	s.timer = time.AfterFunc(time.Hour, s.hurry)
 	s.timer.Stop()
@@ -72,19 +91,17 @@ func (s *stream) Run(p device.Program, c *device.Call) device.Ticket {
 	defer s.mu.Unlock()
 	own, ok := p.(*program)
 	if !ok {
-		own = &program{alien{}}
+		own = &program{kernel: foreign{}}
 	}
+	return s.add(pending{call: c, program: own, plan: own.plan != nil})
+}
+
+// add submits a call; the lock is held.
+func (s *stream) add(p pending) device.Ticket {
 	b := s.admit()
-	b.calls = append(b.calls, pending{call: c, word: -1})
-	err := own.encode(b, c)
-	at := &b.calls[len(b.calls)-1]
-	at.err = err
-	at.finisher, _ = own.kernel.(finisher)
-	for i := range c.In {
-		b.bytes += bytesOf(&c.In[i])
-	}
-	for i := range c.Out {
-		b.bytes += bytesOf(&c.Out[i])
+	b.calls = append(b.calls, p)
+	if !b.deferred {
+		b.record(&b.calls[len(b.calls)-1])
 	}
 	return s.number(b)
 }
@@ -92,8 +109,8 @@ func (s *stream) Run(p device.Program, c *device.Call) device.Ticket {
 // admit is the open batch with room for a call. It waits while the batch is full and too many others are
 // on their way; the lock is held, but not while waiting.
 func (s *stream) admit() *batch {
-	for s.open != nil && s.open.full() {
-		s.push()
+	for s.open != nil && (s.open.full() || s.fresh && !allPassed(s.waits)) {
+		s.push() // a new wait is for what is submitted now, and must not hold up what came before it
 	}
 	if s.open == nil {
 		s.open = s.blank()
@@ -101,7 +118,43 @@ func (s *stream) admit() *batch {
 			s.lingers()
 		}
 	}
+	s.catchUp(s.open)
 	return s.open
+}
+
+// catchUp encodes what has been deferred of the open batch when nothing stands in its way any more; the lock is held.
+func (s *stream) catchUp(b *batch) {
+	if b.deferred && !s.held() && allPassed(b.awaits) {
+		b.release()
+	}
+}
+
+// held reports whether what is submitted now has to be deferred, because of a batch before it or of a failure. It
+// renews the queue as soon as that is possible. The lock is held.
+func (s *stream) held() bool {
+	if n := len(s.flight); n > 0 {
+		return s.fault != nil || !s.flight[n-1].committed
+	}
+	s.renew()
+	return false
+}
+
+// renew takes a new queue after a failure: the old one runs nothing any more. Nothing is in flight that has been
+// committed. Without a new queue the old one remains, and work fails. The lock is held.
+func (s *stream) renew() {
+	if s.fault == nil {
+		return
+	}
+	defer objc.Pool().Close()
+	queue, fence := s.device.Metal.NewCommandQueue(), s.device.Metal.NewFence()
+	if queue == 0 || fence == 0 {
+		objc.Release(queue)
+		objc.Release(fence)
+		return
+	}
+	objc.Release(s.queue)
+	objc.Release(s.fence)
+	s.queue, s.fence, s.fault, s.tail = queue, fence, nil, tail{}
 }
 
 // push commits the open batch, or waits for a change where there is no room; the lock is held, but not
@@ -116,14 +169,17 @@ func (s *stream) push() {
 
 // blank is a batch to fill; the lock is held.
 func (s *stream) blank() *batch {
-	s.forgetPassed()
-	s.unsaid = len(s.behind)
-	n := len(s.spare)
-	if n == 0 {
-		return &batch{stream: s}
+	s.dropPassedWaits()
+	s.fresh = false
+	var b *batch
+	if n := len(s.spare); n > 0 {
+		b = s.spare[n-1]
+		s.spare = s.spare[:n-1]
+	} else {
+		b = &batch{stream: s, asked: -1}
 	}
-	b := s.spare[n-1]
-	s.spare = s.spare[:n-1]
+	b.awaits = append(b.awaits, s.waits...)
+	b.deferred = s.held() || len(b.awaits) > 0
 	return b
 }
 
@@ -143,7 +199,10 @@ func (s *stream) commit() {
 	defer objc.Pool().Close()
 	b := s.open
 	s.open = nil
-	b.seal()
+	s.catchUp(b)
+	if !b.deferred {
+		b.seal()
+	}
 	s.sealed = b.last
 	s.launch(b)
 }
@@ -151,6 +210,9 @@ func (s *stream) commit() {
 // launch hands a batch to the goroutine; the lock is held.
 func (s *stream) launch(b *batch) {
 	s.flight = append(s.flight, b)
+	if len(s.flight) == 1 {
+		s.moved.Broadcast() // for those that await
+	}
 	s.packed.Store(len(s.flight) >= mostInFlight)
 	s.ready.Signal()
 }
@@ -181,13 +243,13 @@ func (s *stream) hurry() {
 		s.timer.Reset(rest)
 		return
 	}
-	s.open.due = true
+	s.open.lingered = true
 	s.keepUp()
 }
 
-// keepUp commits the open batch if it is full or due and there is room; the lock is held.
+// keepUp commits the open batch if it is full or has lingered and there is room; the lock is held.
 func (s *stream) keepUp() {
-	if s.open != nil && (s.open.full() || s.open.due) && len(s.flight) < mostInFlight {
+	if s.open != nil && (s.open.full() || s.open.lingered) && len(s.flight) < mostInFlight {
 		s.commit()
 	}
 }
@@ -198,14 +260,16 @@ func (s *stream) keepUp() {
 func (s *stream) Record(e device.Event) device.Ticket {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.open != nil && s.open.shut && (s.unsaid > 0 || s.open.buffer == 0) {
+	for s.open != nil && s.fresh && !allPassed(s.waits) {
 		s.push()
 	}
 	if s.open == nil {
 		s.open = s.blank()
 	}
 	b := s.open
-	_ = b.begin() // without a command buffer the point is passed when all before it is
+	if !b.deferred {
+		_ = b.begin() // without a command buffer the point is passed when all before it is
+	}
 	s.submitted++
 	b.last = s.submitted
 	if own, ok := e.(*event); ok {
@@ -214,13 +278,13 @@ func (s *stream) Record(e device.Event) device.Ticket {
 		b.events = append(b.events, mark{own, at})
 	}
 	t := b.last
-	b.shut = true
+	b.recorded = true
 	s.keepUp()
 	return t
 }
 
-// Wait holds back what is submitted from now on. The GPU waits for events of this device; for others the
-// stream's goroutine does.
+// Wait holds back what is submitted from now on: the CPU until the event's work is with the GPU, and the GPU from
+// there. For events of other devices the stream's goroutine waits.
 func (s *stream) Wait(e device.Event) {
 	own, ok := e.(*event)
 	if !ok {
@@ -235,21 +299,21 @@ func (s *stream) Wait(e device.Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stayBehind(p)
+	s.addWait(p)
 }
 
-// stayBehind adds to what later work waits for; the lock is held.
-func (s *stream) stayBehind(p point) {
-	s.behind = append(s.behind, p)
-	s.unsaid++
+// addWait adds to what later work waits for; the lock is held.
+func (s *stream) addWait(p point) {
+	s.waits = append(s.waits, p)
+	s.fresh = true
 }
 
-// forgetPassed drops the points that nothing has to wait for any more, and all but the last of each
-// stream; the lock is held and no command buffer is being filled.
-func (s *stream) forgetPassed() {
-	kept := s.behind[:0]
+// dropPassedWaits drops the points that nothing has to wait for any more, and all but the last of each
+// stream; the lock is held.
+func (s *stream) dropPassedWaits() {
+	kept := s.waits[:0]
 next:
-	for _, p := range s.behind {
+	for _, p := range s.waits {
 		if p.passed() {
 			continue
 		}
@@ -261,8 +325,8 @@ next:
 		}
 		kept = append(kept, p)
 	}
-	clear(s.behind[len(kept):])
-	s.behind = kept
+	clear(s.waits[len(kept):])
+	s.waits = kept
 }
 
 // Done is the highest ticket up to which all work has ended.
@@ -295,7 +359,7 @@ func (s *stream) Close() error {
 	s.timer.Stop()
 	s.ready.Signal()
 	s.mu.Unlock()
-	<-s.ended
+	<-s.ended.all
 	s.release()
 	return nil
 }
@@ -306,15 +370,21 @@ func (s *stream) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.spare {
-		objc.Release(b.words)
+		for _, w := range b.blocks {
+			objc.Release(w.buffer)
+		}
 		for _, n := range b.scalars {
 			objc.Release(n)
 		}
 	}
 	s.spare = nil
 	objc.Release(s.queue)
+	objc.Release(s.fence)
+	objc.Release(s.marks)
 	s.clock.base += s.submitted
 	s.device.putClock(s.clock)
 }
 
+// bytesOf is the bytes of an operand's elements, each counted as often as it is used: it is how long work may take
+// that matters, not how much memory there is.
 func bytesOf(o *device.Operand) int64 { return o.Numel() * o.DType.Size() }

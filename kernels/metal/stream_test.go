@@ -1,6 +1,7 @@
 package metal
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"sync"
@@ -14,10 +15,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
-	"github.com/paddle-mps/paddle-mps/objc"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 )
 
-// silent owns calls that nobody asks about.
+// silent owns calls whose end is of no interest.
 type silent struct{}
 
 func (silent) Ready() error { return nil }
@@ -57,7 +58,7 @@ func TestWarmCall(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(2*mostDispatches, func() { s.Run(p, c) }))
 }
 
-// TestLingering commits what nobody waits for.
+// TestLingering commits what no caller waits for.
 func TestLingering(t *testing.T) {
 	r := newRig(t, Config{Linger: time.Millisecond})
 	p, c := r.sum(8)
@@ -181,8 +182,8 @@ func TestReady(t *testing.T) {
 	require.Equal(t, lost.ready, <-lost.ended)
 }
 
-// TestGPUFailure gives each call of a failed command buffer an error of its own name, lets go whoever
-// waits, and stays usable.
+// TestGPUFailure gives each call of a failed command buffer an error of its own name, releases all who
+// wait, and stays usable.
 func TestGPUFailure(t *testing.T) {
 	r := newRig(t, Config{})
 	other := r.newStream()
@@ -268,6 +269,36 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestOverlappingCopies copies a range onto itself and onto ranges that it overlaps, which Metal's own copies
+// refuse: the target gets what was in the source before.
+func TestOverlappingCopies(t *testing.T) {
+	const first = 1 << 20
+	for _, busy := range []bool{false, true} {
+		for _, n := range []int64{4096, 200_000} {
+			for _, shift := range []int64{0, 4, -4, n / 2} {
+				t.Run(fmt.Sprintf("busy %v, %d bytes, shift %d", busy, n, shift), func(t *testing.T) {
+					r := newRig(t, Config{})
+					source, target := r.bytesAt(first, n), r.bytesAt(first+shift, n)
+					memory := r.heap.Bytes()
+					for i := range n {
+						memory[first+i] = byte(i*7 + i/251)
+					}
+					want := bytes.Clone(memory[first : first+n])
+					if busy {
+						r.used = 2 << 20
+						p, c := r.sum(8)
+						r.stream.Run(p, c)
+					}
+					c, o := call(target, source)
+					r.stream.Sync(r.stream.Copy(c))
+					require.NoError(t, <-o.ended)
+					require.Equal(t, want, memory[first+shift:first+shift+n])
+				})
+			}
+		}
+	}
+}
+
 // TestCopyOrder copies what a call before it computes and a call after it overwrites, by way of memory
 // that the GPU does not have.
 func TestCopyOrder(t *testing.T) {
@@ -287,22 +318,24 @@ func TestCopyOrder(t *testing.T) {
 	}
 }
 
-// counting is a kernel that copies a word from the heap to where the CPU hears of it.
+// counting is a kernel that copies a word from the heap to where the CPU reads it.
 type counting struct {
-	alien
+	foreign
 	from device.Operand
 }
 
-func (k counting) encode(b *batch, _ *device.Call) error {
-	from, _ := locate(&k.from)
-	buffer, offset, err := b.word()
+// Encode encodes the copy.
+func (k counting) Encode(e gpu.Encoder, _ *device.Call) error {
+	from, _ := gpu.Locate(&k.from)
+	buffer, offset, err := e.Word()
 	if err != nil {
 		return err
 	}
-	return b.blit(from, span{buffer: buffer, offset: offset}, 16)
+	return e.Blit(from, gpu.Span{Buffer: buffer, Offset: offset}, 16)
 }
 
-func (k counting) finish(c *device.Call, w word) error {
+// Finish reads the word.
+func (k counting) Finish(c *device.Call, w gpu.Word) error {
 	if c.Count = int64(w[0]); w[1] != 0 {
 		return status.Errorf(status.Math, "integer division by zero")
 	}
@@ -314,7 +347,7 @@ func TestWords(t *testing.T) {
 	r := newRig(t, Config{})
 	words := r.at(0, dtype.Int32, 4)
 	memory := unsafe.Slice((*int32)(words.Addr), 4)
-	p := &program{counting{from: words}}
+	p := &program{kernel: counting{from: words}}
 	for _, want := range []struct{ count, fault int32 }{{7, 0}, {9, 1}, {0, 0}} {
 		memory[0], memory[1] = want.count, want.fault
 		c, o := call(words, words)
@@ -325,55 +358,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWindows shows the same memory through buffers of parts, a bounded number of them.
-func TestWindows(t *testing.T) {
-	r := newRig(t, Config{})
-	defer objc.Pool().Close()
-	h := r.heap.(*heap)
-	first := h.window(4096, 64)
-	require.EqualValues(t, granule, first.Length())
-	require.EqualValues(t, uintptr(h.base)+4096, first.Contents())
-	made := fakemetal.Count(t, "buffers")
-	again := h.window(4096, 64)
-	require.Equal(t, first, again)
-	require.Equal(t, made, fakemetal.Count(t, "buffers"))
-	require.Zero(t, h.window(4096+granule/2, 64), "not aligned")
-	objc.Release(first)
-	objc.Release(again)
-	for i := range uint64(mostWindows + 50) {
-		b := h.window(i*granule, 16)
-		require.NotZero(t, b)
-		objc.Release(b)
-	}
-	require.Len(t, h.windows, mostWindows)
-}
-
-// TestLocate finds operands that begin anywhere and run backwards.
-func TestLocate(t *testing.T) {
-	r := newRig(t, Config{})
-	h := r.heap.(*heap)
-	back := r.at(1000, dtype.Int16, 8)
-	back.Strides[0] = -2
-	for name, c := range map[string]struct {
-		o    device.Operand
-		want span
-	}{
-		"aligned":   {r.at(512, dtype.Float32, 4), span{h.whole, 512, 0}},
-		"odd":       {r.at(513, dtype.Uint8, 4), span{h.whole, 512, 1}},
-		"half":      {r.at(514, dtype.Float16, 4), span{h.whole, 512, 1}},
-		"backwards": {back, span{h.whole, 1000 - 28, 14}},
-	} {
-		s, ok := locate(&c.o)
-		require.True(t, ok, name)
-		require.Equal(t, c.want, s, name)
-	}
-	stranger := scalar(1, 3)
-	_, ok := locate(&stranger)
-	require.False(t, ok)
-}
-
-// TestAlien refuses what another device compiled.
-func TestAlien(t *testing.T) {
+// TestForeignProgram refuses what another device compiled.
+func TestForeignProgram(t *testing.T) {
 	r := newRig(t, Config{})
 	p, err := new(device.Null).Compile(nil)
 	require.NoError(t, err)
@@ -395,7 +381,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 			r.stream = r.newStream()
 			other := r.newStream()
 			c := &device.Call{In: []device.Operand{r.of(1), r.of(2)}, Out: []device.Operand{r.of(0)}, Owner: silent{}}
-			p, err := d.Compile(graphOf(c))
+			p, err := d.Compile(planOf(c))
 			require.NoError(t, err)
 			for range 100 {
 				r.stream.Run(p, c)
@@ -426,12 +412,13 @@ func TestHammer(t *testing.T) {
 	r := newRig(t, Config{Linger: time.Millisecond})
 	streams := []*stream{r.stream, r.newStream(), r.newStream()}
 	p, c := r.sum(16)
+	calls := []*device.Call{c, r.aside(c), r.aside(c)}
 	var wg sync.WaitGroup
 	for g := range 6 {
 		wg.Go(func() {
 			for i := range 300 {
 				s := streams[(g+i)%3]
-				own := *c
+				own := *calls[(g+i)%3]
 				own.Owner = silent{}
 				ticket := s.Run(p, &own)
 				switch i % 10 {
@@ -451,6 +438,7 @@ func TestHammer(t *testing.T) {
 	for _, s := range streams[1:] {
 		require.NoError(t, s.Close())
 	}
+	require.Zero(t, fakemetal.Count(t, "early_waits"))
 }
 
 func BenchmarkRun(b *testing.B) {

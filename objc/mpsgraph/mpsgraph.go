@@ -1,11 +1,11 @@
 // Package mpsgraph is MetalPerformanceShadersGraph, one to one, with the two classes of
-// MetalPerformanceShaders that stand between it and Metal. Objects, ownership and names are as in mtl.
+// MetalPerformanceShaders that connect it with Metal. Objects, ownership and names are as in mtl.
 //
-// An operator of a graph is a variable: its selector with the types of its arguments, which a few
-// methods send. Tensors belong to their graph and need no retain while it lives.
+// An operator of a graph is a variable of a type for its arguments (Unary, Binary, ...); the method Of of that type
+// adds the operator to a graph. Tensors belong to their graph and need no retain while it lives.
 //
-// The package decides nothing and checks nothing. MPSGraph ends the process on most misuse, so whoever
-// calls has ruled it out; one goroutine at a time builds a graph.
+// The package has no logic and no checks. MPSGraph ends the process on most misuse, which the caller has to
+// prevent. One goroutine at a time builds a graph.
 package mpsgraph
 
 // Classes.

@@ -72,7 +72,7 @@ func (o Joining) Of(g Graph, tensors objc.Array, axis int64) Tensor {
 	return o.Send(g, tensors, axis, 0)
 }
 
-// Casting is an operator that answers another type.
+// Casting is an operator whose result has another type.
 type Casting struct {
 	objc.Method3[Graph, Tensor, DataType, objc.String, Tensor]
 }

@@ -1,7 +1,7 @@
 package mpsgraph
 
 // The operators, under Apple's names without the arguments. What each does is in Apple's documentation;
-// which dtypes, ranks and sizes it survives, the caller knows.
+// the caller knows which dtypes, ranks and sizes it accepts.
 
 // Functions of one tensor. NonZeroIndices came with macOS 14.
 var (
@@ -45,7 +45,7 @@ var (
 	NonZeroIndices    = unary("nonZeroIndicesOfTensor:name:", "14.0")
 )
 
-// Functions of two tensors. Maximum and Minimum lose NaN, the other two forms take floats only.
+// Functions of two tensors. Maximum and Minimum drop NaN; the forms that propagate it take floats only.
 var (
 	Addition                  = binary("additionWithPrimaryTensor:secondaryTensor:name:")
 	Atan2                     = binary("atan2WithPrimaryTensor:secondaryTensor:name:")

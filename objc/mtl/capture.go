@@ -2,7 +2,7 @@ package mtl
 
 import "github.com/paddle-mps/paddle-mps/objc"
 
-// Recording of what a program tells the GPU.
+// Recording of the commands that a program sends to the GPU.
 type (
 	// CaptureManager is MTLCaptureManager.
 	CaptureManager uintptr

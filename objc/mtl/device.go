@@ -16,6 +16,7 @@ var (
 	bufferSizeAndAlign = objc.DeclareMixed[func(Device, objc.Sel, uint64, ResourceOptions) SizeAndAlign]("MTLDevice", "heapBufferSizeAndAlignWithLength:options:")
 	newBuffer          = objc.Declare2[Device, uint64, ResourceOptions, Buffer]("MTLDevice", "newBufferWithLength:options:")
 	newBufferNoCopy    = objc.Declare4[Device, objc.Pointer, uint64, ResourceOptions, objc.NoBlock, Buffer]("MTLDevice", "newBufferWithBytesNoCopy:length:options:deallocator:")
+	newFence           = objc.Declare0[Device, Fence]("MTLDevice", "newFence")
 	newSharedEvent     = objc.Declare0[Device, SharedEvent]("MTLDevice", "newSharedEvent")
 	newLibrary         = objc.Declare3[Device, objc.String, CompileOptions, objc.Pointer, Library]("MTLDevice", "newLibraryWithSource:options:error:")
 	newComputePipeline = objc.Declare2[Device, Function, objc.Pointer, ComputePipelineState]("MTLDevice", "newComputePipelineStateWithFunction:error:")
@@ -78,6 +79,9 @@ func (d Device) NewBuffer(length uint64, o ResourceOptions) Buffer {
 func (d Device) NewBufferNoCopy(at objc.Pointer, length uint64, o ResourceOptions) Buffer {
 	return newBufferNoCopy.Send(d, at, length, o, 0)
 }
+
+// NewFence is -[MTLDevice newFence], +1; nil when there is none to be had.
+func (d Device) NewFence() Fence { return newFence.Send(d) }
 
 // NewSharedEvent is -[MTLDevice newSharedEvent], +1; nil when there is none to be had.
 func (d Device) NewSharedEvent() SharedEvent { return newSharedEvent.Send(d) }

@@ -1,10 +1,9 @@
 // Package mtl is Metal, one to one: an object is an integer of a type named after its protocol or class,
-// a wrapper is a method named after Apple's, and its comment says who owns what it answers: +1 is the
-// caller's to release, +0 lives until the autorelease pool is closed unless it is retained. What the
-// methods do and demand is in Apple's documentation and not repeated here.
+// a wrapper is a method named after Apple's, and its comment says who owns the result: +1 is owned by the
+// caller, who releases it; +0 lives until the autorelease pool is closed, unless it is retained. What the methods
+// do and require is in Apple's documentation (https://developer.apple.com/documentation/metal), not here.
 //
-// The package decides nothing and checks nothing. Metal ends the process on most misuse, so whoever
-// calls has ruled it out.
+// The package has no logic and no checks. Metal ends the process on most misuse, which the caller has to prevent.
 package mtl
 
 import "github.com/paddle-mps/paddle-mps/objc"
@@ -31,6 +30,8 @@ type (
 	BlitCommandEncoder uintptr
 	// SharedEvent is id<MTLSharedEvent>.
 	SharedEvent uintptr
+	// Fence is id<MTLFence>.
+	Fence uintptr
 	// CompileOptions is MTLCompileOptions.
 	CompileOptions uintptr
 	// Library is id<MTLLibrary>.
@@ -44,10 +45,10 @@ type (
 // ResourceOptions is MTLResourceOptions.
 type ResourceOptions uint64
 
-// The options in use: memory that CPU and GPU share, in which Metal keeps writers and readers apart.
+// The options in use: memory that CPU and GPU share, in which Metal tracks no hazards.
 const (
-	ResourceStorageModeShared         ResourceOptions = 0
-	ResourceHazardTrackingModeTracked ResourceOptions = 0x200
+	ResourceStorageModeShared           ResourceOptions = 0
+	ResourceHazardTrackingModeUntracked ResourceOptions = 0x100
 )
 
 // HeapType is MTLHeapType.
@@ -65,8 +66,8 @@ const StorageModeShared StorageMode = 0
 // HazardTrackingMode is MTLHazardTrackingMode. The default of a heap is untracked.
 type HazardTrackingMode uint64
 
-// HazardTrackingModeTracked makes Metal order the commands that touch a resource.
-const HazardTrackingModeTracked HazardTrackingMode = 2
+// HazardTrackingModeUntracked leaves the order of commands that touch a resource to the program.
+const HazardTrackingModeUntracked HazardTrackingMode = 1
 
 // GPUFamily is MTLGPUFamily.
 type GPUFamily int64
@@ -88,8 +89,11 @@ const (
 	CommandBufferStatusError     CommandBufferStatus = 5
 )
 
-// CommandBufferErrorOutOfMemory is MTLCommandBufferErrorOutOfMemory, a code of MTLCommandBufferErrorDomain.
-const CommandBufferErrorOutOfMemory = 8
+// Codes of MTLCommandBufferErrorDomain. AccessRevoked comes with "Ignored (for causing prior/excessive GPU errors)".
+const (
+	CommandBufferErrorAccessRevoked = 4
+	CommandBufferErrorOutOfMemory   = 8
+)
 
 // LanguageVersion is MTLLanguageVersion.
 type LanguageVersion uint64
@@ -105,6 +109,13 @@ type MathMode int64
 
 // MathModeSafe keeps to IEEE 754 where it matters: NaN, infinity, signed zero, order of operations.
 const MathModeSafe MathMode = 0
+
+// MathFloatingPointFunctions is MTLMathFloatingPointFunctions (macOS 15).
+type MathFloatingPointFunctions int64
+
+// MathFloatingPointFunctionsPrecise makes unqualified functions those of the namespace precise. They are those of fast
+// otherwise, whatever the MathMode: tanh is NaN above 44.
+const MathFloatingPointFunctionsPrecise MathFloatingPointFunctions = 1
 
 // SizeAndAlign is MTLSizeAndAlign.
 type SizeAndAlign struct{ Size, Align uint64 }

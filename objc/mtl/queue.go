@@ -9,12 +9,17 @@ var (
 	encodeSignalEvent     = objc.Declare2[CommandBuffer, SharedEvent, uint64, objc.Void]("MTLCommandBuffer", "encodeSignalEvent:value:")
 	encodeWaitForEvent    = objc.Declare2[CommandBuffer, SharedEvent, uint64, objc.Void]("MTLCommandBuffer", "encodeWaitForEvent:value:")
 	commit                = objc.Declare0[CommandBuffer, objc.Void]("MTLCommandBuffer", "commit")
+	waitUntilScheduled    = objc.Declare0[CommandBuffer, objc.Void]("MTLCommandBuffer", "waitUntilScheduled")
 	waitUntilCompleted    = objc.Declare0[CommandBuffer, objc.Void]("MTLCommandBuffer", "waitUntilCompleted")
 	bufferStatus          = objc.Declare0[CommandBuffer, CommandBufferStatus]("MTLCommandBuffer", "status")
 	bufferError           = objc.Declare0[CommandBuffer, objc.Error]("MTLCommandBuffer", "error")
 	gpuEndTime            = objc.DeclareMixed[func(CommandBuffer, objc.Sel) float64]("MTLCommandBuffer", "GPUEndTime")
 	kernelEndTime         = objc.DeclareMixed[func(CommandBuffer, objc.Sel) float64]("MTLCommandBuffer", "kernelEndTime")
 	endEncoding           = objc.Declare0[objc.ID, objc.Void]("MTLCommandEncoder", "endEncoding")
+	updateFence           = objc.Declare1[ComputeCommandEncoder, Fence, objc.Void]("MTLComputeCommandEncoder", "updateFence:")
+	waitForFence          = objc.Declare1[ComputeCommandEncoder, Fence, objc.Void]("MTLComputeCommandEncoder", "waitForFence:")
+	updateBlitFence       = objc.Declare1[BlitCommandEncoder, Fence, objc.Void]("MTLBlitCommandEncoder", "updateFence:")
+	waitForBlitFence      = objc.Declare1[BlitCommandEncoder, Fence, objc.Void]("MTLBlitCommandEncoder", "waitForFence:")
 	copyFromBuffer        = objc.Declare5[BlitCommandEncoder, Buffer, uint64, Buffer, uint64, uint64, objc.Void]("MTLBlitCommandEncoder", "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:")
 	signaledValue         = objc.Declare0[SharedEvent, uint64]("MTLSharedEvent", "signaledValue")
 	setSignaledValue      = objc.Declare1[SharedEvent, uint64, objc.Void]("MTLSharedEvent", "setSignaledValue:")
@@ -45,6 +50,9 @@ func (b CommandBuffer) EncodeWaitForEvent(e SharedEvent, value uint64) {
 // Commit is -[MTLCommandBuffer commit].
 func (b CommandBuffer) Commit() { commit.Send(b) }
 
+// WaitUntilScheduled is -[MTLCommandBuffer waitUntilScheduled]; the buffer has been committed.
+func (b CommandBuffer) WaitUntilScheduled() { waitUntilScheduled.Send(b) }
+
 // WaitUntilCompleted is -[MTLCommandBuffer waitUntilCompleted]; the buffer has been committed.
 func (b CommandBuffer) WaitUntilCompleted() { waitUntilCompleted.Send(b) }
 
@@ -54,7 +62,7 @@ func (b CommandBuffer) Status() CommandBufferStatus { return bufferStatus.Send(b
 // Error is -[MTLCommandBuffer error], +0; nil where there is none.
 func (b CommandBuffer) Error() objc.Error { return bufferError.Send(b) }
 
-// GPUEndTime is -[MTLCommandBuffer GPUEndTime]: seconds of the system's clock; 0 where nobody knows.
+// GPUEndTime is -[MTLCommandBuffer GPUEndTime]: seconds of the system's clock; 0 where it is not known.
 func (b CommandBuffer) GPUEndTime() float64 { return gpuEndTime.Send(b, gpuEndTime.Sel()) }
 
 // KernelEndTime is -[MTLCommandBuffer kernelEndTime]: when the CPU was done with scheduling the buffer,
@@ -66,6 +74,19 @@ func (e ComputeCommandEncoder) EndEncoding() { endEncoding.Send(objc.ID(e)) }
 
 // EndEncoding is -[MTLCommandEncoder endEncoding].
 func (e BlitCommandEncoder) EndEncoding() { endEncoding.Send(objc.ID(e)) }
+
+// UpdateFence is -[MTLComputeCommandEncoder updateFence:]: the fence is passed when the encoder's work has ended.
+func (e ComputeCommandEncoder) UpdateFence(f Fence) { updateFence.Send(e, f) }
+
+// WaitForFence is -[MTLComputeCommandEncoder waitForFence:]: the encoder's work waits for the last update before it in
+// the queue.
+func (e ComputeCommandEncoder) WaitForFence(f Fence) { waitForFence.Send(e, f) }
+
+// UpdateFence is -[MTLBlitCommandEncoder updateFence:].
+func (e BlitCommandEncoder) UpdateFence(f Fence) { updateBlitFence.Send(e, f) }
+
+// WaitForFence is -[MTLBlitCommandEncoder waitForFence:].
+func (e BlitCommandEncoder) WaitForFence(f Fence) { waitForBlitFence.Send(e, f) }
 
 // Copy is -[MTLBlitCommandEncoder copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:]; offsets
 // and size are multiples of 4.

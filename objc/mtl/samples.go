@@ -5,14 +5,14 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
-// Samples is an object of each protocol of Metal's that is declared here, and of each class whose objects may
-// be of another one, by name: what objc.Census looks into. All but the device are the caller's to release;
-// see Release. The caller holds a pool.
+// Samples has an object of each Metal protocol that is declared here, and of each class whose objects may have
+// another class, by name: objc.CheckInterface looks methods up in their classes. The caller owns all of them but
+// the device; see Release. The caller holds a pool.
 type Samples map[string]objc.ID
 
-// NewSamples makes them, each +1 but the device; nothing of it runs on the GPU.
+// NewSamples makes the samples, each +1 but the device. Nothing runs on the GPU.
 func NewSamples(d Device) (Samples, error) {
-	const page, shared = 1 << 14, ResourceStorageModeShared | ResourceHazardTrackingModeTracked
+	const page, shared = 1 << 14, ResourceStorageModeShared | ResourceHazardTrackingModeUntracked
 	heap := NewHeapDescriptor()
 	heap.SetSize(page)
 	heap.SetStorageMode(StorageModeShared)
@@ -25,6 +25,7 @@ func NewSamples(d Device) (Samples, error) {
 		"MTLHeap":              objc.ID(d.NewHeap(heap)),
 		"MTLBuffer":            objc.ID(d.NewBuffer(page, shared)),
 		"MTLSharedEvent":       objc.ID(d.NewSharedEvent()),
+		"MTLFence":             objc.ID(d.NewFence()),
 		"MTLCommandQueue":      objc.ID(d.NewCommandQueue()),
 	}
 	if err := s.makeShader(d); err != nil {
@@ -35,7 +36,7 @@ func NewSamples(d Device) (Samples, error) {
 	return s, nil
 }
 
-// Release gives the samples back.
+// Release releases the samples.
 func (s Samples) Release() {
 	for name, o := range s {
 		if name != "MTLDevice" {
@@ -49,14 +50,14 @@ func (s Samples) makeShader(d Device) error {
 	const source = "kernel void sample(device int *x [[buffer(0)]]) { x[0] = 0; }"
 	library, e := d.NewLibrary(objc.Text(source), CompileOptions(s["MTLCompileOptions"]))
 	if library == 0 {
-		return e.Status(status.Device, "[census] the sample does not compile")
+		return e.Status(status.Device, "[device_census] the sample kernel does not compile")
 	}
 	s["MTLLibrary"] = objc.ID(library)
 	function := library.NewFunction(objc.Text("sample"))
 	s["MTLFunction"] = objc.ID(function)
 	pipeline, reflection, e := d.NewReflectedPipeline(function)
 	if pipeline == 0 {
-		return e.Status(status.Device, "[census] the GPU takes no pipeline of the sample")
+		return e.Status(status.Device, "[device_census] the pipeline of the sample kernel cannot be made")
 	}
 	s["MTLComputePipelineState"] = objc.ID(pipeline)
 	if bindings := reflection.Bindings(); bindings.Len() > 0 {
@@ -65,8 +66,8 @@ func (s Samples) makeShader(d Device) error {
 	return nil
 }
 
-// makeEncoders opens and closes both kinds in a command buffer that is never committed. A queue that there
-// was no memory for is nil, and so is everything made of it.
+// makeEncoders opens and closes encoders of both kinds in a command buffer that is never committed. If the queue is
+// nil, for lack of memory, so is everything made from it: messages to nil return nil.
 func (s Samples) makeEncoders() {
 	buffer := CommandQueue(s["MTLCommandQueue"]).CommandBuffer()
 	s["MTLCommandBuffer"] = objc.Retain(objc.ID(buffer))

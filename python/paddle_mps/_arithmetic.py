@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+import builtins
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _ids
-from ._call import (
-    binary,
-    call,
-    deliver,
-    either,
-    element_type,
-    flag,
-    index,
-    integers,
-    meta,
-    renamed,
-    scalar,
-    tensor,
-    two,
-    unary,
-)
+from . import _operators, _place
+from ._call import into, mixed, renamed
+from ._convert import REQUIRED, chosen, index, scalar, tensor
+from ._creation import full_0d, to_tensor
 from ._dtype import DTypeLike
 from ._indexing import coordinates
 from ._inplace import in_place
+from ._objects import Tensor, meta
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
     from ._typing import Ints, Scalar
 
 
-@renamed(input="x", other="y")
-def add(x: Tensor, y: Tensor, name: str | None = None, *, alpha: Scalar = 1, out: Tensor | None = None) -> Tensor:
+MOST_DECIMALS = 308  # 10.0 to a higher power is infinite
+
+
+def add(
+    x: Tensor = REQUIRED,
+    y: Tensor = REQUIRED,
+    name: str | None = None,
+    *,
+    alpha: Scalar = 1,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+    other: Tensor | None = None,
+) -> Tensor:
     """x + alpha * y, element by element, for tensors that broadcast.
 
     Args:
@@ -45,29 +45,44 @@ def add(x: Tensor, y: Tensor, name: str | None = None, *, alpha: Scalar = 1, out
         TypeError: the dtypes do not promote to one.
         ValueError: x or y is no tensor, or the shapes do not broadcast.
     """
-    return deliver(two(_ids.ADD, tensor(x, "add", "x"), scaled(y, alpha, "add")), out)
+    if input is not None or other is not None:
+        x = chosen("add", "x", x, REQUIRED, "input", input)
+        y = chosen("add", "y", y, REQUIRED, "other", other)
+    return into(out, _operators.add(tensor(x, "add", "x"), scaled(y, alpha, "add")))
 
 
-@renamed(input="x", other="y")
-def subtract(x: Tensor, y: Tensor, name: str | None = None, *, alpha: Scalar = 1, out: Tensor | None = None) -> Tensor:
+def subtract(
+    x: Tensor = REQUIRED,
+    y: Tensor = REQUIRED,
+    name: str | None = None,
+    *,
+    alpha: Scalar = 1,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+    other: Tensor | None = None,
+) -> Tensor:
     """x - alpha * y, element by element; see `add`. There is no difference of bools."""
-    return deliver(two(_ids.SUBTRACT, tensor(x, "subtract", "x"), scaled(y, alpha, "subtract")), out)
+    if input is not None or other is not None:
+        x = chosen("subtract", "x", x, REQUIRED, "input", input)
+        y = chosen("subtract", "y", y, REQUIRED, "other", other)
+    return into(out, _operators.subtract(tensor(x, "subtract", "x"), scaled(y, alpha, "subtract")))
 
 
 def scaled(y: Any, alpha: Scalar, name: str) -> Tensor:
     """alpha * y in the dtype of y."""
     given = tensor(y, name, "y")
-    return given if alpha == 1 else cast(binary(_ids.MULTIPLY, given, alpha), meta(given).dtype)
+    return given if alpha == 1 else cast(mixed(_operators.multiply_expression, given, alpha), meta(given).dtype)
 
 
-@renamed(input="x", other="y")
 def divide(
-    x: Tensor,
-    y: Tensor,
+    x: Tensor = REQUIRED,
+    y: Tensor = REQUIRED,
     name: str | None = None,
     *,
     rounding_mode: str | None = None,
     out: Tensor | None = None,
+    input: Tensor | None = None,
+    other: Tensor | None = None,
 ) -> Tensor:
     """x / y, element by element, for tensors that broadcast; integers are divided as float32.
 
@@ -81,21 +96,24 @@ def divide(
         ValueError: x or y is no tensor, the shapes do not broadcast, or there is no such mode.
         IntegerDivisionError: a rounded quotient of integers by zero.
     """
+    if input is not None or other is not None:
+        x = chosen("divide", "x", x, REQUIRED, "input", input)
+        y = chosen("divide", "y", y, REQUIRED, "other", other)
     x, y = tensor(x, "divide", "x"), tensor(y, "divide", "y")
     if rounding_mode is None:
-        return deliver(two(_ids.DIVIDE, x, y), out)
+        return into(out, _operators.divide(x, y))
     if rounding_mode not in ("floor", "trunc"):
         raise ValueError(f"[divide] rounding_mode is {rounding_mode!r}; want None, 'floor' or 'trunc'")
-    quotient = two(_ids.FLOOR_DIVIDE, x, y)
+    quotient = _operators.floor_divide(x, y)
     if rounding_mode == "trunc":
         quotient = truncated(x, y, quotient)
-    return deliver(quotient, out)
+    return into(out, quotient)
 
 
 def truncated(x: Tensor, y: Tensor, floor: Tensor) -> Tensor:
     """The quotient rounded towards zero, from the one rounded down."""
     if meta(floor).dtype.is_floating:
-        return unary(_ids.TRUNC, two(_ids.DIVIDE, x, y))
+        return _operators.trunc(_operators.divide(x, y))
     inexact_below_zero = ((x % y) != 0) & (floor < 0)
     adjusted: Tensor = floor + inexact_below_zero.cast(meta(floor).dtype)
     return adjusted
@@ -118,10 +136,10 @@ def pow(x: Tensor, y: Tensor | Scalar, name: str | None = None, *, out: Tensor |
     known = scalar(y)
     if known is not None and meta(x).dtype.is_integer:
         y = int(known[1])
-    result: Any = binary(_ids.POW, x, y)
+    result: Any = mixed(_operators.pow_expression, x, y)
     if result is NotImplemented:
         raise TypeError(f"[pow] y is {type(y).__name__}; want a Tensor or a number")
-    return deliver(result, out)
+    return into(out, result)
 
 
 @renamed(input="x")
@@ -132,9 +150,10 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor 
         decimals: may be negative: round([1234.5], -2) is [1200.].
     """
     if decimals == 0:
-        return unary(_ids.ROUND, x, out)
-    factor = 10.0 ** index("decimals", decimals)
-    return deliver(cast(unary(_ids.ROUND, x * factor) / factor, meta(x).dtype), out)
+        return into(out, _operators.round(x))
+    places = index("decimals", decimals)
+    factor = 10.0**places if places <= MOST_DECIMALS else math.inf
+    return into(out, cast(_operators.round(x * factor) / factor, meta(x).dtype))
 
 
 def add_(x: Tensor, y: Tensor, name: str | None = None, *, alpha: Scalar = 1) -> Tensor:
@@ -147,9 +166,125 @@ def subtract_(x: Tensor, y: Tensor, name: str | None = None, *, alpha: Scalar = 
     return in_place(subtract, x, scaled(y, alpha, "subtract_"))
 
 
-def divide_(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+def divide_(x: Tensor, y: Tensor, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
     """`divide`, whose result takes the place of x; returns x."""
-    return in_place(divide, x, y)
+    return in_place(divide, x, y) if rounding_mode is None else in_place(divided, x, y, rounding_mode)
+
+
+def divided(x: Tensor, y: Tensor, rounding_mode: str) -> Tensor:
+    return divide(x, y, rounding_mode=rounding_mode)
+
+
+divided.__name__ = "divide"
+
+
+def trunc(
+    input: Tensor = REQUIRED, name: str | None = None, *, out: Tensor | None = None, x: Tensor | None = None
+) -> Tensor:
+    """The elements without their fractions, in the same dtype.
+
+    Args:
+        input: a tensor of any dtype but bool; x= is another name for it.
+        out: takes the result and is returned.
+
+    Raises:
+        ValueError: input is no tensor.
+        UnsupportedError: input is bool.
+    """
+    if x is not None:
+        input = chosen("trunc", "input", input, REQUIRED, "x", x)
+    return into(out, _operators.trunc(input))
+
+
+@renamed(x="input")
+def trunc_(input: Tensor, name: str | None = None) -> Tensor:
+    """`trunc`, whose result takes the place of the input; returns the input."""
+    return in_place(trunc, input)
+
+
+def bitwise_left_shift(
+    x: Tensor = REQUIRED,
+    y: Tensor | Scalar = REQUIRED,
+    is_arithmetic: bool = True,
+    out: Tensor | None = None,
+    name: str | None = None,
+    *,
+    input: Tensor | None = None,
+    other: Tensor | Scalar | None = None,
+) -> Tensor:
+    """x * 2 ** y, wrapped around; 0 when y is negative or not below the number of bits.
+
+    Args:
+        x, y: tensors of integer dtypes that broadcast; y may be an int.
+        is_arithmetic: both shifts to the left are the same.
+        out: takes the result and is returned.
+
+    Raises:
+        TypeError: the dtypes do not promote to one.
+        ValueError: x is no tensor, or the shapes do not broadcast.
+        UnsupportedError: a dtype is not an integer one.
+    """
+    if input is not None or other is not None:
+        x = chosen("bitwise_left_shift", "x", x, REQUIRED, "input", input)
+        y = chosen("bitwise_left_shift", "y", y, REQUIRED, "other", other)
+    result = _operators.bitwise_left_shift(x, y)
+    return result if out is None else into(out, result)
+
+
+def bitwise_right_shift(
+    x: Tensor = REQUIRED,
+    y: Tensor | Scalar = REQUIRED,
+    is_arithmetic: bool = True,
+    out: Tensor | None = None,
+    name: str | None = None,
+    *,
+    input: Tensor | None = None,
+    other: Tensor | Scalar | None = None,
+) -> Tensor:
+    """The bits of x moved y places to the right.
+
+    Args:
+        x, y: tensors of integer dtypes that broadcast; y may be an int. Any y that is negative or not below
+            the number of bits counts as the largest shift: it leaves copies of what comes in from the left.
+        is_arithmetic: True for floor(x / 2 ** y): copies of the sign come in from the left; False for zeros.
+        out: takes the result and is returned.
+
+    Raises:
+        TypeError: the dtypes do not promote to one.
+        ValueError: x is no tensor, or the shapes do not broadcast.
+        UnsupportedError: a dtype is not an integer one.
+    """
+    if input is not None or other is not None:
+        x = chosen("bitwise_right_shift", "x", x, REQUIRED, "input", input)
+        y = chosen("bitwise_right_shift", "y", y, REQUIRED, "other", other)
+    result = _operators.bitwise_right_shift(x, y)
+    if not is_arithmetic:
+        result = without_signs(result, y)
+    return result if out is None else into(out, result)
+
+
+def without_signs(shifted: Tensor, y: Tensor | Scalar) -> Tensor:
+    """What an arithmetic shift to the right by y has made, with zeros for the copies of the sign."""
+    bits = meta(shifted).dtype.itemsize * 8
+    places = y if isinstance(y, Tensor) else full_0d(shifted, y)
+    # The low bits - y ones. For y = 0 the shift is by all bits, which leaves 0, and the mask keeps everything.
+    kept = _operators.bitwise_not(_operators.bitwise_left_shift(full_0d(shifted, -1), bits - places))
+    within = _operators.bitwise_and(places >= 0, places < bits)
+    return _operators.where(within, _operators.bitwise_and(shifted, kept), full_0d(shifted, 0))
+
+
+def bitwise_left_shift_(
+    x: Tensor, y: Tensor | Scalar, is_arithmetic: bool = True, out: Tensor | None = None, name: str | None = None
+) -> Tensor:
+    """`bitwise_left_shift`, whose result takes the place of x; returns x."""
+    return into(out, in_place(bitwise_left_shift, x, y, is_arithmetic))
+
+
+def bitwise_right_shift_(
+    x: Tensor, y: Tensor | Scalar, is_arithmetic: bool = True, out: Tensor | None = None, name: str | None = None
+) -> Tensor:
+    """`bitwise_right_shift`, whose result takes the place of x; returns x."""
+    return into(out, in_place(bitwise_right_shift, x, y, is_arithmetic))
 
 
 def pow_(x: Tensor, y: Scalar, name: str | None = None) -> Tensor:
@@ -162,15 +297,16 @@ def round_(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
     return in_place(round, x, decimals)
 
 
-@renamed(input="x", dim="axis")
 def sum(
-    x: Tensor,
+    x: Tensor = REQUIRED,
     axis: Ints | None = None,
     dtype: DTypeLike | bool | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,
     out: Tensor | None = None,
+    input: Tensor | None = None,
+    dim: Ints | None = None,
 ) -> Tensor:
     """The sum of elements; bool and int32 add up in int64, nothing to 0.
 
@@ -183,21 +319,25 @@ def sum(
     Raises:
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
+    if input is not None or dim is not None:
+        x = chosen("sum", "x", x, REQUIRED, "input", input)
+        axis = chosen("sum", "axis", axis, None, "dim", dim)
     if isinstance(dtype, bool):
         keepdim, dtype = dtype, None
-    attributes = integers("axis", axis), element_type("dtype", dtype), flag("keepdim", keepdim)
-    return call(_ids.SUM, (tensor(x, "sum", "x"),), attributes, out)
+    result = _operators.sum(x, axis, dtype, keepdim)
+    return result if out is None else into(out, result)
 
 
-@renamed(input="x", dim="axis")
 def mean(
-    x: Tensor,
+    x: Tensor = REQUIRED,
     axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,
     dtype: DTypeLike | None = None,
     out: Tensor | None = None,
+    input: Tensor | None = None,
+    dim: Ints | None = None,
 ) -> Tensor:
     """The arithmetic mean of elements, in the dtype of x; nan of nothing.
 
@@ -210,11 +350,34 @@ def mean(
     Raises:
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
-    given = tensor(x, "mean", "x") if dtype is None else cast(x, dtype)
-    return call(_ids.MEAN, (given,), (integers("axis", axis), flag("keepdim", keepdim)), out)
+    if input is not None or dim is not None:
+        x = chosen("mean", "x", x, REQUIRED, "input", input)
+        axis = chosen("mean", "axis", axis, None, "dim", dim)
+    result = _operators.mean(x if dtype is None else cast(x, dtype), axis, keepdim)
+    return result if out is None else into(out, result)
 
 
-@renamed(input="x", other="y")
+def softmax(
+    input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """exp(x - max(x)) / sum(exp(x - max(x))) along an axis; `paddle.nn.functional.softmax` has another default axis.
+
+    Args:
+        dim: the axis along which the results add up to 1; None: the first of tensors of 0, 1 or 3 dimensions, else the
+            second, as in PyTorch.
+        dtype: input is cast to it first.
+        out: takes the result and is returned.
+
+    Raises:
+        ValueError: input is no tensor, or the axis is out of range.
+        UnsupportedError: the dtype is no floating-point dtype.
+    """
+    x = tensor(input, "softmax", "input")
+    if dim is None:
+        dim = 0 if len(meta(x).shape) in (0, 1, 3) else 1
+    return into(out, _operators.softmax(x if dtype is None else cast(x, dtype), dim))
+
+
 def where(
     condition: Tensor,
     x: Tensor | Scalar | None = None,
@@ -222,6 +385,8 @@ def where(
     name: str | None = None,
     *,
     out: Tensor | None = None,
+    input: Tensor | Scalar | None = None,
+    other: Tensor | Scalar | None = None,
 ) -> Any:
     """x where condition holds and y elsewhere; without x and y, where it holds.
 
@@ -239,22 +404,25 @@ def where(
         TypeError: the dtypes of x and y differ.
         ValueError: condition is no bool tensor, or only one of x and y is given.
     """
-    condition = tensor(condition, "where", "condition")
+    if input is not None or other is not None:
+        x = chosen("where", "x", x, None, "input", input)
+        y = chosen("where", "y", y, None, "other", other)
     if x is None and y is None:
-        return tuple(coordinates(condition))
+        return tuple(coordinates(tensor(condition, "where", "condition")))
     if x is None or y is None:
         raise ValueError("[where] got one of x and y; want both or neither")
-    return call(_ids.WHERE, (condition, x, y), (), out)
+    result = _operators.where(condition, x, y)
+    return result if out is None else into(out, result)
 
 
-@renamed(input="x")
 def clip(
-    x: Tensor,
+    x: Tensor = REQUIRED,
     min: Scalar | Tensor | None = None,
     max: Scalar | Tensor | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
+    input: Tensor | None = None,
 ) -> Tensor:
     """x with elements below min raised to min and elements above max lowered to max; nan stays.
 
@@ -266,14 +434,19 @@ def clip(
     Raises:
         ValueError: min is above max, or a bound is a tensor of several elements.
     """
-    bounds = [single(b) for b in (min, max)]
-    if all(isinstance(b, (int, float)) for b in bounds) and not bounds[0] <= bounds[1]:
+    if input is not None:
+        x = chosen("clip", "x", x, REQUIRED, "input", input)
+    low, high = single(min), single(max)
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and not low <= high:
         raise ValueError(f"[clip] min is {min} and max {max}; want min up to max")
-    return call(_ids.CLIP, (tensor(x, "clip", "x"), *bounds), (), out)
+    result = _operators.clip(x, low, high)
+    return result if out is None else into(out, result)
 
 
 def single(bound: Any) -> Any:
     """A bound as a 0-d tensor or a number."""
+    if bound is None or bound.__class__ is float or bound.__class__ is int:
+        return bound
     if not hasattr(bound, "reshape") or isinstance(bound, np.generic):
         return bound
     if bound.size != 1:
@@ -284,8 +457,21 @@ def single(bound: Any) -> Any:
 def clip_(
     x: Tensor, min: Scalar | Tensor | None = None, max: Scalar | Tensor | None = None, name: str | None = None
 ) -> Tensor:
-    """`clip`, whose result takes the place of x; returns x."""
-    return in_place(clip, x, min, max)
+    """`clip`, whose result takes the place of x; returns x.
+
+    The bounds of integers lose their fractions, as in Paddle.
+    """
+    mine = tensor(x, "clip_", "x")
+    return in_place(clip, mine, bound_like(mine, min), bound_like(mine, max))
+
+
+def bound_like(x: Tensor, bound: Any) -> Any:
+    """A bound that does not change the dtype of x."""
+    if bound is None or not meta(x).dtype.is_integer:
+        return bound
+    if isinstance(bound, Tensor):
+        return cast(bound, meta(x).dtype)
+    return full_0d(x, bound)  # out of range it becomes the nearest number that there is
 
 
 def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
@@ -298,7 +484,7 @@ def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
         TypeError: there is no such dtype.
         ValueError: x is no tensor.
     """
-    return call(_ids.CAST, (tensor(x, "cast", "x"),), (element_type("dtype", dtype),))
+    return _operators.cast(x, dtype)
 
 
 def cast_(x: Tensor, dtype: DTypeLike) -> Tensor:
@@ -307,26 +493,28 @@ def cast_(x: Tensor, dtype: DTypeLike) -> Tensor:
 
 
 def assign(x: Any, output: Tensor | None = None) -> Tensor:
-    """A contiguous copy of x, in output if that is given; arrays and lists become tensors."""
-    from ._creation import to_tensor  # creation needs this module
+    """A contiguous copy of x, in output if that is given.
 
-    if not hasattr(x, "_h"):
-        x = to_tensor(x)
-    return call(_ids.ASSIGN, (x,), (), output)
-
-
-def masked_fill(x: Tensor, mask: Tensor, value: Scalar | Tensor, name: str | None = None) -> Tensor:
-    """x with value where mask holds."""
-    given: Any = value if hasattr(value, "_h") else full_0d(x, value)
-    return call(_ids.WHERE, (tensor(mask, "masked_fill", "mask"), cast(given, meta(x).dtype), x))
-
-
-def masked_fill_(x: Tensor, mask: Tensor, value: Scalar | Tensor, name: str | None = None) -> Tensor:
-    """`masked_fill`, whose result takes the place of x; returns x."""
-    return in_place(masked_fill, x, mask, value)
+    Arrays, lists and numbers become tensors, and a number one of shape [1], as in Paddle. Floats of Python become
+    float64 on the CPU; mps devices have none, so that they are of the default dtype there. Complex numbers become
+    complex128.
+    """
+    if isinstance(x, Tensor):
+        return into(output, _operators.assign(x))
+    wide = has_floats(x) and _place.current().kind == _place.CPU
+    given = to_tensor(x, dtype="complex128" if has_complex(x) else "float64" if wide else None)
+    return into(output, given.reshape([1]) if isinstance(x, (bool, int, float, complex, np.generic)) else given)
 
 
-def full_0d(x: Tensor, value: Any) -> Tensor:
-    """A 0-d tensor of a number, in the dtype and place of x."""
-    attributes = integers("shape", []), either("fill_value", value), element_type("dtype", meta(x).dtype)
-    return call(_ids.FULL, (), attributes, None, meta(x).place.word)
+def has_complex(x: Any) -> bool:
+    """Whether these are Python's own numbers, and some of them complex."""
+    if isinstance(x, (list, tuple)):
+        return builtins.any(map(has_complex, x))
+    return isinstance(x, complex)
+
+
+def has_floats(x: Any) -> bool:
+    """Whether these are Python's own numbers, and not all of them whole."""
+    if isinstance(x, (list, tuple)):
+        return not x or builtins.any(map(has_floats, x))
+    return isinstance(x, float) and not isinstance(x, np.generic)

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from ctypes import byref, c_uint64
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _dtype, _ids
-from ._call import (
-    call,
-    call_many,
-    call_view,
-    either,
-    element_type,
-    flag,
-    index,
-    integer,
-    integers,
-    meta,
-    renamed,
-    swap,
-    tensor,
-    whole,
-)
+from . import _dtype, _operators
+from ._call import into, renamed
+from ._convert import REQUIRED, axis_of, chosen, index, tensor, whole
+from ._dtype import DType, DTypeLike
+from ._errors import check
 from ._indexing import INTEGER, WHOLE, basic, coordinates, places
+from ._library import library
+from ._objects import Tensor, from_array, information, meta, replace
+from ._objects import view as adopted
 from ._place import cpu
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
     from ._typing import Ints, ShapeLike
 
 
 def spread(first: Any, rest: Sequence[Any]) -> Any:
-    """f(2, 3) means f([2, 3])."""
+    """f(2, 3) means f([2, 3]); what stands behind a list is a name, as in f([2, 3], None)."""
+    if len(rest) == 1 and (rest[0] is None or isinstance(rest[0], str)) and hasattr(first, "__len__"):
+        return first
     return (first, *rest) if rest else first
 
 
-@renamed(input="x")
-def reshape(x: Tensor, shape: ShapeLike, *more: int, name: str | None = None) -> Tensor:
+def reshape(
+    x: Tensor = REQUIRED,
+    shape: ShapeLike = REQUIRED,
+    *more: int,
+    name: str | None = None,
+    input: Tensor | None = None,
+) -> Tensor:
     """The elements of x under another shape: a view where strides allow, else a copy.
 
     Args:
@@ -49,20 +47,53 @@ def reshape(x: Tensor, shape: ShapeLike, *more: int, name: str | None = None) ->
         TypeError: a dimension is no whole number.
         ValueError: the number of elements differs, or a dimension is below -1.
     """
+    if input is not None:
+        x = chosen("reshape", "x", x, REQUIRED, "input", input)
     if isinstance(shape, str):
         raise ValueError(f"[reshape] shape is {shape!r}; want ints")
-    return call_view(_ids.RESHAPE, tensor(x, "reshape", "x"), (integers("shape", spread(shape, more)),))
+    return _operators.reshape(x, spread(shape, more) if more else shape)
+
+
+@renamed(dtype="shape_or_dtype", shape="shape_or_dtype", size="shape_or_dtype")
+def view(x: Tensor, shape_or_dtype: ShapeLike | DTypeLike, *more: int, name: str | None = None) -> Tensor:
+    """x under another shape, or its bits as another dtype, over the same memory.
+
+    Args:
+        shape_or_dtype: new dimensions, as for `reshape`; or a dtype. One with smaller or larger elements makes the
+            last axis longer or shorter; bool wants bytes of 0 and 1.
+
+    Raises:
+        TypeError: there is no such dtype.
+        ValueError: x is no tensor; the strides do not allow a view of that shape, or the memory none of that dtype.
+    """
+    x = tensor(x, "view", "x")
+    if isinstance(shape_or_dtype, (DType, str, np.dtype, type)):
+        wanted = _dtype.dtype(shape_or_dtype)
+        return x if wanted is meta(x).dtype else bits(x, wanted)
+    made = reshape(x, shape_or_dtype, *more)
+    if meta(x).numel and information(made._handle).storage_id != information(x._handle).storage_id:
+        raise ValueError(
+            f"[view] shape {list(meta(x).shape)} with strides {list(meta(x).strides)} is no view of shape "
+            f"{list(meta(made).shape)}; want reshape, which copies"
+        )
+    return made
+
+
+def bits(x: Tensor, dtype: DType) -> Tensor:
+    handle = c_uint64()
+    check(library.pmps_tensor_view(x._handle, dtype.number, byref(handle)))
+    return adopted(handle.value)
 
 
 def reshape_(x: Tensor, shape: ShapeLike, *more: int, name: str | None = None) -> Tensor:
     """`reshape`, whose result takes the place of x; returns x."""
-    swap(x, reshape(x, shape, *more))
+    replace(x, reshape(x, shape, *more))
     return x
 
 
-@renamed(input="x", dim0="perm")
+@renamed(input="x", dim0="perm", axis0="perm", axis1="dim1")
 def transpose(
-    x: Tensor, perm: Ints, other: int | None = None, name: str | None = None, *, dim1: int | None = None
+    x: Tensor, perm: Ints, other: int | str | None = None, name: str | None = None, *, dim1: int | None = None
 ) -> Tensor:
     """x with its axes in another order, as a view.
 
@@ -73,10 +104,12 @@ def transpose(
     Raises:
         ValueError: perm does not name each axis once.
     """
+    if perm is None:
+        raise TypeError("[transpose] perm is None; want the axes")  # NumPy's transpose expects this class
     second = other if dim1 is None else dim1
-    if second is not None:
+    if second is not None and not isinstance(second, str):  # a str is a name
         perm = exchanged(len(meta(x).shape), index("perm", perm), index("perm", second))
-    return call_view(_ids.TRANSPOSE, tensor(x, "transpose", "x"), (integers("perm", perm),))
+    return _operators.transpose(x, perm)
 
 
 def exchanged(rank: int, a: int, b: int) -> list[int]:
@@ -106,8 +139,20 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
     return transpose(input, list(range(rank))[::-1])
 
 
-@renamed(input="x", dim="axis")
-def squeeze(x: Tensor, axis: Ints | None = None, name: str | None = None) -> Tensor:
+def t_(input: Tensor, name: str | None = None) -> Tensor:
+    """`t`, whose result takes the place of the input; returns the input."""
+    replace(input, t(input))
+    return input
+
+
+def squeeze(
+    x: Tensor = REQUIRED,
+    axis: Ints | None = None,
+    name: str | None = None,
+    *,
+    input: Tensor | None = None,
+    dim: Ints | None = None,
+) -> Tensor:
     """x without axes of one element, as a view.
 
     Args:
@@ -116,11 +161,20 @@ def squeeze(x: Tensor, axis: Ints | None = None, name: str | None = None) -> Ten
     Raises:
         ValueError: an axis is out of range.
     """
-    return call_view(_ids.SQUEEZE, tensor(x, "squeeze", "x"), (integers("axis", axis),))
+    if input is not None or dim is not None:
+        x = chosen("squeeze", "x", x, REQUIRED, "input", input)
+        axis = chosen("squeeze", "axis", axis, None, "dim", dim)
+    return _operators.squeeze(x, axis)
 
 
-@renamed(input="x", dim="axis")
-def unsqueeze(x: Tensor, axis: Ints, name: str | None = None) -> Tensor:
+def unsqueeze(
+    x: Tensor = REQUIRED,
+    axis: Ints = REQUIRED,
+    name: str | None = None,
+    *,
+    input: Tensor | None = None,
+    dim: Ints | None = None,
+) -> Tensor:
     """x with further axes of one element, as a view.
 
     Args:
@@ -129,22 +183,35 @@ def unsqueeze(x: Tensor, axis: Ints, name: str | None = None) -> Tensor:
     Raises:
         ValueError: an axis is out of range.
     """
-    return call_view(_ids.UNSQUEEZE, tensor(x, "unsqueeze", "x"), (integers("axis", axis),))
+    if input is not None or dim is not None:
+        x = chosen("unsqueeze", "x", x, REQUIRED, "input", input)
+        axis = chosen("unsqueeze", "axis", axis, REQUIRED, "dim", dim)
+    return _operators.unsqueeze(x, axis)
 
 
-@renamed(input="x", size="shape")
-def expand(x: Tensor, shape: ShapeLike, *more: int, name: str | None = None) -> Tensor:
+def expand(
+    x: Tensor = REQUIRED,
+    shape: ShapeLike = REQUIRED,
+    *more: int,
+    name: str | None = None,
+    input: Tensor | None = None,
+    size: ShapeLike | None = None,
+) -> Tensor:
     """A copy of x, broadcast to a shape; -1 keeps a dimension.
 
     Raises:
         ValueError: x does not broadcast to the shape.
     """
-    return call(_ids.EXPAND, (tensor(x, "expand", "x"),), (integers("shape", spread(shape, more)),))
+    if input is not None or size is not None:
+        x = chosen("expand", "x", x, REQUIRED, "input", input)
+        shape = chosen("expand", "shape", shape, REQUIRED, "size", size)
+    return _operators.expand(x, spread(shape, more))
 
 
 broadcast_to = expand
 
 
+@renamed(input="x", other="y")
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """A copy of x, broadcast to the shape of y."""
     return expand(x, list(meta(tensor(y, "expand_as", "y")).shape))
@@ -158,10 +225,10 @@ def slice(input: Tensor, axes: Sequence[int], starts: Ints, ends: Ints) -> Tenso
     """
     if not isinstance(axes, (list, tuple)):
         raise ValueError(f"[slice] axes is {axes!r}; want a list or tuple of ints")
-    bounds = integers("axes", axes), integers("starts", starts), integers("ends", ends)
-    return call_view(_ids.SLICE, tensor(input, "slice", "input"), bounds)
+    return _operators.slice(input, axes, starts, ends)
 
 
+@renamed(input="x", start_dim="start_axis", end_dim="stop_axis")
 def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
     """x with the axes from start_axis to stop_axis made one: a view where strides allow.
 
@@ -170,17 +237,46 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     """
     shape = meta(tensor(x, "flatten", "x")).shape
     rank = max(len(shape), 1)
-    first, last = (a + rank if a < 0 else a for a in (start_axis, stop_axis))
+    given = index("start_axis", start_axis), index("stop_axis", stop_axis)
+    first, last = (a + rank if a < 0 else a for a in given)
     if not 0 <= first <= last < rank:
         raise ValueError(f"[flatten] axes are {start_axis} to {stop_axis}; want two of {rank}, in order")
     dims = [*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]]
-    if 0 in dims:  # reshape takes a 0 for "that dimension of x"; and there is no memory to share
-        return call(_ids.FULL, (), (integers("shape", dims), *zero_like(x)), None, meta(x).place.word)
-    return reshape(x, dims)
+    return reshaped(x, dims)
 
 
-def zero_like(x: Tensor) -> tuple[Any, Any]:
-    return either("fill_value", 0), element_type("dtype", meta(x).dtype)
+def reshaped(x: Tensor, dims: Sequence[int]) -> Tensor:
+    """x under another shape, in which 0 is a dimension and not that of x: a view where strides and elements allow."""
+    if 0 in dims:
+        return _operators.full(meta(x).place.word, list(dims), 0, meta(x).dtype)
+    return _operators.reshape(x, list(dims))
+
+
+def transpose_(x: Tensor, perm: Ints, name: str | None = None) -> Tensor:
+    """`transpose`, whose result takes the place of x; returns x."""
+    replace(x, transpose(x, perm))
+    return x
+
+
+@renamed(input="x", dim="axis")
+def squeeze_(x: Tensor, axis: Ints | None = None, name: str | None = None) -> Tensor:
+    """`squeeze`, whose result takes the place of x; returns x."""
+    replace(x, squeeze(x, axis))
+    return x
+
+
+@renamed(input="x", dim="axis")
+def unsqueeze_(x: Tensor, axis: Ints, name: str | None = None) -> Tensor:
+    """`unsqueeze`, whose result takes the place of x; returns x."""
+    replace(x, unsqueeze(x, axis))
+    return x
+
+
+@renamed(input="x", start_dim="start_axis", end_dim="stop_axis")
+def flatten_(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
+    """`flatten`, whose result takes the place of x; returns x."""
+    replace(x, flatten(x, start_axis, stop_axis))
+    return x
 
 
 def split(
@@ -199,26 +295,27 @@ def split(
     if isinstance(num_or_sections, (list, tuple)):
         sections = whole("sections", num_or_sections)
         if len(sections) == 1:  # a list of one length is no number of parts
-            return divided(x, (sections[0], 0), axis, 2)[:1]
-        return divided(x, sections, axis, len(sections))
+            return parts(x, (sections[0], 0), axis)[:1]
+        return parts(x, sections, axis)
     if isinstance(num_or_sections, bool) or not isinstance(num_or_sections, (int, np.integer)):
         raise TypeError(f"[split] num_or_sections is {num_or_sections!r}; want an int, a list or a tuple")
     largest = max(meta(x).shape, default=0)
     if num_or_sections > max(largest, 1):
-        raise ValueError(f"[split] got {num_or_sections} parts; want a divisor of the axis of shape {x.shape}")
-    return divided(x, (int(num_or_sections),), axis, max(int(num_or_sections), 1))
+        raise ValueError(f"[split] got {num_or_sections} parts; want a divisor of the axis of shape {list(x.shape)}")
+    return parts(x, int(num_or_sections), axis)
 
 
-def divided(x: Tensor, sections: Sequence[int], axis: Any, count: int) -> list[Tensor]:
-    attributes = integers("sections", list(sections)), integer("axis", axis)
-    return call_many(_ids.SPLIT, (x,), attributes, count)
+def parts(x: Tensor, sections: int | Sequence[int], axis: Any) -> list[Tensor]:
+    return _operators.split(x, sections, axis)
 
 
+@renamed(input="x", dim="axis")
 def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """`split` into equal parts."""
     return split(x, index("chunks", chunks), axis)
 
 
+@renamed(dim="axis")
 def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     """The slices of a tensor along an axis, as views without it.
 
@@ -226,23 +323,18 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
         ValueError: the axis is out of range.
     """
     shape = meta(tensor(input, "unbind", "input")).shape
-    if not -len(shape) <= axis < len(shape):
-        raise ValueError(f"[unbind] axis is {axis}; want one of the {len(shape)} axes")
-    axis %= len(shape)
+    axis = axis_of("unbind", axis, len(shape))
     return [basic(input, [WHOLE] * axis + [(INTEGER, 0, i, 0, 0)]) for i in range(shape[axis])]
 
 
-def listed(x: Any, function: str) -> list[Tensor]:
-    """A list or tuple of tensors, of at least one."""
-    if not isinstance(x, (list, tuple)) or not x:
-        what = "an empty list" if isinstance(x, (list, tuple)) else type(x).__name__
-        raise ValueError(f"[{function}] x is {what}; want a list of Tensors")
-    return [tensor(item, function, f"x[{i}]") for i, item in enumerate(x)]
-
-
-@renamed(tensors="x", dim="axis")
 def concat(
-    x: Sequence[Tensor], axis: int | Tensor = 0, name: str | None = None, *, out: Tensor | None = None
+    x: Sequence[Tensor] = REQUIRED,
+    axis: int | Tensor = 0,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    tensors: Sequence[Tensor] | None = None,
+    dim: int | Tensor | None = None,
 ) -> Tensor:
     """Tensors of one dtype end to end along an axis.
 
@@ -251,30 +343,54 @@ def concat(
         ValueError: x is no list of tensors; their dtypes, or other dimensions, differ; the axis is
             out of range.
     """
-    return call(_ids.CONCAT, listed(x, "concat"), (integer("axis", axis),), out)
+    if tensors is not None or dim is not None:
+        x = chosen("concat", "x", x, REQUIRED, "tensors", tensors)
+        axis = chosen("concat", "axis", axis, 0, "dim", dim)
+    result = _operators.concat(x, axis)
+    return result if out is None else into(out, result)
 
 
 cat = concat
 
 
-@renamed(tensors="x", dim="axis")
-def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def stack(
+    x: Sequence[Tensor] = REQUIRED,
+    axis: int = 0,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    tensors: Sequence[Tensor] | None = None,
+    dim: int | None = None,
+) -> Tensor:
     """Tensors of one dtype and shape side by side along a new axis.
 
     Raises:
         ValueError: x is no list of tensors; their dtypes or shapes differ; the axis is out of range.
     """
-    return call(_ids.STACK, listed(x, "stack"), (integer("axis", axis),), out)
+    if tensors is not None or dim is not None:
+        x = chosen("stack", "x", x, REQUIRED, "tensors", tensors)
+        axis = chosen("stack", "axis", axis, 0, "dim", dim)
+    result = _operators.stack(x, axis)
+    return result if out is None else into(out, result)
 
 
-@renamed(input="x", dims="repeat_times")
-def tile(x: Tensor, repeat_times: Ints, name: str | None = None) -> Tensor:
+def tile(
+    x: Tensor = REQUIRED,
+    repeat_times: Ints = REQUIRED,
+    name: str | None = None,
+    *,
+    input: Tensor | None = None,
+    dims: Ints | None = None,
+) -> Tensor:
     """x repeated along its axes, aligned at the last one.
 
     Raises:
         ValueError: a number of repetitions is negative.
     """
-    return call(_ids.TILE, (tensor(x, "tile", "x"),), (integers("repeat_times", repeat_times),))
+    if input is not None or dims is not None:
+        x = chosen("tile", "x", x, REQUIRED, "input", input)
+        repeat_times = chosen("tile", "repeat_times", repeat_times, REQUIRED, "dims", dims)
+    return _operators.tile(x, repeat_times)
 
 
 def flip(x: Tensor, axis: Ints, name: str | None = None) -> Tensor:
@@ -283,34 +399,21 @@ def flip(x: Tensor, axis: Ints, name: str | None = None) -> Tensor:
     Raises:
         ValueError: an axis is out of range or stands twice.
     """
-    return call(_ids.FLIP, (tensor(x, "flip", "x"),), (integers("axis", axis),))
+    return _operators.flip(x, axis)
 
 
-def gather(
-    x: Tensor, index: Tensor, axis: int | Tensor | None = None, name: str | None = None, out: Tensor | None = None
-) -> Tensor:
-    """The slices x[index[i]] along an axis.
+@renamed(input="x")
+def nonzero(x: Tensor, as_tuple: bool = False, *, out: Tensor | None = None) -> Any:
+    """The indices of the elements that are not zero, in row-major order.
 
     Args:
-        index: int32 or int64, of no or one dimension.
-        axis: None: the first.
-
-    Raises:
-        IndexError: an index is out of range.
-        ValueError: index is of another dtype or has more dimensions.
-    """
-    operands = tensor(x, "gather", "x"), tensor(index, "gather", "index")
-    return call(_ids.GATHER, operands, (integer("axis", axis),), out)
-
-
-def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero, in row-major order.
+        out: takes the result and is returned, unless as_tuple is True.
 
     Returns:
         An int64 tensor of shape [count, rank]; with as_tuple, a tuple of one column an axis.
     """
     x = tensor(x, "nonzero", "x")
-    return tuple(coordinates(x)) if as_tuple else places(x)
+    return tuple(coordinates(x)) if as_tuple else into(out, places(x))
 
 
 def numel(x: Tensor, name: str | None = None) -> Tensor:
@@ -324,14 +427,11 @@ def rank(input: Tensor) -> Tensor:
 
 
 def number_of(value: int, dtype: _dtype.DType) -> Tensor:
-    attributes = integers("shape", []), either("fill_value", value), element_type("dtype", dtype)
-    return call(_ids.FULL, (), attributes)
+    return _operators.full(cpu.word, (), value, dtype)
 
 
 def shape(input: Tensor) -> Tensor:
     """The dimensions, as an int64 tensor on the CPU."""
-    from ._creation import from_array  # creation needs this module
-
     return from_array(np.array(meta(tensor(input, "shape", "input")).shape, np.int64), cpu)
 
 
@@ -344,4 +444,4 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
     shapes = [meta(tensor(a, "bmm", n)).shape for a, n in ((x, "x"), (y, "y"))]
     if any(len(s) != 3 for s in shapes) or shapes[0][0] != shapes[1][0]:
         raise ValueError(f"[bmm] shapes are {[list(s) for s in shapes]}; want [b, m, k] and [b, k, n]")
-    return call(_ids.MATMUL, (x, y), (flag("transpose_x", False),), out)
+    return into(out, _operators.matmul(x, y))

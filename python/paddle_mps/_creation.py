@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
-from ctypes import byref, c_int64, c_uint64, c_void_p
+from ctypes import byref, c_int64, c_uint64
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from . import _dlpack, _dtype, _ids, _place
-from ._call import (
-    call,
-    deliver,
-    either,
-    element_type,
-    fresh,
-    integer,
-    integers,
-    meta,
-    number,
-    renamed,
-    scalar,
-    whole,
-)
+from . import _complex, _default_place, _dlpack, _dtype, _operators, _place
+from ._call import into, renamed
+from ._convert import scalar, whole
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError, check
 from ._library import library
+from ._objects import Tensor, fresh, from_array, meta
 from ._place import Place
-from ._tensor import Tensor
 
 if TYPE_CHECKING:
     from ._typing import Data, PlaceLike, Scalar, ShapeLike
@@ -36,16 +24,16 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def where(place: PlaceLike | None, device: PlaceLike | None) -> Place:
-    """The place that place= or device= names, or the current one; both are a TypeError."""
+def where(place: PlaceLike | None, device: PlaceLike | None, dtype: DType | None = None) -> Place:
+    """The place that place= or device= names, or the current one for a dtype; both are a TypeError."""
     if place is not None and device is not None:
         raise TypeError("[place] got place= and device=; want one of them")
     given = place if place is not None else device
-    return _place.current() if given is None else _place.place(given)
+    return _default_place.holding(dtype) if given is None else _place.place(given)
 
 
 def refuse(requires_grad: Any = False, pin_memory: Any = False) -> None:
-    """Raises for what is asked for and does not exist."""
+    """Raises for arguments that ask for gradients or pinned memory."""
     if requires_grad:
         raise UnsupportedError("[requires_grad] got True; want False: there are no gradients yet")
     if pin_memory:
@@ -53,10 +41,10 @@ def refuse(requires_grad: Any = False, pin_memory: Any = False) -> None:
 
 
 def dims(shape: ShapeLike | None) -> tuple[int, ...]:
-    """A shape from whatever Paddle takes for one; None is that of a 0-d tensor.
+    """A shape from anything that Paddle accepts as one; None is that of a 0-d tensor.
 
     Raises:
-        TypeError: it holds something else than whole numbers.
+        TypeError: it contains anything but whole numbers.
         ValueError: a dimension is negative.
     """
     found = () if shape is None else whole("shape", shape)
@@ -68,11 +56,6 @@ def dims(shape: ShapeLike | None) -> tuple[int, ...]:
 def floating(dtype: DTypeLike | None) -> DType:
     """The given dtype, or the default one."""
     return _dtype.default() if dtype is None else _dtype.dtype(dtype)
-
-
-def make(op: int, place: Place, *attributes: Any) -> Tensor:
-    """Runs an operator that has no operands."""
-    return call(op, (), attributes, None, place.word)
 
 
 def sized(function: Function) -> Function:
@@ -92,27 +75,6 @@ def value_of(x: Any) -> Any:
     return x.item() if isinstance(x, (Tensor, np.ndarray, np.generic)) else x
 
 
-def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
-    """A tensor with a copy of an array; arrays of uint16 hold bfloat16."""
-    if array.dtype not in _dtype.BY_NUMPY:
-        names = ", ".join(str(d) for d in _dtype.BY_NUMPY)
-        raise ValueError(f"[to_tensor] the data is {array.dtype}; want one of {names}")
-    data = np.ascontiguousarray(array).reshape(array.shape)
-    shape = (c_int64 * data.ndim)(*data.shape)
-    handle = c_uint64()
-    check(
-        library.pmps_tensor_from_host(
-            byref(place.struct),
-            _dtype.BY_NUMPY[data.dtype].number,
-            data.ndim,
-            shape,
-            c_void_p(data.ctypes.data),
-            byref(handle),
-        )
-    )
-    return fresh(handle.value)
-
-
 def to_tensor(
     data: Data,
     dtype: DTypeLike | None = None,
@@ -126,7 +88,8 @@ def to_tensor(
 
     Args:
         data: a number, nested lists or tuples of numbers, a NumPy array or scalar, or a tensor.
-        dtype: None: int64, bool or the default dtype for Python numbers; else the data's own.
+        dtype: None: int64, bool, the default dtype or the complex one of its width for Python numbers; else the
+            data's own. Of complex data a real dtype takes the real parts.
         place: where the tensor lives; None: the current place. device= is another name for it.
         stop_gradient: True; there are no gradients yet.
         zero_copy: share the memory of a NumPy array or a tensor instead of copying it: writing through
@@ -135,15 +98,16 @@ def to_tensor(
             `paddle.mps.page_aligned_empty`.
 
     Raises:
-        TypeError: data is no such thing; or float64 on an mps device, which has none.
-        ValueError: lists of different lengths, or an array of a dtype that there is not.
-        UnsupportedError: stop_gradient is False; or zero_copy with data that cannot be shared as it is.
+        TypeError: data is of another type; or float64 or complex on an mps device, which has neither.
+        ValueError: lists of different lengths, or an array of a dtype that is not supported.
+        UnsupportedError: stop_gradient is False; or zero_copy with data that cannot be shared without a copy.
     """
-    target = where(place, device)
-    refuse(requires_grad=not stop_gradient)
+    if not stop_gradient:
+        raise UnsupportedError("[to_tensor] stop_gradient is False; want True: there are no gradients yet")
     if zero_copy:
-        return shared(data, dtype, target)
+        return shared(data, dtype, where(place, device))
     if isinstance(data, Tensor):
+        target = where(place, device, meta(data).dtype if dtype is None else _dtype.dtype(dtype))
         copy = data.to(target) if target != meta(data).place else data
         return copy.cast(dtype or meta(data).dtype)
     if isinstance(data, (np.ndarray, np.generic)):
@@ -154,21 +118,39 @@ def to_tensor(
         raise TypeError(
             f"[to_tensor] data is {type(data).__name__}; want a number, a list, a tuple, an array or a Tensor"
         )
-    if dtype is None:
-        return from_array(array, target)
-    return from_array(converted(array, _dtype.dtype(dtype)), target)
+    if dtype is not None:
+        array = converted(array, _dtype.dtype(dtype))
+    return from_array(array, where(place, device, _dtype.BY_NUMPY.get(array.dtype)))
 
 
 def from_python(data: Any, by_default: bool) -> np.ndarray[Any, Any]:
     """An array of Python numbers; floating-point ones in the default dtype if that is asked for."""
-    array = np.array(data)
-    if array.dtype.kind == "c":
-        raise UnsupportedError("[to_tensor] the data is complex; want real numbers: there are no complex dtypes")
+    try:
+        array = np.array(data)
+    except ValueError:
+        raise ValueError("[to_tensor] the lists differ in length; want lists of one length at each depth") from None
+    if array.dtype.kind in "OUS" or array.dtype == np.uint64:
+        raise ValueError(
+            f"[to_tensor] the data has {unfit(data) or array.dtype}; want bools, ints of 64 bits, floats and complex numbers"
+        )
+    if array.dtype.kind == "c" and by_default and not has_tensor(data):
+        return array if _dtype.default() is _dtype.float64 else array.astype(np.complex64)
     if array.dtype.kind == "f" and by_default and not has_tensor(data):
         return converted(array, _dtype.default())
     if array.dtype.kind == "i":
         return array.astype(np.int64)
     return array
+
+
+def unfit(data: Any) -> str:
+    """What in nested lists is no element of a tensor, in words."""
+    if isinstance(data, (list, tuple)):
+        return next((found for found in map(unfit, data) if found), "")
+    if isinstance(data, int) and not -(2**63) <= data < 2**63:
+        return f"the int {data}"
+    if isinstance(data, (bool, int, float, complex, np.bool_, np.number, Tensor)):
+        return ""
+    return repr(data) if isinstance(data, (str, bytes)) else f"a {type(data).__name__}"
 
 
 def has_tensor(data: Any) -> bool:
@@ -179,7 +161,7 @@ def converted(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]
     """An array in another dtype: NumPy has no bfloat16 and warns where Paddle converts in silence."""
     if _dtype.BY_NUMPY.get(array.dtype) is dtype:
         return array
-    if dtype is _dtype.bfloat16 or array.dtype == np.uint16 or array.dtype.kind == "f":
+    if dtype is _dtype.bfloat16 or array.dtype == np.uint16 or array.dtype.kind in "fc":
         cpu_tensor = from_array(array, _place.cpu)
         return cpu_tensor.cast(dtype).numpy()
     return array.astype(dtype.numpy)
@@ -201,7 +183,7 @@ PAGE = 16384  # bytes, of Apple silicon
 def page_aligned_empty(shape: ShapeLike, dtype: DTypeLike | None = None) -> np.ndarray[Any, Any]:
     """An array that `to_tensor(array, place="mps", zero_copy=True)` shares with the GPU.
 
-    Its memory begins with a page, which is what the GPU takes, and nothing else lies on its pages. What the
+    Its memory begins with a page, as the GPU requires, and nothing else is on its pages. What the
     elements are is not defined.
 
     Args:
@@ -233,28 +215,40 @@ def full(
     Args:
         shape: dimensions, from 0.
         fill_value: a number, a string of one, or a tensor of one element.
-        dtype: None: bool for a bool, else the default dtype, as in Paddle (of integers, too).
+        dtype: None: bool for a bool, complex128 for a complex number, else the default dtype, as in Paddle (of
+            integers, too). Of a complex number a real dtype takes the real part.
         out: takes the result and is returned.
         device, place: where the tensor lives; None: the current place.
 
     Raises:
-        TypeError: fill_value is no such thing.
+        TypeError: fill_value is of another type.
         ValueError: a dimension is negative, or the string is no number.
     """
     refuse(requires_grad, pin_memory)
     value = value_of(fill_value)
     if isinstance(value, str):
         value = float(value)
-    if scalar(value) is None:
+    if not isinstance(value, _complex.NUMBERS) and scalar(value) is None:
         raise TypeError(f"[full] fill_value is {type(value).__name__}; want a number, a string of one or a Tensor")
     if dtype is None:
         dtype = _dtype.bool_ if isinstance(value, bool) else _dtype.default()
-    return deliver(filled(dims(shape), value, _dtype.dtype(dtype), where(place, device)), out)
+        if isinstance(value, _complex.NUMBERS) and not isinstance(fill_value, Tensor):
+            dtype = _dtype.complex128
+    kind = _dtype.dtype(dtype)
+    return into(out, filled(dims(shape), value, kind, where(place, device, kind)))
 
 
 def filled(shape: tuple[int, ...], value: Any, dtype: DType, place: Place) -> Tensor:
-    attributes = integers("shape", shape), either("fill_value", value), element_type("dtype", dtype)
-    return make(_ids.FULL, place, *attributes)
+    if dtype.is_complex:
+        return from_array(np.full(shape, value, dtype.numpy), place)
+    if isinstance(value, _complex.NUMBERS):
+        value = float(value.real)
+    return _operators.full(place.word, shape, value, dtype)
+
+
+def full_0d(x: Tensor, value: Any) -> Tensor:
+    """A 0-d tensor of a number, in the dtype and place of x."""
+    return filled((), value, meta(x).dtype, meta(x).place)
 
 
 @sized
@@ -271,7 +265,8 @@ def zeros(
 ) -> Tensor:
     """A tensor of zeros; see `full`."""
     refuse(requires_grad, pin_memory)
-    return deliver(filled(dims(shape), 0, floating(dtype), where(place, device)), out)
+    kind = floating(dtype)
+    return into(out, filled(dims(shape), 0, kind, where(place, device, kind)))
 
 
 @sized
@@ -288,7 +283,8 @@ def ones(
 ) -> Tensor:
     """A tensor of ones; see `full`."""
     refuse(requires_grad, pin_memory)
-    return deliver(filled(dims(shape), 1, floating(dtype), where(place, device)), out)
+    kind = floating(dtype)
+    return into(out, filled(dims(shape), 1, kind, where(place, device, kind)))
 
 
 @sized
@@ -303,9 +299,10 @@ def empty(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor whose elements are whatever the memory held; see `full`."""
+    """A tensor with undefined elements; see `full`."""
     refuse(requires_grad, pin_memory)
-    return deliver(blank(dims(shape), floating(dtype), where(place, device)), out)
+    kind = floating(dtype)
+    return into(out, blank(dims(shape), kind, where(place, device, kind)))
 
 
 def blank(shape: tuple[int, ...], dtype: DType, place: Place) -> Tensor:
@@ -387,7 +384,7 @@ def empty_like(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Any values in the shape, and unless given the dtype and place, of x."""
+    """Undefined elements in the shape, and unless given the dtype and place, of x."""
     refuse(requires_grad, pin_memory)
     return blank(*like(x, dtype, place, device))
 
@@ -425,17 +422,26 @@ def arange(
     kind = (_dtype.default() if fraction else _dtype.int64) if dtype is None else _dtype.dtype(dtype)
     if not kind.is_floating:
         bounds = [int(b) for b in bounds]
-    made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device))
-    return deliver(made, out)
+    made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device, kind))
+    return into(out, made)
 
 
 def counted(start: Any, end: Any, step: Any, dtype: DType, place: Place) -> Tensor:
     if step == 0:
         raise ValueError(f"[arange] the step is 0 in {dtype.name}; want another one")
     exact = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
-    count = -((start - end) // step) if exact else math.ceil((end - start) / step)
-    attributes = either("start", start), either("step", step), integer("count", max(count, 0))
-    return make(_ids.RANGE, place, *attributes, element_type("dtype", dtype))
+    count = -((start - end) // step) if exact else steps(start, end, step, dtype)
+    if count >= 2**63:
+        raise ValueError(f"[arange] start, end and step are {[start, end, step]}; want fewer than 2**63 elements")
+    return _operators.range(place.word, start, step, max(count, 0), dtype)
+
+
+def steps(start: float, end: float, step: float, dtype: DType) -> int:
+    """How many steps it takes from start to end. As in Paddle, float32 is computed in float32."""
+    number = np.float32 if dtype is _dtype.float32 else np.float64
+    with np.errstate(all="ignore"):
+        found = float(np.ceil((number(end) - number(start)) / number(step)))
+    return int(found) if math.isfinite(found) else 2**63
 
 
 @renamed(end="stop", steps="num")
@@ -451,17 +457,23 @@ def linspace(
     place: PlaceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """num values at equal distances from start to stop, both included.
+    """num values at equal distances from start to stop, both included; of an integer dtype without their fractions,
+    as start and stop are beforehand.
 
     Raises:
         ValueError: num is negative.
     """
     refuse(requires_grad)
-    count, kind, target = int(value_of(num)), floating(dtype), where(place, device)
+    given = value_of(num)
+    if scalar(given) is None:
+        raise TypeError(f"[linspace] num is {given!r}; want a number")
+    count, kind = int(given), floating(dtype)
+    target = where(place, device, kind)
     if count < 0:
         raise ValueError(f"[linspace] num is {count}; want a number from 0")
     if count == 0:
-        return deliver(blank((0,), kind, target), out)
-    bounds = number("start", value_of(start)), number("stop", value_of(stop))
-    attributes = *bounds, integer("count", count), element_type("dtype", kind)
-    return deliver(make(_ids.LINSPACE, target, *attributes), out)
+        return into(out, blank((0,), kind, target))
+    bounds = value_of(start), value_of(stop)
+    if kind.is_integer:
+        bounds = int(bounds[0]), int(bounds[1])
+    return into(out, _operators.linspace(target.word, *bounds, count, kind))

@@ -1,7 +1,7 @@
-"""Devices: which there are, what they can, and which one is current.
+"""Devices: which exist, their properties, and which one is current.
 
-Functions take the mps device that they are about as an int, 'mps', 'mps:N' or an MPSPlace; None is
-the current one. Where the machine has no mps device, counters are 0 and everything else raises.
+Functions take an mps device as an int, 'mps', 'mps:N' or an MPSPlace; None is
+the current one. If the machine has no mps device, counters are 0 and everything else raises.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from ctypes import byref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _place, _random, _stream
-from ._call import flush
 from ._errors import DeviceError, check
 from ._library import find, library
+from ._objects import flush
 from ._place import Place, device_name, mps_place
 from ._random import GeneratorState
 from ._structs import DeviceInfo
@@ -34,7 +34,7 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Whether the mps devices can be used: they are set up when the package is imported."""
+    """Whether the mps devices can be used: they are set up at the first use of the library."""
     return is_available()
 
 
@@ -44,7 +44,7 @@ def is_compiled_with_mps() -> bool:
 
 
 class DeviceProperties(NamedTuple):
-    """What a device is.
+    """The properties of a device.
 
     Attributes:
         name: "Apple M3 Max", "Emulated MPS (CPU: ...)".
@@ -70,7 +70,7 @@ class DeviceProperties(NamedTuple):
 
 
 def properties_of(place: Place) -> DeviceProperties:
-    """What the device of a place is; DeviceError says why there is none."""
+    """The properties of the device of a place; a DeviceError has the reason if there is none."""
     info = DeviceInfo()
     info.struct_size = ctypes.sizeof(DeviceInfo)
     check(library.pmps_device_get_info(byref(place.struct), byref(info)))
@@ -83,7 +83,7 @@ def properties_of(place: Place) -> DeviceProperties:
 
 
 def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
-    """What an mps device is.
+    """The properties of an mps device.
 
     Raises:
         DeviceError: the machine has no such device.
@@ -117,7 +117,7 @@ def use(place: Place) -> Place:
 
 
 def set_device(device: DeviceLike | None) -> Place:
-    """Sets where tensors go that are made without a place.
+    """Sets the place of tensors that are made without one.
 
     Args:
         device: 'cpu', 'mps', 'mps:N', the index of an mps device, or a Place. Without an mps
@@ -151,7 +151,7 @@ def set_mps_device(device: DeviceLike) -> None:
 
 
 def current_device() -> int:
-    """The index of the mps device that functions without a device are about."""
+    """The index of the mps device that functions use if none is given."""
     return mps_place(None).index
 
 
@@ -164,10 +164,10 @@ class device_guard:
 
     def __init__(self, device: DeviceLike | None = None) -> None:
         self._device = device
-        self._before: list[Place] = []
+        self._before: list[Place | None] = []
 
     def __enter__(self) -> None:
-        self._before.append(_place.current())
+        self._before.append(_place.chosen())
         if self._device is not None:
             given = self._device
             use(mps_place(given) if isinstance(given, int) else _place.place(given))
@@ -180,7 +180,7 @@ def synchronize(device: DeviceLike | None = None) -> None:
     """Waits until all work of a device (None: the current one, which may be the CPU) is done.
 
     Raises:
-        DeviceError: work has failed, which is said once; or the machine has no such device.
+        DeviceError: work has failed, which is reported once; or the machine has no such device.
     """
     if device is None:
         place = _place.current()
@@ -197,36 +197,36 @@ def synchronize_mps(device: DeviceLike | None = None) -> None:
 
 
 def manual_seed(seed: int) -> None:
-    """Starts the generator of the current mps device anew, if there is one."""
+    """Seeds the generator of the current mps device, if there is one."""
     if is_available():
         _random.set_seed(mps_place(None), seed)
 
 
 def manual_seed_all(seed: int) -> None:
-    """Starts the generators of all mps devices anew."""
+    """Seeds the generators of all mps devices."""
     for index in range(device_count()):
         _random.set_seed(_place.of(_place.MPS, index), seed)
 
 
 def seed() -> int:
-    """Starts the generator of the current mps device with a seed of its own, which is returned."""
+    """Seeds the generator of the current mps device from the clock, and returns the seed."""
     chosen = _random.clock_seed()
     manual_seed(chosen)
     return chosen
 
 
 def get_rng_state(device: DeviceLike | None = None) -> GeneratorState:
-    """Where the generator of an mps device stands."""
+    """The state of the generator of an mps device."""
     return _random.get_state(mps_place(device))
 
 
 def set_rng_state(state: GeneratorState, device: DeviceLike | None = None) -> None:
-    """Puts the generator of an mps device where another one stood."""
+    """Restores a state of the generator of an mps device."""
     _random.set_state(mps_place(device), state)
 
 
 def show_config() -> None:
-    """Prints version, library and devices: what a report of a problem should hold."""
+    """Prints version, library and devices, for reports of problems."""
     print(f"paddle_mps {__version__}, library {library.pmps_version().decode()} at {find()}")
     for place in _random.all_places():
         properties = properties_of(place)

@@ -10,12 +10,13 @@ import numpy as np
 class DType:
     """An element type. There is one object a type, and it equals its own name: `x.dtype == "int8"`."""
 
-    __slots__ = ("is_floating", "is_integer", "itemsize", "name", "number", "numpy")
+    __slots__ = ("is_complex", "is_floating", "is_integer", "itemsize", "name", "number", "numpy")
 
     name: str
     number: int  # pmps_dtype
     itemsize: int
     numpy: np.dtype[Any]  # what Tensor.numpy() gives: the bits as uint16 for bfloat16
+    is_complex: bool
     is_floating: bool
     is_integer: bool  # bool is no integer
 
@@ -24,6 +25,7 @@ class DType:
         self.number = number
         self.numpy = np.dtype(numpy)
         self.itemsize = self.numpy.itemsize
+        self.is_complex = "complex" in name
         self.is_floating = "float" in name
         self.is_integer = "int" in name
 
@@ -54,8 +56,10 @@ float16 = DType("float16", 7, "float16")
 bfloat16 = DType("bfloat16", 8, "uint16")
 float32 = DType("float32", 9, "float32")
 float64 = DType("float64", 10, "float64")
+complex64 = DType("complex64", 11, "complex64")
+complex128 = DType("complex128", 12, "complex128")
 
-ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
+ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
 BY_NUMBER = {d.number: d for d in ALL}
 # NumPy has no bfloat16: as in Paddle, an array of uint16 holds the bits of one.
 BY_NUMPY = {d.numpy: d for d in ALL}
@@ -71,6 +75,8 @@ NAMES.update(
         "short": int16,
         "char": int8,
         "byte": uint8,
+        "cfloat": complex64,
+        "cdouble": complex128,
         "uint16": bfloat16,
         float: float64,
         int: int64,
@@ -85,7 +91,7 @@ def dtype(value: DTypeLike) -> DType:
     """The element type that a DType, a name, a Python type or a NumPy type stands for.
 
     Raises:
-        TypeError: there is no such type, or this package does not have it (complex, uint32, ...).
+        TypeError: there is no such type, or this package does not have it (uint32, ...).
     """
     if isinstance(value, DType):
         return value

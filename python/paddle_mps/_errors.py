@@ -8,11 +8,11 @@ from ._library import quick
 
 
 class OutOfMemoryError(MemoryError, RuntimeError):
-    """A device has no memory left, after caches were emptied and garbage was collected."""
+    """A device has no memory left, even after caches were emptied and garbage was collected."""
 
 
 class UnsupportedError(NotImplementedError):
-    """Nothing here can do what was asked for. Every NotImplementedError is a RuntimeError."""
+    """The device or the package does not support this. Every NotImplementedError is a RuntimeError."""
 
 
 class DeviceError(RuntimeError):
@@ -23,8 +23,12 @@ class IntegerDivisionError(ValueError, RuntimeError):
     """An integer was divided by zero. Paddle calls it InvalidArgument and raises a RuntimeError."""
 
 
+class OutOfRangeError(IndexError, ValueError, RuntimeError):
+    """An element of an index tensor is out of range. Paddle raises one of the three, by function."""
+
+
 class ShaderError(SyntaxError, RuntimeError):
-    """The source of a shader does not compile. lineno and offset say where, as far as the compiler does."""
+    """The source of a shader does not compile. lineno and offset are the position, if the compiler reports one."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -34,14 +38,14 @@ class ShaderError(SyntaxError, RuntimeError):
 
 
 class BusyError(RuntimeError):
-    """A call would have to wait for the device and was not made. Programs never see it."""
+    """A call would have to wait for the device and was not made. It never leaves the package."""
 
 
 # pmps_code: exception. A code that a newer library may add is a RuntimeError.
 EXCEPTIONS: dict[int, type[Exception]] = {
     1: ValueError,  # INVALID_ARGUMENT
     2: TypeError,  # TYPE_MISMATCH
-    3: IndexError,  # INDEX_OUT_OF_RANGE
+    3: OutOfRangeError,  # INDEX_OUT_OF_RANGE
     4: OutOfMemoryError,  # OUT_OF_MEMORY
     5: UnsupportedError,  # UNSUPPORTED
     6: DeviceError,  # UNAVAILABLE

@@ -14,30 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _dtype, _ids
-from ._call import (
-    NONE,
-    call,
-    call_into,
-    call_view,
-    either,
-    element_type,
-    integers,
-    meta,
-    recover,
-    view,
-)
+from . import _complex, _dtype, _operators
+from ._call import NONE, again, writer
+from ._creation import full_0d, to_tensor
 from ._library import quick
+from ._objects import Tensor, meta, view
 from ._stream import drain
 from ._structs import ViewItem
 
 if TYPE_CHECKING:
     from ._place import Place
-    from ._tensor import Tensor
+
+put_into = writer(_operators.index_put)
+full_into = writer(_operators.full)
+assign_into = writer(_operators.assign)
+where_into = writer(_operators.where)
 
 # pmps_index_kind.
 INTEGER, SLICE, NEW_AXIS, ELLIPSIS = range(4)
 WHOLE = (SLICE, 0, 0, 0, 0)
+NEW = (NEW_AXIS, 0, 0, 0, 0)
 WANTED = "want ints, slices, ..., None, and tensors, arrays or lists of ints or bools"
 
 
@@ -46,20 +42,20 @@ def get(x: Tensor, key: Any) -> Tensor:
 
     Raises:
         IndexError: an index is out of range, or a mask has another shape than the axes it is for.
-        ValueError: something in key is no index, or there are too many.
+        ValueError: an item of key is not an index, or there are too many.
     """
     items, indices = translate(x, key)
     base = basic(x, items)
     if not indices:
         return base
     axes, tensors = along(base, items, indices)
-    result = call(_ids.INDEX, (front(base, axes), *tensors))
+    result = _operators.index(front(base, axes), tensors)
     if axes[0] == 0 or not adjacent(axes):
         return result
     rank, first = len(meta(result).shape), axes[0]
     count = rank - (len(meta(base).shape) - len(axes))
     order = [*range(count, count + first), *range(count), *range(count + first, rank)]
-    return call(_ids.ASSIGN, (permuted(result, order),))
+    return _operators.assign(permuted(result, order))
 
 
 def put(x: Tensor, key: Any, value: Any) -> None:
@@ -67,7 +63,7 @@ def put(x: Tensor, key: Any, value: Any) -> None:
 
     Raises:
         IndexError: an index is out of range, or a mask has another shape than the axes it is for.
-        ValueError: value does not broadcast, is of a wrong type, or something in key is no index.
+        ValueError: value does not broadcast, is of a wrong type, or an item of key is not an index.
     """
     items, indices = translate(x, key)
     base = basic(x, items)
@@ -79,50 +75,69 @@ def put(x: Tensor, key: Any, value: Any) -> None:
         return
     axes, tensors = along(base, items, indices)
     target = front(base, axes)
-    given = beside(value, x)
+    given = like(value, x)
     if adjacent(axes) and axes[0] > 0 and meta(given).shape:
         given = behind(given, axes, len(meta(base).shape), tensors)
-    call_into(_ids.INDEX_PUT, (call(_ids.CAST, (given,), (dtype_of(x),)), *tensors), (), target)
+    put_into(target, target, given, tensors)
 
 
 def translate(x: Tensor, key: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, Tensor]]]:
     """The items of the view, and the index tensors with the items that stand for their axes."""
     items: list[tuple[int, ...]] = []
     indices: list[tuple[int, Tensor]] = []
+    booleans: list[tuple[int, bool]] = []
     for k in key if isinstance(key, tuple) else (key,):
-        basic_items = translated(k)
-        if basic_items is not None:
-            items += basic_items
+        item = translated(k)
+        if item is not None:
+            items.append(item)
             continue
-        index = as_index(k, meta(x).place)
+        index = None if isinstance(k, (bool, np.bool_)) else as_index(k, meta(x).place)
         if index is None:
-            items += boolean(bool(k))
+            booleans.append((len(items), bool(k)))
+            items.append(NEW)
             continue
         indices.append((len(items), index))
         items += [WHOLE] * (len(meta(index).shape) if meta(index).dtype is _dtype.bool_ else 1)
     if sum(item[0] == ELLIPSIS for item in items) > 1:
         raise ValueError("[index] got two ellipses; want at most one")
+    if booleans:
+        indices = beside_booleans(x, items, indices, booleans)
     return items, indices
 
 
-def translated(k: Any) -> list[tuple[int, ...]] | None:
-    """The items for one entry of a key, None for index tensors and what may be one."""
+def translated(k: Any) -> tuple[int, ...] | None:
+    """The item for one entry of a key, None for bools, index tensors and what may be one."""
     if isinstance(k, (bool, np.bool_)):
-        return boolean(bool(k))
+        return None
     if isinstance(k, (int, np.integer)):
-        return [(INTEGER, 0, int(k), 0, 0)]
+        if not -(2**63) <= k < 2**63:
+            raise IndexError(f"[index] index {k} is out of range; want one of 64 bits")
+        return INTEGER, 0, int(k), 0, 0
     if isinstance(k, slice):
-        return [sliced(k)]
+        return sliced(k)
     if k is None:
-        return [(NEW_AXIS, 0, 0, 0, 0)]
+        return NEW
     if k is Ellipsis:
-        return [(ELLIPSIS, 0, 0, 0, 0)]
+        return ELLIPSIS, 0, 0, 0, 0
     return None
 
 
-def boolean(k: bool) -> list[tuple[int, ...]]:
-    """True adds an axis of one element, False one of none."""
-    return [(NEW_AXIS, 0, 0, 0, 0)] if k else [(NEW_AXIS, 0, 0, 0, 0), (-1, 0, 0, 0, 0)]
+def beside_booleans(
+    x: Tensor, items: list[tuple[int, ...]], indices: list[tuple[int, Tensor]], booleans: list[tuple[int, bool]]
+) -> list[tuple[int, Tensor]]:
+    """The index tensors of a key with bools, whose new axes are in items.
+
+    A bool alone is that axis, of one element for True and of none for False. Beside others it is an index of that
+    axis, which broadcasts with the other indices (NumPy's rule).
+    """
+    if not indices and len(booleans) == 1:
+        position, value = booleans[0]
+        if not value:
+            items.insert(position + 1, (-1, 0, 0, 0, 0))
+        return []
+    place = meta(x).place.word
+    zeros = [(position, _operators.full(place, (int(value),), 0, _dtype.int64)) for position, value in booleans]
+    return sorted([*indices, *zeros], key=operator.itemgetter(0))
 
 
 def sliced(k: slice) -> tuple[int, ...]:
@@ -148,15 +163,14 @@ def bound_of(bound: Any) -> int:
 
 def as_index(k: Any, place: Place) -> Tensor | None:
     """An index tensor or mask; None for a 0-d bool, which is an axis and no mask."""
-    from ._tensor import Tensor  # the class needs this module
-
     if isinstance(k, (list, tuple, range)):
         k = np.array(k)
         k = k if k.size else k.astype(np.int64)
     if isinstance(k, np.ndarray) and k.dtype.kind in "iub":
-        k = Tensor(k, place=place)
+        k = to_tensor(k, place=place)
     if not isinstance(k, Tensor):
-        raise ValueError(f"[index] got {type(k).__name__}; {WANTED}")
+        got = f"an array of {k.dtype}" if isinstance(k, np.ndarray) else type(k).__name__
+        raise ValueError(f"[index] got {got}; {WANTED}")
     dtype = meta(k).dtype
     if dtype is _dtype.bool_:
         return k if meta(k).shape else None
@@ -171,9 +185,9 @@ def basic(x: Tensor, items: Sequence[tuple[int, ...]]) -> Tensor:
     if emptied:
         return without(x, items, emptied)
     array = (ViewItem * len(items))(*items)  # type: ignore[misc]  # a tuple fills a structure
-    arguments = x._h, array, len(items), NONE
+    arguments = x._handle, array, len(items), NONE
     try:
-        return view(quick.pmps_fast_index(*arguments) or recover(quick.pmps_fast_index, *arguments))
+        return view(quick.pmps_fast_index(*arguments) or again(quick.pmps_fast_index, *arguments))
     except IndexError as error:
         if any(item[0] == INTEGER for item in items):
             raise
@@ -199,7 +213,7 @@ def permuted(x: Tensor, order: Sequence[int]) -> Tensor:
     """x with its axes in another order, as a view."""
     if list(order) == list(range(len(order))):
         return x
-    return call_view(_ids.TRANSPOSE, x, (integers("perm", list(order)),))
+    return _operators.transpose(x, order)
 
 
 def front(base: Tensor, axes: Sequence[int]) -> Tensor:
@@ -245,7 +259,7 @@ def axis_at(rank: int, items: Sequence[tuple[int, ...]], position: int) -> int:
 def places(x: Tensor) -> Tensor:
     """The indices of the elements that are not zero, one row each."""
     drain(meta(x).place)
-    return call(_ids.NONZERO, (x,))
+    return _operators.nonzero(x)
 
 
 def coordinates(mask: Tensor) -> list[Tensor]:
@@ -254,44 +268,56 @@ def coordinates(mask: Tensor) -> list[Tensor]:
     return [basic(where, [WHOLE, (INTEGER, 0, axis, 0, 0)]) for axis in range(len(meta(mask).shape))]
 
 
-def dtype_of(x: Tensor) -> Any:
-    return element_type("dtype", meta(x).dtype)
-
-
 def fill(target: Tensor, value: Any) -> None:
     """Writes a value into a view."""
-    if isinstance(value, (bool, int, float)):
-        shape = integers("shape", list(meta(target).shape))
-        call_into(_ids.FULL, (), (shape, either("fill_value", value), dtype_of(target)), target)
+    if isinstance(value, (bool, int, float)) and not meta(target).dtype.is_complex:
+        full_into(target, meta(target).shape, value, meta(target).dtype)
         return
-    given = beside(value, target)
-    call_into(_ids.ASSIGN, (fitted(given, meta(target).shape),), (), target)
+    given = fitted(like(value, target), meta(target).shape)
+    try:
+        assign_into(target, given)
+    except ValueError:
+        check_broadcast(meta(given).shape, meta(target).shape)
+        raise
+
+
+def check_broadcast(given: Sequence[int], part: Sequence[int]) -> None:
+    """Raises a ValueError unless a value of one shape broadcasts to another."""
+    if len(given) > len(part) or any(n not in (1, wanted) for n, wanted in zip(reversed(given), reversed(part))):
+        raise ValueError(f"[setitem] the value has shape {list(given)} and the part {list(part)}; want it to broadcast")
 
 
 def fitted(given: Tensor, shape: Sequence[int]) -> Tensor:
     """The value without leading axes of one element that the target does not have."""
     extra = len(meta(given).shape) - len(shape)
     if extra > 0 and all(n == 1 for n in meta(given).shape[:extra]):
-        return call_view(_ids.RESHAPE, given, (integers("shape", list(meta(given).shape[extra:])),))
+        given = _operators.reshape(given, meta(given).shape[extra:])
     return given
+
+
+def like(value: Any, x: Tensor) -> Tensor:
+    """A value that will be cast to the dtype of x, as a tensor where x is, which need not have the value's dtype."""
+    if isinstance(value, np.ndarray) and value.dtype == np.float64 and meta(x).dtype is not _dtype.float64:
+        return to_tensor(value, dtype=meta(x).dtype, place=meta(x).place)
+    return beside(value, x)
 
 
 def beside(value: Any, x: Tensor) -> Tensor:
     """A value as a tensor where x is.
 
     Raises:
-        ValueError: it is no tensor, NumPy array, int, float or bool.
+        ValueError: it is not a tensor, NumPy array, int, float or bool, nor a complex number beside a complex tensor.
     """
-    from ._tensor import Tensor  # the class needs this module
-
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray):
-        return Tensor(value, place=meta(x).place)
-    if isinstance(value, (bool, int, float)):
-        attributes = integers("shape", []), either("fill_value", value), dtype_of(x)
-        return call(_ids.FULL, (), attributes, None, meta(x).place.word)
-    raise ValueError(f"[index] the value is {type(value).__name__}; want a Tensor, an array, an int, a float or a bool")
+        return to_tensor(value, place=meta(x).place)
+    if isinstance(value, (bool, int, float)) or (isinstance(value, _complex.NUMBERS) and meta(x).dtype.is_complex):
+        return full_0d(x, value)
+    raise ValueError(
+        f"[setitem] the value is {type(value).__name__}; want a Tensor, an array, an int, a float or a bool, or beside "
+        "a complex tensor a complex number"
+    )
 
 
 def behind(given: Tensor, axes: Sequence[int], rank: int, tensors: Sequence[Tensor]) -> Tensor:
@@ -304,7 +330,7 @@ def behind(given: Tensor, axes: Sequence[int], rank: int, tensors: Sequence[Tens
     shape = meta(given).shape
     if len(shape) < total:
         padded = [1] * (total - len(shape)) + list(shape)
-        given = call_view(_ids.RESHAPE, given, (integers("shape", padded),))
+        given = _operators.reshape(given, padded)
     first = axes[0]
     return permuted(given, [*range(first, first + count), *range(first), *range(first + count, total)])
 
@@ -317,4 +343,4 @@ def whole_mask(base: Tensor, indices: Sequence[tuple[int, Tensor]]) -> bool:
 
 def masked(base: Tensor, mask: Tensor, value: Any) -> None:
     """base[mask] = value without asking where the mask is True, so that nothing waits."""
-    call_into(_ids.WHERE, (mask, beside(value, base), base), (), base)
+    where_into(base, mask, beside(value, base), base)

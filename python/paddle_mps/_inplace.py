@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
-from ._call import become, meta, tensor
-
-if TYPE_CHECKING:
-    from ._tensor import Tensor
+from ._call import take, tensor
+from ._objects import Tensor, meta
 
 
 def in_place(function: Callable[..., Tensor], x: Any, *arguments: Any) -> Tensor:
@@ -19,10 +17,11 @@ def in_place(function: Callable[..., Tensor], x: Any, *arguments: Any) -> Tensor
         ValueError: the result has another shape than x.
     """
     name = function.__name__
-    result = function(tensor(x, name + "_", "x"), *arguments)
-    if meta(result).shape != meta(x).shape:
+    mine = tensor(x, name + "_", "x")
+    result = function(mine, *arguments)
+    if meta(result).shape != meta(mine).shape:
         raise ValueError(
-            f"[{name}_] the result has shape {list(meta(result).shape)} and x {list(meta(x).shape)}; want them equal"
+            f"[{name}_] the result has shape {list(meta(result).shape)} and x {list(meta(mine).shape)}; want them equal"
         )
-    become(x, result)
-    return x  # type: ignore[no-any-return]
+    take(mine, result)
+    return mine

@@ -1,15 +1,15 @@
 """Finds and loads libpaddlemps, and declares its functions to ctypes.
 
 `library` releases the interpreter lock during a call and serves everything that can wait or work
-long. `quick` keeps the lock, which is 30 to 60 ns cheaper, and serves calls of a microsecond. `builtin`
-makes a built-in function of an operator, without ctypes in the way: it serves `x + y`.
+long. `quick` keeps the lock, which is 30 to 60 ns cheaper, and serves calls of a microsecond. Operators go
+another way, without ctypes: see `_builtin`.
 SIGNATURES is checked by a test against the C header and the exports of the library.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
+import mmap
 import os
 import sys
 from ctypes import (
@@ -26,7 +26,19 @@ from ctypes import (
 )
 from typing import Any
 
-from ._structs import DeviceInfo, KernelArg, KernelInfo, MemoryStats, PlaceStruct, TensorInfo, ViewItem
+from ._structs import (
+    DeviceInfo,
+    KernelArg,
+    KernelInfo,
+    MemoryStats,
+    PlaceStruct,
+    ProgramInfo,
+    PythonApi,
+    PythonEntries,
+    TensorInfo,
+    ValueInfo,
+    ViewItem,
+)
 
 LogCallback = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
 Deleter = ctypes.CFUNCTYPE(None, c_void_p)
@@ -39,6 +51,9 @@ Event = c_void_p
 Tensor = c_uint64  # pmps_tensor *
 Library = c_void_p
 Kernel = c_void_p
+Graph = c_void_p
+Program = c_void_p
+Value = c_int64  # pmps_value
 Place = POINTER(PlaceStruct)
 Bool = POINTER(c_bool)
 Ints = POINTER(c_int64)
@@ -108,6 +123,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_tensor_to": (Error, (Tensor, Place, c_bool, NewTensor)),
     "pmps_tensor_share": (Error, (Tensor, Place, NewTensor)),
     "pmps_tensor_index": (Error, (Tensor, POINTER(ViewItem), c_size_t, NewTensor)),
+    "pmps_tensor_view": (Error, (Tensor, c_int32, NewTensor)),
     "pmps_tensor_from_dlpack": (Error, (c_void_p, NewTensor)),
     "pmps_tensor_from_dlpack_versioned": (Error, (c_void_p, NewTensor)),
     "pmps_tensor_to_dlpack": (Error, (Tensor, NewPointer)),
@@ -118,6 +134,20 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_op_call": (Error, (*_CALL, NewTensor, POINTER(c_size_t))),
     "pmps_op_call_on": (Error, (Place, *_CALL, NewTensor, POINTER(c_size_t))),
     "pmps_op_call_into": (Error, (*_CALL, Tensor)),
+    "pmps_graph_new": (Error, (NewPointer,)),
+    "pmps_graph_free": (None, (Graph,)),
+    "pmps_graph_add_symbol": (Error, (Graph, Ints)),
+    "pmps_graph_add_input": (Error, (Graph, c_int32, c_int32, Ints, Ints)),
+    "pmps_graph_add_constant": (Error, (Graph, Tensor, Ints)),
+    "pmps_graph_add_scalar": (Error, (Graph, c_void_p, Ints)),
+    "pmps_graph_call": (Error, (Graph, c_uint32, Ints, c_size_t, c_void_p, c_size_t, Ints, POINTER(c_size_t))),
+    "pmps_graph_get_value_info": (Error, (Graph, Value, POINTER(ValueInfo))),
+    "pmps_graph_to_text": (Error, (Graph, NewPointer)),
+    "pmps_program_new": (Error, (Place, Graph, Ints, c_size_t, NewPointer)),
+    "pmps_program_free": (None, (Program,)),
+    "pmps_program_prepare": (Error, (Program, POINTER(Ints), c_size_t)),
+    "pmps_program_run": (Error, (Program, NewTensor, c_size_t, NewTensor, POINTER(c_size_t))),
+    "pmps_program_get_info": (Error, (Program, POINTER(ProgramInfo))),
     "pmps_library_new": (Error, (Place, c_char_p, NewPointer)),
     "pmps_library_load": (Error, (Place, c_char_p, NewPointer)),
     "pmps_library_free": (None, (Library,)),
@@ -146,14 +176,10 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_fast_idle": (c_uint64, (c_uint64,)),
     "pmps_fast_index": (c_uint64, (c_uint64, POINTER(ViewItem), c_uint64, c_uint64)),
     "pmps_fast_release": (None, (POINTER(c_uint64), c_uint64)),
-    "pmps_python_init": (None, (c_void_p,) * 3),
-    "pmps_python_unary": (c_void_p, (c_void_p, c_void_p, c_int64)),
-    "pmps_python_binary": (c_void_p, (c_void_p, c_void_p, c_int64)),
-    "pmps_python_scalar": (c_void_p, (c_void_p, c_void_p, c_int64)),
-    "pmps_python_idle": (c_void_p, (c_void_p, c_void_p, c_int64)),
+    "pmps_python_init": (c_bool, (POINTER(PythonApi), POINTER(PythonEntries))),
 }
 
-ABI_VERSION = 0x00010000  # PMPS_ABI_VERSION of the header that the tables here were written for
+ABI_VERSION = 0x00020000  # PMPS_ABI_VERSION of the header that the tables here were written for
 
 
 def find() -> str:
@@ -175,16 +201,44 @@ def translated() -> bool:
     return status == 0 and answer.value == 1  # a real Intel Mac does not know the name
 
 
-def declare(loaded: ctypes.CDLL) -> ctypes.CDLL:
-    """Sets results and parameters."""
+# Addresses that the library's runtime reserves when it is loaded, with those of its threads. Without them it ends the
+# process, so that load asks first.
+ADDRESS_SPACE = 3 << 29
+
+
+def limited() -> bool:
+    """Whether a limit of the process (ulimit -v) leaves the library too few addresses."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        return False
+    try:
+        mmap.mmap(-1, ADDRESS_SPACE, mmap.MAP_PRIVATE | mmap.MAP_ANON, prot=0).close()
+    except (OSError, ValueError, MemoryError):
+        return True
+    return False
+
+
+def declare(loaded: ctypes.CDLL, path: str) -> ctypes.CDLL:
+    """Sets results and parameters.
+
+    Raises:
+        ImportError: a function is missing.
+    """
     for name, (result, parameters) in SIGNATURES.items():
-        function = getattr(loaded, name)
+        function = getattr(loaded, name, None)
+        if function is None:
+            raise ImportError(
+                f"[paddle_mps] {path} has no function {name}; want the library that came with the package"
+            )
         function.restype = result
         function.argtypes = parameters
     return loaded
 
 
-def load() -> tuple[ctypes.CDLL, ctypes.PyDLL]:
+def load() -> tuple[ctypes.CDLL, ctypes.CDLL]:
     """The library, without and with the interpreter lock held."""
     if translated():
         raise ImportError(
@@ -197,49 +251,31 @@ def load() -> tuple[ctypes.CDLL, ctypes.PyDLL]:
             f"[paddle_mps] {path} does not exist; want the library: build it with `./build.sh lib`, "
             "or name it in PADDLE_MPS_LIBRARY"
         )
-    loaded = declare(ctypes.CDLL(path)), ctypes.PyDLL(path)
-    declare(loaded[1])
-    return loaded
+    if limited():
+        raise ImportError(
+            f"[paddle_mps] the process may not use {ADDRESS_SPACE >> 20} MiB more of addresses; want a higher "
+            "`ulimit -v`, or none"
+        )
+    keeping = getattr(ctypes, "PyDLL", ctypes.CDLL)  # PyPy has no lock that could be kept
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"[paddle_mps] {path} cannot be loaded: {error}; want the library of this machine") from error
+    check_version(loaded, path)
+    return declare(loaded, path), declare(keeping(path), path)
+
+
+def check_version(loaded: ctypes.CDLL, path: str) -> None:
+    """Raises an ImportError unless the library has the ABI that the tables here were written for."""
+    try:
+        init, message = loaded.pmps_init, loaded.pmps_error_message
+    except AttributeError:
+        raise ImportError(f"[paddle_mps] {path} is another library; want libpaddlemps") from None
+    init.restype, init.argtypes = SIGNATURES["pmps_init"]
+    message.restype, message.argtypes = SIGNATURES["pmps_error_message"]
+    error = init(ABI_VERSION)
+    if error:
+        raise ImportError(f"[paddle_mps] {path} is of another version: {message(error).decode()}")
 
 
 library, quick = load()
-
-
-class MethodDef(ctypes.Structure):
-    """Python's PyMethodDef, part of its stable ABI. The interpreter keeps the address."""
-
-    _fields_ = (("name", c_char_p), ("function", c_void_p), ("flags", ctypes.c_int), ("doc", c_char_p))
-
-
-METH_FASTCALL = 0x80
-
-
-def address(function: Any) -> int:
-    return ctypes.cast(function, c_void_p).value or 0
-
-
-def definitions() -> dict[str, MethodDef]:
-    """The entries for built-in functions; none where the interpreter is not CPython."""
-    if sys.implementation.name != "cpython":
-        return {}
-    api = ctypes.pythonapi
-    quick.pmps_python_init(
-        address(api.PyLong_AsUnsignedLongLong), address(api.PyLong_FromUnsignedLongLong), address(api.PyErr_Occurred)
-    )
-    api.PyCFunction_NewEx.restype = ctypes.py_object
-    api.PyCFunction_NewEx.argtypes = (POINTER(MethodDef), ctypes.py_object, c_void_p)
-    names = ("unary", "binary", "scalar", "idle")
-    return {n: MethodDef(n.encode(), address(getattr(quick, "pmps_python_" + n)), METH_FASTCALL, None) for n in names}
-
-
-_definitions = definitions()
-
-
-def builtin(name: str, first: int) -> Any:
-    """pmps_fast_`name` of an operator, or of what is idle or not: a function of the other arguments, all 64-bit integers.
-
-    It keeps the interpreter lock. Where there are no built-in functions to be made it is a partial one.
-    """
-    if name in _definitions:
-        return ctypes.pythonapi.PyCFunction_NewEx(ctypes.byref(_definitions[name]), first, None)
-    return functools.partial(getattr(quick, "pmps_fast_" + name), first)

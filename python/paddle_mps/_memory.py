@@ -1,11 +1,12 @@
-"""Memory: what a device has in use, how much it may take, and what it looks like inside.
+"""Memory: statistics, limits, history and snapshots.
 
-Names, units and keys are those of torch.cuda.memory, as far as one pool of memory has them. Functions
+Names, units and keys are those of torch.cuda.memory, where they apply to a single pool. Functions
 take the device that they are about as in `_device`; 'cpu' is allowed too, and means the CPU's memory.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import json
 import os
@@ -16,10 +17,11 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from . import _place
-from ._call import collect, flush
+from ._builtin import forever
 from ._device import get_device_properties, is_available
 from ._errors import check
 from ._library import ReclaimCallback, StackCallback, library
+from ._objects import collect, flush
 from ._place import Place, mps_place
 from ._structs import MemoryStats, Stat
 
@@ -98,7 +100,7 @@ def reset_accumulated_memory_stats(device: DeviceLike | None = None) -> None:
 
 
 def memory_stats_as_nested_dict(device: DeviceLike | None = None) -> dict[str, Any]:
-    """`memory_stats` as dictionaries in each other: {"allocated_bytes": {"all": {"current": ...}}}."""
+    """`memory_stats` as nested dictionaries: {"allocated_bytes": {"all": {"current": ...}}}."""
     found = ask(device)
     result: dict[str, Any] = {}
     for name in [f[0] for f in MemoryStats._fields_ if f[0] != "struct_size"] if found else []:
@@ -122,6 +124,9 @@ def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     Compiled programs have program_cache.entries and .bytes, .hits and .misses (calls that found their
     program, and those that had to wait for a compiler), .evictions and .cleared (entries that made room
     for others, and those that `empty_cache` took), .compilations, .failures and .compile_ns.
+
+    refused_shaders and refused_graphs count what Metal and MPSGraph did not compile; second_way_steps
+    are the steps that ran on the GPU all the same, by another kernel.
     """
     flat: dict[str, int] = {}
 
@@ -148,12 +153,12 @@ def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
 
 
 def recommended_max_memory(device: DeviceLike | None = None) -> int:
-    """Bytes that one process should stay below on an mps device; 0 without one."""
+    """Bytes that one process should not exceed on an mps device; 0 without one."""
     return get_device_properties(device).recommended_memory if is_available() else 0
 
 
 def empty_cache(device: DeviceLike | None = None) -> None:
-    """Returns memory that no tensor of a device holds to the system, and compiled programs."""
+    """Frees the cached memory and the compiled programs of a device; what Metal has refused is compiled again."""
     collect()
     place = counted(device)
     if place is not None:
@@ -165,7 +170,7 @@ def set_per_process_memory_fraction(fraction: float, device: DeviceLike | None =
 
     Args:
         fraction: of `recommended_max_memory`, from 0 to 2. 0 stands for as much as the machine allows.
-            Above 95 % of the machine's memory there is no limit to be had.
+            A limit above 95 % of the machine's memory is refused.
         device: an mps device; None: the current one.
 
     Raises:
@@ -192,21 +197,21 @@ def get_per_process_memory_fraction(device: DeviceLike | None = None) -> float:
 
 
 def reclaim(need: int, user: object) -> bool:
-    """Frees what the program cannot reach, when the library has no memory; whether there was any."""
+    """Frees unreachable tensors when the library has no memory left; returns whether there were any."""
     before = library.pmps_live_handles()
     collect()
     return bool(library.pmps_live_handles() < before)
 
 
-_reclaim = ReclaimCallback(reclaim)  # the library keeps it: it must not go
+_reclaim = forever(ReclaimCallback(reclaim))  # the library keeps its address
 library.pmps_memory_on_pressure(_reclaim, None)
 
 
 class Stacks:
     """The call stacks that allocations came from, each under a number from 1 on.
 
-    A stack is kept as pairs of code and line, which cost little to take; it becomes text when somebody
-    asks. Equal stacks have one number. When there are too many, further ones have none.
+    A stack is kept as pairs of code and line, which cost little to take; it becomes text on
+    request. Equal stacks have one number. When there are too many, further ones have none.
     """
 
     MOST = 1 << 16
@@ -215,17 +220,19 @@ class Stacks:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[tuple[CodeType, int], ...], int] = {}
-        self.callback = StackCallback(self.take)
+        self.callback = forever(StackCallback(self.take))  # a call under way may still use it
 
     def take(self, user: object) -> int:
         """The number of the stack that has called into the package."""
-        frame: FrameType | None = sys._getframe(1)
+        frame: FrameType | None = sys._getframe().f_back  # None in a thread that is not Python's
         while frame is not None and frame.f_code.co_filename.startswith(self._HERE):
             frame = frame.f_back
         stack: list[tuple[CodeType, int]] = []
         while frame is not None and len(stack) < self.DEEPEST:
             stack.append((frame.f_code, frame.f_lineno))
             frame = frame.f_back
+        if not stack:
+            return 0
         key = tuple(stack)
         number = self._numbers.get(key)
         if number is None:
@@ -243,7 +250,7 @@ class Stacks:
 
 
 _stacks: Stacks | None = None
-_retired: list[Stacks] = []  # a call under way may still take a stack
+_recorded: list[Place] = []  # places whose allocations call _stacks
 
 
 def record_memory_history(
@@ -253,7 +260,7 @@ def record_memory_history(
     max_entries: int = 100_000,
     device: DeviceLike | None = None,
 ) -> None:
-    """Records what happens in a device's memory, with the Python stacks that allocations came from.
+    """Records the events of a device's memory, with the Python stacks of allocations.
 
     Args:
         enabled: None ends the recording; "all" records; "state" records no more than a map of the memory
@@ -271,7 +278,8 @@ def record_memory_history(
     global _stacks
     if enabled not in (None, "state", "all") or context not in (None, "state", "alloc", "all"):
         raise ValueError(
-            f"[record_memory_history] enabled is {enabled!r} and context {context!r}; want None, 'state', 'all', and 'alloc' as a context"
+            f"[record_memory_history] enabled is {enabled!r} and context {context!r}; "
+            "want None, 'state', 'all', and 'alloc' as a context"
         )
     if stacks not in ("python", "all"):
         raise ValueError(f"[record_memory_history] stacks is {stacks!r}; want 'python'")
@@ -286,7 +294,26 @@ def record_memory_history(
     if _stacks is None:
         _stacks = Stacks()
     callback = StackCallback() if context is None else _stacks.callback
+    _recorded.append(place)
     check(library.pmps_memory_record_history(byref(place.struct), max_entries, callback, None))
+
+
+_on_pressure = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
+    ctypes.cast(library.pmps_memory_on_pressure, ctypes.c_void_p).value or 0
+)
+
+
+@atexit.register
+def _disconnect() -> None:
+    """Removes the callbacks before the interpreter ends: the library stays, and a program in C that embeds Python
+    may allocate later.
+
+    A sub-interpreter may end with the process, when a thread that has given its lock away never gets it back: the
+    first call keeps the lock.
+    """
+    _on_pressure(None, None)
+    for place in _recorded:
+        library.pmps_error_free(library.pmps_memory_record_history(byref(place.struct), 0, StackCallback(), None))
 
 
 def _snapshot(device: DeviceLike | None) -> dict[str, Any]:
@@ -304,7 +331,7 @@ def _snapshot(device: DeviceLike | None) -> dict[str, Any]:
 
 
 def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:
-    """A map of a device's memory: its heaps ("segments") and the blocks that cover them, in order.
+    """The memory of a device: its heaps ("segments") and the blocks in them, in the order of addresses.
 
     Each segment has id, address, total_size, allocated_size, active_size, requested_size and blocks; a
     block has address, size, requested_size, state ("active_allocated", "active_pending_free" or
@@ -324,7 +351,7 @@ def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:
 
 
 def dump_snapshot(filename: str = "dump_snapshot.json", device: DeviceLike | None = None) -> None:
-    """Writes the map of a device's memory and its history for `paddle-mps memory-viz`.
+    """Writes a device's memory and its history to a file for `paddle-mps memory-viz`.
 
     Raises:
         OSError: the file cannot be written.
@@ -339,7 +366,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def _size(n: float) -> str:
-    """Bytes for people, at most 8 characters wide."""
+    """A number of bytes as text of at most 8 characters."""
     for unit in _UNITS:
         if abs(n) < 1024 or unit == _UNITS[-1]:
             return f"{n:.0f} {unit}" if unit == "B" or abs(n) >= 1000 else f"{n:.4g} {unit}"
@@ -371,11 +398,13 @@ def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) 
     stats = memory_stats(device)
     name = "no mps device" if not stats else _place.device_name(counted(device) or mps_place(device))
     width = 75
+    ooms, retries, limit = (stats.get(key, 0) for key in ("num_ooms", "num_alloc_retries", "limit_bytes"))
+    failures = f"OOMs: {ooms}   |   retries: {retries}   |   limit: {_size(limit)}"
     line = "|" + "=" * width + "|"
     rows = [
         line,
         f"|{f'paddle_mps memory of {name}':^{width}}|",
-        f"|{'OOMs: {}   |   retries: {}   |   limit: {}'.format(stats.get('num_ooms', 0), stats.get('num_alloc_retries', 0), _size(stats.get('limit_bytes', 0))):^{width}}|",
+        f"|{failures:^{width}}|",
         line,
         f"| {'Metric':<22}|{'Current':^12}|{'Peak':^12}|{'Total':^12}|{'Freed':^12}|",
         "|" + "-" * width + "|",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 from ._structs import PlaceStruct
 
@@ -10,7 +10,7 @@ CPU, MPS = 0, 1  # pmps_place_kind
 
 
 class Place:
-    """Where a tensor lives. Equal places compare equal; `struct` and `word` are its C forms."""
+    """Where a tensor is. Equal places compare equal; `struct` and `word` are its C forms."""
 
     __slots__ = ("index", "kind", "struct", "word")
 
@@ -71,7 +71,8 @@ class MPSPlace(Place):
 
 cpu = CPUPlace()
 _known: dict[tuple[int, int], Place] = {(CPU, 0): cpu}
-_default: list[Place] = [cpu]
+_chosen: list[Place | None] = [None]
+_default: list[Callable[[], Place]] = []
 
 
 def of(kind: int, index: int) -> Place:
@@ -121,9 +122,20 @@ def mps_place(device: int | str | Place | None) -> Place:
 
 def current() -> Place:
     """Where tensors go that are made without a place."""
-    return _default[0]
+    return _chosen[0] or _default[0]()
 
 
-def set_current(p: Place) -> None:
-    """Sets where tensors go that are made without a place. The caller has seen that it exists."""
-    _default[0] = p
+def chosen() -> Place | None:
+    """The place that the program has set; None: it has set none."""
+    return _chosen[0]
+
+
+def set_current(p: Place | None) -> None:
+    """Sets where tensors go that are made without a place, or leaves it to the default. The caller has seen that
+    the place exists."""
+    _chosen[0] = p
+
+
+def decides(default: Callable[[], Place]) -> None:
+    """Names the function that decides while the program has set no place. It is in a module above this one."""
+    _default.append(default)

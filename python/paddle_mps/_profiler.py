@@ -36,16 +36,18 @@ def is_capturing_metal() -> bool:
 
 @contextlib.contextmanager
 def metal_capture(fname: str | os.PathLike[str]) -> Iterator[None]:
-    """Records what the Metal device is told inside a with block into a document for Xcode.
+    """Records the commands for the Metal device inside a with block in a trace document for Xcode.
 
     Args:
-        fname: a path where nothing is; .gputrace is added where it is missing.
+        fname: a path that does not exist; .gputrace is added if it is missing.
 
     Raises:
         UnsupportedError: the process may not capture: see `is_metal_capture_enabled`.
         ValueError: a capture is under way, or the document cannot be made.
     """
     path = os.fspath(fname)
+    if "\0" in path:
+        raise ValueError(f"[metal_capture] fname is {path!r}; want a path without zeros")
     if not path.endswith(SUFFIX):
         path += SUFFIX
     place = _place.mps_place(None)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import operator
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import byref, c_uint64
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import _place
 from ._errors import check
 from ._library import library, quick
 from ._place import Place
+
+if TYPE_CHECKING:
+    from ._typing import PlaceLike
 
 
 class GeneratorState(NamedTuple):
@@ -65,6 +68,43 @@ def seed(seed: int) -> None:
     """
     for place in all_places():
         set_seed(place, seed)
+
+
+def same_kind(device: PlaceLike | None) -> list[Place]:
+    """The CPU, or every mps device of the machine, as a device names one of them; None: the current place."""
+    given = _place.current() if device is None else _place.place(device)
+    return [p for p in all_places() if p.kind == given.kind]
+
+
+def get_rng_state(device: PlaceLike | None = None) -> list[GeneratorState]:
+    """Where the generators of the CPU, or of all mps devices, stand.
+
+    Args:
+        device: 'cpu', 'mps' or a Place; None: the current place.
+    """
+    return [get_state(p) for p in same_kind(device)]
+
+
+def set_rng_state(state_list: Sequence[GeneratorState], device: PlaceLike | None = None) -> None:
+    """Puts generators where `get_rng_state` found them.
+
+    Raises:
+        ValueError: there are more or fewer states than devices.
+    """
+    places = same_kind(device)
+    if len(state_list) != len(places):
+        raise ValueError(f"[set_rng_state] got {len(state_list)} states; want {len(places)}, one a device")
+    for p, state in zip(places, state_list):
+        set_state(p, state)
+
+
+def get_cuda_rng_state() -> list[GeneratorState]:
+    """An empty list: there is no CUDA device, as in Paddle without one."""
+    return []
+
+
+def set_cuda_rng_state(state_list: Sequence[GeneratorState]) -> None:
+    """Does nothing: there is no CUDA device, as in Paddle without one."""
 
 
 def clock_seed() -> int:

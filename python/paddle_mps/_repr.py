@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from . import _ids
-from ._call import call, integer, meta
+from . import _operators
+from ._objects import Tensor, meta
 from ._place import cpu
-
-if TYPE_CHECKING:
-    from ._tensor import Tensor
 
 INDENT = 7  # columns before the first bracket
 
@@ -52,6 +49,7 @@ def set_printoptions(
 
     Raises:
         TypeError: a number is no int, or sci_mode is no bool.
+        ValueError: precision or edgeitems is negative.
     """
     given = {
         "precision": precision,
@@ -64,6 +62,8 @@ def set_printoptions(
         wanted = bool if name == "sci_mode" else int
         if value is not None and not isinstance(value, wanted):
             raise TypeError(f"[set_printoptions] {name} is {value!r}; want {wanted.__name__}")
+        if name in ("precision", "edgeitems") and value is not None and value < 0:
+            raise ValueError(f"[set_printoptions] {name} is {value}; want a number from 0")
     for name, value in given.items():
         if value is not None:
             setattr(options, name, value)
@@ -84,7 +84,7 @@ def body(x: Tensor) -> str:
     flat = list(leaves(values, len(shape)))
     texts = [element(v) for v in flat]
     width = max((len(t) for t in texts), default=0)
-    signed = any(not isinstance(v, bool) and v < 0 for v in flat)
+    signed = any(negative(v) for v in flat)
     cells = iter([pad(t, v, width, signed) for t, v in zip(texts, flat)])
     return layout(shape, cells, cut, INDENT, width) if shape else texts[0]
 
@@ -95,7 +95,7 @@ def shown(x: Tensor, cut: bool) -> Tensor:
     for axis, n in enumerate(meta(x).shape if cut else ()):
         if n > 2 * edge:
             ends = x.__class__([*range(edge), *range(n - edge, n)], dtype="int64", place=meta(x).place)
-            x = call(_ids.GATHER, (x, ends), (integer("axis", axis),))
+            x = _operators.gather(x, ends, axis)
     return x.to(cpu)
 
 
@@ -108,8 +108,18 @@ def leaves(values: Any, rank: int) -> Any:
             yield from leaves(row, rank - 1)
 
 
-def element(value: float) -> str:
+def negative(value: complex) -> bool:
+    """Whether an element counts as one below 0: of a complex one the real part decides, then the imaginary part."""
+    if isinstance(value, complex):
+        return (value.real, value.imag) < (0, 0)
+    return not isinstance(value, bool) and value < 0
+
+
+def element(value: complex) -> str:
     """One element without padding; an infinity counts as a whole number, as in Paddle."""
+    if isinstance(value, complex):
+        kind, sign = "e" if options.sci_mode else "f", "+" if value.imag >= 0 else ""
+        return f"({value.real:.{options.precision}{kind}}{sign}{value.imag:.{options.precision}{kind}}j)"
     if not isinstance(value, float):
         return str(value)
     if options.sci_mode:
@@ -121,9 +131,9 @@ def element(value: float) -> str:
     return f"{value:.{options.precision}f}"
 
 
-def pad(item: str, value: float, width: int, signed: bool) -> str:
+def pad(item: str, value: complex, width: int, signed: bool) -> str:
     """An element in its column."""
-    if signed and not value < 0 and len(item) < width:
+    if signed and not negative(value) and len(item) < width:
         item = " " + item
     return item.ljust(width)
 

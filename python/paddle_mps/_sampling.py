@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from . import _dtype, _ids
-from ._call import deliver, element_type, index, integer, integers, number, renamed
-from ._creation import dims, floating, like, make, refuse, sized, value_of, where
+import numpy as np
+
+from . import _dtype, _operators
+from ._call import into, renamed
+from ._convert import index
+from ._creation import dims, floating, like, refuse, sized, value_of, where
 from ._dtype import DType, DTypeLike
+from ._objects import Tensor
 from ._place import Place
 from ._random import one_seed
-from ._tensor import Tensor
 
 if TYPE_CHECKING:
     from ._typing import PlaceLike, ShapeLike
-
-
-def random(op: int, shape: ShapeLike, dtype: DType, place: Place, *attributes: Any) -> Tensor:
-    last = element_type("dtype", dtype)
-    return make(op, place, integers("shape", dims(shape)), *attributes, last)
 
 
 @sized
@@ -46,14 +44,21 @@ def randn(
         UnsupportedError: dtype is no floating-point dtype.
     """
     refuse(requires_grad, pin_memory)
-    return deliver(normals(shape, 0.0, 1.0, floating(dtype), where(place, device)), out)
+    kind = floating(dtype)
+    return into(out, normals(shape, 0.0, 1.0, kind, where(place, device, kind)))
 
 
 standard_normal = randn
 
 
 def normals(shape: ShapeLike, mean: float, std: float, dtype: DType, place: Place) -> Tensor:
-    return random(_ids.NORMAL, shape, dtype, place, number("mean", mean), number("std", std))
+    return _operators.normal(place.word, dims(shape), mean, std, dtype)
+
+
+def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Tensor:
+    """Writes normally distributed values into x; returns x."""
+    shape, kind, target = like(x, None, None, None)
+    return into(x, normals(shape, mean, std, kind, target))
 
 
 @sized
@@ -70,11 +75,12 @@ def rand(
 ) -> Tensor:
     """Uniformly distributed values in [0, 1); see `randn`."""
     refuse(requires_grad, pin_memory)
-    return deliver(uniforms(shape, 0.0, 1.0, floating(dtype), where(place, device)), out)
+    kind = floating(dtype)
+    return into(out, uniforms(shape, 0.0, 1.0, kind, where(place, device, kind)))
 
 
 def uniforms(shape: ShapeLike, low: float, high: float, dtype: DType, place: Place) -> Tensor:
-    return random(_ids.UNIFORM, shape, dtype, place, number("min", low), number("max", high))
+    return _operators.uniform(place.word, dims(shape), low, high, dtype)
 
 
 def uniform(
@@ -96,9 +102,9 @@ def uniform(
         seed: not 0: these values come from a generator of their own with this seed.
     """
     refuse(requires_grad)
-    target = where(place, device)
+    target = where(place, device, floating(dtype))
     with one_seed(target, seed):
-        return deliver(uniforms(shape, value_of(min), value_of(max), floating(dtype), target), out)
+        return into(out, uniforms(shape, value_of(min), value_of(max), floating(dtype), target))
 
 
 @renamed(size="shape")
@@ -126,10 +132,11 @@ def normal(
     if given:
         centre = sum(given[1:], given[0]) * 0
         noise = normals(centre.shape, 0.0, 1.0, centre.dtype, centre.place)
-        return deliver(noise * std + mean + centre, out)
+        return into(out, noise * std + mean + centre)
     if shape is None:
         raise TypeError("[normal] mean and std are numbers and there is no shape; want one")
-    return deliver(normals(shape, float(mean), float(std), _dtype.default(), where(place, device)), out)
+    kind = _dtype.default()
+    return into(out, normals(shape, float(mean), float(std), kind, where(place, device, kind)))
 
 
 def randint(
@@ -149,13 +156,17 @@ def randint(
 
     Raises:
         ValueError: there is no integer in the range.
+        IndexError: a bound is out of the range of the dtype.
     """
     bounds = (0, index("low", low)) if high is None else (index("low", low), index("high", high))
     if bounds[0] >= bounds[1]:
         raise ValueError(f"[randint] the range is [{bounds[0]}, {bounds[1]}); want low below high")
     kind = _dtype.int64 if dtype is None else _dtype.dtype(dtype)
-    ends = integer("low", bounds[0]), integer("high", bounds[1])
-    return random(_ids.RANDINT, shape, kind, where(place, device), *ends)
+    if kind.is_integer:
+        limits = np.iinfo(kind.numpy)
+        if bounds[0] < limits.min or bounds[1] - 1 > limits.max:
+            raise IndexError(f"[randint] the range is [{bounds[0]}, {bounds[1]}); want integers of {kind.name}")
+    return _operators.randint(where(place, device).word, dims(shape), *bounds, kind)
 
 
 def randint_like(
@@ -188,8 +199,8 @@ def randperm(
     count = index("n", n)
     if count < 0:
         raise ValueError(f"[randperm] n is {count}; want a number from 0")
-    attributes = integer("count", count), element_type("dtype", _dtype.dtype(dtype))
-    return deliver(make(_ids.RANDPERM, where(place, device), *attributes), out)
+    kind = _dtype.dtype(dtype)
+    return into(out, _operators.randperm(where(place, device, kind).word, count, kind))
 
 
 def rand_like(

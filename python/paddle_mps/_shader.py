@@ -7,7 +7,7 @@ import numbers
 import os
 import struct
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_void_p
 from typing import TYPE_CHECKING, Any, Union
 
@@ -40,8 +40,8 @@ class ShaderLibrary:
         library.pmps_text_free(names)
         self._names = text.split("\n") if text else []
 
-    def __del__(self) -> None:
-        library.pmps_library_free(self._handle)
+    def __del__(self, free: Callable[[c_void_p], None] = library.pmps_library_free) -> None:
+        free(self._handle)  # at the end of the interpreter, the names of modules are gone
 
     def __dir__(self) -> list[str]:
         return list(self._names)
@@ -69,8 +69,8 @@ class Kernel:
         self._info = KernelInfo(ctypes.sizeof(KernelInfo))
         check(library.pmps_kernel_get_info(handle, byref(self._info)))
 
-    def __del__(self) -> None:
-        library.pmps_kernel_free(self._handle)
+    def __del__(self, free: Callable[[c_void_p], None] = library.pmps_kernel_free) -> None:
+        free(self._handle)
 
     @property
     def max_threads_per_threadgroup(self) -> int:
@@ -114,7 +114,7 @@ class Kernel:
         given = (KernelArg * len(args))()
         for one, value, raw in zip(given, args, memory):
             if raw is None:
-                one.tensor = value._h
+                one.tensor = value._handle
             else:
                 one.data, one.size = ctypes.cast(c_char_p(raw), c_void_p), len(raw)
         grid, group = self._sizes(threads, group_size)
@@ -206,7 +206,10 @@ def load_metallib(source: bytes | bytearray | memoryview | str | os.PathLike[str
         UnsupportedError: the device has no shaders: it is not metal.
     """
     if not isinstance(source, (bytes, bytearray, memoryview)):
-        return _made(library.pmps_library_load, os.fsencode(source))
+        path = os.fsencode(source)
+        if b"\0" in path:
+            raise ValueError(f"[load_metallib] the path is {source!r}; want one without zeros")
+        return _made(library.pmps_library_load, path)
     with tempfile.NamedTemporaryFile(suffix=".metallib") as file:
         file.write(source)
         file.flush()

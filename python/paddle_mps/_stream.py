@@ -13,56 +13,69 @@ from ctypes import byref, c_bool, c_double, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from . import _place
-from ._call import SLICE_MS, flush, pending
+from ._builtin import idle
 from ._errors import UnsupportedError, check
-from ._library import builtin, library
+from ._library import library
+from ._objects import Tensor, flush
 from ._place import Place
 from ._structs import PlaceStruct
+from ._worker import SLICE_MS
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
     from ._typing import DeviceLike
 
 TIMING = 1  # PMPS_EVENT_TIMING
 
 
 class Stream:
-    """A queue of work on an mps device, in order. Streams order themselves where they share tensors.
+    """A queue of work on an mps device, which runs in order. Work on streams that share tensors is ordered.
 
     Args:
         device: an mps device; None: the current one.
-        priority: None or 2, the only priority that there is.
+        priority: None or 2, the only priority.
+        stream_base: a Stream, of which this one is another object; device and priority are not looked at then.
 
     Raises:
+        TypeError: stream_base is no Stream.
         DeviceError: the machine has no such device.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_idle", "_owned", "place")
+    __slots__ = ("__weakref__", "_base", "_handle", "_idle", "_owned", "place")
 
-    _idle: Callable[[], int]  # in one cheap call: is there nothing to wait for and to report?
+    _handle: c_void_p
+    _idle: Callable[[], bool]  # a cheap call: is there nothing to wait for and to report?
+    place: Place
 
-    def __init__(self, device: DeviceLike | None = None, priority: int | None = None) -> None:
+    def __init__(
+        self, device: DeviceLike | None = None, priority: int | None = 2, stream_base: Stream | None = None
+    ) -> None:
         self._owned = False
+        self._base = stream_base  # it owns the handle
+        if stream_base is not None:
+            if not isinstance(stream_base, Stream):
+                raise TypeError(f"[Stream] stream_base is {type(stream_base).__name__}; want a Stream or None")
+            self._handle, self._idle, self.place = stream_base._handle, stream_base._idle, stream_base.place
+            return
         if priority not in (None, 2):
             raise UnsupportedError(f"[Stream] priority is {priority!r}; want None or 2: all streams are equal")
         self.place = _place.mps_place(device)
         self._handle = c_void_p()
         check(library.pmps_stream_new(byref(self.place.struct), byref(self._handle)))
         self._owned = True
-        self._idle = builtin("idle", self._handle.value or 0)
+        self._idle = idle(self._handle.value or 0)
 
     @classmethod
     def _borrowed(cls, handle: c_void_p) -> Stream:
         stream = object.__new__(cls)
-        stream._handle, stream._owned, stream._idle = handle, False, builtin("idle", handle.value or 0)
+        stream._handle, stream._owned, stream._idle = handle, False, idle(handle.value or 0)
         where = PlaceStruct()
         check(library.pmps_stream_get_place(handle, byref(where)))
         stream.place = _place.of(where.kind, where.index)
         return stream
 
-    def __del__(self) -> None:
-        if self._owned:
-            library.pmps_stream_free(self._handle)
+    def __del__(self, free: Callable[[c_void_p], None] = library.pmps_stream_free) -> None:
+        if hasattr(self, "_owned") and self._owned:  # not where the constructor was refused its arguments
+            free(self._handle)  # at the end of the interpreter, the names of modules are gone
 
     @property
     def device(self) -> Place:
@@ -71,14 +84,14 @@ class Stream:
 
     @property
     def stream_id(self) -> int:
-        """The number of the stream on its device: 0 for the default one, and never used twice."""
+        """The number of the stream on its device: 0 for the default one. Numbers are never reused."""
         number = c_uint64()
         check(library.pmps_stream_get_id(self._handle, byref(number)))
         return number.value
 
     def query(self) -> bool:
         """Whether all its work is done."""
-        return bool(self._idle()) or _query(library.pmps_stream_query, self._handle)
+        return self._idle() or _query(library.pmps_stream_query, self._handle)
 
     def synchronize(self) -> None:
         """Waits until all its work so far is done.
@@ -86,21 +99,20 @@ class Stream:
         Raises:
             DeviceError: work on it has failed; it is said once.
         """
-        if pending:
-            flush()
+        flush()
         if not self._idle():
             _wait(library.pmps_stream_wait_for, self._handle)
 
     def wait_event(self, event: Event) -> None:
-        """Work submitted from now on waits for an event; the caller does not."""
+        """Makes work submitted from now on wait for an event. The call does not block."""
         check(library.pmps_stream_wait_event(self._handle, event._handle))
 
     def wait_stream(self, stream: Stream) -> None:
-        """Work submitted from now on waits for the work of another stream so far."""
+        """Makes work submitted from now on wait for the work of another stream so far."""
         self.wait_event(stream.record_event())
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Records an event, a new one unless it is given, behind the work so far."""
+        """Records an event, a new one unless it is given, after the work so far."""
         event = Event(device=self.place) if event is None else event
         event.record(self)
         return event
@@ -116,7 +128,7 @@ class Stream:
 
 
 class Event:
-    """A point in the work of a stream. One that was never recorded counts as passed.
+    """A point in the work of a stream. One that was never recorded counts as done.
 
     Args:
         enable_timing: whether `elapsed_time` will be asked.
@@ -130,7 +142,7 @@ class Event:
 
     __slots__ = ("__weakref__", "_handle", "_owned", "_passed", "place")
 
-    _passed: Callable[[], int]
+    _passed: Callable[[], bool]
 
     def __init__(
         self,
@@ -148,11 +160,11 @@ class Event:
         flags = TIMING if enable_timing else 0
         check(library.pmps_event_new(byref(self.place.struct), flags, byref(self._handle)))
         self._owned = True
-        self._passed = builtin("idle", self._handle.value or 0)
+        self._passed = idle(self._handle.value or 0)
 
-    def __del__(self) -> None:
-        if self._owned:
-            library.pmps_event_free(self._handle)
+    def __del__(self, free: Callable[[c_void_p], None] = library.pmps_event_free) -> None:
+        if hasattr(self, "_owned") and self._owned:
+            free(self._handle)
 
     @property
     def device(self) -> Place:
@@ -160,24 +172,24 @@ class Event:
         return self.place
 
     def record(self, stream: Stream | None = None) -> None:
-        """Puts the event behind the work so far of a stream; None: this thread's."""
+        """Records the event after the work so far of a stream; None: this thread's."""
         check(library.pmps_event_record(self._handle, None if stream is None else stream._handle))
 
     def query(self) -> bool:
         """Whether the work before the event is done."""
-        return bool(self._passed()) or _query(library.pmps_event_query, self._handle)
+        return self._passed() or _query(library.pmps_event_query, self._handle)
 
     def synchronize(self) -> None:
-        """Waits until the work before the event is done. Streams and tensors tell whether it failed."""
+        """Waits until the work before the event is done. Streams and tensors report its failures."""
         if not self._passed():
             _wait(library.pmps_event_wait_for, self._handle)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Work submitted to a stream (None: this thread's) from now on waits for the event."""
+        """Makes work submitted to a stream (None: this thread's) from now on wait for the event."""
         (current_stream(self.place) if stream is None else stream).wait_event(self)
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this event to another, as the device passed them.
+        """Milliseconds from this event to another, by the clock of the device.
 
         Raises:
             ValueError: one of them was made without enable_timing, has not been recorded or is not done.
@@ -188,7 +200,7 @@ class Event:
 
 
 class _Current(threading.local):
-    """What keeps a thread's current stream alive: the library only borrows it."""
+    """Keeps a thread's current stream alive: the library only borrows it."""
 
     stream: Stream | None = None
 
@@ -222,13 +234,13 @@ def settle(x: Tensor, writing: bool = False) -> None:
     Raises:
         Exception: what made that work fail.
     """
-    _wait(library.pmps_tensor_wait_for, x._h, writing)
+    _wait(library.pmps_tensor_wait_for, x._handle, writing)
 
 
 def drain(place: Place) -> None:
     """Waits for this thread's stream, ahead of an operator that the library waits for.
 
-    How many elements `nonzero` finds only its end can tell.
+    The number of elements that `nonzero` finds is only known when it has finished.
     """
     if place.kind == _place.MPS and not _idle(place.index)():
         event = Event(device=place)
@@ -237,10 +249,9 @@ def drain(place: Place) -> None:
 
 
 @functools.cache
-def _idle(index: int) -> Callable[[], int]:
-    """Says of an mps device in one cheap call whether there is nothing to wait for and to report."""
-    function: Callable[[], int] = builtin("idle", _place.MPS << 32 | index)
-    return function
+def _idle(index: int) -> Callable[[], bool]:
+    """A cheap call: whether an mps device has nothing to wait for and to report."""
+    return idle(_place.MPS << 32 | index)
 
 
 def synchronize(place: Place) -> None:
@@ -249,8 +260,7 @@ def synchronize(place: Place) -> None:
     Raises:
         DeviceError: work has failed; it is said once.
     """
-    if pending:
-        flush()
+    flush()
     if not _idle(place.index)():
         _wait(library.pmps_device_wait_for, byref(place.struct))
 
@@ -264,12 +274,14 @@ def current_stream(device: DeviceLike | None = None) -> Stream:
 
 
 def default_stream(device: DeviceLike | None = None) -> Stream:
-    """The stream that an mps device has from the start."""
+    """The default stream of an mps device."""
     return Stream._borrowed(_pointer(library.pmps_stream_default, _place.mps_place(device)))
 
 
 def set_stream(stream: Stream | None) -> Stream:
     """Makes a stream this thread's on its device, None the default one; returns what it was before."""
+    if stream is not None and not isinstance(stream, Stream):
+        raise TypeError(f"[set_stream] stream is {type(stream).__name__}; want a Stream or None")
     before = current_stream(None if stream is None else stream.place)
     check(library.pmps_stream_set_current(None if stream is None else stream._handle))
     _current.stream = stream
@@ -278,7 +290,7 @@ def set_stream(stream: Stream | None) -> Stream:
 
 @contextlib.contextmanager
 def stream_guard(stream: Stream | None) -> Iterator[None]:
-    """Makes a stream this thread's inside a with block; None leaves everything as it is."""
+    """Makes a stream this thread's inside a with block; None changes nothing."""
     if stream is None:
         yield
         return

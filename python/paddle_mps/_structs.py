@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 MAX_RANK = 9
 
@@ -68,6 +68,9 @@ class MemoryStats(ctypes.Structure):
         ("limit_bytes", c_int64),
         ("available_bytes", c_int64),
         ("program_cache", ProgramStats),
+        ("refused_shaders", c_int64),
+        ("refused_graphs", c_int64),
+        ("second_way_steps", c_int64),
     ]
 
 
@@ -105,6 +108,29 @@ class KernelArg(ctypes.Structure):
     _fields_ = [("tensor", c_uint64), ("data", c_void_p), ("size", c_size_t)]
 
 
+class ValueInfo(ctypes.Structure):
+    """pmps_value_info."""
+
+    _fields_ = [("struct_size", c_size_t), ("dtype", c_int32), ("rank", c_int32), ("dims", c_int64 * MAX_RANK)]
+
+
+class ProgramInfo(ctypes.Structure):
+    """pmps_program_info."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("inputs", c_int64),
+        ("outputs", c_int64),
+        ("operators", c_int64),
+        ("compilations", c_int64),
+        ("constant_bytes", c_int64),
+        ("steps", c_int64),
+        ("cpu_steps", c_int64),
+        ("parts", c_int64),
+        ("scratch_bytes", c_int64),
+    ]
+
+
 class ViewItem(ctypes.Structure):
     """pmps_index."""
 
@@ -126,4 +152,37 @@ class Operand(ctypes.Structure):
 class Attr(ctypes.Structure):
     """pmps_attr. Calls pack it with `struct`; this class is what a test compares that with."""
 
-    _fields_ = [("name", c_char * 20), ("kind", c_uint32), ("value", c_uint64), ("count", c_int64)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("kind", c_uint32),
+        ("reserved", c_uint32),
+        ("value", c_uint64),
+        ("count", c_int64),
+    ]
+
+
+class PythonApi(ctypes.Structure):
+    """pmps_python_api: addresses of functions and objects."""
+
+    _fields_ = [("struct_size", c_size_t)] + [
+        (name, c_void_p)
+        for name in """
+            Py_IncRef Py_DecRef PyObject_Type PyObject_GetAttr
+            PyObject_SetAttr PyObject_GetItem PyObject_CallFunctionObjArgs PySequence_Size
+            PySequence_GetItem PyList_New PyList_SetItem PyTuple_New
+            PyTuple_SetItem PyBytes_FromStringAndSize PyBytes_AsString PyLong_AsLongLong
+            PyLong_AsUnsignedLongLong PyLong_FromLongLong PyLong_FromUnsignedLongLong PyFloat_AsDouble
+            PyErr_Occurred PyErr_Clear PyEval_SaveThread PyEval_RestoreThread
+            PyType_GetSlot PyCapsule_IsValid PyCapsule_GetPointer
+            none yes no bool_type int_type float_type tuple_type list_type str_type dtype_type tensor_type
+            name_handle name_shape name_meta name_number name_dims metas dtypes describe otherwise
+        """.split()
+    ]
+
+
+class PythonEntries(ctypes.Structure):
+    """pmps_python_entries."""
+
+    _fields_ = [
+        (name, c_void_p) for name in "context unary binary scalar call idle describe flush free release".split()
+    ]

@@ -3,44 +3,85 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
+import math
 from collections.abc import Iterator
 from ctypes import byref, c_uint64
 from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, overload
 
 import numpy as np
 
-from . import _arithmetic, _array, _call, _dlpack, _dtype, _ids, _indexing, _place, _repr, _stream
-from ._call import call, expression, meta, reflected, swap, unary
+from . import _arithmetic, _array, _dlpack, _dtype, _ids, _indexing, _operators, _place, _repr, _sampling, _stream
+from ._call import again, expression, reflected, unary
+from ._convert import index, tensor
+from ._counting import CountingMethods
+from ._creation import empty, to_tensor
+from ._diagonals import DiagonalMethods
+from ._distributions import DistributionMethods
 from ._dtype import DType, DTypeLike
+from ._elementwise import ElementwiseMethods
 from ._errors import UnsupportedError, check
 from ._library import library
+from ._made import MadeMethods
+from ._missing import AbsentMethods
+from ._objects import Base, from_array, information, meta, register, view
 from ._ops import Methods
+from ._parts import PartMethods
 from ._place import Place
+from ._products import ProductMethods
+from ._queries import QueryMethods
+from ._sampling import uniform
+from ._scatter import ScatterMethods
+from ._shapes import ShapeMethods
+from ._size import Size, TensorSize
+from ._sorting import SortingMethods
+from ._special import SpecialMethods
+from ._statistics import StatisticsMethods
+from ._storage import StorageMethods
+from .linalg import LinalgMethods
 
 if TYPE_CHECKING:
+    from typing_extensions import Concatenate, ParamSpec, TypeVar
+
     from ._typing import Data, Index, PlaceLike, Scalar
 
-
-class Size(list[int]):
-    """The dimensions of a tensor: a list that also equals a tuple of the same numbers."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None
-
-    def __repr__(self) -> str:
-        return f"paddle.Size({list.__repr__(self)})"
-
-    __str__ = list.__repr__
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 
-class Tensor(Methods):
+def method(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Concatenate[Tensor, P], R]:
+    """A function as a method: its first parameter is the tensor, and so not left out."""
+    return function
+
+
+_names = itertools.count()  # next is one step for the interpreter, so that two threads never get one number
+
+_neg = unary(_ids.NEG, _operators.neg)
+_abs = unary(_ids.ABS, _operators.abs)
+_invert = unary(_ids.BITWISE_NOT, _operators.bitwise_not)
+
+
+@register
+class Tensor(
+    DiagonalMethods,
+    MadeMethods,
+    ScatterMethods,
+    ShapeMethods,
+    ElementwiseMethods,
+    ProductMethods,
+    StatisticsMethods,
+    SortingMethods,
+    SpecialMethods,
+    CountingMethods,
+    DistributionMethods,
+    StorageMethods,
+    LinalgMethods,
+    Methods,
+    PartMethods,
+    QueryMethods,
+    AbsentMethods,
+    Base,
+):
     """A view of memory on a device: shape, strides, dtype, place.
 
     Functions and operators make new tensors; slices, transposes and reshapes share the memory of
@@ -50,30 +91,18 @@ class Tensor(Methods):
     that shape; dtype= and place= are those of `to_tensor`.
     """
 
-    __slots__ = ("__weakref__", "_e", "_h", "_m")
-
-    _h: int
-    _e: tuple[int, ...] | None
-    _m: _call.Meta
+    __slots__ = ()
 
     def __new__(cls, *data: Data, dtype: DTypeLike | None = None, place: PlaceLike | None = None) -> Tensor:
-        from ._creation import empty, to_tensor  # creation needs this class
-
         if len(data) == 1 and not isinstance(data[0], int):
             kept = isinstance(data[0], (Tensor, np.ndarray))
             return to_tensor(data[0], dtype or (None if kept else _dtype.default()), place)
         return empty(data, dtype, place=place)
 
-    def __del__(self, defer: Callable[[int], None] = _call.defer, free: Callable[[int], None] = _call.free) -> None:
-        if self._e is not None:
-            defer(self._h)
-        else:
-            free(self._h)
-
     @property
     def shape(self) -> Size:
         """The dimensions, as a new list."""
-        return Size(self._e if self._e is not None else meta(self).shape)
+        return Size(meta(self).shape if self._shape is None else self._shape)
 
     @property
     def dtype(self) -> DType:
@@ -82,12 +111,12 @@ class Tensor(Methods):
 
     @property
     def place(self) -> Place:
-        """Where the tensor lives."""
+        """Where the tensor is."""
         return meta(self).place
 
     @property
     def device(self) -> str:
-        """Where the tensor lives, as set_device takes it: "cpu", "mps:0"."""
+        """Where the tensor is, in the form that set_device takes: "cpu", "mps:0"."""
         return _place.device_name(meta(self).place)
 
     @property
@@ -96,9 +125,10 @@ class Tensor(Methods):
         return len(meta(self).shape)
 
     @property
-    def size(self) -> int:
-        """The number of elements."""
-        return meta(self).numel
+    def size(self) -> TensorSize:
+        """The number of elements, an int; called, as size() or size(axis), the dimensions."""
+        m = meta(self)
+        return TensorSize(m.numel, m.shape)
 
     @property
     def strides(self) -> list[int]:
@@ -108,7 +138,7 @@ class Tensor(Methods):
     @property
     def offset(self) -> int:
         """The distance of the first element from the start of the memory, in elements."""
-        return meta(self).offset
+        return int(information(self._handle).offset)
 
     @property
     def itemsize(self) -> int:
@@ -124,7 +154,7 @@ class Tensor(Methods):
     def mT(self) -> Tensor:
         """The last two axes swapped, as a view."""
         if self.ndim < 2:
-            raise ValueError(f"[mT] the tensor has {self.ndim} dimensions; want at least 2")
+            raise ValueError(f"[mT] the number of dimensions is {self.ndim}; want at least 2")
         return _array.transpose(self, -2, -1)
 
     @property
@@ -160,6 +190,46 @@ class Tensor(Methods):
     def requires_grad(self, value: bool) -> None:
         self.stop_gradient = not value
 
+    @property
+    def name(self) -> str:
+        """A name, of this object and not of its memory: one that was set, or a new one. None unsets it."""
+        given = self._marked("name")
+        if given is None:
+            given = self._mark("name", f"generated_tensor_{next(_names)}")
+        return str(given)
+
+    @name.setter
+    def name(self, value: str | None) -> None:
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"[name] got {type(value).__name__}; want a str")
+        self._mark("name", value)
+
+    @property
+    def persistable(self) -> bool:
+        """A mark for programs, False at first; nothing here depends on it."""
+        return bool(self._marked("persistable"))
+
+    @persistable.setter
+    def persistable(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(f"[persistable] got {type(value).__name__}; want a bool")
+        self._mark("persistable", value)
+
+    def _marked(self, what: str) -> Any:
+        return getattr(self, "_marks", {}).get(what)
+
+    def _mark(self, what: str, value: Any) -> Any:
+        """Sets a mark, and returns it."""
+        if not hasattr(self, "_marks"):
+            self._marks = {}
+        self._marks[what] = value
+        return value
+
+    @property
+    def layout(self) -> str:
+        """ "NCHW", the only layout: tensors say by their strides how they lie in memory."""
+        return "NCHW"
+
     def dim(self) -> int:
         """The number of dimensions."""
         return self.ndim
@@ -183,14 +253,14 @@ class Tensor(Methods):
         return self.itemsize
 
     def data_ptr(self) -> int:
-        """The address of the first element as the CPU sees it, after work on the tensor is done.
+        """The address of the first element for the CPU, after work on the tensor is done.
 
         It is valid while the tensor lives and is not moved by an in-place operator.
         """
         _stream.settle(self, writing=True)
         address = ctypes.c_void_p()
-        check(library.pmps_tensor_map(self._h, byref(address)))
-        library.pmps_tensor_unmap(self._h)
+        check(library.pmps_tensor_map(self._handle, byref(address)))
+        library.pmps_tensor_unmap(self._handle)
         return address.value or 0
 
     def is_contiguous(self) -> bool:
@@ -207,20 +277,23 @@ class Tensor(Methods):
         return meta(self).dtype.is_floating
 
     def is_complex(self) -> bool:
-        """False: there are no complex dtypes."""
-        return False
+        """Whether the dtype is complex64 or complex128."""
+        return meta(self).dtype.is_complex
 
-    def numpy(self) -> np.ndarray[Any, Any]:
+    def numpy(self, force: bool = True) -> np.ndarray[Any, Any]:
         """A copy as a NumPy array, after work on the tensor is done; bfloat16 as bits in uint16.
+
+        Args:
+            force: either is a copy; there are no gradients to lose.
 
         Raises:
             DeviceError: the work that computes the tensor failed.
         """
         m = meta(self)
         array: np.ndarray[Any, Any] = np.empty(m.shape, m.dtype.numpy)
-        arguments = self._h, array.ctypes.data, array.nbytes
+        arguments = self._handle, array.ctypes.data, array.nbytes
         if not library.pmps_fast_read(*arguments):
-            _call.recover(library.pmps_fast_read, *arguments)
+            again(library.pmps_fast_read, *arguments)
         return array
 
     def _values(self) -> np.ndarray[Any, Any]:
@@ -229,7 +302,7 @@ class Tensor(Methods):
         return x.numpy()
 
     def item(self, *args: int) -> Any:
-        """An element as a Python bool, int or float.
+        """An element as a Python bool, int, float or complex.
 
         Args:
             args: nothing for the only element; its index in row-major order; or one index an axis.
@@ -238,8 +311,9 @@ class Tensor(Methods):
             ValueError: there are several elements, or no such one.
             TypeError: an index is no int.
         """
-        if any(isinstance(a, bool) or not isinstance(a, int) for a in args):
+        if any(isinstance(a, bool) for a in args):
             raise TypeError(f"[item] indices are {args}; want ints")
+        args = tuple([index("item", a) for a in args])
         shape, numel = meta(self).shape, meta(self).numel
         if not args:
             if numel != 1:
@@ -288,9 +362,8 @@ class Tensor(Methods):
         return _dlpack.to_dlpack(self.clone() if copy else self, versioned)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """(kDLCPU, 0) or (kDLMetal, index)."""
-        p = meta(self).place
-        return (_dlpack.CPU_DEVICE, 0) if p.kind == _place.CPU else (_dlpack.METAL_DEVICE, p.index)
+        """(kDLCPU, 0): memory of mps devices is the CPU's, too, and so the capsules say."""
+        return _dlpack.CPU_DEVICE, 0
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -298,7 +371,8 @@ class Tensor(Methods):
         return meta(self).shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
-        return iter([self[i] for i in range(len(self))])
+        # A 0-d tensor has no elements to go through, as in Paddle: np.iterable and what asks it want no error.
+        return iter([self[i] for i in range(len(self))] if self.ndim else [])
 
     def __bool__(self) -> bool:
         if meta(self).numel != 1:
@@ -309,7 +383,7 @@ class Tensor(Methods):
         if meta(self).numel != 1:
             raise AssertionError(f"[{kind}] the tensor has {self.size} elements; want one")
         if self.ndim:
-            raise TypeError(f"[{kind}] the tensor has {self.ndim} dimensions; want none (use item())")
+            raise TypeError(f"[{kind}] the tensor has shape {list(self.shape)}; want no dimensions (use item())")
         return self._values().item()
 
     def __int__(self) -> int:
@@ -371,8 +445,8 @@ class Tensor(Methods):
         if target is None:
             return result
         handle = c_uint64()
-        check(library.pmps_tensor_to(result._h, byref(target.struct), False, byref(handle)))
-        moved = _call.view(handle.value)
+        check(library.pmps_tensor_to(result._handle, byref(target.struct), False, byref(handle)))
+        moved = view(handle.value)
         if (blocking is None or blocking) and target != meta(self).place:
             _stream.settle(moved)
         return moved
@@ -386,15 +460,15 @@ class Tensor(Methods):
         """The tensor in the dtype of another one."""
         return self.astype(meta(other).dtype)
 
-    def clone(self) -> Tensor:
+    def clone(self, name: str | None = None) -> Tensor:
         """A contiguous copy."""
-        return call(_ids.ASSIGN, (self,))
+        return _operators.assign(self)
 
     def detach(self) -> Tensor:
         """Another tensor over the same memory."""
         handle = c_uint64()
-        check(library.pmps_tensor_retain(self._h, byref(handle)))
-        return _call.view(handle.value)
+        check(library.pmps_tensor_retain(self._handle, byref(handle)))
+        return view(handle.value)
 
     def contiguous(self) -> Tensor:
         """The tensor itself, over the same memory, if it is contiguous; else a contiguous copy."""
@@ -403,29 +477,29 @@ class Tensor(Methods):
     def __getitem__(self, key: Index) -> Tensor:
         return _indexing.get(self, key)
 
-    def __setitem__(self, key: Index, value: Tensor | np.ndarray[Any, Any] | Scalar) -> None:
+    def __setitem__(self, key: Index, value: Tensor | np.ndarray[Any, Any] | Scalar | complex) -> None:
         _indexing.put(self, key, value)
 
-    __add__ = expression(_ids.ADD, "__add__")
-    __radd__ = reflected(_ids.ADD, "__radd__")
-    __sub__ = expression(_ids.SUBTRACT, "__sub__")
-    __rsub__ = reflected(_ids.SUBTRACT, "__rsub__")
-    __mul__ = expression(_ids.MULTIPLY, "__mul__")
-    __rmul__ = reflected(_ids.MULTIPLY, "__rmul__")
-    __truediv__ = expression(_ids.DIVIDE, "__truediv__")
-    __rtruediv__ = reflected(_ids.DIVIDE, "__rtruediv__")
-    __floordiv__ = expression(_ids.FLOOR_DIVIDE, "__floordiv__")
-    __rfloordiv__ = reflected(_ids.FLOOR_DIVIDE, "__rfloordiv__")
-    __mod__ = expression(_ids.REMAINDER, "__mod__")
-    __rmod__ = reflected(_ids.REMAINDER, "__rmod__")
-    __pow__ = expression(_ids.POW, "__pow__")
-    __rpow__ = reflected(_ids.POW, "__rpow__")
-    __lt__ = expression(_ids.LESS_THAN, "__lt__")
-    __le__ = expression(_ids.LESS_EQUAL, "__le__")
-    __gt__ = expression(_ids.GREATER_THAN, "__gt__")
-    __ge__ = expression(_ids.GREATER_EQUAL, "__ge__")
-    __eq__ = expression(_ids.EQUAL, "__eq__")
-    __ne__ = expression(_ids.NOT_EQUAL, "__ne__")
+    __add__ = expression(_ids.ADD, _operators.add_expression, "__add__")
+    __radd__ = reflected(_ids.ADD, _operators.add_expression, "__radd__")
+    __sub__ = expression(_ids.SUBTRACT, _operators.subtract_expression, "__sub__")
+    __rsub__ = reflected(_ids.SUBTRACT, _operators.subtract_expression, "__rsub__")
+    __mul__ = expression(_ids.MULTIPLY, _operators.multiply_expression, "__mul__")
+    __rmul__ = reflected(_ids.MULTIPLY, _operators.multiply_expression, "__rmul__")
+    __truediv__ = expression(_ids.DIVIDE, _operators.divide_expression, "__truediv__")
+    __rtruediv__ = reflected(_ids.DIVIDE, _operators.divide_expression, "__rtruediv__")
+    __floordiv__ = expression(_ids.FLOOR_DIVIDE, _operators.floor_divide_expression, "__floordiv__")
+    __rfloordiv__ = reflected(_ids.FLOOR_DIVIDE, _operators.floor_divide_expression, "__rfloordiv__")
+    __mod__ = expression(_ids.REMAINDER, _operators.remainder_expression, "__mod__")
+    __rmod__ = reflected(_ids.REMAINDER, _operators.remainder_expression, "__rmod__")
+    __pow__ = expression(_ids.POW, _operators.pow_expression, "__pow__")
+    __rpow__ = reflected(_ids.POW, _operators.pow_expression, "__rpow__")
+    __lt__ = expression(_ids.LESS_THAN, _operators.less_than_expression, "__lt__")
+    __le__ = expression(_ids.LESS_EQUAL, _operators.less_equal_expression, "__le__")
+    __gt__ = expression(_ids.GREATER_THAN, _operators.greater_than_expression, "__gt__")
+    __ge__ = expression(_ids.GREATER_EQUAL, _operators.greater_equal_expression, "__ge__")
+    __eq__ = expression(_ids.EQUAL, _operators.equal_expression, "__eq__")
+    __ne__ = expression(_ids.NOT_EQUAL, _operators.not_equal_expression, "__ne__")
 
     def __hash__(self) -> int:
         return id(self)
@@ -434,36 +508,36 @@ class Tensor(Methods):
         return self.matmul(y) if isinstance(y, Tensor) else NotImplemented
 
     def __rmatmul__(self, y: Any) -> Tensor:
-        if not isinstance(y, np.ndarray):
+        if not isinstance(y, (np.ndarray, Tensor)):
             return NotImplemented
         return _indexing.beside(y, self).matmul(self)
 
     def __neg__(self) -> Tensor:
-        return unary(_ids.NEG, self)
+        return _neg(self)
 
     def __pos__(self) -> Tensor:
         return self.detach()
 
     def __abs__(self) -> Tensor:
-        return unary(_ids.ABS, self)
+        return _abs(self)
 
     def __invert__(self) -> Tensor:
-        return unary(_ids.BITWISE_NOT, self)
+        return _invert(self)
 
     def __and__(self, y: Any) -> Tensor:
-        return _call.two(_ids.BITWISE_AND, self, _call.tensor(y, "and", "y"))
+        return _operators.bitwise_and(self, tensor(y, "bitwise_and", "y"))
 
     def __or__(self, y: Any) -> Tensor:
-        return _call.two(_ids.BITWISE_OR, self, _call.tensor(y, "or", "y"))
+        return _operators.bitwise_or(self, tensor(y, "bitwise_or", "y"))
 
     def __xor__(self, y: Any) -> Tensor:
-        return _call.two(_ids.BITWISE_XOR, self, _call.tensor(y, "xor", "y"))
+        return _operators.bitwise_xor(self, tensor(y, "bitwise_xor", "y"))
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-    __lshift__ = expression(_ids.BITWISE_LEFT_SHIFT, "__lshift__")
-    __rlshift__ = reflected(_ids.BITWISE_LEFT_SHIFT, "__rlshift__")
-    __rshift__ = expression(_ids.BITWISE_RIGHT_SHIFT, "__rshift__")
-    __rrshift__ = reflected(_ids.BITWISE_RIGHT_SHIFT, "__rrshift__")
+    __lshift__ = expression(_ids.BITWISE_LEFT_SHIFT, _operators.bitwise_left_shift_expression, "__lshift__")
+    __rlshift__ = reflected(_ids.BITWISE_LEFT_SHIFT, _operators.bitwise_left_shift_expression, "__rlshift__")
+    __rshift__ = expression(_ids.BITWISE_RIGHT_SHIFT, _operators.bitwise_right_shift_expression, "__rshift__")
+    __rrshift__ = reflected(_ids.BITWISE_RIGHT_SHIFT, _operators.bitwise_right_shift_expression, "__rrshift__")
 
     def fill_(self, value: Scalar) -> Tensor:
         """Writes a number into every element; returns the tensor.
@@ -486,7 +560,7 @@ class Tensor(Methods):
         Args:
             blocking: False to return before the copy is done; see `to`.
         """
-        source = _call.tensor(other, "copy_", "other")
+        source = tensor(other, "copy_", "other")
         if source.place != self.place:
             source = source.to(self.place, blocking=blocking)
         _indexing.fill(self, source)
@@ -498,101 +572,85 @@ class Tensor(Methods):
         """Writes the elements of a tensor or array of the same shape.
 
         Raises:
-            AssertionError: the shape is another.
+            AssertionError: value is neither, or its shape or dtype is another.
         """
+        if not isinstance(value, (Tensor, np.ndarray)):
+            raise AssertionError(f"[set_value] the value is {type(value).__name__}; want a Tensor or an array")
+        kind = value.dtype if isinstance(value, Tensor) else _dtype.BY_NUMPY.get(value.dtype, value.dtype)
+        if list(value.shape) != self.shape or kind is not self.dtype:
+            got = getattr(kind, "name", kind)
+            raise AssertionError(
+                f"[set_value] the value is {got} of shape {list(value.shape)}; want {self.dtype.name} of shape "
+                f"{list(self.shape)}"
+            )
         given = _indexing.beside(value, self)
-        if given.shape != self.shape:
-            raise AssertionError(f"[set_value] the value has shape {list(given.shape)}; want {list(self.shape)}")
         self.copy_(given)
 
     def uniform_(self, min: float = 0, max: float = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
-        """Writes uniformly distributed values in [min, max); returns the tensor."""
-        from ._sampling import uniform  # creation needs this class
+        """Writes uniformly distributed values in [min, max); returns the tensor.
 
+        Raises:
+            ValueError: min is not below max, or one is infinite.
+        """
+        if not -math.inf < min < max < math.inf:
+            raise ValueError(f"[uniform_] the range is [{min}, {max}); want min below max, both finite")
         return self.copy_(uniform(self.shape, self.dtype, min, max, seed, place=self.place))
 
-    def normal_(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Tensor:
-        """Writes normally distributed values; returns the tensor."""
-        from ._sampling import normals  # creation needs this class
-
-        return self.copy_(normals(self.shape, mean, std, self.dtype, self.place))
-
-    def squeeze_(self, axis: Any = None, name: str | None = None) -> Tensor:
-        """`squeeze`, whose result takes the place of the tensor; returns it."""
-        swap(self, _array.squeeze(self, axis))
-        return self
-
-    def unsqueeze_(self, axis: Any, name: str | None = None) -> Tensor:
-        """`unsqueeze`, whose result takes the place of the tensor; returns it."""
-        swap(self, _array.unsqueeze(self, axis))
-        return self
-
-    def transpose_(self, perm: Any, name: str | None = None) -> Tensor:
-        """`transpose`, whose result takes the place of the tensor; returns it."""
-        swap(self, _array.transpose(self, perm))
-        return self
-
-    def t_(self, name: str | None = None) -> Tensor:
-        """`t`, whose result takes the place of the tensor; returns it."""
-        swap(self, _array.t(self))
-        return self
-
-    def flatten_(self, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
-        """`flatten`, whose result takes the place of the tensor; returns it."""
-        swap(self, _array.flatten(self, start_axis, stop_axis))
-        return self
-
-    add = _arithmetic.add
-    add_ = _arithmetic.add_
-    subtract = _arithmetic.subtract
-    subtract_ = _arithmetic.subtract_
-    divide = _arithmetic.divide
-    divide_ = _arithmetic.divide_
-    pow = _arithmetic.pow
-    pow_ = _arithmetic.pow_
-    round = _arithmetic.round
-    round_ = _arithmetic.round_
-    sum = _arithmetic.sum
-    mean = _arithmetic.mean
-    where = _arithmetic.where
-    clip = _arithmetic.clip
-    clip_ = _arithmetic.clip_
-    cast = _arithmetic.cast
-    cast_ = _arithmetic.cast_
-    masked_fill = _arithmetic.masked_fill
-    masked_fill_ = _arithmetic.masked_fill_
-    reshape = _array.reshape
-    reshape_ = _array.reshape_
-    view = _array.reshape
-    transpose = _array.transpose
-    permute = _array.permute
-    t = _array.t
-    squeeze = _array.squeeze
-    unsqueeze = _array.unsqueeze
-    expand = _array.expand
-    broadcast_to = _array.broadcast_to
-    expand_as = _array.expand_as
-    slice = _array.slice
-    flatten = _array.flatten
-    split = _array.split
-    chunk = _array.chunk
-    unbind = _array.unbind
-    tile = _array.tile
-    flip = _array.flip
-    gather = _array.gather
-    nonzero = _array.nonzero
-    numel = _array.numel
-    rank = _array.rank
-    bmm = _array.bmm
-
-
-_call.use(Tensor)
+    add = method(_arithmetic.add)
+    add_ = method(_arithmetic.add_)
+    subtract = method(_arithmetic.subtract)
+    subtract_ = method(_arithmetic.subtract_)
+    divide = method(_arithmetic.divide)
+    divide_ = method(_arithmetic.divide_)
+    trunc = method(_arithmetic.trunc)
+    trunc_ = method(_arithmetic.trunc_)
+    bitwise_left_shift = method(_arithmetic.bitwise_left_shift)
+    bitwise_left_shift_ = method(_arithmetic.bitwise_left_shift_)
+    bitwise_right_shift = method(_arithmetic.bitwise_right_shift)
+    bitwise_right_shift_ = method(_arithmetic.bitwise_right_shift_)
+    pow = method(_arithmetic.pow)
+    pow_ = method(_arithmetic.pow_)
+    round = method(_arithmetic.round)
+    round_ = method(_arithmetic.round_)
+    sum = method(_arithmetic.sum)
+    mean = method(_arithmetic.mean)
+    softmax = method(_arithmetic.softmax)
+    normal_ = method(_sampling.normal_)
+    where = method(_arithmetic.where)
+    clip = method(_arithmetic.clip)
+    clip_ = method(_arithmetic.clip_)
+    cast = method(_arithmetic.cast)
+    cast_ = method(_arithmetic.cast_)
+    reshape = method(_array.reshape)
+    reshape_ = method(_array.reshape_)
+    transpose = method(_array.transpose)
+    transpose_ = method(_array.transpose_)
+    permute = method(_array.permute)
+    t = method(_array.t)
+    t_ = method(_array.t_)
+    squeeze = method(_array.squeeze)
+    squeeze_ = method(_array.squeeze_)
+    unsqueeze = method(_array.unsqueeze)
+    unsqueeze_ = method(_array.unsqueeze_)
+    expand = method(_array.expand)
+    broadcast_to = method(_array.broadcast_to)
+    expand_as = method(_array.expand_as)
+    slice = method(_array.slice)
+    flatten = method(_array.flatten)
+    flatten_ = method(_array.flatten_)
+    split = method(_array.split)
+    chunk = method(_array.chunk)
+    unbind = method(_array.unbind)
+    tile = method(_array.tile)
+    flip = method(_array.flip)
+    nonzero = method(_array.nonzero)
+    numel = method(_array.numel)
+    rank = method(_array.rank)
+    bmm = method(_array.bmm)
 
 
 def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place) -> Tensor:
     """A pickled tensor."""
-    from ._creation import from_array  # creation needs this class
-
     assert _dtype.BY_NUMPY[array.dtype] is dtype
     return from_array(array, place)
 

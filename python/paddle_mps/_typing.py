@@ -1,4 +1,4 @@
-"""Types that stand in many signatures."""
+"""Types that many signatures use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
     from ._place import Place
-    from ._tensor import Tensor
+    from ._tensor import Tensor as Tensor
+else:  # the class is made last, from modules that use its type
+    Tensor = Any
 
 Scalar = Union[bool, int, float]
 # Whole numbers: one, several, or a tensor of them.

@@ -1,3 +1,3 @@
-"""The version of the package, in the one place where it is written down for Python."""
+"""The version of the package, defined only here for Python."""
 
 __version__ = "0.1.0"

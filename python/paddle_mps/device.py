@@ -6,8 +6,33 @@ from typing import TYPE_CHECKING
 
 from . import mps
 from ._device import get_device, is_compiled_with_mps, set_device, synchronize
-from ._place import CPUPlace, MPSPlace
+from ._place import CPUPlace, MPSPlace, device_name
+from ._platform import (
+    CustomPlace,
+    IPUPlace,
+    XPUPlace,
+    get_cudnn_version,
+    is_compiled_with_cinn,
+    is_compiled_with_cuda,
+    is_compiled_with_custom_device,
+    is_compiled_with_distribute,
+    is_compiled_with_ipu,
+    is_compiled_with_rocm,
+    is_compiled_with_xpu,
+)
 from ._random import all_places
+from ._typed import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
 from .mps import (
     Stream,
     current_device,
@@ -42,6 +67,7 @@ if TYPE_CHECKING:
     from ._typing import DeviceLike
 
 device = device_guard
+StreamContext = stream_guard
 
 
 class Event(mps.Event):
@@ -72,42 +98,54 @@ def get_all_device_type() -> list[str]:
 
 def get_available_device() -> list[str]:
     """The devices of this machine, as set_device takes them."""
-    return [str(place)[len("Place(") : -1] for place in all_places()]
+    return [device_name(place) for place in all_places()]
 
 
-def is_compiled_with_cuda() -> bool:
-    """False."""
+def get_all_custom_device_type() -> list[str]:
+    """The kinds of devices that stock Paddle does not know: "mps"."""
+    return ["mps"]
+
+
+def get_available_custom_device() -> list[str]:
+    """The mps devices of this machine: "mps:0"."""
+    return [device_name(place) for place in all_places() if place.is_mps_place()]
+
+
+def is_current_stream_capturing() -> bool:
+    """False: streams are not captured."""
     return False
-
-
-def is_compiled_with_rocm() -> bool:
-    """False."""
-    return False
-
-
-def is_compiled_with_xpu() -> bool:
-    """False."""
-    return False
-
-
-def is_compiled_with_custom_device(device_type: str) -> bool:
-    """Whether the package was built for a kind of device: "mps" is the only one."""
-    return device_type == "mps"
 
 
 __all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
     "CPUPlace",
+    "CharTensor",
+    "CustomPlace",
+    "DoubleTensor",
     "Event",
+    "FloatTensor",
+    "HalfTensor",
+    "IPUPlace",
+    "IntTensor",
+    "LongTensor",
     "MPSPlace",
+    "ShortTensor",
     "Stream",
+    "StreamContext",
+    "XPUPlace",
     "current_device",
     "current_stream",
     "device",
     "device_count",
     "device_guard",
     "empty_cache",
+    "get_all_custom_device_type",
     "get_all_device_type",
+    "get_available_custom_device",
     "get_available_device",
+    "get_cudnn_version",
     "get_device",
     "get_device_capability",
     "get_device_name",
@@ -115,11 +153,15 @@ __all__ = [
     "get_rng_state",
     "is_available",
     "is_bf16_supported",
+    "is_compiled_with_cinn",
     "is_compiled_with_cuda",
     "is_compiled_with_custom_device",
+    "is_compiled_with_distribute",
+    "is_compiled_with_ipu",
     "is_compiled_with_mps",
     "is_compiled_with_rocm",
     "is_compiled_with_xpu",
+    "is_current_stream_capturing",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",

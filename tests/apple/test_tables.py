@@ -12,7 +12,7 @@ import pytest
 import tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in for Metal is Linux's")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the mock of Metal is Linux's")
 
 
 def compare(*library: str, **env: str) -> tuple[int, list[str]]:

@@ -6,6 +6,7 @@ the browser.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pathlib
@@ -17,6 +18,8 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
@@ -31,8 +34,12 @@ import paddle_mps as paddle
 def layer_of_the_test(n):
     return paddle.randn([n, 256], place="mps") + 1.0
 
+def other_layer(n):
+    return paddle.zeros([n, 512], place="mps")
+
 paddle.mps.record_memory_history()
 kept = [layer_of_the_test(n) for n in range(10, 400, 13)]
+kept += [other_layer(n) for n in range(50, 500, 21)]
 del kept[::3]
 kept.append(paddle.ones([3000, 3000], place="mps"))
 paddle.mps.synchronize()
@@ -90,6 +97,21 @@ def detail(page: webdriver.Chrome) -> str:
     return page.find_element(By.ID, "detail").text
 
 
+def test_both_writers_make_the_same_page(snapshot: tuple[pathlib.Path, dict[str, Any]], tmp_path: pathlib.Path) -> None:
+    """The command in Go and the one that pip installs."""
+    page = tmp_path / "python.html"
+    command = [sys.executable, "-m", "paddle_mps.memory_viz", str(snapshot[0].with_suffix(".json")), "-o", str(page)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert page.read_bytes() == snapshot[0].read_bytes()
+
+
+def test_the_figures(page: webdriver.Chrome, snapshot: tuple[pathlib.Path, dict[str, Any]]) -> None:
+    figures = dict(zip(*[iter(page.find_element(By.ID, "figures").text.splitlines())] * 2))
+    assert figures["Out of memory"] == "once"
+    assert figures["Events"] == str(len(snapshot[1]["trace"])) and figures["Heaps"] == str(len(snapshot[1]["segments"]))
+    assert "undefined" not in page.find_element(By.TAG_NAME, "body").text
+
+
 def test_every_heap_and_block_is_drawn(page: webdriver.Chrome, snapshot: tuple[pathlib.Path, dict[str, Any]]) -> None:
     segments = snapshot[1]["segments"]
     heaps = page.find_elements(By.CLASS_NAME, "heap")
@@ -139,6 +161,128 @@ def test_the_timeline_by_keys_and_clicks(page: webdriver.Chrome, snapshot: tuple
     refused = next(i for i, e in enumerate(events) if e["action"] == "oom")
     page.execute_script(f"memoryViz.selectEvent({refused})")
     assert "Out of memory" in detail(page) and "4.000 TiB" in detail(page)
+
+
+def view(page: webdriver.Chrome) -> tuple[float, float]:
+    """What part of the axis is shown."""
+    shown = page.execute_script("return memoryViz.view")
+    return shown["from"], shown["to"]
+
+
+def at(page: webdriver.Chrome, x: float, y: float) -> ActionChains:
+    """The pointer on a pixel of the timeline; Selenium counts from its middle."""
+    timeline = page.find_element(By.ID, "timeline")
+    size = timeline.size
+    return ActionChains(page).move_to_element_with_offset(
+        timeline, round(x - size["width"] / 2), round(y - size["height"] / 2)
+    )
+
+
+@pytest.mark.parametrize("function", ["layer_of_the_test", "other_layer"])
+def test_a_click_on_a_band_selects_it(
+    page: webdriver.Chrome, snapshot: tuple[pathlib.Path, dict[str, Any]], function: str
+) -> None:
+    """The band shows its call stack, and the allocations that it consists of at that moment."""
+    trace, stacks = snapshot[1]["trace"], snapshot[1]["stacks"]
+    entry = next(e for e in page.find_elements(By.CSS_SELECTOR, "#legend button") if e.text.startswith(function))
+    stack = int(entry.get_attribute("data-stack") or 0)
+    assert stacks[stack - 1][0]["name"] == function
+    Select(page.find_element(By.ID, "across")).select_by_value("event")
+    last = max(i for i, e in enumerate(trace) if e["action"] == "free")
+    place = page.execute_script(f"return memoryViz.whereIs({last}, {stack})")
+    at(page, **place).click().perform()
+    live: dict[int, dict[str, Any]] = {}
+    for event in trace[: last + 1]:
+        if event["action"] == "alloc":
+            live[event["addr"]] = event
+        elif event["action"] == "free":
+            live.pop(event["addr"], None)
+    sizes = [e["size"] for e in live.values() if e["stack"] == stack]
+    said = detail(page)
+    assert "Allocated from here" in said and function in said and f"Allocations {len(sizes)}\n" in said
+    assert page.execute_script("const [n] = arguments; return bytes(n)", sum(sizes)) in said
+    assert f"and {len(sizes) - 6} more" in said
+    chosen = page.find_elements(By.CSS_SELECTOR, "#legend button.selected")
+    assert [c.get_attribute("data-stack") for c in chosen] == [str(stack)]
+    page.find_element(By.ID, "timeline").send_keys(Keys.ARROW_LEFT)
+    assert f"{last} of {len(trace)}" in detail(page), "keys go on from there"
+    assert not page.find_elements(By.CSS_SELECTOR, "#legend button.selected")
+
+
+def test_zoom_and_pan(page: webdriver.Chrome) -> None:
+    timeline = page.find_element(By.ID, "timeline")
+    whole = view(page)
+    ActionChains(page).scroll_from_origin(ScrollOrigin.from_element(timeline), 0, -200).perform()
+    near = view(page)
+    assert whole[0] < near[0] < near[1] < whole[1], "the wheel zooms about the pointer"
+    at(page, 500, 100).click_and_hold().move_by_offset(-120, 3).release().perform()
+    moved = view(page)
+    assert moved[0] > near[0] and moved[1] - moved[0] == pytest.approx(near[1] - near[0])
+    assert "Nothing is selected" in detail(page), "what is dragged is not clicked"
+    ActionChains(page).scroll_from_origin(ScrollOrigin.from_element(timeline), -60, 0).perform()
+    assert view(page)[0] < moved[0], "a wheel that turns sideways pans"
+    timeline.send_keys("0")
+    assert view(page) == whole
+    timeline.send_keys("+")
+    assert view(page)[1] - view(page)[0] == pytest.approx((whole[1] - whole[0]) / 2)
+    page.find_element(By.ID, "zoom-in").click()
+    page.find_element(By.ID, "zoom-out").click()
+    timeline.send_keys("-")
+    assert view(page) == whole, "there is nothing beside it"
+    for _ in range(60):
+        timeline.send_keys("+")
+    assert view(page)[1] - view(page)[0] == 2, "no further than to two microseconds"
+    page.execute_script("memoryViz.selectEvent(0)")
+    assert view(page)[0] == whole[0], "what is selected is shown"
+
+
+def test_the_axes(page: webdriver.Chrome, snapshot: tuple[pathlib.Path, dict[str, Any]]) -> None:
+    """Labels are of round times or numbers of events; the topmost size is whole."""
+    ticks = page.execute_script("return memoryViz.ticks")
+    assert len(ticks) >= 2 and len(set(ticks)) == len(ticks)
+    assert {t.split()[1] for t in ticks} <= {"µs", "ms", "s"} and len({t.split()[1] for t in ticks}) == 1
+    for _ in range(8):
+        page.find_element(By.ID, "zoom-in").click()
+        ticks = page.execute_script("return memoryViz.ticks")
+        assert len(set(ticks)) == len(ticks) >= 2, "labels have the digits that tell them apart"
+    Select(page.find_element(By.ID, "across")).select_by_value("event")
+    ticks = [int(t) for t in page.execute_script("return memoryViz.ticks")]
+    assert ticks == sorted(set(ticks)) and ticks[-1] <= len(snapshot[1]["trace"])
+    for _ in range(2):
+        sizes = page.execute_script("return memoryViz.sizes")
+        assert 2 <= len(sizes) <= 7
+        assert min(s["y"] for s in sizes) >= 6, "half of the 12 pixels of a label"
+        page.find_element(By.ID, "with-reserved").click()
+
+
+def lab(colour: str) -> tuple[float, float, float]:
+    """#rrggbb in CIELAB, by the definition of IEC 61966-2-1 and CIE 15 with the white of D65."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (((c + 0.055) / 1.055) ** 2.4 if c > 0.04045 else c / 12.92 for c in parts)
+    x = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047
+    y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+    z = (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883
+    fx, fy, fz = (c ** (1 / 3) if c > 216 / 24389 else 841 / 108 * c + 4 / 29 for c in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+
+
+def test_colours_can_be_told_apart(page: webdriver.Chrome) -> None:
+    """A difference of 2.3 can just be noticed (Mahy, 1994). Bands touch, also those between which another has no
+    height at the moment; ten times as much is a clear difference."""
+
+    def distance(a: str, b: str) -> float:
+        return float(sum((p - q) ** 2 for p, q in zip(lab(a), lab(b))) ** 0.5)
+
+    colours = page.execute_script("return memoryViz.colors")
+    assert len(colours) == 13
+    assert min(distance(a, b) for a, b in itertools.combinations(colours, 2)) > 10 * 2.3
+    drawn = page.execute_script(
+        "const g = timeline.getContext('2d'), d = g.getImageData(0, 0, timeline.width, timeline.height).data;"
+        "const seen = new Set(); for (let i = 0; i < d.length; i += 4)"
+        " seen.add('#' + [0, 1, 2].map((k) => d[i + k].toString(16).padStart(2, '0')).join(''));"
+        "return [...seen]"
+    )
+    assert set(colours[:3]) <= set(drawn), "these are what is drawn"
 
 
 def test_colours_are_of_what_one_chooses(page: webdriver.Chrome) -> None:

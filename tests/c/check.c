@@ -72,14 +72,12 @@ pmps_arg of_float(double value) {
 }
 
 pmps_attr int_attr(const char *name, int64_t value) {
-  pmps_attr attr = {.kind = PMPS_ATTR_INT, .value = {.i = value}};
-  strncpy(attr.name, name, sizeof attr.name - 1);
+  pmps_attr attr = {.name = name, .kind = PMPS_ATTR_INT, .value = {.i = value}};
   return attr;
 }
 
 pmps_attr ints_attr(const char *name, const int64_t *values, int64_t count) {
-  pmps_attr attr = {.kind = PMPS_ATTR_INTS, .value = {.ints = values}, .count = count};
-  strncpy(attr.name, name, sizeof attr.name - 1);
+  pmps_attr attr = {.name = name, .kind = PMPS_ATTR_INTS, .value = {.ints = values}, .count = count};
   return attr;
 }
 
@@ -93,38 +91,15 @@ pmps_tensor *apply(pmps_op op, const pmps_tensor *x, const pmps_tensor *y) {
 
 uint64_t bits(const void *handle) { return (uint64_t)(uintptr_t)handle; }
 
-uint64_t fake_foreign;
-static bool told;
-
-static unsigned long long fake_as(void *object) {
-  told = told || object == &fake_foreign;
-  return object == &fake_foreign ? UINT64_MAX : *(uint64_t *)object;
-}
-
-static void *fake_from(unsigned long long value) {
-  static uint64_t result;
-  result = value;
-  return &result;
-}
-
-static void *fake_occurred(void) { return told ? &told : NULL; }
-
-/* C has no conversion of a function's address to void *, but its bytes may be copied. */
-static void *address_of(const void *function) {
-  void *address;
-  memcpy(&address, function, sizeof address);
-  return address;
-}
-
-void fake_interpreter(void) {
-  unsigned long long (*as)(void *) = fake_as;
-  void *(*from)(unsigned long long) = fake_from;
-  void *(*occurred)(void) = fake_occurred;
-  pmps_python_init(address_of(&as), address_of(&from), address_of(&occurred));
-}
-
-bool fake_error(void) {
-  const bool was = told;
-  told = false;
-  return was;
+uint64_t fast_binary(uint64_t op, uint64_t x, uint64_t y, uint64_t release) {
+  uint64_t made = pmps_fast_binary(op, x, y, release);
+  while (!made) {
+    pmps_error *error = pmps_fast_error();
+    const bool busy = pmps_error_code(error) == PMPS_BUSY;
+    pmps_error_free(error);
+    if (!busy) return 0;
+    while (!pmps_fast_wait(100)) continue;
+    made = pmps_fast_binary(op, x, y, 0);
+  }
+  return made;
 }

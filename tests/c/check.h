@@ -55,15 +55,13 @@ pmps_arg of_float(double value);
 pmps_attr int_attr(const char *name, int64_t value);
 pmps_attr ints_attr(const char *name, const int64_t *values, int64_t count);
 
+/* pmps_fast_binary, which waits where that is refused because the call would have to wait. 0 on other failures. */
+uint64_t fast_binary(uint64_t op, uint64_t x, uint64_t y, uint64_t release);
+
 /* The one result of an operator without attributes on up to two tensors; y may be NULL. */
 pmps_tensor *apply(pmps_op op, const pmps_tensor *x, const pmps_tensor *y);
 
 /* A handle as the fast family wants it. */
 uint64_t bits(const void *handle);
-
-/* An interpreter whose integers are uint64_t in memory; FOREIGN is an object that is none. */
-extern uint64_t fake_foreign;
-void fake_interpreter(void);
-bool fake_error(void); /* whether the interpreter has been told of an error; forgets it */
 
 #endif

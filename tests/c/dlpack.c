@@ -108,7 +108,7 @@ static void imports_are_checked(void) {
     FAILS(pmps_tensor_from_dlpack(&p, &tensor), code, text); \
   } while (0)
   REFUSED(device_type = 2, PMPS_UNSUPPORTED, "device of type 2");
-  REFUSED(code = 5, PMPS_TYPE_MISMATCH, "type code 5");
+  REFUSED(code = 5, PMPS_TYPE_MISMATCH, "complex numbers");
   REFUSED(bits = 24, PMPS_TYPE_MISMATCH, "24 bits");
   REFUSED(lanes = 4, PMPS_TYPE_MISMATCH, "4 lanes");
   REFUSED(ndim = -1, PMPS_INVALID_ARGUMENT, "rank is -1");
@@ -164,7 +164,7 @@ static void exports_share_memory(void) {
 
 static void round_trips_keep_the_dtype(void) {
   const int64_t one[] = {1};
-  for (int32_t d = PMPS_BOOL; d <= PMPS_FLOAT64; d++) {
+  for (int32_t d = PMPS_BOOL; d <= PMPS_COMPLEX128; d++) {
     pmps_tensor *out = NULL, *back = NULL;
     Versioned *v = NULL;
     OK(pmps_tensor_empty(&cpu, d, 1, one, &out));

@@ -10,7 +10,7 @@ static void versions_agree(void) {
   EXPECT(strcmp(text, PMPS_VERSION) == 0);
   OK(pmps_init(PMPS_ABI_VERSION));
   OK(pmps_init(PMPS_ABI_VERSION + 1)); /* a caller that knows more functions */
-  FAILS(pmps_init(PMPS_ABI_VERSION + 0x10000), PMPS_UNSUPPORTED, "ABI 2.0; want 1.0");
+  FAILS(pmps_init(PMPS_ABI_VERSION + 0x10000), PMPS_UNSUPPORTED, "ABI 3.0; want 2.0");
 }
 
 static void codes_have_names(void) {
@@ -87,13 +87,25 @@ static void dtypes_have_names_and_sizes(void) {
       {PMPS_BOOL, "bool", 1},       {PMPS_UINT8, "uint8", 1},       {PMPS_INT8, "int8", 1},
       {PMPS_INT16, "int16", 2},     {PMPS_INT32, "int32", 4},       {PMPS_INT64, "int64", 8},
       {PMPS_FLOAT16, "float16", 2}, {PMPS_BFLOAT16, "bfloat16", 2}, {PMPS_FLOAT32, "float32", 4},
-      {PMPS_FLOAT64, "float64", 8},
+      {PMPS_FLOAT64, "float64", 8}, {PMPS_COMPLEX64, "complex64", 8}, {PMPS_COMPLEX128, "complex128", 16},
+      {PMPS_UINT16, "uint16", 2},   {PMPS_UINT32, "uint32", 4},     {PMPS_UINT64, "uint64", 8},
+      {PMPS_FLOAT8_E4M3FN, "float8_e4m3fn", 1},
+      {PMPS_FLOAT8_E4M3FNUZ, "float8_e4m3fnuz", 1},
+      {PMPS_FLOAT8_E5M2, "float8_e5m2", 1},
+      {PMPS_FLOAT8_E5M2FNUZ, "float8_e5m2fnuz", 1},
+      {PMPS_INT4, "int4", 0},       {PMPS_UINT4, "uint4", 0},       {PMPS_STRING, "string", 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     EXPECT(strcmp(pmps_dtype_name(cases[i].dtype), cases[i].name) == 0);
     EXPECT(pmps_dtype_size(cases[i].dtype) == cases[i].size);
   }
-  const int32_t unknown[] = {0, 11, -1, 256 + PMPS_BOOL, INT32_MAX, INT32_MIN};
+  for (int32_t d = PMPS_UINT16; d <= PMPS_STRING; d++) { /* which no tensor has yet */
+    const int64_t dims[] = {2};
+    pmps_tensor *x = NULL;
+    FAILS(pmps_tensor_empty(NULL, d, 1, dims, &x), PMPS_TYPE_MISMATCH, "there are no tensors of");
+    EXPECT(!x);
+  }
+  const int32_t unknown[] = {0, PMPS_STRING + 1, -1, 256 + PMPS_BOOL, INT32_MAX, INT32_MIN};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
     EXPECT(pmps_dtype_name(unknown[i]) == NULL);
     EXPECT(pmps_dtype_size(unknown[i]) == 0);

@@ -14,6 +14,9 @@ static pmps_tensor *tensor;
 static pmps_stream *stream;
 static pmps_event *event;
 static pmps_error *old_error;
+static pmps_graph *graph;
+static pmps_value value;
+static pmps_program *program;
 static struct DLManagedTensor *exported;
 
 #define FORKED(call) FAILS(call, PMPS_FORKED, "exec or spawn")
@@ -80,6 +83,7 @@ static void fallible_calls(void) {
   FORKED(pmps_tensor_map(tensor, &address));
   FORKED(pmps_tensor_to(tensor, NULL, true, &t));
   FORKED(pmps_tensor_share(tensor, NULL, &t));
+  FORKED(pmps_tensor_view(tensor, PMPS_INT32, &t));
   FORKED(pmps_tensor_index(tensor, &item, 1, &t));
   FORKED(pmps_tensor_from_dlpack(exported, &t));
   FORKED(pmps_tensor_from_dlpack_versioned(versioned, &t));
@@ -120,6 +124,34 @@ static void shader_calls(void) {
   EXPECT(!object && !names && !library && !kernel && !enabled && !capturing);
 }
 
+static void program_calls(void) {
+  const pmps_arg one = {PMPS_ARG_INT, 0, {.i = 1}};
+  int64_t dim = 0;
+  size_t count = 1;
+  char *text = NULL;
+  pmps_graph *g = NULL;
+  pmps_program *p = NULL;
+  pmps_tensor *t = NULL;
+  pmps_value v = 0;
+  pmps_value_info info = {.struct_size = sizeof info};
+  pmps_program_info about = {.struct_size = sizeof about};
+  FORKED(pmps_graph_new(&g));
+  FORKED(pmps_graph_add_symbol(graph, &dim));
+  FORKED(pmps_graph_add_input(graph, PMPS_FLOAT32, 0, NULL, &v));
+  FORKED(pmps_graph_add_constant(graph, tensor, &v));
+  FORKED(pmps_graph_add_scalar(graph, &one, &v));
+  FORKED(pmps_graph_call(graph, PMPS_OP_NEG, &value, 1, NULL, 0, &v, &count));
+  FORKED(pmps_graph_get_value_info(graph, value, &info));
+  FORKED(pmps_graph_to_text(graph, &text));
+  FORKED(pmps_program_new(NULL, graph, &value, 1, &p));
+  FORKED(pmps_program_prepare(program, NULL, 0));
+  FORKED(pmps_program_run(program, &tensor, 1, &t, &count));
+  FORKED(pmps_program_get_info(program, &about));
+  pmps_graph_free(graph);
+  pmps_program_free(program);
+  EXPECT(!g && !p && !t && !v && !text && !dim);
+}
+
 static void fast_calls(void) {
   const pmps_index item = {PMPS_INDEX_INT, 0, 0, 0, 0};
   const pmps_arg arg = of_tensor(tensor);
@@ -135,14 +167,7 @@ static void fast_calls(void) {
   EXPECT(pmps_fast_index(x, &item, 1, 0) == 0);
   FORKED(pmps_fast_error());
   pmps_fast_release(&x, 1);
-  uint64_t op = PMPS_OP_ADD, kind = PMPS_ARG_INT, one = 1, none = 0, handle = x;
-  void *two_tensors[] = {&handle, &handle, &none}, *with_one[] = {&handle, &kind, &one, &none};
-  pmps_python_init(NULL, NULL, NULL);
-  fake_interpreter();
-  EXPECT(*(uint64_t *)pmps_python_unary(&op, two_tensors, 2) == 0);
-  EXPECT(*(uint64_t *)pmps_python_binary(&op, two_tensors, 3) == 0);
-  EXPECT(*(uint64_t *)pmps_python_scalar(&op, with_one, 4) == 0);
-  EXPECT(*(uint64_t *)pmps_python_idle(&none, NULL, 0) == 0);
+  EXPECT(!pmps_python_init(NULL, NULL));
 }
 
 static void getters_and_frees(void) {
@@ -195,6 +220,7 @@ static void in_child(void (*test)(void)) {
 
 static void fallible_calls_in_a_child(void) { in_child(fallible_calls); }
 static void shader_calls_in_a_child(void) { in_child(shader_calls); }
+static void program_calls_in_a_child(void) { in_child(program_calls); }
 static void fast_calls_in_a_child(void) { in_child(fast_calls); }
 static void getters_and_frees_in_a_child(void) { in_child(getters_and_frees); }
 
@@ -214,6 +240,12 @@ static void the_parent_goes_on(void) {
   pmps_tensor *sum = apply(PMPS_OP_ADD, tensor, tensor);
   pmps_tensor_free(sum);
   OK(pmps_stream_synchronize(stream));
+  pmps_tensor *negated = NULL;
+  size_t count = 1;
+  OK(pmps_program_run(program, &tensor, 1, &negated, &count)); /* the child's free was none */
+  pmps_tensor_free(negated);
+  pmps_program_free(program);
+  pmps_graph_free(graph);
   pmps_error_free(old_error);
   pmps_tensor_free(tensor);
   pmps_stream_free(stream);
@@ -221,14 +253,31 @@ static void the_parent_goes_on(void) {
   EXPECT(pmps_live_handles() == 0);
 }
 
+/* A graph that is under way, and a program of another. */
+static void make_program(void) {
+  const int64_t four = 4;
+  pmps_graph *other = NULL;
+  pmps_value x = 0, y = 0;
+  size_t count = 1;
+  OK(pmps_graph_new(&graph));
+  OK(pmps_graph_add_input(graph, PMPS_FLOAT32, 1, &four, &value));
+  OK(pmps_graph_new(&other));
+  OK(pmps_graph_add_input(other, PMPS_FLOAT32, 1, &four, &x));
+  OK(pmps_graph_call(other, PMPS_OP_NEG, &x, 1, NULL, 0, &y, &count));
+  OK(pmps_program_new(NULL, other, &y, 1, &program));
+  pmps_graph_free(other);
+}
+
 int main(void) {
   pmps_op op;
   tensor = ramp(NULL, 4);
+  make_program();
   OK(pmps_stream_new(NULL, &stream));
   OK(pmps_event_new(NULL, 0, &event));
   old_error = pmps_op_find("nothing", &op);
   RUN(fallible_calls_in_a_child);
   RUN(shader_calls_in_a_child);
+  RUN(program_calls_in_a_child);
   RUN(fast_calls_in_a_child);
   RUN(getters_and_frees_in_a_child);
   RUN(calls_in_a_grandchild);

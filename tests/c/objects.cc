@@ -1,6 +1,7 @@
 // objects.cc - paddlemps.hpp: what its classes own, convert and refuse.
 #include <array>
 #include <atomic>
+#include <complex>
 #include <cstdio>
 #include <stdexcept>
 #include <type_traits>
@@ -54,8 +55,11 @@ static pm::Place place() { return pm::Place::best(); }
 static_assert(!std::is_copy_constructible_v<pm::Tensor> && std::is_nothrow_move_constructible_v<pm::Tensor>);
 static_assert(!std::is_copy_constructible_v<pm::Stream> && !std::is_copy_constructible_v<pm::Event>);
 static_assert(!std::is_move_constructible_v<pm::OnStream> && !std::is_copy_constructible_v<pm::Kernel>);
+static_assert(!std::is_copy_constructible_v<pm::Graph> && std::is_nothrow_move_constructible_v<pm::Program>);
 static_assert(sizeof(pm::Tensor) == sizeof(void*) && sizeof(pm::Stream) == sizeof(void*));
 static_assert(pm::dtype_of<float> == PMPS_FLOAT32 && pm::dtype_of<double> == PMPS_FLOAT64);
+static_assert(pm::dtype_of<std::complex<float>> == PMPS_COMPLEX64);
+static_assert(pm::dtype_of<std::complex<double>> == PMPS_COMPLEX128);
 static_assert(pm::dtype_of<bool> == PMPS_BOOL && pm::dtype_of<std::uint8_t> == PMPS_UINT8);
 static_assert(pm::dtype_of<std::int8_t> == PMPS_INT8 && pm::dtype_of<std::int16_t> == PMPS_INT16);
 static_assert(pm::dtype_of<std::int32_t> == PMPS_INT32 && pm::dtype_of<long long> == PMPS_INT64);
@@ -126,7 +130,7 @@ static void memory_is_given_back_once() {
   const auto done = [&returned] { returned++; };
   pm::Tensor view = pm::Tensor::over(values.data(), {2, 2}, done)[{pm::at(1)}];
   EXPECT(returned == 0 && view.values<float>() == (std::vector<float>{3, 4}));
-  view = pm::Tensor::over(values.data(), {4}, nullptr); /* nobody to tell */
+  view = pm::Tensor::over(values.data(), {4}, nullptr); /* without a function to call at the end */
   EXPECT(returned == 1);
   EXPECT(code_of([&] { pm::Tensor::over(values.data(), {-1}, done); }) == PMPS_INVALID_ARGUMENT && returned == 1);
 }
@@ -160,7 +164,8 @@ static void operators_take_tensors_and_numbers() {
   EXPECT(sum(pm::attr("keepdim", true)).shape() == std::vector<std::int64_t>{1});
   EXPECT(sum(pm::attr("dtype", PMPS_INT64)).item<std::int64_t>() == 5);
   EXPECT(sum(pm::attr("axis", {0})).item<float>() == 5);
-  EXPECT(code_of([&] { sum(pm::attr("a name that is longer than the room for it", 1)); }) == PMPS_INVALID_ARGUMENT);
+  EXPECT(code_of([&] { sum(pm::attr("a name that is as long as it likes to be", 1)); }) == PMPS_NOT_FOUND);
+  EXPECT(code_of([&] { sum(pm::attr("axis", "text")); }) == PMPS_TYPE_MISMATCH);
   const pm::Tensor ones = pm::call_on(place(), PMPS_OP_FULL, {},
                                       {pm::attr("shape", {2}), pm::attr("fill_value", 1.0), pm::attr("dtype", PMPS_FLOAT32)});
   EXPECT(ones.values<float>() == (std::vector<float>{1, 1}));
@@ -219,6 +224,33 @@ static void devices_are_described() {
   pm::synchronize(place());
 }
 
+static void programs_are_one_call() {
+  pm::Graph graph;
+  const std::int64_t n = graph.symbol();
+  const pm::Value x = graph.input(PMPS_FLOAT32, {n, 2});
+  const pm::Value w = graph.constant(pm::Tensor::from<float>(place(), {2}, {1, 10}));
+  const pm::Value y = graph.call(PMPS_OP_ADD, {graph.call(PMPS_OP_MULTIPLY, {x, w}), graph.scalar(1)});
+  const std::vector<pm::Value> parts = graph.call_all(PMPS_OP_SPLIT, {y}, {pm::attr("sections", {1, 1}), pm::attr("axis", 1)});
+  const pm::Value top = graph.call(PMPS_OP_CLIP, {y, graph.none(), graph.scalar(25.0)});
+  EXPECT(graph.info(y).dims[0] == n && graph.info(y).dtype == PMPS_FLOAT32 && parts.size() == 2);
+  EXPECT(graph.text().find("= multiply(") != std::string::npos);
+  EXPECT(code_of([&] { graph.call(PMPS_OP_SPLIT, {y}, {pm::attr("sections", {1, 1}), pm::attr("axis", 1)}); }) == PMPS_INVALID_ARGUMENT);
+  EXPECT(code_of([&] { pm::Program(place(), graph, {}); }) == PMPS_INVALID_ARGUMENT);
+  const pm::Program program(place(), graph, {top, parts[0]});
+  EXPECT(code_of([&] { graph.symbol(); }) == PMPS_INVALID_ARGUMENT);
+  program.prepare({{2, 2}});
+  EXPECT(program.info().compilations == 1 && program.info().outputs == 2 && program.info().constant_bytes == 8);
+  for (int round = 0; round < 2; round++) {
+    const pm::Tensor in = pm::Tensor::from<float>(place(), {2, 2}, {1, 2, 3, 4});
+    const std::vector<pm::Tensor> out = program.run({in});
+    EXPECT(out.size() == 2 && out[0].values<float>() == (std::vector<float>{2, 21, 4, 25}));
+    EXPECT(out[1].values<float>() == (std::vector<float>{2, 4}) && program.info().compilations == 1);
+    EXPECT(code_of([&] { program.run({in, in}); }) == PMPS_INVALID_ARGUMENT);
+  }
+  const pm::Tensor longer = pm::Tensor::from<float>(place(), {1, 2}, {1, 1});
+  EXPECT(program.run({longer + longer})[0].values<float>() == (std::vector<float>{3, 21}));
+}
+
 static void shaders_are_refused_where_there_is_no_metal() {
   if (std::string(pm::device_info(place()).backend) != "metal") {
     EXPECT(code_of([] { pm::Library::compile(place(), "kernel void k() {}"); }) == PMPS_UNSUPPORTED);
@@ -250,6 +282,7 @@ int main() {
   RUN(operators_may_have_several_results);
   RUN(streams_end_with_their_scope);
   RUN(devices_are_described);
+  RUN(programs_are_one_call);
   RUN(shaders_are_refused_where_there_is_no_metal);
   return failed_tests ? 1 : 0;
 }

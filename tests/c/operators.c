@@ -73,13 +73,22 @@ static void attributes_go_by_name(void) {
 static void bad_attributes_are_refused(void) {
   pmps_tensor *x = ramp(&cpu, 6), *y = NULL;
   const pmps_arg arg = of_tensor(x);
+  static char endless[5000];
+  memset(endless, 'a', sizeof endless);
   size_t count = 1;
   pmps_attr attr = int_attr("axes", 0), two[] = {int_attr("axis", 0), int_attr("axis", 0)};
 #define SOFTMAX(attrs, n) pmps_op_call(PMPS_OP_SOFTMAX, &arg, 1, attrs, n, &y, &count)
   FAILS(SOFTMAX(&attr, 1), PMPS_NOT_FOUND, "[softmax] has no attribute \"axes\"; want axis");
   FAILS(SOFTMAX(two, 2), PMPS_INVALID_ARGUMENT, "twice");
-  memset(attr.name, 'a', sizeof attr.name);
-  FAILS(SOFTMAX(&attr, 1), PMPS_INVALID_ARGUMENT, "no zero at its end");
+  attr.name = endless;
+  FAILS(SOFTMAX(&attr, 1), PMPS_INVALID_ARGUMENT, "attribute 0 is null or has no zero within 4096 bytes");
+  attr.name = NULL;
+  FAILS(SOFTMAX(&attr, 1), PMPS_INVALID_ARGUMENT, "attribute 0 is null");
+  attr = int_attr("coordinate_transformation_mode", 0); /* names of any length */
+  FAILS(SOFTMAX(&attr, 1), PMPS_NOT_FOUND, "no attribute \"coordinate_transformation_mode\"");
+  attr = int_attr("axis", 0);
+  attr.reserved = 1;
+  FAILS(SOFTMAX(&attr, 1), PMPS_INVALID_ARGUMENT, "reserved");
   attr = int_attr("axis", 0);
   attr.kind = 77;
   FAILS(SOFTMAX(&attr, 1), PMPS_TYPE_MISMATCH, "kind 77");
@@ -98,6 +107,33 @@ static void bad_attributes_are_refused(void) {
 #undef SOFTMAX
   pmps_tensor_free(y);
   pmps_tensor_free(x);
+}
+
+/* No operator takes these kinds yet: what is wrong with a value comes before what the operator wants. */
+static void attributes_of_further_kinds(void) {
+  pmps_tensor *x = ramp(&cpu, 6), *y = NULL;
+  const pmps_arg arg = of_tensor(x);
+  const double floats[] = {1, 2};
+  const char *const texts[] = {"a", "\xc3\xbc"}, *const broken[] = {"a", NULL}, *const bytes[] = {"\xff"};
+  size_t count = 1;
+  pmps_attr attr = {.name = "axis"};
+#define KIND(k, member, address, n) (attr.kind = (k), attr.value.member = (address), attr.count = (n), pmps_op_call(PMPS_OP_SOFTMAX, &arg, 1, &attr, 1, &y, &count))
+  FAILS(KIND(PMPS_ATTR_STRING, string, "0", 1), PMPS_TYPE_MISMATCH, "axis is a string; want int");
+  FAILS(KIND(PMPS_ATTR_STRING, string, NULL, 1), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(KIND(PMPS_ATTR_STRING, string, "\xff", 1), PMPS_INVALID_ARGUMENT, "UTF-8");
+  FAILS(KIND(PMPS_ATTR_STRING, string, "0", -1), PMPS_INVALID_ARGUMENT, "at most");
+  FAILS(KIND(PMPS_ATTR_FLOATS, floats, floats, 2), PMPS_TYPE_MISMATCH, "axis is a list of floats; want int");
+  FAILS(KIND(PMPS_ATTR_FLOATS, floats, NULL, 2), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(KIND(PMPS_ATTR_STRINGS, strings, texts, 2), PMPS_TYPE_MISMATCH, "axis is a list of strings; want int");
+  FAILS(KIND(PMPS_ATTR_STRINGS, strings, broken, 2), PMPS_INVALID_ARGUMENT, "text 1 of an attribute is null");
+  FAILS(KIND(PMPS_ATTR_STRINGS, strings, bytes, 1), PMPS_INVALID_ARGUMENT, "UTF-8");
+  FAILS(KIND(PMPS_ATTR_TENSOR, tensor, x, 0), PMPS_TYPE_MISMATCH, "axis is a tensor; want int");
+  FAILS(KIND(PMPS_ATTR_TENSOR, tensor, NULL, 0), PMPS_INVALID_HANDLE, "an attribute is null");
+  FAILS(KIND(PMPS_ATTR_GRAPH, i, 0, 0), PMPS_UNSUPPORTED, "graph");
+  FAILS(KIND(11, i, 0, 0), PMPS_TYPE_MISMATCH, "kind 11");
+#undef KIND
+  pmps_tensor_free(x);
+  EXPECT(pmps_live_handles() == 0); /* a tensor that was an attribute is not held any more */
 }
 
 static void bad_operands_are_refused(void) {
@@ -165,6 +201,7 @@ void operators_suite(void) {
   RUN(scalars_are_operands);
   RUN(attributes_go_by_name);
   RUN(bad_attributes_are_refused);
+  RUN(attributes_of_further_kinds);
   RUN(bad_operands_are_refused);
   RUN(creation_needs_a_place);
   RUN(outputs_may_be_given);

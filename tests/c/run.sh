@@ -81,33 +81,47 @@ compile threads threads.c check.c
 compile start start.c check.c
 compile reload reload.c -ldl
 compile shaders shaders.c check.c
+compile programs programs.c check.c
 compile bench_call bench_call.c
 # shellcheck disable=SC2086
 try 'compile cxx' $cxx -std=c++11 $strict cxx.cc "-L$dir" -lpaddlemps "-Wl,-rpath,$dir" -o "$work/cxx"
 compile example "$root/examples/c/example.c"
+compile program "$root/examples/c/program.c"
 
 # shellcheck disable=SC2086
 for standard in c++17 c++20; do
-    try "compile objects as $standard" $cxx -std=$standard $strict -Wshadow -Wconversion objects.cc "-L$dir" -lpaddlemps \
-        "-Wl,-rpath,$dir" -o "$work/objects"
+    for program in objects functions; do
+        try "compile $program as $standard" $cxx -std=$standard $strict -Wshadow -Wconversion $program.cc "-L$dir" -lpaddlemps \
+            "-Wl,-rpath,$dir" -o "$work/$program"
+    done
 done
 
 run cxx "$work/cxx"
 for device in auto host; do
     run "objects on $device" env PADDLE_MPS_DEVICE=$device "$work/objects"
+    run "functions on $device" env PADDLE_MPS_DEVICE=$device "$work/functions"
     run "suite on $device" env PADDLE_MPS_DEVICE=$device "$work/suite"
     run "threads on $device" env PADDLE_MPS_DEVICE=$device "$work/threads"
+    run "programs on $device" env PADDLE_MPS_DEVICE=$device "$work/programs"
     try "example on $device" env PADDLE_MPS_DEVICE=$device "$work/example"
+    try "program on $device" env PADDLE_MPS_DEVICE=$device "$work/program"
 done
 run 'suite without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/suite"
 run 'threads without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/threads"
+run 'programs without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/programs"
 run 'shaders on host' env PADDLE_MPS_DEVICE=host "$work/shaders"
 fake=$root/build/libfakemetal.so
 if [ "$(uname -s)" = Linux ] && sh ../fakemetal/build.sh "$fake" >"$work/out" 2>&1; then
     run 'shaders on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/shaders"
     run 'objects on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/objects"
+    run 'functions on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/functions"
+    for prefer in msl mpsgraph; do
+        run "programs on metal with $prefer" env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" PADDLE_MPS_PREFER=$prefer "$work/programs"
+    done
+    run 'programs on metal and the CPU' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" \
+        PADDLE_MPS_CPU_OPS=softmax,mean,floor_divide,normal,concat "$work/programs"
 else
-    echo 'skip shaders on metal: what stands in for Metal does not build here' | say
+    echo 'skip shaders on metal: the mock of Metal does not build here' | say
 fi
 run fork env PADDLE_MPS_DEVICE=host "$work/fork"
 run reload "$work/reload" "$library"
@@ -120,7 +134,9 @@ flags='-fsanitize=address -fno-omit-frame-pointer'
 # shellcheck disable=SC2086
 if echo 'int main(void) { return 0; }' >"$work/probe.c" && $cc $flags "$work/probe.c" -o "$work/probe" 2>/dev/null && "$work/probe"; then
     compile suite_asan $suite
+    compile programs_asan programs.c check.c
     run 'suite with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/suite_asan"
+    run 'programs with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/programs_asan"
 else
     echo 'skip suite with AddressSanitizer: the compiler cannot link it' | say
 fi

@@ -1,6 +1,6 @@
 /*
  * shaders.c - libraries, kernels, borrowed objects of Metal and captures, from C. It runs once on the Metal
- * device, over what stands in for Apple's libraries, and once on devices that have nothing of it.
+ * device, over the mock of Apple's libraries, and once on devices that do not support them.
  */
 #include "check.h"
 
@@ -33,7 +33,7 @@ static void libraries_say_what_is_in_them(void) {
   OK(pmps_library_get_names(library, &names));
   EXPECT(names && strcmp(names, "full\ncopy") == 0);
   pmps_text_free(names);
-  FAILS(pmps_library_get_kernel(library, "nobody", &kernel), PMPS_NOT_FOUND, "[nobody]");
+  FAILS(pmps_library_get_kernel(library, "missing", &kernel), PMPS_NOT_FOUND, "[missing]");
   OK(pmps_library_get_kernel(library, "copy", &kernel));
   pmps_kernel_info info = {.struct_size = sizeof info};
   OK(pmps_kernel_get_info(kernel, &info));

@@ -120,7 +120,7 @@ static void waits_come_in_slices(void) {
       EXPECT(done);
     }
     OK(slices[k](INT64_MAX, &wait));
-    wait = 12345; /* nobody's */
+    wait = 12345; /* not the number of any wait */
     OK(slices[k](INT64_MAX, &wait));
     EXPECT(wait == 0);
     for (int i = 0; i < 16; i++) {
@@ -234,7 +234,7 @@ static void events_mark_points(void) {
   pmps_event_free(end);
 }
 
-/* A failure that comes after the call is found by whoever reads, and told once by the stream. */
+/* A failure that comes after the call is returned by reads of the result, and once by the stream. */
 static void late_failures_are_kept(void) {
   const int64_t n = 4;
   const int32_t ones[] = {1, 1, 1, 1}, zeros[] = {0, 0, 0, 0};

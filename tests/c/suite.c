@@ -12,12 +12,12 @@
 
 static atomic_int messages;
 
-static void hear(int32_t level, const char *message, void *user) {
+static void count_message(int32_t level, const char *message, void *user) {
   if (level == 2 && strstr(message, "[start] cpu is ") && user == &messages) messages++;
 }
 
 static void log_reaches_the_callback(void) {
-  pmps_log_set(hear, &messages, 2);
+  pmps_log_set(count_message, &messages, 2);
   EXPECT(pmps_device_count(PMPS_CPU) == 1);
   const struct timespec nap = {0, 1000000};
   for (int i = 0; i < 5000 && messages == 0; i++) nanosleep(&nap, NULL); /* it comes from another thread */

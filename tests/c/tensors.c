@@ -193,7 +193,7 @@ static void mapping_gives_an_address(void) {
 
 static char room[2 * 16384];
 
-/* A place works in the memory of the program, which hears when all tensors over it are gone. */
+/* A place works in the memory of the program, whose deleter is called when all tensors over it are freed. */
 static void memory_is_shared(void) {
   float *page = (float *)(room + 16384 - (uintptr_t)room % 16384);
   const int64_t dims[] = {4};
@@ -220,6 +220,30 @@ static void memory_is_shared(void) {
   EXPECT(deleted == 0);
   pmps_tensor_free(back);
   EXPECT(deleted == 1 && deleted_user == page);
+}
+
+static void bits_are_viewed(void) {
+  const int64_t dims[] = {2, 4};
+  const float values[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  int32_t bits[8];
+  pmps_tensor *tensor = NULL, *view = NULL, *wide = NULL, *none = NULL;
+  pmps_tensor_info info = {.struct_size = sizeof info};
+  OK(pmps_tensor_from_host(&cpu, PMPS_FLOAT32, 2, dims, values, &tensor));
+  OK(pmps_tensor_view(tensor, PMPS_INT32, &view));
+  OK(pmps_tensor_read(view, bits, sizeof bits));
+  EXPECT(bits[0] == 0x3f800000);
+  bits[0] = 0x40000000; /* 2.0, seen through both */
+  OK(pmps_tensor_write(view, bits, sizeof bits));
+  EXPECT(first(tensor) == 2);
+  OK(pmps_tensor_view(tensor, PMPS_INT64, &wide));
+  OK(pmps_tensor_get_info(wide, &info));
+  EXPECT(info.dims[0] == 2 && info.dims[1] == 2 && info.strides[0] == 2);
+  FAILS(pmps_tensor_view(tensor, 99, &none), PMPS_TYPE_MISMATCH, "dtype 99");
+  FAILS(pmps_tensor_view(tensor, PMPS_INT32, NULL), PMPS_INVALID_ARGUMENT, "null");
+  EXPECT(!none);
+  pmps_tensor_free(wide);
+  pmps_tensor_free(view);
+  pmps_tensor_free(tensor);
 }
 
 static void tensors_move(void) {
@@ -262,5 +286,6 @@ void tensors_suite(void) {
   RUN(indexing_is_pythons);
   RUN(mapping_gives_an_address);
   RUN(tensors_move);
+  RUN(bits_are_viewed);
   RUN(memory_is_shared);
 }

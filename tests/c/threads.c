@@ -41,9 +41,9 @@ static void *compute(void *number) {
   pmps_stream *stream = NULL;
   wants(!pmps_tensor_from_host(place(), PMPS_FLOAT32, 0, NULL, &mine, &tensor));
   wants(!pmps_stream_new(place(), &stream) && !pmps_stream_set_current(stream));
-  uint64_t sum = pmps_fast_binary(PMPS_OP_SUBTRACT, bits(tensor), bits(tensor), 0), before = 0;
+  uint64_t sum = fast_binary(PMPS_OP_SUBTRACT, bits(tensor), bits(tensor), 0), before = 0;
   for (int i = 0; i < ROUNDS; i++) {
-    const uint64_t next = pmps_fast_binary(PMPS_OP_ADD, sum, bits(tensor), before);
+    const uint64_t next = fast_binary(PMPS_OP_ADD, sum, bits(tensor), before);
     before = sum;
     sum = next;
   }
@@ -59,7 +59,7 @@ static void *compute(void *number) {
 static void *use_shared(void *number) {
   (void)number;
   for (int i = 0; i < ROUNDS; i++) {
-    uint64_t sum = pmps_fast_binary(PMPS_OP_ADD, bits(shared), bits(shared), 0);
+    uint64_t sum = fast_binary(PMPS_OP_ADD, bits(shared), bits(shared), 0);
     wants(sum && read_one(sum) == 8);
     pmps_tensor_free((pmps_tensor *)(uintptr_t)sum);
     wants(!pmps_event_record(shared_event, NULL));

@@ -177,7 +177,7 @@ static uint64_t dictionary_get_count(id self) { return dictionary_count(self); }
 static id dictionary_object_for(id self, SEL cmd, id key) { return (void)cmd, dictionary_get(self, key); }
 static void dictionary_set_object(id self, SEL cmd, id value, id key) { (void)cmd, dictionary_set(self, key, value); }
 
-/* shuffled is an array of the items in an order that nobody can rely on. */
+/* shuffled is an array of the items in a random order, because none is specified. */
 static id shuffled(const id *items, size_t count) {
   id made = array_new(items, count);
   array *a = (array *)made;

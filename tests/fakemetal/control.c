@@ -12,7 +12,8 @@ static struct {
   int major, minor;
   int64_t family;
   uint64_t memory, seed, delay_us;
-  bool worst, strict;
+  bool worst, strict, models[MODELS];
+  uint64_t watchdog_ms, penalty_ms;
 } settings;
 static _Atomic uint64_t randomness;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -21,6 +22,14 @@ static uint64_t number(const char *name, uint64_t otherwise) {
   const char *text = getenv(name);
   return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
+
+static const char *const model_names[MODELS] = {
+    [TRACKED_ORDER] = "FAKEMETAL_TRACKED_ORDER",
+    [OVERLAP] = "FAKEMETAL_OVERLAP",
+    [SILENT_FAILURES] = "FAKEMETAL_SILENT_FAILURES",
+    [DEAD_QUEUES] = "FAKEMETAL_DEAD_QUEUES",
+    [READONLY_PAGES] = "FAKEMETAL_READONLY_PAGES",
+};
 
 static void read_environment(void) {
   const char *macos = getenv("FAKEMETAL_MACOS");
@@ -31,6 +40,9 @@ static void read_environment(void) {
   settings.delay_us = number("FAKEMETAL_DELAY_US", 0);
   settings.worst = number("FAKEMETAL_WORST", 0) != 0;
   settings.strict = number("FAKEMETAL_STRICT", 0) != 0;
+  for (int i = 0; i < MODELS; i++) settings.models[i] = number(model_names[i], settings.worst) != 0;
+  settings.watchdog_ms = number("FAKEMETAL_WATCHDOG_MS", settings.worst ? 5000 : 60000);
+  settings.penalty_ms = number("FAKEMETAL_PENALTY_MS", settings.worst ? 1000 : 0);
   atomic_store(&randomness, settings.seed * UINT64_C(0x9e3779b97f4a7c15));
 }
 
@@ -48,6 +60,9 @@ bool macos_at_least(int major, int minor) {
 
 bool worst_case(void) { return ready(), settings.worst; }
 bool strict(void) { return ready(), settings.strict; }
+bool models(model m) { return ready(), settings.models[m]; }
+uint64_t watchdog_ms(void) { return ready(), settings.watchdog_ms; }
+uint64_t penalty_ms(void) { return ready(), settings.penalty_ms; }
 int64_t gpu_family(void) { return ready(), settings.family; }
 uint64_t machine_memory(void) { return ready(), settings.memory; }
 uint64_t random_seed(void) { return ready(), settings.seed; }
@@ -67,6 +82,25 @@ void delay(void) {
   uint64_t us = random_bits() % (settings.delay_us + 1);
   struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
   nanosleep(&t, NULL);
+}
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool closed;
+} gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+
+void fakemetal_hold(bool hold) {
+  pthread_mutex_lock(&gate.lock);
+  gate.closed = hold;
+  pthread_cond_broadcast(&gate.changed);
+  pthread_mutex_unlock(&gate.lock);
+}
+
+void await_gate(void) {
+  pthread_mutex_lock(&gate.lock);
+  while (gate.closed) pthread_cond_wait(&gate.changed, &gate.lock);
+  pthread_mutex_unlock(&gate.lock);
 }
 
 /* ---- Counters. */
@@ -93,6 +127,8 @@ static const char *const counter_names[COUNTERS] = {
     [COUNT_FALLIBLE] = "fallible",
     [COUNT_FAILED] = "failed",
     [COUNT_WAITS] = "waits",
+    [COUNT_REFUSED] = "refused",
+    [COUNT_EARLY_WAITS] = "early_waits",
 };
 
 void count(counter which, int64_t n) { atomic_fetch_add_explicit(&counters[which], n, memory_order_relaxed); }
@@ -105,6 +141,59 @@ int64_t fakemetal_count(const char *what) {
   for (int i = 0; i < COUNTERS; i++)
     if (strcmp(what, counter_names[i]) == 0) return atomic_load(&counters[i]);
   return -1;
+}
+
+/* ---- What dispatches did, of FAKEMETAL_COUNT. */
+
+static struct {
+  pthread_mutex_t lock;
+  struct ended {
+    char name[64];
+    shader_counts counts;
+  } *list;
+  int64_t count, room;
+} ended = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct {
+  const char *name;
+  size_t at;
+} dispatch_counts[] = {
+#define COUNT_OF(field) {#field, offsetof(shader_counts, field)}
+    COUNT_OF(threads), COUNT_OF(groups), COUNT_OF(simdgroups), COUNT_OF(loads), COUNT_OF(stores),
+    COUNT_OF(loaded_bytes), COUNT_OF(stored_bytes), COUNT_OF(load_transactions), COUNT_OF(store_transactions),
+    COUNT_OF(load_ideal), COUNT_OF(store_ideal), COUNT_OF(constant_bytes), COUNT_OF(threadgroup_accesses),
+    COUNT_OF(barriers), COUNT_OF(meetings), COUNT_OF(arithmetic),
+#undef COUNT_OF
+};
+
+void count_dispatch(const char *name, const shader_counts *counts) {
+  pthread_mutex_lock(&ended.lock);
+  if (ended.count == ended.room) {
+    ended.room = ended.room ? 2 * ended.room : 64;
+    ended.list = realloc(ended.list, (size_t)ended.room * sizeof *ended.list);
+  }
+  struct ended *e = &ended.list[ended.count++];
+  snprintf(e->name, sizeof e->name, "%s", name);
+  e->counts = *counts;
+  pthread_mutex_unlock(&ended.lock);
+}
+
+int64_t fakemetal_dispatch(const char *what, int64_t nth) {
+  int64_t answer = -1;
+  pthread_mutex_lock(&ended.lock);
+  if (strcmp(what, "dispatches") == 0) answer = ended.count;
+  for (size_t i = 0; nth >= 0 && nth < ended.count && i < sizeof dispatch_counts / sizeof *dispatch_counts; i++)
+    if (strcmp(what, dispatch_counts[i].name) == 0) memcpy(&answer, (char *)&ended.list[nth].counts + dispatch_counts[i].at, sizeof answer);
+  pthread_mutex_unlock(&ended.lock);
+  return answer;
+}
+
+bool fakemetal_dispatch_name(int64_t nth, char *name, uint64_t room) {
+  pthread_mutex_lock(&ended.lock);
+  bool known = nth >= 0 && nth < ended.count;
+  if (known) snprintf(name, room, "%s", ended.list[nth].name);
+  pthread_mutex_unlock(&ended.lock);
+  return known;
 }
 
 /* ---- Failures. */
@@ -158,6 +247,9 @@ bool fakemetal_fail(const char *what, int64_t nth, int code) {
 
 void fakemetal_reset(void) {
   for (int i = 0; i < COUNTERS; i++) atomic_store(&counters[i], 0);
+  pthread_mutex_lock(&ended.lock);
+  ended.count = 0;
+  pthread_mutex_unlock(&ended.lock);
   pthread_mutex_lock(&order_lock);
   memset(orders, 0, sizeof orders);
   pthread_mutex_unlock(&order_lock);

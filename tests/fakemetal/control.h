@@ -3,20 +3,47 @@
  *
  * Environment, read when the library is loaded:
  *   FAKEMETAL_MACOS=15.0      the macOS it pretends to be
- *   FAKEMETAL_FAMILY=1007     the MTLGPUFamily of its device: Apple7 is 1007
+ *   FAKEMETAL_GPU=M1          its GPU: a row of limits.c
+ *   FAKEMETAL_FAMILY=1007     the same by its MTLGPUFamily: Apple7 is 1007
  *   FAKEMETAL_MEMORY=bytes    the memory of its machine, 16 GiB
  *   FAKEMETAL_WORST=1         arithmetic is as inexact, and memory as dirty, as Apple allows
- *   FAKEMETAL_SEED=n          of everything that happens in an order nobody promised
+ *                             It turns on the switches below, which may also be set one by one, or to 0
+ *   FAKEMETAL_FAST_FUNCTIONS=1  fast:: functions, and unqualified ones where the compile options leave them
+ *                             fast, are as inexact as table 8.2 of the specification allows
+ *   FAKEMETAL_NAIVE_FMOD=1    fmod, precise:: too, and MPSGraph's modulo are x - y * trunc(x / y) in float
+ *   FAKEMETAL_CONTRACTION=1   shaders round a * b + c once, where the C++ compiler fuses the two (every
+ *                             use of the product is a sum), unless their source contains
+ *                             "#pragma METAL fp contract(off)"
+ *   FAKEMETAL_GROUP=n         threads that a threadgroup of a pipeline may have; 1: as many as a number of
+ *                             registers leaves that comes of the kernel's name and FAKEMETAL_SEED
+ *   FAKEMETAL_DIVISION=1      quotients of uint are one too large from 2^32 - 128 on, and remainders are
+ *                             what belongs to them
+ *   FAKEMETAL_GRAPH_FUSION=1  MPSGraph does not round a product that is added to or subtracted from
+ *   FAKEMETAL_GRAPH_LIMITS=1  MPSGraph's products read beyond the end of inner axes of 32767 elements and
+ *                             more, on the families up to 1008
+ *   FAKEMETAL_TRACKED_ORDER=1 tracked memory is ordered by arrival over all queues, a heap as one; see order.h
+ *   FAKEMETAL_OVERLAP=1       command buffers of one queue overlap where no tracked memory joins them
+ *   FAKEMETAL_SILENT_FAILURES=1  a command buffer that fails signals no events
+ *   FAKEMETAL_DEAD_QUEUES=1   a queue takes no more work after a fault or a timeout
+ *   FAKEMETAL_READONLY_PAGES=1  no buffer without a copy over memory that may only be read
+ *   FAKEMETAL_WATCHDOG_MS=n   a command buffer that has waited so long is ended; 60000, at worst 5000
+ *   FAKEMETAL_PENALTY_MS=n    after three faults so long all work of the process is ignored; 0: it is
+ *                             not; at worst 1000
+ *   FAKEMETAL_SEED=n          of everything whose order is not specified
  *   FAKEMETAL_DELAY_US=n      a command buffer waits up to so long before it runs
  *   FAKEMETAL_STRICT=1        a kernel's mistake ends the process, and not just its command buffer
+ *   FAKEMETAL_COUNT=1         what kernels ask of memory is counted; see shader_count.c
  *   FAKEMETAL_LEAKS=1         prints what is alive when the process exits
  *   FAKEMETAL_DEFECT=name     something is wrong with the device; see defect.h
+ *   FAKEMETAL_REFUSE=patterns what the compilers refuse; see fakemetal_refuse
  */
 #ifndef FAKEMETAL_CONTROL_H
 #define FAKEMETAL_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "shader.h"
 
 typedef enum {
   COUNT_SENDS,
@@ -39,6 +66,8 @@ typedef enum {
   COUNT_FALLIBLE,       /* times that something could have been made to fail */
   COUNT_FAILED,         /* times that it was made to */
   COUNT_WAITS,          /* times that a thread really waited for the device */
+  COUNT_REFUSED,        /* names that FAKEMETAL_REFUSE matched */
+  COUNT_EARLY_WAITS,    /* waits that were committed before what signals the event */
   COUNTERS
 } counter;
 
@@ -55,7 +84,13 @@ typedef enum {
   FAILURES
 } failure;
 
+typedef enum { TRACKED_ORDER, OVERLAP, SILENT_FAILURES, DEAD_QUEUES, READONLY_PAGES, MODELS } model;
+
 /* For the fake's own files. */
+bool models(model m); /* whether the environment asks for it */
+uint64_t watchdog_ms(void);
+uint64_t penalty_ms(void);
+void count_dispatch(const char *name, const shader_counts *counts); /* one has ended */
 void count(counter which, int64_t n);
 bool fails(failure which);        /* true where a test wants this one to fail */
 int fail_code(void);              /* of the error it is to fail with; 0 if the test named none */
@@ -68,6 +103,7 @@ uint64_t machine_memory(void);
 uint64_t random_bits(void);       /* of the seeded stream */
 uint64_t random_seed(void);
 void delay(void);                 /* sleeps a random time up to FAKEMETAL_DELAY_US */
+void await_gate(void);            /* blocks between fakemetal_hold(true) and fakemetal_hold(false) */
 
 #if defined(__GNUC__)
 #define FAKEMETAL_API __attribute__((visibility("default")))
@@ -79,13 +115,33 @@ void delay(void);                 /* sleeps a random time up to FAKEMETAL_DELAY_
  * "live:FakeBuffer" for one class; an unknown name answers -1. */
 FAKEMETAL_API int64_t fakemetal_count(const char *what);
 
+/* With FAKEMETAL_COUNT=1: what the nth dispatch that has ended since the last reset did, 0 the first. what is
+ * a name such as "loaded_bytes"; an unknown name, or a dispatch that has not been, answers -1. The counts are
+ * those of shader_counts, and "dispatches" is how many there are, whatever nth is. */
+FAKEMETAL_API int64_t fakemetal_dispatch(const char *what, int64_t nth);
+
+/* Copies the name of the kernel of that dispatch, cut to room - 1 bytes. False if it has not been. */
+FAKEMETAL_API bool fakemetal_dispatch_name(int64_t nth, char *name, uint64_t room);
+
 /* Sets all counters to 0 and forgets what is to fail. Objects stay. */
 FAKEMETAL_API void fakemetal_reset(void);
 
 /* Makes the nth of a kind from now (1 is the next) fail: "heap", "buffer", "library", "function",
  * "pipeline", "command_buffer", "executable", "queue", "event" or "any". code is that of the error
- * it answers; 0 for a usual one. nth 0 makes none fail. False if there is no such kind. */
+ * it answers; 0 for a usual one, and 12 (ENOMEM) of the system's own domain for the compilers of shaders. nth 0 makes none fail. False if there is no such kind. */
 FAKEMETAL_API bool fakemetal_fail(const char *what, int64_t nth, int code);
+
+/* Has committed command buffers wait before they begin, until it is called with false. */
+FAKEMETAL_API void fakemetal_hold(bool hold);
+
+/* Has the compilers refuse what matches, as FAKEMETAL_REFUSE does: patterns with commas between them, each a name
+ * as in refuse.h in which * stands for anything, after the kind ("library:", "pipeline:", "threads:", "executable:")
+ * or for all kinds but threads. NULL or "": nothing. What fakemetal_used answers is forgotten. */
+FAKEMETAL_API void fakemetal_refuse(const char *patterns);
+
+/* The names of what has been compiled, or was refused, since the last fakemetal_refuse: lines such as
+ * "pipeline run#1f3a09bc", each once. Its length without the final zero; text gets as much as it has room for. */
+FAKEMETAL_API int64_t fakemetal_used(char *text, int64_t size);
 
 /* Number of live objects that are not the fake's own; each class of them is printed if wanted. */
 FAKEMETAL_API int64_t fakemetal_leaks(bool print);

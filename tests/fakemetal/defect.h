@@ -1,5 +1,5 @@
 /*
- * defect.h - what can be wrong with the device on purpose, so that whoever checks devices can be checked.
+ * defect.h - defects that can be injected into the device, to test the checks of devices.
  *
  * FAKEMETAL_DEFECT names one, by the rows of tests/selftest/defects.tsv; an unknown name ends the process.
  */
@@ -17,9 +17,10 @@ typedef enum {
   BFLOAT16_TRUNCATED,
   STALE_CONSTANTS,
   EVENT_EARLY,
-  QUEUE_REORDERED,
   HEAP_LEAK,
   FAST_MATH,
+  FUNCTIONS_ALL_FAST,
+  UINT_DIVISION,
   SELECTOR_MISSING,
   ALIAS_OFFSET,
   INT64_TRUNCATED,
@@ -28,7 +29,7 @@ typedef enum {
   DEFECTS
 } defect;
 
-/* The one that is planted; DEFECTS until somebody asks, which the definition of the first class does. */
+/* The one that is planted; DEFECTS before it has been read, which the definition of the first class does. */
 __attribute__((visibility("hidden"))) extern defect planted_defect;
 __attribute__((visibility("hidden"))) defect defect_read(void);
 

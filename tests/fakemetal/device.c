@@ -1,10 +1,10 @@
 /*
- * device.c - MTLDevice: what a GPU is and has. It is the GPU of an M1 unless FAKEMETAL_FAMILY says
- * otherwise; limits are those of "Metal Feature Set Tables" for that family.
+ * device.c - MTLDevice: what a GPU is and has. Which GPU it is, and its limits, are data: limits.h.
  */
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "limits.h"
 #include "metal_internal.h"
 
 /* ---- What all classes of Metal share. */
@@ -26,7 +26,7 @@ static void labelled_dealloc(id self) { release(((labelled *)self)->label); }
 static _Atomic uint64_t taken;
 
 uint64_t device_taken(void) { return atomic_load(&taken); }
-uint64_t max_buffer_length(void) { return machine_memory() / 2; }
+uint64_t max_buffer_length(void) { return limit_buffer(machine_memory()); }
 
 static uint64_t pages(uint64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
@@ -41,44 +41,32 @@ void device_give(uint64_t bytes) { atomic_fetch_sub(&taken, pages(bytes)); }
 
 /* ---- MTLDevice. */
 
-enum { APPLE1 = 1001, COMMON1 = 3001, COMMON3 = 3003, MAC2 = 2002, METAL3 = 5001, APPLE7 = 1007 };
-
 static id the_device, the_architecture;
 id metal_device(void) { return the_device; }
 
 static id device_name(id self) {
   char text[64];
   (void)self;
-  snprintf(text, sizeof text, "fakemetal (Apple GPU family %lld)", (long long)(gpu_family() - 1000));
+  snprintf(text, sizeof text, "fakemetal (%s)", gpu()->name);
   return string_of(text);
 }
-
 static uint64_t device_registry_id(id self) { return (void)self, UINT64_C(0x1000003ab); }
 static id device_architecture(id self) { return (void)self, the_architecture; }
 
-/* The generations of Apple's GPUs have letters: g13 is Apple7, g14 Apple8, g15 and g16 Apple9. */
-static id architecture_name(id self) {
-  char text[64];
-  (void)self;
-  snprintf(text, sizeof text, "applegpu_g%lldg", (long long)(gpu_family() - APPLE7 + 13));
-  return string_of(text);
-}
-
-static BOOL device_supports(id self, SEL cmd, int64_t family) {
-  (void)self, (void)cmd;
-  if (family == METAL3) return gpu_family() >= APPLE7 && macos_at_least(13, 0);
-  if (family == MAC2) return gpu_family() >= APPLE7;
-  if (family >= COMMON1 && family <= COMMON3) return true;
-  return family >= APPLE1 && family <= gpu_family();
-}
+static id architecture_name(id self) { return (void)self, string_of(gpu()->architecture); }
+static BOOL device_supports(id self, SEL cmd, int64_t family) { return (void)self, (void)cmd, limit_family(family); }
 
 static BOOL yes(id self) { return (void)self, true; }
 static BOOL no(id self) { return (void)self, false; }
-static uint64_t device_working_set(id self) { return (void)self, machine_memory() / 4 * 3; }
+static uint64_t device_working_set(id self) { return (void)self, limit_working_set(machine_memory()); }
 static uint64_t device_max_buffer(id self) { return (void)self, max_buffer_length(); }
 static uint64_t device_allocated(id self) { return (void)self, device_taken(); }
-static uint64_t device_max_threadgroup_memory(id self) { return (void)self, MAX_THREADGROUP_MEMORY; }
-static size3 device_max_threads(id self) { return (void)self, (size3){MAX_THREADS, MAX_THREADS, MAX_THREADS}; }
+static uint64_t device_max_threadgroup_memory(id self) { return (void)self, gpu()->group_bytes; }
+
+static size3 device_max_threads(id self) {
+  const uint64_t n = gpu()->group_threads;
+  return (void)self, (size3){n, n, n};
+}
 
 static const method device_methods[] = {
     INSTANCE("name", device_name),
@@ -112,10 +100,11 @@ static const method device_methods[] = {
 
 static const method architecture_methods[] = {INSTANCE("name", architecture_name)};
 
-/* Objects of these classes are made when somebody asks for the first of them. */
+/* Objects of these classes are made when the first of them is looked up. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void make_device(void) {
+  gpu(); /* ends the process where there is none such */
   the_architecture = object_new("FakeArchitecture");
   the_device = object_new("FakeDevice");
   object_keep_for_ever(the_architecture);

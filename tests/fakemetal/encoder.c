@@ -24,7 +24,7 @@ typedef struct {
   labelled head;
   id command_buffer;
   bool ended, concurrent;
-  uint64_t pass, covered;
+  work *work; /* of the command buffer, which frees it behind the last command */
   id pipeline;
   slot slots[SHADER_BUFFERS];
   uint64_t threadgroup[SHADER_BUFFERS];
@@ -36,18 +36,24 @@ struct dispatch {
   dispatch *next;
   const shader_function *function;
   shader_dispatch what;
+  work *work;
+  hazard *memory[SHADER_BUFFERS];
   uint32_t writable; /* bit i: it may write what is bound at i */
   _Alignas(16) unsigned char constants[];
 };
 
 /* ---- What both kinds share. */
 
+static char *run_begin(void *context) { return work_begin(context), NULL; }
+static char *run_end(void *context) { return work_end(context), NULL; }
+
 static encoder *encoder_new(id command_buffer, const char *class_name) {
   command_buffer_check_open(command_buffer);
   encoder *e = (encoder *)object_new(class_name);
   command_buffer_set_encoder(command_buffer, &e->head.head);
   e->command_buffer = retain(command_buffer);
-  e->pass = command_buffer_begin_pass(command_buffer, &e->covered);
+  e->work = calloc(1, sizeof *e->work);
+  command_buffer_append(command_buffer, run_begin, NULL, e->work, ALWAYS, NULL);
   count(COUNT_ENCODERS, 1);
   autorelease(&e->head.head);
   return e;
@@ -59,16 +65,14 @@ static encoder *open_encoder(id self) {
   return e;
 }
 
-static void uses(encoder *e, id used, bool writes) {
-  command_buffer_keep(e->command_buffer, used);
-  buffer_hazard(used, writes, e->pass, e->covered);
-}
+static void uses(encoder *e, id used, bool writes) { command_buffer_touch(e->command_buffer, used, writes); }
 
 static void flush(encoder *e);
 
 static void encoder_end(id self) {
   encoder *e = open_encoder(self);
   flush(e);
+  command_buffer_append(e->command_buffer, run_end, free, e->work, ALWAYS, NULL);
   e->ended = true;
   command_buffer_set_encoder(e->command_buffer, NULL);
 }
@@ -81,16 +85,45 @@ static void encoder_dealloc(id self) {
   release(e->command_buffer);
 }
 
-static void encoder_update_fence(id self, SEL cmd, id fence) {
-  (void)cmd;
-  event_mark(fence, open_encoder(self)->pass);
+typedef struct {
+  work *work;
+  id fence;
+  uint64_t update;
+} fence_point;
+
+static void drop_fence(void *context) {
+  release(((fence_point *)context)->fence);
+  free(context);
 }
 
-static void encoder_wait_for_fence(id self, SEL cmd, id fence) {
+static void number_update(void *context) { ((fence_point *)context)->update = fence_next(((fence_point *)context)->fence); }
+static void number_wait(void *context) { ((fence_point *)context)->update = fence_last(((fence_point *)context)->fence); }
+
+static char *run_update(void *context) {
+  const fence_point *p = context;
+  work_update(p->work, p->fence, p->update);
+  return NULL;
+}
+
+static char *run_wait(void *context) {
+  const fence_point *p = context;
+  return work_await(p->work, p->fence, p->update);
+}
+
+static void append_fence(encoder *e, id fence, char *(*run)(void *), void (*commit)(void *)) {
+  fence_point *p = malloc(sizeof *p);
+  *p = (fence_point){e->work, retain(fence), 0};
+  command_buffer_append(e->command_buffer, run, drop_fence, p, ALWAYS, commit);
+}
+
+static void encoder_update_fence(id self, SEL cmd, id fence) {
   (void)cmd;
   encoder *e = open_encoder(self);
-  if (event_pass(fence) > e->covered) e->covered = event_pass(fence);
+  flush(e);
+  append_fence(e, fence, run_update, number_update);
 }
+
+static void encoder_wait_for_fence(id self, SEL cmd, id fence) { (void)cmd, append_fence(open_encoder(self), fence, run_wait, number_wait); }
 
 #define OF_ENCODER                                    \
   LABELLED, OF_DEVICE,                                \
@@ -183,7 +216,12 @@ static void compute_use_heap(id self, SEL cmd, id heap) { (void)cmd, command_buf
 static char *run_dispatch(void *context) {
   enum { PAGE_FAULT = 3 };
   dispatch *d = context;
-  char *wrong = shader_run(d->function, &d->what);
+  shader_extent touched[SHADER_BUFFERS] = {{0, 0}};
+  shader_counts counts;
+  char *wrong = shader_run(d->function, &d->what, &counts, touched);
+  if (shader_counting()) count_dispatch(shader_function_name(d->function), &counts);
+  for (int i = 0; i < SHADER_BUFFERS; i++)
+    if (d->memory[i]) work_use(d->work, d->memory[i], touched[i].low, touched[i].high, d->writable >> i & 1);
   if (wrong && strict()) misuse("%s", wrong);
   if (wrong) command_buffer_error_code(PAGE_FAULT);
   return wrong;
@@ -195,7 +233,8 @@ static size_t bind(encoder *e, dispatch *d, int i, size_t constants) {
   bool writes = false;
   if (shader_buffer(d->function, i, &writes) != SHADER_BUFFER) return constants;
   if (s->buffer) {
-    d->what.buffers[i] = (shader_binding){buffer_bytes(s->buffer), buffer_length(s->buffer), s->offset};
+    d->what.buffers[i] = (shader_binding){buffer_bytes(s->buffer), buffer_length(s->buffer), s->offset, false};
+    d->memory[i] = buffer_hazard(s->buffer);
     d->writable |= writes ? UINT32_C(1) << i : 0;
     uses(e, s->buffer, writes);
     return constants;
@@ -203,7 +242,7 @@ static size_t bind(encoder *e, dispatch *d, int i, size_t constants) {
   if (s->length == 0) misuse("the kernel wants a buffer at index %d; none is set", i);
   if (writes) misuse("the kernel writes at index %d, where constant bytes are set", i);
   memcpy(d->constants + constants, s->bytes, s->length);
-  d->what.buffers[i] = (shader_binding){d->constants + constants, s->length, 0};
+  d->what.buffers[i] = (shader_binding){d->constants + constants, s->length, 0, true};
   return constants + (s->length + 63) / 64 * 64;
 }
 
@@ -227,11 +266,16 @@ static void check_sizes(const encoder *e, size3 grid, size3 group) {
   if (!e->pipeline) misuse("no compute pipeline state is set");
   if (grid.width == 0 || grid.height == 0 || grid.depth == 0) misuse("the grid is empty");
   if (group.width == 0 || group.height == 0 || group.depth == 0) misuse("the threadgroup is empty");
+  uint64_t most = pipeline_max_threads(e->pipeline);
   if (group.width > MAX_THREADS || group.height > MAX_THREADS || group.depth > MAX_THREADS ||
-      group.width * group.height * group.depth > MAX_THREADS)
-    misuse("%llu x %llu x %llu threads in a threadgroup; the pipeline takes %d", (unsigned long long)group.width,
-           (unsigned long long)group.height, (unsigned long long)group.depth, MAX_THREADS);
-  if (grid.width > UINT32_MAX || grid.height > UINT32_MAX || grid.depth > UINT32_MAX) misuse("positions in the grid exceed 32 bits");
+      group.width * group.height * group.depth > most)
+    misuse("%llu x %llu x %llu threads in a threadgroup; the pipeline takes %llu", (unsigned long long)group.width,
+           (unsigned long long)group.height, (unsigned long long)group.depth, (unsigned long long)most);
+}
+
+/* Positions are of 32 bits: of threads, or of threadgroups where these are what is dispatched. */
+static void check_positions(size3 counts) {
+  if (counts.width > UINT32_MAX || counts.height > UINT32_MAX || counts.depth > UINT32_MAX) misuse("positions in the grid exceed 32 bits");
 }
 
 /* conflicts says whether two dispatches that may run at once share memory that one of them writes. */
@@ -247,13 +291,13 @@ static bool conflicts(const dispatch *a, const dispatch *b) {
 
 static void append_dispatch(encoder *e, dispatch *d) {
   count(COUNT_DISPATCHES, 1);
-  if (!e->concurrent) return command_buffer_append(e->command_buffer, run_dispatch, free, d, false);
+  if (!e->concurrent) return command_buffer_append(e->command_buffer, run_dispatch, free, d, WORK, NULL);
   for (const dispatch *o = e->open; o; o = o->next)
     if (conflicts(o, d)) misuse("dispatches of a concurrent encoder share memory that one writes; want a memory barrier between them");
   d->next = e->open, e->open = d;
 }
 
-/* flush appends the dispatches of a concurrent encoder in an order that nobody can rely on. */
+/* flush appends the dispatches of a concurrent encoder in a random order, because none is specified. */
 static void flush(encoder *e) {
   uint64_t n = 0;
   for (dispatch *d = e->open; d; d = d->next) n++;
@@ -262,7 +306,7 @@ static void flush(encoder *e) {
     for (uint64_t skip = random_bits() % n; skip > 0; skip--) at = &(*at)->next;
     dispatch *d = *at;
     *at = d->next;
-    command_buffer_append(e->command_buffer, run_dispatch, free, d, false);
+    command_buffer_append(e->command_buffer, run_dispatch, free, d, WORK, NULL);
   }
 }
 
@@ -273,7 +317,7 @@ static void encode(id self, size3 threads, size3 group) {
   check_sizes(e, threads, group);
   enter(self);
   dispatch *d = calloc(1, sizeof *d + room_of_constants(e));
-  d->function = pipeline_function(e->pipeline);
+  d->function = pipeline_function(e->pipeline), d->work = e->work;
   command_buffer_keep(e->command_buffer, e->pipeline);
   for (size_t i = 0, constants = 0; i < SHADER_BUFFERS; i++) constants = bind(e, d, (int)i, constants);
   bind_threadgroup(e, d);
@@ -283,10 +327,15 @@ static void encode(id self, size3 threads, size3 group) {
   leave(self);
 }
 
-static void compute_dispatch_threads(id self, SEL cmd, size3 threads, size3 group) { (void)cmd, encode(self, threads, group); }
+static void compute_dispatch_threads(id self, SEL cmd, size3 threads, size3 group) {
+  (void)cmd;
+  check_positions(threads);
+  encode(self, threads, group);
+}
 
 static void compute_dispatch_groups(id self, SEL cmd, size3 groups, size3 group) {
   (void)cmd;
+  check_positions(groups);
   encode(self, (size3){groups.width * group.width, groups.height * group.height, groups.depth * group.depth}, group);
 }
 
@@ -327,11 +376,15 @@ typedef struct {
   const char *from; /* NULL: fill with value */
   size_t size;
   int value;
+  work *work;
+  hazard *read, *written;
 } transfer;
 
 static char *run_transfer(void *context) {
   enum { LONG = 64 << 10, TAIL = 16 };
   transfer *t = context;
+  if (t->from) work_use(t->work, t->read, (uintptr_t)t->from, (uintptr_t)t->from + t->size, false);
+  work_use(t->work, t->written, (uintptr_t)t->to, (uintptr_t)t->to + t->size, true);
   if (planted(COPY_TAIL) && t->size >= LONG) t->size -= TAIL;
   if (t->from) memcpy(t->to, t->from, t->size);
   else memset(t->to, t->value, t->size);
@@ -340,8 +393,8 @@ static char *run_transfer(void *context) {
 
 static void append_transfer(encoder *e, transfer given) {
   transfer *t = malloc(sizeof *t);
-  *t = given;
-  command_buffer_append(e->command_buffer, run_transfer, free, t, false);
+  *t = given, t->work = e->work;
+  command_buffer_append(e->command_buffer, run_transfer, free, t, WORK, NULL);
 }
 
 static void check_part(const char *what, id buffer, uint64_t offset, uint64_t size) {
@@ -359,7 +412,7 @@ static void blit_copy(id self, SEL cmd, id from, uint64_t from_offset, id to, ui
   encoder *e = open_encoder(self);
   check_part("source", from, from_offset, size);
   check_part("destination", to, to_offset, size);
-  transfer t = {(char *)buffer_bytes(to) + to_offset, (char *)buffer_bytes(from) + from_offset, size, 0};
+  transfer t = {(char *)buffer_bytes(to) + to_offset, (char *)buffer_bytes(from) + from_offset, size, 0, NULL, buffer_hazard(from), buffer_hazard(to)};
   if (t.to < t.from + size && t.from < t.to + size) misuse("source and destination overlap");
   uses(e, from, false);
   uses(e, to, true);
@@ -372,7 +425,7 @@ static void blit_fill(id self, SEL cmd, id buffer, range r, uint8_t value) {
   encoder *e = open_encoder(self);
   check_part("range", buffer, r.location, r.length);
   uses(e, buffer, true);
-  append_transfer(e, (transfer){(char *)buffer_bytes(buffer) + r.location, NULL, r.length, value});
+  append_transfer(e, (transfer){(char *)buffer_bytes(buffer) + r.location, NULL, r.length, value, NULL, NULL, buffer_hazard(buffer)});
 }
 
 static void blit_synchronize(id self, SEL cmd, id resource) {

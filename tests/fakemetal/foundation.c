@@ -363,7 +363,7 @@ static BOOL process_is_at_least(id self, SEL cmd, system_version v) {
 static id process_version_string(id self) {
   char text[64];
   system_version v = process_version(self);
-  snprintf(text, sizeof text, "Version %lld.%lld (fakemetal)", (long long)v.major, (long long)v.minor);
+  snprintf(text, sizeof text, "Version %lld.%lld (Build fakemetal)", (long long)v.major, (long long)v.minor);
   return string_of(text);
 }
 

@@ -33,7 +33,7 @@ static const operator *operator_of(SEL cmd) {
 
 /* ---- Nodes. */
 
-/* Nobody else may add to the graph until the node is finished: it is busy from here on. */
+/* No other thread may add to the graph until the node is finished: it is busy from here on. */
 node *node_begin(id to, SEL cmd, id name) {
   enter(to);
   node *n = (node *)object_new("MPSGraphOperation");

@@ -58,6 +58,7 @@ typedef struct {
   form form;
   int64_t count;
   cell *cells;
+  double *exact; /* products that have not been rounded, where an operator may use them; else NULL */
 } value;
 
 /* Ends the process unless it is a type that the pretended macOS has. */

@@ -1,6 +1,6 @@
 /*
  * graph_command.c - MPSCommandBuffer: a Metal command buffer that may be committed on the way and
- * replaced by the next one of its queue, so that nobody may hold on to the one that it began with.
+ * replaced by the next one of its queue, so a program must not keep the one that it began with.
  */
 #include "graph.h"
 

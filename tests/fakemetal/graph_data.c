@@ -69,7 +69,7 @@ static const method shaped_type_methods[] = {
 
 /* ---- Views. */
 
-/* Rows of an array that nobody packs begin at multiples of so many bytes. */
+/* Rows of an array that is not packed begin at multiples of so many bytes. */
 enum { ROW_ALIGN = 16, SLACK_MOST = 256 };
 
 /* lay_out fills in the strides: rows of row_bytes, everything else without gaps. */

@@ -12,6 +12,7 @@
 
 #include "defect.h"
 #include "graph.h"
+#include "harsh.h"
 
 typedef double (*real_function)(const double *x);
 typedef int64_t (*whole_function)(const int64_t *x);
@@ -53,15 +54,20 @@ REAL(multiply_real, x[0] * x[1])
 REAL(divide_real, x[0] / x[1])
 REAL(divide_no_nan_real, x[1] == 0 ? 0 : x[0] / x[1])
 REAL(power_real, pow(x[0], x[1]))
-REAL(modulo_real, fmod(x[0], x[1]))
 REAL(atan2_real, atan2(x[0], x[1]))
 REAL(minimum_real, fmin(x[0], x[1]))
 REAL(maximum_real, fmax(x[0], x[1]))
 REAL(minimum_nan_real, isnan(x[0]) || isnan(x[1]) ? NAN : fmin(x[0], x[1]))
 REAL(maximum_nan_real, isnan(x[0]) || isnan(x[1]) ? NAN : fmax(x[0], x[1]))
 
+static double modulo_real(const double *x) {
+  if (!harsh(NAIVE_FMOD)) return fmod(x[0], x[1]);
+  float a = (float)x[0], b = (float)x[1], product = b * truncf(a / b);
+  return (double)(a - product);
+}
+
 static double floor_modulo_real(const double *x) {
-  double m = fmod(x[0], x[1]);
+  double m = modulo_real(x);
   return m != 0 && (m < 0) != (x[1] < 0) ? m + x[1] : m;
 }
 
@@ -71,7 +77,7 @@ WHOLE(multiply_whole, WRAPPED(U(0) * U(1)))
 WHOLE(minimum_whole, x[0] < x[1] ? x[0] : x[1])
 WHOLE(maximum_whole, x[0] < x[1] ? x[1] : x[0])
 
-/* What a GPU answers for a zero divisor nobody says. */
+/* The result of a division by zero on a GPU is undocumented. */
 static int64_t undefined(void) { return worst_case() ? (int64_t)random_bits() : 0; }
 
 static int64_t quotient(int64_t a, int64_t b) { return b == -1 ? WRAPPED(-(uint64_t)a) : a / b; }
@@ -274,11 +280,49 @@ static void reader_get(const reader *r, int64_t number, cell *x) {
     x[i] = r->in[i].cells[r->same[i] ? number : shape_offset(r->shape, number, r->strides[i])];
 }
 
+/* A kernel that MPSGraph makes of several operators may round x * y + z once. The product that is not rounded
+ * goes along with the one that is; of two products, one is rounded. */
+static void keep_exact(const elementwise *e, const reader *r, value *out) {
+  cell x[MOST_OPERANDS];
+  if (e->real != multiply_real && e->real != square_real) return;
+  out->exact = malloc((size_t)out->count * sizeof *out->exact);
+  for (int64_t i = 0; i < out->count; i++) {
+    reader_get(r, i, x);
+    double a = operand(e, FLOAT32, x[0].real);
+    out->exact[i] = a * (e->real == square_real ? a : operand(e, FLOAT32, x[1].real));
+  }
+}
+
+/* fused is the operand of a sum or difference that is not rounded, -1 for none. */
+static int fused(const node *n, const value *in) {
+  const elementwise *e = row_of(n);
+  if (e->real != add_real && e->real != subtract_real) return -1;
+  int first = (int)(((uint64_t)n->out[0]->number + random_seed()) & 1);
+  for (int k = 0; k < 2; k++)
+    if (in[first ^ k].exact) return first ^ k;
+  return -1;
+}
+
+static void compute_fused(const node *n, const value *in, value *out, const reader *r, int k) {
+  const elementwise *e = row_of(n);
+  const value *product = &in[k];
+  cell x[MOST_OPERANDS];
+  for (int64_t i = 0; i < out->count; i++) {
+    reader_get(r, i, x);
+    double terms[2] = {operand(e, FLOAT32, x[0].real), operand(e, FLOAT32, x[1].real)};
+    terms[k] = product->exact[r->same[k] ? i : shape_offset(r->shape, i, r->strides[k])];
+    out->cells[i] = type_round(FLOAT32, (cell){.real = e->real(terms)});
+  }
+}
+
 static void compute_elementwise(const node *n, const value *in, value *out) {
   reader r = reader_of(in, n->ins, &out->form.shape);
   uint32_t type = in[0].form.type;
   cell (*apply)(const elementwise *, uint32_t, const cell *, int) = type_is_real(type) ? apply_real : apply_whole;
   cell x[MOST_OPERANDS];
+  int product = -1;
+  if (type == FLOAT32 && harsh(GRAPH_FUSION)) keep_exact(row_of(n), &r, out), product = fused(n, in);
+  if (product >= 0) return compute_fused(n, in, out, &r, product);
   for (int64_t i = 0; i < out->count; i++) {
     reader_get(&r, i, x);
     out->cells[i] = apply(row_of(n), type, x, n->ins);

@@ -2,7 +2,7 @@
  * graph_index.c - operators that read or write where indices say, and those that make indices.
  *
  * Of an index outside its axis gatherAlongAxis: answers 0 and scatters skip, as Apple's documentation
- * says. For the other gathers nobody says anything: they answer anything.
+ * says. The other gathers are undocumented there: they return random values.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void check_batch(const node *n, int64_t batch) {
     if (x->at[i] != indices->at[i]) misuse("batches of %s and %s differ", shape_text(x), shape_text(indices));
 }
 
-/* What nobody has promised. */
+/* An unspecified value. */
 static cell anything(uint32_t type) {
   char bytes[8];
   uint64_t bits = random_bits();

@@ -9,6 +9,7 @@
 
 #include "defect.h"
 #include "graph.h"
+#include "harsh.h"
 
 /* Every fifth dimension has crashed some system. */
 enum { MOST_MATRIX_AXES = 4 };
@@ -55,18 +56,25 @@ static double dot(const cell *x, const cell *y, int64_t step, int64_t count) {
   return total;
 }
 
+/* The first two families read the last part of a long inner axis beyond its end: pytorch#195163. */
+static bool reads_beyond(int64_t rows, int64_t columns, int64_t inner) {
+  enum { LAST_FAMILY = 1008, LONG_INNER = 32767, WIDE = 16 };
+  return harsh(GRAPH_LIMITS) && gpu_family() <= LAST_FAMILY && inner >= LONG_INNER && rows >= WIDE && columns >= WIDE;
+}
+
 static void compute_product(const node *n, const value *in, value *out) {
   (void)n;
   int64_t rows = rows_of(&out->form.shape), columns = columns_of(&out->form.shape), inner = columns_of(&in[0].form.shape);
   int64_t x_strides[MOST_AXES], y_strides[MOST_AXES];
   shape batch = batch_of(&out->form.shape), x_batch = batch_of(&in[0].form.shape), y_batch = batch_of(&in[1].form.shape);
+  bool beyond = reads_beyond(rows, columns, inner);
   shape_spread(&x_batch, &batch, x_strides);
   shape_spread(&y_batch, &batch, y_strides);
   for (int64_t b = 0; b < shape_count(&batch); b++) {
     const cell *x = in[0].cells + shape_offset(&batch, b, x_strides) * rows * inner;
     const cell *y = in[1].cells + shape_offset(&batch, b, y_strides) * inner * columns;
     for (int64_t i = 0; i < rows * columns; i++)
-      out->cells[b * rows * columns + i] = type_round(out->form.type, (cell){.real = dot(x + i / columns * inner, y + i % columns, columns, inner)});
+      out->cells[b * rows * columns + i] = type_round(out->form.type, (cell){.real = beyond ? NAN : dot(x + i / columns * inner, y + i % columns, columns, inner)});
   }
 }
 

@@ -1,7 +1,7 @@
 /*
  * graph_random.c - random tensors: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers:
- * As Easy as 1, 2, 3", 2011) with its state in a tensor. The stream is the same for the same seed; that
- * it is Apple's stream nobody may rely on, so the fake's depends on its own seed, too.
+ * As Easy as 1, 2, 3", 2011) with its state in a tensor. The same seed gives the
+ * same stream. Which one is unspecified for Apple's, so that of the mock depends on FAKEMETAL_SEED as well.
  */
 #include <math.h>
 #include <string.h>

@@ -5,10 +5,12 @@
  * which feedTensors and targetTensors tell. Encoding adds work to the command buffer, and may commit that
  * one first; values are read and written when the work runs.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph.h"
+#include "refuse.h"
 
 /* ---- MPSGraphCompilationDescriptor. */
 
@@ -184,6 +186,18 @@ static void take_targets(executable *x, id targets) {
   }
 }
 
+/* refuses looks at all operations, so that each is noted. */
+static bool refuses(const executable *x) {
+  bool yes = false;
+  for (int64_t i = 0; i < x->node_count; i++) {
+    const char *name = x->nodes[i]->op->selector, *with = strstr(name, "With");
+    char text[128];
+    snprintf(text, sizeof text, "%.*s", with ? (int)(with - name) : (int)strcspn(name, ":"), name);
+    yes |= refused(REFUSE_EXECUTABLE, text);
+  }
+  return yes;
+}
+
 /* compile answers an executable, +1, or NULL. */
 static executable *compile(id self, id feeds, id targets, id operations, form (*form_of)(id)) {
   if (array_count(targets) == 0) misuse("there are no target tensors");
@@ -198,6 +212,7 @@ static executable *compile(id self, id feeds, id targets, id operations, form (*
   select_nodes(x);
   shuffle(x->feeds, x->feed_count), shuffle(x->targets, x->target_count);
   leave(self);
+  if (refuses(x)) return release((id)x), NULL;
   count(COUNT_EXECUTABLES, 1);
   return x;
 }
@@ -253,7 +268,7 @@ static char *run(void *context) {
     check_form(&j->results[i].form, &v->form, "result");
     view_write(&j->results[i], v);
   }
-  for (int64_t i = 0; i < x->tensor_count; i++) free(values[i].cells);
+  for (int64_t i = 0; i < x->tensor_count; i++) free(values[i].cells), free(values[i].exact);
   free(values);
   return NULL;
 }

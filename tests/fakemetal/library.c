@@ -9,11 +9,15 @@
 #include <string.h>
 
 #include "defect.h"
+#include "harsh.h"
+#include "limits.h"
 #include "metal_internal.h"
+#include "refuse.h"
 #include "shader.h"
 
 enum { LIBRARY_UNSUPPORTED = 1, LIBRARY_COMPILE_FAILURE = 3, LIBRARY_FUNCTION_NOT_FOUND = 5, LIBRARY_FILE_NOT_FOUND = 6 };
 enum { MATH_SAFE = 0, MATH_RELAXED = 1, MATH_FAST = 2 };
+enum { FUNCTIONS_FAST = 0, FUNCTIONS_PRECISE = 1 };
 static const char library_domain[] = "MTLLibraryErrorDomain";
 
 /* ---- MTLCompileOptions. */
@@ -27,7 +31,6 @@ typedef struct {
 } compile_options;
 
 ACCESSORS(compile_options, BOOL, preserveInvariance)
-ACCESSORS(compile_options, int64_t, mathFloatingPointFunctions)
 ACCESSORS(compile_options, int64_t, optimizationLevel)
 ACCESSORS(compile_options, uint64_t, languageVersion)
 
@@ -37,7 +40,7 @@ static uint64_t newest_language(void) {
 
 static id compile_options_new(class_ *self) {
   compile_options *o = (compile_options *)object_make(self);
-  o->fastMathEnabled = true, o->mathMode = MATH_FAST, o->mathFloatingPointFunctions = 0;
+  o->fastMathEnabled = true, o->mathMode = MATH_FAST, o->mathFloatingPointFunctions = FUNCTIONS_FAST;
   o->languageVersion = newest_language();
   return &o->head;
 }
@@ -48,10 +51,14 @@ static int64_t compile_options_math_mode(id self) { return ((compile_options *)s
 static id compile_options_macros(id self) { return ((compile_options *)self)->macros; }
 static void compile_options_set_macros(id self, SEL cmd, id macros) { (void)cmd, replace(&((compile_options *)self)->macros, macros); }
 
+static int64_t compile_options_functions(id self) { return ((compile_options *)self)->mathFloatingPointFunctions; }
+
+/* The old switch sets both of the new ones, which are independent of each other. */
 static void compile_options_set_fast(id self, SEL cmd, BOOL fast) {
   (void)cmd;
   compile_options *o = (compile_options *)self;
   o->fastMathEnabled = fast, o->mathMode = fast ? MATH_FAST : MATH_SAFE;
+  o->mathFloatingPointFunctions = fast ? FUNCTIONS_FAST : FUNCTIONS_PRECISE;
 }
 
 static void compile_options_set_math_mode(id self, SEL cmd, int64_t mode) {
@@ -61,6 +68,12 @@ static void compile_options_set_math_mode(id self, SEL cmd, int64_t mode) {
   o->mathMode = mode, o->fastMathEnabled = mode == MATH_FAST;
 }
 
+static void compile_options_set_functions(id self, SEL cmd, int64_t functions) {
+  (void)cmd;
+  if (functions != FUNCTIONS_FAST && functions != FUNCTIONS_PRECISE) misuse("floating-point functions %lld", (long long)functions);
+  ((compile_options *)self)->mathFloatingPointFunctions = functions;
+}
+
 static const method compile_options_methods[] = {
     CLASS("new", compile_options_new),
     CLASS("alloc", compile_options_new),
@@ -68,8 +81,8 @@ static const method compile_options_methods[] = {
     INSTANCE("setFastMathEnabled:", compile_options_set_fast),
     INSTANCE("mathMode", compile_options_math_mode),
     INSTANCE("setMathMode:", compile_options_set_math_mode),
-    INSTANCE("mathFloatingPointFunctions", compile_options_mathFloatingPointFunctions),
-    INSTANCE("setMathFloatingPointFunctions:", compile_options_set_mathFloatingPointFunctions),
+    INSTANCE("mathFloatingPointFunctions", compile_options_functions),
+    INSTANCE("setMathFloatingPointFunctions:", compile_options_set_functions),
     INSTANCE("languageVersion", compile_options_languageVersion),
     INSTANCE("setLanguageVersion:", compile_options_set_languageVersion),
     INSTANCE("preserveInvariance", compile_options_preserveInvariance),
@@ -85,7 +98,16 @@ static const method compile_options_methods[] = {
 typedef struct {
   labelled head;
   shader_library *compiled;
+  uint32_t number; /* of its source; see refuse.h */
 } library;
+
+/* compiler_error fills in *error for what a test has made fail. */
+static void compiler_error(id *error, const char *domain, int usual, const char *text) {
+  enum { OUT_OF_MEMORY = 12 };
+  int code = fail_code() ? fail_code() : usual;
+  if (code == OUT_OF_MEMORY) error_out(error, "NSPOSIXErrorDomain", code, "Cannot allocate memory");
+  else error_out(error, domain, code, text);
+}
 
 /* with_macros is the source with a #define for each macro in front, whose lines do not count. */
 static char *with_macros(const char *source, id macros) {
@@ -103,11 +125,26 @@ static char *with_macros(const char *source, id macros) {
   return text;
 }
 
+/* keep writes a source into the folder FAKEMETAL_SOURCES, so that a test can ask whether the library's own list has it. */
+static void keep(const char *source) {
+  const char *folder = getenv("FAKEMETAL_SOURCES");
+  char path[4096];
+  if (!folder || snprintf(path, sizeof path, "%s/%08x.metal", folder, source_number(source)) >= (int)sizeof path) return;
+  FILE *to = fopen(path, "w");
+  if (!to || fputs(source, to) < 0 || fclose(to) != 0) misuse("cannot write %s of FAKEMETAL_SOURCES", path);
+}
+
 static id library_of(const char *source, const compile_options *o, id *error) {
   char *wrong = NULL;
-  shader_options options = {o ? (uint32_t)o->languageVersion : (uint32_t)newest_language(), !o || o->fastMathEnabled || planted(FAST_MATH), NULL};
-  if (fails(FAIL_LIBRARY))
-    return error_out(error, library_domain, fail_code() ? fail_code() : LIBRARY_COMPILE_FAILURE, "the compiler was made to fail"), NULL;
+  shader_options options = {o ? (uint32_t)o->languageVersion : (uint32_t)newest_language(), !o || o->fastMathEnabled || planted(FAST_MATH),
+                            !o || o->mathFloatingPointFunctions == FUNCTIONS_FAST || planted(FUNCTIONS_ALL_FAST), NULL};
+  char kernel[128], refusal[256];
+  int line;
+  if (fails(FAIL_LIBRARY)) return compiler_error(error, library_domain, LIBRARY_COMPILE_FAILURE, "the compiler was made to fail"), NULL;
+  if (refused_source(source, kernel, sizeof kernel, &line)) {
+    snprintf(refusal, sizeof refusal, "program_source:%d:13: error: reference to '%s' is ambiguous\n", line, kernel);
+    return error_out(error, library_domain, LIBRARY_COMPILE_FAILURE, refusal), NULL;
+  }
   if (options.language > newest_language())
     return error_out(error, library_domain, LIBRARY_UNSUPPORTED, "the language version is newer than this system"), NULL;
   char *text = with_macros(source, o ? o->macros : NULL);
@@ -117,8 +154,9 @@ static id library_of(const char *source, const compile_options *o, id *error) {
     error_out(error, library_domain, LIBRARY_COMPILE_FAILURE, wrong);
     return free(wrong), NULL;
   }
+  keep(source);
   library *l = (library *)object_new("FakeLibrary");
-  l->compiled = compiled;
+  l->compiled = compiled, l->number = source_number(source);
   count(COUNT_LIBRARIES, 1);
   count(COUNT_COMPILES, 1);
   return &l->head.head;
@@ -277,16 +315,32 @@ static const method function_methods[] = {
 typedef struct {
   labelled head;
   function *function;
+  uint64_t most; /* threads of a threadgroup */
 } pipeline;
+
+/* What a pipeline takes of threads depends on the registers of its kernel, which its threads share. Which
+ * kernel needs how many is the compiler's business: any may need 64 to 256 registers of two bytes. */
+static uint64_t most_threads(const function *f) {
+  enum { FEW = 64, MANY = 256, STEP = 64 };
+  int64_t switched = harsh(SMALL_GROUPS), said = shader_most_threads(f->code);
+  if (said > 0) return (uint64_t)said < MAX_THREADS ? (uint64_t)said : MAX_THREADS;
+  if (switched != 1) return switched > 1 && switched < MAX_THREADS ? (uint64_t)switched : MAX_THREADS;
+  uint64_t h = random_seed();
+  for (const char *s = string_c(f->name); *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+  uint64_t registers = FEW + (h >> 32) % (MANY - FEW + 1), n = gpu()->core_registers / (2 * registers) / STEP * STEP;
+  return n < gpu()->least_threads ? gpu()->least_threads : n < MAX_THREADS ? n : MAX_THREADS;
+}
 
 id device_new_pipeline(id self, SEL cmd, id given, id *error) {
   (void)self, (void)cmd;
-  if (fails(FAIL_PIPELINE)) {
-    error_out(error, "AGXMetalG13X", fail_code() ? fail_code() : 1, "the pipeline was made to fail");
-    return NULL;
-  }
+  static const char domain[] = "AGXMetalG13X";
+  const function *f = (const function *)given;
+  char name[128];
+  snprintf(name, sizeof name, "%s#%08x", string_c(f->name), (unsigned)((library *)f->library)->number);
+  if (fails(FAIL_PIPELINE)) return compiler_error(error, domain, 1, "the pipeline was made to fail"), NULL;
+  if (refused(REFUSE_PIPELINE, name)) return error_out(error, domain, 2, "Compiler encountered an internal error"), NULL;
   pipeline *p = (pipeline *)object_new("FakeComputePipelineState");
-  p->function = (function *)retain(given);
+  p->function = (function *)retain(given), p->most = refused(REFUSE_THREADS, name) ? SHADER_SIMD : most_threads(p->function);
   count(COUNT_PIPELINES, 1);
   count(COUNT_COMPILES, 1);
   return &p->head.head;
@@ -295,7 +349,7 @@ id device_new_pipeline(id self, SEL cmd, id given, id *error) {
 const shader_function *pipeline_function(id self) { return ((pipeline *)self)->function->code; }
 static void pipeline_dealloc(id self) { release(&((pipeline *)self)->function->head.head); }
 static id pipeline_label(id self) { return ((pipeline *)self)->function->head.label; }
-static uint64_t pipeline_max_threads(id self) { return (void)self, MAX_THREADS; }
+uint64_t pipeline_max_threads(id self) { return ((pipeline *)self)->most; }
 static uint64_t pipeline_width(id self) { return (void)self, SHADER_SIMD; }
 static uint64_t pipeline_static_memory(id self) { return shader_static_threadgroup(pipeline_function(self)); }
 

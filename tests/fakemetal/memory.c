@@ -5,10 +5,12 @@
  * windows that may overlap; one of an automatic heap has memory of its own, dirty, since Metal promises
  * nothing about what is in it. Source: the pages of MTLHeap, MTLHeapDescriptor, MTLBuffer, MTLResource.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "defect.h"
+#include "limits.h"
 #include "metal_internal.h"
 
 enum { HEAP_AUTOMATIC = 0, HEAP_PLACEMENT = 1 };
@@ -99,6 +101,7 @@ id device_new_heap(id self, SEL cmd, id descriptor) {
 
 static void heap_dealloc(id self) {
   heap *h = (heap *)self;
+  hazard_close(&h->use);
   pthread_mutex_destroy(&h->lock);
   if (planted(HEAP_LEAK)) return;
   if (h->bytes) munmap(h->bytes, h->size);
@@ -108,7 +111,7 @@ static void heap_dealloc(id self) {
 size_align device_heap_buffer_size(id self, SEL cmd, uint64_t length, uint64_t options) {
   (void)self, (void)cmd, (void)options;
   if (length == 0) misuse("length is 0");
-  return (size_align){(length + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN, HEAP_ALIGN};
+  return (size_align){limit_heap_size(length), limit_heap_align(length)};
 }
 
 static uint64_t heap_size(id self) { return ((heap *)self)->size; }
@@ -163,9 +166,10 @@ static id heap_new_buffer(id self, SEL cmd, uint64_t length, uint64_t options) {
 static id heap_new_buffer_at(id self, SEL cmd, uint64_t length, uint64_t options, uint64_t offset) {
   heap *h = (heap *)self;
   if (h->type != HEAP_PLACEMENT) misuse("the heap is of type automatic and takes no offset");
-  if (offset % HEAP_ALIGN != 0)
-    misuse("offset %llu is no multiple of %d, as heapBufferSizeAndAlignWithLength:options: demands", (unsigned long long)offset, HEAP_ALIGN);
-  uint64_t size = length ? device_heap_buffer_size(self, cmd, length, options).size : 0;
+  size_align need = length ? device_heap_buffer_size(self, cmd, length, options) : (size_align){0, 1};
+  uint64_t size = need.size;
+  if (offset % need.align != 0)
+    misuse("offset %llu is no multiple of %llu, as heapBufferSizeAndAlignWithLength:options: demands", (unsigned long long)offset, (unsigned long long)need.align);
   if (offset > h->size || size > h->size - offset)
     misuse("offset %llu and size %llu leave the heap of %llu bytes", (unsigned long long)offset, (unsigned long long)size, (unsigned long long)h->size);
   buffer *b = heap_buffer(h, length, options);
@@ -234,20 +238,34 @@ id device_new_buffer_bytes(id self, SEL cmd, const void *bytes, uint64_t length,
   return &b->head.head;
 }
 
+/* writable says whether no page may only be read, by the system's list of mappings; true where there is none. */
+static bool writable(const char *bytes, uint64_t length) {
+  unsigned long low, high, start = (unsigned long)bytes;
+  char line[512], may[5];
+  bool all = true;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps))
+    if (sscanf(line, "%lx-%lx %4s", &low, &high, may) == 3 && low < start + length && start < high && may[1] != 'w') all = false;
+  if (maps) fclose(maps);
+  return all;
+}
+
 id device_new_buffer_no_copy(id self, SEL cmd, void *bytes, uint64_t length, uint64_t options, id deallocator) {
   (void)self, (void)cmd, (void)deallocator;
   if (!bytes) misuse("bytes are NULL");
   if (storage_of(options) == STORAGE_PRIVATE) misuse("private buffers cannot be made of bytes");
   if ((uintptr_t)bytes % PAGE != 0 || length % PAGE != 0) return NULL;
+  if (models(READONLY_PAGES) && !writable(bytes, length)) return NULL;
   return (id)owned(bytes, length, options);
 }
 
 static void buffer_dealloc(id self) {
   buffer *b = (buffer *)self;
+  hazard_close(&b->use);
   if (b->mapped) munmap(b->bytes, b->length);
   if (!b->heap) return device_give(b->length);
   pthread_mutex_lock(&b->heap->lock);
-  b->heap->used -= (b->length + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN;
+  b->heap->used -= limit_heap_size(b->length);
   pthread_mutex_unlock(&b->heap->lock);
   release(&b->heap->head.head);
 }
@@ -292,37 +310,10 @@ static const method buffer_methods[] = {
     INSTANCE("setPurgeableState:", purgeable),
 };
 
-/* ---- Hazards. */
-
-static pthread_mutex_t hazard_lock = PTHREAD_MUTEX_INITIALIZER;
-
 /* Resources of a heap are tracked as the heap is, all at once. */
-static hazard *hazard_of(id self) {
+hazard *buffer_hazard(id self) {
   buffer *b = (buffer *)self;
   return b->heap ? &b->heap->use : &b->use;
-}
-
-void buffer_hazard(id self, bool writes, uint64_t pass, uint64_t covered) {
-  hazard *h = hazard_of(self);
-  if (!h->untracked) return;
-  pthread_mutex_lock(&hazard_lock);
-  uint64_t writer = h->writer, reader = h->reader;
-  if (writes) h->writer = pass;
-  else h->reader = pass;
-  pthread_mutex_unlock(&hazard_lock);
-  if (writer > covered && writer != pass)
-    misuse("an untracked resource is used that an earlier pass writes; want a fence or an event between them");
-  if (writes && reader > covered && reader != pass)
-    misuse("an untracked resource is written that an earlier pass reads; want a fence or an event between them");
-}
-
-void buffer_settle(id self, uint64_t first, uint64_t last) {
-  hazard *h = hazard_of(self);
-  if (!h->untracked) return;
-  pthread_mutex_lock(&hazard_lock);
-  if (h->writer >= first && h->writer <= last) h->writer = 0;
-  if (h->reader >= first && h->reader <= last) h->reader = 0;
-  pthread_mutex_unlock(&hazard_lock);
 }
 
 __attribute__((constructor)) static void define(void) {

@@ -29,7 +29,7 @@ void command_buffer_encode(id command_buffer, char *(*run)(void *context), void 
 void command_buffer_keep(id command_buffer, id object);
 
 /* Says that the work encoded next reads or writes a buffer: keeps it, and checks the order against
- * other encoders where nobody tracks hazards. */
+ * other encoders without hazard tracking. */
 void command_buffer_uses(id command_buffer, id buffer, bool writes);
 
 /* Appends the wait for an event to reach a value, or the signal that it has. */

@@ -8,6 +8,7 @@
 
 #include "class.h"
 #include "metal.h"
+#include "order.h"
 
 typedef struct {
   uint64_t width, height, depth;
@@ -48,7 +49,7 @@ id any_device(id self);
 void replace(id *field, id value);
 
 /* Bytes of a page of an Apple GPU's memory. */
-enum { PAGE = 16384, HEAP_ALIGN = 256, MAX_THREADS = 1024, MAX_THREADGROUP_MEMORY = 32768, MAX_BYTES = 4096 };
+enum { PAGE = 16384, MAX_THREADS = 1024, MAX_THREADGROUP_MEMORY = 32768, MAX_BYTES = 4096 };
 
 /* The most that one buffer may have. */
 uint64_t max_buffer_length(void);
@@ -60,39 +61,47 @@ uint64_t device_taken(void);
 
 /* ---- memory.c */
 
-/* Who used memory last, for resources whose hazards nobody tracks. Passes are numbered in the order in
- * which they were begun, on all queues. */
-typedef struct {
-  bool untracked;
-  uint64_t writer, reader; /* passes; 0: none that could still run */
-} hazard;
-
 id device_new_heap(id self, SEL cmd, id descriptor);
 size_align device_heap_buffer_size(id self, SEL cmd, uint64_t length, uint64_t options);
 id device_new_buffer(id self, SEL cmd, uint64_t length, uint64_t options);
 id device_new_buffer_bytes(id self, SEL cmd, const void *bytes, uint64_t length, uint64_t options);
 id device_new_buffer_no_copy(id self, SEL cmd, void *bytes, uint64_t length, uint64_t options, id deallocator);
 
-/* Notes a use by a pass that comes after all passes up to covered; misuse where the order is open. */
-void buffer_hazard(id buffer, bool writes, uint64_t pass, uint64_t covered);
-/* Forgets the passes from first to last: they are over. */
-void buffer_settle(id buffer, uint64_t first, uint64_t last);
+/* The record of who uses a buffer: its heap's, as one resource, where it lies in one. */
+hazard *buffer_hazard(id buffer);
 
 /* ---- queue.c */
 
 id device_new_queue(id self);
 id device_new_queue_of(id self, SEL cmd, uint64_t most);
 
-/* A new pass of a command buffer, and the passes that it comes after. */
-uint64_t command_buffer_begin_pass(id command_buffer, uint64_t *covered);
-void command_buffer_cover(id command_buffer, uint64_t pass); /* what follows comes after the pass */
+/* A pass of a command buffer while it runs: an encoder's work, or a graph. */
+typedef struct {
+  pass self;
+  pass_set after;
+} work;
+
+/* On the thread that runs the command buffer: begin comes before the work, end behind it. */
+void work_begin(work *w);
+void work_end(work *w);
+void work_use(const work *w, hazard *h, uintptr_t low, uintptr_t high, bool writes);
+
+/* Waits of a pass for a fence: NULL, or what went wrong. update: all that the pass has done so far. */
+char *work_await(work *w, id fence, uint64_t update);
+void work_update(const work *w, id fence, uint64_t update);
+
+/* Says that a command buffer is going to use a buffer: keeps it, and orders it where it is tracked. */
+void command_buffer_touch(id command_buffer, id buffer, bool writes);
+
 void command_buffer_set_encoder(id command_buffer, id encoder); /* NULL: it is closed */
 
 /* The error that a run which fails is to end with, from within it. */
 void command_buffer_error_code(int64_t code);
 
-/* As command_buffer_encode, for work of an encoder; an event's runs even if the command buffer fails. */
-void command_buffer_append(id command_buffer, char *(*run)(void *), void (*drop)(void *), void *context, bool event);
+/* As command_buffer_encode, for work of an encoder. ALWAYS runs even if the command buffer has failed, SIGNAL if that
+ * is not to be silent. commit is called at the commit, if it is not NULL. */
+typedef enum { WORK, ALWAYS, SIGNAL } operation_kind;
+void command_buffer_append(id command_buffer, char *(*run)(void *), void (*drop)(void *), void *context, operation_kind kind, void (*commit)(void *));
 
 /* Ends the process unless commands can still be added. */
 void command_buffer_check_open(id command_buffer);
@@ -108,11 +117,14 @@ id command_buffer_blit_encoder(id self);
 id device_new_event(id self);
 id device_new_shared_event(id self);
 id device_new_fence(id self);
-void event_mark(id event, uint64_t pass); /* its next signal comes after the pass */
-uint64_t event_pass(id event);
 /* Waits; false when the time, in seconds, is over. */
 bool event_wait(id event, uint64_t value, double seconds);
-void event_signal(id event, uint64_t value);
+void event_signal(id event, uint64_t value, const pass_set *before);
+void event_after(id event, uint64_t value, pass_set *after); /* adds what comes before a value that has been reached */
+void event_promise(id event, uint64_t value); /* a signal has been committed */
+bool event_promised(id event, uint64_t value);
+uint64_t fence_next(id fence); /* the number of an update, at its commit */
+uint64_t fence_last(id fence); /* of the last one that is committed */
 
 /* ---- library.c */
 
@@ -122,6 +134,7 @@ id device_new_pipeline(id self, SEL cmd, id function, id *error);
 id device_new_pipeline_reflected(id self, SEL cmd, id function, uint64_t options, id *reflection, id *error);
 struct shader_function;
 const struct shader_function *pipeline_function(id pipeline);
+uint64_t pipeline_max_threads(id pipeline); /* of a threadgroup */
 
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * objc.c - classes, selectors and objects; retain counts, and zombies: an object that was released for
- * the last time stays recognisable for a while, so that whoever uses it is told so.
+ * the last time stays recognisable for a while, so that a use of it is reported as such.
  */
 #include "objc.h"
 
@@ -180,7 +180,7 @@ static id graves[GRAVES];
 static size_t next_grave;
 static pthread_mutex_t grave_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void bury(id o) {
+static void quarantine(id o) {
   pthread_mutex_lock(&grave_lock);
   id oldest = graves[next_grave % GRAVES];
   graves[next_grave++ % GRAVES] = o;
@@ -197,7 +197,7 @@ static void die(id o) {
   atomic_fetch_sub(&o->isa->live, 1);
   atomic_store(&o->magic, MAGIC_ZOMBIE);
   memset(o + 1, 0xdd, o->isa->size - sizeof *o);
-  bury(o);
+  quarantine(o);
 }
 
 void release(id o) {

@@ -1,5 +1,5 @@
 /*
- * objc.h - an Objective-C runtime of a few hundred lines, which trusts nobody.
+ * objc.h - an Objective-C runtime of a few hundred lines, which checks every call.
  *
  * It stands for libobjc: classes, selectors, messages, retain counts, autorelease pools. Where Apple's
  * answers misuse with undefined behaviour, this one ends the process and says which message it was:

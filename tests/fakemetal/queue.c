@@ -1,8 +1,13 @@
 /*
  * queue.c - MTLCommandQueue and MTLCommandBuffer.
  *
- * A queue has a thread of its own, which runs command buffers in the order of their commits, and not
+ * A queue has threads of its own, which begin command buffers in the order of their commits, and not
  * before: who reads a result without waiting reads what was there before. FAKEMETAL_DELAY_US makes sure.
+ * One thread runs them one behind the other; with FAKEMETAL_OVERLAP there are several (wgpu#9483 shows buffers of one
+ * queue that overlap). A wait that is too long, and what becomes of a queue and of a process after a fault, are
+ * kIOGPUCommandBufferCallbackErrorTimeout (mlx#2827, mlx#3830, exo#1620: about 5 s, waits included), events that a
+ * killed buffer never signals (wgpu#9328), and "Ignored (for causing prior/excessive GPU errors)" (MoltenVK#2675,
+ * omlx#3706: for the whole process, for a while).
  * Source: the pages of MTLCommandQueue and MTLCommandBuffer, "Setting Up a Command Structure".
  */
 #include <stdatomic.h>
@@ -14,15 +19,17 @@
 #include "metal_internal.h"
 
 enum { NOT_ENQUEUED, ENQUEUED, COMMITTED, SCHEDULED, COMPLETED, FAILED }; /* MTLCommandBufferStatus */
-enum { ERROR_INTERNAL = 1 };
+enum { ERROR_INTERNAL = 1, ERROR_TIMEOUT = 2, ERROR_PAGE_FAULT = 3, ERROR_IGNORED = 4 };
+enum { OVERLAPPING = 4 }; /* command buffers of one queue at a time */
 enum { DEFAULT_COMMAND_BUFFERS = 64 };
 
 typedef struct operation {
   struct operation *next;
   char *(*run)(void *context);
   void (*drop)(void *context);
+  void (*commit)(void *context);
   void *context;
-  bool event; /* runs in any case, or others would wait for ever */
+  operation_kind kind;
 } operation;
 
 typedef struct command_buffer command_buffer;
@@ -31,9 +38,10 @@ typedef struct command_buffer command_buffer;
 typedef struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  command_buffer *first, **last; /* committed, not begun */
+  command_buffer *first, **last; /* committed, not begun: so many */
   uint64_t most, alive, running; /* command buffers that may be, that are, and those committed of them */
-  bool closed;
+  int committed, threads, busy;
+  bool closed, dead;
 } lane;
 
 typedef struct {
@@ -51,7 +59,11 @@ struct command_buffer {
   id encoder; /* that is open; not retained */
   id *kept;
   size_t kept_count, kept_room;
-  uint64_t pass, first_pass, last_pass, covered;
+  arrival *arrival;
+  pass_set after, passes; /* what its next pass comes after, and what its next signal comes after */
+  struct graph_use *uses; /* of the graph that is encoded next */
+  int use_count;
+  double waited; /* for events and fences, in seconds */
   bool doomed;
   int64_t code;
   id error;
@@ -71,8 +83,9 @@ void command_buffer_error_code(int64_t code) { run_code = code; }
 
 static const char *describe(int64_t code) {
   switch (code) {
-  case 2: return "Caused GPU Timeout Error (00000002:kIOGPUCommandBufferCallbackErrorTimeout)";
-  case 3: return "Caused GPU Address Fault Error (0000000b:kIOGPUCommandBufferCallbackErrorPageFault)";
+  case ERROR_TIMEOUT: return "Caused GPU Timeout Error (00000002:kIOGPUCommandBufferCallbackErrorTimeout)";
+  case ERROR_IGNORED: return "Ignored (for causing prior/excessive GPU errors) (00000004:kIOGPUCommandBufferCallbackErrorSubmissionsIgnored)";
+  case ERROR_PAGE_FAULT: return "Caused GPU Address Fault Error (0000000b:kIOGPUCommandBufferCallbackErrorPageFault)";
   case 8: return "Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)";
   default: return "Internal Error (0000000e:Internal Error)";
   }
@@ -80,21 +93,111 @@ static const char *describe(int64_t code) {
 
 static void fail(command_buffer *b, int64_t code, const char *what) {
   b->doomed = true;
-  if (!b->error) b->error = error_new("MTLCommandBufferErrorDomain", code, what ? what : describe(code));
+  if (!b->error) b->error = error_new("MTLCommandBufferErrorDomain", b->code = code, what ? what : describe(code));
 }
 
+static bool skipped(const command_buffer *b, const operation *o) {
+  return b->doomed && (o->kind == WORK || (o->kind == SIGNAL && models(SILENT_FAILURES)));
+}
+
+static __thread command_buffer *current; /* that the thread runs */
+static _Atomic int working;              /* threads in the work of an encoder or of a graph */
+
 static void run(command_buffer *b) {
+  current = b;
   if (b->doomed) fail(b, b->code ? b->code : ERROR_INTERNAL, NULL);
   for (operation *o = b->first; o; o = o->next) {
-    if (b->doomed && !o->event) continue;
+    if (skipped(b, o)) continue;
     run_code = ERROR_INTERNAL;
+    if (o->kind == WORK) atomic_fetch_add(&working, 1);
     char *wrong = o->run(o->context);
+    if (o->kind == WORK) atomic_fetch_sub(&working, 1);
     if (wrong) fail(b, run_code, wrong);
     free(wrong);
   }
+  current = NULL;
 }
 
-/* drop_all lets go of what the command buffer kept. */
+/* ---- Faults: what follows them in the queue, and in the process. */
+
+static struct {
+  pthread_mutex_t lock;
+  int faults;
+  double last, until;
+} box = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0};
+
+static bool ignored(lane *l) {
+  pthread_mutex_lock(&box.lock);
+  bool all = penalty_ms() > 0 && now() < box.until;
+  pthread_mutex_unlock(&box.lock);
+  pthread_mutex_lock(&l->lock);
+  bool dead = l->dead;
+  pthread_mutex_unlock(&l->lock);
+  return all || dead;
+}
+
+/* after_fault is called with how a command buffer failed. */
+static void after_fault(lane *l, int64_t code) {
+  enum { FAULTS = 3 };
+  if (code != ERROR_INTERNAL && code != ERROR_TIMEOUT && code != ERROR_PAGE_FAULT) return;
+  if (models(DEAD_QUEUES)) {
+    pthread_mutex_lock(&l->lock);
+    l->dead = true;
+    pthread_mutex_unlock(&l->lock);
+  }
+  double penalty = (double)penalty_ms() * 1e-3;
+  pthread_mutex_lock(&box.lock);
+  box.faults = now() - box.last < FAULTS * penalty ? box.faults + 1 : 1;
+  box.last = now();
+  if (box.faults >= FAULTS) box.until = box.last + penalty;
+  pthread_mutex_unlock(&box.lock);
+}
+
+/* ---- Passes. */
+
+void work_begin(work *w) {
+  set_open(&w->after);
+  set_add(&w->after, &current->after);
+  w->self = pass_begin();
+}
+
+void work_end(work *w) {
+  set_add(&current->passes, &w->after);
+  set_add_pass(&current->passes, w->self);
+  set_close(&w->after);
+}
+
+void work_use(const work *w, hazard *h, uintptr_t low, uintptr_t high, bool writes) { hazard_use(h, low, high, writes, w->self, &w->after); }
+
+/* await lets the command buffer wait as long as the watchdog lets it. NULL, or what went wrong. Work that a CPU does for
+ * the GPU takes longer than it would there: while some goes on, the time does not count. */
+static char *await(id event, uint64_t value) {
+  const double slice = 0.01, patience = (double)watchdog_ms() * 1e-3;
+  do {
+    bool idle = atomic_load(&working) == 0;
+    if (event_wait(event, value, slice)) return NULL;
+    current->waited += idle ? slice : 0;
+  } while (current->waited < patience);
+  command_buffer_error_code(ERROR_TIMEOUT);
+  return strdup(describe(ERROR_TIMEOUT));
+}
+
+char *work_await(work *w, id fence, uint64_t update) {
+  char *wrong = await(fence, update);
+  if (!wrong) event_after(fence, update, &w->after);
+  return wrong;
+}
+
+void work_update(const work *w, id fence, uint64_t update) {
+  pass_set all;
+  set_open(&all);
+  set_add(&all, &w->after);
+  set_add_pass(&all, w->self);
+  event_signal(fence, update, &all);
+  set_close(&all);
+}
+
+/* drop_all releases what the command buffer retained. */
 static void drop_all(command_buffer *b) {
   for (operation *o = b->first, *next; o; o = next) {
     next = o->next;
@@ -102,10 +205,7 @@ static void drop_all(command_buffer *b) {
     free(o);
   }
   b->first = NULL, b->last = &b->first;
-  for (size_t i = 0; i < b->kept_count; i++) {
-    if (is_kind(b->kept[i], "FakeBuffer") && b->last_pass > 0) buffer_settle(b->kept[i], b->first_pass, b->last_pass);
-    release(b->kept[i]);
-  }
+  for (size_t i = 0; i < b->kept_count; i++) release(b->kept[i]);
   free(b->kept);
   b->kept = NULL, b->kept_count = b->kept_room = 0;
 }
@@ -120,35 +220,63 @@ static void set_status(command_buffer *b, int64_t status) {
 
 static void perform(command_buffer *b) {
   void *pool = pool_push();
-  set_status(b, SCHEDULED);
+  arrival_wait(b->arrival, &b->after);
+  await_gate();
   delay();
+  if (ignored(b->lane)) fail(b, ERROR_IGNORED, NULL);
   b->started = now();
   run(b);
   b->ended = now();
+  if (b->doomed) after_fault(b->lane, b->code);
+  arrival_end(b->arrival, &b->passes), b->arrival = NULL;
   drop_all(b);
   set_status(b, b->doomed ? FAILED : COMPLETED);
   release(&b->head.head);
   pool_pop(pool);
 }
 
-/* take waits for the next command buffer; NULL when the queue is gone. */
+/* take waits for the next command buffer, which arrives then; NULL when the queue is gone. The lock is held. */
 static command_buffer *take(lane *l) {
-  pthread_mutex_lock(&l->lock);
   while (!l->first && !l->closed) pthread_cond_wait(&l->changed, &l->lock);
   command_buffer *b = l->first;
-  if (b && !(l->first = b->next)) l->last = &l->first;
-  pthread_mutex_unlock(&l->lock);
+  if (b) {
+    l->committed--, l->busy++;
+    if (!(l->first = b->next)) l->last = &l->first;
+    if (models(TRACKED_ORDER)) arrival_arrive(b->arrival);
+    b->status = SCHEDULED;
+    pthread_cond_broadcast(&l->changed);
+  }
   return b;
 }
 
 static void *serve(void *context) {
   lane *l = context;
   doing("the thread of a command queue");
-  for (command_buffer *b; (b = take(l));) perform(b);
+  pthread_mutex_lock(&l->lock);
+  for (command_buffer *b; (b = take(l)); l->busy--) {
+    pthread_mutex_unlock(&l->lock);
+    perform(b);
+    pthread_mutex_lock(&l->lock);
+  }
+  bool last = --l->threads == 0;
+  pthread_mutex_unlock(&l->lock);
+  if (!last) return NULL;
   pthread_mutex_destroy(&l->lock);
   pthread_cond_destroy(&l->changed);
   free(l);
   return NULL;
+}
+
+/* staff makes sure that a thread is there for each command buffer that is committed, as far as there may be so many; the
+ * lock is held. */
+static bool staff(lane *l) {
+  int most = models(OVERLAP) ? OVERLAPPING : 1;
+  if (l->threads > 0 && (l->threads - l->busy >= l->committed || l->threads == most)) return true;
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, serve, l) != 0) return l->threads > 0;
+  pthread_detach(thread);
+  l->threads++;
+  return true;
 }
 
 /* ---- MTLCommandQueue. */
@@ -161,9 +289,10 @@ id device_new_queue_of(id self, SEL cmd, uint64_t most) {
   pthread_mutex_init(&l->lock, NULL);
   pthread_cond_init(&l->changed, NULL);
   l->last = &l->first, l->most = most;
-  pthread_t thread;
-  if (pthread_create(&thread, NULL, serve, l) != 0) return free(l), NULL;
-  pthread_detach(thread);
+  pthread_mutex_lock(&l->lock);
+  bool staffed = staff(l);
+  pthread_mutex_unlock(&l->lock);
+  if (!staffed) return free(l), NULL;
   queue *q = (queue *)object_new("FakeCommandQueue");
   q->lane = l;
   count(COUNT_QUEUES, 1);
@@ -200,6 +329,8 @@ id queue_command_buffer(id self) {
   b->queue = (queue *)retain(self);
   b->lane = q->lane;
   b->last = &b->first;
+  b->arrival = arrival_new();
+  set_open(&b->after), set_open(&b->passes);
   count(COUNT_COMMAND_BUFFERS, 1);
   return autorelease(&b->head.head);
 }
@@ -216,11 +347,14 @@ static void command_buffer_dealloc(id self) {
   command_buffer *b = (command_buffer *)self;
   if (b->status < COMMITTED) {
     drop_all(b);
+    arrival_end(b->arrival, NULL);
     pthread_mutex_lock(&b->lane->lock);
     b->lane->alive--;
     pthread_cond_broadcast(&b->lane->changed);
     pthread_mutex_unlock(&b->lane->lock);
   }
+  set_close(&b->after), set_close(&b->passes);
+  free(b->uses);
   release(b->error);
   release(&b->queue->head.head);
 }
@@ -239,18 +373,11 @@ void command_buffer_set_encoder(id self, id encoder) {
   b->encoder = encoder;
 }
 
-void command_buffer_append(id self, char *(*run)(void *), void (*drop)(void *), void *context, bool event) {
+void command_buffer_append(id self, char *(*run)(void *), void (*drop)(void *), void *context, operation_kind kind, void (*commit)(void *)) {
   command_buffer *b = (command_buffer *)self;
   operation *o = malloc(sizeof *o);
-  *o = (operation){NULL, run, drop, context, event};
+  *o = (operation){NULL, run, drop, commit, context, kind};
   *b->last = o, b->last = &o->next;
-}
-
-void command_buffer_encode(id self, char *(*run)(void *), void (*drop)(void *), void *context) {
-  command_buffer_check_open(self);
-  check_no_encoder((command_buffer *)self);
-  command_buffer_append(self, run, drop, context, false);
-  ((command_buffer *)self)->pass = 0;
 }
 
 void command_buffer_keep(id self, id object) {
@@ -263,26 +390,59 @@ void command_buffer_keep(id self, id object) {
   b->kept[b->kept_count++] = retain(object);
 }
 
-uint64_t command_buffer_begin_pass(id self, uint64_t *covered) {
-  static _Atomic uint64_t passes;
-  command_buffer *b = (command_buffer *)self;
-  b->last_pass = atomic_fetch_add(&passes, 1) + 1;
-  if (b->first_pass == 0) b->first_pass = b->last_pass;
-  *covered = b->covered;
-  return b->last_pass;
+void command_buffer_touch(id self, id used, bool writes) {
+  command_buffer_keep(self, used);
+  arrival_touch(((command_buffer *)self)->arrival, buffer_hazard(used), writes);
 }
 
-void command_buffer_cover(id self, uint64_t pass) {
-  command_buffer *b = (command_buffer *)self;
-  if (pass > b->covered) b->covered = pass;
-}
+/* ---- Graphs: each run is a pass. */
+
+typedef struct graph_use {
+  hazard *memory;
+  uintptr_t low, high;
+  bool writes;
+} graph_use;
+
+typedef struct {
+  char *(*run)(void *);
+  void (*drop)(void *);
+  void *context;
+  graph_use *uses;
+  int use_count;
+} graph_run;
 
 void command_buffer_uses(id self, id used, bool writes) {
   command_buffer *b = (command_buffer *)self;
-  uint64_t covered = b->covered;
-  if (b->pass == 0) b->pass = command_buffer_begin_pass(self, &covered);
-  command_buffer_keep(self, used);
-  buffer_hazard(used, writes, b->pass, covered);
+  uintptr_t low = (uintptr_t)buffer_bytes(used);
+  command_buffer_touch(self, used, writes);
+  b->uses = realloc(b->uses, (size_t)(b->use_count + 1) * sizeof *b->uses);
+  b->uses[b->use_count++] = (graph_use){buffer_hazard(used), low, low + buffer_length(used), writes};
+}
+
+static char *run_graph(void *context) {
+  const graph_run *g = context;
+  work w;
+  work_begin(&w);
+  for (int i = 0; i < g->use_count; i++) work_use(&w, g->uses[i].memory, g->uses[i].low, g->uses[i].high, g->uses[i].writes);
+  char *wrong = g->run(g->context);
+  work_end(&w);
+  return wrong;
+}
+
+static void drop_graph(void *context) {
+  graph_run *g = context;
+  if (g->drop) g->drop(g->context);
+  free(g->uses), free(g);
+}
+
+void command_buffer_encode(id self, char *(*run)(void *), void (*drop)(void *), void *context) {
+  command_buffer *b = (command_buffer *)self;
+  command_buffer_check_open(self);
+  check_no_encoder(b);
+  graph_run *g = malloc(sizeof *g);
+  *g = (graph_run){run, drop, context, b->uses, b->use_count};
+  b->uses = NULL, b->use_count = 0;
+  command_buffer_append(self, run_graph, drop_graph, g, WORK, NULL);
 }
 
 int64_t command_buffer_status(id self) {
@@ -290,6 +450,7 @@ int64_t command_buffer_status(id self) {
   pthread_mutex_lock(&b->lane->lock);
   int64_t status = b->status;
   pthread_mutex_unlock(&b->lane->lock);
+  if (status >= COMPLETED) set_over(&b->passes);
   return status;
 }
 
@@ -299,25 +460,15 @@ static void command_buffer_enqueue(id self) {
   b->status = ENQUEUED;
 }
 
-/* ---- What EVENT_EARLY and QUEUE_REORDERED do at a commit. */
+/* ---- What EVENT_EARLY does at a commit. */
 
+static void signal_point(const void *context, const pass_set *before);
 static char *run_signal(void *context);
 static char *run_await(void *context);
 
 static void signal_early(const command_buffer *b) {
   for (operation *o = b->first; o; o = o->next)
-    if (o->run == run_signal) run_signal(o->context);
-}
-
-/* jump puts a command buffer that waits for nobody before the last one that has not begun. */
-static bool jump(command_buffer *b) {
-  command_buffer **at = &b->lane->first;
-  for (operation *o = b->first; o; o = o->next)
-    if (o->run == run_await) return false;
-  while (*at && (*at)->next) at = &(*at)->next;
-  if (!*at) return false;
-  b->next = *at, *at = b;
-  return true;
+    if (o->run == run_signal) signal_point(o->context, NULL);
 }
 
 void command_buffer_commit(id self) {
@@ -330,9 +481,13 @@ void command_buffer_commit(id self) {
   if (planted(EVENT_EARLY)) signal_early(b);
   retain(self);
   pthread_mutex_lock(&b->lane->lock);
+  for (operation *o = b->first; o; o = o->next)
+    if (o->commit) o->commit(o->context);
   b->status = COMMITTED, b->committed = now();
   b->lane->running++;
-  if (!planted(QUEUE_REORDERED) || !jump(b)) *b->lane->last = b, b->lane->last = &b->next;
+  *b->lane->last = b, b->lane->last = &b->next;
+  b->lane->committed++;
+  staff(b->lane);
   pthread_cond_broadcast(&b->lane->changed);
   pthread_mutex_unlock(&b->lane->lock);
 }
@@ -344,6 +499,7 @@ static void wait_for(id self, int64_t status) {
   if (b->status < status) count(COUNT_WAITS, 1);
   while (b->status < status) pthread_cond_wait(&b->lane->changed, &b->lane->lock);
   pthread_mutex_unlock(&b->lane->lock);
+  if (status == COMPLETED) set_over(&b->passes);
 }
 
 void command_buffer_wait(id self) { wait_for(self, COMPLETED); }
@@ -367,19 +523,18 @@ typedef struct {
   uint64_t value;
 } event_point;
 
-enum { ERROR_TIMEOUT = 2, GPU_PATIENCE = 60 };
-
-static char *run_signal(void *context) {
-  event_point *p = context;
-  event_signal(p->event, p->value);
-  return NULL;
+static void signal_point(const void *context, const pass_set *before) {
+  const event_point *p = context;
+  event_signal(p->event, p->value, before);
 }
 
+static char *run_signal(void *context) { return signal_point(context, &current->passes), NULL; }
+
 static char *run_await(void *context) {
-  event_point *p = context;
-  if (event_wait(p->event, p->value, GPU_PATIENCE)) return NULL;
-  command_buffer_error_code(ERROR_TIMEOUT);
-  return strdup(describe(ERROR_TIMEOUT));
+  const event_point *p = context;
+  char *wrong = current->doomed ? NULL : await(p->event, p->value);
+  if (!wrong) event_after(p->event, p->value, &current->after), set_add(&current->passes, &current->after);
+  return wrong;
 }
 
 static void drop_point(void *context) {
@@ -387,24 +542,26 @@ static void drop_point(void *context) {
   free(context);
 }
 
-static void append_point(id self, id event, uint64_t value, char *(*run)(void *)) {
+static void promise(void *context) {
+  const event_point *p = context;
+  event_promise(p->event, p->value);
+}
+
+static void rely(void *context) {
+  const event_point *p = context;
+  if (!event_promised(p->event, p->value)) count(COUNT_EARLY_WAITS, 1);
+}
+
+static void append_point(id self, id event, uint64_t value, char *(*run)(void *), operation_kind kind) {
   command_buffer_check_open(self);
   check_no_encoder((command_buffer *)self);
   event_point *p = malloc(sizeof *p);
   *p = (event_point){retain(event), value};
-  command_buffer_append(self, run, drop_point, p, true);
+  command_buffer_append(self, run, drop_point, p, kind, kind == SIGNAL ? promise : rely);
 }
 
-void command_buffer_signal(id self, id event, uint64_t value) {
-  append_point(self, event, value, run_signal);
-  event_mark(event, ((command_buffer *)self)->last_pass);
-}
-
-void command_buffer_await(id self, id event, uint64_t value) {
-  append_point(self, event, value, run_await);
-  command_buffer_cover(self, event_pass(event));
-}
-
+void command_buffer_signal(id self, id event, uint64_t value) { append_point(self, event, value, run_signal, SIGNAL); }
+void command_buffer_await(id self, id event, uint64_t value) { append_point(self, event, value, run_await, ALWAYS); }
 static void command_buffer_signal_event(id self, SEL cmd, id event, uint64_t value) { (void)cmd, command_buffer_signal(self, event, value); }
 static void command_buffer_wait_event(id self, SEL cmd, id event, uint64_t value) { (void)cmd, command_buffer_await(self, event, value); }
 

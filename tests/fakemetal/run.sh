@@ -39,7 +39,7 @@ compile() {
 # linked FILE: the same for tests of parts of the fake that it does not export.
 # shellcheck disable=SC2086
 linked() {
-    ${CC:-cc} $strict "-DSHADER_FOLDER=\"$root/tests/fakemetal/shader\"" "test/$1.c" ./shader_*.c ./defect.c ./shader_switch_*.S \
+    ${CC:-cc} $strict "-DSHADER_FOLDER=\"$root/tests/fakemetal/shader\"" "test/$1.c" ./shader_*.c ./defect.c ./harsh.c ./shader_switch_*.S \
         -rdynamic -ldl -lm -lpthread -o "$work/$1" 2>"$work/wrong" || { cat "$work/wrong" && echo "FAIL compile $1"; } | say
 }
 
@@ -52,6 +52,12 @@ run 'metal at its worst' env FAKEMETAL_WORST=1 "$work/metal"
 run 'graph with delays' env FAKEMETAL_DELAY_US=2000 FAKEMETAL_SEED=7 "$work/graph"
 linked shader
 [ -x "$work/shader" ] && run shader "$work/shader"
+linked count
+if ! command -v clang++ >/dev/null; then
+    echo 'skip counts of shaders: there is no clang++' | say
+elif [ -x "$work/count" ]; then
+    run 'counts of shaders' env FAKEMETAL_COUNT=1 "$work/count"
+fi
 
 cross=aarch64-linux-gnu-gcc
 qemu=$(command -v qemu-aarch64 || command -v qemu-aarch64-static)

@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harsh.h"
 #include "shader_internal.h"
 
 #ifndef SHADER_FOLDER
@@ -121,17 +122,22 @@ static int spawn(const char *const *arguments, const char *output) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static const char *const headers[] = {"metal.h", "entry.h", "types.h", "math.h", "meet.h", "atomic.h"};
+static const char *const headers[] = {"metal.h", "entry.h", "types.h", "math.h", "meet.h", "atomic.h", "fast.h", "divide.h", "strict.h", "names.h", "matrix.h"};
 
 static const char *const flags[] = {
     "-std=c++17", "-x", "c++", "-fPIC", "-O1", "-g0", "-w", "-Werror=return-type", "-Wno-literal-suffix", "-nostdinc++", "-fno-exceptions", "-fno-rtti",
-    "-ffp-contract=off", "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsigned-char", "-fsanitize=kernel-address", "-fsanitize=alignment",
+    "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsigned-char", "-fsanitize=kernel-address", "-fsanitize=alignment",
     "-I" SHADER_FOLDER, "-isystem", SHADER_FOLDER "/include",
 };
 static const char *const gcc_flags[] = {
     "--param=asan-instrumentation-with-call-threshold=0", "--param=asan-stack=0", "--param=asan-globals=0", "-fmax-errors=5"};
 static const char *const clang_flags[] = {
     "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-ferror-limit=5"};
+
+
+/* Of libraries that are counted (see shader_arithmetic.c): optimised as a GPU's compiler would, but no loop is
+ * unrolled and no scalar made a vector, so that a thread's instructions are those of the source. */
+static const char *const counted_flags[] = {"-O2", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=alignment", "-DSHADER_COUNT"};
 
 enum { MAX_ARGUMENTS = 64 };
 
@@ -151,6 +157,12 @@ static void mode(command *c, const shader_library *l, char version[static 32]) {
     add(c, "-ffast-math");
     add(c, "-D__METAL_FAST__");
   }
+  add(c, l->contracts ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (!l->contracts) return;
+#if defined(__x86_64__)
+  add(c, "-mfma");
+#endif
+  if (!tools.clang) add(c, "-fexpensive-optimizations"); /* without it g++ contracts from -O2 on */
 }
 
 static command compile_command(const shader_library *l, char version[static 32]) {
@@ -161,6 +173,8 @@ static command compile_command(const shader_library *l, char version[static 32])
     for (size_t i = 0; i < sizeof clang_flags / sizeof *clang_flags; i++) add(&c, clang_flags[i]);
   else
     for (size_t i = 0; i < sizeof gcc_flags / sizeof *gcc_flags; i++) add(&c, gcc_flags[i]);
+  if (shader_counting())
+    for (size_t i = 0; i < sizeof counted_flags / sizeof *counted_flags; i++) add(&c, counted_flags[i]);
   mode(&c, l, version);
   return c;
 }
@@ -184,7 +198,8 @@ static bool works(const char *compiler) {
   const char *const arguments[] = {compiler, "--version", NULL};
   bool good = spawn(arguments, log) == 0;
   char *words = good ? read_all(log) : NULL;
-  if (words) {
+  good = words && (strstr(words, "clang") || !shader_counting());
+  if (good) {
     tools.compiler = compiler;
     tools.clang = strstr(words, "clang") != NULL;
     tools.headers = hash(tools.headers, words);
@@ -192,7 +207,7 @@ static bool works(const char *compiler) {
   unlink(log);
   free(words);
   free(log);
-  return words != NULL;
+  return good;
 }
 
 static void find_tools(void) {
@@ -206,6 +221,7 @@ static void find_tools(void) {
     free(path);
   }
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) tools.headers = hash(tools.headers, flags[i]);
+  for (size_t i = 0; shader_counting() && i < sizeof counted_flags / sizeof *counted_flags; i++) tools.headers = hash(tools.headers, counted_flags[i]);
   const char *given = getenv("FAKEMETAL_CXX");
   if (given) {
     works(given);
@@ -218,18 +234,20 @@ static void find_tools(void) {
 static bool have_tools(char **error) {
   pthread_once(&tools_once, find_tools);
   if (tools.compiler) return true;
-  *error = shader_format("the fake compiles shaders with a C++ compiler, and none was found: install g++ or clang++, or set FAKEMETAL_CXX");
+  *error = shader_format("the fake compiles shaders with a C++ compiler, and none was found: install g++ or clang++, or set FAKEMETAL_CXX%s",
+                         shader_counting() ? " (FAKEMETAL_COUNT wants clang++)" : "");
   return false;
 }
 
 /* ---- Compiling. */
 
-/* run_compiler compiles input to output; NULL, or the compiler's words. */
-static char *run_compiler(command *c, const char *input, const char *output) {
+/* compile_with compiles input to output, with a library or NULL; NULL, or the compiler's words. */
+static char *compile_with(command *c, const char *input, const char *output, const char *library) {
   char *log = shader_format("%s.log", output);
   add(c, "-o");
   add(c, output);
   add(c, input);
+  add(c, library);
   add(c, NULL);
   int status = spawn(c->list, log);
   char *words = status == 0 ? NULL : read_all(log);
@@ -239,9 +257,32 @@ static char *run_compiler(command *c, const char *input, const char *output) {
   return words;
 }
 
+static char *run_compiler(command *c, const char *input, const char *output) { return compile_with(c, input, output, NULL); }
+
+/* key is the hash of a library's mode: all that mode says. */
+static uint64_t key(const shader_library *l) {
+  return tools.headers ^ l->language ^ (uint64_t)l->fast << 40 ^ (uint64_t)l->contracts << 41;
+}
+
+/* may_contract reports whether multiplications and additions of a source may be fused: its own pragma
+ * forbids it, and so does a machine without the instruction. */
+static bool may_contract(const char *source) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("fma")) return false;
+#endif
+  if (!harsh(CONTRACTION)) return false;
+  for (const char *p = source; (p = strchr(p, '#')); p++) {
+    char words[64] = "", *to = words; /* the line without blanks */
+    for (const char *from = p; *from && *from != '\n' && to < words + sizeof words - 1; from++)
+      if (*from != ' ' && *from != '\t') *to++ = *from;
+    if (strcmp(words, "#pragmaMETALfpcontract(off)") == 0) return false;
+  }
+  return true;
+}
+
 /* prepare makes the precompiled header of a mode. Its name is the argument of -include. */
 static char *prepare(const shader_library *l, char **error) {
-  uint64_t h = tools.headers ^ l->language ^ (uint64_t)l->fast << 40;
+  uint64_t h = key(l);
   char *name = shader_format("%s/metal-%016llx.h", tools.folder, (unsigned long long)h);
   char *compiled = shader_format("%s.%s", name, tools.clang ? "pch" : "gch"), version[32];
   if (access(compiled, R_OK) != 0) {
@@ -260,7 +301,7 @@ static char *prepare(const shader_library *l, char **error) {
 
 char *shader_preprocess(const shader_library *library, const char *source, char **error) {
   if (!have_tools(error)) return NULL;
-  uint64_t h = hash(tools.headers ^ library->language ^ (uint64_t)library->fast << 40, source);
+  uint64_t h = hash(key(library), source);
   char *kept = shader_format("%s/%016llx.i", tools.folder, (unsigned long long)h), *text = read_all(kept);
   if (!text) {
     char *in = shader_format("%s.%u.%p", kept, (unsigned)getpid(), (void *)library), *out = shader_format("%s.i", in), version[32];
@@ -279,20 +320,49 @@ char *shader_preprocess(const shader_library *library, const char *source, char 
   return text;
 }
 
+/* link_counted compiles to LLVM's language, has each block of that say what it computes, and links the result. */
+static char *link_counted(command *c, const char *in, const char *out) {
+  char *plain = shader_format("%s.ll", out), *counted = shader_format("%s.counted.ll", out), *text = NULL, *changed = NULL;
+  add(c, "-S");
+  add(c, "-emit-llvm");
+  char *error = run_compiler(c, in, plain);
+  if (!error && (text = read_all(plain)) && (changed = shader_instrument(text)) && write_all(counted, changed)) {
+    command link = {.list = {tools.compiler, "-shared", "-fPIC", "-O1", "-w", "-lm"}, .count = 6};
+    error = run_compiler(&link, counted, out);
+  } else if (!error) {
+    error = shader_format("%s cannot be written", counted);
+  }
+  unlink(plain);
+  unlink(counted);
+  free(plain);
+  free(counted);
+  free(text);
+  free(changed);
+  return error;
+}
+
+/* link_shared compiles and links. C++'s library is left out: no shader uses it, and looking through it takes the linker as
+ * long as the compiler takes for a shader. */
+static char *link_shared(command *c, const char *in, const char *out) {
+  add(c, "-shared");
+  add(c, "-lm");
+  if (tools.clang) return run_compiler(c, in, out);
+  add(c, "-nostdlib");
+  return compile_with(c, in, out, "-lgcc");
+}
+
 /* build compiles text to a shared object, unless that has been done before. Its path, or NULL. */
 static char *build(const shader_library *l, const char *text, char **error) {
-  uint64_t h = hash(tools.headers ^ l->language ^ (uint64_t)l->fast << 40, text);
+  uint64_t h = hash(key(l), text);
   char *path = shader_format("%s/%016llx.so", tools.folder, (unsigned long long)h), version[32];
   if (access(path, R_OK) == 0) return path;
   char *header = prepare(l, error);
   if (header) {
     char *in = shader_format("%s.%u.cc", path, (unsigned)getpid()), *out = shader_format("%s.%u", path, (unsigned)getpid());
     command c = compile_command(l, version);
-    add(&c, "-shared");
     add(&c, "-include");
     add(&c, header);
-    add(&c, "-lm");
-    *error = write_all(in, text) ? run_compiler(&c, in, out) : shader_format("%s cannot be written", in);
+    *error = !write_all(in, text) ? shader_format("%s cannot be written", in) : shader_counting() ? link_counted(&c, in, out) : link_shared(&c, in, out);
     if (!*error && rename(out, path) != 0) *error = shader_format("%s cannot be written", path);
     unlink(in);
     free(in);
@@ -317,6 +387,9 @@ static bool load(shader_library *l, const char *path, char **error) {
   }
   shader_services services = shader_service;
   services.worst = shader_worst_case();
+  services.fast_functions = l->fast_functions;
+  services.inexact_fast = harsh(FAST_FUNCTIONS) != 0;
+  services.naive_fmod = harsh(NAIVE_FMOD) != 0;
   start(&services);
   l->image = image[0], l->image_end = image[1];
   for (shader_function *f = l->functions; f; f = f->next)
@@ -330,18 +403,28 @@ static bool load(shader_library *l, const char *path, char **error) {
 static shader_library *make(const char *source, const shader_options *o, char **error) {
   shader_library *l = calloc(1, sizeof *l);
   l->source = shader_format("%s", source);
-  l->language = o->language, l->fast = o->fast;
+  l->language = o->language, l->fast = o->fast, l->fast_functions = o->fast_functions, l->contracts = may_contract(source);
   bool macros = strstr(source, "#if") || strstr(source, "#define");
   char *plain = macros ? shader_preprocess(l, source, error) : NULL, *text = NULL, *path = NULL;
-  if (!macros || plain) text = shader_translate(l, plain ? plain : source, o->constants, error);
+  char *checked = !macros || plain ? shader_check(plain ? plain : source, error) : NULL;
+  if (checked) text = shader_translate(l, checked, o->constants, error);
   if (text) path = build(l, text, error);
   bool good = path && load(l, path, error);
   free(plain);
+  free(checked);
   free(text);
   free(path);
   if (good) return l;
   shader_library_free(l);
   return NULL;
+}
+
+char *shader_diagnose(const char *source) {
+  shader_library l = {.language = 3 << 16};
+  char *error = NULL, *plain = strstr(source, "#if") || strstr(source, "#define") ? shader_preprocess(&l, source, &error) : NULL;
+  if (!error) free(shader_check(plain ? plain : source, &error));
+  free(plain);
+  return error;
 }
 
 shader_library *shader_compile(const char *source, const shader_options *options, char **error) {
@@ -354,7 +437,7 @@ shader_library *shader_compile(const char *source, const shader_options *options
 }
 
 shader_library *shader_specialize(const shader_library *library, const shader_constant *constants, char **error) {
-  shader_options o = {library->language, library->fast, constants};
+  shader_options o = {library->language, library->fast, library->fast_functions, constants};
   return shader_compile(library->source, &o, error);
 }
 
@@ -388,7 +471,10 @@ shader_kind shader_buffer(const shader_function *f, int index, bool *writable) {
   return f->buffers[index].kind;
 }
 
+const char *shader_function_name(const shader_function *f) { return f->name; }
 const char *shader_buffer_name(const shader_function *f, int index) { return f->buffers[index].name; }
 bool shader_wants_threadgroup(const shader_function *f, int index) { return f->threadgroup[index]; }
+
+int shader_most_threads(const shader_function *f) { return f->most_threads; }
 
 size_t shader_static_threadgroup(const shader_function *f) { return f->declared; }

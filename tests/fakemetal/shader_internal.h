@@ -29,7 +29,11 @@ typedef struct {
   void (*declare)(void *variable, uint64_t size);
   void (*check)(const void *address, uint64_t size, int32_t write);
   void (*misaligned)(const void *address, uint64_t alignment);
-  int32_t worst;
+  void (*access)(const void *address, uint64_t size, int32_t write, const void *site);
+  void (*arithmetic)(uint32_t instructions);
+  void (*mute)(int32_t step);
+  void (*wrong)(const char *words); /* what a kernel did; it does not return */
+  int32_t worst, fast_functions, inexact_fast, naive_fmod;
 } shader_services;
 
 typedef void (*shader_entry)(const shader_frame *, const shader_thread *);
@@ -49,17 +53,22 @@ struct shader_function {
   bool meets;     /* has barriers or SIMD-group functions: needs fibers */
   shader_slot buffers[SHADER_BUFFERS];
   bool threadgroup[SHADER_BUFFERS];
+  int most_threads; /* of its attribute; 0: it has none */
   _Atomic size_t declared; /* threadgroup memory of its own, once it has run */
 };
 
 struct shader_library {
   char *source;
   uint32_t language;
-  bool fast;
+  bool fast, fast_functions, contracts;
   void *handle;
   const char *image, *image_end; /* the loaded object: constants lie in it */
   struct shader_function *functions;
 };
+
+/* shader_check.c: holds source without macros to the rules that C++ has not. The source, in which of functions that
+ * differ in address spaces alone there is one; NULL with *error on failure. */
+char *shader_check(const char *source, char **error);
 
 /* shader_source.c: the C++ text of a library, and its functions. NULL with *error on failure. */
 char *shader_translate(shader_library *library, const char *source, const shader_constant *constants, char **error);
@@ -79,6 +88,21 @@ char *shader_preprocess(const shader_library *library, const char *source, char 
 
 /* shader_run.c */
 extern const shader_services shader_service;
+
+/* shader_count.c: what a thread of the host has counted of the dispatch that it runs. */
+typedef struct shader_tally shader_tally;
+
+shader_tally *shader_tally_new(void);
+void shader_tally_free(shader_tally *tally);
+void shader_tally_access(shader_tally *tally, uint32_t thread, uint64_t address, uint64_t size, bool write, bool constant, const void *site);
+void shader_tally_arithmetic(shader_tally *tally, uint32_t instructions);
+void shader_tally_mute(shader_tally *tally, int step); /* until the sum of steps is 0 again, one instruction counts */
+void shader_tally_begin(shader_tally *tally);          /* a dispatch begins */
+void shader_tally_group(shader_tally *tally, uint64_t threads); /* a threadgroup of so many has ended */
+shader_counts *shader_tally_counts(shader_tally *tally);
+
+/* shader_arithmetic.c: the text of LLVM's language with a call of shader_arithmetic in each basic block (malloc). */
+char *shader_instrument(const char *text);
 
 /* shader_switch_*.S: saves the callee-saved registers on the stack, *from = sp, sp = to. */
 void shader_switch(void **from, void *to);

@@ -21,7 +21,7 @@
 #include "defect.h"
 #include "shader_internal.h"
 
-enum { MAX_THREADS = 1024, STACK = 64 << 10, DECLARED = 64, RANGES = 2 * SHADER_BUFFERS + DECLARED + 4, POISON = 0xfb };
+enum { MAX_THREADS = 1024, STACK = 64 << 10, DECLARED = 64, THREADGROUP_MEMORY = 32768, RANGES = 2 * SHADER_BUFFERS + DECLARED + 4, POISON = 0xfb };
 
 typedef enum { READY, AT_BARRIER, AT_SIMD, ENDED } fiber_state;
 
@@ -43,6 +43,8 @@ typedef struct {
   range_kind kind;
   int index;
   bool writable;
+  uintptr_t limit;           /* where the next binding begins, of one buffer as a rule */
+  uintptr_t low, high;       /* of the bytes that have been used */
 } range;
 
 /* What an OS thread runs; kept for its next dispatch. */
@@ -59,6 +61,7 @@ typedef struct {
   void *scheduler;
   char *failure;
   uint64_t random;
+  shader_tally *tally;        /* where FAKEMETAL_COUNT is set */
 } run;
 
 static pthread_key_t run_key;
@@ -68,6 +71,7 @@ static atomic_uint_fast64_t seed;
 static void run_free(void *p) {
   run *r = p;
   munmap(r->stacks, (size_t)MAX_THREADS * STACK);
+  shader_tally_free(r->tally);
   free(r->fibers);
   free(r);
 }
@@ -95,6 +99,11 @@ bool shader_worst_case(void) {
   return text && strcmp(text, "1") == 0;
 }
 
+bool shader_counting(void) {
+  const char *text = getenv("FAKEMETAL_COUNT");
+  return text && strcmp(text, "1") == 0;
+}
+
 static uint64_t dice(run *r) {
   r->random ^= r->random << 13;
   r->random ^= r->random >> 7;
@@ -115,6 +124,7 @@ static run *run_of_thread(void) {
     free(r);
     return NULL;
   }
+  if (shader_counting()) r->tally = shader_tally_new();
   settle(r);
   return r;
 }
@@ -136,11 +146,11 @@ static void fail(run *r, char *words) {
 static void allow(run *r, const void *start, size_t size, range_kind kind, int index, bool writable) {
   if (size == 0 || r->range_count == RANGES) return;
   uintptr_t at = (uintptr_t)start;
-  r->ranges[r->range_count++] = (range){at, at + size, kind, index, writable};
+  r->ranges[r->range_count++] = (range){at, at + size, kind, index, writable, at + size, 0, 0};
 }
 
 static const char *nearby(run *r, uintptr_t at, range *found) {
-  uintptr_t best = 1 << 16; /* farther away nobody would recognise it */
+  uintptr_t best = 1 << 16; /* farther away it is not named */
   const char *name = NULL;
   for (int i = 0; i < r->range_count; i++) {
     range *g = &r->ranges[i];
@@ -162,18 +172,56 @@ static void outside(run *r, uintptr_t at, uint64_t size, bool write) {
                         at >= g.start && at + size <= g.end ? " and may only be read" : ""));
 }
 
+/* touch notes an access for the binding that begins next below it. */
+static void touch(run *r, range *g, uintptr_t at, uint64_t size) {
+  if (at >= g->limit)
+    for (int i = 0; i < r->fixed_ranges; i++) {
+      range *o = &r->ranges[i];
+      if (o->kind == IN_BUFFER && o->start <= at && o->start > g->start) g = o;
+    }
+  if (at < g->low || !g->high) g->low = at;
+  if (at + size > g->high) g->high = at + size;
+}
+
 static void check(const void *address, uint64_t size, int32_t write) {
   run *r = here();
   uintptr_t at = (uintptr_t)address;
   for (int n = 0, i = r->last_range; n <= r->range_count; n++, i = n - 1) {
-    const range *g = &r->ranges[i];
+    range *g = &r->ranges[i];
     if (i < r->range_count && at >= g->start && at + size <= g->end && (g->writable || !write)) {
       r->last_range = i;
+      touch(r, g, at, size);
       return;
     }
   }
   outside(r, at, size, write);
 }
+
+/* counted is check in a kernel that is counted. */
+static void counted(const void *address, uint64_t size, int32_t write, const void *site) {
+  check(address, size, write);
+  run *r = here();
+  const range *g = &r->ranges[r->last_range];
+  if (!r->tally || g->kind == IN_PRIVATE) return;
+  if (g->kind == IN_THREADGROUP) {
+    shader_tally_counts(r->tally)->threadgroup_accesses++;
+    return;
+  }
+  shader_tally_access(r->tally, r->fibers[r->running].thread.index, (uint64_t)(uintptr_t)address, size, write != 0,
+                      r->dispatch->buffers[g->index].constant, site);
+}
+
+static void arithmetic(uint32_t instructions) {
+  run *r = here();
+  if (r->tally) shader_tally_arithmetic(r->tally, instructions);
+}
+
+static void mute(int32_t step) {
+  run *r = here();
+  if (r->tally) shader_tally_mute(r->tally, step);
+}
+
+static void wrong(const char *words) { fail(here(), shader_format("%s", words)); }
 
 static void misaligned(const void *address, uint64_t alignment) {
   run *r = here();
@@ -185,7 +233,7 @@ static void misaligned(const void *address, uint64_t alignment) {
                         name ? g.index : 0, (unsigned long long)alignment));
 }
 
-/* declare hears of a threadgroup variable when the first thread of a group reaches it. */
+/* declare is called for a threadgroup variable when the first thread of a group reaches it. */
 static void declare(void *variable, uint64_t size) {
   run *r = here();
   for (int i = r->fixed_ranges; i < r->range_count; i++)
@@ -196,6 +244,9 @@ static void declare(void *variable, uint64_t size) {
   size_t total = 0;
   for (int i = r->fixed_ranges; i < r->range_count; i++) total += r->ranges[i].end - r->ranges[i].start;
   atomic_store((_Atomic size_t *)&r->function->declared, total);
+  for (int i = 0; i < SHADER_BUFFERS; i++) total += r->dispatch->threadgroup[i];
+  if (total > THREADGROUP_MEMORY)
+    fail(r, shader_format("uses %zu bytes of threadgroup memory; there are %d", total, THREADGROUP_MEMORY));
 }
 
 /* ---- Meeting. */
@@ -221,9 +272,9 @@ static uint32_t lane(void) {
   return r->fibers[r->running].thread.lane;
 }
 
-const shader_services shader_service = {barrier, exchange, lane, declare, check, misaligned, 0};
+const shader_services shader_service = {barrier, exchange, lane, declare, check, misaligned, counted, arithmetic, mute, wrong, 0, 0, 0, 0};
 
-/* blame makes a fiber the one that a failure of the whole group is told for. */
+/* blame makes a fiber the one for which a failure of the whole group is reported. */
 static void blame(run *r, int who, char *words) {
   const shader_thread *t = &r->fibers[who].thread;
   r->failure = shader_format("kernel %s, threadgroup (%u, %u, %u): %s (FAKEMETAL_SEED=%llu)", r->function->name,
@@ -252,6 +303,7 @@ static bool meet_simd(run *r, int first) {
   }
   for (int i = first; i < end; i++)
     if (r->fibers[i].state == AT_SIMD) r->fibers[i].state = READY;
+  if (r->tally && active) shader_tally_counts(r->tally)->meetings++;
   return true;
 }
 
@@ -260,6 +312,7 @@ static bool meet_barrier(run *r) {
   for (int i = 0; i < r->count; i++)
     if (r->fibers[i].state != AT_BARRIER || r->fibers[i].site != r->fibers[0].site) return false;
   for (int i = 0; i < r->count; i++) r->fibers[i].state = READY;
+  if (r->tally) shader_tally_counts(r->tally)->barriers++;
   return true;
 }
 
@@ -401,6 +454,16 @@ static uint64_t stride(run *r, uint64_t n) {
   }
 }
 
+/* limit says for each binding where the next one begins. */
+static void limit(run *r) {
+  for (int i = 0; i < r->range_count; i++)
+    for (int j = 0; j < r->range_count; j++) {
+      range *g = &r->ranges[i];
+      const range *o = &r->ranges[j];
+      if (g->kind == IN_BUFFER && o->kind == IN_BUFFER && o->start > g->start && o->start < g->limit) g->limit = o->start;
+    }
+}
+
 static char *bind(run *r) {
   const shader_function *fn = r->function;
   memset(&r->frame, 0, sizeof r->frame);
@@ -423,6 +486,7 @@ static char *bind(run *r) {
   allow(r, r->fibers, MAX_THREADS * sizeof *r->fibers, IN_PRIVATE, 0, false);
   allow(r, fn->library->image, fn->library->image_end - fn->library->image, IN_PRIVATE, 0, false);
   r->fixed_ranges = r->range_count;
+  limit(r);
   return NULL;
 }
 
@@ -441,11 +505,19 @@ static uint64_t subnormals(bool flush, uint64_t before) {
   return now;
 }
 
-char *shader_run(const shader_function *function, const shader_dispatch *dispatch) {
+static void tell(const run *r, shader_extent *touched) {
+  for (int i = 0; i < r->fixed_ranges; i++) {
+    const range *g = &r->ranges[i];
+    if (g->kind == IN_BUFFER) touched[g->index] = (shader_extent){g->low, g->high};
+  }
+}
+
+char *shader_run(const shader_function *function, const shader_dispatch *dispatch, shader_counts *counts, shader_extent *touched) {
   run *r = run_of_thread();
   if (!r) return shader_format("no memory");
   r->function = function, r->dispatch = dispatch, r->failure = NULL;
   r->random = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
+  if (r->tally) shader_tally_begin(r->tally);
   char *failure = bind(r);
   uint64_t n = dispatch->groups[0] * dispatch->groups[1] * dispatch->groups[2];
   if (!failure && n > 0) {
@@ -455,11 +527,14 @@ char *shader_run(const shader_function *function, const shader_dispatch *dispatc
     for (uint64_t i = 0; i < n && !r->failure; i++, at = (at + step) % n) {
       shape_group(r, at);
       if (!left_out(r)) run_group(r);
+      if (r->tally) shader_tally_group(r->tally, (uint64_t)r->shape.group_size[0] * r->shape.group_size[1] * r->shape.group_size[2]);
     }
     if (worst) subnormals(false, before);
     failure = r->failure;
   }
+  if (touched) tell(r, touched);
   for (int i = 0; i < SHADER_BUFFERS; i++) free(r->frame.threadgroup[i]);
   memset(&r->frame, 0, sizeof r->frame);
+  *counts = r->tally ? *shader_tally_counts(r->tally) : (shader_counts){0};
   return failure;
 }

@@ -7,30 +7,25 @@
  * line, so that the compiler's messages name the lines of the source. At the end stand the entries:
  * functions with one signature, which take the arguments of a kernel from where a dispatch has them.
  */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harsh.h"
 #include "shader_internal.h"
-
-typedef enum { SPACE, WORD, NUMBER, STRING, MARK } token_kind;
-
-typedef struct {
-  token_kind kind;
-  const char *text;
-  int length, line;
-} token;
+#include "shader_token.h"
 
 typedef struct {
   shader_library *library;
   const shader_constant *constants;
-  token *tokens;
-  int count;
+  token_list tokens;
   shader_text out, entries;
+  shader_text shared; /* the sizes of the threadgroup variables of the function so far, as a sum */
   char *error;
   int entry_count, braces, parens;
+  int most_threads; /* that an attribute says of the next kernel; 0: none has */
+  bool divides;     /* divisions become those of shader/divide.h */
 } translator;
 
 /* A kernel as the source defines it; templates are instantiated later under other names. */
@@ -38,6 +33,7 @@ typedef struct kernel {
   struct kernel *next;
   char *name, *arguments; /* of the call in an entry */
   bool template;
+  int most_threads;
   shader_slot buffers[SHADER_BUFFERS];
   bool threadgroup[SHADER_BUFFERS];
 } kernel;
@@ -51,95 +47,9 @@ static void complain(translator *t, int at, const char *format, ...) {
   va_start(list, format);
   vsnprintf(words, sizeof words, format, list);
   va_end(list);
-  t->error = shader_format("program_source:%d: error: %s", t->tokens[at].line, words);
+  const token *k = &t->tokens.list[at];
+  t->error = shader_format("program_source:%d:%d: error: %s", k->line, k->column, words);
 }
-
-/* ---- Tokens. */
-
-static int measure(const char *s, token_kind *kind, bool line_start) {
-  const char *p = s;
-  if (isspace((unsigned char)*p)) {
-    *kind = SPACE;
-    return 1;
-  }
-  if (*p == '#' && line_start) { /* what is left of preprocessing: line markers, pragmas, includes */
-    *kind = SPACE;
-    while (*p && *p != '\n') p += p[0] == '\\' && p[1] ? 2 : 1;
-    return p - s;
-  }
-  if (p[0] == '/' && (p[1] == '/' || p[1] == '*')) {
-    *kind = SPACE;
-    const char *end = strstr(p, p[1] == '/' ? "\n" : "*/");
-    return end ? end - s + (p[1] == '*' ? 2 : 0) : (int)strlen(s);
-  }
-  if (isalpha((unsigned char)*p) || *p == '_') {
-    *kind = WORD;
-    while (isalnum((unsigned char)*p) || *p == '_') p++;
-    return p - s;
-  }
-  if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))) {
-    *kind = NUMBER;
-    while (isalnum((unsigned char)*p) || *p == '.' || ((*p == '+' || *p == '-') && strchr("eEpP", p[-1]) && p[0])) p++;
-    return p - s;
-  }
-  if (*p == '"' || *p == '\'') {
-    *kind = STRING;
-    char quote = *p++;
-    while (*p && *p != quote) p += *p == '\\' && p[1] ? 2 : 1;
-    return p - s + (*p != 0);
-  }
-  *kind = MARK;
-  return 1;
-}
-
-static void split(translator *t, const char *s) {
-  int room = 0, line = 1;
-  bool start = true;
-  while (*s) {
-    if (t->count == room) t->tokens = realloc(t->tokens, (room = room ? 2 * room : 1024) * sizeof *t->tokens);
-    token *k = &t->tokens[t->count++];
-    *k = (token){.text = s, .line = line};
-    k->length = measure(s, &k->kind, start);
-    for (int i = 0; i < k->length; i++) line += s[i] == '\n';
-    if (k->kind != SPACE) start = false;
-    if (memchr(s, '\n', k->length)) start = true;
-    s += k->length;
-  }
-}
-
-static bool is(const translator *t, int i, const char *text) {
-  return i >= 0 && i < t->count && t->tokens[i].length == (int)strlen(text) && !memcmp(t->tokens[i].text, text, t->tokens[i].length);
-}
-
-/* next is the first token after i that is no space; previous the last before it. */
-static int next(const translator *t, int i) {
-  do i++;
-  while (i < t->count && t->tokens[i].kind == SPACE);
-  return i;
-}
-
-static int previous(const translator *t, int i) {
-  do i--;
-  while (i >= 0 && t->tokens[i].kind == SPACE);
-  return i;
-}
-
-static char *copy(const translator *t, int i) { return shader_format("%.*s", t->tokens[i].length, t->tokens[i].text); }
-
-/* closing is the index of what closes the bracket at i. */
-static int closing(const translator *t, int i) {
-  char open = *t->tokens[i].text, close = open == '(' ? ')' : open == '[' ? ']' : open == '<' ? '>' : '}';
-  int depth = 0;
-  for (; i < t->count; i++) {
-    if (t->tokens[i].kind != MARK) continue;
-    depth += *t->tokens[i].text == open;
-    depth -= *t->tokens[i].text == close;
-    if (depth == 0) return i;
-  }
-  return t->count - 1;
-}
-
-static bool attribute(const translator *t, int i) { return is(t, i, "[") && is(t, i + 1, "[") && t->tokens[i].kind == MARK; }
 
 /* ---- Arguments of kernels. */
 
@@ -172,26 +82,26 @@ typedef struct {
 static parameter read_parameter(const translator *t, int from, int to) {
   parameter p = {.name = from, .attribute = -1};
   for (int i = from; i < to; i++) {
-    if (attribute(t, i)) {
-      p.attribute = next(t, i + 1);
+    if (token_attribute(&t->tokens, i)) {
+      p.attribute = token_next(&t->tokens, i + 1);
       return p;
     }
-    if (t->tokens[i].kind == WORD) p.name = i;
-    p.pointer |= is(t, i, "*");
-    p.reference |= is(t, i, "&");
-    p.constant |= is(t, i, "constant") || is(t, i, "const");
-    p.device |= is(t, i, "device") || is(t, i, "constant");
-    p.threadgroup |= is(t, i, "threadgroup");
-    p.thread |= is(t, i, "thread");
+    if (t->tokens.list[i].kind == WORD) p.name = i;
+    p.pointer |= token_is(&t->tokens, i, "*");
+    p.reference |= token_is(&t->tokens, i, "&");
+    p.constant |= token_is(&t->tokens, i, "constant") || token_is(&t->tokens, i, "const");
+    p.device |= token_is(&t->tokens, i, "device") || token_is(&t->tokens, i, "constant");
+    p.threadgroup |= token_is(&t->tokens, i, "threadgroup");
+    p.thread |= token_is(&t->tokens, i, "thread");
   }
   return p;
 }
 
 /* number reads the argument of an attribute, -1 if there is none that is a number. */
 static int number(const translator *t, int name) {
-  int open = next(t, name), i = next(t, open);
-  if (!is(t, open, "(") || t->tokens[i].kind != NUMBER) return -1;
-  return atoi(t->tokens[i].text);
+  int open = token_next(&t->tokens, name), i = token_next(&t->tokens, open);
+  if (!token_is(&t->tokens, open, "(") || t->tokens.list[i].kind != NUMBER) return -1;
+  return atoi(t->tokens.list[i].text);
 }
 
 static void name_slot(shader_slot *s, bool writable, const token *name) {
@@ -218,7 +128,7 @@ static void bind_memory(translator *t, kernel *k, const parameter *p, int at, sh
   if (p->threadgroup)
     k->threadgroup[index] = true;
   else
-    name_slot(&k->buffers[index], !p->constant, &t->tokens[p->name]);
+    name_slot(&k->buffers[index], !p->constant, &t->tokens.list[p->name]);
   shader_append(call, "shader::%s{shader_f->%s[%d]}", p->pointer ? "pointer" : "reference", p->threadgroup ? "threadgroup" : "buffers", index);
 }
 
@@ -230,31 +140,32 @@ static void bind(translator *t, kernel *k, int from, int to, shader_text *call) 
     return;
   }
   for (size_t i = 0; p.attribute >= 0 && i < sizeof positions / sizeof *positions; i++)
-    if (is(t, p.attribute, positions[i].attribute)) {
+    if (token_is(&t->tokens, p.attribute, positions[i].attribute)) {
       shader_append(call, "%s", positions[i].value);
       return;
     }
   if (p.attribute < 0)
     complain(t, from, "an argument of kernel '%s' is neither memory nor has it an attribute", k->name);
   else
-    complain(t, from, "attribute '%.*s' of an argument is unknown here", t->tokens[p.attribute].length, t->tokens[p.attribute].text);
+    complain(t, from, "attribute '%.*s' of an argument is unknown here", t->tokens.list[p.attribute].length, t->tokens.list[p.attribute].text);
 }
 
 /* define notes the kernel whose name is at i. */
 static kernel *define(translator *t, int i, bool template) {
   kernel *k = calloc(1, sizeof *k);
-  k->name = copy(t, i);
+  k->name = token_copy(&t->tokens, i);
   k->template = template;
+  k->most_threads = t->most_threads, t->most_threads = 0;
   shader_text call = {0};
-  int open = next(t, i), end = closing(t, open), depth = 0;
-  for (int from = next(t, open), at = from; at <= end && !t->error; at++) {
-    if (t->tokens[at].kind == MARK) {
-      depth += strchr("([{<", *t->tokens[at].text) != NULL;
-      depth -= strchr(")]}>", *t->tokens[at].text) != NULL;
+  int open = token_next(&t->tokens, i), end = token_closing(&t->tokens, open), depth = 0;
+  for (int from = token_next(&t->tokens, open), at = from; at <= end && !t->error; at++) {
+    if (t->tokens.list[at].kind == MARK) {
+      depth += strchr("([{<", *t->tokens.list[at].text) != NULL;
+      depth -= strchr(")]}>", *t->tokens.list[at].text) != NULL;
     }
-    if (at < end && !(is(t, at, ",") && depth == 0)) continue;
+    if (at < end && !(token_is(&t->tokens, at, ",") && depth == 0)) continue;
     if (from < at) bind(t, k, from, at, &call);
-    from = next(t, at);
+    from = token_next(&t->tokens, at);
   }
   k->arguments = call.text ? call.text : shader_format("%s", "");
   return k;
@@ -265,6 +176,7 @@ static void enter(translator *t, const kernel *k, char *name, const char *called
   shader_function *f = calloc(1, sizeof *f), **last = &t->library->functions;
   f->library = t->library;
   f->name = name;
+  f->most_threads = k->most_threads;
   f->symbol = shader_format("shader_entry_%d", t->entry_count++);
   memcpy(f->buffers, k->buffers, sizeof f->buffers);
   memcpy(f->threadgroup, k->threadgroup, sizeof f->threadgroup);
@@ -276,18 +188,18 @@ static void enter(translator *t, const kernel *k, char *name, const char *called
 
 /* ---- The translation. */
 
-static void emit(translator *t, int i) { shader_append_bytes(&t->out, t->tokens[i].text, t->tokens[i].length); }
+static void emit(translator *t, int i) { shader_append_bytes(&t->out, t->tokens.list[i].text, t->tokens.list[i].length); }
 
 /* variable reports whether the threadgroup word at i begins a declaration in a body, and where it ends. */
 static bool variable(const translator *t, int i, int *end) {
-  int before = previous(t, i), square = 0;
+  int before = token_previous(&t->tokens, i), square = 0;
   if (t->braces == 0 || t->parens > 0) return false;
-  if (!is(t, before, "{") && !is(t, before, "}") && !is(t, before, ";")) return false;
-  for (int at = i + 1; at < t->count; at++) {
-    square += is(t, at, "[");
-    square -= is(t, at, "]");
-    if (square == 0 && (is(t, at, "*") || is(t, at, "&") || is(t, at, "(") || is(t, at, "="))) return false;
-    if (is(t, at, ";")) {
+  if (!token_is(&t->tokens, before, "{") && !token_is(&t->tokens, before, "}") && !token_is(&t->tokens, before, ";")) return false;
+  for (int at = i + 1; at < t->tokens.count; at++) {
+    square += token_is(&t->tokens, at, "[");
+    square -= token_is(&t->tokens, at, "]");
+    if (square == 0 && (token_is(&t->tokens, at, "*") || token_is(&t->tokens, at, "&") || token_is(&t->tokens, at, "(") || token_is(&t->tokens, at, "="))) return false;
+    if (token_is(&t->tokens, at, ";")) {
       *end = at;
       return true;
     }
@@ -295,16 +207,29 @@ static bool variable(const translator *t, int i, int *end) {
   return false;
 }
 
-/* announce tells the runtime of the variables that a declaration makes. */
+/* tell_of tells the runtime of a variable, and adds its size to a sum. */
+static void tell_of(translator *t, shader_text *sizes, const token *name) {
+  shader_append(&t->out, " shader::declare(%.*s);", name->length, name->text);
+  shader_append(sizes, " + sizeof(%.*s)", name->length, name->text);
+}
+
+/* announce tells the runtime of the variables that a declaration makes, and has the compiler check that they fit: with
+ * those before them, unless these are of a block that has ended. */
 static void announce(translator *t, int from, int end) {
+  enum { MOST_THREADGROUP = 32768 }; /* of every GPU from family Apple7 on */
+  shader_text sizes = {0};
   int square = 0;
   for (int i = from; i < end; i++) {
-    square += is(t, i, "[");
-    square -= is(t, i, "]");
-    int after = next(t, i);
-    if (t->tokens[i].kind == WORD && square == 0 && (is(t, after, "[") || is(t, after, ",") || is(t, after, ";")))
-      shader_append(&t->out, " shader::declare(%.*s);", t->tokens[i].length, t->tokens[i].text);
+    square += token_is(&t->tokens, i, "[");
+    square -= token_is(&t->tokens, i, "]");
+    int after = token_next(&t->tokens, i);
+    if (t->tokens.list[i].kind == WORD && square == 0 && (token_is(&t->tokens, after, "[") || token_is(&t->tokens, after, ",") || token_is(&t->tokens, after, ";")))
+      tell_of(t, &sizes, &t->tokens.list[i]);
   }
+  shader_append(&t->out, " static_assert(0%s%s <= %d, \"threadgroup memory exceeds %d bytes\");", t->shared.text ? t->shared.text : "",
+                sizes.text ? sizes.text : "", MOST_THREADGROUP, MOST_THREADGROUP);
+  if (t->braces == 1 && sizes.text) shader_append(&t->shared, "%s", sizes.text);
+  free(sizes.text);
 }
 
 static const shader_constant *constant_at(const translator *t, int index) {
@@ -314,37 +239,40 @@ static const shader_constant *constant_at(const translator *t, int index) {
 
 /* constant_named finds the function constant of a name, for is_function_constant_defined. */
 static const shader_constant *constant_named(const translator *t, int name) {
-  for (int i = 0; i < t->count; i++) {
-    if (!attribute(t, i) || !is(t, next(t, i + 1), "function_constant")) continue;
-    int declared = previous(t, i);
-    if (t->tokens[declared].length == t->tokens[name].length && !memcmp(t->tokens[declared].text, t->tokens[name].text, t->tokens[name].length))
-      return constant_at(t, number(t, next(t, i + 1)));
+  for (int i = 0; i < t->tokens.count; i++) {
+    if (!token_attribute(&t->tokens, i) || !token_is(&t->tokens, token_next(&t->tokens, i + 1), "function_constant")) continue;
+    int declared = token_previous(&t->tokens, i);
+    if (t->tokens.list[declared].length == t->tokens.list[name].length && !memcmp(t->tokens.list[declared].text, t->tokens.list[name].text, t->tokens.list[name].length))
+      return constant_at(t, number(t, token_next(&t->tokens, i + 1)));
   }
   return constant_at(t, -1);
 }
 
-/* drop_attribute leaves an attribute out, except that a function constant gets its value. */
+/* drop_attribute leaves an attribute out, except that a function constant gets its value. The threads that
+ * one allows a kernel are noted. */
 static int drop_attribute(translator *t, int i) {
-  int name = next(t, i + 1);
-  if (is(t, name, "function_constant")) {
+  int name = token_next(&t->tokens, i + 1);
+  if (token_is(&t->tokens, name, "function_constant")) {
     const shader_constant *c = constant_at(t, number(t, name));
     shader_append(&t->out, c->set ? "= %s" : "{}%s", c->text);
   }
-  return closing(t, i);
+  for (int at = name; at < token_closing(&t->tokens, i); at = token_next(&t->tokens, at))
+    if (token_is(&t->tokens, at, "max_total_threads_per_threadgroup")) t->most_threads = number(t, at);
+  return token_closing(&t->tokens, i);
 }
 
 /* instantiate reads "template [[host_name("n")]] ... name<arguments>" from the attribute at i. */
 static void instantiate(translator *t, kernel *kernels, int i) {
-  int host = next(t, i + 1), at = closing(t, i), string = next(t, next(t, host));
-  if (!is(t, host, "host_name") || t->tokens[string].kind != STRING) return;
-  for (at = next(t, at); at < t->count && !is(t, at, ";"); at = next(t, at)) {
-    if (is(t, at, "decltype")) at = closing(t, next(t, at));
-    if (t->tokens[at].kind != WORD || !is(t, next(t, at), "<")) continue;
+  int host = token_next(&t->tokens, i + 1), at = token_closing(&t->tokens, i), string = token_next(&t->tokens, token_next(&t->tokens, host));
+  if (!token_is(&t->tokens, host, "host_name") || t->tokens.list[string].kind != STRING) return;
+  for (at = token_next(&t->tokens, at); at < t->tokens.count && !token_is(&t->tokens, at, ";"); at = token_next(&t->tokens, at)) {
+    if (token_is(&t->tokens, at, "decltype")) at = token_closing(&t->tokens, token_next(&t->tokens, at));
+    if (t->tokens.list[at].kind != WORD || !token_is(&t->tokens, token_next(&t->tokens, at), "<")) continue;
     for (kernel *k = kernels; k; k = k->next) {
-      if (!is(t, at, k->name)) continue;
+      if (!token_is(&t->tokens, at, k->name)) continue;
       shader_text called = {0};
-      for (int j = at, end = closing(t, next(t, at)); j <= end; j++) shader_append_bytes(&called, t->tokens[j].text, t->tokens[j].length);
-      enter(t, k, shader_format("%.*s", t->tokens[string].length - 2, t->tokens[string].text + 1), called.text);
+      for (int j = at, end = token_closing(&t->tokens, token_next(&t->tokens, at)); j <= end; j++) shader_append_bytes(&called, t->tokens.list[j].text, t->tokens.list[j].length);
+      enter(t, k, shader_format("%.*s", t->tokens.list[string].length - 2, t->tokens.list[string].text + 1), called.text);
       free(called.text);
       return;
     }
@@ -354,29 +282,29 @@ static void instantiate(translator *t, kernel *kernels, int i) {
 
 /* named is the name of the function that a kernel word begins: the word before its parameters. */
 static int named(const translator *t, int i) {
-  while (i < t->count && !is(t, next(t, i), "(")) i = next(t, i);
+  while (i < t->tokens.count && !token_is(&t->tokens, token_next(&t->tokens, i), "(")) i = token_next(&t->tokens, i);
   return i;
 }
 
 static bool is_template(const translator *t, int i) {
-  for (i = previous(t, i); i >= 0 && !is(t, i, ";") && !is(t, i, "}"); i = previous(t, i))
-    if (is(t, i, "template")) return true;
+  for (i = token_previous(&t->tokens, i); i >= 0 && !token_is(&t->tokens, i, ";") && !token_is(&t->tokens, i, "}"); i = token_previous(&t->tokens, i))
+    if (token_is(&t->tokens, i, "template")) return true;
   return false;
 }
 
 static void word(translator *t, int i) {
   static const char *const spaces[] = {"device", "thread", "threadgroup", "kernel", "ray_data", "object_data"};
-  if (is(t, i, "constant")) {
-    if (!is(t, next(t, i), "const") && !is(t, previous(t, i), "const")) shader_append(&t->out, "const");
+  if (token_is(&t->tokens, i, "constant")) {
+    if (!token_is(&t->tokens, token_next(&t->tokens, i), "const") && !token_is(&t->tokens, token_previous(&t->tokens, i), "const")) shader_append(&t->out, "const");
     return;
   }
   for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++)
-    if (is(t, i, spaces[s])) return;
+    if (token_is(&t->tokens, i, spaces[s])) return;
   emit(t, i);
 }
 
 static void numeral(translator *t, int i) {
-  const token *k = &t->tokens[i];
+  const token *k = &t->tokens.list[i];
   bool hex = k->length > 1 && (k->text[1] == 'x' || k->text[1] == 'X');
   if (!hex && (k->text[k->length - 1] == 'h' || k->text[k->length - 1] == 'H'))
     shader_append(&t->out, "half(%.*sf)", k->length - 1, k->text);
@@ -384,45 +312,64 @@ static void numeral(translator *t, int i) {
     emit(t, i);
 }
 
+/* divide writes the operator at i, and its = if it has one, so that divide.h computes it. */
+static int divide(translator *t, int i) {
+  bool assigns = token_is(&t->tokens, i + 1, "=");
+  const char *equals = assigns ? "=" : "";
+  shader_append(&t->out, "%c%s shader::divider() %c%s", *t->tokens.list[i].text, equals, *t->tokens.list[i].text, equals);
+  return i + assigns;
+}
+
+/* instantiates reports whether the word kernel at i stands behind a host name: the kernel is known already. */
+static bool instantiates(const translator *t, int i) {
+  int end = token_previous(&t->tokens, i);
+  if (!token_is(&t->tokens, end, "]")) return false;
+  while (end > 0 && !token_is(&t->tokens, end, ";") && !token_is(&t->tokens, end, "}") && !token_is(&t->tokens, end, "host_name")) end--;
+  return token_is(&t->tokens, end, "host_name");
+}
+
 /* token_at translates the token at i and answers the last one that is done with. */
 static int token_at(translator *t, kernel **kernels, int i) {
   int end;
-  if (t->tokens[i].kind == MARK) {
-    t->braces += is(t, i, "{") - is(t, i, "}");
-    t->parens += is(t, i, "(") - is(t, i, ")");
-    if (!attribute(t, i)) return emit(t, i), i;
-    if (is(t, previous(t, i), "template")) instantiate(t, *kernels, i);
+  if (t->tokens.list[i].kind == MARK) {
+    t->braces += token_is(&t->tokens, i, "{") - token_is(&t->tokens, i, "}");
+    if (t->braces == 0) free(t->shared.text), t->shared = (shader_text){0};
+    t->parens += token_is(&t->tokens, i, "(") - token_is(&t->tokens, i, ")");
+    bool division = (token_is(&t->tokens, i, "/") || token_is(&t->tokens, i, "%")) && t->braces > 0 && !token_is(&t->tokens, token_previous(&t->tokens, i), "operator");
+    if (division && t->divides) return divide(t, i);
+    if (!token_attribute(&t->tokens, i)) return emit(t, i), i;
+    if (token_is(&t->tokens, token_previous(&t->tokens, i), "template")) instantiate(t, *kernels, i);
     return drop_attribute(t, i);
   }
-  if (t->tokens[i].kind == NUMBER) return numeral(t, i), i;
-  if (is(t, i, "is_function_constant_defined")) {
-    int open = next(t, i);
-    shader_append(&t->out, "%s", constant_named(t, next(t, open))->set ? "true" : "false");
-    return closing(t, open);
+  if (t->tokens.list[i].kind == NUMBER) return numeral(t, i), i;
+  if (token_is(&t->tokens, i, "is_function_constant_defined")) {
+    int open = token_next(&t->tokens, i);
+    shader_append(&t->out, "%s", constant_named(t, token_next(&t->tokens, open))->set ? "true" : "false");
+    return token_closing(&t->tokens, open);
   }
-  if (is(t, i, "threadgroup") && variable(t, i, &end)) {
+  if (token_is(&t->tokens, i, "threadgroup") && variable(t, i, &end)) {
     shader_append(&t->out, "static thread_local");
-    for (int j = i + 1; j <= end; j++) t->tokens[j].kind == WORD ? word(t, j) : emit(t, j);
+    for (int j = i + 1; j <= end; j++) t->tokens.list[j].kind == WORD ? word(t, j) : emit(t, j);
     announce(t, i + 1, end);
     return end;
   }
-  if ((is(t, i, "kernel") || is(t, i, "compute")) && t->parens == 0 && !is(t, previous(t, i), "]") && t->tokens[named(t, i)].kind == WORD) {
+  if ((token_is(&t->tokens, i, "kernel") || token_is(&t->tokens, i, "compute")) && t->parens == 0 && !instantiates(t, i) && t->tokens.list[named(t, i)].kind == WORD) {
     kernel *k = define(t, named(t, i), is_template(t, i));
     k->next = *kernels, *kernels = k;
     if (!k->template) enter(t, k, shader_format("%s", k->name), k->name);
     return i;
   }
-  if (t->tokens[i].kind == WORD) return word(t, i), i;
+  if (t->tokens.list[i].kind == WORD) return word(t, i), i;
   return emit(t, i), i;
 }
 
 /* Threads that meet need fibers; a library is looked at as a whole. */
 static bool meets(const translator *t) {
-  for (int i = 0; i < t->count; i++) {
-    const token *k = &t->tokens[i];
+  for (int i = 0; i < t->tokens.count; i++) {
+    const token *k = &t->tokens.list[i];
     if (k->kind != WORD) continue;
-    if (!strncmp(k->text, "simd_", 5) || !strncmp(k->text, "quad_", 5)) return true;
-    if (is(t, i, "threadgroup_barrier") || is(t, i, "simdgroup_barrier")) return true;
+    if (!strncmp(k->text, "simd_", 5) || !strncmp(k->text, "simdgroup_", 10) || !strncmp(k->text, "quad_", 5)) return true;
+    if (token_is(&t->tokens, i, "threadgroup_barrier")) return true;
   }
   return false;
 }
@@ -437,23 +384,19 @@ static void forget(kernel *k) {
   }
 }
 
-/* Words of C++ that Metal's language has not; each becomes a name that the compiler complains of. */
-static const char *const missing[] = {"double", "new", "delete", "virtual", "try", "catch", "throw", "goto", "dynamic_cast", "typeid", "asm"};
-
 char *shader_translate(shader_library *library, const char *source, const shader_constant *constants, char **error) {
-  translator t = {.library = library, .constants = constants};
+  translator t = {.library = library, .constants = constants, .divides = harsh(WRONG_DIVISION)};
   kernel *kernels = NULL;
-  for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
-    shader_append(&t.out, "#define %s metal_does_not_have_%s\n", missing[i], missing[i]);
   shader_append(&t.out, "#line 1 \"program_source\"\n");
-  split(&t, source);
-  for (int i = 0; i < t.count && !t.error; i++) i = token_at(&t, &kernels, i);
+  token_split(&t.tokens, source);
+  for (int i = 0; i < t.tokens.count && !t.error; i++) i = token_at(&t, &kernels, i);
   shader_append(&t.out, "\n#line 1 \"entries\"\n%s", t.entries.text ? t.entries.text : "");
   bool fibers = meets(&t);
   for (shader_function *f = library->functions; f; f = f->next) f->meets = fibers;
   forget(kernels);
-  free(t.tokens);
+  free(t.tokens.list);
   free(t.entries.text);
+  free(t.shared.text);
   if (!t.error) return t.out.text;
   free(t.out.text);
   *error = t.error;

@@ -11,7 +11,7 @@ typedef struct {
   char kind;              /* '+' or '-' */
   const char *selector;
   const char *result, *arguments; /* types; arguments are separated by semicolons */
-  const char *since;              /* first macOS, "13.0"; "" where nobody knows, "UNAVAILABLE" */
+  const char *since;              /* first macOS, "13.0"; "" if unknown, "UNAVAILABLE" */
   const char *encoding;           /* of the types, as @encode writes them */
 } row;
 

@@ -80,7 +80,7 @@ typedef struct {
   int count;
 } pool;
 
-static pool tensors, streams, events, libraries, kernels;
+static pool tensors, streams, events, libraries, kernels, graphs, programs, values;
 
 static void keep(pool *p, uint64_t handle, void (*release)(uint64_t)) {
   if (!handle) return;
@@ -121,6 +121,9 @@ static void free_tensor(uint64_t h) { pmps_tensor_free(AS(pmps_tensor, h)); }
 static void free_stream(uint64_t h) { pmps_stream_free(AS(pmps_stream, h)); }
 static void free_event(uint64_t h) { pmps_event_free(AS(pmps_event, h)); }
 static void free_library(uint64_t h) { pmps_library_free(AS(pmps_library, h)); }
+static void free_graph(uint64_t h) { pmps_graph_free(AS(pmps_graph, h)); }
+static void free_program(uint64_t h) { pmps_program_free(AS(pmps_program, h)); }
+static void free_value(uint64_t h) { (void)h; } /* goes with its graph */
 static void free_kernel(uint64_t h) { pmps_kernel_free(AS(pmps_kernel, h)); }
 
 /* ended looks at an error as a program would and frees it. */
@@ -130,7 +133,7 @@ static bool ended(pmps_error *e) {
   if (code == PMPS_OK || code == PMPS_INTERNAL || !*pmps_error_message(e) || !strcmp(pmps_code_name(code), "UNKNOWN")) {
     char words[LINE];
     snprintf(words, sizeof words, "a bad error: code %d, %.80s", (int)code, pmps_error_message(e));
-    usleep(200000); /* until the library's log has been told as well */
+    usleep(200000); /* until the library's log has been written as well */
     fail(words);
   }
   pmps_error_free(e);
@@ -171,23 +174,35 @@ static pmps_arg operand(void) {
 static const char *const names[] = {"axis", "shape", "dtype", "keepdim", "perm", "sections", "starts", "ends", "steps", "axes", "repeat_times",
                                     "fill_value", "start", "stop", "count", "approximate", "transpose_x", "beta", "low", "high", "nonsense", ""};
 static int64_t numbers[8];
+static const double floats[] = {0, -0.0, 1, __builtin_nan("")};
+
+/* Text without a zero in reach. */
+static const char *endless(void) {
+  static char text[5000];
+  memset(text, 'x', sizeof text);
+  return text;
+}
 
 static pmps_attr attribute(void) {
-  pmps_attr a = {.kind = one_in(30) ? (uint32_t)odd_int() : (uint32_t)below(6)};
-  const char *name = names[below(sizeof names / sizeof *names)];
-  memcpy(a.name, name, strlen(name));
-  if (one_in(100)) memset(a.name, 'x', sizeof a.name);
+  pmps_attr a = {.kind = one_in(30) ? (uint32_t)odd_int() : (uint32_t)below(one_in(4) ? 12 : 6)};
+  a.name = names[below(sizeof names / sizeof *names)];
+  a.reserved = one_in(100);
+  if (one_in(100)) a.name = one_in(2) ? NULL : endless();
   for (int i = 0; i < 8; i++) numbers[i] = one_in(10) ? odd_int() : (int64_t)below(4) - 1;
   switch (a.kind) {
     case PMPS_ATTR_FLOAT: a.value.f = odd_float(); break;
     case PMPS_ATTR_INTS: a.value.ints = numbers, a.count = (int64_t)below(6); break;
     case PMPS_ATTR_DTYPE: a.value.i = dtype(); break;
+    case PMPS_ATTR_STRING: a.value.string = (const char *)numbers, a.count = (int64_t)below(sizeof numbers); break;
+    case PMPS_ATTR_FLOATS: a.value.floats = one_in(9) ? NULL : floats, a.count = one_in(20) ? (one_in(2) ? -1 : INT64_MAX) : (int64_t)below(4); break;
+    case PMPS_ATTR_STRINGS: a.value.strings = names, a.count = (int64_t)below(9); break;
+    case PMPS_ATTR_TENSOR: a.value.tensor = AS(const pmps_tensor, any(&tensors)); break;
     default: a.value.i = odd_int();
   }
   return a;
 }
 
-static pmps_op operator(void) { return one_in(20) ? (pmps_op)dice() : (pmps_op)below(110); }
+static pmps_op operator(void) { return one_in(20) ? (pmps_op)dice() : (pmps_op)below(210); }
 
 static pmps_index item(void) {
   pmps_index i = {one_in(30) ? (int32_t)odd_int() : (int32_t)below(4), (int32_t)below(8), odd_int() % 5, odd_int() % 5, odd_int() % 3};
@@ -195,7 +210,7 @@ static pmps_index item(void) {
 }
 
 static void deleted(void *user) { __atomic_add_fetch((int64_t *)user, 1, __ATOMIC_RELAXED); } /* on any thread */
-static void told(int32_t level, const char *message, void *user) { (void)user, fprintf(stderr, "level %d: %s\n", (int)level, message); }
+static void log_message(int32_t level, const char *message, void *user) { (void)user, fprintf(stderr, "level %d: %s\n", (int)level, message); }
 static bool reclaim(int64_t need, void *user) { (void)need, (void)user; return false; }
 static uint64_t stack(void *user) { (void)user; return dice() % 100; }
 static int64_t imported, given_back;
@@ -375,6 +390,11 @@ CALL(pmps_tensor_share) {
   pmps_error *e = pmps_tensor_share(AS(pmps_tensor, any(&tensors)), place(), one_in(20) ? NULL : &t);
   made(e, t);
 }
+CALL(pmps_tensor_view) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_view(AS(pmps_tensor, any(&tensors)), dtype(), one_in(20) ? NULL : &t);
+  made(e, t);
+}
 CALL(pmps_tensor_index) {
   pmps_index items[4] = {item(), item(), item(), item()};
   pmps_tensor *t = NULL;
@@ -448,6 +468,151 @@ CALL(pmps_op_call_into) {
   arguments a = random_arguments();
   ended(pmps_op_call_into(operator(), a.args, a.arg_count, a.attrs, a.attr_count, AS(pmps_tensor, any(&tensors))));
 }
+/* Values are of all graphs: most calls meet those of another one, so half of them keep to the last graph and what
+ * was made of it since. */
+static pmps_graph *graph_at_hand;
+static uint64_t fresh[16];
+static unsigned freshly;
+
+static pmps_graph *graph(void) { return one_in(4) ? AS(pmps_graph, any(&graphs)) : graph_at_hand; }
+static pmps_value value(void) {
+  const unsigned n = freshly < 16 ? freshly : 16;
+  return (pmps_value)(n && !one_in(12) ? fresh[below(n)] : any(&values));
+}
+static void value_made(pmps_error *e, pmps_value v) {
+  if (!ended(e)) return;
+  keep(&values, (uint64_t)v, free_value);
+  fresh[freshly++ % 16] = (uint64_t)v;
+}
+CALL(pmps_graph_new) {
+  pmps_graph *g = NULL;
+  if (!ended(pmps_graph_new(one_in(20) ? NULL : &g))) return;
+  keep(&graphs, BITS(g), free_graph);
+  graph_at_hand = g;
+  freshly = 0;
+}
+CALL(pmps_graph_free) { drop(&graphs, free_graph); }
+CALL(pmps_graph_add_symbol) {
+  int64_t dim = 0;
+  ended(pmps_graph_add_symbol(graph(), one_in(20) ? NULL : &dim));
+  numbers[below(8)] = dim;
+}
+CALL(pmps_graph_add_input) {
+  int64_t dims[16], symbol = 0;
+  pmps_value v = 0;
+  pmps_graph *g = graph();
+  int32_t rank = shape(dims);
+  if (one_in(2) && ended(pmps_graph_add_symbol(g, &symbol))) dims[below(2)] = symbol;
+  value_made(pmps_graph_add_input(g, dtype(), rank, one_in(30) ? NULL : dims, &v), v);
+}
+CALL(pmps_graph_add_constant) {
+  pmps_value v = 0;
+  uint64_t t = any(&tensors);
+  if (size_of(t)) value_made(pmps_graph_add_constant(graph(), AS(const pmps_tensor, t), &v), v);
+}
+CALL(pmps_graph_add_scalar) {
+  pmps_arg a = operand();
+  pmps_value v = 0;
+  if (one_in(3)) a.kind = PMPS_ARG_NONE;
+  value_made(pmps_graph_add_scalar(graph(), one_in(30) ? NULL : &a, &v), v);
+}
+CALL(pmps_graph_call) {
+  arguments a = random_arguments();
+  pmps_value in[4] = {value(), value(), value(), value()}, out[8] = {0};
+  size_t count = one_in(10) ? below(8) : 8;
+  pmps_error *e = pmps_graph_call(graph(), operator(), one_in(50) ? NULL : in, a.arg_count, a.attrs, a.attr_count, out, one_in(50) ? NULL : &count);
+  if (!ended(e)) return;
+  for (size_t i = 0; i < count; i++) value_made(NULL, out[i]);
+}
+CALL(pmps_graph_get_value_info) {
+  pmps_value_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
+  ended(pmps_graph_get_value_info(graph(), value(), one_in(20) ? NULL : &i));
+}
+CALL(pmps_graph_to_text) {
+  char *text = NULL;
+  if (ended(pmps_graph_to_text(graph(), one_in(20) ? NULL : &text))) pmps_text_free(text);
+}
+static void whole_program(void);
+CALL(pmps_program_new) {
+  if (one_in(2)) {
+    whole_program();
+    return;
+  }
+  pmps_value out[3] = {value(), value(), value()};
+  pmps_program *p = NULL;
+  if (ended(pmps_program_new(place(), graph(), out, below(4), one_in(20) ? NULL : &p))) keep(&programs, BITS(p), free_program);
+}
+CALL(pmps_program_free) { drop(&programs, free_program); }
+
+/* A program that is at hand, with the number of inputs that it wants. */
+static pmps_program *program(size_t *inputs) {
+  pmps_program *p = AS(pmps_program, any(&programs));
+  pmps_program_info i = {.struct_size = sizeof i};
+  pmps_error *e = pmps_program_get_info(p, &i);
+  *inputs = one_in(10) ? below(5) : e ? 0 : (size_t)i.inputs;
+  pmps_error_free(e);
+  return p;
+}
+CALL(pmps_program_prepare) {
+  static int64_t dims[64][16];
+  const int64_t *lists[64];
+  size_t inputs;
+  pmps_program *p = program(&inputs);
+  if (inputs > 64) return;
+  for (size_t i = 0; i < inputs; i++) shape(dims[i]), lists[i] = one_in(2) ? NULL : dims[i];
+  ended(pmps_program_prepare(p, one_in(30) ? NULL : lists, inputs));
+}
+CALL(pmps_program_run) {
+  pmps_tensor *in[64], *out[8] = {NULL};
+  size_t inputs, count = one_in(10) ? below(8) : 8;
+  pmps_program *p = program(&inputs);
+  if (inputs > 64) return;
+  for (size_t i = 0; i < inputs; i++) in[i] = AS(pmps_tensor, any(&tensors));
+  pmps_error *e = pmps_program_run(p, one_in(50) ? NULL : in, inputs, out, one_in(50) ? NULL : &count);
+  collect(e, out, count);
+}
+CALL(pmps_program_get_info) {
+  pmps_program_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
+  ended(pmps_program_get_info(AS(pmps_program, any(&programs)), one_in(20) ? NULL : &i));
+}
+
+/* A graph of random operators from its inputs to a program that runs: what random calls of the functions above
+ * seldom get together. */
+static void whole_program(void) {
+  pmps_graph *g = NULL;
+  pmps_program *p = NULL;
+  pmps_value list[64], symbol = 0;
+  pmps_tensor *in[3] = {NULL}, *out[8] = {NULL};
+  size_t n = 0, inputs = 1 + below(3), count = 8;
+  const pmps_place at = {(int32_t)below(2), 0};
+  const int64_t size = (int64_t)below(6), columns = (int64_t)below(6);
+  const int32_t type = dtype();
+  if (!ended(pmps_graph_new(&g))) return;
+  ended(pmps_graph_add_symbol(g, &symbol));
+  for (size_t i = 0; i < inputs; i++) {
+    const int64_t dims[2] = {one_in(3) ? size : symbol, columns}, sizes[2] = {size, columns};
+    if (ended(pmps_graph_add_input(g, type, 2, dims, &list[n]))) n++;
+    ended(pmps_tensor_from_host(&at, type, 2, sizes, memory, &in[i]));
+  }
+  for (int i = 0; i < 40 && n && n < 50; i++) {
+    arguments a = random_arguments();
+    pmps_value used[4], results[8];
+    size_t made_now = 8;
+    for (int k = 0; k < 4; k++) used[k] = list[one_in(2) ? n - 1 : below(n)];
+    if (!ended(pmps_graph_call(g, operator(), used, a.arg_count, a.attrs, a.attr_count, results, &made_now))) continue;
+    for (size_t k = 0; k < made_now && n < 50; k++) list[n++] = results[k];
+  }
+  if (n && ended(pmps_program_new(&at, g, list + n - 1 - below(n < 3 ? n : 3), 1, &p))) {
+    for (int i = 0; i < 2; i++) {
+      pmps_error *e = pmps_program_run(p, in, inputs, out, &count);
+      collect(e, out, e ? 0 : count);
+    }
+    keep(&programs, BITS(p), free_program);
+  }
+  for (size_t i = 0; i < inputs; i++) pmps_tensor_free(in[i]);
+  pmps_graph_free(g);
+}
+
 /* Source that compiles, where there is a compiler, and what does not. */
 static const char *const sources[] = {
     "kernel void full(device float *out, constant float &v, uint i [[thread_position_in_grid]]) { if (i < 1) out[0] = v; }",
@@ -504,7 +669,7 @@ CALL(pmps_capture_get_state) {
 CALL(pmps_capture_begin) { ended(pmps_capture_begin(place(), one_in(20) ? NULL : "no such folder/trace.gputrace")); }
 CALL(pmps_capture_end) { ended(pmps_capture_end(place())); }
 
-CALL(pmps_log_set) { pmps_log_set(told, NULL, 0); }
+CALL(pmps_log_set) { pmps_log_set(log_message, NULL, 0); }
 CALL(pmps_live_handles) {
   if (pmps_live_handles() < tensors.count) fail("fewer live handles than tensors that were kept");
 }
@@ -544,26 +709,10 @@ CALL(pmps_fast_release) {
   pmps_fast_release(stale, below(4));
 }
 
-/* An interpreter whose integers are uint64_t in memory. */
-static uint64_t result;
-static unsigned long long as_uint64(void *p) { return *(uint64_t *)p; }
-static void *from_uint64(unsigned long long v) { result = v; return &result; }
-static void *occurred(void) { return NULL; }
-CALL(pmps_python_init) { pmps_python_init((void *)as_uint64, (void *)from_uint64, (void *)occurred); }
-static void python(void *(*entry)(void *, void *const *, int64_t), int64_t most) {
-  uint64_t op = operator(), words[4] = {any(&tensors), one_in(2) ? any(&tensors) : below(20), one_in(2) ? 0 : dice() % 9, 0};
-  void *args[4] = {&words[0], &words[1], &words[2], &words[3]};
-  call_pmps_python_init();
-  entry(&op, args, (int64_t)below((uint64_t)most + 1));
-  fast(result);
-}
-CALL(pmps_python_unary) { python(pmps_python_unary, 1); }
-CALL(pmps_python_binary) { python(pmps_python_binary, 2); }
-CALL(pmps_python_scalar) { python(pmps_python_scalar, 3); }
-CALL(pmps_python_idle) {
-  uint64_t s = any(&streams);
-  call_pmps_python_init();
-  pmps_python_idle(&s, NULL, 0);
+CALL(pmps_python_init) { /* with an interpreter it is tested from Python */
+  pmps_python_api api = {.struct_size = below(2 * sizeof api)};
+  pmps_python_entries entries;
+  if (api.struct_size != sizeof api && pmps_python_init(one_in(2) ? NULL : &api, &entries)) fail("an interpreter of no version");
 }
 
 static const struct {
@@ -588,6 +737,7 @@ static void sane(void) {
     const pmps_place p = {kind, 0};
     ended(pmps_memory_set_limit(&p, GENEROUS));
     if (pmps_device_count(kind) == 0) continue;
+    ended(pmps_device_synchronize(&p)); /* a GPU ends all calls of a command buffer with a kernel that fails */
     if (!ended(pmps_tensor_from_host(&p, PMPS_FLOAT32, 1, &n, values, &x))) fail("no tensor can be made");
     uint64_t y;
     while (!(y = pmps_fast_binary(PMPS_OP_ADD, BITS(x), BITS(x), 0))) {
@@ -608,7 +758,7 @@ static int run_round(uint64_t seed, uint64_t count) {
   state = seed * 0x9e3779b97f4a7c15u | 1;
   for (int i = 0; i < ROWS; i++) total += table[i].weight;
   for (size_t i = 0; i < sizeof memory; i++) memory[i] = (char)dice();
-  pmps_log_set(told, NULL, 0);
+  pmps_log_set(log_message, NULL, 0);
   sane();
   for (uint64_t n = 0; n < count; n++) {
     alarm(PATIENCE); /* a call that hangs ends the round */
@@ -625,6 +775,8 @@ static int run_round(uint64_t seed, uint64_t count) {
   while (streams.count) drop(&streams, free_stream);
   while (kernels.count) drop(&kernels, free_kernel);
   while (libraries.count) drop(&libraries, free_library);
+  while (graphs.count) drop(&graphs, free_graph);
+  while (programs.count) drop(&programs, free_program);
   for (int32_t kind = 0; kind < 2; kind++) {
     const pmps_place p = {kind, 0};
     ended(pmps_device_synchronize(&p));

@@ -203,15 +203,17 @@ static char *our_dlerror(void) {
   return said ? words : NULL;
 }
 
-/* our_dladdr knows the image only: nobody here asks for names of functions. */
+const image *image_at(const void *address) {
+  for (int i = 0; i < image_count; i++)
+    if ((const uint8_t *)address >= images[i].header && (const uint8_t *)address < images[i].header + images[i].span) return &images[i];
+  return NULL;
+}
+
+/* our_dladdr knows the image only: names of functions are not asked for here. */
 static int our_dladdr(const void *address, Dl_info *info) {
-  for (int i = 0; i < image_count; i++) {
-    const image *m = &images[i];
-    if ((const uint8_t *)address < m->header || (const uint8_t *)address >= m->header + m->span) continue;
-    *info = (Dl_info){.dli_fname = m->path, .dli_fbase = m->header};
-    return 1;
-  }
-  return 0;
+  const image *m = image_at(address);
+  if (m) *info = (Dl_info){.dli_fname = m->path, .dli_fbase = m->header};
+  return m != NULL;
 }
 
 const function dyld_functions[] = {OURS(dlopen), OURS(dlsym), OURS(dlclose), OURS(dlerror), OURS(dladdr), END};

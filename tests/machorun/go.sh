@@ -2,8 +2,8 @@
 # The tests in Go, built for Macs:  sh tests/machorun/go.sh test | skipped
 #
 # `test` runs them and prints test2json; build.sh comes first, and GOOS, GOARCH, CGO_ENABLED and CC say what
-# the go command makes. `skipped` lists the packages that are left out, and why, as lines that start with
-# `skip`.
+# the go command makes. `skipped` lists the packages and tests that are left out, and why, as lines that start
+# with `skip`. PADDLE_MPS_LONG=1 leaves out only what cannot run here.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=$root/build/machorun
@@ -11,7 +11,18 @@ cd "$root"
 
 left_out='
 kernels/metal/msl: compiles the shader engine of the double with cc and loads it, and cc is that of this machine
+tests/msl: checks the sources with clang and with the shader engine of the double, both of this machine
 '
+
+# What takes minutes under the emulator and has nothing of its own on a Mac: the first runs shaders, which are code of
+# the double, and what drives them is run by darwin-shaders; the others are tools of this repository.
+[ "${PADDLE_MPS_LONG:-}" = 1 ] || left_out="$left_out"'
+kernels/metal/shaders: only with PADDLE_MPS_LONG=1, its shaders take minutes to compile
+internal/lint: only with PADDLE_MPS_LONG=1, it reads the source, which is that of every platform
+bench/alloc: only with PADDLE_MPS_LONG=1, it measures
+'
+slow='TestEveryFailureOfAProgram TestPlanDivided TestPlanDoesNotAllocate'
+[ "${PADDLE_MPS_LONG:-}" != 1 ] || slow=
 
 # left_out_packages: as a list of words, /package each.
 left_out_packages() { printf '%s\n' "$left_out" | sed -n 's,^\([^:]*\):.*,/\1,p'; }
@@ -25,11 +36,14 @@ packages() {
 
 # shellcheck disable=SC2046  # import paths have no blanks
 case ${1:-} in
-skipped) printf '%s\n' "$left_out" | sed -n 's,^[^:]*:,skip &,p' ;;
+skipped)
+    printf '%s\n' "$left_out" | sed -n 's,^[^:]*:,skip &,p'
+    for name in $slow; do echo "skip $name: only with PADDLE_MPS_LONG=1, it runs thousands of calls"; done
+    ;;
 test)
     export "PADDLE_MPS_METAL_LIBRARY=$out/libfakemetal.dylib" "FAKEMETAL_CACHE=$out/shadercache"
     export "FAKEMETAL_CXX=${FAKEMETAL_CXX:-aarch64-linux-gnu-g++}"
-    go test -json -short -timeout 20m -exec "$root/tests/machorun/exec.sh" $(packages)
+    go test -json -short -timeout 40m -skip "^($(echo "${slow:-none}" | tr ' ' '|'))\$" -exec "$root/tests/machorun/exec.sh" $(packages)
     ;;
 *) sed -n '2,6s/^# //p' "$0" >&2 && exit 2 ;;
 esac

@@ -36,7 +36,7 @@ static void each_command(image *m, uint32_t kind, void (*visit)(image *, const m
     if (kind == ANY_KIND || c->kind == kind) visit(m, c);
 }
 
-/* Nobody may touch the zero page of a program, or what is only there for debuggers: neither is mapped. */
+/* The zero page of a program must not be accessed, and debug sections are not needed: neither is mapped. */
 static bool is_mapped(const macho_segment *s) { return s->protection != 0; }
 
 static void note_segment(image *m, const macho_command *c) {

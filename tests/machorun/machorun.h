@@ -91,6 +91,9 @@ image *load_program(const char *path, int argc, char **argv, char **envp, char *
 enum { ORDINAL_SELF = 0, ORDINAL_PROGRAM = -1, ORDINAL_ANY = -2, ORDINAL_WEAK = -3 };
 void *import_find(const image *m, int ordinal, const char *symbol, bool weak);
 
+/* The image in which an address lies; NULL. */
+const image *image_at(const void *address);
+
 /* The path of the program, for those who ask. */
 const char *program_path(void);
 

@@ -114,7 +114,7 @@ class Library:
 
 
 class Tensor:
-    """A tensor of a Library. It is read once, when somebody first asks what is in it."""
+    """A tensor of a Library. It is read once, when it is first used."""
 
     def __init__(self, library: Library, handle: int) -> None:
         self.library = library
@@ -185,11 +185,12 @@ def operand(x: Any) -> bytes:
 
 
 def attribute(given: tuple[str, int, Any]) -> bytes:
-    """A pmps_attr, and behind it the numbers that it points to."""
+    """An attribute as the server reads it, and behind it the numbers that it points to."""
     name, kind, value = given
+    text = name.encode() + b"\0"
     if kind == _call.A_INTS:
-        return struct.pack("=20sIQq", name.encode(), kind, 0, len(value)) + numbers(*value)
-    return struct.pack("=20sIQq", name.encode(), kind, value & (2**64 - 1), 0)
+        return numbers(kind, 0, len(value), len(text)) + text + numbers(*value)
+    return numbers(kind, signed(value & (2**64 - 1)), 0, len(text)) + text
 
 
 def to_bits(array: Array, dtype: str) -> bytes:

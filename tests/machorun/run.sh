@@ -64,6 +64,7 @@ run suite host queue
 echo 'skip suite on metal: the double needs minutes for its largest tensors under the emulator' | say
 run threads host queue metal
 run shaders host metal
+run programs host queue metal graphs
 run fork host
 for example in "$out"/example-*; do try "$(basename "$example")" host metal; done
 echo "skip examples in C++: they need Apple's library of C++" | say

@@ -47,7 +47,7 @@ static int wait_for(int fd, event *out, const struct timespec *timeout) {
   int ready = ppoll(&p, 1, timeout, NULL);
   if (ready <= 0) return ready;
   uint64_t count;
-  if (read(fd, &count, sizeof count) < 0) return 0; /* somebody else was woken */
+  if (read(fd, &count, sizeof count) < 0) return 0; /* another thread was woken */
   *out = queues[fd].wake;
   return 1;
 }

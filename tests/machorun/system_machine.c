@@ -125,7 +125,7 @@ static int our_getpagesize(void) { return DARWIN_PAGE; }
 static void *our_xpc_date_create_from_current(void) { return NULL; }
 static int our_notify_is_valid_token(int token) { return (void)token, 0; }
 
-/* Named so that a library which resolves names by hand may be linked: nobody does here. */
+/* Defined so that a library which resolves names itself can be linked; it is not called here. */
 static int our_res_9_ninit(void *state) { return (void)state, -1; }
 static void our_CFRelease(const void *object) { (void)object; }
 

@@ -1,4 +1,5 @@
-/* system_memory.c - pages. They are 16 KiB on Darwin: addresses that are handed out are as aligned. */
+/* system_memory.c - pages. They are 16 KiB on Darwin: addresses that are handed out are as aligned, and every range
+ * is whole pages of that size, mapped as it will be released. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,7 +16,7 @@ static int linux_flags(int flags) {
 
 static uintptr_t up(uintptr_t address) { return (address + DARWIN_PAGE - 1) & ~(uintptr_t)(DARWIN_PAGE - 1); }
 
-/* reserve finds size bytes of address space on a page of Darwin's, near an address if there is room. */
+/* reserve finds whole pages of Darwin's in the address space, near an address if there is room. */
 static void *reserve(void *near, size_t size) {
   size_t all = size + DARWIN_PAGE;
   char *room = mmap(near, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -28,6 +29,7 @@ static void *reserve(void *near, size_t size) {
 
 static void *our_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
   int to = linux_flags(flags);
+  size = up(size); /* as munmap and mprotect take it: what lies behind is somebody else's */
   if (flags & ANONYMOUS) fd = -1;
   if (!(flags & FIXED) && size > 0) {
     address = reserve(address, size);
@@ -37,7 +39,7 @@ static void *our_mmap(void *address, size_t size, int protection, int flags, int
   return mmap(address, size, protection, to, fd, offset);
 }
 
-/* Darwin releases and protects whole pages, of which the last may be asked for in part. */
+/* Darwin maps, releases and protects whole pages, of which the last may be asked for in part. */
 static int our_munmap(void *address, size_t size) { return munmap(address, size ? up(size) : 0); }
 static int our_mprotect(void *address, size_t size, int protection) { return mprotect(address, up(size), protection); }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <ucontext.h>
@@ -60,6 +61,12 @@ enum { SIGNALS = 32, STACK_DISABLED = 4 };
 
 static darwin_action actions[SIGNALS];
 
+/* The last bad access of a thread, for say_fault. */
+static _Thread_local struct {
+  int number; /* Darwin's; 0: there was none */
+  const uint8_t *code, *address;
+} fault;
+
 static uint32_t darwin_mask(const sigset_t *set) {
   uint32_t mask = 0;
   for (int i = 1; i < SIGNALS; i++)
@@ -99,6 +106,10 @@ static darwin_info describe(int number, const siginfo_t *info) {
 static void deliver(int linux_number, siginfo_t *info, void *context) {
   int number = darwin_signal(linux_number), error = errno;
   darwin_action action = actions[number];
+  if (info->si_code > 0) {
+    fault.number = number, fault.address = info->si_addr;
+    fault.code = (const uint8_t *)((const ucontext_t *)context)->uc_mcontext.pc;
+  }
   if (!(action.flags & WITH_INFO)) {
     ((void (*)(int))action.handler)(number);
   } else {
@@ -185,7 +196,19 @@ static int our_kill(int pid, int number) {
   return kill(pid, linux_signal(number));
 }
 
-static int our_raise(int number) { return raise(linux_signal(number)); }
+/* say_fault prints what Go's runtime does not: after a bad access on a thread that is not Go's it restores the default
+ * action and raises the signal again. */
+static void say_fault(int number) {
+  const image *m = image_at(fault.code);
+  if (fault.number != number || is_handler(actions[number].handler)) return;
+  dprintf(STDERR_FILENO, "machorun: signal %d for address %p, by the code at %#lx of %s\n", number, (const void *)fault.address,
+          (unsigned long)(fault.code - (m ? m->header : NULL)), m ? m->path : "this process");
+}
+
+static int our_raise(int number) {
+  if (number > 0 && number < SIGNALS) say_fault(number);
+  return raise(linux_signal(number));
+}
 
 /* Only the low half of Darwin's microseconds is defined. */
 static int our_setitimer(int which, const struct itimerval *timer, struct itimerval *old) {

@@ -41,6 +41,36 @@ CASES = {
         "FAIL p TestB",
     ),
     "go failed package": ("go", event("fail"), 1, (0, 1, 0), "FAIL p"),
+    "go test that dies": (
+        "go",
+        "\n".join([event("run", "TestB"), event("output", "TestB", "signal: aborted\n"), event("fail")]),
+        1,
+        (0, 1, 0),
+        "signal: aborted",
+    ),
+    "go test that fails and one that dies": (
+        "go",
+        "\n".join(
+            [
+                *(event("run", "TestA"), event("fail", "TestA"), event("run", "TestB"), event("run", "TestB/x")),
+                *(
+                    event("output", "TestB/x", "panic: " + 70 * "more\n"),
+                    event("output", "", "FAIL p\n"),
+                    event("fail"),
+                ),
+            ]
+        ),
+        1,
+        (0, 2, 0),
+        "panic: more",
+    ),
+    "go test that panics": (
+        "go",
+        "\n".join([event("output", "TestA", "panic: why\n" + 70 * "more\n"), event("fail", "TestA"), event("fail")]),
+        1,
+        (0, 1, 0),
+        "panic: why",
+    ),
     "go does not start": ("go", "go: no such tool", 2, (0, 1, 0), "go: no such tool"),
     "junit": ("junit", JUNIT, 1, (1, 1, 1), "FAIL m::b"),
     "junit is missing": ("junit", "", 4, (0, 1, 0), "FAIL part ended with status 4"),
@@ -49,7 +79,7 @@ CASES = {
     "lines that say more before": ("lines", "ok d\n  3 != 4\nFAIL b\n", 1, (1, 1, 0), "  3 != 4"),
     "lines, then a crash": ("lines", "ok a\nSegmentation fault\n", 139, (1, 1, 0), "Segmentation fault"),
     "nothing ran": ("lines", "", 0, (0, 1, 0), "FAIL part ran nothing"),
-    "status": ("status", "", 0, (1, 0, 0), "1 passed, 0 failed, 0 skipped"),
+    "status": ("status", "", 0, (1, 0, 0), "1 passed, 0 failed, 0 skipped, in 3 s"),
     "bad status": ("status", "unformatted", 1, (0, 1, 0), "unformatted"),
 }
 
@@ -64,7 +94,7 @@ def test_add(case: tuple[str, str, int, tuple[int, int, int], str], tmp_path: pa
     (tmp_path / "part.log").write_text(log)
     if form == "junit" and log:
         (tmp_path / "part.xml").write_text(log)
-    done = count("add", tmp_path, "part", form, status)
+    done = count("add", tmp_path, "part", form, status, 3)
     assert done.returncode == 0, done.stderr
     assert line in done.stdout.splitlines()
     assert (tmp_path / "part.counts").read_text() == "{} {} {}".format(*counts)

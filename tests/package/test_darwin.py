@@ -189,7 +189,7 @@ def test_tarball_is_one_folder_that_finds_itself() -> None:
         texts = {n: tar.extractfile(m).read() for n, m in members.items()}  # type: ignore[union-attr]
     assert texts["lib/libpaddlemps.dylib"] == LIBRARY.read_bytes()
     assert texts["bin/paddle-mps"] == TOOL.read_bytes() and members["bin/paddle-mps"].mode == 0o755
-    for name in ("paddlemps.h", "paddlemps_ops.h", "paddlemps.hpp"):
+    for name in ("paddlemps.h", "paddlemps_ops.h", "paddlemps.hpp", "paddlemps_ops.hpp"):
         assert texts[f"include/{name}"] == (ROOT / "include" / name).read_bytes()
     assert f"Version: {VERSION}\n".encode() in texts["lib/pkgconfig/paddlemps.pc"]
     assert b'IMPORTED_SONAME "@rpath/libpaddlemps.dylib"' in texts["lib/cmake/paddlemps/paddlemps-config.cmake"]

@@ -47,7 +47,7 @@ def examples(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_there_are_examples_in_both_languages() -> None:
-    subjects = {"errors", "dlpack", "streams", "memory"}
+    subjects = {"errors", "dlpack", "streams", "memory", "program"}
     assert subjects <= {pathlib.Path(e).stem for e in EXAMPLES if e.startswith("c/")}
     assert subjects == {pathlib.Path(e).stem for e in EXAMPLES if e.startswith("cpp/")}
 
@@ -105,5 +105,24 @@ def test_cmake_says_what_is_missing(prefix: pathlib.Path, tmp_path: pathlib.Path
 
 
 def test_tool_runs(prefix: pathlib.Path) -> None:
-    said = subprocess.run([prefix / "bin" / "paddle-mps"], capture_output=True, text=True)
+    tool = prefix / "bin" / "paddle-mps"
+    said = subprocess.run([tool], capture_output=True, text=True)
     assert said.returncode == 2 and "memory-viz" in said.stderr
+    assert run(tool, "--version") == "paddle-mps 0.1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("foo", "got command 'foo'; want one of those above"),
+        ("install", "install: got 0 arguments; want one, the folder"),
+        ("install a b", "install: got 2 arguments"),
+        ("test foo", "test: got 'foo'; want nothing, long, op NAME, peers or darwin"),
+        ("test op", "test op: got 0 arguments"),
+        ("bench nothing", "bench: got 'nothing'"),
+    ],
+)
+def test_build_script_names_the_mistake(line: str, says: str) -> None:
+    done = subprocess.run(["sh", ROOT / "build.sh", *line.split()], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == ""
+    assert says in done.stderr.splitlines()[-1]

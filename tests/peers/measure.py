@@ -14,6 +14,8 @@ import numpy.typing as npt
 import paddle
 import precision
 
+from paddle_mps.selftest import oracle as exact
+
 POINTS = 20_001
 F = paddle.nn.functional
 Array = npt.NDArray[Any]
@@ -55,6 +57,25 @@ FUNCTIONS: dict[str, tuple[tuple[float, float], Callable[[Any], Any], Callable[[
     "sinh": ((-10, 10), paddle.sinh, np.sinh),
     "cosh": ((-10, 10), paddle.cosh, np.cosh),
     "erf": ((-4, 4), paddle.erf, each(math.erf)),
+    "acos": ((-1, 1), paddle.acos, np.arccos),
+    "asin": ((-1, 1), paddle.asin, np.arcsin),
+    "atan": ((-10, 10), paddle.atan, np.arctan),
+    "acosh": ((1, 100), paddle.acosh, np.arccosh),
+    "asinh": ((-10, 10), paddle.asinh, np.arcsinh),
+    "atanh": ((-0.99, 0.99), paddle.atanh, np.arctanh),
+    "log10": ((0.01, 1000), paddle.log10, np.log10),
+    "lgamma": ((2.5, 50), paddle.lgamma, exact.lgamma),
+    "digamma": ((2, 50), paddle.digamma, exact.digamma),
+    "erfinv": ((0.25, 0.99), paddle.erfinv, exact.erfinv),
+    "i0": ((-50, 50), paddle.i0, lambda x: exact.bessel(0, x)),
+    "i0e": ((-50, 50), paddle.i0e, lambda x: exact.scaled_bessel(0, x)),
+    "i1": ((-50, 50), paddle.i1, lambda x: exact.bessel(1, x)),
+    "i1e": ((-50, 50), paddle.i1e, lambda x: exact.scaled_bessel(1, x)),
+    "atan2": (
+        (-10, 10),
+        lambda x: paddle.atan2(x, paddle.full_like(x, -3)),
+        lambda x: np.arctan2(x, -3 * np.ones_like(x)),
+    ),
     "pow": ((0.1, 10), lambda x: x**2.5, lambda x: x**2.5),
     "sigmoid": ((-20, 20), F.sigmoid, lambda x: 1 / (1 + np.exp(-x))),
     "silu": ((-20, 20), F.silu, lambda x: x / (1 + np.exp(-x))),

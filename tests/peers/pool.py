@@ -18,7 +18,8 @@ from collections.abc import Iterable
 from typing import Any
 
 WORKER = pathlib.Path(__file__).with_name("worker.py")
-LIMIT = 10.0  # seconds an expression may take
+# Seconds an expression may take. Paddle's that take longer never return; ours may have shaders to compile first.
+LIMITS = {"paddle": 10.0, "paddle_mps": 120.0}
 TRIES = 5  # Paddle's assignment through an index tensor deadlocks about one time in four
 START_LIMIT = 120.0  # seconds an import may take: Paddle's is slow on a cold disk
 
@@ -26,8 +27,9 @@ START_LIMIT = 120.0  # seconds an import may take: Paddle's is slow on a cold di
 class Library:
     """One of the two libraries. Not for use from several threads at once."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, place: str = "cpu") -> None:
         self.module = module
+        self.place = place
         self.version = ""
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str] = queue.Queue()
@@ -45,10 +47,10 @@ class Library:
         try:
             process.stdin.write(json.dumps(source) + "\n")
             process.stdin.flush()
-            line = self._lines.get(timeout=LIMIT)
+            line = self._lines.get(timeout=LIMITS[self.module])
         except queue.Empty:
             self._stop()
-            return {"hangs": f"no answer within {LIMIT:.0f} s"}
+            return {"hangs": f"no answer within {LIMITS[self.module]:.0f} s"}
         except BrokenPipeError:
             line = ""
         if not line:
@@ -72,7 +74,7 @@ class Library:
     def _start(self) -> subprocess.Popen[str]:
         quiet = {"GLOG_minloglevel": "3", "FLAGS_call_stack_level": "0", "PYTHONWARNINGS": "ignore"}
         process = subprocess.Popen(
-            [sys.executable, str(WORKER), self.module],
+            [sys.executable, str(WORKER), self.module, self.place],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
 """Evaluates expressions with one library, for as long as somebody asks.
 
-    worker.py MODULE        MODULE is paddle or paddle_mps
+    worker.py MODULE PLACE        MODULE is paddle or paddle_mps; tensors are made on PLACE
 
 Reads one JSON string (the source of an expression) a line from standard input and writes one JSON
 object (its answer, see `describe`) a line to standard output; {"ready": true} comes first. What the
@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 DTYPES = (
-    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64".split()  # what both libraries have
+    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()  # what both libraries have
 )
 
 
@@ -31,8 +31,10 @@ def fail(exception: type[BaseException]) -> NoReturn:
 
 
 def elements(array: np.ndarray[Any, Any]) -> str:
-    """The values in row-major order, each the shortest text that reads back as the same number."""
+    """The values in row-major order, each the shortest text that reads back as the same number; a complex one as two."""
     flat = array.ravel()
+    if array.dtype.kind == "c":
+        flat = flat.view(flat.real.dtype)
     return " ".join(str(v) for v in (flat.astype("int64") if array.dtype == bool else flat))
 
 
@@ -66,12 +68,13 @@ def describe(paddle: ModuleType, value: Any) -> dict[str, Any]:
 
 
 def describe_exception(error: BaseException) -> dict[str, Any]:
-    """The nearest class that Python itself has: packages derive their own. The message is for people."""
+    """The nearest class that Python itself has: packages derive their own. also lists the others that it derives from;
+    the message is for people."""
     text = " ".join(str(error).split())
     if "is not registered" in text and isinstance(error, RuntimeError):
         return {"no_kernel": text.partition("of kernel ")[2].partition(" ")[0].strip("`")}
-    named = next(c for c in type(error).__mro__ if c.__module__ == "builtins")
-    return {"raises": named.__name__, "message": text[text.find("(Inv") + 1 :][:200]}
+    named, *also = (c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
+    return {"raises": named, "also": also, "message": text[text.find("(Inv") + 1 :][:200]}
 
 
 def evaluate(paddle: ModuleType, source: str) -> dict[str, Any]:
@@ -97,6 +100,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     paddle = importlib.import_module(sys.argv[1])
+    paddle.set_device(sys.argv[2])
     print(json.dumps({"ready": True, "version": paddle.__version__}), file=answers, flush=True)
     for line in sys.stdin:
         paddle.set_default_dtype("float32")

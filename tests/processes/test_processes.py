@@ -231,6 +231,42 @@ def test_an_exception_in_a_thread(place: str) -> None:
     assert script(program, place) == (0, "right\n", "")
 
 
+EMBEDDING = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "paddlemps.h"
+static pmps_error *(*empty)(const pmps_place *, int32_t, int32_t, const int64_t *, pmps_tensor **);
+static void late(void) {
+  pmps_place place = {.kind = PMPS_MPS};
+  pmps_tensor *tensor = NULL;
+  int64_t some = 1 << 20, most = (int64_t)1 << 41;
+  int made = !empty(&place, PMPS_UINT8, 1, &some, &tensor);
+  int refused = empty(&place, PMPS_UINT8, 1, &most, &tensor) != NULL;
+  printf("late: %d %d\\n", made, refused);
+}
+void install(void *function) {
+  *(void **)&empty = function;
+  atexit(late);
+}
+"""
+
+
+def test_allocation_after_the_interpreter(tmp_path: pathlib.Path) -> None:
+    """A program that embeds Python ends it and goes on with the library: nothing calls Python any more. Handlers of
+    C's atexit run when the interpreter has ended."""
+    (tmp_path / "late.c").write_text(EMBEDDING)
+    include = pathlib.Path(__file__).resolve().parents[2] / "include"
+    command = ["cc", "-shared", "-fPIC", f"-I{include}", "late.c", "-o", "late.so"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    program = f"""
+        import ctypes
+        from paddle_mps._library import library
+        mps.record_memory_history()
+        ctypes.CDLL({str(tmp_path / "late.so")!r}).install(ctypes.cast(library.pmps_tensor_empty, ctypes.c_void_p))
+        """
+    assert script(program) == (0, "late: 1 1\n", "")
+
+
 def test_import_in_a_thread() -> None:
     program = """
 import threading

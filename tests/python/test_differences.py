@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import pathlib
 from typing import Any
@@ -28,7 +29,15 @@ def shown(value: Any) -> str:
 
 @pytest.mark.parametrize("expression, theirs, here, why", ROWS, ids=[row[0] for row in ROWS])
 def test_row(expression: str, theirs: str, here: str, why: str) -> None:
-    scope = {"T": paddle.to_tensor, "F": functional, "paddle": paddle, "np": np, "nan": math.nan, "inf": math.inf}
+    scope = {
+        "T": paddle.to_tensor,
+        "F": functional,
+        "paddle": paddle,
+        "np": np,
+        "io": io,
+        "nan": math.nan,
+        "inf": math.inf,
+    }
     try:
         got = shown(eval(expression.strip("`"), scope))
     except Exception as error:

@@ -132,3 +132,25 @@ def test_wrong_keys(key: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         x[key] = 1.0
     np.testing.assert_array_equal(x.numpy(), array())
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_indices_in_the_memory_that_is_written(place: str) -> None:
+    """Indices and values count as they were before the call, whatever of them the call overwrites."""
+    for value in (32, 10**9, -5):
+        x, other = (paddle.to_tensor([1, 0, 1, 0], place=place) for _ in range(2))
+        x[x] = value
+        assert x.tolist() == [value, value, 1, 0]
+        assert other.tolist() == [1, 0, 1, 0]
+    x = paddle.to_tensor([3, 1, 1, 0, 9], place=place)
+    x[x[:2]] = 5
+    assert x.tolist() == [3, 5, 1, 5, 9]
+    x = paddle.to_tensor([[0, 1], [1, 1]], place=place)
+    x[x[:, 0], x[:, 1]] = 5
+    assert x.tolist() == [[0, 5], [1, 5]]
+    x = paddle.to_tensor([0, 1, 2, 3, 4], place=place)
+    x[x[:4]] = x[1:]
+    assert x.tolist() == [1, 2, 3, 4, 4]
+    narrow = paddle.to_tensor([2, 0, 1], dtype="int32", place=place)
+    narrow[narrow[:2]] = narrow[1:]
+    assert narrow.tolist() == [1, 0, 0]

@@ -1,9 +1,10 @@
-"""The Metal device over what stands in for Apple's libraries, as a user's program sees it."""
+"""The Metal device over the mock of Apple's libraries, as used by a program."""
 
 from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 FAKE = ROOT / "build" / "libfakemetal.so"
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in for Metal is Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the mock of Metal only runs on Linux")
 
 
 def run(program: str, **env: str) -> tuple[str, str]:
@@ -29,7 +30,7 @@ def test_it_says_what_it_is() -> None:
     out, _ = run(
         "print(paddle.mps.is_available(), paddle.mps.get_device_name(), paddle.mps.get_device_properties().backend)"
     )
-    assert out == "True fakemetal (Apple GPU family 7) metal\n"
+    assert out == "True fakemetal (Apple M1) metal\n"
 
 
 def test_elementwise_operators_run_as_shaders() -> None:
@@ -108,7 +109,7 @@ from paddle_mps._library import quick
 x = paddle.ones([4], place="mps")
 refused = 0
 for _ in range(2000):
-    made = quick.pmps_fast_unary(NEG, x._h, 0)
+    made = quick.pmps_fast_unary(NEG, x._handle, 0)
     if made:
         quick.pmps_tensor_free(made)
     else:
@@ -148,3 +149,44 @@ except paddle.UnsupportedError as error:
         "1 0\n[2.0, 2.0, 2.0]\n"
         "[share] the memory begins 12 bytes behind the start of a page; want it to begin with one, at a multiple of 16384\n"
     )
+
+
+def test_a_refused_shader_is_a_warning() -> None:
+    """It quotes the compiler and names operator, dtype and build, once; MPSGraph computes the operator, or the CPU."""
+    program = """
+x = paddle.to_tensor([1.0, 2.0], place="mps")
+for _ in range(3): y = paddle.tanh(x[:1]) + paddle.tanh(x)
+print([round(v, 4) for v in y.numpy().tolist()], sum(paddle.mps.memory_stats()[k] > 0 for k in ("refused_shaders", "second_way_steps")))
+"""
+    out, errors = run(program, FAKEMETAL_REFUSE="library:*", PADDLE_MPS_FALLBACK="0", FAKEMETAL_MACOS="14.2")
+    assert out == "[1.5232, 1.7256] 2\n"
+    words = (
+        r"paddle_mps: \[{}\] float32: Metal refuses its shader: it does not compile: program_source:\d+:13: error: "
+        r"reference to 'run' is ambiguous.*\(macOS 14.2 \(Build fakemetal\)\); {}, which (may be|is) slower\n"
+    )
+    both = words.format("tanh", "a graph of MPSGraph computes it") + words.format(
+        "add", "a graph of MPSGraph computes it"
+    )
+    assert re.fullmatch(both, errors), errors
+    out, errors = run(program, FAKEMETAL_REFUSE="*", FAKEMETAL_MACOS="14.2")
+    assert out == "[1.5232, 1.7256] 1\n"
+    assert errors.count("Metal refuses its shader") == errors.count("MPSGraph refuses its graph") == 2, errors
+    assert errors.count("it runs on the CPU") == errors.count("\n") == 2, errors
+
+
+def test_without_fallback_a_refusal_is_an_error() -> None:
+    out, errors = run(
+        """
+x = paddle.to_tensor([1.0, 2.0], place="mps")
+for _ in range(2):
+    try:
+        paddle.tanh(x)
+    except paddle.UnsupportedError as error:
+        print(error)
+""",
+        FAKEMETAL_REFUSE="*",
+        PADDLE_MPS_FALLBACK="0",
+    )
+    first, second = out.splitlines()
+    assert first == second and errors == ""
+    assert "error: reference to 'run' is ambiguous" in first and "MPSGraph refuses its graph" in first

@@ -1,4 +1,4 @@
-"""A Python for Intel Macs on Apple silicon is told so, and no other is."""
+"""A Python for Intel Macs on Apple silicon gets an error that says so, and no other Python does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shaders of a program's own, and captures: on the Metal device over what stands in for Apple's libraries."""
+"""Shaders of a program's own, and captures: on the Metal device over the mock of Apple's libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_mps import _shader
 ROOT = pathlib.Path(__file__).parents[2]
 FAKE = ROOT / "build" / "libfakemetal.so"
 
-on_metal = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in for Metal is Linux's")
+on_metal = pytest.mark.skipif(sys.platform != "linux", reason="the mock of Metal only runs on Linux")
 
 SOURCE = """
 #include <metal_stdlib>
@@ -159,7 +159,7 @@ print(x.tolist())
         "ValueError: [full] threads is (1, 2, 3, 4); want one to three numbers from 0",
         "ValueError: [full] threads is -1; want one to three numbers from 0",
         "ValueError: [full] group_size is (4, 4); want as many numbers as threads has",
-        "ValueError: [full] got threadgroups of 2000 x 1 x 1; want 1 to 1024 threads",
+        "ValueError: [full] got threadgroups of 2000 x 1 x 1; want 1 to 1024 threads in all",
         "ValueError: [full] arg_casts is 'float'; want one of " + ", ".join(_shader.CASTS),
         "ValueError: [full] argument 1 is 300; want numbers that uint8 can hold",
         "ValueError: [full] argument 1 is 1.5; want numbers that int32 can hold",
@@ -183,6 +183,35 @@ print(failure(lambda: paddle.mps.compile_shader(b"kernel")), failure(lambda: pad
     text = "\n".join(lines[1:])
     assert text.startswith("[compile_shader] the source does not compile") and "undeclared" in text
     assert text.count("TypeError: [compile_shader] source is not a str without zeros") == 2
+
+
+@on_metal
+def test_source_that_only_a_mac_would_refuse(fake: pathlib.Path) -> None:
+    """The mock has the rules of Metal's language, not only those of the C++ that it compiles shaders as."""
+    lines = run(
+        fake,
+        """
+for parameters, body in (
+    ("device float *x", "float *y = x; y[0] = 0;"),
+    ("device float *x", "threadgroup float y[9216]; x[0] = y[0];"),
+    ("device uint *x", "x[0] = max(x[0], 1);"),
+    ("device float *x [[buffer(31)]]", "x[0] = 0;"),
+):
+    try: paddle.mps.compile_shader("kernel void f(" + parameters + ") {\\n  " + body + "\\n}")
+    except paddle.ShaderError as e: print(e.filename, e.lineno, str(e).replace("\\n", " "))
+""",
+    )
+    assert len(lines) == 4
+    for line, (at, words) in zip(
+        lines,
+        (
+            (2, "pointer type must have explicit address space qualifier"),
+            (2, "threadgroup memory exceeds 32768 bytes"),
+            (2, "max"),
+            (1, "must be between 0 and 30"),
+        ),
+    ):
+        assert line.startswith(f"program_source {at} ") and words in line
 
 
 @on_metal
@@ -211,7 +240,7 @@ print((y + 1.0).tolist()[0], failure(paddle.mps.synchronize))
 @on_metal
 def test_load_metallib(fake: pathlib.Path, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "kernels.metallib"
-    path.write_text(SOURCE)  # what stands in for Metal takes source
+    path.write_text(SOURCE)  # the mock of Metal takes source
     assert run(
         fake,
         f"""

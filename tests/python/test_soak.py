@@ -26,10 +26,10 @@ def resident():
 total, place = int(sys.argv[1]), sys.argv[2]
 random.seed(3)
 live = library.pmps_live_handles()
-done, start = 0, None
+done, samples = 0, []
+shapes = [[m, n] for m in range(1, 31) for n in range(1, 31)]  # all once: what is known of a layout is kept
 while done < total:
-    shape = [random.randint(1, 30), random.randint(1, 30)]
-    x = paddle.ones(shape, place=place)
+    x = paddle.ones(shapes.pop() if shapes else [random.randint(1, 30), random.randint(1, 30)], place=place)
     for _ in range(20):
         y = x + 1.0
         y = y * x
@@ -38,12 +38,14 @@ while done < total:
         x = x.transpose([1, 0])
         done += 6
     assert z.numpy().shape == (z.shape[0],)
-    if start is None and done >= total // 10:
-        start = resident()
+    if done >= (len(samples) + 1) * total // 10:
+        samples.append(resident())
 del x, y, z
-end = resident()
-print(f"{done} operations on {place}; resident {start / 2**20:.1f} MiB after a tenth, {end / 2**20:.1f} MiB at the end")
-assert abs(end - start) <= 0.02 * start, (start, end)
+# A collector that is about to run makes one sample up to 2 % larger than the next. What is left behind stays. The table of
+# legalized calls, which is bounded, fills during the first samples.
+start, end = min(samples[2:5]), min(samples[-3:])
+print(f"{done} operations on {place}; resident {start / 2**20:.1f} MiB at first, {end / 2**20:.1f} MiB at the end")
+assert end - start <= 0.02 * start, samples
 paddle.mps.memory_allocated(), paddle.mps.memory_allocated("cpu")  # what was deferred is freed
 assert library.pmps_live_handles() == live
 """

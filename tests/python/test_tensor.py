@@ -80,7 +80,7 @@ def test_deferred_handles_do_not_pile_up() -> None:
     tensors = [paddle.ones([1]) for _ in range(1000)]
     del tensors
     paddle.zeros([1])
-    assert len(_call.pending) <= _call.BATCH + 1
+    assert _call.flush() <= 64
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -217,7 +217,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: loose.exp(x=paddle.ones([1]), input=paddle.ones([1])), TypeError, "want one of them"),
     (lambda: loose.sum(paddle.ones([2]), axis=0, dim=0), TypeError, "want one of them"),
     (lambda: paddle.sum(paddle.ones([2]), axis=2), ValueError, r"\[sum\] axis 2"),
-    (lambda: loose.sum(paddle.ones([2]), axis=1.5), TypeError, r"\[axis\]"),
+    (lambda: loose.sum(paddle.ones([2]), axis=1.5), TypeError, r"\[sum\] axis"),
     (lambda: paddle.zeros([2], place="cpu", device="cpu"), TypeError, "place= and device="),
     (lambda: paddle.zeros([2], place="gpu"), ValueError, "'gpu'"),
     (lambda: paddle.zeros([2], "float31"), TypeError, "float31"),
@@ -235,7 +235,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: paddle.ones([2]).reshape([3]), ValueError, r"\[reshape\]"),
     (lambda: paddle.to_tensor([1.0]) + 2**64, ValueError, "64 bits"),
     (lambda: np.sin(paddle.ones([1])), TypeError, "ufunc"),
-    (lambda: paddle.to_tensor([[1], [2, 3]]), ValueError, "inhomogeneous"),
+    (lambda: paddle.to_tensor([[1], [2, 3]]), ValueError, "differ in length"),
     (lambda: paddle.to_tensor({}), TypeError, "dict"),
     (lambda: len(paddle.to_tensor(1)), AssertionError, "dimensions"),
     (lambda: bool(paddle.ones([2])), AssertionError, "2 elements"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Callable
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import mps
+from paddle_mps import _objects, mps
 from paddle_mps._library import library
 
 THREADS, ROUNDS = 16, 60
@@ -106,7 +107,7 @@ def test_one_tensor_made_used_and_dropped_by_all() -> None:
 
 
 def test_errors_stay_with_their_thread() -> None:
-    """Each thread hears of its own mistakes, and only of those."""
+    """Each thread gets the errors of its own calls, and no others."""
     one = paddle.ones([3], place="mps")
 
     def work(number: int) -> None:
@@ -117,3 +118,22 @@ def test_errors_stay_with_their_thread() -> None:
             assert (one + one).sum().item() == 6, i
 
     together(work)
+
+
+def test_small_work_of_threads_loses_no_handle() -> None:
+    """What threads free late is freed, however often they take turns."""
+    one = paddle.ones([4])
+    _objects.collect()
+    before, switching = library.pmps_live_handles(), sys.getswitchinterval()
+
+    def work(number: int) -> None:
+        for _ in range(3000):
+            one + 1.0
+
+    sys.setswitchinterval(1e-6)
+    try:
+        together(work)
+    finally:
+        sys.setswitchinterval(switching)
+    _objects.collect()
+    assert library.pmps_live_handles() <= before

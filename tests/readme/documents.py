@@ -62,7 +62,7 @@ def fake() -> pathlib.Path:
 
 
 def on(device: str) -> dict[str, str]:
-    """The environment in which mps is a device; on the stand-in for Metal nothing may be left to the CPU."""
+    """The environment in which mps is a device; on the mock of Metal nothing may be left to the CPU."""
     kept_out = re.compile(r"(PADDLE_MPS_(?!LIBRARY$)|MPS_|FAKEMETAL_)")
     plain = {k: v for k, v in os.environ.items() if not kept_out.match(k)}
     plain |= {

@@ -21,8 +21,10 @@ def commands(cell: str) -> list[str]:
 def exists(command: str) -> bool:
     """Whether a command names what is there: a command of build.sh, a test, a script, a module."""
     first, *rest = re.sub(r"^(?:\w+=\w+ )*(?:\S*/bin/)?", "", command).split()
+    if first == "./build.sh" and rest[0] == "bench":
+        return (ROOT / "bench" / rest[1]).exists() or (ROOT / "bench" / f"{rest[1]}.py").exists()
     if first == "./build.sh":
-        return all(re.search(rf"^ +(.* )?{word}( .*)?\)", BUILD, re.MULTILINE) for word in rest)
+        return all(re.search(rf"^ *(.* )?{word}( .*)?\)", BUILD, re.MULTILINE) for word in rest)
     if first == "go":
         folder, wanted = ROOT / rest[1], rest[3] if "-run" in rest else "Test"
         return any(f"func {wanted}" in p.read_text(encoding="utf-8") for p in folder.glob("*_test.go"))
@@ -39,7 +41,7 @@ def exists(command: str) -> bool:
 def test_row_names_what_proves_it(row: list[str]) -> None:
     cell = row[-1]
     for name in re.findall(r"(?:parts? |and )`([\w-]+)`", cell):
-        assert f"part {name} " in BUILD, name
+        assert re.search(rf"\b(part|aside) {name} ", BUILD), name
         cell = cell.replace(f"`{name}`", "a part")
     assert commands(cell) or LINK.findall(cell) or "a part" in cell
     for command in commands(cell):
@@ -50,6 +52,7 @@ def test_commands_that_do_not_exist_are_seen() -> None:
     for wrong in (
         "./build.sh tset",
         "./build.sh test everything",
+        "./build.sh bench nothing",
         "go test ./objc -run TestNothing",
         "sh tests/nothing.sh",
         ".venv/bin/python -m pytest tests/nothing",
@@ -66,9 +69,9 @@ def test_every_workflow_has_a_row() -> None:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda p: p.name)
 def test_workflow_may_do_little(workflow: pathlib.Path) -> None:
-    """Actions are those of one commit, a job may only read, and it ends."""
+    """Actions are those of one commit, jobs may only read, and each ends."""
     said = workflow.read_text(encoding="utf-8")
     uses = re.findall(r"uses: (.*)", said)
     assert uses and all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v[\d.]+", action) for action in uses)
     assert re.findall(r"permissions:\n((?:  .*\n)+)", said) == ["  contents: read\n"]
-    assert said.count("timeout-minutes: ") == said.count("runs-on: ") == 1
+    assert said.count("timeout-minutes: ") == said.count("runs-on: ") > 0

@@ -37,9 +37,9 @@ def cells(table: list[list[str]]) -> list[tuple[str, str]]:
     return [(row[0].strip("`"), row[1].strip("`")) for row in table]
 
 
-@pytest.mark.skipif("metal" not in DEVICES, reason="the stand-in for Metal is Linux's")
+@pytest.mark.skipif("metal" not in DEVICES, reason="the mock of Metal is Linux's")
 def test_device_table_runs(tmp_path: pathlib.Path) -> None:
-    """On the stand-in for Metal, because other devices have no shaders."""
+    """On the mock of Metal, because other devices have no shaders."""
     wanted = [right for _, right in cells(DEVICE) if right]
     run = f"""
 for cell in {wanted}:

@@ -20,7 +20,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def fake() -> pathlib.Path:
     """The library that stands in for Apple's."""
     if sys.platform != "linux":
-        pytest.skip("the stand-in for Metal is Linux's")
+        pytest.skip("the mock of Metal is Linux's")
     subprocess.run(["sh", ROOT / "tests" / "fakemetal" / "build.sh"], check=True, capture_output=True)
     return FAKE
 
@@ -32,6 +32,6 @@ def selftest(fake: pathlib.Path) -> Run:
     def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "paddle_mps.selftest", *arguments]
         metal = {"PADDLE_MPS_DEVICE": "metal", "PADDLE_MPS_METAL_LIBRARY": str(fake)}
-        return subprocess.run(command, capture_output=True, text=True, timeout=170, env={**os.environ, **metal, **env})
+        return subprocess.run(command, capture_output=True, text=True, timeout=1200, env={**os.environ, **metal, **env})
 
     return run

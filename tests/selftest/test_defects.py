@@ -12,7 +12,7 @@ import pytest
 
 LINES = (pathlib.Path(__file__).parent / "defects.tsv").read_text().splitlines()
 DEFECTS = [line.split("\t") for line in LINES if not line.startswith("#")]
-SECONDS = "60"  # of a section; it ends when the defect is found
+SECONDS = "600"  # of a section, also on a busy machine; it ends when the defect is found
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,6 @@ def test_defect_is_found(
     name: str, way: str, section: str, what: str, runs: dict[str, Future[CompletedProcess[str]]]
 ) -> None:
     done = runs[name].result()
-    assert done.returncode == 1, f"{what}, and nobody noticed\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 1, f"{what}, and nothing noticed it\n{done.stdout}\n{done.stderr}"
     assert "\n**FAIL**: 1 of " in done.stdout and f"{section} on mps (1)" in done.stdout, done.stdout
     assert f"FAKEMETAL_DEFECT={name}" in done.stdout, "the report says what it ran on"

@@ -57,6 +57,7 @@ double modf(double x, double *whole);
 double scalbn(double x, int exponent);
 float fabsf(float x);
 float sqrtf(float x);
+float truncf(float x);
 float nextafterf(float x, float y);
 float ldexpf(float x, int exponent);
 

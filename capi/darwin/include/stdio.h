@@ -29,6 +29,7 @@ FILE *fopen(const char *path, const char *mode);
 FILE *open_memstream(char **text, size_t *size);
 int fclose(FILE *file);
 size_t fread(void *data, size_t size, size_t count, FILE *file);
+char *fgets(char *line, int room, FILE *file);
 ssize_t getdelim(char **line, size_t *room, int delimiter, FILE *file);
 int rename(const char *from, const char *to);
 

@@ -38,13 +38,14 @@ func TestLockRefusesChanges(t *testing.T) {
 	}
 }
 
-// TestEveryOperatorIsListed looks for each row in the header, the manual and, if it is public and
+// TestEveryOperatorIsListed looks for each row in the headers, the manual and, if it is public and
 // not written by hand, among the wrappers and the stubs.
 func TestEveryOperatorIsListed(t *testing.T) {
-	head, python, types, manual := header(op.Table), wrappers(op.Table), stubs(op.Table), manual(op.Table)
+	head, cxx, python, types, manual := header(op.Table), functions(op.Table), wrappers(op.Table), stubs(op.Table), manual(op.Table)
 	for i := range op.Table {
 		row := &op.Table[i]
 		require.Contains(t, head, "#define PMPS_OP_"+strings.ToUpper(row.Name)+" ")
+		require.Contains(t, cxx, " "+row.Name+"(")
 		require.Contains(t, manual, fmt.Sprintf("\n| %d | ", row.ID))
 		if generated(row) {
 			require.Contains(t, python, "\ndef "+row.Name+"(")

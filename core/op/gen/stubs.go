@@ -9,17 +9,26 @@ import (
 
 // attrTypes are the Python types of attributes; Ints and DTypeLike are those of _typing.py.
 var attrTypes = map[op.AttrType]string{
-	op.BoolAttr:  "bool",
-	op.IntAttr:   "int",
-	op.FloatAttr: "float",
-	op.IntsAttr:  "Ints",
-	op.DTypeAttr: "DTypeLike",
+	op.BoolAttr:    "bool",
+	op.IntAttr:     "int",
+	op.FloatAttr:   "float",
+	op.IntsAttr:    "Ints",
+	op.DTypeAttr:   "DTypeLike",
+	op.StringAttr:  "str",
+	op.FloatsAttr:  "float | Sequence[float]",
+	op.StringsAttr: "str | Sequence[str]",
+	op.TensorAttr:  "Tensor",
 }
 
 // stubs is the types of the wrappers, and of the same functions as methods.
+//
+// Wrappers have no annotations themselves: they would be evaluated on every import, and editors and checkers read the
+// stubs. That both have the same parameters is for the tests of Python to see.
 func stubs(rows []op.Row) string {
 	var b strings.Builder
-	b.WriteString(notice + "from ._dtype import DTypeLike\nfrom ._tensor import Tensor\nfrom ._typing import Ints, Scalar\n\n")
+	b.WriteString(notice + "from ._dtype import DTypeLike\nfrom ._typing import Ints, Scalar, Tensor\n\n")
+	exported(&b, "__all__ = ", publicNames(rows, ""))
+	b.WriteString("\n")
 	for i := range rows {
 		if generated(&rows[i]) {
 			stub(&b, &rows[i], "")
@@ -38,6 +47,7 @@ func stubs(rows []op.Row) string {
 func stub(b *strings.Builder, row *op.Row, indent string) {
 	for _, name := range append([]string{row.Name}, row.Python.Alias...) {
 		list := append(typed(row, indent != ""), "name: str | None = None", "*", "out: Tensor | None = None")
+		list = append(list, otherNames(row, indent != "")...)
 		signature(b, indent, name, list)
 		if row.Python.InPlace {
 			signature(b, indent, name+"_", append(typed(row, indent != ""), "name: str | None = None"))
@@ -45,6 +55,8 @@ func stub(b *strings.Builder, row *op.Row, indent string) {
 	}
 }
 
+// signature is a function with its parameters broken into lines as the formatter of the Python sources would: all on one
+// line, all on a line of their own, or one a line with a comma behind the last.
 func signature(b *strings.Builder, indent, name string, list []string) {
 	line := fmt.Sprintf("%sdef %s(%s) -> Tensor: ...\n", indent, name, strings.Join(list, ", "))
 	if len(line) <= lineLength+1 {
@@ -59,6 +71,9 @@ func signature(b *strings.Builder, indent, name string, list []string) {
 }
 
 // typed is the parameters with their types; the first one of a method is self.
+//
+// Every operand has a default in the stubs, as in the wrappers, although all but optional ones have to be given: a checker
+// could not tell that one came under its other name.
 func typed(row *op.Row, method bool) (list []string) {
 	for i, in := range row.In {
 		kind := "Tensor"
@@ -69,7 +84,7 @@ func typed(row *op.Row, method bool) (list []string) {
 			list = append(list, "self")
 			continue
 		}
-		list = append(list, in.Name+": "+kind)
+		list = append(list, in.Name+": "+kind+" = ...") // it may come under another name
 	}
 	for i := range row.Attrs {
 		a := &row.Attrs[i]
@@ -78,6 +93,26 @@ func typed(row *op.Row, method bool) (list []string) {
 			kind += " | None"
 		}
 		list = append(list, fmt.Sprintf("%s: %s = %s", a.Name, kind, value))
+	}
+	return list
+}
+
+// otherNames are the parameters that stand for others, with their types; none stands for self.
+//
+// They come behind the star, because a position has one name: x may be given without any, input has to be written.
+func otherNames(row *op.Row, method bool) (list []string) {
+	// Another name has the type of what it stands for, without None: a caller who writes it means to give something.
+	types := map[string]string{}
+	for _, p := range typed(row, false) {
+		name, kind, _ := strings.Cut(p, ": ")
+		kind, _, _ = strings.Cut(kind, " = ")
+		types[name] = strings.TrimSuffix(kind, " | None")
+	}
+	for i, other := range renames(row) {
+		if method && i == 0 && other.name == row.In[0].Name {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s: %s | None = None", other.alias, types[other.name]))
 	}
 	return list
 }

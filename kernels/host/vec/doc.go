@@ -21,7 +21,8 @@
 // Each loop exists once in portable Go, and, where the build has
 // GOEXPERIMENT=simd on amd64, once more for AVX-512 and AVX2. The AVX-512
 // sources (*512.go) are written by hand; the AVX2 sources (z*256.go) are
-// derived from them by the narrow command. [ActiveLevel] says which set runs.
+// derived from them by the narrow command. The fastest set that the
+// processor has runs.
 package vec
 
 //go:generate go run ./narrow

@@ -14,7 +14,9 @@ func (l Level) String() string {
 	return [...]string{"portable", "avx2", "avx512"}[l]
 }
 
-// table is one complete set of loops. Slices given to its functions have equal
+// table is one complete set of loops. It selects instructions, once for the process and the same for every
+// operator, and is no registry of kernels: which kernel runs a call is decided in package host, which neither
+// knows nor asks what processor there is. Slices given to its functions have equal
 // lengths: the exported functions see to that once per row.
 type table struct {
 	level Level
@@ -31,7 +33,6 @@ type table struct {
 
 	sum        func(x []float32) float64
 	sumBlock64 func(x []float64) float64
-	dot        func(a, b []float32) float64
 	max, min   func(x []float32) float32
 
 	tile tile
@@ -39,9 +40,6 @@ type table struct {
 
 // active is chosen once, before main; only tests of this package replace it.
 var active = fastest()
-
-// ActiveLevel reports which set of loops this process runs.
-func ActiveLevel() Level { return active.level }
 
 // tables lists the sets that this CPU and build can run, slowest first. A
 // later set starts as a copy of an earlier one, so that what it does not speed
@@ -70,7 +68,6 @@ func portableTable() *table {
 
 		sum:        sumRow,
 		sumBlock64: sumBlock64,
-		dot:        dotRow,
 		max:        maxRow,
 		min:        minRow,
 

@@ -69,7 +69,7 @@ func MatMulF32(c, a, b []float32, m, n, k, lda, ldb, ldc int) bool {
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
 				t.packA(p, a[i*lda+l:], rows, steps, lda)
-				t.block(c[i*ldc+j:], p, rows, cols, steps, ldc)
+				t.block(c[i*ldc+j:], p, p.b[:], t.cols*steps, rows, cols, steps, ldc)
 			}
 		}
 	}
@@ -119,23 +119,23 @@ func (t *tile) packB(p *packed, b []float32, steps, cols, ldb int) {
 	}
 }
 
-// block runs the tiles of one packed pair.
-func (t *tile) block(c []float32, p *packed, rows, cols, steps, ldc int) {
+// block runs the tiles of a packed block of a and one of b, whose panels begin stride elements apart.
+func (t *tile) block(c []float32, p *packed, b []float32, stride, rows, cols, steps, ldc int) {
 	for j := 0; j < cols; j += t.cols {
-		b := p.b[j*steps:][:t.cols*steps]
+		panel := b[j/t.cols*stride:][:t.cols*steps]
 		for i := 0; i < rows; i += t.rows {
 			a := p.a[i*steps:][:t.rows*steps]
 			if i+t.rows <= rows && j+t.cols <= cols {
-				t.run(c[i*ldc+j:], ldc, a, b)
+				t.run(c[i*ldc+j:], ldc, a, panel)
 			} else {
-				t.part(c[i*ldc+j:], ldc, a, b, &p.edge, min(t.rows, rows-i), min(t.cols, cols-j))
+				t.part(c[i*ldc+j:], ldc, a, panel, &p.edge, min(t.rows, rows-i), min(t.cols, cols-j))
 			}
 		}
 	}
 }
 
 // part runs a tile of which c has only rows x cols, through a whole one. The
-// rest of it holds leftovers that nobody reads.
+// rest of it holds leftovers that are never read.
 func (t *tile) part(c []float32, ldc int, a, b []float32, whole *[maxTile]float32, rows, cols int) {
 	for r := range rows {
 		copy(whole[r*t.cols:], c[r*ldc:][:cols])
@@ -164,7 +164,7 @@ func (t *tile) thin(c, a, b []float32, m, n, k, lda, ldb, ldc int) {
 		steps := min(depth, k-l)
 		t.packB(p, b[l*ldb+whole:], steps, n-whole, ldb)
 		t.packA(p, a[l:], m, steps, lda)
-		t.block(c[whole:], p, m, n-whole, steps, ldc)
+		t.block(c[whole:], p, p.b[:], t.cols*steps, m, n-whole, steps, ldc)
 	}
 	packs.Put(p)
 }

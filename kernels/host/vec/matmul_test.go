@@ -102,6 +102,50 @@ func TestMatMulF32Split(t *testing.T) {
 	})
 }
 
+// TestRight multiplies by a right operand that was laid out before, whole and by columns: the bits are
+// those of MatMulF32.
+func TestRight(t *testing.T) {
+	g := rand.New(rand.NewPCG(9, 10))
+	eachLevel(t, func(t *testing.T) {
+		_, cols := MatMulTile()
+		for _, s := range [][3]int{
+			{1, 1, 1}, {1, 33, 300}, {2, 64, 513}, {3, 31, 5}, {7, 70, 17}, {65, 20, 3}, {66, 513, 30}, {130, 1100, 260}, {6, 6, 0}, {0, 3, 2}, {3, 0, 2},
+		} {
+			for _, gap := range []int{0, 3} {
+				m, n, k := s[0], s[1], s[2]
+				lda, ldb, ldc := k+gap, n+gap, n+gap
+				a, b := randomRow(g, m*lda), randomRow(g, k*ldb)
+				want, got := make([]float32, m*ldc), make([]float32, m*ldc)
+				require.True(t, MatMulF32(want, a, b, m, n, k, lda, ldb, ldc))
+				right := NewRight(b, k, n, ldb)
+				require.GreaterOrEqual(t, right.Bytes(), int64(4*k*n))
+				require.True(t, right.MatMul(got, a, m, 0, n, lda, ldc))
+				require.Equal(t, want, got, "%v", s)
+				for from := 0; m > 0 && from < n; from += 2 * cols { // the rest of c stays as it is
+					require.True(t, right.MatMul(got[from:], a, m, from, min(cols, n-from), lda, ldc))
+				}
+				require.Equal(t, want, got, "%v by columns", s)
+			}
+		}
+	})
+}
+
+func TestRightRefuses(t *testing.T) {
+	_, cols := MatMulTile()
+	x := make([]float32, 4*2*cols)
+	require.Nil(t, NewRight(x, 5, 2*cols, 2*cols))
+	require.Nil(t, NewRight(x, -1, 2*cols, 2*cols))
+	r := NewRight(x, 4, 2*cols, 2*cols)
+	c := make([]float32, 3*2*cols)
+	require.True(t, r.MatMul(c, x, 3, 0, 2*cols, 4, 2*cols))
+	require.False(t, r.MatMul(c, x, 4, 0, 2*cols, 4, 2*cols), "c is too short")
+	require.False(t, r.MatMul(c, x[:11], 3, 0, 2*cols, 4, 2*cols), "a is too short")
+	require.False(t, r.MatMul(c, x, 3, 0, 2*cols, 3, 2*cols), "rows of a overlap")
+	require.False(t, r.MatMul(c, x, 3, cols, 2*cols, 4, 2*cols), "more columns than there are")
+	require.False(t, r.MatMul(c, x, 3, 1, cols, 4, 2*cols), "from the middle of a panel")
+	require.False(t, r.MatMul(c, x, 3, -cols, cols, 4, 2*cols))
+}
+
 func TestMatMulF32Special(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	eachLevel(t, func(t *testing.T) {

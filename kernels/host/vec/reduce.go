@@ -12,12 +12,6 @@ func Sum(x []float32) float64 { return active.sum(x) }
 // (68 + log2(n/1024)) 2^-53 of the sum of magnitudes.
 func Sum64(x []float64) float64 { return pairwise(x, active.sumBlock64) }
 
-// Dot adds up a[i]*b[i] in float64, where each product is exact.
-func Dot(a, b []float32) float64 {
-	n := min(len(a), len(b))
-	return active.dot(a[:n], b[:n])
-}
-
 // MaxRow gives the largest element, NaN if there is one, -Inf for an empty row.
 func MaxRow(x []float32) float32 { return active.max(x) }
 
@@ -75,20 +69,6 @@ func halve(s []float64) float64 {
 		}
 	}
 	return s[0]
-}
-
-func dotRow(a, b []float32) float64 {
-	var s [4]float64
-	for ; len(a) >= 4 && len(b) >= 4; a, b = a[4:], b[4:] {
-		s[0] += float64(a[0]) * float64(b[0])
-		s[1] += float64(a[1]) * float64(b[1])
-		s[2] += float64(a[2]) * float64(b[2])
-		s[3] += float64(a[3]) * float64(b[3])
-	}
-	for i := range min(len(a), len(b)) {
-		s[0] += float64(a[i]) * float64(b[i])
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
 func maxRow(x []float32) float32 {

@@ -32,23 +32,6 @@ func sumBlock512(x []float64) float64 {
 	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumBlock64(x)
 }
 
-func dot512(a, b []float32) float64 {
-	var s0, s1, s2, s3 wide512
-	for len(a) >= 4*half512 && len(b) >= 4*half512 {
-		s0 = products512(a, b, s0)
-		s1 = products512(a[half512:], b[half512:], s1)
-		s2 = products512(a[2*half512:], b[2*half512:], s2)
-		s3 = products512(a[3*half512:], b[3*half512:], s3)
-		a, b = a[4*half512:], b[4*half512:]
-	}
-	return across512(s0.Add(s1).Add(s2.Add(s3))) + dotRow(a, b)
-}
-
-func products512(a, b []float32, s wide512) wide512 {
-	x := archsimd.LoadFloat32x8Slice(a).ConvertToFloat64()
-	return x.MulAdd(archsimd.LoadFloat32x8Slice(b).ConvertToFloat64(), s)
-}
-
 // across512 adds up the lanes.
 func across512(s wide512) float64 {
 	var lanes [half512]float64

@@ -34,23 +34,6 @@ func sumBlock256(x []float64) float64 {
 	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumBlock64(x)
 }
 
-func dot256(a, b []float32) float64 {
-	var s0, s1, s2, s3 wide256
-	for len(a) >= 4*half256 && len(b) >= 4*half256 {
-		s0 = products256(a, b, s0)
-		s1 = products256(a[half256:], b[half256:], s1)
-		s2 = products256(a[2*half256:], b[2*half256:], s2)
-		s3 = products256(a[3*half256:], b[3*half256:], s3)
-		a, b = a[4*half256:], b[4*half256:]
-	}
-	return across256(s0.Add(s1).Add(s2.Add(s3))) + dotRow(a, b)
-}
-
-func products256(a, b []float32, s wide256) wide256 {
-	x := archsimd.LoadFloat32x4Slice(a).ConvertToFloat64()
-	return x.MulAdd(archsimd.LoadFloat32x4Slice(b).ConvertToFloat64(), s)
-}
-
 // across256 adds up the lanes.
 func across256(s wide256) float64 {
 	var lanes [half256]float64

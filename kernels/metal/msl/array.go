@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
 // The kernels that are not elementwise are files, which say what they compute and what their arguments
@@ -50,45 +51,88 @@ func types(d dtype.DType, wide bool) string {
 	return fmt.Sprintf("typedef %s E;\ntypedef %s C;\ntypedef %s W;\ntypedef %s I;\n", storage[d], computed(d), wrapping(d), offset(wide))
 }
 
+// loading defines load, which makes the C of an E.
 func loading(d dtype.DType) string {
 	return fmt.Sprintf("inline C load(E x) { return %s; }\n", load(d, "x"))
 }
 
+// storing defines store, which makes the E of a C: for halves this is where a result is rounded.
 func storing(d dtype.DType) string {
 	return fmt.Sprintf("inline E store(C x) { return %s; }\n", store(d, "x"))
 }
 
-// Softmax is the source of softmax over lines of a dtype: kernel "run" of softmax.metal.
-func Softmax(d dtype.DType, wide bool) string {
-	return source(types(d, wide)+loading(d)+storing(d), "softmax")
+// HasScan reports whether there is a file for an operator along one axis.
+func HasScan(operator string) bool {
+	_, err := files.Open(operator + ".metal")
+	return err == nil
 }
 
-// Product is the source of matmul: kernel "run" of product.metal.
-func Product(d dtype.DType, wide bool) string {
-	sum := "typedef W A;\n"
+// Scan is the source of an operator along one axis over lines of a dtype: kernel "run" of its file, which sums up in
+// A. All such kernels have the arguments of cumsum.metal.
+func Scan(operator string, d dtype.DType, wide bool) string {
+	return source(types(d, wide)+summing(d)+loading(d)+storing(d), operator)
+}
+
+// summing defines A, in which sums of a dtype wrap around or have the digits of a float.
+func summing(d dtype.DType) string {
 	if d.IsFloat() {
-		sum = "typedef float A;\n"
+		return "typedef float A;\n"
 	}
-	return source(types(d, wide)+sum+loading(d)+storing(d), "product")
+	return "typedef W A;\n"
 }
 
-// Reduction is the source of a reduction: the kernels of reduce.metal. ok is false for what there is none
-// of.
-func Reduction(operator string, in, out dtype.DType, wide bool) (text string, ok bool) {
+// Product is the source of matmul: the kernels of product.metal and product_join.metal.
+func Product(d dtype.DType, wide bool) string {
+	core := "product_integer"
+	if d.IsFloat() {
+		core = "product_float"
+	}
+	return source(types(d, wide)+summing(d)+loading(d)+storing(d), core, "product", "product_join")
+}
+
+// VectorProduct is the source of matmul of floats where one of the matrices is a vector: the kernels of
+// product_vector.metal and product_join.metal.
+func VectorProduct(d dtype.DType, wide bool) string {
+	four := fmt.Sprintf("typedef %s4 E4;\n", storage[d])
+	return source(types(d, wide)+summing(d)+loading(d)+storing(d)+four, "grid", "product_vector", "product_join")
+}
+
+// Arrangement is how the elements lie that a reduction folds.
+type Arrangement uint8
+
+// The arrangements.
+const (
+	Anyhow  Arrangement = iota
+	Rows                // one after the other
+	Columns             // apart, but next to the elements that go to the next output
+)
+
+// reductionFiles are the kernels of an arrangement.
+var reductionFiles = [...]string{Anyhow: "reduce", Rows: "reduce_rows", Columns: "reduce_columns"}
+
+// Reduction is the source of a reduction: the kernels of the file of an arrangement, and whole. ok is false for what
+// there is none of.
+func Reduction(operator op.ID, in, out dtype.DType, lie Arrangement, wide bool) (text string, ok bool) {
 	fold := accumulator(operator, in)
 	if storage[in] == "" || storage[out] == "" || fold == "" {
 		return "", false
 	}
 	result := computed(out)
-	if strings.HasPrefix(operator, "arg") {
+	if operator == op.IDArgmax || operator == op.IDArgmin {
 		result = "long"
 	}
-	definitions := types(in, wide) + loading(in) + fold +
+	definitions := types(in, wide) + loading(in) + vectors(in) + file("lanes") + fold +
 		fmt.Sprintf("\ntypedef %s R;\ninline R store(%s x) { return %s; }\n", storage[out], result, store(out, "x"))
-	return source(definitions, "reduce"), true
+	switch lie {
+	case Rows:
+		definitions += foldVector(in) + spreading(in)
+	case Columns:
+		definitions += foldEach(in)
+	}
+	return source(definitions, "reduce_lanes", reductionFiles[lie]), true
 }
 
-// Of elements that are only moved, the size says all.
+// sized defines E and I for kernels that only move elements, of which the size says all: dtypes of one size share them.
 func sized(size int64, wide bool) string {
 	name := map[int64]string{1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}[size]
 	return fmt.Sprintf("typedef %s E;\ntypedef %s I;\n", name, offset(wide))

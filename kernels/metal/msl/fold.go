@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
 // An accumulator is a type A with zero, fold (an element, which has a number), join (of two, the first of
-// which has the lower elements or some among them) and result (of so many elements).
+// which has the lower elements or some among them), shift (that of another lane of the SIMD group) and result (of so
+// many elements).
 
 // twice is a sum in two floats: what rounding drops is kept (Knuth's two-sum).
 const twice = `
@@ -20,6 +22,7 @@ inline A join(A a, A b) {
     return A{s, a.dropped + b.dropped + ((a.sum - (s - back)) + (b.sum - back))};
 }
 inline A fold(A a, C x, uint) { return join(a, A{x, 0}); }
+inline A shift(A a, ushort mask) { return A{from_lane(a.sum, mask), from_lane(a.dropped, mask)}; }
 inline float value(A a) {
     float v = a.sum + a.dropped;
     return isfinite(a.sum) ? v : a.sum;
@@ -48,6 +51,7 @@ inline A fold(A a, C x, uint) {
     float m = frexp(x, e);
     return join(a, A{m, 0, e});
 }
+inline A shift(A a, ushort mask) { return A{from_lane(a.product, mask), from_lane(a.rest, mask), from_lane(a.exponent, mask)}; }
 inline C result(A a, uint) { return ldexp(a.product + a.rest, clamp(a.exponent, -400, 400)); }
 `
 
@@ -64,6 +68,7 @@ inline A join(A a, A b) {
     return A{low, a.high + b.high + (low < a.low ? 1 : 0)};
 }
 inline A fold(A a, C x, uint) { return join(a, A{ulong(long(x)), x < 0 ? -1l : 0l}); }
+inline A shift(A a, ushort mask) { return A{from_lane(a.low, mask), from_lane(a.high, mask)}; }
 inline C result(A a, uint count) {
     if (count == 0) return 0;
     bool negative = a.high < 0;
@@ -90,10 +95,13 @@ inline A join(A a, A b) {
     return a.at < b.at ? a : b;
 }
 inline A fold(A a, C x, uint at) { return join(a, A{x, at, 1}); }
+inline A shift(A a, ushort mask) { return A{from_lane(a.best, mask), from_lane(a.at, mask), from_lane(a.some, mask)}; }
 inline long result(A a, uint) { return a.at; }
 `
 
-// plainly folds by an expression of x and y, which have the type of the accumulator.
+// plainly folds by an expression where the order of elements makes no difference: extremes, and sums and products that
+// wrap around. kind is the type of the accumulator, start the value that changes nothing, result the type of the result.
+// The expression is one of x and y, which have that type.
 func plainly(kind, start, expression, result string) string {
 	return fmt.Sprintf(`
 struct A {
@@ -103,60 +111,62 @@ inline A zero() { return A{%[2]s}; }
 inline %[1]s both(%[1]s x, %[1]s y) { return %[3]s; }
 inline A join(A a, A b) { return A{both(a.value, b.value)}; }
 inline A fold(A a, C x, uint) { return A{both(a.value, %[1]s(x))}; }
+inline A shift(A a, ushort mask) { return A{from_lane(a.value, mask)}; }
 inline %[4]s result(A a, uint) { return a.value; }
 `, kind, start, expression, result)
 }
 
 // accumulator is that of a reduction over elements of a dtype; "" where there is none.
-func accumulator(operator string, d dtype.DType) string {
+func accumulator(operator op.ID, d dtype.DType) string {
 	if d == dtype.Bool {
 		switch operator {
-		case "any", "max", "sum", "mean":
+		case op.IDAny, op.IDMax, op.IDSum, op.IDMean:
 			return plainly("uint", "0", "x | y", "bool")
-		case "all", "min", "prod":
+		case op.IDAll, op.IDMin, op.IDProd:
 			return plainly("uint", "1", "x & y", "bool")
 		}
 		return ""
 	}
 	switch operator {
-	case "any":
+	case op.IDAny:
 		return plainly("bool", "false", "x || y", "bool")
-	case "all":
+	case op.IDAll:
 		return plainly("bool", "true", "x && y", "bool")
-	case "argmax":
+	case op.IDArgmax:
 		return fmt.Sprintf(searching, ">")
-	case "argmin":
+	case op.IDArgmin:
 		return fmt.Sprintf(searching, "<")
 	}
 	if d.IsFloat() {
 		return floatAccumulator(operator)
 	}
 	switch operator {
-	case "sum":
+	case op.IDSum:
 		return plainly("W", "0", "x + y", "C")
-	case "prod":
+	case op.IDProd:
 		return plainly("W", "1", "x * y", "C")
-	case "mean":
+	case op.IDMean:
 		return wide
-	case "max":
+	case op.IDMax:
 		return plainly("C", "numeric_limits<C>::min()", "max(x, y)", "C")
-	case "min":
+	case op.IDMin:
 		return plainly("C", "numeric_limits<C>::max()", "min(x, y)", "C")
 	}
 	return ""
 }
 
-func floatAccumulator(operator string) string {
+// floatAccumulator is that of floats, whose sums and products are rounded once, at the end.
+func floatAccumulator(operator op.ID) string {
 	switch operator {
-	case "sum":
+	case op.IDSum:
 		return twice + "inline C result(A a, uint) { return value(a); }\n"
-	case "mean":
+	case op.IDMean:
 		return twice + "inline C result(A a, uint count) { return value(a) / float(count); }\n"
-	case "prod":
+	case op.IDProd:
 		return scaled
-	case "max":
+	case op.IDMax:
 		return plainly("float", "-INFINITY", "largest(x, y)", "C")
-	case "min":
+	case op.IDMin:
 		return plainly("float", "INFINITY", "least(x, y)", "C")
 	}
 	return ""

@@ -13,13 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The compiler of the stand-in for Metal, tests/fakemetal/shader*.c, called without the rest of it.
+// The compiler of the mock of Metal, tests/fakemetal/shader*.c, called without the rest of it.
 
 // binding is shader_binding.
 type binding struct {
 	base           unsafe.Pointer
 	length, offset uintptr
+	constant       bool // of the encoder
 }
+
+// counts is shader_counts.
+type counts [16]int64
 
 // dispatch is shader_dispatch.
 type dispatch struct {
@@ -34,6 +38,7 @@ type dispatch struct {
 type options struct {
 	language uint32
 	_        bool           // fast math
+	_        bool           // fast functions
 	_        unsafe.Pointer // function constants
 }
 
@@ -41,7 +46,7 @@ var compiler struct {
 	compile func(source *byte, o *options, words **byte) uintptr
 	free    func(library uintptr)
 	find    func(library uintptr, name *byte) uintptr
-	run     func(function uintptr, d *dispatch) *byte
+	run     func(function uintptr, d *dispatch, c *counts) *byte
 	setenv  func(name, value *byte, overwrite int32) int32
 }
 
@@ -54,7 +59,9 @@ var build = sync.OnceValue(func() error {
 		return err
 	}
 	cc := exec.Command("cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-DSHADER_FOLDER=\""+fake+"/shader\"", "-o", out,
-		"shader_source.c", "shader_build.c", "shader_run.c", "defect.c", "shader_switch_amd64.S", "shader_switch_arm64.S", "-ldl", "-lm", "-lpthread")
+		"shader_token.c", "shader_check.c", "shader_check_kernel.c", "shader_check_body.c",
+		"shader_source.c", "shader_build.c", "shader_run.c", "shader_count.c", "shader_arithmetic.c", "defect.c", "harsh.c",
+		"shader_switch_amd64.S", "shader_switch_arm64.S", "-ldl", "-lm", "-lpthread")
 	cc.Dir = fake
 	if words, err := cc.CombinedOutput(); err != nil {
 		return &exec.Error{Name: "cc: " + string(words), Err: err}
@@ -110,17 +117,23 @@ func compile(t testing.TB, source string) *kernel {
 	return &kernel{l, f}
 }
 
-// run runs a kernel over n threads with memory as its arguments, each checked to its last byte.
-func (k *kernel) run(t testing.TB, n int64, arguments ...[]byte) {
-	d := &dispatch{groups: [3]uint64{(uint64(n) + 63) / 64, 1, 1}, group: [3]uint64{64, 1, 1}, threads: [3]uint64{uint64(n), 1, 1}}
+// run runs a kernel over threads in groups of 32 by up to 8, with memory as its arguments, each checked to its last byte.
+func (k *kernel) run(t testing.TB, threads [3]int64, arguments ...[]byte) {
+	d := &dispatch{group: [3]uint64{32, uint64(min(threads[1], 8)), 1}}
+	for i, n := range threads {
+		d.threads[i], d.groups[i] = uint64(n), (uint64(n)+d.group[i]-1)/d.group[i]
+	}
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	for i, a := range arguments {
 		pin.Pin(unsafe.SliceData(a))
-		d.buffers[i] = binding{unsafe.Pointer(unsafe.SliceData(a)), uintptr(len(a)), 0}
+		d.buffers[i] = binding{unsafe.Pointer(unsafe.SliceData(a)), uintptr(len(a)), 0, false}
 	}
-	require.Empty(t, text(compiler.run(k.function, d)))
+	require.Empty(t, text(compiler.run(k.function, d, &counts{})))
 }
+
+// inLine are n threads one behind the other.
+func inLine(n int64) [3]int64 { return [3]int64{n, 1, 1} }
 
 // worst has arithmetic as inexact as the specification allows until the test ends.
 func worst(t testing.TB) {

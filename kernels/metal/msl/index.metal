@@ -1,24 +1,25 @@
 
 // Slices of a tensor x that index tensors name, in a list one behind the other. The K index tensors count
 // along the first K axes of x; element b of each belongs to slice b of the list. All kernels have the same
-// arguments. sizes are the elements of a slice and of the list. word[0] is not zero when an index is out of
-// range; then nothing is written, and the rest of the word says which.
+// arguments; X and LIST are the pointers to both, const where the kernel does not write. sizes are the elements of a
+// slice and of the list. word[0] is not zero when an index is out of range; then nothing is written, and the rest of
+// the word says which.
 
 struct Indices {
     uint rank, dims[9];
     I first[K], strides[K][9], sizes[K], steps[K];
 };
 
-#define ARGUMENTS                                                                                             \
-    device E *x [[buffer(0)]], device E *list [[buffer(1)]], device atomic_uint *winner [[buffer(2)]],        \
-    device atomic_uint *word [[buffer(3)]], constant Indices &n [[buffer(4)]],                                \
-    constant Walk<I> &slots [[buffer(5)]], constant Walk<I> &slice [[buffer(6)]],                             \
+#define ARGUMENTS(X, LIST)                                                                            \
+    X x [[buffer(0)]], LIST list [[buffer(1)]], device atomic_uint *winner [[buffer(2)]],             \
+    device atomic_uint *word [[buffer(3)]], constant Indices &n [[buffer(4)]],                        \
+    constant Walk<I> &slots [[buffer(5)]], constant Walk<I> &slice [[buffer(6)]],                     \
     constant uint2 &sizes [[buffer(7)]], INDICES, uint i [[thread_position_in_grid]]
 
 inline uint read(device atomic_uint *a) { return atomic_load_explicit(a, memory_order_relaxed); }
 
 // Index tensor k at b.
-inline long at(device const long *const *index, constant Indices &n, uint k, uint b) {
+inline long at(device const long *const thread *index, constant Indices &n, uint k, uint b) {
     I place = n.first[k];
     for (uint axis = n.rank; axis-- > 0;) {
         place += I(b % n.dims[axis]) * n.strides[k][axis];
@@ -29,7 +30,7 @@ inline long at(device const long *const *index, constant Indices &n, uint k, uin
 
 inline bool fits(long i, long size) { return -size <= i && i < size; }
 
-kernel void check(ARGUMENTS) {
+kernel void check(ARGUMENTS(device const E *, device const E *)) {
     device const long *const index[K] = {NAMES};
     for (uint k = 0; k < K; k++) {
         if (!fits(at(index, n, k, i), n.sizes[k])) atomic_fetch_max_explicit(word, ~i, memory_order_relaxed);
@@ -37,7 +38,7 @@ kernel void check(ARGUMENTS) {
 }
 
 // Names the index that is out of range: its axis and its value, for the first slice that has one.
-inline void tell(device const long *const *index, constant Indices &n, device atomic_uint *word) {
+inline void tell(device const long *const thread *index, constant Indices &n, device atomic_uint *word) {
     const uint b = ~read(word);
     for (uint k = 0; k < K; k++) {
         const long i = at(index, n, k, b);
@@ -49,13 +50,15 @@ inline void tell(device const long *const *index, constant Indices &n, device at
     }
 }
 
-// Where slice b of x begins, and its row-major number among all slices of x.
-inline I slice_at(device const long *const *index, constant Indices &n, uint b, thread uint &number) {
+// Where slice b of x begins, and its row-major number among all slices of x. An index that the CPU or the kernel
+// itself has changed since it was checked is moved to an end of its axis.
+inline I slice_at(device const long *const thread *index, constant Indices &n, uint b, thread uint &number) {
     I offset = 0;
     number = 0;
     for (uint k = 0; k < K; k++) {
         long i = at(index, n, k, b);
         if (i < 0) i += n.sizes[k];
+        i = clamp(i, long(0), long(n.sizes[k]) - 1);
         offset += I(i) * n.steps[k];
         number = number * uint(n.sizes[k]) + uint(i);
     }
@@ -63,7 +66,7 @@ inline I slice_at(device const long *const *index, constant Indices &n, uint b, 
 }
 
 // list from x.
-kernel void take(ARGUMENTS) {
+kernel void take(ARGUMENTS(device const E *, device E *)) {
     device const long *const index[K] = {NAMES};
     if (read(word) != 0) {
         if (i == 0) tell(index, n, word);
@@ -76,9 +79,11 @@ kernel void take(ARGUMENTS) {
 
 // x from list. Where several slices of the list have one place in x the last wins: each claims the place,
 // and only the one with the highest number writes.
-kernel void clear(ARGUMENTS) { atomic_store_explicit(winner + i, 0u, memory_order_relaxed); }
+kernel void clear(ARGUMENTS(device const E *, device const E *)) {
+    atomic_store_explicit(winner + i, 0u, memory_order_relaxed);
+}
 
-kernel void claim(ARGUMENTS) {
+kernel void claim(ARGUMENTS(device const E *, device const E *)) {
     device const long *const index[K] = {NAMES};
     if (read(word) != 0) return;
     uint number;
@@ -86,7 +91,7 @@ kernel void claim(ARGUMENTS) {
     atomic_fetch_max_explicit(winner + number, i + 1, memory_order_relaxed);
 }
 
-kernel void put(ARGUMENTS) {
+kernel void put(ARGUMENTS(device E *, device const E *)) {
     device const long *const index[K] = {NAMES};
     if (read(word) != 0) {
         if (i == 0) tell(index, n, word);

@@ -1,10 +1,15 @@
-// Package msl writes kernels in the Metal shading language, for operators whose every output element
-// depends on one element of each input.
+// Package msl writes the library's kernels in the Metal shading language.
 //
-// A [Form] says what a kernel is for: an operator, the dtypes of its operands and how each of them lies
-// in memory. [Form.Source] is its text: what stands in the table for the operator (table.go), between
-// what loads and stores elements of those dtypes (prelude.go) and what finds them (form.go). A kernel is
-// compiled for a form and serves every call of it: shapes, strides, scalars and attributes are arguments.
+// Elementwise operators have no files of their own. A [Form] describes a kernel: an operator, the dtypes of its operands
+// and their layouts in memory. [Form.Source] generates the text from three parts: the operator's expression (table.go),
+// loads and stores for the dtypes (prelude.go), and the computation of addresses for the layouts (form.go).
+//
+// All others (reductions, scans, products, indexing, creation) are written out in the .metal files, each of which says
+// what it computes and what its arguments are. What depends on the dtype is defined in front of a file: types, loads and
+// stores (array.go), the accumulators of reductions (fold.go), and vectors of 16 bytes (vector.go).
+//
+// A kernel is compiled for a form or for dtypes and serves every call of them: shapes, strides, scalars and attributes
+// are arguments.
 //
 // The one invariant: what is computed does not depend on how operands lie. float16 and bfloat16 are
 // computed in float and rounded once; bfloat16 is two bytes that are converted by bits, so that it works

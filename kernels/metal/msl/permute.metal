@@ -9,8 +9,10 @@ struct Drawn {
 
 inline bool before(Drawn a, Drawn b) { return a.key < b.key || (a.key == b.key && a.at < b.at); }
 
-kernel void draw(device Drawn *list [[buffer(0)]], constant ulong *numbers [[buffer(1)]], constant uint &count [[buffer(2)]],
-    uint i [[thread_position_in_grid]]) {
+// Each kernel begins at the place, pair or group that its step says, because long lists are sorted by several dispatches.
+kernel void draw(device Drawn *list [[buffer(0)]], constant ulong *numbers [[buffer(1)]], constant uint2 &step [[buffer(2)]],
+    uint at [[thread_position_in_grid]]) {
+    const uint count = step.x, i = step.y + at;
     list[i] = Drawn{i < count ? wide(numbers, i) : ~0ul, i, 0};
 }
 
@@ -18,8 +20,8 @@ kernel void draw(device Drawn *list [[buffer(0)]], constant ulong *numbers [[buf
 inline uint lower(uint i, uint j) { return 2 * j * (i / j) + i % j; }
 inline bool up(uint place, uint k) { return (place & k) == 0; }
 
-kernel void far(device Drawn *list [[buffer(0)]], constant uint2 &step [[buffer(1)]], uint i [[thread_position_in_grid]]) {
-    const uint a = lower(i, step.y), b = a + step.y;
+kernel void far(device Drawn *list [[buffer(0)]], constant uint3 &step [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    const uint a = lower(step.z + i, step.y), b = a + step.y;
     const Drawn x = list[a], y = list[b];
     if (before(y, x) != up(a, step.x)) return;
     list[a] = y;
@@ -27,10 +29,10 @@ kernel void far(device Drawn *list [[buffer(0)]], constant uint2 &step [[buffer(
 }
 
 // A threadgroup does all steps from k = step.x to step.y that stay within twice its width.
-kernel void near(device Drawn *list [[buffer(0)]], constant uint2 &step [[buffer(1)]], uint group [[threadgroup_position_in_grid]],
+kernel void near(device Drawn *list [[buffer(0)]], constant uint3 &step [[buffer(1)]], uint group [[threadgroup_position_in_grid]],
     uint i [[thread_index_in_threadgroup]], uint width [[threads_per_threadgroup]]) {
     threadgroup Drawn shared[512];
-    const uint first = group * 2 * width;
+    const uint first = (step.z + group) * 2 * width;
     shared[i] = list[first + i];
     shared[i + width] = list[first + i + width];
     for (uint k = step.x; k <= step.y; k *= 2) {
@@ -49,6 +51,7 @@ kernel void near(device Drawn *list [[buffer(0)]], constant uint2 &step [[buffer
 }
 
 kernel void give(device E *out [[buffer(0)]], constant Walk<I> &to [[buffer(1)]], device const Drawn *list [[buffer(2)]],
-    uint i [[thread_position_in_grid]]) {
+    constant uint &from [[buffer(3)]], uint at [[thread_position_in_grid]]) {
+    const uint i = from + at;
     out[seek(to, i)] = whole(list[i].at);
 }

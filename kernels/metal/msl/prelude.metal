@@ -1,7 +1,60 @@
 // Begins every source. The coefficients are Chebyshev interpolations, computed with mpmath to 40 digits:
 // erf(x)/x in x*x on [0, 1], and exp(x*x)*erfc(x)*(1 + 2*x) in (x-2)/(x+2) on [0, 10.5].
 #include <metal_stdlib>
-using namespace metal;
+
+// Errors of rounding are computed below as differences, which a multiplication fused with an addition falsifies. Safe
+// math alone leaves fusing to the compiler.
+#pragma METAL fp contract(off)
+
+// Only these names of Metal's are used without metal::. With a using-directive a function here and anything of that
+// name in Apple's headers, which grow with macOS, would be ambiguous: metal::plus is a class template, for one.
+using metal::acos;
+using metal::acosh;
+using metal::asin;
+using metal::asinh;
+using metal::atan;
+using metal::atan2;
+using metal::atanh;
+using metal::atomic_fetch_max_explicit;
+using metal::atomic_load_explicit;
+using metal::atomic_store_explicit;
+using metal::atomic_uint;
+using metal::ceil;
+using metal::clamp;
+using metal::clz;
+using metal::copysign;
+using metal::cos;
+using metal::cosh;
+using metal::cospi;
+using metal::exp;
+using metal::fabs;
+using metal::floor;
+using metal::fma;
+using metal::frexp;
+using metal::isfinite;
+using metal::isinf;
+using metal::isnan;
+using metal::ldexp;
+using metal::log;
+using metal::log10;
+using metal::log2;
+using metal::max;
+using metal::mem_flags;
+using metal::memory_order_relaxed;
+using metal::min;
+using metal::numeric_limits;
+using metal::pow;
+using metal::rint;
+using metal::rsqrt;
+using metal::simd_shuffle_xor;
+using metal::sin;
+using metal::sinh;
+using metal::sinpi;
+using metal::sqrt;
+using metal::tan;
+using metal::tanh;
+using metal::threadgroup_barrier;
+using metal::trunc;
 
 inline float widen(ushort b) { return as_type<float>(uint(b) << 16); }
 
@@ -11,24 +64,46 @@ inline ushort narrow(float x) {
     return ushort((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
+// What remains of x after a whole number of y, with the sign of x and without rounding. The language's fmod may be
+// x - y * trunc(x / y), which is wrong where the quotient is not exact. This divides the significands as integers,
+// seven bits at a time, so that no dividend has more than 31.
+inline float rest_of(float x, float y) {
+    const uint sign = as_type<uint>(x) & 0x80000000, a = as_type<uint>(x) ^ sign, b = as_type<uint>(y) & 0x7fffffff;
+    if (a >= 0x7f800000 || b > 0x7f800000 || b == 0) return NAN;
+    if (a < b) return x;
+    int more = int(max(a >> 23, 1u)), exponent = int(max(b >> 23, 1u));
+    const uint divisor = b < 0x00800000 ? b : (b & 0x007fffff) | 0x00800000;
+    uint rest = (a < 0x00800000 ? a : (a & 0x007fffff) | 0x00800000) % divisor;
+    for (more -= exponent; more > 0 && rest != 0; more -= 7) rest = (rest << min(more, 7)) % divisor;
+    if (rest == 0) return as_type<float>(sign);
+    const int shift = min(int(clz(rest)) - 8, exponent - 1);
+    return as_type<float>(sign | ((rest << shift) + (uint(exponent - shift - 1) << 23)));
+}
+
 inline float floor_divide(float x, float y) {
     if (y == 0) return x / y;
-    float rest = fmod(x, y), q = (x - rest) / y;
+    float rest = rest_of(x, y), q = (x - rest) / y;
     if (rest != 0 && (rest < 0) != (y < 0)) q -= 1;
     return q == 0 ? copysign(0.0f, x / y) : rint(q);
 }
 
 inline float remainder(float x, float y) {
-    float rest = fmod(x, y);
+    float rest = rest_of(x, y);
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
+// The quotient of the smallest integer and -1 is none, and the language does not say what is computed then: here it wraps
+// around, as on the CPU.
+template <typename T> inline bool is_minus_one(T y) { return T(-1) < T(0) && y == T(-1); }
+
 template <typename T> inline T floor_divide(T x, T y) {
+    if (is_minus_one(y)) return x == numeric_limits<T>::min() ? x : T(-x);
     T q = x / y;
     return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
 }
 
 template <typename T> inline T remainder(T x, T y) {
+    if (is_minus_one(y)) return 0;
     T rest = x % y;
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
@@ -47,6 +122,41 @@ inline float power(float x, float y) {
     if (x == 1 || y == 0) return 1;
     if (isnan(x) || isnan(y)) return NAN;
     return pow(x, y);
+}
+
+// atan2, whose answers for zeros and infinities the language does not give: here they are those of C.
+inline float angle(float y, float x) {
+    const float pi = 3.14159274f;
+    if (isnan(x) || isnan(y)) return NAN;
+    const bool left = as_type<int>(x) < 0;
+    if (y == 0 || (isinf(x) && !isinf(y))) return copysign(left ? pi : 0.0f, y);
+    if (isinf(x)) return copysign(left ? 0.75f * pi : 0.25f * pi, y);
+    if (x == 0 || isinf(y)) return copysign(0.5f * pi, y);
+    return atan2(y, x);
+}
+
+// The float next to x in the direction of y. Floats are compared as integers of the same order, because subnormals may
+// count as zeros where they are compared as floats.
+inline int place_of(float x) { return as_type<int>(x) < 0 ? as_type<int>(0x80000000) - as_type<int>(x) : as_type<int>(x); }
+
+inline float neighbour(float x, float y) {
+    if (isnan(x) || isnan(y)) return NAN;
+    const int from = place_of(x), to = place_of(y);
+    if (from == to) return y;
+    const int at = from < to ? from + 1 : from - 1;
+    if (at == 0) return as_type<float>(as_type<uint>(x) & 0x80000000);
+    return as_type<float>(at < 0 ? as_type<int>(0x80000000) - at : at);
+}
+
+// The greatest common divisor of the absolute values, as integers without a sign: the least integer has none.
+template <typename T, typename W> inline T divisor(T x, T y) {
+    W a = x < 0 ? W(0) - W(x) : W(x), b = y < 0 ? W(0) - W(y) : W(y);
+    while (b != 0) {
+        const W rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return T(a);
 }
 
 inline float largest(float x, float y) { return isnan(x) || isnan(y) ? NAN : max(x, y); }

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _ids
-from .._call import call, flag, integer, renamed, tensor
+from .. import _operators
+from .._call import into, renamed
+from .._convert import REQUIRED, chosen, tensor
 from .._inplace import in_place
-from .._ops import leaky_relu, relu, relu_, sigmoid, sigmoid_, silu, softplus, tanh
+from .._objects import Tensor
+from .._ops import tanh, tanh_
+from . import _activation, _generated, _layout, _similarity
+from ._activation import *  # noqa: F403
+from ._generated import *  # noqa: F403
+from ._layout import *  # noqa: F403
+from ._similarity import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .._dtype import DTypeLike
-    from .._tensor import Tensor
 
-__all__ = [
-    "gelu",
-    "leaky_relu",
-    "relu",
-    "relu_",
-    "sigmoid",
-    "sigmoid_",
-    "silu",
-    "softmax",
-    "softmax_",
-    "softplus",
-    "tanh",
-]
+__all__ = ["gelu", "silu", "softmax", "softmax_", "tanh", "tanh_"]
+__all__ += _activation.__all__
+__all__ += _generated.__all__
+__all__ += _layout.__all__
+__all__ += _similarity.__all__
 
 
 @renamed(input="x")
@@ -44,17 +42,44 @@ def gelu(x: Tensor, approximate: bool | str = False, name: str | None = None) ->
         if approximate not in ("tanh", "none"):
             raise ValueError(f"[gelu] approximate is {approximate!r}; want a bool, 'tanh' or 'none'")
         approximate = approximate == "tanh"
-    return call(_ids.GELU, (tensor(x, "gelu", "x"),), (flag("approximate", approximate),))
+    return _operators.gelu(x, approximate)
 
 
-@renamed(input="x", dim="axis")
+def silu(
+    x: Tensor = REQUIRED,
+    inplace: bool = False,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+) -> Tensor:
+    """x * sigmoid(x), element by element.
+
+    Args:
+        x: a tensor of a floating-point dtype; integers are computed in float32.
+        inplace: whether the result takes the place of x, which is returned then.
+        out: takes the result and is returned.
+
+    Raises:
+        ValueError: x is no tensor.
+    """
+    if input is not None:
+        x = chosen("silu", "x", x, REQUIRED, "input", input)
+    if inplace:
+        return in_place(silu, x)
+    result = _operators.silu(x)
+    return result if out is None else into(out, result)
+
+
 def softmax(
-    x: Tensor,
+    x: Tensor = REQUIRED,
     axis: int = -1,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
+    input: Tensor | None = None,
+    dim: int | None = None,
 ) -> Tensor:
     """exp(x - max(x)) / sum(exp(x - max(x))) along an axis.
 
@@ -63,14 +88,18 @@ def softmax(
         axis: the axis along which the results add up to 1.
         dtype: x is cast to it first.
         out: takes the result and is returned.
+        input, dim: other names of x and axis.
 
     Raises:
         ValueError: x is no tensor, or the axis is out of range.
     """
-    given = tensor(x, "softmax", "x")
+    if input is not None or dim is not None:
+        x = chosen("softmax", "x", x, REQUIRED, "input", input)
+        axis = chosen("softmax", "axis", axis, -1, "dim", dim)
     if dtype is not None:
-        given = given.cast(dtype)
-    return call(_ids.SOFTMAX, (given,), (integer("axis", axis),), out)
+        x = tensor(x, "softmax", "x").cast(dtype)
+    result = _operators.softmax(x, axis)
+    return result if out is None else into(out, result)
 
 
 def softmax_(x: Tensor, axis: int = -1, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:

@@ -12,5 +12,5 @@ of its module:
     speed        what a call costs, memory bandwidth and matrix products
 
 The invariant: a check states what it expects before it looks, and only a check that fails fails the
-report; what speed measures is told and never judged.
+report; speed is reported and never judged.
 """

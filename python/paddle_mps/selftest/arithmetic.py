@@ -175,13 +175,13 @@ def rounding_to_half_precision(place: str) -> None:
 def division_by_zero(place: str) -> None:
     """An integer divided by zero is an error, once, and the device goes on."""
     x = tensor([7, 8], place)
-    told = False
+    raised = False
     try:
         values(x // tensor([1, 0], place))
     except FAILURES:
-        told = True
-    assert told, "7, 8 // 1, 0 gives no error"
-    with contextlib.suppress(*FAILURES):  # it is said once more, by whoever waits for the device
+        raised = True
+    assert raised, "7, 8 // 1, 0 gives no error"
+    with contextlib.suppress(*FAILURES):  # waiting for the device reports it once more
         paddle.device.synchronize(place)
     same(x // 2, [3, 4], "afterwards, // 2")
 

@@ -51,7 +51,7 @@ def run(record: Recorder, _place: str, _quick: bool) -> None:
     record.number("newer", [name_of(f) for f in found["findings"] if not f["found"]])
 
 
-# Constants that are newer than the oldest macOS, and that nobody uses before theirs.
+# Constants that are newer than the oldest macOS, which are not used on macOS before their own.
 GUARDED = ("MTLGPUFamilyApple", "MTLMathMode", "MPSDataTypeBFloat16")
 
 

@@ -18,7 +18,7 @@ from typing import IO, Callable
 from .plan import Target
 from .recorder import Outcome
 
-PATIENCE = 300.0  # seconds without a word after which a process is taken for dead
+PATIENCE = 300.0  # seconds without a word after which a process is taken for dead, unless a check says otherwise
 CRASHES = 10  # processes that a section may lose before it is given up
 TAIL = 12  # lines of standard error that a crash is reported with
 
@@ -28,10 +28,12 @@ Listener = Callable[[str, int, int], None]
 
 @dataclasses.dataclass
 class Last:
-    """What a process did last: its name, and how many checks were done before."""
+    """What a process did last: its name, how many checks were done before, and for how long it may be silent."""
 
     name: str = "the start"
     done: int = -1
+    limit: float = 0.0
+    silent: float = 0.0  # the seconds of silence for which it was killed
 
 
 def run(section: str, target: Target, budget: float, first: bool, listen: Listener) -> Outcome:
@@ -44,11 +46,13 @@ def run(section: str, target: Target, budget: float, first: bool, listen: Listen
         said += text
         if status == 0:
             break
-        outcome.failed.append((last.name, f"{ending(status)}\n{tail(text)}".rstrip()))
+        why = f"no answer for {last.silent:.0f} s" if last.silent else ending(status)
+        outcome.failed.append((last.name, f"{why}\n{tail(text)}".rstrip()))
         if first or last.done < 0:
             break
         after = last.done + 1
     outcome.numbers["fallback"] = left_to_cpu(said)
+    outcome.numbers["refused"] = refused(said)
     outcome.seconds = time.monotonic() - started
     return outcome
 
@@ -70,20 +74,20 @@ def once(
 
 
 def follow(process: subprocess.Popen[str], outcome: Outcome, listen: Listener) -> Last:
-    """Hears a process until it ends, or ends it when it falls silent."""
+    """Reads the events of a process until it ends, or kills it after too many seconds without one."""
     lines: queue.Queue[str | None] = queue.Queue()
     assert process.stdout is not None
     threading.Thread(target=pump, args=(process.stdout, lines), daemon=True).start()
     last = Last()
     try:
-        while (line := lines.get(timeout=PATIENCE)) is not None:
+        while (line := lines.get(timeout=last.limit or PATIENCE)) is not None:
             event = json.loads(line)
-            outcome.hear(event)
+            outcome.add(event)
             if event["event"] == "doing":
-                last = Last(event["name"], event["done"])
+                last = Last(event["name"], event["done"], event["limit"])
                 listen(last.name, last.done, event["of"])
     except queue.Empty:
-        last.name += f", silent for {PATIENCE:.0f} s"
+        last.silent = last.limit or PATIENCE
         process.kill()
     except BaseException:
         process.kill()
@@ -96,6 +100,11 @@ def follow(process: subprocess.Popen[str], outcome: Outcome, listen: Listener) -
 def left_to_cpu(text: str) -> list[str]:
     """The operators of which the library says that they run on the CPU."""
     return sorted(set(re.findall(r"\[(\w+)\] .*runs on the CPU", text)))
+
+
+def refused(text: str) -> list[str]:
+    """The warnings of the library about what Apple's compilers refuse, with their words."""
+    return sorted(set(re.findall(r"(\[\w+\] \w+: (?:Metal|MPSGraph) refuses its .*)", text)))
 
 
 def pump(out: IO[str], lines: queue.Queue[str | None]) -> None:

@@ -14,7 +14,15 @@ from .recorder import Outcome
 # Seconds that a section may take on a device with --quick, and that all of them may take together: on a busy
 # machine, on which starting takes its time too, each gets its share of what is left.
 TOGETHER = 45.0
-BUDGETS = {"census": 5.0, "conformance": 4.0, "accuracy": 2.0, "probes": 7.0, "leaks": 4.0, "speed": 3.0}
+BUDGETS = {
+    "census": 5.0,
+    "bring-up": 15.0,
+    "conformance": 4.0,
+    "accuracy": 2.0,
+    "probes": 7.0,
+    "leaks": 4.0,
+    "speed": 3.0,
+}
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

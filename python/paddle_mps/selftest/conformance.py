@@ -1,13 +1,13 @@
 """The conformance section: every operator in every dtype on every layout against NumPy, see suite.py.
 
-The largest errors of inexact operators that the accuracy section does not measure are told on the way.
+The largest errors of inexact operators that the accuracy section does not measure are reported on the way.
 """
 
 from __future__ import annotations
 
 import zlib
 
-from . import accuracy, suite
+from . import accuracy, suite, tolerance
 from .recorder import Recorder
 
 
@@ -17,12 +17,14 @@ def run(record: Recorder, place: str, quick: bool) -> None:
     if quick:
         cases.sort(key=urgency)
     record.expect(len(cases))
-    told: dict[str, tuple[float, float]] = {}
+    reported: dict[str, tuple[float, float]] = {}
     for case in cases:
         record.check(str(case), lambda case=case: suite.check(case, place))  # type: ignore[misc]
-        for name in [n for n, pair in suite.WORST.items() if pair != told.get(n, (0.0, 0.0)) and not elementwise(n)]:
-            told[name] = suite.WORST[name]
-            record.number("worst", {name: told[name]})
+        for name in [
+            n for n, pair in tolerance.WORST.items() if pair != reported.get(n, (0.0, 0.0)) and not elementwise(n)
+        ]:
+            reported[name] = tolerance.WORST[name]
+            record.number("worst", {name: reported[name]})
 
 
 def elementwise(name: str) -> bool:

@@ -90,7 +90,7 @@ def devices() -> dict[str, str]:
         try:
             paddle.mps.get_device_properties(0)
         except DeviceError as error:
-            found["mps"] = str(error)
+            found["mps"] = str(error).removeprefix("mps is ")  # which the title says
     return found
 
 
@@ -100,7 +100,7 @@ def text() -> str:
 
 
 def run(record: Recorder, _place: str, _quick: bool) -> None:
-    """Tells the facts, and the backend of each place for whoever plans what to run."""
+    """Records the facts, and the backend of each place, which decides what is run."""
     record.doing("environment")
     record.number("facts", facts())
     backends: dict[str, Any] = {device_name(p): properties_of(p).backend for p in all_places()}

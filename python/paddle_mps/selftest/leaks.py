@@ -57,10 +57,16 @@ def soak(record: Recorder, name: str, work: Callable[[str], None], place: str, r
     assert left <= 0, f"{left} bytes of tensors are left after {rounds} rounds"
     half = len(sizes) // 2
     grown = statistics.median(sizes[half:]) - statistics.median(sizes[:half])
-    record.number(f"growth over {rounds} rounds of {name}", f"{grown / MIB:+.1f} MiB")
+    record.number(f"growth over {rounds} rounds of {name}", mebibytes(grown))
     assert grown <= room, (
         f"the process grew by {grown / MIB:.1f} MiB between the halves of {rounds} rounds; want at most {room / MIB:.0f}"
     )
+
+
+def mebibytes(change: float) -> str:
+    """A change with its sign, and none where it rounds to nothing."""
+    text = f"{change / MIB:+.1f} MiB"
+    return text[1:] if text[1:] == "0.0 MiB" else text
 
 
 def device(place: str) -> Any:

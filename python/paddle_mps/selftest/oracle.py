@@ -8,7 +8,8 @@ as they are, so that what is left of a difference is the operator's own error.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 try:
     import mpmath
-except ImportError:  # users need not have it: then nobody can judge erf and gelu of float64
+except ImportError:  # users need not have it: float64 is then not checked where NEED_MPMATH says so
     mpmath = None
 
 Array = npt.NDArray[Any]
@@ -71,18 +72,23 @@ def difference(got: Array, exact: Array, dtype: str) -> Array:
     return np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart)).astype(np.float64)
 
 
-def judges(name: str, dtype: str) -> bool:
-    """Whether the exact answer of an operator can be told in a dtype: not always without mpmath."""
-    return mpmath is not None or dtype != "float64" or name not in ("erf", "gelu")
+def judges(row: dict[str, Any], dtype: str) -> bool:
+    """Whether the exact answer of an operator can be computed in a dtype: not always without mpmath."""
+    return mpmath is not None or dtype != "float64" or not NEED_MPMATH & set(compiled(row["numpy"]).co_names)
 
 
-def _exactly(function: str, x: Array) -> Array:
-    """A function of mpmath of every element, in enough digits for float64."""
+@cache
+def compiled(expression: str) -> CodeType:
+    return compile(expression, expression, "eval")
+
+
+def _exactly(function: Any, x: Array) -> Array:
+    """A function of mpmath's of every element, in enough digits for float64."""
 
     def one(v: float) -> np.longdouble:
         if math.isnan(v):
             return np.longdouble("nan")
-        return np.longdouble(mpmath.nstr(getattr(mpmath, function)(mpmath.mpf(v)), 25))
+        return np.longdouble(mpmath.nstr(function(mpmath.mpf(v)), 25))
 
     with mpmath.workdps(40):
         return np.array([one(float(v)) for v in np.ravel(x)], np.longdouble).reshape(np.shape(x))
@@ -94,38 +100,114 @@ def _each(function: Any, x: Array) -> Array:
 
 
 def erf(x: Array) -> Array:
-    return _each(math.erf, x) if x.dtype == np.float64 else _exactly("erf", x)
+    return _each(math.erf, x) if x.dtype == np.float64 else _exactly(mpmath.erf, x)
 
 
 def _normal(v: float) -> float:
     return math.erfc(-v / math.sqrt(2)) / 2
 
 
-def _gauss(x: Array) -> Array:
+def gauss(x: Array) -> Array:
     """x times the normal distribution function; minus infinity gives the nan of -inf * 0."""
     far = np.clip(x, -50, 50)  # beyond, the function is 0 or 1 in every dtype
-    share = _each(_normal, far) if x.dtype == np.float64 else _exactly("ncdf", far)
+    share = _each(_normal, far) if x.dtype == np.float64 else _exactly(mpmath.ncdf, far)
     return np.where(np.isneginf(x), np.nan, x * np.where(x < -50, 0, share))
 
 
-def _divide(x: Any, y: Any) -> Any:
+def lgamma(x: Array) -> Array:
+    poles = np.isinf(x) | ((x <= 0) & (x == np.floor(x)))
+    inside = np.where(poles, 1, x)
+    finite = _each(math.lgamma, inside) if x.dtype == np.float64 else _exactly(_log_gamma, inside)
+    return np.where(poles, np.inf, finite)
+
+
+def _log_gamma(v: Any) -> Any:
+    return mpmath.re(mpmath.loggamma(v))
+
+
+def digamma(x: Array) -> Array:
+    """By the asymptotic series (DLMF 5.11.2) from 25 on, to where the recurrence moves the argument."""
+    poles = (x <= 0) & (x == np.floor(x))
+    inside = np.where(poles, 1, x)
+    if x.dtype != np.float64:
+        finite = _exactly(mpmath.digamma, np.where(inside == np.inf, 1, inside))
+        return np.where(x == np.inf, x, np.where(poles, _at_poles(x), finite))
+    wide = inside.astype(np.longdouble)
+    y = np.where(wide < 0, 1 - wide, wide)
+    moved = np.zeros_like(y)
+    for _ in range(25):
+        moved -= np.where(y < 25, 1 / y, 0)
+        y = np.where(y < 25, y + 1, y)
+    series = sum(b / (2 * k * y ** (2 * k)) for k, b in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66), 1))
+    up = np.log(y) - 1 / (2 * y) - series + moved
+    rest = wide - np.rint(wide)
+    cotangent = np.longdouble("3.14159265358979323846") / np.tan(np.longdouble("3.14159265358979323846") * rest)
+    return np.asarray(np.where(poles, _at_poles(x), np.where(x < 0, up - cotangent, up)))
+
+
+def _at_poles(x: Array) -> Array:
+    """digamma at 0, where it has a sign, and at negative integers."""
+    return np.asarray(np.where(x == 0, np.copysign(np.inf, -x), np.nan))
+
+
+def erfinv(x: Array) -> Array:
+    """By Newton's method on erf, or on erfc beyond 1/2, from an approximation of Winitzki's (2008)."""
+    size = np.abs(x)
+    inside = np.where(size < 1, size, 0)
+    if x.dtype != np.float64:
+        finite = _exactly(lambda v: mpmath.erfinv(v) if v else v, inside)
+    else:
+        half = np.log1p(-inside * inside) / 2
+        a = 2 / (np.pi * 0.147) + half
+        finite = np.where(inside > 1e-3, np.sqrt(np.sqrt(a * a - half * 2 / 0.147) - a), inside * np.sqrt(np.pi) / 2)
+        for _ in range(4):
+            off = np.where(inside > 0.5, (1 - inside) - _each(math.erfc, finite), _each(math.erf, finite) - inside)
+            finite = finite - off * np.sqrt(np.pi) / 2 * np.exp(finite * finite)
+    return np.asarray(np.copysign(np.where(size == 1, np.inf, np.where(size < 1, finite, np.nan)), x))
+
+
+def scaled_bessel(order: int, x: Array) -> Array:
+    """exp(-|x|) times the modified Bessel function of the first kind of order 0 or 1: its power series up to 30
+    (DLMF 10.25.2), and its asymptotic series (10.40.1)."""
+    size = np.abs(x).astype(np.longdouble)
+    near, far = np.where(size <= 30, size, 0), np.where(size > 30, size, 30)
+    term = np.exp(-near) * (near / 2 if order else 1)
+    total = term
+    for k in range(1, 100):
+        term = term * (near / 2) * (near / 2) / (k * (k + order))
+        total = total + term
+    series = tail = np.ones_like(far)
+    for k in range(1, 40):
+        tail = tail * ((2 * k - 1) ** 2 - 4 * order) / (8 * k) / far
+        series = series + tail
+    pi2 = np.longdouble("6.28318530717958647693")
+    y = np.where(np.isnan(x), x, np.where(size > 30, series / np.sqrt(pi2) / np.sqrt(far), total))
+    return np.asarray(np.copysign(y, x) if order else y)
+
+
+def bessel(order: int, x: Array) -> Array:
+    y = np.where(np.isinf(x), np.inf, np.abs(scaled_bessel(order, x)) * np.exp(np.abs(x).astype(np.longdouble)))
+    return np.asarray(np.copysign(y, x) if order else y)
+
+
+def divide(x: Any, y: Any) -> Any:
     return np.logical_and(x, y) if np.asarray(x).dtype == bool else np.true_divide(x, y)
 
 
-def _argmax(x: Array, axis: Any, keepdim: bool) -> Array:
+def argmax(x: Array, axis: Any, keepdim: bool) -> Array:
     """The first of the largest; nan counts as smaller than anything."""
     ranked = np.where(np.isnan(x), -np.inf, x) if x.dtype.kind == "f" else x
     return np.asarray(np.argmax(ranked, axis=axis, keepdims=keepdim))
 
 
-def _floor_divide(x: Any, y: Any) -> Any:
+def floor_divide(x: Any, y: Any) -> Any:
     if np.issubdtype(np.asarray(x).dtype, np.integer):
         return np.floor_divide(x, y)
     q = np.asarray(np.floor_divide(x, y))
     return np.where(y == 0, np.asarray(x) / y, q)
 
 
-def _remainder(x: Any, y: Any) -> Any:
+def remainder(x: Any, y: Any) -> Any:
     """x - floor(x / y) * y as Paddle computes it: fmod, moved to the sign of the divisor."""
     if np.issubdtype(np.asarray(x).dtype, np.integer):
         return np.remainder(x, y)
@@ -133,7 +215,7 @@ def _remainder(x: Any, y: Any) -> Any:
     return np.where((r != 0) & ((r < 0) != (np.asarray(y) < 0)), r + y, r)
 
 
-def _power(x: Any, y: Any) -> Any:
+def power(x: Any, y: Any) -> Any:
     x, y = np.broadcast_arrays(x, y)
     if not np.issubdtype(x.dtype, np.integer):
         return np.power(x, y)
@@ -144,6 +226,19 @@ def _power(x: Any, y: Any) -> Any:
     return out
 
 
+def neighbour(x: Array, y: Array, dtype: str) -> Array:
+    """The number of dtype next to x towards y, for operands that have been widened."""
+    return np.asarray(np.nextafter(x.astype(NUMPY[dtype]), y.astype(NUMPY[dtype])))
+
+
+def shift_left(x: Any, y: Any) -> Any:
+    return _shift(x, y, left=True)
+
+
+def shift_right(x: Any, y: Any) -> Any:
+    return _shift(x, y, left=False)
+
+
 def _shift(x: Any, y: Any, *, left: bool) -> Any:
     """Shifts by any distance: a negative or too large one moves every bit out."""
     bits = np.asarray(x).dtype.itemsize * 8
@@ -152,14 +247,14 @@ def _shift(x: Any, y: Any, *, left: bool) -> Any:
     return np.where(out, 0, np.left_shift(x, y)).astype(np.asarray(x).dtype) if left else np.right_shift(x, y)
 
 
-def _softmax(x: Array, axis: Any) -> Array:
+def softmax(x: Array, axis: Any) -> Array:
     if x.size == 0:
         return x
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return np.asarray(e / np.sum(e, axis=axis, keepdims=True))
 
 
-def _mean(x: Array, axis: Any, keepdim: bool) -> Array:
+def mean(x: Array, axis: Any, keepdim: bool) -> Array:
     """The mean; of integers it is truncated and of nothing 0, of bools it is whether any is set."""
     if np.issubdtype(x.dtype, np.floating):
         return np.asarray(np.mean(x, axis=axis, keepdims=keepdim))
@@ -168,40 +263,83 @@ def _mean(x: Array, axis: Any, keepdim: bool) -> Array:
     return total.astype(bool) if x.dtype == bool else (np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
 
 
-def _reshape(x: Array, shape: Any) -> Array:
+def ranks(x: Array, axis: int, descending: bool) -> Array:
+    """Where the elements along an axis are in order: equals in theirs, and nan as larger than anything."""
+    x = np.atleast_1d(x)
+    kept = np.unique(x, return_inverse=True, equal_nan=True)[1].reshape(x.shape)
+    return np.argsort(-kept if descending else kept, axis=axis, kind="stable")
+
+
+def leading(x: Array, k: int | None, axis: int, largest: bool) -> list[Array]:
+    """The first k of the elements along an axis in order, and where they are."""
+    line = np.atleast_1d(x)
+    at = np.take(ranks(x, axis, largest), np.arange(line.shape[axis] if k is None else k), axis=axis)
+    shape = at.shape if x.ndim else ()
+    return [np.take_along_axis(line, at, axis).reshape(shape), at.reshape(shape)]
+
+
+def extremes(x: Array, axis: int | None, sign: int) -> list[Array]:
+    """The largest of the elements up to each, for sign -1 the smallest, and where the last of them is."""
+    line = x.reshape(-1) if axis is None else np.atleast_1d(x)
+    along = np.moveaxis(line, axis or 0, 0)
+    at = np.zeros(along.shape, np.int64)
+    best = along[:1].copy()
+    for i in range(1, len(along)):
+        new = along[i] >= best[0] if sign > 0 else along[i] <= best[0]
+        new = new | (along[i] != along[i])
+        new = new & ~((best[0] != best[0]) & (along[i] == along[i]))
+        best = np.where(new, along[i : i + 1], best)
+        at[i] = np.where(new, i, at[i - 1])
+    at = np.moveaxis(at, 0, axis or 0)
+    values = np.take_along_axis(line, at, axis or 0)
+    shape = values.shape if axis is None or x.ndim else ()
+    return [values.reshape(shape), at.reshape(shape)]
+
+
+def underflow(x: Array, axis: int | None) -> Array:
+    """How far underflow may move running products, in units of the smallest number: half of one at each factor."""
+    line = x.reshape(-1) if axis is None else np.atleast_1d(x)
+    along = np.abs(np.moveaxis(line, axis or 0, 0)).astype(np.longdouble)
+    moved = np.zeros_like(along)
+    for i in range(1, len(along)):
+        moved[i] = moved[i - 1] * along[i] + 0.5
+    return np.moveaxis(moved, 0, axis or 0).reshape(-1 if axis is None else x.shape)
+
+
+def reshape(x: Array, shape: Any) -> Array:
     return np.reshape(x, [x.shape[i] if d == 0 and i < x.ndim else d for i, d in enumerate(shape)])
 
 
-def _unsqueeze(x: Array, axis: Any) -> Array:
+def unsqueeze(x: Array, axis: Any) -> Array:
     for a in axis:  # one after the other, as Paddle does
         x = np.expand_dims(x, a)
     return x
 
 
-def _expand(x: Array, shape: Any) -> Array:
+def expand(x: Array, shape: Any) -> Array:
     lead = len(shape) - x.ndim
     return np.broadcast_to(x, [x.shape[i - lead] if d == -1 else d for i, d in enumerate(shape)])
 
 
-def _swap(x: Array, transposed: bool) -> Array:
+def swap(x: Array, transposed: bool) -> Array:
     return np.swapaxes(x, -1, -2) if transposed and x.ndim > 1 else x
 
 
-def _slices(x: Array, axes: Any, starts: Any, ends: Any, steps: Any) -> tuple[slice, ...]:
+def slices(x: Array, axes: Any, starts: Any, ends: Any, steps: Any) -> tuple[slice, ...]:
     parts = [slice(None)] * x.ndim
     for i, axis in enumerate(axes):
         parts[axis] = slice(starts[i], ends[i], steps[i] if steps else None)
     return tuple(parts)
 
 
-def _split(x: Array, sections: Any, axis: int) -> list[Array]:
+def split(x: Array, sections: Any, axis: int) -> list[Array]:
     if len(sections) == 1:
         return np.split(x, sections[0], axis)
     sizes = [x.shape[axis] - sum(s for s in sections if s >= 0) if s < 0 else s for s in sections]
     return np.split(x, np.cumsum(sizes)[:-1], axis)
 
 
-def _cast(dtype: str, x: Array, _: Any) -> Array:
+def cast(x: Array, dtype: str) -> Array:
     """x in another dtype: floats saturate on their way to integers, nan becomes 0."""
     target = NUMPY[dtype]
     if dtype in FLOATS or dtype == "bool" or x.dtype.kind != "f":
@@ -213,23 +351,56 @@ def _cast(dtype: str, x: Array, _: Any) -> Array:
     return np.where(inside >= float(limits.max), limits.max, whole).astype(target)
 
 
-def expect(row: dict[str, Any], inputs: list[Any], attrs: dict[str, Any], dtype: str, to: str = "") -> Any:
-    """Evaluates a row's expression. inputs are arrays (lists of them where variadic) or scalars, in the
-    compute dtype; attrs are by name; to is the dtype that a cast goes to."""
+def magnitude(x: Array) -> Array:
+    """|x|, with 0 for NaN and infinities."""
+    return np.asarray(np.abs(np.nan_to_num(x, nan=0, posinf=0, neginf=0)))
+
+
+# What expressions of rows may call beside NumPy, and which of it needs mpmath for float64.
+HELPERS = {
+    f.__name__: f
+    for f in (
+        erf, gauss, divide, argmax, floor_divide, remainder, power, shift_left, shift_right, softmax, mean, reshape,
+        unsqueeze, expand, swap, slices, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
+        lgamma, digamma, erfinv, bessel, scaled_bessel,
+    )
+}  # fmt: skip
+NEED_MPMATH = {f.__name__ for f in (erf, gauss, lgamma, digamma, erfinv)}
+
+
+def expect(row: dict[str, Any], inputs: list[Any], attrs: dict[str, Any], dtype: str) -> Any:
+    """The exact result. inputs are arrays (lists of them where variadic) or scalars, in the compute dtype;
+    attrs are by name."""
+    return evaluate(row["numpy"], row, inputs, attrs, dtype)
+
+
+def evaluate(
+    expression: str, row: dict[str, Any], inputs: list[Any], attrs: dict[str, Any], dtype: str, out: Any = None
+) -> Any:
+    """An expression over the inputs, attributes and, where it is known, the exact result of a row."""
     scope: dict[str, Any] = {
-        "np": np, "pi": np.pi, "erf": erf, "gauss": _gauss, "floor_divide": _floor_divide, "remainder": _remainder,
-        "power": _power, "divide": _divide, "shift_left": partial(_shift, left=True), "shift_right": partial(_shift, left=False), "argmax": _argmax, "reshape": _reshape, "expand": _expand, "unsqueeze": _unsqueeze, "softmax": _softmax, "mean": _mean, "swap": _swap, "slices": _slices, "split": _split,
-        "cast": partial(_cast, to),
-    }  # fmt: skip
-    if "axis" in attrs and isinstance(inputs[0], np.ndarray) and inputs[0].ndim == 0:
-        attrs = attrs | {"axis": None}  # NumPy knows no axis of a 0-d array; 0 and -1 are fine here
-    scope.update(attrs)
+        **HELPERS,
+        "np": np,
+        "pi": np.pi,
+        "given": attrs,
+        "out": out,
+        "ulp": lambda y: ulp(y, dtype),
+        "dtype": dtype,
+    }
     for declared, value in zip(row["inputs"], inputs):
-        if isinstance(value, list):
-            scope[declared["name"]] = [widen(v, dtype) for v in value]
-        elif isinstance(value, np.ndarray):
-            scope[declared["name"]] = widen(value, dtype)
-        else:
-            scope[declared["name"]] = value
+        scope[declared["name"]] = widened(value, dtype)
+    # NumPy wants a tuple of axes, and knows no axis of a 0-d array, of which 0 and -1 are fine here; `given` has what
+    # was asked for.
+    flat = inputs and isinstance(inputs[0], np.ndarray) and inputs[0].ndim == 0
+    for name, value in attrs.items():
+        axes = tuple(value) if name == "axis" and isinstance(value, list) else value
+        scope[name] = None if name == "axis" and flat else axes
     with np.errstate(all="ignore"):
-        return eval(row["numpy"], scope)
+        return eval(compiled(expression), scope)
+
+
+def widened(value: Any, dtype: str) -> Any:
+    """An operand in more precision than dtype has; a scalar as it is."""
+    if isinstance(value, list):
+        return [widen(v, dtype) for v in value]
+    return widen(value, dtype) if isinstance(value, np.ndarray) else value

@@ -25,12 +25,14 @@ class Target:
 
 
 # The sections of the report in order, and whether each is run on a target.
-SECTIONS = ("census", "conformance", "accuracy", "probes", "leaks", "speed")
+SECTIONS = ("census", "bring-up", "conformance", "accuracy", "probes", "leaks", "speed")
 
 
 def wanted(section: str, target: Target) -> bool:
     if section == "census":
         return target.backend == "metal" and "PADDLE_MPS_PREFER" not in target.env
+    if section == "bring-up":
+        return target.place == "mps" and "PADDLE_MPS_PREFER" not in target.env
     if section in ("leaks", "speed"):
         return "PADDLE_MPS_PREFER" not in target.env
     return True

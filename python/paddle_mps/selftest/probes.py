@@ -10,12 +10,12 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import arithmetic, huge, layouts, ordering
+from . import arithmetic, hardware, huge, layouts, ordering
 from .recorder import Recorder
 
 Probe = Callable[[str], None]
 
-PROBES: list[Probe] = [*arithmetic.PROBES, *ordering.PROBES, *layouts.PROBES]
+PROBES: list[Probe] = [*hardware.PROBES, *arithmetic.PROBES, *ordering.PROBES, *layouts.PROBES]
 
 
 def run(record: Recorder, place: str, quick: bool) -> None:
@@ -23,10 +23,10 @@ def run(record: Recorder, place: str, quick: bool) -> None:
     probes = PROBES if quick else [*PROBES, *huge.PROBES]
     record.expect(len(probes))
     for probe in probes:
-        record.check(probe.__name__.replace("_", " "), lambda probe=probe: told(probe, place))  # type: ignore[misc]
+        record.check(probe.__name__.replace("_", " "), lambda probe=probe: explained(probe, place))  # type: ignore[misc]
 
 
-def told(probe: Probe, place: str) -> None:
+def explained(probe: Probe, place: str) -> None:
     """Runs a probe, whose failure begins with what it tries."""
     try:
         with np.errstate(all="ignore"):

@@ -29,8 +29,8 @@ class Outcome:
     numbers: dict[str, Any] = dataclasses.field(default_factory=dict)
     seconds: float = 0.0
 
-    def hear(self, event: dict[str, Any]) -> None:
-        """Takes in one line of a Recorder."""
+    def add(self, event: dict[str, Any]) -> None:
+        """Adds an event, one line of a Recorder."""
         kind = event["event"]
         if kind == "passed":
             self.passed += event["count"]
@@ -76,9 +76,10 @@ class Recorder:
         """Announces how many checks follow."""
         self._of += checks
 
-    def doing(self, name: str) -> None:
-        """Names what is tried next, so that a crash can be blamed on it."""
-        self._say("doing", name=name, done=self._done, of=self._of)
+    def doing(self, name: str, limit: float = 0) -> None:
+        """Names what is tried next, so that a crash can be blamed on it, and the seconds after which this process is
+        taken for dead; 0: the reader decides."""
+        self._say("doing", name=name, done=self._done, of=self._of, limit=limit)
 
     def passed(self, count: int = 1) -> None:
         self._done += 1
@@ -97,15 +98,16 @@ class Recorder:
         """Hands over a measurement, or anything else that JSON can hold; a dict adds to one of that name."""
         self._say("number", name=name, value=value)
 
-    def check(self, name: str, work: Callable[[], int | None]) -> None:
-        """Runs one check: what it returns is how many there were in it, what it raises why it failed."""
+    def check(self, name: str, work: Callable[[], int | None], limit: float = 0) -> None:
+        """Runs one check: what it returns is how many there were in it, what it raises why it failed. For the limit
+        see `doing`."""
         if self._done < self._after:
             self._done += 1
             return
         if self._stopped or self.late:
             self.skipped(self.STOPPED if self._stopped else self.LATE)
             return
-        self.doing(name)
+        self.doing(name, limit)
         try:
             count = work()
         except Skip as reason:

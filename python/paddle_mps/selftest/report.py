@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Callable
 
+from . import bringup
 from .recorder import Outcome, Recorder
 
 MOST = 25  # failures of a section that are shown; the rest is counted
@@ -19,7 +19,8 @@ def write(outcomes: list[Outcome], quick: bool, seconds: float) -> str:
         facts(outcomes[0]),
         summary(outcomes[1:]),
         *(failures(o) for o in outcomes if o.failed),
-        *(PARTS[o.section](o) for o in outcomes if o.section in PARTS),
+        refused(outcomes),
+        *details(outcomes[1:]),
         skipped(outcomes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -39,6 +40,8 @@ def verdict(outcomes: list[Outcome], quick: bool, seconds: float) -> str:
     text = f"**PASS**: {passed:,} checks on {', '.join(devices)}, none failed{form}, in {seconds:.0f} s"
     if untried:
         text += f"; {untried:,} not tried for lack of time"
+    if count := len(refusals(outcomes)):
+        text += f"; **{count:,} refusals** of Apple's compilers"
     if "metal" not in outcomes[0].numbers.get("backends", {}).values():
         text += "; **no Apple GPU** was checked"
     return text
@@ -70,9 +73,31 @@ def failures(outcome: Outcome) -> str:
         first, _, rest = why.partition("\n")
         lines.append(f"- `{name}`: {first}")
         lines += [f"      {line}" for line in rest.splitlines()]
+        if outcome.section == "bring-up":
+            instead, send = bringup.advice(name, why)
+            lines += [f"  - what the library does instead: {instead}", f"  - please send us: {send}"]
     if len(outcome.failed) > MOST:
         lines.append(f"- and {len(outcome.failed) - MOST:,} more")
     return "\n".join(lines)
+
+
+def refusals(outcomes: list[Outcome]) -> list[str]:
+    """What Apple's compilers refused, each once."""
+    return sorted({line for o in outcomes for line in o.numbers.get("refused", ())})
+
+
+def refused(outcomes: list[Outcome]) -> str:
+    """What Apple's compilers refused, in their words. The results are right all the same, and slow."""
+    lines = refusals(outcomes)
+    if not lines:
+        return ""
+    counts: Counter[str] = Counter()
+    for o in outcomes:
+        counts.update(o.numbers.get("refusals", {}))
+    figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(counts.items()))
+    more = [f"- and {len(lines) - MOST:,} more"] if len(lines) > MOST else []
+    head = f"## Refused by Apple's compilers\n\nIn all processes together: {figures}\n"
+    return "\n".join([head, *(f"- {line}" for line in lines[:MOST]), *more])
 
 
 def skipped(outcomes: list[Outcome]) -> str:
@@ -98,18 +123,37 @@ def interface(o: Outcome) -> str:
     return f"{text}; missing: {', '.join(n['newer'])}" if n["newer"] else text + ", none missing"
 
 
-def precision(o: Outcome) -> str:
-    """The largest errors by operator and dtype, with the bound that was held to."""
-    worst: dict[str, list[float]] = o.numbers.get("worst", {})
+def details(outcomes: list[Outcome]) -> list[str]:
+    """What the sections have to tell, device by device. Two sections measure errors; each device has one table of them."""
+    parts = []
+    for target in dict.fromkeys(o.target for o in outcomes):
+        own = [o for o in outcomes if o.target == target]
+        parts += [interface(o) for o in own if o.section == "census"]
+        parts.append(precision(target, own))
+        parts += [measured(o) for o in own if o.section in TITLES]
+    return parts
+
+
+def precision(target: str, outcomes: list[Outcome]) -> str:
+    """The largest errors on a device by operator and dtype, with the bound that was held to."""
+    worst: dict[str, list[float]] = {}
+    for o in outcomes:
+        worst.update(o.numbers.get("worst", {}))
     if not worst:
         return ""
     columns = [
         d for d in ("float16", "bfloat16", "float32", "float64") if any(name.endswith(" " + d) for name in worst)
     ]
     operators = dict.fromkeys(name.split()[0] for name in worst)
-    cells = {name: "{:.2f} of {:.3g}".format(*pair) for name, pair in worst.items()}
+    cells = {name: "{:.2f} of {:.3g}".format(*pair) if pair[0] else "exact" for name, pair in worst.items()}
     rows = [(name, *(cells.get(f"{name} {d}", "") for d in columns)) for name in operators]
-    return f"## Largest errors on {o.target}, in ulp, and what is promised\n\n{table(('operator', *columns), rows)}"
+    inexact = [row for row in rows if set(row[1:]) - {"exact", ""}]
+    parts = [f"## Largest errors on {target}, in ulp, and what is promised"]
+    if inexact:
+        parts.append(table(("operator", *columns), inexact))
+    if exact := [row[0] for row in rows if row not in inexact]:
+        parts.append(f"Exact in all of these dtypes that they take: {', '.join(exact)}")
+    return "\n\n".join(parts)
 
 
 def measured(o: Outcome) -> str:
@@ -119,6 +163,3 @@ def measured(o: Outcome) -> str:
 
 
 TITLES = {"leaks": "Memory", "speed": "Speed"}
-PARTS: dict[str, Callable[[Outcome], str]] = {
-    "census": interface, "conformance": precision, "accuracy": precision, "leaks": measured, "speed": measured,
-}  # fmt: skip

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Callable
 
-from . import accuracy, census, conformance, environment, leaks, probes, speed
+from . import accuracy, bringup, census, conformance, environment, leaks, probes, speed
 from .recorder import Recorder
 
 Section = Callable[[Recorder, str, bool], None]
@@ -18,6 +18,7 @@ Section = Callable[[Recorder, str, bool], None]
 SECTIONS: dict[str, Section] = {
     "environment": environment.run,
     "census": census.run,
+    "bring-up": bringup.run,
     "conformance": conformance.run,
     "accuracy": accuracy.run,
     "probes": probes.run,
@@ -34,6 +35,8 @@ def main(section: str, place: str, budget: str, after: str, first: str) -> None:
     seconds = float(budget)
     record = Recorder(out, seconds or None, int(after), first == "first")
     SECTIONS[section](record, place, seconds > 0)
+    if place != "cpu":
+        record.number("refusals", bringup.refusals(place))
 
 
 if __name__ == "__main__":

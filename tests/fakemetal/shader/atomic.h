@@ -35,11 +35,11 @@ SHADER_ATOMIC bool atomic_compare_exchange_weak_explicit(volatile atomic<T> *a, 
 }
 #undef SHADER_ATOMIC
 
-}  // namespace metal
-
-typedef metal::atomic<int> atomic_int;
-typedef metal::atomic<uint> atomic_uint;
-typedef metal::atomic<bool> atomic_bool;
+typedef atomic<int> atomic_int;
+typedef atomic<uint> atomic_uint;
+typedef atomic<bool> atomic_bool;
 #if __METAL_VERSION__ >= 300
-typedef metal::atomic<float> atomic_float;
+typedef atomic<float> atomic_float;
 #endif
+
+}  // namespace metal

@@ -1,7 +1,7 @@
 /*
- * entry.h - how a compiled shader meets the fake: what it is called with, and what it calls.
+ * entry.h - the interface between a compiled shader and the mock: arguments and callbacks.
  *
- * The structures are those of shader_internal.h. The compiler has been told to call a function before
+ * The structures are those of shader_internal.h. The compiler inserts calls of a function before
  * every load and store (-fsanitize=kernel-address) and for every element that lies at an address its
  * type does not allow (-fsanitize=alignment); those functions are defined here.
  */
@@ -28,7 +28,11 @@ struct services {
   void (*declare)(void *variable, ulong size);
   void (*check)(const void *address, ulong size, int write);
   void (*misaligned)(const void *address, ulong alignment);
-  int worst;
+  void (*access)(const void *address, ulong size, int write, const void *site);
+  void (*arithmetic)(uint instructions);
+  void (*mute)(int step);
+  void (*wrong)(const char *words);
+  int worst, fast_functions, inexact_fast, naive_fmod;
 };
 
 static services serve;
@@ -64,21 +68,43 @@ extern "C" {
 
 extern const char __ehdr_start __attribute__((visibility("hidden")));
 extern const char _end __attribute__((visibility("hidden")));
-SHADER_UNCHECKED const char *shader_image[2] = {&__ehdr_start, &_end};
+__attribute__((visibility("default"), used)) const char *shader_image[2] = {&__ehdr_start, &_end};
 
 SHADER_UNCHECKED void shader_start(const shader::services *given) { shader::serve = *given; }
 
-#define SHADER_CHECKS(n)                                                                            \
-  SHADER_UNCHECKED void __asan_load##n##_noabort(const void *p) { shader::serve.check(p, n, 0); }   \
-  SHADER_UNCHECKED void __asan_store##n##_noabort(const void *p) { shader::serve.check(p, n, 1); }
+#ifdef SHADER_COUNT
+#define SHADER_ACCESS(p, n, write) shader::serve.access(p, n, write, __builtin_return_address(0))
+SHADER_UNCHECKED void shader_arithmetic(uint n) { shader::serve.arithmetic(n); }
+SHADER_UNCHECKED __attribute__((noinline)) void shader_mute(int step) { shader::serve.mute(step); }
+SHADER_UNCHECKED __attribute__((noinline)) void shader_move(void *to, const void *from, ulong n) {
+  SHADER_ACCESS(from, n, 0);
+  SHADER_ACCESS(to, n, 1);
+  __builtin_memcpy(to, from, n);
+}
+SHADER_UNCHECKED void *__asan_memcpy(void *to, const void *from, ulong n) {
+  SHADER_ACCESS(from, n, 0);
+  SHADER_ACCESS(to, n, 1);
+  return __builtin_memcpy(to, from, n);
+}
+SHADER_UNCHECKED void *__asan_memset(void *to, int value, ulong n) {
+  SHADER_ACCESS(to, n, 1);
+  return __builtin_memset(to, value, n);
+}
+#else
+#define SHADER_ACCESS(p, n, write) shader::serve.check(p, n, write)
+#endif
+
+#define SHADER_CHECKS(n)                                                                    \
+  SHADER_UNCHECKED void __asan_load##n##_noabort(const void *p) { SHADER_ACCESS(p, n, 0); }  \
+  SHADER_UNCHECKED void __asan_store##n##_noabort(const void *p) { SHADER_ACCESS(p, n, 1); }
 SHADER_CHECKS(1)
 SHADER_CHECKS(2)
 SHADER_CHECKS(4)
 SHADER_CHECKS(8)
 SHADER_CHECKS(16)
 #undef SHADER_CHECKS
-SHADER_UNCHECKED void __asan_loadN_noabort(const void *p, ulong n) { shader::serve.check(p, n, 0); }
-SHADER_UNCHECKED void __asan_storeN_noabort(const void *p, ulong n) { shader::serve.check(p, n, 1); }
+SHADER_UNCHECKED void __asan_loadN_noabort(const void *p, ulong n) { SHADER_ACCESS(p, n, 0); }
+SHADER_UNCHECKED void __asan_storeN_noabort(const void *p, ulong n) { SHADER_ACCESS(p, n, 1); }
 SHADER_UNCHECKED void __asan_handle_no_return() {}
 
 // What the compiler says of a type at a place; only the alignment matters here.

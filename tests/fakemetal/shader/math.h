@@ -5,6 +5,9 @@
  * units in the last place and the fake runs in its worst case (FAKEMETAL_WORST=1), the result is moved
  * by n units, up or down as its bits fall: table 8.1 for float, one unit for half (table 8.3). What is
  * "correctly rounded" or exact there has no n here. In fast math, nothing is a nan or infinite.
+ *
+ * A function that is another one in fast:: is here in precise::, and in fast.h; without either in front it is
+ * one of the two, by the compile options.
  */
 #pragma once
 
@@ -13,9 +16,8 @@ namespace shader {
 inline double min_of(double x, double y) { return x < y ? x : y; }
 
 // The float that is furthest from a result within some units in the last place, up or down as its bits fall.
-inline float inexact(double exact, int ulp) {
+inline float moved_by(double exact, int ulp) {
   float x = float(exact);
-  if (!serve.worst) return x;
   uint u = bits_of(x), size = u & 0x7fffffff;
   if (size < 0x01000000 || size >= 0x7f000000) return x;
   int step = (u * 2654435761u >> 31) != 0 ? 1 : -1;
@@ -26,11 +28,20 @@ inline float inexact(double exact, int ulp) {
   return moved;
 }
 
+inline float inexact(double exact, int ulp) { return serve.worst ? moved_by(exact, ulp) : float(exact); }
+
 inline half inexact(half x) {
   ushort size = x.bits & 0x7fff;
   if (!serve.worst || size < 0x0800 || size >= 0x7800) return x;
   x.bits += (uint(x.bits) * 2654435761u >> 31) != 0 ? 1 : -1;
   return x;
+}
+
+// x - y * trunc(x / y), each operation rounded: nothing may fuse the product with the difference.
+inline float naive_rest(float x, float y) {
+  float product = y * __builtin_truncf(x / y);
+  __asm__("" : "+m"(product));
+  return x - product;
 }
 
 }  // namespace shader
@@ -55,24 +66,25 @@ namespace metal {
 #endif
 
 #define SHADER_EXACT1(name, value)                                    \
-  inline float name(float x) { return float(value); }                 \
+  SHADER_ONE float name(float x) { return float(value); }                 \
   inline half name(half h) { float x = h; return half(float(value)); } \
   SHADER_BFLOAT1(name) SHADER_VECTOR1(name)
 #define SHADER_WITHIN1(name, ulp, value)                                                \
-  inline float name(float x) { return shader::inexact(double(value), ulp); }             \
+  SHADER_ONE float name(float x) { return shader::inexact(double(value), ulp); }             \
   inline half name(half h) { float x = h; return shader::inexact(half(float(value))); } \
   SHADER_BFLOAT1(name) SHADER_VECTOR1(name)
 #define SHADER_EXACT2(name, value)                                                 \
-  inline float name(float x, float y) { return float(value); }                     \
+  SHADER_ONE float name(float x, float y) { return float(value); }                     \
   inline half name(half g, half h) { float x = g, y = h; return half(float(value)); } \
   SHADER_BFLOAT2(name) SHADER_VECTOR2(name)
 #define SHADER_WITHIN2(name, ulp, value)                                                              \
-  inline float name(float x, float y) { return shader::inexact(double(value), ulp); }                  \
+  SHADER_ONE float name(float x, float y) { return shader::inexact(double(value), ulp); }                  \
   inline half name(half g, half h) { float x = g, y = h; return shader::inexact(half(float(value))); } \
   SHADER_BFLOAT2(name) SHADER_VECTOR2(name)
 
 // Subnormals are zero where the hardware flushes them.
 #define D(x) (double(x))
+namespace precise {
 SHADER_WITHIN1(exp, 4, __builtin_exp(D(x)))
 SHADER_WITHIN1(exp2, 4, __builtin_exp2(D(x)))
 SHADER_WITHIN1(exp10, 4, __builtin_pow(10.0, D(x)))
@@ -99,6 +111,8 @@ SHADER_WITHIN2(atan2, 6, __builtin_atan2(D(x), D(y)))
 
 SHADER_EXACT1(sqrt, __builtin_sqrt(D(x)))
 SHADER_EXACT1(rsqrt, 1.0 / __builtin_sqrt(D(x)))
+SHADER_EXACT2(fmod, shader::serve.naive_fmod ? shader::naive_rest(x, y) : __builtin_fmodf(x, y))
+}  // namespace precise
 SHADER_EXACT1(floor, __builtin_floorf(x))
 SHADER_EXACT1(ceil, __builtin_ceilf(x))
 SHADER_EXACT1(trunc, __builtin_truncf(x))
@@ -106,11 +120,25 @@ SHADER_EXACT1(round, __builtin_roundf(x))
 SHADER_EXACT1(rint, __builtin_rintf(x))
 SHADER_EXACT1(fabs, __builtin_fabsf(x))
 SHADER_EXACT1(fract, x - __builtin_floorf(x) < 1.0f ? x - __builtin_floorf(x) : 0x1.fffffep-1f)
-SHADER_EXACT2(fmod, __builtin_fmodf(x, y))
 SHADER_EXACT2(copysign, __builtin_copysignf(x, y))
 SHADER_EXACT2(fdim, x > y ? x - y : 0.0f)
 SHADER_EXACT2(nextafter, __builtin_nextafterf(x, y))
 #undef D
+
+#include "fast.h"
+
+#define SHADER_EITHER1(name)                                                                                  \
+  SHADER_ONE float name(float x) { return shader::serve.fast_functions ? fast::name(x) : precise::name(x); }      \
+  inline half name(half x) { return precise::name(x); }                                                       \
+  SHADER_BFLOAT1(name) SHADER_VECTOR1(name)
+#define SHADER_EITHER2(name)                                                                                            \
+  SHADER_ONE float name(float x, float y) { return shader::serve.fast_functions ? fast::name(x, y) : precise::name(x, y); } \
+  inline half name(half x, half y) { return precise::name(x, y); }                                                      \
+  SHADER_BFLOAT2(name) SHADER_VECTOR2(name)
+SHADER_FAST1(SHADER_EITHER1)
+SHADER_FAST2(SHADER_EITHER2)
+#undef SHADER_EITHER1
+#undef SHADER_EITHER2
 
 inline float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? x : 0.0f; }
 inline half sign(half x) { return half(sign(float(x))); }
@@ -120,15 +148,15 @@ inline float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 inline half fma(half x, half y, half z) { return half(float(__builtin_fma(double(float(x)), double(float(y)), double(float(z))))); }
 SHADER_VECTOR3(fma)
 
-inline float ldexp(float x, int k) { return __builtin_ldexpf(x, k); }
-inline int ilogb(float x) { return __builtin_ilogbf(x); }
-inline float frexp(float x, int &e) { return __builtin_frexpf(x, &e); }
+SHADER_ONE float ldexp(float x, int k) { return __builtin_ldexpf(x, k); }
+SHADER_ONE int ilogb(float x) { return __builtin_ilogbf(x); }
+SHADER_ONE float frexp(float x, int &e) { return __builtin_frexpf(x, &e); }
 inline float modf(float x, float &whole) { whole = trunc(x); return __builtin_isinf(x) ? copysign(0.0f, x) : x - whole; }
 inline float sincos(float x, float &c) { c = cos(x); return sin(x); }
 
 // Of a number and a nan, the number.
 #define SHADER_EXTREME(name, op)                                                               \
-  inline float f##name(float x, float y) { return x != x ? y : y != y ? x : x op y ? x : y; }  \
+  SHADER_ONE float f##name(float x, float y) { return x != x ? y : y != y ? x : x op y ? x : y; }  \
   inline half f##name(half x, half y) { return half(f##name(float(x), float(y))); }            \
   SHADER_BFLOAT2(f##name) SHADER_VECTOR2(f##name)                                              \
   inline float name(float x, float y) { return f##name(x, y); }                                \
@@ -220,16 +248,19 @@ template <class T, class = typename shader::when<shader::plain<T>::integer>::typ
 #undef SHADER_VECTOR2
 #undef SHADER_VECTOR3
 
-// The two precisions are one here; what is allowed to fast:: alone is not imitated.
+// What is the same in both.
+#define SHADER_SAME                                                                                                              \
+  using metal::floor; using metal::ceil; using metal::trunc; using metal::round; using metal::rint; using metal::fabs;           \
+  using metal::fmin; using metal::fmax; using metal::min; using metal::max; using metal::clamp; using metal::fma; using metal::abs; \
+  using metal::sign; using metal::fract; using metal::saturate;
 namespace precise {
-using metal::exp; using metal::exp2; using metal::exp10; using metal::log; using metal::log2; using metal::log10;
-using metal::sin; using metal::cos; using metal::tan; using metal::asin; using metal::acos; using metal::atan; using metal::atan2;
-using metal::sinh; using metal::cosh; using metal::tanh; using metal::asinh; using metal::acosh; using metal::atanh;
-using metal::pow; using metal::powr; using metal::sqrt; using metal::rsqrt; using metal::sincos;
-using metal::floor; using metal::ceil; using metal::trunc; using metal::round; using metal::rint; using metal::fabs;
-using metal::fmin; using metal::fmax; using metal::min; using metal::max; using metal::clamp; using metal::fmod; using metal::fma;
-using metal::abs; using metal::sign; using metal::sinpi; using metal::cospi; using metal::fract; using metal::saturate;
+SHADER_SAME
+inline float sincos(float x, float &c) { c = cos(x); return sin(x); }
 }  // namespace precise
-namespace fast = precise;
+namespace fast {
+SHADER_SAME
+inline float sincos(float x, float &c) { c = cos(x); return sin(x); }
+}  // namespace fast
+#undef SHADER_SAME
 
 }  // namespace metal

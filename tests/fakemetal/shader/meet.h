@@ -19,6 +19,11 @@ SHADER_INLINE void simdgroup_barrier(mem_flags) { char none, all[32]; shader::se
 
 namespace shader {
 
+// The types that lanes exchange: no integers of 64 bits, and no bool (table 6.14).
+template <class T> struct lane { static constexpr bool value = scalar<T>::value && sizeof(T) <= 4, integer = value && plain<T>::integer; };
+template <> struct lane<bool> { static constexpr bool value = false, integer = false; };
+template <class T, int N> struct lane<metal::vec<T, N>> : lane<T> {};
+
 // What all lanes of a SIMD group have, and which of them take part.
 template <class T> struct lanes {
   T v[32];
@@ -30,36 +35,50 @@ inline uint first_of(uint active) { return __builtin_ctz(active); }
 
 }  // namespace shader
 
-#define SHADER_MEET(T, x) shader::lanes<T> all; all.active = shader::serve.exchange(&x, all.v, sizeof x)
+// The steps of a SIMD-group function are those of the mock and do not count.
+#ifdef SHADER_COUNT
+namespace shader {
+struct silence {
+  SHADER_INLINE silence() { shader_mute(1); }
+  SHADER_INLINE ~silence() { shader_mute(-1); }
+};
+}  // namespace shader
+#define SHADER_SILENCE shader::silence silence
+#else
+#define SHADER_SILENCE
+#endif
+#define SHADER_MEET(T, x) shader::lanes<T> all; all.active = shader::serve.exchange(&x, all.v, sizeof x); SHADER_SILENCE
 
 namespace metal {
 
-#define SHADER_FOLD(name, step)                                               \
-  template <class T> SHADER_INLINE T simd_##name(T x) {                       \
+#define SHADER_LANE template <class T, class = typename shader::when<shader::lane<T>::value>::type> SHADER_INLINE
+#define SHADER_BITS template <class T, class = typename shader::when<shader::lane<T>::integer>::type> SHADER_INLINE
+#define SHADER_FOLD(kind, name, step)                                         \
+  kind T simd_##name(T x) {                       \
     SHADER_MEET(T, x);                                                        \
     T r = all.v[shader::first_of(all.active)];                                \
     for (uint i = shader::first_of(all.active) + 1; i < 32; i++)              \
       if (all.has(i)) r = step;                                               \
     return r;                                                                 \
   }
-SHADER_FOLD(sum, T(r + all.v[i]))
-SHADER_FOLD(product, T(r * all.v[i]))
-SHADER_FOLD(min, min(r, all.v[i]))
-SHADER_FOLD(max, max(r, all.v[i]))
-SHADER_FOLD(and, T(r & all.v[i]))
-SHADER_FOLD(or, T(r | all.v[i]))
-SHADER_FOLD(xor, T(r ^ all.v[i]))
+SHADER_FOLD(SHADER_LANE, sum, T(r + all.v[i]))
+SHADER_FOLD(SHADER_LANE, product, T(r * all.v[i]))
+SHADER_FOLD(SHADER_LANE, min, min(r, all.v[i]))
+SHADER_FOLD(SHADER_LANE, max, max(r, all.v[i]))
+SHADER_FOLD(SHADER_BITS, and, T(r & all.v[i]))
+SHADER_FOLD(SHADER_BITS, or, T(r | all.v[i]))
+SHADER_FOLD(SHADER_BITS, xor, T(r ^ all.v[i]))
 #undef SHADER_FOLD
 
 #define SHADER_PREFIX(name, start, op)                                   \
-  template <class T> SHADER_INLINE T simd_prefix_inclusive_##name(T x) { \
+  SHADER_LANE T simd_prefix_inclusive_##name(T x) { \
     SHADER_MEET(T, x);                                                   \
     T r = start;                                                         \
     for (uint i = 0; i <= shader::serve.lane(); i++)                     \
       if (all.has(i)) r = T(r op all.v[i]);                              \
     return r;                                                            \
   }                                                                      \
-  template <class T> SHADER_INLINE T simd_prefix_exclusive_##name(T x) { \
+  SHADER_LANE T simd_prefix_exclusive_##name(T x) { \
     SHADER_MEET(T, x);                                                   \
     T r = start;                                                         \
     for (uint i = 0; i < shader::serve.lane(); i++)                      \
@@ -71,32 +90,32 @@ SHADER_PREFIX(product, T(1), *)
 #undef SHADER_PREFIX
 
 // What another lane has. A lane that takes no part has nothing that could be relied on: zero bits.
-template <class T> SHADER_INLINE T simd_shuffle(T x, ushort lane) {
+SHADER_LANE T simd_shuffle(T x, ushort lane) {
   SHADER_MEET(T, x);
   return all.has(lane) ? all.v[lane] : T(0);
 }
-template <class T> SHADER_INLINE T simd_shuffle_xor(T x, ushort mask) {
+SHADER_LANE T simd_shuffle_xor(T x, ushort mask) {
   SHADER_MEET(T, x);
   uint lane = shader::serve.lane() ^ mask;
   return all.has(lane) ? all.v[lane] : T(0);
 }
-template <class T> SHADER_INLINE T simd_shuffle_down(T x, ushort delta) {
+SHADER_LANE T simd_shuffle_down(T x, ushort delta) {
   SHADER_MEET(T, x);
   uint lane = shader::serve.lane() + delta;
   return lane >= 32 ? x : all.has(lane) ? all.v[lane] : T(0);
 }
-template <class T> SHADER_INLINE T simd_shuffle_up(T x, ushort delta) {
+SHADER_LANE T simd_shuffle_up(T x, ushort delta) {
   SHADER_MEET(T, x);
   uint lane = shader::serve.lane() - delta;
   return lane >= 32 ? x : all.has(lane) ? all.v[lane] : T(0);
 }
-template <class T> SHADER_INLINE T simd_shuffle_and_fill_down(T x, T fill, ushort delta) {
+SHADER_LANE T simd_shuffle_and_fill_down(T x, T fill, ushort delta) {
   SHADER_MEET(T, x);
   uint lane = shader::serve.lane() + delta;
   return lane >= 32 ? fill : all.has(lane) ? all.v[lane] : T(0);
 }
-template <class T> SHADER_INLINE T simd_broadcast(T x, ushort lane) { return simd_shuffle(x, lane); }
-template <class T> SHADER_INLINE T simd_broadcast_first(T x) {
+SHADER_LANE T simd_broadcast(T x, ushort lane) { return simd_shuffle(x, lane); }
+SHADER_LANE T simd_broadcast_first(T x) {
   SHADER_MEET(T, x);
   return all.v[shader::first_of(all.active)];
 }

@@ -6,6 +6,15 @@
  */
 #pragma once
 
+// Where what a kernel does is counted (FAKEMETAL_COUNT=1), a function of the library is one instruction, and a
+// vector is moved by one access; else the compiler may take both apart.
+#ifdef SHADER_COUNT
+#define SHADER_ONE __attribute__((noinline)) inline
+extern "C" void shader_move(void *to, const void *from, unsigned long size);
+#else
+#define SHADER_ONE inline
+#endif
+
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
@@ -53,7 +62,7 @@ inline uint bits_of(float x) { return __builtin_bit_cast(uint, x); }
 inline float float_of(uint x) { return __builtin_bit_cast(float, x); }
 
 // To binary16, to nearest, ties to even.
-inline ushort narrow_half(float x) {
+SHADER_ONE ushort narrow_half(float x) {
   uint u = bits_of(x), sign = u >> 16 & 0x8000;
   u &= 0x7fffffff;
   if (u > 0x7f800000) return sign | 0x7e00;
@@ -63,20 +72,20 @@ inline ushort narrow_half(float x) {
   return sign | (bits_of(float_of(u) + 0.5f) - 0x3f000000);
 }
 
-inline float widen_half(ushort h) {
+SHADER_ONE float widen_half(ushort h) {
   uint sign = uint(h & 0x8000) << 16, u = h & 0x7fff;
   if (u >= 0x7c00) return float_of(sign | 0x7f800000 | (u & 0x3ff) << 13);
   if (u >= 0x0400) return float_of(sign | ((u << 13) + 0x38000000));
   return float_of(sign | bits_of(float(u) * 0x1p-24f));
 }
 
-inline ushort narrow_bfloat(float x) {
+SHADER_ONE ushort narrow_bfloat(float x) {
   uint u = bits_of(x);
   if ((u & 0x7fffffff) > 0x7f800000) return u >> 16 | 0x40;
   return (u + 0x7fff + (u >> 16 & 1)) >> 16;
 }
 
-inline float widen_bfloat(ushort b) { return float_of(uint(b) << 16); }
+SHADER_ONE float widen_bfloat(ushort b) { return float_of(uint(b) << 16); }
 
 template <class A, class B> struct same { static constexpr bool value = false; };
 template <class A> struct same<A, A> { static constexpr bool value = true; };
@@ -174,6 +183,15 @@ template <class T, int... I> struct swizzle {
 
 }  // namespace shader
 
+#ifdef SHADER_COUNT
+#define SHADER_MOVE(step) shader_move(this, &o, sizeof o)
+#else
+#define SHADER_MOVE(step) step
+#endif
+#define SHADER_MOVES(type, step)      \
+  type(const type &o) { SHADER_MOVE(step); } \
+  type &operator=(const type &o) { SHADER_MOVE(step); return *this; }
+
 namespace metal {
 
 template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
@@ -185,6 +203,9 @@ template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
   vec() = default;
   vec(T s) : x(s), y(s) {}
   vec(T a, T b) : x(a), y(b) {}
+#ifdef SHADER_COUNT
+  SHADER_MOVES(vec, (x = o.x, y = o.y))
+#endif
   template <class U> explicit vec(const vec<U, 2> &o) : x(T(o.x)), y(T(o.y)) {}
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
@@ -204,8 +225,7 @@ template <class T> struct alignas(4 * sizeof(T)) vec<T, 3> {
   vec(T a, T b, T c) : x(a), y(b), z(c) {}
   vec(const vec<T, 2> &a, T c) : x(a.x), y(a.y), z(c) {}
   vec(T a, const vec<T, 2> &b) : x(a), y(b.x), z(b.y) {}
-  vec(const vec &o) : x(o.x), y(o.y), z(o.z) {}
-  vec &operator=(const vec &o) { x = o.x, y = o.y, z = o.z; return *this; }
+  SHADER_MOVES(vec, (x = o.x, y = o.y, z = o.z))
   template <class U> explicit vec(const vec<U, 3> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)) {}
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
@@ -231,8 +251,7 @@ template <class T> struct alignas(4 * sizeof(T)) vec<T, 4> {
   vec(const vec<T, 2> &a, T c, T d) : x(a.x), y(a.y), z(c), w(d) {}
   vec(const vec<T, 2> &a, const vec<T, 2> &b) : x(a.x), y(a.y), z(b.x), w(b.y) {}
   vec(const vec<T, 3> &a, T d) : x(a.x), y(a.y), z(a.z), w(d) {}
-  vec(const vec &o) : x(o.x), y(o.y), z(o.z), w(o.w) {}
-  vec &operator=(const vec &o) { x = o.x, y = o.y, z = o.z, w = o.w; return *this; }
+  SHADER_MOVES(vec, (x = o.x, y = o.y, z = o.z, w = o.w))
   template <class U> explicit vec(const vec<U, 4> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)), w(T(o.w)) {}
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
@@ -243,7 +262,13 @@ template <class T, int N> struct packed_vec {
   T v[N];
   packed_vec() = default;
   packed_vec(const vec<T, N> &o) { for (int i = 0; i < N; i++) v[i] = o[i]; }
+#ifdef SHADER_COUNT
+  packed_vec(const packed_vec &o) { SHADER_MOVE(); }
+  packed_vec &operator=(const packed_vec &o) { SHADER_MOVE(); return *this; }
+  operator vec<T, N>() const { vec<T, N> r; shader_move(&r, v, sizeof v); return r; }
+#else
   operator vec<T, N>() const { vec<T, N> r; for (int i = 0; i < N; i++) r[i] = v[i]; return r; }
+#endif
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
 };

@@ -53,7 +53,7 @@ void expect(bool right, const char *name);
 int failures(void); /* of expect, and of misuse rows */
 
 /* Runs body in a child with a pool, which has to end by abort() after printing words that contain
- * want. environment is "NAME=value" or NULL. */
+ * want. environment is "NAME=value ..." or NULL. */
 void misused(const char *name, const char *environment, const char *want, void (*body)(void));
 
 /* The same for a body that is to end well. */

@@ -180,7 +180,7 @@ static void try_arrays(void) {
   whole = send3(send0(class_of("MPSNDArray"), "alloc"), "initWithBuffer:offset:descriptor:", b, 0, d);
   float read[6];
   SEND(void, (id, SEL, void *, void *), whole, "readBytes:strideBytes:", read, NULL);
-  expect(read[1] == 1 && read[2] == 4 && read[5] == 9, "rows that nobody packs begin at multiples of 16 bytes");
+  expect(read[1] == 1 && read[2] == 4 && read[5] == 9, "rows that are not packed begin at multiples of 16 bytes");
   objc_release(whole), objc_release(b);
 }
 

@@ -145,8 +145,65 @@ static void inexact(void) {
   exit(!other);
 }
 
+/* 8194 * 8194 is 67141636, which float32 rounds to a number four smaller. */
+static bool fuses(const char *name, const char *operands, double want) {
+  text_graph g;
+  open_graph(&g);
+  id square = apply(&g, B("multiplication"), "f32 1: 8194 | f32 1: 8194");
+  text_tensor other;
+  read_tensor(operands, &other);
+  id term = feed(&g, &other), first = *name == '-' ? term : square, second = *name == '-' ? square : term;
+  id sum = send3(g.graph, name + (*name == '-'), first, second, NULL);
+  char wanted[40];
+  snprintf(wanted, sizeof wanted, "f32 1: %.9g", want);
+  bool right = run_and_compare(&g, sum, wanted, 0);
+  close_graph(&g);
+  return right;
+}
+
+static void fused(void) {
+  exit(!(fuses("subtractionWithPrimaryTensor:secondaryTensor:name:", "f32 1: 67125248", 16388) &&
+         fuses("additionWithPrimaryTensor:secondaryTensor:name:", "f32 1: -67125248", 16388) &&
+         fuses("-subtractionWithPrimaryTensor:secondaryTensor:name:", "f32 1: 67125248", -16388)));
+}
+
+static void separate(void) { exit(!fuses("subtractionWithPrimaryTensor:secondaryTensor:name:", "f32 1: 67125248", 16384)); }
+
+/* product_is_nan says whether a product of ones with an inner axis of that length is wrong. */
+static bool product_is_nan(int64_t rows, int64_t inner) {
+  enum { FLOAT32 = 0x10000020 };
+  text_graph g;
+  open_graph(&g);
+  id ones[2], axes = integers((const int64_t[]){0, 1}, 2);
+  for (int i = 0; i < 2; i++)
+    ones[i] = SEND(id, (id, SEL, double, id, uint32_t), g.graph, "constantWithScalar:shape:dataType:", 1.0,
+                   integers(i ? (const int64_t[]){inner, rows} : (const int64_t[]){rows, inner}, 2), FLOAT32);
+  id product = send3(g.graph, "matrixMultiplicationWithPrimaryTensor:secondaryTensor:name:", ones[0], ones[1], NULL);
+  id sum = send3(g.graph, "reductionSumWithTensor:axes:name:", product, axes, NULL);
+  bool right = run_and_compare(&g, sum, "f32 1 1: nan", 0);
+  close_graph(&g);
+  return right;
+}
+
+static void long_inner(void) {
+  if (!freopen("/dev/null", "w", stdout)) exit(2); /* products that are right are named there */
+  exit(!product_is_nan(16, 32767) || product_is_nan(15, 32767) || product_is_nan(16, 32766));
+}
+
+static void long_inner_without(void) {
+  if (!freopen("/dev/null", "w", stdout)) exit(2);
+  exit(product_is_nan(16, 32767));
+}
+
+static void naive(void) { exit(!yields(B("modulo"), "f32 2: 1e10 7 | f32 2: 3 3", "f32 2: 0 1", 0)); }
+
 int main(void) {
   char title[256];
+  lives("a product and a sum are rounded once where they are fused", "FAKEMETAL_GRAPH_FUSION=1", fused);
+  lives("and twice where not", NULL, separate);
+  lives("products of a long inner axis are wrong", "FAKEMETAL_GRAPH_LIMITS=1", long_inner);
+  lives("but not without the limit", NULL, long_inner_without);
+  lives("modulo is naive where fmod is", "FAKEMETAL_NAIVE_FMOD=1", naive);
   lives("the worst case is within the documented limits", "FAKEMETAL_WORST=1", worst);
   lives("the worst case is not exact", "FAKEMETAL_WORST=1", inexact);
   if (getenv("CHECK_ROW")) return 0;

@@ -2,9 +2,11 @@
  * metal.c - tests of the classes that stand for Metal: that work is done, in what order and when; and
  * what each misuse is answered with.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -39,6 +41,8 @@ static void close_gpu(void) {
 
 static id buffer(uint64_t length, uint64_t options) { return send2(gpu, "newBufferWithLength:options:", length, options); }
 static float *contents(id b) { return (float *)send0(b, "contents"); }
+/* After a fault the queue may be dead. */
+static void renew_queue(void) { objc_release(queue), queue = send0(gpu, "newCommandQueue"); }
 static id command_buffer(void) { return send0(queue, "commandBuffer"); }
 static id compute(id cb) { return send0(cb, "computeCommandEncoder"); }
 static void bind(id e, id b, uint64_t offset, uint64_t index) { send3(e, "setBuffer:offset:atIndex:", b, offset, index); }
@@ -86,6 +90,10 @@ static id heap_of(uint64_t size, int64_t type, uint64_t tracking) {
 
 /* ---- What has to work. */
 
+static size_align size_of(uint64_t length) {
+  return ((size_align(*)(id, SEL, uint64_t, uint64_t))message)(gpu, sel_registerName("heapBufferSizeAndAlignWithLength:options:"), length, SHARED);
+}
+
 static void try_device(void) {
   void *pool = objc_autoreleasePoolPush();
   id all = MTLCopyAllDevices();
@@ -94,8 +102,8 @@ static void try_device(void) {
   signed char (*has)(id, SEL, int64_t) = (signed char (*)(id, SEL, int64_t))message;
   SEL family = sel_registerName("supportsFamily:");
   expect(has(gpu, family, 1007) && has(gpu, family, 5001) && !has(gpu, family, 1008), "it is of the family Apple7");
-  size_align a = ((size_align(*)(id, SEL, uint64_t, uint64_t))message)(gpu, sel_registerName("heapBufferSizeAndAlignWithLength:options:"), 1000, SHARED);
-  expect(a.size == 1024 && a.align == 256, "a struct of 16 bytes is answered");
+  size_align a = size_of(1000);
+  expect(a.size >= 1024 && a.size % 256 == 0 && a.align == 256, "a struct of 16 bytes is answered");
   expect(number(gpu, "recommendedMaxWorkingSetSize") < number(send0(objc_getClass("NSProcessInfo"), "processInfo"), "physicalMemory"), "the working set is less than the memory");
   objc_autoreleasePoolPop(pool);
 }
@@ -119,14 +127,14 @@ static void try_buffers(void) {
 }
 
 static void try_heaps(void) {
-  id h = heap_of(65536, PLACEMENT, 2);
+  id h = heap_of(size_of(65536).size, PLACEMENT, 2);
   id whole = send3(h, "newBufferWithLength:options:offset:", 65536, SHARED | TRACKED, 0);
   id part = send3(h, "newBufferWithLength:options:offset:", 100, SHARED | TRACKED, 512);
   objc_release(h);
   contents(part)[0] = 7;
   expect(contents(whole)[128] == 7, "buffers of a placement heap alias, and keep it alive");
   objc_release(whole), objc_release(part);
-  id automatic = heap_of(1024, 0, 2), one = send2(automatic, "newBufferWithLength:options:", 1000, SHARED);
+  id automatic = heap_of(size_of(1000).size, 0, 2), one = send2(automatic, "newBufferWithLength:options:", 1000, SHARED);
   expect(one && send2(automatic, "newBufferWithLength:options:", 1, SHARED) == NULL, "an automatic heap is full at some time");
   objc_release(one);
   one = send2(automatic, "newBufferWithLength:options:", 1, SHARED);
@@ -173,6 +181,7 @@ static void try_page_fault(void) {
   end(e);
   finish(cb);
   expect(status(cb) == 5 && number(send0(cb, "error"), "code") == PAGE_FAULT, "a kernel that leaves its buffer fails its command buffer");
+  renew_queue();
   objc_release(p), objc_release(x);
   objc_autoreleasePoolPop(pool);
 }
@@ -321,6 +330,7 @@ static void bound(const char *kernel) { begin(kernel), bind(e0, buffer(4096, SHA
 static void empty_buffer(void) { open_gpu(), buffer(0, SHARED); }
 static void empty_heap(void) { open_gpu(), heap_of(0, PLACEMENT, 2); }
 static void skew_offset(void) { open_gpu(), send3(heap_of(4096, PLACEMENT, 2), "newBufferWithLength:options:offset:", 16, TRACKED, 100); }
+static void last_of_heap(void) { open_gpu(), send3(heap_of(4096, PLACEMENT, 2), "newBufferWithLength:options:offset:", 256, TRACKED, 3840); }
 static void beyond_heap(void) { open_gpu(), send3(heap_of(4096, PLACEMENT, 2), "newBufferWithLength:options:offset:", 4096, TRACKED, 256); }
 static void private_in_shared(void) { open_gpu(), send3(heap_of(4096, PLACEMENT, 2), "newBufferWithLength:options:offset:", 16, PRIVATE | TRACKED, 0); }
 static void no_placement(void) { open_gpu(), send3(heap_of(4096, 0, 2), "newBufferWithLength:options:offset:", 16, TRACKED, 0); }
@@ -333,6 +343,16 @@ static void nothing_bound(void) { begin("twice"), dispatch(e0, 1, 1); }
 static void empty_grid(void) { bound("twice"), dispatch(e0, 0, 1); }
 static void empty_group(void) { bound("twice"), dispatch(e0, 1, 0); }
 static void large_group(void) { bound("twice"), dispatch(e0, 2048, 1025); }
+static void group_of_385(void) { bound("twice"), dispatch(e0, 2048, 385); }
+static void large_grid(void) { bound("twice"), dispatch(e0, UINT64_C(1) << 32, 32); }
+
+/* Encoded and never committed. */
+static void many_groups(void) {
+  bound("twice");
+  ((void (*)(id, SEL, size3, size3))message)(e0, sel_registerName("dispatchThreadgroups:threadsPerThreadgroup:"), (size3){UINT64_C(1) << 27, 1, 1}, (size3){32, 1, 1});
+  end(e0);
+}
+
 static void no_threadgroup_length(void) { bound("spread"), dispatch(e0, 32, 32); }
 static void skew_threadgroup(void) { begin(NULL), send2(e0, "setThreadgroupMemoryLength:atIndex:", 100, 0); }
 static void large_threadgroup(void) { begin(NULL), send2(e0, "setThreadgroupMemoryLength:atIndex:", 32784, 0); }
@@ -456,6 +476,140 @@ static void hazard_with(bool fence) {
 static void hazard(void) { hazard_with(false); }
 static void no_hazard(void) { hazard_with(true); }
 
+/* twice_in commits a command buffer that doubles x. */
+static id twice_in(id q, id x, id p, id fence) {
+  id cb = send0(q, "commandBuffer"), e = compute(cb);
+  if (fence) send1(e, "waitForFence:", fence);
+  send1(e, "setComputePipelineState:", p);
+  bind(e, x, 0, 0);
+  dispatch(e, 16, 16);
+  if (fence) send1(e, "updateFence:", fence);
+  end(e);
+  return cb;
+}
+
+/* Command buffers of a queue have no order over memory that is not tracked, whatever the clock says. */
+static void hazard_of_two(void) {
+  open_gpu();
+  id x = buffer(64, UNTRACKED), p = pipeline("twice"), one = twice_in(queue, x, p, NULL), two = twice_in(queue, x, p, NULL);
+  send0(one, "commit");
+  usleep(50000);
+  finish(two);
+}
+
+/* Values of an event order what has been committed before one is signalled, and no other work. */
+static void event_orders(void) {
+  open_gpu();
+  id event = send0(gpu, "newSharedEvent"), x = buffer(64, UNTRACKED), p = pipeline("twice"), f = send0(gpu, "newFence");
+  for (uint64_t i = 0; i < 200; i++) {
+    id cb = i % 2 ? send0(queue, "commandBuffer") : twice_in(queue, x, p, f);
+    if (i > 0) send2(cb, "encodeWaitForEvent:value:", event, i);
+    send2(cb, "encodeSignalEvent:value:", event, i + 1);
+    send0(cb, "commit");
+  }
+  id last = twice_in(queue, x, p, f);
+  finish(last);
+}
+
+/* A command buffer ends while one that was committed before it still waits. */
+static void overlap_shows(void) {
+  open_gpu();
+  id event = send0(gpu, "newSharedEvent"), one = send0(queue, "commandBuffer"), two = twice_in(queue, buffer(64, UNTRACKED), pipeline("twice"), NULL);
+  send2(one, "encodeWaitForEvent:value:", event, 1);
+  send0(one, "commit"), send0(two, "commit");
+  send0(two, "waitUntilCompleted");
+  if (status(two) != 4 || status(one) >= 4) abort();
+  send1(event, "setSignaledValue:", 1);
+  send0(one, "waitUntilCompleted");
+  if (status(one) != 4) abort();
+}
+
+/* Memory that is tracked joins command buffers of one queue. */
+static void tracked_in_order(void) {
+  open_gpu();
+  id x = buffer(64, SHARED), p = pipeline("twice"), cb = NULL;
+  contents(x)[0] = 1;
+  for (int i = 0; i < 20; i++) send0(cb = twice_in(queue, x, p, NULL), "commit");
+  send0(cb, "waitUntilCompleted");
+  if (contents(x)[0] != 1 << 20) abort();
+}
+
+/* deadlock is MoltenVK#1775: the wait arrives first and touches the heap; the signal, which touches it too, comes
+ * behind it. It answers the code of the error of the wait. */
+static int64_t deadlock(uint64_t tracking, bool scheduled_first) {
+  id h = heap_of(size_of(65536).size, PLACEMENT, tracking == TRACKED ? 2 : 1), event = send0(gpu, "newSharedEvent"), other = send0(gpu, "newCommandQueue");
+  id x = send3(h, "newBufferWithLength:options:offset:", 64, tracking, 0), y = send3(h, "newBufferWithLength:options:offset:", 64, tracking, 16384);
+  id wait = send0(queue, "commandBuffer"), signal = twice_in(other, y, pipeline("twice"), NULL);
+  send2(wait, "encodeWaitForEvent:value:", event, 1);
+  id e = compute(wait);
+  send1(e, "setComputePipelineState:", pipeline("twice"));
+  bind(e, x, 0, 0);
+  dispatch(e, 16, 16);
+  end(e);
+  send2(signal, "encodeSignalEvent:value:", event, 1);
+  id first = scheduled_first ? signal : wait, second = scheduled_first ? wait : signal;
+  send0(first, "commit"), send0(first, "waitUntilScheduled"), send0(second, "commit");
+  send0(signal, "waitUntilCompleted"), send0(wait, "waitUntilCompleted");
+  return status(signal) != 4 ? -1 : status(wait) == 4 ? 0 : SEND(int64_t, (id, SEL), send0(wait, "error"), "code");
+}
+
+static void deadlock_tracked(void) {
+  open_gpu();
+  if (deadlock(TRACKED, false) != 2) abort();
+}
+
+static void no_deadlock(void) {
+  open_gpu();
+  if (deadlock(TRACKED, true) != 0 || deadlock(UNTRACKED, false) != 0) abort();
+}
+
+/* What a fault leaves: events that are never signalled, a queue that is dead, and in the end a process. */
+static int64_t ended(id cb) {
+  finish(cb);
+  return status(cb) == 4 ? 0 : SEND(int64_t, (id, SEL), send0(cb, "error"), "code");
+}
+
+static void fault(id q, int64_t code) {
+  fakemetal_fail("command_buffer", 1, (int)code);
+  if (ended(send0(q, "commandBuffer")) != code) abort();
+}
+
+static void silent_failure(void) {
+  open_gpu();
+  id event = send0(gpu, "newSharedEvent"), cb = command_buffer(), other = send0(gpu, "newCommandQueue"), waits = send0(other, "commandBuffer");
+  fakemetal_fail("command_buffer", 1, 3);
+  send2(cb, "encodeSignalEvent:value:", event, 1);
+  if (ended(cb) != 3 || number(event, "signaledValue") != 0) abort();
+  send2(waits, "encodeWaitForEvent:value:", event, 1);
+  if (ended(waits) != 2 || ended(send0(other, "commandBuffer")) != 4 || ended(send0(queue, "commandBuffer")) != 4) abort();
+  if (ended(send0(send0(gpu, "newCommandQueue"), "commandBuffer")) != 0) abort();
+}
+
+static void queue_lives(void) {
+  open_gpu();
+  fault(queue, 8); /* no memory is no fault */
+  if (ended(command_buffer()) != 0) abort();
+}
+
+static void penalty(void) {
+  open_gpu();
+  for (int i = 0; i < 3; i++) fault(send0(gpu, "newCommandQueue"), 3);
+  id fresh = send0(gpu, "newCommandQueue");
+  if (ended(send0(fresh, "commandBuffer")) != 4) abort();
+  usleep(600000);
+  if (ended(send0(fresh, "commandBuffer")) != 0) abort();
+}
+
+static void readonly_pages(void) {
+  open_gpu();
+  char *pages = mmap(NULL, 32768, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *aligned = pages + (16384 - (uintptr_t)pages % 16384) % 16384;
+  if (send4(gpu, "newBufferWithBytesNoCopy:length:options:deallocator:", aligned, 16384, SHARED, NULL)) abort();
+  mprotect(pages, 32768, PROT_READ | PROT_WRITE);
+  if (!send4(gpu, "newBufferWithBytesNoCopy:length:options:deallocator:", aligned, 16384, SHARED, NULL)) abort();
+}
+
+
 static void hazard_after_wait(void) {
   open_gpu();
   id x = buffer(64, UNTRACKED), p = pipeline("twice");
@@ -491,6 +645,51 @@ static void stale_without_wait(void) {
   exit(!(stale && contents(x)[0] == 2));
 }
 
+/* Pipelines of the worst case take fewer threads than 1024, but always some; the number is that of a kernel. */
+static void small_pipelines(void) {
+  open_gpu();
+  static const char *const names[] = {"twice", "spread", "add"};
+  uint64_t least = 1024, most = 0;
+  bool stable = true;
+  for (int i = 0; i < 3; i++) {
+    uint64_t n = number(pipeline(names[i]), "maxTotalThreadsPerThreadgroup");
+    least = n < least ? n : least, most = n > most ? n : most;
+    stable &= n % 32 == 0 && n == number(pipeline(names[i]), "maxTotalThreadsPerThreadgroup");
+  }
+  exit(!(stable && least >= 384 && least < most && number(pipeline("twice"), "threadExecutionWidth") == 32));
+}
+
+/* tanh_of_50 is what a kernel computes that is compiled with options. */
+static float tanh_of_50(id options) {
+  static const char source_of_tanh[] =
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = tanh(x[i]); }";
+  id l = send3(gpu, "newLibraryWithSource:options:error:", text(source_of_tanh), options, NULL);
+  id p = pipeline_of(send1(l, "newFunctionWithName:", text("f"))), x = buffer(4, SHARED), cb = command_buffer(), e = compute(cb);
+  contents(x)[0] = 50;
+  send1(e, "setComputePipelineState:", p);
+  bind(e, x, 0, 0);
+  dispatch(e, 1, 1);
+  end(e);
+  finish(cb);
+  return contents(x)[0];
+}
+
+static id new_options(void) { return send0(objc_getClass("MTLCompileOptions"), "new"); }
+
+/* Math mode and functions are two switches; setFastMathEnabled: sets both. */
+static void math_switches(void) {
+  open_gpu();
+  id mode = new_options(), both = new_options(), old = new_options();
+  send1(mode, "setMathMode:", 0);
+  send1(both, "setMathMode:", 0), send1(both, "setMathFloatingPointFunctions:", 1);
+  SEND(void, (id, SEL, signed char), old, "setFastMathEnabled:", 0);
+  bool set = number(mode, "mathFloatingPointFunctions") == 0 && number(old, "mathFloatingPointFunctions") == 1 && number(old, "mathMode") == 0;
+  exit(!(set && isnan(tanh_of_50(mode)) && fabsf(tanh_of_50(both) - 1) < 1e-6f && fabsf(tanh_of_50(old) - 1) < 1e-6f));
+}
+
+static void unknown_functions(void) { open_gpu(), send1(new_options(), "setMathFloatingPointFunctions:", 2); }
+
 static const struct {
   const char *name, *environment, *want;
   void (*body)(void);
@@ -498,7 +697,9 @@ static const struct {
     {"an empty buffer", NULL, "-[FakeDevice newBufferWithLength:options:]: length is 0", empty_buffer},
     {"an empty heap", NULL, "the descriptor's size is 0", empty_heap},
     {"a placement that is not aligned", NULL, "offset 100 is no multiple of 256", skew_offset},
-    {"a placement beyond the heap", NULL, "offset 256 and size 4096 leave the heap of 4096 bytes", beyond_heap},
+    {"a placement beyond the heap", "FAKEMETAL_WORST=0", "offset 256 and size 4096 leave the heap of 4096 bytes", beyond_heap},
+    {"a placement whose size rounded up is beyond the heap", "FAKEMETAL_WORST=1", "offset 3840 and size 512 leave the heap of 4096 bytes", last_of_heap},
+    {"a GPU that there is not", "FAKEMETAL_GPU=M0", "FAKEMETAL_GPU is \"M0\"", open_gpu},
     {"a private buffer in a shared heap", NULL, "storage mode 2 in a heap of storage mode 0", private_in_shared},
     {"an offset in an automatic heap", NULL, "the heap is of type automatic and takes no offset", no_placement},
     {"a queue as a buffer", NULL, "-[FakeComputeCommandEncoder setBuffer:offset:atIndex:]: argument setBuffer: is of class FakeCommandQueue; want MTLBuffer", queue_as_buffer},
@@ -510,7 +711,9 @@ static const struct {
     {"constant bytes that are written", NULL, "the kernel writes at index 0, where constant bytes are set", write_to_bytes},
     {"an empty grid", NULL, "the grid is empty", empty_grid},
     {"an empty threadgroup", NULL, "the threadgroup is empty", empty_group},
-    {"a threadgroup that is too large", NULL, "1025 x 1 x 1 threads in a threadgroup; the pipeline takes 1024", large_group},
+    {"a grid of too many threads", NULL, "positions in the grid exceed 32 bits", large_grid},
+    {"a threadgroup larger than the pipeline takes", "FAKEMETAL_GROUP=384", "385 x 1 x 1 threads in a threadgroup; the pipeline takes 384", group_of_385},
+    {"a threadgroup that is too large", "FAKEMETAL_GROUP=0", "1025 x 1 x 1 threads in a threadgroup; the pipeline takes 1024", large_group},
     {"threadgroup memory without a length", NULL, "the kernel wants threadgroup memory at index 0; its length is not set", no_threadgroup_length},
     {"threadgroup memory that is not aligned", NULL, "100 bytes of threadgroup memory; want a multiple of 16", skew_threadgroup},
     {"too much threadgroup memory", NULL, "32784 bytes of threadgroup memory; there are 32768", large_threadgroup},
@@ -531,16 +734,52 @@ static const struct {
     {"a copy that is not aligned", NULL, "source: offset 2 and size 4; macOS wants multiples of 4", skew_copy},
     {"a copy beyond the buffer", NULL, "destination: offset 8 and size 12 leave the buffer of 16 bytes", long_copy},
     {"a copy onto itself", NULL, "source and destination overlap", overlap},
-    {"an untracked hazard", NULL, "an untracked resource is used that an earlier pass writes", hazard},
+    {"an untracked hazard", NULL, "an untracked resource is written that another pass writes, in no order (64 bytes", hazard},
+    {"one of two command buffers", NULL, "an untracked resource is written that another pass writes, in no order", hazard_of_two},
     {"concurrent dispatches that share memory", NULL, "want a memory barrier between them", concurrent},
+    {"floating-point functions that are none", NULL, "floating-point functions 2", unknown_functions},
+    {"floating-point functions on an old system", "FAKEMETAL_MACOS=14.0", "needs macOS 15.0", unknown_functions},
     {"waitUntilSignaledValue: on an old system", "FAKEMETAL_MACOS=11.0", "needs macOS 12.0", old_event},
 };
+
+/* Limits, each as somebody has published it: see limits.c. */
+static void limits_are(bool known, uint64_t family, uint64_t working_set, uint64_t longest) {
+  open_gpu();
+  signed char (*has)(id, SEL, uint64_t) = (signed char (*)(id, SEL, uint64_t))message;
+  bool right = has(gpu, sel_registerName("supportsFamily:"), family) == known && number(gpu, "maxThreadgroupMemoryLength") == 32768;
+  if (!right || number(gpu, "recommendedMaxWorkingSetSize") - working_set >= 16384 || number(gpu, "maxBufferLength") != longest) abort();
+}
+
+static void m1_on_13(void) { limits_are(false, 1008, 5726623061, UINT64_C(4) << 30); }
+static void m1_max_on_13(void) { limits_are(false, 5002, UINT64_C(49152) << 20, UINT64_C(36864) << 20); }
+static void m2_on_14(void) { limits_are(true, 1008, 17179869184, UINT64_C(12) << 30); }
+static void m4_on_15(void) { limits_are(true, 1009, 11453246122, 8589934592); }
+static void m4_on_26(void) { limits_are(true, 5002, 40200896512, 30150672384); }
+static void m5_on_26(void) { limits_are(true, 1010, 115448725504, 86586540032); }
 
 int main(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) misused(rows[i].name, rows[i].environment, rows[i].want, rows[i].body);
   lives("a fence orders passes over untracked memory", NULL, no_hazard);
   lives("so does a wait for the end", NULL, hazard_after_wait);
-  lives("a result is stale until somebody waits", "FAKEMETAL_DELAY_US=200000", stale_without_wait);
+  lives("an M1 of 8 GiB on macOS 13", "FAKEMETAL_MACOS=13.0 FAKEMETAL_MEMORY=0x200000000", m1_on_13);
+  lives("one of 64 GiB", "FAKEMETAL_MACOS=13.0 FAKEMETAL_MEMORY=0x1000000000", m1_max_on_13);
+  lives("an M2 of 24 GiB on macOS 14", "FAKEMETAL_GPU=M2 FAKEMETAL_MACOS=14.0 FAKEMETAL_MEMORY=0x600000000", m2_on_14);
+  lives("an M4 of 16 GiB on macOS 15", "FAKEMETAL_GPU=M4 FAKEMETAL_MACOS=15.2 FAKEMETAL_MEMORY=0x400000000", m4_on_15);
+  lives("an M4 of 48 GiB on macOS 26", "FAKEMETAL_GPU=M4 FAKEMETAL_MACOS=26.0 FAKEMETAL_MEMORY=0xc00000000", m4_on_26);
+  lives("an M5 of 128 GiB on macOS 26", "FAKEMETAL_GPU=M5 FAKEMETAL_MACOS=26.0 FAKEMETAL_MEMORY=0x2000000000", m5_on_26);
+  lives("events order untracked memory", "FAKEMETAL_OVERLAP=1", event_orders);
+  lives("command buffers of a queue overlap", "FAKEMETAL_OVERLAP=1", overlap_shows);
+  lives("tracked memory orders them", "FAKEMETAL_OVERLAP=1 FAKEMETAL_TRACKED_ORDER=1 FAKEMETAL_DELAY_US=2000", tracked_in_order);
+  lives("a wait before its signal, in a tracked heap, ends by the watchdog", "FAKEMETAL_TRACKED_ORDER=1 FAKEMETAL_WATCHDOG_MS=300", deadlock_tracked);
+  lives("behind it, or in an untracked heap, it does not", "FAKEMETAL_TRACKED_ORDER=1 FAKEMETAL_WATCHDOG_MS=300", no_deadlock);
+  lives("a fault signals nothing and ends the queue", "FAKEMETAL_SILENT_FAILURES=1 FAKEMETAL_DEAD_QUEUES=1 FAKEMETAL_WATCHDOG_MS=200", silent_failure);
+  lives("no other failure does", "FAKEMETAL_DEAD_QUEUES=1", queue_lives);
+  lives("after three faults the process is ignored for a while", "FAKEMETAL_PENALTY_MS=500", penalty);
+  lives("pages that may only be read take a copy", "FAKEMETAL_READONLY_PAGES=1", readonly_pages);
+  lives("a result is stale until the program waits", "FAKEMETAL_DELAY_US=200000", stale_without_wait);
+  lives("a grid of groups has more threads", NULL, many_groups);
+  lives("pipelines take fewer threads in the worst case", "FAKEMETAL_WORST=1", small_pipelines);
+  lives("math mode and functions are two switches", "FAKEMETAL_FAST_FUNCTIONS=1", math_switches);
   if (getenv("CHECK_ROW")) return 0;
   int64_t before = fakemetal_count("live_objects");
   open_gpu();

@@ -86,7 +86,7 @@ static void try_ownership(void) {
   for (int i = 0; i < 1000; i++) text("gone");
   expect(fakemetal_count("live_objects") == before + 1001, "live objects are counted");
   objc_autoreleasePoolPop(inner);
-  expect(fakemetal_count("live:NSString") == 1, "a pool lets go of its objects");
+  expect(fakemetal_count("live:NSString") == 1, "a pool releases its objects");
   objc_autoreleasePoolPop(outer);
   expect(strcmp(utf8(kept), "kept") == 0, "what is retained outlives its pool");
   objc_release(kept);

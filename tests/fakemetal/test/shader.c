@@ -24,7 +24,8 @@ static void verdict(const char *name, const char *wrong) {
   failed += wrong != NULL;
 }
 
-static const shader_options safe = {0x30001, false, NULL}, fast = {0x30001, true, NULL};
+static const shader_options safe = {0x30001, false, false, NULL}, fast = {0x30001, true, true, NULL},
+                            halfway = {0x30001, false, true, NULL}; /* safe math, fast functions */
 
 static const char head[] = "#include <metal_stdlib>\nusing namespace metal;\n";
 
@@ -43,9 +44,10 @@ static char *run(const char *body, const shader_options *o, uint64_t threads, ui
   if (!l) return error;
   for (int i = 0; i < LENGTH; i++) in[i] = (float)i, out[i] = -1;
   shader_dispatch d = {
-      .buffers = {{in, sizeof memory.in, 0}, {out, sizeof memory.out, 0}}, .threadgroup = {1024},
+      .buffers = {{in, sizeof memory.in, 0, false}, {out, sizeof memory.out, 0, false}}, .threadgroup = {1024},
       .groups = {(threads + group - 1) / group, 1, 1}, .group = {group, 1, 1}, .threads = {threads, 1, 1}};
-  error = shader_run(shader_find(l, "f"), &d);
+  shader_counts counts;
+  error = shader_run(shader_find(l, "f"), &d, &counts, NULL);
   shader_library_free(l);
   return error;
 }
@@ -71,6 +73,12 @@ static const struct {
     {"simd_sum", "kernel void f(" XY ", " LOCAL ") { float s = simd_sum(x[i]); y[i] = s; }", 64, 64, {496, 496, 496}},
     {"simd prefix", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_prefix_inclusive_sum(x[i]); }", 64, 64, {0, 1, 28}},
     {"simd shuffle", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_shuffle_xor(x[i], 1); }", 64, 64, {1, 0, 6}},
+    {"simd matrices",
+     "kernel void f(" XY ", " LOCAL ") { simdgroup_float8x8 a, b(2), c = make_filled_simdgroup_matrix<float, 8, 8>(1); simdgroup_load(a, x, 16, ulong2(8, 0));\n"
+     "simdgroup_multiply_accumulate(c, a, b, c); simdgroup_store(c, y, 8, ulong2(0, 0), true); }", 32, 32, {17, 49, 241}},
+    {"simd matrices of halves",
+     "kernel void f(" XY ", " LOCAL ") { threadgroup half t[64]; t[i] = half(x[i]); t[i + 32] = half(i); simdgroup_barrier(mem_flags::mem_threadgroup);\n"
+     "simdgroup_half8x8 a, b; simdgroup_float8x8 c; simdgroup_load(a, t); simdgroup_load(b, t, 8, 0, true); simdgroup_multiply(c, a, b); simdgroup_store(c, y); }", 32, 32, {140, 364, 812}},
     {"simd with lanes missing", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_max(x[i]); }", 20, 20, {19, 19, 19}},
     {"threadgroup memory",
      "kernel void f(" XY ", " LOCAL ", uint n [[threads_per_threadgroup]]) { threadgroup float t[256]; t[i] = x[i];\n"
@@ -113,13 +121,15 @@ static const struct {
     {"has a barrier for some", "kernel void f(" XY ", " LOCAL ") { if (i < 3) threadgroup_barrier(mem_flags::mem_none); y[i] = x[i]; }", "a barrier was reached by 3 of 8 threads"},
     {"has two barriers for one", "kernel void f(" XY ", " LOCAL ") { if (i < 3) threadgroup_barrier(mem_flags::mem_none); else { y[i] = 1; threadgroup_barrier(mem_flags::mem_none); } y[i] = x[i]; }", "different barriers"},
     {"meets in different places", "kernel void f(" XY ", " LOCAL ") { if (i < 3) y[i] = simd_sum(x[i]); else { y[i] = 1; y[i] = simd_max(x[i]); } }", "wait in different places"},
-    {"has no address space", "kernel void f(" XY ", float *z [[buffer(2)]]) { }", "must have an address space"},
-    {"uses an index twice", "kernel void f(" XY ", device float *z [[buffer(1)]]) { }", "index 1 is used twice"},
-    {"has too many buffers", "kernel void f(" XY ", device float *z [[buffer(31)]]) { }", "from 0 to 30"},
+    {"has no address space", "kernel void f(" XY ", float *z [[buffer(2)]]) { }", "must have explicit address space qualifier"},
+    {"uses an index twice", "kernel void f(" XY ", device float *z [[buffer(1)]]) { }", "parameter 1 is used more than once"},
+    {"has too many buffers", "kernel void f(" XY ", device float *z [[buffer(31)]]) { }", "must be between 0 and 30"},
+    {"has a matrix for some lanes", "kernel void f(" XY ", " LOCAL ") { simdgroup_float8x8 a; if (i < 3) simdgroup_load(a, x); y[i] = 1; }", "in a part of its lanes"},
     {"uses erf", "kernel void f(" XY ", " INDEX ") { y[i] = erf(x[i]); }", "program_source:3:"},
     {"uses double", "kernel void f(" XY ", " INDEX ") {\n double d = x[i]; y[i] = d; }", "program_source:4:"},
     {"writes through constant", "kernel void f(" XY ", constant float *z [[buffer(2)]]) { z[0] = 1; }", "read-only"},
     {"has an unknown attribute", "kernel void f(" XY ", uint i [[thread_posizion]]) { }", "attribute 'thread_posizion'"},
+    {"has too much threadgroup memory", "kernel void f(" XY ", " LOCAL ") { threadgroup float t[8000]; t[i] = x[i]; y[i] = t[i]; }", "uses 33024 bytes of threadgroup memory; there are 32768"},
     {"lacks a buffer", "kernel void f(" XY ", device float *z [[buffer(5)]]) { z[0] = 1; }", "nothing is bound at buffer 5"},
 };
 
@@ -210,6 +220,85 @@ static void try_worst_case(void) {
   unsetenv("FAKEMETAL_WORST");
 }
 
+/* ---- What hardware may do worse: results under a switch of harsh.h, and without it. */
+
+#define CALL(expression) "kernel void f(" XY ", " INDEX ") { float v = x[i]; y[i] = " expression "; }"
+#define PRAGMA "#pragma METAL fp contract(off)\n"
+/* In float 8194 * 8194 is 67141632, four less than it is. */
+#define PRODUCT CALL("(v + 8193.0f) * (v + 8193.0f) - 67125248.0f")
+#define MODULO "kernel void f(device const float *x [[buffer(0)]], device uint *y [[buffer(1)]], " INDEX ") { uint v = "
+
+static const struct {
+  const char *name, *variable;
+  const shader_options *options;
+  const char *body;
+  double without, with, within; /* out[1], with x = 1; for uint the bits */
+  bool bits;
+} harsher[] = {
+    {"tanh is nan above 44", "FAST_FUNCTIONS", &halfway, CALL("isnan(tanh(50 * v)) ? 7.0f : 1.0f"), 1, 7, 0, false},
+    {"but not in precise math", "FAST_FUNCTIONS", &safe, CALL("tanh(50 * v)"), 1, 1, 0, false},
+    {"nor is precise::tanh", "FAST_FUNCTIONS", &halfway, CALL("precise::tanh(50 * v)"), 1, 1, 0, false},
+    {"fast::tanh is", "FAST_FUNCTIONS", &safe, CALL("isnan(fast::tanh(50 * v)) ? 7.0f : 1.0f"), 1, 7, 0, false},
+    {"sin of a large argument", "FAST_FUNCTIONS", &halfway, CALL("fabs(sin(1e5f * v) - 0.0357488f) > 1e-3f ? 7.0f : 1.0f"), 1, 7, 0, false},
+    {"cos of a vector", "FAST_FUNCTIONS", &halfway, CALL("fabs(cos(float2(1, 2) * v).y - 0.41614684f + 0.83229367f) > 1e-4f ? 7.0f : 1.0f"), 1, 7, 0, false},
+    {"exp is off by more units for larger arguments", "FAST_FUNCTIONS", &halfway, CALL("fabs(exp(60 * v) / 1.14200739e26f - 1) > 4e-6f ? 7.0f : 1.0f"), 1, 7, 0, false},
+    {"pow of a negative number", "FAST_FUNCTIONS", &halfway, CALL("isnan(pow(-2 * v, 3.0f)) ? 7.0f : 1.0f"), 1, 7, 0, false},
+    {"rsqrt", "FAST_FUNCTIONS", &halfway, CALL("rsqrt(4 * v) == 0.5f ? 1.0f : 7.0f"), 1, 7, 0, false},
+    {"fmod of a large quotient", "NAIVE_FMOD", &safe, CALL("fmod(1e10f * v, 3.0f)"), 1, 0, 0, false},
+    {"precise::fmod too", "NAIVE_FMOD", &safe, CALL("precise::fmod(1e10f * v, 3.0f) == 1.0f ? 1.0f : 7.0f"), 1, 7, 0, false},
+    {"products are fused", "CONTRACTION", &safe, PRODUCT, 16384, 16388, 0, false},
+    {"unless a pragma says otherwise", "CONTRACTION", &safe, PRAGMA PRODUCT, 16384, 16384, 0, false},
+    {"whatever blanks it has", "CONTRACTION", &safe, "#  pragma  METAL fp contract( off )\n" PRODUCT, 16384, 16384, 0, false},
+    {"4294967294 % 3", "DIVISION", &safe, MODULO "4294967293u + uint(x[i]); y[i] = v % 3; }", 2, 4294967295, 0, true},
+    {"4294967294 /= 3", "DIVISION", &safe, MODULO "4294967293u + uint(x[i]); v /= 3u; y[i] = v; }", 1431655764, 1431655765, 0, true},
+    {"4294967294 %= 3", "DIVISION", &safe, MODULO "4294967293u + uint(x[i]); v %= 3u; y[i] = v; }", 2, 4294967295, 0, true},
+    {"smaller numbers", "DIVISION", &safe, MODULO "4294967166u + uint(x[i]); y[i] = v % 10; }", 7, 7, 0, true},
+    {"other types", "DIVISION", &safe, MODULO "uint(7 * x[i]); const float r = 1 / 4.0f; int k[8 / 2] = {-7, 0, 0, 0}; y[i] = v / 2 * 100 + uint(r * 4) * 10 + uint(k[0] % 4 + 3) + uint(8ul / 4); }", 312, 312, 0, true},
+};
+
+static double measured(size_t i, bool on, char **wrong) {
+  char variable[60];
+  snprintf(variable, sizeof variable, "FAKEMETAL_%s", harsher[i].variable);
+  if (on) setenv(variable, "1", 1);
+  *wrong = run(harsher[i].body, harsher[i].options, 8, 8);
+  unsetenv(variable);
+  uint32_t bits;
+  memcpy(&bits, &out[1], sizeof bits);
+  return harsher[i].bits ? bits : (double)out[1];
+}
+
+static void try_harsher(void) {
+  for (size_t i = 0; i < sizeof harsher / sizeof *harsher; i++)
+    for (int on = 0; on < 2; on++) {
+      char *wrong, text[100], name[100];
+      double got = measured(i, on, &wrong), want = on ? harsher[i].with : harsher[i].without;
+      if (!wrong && !(fabs(got - want) <= (on ? harsher[i].within : 0))) snprintf(text, sizeof text, "got %.9g; want %.9g", got, want), wrong = text;
+      snprintf(name, sizeof name, "%s, %s %s", harsher[i].name, on ? "with" : "without", harsher[i].variable);
+      verdict(name, wrong);
+    }
+}
+
+/* The worst case turns every switch on, except one that is set to 0. */
+static void try_exceptions(void) {
+  setenv("FAKEMETAL_WORST", "1", 1);
+  char *wrong = run(CALL("precise::fmod(1e10f * v, 3.0f) == 1.0f ? 1.0f : 7.0f"), &safe, 8, 8);
+  verdict("the worst case has all switches", wrong ? wrong : out[1] == 7 ? NULL : "fmod was exact");
+  setenv("FAKEMETAL_NAIVE_FMOD", "0", 1);
+  wrong = run(CALL("precise::fmod(1e10f * v, 3.0f) == 1.0f ? 1.0f : 7.0f"), &safe, 8, 8);
+  verdict("but one that is 0", wrong ? wrong : out[1] == 1 ? NULL : "fmod was naive");
+  unsetenv("FAKEMETAL_NAIVE_FMOD");
+  unsetenv("FAKEMETAL_WORST");
+}
+
+static void try_threads_of_an_attribute(void) {
+  char *error = NULL;
+  shader_library *l = compile("[[max_total_threads_per_threadgroup(192)]] kernel void f(device float *x [[buffer(0)]], " INDEX ") { x[i] = 1; }\n"
+                              "kernel void g(device float *x [[buffer(0)]], " INDEX ") { x[i] = 1; }", &safe, &error);
+  bool good = l && shader_most_threads(shader_find(l, "f")) == 192 && shader_most_threads(shader_find(l, "g")) == 0;
+  verdict("threads that an attribute says", good ? NULL : error ? error : "other numbers");
+  shader_library_free(l);
+}
+
 int main(void) {
   try_results();
   try_misuses();
@@ -218,5 +307,8 @@ int main(void) {
   try_templates();
   try_constants();
   try_worst_case();
+  try_harsher();
+  try_exceptions();
+  try_threads_of_an_attribute();
   return failed != 0;
 }

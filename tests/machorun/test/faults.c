@@ -115,7 +115,7 @@ static void each_failure_is_told(void) {
   EXPECT(result == 2);
   pmps_error_free(pmps_memory_empty_cache(&mps));
   int64_t handles = pmps_live_handles(), objects = settled(-1);
-  int told = 0, harmless = 0;
+  int reported = 0, harmless = 0;
   for (int64_t n = 1;; n++) {
     fake.reset();
     fake.fail("any", n, 0);
@@ -124,7 +124,7 @@ static void each_failure_is_told(void) {
       OK(error);
       break; /* there was no n-th one */
     }
-    told += error != NULL, harmless += error == NULL;
+    reported += error != NULL, harmless += error == NULL;
     EXPECT(error || result == 2);
     pmps_error_free(error);
     EXPECT(pmps_live_handles() == handles);
@@ -137,8 +137,8 @@ static void each_failure_is_told(void) {
   fake.reset();
   OK(run(&result));
   EXPECT(result == 2);
-  EXPECT(told > 2 * harmless);
-  printf("  %d failures told of, %d harmless\n", told, harmless);
+  EXPECT(reported > 2 * harmless);
+  printf("  %d failures reported, %d harmless\n", reported, harmless);
 }
 
 int main(void) {

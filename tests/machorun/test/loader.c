@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,7 +64,7 @@ static void thread_variables(void) {
     pthread_join(thread, NULL);
   }
   expect(fresh[0] && fresh[1] && fresh[2] && fresh[3], "each thread begins with the first values");
-  expect(counter == 8 && zeros[99] == 2, "and changes nobody else's");
+  expect(counter == 8 && zeros[99] == 2, "and changes no other image's");
 }
 
 static int destroyed;
@@ -153,6 +154,54 @@ static void signals(void) {
   expect(seen_signal == 11 && seen_address == somewhere && *somewhere == 1, "a fault has its address and goes on");
 }
 
+/* end_by ends the process by a signal, as Go's runtime does after a fault that is not Go's. */
+static void end_by(int number) {
+  struct sigaction plain = {.sa_mask = 0};
+  sigaction(number, &plain, NULL);
+  raise(number);
+}
+
+static void last_fault(void) {
+  char said[300] = "", *own;
+  int ends[2], status = 0;
+  struct sigaction action = {.sa_mask = 0};
+  action.sa_handler = end_by;
+  volatile int *nowhere = (int *)0x1234;
+  pipe(ends);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 2);
+    sigaction(11, &action, NULL);
+    *nowhere = 1;
+    _exit(0);
+  }
+  waitpid(child, &status, 0);
+  read(ends[0], said, sizeof said - 1);
+  own = strstr(said, "machorun: signal 11 for address 0x1234, by the code at 0x");
+  expect(WIFSIGNALED(status) && WTERMSIG(status) == 11 && own && strstr(own, "/loader"), "a fault that ends the process is described");
+}
+
+/* ---- Pages. What is mapped in parts of pages is surrounded by allocations of the C library, which are pages of
+ * Linux's, a quarter as large. */
+
+enum { PIECES = 200, PIECE = 100, ALLOCATION = 33 * 4096 };
+
+static void pages(void) {
+  char *pieces[PIECES], *allocations[PIECES];
+  for (int i = 0; i < PIECES; i++) {
+    pieces[i] = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    allocations[i] = malloc(ALLOCATION);
+    memset(allocations[i], 1, ALLOCATION);
+  }
+  for (int i = 0; i < PIECES; i++) mprotect(pieces[i], PIECE, PROT_NONE);
+  for (int i = 0; i < PIECES; i++) memset(allocations[i], 2, ALLOCATION);
+  for (int i = 0; i < PIECES; i++) munmap(pieces[i], PIECE);
+  int kept = 0;
+  for (int i = 0; i < PIECES; i++) kept += allocations[i][0] == 2 && allocations[i][ALLOCATION - 1] == 2;
+  for (int i = 0; i < PIECES; i++) free(allocations[i]);
+  expect(kept == PIECES, "a part of a page is released without its neighbours");
+}
+
 /* ---- Libraries. */
 
 static int prepared;
@@ -174,6 +223,8 @@ int main(void) {
   keys();
   locks();
   errors();
+  pages();
+  last_fault();
   signals();
   libraries();
   return failed != 0;

@@ -51,7 +51,7 @@ static pmps_place get_place(void) {
   return place;
 }
 
-/* answer begins the answer; false after a failure, which it has told. */
+/* answer begins the answer; false after a failure, which it has reported. */
 static bool answer(pmps_error *error) {
   put_number(pmps_error_code(error));
   if (!error) return true;
@@ -94,19 +94,25 @@ static void index_tensor(void) {
 
 enum { MOST_OUTPUTS = 16 };
 
-/* get_attrs reads pmps_attr records; behind one of several numbers stand these. */
+/* get_attrs reads attributes: kind, value, count, the length of the name, the name with its zero; behind one
+ * of several numbers stand these. */
 static pmps_attr *get_attrs(size_t count) {
   pmps_attr *attrs = calloc(count + 1, sizeof *attrs);
   for (size_t i = 0; i < count; i++) {
-    get(&attrs[i], sizeof attrs[i]);
+    attrs[i].kind = (uint32_t)get_number();
+    attrs[i].value.i = get_number();
+    attrs[i].count = get_number();
+    attrs[i].name = get_bytes((size_t)get_number());
     if (attrs[i].kind == PMPS_ATTR_INTS) attrs[i].value.ints = get_bytes((size_t)attrs[i].count * sizeof(int64_t));
   }
   return attrs;
 }
 
 static void free_attrs(pmps_attr *attrs, size_t count) {
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     if (attrs[i].kind == PMPS_ATTR_INTS) free((void *)attrs[i].value.ints);
+    free((void *)attrs[i].name);
+  }
   free(attrs);
 }
 

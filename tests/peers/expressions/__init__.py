@@ -6,17 +6,59 @@ has no kernel or a defect, what our answer is instead. `compare.py` enforces how
 
 from __future__ import annotations
 
-from . import arrays, binary, creation, elementwise, indexing, reductions, tensors
+from . import (
+    answers,
+    arrays,
+    binary,
+    complexes,
+    creation,
+    distributions,
+    elementwise,
+    factorizations,
+    found,
+    indexing,
+    layout,
+    made,
+    matrix_functions,
+    mended,
+    products,
+    reductions,
+    scatter,
+    shapes,
+    sorting,
+    special,
+    special_functions,
+    statistics,
+    storage,
+    tensors,
+)
 from .row import DEFECTS, NO_KERNEL, Row
 
 ROWS: list[Row] = [
+    *answers.ROWS,
     *elementwise.ROWS,
     *binary.ROWS,
+    *layout.ROWS,
+    *made.ROWS,
+    *special.ROWS,
+    *special_functions.ROWS,
     *reductions.ROWS,
+    *scatter.ROWS,
+    *shapes.ROWS,
     *arrays.ROWS,
     *creation.ROWS,
     *indexing.ROWS,
     *tensors.ROWS,
+    *products.ROWS,
+    *statistics.ROWS,
+    *factorizations.ROWS,
+    *mended.ROWS,
+    *found.ROWS,
+    *complexes.ROWS,
+    *sorting.ROWS,
+    *distributions.ROWS,
+    *storage.ROWS,
+    *matrix_functions.ROWS,
 ]
 
 __all__ = ["DEFECTS", "NO_KERNEL", "ROWS", "Row"]

@@ -92,6 +92,24 @@ EDGES = [
         paddle.maximum(T([-2**63, 5]), T([2**62, -5]))
         """,
     ),
+    *lines(
+        "logaddexp",
+        "",
+        """
+        paddle.logaddexp(T([1.0, -2.0, 0.5]), T([2.0, -2.0, 100.0])[::-1])
+        paddle.logaddexp(T([-1.0, -0.5], 'float64'), T([-2.0, -0.25], 'float64'))
+        T([[1.0], [2.0]]).logaddexp(T([1.0, 2.0, 3.0]))
+        paddle.logaddexp(T([1, 2], 'int32'), T([2, 1], 'int32'))
+        paddle.logaddexp(T([1, 2]), T([2, 1]))
+        paddle.logaddexp(T([1.0, 2.0]), T([2.0, 1.0], 'float64'))
+        paddle.logaddexp(T([inf, -inf, inf, nan, 1.0, -inf]), T([inf, -inf, -inf, 1.0, nan, 2.0]))
+        paddle.logaddexp(T([1e30, -1e30, 88.0]), T([1e30, -1e30, 88.0]))
+        paddle.logaddexp(paddle.zeros([0, 3]), T([1.0, 2.0, 3.0]))
+        paddle.logaddexp(T([1.0]), 2.0)
+        paddle.logaddexp(T([1.0, 2.0]), T([1.0, 2.0, 3.0]))
+        """,
+        Ulps("pow"),
+    ),
     *lines("minimum", "", "paddle.minimum(T([nan, 1.0]), T([1.0, nan]))\npaddle.minimum(T([5, 6])[::-1], T(5))"),
     *lines(
         "add",

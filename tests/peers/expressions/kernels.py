@@ -25,6 +25,8 @@ MISSING: dict[str, str] = {
     **dict.fromkeys("sqrt rsqrt reciprocal sin cos tan tanh sinh cosh sigmoid".split(), f"bool {HALF}"),
     **dict.fromkeys("floor ceil".split(), "bool"),
     "erf": "bool bfloat16",
+    **dict.fromkeys("acos asin atan acosh asinh atanh".split(), f"bool {HALF}"),
+    "log10": f"bool {SMALL}",
     **dict.fromkeys("relu silu gelu softplus leaky_relu softmax".split(), f"bool {SMALL} int32 int64 {HALF}"),
     "logical_not": f"uint8 {HALF}",
     "isnan": f"bool {SMALL}",
@@ -56,19 +58,20 @@ MISSING: dict[str, str] = {
 # What the op table has no kernel for either: it raises.
 REFUSED: dict[str, str] = {
     **dict.fromkeys("sign exp expm1 log log1p log2 sqrt rsqrt square reciprocal".split(), "bool"),
+    **dict.fromkeys("acos asin atan acosh asinh atanh log10".split(), "bool"),
     **dict.fromkeys("sin cos tan tanh sinh cosh floor ceil round trunc erf sigmoid relu silu".split(), "bool"),
     **dict.fromkeys("isnan isinf isfinite clip argmax argmin matmul".split(), "bool"),
     **dict.fromkeys("subtract floor_divide remainder pow".split(), "bool"),
     **dict.fromkeys("gelu softplus leaky_relu softmax".split(), f"bool {SMALL} int32 int64"),
 }
 
-# The others give the dtype of their operand: this is what the stand-in's answer is cast back to.
+# The others give the dtype of their operand: this is what the mock's answer is cast back to.
 ELSEWHERE = {
     **dict.fromkeys("logical_not isnan isinf isfinite any all logical_and logical_or logical_xor".split(), "bool"),
     **dict.fromkeys("argmax argmin".split(), "int64"),
 }
 FRACTIONAL = set(
-    "exp expm1 log log1p log2 sqrt rsqrt reciprocal sin cos tan tanh sinh cosh erf sigmoid silu divide".split()
+    "acos asin atan acosh asinh atanh log10 exp expm1 log log1p log2 sqrt rsqrt reciprocal sin cos tan tanh sinh cosh erf sigmoid silu divide".split()
 )
 
 

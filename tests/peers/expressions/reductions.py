@@ -104,6 +104,31 @@ EDGES = [
     *lines("sum", "", "paddle.full([500, 2], 0.1).T.sum(1)", Summed(500, 50)),
     *lines("sum", "", "paddle.full([1000], 0.1, 'float64')[::2].sum()", Summed(500, 50)),
     *lines(
+        "cumsum",
+        SETUP,
+        """
+        paddle.cumsum(x)
+        paddle.cumsum(x, 0)
+        paddle.cumsum(x.T, axis=-1)
+        x[::-1].cumsum(1)
+        paddle.cumsum(x, 1, 'int32')
+        paddle.cumsum(x, dtype='float64')
+        paddle.cumsum(T([7, -7, 3], 'int8'))
+        paddle.cumsum(T([200, 100], 'uint8'))
+        paddle.cumsum(T([7, -7, 3], 'int16')[::2])
+        paddle.cumsum(T([2**31 - 1, 1], 'int32'))
+        paddle.cumsum(T([2**63 - 1, 1]))
+        paddle.cumsum(b, dtype='float32')
+        paddle.cumsum(T([inf, 1.0, -inf, 2.0]))
+        paddle.cumsum(e)
+        paddle.cumsum(e, 0)
+        paddle.cumsum(z)
+        paddle.cumsum(z, 0)
+        paddle.cumsum(z, -1)
+        paddle.cumsum(x, 2)
+        """,
+    ),
+    *lines(
         "mean",
         SETUP,
         """

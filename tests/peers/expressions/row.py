@@ -28,7 +28,14 @@ DEFECTS = {
     "exp floor": "exp reaches subnormals and 0; Paddle's stops at 2.9e-39",
     "softmax floor": "softmax reaches 0; Paddle's stops at exp(-64)",
     "lost tail": "softplus, gelu and sigmoid keep their digits far below 0",
-    "sign of zero": "-x turns 0.0 into -0.0",
+    "nan is 1": "sinc of nan and of infinities is nan",
+    "lost infinity": "softshrink of inf is inf, thresholded_relu of -inf its value, maxout of nan nan",
+    "integer angle": "atan2 of integers has all digits of the float64 that it is",
+    "sign of zero": "-x turns 0.0 into -0.0, and odd functions keep it",
+    "inverse outside": "erfinv is nan where |x| > 1, as on Paddle's GPUs, and keeps its digits near 0",
+    "incomplete gamma": "gammainc and gammaincc broadcast, and know infinity; Paddle reads past the smaller operand",
+    "polygamma of infinity": "it is 0",
+    "Bessel of infinity": "modified Bessel functions of inf are inf",
     "lost subnormals": "reciprocals and roots of subnormals are those of the number itself",
     "raw bfloat16": "bfloat16 tolist() gives numbers, not their bit patterns",
     "unchecked argument": "an axis or a size out of its range is refused, and an axis that is no number",
@@ -36,7 +43,33 @@ DEFECTS = {
     "item of a view": "item(i) counts in the order of the view, not of the memory under it",
     "wide scalar": "an integer scalar beyond int32 wraps around like every other",
     "type as dtype": "to_tensor takes float, int and bool as dtype, as the other functions do",
+    "in-place shape": "the result of an in-place operator has the shape of its operand",
+    "repeated label": "a label twice in an operand of einsum is its diagonal, and in the result it is refused",
+    "empty batch": "cdist of a batch without rows keeps the batch",
+    "rounded mean": "a variance is corrected for the rounding of the mean",
+    "sum of infinity": "the logarithm of a sum is infinite if its largest term is",
+    "float32 exponent": "float64 is raised to a float64 exponent, not to one rounded to float32",
+    "norm of infinite order": "renorm knows the norms of order 0 and inf",
+    "order of complex numbers": "there is none: comparing their order and their remainders are refused",
+    "complex division by zero": "a quotient is what NumPy answers: infinite where Paddle has nan",
+    "shift of one axis": "fftshift takes an axis, and negative ones in a list",
+    "repeated axis": "an axis that stands twice is refused, and so is no axis; Paddle's process dies",
+    "order of equals": "topk and kthvalue name the first of equals; Paddle's selection leaves their order open",
+    "whole numbers of things": "a k that is no whole number is an error, not truncated",
+    "log of zeros": "logcumsumexp answers -inf for log(0), inf for two infinities and nan from a nan on; Paddle -3.4e38, nan and a number",
+    "infinite bound": "searchsorted finds infinities like all other values; Paddle puts them at the end",
+    "nan is unique": "each nan is an element of its own in unique; Paddle returns what lay there",
+    "quantile of nothing": "the quantile of no elements is nan; Paddle returns what lay there",
+    "edges of nothing": "histogram_bin_edges refuses 0 bins and an infinite range",
+    "edges of bins": "histogramdd takes tensors of edges, as its documentation says",
+    "axis of a number": "a 0-d tensor has the axes 0 and -1 everywhere",
     "gradients": "there are none yet: asking for them raises",
+    "probability nan": "nan as a parameter of a distribution gives nan, 0 or an error; Paddle's binomial never returns",
+    "infinite weight": "multinomial refuses infinite weights, whose sum is no number to divide by",
+    "range of nothing": "range is empty where its end lies before its start, and refuses what is no finite number",
+    "memory of a view": "set_ and resize_ begin with the first element of a view, not of the memory under it",
+    "exponential of nothing": "matrix_exp of no elements has none, and one matrix with nan leaves the others alone",
+    "factor on the right": "ormqr multiplies on the right what fits the factor",
 }
 
 # How a source shows what it is about; the floors of compare.py count these.
@@ -75,11 +108,18 @@ class Row:
 
     @property
     def on_view(self) -> bool:
-        return VIEW.search(self.body) is not None
+        return VIEW.search(self._shown()) is not None
 
     @property
     def special(self) -> bool:
-        return SPECIAL.search(self.body) is not None
+        return SPECIAL.search(self._shown()) is not None
+
+    def _shown(self) -> str:
+        """The body, and what the setup says of the names in it."""
+        made = [
+            line for line in self.setup.splitlines() if re.search(rf"\b{line.partition('=')[0].strip()}\b", self.body)
+        ]
+        return "\n".join([self.body, *made])
 
     def _after_setup(self, text: str) -> str:
         return f"{self.setup}\n{text}".strip()

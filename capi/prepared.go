@@ -1,0 +1,274 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// A caller that holds Python's lock should not wait with it. These bounds decide, before a call is made, whether
+// it runs at once, is to be repeated without the lock (CALL_LONG), or belongs on another thread (CALL_HEAVY).
+const (
+	smallWork = 4096    // elements; work on fewer takes a few microseconds
+	heavyWork = 1 << 23 // elements; work on more takes 10 milliseconds and more
+	products  = 64      // multiplications of a matrix product that take as long as one element of other work
+)
+
+// calls is a pool, so that an operator allocates no memory for its operands.
+var calls = sync.Pool{New: func() any { return &call{in: make([]runtime.Operand, 0, 4)} }}
+
+// recycle ends what a call holds and returns it to the pool.
+func (c *call) recycle() {
+	c.release()
+	clear(c.in)
+	*c = call{in: c.in[:0]}
+	calls.Put(c)
+}
+
+// goPreparedCall is prepared_call of shim.h. It is called with Python's lock held or, if given.unlocked is
+// set, without it. The caller owns the handles in results. An error is kept for this thread; see [quick].
+//
+//export goPreparedCall
+func goPreparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (state C.uint64_t) {
+	defer func() {
+		if p := recover(); p != nil {
+			C.error_keep(fault(bug(p)))
+			state = C.CALL_FAILED
+		}
+	}()
+	state, err := preparedCall(given, on, results)
+	if err != nil {
+		C.error_keep(fault(err))
+		return C.CALL_FAILED
+	}
+	return state
+}
+
+// preparedCall is goPreparedCall without the handling of failures.
+func preparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (C.uint64_t, error) {
+	rt, err := running()
+	if err != nil {
+		return C.CALL_FAILED, err
+	}
+	if given.release != 0 {
+		rt.Free(uint64(given.release))
+	}
+	c := calls.Get().(*call)
+	defer c.recycle()
+	if err := c.prepare(rt, given); err != nil {
+		return C.CALL_FAILED, err
+	}
+	stream, err := using(on)
+	if err != nil {
+		return C.CALL_FAILED, err
+	}
+	defer done(on)
+	where, err := c.target(rt, given, stream)
+	if err != nil {
+		return C.CALL_FAILED, err
+	}
+	if work := c.work(where); work > heavyWork {
+		return C.CALL_HEAVY, nil
+	} else if given.unlocked == 0 && (work > smallWork || !c.onCPU(where)) {
+		return C.CALL_LONG, nil
+	}
+	if err := c.admitted(where, stream); err != nil {
+		return C.CALL_FAILED, err
+	}
+	if c.out != nil {
+		return C.CALL_DONE, rt.CallInto(c.row, c.in, c.at, c.out, stream)
+	}
+	return c.describeResults(rt, where, stream, results)
+}
+
+// prepare resolves operands and attributes, whose kinds python.c has checked. What it holds is released by
+// recycle, also after an error.
+func (c *call) prepare(rt *runtime.Runtime, given *C.prepared) (err error) {
+	if c.row, err = rowOf(uint64(given.op)); err != nil {
+		return err
+	}
+	// SAFETY: python.c has filled in as many of both, in memory of its stack frame that outlives this call.
+	args := unsafe.Slice((*arg)(unsafe.Pointer(given.args)), uint64(given.arg_count))
+	attrs := unsafe.Slice((*attr)(unsafe.Pointer(given.attrs)), uint64(given.attr_count))
+	if len(attrs) > len(c.row.Attrs) {
+		return status.Errorf(status.Invalid, "[%s] got %d attributes; want %d", c.row.Name, len(attrs), len(c.row.Attrs))
+	}
+	if len(c.row.Attrs) > 0 {
+		c.at = make(op.Attrs, len(c.row.Attrs)) // programs keep it
+	}
+	for i := range attrs {
+		if c.at[i], err = attrs[i].value(rt, c.row); err != nil {
+			return err
+		}
+	}
+	return c.operands(rt, args)
+}
+
+// target is the device that the caller named; nil means the one where the tensors are. A tensor that takes the
+// result is held until recycle.
+func (c *call) target(rt *runtime.Runtime, given *C.prepared, on *runtime.Stream) (where *runtime.Context, err error) {
+	if given.lead == C.PMPS_PYTHON_OUTPUT {
+		c.out, err = operandOf(rt, c.row, len(c.in), given.where, on)
+		return nil, err
+	}
+	return packedPlace(rt, uint64(given.where))
+}
+
+// onCPU reports whether a call runs on the CPU, judged by its first tensor.
+func (c *call) onCPU(where *runtime.Context) bool {
+	for i := range c.in {
+		if t := c.in[i].Tensor; t != nil {
+			return t.Place().Kind == place.CPUKind
+		}
+	}
+	if c.out != nil {
+		return c.out.Place().Kind == place.CPUKind
+	}
+	return where == nil || where.Place().Kind == place.CPUKind
+}
+
+// work estimates how many elements a call works on; 0 on devices with queues, where the caller does not wait.
+func (c *call) work(where *runtime.Context) int64 {
+	if !c.onCPU(where) {
+		return 0
+	}
+	var size int64
+	for i := range c.in {
+		if t := c.in[i].Tensor; t != nil {
+			size = c.with(size, t)
+		}
+	}
+	if c.out != nil {
+		size = max(size, c.out.Numel())
+	}
+	return max(size, c.extent(size))
+}
+
+// with adds an operand to an estimate of work. Operands that broadcast may make a result of as many
+// elements as the product of theirs.
+func (c *call) with(size int64, t *runtime.Tensor) int64 {
+	n := t.Numel()
+	switch {
+	case size == 0:
+		return n
+	case c.row.Kind == op.Product && t.Rank > 0:
+		return times(size, t.Dims[t.Rank-1])/products + n
+	case c.row.Kind != op.Assemble && c.row.Kind != op.Index && !c.alike(t):
+		return times(size, n)
+	case c.row.Kind == op.Assemble:
+		return size + n
+	}
+	return size
+}
+
+// alike reports whether a tensor has the shape of the first operand.
+func (c *call) alike(t *runtime.Tensor) bool {
+	return c.in[0].Tensor != nil && c.in[0].Tensor.Shape == t.Shape
+}
+
+// extent is the size of the result if attributes determine it, else 1. size is that of the operands.
+func (c *call) extent(size int64) int64 {
+	total := int64(1)
+	for i := range c.at {
+		if c.row.Kind != op.Assemble && c.row.Attrs[i].Name != "shape" {
+			continue
+		}
+		for _, n := range c.at[i].Ints {
+			total = times(total, max(n, 1))
+		}
+	}
+	if c.row.Kind == op.Assemble {
+		return times(total, size)
+	}
+	return total
+}
+
+// times is a product that cannot overflow: it saturates above heavyWork. Factors are not negative.
+func times(a, b int64) int64 {
+	if a > heavyWork || b > heavyWork {
+		return 2 * heavyWork * min(a, b, 1)
+	}
+	return a * b
+}
+
+// describeResults runs a call and describes what it made.
+func (c *call) describeResults(rt *runtime.Runtime, where *runtime.Context, on *runtime.Stream, results *C.described_list) (C.uint64_t, error) {
+	if one, err := c.elementwise(rt, on); one != nil || err != nil {
+		if err != nil {
+			return C.CALL_FAILED, err
+		}
+		results.count, results.listed = 1, 0
+		c.describe(one, &results.of[0])
+		return C.CALL_DONE, nil
+	}
+	made, err := rt.Call(c.row, c.in, c.at, where, on)
+	if err != nil {
+		return C.CALL_FAILED, err
+	}
+	if len(made) > len(results.of) {
+		free(rt, made)
+		return C.CALL_MANY, nil
+	}
+	results.count, results.listed = C.int64_t(len(made)), 0
+	if c.row.Many() {
+		results.listed = 1
+	}
+	for i, t := range made {
+		c.describe(t, &results.of[i])
+	}
+	return C.CALL_DONE, nil
+}
+
+// elementwise runs an operator for which the runtime has a faster function than Call; nil for others.
+func (c *call) elementwise(rt *runtime.Runtime, on *runtime.Stream) (*runtime.Tensor, error) {
+	switch {
+	case len(c.at) > 0 || len(c.in) == 0 || c.in[0].Tensor == nil && len(c.in) == 1:
+	case len(c.in) == 2 && (c.row.Kind == op.Binary || c.row.Kind == op.Compare):
+		return rt.Binary(c.row, c.in[0], c.in[1], on)
+	case len(c.in) == 1 && c.row.Kind == op.Unary:
+		return rt.Unary(c.row, c.in[0].Tensor, on)
+	}
+	return nil, nil
+}
+
+// describe fills in the description of a result. A view may keep a large storage alive, so it is freed at once and
+// not late.
+func (c *call) describe(t *runtime.Tensor, to *C.described) {
+	describe(t, to)
+	if (c.row.Kind != op.View || c.row.Fresh) && t.Numel() <= smallWork {
+		to.late = 1
+	}
+}
+
+// describe fills in handle, dtype, place and layout of a tensor, which python.c makes a Meta of.
+func describe(t *runtime.Tensor, to *C.described) {
+	p, n := t.Place(), t.Rank
+	to.handle, to.late = C.uint64_t(t.Handle()), 0
+	to.head = [4]C.int32_t{C.int32_t(t.DType()), C.int32_t(n), C.int32_t(p.Kind), C.int32_t(p.Index)}
+	for i := range n {
+		to.layout[i], to.layout[n+i] = C.int64_t(t.Dims[i]), C.int64_t(t.Strides[i])
+	}
+}
+
+// goTensorDescribe is tensor_describe of shim.h. It returns the handle itself, or 0 with the error kept for
+// this thread, and never blocks.
+//
+//export goTensorDescribe
+func goTensorDescribe(handle C.uint64_t, to *C.described) C.uint64_t {
+	return quick(0, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
+		t := rt.Acquire(uint64(handle))
+		if t == nil {
+			return nil, stale("tensor", "tensor", rt.HandleHistory(uint64(handle)))
+		}
+		defer t.Release()
+		describe(t, to)
+		return t, nil
+	})
+}

@@ -1,0 +1,362 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/slot"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Kinds of handles, after those of libraries and kernels.
+const (
+	graphKind   = 6
+	programKind = 7
+)
+
+// graphRecord and programRecord are what the handles of the two name. A graph goes with its handle. A program
+// goes when its handle is freed and no call is inside; what it has submitted to streams keeps what it needs.
+type (
+	graphRecord   struct{ *building }
+	programRecord struct{ *runtime.Program }
+)
+
+var (
+	graphs   = slot.NewTable(graphKind, func(g *graphRecord) { *g = graphRecord{} })
+	programs = slot.NewTable(programKind, func(p *programRecord) {
+		if p.Program != nil {
+			p.Close()
+		}
+		*p = programRecord{}
+	})
+)
+
+// goGraphNew is pmps_graph_new. The caller owns the handle.
+//
+//export goGraphNew
+func goGraphNew(out *C.uint64_t) C.fault {
+	return try(func(*runtime.Runtime) error {
+		if out == nil {
+			return null("graph_new")
+		}
+		handle, record := graphs.New()
+		if record == nil {
+			return full(graphs, "graph_new", "graphs")
+		}
+		*record = graphRecord{newBuilding()}
+		*out = C.uint64_t(handle)
+		return nil
+	})
+}
+
+// goGraphFree is pmps_graph_free. A program that was made of the graph stays valid.
+//
+//export goGraphFree
+func goGraphFree(handle C.uint64_t) {
+	quietly(func(*runtime.Runtime) { graphs.Free(uint64(handle)) })
+}
+
+// onGraph runs the body of an exported function against a graph. A second thread that uses the graph meanwhile gets
+// status.Invalid.
+func onGraph(who string, handle C.uint64_t, body func(*runtime.Runtime, *building) error) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		return pinned(graphs, who, "graph", uint64(handle), func(g *graphRecord) error {
+			if err := g.enter(who); err != nil {
+				return err
+			}
+			defer g.mu.Unlock()
+			return body(rt, g.building)
+		})
+	})
+}
+
+// goGraphAddSymbol is pmps_graph_add_symbol. The symbol is valid in this graph only.
+//
+//export goGraphAddSymbol
+func goGraphAddSymbol(handle C.uint64_t, out *C.int64_t) C.fault {
+	return onGraph("graph_add_symbol", handle, func(_ *runtime.Runtime, g *building) error {
+		if out == nil {
+			return null("graph_add_symbol")
+		}
+		*out = C.int64_t(g.dim(g.builder.Symbol()))
+		return nil
+	})
+}
+
+// goGraphAddInput is pmps_graph_add_input. dims are read before it returns.
+//
+//export goGraphAddInput
+func goGraphAddInput(handle C.uint64_t, number, rank C.int32_t, dims unsafe.Pointer, out *C.pmps_value) C.fault {
+	const who = "graph_add_input"
+	return onGraph(who, handle, func(_ *runtime.Runtime, g *building) error {
+		if out == nil {
+			return null(who)
+		}
+		d, err := known(who, int32(number))
+		if err != nil {
+			return err
+		}
+		list, err := dimensions(who, int32(rank), dims)
+		if err != nil {
+			return err
+		}
+		v, err := g.input(who, op.Type{DType: d}, list)
+		if err == nil {
+			*out = C.pmps_value(v)
+		}
+		return err
+	})
+}
+
+// goGraphAddConstant is pmps_graph_add_constant. The elements are copied: it blocks until they are computed,
+// and the tensor may be freed or written to afterwards.
+//
+//export goGraphAddConstant
+func goGraphAddConstant(handle, tensor C.uint64_t, out *C.pmps_value) C.fault {
+	const who = "graph_add_constant"
+	return onGraph(who, handle, func(rt *runtime.Runtime, g *building) error {
+		if out == nil {
+			return null(who)
+		}
+		t := rt.Acquire(uint64(tensor))
+		if t == nil {
+			return stale(who, "tensor", rt.HandleHistory(uint64(tensor)))
+		}
+		defer t.Release()
+		c, err := t.Constant()
+		if err == nil {
+			*out = C.pmps_value(g.name(g.builder.Constant(c)))
+		}
+		return err
+	})
+}
+
+// goGraphAddScalar is pmps_graph_add_scalar. The scalar is read before it returns.
+//
+//export goGraphAddScalar
+func goGraphAddScalar(handle C.uint64_t, given unsafe.Pointer, out *C.pmps_value) C.fault {
+	const who = "graph_add_scalar"
+	return onGraph(who, handle, func(_ *runtime.Runtime, g *building) error {
+		if given == nil || out == nil {
+			return null(who)
+		}
+		// SAFETY: the C contract says that given points to a pmps_arg for the duration of the call.
+		v, err := (*arg)(given).scalar(who)
+		if err != nil {
+			return err
+		}
+		made := g.absent
+		if v.Set() {
+			made = func() graph.Value { return g.builder.Scalar(v) }
+		}
+		*out = C.pmps_value(g.name(made()))
+		return nil
+	})
+}
+
+// goGraphCall is pmps_graph_call. Everything is read from the caller's memory before the graph changes, and the
+// room for the values is checked before any is written: a call that fails changes neither. Values belong to the
+// graph and are not freed.
+//
+//export goGraphCall
+func goGraphCall(handle C.uint64_t, id C.pmps_op, inputs unsafe.Pointer, inCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, outputs *C.pmps_value, count *C.size_t) C.fault {
+	return onGraph("graph_call", handle, func(rt *runtime.Runtime, g *building) error {
+		row, err := rowOf(uint64(id))
+		if err != nil {
+			return err
+		}
+		if outputs == nil || count == nil {
+			return null(row.Name)
+		}
+		names, err := array[int64](row.Name, "operands", inputs, uint64(inCount))
+		if err != nil {
+			return err
+		}
+		at, err := constantAttributes(rt, row, attrs, uint64(attrCount))
+		if err != nil {
+			return err
+		}
+		made, err := g.call(row, names, at, uint64(*count))
+		if err != nil {
+			return err
+		}
+		// SAFETY: the C contract says that outputs has room for *count values, which is at least len(made).
+		copy(unsafe.Slice((*int64)(outputs), len(made)), made)
+		*count = C.size_t(len(made))
+		return nil
+	})
+}
+
+// goGraphGetValueInfo is pmps_graph_get_value_info. Symbols among the dims are those that the caller knows,
+// with the number of the graph.
+//
+//export goGraphGetValueInfo
+func goGraphGetValueInfo(handle C.uint64_t, value C.pmps_value, info *C.pmps_value_info) C.fault {
+	const who = "graph_get_value_info"
+	return onGraph(who, handle, func(_ *runtime.Runtime, g *building) error {
+		v, err := g.value(who, "value", 0, int64(value))
+		if err != nil {
+			return err
+		}
+		t := g.builder.TypeOf(v)
+		full := C.pmps_value_info{dtype: C.int32_t(t.DType), rank: C.int32_t(t.Shape.Rank)}
+		for i, d := range t.Shape.Slice() {
+			full.dims[i] = C.int64_t(g.dim(d))
+		}
+		return give(who, info, &full, &full.struct_size)
+	})
+}
+
+// goGraphToText is pmps_graph_to_text. The text is C memory that the caller owns; pmps_text_free frees it.
+//
+//export goGraphToText
+func goGraphToText(handle C.uint64_t, out **C.char) C.fault {
+	return onGraph("graph_to_text", handle, func(_ *runtime.Runtime, g *building) error {
+		if out == nil {
+			return null("graph_to_text")
+		}
+		*out = C.CString(g.builder.String())
+		return nil
+	})
+}
+
+// goProgramNew is pmps_program_new. The caller owns the handle. The handle is made before the graph is ended,
+// because an ended graph cannot be used again.
+//
+//export goProgramNew
+func goProgramNew(p C.place_in, handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, out *C.uint64_t) C.fault {
+	const who = "program_new"
+	return onGraph(who, handle, func(rt *runtime.Runtime, g *building) error {
+		if out == nil {
+			return null(who)
+		}
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		names, err := array[int64](who, "outputs", outputs, uint64(count))
+		if err != nil {
+			return err
+		}
+		made, record := programs.New()
+		if record == nil {
+			return full(programs, who, "programs")
+		}
+		built, err := g.end(who, names)
+		if err != nil {
+			programs.Free(made)
+			return err
+		}
+		*record = programRecord{c.NewProgram(built)}
+		*out = C.uint64_t(made)
+		return nil
+	})
+}
+
+// goProgramFree is pmps_program_free. Runs under way have pinned the program, which is closed when the last
+// of them returns.
+//
+//export goProgramFree
+func goProgramFree(handle C.uint64_t) {
+	quietly(func(*runtime.Runtime) { programs.Free(uint64(handle)) })
+}
+
+// onProgram runs the body of an exported function against a program, which stays pinned while it runs.
+func onProgram(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.Program) error) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		return pinned(programs, who, "program", uint64(handle), func(p *programRecord) error { return body(rt, p.Program) })
+	})
+}
+
+// goProgramPrepare is pmps_program_prepare. It compiles on the calling thread.
+//
+//export goProgramPrepare
+func goProgramPrepare(handle C.uint64_t, dims unsafe.Pointer, count C.size_t) C.fault {
+	const who = "program_prepare"
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		lists, err := array[*int64](who, "inputs", dims, uint64(count))
+		if err != nil {
+			return err
+		}
+		types, err := sizes(who, p.Inputs(), func(i, rank int) []int64 {
+			if lists[i] == nil {
+				return nil
+			}
+			// SAFETY: the C contract says that there are as many sizes as the input has dimensions.
+			return unsafe.Slice(lists[i], rank)
+		}, uint64(count))
+		if err != nil {
+			return err
+		}
+		return p.Prepare(types)
+	})
+}
+
+// goProgramRun is pmps_program_run. Room for the outputs is checked first, because a run cannot be undone. Inputs
+// are held only during the call and stay the caller's: the launches hold their memory. The caller owns the
+// handles in outputs.
+//
+//export goProgramRun
+func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
+	const who = "program_run"
+	return onProgram(who, handle, func(rt *runtime.Runtime, p *runtime.Program) error {
+		if outputs == nil || count == nil {
+			return null(who)
+		}
+		if uint64(p.Outputs()) > uint64(*count) {
+			return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", who, p.Outputs(), *count)
+		}
+		handles, err := array[uint64](who, "inputs", inputs, uint64(inCount))
+		if err != nil {
+			return err
+		}
+		in, err := acquireAll(rt, who, handles)
+		defer releaseAll(in)
+		if err != nil {
+			return err
+		}
+		stream, err := using(on)
+		if err != nil {
+			return err
+		}
+		defer done(on)
+		made, err := p.Run(in, stream)
+		if err != nil {
+			return err
+		}
+		// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
+		to := unsafe.Slice(outputs, len(made))
+		for i, t := range made {
+			to[i] = C.uint64_t(t.Handle())
+		}
+		*count = C.size_t(len(made))
+		return nil
+	})
+}
+
+// goProgramGetInfo is pmps_program_get_info. It may be called during a run, and then describes the sizes that
+// were compiled last.
+//
+//export goProgramGetInfo
+func goProgramGetInfo(handle C.uint64_t, info *C.pmps_program_info) C.fault {
+	return onProgram("program_get_info", handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		i := p.Info()
+		full := C.pmps_program_info{
+			inputs:         C.int64_t(i.Inputs),
+			outputs:        C.int64_t(i.Outputs),
+			operators:      C.int64_t(i.Operators),
+			compilations:   C.int64_t(i.Compilations),
+			constant_bytes: C.int64_t(i.Constants),
+			steps:          C.int64_t(i.Steps),
+			cpu_steps:      C.int64_t(i.CPUSteps),
+			parts:          C.int64_t(i.Parts),
+			scratch_bytes:  C.int64_t(i.Arena),
+		}
+		return give("program_get_info", info, &full, &full.struct_size)
+	})
+}

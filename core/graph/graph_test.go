@@ -1,0 +1,345 @@
+package graph
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// typed is the type of a tensor. Dimensions below 0 are symbols.
+func typed(d dtype.DType, dims ...int64) op.Type {
+	t := op.Type{DType: d, Shape: shape.Shape{Rank: len(dims)}}
+	copy(t.Shape.Dims[:], dims)
+	return t
+}
+
+// must adds a call with one result.
+func (b *Builder) must(t testing.TB, name string, at op.Attrs, in ...Value) Value {
+	out, err := b.Call(op.MustByName(name), in, at)
+	require.NoError(t, err, name)
+	require.Len(t, out, 1, name)
+	return out[0]
+}
+
+func ints(v ...int64) op.Value    { return op.Value{Kind: op.Ints, Ints: v} }
+func integer(v int64) op.Value    { return op.Value{Kind: op.Int, I: v} }
+func float(v float64) op.Value    { return op.Value{Kind: op.Float, F: v} }
+func known(d dtype.DType) op.Type { return typed(d, 2, 3) }
+
+// graphs are what the golden files show: each a rule of Legalize or of the planner.
+var graphs = map[string]func(t testing.TB, b *Builder) []Value{
+	"casts": func(t testing.TB, b *Builder) []Value {
+		x, y := b.Input(known(dtype.Float16)), b.Input(typed(dtype.Float32, 3))
+		return []Value{b.must(t, "add", nil, x, y), b.must(t, "exp", nil, b.Input(known(dtype.Int32)))}
+	},
+	"scalars": func(t testing.TB, b *Builder) []Value {
+		x := b.Input(known(dtype.Float16))
+		return []Value{b.must(t, "clip", nil, b.must(t, "multiply", nil, b.Scalar(float(2.5)), x), b.Scalar(op.Value{}), b.Scalar(integer(1)))}
+	},
+	"reductions": func(t testing.TB, b *Builder) []Value {
+		x := b.Input(known(dtype.Bool))
+		return []Value{b.must(t, "sum", op.Attrs{ints(1)}, x), b.must(t, "max", nil, x)}
+	},
+	"views": func(t testing.TB, b *Builder) []Value {
+		x := b.Input(known(dtype.Float32))
+		turned := b.must(t, "transpose", op.Attrs{ints(1, 0)}, x)
+		return []Value{b.must(t, "reshape", op.Attrs{ints(6)}, turned), b.must(t, "reshape", op.Attrs{ints(-1)}, x), b.must(t, "exp", nil, turned)}
+	},
+	"assembled": func(t testing.TB, b *Builder) []Value {
+		x, y := b.Input(known(dtype.Float32)), b.Input(typed(dtype.Float32, 2, 1))
+		joined := b.must(t, "concat", op.Attrs{integer(1)}, x, b.must(t, "neg", nil, y))
+		return []Value{b.must(t, "stack", op.Attrs{integer(1)}, x, x), joined, b.must(t, "tile", op.Attrs{ints(2, 3)}, y)}
+	},
+	"indexed": func(t testing.TB, b *Builder) []Value {
+		x, i := b.Input(known(dtype.Float32)), b.Input(typed(dtype.Int32, 2))
+		return []Value{b.must(t, "gather", op.Attrs{integer(1)}, x, i), b.must(t, "index_put", nil, x, b.Input(typed(dtype.Int64, 3)), i)}
+	},
+	"products": func(t testing.TB, b *Builder) []Value {
+		x, y := b.Input(typed(dtype.Float32, 4, 2, 3)), b.Input(typed(dtype.Float32, 5, 3))
+		z := b.must(t, "matmul", op.Attrs{{}, {Kind: op.Bool, I: 1}}, x, y)
+		return []Value{z, b.must(t, "matmul", nil, b.Input(typed(dtype.Float32, 3)), b.Input(typed(dtype.Float32, 3)))}
+	},
+	"constants": func(t testing.TB, b *Builder) []Value {
+		w := b.Constant(&op.Const{Type: typed(dtype.Float32, 3, 2), Bytes: make([]byte, 24)})
+		return []Value{b.must(t, "matmul", nil, b.Input(known(dtype.Float32)), w), w}
+	},
+	"nothing": func(t testing.TB, b *Builder) []Value {
+		x := b.Input(typed(dtype.Float32, 0, 3))
+		return []Value{b.must(t, "exp", nil, x), b.must(t, "sum", nil, x), x}
+	},
+	"arena": func(t testing.TB, b *Builder) []Value { // in place, and a place used twice
+		x := b.must(t, "exp", nil, b.Input(typed(dtype.Float32, 256)))
+		y := b.must(t, "softmax", nil, x)
+		for range 3 {
+			x = b.must(t, "tanh", nil, x)
+		}
+		return []Value{b.must(t, "add", nil, x, y)}
+	},
+}
+
+// TestGolden shows each graph as it was built, legalized and planned. `go test -update` writes the files.
+func TestGolden(t *testing.T) {
+	for name, build := range graphs {
+		t.Run(name, func(t *testing.T) {
+			b := NewBuilder()
+			g := b.Build(build(t, b)...)
+			var l Legal
+			require.NoError(t, l.addGraph(g, &Planned{}))
+			p, err := g.Plan()
+			require.NoError(t, err)
+			got := g.String() + "\n" + l.String() + "\n" + planText(&p.Plan)
+			file := filepath.Join("testdata", name+".golden")
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, string(want), got, "if that is right: go test ./core/graph -update")
+		})
+	}
+}
+
+// planText is where the operands of a plan lie.
+func planText(p *device.Plan) string {
+	var b strings.Builder
+	write := func(list []device.Slot) {
+		for i, s := range list {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString([...]string{"scalar", "in", "out", "arena"}[s.Space])
+			if s.Space == device.Input || s.Space == device.Output {
+				b.WriteString(string(rune('0' + s.Index)))
+			}
+			if s.Offset != 0 {
+				b.WriteString("+" + shapeOf(s.Offset))
+			}
+		}
+	}
+	for i := range p.Steps {
+		write(p.Steps[i].Out)
+		b.WriteString(" = " + op.ByID(p.Steps[i].Call.Op).Name + "(")
+		write(p.Steps[i].In)
+		b.WriteString(")\n")
+	}
+	b.WriteString("arena of " + shapeOf(p.Arena) + " bytes\n")
+	return b.String()
+}
+
+func shapeOf(n int64) string {
+	v := integer(n)
+	return v.String()
+}
+
+// A composite that the device composes stays one step, in graphs and in calls; all others are lowered.
+func TestComposites(t *testing.T) {
+	var asked []op.ID
+	stacks := func(s *op.Step) bool {
+		asked = append(asked, s.Row.ID)
+		return s.Row.ID == op.IDStack && s.In[1].DType == dtype.Float32
+	}
+	b := NewBuilder()
+	x, y, z := b.Input(known(dtype.Float32)), b.Input(known(dtype.Float32)), b.Input(known(dtype.Int32))
+	stacked, joined := b.must(t, "stack", nil, x, y), b.must(t, "concat", nil, x, y)
+	g := b.Build(stacked, joined, b.must(t, "stack", nil, z, z))
+	rows := func(p *Planned, err error) (ids []op.ID) {
+		require.NoError(t, err)
+		for i := range p.Steps {
+			ids = append(ids, p.Steps[i].Call.Op)
+		}
+		return ids
+	}
+	copied := []op.ID{op.IDAssign, op.IDAssign, op.IDAssign, op.IDAssign}
+	require.Equal(t, append([]op.ID{op.IDStack}, copied...), rows(g.PlanFor(stacks)))
+	require.Equal(t, []op.ID{op.IDStack, op.IDConcat, op.IDStack}, asked, "each is asked about once, elementwise rows never")
+	require.Equal(t, append(copied, op.IDAssign, op.IDAssign), rows(g.Plan()))
+
+	l := Legal{Composes: stacks}
+	row := op.ByID(op.IDStack)
+	line := shape.Contiguous(known(dtype.Float32).Shape)
+	at := op.Attrs{integer(1)}
+	out, err := l.Call(row, []op.Ref{given(&l, dtype.Float32, &line, 0, 0), given(&l, dtype.Float32, &line, 0, 1)}, at)
+	require.NoError(t, err)
+	require.Len(t, l.Steps, 1)
+	s := &l.Steps[0]
+	require.Same(t, row, s.Row)
+	require.Equal(t, at, s.Attrs)
+	require.Equal(t, 1, s.Axes.First())
+	require.Equal(t, []int64{2, 2, 3}, out[0].Slice())
+	require.Equal(t, out, s.Out)
+	l.Reset()
+	require.NotNil(t, l.Composes)
+
+	// A row that its lowering completes has kernels of its own, which need what the lowering does.
+	b = NewBuilder()
+	whole := func(*op.Step) bool { return true }
+	p, err := b.Build(b.must(t, "cumsum", nil, b.Input(known(dtype.Float32)))).PlanFor(whole)
+	require.NoError(t, err)
+	require.Equal(t, []int64{6}, p.Steps[0].Call.In[0].Slice(), "one line of all elements")
+}
+
+// TestResolve puts numbers in the place of symbols.
+func TestResolve(t *testing.T) {
+	b := NewBuilder()
+	n := b.Symbol()
+	x := b.Input(typed(dtype.Float32, n, 4))
+	y := b.Input(typed(dtype.Float32, n, 1))
+	joined := b.must(t, "concat", op.Attrs{integer(1)}, x, y)
+	flat := b.must(t, "reshape", op.Attrs{ints(-1)}, joined)
+	g := b.Build(flat)
+	require.False(t, g.Known())
+	require.Less(t, g.Outputs()[0].Shape.Dims[0], int64(0))
+	_, err := g.Plan()
+	require.ErrorContains(t, err, "a dimension of an input is not known")
+
+	r, err := g.Resolve([]op.Type{typed(dtype.Float32, 7, 4), typed(dtype.Float32, 7, 1)})
+	require.NoError(t, err)
+	require.True(t, r.Known())
+	require.Equal(t, []int64{35}, func() []int64 { s := r.Outputs()[0].Shape; return s.Slice() }())
+
+	for says, types := range map[string][]op.Type{
+		"got 1 inputs; want 2":                   {typed(dtype.Float32, 7, 4)},
+		"input 1 is float32 of shape [8, 1]":     {typed(dtype.Float32, 7, 4), typed(dtype.Float32, 8, 1)},
+		"input 0 is float16 of shape [7, 4]":     {typed(dtype.Float16, 7, 4), typed(dtype.Float32, 7, 1)},
+		"input 0 is float32 of shape [7]; want ": {typed(dtype.Float32, 7), typed(dtype.Float32, 7, 1)},
+	} {
+		_, err := g.Resolve(types)
+		require.ErrorContains(t, err, says)
+		require.Equal(t, status.Invalid, status.CodeOf(err))
+	}
+}
+
+func TestBuilderRefuses(t *testing.T) {
+	b := NewBuilder()
+	x := b.Input(known(dtype.Float32))
+	add := op.MustByName("add")
+	for says, in := range map[string][]Value{
+		"[add] got 1 operands; want 2":                 {x},
+		"[add] operand y is missing":                   {x, b.Scalar(op.Value{})},
+		"[add] an operand is no value of this graph":   {x, 99},
+		"do not broadcast: axis 1 has 3 and 4":         {x, b.Input(typed(dtype.Float32, 4))},
+		"[add] got tensors of float32 and int64; want": {x, b.Input(known(dtype.Int64))},
+	} {
+		_, err := b.Call(add, in, nil)
+		require.Error(t, err)
+		require.ErrorContains(t, err, says)
+	}
+	require.Empty(t, b.graph.nodes)
+	count := b.must(t, "nonzero", nil, x)
+	_, err := b.Build(count).Plan()
+	require.Equal(t, status.Unsupported, status.CodeOf(err))
+	require.ErrorContains(t, err, "[nonzero] has a result of unknown size")
+}
+
+// given is a view of memory that there is already.
+func given(l *Legal, d dtype.DType, layout *shape.Layout, addr uintptr, index int) (r op.Ref) {
+	l.Give(&r, d, layout, addr, index)
+	return r
+}
+
+// TestOverlap: what may share memory is found by addresses and by offsets.
+func TestOverlap(t *testing.T) {
+	var l Legal
+	line := shape.Contiguous(typed(dtype.Float32, 4).Shape)
+	a := given(&l, dtype.Float32, &line, 1000, 0)
+	same := given(&l, dtype.Float32, &line, 1000, 0)
+	ahead := given(&l, dtype.Float32, &line, 1012, 0)
+	apart := given(&l, dtype.Float32, &line, 1016, 0)
+	unknown := given(&l, dtype.Float32, &line, 0, 0)
+	back := given(&l, dtype.Float32, &shape.Layout{Shape: line.Shape, Strides: [shape.MaxRank]int64{-1}}, 1020, 0)
+	empty := given(&l, dtype.Float32, &shape.Layout{Shape: typed(dtype.Float32, 0).Shape}, 1000, 0)
+	require.True(t, l.overlap(&a, &same))
+	require.True(t, l.same(&a, &same))
+	require.True(t, l.overlap(&a, &ahead))
+	require.False(t, l.same(&a, &ahead))
+	require.False(t, l.overlap(&a, &apart))
+	require.False(t, l.overlap(&a, &unknown))
+	require.True(t, l.overlap(&a, &back))
+	require.False(t, l.overlap(&a, &empty))
+	later := a
+	later.Offset = 4
+	require.False(t, l.overlap(&a, &later))
+	require.False(t, l.overlap(&a, &op.Ref{Number: &op.Value{}}))
+}
+
+// TestArena plans random graphs and checks, independently of the planner, that no step writes memory which
+// holds a value that a later step reads.
+func TestArena(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	saved := int64(0)
+	for range 300 {
+		b := NewBuilder()
+		values := []Value{b.Input(typed(dtype.Float32, 64)), b.Input(typed(dtype.Float32, 4, 64))}
+		for range 1 + r.IntN(50) {
+			x, y := values[r.IntN(len(values))], values[r.IntN(len(values))]
+			switch r.IntN(6) {
+			case 0:
+				values = append(values, b.must(t, "add", nil, x, y))
+			case 1:
+				values = append(values, b.must(t, "softmax", nil, x))
+			case 2:
+				values = append(values, b.must(t, "sum", op.Attrs{ints(-1), {}, {Kind: op.Bool, I: 1}}, x))
+			case 3:
+				values = append(values, b.must(t, "exp", nil, x))
+			case 4:
+				values = append(values, b.must(t, "reshape", op.Attrs{ints(-1)}, x))
+				values = values[:len(values)-1] // a view that nothing reads
+			default:
+				values = append(values, b.must(t, "multiply", nil, x, b.Scalar(float(2))))
+			}
+		}
+		g := b.Build(values[len(values)-1], values[r.IntN(len(values))])
+		var l Legal
+		require.NoError(t, l.addGraph(g, &Planned{}))
+		p := makePlan(&l, 2)
+		saved += check(t, &l, p)
+	}
+	require.Positive(t, saved, "no arena was smaller than its buffers")
+}
+
+// check runs a plan on an arena that remembers which buffer each granule holds, and answers how much smaller
+// the arena is than all buffers.
+func check(t *testing.T, l *Legal, p *device.Plan) int64 {
+	holds := make([]int, p.Arena/granule)
+	total := int64(0)
+	for i := range l.Buffers {
+		if l.Buffers[i].Role == Temporary {
+			total += l.Buffers[i].bytes()
+		}
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		for j, slot := range s.In {
+			if slot.Space == device.Scratch {
+				b := l.Steps[i].In[j].Buffer
+				first := (slot.Offset - l.Steps[i].In[j].Offset*4) / granule
+				for k := range l.Buffers[b].bytes() / granule {
+					require.Equal(t, b+1, holds[first+k], "step %d reads what is no longer there:\n%s", i, l)
+				}
+			}
+		}
+		for j, slot := range s.Out {
+			if slot.Space == device.Scratch {
+				b := l.Steps[i].Out[j].Buffer
+				first := (slot.Offset - l.Steps[i].Out[j].Offset*4) / granule
+				for k := range l.Buffers[b].bytes() / granule {
+					holds[first+k] = b + 1
+				}
+			}
+		}
+	}
+	return total - p.Arena
+}

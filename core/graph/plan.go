@@ -1,0 +1,406 @@
+package graph
+
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// # The arena
+//
+// Buffers that the graph gives (inputs, constants) and those of its outputs have memory of their own. All
+// others, the temporary ones, share one arena. Each is in use from the first step that touches it to the
+// last; buffers whose spans meet get places that do not. Steps are taken in order: a buffer that begins goes
+// into the smallest hole that holds it, and one that ends leaves a hole, joined with its neighbours. An
+// elementwise step may write its result over an operand that nothing reads later (donor).
+//
+// The order of the steps is that of the calls: it is what the caller had in mind, and it keeps random
+// numbers those of the same calls one by one.
+
+// Planned is a graph that a device can compile. A call of its program has the graph's inputs and then
+// Constants in Call.In, the outputs in Call.Out.
+type Planned struct {
+	device.Plan
+	Inputs, Outputs []op.Type
+	Constants       []*op.Const
+}
+
+// Plan is PlanFor for a device without kernels for composites.
+func (g *Graph) Plan() (*Planned, error) { return g.PlanFor(nil) }
+
+// PlanFor legalizes a graph whose dimensions are known for a device, and gives every buffer a place.
+func (g *Graph) PlanFor(composes Composes) (*Planned, error) {
+	if !g.Known() {
+		return nil, status.Errorf(status.Invalid, "[program] a dimension of an input is not known; want numbers (see Resolve)")
+	}
+	p := &Planned{Inputs: g.Inputs(), Outputs: g.Outputs()}
+	l := Legal{Composes: composes}
+	if err := l.addGraph(g, p); err != nil {
+		return nil, err
+	}
+	if err := l.fits(); err != nil {
+		return nil, err
+	}
+	l.dropUnread()
+	p.Plan = *makePlan(&l, len(g.inputs))
+	return p, nil
+}
+
+// dropUnread leaves out the optional results that no step reads and the graph does not make, so that devices need
+// not compute them.
+func (l *Legal) dropUnread() {
+	var read []bool // by buffer
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		for j := range s.Row.Out {
+			if !s.Row.Out[j].Optional {
+				continue
+			}
+			if read == nil {
+				read = l.read()
+			}
+			if r := &s.Out[j]; !read[r.Buffer] && l.Buffers[r.Buffer].Role == Temporary {
+				*r = op.Ref{Number: &op.Value{}}
+			}
+		}
+	}
+}
+
+// read finds out which buffers any step reads.
+func (l *Legal) read() []bool {
+	read := make([]bool, len(l.Buffers))
+	for i := range l.Steps {
+		for j := range l.Steps[i].In {
+			if r := &l.Steps[i].In[j]; r.Number == nil {
+				read[r.Buffer] = true
+			}
+		}
+	}
+	return read
+}
+
+// fits refuses graphs whose intermediate results together are beyond all address spaces, so that places in
+// the arena can be added up without looking.
+func (l *Legal) fits() error {
+	const most = math.MaxInt64 / 2
+	total := int64(0)
+	for i := range l.Buffers {
+		b := &l.Buffers[i]
+		if b.Role != Temporary {
+			continue
+		}
+		n := b.Count * b.DType.Size() // which make has found to be no more than an int64 holds
+		if n > most-granule || total > most-granule-n {
+			return status.Errorf(status.Invalid, "[program] the intermediate results take more bytes than the address space has")
+		}
+		total += b.bytes()
+	}
+	return nil
+}
+
+// addGraph legalizes the nodes of a graph and gives its outputs buffers of their own. Nodes that nothing
+// reads become steps like all others.
+func (l *Legal) addGraph(g *Graph, p *Planned) error {
+	if err := g.onlyTensors(); err != nil {
+		return err
+	}
+	refs := make([]op.Ref, len(g.values))
+	for i, v := range g.inputs {
+		contiguous := shape.Contiguous(g.values[v].Shape)
+		l.Give(&refs[v], g.values[v].DType, &contiguous, 0, i)
+	}
+	for v := range g.values {
+		switch x := &g.values[v]; {
+		case x.data != nil:
+			refs[v] = l.constant(x.data, len(p.Constants))
+			p.Constants = append(p.Constants, x.data)
+		case x.number != nil:
+			refs[v] = op.Ref{Number: x.number}
+		}
+	}
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		if n.Row.Counted {
+			return status.Errorf(status.Unsupported, "[%s] has a result of unknown size; it cannot be part of a program", n.Row.Name)
+		}
+		in := make([]op.Ref, len(n.In))
+		for j, v := range n.In {
+			in[j] = refs[v]
+		}
+		out, err := l.Call(n.Row, in, n.Attrs)
+		if err != nil {
+			return err
+		}
+		for j, v := range n.Out {
+			refs[v] = out[j]
+		}
+	}
+	for i, v := range g.outputs {
+		if err := l.output(refs[v], i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onlyTensors refuses graphs with values that no device has memory for: sequences and optionals, and element types
+// that tensors do not have yet. A graph may hold them for passes that make tensors of them.
+func (g *Graph) onlyTensors() error {
+	for i := range g.values {
+		switch x := &g.values[i]; {
+		case x.number != nil:
+		case x.Form != op.TensorForm:
+			return status.Errorf(status.Unsupported, "[program] value %d is %s; a device has only tensors", i, x.Form)
+		case !x.DType.Valid():
+			return status.Errorf(status.Unsupported, "[program] value %d is of %s; there are no tensors of it yet", i, x.DType)
+		}
+	}
+	for i, v := range g.outputs {
+		if g.values[v].number != nil {
+			return status.Errorf(status.Invalid, "[program] output %d is a scalar; want a tensor", i)
+		}
+	}
+	return nil
+}
+
+// constant adds a buffer whose contents are known.
+func (l *Legal) constant(c *op.Const, index int) op.Ref {
+	l.Buffers = append(l.Buffers, Buffer{Role: Known, DType: c.DType, Count: c.Shape.Numel(), Index: index, data: c})
+	return op.Ref{Buffer: len(l.Buffers) - 1, DType: c.DType, Layout: shape.Contiguous(c.Shape)}
+}
+
+// output makes the buffer of a value output i, or copies the value there: where it is a view, an input,
+// a constant or another output already. A copy costs a step, but callers can rely on outputs that share
+// memory with nothing.
+func (l *Legal) output(r op.Ref, i int) error {
+	b := &l.Buffers[r.Buffer]
+	if b.Role == Temporary && r.Offset == 0 && r.IsContiguous() && r.Numel() == b.Count && r.DType == b.DType {
+		b.Role, b.Index = Made, i
+		return nil
+	}
+	var made op.Ref
+	if err := l.make(&made, r.DType, &r.Shape); err != nil {
+		return err
+	}
+	l.Buffers[made.Buffer].Role, l.Buffers[made.Buffer].Index = Made, i
+	return l.copy(r, made)
+}
+
+// makePlan turns steps on buffers into steps on slots. Random steps take their counters one behind the other
+// from those that a run takes as a whole.
+func makePlan(l *Legal, inputs int) *device.Plan {
+	p := &device.Plan{Steps: make([]device.Step, len(l.Steps))}
+	places, arena := arrange(l)
+	p.Arena = arena
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		c := &device.Call{Op: s.Row.ID, Attrs: s.Attrs, Axes: s.Axes}
+		to := &p.Steps[i]
+		to.Call = c
+		c.In, to.In = l.operands(s.In, places, inputs)
+		c.Out, to.Out = l.operands(s.Out, places, inputs)
+		if s.Row.Random {
+			to.Draw = p.Draws
+			p.Draws += s.Out[0].Numel()
+		}
+	}
+	return p
+}
+
+// operands are refs as a device takes them, and where they lie. A constant that is read as a whole, in order,
+// has its elements in the operand, so that the device can prepare them when it compiles.
+func (l *Legal) operands(refs []op.Ref, places []int64, inputs int) (os []device.Operand, slots []device.Slot) {
+	for i := range refs {
+		r := &refs[i]
+		o := device.Operand{DType: r.DType, Layout: r.Layout}
+		if r.Number != nil {
+			if r.Number.Set() {
+				o = device.Scalar(r.Number.Bits(r.DType), r.DType, &r.Layout)
+			}
+			os, slots = append(os, o), append(slots, device.Slot{Space: device.Own})
+			continue
+		}
+		at := device.Slot{Offset: r.Offset * r.DType.Size()}
+		switch b := &l.Buffers[r.Buffer]; b.Role {
+		case Given:
+			at.Space, at.Index = device.Input, b.Index
+		case Known:
+			at.Space, at.Index = device.Input, inputs+b.Index
+			if low, high, ok := r.Extent(); ok && low == 0 {
+				o.Const = b.data.Bytes[at.Offset:][:(high+1)*r.DType.Size()]
+			}
+		case Made:
+			at.Space, at.Index = device.Output, b.Index
+		default:
+			at.Space, at.Offset = device.Scratch, at.Offset+places[r.Buffer]
+		}
+		os, slots = append(os, o), append(slots, at)
+	}
+	return os, slots
+}
+
+// granule is what places in the arena are multiples of, as blocks of the allocator are.
+const granule = 256
+
+// span is from the first step that touches a buffer to the last.
+type span struct{ first, last int }
+
+// arrange gives each temporary buffer a place in the arena, such that buffers which are in use at the
+// same time do not meet, and answers how long the arena is.
+//
+// Steps are visited once, in order, and a buffer takes the smallest hole that it fits when it is first
+// written: best fit, which for the chains and branches of models comes close to the largest sum of what is
+// alive at once. A step takes time in proportion to its operands and to the holes that there are.
+func arrange(l *Legal) (places []int64, arena int64) {
+	spans := l.spans()
+	places = make([]int64, len(l.Buffers))
+	starting, ending := make([][]int, len(l.Steps)), make([][]int, len(l.Steps))
+	for i := range l.Buffers {
+		if s := spans[i]; l.Buffers[i].Role == Temporary && s.first >= 0 {
+			starting[s.first] = append(starting[s.first], i)
+			ending[s.last] = append(ending[s.last], i)
+		}
+	}
+	var free holes
+	for i := range l.Steps {
+		for _, b := range starting[i] {
+			if from := l.donor(i, b, spans); from >= 0 {
+				places[b] = places[from]
+				spans[from].last = -1 // its place is b's now
+				continue
+			}
+			places[b] = free.take(l.Buffers[b].bytes())
+		}
+		for _, b := range ending[i] {
+			if spans[b].last >= 0 {
+				free.give(places[b], l.Buffers[b].bytes())
+			}
+		}
+	}
+	return places, free.end
+}
+
+// bytes is the room of a buffer in the arena: whole granules, so that a vector load at its end stays within
+// its own.
+func (b *Buffer) bytes() int64 { return (b.Count*b.DType.Size() + granule - 1) / granule * granule }
+
+// spans finds out when buffers are in use; -1 for those that never are: results of calls that nothing reads
+// still have a step that writes them, but buffers without elements have none.
+func (l *Legal) spans() []span {
+	spans := make([]span, len(l.Buffers))
+	for i := range spans {
+		spans[i] = span{-1, -1}
+	}
+	for i := range l.Steps {
+		for _, refs := range [2][]op.Ref{l.Steps[i].In, l.Steps[i].Out} {
+			for j := range refs {
+				if refs[j].Number != nil {
+					continue
+				}
+				s := &spans[refs[j].Buffer]
+				if s.first < 0 {
+					s.first = i
+				}
+				s.last = i
+			}
+		}
+	}
+	return spans
+}
+
+// donor is a buffer that an elementwise step reads for the last time, element by element as it writes
+// buffer b, which can take its place; -1 where there is none.
+func (l *Legal) donor(step, b int, spans []span) int {
+	s := &l.Steps[step]
+	out := &s.Out[0]
+	if !s.Row.Elementwise() || out.Buffer != b || out.Offset != 0 || out.Numel() != l.Buffers[b].Count {
+		return -1
+	}
+	for i := range s.In {
+		r := &s.In[i]
+		if r.Number != nil || r.Layout != out.Layout || r.DType != out.DType || r.Offset != 0 {
+			continue
+		}
+		x := &l.Buffers[r.Buffer]
+		if x.Role == Temporary && x.Count == l.Buffers[b].Count && spans[r.Buffer].last == step && l.readOnce(s, r.Buffer) {
+			return r.Buffer
+		}
+	}
+	return -1
+}
+
+// readOnce reports whether every operand of a step in a buffer has the layout of the result, so that
+// writing the result over the buffer changes no element that is still to be read.
+func (l *Legal) readOnce(s *op.Step, buffer int) bool {
+	for i := range s.In {
+		if r := &s.In[i]; r.Number == nil && r.Buffer == buffer && (r.Layout != s.Out[0].Layout || r.Offset != 0 || r.DType != s.Out[0].DType) {
+			return false
+		}
+	}
+	return true
+}
+
+// holes are the free parts of an arena in ascending order; neighbours are always joined. Programs have
+// hundreds of buffers and few holes at a time: a list is as fast as a tree here.
+type holes struct {
+	list []hole
+	end  int64 // of the arena
+}
+
+type hole struct{ at, size int64 }
+
+// take finds the smallest hole that is large enough, or goes beyond the end, from the last hole on if that
+// is there.
+func (h *holes) take(size int64) (at int64) {
+	if size == 0 {
+		return 0 // nothing is ever read or written there
+	}
+	best := -1
+	for i := range h.list {
+		if x := h.list[i].size; x >= size && (best < 0 || x < h.list[best].size) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		x := &h.list[best]
+		at = x.at
+		x.at, x.size = x.at+size, x.size-size
+		if x.size == 0 {
+			h.list = append(h.list[:best], h.list[best+1:]...)
+		}
+		return at
+	}
+	if n := len(h.list); n > 0 && h.list[n-1].at+h.list[n-1].size == h.end { // the end is free: it grows
+		at = h.list[n-1].at
+		h.list = h.list[:n-1]
+	} else {
+		at = h.end
+	}
+	h.end = at + size
+	return at
+}
+
+// give makes a part free again.
+func (h *holes) give(at, size int64) {
+	if size == 0 {
+		return
+	}
+	i := 0
+	for i < len(h.list) && h.list[i].at < at {
+		i++
+	}
+	h.list = append(h.list, hole{})
+	copy(h.list[i+1:], h.list[i:])
+	h.list[i] = hole{at, size}
+	if i+1 < len(h.list) && at+size == h.list[i+1].at {
+		h.list[i].size += h.list[i+1].size
+		h.list = append(h.list[:i+1], h.list[i+2:]...)
+	}
+	if i > 0 && h.list[i-1].at+h.list[i-1].size == at {
+		h.list[i-1].size += h.list[i].size
+		h.list = append(h.list[:i], h.list[i+1:]...)
+	}
+}

@@ -1,0 +1,57 @@
+package op
+
+import "github.com/paddle-mps/paddle-mps/core/dtype"
+
+// Special functions: those of the gamma function's family, the inverse of erf, and modified Bessel functions. They are much
+// alike, so that a row of them is what one differs in: the library would be some 700 bytes larger for each complete one.
+//
+// The host computes every one of them in float64. For float64 itself zeros between poles, where two terms of a reflection
+// cancel, have an absolute error, which is added to the limit in units of the result.
+
+const (
+	// lgamma is reflected below 0: the logarithm of a sine less lgamma of the opposite.
+	logarithmsCancel = "np.where(x < 0, 2.0**-50 * (1 + magnitude(x) * np.log1p(magnitude(x))) / ulp(out), 0)"
+	// digamma is reflected below 0: a cotangent less a logarithm.
+	cotangentCancels = "np.where(x < 0, 2.0**-49 * (1 + np.log1p(magnitude(x))) / ulp(out), 0)"
+)
+
+// special is what rows of this file differ in.
+type special struct {
+	id     ID
+	name   string
+	python Python
+	numpy  string
+	doc    string
+
+	metal     float64 // units in the last place that float32 may be off on Metal; 0: there is no shader
+	inFloat64 string  // see [Tolerance.Float64Also]
+}
+
+var specialRows = specials([]special{
+	{130, "lgamma", Python{Method: true, InPlace: true, Alias: []string{"gammaln"}}, "lgamma(x)", "Logarithm of |gamma(x)|; inf at 0 and at negative integers.", 0, logarithmsCancel},
+	{131, "digamma", inPlace, "digamma(x)", "Derivative of the logarithm of gamma(x); nan at negative integers.", 0, cotangentCancels},
+	{132, "erfinv", inPlace, "erfinv(x)", "Inverse of the error function; nan where |x| > 1.", 16, ""},
+	{133, "i0", inPlace, "bessel(0, x)", "Modified Bessel function of the first kind of order 0.", 40, ""},
+	{134, "i0e", method, "scaled_bessel(0, x)", "exp(-|x|) * i0(x).", 24, ""},
+	{135, "i1", method, "bessel(1, x)", "Modified Bessel function of the first kind of order 1.", 40, ""},
+	{136, "i1e", method, "scaled_bessel(1, x)", "exp(-|x|) * i1(x).", 24, ""},
+})
+
+// specials are complete rows. Zeros of the functions without a shader are the difference of two terms, which float32 has not
+// enough digits for.
+func specials(list []special) []Row {
+	noShader := []Lack{{Device: "metal", DTypes: dtype.Floats &^ dtype.SetOf(dtype.Float64), Why: "it needs more digits than float32 has"}}
+	rows := make([]Row, len(list))
+	for i := range list {
+		s := &list[i]
+		rows[i] = Row{
+			ID: s.id, Name: s.name, Kind: Unary, In: x, Accepts: dtype.Floats, Infer: rules{toFloat, likeInput},
+			Tolerance: Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: s.metal, Float64Also: s.inFloat64},
+			Python:    s.python, NumPy: s.numpy, Doc: s.doc,
+		}
+		if s.metal == 0 {
+			rows[i].Lacks = noShader
+		}
+	}
+	return rows
+}

@@ -1,0 +1,229 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Which calls share a recipe is decided here alone: by what identify writes into the key. Legalizing is a function of
+// the key and the device, and of nothing else. A rule of a row that comes to look at more has to be told apart here.
+
+// recipe is a call that has been legalized: what it allocates, what it runs and what its results are. It names
+// memory by the place among the call's buffers and numbers by the place among the operands, so that it serves
+// every call with an equal key. It is not changed once it is kept.
+type recipe struct {
+	key     string
+	buffers []graph.Buffer // that the call allocates; those of its operands come first and are not listed
+	steps   []op.Step
+	out     []op.Ref
+}
+
+// recipes keeps the recipes of a device. The table is bounded and read without a lock: a hash leads to one row of
+// it, where a new recipe takes the place of the older one. A call that is legalized again because two others
+// have replaced its recipe only takes longer.
+type recipes struct {
+	seed maphash.Seed
+	rows [1 << 10]struct {
+		missed atomic.Uint64 // the hash of the last call that found no recipe here
+		kept   [2]atomic.Pointer[recipe]
+	}
+}
+
+// find returns the recipe for a key, nil where there is none, and the hash of the key.
+func (t *recipes) find(key []byte) (r *recipe, hash uint64) {
+	hash = maphash.Bytes(t.seed, key)
+	row := &t.rows[hash%uint64(len(t.rows))]
+	for i := range row.kept {
+		if r = row.kept[i].Load(); r != nil && r.key == string(key) {
+			return r, hash
+		}
+	}
+	return nil, hash
+}
+
+// keep adds a recipe whose key find has not found. The first time it only remembers the hash: a call that never
+// comes again, as one with ever new shapes, costs no memory.
+func (t *recipes) keep(key []byte, hash uint64, r *recipe) {
+	row := &t.rows[hash%uint64(len(t.rows))]
+	if row.missed.Swap(hash) != hash {
+		return
+	}
+	row.kept[1].Store(row.kept[0].Load())
+	row.kept[0].Store(r.clone(string(key)))
+}
+
+// given stands in recipes for the numbers of the call.
+var given op.Value
+
+// clone is a copy that shares nothing with the record that the recipe was made in.
+func (r *recipe) clone(key string) *recipe {
+	c := &recipe{key: key, buffers: slices.Clone(r.buffers), steps: slices.Clone(r.steps), out: slices.Clone(r.out)}
+	for i := range c.steps {
+		s := &c.steps[i]
+		s.Attrs, s.In, s.Out = slices.Clone(s.Attrs), slices.Clone(s.In), slices.Clone(s.Out)
+		for j := range s.In {
+			if n := &s.In[j]; n.Number != nil && n.Buffer > 0 {
+				n.Number = &given
+			}
+		}
+	}
+	return c
+}
+
+// argument is an operand of a call on its device: a view, or a number.
+type argument struct {
+	view   *view     // nil for a number
+	number *op.Value // not Set for an operand that is left out
+	dtype  dtype.DType
+	// addr is where a view that shares memory with the output lies, relative to it; see relate. 0 for all others.
+	addr uintptr
+}
+
+// outputAddr is argument.addr of an output. It stands in the middle of the address space, so that what lies before
+// it has an address too.
+const outputAddr = 1 << 62
+
+// relate gives addresses to the views that may share memory with the output, the last argument. Only what lies
+// in the same memory matters to legalizing, not where that is.
+func (e *eager) relate() {
+	last := len(e.args) - 1
+	out := e.args[last].view
+	low, high := out.span()
+	for i := range e.args[:last] {
+		v := e.args[i].view
+		if v == nil {
+			continue
+		}
+		if from, to := v.span(); from < high && low < to {
+			// SAFETY: numbers to compare, never turned back into pointers.
+			e.args[i].addr = outputAddr + uintptr(v.addr) - uintptr(out.addr)
+		}
+	}
+	e.args[last].addr = outputAddr
+}
+
+// span is the addresses from the first byte of a view up to the one behind its last; none for an empty one.
+func (v *view) span() (from, to uintptr) {
+	low, high, ok := v.Extent()
+	if !ok {
+		return 0, 0
+	}
+	size := v.dtype.Size()
+	// SAFETY: numbers to compare, never turned back into pointers.
+	return uintptr(v.addr) + uintptr(low*size), uintptr(v.addr) + uintptr((high+1)*size)
+}
+
+// identify makes the key of the call: everything that legalizing looks at besides the device, and how often the
+// device has changed its mind about composites. Two calls with equal
+// keys differ in memory and in numbers alone, of which only rows that are ByValue see more than the kind. ok is
+// false for attributes that no key holds.
+func (e *eager) identify(at op.Attrs) (ok bool) {
+	into := byte(0)
+	if e.into {
+		into = 1
+	}
+	changes := e.stream.ctx.refusals.changes.Load()
+	k := append(e.key[:0], byte(e.row.ID), byte(e.row.ID>>8), into, byte(len(e.args)), byte(len(e.args)>>8), byte(changes), byte(changes>>8))
+	for i := range e.args {
+		k = e.args[i].append(k, e.row.ByValue)
+	}
+	ok = true
+	for i := range at {
+		v := &at[i]
+		k = append(k, byte(v.Kind))
+		switch v.Kind {
+		case op.None:
+		case op.Bool, op.Int, op.DType:
+			k = word(k, v.I)
+		case op.Float:
+			k = word(k, int64(math.Float64bits(v.F)))
+		case op.Ints:
+			k = append(word(k, int64(len(v.Ints))), raw(v.Ints)...)
+		default:
+			ok = false
+		}
+	}
+	e.key = k
+	return ok
+}
+
+// append adds an argument to a key. The parts of a key have lengths that follow from what stands before them, so
+// that different calls have different keys.
+func (a *argument) append(k []byte, byValue bool) []byte {
+	if v := a.view; v != nil {
+		k = append(k, 'v', byte(v.dtype), byte(v.Rank))
+		k = append(append(k, raw(v.Dims[:v.Rank])...), raw(v.Strides[:v.Rank])...)
+		return word(k, int64(a.addr))
+	}
+	k = append(k, 'n', byte(a.dtype), byte(a.number.Kind))
+	if byValue {
+		k = word(word(k, a.number.I), int64(math.Float64bits(a.number.F)))
+	}
+	return k
+}
+
+// word adds a number to a key.
+func word(k []byte, n int64) []byte { return binary.NativeEndian.AppendUint64(k, uint64(n)) }
+
+// raw is the bytes of numbers.
+func raw(list []int64) []byte {
+	// SAFETY: the same memory, which the caller reads before it goes on.
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), 8*len(list))
+}
+
+// legalize makes the recipe of a call that has none, in memory of the record.
+func (e *eager) legalize(at op.Attrs) (r recipe, err error) {
+	l := &e.legal
+	l.Reset()
+	l.Composes = e.stream.ctx.composes
+	e.refs = slices.Grow(e.refs[:0], len(e.args))[:len(e.args)]
+	for i := range e.args {
+		if a := &e.args[i]; a.view == nil {
+			e.refs[i] = op.Ref{Buffer: i + 1, DType: a.dtype, Number: a.number}
+		} else {
+			l.Give(&e.refs[i], a.view.dtype, &a.view.Layout, a.addr, 0)
+		}
+	}
+	if last := len(e.refs) - 1; e.into {
+		err = l.CallInto(e.row, e.refs[:last], at, e.refs[last])
+	} else {
+		r.out, err = l.Call(e.row, e.refs, at)
+	}
+	r.buffers, r.steps = l.Buffers[len(e.bases):], l.Steps
+	for i := range r.buffers {
+		if err == nil {
+			err = e.stream.ctx.supports(e.row.Name, r.buffers[i].DType)
+		}
+	}
+	return r, err
+}
+
+// recipeOf finds the recipe of the call, or makes it. What it returns belongs to the table or to the record; it is
+// valid until the record is recycled. A call that cannot be legalized has no recipe, and fails anew each time.
+func (e *eager) recipeOf(at op.Attrs) (r *recipe, err error) {
+	if e.into {
+		e.relate()
+	}
+	known, hash := &e.stream.ctx.recipes, uint64(0)
+	lasting := e.identify(at)
+	if lasting {
+		if r, hash = known.find(e.key); r != nil {
+			return r, nil
+		}
+	}
+	if e.made, err = e.legalize(at); err != nil {
+		return nil, err
+	}
+	if lasting {
+		known.keep(e.key, hash, &e.made)
+	}
+	return &e.made, nil
+}

@@ -1,0 +1,81 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// constant is a right operand of matmul that was known when the kernel was made, laid out as the loops
+// of the product read it. Weights of a model are converted and packed once, not in every strip of every
+// run, and a run does not look at the operand.
+type constant[T any] struct {
+	product func(c, a []T, m, from, n, lda, ldc int) bool // with columns from to from+n-1
+	size    int64                                         // bytes
+}
+
+// bytes is the packed operand of a kernel that has one.
+func (k *matmul[T]) bytes() int64 {
+	if k.known == nil {
+		return 0
+	}
+	return k.known.size
+}
+
+// registerConstant adds the variant of matmul for a constant right operand beside the portable one.
+func registerConstant(d dtype.DType, tile [2]int64) {
+	registry.Add(variant{
+		Op: op.IDMatmul, DTypes: dtype.SetOf(d), Priority: kernels.Special,
+		Accepts: func(_ *Device, c *device.Call) (uint64, bool) { return 0, isWeight(&c.In[right]) },
+		Make: func(dev *Device, c *device.Call, _ uint64) (kernel, error) {
+			known, err := packConstant(dev.threads, &c.In[right])
+			if err != nil {
+				return nil, err
+			}
+			return &matmul[float32]{
+				pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d],
+				dtype: dtype.Float32, native: d == dtype.Float32, known: known, tile: tile,
+			}, nil
+		},
+	})
+}
+
+// isWeight reports whether an operand of matmul is one matrix, perhaps repeated, of known elements. No
+// operand of a call is, so calls never share a kernel that has been made for one.
+func isWeight(o *device.Operand) bool {
+	if o.Const == nil || o.Dims[o.Rank-2] == 0 || o.Dims[o.Rank-1] == 0 {
+		return false
+	}
+	for i := range o.Rank - 2 {
+		if o.Dims[i] != 1 && o.Strides[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// packConstant converts the matrix of an operand to contiguous float32, and lays it out for products.
+// SAFETY: the layout of the operand lies in its Const.
+func packConstant(t *threads, o *device.Operand) (*constant[float32], error) {
+	rows, cols := o.Dims[o.Rank-2], o.Dims[o.Rank-1]
+	from := device.Operand{Addr: unsafe.Pointer(&o.Const[0]), DType: o.DType}
+	from.Layout = shape.Layout{Shape: shape.Shape{Rank: 2, Dims: [shape.MaxRank]int64{rows, cols}}}
+	from.Strides[0], from.Strides[1] = o.Strides[o.Rank-2], o.Strides[o.Rank-1]
+	whole := make([]float32, rows*cols)
+	to := device.Operand{Addr: unsafe.Pointer(&whole[0]), DType: dtype.Float32, Layout: shape.Contiguous(from.Shape)}
+	copying := &device.Call{In: []device.Operand{from}, Out: []device.Operand{to}}
+	if err := casts[o.DType][dtype.Float32].run(t, copying); err != nil {
+		return nil, err
+	}
+	packed := vec.NewRight(whole, int(rows), int(cols), int(cols))
+	if packed == nil {
+		return nil, status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements that does not fit its memory", rows, cols)
+	}
+	return &constant[float32]{packed.MatMul, packed.Bytes()}, nil
+}

@@ -1,0 +1,23 @@
+package host
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Floats are multiplied in float64, integers in their own dtype.
+func init() {
+	registerScanFloats(op.IDCumprod, 1, accumulateProduct[float64])
+	registerScan(op.IDCumprod, dtype.Uint8, 1, accumulateProduct[uint8])
+	registerScan(op.IDCumprod, dtype.Int8, 1, accumulateProduct[int8])
+	registerScan(op.IDCumprod, dtype.Int16, 1, accumulateProduct[int16])
+	registerScan(op.IDCumprod, dtype.Int32, 1, accumulateProduct[int32])
+	registerScan(op.IDCumprod, dtype.Int64, 1, accumulateProduct[int64])
+}
+
+// accumulateProduct replaces each element of a line by the product of those up to it. Integers wrap around.
+func accumulateProduct[T integer | float64](line []T) {
+	for i := 1; i < len(line); i++ {
+		line[i] *= line[i-1]
+	}
+}

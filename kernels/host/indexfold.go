@@ -1,0 +1,113 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// The writes of index_reduce: each element is joined with the one that is there. Slices come one after the other, so
+// that sums are always rounded in the same order, however many slices are for one place.
+
+// fold is how an element is joined; the order is that of op.Folds.
+type fold uint8
+
+const (
+	foldAdd fold = iota
+	foldMultiply
+	foldMinimum
+	foldMaximum
+)
+
+// join writes n elements that are srcStep bytes apart to places that are dstStep bytes apart.
+type join func(dst, src unsafe.Pointer, dstStep, srcStep, n int64)
+
+// folder is what a call does with the elements of a slice: index and index_put move them.
+func (k indexing) folder(c *device.Call) join {
+	if !k.fold {
+		size := c.Out[0].DType.Size()
+		return func(dst, src unsafe.Pointer, dstStep, srcStep, n int64) {
+			moveStrided(dst, src, dstStep, srcStep, size, n)
+		}
+	}
+	how := foldAdd
+	for i, name := range op.Folds {
+		if name == c.Attrs[op.IndexReduceReduce].Str() {
+			how = fold(i)
+		}
+	}
+	return joins[c.Out[0].DType](how)
+}
+
+// joins has a join for each dtype. Sums of bool are or, products are and: the larger and the smaller of 0 and 1.
+var joins = map[dtype.DType]func(fold) join{
+	dtype.Bool: func(how fold) join {
+		return joined[uint8]([...]fold{foldMaximum, foldMinimum, foldMinimum, foldMaximum}[how])
+	},
+	dtype.Uint8:    joined[uint8],
+	dtype.Int8:     joined[int8],
+	dtype.Int16:    joined[int16],
+	dtype.Int32:    joined[int32],
+	dtype.Int64:    joined[int64],
+	dtype.Float32:  joined[float32],
+	dtype.Float64:  joined[float64],
+	dtype.Float16:  joinedHalves(dtype.F16ToF32, dtype.F32ToF16),
+	dtype.BFloat16: joinedHalves(dtype.BF16ToF32, dtype.F32ToBF16),
+}
+
+// joined is the join of elements of type T.
+// SAFETY: the caller vouches for both ranges; see moveStrided.
+func joined[T number](how fold) join {
+	return func(dst, src unsafe.Pointer, dstStep, srcStep, n int64) {
+		for i := range n {
+			at := (*T)(unsafe.Add(dst, i*dstStep))
+			*at = foldOf(how, *at, *(*T)(unsafe.Add(src, i*srcStep)))
+		}
+	}
+}
+
+// joinedHalves is the join of elements of 16 bits, each step of which is computed in float32 and rounded once.
+// SAFETY: see joined.
+func joinedHalves(load func(uint16) float32, store func(float32) uint16) func(fold) join {
+	return func(how fold) join {
+		return func(dst, src unsafe.Pointer, dstStep, srcStep, n int64) {
+			for i := range n {
+				at := (*uint16)(unsafe.Add(dst, i*dstStep))
+				*at = store(foldOf(how, load(*at), load(*(*uint16)(unsafe.Add(src, i*srcStep)))))
+			}
+		}
+	}
+}
+
+// foldOf joins two numbers; a nan is the smaller and the larger of any two.
+func foldOf[T number](how fold, x, y T) T {
+	switch how {
+	case foldMultiply:
+		return x * y
+	case foldMinimum:
+		if y < x || y != y { //nolint:gocritic // y != y is how a type parameter asks for nan
+			return y
+		}
+		return x
+	case foldMaximum:
+		if y > x || y != y { //nolint:gocritic // as above
+			return y
+		}
+		return x
+	}
+	return x + y
+}
+
+// each joins the runs that two walks have in common.
+// SAFETY: see move.
+func (row join) each(to, from *walk, n int64) {
+	for n > 0 {
+		m := to.run(from.run(n))
+		row(to.here(), from.here(), to.strides[to.rank-1], from.strides[from.rank-1], m)
+		to.skip(m)
+		from.skip(m)
+		n -= m
+	}
+}

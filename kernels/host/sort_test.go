@@ -1,0 +1,208 @@
+package host
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// mixed are n values with many equals, and for floats every special one.
+func mixed(d dtype.DType, n int) []float64 {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	out := make([]float64, n)
+	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.NaN(), math.Copysign(0, -1)}
+	for i := range out {
+		out[i] = float64(r.IntN(n+20) - n/2)
+		switch {
+		case d == dtype.Bool:
+			out[i] = float64(r.IntN(2))
+		case d == dtype.Uint8:
+			out[i] = float64(r.IntN(256))
+		case d == dtype.Int8:
+			out[i] = float64(r.IntN(256) - 128)
+		case d.IsFloat() && r.IntN(4) == 0:
+			out[i] = special[r.IntN(len(special))]
+		}
+	}
+	return out
+}
+
+// before is the order of sort.
+func before(x, y float64) int {
+	switch {
+	case x < y || x == x && y != y:
+		return -1
+	case x > y || x != x && y == y:
+		return 1
+	}
+	return 0
+}
+
+// alike makes a value that can be compared: nan equals nan, and -0 is not 0.
+func alike(values []float64) (out []uint64) {
+	for _, v := range values {
+		if v != v {
+			v = math.NaN()
+		}
+		out = append(out, math.Float64bits(v))
+	}
+	return out
+}
+
+// The results are those of a stable sort of the standard library, for lines of every kind and length: inserted, by
+// radix, and by several threads at once.
+func TestSort(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range dtype.All.Members() {
+			for axis, ds := range [][]int64{{3, 700}, {700, 3}, {2, 20}} {
+				for where, l := range layouts(ds...) {
+					checkSort(t, r, place(d, l, 0, mixed(d, int(ds[0]*ds[1]))...), 1-axis%2, 2, where)
+				}
+			}
+		}
+		checkSort(t, r, of(dtype.Float32, dims(longLine+3), mixed(dtype.Float32, longLine+3)...), 0, longLine+3, "long")
+		checkSort(t, r, of(dtype.Int64, dims(2, longLine), mixed(dtype.Int64, 2*longLine)...), 1, 7, "two long")
+		checkSort(t, r, of(dtype.Float64, dims(), 3), 0, 1, "no axes")
+		below := make([]float64, 20_000) // all but two, of which the first in order are among the last in the line
+		for i := range below {
+			below[i] = -1 - float64(i%7)
+		}
+		below[10_000], below[19_995] = math.Copysign(0, -1), math.Copysign(0, -1)
+		checkSort(t, r, of(dtype.Float32, dims(20_000), below...), 0, 2, "negative zeros of few")
+	})
+}
+
+// checkSort sorts x along an axis both ways, and asks for the first k with their places.
+func checkSort(t *testing.T, r *rig, x *tensor, axis int, k int64, what string) {
+	few := x.Layout
+	if x.Rank > 0 {
+		few.Dims[axis] = k
+	}
+	for _, flip := range []bool{false, true} {
+		value := op.Value{Kind: op.Bool}
+		if flip {
+			value.I = 1
+		}
+		sorted := place(x.DType, dims(x.Slice()...), 0)
+		first, places := place(x.DType, dims(few.Slice()...), 0), place(dtype.Int64, dims(few.Slice()...), 0)
+		axes := op.Axes(1 << axis)
+		require.NoError(t, r.call("sort", &device.Call{
+			In: operands(x), Out: operands(sorted), Axes: axes, Attrs: op.Attrs{{Kind: op.Int, I: int64(axis)}, value},
+		}))
+		require.NoError(t, r.call("topk", &device.Call{
+			In: operands(x), Out: operands(first, places), Axes: axes, Attrs: op.Attrs{{Kind: op.Int, I: k}, {Kind: op.Int, I: int64(axis)}, value},
+		}))
+		values := x.values()
+		want := slices.Clone(values)
+		var head, at []float64
+		lines := groups(ramp(len(values), 0, 1), x.Slice(), axes)
+		head, at = make([]float64, int64(len(lines))*k), make([]float64, int64(len(lines))*k)
+		short := groups(ramp(len(head), 0, 1), few.Slice(), axes)
+		place := make([]int, len(values)) // of each element along its line
+		for j, line := range lines {
+			for i, number := range line {
+				place[int(number)] = i
+			}
+			order := slices.Clone(line)
+			slices.SortStableFunc(order, func(a, b float64) int {
+				if flip {
+					a, b = b, a
+					return before(values[int(a)], values[int(b)])
+				}
+				return before(values[int(a)], values[int(b)])
+			})
+			for i, from := range order {
+				want[int(line[i])] = values[int(from)]
+				if int64(i) < k {
+					head[int(short[j][i])] = values[int(from)]
+					at[int(short[j][i])] = float64(place[int(from)])
+				}
+			}
+		}
+		require.Equal(t, alike(want), alike(sorted.values()), "%s %s flip %v", x.DType, what, flip)
+		require.Equal(t, alike(head), alike(first.values()), "%s %s flip %v", x.DType, what, flip)
+		require.Equal(t, at, places.values(), "%s %s flip %v", x.DType, what, flip)
+	}
+}
+
+// Of equals the last is named, and nan stays once it is there.
+func TestRunningExtremes(t *testing.T) {
+	nan, inf, minus := math.NaN(), math.Inf(1), math.Copysign(0, -1)
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, c := range []struct {
+			name          string
+			d             dtype.DType
+			x, want, from []float64
+		}{
+			{"cummax", dtype.Float32, []float64{1, 1, nan, 2, nan, inf}, []float64{1, 1, nan, nan, nan, nan}, []float64{0, 1, 2, 2, 4, 4}},
+			{"cummin", dtype.Float32, []float64{1, 1, nan, 2, nan, -inf}, []float64{1, 1, nan, nan, nan, nan}, []float64{0, 1, 2, 2, 4, 4}},
+			{"cummin", dtype.Float64, []float64{1, 0, minus, 0, inf, -inf}, []float64{1, 0, minus, 0, 0, -inf}, []float64{0, 1, 2, 3, 3, 5}},
+			{"cummax", dtype.BFloat16, []float64{-inf, -inf, 0, minus, 1, inf}, []float64{-inf, -inf, 0, minus, 1, inf}, []float64{0, 1, 2, 3, 4, 5}},
+			{"cummin", dtype.Float16, []float64{inf, inf, 2, -2, 1, -inf}, []float64{inf, inf, 2, -2, -2, -inf}, []float64{0, 1, 2, 3, 3, 5}},
+			{"cummin", dtype.Int8, []float64{127, 5, 5, -128, 0, -128}, []float64{127, 5, 5, -128, -128, -128}, []float64{0, 1, 2, 3, 3, 5}},
+			{"cummin", dtype.Uint8, []float64{255, 0, 255, 0, 0, 1}, []float64{255, 0, 0, 0, 0, 0}, []float64{0, 1, 1, 3, 4, 4}},
+			{"cummax", dtype.Int64, []float64{-9e15, 5, 5, 9e15, 0, -1}, []float64{-9e15, 5, 5, 9e15, 9e15, 9e15}, []float64{0, 1, 2, 3, 3, 3}},
+			{"cummax", dtype.Bool, []float64{0, 0, 1, 0, 1, 0}, []float64{0, 0, 1, 1, 1, 1}, []float64{0, 1, 2, 2, 4, 4}},
+		} {
+			for _, index := range []dtype.DType{dtype.Int64, dtype.Int32} {
+				for where, l := range layouts(2, 3) {
+					l.Rank, l.Dims[0] = 1, 6
+					if where != "contiguous" {
+						l.Strides[0] = -3
+					} else {
+						l.Strides[0] = 1
+					}
+					x, out, from := place(c.d, l, 0, c.x...), place(c.d, l, 0), place(index, dims(6), 0)
+					require.NoError(t, r.call(c.name, &device.Call{In: operands(x), Out: operands(out, from), Axes: 1, Attrs: op.Attrs{{}, {Kind: op.DType, I: int64(index)}}}))
+					require.Equal(t, alike(c.want), alike(out.values()), "%s %s", c.name, c.d)
+					require.Equal(t, c.from, from.values(), "%s %s", c.name, c.d)
+				}
+			}
+		}
+	})
+}
+
+// Products wrap around in their own dtype.
+func TestCumprod(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range dtype.Numbers.Members() {
+			x, out := of(d, dims(2, 4), 3, 5, 7, 11, 1, 2, 3, 0), of(d, dims(2, 4))
+			want := []float64{3, 15, 105, 1155, 1, 2, 6, 0}
+			switch d {
+			case dtype.Uint8:
+				want[3] = 1155 % 256
+			case dtype.Int8:
+				want[3] = 1155%256 - 256
+			case dtype.BFloat16:
+				want[3] = 1152
+			}
+			require.NoError(t, r.call("cumprod", &device.Call{In: operands(x), Out: operands(out), Axes: 2}))
+			require.Equal(t, want, out.values(), d)
+		}
+	})
+}
+
+// Infinities decide, nan stays, and sums of large terms do not overflow.
+func TestLogcumsumexp(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	r := newRig(t, Config{Threads: 1})
+	for _, c := range [][2][]float64{
+		{{-inf, -inf, 0, 0}, {-inf, -inf, 0, math.Log(2)}},
+		{{1, inf, inf, -inf}, {1, inf, inf, inf}},
+		{{inf, -inf, nan, 1}, {inf, inf, nan, nan}},
+		{{1000, 1000, -1000, 1001}, {1000, 1000 + math.Log(2), 1000 + math.Log(2), 1001 + math.Log1p(2/math.E)}},
+	} {
+		x, out := of(dtype.Float64, dims(4), c[0]...), of(dtype.Float64, dims(4))
+		require.NoError(t, r.call("logcumsumexp", &device.Call{In: operands(x), Out: operands(out), Axes: 1}))
+		for i, v := range out.values() {
+			require.True(t, v == c[1][i] || v != v && c[1][i] != c[1][i] || math.Abs(v-c[1][i]) <= 4e-16*math.Abs(v), "%v: %v; want %v", c[0], out.values(), c[1])
+		}
+	}
+}

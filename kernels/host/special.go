@@ -1,0 +1,172 @@
+package host
+
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// Functions that package vec does not have: one of float64 each, which float32 and the halves call as well and
+// round the result of. A row of the table is all that another one needs.
+
+// specialFunctions are those of one operand.
+var specialFunctions = []struct {
+	id op.ID
+	f  func(x float64) float64
+}{
+	{op.IDAcos, acos},
+	{op.IDAsin, asin},
+	{op.IDAtan, math.Atan},
+	{op.IDAcosh, math.Acosh},
+	{op.IDAsinh, math.Asinh},
+	{op.IDAtanh, math.Atanh},
+	{op.IDLog10, log10},
+	{op.IDLgamma, lgamma},
+	{op.IDDigamma, digamma},
+	{op.IDErfinv, math.Erfinv},
+	{op.IDI0, i0},
+	{op.IDI0e, i0e},
+	{op.IDI1, i1},
+	{op.IDI1e, i1e},
+}
+
+// specialPairs are those of two operands.
+var specialPairs = []struct {
+	id op.ID
+	f  func(x, y float64) float64
+}{
+	{op.IDAtan2, math.Atan2},
+}
+
+// The loops are two for all functions of one operand and two for all pairs, one of each for float32 and one for float64.
+// A loop of its own for each function would be some 2 KB of code more, and the call through a pointer costs little
+// beside what is called. The halves arrive as float32, which their codec makes of them.
+func init() {
+	for _, s := range specialFunctions {
+		registerUnaryFloats(s.id, 2*heavy, through[float32](s.f), through[float64](s.f))
+	}
+	for _, s := range specialPairs {
+		registerBinaryFloats(s.id, 2*heavy, pairThrough[float32](s.f), pairThrough[float64](s.f))
+	}
+	registerBinaryFloats(op.IDCopysign, 1, eachPair(copysign32), eachPair(math.Copysign))
+	registerBinaryFloats(op.IDFmax, 2, passingNaN[float32](vec.Max), passingNaN[float64](vec.Max))
+	registerBinaryFloats(op.IDFmin, 2, passingNaN[float32](vec.Min), passingNaN[float64](vec.Min))
+	register(op.IDNextafter, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](heavy), rows: eachPair(nextafter32)})
+	register(op.IDNextafter, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](heavy), rows: eachPair(nextafter)})
+	register(op.IDGcd, dtype.Int32, &binary[int32, int32]{mapped: plain[int32, int32](4 * heavy), rows: eachPair(gcd[int32])})
+	register(op.IDGcd, dtype.Int64, &binary[int64, int64]{mapped: plain[int64, int64](4 * heavy), rows: eachPair(gcd[int64])})
+}
+
+// through is the rows of T that a function of float64 gives.
+func through[T float32 | float64](f func(float64) float64) func(*device.Call, []T, []T) {
+	return func(_ *device.Call, dst, src []T) {
+		for i, x := range src {
+			dst[i] = T(f(float64(x)))
+		}
+	}
+}
+
+// pairThrough is through for two operands.
+func pairThrough[T float32 | float64](f func(x, y float64) float64) rows[T, T] {
+	return rows[T, T]{vv: func(dst, a, b []T) {
+		b = b[:len(a)]
+		for i, x := range a {
+			dst[i] = T(f(float64(x), float64(b[i])))
+		}
+	}}
+}
+
+// acos is the angle whose half has the tangent sqrt((1-x) / (1+x)). Go's own is pi/2 - asin(x), of which nothing is
+// left near 1.
+func acos(x float64) float64 { return 2 * math.Atan2(math.Sqrt(1-x), math.Sqrt(1+x)) }
+
+// asin keeps the factors of 1 - x*x apart, which cancels near 1.
+func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
+
+// log10 is exact for powers of ten that float64 holds. Go's own is the logarithm to base 2 times a constant, which
+// is far off near 1.
+func log10(x float64) float64 {
+	const shift = 3 << 51 // added and subtracted again, it rounds to an integer
+	y := naturalLog(x) * (1 / math.Ln10)
+	if whole := y + shift - shift; math.Abs(y-whole) < 1e-12 && whole >= -22 && whole <= 22 && math.Pow10(int(whole)) == x {
+		return whole
+	}
+	return y
+}
+
+// naturalLog is math.Log, whose assembly on amd64 takes subnormal numbers for normal ones.
+func naturalLog(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// nextafter is y where x equals it, which shows for zeros; Go's is x there.
+func nextafter(x, y float64) float64 {
+	if x == y {
+		return y
+	}
+	return math.Nextafter(x, y)
+}
+
+// nextafter32 is nextafter among the numbers of float32.
+func nextafter32(x, y float32) float32 {
+	if x == y {
+		return y
+	}
+	return math.Nextafter32(x, y)
+}
+
+// copysign32 is math.Copysign on the bits of float32.
+func copysign32(x, y float32) float32 {
+	const sign = 1 << 31
+	return math.Float32frombits(math.Float32bits(x)&^sign | math.Float32bits(y)&sign)
+}
+
+// passingNaN is the larger or smaller number, of equal ones the second, as in Paddle, which shows for zeros. Of a number
+// and a nan it is the number, where the function of vec is nan.
+func passingNaN[T float32 | float64](f vec.Binary) rows[T, T] {
+	// A nan is rare, so that the test for one is predicted, and the numbers are compared in vectors.
+	each := vec.RowsOf[T](f).VV
+	return rows[T, T]{vv: func(dst, a, b []T) {
+		f := newFrame()
+		defer f.free()
+		best := slice[T](f.room(), block) // dst may be a or b
+		for len(a) > 0 {
+			n := min(len(a), block)
+			each(best[:n], a, b)
+			for i, v := range best[:n] {
+				switch {
+				case v == v:
+				case b[i] == b[i]:
+					best[i] = b[i]
+				default:
+					best[i] = a[i]
+				}
+			}
+			copy(dst, best[:n])
+			dst, a, b = dst[n:], a[n:], b[n:]
+		}
+	}}
+}
+
+// gcd is Euclid's, on magnitudes: about 1.4 divisions a bit of the smaller operand at most, and none for a zero. The least integer has no magnitude of its type, and is its own.
+func gcd[T int32 | int64](x, y T) T {
+	a, b := magnitudeOf(x), magnitudeOf(y)
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return T(a)
+}
+
+// magnitudeOf is |x| without a sign.
+func magnitudeOf[T int32 | int64](x T) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}

@@ -1,0 +1,80 @@
+package graphs_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/graphs"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
+	"github.com/paddle-mps/paddle-mps/objc"
+)
+
+// TestMain has the mock of Metal end the process for what a graph does wrong, so that no test overlooks it.
+func TestMain(m *testing.M) {
+	os.Setenv("FAKEMETAL_STRICT", "1")
+	os.Exit(m.Run())
+}
+
+// bench is a device that prefers MPSGraph.
+type bench struct{ *metaltest.Bench }
+
+// open opens the device; work lingers until somebody waits for it.
+func open(t testing.TB) bench {
+	d, err := metal.Open(metal.Config{Library: fakemetal.Library(t), Prefer: metal.PreferGraphs, Linger: -1})
+	require.NoError(t, err)
+	return bench{metaltest.New(t, d, d.Device, metal.PreferGraphs)}
+}
+
+// on is the bench for a part of a test.
+func (b bench) on(t testing.TB) bench { return bench{b.For(t)} }
+
+// agrees runs a call by MPSGraph and on the host, and wants the same within what the row allows.
+// What MPSGraph refuses before macOS 13.3, where it has no reliable int64, is no difference.
+func (b bench) agrees(row *op.Row, c *device.Call) {
+	b.T.Helper()
+	want := metaltest.ByHost(b.T, row, *c)
+	p, err := b.Compile(metaltest.Single(row, c))
+	if err == nil && p.(device.Sized).Bytes() < graphs.GraphBytes { // another variant
+		require.False(b.T, objc.MacOS().AtLeast("13.3"))
+		require.NoError(b.T, p.Close())
+		return
+	}
+	if err != nil {
+		require.False(b.T, objc.MacOS().AtLeast("13.3"), "%v", err)
+		require.Equal(b.T, status.Unsupported, status.CodeOf(err), "%v", err)
+		return
+	}
+	metaltest.AgreeWithin(b.T, c.Out[0].DType, want, b.Runs(p, c), metaltest.BoundOf(b.T, row, c))
+}
+
+// made is what MPSGraph has for a call.
+func (b bench) made(c *device.Call) (gpu.Kernel, error) {
+	defer objc.Pool().Close()
+	for _, v := range gpu.Named(c.Op, kernels.Decisive(c), gpu.Graph) {
+		if class, ok := v.Accepts(b.GPU, c); ok {
+			return v.Make(b.GPU, c, class)
+		}
+	}
+	require.Fail(b.T, "there is no graph")
+	return nil, nil
+}
+
+// graphTypes are the dtypes that an operator has lowerings for.
+func graphTypes(id op.ID) (set dtype.Set) {
+	for _, d := range gpu.Elements.Members() {
+		if len(gpu.Named(id, d, gpu.Graph)) > 0 {
+			set |= dtype.SetOf(d)
+		}
+	}
+	return set
+}

@@ -1,0 +1,96 @@
+package shaders
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
+)
+
+// creation makes a tensor from numbers: one dispatch of one kernel, whose arguments are the output and numbers of 64
+// bits. What the numbers are is the kernel's own matter; see create.metal and random.metal.
+type creation struct {
+	compiled
+	numbers func(c *device.Call) [6]uint64
+}
+
+// recipe is a kind of creation: the function of the shader, its source, and the numbers that a call gives it. The
+// numbers are arguments, so that calls with other numbers share the program.
+type recipe struct {
+	name    string
+	source  func(d dtype.DType, wide bool) string
+	numbers func(c *device.Call) [6]uint64
+
+	accepts func(c *device.Call) bool // nil: every call
+}
+
+// create registers a creation for the dtypes of a set that Metal has. An operator with several recipes registers each
+// with the calls that it accepts, and no call is accepted by two.
+func create(operator op.ID, accepts dtype.Set, r recipe) {
+	gpu.Register(gpu.Shader, operator, accepts&gpu.Elements, gpu.Variant{
+		Accepts: func(d *gpu.Device, c *device.Call) (uint64, bool) {
+			class, ok := walked(d, c)
+			return class, ok && (r.accepts == nil || r.accepts(c))
+		},
+		Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
+			s, err := compile(d, class, r.source(c.Out[0].DType, class == 1), r.name)
+			return &creation{s, r.numbers}, err
+		},
+	})
+}
+
+// inIntegers reports whether a range has no fractions: it is then counted in int64, and else in double precision,
+// of which the shader has an implementation in integers.
+func inIntegers(c *device.Call) bool {
+	return c.Attrs[op.RangeStart].Kind != op.Float && c.Attrs[op.RangeStep].Kind != op.Float
+}
+
+func init() {
+	create(op.IDFull, dtype.All, recipe{name: "filled", source: msl.Create, numbers: func(c *device.Call) [6]uint64 {
+		return [6]uint64{gpu.Element(&c.Attrs[op.FullFillValue], c.Out[0].DType)}
+	}})
+	create(op.IDRange, dtype.Numbers, recipe{name: "counted", source: msl.Create, accepts: inIntegers, numbers: func(c *device.Call) [6]uint64 {
+		return [6]uint64{uint64(c.Attrs[op.RangeStart].I), uint64(c.Attrs[op.RangeStep].I)}
+	}})
+	create(op.IDRange, dtype.Numbers, recipe{
+		name: "stepped", source: msl.Create,
+		accepts: func(c *device.Call) bool { return !inIntegers(c) },
+		numbers: func(c *device.Call) [6]uint64 {
+			return [6]uint64{math.Float64bits(c.Attrs[op.RangeStart].Float64()), math.Float64bits(c.Attrs[op.RangeStep].Float64())}
+		},
+	})
+	// The step is computed once, here, in double precision, as on the host.
+	create(op.IDLinspace, dtype.Numbers, recipe{name: "spaced", source: msl.Create, numbers: func(c *device.Call) [6]uint64 {
+		start, stop, count := c.Attrs[op.LinspaceStart].Float64(), c.Attrs[op.LinspaceStop].Float64(), c.Attrs[op.LinspaceCount].I
+		step := (stop - start) / float64(max(count-1, 1))
+		return [6]uint64{math.Float64bits(start), math.Float64bits(stop), math.Float64bits(step), uint64(count)}
+	}})
+}
+
+// Workspace is none.
+func (k *creation) Workspace(*device.Call) int64 { return 0 }
+
+// Encode binds the output, how it lies, and the numbers; each thread makes one element from its row-major index, so
+// that what comes out does not depend on how the grid is divided.
+func (k *creation) Encode(e gpu.Encoder, c *device.Call) error {
+	out, key, p := &c.Out[0], k.wide(), &k.pipelines[0]
+	d := e.Arguments()
+	first, err := place(d, out)
+	if err != nil {
+		return err
+	}
+	to := out.Layout.Collapse()
+	bindWalk(d, &to, first, key)
+	// All kernels have room for as many numbers, and use some.
+	numbers := k.numbers(c)
+	block := d.Constant(8 * len(numbers))[:0]
+	for _, v := range numbers {
+		block = binary.LittleEndian.AppendUint64(block, v)
+	}
+	p.Line(d, uint64(out.Numel()))
+	return e.Dispatch(p.State, d)
+}

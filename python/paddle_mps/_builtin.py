@@ -1,0 +1,163 @@
+"""Built-in functions that the library makes for CPython, and their replacements in other interpreters.
+
+Each has a handler in Python, which is called with the arguments when the library does not make the call itself
+(`Reason`). If built-in functions cannot be made (another interpreter, or one that lacks a function that the
+library needs), a Python function passes every call to the handler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from ctypes import POINTER, c_char, c_char_p, c_int, c_void_p, py_object
+from typing import Any, Callable, TypeVar
+
+from . import _dtype
+from ._library import quick
+from ._meta import describe, metas
+from ._structs import PythonApi, PythonEntries
+
+# pmps_python_reason.
+UNUSUAL, FAILED, HEAVY = range(3)
+# pmps_python_lead.
+OPERANDS, PLACE, OUTPUT = range(3)
+# Bits of an operand.
+SCALAR, OPTIONAL, VARIADIC = 1, 2, 4
+
+Handler = Callable[["tuple[Any, ...]", int], Any]
+T = TypeVar("T")
+
+_METH_NOARGS, _METH_FASTCALL = 0x04, 0x80
+_HEAD = struct.Struct("=QQBBBB4x")  # pmps_python_function
+_KINDS = ("unary", "binary", "scalar", "call", "idle", "describe", "flush")
+
+
+class MethodDef(ctypes.Structure):
+    """Python's PyMethodDef, part of its stable ABI. The interpreter keeps the address."""
+
+    _fields_ = (("name", c_char_p), ("function", c_void_p), ("flags", c_int), ("doc", c_char_p))
+
+
+def prototype(name: str, result: Any, *parameters: Any) -> Any:
+    """A function of the interpreter's C API. `ctypes.pythonapi.NAME` would be shared with all other modules.
+
+    Raises:
+        AttributeError: the interpreter has no such function, or no C API.
+    """
+    return ctypes.PYFUNCTYPE(result, *parameters)((name, ctypes.pythonapi))
+
+
+_handlers: dict[bytes, Handler] = {}  # by the bytes that their function is bound to
+
+
+def otherwise(function: bytes, arguments: tuple[Any, ...], reason: int) -> Any:
+    """Handles a call of a built-in function that the library has not made."""
+    return _handlers[function](arguments, reason)
+
+
+_kept: list[Any] = []
+
+
+def forever(value: T) -> T:
+    """value, which is never freed: C code has its address, and may use it until the process ends.
+
+    A reference from a module would end too early. When the interpreter ends, it clears the modules one after
+    the other, and what one of them still held may use a tensor, a built-in function or a capsule even then.
+    """
+    try:
+        prototype("Py_IncRef", None, py_object)(value)
+    except AttributeError:  # an interpreter without a C API
+        _kept.append(value)
+    return value
+
+
+# The library reads the class of tensors here.
+_tensor_class = forever((c_void_p * 1)())
+
+
+def _object(value: Any) -> int:
+    """The address of an object, which is kept alive."""
+    return id(forever(value))
+
+
+def _start() -> PythonEntries | None:
+    """Initializes the built-in functions for this interpreter; None if it has none."""
+    if sys.implementation.name != "cpython":
+        return None
+    api, entries = PythonApi(ctypes.sizeof(PythonApi)), PythonEntries()
+    objects = {
+        "none": None, "yes": True, "no": False, "bool_type": bool, "int_type": int, "float_type": float,
+        "tuple_type": tuple, "list_type": list, "str_type": str, "dtype_type": _dtype.DType,
+        "name_handle": sys.intern("_handle"), "name_shape": sys.intern("_shape"), "name_meta": sys.intern("_meta"),
+        "name_number": sys.intern("number"), "name_dims": sys.intern("shape"), "metas": metas,
+        "dtypes": _dtype.NAMES, "describe": describe, "otherwise": otherwise,
+    }  # fmt: skip
+    for name in [field[0] for field in PythonApi._fields_[1:]]:
+        if name.startswith("Py"):
+            setattr(api, name, ctypes.addressof(c_char.in_dll(ctypes.pythonapi, name)))
+        elif name == "tensor_type":
+            api.tensor_type = ctypes.addressof(_tensor_class)
+        else:
+            setattr(api, name, _object(objects[name]))
+    made: bool = quick.pmps_python_init(ctypes.byref(api), ctypes.byref(entries))
+    return entries if made else None
+
+
+try:
+    _entries = _start()
+    if _entries is not None:
+        _new_function = prototype("PyCFunction_NewEx", py_object, POINTER(MethodDef), py_object, c_void_p)
+        _new_method = prototype("PyDescr_NewMethod", py_object, py_object, POINTER(MethodDef))
+except (AttributeError, ValueError):  # a function is missing
+    _entries = None
+
+_definitions: dict[str, MethodDef] = {}
+
+
+def _definition(name: str, flags: int) -> MethodDef:
+    """The PyMethodDef of an entry, made once."""
+    if name not in _definitions:
+        _definitions[name] = forever(MethodDef(name.encode(), getattr(_entries, name), flags, None))
+    return _definitions[name]
+
+
+def available() -> bool:
+    """Whether this interpreter has built-in functions."""
+    return _entries is not None
+
+
+def builtin(
+    kind: str, number: int, handler: Handler, lead: int = OPERANDS, operands: bytes = b"", attributes: bytes = b""
+) -> Callable[..., Any]:
+    """A function of one of the kinds of pmps_python_entries, for an operator or another thing with a number."""
+    if _entries is None:
+        return lambda *arguments: handler(arguments, UNUSUAL)
+    head = _HEAD.pack(_entries.context, number, lead, len(operands), len(attributes), _KINDS.index(kind))
+    bound = head + operands + attributes
+    if kind != "idle":  # it never needs its handler, and there is one for each stream
+        _handlers[bound] = handler
+    made: Callable[..., Any] = _new_function(_definition(kind, _METH_FASTCALL), bound, None)
+    return made
+
+
+def idle(what: int) -> Callable[[], bool]:
+    """A cheap function: whether a stream, an event or a device has nothing to wait for and to report."""
+    return builtin("idle", what, lambda arguments, reason: bool(quick.pmps_fast_idle(what)))
+
+
+def method(kind: str, cls: type) -> Any:
+    """A method without arguments of a class; None if there are no built-in functions."""
+    if _entries is None:
+        return None
+    return _new_method(cls, _definition(kind, _METH_NOARGS))
+
+
+def destructor() -> int:
+    """The address of the destructor of capsules; 0 if there are no built-in functions."""
+    return 0 if _entries is None else int(_entries.release)
+
+
+def register(cls: type) -> None:
+    """Sets the class of tensors."""
+    _tensor_class[0] = _object(cls)

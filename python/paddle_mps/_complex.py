@@ -1,0 +1,176 @@
+"""Arithmetic of complex tensors, which the library moves and casts and does not compute with: NumPy does, on the CPU.
+
+`_call` asks here when the library has refused a call, so that calls of real tensors do not come by. A complex operand
+meets the others in complex64, or in complex128 if one of them is complex128 or float64; Python numbers do not
+widen it. An operator without a row in `FUNCTIONS` keeps the error of the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dtype
+from ._convert import of_one_place
+from ._dtype import DType
+from ._objects import Tensor, from_array, meta
+
+Array = npt.NDArray[Any]
+
+NUMBERS = (complex, np.complexfloating)  # what counts as a complex number beside a tensor
+WIDE = (_dtype.float64, _dtype.complex128)
+
+
+def concerned(arguments: Iterable[Any]) -> bool:
+    """Whether a call is about complex numbers: one of its arguments is a complex tensor, number or dtype."""
+    for x in arguments:
+        if isinstance(x, Tensor):
+            if meta(x).dtype.is_complex:
+                return True
+        elif isinstance(x, (list, tuple)):
+            if any(isinstance(item, Tensor) and meta(item).dtype.is_complex for item in x):
+                return True
+        elif (
+            isinstance(x, NUMBERS)
+            or (isinstance(x, DType) and x.is_complex)
+            or (isinstance(x, str) and x in _dtype.NAMES and _dtype.NAMES[x].is_complex)
+        ):
+            return True
+    return False
+
+
+def common(operands: Sequence[Any]) -> DType:
+    """The complex dtype in which operands meet."""
+    wide = any(isinstance(x, Tensor) and meta(x).dtype in WIDE for x in operands)
+    return _dtype.complex128 if wide else _dtype.complex64
+
+
+def computed(function: Callable[..., Any], *operands: Any, **attributes: Any) -> Tensor:
+    """The answer of a function of NumPy for tensors and numbers, as complex arrays of one dtype, on their place.
+
+    Bools stay what they are. The result is of that dtype, of the dtype of its parts, bool or int64.
+
+    Raises:
+        ValueError: the operands do not fit together, or are on different places.
+    """
+    tensors = [x for x in operands if isinstance(x, Tensor)]
+    of_one_place(function.__name__, *tensors)
+    kind = common(operands).numpy
+    with np.errstate(all="ignore"):
+        found = np.asarray(function(*[array(x, kind) for x in operands], **attributes))
+    if found.dtype.kind in "cf":
+        found = found.astype(kind if found.dtype.kind == "c" else kind.type().real.dtype, copy=False)
+    return from_array(found, meta(tensors[0]).place)
+
+
+def array(x: Any, kind: np.dtype[Any]) -> Array:
+    """An operand as an array."""
+    if not isinstance(x, Tensor):
+        return np.asarray(x, kind)
+    values: Array = x._values()
+    return values.astype(kind, copy=False)
+
+
+def answer(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Tensor | None:
+    """The result of an operator of the table for complex operands; None if it has none."""
+    if name == "where":
+        return chosen(*operands)
+    if "dtype" in attributes and name in FUNCTIONS:
+        wanted = _dtype.BY_NUMBER[attributes.pop("dtype")]
+        if not wanted.is_complex:  # the library computes real numbers
+            return None
+        operands = [x.cast(wanted) for x in operands]
+    return computed(FUNCTIONS[name], *operands, **attributes) if name in FUNCTIONS else None
+
+
+def chosen(condition: Tensor, x: Any, y: Any) -> Tensor:
+    """`where` of the table."""
+    if meta(condition).dtype is not _dtype.bool_:
+        raise ValueError(f"[where] condition is {meta(condition).dtype.name}; want bool")
+    of_one_place("where", condition, *[v for v in (x, y) if isinstance(v, Tensor)])
+    kind = common((x, y)).numpy
+    return from_array(np.where(condition.numpy(), array(x, kind), array(y, kind)), meta(condition).place)
+
+
+def axes(axis: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """None and no axis at all stand for all axes."""
+    return axis or None
+
+
+def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A reduction of NumPy, with the attributes of the operators."""
+
+    def reduced(x: Array, axis: tuple[int, ...] | None = None, keepdim: int = 0) -> Any:
+        try:
+            return function(x, axis=axes(axis), keepdims=bool(keepdim))
+        except ValueError as error:  # of an axis
+            raise ValueError(f"[{function.__name__}] {error}; want axes of x") from None
+
+    return reduced
+
+
+def mean(x: Array, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+    """As NumPy's, which warns of nothing; nan of nothing."""
+    total = np.sum(x, axis=axis, keepdims=keepdims)
+    return total / x.dtype.type(x.size / max(np.size(total), 1) if x.size else 0)
+
+
+def scan(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A scan of NumPy; without an axis over all elements in a line."""
+
+    def scanned(x: Array, axis: int | None = None) -> Any:
+        try:
+            return function(x, axis).reshape(x.shape if axis is not None else -1)
+        except ValueError as error:
+            raise ValueError(f"[{function.__name__}] {error}; want an axis of x") from None
+
+    return scanned
+
+
+def matmul(x: Array, y: Array, transpose_x: int = 0, transpose_y: int = 0) -> Array:
+    found: Array = np.matmul(swapped(x, transpose_x), swapped(y, transpose_y))
+    return found
+
+
+def swapped(x: Array, wanted: int) -> Array:
+    return np.swapaxes(x, -1, -2) if wanted and x.ndim > 1 else x
+
+
+def sign(x: Array) -> Array:
+    """x / abs(x), and 0 of 0: the point of the unit circle in the direction of x."""
+    size = np.abs(x)
+    found: Array = np.where(size == 0, 0, x / np.where(size == 0, 1, size))
+    return found
+
+
+def sigmoid(x: Array) -> Array:
+    found: Array = 1 / (1 + np.exp(-x))
+    return found
+
+
+def silu(x: Array) -> Array:
+    return x * sigmoid(x)
+
+
+def nonzero(x: Array) -> Array:
+    return np.argwhere(x)
+
+
+# By the names of the operators; what Paddle computes of complex tensors, and nothing that orders them.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.true_divide, "pow": np.power,
+    "equal": np.equal, "not_equal": np.not_equal,
+    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+    "logical_not": np.logical_not, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
+    "abs": np.abs, "neg": np.negative, "sign": sign, "round": np.round, "square": np.square, "sqrt": np.sqrt,
+    "reciprocal": np.reciprocal, "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p,
+    "log2": np.log2, "log10": np.log10, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh,
+    "cosh": np.cosh, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sigmoid": sigmoid, "silu": silu,
+    "sum": reduction(np.sum), "mean": reduction(mean), "prod": reduction(np.prod),
+    "any": reduction(np.any), "all": reduction(np.all), "cumsum": scan(np.cumsum), "cumprod": scan(np.cumprod),
+    "matmul": matmul, "nonzero": nonzero,
+}  # fmt: skip

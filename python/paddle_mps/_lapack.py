@@ -1,0 +1,64 @@
+"""The way to NumPy's LAPACK and back: matrices as float64 on the CPU, and what was computed as tensors again."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dtype, _operators
+from ._convert import tensor
+from ._errors import UnsupportedError
+from ._objects import Tensor, from_array, meta
+from ._precision import rounded
+
+Floats = npt.NDArray[np.float64]
+
+
+def matrices(name: str, x: Tensor, square: bool = False, error: type[Exception] = ValueError) -> Floats:
+    """The elements of x as float64.
+
+    Raises:
+        ValueError: x is no tensor, or has less than two dimensions.
+        error: the matrices are not square, and must be.
+        UnsupportedError: x has integers or bools.
+    """
+    m = meta(tensor(x, name, "x"))
+    if len(m.shape) < 2 or (square and m.shape[-1] != m.shape[-2]):
+        raise error(f"[{name}] x has shape {list(m.shape)}; want {'[..., n, n]' if square else '[..., m, n]'}")
+    return numbers(name, x)
+
+
+def numbers(name: str, x: Tensor) -> Floats:
+    if not meta(x).dtype.is_floating:
+        raise UnsupportedError(f"[{name}] x is {meta(x).dtype.name}; want a floating-point dtype")
+    wide = _operators.cast(x, _dtype.float32) if meta(x).dtype is _dtype.bfloat16 else x
+    return wide.numpy().astype(np.float64)
+
+
+def result(values: Any, x: Tensor) -> Tensor:
+    """Values as a tensor of the dtype and on the place of x."""
+    m = meta(x)
+    dtype = _dtype.float32 if m.dtype is _dtype.bfloat16 else m.dtype
+    with np.errstate(over="ignore", under="ignore"):
+        found = from_array(np.ascontiguousarray(values, dtype.numpy).reshape(np.shape(values)), m.place)
+    return rounded(found, x)
+
+
+def counts(values: Any, x: Tensor, dtype: type[Any]) -> Tensor:
+    """Integers as a tensor on the place of x."""
+    return from_array(np.ascontiguousarray(values, dtype).reshape(np.shape(values)), meta(x).place)
+
+
+def checked(name: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """What a function of NumPy answers; its LinAlgError is a ValueError."""
+    try:
+        return function(*arguments, **options)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"[{name}] {error}; want matrices that have a result") from None
+
+
+def singular_values(name: str, x: Tensor) -> Floats:
+    found: Floats = checked(name, np.linalg.svd, matrices(name, x), compute_uv=False)
+    return found

@@ -1,0 +1,188 @@
+"""Tensors as objects: how one is made from a handle, described and freed.
+
+A tensor has three slots, and one for what a program marks it with. `_handle` is its handle in the library, which it
+owns. `_meta` is its description by the library, None until it is needed. `_shape` is its shape if it is small and
+owns its memory, one tuple for all tensors of that shape, else None. Only tensors with a `_shape` are freed late,
+because a view may keep a large storage alive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import threading
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, Callable
+
+import numpy as np
+
+from . import _builtin, _dtype
+from ._errors import check, last_failure
+from ._library import library, quick
+from ._meta import Meta, describe, intern, metas
+from ._structs import TensorInfo
+
+if TYPE_CHECKING:
+    from ._place import Place
+    from ._typing import Tensor
+
+SMALL = 4096  # elements; work on fewer takes a few microseconds and may keep the interpreter lock
+
+new = object.__new__
+
+
+class Base:
+    """The part of a tensor that owns its handle."""
+
+    __slots__ = ("__weakref__", "_handle", "_marks", "_meta", "_shape")
+
+    _handle: int
+    _marks: dict[str, Any]  # what a program has set: name, persistable; absent at first
+    _meta: Meta
+    _shape: tuple[int, ...] | None
+
+    def __del__(self, free: Callable[[int], None] = quick.pmps_tensor_free) -> None:
+        handle = getattr(self, "_handle", 0)  # absent if the tensor could not be completed
+        if handle:
+            free(handle)
+
+
+# A built-in function where possible: while Python code runs, a signal handler may raise, and in __del__ that
+# exception would be lost, and the handle with it.
+Base.__del__ = _builtin.method("free", Base) or Base.__del__  # type: ignore[method-assign]
+
+
+if not TYPE_CHECKING:
+    Tensor = Base  # what is a tensor, for isinstance; the class itself is made of what stands above this module
+
+_class: list[type[Tensor]] = []
+
+
+def register(cls: type[Tensor]) -> type[Tensor]:
+    """Sets the class of tensors. It is defined in a module that imports this one."""
+    _class.append(cls)
+    _builtin.register(cls)
+    return cls
+
+
+def information(handle: int) -> TensorInfo:
+    """The library's description of a tensor."""
+    found = TensorInfo(ctypes.sizeof(TensorInfo))
+    check(quick.pmps_tensor_get_info(handle, byref(found)))
+    return found
+
+
+def _described(arguments: tuple[Any, ...], reason: int) -> Meta:
+    """The Meta of a handle, by the structure of the header."""
+    if reason == _builtin.FAILED:
+        raise last_failure()
+    info = information(*arguments)
+    numbers = *info.dims[: info.rank], *info.strides[: info.rank]
+    head = info.dtype, info.rank, info.place.kind, info.place.index
+    key = bytes((ctypes.c_int32 * 4)(*head)) + bytes((ctypes.c_int64 * len(numbers))(*numbers))
+    return metas.get(key) or describe(key)
+
+
+ask: Callable[[int], Meta] = _builtin.builtin("describe", 0, _described)
+
+
+def meta(x: Tensor) -> Meta:
+    """The library's description of x, which is requested once."""
+    try:
+        return x._meta
+    except AttributeError:
+        pass
+    while True:
+        handle = x._handle
+        x._meta = found = ask(handle)
+        if x._handle == handle:
+            return found
+        del x._meta  # another thread has replaced the tensor meanwhile
+
+
+def view(handle: int) -> Tensor:
+    """A tensor that owns a new handle, whose memory other tensors may share."""
+    x: Tensor = new(_class[-1])
+    x._shape = None
+    x._handle = handle
+    return x
+
+
+def fresh(handle: int) -> Tensor:
+    """A tensor that owns a new handle to memory that no other tensor shares."""
+    x = view(handle)
+    x._meta = m = ask(handle)
+    x._shape = m.shape if m.numel <= SMALL else None
+    return x
+
+
+def _flushed(arguments: tuple[Any, ...], reason: int) -> int:
+    return 0  # without built-in functions no free is deferred
+
+
+flush = _builtin.builtin("flush", 0, _flushed)  # frees the tensors whose free was deferred
+
+
+def collect() -> None:
+    """Frees every tensor that the program cannot reach any more."""
+    flush()
+    gc.collect()
+    flush()
+
+
+def retained(handle: int) -> Tensor:
+    """A tensor over the memory of a handle, which stays its owner's."""
+    made = ctypes.c_uint64()
+    check(quick.pmps_tensor_retain(handle, byref(made)))
+    return view(made.value)
+
+
+_replacing = threading.Lock()
+
+
+def replace(x: Tensor, result: Tensor) -> None:
+    """Replaces the handle of x by another one to the view of result."""
+    made = ctypes.c_uint64()
+    check(quick.pmps_tensor_retain(result._handle, byref(made)))
+    described = ask(made.value)
+    with _replacing:
+        old = x._handle
+        # In this order: what another thread reads meanwhile leads it to the longer path, or is asked anew.
+        x._shape = None
+        x._handle = made.value
+        x._meta = described
+    quick.pmps_tensor_free(old)
+
+
+def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
+    """A tensor with a copy of an array; arrays of uint16 hold bfloat16."""
+    if array.dtype not in _dtype.BY_NUMPY:
+        names = ", ".join(str(d) for d in _dtype.BY_NUMPY)
+        raise ValueError(f"[to_tensor] the data is {array.dtype}; want one of {names}")
+    data = np.ascontiguousarray(array).reshape(array.shape)
+    shape = (ctypes.c_int64 * data.ndim)(*data.shape)
+    handle = ctypes.c_uint64()
+    number, address = _dtype.BY_NUMPY[data.dtype].number, ctypes.c_void_p(data.ctypes.data)
+    check(library.pmps_tensor_from_host(byref(place.struct), number, data.ndim, shape, address, byref(handle)))
+    return fresh(handle.value)
+
+
+__all__ = [
+    "SMALL",
+    "Base",
+    "Meta",
+    "Tensor",
+    "ask",
+    "collect",
+    "flush",
+    "fresh",
+    "from_array",
+    "information",
+    "intern",
+    "meta",
+    "new",
+    "register",
+    "replace",
+    "retained",
+    "view",
+]  # fmt: skip

@@ -1,0 +1,64 @@
+"""The command `paddle-mps` of an installed package. The one in Go (cmd/paddle-mps) has the same subcommands."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Callable
+
+from ._version import __version__
+
+Command = Callable[[Sequence[str]], int]
+
+
+def _of(module: str) -> Command:
+    """The `main` of a module of the package, which is imported when it is called: the self-test is large."""
+    return lambda arguments: importlib.import_module(f"{__package__}.{module}").main(list(arguments))
+
+
+# The subcommands: what they take, what they do and the function that gets the arguments after the name.
+COMMANDS: dict[str, tuple[str, str, Command]] = {
+    "memory-viz": (
+        "SNAPSHOT.json [-o PAGE.html]",
+        "writes a snapshot of memory as a page for a browser",
+        _of("memory_viz"),
+    ),
+    "selftest": ("[--quick] [...]", "checks every device and prints a report", _of("selftest.command")),
+    "collect-env": ("", "prints what a report of a problem should say", _of("collect_env")),
+}
+
+
+def usage() -> str:
+    """The list of the subcommands."""
+    lines = [f"  paddle-mps {name + ' ' + takes:<42} {does}" for name, (takes, does, _) in COMMANDS.items()]
+    return "\n".join(
+        ["usage:", *lines, "", "paddle-mps COMMAND --help describes one; paddle-mps --version prints the version."]
+    )
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command line and returns the exit status: 0, 1 for a failure, 2 for a wrong command line."""
+    name, rest = (arguments[0], arguments[1:]) if arguments else ("", ())
+    if name in ("-h", "--help", "help"):
+        if name == "help" and rest and rest[0] in COMMANDS:
+            return COMMANDS[rest[0]][2](["--help"])
+        print(usage())
+        return 0
+    if name == "--version":
+        print(f"paddle-mps {__version__}")
+        return 0
+    if name not in COMMANDS:
+        if name:
+            print(f"paddle-mps: got command {name!r}; want one of these", file=sys.stderr)
+        print(usage(), file=sys.stderr)
+        return 2
+    return COMMANDS[name][2](rest)
+
+
+def main() -> int:
+    """The entry point of the script that pip installs."""
+    try:
+        return run(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130  # as shells say it of a program that Ctrl-C has ended

@@ -1,0 +1,266 @@
+"""Functions of paddle.nn.functional that only move elements: padding, shuffles and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _dtype, _operators
+from .._arithmetic import cast
+from .._array import reshaped
+from .._convert import index, tensor, whole
+from .._creation import filled, value_of
+from .._errors import UnsupportedError
+from .._indexing import SLICE, basic, fill, put_into
+from .._objects import Tensor, from_array, meta
+
+if TYPE_CHECKING:
+    from .._dtype import DTypeLike
+    from .._typing import Scalar
+
+# By the number of axes the formats with channels in front, and those with channels last.
+FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
+MODES = ("constant", "reflect", "replicate", "circular")
+
+
+def one_hot(x: Tensor, num_classes: int | Tensor = -1, name: str | None = None) -> Tensor:
+    """For each integer a float32 row of zeros with a one at that index.
+
+    Args:
+        num_classes: the length of a row; -1: one more than the largest integer.
+
+    Raises:
+        UnsupportedError: x is neither int32 nor int64.
+        ValueError: an integer is below 0 or from num_classes on, or num_classes is -1 and there is none.
+    """
+    m = meta(tensor(x, "one_hot", "x"))
+    if m.dtype not in (_dtype.int32, _dtype.int64):
+        raise UnsupportedError(f"[one_hot] x is {m.dtype.name}; want int32 or int64")
+    count = index("num_classes", value_of(num_classes))
+    if count == -1:
+        if not m.numel:
+            raise ValueError("[one_hot] x has no elements; want some, or num_classes")
+        count = int(_operators.max(x).item()) + 1
+    if count < 0 or (m.numel and not count):
+        raise ValueError(f"[one_hot] num_classes is {count}; want -1 or a number above each integer")
+    made = filled((m.numel, count), 0, _dtype.float32, m.place)
+    if not m.numel:
+        return reshaped(made, [*m.shape, count])
+    line = reshaped(x, [m.numel])
+    # An index below 0 would count from the end: it becomes one that is out of range.
+    line = _operators.where(line < 0, filled((), count, m.dtype, m.place), line)
+    rows = _operators.range(m.place.word, 0, 1, m.numel, _dtype.int64)
+    put_into(made, made, filled((), 1, _dtype.float32, m.place), [rows, line])
+    return reshaped(made, [*m.shape, count])
+
+
+def sequence_mask(
+    x: Tensor, maxlen: int | Tensor | None = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> Tensor:
+    """For each length a row of that many ones, then zeros.
+
+    Args:
+        maxlen: the length of a row; None: the largest length.
+        dtype: of the result.
+
+    Raises:
+        ValueError: maxlen is negative, or None where there is no length.
+    """
+    m = meta(tensor(x, "sequence_mask", "x"))
+    length = int(_operators.max(x).item() if maxlen is None else value_of(maxlen))
+    if length < 0:
+        raise ValueError(f"[sequence_mask] maxlen is {length}; want a number from 0")
+    line = _operators.range(m.place.word, 0, 1, length, _dtype.int64)
+    lengths = reshaped(x, [*m.shape, 1])
+    kind = m.dtype if m.dtype.is_floating or m.dtype.is_complex else _dtype.int64
+    return cast(_operators.less_than(cast(line, kind), cast(lengths, kind)), dtype)
+
+
+def pad(
+    x: Tensor,
+    pad: Any,
+    mode: str = "constant",
+    value: Scalar = 0.0,
+    data_format: str | None = None,
+    pad_from_left_axis: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """x with elements added before and behind along its axes.
+
+    Args:
+        pad: two numbers an axis, [before, behind, ...]. With as many as x has axes twice they are in the order
+            of the axes, or backwards without pad_from_left_axis; with fewer they are for the last axis, the one
+            before it and so on, of those that are not batch and channels where data_format says which those are.
+            Negative ones cut.
+        mode: what is added: "constant" value, "reflect" what lies behind the edge on its other side,
+            "replicate" the edge, "circular" what lies at the other end.
+        data_format: "NCL", "NLC", "NCHW", "NHWC", "NCDHW" or "NDHWC".
+
+    Raises:
+        AssertionError: the mode or the format does not exist, or not for so many axes.
+        TypeError: pad is no list of ints.
+        ValueError: pad has a wrong length or a wrong number.
+    """
+    shape = meta(tensor(x, "pad", "x")).shape
+    if mode not in MODES:
+        raise AssertionError(f"[pad] mode is {mode!r}; want one of {', '.join(MODES)}")
+    if not isinstance(pad, (list, tuple, Tensor, np.ndarray)):
+        raise TypeError(f"[pad] pad is {pad!r}; want a list of ints")
+    amounts = list(whole("pad", pad))
+    pairs = padded_axes(shape, amounts, mode, data_format, pad_from_left_axis)
+    items = [(SLICE, 7, max(-before, 0), n + min(behind, 0), 1) for n, (before, behind) in zip(shape, pairs)]
+    inner = basic(x, items)
+    if any(n + before + behind < 0 for n, (before, behind) in zip(shape, pairs)):
+        raise ValueError(f"[pad] pad {amounts} cuts more than there is of shape {list(shape)}")
+    pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
+    if mode == "constant":
+        return surrounded(inner, pairs, value)
+    result = inner
+    for axis, (before, behind) in enumerate(pairs):
+        if before or behind:
+            result = continued(result, axis, before, behind, mode)
+    return _operators.assign(inner) if result is inner else result
+
+
+def padded_axes(
+    shape: Sequence[int], amounts: list[int], mode: str, data_format: str | None, from_left: bool
+) -> list[tuple[int, int]]:
+    """How much is added before and behind each axis."""
+    rank = len(shape)
+    given = [*amounts, *[0] * (len(amounts) % 2)]
+    pairs = list(zip(given[::2], given[1::2]))
+    if mode == "constant" and len(pairs) >= rank:
+        refuse_cuts(amounts)
+        return pairs[:rank] if from_left else pairs[:rank][::-1]
+    if rank not in FORMATS:
+        if mode != "constant":
+            raise AssertionError(f"[pad] x has {rank} axes; want 3, 4 or 5")
+        refuse_cuts(amounts)
+        return [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
+    first, last = FORMATS[rank]
+    if data_format not in (None, first, last):
+        raise AssertionError(f"[pad] data_format is {data_format!r}; want {first} or {last} for {rank} axes")
+    if mode != "constant" and len(pairs) != rank - 2:
+        raise ValueError(f"[pad] pad has {len(amounts)} numbers; want {2 * (rank - 2)}")
+    behind = 1 if data_format == last else 0
+    return [(0, 0)] * (rank - behind - len(pairs)) + pairs[::-1] + [(0, 0)] * behind
+
+
+def refuse_cuts(amounts: Sequence[int]) -> None:
+    if any(n < 0 for n in amounts):
+        raise ValueError(f"[pad] pad is {list(amounts)}; want numbers from 0")
+
+
+def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Tensor:
+    """A tensor of one value with x in the middle."""
+    m = meta(x)
+    shape = tuple(n + before + behind for n, (before, behind) in zip(m.shape, pairs))
+    made = filled(shape, value, m.dtype, m.place)
+    if m.numel:
+        fill(basic(made, [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]), x)
+    return made
+
+
+def continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
+    """x with its own elements before and behind an axis."""
+    n = meta(x).shape[axis]
+    if n == 0 or (mode == "reflect" and max(before, behind) >= n):
+        raise ValueError(f"[pad] {before} and {behind} elements of an axis of {n}; want fewer than it has")
+    places = np.arange(-before, n + behind)
+    if mode == "circular":
+        places %= n
+    elif mode == "reflect":
+        places = n - 1 - np.abs(n - 1 - np.abs(places))
+    return _operators.gather(x, from_array(places.clip(0, n - 1), meta(x).place), axis)
+
+
+def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """`pad` with zeros: [left, right, top, bottom]."""
+    return pad(x, padding, "constant", 0, data_format)
+
+
+def planes(function: str, x: Any, factor: Any, data_format: str, what: str) -> tuple[int, int, int, int]:
+    """The sizes of x as [batch, channels, height, width].
+
+    Raises:
+        TypeError: the factor is no int.
+        ValueError: x has another number of axes than 4, or there is no such format.
+    """
+    shape = meta(tensor(x, function, "x")).shape
+    if not isinstance(factor, int) or isinstance(factor, bool):
+        raise TypeError(f"[{function}] {what} is {factor!r}; want an int")
+    if len(shape) != 4 or factor <= 0:
+        raise ValueError(
+            f"[{function}] x has {len(shape)} axes and {what} is {factor}; want 4 axes and a number from 1"
+        )
+    if data_format not in FORMATS[4]:
+        raise ValueError(f"[{function}] data_format is {data_format!r}; want 'NCHW' or 'NHWC'")
+    n, c, h, w = shape if data_format == "NCHW" else (shape[0], shape[3], shape[1], shape[2])
+    return n, c, h, w
+
+
+def arranged(x: Tensor, apart: Sequence[int], order: Sequence[int], joined: Sequence[int]) -> Tensor:
+    """x with its axes taken apart, put into another order and joined again."""
+    return reshaped(_operators.transpose(reshaped(x, apart), list(order)), joined)
+
+
+def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """[n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels.
+
+    Raises:
+        TypeError: upscale_factor is no int.
+        ValueError: the channels are no multiple of its square, or x has another number of axes than 4.
+    """
+    r = upscale_factor
+    n, c, h, w = planes("pixel_shuffle", x, r, data_format, "upscale_factor")
+    if c % (r * r):
+        raise ValueError(f"[pixel_shuffle] x has {c} channels; want a multiple of {r * r}")
+    c //= r * r
+    if data_format == "NCHW":
+        return arranged(x, [n, c, r, r, h, w], [0, 1, 4, 2, 5, 3], [n, c, h * r, w * r])
+    return arranged(x, [n, h, w, c, r, r], [0, 1, 4, 2, 5, 3], [n, h * r, w * r, c])
+
+
+def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """The reverse of `pixel_shuffle`: squares of r by r pixels become channels.
+
+    Raises:
+        TypeError: downscale_factor is no int.
+        ValueError: height or width is no multiple of it, or x has another number of axes than 4.
+    """
+    r = downscale_factor
+    n, c, h, w = planes("pixel_unshuffle", x, r, data_format, "downscale_factor")
+    if h % r or w % r:
+        raise ValueError(f"[pixel_unshuffle] x has {h} by {w} pixels; want multiples of {r}")
+    h, w = h // r, w // r
+    if data_format == "NCHW":
+        return arranged(x, [n, c, h, r, w, r], [0, 1, 3, 5, 2, 4], [n, c * r * r, h, w])
+    return arranged(x, [n, h, r, w, r, c], [0, 1, 3, 5, 2, 4], [n, h, w, c * r * r])
+
+
+def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """The channels of x, dealt from groups in turn.
+
+    Raises:
+        TypeError: groups is no int.
+        ValueError: the channels are no multiple of it, or x has another number of axes than 4.
+    """
+    n, c, h, w = planes("channel_shuffle", x, groups, data_format, "groups")
+    if c % groups:
+        raise ValueError(f"[channel_shuffle] x has {c} channels; want a multiple of {groups}")
+    if data_format == "NCHW":
+        return arranged(x, [n, groups, c // groups, h, w], [0, 2, 1, 3, 4], [n, c, h, w])
+    return arranged(x, [n, h, w, groups, c // groups], [0, 1, 2, 4, 3], [n, h, w, c])
+
+
+__all__ = [
+    "channel_shuffle",
+    "one_hot",
+    "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "sequence_mask",
+    "zeropad2d",
+]

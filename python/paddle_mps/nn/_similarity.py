@@ -1,0 +1,132 @@
+"""Linear maps, normalizations and distances of paddle.nn.functional."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _operators
+from .._arithmetic import cast
+from .._call import into, renamed
+from .._convert import axis_of, tensor
+from .._creation import full_0d
+from .._errors import UnsupportedError
+from .._objects import Tensor, meta
+from .._precision import fractional, rounded, working
+from .._statistics import power_norm
+
+if TYPE_CHECKING:
+    from .._dtype import DTypeLike
+
+__all__ = ["cosine_similarity", "linear", "log_softmax", "normalize", "pairwise_distance"]
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x @ weight + bias.
+
+    Args:
+        x: of shape [..., m].
+        weight: of shape [m, n].
+        bias: of shape [n]; None for 0.
+
+    Raises:
+        ValueError: an operand is no tensor, the dtypes of x and weight differ, or the shapes do not fit.
+        TypeError: the dtype of bias does not promote with that of x.
+    """
+    x, weight = tensor(x, "linear", "x"), tensor(weight, "linear", "weight")
+    if bias is None:
+        return _operators.matmul(x, weight)
+    product = _operators.matmul(working(x), working(weight))
+    return rounded(_operators.add(product, working(tensor(bias, "linear", "bias"))), x)
+
+
+@renamed(input="x", dim="axis", eps="epsilon")
+def normalize(
+    x: Tensor,
+    p: float = 2,
+    axis: int = 1,
+    epsilon: float = 1e-12,
+    out: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """x / max(norm, epsilon), with the p-norm along an axis.
+
+    Args:
+        out: takes the result and is returned.
+
+    Raises:
+        ValueError: x is no tensor, or the axis is out of range.
+    """
+    wide = fractional(tensor(x, "normalize", "x"))
+    size = power_norm(wide, float(p), axis, True)
+    least = full_0d(wide, epsilon)
+    return into(out, rounded(_operators.divide(wide, _operators.maximum(size, least)), x))
+
+
+@renamed(dim="axis")
+def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
+    """sum(x1 * x2) / max(|x1| * |x2|, eps) along an axis, for tensors that broadcast.
+
+    Raises:
+        ValueError: an operand is no tensor, or the shapes do not broadcast.
+        IndexError: the axis is out of range.
+        TypeError: the operands are no floats.
+    """
+    lengths = []
+    for x, name in ((x1, "x1"), (x2, "x2")):
+        m = meta(tensor(x, "cosine_similarity", name))
+        if not m.dtype.is_floating:
+            raise TypeError(f"[cosine_similarity] {name} is {m.dtype.name}; want a floating-point dtype")
+        lengths.append(m.shape[axis_of("cosine_similarity", axis, len(m.shape), IndexError)])
+    a, b = working(x1), working(x2)
+    both = _operators.sum(_operators.multiply(a, b), axis)
+    if not all(lengths):
+        return rounded(both, x1)
+    # An axis of one element stands for as many equal ones as the other has.
+    sizes = [
+        power_norm(x, 2.0, axis, False) * (max(lengths) / n) ** 0.5
+        if n != max(lengths)
+        else power_norm(x, 2.0, axis, False)
+        for x, n in zip((a, b), lengths)
+    ]
+    least = full_0d(both, eps)
+    return rounded(_operators.divide(both, _operators.maximum(_operators.multiply(*sizes), least)), x1)
+
+
+@renamed(input="x", dim="axis")
+def log_softmax(x: Tensor, axis: int = -1, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
+    """The logarithm of `softmax`: x - max(x) - log(sum(exp(x - max(x)))) along an axis.
+
+    Args:
+        x: a tensor of a floating-point dtype.
+        dtype: x is cast to it first.
+
+    Raises:
+        ValueError: x is no tensor, or the axis is out of range.
+        UnsupportedError: x is no tensor of floats.
+    """
+    x = tensor(x, "log_softmax", "x")
+    x = x if dtype is None else cast(x, dtype)
+    if not meta(x).dtype.is_floating:
+        raise UnsupportedError(f"[log_softmax] x is {meta(x).dtype.name}; want a floating-point dtype")
+    if not meta(x).numel:
+        return _operators.softmax(x, axis)  # empty too, after the check of the axis
+    wide = working(x)
+    shifted = _operators.subtract(wide, _operators.max(wide, axis, True))
+    total = _operators.sum(_operators.exp(shifted), axis, None, True)
+    return rounded(_operators.subtract(shifted, _operators.log(total)), x)
+
+
+def pairwise_distance(
+    x: Tensor, y: Tensor, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """The p-norm of x - y + epsilon along the last axis, for tensors that broadcast.
+
+    Raises:
+        ValueError: an operand is no tensor, or the shapes do not broadcast.
+        TypeError: the dtypes do not promote to one.
+    """
+    a, b = fractional(tensor(x, "pairwise_distance", "x")), fractional(tensor(y, "pairwise_distance", "y"))
+    between = _operators.subtract(a, b)
+    if epsilon:
+        between = _operators.add(between, epsilon)
+    return rounded(power_norm(between, float(p), -1, keepdim), x)

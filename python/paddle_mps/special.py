@@ -1,0 +1,9 @@
+"""paddle.special: functions of paddle under the names of another namespace. `softmax` is that of `paddle`, not of `nn.functional`."""
+
+from __future__ import annotations
+
+from ._arithmetic import softmax
+from ._ops import expm1
+from ._statistics import logsumexp
+
+__all__ = ["expm1", "logsumexp", "softmax"]

@@ -1,0 +1,5 @@
+"""paddle.utils: only `dlpack`."""
+
+from . import dlpack
+
+__all__ = ["dlpack"]

@@ -1,0 +1,68 @@
+"""Runs random programs by this package and by NumPy, and compares every value.
+
+    run.py [--seconds S | --programs N] [--seed SEED] [--place PLACE]
+
+PLACE is the place besides cpu that tensors move to and from: mps (what PADDLE_MPS_DEVICE says that is) or cpu itself.
+Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program that
+still differs, with its seed, and exits 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from typing import Any
+
+import programs
+
+import paddle_mps as paddle
+
+
+def streams_of(places: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Two streams of each place that has streams: its current one and another."""
+    return {p: [paddle.device.current_stream(p), paddle.device.Stream(p)] for p in places if p != "cpu"}
+
+
+def shortened(statements: list[programs.Statement], streams: dict[str, list[Any]]) -> list[programs.Statement]:
+    """The program without what the difference does not need."""
+    end = len(statements)
+    while end > 1 and programs.difference(statements[: end - 1], streams):
+        end -= 1
+    return statements[:end]
+
+
+def told(seed: int, statements: list[programs.Statement], text: str) -> str:
+    lines, number = [], 0
+    for s in statements:
+        writes = programs.OPERATORS[s.name].writes
+        lines.append(f"  {'   ' if writes else f'v{number} ='} {s}")
+        number += not writes
+    return "\n".join([f"FAIL program of seed {seed}", *lines, *("  " + line for line in text.splitlines())])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--programs", type=int, help="so many, however long they take")
+    parser.add_argument("--seed", type=int, help="of the first; else random")
+    parser.add_argument("--place", default="mps")
+    options = parser.parse_args()
+    first = options.seed if options.seed is not None else random.SystemRandom().randrange(10**9)
+    places = tuple(dict.fromkeys(("cpu", options.place)))
+    print(f"from seed {first}", flush=True)  # before what may end the process
+    streams, end, done = streams_of(places), time.monotonic() + options.seconds, 0
+    while done < options.programs if options.programs else not done or time.monotonic() < end:
+        statements = programs.Maker(first + done, places).make()
+        if programs.difference(statements, streams):
+            short = shortened(statements, streams)
+            print(told(first + done, short, programs.difference(short, streams)))
+            return 1
+        done += 1
+    print(f"ok {done} programs on {' and '.join(places)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+"""The public names of PaddlePaddle 3.3.1 and their signatures, by namespace.
+
+    surface.py            compares the real Paddle with surface_3_3_1.json; exits 1 if the file is stale
+    surface.py --record   writes surface_3_3_1.json, and the names into python/paddle_mps/_surface.py
+
+A name is public when it stands in the `__all__` of its module. Modules that programs import as attributes
+(paddle.nn) and what the package itself defines beside its `__all__` (paddle.set_device) count too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import json
+import pathlib
+import re
+import sys
+import textwrap
+import types
+from typing import Any
+
+VERSION = "3.3.1"
+FILE = pathlib.Path(__file__).with_name("surface_3_3_1.json")
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "python" / "paddle_mps" / "_surface.py"
+
+MODULES = """
+paddle paddle.Tensor paddle.nn paddle.nn.functional paddle.nn.initializer paddle.nn.utils paddle.nn.quant paddle.linalg
+paddle.fft paddle.signal paddle.special paddle.amp paddle.amp.debugging paddle.audio paddle.autograd paddle.callbacks
+paddle.compat paddle.cuda paddle.device paddle.device.cuda paddle.device.xpu paddle.distributed paddle.distributed.fleet
+paddle.distribution paddle.geometric paddle.hub paddle.incubate paddle.inference paddle.io paddle.jit paddle.metric
+paddle.onnx paddle.optimizer paddle.optimizer.lr paddle.profiler paddle.quantization paddle.regularizer paddle.sparse
+paddle.sparse.nn paddle.static paddle.static.nn paddle.sysconfig paddle.text paddle.utils paddle.utils.cpp_extension
+paddle.utils.dlpack paddle.utils.download paddle.utils.unique_name paddle.version paddle.vision paddle.vision.datasets
+paddle.vision.models paddle.vision.ops paddle.vision.transforms
+""".split()
+
+# Modules whose `__all__` is empty or missing, although programs name them.
+OPEN_MODULES = "paddle.base paddle.framework paddle.hapi paddle.tensor".split()
+
+# What Paddle's own start leaves in its module beside its API.
+LEFTOVERS = re.compile(r"monkey_patch_\w+|new_init|original_init|FLAGS_\w+")
+
+Surface = dict[str, dict[str, "str | None"]]
+
+
+def signature(value: Any) -> str | None:
+    """The parameters without annotations; None where Python cannot tell, and for what is no callable."""
+    if not callable(value):
+        return None
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return None
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values()]
+    text = str(found.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    return re.sub(r"<[^<>]*>", "...", text)
+
+
+def beside(module: Any, name: str) -> bool:
+    """Whether a module defines a public name that its `__all__` leaves out."""
+    value = getattr(module, name)
+    if name.startswith("_") or isinstance(value, types.ModuleType) or LEFTOVERS.fullmatch(name):
+        return False
+    return str(getattr(value, "__module__", "")).startswith("paddle")
+
+
+def public(path: str, owner: Any) -> list[str]:
+    """The public names of a module, or those of the class Tensor."""
+    if isinstance(owner, type):
+        return [name for name in dir(owner) if not name.startswith("_")]
+    names = set(getattr(owner, "__all__", ()))
+    if path == "paddle":
+        names.update(name for name in dir(owner) if beside(owner, name))
+    parts = (m.rpartition(".") for m in (*MODULES, *OPEN_MODULES))
+    names.update(name for parent, _, name in parts if parent == path)
+    return sorted(names)
+
+
+def resolve(path: str) -> Any:
+    """The module or the class with a dotted name."""
+    if path == "paddle.Tensor":
+        return importlib.import_module("paddle").Tensor
+    return importlib.import_module(path)
+
+
+def surface() -> Surface:
+    """The real Paddle's names."""
+    found: Surface = {}
+    for path in MODULES:
+        owner = resolve(path)
+        names = public(path, owner)
+        found[path] = {name: signature(inspect.getattr_static(owner, name, None)) for name in names}
+    return found
+
+
+def check_version() -> None:
+    version = importlib.import_module("paddle").__version__
+    if version != VERSION:
+        raise SystemExit(f"PaddlePaddle {version} is installed; want {VERSION}")
+
+
+def read() -> Surface:
+    """The recorded names."""
+    namespaces: Surface = json.loads(FILE.read_text(encoding="utf-8"))["namespaces"]
+    return namespaces
+
+
+def as_json(found: Surface) -> str:
+    """One name a line."""
+    blocks = []
+    for path, names in found.items():
+        body = ",\n".join(f"{json.dumps(name)}: {json.dumps(text)}" for name, text in names.items())
+        blocks.append(f"{json.dumps(path)}: {{\n{body}\n}}")
+    return f'{{"paddle": "{VERSION}", "namespaces": {{\n' + ",\n".join(blocks) + "\n}}\n"
+
+
+def as_table(found: Surface) -> str:
+    """The module that the package keeps: names only."""
+    lines = [
+        "# Code generated by tests/peers/surface.py --record; DO NOT EDIT.",
+        f'"""The public names of PaddlePaddle {VERSION}, by namespace."""',
+        "",
+        "NAMES: dict[str, str] = {",
+    ]
+    for path, names in found.items():
+        lines.append(f'    "{path}": """')
+        lines += textwrap.wrap(" ".join(names), 118, break_long_words=False, break_on_hyphens=False)
+        lines.append('    """,')
+    return "\n".join([*lines, "}", ""])
+
+
+def record() -> None:
+    found = surface()
+    FILE.write_text(as_json(found), encoding="utf-8")
+    TABLE.write_text(as_table(found), encoding="utf-8")
+    print(f"{sum(map(len, found.values()))} names of {len(found)} namespaces")
+
+
+def stale(recorded: Surface, found: Surface) -> list[str]:
+    """What the record says otherwise than the real Paddle."""
+    wrong = []
+    for path in sorted(recorded.keys() | found.keys()):
+        before, now = recorded.get(path, {}), found.get(path, {})
+        for name in sorted(before.keys() | now.keys()):
+            old, new = before.get(name, "not there"), now.get(name, "not there")
+            if old != new:
+                wrong.append(f"{path}.{name}: recorded {old}, is {new}")
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    check_version()
+    if options.record:
+        record()
+        return 0
+    wrong = stale(read(), surface())
+    for line in wrong:
+        print(f"FAIL {line}")
+    print(f"{len(wrong)} names of surface_3_3_1.json are stale")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Names of Paddle that are missing: each says whether it is planned, and what to use meanwhile."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import json
+import pathlib
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paddle_mps as paddle
+from paddle_mps import _missing
+from paddle_mps._surface import NAMES
+
+RECORDED = pathlib.Path(__file__).resolve().parents[1] / "peers" / "surface_3_3_1.json"
+
+
+def owner(namespace: str) -> Any:
+    """What stands for a namespace of Paddle; None if nothing does."""
+    if namespace == "paddle.Tensor":
+        return paddle.Tensor
+    try:
+        return importlib.import_module("paddle_mps" + namespace[len("paddle") :])
+    except ImportError:
+        return None
+
+
+def public() -> Iterator[tuple[str, str]]:
+    for namespace, names in NAMES.items():
+        for name in names.split():
+            yield namespace, name
+
+
+def test_the_names_are_those_that_were_recorded() -> None:
+    recorded = json.loads(RECORDED.read_text())["namespaces"]
+    assert {namespace: names.split() for namespace, names in NAMES.items()} == {n: list(r) for n, r in recorded.items()}
+
+
+def test_every_name_is_present_or_explained() -> None:
+    """A present name has a value, any other an explanation: never both, whatever the rules say."""
+    for namespace, name in public():
+        found = owner(namespace)
+        text = _missing.explanation(namespace, name)
+        assert text is not None and text.startswith(f"[{namespace}] {name} "), (namespace, name)
+        if found is not None and not hasattr(found, name):
+            with pytest.raises(AttributeError) as raised:
+                getattr(found, name)
+            assert str(raised.value) == text
+
+
+def test_in_place_methods_are_functions_where_they_are_in_paddle() -> None:
+    recorded = json.loads(RECORDED.read_text())["namespaces"]
+    both = [n for n in recorded["paddle"] if n.endswith("_") and n in recorded["paddle.Tensor"]]
+    methods = [n for n in both if hasattr(paddle.Tensor, n)]
+    assert len(methods) > 50
+    assert [n for n in methods if n not in paddle.__all__] == []
+
+
+def test_every_missing_namespace_is_explained_at_import() -> None:
+    for namespace in NAMES:
+        if owner(namespace) is None:
+            with pytest.raises(ModuleNotFoundError, match=r"planned|out of scope|named otherwise"):
+                importlib.import_module("paddle_mps" + namespace[len("paddle") :])
+
+
+def test_rules_name_names_of_paddle_and_each_once() -> None:
+    for namespace, rules in _missing.RULES.items():
+        assert not rules[-1].names and all(rule.names for rule in rules[:-1]), namespace
+        named = [name for rule in rules for name in rule.names.split()]
+        assert len(named) == len(set(named)), namespace
+        known = set(NAMES.get(namespace, "").split()) | {"softmax_"}  # ours beside Paddle's names
+        assert set(named) <= known, (namespace, set(named) - known)
+        assert all(rule.tier in _missing.KINDS and rule.advice for rule in rules), namespace
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("paddle.nn.Layer", r"\[paddle.nn\] Layer is planned \(tier 3, training\): until then"),
+        ("paddle.optimizer", r"\[paddle\] optimizer is planned \(tier 3"),
+        ("paddle.distributed", r"\[paddle\] distributed is out of scope"),
+        ("paddle.device.cuda", r"\[paddle.device\] cuda is named otherwise here: use paddle.mps"),
+        ("paddle.ones([1]).backward", r"\[paddle.Tensor\] backward is planned \(tier 2"),
+        ("paddle.Tensor.backward", r"\[paddle.Tensor\] backward is planned \(tier 2"),
+        ("paddle.no_such_name", "module 'paddle_mps' has no attribute 'no_such_name'"),
+        ("paddle.ones([1]).no_such_name", "'Tensor' object has no attribute 'no_such_name'"),
+    ],
+)
+def test_messages(source: str, text: str) -> None:
+    with pytest.raises(AttributeError, match=text):
+        eval(source, {"paddle": paddle})
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import paddle_mps.optimizer",
+        "import paddle_mps.optimizer.lr",
+        "from paddle_mps.io import Dataset",
+        "from paddle_mps import DataParallel",
+        "from paddle_mps.nn import Layer",
+        "from paddle_mps.nn.functional import conv2d",
+        "from paddle_mps.device import xpu",
+    ],
+)
+def test_imports(statement: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"planned|out of scope"):
+        exec(statement)
+
+
+def test_other_missing_imports_are_pythons() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'paddle_mps\.nothing'"):
+        exec("import paddle_mps.nothing")
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        exec("from paddle_mps import nothing")
+
+
+def test_what_is_missing_is_not_there() -> None:
+    x = paddle.ones([2])
+    assert not hasattr(x, "backward") and not hasattr(paddle.Tensor, "backward") and not hasattr(paddle.nn, "Layer")
+    assert "backward" not in dir(x) and "backward" not in dir(paddle.Tensor)
+    assert "exp" in dir(x) and "exp" in dir(paddle.Tensor)
+    assert getattr(x, "backward", None) is None
+    with pytest.raises(AttributeError, match="placements is out of scope"):
+        setattr(x, "placements", [])  # noqa: B010  # a type checker knows that it is missing
+
+
+def test_what_is_present_wins() -> None:
+    class Trained(paddle.Tensor):
+        __slots__ = ()
+
+        def backward(self) -> str:
+            return "here"
+
+    assert hasattr(Trained, "backward") and "backward" in dir(Trained)
+
+
+def test_protocols_of_python_and_numpy_see_nothing_new() -> None:
+    x = paddle.ones([2])
+    for name in ("__array_interface__", "__array_struct__", "__cuda_array_interface__", "__getstate_manages_dict__"):
+        with pytest.raises(AttributeError, match="has no attribute"):
+            getattr(x, name)
+        with pytest.raises(AttributeError, match="has no attribute"):
+            getattr(paddle, name)
+    for twin in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert twin.tolist() == [1.0, 1.0]
+    assert np.asarray(x).tolist() == [1.0, 1.0]
+    assert "__getattr__" not in dir(paddle.Tensor)  # it would make every attribute slower

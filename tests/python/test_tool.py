@@ -1,0 +1,124 @@
+"""The command `paddle-mps` that pip installs: its command line, and the writer of the page of memory-viz.
+
+tests/browser opens the page; tests/package runs the command as it is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+import paddle_mps
+from paddle_mps import _tool, memory_viz
+
+SMALL: dict[str, Any] = {
+    "version": 1,
+    "device": "test </script> & <b>",
+    "place": "mps:0",
+    "segments": [{"id": 1, "total_size": 8, "blocks": [
+        {"size": 5, "state": "inactive"}, {"size": 3, "state": "active_allocated", "stack": 1}]}],
+    "trace": [{"action": "alloc", "size": 3, "stack": 1}],
+    "stacks": [[{"filename": "a.py", "line": 1, "name": "</script><script>alert(1)</script>{{data}}"}]],
+}  # fmt: skip
+
+
+def command(*arguments: str) -> int:
+    """The exit status; argparse ends a wrong command line by itself."""
+    try:
+        return _tool.run(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("--help", "memory-viz SNAPSHOT.json"),
+        ("-h", "collect-env"),
+        ("help", "selftest [--quick]"),
+        ("--version", f"paddle-mps {paddle_mps.__version__}"),
+        ("memory-viz --help", "usage: paddle-mps memory-viz"),
+        ("help memory-viz", "the page to write"),
+        ("selftest --help", "usage: paddle-mps selftest"),
+        ("collect-env --help", "usage: paddle-mps collect-env"),
+        ("collect-env", f"paddle_mps: {paddle_mps.__version__}"),
+    ],
+)
+def test_help_and_version(capsys: pytest.CaptureFixture[str], line: str, says: str) -> None:
+    assert command(*line.split()) == 0
+    said = capsys.readouterr()
+    assert says in said.out and said.err == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "says"),
+    [
+        ("", 2, "usage:"),
+        ("sing", 2, "got command 'sing'; want one of these"),
+        ("memory-viz", 2, "required: SNAPSHOT.json"),
+        ("memory-viz a b", 2, "unrecognized arguments: b"),
+        ("memory-viz nowhere.json", 1, "nowhere.json"),
+        ("collect-env --loud", 2, "unrecognized arguments: --loud"),
+    ],
+)
+def test_mistakes(capsys: pytest.CaptureFixture[str], line: str, status: int, says: str) -> None:
+    assert command(*line.split()) == status
+    said = capsys.readouterr()
+    assert says in said.err and said.out == ""
+
+
+def test_page(tmp_path: pathlib.Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    name = tmp_path / "s.json"
+    name.write_text(json.dumps(SMALL))
+    assert command("memory-viz", str(name)) == 0
+    assert capsysbinary.readouterr().out == f"{tmp_path / 's.html'}\n".encode()
+    assert command("memory-viz", str(name), "-o", "-") == 0
+    page = capsysbinary.readouterr().out
+    assert page == (tmp_path / "s.html").read_bytes()
+    assert page.count(b"</script>") == 2, "nothing in the data ends a script"
+    assert b"\\u003c/script\\u003e\\u003cscript\\u003ealert(1)" in page
+    assert b"<title>Memory of mps:0 (test &lt;/script&gt; &amp; &lt;b&gt;)</title>" in page
+    assert page.count(b"{{") == 1, "what is in the data is no place for another part"
+
+
+def test_the_snapshot_is_not_overwritten(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, link = tmp_path / "x.html", tmp_path / "link"
+    name.write_text(json.dumps(SMALL))
+    link.symlink_to(name)
+    for arguments in ([str(name)], [str(name), "-o", str(name)], [str(name), "-o", str(link)]):
+        assert command("memory-viz", *arguments) == 1
+        assert "is the snapshot itself" in capsys.readouterr().err
+        assert json.loads(name.read_text()) == SMALL
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (json.dumps(SMALL), "", "not a snapshot"),
+        (json.dumps(SMALL), "[1, 2]", "not a snapshot"),
+        ('"version": 1', '"version": 2', "version 2; want 1"),
+        ('"size": 5', '"size": 6', "8 bytes and its blocks have 9"),
+        ('"size": 5', '"size": 0', "block of 0 bytes"),
+        ('"size": 5', '"size": NaN', "not a snapshot"),
+        ('"total_size": 8', '"total_size": "8"', "8 bytes and its blocks have 8"),
+        ('"stack": 1}]}]', '"stack": 2}]}]', "stack 2; want"),
+        ('"size": 3, "stack": 1}],', '"size": -3, "stack": 1}],', "event 0 has -3 bytes"),
+        ('"segments": [{', '"segments": [3, {', "not a snapshot"),
+        ("a.py", "\udcff", "not a snapshot"),
+    ],
+)
+def test_what_is_no_snapshot(old: str, new: str, says: str) -> None:
+    text = json.dumps(SMALL)
+    assert old in text
+    with pytest.raises(ValueError, match=says):
+        memory_viz.render(text.replace(old, new).encode(errors="surrogateescape"))
+
+
+def test_stacks_of_a_program_in_c() -> None:
+    """They are numbers, and there is no list."""
+    found = {k: v for k, v in SMALL.items() if k != "stacks"}
+    found["trace"] = [{"action": "alloc", "size": 3, "stack": 2**64 - 1}]
+    memory_viz.render(json.dumps(found).encode())

@@ -1,0 +1,172 @@
+"""What Apple's compilers refuse costs time and nothing else: the mock refuses each shader, pipeline and graph in turn.
+
+First some cases of the conformance suite run one by one, each with nothing compiled, to find out what it has compiled.
+Then each of those names is refused, and a case that needs it has to give the same results, by another kernel of the
+GPU or by the CPU. build.sh runs this once with shaders first and once with MPSGraph first; PADDLE_MPS_LONG=1 takes all
+cases instead of those of WHICH, and for each name all cases that need it.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import paddle_mps as paddle
+from paddle_mps.selftest import suite
+
+LIBRARY = os.environ.get("PADDLE_MPS_METAL_LIBRARY", "")
+GRAPHS = os.environ.get("PADDLE_MPS_PREFER") == "mpsgraph"
+LONG = os.environ.get("PADDLE_MPS_LONG") == "1"
+WHICH = {"same", "strided", "scalar"}  # layouts; of one dtype for each operator
+
+pytestmark = pytest.mark.skipif(not suite.METAL or not LIBRARY, reason="this is about the mock of Metal")
+
+
+# So many names there are of each kind, at least.
+LEAST = (
+    {"library": 10, "pipeline": 10, "executable": 60} if GRAPHS else {"library": 180, "pipeline": 180, "executable": 0}
+)
+
+
+class Mock:
+    """The part of the mock that refuses."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(LIBRARY)
+        self._refuse, self._used, self._count = (
+            library.fakemetal_refuse,
+            library.fakemetal_used,
+            library.fakemetal_count,
+        )
+        self._refuse.argtypes = [ctypes.c_char_p]
+        self._used.argtypes, self._used.restype = [ctypes.c_char_p, ctypes.c_int64], ctypes.c_int64
+        self._count.argtypes, self._count.restype = [ctypes.c_char_p], ctypes.c_int64
+
+    def refuse(self, patterns: str) -> None:
+        """Refuses these from now on, and forgets what has been compiled, as the library does."""
+        paddle.mps.synchronize()
+        self._refuse(patterns.encode())
+        paddle.mps.empty_cache()
+
+    def used(self) -> list[str]:
+        """The names of what has been compiled since: "library:run#1f3a09bc"."""
+        text = ctypes.create_string_buffer(self._used(None, 0) + 1)
+        self._used(text, len(text))
+        return text.value.decode().replace(" ", ":").split()
+
+    def refused(self) -> int:
+        """How often something has been refused."""
+        return int(self._count(b"refused"))
+
+
+def chosen() -> list[suite.Case]:
+    """The cases to run."""
+    cases = list(suite.cases(suite.dtypes("mps")))
+    if LONG:
+        return cases
+    first: dict[str, str] = {}
+    for case in cases:
+        if case.dtype == "float32" or case.name not in first:
+            first[case.name] = case.dtype
+    return [c for c in cases if c.dtype == first[c.name] and c.layout in WHICH]
+
+
+Users = dict[str, list[suite.Case]]
+
+
+@pytest.fixture(scope="module")
+def mock() -> Mock:
+    return Mock()
+
+
+@pytest.fixture(scope="module")
+def users(mock: Mock) -> Users:
+    """The cases that compile something, by its name, the fastest one first."""
+    found: dict[str, list[tuple[float, suite.Case]]] = collections.defaultdict(list)
+    for case in chosen():
+        mock.refuse("")
+        started = time.monotonic()
+        suite.check(case, "mps")
+        for name in mock.used():
+            found[name].append((time.monotonic() - started, case))
+    return {name: [case for _, case in sorted(cases)] for name, cases in found.items()}
+
+
+# A case with a refusal, in a process of its own.
+ALONE = """
+import sys
+import paddle_mps as paddle
+from paddle_mps.selftest import suite
+suite.check(suite.Case(*sys.argv[1:]), "mps")
+assert paddle.mps.memory_stats()["refused_shaders"] > 0, "nothing is refused"
+"""
+
+
+def refuse_alone(name: str, case: suite.Case) -> None:
+    """Refuses a shader that stages operands of graphs: those stay for all programs of a process."""
+    env = {**os.environ, "FAKEMETAL_REFUSE": name}
+    done = subprocess.run([sys.executable, "-c", ALONE, *case], capture_output=True, text=True, timeout=120, env=env)
+    assert done.returncode == 0, f"{case} without {name}: {done.stderr}"
+
+
+def refuse_each(mock: Mock, users: Users, names: list[str]) -> None:
+    """Refuses one name after the other."""
+    for name in names:
+        for case in users[name] if LONG else users[name][:1]:
+            if GRAPHS and not name.startswith("executable:"):
+                refuse_alone(name, case)
+                continue
+            mock.refuse(name)
+            before, known = paddle.mps.memory_stats(), mock.refused()
+            suite.check(case, "mps")
+            after = paddle.mps.memory_stats()
+            assert mock.refused() > known, f"{case} no longer compiles {name}"
+            counted = sum(after[key] - before[key] for key in ("refused_shaders", "refused_graphs"))
+            assert counted > 0, f"{case}: {name} is refused and not counted"
+    mock.refuse("")
+
+
+def of_kind(users: Users, kind: str) -> list[str]:
+    return sorted(name for name in users if name.startswith(kind + ":"))
+
+
+@pytest.mark.parametrize("kind", ["library", "pipeline", "executable"])
+def test_each_is_refused(mock: Mock, users: Users, kind: str) -> None:
+    names = of_kind(users, kind)
+    assert len(names) >= LEAST[kind], f"only {len(names)} of kind {kind} are compiled"
+    refuse_each(mock, users, names)
+    print(f"{len(names)} of kind {kind} were refused in turn")
+
+
+def test_pipelines_of_few_threads(mock: Mock, users: Users) -> None:
+    """A kernel that needs more threads than its pipeline allows is refused; all others run with fewer."""
+    cases = {case for name in of_kind(users, "pipeline") for case in users[name][:1]}
+    mock.refuse("threads:*")
+    for case in sorted(cases):
+        suite.check(case, "mps")
+    before = paddle.mps.memory_stats()["refused_shaders"]
+    suite.check(suite.Case("matmul", "int32", "same"), "mps")  # whose shader has a tile of 16 by 16 threads
+    after = paddle.mps.memory_stats()["refused_shaders"]
+    mock.refuse("")
+    assert after > before or GRAPHS
+
+
+def test_memory_is_no_refusal(mock: Mock) -> None:
+    """A compiler without memory is an error of the call, and the next call compiles again."""
+    library = ctypes.CDLL(LIBRARY)
+    library.fakemetal_fail.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int]
+    case = suite.Case("linspace", "float32", "same")  # which only a shader computes
+    mock.refuse("")
+    before = paddle.mps.memory_stats()
+    library.fakemetal_fail(b"library", 1, 12)
+    with pytest.raises(MemoryError, match="Cannot allocate memory"):
+        suite.check(case, "mps")
+    suite.check(case, "mps")
+    after = paddle.mps.memory_stats()
+    assert [after[k] - before[k] for k in ("refused_shaders", "refused_graphs", "second_way_steps")] == [0, 0, 0]

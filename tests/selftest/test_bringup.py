@@ -1,0 +1,59 @@
+"""The bring-up section: it survives the death of every step, and says what a failure means."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Any
+
+import pytest
+from test_selftest import worker  # type: ignore[import-not-found]  # pytest finds it
+
+from paddle_mps.selftest import bringup, child, recorder, report
+
+
+def test_every_step_passes(selftest: Any) -> None:
+    """On a sound device all steps are taken and none is skipped."""
+    done = selftest("--section", "bring-up")
+    assert done.returncode == 0, done.stdout
+    assert re.search(rf"^\| mps \| bring-up \| {len(bringup.STEPS)} \| 0 \| 0 \|", done.stdout, re.MULTILINE), (
+        done.stdout
+    )
+
+
+def test_every_failure_says_what_it_means() -> None:
+    """Whatever step fails, the report says what the library does instead and what to send."""
+    failed = [(step.name, "wrong") for step in bringup.STEPS] + [("the start", "dead")]
+    text = report.write([recorder.Outcome("environment", "m"), recorder.Outcome("bring-up", "mps", 0, failed)], True, 1)
+    assert text.count("what the library does instead: ") == text.count("please send us: ") == len(failed)
+    for step in bringup.STEPS:
+        assert f"- `{step.name}`: wrong\n  - what the library does instead: {step.instead}\n" in text
+
+
+@pytest.mark.parametrize("death", ["os.abort()", "time.sleep(60)", "sys.exit(7)", "os.kill(os.getpid(), 9)"])
+def test_steps_survive_the_death_of_any(death: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    """Each of three steps in turn ends its process, or says nothing for longer than its limit."""
+    program = f"""
+for i in range(3):
+    record.check(str(i), (lambda: {death}) if i == DEADLY else (lambda: None), 2.0)
+"""
+    for deadly in range(3):
+        target = worker(monkeypatch, tmp_path / str(deadly), program.replace("DEADLY", str(deadly)))
+        heard = child.run("bring-up", target, 0, False, lambda *_: None)
+        assert heard.passed == 2 and [name for name, _ in heard.failed] == [str(deadly)], heard
+
+
+ELSEWHERE = (bringup.two_busy_streams, bringup.a_long_wait, bringup.a_fault, bringup.softmax, bringup.random)
+
+
+def test_a_wrong_result_fails_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a comparison that always differs each step fails, but those that need streams or compare otherwise."""
+
+    def differs(_got: Any, _want: Any, what: str) -> None:
+        raise AssertionError(what)
+
+    monkeypatch.setattr(bringup, "same", differs)
+    for step in bringup.STEPS:
+        if step.work.__module__ == bringup.__name__ and step.work not in ELSEWHERE:
+            with pytest.raises(AssertionError):
+                step.work("cpu")
