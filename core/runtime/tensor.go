@@ -99,8 +99,8 @@ func (rt *Runtime) FromHost(c *Context, d dtype.DType, s shape.Shape, src []byte
 	return t, nil
 }
 
-// Import makes a CPU tensor over foreign memory, without a copy. addr is the element with all indices zero. The
-// memory stays valid until free, which may be nil, is called: once, from any goroutine, when the last view is
+// Import makes a CPU tensor over foreign memory, without a copy. addr is the element with all indices zero; where
+// the shape has no elements it may be any address. The memory stays valid until free, which may be nil, is called: once, from any goroutine, when the last view is
 // gone and no stream uses it; not when Import fails.
 func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, free func()) (*Tensor, error) {
 	if !d.Valid() {
@@ -113,7 +113,7 @@ func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, fr
 	if addr == nil && bytes > 0 {
 		return nil, status.Errorf(status.Invalid, "[tensor] got null data for shape %s; want an address", &l.Shape)
 	}
-	if uintptr(addr)%uintptr(d.Align()) != 0 { // SAFETY: only its alignment is looked at.
+	if bytes > 0 && uintptr(addr)%uintptr(d.Align()) != 0 { // SAFETY: only its alignment is looked at.
 		return nil, status.Errorf(status.Invalid, "[tensor] the address of %s data is not aligned; want a multiple of %d", d, d.Align())
 	}
 	store := rt.newStorage(rt.cpu, addr, bytes)

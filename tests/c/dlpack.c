@@ -132,6 +132,29 @@ static void imports_are_checked(void) {
   EXPECT(deleted == 0 && tensor == NULL); /* what was refused is still the caller's */
 }
 
+/* A tensor without elements may begin anywhere, so that what is exported can be imported again. */
+static void empty_tensors_lie_anywhere(void) {
+  int64_t none[] = {1, 0};
+  pmps_tensor *bytes = NULL, *halves = NULL, *back = NULL;
+  Plain own = plain(matrix()), *p = NULL;
+  own.manager_ctx = &own;
+  own.dl.shape = none;
+  own.dl.data = (char *)memory + 1;
+  own.dl.code = 1;
+  own.dl.bits = 8;
+  deleted = 0;
+  OK(pmps_tensor_from_dlpack(&own, &bytes));
+  OK(pmps_tensor_view(bytes, PMPS_FLOAT16, &halves));
+  OK(pmps_tensor_to_dlpack(halves, &p));
+  EXPECT((uintptr_t)p->dl.data % 2 == 1);
+  OK(pmps_tensor_from_dlpack(p, &back));
+  pmps_tensor_free(bytes);
+  pmps_tensor_free(halves);
+  EXPECT(deleted == 0);
+  pmps_tensor_free(back);
+  EXPECT(deleted == 1 && pmps_live_handles() == 0);
+}
+
 static void exports_share_memory(void) {
   const pmps_place *places[] = {&cpu, &mps};
   for (int i = 0; i < (has_mps() ? 2 : 1); i++) {
@@ -183,6 +206,7 @@ void dlpack_suite(void) {
   RUN(imports_share_memory);
   RUN(imports_take_any_layout);
   RUN(imports_are_checked);
+  RUN(empty_tensors_lie_anywhere);
   RUN(exports_share_memory);
   RUN(round_trips_keep_the_dtype);
 }
