@@ -99,9 +99,9 @@ func (rt *Runtime) FromHost(c *Context, d dtype.DType, s shape.Shape, src []byte
 	return t, nil
 }
 
-// Import makes a CPU tensor over foreign memory, without a copy. addr is the element with all indices zero; where
-// the shape has no elements it may be any address. The memory stays valid until free, which may be nil, is called: once, from any goroutine, when the last view is
-// gone and no stream uses it; not when Import fails.
+// Import makes a CPU tensor over foreign memory, without a copy. addr is the element with all indices zero, and any
+// address where there are no elements. The memory stays valid until free, which may be nil, is called: once, from any
+// goroutine, when the last view is gone and no stream uses it; not when Import fails.
 func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, free func()) (*Tensor, error) {
 	if !d.Valid() {
 		return nil, status.Errorf(status.Type, "[tensor] got dtype %d; want one of the C header", d)
