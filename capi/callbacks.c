@@ -12,6 +12,14 @@ void call_log(pmps_log_callback callback, int32_t level, const char *message, vo
 
 bool call_reclaim(pmps_reclaim_callback callback, int64_t need, void *user) { return callback(need, user); }
 
+int32_t call_hook(pmps_grad_hook hook, void *user, uint64_t grad, uint64_t *other) {
+  return hook(user, (pmps_tensor *)(uintptr_t)grad, (pmps_tensor **)other);
+}
+
+int32_t call_backward(pmps_grad_callback callback, void *user, uint64_t *of, size_t count, uint64_t *grads, size_t operands) {
+  return callback(user, (pmps_tensor *const *)of, count, (pmps_tensor **)grads, operands);
+}
+
 uint64_t call_stack(pmps_stack_callback callback, void *user) { return callback(user); }
 
 void call_dl_deleter(DLManagedTensor *tensor) {

@@ -14,7 +14,7 @@ import (
 // quick runs the body of a function of the fast family: it frees the handle release, resolves the stream on,
 // and returns the handle of the tensor that body makes, which the caller owns. After a failure it returns 0;
 // this thread keeps the error, and what to wait for if the call was refused.
-func quick(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) (*runtime.Tensor, error)) (handle C.uint64_t) {
+func quick(release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) (*runtime.Tensor, error)) (handle C.uint64_t) {
 	defer func() {
 		if p := recover(); p != nil {
 			C.error_keep(fault(bug(p)))
@@ -34,7 +34,7 @@ func quick(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) 
 }
 
 // quickly is quick without the handling of failures.
-func quickly(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream) (*runtime.Tensor, error)) (*runtime.Tensor, error) {
+func quickly(release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) (*runtime.Tensor, error)) (*runtime.Tensor, error) {
 	rt, err := running()
 	if err != nil {
 		return nil, err
@@ -42,15 +42,16 @@ func quickly(release, on C.uint64_t, body func(*runtime.Runtime, *runtime.Stream
 	if release != 0 {
 		rt.Free(uint64(release))
 	}
+	caller := calling(rt, on).And(runtime.NonBlocking)
 	if on == 0 {
-		return body(rt, nil)
+		return body(caller, nil)
 	}
 	stream, err := using(on)
 	if err != nil {
 		return nil, err
 	}
 	defer done(on)
-	return body(rt, stream)
+	return body(caller, stream)
 }
 
 // operandOf holds the tensor of a handle as operand i of a row until Release. If the call would have to wait it
@@ -125,17 +126,17 @@ func idle(rt *runtime.Runtime, what uint64) bool {
 //
 //export goFastUnary
 func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
 		row, err := rowOf(uint64(id))
 		if err != nil {
 			return nil, err
 		}
-		tx, err := operandOf(rt, row, 0, x, s)
+		tx, err := operandOf(rt.Runtime, row, 0, x, s)
 		if err != nil {
 			return nil, err
 		}
 		defer tx.Release()
-		return runtime.Quick{Runtime: rt}.Unary(row, tx, s)
+		return rt.Unary(row, tx, s)
 	})
 }
 
@@ -143,22 +144,22 @@ func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
 //
 //export goFastBinary
 func goFastBinary(id, x, y, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
 		row, err := rowOf(uint64(id))
 		if err != nil {
 			return nil, err
 		}
-		tx, err := operandOf(rt, row, 0, x, s)
+		tx, err := operandOf(rt.Runtime, row, 0, x, s)
 		if err != nil {
 			return nil, err
 		}
 		defer tx.Release()
-		ty, err := operandOf(rt, row, 1, y, s)
+		ty, err := operandOf(rt.Runtime, row, 1, y, s)
 		if err != nil {
 			return nil, err
 		}
 		defer ty.Release()
-		return runtime.Quick{Runtime: rt}.Binary(row, runtime.Operand{Tensor: tx}, runtime.Operand{Tensor: ty}, s)
+		return rt.Binary(row, runtime.Operand{Tensor: tx}, runtime.Operand{Tensor: ty}, s)
 	})
 }
 
@@ -170,7 +171,7 @@ const scalarLeft = 16
 //
 //export goFastScalar
 func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
 		row, err := rowOf(uint64(id))
 		if err != nil {
 			return nil, err
@@ -183,15 +184,15 @@ func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 		if kind&scalarLeft != 0 {
 			tensor = 1
 		}
-		tx, err := operandOf(rt, row, tensor, x, s)
+		tx, err := operandOf(rt.Runtime, row, tensor, x, s)
 		if err != nil {
 			return nil, err
 		}
 		defer tx.Release()
 		if tensor == 1 {
-			return runtime.Quick{Runtime: rt}.Binary(row, number, runtime.Operand{Tensor: tx}, s)
+			return rt.Binary(row, number, runtime.Operand{Tensor: tx}, s)
 		}
-		return runtime.Quick{Runtime: rt}.Binary(row, runtime.Operand{Tensor: tx}, number, s)
+		return rt.Binary(row, runtime.Operand{Tensor: tx}, number, s)
 	})
 }
 
@@ -200,12 +201,12 @@ func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 //
 //export goFastCall
 func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, where, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
-		context, err := packedPlace(rt, uint64(where))
+	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
+		context, err := packedPlace(rt.Runtime, uint64(where))
 		if err != nil {
 			return nil, err
 		}
-		c, err := bind(rt, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
+		c, err := bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
 		if err != nil {
 			return nil, err
 		}
@@ -213,12 +214,12 @@ func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs u
 		if err := c.admitted(context, s); err != nil {
 			return nil, err
 		}
-		made, err := runtime.Quick{Runtime: rt}.Call(c.row, c.in, c.at, context, s)
+		made, err := rt.Call(c.row, c.in, c.at, context, s)
 		if err != nil {
 			return nil, err
 		}
 		if len(made) != 1 {
-			free(rt, made)
+			free(rt.Runtime, made)
 			return nil, status.Errorf(status.Invalid, "[%s] makes %d tensors; want pmps_op_call, which hands out more than one", c.row.Name, len(made))
 		}
 		return made[0], nil
@@ -246,8 +247,8 @@ func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
 //
 //export goFastCallInto
 func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, output, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt *runtime.Runtime, s *runtime.Stream) (*runtime.Tensor, error) {
-		c, err := bind(rt, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
+	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
+		c, err := bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
 		if err != nil {
 			return nil, err
 		}
@@ -255,12 +256,12 @@ func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, att
 		if err := c.admitted(nil, s); err != nil {
 			return nil, err
 		}
-		out, err := operandOf(rt, c.row, len(c.in), output, s)
+		out, err := operandOf(rt.Runtime, c.row, len(c.in), output, s)
 		if err != nil {
 			return nil, err
 		}
 		defer out.Release()
-		return out, runtime.Quick{Runtime: rt}.CallInto(c.row, c.in, c.at, out, s)
+		return out, rt.CallInto(c.row, c.in, c.at, out, s)
 	})
 }
 
@@ -277,7 +278,7 @@ func packedPlace(rt *runtime.Runtime, packed uint64) (*runtime.Context, error) {
 //
 //export goFastRead
 func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
-	return quick(0, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(0, 0, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
 			return nil, stale("tensor_read", "tensor", rt.HandleHistory(uint64(x)))
@@ -297,8 +298,8 @@ func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
 // goFastIndex is pmps_fast_index. The caller owns the view. A view is made on the CPU and needs no stream.
 //
 //export goFastIndex
-func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release C.uint64_t) C.uint64_t {
-	return quick(release, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
+func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release, on C.uint64_t) C.uint64_t {
+	return quick(release, on&C.NO_GRADIENTS, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
 			return nil, stale("index", "tensor", rt.HandleHistory(uint64(x)))
@@ -309,7 +310,7 @@ func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release C.uint64_t) 
 		if err != nil {
 			return nil, err
 		}
-		return t.Index(list)
+		return rt.Index(t, list)
 	})
 }
 

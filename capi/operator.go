@@ -107,7 +107,7 @@ func bound(rt *runtime.Runtime, id, args uint64, argsAt unsafe.Pointer, attrs ui
 func goOpCall(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
 		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
-			return results(rt, c, nil, s, outputs, count)
+			return results(calling(rt, on), c, nil, s, outputs, count)
 		})
 	})
 }
@@ -122,13 +122,13 @@ func goOpCallOn(p C.place_in, id C.pmps_op, args unsafe.Pointer, argCount C.size
 			return err
 		}
 		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
-			return results(rt, c, where, s, outputs, count)
+			return results(calling(rt, on), c, where, s, outputs, count)
 		})
 	})
 }
 
 // results runs a call and writes the handles of what it made to outputs, if there is room for them.
-func results(rt *runtime.Runtime, c *call, where *runtime.Context, s *runtime.Stream, outputs *C.uint64_t, count *C.size_t) error {
+func results(rt runtime.Caller, c *call, where *runtime.Context, s *runtime.Stream, outputs *C.uint64_t, count *C.size_t) error {
 	if outputs == nil || count == nil {
 		return null(c.row.Name)
 	}
@@ -137,7 +137,7 @@ func results(rt *runtime.Runtime, c *call, where *runtime.Context, s *runtime.St
 		return err
 	}
 	if uint64(len(made)) > uint64(*count) {
-		free(rt, made)
+		free(rt.Runtime, made)
 		return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", c.row.Name, len(made), *count)
 	}
 	// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
@@ -167,7 +167,7 @@ func goOpCallInto(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs un
 				return stale(c.row.Name, "tensor", rt.HandleHistory(uint64(output)))
 			}
 			defer out.Release()
-			return rt.CallInto(c.row, c.in, c.at, out, s)
+			return calling(rt, on).CallInto(c.row, c.in, c.at, out, s)
 		})
 	})
 }

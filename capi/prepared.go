@@ -83,9 +83,9 @@ func preparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (
 		return C.CALL_FAILED, err
 	}
 	if c.out != nil {
-		return C.CALL_DONE, rt.CallInto(c.row, c.in, c.at, c.out, stream)
+		return C.CALL_DONE, calling(rt, on).CallInto(c.row, c.in, c.at, c.out, stream)
 	}
-	return c.describeResults(rt, where, stream, results)
+	return c.describeResults(calling(rt, on), where, stream, results)
 }
 
 // prepare resolves operands and attributes, whose kinds python.c has checked. What it holds is released by
@@ -199,7 +199,7 @@ func times(a, b int64) int64 {
 }
 
 // describeResults runs a call and describes what it made.
-func (c *call) describeResults(rt *runtime.Runtime, where *runtime.Context, on *runtime.Stream, results *C.described_list) (C.uint64_t, error) {
+func (c *call) describeResults(rt runtime.Caller, where *runtime.Context, on *runtime.Stream, results *C.described_list) (C.uint64_t, error) {
 	if one, err := c.elementwise(rt, on); one != nil || err != nil {
 		if err != nil {
 			return C.CALL_FAILED, err
@@ -213,7 +213,7 @@ func (c *call) describeResults(rt *runtime.Runtime, where *runtime.Context, on *
 		return C.CALL_FAILED, err
 	}
 	if len(made) > len(results.of) {
-		free(rt, made)
+		free(rt.Runtime, made)
 		return C.CALL_MANY, nil
 	}
 	results.count, results.listed = C.int64_t(len(made)), 0
@@ -227,7 +227,7 @@ func (c *call) describeResults(rt *runtime.Runtime, where *runtime.Context, on *
 }
 
 // elementwise runs an operator for which the runtime has a faster function than Call; nil for others.
-func (c *call) elementwise(rt *runtime.Runtime, on *runtime.Stream) (*runtime.Tensor, error) {
+func (c *call) elementwise(rt runtime.Caller, on *runtime.Stream) (*runtime.Tensor, error) {
 	switch {
 	case len(c.at) > 0 || len(c.in) == 0 || c.in[0].Tensor == nil && len(c.in) == 1:
 	case len(c.in) == 2 && (c.row.Kind == op.Binary || c.row.Kind == op.Compare):
@@ -262,7 +262,7 @@ func describe(t *runtime.Tensor, to *C.described) {
 //
 //export goTensorDescribe
 func goTensorDescribe(handle C.uint64_t, to *C.described) C.uint64_t {
-	return quick(0, 0, func(rt *runtime.Runtime, _ *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(0, 0, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(handle))
 		if t == nil {
 			return nil, stale("tensor", "tensor", rt.HandleHistory(uint64(handle)))

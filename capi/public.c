@@ -18,8 +18,12 @@
 
 static PER_THREAD current_streams current;
 
-/* The stream that operators use: CPU streams need none, because they run everything at once. */
-#define CURRENT (current.of[PMPS_MPS])
+/* NO_GRADIENTS where this thread records none, else 0. */
+static PER_THREAD uint64_t recording;
+
+/* How operators run: the stream, and whether they are recorded. CPU streams need none, because they run everything at
+ * once. */
+#define CURRENT (current.of[PMPS_MPS] | recording)
 
 /* ---- Version */
 
@@ -211,7 +215,7 @@ pmps_error *pmps_tensor_view(pmps_tensor *tensor, int32_t dtype, pmps_tensor **v
 }
 
 pmps_error *pmps_tensor_index(pmps_tensor *tensor, const pmps_index *items, size_t count, pmps_tensor **view) {
-  return ENTER(goTensorIndex(BITS(tensor), IN(items), count, OUT(view)));
+  return ENTER(goTensorIndex(BITS(tensor), IN(items), count, CURRENT, OUT(view)));
 }
 
 /* ---- DLPack */
@@ -253,6 +257,54 @@ pmps_error *pmps_op_call_on(const pmps_place *place, pmps_op op, const pmps_arg 
 pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count, const pmps_attr *attrs,
                               size_t attr_count, pmps_tensor *output) {
   return ENTER(goOpCallInto(op, IN(args), arg_count, IN(attrs), attr_count, CURRENT, BITS(output)));
+}
+
+/* ---- Gradients */
+
+bool pmps_grad_set_enabled(bool enabled) {
+  bool before = recording == 0;
+  recording = enabled ? 0 : NO_GRADIENTS;
+  return before;
+}
+
+pmps_error *pmps_tensor_set_requires_grad(pmps_tensor *tensor, bool required) {
+  return ENTER(goTensorSetRequiresGrad(BITS(tensor), required));
+}
+
+pmps_error *pmps_tensor_get_grad_info(const pmps_tensor *tensor, pmps_grad_info *info) {
+  return ENTER(goTensorGetGradInfo(BITS(tensor), info));
+}
+
+pmps_error *pmps_tensor_get_grad(const pmps_tensor *tensor, pmps_tensor **grad) {
+  return ENTER(goTensorGetGrad(BITS(tensor), OUT(grad)));
+}
+
+pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad) {
+  return ENTER(goTensorSetGrad(BITS(tensor), BITS(grad)));
+}
+
+pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor) { return ENTER(goTensorRetainGrad(BITS(tensor))); }
+
+pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached) {
+  return ENTER(goTensorDetach(BITS(tensor), OUT(detached)));
+}
+
+pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,
+                                      uint64_t *id) {
+  return ENTER(goTensorAddGradHook(BITS(tensor), hook, deleter, user, id));
+}
+
+pmps_error *pmps_tensor_remove_grad_hook(pmps_tensor *tensor, uint64_t id, bool *removed) {
+  return ENTER(goTensorRemoveGradHook(BITS(tensor), id, removed));
+}
+
+pmps_error *pmps_grad_backward(const pmps_grad_pass *pass, pmps_tensor **grads) {
+  return ENTER(goGradBackward(IN(pass), CURRENT, OUT(grads)));
+}
+
+pmps_error *pmps_grad_apply(const pmps_grad_function *function, pmps_tensor *const *inputs, size_t input_count,
+                            pmps_tensor *const *outputs, size_t output_count) {
+  return ENTER(goGradApply(IN(function), IN(inputs), input_count, IN(outputs), output_count));
 }
 
 /* ---- Programs */
@@ -427,7 +479,7 @@ uint64_t pmps_fast_wait(uint64_t timeout_ms) {
 uint64_t pmps_fast_idle(uint64_t what) { return in_child ? 0 : goFastIdle(what); }
 
 uint64_t pmps_fast_index(uint64_t x, const pmps_index *items, uint64_t count, uint64_t release) {
-  return UNLIKELY(in_child) ? 0 : goFastIndex(x, IN(items), count, release);
+  return UNLIKELY(in_child) ? 0 : goFastIndex(x, IN(items), count, release, CURRENT);
 }
 
 void pmps_fast_release(const uint64_t *tensors, uint64_t count) {

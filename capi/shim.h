@@ -37,6 +37,9 @@ typedef struct {
   uint64_t of[2];
 } current_streams;
 
+/* Added to the handle of a stream, which has another kind: calls are not recorded for gradients. */
+#define NO_GRADIENTS (UINT64_C(1) << 63)
+
 /* Why a call failed: the handle of an error object, 0 for success. */
 typedef uint64_t fault;
 
@@ -110,6 +113,8 @@ HIDDEN uint64_t tensor_describe(uint64_t handle, described *tensor);
 HIDDEN void call_deleter(pmps_deleter deleter, void *user);
 HIDDEN void call_log(pmps_log_callback callback, int32_t level, const char *message, void *user);
 HIDDEN bool call_reclaim(pmps_reclaim_callback callback, int64_t need, void *user);
+HIDDEN int32_t call_hook(pmps_grad_hook hook, void *user, uint64_t grad, uint64_t *other);
+HIDDEN int32_t call_backward(pmps_grad_callback callback, void *user, uint64_t *of, size_t count, uint64_t *grads, size_t operands);
 HIDDEN uint64_t call_stack(pmps_stack_callback callback, void *user);
 HIDDEN void call_dl_deleter(DLManagedTensor *tensor);
 HIDDEN void call_dl_deleter_versioned(DLManagedTensorVersioned *tensor);

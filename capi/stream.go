@@ -83,7 +83,8 @@ func onStream(who string, handle C.uint64_t, body func(*runtime.Stream) error) C
 }
 
 // using pins the stream that a thread has made current until done; nil for the default one.
-func using(handle C.uint64_t) (on *runtime.Stream, err error) {
+func using(on C.uint64_t) (*runtime.Stream, error) {
+	handle := on &^ C.NO_GRADIENTS
 	if handle == 0 {
 		return nil, nil
 	}
@@ -93,9 +94,17 @@ func using(handle C.uint64_t) (on *runtime.Stream, err error) {
 	return nil, status.Errorf(status.InvalidHandle, "[stream] this thread's current stream was freed; want another to be set")
 }
 
+// calling is the runtime with calls as a thread makes them: recorded, unless the thread wants no gradients.
+func calling(rt *runtime.Runtime, on C.uint64_t) runtime.Caller {
+	if on&C.NO_GRADIENTS != 0 {
+		return rt.In(0)
+	}
+	return rt.In(runtime.Recording)
+}
+
 // done ends what using pins.
-func done(handle C.uint64_t) {
-	if handle != 0 {
+func done(on C.uint64_t) {
+	if handle := on &^ C.NO_GRADIENTS; handle != 0 {
 		streams.Unpin(uint64(handle))
 	}
 }

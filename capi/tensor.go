@@ -130,7 +130,7 @@ func goTensorRetain(handle C.uint64_t, out *C.uint64_t) C.fault {
 		if out == nil {
 			return null("tensor_retain")
 		}
-		same, err := t.Alias()
+		same, err := t.Same()
 		return hand(out, same, err)
 	})
 }
@@ -243,7 +243,7 @@ func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, o
 			return err
 		}
 		defer done(on)
-		u, err := t.To(c, bool(copied), stream)
+		u, err := calling(rt, on).To(t, c, bool(copied), stream)
 		return hand(out, u, err)
 	})
 }
@@ -286,8 +286,8 @@ func goTensorView(handle C.uint64_t, dtype C.int32_t, out *C.uint64_t) C.fault {
 // goTensorIndex is pmps_tensor_index. The caller owns the view; items are read before it returns.
 //
 //export goTensorIndex
-func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, out *C.uint64_t) C.fault {
-	return onTensor("tensor_index", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, on C.uint64_t, out *C.uint64_t) C.fault {
+	return onTensor("tensor_index", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
 			return null("tensor_index")
 		}
@@ -295,7 +295,7 @@ func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, out 
 		if err != nil {
 			return err
 		}
-		v, err := t.Index(list)
+		v, err := calling(rt, on).Index(t, list)
 		return hand(out, v, err)
 	})
 }

@@ -444,6 +444,91 @@ pmps_error *pmps_tensor_from_dlpack_versioned(struct DLManagedTensorVersioned *d
 pmps_error *pmps_tensor_to_dlpack(pmps_tensor *tensor, struct DLManagedTensor **dl);
 pmps_error *pmps_tensor_to_dlpack_versioned(pmps_tensor *tensor, struct DLManagedTensorVersioned **dl);
 
+/* ---- Gradients ---------------------------------------------------------------------------------- */
+
+/* Reverse-mode differentiation. Calls of operators are recorded where an operand requires gradients and the thread has
+ * not switched recording off; results of floating-point dtypes then require gradients too. Integers and bools have none.
+ * A tensor that requires gradients and was not computed from one that does is a leaf. */
+
+/* Whether calls of this thread are recorded from now on: true at first. Returns what it was. */
+bool pmps_grad_set_enabled(bool enabled);
+
+/* Makes a tensor a leaf that requires gradients, or one that requires none. PMPS_TYPE_MISMATCH for a dtype that has no
+ * gradients. */
+pmps_error *pmps_tensor_set_requires_grad(pmps_tensor *tensor, bool required);
+
+typedef struct pmps_grad_info {
+  size_t struct_size; /* set by the caller */
+  bool requires_grad;
+  bool is_leaf;     /* true also of a tensor that requires none */
+  bool has_grad;    /* pmps_tensor_get_grad has one */
+  uint32_t version; /* how often calls have written to the memory since its first contents */
+} pmps_grad_info;
+
+pmps_error *pmps_tensor_get_grad_info(const pmps_tensor *tensor, pmps_grad_info *info);
+
+/* What backward passes have added up for a leaf, or for a tensor that retains its gradient. Owned; NULL where there is
+ * none. */
+pmps_error *pmps_tensor_get_grad(const pmps_tensor *tensor, pmps_tensor **grad);
+
+/* Replaces the gradient by another of the dtype, shape and place of the tensor; NULL removes it. */
+pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad);
+
+/* Makes backward passes keep the gradient of a tensor that is no leaf. */
+pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor);
+
+/* Another handle to the same view, which requires no gradients. Owned. */
+pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached);
+
+/* Sees a gradient during a backward pass, on its thread. grad is borrowed. A tensor in *other (owned by the library from
+ * then on, of grad's dtype and shape) takes its place; NULL leaves it. Any result but 0 ends the pass with
+ * PMPS_INVALID_ARGUMENT. */
+typedef int32_t (*pmps_grad_hook)(void *user, pmps_tensor *grad, pmps_tensor **other);
+
+/* Calls a hook with each gradient of a tensor, as long as the tensor or what was computed from it lives, or until the
+ * hook is removed by its number. Then deleter, which may be NULL, is called once, from any thread; not if this call
+ * fails. */
+pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,
+                                      uint64_t *id);
+pmps_error *pmps_tensor_remove_grad_hook(pmps_tensor *tensor, uint64_t id, bool *removed);
+
+/* A backward pass. Lists are borrowed for the call. */
+typedef struct pmps_grad_pass {
+  size_t struct_size;           /* set by the caller */
+  pmps_tensor *const *of;       /* the results that are differentiated */
+  size_t of_count;
+  pmps_tensor *const *grads_of; /* their gradients, as many; NULL, or an entry that is NULL: ones */
+  pmps_tensor *const *to;       /* the tensors whose gradients are wanted; NULL: all leaves, which keep theirs */
+  size_t to_count;
+  pmps_tensor *const *stop;     /* gradients go no further than these; only with to */
+  size_t stop_count;
+  bool retain_graph;            /* what was recorded stays, for another pass over it */
+  bool create_graph;            /* the pass itself is recorded, for gradients of gradients */
+} pmps_grad_pass;
+
+/* Runs a pass on this thread's current stream. With to it writes to_count handles (owned; NULL where no result depends on
+ * the tensor) and no leaf changes; else grads may be NULL. PMPS_INVALID_ARGUMENT where a result requires no gradients,
+ * where a recorded call was passed before without retain_graph, or where a value that a gradient reads was changed in
+ * place after its call. */
+pmps_error *pmps_grad_backward(const pmps_grad_pass *pass, pmps_tensor **grads);
+
+/* Computes the gradients of the inputs of a function from those of its outputs, on the thread of the pass. of is borrowed,
+ * with NULL for an output that nothing depends on; grads starts as NULL, which stands for zero, and is owned by the
+ * library. Any result but 0 ends the pass with PMPS_INVALID_ARGUMENT. */
+typedef int32_t (*pmps_grad_callback)(void *user, pmps_tensor *const *of, size_t output_count, pmps_tensor **grads, size_t input_count);
+
+typedef struct pmps_grad_function {
+  size_t struct_size; /* set by the caller */
+  pmps_grad_callback backward;
+  pmps_deleter deleter; /* called once, from any thread, when no pass can reach the function any more; may be NULL */
+  void *user;
+} pmps_grad_function;
+
+/* Makes outputs, which were computed without recording, results of a function of the caller: gradients go through its
+ * callback. Where no input requires gradients nothing is recorded, and the deleter called. On failure it is not called. */
+pmps_error *pmps_grad_apply(const pmps_grad_function *function, pmps_tensor *const *inputs, size_t input_count,
+                            pmps_tensor *const *outputs, size_t output_count);
+
 /* ---- Operators ---------------------------------------------------------------------------------- */
 
 /* An operator's number, PMPS_OP_* of paddlemps_ops.h. Numbers are never reused. */

@@ -340,6 +340,9 @@
 /* x with some axes in reverse order. */
 #define PMPS_OP_FLIP 163u
 
+/* Zeros of a shape, with x where slice reads: slice of the result is x. */
+#define PMPS_OP_SPREAD 164u
+
 /* The slices x[index[i]] along an axis; index is 0-d or 1-d, int32 or int64. */
 #define PMPS_OP_GATHER 180u
 

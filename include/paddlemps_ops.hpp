@@ -698,6 +698,11 @@ inline Tensor flip(const Operand& x, Axes axis) {
   return detail::Call(PMPS_OP_FLIP).with(x).give("axis", axis.values()).one();
 }
 
+/* Zeros of a shape, with x where slice reads: slice of the result is x. */
+inline Tensor spread(const Operand& x, Axes shape, Axes axes, Axes starts, Axes ends, Axes steps = {}) {
+  return detail::Call(PMPS_OP_SPREAD).with(x).give("shape", shape.values()).give("axes", axes.values()).give("starts", starts.values()).give("ends", ends.values()).give("steps", steps).one();
+}
+
 /* The slices x[index[i]] along an axis; index is 0-d or 1-d, int32 or int64. */
 inline Tensor gather(const Operand& x, const Operand& index, std::int64_t axis = 0) {
   return detail::Call(PMPS_OP_GATHER).with(x).with(index).give("axis", axis).one();

@@ -116,6 +116,32 @@ func lowerTile(e Emitter, s *Step) error {
 	return nil
 }
 
+// lowerSpread fills the result with zeros and copies x to where slice would read.
+func lowerSpread(e Emitter, s *Step) error {
+	out := &s.Out[0]
+	zeros := Step{Row: byID[IDFull], Out: []Ref{*out}, Attrs: Attrs{
+		FullShape:     {Kind: Ints, Ints: append([]int64{}, out.Slice()...)},
+		FullFillValue: {Kind: Int},
+		FullDtype:     {Kind: DType, I: int64(out.DType)},
+	}}
+	if err := e.Emit(&zeros); err != nil || s.In[0].Numel() == 0 {
+		return err
+	}
+	p := Part{Layout: out.Layout}
+	steps := s.Attrs[SpreadSteps].Ints
+	for i, axis := range s.Attrs[SpreadAxes].Ints {
+		step := int64(1)
+		if steps != nil {
+			step = steps[i]
+		}
+		if axis < 0 {
+			axis += int64(out.Rank)
+		}
+		p.Cut(int(axis), s.Attrs[SpreadStarts].Ints[i], s.Attrs[SpreadEnds].Ints[i], step)
+	}
+	return e.Copy(s.In[0], out.part(p.Offset, &p.Layout))
+}
+
 // lowerGather is index with the axis in front, on both sides: no element is moved for it, because index takes views. A
 // 0-d index has removed the axis from the result, whose other axes are in order already.
 func lowerGather(e Emitter, s *Step) error {

@@ -90,8 +90,9 @@ type Row struct {
 	Attrs   []Attr
 	Accepts dtype.Set // dtypes that kernels compute in (after promotion and casts)
 	Infer   rules
-	View    ViewRule    // Kind View only: replaces Infer
-	Lower   Lowering    // of composites: the call in terms of other rows; a device sees the row only if it composes it
+	View    ViewRule // Kind View only: replaces Infer
+	Lower   Lowering // of composites: the call in terms of other rows; a device sees the row only if it composes it
+	Grad    Grad
 	Own     bool        // with Lower: it may emit the row itself, so that devices have kernels
 	Frame   func(*Step) // how operands are completed and laid out for devices, where that is not by Kind
 	Out     []Output    // nil: one result, "out"

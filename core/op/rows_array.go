@@ -39,27 +39,27 @@ var (
 // of the first of equals.
 var reduceRows = []Row{
 	{
-		ID: 100, Name: "sum", Kind: Reduce, In: summands, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
+		ID: 100, Name: "sum", Kind: Reduce, In: summands, Grad: Grad{Rule: gradSum}, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
 		Attrs: []Attr{axisOrAxes, sumDType, keepDim}, NumPy: "np.sum(x, axis=axis, keepdims=keepdim)", Doc: "Sum; bool and int32 as int64; 0 of nothing.",
 		Settings: someAxes,
 	},
 	{
-		ID: 101, Name: "mean", Kind: Reduce, In: summands, Accepts: bitExact, Infer: rules{same, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
+		ID: 101, Name: "mean", Kind: Reduce, In: summands, Grad: Grad{Rule: gradMean}, Accepts: bitExact, Infer: rules{same, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "mean(x, axis, keepdim)", Doc: "Arithmetic mean in x's dtype; nan of nothing.",
 		Settings: someAxes,
 	},
 	{
-		ID: 102, Name: "max", Kind: Reduce, In: some, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
+		ID: 102, Name: "max", Kind: Reduce, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.max(x, axis=axis, keepdims=keepdim)", Doc: "Largest element; nan if any is.",
 		Settings: someAxes,
 	},
 	{
-		ID: 103, Name: "min", Kind: Reduce, In: some, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
+		ID: 103, Name: "min", Kind: Reduce, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.min(x, axis=axis, keepdims=keepdim)", Doc: "Smallest element; nan if any is.",
 		Settings: someAxes,
 	},
 	{
-		ID: 104, Name: "prod", Kind: Reduce, In: summands, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "ReduceProd-18",
+		ID: 104, Name: "prod", Kind: Reduce, In: summands, Grad: Grad{Rule: gradProd, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "ReduceProd-18",
 		Attrs: []Attr{axisOrAxes, keepDim, sumDType}, NumPy: "np.prod(x, axis=axis, keepdims=keepdim)", Doc: "Product; bool as int64; 1 of nothing.",
 		Settings: someAxes,
 	},
@@ -86,14 +86,14 @@ var reduceRows = []Row{
 		Settings: someAxis,
 	},
 	{
-		ID: 110, Name: "cumsum", Kind: Scan, In: summands, Accepts: anyNumber, Infer: rules{accumulated, alongAxisOrAll}, Lower: lowerToLine, Own: true,
+		ID: 110, Name: "cumsum", Kind: Scan, In: summands, Grad: Grad{Rule: gradCumsum}, Accepts: anyNumber, Infer: rules{accumulated, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "CumSum-14",
 		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumsum(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
 		Doc:      "Sums of the elements up to each along an axis; integers and bool as int64.",
 		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
 	},
 	{
-		ID: 111, Name: "cumprod", Kind: Scan, In: summands, Accepts: anyNumber, Infer: rules{multiplied, alongAxisOrAll}, Lower: lowerToLine, Own: true,
+		ID: 111, Name: "cumprod", Kind: Scan, In: summands, Grad: Grad{Rule: gradCumprod, Reads: ReadsX | ReadsOut}, Accepts: anyNumber, Infer: rules{multiplied, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		// A product that is subnormal on the way has an absolute error, which further factors multiply.
 		Tolerance: rounded.plus(Roundings{Term: 1}).inFloat64("underflow(x, given['axis']) * 2.0**-1074 / ulp(out)"), Python: byHand, Lacks: withoutShader,
 		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumprod(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
@@ -101,19 +101,19 @@ var reduceRows = []Row{
 		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
 	},
 	{
-		ID: 112, Name: "cummax", Kind: Scan, In: x, Out: valuesAndIndices, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
+		ID: 112, Name: "cummax", Kind: Scan, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradCumExtreme, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
 		Python: byHand, Lacks: withoutShader, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], 1)",
 		Doc:      "The largest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
 		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
 	},
 	{
-		ID: 113, Name: "cummin", Kind: Scan, In: x, Out: valuesAndIndices, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
+		ID: 113, Name: "cummin", Kind: Scan, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradCumExtreme, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
 		Python: byHand, Lacks: withoutShader, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], -1)",
 		Doc:      "The smallest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
 		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
 	},
 	{
-		ID: 114, Name: "logcumsumexp", Kind: Scan, In: summands, Accepts: dtype.Floats, Infer: rules{toFloat, alongAxisOrAll}, Lower: lowerToLine, Own: true,
+		ID: 114, Name: "logcumsumexp", Kind: Scan, In: summands, Grad: Grad{Rule: gradLogcumsumexp, Reads: ReadsX | ReadsOut}, Accepts: dtype.Floats, Infer: rules{toFloat, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		// Each term adds an exp of 1 ulp, which is 2 eps, its argument's and the sum's rounding to a sum whose log is at
 		// most as wrong, absolutely; for more than one term the result for magnitudes is at least log(2): 4 / log(2). A
 		// log, 1 ulp of log(n), and the last sum come on top.
@@ -123,14 +123,14 @@ var reduceRows = []Row{
 		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
 	},
 	{
-		ID: 115, Name: "sort", Kind: Scan, In: x, Accepts: bitExact, Infer: rules{same, alongAxis}, Python: byHand, Lacks: withoutShader,
+		ID: 115, Name: "sort", Kind: Scan, In: x, Grad: Grad{Rule: gradSort, Reads: ReadsX}, Accepts: bitExact, Infer: rules{same, alongAxis}, Python: byHand, Lacks: withoutShader,
 		Attrs:    []Attr{lastAxis, {Name: "descending", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "the largest first"}},
 		NumPy:    "leading(x, None, given['axis'], descending)[0]",
 		Doc:      "The elements along an axis in order; equals stay in theirs, and nan counts as larger than anything.",
 		Settings: []Setting{{"axis": -1}, {"axis": 0}, {"axis": -1, "descending": true}, {"axis": 0, "descending": true}},
 	},
 	{
-		ID: 116, Name: "topk", Kind: Scan, In: some, Out: valuesAndIndices, Accepts: bitExact, Infer: rules{same, alongAxis, firstOf, withPlaces}, Python: byHand, ONNX: "TopK-11", Lacks: withoutShader,
+		ID: 116, Name: "topk", Kind: Scan, In: some, Out: valuesAndIndices, Grad: Grad{Rule: gradTopk, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxis, firstOf, withPlaces}, Python: byHand, ONNX: "TopK-11", Lacks: withoutShader,
 		Attrs: []Attr{
 			{Name: "k", Type: IntAttr, Doc: "how many; none for all"},
 			lastAxis,
@@ -141,7 +141,7 @@ var reduceRows = []Row{
 		Settings: []Setting{{"k": nil, "axis": -1, "largest": true}, {"k": 1, "axis": 0, "largest": false}, {"k": nil, "axis": 0, "largest": false}, {"k": 1, "axis": -1, "largest": true}},
 	},
 	{
-		ID: 120, Name: "matmul", Kind: Product, In: factors, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
+		ID: 120, Name: "matmul", Kind: Product, In: factors, Grad: Grad{Rule: gradMatmul, Reads: ReadsX | ReadsY}, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
 		Attrs: []Attr{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},
@@ -156,31 +156,31 @@ var reduceRows = []Row{
 // with the operand. split has any number of results, all others one.
 var viewRows = []Row{
 	{
-		ID: 140, Name: "reshape", Kind: View, In: x, Accepts: moved, View: viewReshape, Python: byHand, ONNX: "Reshape-14",
+		ID: 140, Name: "reshape", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewReshape, Python: byHand, ONNX: "Reshape-14",
 		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "reshape(x, shape)", Doc: "The same elements under another shape.",
 		Settings: []Setting{{"shape": []int{-1}}, {"shape": []int{0, -1, 1}}},
 	},
 	{
-		ID: 141, Name: "transpose", Kind: View, In: x, Accepts: moved, View: viewTranspose, Python: byHand, ONNX: "Transpose-13",
+		ID: 141, Name: "transpose", Kind: View, In: x, Grad: Grad{Rule: gradTranspose}, Accepts: moved, View: viewTranspose, Python: byHand, ONNX: "Transpose-13",
 		Attrs: []Attr{{Name: "perm", Type: IntsAttr, Needed: true, Doc: "axis i of the result is axis perm[i] of x"}}, NumPy: "np.transpose(x, perm)", Doc: "The axes in another order.",
 		Settings: []Setting{{"perm": []int{1, 0}}},
 	},
 	{
-		ID: 142, Name: "squeeze", Kind: View, In: x, Accepts: moved, View: viewSqueeze, Python: byHand, ONNX: "Squeeze-13",
+		ID: 142, Name: "squeeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewSqueeze, Python: byHand, ONNX: "Squeeze-13",
 		Attrs: []Attr{axisOrAxes}, NumPy: "np.squeeze(x, axis)", Doc: "Without axes of one element.",
 	},
 	{
-		ID: 143, Name: "unsqueeze", Kind: View, In: x, Accepts: moved, View: viewUnsqueeze, Python: byHand, ONNX: "Unsqueeze-13",
+		ID: 143, Name: "unsqueeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewUnsqueeze, Python: byHand, ONNX: "Unsqueeze-13",
 		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "where axes of one element appear in the result"}}, NumPy: "unsqueeze(x, axis)", Doc: "With further axes of one element.",
 		Settings: []Setting{{"axis": []int{0}}, {"axis": []int{1, -1}}},
 	},
 	{
-		ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Accepts: moved, View: viewExpand, Python: byHand, ONNX: "Expand-13",
+		ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Grad: Grad{Rule: gradExpand}, Accepts: moved, View: viewExpand, Python: byHand, ONNX: "Expand-13",
 		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "expand(x, shape)", Doc: "Broadcast to a shape.",
 		Settings: []Setting{{"shape": []int{2, -1, -1}}},
 	},
 	{
-		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Accepts: moved, View: viewSlice, Python: byHand, ONNX: "Slice-13",
+		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Grad: Grad{Rule: gradSlice}, Accepts: moved, View: viewSlice, Python: byHand, ONNX: "Slice-13",
 		Attrs: []Attr{
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "the axes that are cut"},
 			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "first index on each, from the end if negative"},
@@ -202,7 +202,7 @@ var viewRows = []Row{
 		Elsewhere: "tests/peers/expressions/shapes.py",
 	},
 	{
-		ID: 146, Name: "split", Kind: View, Fresh: true, Out: parts, In: x, Accepts: moved, View: viewSplit, Python: byHand, ONNX: "Split-13",
+		ID: 146, Name: "split", Kind: View, Fresh: true, Out: parts, In: x, Grad: Grad{Rule: gradSplit}, Accepts: moved, View: viewSplit, Python: byHand, ONNX: "Split-13",
 		Attrs: []Attr{
 			{Name: "sections", Type: IntsAttr, Needed: true, Doc: "lengths of the parts, one of them -1; a single number is the number of equal parts"},
 			{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that is cut"},
@@ -215,22 +215,33 @@ var viewRows = []Row{
 // see device.Composer.
 var assembleRows = []Row{
 	{
-		ID: 160, Name: "concat", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Accepts: moved, Infer: rules{joined, concatenated}, Lower: lowerConcat, Python: Python{ByHand: true}, ONNX: "Concat-13",
+		ID: 160, Name: "concat", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Grad: Grad{Rule: gradConcat}, Accepts: moved, Infer: rules{joined, concatenated}, Lower: lowerConcat, Python: Python{ByHand: true}, ONNX: "Concat-13",
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis along which the tensors are joined"}}, NumPy: "np.concatenate(x, axis)", Doc: "Tensors end to end along an axis.",
 		Settings: firstAndLast,
 	},
 	{
-		ID: 161, Name: "stack", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Accepts: moved, Infer: rules{joined, stacked}, Lower: lowerStack, Python: Python{ByHand: true},
+		ID: 161, Name: "stack", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Grad: Grad{Rule: gradStack}, Accepts: moved, Infer: rules{joined, stacked}, Lower: lowerStack, Python: Python{ByHand: true},
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "where the new axis appears"}}, NumPy: "np.stack(x, axis)", Doc: "Tensors of one shape side by side along a new axis.",
 		Settings: firstAndLast,
 	},
 	{
-		ID: 162, Name: "tile", Kind: Assemble, In: x, Accepts: moved, Infer: rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
+		ID: 162, Name: "tile", Kind: Assemble, In: x, Grad: Grad{Rule: gradTile}, Accepts: moved, Infer: rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
 		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
 		Settings: []Setting{{"repeat_times": []int{2, 3}}, {"repeat_times": []int{2}}, {"repeat_times": []int{2, 1, 2}}},
 	},
 	{
-		ID: 163, Name: "flip", Kind: View, Fresh: true, In: x, Accepts: moved, View: viewFlip, Python: byHand,
+		ID: 164, Name: "spread", Kind: Assemble, In: x, Grad: Grad{Rule: gradSpread}, Accepts: moved, Infer: rules{same, spread}, Lower: lowerSpread, Python: internal,
+		Attrs: []Attr{
+			newShape,
+			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "as of slice"},
+			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "as of slice"},
+			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "as of slice"},
+			{Name: "steps", Type: IntsAttr, Doc: "as of slice"},
+		}, NumPy: "spread(x, shape, axes, starts, ends, steps)", Doc: "Zeros of a shape, with x where slice reads: slice of the result is x.",
+		Elsewhere: "tests/python/test_gradients.py",
+	},
+	{
+		ID: 163, Name: "flip", Kind: View, Fresh: true, In: x, Grad: Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
 		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "the axes that are reversed"}}, NumPy: "np.flip(x, axis)", Doc: "x with some axes in reverse order.",
 		Settings: []Setting{{"axis": []int{0}}, {"axis": []int{0, -1}}},
 	},
@@ -241,22 +252,22 @@ var assembleRows = []Row{
 // a result whose size only the elements say.
 var indexRows = []Row{
 	{
-		ID: 180, Name: "gather", Kind: Index, In: []Input{{Name: "x"}, {Name: "index", Domain: Position}}, Accepts: moved, Infer: rules{gathered, gatheredShape}, Lower: lowerGather, Python: byHand, ONNX: "Gather-13",
+		ID: 180, Name: "gather", Kind: Index, In: []Input{{Name: "x"}, {Name: "index", Domain: Position}}, Grad: Grad{Rule: gradGather, Reads: ReadsY}, Accepts: moved, Infer: rules{gathered, gatheredShape}, Lower: lowerGather, Python: byHand, ONNX: "Gather-13",
 		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that index counts along"}}, NumPy: "np.take(x, index, axis)", Doc: "The slices x[index[i]] along an axis; index is 0-d or 1-d, int32 or int64.",
 		Settings: firstAndLast,
 	},
 	{
-		ID: 181, Name: "index", Kind: Index, In: []Input{{Name: "x"}, {Name: "indices", Variadic: true, Domain: Position}}, Accepts: moved, Infer: rules{gathered, indexed}, Frame: frameIndex, Python: internal,
+		ID: 181, Name: "index", Kind: Index, In: []Input{{Name: "x"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndex, Reads: ReadsY | ReadsZ}, Accepts: moved, Infer: rules{gathered, indexed}, Frame: frameIndex, Python: internal,
 		Doc:       "out[b..., r...] = x[i0[b], i1[b], ..., r...]: the k index tensors, broadcast to b, count along the first k axes of x.",
 		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
-		ID: 182, Name: "index_put", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Accepts: moved, Infer: rules{scattered, likeInput, replaced}, Updates: true, Frame: frameIndexPut, Python: internal,
+		ID: 182, Name: "index_put", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexPut, Reads: ReadsZ}, Accepts: moved, Infer: rules{scattered, likeInput, replaced}, Updates: true, Frame: frameIndexPut, Python: internal,
 		Doc:       "x with out[i0[b], i1[b], ..., r...] = value[b..., r...]; of equal indices the last wins. Written into x, it changes x in place.",
 		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
-		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
+		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexReduce, Reads: ReadsX | ReadsY | ReadsZ | ReadsOut}, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
 		Attrs:     []Attr{{Name: "reduce", Type: StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
 		Doc:       "x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and.",
 		Elsewhere: "tests/peers/expressions/scatter.py",

@@ -19,6 +19,7 @@ const (
 type special struct {
 	id     ID
 	name   string
+	grad   Grad
 	python Python
 	numpy  string
 	doc    string
@@ -28,13 +29,13 @@ type special struct {
 }
 
 var specialRows = specials([]special{
-	{130, "lgamma", Python{Method: true, InPlace: true, Alias: []string{"gammaln"}}, "lgamma(x)", "Logarithm of |gamma(x)|; inf at 0 and at negative integers.", 0, logarithmsCancel},
-	{131, "digamma", inPlace, "digamma(x)", "Derivative of the logarithm of gamma(x); nan at negative integers.", 0, cotangentCancels},
-	{132, "erfinv", inPlace, "erfinv(x)", "Inverse of the error function; nan where |x| > 1.", 16, ""},
-	{133, "i0", inPlace, "bessel(0, x)", "Modified Bessel function of the first kind of order 0.", 40, ""},
-	{134, "i0e", method, "scaled_bessel(0, x)", "exp(-|x|) * i0(x).", 24, ""},
-	{135, "i1", method, "bessel(1, x)", "Modified Bessel function of the first kind of order 1.", 40, ""},
-	{136, "i1e", method, "scaled_bessel(1, x)", "exp(-|x|) * i1(x).", 24, ""},
+	{130, "lgamma", Grad{Rule: gradLgamma, Reads: ReadsX}, Python{Method: true, InPlace: true, Alias: []string{"gammaln"}}, "lgamma(x)", "Logarithm of |gamma(x)|; inf at 0 and at negative integers.", 0, logarithmsCancel},
+	{131, "digamma", Grad{Rule: gradDigamma, Reads: ReadsX}, inPlace, "digamma(x)", "Derivative of the logarithm of gamma(x); nan at negative integers.", 0, cotangentCancels},
+	{132, "erfinv", Grad{Rule: gradErfinv, Reads: ReadsOut}, inPlace, "erfinv(x)", "Inverse of the error function; nan where |x| > 1.", 16, ""},
+	{133, "i0", Grad{Rule: gradI0, Reads: ReadsX}, inPlace, "bessel(0, x)", "Modified Bessel function of the first kind of order 0.", 40, ""},
+	{134, "i0e", Grad{Rule: gradI0e, Reads: ReadsX | ReadsOut}, method, "scaled_bessel(0, x)", "exp(-|x|) * i0(x).", 24, ""},
+	{135, "i1", Grad{Rule: gradI1, Reads: ReadsX | ReadsOut}, method, "bessel(1, x)", "Modified Bessel function of the first kind of order 1.", 40, ""},
+	{136, "i1e", Grad{Rule: gradI1e, Reads: ReadsX | ReadsOut}, method, "scaled_bessel(1, x)", "exp(-|x|) * i1(x).", 24, ""},
 })
 
 // specials are complete rows. Zeros of the functions without a shader are the difference of two terms, which float32 has not
@@ -45,7 +46,7 @@ func specials(list []special) []Row {
 	for i := range list {
 		s := &list[i]
 		rows[i] = Row{
-			ID: s.id, Name: s.name, Kind: Unary, In: x, Accepts: dtype.Floats, Infer: rules{toFloat, likeInput},
+			ID: s.id, Name: s.name, Kind: Unary, In: x, Grad: s.grad, Accepts: dtype.Floats, Infer: rules{toFloat, likeInput},
 			Tolerance: Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: s.metal, Float64Also: s.inFloat64},
 			Python:    s.python, NumPy: s.numpy, Doc: s.doc,
 		}

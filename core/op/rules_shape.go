@@ -274,6 +274,32 @@ func stacked(c *Inference) error {
 	return nil
 }
 
+// spread is the rule of the row: a shape of which slice would make that of x.
+func spread(c *Inference) error {
+	into := shape.Shape{Rank: len(c.attr("shape").Ints)}
+	if into.Rank > shape.MaxRank {
+		return status.Errorf(status.Invalid, "[%s] shape has %d entries; want at most %d", c.Row.Name, into.Rank, shape.MaxRank)
+	}
+	for i, d := range c.attr("shape").Ints {
+		if d < 0 {
+			return status.Errorf(status.Invalid, "[%s] dimension %d of shape is %d; want at least 0", c.Row.Name, i, d)
+		}
+		into.Dims[i] = d
+	}
+	if _, err := into.Bytes(c.In[0].DType.Size()); err != nil {
+		return status.Errorf(status.Invalid, "[%s] %s", c.Row.Name, err)
+	}
+	whole := shape.Contiguous(into)
+	if err := viewSlice(c, &whole); err != nil {
+		return err
+	}
+	if part := &c.Parts[0].Shape; unlike(&c.In[0].Shape, part) {
+		return status.Errorf(status.Invalid, "[%s] x has shape %s and the slice %s; want them equal", c.Row.Name, &c.In[0].Shape, part)
+	}
+	c.Out[0].Shape, c.Parts = into, c.Parts[:0]
+	return nil
+}
+
 // tiled is the rule of tile. Both the shape and the repetitions are filled up with 1 in front to one length.
 func tiled(c *Inference) error {
 	times, s := c.attr("repeat_times").Ints, c.In[0].Shape

@@ -116,6 +116,7 @@ const (
 	IDStack             ID = 161
 	IDTile              ID = 162
 	IDFlip              ID = 163
+	IDSpread            ID = 164
 	IDGather            ID = 180
 	IDIndex             ID = 181
 	IDIndexPut          ID = 182
@@ -194,6 +195,11 @@ const (
 	StackAxis              = 0
 	TileRepeatTimes        = 0
 	FlipAxis               = 0
+	SpreadShape            = 0
+	SpreadAxes             = 1
+	SpreadStarts           = 2
+	SpreadEnds             = 3
+	SpreadSteps            = 4
 	GatherAxis             = 0
 	IndexReduceReduce      = 0
 	FullShape              = 0

@@ -18,11 +18,11 @@ type Operand struct {
 // the CPU); on is the stream to use on its device (nil: the default one). The results may not be computed
 // yet when Call returns; reading them waits. On an error nothing has been made and nothing was run.
 func (rt *Runtime) Call(row *op.Row, in []Operand, at op.Attrs, where *Context, on *Stream) ([]*Tensor, error) {
-	return rt.call(row, in, at, where, on, false)
+	return rt.call(row, in, at, where, on, 0)
 }
 
-// call is Call; nonBlocking is as in launch.
-func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, on *Stream, nonBlocking bool) ([]*Tensor, error) {
+// call is Call in a mode.
+func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, on *Stream, mode Mode) ([]*Tensor, error) {
 	if err := row.Fill(at); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,11 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 	if err != nil {
 		return nil, err
 	}
-	e := rt.newEager(row, c.pick(on), nonBlocking)
+	recording, err := records(row, in, mode)
+	if err != nil {
+		return nil, err
+	}
+	e := rt.newEager(row, c.pick(on), mode.has(NonBlocking))
 	defer e.recycle()
 	if err := e.addOperands(in); err != nil {
 		return nil, err
@@ -41,23 +45,27 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 	}
 	err = e.run(r)
 	if errors.Is(err, errLowered) {
-		return rt.call(row, in, at, where, on, nonBlocking)
+		return rt.call(row, in, at, where, on, mode)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return e.adopt(r.out)
+	made, err := e.adopt(r.out)
+	if err != nil || !recording {
+		return made, err
+	}
+	return rt.record(row, in, at, made)
 }
 
 // CallInto runs an operator with one result and writes it into out: cast to out's dtype, and for assign
 // broadcast to its shape. out may share memory with the inputs: the operator reads what they were before the
 // call. On an error out is unchanged.
 func (rt *Runtime) CallInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream) error {
-	return rt.callInto(row, in, at, out, on, false)
+	return rt.callInto(row, in, at, out, on, 0)
 }
 
-// callInto is CallInto; nonBlocking is as in launch.
-func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream, nonBlocking bool) error {
+// callInto is CallInto in a mode.
+func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream, mode Mode) error {
 	if err := row.Fill(at); err != nil {
 		return err
 	}
@@ -71,7 +79,12 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err := writable(row.Name, &out.view); err != nil {
 		return err
 	}
-	e := rt.newEager(row, c.pick(on), nonBlocking)
+	change, err := rt.changing(row, in, at, out, mode)
+	if err != nil {
+		return err
+	}
+	defer change.drop()
+	e := rt.newEager(row, c.pick(on), mode.has(NonBlocking))
 	defer e.recycle()
 	if err := e.addOperands(in); err != nil {
 		return err
@@ -81,10 +94,14 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err != nil {
 		return err
 	}
-	if err := e.runInto(r); !errors.Is(err, errLowered) {
-		return err
+	err = e.runInto(r)
+	if errors.Is(err, errLowered) {
+		return rt.callInto(row, in, at, out, on, mode)
 	}
-	return rt.callInto(row, in, at, out, on, nonBlocking)
+	if err == nil {
+		change.done(out)
+	}
+	return err
 }
 
 // writable refuses outputs in which two indices name one element: which of two writes wins would depend on

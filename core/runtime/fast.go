@@ -11,29 +11,29 @@ import (
 
 // Unary runs an operator of one tensor.
 func (rt *Runtime) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
-	return rt.unary(row, x, on, false)
+	return rt.unary(row, x, on, 0)
 }
 
-// unary is Unary; nonBlocking is as in launch.
-func (rt *Runtime) unary(row *op.Row, x *Tensor, on *Stream, nonBlocking bool) (*Tensor, error) {
+// unary is Unary in a mode.
+func (rt *Runtime) unary(row *op.Row, x *Tensor, on *Stream, mode Mode) (*Tensor, error) {
 	in := Operand{Tensor: x}
-	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 {
-		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil, nonBlocking)
+	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 && !mode.watches(x) {
+		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil, mode.has(NonBlocking))
 	}
-	return rt.quick(row, on, nonBlocking, in)
+	return rt.quick(row, on, mode, in)
 }
 
 // Binary runs an operator of two operands, at least one of them a tensor.
 func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error) {
-	return rt.binary(row, &x, &y, on, false)
+	return rt.binary(row, &x, &y, on, 0)
 }
 
-// binary is Binary; nonBlocking is as in launch.
-func (rt *Runtime) binary(row *op.Row, x, y *Operand, on *Stream, nonBlocking bool) (*Tensor, error) {
-	if t := alike(row, x, y); t != nil {
-		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, nonBlocking)
+// binary is Binary in a mode.
+func (rt *Runtime) binary(row *op.Row, x, y *Operand, on *Stream, mode Mode) (*Tensor, error) {
+	if t := alike(row, x, y); t != nil && !mode.watches(x.Tensor) && !mode.watches(y.Tensor) {
+		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, mode.has(NonBlocking))
 	}
-	return rt.quick(row, on, nonBlocking, *x, *y)
+	return rt.quick(row, on, mode, *x, *y)
 }
 
 // alike returns a tensor that has the dtype and the shape of the whole call: both operands have them, or the
@@ -115,8 +115,8 @@ func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, n
 }
 
 // quick is Call for the first result; further ones are freed.
-func (rt *Runtime) quick(row *op.Row, on *Stream, nonBlocking bool, in ...Operand) (*Tensor, error) {
-	ts, err := rt.call(row, in, make(op.Attrs, len(row.Attrs)), nil, on, nonBlocking)
+func (rt *Runtime) quick(row *op.Row, on *Stream, mode Mode, in ...Operand) (*Tensor, error) {
+	ts, err := rt.call(row, in, make(op.Attrs, len(row.Attrs)), nil, on, mode)
 	if err != nil {
 		return nil, err
 	}

@@ -187,6 +187,7 @@ func (l *launch) fill(k *Kernel, args []KernelArg) error {
 	for i := range args {
 		if t := args[i].Tensor; k.writes(i) {
 			g.Args[i].Tensor, g.Args[i].Written = len(l.Out), true
+			t.store.version.Add(1)
 			l.write(&t.view)
 		}
 	}

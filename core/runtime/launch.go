@@ -31,7 +31,7 @@ type launch struct {
 	count   *int64 // set to the number of results when the launch is recycled, where that depends on the data
 	draws   int64  // random counters; taken by submit, so that a call which is refused draws nothing
 
-	nonBlocking bool           // refuse the call instead of waiting for a compilation; see Quick
+	nonBlocking bool           // refuse the call instead of waiting for a compilation; see NonBlocking
 	row         *op.Row        // what runs; nil for a copy of bytes and for a user's kernel
 	program     device.Program // found by prepare; nil for a copy of bytes
 	lacks       []lack         // why program is the CPU's; empty where it is the device's

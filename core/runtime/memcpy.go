@@ -50,6 +50,7 @@ func (t *Tensor) Write(src []byte) error {
 		return err
 	}
 	t.store.wait(true) // an earlier failure does not matter: it is overwritten
+	t.store.version.Add(1)
 	if len(src) == 0 {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (t *Tensor) Map() (unsafe.Pointer, error) {
 }
 
 // To is the tensor on a device: a copy, or with copy false another handle of the same view where it is on that
-// device already. The copy may not be complete when To returns.
+// device already. The copy may not be complete when To returns. It asks for no gradient.
 func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	rt := t.store.ctx.rt
 	if c == t.store.ctx {

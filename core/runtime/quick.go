@@ -9,29 +9,51 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Quick is a runtime for callers that must not block, because they hold a lock that other threads need, such as
-// Python's. Where the program of a call is not compiled yet and the device compiles slowly (Info.Compiles),
-// the compilation starts on another goroutine and the call returns a [Refusal]; it has had no effect then.
-type Quick struct{ *Runtime }
+// Mode says how a call is made, beside what it computes.
+type Mode uint8
+
+const (
+	// NonBlocking is for callers that must not block, because they hold a lock that other threads need, such as
+	// Python's. Where the program of a call is not compiled yet and the device compiles slowly (Info.Compiles),
+	// the compilation starts on another goroutine and the call returns a [Refusal]; it has had no effect then.
+	NonBlocking Mode = 1 << iota
+	// Recording is for calls whose results have gradients, if operands ask for them.
+	Recording
+)
+
+// has reports whether a mode is set.
+func (m Mode) has(one Mode) bool { return m&one != 0 }
+
+// Caller is a runtime whose calls are made in a mode.
+type Caller struct {
+	*Runtime
+	mode Mode
+}
+
+// In is the runtime with calls in a mode.
+func (rt *Runtime) In(m Mode) Caller { return Caller{rt, m} }
+
+// And is the caller with calls in a further mode.
+func (c Caller) And(m Mode) Caller { return Caller{c.Runtime, c.mode | m} }
 
 // Call is Runtime.Call; a [Refusal] says what to wait for before the same call is tried again.
-func (q Quick) Call(row *op.Row, in []Operand, at op.Attrs, where *Context, on *Stream) ([]*Tensor, error) {
-	return q.call(row, in, at, where, on, true)
+func (c Caller) Call(row *op.Row, in []Operand, at op.Attrs, where *Context, on *Stream) ([]*Tensor, error) {
+	return c.call(row, in, at, where, on, c.mode)
 }
 
 // CallInto is Runtime.CallInto, and may be refused like Call.
-func (q Quick) CallInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream) error {
-	return q.callInto(row, in, at, out, on, true)
+func (c Caller) CallInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream) error {
+	return c.callInto(row, in, at, out, on, c.mode)
 }
 
 // Unary is Runtime.Unary, and may be refused like Call.
-func (q Quick) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
-	return q.unary(row, x, on, true)
+func (c Caller) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
+	return c.unary(row, x, on, c.mode)
 }
 
 // Binary is Runtime.Binary, and may be refused like Call.
-func (q Quick) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error) {
-	return q.binary(row, &x, &y, on, true)
+func (c Caller) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error) {
+	return c.binary(row, &x, &y, on, c.mode)
 }
 
 // Refusal is the error of a call that would have had to wait; its code is status.Busy.

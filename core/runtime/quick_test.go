@@ -75,7 +75,7 @@ func TestCompilerDelaysNoOtherCall(t *testing.T) {
 	}()
 	<-d.begun
 	w.rt.Free(w.neg(x, nil).Handle()) // a program of its own is compiled meanwhile
-	quick := runtime.Quick{Runtime: w.rt}
+	quick := w.rt.In(runtime.NonBlocking)
 	for _, on := range []*runtime.Stream{nil, other} {
 		y, err := quick.Unary(neg, x, on)
 		require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestRefusedCallsGetTheCompilationError(t *testing.T) {
 	exp := op.MustByName("exp")
 	x := w.f32(w.mps, []float32{0}, 1)
 	defer w.rt.Free(x.Handle())
-	quick := runtime.Quick{Runtime: w.rt}
+	quick := w.rt.In(runtime.NonBlocking)
 	for _, outcome := range []error{status.Errorf(status.Device, "[exp] injected"), nil} {
 		_, err := quick.Call(exp, []runtime.Operand{{Tensor: x}}, nil, nil, nil)
 		wait := runtime.Refused(err)
@@ -134,7 +134,7 @@ func TestRefusedCallsGetTheCompilationError(t *testing.T) {
 func TestRefusedCallsDrawNothing(t *testing.T) {
 	w, _ := newCompilingWorld(t)
 	row := op.ByID(op.IDUniform)
-	quick := runtime.Quick{Runtime: w.rt}
+	quick := w.rt.In(runtime.NonBlocking)
 	draw := func() (numbers []float32, refusals int) {
 		w.mps.Seed(7)
 		for {

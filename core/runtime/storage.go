@@ -29,6 +29,7 @@ type storage struct {
 	pins         atomic.Int32
 	fault        atomic.Pointer[status.Error] // why the contents were not computed; nil where they are valid
 	foreignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
+	version      atomic.Uint32                // how often the runtime has written to it since its first contents
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
 
 	mu    sync.Mutex
@@ -102,6 +103,7 @@ func (st *storage) unpin() {
 		st.foreignWork.Store(false)
 		st.addressTaken.Store(false)
 	}
+	st.version.Store(0)
 	st.write, st.uses = alloc.Use{}, st.uses[:0]
 	rt.stores.Put(st)
 }

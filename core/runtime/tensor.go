@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -13,7 +14,8 @@ import (
 // goroutine may free its handle acquires it first.
 type Tensor struct {
 	view
-	handle uint64
+	handle  uint64
+	history atomic.Pointer[history] // of tensors that ask for gradients
 }
 
 // adopt makes a tensor of a view and takes over its reference to the storage. On an error the reference is
@@ -37,6 +39,9 @@ func tooMany(rt *Runtime) error {
 func (t *Tensor) drop() {
 	st := t.store
 	t.store, t.addr, t.handle = nil, nil, 0
+	if t.history.Load() != nil {
+		t.forget()
+	}
 	st.release()
 }
 
@@ -129,8 +134,17 @@ func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, fr
 	return t, nil
 }
 
-// Alias makes another handle of the same view.
+// Alias makes another handle of the same view, which asks for no gradient.
 func (t *Tensor) Alias() (*Tensor, error) { return t.share(&t.view) }
+
+// Same makes another handle of the same tensor: it asks for gradients where the tensor does.
+func (t *Tensor) Same() (*Tensor, error) {
+	same, err := t.Alias()
+	if err == nil {
+		same.inherit(t.history.Load())
+	}
+	return same, err
+}
 
 // share makes a tensor of a view of the same storage.
 func (t *Tensor) share(v *view) (*Tensor, error) {

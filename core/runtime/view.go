@@ -103,14 +103,20 @@ func selectIndex(p *op.Part, axis int, i int64) error {
 
 // slice keeps a slice of an axis; op.Part.Cut clamps the bounds as Python does.
 func slice(p *op.Part, axis int, it *IndexItem) error {
-	step, n := int64(1), p.Dims[axis]
-	if it.Has&4 != 0 {
-		step = it.Step
-	}
+	start, stop, step := it.bounds(p.Dims[axis])
 	if step == 0 {
 		return status.Errorf(status.Invalid, "[index] got a slice with step 0; want a step that is not 0")
 	}
-	start, stop := int64(0), n
+	p.Cut(axis, start, stop, step)
+	return nil
+}
+
+// bounds are those of a slice of an axis of n elements, with what was not given filled in.
+func (it *IndexItem) bounds(n int64) (start, stop, step int64) {
+	start, stop, step = 0, n, 1
+	if it.Has&4 != 0 {
+		step = it.Step
+	}
 	if step < 0 {
 		start, stop = n-1, -n-1 // -n-1 stays before the first element
 	}
@@ -120,8 +126,7 @@ func slice(p *op.Part, axis int, it *IndexItem) error {
 	if it.Has&2 != 0 {
 		stop = it.Stop
 	}
-	p.Cut(axis, start, stop, step)
-	return nil
+	return start, stop, step
 }
 
 // Bits makes a view of the same bits as elements of another type, as Tensor.view of Paddle does with a dtype.

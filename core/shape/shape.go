@@ -52,6 +52,17 @@ func (s *Shape) Numel() int64 {
 	return n
 }
 
+// Lead is the shape with axes of one element before its own, so that it has the rank.
+func (s *Shape) Lead(rank int) Shape {
+	led := Shape{Rank: rank}
+	extra := rank - s.Rank
+	for i := range led.Dims[:rank] {
+		led.Dims[i] = 1
+	}
+	copy(led.Dims[extra:rank], s.Slice())
+	return led
+}
+
 // Bytes is the size of a contiguous tensor with elements of itemsize bytes. It returns status.Invalid where the
 // size overflows an int64, also for an empty tensor whose other dimensions overflow, because its strides are products of them.
 func (s *Shape) Bytes(itemsize int64) (int64, error) {

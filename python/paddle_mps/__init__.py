@@ -7,7 +7,7 @@
     print(paddle.exp(x) + 1)
 
 The names, their arguments and their answers are PaddlePaddle's; docs/differences.md lists what is
-decided otherwise. Gradients do not exist yet, and asking for them raises.
+decided otherwise.
 """
 
 import math as _math
@@ -34,6 +34,7 @@ from . import (
     _special,
     _statistics,
     _typed,
+    autograd,
     device,
     fft,
     linalg,
@@ -153,7 +154,7 @@ from ._errors import DeviceError, IntegerDivisionError, OutOfMemoryError, Shader
 from ._factorizations import cholesky, eigvalsh
 from ._factorizations import inv as inverse
 from ._flags import *  # noqa: F403
-from ._grad import enable_grad, is_grad_enabled, is_tensor, no_grad, set_grad_enabled
+from ._grad import enable_grad, grad, is_grad_enabled, is_tensor, no_grad, set_grad_enabled
 from ._install import install
 from ._limits import *  # noqa: F403
 from ._load import load
@@ -226,6 +227,7 @@ __all__ = [
     "add",
     "arange",
     "assign",
+    "autograd",
     "bfloat16",
     "bitwise_left_shift",
     "bitwise_left_shift_",

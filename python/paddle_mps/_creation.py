@@ -32,10 +32,16 @@ def where(place: PlaceLike | None, device: PlaceLike | None, dtype: DType | None
     return _default_place.holding(dtype) if given is None else _place.place(given)
 
 
+def leaf(x: Tensor) -> Tensor:
+    """A tensor that was just made, as a leaf that gets a gradient."""
+    x.stop_gradient = False
+    return x
+
+
 def refuse(requires_grad: Any = False, pin_memory: Any = False) -> None:
     """Raises for arguments that ask for gradients or pinned memory."""
     if requires_grad:
-        raise UnsupportedError("[requires_grad] got True; want False: there are no gradients yet")
+        raise UnsupportedError("[requires_grad] got True; want False, and x.stop_gradient = False for the result")
     if pin_memory:
         raise UnsupportedError("[pin_memory] got True; want False: memory of mps devices is the CPU's own")
 
@@ -91,7 +97,7 @@ def to_tensor(
         dtype: None: int64, bool, the default dtype or the complex one of its width for Python numbers; else the
             data's own. Of complex data a real dtype takes the real parts.
         place: where the tensor lives; None: the current place. device= is another name for it.
-        stop_gradient: True; there are no gradients yet.
+        stop_gradient: False for a leaf that gets a gradient; only of floating-point dtypes.
         zero_copy: share the memory of a NumPy array or a tensor instead of copying it: writing through
             either is seen through the other, once `paddle.mps.synchronize` has returned if an mps device
             is one of the two. The GPU wants memory that begins with a page: see
@@ -100,10 +106,10 @@ def to_tensor(
     Raises:
         TypeError: data is of another type; or float64 or complex on an mps device, which has neither.
         ValueError: lists of different lengths, or an array of a dtype that is not supported.
-        UnsupportedError: stop_gradient is False; or zero_copy with data that cannot be shared without a copy.
+        UnsupportedError: zero_copy with data that cannot be shared without a copy.
     """
     if not stop_gradient:
-        raise UnsupportedError("[to_tensor] stop_gradient is False; want True: there are no gradients yet")
+        return leaf(to_tensor(data, dtype, place, device=device, zero_copy=zero_copy))
     if zero_copy:
         return shared(data, dtype, where(place, device))
     if isinstance(data, Tensor):

@@ -1,60 +1,286 @@
-"""Scopes with and without gradients: they do nothing, because there are no gradients yet."""
+"""Gradients: what is recorded, and the backward passes over it.
+
+The library records calls of operators whose operands have stop_gradient=False, and has the rules; see
+core/runtime/history.go and core/op/grad.go. Here are the scopes that switch recording off, the passes, and the hooks,
+which the library calls back.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import itertools
+import threading
+from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
-from ._objects import Tensor
+from ._convert import tensor
+from ._errors import check
+from ._library import Deleter, library, quick
+from ._objects import Tensor, view
+from ._structs import GradInfo, GradPass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def is_grad_enabled() -> bool:
+    """Whether operators are recorded by this thread: True at first."""
+    enabled = bool(quick.pmps_grad_set_enabled(True))
+    quick.pmps_grad_set_enabled(enabled)
+    return enabled
+
+
 class Scope:
-    """A with block that changes nothing."""
+    """A with block in which recording is on or off, for the thread that runs it. Scopes may be nested."""
+
+    mode = True
+
+    def __init__(self) -> None:
+        self._before: list[bool] = []
 
     def __enter__(self) -> None:
-        return None
+        self._before.append(bool(quick.pmps_grad_set_enabled(self.mode)))
 
     def __exit__(self, *exc: object) -> None:
-        return None
-
-
-class DecoratorScope(Scope):
-    """`with scope():` and `@scope()`."""
+        quick.pmps_grad_set_enabled(self._before.pop())
 
     def __call__(self, function: Function) -> Function:
+        scope = type(self)
+
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with self:
+            with scope():
                 return function(*args, **kwargs)
 
         return wrapper  # type: ignore[return-value]
 
 
-class no_grad(DecoratorScope):
-    """`with no_grad():` and `@no_grad()`; nothing records gradients in either case."""
+class no_grad(Scope):
+    """`with no_grad():` and `@no_grad()`, also `@no_grad`: operators are not recorded, and results have no gradients."""
+
+    mode = False
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        scope = super().__new__(cls)
+        if function is None:
+            return scope
+        scope.__init__()  # type: ignore[misc]
+        return scope(function)
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        super().__init__()
 
 
-class enable_grad(DecoratorScope):
-    """`with enable_grad():` and `@enable_grad()`.
+class enable_grad(no_grad):
+    """`with enable_grad():` and `@enable_grad()`: operators are recorded, also inside `no_grad`."""
 
-    They record nothing: only tensors with stop_gradient=False have gradients, and making one is an UnsupportedError.
-    """
+    mode = True
 
 
 class set_grad_enabled(Scope):
-    """`with set_grad_enabled(mode):` and, as a statement, `set_grad_enabled(mode)`; see `enable_grad`."""
+    """`with set_grad_enabled(mode):`, and as a statement `set_grad_enabled(mode)`, which lasts."""
 
     def __init__(self, mode: bool) -> None:
-        self.mode = mode
+        super().__init__()
+        self.mode = bool(mode)
+        self._before.append(bool(quick.pmps_grad_set_enabled(self.mode)))
 
+    def __enter__(self) -> None:
+        quick.pmps_grad_set_enabled(self.mode)
 
-def is_grad_enabled() -> bool:
-    """False: there are no gradients yet."""
-    return False
+    def __call__(self, function: Function) -> Function:
+        quick.pmps_grad_set_enabled(self._before.pop())
+        mode = self.mode
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with set_grad_enabled(mode):
+                return function(*args, **kwargs)
+
+        return wrapper  # type: ignore[return-value]
 
 
 def is_tensor(x: object) -> bool:
     """Whether x is a Tensor."""
     return isinstance(x, Tensor)
+
+
+def info(x: Tensor) -> GradInfo:
+    """What the library knows of a tensor's gradient."""
+    found = GradInfo(ctypes.sizeof(GradInfo))
+    check(quick.pmps_tensor_get_grad_info(x._handle, ctypes.byref(found)))
+    return found
+
+
+def asks(*tensors: Any) -> bool:
+    """Whether calls with these operands are recorded: one of them has stop_gradient=False, and recording is on."""
+    wanted = any(isinstance(x, Tensor) and info(x).requires_grad for x in tensors)
+    return wanted and is_grad_enabled()
+
+
+class Callbacks:
+    """Objects that the library calls back, by the number that it knows them by."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._objects: dict[int, Any] = {}
+        self._failed = threading.local()
+        self.deleter = Deleter(self.drop)
+
+    def add(self, what: Any) -> int:
+        """Keeps an object until the library calls the deleter with its number."""
+        number = next(self._numbers)
+        self._objects[number] = what
+        return number
+
+    def drop(self, number: int) -> None:
+        """Forgets an object."""
+        self._objects.pop(number, None)
+
+    def call(self, number: int, work: Callable[[Any], None]) -> int:
+        """Does work with an object; 1 after an exception, which `check` raises."""
+        try:
+            work(self._objects[number])
+        except BaseException as error:  # it goes on in Python, behind the library
+            self._failed.error = error
+            return 1
+        return 0
+
+    def check(self, error: int | None) -> None:
+        """Raises what a pass has returned, or what a callback has raised in it."""
+        failed, self._failed.error = getattr(self._failed, "error", None), None
+        try:
+            check(error)
+        except Exception:
+            if failed is not None:
+                raise failed from None
+            raise
+
+
+callbacks = Callbacks()
+
+
+def handed_over(x: Any, who: str) -> int:
+    """A handle to a tensor that the library will own."""
+    handle = ctypes.c_uint64()
+    check(quick.pmps_tensor_retain(tensor(x, who, "gradient")._handle, ctypes.byref(handle)))
+    return handle.value
+
+
+def handles(tensors: Sequence[Tensor | None]) -> Any:
+    """An array of handles, 0 for None."""
+    return (ctypes.c_uint64 * max(len(tensors), 1))(*[0 if x is None else x._handle for x in tensors])
+
+
+def run_pass(
+    of: Sequence[Tensor],
+    grads: Sequence[Tensor | None],
+    to: Sequence[Tensor] | None = None,
+    stop: Sequence[Tensor] = (),
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+) -> list[Tensor | None]:
+    """A backward pass: the gradients of `to`, or an empty list after the leaves got theirs."""
+    lists = handles(of), handles(grads), handles(to or ()), handles(stop)
+    made = (ctypes.c_uint64 * max(len(to or ()), 1))()
+    given = GradPass(
+        ctypes.sizeof(GradPass),
+        ctypes.addressof(lists[0]),
+        len(of),
+        ctypes.addressof(lists[1]),
+        None if to is None else ctypes.addressof(lists[2]),
+        len(to or ()),
+        ctypes.addressof(lists[3]),
+        len(stop),
+        retain_graph,
+        create_graph,
+    )
+    before = quick.pmps_grad_set_enabled(create_graph)  # of hooks and functions that are called back
+    try:
+        callbacks.check(library.pmps_grad_backward(ctypes.byref(given), made))
+    finally:
+        quick.pmps_grad_set_enabled(before)
+    return [view(handle) if handle else None for handle in made[: len(to or ())]]
+
+
+def listed(x: Any, who: str, name: str) -> list[Tensor]:
+    """One tensor, or several in a list or tuple."""
+    return [tensor(t, who, name) for t in (x if isinstance(x, (list, tuple)) else [x])]
+
+
+def beside(x: Any, count: int, who: str, name: str) -> list[Tensor | None]:
+    """As many gradients as tensors; None where one is left out."""
+    if x is None:
+        return [None] * count
+    given = [None if t is None else tensor(t, who, name) for t in (x if isinstance(x, (list, tuple)) else [x])]
+    if len(given) != count:
+        raise ValueError(f"[{who}] {name} has {len(given)} tensors; want {count}")
+    return given
+
+
+def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False) -> None:
+    """Computes gradients of tensors, and adds them to the `grad` of the leaves that they were computed from.
+
+    Args:
+        tensors: a tensor or a list; those with stop_gradient=True have nothing to compute.
+        grad_tensors: their gradients, of the same shapes and dtypes; None: ones.
+        retain_graph: keep what was recorded, so that another pass can go over it.
+
+    Raises:
+        ValueError: a gradient has another shape than its tensor; what was recorded was freed by a pass before; or a
+            tensor that a gradient reads was changed in place.
+        UnsupportedError: an operator on the way has no gradient yet.
+    """
+    of = listed(tensors, "backward", "tensors")
+    grads = beside(grad_tensors, len(of), "backward", "grad_tensors")
+    kept = [(x, g) for x, g in zip(of, grads) if info(x).requires_grad]
+    if kept:
+        run_pass([x for x, _ in kept], [g for _, g in kept], retain_graph=bool(retain_graph))
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Any = None,
+) -> list[Tensor | None]:
+    """The gradients of outputs with respect to inputs, in a list; the `grad` of tensors stays as it is.
+
+    Args:
+        outputs, inputs: a tensor, or a list or tuple of tensors.
+        grad_outputs: the gradients of the outputs; None, or None in the list: ones.
+        retain_graph: keep what was recorded, for another pass; None: if create_graph is True.
+        create_graph: record the pass, so that the gradients have gradients.
+        only_inputs: True; nothing else is supported, as in Paddle.
+        allow_unused: None for an input that no output depends on, which is an error otherwise.
+        no_grad_vars: tensors that gradients do not go through.
+
+    Raises:
+        ValueError: an input is unused; and as `backward`.
+    """
+    if not only_inputs:
+        raise ValueError("[grad] only_inputs is False; want True")
+    of, to = listed(outputs, "grad", "outputs"), listed(inputs, "grad", "inputs")
+    grads = beside(grad_outputs, len(of), "grad", "grad_outputs")
+    stop = [] if no_grad_vars is None else listed(no_grad_vars, "grad", "no_grad_vars")
+    kept = [(x, g) for x, g in zip(of, grads) if info(x).requires_grad]
+    found: list[Tensor | None] = [None] * len(to)
+    if kept:
+        found = run_pass(
+            [x for x, _ in kept],
+            [g for _, g in kept],
+            to,
+            stop,
+            retain_graph=create_graph if retain_graph is None else bool(retain_graph),
+            create_graph=bool(create_graph),
+        )
+    for i, x in enumerate(found):
+        if x is None and not allow_unused:
+            raise ValueError(f"[grad] no output depends on input {i}; want allow_unused=True, which gives None for it")
+    return found
+

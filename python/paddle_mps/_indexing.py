@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _complex, _dtype, _operators
+from . import _complex, _dtype, _grad, _operators
 from ._call import NONE, again, writer
 from ._creation import full_0d, to_tensor
+from ._gradient_functions import connect
 from ._library import quick
-from ._objects import Tensor, meta, view
+from ._objects import Tensor, meta, retained, view
 from ._stream import drain
 from ._structs import ViewItem
 
@@ -65,6 +66,9 @@ def put(x: Tensor, key: Any, value: Any) -> None:
         IndexError: an index is out of range, or a mask has another shape than the axes it is for.
         ValueError: value does not broadcast, is of a wrong type, or an item of key is not an index.
     """
+    if _grad.asks(x, value):
+        recorded(x, key, value)
+        return
     items, indices = translate(x, key)
     base = basic(x, items)
     if not indices:
@@ -79,6 +83,40 @@ def put(x: Tensor, key: Any, value: Any) -> None:
     if adjacent(axes) and axes[0] > 0 and meta(given).shape:
         given = behind(given, axes, len(meta(base).shape), tensors)
     put_into(target, target, given, tensors)
+
+
+def recorded(x: Tensor, key: Any, value: Any) -> None:
+    """`put`, where x or value has a gradient: x becomes what a function computes of both."""
+    info = _grad.info(x)
+    if info.requires_grad and info.is_leaf:
+        raise ValueError("[index] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
+    inputs = [retained(x._handle)]
+    if isinstance(value, Tensor):
+        inputs.append(value)
+    with _grad.no_grad():
+        put(x, key, value)
+    connect(Replaced(key, inputs), inputs, [x])
+
+
+class Replaced:
+    """x with x[key] = value, for the backward pass: the gradient of x is 0 there, and value has what is there."""
+
+    def __init__(self, key: Any, inputs: Sequence[Tensor]) -> None:
+        self.key, self.metas = key, [meta(x) for x in inputs]
+
+    def backward(self, grads: Sequence[Tensor]) -> list[Tensor]:
+        """The gradients of x, and of value if it is a tensor."""
+        (dy,) = grads
+        dx = _operators.assign(dy)
+        put(dx, self.key, 0)
+        if len(self.metas) == 1:
+            return [dx]
+        m, found = self.metas[1], get(dy, self.key)
+        extra = len(meta(found).shape) - len(m.shape)
+        axes = [i for i, d in enumerate(meta(found).shape) if i < extra or m.shape[i - extra] != d]
+        if axes:
+            found = _operators.sum(found, axes, None, False)
+        return [dx, _operators.cast(_operators.reshape(found, m.shape), m.dtype).to(m.place)]
 
 
 def translate(x: Tensor, key: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, Tensor]]]:

@@ -28,6 +28,9 @@ from typing import Any
 
 from ._structs import (
     DeviceInfo,
+    GradFunction,
+    GradInfo,
+    GradPass,
     KernelArg,
     KernelInfo,
     MemoryStats,
@@ -43,6 +46,7 @@ from ._structs import (
 LogCallback = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_void_p)
 Deleter = ctypes.CFUNCTYPE(None, c_void_p)
 ReclaimCallback = ctypes.CFUNCTYPE(c_bool, c_int64, c_void_p)
+GradHook = ctypes.CFUNCTYPE(c_int32, c_void_p, c_uint64, POINTER(c_uint64))
 StackCallback = ctypes.CFUNCTYPE(c_uint64, c_void_p)
 
 Error = c_void_p  # pmps_error *, NULL for success
@@ -128,6 +132,17 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_tensor_from_dlpack_versioned": (Error, (c_void_p, NewTensor)),
     "pmps_tensor_to_dlpack": (Error, (Tensor, NewPointer)),
     "pmps_tensor_to_dlpack_versioned": (Error, (Tensor, NewPointer)),
+    "pmps_grad_set_enabled": (c_bool, (c_bool,)),
+    "pmps_tensor_set_requires_grad": (Error, (Tensor, c_bool)),
+    "pmps_tensor_get_grad_info": (Error, (Tensor, POINTER(GradInfo))),
+    "pmps_tensor_get_grad": (Error, (Tensor, NewTensor)),
+    "pmps_tensor_set_grad": (Error, (Tensor, Tensor)),
+    "pmps_tensor_retain_grad": (Error, (Tensor,)),
+    "pmps_tensor_detach": (Error, (Tensor, NewTensor)),
+    "pmps_tensor_add_grad_hook": (Error, (Tensor, GradHook, Deleter, c_void_p, POINTER(c_uint64))),
+    "pmps_tensor_remove_grad_hook": (Error, (Tensor, c_uint64, Bool)),
+    "pmps_grad_backward": (Error, (POINTER(GradPass), NewTensor)),
+    "pmps_grad_apply": (Error, (POINTER(GradFunction), NewTensor, c_size_t, NewTensor, c_size_t)),
     "pmps_op_find": (Error, (c_char_p, POINTER(c_uint32))),
     "pmps_op_signature": (c_char_p, (c_uint32,)),
     "pmps_op_name": (c_char_p, (c_uint32,)),

@@ -58,7 +58,6 @@ _DATA = "until then read batches with NumPy and paddle.to_tensor"
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "paddle": (
-        Rule(2, _GRADIENTS, "grad"),
         Rule(
             2,
             "until then compose it from the operators of paddle",
@@ -84,12 +83,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(1, _NUMPY),
     ),
     "paddle.Tensor": (
-        Rule(
-            2,
-            _GRADIENTS,
-            "backward clear_grad clear_gradient gradient grad_ grad_fn register_hook retain_grads requires_grad_ "
-            "inplace_version",
-        ),
+        Rule(-1, "set x.grad", "grad_"),
         Rule(2, "until then compose it from sort, cumsum and gather", "top_p_sampling"),
         Rule(3, _LAYERS, "create_parameter create_tensor"),
         Rule(3, _NUMPY, "stft istft"),

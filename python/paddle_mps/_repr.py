@@ -72,7 +72,7 @@ def set_printoptions(
 def text(x: Tensor) -> str:
     """What repr(x) and str(x) are."""
     m = meta(x)
-    head = f"Tensor(shape={list(m.shape)}, dtype={m.dtype.name}, place={m.place}, stop_gradient=True,\n"
+    head = f"Tensor(shape={list(m.shape)}, dtype={m.dtype.name}, place={m.place}, stop_gradient={x.stop_gradient},\n"
     return f"{head}{' ' * INDENT}{body(x)})"
 
 

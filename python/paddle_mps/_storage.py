@@ -97,11 +97,6 @@ def apply_(x: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
     return x
 
 
-def detach_(x: Tensor) -> Tensor:
-    """The tensor itself: there are no gradients yet that it could be detached from."""
-    return x
-
-
 def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
     """The parts of x along an axis, as views.
 
@@ -131,7 +126,6 @@ class StorageMethods:
 
     apply = apply
     apply_ = apply_
-    detach_ = detach_
     resize_ = resize_
     set_ = set_
     shard_index = shard_index

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_bool, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 MAX_RANK = 9
 
@@ -29,6 +29,46 @@ class DeviceInfo(ctypes.Structure):
         ("multi_processor_count", c_int32),
         ("has_float64", c_int32),
         ("has_bfloat16", c_int32),
+    ]
+
+
+class GradInfo(ctypes.Structure):
+    """pmps_grad_info."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("requires_grad", c_bool),
+        ("is_leaf", c_bool),
+        ("has_grad", c_bool),
+        ("version", c_uint32),
+    ]
+
+
+class GradPass(ctypes.Structure):
+    """pmps_grad_pass."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("of", c_void_p),
+        ("of_count", c_size_t),
+        ("grads_of", c_void_p),
+        ("to", c_void_p),
+        ("to_count", c_size_t),
+        ("stop", c_void_p),
+        ("stop_count", c_size_t),
+        ("retain_graph", c_bool),
+        ("create_graph", c_bool),
+    ]
+
+
+class GradFunction(ctypes.Structure):
+    """pmps_grad_function."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("backward", c_void_p),
+        ("deleter", c_void_p),
+        ("user", c_void_p),
     ]
 
 

@@ -20,11 +20,12 @@ from ._diagonals import DiagonalMethods
 from ._distributions import DistributionMethods
 from ._dtype import DType, DTypeLike
 from ._elementwise import ElementwiseMethods
-from ._errors import UnsupportedError, check
+from ._errors import check
+from ._gradients import GradientMethods
 from ._library import library
 from ._made import MadeMethods
 from ._missing import AbsentMethods
-from ._objects import Base, from_array, information, meta, register, view
+from ._objects import Base, from_array, information, meta, register, retained, view
 from ._ops import Methods
 from ._parts import PartMethods
 from ._place import Place
@@ -79,6 +80,7 @@ class Tensor(
     Methods,
     PartMethods,
     QueryMethods,
+    GradientMethods,
     AbsentMethods,
     Base,
 ):
@@ -161,34 +163,6 @@ class Tensor(
     def data(self) -> Tensor:
         """Another tensor over the same memory."""
         return self.detach()
-
-    @property
-    def grad(self) -> None:
-        """None: there are no gradients yet."""
-
-    @property
-    def is_leaf(self) -> bool:
-        """True: there are no gradients yet."""
-        return True
-
-    @property
-    def stop_gradient(self) -> bool:
-        """True: there are no gradients yet. Setting it to False is an UnsupportedError."""
-        return True
-
-    @stop_gradient.setter
-    def stop_gradient(self, value: bool) -> None:
-        if not value:
-            raise UnsupportedError("[stop_gradient] got False; want True: there are no gradients yet")
-
-    @property
-    def requires_grad(self) -> bool:
-        """False: there are no gradients yet. Setting it to True is an UnsupportedError."""
-        return False
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        self.stop_gradient = not value
 
     @property
     def name(self) -> str:
@@ -464,15 +438,9 @@ class Tensor(
         """A contiguous copy."""
         return _operators.assign(self)
 
-    def detach(self) -> Tensor:
-        """Another tensor over the same memory."""
-        handle = c_uint64()
-        check(library.pmps_tensor_retain(self._handle, byref(handle)))
-        return view(handle.value)
-
     def contiguous(self) -> Tensor:
         """The tensor itself, over the same memory, if it is contiguous; else a contiguous copy."""
-        return self.detach() if self.is_contiguous() else self.clone()
+        return retained(self._handle) if self.is_contiguous() else self.clone()
 
     def __getitem__(self, key: Index) -> Tensor:
         return _indexing.get(self, key)

@@ -1,0 +1,623 @@
+package runtime
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Pass says what a backward pass is about.
+type Pass struct {
+	Of    []*Tensor // the results that are differentiated; each asks for gradients
+	Dy    []*Tensor // their gradients, as many; nil for ones
+	To    []*Tensor // the tensors whose gradients are wanted; nil: all leaves, which keep theirs
+	Stop  []*Tensor // gradients go no further than these; only with To
+	Keep  bool      // kept values stay, for another pass over the same calls
+	Again bool      // the gradients themselves have gradients; implies Keep
+}
+
+// Backward computes gradients, and adds them to those that the leaves have. With To it leaves the leaves alone and
+// returns the gradients of those tensors, nil for one that no result depends on; the caller frees them.
+//
+// Nodes are visited in the order opposite to that of the calls, so that a gradient is complete when its node is. Work
+// runs on a stream of the device of each tensor, nil for the default one. It may be called from many goroutines, also for
+// the same leaves. After an error some leaves may have got their gradients; with To nothing has changed.
+func (rt *Runtime) Backward(p *Pass, on *Stream) ([]*Tensor, error) {
+	b := &backward{rt: rt, pass: p, on: on, of: map[*node][]*Tensor{}}
+	defer b.free()
+	if p.Again {
+		b.mode = Recording
+	}
+	if err := b.begin(); err != nil {
+		return nil, err
+	}
+	for len(b.queue) > 0 {
+		if err := b.visit(heap.Pop(&b.queue).(*node)); err != nil {
+			return nil, err
+		}
+	}
+	found := b.found
+	b.found = nil
+	return found, nil
+}
+
+// backward is one pass.
+type backward struct {
+	rt    *Runtime
+	pass  *Pass
+	mode  Mode
+	on    *Stream
+	queue queue
+	of    map[*node][]*Tensor // gradients so far, by result; a node is in the queue as long as it is here
+	leads map[*node]bool      // with To: whether a node leads to a tensor of it
+	found []*Tensor           // gradients of To
+}
+
+// queue has the nodes that are next, the latest first.
+type queue []*node
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].seq > q[j].seq }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(*node)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	n := (*q)[last]
+	*q = (*q)[:last]
+	return n
+}
+
+// free drops what a pass that failed has left.
+func (b *backward) free() {
+	for _, list := range b.of {
+		b.freeAll(list)
+	}
+	b.freeAll(b.found)
+}
+
+func (b *backward) freeAll(list []*Tensor) {
+	for _, t := range list {
+		if t != nil {
+			b.rt.Free(t.handle)
+		}
+	}
+}
+
+// begin gives the results their gradients.
+func (b *backward) begin() error {
+	p := b.pass
+	if p.To != nil {
+		b.found = make([]*Tensor, len(p.To))
+		b.find()
+	}
+	for i, t := range p.Of {
+		h := t.asks()
+		if h == nil {
+			if p.To == nil && i >= len(p.Dy) {
+				continue
+			}
+			return status.Errorf(status.Invalid, "[backward] tensor %d asks for no gradient; want one that was computed from tensors with stop_gradient=False", i)
+		}
+		dy, err := b.first(i, t)
+		if err != nil {
+			return err
+		}
+		if err := b.add(h, dy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first is the gradient that the pass begins with at result i.
+func (b *backward) first(i int, t *Tensor) (*Tensor, error) {
+	if i < len(b.pass.Dy) && b.pass.Dy[i] != nil {
+		dy := b.pass.Dy[i]
+		if dy.Shape != t.Shape {
+			return nil, status.Errorf(status.Invalid, "[backward] gradient %d has shape %s; want %s, that of its tensor", i, &dy.Shape, &t.Shape)
+		}
+		if dy.dtype != t.dtype || dy.store.ctx != t.store.ctx {
+			return nil, status.Errorf(status.Type, "[backward] gradient %d is %s on %s; want %s on %s, as its tensor", i, dy.dtype, dy.Place(), t.dtype, t.Place())
+		}
+		return dy.Same()
+	}
+	c := calculator{rt: b.rt, ctx: t.store.ctx, on: b.on}
+	defer c.free()
+	g := op.Gradient{Calculator: &c}
+	ones := g.Full(c.push(operandVar{Operand: Operand{Tensor: t}}), 1)
+	if g.Err != nil {
+		return nil, g.Err
+	}
+	return c.take(ones)
+}
+
+// find notes which nodes lead to the tensors that are asked for, so that no other gradient is computed.
+func (b *backward) find() {
+	b.leads = map[*node]bool{}
+	var reached []*node
+	todo := []*node{}
+	for _, t := range b.pass.Of {
+		if h := t.asks(); h != nil {
+			todo = append(todo, h.node)
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if _, seen := b.leads[n]; seen {
+			continue
+		}
+		b.leads[n] = false
+		reached = append(reached, n)
+		for i := range n.in {
+			if h := n.in[i].from; h != nil {
+				todo = append(todo, h.node)
+			}
+		}
+	}
+	for _, t := range b.pass.To {
+		if h := t.asks(); h != nil {
+			b.leads[h.node] = true
+		}
+	}
+	slices.SortFunc(reached, func(x, y *node) int { return cmp.Compare(x.seq, y.seq) }) // operands first
+	for _, n := range reached {
+		for i := range n.in {
+			if h := n.in[i].from; h != nil && !b.stops(h) && b.leads[h.node] {
+				b.leads[n] = true
+			}
+		}
+	}
+}
+
+// stops reports whether gradients go no further than this result.
+func (b *backward) stops(h *history) bool {
+	return slices.ContainsFunc(b.pass.Stop, func(t *Tensor) bool {
+		s := t.history.Load()
+		return s != nil && s.node == h.node && s.index == h.index
+	})
+}
+
+// wanted reports whether the gradient of an operand is to be computed.
+func (b *backward) wanted(k *kept) bool {
+	h := k.from
+	return h != nil && (b.leads == nil || b.leads[h.node] && !b.stops(h)) && !(h.node.leaf && h.node.isStopped())
+}
+
+// add adds to the gradient of a result, and takes dy over.
+func (b *backward) add(h *history, dy *Tensor) error {
+	list, queued := b.of[h.node]
+	for len(list) <= h.index {
+		list = append(list, nil)
+	}
+	b.of[h.node] = list
+	if !queued {
+		heap.Push(&b.queue, h.node)
+	}
+	before := list[h.index]
+	if before == nil {
+		list[h.index] = dy
+		return nil
+	}
+	list[h.index] = nil
+	sum, err := b.sum(before, dy)
+	list[h.index] = sum
+	return err
+}
+
+// sum adds two gradients, and frees both.
+func (b *backward) sum(x, y *Tensor) (*Tensor, error) {
+	defer b.rt.Free(y.handle)
+	in := []Operand{{Tensor: x}, {Tensor: y}}
+	if b.mode == 0 && x.alone() {
+		if err := b.rt.CallInto(addition, in, nil, x, b.on); err != nil {
+			b.rt.Free(x.handle)
+			return nil, err
+		}
+		return x, nil
+	}
+	defer b.rt.Free(x.handle)
+	made, err := b.rt.In(b.mode).Call(addition, in, nil, nil, b.on)
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+var addition = op.ByID(op.IDAdd)
+
+// alone reports whether no other tensor shares the memory, and each element has its own.
+func (t *Tensor) alone() bool { return t.store.refs.Load() == 0 && t.IsContiguous() }
+
+// visit computes the gradients of a node's operands from those of its results, which are complete.
+func (b *backward) visit(n *node) error {
+	dy := b.of[n]
+	for len(dy) < len(n.out) {
+		dy = append(dy, nil)
+	}
+	b.of[n] = dy // free finds it after an error
+	if err := b.callHooks(n, dy); err != nil {
+		return err
+	}
+	if err := b.deliver(n, dy); err != nil {
+		return err
+	}
+	if !n.leaf && (b.leads == nil || b.leads[n]) {
+		if err := b.through(n, dy); err != nil {
+			return err
+		}
+	}
+	delete(b.of, n)
+	b.freeAll(dy)
+	return nil
+}
+
+// callHooks passes the gradients through the hooks.
+func (b *backward) callHooks(n *node, dy []*Tensor) error {
+	n.mu.Lock()
+	hooks := n.hooks
+	n.mu.Unlock()
+	for _, h := range hooks {
+		if dy[h.index] == nil {
+			continue
+		}
+		other, err := h.See(dy[h.index])
+		if err != nil {
+			return err
+		}
+		if other == nil {
+			continue
+		}
+		if want := &n.out[h.index]; other.Shape != want.Shape || other.dtype != want.DType {
+			err := status.Errorf(status.Invalid, "[register_hook] the hook returned %s of shape %s; want %s of shape %s", other.dtype, &other.Shape, want.DType, &want.Shape)
+			b.rt.Free(other.handle)
+			return err
+		}
+		b.rt.Free(dy[h.index].handle)
+		dy[h.index] = other
+	}
+	return nil
+}
+
+// deliver gives the gradients to who asked for them: tensors of To, or the leaf and results that retain theirs.
+func (b *backward) deliver(n *node, dy []*Tensor) error {
+	for i, t := range b.pass.To {
+		h := t.asks()
+		if h == nil || h.node != n || dy[h.index] == nil {
+			continue
+		}
+		same, err := dy[h.index].Same()
+		if err != nil {
+			return err
+		}
+		b.found[i] = same
+	}
+	if b.pass.To != nil {
+		return nil
+	}
+	n.mu.Lock()
+	retains := slices.Clone(n.retains)
+	n.mu.Unlock()
+	for i, yes := range retains {
+		if yes && dy[i] != nil {
+			if err := b.accumulate(n, i, dy[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accumulate adds to the gradient that a tensor keeps. What it keeps shares no memory with tensors of others.
+func (b *backward) accumulate(n *node, i int, dy *Tensor) error {
+	n.mu.Lock()
+	var before *Tensor
+	var err error
+	if i < len(n.grads) && n.grads[i] != nil {
+		before, err = n.grads[i].Same()
+	}
+	n.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	var made *Tensor
+	switch {
+	case before != nil:
+		if made, err = dy.Same(); err == nil {
+			made, err = b.sum(before, made)
+		} else {
+			b.rt.Free(before.handle)
+		}
+	case b.mode != 0 || n.leaf && dy.alone():
+		made, err = dy.Same()
+	default:
+		made, err = dy.To(dy.store.ctx, true, b.on)
+	}
+	if err != nil {
+		return err
+	}
+	n.put(i, made)
+	return nil
+}
+
+// through computes the gradients of the operands.
+func (b *backward) through(n *node, dy []*Tensor) error {
+	wants, any := make([]bool, len(n.in)), false
+	for i := range n.in {
+		wants[i] = b.wanted(&n.in[i])
+		any = any || wants[i]
+	}
+	if !any {
+		return nil
+	}
+	dx, err := b.differentiate(n, dy, wants)
+	if err != nil {
+		b.freeAll(dx)
+		return err
+	}
+	for i, d := range dx {
+		if d == nil {
+			continue
+		}
+		dx[i] = nil
+		if !wants[i] {
+			b.rt.Free(d.handle)
+			continue
+		}
+		if d, err = b.move(d, n.in[i].ctx); err == nil {
+			err = b.add(n.in[i].from, d)
+		}
+		if err != nil {
+			b.freeAll(dx)
+			return err
+		}
+	}
+	return nil
+}
+
+// move brings a gradient to the device of its tensor, where it is on another: a 0-d operand may have been on the CPU.
+func (b *backward) move(d *Tensor, to *Context) (*Tensor, error) {
+	if d.store.ctx == to {
+		return d, nil
+	}
+	defer b.rt.Free(d.handle)
+	return b.rt.In(b.mode).To(d, to, false, b.on)
+}
+
+// differentiate asks the rule of the node. What it kept is released unless another pass is to come.
+func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor, error) {
+	if n.moved {
+		same, err := dy[0].Same()
+		return []*Tensor{same}, err
+	}
+	if n.custom != nil {
+		if err := n.whole(); err != nil {
+			return nil, err
+		}
+		dx, err := b.custom(n, dy)
+		if err == nil {
+			b.spend(n)
+		}
+		return dx, err
+	}
+	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: b.mode}
+	defer c.free()
+	g := op.Gradient{Calculator: &c, Row: n.row, Attrs: n.attrs, Wants: wants}
+	if err := c.unpack(n, &g); err != nil {
+		return nil, err
+	}
+	for _, d := range dy {
+		if d == nil {
+			g.Dy = append(g.Dy, op.NoVar)
+		} else {
+			g.Dy = append(g.Dy, c.push(operandVar{Operand: Operand{Tensor: d}}))
+		}
+	}
+	if err := g.Differentiate(); err != nil {
+		return nil, err
+	}
+	dx := make([]*Tensor, len(g.Dx))
+	for i, v := range g.Dx {
+		if v == op.NoVar {
+			continue
+		}
+		var err error
+		if dx[i], err = c.take(v); err != nil {
+			return dx, err
+		}
+	}
+	b.spend(n)
+	return dx, nil
+}
+
+// spend releases what a node kept, unless another pass is to come.
+func (b *backward) spend(n *node) {
+	if b.pass.Keep || b.pass.Again {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.drop()
+}
+
+// whole refuses a node that a pass has gone through.
+func (n *node) whole() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.spent {
+		return nil
+	}
+	name := "backward"
+	if n.row != nil {
+		name = n.row.Name
+	}
+	return status.Errorf(status.Invalid, "[%s] a backward pass has gone through this call before, and its values are freed; want retain_graph=True in that pass", name)
+}
+
+// dyContext is the device of the gradients, at least one of which there is.
+func dyContext(dy []*Tensor) *Context {
+	for _, d := range dy {
+		if d != nil {
+			return d.store.ctx
+		}
+	}
+	return nil
+}
+
+// custom calls the function of the caller.
+func (b *backward) custom(n *node, dy []*Tensor) ([]*Tensor, error) {
+	dx, err := n.custom.Backward(dy)
+	if err != nil {
+		return dx, err
+	}
+	if len(dx) != len(n.in) {
+		return dx, status.Errorf(status.Invalid, "[backward] the function returned %d gradients; want %d, one an operand", len(dx), len(n.in))
+	}
+	for i, d := range dx {
+		if want := &n.in[i]; d != nil && (d.Shape != want.Shape || d.dtype != want.DType) {
+			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.dtype, &d.Shape, want.DType, &want.Shape)
+		}
+	}
+	return dx, nil
+}
+
+// calculator runs the calls of rules at once.
+type calculator struct {
+	rt   *Runtime
+	ctx  *Context // of results, where no operand is a tensor
+	on   *Stream
+	mode Mode
+	vars []operandVar
+}
+
+// operandVar is a value of the calculator.
+type operandVar struct {
+	Operand
+	op.Type      // of a tensor that was not kept: Operand has none
+	owned   bool // the calculator frees the tensor
+	held    bool // the tensor has no handle, but a reference to a storage
+	number  bool
+}
+
+func (c *calculator) push(v operandVar) op.Var {
+	if v.Tensor != nil {
+		v.Type = op.Type{DType: v.Tensor.dtype, Shape: v.Tensor.Shape}
+	}
+	c.vars = append(c.vars, v)
+	return op.Var(len(c.vars) - 1)
+}
+
+// Call runs a row.
+func (c *calculator) Call(row *op.Row, in []op.Var, at op.Attrs) ([]op.Var, error) {
+	operands := make([]Operand, len(in))
+	for i, v := range in {
+		x := &c.vars[v]
+		if x.Tensor == nil && !x.number {
+			return nil, status.Errorf(status.Internal, "[%s] a gradient reads a value that its row does not declare", row.Name)
+		}
+		operands[i] = x.Operand
+	}
+	made, err := c.rt.call(row, operands, at, c.ctx, c.on, c.mode)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]op.Var, len(made))
+	for i, t := range made {
+		out[i] = c.push(operandVar{Operand: Operand{Tensor: t}, owned: true})
+	}
+	return out, nil
+}
+
+// Number is a Python scalar.
+func (c *calculator) Number(v op.Value) op.Var {
+	return c.push(operandVar{Operand: Operand{Value: v}, Type: op.Type{DType: v.DType()}, number: true})
+}
+
+// IsNumber reports whether a value is one.
+func (c *calculator) IsNumber(v op.Var) bool { return c.vars[v].number }
+
+// Absent reports whether an operand was left out.
+func (c *calculator) Absent(v op.Var) bool { return c.vars[v].number && !c.vars[v].Value.Set() }
+
+// TypeOf is the dtype and the shape of a value.
+func (c *calculator) TypeOf(v op.Var) op.Type { return c.vars[v].Type }
+
+// take is a tensor of the caller's for a value.
+func (c *calculator) take(v op.Var) (*Tensor, error) {
+	x := &c.vars[v]
+	if x.number || x.Tensor == nil {
+		return nil, status.Errorf(status.Internal, "[backward] a gradient is no tensor")
+	}
+	if x.owned {
+		x.owned = false
+		return x.Tensor, nil
+	}
+	return x.Tensor.Same()
+}
+
+// free frees what the calculator has made and nobody took.
+func (c *calculator) free() {
+	for i := range c.vars {
+		switch x := &c.vars[i]; {
+		case x.owned:
+			c.rt.Free(x.Tensor.handle)
+		case x.held:
+			x.Tensor.forget()
+			x.Tensor.store.release()
+		}
+	}
+}
+
+// unpack makes values of what a node has kept.
+func (c *calculator) unpack(n *node, g *op.Gradient) error {
+	if err := n.whole(); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range n.in {
+		v, err := c.value(n, &n.in[i], i, n.in[i].from)
+		if err != nil {
+			return err
+		}
+		g.In = append(g.In, v)
+	}
+	for i := range n.out {
+		var from *history
+		if n.out[i].DType.IsFloat() {
+			from = &history{node: n, index: i}
+		}
+		v, err := c.value(n, &n.out[i], -1-i, from)
+		if err != nil {
+			return err
+		}
+		g.Out = append(g.Out, v)
+	}
+	return nil
+}
+
+// value is one kept value: operand i, or result -1-i. It asks for gradients, where they will be recorded.
+func (c *calculator) value(n *node, k *kept, i int, from *history) (op.Var, error) {
+	if k.ctx == nil {
+		return c.Number(k.number), nil
+	}
+	if k.view.store == nil {
+		return c.push(operandVar{Type: k.Type}), nil
+	}
+	if now := k.view.store.version.Load(); now != k.version {
+		what := "operand " + string(rune('0'+min(i, 9)))
+		if i < 0 {
+			what = "result"
+		}
+		return op.NoVar, status.Errorf(status.Invalid, "[%s] its %s, which the gradient reads, was changed in place after the call (version %d; want %d); want a copy to change", n.row.Name, what, now, k.version)
+	}
+	t := &Tensor{view: k.view}
+	t.store.retain()
+	if c.mode.has(Recording) {
+		t.inherit(from)
+	}
+	return c.push(operandVar{Operand: Operand{Tensor: t}, held: true}), nil
+}

@@ -1,0 +1,588 @@
+package runtime
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// The tape of reverse-mode differentiation. A call in mode Recording with an operand that asks for gradients makes a
+// node, which its results name as their history; the node names those of the operands. A backward pass (backward.go)
+// walks from a result through the nodes, the latest first.
+//
+// A node keeps what the rule of its row reads: views of operands and results, with the version of their storage. A
+// tensor that was written to since is an error of the backward pass, not a wrong gradient. Nodes are counted by the
+// tensors and nodes that name them, so that memory returns when the last tensor goes, without the garbage collector.
+
+// history says what computed a tensor that asks for gradients: a result of a node.
+type history struct {
+	node  *node
+	index int
+	// Of views that share memory with an operand: the version of the storage when the view was made.
+	shared  bool
+	version uint32
+}
+
+// node is a recorded call, or a leaf: a tensor that asks for gradients and was not computed from any that does.
+type node struct {
+	seq    uint64 // ascending, so that a node has a higher one than all that it names
+	refs   atomic.Int32
+	row    *op.Row // nil for a leaf, a move to another device, and a function of the caller
+	attrs  op.Attrs
+	in     []kept
+	out    []kept
+	moved  bool      // to another device
+	custom *Function // of the caller
+	leaf   bool
+
+	mu      sync.Mutex
+	stopped bool // a leaf that asks for none any more
+	spent   bool // kept values are gone, because a backward pass has used them
+	hooks   []hook
+	grads   []*Tensor // by result: gradients of a leaf, and of results that retain theirs
+	retains []bool
+}
+
+// kept is what a node knows of an operand or a result.
+type kept struct {
+	op.Type
+	ctx     *Context // nil for a number
+	number  op.Value
+	view    view // without a storage where the rule does not read it
+	version uint32
+	from    *history // of operands that ask for gradients
+}
+
+// hook is called with the gradient of a result.
+type hook struct {
+	id    uint64
+	index int
+	*Hook
+}
+
+// Hook is a function of the caller that sees the gradients of a tensor.
+type Hook struct {
+	// See is called during a backward pass. It may return another tensor to take the gradient's place, which is the
+	// runtime's from then on; nil leaves it. The gradient stays the runtime's.
+	See   func(gradient *Tensor) (*Tensor, error)
+	Close func() // called once, when the hook is removed, or no backward pass can reach it any more; may be nil
+}
+
+// close calls Close.
+func (h *Hook) close() {
+	if h.Close != nil {
+		h.Close()
+	}
+}
+
+// Function is a function of the caller with a gradient of its own.
+type Function struct {
+	// Backward gets the gradients of the results, nil where there is none, and returns those of the operands, nil for
+	// zero. It must not free what it gets.
+	Backward func(of []*Tensor) ([]*Tensor, error)
+	Close    func() // called once, when no backward pass can reach the function any more; may be nil
+}
+
+var nodes atomic.Uint64 // made so far
+
+// newNode makes a node that one tensor will name.
+func newNode(row *op.Row, at op.Attrs) *node {
+	return &node{seq: nodes.Add(1), row: row, attrs: at}
+}
+
+// release drops a reference to a node. The nodes that only it names go with it: one after the other, because a chain of
+// them may be long.
+func (n *node) release() {
+	todo := []*node{n}
+	for len(todo) > 0 {
+		last := len(todo) - 1
+		n, todo = todo[last], todo[:last]
+		if n.refs.Add(-1) > 0 {
+			continue
+		}
+		n.mu.Lock()
+		n.drop()
+		grads, hooks := n.grads, n.hooks
+		n.grads, n.hooks = nil, nil
+		for i := range n.in {
+			if h := n.in[i].from; h != nil {
+				todo = append(todo, h.node)
+				n.in[i].from = nil
+			}
+		}
+		n.mu.Unlock()
+		for _, g := range grads {
+			if g != nil {
+				g.store.ctx.rt.Free(g.handle)
+			}
+		}
+		for i := range hooks {
+			hooks[i].close()
+		}
+		if f := n.custom; f != nil && f.Close != nil {
+			f.Close()
+		}
+	}
+}
+
+// drop releases what was kept for the rule.
+func (n *node) drop() {
+	for _, list := range [2][]kept{n.in, n.out} {
+		for i := range list {
+			if st := list[i].view.store; st != nil {
+				list[i].view.store = nil
+				st.release()
+			}
+		}
+	}
+	n.spent = true
+}
+
+// inherit makes the tensor a result of what the history names; nothing for nil.
+func (t *Tensor) inherit(h *history) {
+	if h == nil {
+		return
+	}
+	h.node.refs.Add(1)
+	if old := t.history.Swap(h); old != nil {
+		old.node.release()
+	}
+}
+
+// forget makes the tensor one that asks for no gradient.
+func (t *Tensor) forget() {
+	if old := t.history.Swap(nil); old != nil {
+		old.node.release()
+	}
+}
+
+// asks is the history of a tensor that asks for gradients; nil for others, and for no tensor.
+func (t *Tensor) asks() *history {
+	if t == nil {
+		return nil
+	}
+	h := t.history.Load()
+	if h != nil && h.node.leaf && h.node.isStopped() {
+		return nil
+	}
+	return h
+}
+
+func (n *node) isStopped() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stopped
+}
+
+// watches reports whether a call with this operand may be recorded, for paths that do not record.
+func (m Mode) watches(t *Tensor) bool {
+	return m&Recording != 0 && t != nil && t.history.Load() != nil
+}
+
+// records reports whether a call is to be recorded, and refuses one whose operands are not what they were.
+func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
+	if !mode.has(Recording) {
+		return false, nil
+	}
+	asked := false
+	for i := range in {
+		h := in[i].Tensor.asks()
+		if h == nil {
+			continue
+		}
+		asked = true
+		if h.shared && h.version != in[i].Tensor.store.version.Load() {
+			return false, status.Errorf(status.Invalid, "[%s] operand %d is a view of memory that was changed in place after the view was made; want the view made anew", row.Name, i)
+		}
+	}
+	return asked && !row.Grad.Constant, nil
+}
+
+// record makes the node of a call, which its results name. Results of integers and bools ask for none. The results are
+// freed where the row has no gradient.
+func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor) ([]*Tensor, error) {
+	if !slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsFloat() }) {
+		return out, nil
+	}
+	if row.Grad.Rule == nil {
+		for _, t := range out {
+			rt.Free(t.handle)
+		}
+		return nil, withoutGradient(row.Name)
+	}
+	n := newNode(row, slices.Clone(at))
+	n.keepOperands(in)
+	for i, t := range out {
+		n.keepResult(i, t)
+	}
+	for i, t := range out {
+		if t.dtype.IsFloat() {
+			h := &history{node: n, index: i}
+			h.share(t, in)
+			t.inherit(h)
+		}
+	}
+	return out, nil
+}
+
+// withoutGradient is the error for an operator that has no rule.
+func withoutGradient(name string) error {
+	return status.Errorf(status.Unsupported, "[%s] has no gradient yet; want operands with stop_gradient=True, or no_grad()", name)
+}
+
+// share notes whether a result shares memory with the operand.
+func (h *history) share(t *Tensor, in []Operand) {
+	if x := in[0].Tensor; x != nil && x.store == t.store {
+		h.shared, h.version = true, t.store.version.Load()
+	}
+}
+
+// keepOperands keeps what the rule reads of the operands, and their histories.
+func (n *node) keepOperands(in []Operand) {
+	n.in = make([]kept, len(in))
+	for i := range in {
+		k, t := &n.in[i], in[i].Tensor
+		if t == nil {
+			k.number = in[i].Value
+			k.DType = k.number.DType()
+			continue
+		}
+		k.of(t, n.row != nil && n.row.Grad.Reads.Operand(i))
+		if h := t.asks(); h != nil && t.dtype.IsFloat() {
+			h.node.refs.Add(1)
+			k.from = h
+		}
+	}
+}
+
+// keepResult keeps result i, as far as the rule reads it.
+func (n *node) keepResult(i int, t *Tensor) {
+	var k kept
+	k.of(t, n.row != nil && n.row.Grad.Reads.Result(i))
+	n.out = append(n.out, k)
+}
+
+// of describes a tensor, and keeps its memory if values are read.
+func (k *kept) of(t *Tensor, values bool) {
+	k.Type, k.ctx = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx
+	if values {
+		k.view, k.version = t.view, t.store.version.Load()
+		t.store.retain()
+	}
+}
+
+// change is a call that writes into a tensor, from before it runs until it has.
+type change struct {
+	node *node // nil: not recorded
+	cuts bool  // the tensor's history ends, because the new contents do not depend on it
+}
+
+// changing prepares a call that writes into out. What is recorded of the operands is what they are before the call. It
+// refuses changes that would make other gradients wrong: of a leaf, and of a part of a larger tensor.
+func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
+	if !mode.has(Recording) {
+		return c, nil
+	}
+	asked, err := records(row, in, mode)
+	if err != nil {
+		return c, err
+	}
+	h := out.asks()
+	switch {
+	case h != nil && h.node.leaf:
+		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
+	case h != nil && h.shared, asked && h == nil && out.partial():
+		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
+	}
+	if !asked || !out.dtype.IsFloat() {
+		c.cuts = h != nil
+		return c, nil
+	}
+	if row.Grad.Rule == nil {
+		return c, withoutGradient(row.Name)
+	}
+	c.node = newNode(row, slices.Clone(at))
+	c.node.keepOperands(in)
+	c.node.refs.Add(1)
+	return c, nil
+}
+
+// partial reports whether the tensor is a part of its storage.
+func (t *Tensor) partial() bool { return t.Numel()*t.dtype.Size() < t.store.bytes }
+
+// drop ends a change that may not have run.
+func (c *change) drop() {
+	if c.node != nil {
+		c.node.release()
+	}
+}
+
+// done records a change that was submitted.
+func (c *change) done(out *Tensor) {
+	out.store.version.Add(1)
+	switch {
+	case c.node != nil:
+		c.node.keepResult(0, out)
+		out.inherit(&history{node: c.node})
+	case c.cuts:
+		out.forget()
+	}
+}
+
+// Asks reports whether the tensor asks for gradients: stop_gradient is False.
+func (t *Tensor) Asks() bool { return t.asks() != nil }
+
+// IsLeaf reports whether the tensor was not computed from tensors that ask for gradients.
+func (t *Tensor) IsLeaf() bool {
+	h := t.asks()
+	return h == nil || h.node.leaf
+}
+
+// Version is how often the runtime has written to the memory of the tensor since its first contents.
+func (t *Tensor) Version() uint32 { return t.store.version.Load() }
+
+// Ask makes the tensor a leaf that asks for gradients, or one that asks for none. A leaf keeps its gradient and hooks
+// meanwhile. Only floats have gradients.
+func (t *Tensor) Ask(yes bool) error {
+	h := t.history.Load()
+	switch {
+	case h != nil && h.node.leaf:
+		h.node.mu.Lock()
+		h.node.stopped = !yes
+		h.node.mu.Unlock()
+	case !yes:
+		t.forget()
+	case h == nil:
+		if !t.dtype.IsFloat() {
+			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point dtype", t.dtype)
+		}
+		n := newNode(nil, nil)
+		n.leaf, n.retains = true, []bool{true}
+		n.keepResult(0, t)
+		t.inherit(&history{node: n})
+	}
+	return nil
+}
+
+// Retain makes a backward pass keep the gradient of a tensor that is no leaf.
+func (t *Tensor) Retain() error {
+	h := t.asks()
+	if h == nil {
+		return status.Errorf(status.Invalid, "[retain_grads] the tensor asks for no gradient; want stop_gradient=False")
+	}
+	n := h.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.retains) <= h.index {
+		n.retains = append(n.retains, false)
+	}
+	n.retains[h.index] = true
+	return nil
+}
+
+// Gradient is a new handle of the gradient that backward passes have left; nil where there is none.
+func (t *Tensor) Gradient() (*Tensor, error) {
+	h := t.history.Load()
+	if h == nil {
+		return nil, nil
+	}
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	if h.index >= len(h.node.grads) || h.node.grads[h.index] == nil {
+		return nil, nil
+	}
+	return h.node.grads[h.index].Same()
+}
+
+// HasGradient reports whether backward passes have left a gradient.
+func (t *Tensor) HasGradient() bool {
+	h := t.history.Load()
+	if h == nil {
+		return false
+	}
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	return h.index < len(h.node.grads) && h.node.grads[h.index] != nil
+}
+
+// SetGradient replaces the gradient by another handle of g, or removes it.
+func (t *Tensor) SetGradient(g *Tensor) error {
+	h := t.history.Load()
+	if h == nil {
+		return status.Errorf(status.Invalid, "[grad] the tensor asks for no gradient; want stop_gradient=False")
+	}
+	if g != nil && (g.Shape != t.Shape || g.dtype != t.dtype || g.store.ctx != t.store.ctx) {
+		return status.Errorf(status.Invalid, "[grad] got %s of shape %s on %s for a tensor of %s, %s, on %s; want them equal", g.dtype, &g.Shape, g.Place(), t.dtype, &t.Shape, t.Place())
+	}
+	var same *Tensor
+	if g != nil {
+		var err error
+		if same, err = g.Same(); err != nil {
+			return err
+		}
+	}
+	h.node.put(h.index, same)
+	return nil
+}
+
+// put replaces the gradient of a result by one that the node owns from then on; nil removes it.
+func (n *node) put(i int, g *Tensor) {
+	n.mu.Lock()
+	for len(n.grads) <= i {
+		n.grads = append(n.grads, nil)
+	}
+	old := n.grads[i]
+	n.grads[i] = g
+	n.mu.Unlock()
+	if old != nil {
+		old.store.ctx.rt.Free(old.handle)
+	}
+}
+
+// AddHook calls a hook with each gradient of the tensor, and returns its number. Hooks are called in the order in which
+// they were added.
+func (t *Tensor) AddHook(call *Hook) (uint64, error) {
+	h := t.asks()
+	if h == nil {
+		return 0, status.Errorf(status.Invalid, "[register_hook] the tensor asks for no gradient; want stop_gradient=False")
+	}
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	id := nodes.Add(1)
+	h.node.hooks = append(h.node.hooks, hook{id, h.index, call})
+	return id, nil
+}
+
+// RemoveHook removes a hook; false where there is none of that number.
+func (t *Tensor) RemoveHook(id uint64) bool {
+	h := t.history.Load()
+	if h == nil {
+		return false
+	}
+	removed := h.node.unhook(id)
+	if removed == nil {
+		return false
+	}
+	removed.close()
+	return true
+}
+
+// unhook removes a hook and returns it; nil where there is none of that number. A pass may be going through the list.
+func (n *node) unhook(id uint64) *Hook {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	at := slices.IndexFunc(n.hooks, func(k hook) bool { return k.id == id })
+	if at < 0 {
+		return nil
+	}
+	removed := n.hooks[at].Hook
+	n.hooks = slices.Delete(slices.Clone(n.hooks), at, at+1)
+	return removed
+}
+
+// Apply makes results those of a function of the caller: gradients go through its Backward. The operands are those that
+// the function was computed from. Where none of them asks for gradients nothing is recorded, and the function closed.
+func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
+	operands, asked := make([]Operand, len(in)), false
+	for i, t := range in {
+		operands[i].Tensor = t
+		asked = asked || t.asks() != nil
+	}
+	if !asked {
+		if f.Close != nil {
+			f.Close()
+		}
+		return
+	}
+	n := newNode(nil, nil)
+	n.custom = f
+	n.refs.Add(1)
+	defer n.release()
+	n.keepOperands(operands)
+	for i, t := range out {
+		n.keepResult(i, t)
+	}
+	for i, t := range out {
+		if t.dtype.IsFloat() {
+			t.inherit(&history{node: n, index: i})
+		}
+	}
+}
+
+// To is Tensor.To; in mode Recording the copy has a gradient if the tensor asks for one.
+func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, error) {
+	if to == t.store.ctx && c.mode.watches(t) {
+		if !copy {
+			return t.Same()
+		}
+		made, err := c.Call(assign, []Operand{{Tensor: t}}, nil, nil, on)
+		if err != nil {
+			return nil, err
+		}
+		return made[0], nil
+	}
+	u, err := t.To(to, copy, on)
+	if err != nil || !c.mode.watches(t) || t.asks() == nil {
+		return u, err
+	}
+	n := newNode(nil, nil)
+	n.moved = true
+	n.keepOperands([]Operand{{Tensor: t}})
+	n.keepResult(0, u)
+	u.inherit(&history{node: n})
+	return u, nil
+}
+
+// Index is Tensor.Index; in mode Recording the view has a gradient if the tensor asks for one.
+func (c Caller) Index(t *Tensor, items []IndexItem) (*Tensor, error) {
+	if !c.mode.watches(t) {
+		return t.Index(items)
+	}
+	in := []Operand{{Tensor: t}}
+	asked, err := records(slicing, in, c.mode)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.Index(items)
+	if err != nil || !asked {
+		return v, err
+	}
+	_, err = c.record(slicing, in, sliceOf(t, items), []*Tensor{v})
+	return v, err
+}
+
+// slicing is the operator that basic indexing is recorded as; its gradient takes any shape of the same elements.
+var slicing = op.ByID(op.IDSlice)
+
+// sliceOf is an index expression as attributes of slice. The expression is valid for the tensor.
+func sliceOf(t *Tensor, items []IndexItem) op.Attrs {
+	var axes, starts, ends, steps []int64
+	left, _ := ellipsisAxes(items, t.Rank)
+	axis := int64(0)
+	for i := range items {
+		it := &items[i]
+		var start, end, step int64
+		switch it.Kind {
+		case IndexNewAxis:
+			continue
+		case IndexEllipsis:
+			axis += int64(left)
+			continue
+		case IndexInt:
+			if start = it.Start; start < 0 {
+				start += t.Dims[axis]
+			}
+			end, step = start+1, 1
+		default:
+			start, end, step = it.bounds(t.Dims[axis])
+		}
+		axes, starts = append(axes, axis), append(starts, start)
+		ends, steps = append(ends, end), append(steps, step)
+		axis++
+	}
+	list := func(v []int64) op.Value { return op.Value{Kind: op.Ints, Ints: v} }
+	return op.Attrs{op.SliceAxes: list(axes), op.SliceStarts: list(starts), op.SliceEnds: list(ends), op.SliceSteps: list(steps)}
+}
