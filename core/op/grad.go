@@ -14,6 +14,7 @@ import (
 type Grad struct {
 	Rule     func(*Gradient)
 	Reads    Reads // which values the rule reads; only those are kept until the backward pass
+	Once     bool  // the rule is right, but its own gradient would not be: it has none
 	Constant bool  // the results do not depend on the operands as far as gradients go, as those of argmax
 }
 

@@ -365,6 +365,10 @@ func gradSplit(g *Gradient) {
 
 // gradConcat cuts dy into the parts.
 func gradConcat(g *Gradient) {
+	if len(g.In) == 1 { // a single section would be a number of parts
+		g.Set(0, g.Dy[0])
+		return
+	}
 	axis := g.Attrs[ConcatAxis].I
 	sections := make([]int64, len(g.In))
 	for i, v := range g.In {

@@ -113,7 +113,7 @@ var reduceRows = []Row{
 		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
 	},
 	{
-		ID: 114, Name: "logcumsumexp", Kind: Scan, In: summands, Grad: Grad{Rule: gradLogcumsumexp, Reads: ReadsX | ReadsOut}, Accepts: dtype.Floats, Infer: rules{toFloat, alongAxisOrAll}, Lower: lowerToLine, Own: true,
+		ID: 114, Name: "logcumsumexp", Kind: Scan, In: summands, Grad: Grad{Rule: gradLogcumsumexp, Once: true, Reads: ReadsX | ReadsOut}, Accepts: dtype.Floats, Infer: rules{toFloat, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		// Each term adds an exp of 1 ulp, which is 2 eps, its argument's and the sum's rounding to a sum whose log is at
 		// most as wrong, absolutely; for more than one term the result for magnitudes is at least log(2): 4 / log(2). A
 		// log, 1 ulp of log(n), and the last sum come on top.

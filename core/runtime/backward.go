@@ -403,6 +403,9 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 		}
 		return dx, err
 	}
+	if b.pass.Again && n.row.Grad.Once {
+		return nil, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name)
+	}
 	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: b.mode}
 	defer c.free()
 	g := op.Gradient{Calculator: &c, Row: n.row, Attrs: n.attrs, Wants: wants}

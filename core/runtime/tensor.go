@@ -101,6 +101,7 @@ func (rt *Runtime) FromHost(c *Context, d dtype.DType, s shape.Shape, src []byte
 		rt.Free(t.handle)
 		return nil, err
 	}
+	t.store.version.Store(0) // these are the first contents
 	return t, nil
 }
 

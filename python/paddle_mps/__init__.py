@@ -275,6 +275,7 @@ __all__ = [
     "get_default_dtype",
     "get_device",
     "get_rng_state",
+    "grad",
     "half",
     "inf",
     "install",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from . import _grad, _operators
 from ._call import take, tensor
 from ._objects import Tensor, meta
 
@@ -18,7 +19,9 @@ def in_place(function: Callable[..., Tensor], x: Any, *arguments: Any) -> Tensor
     """
     name = function.__name__
     mine = tensor(x, name + "_", "x")
-    result = function(mine, *arguments)
+    # A gradient may read what x was, so that the function gets a copy.
+    operand = _operators.assign(mine) if _grad.asks(mine) else mine
+    result = function(operand, *arguments)
     if meta(result).shape != meta(mine).shape:
         raise ValueError(
             f"[{name}_] the result has shape {list(meta(result).shape)} and x {list(meta(mine).shape)}; want them equal"

@@ -20,7 +20,7 @@ from ._diagonals import DiagonalMethods
 from ._distributions import DistributionMethods
 from ._dtype import DType, DTypeLike
 from ._elementwise import ElementwiseMethods
-from ._errors import check
+from ._errors import UnsupportedError, check
 from ._gradients import GradientMethods
 from ._library import library
 from ._made import MadeMethods

@@ -11,6 +11,8 @@ import queue
 import threading
 from typing import Any, Callable
 
+from ._library import quick
+
 SLICE_MS = 100  # the longest time for which signals are not handled
 
 
@@ -19,6 +21,8 @@ class Job:
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
+        self._recording = quick.pmps_grad_set_enabled(True)  # of the caller; the worker makes the call as it would
+        quick.pmps_grad_set_enabled(self._recording)
         self._result: Any = None
         self._error: BaseException | None = None
         self._running = threading.Lock()
@@ -26,6 +30,7 @@ class Job:
 
     def run(self) -> None:
         """Makes the call."""
+        quick.pmps_grad_set_enabled(self._recording)
         try:
             self._result = self._function()
         except BaseException as error:  # result() raises it

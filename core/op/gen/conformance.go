@@ -27,6 +27,7 @@ type caseRow struct {
 
 	// The dtypes for which a device has no kernel, by device. With the CPU as a second way forbidden, the suite wants an
 	// error for them, so that a row that still lists a kernel that has been written since fails.
+	Gradient bool `json:"gradient,omitempty"` // whether the row has a rule
 	Lacks map[string][]string `json:"lacks,omitempty"`
 }
 
@@ -93,6 +94,7 @@ func caseOf(row *op.Row) caseRow {
 	for _, d := range row.Accepts.Members() {
 		c.DTypes = append(c.DTypes, d.String())
 	}
+	c.Gradient = row.Grad.Rule != nil
 	for _, lack := range row.Lacks {
 		if c.Lacks == nil {
 			c.Lacks = map[string][]string{}

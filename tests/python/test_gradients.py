@@ -1,0 +1,560 @@
+"""Gradients: every rule against finite differences in float64, and what backward passes promise.
+
+The rules are those of the rows; `CASES` has a call for each of them, and a test fails where a row has none.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import pathlib
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import paddle_mps as paddle
+from paddle_mps import _operators as ops
+
+TABLE = json.loads((pathlib.Path(paddle.__file__).parent / "selftest/table.json").read_text())
+RULES = {row["name"] for row in TABLE if row.get("gradient")}
+
+ONCE = {"logcumsumexp"}  # rules that have no gradient of their own
+
+rng = np.random.default_rng(7)
+
+
+def normal(*shape):
+    return rng.standard_normal(shape)
+
+
+def positive(*shape):
+    return rng.uniform(0.3, 2.0, shape)
+
+
+def apart(*shape):
+    """Numbers of which no two are nearer than 0.1, and none is near 0."""
+    count = int(np.prod(shape, dtype=int))
+    return (rng.permutation(count) + 1).reshape(shape) * 0.25 - 0.125 * count - 0.06
+
+
+def unit(*shape):
+    return rng.uniform(-0.9, 0.9, shape)
+
+
+PLACES = np.array([[2, 0, 1, 2]])
+A, B = apart(3, 4), apart(3, 4) + 0.03
+
+
+def int64(a):
+    return paddle.to_tensor(np.asarray(a, np.int64))
+
+
+def case(name, function, *arrays):
+    return pytest.param(name, function, arrays, id=f"{name}-{'x'.join(str(np.shape(a)) for a in arrays)}")
+
+
+def reduced(op, *shapes):
+    """A reduction over all axes, one, the last with keepdim, and several."""
+    cases = []
+    for axes, keep in [(None, False), ([0], False), ([-1], True), ([0, 2], False)]:
+        x = apart(2, 3, 2) if op in (ops.max, ops.min) else positive(2, 3, 2)
+        name = {ops.sum: "sum", ops.mean: "mean", ops.max: "max", ops.min: "min", ops.prod: "prod"}[op]
+        if op is ops.sum:
+            cases.append(case(name, lambda t, a=axes, k=keep: ops.sum(t, a, None, k), x))
+        else:
+            cases.append(case(name, lambda t, a=axes, k=keep: op(t, a, k), x))
+    return cases
+
+
+def unary(names, make):
+    return [case(n, getattr(ops, n), make(2, 3)) for n in names.split()]
+
+
+WITH_ZEROS = np.array([[1.5, 0.0, 2.0, -1.0], [0.0, 3.0, 0.0, 2.0], [1.0, 2.0, 3.0, 4.0]])
+
+CASES = [
+    *[case(n, getattr(ops, n), normal(3, 4), normal(3, 4)) for n in "add subtract multiply logaddexp".split()],
+    *[case(n, getattr(ops, n), normal(3, 1), normal(2, 1, 4)) for n in "add subtract multiply logaddexp".split()],
+    *[case("atan2", ops.atan2, apart(3, 1), apart(*s)) for s in [(3, 4), (2, 1, 4)]],
+    case("divide", ops.divide, normal(3, 4), positive(4)),
+    case("divide", lambda x: ops.divide_expression(2.0, x), positive(4)),
+    case("subtract", lambda x: ops.subtract_expression(2.0, x), positive(4)),
+    case("remainder", ops.remainder, apart(3, 4), positive(3, 4) + 3),
+    case("pow", ops.pow, positive(3, 4), normal(4)),
+    case("pow", lambda x: ops.pow(x, 3), normal(3, 4)),
+    case("pow", lambda x: ops.pow_expression(2.5, x), normal(3, 4)),
+    *[case(n, getattr(ops, n), A, B) for n in "maximum minimum fmax fmin copysign".split()],
+    *unary("abs", apart),
+    *unary("neg exp expm1 square sin cos tanh sinh cosh erf atan asinh sigmoid silu gelu", normal),
+    *unary("log log2 log10 log1p sqrt rsqrt reciprocal lgamma digamma", positive),
+    *unary("lgamma digamma", lambda *s: -positive(*s) * 0.4 - 0.05),
+    *unary("asin acos atanh erfinv tan", unit),
+    *unary("i0 i0e i1 i1e", normal),
+    *unary("sign floor ceil round trunc relu", apart),
+    case("acosh", ops.acosh, positive(3) + 1),
+    case("gelu", lambda x: ops.gelu(x, True), normal(3, 4)),
+    case("softplus", lambda x: ops.softplus(x, 2.0, 1.0), apart(3, 4)),
+    case("leaky_relu", lambda x: ops.leaky_relu(x, 0.2), apart(3, 4)),
+    case("softmax", lambda x: ops.softmax(x, -1), normal(2, 3)),
+    case("softmax", lambda x: ops.softmax(x, 0), normal(2, 3)),
+    case("where", lambda x, y: ops.where(paddle.to_tensor(A > 0), x, y), normal(3, 4), normal(4)),
+    case("clip", lambda x: ops.clip(x, -0.4, 0.7), apart(3, 4)),
+    case("clip", lambda x: ops.clip(x, None, 0.7), apart(3, 4)),
+    case("cast", lambda x: ops.cast(ops.cast(x, "float64"), "float64"), normal(3)),
+    case("assign", ops.assign, normal(3)),
+    *reduced(ops.sum), *reduced(ops.mean), *reduced(ops.max), *reduced(ops.min), *reduced(ops.prod),
+    case("prod", lambda x: ops.prod(x, [1], False), WITH_ZEROS),
+    case("sum", lambda x: ops.sum(x, None, None, False), normal()),
+    *[case("cumsum", lambda x, a=a: ops.cumsum(x, a), normal(3, 4)) for a in (None, 0, -1)],
+    *[case("cumprod", lambda x, a=a: ops.cumprod(x, a), WITH_ZEROS) for a in (None, 0, -1)],
+    *[case("logcumsumexp", lambda x, a=a: ops.logcumsumexp(x, a), normal(3, 4)) for a in (None, 0, -1)],
+    *[case("cummax", lambda x, a=a: ops.cummax(x, a)[0], apart(3, 4)) for a in (None, 0, -1)],
+    *[case("cummin", lambda x, a=a: ops.cummin(x, a)[0], apart(3, 4)) for a in (None, 1)],
+    *[case("sort", lambda x, a=a, d=d: ops.sort(x, a, d), apart(3, 4)) for a in (0, -1) for d in (False, True)],
+    *[case("topk", lambda x, a=a: ops.topk(x, 2, a, True)[0], apart(3, 4)) for a in (0, -1)],
+    *[
+        case("matmul", lambda x, y, a=a, b=b: ops.matmul(x, y, a, b), normal(*sx), normal(*sy))
+        for sx, sy, a, b in [
+            ((3, 4), (4, 2), False, False), ((4, 3), (4, 2), True, False), ((3, 4), (2, 4), False, True),
+            ((4, 3), (2, 4), True, True), ((4,), (4,), False, False), ((4,), (4, 2), False, False),
+            ((3, 4), (4,), False, False), ((2, 3, 4), (4, 2), False, False), ((2, 3, 4), (2, 4), False, True),
+            ((2, 4, 3), (4, 2), True, False), ((3, 4), (2, 4, 2), False, False), ((2, 1, 3, 4), (3, 4, 2), False, False),
+            ((4,), (2, 4, 3), False, False), ((2, 3, 4), (4,), False, False), ((2, 4, 3), (2, 2, 4), True, True),
+        ]
+    ],
+    case("reshape", lambda x: ops.reshape(x, [4, 3]), normal(3, 4)),
+    case("transpose", lambda x: ops.transpose(x, [2, 0, 1]), normal(2, 3, 4)),
+    case("squeeze", lambda x: ops.squeeze(x, [1]), normal(2, 1, 3)),
+    case("unsqueeze", lambda x: ops.unsqueeze(x, [1]), normal(2, 3)),
+    case("expand", lambda x: ops.expand(x, [2, 3, 4]), normal(3, 1)),
+    case("slice", lambda x: x[1:, ::-2], normal(3, 4)),
+    case("slice", lambda x: x[None, 1, ..., 2:0:-1], normal(3, 2, 4)),
+    case("slice", lambda x: ops.slice(x, [1, -3], [1, 0], [99, -1], [2, 1]), normal(2, 3, 4)),
+    case("spread", lambda x: ops.spread(x, [3, 5], [1], [4], [-9], [-2]), normal(3, 3)),
+    case("split", lambda x: sum((i + 1) * p.sum() for i, p in enumerate(ops.split(x, [1, 3], 1)[1:])), normal(2, 4)),
+    case("split", lambda x: ops.concat([p * p for p in ops.split(x, [2], -1)], 0), normal(2, 4)),
+    case("concat", lambda x, y: ops.concat([x, y], -1), normal(2, 4), normal(2, 1)),
+    case("stack", lambda x, y: ops.stack([x, y], -1), normal(2, 4), normal(2, 4)),
+    case("tile", lambda x: ops.tile(x, [2, 1, 3]), normal(2, 4)),
+    case("flip", lambda x: ops.flip(x, [0]), normal(2, 4)),
+    *[case("gather", lambda x, a=a: ops.gather(x, int64([2, 0, 2]), a), normal(3, 4, 3)) for a in (0, -1)],
+    case("gather", lambda x: ops.gather(x, int64([[2], [0]]), 1), normal(3, 4)),
+    case("gather", lambda x: ops.gather(x, int64(1), 1), normal(3, 4)),
+    case("index", lambda x: ops.index(x, [int64([[0, 2]]), int64([[1], [1]])]), normal(3, 4, 2)),
+    case("index_put", lambda x, v: ops.index_put(x, v, [int64([0, 2])]), normal(3, 4), normal(4)),
+    *[
+        case("index_reduce", lambda x, v, r=r: ops.index_reduce(x, v, [int64([0, 2, 0])], r), apart(3, 4), apart(3, 4) + 0.03)
+        for r in ("add", "multiply", "minimum", "maximum")
+    ],
+]  # fmt: skip
+
+
+def value(function, arrays):
+    with paddle.no_grad():
+        return function(*[paddle.to_tensor(a) for a in arrays]).numpy()
+
+
+def differences(function, arrays, weights):
+    """The gradient of sum(weights * function) by central differences of four points: an error of h**4."""
+    found = []
+    for k, a in enumerate(arrays):
+        grad = np.zeros_like(a)
+        for i in np.ndindex(a.shape):
+            total = 0.0
+            for factor, steps in [(8, 1), (-8, -1), (-1, 2), (1, -2)]:
+                moved = [b.copy() for b in arrays]
+                moved[k][i] += steps * 1e-3
+                total += factor * np.sum(weights * value(function, moved))
+            grad[i] = total / 12e-3
+        found.append(grad)
+    return found
+
+
+@pytest.mark.parametrize(("name", "function", "arrays"), CASES)
+def test_rules_against_finite_differences(name, function, arrays):
+    arrays = [np.array(a, np.float64) for a in arrays]
+    weights = rng.standard_normal(value(function, arrays).shape)
+    leaves = [paddle.to_tensor(a, stop_gradient=False) for a in arrays]
+    function(*leaves).backward(paddle.to_tensor(weights))
+    for leaf, want in zip(leaves, differences(function, arrays, weights)):
+        assert leaf.grad.shape == leaf.shape
+        assert leaf.grad.dtype == leaf.dtype
+        np.testing.assert_allclose(leaf.grad.numpy(), want, rtol=2e-7, atol=2e-8)
+
+
+# What has no second derivative worth a test: it is zero, or one of a sum of parts that other cases have.
+@pytest.mark.parametrize(("name", "function", "arrays"), [c for c in CASES if c.values[0] not in ONCE])
+def test_gradients_of_gradients(name, function, arrays):
+    arrays = [np.array(a, np.float64) for a in arrays]
+    weights = paddle.to_tensor(rng.standard_normal(value(function, arrays).shape))
+
+    def gradient(*leaves):
+        with paddle.enable_grad():
+            leaves = [x.detach() if x.stop_gradient else x for x in leaves]
+            for x in leaves:
+                x.stop_gradient = False
+            made = function(*leaves)
+            first = paddle.grad((made * made * weights).sum(), leaves, create_graph=True)
+        return paddle.concat([paddle.flatten(g) for g in first])
+
+    second = rng.standard_normal(gradient(*[paddle.to_tensor(a) for a in arrays]).shape)
+    leaves = [paddle.to_tensor(a, stop_gradient=False) for a in arrays]
+    found = paddle.grad((gradient(*leaves) * paddle.to_tensor(second)).sum(), leaves, allow_unused=True)
+
+    def first(*tensors):
+        return gradient(*tensors).detach()
+
+    for leaf, got, want in zip(leaves, found, differences(first, arrays, second)):
+        got = np.zeros(leaf.shape) if got is None else got.numpy()
+        np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
+
+
+def test_rules_without_a_gradient_of_their_own():
+    for name, function, arrays in [c.values for c in CASES if c.values[0] in ONCE]:
+        leaves = [paddle.to_tensor(np.array(a, np.float64), stop_gradient=False) for a in arrays]
+        with pytest.raises(paddle.UnsupportedError, match=name):
+            paddle.grad(function(*leaves).sum(), leaves, create_graph=True)
+
+
+def test_every_rule_has_a_case():
+    assert RULES
+    assert RULES - {c.values[0] for c in CASES} == set()
+
+
+def leaf(*values, dtype="float32"):
+    return paddle.to_tensor(np.array(values, dtype), stop_gradient=False)
+
+
+def test_results_ask_where_an_operand_does():
+    x, c = leaf(1.0, 2.0), paddle.to_tensor([1.0, 2.0])
+    assert not x.stop_gradient
+    assert c.stop_gradient
+    assert x.is_leaf
+    assert not (x * c).stop_gradient
+    assert not (x * c).is_leaf
+    assert (c * c).stop_gradient
+    assert (x > c).stop_gradient
+    assert x.argmax().stop_gradient
+    assert x.astype("int32").stop_gradient
+
+
+def test_leaves_add_up():
+    x = leaf(1.0, 2.0, 3.0)
+    assert x.grad is None
+    (x * x).sum().backward()
+    (x * 2).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [4, 6, 8])
+    assert x.grad.stop_gradient
+    x.clear_grad()
+    np.testing.assert_array_equal(x.grad.numpy(), [0, 0, 0])
+    x.clear_grad(set_to_zero=False)
+    assert x.grad is None
+    assert x.gradient() is None
+
+
+def test_a_gradient_shares_no_memory_with_what_was_given():
+    x, g = leaf(1.0, 2.0), paddle.to_tensor([3.0, 4.0])
+    (x + 0.0).backward(g)
+    g.zero_()
+    np.testing.assert_array_equal(x.grad.numpy(), [3, 4])
+
+
+def test_a_second_pass_needs_what_was_recorded():
+    x = leaf(1.0, 2.0)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [4, 8])
+    with pytest.raises(ValueError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_changes_in_place():
+    x = leaf(1.0, 2.0)
+    with pytest.raises(ValueError, match="leaf"):
+        x.add_(paddle.ones([2]))
+    with pytest.raises(ValueError, match="leaf"):
+        x[0] = 5.0
+    np.testing.assert_array_equal(x.numpy(), [1, 2])
+    with paddle.no_grad():
+        x.add_(paddle.ones([2]))
+    assert not x.stop_gradient
+    assert x.inplace_version == 1
+    y = x * 1
+    z = y * y
+    y.add_(paddle.ones([2]))
+    with pytest.raises(ValueError, match="changed in place"):
+        z.sum().backward()
+    y = x * 1
+    y.multiply_(x)
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [4, 6])
+
+
+def test_assignment_by_index():
+    x, v = leaf(1.0, 2.0, 3.0), leaf(5.0)
+    y = x * 2
+    y[1:] = v * 3
+    np.testing.assert_array_equal(y.numpy(), [2, 15, 15])
+    (y * y).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [8, 0, 0])
+    np.testing.assert_array_equal(v.grad.numpy(), [180])
+    fresh = paddle.zeros([3])
+    fresh[:] = x
+    fresh.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [9, 1, 1])
+    fresh = paddle.zeros([3])
+    fresh[paddle.to_tensor([0, 2])] = x[:2]
+    fresh.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [10, 2, 1])
+
+
+def test_views_that_would_lose_a_gradient_are_refused():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    part = y[:2]
+    with pytest.raises(paddle.UnsupportedError, match="view of a larger tensor"):
+        part.add_(paddle.ones([2]))
+    y.multiply_(paddle.full([3], 2.0))
+    with pytest.raises(ValueError, match="made anew"):
+        part * 2
+    out = paddle.zeros([3])
+    with pytest.raises(paddle.UnsupportedError, match="view of a larger tensor"):
+        out[:2].add_(x[:2])
+
+
+def test_scopes():
+    x = leaf(1.0)
+    assert paddle.is_grad_enabled()
+    with paddle.no_grad():
+        assert not paddle.is_grad_enabled()
+        assert (x * 2).stop_gradient
+        with paddle.enable_grad():
+            assert not (x * 2).stop_gradient
+    assert paddle.is_grad_enabled()
+
+    @paddle.no_grad()
+    def called():
+        return x * 2
+
+    @paddle.no_grad
+    def bare():
+        return x * 2
+
+    assert called().stop_gradient
+    assert bare().stop_gradient
+    paddle.set_grad_enabled(False)
+    assert (x * 2).stop_gradient
+    paddle.set_grad_enabled(True)
+    with paddle.set_grad_enabled(False):
+        assert (x * 2).stop_gradient
+    assert not (x * 2).stop_gradient
+    seen = []
+    with paddle.no_grad():
+        thread = threading.Thread(target=lambda: seen.append((x * 2).stop_gradient))
+        thread.start()
+        thread.join()
+    assert seen == [False]  # a scope is the thread's
+
+
+def test_long_calls_keep_the_scope():
+    x = paddle.ones([9_000_000])
+    x.stop_gradient = False
+    with paddle.no_grad():
+        assert (x * 2).stop_gradient
+        assert paddle.exp(x).stop_gradient
+    assert not (x * 2).stop_gradient
+
+
+def test_detach():
+    x = leaf(1.0, 2.0)
+    y = (x * 2).detach()
+    assert y.stop_gradient
+    assert y.is_leaf
+    z = x * 2
+    z.detach_()
+    assert z.stop_gradient
+    same = x.detach()
+    same.zero_()
+    np.testing.assert_array_equal(x.numpy(), [0, 0])
+
+
+def test_hooks():
+    x = leaf(1.0, 2.0)
+    seen = []
+    first = x.register_hook(lambda g: seen.append(g.numpy().tolist()))
+    x.register_hook(lambda g: g * 10)
+    (x * x).sum().backward()
+    assert seen == [[2, 4]]
+    np.testing.assert_array_equal(x.grad.numpy(), [20, 40])
+    assert first.remove()
+    assert not first.remove()
+    y = x * 2
+    y.register_hook(lambda g: g + 1)
+    x.clear_grad()
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [40, 40])
+    assert len(seen) == 1
+
+    def fails(g):
+        raise KeyError("mine")
+
+    z = x * 3
+    z.register_hook(fails)
+    with pytest.raises(KeyError, match="mine"):
+        z.sum().backward()
+    z = x * 3
+    z.register_hook(lambda g: paddle.ones([7]))
+    with pytest.raises(ValueError, match=r"shape \[7\]"):
+        z.sum().backward()
+    with pytest.raises(ValueError, match="stop_gradient"):
+        paddle.ones([1]).register_hook(fails)
+
+
+def test_grad_leaves_the_leaves_alone():
+    x, y, unused = leaf(1.0, 2.0), leaf(3.0, 4.0), leaf(1.0)
+    product = x * y
+    out = (product * product).sum()
+    dx, dp = paddle.grad(out, [x, product], retain_graph=True)
+    np.testing.assert_array_equal(dx.numpy(), [18, 64])
+    np.testing.assert_array_equal(dp.numpy(), [6, 16])
+    assert x.grad is None
+    assert dx.stop_gradient
+    with pytest.raises(ValueError, match="allow_unused"):
+        paddle.grad(out, [unused], retain_graph=True)
+    assert paddle.grad(out, [unused], allow_unused=True, retain_graph=True) == [None]
+    stopped = paddle.grad(out, [x], no_grad_vars=[product], allow_unused=True, retain_graph=True)
+    assert stopped == [None]
+    (weighted,) = paddle.grad(product, x, grad_outputs=paddle.to_tensor([1.0, 10.0]))
+    np.testing.assert_array_equal(weighted.numpy(), [3, 40])
+
+
+def test_retained_gradients():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.retain_grads()
+    assert y.grad is None
+    (y * y).sum().backward()
+    np.testing.assert_array_equal(y.grad.numpy(), [4, 8])
+    assert (x * 2).grad is None
+    x.grad = paddle.to_tensor([7.0, 7.0])
+    np.testing.assert_array_equal(x.grad.numpy(), [7, 7])
+    with pytest.raises(ValueError, match="shape"):
+        x.grad = paddle.ones([3])
+
+
+def test_layers_of_python():
+    class Cube(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, x, y, factor=1.0):
+            ctx.save_for_backward(x)
+            ctx.factor = factor
+            assert not paddle.is_grad_enabled()
+            return x * x * x * factor, y
+
+        @staticmethod
+        def backward(ctx, dx, dy):
+            (x,) = ctx.saved_tensor()
+            return dx * 3 * x * x * ctx.factor, dy * 5
+
+    x, y = leaf(1.0, 2.0), leaf(1.0)
+    cube, same = Cube.apply(x, y, factor=2.0)
+    (cube.sum() + same.sum()).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [6, 24])
+    np.testing.assert_array_equal(y.grad.numpy(), [5])
+    x.clear_grad(), y.clear_grad()
+    cube, same = Cube.apply(x, y)
+    cube.sum().backward()  # nothing depends on the other result: its gradient is zeros
+    np.testing.assert_array_equal(y.grad.numpy(), [0])
+    (d,) = paddle.grad(Cube.apply(x, y)[0].sum(), x, create_graph=True)
+    (dd,) = paddle.grad(d.sum(), x)
+    np.testing.assert_array_equal(dd.numpy(), [6, 12])
+
+    class Fails(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, dx):
+            raise OSError("not today")
+
+    with pytest.raises(OSError, match="not today"):
+        Fails.apply(x).sum().backward()
+    with pytest.raises(NotImplementedError):
+        paddle.autograd.PyLayer.apply(x)
+
+
+def test_two_devices():
+    if not paddle.is_available():
+        pytest.skip("no mps device")
+    x = leaf(1.0, 2.0)
+    y = x.to("mps")
+    assert not y.stop_gradient
+    (y * y).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [2, 4])
+    assert x.grad.place == x.place
+    number = leaf(3.0).sum().detach()
+    number.stop_gradient = False
+    (y * number).sum().backward()
+    assert number.grad.item() == 3
+    assert number.grad.place == number.place
+
+
+def test_memory_returns_without_a_collection():
+    gc.disable()
+    try:
+        before = paddle.mps.live_handles() if hasattr(paddle.mps, "live_handles") else None
+        x = paddle.ones([1 << 20])
+        x.stop_gradient = False
+        start = paddle.mps.memory_allocated("cpu")
+        y = x
+        for _ in range(20):
+            y = paddle.exp(y) * 0.1
+        assert paddle.mps.memory_allocated("cpu") > start + (75 << 20)
+        del y
+        assert paddle.mps.memory_allocated("cpu") <= start
+        assert before is None or paddle.mps.live_handles() == before
+    finally:
+        gc.enable()
+
+
+def test_long_chains():
+    x = leaf(1.0)
+    y = x
+    for _ in range(50_000):
+        y = y + 1.0
+    y.backward()
+    assert x.grad.item() == 1
+    y = x
+    for _ in range(50_000):
+        y = y + 1.0
+    del y
+
+
+def test_threads():
+    x = leaf(1.0, 2.0)
+
+    def work():
+        for _ in range(50):
+            (x * x).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert x.grad.shape == [2]
+
+
+def test_what_has_no_gradient_says_so():
+    x = leaf(1.0, 2.0, 3.0)
+    with pytest.raises(paddle.UnsupportedError, match="no gradient"):
+        paddle.as_strided(x, [2], [1])
+    with pytest.raises(TypeError, match="int64"):
+        paddle.to_tensor([1, 2], stop_gradient=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paddle.to_tensor([1.0]).backward()  # nothing to do, as in Paddle
