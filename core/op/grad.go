@@ -14,8 +14,18 @@ import (
 type Grad struct {
 	Rule     func(*Gradient)
 	Reads    Reads // which values the rule reads; only those are kept until the backward pass
+	ReadsOf  func(at Attrs) Reads // in place of Reads, where attributes decide
+	Compact  bool // operand 0 has to be contiguous
 	Once     bool  // the rule is right, but its own gradient would not be: it has none
 	Constant bool  // the results do not depend on the operands as far as gradients go, as those of argmax
+}
+
+// ReadsFor is what the rule reads for a call with these attributes.
+func (g *Grad) ReadsFor(at Attrs) Reads {
+	if g.ReadsOf != nil {
+		return g.ReadsOf(at)
+	}
+	return g.Reads
 }
 
 // Reads is a set of operands and results whose values a rule reads. Their dtypes and shapes are always known.

@@ -15,11 +15,11 @@ func axesOf(at *Value, rank int) (axes Axes) {
 	}
 	for _, a := range list {
 		if a < 0 {
-			a += int64(rank)
+			a += int64(max(rank, 1))
 		}
 		axes |= 1 << a
 	}
-	if len(list) == 0 {
+	if len(list) == 0 || rank == 0 {
 		axes = 1<<rank - 1
 	}
 	return axes
@@ -347,6 +347,19 @@ func gradSlice(g *Gradient) {
 	}, g.Reshape(g.Dy[0], &cut.Shape)))
 }
 
+// gradStrided adds dy to where the view reads x, which is contiguous: the same view of the numbers of its elements says
+// where that is.
+func gradStrided(g *Gradient) {
+	s := g.Shape(g.In[0])
+	count := shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{s.Numel()}}
+	numbers := g.Do(IDRange, Attrs{
+		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
+		RangeCount: {Kind: Int, I: count.Dims[0]}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
+	})
+	at := g.Do(IDAsStrided, g.Attrs, numbers)
+	g.answer(g.indexAdd(g.zeros(&count, g.dtypeOf(g.Dy[0])), g.Dy[0], []Var{at}))
+}
+
 // gradSpread takes from dy what was spread.
 func gradSpread(g *Gradient) {
 	g.Set(0, g.Do(IDSlice, Attrs{
@@ -483,6 +496,14 @@ func gradIndexPut(g *Gradient) {
 // read is index.
 func (g *Gradient) read(x Var, indices []Var) Var {
 	return g.Do(IDIndex, nil, append([]Var{x}, indices...)...)
+}
+
+// readsOfIndexReduce: a sum needs the indices alone, so that it may be written over its operand.
+func readsOfIndexReduce(at Attrs) Reads {
+	if at[IndexReduceReduce].Str() == Folds[0] {
+		return ReadsZ
+	}
+	return ReadsX | ReadsY | ReadsZ | ReadsOut
 }
 
 // gradIndexReduce: of sums dy; of products dy times the other factors; of extremes dy divided among those that are it.

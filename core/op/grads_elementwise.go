@@ -99,11 +99,12 @@ func (g *Gradient) choose(wins ID) {
 func gradFmax(g *Gradient) { g.choose(IDGreaterEqual) }
 func gradFmin(g *Gradient) { g.choose(IDLessEqual) }
 
-// gradLogaddexp: exp(x - out) and exp(y - out).
+// gradLogaddexp: exp(x - out) and exp(y - out), which are sigmoids of the difference.
 func gradLogaddexp(g *Gradient) {
-	for i, x := range g.In {
+	for i := range g.In {
 		if g.Wants[i] {
-			g.Set(i, g.multiply(g.Dy[0], g.Do(IDExp, nil, g.subtract(x, g.Out[0]))))
+			share := g.Do(IDSigmoid, nil, g.subtract(g.In[i], g.In[1-i]))
+			g.Set(i, g.multiply(g.Dy[0], share))
 		}
 	}
 }

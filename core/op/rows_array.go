@@ -193,7 +193,7 @@ var viewRows = []Row{
 		},
 	},
 	{
-		ID: 147, Name: "as_strided", Kind: View, In: x, Accepts: moved, View: viewStrided, Python: byHand,
+		ID: 147, Name: "as_strided", Kind: View, In: x, Grad: Grad{Rule: gradStrided, Compact: true}, Accepts: moved, View: viewStrided, Python: byHand,
 		Attrs: []Attr{
 			{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the view"},
 			{Name: "stride", Type: IntsAttr, Needed: true, Doc: "for each axis the distance of neighbours in memory, in elements"},
@@ -267,7 +267,7 @@ var indexRows = []Row{
 		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
-		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexReduce, Reads: ReadsX | ReadsY | ReadsZ | ReadsOut}, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
+		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexReduce, ReadsOf: readsOfIndexReduce}, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
 		Attrs:     []Attr{{Name: "reduce", Type: StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
 		Doc:       "x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and.",
 		Elsewhere: "tests/peers/expressions/scatter.py",

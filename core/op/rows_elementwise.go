@@ -86,7 +86,7 @@ var binaryRows = []Row{
 		Python: methodTensors, ONNX: "Min-13", NumPy: "np.minimum(x, y)", Doc: "The smaller of x and y; nan if either is.",
 	},
 	{
-		ID: 15, Name: "logaddexp", Kind: Binary, In: xys, Grad: Grad{Rule: gradLogaddexp, Reads: ReadsX | ReadsY | ReadsOut}, Accepts: dtype.Floats, Infer: rules{promotedFloat, broadcast},
+		ID: 15, Name: "logaddexp", Kind: Binary, In: xys, Grad: Grad{Rule: gradLogaddexp, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats, Infer: rules{promotedFloat, broadcast},
 		// Near 0 the two terms cancel, so that the errors of both count beside log(exp|x| + exp|y|), which is log(2) or
 		// more. An ulp is up to 2 eps: 1 of exp gives log1p 1 eps at most, its argument 0.3, 1 of log1p is 2 log(2) eps.
 		// On Metal exp has 4 ulp and log1p 10: (4 + 0.3 + 20 log(2)) / log(2).

@@ -30,6 +30,7 @@ type history struct {
 type node struct {
 	seq    uint64 // ascending, so that a node has a higher one than all that it names
 	refs   atomic.Int32
+	reads  op.Reads
 	row    *op.Row // nil for a leaf, a move to another device, and a function of the caller
 	attrs  op.Attrs
 	in     []kept
@@ -90,7 +91,11 @@ var nodes atomic.Uint64 // made so far
 
 // newNode makes a node that one tensor will name.
 func newNode(row *op.Row, at op.Attrs) *node {
-	return &node{seq: nodes.Add(1), row: row, attrs: at}
+	n := &node{seq: nodes.Add(1), row: row, attrs: at}
+	if row != nil {
+		n.reads = row.Grad.ReadsFor(at)
+	}
+	return n
 }
 
 // release drops a reference to a node. The nodes that only it names go with it: one after the other, because a chain of
@@ -198,6 +203,9 @@ func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 			return false, status.Errorf(status.Invalid, "[%s] operand %d is a view of memory that was changed in place after the view was made; want the view made anew", row.Name, i)
 		}
 	}
+	if asked && row.Grad.Compact && !in[0].Tensor.IsContiguous() {
+		return false, status.Errorf(status.Unsupported, "[%s] the gradient of a tensor that is not contiguous does not exist yet; want x.contiguous()", row.Name)
+	}
 	return asked && !row.Grad.Constant, nil
 }
 
@@ -250,7 +258,7 @@ func (n *node) keepOperands(in []Operand) {
 			k.DType = k.number.DType()
 			continue
 		}
-		k.of(t, n.row != nil && n.row.Grad.Reads.Operand(i))
+		k.of(t, n.reads.Operand(i))
 		if h := t.asks(); h != nil && t.dtype.IsFloat() {
 			h.node.refs.Add(1)
 			k.from = h
@@ -261,7 +269,7 @@ func (n *node) keepOperands(in []Operand) {
 // keepResult keeps result i, as far as the rule reads it.
 func (n *node) keepResult(i int, t *Tensor) {
 	var k kept
-	k.of(t, n.row != nil && n.row.Grad.Reads.Result(i))
+	k.of(t, n.reads.Result(i))
 	n.out = append(n.out, k)
 }
 

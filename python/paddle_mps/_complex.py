@@ -70,6 +70,9 @@ def array(x: Any, kind: np.dtype[Any]) -> Array:
     """An operand as an array."""
     if not isinstance(x, Tensor):
         return np.asarray(x, kind)
+    from . import _grad  # which needs what stands above this module
+
+    _grad.refuse("complex", x)
     values: Array = x._values()
     return values.astype(kind, copy=False)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _dtype, _operators
+from . import _dtype, _grad, _operators
 from ._arithmetic import sum as added_up
 from ._array import flatten
 from ._call import into, renamed
@@ -71,6 +71,7 @@ def size_of(function: str, name: str, given: Any) -> int:
 
 def line(x: Tensor, offset: int, first: int, second: int) -> Tensor:
     """The diagonal over two axes, in range and different, as a view whose last axis it is."""
+    x = _grad.compact(x)
     m = meta(x)
     rows, columns = m.shape[first], m.shape[second]
     count = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
@@ -177,6 +178,7 @@ def fill_diagonal_(x: Tensor, value: Scalar, offset: int = 0, wrap: bool = False
 
 def steep(x: Tensor, offset: int) -> Tensor:
     """The diagonal over all axes, as a view."""
+    x = _grad.compact(x)
     m = meta(x)
     first, count = max(-offset, 0), max(min(m.shape) - abs(offset), 0)
     step = sum(m.strides)

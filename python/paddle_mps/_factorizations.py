@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtype, _operators
+from . import _dtype, _grad, _operators
 from ._call import into
 from ._convert import of_one_place, tensor
 from ._errors import UnsupportedError
@@ -314,6 +314,7 @@ def general(name: str, x: Tensor) -> Any:
         raise UnsupportedError(f"[{name}] x is {m.dtype.name}; want float32, float64, complex64 or complex128")
     if not m.place.is_cpu_place():
         raise TypeError(f"[{name}] x is on {device_name(m.place)}; want x.cpu(): the results are complex")
+    _grad.refuse(name, x)
     return x.numpy().astype(np.complex128 if m.dtype.is_complex else np.float64)
 
 

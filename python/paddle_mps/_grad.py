@@ -14,8 +14,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
+from . import _operators
 from ._convert import tensor
-from ._errors import check
+from ._errors import UnsupportedError, check
 from ._library import Deleter, library, quick
 from ._objects import Tensor, view
 from ._structs import GradInfo, GradPass
@@ -116,6 +117,31 @@ def asks(*tensors: Any) -> bool:
     """Whether calls with these operands are recorded: one of them has stop_gradient=False, and recording is on."""
     wanted = any(isinstance(x, Tensor) and info(x).requires_grad for x in tensors)
     return wanted and is_grad_enabled()
+
+
+def refuse(name: str, *tensors: Any) -> None:
+    """Raises where an operand of a function that is computed outside the library has a gradient.
+
+    Raises:
+        UnsupportedError: recording is on, and a tensor has stop_gradient=False.
+    """
+    if asks(*tensors):
+        raise UnsupportedError(f"[{name}] has no gradient yet; want detached operands, or no_grad()")
+
+
+def refuse_leaf(name: str, x: Tensor) -> None:
+    """Raises where a tensor that is to be changed in place is a leaf with a gradient.
+
+    Raises:
+        ValueError: recording is on, and x is one.
+    """
+    if asks(x) and info(x).is_leaf:
+        raise ValueError(f"[{name}] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
+
+
+def compact(x: Tensor) -> Tensor:
+    """x, as a contiguous copy where a view with strides of its own would have no gradient."""
+    return _operators.assign(x) if not x.is_contiguous() and asks(x) else x
 
 
 class Callbacks:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from . import _complex, _dtype, _operators
+from . import _complex, _dtype, _grad, _operators
 from ._arithmetic import cast, where
 from ._array import expand, flatten, reshaped
 from ._call import into, renamed, writer
@@ -21,7 +21,7 @@ from ._convert import REQUIRED, axis_of, listed, scalar, tensor, whole
 from ._creation import filled, full_0d
 from ._indexing import along, front, places, put_into, translate
 from ._inplace import in_place
-from ._objects import Tensor, meta
+from ._objects import Tensor, meta, replace
 from ._shapes import broadcast_shapes, cut
 
 if TYPE_CHECKING:
@@ -312,6 +312,28 @@ def constant(function: str, x: Tensor, value: Any) -> Tensor:
     return full_0d(x, value)
 
 
+def joined(
+    x: Tensor, axes: Sequence[int], value: Tensor, indices: Sequence[Tensor], how: str, function: str = "put_along_axis"
+) -> None:
+    """Writes value where index tensors say, along axes of x, joined with what is there.
+
+    With gradients x gets the memory of a new tensor, because what it was may be needed for them.
+    """
+    if _grad.asks(x, value):
+        _grad.refuse_leaf(function, x)
+        moved = front(x, axes)
+        made = _operators.index_put(moved, value, indices) if how == "assign" else _operators.index_reduce(moved, value, indices, how)
+        order = [*axes, *(a for a in range(len(meta(x).shape)) if a not in axes)]
+        back = _operators.transpose(made, [order.index(a) for a in range(len(order))])
+        replace(x, made if order == sorted(order) else _operators.assign(back))
+        return
+    target = front(x, axes)
+    if how == "assign":
+        put_into(target, target, value, indices)
+    else:
+        reduce_into(target, target, value, indices, how)
+
+
 def write(x: Tensor, value: Tensor, indices: Sequence[Tensor], how: str, include_self: bool = True) -> None:
     """Writes value where index tensors say, joined with what is there by a reduction.
 
@@ -319,17 +341,17 @@ def write(x: Tensor, value: Tensor, indices: Sequence[Tensor], how: str, include
     a maximum any of the values, which changes nothing then.
     """
     if how == "assign" or (not include_self and how in ("minimum", "maximum")):
-        put_into(x, x, value, indices)
+        joined(x, [], value, indices, "assign")
     elif not include_self:
-        put_into(x, x, constant(how, x, 1 if how == "multiply" else 0), indices)
+        joined(x, [], constant(how, x, 1 if how == "multiply" else 0), indices, "assign")
     if how == "mean":
-        reduce_into(x, x, value, indices, "add")
+        joined(x, [], value, indices, "add")
         one = filled((), 1, _dtype.int64, meta(x).place)
         counts = filled(meta(x).shape, int(include_self), _dtype.int64, meta(x).place)
         reduce_into(counts, counts, one, indices, "add")
         divide_by(x, counts if include_self else _operators.clip(counts, 1, None))
     elif how != "assign":
-        reduce_into(x, x, value, indices, how)
+        joined(x, [], value, indices, how)
 
 
 def divide_by(x: Tensor, counts: Tensor) -> None:
@@ -474,7 +496,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     if not columns:
         return _operators.add(x, source)
     made = _operators.assign(x)
-    reduce_into(made, made, source, columns, "add")
+    joined(made, [], source, columns, "add")
     return made
 
 
@@ -501,8 +523,7 @@ def index_add_(
         )
     if alpha != 1:
         source = cast(source * alpha, meta(x).dtype)
-    target = front(x, [a])
-    reduce_into(target, target, front(source, [a]), [given], "add")
+    joined(x, [a], front(source, [a]), [given], "add", "index_add")
     return x
 
 
@@ -534,8 +555,7 @@ def index_fill_(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, nam
     if isinstance(value, Tensor) and meta(value).shape:
         raise ValueError(f"[index_fill] value has shape {list(meta(value).shape)}; want a number or a 0-d tensor")
     source = value if isinstance(value, Tensor) else constant("index_fill", x, value)
-    target = front(x, [a])
-    put_into(target, target, source, [column("index_fill", index)])
+    joined(x, [a], source, [column("index_fill", index)], "assign", "index_fill")
     return x
 
 
@@ -558,8 +578,7 @@ def index_put_(
     source = same_dtype("index_put", tensor(x, "index_put", "x"), value, "value")
     items, found = translate(x, tuple(given))
     axes, tensors = along(x, items, found)
-    target = front(x, axes)
-    (reduce_into if accumulate else put_into)(target, target, source, tensors, *(["add"] if accumulate else []))
+    joined(x, axes, source, tensors, "add" if accumulate else "assign", "index_put")
     return x
 
 

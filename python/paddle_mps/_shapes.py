@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _operators
+from . import _grad, _operators
 from ._array import concat, expand, flatten, flip, reshaped, spread, stack, tile, transpose, view
 from ._call import renamed
 from ._convert import axis_of, index, listed, of_one_place, tensor, whole
@@ -422,7 +422,8 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
     Raises:
         ValueError: the axis is out of range or shorter than a window, or the step is not from 1.
     """
-    m = meta(tensor(x, "unfold", "x"))
+    x = _grad.compact(tensor(x, "unfold", "x"))
+    m = meta(x)
     if not m.shape:
         if axis in (0, -1) and size in (0, 1) and step > 0:
             return _operators.as_strided(x, [size], [1], 0)

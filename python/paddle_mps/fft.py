@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtype
+from . import _dtype, _grad
 from ._arithmetic import assign
 from ._call import into, renamed
 from ._convert import axis_of, tensor, whole
@@ -75,6 +75,7 @@ def operand(name: str, x: Any, real: bool) -> tuple[Array, bool]:
     if not (wide in (_dtype.float32, _dtype.float64) or (wide.is_complex and not real)):
         kinds = "float32, float64 or integers" if real else "float32, float64, complex64, complex128 or integers"
         raise UnsupportedError(f"[{name}] x is {dtype.name}; want {kinds}")
+    _grad.refuse(name, x)
     return x.numpy().astype(wide.numpy, copy=False), wide in DOUBLE
 
 

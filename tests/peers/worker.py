@@ -6,11 +6,13 @@ Reads one JSON string (the source of an expression) a line from standard input a
 object (its answer, see `describe`) a line to standard output; {"ready": true} comes first. What the
 library itself prints goes to standard error. The last line of a source is an expression, lines
 before it are statements. Names: paddle (the library), T (to_tensor), F (nn.functional), np, nan, inf,
-dlpack, and fail, a function that raises its argument, for a result that is an exception.
+fail, a function that raises its argument, for a result that is an exception, and gradients, a function of the source of
+an expression: see `gradients`.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
@@ -77,8 +79,63 @@ def describe_exception(error: BaseException) -> dict[str, Any]:
     return {"raises": named, "also": also, "message": text[text.find("(Inv") + 1 :][:200]}
 
 
+def gradients(paddle: ModuleType, source: str) -> Any:
+    """The gradients of the tensors of floats that an expression makes with T, in that order, and of the other ones that
+    it has names for.
+
+    What is differentiated is the sum of all its results, each element multiplied by another number. None stands for a
+    tensor that the results do not depend on; an expression whose results have no gradient gives None alone.
+    """
+    leaves: list[Any] = []
+
+    def ask(x: Any) -> Any:
+        if x.stop_gradient and dtype_name(paddle, x.dtype) in ("float16", "bfloat16", "float32", "float64"):
+            x.stop_gradient = False
+            leaves.append(x)
+        return x
+
+    def leaf(*args: Any, **kwargs: Any) -> Any:
+        return ask(paddle.to_tensor(*args, **kwargs))
+
+    found: list[Any] = []
+
+    def look(value: Any) -> None:
+        if isinstance(value, paddle.Tensor):
+            if not value.stop_gradient and "float" in dtype_name(paddle, value.dtype):
+                found.append(value)
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                look(item)
+
+    *statements, last = source.split("\n")
+    known = {**names(paddle), "T": leaf}
+    paddle.set_grad_enabled(True)
+    for statement in statements:
+        exec(statement, known)
+        for value in list(known.values()):
+            if isinstance(value, paddle.Tensor):
+                ask(value)
+    look(eval(last, known))
+    if not found:
+        return None
+    weights = []
+    for x in found:
+        numbers = np.cos(np.arange(1, int(np.prod(x.shape)) + 1)).reshape(x.shape)
+        weights.append(paddle.to_tensor(numbers.astype("float64")).astype(x.dtype))
+    paddle.autograd.backward(found, weights)
+    return [x.grad for x in leaves]
+
+
 def evaluate(paddle: ModuleType, source: str) -> dict[str, Any]:
-    names = {
+    try:
+        return describe(paddle, value_of(paddle, source, names(paddle)))
+    except Exception as error:  # whatever the library raises is its answer
+        return describe_exception(error)
+
+
+def names(paddle: ModuleType) -> dict[str, Any]:
+    """What an expression may name."""
+    return {
         "paddle": paddle,
         "T": paddle.to_tensor,
         "F": paddle.nn.functional,
@@ -86,13 +143,14 @@ def evaluate(paddle: ModuleType, source: str) -> dict[str, Any]:
         "nan": float("nan"),
         "inf": float("inf"),
         "fail": fail,
+        "gradients": functools.partial(gradients, paddle),
     }
+
+
+def value_of(paddle: ModuleType, source: str, names: dict[str, Any]) -> Any:
     *statements, last = source.split("\n")
-    try:
-        exec("\n".join(statements), names)
-        return describe(paddle, eval(last, names))
-    except Exception as error:  # whatever the library raises is its answer
-        return describe_exception(error)
+    exec("\n".join(statements), names)
+    return eval(last, names)
 
 
 def main() -> None:

@@ -132,6 +132,7 @@ CASES = [
     case("slice", lambda x: x[1:, ::-2], normal(3, 4)),
     case("slice", lambda x: x[None, 1, ..., 2:0:-1], normal(3, 2, 4)),
     case("slice", lambda x: ops.slice(x, [1, -3], [1, 0], [99, -1], [2, 1]), normal(2, 3, 4)),
+    case("as_strided", lambda x: ops.as_strided(x, [3, 3], [2, 1], 1), normal(2, 4)),
     case("spread", lambda x: ops.spread(x, [3, 5], [1], [4], [-9], [-2]), normal(3, 3)),
     case("split", lambda x: sum((i + 1) * p.sum() for i, p in enumerate(ops.split(x, [1, 3], 1)[1:])), normal(2, 4)),
     case("split", lambda x: ops.concat([p * p for p in ops.split(x, [2], -1)], 0), normal(2, 4)),
@@ -552,7 +553,15 @@ def test_threads():
 def test_what_has_no_gradient_says_so():
     x = leaf(1.0, 2.0, 3.0)
     with pytest.raises(paddle.UnsupportedError, match="no gradient"):
-        paddle.as_strided(x, [2], [1])
+        paddle.polygamma(x, 1)
+    square = paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]], stop_gradient=False)
+    for function in (paddle.linalg.inv, paddle.linalg.det, paddle.linalg.eig, paddle.fft.fft):
+        with pytest.raises(paddle.UnsupportedError, match="no gradient"):
+            function(square)
+        with paddle.no_grad():
+            function(square)
+    with pytest.raises(paddle.UnsupportedError, match="contiguous"):
+        paddle.as_strided(square.T, [2], [1])
     with pytest.raises(TypeError, match="int64"):
         paddle.to_tensor([1, 2], stop_gradient=False)
     with warnings.catch_warnings():

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _dtype, _operators
+from .. import _dtype, _grad, _operators
 from .._arithmetic import cast
 from .._array import reshaped
 from .._convert import index, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError
-from .._indexing import SLICE, basic, fill, put_into
+from .._indexing import SLICE, basic, fill, put, put_into
 from .._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -158,7 +158,9 @@ def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Te
     m = meta(x)
     shape = tuple(n + before + behind for n, (before, behind) in zip(m.shape, pairs))
     made = filled(shape, value, m.dtype, m.place)
-    if m.numel:
+    if m.numel and _grad.asks(x):
+        put(made, tuple(slice(b, b + n) for n, (b, _) in zip(m.shape, pairs)), x)
+    elif m.numel:
         fill(basic(made, [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]), x)
     return made
 
