@@ -224,6 +224,7 @@ func (e *eager) tensor(r *op.Ref, only bool) (*Tensor, error) {
 	if e.row.Counted {
 		t.Dims[0] = e.count
 	}
+	t.viewed = !b.own && e.row.Kind == op.View
 	if only && b.own {
 		b.own = false
 	} else {

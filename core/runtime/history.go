@@ -302,7 +302,7 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	switch {
 	case h != nil && h.node.leaf:
 		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
-	case h != nil && h.shared, asked && h == nil && out.partial():
+	case h != nil && h.shared, asked && h == nil && out.store.refs.Load() > 0 && (out.partial() || out.viewed):
 		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
 	}
 	if !asked || !out.dtype.IsFloat() {

@@ -15,6 +15,7 @@ import (
 type Tensor struct {
 	view
 	handle  uint64
+	viewed  bool // made as a view of another tensor
 	history atomic.Pointer[history] // of tensors that ask for gradients
 }
 
@@ -38,7 +39,7 @@ func tooMany(rt *Runtime) error {
 // drop clears a tensor whose handle and references are gone, and releases its storage.
 func (t *Tensor) drop() {
 	st := t.store
-	t.store, t.addr, t.handle = nil, nil, 0
+	t.store, t.addr, t.handle, t.viewed = nil, nil, 0, false
 	if t.history.Load() != nil {
 		t.forget()
 	}

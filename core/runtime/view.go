@@ -61,7 +61,11 @@ func (t *Tensor) Index(items []IndexItem) (*Tensor, error) {
 		}
 	}
 	v := t.part(p.Offset, &p.Layout)
-	return t.share(&v)
+	u, err := t.share(&v)
+	if err == nil {
+		u.viewed = true
+	}
+	return u, err
 }
 
 // ellipsisAxes is the number of axes that an ellipsis covers. It also checks the kinds and number of items.
@@ -157,7 +161,11 @@ func (t *Tensor) Bits(d dtype.DType) (*Tensor, error) {
 	if at := uintptr(v.addr); v.Numel() > 0 && at%uintptr(d.Align()) != 0 {
 		return nil, status.Errorf(status.Invalid, "[view] the first element lies at address %#x; want a multiple of %d to view it as %s", at, d.Align(), d)
 	}
-	return t.share(&v)
+	u, err := t.share(&v)
+	if err == nil {
+		u.viewed = true
+	}
+	return u, err
 }
 
 // resize lets a view count elements of `to` bytes where it has counted those of `from`. Its dtype is already the new one.

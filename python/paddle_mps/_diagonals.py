@@ -5,9 +5,10 @@ A diagonal is a view: it has the stride of both axes together. What writes a dia
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ._convert import index, tensor
 from ._creation import filled, floating, refuse, to_tensor, value_of, where
 from ._dtype import DTypeLike
 from ._errors import UnsupportedError
-from ._indexing import fill
+from ._indexing import fill, fill_part
 from ._inplace import in_place
 from ._objects import Tensor, from_array, meta
 
@@ -122,15 +123,17 @@ def diagonal_scatter(
         AssertionError: y has another shape than the diagonal.
     """
     made = _operators.assign(tensor(x, "diagonal_scatter", "x"))
-    put_line("diagonal_scatter", diagonal(made, offset, axis1, axis2), tensor(y, "diagonal_scatter", "y"))
+    given = tensor(y, "diagonal_scatter", "y")
+    put_line("diagonal_scatter", made, lambda t: diagonal(t, offset, axis1, axis2), given)
     return made
 
 
-def put_line(function: str, target: Tensor, y: Tensor) -> None:
-    """Writes y, whose shape must be that of the diagonal."""
-    if meta(y).shape != meta(target).shape:
-        raise AssertionError(f"[{function}] y has shape {list(meta(y).shape)}; want {list(meta(target).shape)}")
-    fill(target, y)
+def put_line(function: str, x: Tensor, diagonal_of: Callable[[Tensor], Tensor], y: Tensor) -> None:
+    """Writes y onto a diagonal of x, whose shape it must have."""
+    wanted = meta(diagonal_of(x)).shape
+    if meta(y).shape != wanted:
+        raise AssertionError(f"[{function}] y has shape {list(meta(y).shape)}; want {list(wanted)}")
+    fill_part(x, diagonal_of, y)
 
 
 def fill_diagonal_tensor(
@@ -149,7 +152,8 @@ def fill_diagonal_tensor_(
     Raises:
         AssertionError: y has another shape than the diagonal.
     """
-    put_line("fill_diagonal_tensor_", diagonal(x, offset, dim1, dim2), tensor(y, "fill_diagonal_tensor_", "y"))
+    given = tensor(y, "fill_diagonal_tensor_", "y")
+    put_line("fill_diagonal_tensor_", x, lambda t: diagonal(t, offset, dim1, dim2), given)
     return x
 
 
@@ -167,13 +171,19 @@ def fill_diagonal_(x: Tensor, value: Scalar, offset: int = 0, wrap: bool = False
     if len(shape) < 2:
         raise ValueError(f"[fill_diagonal_] x has shape {list(shape)}; want at least two axes")
     if len(shape) > 2:
-        fill(steep(x, offset), value)
+        fill_part(x, lambda t: steep(t, offset), value)
         return x
     rows, columns = shape
     last = rows if wrap else min(rows, 1)
     for row in range(0, last, columns + 1):
-        fill(line(x[row : row + max(columns, 1)] if rows > columns else x, offset, 0, 1), value)
+        fill_part(x, functools.partial(band, row=row, offset=offset), value)
     return x
+
+
+def band(x: Tensor, row: int, offset: int) -> Tensor:
+    """The diagonal of the square matrix that begins in a row of a tall one; of a wide one its diagonal."""
+    rows, columns = meta(x).shape
+    return line(x[row : row + max(columns, 1)] if rows > columns else x, offset, 0, 1)
 
 
 def steep(x: Tensor, offset: int) -> Tensor:
@@ -219,7 +229,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
         return _operators.assign(line(x, offset, 0, 1))
     size = (shape[0] if shape else 1) + abs(offset)
     made = filled((size, size), padding_value, meta(x).dtype, meta(x).place)
-    fill(line(made, offset, 0, 1), x)
+    fill_part(made, lambda t: line(t, offset, 0, 1), x)
     return made
 
 
@@ -249,7 +259,7 @@ def diag_embed(input: Tensor | Sequence[Any], offset: int = 0, dim1: int = -2, d
     sizes = iter(shape[:-1])
     dims = [size if a in (first, second) else next(sizes) for a in range(len(shape) + 1)]
     made = filled(tuple(dims), 0, meta(x).dtype, meta(x).place)
-    fill(line(made, offset, first, second), x)
+    fill_part(made, lambda t: line(t, offset, first, second), x)
     return made
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from . import _complex, _operators, _ops
+from . import _complex, _grad, _operators, _ops
 from ._arithmetic import clip, clip_, divide, divide_, subtract, subtract_
 from ._call import into, renamed, take
 from ._convert import listed, one_number, scalar, tensor
@@ -236,8 +236,9 @@ def sinc(x: Tensor, name: str | None = None) -> Tensor:
     """
     if not meta(x).dtype.is_floating:
         raise TypeError(f"[sinc] x is {meta(x).dtype.name}; want a floating-point tensor")
-    angle = x * math.pi
-    return _operators.where(x == 0, full_0d(x, 1), _operators.sin(angle) / angle)
+    zero = x == 0
+    angle = _operators.where(zero, full_0d(x, 1), x * math.pi)  # the gradient of a quotient of zeros would be nan
+    return _operators.where(zero, full_0d(x, 1), _operators.sin(angle) / angle)
 
 
 @in_single
@@ -554,7 +555,7 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     first, second = meta(of_tensor(x, "hypot")).dtype, meta(of_tensor(y, "hypot", "y")).dtype
     if first is second and first.is_floating and first.itemsize == 2:
         return _operators.cast(hypot(_operators.cast(x, float32), _operators.cast(y, float32)), first)
-    return _operators.sqrt(_operators.square(x) + _operators.square(y))
+    return _grad.root(_operators.square(x) + _operators.square(y))
 
 
 @renamed(input="x", other="y")

@@ -139,6 +139,18 @@ def refuse_leaf(name: str, x: Tensor) -> None:
         raise ValueError(f"[{name}] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
 
 
+def root(x: Tensor, power: float = 0.5) -> Tensor:
+    """A root of x, from 0, whose gradient at 0 is 0, as that of a norm, and not infinite."""
+    if not asks(x):
+        return of_positive(x, power)
+    zero = x == 0
+    return _operators.where(zero, 0.0, of_positive(_operators.where(zero, 1.0, x), power))
+
+
+def of_positive(x: Tensor, power: float) -> Tensor:
+    return _operators.sqrt(x) if power == 0.5 else _operators.pow(x, power)
+
+
 def compact(x: Tensor) -> Tensor:
     """x, as a contiguous copy where a view with strides of its own would have no gradient."""
     return _operators.assign(x) if not x.is_contiguous() and asks(x) else x
@@ -309,4 +321,3 @@ def grad(
         if x is None and not allow_unused:
             raise ValueError(f"[grad] no output depends on input {i}; want allow_unused=True, which gives None for it")
     return found
-

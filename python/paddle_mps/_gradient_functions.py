@@ -49,4 +49,3 @@ def connect(call: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> N
     except Exception:
         _grad.callbacks.drop(user)
         raise
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def put(x: Tensor, key: Any, value: Any) -> None:
         ValueError: value does not broadcast, is of a wrong type, or an item of key is not an index.
     """
     if _grad.asks(x, value):
-        recorded(x, key, value)
+        recorded(x, value, lambda t: get(t, key), lambda t, v: put(t, key, v))
         return
     items, indices = translate(x, key)
     base = basic(x, items)
@@ -85,33 +85,48 @@ def put(x: Tensor, key: Any, value: Any) -> None:
     put_into(target, target, given, tensors)
 
 
-def recorded(x: Tensor, key: Any, value: Any) -> None:
-    """`put`, where x or value has a gradient: x becomes what a function computes of both."""
-    info = _grad.info(x)
-    if info.requires_grad and info.is_leaf:
-        raise ValueError("[index] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
+def fill_part(x: Tensor, part: Callable[[Tensor], Tensor], value: Any) -> None:
+    """Writes a value into a view that part makes of x."""
+    if _grad.asks(x, value):
+        recorded(x, value, part, lambda t, v: fill(part(t), v))
+    else:
+        fill(part(x), value)
+
+
+def recorded(x: Tensor, value: Any, read: Callable[[Tensor], Tensor], write: Callable[[Tensor, Any], None]) -> None:
+    """write(x, value), where x or value has a gradient: x becomes what a function computes of both.
+
+    Args:
+        read: the part of a tensor like x that write writes.
+    """
+    _grad.refuse_leaf("setitem", x)
     inputs = [retained(x._handle)]
     if isinstance(value, Tensor):
         inputs.append(value)
     with _grad.no_grad():
-        put(x, key, value)
-    connect(Replaced(key, inputs), inputs, [x])
+        write(x, value)
+    connect(Replaced(read, write, inputs), inputs, [x])
 
 
 class Replaced:
-    """x with x[key] = value, for the backward pass: the gradient of x is 0 there, and value has what is there."""
+    """x with a value in a part of it, for the backward pass: the gradient of x is 0 there, and value has what is there."""
 
-    def __init__(self, key: Any, inputs: Sequence[Tensor]) -> None:
-        self.key, self.metas = key, [meta(x) for x in inputs]
+    def __init__(
+        self, read: Callable[[Tensor], Tensor], write: Callable[[Tensor, Any], None], inputs: Sequence[Tensor]
+    ) -> None:
+        self.read, self.write, self.metas = read, write, [meta(x) for x in inputs]
 
     def backward(self, grads: Sequence[Tensor]) -> list[Tensor]:
         """The gradients of x, and of value if it is a tensor."""
         (dy,) = grads
         dx = _operators.assign(dy)
-        put(dx, self.key, 0)
+        if _grad.asks(dx):
+            recorded(dx, 0, self.read, self.write)
+        else:
+            self.write(dx, 0)
         if len(self.metas) == 1:
             return [dx]
-        m, found = self.metas[1], get(dy, self.key)
+        m, found = self.metas[1], self.read(dy)
         extra = len(meta(found).shape) - len(m.shape)
         axes = [i for i, d in enumerate(meta(found).shape) if i < extra or m.shape[i - extra] != d]
         if axes:

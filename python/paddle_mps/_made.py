@@ -63,10 +63,10 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     if not count or not m.numel:
         return filled((m.shape[0], count), 0, m.dtype, m.place)
     column = _operators.reshape(x, [m.shape[0], 1])
-    made = _operators.assign(_operators.tile(column, [1, count]))
-    made[:, 0] = 1
-    for j in range(2, count):
-        made[:, j] = made[:, j - 1] * x
+    powers = [_operators.full(m.place.word, (m.shape[0], 1), 1, m.dtype), column]
+    for _ in range(2, count):
+        powers.append(_operators.multiply(powers[-1], column))
+    made = _operators.concat(powers[:count], 1)
     return made if increasing else made[:, ::-1]
 
 

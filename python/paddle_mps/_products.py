@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from . import _dtype, _operators
+from . import _dtype, _grad, _operators
 from ._arithmetic import cast
 from ._array import reshaped, stack, unbind
 from ._array import slice as cut
@@ -378,7 +378,7 @@ def euclidean(x: Tensor, y: Tensor) -> Tensor:
     lengths_y = _operators.unsqueeze(_operators.sum(_operators.square(y), -1), -2)
     products = _operators.matmul(x, y, False, True)
     squares = _operators.add(_operators.add(_operators.multiply_expression(products, -2.0), lengths_y), lengths_x)
-    return _operators.sqrt(_operators.clip(squares, 0.0, None))
+    return _grad.root(_operators.clip(squares, 0.0, None))
 
 
 def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:

@@ -322,7 +322,11 @@ def joined(
     if _grad.asks(x, value):
         _grad.refuse_leaf(function, x)
         moved = front(x, axes)
-        made = _operators.index_put(moved, value, indices) if how == "assign" else _operators.index_reduce(moved, value, indices, how)
+        made = (
+            _operators.index_put(moved, value, indices)
+            if how == "assign"
+            else _operators.index_reduce(moved, value, indices, how)
+        )
         order = [*axes, *(a for a in range(len(meta(x).shape)) if a not in axes)]
         back = _operators.transpose(made, [order.index(a) for a in range(len(order))])
         replace(x, made if order == sorted(order) else _operators.assign(back))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from ._array import concat, expand, flatten, flip, reshaped, spread, stack, tile
 from ._call import renamed
 from ._convert import axis_of, index, listed, of_one_place, tensor, whole
 from ._creation import filled, to_tensor, value_of
-from ._indexing import INTEGER, SLICE, WHOLE, basic, fill
+from ._indexing import INTEGER, SLICE, WHOLE, basic, fill_part
 from ._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -310,7 +311,8 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
     made = filled(tuple(shape), 0, meta(blocks[0]).dtype, meta(blocks[0]).place)
     for block in blocks:
         height, width = meta(block).shape
-        fill(cut(cut(made, 0, rows[0], rows[0] + height), 1, rows[1], rows[1] + width), block)
+        corner = [(SLICE, 7, start, start + size, 1) for start, size in zip(rows, (height, width))]
+        fill_part(made, functools.partial(basic, items=corner), block)
         rows = [rows[0] + height, rows[1] + width]
     return made
 
@@ -526,7 +528,8 @@ def slice_scatter(
         ValueError: an axis is out of range, or value does not broadcast.
     """
     made = _operators.assign(tensor(x, "slice_scatter", "x"))
-    fill(strided_slice(made, axes, starts, ends, strides), tensor(value, "slice_scatter", "value"))
+    given = tensor(value, "slice_scatter", "value")
+    fill_part(made, lambda t: strided_slice(t, axes, starts, ends, strides), given)
     return made
 
 
@@ -539,12 +542,13 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
         RuntimeError: values have another shape than that slice.
     """
     made = _operators.assign(tensor(x, "select_scatter", "x"))
-    target = at(made, axis_of("select_scatter", axis, len(meta(made).shape), IndexError), index)
+    a = axis_of("select_scatter", axis, len(meta(made).shape), IndexError)
+    target = at(made, a, index)
     if meta(tensor(values, "select_scatter", "values")).shape != meta(target).shape:
         raise RuntimeError(
             f"[select_scatter] values have shape {list(meta(values).shape)}; want {list(meta(target).shape)}"
         )
-    fill(target, values)
+    fill_part(made, lambda t: at(t, a, index), values)
     return made
 
 

@@ -10,7 +10,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from . import _dtype, _operators
+from . import _dtype, _grad, _operators
 from ._arithmetic import cast
 from ._array import reshaped
 from ._call import into, renamed
@@ -113,7 +113,7 @@ def std(
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
     x = tensor(x, "std", "x")
-    return rounded(_operators.sqrt(var(working(x), axis, unbiased, keepdim)), x)
+    return rounded(_grad.root(var(working(x), axis, unbiased, keepdim)), x)
 
 
 @renamed(input="x", dim="axis")
@@ -268,7 +268,7 @@ def magnitudes(x: Tensor) -> Tensor:
 def power_norm(x: Tensor, p: float, axis: Ints | None, keepdim: bool) -> Tensor:
     """The p-norm of float32 or float64."""
     if p == 2:
-        return _operators.sqrt(_operators.sum(_operators.square(x), axis, None, keepdim))
+        return _grad.root(_operators.sum(_operators.square(x), axis, None, keepdim))
     if p == 0:
         return cast(count_nonzero(x, axis, keepdim), meta(x).dtype)
     magnitude = _operators.abs(x)
@@ -276,7 +276,7 @@ def power_norm(x: Tensor, p: float, axis: Ints | None, keepdim: bool) -> Tensor:
         return _operators.sum(magnitude, axis, None, keepdim)
     if math.isinf(p):
         return (_operators.max if p > 0 else _operators.min)(magnitude, axis, keepdim)
-    return _operators.pow(_operators.sum(_operators.pow(magnitude, p), axis, None, keepdim), 1.0 / p)
+    return _grad.root(_operators.sum(_operators.pow(magnitude, p), axis, None, keepdim), 1.0 / p)
 
 
 def matrix_norm(

@@ -54,7 +54,7 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
-    return _operators.where(x > 0, x, _operators.expm1(x) * full_0d(x, alpha))
+    return _operators.where(x > 0, x, _operators.expm1(_operators.clip(x, None, 0.0)) * full_0d(x, alpha))
 
 
 @activation
@@ -92,7 +92,7 @@ def selu(
         raise ValueError(f"[selu] scale is {scale}; want more than 1")
     if alpha < 0:
         raise ValueError(f"[selu] alpha is {alpha}; want at least 0")
-    bent = _operators.expm1(x) * float(np.float32(alpha))
+    bent = _operators.expm1(_operators.clip(x, None, 0.0)) * float(np.float32(alpha))
     result: Tensor = _operators.where(x > 0, x, bent) * float(np.float32(scale))
     return result
 
