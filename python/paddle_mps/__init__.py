@@ -204,6 +204,7 @@ from ._tensor import Tensor
 from ._typed import *  # noqa: F403
 from ._version import __version__
 from .device import Event, Stream, device_guard
+from .nn.functional import group_norm, layer_norm
 from .utils.dlpack import to_dlpack
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -273,6 +274,7 @@ __all__ = [
     "get_default_dtype",
     "get_device",
     "get_rng_state",
+    "group_norm",
     "half",
     "inf",
     "install",
@@ -286,6 +288,7 @@ __all__ = [
     "is_compiled_with_mps",
     "is_grad_enabled",
     "is_tensor",
+    "layer_norm",
     "linalg",
     "linspace",
     "load",

@@ -49,6 +49,7 @@ DEFECTS = {
     "rounded mean": "a variance is corrected for the rounding of the mean",
     "sum of infinity": "the logarithm of a sum is infinite if its largest term is",
     "float32 exponent": "float64 is raised to a float64 exponent, not to one rounded to float32",
+    "float32 factor": "factors and an epsilon beside float64 are not rounded to float32",
     "norm of infinite order": "renorm knows the norms of order 0 and inf",
     "order of complex numbers": "there is none: comparing their order and their remainders are refused",
     "complex division by zero": "a quotient is what NumPy answers: infinite where Paddle has nan",
