@@ -104,7 +104,10 @@ def entropies(
     if not soft_label:
         return hard_loss(logarithms, whole_labels(function, label), ignore_index, axis)
     alike(input, label, function)
-    return -_operators.sum(_operators.multiply(logarithms, working(label)), axis, None, True)
+    wide = working(label)
+    # A probability of 0 has no loss, not even beside the logarithm of another 0.
+    terms = _operators.where(wide == 0, full_0d(wide, 0), _operators.multiply(logarithms, wide))
+    return -_operators.sum(terms, axis, None, True)
 
 
 @renamed(target="label")

@@ -7,6 +7,7 @@ from .._array import reshaped
 from .._call import renamed
 from .._convert import index, tensor
 from .._creation import full_0d
+from .._elementwise import of_floats
 from .._errors import UnsupportedError
 from .._grad import no_grad
 from .._indexing import put_into
@@ -45,10 +46,10 @@ def embedding(
     Raises:
         AttributeError: scale_grad_by_freq is given with sparse.
         IndexError, ValueError: a number is out of range.
-        UnsupportedError: x is neither int32 nor int64.
+        UnsupportedError: x is neither int32 nor int64, or weight not floating-point.
         ValueError: an operand is no tensor, weight has not 2 axes, or padding_idx is out of range.
     """
-    known, table = meta(tensor(x, "embedding", "x")), meta(tensor(weight, "embedding", "weight")).shape
+    known, table = meta(tensor(x, "embedding", "x")), meta(of_floats(weight, "embedding")).shape
     if known.dtype not in (_dtype.int32, _dtype.int64):
         raise UnsupportedError(f"[embedding] x is {known.dtype.name}; want int32 or int64")
     if len(table) != 2:

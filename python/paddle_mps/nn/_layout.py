@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import _dtype, _operators
 from .._arithmetic import cast
-from .._array import reshaped
+from .._array import concat, reshaped
 from .._convert import index, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError
-from .._indexing import SLICE, basic, fill, put_into
+from .._indexing import SLICE, basic, put_into
 from .._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -155,12 +155,13 @@ def refuse_cuts(amounts: Sequence[int]) -> None:
 
 def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Tensor:
     """A tensor of one value with x in the middle."""
-    m = meta(x)
-    shape = tuple(n + before + behind for n, (before, behind) in zip(m.shape, pairs))
-    made = filled(shape, value, m.dtype, m.place)
-    if m.numel:
-        fill(basic(made, [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]), x)
-    return made
+    m, result = meta(x), x
+    for axis, ends in enumerate(pairs):
+        shape = meta(result).shape
+        before, behind = (filled((*shape[:axis], n, *shape[axis + 1 :]), value, m.dtype, m.place) for n in ends)
+        if any(ends):
+            result = concat([before, result, behind], axis)
+    return _operators.assign(x) if result is x else result
 
 
 def continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:

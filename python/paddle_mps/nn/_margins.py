@@ -41,9 +41,10 @@ def cosine_embedding_loss(
         label: of shape [n].
 
     Raises:
-        ValueError: an operand is no tensor, has another dtype or another shape.
+        ValueError: an operand is no tensor, has another dtype or another shape, or there is no such reduction.
     """
     name = "cosine_embedding_loss"
+    check_reduction(name, reduction)
     a, b, wanted = (meta(tensor(x, name, p)) for x, p in ((input1, "input1"), (input2, "input2"), (label, "label")))
     if len(wanted.shape) != 1 or a.shape != b.shape or len(a.shape) > 2:
         shapes = f"{list(a.shape)}, {list(b.shape)} and {list(wanted.shape)}"
@@ -57,7 +58,7 @@ def cosine_embedding_loss(
     zero = full_0d(cosine, 0)
     apart = _operators.where(label == -1, _operators.relu(cosine - margin), zero)
     loss = _operators.where(label == 1, 1.0 - cosine, zero) + apart
-    return loss if reduction not in ("mean", "sum") else reduced(loss, reduction, input1)
+    return reduced(loss, reduction, input1)
 
 
 def check_margin(function: str, margin: float) -> None:

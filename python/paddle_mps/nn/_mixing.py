@@ -36,7 +36,9 @@ def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None,
     half = _operators.matmul(working(x1), working(weight))  # [k, n, b]
     result = _operators.transpose(_operators.sum(_operators.multiply(half, working(x2)), -1), [1, 0])
     if bias is not None:
-        result = _operators.add(result, working(tensor(bias, "bilinear", "bias")))
+        if meta(tensor(bias, "bilinear", "bias")).shape != (1, w[0]):
+            raise ValueError(f"[bilinear] bias has shape {list(meta(bias).shape)}; want [1, {w[0]}]")
+        result = _operators.add(result, working(bias))
     return rounded(result, x1)
 
 

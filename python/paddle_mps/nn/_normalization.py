@@ -6,6 +6,7 @@ one less. weight and bias may be float32 beside halves.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -226,7 +227,11 @@ def instance_norm(
         raise ValueError(f"[instance_norm] x has {len(shape)} axes; want 2 to 5")
     sized_as("instance_norm", "weight", weight, shape[1])
     sized_as("instance_norm", "bias", bias, shape[1])
-    normal = standardized(working(of_floats(x, "instance_norm")), range(2, len(shape)), eps)[0]
+    wide = working(of_floats(x, "instance_norm"))
+    if len(shape) == 2:  # a channel is one element, and its own mean
+        normal = _operators.subtract(wide, wide)
+    else:
+        normal = standardized(wide, range(2, len(shape)), eps)[0]
     return rounded(affine(normal, weight, bias, along(1, len(shape))), x)
 
 
@@ -291,6 +296,9 @@ def groups_normalized(
         parts = reshaped(wide, [shape[0], int(np.prod(shape[1:-1])), groups, each])
         normal = standardized(parts, [1, 3], epsilon)[0]
     return rounded(affine(reshaped(normal, list(shape)), weight, bias, along(axis, rank)), x)
+
+
+setattr(group_norm, "__signature__", inspect.signature(groups_normalized))  # noqa: B010 (no attribute of functions)
 
 
 def local_response_norm(

@@ -36,12 +36,13 @@ def ctc_loss(
 
     Args:
         log_probs: scores of shape [times, batch, classes]; the softmax is taken of them here.
-        labels: int32, of shape [batch, longest label].
+        labels: int32, of shape [batch, longest label]; what is behind a label's end does not matter.
         input_lengths, label_lengths: int64, of shape [batch].
         blank: the class that stands for no label.
         reduction: "mean" of the losses divided by the label lengths, "sum" or "none".
         norm_by_times: whether the gradient of an example is divided by its number of times.
-        zero_infinity: whether the loss of what cannot be spelled is 0, not inf.
+        zero_infinity: whether the loss of labels of probability 0 is 0, not inf. That of labels that are too long for
+            their input is 0 either way, as in Paddle.
 
     Raises:
         AssertionError: there is no such reduction.
@@ -58,13 +59,15 @@ def ctc_loss(
     blank = index("blank", blank)
     if not 0 <= blank < shape[2]:
         raise ValueError(f"[ctc_loss] blank is {blank}; want one of the {shape[2]} classes")
-    times, lengths = lengths_of("ctc_loss", input_lengths, shape[1]), lengths_of("ctc_loss", label_lengths, shape[1])
-    targets = interleaved(_operators.cast(labels, _dtype.int64), blank)
-    paths = alignments(log_softmax(x, -1), targets)
+    times, lengths = (lengths_of("ctc_loss", n, shape[1]) for n in (input_lengths, label_lengths))
+    spelled = without_padding(_operators.cast(labels, _dtype.int64), lengths, blank, shape[2])
+    paths = alignments(log_softmax(x, -1), interleaved(spelled, blank))
     batch = counted(x, shape[1])
     at_end = [_operators.index(paths, [times - 1, batch, column]) for column in (lengths * 2, lengths * 2 - 1)]
     ends = _operators.logaddexp(at_end[0], _operators.where(lengths > 0, at_end[1], full_0d(x, NEVER)))
     loss = _operators.where(ends > NEVER / 2, -ends, full_0d(x, 0.0 if zero_infinity else float("inf")))
+    enough = _operators.greater_equal(times, _operators.add(lengths, repetitions(spelled, lengths)))
+    loss = _operators.where(enough, loss, full_0d(x, 0))
     if norm_by_times and not x.stop_gradient:
         # The value is that of the loss, and the gradient that of the first term.
         fixed = loss.detach()
@@ -88,6 +91,24 @@ def lengths_of(function: str, lengths: Any, batch: int) -> Tensor:
     return _operators.cast(reshaped(given, [batch]), _dtype.int64)
 
 
+def without_padding(labels: Tensor, lengths: Tensor, blank: int, classes: int) -> Tensor:
+    """Labels with blanks behind the end of each.
+
+    One below 0 would count from the end: it becomes one that is out of range.
+    """
+    inside = _operators.less_than(counted(labels, meta(labels).shape[1]), _operators.unsqueeze(lengths, 1))
+    spelled = _operators.where(labels < 0, full_0d(labels, classes), labels)
+    return _operators.where(inside, spelled, full_0d(labels, blank))
+
+
+def repetitions(labels: Tensor, lengths: Tensor) -> Tensor:
+    """How many labels are equal to the one before: each needs a blank between them."""
+    n = meta(labels).shape[1]
+    again = _operators.equal(labels[:, 1:], labels[:, :-1]) if n > 1 else labels[:, 1:] > 0
+    inside = _operators.less_than(counted(labels, max(n, 1))[1:], _operators.unsqueeze(lengths, 1))
+    return _operators.sum(_operators.logical_and(again, inside), 1)
+
+
 def interleaved(labels: Tensor, blank: int) -> Tensor:
     """Labels [batch, n] with blanks before, between and behind them: [batch, 2 * n + 1]."""
     batch, n = meta(labels).shape
@@ -104,6 +125,7 @@ def alignments(logarithms: Tensor, targets: Tensor) -> Tensor:
     rows = reshaped(counted(logarithms, batch), [1, batch, 1])
     moments = reshaped(counted(logarithms, times), [times, 1, 1])
     scores = _operators.index(logarithms, [moments, rows, _operators.unsqueeze(targets, 0)])
+    scores = _operators.clip(scores, NEVER, None)
     # A path may skip the blank between two labels, unless they are equal.
     two_before = concat([targets[:, :1], targets[:, :1], targets[:, :-2]], 1) if n > 2 else targets
     skip = _operators.where(targets == two_before, filled((), NEVER, dtype, place), filled((), 0, dtype, place))

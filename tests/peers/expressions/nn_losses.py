@@ -230,6 +230,7 @@ CLASSES = [
         F.cross_entropy(x, l, T([1.0, 2.0]))
         F.cross_entropy(x, l[:2])
         F.cross_entropy(x, T([1, 4, 0]))
+        F.cross_entropy(T([[-inf, 0.0]]), T([[0.0, 1.0]]), soft_label=True)
         F.cross_entropy(x, T([1, -1, 0]))
         F.cross_entropy(x, l, axis=2)
         F.cross_entropy(paddle.zeros([0, 4]), T([], 'int64'))
@@ -275,6 +276,7 @@ CLASSES = [
         F.nll_loss(i.unsqueeze(-1), j.unsqueeze(-1), reduction='none')
         F.nll_loss(d, l)
         F.nll_loss(x, T([1, 4, 0]))
+        F.nll_loss(paddle.zeros([0, 3]), T([], 'int64'))
         F.nll_loss(x, T([1, -1, 0]))
         F.nll_loss(x, l, T([1.0]))
         F.nll_loss(x, l, reduction='foo')
@@ -460,6 +462,10 @@ SEQUENCE_LOSSES = [
         F.ctc_loss(g[:, ::-1], u[:, :2], n, T([2, 2, 1]), norm_by_times=True)
         F.ctc_loss(g.astype('float64'), u, n, m)
         F.ctc_loss(g, u, n, m, reduction='foo')
+        F.ctc_loss(g, T([[1, 1, 1], [2, 2, 2], [3, 3, 3]], 'int32'), T([4, 5, 6]), T([3, 3, 3]), reduction='none')
+        F.ctc_loss(g, T([[1, 1, 9], [2, -1, -1], [3, 3, 3]], 'int32'), T([4, 5, 6]), T([2, 1, 3]), reduction='none')
+        F.ctc_loss(g[:, :, ::2], T([[1], [2], [1]], 'int32'), n, T([1, 1, 1]), reduction='none', zero_infinity=True)
+        F.gather_tree(T([[[2, 2]], [[1, 1]]]), T([[[0, 1]], [[5, 0]]]))
         F.gather_tree(T([[[2, 2], [6, 1]], [[3, 9], [6, 1]], [[0, 1], [9, 0]]]), T([[[0, 0], [1, 1]], [[1, 0], [1, 0]], [[0, 0], [0, 1]]]))
         F.gather_tree(T([[[2, 2, 5]], [[3, 9, 1]]], 'int32'), T([[[0, 0, 0]], [[1, 0, 2]]], 'int32'))
         F.gather_tree(T([[[2, 2]]]), T([[[0, 1]]]))
@@ -504,16 +510,41 @@ SEQUENCE_LOSSES = [
 HALVES = [
     Row(op, f"F.{ours}", LOSS, NO_KERNEL, f"F.{theirs}.astype('float16')", SETUP)
     for op, ours, theirs in (
-        ("smooth_l1_loss", "smooth_l1_loss(h[::-1], h)", "smooth_l1_loss(h[::-1].astype('float32'), h.astype('float32'))"),
+        (
+            "smooth_l1_loss",
+            "smooth_l1_loss(h[::-1], h)",
+            "smooth_l1_loss(h[::-1].astype('float32'), h.astype('float32'))",
+        ),
         ("cross_entropy", "cross_entropy(h, l)", "cross_entropy(h.astype('float32'), l)"),
         ("nll_loss", "nll_loss(h[::-1], l)", "nll_loss(h[::-1].astype('float32'), l)"),
-        ("kl_div", "kl_div(h, p.astype('float16'))", "kl_div(h.astype('float32'), p.astype('float16').astype('float32'))"),
+        (
+            "kl_div",
+            "kl_div(h, p.astype('float16'))",
+            "kl_div(h.astype('float32'), p.astype('float16').astype('float32'))",
+        ),
     )
 ]
 
 LABELS = [
-    Row("cross_entropy", f"F.cross_entropy(x, l.astype('{dtype}')[::-1])", LOSS, NO_KERNEL, "F.cross_entropy(x, l[::-1])", SETUP)
+    Row(
+        "cross_entropy",
+        f"F.cross_entropy(x, l.astype('{dtype}')[::-1])",
+        LOSS,
+        NO_KERNEL,
+        "F.cross_entropy(x, l[::-1])",
+        SETUP,
+    )
     for dtype in ("int8", "int16", "uint8")
+]
+
+INTEGERS = [
+    Row("cross_entropy", source, rule=NO_KERNEL, instead="fail(RuntimeError)", setup=SETUP)
+    for source in (
+        "F.cross_entropy(T([[1, 1]]), T([0]))",
+        "F.label_smooth(T([1, 0]))",
+        "F.smooth_l1_loss(T([1, 0]), T([1, 1]))",
+        "F.nll_loss(T([[1, 0]]), T([1]))",
+    )
 ]
 
 FACTORS = [
@@ -529,4 +560,26 @@ FACTORS = [
     ),
 ]
 
-ROWS: list[Row] = [*HALVES, *LABELS, *FACTORS, *REGRESSION, *CLASSES, *MARGINS, *SEQUENCE_LOSSES]
+UNBOUNDED = [
+    *defects(
+        "cross_entropy",
+        "softmax floor",
+        SETUP,
+        """
+        F.cross_entropy(T([[100.0, 0.0]]), T([1]))  =>  T(100.0)
+        F.cross_entropy(T([[-inf, 0.0]]), T([0]))  =>  T(inf)
+        F.cross_entropy(T([[0.0, 1.0]]), T([0]), use_softmax=False)  =>  T(inf)
+        """,
+    ),
+    *defects(
+        "cross_entropy",
+        "unchecked argument",
+        SETUP,
+        """
+        F.cosine_embedding_loss(x, y, l, reduction='foo')  =>  ValueError
+        F.hsigmoid_loss(x[:1], T([7]), 4, y)  =>  IndexError
+        """,
+    ),
+]
+
+ROWS: list[Row] = [*UNBOUNDED, *HALVES, *LABELS, *INTEGERS, *FACTORS, *REGRESSION, *CLASSES, *MARGINS, *SEQUENCE_LOSSES]

@@ -50,6 +50,7 @@ DEFECTS = {
     "sum of infinity": "the logarithm of a sum is infinite if its largest term is",
     "float32 exponent": "float64 is raised to a float64 exponent, not to one rounded to float32",
     "float32 factor": "factors and an epsilon beside float64 are not rounded to float32",
+    "finite mask": "a causal query does not see later keys however large their scores are; Paddle subtracts 10,000",
     "norm of infinite order": "renorm knows the norms of order 0 and inf",
     "order of complex numbers": "there is none: comparing their order and their remainders are refused",
     "complex division by zero": "a quotient is what NumPy answers: infinite where Paddle has nan",
