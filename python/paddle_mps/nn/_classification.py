@@ -197,7 +197,7 @@ def mean_of_rows(loss: Tensor, label: Tensor, weights: Tensor | None, ignore_ind
     if weights is None:
         weights = _operators.cast(label != ignore_index, meta(loss).dtype)
     total = _operators.sum(weights)
-    return _operators.sum(loss) / _operators.where(total == 0, full_0d(total, 1), total)
+    return _operators.divide(_operators.sum(loss), _operators.where(total == 0, full_0d(total, 1), total))
 
 
 def softmax_with_cross_entropy(
@@ -424,7 +424,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
     scores = _operators.matmul(anchor, positive, False, True)
     loss = entropies("npair_loss", scores, target, True, True, -100, 1)
     weighed = _operators.sum(_operators.multiply(target, loss), 0)
-    return (squares[0] + squares[1]) * (0.25 * l2_reg) + _operators.mean(weighed)
+    return _operators.add((squares[0] + squares[1]) * (0.25 * l2_reg), _operators.mean(weighed))
 
 
 __all__ = [

@@ -28,7 +28,8 @@ SATURATED = -1.0507009873554805 * 1.6732632423543772
 
 def kept_elements(x: Tensor, shape: Sequence[int], p: float) -> Tensor:
     """A bool tensor that is False with probability p."""
-    return uniforms(list(shape), 0.0, 1.0, _dtype.float32, meta(x).place) >= p
+    kept: Tensor = uniforms(list(shape), 0.0, 1.0, _dtype.float32, meta(x).place) >= p
+    return kept
 
 
 def dropped(x: Tensor, shape: Sequence[int], p: float, scale: float) -> Tensor:
@@ -191,7 +192,8 @@ def saturated(function: str, x: Tensor, shape: Sequence[int], p: Any, training: 
         return x
     of_floats(x, function)
     if p == 1:
-        return x * 0.0 + 0.0
+        nothing: Tensor = x * 0.0 + 0.0
+        return nothing
     a = 1 / math.sqrt((1 - p) * (1 + p * SATURATED**2))
     wide = working(x)
     mixed = _operators.where(kept_elements(x, shape, p), wide, full_0d(wide, SATURATED))

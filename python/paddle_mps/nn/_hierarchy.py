@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -157,7 +158,7 @@ def adaptive_log_softmax_with_loss(
     return (output if given else _operators.squeeze(output, 0)), loss
 
 
-def at_columns(x: Tensor, rows: np.ndarray, columns: np.ndarray) -> Tensor:
+def at_columns(x: Tensor, rows: np.ndarray[Any, Any], columns: np.ndarray[Any, Any]) -> Tensor:
     """One element of each row."""
     place = meta(x).place
     return _operators.index(x, [from_array(rows, place), from_array(columns.astype("int64"), place)])

@@ -228,10 +228,8 @@ def instance_norm(
     sized_as("instance_norm", "weight", weight, shape[1])
     sized_as("instance_norm", "bias", bias, shape[1])
     wide = working(of_floats(x, "instance_norm"))
-    if len(shape) == 2:  # a channel is one element, and its own mean
-        normal = _operators.subtract(wide, wide)
-    else:
-        normal = standardized(wide, range(2, len(shape)), eps)[0]
+    alone = len(shape) == 2  # a channel is one element, and its own mean
+    normal = _operators.subtract(wide, wide) if alone else standardized(wide, range(2, len(shape)), eps)[0]
     return rounded(affine(normal, weight, bias, along(1, len(shape))), x)
 
 

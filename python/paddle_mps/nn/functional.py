@@ -25,6 +25,7 @@ from . import (
     _normalization,
     _sequences,
     _similarity,
+    _transducer,
 )
 from ._activation import *  # noqa: F403
 from ._attention import *  # noqa: F403
@@ -40,6 +41,7 @@ from ._mixing import *  # noqa: F403
 from ._normalization import *  # noqa: F403
 from ._sequences import *  # noqa: F403
 from ._similarity import *  # noqa: F403
+from ._transducer import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .._dtype import DTypeLike
@@ -59,6 +61,7 @@ __all__ += _mixing.__all__
 __all__ += _normalization.__all__
 __all__ += _sequences.__all__
 __all__ += _similarity.__all__
+__all__ += _transducer.__all__
 
 
 @renamed(input="x")

@@ -436,6 +436,8 @@ MARGINS = [
 
 SEQUENCES = (
     "r = np.random.RandomState(1)\n"
+    "R = T(r.randn(2, 4, 3, 5).astype('float32'))\nS = F.log_softmax(R)\nL = T([[1, 2], [3, 1]], 'int32')\n"
+    "A = T([4, 3], 'int32')\nB = T([2, 1], 'int32')\n"
     "g = T(r.randn(6, 3, 5).astype('float32'))\nu = T([[1, 2, 3], [1, 1, 0], [4, 0, 0]], 'int32')\n"
     "n = T([6, 5, 3])\nm = T([3, 2, 1])\n"
     "f = T(r.randn(4, 3).astype('float32'))\nt = T(r.randn(5, 3).astype('float32'))\nb = T(r.randn(5).astype('float32'))\n"
@@ -471,6 +473,22 @@ SEQUENCE_LOSSES = [
         F.gather_tree(T([[[2, 2]]]), T([[[0, 1]]]))
         F.gather_tree(T([[2, 2]]), T([[0, 1]]))
         F.gather_tree(T([[[2, 2]]]), T([[0, 1]]))
+        """,
+        CTC,
+    ),
+    *lines(
+        "rnnt_loss",
+        SEQUENCES,
+        """
+        F.rnnt_loss(S, L, A, B)
+        F.rnnt_loss(S[::-1], L, A, B, reduction='none')
+        F.rnnt_loss(S, L[::-1], A, B, 4, 0.5, 'sum')
+        F.rnnt_loss(R, L, A, B, reduction='none')
+        F.rnnt_loss(S, T([[1, 1], [2, 2]], 'int32'), T([4, 4], 'int32'), T([2, 2], 'int32'), 0, 0.0, 'none')
+        F.rnnt_loss(S[:, :1], L, T([1, 1], 'int32'), B, reduction='none')
+        F.rnnt_loss(S[:, :, ::2], L[:, :1], A, T([1, 1], 'int32'), reduction='none')
+        F.rnnt_loss(S.astype('float64'), L, A, B)
+        F.rnnt_loss(S, L, A, B, reduction='foo')
         """,
         CTC,
     ),
