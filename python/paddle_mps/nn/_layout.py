@@ -111,7 +111,7 @@ def pad(
     amounts = list(whole("pad", pad))
     pairs = padded_axes(shape, amounts, mode, data_format, pad_from_left_axis)
     items = [(SLICE, 7, max(-before, 0), n + min(behind, 0), 1) for n, (before, behind) in zip(shape, pairs)]
-    inner = basic(x, items)
+    inner = basic(x, items) if min(amounts, default=0) < 0 else x
     if any(n + before + behind < 0 for n, (before, behind) in zip(shape, pairs)):
         raise ValueError(f"[pad] pad {amounts} cuts more than there is of shape {list(shape)}")
     pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
@@ -162,6 +162,16 @@ def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Te
         if any(ends):
             result = concat([before, result, behind], axis)
     return _operators.assign(x) if result is x else result
+
+
+def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:
+    """A part of an axis, as a view."""
+    return _operators.slice(x, [axis], [start], [end], [1])
+
+
+def step_of(x: Tensor, i: int) -> Tensor:
+    """x[i], as a view."""
+    return _operators.squeeze(between(x, 0, i, i + 1), 0)
 
 
 def continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:

@@ -11,6 +11,7 @@ from .._objects import Tensor, meta
 from .._precision import rounded, working
 from .._sampling import uniforms
 from ._attention import counted
+from ._layout import between
 
 __all__ = ["bilinear", "gumbel_softmax", "temporal_shift"]
 
@@ -71,11 +72,6 @@ def temporal_shift(
     before, behind, rest = (between(frames, axis, *ends) for ends in ((0, first), (first, second), (second, channels)))
     parts = [shifted(before, 1), shifted(behind, -1), rest]
     return reshaped(concat([part for part in parts if meta(part).numel], axis), list(shape)) if meta(x).numel else x
-
-
-def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:
-    """A part of an axis, as a view."""
-    return _operators.slice(x, [axis], [start], [end], [1])
 
 
 def shifted(x: Tensor, steps: int) -> Tensor:

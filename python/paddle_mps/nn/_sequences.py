@@ -13,6 +13,7 @@ from .._errors import UnsupportedError
 from .._objects import Tensor, meta
 from .._precision import rounded, working
 from ._attention import counted
+from ._layout import between, step_of
 from ._similarity import log_softmax
 
 # The logarithm of 0 within the recurrences: finite, so that differences of two of them are no nan, and so large that
@@ -130,14 +131,13 @@ def alignments(logarithms: Tensor, targets: Tensor) -> Tensor:
     two_before = concat([targets[:, :1], targets[:, :1], targets[:, :-2]], 1) if n > 2 else targets
     skip = _operators.where(targets == two_before, filled((), NEVER, dtype, place), filled((), 0, dtype, place))
     edge = filled((batch, 2), NEVER, dtype, place)
-    first = scores[0]
-    begun = _operators.where(counted(logarithms, n) < 2, first, filled((), NEVER, dtype, place))
+    begun = _operators.where(counted(logarithms, n) < 2, step_of(scores, 0), filled((), NEVER, dtype, place))
     found = [begun]
     for moment in range(1, times):
         before = concat([edge, found[-1]], 1)
-        stepped = _operators.logaddexp(found[-1], before[:, 1:-1])
-        skipped = _operators.add(before[:, :-2], skip)
-        found.append(_operators.add(_operators.logaddexp(stepped, skipped), scores[moment]))
+        stepped = _operators.logaddexp(found[-1], between(before, 1, 1, n + 1))
+        skipped = _operators.add(between(before, 1, 0, n), skip)
+        found.append(_operators.add(_operators.logaddexp(stepped, skipped), step_of(scores, moment)))
     return stack(found)
 
 

@@ -10,6 +10,7 @@ from .._elementwise import of_floats
 from .._objects import Tensor, meta
 from .._precision import rounded, working
 from ._attention import counted
+from ._layout import between, step_of
 from ._sequences import NEVER, lengths_of, without_padding
 
 __all__ = ["rnnt_loss"]
@@ -93,7 +94,7 @@ def diagonal_paths(waiting: Tensor, emitting: Tensor) -> Tensor:
     start = _operators.where(counted(waiting, places) == 0, full_0d(waiting, 0), full_0d(waiting, NEVER))
     found = [_operators.expand(start, [batch, places])]
     for step in range(steps - 1):
-        waited = _operators.add(found[-1], waiting[step])
-        emitted = _operators.add(found[-1], emitting[step])
-        found.append(_operators.logaddexp(waited, concat([never, emitted[:, :-1]], 1)))
+        waited = _operators.add(found[-1], step_of(waiting, step))
+        emitted = _operators.add(found[-1], step_of(emitting, step))
+        found.append(_operators.logaddexp(waited, concat([never, between(emitted, 1, 0, places - 1)], 1)))
     return stack(found)
