@@ -79,10 +79,19 @@ def picked(x: Tensor, label: Tensor, axis: int) -> Tensor:
     return _operators.index(x, lattice(label, axis))
 
 
-def hard_loss(logarithms: Tensor, label: Tensor, ignore_index: int, axis: int) -> Tensor:
-    """The negative logarithm of the probability of each label, 0 for those ignored."""
-    kept, safe = classes_of(label, ignore_index, meta(logarithms).shape[axis])
-    return _operators.where(kept, -picked(logarithms, safe, axis), full_0d(logarithms, 0))
+def hard_loss(x: Tensor, label: Tensor, ignore_index: int, axis: int, use_softmax: bool) -> Tensor:
+    """The negative logarithm of the probability of each label, 0 for those ignored.
+
+    Of a softmax it is log(sum(exp(s))) - s[label] with s = x - max(x): no logarithm of another class is computed.
+    """
+    kept, safe = classes_of(label, ignore_index, meta(x).shape[axis])
+    if use_softmax and meta(x).numel:
+        scores = _operators.subtract(x, _operators.max(x, axis, True))
+        total = _operators.log(_operators.sum(_operators.exp(scores), axis, None, True))
+        loss = _operators.subtract(total, picked(scores, safe, axis))
+    else:
+        loss = -_operators.log(picked(x, safe, axis))
+    return _operators.where(kept, loss, full_0d(loss, 0))
 
 
 def entropies(
@@ -100,10 +109,10 @@ def entropies(
     wanted[axis] = shape[axis] if soft_label else 1
     if list(given) != wanted:
         raise ValueError(f"[{function}] label has shape {list(given)}; want {wanted}")
-    logarithms = log_softmax(x, axis) if use_softmax else _operators.log(x)
     if not soft_label:
-        return hard_loss(logarithms, whole_labels(function, label), ignore_index, axis)
+        return hard_loss(x, whole_labels(function, label), ignore_index, axis, use_softmax)
     alike(input, label, function)
+    logarithms = log_softmax(x, axis) if use_softmax else _operators.log(x)
     wide = working(label)
     # A probability of 0 has no loss, not even beside the logarithm of another 0.
     terms = _operators.where(wide == 0, full_0d(wide, 0), _operators.multiply(logarithms, wide))

@@ -250,7 +250,7 @@ CLASSES = [
         F.softmax_with_cross_entropy(x, b, numeric_stable_mode=False)
         F.softmax_with_cross_entropy(c, k.unsqueeze(1), axis=1)
         F.softmax_with_cross_entropy(x, l)
-        F.softmax_with_cross_entropy(x[:, :1], T([0, 0, 0]))
+        F.softmax_with_cross_entropy(x[:, :1], T([0, 0, 0])) + 0.0
         F.softmax_with_cross_entropy(T(1.0), T(0))
         """,
         LOSS,
