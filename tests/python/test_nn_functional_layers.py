@@ -325,3 +325,10 @@ def test_log_sigmoid_far_from_zero() -> None:
     x = np.array([-800.0, -41.0, -1.0, 0.0, 1.0, 39.0, 700.0])
     near(F.log_sigmoid(T(x)), -np.logaddexp(0, -x), 800)
     assert F.log_sigmoid(T([-math.inf, math.inf])).tolist() == [-math.inf, 0.0]
+
+
+def test_frequencies_of_rows() -> None:
+    from paddle_mps.nn._embedding import frequencies
+
+    got = frequencies(T([1, 3, 1, 0, 1]), 5, T([0.0]))
+    assert got.tolist() == [[3.0], [1.0], [3.0], [1.0], [3.0]]
