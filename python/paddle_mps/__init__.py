@@ -205,6 +205,7 @@ from ._tensor import Tensor
 from ._typed import *  # noqa: F403
 from ._version import __version__
 from .device import Event, Stream, device_guard
+from .nn.functional import group_norm, layer_norm
 from .utils.dlpack import to_dlpack
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -276,6 +277,7 @@ __all__ = [
     "get_device",
     "get_rng_state",
     "grad",
+    "group_norm",
     "half",
     "inf",
     "install",
@@ -289,6 +291,7 @@ __all__ = [
     "is_compiled_with_mps",
     "is_grad_enabled",
     "is_tensor",
+    "layer_norm",
     "linalg",
     "linspace",
     "load",

@@ -208,15 +208,13 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
 
 @activation
 def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
-    """log(1 / (1 + exp(-x))), without overflow: min(x, 0) - log(1 + exp(-|x|)).
+    """log(1 / (1 + exp(-x))), without overflow: -softplus(-x), which is x itself to the last digit below -40.
 
     Raises:
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
-    negative = _operators.where(x > 0, full_0d(x, 0), x)
-    result: Tensor = negative - _operators.log1p(_operators.exp(-_operators.abs(x)))
-    return result
+    return -_operators.softplus(-x, 1.0, 40.0)
 
 
 @activation

@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import _dtype, _grad, _operators
 from .._arithmetic import cast
-from .._array import reshaped
+from .._array import concat, reshaped
 from .._convert import index, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError
-from .._indexing import SLICE, basic, fill, put, put_into
+from .._indexing import SLICE, basic, fill, put_into
 from .._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def pad(
     amounts = list(whole("pad", pad))
     pairs = padded_axes(shape, amounts, mode, data_format, pad_from_left_axis)
     items = [(SLICE, 7, max(-before, 0), n + min(behind, 0), 1) for n, (before, behind) in zip(shape, pairs)]
-    inner = basic(x, items)
+    inner = basic(x, items) if min(amounts, default=0) < 0 else x
     if any(n + before + behind < 0 for n, (before, behind) in zip(shape, pairs)):
         raise ValueError(f"[pad] pad {amounts} cuts more than there is of shape {list(shape)}")
     pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
@@ -155,14 +155,28 @@ def refuse_cuts(amounts: Sequence[int]) -> None:
 
 def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Tensor:
     """A tensor of one value with x in the middle."""
-    m = meta(x)
-    shape = tuple(n + before + behind for n, (before, behind) in zip(m.shape, pairs))
-    made = filled(shape, value, m.dtype, m.place)
-    if m.numel and _grad.asks(x):
-        put(made, tuple(slice(b, b + n) for n, (b, _) in zip(m.shape, pairs)), x)
-    elif m.numel:
-        fill(basic(made, [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]), x)
-    return made
+    m, result = meta(x), x
+    if not _grad.asks(x):  # then each element is written once
+        made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
+        if m.numel:
+            fill(basic(made, [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]), x)
+        return made
+    for axis, ends in enumerate(pairs):
+        shape = meta(result).shape
+        before, behind = (filled((*shape[:axis], n, *shape[axis + 1 :]), value, m.dtype, m.place) for n in ends)
+        if any(ends):
+            result = concat([before, result, behind], axis)
+    return _operators.assign(x) if result is x else result
+
+
+def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:
+    """A part of an axis, as a view."""
+    return _operators.slice(x, [axis], [start], [end], [1])
+
+
+def step_of(x: Tensor, i: int) -> Tensor:
+    """x[i], as a view."""
+    return _operators.squeeze(between(x, 0, i, i + 1), 0)
 
 
 def continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""paddle.nn.functional: activation functions."""
+"""paddle.nn.functional: activation functions, layers and losses."""
 
 from __future__ import annotations
 
@@ -10,20 +10,58 @@ from .._convert import REQUIRED, chosen, tensor
 from .._inplace import in_place
 from .._objects import Tensor
 from .._ops import tanh, tanh_
-from . import _activation, _generated, _layout, _similarity
+from . import (
+    _activation,
+    _attention,
+    _classification,
+    _dropout,
+    _embedding,
+    _generated,
+    _hierarchy,
+    _layout,
+    _losses,
+    _margins,
+    _mixing,
+    _normalization,
+    _sequences,
+    _similarity,
+    _transducer,
+)
 from ._activation import *  # noqa: F403
+from ._attention import *  # noqa: F403
+from ._classification import *  # noqa: F403
+from ._dropout import *  # noqa: F403
+from ._embedding import *  # noqa: F403
 from ._generated import *  # noqa: F403
+from ._hierarchy import *  # noqa: F403
 from ._layout import *  # noqa: F403
+from ._losses import *  # noqa: F403
+from ._margins import *  # noqa: F403
+from ._mixing import *  # noqa: F403
+from ._normalization import *  # noqa: F403
+from ._sequences import *  # noqa: F403
 from ._similarity import *  # noqa: F403
+from ._transducer import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .._dtype import DTypeLike
 
 __all__ = ["gelu", "silu", "softmax", "softmax_", "tanh", "tanh_"]
 __all__ += _activation.__all__
+__all__ += _attention.__all__
+__all__ += _classification.__all__
+__all__ += _dropout.__all__
+__all__ += _embedding.__all__
 __all__ += _generated.__all__
+__all__ += _hierarchy.__all__
 __all__ += _layout.__all__
+__all__ += _losses.__all__
+__all__ += _margins.__all__
+__all__ += _mixing.__all__
+__all__ += _normalization.__all__
+__all__ += _sequences.__all__
 __all__ += _similarity.__all__
+__all__ += _transducer.__all__
 
 
 @renamed(input="x")

@@ -21,6 +21,8 @@ from . import (
     made,
     matrix_functions,
     mended,
+    nn_layers,
+    nn_losses,
     products,
     reductions,
     scatter,
@@ -59,6 +61,8 @@ ROWS: list[Row] = [
     *distributions.ROWS,
     *storage.ROWS,
     *matrix_functions.ROWS,
+    *nn_losses.ROWS,
+    *nn_layers.ROWS,
 ]
 
 __all__ = ["DEFECTS", "NO_KERNEL", "ROWS", "Row"]

@@ -1,0 +1,442 @@
+"""Losses of classes: cross entropies and likelihoods.
+
+Each takes reduction="mean", "sum" or "none". Labels of classes are whole numbers; one that is no class is refused, but
+for that of ignore_index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _dtype, _operators
+from .._array import reshaped
+from .._call import renamed
+from .._convert import axis_of, tensor
+from .._creation import full_0d
+from .._elementwise import alike, of_dtypes, of_floats
+from .._errors import UnsupportedError
+from .._objects import Tensor, meta
+from .._precision import rounded, working
+from .._scatter import lattice
+from ._layout import one_hot
+from ._losses import log_of_1_and_exp
+from ._reduction import check_reduction, operands, reduced, same_shape
+from ._similarity import log_softmax
+
+
+def label_smooth(
+    label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None
+) -> Tensor:
+    """(1 - epsilon) * label + epsilon / classes, or + epsilon * prior_dist.
+
+    Args:
+        label: probabilities of classes along the last axis.
+        prior_dist: of shape [1, classes].
+
+    Raises:
+        UnsupportedError: label is not floating-point.
+        ValueError: an operand is no tensor, the shapes do not fit, or epsilon is not in [0, 1].
+    """
+    if not 0 <= epsilon <= 1:
+        raise ValueError(f"[label_smooth] epsilon is {epsilon}; want a number from 0 to 1")
+    x = working(of_floats(label, "label_smooth"))
+    classes = meta(x).shape[-1] if meta(x).shape else 1
+    if prior_dist is None:
+        return rounded(x * (1 - epsilon) + epsilon / max(classes, 1), label)
+    alike(label, prior_dist, "label_smooth")
+    if meta(prior_dist).numel != classes:
+        raise ValueError(f"[label_smooth] prior_dist has {meta(prior_dist).numel} elements; want {classes}")
+    prior = reshaped(working(prior_dist), [classes])
+    return rounded(x * (1 - epsilon) + prior * epsilon, label)
+
+
+def whole_labels(function: str, label: Tensor) -> Tensor:
+    """Labels as int32 or int64.
+
+    Raises:
+        UnsupportedError: they are no integers.
+    """
+    dtype = meta(label).dtype
+    if dtype in (_dtype.int32, _dtype.int64):
+        return label
+    if dtype not in (_dtype.int8, _dtype.int16, _dtype.uint8):
+        raise UnsupportedError(f"[{function}] label is {dtype.name}; want integers")
+    return _operators.cast(label, _dtype.int64)
+
+
+def classes_of(label: Tensor, ignore_index: int, classes: int) -> tuple[Tensor, Tensor]:
+    """Where labels are not ignored, and labels with 0 for those that are.
+
+    One below 0 would count from the end: it becomes one that is out of range.
+    """
+    kept = label != ignore_index
+    safe = _operators.where(kept, label, full_0d(label, 0))
+    return kept, _operators.where(safe < 0, full_0d(label, classes), safe)
+
+
+def picked(x: Tensor, label: Tensor, axis: int) -> Tensor:
+    """The elements of x that labels with an axis of 1 name along that axis."""
+    return _operators.index(x, lattice(label, axis))
+
+
+def hard_loss(x: Tensor, label: Tensor, ignore_index: int, axis: int, use_softmax: bool) -> Tensor:
+    """The negative logarithm of the probability of each label, 0 for those ignored.
+
+    Of a softmax it is log(sum(exp(s))) - s[label] with s = x - max(x): no logarithm of another class is computed.
+    """
+    kept, safe = classes_of(label, ignore_index, meta(x).shape[axis])
+    if use_softmax and meta(x).numel:
+        scores = _operators.subtract(x, _operators.max(x, axis, True))
+        total = _operators.log(_operators.sum(_operators.exp(scores), axis, None, True))
+        loss = _operators.subtract(total, picked(scores, safe, axis))
+    else:
+        loss = -_operators.log(picked(x, safe, axis))
+    return _operators.where(kept, loss, full_0d(loss, 0))
+
+
+def entropies(
+    function: str, input: Tensor, label: Tensor, soft_label: bool, use_softmax: bool, ignore_index: int, axis: int
+) -> Tensor:
+    """The loss of each row, with an axis of 1 for that of the classes.
+
+    Raises:
+        UnsupportedError: input is not floating-point, or hard labels are no integers.
+        ValueError: label has another shape than input, which for hard labels has 1 class.
+    """
+    x = working(of_floats(input, function))
+    shape, given = meta(x).shape, meta(label).shape
+    wanted = list(shape)
+    wanted[axis] = shape[axis] if soft_label else 1
+    if list(given) != wanted:
+        raise ValueError(f"[{function}] label has shape {list(given)}; want {wanted}")
+    if not soft_label:
+        return hard_loss(x, whole_labels(function, label), ignore_index, axis, use_softmax)
+    alike(input, label, function)
+    logarithms = log_softmax(x, axis) if use_softmax else _operators.log(x)
+    wide = working(label)
+    # A probability of 0 has no loss, not even beside the logarithm of another 0.
+    terms = _operators.where(wide == 0, full_0d(wide, 0), _operators.multiply(logarithms, wide))
+    return -_operators.sum(terms, axis, None, True)
+
+
+@renamed(target="label")
+def cross_entropy(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    soft_label: bool = False,
+    axis: int = -1,
+    use_softmax: bool = True,
+    label_smoothing: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """-log(softmax(input)[label]), or -sum(label * log(softmax(input))) for labels that are probabilities.
+
+    Args:
+        input: floating-point scores of classes along an axis.
+        label: integers, of the shape of input without that axis or with 1 there; probabilities of the shape of input
+            with soft_label.
+        weight: of each class, of shape [classes]. The mean is then weighted.
+        ignore_index: the label whose loss is 0. One from 0 on does not count in the mean; one below 0 does.
+        axis: that of the classes.
+        use_softmax: False if input has probabilities already.
+        label_smoothing: this much of each label is spread over all classes; see `label_smooth`.
+
+    Returns:
+        With "none" a tensor of the shape of label; for soft and smoothed labels with 1 for the axis of the classes.
+
+    Raises:
+        IndexError, ValueError: a label is no class.
+        UnsupportedError: input is not floating-point.
+        ValueError: an operand is no tensor, the shapes do not fit, there is no such reduction, or ignore_index is
+            above 0 for soft labels.
+    """
+    check_reduction("cross_entropy", reduction)
+    if ignore_index > 0 and soft_label:
+        raise ValueError(f"[cross_entropy] ignore_index is {ignore_index} and soft_label True; want one of them")
+    x, label = tensor(input, "cross_entropy", "input"), tensor(label, "cross_entropy", "label")
+    rank, given = len(meta(x).shape), len(meta(label).shape)
+    if not rank or given not in (rank - 1, rank):
+        raise ValueError(f"[cross_entropy] input has {rank} axes and label {given}; want as many or one less")
+    axis = axis_of("cross_entropy", axis, rank)
+    if label_smoothing > 0:
+        label, soft_label = smoothed(x, label, given < rank, label_smoothing), True
+    elif given < rank:
+        label = _operators.unsqueeze(label, axis)
+    loss = entropies("cross_entropy", x, label, soft_label, use_softmax, ignore_index, axis)
+    weights = None
+    if weight is not None:
+        weights = row_weights(x, label, weight, ignore_index, soft_label, axis)
+        loss = _operators.multiply(loss, weights)
+    if reduction != "mean":
+        flat = reduction == "none" and given < rank and not label_smoothing > 0
+        return reduced(_operators.squeeze(loss, axis) if flat else loss, reduction, x)
+    return rounded(mean_of_rows(loss, label, weights, ignore_index), x)
+
+
+def smoothed(x: Tensor, label: Tensor, hard: bool, epsilon: float) -> Tensor:
+    """Labels as probabilities, of which an epsilon is spread over all classes of the last axis."""
+    if hard:
+        label = one_hot(label, meta(x).shape[-1])
+    return _operators.cast(label_smooth(label, epsilon=epsilon), meta(x).dtype)
+
+
+def row_weights(x: Tensor, label: Tensor, weight: Tensor, ignore_index: int, soft: bool, axis: int) -> Tensor:
+    """The weight of each row's label, 0 where that is ignored; with an axis of 1 for that of the classes.
+
+    Raises:
+        ValueError: there are not as many weights as classes.
+    """
+    weight, classes = working(tensor(weight, "cross_entropy", "weight")), meta(x).shape[axis]
+    if meta(weight).shape[-1:] != (classes,):
+        raise ValueError(f"[cross_entropy] weight has shape {list(meta(weight).shape)}; want [{classes}]")
+    if soft:
+        every = reshaped(weight, [classes if a == axis else 1 for a in range(len(meta(x).shape))])
+        return _operators.sum(_operators.multiply(working(label), every), axis, None, True)
+    kept, safe = classes_of(whole_labels("cross_entropy", label), ignore_index, classes)
+    return _operators.where(kept, _operators.index(weight, [safe]), full_0d(weight, 0))
+
+
+def mean_of_rows(loss: Tensor, label: Tensor, weights: Tensor | None, ignore_index: int) -> Tensor:
+    """The mean, weighted if there are weights, without ignored rows if their label is not below 0; 0 of no weight."""
+    if weights is None and (ignore_index < 0 or not meta(loss).numel):
+        return _operators.mean(loss)
+    if weights is None:
+        weights = _operators.cast(label != ignore_index, meta(loss).dtype)
+    total = _operators.sum(weights)
+    return _operators.divide(_operators.sum(loss), _operators.where(total == 0, full_0d(total, 1), total))
+
+
+def softmax_with_cross_entropy(
+    logits: Tensor,
+    label: Tensor,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: bool = False,
+    axis: int = -1,
+) -> Any:
+    """`cross_entropy` of every row, with an axis of 1 for that of the classes.
+
+    Args:
+        numeric_stable_mode: changes nothing: the result is as accurate either way.
+        return_softmax: whether the softmax of logits is returned, too.
+
+    Returns:
+        The loss, or the loss and the softmax.
+
+    Raises:
+        IndexError, ValueError: a label is no class.
+        ValueError: an operand is no tensor, or the shapes do not fit.
+    """
+    name = "softmax_with_cross_entropy"
+    shape, given = meta(tensor(logits, name, "logits")).shape, meta(tensor(label, name, "label")).shape
+    if not shape or len(given) not in (len(shape) - 1, len(shape)):
+        raise ValueError(f"[{name}] logits has {len(shape)} axes and label {len(given)}; want as many or one less")
+    axis = axis_of(name, axis, len(shape))
+    if len(given) < len(shape):
+        label = _operators.reshape(label, [given[0] if given else 1, shape[1]])
+    loss = rounded(entropies(name, logits, label, soft_label, True, ignore_index, axis), logits)
+    return (loss, _operators.softmax(logits, axis)) if return_softmax else loss
+
+
+def nll_loss(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """-weight[label] * input[label] along axis 1; the mean is divided by the sum of the weights.
+
+    Args:
+        input: logarithms of the probabilities of classes, of shape [n, classes, ...].
+        label: int32 or int64, of shape [n, ...].
+        weight: of each class, of shape [classes]; None: 1.
+        ignore_index: the label whose loss and weight are 0.
+
+    Raises:
+        IndexError, ValueError: a label is no class.
+        UnsupportedError: input is not floating-point, or label not of integers.
+        ValueError: an operand is no tensor, the shapes do not fit, or there is no such reduction.
+    """
+    check_reduction("nll_loss", reduction)
+    shape, given = meta(of_floats(input, "nll_loss")).shape, meta(tensor(label, "nll_loss", "label")).shape
+    if len(shape) < 2 or given != (shape[0], *shape[2:]) or not shape[1]:
+        raise ValueError(
+            f"[nll_loss] input has shape {list(shape)} and label {list(given)}; want [n, c, ...], [n, ...]"
+        )
+    x = working(input)
+    rows = _operators.unsqueeze(whole_labels("nll_loss", label), 1)
+    kept, safe = classes_of(rows, ignore_index, shape[1])
+    zero = full_0d(x, 0)
+    if weight is None:
+        weights = _operators.cast(kept, meta(x).dtype)
+    else:
+        alike(input, weight, "nll_loss")
+        if meta(weight).shape != (shape[1],):
+            raise ValueError(f"[nll_loss] weight has shape {list(meta(weight).shape)}; want [{shape[1]}]")
+        weights = _operators.where(kept, _operators.index(working(weight), [safe]), zero)
+    loss = _operators.where(kept, -_operators.multiply(picked(x, safe, 1), weights), zero)
+    if reduction == "mean":
+        total = _operators.sum(weights)
+        return rounded(_operators.sum(loss) / _operators.where(total == 0, full_0d(total, 1), total), input)
+    return reduced(_operators.squeeze(loss, 1), reduction, input)
+
+
+def binary_cross_entropy(
+    input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
+) -> Tensor:
+    """-label * log(input) - (1 - label) * log(1 - input), with logarithms of at least -100.
+
+    Args:
+        input: probabilities. The loss of a number that is none is nan.
+        label: of the shape and dtype of input.
+        weight: a factor of each loss, which broadcasts.
+
+    Raises:
+        UnsupportedError: input is not floating-point.
+        ValueError: an operand is no tensor, the shapes or dtypes differ, or there is no such reduction.
+    """
+    check_reduction("binary_cross_entropy", reduction)
+    alike(of_floats(input, "binary_cross_entropy"), label, "binary_cross_entropy")
+    same_shape("binary_cross_entropy", input, label)
+    like, (x, y) = operands("binary_cross_entropy", input=input, label=label)
+    hit = _operators.clip(_operators.log(x), -100.0, None)
+    miss = _operators.clip(_operators.log1p(-x), -100.0, None)
+    return weighted((y - 1.0) * miss - y * hit, weight, reduction, like)
+
+
+def weighted(loss: Tensor, weight: Tensor | None, reduction: str, like: Tensor) -> Tensor:
+    """The reduction of losses times weights."""
+    if weight is not None:
+        loss = _operators.multiply(loss, working(tensor(weight, "binary_cross_entropy", "weight")))
+    return reduced(loss, reduction, like)
+
+
+def binary_cross_entropy_with_logits(
+    logit: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """(1 - label) * logit + w * log(1 + exp(-logit)), with w = 1 + label * (pos_weight - 1), or 1.
+
+    Args:
+        label: of the shape and dtype of logit. The loss of a label -100 is 0.
+        weight: a factor of each loss, which broadcasts.
+        pos_weight: a factor of what label 1 adds, which broadcasts.
+
+    Raises:
+        UnsupportedError: logit is not floating-point.
+        ValueError: an operand is no tensor, the shapes or dtypes differ, or there is no such reduction.
+    """
+    check_reduction("binary_cross_entropy_with_logits", reduction)
+    alike(of_floats(logit, "binary_cross_entropy_with_logits"), label, "binary_cross_entropy_with_logits")
+    same_shape("binary_cross_entropy_with_logits", logit, label)
+    like, (x, y) = operands("binary_cross_entropy_with_logits", logit=logit, label=label)
+    bent = log_of_1_and_exp(-x)
+    if pos_weight is not None:
+        factor = working(tensor(pos_weight, "binary_cross_entropy_with_logits", "pos_weight")) - 1.0
+        bent = bent * (_operators.multiply(y, factor) + 1.0)
+    loss = _operators.where(y == -100.0, full_0d(x, 0), (1.0 - y) * x + bent)
+    return weighted(loss, weight, reduction, like)
+
+
+def sigmoid_focal_loss(
+    logit: Tensor,
+    label: Tensor,
+    normalizer: Tensor | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    reduction: str = "sum",
+    name: str | None = None,
+) -> Tensor:
+    """a * (1 - p)**gamma * binary_cross_entropy_with_logits, p being the probability that logit gives to label.
+
+    a is alpha for label 1, 1 - alpha for label 0, and between them for labels between.
+
+    Args:
+        normalizer: a float32 or float64 of one element that the loss is divided by.
+
+    Raises:
+        TypeError: normalizer has another dtype.
+        UnsupportedError: logit is not floating-point.
+        ValueError: an operand is no tensor, the shapes or dtypes differ, or there is no such reduction.
+    """
+    check_reduction("sigmoid_focal_loss", reduction)
+    if normalizer is not None:
+        of_dtypes(normalizer, "sigmoid_focal_loss", _dtype.float32, _dtype.float64)
+        if len(meta(normalizer).shape) > 1:
+            raise ValueError(f"[sigmoid_focal_loss] normalizer has {len(meta(normalizer).shape)} axes; want 0 or 1")
+    alike(of_floats(logit, "sigmoid_focal_loss"), label, "sigmoid_focal_loss")
+    same_shape("sigmoid_focal_loss", logit, label)
+    like, (x, y) = operands("sigmoid_focal_loss", logit=logit, label=label)
+    chance = _operators.sigmoid(x)
+    other = 1.0 - y
+    missed = chance * other + (1.0 - chance) * y
+    loss = other * x + log_of_1_and_exp(-x)
+    loss = _operators.pow(missed, gamma) * ((1.0 - alpha) + y * (2.0 * alpha - 1.0)) * loss
+    if normalizer is not None:
+        loss = _operators.divide(loss, normalizer)
+    return reduced(loss, reduction, like)
+
+
+def dice_loss(input: Tensor, label: Tensor, epsilon: float = 0.00001, name: str | None = None) -> Tensor:
+    """The mean over the first axis of 1 - 2 * sum(input * label) / (sum(input) + sum(label) + epsilon).
+
+    Args:
+        input: probabilities of classes along the last axis, float32 or float64.
+        label: int32 or int64, of the shape of input with 1 at the end.
+
+    Raises:
+        AssertionError: the dtypes or shapes are others.
+        ValueError: an operand is no tensor.
+    """
+    x, given = meta(tensor(input, "dice_loss", "input")), meta(tensor(label, "dice_loss", "label"))
+    if x.dtype not in (_dtype.float32, _dtype.float64) or given.dtype not in (_dtype.int32, _dtype.int64):
+        raise AssertionError(f"[dice_loss] dtypes are {x.dtype.name} and {given.dtype.name}; want floats and integers")
+    if len(x.shape) < 2 or given.shape != (*x.shape[:-1], 1):
+        raise AssertionError(f"[dice_loss] input has shape {list(x.shape)} and label {list(given.shape)}; want 1 last")
+    classes = one_hot(_operators.squeeze(label, -1), x.shape[-1])
+    axes = list(range(1, len(x.shape)))
+    common = _operators.sum(_operators.multiply(input, classes), axes)
+    total = _operators.sum(input, axes) + _operators.sum(classes, axes)
+    return _operators.mean(1.0 - common * 2.0 / (total + epsilon))
+
+
+def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float = 0.002) -> Tensor:
+    """The cross entropy of softmax(anchor @ positive.T) and of which labels are equal, and a penalty of large vectors.
+
+    The penalty is 0.25 * l2_reg * (mean(sum(anchor**2)) + mean(sum(positive**2))), the sums along axis 1.
+
+    Args:
+        anchor, positive: of shape [n, features], float32 or float64.
+        labels: of shape [n].
+
+    Raises:
+        ValueError: an operand is no tensor, or anchor or positive has no elements.
+    """
+    for x, name in ((anchor, "anchor"), (positive, "positive")):
+        if not meta(tensor(x, "npair_loss", name)).numel:
+            raise ValueError(f"[npair_loss] {name} has no elements; want some")
+    n = meta(tensor(labels, "npair_loss", "labels")).shape[0]
+    column = reshaped(labels, [n, 1])
+    same = _operators.cast(_operators.equal(column, reshaped(labels, [1, n])), _dtype.float32)
+    target = _operators.divide(same, _operators.sum(same, 1, None, True))
+    squares = [_operators.mean(_operators.sum(_operators.square(x), 1)) for x in (anchor, positive)]
+    scores = _operators.matmul(anchor, positive, False, True)
+    loss = entropies("npair_loss", scores, target, True, True, -100, 1)
+    weighed = _operators.sum(_operators.multiply(target, loss), 0)
+    return _operators.add((squares[0] + squares[1]) * (0.25 * l2_reg), _operators.mean(weighed))
+
+
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dice_loss", "label_smooth",
+    "nll_loss", "npair_loss", "sigmoid_focal_loss", "softmax_with_cross_entropy",
+]  # fmt: skip

@@ -1,0 +1,340 @@
+"""Normalizations: (x - mean) / sqrt(variance + epsilon), by what the mean and the variance are of.
+
+Halves are computed in float32 and rounded once at the end. Variances are divided by the number of elements, not by
+one less. weight and bias may be float32 beside halves.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _operators
+from .._array import concat, reshaped
+from .._call import into, renamed
+from .._convert import index, tensor, whole
+from .._creation import filled
+from .._elementwise import of_floats
+from .._grad import no_grad
+from .._objects import Tensor, from_array, meta
+from .._precision import rounded, working
+from ._activation import CHANNELS_FIRST, CHANNELS_LAST
+
+
+def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
+    """x less its mean along some axes and divided by its standard deviation; the mean and the variance, of size 1 there."""
+    axes = list(axes)
+    mean = _operators.mean(x, axes, True)
+    centered = _operators.subtract(x, mean)
+    variance = _operators.mean(_operators.square(centered), axes, True)
+    return _operators.multiply(centered, _operators.rsqrt(variance + epsilon)), mean, variance
+
+
+def affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequence[int] | None = None) -> Tensor:
+    """x * weight + bias, both reshaped if there is a shape."""
+    if weight is not None:
+        x = _operators.multiply(x, factor(weight, shape))
+    return x if bias is None else _operators.add(x, factor(bias, shape))
+
+
+def factor(weight: Tensor, shape: Sequence[int] | None) -> Tensor:
+    weight = working(weight)
+    return weight if shape is None else reshaped(weight, list(shape))
+
+
+def sized_as(function: str, name: str, x: Any, count: int) -> None:
+    """Raises a ValueError unless x is None or a tensor of so many elements."""
+    if x is not None and meta(tensor(x, function, name)).numel != count:
+        raise ValueError(f"[{function}] {name} has shape {list(meta(x).shape)}; want {count} elements")
+
+
+@renamed(input="x", eps="epsilon")
+def layer_norm(
+    x: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    epsilon: float = 1e-5,
+    name: str | None = None,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance over the last axes.
+
+    Args:
+        normalized_shape: the sizes of those axes.
+        weight, bias: of as many elements as these axes have; None for 1 and 0.
+        epsilon: from 0 to 0.001.
+
+    Raises:
+        UnsupportedError: x is not floating-point.
+        ValueError: x is no tensor, a shape does not fit, or epsilon is out of range.
+    """
+    shape = meta(tensor(x, "layer_norm", "x")).shape
+    if not 0 <= epsilon <= 1e-3:
+        raise ValueError(f"[layer_norm] epsilon is {epsilon}; want a number from 0 to 0.001")
+    if isinstance(normalized_shape, (int, np.integer)):
+        normalized_shape = [int(normalized_shape)]
+    if not isinstance(normalized_shape, (list, tuple)):
+        raise ValueError(f"[layer_norm] normalized_shape is {normalized_shape!r}; want an int or a list of ints")
+    inner = [index("normalized_shape", n) for n in normalized_shape]
+    first = len(shape) - len(inner)
+    if first < 0 or list(shape[first:]) != inner:
+        raise ValueError(f"[layer_norm] x has shape {list(shape)}; want {inner} at its end")
+    wide = working(of_floats(x, "layer_norm"))
+    count = int(np.prod(inner))
+    sized_as("layer_norm", "weight", weight, count)
+    sized_as("layer_norm", "bias", bias, count)
+    normal = standardized(wide, range(first, len(shape)), epsilon)[0]
+    return rounded(affine(normal, weight, bias, None if len(inner) == 1 else inner), x)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float = 1e-5,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """x / sqrt(mean(x**2) + eps) * weight, with the mean over the last axes.
+
+    Args:
+        normalized_shape: the sizes of those axes.
+        weight: of as many elements as these axes have; None for 1.
+
+    Returns:
+        The result, and 1 / sqrt(mean(x**2) + eps) in the shape of x without those axes, float32 for halves.
+
+    Raises:
+        UnsupportedError: input is not floating-point.
+        ValueError: input is no tensor, or a shape does not fit.
+    """
+    shape = meta(tensor(input, "rms_norm", "input")).shape
+    inner = list(whole("normalized_shape", normalized_shape))
+    first = len(shape) - len(inner)
+    if first < 0 or list(shape[first:]) != inner:
+        raise ValueError(f"[rms_norm] input has shape {list(shape)}; want {inner} at its end")
+    sized_as("rms_norm", "weight", weight, int(np.prod(inner)))
+    wide = working(of_floats(input, "rms_norm"))
+    axes = list(range(first, len(shape)))
+    scale = _operators.rsqrt(_operators.mean(_operators.square(wide), axes, True) + eps)
+    result = affine(_operators.multiply(wide, scale), weight, None, None if len(inner) == 1 else inner)
+    return rounded(result, input), reshaped(scale, list(shape[:first]))
+
+
+def channel_axis(function: str, rank: int, data_format: Any, formats: Sequence[str]) -> int:
+    """The axis of the channels.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    if data_format not in formats:
+        raise ValueError(f"[{function}] data_format is {data_format!r}; want one of {', '.join(formats)}")
+    return 1 if data_format in CHANNELS_FIRST else rank - 1
+
+
+def along(axis: int, rank: int) -> list[int]:
+    """The shape in which channels broadcast over a tensor."""
+    return [-1 if a == axis else 1 for a in range(rank)]
+
+
+def batch_norm(
+    x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-5,
+    data_format: str = "NCHW",
+    use_global_stats: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + epsilon) * weight + bias, with a mean and a variance for each channel.
+
+    Args:
+        x: of 2 to 5 axes.
+        running_mean, running_var: of shape [channels]. In training they become
+            running * momentum + batch * (1 - momentum), and the batch's own are used.
+        weight, bias: of shape [channels]; None for 1 and 0.
+        data_format: says whether the channels are axis 1 ("NC", "NCL", "NCHW", "NCDHW") or the last ("NLC", "NHWC",
+            "NDHWC").
+        use_global_stats: whether the running ones are used; None: unless training.
+
+    Raises:
+        AssertionError: x has fewer than 2 axes.
+        UnsupportedError: x is not floating-point.
+        ValueError: an operand is no tensor, a shape does not fit, or there is no such format.
+    """
+    shape = meta(tensor(x, "batch_norm", "x")).shape
+    rank = len(shape)
+    if rank < 2:
+        raise AssertionError(f"[batch_norm] x has {rank} axes; want 2 to 5")
+    channels = channel_axis("batch_norm", rank, data_format, (*CHANNELS_FIRST, *CHANNELS_LAST))
+    if rank > 5:
+        raise ValueError(f"[batch_norm] x has {rank} axes; want 2 to 5")
+    for known, label in ((running_mean, "running_mean"), (running_var, "running_var")):
+        sized_as("batch_norm", label, tensor(known, "batch_norm", label), shape[channels])
+    sized_as("batch_norm", "weight", weight, shape[channels])
+    sized_as("batch_norm", "bias", bias, shape[channels])
+    wide, spread = working(of_floats(x, "batch_norm")), along(channels, rank)
+    if (not training) if use_global_stats is None else use_global_stats:
+        scale = _operators.rsqrt(factor(running_var, spread) + epsilon)
+        normal = _operators.multiply(_operators.subtract(wide, factor(running_mean, spread)), scale)
+    else:
+        axes = [a for a in range(rank) if a != channels]
+        normal, mean, variance = standardized(wide, axes, epsilon)
+        with no_grad():
+            follow(running_mean, mean, momentum)
+            follow(running_var, variance, momentum)
+    return rounded(affine(normal, weight, bias, spread), x)
+
+
+def follow(running: Tensor, batch: Tensor, momentum: float) -> None:
+    """Moves a running statistic towards that of a batch, in its own memory."""
+    new = reshaped(batch.detach(), list(meta(running).shape)) * (1 - momentum)
+    moved = _operators.add(working(running) * momentum, new)
+    into(running, _operators.cast(moved, meta(running).dtype))
+
+
+def instance_norm(
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-5,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each channel of each example.
+
+    Args:
+        x: of shape [n, channels, ...], of 2 to 5 axes.
+        weight, bias: of shape [channels]; None for 1 and 0.
+        running_mean, running_var, use_input_stats, momentum, data_format: change nothing, as in Paddle.
+
+    Raises:
+        UnsupportedError: x is not floating-point.
+        ValueError: x is no tensor, has not 2 to 5 axes, or a shape does not fit.
+    """
+    shape = meta(tensor(x, "instance_norm", "x")).shape
+    if not 2 <= len(shape) <= 5:
+        raise ValueError(f"[instance_norm] x has {len(shape)} axes; want 2 to 5")
+    sized_as("instance_norm", "weight", weight, shape[1])
+    sized_as("instance_norm", "bias", bias, shape[1])
+    wide = working(of_floats(x, "instance_norm"))
+    alone = len(shape) == 2  # a channel is one element, and its own mean
+    normal = _operators.subtract(wide, wide) if alone else standardized(wide, range(2, len(shape)), eps)[0]
+    return rounded(affine(normal, weight, bias, along(1, len(shape))), x)
+
+
+def group_norm(*args: Any, **options: Any) -> Tensor:
+    """(x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each group of channels.
+
+    It takes (x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW", name=None), and
+    (input, num_groups, weight=None, bias=None, eps=1e-05) too: what stands third is epsilon if it is a float.
+
+    Args:
+        x: of 2 axes or more; input= is another name of it.
+        num_groups: divides the number of channels.
+        epsilon: eps= is another name of it.
+        weight, bias: of shape [channels]; None for 1 and 0.
+        data_format: says whether the channels are axis 1 ("NCL", "NCHW", "NCDHW") or the last ("NLC", "NHWC",
+            "NDHWC").
+
+    Raises:
+        TypeError: an argument is missing or given twice.
+        UnsupportedError: x is not floating-point.
+        ValueError: x is no tensor, a shape does not fit, or there is no such format.
+    """
+    if len(args) + len(options) < 2:
+        raise TypeError(f"[group_norm] got {len(args) + len(options)} arguments; want x and num_groups")
+    names = ("weight", "bias", "epsilon") if len(args) > 2 and not isinstance(args[2], float) else ()
+    given = list(zip(names, args[2:]))
+    for alias, known in (("input", "x"), ("eps", "epsilon")):
+        if alias in options:
+            given.append((known, options.pop(alias)))
+    for known, value in given:
+        if known in options:
+            raise TypeError(f"[group_norm] got {known} twice; want it once")
+        options[known] = value
+    return groups_normalized(*(args[:2] if names else args), **options)
+
+
+def groups_normalized(
+    x: Tensor,
+    num_groups: int,
+    epsilon: float = 1e-5,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """`group_norm`, its arguments in order."""
+    shape = meta(tensor(x, "group_norm", "x")).shape
+    rank, groups = len(shape), index("num_groups", num_groups)
+    formats = (*CHANNELS_FIRST[1:], *CHANNELS_LAST)
+    axis = channel_axis("group_norm", rank, data_format, formats)
+    if rank < 2 or groups < 1 or shape[axis] % groups:
+        raise ValueError(
+            f"[group_norm] x has shape {list(shape)} and num_groups is {groups}; want a divisor of channels"
+        )
+    sized_as("group_norm", "weight", weight, shape[axis])
+    sized_as("group_norm", "bias", bias, shape[axis])
+    wide, each = working(of_floats(x, "group_norm")), shape[axis] // groups
+    if axis == 1:
+        parts = reshaped(wide, [shape[0], groups, each * int(np.prod(shape[2:]))])
+        normal = standardized(parts, [2], epsilon)[0]
+    else:
+        parts = reshaped(wide, [shape[0], int(np.prod(shape[1:-1])), groups, each])
+        normal = standardized(parts, [1, 3], epsilon)[0]
+    return rounded(affine(reshaped(normal, list(shape)), weight, bias, along(axis, rank)), x)
+
+
+setattr(group_norm, "__signature__", inspect.signature(groups_normalized))  # noqa: B010 (no attribute of functions)
+
+
+def local_response_norm(
+    x: Tensor,
+    size: int,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    k: float = 1.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """x / (k + alpha * m)**beta, m being the mean of the squares of `size` neighbouring channels, with 0 beyond the ends.
+
+    Args:
+        x: of 3 to 5 axes.
+        size: how many channels, size // 2 of them before each.
+        data_format: "NCL", "NCHW", "NCDHW", or "NLC", "NHWC", "NDHWC" for channels last.
+
+    Raises:
+        ValueError: x is no tensor, has fewer axes or an empty one behind the first, or there is no such format.
+    """
+    shape = meta(tensor(x, "local_response_norm", "x")).shape
+    axis = channel_axis("local_response_norm", len(shape), data_format, (*CHANNELS_FIRST[1:], *CHANNELS_LAST))
+    if len(shape) < 3 or not all(shape[1:]) or index("size", size) < 1:
+        raise ValueError(f"[local_response_norm] x has shape {list(shape)} and size is {size}; want 3 axes and a size")
+    wide = working(x)
+    squares = _operators.square(wide)
+    ends = [list(shape), list(shape)]
+    ends[0][axis], ends[1][axis] = size // 2, (size - 1) // 2
+    before, behind = (filled(tuple(end), 0, meta(squares).dtype, meta(squares).place) for end in ends)
+    padded = concat([before, squares, behind], axis)
+    windows = np.arange(shape[axis])[:, None] + np.arange(size)
+    near = _operators.gather(padded, from_array(windows.reshape(-1), meta(x).place), axis)
+    near = reshaped(near, [*shape[:axis], shape[axis], size, *shape[axis + 1 :]])
+    scale = _operators.pow(_operators.mean(near, axis + 1) * alpha + k, beta)
+    return rounded(_operators.divide(wide, scale), x)
+
+
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
+]  # fmt: skip
