@@ -482,15 +482,39 @@ func gradGather(g *Gradient) {
 	g.Set(0, dx)
 }
 
-// gradIndexPut: what was replaced has no gradient, and the value has that of where it was put.
+// gradIndexPut: what was replaced has no gradient, and the value has that of where it was put. Of several for one place
+// only the last has been put there: it is the one whose number is there when numbers are put in the same way.
 func gradIndexPut(g *Gradient) {
 	if g.Wants[0] {
 		nothing := g.zeros(&shape.Shape{}, g.dtypeOf(g.Dy[0]))
 		g.Set(0, g.Do(IDIndexPut, nil, append([]Var{g.Dy[0], nothing}, g.In[2:]...)...))
 	}
-	if g.Wants[1] {
-		g.Set(1, g.read(g.Dy[0], g.In[2:]))
+	if !g.Wants[1] {
+		return
 	}
+	indices := g.In[2:]
+	found := g.read(g.Dy[0], indices)
+	s, places := g.Shape(found), g.Shape(g.In[0])
+	if g.Err != nil {
+		return
+	}
+	rest := places.Rank - len(indices)
+	places.Rank -= rest
+	clear(places.Dims[places.Rank:])
+	for i := s.Rank - rest; i < s.Rank; i++ {
+		s.Dims[i] = 1
+	}
+	numbers := s
+	numbers.Rank -= rest
+	clear(numbers.Dims[numbers.Rank:])
+	mine := g.Do(IDRange, Attrs{
+		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
+		RangeCount: {Kind: Int, I: numbers.Numel()}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
+	})
+	mine = g.Reshape(mine, &numbers)
+	put := g.Do(IDIndexPut, nil, append([]Var{g.zeros(&places, dtype.Int64), mine}, indices...)...)
+	last := g.Do(IDEqual, nil, g.read(put, indices), mine)
+	g.Set(1, g.where(g.Reshape(last, &s), found, g.zero()))
 }
 
 // read is index.

@@ -94,13 +94,14 @@ def cov(
         average = _operators.sum(_operators.multiply(rows, weights), 1, None, True) / total
         centred = _operators.subtract(rows, average)
         weighted = _operators.multiply(centred, weights)
-    found = _operators.divide(_operators.matmul(centred, weighted, False, True), max(divisor, 0.0))
+    least = _operators.clip(divisor, 0.0, None) if isinstance(divisor, Tensor) else max(divisor, 0.0)
+    found = _operators.divide(_operators.matmul(centred, weighted, False, True), least)
     return rounded(_operators.squeeze(found, None), x)
 
 
 def weighting(
     rows: Tensor, observations: int, ddof: bool, fweights: Tensor | None, aweights: Tensor | None
-) -> tuple[Tensor | None, float, float]:
+) -> tuple[Tensor | None, Tensor | float, Tensor | float]:
     """The weights of the observations, None for 1; their sum; and what the sum of products is divided by."""
     if fweights is None and aweights is None:
         return None, observations, observations - float(ddof)
@@ -113,13 +114,12 @@ def weighting(
         factor = _operators.cast(given, dtype)
         weights = factor if weights is None else _operators.multiply(weights, factor)
     assert weights is not None
-    total = float(weights.sum())
-    if total == 0:
+    total = weights.sum()
+    if float(total) == 0:
         raise ValueError("[cov] the sum of the weights is 0; want one above 0")
-    lost = float(ddof)
     if ddof and aweights is not None:
-        lost = float((weights * _operators.cast(aweights, dtype)).sum()) / total
-    return weights, total, total - lost
+        return weights, total, total - (weights * _operators.cast(aweights, dtype)).sum() / total
+    return weights, total, total - float(ddof)
 
 
 def check_weights(label: str, weights: Tensor, observations: int) -> None:
