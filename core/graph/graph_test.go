@@ -163,7 +163,7 @@ func TestComposites(t *testing.T) {
 		return ids
 	}
 	copied := []op.ID{op.IDAssign, op.IDAssign, op.IDAssign, op.IDAssign}
-	require.Equal(t, append([]op.ID{op.IDStack}, copied...), rows(g.PlanFor(stacks)))
+	require.Equal(t, append([]op.ID{op.IDStack}, copied...), rows(g.PlanFor(stacks, nil)))
 	require.Equal(t, []op.ID{op.IDStack, op.IDConcat, op.IDStack}, asked, "each is asked about once, elementwise rows never")
 	require.Equal(t, append(copied, op.IDAssign, op.IDAssign), rows(g.Plan()))
 
@@ -186,7 +186,7 @@ func TestComposites(t *testing.T) {
 	// A row that its lowering completes has kernels of its own, which need what the lowering does.
 	b = NewBuilder()
 	whole := func(*op.Step) bool { return true }
-	p, err := b.Build(b.must(t, "cumsum", nil, b.Input(known(dtype.Float32)))).PlanFor(whole)
+	p, err := b.Build(b.must(t, "cumsum", nil, b.Input(known(dtype.Float32)))).PlanFor(whole, nil)
 	require.NoError(t, err)
 	require.Equal(t, []int64{6}, p.Steps[0].Call.In[0].Slice(), "one line of all elements")
 }
@@ -304,7 +304,7 @@ func TestArena(t *testing.T) {
 		g := b.Build(values[len(values)-1], values[r.IntN(len(values))])
 		var l Legal
 		require.NoError(t, l.addGraph(g, &Planned{}))
-		p := makePlan(&l, 2)
+		p := makePlan(&l, 2, nil)
 		saved += check(t, &l, p)
 	}
 	require.Positive(t, saved, "no arena was smaller than its buffers")
