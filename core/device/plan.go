@@ -123,12 +123,41 @@ func (s *Step) Bind(run, to *Call) {
 	}
 }
 
+// Rebind is Bind for a call that Bind has made for the same step: it only changes what differs between runs.
+func (s *Step) Rebind(run, to *Call) {
+	for i := range s.In {
+		s.In[i].place(&to.In[i], run)
+	}
+	for i := range s.Out {
+		s.Out[i].place(&to.Out[i], run)
+	}
+	to.Seed = [2]uint64{run.Seed[0], run.Seed[1] + uint64(s.Draw)}
+}
+
+// Unbind removes the memory of a run from a call that Bind has made.
+func (s *Step) Unbind(c *Call) {
+	for i := range s.In {
+		if s.In[i].Space != Own {
+			c.In[i].Addr, c.In[i].Heap = nil, nil
+		}
+	}
+	for i := range s.Out {
+		c.Out[i].Addr, c.Out[i].Heap = nil, nil
+	}
+	c.Workspace, c.Scratch = nil, nil
+}
+
+// place gives an operand the address that it has in a run.
+func (t *Slot) place(o *Operand, run *Call) {
+	if t.Space != Own && t.Space != Local {
+		o.Addr, o.Heap = t.Address(run)
+	}
+}
+
 // operand is o with the address that it has in a run.
 func (t *Slot) operand(o *Operand, run *Call) Operand {
 	bound := *o
-	if t.Space != Own && t.Space != Local {
-		bound.Addr, bound.Heap = t.Address(run)
-	}
+	t.place(&bound, run)
 	return bound
 }
 

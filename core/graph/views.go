@@ -15,7 +15,7 @@ import (
 //   - A conversion to the dtype that its operand has already is its operand.
 //
 // What a view shows is asked of its row, for a contiguous operand: a view maps indices to indices, however the
-// memory lies. Views that copy are left alone.
+// memory lies. That some views copy does not matter, because values of a graph do not change.
 func elideViews(g *Graph) *Graph {
 	made := make([]*Node, len(g.values)) // by value: the view that shows one tensor as another
 	return g.replacing(func(n *Node, instead []Value) bool {
@@ -30,7 +30,7 @@ func elideViews(g *Graph) *Graph {
 			instead[out] = x
 			return false
 		}
-		if n.Row.Kind != op.View || n.Row.Fresh {
+		if n.Row.Kind != op.View {
 			return true
 		}
 		whole := shape.Contiguous(g.values[x].Shape)

@@ -16,9 +16,10 @@ import (
 // layouts of all operands are.
 type sequence struct {
 	stages []stage
-	arena  int64 // bytes, a multiple of line
-	most   int64 // bytes of workspace of the step that needs most
-	work   int64 // cost of all steps
+	arena  int64     // bytes, a multiple of line
+	most   int64     // bytes of workspace of the step that needs most
+	work   int64     // cost of all steps
+	ready  sync.Pool // *[]device.Call, by stage: calls of steps with all but the memory of a run
 }
 
 // stage is a kernel with the steps that it runs: one of its own, or those of a group, for which the kernel takes the
@@ -99,17 +100,17 @@ func (s *sequence) bytes() (n int64) {
 	return n
 }
 
-// calls holds the calls of steps between runs, with room for their operands.
-var calls = sync.Pool{New: func() any { return new(device.Call) }}
-
 // run ends at the first step that fails. What later steps would have written is then undefined, as is
 // the output of the one that failed.
 func (s *sequence) run(t *threads, c *device.Call) error {
 	if need := s.workspace(c); need > 0 && c.Workspace == nil {
 		return status.Errorf(status.Internal, "[program] got no workspace; want %d bytes", need)
 	}
-	own := calls.Get().(*device.Call)
-	defer release(own)
+	calls, _ := s.ready.Get().(*[]device.Call)
+	if calls == nil {
+		calls = s.newCalls(c)
+	}
+	defer s.release(calls)
 	for i := range s.stages {
 		k := s.stages[i].kernel
 		if len(s.stages[i].steps) > 1 {
@@ -118,7 +119,8 @@ func (s *sequence) run(t *threads, c *device.Call) error {
 			}
 			continue
 		}
-		s.stages[i].steps[0].Bind(c, own)
+		own := &(*calls)[i]
+		s.stages[i].steps[0].Rebind(c, own)
 		if s.most > 0 {
 			// SAFETY: the workspace is as long as the method of that name says, arena first.
 			own.Workspace, own.Scratch = unsafe.Add(c.Workspace, s.arena), c.Scratch
@@ -130,11 +132,24 @@ func (s *sequence) run(t *threads, c *device.Call) error {
 	return nil
 }
 
-// release gives a call of a step back, without the memory that it names.
-func release(c *device.Call) {
-	in, out := c.In[:cap(c.In)], c.Out[:cap(c.Out)]
-	clear(in)
-	clear(out)
-	*c = device.Call{In: in[:0], Out: out[:0]}
-	calls.Put(c)
+// newCalls binds the steps that are stages of their own to a run. Copying operands, layouts and all, would take longer
+// than a small step, so that calls are kept.
+func (s *sequence) newCalls(run *device.Call) *[]device.Call {
+	calls := make([]device.Call, len(s.stages))
+	for i := range s.stages {
+		if len(s.stages[i].steps) == 1 {
+			s.stages[i].steps[0].Bind(run, &calls[i])
+		}
+	}
+	return &calls
+}
+
+// release keeps calls for another run, without the memory that they name.
+func (s *sequence) release(calls *[]device.Call) {
+	for i := range s.stages {
+		if len(s.stages[i].steps) == 1 {
+			s.stages[i].steps[0].Unbind(&(*calls)[i])
+		}
+	}
+	s.ready.Put(calls)
 }
