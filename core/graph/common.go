@@ -22,6 +22,7 @@ func shareCommon(g *Graph) *Graph {
 			first[string(text)] = n.Out
 			return true
 		}
+		// Types are the same too: inference sees nothing but what the text holds.
 		for i, v := range n.Out {
 			instead[v] = out[i]
 		}
@@ -29,7 +30,8 @@ func shareCommon(g *Graph) *Graph {
 	})
 }
 
-// callText appends what a call computes from what; ok is false for calls that nothing repeats.
+// callText appends what a call computes from what, such that different calls have different texts: the parts have
+// lengths that follow from what stands before them. ok is false for calls that nothing repeats.
 func (g *Graph) callText(text []byte, n *Node) (_ []byte, ok bool) {
 	if n.Row.Random {
 		return text, false

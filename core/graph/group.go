@@ -49,7 +49,9 @@ func (l *Legal) group(fuses Fuses) []device.Group {
 	return g.groups
 }
 
-// place puts the next step into the open group, in front of it, or behind it.
+// place puts the next step into the open group, in front of it, or behind it. Only steps that are smaller than the
+// group move in front: larger ones would make intermediate results live longer, and more memory is what groups
+// are to save.
 func (g *grouper) place(s *op.Step) {
 	fusable := g.fusable(s)
 	n, most := s.Out[0].Numel(), int64(-1)
@@ -72,7 +74,8 @@ func (g *grouper) place(s *op.Step) {
 	}
 }
 
-// fusable reports whether a step may be part of a group at all.
+// fusable reports whether a step may be part of a group at all: it has one result, each element of which comes
+// from the elements at the same place in operands that have been broadcast to its shape, and the device wants it.
 func (g *grouper) fusable(s *op.Step) bool {
 	if !s.Row.Elementwise() || s.Row.Random || s.Row.Updates || len(s.Out) != 1 {
 		return false
@@ -112,7 +115,7 @@ func (g *grouper) joins(s *op.Step) bool {
 		if t := g.state(r.Buffer); t.wrote && !(t.whole && g.legal.linear(r)) {
 			return false
 		}
-		if r.Buffer == s.Out[0].Buffer {
+		if r.Buffer == s.Out[0].Buffer { // as parts of one buffer, perhaps at different elements
 			return false
 		}
 	}
@@ -188,6 +191,7 @@ func (l *Legal) number(g *device.Group, spans []span, numbers []int) {
 			}
 		}
 		if out := &s.Out[0]; l.Buffers[out.Buffer].Role == Temporary && spans[out.Buffer].first == i && spans[out.Buffer].last < g.End && l.linear(out) {
+			// Kernels may write over an operand of the same dtype, as in the arena, but not over one that is still to be read.
 			same := slices.IndexFunc(ended, func(b int) bool { return l.Buffers[b].DType == out.DType })
 			switch {
 			case same >= 0:

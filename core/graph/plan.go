@@ -251,7 +251,8 @@ const granule = 256
 // span is from the first step that touches a buffer to the last.
 type span struct{ first, last int }
 
-// places is where temporary buffers lie.
+// places is where temporary buffers lie. Each is in one of three ways: in the arena, local to a group, or nowhere, because
+// no step touches it.
 type places struct {
 	arenaAt []int64 // by buffer: bytes from the start of the arena
 	locals  []int   // by buffer: the number among the locals of a group, which have no place in the arena; else -1
@@ -277,6 +278,7 @@ func arrange(l *Legal, groups []device.Group) places {
 	starting, ending := make([][]int, len(l.Steps)), make([][]int, len(l.Steps))
 	for i := range l.Buffers {
 		if s := spans[i]; l.Buffers[i].Role == Temporary && s.first >= 0 && p.locals[i] < 0 {
+			// Another block of the group may use it before its first step here, or after its last one.
 			if g := d.groupOf[s.first]; g != nil {
 				s.first = g.First
 			}
@@ -368,7 +370,9 @@ func (d *donors) donor(b int) int {
 	return -1
 }
 
-// donorIn is donor for a result of a group, which no other step writes.
+// donorIn is donor for a result of a group, which no other step writes. All steps of the group read the donor element
+// by element, none after the result has been written; so a block overwrites only what it does not read any more,
+// and no other block reads there.
 func (d *donors) donorIn(g *device.Group, out *op.Ref) int {
 	l, step := d.legal, d.spans[out.Buffer].first
 	if !l.linear(out) {

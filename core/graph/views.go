@@ -34,7 +34,7 @@ func elideViews(g *Graph) *Graph {
 			return true
 		}
 		whole := shape.Contiguous(g.values[x].Shape)
-		shown, ok := g.show(n, &whole)
+		shown, ok := g.show(n, &whole) // elements of the operand, as numbers from 0 on
 		if ok && shown.Offset == 0 && shown.Layout == whole {
 			instead[out] = x
 			return false
@@ -49,7 +49,7 @@ func elideViews(g *Graph) *Graph {
 			case visible && both.Offset == 0 && both.Layout == whole:
 				instead[out] = first.In[0]
 				return false
-			case visible && possible && both == alone:
+			case visible && possible && both == alone: // the first view makes no difference
 				n.In[0] = first.In[0]
 			}
 		}

@@ -17,10 +17,12 @@ type blocks struct {
 	length    int64 // elements of a full block
 	now       int64 // elements that the calls have at present
 	flat      []flat
-	gathered  []strided
-	scattered []strided
-	rooms     []assigned
-	memory    []uint64
+	gathered  []strided // inputs
+	scattered []strided // results
+	// rooms are blocks of memory: one for each local of the group, which steps share as the plan says, and one for each
+	// strided operand.
+	rooms  []assigned
+	memory []uint64
 }
 
 // flat is an operand of which a block is a part of its memory.
@@ -59,6 +61,7 @@ func (f *fused) newBlocks() *blocks {
 			b.add(&b.gathered, &c.In[j], &s.Call.In[j], &s.In[j], &count)
 		}
 	}
+	// A group that is smaller than a block needs no more memory than it has elements.
 	b.length = min(max(min(blockBytes, cacheBytes/int64(max(count, 1)))/f.size, block), f.elements)
 	size := (roundUp(b.length*f.size) + line) / 8 // the line keeps rooms from meeting in the same sets of the cache
 	b.memory = make([]uint64, int64(count)*size)
@@ -84,6 +87,7 @@ func (b *blocks) add(list *[]strided, to, whole *device.Operand, slot *device.Sl
 	case whole.IsContiguous():
 		b.flat = append(b.flat, flat{to, slot, whole.DType.Size()})
 	default:
+		// The room is found again by the view: its slot and layout.
 		same := slices.IndexFunc(*list, func(s strided) bool {
 			return *s.slot == *slot && s.whole.Layout == whole.Layout && s.whole.DType == whole.DType
 		})

@@ -91,7 +91,11 @@ func fuse(steps []device.Step, ks []kernel, elements int64, locals int) (*fused,
 func (f *fused) cost(*device.Call) int64      { return f.elements * f.weight }
 func (f *fused) workspace(*device.Call) int64 { return 0 }
 
-// run splits the elements over the threads. c is the call of the program.
+// bytes is the memory of one thread for locals; there is more for strided operands, and for more threads.
+func (f *fused) bytes() int64 { return int64(f.locals) * blockBytes }
+
+// run splits the elements over the threads: once for all steps, so that threads meet once a group and not once a step.
+// c is the call of the program, whose operands the slots of the steps name.
 func (f *fused) run(t *threads, c *device.Call) error {
 	return t.each(f, c, f.elements, max(1, grain/f.weight))
 }
@@ -107,6 +111,7 @@ func (f *fused) part(run *device.Call, lo, hi int64) error {
 		f.ready.Put(b)
 	}()
 	b.open(run, lo)
+	// Blocks begin at lo, wherever that is: no result depends on where a block begins.
 	for n := min(b.length, hi-lo); ; n = min(n, hi-lo) {
 		b.resize(n)
 		b.load(n)

@@ -59,7 +59,7 @@ func (d *Device) sequence(p *device.Plan) (*sequence, error) {
 	return s, nil
 }
 
-// stage makes the kernel of step i, or of the first of the groups if that begins there.
+// stage makes the kernel that runs next in the sequence: that of step i, or of the first of the groups if that begins there.
 func (d *Device) stage(p *device.Plan, i int, groups []device.Group) (stage, error) {
 	end := i + 1
 	if len(groups) > 0 && groups[0].First == i {
