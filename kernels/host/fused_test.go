@@ -124,7 +124,7 @@ func TestRandomGroups(t *testing.T) {
 		t.Logf("%d groups of %d steps and %d locals; arenas of %d bytes, %d without groups", groups, grouped, locals, arena, alone)
 		require.Greater(t, grouped, 10*int(count)/2)
 		require.Positive(t, locals)
-		require.Less(t, arena, alone/2)
+		require.Less(t, arena, alone)
 	}
 }
 
