@@ -355,11 +355,15 @@ func TestOverlap(t *testing.T) {
 func TestArena(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	saved, grouped := int64(0), 0
-	for range 300 {
+	for range 600 {
 		b := NewBuilder()
-		values := []Value{b.Input(typed(dtype.Float32, 64)), b.Input(typed(dtype.Float32, 4, 64))}
+		side := []int64{64, 4}[r.IntN(2)]
+		values := []Value{b.Input(typed(dtype.Float32, 64)), b.Input(typed(dtype.Float32, side, 64))}
 		for range 1 + r.IntN(50) {
 			x, y := values[r.IntN(len(values))], values[r.IntN(len(values))]
+			if b.TypeOf(x) == typed(dtype.Float32, 64, 64) && r.IntN(3) == 0 { // read in two orders, perhaps
+				x = b.must(t, "transpose", op.Attrs{ints(1, 0)}, x)
+			}
 			switch r.IntN(6) {
 			case 0:
 				values = append(values, b.must(t, "add", nil, x, y))

@@ -265,7 +265,7 @@ type places struct {
 // Steps are visited once, in order, and a buffer takes the smallest hole that it fits when it is first
 // written: best fit, which for the chains and branches of models comes close to the largest sum of what is
 // alive at once. A step takes time in proportion to its operands and to the holes that there are. The steps of a group
-// run side by side, so that whatever one of them uses is in use from the first to the last.
+// run side by side, so that whatever one of them uses is in use until the last of them ends.
 func arrange(l *Legal, groups []device.Group) places {
 	spans := l.spans()
 	p := places{arenaAt: make([]int64, len(l.Buffers)), locals: l.locals(groups, spans)}
@@ -278,10 +278,7 @@ func arrange(l *Legal, groups []device.Group) places {
 	starting, ending := make([][]int, len(l.Steps)), make([][]int, len(l.Steps))
 	for i := range l.Buffers {
 		if s := spans[i]; l.Buffers[i].Role == Temporary && s.first >= 0 && p.locals[i] < 0 {
-			// Another block of the group may use it before its first step here, or after its last one.
-			if g := d.groupOf[s.first]; g != nil {
-				s.first = g.First
-			}
+			// Until the group ends, another block may still use it.
 			if g := d.groupOf[s.last]; g != nil {
 				s.last = g.End - 1
 			}
