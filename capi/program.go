@@ -356,6 +356,8 @@ func goProgramGetInfo(handle C.uint64_t, info *C.pmps_program_info) C.fault {
 			cpu_steps:      C.int64_t(i.CPUSteps),
 			parts:          C.int64_t(i.Parts),
 			scratch_bytes:  C.int64_t(i.Arena),
+			groups:         C.int64_t(i.Groups),
+			grouped_steps:  C.int64_t(i.Grouped),
 		}
 		return give("program_get_info", info, &full, &full.struct_size)
 	})

@@ -694,6 +694,8 @@ typedef struct pmps_program_info {
   int64_t cpu_steps;      /* those of them that the CPU runs, because the device has no kernel */
   int64_t parts;          /* submissions to a device for one run: 1 if cpu_steps is 0 */
   int64_t scratch_bytes;  /* for results that only other steps use */
+  int64_t groups;         /* sequences of elementwise steps that the device computes block by block, in its caches */
+  int64_t grouped_steps;  /* steps that are in groups; results that only their group uses take no scratch_bytes */
 } pmps_program_info;
 
 pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info);

@@ -87,6 +87,13 @@ type Composer interface {
 	Composes(s *op.Step) bool
 }
 
+// Fuser is a Device that runs groups of elementwise steps block by block; see [Group].
+type Fuser interface {
+	// Fuses reports whether the device can run an elementwise step as part of a group. The result of a run must
+	// have the same bits as that of the step alone.
+	Fuses(s *op.Step) bool
+}
+
 // Event marks a point in the work of a stream. Recording again moves it.
 type Event interface {
 	// Done reports whether the recorded point has been reached; true when nothing was recorded.

@@ -18,9 +18,23 @@ import (
 //
 // A plan is not changed once it is compiled, and programs may keep it.
 type Plan struct {
-	Steps []Step
-	Arena int64 // bytes
-	Draws int64 // how many random counters a run takes
+	Steps  []Step
+	Groups []Group // in the order of their steps; none for a device that is no [Fuser]
+	Arena  int64   // bytes
+	Draws  int64   // how many random counters a run takes
+}
+
+// Group is a run of elementwise steps that a [Fuser] runs block by block: for some elements it runs all steps, then for
+// the next ones, so that intermediate results are small. All results have as many elements, and element i of a
+// step's result is computed from elements i of the group's earlier results. Elements are numbered in
+// row-major order of each step's own shape, which may differ from step to step.
+//
+// A result that only steps of the group read is in [Local] space. What the group writes elsewhere is read by its
+// later steps in the same way only: contiguous, from its first element on.
+type Group struct {
+	First, End int   // steps First to End-1 of the plan
+	Elements   int64 // of each result
+	Locals     int   // Local slots have an Index below; some take turns in one, elements of one size or not
 }
 
 // PlanAlign is the alignment, in bytes, of a program's inputs, outputs and arena.
@@ -36,7 +50,7 @@ type Step struct {
 // Slot is the location of an operand of a step when the program runs.
 type Slot struct {
 	Space  Space
-	Index  int   // of the program's input or output
+	Index  int   // of the program's input or output, or among the locals of the group
 	Offset int64 // bytes from its address, or from the start of the arena, to the element with all indices zero
 }
 
@@ -49,6 +63,7 @@ const (
 	Input                // Call.In of the program's call
 	Output               // Call.Out of the program's call
 	Scratch              // the arena, at the start of Call.Workspace
+	Local                // an intermediate result of the step's group; the device has memory for a block of it
 )
 
 // Absent reports whether the operand was left out. Rows that complete what is left out, as clip does, spare their
@@ -93,7 +108,7 @@ func (p *Plan) Single() *Call {
 }
 
 // Bind sets to to the call of a step within run, which is a call of the program. It reuses the arrays of to.In
-// and to.Out. The caller provides workspace that the step itself needs.
+// and to.Out. The caller provides workspace that the step itself needs. An operand in Local space gets no address.
 func (s *Step) Bind(run, to *Call) {
 	in, out := to.In[:0], to.Out[:0]
 	for i := range s.In {
@@ -108,21 +123,54 @@ func (s *Step) Bind(run, to *Call) {
 	}
 }
 
+// Rebind is Bind for a call that Bind has made for the same step: it only changes what differs between runs.
+func (s *Step) Rebind(run, to *Call) {
+	for i := range s.In {
+		s.In[i].place(&to.In[i], run)
+	}
+	for i := range s.Out {
+		s.Out[i].place(&to.Out[i], run)
+	}
+	to.Seed = [2]uint64{run.Seed[0], run.Seed[1] + uint64(s.Draw)}
+}
+
+// Unbind removes the memory of a run from a call that Bind has made.
+func (s *Step) Unbind(c *Call) {
+	for i := range s.In {
+		if s.In[i].Space != Own {
+			c.In[i].Addr, c.In[i].Heap = nil, nil
+		}
+	}
+	for i := range s.Out {
+		c.Out[i].Addr, c.Out[i].Heap = nil, nil
+	}
+	c.Workspace, c.Scratch = nil, nil
+}
+
+// place gives an operand the address that it has in a run.
+func (t *Slot) place(o *Operand, run *Call) {
+	if t.Space != Own && t.Space != Local {
+		o.Addr, o.Heap = t.Address(run)
+	}
+}
+
 // operand is o with the address that it has in a run.
 func (t *Slot) operand(o *Operand, run *Call) Operand {
 	bound := *o
-	var base *Operand
+	t.place(&bound, run)
+	return bound
+}
+
+// Address is where an operand in the memory of a run lies, and the heap that it lies in. The space is Input, Output or
+// Scratch.
+func (t *Slot) Address(run *Call) (unsafe.Pointer, Heap) {
+	at, heap := run.Workspace, run.Scratch
 	switch t.Space {
-	case Own:
-		return bound
 	case Input:
-		base = &run.In[t.Index]
+		at, heap = run.In[t.Index].Addr, run.In[t.Index].Heap
 	case Output:
-		base = &run.Out[t.Index]
-	default:
-		base = &Operand{Addr: run.Workspace, Heap: run.Scratch}
+		at, heap = run.Out[t.Index].Addr, run.Out[t.Index].Heap
 	}
 	// SAFETY: the planner has placed the operand within the memory that the run's caller holds.
-	bound.Addr, bound.Heap = unsafe.Add(base.Addr, t.Offset), base.Heap
-	return bound
+	return unsafe.Add(at, t.Offset), heap
 }

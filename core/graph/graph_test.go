@@ -2,6 +2,8 @@ package graph
 
 import (
 	"flag"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -101,15 +103,85 @@ func TestGolden(t *testing.T) {
 			p, err := g.Plan()
 			require.NoError(t, err)
 			got := g.String() + "\n" + l.String() + "\n" + planText(&p.Plan)
-			file := filepath.Join("testdata", name+".golden")
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(want), got, "if that is right: go test ./core/graph -update")
+			golden(t, name, got)
 		})
 	}
+}
+
+// rewritten are what the golden files of passes show: the graph before, after all passes, and its plan for a device that
+// fuses everything.
+var rewritten = map[string]func(t testing.TB, b *Builder) []Value{
+	"pass_views": func(t testing.TB, b *Builder) []Value {
+		x := b.Input(known(dtype.Float32))
+		turn := op.Attrs{ints(1, 0)}
+		back := b.must(t, "transpose", turn, b.must(t, "transpose", turn, x))                                             // x
+		flat := b.must(t, "reshape", op.Attrs{ints(-1)}, b.must(t, "reshape", op.Attrs{ints(3, 2)}, x))                   // one reshape
+		copied := b.must(t, "reshape", op.Attrs{ints(-1)}, b.must(t, "transpose", turn, x))                               // stays
+		same := b.must(t, "cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float32)}}, back)                              // x
+		whole := b.must(t, "slice", op.Attrs{ints(0), ints(0), ints(2)}, b.must(t, "expand", op.Attrs{ints(2, 3)}, same)) // x
+		part := b.must(t, "slice", op.Attrs{ints(0), ints(1), ints(2)}, x)
+		again := b.must(t, "reshape", op.Attrs{ints(3)}, b.must(t, "reshape", op.Attrs{ints(1, 3)}, part)) // reads the slice
+		return []Value{b.must(t, "exp", nil, whole), b.must(t, "neg", nil, flat), b.must(t, "neg", nil, copied), again}
+	},
+	"pass_common": func(t testing.TB, b *Builder) []Value {
+		x, y := b.Input(known(dtype.Float32)), b.Input(known(dtype.Float32))
+		noise := op.Attrs{ints(2, 3), float(0), float(1), {Kind: op.DType, I: int64(dtype.Float32)}}
+		twice := func(f func() Value) Value { return b.must(t, "add", nil, f(), f()) }
+		return []Value{
+			twice(func() Value { return b.must(t, "exp", nil, b.must(t, "multiply", nil, x, b.Scalar(float(2)))) }),
+			twice(func() Value { return b.must(t, "uniform", noise) }), // two draws
+			b.must(t, "subtract", nil, b.must(t, "subtract", nil, x, y), b.must(t, "subtract", nil, y, x)),
+			b.must(t, "add", nil, b.must(t, "multiply", nil, x, b.Scalar(float(0))), b.must(t, "multiply", nil, x, b.Scalar(float(math.Copysign(0, -1))))),
+		}
+	},
+	"pass_dead": func(t testing.TB, b *Builder) []Value {
+		x, unread := b.Input(known(dtype.Float32)), b.Input(known(dtype.Float32))
+		w := b.Constant(&op.Const{Type: known(dtype.Float32), Bytes: make([]byte, 24)})
+		noise := op.Attrs{ints(4), float(0), float(1), {Kind: op.DType, I: int64(dtype.Float32)}}
+		b.must(t, "exp", nil, b.must(t, "add", nil, unread, w))
+		b.must(t, "uniform", noise) // draws all the same
+		return []Value{b.must(t, "neg", nil, x), b.must(t, "uniform", noise)}
+	},
+	"groups": func(t testing.TB, b *Builder) []Value {
+		x, bias := b.Input(typed(dtype.Float32, 64, 65)), b.Input(typed(dtype.Float16, 65))
+		y := b.must(t, "multiply", nil, b.must(t, "exp", nil, x), x)
+		y = b.must(t, "add", nil, y, bias) // the cast of the bias moves in front
+		half := b.must(t, "cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float16)}}, y)
+		total := b.must(t, "sum", op.Attrs{ints(1), {}, {Kind: op.Bool, I: 1}}, y) // ends the group
+		z := b.must(t, "subtract", nil, y, total)
+		turned := b.must(t, "transpose", op.Attrs{ints(1, 0)}, z)
+		return []Value{b.must(t, "neg", nil, turned), half, b.must(t, "tanh", nil, z)} // neg reads what the group has written as it lies
+	},
+}
+
+// TestGoldenPasses shows graphs before and after the passes.
+func TestGoldenPasses(t *testing.T) {
+	for name, build := range rewritten {
+		t.Run(name, func(t *testing.T) {
+			b := NewBuilder()
+			g := b.Build(build(t, b)...)
+			before := g.String()
+			after := g.Rewrite(AllPasses)
+			require.Equal(t, before, g.String(), "the graph that was given has changed")
+			require.Equal(t, g.Inputs(), after.Inputs())
+			require.Equal(t, g.Outputs(), after.Outputs())
+			require.Equal(t, before, g.Rewrite(0).String())
+			p, err := after.PlanFor(nil, func(*op.Step) bool { return true })
+			require.NoError(t, err)
+			golden(t, name, before+"\n"+after.String()+"\n"+planText(&p.Plan))
+		})
+	}
+}
+
+// golden compares a text with a file, or writes it there.
+func golden(t *testing.T, name, got string) {
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "if that is right: go test ./core/graph -update")
 }
 
 // planText is where the operands of a plan lie.
@@ -120,8 +192,8 @@ func planText(p *device.Plan) string {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString([...]string{"scalar", "in", "out", "arena"}[s.Space])
-			if s.Space == device.Input || s.Space == device.Output {
+			b.WriteString([...]string{"scalar", "in", "out", "arena", "local"}[s.Space])
+			if s.Space == device.Input || s.Space == device.Output || s.Space == device.Local {
 				b.WriteString(string(rune('0' + s.Index)))
 			}
 			if s.Offset != 0 {
@@ -134,6 +206,9 @@ func planText(p *device.Plan) string {
 		b.WriteString(" = " + op.ByID(p.Steps[i].Call.Op).Name + "(")
 		write(p.Steps[i].In)
 		b.WriteString(")\n")
+	}
+	for _, g := range p.Groups {
+		fmt.Fprintf(&b, "group of steps %d to %d: %d elements, %d locals\n", g.First, g.End-1, g.Elements, g.Locals)
 	}
 	b.WriteString("arena of " + shapeOf(p.Arena) + " bytes\n")
 	return b.String()
@@ -163,7 +238,7 @@ func TestComposites(t *testing.T) {
 		return ids
 	}
 	copied := []op.ID{op.IDAssign, op.IDAssign, op.IDAssign, op.IDAssign}
-	require.Equal(t, append([]op.ID{op.IDStack}, copied...), rows(g.PlanFor(stacks)))
+	require.Equal(t, append([]op.ID{op.IDStack}, copied...), rows(g.PlanFor(stacks, nil)))
 	require.Equal(t, []op.ID{op.IDStack, op.IDConcat, op.IDStack}, asked, "each is asked about once, elementwise rows never")
 	require.Equal(t, append(copied, op.IDAssign, op.IDAssign), rows(g.Plan()))
 
@@ -186,7 +261,7 @@ func TestComposites(t *testing.T) {
 	// A row that its lowering completes has kernels of its own, which need what the lowering does.
 	b = NewBuilder()
 	whole := func(*op.Step) bool { return true }
-	p, err := b.Build(b.must(t, "cumsum", nil, b.Input(known(dtype.Float32)))).PlanFor(whole)
+	p, err := b.Build(b.must(t, "cumsum", nil, b.Input(known(dtype.Float32)))).PlanFor(whole, nil)
 	require.NoError(t, err)
 	require.Equal(t, []int64{6}, p.Steps[0].Call.In[0].Slice(), "one line of all elements")
 }
@@ -279,12 +354,16 @@ func TestOverlap(t *testing.T) {
 // holds a value that a later step reads.
 func TestArena(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	saved := int64(0)
-	for range 300 {
+	saved, grouped := int64(0), 0
+	for range 600 {
 		b := NewBuilder()
-		values := []Value{b.Input(typed(dtype.Float32, 64)), b.Input(typed(dtype.Float32, 4, 64))}
+		side := []int64{64, 4}[r.IntN(2)]
+		values := []Value{b.Input(typed(dtype.Float32, 64)), b.Input(typed(dtype.Float32, side, 64))}
 		for range 1 + r.IntN(50) {
 			x, y := values[r.IntN(len(values))], values[r.IntN(len(values))]
+			if b.TypeOf(x) == typed(dtype.Float32, 64, 64) && r.IntN(3) == 0 { // read in two orders, perhaps
+				x = b.must(t, "transpose", op.Attrs{ints(1, 0)}, x)
+			}
 			switch r.IntN(6) {
 			case 0:
 				values = append(values, b.must(t, "add", nil, x, y))
@@ -304,14 +383,19 @@ func TestArena(t *testing.T) {
 		g := b.Build(values[len(values)-1], values[r.IntN(len(values))])
 		var l Legal
 		require.NoError(t, l.addGraph(g, &Planned{}))
-		p := makePlan(&l, 2)
-		saved += check(t, &l, p)
+		saved += check(t, &l, makePlan(&l, 2, nil))
+		groups := l.group(func(*op.Step) bool { return r.IntN(5) > 0 })
+		plan := makePlan(&l, 2, groups)
+		check(t, &l, plan)
+		grouped += len(groups)
 	}
+	require.Positive(t, grouped)
 	require.Positive(t, saved, "no arena was smaller than its buffers")
 }
 
 // check runs a plan on an arena that remembers which buffer each granule holds, and answers how much smaller
-// the arena is than all buffers.
+// the arena is than all buffers. Groups run in two blocks, the second first: a step touches half of what it reads and
+// writes in order, and all of what lies in another way.
 func check(t *testing.T, l *Legal, p *device.Plan) int64 {
 	holds := make([]int, p.Arena/granule)
 	total := int64(0)
@@ -320,26 +404,45 @@ func check(t *testing.T, l *Legal, p *device.Plan) int64 {
 			total += l.Buffers[i].bytes()
 		}
 	}
-	for i := range p.Steps {
+	// granules calls f for those of an operand that a block of a group touches; half is -1 for a step that runs alone.
+	granules := func(r *op.Ref, slot *device.Slot, half int64, f func(granule int64)) {
+		if slot.Space != device.Scratch {
+			return
+		}
+		first, n := (slot.Offset-r.Offset*4)/granule, l.Buffers[r.Buffer].bytes()/granule
+		from, to := int64(0), n
+		if half >= 0 && l.linear(r) {
+			from, to = half*(n/2), max(n/2, half*n)
+		}
+		for k := from; k < to; k++ {
+			f(first + k)
+		}
+	}
+	run := func(i int, half int64) {
 		s := &p.Steps[i]
-		for j, slot := range s.In {
-			if slot.Space == device.Scratch {
-				b := l.Steps[i].In[j].Buffer
-				first := (slot.Offset - l.Steps[i].In[j].Offset*4) / granule
-				for k := range l.Buffers[b].bytes() / granule {
-					require.Equal(t, b+1, holds[first+k], "step %d reads what is no longer there:\n%s", i, l)
-				}
+		for j := range s.In {
+			r := &l.Steps[i].In[j]
+			granules(r, &s.In[j], half, func(g int64) {
+				require.Equal(t, r.Buffer+1, holds[g], "step %d reads what is not there (half %d):\n%s", i, half, l)
+			})
+		}
+		for j := range s.Out {
+			r := &l.Steps[i].Out[j]
+			granules(r, &s.Out[j], half, func(g int64) { holds[g] = r.Buffer + 1 })
+		}
+	}
+	groups := p.Groups
+	for i := 0; i < len(p.Steps); i++ {
+		if len(groups) == 0 || groups[0].First != i {
+			run(i, -1)
+			continue
+		}
+		for half := int64(1); half >= 0; half-- {
+			for j := i; j < groups[0].End; j++ {
+				run(j, half)
 			}
 		}
-		for j, slot := range s.Out {
-			if slot.Space == device.Scratch {
-				b := l.Steps[i].Out[j].Buffer
-				first := (slot.Offset - l.Steps[i].Out[j].Offset*4) / granule
-				for k := range l.Buffers[b].bytes() / granule {
-					holds[first+k] = b + 1
-				}
-			}
-		}
+		i, groups = groups[0].End-1, groups[1:]
 	}
 	return total - p.Arena
 }

@@ -28,11 +28,12 @@ type Planned struct {
 	Constants       []*op.Const
 }
 
-// Plan is PlanFor for a device without kernels for composites.
-func (g *Graph) Plan() (*Planned, error) { return g.PlanFor(nil) }
+// Plan is PlanFor for a device without kernels for composites that runs step by step.
+func (g *Graph) Plan() (*Planned, error) { return g.PlanFor(nil, nil) }
 
-// PlanFor legalizes a graph whose dimensions are known for a device, and gives every buffer a place.
-func (g *Graph) PlanFor(composes Composes) (*Planned, error) {
+// PlanFor legalizes a graph whose dimensions are known for a device, finds groups of the steps that it fuses, and
+// gives every buffer a place.
+func (g *Graph) PlanFor(composes Composes, fuses Fuses) (*Planned, error) {
 	if !g.Known() {
 		return nil, status.Errorf(status.Invalid, "[program] a dimension of an input is not known; want numbers (see Resolve)")
 	}
@@ -45,7 +46,7 @@ func (g *Graph) PlanFor(composes Composes) (*Planned, error) {
 		return nil, err
 	}
 	l.dropUnread()
-	p.Plan = *makePlan(&l, len(g.inputs))
+	p.Plan = *makePlan(&l, len(g.inputs), l.group(fuses))
 	return p, nil
 }
 
@@ -191,17 +192,17 @@ func (l *Legal) output(r op.Ref, i int) error {
 
 // makePlan turns steps on buffers into steps on slots. Random steps take their counters one behind the other
 // from those that a run takes as a whole.
-func makePlan(l *Legal, inputs int) *device.Plan {
-	p := &device.Plan{Steps: make([]device.Step, len(l.Steps))}
-	places, arena := arrange(l)
-	p.Arena = arena
+func makePlan(l *Legal, inputs int, groups []device.Group) *device.Plan {
+	p := &device.Plan{Steps: make([]device.Step, len(l.Steps)), Groups: groups}
+	places := arrange(l, groups)
+	p.Arena = places.arena
 	for i := range l.Steps {
 		s := &l.Steps[i]
 		c := &device.Call{Op: s.Row.ID, Attrs: s.Attrs, Axes: s.Axes}
 		to := &p.Steps[i]
 		to.Call = c
-		c.In, to.In = l.operands(s.In, places, inputs)
-		c.Out, to.Out = l.operands(s.Out, places, inputs)
+		c.In, to.In = l.operands(s.In, &places, inputs)
+		c.Out, to.Out = l.operands(s.Out, &places, inputs)
 		if s.Row.Random {
 			to.Draw = p.Draws
 			p.Draws += s.Out[0].Numel()
@@ -212,7 +213,7 @@ func makePlan(l *Legal, inputs int) *device.Plan {
 
 // operands are refs as a device takes them, and where they lie. A constant that is read as a whole, in order,
 // has its elements in the operand, so that the device can prepare them when it compiles.
-func (l *Legal) operands(refs []op.Ref, places []int64, inputs int) (os []device.Operand, slots []device.Slot) {
+func (l *Legal) operands(refs []op.Ref, places *places, inputs int) (os []device.Operand, slots []device.Slot) {
 	for i := range refs {
 		r := &refs[i]
 		o := device.Operand{DType: r.DType, Layout: r.Layout}
@@ -235,7 +236,9 @@ func (l *Legal) operands(refs []op.Ref, places []int64, inputs int) (os []device
 		case Made:
 			at.Space, at.Index = device.Output, b.Index
 		default:
-			at.Space, at.Offset = device.Scratch, at.Offset+places[r.Buffer]
+			if at.Space, at.Index = device.Local, places.locals[r.Buffer]; at.Index < 0 {
+				at = device.Slot{Space: device.Scratch, Offset: at.Offset + places.arenaAt[r.Buffer]}
+			}
 		}
 		os, slots = append(os, o), append(slots, at)
 	}
@@ -248,18 +251,37 @@ const granule = 256
 // span is from the first step that touches a buffer to the last.
 type span struct{ first, last int }
 
+// places is where temporary buffers lie. Each is in one of three ways: in the arena, local to a group, or nowhere, because
+// no step touches it.
+type places struct {
+	arenaAt []int64 // by buffer: bytes from the start of the arena
+	locals  []int   // by buffer: the number among the locals of a group, which have no place in the arena; else -1
+	arena   int64   // its length in bytes
+}
+
 // arrange gives each temporary buffer a place in the arena, such that buffers which are in use at the
-// same time do not meet, and answers how long the arena is.
+// same time do not meet, and finds out how long the arena is. Locals of groups take no place.
 //
 // Steps are visited once, in order, and a buffer takes the smallest hole that it fits when it is first
 // written: best fit, which for the chains and branches of models comes close to the largest sum of what is
-// alive at once. A step takes time in proportion to its operands and to the holes that there are.
-func arrange(l *Legal) (places []int64, arena int64) {
+// alive at once. A step takes time in proportion to its operands and to the holes that there are. The steps of a group
+// run side by side, so that whatever one of them uses is in use until the last of them ends.
+func arrange(l *Legal, groups []device.Group) places {
 	spans := l.spans()
-	places = make([]int64, len(l.Buffers))
+	p := places{arenaAt: make([]int64, len(l.Buffers)), locals: l.locals(groups, spans)}
+	d := donors{legal: l, spans: spans, groupOf: make([]*device.Group, len(l.Steps)), given: make([]bool, len(l.Buffers))}
+	for i := range groups {
+		for j := groups[i].First; j < groups[i].End; j++ {
+			d.groupOf[j] = &groups[i]
+		}
+	}
 	starting, ending := make([][]int, len(l.Steps)), make([][]int, len(l.Steps))
 	for i := range l.Buffers {
-		if s := spans[i]; l.Buffers[i].Role == Temporary && s.first >= 0 {
+		if s := spans[i]; l.Buffers[i].Role == Temporary && s.first >= 0 && p.locals[i] < 0 {
+			// Until the group ends, another block may still use it.
+			if g := d.groupOf[s.last]; g != nil {
+				s.last = g.End - 1
+			}
 			starting[s.first] = append(starting[s.first], i)
 			ending[s.last] = append(ending[s.last], i)
 		}
@@ -267,20 +289,21 @@ func arrange(l *Legal) (places []int64, arena int64) {
 	var free holes
 	for i := range l.Steps {
 		for _, b := range starting[i] {
-			if from := l.donor(i, b, spans); from >= 0 {
-				places[b] = places[from]
-				spans[from].last = -1 // its place is b's now
+			if from := d.donor(b); from >= 0 {
+				p.arenaAt[b] = p.arenaAt[from]
+				d.given[from] = true // its place is b's now
 				continue
 			}
-			places[b] = free.take(l.Buffers[b].bytes())
+			p.arenaAt[b] = free.take(l.Buffers[b].bytes())
 		}
 		for _, b := range ending[i] {
-			if spans[b].last >= 0 {
-				free.give(places[b], l.Buffers[b].bytes())
+			if !d.given[b] {
+				free.give(p.arenaAt[b], l.Buffers[b].bytes())
 			}
 		}
 	}
-	return places, free.end
+	p.arena = free.end
+	return p
 }
 
 // bytes is the room of a buffer in the arena: whole granules, so that a vector load at its end stays within
@@ -311,13 +334,25 @@ func (l *Legal) spans() []span {
 	return spans
 }
 
+// donors finds buffers whose place another one can take.
+type donors struct {
+	legal   *Legal
+	spans   []span          // by buffer
+	groupOf []*device.Group // by step; nil for a step that runs alone
+	given   []bool          // by buffer: its place has another owner
+}
+
 // donor is a buffer that an elementwise step reads for the last time, element by element as it writes
-// buffer b, which can take its place; -1 where there is none.
-func (l *Legal) donor(step, b int, spans []span) int {
+// buffer b, which can take its place; -1 where there is none. In a group an earlier step may be the last to read it.
+func (d *donors) donor(b int) int {
+	l, step := d.legal, d.spans[b].first
 	s := &l.Steps[step]
 	out := &s.Out[0]
 	if !s.Row.Elementwise() || out.Buffer != b || out.Offset != 0 || out.Numel() != l.Buffers[b].Count {
 		return -1
+	}
+	if g := d.groupOf[step]; g != nil {
+		return d.donorIn(g, out)
 	}
 	for i := range s.In {
 		r := &s.In[i]
@@ -325,11 +360,46 @@ func (l *Legal) donor(step, b int, spans []span) int {
 			continue
 		}
 		x := &l.Buffers[r.Buffer]
-		if x.Role == Temporary && x.Count == l.Buffers[b].Count && spans[r.Buffer].last == step && l.readOnce(s, r.Buffer) {
+		if x.Role == Temporary && x.Count == l.Buffers[b].Count && d.spans[r.Buffer].last == step && l.readOnce(s, r.Buffer) {
 			return r.Buffer
 		}
 	}
 	return -1
+}
+
+// donorIn is donor for a result of a group, which no other step writes. All steps of the group read the donor element
+// by element, none after the result has been written; so a block overwrites only what it does not read any more,
+// and no other block reads there.
+func (d *donors) donorIn(g *device.Group, out *op.Ref) int {
+	l, step := d.legal, d.spans[out.Buffer].first
+	if !l.linear(out) {
+		return -1
+	}
+	for i := g.First; i <= step; i++ {
+		for j := range l.Steps[i].In {
+			r := &l.Steps[i].In[j]
+			if r.Number != nil || r.DType != out.DType || !l.linear(r) || l.Buffers[r.Buffer].Role != Temporary || d.given[r.Buffer] {
+				continue
+			}
+			s := d.spans[r.Buffer]
+			if r.Numel() == out.Numel() && s.first < g.First && s.last == i && l.readLinearly(g, r.Buffer) {
+				return r.Buffer
+			}
+		}
+	}
+	return -1
+}
+
+// readLinearly reports whether all steps of a group that read a buffer read element i for element i of their results.
+func (l *Legal) readLinearly(g *device.Group, buffer int) bool {
+	for i := g.First; i < g.End; i++ {
+		for j := range l.Steps[i].In {
+			if r := &l.Steps[i].In[j]; r.Number == nil && r.Buffer == buffer && !l.linear(r) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // readOnce reports whether every operand of a step in a buffer has the layout of the result, so that

@@ -6,6 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // compiled is a program for one set of shapes. Steps that the device lacks are in parts of their own, which
@@ -52,19 +53,28 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	g = g.Rewrite(p.ctx.passes)
+	fuses := p.ctx.fuses
 	for {
-		made, err := p.compileFor(g)
-		if !errors.Is(err, errLowered) {
+		made, err := p.compileFor(g, fuses)
+		switch {
+		case errors.Is(err, errUnfused):
+			fuses = nil
+		case !errors.Is(err, errLowered):
 			return made, err
 		}
 	}
 }
 
-// compileFor makes the program of a graph whose dimensions are known; errLowered: its plan has to be made anew.
-func (p *Program) compileFor(g *graph.Graph) (device.Program, error) {
+// errUnfused is the error of a plan with a group of which the device turned out to lack a step: once more, without groups.
+var errUnfused = status.Errorf(status.Internal, "[compile] the steps of a group have to run one by one")
+
+// compileFor makes the program of a graph whose dimensions are known. errLowered and errUnfused say that its plan has
+// to be made anew.
+func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses) (device.Program, error) {
 	x := &compiled{}
 	var err error
-	if x.planned, err = g.PlanFor(p.ctx.composes); err != nil {
+	if x.planned, err = g.PlanFor(p.ctx.composes, fuses); err != nil {
 		return nil, err
 	}
 	if err = p.ctx.supportsAll(&x.planned.Plan); err == nil {
@@ -99,7 +109,10 @@ func (c *Context) supportsAll(plan *device.Plan) error {
 
 // note records the figures of a compilation for Info.
 func (p *Program) note(x *compiled) {
-	i := ProgramInfo{Steps: len(x.planned.Steps), Parts: len(x.parts), Arena: x.planned.Arena}
+	i := ProgramInfo{Steps: len(x.planned.Steps), Parts: len(x.parts), Arena: x.planned.Arena, Groups: len(x.planned.Groups)}
+	for _, g := range x.planned.Groups {
+		i.Grouped += g.End - g.First
+	}
 	for j := range x.parts {
 		i.CPUSteps += len(x.parts[j].lacks)
 	}

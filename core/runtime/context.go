@@ -24,6 +24,8 @@ type Context struct {
 	dev           device.Device
 	info          *device.Info
 	composes      graph.Composes // nil where the device composes nothing
+	fuses         graph.Fuses    // nil where the device runs no groups
+	passes        graph.Passes   // over programs
 	refuser       device.Refuser // nil where no compiler of the system refuses kernels
 	refusals      refusals
 	memory        *alloc.Allocator
@@ -50,8 +52,11 @@ type Context struct {
 // newContext takes over a device and gives it an allocator, a program cache and a default stream. On an error
 // the context is returned too: Runtime.Close closes it.
 func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Context, error) {
-	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async, recipes: recipes{seed: maphash.MakeSeed()}}
+	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async, passes: graph.AllPasses &^ cfg.WithoutPasses, recipes: recipes{seed: maphash.MakeSeed()}}
 	c.startRefusals()
+	if f, ok := d.(device.Fuser); ok && c.passes&graph.Groups != 0 {
+		c.fuses = f.Fuses
+	}
 	c.startMemory(cfg)
 	c.startPrograms(cfg)
 	var err error

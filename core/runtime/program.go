@@ -38,6 +38,8 @@ type ProgramInfo struct {
 	CPUSteps        int   // steps that the CPU runs, because the device lacks them
 	Parts           int   // sequences of steps on one device
 	Arena           int64 // bytes that a run needs for intermediate results
+	Groups          int   // runs of elementwise steps that the device computes block by block
+	Grouped         int   // steps that are in groups
 }
 
 // programIDs counts the programs made so far, so that the keys of two programs differ.

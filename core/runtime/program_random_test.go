@@ -279,6 +279,43 @@ func (w *world) agree(p *runtime.Program, g *drawn, in []*runtime.Tensor) {
 	w.free(out...)
 }
 
+// Programs compute the same bits with all passes, with each of them alone and without any, on any number of threads, for sizes
+// from none to what is worth several threads.
+func TestRandomProgramsByPasses(t *testing.T) {
+	rounds := 24
+	if testing.Short() {
+		rounds = 6
+	}
+	for _, off := range []graph.Passes{0, graph.AllPasses, ^graph.Views, ^graph.Common, ^graph.DeadCode, ^graph.Groups} {
+		for _, threads := range []int{1, 2, 5} {
+			rt, err := runtime.New(runtime.Config{CPU: host.New(host.Config{Threads: threads}), WithoutPasses: off})
+			require.NoError(t, err)
+			w := &world{T: t, rt: rt}
+			w.cpu, _ = rt.Context(place.CPU)
+			r := rand.New(rand.NewPCG(7, 8)) // the same programs for all
+			grouped, arena := 0, int64(0)
+			for range rounds {
+				g := randomGraph(r, 1+r.IntN(60))
+				p := w.cpu.NewProgram(g.Graph)
+				for _, n := range []int64{0, 1, 7, 1031} {
+					var in []*runtime.Tensor
+					for _, t := range []op.Type{typed(dtype.Float32, n, 4), typed(dtype.Int32, n, 4), typed(dtype.Float32, 4)} {
+						in = append(in, w.tensor(r, w.cpu, t))
+					}
+					w.agree(p, g, in)
+					w.free(in...)
+				}
+				info := p.Info()
+				grouped, arena = grouped+info.Grouped, arena+info.Arena
+				p.Close()
+			}
+			t.Logf("without %04b, %d threads: %d steps in groups, arenas of %d bytes", off&graph.AllPasses, threads, grouped, arena)
+			require.Equal(t, off&graph.Groups == 0, grouped > 0)
+			require.NoError(t, rt.Close())
+		}
+	}
+}
+
 // lacking is the emulated mps device without some operators, which it may only have one at a time.
 type lacking struct {
 	*host.Device

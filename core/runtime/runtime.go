@@ -50,6 +50,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -65,6 +66,9 @@ type Config struct {
 	MaxAge time.Duration   // how long an idle heap is kept; 0: 60 s
 
 	Programs program.Config // bounds each device's compiled programs; Failed is set by the runtime
+
+	// WithoutPasses are the passes over programs that are switched off: none in the zero Config.
+	WithoutPasses graph.Passes
 
 	// NoFallback makes calls of an operator that a device lacks fail, instead of running on the CPU.
 	NoFallback bool

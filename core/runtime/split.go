@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -46,8 +47,19 @@ func split(x *compiled, c *Context) error {
 // program, of which those that it does not use have no memory.
 func (s *splitter) steps(first, end int) *device.Plan {
 	p := s.to.planned.Plan
-	p.Steps = p.Steps[first:end]
+	p.Steps, p.Groups = p.Steps[first:end], nil
+	for _, g := range s.to.planned.Groups {
+		if first <= g.First && g.End <= end {
+			g.First, g.End = g.First-first, g.End-first
+			p.Groups = append(p.Groups, g)
+		}
+	}
 	return &p
+}
+
+// grouped reports whether a step of the whole plan is in a group, which is never divided.
+func (s *splitter) grouped(step int) bool {
+	return slices.ContainsFunc(s.to.planned.Groups, func(g device.Group) bool { return g.First <= step && step < g.End })
 }
 
 // advance compiles what is left up to the next step that the device lacks.
@@ -66,6 +78,8 @@ func (s *splitter) advance() error {
 	switch {
 	case s.ctx.lowersFrom(lacks.Err, call):
 		return closing(prog, errLowered)
+	case s.grouped(at):
+		return closing(prog, errUnfused)
 	case !s.ctx.fallsBack(lacks.Err):
 		return closing(prog, err)
 	case prog == nil && at > s.next:

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -76,4 +77,16 @@ func partOf(o *device.Operand, i int) device.Operand {
 		p.Addr, p.Heap, p.DType, p.Strides = unsafe.Pointer(&zero), nil, dtype.Bool, [shape.MaxRank]int64{}
 	}
 	return p
+}
+
+// calls holds the calls of parts between casts, with room for their operands.
+var calls = sync.Pool{New: func() any { return new(device.Call) }}
+
+// release gives a call back, without the memory that it names.
+func release(c *device.Call) {
+	in, out := c.In[:cap(c.In)], c.Out[:cap(c.Out)]
+	clear(in)
+	clear(out)
+	*c = device.Call{In: in[:0], Out: out[:0]}
+	calls.Put(c)
 }

@@ -55,6 +55,7 @@ type program struct{ kernel kernel }
 var (
 	_ device.Sized    = (*program)(nil)
 	_ device.Composer = (*Device)(nil)
+	_ device.Fuser    = (*Device)(nil)
 )
 
 // Workspace asks the kernel.

@@ -9,17 +9,24 @@ import (
 )
 
 // sequence is the kernel of a plan of many steps: it runs their kernels one after the other, each of
-// them split over the threads by itself. Its workspace is the plan's arena followed by the workspace of
+// them split over the threads by itself; the steps of a group are one kernel (fused.go). Its workspace is the plan's arena followed by the workspace of
 // the step that needs most.
 //
 // What the steps cost and how much workspace they need is known when the sequence is made, because the
 // layouts of all operands are.
 type sequence struct {
-	steps   []device.Step
-	kernels []kernel // of the steps
-	arena   int64    // bytes, a multiple of line
-	most    int64    // bytes of workspace of the step that needs most
-	work    int64    // cost of all steps
+	stages []stage
+	arena  int64     // bytes, a multiple of line
+	most   int64     // bytes of workspace of the step that needs most
+	work   int64     // cost of all steps
+	ready  sync.Pool // *[]device.Call, by stage: calls of steps with all but the memory of a run
+}
+
+// stage is a kernel with the steps that it runs: one of its own, or those of a group, for which the kernel takes the
+// call of the program.
+type stage struct {
+	kernel kernel
+	steps  []device.Step
 }
 
 // line is the alignment of a call's workspace, and so of its parts.
@@ -33,18 +40,47 @@ func (d *Device) sequence(p *device.Plan) (*sequence, error) {
 	if len(p.Steps) == 0 {
 		return nil, status.Errorf(status.Unsupported, "[compile] got a plan without steps; want at least one")
 	}
-	s := &sequence{steps: p.Steps, arena: roundUp(p.Arena)}
-	for i := range p.Steps {
-		c := p.Steps[i].Call
-		k, err := d.kernelFor(c)
+	s := &sequence{arena: roundUp(p.Arena)}
+	groups := p.Groups
+	for i := 0; i < len(p.Steps); i++ {
+		made, err := d.stage(p, i, groups)
 		if err != nil {
-			return nil, &device.StepError{Step: i, Err: err}
+			return nil, err
 		}
-		s.kernels = append(s.kernels, k)
-		s.most = max(s.most, k.workspace(c))
-		s.work += k.cost(c)
+		if len(made.steps) > 1 {
+			groups = groups[1:]
+			i += len(made.steps) - 1
+		}
+		c := made.steps[0].Call
+		s.stages = append(s.stages, made)
+		s.most = max(s.most, made.kernel.workspace(c))
+		s.work += made.kernel.cost(c)
 	}
 	return s, nil
+}
+
+// stage makes the kernel that runs next in the sequence: that of step i, or of the first of the groups if that begins there.
+func (d *Device) stage(p *device.Plan, i int, groups []device.Group) (stage, error) {
+	end := i + 1
+	if len(groups) > 0 && groups[0].First == i {
+		end = groups[0].End
+	}
+	steps := p.Steps[i:end]
+	ks := make([]kernel, len(steps))
+	for j := range steps {
+		var err error
+		if ks[j], err = d.kernelFor(steps[j].Call); err != nil {
+			return stage{}, &device.StepError{Step: i + j, Err: err}
+		}
+	}
+	if len(steps) == 1 {
+		return stage{ks[0], steps}, nil
+	}
+	k, err := fuse(steps, ks, groups[0].Elements, groups[0].Locals)
+	if err != nil {
+		return stage{}, &device.StepError{Step: i, Err: err}
+	}
+	return stage{k, steps}, nil
 }
 
 // cost and workspace do not depend on the call: the layouts are those of the plan.
@@ -53,16 +89,16 @@ func (s *sequence) workspace(*device.Call) int64 { return s.arena + s.most }
 
 // bytes counts the state of all kernels and, roughly, the steps themselves.
 func (s *sequence) bytes() (n int64) {
-	for i, k := range s.kernels {
-		c := s.steps[i].Call
-		operands := len(c.In) + len(c.Out)
-		n += int64(unsafe.Sizeof(*c)) + int64(operands)*int64(unsafe.Sizeof(device.Operand{})) + bytesOfKernel(k)
+	for i := range s.stages {
+		for j := range s.stages[i].steps {
+			c := s.stages[i].steps[j].Call
+			operands := len(c.In) + len(c.Out)
+			n += int64(unsafe.Sizeof(*c)) + int64(operands)*int64(unsafe.Sizeof(device.Operand{}))
+		}
+		n += bytesOfKernel(s.stages[i].kernel)
 	}
 	return n
 }
-
-// calls holds the calls of steps between runs, with room for their operands.
-var calls = sync.Pool{New: func() any { return new(device.Call) }}
 
 // run ends at the first step that fails. What later steps would have written is then undefined, as is
 // the output of the one that failed.
@@ -70,10 +106,21 @@ func (s *sequence) run(t *threads, c *device.Call) error {
 	if need := s.workspace(c); need > 0 && c.Workspace == nil {
 		return status.Errorf(status.Internal, "[program] got no workspace; want %d bytes", need)
 	}
-	own := calls.Get().(*device.Call)
-	defer release(own)
-	for i, k := range s.kernels {
-		s.steps[i].Bind(c, own)
+	calls, _ := s.ready.Get().(*[]device.Call)
+	if calls == nil {
+		calls = s.newCalls(c)
+	}
+	defer s.release(calls)
+	for i := range s.stages {
+		k := s.stages[i].kernel
+		if len(s.stages[i].steps) > 1 {
+			if err := k.run(t, c); err != nil {
+				return err
+			}
+			continue
+		}
+		own := &(*calls)[i]
+		s.stages[i].steps[0].Rebind(c, own)
 		if s.most > 0 {
 			// SAFETY: the workspace is as long as the method of that name says, arena first.
 			own.Workspace, own.Scratch = unsafe.Add(c.Workspace, s.arena), c.Scratch
@@ -85,11 +132,24 @@ func (s *sequence) run(t *threads, c *device.Call) error {
 	return nil
 }
 
-// release gives a call of a step back, without the memory that it names.
-func release(c *device.Call) {
-	in, out := c.In[:cap(c.In)], c.Out[:cap(c.Out)]
-	clear(in)
-	clear(out)
-	*c = device.Call{In: in[:0], Out: out[:0]}
-	calls.Put(c)
+// newCalls binds the steps that are stages of their own to a run. Copying operands, layouts and all, would take longer
+// than a small step, so that calls are kept.
+func (s *sequence) newCalls(run *device.Call) *[]device.Call {
+	calls := make([]device.Call, len(s.stages))
+	for i := range s.stages {
+		if len(s.stages[i].steps) == 1 {
+			s.stages[i].steps[0].Bind(run, &calls[i])
+		}
+	}
+	return &calls
+}
+
+// release keeps calls for another run, without the memory that they name.
+func (s *sequence) release(calls *[]device.Call) {
+	for i := range s.stages {
+		if len(s.stages[i].steps) == 1 {
+			s.stages[i].steps[0].Unbind(&(*calls)[i])
+		}
+	}
+	s.ready.Put(calls)
 }

@@ -327,24 +327,26 @@ func TestPlanDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkPlan is what a step of a program costs beside its work.
+// BenchmarkPlan is what a step of a program costs beside its work, one by one and in a group.
 func BenchmarkPlan(b *testing.B) {
-	for _, steps := range []int{1, 50} {
-		b.Run(fmt.Sprint(steps), func(b *testing.B) {
-			r := newRig(b, Config{Threads: 1})
-			g := graph.NewBuilder()
-			x, y := g.Input(typed(dtype.Float32, 8)), g.Input(typed(dtype.Float32, 8))
-			for range steps {
-				x = must(g.Call(op.ByID(op.IDAdd), []graph.Value{x, y}, nil))[0]
-			}
-			p := must(g.Build(x).Plan())
-			program, c := must(r.Compile(&p.Plan)), planCall(p, 1)
-			c.Workspace = room(program.Workspace(c))
-			b.ReportAllocs()
-			for b.Loop() {
-				r.stream.Run(program, c)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(steps), "ns/step")
-		})
+	for _, fused := range []bool{false, true} {
+		for _, steps := range []int{1, 100} {
+			b.Run(fmt.Sprintf("fused=%t/steps=%d", fused, steps), func(b *testing.B) {
+				r := newRig(b, Config{Threads: 1})
+				g := graph.NewBuilder()
+				x, y := g.Input(typed(dtype.Float32, 8)), g.Input(typed(dtype.Float32, 8))
+				for range steps {
+					x = must(g.Call(op.ByID(op.IDAdd), []graph.Value{x, y}, nil))[0]
+				}
+				p := planFused(r.Device, g.Build(x), fused)
+				program, c := must(r.Compile(&p.Plan)), planCall(p, 1)
+				c.Workspace = room(program.Workspace(c))
+				b.ReportAllocs()
+				for b.Loop() {
+					r.stream.Run(program, c)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(steps), "ns/step")
+			})
+		}
 	}
 }

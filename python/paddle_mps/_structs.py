@@ -168,6 +168,8 @@ class ProgramInfo(ctypes.Structure):
         ("cpu_steps", c_int64),
         ("parts", c_int64),
         ("scratch_bytes", c_int64),
+        ("groups", c_int64),
+        ("grouped_steps", c_int64),
     ]
 
 

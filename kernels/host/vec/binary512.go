@@ -2,7 +2,10 @@
 
 package vec
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+	"unsafe"
+)
 
 func (t *table) binary512() {
 	tail32, tail64 := portableRows[float32](), portableRows[float64]()
@@ -86,31 +89,34 @@ func wideRows512() [binaryCount]Rows[float64] {
 
 // The drivers are inlined into each function above, and f into them.
 
+// They step through rows of whole vectors by an index, because cutting three slices takes longer than the arithmetic.
+
 func vv512(dst, a, b []float32, f func(x, y narrow512) narrow512) {
-	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {
-		f(archsimd.LoadFloat32x16Slice(a), archsimd.LoadFloat32x16Slice(b)).StoreSlice(dst)
-		dst, a, b = dst[lanes512:], a[lanes512:], b[lanes512:]
+	for i := 0; i < len(dst); i += lanes512 {
+		f(archsimd.LoadFloat32x16(at512(&a[i])), archsimd.LoadFloat32x16(at512(&b[i]))).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func vs512(dst, a []float32, b float32, f func(x, y narrow512) narrow512) {
 	y := archsimd.BroadcastFloat32x16(b)
-	for len(dst) >= lanes512 && len(a) >= lanes512 {
-		f(archsimd.LoadFloat32x16Slice(a), y).StoreSlice(dst)
-		dst, a = dst[lanes512:], a[lanes512:]
+	for i := 0; i < len(dst); i += lanes512 {
+		f(archsimd.LoadFloat32x16(at512(&a[i])), y).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func sv512(dst []float32, a float32, b []float32, f func(x, y narrow512) narrow512) {
 	x := archsimd.BroadcastFloat32x16(a)
-	for len(dst) >= lanes512 && len(b) >= lanes512 {
-		f(x, archsimd.LoadFloat32x16Slice(b)).StoreSlice(dst)
-		dst, b = dst[lanes512:], b[lanes512:]
+	for i := 0; i < len(dst); i += lanes512 {
+		f(x, archsimd.LoadFloat32x16(at512(&b[i]))).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
+
+// at512 is the vector at an element.
+// SAFETY: rows have whole vectors and equal lengths (withTail, checked), and the element is the first of one.
+func at512(p *float32) *[lanes512]float32 { return (*[lanes512]float32)(unsafe.Pointer(p)) }
 
 func wideVV512(dst, a, b []float64, f func(x, y wide512) wide512) {
 	for len(dst) >= half512 && len(a) >= half512 && len(b) >= half512 {

@@ -13,9 +13,8 @@ import (
 // row does not show.
 
 func map512(dst, src []float32, f func(narrow512) narrow512) {
-	for len(src) >= lanes512 && len(dst) >= lanes512 {
-		f(archsimd.LoadFloat32x16Slice(src)).StoreSlice(dst)
-		src, dst = src[lanes512:], dst[lanes512:]
+	for i, n := 0, len(src)&^(lanes512-1); i < n; i += lanes512 {
+		f(archsimd.LoadFloat32x16(at512(&src[i]))).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }

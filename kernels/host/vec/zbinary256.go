@@ -4,7 +4,10 @@
 
 package vec
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+	"unsafe"
+)
 
 func (t *table) binary256() {
 	tail32, tail64 := portableRows[float32](), portableRows[float64]()
@@ -88,31 +91,34 @@ func wideRows256() [binaryCount]Rows[float64] {
 
 // The drivers are inlined into each function above, and f into them.
 
+// They step through rows of whole vectors by an index, because cutting three slices takes longer than the arithmetic.
+
 func vv256(dst, a, b []float32, f func(x, y narrow256) narrow256) {
-	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
-		f(archsimd.LoadFloat32x8Slice(a), archsimd.LoadFloat32x8Slice(b)).StoreSlice(dst)
-		dst, a, b = dst[lanes256:], a[lanes256:], b[lanes256:]
+	for i := 0; i < len(dst); i += lanes256 {
+		f(archsimd.LoadFloat32x8(at256(&a[i])), archsimd.LoadFloat32x8(at256(&b[i]))).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func vs256(dst, a []float32, b float32, f func(x, y narrow256) narrow256) {
 	y := archsimd.BroadcastFloat32x8(b)
-	for len(dst) >= lanes256 && len(a) >= lanes256 {
-		f(archsimd.LoadFloat32x8Slice(a), y).StoreSlice(dst)
-		dst, a = dst[lanes256:], a[lanes256:]
+	for i := 0; i < len(dst); i += lanes256 {
+		f(archsimd.LoadFloat32x8(at256(&a[i])), y).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 func sv256(dst []float32, a float32, b []float32, f func(x, y narrow256) narrow256) {
 	x := archsimd.BroadcastFloat32x8(a)
-	for len(dst) >= lanes256 && len(b) >= lanes256 {
-		f(x, archsimd.LoadFloat32x8Slice(b)).StoreSlice(dst)
-		dst, b = dst[lanes256:], b[lanes256:]
+	for i := 0; i < len(dst); i += lanes256 {
+		f(x, archsimd.LoadFloat32x8(at256(&b[i]))).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
+
+// at256 is the vector at an element.
+// SAFETY: rows have whole vectors and equal lengths (withTail, checked), and the element is the first of one.
+func at256(p *float32) *[lanes256]float32 { return (*[lanes256]float32)(unsafe.Pointer(p)) }
 
 func wideVV256(dst, a, b []float64, f func(x, y wide256) wide256) {
 	for len(dst) >= half256 && len(a) >= half256 && len(b) >= half256 {

@@ -15,9 +15,8 @@ import (
 // row does not show.
 
 func map256(dst, src []float32, f func(narrow256) narrow256) {
-	for len(src) >= lanes256 && len(dst) >= lanes256 {
-		f(archsimd.LoadFloat32x8Slice(src)).StoreSlice(dst)
-		src, dst = src[lanes256:], dst[lanes256:]
+	for i, n := 0, len(src)&^(lanes256-1); i < n; i += lanes256 {
+		f(archsimd.LoadFloat32x8(at256(&src[i]))).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }

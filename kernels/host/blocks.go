@@ -1,0 +1,170 @@
+package host
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+)
+
+// blocks is what one thread needs to run a group: the calls of its steps for a block of elements, and memory for
+// a block of each intermediate result. It is kept between runs, so that a run only puts addresses in.
+//
+// In a block all operands have one axis: contiguous, or with stride 0 for a single value, so that kernels take their
+// path without lanes.
+type blocks struct {
+	calls     []device.Call
+	length    int64 // elements of a full block
+	now       int64 // elements that the calls have at present
+	flat      []flat
+	gathered  []strided // inputs
+	scattered []strided // results
+	// rooms are blocks of memory: one for each local of the group, which steps share as the plan says, and one for each
+	// strided operand.
+	rooms  []assigned
+	memory []uint64
+}
+
+// flat is an operand of which a block is a part of its memory.
+type flat struct {
+	operand *device.Operand // of a call
+	slot    *device.Slot
+	step    int64 // bytes of an element; 0 where there is a single value
+}
+
+// strided is an operand that lies in memory in any other way: it is copied from or to a room.
+type strided struct {
+	whole *device.Operand // of the step
+	slot  *device.Slot
+	room  assigned
+	walk  walk
+}
+
+// assigned says in which room of the memory an operand of a call lies.
+type assigned struct {
+	operand *device.Operand
+	number  int
+}
+
+// newBlocks makes the calls of a group and the memory of its locals, strided results and strided inputs.
+func (f *fused) newBlocks() *blocks {
+	b := &blocks{calls: make([]device.Call, len(f.steps))}
+	count := f.locals
+	for i := range f.steps {
+		s, c := &f.steps[i], &b.calls[i]
+		*c = device.Call{Op: s.Call.Op, Attrs: s.Call.Attrs, Axes: s.Call.Axes}
+		c.Out, c.In = make([]device.Operand, len(s.Out)), make([]device.Operand, len(s.In))
+		for j := range s.Out {
+			b.add(&b.scattered, &c.Out[j], &s.Call.Out[j], &s.Out[j], &count)
+		}
+		for j := range s.In {
+			b.add(&b.gathered, &c.In[j], &s.Call.In[j], &s.In[j], &count)
+		}
+	}
+	// A group that is smaller than a block needs no more memory than it has elements.
+	b.length = min(max(min(blockBytes, cacheBytes/int64(max(count, 1)))/f.size, block), f.elements)
+	size := (roundUp(b.length*f.size) + line) / 8 // the line keeps rooms from meeting in the same sets of the cache
+	b.memory = make([]uint64, int64(count)*size)
+	for i := range b.rooms {
+		// SAFETY: the operand is this thread's, as the memory is.
+		b.rooms[i].operand.Addr = unsafe.Pointer(&b.memory[int64(b.rooms[i].number)*size])
+	}
+	return b
+}
+
+// add makes an operand of a call for that of a step. list has those that are strided, and count the rooms so far. An
+// input that two steps read in the same way has one room.
+func (b *blocks) add(list *[]strided, to, whole *device.Operand, slot *device.Slot, count *int) {
+	to.DType, to.Rank, to.Strides[0] = whole.DType, 1, 1
+	switch {
+	case slot.Space == device.Local:
+		b.rooms = append(b.rooms, assigned{to, slot.Index})
+	case slot.Space == device.Own:
+		to.Addr, to.Strides[0] = whole.Addr, 0
+	case isScalar(whole):
+		to.Strides[0] = 0
+		b.flat = append(b.flat, flat{to, slot, 0})
+	case whole.IsContiguous():
+		b.flat = append(b.flat, flat{to, slot, whole.DType.Size()})
+	default:
+		// The room is found again by the view: its slot and layout.
+		same := slices.IndexFunc(*list, func(s strided) bool {
+			return *s.slot == *slot && s.whole.Layout == whole.Layout && s.whole.DType == whole.DType
+		})
+		if same < 0 {
+			same = len(*list)
+			*list = append(*list, strided{whole: whole, slot: slot, room: assigned{to, *count}})
+			*count++
+		}
+		b.rooms = append(b.rooms, assigned{to, (*list)[same].room.number})
+	}
+}
+
+// open puts in the addresses of a run, at element lo.
+func (b *blocks) open(run *device.Call, lo int64) {
+	for i := range b.flat {
+		o := &b.flat[i]
+		at, _ := o.slot.Address(run)
+		// SAFETY: the element is one of the operand, which the planner has placed in memory of the run.
+		o.operand.Addr = unsafe.Add(at, lo*o.step)
+	}
+	for _, list := range [2][]strided{b.gathered, b.scattered} {
+		for i := range list {
+			s := &list[i]
+			at, _ := s.slot.Address(run)
+			s.walk.begin(at, s.whole.DType.Size(), &s.whole.Layout)
+			s.walk.seek(lo)
+		}
+	}
+}
+
+// close removes the addresses: the memory is not the group's any more.
+func (b *blocks) close() {
+	for i := range b.flat {
+		b.flat[i].operand.Addr = nil
+	}
+	for _, list := range [2][]strided{b.gathered, b.scattered} {
+		for i := range list {
+			list[i].walk.base = nil
+		}
+	}
+}
+
+// resize makes the calls ones of n elements.
+func (b *blocks) resize(n int64) {
+	if n == b.now {
+		return
+	}
+	b.now = n
+	for i := range b.calls {
+		for _, list := range [2][]device.Operand{b.calls[i].Out, b.calls[i].In} {
+			for j := range list {
+				list[j].Dims[0] = n
+			}
+		}
+	}
+}
+
+// load gathers the next n elements of strided inputs. No step of the group writes these.
+func (b *blocks) load(n int64) {
+	for i := range b.gathered {
+		s := &b.gathered[i]
+		s.walk.gather(s.room.operand.Addr, n)
+	}
+}
+
+// store writes the block to strided results, which no step of the group reads.
+func (b *blocks) store(n int64) {
+	for i := range b.scattered {
+		s := &b.scattered[i]
+		s.walk.scatter(s.room.operand.Addr, n)
+	}
+}
+
+// advance goes on to the block n elements further. There is one: an address behind the last element would be none.
+func (b *blocks) advance(n int64) {
+	for i := range b.flat {
+		// SAFETY: see open.
+		b.flat[i].operand.Addr = unsafe.Add(b.flat[i].operand.Addr, n*b.flat[i].step)
+	}
+}

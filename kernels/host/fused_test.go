@@ -1,0 +1,186 @@
+package host
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// shapesOfGroups are rows and columns: odd sizes, one element, one block of a lane or of a group and one more, and what is
+// worth five threads.
+var shapesOfGroups = [][2]int64{{1, 1}, {3, 5}, {1, 513}, {2, 1025}, {7, 331}, {2049, 1}, {61, 1511}}
+
+// elementwiseGraph is a graph of mostly elementwise calls in many dtypes and layouts: whole matrices, rows, columns,
+// scalars, transposed and strided views. Some calls end groups, or need results of groups as they lie.
+func elementwiseGraph(seed uint64, calls int) *graph.Graph {
+	g := &drawing{Rand: rand.New(rand.NewPCG(seed, 3)), Builder: graph.NewBuilder()}
+	s := shapesOfGroups[seed%uint64(len(shapesOfGroups))]
+	for _, t := range []op.Type{
+		typed(dtype.Float32, s[0], s[1]), typed(dtype.Float16, s[0], s[1]), typed(dtype.Int32, s[0], s[1]), typed(dtype.Bool, s[0], s[1]),
+		typed(dtype.Float32, s[1]), typed(dtype.BFloat16, s[0], 1), typed(dtype.Float32),
+	} {
+		g.values = append(g.values, g.Input(t))
+	}
+	turned := g.Input(typed(dtype.Float32, s[1], s[0]))
+	perm := op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: []int64{1, 0}}}
+	g.values = append(g.values, must(g.Call(op.ByID(op.IDTranspose), []graph.Value{turned}, perm))[0])
+	wide := g.Input(typed(dtype.Int32, s[0], 2*s[1]+3))
+	parts := op.Attrs{op.SplitSections: {Kind: op.Ints, Ints: []int64{s[1], 3, s[1]}}, op.SplitAxis: {Kind: op.Int, I: 1}}
+	split := must(g.Call(op.ByID(op.IDSplit), []graph.Value{wide}, parts))
+	g.values = append(g.values, split[0], split[2])
+	for range calls {
+		var in []graph.Value
+		for range 3 {
+			in = append(in, g.any())
+		}
+		if g.IntN(4) == 0 {
+			in[1] = g.Scalar(op.Value{Kind: op.Float, F: 0.75})
+		}
+		var at op.Attrs
+		ids := []op.ID{op.IDAdd, op.IDMultiply, op.IDSubtract, op.IDMaximum, op.IDLessThan, op.IDDivide, op.IDPow, op.IDLogicalAnd}
+		n := 2
+		switch g.IntN(12) {
+		case 0, 1, 2:
+			ids, n = []op.ID{op.IDNeg, op.IDAbs, op.IDTanh, op.IDExp, op.IDSqrt, op.IDRelu, op.IDLogicalNot, op.IDIsnan}, 1
+		case 3:
+			to := []dtype.DType{dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Int32, dtype.Int64, dtype.Uint8, dtype.Bool}[g.IntN(7)]
+			ids, n, at = []op.ID{op.IDCast}, 1, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(to)}}
+		case 4:
+			ids, n = []op.ID{op.IDWhere, op.IDClip}, 3
+		case 5:
+			switch g.IntN(3) {
+			case 0:
+				ids, n = []op.ID{op.IDSum}, 1
+				at = op.Attrs{op.SumAxis: {Kind: op.Ints, Ints: []int64{g.Int64N(2)}}, op.SumKeepdim: {Kind: op.Bool, I: 1}}
+			case 1:
+				ids, at = []op.ID{op.IDConcat}, op.Attrs{op.ConcatAxis: {Kind: op.Int, I: 0}}
+			default:
+				ids, n = []op.ID{op.IDFloorDivide}, 2 // may fail: never in a group
+				in[1] = g.Scalar(op.Value{Kind: op.Int, I: 3})
+			}
+		}
+		out, err := g.Call(op.ByID(ids[g.IntN(len(ids))]), in[:n], at)
+		if err != nil {
+			continue
+		}
+		if t := g.TypeOf(out[0]); t.Shape.Numel() <= 1<<18 {
+			g.values = append(g.values, out...)
+		}
+	}
+	outs := []graph.Value{g.values[len(g.values)-1]}
+	for _, v := range g.values[8:] {
+		if g.IntN(6) == 0 {
+			outs = append(outs, v)
+		}
+	}
+	return g.Build(outs...)
+}
+
+// Groups give the bits of their steps one by one, for any number of threads, with and without the passes over graphs.
+func TestRandomGroups(t *testing.T) {
+	count := uint64(140)
+	if testing.Short() {
+		count = 35
+	}
+	for _, threads := range []int{1, 2, 5} {
+		r := newRig(t, Config{Threads: threads})
+		groups, grouped, locals, arena, alone := 0, 0, 0, int64(0), int64(0)
+		for seed := range count {
+			g := elementwiseGraph(seed, 5+int(seed%40))
+			if seed%4 == 3 {
+				g = randomGraph(seed, 1+int(seed*7%50))
+			}
+			plain := must(g.PlanFor(r.Composes, nil))
+			if seed%2 == 1 {
+				g = g.Rewrite(graph.AllPasses)
+			}
+			fused := must(g.PlanFor(r.Composes, r.Fuses))
+			if len(plain.Steps) == 0 || len(fused.Steps) == 0 {
+				continue
+			}
+			want, got := planCall(plain, seed), planCall(fused, seed)
+			expected := oneByOne(r, plain, want)
+			err := runPlan(r, must(r.Compile(&fused.Plan)), got)
+			if expected != nil {
+				require.Equal(t, seed%4, uint64(3), "only graphs with remainders fail")
+				if seed%2 == 0 { // else the call that fails may be dead
+					require.EqualError(t, err, expected.Error())
+				}
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, bytesOut(want), bytesOut(got), "seed %d, %d threads:\n%s", seed, threads, g)
+			alone, arena = alone+plain.Arena, arena+fused.Arena
+			for _, group := range fused.Groups {
+				groups, grouped, locals = groups+1, grouped+group.End-group.First, locals+group.Locals
+			}
+		}
+		t.Logf("%d groups of %d steps and %d locals; arenas of %d bytes, %d without groups", groups, grouped, locals, arena, alone)
+		require.Greater(t, grouped, 10*int(count)/2)
+		require.Positive(t, locals)
+		require.Less(t, arena, alone)
+	}
+}
+
+// A step that may fail on its elements, and one of another kind, are in no group.
+func TestGroupsLeaveOut(t *testing.T) {
+	r := newRig(t, Config{})
+	step := func(id op.ID, d dtype.DType, in int) *op.Step {
+		s := &op.Step{Row: op.ByID(id), Out: []op.Ref{{DType: d}}}
+		for range in {
+			s.In = append(s.In, op.Ref{DType: d})
+		}
+		return s
+	}
+	require.True(t, r.Fuses(step(op.IDAdd, dtype.Float32, 2)))
+	require.True(t, r.Fuses(step(op.IDFloorDivide, dtype.Float32, 2)))
+	require.False(t, r.Fuses(step(op.IDFloorDivide, dtype.Int32, 2)))
+	require.False(t, r.Fuses(step(op.IDSum, dtype.Float32, 1)))
+	require.False(t, r.Fuses(step(op.IDExp, dtype.Int32, 1)), "there is no kernel")
+}
+
+// A program with groups allocates nothing when it is warm.
+func TestGroupsDoNotAllocate(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector makes sync.Pool forget at random")
+	}
+	r := newRig(t, Config{Threads: 1})
+	p := planFused(r.Device, tenSteps(10, 5000), true)
+	program, c := must(r.Compile(&p.Plan)), planCall(p, 1)
+	c.Workspace, c.Owner = room(program.Workspace(c)), quiet{}
+	require.LessOrEqual(t, testing.AllocsPerRun(50, func() { r.stream.Run(program, c) }), 0.3)
+}
+
+// What a group has read and written when a run ends, it does not remember.
+func TestGroupsForgetMemory(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	p := must(elementwiseGraph(3, 30).PlanFor(r.Composes, r.Fuses))
+	require.NotEmpty(t, p.Groups)
+	g := p.Groups[0]
+	steps := p.Steps[g.First:g.End]
+	ks := make([]kernel, len(steps))
+	for i := range steps {
+		ks[i] = must(r.kernelFor(steps[i].Call))
+	}
+	f := must(fuse(steps, ks, g.Elements, g.Locals))
+	b, c := f.newBlocks(), planCall(p, 1)
+	c.Workspace = room(p.Arena)
+	b.open(c, 0)
+	b.close()
+	for i := range b.flat {
+		require.Nil(t, b.flat[i].operand.Addr)
+	}
+	for _, list := range [][]strided{b.gathered, b.scattered} {
+		for i := range list {
+			require.Nil(t, list[i].walk.base)
+		}
+	}
+}
+
+var _ device.Fuser = (*Device)(nil)
