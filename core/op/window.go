@@ -110,13 +110,14 @@ func (w *Windows) pad(row *Row, v *Value) error {
 	return nil
 }
 
-// Count is how many windows there are on an axis of size elements; below 1 where not one fits.
+// Count is how many windows there are on an axis of size elements; below 1 where not one fits. As in Paddle, one of a
+// pool fits where less than a stride of it has no room.
 func (w *Windows) Count(axis int, size int64) int64 {
 	if w.Adaptive {
 		return w.Kernel[axis]
 	}
 	room := size + w.Before[axis] + w.Behind[axis] - w.Dilation[axis]*(w.Kernel[axis]-1) - 1
-	if room < 0 {
+	if room < 0 && !w.byKernel {
 		return 0
 	}
 	if w.Ceil {

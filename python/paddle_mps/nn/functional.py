@@ -1,4 +1,4 @@
-"""paddle.nn.functional: activation functions."""
+"""paddle.nn.functional: activation functions, convolutions, pools and what is made of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from .._convert import REQUIRED, chosen, tensor
 from .._inplace import in_place
 from .._objects import Tensor
 from .._ops import tanh, tanh_
-from . import _activation, _generated, _layout, _similarity
+from . import _activation, _conv, _generated, _layout, _patches, _pool, _resize, _similarity
 from ._activation import *  # noqa: F403
+from ._conv import *  # noqa: F403
 from ._generated import *  # noqa: F403
 from ._layout import *  # noqa: F403
+from ._patches import *  # noqa: F403
+from ._pool import *  # noqa: F403
+from ._resize import *  # noqa: F403
 from ._similarity import *  # noqa: F403
 
 if TYPE_CHECKING:
@@ -21,8 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["gelu", "silu", "softmax", "softmax_", "tanh", "tanh_"]
 __all__ += _activation.__all__
+__all__ += _conv.__all__
 __all__ += _generated.__all__
 __all__ += _layout.__all__
+__all__ += _patches.__all__
+__all__ += _pool.__all__
+__all__ += _resize.__all__
 __all__ += _similarity.__all__
 
 
