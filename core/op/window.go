@@ -132,21 +132,21 @@ func (w *Windows) Back(axis int, count int64) int64 {
 }
 
 // Range is where window i of a pool lies on an axis of size elements, from low to high-1, and by which share of a
-// divisor its mean is divided: by the elements that are there, or by the size of the window. A window behind the end has
-// a share below 0, as in Paddle, which makes zeros of such means negative.
+// divisor its mean is divided: by the elements that are there, or by the size of the window. Two things are as in Paddle:
+// a window behind the end has a share below 0, which makes zeros of such means negative; and what is cut off the size of a
+// window is what lies further behind the end than the padding in front is wide.
 func (w *Windows) Range(axis int, i, size int64) (low, high, share int64) {
 	if w.Adaptive {
 		n := w.Kernel[axis]
 		low, high = i*size/n, ((i+1)*size+n-1)/n
 		return low, high, high - low
 	}
-	low = i*w.Stride[axis] - w.Before[axis]
-	high = min(low+w.Kernel[axis], size)
-	low = max(low, 0)
+	first := i*w.Stride[axis] - w.Before[axis]
+	low, high = max(first, 0), min(first+w.Kernel[axis], size)
 	if w.Exclusive {
 		return low, high, high - low
 	}
-	return low, high, w.Kernel[axis]
+	return low, high, min(first+w.Kernel[axis], size+w.Before[axis]) - first
 }
 
 // image is the shape of an operand with channels in front: batch, channels, then spatial axes.

@@ -83,9 +83,9 @@ type pooling[T number] struct {
 	*pool[T]
 	windows  op.Windows
 	x, y     image[T]
-	indices  [2]image[int64] // of max_unpool, and of max_pool where they are int64
-	narrow   image[int32]    // of max_pool where they are int32
-	is32     bool
+	places   image[int64] // the indices; of max_pool the layout alone where they are int32
+	places32 []int32
+	narrow   bool // indices are int32
 	add      bool
 	copying  device.Call
 	from, to [1]device.Operand
@@ -162,13 +162,16 @@ func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
 	j.windows.Before, j.windows.Behind = spatial(w.Before, w.Axes, 0), spatial(w.Behind, w.Axes, 0)
 	switch c.Op {
 	case op.IDMaxUnpool:
-		j.indices[0].open(&c.In[1])
+		j.places.open(&c.In[1])
 		j.add = c.Attrs[op.MaxUnpoolAdd].I != 0
 	case op.IDMaxPool:
-		if j.is32 = c.Out[1].DType == dtype.Int32; j.is32 {
-			j.narrow.open(&c.Out[1])
+		if j.narrow = c.Out[1].DType == dtype.Int32; j.narrow {
+			var narrow image[int32]
+			narrow.open(&c.Out[1])
+			j.places32 = narrow.data
+			j.places = image[int64]{origin: narrow.origin, perImage: narrow.perImage, perChannel: narrow.perChannel, dims: narrow.dims, strides: narrow.strides}
 		} else {
-			j.indices[1].open(&c.Out[1])
+			j.places.open(&c.Out[1])
 		}
 	}
 }
@@ -205,41 +208,56 @@ func (im *image[T]) start(img, channel int64) int64 {
 func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
 	j.measure(s, &j.y.dims, &j.x.dims)
 	from, to := j.x.start(img, channel), j.y.start(img, channel)
-	for a, ra := range s.ranges[0] {
-		for b, rb := range s.ranges[1] {
-			for c, rc := range s.ranges[2] {
-				v, at := j.largest(from, ra, rb, rc)
-				j.y.data[to+int64(a)*j.y.strides[0]+int64(b)*j.y.strides[1]+int64(c)*j.y.strides[2]] = v
-				where := [op.MaxSpatial]int64{int64(a), int64(b), int64(c)}
-				if j.is32 {
-					j.narrow.data[j.narrow.start(img, channel)+j.narrow.offset(&where)] = int32(at)
+	for a := range s.ranges[0] {
+		for b := range s.ranges[1] {
+			first := [op.MaxSpatial]int64{int64(a), int64(b), 0}
+			values, places := to+j.y.offset(&first), j.places.start(img, channel)+j.places.offset(&first)
+			rows := rowsOf(&s.ranges[0][a], &s.ranges[1][b])
+			for i := range s.ranges[2] {
+				v, at := j.largest(from, &rows, &s.ranges[2][i])
+				j.y.data[values] = v
+				if j.narrow {
+					j.places32[places] = int32(at)
 				} else {
-					j.indices[1].data[j.indices[1].start(img, channel)+j.indices[1].offset(&where)] = at
+					j.places.data[places] = at
 				}
+				values, places = values+j.y.strides[2], places+j.places.strides[2]
 			}
 		}
 	}
 	return nil
 }
 
+// rows are the lines of a plane that a window touches.
+type rows struct{ fromA, toA, fromB, toB int64 }
+
+func rowsOf(a, b *span) rows { return rows{a.low, a.high, b.low, b.high} }
+
 // offset is how far an element of a plane is from its first.
 func (im *image[T]) offset(at *[op.MaxSpatial]int64) int64 {
 	return at[0]*im.strides[0] + at[1]*im.strides[1] + at[2]*im.strides[2]
 }
 
-// largest is the first largest element of a window, and its index in the plane. A nan is larger than all.
-func (j *pooling[T]) largest(from int64, ra, rb, rc span) (best T, at int64) {
-	best, at = j.lowest, -1
-	for a := ra.low; a < ra.high; a++ {
-		for b := rb.low; b < rb.high; b++ {
-			i := from + a*j.x.strides[0] + b*j.x.strides[1] + rc.low*j.x.strides[2]
-			number := (a*j.x.dims[1]+b)*j.x.dims[2] + rc.low
-			for c := rc.low; c < rc.high; c++ {
-				v := j.x.data[i]
-				if v > best || at < 0 || v != v && best == best { //nolint:gocritic // v != v is how a type parameter asks for nan
+// largest is the first largest element of a window, and its index in the plane. The first nan is larger than all.
+func (j *pooling[T]) largest(from int64, r *rows, across *span) (best T, at int64) {
+	if across.low >= across.high || r.fromA >= r.toA || r.fromB >= r.toB {
+		return j.lowest, -1
+	}
+	x, step := j.x.data, j.x.strides[2]
+	at = -1
+	best = T(math.Inf(-1))
+	for a := r.fromA; a < r.toA; a++ {
+		for b := r.fromB; b < r.toB; b++ {
+			i := from + a*j.x.strides[0] + b*j.x.strides[1] + across.low*step
+			number := (a*j.x.dims[1]+b)*j.x.dims[2] + across.low
+			for range across.high - across.low {
+				if v := x[i]; !(v <= best) || at < 0 { //nolint:staticcheck // a nan is not less
 					best, at = v, number
+					if v != v { //nolint:gocritic,staticcheck // how a type parameter asks for nan
+						return best, at
+					}
 				}
-				i += j.x.strides[2]
+				i += step
 				number++
 			}
 		}
@@ -316,7 +334,7 @@ func spread(sums []float64, v float64, dims *[op.MaxSpatial]int64, ra, rb, rc sp
 
 // placePlane is max_unpool of a plane.
 func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) error {
-	from, to, indices := j.x.start(img, channel), j.y.start(img, channel), &j.indices[0]
+	from, to, indices := j.x.start(img, channel), j.y.start(img, channel), &j.places
 	for i := range j.y.plane() {
 		at := cursorAt(&j.y.dims, i).at
 		j.y.data[to+j.y.offset(&at)] = 0

@@ -272,7 +272,7 @@ def read(image: Tensor, batch: Tensor, at: list[Tensor], weight: Tensor | None) 
         within = (a >= 0.0) & (a <= float(n - 1))
         known = within if known is None else known & within
         places.append(_operators.cast(_operators.clip(a, 0.0, float(n - 1)), int64))
-    found = _operators.index(image, batch, *places)
+    found = _operators.index(image, [batch, *places])
     if weight is not None:
         found = found * reshaped(weight, [*meta(weight).shape, 1])
     return _operators.where(reshaped(known, [*meta(known).shape, 1]), found, full_0d(found, 0))
@@ -287,7 +287,7 @@ def coordinate(grid: Tensor, i: int) -> Tensor:
 
 def unnormalised(p: Tensor, n: int, align_corners: bool) -> Tensor:
     """From [-1, 1] to indices."""
-    result: Any = (p + 1.0) * ((n - 1) / 2.0) if align_corners else ((p + 1.0) * float(n) - 1.0) * 0.5
+    result: Any = (p + 1.0) * ((n - 1) / 2.0) if align_corners else (p + 1.0) * (n / 2.0) - 0.5
     return result  # type: ignore[no-any-return]
 
 

@@ -61,10 +61,11 @@ class Window:
         """What the sum of a window is divided by."""
         if self.given.get("adaptive"):
             return float(len(self.elements(at, size)))
-        if not self.given["exclusive"]:
-            return float(np.prod(self.kernel))
-        # As in Paddle a window behind the end has a length below 0.
         starts = [a * s - b for a, s, b in zip(at, self.stride, self.before)]
+        if not self.given["exclusive"]:  # cut where padding ends, if there were as much of it behind as in front
+            ends = [n + b for n, b in zip(size, self.before)]
+            return float(np.prod([min(b + k, n) - b for b, k, n in zip(starts, self.kernel, ends)]))
+        # As in Paddle a window behind the end has a length below 0.
         return float(np.prod([min(b + k, n) - max(b, 0) for b, k, n in zip(starts, self.kernel, size)]))
 
 

@@ -31,6 +31,7 @@ from . import (
     statistics,
     storage,
     tensors,
+    windows,
 )
 from .row import DEFECTS, NO_KERNEL, Row
 
@@ -59,6 +60,7 @@ ROWS: list[Row] = [
     *distributions.ROWS,
     *storage.ROWS,
     *matrix_functions.ROWS,
+    *windows.ROWS,
 ]
 
 __all__ = ["DEFECTS", "NO_KERNEL", "ROWS", "Row"]
