@@ -40,6 +40,9 @@ var (
 
 // Settings have the shapes of the operands, which depend on each other and on the attributes.
 var windowRows = []Row{
+	// The weight is not turned around, as the word would have it: this is what all frameworks call a convolution. An
+	// element is a sum of C / groups times the elements of the kernel, each product of which is rounded with the sum so
+	// far: a rounding a term.
 	{
 		ID: 220, Name: "conv", Kind: Window, In: filters, Accepts: dtype.Floats, Infer: rules{identical, convolved}, Frame: frameFirst,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows, ONNX: "Conv-11",
@@ -54,6 +57,8 @@ var windowRows = []Row{
 			{OperandShapes: [][]int{{1, 40, 20, 20}, {33, 40, 3, 3}}, "padding": []int{1, 1, 1, 1}},
 		},
 	},
+	// Its groups divide the channels of x, as those of conv divide the channels of the result. With strides some sizes
+	// of images have one number of windows; output_padding says which of them the result has, counted from the least.
 	{
 		ID: 221, Name: "conv_transpose", Kind: Window, In: filters, Accepts: dtype.Floats, Infer: rules{identical, convolvedBack}, Frame: frameFirst,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows, ONNX: "ConvTranspose-11",
@@ -71,6 +76,8 @@ var windowRows = []Row{
 			{OperandShapes: [][]int{{2, 3, 2, 3, 3}, {3, 2, 2, 3, 1}}, "stride": []int{1, 2, 3}, "padding": []int{0, 1, 1, 1, 0, 0}, "output_padding": []int{0, 1, 2}},
 		},
 	},
+	// A term is a window of an image, so that an element is a sum over the windows of all images. Which elements of x
+	// were behind the last window follows from the shapes of both operands.
 	{
 		ID: 222, Name: "conv_weight", Kind: Window, In: []Input{{Name: "x", Domain: Ordinary}, {Name: "y", Domain: Ordinary}}, Accepts: dtype.Floats,
 		Infer: rules{identical, convolvedWeight}, Frame: frameBoth, Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows,
@@ -84,6 +91,8 @@ var windowRows = []Row{
 			{OperandShapes: [][]int{{2, 3, 4, 5, 5}, {2, 2, 4, 3, 2}}, "kernel_size": []int{2, 3, 1}, "stride": []int{1, 2, 3}, "padding": []int{0, 1, 1, 1, 0, 0}},
 		},
 	},
+	// The indices are the mask of Paddle's max_pool2d, and they number a plane in row-major order whatever the layout is.
+	// They are computed in any case: the gradient needs them, and whoever wants the values alone drops them.
 	{
 		ID: 223, Name: "max_pool", Kind: Window, In: x, Out: valuesAndIndices, Accepts: dtype.Floats, Infer: rules{floatOnly, pooled, withPlanePlaces}, Frame: frameAll,
 		Python: internal, Lacks: withoutWindows,
@@ -97,6 +106,9 @@ var windowRows = []Row{
 			{OperandShapes: [][]int{{2, 3, 7, 5}}, "kernel_size": []int{3, 4}, "adaptive": true},
 		},
 	},
+	// Without add it is Paddle's max_unpool2d; with it, the gradient of max_pool, for which windows that overlap may name
+	// one element several times. Indices below 0 do not count from the end here: Paddle refuses them, and max_pool uses -1
+	// for windows without elements.
 	{
 		ID: 224, Name: "max_unpool", Kind: Window, In: []Input{{Name: "x", Domain: Ordinary}, {Name: "indices", Domain: Position}}, Accepts: anyNumber, Infer: rules{gathered, unpooled}, Frame: frameAll,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows, // of add
@@ -111,6 +123,7 @@ var windowRows = []Row{
 			{OperandShapes: [][]int{{2, 3, 4, 3}, {2, 3, 4, 3}}, "size": []int{3, 3}, "add": true, "channels_last": true},
 		},
 	},
+	// The sum is rounded once a term at most, the quotient once.
 	{
 		ID: 225, Name: "avg_pool", Kind: Window, In: images, Accepts: dtype.Floats, Infer: rules{floatOnly, pooled}, Frame: frameAll,
 		Tolerance: rounded.plus(Roundings{Once: 1, Term: 1}), Python: internal, Lacks: withoutWindows,
@@ -124,6 +137,7 @@ var windowRows = []Row{
 			{OperandShapes: [][]int{{2, 3, 7, 5}}, "kernel_size": []int{3, 4}, "adaptive": true},
 		},
 	},
+	// The size of the images has to be given, because several have the same number of windows.
 	{
 		ID: 226, Name: "avg_unpool", Kind: Window, In: images, Accepts: dtype.Floats, Infer: rules{floatOnly, unpooledMean}, Frame: frameAll,
 		Tolerance: rounded.plus(Roundings{Once: 1, Term: 2}), Python: internal, Lacks: withoutWindows, // each term is a quotient

@@ -47,7 +47,8 @@ func (c *Inference) divided(what string, channels, groups int64) error {
 	return nil
 }
 
-// convolved is the rule of conv.
+// convolved is the rule of conv. x has channels for each group as the weight says, and the result one for each of the
+// weight's first axis. A result without windows is refused, as an empty kernel is: neither has a gradient.
 func convolved(c *Inference) error {
 	w, x, weight, err := c.weighted()
 	if err != nil {
@@ -85,7 +86,8 @@ func (c *Inference) counted(w *Windows, x, out *shape.Shape) error {
 	return nil
 }
 
-// convolvedBack is the rule of conv_transpose.
+// convolvedBack is the rule of conv_transpose. The weight is that of the convolution which is transposed: its first axis
+// counts the channels of x, its second those of one group of the result.
 func convolvedBack(c *Inference) error {
 	w, x, weight, err := c.weighted()
 	if err != nil {
@@ -114,7 +116,8 @@ func convolvedBack(c *Inference) error {
 	return nil
 }
 
-// convolvedWeight is the rule of conv_weight.
+// convolvedWeight is the rule of conv_weight. The spatial axes of y are the windows that kernel_size has on x; where
+// sizes are symbols this is seen when the program is compiled for numbers.
 func convolvedWeight(c *Inference) error {
 	w, x, err := c.window()
 	if err != nil {
@@ -151,7 +154,8 @@ func convolvedWeight(c *Inference) error {
 	return nil
 }
 
-// pooled is the rule of max_pool and avg_pool.
+// pooled is the rule of max_pool and avg_pool. Adaptive ones have as many windows as they are told, each of which has an
+// element if x has one on that axis. Channels are pooled by themselves, so that nothing is asked of their number.
 func pooled(c *Inference) error {
 	w, x, err := c.window()
 	if err != nil {
@@ -199,7 +203,8 @@ func unpooled(c *Inference) error {
 	return err
 }
 
-// unpooledMean is the rule of avg_unpool.
+// unpooledMean is the rule of avg_unpool. The windows on the result have to be the elements of x, as those of avg_pool
+// would be: the attributes of both are the same, and so is how they are read.
 func unpooledMean(c *Inference) error {
 	w, x, err := c.window()
 	if err != nil {

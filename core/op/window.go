@@ -10,6 +10,9 @@ const MaxSpatial = 3
 
 // Windows is how an operator of kind Window moves over images: the attributes of a call with their defaults, by spatial
 // axis. Entries from Axes on are those of an axis of one element, over which a window of one element moves.
+//
+// It is read from the attributes anew in each call, by inference and by kernels alike: nothing is kept between calls, and
+// the two cannot disagree. Lists that are left out have the defaults of the attributes.
 type Windows struct {
 	Axes                            int
 	Kernel, Stride, Dilation        [MaxSpatial]int64
@@ -37,7 +40,8 @@ func WindowsOf(row *Row, at Attrs, axes int) (w Windows, err error) {
 
 var ones = [MaxSpatial]int64{1, 1, 1}
 
-// read takes one attribute.
+// read takes one attribute. Rows have some of them only; those that a row does not have keep their defaults. Whether the
+// windows of a row touch where no stride is given follows from what else it has: convolutions dilate, and pools do not.
 func (w *Windows) read(row *Row, name string, v *Value) error {
 	switch name {
 	case "kernel_size":
@@ -126,7 +130,8 @@ func (w *Windows) Count(axis int, size int64) int64 {
 	return room/w.Stride[axis] + 1
 }
 
-// Back is the size of an axis with so many windows, which conv_transpose makes.
+// Back is the size of an axis with so many windows, which conv_transpose makes. It is the least size that has so many, and
+// output_padding more. It may be below 1: padding takes elements away here.
 func (w *Windows) Back(axis int, count int64) int64 {
 	return (count-1)*w.Stride[axis] - w.Before[axis] - w.Behind[axis] + w.Dilation[axis]*(w.Kernel[axis]-1) + 1 + w.Extra[axis]
 }
@@ -148,6 +153,9 @@ func (w *Windows) Range(axis int, i, size int64) (low, high, share int64) {
 	}
 	return low, high, min(first+w.Kernel[axis], size+w.Before[axis]) - first
 }
+
+// Rules and kernels look at images in one order of axes. What follows moves the channels there and back; for kernels, in
+// the strides, so that no element moves.
 
 // image is the shape of an operand with channels in front: batch, channels, then spatial axes.
 func (w *Windows) image(s *shape.Shape) shape.Shape {

@@ -45,6 +45,9 @@ func spatial(v [op.MaxSpatial]int64, axes int, rest int64) (out [op.MaxSpatial]i
 // plane is the number of elements of one channel of one image.
 func (im *image[T]) plane() int64 { return im.dims[0] * im.dims[1] * im.dims[2] }
 
+// Two shortcuts need planes without holes: results that are multiplied into, and kernels of one element, to which a plane
+// is one line. Views, images with their channels last among them, are gathered and scattered instead.
+
 // flat reports whether the elements of a plane lie one behind the other.
 func (im *image[T]) flat() bool {
 	l := shape.Layout{Shape: shape.Shape{Rank: op.MaxSpatial}}
@@ -58,6 +61,9 @@ func (im *image[T]) flatten() {
 	im.dims = [op.MaxSpatial]int64{1, 1, im.plane()}
 	im.strides = [op.MaxSpatial]int64{0, 0, 1}
 }
+
+// Windows are numbered through all images, image by image and in row-major order of the grid in each, so that blocks of
+// them are ranges of numbers. A cursor is such a number taken apart once, and moved on without a division.
 
 // cursor is a window: the image, and where the window lies on the grid of windows.
 type cursor struct {
@@ -89,6 +95,9 @@ func (c *cursor) next(grid *[op.MaxSpatial]int64, n int64) {
 	}
 }
 
+// Gathering is where padding, strides, dilations and layouts end: what comes after sees matrices. It goes along lines of
+// the last axis, of which the part outside is cleared and the rest copied. Other axes cost a few additions a line.
+
 // gather fills a row with the elements of a channel that windows see at one place of the kernel, from window c on: the
 // element at index at*step + tap on each axis, 0 where that is outside.
 func (im *image[T]) gather(row []T, c cursor, grid, step, tap *[op.MaxSpatial]int64, channel int64) {
@@ -108,6 +117,9 @@ func (im *image[T]) gather(row []T, c cursor, grid, step, tap *[op.MaxSpatial]in
 	}
 }
 
+// line is the innermost loop of a gather. Which elements are inside is worked out before it, so that it has no test an
+// element; with neighbouring elements it is a copy.
+//
 // line fills a row with every step-th element of a line of the last axis, from index i on, which may be outside.
 func (im *image[T]) line(row []T, line, i, step int64) {
 	size, n := im.dims[op.MaxSpatial-1], int64(len(row))
@@ -136,6 +148,9 @@ func (im *image[T]) line(row []T, line, i, step int64) {
 	}
 }
 
+// scatter is the way back for blocks that are not computed in place: planes with few windows, phases of a stride, and
+// results whose planes are not contiguous. Each element is written once and by one thread.
+//
 // scatter writes a row of results to a channel, from window c on: to index first + at*step on each axis.
 func (im *image[T]) scatter(row []T, c cursor, grid, first, step *[op.MaxSpatial]int64, channel int64) {
 	last := op.MaxSpatial - 1

@@ -42,6 +42,8 @@ func init() {
 	registerConvolutions(dtype.Float64, dtype.Float64, vec.AddMatMul[float64])
 }
 
+// The plans differ and all else is shared: what is staged, how blocks are gathered, and what multiplies them.
+
 // registerConvolutions adds the kernels of elements of dtype d that are computed in T, whose dtype is in.
 func registerConvolutions[T float32 | float64](d, in dtype.DType, add addProduct[T]) {
 	for id, plan := range map[op.ID]func(*convolving[T], *op.Windows){
@@ -51,7 +53,8 @@ func registerConvolutions[T float32 | float64](d, in dtype.DType, add addProduct
 	}
 }
 
-// convolving is one call.
+// convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work
+// writes to its own piece of the result and to scratch memory alone.
 type convolving[T float32 | float64] struct {
 	*convolution[T]
 	all      [3]device.Operand // the operands as elements of T
@@ -83,7 +86,9 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 // staged reports whether operand i goes through the workspace: the second always does, to be contiguous.
 func (k *convolution[T]) staged(i int) bool { return !k.native || i == right }
 
-// workspace has room for the staged operands, and for the weights of all phases together.
+// workspace bounds what a run needs from the shapes, which are all that is known when it is asked.
+//
+// It has room for the staged operands, and for the weights of all phases together.
 func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 	for i := left; i <= result; i++ {
 		if k.staged(i) {
@@ -121,6 +126,10 @@ func (k *convolution[T]) run(t *threads, c *device.Call) error {
 	}
 	return j.copy(t, k.unpack, &j.all[result], &c.Out[0])
 }
+
+// Staging costs a pass over an operand where it is one of halves, and over the second operand in any case, which is the
+// weight or, for conv_weight, the gradient of the images. A contiguous image of float32 or float64 is read and written
+// where it is, and so is one with any strides.
 
 // stage makes all operands neighbours of T. The second is contiguous then; the images that conv_weight has there, with their
 // channels last.
@@ -163,6 +172,9 @@ func (j *convolving[T]) copy(t *threads, k kernel, from, to *device.Operand) err
 }
 
 // open reads the operands and plans the product.
+//
+// The size of a kernel is no attribute of two of the three operators: it is that of the weight, which is an operand of
+// conv and conv_transpose and the result of conv_weight. Its last axes are the spatial ones in any case.
 func (j *convolving[T]) open(c *device.Call, w *op.Windows) {
 	j.in.open(&j.all[left])
 	j.out.open(&j.all[result])
@@ -185,6 +197,9 @@ var neighbours = [op.MaxSpatial]int64{1, 1, 1}
 
 // depth is the number of rows of a block of the column matrix, as many as vec multiplies at a time.
 const depth = 256
+
+// The blocks are too large for the stack and too small to be worth a place in the workspace of each call, whose size would
+// then depend on the number of threads.
 
 // scratch is the memory of one thread: a block of the column matrix, and one of the result.
 type scratch[T any] struct{ columns, sums []T }

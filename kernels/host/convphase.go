@@ -18,7 +18,10 @@ type convPhase[T any] struct {
 	alone       bool                 // a block lies in one image
 }
 
-// planForward is the plan of conv.
+// planForward is the plan of conv: one phase, whose windows are the elements of the result.
+//
+// Element k of the kernel lies over element at*stride + k*dilation - before of the image. The weight is the matrix as it
+// is: an output channel a row, and in it the channels of its group, each with the elements of the kernel.
 func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = (*phased[T])(j)
 	j.rows = j.out.channels / j.groups
@@ -56,6 +59,10 @@ func planBack[T float32 | float64](j *convolving[T], w *op.Windows) {
 		j.addPhase(p)
 	})
 }
+
+// The weights of all phases together are as many as the operand has: on each axis an element of the kernel belongs to the
+// one phase in which its distance is a multiple of the stride. They are packed on one thread, which is a pass over the
+// weight, a small part of the work for all but the smallest images.
 
 // packWeights finds the taps of a phase and writes its matrices, which it counts. A row of them is an input channel of
 // the convolution that is transposed, and a column one of its output channels and a tap.
@@ -112,6 +119,9 @@ const (
 	worthAlone  = 128
 	wantedParts = 8
 )
+
+// A block of many columns makes the most of packed weights, and several blocks are wanted for each thread. Where planes
+// are large, a block that ends with its image can be multiplied into the result and needs no copy.
 
 // addPhase cuts a phase into pieces: blocks of columns of one group.
 func (j *convolving[T]) addPhase(p convPhase[T]) {
@@ -223,6 +233,9 @@ func (j *phased[T]) multiply(p *convPhase[T], group int64, at cursor, n int64, s
 	}
 	return true
 }
+
+// Without padding, a kernel of one element sees the image as it is. Its channels are the rows of the column matrix, and
+// gathering would copy each of them whole.
 
 // inPlace is the image as the column matrix, which it is where windows are its elements in their order.
 func (j *phased[T]) inPlace(p *convPhase[T], group int64, at cursor, n int64) (b []T, step int64, ok bool) {

@@ -8,6 +8,9 @@ import (
 // conv_weight multiplies the column matrix of x by y, whose channels are staged last: a row of the product is an input
 // channel and an element of the kernel, and a column is an output channel. The sum is over the windows of all images.
 
+// Rows are split among threads and windows are not, so that the sum of an element is always in one order. A weight with
+// few rows, as that of a first layer, therefore keeps few threads busy.
+
 // weightRows is the number of rows of a piece.
 const weightRows = 64
 
@@ -54,6 +57,9 @@ func (j *weighed[T]) part(_ *device.Call, lo, hi int64) error {
 	}
 	return nil
 }
+
+// The part of the column matrix that is multiplied at a time is rows x depth: rows are gathered as conv gathers them, and
+// y, which lies windows x channels, is the other matrix as it is.
 
 // piece computes rows of one group: windows are added depth at a time, in their order.
 func (j *weighed[T]) piece(group, first, rows int64, s *scratch[T]) bool {

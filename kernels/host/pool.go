@@ -152,6 +152,8 @@ func (j *pooling[T]) copy(t *threads, k kernel, from, to *device.Operand) error 
 	return k.run(t, &j.copying)
 }
 
+// The operands of a call are looked at once, before the threads begin; a plane then needs two additions to be found.
+//
 // open reads the operands and the attributes. Windows move along the axes of images, three in any case.
 func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
 	j.x.open(x)
@@ -187,6 +189,9 @@ func (j *pooling[T]) part(_ *device.Call, lo, hi int64) error {
 	}
 	return nil
 }
+
+// Windows repeat from plane to plane, so that each axis is measured once a plane and not once a window: of the three
+// axes together a plane has as many windows as their product.
 
 // measure finds where all windows lie on a plane.
 func (j *pooling[T]) measure(s *poolScratch, windows, plane *[op.MaxSpatial]int64) {
@@ -228,18 +233,21 @@ func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScr
 	return nil
 }
 
-// rows are the lines of a plane that a window touches.
-type rows struct{ fromA, toA, fromB, toB int64 }
+// poolRows are the lines of a plane that a window touches.
+type poolRows struct{ fromA, toA, fromB, toB int64 }
 
-func rowsOf(a, b *span) rows { return rows{a.low, a.high, b.low, b.high} }
+func rowsOf(a, b *span) poolRows { return poolRows{a.low, a.high, b.low, b.high} }
 
 // offset is how far an element of a plane is from its first.
 func (im *image[T]) offset(at *[op.MaxSpatial]int64) int64 {
 	return at[0]*im.strides[0] + at[1]*im.strides[1] + at[2]*im.strides[2]
 }
 
+// A comparison with a nan is false either way round, so that asking for what is not less or equal finds larger elements
+// and the first nan at once. Nothing after that nan can be the answer.
+
 // largest is the first largest element of a window, and its index in the plane. The first nan is larger than all.
-func (j *pooling[T]) largest(from int64, r *rows, across *span) (best T, at int64) {
+func (j *pooling[T]) largest(from int64, r *poolRows, across *span) (best T, at int64) {
 	if across.low >= across.high || r.fromA >= r.toA || r.fromB >= r.toB {
 		return j.lowest, -1
 	}
@@ -265,7 +273,8 @@ func (j *pooling[T]) largest(from int64, r *rows, across *span) (best T, at int6
 	return best, at
 }
 
-// meanPlane is avg_pool of a plane.
+// meanPlane is avg_pool of a plane. The divisor is a product of whole numbers, and as in Paddle it may be 0 or less for a
+// window without elements.
 func meanPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
 	j.measure(s, &j.y.dims, &j.x.dims)
 	from, to := j.x.start(img, channel), j.y.start(img, channel)
@@ -293,6 +302,9 @@ func (j *pooling[T]) sum(from int64, ra, rb, rc span) (sum float64) {
 	}
 	return sum
 }
+
+// Sums are kept in float64 until all windows have been added and are rounded once, as the means of avg_pool are. Windows
+// are added in their order.
 
 // spreadPlane is avg_unpool of a plane: x is what windows made, and y what they lie on.
 func spreadPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
@@ -332,7 +344,8 @@ func spread(sums []float64, v float64, dims *[op.MaxSpatial]int64, ra, rb, rc sp
 	}
 }
 
-// placePlane is max_unpool of a plane.
+// placePlane is max_unpool of a plane. Elements are placed in their order: without add the last one for a place stays, and
+// with it sums are rounded in the same order each time. Halves are added in float32 and rounded at the end.
 func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) error {
 	from, to, indices := j.x.start(img, channel), j.y.start(img, channel), &j.places
 	for i := range j.y.plane() {

@@ -119,7 +119,10 @@ def test_halves_are_rounded_once(dtype: str) -> None:
         (lambda x, w: _operators.conv(x, w[:, :, :0]), "a kernel of 1 element or more"),
         (lambda x, w: _operators.conv_weight(x, x, [2, 2]), "y has shape"),
         (lambda x, w: _operators.conv_transpose(x, w), "want as many in front"),
-        (lambda x, w: _operators.conv_transpose(x, x[:, :, :1, :1].transpose([1, 0, 2, 3]), None, [3, 3, 3, 3]), "0 elements|-"),
+        (
+            lambda x, w: _operators.conv_transpose(x, x[:, :, :1, :1].transpose([1, 0, 2, 3]), None, [3, 3, 3, 3]),
+            "0 elements|-",
+        ),
     ],
 )
 def test_calls_that_do_not_fit(call: Any, message: str) -> None:

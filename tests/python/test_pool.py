@@ -112,7 +112,10 @@ def test_a_resize_to_the_same_size_is_the_image() -> None:
         (lambda x: _operators.avg_unpool(x, [9], [2, 2]), "size has 1 numbers"),
         (lambda x: _operators.avg_unpool(x, [9, 0], [2, 2]), "want numbers from 1"),
         (lambda x: _operators.max_unpool(x, paddle.zeros([1], "int64"), [9, 9]), "want one shape"),
-        (lambda x: _operators.avg_pool(x[:, :, :0], [2, 2], None, None, False, True), "want elements on each spatial axis"),
+        (
+            lambda x: _operators.avg_pool(x[:, :, :0], [2, 2], None, None, False, True),
+            "want elements on each spatial axis",
+        ),
     ],
 )
 def test_calls_that_do_not_fit(call: Any, message: str) -> None:

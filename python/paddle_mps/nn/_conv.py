@@ -94,7 +94,7 @@ def conv_transpose(
     if output_size is None:
         extra = numbers(output_padding, axes, "output_padding")
         for e, s, d in zip(extra, strides, dilations):
-            if e < 0 or e and e >= max(s, d):
+            if e < 0 or (e and e >= max(s, d)):
                 raise ValueError(f"[{function}] output_padding is {output_padding}; want less than stride or dilation")
     else:
         if output_padding != 0:

@@ -152,7 +152,10 @@ def fold(
     across = index_add(across, from_array(p.places(1), m.place), 3, lines)
     whole_plane = filled((n, c, p.padded[0], p.padded[1]), 0, m.dtype, m.place)
     whole_plane = index_add(whole_plane, from_array(p.places(0), m.place), 2, across)
-    inner = basic(whole_plane, [(SLICE, 7, 0, n, 1), (SLICE, 7, 0, c, 1), (SLICE, 7, top, top + h, 1), (SLICE, 7, left, left + w, 1)])
+    inner = basic(
+        whole_plane,
+        [(SLICE, 7, 0, n, 1), (SLICE, 7, 0, c, 1), (SLICE, 7, top, top + h, 1), (SLICE, 7, left, left + w, 1)],
+    )
     return _operators.assign(inner)
 
 
@@ -224,7 +227,9 @@ def grid_sample(
     m, g = meta(x), meta(grid)
     axes = len(m.shape) - 2
     if axes not in (2, 3) or len(g.shape) != axes + 2 or g.shape[-1] != axes or g.shape[0] != m.shape[0]:
-        raise ValueError(f"[grid_sample] x is {list(m.shape)} and grid {list(g.shape)}; want [N, C, H, W] and [N, h, w, 2]")
+        raise ValueError(
+            f"[grid_sample] x is {list(m.shape)} and grid {list(g.shape)}; want [N, C, H, W] and [N, h, w, 2]"
+        )
     if mode not in ("bilinear", "nearest"):
         raise ValueError(f"[grid_sample] mode is {mode!r}; want 'bilinear' or 'nearest'")
     if padding_mode not in ("zeros", "border", "reflection"):
@@ -242,7 +247,7 @@ def grid_sample(
     image = _operators.transpose(x, [0, *range(2, axes + 2), 1])
     batch = reshaped(_operators.range(m.place.word, 0, 1, m.shape[0], int64), [m.shape[0], *[1] * axes])
     if mode == "nearest":
-        total = read(image, batch, [rounded_away(p) for p in points], None)
+        total = read(image, batch, [_operators.round(p) for p in points], None)
     else:
         total = blended(image, batch, points)
     return _operators.assign(_operators.transpose(total, [0, axes + 1, *range(1, axes + 1)]))
@@ -304,20 +309,11 @@ def reflected(p: Tensor, n: int, align_corners: bool) -> Tensor:
     """Indices reflected at the first and last elements, or at their outer edges."""
     period, shift = (2.0 * (n - 1), 0.0) if align_corners else (2.0 * n, 0.5)
     if period == 0:
-        return p * 0.0
+        return _operators.multiply(p, full_0d(p, 0))
     far: Any = _operators.abs(p + shift)
     rest = far - _operators.floor(far / period) * period
     result: Any = _operators.minimum(rest, period - rest) - shift
     return result  # type: ignore[no-any-return]
-
-
-def rounded_away(p: Tensor) -> Tensor:
-    """The nearest whole number; of two the one away from zero."""
-    whole_part = _operators.trunc(p)
-    rest = p - whole_part
-    up: Any = _operators.where(_operators.abs(rest) >= 0.5, _operators.sign(p), rest * 0.0)
-    result: Tensor = whole_part + up
-    return result
 
 
 __all__ = ["affine_grid", "fold", "grid_sample", "unfold"]

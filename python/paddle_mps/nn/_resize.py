@@ -50,7 +50,7 @@ def nearest(n: int, m: int, step: np.float32, align_corners: bool, align_mode: i
 
 def linear(n: int, m: int, step: np.float32, align_corners: bool, align_mode: int) -> list[tuple[Numbers, Numbers]]:
     """Two neighbours. What lies before the first element is the first, and behind the last the last."""
-    at = np.arange(m, dtype=np.float32)
+    at: Numbers = np.arange(m, dtype=np.float32)
     centred = align_mode == 0 and not align_corners
     at = np.maximum(step * (at + np.float32(0.5)) - np.float32(0.5), 0) if centred else step * at
     low = np.minimum(np.floor(at).astype(np.int64), n - 1)
@@ -60,7 +60,7 @@ def linear(n: int, m: int, step: np.float32, align_corners: bool, align_mode: in
 
 def cubic(n: int, m: int, step: np.float32, align_corners: bool, align_mode: int) -> list[tuple[Numbers, Numbers]]:
     """Four neighbours by Keys' kernel with a = -0.75; those outside are the nearest element."""
-    at = np.arange(m, dtype=np.float64)
+    at: Numbers = np.arange(m, dtype=np.float64)
     at = (float(step) * (at if align_corners else at + 0.5) - (0 if align_corners else 0.5)).astype(np.float32)
     low = np.floor(at)
     t = at - low

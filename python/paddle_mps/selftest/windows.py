@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+Array = Any  # of NumPy; its stubs do not know tuples of slices and ints as indices
 
 
 class Window:
@@ -42,9 +41,7 @@ class Window:
     def taps(self, at: tuple[int, ...], size: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Each element of the kernel that window `at` has over an element of the image, and that element."""
         for k in np.ndindex(self.kernel):
-            where = tuple(
-                a * s - b + d * j for a, s, b, d, j in zip(at, self.stride, self.before, self.dilation, k)
-            )
+            where = tuple(a * s - b + d * j for a, s, b, d, j in zip(at, self.stride, self.before, self.dilation, k))
             if all(0 <= w < n for w, n in zip(where, size)):
                 yield k, where
 
@@ -52,9 +49,7 @@ class Window:
         """The elements of the image in window `at` of a pool."""
         if not self.given.get("adaptive"):
             return [where for _, where in self.taps(at, size)]
-        ranges = [
-            range(a * n // k, -(-(a + 1) * n // k)) for a, n, k in zip(at, size, self.kernel)
-        ]
+        ranges = [range(a * n // k, -(-(a + 1) * n // k)) for a, n, k in zip(at, size, self.kernel)]
         return list(itertools.product(*ranges))
 
     def divisor(self, at: tuple[int, ...], size: tuple[int, ...]) -> float:
@@ -82,7 +77,7 @@ def back(y: Array, given: dict[str, Any]) -> Array:
 def conv(x: Array, weight: Array, given: dict[str, Any]) -> Array:
     x, groups = first(x, given), given["groups"]
     size, window = x.shape[2:], Window(given, x.ndim - 2, weight.shape[2:])
-    y = np.zeros((len(x), len(weight), *window.count(size)), x.dtype)
+    y: Array = np.zeros((len(x), len(weight), *window.count(size)), x.dtype)
     inside, outside = x.shape[1] // groups, len(weight) // groups
     for at in np.ndindex(y.shape[2:]):
         for k, where in window.taps(at, size):
@@ -105,7 +100,7 @@ def conv_transpose(x: Array, weight: Array, given: dict[str, Any]) -> Array:
         + extra[i]
         for i, n in enumerate(x.shape[2:])
     )
-    y = np.zeros((len(x), weight.shape[1] * groups, *size), x.dtype)
+    y: Array = np.zeros((len(x), weight.shape[1] * groups, *size), x.dtype)
     inside, outside = weight.shape[1], x.shape[1] // groups
     for at in np.ndindex(x.shape[2:]):
         for k, where in window.taps(at, size):
@@ -119,7 +114,7 @@ def conv_weight(x: Array, y: Array, given: dict[str, Any]) -> Array:
     x, y, groups = first(x, given), first(y, given), given["groups"]
     window = Window(given, x.ndim - 2)
     inside, outside = x.shape[1] // groups, y.shape[1] // groups
-    weight = np.zeros((y.shape[1], inside, *window.kernel), x.dtype)
+    weight: Array = np.zeros((y.shape[1], inside, *window.kernel), x.dtype)
     for at in np.ndindex(y.shape[2:]):
         for k, where in window.taps(at, x.shape[2:]):
             for g in range(groups):
@@ -132,13 +127,13 @@ def max_pool(x: Array, given: dict[str, Any], lowest: float) -> list[Array]:
     """lowest is the largest element of nothing."""
     x = first(x, given)
     size, window = x.shape[2:], Window(given, x.ndim - 2)
-    y = np.full((*x.shape[:2], *window.count(size)), lowest, x.dtype)
-    places = np.full(y.shape, -1, np.int64)
+    y: Array = np.full((*x.shape[:2], *window.count(size)), lowest, x.dtype)
+    places: Array = np.full(y.shape, -1, np.int64)
     for at in np.ndindex(y.shape[2:]):
         elements = window.elements(at, size)
         if not elements:
             continue
-        lines = np.stack([x[(slice(None), slice(None), *e)] for e in elements], -1)
+        lines: Array = np.stack([x[(slice(None), slice(None), *e)] for e in elements], -1)
         best = np.argmax(lines, -1)  # the first nan, else the first of the largest
         y[(..., *at)] = np.take_along_axis(lines, best[..., None], -1)[..., 0]
         numbers = np.array([np.ravel_multi_index(e, size) for e in elements])
@@ -148,7 +143,7 @@ def max_pool(x: Array, given: dict[str, Any], lowest: float) -> list[Array]:
 
 def max_unpool(x: Array, indices: Array, given: dict[str, Any]) -> Array:
     x, indices, size = first(x, given), first(indices, given), tuple(given["size"])
-    y = np.zeros((*x.shape[:2], *size), x.dtype)
+    y: Array = np.zeros((*x.shape[:2], *size), x.dtype)
     for at in np.ndindex(x.shape):
         where = (*at[:2], *np.unravel_index(int(indices[at]), size))
         y[where] = x[at] + (y[where] if given["add"] else 0)
@@ -158,7 +153,7 @@ def max_unpool(x: Array, indices: Array, given: dict[str, Any]) -> Array:
 def avg_pool(x: Array, given: dict[str, Any]) -> Array:
     x = first(x, given)
     size, window = x.shape[2:], Window(given, x.ndim - 2)
-    y = np.zeros((*x.shape[:2], *window.count(size)), x.dtype)
+    y: Array = np.zeros((*x.shape[:2], *window.count(size)), x.dtype)
     for at in np.ndindex(y.shape[2:]):
         for e in window.elements(at, size):
             y[(..., *at)] += x[(..., *e)]
@@ -169,7 +164,7 @@ def avg_pool(x: Array, given: dict[str, Any]) -> Array:
 def avg_unpool(x: Array, given: dict[str, Any]) -> Array:
     x, size = first(x, given), tuple(given["size"])
     window = Window(given, x.ndim - 2)
-    y = np.zeros((*x.shape[:2], *size), x.dtype)
+    y: Array = np.zeros((*x.shape[:2], *size), x.dtype)
     for at in np.ndindex(x.shape[2:]):
         for e in window.elements(at, size):
             y[(..., *e)] += x[(..., *at)] / window.divisor(at, size)

@@ -74,8 +74,20 @@ CONV = [
         F.conv2d(x, w.astype('float64'))
         """,
     ),
-    Row("conv2d", "F.conv2d(x.astype('float16'), w.astype('float16'))", rule=NO_KERNEL, instead="F.conv2d(x, w).astype('float16')", setup=SETUP),
-    Row("conv2d", "F.conv2d(x.astype('bfloat16'), w.astype('bfloat16'))", rule=NO_KERNEL, instead="F.conv2d(x, w).astype('bfloat16')", setup=SETUP),
+    Row(
+        "conv2d",
+        "F.conv2d(x.astype('float16'), w.astype('float16'))",
+        rule=NO_KERNEL,
+        instead="F.conv2d(x, w).astype('float16')",
+        setup=SETUP,
+    ),
+    Row(
+        "conv2d",
+        "F.conv2d(x.astype('bfloat16'), w.astype('bfloat16'))",
+        rule=NO_KERNEL,
+        instead="F.conv2d(x, w).astype('bfloat16')",
+        setup=SETUP,
+    ),
     *lines(
         "conv1d",
         SETUP,
@@ -254,7 +266,12 @@ POOLS = [
         """,
     ),
     # Three roundings each: of the mean, of a product that is exact here, and of the quotient, once ours and once Paddle's.
-    *lines("avg_pool2d", SETUP, "F.avg_pool2d(p, 2, 2, 1, divisor_override=3)\nF.avg_pool2d(p, 3, divisor_override=2.5)", Steps(6)),
+    *lines(
+        "avg_pool2d",
+        SETUP,
+        "F.avg_pool2d(p, 2, 2, 1, divisor_override=3)\nF.avg_pool2d(p, 3, divisor_override=2.5)",
+        Steps(6),
+    ),
     *lines(
         "avg_pool1d",
         SETUP,
@@ -416,8 +433,16 @@ RESIZE = [
         RESIZED,
     ),
     # Shares are float32 in any case, as in Paddle, so that the roundings of those count.
-    *lines("interpolate", SETUP, "F.interpolate(p.astype('float64'), [14, 10], mode='bilinear').astype('float32')", RESIZED),
-    Row("interpolate", "F.interpolate(p, [3, 3], mode='bilinear', antialias=True)", rule=NO_KERNEL, instead="fail(NotImplementedError)", setup=SETUP),
+    *lines(
+        "interpolate", SETUP, "F.interpolate(p.astype('float64'), [14, 10], mode='bilinear').astype('float32')", RESIZED
+    ),
+    Row(
+        "interpolate",
+        "F.interpolate(p, [3, 3], mode='bilinear', antialias=True)",
+        rule=NO_KERNEL,
+        instead="fail(NotImplementedError)",
+        setup=SETUP,
+    ),
 ]
 
 PATCHES = [
