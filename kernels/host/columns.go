@@ -30,6 +30,9 @@ func (im *image[T]) open(o *device.Operand) {
 	}
 }
 
+// Operands with fewer spatial axes than three have theirs last, so that one loop serves all of them and the innermost
+// axis is always the last.
+
 // spatial moves the numbers of a window to the axes that an image has them on; the axes in front get rest.
 func spatial(v [op.MaxSpatial]int64, axes int, rest int64) (out [op.MaxSpatial]int64) {
 	for i := range out {
