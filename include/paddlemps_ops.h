@@ -379,4 +379,25 @@
 /* The integers 0 to count - 1 in random order. */
 #define PMPS_OP_RANDPERM 206u
 
+/* Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. */
+#define PMPS_OP_CONV 220u
+
+/* The transpose of conv as a linear map of its images: [N, O, size...] with weight [O, C / groups, kernel...] to [N, C, ...]. */
+#define PMPS_OP_CONV_TRANSPOSE 221u
+
+/* The gradient of conv(x, weight) with respect to weight, where y is that of the result. */
+#define PMPS_OP_CONV_WEIGHT 222u
+
+/* The largest element of each window, and the index of the first of those in the flattened plane; nan is the largest. A window without elements has the smallest finite number and index -1. */
+#define PMPS_OP_MAX_POOL 223u
+
+/* Zeros, with the elements of x at the indices of max_pool. */
+#define PMPS_OP_MAX_UNPOOL 224u
+
+/* The mean of each window. Of one without elements it is 0 divided by the product of the distances from its first to its last element in x on each axis, as in Paddle: nan, or a zero behind the end. */
+#define PMPS_OP_AVG_POOL 225u
+
+/* The transpose of avg_pool as a linear map: each element of x, divided as there, is added to all elements of its window. */
+#define PMPS_OP_AVG_UNPOOL 226u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -763,6 +763,41 @@ inline Tensor randperm(Place place, std::int64_t count, pmps_dtype dtype) {
   return detail::Call(PMPS_OP_RANDPERM).give("count", count).give("dtype", dtype).on(place);
 }
 
+/* Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. */
+inline Tensor conv(const Operand& x, const Operand& weight, Axes stride = {}, Axes padding = {}, Axes dilation = {}, std::int64_t groups = 1, bool channels_last = false) {
+  return detail::Call(PMPS_OP_CONV).with(x).with(weight).give("stride", stride).give("padding", padding).give("dilation", dilation).give("groups", groups).give("channels_last", channels_last).one();
+}
+
+/* The transpose of conv as a linear map of its images: [N, O, size...] with weight [O, C / groups, kernel...] to [N, C, ...]. */
+inline Tensor conv_transpose(const Operand& x, const Operand& weight, Axes stride = {}, Axes padding = {}, Axes output_padding = {}, Axes dilation = {}, std::int64_t groups = 1, bool channels_last = false) {
+  return detail::Call(PMPS_OP_CONV_TRANSPOSE).with(x).with(weight).give("stride", stride).give("padding", padding).give("output_padding", output_padding).give("dilation", dilation).give("groups", groups).give("channels_last", channels_last).one();
+}
+
+/* The gradient of conv(x, weight) with respect to weight, where y is that of the result. */
+inline Tensor conv_weight(const Operand& x, const Operand& y, Axes kernel_size, Axes stride = {}, Axes padding = {}, Axes dilation = {}, std::int64_t groups = 1, bool channels_last = false) {
+  return detail::Call(PMPS_OP_CONV_WEIGHT).with(x).with(y).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("dilation", dilation).give("groups", groups).give("channels_last", channels_last).one();
+}
+
+/* The largest element of each window, and the index of the first of those in the flattened plane; nan is the largest. A window without elements has the smallest finite number and index -1. */
+inline std::vector<Tensor> max_pool(const Operand& x, Axes kernel_size, Axes stride = {}, Axes padding = {}, bool ceil_mode = false, bool adaptive = false, bool channels_last = false, pmps_dtype dtype = PMPS_INT64, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MAX_POOL).with(x).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("adaptive", adaptive).give("channels_last", channels_last).give("dtype", dtype).all(most);
+}
+
+/* Zeros, with the elements of x at the indices of max_pool. */
+inline Tensor max_unpool(const Operand& x, const Operand& indices, Axes size, bool add = false, bool channels_last = false) {
+  return detail::Call(PMPS_OP_MAX_UNPOOL).with(x).with(indices).give("size", size.values()).give("add", add).give("channels_last", channels_last).one();
+}
+
+/* The mean of each window. Of one without elements it is 0 divided by the product of the distances from its first to its last element in x on each axis, as in Paddle: nan, or a zero behind the end. */
+inline Tensor avg_pool(const Operand& x, Axes kernel_size, Axes stride = {}, Axes padding = {}, bool ceil_mode = false, bool adaptive = false, bool exclusive = true, bool channels_last = false) {
+  return detail::Call(PMPS_OP_AVG_POOL).with(x).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("adaptive", adaptive).give("exclusive", exclusive).give("channels_last", channels_last).one();
+}
+
+/* The transpose of avg_pool as a linear map: each element of x, divided as there, is added to all elements of its window. */
+inline Tensor avg_unpool(const Operand& x, Axes size, Axes kernel_size, Axes stride = {}, Axes padding = {}, bool ceil_mode = false, bool adaptive = false, bool exclusive = true, bool channels_last = false) {
+  return detail::Call(PMPS_OP_AVG_UNPOOL).with(x).give("size", size.values()).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("adaptive", adaptive).give("exclusive", exclusive).give("channels_last", channels_last).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

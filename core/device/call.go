@@ -29,6 +29,8 @@ type Operand struct {
 //   - Reduce, Scan: the output has the input's rank; reduced axes (Axes) have dimension 1.
 //   - Product: In[0] is batch..., M, K; In[1] is batch..., K, N; Out[0] is batch..., M, N; the
 //     batch axes of all three agree (stride 0 where broadcast). Transposes are in the strides.
+//   - Window: images are batch, channels, then one to three spatial axes, whatever the attribute
+//     channels_last says: it is in the strides. Weights are as in the rows. op.WindowsOf reads the attributes.
 //   - Index: see the rows; index operands are int64 and already broadcast.
 //
 // A scalar operand is an element in memory that lives as long as the call, with strides 0.

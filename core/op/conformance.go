@@ -65,6 +65,8 @@ func (row *Row) Terms(axes Axes, x *shape.Shape) int64 {
 		}
 	case Product:
 		n = x.Dims[x.Rank-1]
+	case Window:
+		n = x.Numel() // at most; the suite, which sees all operands, knows better
 	}
 	return n
 }
@@ -122,7 +124,12 @@ func (d Domain) String() string {
 // Setting is a choice of attributes that the conformance suite tries, by name: nil, bool, int, float64, []int or,
 // for a dtype, its name. An attribute that is not named has its default. The suite chooses the dtype of
 // operators that create.
+//
+// Rows of kind Window say the shapes of their operands too, [][]int under [OperandShapes].
 type Setting map[string]any
+
+// OperandShapes is where a setting has the shapes of operands that depend on each other.
+const OperandShapes = "operands"
 
 // Lack says which kernels a device does not have, of those that Accepts promises, and why.
 type Lack struct {

@@ -47,6 +47,7 @@ func (row *Row) fits(s Setting) error {
 			at[i] = Value{Kind: DType, I: int64(dtype.Float32)} // of the suite's choice
 		}
 	}
+	delete(left, OperandShapes)
 	for name := range left {
 		return fmt.Errorf("[%s] has no attribute %s", row.Name, name)
 	}

@@ -13,11 +13,11 @@ import (
 // results of other dtypes have no gradient.
 type Grad struct {
 	Rule     func(*Gradient)
-	Reads    Reads // which values the rule reads; only those are kept until the backward pass
+	Reads    Reads                // which values the rule reads; only those are kept until the backward pass
 	ReadsOf  func(at Attrs) Reads // in place of Reads, where attributes decide
-	Compact  bool // operand 0 has to be contiguous
-	Once     bool  // the rule is right, but its own gradient would not be: it has none
-	Constant bool  // the results do not depend on the operands as far as gradients go, as those of argmax
+	Compact  bool                 // operand 0 has to be contiguous
+	Once     bool                 // the rule is right, but its own gradient would not be: it has none
+	Constant bool                 // the results do not depend on the operands as far as gradients go, as those of argmax
 }
 
 // ReadsFor is what the rule reads for a call with these attributes.

@@ -175,16 +175,7 @@ func (g *Gradient) scatter(dy, index Var, s shape.Shape, axis int64) Var {
 			in = append(in, index)
 			continue
 		}
-		r := g.Do(IDRange, Attrs{
-			RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
-			RangeCount: {Kind: Int, I: from.Dims[i]}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
-		})
-		column := shape.Shape{Rank: s.Rank}
-		for j := range s.Rank {
-			column.Dims[j] = 1
-		}
-		column.Dims[i] = from.Dims[i]
-		in = append(in, g.Reshape(r, &column))
+		in = append(in, g.column(from.Dims[i], s.Rank, i))
 	}
 	return g.Do(IDIndexReduce, Attrs{{Kind: String, Ref: "add"}}, in...)
 }

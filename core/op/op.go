@@ -60,11 +60,12 @@ const (
 	Assemble                 // copies into parts of the output: concat, stack, tile
 	Index                    // reads or writes through index tensors
 	Create                   // no tensor inputs
+	Window                   // moves a window over images: convolution, pooling
 )
 
 // String names the kind.
 func (k Kind) String() string {
-	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create"}[k]
+	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window"}[k]
 }
 
 // Input declares an operand. The zero Input is a tensor that has to be given, with any values. An operand that is left

@@ -15,7 +15,7 @@ import (
 type Tensor struct {
 	view
 	handle  uint64
-	viewed  bool // made as a view of another tensor
+	viewed  bool                    // made as a view of another tensor
 	history atomic.Pointer[history] // of tensors that ask for gradients
 }
 

@@ -207,3 +207,10 @@ func (l *lane[C]) keep() {
 	}
 	l.walk.scatter(l.raw, n)
 }
+
+// spanOf is the memory of an operand from its lowest to its highest element, which are so far from the one with all
+// indices zero.
+// SAFETY: see slice; an operand's layout lies in its memory.
+func spanOf[T any](o *device.Operand, low, high int64) []T {
+	return slice[T](unsafe.Add(o.Addr, low*int64(unsafe.Sizeof(*new(T)))), high-low+1)
+}

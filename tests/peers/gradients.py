@@ -147,7 +147,9 @@ def run(want: Answers, place: str) -> int:
             if bad:
                 failed += 1
                 print(f"FAIL {text}")
-    print(f"{counts['without']:5d} without a gradient here yet\n{counts['skipped']:5d} skipped: no float64 on the place")
+    print(
+        f"{counts['without']:5d} without a gradient here yet\n{counts['skipped']:5d} skipped: no float64 on the place"
+    )
     print(f"{counts['same']} passed, {failed} failed")
     return failed
 

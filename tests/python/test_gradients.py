@@ -151,6 +151,38 @@ CASES = [
         case("index_reduce", lambda x, v, r=r: ops.index_reduce(x, v, [int64([0, 2, 0])], r), apart(3, 4), apart(3, 4) + 0.03)
         for r in ("add", "multiply", "minimum", "maximum")
     ],
+    *[
+        case("conv", lambda x, w, a=a: ops.conv(x, w, *a), normal(*sx), normal(*sw))
+        for sx, sw, a in [
+            ((2, 3, 5, 4), (4, 3, 3, 2), (None, None, None, 1, False)),
+            ((2, 4, 7), (6, 2, 3), ([2], [1, 2], [2], 2, False)),
+            ((1, 6, 7, 4), (4, 1, 3, 3), ([3, 2], [1, 1, 0, 2], None, 4, True)),
+        ]
+    ],
+    *[
+        case("conv_transpose", lambda x, w, a=a: ops.conv_transpose(x, w, *a), normal(*sx), normal(*sw))
+        for sx, sw, a in [
+            ((2, 3, 3, 2), (3, 4, 3, 2), (None, None, None, None, 1, False)),
+            ((2, 4, 3), (4, 3, 3), ([2], [1, 2], [1], [2], 2, False)),
+        ]
+    ],
+    case("conv_weight", lambda x, y: ops.conv_weight(x, y, [3], [2], [1, 2], None, 2, False), normal(2, 4, 8), normal(2, 6, 5)),
+    *[
+        case("max_pool", lambda x, a=a: ops.max_pool(x, *a)[0], apart(*s))
+        for s, a in [((1, 2, 4, 5), ([2, 3], [1, 2], None, False, False, False)), ((1, 6, 2), ([3], None, [1, 1], True, False, True))]
+    ],
+    *[
+        case("max_unpool", lambda x, i=i, a=a: ops.max_unpool(x, int64(i), *a), normal(*np.shape(i)))
+        for i, a in [([[[3, 0, 5]]], ([6], False, False)), ([[[3], [0], [3]]], ([6], True, True))]
+    ],
+    *[
+        case("avg_pool", lambda x, a=a: ops.avg_pool(x, *a), normal(*s))
+        for s, a in [
+            ((1, 2, 4, 5), ([2, 3], [1, 2], None, False, False, True, False)),
+            ((1, 7, 2), ([3], None, [1, 1], True, False, False, True)), ((1, 2, 7), ([3], None, None, False, True, True, False)),
+        ]
+    ],
+    case("avg_unpool", lambda x: ops.avg_unpool(x, [5], [2], [1], [1, 1], False, False, True, False), normal(1, 2, 6)),
 ]  # fmt: skip
 
 

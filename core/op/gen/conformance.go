@@ -27,8 +27,8 @@ type caseRow struct {
 
 	// The dtypes for which a device has no kernel, by device. With the CPU as a second way forbidden, the suite wants an
 	// error for them, so that a row that still lists a kernel that has been written since fails.
-	Gradient bool `json:"gradient,omitempty"` // whether the row has a rule
-	Lacks map[string][]string `json:"lacks,omitempty"`
+	Gradient bool                `json:"gradient,omitempty"` // whether the row has a rule
+	Lacks    map[string][]string `json:"lacks,omitempty"`
 }
 
 // caseInput has the number that stands for the input in every case, or null.

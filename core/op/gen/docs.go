@@ -50,6 +50,7 @@ var kindNames = []struct {
 	{op.Assemble, "Assembly"},
 	{op.Index, "Indexing"},
 	{op.Create, "Creation"},
+	{op.Window, "Windows over images"},
 }
 
 // dtypeOf names the dtype that a value holds.

@@ -52,6 +52,16 @@ func MatMulF32(c, a, b []float32, m, n, k, lda, ldb, ldc int) bool {
 	for i := range m {
 		clear(c[i*ldc:][:n])
 	}
+	return AddMatMulF32(c, a, b, m, n, k, lda, ldb, ldc)
+}
+
+// AddMatMulF32 adds a times b to c and is [MatMulF32] else. A product may be
+// cut along k: adding parts in ascending order gives the same bits as the whole
+// at once.
+func AddMatMulF32(c, a, b []float32, m, n, k, lda, ldb, ldc int) bool {
+	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
+		return false
+	}
 	if m == 0 || n == 0 || k == 0 {
 		return true
 	}
@@ -224,6 +234,23 @@ func MatMul[T, A Number](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 			}
 			for w, v := range s {
 				c[i*ldc+j+w] = T(v)
+			}
+		}
+	}
+	return true
+}
+
+// AddMatMul is [AddMatMulF32] for any element type, with sums of that type. It is plain.
+func AddMatMul[T Number](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
+	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
+		return false
+	}
+	for i := range m {
+		row := c[i*ldc:][:n]
+		for l := range k {
+			x := a[i*lda+l]
+			for j, y := range b[l*ldb:][:n] {
+				row[j] += T(x * y)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-"""paddle.nn.functional: activation functions, layers and losses."""
+"""paddle.nn.functional: activation functions, layers, convolutions, pools and losses."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from . import (
     _activation,
     _attention,
     _classification,
+    _conv,
     _dropout,
     _embedding,
     _generated,
@@ -23,6 +24,9 @@ from . import (
     _margins,
     _mixing,
     _normalization,
+    _patches,
+    _pool,
+    _resize,
     _sequences,
     _similarity,
     _transducer,
@@ -30,6 +34,7 @@ from . import (
 from ._activation import *  # noqa: F403
 from ._attention import *  # noqa: F403
 from ._classification import *  # noqa: F403
+from ._conv import *  # noqa: F403
 from ._dropout import *  # noqa: F403
 from ._embedding import *  # noqa: F403
 from ._generated import *  # noqa: F403
@@ -39,6 +44,9 @@ from ._losses import *  # noqa: F403
 from ._margins import *  # noqa: F403
 from ._mixing import *  # noqa: F403
 from ._normalization import *  # noqa: F403
+from ._patches import *  # noqa: F403
+from ._pool import *  # noqa: F403
+from ._resize import *  # noqa: F403
 from ._sequences import *  # noqa: F403
 from ._similarity import *  # noqa: F403
 from ._transducer import *  # noqa: F403
@@ -50,6 +58,7 @@ __all__ = ["gelu", "silu", "softmax", "softmax_", "tanh", "tanh_"]
 __all__ += _activation.__all__
 __all__ += _attention.__all__
 __all__ += _classification.__all__
+__all__ += _conv.__all__
 __all__ += _dropout.__all__
 __all__ += _embedding.__all__
 __all__ += _generated.__all__
@@ -59,6 +68,9 @@ __all__ += _losses.__all__
 __all__ += _margins.__all__
 __all__ += _mixing.__all__
 __all__ += _normalization.__all__
+__all__ += _patches.__all__
+__all__ += _pool.__all__
+__all__ += _resize.__all__
 __all__ += _sequences.__all__
 __all__ += _similarity.__all__
 __all__ += _transducer.__all__

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import windows
+
 try:
     import mpmath
 except ImportError:  # users need not have it: float64 is then not checked where NEED_MPMATH says so
@@ -362,7 +364,8 @@ HELPERS = {
     for f in (
         erf, gauss, divide, argmax, floor_divide, remainder, power, shift_left, shift_right, softmax, mean, reshape,
         unsqueeze, expand, swap, slices, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
-        lgamma, digamma, erfinv, bessel, scaled_bessel,
+        lgamma, digamma, erfinv, bessel, scaled_bessel, windows.conv, windows.conv_transpose, windows.conv_weight,
+        windows.max_pool, windows.max_unpool, windows.avg_pool, windows.avg_unpool,
     )
 }  # fmt: skip
 NEED_MPMATH = {f.__name__ for f in (erf, gauss, lgamma, digamma, erfinv)}
@@ -386,6 +389,7 @@ def evaluate(
         "out": out,
         "ulp": lambda y: ulp(y, dtype),
         "dtype": dtype,
+        "lowest": -FORMATS[dtype][2] if dtype in FORMATS else None,
     }
     for declared, value in zip(row["inputs"], inputs):
         scope[declared["name"]] = widened(value, dtype)

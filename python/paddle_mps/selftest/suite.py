@@ -132,6 +132,13 @@ def operands(row: dict[str, Any], case: Case, place: str, attrs: dict[str, Any])
     """The inputs of a case: pairs, lists of pairs, or Python scalars."""
     if row["kind"] == "product":
         return matrices(case, place, attrs)
+    if row["kind"] == "window":
+        return [
+            places(tuple(s), attrs["size"], place)
+            if d["domain"] == "position"
+            else operand(d, case, tuple(s), place, f"{row['name']}{i}")
+            for i, (d, s) in enumerate(zip(row["inputs"], attrs["operands"]))
+        ]
     shape = SHAPES.get(case.layout, (5, 7))
     last = row["inputs"][-1] if row["inputs"] else {"domain": "unrestricted"}
     if case.layout == "aliased" and last["domain"] == "position" and not last.get("variadic"):
@@ -167,6 +174,12 @@ def positions(case: Case, place: str, shape: tuple[int, ...]) -> list[Any]:
         return aliases.indices(case.dtype, place, *shape)
     index = np.array([2, 0, 2])
     return [Pair(index, paddle.to_tensor(index, place=place))]
+
+
+def places(shape: tuple[int, ...], size: list[int], place: str) -> Pair:
+    """Indices into planes of a size, some of which name one place."""
+    index = 7 * np.arange(math.prod(shape)).reshape(shape) % (math.prod(size) - 1)
+    return Pair(index, paddle.to_tensor(index, place=place))
 
 
 def matrices(case: Case, place: str, attrs: dict[str, Any]) -> list[Pair]:

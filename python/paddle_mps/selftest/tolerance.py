@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import oracle
+from . import oracle, windows
 from .oracle import Array
 
 SMALLEST = 2.0**-126  # normal float32
@@ -78,6 +78,8 @@ def terms(row: dict[str, Any], attrs: dict[str, Any], arrays: list[Any], want: A
     axis = -2 if attrs.get("transpose_x") else -1
     if row["kind"] == "reduce":
         return max(x.size // want.size, 1)
+    if row["kind"] == "window":
+        return windows.terms(arrays, attrs)
     if row["kind"] == "scan":
         axis = attrs["axis"]
     elif row["kind"] != "product":

@@ -33,6 +33,7 @@ from . import (
     statistics,
     storage,
     tensors,
+    windows,
 )
 from .row import DEFECTS, NO_KERNEL, Row
 
@@ -63,6 +64,7 @@ ROWS: list[Row] = [
     *matrix_functions.ROWS,
     *nn_losses.ROWS,
     *nn_layers.ROWS,
+    *windows.ROWS,
 ]
 
 __all__ = ["DEFECTS", "NO_KERNEL", "ROWS", "Row"]

@@ -70,6 +70,10 @@ DEFECTS = {
     "range of nothing": "range is empty where its end lies before its start, and refuses what is no finite number",
     "memory of a view": "set_ and resize_ begin with the first element of a view, not of the memory under it",
     "exponential of nothing": "matrix_exp of no elements has none, and one matrix with nan leaves the others alone",
+    "window without room": "a convolution whose window does not fit is refused; Paddle's has no elements, or reads what lies behind",
+    "largest of nan": "the largest element of a window with nan is nan, and of infinities below 0 one of them",
+    "padding of a fold": "fold takes four paddings, as its documentation says",
+    "padding of a mask": "max_pool2d pads with return_mask as without",
     "factor on the right": "ormqr multiplies on the right what fits the factor",
 }
 

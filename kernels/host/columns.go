@@ -1,0 +1,178 @@
+package host
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// image is an operand of a convolution or a pool: batch, channels and three spatial axes, the first of which have one
+// element where the operand has fewer. Its elements are addressed by index in the memory that it spans.
+type image[T any] struct {
+	data            []T
+	origin          int64 // the index of the element with all indices zero
+	batch, channels int64
+	perImage        int64 // distance of images
+	perChannel      int64 // and of channels
+	dims, strides   [op.MaxSpatial]int64
+}
+
+// open reads the layout of an operand, whose elements are of type T.
+// SAFETY: the span from the lowest to the highest element lies in the operand's memory.
+func (im *image[T]) open(o *device.Operand) {
+	*im = image[T]{batch: o.Dims[0], channels: o.Dims[1], perImage: o.Strides[0], perChannel: o.Strides[1], dims: neighbours}
+	axes := o.Rank - 2
+	copy(im.dims[op.MaxSpatial-axes:], o.Dims[2:o.Rank])
+	copy(im.strides[op.MaxSpatial-axes:], o.Strides[2:o.Rank])
+	low, high, _ := o.Extent()
+	if o.Numel() > 0 {
+		im.data, im.origin = spanOf[T](o, low, high), -low
+	}
+}
+
+// Operands with fewer spatial axes than three have theirs last, so that one loop serves all of them and the innermost
+// axis is always the last.
+
+// spatial moves the numbers of a window to the axes that an image has them on; the axes in front get rest.
+func spatial(v [op.MaxSpatial]int64, axes int, rest int64) (out [op.MaxSpatial]int64) {
+	for i := range out {
+		if at := i - (op.MaxSpatial - axes); at >= 0 {
+			out[i] = v[at]
+		} else {
+			out[i] = rest
+		}
+	}
+	return out
+}
+
+// plane is the number of elements of one channel of one image.
+func (im *image[T]) plane() int64 { return im.dims[0] * im.dims[1] * im.dims[2] }
+
+// Two shortcuts need planes without holes: results that are multiplied into, and kernels of one element, to which a plane
+// is one line. Views, images with their channels last among them, are gathered and scattered instead.
+
+// flat reports whether the elements of a plane lie one behind the other.
+func (im *image[T]) flat() bool {
+	l := shape.Layout{Shape: shape.Shape{Rank: op.MaxSpatial}}
+	copy(l.Dims[:], im.dims[:])
+	copy(l.Strides[:], im.strides[:])
+	return l.IsContiguous()
+}
+
+// flatten makes one axis of the three of a flat plane.
+func (im *image[T]) flatten() {
+	im.dims = [op.MaxSpatial]int64{1, 1, im.plane()}
+	im.strides = [op.MaxSpatial]int64{0, 0, 1}
+}
+
+// Windows are numbered through all images, image by image and in row-major order of the grid in each, so that blocks of
+// them are ranges of numbers. A cursor is such a number taken apart once, and moved on without a division.
+
+// cursor is a window: the image, and where the window lies on the grid of windows.
+type cursor struct {
+	image int64
+	at    [op.MaxSpatial]int64
+}
+
+// cursorAt is window number i of all images, in row-major order.
+func cursorAt(grid *[op.MaxSpatial]int64, i int64) (c cursor) {
+	for axis := op.MaxSpatial - 1; axis >= 0; axis-- {
+		c.at[axis] = i % grid[axis]
+		i /= grid[axis]
+	}
+	c.image = i
+	return c
+}
+
+// next goes n windows on, at most to the end of the line.
+func (c *cursor) next(grid *[op.MaxSpatial]int64, n int64) {
+	axis := op.MaxSpatial - 1
+	c.at[axis] += n
+	for c.at[axis] == grid[axis] {
+		c.at[axis] = 0
+		if axis--; axis < 0 {
+			c.image++
+			return
+		}
+		c.at[axis]++
+	}
+}
+
+// Gathering is where padding, strides, dilations and layouts end: what comes after sees matrices. It goes along lines of
+// the last axis, of which the part outside is cleared and the rest copied. Other axes cost a few additions a line.
+
+// gather fills a row with the elements of a channel that windows see at one place of the kernel, from window c on: the
+// element at index at*step + tap on each axis, 0 where that is outside.
+func (im *image[T]) gather(row []T, c cursor, grid, step, tap *[op.MaxSpatial]int64, channel int64) {
+	last := op.MaxSpatial - 1
+	from := im.origin + channel*im.perChannel
+	for len(row) > 0 {
+		n := min(grid[last]-c.at[last], int64(len(row)))
+		i, k := c.at[0]*step[0]+tap[0], c.at[1]*step[1]+tap[1]
+		if i < 0 || i >= im.dims[0] || k < 0 || k >= im.dims[1] {
+			clear(row[:n])
+		} else {
+			line := from + c.image*im.perImage + i*im.strides[0] + k*im.strides[1]
+			im.line(row[:n], line, c.at[last]*step[last]+tap[last], step[last])
+		}
+		c.next(grid, n)
+		row = row[n:]
+	}
+}
+
+// line is the innermost loop of a gather. Which elements are inside is worked out before it, so that it has no test an
+// element; with neighbouring elements it is a copy.
+//
+// line fills a row with every step-th element of a line of the last axis, from index i on, which may be outside.
+func (im *image[T]) line(row []T, line, i, step int64) {
+	size, n := im.dims[op.MaxSpatial-1], int64(len(row))
+	low, high := int64(0), int64(0)
+	if i < 0 {
+		low = min((-i+step-1)/step, n)
+	}
+	if i < size {
+		high = min((size-i+step-1)/step, n)
+	}
+	high = max(high, low)
+	clear(row[:low])
+	clear(row[high:])
+	if low == high {
+		return
+	}
+	stride := step * im.strides[op.MaxSpatial-1]
+	at := line + (i+low*step)*im.strides[op.MaxSpatial-1]
+	if stride == 1 {
+		copy(row[low:high], im.data[at:])
+		return
+	}
+	for x := low; x < high; x++ {
+		row[x] = im.data[at]
+		at += stride
+	}
+}
+
+// scatter is the way back for blocks that are not computed in place: planes with few windows, phases of a stride, and
+// results whose planes are not contiguous. Each element is written once and by one thread.
+//
+// scatter writes a row of results to a channel, from window c on: to index first + at*step on each axis.
+func (im *image[T]) scatter(row []T, c cursor, grid, first, step *[op.MaxSpatial]int64, channel int64) {
+	last := op.MaxSpatial - 1
+	stride := step[last] * im.strides[last]
+	for len(row) > 0 {
+		n := min(grid[last]-c.at[last], int64(len(row)))
+		at := im.origin + channel*im.perChannel + c.image*im.perImage
+		for axis := range op.MaxSpatial {
+			at += (first[axis] + c.at[axis]*step[axis]) * im.strides[axis]
+		}
+		if stride == 1 {
+			copy(im.data[at:], row[:n])
+		} else {
+			for _, v := range row[:n] {
+				im.data[at] = v
+				at += stride
+			}
+		}
+		c.next(grid, n)
+		row = row[n:]
+	}
+}

@@ -1,0 +1,231 @@
+package host
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// Convolutions are matrix products. A weight of one group is a matrix of output channels times the elements under a
+// window; the other matrix has a column for each window. That one is never whole in memory: blocks of it are gathered
+// from the image (see gather in columns.go), multiplied, and overwritten by the next.
+//
+// conv_transpose is several such products, one for each phase of its result: elements of the result whose distance is
+// the stride see the same elements of the kernel, and no others. A phase is a convolution of stride 1.
+//
+// Every element of a result is the sum over ascending rows of the column matrix, whatever thread or block it falls in.
+
+// convolution is the kernel of one of the three operators for images whose elements are computed in T.
+type convolution[T float32 | float64] struct {
+	pack, unpack kernel      // from elements of the dtype to elements of T, and back
+	dtype        dtype.DType // of T
+	native       bool        // elements are of that dtype
+	add          addProduct[T]
+	plan         func(j *convolving[T], w *op.Windows) // says how the product is cut
+	jobs         sync.Pool
+}
+
+// addProduct adds a (m x k) times b (k x n) to c; see vec.AddMatMulF32.
+type addProduct[T any] func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool
+
+// Halves are multiplied in float32 and rounded once at the end.
+func init() {
+	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
+		registerConvolutions(d, dtype.Float32, vec.AddMatMulF32)
+	}
+	registerConvolutions(dtype.Float64, dtype.Float64, vec.AddMatMul[float64])
+}
+
+// The plans differ and all else is shared: what is staged, how blocks are gathered, and what multiplies them.
+
+// registerConvolutions adds the kernels of elements of dtype d that are computed in T, whose dtype is in.
+func registerConvolutions[T float32 | float64](d, in dtype.DType, add addProduct[T]) {
+	for id, plan := range map[op.ID]func(*convolving[T], *op.Windows){
+		op.IDConv: planForward[T], op.IDConvTranspose: planBack[T], op.IDConvWeight: planWeight[T],
+	} {
+		register(id, d, &convolution[T]{pack: casts[d][in], unpack: casts[in][d], dtype: in, native: d == in, add: add, plan: plan})
+	}
+}
+
+// convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work
+// writes to its own piece of the result and to scratch memory alone.
+type convolving[T float32 | float64] struct {
+	*convolution[T]
+	all      [3]device.Operand // the operands as elements of T
+	in, out  image[T]          // what is gathered from, and what is written; a weight is an image of kernels
+	other    []T               // the operand that is always staged, which is contiguous then
+	room     unsafe.Pointer    // for the weights of the phases of conv_transpose
+	groups   int64
+	rows     int64 // of a product: output channels of a group
+	channels int64 // of one group of the image that is gathered from
+	phases   []convPhase[T]
+	taps     [][op.MaxSpatial]int64 // of all phases
+	step     [op.MaxSpatial]int64   // distance of windows in the image
+	pieces   int64
+	work     splitter
+	copying  device.Call
+	from, to [1]device.Operand
+}
+
+// cost takes eight multiply-adds for an addition, as that of matmul does.
+func (k *convolution[T]) cost(c *device.Call) int64 {
+	other := &c.In[1]
+	terms := other.Numel() / max(other.Dims[0], 1) // of conv, and about that of conv_transpose
+	if c.Op == op.IDConvWeight {
+		terms = other.Numel() / max(other.Dims[1], 1)
+	}
+	return c.Out[0].Numel() * max(terms, 8) / 8
+}
+
+// staged reports whether operand i goes through the workspace: the second always does, to be contiguous.
+func (k *convolution[T]) staged(i int) bool { return !k.native || i == right }
+
+// workspace bounds what a run needs from the shapes, which are all that is known when it is asked.
+//
+// It has room for the staged operands, and for the weights of all phases together.
+func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
+	for i := left; i <= result; i++ {
+		if k.staged(i) {
+			bytes += packedSize[T](nth(c, i))
+		}
+	}
+	return bytes + packedSize[T](&c.In[1])
+}
+
+// packedSize is the room that an operand takes as elements of T.
+func packedSize[T any](o *device.Operand) int64 {
+	return roundUp(o.Numel() * int64(unsafe.Sizeof(*new(T))))
+}
+
+// run stages what has to be, multiplies, and converts the result; each step is split over the threads by itself.
+func (k *convolution[T]) run(t *threads, c *device.Call) error {
+	if c.Workspace == nil && k.workspace(c) > 0 {
+		return status.Errorf(status.Internal, "[conv] got no workspace; want %d bytes", k.workspace(c))
+	}
+	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, c.In[0].Rank-2)
+	if err != nil {
+		return err
+	}
+	j, _ := k.jobs.Get().(*convolving[T])
+	if j == nil {
+		j = &convolving[T]{convolution: k}
+	}
+	defer k.jobs.Put(j)
+	if err := j.stage(t, c); err != nil {
+		return err
+	}
+	j.open(c, &w)
+	if err := t.each(j.work, c, j.pieces, max(grain*j.pieces/max(k.cost(c), 1), 1)); err != nil || k.native {
+		return err
+	}
+	return j.copy(t, k.unpack, &j.all[result], &c.Out[0])
+}
+
+// Staging costs a pass over an operand where it is one of halves, and over the second operand in any case, which is the
+// weight or, for conv_weight, the gradient of the images. A contiguous image of float32 or float64 is read and written
+// where it is, and so is one with any strides.
+
+// stage makes all operands neighbours of T. The second is contiguous then; the images that conv_weight has there, with their
+// channels last.
+// SAFETY: the workspace has room for each; see workspace.
+func (j *convolving[T]) stage(t *threads, c *device.Call) error {
+	j.room = c.Workspace
+	for i := left; i <= result; i++ {
+		o := *nth(c, i)
+		if j.all[i] = o; !j.staged(i) {
+			continue
+		}
+		if i == right && c.Op == op.IDConvWeight {
+			channelsBehind(&o.Layout)
+		}
+		j.all[i] = device.Operand{Addr: j.room, DType: j.dtype, Layout: shape.Contiguous(o.Shape)}
+		j.room = unsafe.Add(j.room, packedSize[T](&o))
+		if i == result || o.Numel() == 0 {
+			continue
+		}
+		if err := j.copy(t, j.pack, &o, &j.all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// channelsBehind moves axis 1 to the end.
+func channelsBehind(l *shape.Layout) {
+	d, s := l.Dims[1], l.Strides[1]
+	l.Remove(1)
+	l.Insert(l.Rank)
+	l.Dims[l.Rank-1], l.Strides[l.Rank-1] = d, s
+}
+
+// copy runs a kernel of one operand on something else than the call's operands.
+func (j *convolving[T]) copy(t *threads, k kernel, from, to *device.Operand) error {
+	j.from[0], j.to[0] = *from, *to
+	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
+	return k.run(t, &j.copying)
+}
+
+// open reads the operands and plans the product.
+//
+// The size of a kernel is no attribute of two of the three operators: it is that of the weight, which is an operand of
+// conv and conv_transpose and the result of conv_weight. Its last axes are the spatial ones in any case.
+func (j *convolving[T]) open(c *device.Call, w *op.Windows) {
+	j.in.open(&j.all[left])
+	j.out.open(&j.all[result])
+	j.other = nil
+	if n := j.all[right].Numel(); n > 0 {
+		j.other = slice[T](j.all[right].Addr, n)
+	}
+	kernel := &c.In[1]
+	if c.Op == op.IDConvWeight {
+		kernel = &c.Out[0]
+	}
+	copy(w.Kernel[:w.Axes], kernel.Dims[2:kernel.Rank])
+	j.groups, j.channels, j.step = w.Groups, j.in.channels/w.Groups, neighbours
+	j.phases, j.taps, j.pieces = j.phases[:0], j.taps[:0], 0
+	j.plan(j, w)
+}
+
+// neighbours are steps of one element.
+var neighbours = [op.MaxSpatial]int64{1, 1, 1}
+
+// depth is the number of rows of a block of the column matrix, as many as vec multiplies at a time.
+const depth = 256
+
+// The blocks are too large for the stack and too small to be worth a place in the workspace of each call, whose size would
+// then depend on the number of threads.
+
+// scratch is the memory of one thread: a block of the column matrix, and one of the result.
+type scratch[T any] struct{ columns, sums []T }
+
+var (
+	scratch32 = sync.Pool{New: func() any { return new(scratch[float32]) }}
+	scratch64 = sync.Pool{New: func() any { return new(scratch[float64]) }}
+)
+
+// scratchPool is the pool of a type.
+func scratchPool[T float32 | float64]() *sync.Pool {
+	if unsafe.Sizeof(*new(T)) == 4 {
+		return &scratch32
+	}
+	return &scratch64
+}
+
+// grown is a slice of n elements with undefined contents, in the same memory where that is enough.
+func grown[T any](s []T, n int64) []T {
+	if int64(cap(s)) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// misfit is the error of a product whose blocks do not lie in their memory.
+func misfit() error {
+	return status.Errorf(status.Internal, "[conv] got a block that does not fit its memory")
+}

@@ -1,0 +1,369 @@
+package host
+
+import (
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Pools work on planes, one channel of one image each: a plane is never split between threads, so that sums into it are
+// always in one order. Elements of 16 bits are staged as float32.
+
+// pool is the kernel of an operator for planes whose elements are computed in T.
+type pool[T number] struct {
+	pack, unpack kernel      // from elements of the dtype to elements of T, and back
+	dtype        dtype.DType // of T
+	native       bool        // elements are of that dtype
+	lowest       T           // the smallest finite number of the dtype of the elements
+	plane        func(j *pooling[T], image, channel int64, s *poolScratch) error
+	jobs         sync.Pool
+}
+
+// poolScratch is the memory of one thread.
+type poolScratch struct {
+	ranges [op.MaxSpatial][]span // of all windows, by axis
+	sums   []float64             // a plane
+}
+
+var poolScratches = sync.Pool{New: func() any { return new(poolScratch) }}
+
+// span is where a window lies on an axis; see op.Windows.Range.
+type span struct{ low, high, share int64 }
+
+// Sums and quotients are computed in float64 and rounded once.
+func init() {
+	registerPools[float32](dtype.Float16, dtype.Float32)
+	registerPools[float32](dtype.BFloat16, dtype.Float32)
+	registerPools[float32](dtype.Float32, dtype.Float32)
+	registerPools[float64](dtype.Float64, dtype.Float64)
+	registerUnpool[float32](dtype.Float16, dtype.Float32)
+	registerUnpool[float32](dtype.BFloat16, dtype.Float32)
+	registerUnpool[float32](dtype.Float32, dtype.Float32)
+	registerUnpool[float64](dtype.Float64, dtype.Float64)
+	registerUnpool[uint8](dtype.Uint8, dtype.Uint8)
+	registerUnpool[int8](dtype.Int8, dtype.Int8)
+	registerUnpool[int16](dtype.Int16, dtype.Int16)
+	registerUnpool[int32](dtype.Int32, dtype.Int32)
+	registerUnpool[int64](dtype.Int64, dtype.Int64)
+}
+
+// registerPools adds the kernels of floats of dtype d that are computed in T, whose dtype is in.
+func registerPools[T float32 | float64](d, in dtype.DType) {
+	for id, plane := range map[op.ID]func(*pooling[T], int64, int64, *poolScratch) error{
+		op.IDMaxPool: maxPlane[T], op.IDAvgPool: meanPlane[T], op.IDAvgUnpool: spreadPlane[T],
+	} {
+		k := newPool(d, in, plane)
+		k.lowest = T(lowest[d])
+		register(id, d, k)
+	}
+}
+
+// lowest are the smallest finite numbers: what the largest of nothing is.
+var lowest = map[dtype.DType]float64{
+	dtype.Float16: -65504, dtype.BFloat16: -0x1.FEp127, dtype.Float32: -math.MaxFloat32, dtype.Float64: -math.MaxFloat64,
+}
+
+// registerUnpool adds the kernel of max_unpool, which moves elements of any dtype.
+func registerUnpool[T number](d, in dtype.DType) {
+	register(op.IDMaxUnpool, d, newPool(d, in, placePlane[T]))
+}
+
+func newPool[T number](d, in dtype.DType, plane func(*pooling[T], int64, int64, *poolScratch) error) *pool[T] {
+	return &pool[T]{pack: casts[d][in], unpack: casts[in][d], dtype: in, native: d == in, plane: plane}
+}
+
+// pooling is one call.
+type pooling[T number] struct {
+	*pool[T]
+	windows  op.Windows
+	x, y     image[T]
+	places   image[int64] // the indices; of max_pool the layout alone where they are int32
+	places32 []int32
+	narrow   bool // indices are int32
+	add      bool
+	copying  device.Call
+	from, to [1]device.Operand
+}
+
+// cost takes an element of a window for an addition and a half.
+func (k *pool[T]) cost(c *device.Call) int64 {
+	cost := max(c.In[0].Numel(), c.Out[0].Numel())
+	if i := op.ByID(c.Op).AttrIndex("kernel_size"); i >= 0 {
+		under := min(c.In[0].Numel(), c.Out[0].Numel())
+		for _, n := range c.Attrs[i].Ints {
+			under *= min(n, 1<<10)
+		}
+		cost = max(cost, under)
+	}
+	return cost + cost/2
+}
+
+// workspace has room for the elements of both sides as elements of T.
+func (k *pool[T]) workspace(c *device.Call) int64 {
+	if k.native {
+		return 0
+	}
+	return packedSize[T](&c.In[0]) + packedSize[T](&c.Out[0])
+}
+
+// run stages what has to be, pools planes, and converts the result.
+func (k *pool[T]) run(t *threads, c *device.Call) error {
+	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, c.In[0].Rank-2)
+	if err != nil {
+		return err
+	}
+	j, _ := k.jobs.Get().(*pooling[T])
+	if j == nil {
+		j = &pooling[T]{pool: k}
+	}
+	defer k.jobs.Put(j)
+	x, y := c.In[0], c.Out[0]
+	if !k.native {
+		if c.Workspace == nil {
+			return status.Errorf(status.Internal, "[pool] got no workspace; want %d bytes", k.workspace(c))
+		}
+		// SAFETY: the workspace has room for both; see workspace.
+		x = device.Operand{Addr: c.Workspace, DType: k.dtype, Layout: shape.Contiguous(x.Shape)}
+		y = device.Operand{Addr: unsafe.Add(c.Workspace, packedSize[T](&x)), DType: k.dtype, Layout: shape.Contiguous(y.Shape)}
+		if x.Numel() > 0 {
+			if err := j.copy(t, k.pack, &c.In[0], &x); err != nil {
+				return err
+			}
+		}
+	}
+	j.open(c, &w, &x, &y)
+	planes := j.y.batch * j.y.channels
+	if err := t.each(j, c, planes, max(grain*planes/max(k.cost(c), 1), 1)); err != nil || k.native {
+		return err
+	}
+	return j.copy(t, k.unpack, &y, &c.Out[0])
+}
+
+// copy runs a kernel of one operand on something else than the call's operands.
+func (j *pooling[T]) copy(t *threads, k kernel, from, to *device.Operand) error {
+	j.from[0], j.to[0] = *from, *to
+	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
+	return k.run(t, &j.copying)
+}
+
+// The operands of a call are looked at once, before the threads begin; a plane then needs two additions to be found.
+//
+// open reads the operands and the attributes. Windows move along the axes of images, three in any case.
+func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
+	j.x.open(x)
+	j.y.open(y)
+	j.windows = *w
+	j.windows.Axes = op.MaxSpatial
+	j.windows.Kernel, j.windows.Stride = spatial(w.Kernel, w.Axes, 1), spatial(w.Stride, w.Axes, 1)
+	j.windows.Before, j.windows.Behind = spatial(w.Before, w.Axes, 0), spatial(w.Behind, w.Axes, 0)
+	switch c.Op {
+	case op.IDMaxUnpool:
+		j.places.open(&c.In[1])
+		j.add = c.Attrs[op.MaxUnpoolAdd].I != 0
+	case op.IDMaxPool:
+		if j.narrow = c.Out[1].DType == dtype.Int32; j.narrow {
+			var narrow image[int32]
+			narrow.open(&c.Out[1])
+			j.places32 = narrow.data
+			j.places = image[int64]{origin: narrow.origin, perImage: narrow.perImage, perChannel: narrow.perChannel, dims: narrow.dims, strides: narrow.strides}
+		} else {
+			j.places.open(&c.Out[1])
+		}
+	}
+}
+
+// part does planes lo to hi-1.
+func (j *pooling[T]) part(_ *device.Call, lo, hi int64) error {
+	s := poolScratches.Get().(*poolScratch)
+	defer poolScratches.Put(s)
+	for ; lo < hi; lo++ {
+		if err := j.plane(j, lo/j.y.channels, lo%j.y.channels, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Windows repeat from plane to plane, so that each axis is measured once a plane and not once a window: of the three
+// axes together a plane has as many windows as their product.
+
+// measure finds where all windows lie on a plane.
+func (j *pooling[T]) measure(s *poolScratch, windows, plane *[op.MaxSpatial]int64) {
+	for axis := range windows {
+		s.ranges[axis] = grown(s.ranges[axis], windows[axis])
+		for i := range s.ranges[axis] {
+			low, high, share := j.windows.Range(axis, int64(i), plane[axis])
+			s.ranges[axis][i] = span{low, high, share}
+		}
+	}
+}
+
+// start is the index of the first element of a plane.
+func (im *image[T]) start(img, channel int64) int64 {
+	return im.origin + img*im.perImage + channel*im.perChannel
+}
+
+// maxPlane is max_pool of a plane.
+func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
+	j.measure(s, &j.y.dims, &j.x.dims)
+	from, to := j.x.start(img, channel), j.y.start(img, channel)
+	for a := range s.ranges[0] {
+		for b := range s.ranges[1] {
+			first := [op.MaxSpatial]int64{int64(a), int64(b), 0}
+			values, places := to+j.y.offset(&first), j.places.start(img, channel)+j.places.offset(&first)
+			rows := rowsOf(&s.ranges[0][a], &s.ranges[1][b])
+			for i := range s.ranges[2] {
+				v, at := j.largest(from, &rows, &s.ranges[2][i])
+				j.y.data[values] = v
+				if j.narrow {
+					j.places32[places] = int32(at)
+				} else {
+					j.places.data[places] = at
+				}
+				values, places = values+j.y.strides[2], places+j.places.strides[2]
+			}
+		}
+	}
+	return nil
+}
+
+// poolRows are the lines of a plane that a window touches.
+type poolRows struct{ fromA, toA, fromB, toB int64 }
+
+func rowsOf(a, b *span) poolRows { return poolRows{a.low, a.high, b.low, b.high} }
+
+// offset is how far an element of a plane is from its first.
+func (im *image[T]) offset(at *[op.MaxSpatial]int64) int64 {
+	return at[0]*im.strides[0] + at[1]*im.strides[1] + at[2]*im.strides[2]
+}
+
+// A comparison with a nan is false either way round, so that asking for what is not less or equal finds larger elements
+// and the first nan at once. Nothing after that nan can be the answer.
+
+// largest is the first largest element of a window, and its index in the plane. The first nan is larger than all.
+func (j *pooling[T]) largest(from int64, r *poolRows, across *span) (best T, at int64) {
+	if across.low >= across.high || r.fromA >= r.toA || r.fromB >= r.toB {
+		return j.lowest, -1
+	}
+	x, step := j.x.data, j.x.strides[2]
+	at = -1
+	best = T(math.Inf(-1))
+	for a := r.fromA; a < r.toA; a++ {
+		for b := r.fromB; b < r.toB; b++ {
+			i := from + a*j.x.strides[0] + b*j.x.strides[1] + across.low*step
+			number := (a*j.x.dims[1]+b)*j.x.dims[2] + across.low
+			for range across.high - across.low {
+				if v := x[i]; !(v <= best) || at < 0 { //nolint:staticcheck // a nan is not less
+					best, at = v, number
+					if v != v { //nolint:gocritic,staticcheck // how a type parameter asks for nan
+						return best, at
+					}
+				}
+				i += step
+				number++
+			}
+		}
+	}
+	return best, at
+}
+
+// meanPlane is avg_pool of a plane. The divisor is a product of whole numbers, and as in Paddle it may be 0 or less for a
+// window without elements.
+func meanPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
+	j.measure(s, &j.y.dims, &j.x.dims)
+	from, to := j.x.start(img, channel), j.y.start(img, channel)
+	for a, ra := range s.ranges[0] {
+		for b, rb := range s.ranges[1] {
+			for c, rc := range s.ranges[2] {
+				mean := j.sum(from, ra, rb, rc) / float64(ra.share*rb.share*rc.share)
+				j.y.data[to+int64(a)*j.y.strides[0]+int64(b)*j.y.strides[1]+int64(c)*j.y.strides[2]] = T(mean)
+			}
+		}
+	}
+	return nil
+}
+
+// sum adds the elements of a window up.
+func (j *pooling[T]) sum(from int64, ra, rb, rc span) (sum float64) {
+	for a := ra.low; a < ra.high; a++ {
+		for b := rb.low; b < rb.high; b++ {
+			i := from + a*j.x.strides[0] + b*j.x.strides[1] + rc.low*j.x.strides[2]
+			for range rc.high - rc.low {
+				sum += float64(j.x.data[i])
+				i += j.x.strides[2]
+			}
+		}
+	}
+	return sum
+}
+
+// Sums are kept in float64 until all windows have been added and are rounded once, as the means of avg_pool are. Windows
+// are added in their order.
+
+// spreadPlane is avg_unpool of a plane: x is what windows made, and y what they lie on.
+func spreadPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
+	j.measure(s, &j.x.dims, &j.y.dims)
+	s.sums = grown(s.sums, j.y.plane())
+	clear(s.sums)
+	from := j.x.start(img, channel)
+	for a, ra := range s.ranges[0] {
+		for b, rb := range s.ranges[1] {
+			for c, rc := range s.ranges[2] {
+				at := [op.MaxSpatial]int64{int64(a), int64(b), int64(c)}
+				share := float64(j.x.data[from+j.x.offset(&at)]) / float64(ra.share*rb.share*rc.share)
+				spread(s.sums, share, &j.y.dims, ra, rb, rc)
+			}
+		}
+	}
+	to := j.y.start(img, channel)
+	for i := range s.sums {
+		at := cursorAt(&j.y.dims, int64(i)).at
+		j.y.data[to+j.y.offset(&at)] = T(s.sums[i])
+	}
+	return nil
+}
+
+// spread adds a number to all elements under a window.
+func spread(sums []float64, v float64, dims *[op.MaxSpatial]int64, ra, rb, rc span) {
+	if rc.low >= rc.high {
+		return
+	}
+	for a := ra.low; a < ra.high; a++ {
+		for b := rb.low; b < rb.high; b++ {
+			line := sums[(a*dims[1]+b)*dims[2]:]
+			for c := rc.low; c < rc.high; c++ {
+				line[c] += v
+			}
+		}
+	}
+}
+
+// placePlane is max_unpool of a plane. Elements are placed in their order: without add the last one for a place stays, and
+// with it sums are rounded in the same order each time. Halves are added in float32 and rounded at the end.
+func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) error {
+	from, to, indices := j.x.start(img, channel), j.y.start(img, channel), &j.places
+	for i := range j.y.plane() {
+		at := cursorAt(&j.y.dims, i).at
+		j.y.data[to+j.y.offset(&at)] = 0
+	}
+	for i := range j.x.plane() {
+		at := cursorAt(&j.x.dims, i).at
+		number := indices.data[indices.start(img, channel)+indices.offset(&at)]
+		if number < 0 || number >= j.y.plane() {
+			return status.Errorf(status.Index, "[max_unpool] an index is %d; want 0 to %d", number, j.y.plane()-1)
+		}
+		place, v := cursorAt(&j.y.dims, number).at, j.x.data[from+j.x.offset(&at)]
+		if element := &j.y.data[to+j.y.offset(&place)]; j.add {
+			*element += v
+		} else {
+			*element = v
+		}
+	}
+	return nil
+}

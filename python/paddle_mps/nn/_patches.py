@@ -1,0 +1,319 @@
+"""Windows of images as columns and back, and images read at any points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _operators
+from .._array import reshaped
+from .._call import renamed
+from .._convert import tensor
+from .._creation import filled, full_0d
+from .._dtype import float32, int64
+from .._elementwise import alike, of_floats
+from .._indexing import SLICE, basic
+from .._objects import Tensor, from_array, meta
+from .._scatter import index_add
+from ._layout import pad
+from ._window import numbers, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Size = Union[int, Sequence[int]]
+
+
+class Patches:
+    """Windows over planes: how they lie, and where their elements are on each padded axis."""
+
+    def __init__(self, size: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any) -> None:
+        self.kernel, self.stride = pair("kernel_sizes", kernel), pair("strides", stride)
+        self.dilation = pair("dilations", dilation)
+        self.pads = sides(padding)
+        self.padded = [n + before + behind for n, (before, behind) in zip(size, self.pads)]
+        self.counts = [
+            (n - d * (k - 1) - 1) // s + 1 if s > 0 else 0
+            for n, k, s, d in zip(self.padded, self.kernel, self.stride, self.dilation)
+        ]
+        if min(self.kernel + self.stride + self.dilation) < 1 or min(self.counts) < 1:
+            raise ValueError(
+                f"[unfold] windows of {self.kernel} with strides {self.stride} and dilations {self.dilation} do not"
+                f" fit {self.padded}; want numbers from 1, and one window or more"
+            )
+
+    def places(self, axis: int) -> npt.NDArray[np.int64]:
+        """For each element of the kernel the elements of an axis that it meets, window by window."""
+        elements = np.arange(self.kernel[axis])[:, None] * self.dilation[axis]
+        return (elements + np.arange(self.counts[axis]) * self.stride[axis]).reshape(-1).astype(np.int64)
+
+
+def pair(what: str, value: Any) -> list[int]:
+    return numbers(value, 2, what)
+
+
+def sides(padding: Any) -> list[tuple[int, int]]:
+    """Padding as [before, behind] of height and width: of one, two or four numbers (top, left, bottom, right)."""
+    if whole(padding):
+        return [(int(padding), int(padding))] * 2
+    given = list(padding) if isinstance(padding, (list, tuple)) else []
+    given = given * 2 if len(given) == 2 else given
+    if len(given) != 4:
+        raise ValueError(f"[unfold] paddings is {padding!r}; want 1, 2 or 4 ints")
+    return [(given[0], given[2]), (given[1], given[3])]
+
+
+def unfold(
+    x: Tensor,
+    kernel_sizes: Size,
+    strides: Size = 1,
+    paddings: Size = 0,
+    dilations: Size = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The elements under each window of x as a column.
+
+    Args:
+        x: a floating-point tensor [N, C, H, W].
+        kernel_sizes, strides, dilations: an int, or one an axis.
+        paddings: an int; [height, width]; or [top, left, bottom, right].
+
+    Returns:
+        A tensor [N, C * kh * kw, windows].
+
+    Raises:
+        AssertionError: x has another number of axes.
+        UnsupportedError: x is not floating-point.
+        ValueError: the numbers do not fit x.
+    """
+    n, c, h, w = planes(of_floats(x, "unfold"), 4)
+    p = Patches([h, w], kernel_sizes, strides, paddings, dilations)
+    (top, bottom), (left, right) = p.pads
+    if top or bottom or left or right:
+        x = pad(x, [0, 0, 0, 0, top, bottom, left, right])
+    place = meta(x).place
+    rows = _operators.gather(x, from_array(p.places(0), place), 2)
+    found = _operators.gather(rows, from_array(p.places(1), place), 3)
+    apart = reshaped(found, [n, c, p.kernel[0], p.counts[0], p.kernel[1], p.counts[1]])
+    columns = _operators.transpose(apart, [0, 1, 2, 4, 3, 5])
+    return reshaped(columns, [n, c * p.kernel[0] * p.kernel[1], p.counts[0] * p.counts[1]])
+
+
+def planes(x: Tensor, axes: int) -> tuple[int, ...]:
+    shape = meta(x).shape
+    if len(shape) != axes:
+        raise AssertionError(f"[unfold] x has {len(shape)} axes; want {axes}")
+    return shape
+
+
+@renamed(
+    input="x", output_size="output_sizes", kernel_size="kernel_sizes", stride="strides", padding="paddings",
+    dilation="dilations",
+)  # fmt: skip
+def fold(
+    x: Tensor,
+    output_sizes: Size,
+    kernel_sizes: Size,
+    strides: Size = 1,
+    paddings: Size = 0,
+    dilations: Size = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The columns of `unfold`, each added to its window: elements under several windows are added up.
+
+    Args:
+        x: a float32 or float64 tensor [N, C * kh * kw, windows].
+        output_sizes: [H, W] of the result, an int or two.
+        kernel_sizes, strides, paddings, dilations: those of `unfold`.
+
+    Returns:
+        A tensor [N, C, H, W].
+
+    Raises:
+        AssertionError: x has another number of axes.
+        UnsupportedError: x is not floating-point.
+        ValueError: the numbers do not fit x.
+    """
+    n, rows, windows = planes(of_floats(x, "fold"), 3)
+    h, w = pair("output_sizes", output_sizes)
+    p = Patches([h, w], kernel_sizes, strides, paddings, dilations)
+    (top, _), (left, _) = p.pads
+    elements = p.kernel[0] * p.kernel[1]
+    if rows % elements or windows != p.counts[0] * p.counts[1]:
+        raise ValueError(f"[fold] x is {[n, rows, windows]}; want a multiple of {elements} by {p.counts}")
+    c = rows // elements
+    apart = reshaped(x, [n, c, p.kernel[0], p.kernel[1], p.counts[0], p.counts[1]])
+    columns = _operators.transpose(apart, [0, 1, 2, 4, 3, 5])
+    lines = reshaped(columns, [n, c, p.kernel[0] * p.counts[0], p.kernel[1] * p.counts[1]])
+    m = meta(x)
+    across = filled((n, c, p.kernel[0] * p.counts[0], p.padded[1]), 0, m.dtype, m.place)
+    across = index_add(across, from_array(p.places(1), m.place), 3, lines)
+    whole_plane = filled((n, c, p.padded[0], p.padded[1]), 0, m.dtype, m.place)
+    whole_plane = index_add(whole_plane, from_array(p.places(0), m.place), 2, across)
+    inner = basic(
+        whole_plane,
+        [(SLICE, 7, 0, n, 1), (SLICE, 7, 0, c, 1), (SLICE, 7, top, top + h, 1), (SLICE, 7, left, left + w, 1)],
+    )
+    return _operators.assign(inner)
+
+
+def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:
+    """Where the elements of an image come from under an affine map of [-1, 1] on each axis.
+
+    Args:
+        theta: floating-point maps [N, 2, 3], or [N, 3, 4] for images of three spatial axes.
+        out_shape: the shape of the image, [N, C, H, W] or [N, C, D, H, W].
+        align_corners: whether -1 and 1 are the centres of the first and last elements, or their outer edges.
+
+    Returns:
+        Points [N, H, W, 2] or [N, D, H, W, 3], x first, for `grid_sample`.
+
+    Raises:
+        TypeError: theta is no tensor.
+        UnsupportedError: theta is not floating-point.
+        ValueError: shapes do not fit.
+    """
+    if not isinstance(theta, Tensor):
+        raise TypeError(f"[affine_grid] theta is {type(theta).__name__}; want a Tensor")
+    m = meta(of_floats(theta, "affine_grid"))
+    shape = [int(n) for n in (out_shape.tolist() if isinstance(out_shape, Tensor) else out_shape)]
+    axes = len(shape) - 2
+    if axes not in (2, 3) or len(m.shape) != 3 or m.shape[1:] != (axes, axes + 1):
+        raise ValueError(f"[affine_grid] theta is {list(m.shape)} and out_shape {shape}; want [N, 2, 3] or [N, 3, 4]")
+    lines = [line(n, align_corners) for n in shape[2:]]
+    mesh = np.meshgrid(*lines, indexing="ij")
+    base = np.stack([*mesh[::-1], np.ones_like(mesh[0])], -1).reshape(-1, axes + 1)
+    dtype = np.float64 if m.dtype.itemsize == 8 else np.float32
+    points = _operators.cast(from_array(base.astype(dtype), m.place), m.dtype)
+    found = _operators.matmul(points, theta, False, True)
+    return reshaped(found, [m.shape[0], *shape[2:], axes])
+
+
+def line(n: int, align_corners: bool) -> npt.NDArray[np.float64]:
+    """The places of n elements between -1 and 1; nan for a single one with aligned corners, as in Paddle."""
+    with np.errstate(all="ignore"):
+        if align_corners:
+            return np.asarray(np.arange(n) * np.divide(2.0, n - 1) - 1)
+        return np.asarray((np.arange(n) * 2.0 + 1) / n - 1)
+
+
+def grid_sample(
+    x: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Images read at points between their elements.
+
+    Args:
+        x: a floating-point tensor [N, C, H, W] or [N, C, D, H, W].
+        grid: points [N, H', W', 2] or [N, D', H', W', 3] of x's dtype, x first, where -1 and 1 are the ends of an axis.
+        mode: "bilinear", the elements around a point weighted by its distance from the opposite ones; or "nearest".
+        padding_mode: what is outside: "zeros"; "border", the nearest element; or "reflection".
+        align_corners: whether -1 and 1 are the centres of the first and last elements, or their outer edges.
+
+    Returns:
+        A tensor [N, C, H', W'] or [N, C, D', H', W'].
+
+    Raises:
+        UnsupportedError: x is not floating-point.
+        ValueError: shapes or dtypes do not fit, or a mode is none of those.
+    """
+    alike(of_floats(x, "grid_sample"), tensor(grid, "grid_sample", "grid"), "grid_sample")
+    m, g = meta(x), meta(grid)
+    axes = len(m.shape) - 2
+    if axes not in (2, 3) or len(g.shape) != axes + 2 or g.shape[-1] != axes or g.shape[0] != m.shape[0]:
+        raise ValueError(
+            f"[grid_sample] x is {list(m.shape)} and grid {list(g.shape)}; want [N, C, H, W] and [N, h, w, 2]"
+        )
+    if mode not in ("bilinear", "nearest"):
+        raise ValueError(f"[grid_sample] mode is {mode!r}; want 'bilinear' or 'nearest'")
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(f"[grid_sample] padding_mode is {padding_mode!r}; want 'zeros', 'border' or 'reflection'")
+    if m.dtype.itemsize == 2:
+        wide = grid_sample(
+            _operators.cast(x, float32), _operators.cast(grid, float32), mode, padding_mode, align_corners
+        )
+        return _operators.cast(wide, m.dtype)
+    sizes = m.shape[2:]
+    points = [
+        inside(unnormalised(coordinate(grid, axes - 1 - i), n, align_corners), n, padding_mode, align_corners)
+        for i, n in enumerate(sizes)
+    ]
+    image = _operators.transpose(x, [0, *range(2, axes + 2), 1])
+    batch = reshaped(_operators.range(m.place.word, 0, 1, m.shape[0], int64), [m.shape[0], *[1] * axes])
+    if mode == "nearest":
+        total = read(image, batch, [_operators.round(p) for p in points], None)
+    else:
+        total = blended(image, batch, points)
+    return _operators.assign(_operators.transpose(total, [0, axes + 1, *range(1, axes + 1)]))
+
+
+def blended(image: Tensor, batch: Tensor, points: list[Tensor]) -> Tensor:
+    """The sum over the corners of the cell that each point lies in."""
+    lows = [_operators.floor(p) for p in points]
+    shares = [p - low for p, low in zip(points, lows)]
+    total: Any = None
+    for corner in np.ndindex(*[2] * len(points)):
+        weight: Any = None
+        for share, high in zip(shares, corner):
+            factor = share if high else 1.0 - share
+            weight = factor if weight is None else weight * factor
+        term = read(image, batch, [low + float(high) for low, high in zip(lows, corner)], weight)
+        total = term if total is None else total + term
+    result: Tensor = total
+    return result
+
+
+def read(image: Tensor, batch: Tensor, at: list[Tensor], weight: Tensor | None) -> Tensor:
+    """The elements of [N, size..., C] at whole numbers, 0 outside, times a weight."""
+    known: Any = None
+    places = []
+    for a, n in zip(at, meta(image).shape[1:]):
+        within = (a >= 0.0) & (a <= float(n - 1))
+        known = within if known is None else known & within
+        places.append(_operators.cast(_operators.clip(a, 0.0, float(n - 1)), int64))
+    found = _operators.index(image, [batch, *places])
+    if weight is not None:
+        found = found * reshaped(weight, [*meta(weight).shape, 1])
+    return _operators.where(reshaped(known, [*meta(known).shape, 1]), found, full_0d(found, 0))
+
+
+def coordinate(grid: Tensor, i: int) -> Tensor:
+    """Number i of each point."""
+    shape = meta(grid).shape
+    items = [(SLICE, 7, 0, n, 1) for n in shape[:-1]]
+    return reshaped(basic(grid, [*items, (SLICE, 7, i, i + 1, 1)]), list(shape[:-1]))
+
+
+def unnormalised(p: Tensor, n: int, align_corners: bool) -> Tensor:
+    """From [-1, 1] to indices."""
+    result: Any = (p + 1.0) * ((n - 1) / 2.0) if align_corners else (p + 1.0) * (n / 2.0) - 0.5
+    return result  # type: ignore[no-any-return]
+
+
+def inside(p: Tensor, n: int, padding_mode: str, align_corners: bool) -> Tensor:
+    """Indices moved to where elements are."""
+    if padding_mode == "zeros":
+        return p
+    if padding_mode == "reflection":
+        p = reflected(p, n, align_corners)
+    return _operators.clip(p, 0.0, float(n - 1))
+
+
+def reflected(p: Tensor, n: int, align_corners: bool) -> Tensor:
+    """Indices reflected at the first and last elements, or at their outer edges."""
+    period, shift = (2.0 * (n - 1), 0.0) if align_corners else (2.0 * n, 0.5)
+    if period == 0:
+        return _operators.multiply(p, full_0d(p, 0))
+    far: Any = _operators.abs(p + shift)
+    rest = far - _operators.floor(far / period) * period
+    result: Any = _operators.minimum(rest, period - rest) - shift
+    return result  # type: ignore[no-any-return]
+
+
+__all__ = ["affine_grid", "fold", "grid_sample", "unfold"]
