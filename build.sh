@@ -361,6 +361,9 @@ shaders_listed() { GOEXPERIMENT=$simd go run ./tests/msl -lists build/sources; }
 
 # replay PLACE: Paddle's recorded answers, on the device behind PLACE. On the mock, what has no kernel there runs on the CPU.
 replay() { .venv/bin/python tests/peers/compare.py --place "$1" --replay tests/peers/paddle_3_3_1.json; }
+# gradients PLACE: Paddle's recorded gradients, likewise.
+gradients() { .venv/bin/python tests/peers/gradients.py --place "$1" --replay tests/peers/gradients_3_3_1.json; }
+gradients_host() { PADDLE_MPS_DEVICE=host gradients mps; }
 replay_host() { PADDLE_MPS_DEVICE=host replay mps; }
 
 # differential: random programs on cpu and mps against NumPy, the same for a few seconds; with `test long`, 100,000 others.
@@ -429,6 +432,10 @@ run_tests() {
     part differential-msl lines on_mock 13.0 msl differential
     part differential-mpsgraph lines on_mock 13.0 mpsgraph differential
     part paddle-replay lines replay cpu
+    part gradients lines gradients cpu
+    part gradients-mps lines gradients_host
+    part gradients-msl lines on_mock 13.0 msl gradients mps
+    part gradients-mpsgraph lines on_mock 13.0 mpsgraph gradients mps
     part replay-mps lines replay_host
     part replay-msl lines on_mock 13.0 msl replay mps
     part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
@@ -534,6 +541,7 @@ peers() {
     .venv-peers/bin/python tests/peers/exchange.py || peers_status=1
     .venv-peers/bin/python tests/peers/surface.py || peers_status=1
     .venv-peers/bin/python tests/peers/compare.py || peers_status=1
+    .venv-peers/bin/python tests/peers/gradients.py || peers_status=1
     .venv-peers/bin/python tests/peers/coverage.py || peers_status=1
     return $peers_status
 }

@@ -121,6 +121,10 @@ func gradAtan2(g *Gradient) {
 
 // gradCopysign: the sign by which x was multiplied; 0 where x is 0.
 func gradCopysign(g *Gradient) {
+	if !g.Wants[0] {
+		g.Set(1, g.Full(g.Out[0], 0))
+		return
+	}
 	x := g.tensor(g.In[0], g.Out[0])
 	sign := g.where(g.Do(IDEqual, nil, x, g.zero()), g.zero(), g.divide(g.Out[0], x))
 	g.Set(0, g.multiply(g.Dy[0], sign))

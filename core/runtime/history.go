@@ -212,10 +212,11 @@ func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 // record makes the node of a call, which its results name. Results of integers and bools ask for none. The results are
 // freed where the row has no gradient.
 func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor) ([]*Tensor, error) {
-	if !slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsFloat() }) {
+	complexes := slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsComplex() })
+	if !complexes && !slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsFloat() }) {
 		return out, nil
 	}
-	if row.Grad.Rule == nil {
+	if row.Grad.Rule == nil || complexes {
 		for _, t := range out {
 			rt.Free(t.handle)
 		}

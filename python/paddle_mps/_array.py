@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _dtype, _operators
+from . import _dtype, _grad, _operators
 from ._call import into, renamed
 from ._convert import REQUIRED, axis_of, chosen, index, tensor, whole
 from ._dtype import DType, DTypeLike
@@ -80,6 +80,8 @@ def view(x: Tensor, shape_or_dtype: ShapeLike | DTypeLike, *more: int, name: str
 
 
 def bits(x: Tensor, dtype: DType) -> Tensor:
+    if not dtype.is_integer:
+        _grad.refuse("view", x)
     handle = c_uint64()
     check(library.pmps_tensor_view(x._handle, dtype.number, byref(handle)))
     return adopted(handle.value)

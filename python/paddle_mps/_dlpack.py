@@ -11,7 +11,7 @@ import ctypes
 from ctypes import byref, c_char_p, c_int, c_uint64, c_void_p, py_object
 from typing import TYPE_CHECKING, Any
 
-from . import _place, _stream
+from . import _grad, _place, _stream
 from ._builtin import destructor, forever, prototype
 from ._errors import UnsupportedError, check
 from ._library import library
@@ -114,6 +114,7 @@ def shared(x: Tensor, place: Place) -> Tensor:
     Raises:
         UnsupportedError: the place cannot use the memory; the message has the reason.
     """
+    _grad.refuse("share", x)
     _stream.settle(x, writing=True)
     handle = c_uint64()
     check(library.pmps_tensor_share(x._handle, byref(place.struct), byref(handle)))

@@ -428,7 +428,7 @@ class Tensor(
     def astype(self, dtype: DTypeLike | None) -> Tensor:
         """The tensor in another dtype; over the same memory if it is its own. None means float64."""
         wanted = _dtype.float64 if dtype is None else _dtype.dtype(dtype)
-        return self.detach() if wanted is meta(self).dtype else self.cast(wanted)
+        return retained(self._handle) if wanted is meta(self).dtype else self.cast(wanted)
 
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor in the dtype of another one."""
@@ -484,7 +484,7 @@ class Tensor(
         return _neg(self)
 
     def __pos__(self) -> Tensor:
-        return self.detach()
+        return retained(self._handle)
 
     def __abs__(self) -> Tensor:
         return _abs(self)
