@@ -69,7 +69,7 @@ type hook struct {
 type Hook struct {
 	// See is called during a backward pass. It may return another tensor to take the gradient's place, which is the
 	// runtime's from then on; nil leaves it. The gradient stays the runtime's.
-	See   func(gradient *Tensor) (*Tensor, error)
+	See func(gradient *Tensor) (*Tensor, error)
 	// Close is called once, when the hook is removed, or no backward pass can reach it any more, and See is not being
 	// called. It may be nil.
 	Close func()
