@@ -232,6 +232,8 @@ func goGradBackward(given *C.pmps_grad_pass, on C.uint64_t, out *C.uint64_t) C.f
 
 // pass reads a pass of the caller.
 func (l *lists) pass(given *C.pmps_grad_pass) (pass runtime.Pass, err error) {
+	// SAFETY: the C contract says that the lists are valid for the call and have as many handles as given; tensors copies
+	// the handles.
 	pass.Keep, pass.Again = bool(given.retain_graph), bool(given.create_graph)
 	if pass.Of, err = l.tensors("results", unsafe.Pointer(given.of), given.of_count, false); err != nil {
 		return pass, err
