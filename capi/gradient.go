@@ -98,7 +98,12 @@ func goTensorAddGradHook(handle C.uint64_t, hook C.pmps_grad_hook, deleter C.pmp
 		n, err := t.AddHook(&runtime.Hook{
 			See: func(gradient *runtime.Tensor) (*runtime.Tensor, error) {
 				var other C.uint64_t
-				if code := C.call_hook(hook, user, C.uint64_t(gradient.Handle()), &other); code != 0 {
+				handle, err := lend(gradient)
+				if err != nil {
+					return nil, err
+				}
+				defer rt.Free(uint64(handle))
+				if code := C.call_hook(hook, user, handle, &other); code != 0 {
 					rt.Free(uint64(other))
 					return nil, status.Errorf(status.Invalid, "[register_hook] a hook returned %d; want 0", code)
 				}
@@ -117,7 +122,18 @@ func goTensorAddGradHook(handle C.uint64_t, hook C.pmps_grad_hook, deleter C.pmp
 	})
 }
 
-// owned is the tensor of a handle that the caller of the library has given away; nil for 0.
+// lend is a handle of a gradient for a callback, which the lender frees. It is not the one that the pass has: the callback
+// may free or give away what it only borrows.
+func lend(gradient *runtime.Tensor) (C.uint64_t, error) {
+	t, err := gradient.Same()
+	if err != nil {
+		return 0, err
+	}
+	return C.uint64_t(t.Handle()), nil
+}
+
+// owned is the tensor of a handle that the caller of the library has given away; nil for 0. It has a handle of its own,
+// so that one that was given away twice, or was only borrowed, is an error and no use of freed memory.
 func owned(rt *runtime.Runtime, who string, handle C.uint64_t) (*runtime.Tensor, error) {
 	if handle == 0 {
 		return nil, nil
@@ -126,8 +142,10 @@ func owned(rt *runtime.Runtime, who string, handle C.uint64_t) (*runtime.Tensor,
 	if t == nil {
 		return nil, stale(who, "tensor", rt.HandleHistory(uint64(handle)))
 	}
-	t.Release() // its handle keeps it
-	return t, nil
+	defer t.Release()
+	same, err := t.Same()
+	rt.Free(uint64(handle))
+	return same, err
 }
 
 // goTensorRemoveGradHook is pmps_tensor_remove_grad_hook.
@@ -214,6 +232,8 @@ func goGradBackward(given *C.pmps_grad_pass, on C.uint64_t, out *C.uint64_t) C.f
 
 // pass reads a pass of the caller.
 func (l *lists) pass(given *C.pmps_grad_pass) (pass runtime.Pass, err error) {
+	// SAFETY: the C contract says that the lists are valid for the call and have as many handles as given; tensors copies
+	// the handles.
 	pass.Keep, pass.Again = bool(given.retain_graph), bool(given.create_graph)
 	if pass.Of, err = l.tensors("results", unsafe.Pointer(given.of), given.of_count, false); err != nil {
 		return pass, err
@@ -266,9 +286,18 @@ func functionOf(rt *runtime.Runtime, given C.pmps_grad_function, operands int) *
 	return &runtime.Function{
 		Backward: func(of []*runtime.Tensor) ([]*runtime.Tensor, error) {
 			dy, dx := make([]C.uint64_t, len(of)+1), make([]C.uint64_t, operands+1) // never empty
+			defer func() {
+				for _, h := range dy {
+					rt.Free(uint64(h))
+				}
+			}()
 			for i, t := range of {
-				if t != nil {
-					dy[i] = C.uint64_t(t.Handle())
+				if t == nil {
+					continue
+				}
+				var err error
+				if dy[i], err = lend(t); err != nil {
+					return nil, err
 				}
 			}
 			code := C.call_backward(given.backward, given.user, &dy[0], C.size_t(len(of)), &dx[0], C.size_t(operands))

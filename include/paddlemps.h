@@ -468,7 +468,7 @@ typedef struct pmps_grad_info {
 pmps_error *pmps_tensor_get_grad_info(const pmps_tensor *tensor, pmps_grad_info *info);
 
 /* What backward passes have added up for a leaf, or for a tensor that retains its gradient. Owned; NULL where there is
- * none. */
+ * none. The tensor keeps a handle of its own until its last handle is freed. */
 pmps_error *pmps_tensor_get_grad(const pmps_tensor *tensor, pmps_tensor **grad);
 
 /* Replaces the gradient by another of the dtype, shape and place of the tensor; NULL removes it. */
@@ -480,14 +480,14 @@ pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor);
 /* Another handle to the same view, which requires no gradients. Owned. */
 pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached);
 
-/* Sees a gradient during a backward pass, on its thread. grad is borrowed. A tensor in *other (owned by the library from
- * then on, of grad's dtype and shape) takes its place; NULL leaves it. Any result but 0 ends the pass with
- * PMPS_INVALID_ARGUMENT. */
+/* Sees a gradient during a backward pass, on its thread. grad is borrowed until the hook returns. A tensor in *other
+ * (owned by the library from then on, of grad's dtype, shape and place) takes its place; NULL leaves it. Any result but 0
+ * ends the pass with PMPS_INVALID_ARGUMENT. */
 typedef int32_t (*pmps_grad_hook)(void *user, pmps_tensor *grad, pmps_tensor **other);
 
 /* Calls a hook with each gradient of a tensor, as long as the tensor or what was computed from it lives, or until the
- * hook is removed by its number. Then deleter, which may be NULL, is called once, from any thread; not if this call
- * fails. */
+ * hook is removed by its number. Then deleter, which may be NULL, is called once, from any thread, when the hook is not
+ * running; not if this call fails. */
 pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,
                                       uint64_t *id);
 pmps_error *pmps_tensor_remove_grad_hook(pmps_tensor *tensor, uint64_t id, bool *removed);
@@ -515,7 +515,8 @@ pmps_error *pmps_grad_backward(const pmps_grad_pass *pass, pmps_tensor **grads);
 /* Computes the gradients of the inputs of a function from those of its outputs, on the thread of the pass. of is borrowed,
  * with NULL for an output that nothing depends on; grads starts as NULL, which stands for zero, and is owned by the
  * library. Any result but 0 ends the pass with PMPS_INVALID_ARGUMENT. */
-typedef int32_t (*pmps_grad_callback)(void *user, pmps_tensor *const *of, size_t output_count, pmps_tensor **grads, size_t input_count);
+typedef int32_t (*pmps_grad_callback)(void *user, pmps_tensor *const *of, size_t output_count, pmps_tensor **grads,
+                                      size_t input_count);
 
 typedef struct pmps_grad_function {
   size_t struct_size; /* set by the caller */

@@ -31,6 +31,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -362,6 +363,35 @@ class Tensor {
   template <class T>
   Mapping<T> map() const;
 
+  /* Whether calls with this tensor are recorded, so that backward and gradients can go through them. */
+  bool requires_grad() const { return grad_info().requires_grad; }
+  void set_requires_grad(bool required = true) { check(pmps_tensor_set_requires_grad(get(), required)); }
+
+  pmps_grad_info grad_info() const {
+    return detail::filled<pmps_grad_info>([&](auto* info) { return pmps_tensor_get_grad_info(get(), info); });
+  }
+
+  /* What backward passes have added up for a leaf, or for a tensor that retains its gradient. */
+  std::optional<Tensor> grad() const {
+    pmps_tensor* grad = nullptr;
+    check(pmps_tensor_get_grad(get(), &grad));
+    if (grad == nullptr) return std::nullopt;
+    return Tensor(grad);
+  }
+  void set_grad(const Tensor& grad) { check(pmps_tensor_set_grad(get(), grad.get())); }
+  void clear_grad() { check(pmps_tensor_set_grad(get(), nullptr)); }
+
+  /* Makes backward passes keep the gradient of a tensor that is no leaf. */
+  void retain_grad() { check(pmps_tensor_retain_grad(get())); }
+
+  /* Another handle to the same view, which requires no gradients. */
+  Tensor detach() const {
+    return made([&](auto** t) { return pmps_tensor_detach(get(), t); });
+  }
+
+  /* Adds the gradients of this tensor, whose own is ones, to those of the leaves that it was computed from. */
+  void backward(bool retain_graph = false) const;
+
   pmps_tensor* get() const noexcept { return handle_.get(); }
   pmps_tensor* release() noexcept { return handle_.release(); }
 
@@ -455,6 +485,97 @@ inline pmps_index slice(std::int64_t start = omitted, std::int64_t stop = omitte
 
 inline pmps_index new_axis() noexcept { return {PMPS_INDEX_NEW_AXIS, 0, 0, 0, 0}; }
 inline pmps_index ellipsis() noexcept { return {PMPS_INDEX_ELLIPSIS, 0, 0, 0, 0}; }
+
+/* ---- Gradients ---------------------------------------------------------------------------------- */
+
+/* While the object exists, calls of this thread are not recorded. It ends on the thread that made it. */
+class NoGrad {
+ public:
+  NoGrad() noexcept : before_(pmps_grad_set_enabled(false)) {}
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+  ~NoGrad() { pmps_grad_set_enabled(before_); }
+
+ private:
+  bool before_;
+};
+
+/* A list of tensors, borrowed for a call: {x, y} or a vector. */
+class Borrowed {
+ public:
+  Borrowed() = default;
+  Borrowed(std::initializer_list<std::reference_wrapper<const Tensor>> tensors) {
+    for (const Tensor& t : tensors) handles_.push_back(t.get());
+  }
+  Borrowed(const std::vector<Tensor>& tensors) {
+    for (const Tensor& t : tensors) handles_.push_back(t.get());
+  }
+
+  /* NULL for an empty list. */
+  pmps_tensor* const* data() const noexcept { return handles_.empty() ? nullptr : handles_.data(); }
+  std::size_t size() const noexcept { return handles_.size(); }
+
+ private:
+  std::vector<pmps_tensor*> handles_;
+};
+
+/* How a backward pass is made. */
+struct PassOptions {
+  Borrowed grads_of = {};    /* the gradients of the results, as many; none: ones */
+  Borrowed stop = {};        /* for gradients: they go no further than these */
+  bool retain_graph = false; /* what was recorded stays, for another pass over it */
+  bool create_graph = false; /* the pass is recorded, for gradients of gradients */
+};
+
+namespace detail {
+
+inline pmps_grad_pass pass(const Borrowed& of, const PassOptions& options) {
+  if (options.grads_of.size() != 0 && options.grads_of.size() != of.size()) {
+    throw Error(PMPS_INVALID_ARGUMENT, "[backward] there are " + std::to_string(options.grads_of.size()) +
+                                           " gradients; want " + std::to_string(of.size()));
+  }
+  pmps_grad_pass pass{};
+  pass.struct_size = sizeof pass;
+  pass.of = of.data();
+  pass.of_count = of.size();
+  pass.grads_of = options.grads_of.data();
+  pass.stop = options.stop.data();
+  pass.stop_count = options.stop.size();
+  pass.retain_graph = options.retain_graph;
+  pass.create_graph = options.create_graph;
+  return pass;
+}
+
+}  // namespace detail
+
+/* Adds the gradients of results to those of the leaves that they were computed from. */
+inline void backward(const Borrowed& of, const PassOptions& options = {}) {
+  const pmps_grad_pass pass = detail::pass(of, options);
+  check(pmps_grad_backward(&pass, nullptr));
+}
+
+inline void Tensor::backward(bool retain_graph) const {
+  PassOptions options;
+  options.retain_graph = retain_graph;
+  paddlemps::backward({*this}, options);
+}
+
+/* The gradients of results with respect to some tensors; empty for one that no result depends on. No leaf changes. */
+inline std::vector<std::optional<Tensor>> gradients(const Borrowed& of, const Borrowed& to, const PassOptions& options = {}) {
+  std::vector<std::optional<Tensor>> results;
+  if (to.size() == 0) return results;
+  pmps_grad_pass pass = detail::pass(of, options);
+  pass.to = to.data();
+  pass.to_count = to.size();
+  std::vector<pmps_tensor*> found(to.size());
+  results.reserve(to.size()); /* it may throw, so before the call makes anything */
+  check(pmps_grad_backward(&pass, found.data()));
+  for (pmps_tensor* t : found) {
+    if (t != nullptr) results.emplace_back(Tensor(t));
+    else results.emplace_back(std::nullopt);
+  }
+  return results;
+}
 
 /* ---- Operators ---------------------------------------------------------------------------------- */
 

@@ -52,6 +52,8 @@ type backward struct {
 	on    *Stream
 	queue queue
 	of    map[*node][]*Tensor // gradients so far, by result; a node is in the queue as long as it is here
+	roots []*history          // of the results; nil for one that asks for none. The pass holds them, so that the graph stays
+	to    []*history          // of the tensors of To, likewise
 	leads map[*node]bool      // with To: whether a node leads to a tensor of it
 	found []*Tensor           // gradients of To
 }
@@ -70,12 +72,28 @@ func (q *queue) Pop() any {
 	return n
 }
 
-// free drops what a pass that failed has left.
+// hold keeps what the tensors name from now on, whatever becomes of them.
+func hold(list []*Tensor) []*history {
+	held := make([]*history, len(list))
+	for i, t := range list {
+		held[i] = t.holdAsked()
+	}
+	return held
+}
+
+// free drops what a pass that failed has left, and what each holds.
 func (b *backward) free() {
 	for _, list := range b.of {
 		b.freeAll(list)
 	}
 	b.freeAll(b.found)
+	for _, list := range [2][]*history{b.roots, b.to} {
+		for _, h := range list {
+			if h != nil {
+				h.node.release()
+			}
+		}
+	}
 }
 
 func (b *backward) freeAll(list []*Tensor) {
@@ -89,12 +107,13 @@ func (b *backward) freeAll(list []*Tensor) {
 // begin gives the results their gradients.
 func (b *backward) begin() error {
 	p := b.pass
+	b.roots, b.to = hold(p.Of), hold(p.To)
 	if p.To != nil {
 		b.found = make([]*Tensor, len(p.To))
 		b.find()
 	}
 	for i, t := range p.Of {
-		h := t.asks()
+		h := b.roots[i]
 		if h == nil {
 			if p.To == nil && i >= len(p.Dy) {
 				continue
@@ -139,8 +158,8 @@ func (b *backward) find() {
 	b.leads = map[*node]bool{}
 	var reached []*node
 	todo := []*node{}
-	for _, t := range b.pass.Of {
-		if h := t.asks(); h != nil {
+	for _, h := range b.roots {
+		if h != nil {
 			todo = append(todo, h.node)
 		}
 	}
@@ -158,8 +177,8 @@ func (b *backward) find() {
 			}
 		}
 	}
-	for _, t := range b.pass.To {
-		if h := t.asks(); h != nil {
+	for _, h := range b.to {
+		if h != nil {
 			b.leads[h.node] = true
 		}
 	}
@@ -259,7 +278,15 @@ func (b *backward) visit(n *node) error {
 func (b *backward) callHooks(n *node, dy []*Tensor) error {
 	n.mu.Lock()
 	hooks := n.hooks
+	for _, h := range hooks {
+		h.refs.Add(1) // somebody may remove it meanwhile
+	}
 	n.mu.Unlock()
+	defer func() {
+		for _, h := range hooks {
+			h.release()
+		}
+	}()
 	for _, h := range hooks {
 		if dy[h.index] == nil {
 			continue
@@ -271,21 +298,18 @@ func (b *backward) callHooks(n *node, dy []*Tensor) error {
 		if other == nil {
 			continue
 		}
-		if want := &n.out[h.index]; other.Shape != want.Shape || other.dtype != want.DType {
-			err := status.Errorf(status.Invalid, "[register_hook] the hook returned %s of shape %s; want %s of shape %s", other.dtype, &other.Shape, want.DType, &want.Shape)
-			b.rt.Free(other.handle)
-			return err
-		}
 		b.rt.Free(dy[h.index].handle)
 		dy[h.index] = other
+		if want := &n.out[h.index]; other.Shape != want.Shape || other.dtype != want.DType || other.store.ctx != want.ctx {
+			return status.Errorf(status.Invalid, "[register_hook] the hook returned %s of shape %s on %s; want %s of shape %s on %s", other.dtype, &other.Shape, other.Place(), want.DType, &want.Shape, want.ctx.place)
+		}
 	}
 	return nil
 }
 
 // deliver gives the gradients to who asked for them: tensors of To, or the leaf and results that retain theirs.
 func (b *backward) deliver(n *node, dy []*Tensor) error {
-	for i, t := range b.pass.To {
-		h := t.asks()
+	for i, h := range b.to {
 		if h == nil || h.node != n || dy[h.index] == nil {
 			continue
 		}
@@ -302,7 +326,7 @@ func (b *backward) deliver(n *node, dy []*Tensor) error {
 	retains := slices.Clone(n.retains)
 	n.mu.Unlock()
 	for i, yes := range retains {
-		if yes && dy[i] != nil {
+		if yes && dy[i] != nil && n.names.Load() > 0 {
 			if err := b.accumulate(n, i, dy[i]); err != nil {
 				return err
 			}
@@ -311,36 +335,45 @@ func (b *backward) deliver(n *node, dy []*Tensor) error {
 	return nil
 }
 
-// accumulate adds to the gradient that a tensor keeps. What it keeps shares no memory with tensors of others.
+// accumulate adds to the gradient that a tensor keeps. Another pass may do so at the same time.
 func (b *backward) accumulate(n *node, i int, dy *Tensor) error {
+	for {
+		sum, before, err := b.total(n, i, dy)
+		if err != nil {
+			return err
+		}
+		if n.putIf(i, before, sum) {
+			return nil
+		}
+		b.rt.Free(sum.handle)
+	}
+}
+
+// total is dy and the gradient that a tensor keeps together, and the handle of the latter; 0 for none. It shares no
+// memory with tensors of others.
+func (b *backward) total(n *node, i int, dy *Tensor) (sum *Tensor, before uint64, err error) {
 	n.mu.Lock()
-	var before *Tensor
-	var err error
-	if i < len(n.grads) && n.grads[i] != nil {
-		before, err = n.grads[i].Same()
+	var old *Tensor
+	if g := n.gradient(i); g != nil {
+		before = g.handle
+		old, err = g.Same()
 	}
 	n.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	var made *Tensor
 	switch {
-	case before != nil:
-		if made, err = dy.Same(); err == nil {
-			made, err = b.sum(before, made)
+	case err != nil:
+		return nil, 0, err
+	case old != nil:
+		if sum, err = dy.Same(); err == nil {
+			sum, err = b.sum(old, sum)
 		} else {
-			b.rt.Free(before.handle)
+			b.rt.Free(old.handle)
 		}
 	case b.mode != 0 || n.leaf && dy.alone():
-		made, err = dy.Same()
+		sum, err = dy.Same()
 	default:
-		made, err = dy.To(dy.store.ctx, true, b.on)
+		sum, err = dy.To(dy.store.ctx, true, b.on)
 	}
-	if err != nil {
-		return err
-	}
-	n.put(i, made)
-	return nil
+	return sum, before, err
 }
 
 // through computes the gradients of the operands.

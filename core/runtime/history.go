@@ -28,8 +28,9 @@ type history struct {
 
 // node is a recorded call, or a leaf: a tensor that asks for gradients and was not computed from any that does.
 type node struct {
-	seq    uint64 // ascending, so that a node has a higher one than all that it names
-	refs   atomic.Int32
+	seq    uint64       // ascending, so that a node has a higher one than all that it names
+	refs   atomic.Int32 // of tensors, nodes and passes
+	names  atomic.Int32 // of tensors that a caller may have: without any, nobody can read the gradients
 	reads  op.Reads
 	row    *op.Row // nil for a leaf, a move to another device, and a function of the caller
 	attrs  op.Attrs
@@ -68,13 +69,17 @@ type hook struct {
 type Hook struct {
 	// See is called during a backward pass. It may return another tensor to take the gradient's place, which is the
 	// runtime's from then on; nil leaves it. The gradient stays the runtime's.
-	See   func(gradient *Tensor) (*Tensor, error)
-	Close func() // called once, when the hook is removed, or no backward pass can reach it any more; may be nil
+	See func(gradient *Tensor) (*Tensor, error)
+	// Close is called once, when the hook is removed, or no backward pass can reach it any more, and See is not being
+	// called. It may be nil.
+	Close func()
+
+	refs atomic.Int32 // of the node, and of passes that call See
 }
 
-// close calls Close.
-func (h *Hook) close() {
-	if h.Close != nil {
+// release drops a reference to a hook.
+func (h *Hook) release() {
+	if h.refs.Add(-1) == 0 && h.Close != nil {
 		h.Close()
 	}
 }
@@ -98,6 +103,19 @@ func newNode(row *op.Row, at op.Attrs) *node {
 	return n
 }
 
+// retain adds a reference to a node; false where the last one is gone.
+func (n *node) retain() bool {
+	for {
+		refs := n.refs.Load()
+		if refs == 0 {
+			return false
+		}
+		if n.refs.CompareAndSwap(refs, refs+1) {
+			return true
+		}
+	}
+}
+
 // release drops a reference to a node. The nodes that only it names go with it: one after the other, because a chain of
 // them may be long.
 func (n *node) release() {
@@ -119,18 +137,38 @@ func (n *node) release() {
 			}
 		}
 		n.mu.Unlock()
-		for _, g := range grads {
-			if g != nil {
-				g.store.ctx.rt.Free(g.handle)
-			}
-		}
+		freeGradients(grads)
 		for i := range hooks {
-			hooks[i].close()
+			hooks[i].release()
 		}
 		if f := n.custom; f != nil && f.Close != nil {
 			f.Close()
 		}
 	}
+}
+
+// freeGradients frees what tensors have kept.
+func freeGradients(list []*Tensor) {
+	for _, g := range list {
+		if g != nil {
+			g.store.ctx.rt.Free(g.handle)
+		}
+	}
+}
+
+// unname notes that a tensor is gone. With the last one the gradients go: they may name the node themselves, after a
+// pass with Again, and would keep it for ever.
+func (n *node) unname() {
+	if n.names.Add(-1) > 0 {
+		return
+	}
+	n.mu.Lock()
+	var grads []*Tensor
+	if n.names.Load() == 0 { // a backward pass may have made one meanwhile
+		grads, n.grads = n.grads, nil
+	}
+	n.mu.Unlock()
+	freeGradients(grads)
 }
 
 // drop releases what was kept for the rule.
@@ -146,22 +184,63 @@ func (n *node) drop() {
 	n.spent = true
 }
 
-// inherit makes the tensor a result of what the history names; nothing for nil.
+// inherit makes the tensor a result of what the history names, whose node the caller keeps alive; nothing for nil.
 func (t *Tensor) inherit(h *history) {
-	if h == nil {
-		return
-	}
-	h.node.refs.Add(1)
-	if old := t.history.Swap(h); old != nil {
-		old.node.release()
+	if h != nil {
+		h.node.refs.Add(1)
+		t.take(h)
 	}
 }
 
-// forget makes the tensor one that asks for no gradient.
-func (t *Tensor) forget() {
-	if old := t.history.Swap(nil); old != nil {
-		old.node.release()
+// take is inherit with a reference to the node that the tensor takes over.
+func (t *Tensor) take(h *history) {
+	if !t.hidden {
+		h.node.names.Add(1)
 	}
+	t.replace(h)
+}
+
+// forget makes the tensor one that asks for no gradient.
+func (t *Tensor) forget() { t.replace(nil) }
+
+func (t *Tensor) replace(h *history) {
+	old := t.history.Swap(h)
+	if old == nil {
+		return
+	}
+	if !t.hidden {
+		old.node.unname()
+	}
+	old.node.release()
+}
+
+// hide notes that no caller has the tensor, nor will: it is the gradient that another one keeps.
+func (t *Tensor) hide() {
+	if h := t.history.Load(); h != nil {
+		h.node.unname()
+	}
+	t.hidden = true
+}
+
+// hold is the history of a tensor with a reference to its node, which the caller releases; nil where there is none.
+// Another goroutine may give the tensor another history meanwhile.
+func (t *Tensor) hold() *history {
+	for {
+		h := t.history.Load()
+		if h == nil || h.node.retain() {
+			return h
+		}
+	}
+}
+
+// holdAsked is hold for tensors that ask for gradients; nil for others.
+func (t *Tensor) holdAsked() *history {
+	h := t.hold()
+	if h != nil && h.node.leaf && h.node.isStopped() {
+		h.node.release()
+		return nil
+	}
+	return h
 }
 
 // asks is the history of a tensor that asks for gradients; nil for others, and for no tensor.
@@ -260,10 +339,7 @@ func (n *node) keepOperands(in []Operand) {
 			continue
 		}
 		k.of(t, n.reads.Operand(i))
-		if h := t.asks(); h != nil && t.dtype.IsFloat() {
-			h.node.refs.Add(1)
-			k.from = h
-		}
+		k.from = t.holdAsked()
 	}
 }
 
@@ -400,10 +476,10 @@ func (t *Tensor) Gradient() (*Tensor, error) {
 	}
 	h.node.mu.Lock()
 	defer h.node.mu.Unlock()
-	if h.index >= len(h.node.grads) || h.node.grads[h.index] == nil {
-		return nil, nil
+	if g := h.node.gradient(h.index); g != nil {
+		return g.Same()
 	}
-	return h.node.grads[h.index].Same()
+	return nil, nil
 }
 
 // HasGradient reports whether backward passes have left a gradient.
@@ -414,15 +490,16 @@ func (t *Tensor) HasGradient() bool {
 	}
 	h.node.mu.Lock()
 	defer h.node.mu.Unlock()
-	return h.index < len(h.node.grads) && h.node.grads[h.index] != nil
+	return h.node.gradient(h.index) != nil
 }
 
 // SetGradient replaces the gradient by another handle of g, or removes it.
 func (t *Tensor) SetGradient(g *Tensor) error {
-	h := t.history.Load()
+	h := t.hold()
 	if h == nil {
 		return status.Errorf(status.Invalid, "[grad] the tensor asks for no gradient; want stop_gradient=False")
 	}
+	defer h.node.release()
 	if g != nil && (g.Shape != t.Shape || g.dtype != t.dtype || g.store.ctx != t.store.ctx) {
 		return status.Errorf(status.Invalid, "[grad] got %s of shape %s on %s for a tensor of %s, %s, on %s; want them equal", g.dtype, &g.Shape, g.Place(), t.dtype, &t.Shape, t.Place())
 	}
@@ -439,28 +516,63 @@ func (t *Tensor) SetGradient(g *Tensor) error {
 
 // put replaces the gradient of a result by one that the node owns from then on; nil removes it.
 func (n *node) put(i int, g *Tensor) {
+	if g != nil {
+		g.hide()
+	}
 	n.mu.Lock()
+	old := n.swap(i, g)
+	n.mu.Unlock()
+	freeGradients([]*Tensor{old})
+}
+
+// swap is put for the holder of mu. It returns the tensor to free.
+func (n *node) swap(i int, g *Tensor) *Tensor {
+	if n.names.Load() == 0 {
+		return g // nobody can read it
+	}
 	for len(n.grads) <= i {
 		n.grads = append(n.grads, nil)
 	}
 	old := n.grads[i]
 	n.grads[i] = g
-	n.mu.Unlock()
-	if old != nil {
-		old.store.ctx.rt.Free(old.handle)
+	return old
+}
+
+// putIf is put where the gradient is still that of a handle, 0 for none. False where it is not: the caller frees g.
+func (n *node) putIf(i int, before uint64, g *Tensor) bool {
+	g.hide() // before the lock: g may name the node itself
+	n.mu.Lock()
+	now := n.gradient(i)
+	same := now == nil && before == 0 || now != nil && now.handle == before
+	var old *Tensor
+	if same {
+		old = n.swap(i, g)
 	}
+	n.mu.Unlock()
+	freeGradients([]*Tensor{old})
+	return same
+}
+
+// gradient is what result i has, for the holder of mu; nil for none.
+func (n *node) gradient(i int) *Tensor {
+	if i >= len(n.grads) {
+		return nil
+	}
+	return n.grads[i]
 }
 
 // AddHook calls a hook with each gradient of the tensor, and returns its number. Hooks are called in the order in which
 // they were added.
 func (t *Tensor) AddHook(call *Hook) (uint64, error) {
-	h := t.asks()
+	h := t.holdAsked()
 	if h == nil {
 		return 0, status.Errorf(status.Invalid, "[register_hook] the tensor asks for no gradient; want stop_gradient=False")
 	}
+	defer h.node.release()
 	h.node.mu.Lock()
 	defer h.node.mu.Unlock()
 	id := nodes.Add(1)
+	call.refs.Store(1)
 	h.node.hooks = append(h.node.hooks, hook{id, h.index, call})
 	return id, nil
 }
@@ -475,7 +587,7 @@ func (t *Tensor) RemoveHook(id uint64) bool {
 	if removed == nil {
 		return false
 	}
-	removed.close()
+	removed.release()
 	return true
 }
 

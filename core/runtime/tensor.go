@@ -16,6 +16,7 @@ type Tensor struct {
 	view
 	handle  uint64
 	viewed  bool                    // made as a view of another tensor
+	hidden  bool                    // the gradient that another tensor keeps: see hide
 	history atomic.Pointer[history] // of tensors that ask for gradients
 }
 
@@ -43,6 +44,7 @@ func (t *Tensor) drop() {
 	if t.history.Load() != nil {
 		t.forget()
 	}
+	t.hidden = false
 	st.release()
 }
 
@@ -142,10 +144,13 @@ func (t *Tensor) Alias() (*Tensor, error) { return t.share(&t.view) }
 // Same makes another handle of the same tensor: it asks for gradients where the tensor does.
 func (t *Tensor) Same() (*Tensor, error) {
 	same, err := t.Alias()
-	if err == nil {
-		same.inherit(t.history.Load())
+	if err != nil {
+		return nil, err
 	}
-	return same, err
+	if h := t.hold(); h != nil {
+		same.take(h)
+	}
+	return same, nil
 }
 
 // share makes a tensor of a view of the same storage.

@@ -152,6 +152,37 @@ static void program_calls(void) {
   EXPECT(!g && !p && !t && !v && !text && !dim);
 }
 
+static int32_t no_hook(void *user, pmps_tensor *grad, pmps_tensor **other) {
+  (void)user, (void)grad, (void)other;
+  return 1;
+}
+
+static int32_t no_function(void *user, pmps_tensor *const *of, size_t outputs, pmps_tensor **grads, size_t inputs) {
+  (void)user, (void)of, (void)outputs, (void)grads, (void)inputs;
+  return 1;
+}
+
+static void gradient_calls(void) {
+  pmps_tensor *t = NULL;
+  uint64_t id = 0;
+  bool removed = false;
+  pmps_grad_info info = {.struct_size = sizeof info};
+  const pmps_grad_pass pass = {.struct_size = sizeof pass, .of = &tensor, .of_count = 1};
+  const pmps_grad_function function = {.struct_size = sizeof function, .backward = no_function};
+  pmps_grad_set_enabled(true);
+  FORKED(pmps_tensor_set_requires_grad(tensor, true));
+  FORKED(pmps_tensor_get_grad_info(tensor, &info));
+  FORKED(pmps_tensor_get_grad(tensor, &t));
+  FORKED(pmps_tensor_set_grad(tensor, NULL));
+  FORKED(pmps_tensor_retain_grad(tensor));
+  FORKED(pmps_tensor_detach(tensor, &t));
+  FORKED(pmps_tensor_add_grad_hook(tensor, no_hook, NULL, NULL, &id));
+  FORKED(pmps_tensor_remove_grad_hook(tensor, 1, &removed));
+  FORKED(pmps_grad_backward(&pass, NULL));
+  FORKED(pmps_grad_apply(&function, &tensor, 1, &tensor, 1));
+  EXPECT(!t && !id && !removed);
+}
+
 static void fast_calls(void) {
   const pmps_index item = {PMPS_INDEX_INT, 0, 0, 0, 0};
   const pmps_arg arg = of_tensor(tensor);
@@ -221,6 +252,7 @@ static void in_child(void (*test)(void)) {
 static void fallible_calls_in_a_child(void) { in_child(fallible_calls); }
 static void shader_calls_in_a_child(void) { in_child(shader_calls); }
 static void program_calls_in_a_child(void) { in_child(program_calls); }
+static void gradient_calls_in_a_child(void) { in_child(gradient_calls); }
 static void fast_calls_in_a_child(void) { in_child(fast_calls); }
 static void getters_and_frees_in_a_child(void) { in_child(getters_and_frees); }
 
@@ -278,6 +310,7 @@ int main(void) {
   RUN(fallible_calls_in_a_child);
   RUN(shader_calls_in_a_child);
   RUN(program_calls_in_a_child);
+  RUN(gradient_calls_in_a_child);
   RUN(fast_calls_in_a_child);
   RUN(getters_and_frees_in_a_child);
   RUN(calls_in_a_grandchild);

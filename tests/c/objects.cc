@@ -269,6 +269,62 @@ static void shaders_are_refused_where_there_is_no_metal() {
   EXPECT(x.values<float>() == (std::vector<float>{9, 18}));
 }
 
+static void gradients_are_computed() {
+  pm::Tensor x = pm::Tensor::from<float>(place(), {2}, {1, 3});
+  pm::Tensor w = pm::Tensor::from<float>(place(), {2}, {5, 7});
+  EXPECT(!x.requires_grad() && !x.grad());
+  x.set_requires_grad();
+  w.set_requires_grad();
+  {
+    const pm::Tensor y = x * x + w;
+    EXPECT(y.requires_grad() && !y.grad_info().is_leaf);
+    y.backward(true);
+    y.backward();
+    EXPECT(x.grad()->values<float>() == (std::vector<float>{4, 12}));
+    EXPECT(w.grad()->values<float>() == (std::vector<float>{2, 2}));
+    EXPECT(code_of([&] { y.backward(); }) == PMPS_INVALID_ARGUMENT);
+  }
+  x.set_grad(w.detach());
+  EXPECT(x.grad()->values<float>() == (std::vector<float>{5, 7}));
+  x.clear_grad();
+  EXPECT(!x.grad());
+
+  const pm::Tensor cube = x * x * x;
+  pm::PassOptions again;
+  again.create_graph = true;
+  const auto dx = pm::gradients({cube}, {x, w}, again);
+  EXPECT(dx.size() == 2 && dx[0] && !dx[1] && dx[0]->values<float>() == (std::vector<float>{3, 27}));
+  pm::PassOptions weighted;
+  weighted.grads_of = {w};
+  const auto dxx = pm::gradients({*dx[0]}, {x}, weighted);
+  EXPECT(dxx[0]->values<float>() == (std::vector<float>{30, 126}));
+  EXPECT(code_of([&] { pm::gradients({cube, cube}, {x}, weighted); }) == PMPS_INVALID_ARGUMENT);
+  EXPECT(pm::gradients({cube}, {}).empty());
+
+  pm::Tensor middle = x + 1;
+  middle.retain_grad();
+  const pm::Tensor top = middle * middle;
+  pm::PassOptions stopping;
+  stopping.stop = {middle};
+  stopping.retain_graph = true;
+  EXPECT(!pm::gradients({top}, {x}, stopping)[0]);
+  pm::backward({top});
+  EXPECT(middle.grad()->values<float>() == (std::vector<float>{4, 8}));
+
+  const pm::NoGrad off;
+  EXPECT(!(x * x).requires_grad());
+  {
+    const pm::NoGrad inner;
+  }
+  EXPECT(!(x * x).requires_grad());
+}
+
+static void recording_is_back_on() {
+  pm::Tensor x = pm::Tensor::from<float>(place(), {1}, {2});
+  x.set_requires_grad();
+  EXPECT((x * x).requires_grad());
+}
+
 int main() {
   pm::init();
   RUN(errors_are_exceptions);
@@ -282,6 +338,8 @@ int main() {
   RUN(operators_may_have_several_results);
   RUN(streams_end_with_their_scope);
   RUN(devices_are_described);
+  RUN(gradients_are_computed);
+  RUN(recording_is_back_on);
   RUN(programs_are_one_call);
   RUN(shaders_are_refused_where_there_is_no_metal);
   return failed_tests ? 1 : 0;

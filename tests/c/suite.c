@@ -36,6 +36,7 @@ int main(void) {
   dlpack_suite();
   operators_suite();
   fast_suite();
+  gradients_suite();
   handles_suite();
   RUN(nothing_is_left);
   return failed_tests != 0;

@@ -9,6 +9,7 @@ void tensors_suite(void);
 void dlpack_suite(void);
 void operators_suite(void);
 void fast_suite(void);
+void gradients_suite(void);
 void handles_suite(void);
 
 #endif

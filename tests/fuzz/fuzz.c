@@ -468,6 +468,163 @@ CALL(pmps_op_call_into) {
   arguments a = random_arguments();
   ended(pmps_op_call_into(operator(), a.args, a.arg_count, a.attrs, a.attr_count, AS(pmps_tensor, any(&tensors))));
 }
+/* ---- Gradients. */
+
+CALL(pmps_grad_set_enabled) { pmps_grad_set_enabled(!one_in(4)); }
+CALL(pmps_tensor_set_requires_grad) { ended(pmps_tensor_set_requires_grad(AS(pmps_tensor, any(&tensors)), !one_in(4))); }
+CALL(pmps_tensor_get_grad_info) {
+  pmps_grad_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
+  ended(pmps_tensor_get_grad_info(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &i));
+}
+CALL(pmps_tensor_get_grad) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_get_grad(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &t);
+  made(e, t);
+}
+CALL(pmps_tensor_set_grad) {
+  uint64_t h = any(&tensors);
+  ended(pmps_tensor_set_grad(AS(pmps_tensor, h), AS(pmps_tensor, one_in(3) ? 0 : one_in(3) ? h : any(&tensors))));
+}
+CALL(pmps_tensor_retain_grad) { ended(pmps_tensor_retain_grad(AS(pmps_tensor, any(&tensors)))); }
+CALL(pmps_tensor_detach) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_detach(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &t);
+  made(e, t);
+}
+
+/* A tensor for the library to own: mostly one like x, sometimes another, no live one, or none. */
+static pmps_tensor *gift(pmps_tensor *x) {
+  pmps_tensor *t = NULL;
+  switch (below(12)) {
+    case 0: return AS(pmps_tensor, tensors.old[below(POOL)]);
+    case 1: return AS(pmps_tensor, dice());
+    case 2: return x; /* borrowed, and yet given away */
+    case 3: ended(pmps_tensor_retain(AS(pmps_tensor, any(&tensors)), &t)); return t;
+    case 4: case 5: case 6: return NULL;
+    default: ended(pmps_tensor_retain(x, &t)); return t;
+  }
+}
+
+/* What a program does meanwhile: a function of the table, which may be another pass. */
+static void call_any(void);
+static void meanwhile(void) {
+  static int depth;
+  if (depth == 3 || !one_in(4)) return;
+  depth++;
+  call_any();
+  depth--;
+}
+
+static int32_t see(void *user, pmps_tensor *grad, pmps_tensor **other) {
+  if (user != &given_back) fail("a hook got the user of another");
+  meanwhile();
+  if (one_in(2)) *other = gift(grad);
+  meanwhile();
+  return one_in(30) ? (int32_t)odd_int() : 0;
+}
+
+static uint64_t hooks[16]; /* the last numbers */
+static unsigned hooked;
+
+static void add_hook(pmps_tensor *t) {
+  uint64_t id = 0;
+  const bool plain = one_in(8); /* without a deleter */
+  if (!ended(pmps_tensor_add_grad_hook(t, one_in(20) ? NULL : see, plain ? NULL : deleted, &given_back, one_in(20) ? NULL : &id))) return;
+  imported += !plain;
+  hooks[hooked++ % 16] = id;
+}
+CALL(pmps_tensor_add_grad_hook) { add_hook(AS(pmps_tensor, any(&tensors))); }
+CALL(pmps_tensor_remove_grad_hook) {
+  bool removed;
+  ended(pmps_tensor_remove_grad_hook(AS(pmps_tensor, any(&tensors)), one_in(8) ? dice() : hooks[below(16)], one_in(20) ? NULL : &removed));
+}
+
+static int32_t differentiate(void *user, pmps_tensor *const *of, size_t outputs, pmps_tensor **grads, size_t inputs) {
+  if (user != &given_back) fail("a function got the user of another");
+  meanwhile();
+  for (size_t i = 0; i < inputs; i++) {
+    grads[i] = i && one_in(20) ? grads[0] /* twice */ : gift(outputs ? of[below(outputs)] : NULL);
+  }
+  meanwhile();
+  return one_in(30) ? (int32_t)odd_int() : 0;
+}
+
+static void apply_function(pmps_tensor *const *in, size_t ins, pmps_tensor *const *out, size_t outs) {
+  const bool plain = one_in(8);
+  pmps_grad_function f = {.struct_size = one_in(10) ? below(sizeof f) : sizeof f, .backward = one_in(30) ? NULL : differentiate,
+                          .deleter = plain ? NULL : deleted, .user = &given_back};
+  if (ended(pmps_grad_apply(one_in(50) ? NULL : &f, in, ins, out, outs))) imported += !plain;
+}
+CALL(pmps_grad_apply) {
+  pmps_tensor *in[4], *out[4];
+  for (int i = 0; i < 4; i++) in[i] = AS(pmps_tensor, any(&tensors)), out[i] = AS(pmps_tensor, any(&tensors));
+  apply_function(one_in(30) ? NULL : in, below(4), one_in(30) ? NULL : out, below(4));
+}
+
+/* A pass of random flags from some tensors to others. */
+static void backward(pmps_tensor *const *of, size_t of_count, pmps_tensor *const *to, size_t to_count, pmps_tensor *const *others) {
+  pmps_tensor *found[4] = {NULL};
+  pmps_grad_pass pass = {.struct_size = one_in(20) ? below(sizeof pass) : sizeof pass, .of = one_in(50) ? NULL : of, .of_count = of_count,
+                         .grads_of = one_in(2) ? NULL : others, .to = to, .to_count = to_count, .stop = one_in(2) ? NULL : others,
+                         .retain_graph = one_in(2), .create_graph = one_in(3)};
+  if (!pass.stop) pass.stop_count = one_in(20);
+  else pass.stop_count = below(3);
+  if (!ended(pmps_grad_backward(one_in(50) ? NULL : &pass, to && one_in(50) ? NULL : found))) return;
+  for (size_t i = 0; to && i < to_count; i++) keep(&tensors, BITS(found[i]), free_tensor);
+}
+
+/* A computation on a leaf, and passes over it: what random calls of the functions above seldom get together. */
+static void whole_pass(void) {
+  const pmps_place at = {(int32_t)below(2), 0};
+  const int64_t dims[2] = {1 + (int64_t)below(4), 1 + (int64_t)below(4)};
+  pmps_tensor *list[24] = {NULL}, *others[4] = {NULL};
+  size_t n = 0;
+  const bool before = pmps_grad_set_enabled(true);
+  while (n < 2) {
+    if (!ended(pmps_tensor_from_host(&at, one_in(4) ? PMPS_FLOAT16 : PMPS_FLOAT32, 2, dims, memory, &list[n]))) goto end;
+    ended(pmps_tensor_set_requires_grad(list[n++], true));
+  }
+  for (int i = 0; i < 30 && n < 24; i++) {
+    arguments a = random_arguments();
+    pmps_tensor *outputs[8];
+    size_t count = 8;
+    for (int k = 0; k < 4; k++) {
+      if (one_in(4)) continue;
+      a.args[k].kind = PMPS_ARG_TENSOR;
+      a.args[k].value.tensor = list[one_in(2) ? n - 1 : below(n)];
+    }
+    if (one_in(8)) {
+      ended(pmps_op_call_into(operator(), a.args, a.arg_count, a.attrs, a.attr_count, list[below(n)]));
+    } else if (one_in(8)) {
+      apply_function(&list[below(n)], 1, &list[below(n)], 1);
+    } else if (ended(pmps_op_call(operator(), a.args, a.arg_count, a.attrs, a.attr_count, outputs, &count))) {
+      for (size_t k = 0; k < count; k++) {
+        if (n < 24) list[n++] = outputs[k];
+        else pmps_tensor_free(outputs[k]);
+      }
+    }
+    if (one_in(8)) add_hook(list[below(n)]);
+    if (one_in(8)) ended(pmps_tensor_retain_grad(list[below(n)]));
+  }
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < 4; k++) others[k] = one_in(2) ? NULL : list[below(n)];
+    const size_t of_count = 1 + below(n < 3 ? n : 3), to_count = 1 + below(2);
+    backward(list + n - of_count, of_count, one_in(2) ? NULL : one_in(2) ? list : list + below(n - 1), to_count, others);
+  }
+end:
+  for (size_t i = 0; i < n; i++) keep(&tensors, BITS(list[i]), free_tensor);
+  pmps_grad_set_enabled(before);
+}
+CALL(pmps_grad_backward) {
+  if (one_in(2)) {
+    whole_pass();
+    return;
+  }
+  pmps_tensor *of[4], *to[4], *others[4];
+  for (int i = 0; i < 4; i++) of[i] = AS(pmps_tensor, any(&tensors)), to[i] = AS(pmps_tensor, any(&tensors)), others[i] = AS(pmps_tensor, any(&tensors));
+  backward(of, below(4), one_in(2) ? NULL : to, below(5), others);
+}
+
 /* Values are of all graphs: most calls meet those of another one, so half of them keep to the last graph and what
  * was made of it since. */
 static pmps_graph *graph_at_hand;
@@ -723,6 +880,12 @@ static const struct {
 #define ROW(name, weight) {#name, call_##name, weight},
 #include "table.inc"
 };
+
+static void call_any(void) {
+  const int i = (int)below(sizeof table / sizeof *table);
+  note(table[i].name);
+  table[i].call();
+}
 
 /* ---- Rounds. */
 

@@ -24,6 +24,7 @@ POINTERS = {"pmps_stream": "P", "pmps_event": "P", "pmps_error": "P", "pmps_tens
 TYPES = {
     "uint32_t": "I", "int32_t": "i", "int64_t": "q", "uint64_t": "Q", "size_t": "L", "bool": "?", "pmps_op": "I", "pmps_value": "q",
     "pmps_code": "i", "pmps_log_callback": "P", "pmps_deleter": "P", "pmps_reclaim_callback": "P", "pmps_stack_callback": "P",
+    "pmps_grad_hook": "P",
 }  # fmt: skip
 
 
