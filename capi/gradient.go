@@ -90,7 +90,7 @@ func goTensorDetach(handle C.uint64_t, out *C.uint64_t) C.fault {
 // is borrowed by it, and what it returns is the library's. user is retained until the deleter is called.
 //
 //export goTensorAddGradHook
-func goTensorAddGradHook(handle C.uint64_t, hook C.pmps_grad_hook, deleter C.pmps_deleter, user unsafe.Pointer, id *C.uint64_t) C.fault {
+func goTensorAddGradHook(handle C.uint64_t, hook C.pmps_grad_hook, deleter C.pmps_deleter, user C.uint64_t, id *C.uint64_t) C.fault {
 	return onTensor("add_grad_hook", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if hook == nil || id == nil {
 			return null("add_grad_hook")
@@ -276,13 +276,16 @@ func goGradApply(given *C.pmps_grad_function, inputs unsafe.Pointer, inputCount 
 		if err != nil {
 			return err
 		}
-		rt.Apply(functionOf(rt, *given, len(in)), in, out)
+		rt.Apply(functionOf(rt, given, len(in)), in, out)
 		return nil
 	})
 }
 
 // functionOf is a function of the caller with as many operands.
-func functionOf(rt *runtime.Runtime, given C.pmps_grad_function, operands int) *runtime.Function {
+func functionOf(rt *runtime.Runtime, given *C.pmps_grad_function, operands int) *runtime.Function {
+	backward, deleter := given.backward, given.deleter
+	// SAFETY: read as the integer that it is to us: programs pass small numbers, which Go takes for broken pointers.
+	user := *(*C.uint64_t)(unsafe.Pointer(&given.user))
 	return &runtime.Function{
 		Backward: func(of []*runtime.Tensor) ([]*runtime.Tensor, error) {
 			dy, dx := make([]C.uint64_t, len(of)+1), make([]C.uint64_t, operands+1) // never empty
@@ -300,7 +303,7 @@ func functionOf(rt *runtime.Runtime, given C.pmps_grad_function, operands int) *
 					return nil, err
 				}
 			}
-			code := C.call_backward(given.backward, given.user, &dy[0], C.size_t(len(of)), &dx[0], C.size_t(operands))
+			code := C.call_backward(backward, user, &dy[0], C.size_t(len(of)), &dx[0], C.size_t(operands))
 			found := make([]*runtime.Tensor, operands)
 			var first error
 			for i := range found {
@@ -315,8 +318,8 @@ func functionOf(rt *runtime.Runtime, given C.pmps_grad_function, operands int) *
 			return found, first
 		},
 		Close: func() {
-			if given.deleter != nil {
-				C.call_deleter(given.deleter, given.user)
+			if deleter != nil {
+				C.call_deleter(deleter, user)
 			}
 		},
 	}

@@ -28,8 +28,8 @@ type logger struct {
 	level    int32
 	chosen   bool // the level was set by the program, not by the environment
 	callback C.pmps_log_callback
-	user     unsafe.Pointer // the caller's, never dereferenced
-	queue    chan entry     // made with the first callback
+	user     C.uint64_t // the caller's, never dereferenced
+	queue    chan entry // made with the first callback
 }
 
 // entry is a message with the callback that was set when it was logged.
@@ -37,7 +37,7 @@ type entry struct {
 	level    int32
 	text     string
 	callback C.pmps_log_callback
-	user     unsafe.Pointer
+	user     C.uint64_t
 }
 
 // queued is how many messages may wait for a slow callback.
@@ -56,7 +56,7 @@ func (l *logger) start(level int32) {
 
 // set replaces the callback, nil for standard error, and the level unless it is negative. Messages that are queued
 // still go to the callback that they were logged for.
-func (l *logger) set(callback C.pmps_log_callback, user unsafe.Pointer, level int32) {
+func (l *logger) set(callback C.pmps_log_callback, user C.uint64_t, level int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.callback, l.user = callback, user
@@ -122,7 +122,7 @@ func logDevices(rt *runtime.Runtime) {
 // goLogSet is pmps_log_set. It needs no runtime, so that a program can receive the messages of the start.
 //
 //export goLogSet
-func goLogSet(callback C.pmps_log_callback, user unsafe.Pointer, level C.int32_t) {
+func goLogSet(callback C.pmps_log_callback, user C.uint64_t, level C.int32_t) {
 	logs.set(callback, user, int32(level))
 }
 

@@ -6,7 +6,6 @@ import "C"
 import (
 	"strings"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/program"
@@ -106,7 +105,7 @@ var pressure atomic.Pointer[reclaimer]
 
 type reclaimer struct {
 	callback C.pmps_reclaim_callback
-	user     unsafe.Pointer // the caller's, never dereferenced
+	user     C.uint64_t // the caller's, never dereferenced
 }
 
 // reclaim asks the program to free memory; true means that another try is worth it. It runs on the goroutine that
@@ -120,7 +119,7 @@ func reclaim(need int64) bool {
 // may still be running on another thread, so its user pointer must stay valid for that long.
 //
 //export goMemoryOnPressure
-func goMemoryOnPressure(callback C.pmps_reclaim_callback, user unsafe.Pointer) {
+func goMemoryOnPressure(callback C.pmps_reclaim_callback, user C.uint64_t) {
 	if callback == nil {
 		pressure.Store(nil)
 		return
@@ -135,7 +134,7 @@ const maxEvents = 1 << 24
 // user, until the history is started anew or ended.
 //
 //export goMemoryRecordHistory
-func goMemoryRecordHistory(p C.place_in, most C.int64_t, stack C.pmps_stack_callback, user unsafe.Pointer) C.fault {
+func goMemoryRecordHistory(p C.place_in, most C.int64_t, stack C.pmps_stack_callback, user C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if most < 0 || most > maxEvents {
 			return status.Errorf(status.Invalid, "[memory_record_history] max_entries is %d; want 0 to %d", most, maxEvents)

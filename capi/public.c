@@ -62,12 +62,12 @@ pmps_error *pmps_memory_set_limit(const pmps_place *place, int64_t bytes) {
 }
 
 void pmps_memory_on_pressure(pmps_reclaim_callback callback, void *user) {
-  if (!in_child) goMemoryOnPressure(callback, user);
+  if (!in_child) goMemoryOnPressure(callback, BITS(user));
 }
 
 pmps_error *pmps_memory_record_history(const pmps_place *place, int64_t max_entries, pmps_stack_callback stack,
                                        void *user) {
-  return ENTER(goMemoryRecordHistory(place, max_entries, stack, user));
+  return ENTER(goMemoryRecordHistory(place, max_entries, stack, BITS(user)));
 }
 
 pmps_error *pmps_memory_snapshot(const pmps_place *place, char **json) { return ENTER(goMemorySnapshot(place, json)); }
@@ -170,7 +170,7 @@ pmps_error *pmps_tensor_from_host(const pmps_place *place, int32_t dtype, int32_
 
 pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *dims, const int64_t *strides,
                                     void *data, pmps_deleter deleter, void *user, pmps_tensor **tensor) {
-  return ENTER(goTensorFromMemory(dtype, rank, IN(dims), IN(strides), data, deleter, user, OUT(tensor)));
+  return ENTER(goTensorFromMemory(dtype, rank, IN(dims), IN(strides), data, deleter, BITS(user), OUT(tensor)));
 }
 
 pmps_error *pmps_tensor_retain(pmps_tensor *tensor, pmps_tensor **same) {
@@ -291,7 +291,7 @@ pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached) {
 
 pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,
                                       uint64_t *id) {
-  return ENTER(goTensorAddGradHook(BITS(tensor), hook, deleter, user, id));
+  return ENTER(goTensorAddGradHook(BITS(tensor), hook, deleter, BITS(user), id));
 }
 
 pmps_error *pmps_tensor_remove_grad_hook(pmps_tensor *tensor, uint64_t id, bool *removed) {
@@ -425,7 +425,7 @@ pmps_error *pmps_capture_end(const pmps_place *place) { return ENTER(goCaptureEn
 /* ---- Log */
 
 void pmps_log_set(pmps_log_callback callback, void *user, int32_t level) {
-  if (!in_child) goLogSet(callback, user, level);
+  if (!in_child) goLogSet(callback, BITS(user), level);
 }
 
 int64_t pmps_live_handles(void) { return in_child ? 0 : goLiveHandles(); }

@@ -108,14 +108,15 @@ HIDDEN uint64_t prepared_call(const prepared *call, described_list *results);
 /* Describes a tensor; 0 for a handle that is not valid, with the error kept for this thread. */
 HIDDEN uint64_t tensor_describe(uint64_t handle, described *tensor);
 
-/* ---- callbacks.c: how Go calls the caller's functions */
+/* ---- callbacks.c: how Go calls the caller's functions. What they get as user is an integer to Go, because programs pass
+ * small numbers, which Go would take for broken pointers. */
 
-HIDDEN void call_deleter(pmps_deleter deleter, void *user);
-HIDDEN void call_log(pmps_log_callback callback, int32_t level, const char *message, void *user);
-HIDDEN bool call_reclaim(pmps_reclaim_callback callback, int64_t need, void *user);
-HIDDEN int32_t call_hook(pmps_grad_hook hook, void *user, uint64_t grad, uint64_t *other);
-HIDDEN int32_t call_backward(pmps_grad_callback callback, void *user, uint64_t *of, size_t count, uint64_t *grads, size_t operands);
-HIDDEN uint64_t call_stack(pmps_stack_callback callback, void *user);
+HIDDEN void call_deleter(pmps_deleter deleter, uint64_t user);
+HIDDEN void call_log(pmps_log_callback callback, int32_t level, const char *message, uint64_t user);
+HIDDEN bool call_reclaim(pmps_reclaim_callback callback, int64_t need, uint64_t user);
+HIDDEN int32_t call_hook(pmps_grad_hook hook, uint64_t user, uint64_t grad, uint64_t *other);
+HIDDEN int32_t call_backward(pmps_grad_callback callback, uint64_t user, uint64_t *of, size_t count, uint64_t *grads, size_t operands);
+HIDDEN uint64_t call_stack(pmps_stack_callback callback, uint64_t user);
 HIDDEN void call_dl_deleter(DLManagedTensor *tensor);
 HIDDEN void call_dl_deleter_versioned(DLManagedTensorVersioned *tensor);
 

@@ -99,7 +99,7 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 // is called, from any thread. After an error deleter is not called.
 //
 //export goTensorFromMemory
-func goTensorFromMemory(dtype, rank C.int32_t, dims, strides unsafe.Pointer, data unsafe.Pointer, deleter C.pmps_deleter, user unsafe.Pointer, out *C.uint64_t) C.fault {
+func goTensorFromMemory(dtype, rank C.int32_t, dims, strides unsafe.Pointer, data unsafe.Pointer, deleter C.pmps_deleter, user C.uint64_t, out *C.uint64_t) C.fault {
 	const who = "tensor_from_memory"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {

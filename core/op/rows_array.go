@@ -237,7 +237,7 @@ var assembleRows = []Row{
 			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "as of slice"},
 			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "as of slice"},
 			{Name: "steps", Type: IntsAttr, Doc: "as of slice"},
-		}, NumPy: "spread(x, shape, axes, starts, ends, steps)", Doc: "Zeros of a shape, with x where slice reads: slice of the result is x.",
+		}, Doc: "Zeros of a shape, with x where slice reads: slice of the result is x.",
 		Elsewhere: "tests/python/test_gradients.py",
 	},
 	{

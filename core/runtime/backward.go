@@ -426,15 +426,19 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 		same, err := dy[0].Same()
 		return []*Tensor{same}, err
 	}
-	if n.custom != nil {
-		if err := n.whole(); err != nil {
-			return nil, err
-		}
-		dx, err := b.custom(n, dy)
+	if err := n.whole(); err != nil {
+		return nil, err
+	}
+	if f := n.function(); f != nil {
+		defer f.release()
+		dx, err := b.custom(n, f, dy)
 		if err == nil {
 			b.spend(n)
 		}
 		return dx, err
+	}
+	if n.row == nil { // a function that another pass has just spent
+		return nil, n.whole()
 	}
 	if b.pass.Again && n.row.Grad.Once {
 		return nil, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name)
@@ -475,8 +479,13 @@ func (b *backward) spend(n *node) {
 		return
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.drop()
+	f := n.custom
+	n.custom = nil
+	n.mu.Unlock()
+	if f != nil {
+		f.release() // what it has kept of the call may be its own result
+	}
 }
 
 // whole refuses a node that a pass has gone through.
@@ -504,8 +513,8 @@ func dyContext(dy []*Tensor) *Context {
 }
 
 // custom calls the function of the caller.
-func (b *backward) custom(n *node, dy []*Tensor) ([]*Tensor, error) {
-	dx, err := n.custom.Backward(dy)
+func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
+	dx, err := f.Backward(dy)
 	if err != nil {
 		return dx, err
 	}

@@ -89,7 +89,28 @@ type Function struct {
 	// Backward gets the gradients of the results, nil where there is none, and returns those of the operands, nil for
 	// zero. It must not free what it gets.
 	Backward func(of []*Tensor) ([]*Tensor, error)
-	Close    func() // called once, when no backward pass can reach the function any more; may be nil
+	// Close is called once, when no backward pass can go through the function any more, and Backward is not being
+	// called: after the first pass that does not keep what was recorded. It may be nil.
+	Close func()
+
+	refs atomic.Int32 // the node, and passes that are calling Backward
+}
+
+// release drops a reference to the function.
+func (f *Function) release() {
+	if f.refs.Add(-1) == 0 && f.Close != nil {
+		f.Close()
+	}
+}
+
+// function is the node's function of the caller, with a reference for the pass that calls it; nil where there is none.
+func (n *node) function() *Function {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.custom != nil {
+		n.custom.refs.Add(1)
+	}
+	return n.custom
 }
 
 var nodes atomic.Uint64 // made so far
@@ -141,8 +162,8 @@ func (n *node) release() {
 		for i := range hooks {
 			hooks[i].release()
 		}
-		if f := n.custom; f != nil && f.Close != nil {
-			f.Close()
+		if f := n.custom; f != nil {
+			f.release()
 		}
 	}
 }
@@ -620,6 +641,7 @@ func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
 	}
 	n := newNode(nil, nil)
 	n.custom = f
+	f.refs.Add(1)
 	n.refs.Add(1)
 	defer n.release()
 	n.keepOperands(operands)

@@ -18,7 +18,7 @@ from . import _operators
 from ._convert import tensor
 from ._errors import UnsupportedError, check
 from ._library import Deleter, library, quick
-from ._objects import Tensor, view
+from ._objects import Tensor, asked, view
 from ._structs import GradInfo, GradPass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -115,6 +115,8 @@ def info(x: Tensor) -> GradInfo:
 
 def asks(*tensors: Any) -> bool:
     """Whether calls with these operands are recorded: one of them has stop_gradient=False, and recording is on."""
+    if not asked:
+        return False
     wanted = any(isinstance(x, Tensor) and info(x).requires_grad for x in tensors)
     return wanted and is_grad_enabled()
 

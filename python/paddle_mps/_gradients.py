@@ -11,7 +11,7 @@ from . import _grad, _operators
 from ._convert import tensor
 from ._errors import check
 from ._library import GradHook, library, quick
-from ._objects import Tensor, meta, retained, view
+from ._objects import Tensor, asked, meta, retained, view
 
 
 class Hook:
@@ -70,6 +70,8 @@ class GradientMethods:
     @stop_gradient.setter
     def stop_gradient(self: Any, value: bool) -> None:
         check(quick.pmps_tensor_set_requires_grad(self._handle, not value))
+        if not value and not asked:
+            asked.append(True)
 
     @property
     def requires_grad(self: Any) -> bool:

@@ -20,7 +20,7 @@ from . import _builtin, _dtype
 from ._errors import check, last_failure
 from ._library import library, quick
 from ._meta import Meta, describe, intern, metas
-from ._structs import TensorInfo
+from ._structs import GradInfo, TensorInfo
 
 if TYPE_CHECKING:
     from ._place import Place
@@ -138,6 +138,19 @@ def retained(handle: int) -> Tensor:
 
 
 _replacing = threading.Lock()
+asked: list[bool] = []  # not empty once a tensor of the program has asked for a gradient: until then none is looked for
+
+
+def leaf_of(x: Tensor) -> bool:
+    """Whether x is a leaf with a gradient, which no_grad may change; recording, it is an error."""
+    found = GradInfo(ctypes.sizeof(GradInfo))
+    check(quick.pmps_tensor_get_grad_info(x._handle, byref(found)))
+    if not (found.requires_grad and found.is_leaf):
+        return False
+    if quick.pmps_grad_set_enabled(True):
+        raise ValueError("[in place] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
+    quick.pmps_grad_set_enabled(False)
+    return True
 
 
 def replace(x: Tensor, result: Tensor) -> None:
@@ -145,6 +158,8 @@ def replace(x: Tensor, result: Tensor) -> None:
     made = ctypes.c_uint64()
     check(quick.pmps_tensor_retain(result._handle, byref(made)))
     described = ask(made.value)
+    if asked and (kept := leaf_of(x)):
+        check(quick.pmps_tensor_set_requires_grad(made.value, kept))
     with _replacing:
         old = x._handle
         # In this order: what another thread reads meanwhile leads it to the longer path, or is asked anew.

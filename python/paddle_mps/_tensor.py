@@ -21,6 +21,7 @@ from ._distributions import DistributionMethods
 from ._dtype import DType, DTypeLike
 from ._elementwise import ElementwiseMethods
 from ._errors import UnsupportedError, check
+from ._grad import no_grad
 from ._gradients import GradientMethods
 from ._library import library
 from ._made import MadeMethods
@@ -531,7 +532,11 @@ class Tensor(
         source = tensor(other, "copy_", "other")
         if source.place != self.place:
             source = source.to(self.place, blocking=blocking)
-        _indexing.fill(self, source)
+        if self.stop_gradient or not self.is_leaf:
+            _indexing.fill(self, source)
+        else:  # a leaf takes other values, as when weights are loaded, and stays one
+            with no_grad():
+                _indexing.fill(self, source)
         if blocking:
             _stream.settle(self)
         return self

@@ -81,7 +81,7 @@ class PyLayer:
             made = cls.forward(ctx, *args, **kwargs)
         several = isinstance(made, (tuple, list))
         results = list(made) if several else [made]
-        inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+        inputs = tensors_in((*args, *kwargs.values()))
         if not _grad.asks(*inputs):
             return made
         same = {id(x) for x in inputs}
@@ -93,6 +93,17 @@ class PyLayer:
             if any(x is fixed for fixed in ctx._fixed):
                 x.stop_gradient = True
         return type(made)(results) if several else results[0]
+
+
+def tensors_in(given: Sequence[Any]) -> list[Tensor]:
+    """The tensors among arguments, and in lists and tuples among them, in order."""
+    found: list[Tensor] = []
+    for x in given:
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif isinstance(x, (list, tuple)):
+            found += tensors_in(x)
+    return found
 
 
 class _Call:

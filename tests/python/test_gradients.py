@@ -522,6 +522,68 @@ def test_layers_of_python():
         paddle.autograd.PyLayer.apply(x)
 
 
+def test_layers_take_lists_and_keep_their_results():
+    class Sum(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, parts):
+            total = parts[0] + parts[1]
+            ctx.save_for_backward(total)
+            return total
+
+        @staticmethod
+        def backward(ctx, dy):
+            (total,) = ctx.saved_tensor()
+            return dy * total, dy
+
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    Sum.apply([x, y]).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [4, 6])
+    np.testing.assert_array_equal(y.grad.numpy(), [1, 1])
+    x, y = paddle.ones([1 << 18]), paddle.ones([1 << 18])
+    x.stop_gradient = False
+    start = paddle.mps.memory_allocated("cpu")
+    for _ in range(20):
+        Sum.apply([x, y]).sum().backward()
+    assert paddle.mps.memory_allocated("cpu") <= start + (4 << 20)
+
+
+def test_the_same_dtype_keeps_the_gradient():
+    x = leaf(1.0, 2.0)
+    for same in (x.astype("float32"), +x, x.type_as(x), x.cast("float32"), x.contiguous(), x.to("cpu")):
+        assert not same.stop_gradient
+    for function in (lambda: x.cast("complex64"), lambda: paddle.complex(x, x), lambda: paddle.polar(x, x), lambda: x * 1j):
+        with pytest.raises(paddle.UnsupportedError, match="no gradient"):
+            function()
+
+
+def test_bounds():
+    x = leaf(-3.0, -1.0, 0.0, 1.0, 3.0, 6.0)
+    for function, wanted in [
+        (paddle.nn.functional.relu6, [0, 0, 0, 1, 1, 0]),
+        (paddle.nn.functional.hardtanh, [0, 0, 1, 0, 0, 0]),
+        (paddle.nn.functional.celu, [np.exp(-3), np.exp(-1), 1, 1, 1, 1]),
+        (paddle.nn.functional.hardswish, [0, 1 / 6, 0.5, 5 / 6, 1, 1]),
+    ]:
+        (found,) = paddle.grad(function(x).sum(), x)
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-6, err_msg=function.__name__)
+
+
+def test_leaves_stay_leaves():
+    x = leaf(1.0, 2.0)
+    for change in (lambda: x.reshape_([2, 1]), lambda: x.cast_("float64"), lambda: x.unsqueeze_(0), lambda: x.set_()):
+        with pytest.raises(ValueError, match="leaf"):
+            change()
+    with paddle.no_grad():
+        x.reshape_([2, 1])
+    assert not x.stop_gradient
+    assert x.is_leaf
+    x.set_value(np.array([[5.0], [6.0]], "float32"))
+    x.copy_(paddle.ones([2, 1]))
+    assert not x.stop_gradient
+    (x * 2).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [[2], [2]])
+
+
 def test_two_devices():
     if not paddle.is_available():
         pytest.skip("no mps device")

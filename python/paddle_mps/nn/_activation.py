@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from .. import _operators
+from .. import _grad, _operators
 from .._array import split
 from .._call import renamed
 from .._convert import axis_of, index, tensor
@@ -43,7 +43,14 @@ def activation(function: Function) -> Function:
 def clipped(x: Tensor, low: float, high: float) -> Tensor:
     """x between two numbers; nan stays, and so does the sign of a zero that is one of them."""
     above = _operators.where(x > high, full_0d(x, high), x)
-    return _operators.where(x < low, full_0d(x, low), above)
+    return inside(x, low, high, _operators.where(x < low, full_0d(x, low), above))
+
+
+def inside(x: Tensor, low: float, high: float, clipped: Tensor) -> Tensor:
+    """x clipped to two numbers, whose gradient at both of them is 0, as in Paddle."""
+    if not _grad.asks(x):
+        return clipped
+    return _operators.where(_operators.logical_and(x > low, x < high), x, clipped.detach())
 
 
 @activation
@@ -70,6 +77,8 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         raise ZeroDivisionError("[celu] alpha is 0; want another number")
     zero = full_0d(x, 0)
     bent = _operators.expm1(x / alpha) * alpha
+    if _grad.asks(x):
+        bent = _operators.where(x == 0, zero, bent)  # one of the two terms has the gradient at 0
     positive, negative = _operators.where(x < 0, zero, x), _operators.where(bent > 0, zero, bent)
     result: Tensor = positive + negative
     return result
@@ -118,7 +127,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
         ValueError: x is no tensor.
     """
     raised = _operators.where(x < min, full_0d(x, min), x)
-    return _operators.where(raised > max, full_0d(x, max), raised)
+    return inside(x, min, max, _operators.where(raised > max, full_0d(x, max), raised))
 
 
 @activation
