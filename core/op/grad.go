@@ -99,6 +99,9 @@ func (g *Gradient) Differentiate() error {
 
 // Set answers for operand i. dx may have the shape that the operand was broadcast to and any floating dtype: it is
 // summed to the operand's shape and cast to its dtype.
+//
+// A rule may therefore compute with dy as it is, whatever the operands were broadcast and promoted to. It calls Set at most
+// once for an operand.
 func (g *Gradient) Set(i int, dx Var) {
 	if g.Err != nil || dx == NoVar || !g.Wants[i] {
 		return
@@ -109,6 +112,8 @@ func (g *Gradient) Set(i int, dx Var) {
 }
 
 // SumTo sums a value over the axes along which a shape was broadcast to its own.
+//
+// Broadcasting repeats an element; its gradient is the sum over the repetitions.
 func (g *Gradient) SumTo(v Var, s *shape.Shape) Var {
 	if g.Err != nil {
 		return v
@@ -140,6 +145,8 @@ func (g *Gradient) Do(id ID, at Attrs, in ...Var) Var {
 }
 
 // DoMany calls a row and returns its results; none after an error.
+//
+// The first error ends the rule: what follows is skipped, so that rules need not look at errors.
 func (g *Gradient) DoMany(id ID, at Attrs, in ...Var) []Var {
 	if g.Err != nil {
 		return nil

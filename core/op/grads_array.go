@@ -36,11 +36,14 @@ func (g *Gradient) kept(v Var, axes Axes) Var {
 	return g.Reshape(v, &s)
 }
 
+// gradSum repeats dy along the axes that were summed. The copy could be saved where all consumers take strides of 0.
 func gradSum(g *Gradient) {
 	s := g.Shape(g.In[0])
 	g.Set(0, g.Expand(g.kept(g.Dy[0], axesOf(&g.Attrs[SumAxis], s.Rank)), &s))
 }
 
+// gradMean is gradSum over the number of elements, which is counted along the reduced axes alone. Of no elements it is
+// infinite, and there is nothing that it could be given to.
 func gradMean(g *Gradient) {
 	s := g.Shape(g.In[0])
 	axes, count := axesOf(&g.Attrs[MeanAxis], s.Rank), int64(1)
@@ -53,6 +56,9 @@ func gradMean(g *Gradient) {
 }
 
 // gradExtreme divides dy among all elements that are the extreme.
+//
+// All equals share it, as in Paddle 3.3.1 for max and amax alike. nan equals nothing: where the extreme is nan, the gradient
+// is 0.
 func gradExtreme(g *Gradient) {
 	x := g.In[0]
 	axes := axesOf(&g.Attrs[MaxAxis], g.Shape(x).Rank) // min has the same attributes
@@ -73,6 +79,7 @@ func (a Axes) list() []int64 {
 	return list
 }
 
+// dtypeOf is the dtype of a value; after an error any, because nothing is computed any more.
 func (g *Gradient) dtypeOf(v Var) dtype.DType {
 	if g.Err != nil {
 		return dtype.Float32
@@ -82,6 +89,8 @@ func (g *Gradient) dtypeOf(v Var) dtype.DType {
 
 // gradProd: the product of the other elements. Where x is not 0 that is out/x, which would be nan at a single zero:
 // there it is the product of what is not 0.
+//
+// With two zeros or more the product of the others is 0 everywhere. Paddle answers nan where there is a zero.
 func gradProd(g *Gradient) {
 	x := g.In[0]
 	if d := g.dtypeOf(g.Out[0]); d.IsFloat() {
@@ -120,6 +129,7 @@ func (g *Gradient) answer(dx Var) {
 	g.Set(0, g.Reshape(dx, &s))
 }
 
+// gradCumsum: each element is part of the sums from it to the end, so that its gradient is the sum of theirs.
 func gradCumsum(g *Gradient) {
 	g.answer(g.backwards(IDCumsum, g.Dy[0], g.scanned(&g.Attrs[CumsumAxis])))
 }
@@ -160,6 +170,8 @@ func gradLogcumsumexp(g *Gradient) {
 
 // scatter puts the elements of dy to where they were taken from along an axis: index has the shape of dy. Of several for
 // one place the sum is put.
+//
+// index_reduce wants an index tensor for each axis: for the others that is their own number, which broadcasts.
 func (g *Gradient) scatter(dy, index Var, s shape.Shape, axis int64) Var {
 	if g.Err != nil {
 		return NoVar
@@ -218,6 +230,8 @@ func gradSort(g *Gradient) {
 }
 
 // gradSoftmax: (dy - sum(dy * out)) * out.
+//
+// The sum is over the axis of the call and stays with one element, which broadcasts. A 0-d tensor is 1 whatever it was.
 func gradSoftmax(g *Gradient) {
 	product := g.multiply(g.Dy[0], g.Out[0])
 	if g.Shape(g.Out[0]).Rank == 0 {
@@ -243,6 +257,9 @@ func (g *Gradient) product(x, y Var, transposeX, transposeY bool) Var {
 // gradMatmul: dy y' and x' dy, with the transposes of the call. A vector is a row on the left and a column on the right.
 // Matrices that were multiplied by one matrix count as one tall matrix, so that its gradient is one product and no sum of
 // products.
+//
+// The four cases of transposes follow from one: with z = x y, dx = dz y' and dy = x' dz; transposing both sides gives those
+// of the others. Flags of the call become flags of the products, so that nothing is copied.
 func gradMatmul(g *Gradient) {
 	x, y, dy := g.In[0], g.In[1], g.Dy[0]
 	tx, ty := g.Attrs[MatmulTransposeX].I != 0, g.Attrs[MatmulTransposeY].I != 0
@@ -302,6 +319,7 @@ func tall(s *shape.Shape) shape.Shape {
 	return shape.Shape{Rank: 2, Dims: [shape.MaxRank]int64{rows, s.Dims[s.Rank-1]}}
 }
 
+// gradTranspose brings the axes back: axis perm[i] of x is axis i of dy.
 func gradTranspose(g *Gradient) {
 	perm := g.Attrs[TransposePerm].Ints
 	inverse := make([]int64, len(perm))
@@ -340,6 +358,8 @@ func gradSlice(g *Gradient) {
 
 // gradStrided adds dy to where the view reads x, which is contiguous: the same view of the numbers of its elements says
 // where that is.
+//
+// Elements that the view shows more than once get the sum of their gradients.
 func gradStrided(g *Gradient) {
 	s := g.Shape(g.In[0])
 	count := shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{s.Numel()}}
@@ -359,6 +379,8 @@ func gradSpread(g *Gradient) {
 }
 
 // gradSplit joins the gradients of the parts.
+//
+// A part that nothing depends on counts as zeros.
 func gradSplit(g *Gradient) {
 	parts := make([]Var, len(g.Out))
 	for i := range parts {
@@ -368,6 +390,8 @@ func gradSplit(g *Gradient) {
 }
 
 // gradConcat cuts dy into the parts.
+//
+// The parts are copies, because split makes no views.
 func gradConcat(g *Gradient) {
 	if len(g.In) == 1 { // a single section would be a number of parts
 		g.Set(0, g.Dy[0])
@@ -403,6 +427,8 @@ func gradStack(g *Gradient) {
 }
 
 // gradTile sums the repetitions, axis by axis: an axis of r*d elements is r times d.
+//
+// One axis at a time needs a tensor of four axes; all at once would need twice the rank, which may be more than there is.
 func gradTile(g *Gradient) {
 	s, dy := g.Shape(g.In[0]), g.Dy[0]
 	out := g.Shape(dy)
@@ -427,6 +453,7 @@ func gradTile(g *Gradient) {
 	g.answer(dy)
 }
 
+// gradFlip reverses the same axes; twice reversed is as it was.
 func gradFlip(g *Gradient) { g.Set(0, g.Do(IDFlip, Attrs{g.Attrs[FlipAxis]}, g.Dy[0])) }
 
 // indexReduce is index_reduce with addition.
@@ -435,6 +462,8 @@ func (g *Gradient) indexAdd(x, value Var, indices []Var) Var {
 }
 
 // gradIndex adds dy to where it was read.
+//
+// Of equal indices the gradients add up, in the order of the indices: the sum does not depend on the number of threads.
 func gradIndex(g *Gradient) {
 	g.Set(0, g.indexAdd(g.Full(g.In[0], 0), g.Dy[0], g.In[1:]))
 }

@@ -4,12 +4,15 @@ import "math"
 
 // Gradients of operators whose every output element depends on one element of each input. Where a derivative does not
 // exist the rules answer as Paddle's do: 0 for |x| at 0, a half each for the larger of equals, 1 at the bounds of clip.
-
+//
+// gradAdd hands dy to both operands. Set sums it over the axes along which an operand was broadcast, and casts it to the
+// operand's dtype; that holds for all rules of this file.
 func gradAdd(g *Gradient) {
 	g.Set(0, g.Dy[0])
 	g.Set(1, g.Dy[0])
 }
 
+// gradSubtract is gradAdd with the other sign for y. A rule computes nothing for an operand that nobody asks about.
 func gradSubtract(g *Gradient) {
 	g.Set(0, g.Dy[0])
 	if g.Wants[1] {
@@ -17,6 +20,7 @@ func gradSubtract(g *Gradient) {
 	}
 }
 
+// gradMultiply is the product rule: each operand gets dy times the other one.
 func gradMultiply(g *Gradient) {
 	if g.Wants[0] {
 		g.Set(0, g.multiply(g.Dy[0], g.In[1]))
@@ -27,6 +31,8 @@ func gradMultiply(g *Gradient) {
 }
 
 // gradDivide: d(x/y) = dx/y - (x/y) dy/y.
+//
+// The result is read instead of x: it is the quotient that would have to be computed again.
 func gradDivide(g *Gradient) {
 	dx := g.divide(g.Dy[0], g.In[1])
 	g.Set(0, dx)
@@ -44,6 +50,8 @@ func gradRemainder(g *Gradient) {
 }
 
 // gradPow: y x**(y-1) for x, which is 0 where y is, and log(x) x**y for y, which is 0 where x is and y is not negative.
+//
+// A scalar operand has no gradient, and is made a tensor only where a row wants one.
 func gradPow(g *Gradient) {
 	x, y := g.In[0], g.In[1]
 	if g.Wants[0] {
@@ -78,11 +86,14 @@ func (g *Gradient) share(i int, alone ID) {
 	g.Set(i, g.where(g.Do(alone, nil, x, y), g.Dy[0], half))
 }
 
+// gradMaximum gives dy to the larger operand.
+// A nan compares as neither larger nor equal, so that both operands get 0, as in Paddle.
 func gradMaximum(g *Gradient) {
 	g.share(0, IDGreaterThan)
 	g.share(1, IDLessThan)
 }
 
+// gradMinimum gives dy to the smaller operand, likewise.
 func gradMinimum(g *Gradient) {
 	g.share(0, IDLessThan)
 	g.share(1, IDGreaterThan)
@@ -96,7 +107,10 @@ func (g *Gradient) choose(wins ID) {
 	g.Set(1, g.where(first, g.zero(), g.Dy[0]))
 }
 
+// gradFmax is of maxima that pass over nan: of equals x has it all, unlike gradMaximum.
 func gradFmax(g *Gradient) { g.choose(IDGreaterEqual) }
+
+// gradFmin is of minima that pass over nan.
 func gradFmin(g *Gradient) { g.choose(IDLessEqual) }
 
 // gradLogaddexp: exp(x - out) and exp(y - out), which are sigmoids of the difference.
@@ -134,6 +148,8 @@ func gradCopysign(g *Gradient) {
 }
 
 // gradZero is the gradient of steps, such as floor: zero wherever there is one.
+//
+// It is a tensor of zeros and not NoVar: the leaf gets a gradient, as in Paddle.
 func gradZero(g *Gradient) {
 	if g.Wants[0] {
 		g.Set(0, g.Full(g.Out[0], 0))
@@ -141,11 +157,16 @@ func gradZero(g *Gradient) {
 }
 
 // slope makes the rule of a function of one operand from its derivative.
+//
+// Most functions of the table are written this way, as one line of a list: the derivative in terms of the operand or of the
+// result, whichever costs less. What it reads has to stand in the Reads of the row, or a backward pass says so.
 func slope(derivative func(g *Gradient, x, out Var) Var) func(*Gradient) {
 	return func(g *Gradient) { g.Set(0, g.multiply(g.Dy[0], derivative(g, g.In[0], g.Out[0]))) }
 }
 
 // over makes the rule of a function whose derivative is 1 over something.
+//
+// A quotient is one rounding, where the product with a reciprocal would be two.
 func over(divisor func(g *Gradient, x, out Var) Var) func(*Gradient) {
 	return func(g *Gradient) { g.Set(0, g.divide(g.Dy[0], divisor(g, g.In[0], g.Out[0]))) }
 }
@@ -189,16 +210,20 @@ var (
 // bell is exp(f * x * x).
 func (g *Gradient) bell(x Var, f float64) Var { return g.Do(IDExp, nil, g.scale(g.square(x), f)) }
 
+// gradRelu looks at the result and not at the operand: a relu in place has no other. At 0 the gradient is 0.
 func gradRelu(g *Gradient) {
 	g.Set(0, g.where(g.Do(IDGreaterThan, nil, g.Out[0], g.zero()), g.Dy[0], g.zero()))
 }
 
+// gradLeakyRelu takes 0 for positive, as Paddle does; relu takes it for negative.
 func gradLeakyRelu(g *Gradient) {
 	low := g.scale(g.Dy[0], g.Attrs[LeakyReluNegativeSlope].Float64())
 	g.Set(0, g.where(g.Do(IDGreaterEqual, nil, g.In[0], g.zero()), g.Dy[0], low))
 }
 
 // gradSilu: s (1 + x (1 - s)) with s = sigmoid(x).
+//
+// The sigmoid is computed once more: keeping it would cost memory from the forward pass to the backward one.
 func gradSilu(g *Gradient) {
 	s := g.Do(IDSigmoid, nil, g.In[0])
 	inner := g.plus(g.multiply(g.In[0], g.oneMinus(s)), 1)
@@ -206,6 +231,8 @@ func gradSilu(g *Gradient) {
 }
 
 // gradSoftplus: sigmoid(beta x), and 1 where the function is x.
+//
+// The threshold is on beta x, as in the function itself.
 func gradSoftplus(g *Gradient) {
 	scaled := g.scale(g.In[0], g.Attrs[SoftplusBeta].Float64())
 	linear := g.Do(IDGreaterThan, nil, scaled, g.Float(g.Attrs[SoftplusThreshold].Float64()))
@@ -273,6 +300,8 @@ func (g *Gradient) trigamma(x Var) Var {
 	return g.where(low, mirrored, sum)
 }
 
+// gradWhere gives dy to the operand that was chosen, and 0 to the other one. A nan or an infinity in what was not chosen
+// stays out of it here, but not in the calls that computed it: those are the business of who composes functions.
 func gradWhere(g *Gradient) {
 	if g.Wants[1] {
 		g.Set(1, g.where(g.In[0], g.Dy[0], g.zero()))

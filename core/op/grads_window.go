@@ -8,6 +8,8 @@ import (
 // Gradients of convolutions and pools; the table at the top of rows_window.go has them.
 
 // plane is the spatial part of images.
+//
+// Images are [N, C, spatial...], or [N, spatial..., C] with channels last; weights are always [O, C / groups, spatial...].
 func plane(s *shape.Shape, channelsLast bool) []int64 {
 	if channelsLast {
 		return append([]int64{}, s.Dims[1:s.Rank-1]...)
@@ -16,6 +18,8 @@ func plane(s *shape.Shape, channelsLast bool) []int64 {
 }
 
 // leftOver is how much of images is left behind the last window, on each axis.
+//
+// Several sizes of images have one number of windows; the transposed convolution is told which by its output_padding.
 func (g *Gradient) leftOver(images, weight *shape.Shape, at *convolution) []int64 {
 	size, kernel := plane(images, at.last.I != 0), plane(weight, false)
 	list := func(v *Value, i int, otherwise int64) int64 {
@@ -61,6 +65,8 @@ func (g *Gradient) weight(x, y Var, s *shape.Shape, at *convolution) Var {
 	}, x, y)
 }
 
+// gradConv: a convolution is linear in its images and in its weight, so that each gradient is the transposed map of the other.
+// Both are computed from dy in the layout of the call: channels_last goes along.
 func gradConv(g *Gradient) {
 	at := &convolution{g.Attrs[ConvStride], g.Attrs[ConvPadding], g.Attrs[ConvDilation], g.Attrs[ConvGroups], g.Attrs[ConvChannelsLast]}
 	x, w := g.Shape(g.In[0]), g.Shape(g.In[1])
@@ -72,6 +78,8 @@ func gradConv(g *Gradient) {
 	}
 }
 
+// gradConvTranspose is gradConv with the roles of images and result exchanged. output_padding is not needed on the way back:
+// it only says which of several sizes the result had.
 func gradConvTranspose(g *Gradient) {
 	at := &convolution{g.Attrs[ConvTransposeStride], g.Attrs[ConvTransposePadding], g.Attrs[ConvTransposeDilation], g.Attrs[ConvTransposeGroups], g.Attrs[ConvTransposeChannelsLast]}
 	if g.Wants[0] {
@@ -82,6 +90,7 @@ func gradConvTranspose(g *Gradient) {
 	}
 }
 
+// gradConvWeight is needed for gradients of gradients alone.
 func gradConvWeight(g *Gradient) {
 	at := &convolution{g.Attrs[ConvWeightStride], g.Attrs[ConvWeightPadding], g.Attrs[ConvWeightDilation], g.Attrs[ConvWeightGroups], g.Attrs[ConvWeightChannelsLast]}
 	if x := g.Shape(g.In[0]); g.Wants[0] {
@@ -92,6 +101,8 @@ func gradConvWeight(g *Gradient) {
 	}
 }
 
+// gradMaxPool puts dy to where each window found its largest element. Windows may overlap, so that it is added. The indices
+// have no gradient.
 func gradMaxPool(g *Gradient) {
 	if g.Dy[0] == NoVar {
 		return
@@ -155,6 +166,8 @@ func (g *Gradient) column(count int64, rank, axis int) Var {
 	return g.Reshape(r, &s)
 }
 
+// gradAvgPool spreads dy over the windows, divided as the means were; avg_unpool is that map, with the attributes of the
+// call and the size that the images had.
 func gradAvgPool(g *Gradient) {
 	s, last := g.Shape(g.In[0]), g.Attrs[AvgPoolChannelsLast]
 	if g.Err != nil {
@@ -167,6 +180,7 @@ func gradAvgPool(g *Gradient) {
 	}, g.Dy[0]))
 }
 
+// gradAvgUnpool is the transpose of the transpose.
 func gradAvgUnpool(g *Gradient) {
 	g.Set(0, g.Do(IDAvgPool, Attrs{
 		AvgPoolKernelSize: g.Attrs[AvgUnpoolKernelSize], AvgPoolStride: g.Attrs[AvgUnpoolStride], AvgPoolPadding: g.Attrs[AvgUnpoolPadding],

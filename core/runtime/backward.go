@@ -25,6 +25,13 @@ type Pass struct {
 // Nodes are visited in the order opposite to that of the calls, so that a gradient is complete when its node is. Work
 // runs on a stream of the device of each tensor, nil for the default one. It may be called from many goroutines, also for
 // the same leaves. After an error some leaves may have got their gradients; with To nothing has changed.
+//
+// The order of nodes is that of their numbers, the highest first. A node has a higher number than all whose results it was
+// computed from, so that when it is the highest in the queue, no node that is still to come leads to it: there is no need to
+// count how often each is named, as other engines do.
+//
+// A gradient is kept as long as it is needed: those of a node's results go when the node has been visited, and kept values go
+// with them unless Keep is set, so that the memory of a pass falls as it proceeds.
 func (rt *Runtime) Backward(p *Pass, on *Stream) ([]*Tensor, error) {
 	b := &backward{rt: rt, pass: p, on: on, of: map[*node][]*Tensor{}}
 	defer b.free()
@@ -44,7 +51,11 @@ func (rt *Runtime) Backward(p *Pass, on *Stream) ([]*Tensor, error) {
 	return found, nil
 }
 
-// backward is one pass.
+// backward is one pass. It belongs to the goroutine that runs it; several may go through the same nodes at a time. What
+// they share is guarded by the nodes: values are only read, and sums of leaves are replaced as a whole.
+//
+// Gradients on the way belong to the pass. A node's are freed when it has been visited, and after an error all that are
+// left are, so that a pass that fails leaves nothing behind but the sums of leaves that it had reached.
 type backward struct {
 	rt    *Runtime
 	pass  *Pass
@@ -58,7 +69,8 @@ type backward struct {
 	found []*Tensor           // gradients of To
 }
 
-// queue has the nodes that are next, the latest first.
+// queue has the nodes that are next, the latest first. It is a heap, because nodes are found in the order of their
+// consumers and not of their numbers: a value of the first layer may be used by the last one too.
 type queue []*node
 
 func (q queue) Len() int           { return len(q) }
@@ -105,6 +117,8 @@ func (b *backward) freeAll(list []*Tensor) {
 }
 
 // begin gives the results their gradients.
+//
+// A result may be there twice, and may be computed from another one: gradients add up.
 func (b *backward) begin() error {
 	p := b.pass
 	b.roots, b.to = hold(p.Of), hold(p.To)
@@ -154,6 +168,9 @@ func (b *backward) first(i int, t *Tensor) (*Tensor, error) {
 }
 
 // find notes which nodes lead to the tensors that are asked for, so that no other gradient is computed.
+//
+// It goes through the nodes twice: once to reach all of them, and once in ascending order, in which each node comes after
+// those that it was computed from. Without it a pass for one input would compute the gradients of all.
 func (b *backward) find() {
 	b.leads = map[*node]bool{}
 	var reached []*node
@@ -228,6 +245,9 @@ func (b *backward) add(h *history, dy *Tensor) error {
 }
 
 // sum adds two gradients, and frees both.
+//
+// In place where nobody else sees the memory, which saves one allocation for each time that a value is used more than once.
+// Gradients that are recorded are never changed.
 func (b *backward) sum(x, y *Tensor) (*Tensor, error) {
 	defer b.rt.Free(y.handle)
 	in := []Operand{{Tensor: x}, {Tensor: y}}
@@ -252,6 +272,8 @@ var addition = op.ByID(op.IDAdd)
 func (t *Tensor) alone() bool { return t.store.refs.Load() == 0 && t.IsContiguous() }
 
 // visit computes the gradients of a node's operands from those of its results, which are complete.
+//
+// First hooks see the gradients and may replace them; then whoever asked for them gets them; then they go on to the operands.
 func (b *backward) visit(n *node) error {
 	dy := b.of[n]
 	for len(dy) < len(n.out) {
@@ -308,6 +330,8 @@ func (b *backward) callHooks(n *node, dy []*Tensor) error {
 }
 
 // deliver gives the gradients to who asked for them: tensors of To, or the leaf and results that retain theirs.
+//
+// With To no leaf changes, so that a pass for gradients of gradients leaves the sums of a training step alone.
 func (b *backward) deliver(n *node, dy []*Tensor) error {
 	for i, h := range b.to {
 		if h == nil || h.node != n || dy[h.index] == nil {
@@ -377,6 +401,8 @@ func (b *backward) total(n *node, i int, dy *Tensor) (sum *Tensor, before uint64
 }
 
 // through computes the gradients of the operands.
+//
+// Operands that ask for no gradient cost nothing: the rule is told which are wanted, and is not asked at all where none is.
 func (b *backward) through(n *node, dy []*Tensor) error {
 	wants, any := make([]bool, len(n.in)), false
 	for i := range n.in {
@@ -412,6 +438,8 @@ func (b *backward) through(n *node, dy []*Tensor) error {
 }
 
 // move brings a gradient to the device of its tensor, where it is on another: a 0-d operand may have been on the CPU.
+//
+// The copy is recorded where the pass is.
 func (b *backward) move(d *Tensor, to *Context) (*Tensor, error) {
 	if d.store.ctx == to {
 		return d, nil
@@ -421,6 +449,9 @@ func (b *backward) move(d *Tensor, to *Context) (*Tensor, error) {
 }
 
 // differentiate asks the rule of the node. What it kept is released unless another pass is to come.
+//
+// The rule runs with the mode of the pass: recorded, its calls become nodes like any others, with higher numbers than all
+// that there are. So gradients of gradients need no rules of their own.
 func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor, error) {
 	if n.moved {
 		same, err := dy[0].Same()
@@ -529,7 +560,9 @@ func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error)
 	return dx, nil
 }
 
-// calculator runs the calls of rules at once.
+// calculator runs the calls of rules at once. It lives for one node.
+//
+// A rule may call any operator of the table on any device: what the device lacks goes the way of all calls.
 type calculator struct {
 	rt   *Runtime
 	ctx  *Context // of results, where no operand is a tensor
@@ -538,7 +571,8 @@ type calculator struct {
 	vars []operandVar
 }
 
-// operandVar is a value of the calculator.
+// operandVar is a value of the calculator: a number, a tensor with memory, or the description of one that was not kept.
+// Tensors that it has made have handles; those of kept values have none, because nobody outside can name them.
 type operandVar struct {
 	Operand
 	op.Type      // of a tensor that was not kept: Operand has none
@@ -576,7 +610,8 @@ func (c *calculator) Call(row *op.Row, in []op.Var, at op.Attrs) ([]op.Var, erro
 	return out, nil
 }
 
-// Number is a Python scalar.
+// Number is a Python scalar. It takes the dtype of the tensor beside it, so that rules are written once for all dtypes;
+// beside none it would be float32.
 func (c *calculator) Number(v op.Value) op.Var {
 	return c.push(operandVar{Operand: Operand{Value: v}, Type: op.Type{DType: v.DType()}, number: true})
 }
@@ -591,6 +626,8 @@ func (c *calculator) Absent(v op.Var) bool { return c.vars[v].number && !c.vars[
 func (c *calculator) TypeOf(v op.Var) op.Type { return c.vars[v].Type }
 
 // take is a tensor of the caller's for a value.
+//
+// What the rule has made is handed over; what it was given, such as dy itself, gets another handle.
 func (c *calculator) take(v op.Var) (*Tensor, error) {
 	x := &c.vars[v]
 	if x.number || x.Tensor == nil {
@@ -604,6 +641,8 @@ func (c *calculator) take(v op.Var) (*Tensor, error) {
 }
 
 // free frees what the calculator has made and nobody took.
+//
+// Most of what a rule computes on the way goes here.
 func (c *calculator) free() {
 	for i := range c.vars {
 		switch x := &c.vars[i]; {
@@ -617,6 +656,9 @@ func (c *calculator) free() {
 }
 
 // unpack makes values of what a node has kept.
+//
+// Numbers come back as numbers. A value that the rule did not declare comes back as its type alone, and using it is an error
+// of the library that a test of each rule would find.
 func (c *calculator) unpack(n *node, g *op.Gradient) error {
 	if err := n.whole(); err != nil {
 		return err

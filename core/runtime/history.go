@@ -17,6 +17,22 @@ import (
 // tensor that was written to since is an error of the backward pass, not a wrong gradient. Nodes are counted by the
 // tensors and nodes that name them, so that memory returns when the last tensor goes, without the garbage collector.
 
+// Who names whom: a tensor names its history, a history its node, and a node the histories of its operands. Nothing points
+// the other way, but for the gradients of leaves: those are tensors that a node owns, and may have histories themselves.
+// An example, y = exp(x * w) with x and w leaves:
+//
+//	y -> node of exp, which keeps y -> node of multiply, which keeps x and w -> the leaves' nodes
+//
+// When y is freed, so is the node of exp, its reference to y's memory, the node of multiply, and what that keeps. The
+// leaves' nodes stay as long as the leaves do.
+//
+// Three things make a recorded value unusable, and each is an error that names the operator: it was written to, which its
+// version says; a pass has gone through its node and was not told to keep it; or it is a view of memory that has changed
+// since the view was made, of which nobody knows any more what it was computed from.
+//
+// Locks: a node has one, for what changes after it was made. It is held for a few loads and stores and never during a call
+// of an operator or of the caller's functions, so that those may do with any tensor what they like.
+
 // history says what computed a tensor that asks for gradients: a result of a node.
 type history struct {
 	node  *node
@@ -222,6 +238,8 @@ func (t *Tensor) take(h *history) {
 }
 
 // forget makes the tensor one that asks for no gradient.
+//
+// Other tensors that were computed from it keep its node.
 func (t *Tensor) forget() { t.replace(nil) }
 
 func (t *Tensor) replace(h *history) {
@@ -265,6 +283,8 @@ func (t *Tensor) holdAsked() *history {
 }
 
 // asks is the history of a tensor that asks for gradients; nil for others, and for no tensor.
+//
+// The common answer is nil after one load: tensors that ask for nothing cost nothing more.
 func (t *Tensor) asks() *history {
 	if t == nil {
 		return nil
@@ -288,6 +308,8 @@ func (m Mode) watches(t *Tensor) bool {
 }
 
 // records reports whether a call is to be recorded, and refuses one whose operands are not what they were.
+//
+// The answer is made before the call runs, and what is refused is refused then: nothing has been computed or written.
 func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 	if !mode.has(Recording) {
 		return false, nil
@@ -311,6 +333,9 @@ func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 
 // record makes the node of a call, which its results name. Results of integers and bools ask for none. The results are
 // freed where the row has no gradient.
+//
+// Everything that a node keeps is a view with a reference to its storage. Nothing is copied: a value that is overwritten
+// before the backward pass is found by its version.
 func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor) ([]*Tensor, error) {
 	complexes := slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsComplex() })
 	if !complexes && !slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsFloat() }) {
@@ -350,6 +375,8 @@ func (h *history) share(t *Tensor, in []Operand) {
 }
 
 // keepOperands keeps what the rule reads of the operands, and their histories.
+//
+// Operands of integers and bools have no history, even where they were computed from a tensor that asks: a cast ends it.
 func (n *node) keepOperands(in []Operand) {
 	n.in = make([]kept, len(in))
 	for i := range in {
@@ -388,6 +415,10 @@ type change struct {
 
 // changing prepares a call that writes into out. What is recorded of the operands is what they are before the call. It
 // refuses changes that would make other gradients wrong: of a leaf, and of a part of a larger tensor.
+//
+// The cases that are refused have an answer in principle. A leaf that changes would make its gradient that of a value which is
+// gone. A view that changes would have to change the history of what it is a view of, and of all other views; Python does so
+// for x[...] = value, where it knows both.
 func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
 	if !mode.has(Recording) {
 		return c, nil
@@ -427,6 +458,8 @@ func (c *change) drop() {
 }
 
 // done records a change that was submitted.
+//
+// The version counts every write, recorded or not: also those under no_grad make older values stale.
 func (c *change) done(out *Tensor) {
 	out.store.version.Add(1)
 	switch {
@@ -452,6 +485,8 @@ func (t *Tensor) Version() uint32 { return t.store.version.Load() }
 
 // Ask makes the tensor a leaf that asks for gradients, or one that asks for none. A leaf keeps its gradient and hooks
 // meanwhile. Only floats have gradients.
+//
+// A tensor that was computed from others loses its history when it is told to ask for none; told to ask again, it is a leaf.
 func (t *Tensor) Ask(yes bool) error {
 	h := t.history.Load()
 	switch {
@@ -627,6 +662,9 @@ func (n *node) unhook(id uint64) *Hook {
 
 // Apply makes results those of a function of the caller: gradients go through its Backward. The operands are those that
 // the function was computed from. Where none of them asks for gradients nothing is recorded, and the function closed.
+//
+// Results of integers and bools are left alone. A result that is an operand has to be another handle, or the operand would
+// become its own result.
 func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
 	operands, asked := make([]Operand, len(in)), false
 	for i, t := range in {
@@ -656,6 +694,8 @@ func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
 }
 
 // To is Tensor.To; in mode Recording the copy has a gradient if the tensor asks for one.
+//
+// A move is a node of its own kind and no row: its gradient is the move back.
 func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, error) {
 	if to == t.store.ctx && c.mode.watches(t) {
 		if !copy {
@@ -680,6 +720,9 @@ func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, erro
 }
 
 // Index is Tensor.Index; in mode Recording the view has a gradient if the tensor asks for one.
+//
+// Basic indexing is no operator of the table, because it takes a shorter way. It is recorded as the slice that it amounts to;
+// axes of one element that come or go do not matter to the gradient.
 func (c Caller) Index(t *Tensor, items []IndexItem) (*Tensor, error) {
 	if !c.mode.watches(t) {
 		return t.Index(items)
@@ -701,6 +744,8 @@ func (c Caller) Index(t *Tensor, items []IndexItem) (*Tensor, error) {
 var slicing = op.ByID(op.IDSlice)
 
 // sliceOf is an index expression as attributes of slice. The expression is valid for the tensor.
+//
+// Integers become slices of one element. New axes are left out.
 func sliceOf(t *Tensor, items []IndexItem) op.Attrs {
 	var axes, starts, ends, steps []int64
 	left, _ := ellipsisAxes(items, t.Rank)

@@ -288,7 +288,7 @@ def grad(
     only_inputs: bool = True,
     allow_unused: bool = False,
     no_grad_vars: Any = None,
-) -> list[Tensor | None]:
+) -> list[Any]:
     """The gradients of outputs with respect to inputs, in a list; the `grad` of tensors stays as it is.
 
     Args:
@@ -309,7 +309,7 @@ def grad(
     grads = beside(grad_outputs, len(of), "grad", "grad_outputs")
     stop = [] if no_grad_vars is None else listed(no_grad_vars, "grad", "no_grad_vars")
     kept = [(x, g) for x, g in zip(of, grads) if info(x).requires_grad]
-    found: list[Tensor | None] = [None] * len(to)
+    found: list[Any] = [None] * len(to)
     if kept:
         found = run_pass(
             [x for x, _ in kept],

@@ -162,8 +162,9 @@ class Tensor(
 
     @property
     def data(self) -> Tensor:
-        """Another tensor over the same memory."""
-        return self.detach()
+        """Another tensor over the same memory, with stop_gradient=True."""
+        same: Tensor = self.detach()
+        return same
 
     @property
     def name(self) -> str:

@@ -142,8 +142,10 @@ def test_wheel_holds_library_types_and_licences(wheel: pathlib.Path) -> None:
     assert [n for n in sizes if "libpaddlemps" in n] == [f"paddle_mps/{LIBRARY}"]
     # 8,000,000 bytes for the first 96 operators, 40,000 for 13 functions of elements from acos to gcd, 140,000 for the
     # sort of keys of two widths and the scans, 20,000 for index_reduce, 20,000 for complex elements, 20,000 for seven
-    # functions from lgamma to i1e, 60,000 for loops without a call for each element.
-    assert sizes[f"paddle_mps/{LIBRARY}"] <= 8_300_000
+    # functions from lgamma to i1e, 60,000 for loops without a call for each element, 90,000 for
+    # gradients in C and the tape, 130,000 for the rules, 210,000 for convolution, pooling and their columns, 60,000 for
+    # passes and groups of programs; the rest are tables and C++ functions of 15 rows.
+    assert sizes[f"paddle_mps/{LIBRARY}"] <= 9_150_000
     for ending in (
         "paddle_mps/py.typed",
         "paddle_mps/memory_viz/page.html",

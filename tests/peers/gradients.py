@@ -14,20 +14,15 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import pathlib
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass
 
-import precision
 from compare import Answers, check_paddle, elsewhere, lacks_float64, read_golden, write_golden
 from expressions import ROWS, Row
-from match import Answer, Floats, matches
+from match import Answer, Slopes, matches
 from pool import Library
-
-import numpy as np
 
 GOLDEN = pathlib.Path(__file__).with_name("gradients_3_3_1.json")
 AT_LEAST = 1200  # gradients that are compared
@@ -62,17 +57,6 @@ DIFFERENT = {
     "bits have no gradient": r"view\('|view\(x, '",
     "nothing of it depends on the operand": r"matrix_power\(a\.T, 0\)|beta=0\.0|zeros\(\[0\]\)|T\(\[\]|e\[:, 0\]",
 }
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """A gradient is a sum of products of some functions, and its terms cancel: units of its largest element."""
-
-    units: int = 64
-
-    def margin(self, want: Floats, dtype: str) -> Floats:
-        largest = np.max(np.abs(want[np.isfinite(want)]), initial=0.0)
-        return np.full_like(want, self.units * precision.EPSILON[dtype] * max(largest, 1.0))
 
 
 def source_of(row: Row) -> str:
@@ -167,8 +151,8 @@ def run(want: Answers, place: str) -> int:
 def stale(fresh: Answers) -> dict[str, str]:
     """Where the stored answers are not what Paddle says now."""
     stored = read_golden(GOLDEN)
-    found = {source: "not stored" for source in fresh.keys() - stored.keys()}
-    found |= {source: "Paddle has none any more" for source in stored.keys() - fresh.keys()}
+    found = dict.fromkeys(fresh.keys() - stored.keys(), "not stored")
+    found |= dict.fromkeys(stored.keys() - fresh.keys(), "Paddle has none any more")
     for source in fresh.keys() & stored.keys():
         if text := compare(stored[source], fresh[source]):
             found[source] = text

@@ -2,7 +2,7 @@
 
 Classes, dtypes, shapes, integers, bools, strings and whatever is only moved must be equal, and so must
 signs of zero, infinities and the places of nan. A float that two libraries compute may differ by what
-both are allowed: `Exact`, `Ulps`, `Summed` and `Steps` say how that follows from their own errors.
+both are allowed: `Exact`, `Ulps`, `Summed`, `Steps` and `Slopes` say how that follows from their own errors.
 """
 
 from __future__ import annotations
@@ -69,7 +69,18 @@ class Steps:
         return self.n * precision.spacing(want, dtype)
 
 
-Tolerance = Union[Exact, Ulps, Summed, Steps]
+@dataclass(frozen=True)
+class Slopes:
+    """A gradient is a sum of products of some functions, and its terms cancel: units of its largest element."""
+
+    units: int = 64
+
+    def margin(self, want: Floats, dtype: str) -> Floats:
+        largest = np.max(np.abs(want[np.isfinite(want)]), initial=0.0)
+        return np.full_like(want, self.units * precision.EPSILON[dtype] * max(largest, 1.0))
+
+
+Tolerance = Union[Exact, Ulps, Summed, Steps, Slopes]
 
 
 def matches(want: Answer, got: Answer, tolerance: Tolerance) -> str:

@@ -85,8 +85,8 @@ def test_rules_name_names_of_paddle_and_each_once() -> None:
         ("paddle.optimizer", r"\[paddle\] optimizer is planned \(tier 3"),
         ("paddle.distributed", r"\[paddle\] distributed is out of scope"),
         ("paddle.device.cuda", r"\[paddle.device\] cuda is named otherwise here: use paddle.mps"),
-        ("paddle.ones([1]).backward", r"\[paddle.Tensor\] backward is planned \(tier 2"),
-        ("paddle.Tensor.backward", r"\[paddle.Tensor\] backward is planned \(tier 2"),
+        ("paddle.ones([1]).top_p_sampling", r"\[paddle.Tensor\] top_p_sampling is planned \(tier 2"),
+        ("paddle.Tensor.top_p_sampling", r"\[paddle.Tensor\] top_p_sampling is planned \(tier 2"),
         ("paddle.no_such_name", "module 'paddle_mps' has no attribute 'no_such_name'"),
         ("paddle.ones([1]).no_such_name", "'Tensor' object has no attribute 'no_such_name'"),
     ],
@@ -122,10 +122,14 @@ def test_other_missing_imports_are_pythons() -> None:
 
 def test_what_is_missing_is_not_there() -> None:
     x = paddle.ones([2])
-    assert not hasattr(x, "backward") and not hasattr(paddle.Tensor, "backward") and not hasattr(paddle.nn, "Layer")
-    assert "backward" not in dir(x) and "backward" not in dir(paddle.Tensor)
+    assert (
+        not hasattr(x, "top_p_sampling")
+        and not hasattr(paddle.Tensor, "top_p_sampling")
+        and not hasattr(paddle.nn, "Layer")
+    )
+    assert "top_p_sampling" not in dir(x) and "top_p_sampling" not in dir(paddle.Tensor)
     assert "exp" in dir(x) and "exp" in dir(paddle.Tensor)
-    assert getattr(x, "backward", None) is None
+    assert getattr(x, "top_p_sampling", None) is None
     with pytest.raises(AttributeError, match="placements is out of scope"):
         setattr(x, "placements", [])  # noqa: B010  # a type checker knows that it is missing
 
@@ -134,10 +138,10 @@ def test_what_is_present_wins() -> None:
     class Trained(paddle.Tensor):
         __slots__ = ()
 
-        def backward(self) -> str:
+        def top_p_sampling(self) -> str:
             return "here"
 
-    assert hasattr(Trained, "backward") and "backward" in dir(Trained)
+    assert hasattr(Trained, "top_p_sampling") and "top_p_sampling" in dir(Trained)
 
 
 def test_protocols_of_python_and_numpy_see_nothing_new() -> None:

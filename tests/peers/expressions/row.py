@@ -123,7 +123,9 @@ class Row:
     def _shown(self) -> str:
         """The body, and what the setup says of the names in it."""
         made = [
-            line for line in self.setup.splitlines() if re.search(rf"\b{re.escape(line.partition('=')[0].strip())}\b", self.body)
+            line
+            for line in self.setup.splitlines()
+            if re.search(rf"\b{re.escape(line.partition('=')[0].strip())}\b", self.body)
         ]
         return "\n".join([self.body, *made])
 
