@@ -185,7 +185,8 @@ func (j *phased[T]) piece(p *convPhase[T], group, block int64, s *scratch[T]) bo
 	first, n := j.columnsOf(p, block)
 	at := cursorAt(&p.grid, first)
 	straight := p.alone && p.step == neighbours && p.grid == j.out.dims && j.out.flat() && j.out.perChannel >= n
-	sums, ld := s.sums, n
+	var sums []T
+	ld := n
 	if straight {
 		ld = j.out.perChannel
 		begin := j.out.origin + at.image*j.out.perImage + group*j.rows*ld + first%j.out.plane()
