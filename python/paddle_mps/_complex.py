@@ -13,7 +13,7 @@ from typing import Any, Callable
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtype
+from . import _dtype, _recording
 from ._convert import of_one_place
 from ._dtype import DType
 from ._objects import Tensor, from_array, meta
@@ -70,9 +70,7 @@ def array(x: Any, kind: np.dtype[Any]) -> Array:
     """An operand as an array."""
     if not isinstance(x, Tensor):
         return np.asarray(x, kind)
-    from . import _grad  # which needs what stands above this module
-
-    _grad.refuse("complex", x)
+    _recording.refuse("complex", x)
     values: Array = x._values()
     return values.astype(kind, copy=False)
 

@@ -16,19 +16,13 @@ from typing import Any, Callable, TypeVar
 
 from . import _operators
 from ._convert import tensor
-from ._errors import UnsupportedError, check
+from ._errors import check
 from ._library import Deleter, library, quick
-from ._objects import Tensor, asked, view
-from ._structs import GradInfo, GradPass
+from ._objects import Tensor, view
+from ._recording import asks, info, is_grad_enabled, refuse, refuse_leaf
+from ._structs import GradPass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def is_grad_enabled() -> bool:
-    """Whether operators are recorded by this thread: True at first."""
-    enabled = bool(quick.pmps_grad_set_enabled(True))
-    quick.pmps_grad_set_enabled(enabled)
-    return enabled
 
 
 class Scope:
@@ -104,41 +98,6 @@ class set_grad_enabled(Scope):
 def is_tensor(x: object) -> bool:
     """Whether x is a Tensor."""
     return isinstance(x, Tensor)
-
-
-def info(x: Tensor) -> GradInfo:
-    """What the library knows of a tensor's gradient."""
-    found = GradInfo(ctypes.sizeof(GradInfo))
-    check(quick.pmps_tensor_get_grad_info(x._handle, ctypes.byref(found)))
-    return found
-
-
-def asks(*tensors: Any) -> bool:
-    """Whether calls with these operands are recorded: one of them has stop_gradient=False, and recording is on."""
-    if not asked:
-        return False
-    wanted = any(isinstance(x, Tensor) and info(x).requires_grad for x in tensors)
-    return wanted and is_grad_enabled()
-
-
-def refuse(name: str, *tensors: Any) -> None:
-    """Raises where an operand of a function that is computed outside the library has a gradient.
-
-    Raises:
-        UnsupportedError: recording is on, and a tensor has stop_gradient=False.
-    """
-    if asks(*tensors):
-        raise UnsupportedError(f"[{name}] has no gradient yet; want detached operands, or no_grad()")
-
-
-def refuse_leaf(name: str, x: Tensor) -> None:
-    """Raises where a tensor that is to be changed in place is a leaf with a gradient.
-
-    Raises:
-        ValueError: recording is on, and x is one.
-    """
-    if asks(x) and info(x).is_leaf:
-        raise ValueError(f"[{name}] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
 
 
 def root(x: Tensor, power: float = 0.5) -> Tensor:
@@ -323,3 +282,9 @@ def grad(
         if x is None and not allow_unused:
             raise ValueError(f"[grad] no output depends on input {i}; want allow_unused=True, which gives None for it")
     return found
+
+
+__all__ = [
+    "asks", "backward", "beside", "callbacks", "compact", "enable_grad", "grad", "handed_over", "handles", "info",
+    "is_grad_enabled", "is_tensor", "listed", "no_grad", "refuse", "refuse_leaf", "root", "run_pass", "set_grad_enabled",
+]  # fmt: skip
