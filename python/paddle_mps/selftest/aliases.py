@@ -27,7 +27,9 @@ STARTS = ((0, 0), (0, 1), (1, 0))
 
 
 def applies(row: dict[str, Any]) -> bool:
-    """Whether an operator reads tensors and writes one, which can be given."""
+    """Whether an operator reads tensors and writes one, which can be given, and the table says with which attributes."""
+    if any(a.get("needed") for a in row["attrs"]) and not row.get("settings"):
+        return False
     return row["kind"] not in ("view", "create") and not row.get("counted") and not row.get("many")
 
 
