@@ -122,7 +122,7 @@ def gradients(paddle: ModuleType, source: str) -> Any:
     for x in found:
         numbers = np.cos(np.arange(1, int(np.prod(x.shape)) + 1)).reshape(x.shape)
         wide = "float64" if dtype_name(paddle, x.dtype) == "float64" else "float32"  # which a GPU has
-        weights.append(paddle.to_tensor(numbers.astype(wide)).astype(x.dtype))
+        weights.append(paddle.to_tensor(numbers.astype(wide), place=x.place).astype(x.dtype))
     paddle.autograd.backward(found, weights)
     return [x.grad for x in leaves]
 
