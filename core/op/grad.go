@@ -49,7 +49,7 @@ func (r Reads) Result(i int) bool { return i < 2 && r&(ReadsOut<<i) != 0 }
 // Var names a value of a [Calculator].
 type Var int
 
-// NoVar stands for a gradient that is zero everywhere, or that nobody asks for.
+// NoVar stands for a gradient that is zero everywhere, or that is not asked for.
 const NoVar Var = -1
 
 // Calculator is what a rule speaks to. One that runs calls at once serves eager backward passes, one that adds nodes
@@ -240,4 +240,23 @@ func (g *Gradient) dy(i int) Var {
 		return g.Full(g.Out[i], 0)
 	}
 	return g.Dy[i]
+}
+
+// count is the integers from 0 on, as many as that.
+func (g *Gradient) count(n int64) Var {
+	return g.Do(IDRange, Attrs{
+		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
+		RangeCount: {Kind: Int, I: n}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
+	})
+}
+
+// column is 0, 1, ... along one axis of a tensor of a rank, whose other axes have one element.
+func (g *Gradient) column(n int64, rank, axis int) Var {
+	r := g.count(n)
+	s := shape.Shape{Rank: rank}
+	for i := range rank {
+		s.Dims[i] = 1
+	}
+	s.Dims[axis] = n
+	return g.Reshape(r, &s)
 }

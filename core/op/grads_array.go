@@ -340,16 +340,7 @@ func gradExpand(g *Gradient) { g.Set(0, g.Dy[0]) }
 func gradSlice(g *Gradient) {
 	s := g.Shape(g.In[0])
 	cut := Part{Layout: shape.Contiguous(s)}
-	for i, axis := range g.Attrs[SliceAxes].Ints {
-		step := int64(1)
-		if steps := g.Attrs[SliceSteps].Ints; steps != nil {
-			step = steps[i]
-		}
-		if axis < 0 {
-			axis += int64(s.Rank)
-		}
-		cut.Cut(int(axis), g.Attrs[SliceStarts].Ints[i], g.Attrs[SliceEnds].Ints[i], step)
-	}
+	cut.cutAll(g.Attrs[SliceAxes:])
 	g.Set(0, g.Do(IDSpread, Attrs{
 		SpreadShape: {Kind: Ints, Ints: append([]int64{}, s.Slice()...)},
 		SpreadAxes:  g.Attrs[SliceAxes], SpreadStarts: g.Attrs[SliceStarts], SpreadEnds: g.Attrs[SliceEnds], SpreadSteps: g.Attrs[SliceSteps],
@@ -363,10 +354,7 @@ func gradSlice(g *Gradient) {
 func gradStrided(g *Gradient) {
 	s := g.Shape(g.In[0])
 	count := shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{s.Numel()}}
-	numbers := g.Do(IDRange, Attrs{
-		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
-		RangeCount: {Kind: Int, I: count.Dims[0]}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
-	})
+	numbers := g.count(count.Dims[0])
 	at := g.Do(IDAsStrided, g.Attrs, numbers)
 	g.answer(g.indexAdd(g.zeros(&count, g.dtypeOf(g.Dy[0])), g.Dy[0], []Var{at}))
 }
@@ -527,10 +515,7 @@ func gradIndexPut(g *Gradient) {
 	numbers := s
 	numbers.Rank -= rest
 	clear(numbers.Dims[numbers.Rank:])
-	mine := g.Do(IDRange, Attrs{
-		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
-		RangeCount: {Kind: Int, I: numbers.Numel()}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
-	})
+	mine := g.count(numbers.Numel())
 	mine = g.Reshape(mine, &numbers)
 	put := g.Do(IDIndexPut, nil, append([]Var{g.zeros(&places, dtype.Int64), mine}, indices...)...)
 	last := g.Do(IDEqual, nil, g.read(put, indices), mine)

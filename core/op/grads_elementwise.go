@@ -12,7 +12,7 @@ func gradAdd(g *Gradient) {
 	g.Set(1, g.Dy[0])
 }
 
-// gradSubtract is gradAdd with the other sign for y. A rule computes nothing for an operand that nobody asks about.
+// gradSubtract is gradAdd with the other sign for y. A rule computes nothing for an operand whose gradient is not asked for.
 func gradSubtract(g *Gradient) {
 	g.Set(0, g.Dy[0])
 	if g.Wants[1] {

@@ -1,9 +1,6 @@
 package op
 
-import (
-	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/shape"
-)
+import "github.com/paddle-mps/paddle-mps/core/shape"
 
 // Gradients of convolutions and pools; the table at the top of rows_window.go has them.
 
@@ -150,20 +147,6 @@ func gradMaxUnpool(g *Gradient) {
 		put = g.Do(IDTranspose, Attrs{{Kind: Ints, Ints: []int64{0, 2, 1}}}, put)
 	}
 	g.Set(0, g.Reshape(put, &from))
-}
-
-// column is 0, 1, ... along one axis of a tensor of a rank, whose other axes have one element.
-func (g *Gradient) column(count int64, rank, axis int) Var {
-	r := g.Do(IDRange, Attrs{
-		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
-		RangeCount: {Kind: Int, I: count}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
-	})
-	s := shape.Shape{Rank: rank}
-	for i := range rank {
-		s.Dims[i] = 1
-	}
-	s.Dims[axis] = count
-	return g.Reshape(r, &s)
 }
 
 // gradAvgPool spreads dy over the windows, divided as the means were; avg_unpool is that map, with the attributes of the

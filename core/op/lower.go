@@ -128,17 +128,7 @@ func lowerSpread(e Emitter, s *Step) error {
 		return err
 	}
 	p := Part{Layout: out.Layout}
-	steps := s.Attrs[SpreadSteps].Ints
-	for i, axis := range s.Attrs[SpreadAxes].Ints {
-		step := int64(1)
-		if steps != nil {
-			step = steps[i]
-		}
-		if axis < 0 {
-			axis += int64(out.Rank)
-		}
-		p.Cut(int(axis), s.Attrs[SpreadStarts].Ints[i], s.Attrs[SpreadEnds].Ints[i], step)
-	}
+	p.cutAll(s.Attrs[SpreadAxes:])
 	return e.Copy(s.In[0], out.part(p.Offset, &p.Layout))
 }
 

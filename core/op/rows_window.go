@@ -92,7 +92,7 @@ var windowRows = []Row{
 		},
 	},
 	// The indices are the mask of Paddle's max_pool2d, and they number a plane in row-major order whatever the layout is.
-	// They are computed in any case: the gradient needs them, and whoever wants the values alone drops them.
+	// They are computed in any case: the gradient needs them, and callers that want the values alone drop them.
 	{
 		ID: 223, Name: "max_pool", Kind: Window, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradMaxPool, Reads: ReadsNext}, Accepts: dtype.Floats, Infer: rules{floatOnly, pooled, withPlanePlaces}, Frame: frameAll,
 		Python: internal, Lacks: withoutWindows,

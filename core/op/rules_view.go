@@ -286,6 +286,21 @@ func viewSlice(c *Inference, in *shape.Layout) error {
 	return nil
 }
 
+// cutAll cuts as slice does. at has its axes, starts, ends and steps, of a call that inference has checked.
+func (p *Part) cutAll(at Attrs) {
+	starts, ends, steps := at[SliceStarts].Ints, at[SliceEnds].Ints, at[SliceSteps].Ints
+	for i, axis := range at[SliceAxes].Ints {
+		if axis < 0 {
+			axis += int64(p.Rank)
+		}
+		step := int64(1)
+		if steps != nil {
+			step = steps[i]
+		}
+		p.Cut(int(axis), starts[i], ends[i], step)
+	}
+}
+
 // Cut keeps start, start+step, ... before end of an axis. Negative bounds count from the end and
 // bounds outside are moved to the nearest edge, as Python slices do. step is not zero.
 //

@@ -1,7 +1,7 @@
 """Gradients: what is recorded, and the backward passes over it.
 
 The library records calls of operators whose operands have stop_gradient=False, and has the rules; see
-core/runtime/history.go and core/op/grad.go. Here are the scopes that switch recording off, the passes, and the hooks,
+core/runtime/record.go and core/op/grad.go. Here are the scopes that switch recording off, the passes, and the hooks,
 which the library calls back.
 """
 
@@ -18,8 +18,9 @@ from . import _operators
 from ._convert import tensor
 from ._errors import check
 from ._library import Deleter, library, quick
-from ._objects import Tensor, view
-from ._recording import asks, info, is_grad_enabled, refuse, refuse_leaf
+from ._objects import Tensor, graded_leaf, is_grad_enabled, view
+from ._objects import grad_info as info
+from ._recording import asks, refuse
 from ._structs import GradPass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -285,6 +286,6 @@ def grad(
 
 
 __all__ = [
-    "asks", "backward", "beside", "callbacks", "compact", "enable_grad", "grad", "handed_over", "handles", "info",
-    "is_grad_enabled", "is_tensor", "listed", "no_grad", "refuse", "refuse_leaf", "root", "run_pass", "set_grad_enabled",
+    "asks", "backward", "beside", "callbacks", "compact", "enable_grad", "grad", "graded_leaf", "handed_over", "handles",
+    "info", "is_grad_enabled", "is_tensor", "listed", "no_grad", "refuse", "root", "run_pass", "set_grad_enabled",
 ]  # fmt: skip

@@ -99,7 +99,7 @@ def recorded(x: Tensor, value: Any, read: Callable[[Tensor], Tensor], write: Cal
     Args:
         read: the part of a tensor like x that write writes.
     """
-    _grad.refuse_leaf("setitem", x)
+    _grad.graded_leaf(x, "setitem")
     inputs = [retained(x._handle)]
     if isinstance(value, Tensor):
         inputs.append(value)

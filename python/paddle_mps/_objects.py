@@ -141,15 +141,33 @@ _replacing = threading.Lock()
 asked: list[bool] = []  # not empty once a tensor of the program has asked for a gradient: until then none is looked for
 
 
-def leaf_of(x: Tensor) -> bool:
-    """Whether x is a leaf with a gradient, which no_grad may change; recording, it is an error."""
+def is_grad_enabled() -> bool:
+    """Whether operators are recorded by this thread: True at first."""
+    enabled = bool(quick.pmps_grad_set_enabled(True))
+    quick.pmps_grad_set_enabled(enabled)
+    return enabled
+
+
+def grad_info(x: Tensor) -> GradInfo:
+    """What the library knows of a tensor's gradient."""
     found = GradInfo(ctypes.sizeof(GradInfo))
     check(quick.pmps_tensor_get_grad_info(x._handle, byref(found)))
+    return found
+
+
+def graded_leaf(x: Tensor, name: str) -> bool:
+    """Whether x is a leaf with a gradient, which may be changed in place under no_grad alone.
+
+    Raises:
+        ValueError: it is one, and recording is on.
+    """
+    if not asked:
+        return False
+    found = grad_info(x)
     if not (found.requires_grad and found.is_leaf):
         return False
-    if quick.pmps_grad_set_enabled(True):
-        raise ValueError("[in place] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
-    quick.pmps_grad_set_enabled(False)
+    if is_grad_enabled():
+        raise ValueError(f"[{name}] x is a leaf with stop_gradient=False; want no_grad() to change it in place")
     return True
 
 
@@ -158,8 +176,8 @@ def replace(x: Tensor, result: Tensor) -> None:
     made = ctypes.c_uint64()
     check(quick.pmps_tensor_retain(result._handle, byref(made)))
     described = ask(made.value)
-    if asked and (kept := leaf_of(x)):
-        check(quick.pmps_tensor_set_requires_grad(made.value, kept))
+    if graded_leaf(x, "in place"):
+        check(quick.pmps_tensor_set_requires_grad(made.value, True))
     with _replacing:
         old = x._handle
         # In this order: what another thread reads meanwhile leads it to the longer path, or is asked anew.

@@ -320,7 +320,7 @@ def joined(
     With gradients x gets the memory of a new tensor, because what it was may be needed for them.
     """
     if _grad.asks(x, value):
-        _grad.refuse_leaf(function, x)
+        _grad.graded_leaf(x, function)
         moved = front(x, axes)
         made = (
             _operators.index_put(moved, value, indices)

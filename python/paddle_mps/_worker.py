@@ -12,6 +12,7 @@ import threading
 from typing import Any, Callable
 
 from ._library import quick
+from ._objects import is_grad_enabled
 
 SLICE_MS = 100  # the longest time for which signals are not handled
 
@@ -21,8 +22,7 @@ class Job:
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
-        self._recording = quick.pmps_grad_set_enabled(True)  # of the caller; the worker makes the call as it would
-        quick.pmps_grad_set_enabled(self._recording)
+        self._recording = is_grad_enabled()  # of the caller; the worker makes the call as it would
         self._result: Any = None
         self._error: BaseException | None = None
         self._running = threading.Lock()

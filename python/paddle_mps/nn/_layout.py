@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _dtype, _grad, _operators
+from .. import _dtype, _operators
 from .._arithmetic import cast
-from .._array import concat, reshaped
+from .._array import reshaped
 from .._convert import index, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError
-from .._indexing import SLICE, basic, fill, put_into
+from .._indexing import SLICE, basic, fill_part, put_into
 from .._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -155,18 +155,12 @@ def refuse_cuts(amounts: Sequence[int]) -> None:
 
 def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Tensor:
     """A tensor of one value with x in the middle."""
-    m, result = meta(x), x
-    if not _grad.asks(x):  # then each element is written once
-        made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
-        if m.numel:
-            fill(basic(made, [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]), x)
-        return made
-    for axis, ends in enumerate(pairs):
-        shape = meta(result).shape
-        before, behind = (filled((*shape[:axis], n, *shape[axis + 1 :]), value, m.dtype, m.place) for n in ends)
-        if any(ends):
-            result = concat([before, result, behind], axis)
-    return _operators.assign(x) if result is x else result
+    m = meta(x)
+    made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
+    if m.numel:
+        middle = [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]
+        fill_part(made, lambda t: basic(t, middle), x)
+    return made
 
 
 def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:

@@ -1,0 +1,198 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// What a tensor offers about its gradient: whether it asks for one, the sum that backward passes have left, and hooks.
+
+// Asks reports whether the tensor asks for gradients: stop_gradient is False.
+func (t *Tensor) Asks() bool { return t.asks() != nil }
+
+// IsLeaf reports whether the tensor was not computed from tensors that ask for gradients.
+func (t *Tensor) IsLeaf() bool {
+	h := t.asks()
+	return h == nil || h.node.leaf
+}
+
+// Version is how often the runtime has written to the memory of the tensor since its first contents.
+func (t *Tensor) Version() uint32 { return t.store.version.Load() }
+
+// Ask makes the tensor a leaf that asks for gradients, or one that asks for none. A leaf keeps its gradient and hooks
+// meanwhile. Only floats have gradients.
+//
+// A tensor that was computed from others loses its history when it is told to ask for none; told to ask again, it is a leaf.
+func (t *Tensor) Ask(yes bool) error {
+	h := t.history.Load()
+	switch {
+	case h != nil && h.node.leaf:
+		h.node.mu.Lock()
+		h.node.stopped = !yes
+		h.node.mu.Unlock()
+	case !yes:
+		t.forget()
+	case h == nil:
+		if !t.dtype.IsFloat() {
+			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point dtype", t.dtype)
+		}
+		n := newNode(nil, nil)
+		n.leaf, n.retains = true, []bool{true}
+		n.keepResult(0, t)
+		t.inherit(&history{node: n})
+	}
+	return nil
+}
+
+// Retain makes a backward pass keep the gradient of a tensor that is no leaf.
+func (t *Tensor) Retain() error {
+	h := t.asks()
+	if h == nil {
+		return status.Errorf(status.Invalid, "[retain_grads] the tensor asks for no gradient; want stop_gradient=False")
+	}
+	n := h.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.retains) <= h.index {
+		n.retains = append(n.retains, false)
+	}
+	n.retains[h.index] = true
+	return nil
+}
+
+// Gradient is a new handle of the gradient that backward passes have left; nil where there is none.
+func (t *Tensor) Gradient() (*Tensor, error) {
+	h := t.history.Load()
+	if h == nil {
+		return nil, nil
+	}
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	if g := h.node.gradient(h.index); g != nil {
+		return g.Same()
+	}
+	return nil, nil
+}
+
+// HasGradient reports whether backward passes have left a gradient.
+func (t *Tensor) HasGradient() bool {
+	h := t.history.Load()
+	if h == nil {
+		return false
+	}
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	return h.node.gradient(h.index) != nil
+}
+
+// SetGradient replaces the gradient by another handle of g, or removes it.
+func (t *Tensor) SetGradient(g *Tensor) error {
+	h := t.hold()
+	if h == nil {
+		return status.Errorf(status.Invalid, "[grad] the tensor asks for no gradient; want stop_gradient=False")
+	}
+	defer h.node.release()
+	if g != nil && (g.Shape != t.Shape || g.dtype != t.dtype || g.store.ctx != t.store.ctx) {
+		return status.Errorf(status.Invalid, "[grad] got %s of shape %s on %s for a tensor of %s, %s, on %s; want them equal", g.dtype, &g.Shape, g.Place(), t.dtype, &t.Shape, t.Place())
+	}
+	var same *Tensor
+	if g != nil {
+		var err error
+		if same, err = g.Same(); err != nil {
+			return err
+		}
+	}
+	h.node.put(h.index, same)
+	return nil
+}
+
+// put replaces the gradient of a result by one that the node owns from then on; nil removes it.
+func (n *node) put(i int, g *Tensor) {
+	if g != nil {
+		g.hide()
+	}
+	n.mu.Lock()
+	old := n.swap(i, g)
+	n.mu.Unlock()
+	freeGradients([]*Tensor{old})
+}
+
+// swap is put for the holder of mu. It returns the tensor to free.
+func (n *node) swap(i int, g *Tensor) *Tensor {
+	if n.names.Load() == 0 {
+		return g // it cannot be read
+	}
+	for len(n.grads) <= i {
+		n.grads = append(n.grads, nil)
+	}
+	old := n.grads[i]
+	n.grads[i] = g
+	return old
+}
+
+// putIf is put where the gradient is still that of a handle, 0 for none. False where it is not: the caller frees g.
+func (n *node) putIf(i int, before uint64, g *Tensor) bool {
+	g.hide() // before the lock: g may name the node itself
+	n.mu.Lock()
+	now := n.gradient(i)
+	same := now == nil && before == 0 || now != nil && now.handle == before
+	var old *Tensor
+	if same {
+		old = n.swap(i, g)
+	}
+	n.mu.Unlock()
+	freeGradients([]*Tensor{old})
+	return same
+}
+
+// gradient is what result i has, for the holder of mu; nil for none.
+func (n *node) gradient(i int) *Tensor {
+	if i >= len(n.grads) {
+		return nil
+	}
+	return n.grads[i]
+}
+
+// AddHook calls a hook with each gradient of the tensor, and returns its number. Hooks are called in the order in which
+// they were added.
+func (t *Tensor) AddHook(call *Hook) (uint64, error) {
+	h := t.holdAsked()
+	if h == nil {
+		return 0, status.Errorf(status.Invalid, "[register_hook] the tensor asks for no gradient; want stop_gradient=False")
+	}
+	defer h.node.release()
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	id := nodes.Add(1)
+	call.refs.Store(1)
+	h.node.hooks = append(h.node.hooks, hook{id, h.index, call})
+	return id, nil
+}
+
+// RemoveHook removes a hook; false where there is none of that number.
+func (t *Tensor) RemoveHook(id uint64) bool {
+	h := t.history.Load()
+	if h == nil {
+		return false
+	}
+	removed := h.node.unhook(id)
+	if removed == nil {
+		return false
+	}
+	removed.release()
+	return true
+}
+
+// unhook removes a hook and returns it; nil where there is none of that number. A pass may be going through the list.
+func (n *node) unhook(id uint64) *Hook {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	at := slices.IndexFunc(n.hooks, func(k hook) bool { return k.id == id })
+	if at < 0 {
+		return nil
+	}
+	removed := n.hooks[at].Hook
+	n.hooks = slices.Delete(slices.Clone(n.hooks), at, at+1)
+	return removed
+}

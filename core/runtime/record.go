@@ -1,0 +1,295 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// What is recorded, and when: calls of operators, calls that write into a tensor, moves between devices, basic indexing, and
+// functions of the caller. Each makes a node (history.go) from its operands, and names it as the history of its results.
+
+// watches reports whether a call with this operand may be recorded, for paths that do not record.
+func (m Mode) watches(t *Tensor) bool {
+	return m&Recording != 0 && t != nil && t.history.Load() != nil
+}
+
+// records reports whether a call is to be recorded, and refuses one whose operands are not what they were.
+//
+// The answer is made before the call runs, and what is refused is refused then: nothing has been computed or written.
+func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
+	if !mode.has(Recording) {
+		return false, nil
+	}
+	asked := false
+	for i := range in {
+		h := in[i].Tensor.asks()
+		if h == nil {
+			continue
+		}
+		asked = true
+		if h.shared && h.version != in[i].Tensor.store.version.Load() {
+			return false, status.Errorf(status.Invalid, "[%s] operand %d is a view of memory that was changed in place after the view was made; want the view made anew", row.Name, i)
+		}
+	}
+	if asked && row.Grad.Compact && !in[0].Tensor.IsContiguous() {
+		return false, status.Errorf(status.Unsupported, "[%s] the gradient of a tensor that is not contiguous does not exist yet; want x.contiguous()", row.Name)
+	}
+	return asked && !row.Grad.Constant, nil
+}
+
+// record makes the node of a call, which its results name. Results of integers and bools ask for none. The results are
+// freed where the row has no gradient.
+//
+// Everything that a node keeps is a view with a reference to its storage. Nothing is copied: a value that is overwritten
+// before the backward pass is found by its version.
+func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor) ([]*Tensor, error) {
+	complexes := slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsComplex() })
+	if !complexes && !slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsFloat() }) {
+		return out, nil
+	}
+	if row.Grad.Rule == nil || complexes {
+		for _, t := range out {
+			rt.Free(t.handle)
+		}
+		return nil, withoutGradient(row.Name)
+	}
+	n := newNode(row, slices.Clone(at))
+	n.keepOperands(in)
+	for i, t := range out {
+		n.keepResult(i, t)
+	}
+	for i, t := range out {
+		if t.dtype.IsFloat() {
+			h := &history{node: n, index: i}
+			h.share(t, in)
+			t.inherit(h)
+		}
+	}
+	return out, nil
+}
+
+// withoutGradient is the error for an operator that has no rule.
+func withoutGradient(name string) error {
+	return status.Errorf(status.Unsupported, "[%s] has no gradient yet; want operands with stop_gradient=True, or no_grad()", name)
+}
+
+// share notes whether a result shares memory with the operand.
+func (h *history) share(t *Tensor, in []Operand) {
+	if x := in[0].Tensor; x != nil && x.store == t.store {
+		h.shared, h.version = true, t.store.version.Load()
+	}
+}
+
+// keepOperands keeps what the rule reads of the operands, and their histories.
+//
+// Operands of integers and bools have no history, even where they were computed from a tensor that asks: a cast ends it.
+func (n *node) keepOperands(in []Operand) {
+	n.in = make([]kept, len(in))
+	for i := range in {
+		k, t := &n.in[i], in[i].Tensor
+		if t == nil {
+			k.number = in[i].Value
+			k.DType = k.number.DType()
+			continue
+		}
+		k.of(t, n.reads.Operand(i))
+		k.from = t.holdAsked()
+	}
+}
+
+// keepResult keeps result i, as far as the rule reads it.
+func (n *node) keepResult(i int, t *Tensor) {
+	var k kept
+	k.of(t, n.reads.Result(i))
+	n.out = append(n.out, k)
+}
+
+// of describes a tensor, and keeps its memory if values are read.
+func (k *kept) of(t *Tensor, values bool) {
+	k.Type, k.ctx = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx
+	if values {
+		k.view, k.version = t.view, t.store.version.Load()
+		t.store.retain()
+	}
+}
+
+// change is a call that writes into a tensor, from before it runs until it has.
+type change struct {
+	node *node // nil: not recorded
+	cuts bool  // the tensor's history ends, because the new contents do not depend on it
+}
+
+// changing prepares a call that writes into out. What is recorded of the operands is what they are before the call. It
+// refuses changes that would make other gradients wrong: of a leaf, and of a part of a larger tensor.
+//
+// The cases that are refused have an answer in principle. A leaf that changes would make its gradient that of a value which is
+// gone. A view that changes would have to change the history of what it is a view of, and of all other views; Python does so
+// for x[...] = value, where it knows both.
+func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
+	if !mode.has(Recording) {
+		return c, nil
+	}
+	asked, err := records(row, in, mode)
+	if err != nil {
+		return c, err
+	}
+	h := out.asks()
+	switch {
+	case h != nil && h.node.leaf:
+		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
+	case h != nil && h.shared, asked && h == nil && out.store.refs.Load() > 0 && (out.partial() || out.viewed):
+		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
+	}
+	if !asked || !out.dtype.IsFloat() {
+		c.cuts = h != nil
+		return c, nil
+	}
+	if row.Grad.Rule == nil {
+		return c, withoutGradient(row.Name)
+	}
+	c.node = newNode(row, slices.Clone(at))
+	c.node.keepOperands(in)
+	c.node.refs.Add(1)
+	return c, nil
+}
+
+// partial reports whether the tensor is a part of its storage.
+func (t *Tensor) partial() bool { return t.Numel()*t.dtype.Size() < t.store.bytes }
+
+// drop ends a change that may not have run.
+func (c *change) drop() {
+	if c.node != nil {
+		c.node.release()
+	}
+}
+
+// done records a change that was submitted.
+//
+// The version counts every write, recorded or not: also those under no_grad make older values stale.
+func (c *change) done(out *Tensor) {
+	out.store.version.Add(1)
+	switch {
+	case c.node != nil:
+		c.node.keepResult(0, out)
+		out.inherit(&history{node: c.node})
+	case c.cuts:
+		out.forget()
+	}
+}
+
+// Apply makes results those of a function of the caller: gradients go through its Backward. The operands are those that
+// the function was computed from. Where none of them asks for gradients nothing is recorded, and the function closed.
+//
+// Results of integers and bools are left alone. A result that is an operand has to be another handle, or the operand would
+// become its own result.
+func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
+	operands, asked := make([]Operand, len(in)), false
+	for i, t := range in {
+		operands[i].Tensor = t
+		asked = asked || t.asks() != nil
+	}
+	if !asked {
+		if f.Close != nil {
+			f.Close()
+		}
+		return
+	}
+	n := newNode(nil, nil)
+	n.custom = f
+	f.refs.Add(1)
+	n.refs.Add(1)
+	defer n.release()
+	n.keepOperands(operands)
+	for i, t := range out {
+		n.keepResult(i, t)
+	}
+	for i, t := range out {
+		if t.dtype.IsFloat() {
+			t.inherit(&history{node: n, index: i})
+		}
+	}
+}
+
+// To is Tensor.To; in mode Recording the copy has a gradient if the tensor asks for one.
+//
+// A move is a node of its own kind and no row: its gradient is the move back.
+func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, error) {
+	if to == t.store.ctx && c.mode.watches(t) {
+		if !copy {
+			return t.Same()
+		}
+		made, err := c.Call(assign, []Operand{{Tensor: t}}, nil, nil, on)
+		if err != nil {
+			return nil, err
+		}
+		return made[0], nil
+	}
+	u, err := t.To(to, copy, on)
+	if err != nil || !c.mode.watches(t) || t.asks() == nil {
+		return u, err
+	}
+	n := newNode(nil, nil)
+	n.moved = true
+	n.keepOperands([]Operand{{Tensor: t}})
+	n.keepResult(0, u)
+	u.inherit(&history{node: n})
+	return u, nil
+}
+
+// Index is Tensor.Index; in mode Recording the view has a gradient if the tensor asks for one.
+//
+// Basic indexing is no operator of the table, because it takes a shorter way. It is recorded as the slice that it amounts to;
+// axes of one element that come or go do not matter to the gradient.
+func (c Caller) Index(t *Tensor, items []IndexItem) (*Tensor, error) {
+	if !c.mode.watches(t) {
+		return t.Index(items)
+	}
+	in := []Operand{{Tensor: t}}
+	asked, err := records(slicing, in, c.mode)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.Index(items)
+	if err != nil || !asked {
+		return v, err
+	}
+	_, err = c.record(slicing, in, sliceOf(t, items), []*Tensor{v})
+	return v, err
+}
+
+// slicing is the operator that basic indexing is recorded as; its gradient takes any shape of the same elements.
+var slicing = op.ByID(op.IDSlice)
+
+// sliceOf is an index expression as attributes of slice. The expression is valid for the tensor.
+//
+// Integers become slices of one element. New axes are left out.
+func sliceOf(t *Tensor, items []IndexItem) op.Attrs {
+	var axes, starts, ends, steps []int64
+	left, _ := ellipsisAxes(items, t.Rank)
+	axis := int64(0)
+	for i := range items {
+		it := &items[i]
+		var start, end, step int64
+		switch it.Kind {
+		case IndexNewAxis:
+			continue
+		case IndexEllipsis:
+			axis += int64(left)
+			continue
+		case IndexInt:
+			if start = it.Start; start < 0 {
+				start += t.Dims[axis]
+			}
+			end, step = start+1, 1
+		default:
+			start, end, step = it.bounds(t.Dims[axis])
+		}
+		axes, starts = append(axes, axis), append(starts, start)
+		ends, steps = append(ends, end), append(steps, step)
+		axis++
+	}
+	list := func(v []int64) op.Value { return op.Value{Kind: op.Ints, Ints: v} }
+	return op.Attrs{op.SliceAxes: list(axes), op.SliceStarts: list(starts), op.SliceEnds: list(ends), op.SliceSteps: list(steps)}
+}
