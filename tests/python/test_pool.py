@@ -93,12 +93,21 @@ def test_an_identity_grid_is_the_image() -> None:
         assert np.allclose(F.grid_sample(x, grid, mode).numpy(), x.numpy(), rtol=0, atol=9 * 8 * 2.0**-23 * 5)
 
 
+def test_an_antialiased_half_weighs_four_elements_an_axis() -> None:
+    x = np.arange(8, dtype=np.float32) ** 2
+    y = F.interpolate(paddle.to_tensor(x).reshape([1, 1, 1, 8]), [1, 4], mode="bilinear", antialias=True)
+    inside = [(x[i - 1 : i + 3] * [1, 3, 3, 1]).sum() / 8 for i in (2, 4)]
+    assert np.allclose(y.numpy().ravel()[1:3], inside, rtol=1e-6, atol=0)
+
+
 def test_a_resize_to_the_same_size_is_the_image() -> None:
     x = whole((1, 2, 5, 6), 9)
     for mode in ("nearest", "bilinear", "bicubic", "area"):
         assert np.array_equal(F.interpolate(x, [5, 6], mode=mode).numpy(), x.numpy()), mode
-    with pytest.raises(paddle.UnsupportedError, match="antialias is not there yet"):
-        F.interpolate(x, [3, 3], mode="bilinear", antialias=True)
+    for mode in ("bilinear", "bicubic"):
+        assert np.array_equal(F.interpolate(x, [5, 6], mode=mode, antialias=True).numpy(), x.numpy()), mode
+    with pytest.raises(ValueError, match="antialias is set for 'nearest'"):
+        F.interpolate(x, [3, 3], antialias=True)
     with pytest.raises(TypeError, match="recompute_scale_factor twice"):
         F.interpolate(x, None, 2.0, "nearest", False, True, recompute_scale_factor=True)
 

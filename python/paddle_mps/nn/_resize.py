@@ -22,7 +22,7 @@ from .._objects import Tensor, from_array, meta
 from ._pool import adaptive_avg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     Sizes = Union[int, Sequence[int], Tensor]
     Scales = Union[float, Sequence[float], Tensor]
@@ -76,7 +76,30 @@ def cubic(n: int, m: int, step: np.float32, align_corners: bool, align_mode: int
     return [((low.astype(np.int64) + i - 1).clip(0, n - 1), w) for i, w in enumerate(weights)]
 
 
+def triangle(d: Numbers) -> Numbers:
+    return np.asarray(np.maximum(1 - np.abs(d), 0))
+
+
+def keys(d: Numbers) -> Numbers:
+    """Keys' kernel with a = -0.5, where antialiased images have it."""
+    d = np.abs(d)
+    return np.where(d < 1, (1.5 * d - 2.5) * d * d + 1, np.where(d < 2, ((2.5 - 0.5 * d) * d - 4) * d + 2, 0))
+
+
+def antialiased(n: int, m: int, step: float, reach: int, kernel: Callable[[Numbers], Numbers]) -> Any:
+    """All elements within `reach`, wider by the step where an image becomes smaller; the weights sum to 1."""
+    wide = max(step, 1)
+    centre = step * (np.arange(m) + 0.5)
+    first = np.maximum((centre - reach * wide + 0.5).astype(np.int64), 0)
+    behind = np.minimum((centre + reach * wide + 0.5).astype(np.int64), n)
+    at = first[:, None] + np.arange((behind - first).max())
+    weights = np.where(at < behind[:, None], kernel((at - centre[:, None] + 0.5) / wide), 0)
+    weights /= weights.sum(1, keepdims=True)
+    return list(zip(at.clip(0, n - 1).T, weights.T))
+
+
 METHODS = {"nearest": nearest, "linear": linear, "bilinear": linear, "trilinear": linear, "bicubic": cubic}
+SMOOTH = {"bilinear": (1, triangle), "bicubic": (2, keys)}
 
 
 def along(x: Tensor, axis: int, taps: list[tuple[Numbers, Numbers]]) -> Tensor:
@@ -138,7 +161,6 @@ def checked(x: Any, mode: str, align_corners: Any, align_mode: int, antialias: A
 
     Raises:
         TypeError: align_corners or antialias is no bool.
-        UnsupportedError: antialias is set, which the package does not have.
         ValueError: an argument is none of the allowed ones.
     """
     rank = len(meta(tensor(x, "interpolate", "x")).shape)
@@ -152,10 +174,8 @@ def checked(x: Any, mode: str, align_corners: Any, align_mode: int, antialias: A
         raise ValueError(f"[interpolate] align_mode is {align_mode}; want 0 or 1")
     if align_corners and mode == "nearest":
         raise ValueError("[interpolate] align_corners is set for 'nearest'; want another mode")
-    if antialias:
-        if mode not in ("bilinear", "bicubic"):
-            raise ValueError(f"[interpolate] antialias is set for {mode!r}; want 'bilinear' or 'bicubic'")
-        raise UnsupportedError("[interpolate] antialias is not there yet")
+    if antialias and mode not in SMOOTH:
+        raise ValueError(f"[interpolate] antialias is set for {mode!r}; want 'bilinear' or 'bicubic'")
     if data_format not in LAYOUTS[rank]:
         raise ValueError(f"[interpolate] data_format is {data_format!r}; want {' or '.join(LAYOUTS[rank])}")
     return list(range(1, rank - 1)) if data_format == LAYOUTS[rank][1] else list(range(2, rank))
@@ -192,8 +212,15 @@ def resized(
     narrow = mode != "nearest" and known.dtype.itemsize < 4
     y = _operators.cast(x, float32) if narrow else x
     for axis, m, scale in zip(axes, sizes, scales):
-        step = ratio(known.shape[axis], m, scale, align_corners)
-        y = along(y, axis, METHODS[mode](known.shape[axis], m, step, align_corners, align_mode))
+        n = known.shape[axis]
+        if antialias:
+            step = (
+                0 if align_corners and m == 1 else (n - 1) / (m - 1) if align_corners else 1 / scale if scale else n / m
+            )
+            taps = antialiased(n, m, step, *SMOOTH[mode])
+        else:
+            taps = METHODS[mode](n, m, ratio(n, m, scale, align_corners), align_corners, align_mode)
+        y = along(y, axis, taps)
     return _operators.cast(y, known.dtype) if narrow else y
 
 
@@ -213,7 +240,7 @@ def interpolate(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         data_format: "NCW", "NWC", "NCHW", "NHWC", "NCDHW" or "NDHWC"; None: channels in front.
         recompute_scale_factor: whether the factor is that of the sizes, which are whole; also the argument behind
             align_corners if that is no int, as in PyTorch.
-        antialias: not there yet.
+        antialias: whether "bilinear" and "bicubic" weigh all elements that one of a smaller result stands for.
 
     Raises:
         TypeError, ValueError: an argument is none of those.

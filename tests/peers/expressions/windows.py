@@ -436,12 +436,21 @@ RESIZE = [
     *lines(
         "interpolate", SETUP, "F.interpolate(p.astype('float64'), [14, 10], mode='bilinear').astype('float32')", RESIZED
     ),
-    Row(
+    *lines(
         "interpolate",
-        "F.interpolate(p, [3, 3], mode='bilinear', antialias=True)",
-        rule=NO_KERNEL,
-        instead="fail(NotImplementedError)",
-        setup=SETUP,
+        SETUP,
+        """
+        F.interpolate(p, [3, 3], mode='bilinear', antialias=True)
+        F.interpolate(p, [3, 3], mode='bicubic', antialias=True)
+        F.interpolate(p, [1, 4], mode='bilinear', antialias=True)
+        F.interpolate(p, [14, 10], mode='bilinear', antialias=True)
+        F.interpolate(p, [1, 4], mode='bicubic', align_corners=True, antialias=True)
+        F.interpolate(p, scale_factor=[0.6, 0.35], mode='bicubic', antialias=True)
+        F.interpolate(p, scale_factor=1.7, mode='bilinear', antialias=True)
+        F.interpolate(p.transpose([0, 2, 3, 1]), [3, 3], mode='bilinear', data_format='NHWC', antialias=True)
+        F.interpolate(p, [3, 3], mode='nearest', antialias=True)
+        """,
+        RESIZED,
     ),
 ]
 
