@@ -178,6 +178,7 @@ const char *pmps_code_name(pmps_code code) {
       [PMPS_ARITHMETIC] = "ARITHMETIC",
       [PMPS_BUSY] = "BUSY",
       [PMPS_SYNTAX] = "SYNTAX",
+      [PMPS_TRACED] = "TRACED",
   };
   size_t i = (size_t)(int64_t)code;
   return i < sizeof names / sizeof *names ? names[i] : "UNKNOWN";

@@ -74,10 +74,12 @@ func preparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (
 	if err != nil {
 		return C.CALL_FAILED, err
 	}
-	if work := c.work(where); work > heavyWork {
-		return C.CALL_HEAVY, nil
-	} else if given.unlocked == 0 && (work > smallWork || !c.onCPU(where)) {
-		return C.CALL_LONG, nil
+	if !stream.Traces() {
+		if work := c.work(where); work > heavyWork {
+			return C.CALL_HEAVY, nil
+		} else if given.unlocked == 0 && (work > smallWork || !c.onCPU(where)) {
+			return C.CALL_LONG, nil
+		}
 	}
 	if err := c.admitted(where, stream); err != nil {
 		return C.CALL_FAILED, err
@@ -242,7 +244,7 @@ func (c *call) elementwise(rt runtime.Caller, on *runtime.Stream) (*runtime.Tens
 // not late.
 func (c *call) describe(t *runtime.Tensor, to *C.described) {
 	describe(t, to)
-	if (c.row.Kind != op.View || c.row.Fresh) && t.Numel() <= smallWork {
+	if (c.row.Kind != op.View || c.row.Fresh) && t.Numel() <= smallWork && !t.Traced() {
 		to.late = 1
 	}
 }

@@ -325,7 +325,7 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 			return err
 		}
 		defer done(on)
-		made, err := p.Run(in, stream)
+		made, err := calling(rt, on).Run(p, in, stream)
 		if err != nil {
 			return err
 		}
@@ -358,6 +358,7 @@ func goProgramGetInfo(handle C.uint64_t, info *C.pmps_program_info) C.fault {
 			scratch_bytes:  C.int64_t(i.Arena),
 			groups:         C.int64_t(i.Groups),
 			grouped_steps:  C.int64_t(i.Grouped),
+			captured:       C.int64_t(i.Captured),
 		}
 		return give("program_get_info", info, &full, &full.struct_size)
 	})

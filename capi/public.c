@@ -363,6 +363,33 @@ pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info
   return ENTER(goProgramGetInfo(BITS(program), info));
 }
 
+pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **text) {
+  return ENTER(goProgramToText(BITS(program), plan, text));
+}
+
+/* ---- Traces */
+
+pmps_error *pmps_trace_begin(const pmps_place *place, pmps_tensor *const *examples, size_t count, pmps_tensor **inputs,
+                             pmps_trace **trace) {
+  return ENTER(goTraceBegin(place, IN(examples), count, &current, OUT(inputs), OUT(trace)));
+}
+
+pmps_error *pmps_trace_end(pmps_trace *trace, pmps_tensor *const *outputs, size_t count, pmps_program **program) {
+  return ENTER(goTraceEnd(BITS(trace), IN(outputs), count, &current, OUT(program)));
+}
+
+void pmps_trace_abort(pmps_trace *trace) {
+  if (!in_child) goTraceAbort(BITS(trace), &current);
+}
+
+pmps_error *pmps_trace_to_text(const pmps_trace *trace, char **text) {
+  return ENTER(goTraceToText(BITS(trace), text));
+}
+
+pmps_error *pmps_program_get_captured(const pmps_program *program, size_t index, pmps_tensor **tensor) {
+  return ENTER(goProgramGetCaptured(BITS(program), index, OUT(tensor)));
+}
+
 /* ---- Shaders */
 
 pmps_error *pmps_library_new(const pmps_place *place, const char *source, pmps_library **library) {

@@ -78,8 +78,18 @@ func defaultStream(c *runtime.Context) (uint64, error) {
 // onStream runs the body of an exported function against a stream, which stays pinned while it runs.
 func onStream(who string, handle C.uint64_t, body func(*runtime.Stream) error) C.fault {
 	return try(func(*runtime.Runtime) error {
-		return pinned(streams, who, "stream", uint64(handle), func(s *stream) error { return body(s.Stream) })
+		return pinned(streams, who, "stream", uint64(handle), func(s *stream) error {
+			if s.Traces() {
+				return errTracing(who)
+			}
+			return body(s.Stream)
+		})
 	})
+}
+
+// errTracing is the error for calls that have nothing to do while a thread traces.
+func errTracing(who string) error {
+	return status.Errorf(status.Traced, "[%s] a function is being traced, which runs nothing; want streams used outside of the function", who)
 }
 
 // using pins the stream that a thread has made current until done; nil for the default one.
@@ -170,6 +180,9 @@ func goStreamFree(handle C.uint64_t) {
 //
 //export goStreamSetCurrent
 func goStreamSetCurrent(handle C.uint64_t, current *C.current_streams) C.fault {
+	if tracing(current.of[place.MPSKind]) {
+		return fault(errTracing("stream_set_current"))
+	}
 	if handle == 0 {
 		*current = C.current_streams{}
 		return 0

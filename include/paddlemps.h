@@ -90,7 +90,8 @@ typedef enum pmps_code {
   PMPS_NOT_FOUND = 11,          /* no operator, attribute or statistic of that name */
   PMPS_ARITHMETIC = 12,         /* an integer was divided by zero */
   PMPS_BUSY = 13,               /* a call of the fast family would have had to wait */
-  PMPS_SYNTAX = 14              /* the source of a shader does not compile */
+  PMPS_SYNTAX = 14,             /* the source of a shader does not compile */
+  PMPS_TRACED = 15              /* elements of a traced tensor are wanted, which has none */
 } pmps_code;
 
 /* An error is immutable: threads may share it, and it can be read in a forked child. Owned by the caller of the
@@ -697,9 +698,48 @@ typedef struct pmps_program_info {
   int64_t scratch_bytes;  /* for results that only other steps use */
   int64_t groups;         /* sequences of elementwise steps that the device computes block by block, in its caches */
   int64_t grouped_steps;  /* steps that are in groups; results that only their group uses take no scratch_bytes */
+  int64_t captured;       /* tensors that a traced program reads besides its inputs */
 } pmps_program_info;
 
 pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info);
+
+/* The program as text for people: its graph, or, with plan, what was compiled last: the steps, their groups and memory, and
+ * which of them the CPU runs (empty before the first compilation). The formats may change. Owned: free it with
+ * pmps_text_free. */
+pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **text);
+
+/* ---- Traces ---------------------------------------------------------------------------------------
+ *
+ * A program made of calls instead of a graph. While a thread traces, its calls of operators (also those of the fast family,
+ * indexing and backward passes) compute nothing: they become operators of a program, and their results are tensors with a
+ * dtype and a shape and without elements. PMPS_TRACED is the error for whoever wants elements, and for operators whose
+ * results have sizes that depend on elements.
+ *
+ * A tensor with elements that a call reads is captured: each run reads what it holds then. A call that writes into it, or
+ * into an input, changes nothing while it is traced; each run writes the last value into it. A view of a traced tensor
+ * shares no memory with it, and writing into either while both live is PMPS_UNSUPPORTED.
+ */
+
+typedef struct pmps_trace pmps_trace;
+
+/* Begins to trace on this thread, for programs of a place. inputs has room for count tensors: those that stand for the
+ * arguments of the program, with the dtypes and shapes of the examples, and that ask for gradients where these do. A thread
+ * traces one function at a time. The trace and each of the inputs are owned. */
+pmps_error *pmps_trace_begin(const pmps_place *place, pmps_tensor *const *examples, size_t count, pmps_tensor **inputs,
+                             pmps_trace **trace);
+
+/* Ends a trace and frees it, also after a failure, unless the failure is PMPS_INVALID_HANDLE or another thread traces. The
+ * program returns outputs, which are tensors of the trace or captured ones. Owned. */
+pmps_error *pmps_trace_end(pmps_trace *trace, pmps_tensor *const *outputs, size_t count, pmps_program **program);
+
+/* Ends a trace without a program, and frees it. The thread that began it calls this. */
+void pmps_trace_abort(pmps_trace *trace);
+
+/* The graph so far, as pmps_graph_to_text. Owned: free it with pmps_text_free. */
+pmps_error *pmps_trace_to_text(const pmps_trace *trace, char **text);
+
+/* A tensor that a traced program captured; index is below pmps_program_info.captured. Owned. */
+pmps_error *pmps_program_get_captured(const pmps_program *program, size_t index, pmps_tensor **tensor);
 
 /* ---- Shaders --------------------------------------------------------------------------------------
  *

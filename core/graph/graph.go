@@ -217,6 +217,9 @@ func (b *Builder) IsScalar(v Value) bool { return b.graph.values[v].number != ni
 // Symbols is how many symbols there are: they are shape.Symbol(0), shape.Symbol(1), ...
 func (b *Builder) Symbols() int { return b.graph.symbols }
 
+// Calls is how many calls there are so far.
+func (b *Builder) Calls() int { return len(b.graph.nodes) }
+
 // String is the graph so far, as text.
 func (b *Builder) String() string { return b.graph.String() }
 

@@ -2,12 +2,10 @@ package graph
 
 import (
 	"flag"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,7 +100,7 @@ func TestGolden(t *testing.T) {
 			require.NoError(t, l.addGraph(g, &Planned{}))
 			p, err := g.Plan()
 			require.NoError(t, err)
-			got := g.String() + "\n" + l.String() + "\n" + planText(&p.Plan)
+			got := g.String() + "\n" + l.String() + "\n" + Explain(&p.Plan, func(int) string { return "" })
 			golden(t, name, got)
 		})
 	}
@@ -168,7 +166,7 @@ func TestGoldenPasses(t *testing.T) {
 			require.Equal(t, before, g.Rewrite(0).String())
 			p, err := after.PlanFor(nil, func(*op.Step) bool { return true })
 			require.NoError(t, err)
-			golden(t, name, before+"\n"+after.String()+"\n"+planText(&p.Plan))
+			golden(t, name, before+"\n"+after.String()+"\n"+Explain(&p.Plan, func(int) string { return "" }))
 		})
 	}
 }
@@ -182,36 +180,6 @@ func golden(t *testing.T, name, got string) {
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, string(want), got, "if that is right: go test ./core/graph -update")
-}
-
-// planText is where the operands of a plan lie.
-func planText(p *device.Plan) string {
-	var b strings.Builder
-	write := func(list []device.Slot) {
-		for i, s := range list {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString([...]string{"scalar", "in", "out", "arena", "local"}[s.Space])
-			if s.Space == device.Input || s.Space == device.Output || s.Space == device.Local {
-				b.WriteString(string(rune('0' + s.Index)))
-			}
-			if s.Offset != 0 {
-				b.WriteString("+" + shapeOf(s.Offset))
-			}
-		}
-	}
-	for i := range p.Steps {
-		write(p.Steps[i].Out)
-		b.WriteString(" = " + op.ByID(p.Steps[i].Call.Op).Name + "(")
-		write(p.Steps[i].In)
-		b.WriteString(")\n")
-	}
-	for _, g := range p.Groups {
-		fmt.Fprintf(&b, "group of steps %d to %d: %d elements, %d locals\n", g.First, g.End-1, g.Elements, g.Locals)
-	}
-	b.WriteString("arena of " + shapeOf(p.Arena) + " bytes\n")
-	return b.String()
 }
 
 func shapeOf(n int64) string {

@@ -17,6 +17,7 @@ type Pass struct {
 	Stop  []*Tensor // gradients go no further than these; only with To
 	Keep  bool      // kept values stay, for another pass over the same calls
 	Again bool      // the gradients themselves have gradients; implies Keep
+	Ends  bool      // gradients go no further than the tensors of To
 }
 
 // Backward computes gradients, and adds them to those that the leaves have. With To it leaves the leaves alone and
@@ -33,6 +34,9 @@ type Pass struct {
 // A gradient is kept as long as it is needed: those of a node's results go when the node has been visited, and kept values go
 // with them unless Keep is set, so that the memory of a pass falls as it proceeds.
 func (rt *Runtime) Backward(p *Pass, on *Stream) ([]*Tensor, error) {
+	if on.Traces() && p.To == nil {
+		return nil, status.Errorf(status.Traced, "[backward] a function that is traced cannot add to the gradients of leaves; want grad() of them, or backward() outside of the function")
+	}
 	b := &backward{rt: rt, pass: p, on: on, of: map[*node][]*Tensor{}}
 	defer b.free()
 	if p.Again {
@@ -269,7 +273,9 @@ func (b *backward) sum(x, y *Tensor) (*Tensor, error) {
 var addition = op.ByID(op.IDAdd)
 
 // alone reports whether no other tensor shares the memory, and each element has its own.
-func (t *Tensor) alone() bool { return t.store.refs.Load() == 0 && t.IsContiguous() }
+func (t *Tensor) alone() bool {
+	return t.store.refs.Load() == 0 && t.IsContiguous() && (t.store.traced == nil || t.store.traced.family.Load() == 1)
+}
 
 // visit computes the gradients of a node's operands from those of its results, which are complete.
 //
@@ -286,7 +292,7 @@ func (b *backward) visit(n *node) error {
 	if err := b.deliver(n, dy); err != nil {
 		return err
 	}
-	if !n.leaf && (b.leads == nil || b.leads[n]) {
+	if !n.leaf && (b.leads == nil || b.leads[n]) && !(b.pass.Ends && b.reaches(n)) {
 		if err := b.through(n, dy); err != nil {
 			return err
 		}
@@ -294,6 +300,11 @@ func (b *backward) visit(n *node) error {
 	delete(b.of, n)
 	b.freeAll(dy)
 	return nil
+}
+
+// reaches reports whether the node is that of a tensor of To.
+func (b *backward) reaches(n *node) bool {
+	return slices.ContainsFunc(b.to, func(h *history) bool { return h != nil && h.node == n })
 }
 
 // callHooks passes the gradients through the hooks.
@@ -545,6 +556,9 @@ func dyContext(dy []*Tensor) *Context {
 
 // custom calls the function of the caller.
 func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
+	if b.pass.Again && f.Once {
+		return nil, status.Errorf(status.Unsupported, "[jit] the gradient of a traced function has no gradient; want create_graph=False, or the gradient taken within the function")
+	}
 	dx, err := f.Backward(dy)
 	if err != nil {
 		return dx, err

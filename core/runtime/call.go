@@ -26,13 +26,20 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 	if err := row.Fill(at); err != nil {
 		return nil, err
 	}
-	c, err := rt.locate(row, in, where)
+	c, err := rt.locate(row, in, where, on)
 	if err != nil {
 		return nil, err
 	}
 	recording, err := records(row, in, mode)
 	if err != nil {
 		return nil, err
+	}
+	if on.Traces() {
+		made, err := on.trace.call(row, in, at, c)
+		if err != nil || !recording {
+			return made, err
+		}
+		return rt.record(row, in, at, made)
 	}
 	e := rt.newEager(row, c.pick(on), mode.has(NonBlocking))
 	defer e.recycle()
@@ -69,7 +76,7 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err := row.Fill(at); err != nil {
 		return err
 	}
-	c, err := rt.locate(row, in, out.store.ctx)
+	c, err := rt.locate(row, in, out.store.ctx, on)
 	if err != nil {
 		return err
 	}
@@ -79,11 +86,21 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err := writable(row.Name, &out.view); err != nil {
 		return err
 	}
+	if err := untraced(row.Name, []Operand{{Tensor: out}}, on); err != nil {
+		return err
+	}
 	change, err := rt.changing(row, in, at, out, mode)
 	if err != nil {
 		return err
 	}
 	defer change.drop()
+	if on.Traces() {
+		if err := on.trace.write(row, in, at, c, out); err != nil {
+			return err
+		}
+		change.done(out)
+		return nil
+	}
 	e := rt.newEager(row, c.pick(on), mode.has(NonBlocking))
 	defer e.recycle()
 	if err := e.addOperands(in); err != nil {
@@ -120,7 +137,10 @@ func writable(name string, v *view) error {
 
 // locate is the device of the tensors; where when there are none. A 0-d CPU tensor may be combined with
 // tensors of any device, as in Paddle and PyTorch.
-func (rt *Runtime) locate(row *op.Row, in []Operand, where *Context) (*Context, error) {
+func (rt *Runtime) locate(row *op.Row, in []Operand, where *Context, on *Stream) (*Context, error) {
+	if err := untraced(row.Name, in, on); err != nil {
+		return nil, err
+	}
 	var c *Context
 	for i := range in {
 		t := in[i].Tensor

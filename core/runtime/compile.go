@@ -113,13 +113,17 @@ func (p *Program) note(x *compiled) {
 	for _, g := range x.planned.Groups {
 		i.Grouped += g.End - g.First
 	}
+	onCPU := make([]bool, 0, len(x.planned.Steps))
 	for j := range x.parts {
 		i.CPUSteps += len(x.parts[j].lacks)
+		for range x.parts[j].steps {
+			onCPU = append(onCPU, len(x.parts[j].lacks) > 0)
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i.Compilations = p.latest.Compilations + 1
-	p.latest = i
+	p.latest, p.plan, p.onCPU = i, &x.planned.Plan, onCPU
 }
 
 // load copies the constants into the memory of the device, or finds the copies that are there.

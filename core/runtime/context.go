@@ -103,9 +103,9 @@ func (c *Context) Idle() bool {
 	return true
 }
 
-// pick is the stream of a call: on if it belongs to this device, otherwise the default one.
+// pick is the stream of a call: on if it belongs to this device and runs what is submitted, otherwise the default one.
 func (c *Context) pick(on *Stream) *Stream {
-	if on != nil && on.ctx == c {
+	if on != nil && on.ctx == c && on.trace == nil {
 		return on
 	}
 	return c.main

@@ -17,7 +17,7 @@ func (rt *Runtime) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
 // unary is Unary in a mode.
 func (rt *Runtime) unary(row *op.Row, x *Tensor, on *Stream, mode Mode) (*Tensor, error) {
 	in := Operand{Tensor: x}
-	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 && !mode.watches(x) {
+	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 && !mode.watches(x) && !on.Traces() {
 		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil, mode.has(NonBlocking))
 	}
 	return rt.quick(row, on, mode, in)
@@ -30,7 +30,7 @@ func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error
 
 // binary is Binary in a mode.
 func (rt *Runtime) binary(row *op.Row, x, y *Operand, on *Stream, mode Mode) (*Tensor, error) {
-	if t := alike(row, x, y); t != nil && !mode.watches(x.Tensor) && !mode.watches(y.Tensor) {
+	if t := alike(row, x, y); t != nil && !mode.watches(x.Tensor) && !mode.watches(y.Tensor) && !on.Traces() {
 		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, mode.has(NonBlocking))
 	}
 	return rt.quick(row, on, mode, *x, *y)

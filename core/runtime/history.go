@@ -106,6 +106,8 @@ type Function struct {
 	// Close is called once, when no backward pass can go through the function any more, and Backward is not being
 	// called: after the first pass that does not keep what was recorded. It may be nil.
 	Close func()
+	// Once says that the gradients that Backward returns have none themselves.
+	Once bool
 
 	refs atomic.Int32 // the node, and passes that are calling Backward
 }

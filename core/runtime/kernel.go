@@ -84,6 +84,9 @@ func (k *Kernel) Close() error { return k.program.Close() }
 // each tensor's element with all indices zero; it has to know the strides. If the call fails, the tensors that
 // it may write are marked as failed.
 func (k *Kernel) Run(args []KernelArg, threads, group [3]uint64, on *Stream) error {
+	if on.Traces() {
+		return status.Errorf(status.Unsupported, "[%s] a shader cannot run within a function that is traced; want it outside", k.Name)
+	}
 	group, err := k.groupSize(threads, group)
 	if err != nil {
 		return err
@@ -148,6 +151,9 @@ func (k *Kernel) checkArgs(args []KernelArg) error {
 // checkArg checks argument i. A 0-d tensor of the CPU is accepted as a number, where the kernel only reads it.
 func (k *Kernel) checkArg(i int, a *KernelArg) error {
 	t := a.Tensor
+	if t != nil && t.store.traced != nil {
+		return errTraced(k.Name)
+	}
 	switch {
 	case t == nil && len(a.Bytes) == 0:
 		return status.Errorf(status.Invalid, "[%s] argument %d is empty; want a tensor or a number", k.Name, i)

@@ -20,6 +20,9 @@ import (
 // work that computes the tensor. If that failed, Read returns its error and leaves dst unchanged, as often as it
 // is called.
 func (t *Tensor) Read(dst []byte) error {
+	if err := t.store.known("read"); err != nil {
+		return err
+	}
 	if err := t.checkBytes(len(dst)); err != nil {
 		return err
 	}
@@ -47,6 +50,9 @@ func (t *Tensor) Write(src []byte) error {
 		return err
 	}
 	if err := writable("write", &t.view); err != nil {
+		return err
+	}
+	if err := t.store.known("write"); err != nil {
 		return err
 	}
 	t.store.wait(true) // an earlier failure does not matter: it is overwritten
@@ -94,6 +100,9 @@ func (rt *Runtime) hostView(b []byte, t *Tensor) view {
 // CPU. The address is valid as long as the tensor. From now on the caller may write there at any time, which
 // the runtime does not notice: see storage.addressTaken.
 func (t *Tensor) Map() (unsafe.Pointer, error) {
+	if err := t.store.known("data_ptr"); err != nil {
+		return nil, err
+	}
 	if err := t.store.wait(true); err != nil {
 		return nil, err
 	}
@@ -105,6 +114,9 @@ func (t *Tensor) Map() (unsafe.Pointer, error) {
 // device already. The copy may not be complete when To returns. It asks for no gradient.
 func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	rt := t.store.ctx.rt
+	if t.store.traced != nil {
+		return rt.In(0).toTraced(t, c, copy)
+	}
 	if c == t.store.ctx {
 		if !copy {
 			return t.Alias()

@@ -31,6 +31,9 @@ func (s *Stream) Queue() (uintptr, error) {
 // of the element with all indices zero. It does not wait for work on the tensor: see [Stream.Queue] for how to
 // order work of others.
 func (t *Tensor) Buffer() (buffer uintptr, offset uint64, err error) {
+	if err := t.store.known("tensor_get_metal"); err != nil {
+		return 0, 0, err
+	}
 	dev, ok := t.store.ctx.dev.(device.Native)
 	if !ok {
 		return 0, 0, t.store.ctx.lacks("tensor_get_metal")

@@ -19,18 +19,27 @@ type Program struct {
 	ctx     *Context
 	graph   *graph.Graph
 	id      uint64
-	inputs  []op.Type
-	outputs int
+	inputs  []op.Type // of the graph: arguments, then what was captured
+	given   int       // inputs that are arguments
+	results int       // outputs that Run returns
+
+	// Of programs that were traced.
+	captured []*Tensor // further inputs
+	changed  []int     // inputs that the outputs behind the results are written into
+	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
 
 	mu     sync.Mutex
 	loaded map[*op.Const]view // constants in the memory of the device, one copy for all shapes
 	latest ProgramInfo        // figures of the latest compilation
+	plan   *device.Plan       // the latest one
+	onCPU  []bool             // its steps that the CPU runs
 }
 
 // ProgramInfo describes a program. From Steps on it is about the shapes that were compiled last: zeros
 // before the first compilation.
 type ProgramInfo struct {
 	Inputs, Outputs int
+	Captured        int   // tensors that are read besides the inputs
 	Operators       int   // calls of operators in the graph
 	Compilations    int64 // sets of shapes that were compiled, some perhaps again after their eviction
 	Constants       int64 // bytes on the device
@@ -47,10 +56,13 @@ var programIDs atomic.Uint64
 
 // NewProgram makes a program of a graph for a device. Nothing is compiled yet.
 func (c *Context) NewProgram(g *graph.Graph) *Program {
-	return &Program{
-		ctx: c, graph: g, id: programIDs.Add(1), inputs: g.Inputs(), outputs: len(g.Outputs()),
-		loaded: map[*op.Const]view{},
-	}
+	return c.start(&Program{given: len(g.Inputs()), results: len(g.Outputs())}, g)
+}
+
+// start gives a program its graph and a number.
+func (c *Context) start(p *Program, g *graph.Graph) *Program {
+	p.ctx, p.graph, p.id, p.inputs, p.loaded = c, g, programIDs.Add(1), g.Inputs(), map[*op.Const]view{}
+	return p
 }
 
 // Close releases the compiled programs and the constants. No other method may be running or be called later;
@@ -63,13 +75,26 @@ func (p *Program) Close() {
 		v.store.release()
 		delete(p.loaded, k)
 	}
+	for _, t := range p.captured {
+		p.ctx.rt.Free(t.handle)
+	}
+	p.captured = nil
+	if p.back != nil {
+		p.back.release()
+	}
 }
 
-// Inputs are the dtypes and shapes of the inputs; a dimension that is a symbol may have any size.
-func (p *Program) Inputs() []op.Type { return p.inputs }
+// Inputs are the dtypes and shapes of the arguments; a dimension that is a symbol may have any size.
+func (p *Program) Inputs() []op.Type { return p.inputs[:p.given] }
+
+// Captured are the tensors that a traced program reads besides its arguments. They belong to the program.
+func (p *Program) Captured() []*Tensor { return p.captured }
+
+// Changed are the inputs, captured ones behind the arguments, that a run writes into.
+func (p *Program) Changed() []int { return p.changed }
 
 // Outputs is the number of tensors that Run returns.
-func (p *Program) Outputs() int { return p.outputs }
+func (p *Program) Outputs() int { return p.results }
 
 // Context is the device that the program runs on.
 func (p *Program) Context() *Context { return p.ctx }
@@ -79,15 +104,38 @@ func (p *Program) Info() ProgramInfo {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := p.latest
-	i.Inputs, i.Outputs, i.Operators = len(p.inputs), p.outputs, len(p.graph.Nodes())
+	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), len(p.graph.Nodes())
 	for _, v := range p.loaded {
 		i.Constants += v.store.bytes
 	}
 	return i
 }
 
+// String is the graph as text.
+func (p *Program) String() string { return p.graph.String() }
+
+// Explain says what was compiled last: steps, groups, memory, and which steps the CPU runs because the device lacks them.
+// It is empty before the first compilation.
+func (p *Program) Explain() string {
+	p.mu.Lock()
+	plan, onCPU := p.plan, p.onCPU
+	p.mu.Unlock()
+	if plan == nil {
+		return ""
+	}
+	return graph.Explain(plan, func(step int) string {
+		if onCPU[step] {
+			return "on the CPU, because " + p.ctx.info.Backend + " has no kernel"
+		}
+		return ""
+	})
+}
+
 // Prepare compiles the program for shapes, unless it is in the cache. It may take long and holds no lock.
 func (p *Program) Prepare(shapes []op.Type) error {
+	for _, t := range p.captured {
+		shapes = append(shapes[:len(shapes):len(shapes)], op.Type{DType: t.dtype, Shape: t.Shape})
+	}
 	e, err := p.find(shapes, 0)
 	if err != nil {
 		return err
@@ -99,12 +147,31 @@ func (p *Program) Prepare(shapes []op.Type) error {
 
 // Run computes the outputs from the inputs, both in the order of the graph, on a stream of the device (nil: the
 // default one). The outputs may not be computed yet when Run returns; reading them waits. The caller frees them.
-func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) {
-	if len(in) != len(p.inputs) {
-		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), len(p.inputs))
+func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) { return p.run(in, on, 0) }
+
+// Run is Program.Run; in mode Recording the results of a traced program have gradients, if inputs ask for them.
+func (c Caller) Run(p *Program, in []*Tensor, on *Stream) ([]*Tensor, error) {
+	return p.run(in, on, c.mode)
+}
+
+// run is Run in a mode.
+func (p *Program) run(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
+	if on.Traces() {
+		return nil, status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
+	}
+	if len(in) != p.given {
+		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), p.given)
+	}
+	in, moved, err := p.withCaptured(in, on)
+	defer p.free(moved)
+	if err != nil {
+		return nil, err
 	}
 	shapes := make([]op.Type, len(in))
 	for i, t := range in {
+		if err := t.store.known("program"); err != nil {
+			return nil, err
+		}
 		if t.store.ctx != p.ctx {
 			return nil, status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.store.ctx.place, p.ctx.place)
 		}
@@ -128,7 +195,56 @@ func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) {
 	if err := r.submit(); err != nil {
 		return nil, err
 	}
-	return r.adopt()
+	made, err := r.adopt()
+	if err != nil || p.back == nil && len(p.changed) == 0 {
+		return made, err
+	}
+	return p.finish(in, made, on, mode)
+}
+
+// withCaptured adds the captured tensors to the inputs. A 0-d tensor of the CPU is copied to the device; the caller frees
+// those copies.
+func (p *Program) withCaptured(in []*Tensor, on *Stream) (all, moved []*Tensor, err error) {
+	all = in
+	for _, t := range p.captured {
+		if t.store.ctx != p.ctx {
+			if t, err = t.To(p.ctx, true, on); err != nil {
+				return nil, moved, err
+			}
+			moved = append(moved, t)
+		}
+		all = append(all[:len(all):len(all)], t)
+	}
+	return all, moved, nil
+}
+
+func (p *Program) free(list []*Tensor) {
+	for _, t := range list {
+		p.ctx.rt.Free(t.handle)
+	}
+}
+
+// finish writes what the program has computed into the inputs that it changes, records the run if it is to be, and returns
+// the results.
+func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
+	results, changes, kept := made[:p.results], made[p.results:][:len(p.changed)], made[p.results+len(p.changed):]
+	defer p.free(changes)
+	var err error
+	if p.back != nil && mode.has(Recording) {
+		err = p.back.record(in, results, kept)
+	} else {
+		p.free(kept)
+	}
+	for i, at := range p.changed {
+		if err == nil {
+			err = p.ctx.rt.CallInto(assign, []Operand{{Tensor: changes[i]}}, nil, in[at], on)
+		}
+	}
+	if err != nil {
+		p.free(results)
+		return nil, err
+	}
+	return results, nil
 }
 
 // find is the cache entry for shapes, with a reference on a lane; it compiles where there is none.

@@ -10,9 +10,9 @@ import (
 // What is recorded, and when: calls of operators, calls that write into a tensor, moves between devices, basic indexing, and
 // functions of the caller. Each makes a node (history.go) from its operands, and names it as the history of its results.
 
-// watches reports whether a call with this operand may be recorded, for paths that do not record.
+// watches reports whether a call with this operand may be recorded or traced, for paths that do neither.
 func (m Mode) watches(t *Tensor) bool {
-	return m&Recording != 0 && t != nil && t.history.Load() != nil
+	return t != nil && (m&Recording != 0 && t.history.Load() != nil || t.store.traced != nil)
 }
 
 // records reports whether a call is to be recorded, and refuses one whose operands are not what they were.
@@ -216,6 +216,9 @@ func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
 //
 // A move is a node of its own kind and no row: its gradient is the move back.
 func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, error) {
+	if t.store.traced != nil {
+		return c.toTraced(t, to, copy)
+	}
 	if to == t.store.ctx && c.mode.watches(t) {
 		if !copy {
 			return t.Same()
@@ -245,6 +248,9 @@ func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, erro
 func (c Caller) Index(t *Tensor, items []IndexItem) (*Tensor, error) {
 	if !c.mode.watches(t) {
 		return t.Index(items)
+	}
+	if t.store.traced != nil {
+		return c.indexTraced(t, items)
 	}
 	in := []Operand{{Tensor: t}}
 	asked, err := records(slicing, in, c.mode)

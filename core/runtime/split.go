@@ -13,6 +13,7 @@ type part struct {
 	program device.Program
 	lacks   []lack // the steps, where the CPU runs them; empty for a part that the device runs
 	uses    uses
+	steps   int
 }
 
 // uses are the operands of the program that a part touches. All others it gets without memory.
@@ -110,7 +111,7 @@ func (s *splitter) addDevice(prog device.Program, end int) error {
 	if err := s.flush(); err != nil {
 		return closing(prog, err)
 	}
-	s.add(part{program: prog}, s.next, end)
+	s.add(part{program: prog, steps: end - s.next}, s.next, end)
 	s.next = end
 	return nil
 }
@@ -126,7 +127,7 @@ func (s *splitter) flush() error {
 	if err != nil {
 		return err
 	}
-	s.add(part{program: prog, lacks: s.lacks}, first, s.next)
+	s.add(part{program: prog, lacks: s.lacks, steps: s.next - first}, first, s.next)
 	s.lacks = nil
 	return nil
 }

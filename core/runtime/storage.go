@@ -31,6 +31,7 @@ type storage struct {
 	foreignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
 	version      atomic.Uint32                // how often the runtime has written to it since its first contents
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
+	traced       *traced                      // of results of calls that were traced and not run: there is no memory
 
 	mu    sync.Mutex
 	write alloc.Use   // the last write
@@ -102,6 +103,9 @@ func (st *storage) unpin() {
 	if st.foreignWork.Load() || st.addressTaken.Load() {
 		st.foreignWork.Store(false)
 		st.addressTaken.Store(false)
+	}
+	if st.traced != nil {
+		st.leave()
 	}
 	st.version.Store(0)
 	st.write, st.uses = alloc.Use{}, st.uses[:0]

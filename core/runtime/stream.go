@@ -28,6 +28,7 @@ type Stream struct {
 	reported   atomic.Pointer[status.Error] // the last failure that was returned
 	roomWait   atomic.Uint64                // the Wait that Busy returned last
 	closing    atomic.Bool
+	trace      *Trace // calls on the stream are traced and not run
 }
 
 // NewStream makes another stream of the device. The caller closes it; those that are open at Runtime.Close are

@@ -1,0 +1,210 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/slot"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// traceKind is the kind of handles of traces, after those of programs.
+const traceKind = 8
+
+// trace is what the handle of a trace names. Its calls are made on a stream of its own, which is the thread's current one
+// until the end.
+type trace struct {
+	*runtime.Trace
+	stream C.uint64_t // the handle of its stream
+	before C.uint64_t // what was current
+}
+
+var traces = slot.NewTable(traceKind, func(t *trace) {
+	if t.Trace != nil {
+		t.Abort()
+		streams.Free(uint64(t.stream))
+	}
+	*t = trace{}
+})
+
+// goTraceBegin is pmps_trace_begin. The caller owns the handles in inputs and out. current is memory of the calling thread.
+//
+//export goTraceBegin
+func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current *C.current_streams, inputs, out *C.uint64_t) C.fault {
+	const who = "trace_begin"
+	return try(func(rt *runtime.Runtime) error {
+		if out == nil || inputs == nil && count > 0 {
+			return null(who)
+		}
+		if tracing(current.of[place.MPSKind]) {
+			return status.Errorf(status.Invalid, "[%s] this thread is tracing a function; want that ended", who)
+		}
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		handles, err := array[uint64](who, "examples", examples, uint64(count))
+		if err != nil {
+			return err
+		}
+		given, err := acquireAll(rt, who, handles)
+		defer releaseAll(given)
+		if err != nil {
+			return err
+		}
+		handle, record := traces.New()
+		if record == nil {
+			return full(traces, who, "traces")
+		}
+		tr, stands, err := c.NewTrace(given)
+		if err != nil {
+			traces.Free(handle)
+			return err
+		}
+		stream, err := newStream(tr.Stream(), false)
+		if err != nil {
+			free(rt, stands)
+			traces.Free(handle)
+			return err
+		}
+		*record = trace{tr, C.uint64_t(stream), current.of[place.MPSKind]}
+		current.of[place.MPSKind] = record.stream
+		// SAFETY: the C contract says that inputs has room for count handles.
+		for i, t := range stands {
+			unsafe.Slice(inputs, len(stands))[i] = C.uint64_t(t.Handle())
+		}
+		*out = C.uint64_t(handle)
+		return nil
+	})
+}
+
+// tracing reports whether a handle is of the stream of a trace.
+func tracing(stream C.uint64_t) bool {
+	s := streams.Pin(uint64(stream))
+	if s == nil {
+		return false
+	}
+	defer streams.Unpin(uint64(stream))
+	return s.Traces()
+}
+
+// leave makes the thread's calls run again. False where it is not this thread that traces.
+func (t *trace) leave(current *C.current_streams) bool {
+	if current.of[place.MPSKind] != t.stream {
+		return false
+	}
+	current.of[place.MPSKind] = t.before
+	return true
+}
+
+// goTraceEnd is pmps_trace_end. It frees the handle of the trace, and the caller owns that of the program. What the program
+// captured belongs to it.
+//
+//export goTraceEnd
+func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, current *C.current_streams, out *C.uint64_t) C.fault {
+	const who = "trace_end"
+	return onTrace(who, handle, func(rt *runtime.Runtime, t *trace) error {
+		if out == nil {
+			return null(who)
+		}
+		handles, err := array[uint64](who, "outputs", outputs, uint64(count))
+		if err != nil {
+			return err
+		}
+		results, err := acquireAll(rt, who, handles)
+		defer releaseAll(results)
+		if err != nil {
+			return err
+		}
+		made, record := programs.New()
+		if record == nil {
+			return full(programs, who, "programs")
+		}
+		if !t.leave(current) {
+			programs.Free(made)
+			return status.Errorf(status.Invalid, "[%s] another thread is tracing; want the thread that began", who)
+		}
+		p, err := t.End(results)
+		if err != nil {
+			programs.Free(made)
+			traces.Free(uint64(handle))
+			return err
+		}
+		*record = programRecord{p}
+		*out = C.uint64_t(made)
+		traces.Free(uint64(handle))
+		return nil
+	})
+}
+
+// goTraceAbort is pmps_trace_abort. Where another thread traces, its calls fail from then on.
+//
+//export goTraceAbort
+func goTraceAbort(handle C.uint64_t, current *C.current_streams) {
+	quietly(func(*runtime.Runtime) {
+		if t := traces.Pin(uint64(handle)); t != nil {
+			t.leave(current)
+			traces.Unpin(uint64(handle))
+			traces.Free(uint64(handle))
+		}
+	})
+}
+
+// goTraceToText is pmps_trace_to_text. The text is C memory that the caller owns.
+//
+//export goTraceToText
+func goTraceToText(handle C.uint64_t, out **C.char) C.fault {
+	return onTrace("trace_to_text", handle, func(_ *runtime.Runtime, t *trace) error {
+		if out == nil {
+			return null("trace_to_text")
+		}
+		*out = C.CString(t.String())
+		return nil
+	})
+}
+
+// onTrace runs the body of an exported function against a trace, which stays pinned while it runs.
+func onTrace(who string, handle C.uint64_t, body func(*runtime.Runtime, *trace) error) C.fault {
+	return try(func(rt *runtime.Runtime) error {
+		return pinned(traces, who, "trace", uint64(handle), func(t *trace) error { return body(rt, t) })
+	})
+}
+
+// goProgramGetCaptured is pmps_program_get_captured. The caller owns the handle.
+//
+//export goProgramGetCaptured
+func goProgramGetCaptured(handle C.uint64_t, index C.size_t, out *C.uint64_t) C.fault {
+	const who = "program_get_captured"
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		if out == nil {
+			return null(who)
+		}
+		all := p.Captured()
+		if uint64(index) >= uint64(len(all)) {
+			return status.Errorf(status.Index, "[%s] index is %d; want one below %d", who, index, len(all))
+		}
+		t, err := all[index].Same()
+		return hand(out, t, err)
+	})
+}
+
+// goProgramToText is pmps_program_to_text. The text is C memory that the caller owns.
+//
+//export goProgramToText
+func goProgramToText(handle C.uint64_t, plan C.bool, out **C.char) C.fault {
+	return onProgram("program_to_text", handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		if out == nil {
+			return null("program_to_text")
+		}
+		text := p.String
+		if plan {
+			text = p.Explain
+		}
+		*out = C.CString(text())
+		return nil
+	})
+}

@@ -1,0 +1,55 @@
+package graph
+
+// Part is the graph of the nodes from first to before end, with the given values as inputs and outputs. What its nodes read
+// and no node of it makes has to be an input, a constant or a scalar. Types are not inferred again.
+func (g *Graph) Part(first, end int, inputs, outputs []Value) *Graph {
+	p := &Graph{symbols: g.symbols}
+	names := map[Value]Value{}
+	name := func(v Value) Value {
+		n, known := names[v]
+		if !known {
+			n = Value(len(p.values))
+			names[v] = n
+			p.values = append(p.values, g.values[v])
+		}
+		return n
+	}
+	all := func(vs []Value) []Value {
+		out := make([]Value, len(vs))
+		for i, v := range vs {
+			out[i] = name(v)
+		}
+		return out
+	}
+	p.inputs = all(inputs)
+	for _, n := range g.nodes[first:end] {
+		n.In, n.Out = all(n.In), all(n.Out)
+		p.nodes = append(p.nodes, n)
+	}
+	p.outputs = all(outputs)
+	return p
+}
+
+// Read lists the values that the nodes from first on read, or that are among outputs, and that were made before: by
+// earlier nodes or as inputs. Each is there once, in the order in which it is met. Constants and scalars are not listed.
+func (g *Graph) Read(first int, outputs []Value) []Value {
+	skip := map[Value]bool{}
+	var read []Value
+	visit := func(vs []Value) {
+		for _, v := range vs {
+			if x := &g.values[v]; !skip[v] && x.data == nil && x.number == nil {
+				skip[v] = true
+				read = append(read, v)
+			}
+		}
+	}
+	for i := range g.nodes[first:] {
+		n := &g.nodes[first+i]
+		visit(n.In)
+		for _, v := range n.Out {
+			skip[v] = true
+		}
+	}
+	visit(outputs)
+	return read
+}

@@ -1,0 +1,209 @@
+package runtime
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Gradients of traced functions. Where outputs of a trace ask for gradients, the backward pass from them to the arguments
+// and captured tensors that ask for some is traced too. The graph is then divided: the calls of the function are the
+// program; those of the pass are a second one, which reads values of the first that no caller sees. The first returns
+// them besides its results, and a run of it records itself as a function with a gradient: a run of the second.
+
+// pullback is the program of a backward pass.
+type pullback struct {
+	program *Program
+	of      []int // results of the function that ask for gradients
+	to      []int // inputs of the function that do, arguments before captured tensors
+	reads   []readBack
+	refs    atomic.Int32 // of the program of the function, and of its recorded runs
+}
+
+// release drops a reference to a pullback.
+func (b *pullback) release() {
+	if b.refs.Add(-1) == 0 {
+		b.program.Close()
+	}
+}
+
+// readBack is an input of a pullback: an input of the function, or else an output behind its results.
+type readBack struct {
+	input bool
+	index int
+}
+
+// differentiate traces the backward pass of the outputs, and says what it is about. mu is not held. gradients are in the order
+// of back.to; dy are the inputs of the pass in the graph. There is no pullback where no output depends on an input that asks.
+func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Value, gradients []*Tensor, err error) {
+	pass := Pass{Keep: true, Ends: true}
+	back = &pullback{}
+	for i, t := range outputs {
+		if t.Asks() {
+			back.of, pass.Of = append(back.of, i), append(pass.Of, t)
+		}
+	}
+	var to []int
+	for i, s := range tr.sources {
+		if t := s.tensor; t.Asks() {
+			to, pass.To = append(to, i), append(pass.To, t)
+		}
+	}
+	if len(pass.Of) == 0 || len(to) == 0 {
+		return nil, nil, nil, nil
+	}
+	defer func() { tr.free(pass.Dy) }()
+	for _, t := range pass.Of {
+		v := tr.builder.Input(op.Type{DType: t.dtype, Shape: t.Shape})
+		d, err := tr.tensor(v, new(atomic.Int32))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		dy, pass.Dy = append(dy, v), append(pass.Dy, d)
+	}
+	found, err := tr.ctx.rt.Backward(&pass, tr.stream)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for i, t := range found {
+		if t != nil {
+			back.to, gradients = append(back.to, to[i]), append(gradients, t)
+		}
+	}
+	if len(gradients) == 0 {
+		return nil, nil, nil, nil
+	}
+	return back, dy, gradients, nil
+}
+
+// free frees tensors; nil is none.
+func (tr *Trace) free(list []*Tensor) {
+	for _, t := range list {
+		if t != nil {
+			tr.ctx.rt.Free(t.handle)
+		}
+	}
+}
+
+// divide makes the pullback of a graph whose nodes from first on are those of a backward pass. It returns the values of
+// the function that the pullback reads, for the program of the function to return them. inputs are those of the function;
+// where a run changes one, the program returns what it was.
+func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy []graph.Value, gradients []*Tensor, back *pullback) (kept []graph.Value) {
+	made := make([]graph.Value, len(gradients))
+	for i, t := range gradients {
+		made[i] = t.store.traced.value
+	}
+	var in []graph.Value
+	for _, v := range g.Read(first, made) {
+		switch at := slices.Index(inputs, v); {
+		case slices.Contains(dy, v):
+			continue
+		case at >= 0 && !tr.sources[at].changed:
+			back.reads = append(back.reads, readBack{true, at})
+		default:
+			back.reads = append(back.reads, readBack{false, len(kept)})
+			kept = append(kept, v)
+		}
+		in = append(in, v)
+	}
+	p := g.Part(first, len(g.Nodes()), append(in, dy...), made)
+	back.program = tr.ctx.NewProgram(p)
+	back.refs.Store(1)
+	return kept
+}
+
+// record makes the results of a run those of a function whose gradient is a run of the pullback. in are the inputs of the
+// run, and kept the outputs behind the results and changes, which the record owns from now on.
+func (b *pullback) record(in, results, kept []*Tensor) error {
+	rt := b.program.ctx.rt
+	r := &recorded{pullback: b, kept: kept}
+	b.refs.Add(1)
+	operands := make([]*Tensor, len(b.to))
+	for i, at := range b.to {
+		operands[i] = in[at]
+	}
+	for _, read := range b.reads {
+		t := (*Tensor)(nil)
+		if !read.input {
+			t = kept[read.index]
+		} else if same, err := in[read.index].Alias(); err == nil {
+			t = same
+		} else {
+			r.close()
+			return err
+		}
+		r.values, r.versions, r.own = append(r.values, t), append(r.versions, t.Version()), append(r.own, read.input)
+	}
+	differentiable := make([]*Tensor, len(b.of))
+	for i, at := range b.of {
+		differentiable[i] = results[at]
+	}
+	rt.Apply(&Function{Backward: r.backward, Close: r.close, Once: true}, operands, differentiable)
+	return nil
+}
+
+// recorded is a run of a program whose gradient may be wanted.
+type recorded struct {
+	*pullback
+	kept     []*Tensor
+	values   []*Tensor // by reads
+	versions []uint32  // of their memory
+	own      []bool    // values that are handles of the record and not in kept
+}
+
+// backward computes the gradients of the inputs from those of the results.
+func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {
+	rt := r.program.ctx.rt
+	in := slices.Clone(r.values)
+	for i, t := range r.values {
+		if now := t.Version(); now != r.versions[i] {
+			return nil, status.Errorf(status.Invalid, "[jit] a tensor that the gradient of the function reads was changed in place after the call (version %d; want %d); want a copy to change", now, r.versions[i])
+		}
+	}
+	var zeros []*Tensor
+	defer func() {
+		for _, t := range zeros {
+			rt.Free(t.handle)
+		}
+	}()
+	types := r.program.Inputs()[len(in):]
+	for i, d := range of {
+		if d == nil {
+			made, err := rt.Call(fill, nil, zeroAttrs(&types[i]), r.program.ctx, nil)
+			if err != nil {
+				return nil, err
+			}
+			zeros = append(zeros, made[0])
+			d = made[0]
+		}
+		in = append(in, d)
+	}
+	return r.program.Run(in, nil)
+}
+
+var fill = op.ByID(op.IDFull)
+
+func zeroAttrs(t *op.Type) op.Attrs {
+	return op.Attrs{
+		op.FullShape: {Kind: op.Ints, Ints: t.Shape.Slice()}, op.FullFillValue: {Kind: op.Float},
+		op.FullDtype: {Kind: op.DType, I: int64(t.DType)},
+	}
+}
+
+// close frees what the record has kept.
+func (r *recorded) close() {
+	rt := r.program.ctx.rt
+	for i, t := range r.values {
+		if r.own[i] {
+			rt.Free(t.handle)
+		}
+	}
+	for _, t := range r.kept {
+		rt.Free(t.handle)
+	}
+	r.values, r.kept = nil, nil
+	r.release()
+}

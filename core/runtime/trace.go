@@ -1,0 +1,479 @@
+package runtime
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Trace turns calls into a program. Calls on its stream are not run: they become nodes of a graph, and their results are
+// traced tensors, which have a dtype and a shape and no memory. Whoever reads the elements of one gets an error.
+//
+// Everything above the runtime works on traced tensors as on others, gradients included: the calls of a backward pass are
+// traced like any.
+//
+// A tensor that is not traced is captured where a call reads it: it becomes an input of the program, which reads at each
+// run what the tensor holds then. A call that writes into a captured tensor, or into one that stands for an argument,
+// gives it another value in the graph; the program writes the last one into the tensor at the end of each run.
+//
+// Where an argument or a captured tensor asks for gradients, so do the results; see differentiate.go.
+//
+// A view of a traced tensor is a value of its own. To write into a tensor that has views, or into a view, is refused: a
+// graph has no memory that they could share.
+type Trace struct {
+	ctx    *Context
+	stream *Stream
+
+	mu      sync.Mutex // a trace is for one thread; tensors may be freed by others
+	builder *graph.Builder
+	sources []*source              // the inputs of the graph, in order
+	read    map[*storage][]*source // captured tensors, by their memory
+	given   int                    // sources that stand for arguments, which come first
+	ended   bool
+}
+
+// source is where an input of the graph comes from.
+type source struct {
+	tensor  *Tensor     // a handle that the trace owns: of what was captured, or of what stands for an argument
+	input   graph.Value // in the graph
+	value   graph.Value // now
+	changed bool        // by a call that writes into it
+}
+
+// traced says what a storage without memory stands for.
+type traced struct {
+	trace  *Trace
+	value  graph.Value   // guarded by Trace.mu
+	source *source       // of the tensor that stands for an argument; else nil
+	family *atomic.Int32 // how many traced storages would share memory if calls were run
+}
+
+// NewTrace begins a trace for programs of the device. examples are arguments of the first call: stands has a traced tensor
+// for each, of its dtype and shape, which asks for gradients where the argument does. The caller frees them, also after an
+// error in a later call.
+func (c *Context) NewTrace(examples []*Tensor) (tr *Trace, stands []*Tensor, err error) {
+	idle, err := new(device.Null).NewStream() // no work is ever submitted
+	if err != nil {
+		return nil, nil, err
+	}
+	tr = &Trace{ctx: c, builder: graph.NewBuilder(), read: map[*storage][]*source{}, given: len(examples)}
+	tr.stream = &Stream{ctx: c, dev: idle, trace: tr}
+	for i, x := range examples {
+		t, err := tr.argument(i, x)
+		if err != nil {
+			tr.free(stands)
+			tr.Abort()
+			return nil, nil, err
+		}
+		stands = append(stands, t)
+	}
+	return tr, stands, nil
+}
+
+// argument makes the tensor that stands for an argument.
+func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
+	if err := x.store.known("trace"); err != nil {
+		return nil, err
+	}
+	if x.store.ctx != tr.ctx {
+		return nil, status.Errorf(status.Invalid, "[trace] argument %d is on %s; want %s, where the program runs", i, x.store.ctx.place, tr.ctx.place)
+	}
+	s := tr.input(x)
+	t, err := tr.tensor(s.value, new(atomic.Int32))
+	if err != nil {
+		return nil, err
+	}
+	t.store.traced.source = s
+	if x.Asks() {
+		err = t.Ask(true)
+	}
+	if err == nil {
+		s.tensor, err = t.Same()
+	}
+	if err != nil {
+		tr.ctx.rt.Free(t.handle)
+		return nil, err
+	}
+	return t, nil
+}
+
+// input adds an input of a tensor's dtype and shape.
+func (tr *Trace) input(t *Tensor) *source {
+	v := tr.builder.Input(op.Type{DType: t.dtype, Shape: t.Shape})
+	s := &source{input: v, value: v}
+	tr.sources = append(tr.sources, s)
+	return s
+}
+
+// Stream is the stream that the calls to be traced are made on. Nothing can be submitted to it.
+func (tr *Trace) Stream() *Stream { return tr.stream }
+
+// Context is the device that the program will run on.
+func (tr *Trace) Context() *Context { return tr.ctx }
+
+// String is the graph so far, as text.
+func (tr *Trace) String() string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.builder.String()
+}
+
+// Traces reports whether calls on the stream are traced; false for nil.
+func (s *Stream) Traces() bool { return s != nil && s.trace != nil }
+
+// Traced reports whether the tensor has no elements, because the call that makes it was traced.
+func (t *Tensor) Traced() bool { return t.store.traced != nil }
+
+// errTraced is the error for whoever wants the elements of a traced tensor.
+func errTraced(who string) error {
+	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements yet; want operators (where, for a condition on elements), or the value made outside of the function", who)
+}
+
+// known refuses storages without memory.
+func (st *storage) known(who string) error {
+	if st.traced != nil {
+		return errTraced(who)
+	}
+	return nil
+}
+
+// untraced refuses operands that are traced, for calls on other streams than that of their trace.
+func untraced(who string, in []Operand, on *Stream) error {
+	for i := range in {
+		if t := in[i].Tensor; t != nil && t.store.traced != nil && (on == nil || on.trace != t.store.traced.trace) {
+			return status.Errorf(status.Traced, "[%s] operand %d is a tensor of a function that was traced, and this call is outside of it; want what the function returns", who, i)
+		}
+	}
+	return nil
+}
+
+// tensor makes a traced tensor of a value.
+func (tr *Trace) tensor(v graph.Value, family *atomic.Int32) (*Tensor, error) {
+	t := tr.builder.TypeOf(v)
+	store := tr.ctx.rt.newStorage(tr.ctx, nil, t.Shape.Numel()*t.DType.Size())
+	store.traced = &traced{trace: tr, value: v, family: family}
+	family.Add(1)
+	return tr.ctx.rt.adopt(&view{store: store, dtype: t.DType, Layout: shape.Contiguous(t.Shape)})
+}
+
+// leave ends what a traced storage is part of.
+func (st *storage) leave() {
+	st.traced.family.Add(-1)
+	st.traced = nil
+}
+
+// call adds a call and returns its results. c is where it would run.
+func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Tensor, error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	values, err := tr.add(row, in, at, c)
+	if err != nil {
+		return nil, err
+	}
+	family := new(atomic.Int32)
+	if x := in0(in); row.Kind == op.View && !row.Fresh && x != nil && x.store.traced != nil {
+		family = x.store.traced.family
+	}
+	out := make([]*Tensor, 0, len(values))
+	for _, v := range values {
+		t, err := tr.tensor(v, family)
+		if err != nil {
+			tr.free(out)
+			return nil, err
+		}
+		out = append(out, t)
+		if row.Kind != op.View {
+			family = new(atomic.Int32)
+		}
+	}
+	return out, nil
+}
+
+// in0 is the first operand, nil where there is none.
+func in0(in []Operand) *Tensor {
+	if len(in) == 0 {
+		return nil
+	}
+	return in[0].Tensor
+}
+
+// add adds a call to the graph; mu is held.
+func (tr *Trace) add(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]graph.Value, error) {
+	if tr.ended {
+		return nil, status.Errorf(status.Traced, "[%s] the function has been traced to its end; want the call within it", row.Name)
+	}
+	if c != tr.ctx {
+		return nil, status.Errorf(status.Unsupported, "[%s] the call is on %s, and the function is traced for %s; want one place", row.Name, c.place, tr.ctx.place)
+	}
+	if row.Counted {
+		return nil, status.Errorf(status.Traced, "[%s] the size of its result depends on elements, which a function that is traced does not have; want it outside of the function", row.Name)
+	}
+	values := make([]graph.Value, len(in))
+	for i := range in {
+		var err error
+		if values[i], err = tr.valueOf(row, i, &in[i]); err != nil {
+			return nil, err
+		}
+	}
+	out, err := tr.builder.Call(row, values, at)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range out {
+		if t := tr.builder.TypeOf(v); !t.Shape.Known() {
+			return nil, status.Errorf(status.Traced, "[%s] its result has shape %s, which depends on elements; want it outside of the function", row.Name, &t.Shape)
+		} else if err := tr.ctx.supports(row.Name, t.DType); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// valueOf is the value of an operand; mu is held.
+func (tr *Trace) valueOf(row *op.Row, i int, x *Operand) (graph.Value, error) {
+	t := x.Tensor
+	if t == nil {
+		return tr.builder.Scalar(x.Value), nil
+	}
+	if t.store.traced != nil { // of this trace: see untraced
+		return t.store.traced.value, nil
+	}
+	s, err := tr.capture(row.Name, i, t)
+	if err != nil {
+		return 0, err
+	}
+	return s.value, nil
+}
+
+// capture is the input that a tensor became when it was first read; mu is held.
+func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
+	if t.store.ctx != tr.ctx && (t.store.ctx != tr.ctx.rt.cpu || t.Rank > 0) {
+		return nil, status.Errorf(status.Invalid, "[%s] operand %d is on %s, and the function is traced for %s; want one place", who, i, t.store.ctx.place, tr.ctx.place)
+	}
+	known := tr.read[t.store]
+	for _, s := range known {
+		if s.tensor.offset == t.offset && s.tensor.dtype == t.dtype && s.tensor.Shape == t.Shape && slices.Equal(s.tensor.Strides[:t.Rank], t.Strides[:t.Rank]) {
+			return s, nil
+		}
+		if s.changed {
+			return nil, status.Errorf(status.Unsupported, "[%s] operand %d is a view of a tensor that the traced function has written to; want the function to return the new value", who, i)
+		}
+	}
+	same, err := t.Same()
+	if err != nil {
+		return nil, err
+	}
+	s := tr.input(t)
+	s.tensor = same
+	tr.read[t.store] = append(known, s)
+	return s, nil
+}
+
+// write gives a tensor the value that a call would write into it, cast to its dtype and, for assign, broadcast.
+func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	values, err := tr.add(row, in, at, c)
+	if err != nil {
+		return err
+	}
+	v, err := tr.fit(row, values[0], out)
+	if err != nil {
+		return err
+	}
+	if x := out.store.traced; x != nil {
+		if x.family.Load() > 1 {
+			return sharing(row.Name)
+		}
+		x.value = v
+		if x.source != nil {
+			x.source.value, x.source.changed = v, true
+		}
+		return nil
+	}
+	s, err := tr.capture(row.Name, len(in), out)
+	if err != nil {
+		return err
+	}
+	if len(tr.read[out.store]) > 1 {
+		return sharing(row.Name)
+	}
+	s.value, s.changed = v, true
+	return nil
+}
+
+// sharing is the error of a write that other tensors would see.
+func sharing(who string) error {
+	return status.Errorf(status.Unsupported, "[%s] the output shares memory with a view, and a traced function cannot write into both; want a new tensor", who)
+}
+
+// fit is a value with the dtype and the shape of an output; mu is held.
+func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, error) {
+	if t := tr.builder.TypeOf(v); t.Shape != out.Shape && row.ID != op.IDAssign {
+		return 0, status.Errorf(status.Invalid, "[%s] the output has shape %s; want %s", row.Name, &out.Shape, &t.Shape)
+	}
+	for _, step := range []struct {
+		needed bool
+		row    op.ID
+		at     op.Attrs
+	}{
+		{tr.builder.TypeOf(v).DType != out.dtype, op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(out.dtype)}}},
+		{tr.builder.TypeOf(v).Shape != out.Shape, op.IDExpand, op.Attrs{op.ExpandShape: {Kind: op.Ints, Ints: out.Shape.Slice()}}},
+	} {
+		if !step.needed {
+			continue
+		}
+		made, err := tr.builder.Call(op.ByID(step.row), []graph.Value{v}, step.at)
+		if err != nil {
+			return 0, err
+		}
+		v = made[0]
+	}
+	return v, nil
+}
+
+// index is basic indexing of a traced tensor: the slice that it amounts to, in the shape of the view.
+func (c Caller) indexTraced(t *Tensor, items []IndexItem) (*Tensor, error) {
+	v, err := t.Index(items) // a layout without memory
+	if err != nil {
+		return nil, err
+	}
+	to := v.Shape
+	c.Free(v.handle)
+	on := t.store.traced.trace.stream
+	part := t
+	if at := sliceOf(t, items); len(at[op.SliceAxes].Ints) > 0 {
+		made, err := c.Call(slicing, []Operand{{Tensor: t}}, at, nil, on)
+		if err != nil {
+			return nil, err
+		}
+		part = made[0]
+	}
+	if part != t && part.Shape == to {
+		return part, nil
+	}
+	made, err := c.Call(reshaping, []Operand{{Tensor: part}}, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: to.Slice()}}, nil, on)
+	if part != t {
+		c.Free(part.handle)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+var reshaping = op.ByID(op.IDReshape)
+
+// toTraced is Tensor.To for a traced tensor.
+func (c Caller) toTraced(t *Tensor, to *Context, copy bool) (*Tensor, error) {
+	if to != t.store.ctx {
+		return nil, status.Errorf(status.Unsupported, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
+	}
+	if !copy {
+		return t.Same()
+	}
+	made, err := c.Call(assign, []Operand{{Tensor: t}}, nil, nil, t.store.traced.trace.stream)
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+// End makes a program of what was traced, which returns these tensors. The caller frees them and those that stand for
+// arguments. After an error the trace has ended too.
+func (tr *Trace) End(outputs []*Tensor) (*Program, error) {
+	p, err := tr.end(outputs)
+	if err != nil {
+		tr.Abort()
+	}
+	return p, err
+}
+
+// end is End, which aborts the trace after an error.
+func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
+	values, err := tr.results(outputs)
+	if err != nil {
+		return nil, err
+	}
+	calls := tr.builder.Calls()
+	back, dy, gradients, err := tr.differentiate(outputs)
+	if err != nil {
+		return nil, err
+	}
+	defer tr.free(gradients)
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	p := &Program{results: len(outputs), given: tr.given, back: back}
+	inputs := make([]graph.Value, len(tr.sources))
+	for i, s := range tr.sources {
+		inputs[i] = s.input
+		if s.changed {
+			p.changed, values = append(p.changed, i), append(values, s.value)
+		}
+	}
+	g := tr.builder.Build()
+	if back != nil {
+		values = append(values, tr.divide(g, calls, inputs, dy, gradients, back)...)
+	}
+	for i, s := range tr.sources {
+		if i < tr.given {
+			tr.ctx.rt.Free(s.tensor.handle)
+		} else {
+			p.captured = append(p.captured, s.tensor)
+		}
+	}
+	tr.ended, tr.read, tr.sources = true, nil, nil
+	tr.ctx.start(p, g.Part(0, calls, inputs, values))
+	return p, nil
+}
+
+// results are the values of the outputs.
+func (tr *Trace) results(outputs []*Tensor) ([]graph.Value, error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if tr.ended {
+		return nil, status.Errorf(status.Invalid, "[trace] it has ended; want one end")
+	}
+	values := make([]graph.Value, len(outputs))
+	for i, t := range outputs {
+		switch x := t.store.traced; {
+		case x != nil && x.trace == tr:
+			values[i] = x.value
+		case x != nil:
+			return nil, status.Errorf(status.Traced, "[trace] output %d belongs to another trace; want tensors of this one", i)
+		default:
+			s, err := tr.capture("trace", i, t)
+			if err != nil {
+				return nil, err
+			}
+			values[i] = s.value
+		}
+	}
+	return values, nil
+}
+
+// Abort ends a trace without a program. Nothing happens where it has ended.
+func (tr *Trace) Abort() {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if !tr.ended {
+		tr.drop()
+	}
+}
+
+// drop ends the trace and frees what it has captured; mu is held.
+func (tr *Trace) drop() {
+	tr.ended = true
+	for _, s := range tr.sources {
+		if s.tensor != nil {
+			tr.ctx.rt.Free(s.tensor.handle)
+		}
+	}
+	tr.read, tr.sources = nil, nil
+}

@@ -1,0 +1,248 @@
+package runtime_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// tracer makes calls that are traced.
+type tracer struct {
+	*world
+	*runtime.Trace
+	in   []*runtime.Tensor // what stands for the arguments
+	made []*runtime.Tensor
+}
+
+// tracer begins a trace with these arguments.
+func (w *world) tracer(c *runtime.Context, args ...*runtime.Tensor) *tracer {
+	tr, in, err := c.NewTrace(args)
+	require.NoError(w, err)
+	return &tracer{world: w, Trace: tr, in: in}
+}
+
+// operands are tensors as operands.
+func operands(ts ...*runtime.Tensor) []runtime.Operand {
+	in := make([]runtime.Operand, len(ts))
+	for i, t := range ts {
+		in[i].Tensor = t
+	}
+	return in
+}
+
+// try makes a call in mode Recording, with a place for every attribute.
+func (tr *tracer) try(name string, in []runtime.Operand, at ...op.Value) (*runtime.Tensor, error) {
+	row := op.MustByName(name)
+	full := make(op.Attrs, len(row.Attrs))
+	copy(full, at)
+	made, err := tr.rt.In(runtime.Recording).Call(row, in, full, tr.Context(), tr.Stream())
+	if err != nil {
+		return nil, err
+	}
+	tr.made = append(tr.made, made...)
+	return made[0], nil
+}
+
+// do is try for what works.
+func (tr *tracer) do(name string, in []runtime.Operand, at ...op.Value) *runtime.Tensor {
+	t, err := tr.try(name, in, at...)
+	require.NoError(tr, err)
+	return t
+}
+
+// into makes a call that writes into a tensor.
+func (tr *tracer) into(out *runtime.Tensor, name string, in ...*runtime.Tensor) error {
+	row := op.MustByName(name)
+	return tr.rt.In(runtime.Recording).CallInto(row, operands(in...), make(op.Attrs, len(row.Attrs)), out, tr.Stream())
+}
+
+// end makes the program, and frees what the trace has made.
+func (tr *tracer) end(out ...*runtime.Tensor) *runtime.Program {
+	p, err := tr.End(out)
+	require.NoError(tr, err)
+	for _, t := range append(tr.made, tr.in...) {
+		tr.free(t)
+	}
+	return p
+}
+
+// run runs a program in mode Recording.
+func (w *world) run(p *runtime.Program, in ...*runtime.Tensor) []*runtime.Tensor {
+	out, err := w.rt.In(runtime.Recording).Run(p, in, nil)
+	require.NoError(w, err)
+	return out
+}
+
+func TestTraceCapturesByReference(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x, b := w.f32(c, []float32{1, 2, 3}, 3), w.f32(c, []float32{10, 20, 30}, 3)
+		tr := w.tracer(c, x)
+		y := tr.do("add", operands(tr.in[0], b))
+		z := tr.do("multiply", []runtime.Operand{{Tensor: y}, {Value: double(2)}})
+		require.Equal(w, []int64{3}, z.Dims[:z.Rank])
+		p := tr.end(z)
+		out := w.run(p, x)
+		require.Equal(w, []float32{22, 44, 66}, w.floats(out[0]))
+		require.NoError(w, w.rt.CallInto(op.MustByName("add"), operands(b, b), nil, b, nil))
+		again := w.run(p, x)
+		require.Equal(w, []float32{42, 84, 126}, w.floats(again[0]))
+		require.Len(w, p.Captured(), 1)
+		require.Equal(w, 1, p.Info().Captured)
+		require.Contains(w, p.Explain(), "add(in0, in1)")
+		w.free(x, b, out[0], again[0])
+		p.Close()
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
+func TestTraceWritesBack(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x, total := w.f32(c, []float32{1, 2}, 2), w.f32(c, []float32{0, 0}, 2)
+		tr := w.tracer(c, x)
+		require.NoError(w, tr.into(total, "add", total, tr.in[0]))
+		require.NoError(w, tr.into(tr.in[0], "neg", tr.in[0]))
+		y := tr.do("multiply", operands(total, tr.in[0]))
+		require.Equal(w, []float32{0, 0}, w.floats(total), "nothing runs while a function is traced")
+		p := tr.end(y)
+		require.Equal(w, []int{0, 1}, p.Changed())
+		for _, want := range [][3][]float32{
+			{{-1, -4}, {1, 2}, {-1, -2}},
+			{{0, 0}, {0, 0}, {1, 2}},
+		} {
+			out := w.run(p, x)
+			require.Equal(w, want[0], w.floats(out[0]))
+			require.Equal(w, want[1], w.floats(total))
+			require.Equal(w, want[2], w.floats(x))
+			w.free(out[0])
+		}
+		w.free(x, total)
+		p.Close()
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
+func TestTraceRefuses(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x := w.f32(c, []float32{1, 2, 3, 4}, 4)
+		tr := w.tracer(c, x)
+		in := tr.in[0]
+		fails := func(err error, code status.Code, text string) {
+			require.ErrorContains(w, err, text)
+			require.Equal(w, code, status.From(err).Code)
+		}
+		var b [16]byte
+		fails(in.Read(b[:]), status.Traced, "[read] got a tensor of a function that is being traced")
+		fails(in.Write(b[:]), status.Traced, "[write] got")
+		_, err := in.Map()
+		fails(err, status.Traced, "[data_ptr] got")
+		_, err = tr.try("nonzero", operands(in))
+		fails(err, status.Traced, "the size of its result depends on elements")
+		_, err = w.rt.Call(op.MustByName("neg"), operands(in), nil, nil, nil)
+		fails(err, status.Traced, "this call is outside of it")
+		_, err = w.rt.Unary(op.MustByName("neg"), in, nil)
+		fails(err, status.Traced, "this call is outside of it")
+		fails(w.rt.CallInto(op.MustByName("neg"), operands(x), nil, in, nil), status.Traced, "outside of it")
+		_, err = w.rt.Backward(&runtime.Pass{Of: one(in)}, tr.Stream())
+		fails(err, status.Traced, "[backward] a function that is traced")
+		part := tr.do("reshape", operands(in), op.Value{Kind: op.Ints, Ints: []int64{2, 2}})
+		fails(tr.into(part, "neg", part), status.Unsupported, "shares memory with a view")
+		fails(tr.into(in, "neg", in), status.Unsupported, "shares memory with a view")
+		_, _, err = c.NewTrace(one(in))
+		fails(err, status.Traced, "[trace] got")
+		other := w.tracer(c)
+		_, err = other.End(one(in))
+		fails(err, status.Traced, "output 0 belongs to another trace")
+		tr.Abort()
+		tr.Abort()
+		_, err = tr.try("neg", operands(in))
+		fails(err, status.Traced, "has been traced to its end")
+		_, err = tr.End(nil)
+		fails(err, status.Invalid, "it has ended")
+		w.free(x, in, part)
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
+// TestTraceGradients: the results of a traced function have the gradients that those of its calls have, for arguments
+// and for what it captured, also after the program is closed and an argument that it changed has another value.
+func TestTraceGradients(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x, k := w.leaf(c, 1, 2, 3), w.leaf(c, 4, 5, 6)
+		h := w.record("multiply", []runtime.Operand{{Tensor: k}, {Value: double(2)}}) // not a leaf
+		seen := w.f32(c, []float32{0, 0, 0}, 3)
+		tr := w.tracer(c, x)
+		require.True(w, tr.in[0].Asks())
+		y := tr.do("multiply", operands(tr.in[0], h)) // 2 k x
+		z := tr.do("multiply", operands(y, y))        // 4 k^2 x^2
+		free := tr.do("neg", operands(seen))          // asks for nothing
+		w.mustInto(tr.rt.CallInto(op.MustByName("add"), operands(seen, seen), nil, seen, tr.Stream()))
+		p := tr.end(z, free)
+		out := w.run(p, x)
+		require.Equal(w, []float32{64, 400, 1296}, w.floats(out[0]))
+		require.True(w, out[0].Asks())
+		require.False(w, out[1].Asks())
+		p.Close()
+		w.backward(runtime.Pass{Of: one(out[0])})
+		require.Equal(w, []float32{128, 400, 864}, w.gradient(x)) // 8 k^2 x
+		require.Equal(w, []float32{32, 160, 432}, w.gradient(k))  // 8 k x^2
+		w.free(x, k, h, seen, out[0], out[1])
+		require.NoError(w, c.Synchronize())
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
+func (w *world) mustInto(err error) { require.NoError(w, err) }
+
+// TestTraceGradientNeedsItsValues: what a gradient reads and was changed since is an error, and so is a gradient of it.
+func TestTraceGradientNeedsItsValues(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x := w.leaf(c, 1, 2)
+		tr := w.tracer(c, x)
+		p := tr.end(tr.do("multiply", operands(tr.in[0], tr.in[0])))
+		out := w.run(p, x)
+		_, err := w.rt.Backward(&runtime.Pass{Of: out, To: one(x), Again: true}, nil)
+		require.ErrorContains(w, err, "[jit] the gradient of a traced function has no gradient")
+		w.mustInto(w.rt.CallInto(op.MustByName("neg"), operands(x), nil, x, nil))
+		_, err = w.rt.Backward(&runtime.Pass{Of: out, To: one(x)}, nil)
+		require.ErrorContains(w, err, "[jit] a tensor that the gradient of the function reads was changed in place")
+		w.free(x, out[0])
+		p.Close()
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
+// TestTraceRandom: a program draws the numbers that its calls would.
+func TestTraceRandom(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		at := []op.Value{{Kind: op.Ints, Ints: []int64{5}}, {}, {}, kind(dtype.Float32)}
+		uniform := func(on *runtime.Stream) *runtime.Tensor {
+			row := op.MustByName("uniform")
+			full := make(op.Attrs, len(row.Attrs))
+			copy(full, at)
+			made, err := w.rt.Call(row, nil, full, c, on)
+			require.NoError(w, err)
+			return made[0]
+		}
+		tr := w.tracer(c)
+		a := uniform(tr.Stream())
+		p := tr.end(a)
+		w.free(a)
+		c.Seed(7)
+		out := w.run(p)
+		c.Seed(7)
+		eager := uniform(nil)
+		require.Equal(w, w.floats(eager), w.floats(out[0]))
+		w.free(out[0], eager)
+		p.Close()
+	})
+}
