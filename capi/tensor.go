@@ -156,6 +156,7 @@ func goTensorGetInfo(handle C.uint64_t, info *C.pmps_tensor_info) C.fault {
 			numel:      C.int64_t(l.Numel()),
 			offset:     C.int64_t(t.Offset()),
 			storage_id: C.uint64_t(t.StorageID()),
+			traced:     C.bool(t.Traced()),
 		}
 		arrays(l, &full.dims, &full.strides)
 		return give("tensor_get_info", info, &full, &full.struct_size)

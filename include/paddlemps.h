@@ -370,6 +370,7 @@ typedef struct pmps_tensor_info {
   int64_t numel;
   int64_t offset;      /* of the first element in its storage, in elements */
   uint64_t storage_id; /* the same for all views of the same memory, as long as one exists */
+  bool traced;         /* it has no elements: a call that was traced makes it */
 } pmps_tensor_info;
 
 pmps_error *pmps_tensor_get_info(const pmps_tensor *tensor, pmps_tensor_info *info);

@@ -37,6 +37,7 @@ from . import (
     autograd,
     device,
     fft,
+    jit,
     linalg,
     mps,
     nn,
@@ -150,7 +151,7 @@ from ._dtype import int32 as int
 from ._dtype import int64 as long
 from ._einsum import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
-from ._errors import DeviceError, IntegerDivisionError, OutOfMemoryError, ShaderError, UnsupportedError
+from ._errors import DeviceError, IntegerDivisionError, OutOfMemoryError, ShaderError, TracingError, UnsupportedError
 from ._factorizations import cholesky, eigvalsh
 from ._factorizations import inv as inverse
 from ._flags import *  # noqa: F403
@@ -220,6 +221,7 @@ __all__ = [
     "OutOfMemoryError",
     "Place",
     "ShaderError",
+    "TracingError",
     "Size",
     "Stream",
     "Tensor",
@@ -291,6 +293,7 @@ __all__ = [
     "is_compiled_with_mps",
     "is_grad_enabled",
     "is_tensor",
+    "jit",
     "layer_norm",
     "linalg",
     "linspace",

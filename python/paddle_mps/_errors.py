@@ -37,6 +37,10 @@ class ShaderError(SyntaxError, RuntimeError):
             self.filename, self.lineno, self.offset = "program_source", int(place[1]), int(place[2])
 
 
+class TracingError(RuntimeError):
+    """A function that is being traced for `paddle.jit` wants elements of a tensor, which has none yet."""
+
+
 class BusyError(RuntimeError):
     """A call would have to wait for the device and was not made. It never leaves the package."""
 
@@ -57,6 +61,7 @@ EXCEPTIONS: dict[int, type[Exception]] = {
     12: IntegerDivisionError,  # ARITHMETIC
     13: BusyError,  # BUSY
     14: ShaderError,  # SYNTAX
+    15: TracingError,  # TRACED
 }
 
 

@@ -57,6 +57,7 @@ Library = c_void_p
 Kernel = c_void_p
 Graph = c_void_p
 Program = c_void_p
+Trace = c_void_p  # pmps_trace *
 Value = c_int64  # pmps_value
 Place = POINTER(PlaceStruct)
 Bool = POINTER(c_bool)
@@ -163,6 +164,12 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_program_prepare": (Error, (Program, POINTER(Ints), c_size_t)),
     "pmps_program_run": (Error, (Program, NewTensor, c_size_t, NewTensor, POINTER(c_size_t))),
     "pmps_program_get_info": (Error, (Program, POINTER(ProgramInfo))),
+    "pmps_program_to_text": (Error, (Program, c_bool, NewPointer)),
+    "pmps_program_get_captured": (Error, (Program, c_size_t, NewTensor)),
+    "pmps_trace_begin": (Error, (Place, NewTensor, c_size_t, NewTensor, NewPointer)),
+    "pmps_trace_end": (Error, (Trace, NewTensor, c_size_t, NewPointer)),
+    "pmps_trace_abort": (None, (Trace,)),
+    "pmps_trace_to_text": (Error, (Trace, NewPointer)),
     "pmps_library_new": (Error, (Place, c_char_p, NewPointer)),
     "pmps_library_load": (Error, (Place, c_char_p, NewPointer)),
     "pmps_library_free": (None, (Library,)),

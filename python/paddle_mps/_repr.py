@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _operators
 from ._objects import Tensor, meta
+from ._errors import TracingError
 from ._place import cpu
 
 INDENT = 7  # columns before the first bracket
@@ -73,7 +74,10 @@ def text(x: Tensor) -> str:
     """What repr(x) and str(x) are."""
     m = meta(x)
     head = f"Tensor(shape={list(m.shape)}, dtype={m.dtype.name}, place={m.place}, stop_gradient={x.stop_gradient},\n"
-    return f"{head}{' ' * INDENT}{body(x)})"
+    try:
+        return f"{head}{' ' * INDENT}{body(x)})"
+    except TracingError:  # print in a function that is being traced
+        return f"{head}{' ' * INDENT}traced)"
 
 
 def body(x: Tensor) -> str:

@@ -127,6 +127,7 @@ class TensorInfo(ctypes.Structure):
         ("numel", c_int64),
         ("offset", c_int64),
         ("storage_id", c_uint64),
+        ("traced", c_bool),
     ]
 
 
@@ -170,6 +171,7 @@ class ProgramInfo(ctypes.Structure):
         ("scratch_bytes", c_int64),
         ("groups", c_int64),
         ("grouped_steps", c_int64),
+        ("captured", c_int64),
     ]
 
 

@@ -1,0 +1,100 @@
+"""Traces and the programs that they become, as the library has them: see the section "Traces" of paddlemps.h."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from ctypes import byref
+from typing import Any
+
+from ._errors import check
+from ._library import library, quick
+from ._objects import Tensor, fresh, information, view
+from ._place import Place
+from ._structs import ProgramInfo
+
+_thread = threading.local()
+
+
+def active() -> bool:
+    """Whether this thread is tracing a function: operators are not run."""
+    return getattr(_thread, "active", False)
+
+
+def handles(tensors: Sequence[Tensor]) -> Any:
+    """An array of the handles of tensors."""
+    return (ctypes.c_uint64 * max(len(tensors), 1))(*[x._handle for x in tensors])
+
+
+def text_of(function: Any, *arguments: Any) -> str:
+    """The text that a function of the library writes to its last parameter."""
+    found = ctypes.c_void_p()
+    check(function(*arguments, byref(found)))
+    assert found.value
+    try:
+        return ctypes.string_at(found).decode()
+    finally:
+        quick.pmps_text_free(found)
+
+
+class Program:
+    """A compiled function.
+
+    Attributes:
+        results: how many tensors a run returns.
+    """
+
+    def __init__(self, handle: int, results: int) -> None:
+        self._handle, self.results = handle, results
+
+    def __del__(self) -> None:
+        quick.pmps_program_free(self._handle)
+
+    def run(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """The results for inputs of the dtypes and shapes that it was traced for."""
+        out, count = (ctypes.c_uint64 * max(self.results, 1))(), ctypes.c_size_t(self.results)
+        check(library.pmps_program_run(self._handle, handles(inputs), len(inputs), out, byref(count)))
+        return [fresh(handle) for handle in out[: count.value]]
+
+    def info(self) -> ProgramInfo:
+        """Figures of the program and of its last compilation."""
+        found = ProgramInfo(ctypes.sizeof(ProgramInfo))
+        check(quick.pmps_program_get_info(self._handle, byref(found)))
+        return found
+
+    def text(self, *, plan: bool = False) -> str:
+        """The graph, or what was compiled of it last."""
+        return text_of(library.pmps_program_to_text, self._handle, plan)
+
+
+class Trace:
+    """A trace of this thread, from its creation to `end` or `abort`.
+
+    Attributes:
+        inputs: the tensors that stand for the arguments.
+    """
+
+    def __init__(self, place: Place, examples: Sequence[Tensor]) -> None:
+        made, handle = (ctypes.c_uint64 * max(len(examples), 1))(), ctypes.c_void_p()
+        check(library.pmps_trace_begin(byref(place.struct), handles(examples), len(examples), made, byref(handle)))
+        _thread.active = True
+        self._handle = handle.value
+        self.inputs = [view(one) for one in made[: len(examples)]]
+
+    def makes(self, x: Tensor) -> bool:
+        """Whether a tensor has no elements, because a call in the trace makes it."""
+        return bool(information(x._handle).traced)
+
+    def end(self, outputs: Sequence[Tensor]) -> Program:
+        """The program that returns these tensors."""
+        made = ctypes.c_void_p()
+        _thread.active = False
+        check(library.pmps_trace_end(self._handle, handles(outputs), len(outputs), byref(made)))
+        assert made.value
+        return Program(made.value, len(outputs))
+
+    def abort(self) -> None:
+        """Ends the trace without a program."""
+        _thread.active = False
+        quick.pmps_trace_abort(self._handle)
