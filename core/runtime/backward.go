@@ -274,7 +274,7 @@ var addition = op.ByID(op.IDAdd)
 
 // alone reports whether no other tensor shares the memory, and each element has its own.
 func (t *Tensor) alone() bool {
-	return t.store.refs.Load() == 0 && t.IsContiguous() && (t.store.traced == nil || t.store.traced.family.Load() == 1)
+	return t.store.refs.Load() == 0 && t.IsContiguous() && t.store.traced == nil
 }
 
 // visit computes the gradients of a node's operands from those of its results, which are complete.

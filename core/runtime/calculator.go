@@ -139,7 +139,7 @@ func (c *calculator) value(n *node, k *kept, i int, from *history) (op.Var, erro
 	if k.view.store == nil {
 		return c.push(operandVar{Type: k.Type}), nil
 	}
-	if now := k.view.store.version.Load(); now != k.version {
+	if now := k.view.store.changes(); now != k.version {
 		what := "operand " + string(rune('0'+min(i, 9)))
 		if i < 0 {
 			what = "result"

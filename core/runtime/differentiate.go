@@ -58,7 +58,7 @@ func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Va
 	defer func() { tr.free(pass.Dy) }()
 	for _, t := range pass.Of {
 		v := tr.builder.Input(op.Type{DType: t.dtype, Shape: t.Shape})
-		d, err := tr.tensor(v, new(atomic.Int32))
+		d, err := tr.tensor(v)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -91,13 +91,9 @@ func (tr *Trace) free(list []*Tensor) {
 // divide makes the pullback of a graph whose nodes from first on are those of a backward pass. It returns the values of
 // the function that the pullback reads, for the program of the function to return them. inputs are those of the function;
 // where a run changes one, the program returns what it was.
-func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy []graph.Value, gradients []*Tensor, back *pullback) (kept []graph.Value) {
-	made := make([]graph.Value, len(gradients))
-	for i, t := range gradients {
-		made[i] = t.store.traced.value
-	}
+func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy, gradients []graph.Value, back *pullback) (kept []graph.Value) {
 	var in []graph.Value
-	for _, v := range g.Read(first, made) {
+	for _, v := range g.Read(first, gradients) {
 		switch at := slices.Index(inputs, v); {
 		case slices.Contains(dy, v):
 			continue
@@ -109,7 +105,7 @@ func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy []graph.Value, gra
 		}
 		in = append(in, v)
 	}
-	p := g.Part(first, len(g.Nodes()), append(in, dy...), made)
+	p := g.Part(first, len(g.Nodes()), append(in, dy...), gradients)
 	back.program = tr.ctx.NewProgram(p)
 	back.refs.Store(1)
 	return kept

@@ -18,7 +18,7 @@ func (t *Tensor) IsLeaf() bool {
 }
 
 // Version is how often the runtime has written to the memory of the tensor since its first contents.
-func (t *Tensor) Version() uint32 { return t.store.version.Load() }
+func (t *Tensor) Version() uint32 { return t.store.changes() }
 
 // Ask makes the tensor a leaf that asks for gradients, or one that asks for none. A leaf keeps its gradient and hooks
 // meanwhile. Only floats have gradients.

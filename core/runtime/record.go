@@ -29,7 +29,7 @@ func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 			continue
 		}
 		asked = true
-		if h.shared && h.version != in[i].Tensor.store.version.Load() {
+		if h.shared && h.version != in[i].Tensor.store.changes() {
 			return false, status.Errorf(status.Invalid, "[%s] operand %d is a view of memory that was changed in place after the view was made; want the view made anew", row.Name, i)
 		}
 	}
@@ -77,8 +77,8 @@ func withoutGradient(name string) error {
 
 // share notes whether a result shares memory with the operand.
 func (h *history) share(t *Tensor, in []Operand) {
-	if x := in[0].Tensor; x != nil && x.store == t.store {
-		h.shared, h.version = true, t.store.version.Load()
+	if x := in[0].Tensor; x != nil && x.store.sharesWith(t.store) {
+		h.shared, h.version = true, t.store.changes()
 	}
 }
 
@@ -110,7 +110,7 @@ func (n *node) keepResult(i int, t *Tensor) {
 func (k *kept) of(t *Tensor, values bool) {
 	k.Type, k.ctx = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx
 	if values {
-		k.view, k.version = t.view, t.store.version.Load()
+		k.view, k.version = t.view, t.store.changes()
 		t.store.retain()
 	}
 }
@@ -139,7 +139,7 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	switch {
 	case h != nil && h.node.leaf:
 		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
-	case h != nil && h.shared, asked && h == nil && out.store.refs.Load() > 0 && (out.partial() || out.viewed):
+	case h != nil && h.shared, asked && h == nil && (out.store.refs.Load() > 0 || out.Traced()) && (out.partial() || out.viewed):
 		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
 	}
 	if !asked || !out.dtype.IsFloat() {
@@ -169,7 +169,9 @@ func (c *change) drop() {
 //
 // The version counts every write, recorded or not: also those under no_grad make older values stale.
 func (c *change) done(out *Tensor) {
-	out.store.version.Add(1)
+	if out.store.traced == nil { // else the trace has counted it, for all views
+		out.store.version.Add(1)
+	}
 	switch {
 	case c.node != nil:
 		c.node.keepResult(0, out)

@@ -104,9 +104,7 @@ func (st *storage) unpin() {
 		st.foreignWork.Store(false)
 		st.addressTaken.Store(false)
 	}
-	if st.traced != nil {
-		st.leave()
-	}
+	st.traced = nil
 	st.version.Store(0)
 	st.write, st.uses = alloc.Use{}, st.uses[:0]
 	rt.stores.Put(st)

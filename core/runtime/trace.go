@@ -3,9 +3,9 @@ package runtime
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -24,18 +24,18 @@ import (
 //
 // Where an argument or a captured tensor asks for gradients, so do the results; see differentiate.go.
 //
-// A view of a traced tensor is a value of its own. To write into a tensor that has views, or into a view, is refused: a
-// graph has no memory that they could share.
+// Views of a traced tensor have the layouts that they would have, and share what memory they would: a write into one is a new
+// value of the tensor at the root, and all others are read from that anew; see alias.go.
 type Trace struct {
 	ctx    *Context
 	stream *Stream
 
-	mu      sync.Mutex // a trace is for one thread; tensors may be freed by others
-	builder *graph.Builder
-	sources []*source              // the inputs of the graph, in order
-	read    map[*storage][]*source // captured tensors, by their memory
-	given   int                    // sources that stand for arguments, which come first
-	ended   bool
+	mu       sync.Mutex // a trace is for one thread; tensors may be freed by others
+	builder  *graph.Builder
+	sources  []*source              // the inputs of the graph, in order
+	captured map[*storage][]*source // tensors that were captured, by their memory
+	given    int                    // sources that stand for arguments, which come first
+	ended    bool
 }
 
 // source is where an input of the graph comes from.
@@ -46,14 +46,6 @@ type source struct {
 	changed bool        // by a call that writes into it
 }
 
-// traced says what a storage without memory stands for.
-type traced struct {
-	trace  *Trace
-	value  graph.Value   // guarded by Trace.mu
-	source *source       // of the tensor that stands for an argument; else nil
-	family *atomic.Int32 // how many traced storages would share memory if calls were run
-}
-
 // NewTrace begins a trace for programs of the device. examples are arguments of the first call: stands has a traced tensor
 // for each, of its dtype and shape, which asks for gradients where the argument does. The caller frees them, also after an
 // error in a later call.
@@ -62,7 +54,7 @@ func (c *Context) NewTrace(examples []*Tensor) (tr *Trace, stands []*Tensor, err
 	if err != nil {
 		return nil, nil, err
 	}
-	tr = &Trace{ctx: c, builder: graph.NewBuilder(), read: map[*storage][]*source{}, given: len(examples)}
+	tr = &Trace{ctx: c, builder: graph.NewBuilder(), captured: map[*storage][]*source{}, given: len(examples)}
 	tr.stream = &Stream{ctx: c, dev: idle, trace: tr}
 	for i, x := range examples {
 		t, err := tr.argument(i, x)
@@ -85,11 +77,11 @@ func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 		return nil, status.Errorf(status.Invalid, "[trace] argument %d is on %s; want %s, where the program runs", i, x.store.ctx.place, tr.ctx.place)
 	}
 	s := tr.input(x)
-	t, err := tr.tensor(s.value, new(atomic.Int32))
+	t, err := tr.tensor(s.value)
 	if err != nil {
 		return nil, err
 	}
-	t.store.traced.source = s
+	t.store.traced.root.source = s
 	if x.Asks() {
 		err = t.Ask(true)
 	}
@@ -154,18 +146,16 @@ func untraced(who string, in []Operand, on *Stream) error {
 }
 
 // tensor makes a traced tensor of a value.
-func (tr *Trace) tensor(v graph.Value, family *atomic.Int32) (*Tensor, error) {
+func (tr *Trace) tensor(v graph.Value) (*Tensor, error) {
 	t := tr.builder.TypeOf(v)
-	store := tr.ctx.rt.newStorage(tr.ctx, nil, t.Shape.Numel()*t.DType.Size())
-	store.traced = &traced{trace: tr, value: v, family: family}
-	family.Add(1)
-	return tr.ctx.rt.adopt(&view{store: store, dtype: t.DType, Layout: shape.Contiguous(t.Shape)})
+	return tr.adopt(newRoot(tr, v), t.DType, 0, shape.Contiguous(t.Shape))
 }
 
-// leave ends what a traced storage is part of.
-func (st *storage) leave() {
-	st.traced.family.Add(-1)
-	st.traced = nil
+// adopt makes a tensor of a storage without memory.
+func (tr *Trace) adopt(x *traced, d dtype.DType, offset int64, l shape.Layout) (*Tensor, error) {
+	store := tr.ctx.rt.newStorage(tr.ctx, nil, x.root.bytes)
+	store.traced = x
+	return tr.ctx.rt.adopt(&view{store: store, offset: offset, dtype: d, Layout: l})
 }
 
 // call adds a call and returns its results. c is where it would run.
@@ -176,31 +166,39 @@ func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Te
 	if err != nil {
 		return nil, err
 	}
-	family := new(atomic.Int32)
-	if x := in0(in); row.Kind == op.View && !row.Fresh && x != nil && x.store.traced != nil {
-		family = x.store.traced.family
-	}
+	parts := tr.parts(row, in, at)
 	out := make([]*Tensor, 0, len(values))
-	for _, v := range values {
-		t, err := tr.tensor(v, family)
+	for i, v := range values {
+		var t *Tensor
+		if parts == nil {
+			t, err = tr.tensor(v)
+		} else {
+			x := in[0].Tensor
+			t, err = tr.adopt(x.store.traced.part(row, at, v), x.dtype, x.offset+parts[i].Offset, parts[i].Layout)
+		}
 		if err != nil {
 			tr.free(out)
 			return nil, err
 		}
+		t.viewed = parts != nil
 		out = append(out, t)
-		if row.Kind != op.View {
-			family = new(atomic.Int32)
-		}
 	}
 	return out, nil
 }
 
-// in0 is the first operand, nil where there is none.
-func in0(in []Operand) *Tensor {
-	if len(in) == 0 {
+// parts are where the results of a call lie in the memory of its operand; nil where they would have memory of their own.
+func (tr *Trace) parts(row *op.Row, in []Operand, at op.Attrs) []op.Part {
+	if row.Kind != op.View || row.Fresh || in[0].Tensor == nil || in[0].Tensor.store.traced == nil {
 		return nil
 	}
-	return in[0].Tensor
+	x := in[0].Tensor
+	var c op.Inference
+	c.Reset(row, at)
+	c.In = append(c.In, op.Arg{Type: op.Type{DType: x.dtype, Shape: x.Shape}})
+	if row.View(&c, &x.Layout) != nil { // errors of the call were those of add; this one says that strides cannot do it
+		return nil
+	}
+	return c.Parts
 }
 
 // add adds a call to the graph; mu is held.
@@ -242,7 +240,7 @@ func (tr *Trace) valueOf(row *op.Row, i int, x *Operand) (graph.Value, error) {
 		return tr.builder.Scalar(x.Value), nil
 	}
 	if t.store.traced != nil { // of this trace: see untraced
-		return t.store.traced.value, nil
+		return tr.read(t.store.traced)
 	}
 	s, err := tr.capture(row.Name, i, t)
 	if err != nil {
@@ -256,13 +254,13 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 	if t.store.ctx != tr.ctx && (t.store.ctx != tr.ctx.rt.cpu || t.Rank > 0) {
 		return nil, status.Errorf(status.Invalid, "[%s] operand %d is on %s, and the function is traced for %s; want one place", who, i, t.store.ctx.place, tr.ctx.place)
 	}
-	known := tr.read[t.store]
+	known := tr.captured[t.store]
 	for _, s := range known {
 		if s.tensor.offset == t.offset && s.tensor.dtype == t.dtype && s.tensor.Shape == t.Shape && slices.Equal(s.tensor.Strides[:t.Rank], t.Strides[:t.Rank]) {
 			return s, nil
 		}
 		if s.changed {
-			return nil, status.Errorf(status.Unsupported, "[%s] operand %d is a view of a tensor that the traced function has written to; want the function to return the new value", who, i)
+			return nil, status.Errorf(status.Unsupported, "[%s] operand %d is a view of a tensor that the traced function has written to; want it as an argument", who, i)
 		}
 	}
 	same, err := t.Same()
@@ -271,7 +269,7 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 	}
 	s := tr.input(t)
 	s.tensor = same
-	tr.read[t.store] = append(known, s)
+	tr.captured[t.store] = append(known, s)
 	return s, nil
 }
 
@@ -287,30 +285,18 @@ func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *
 	if err != nil {
 		return err
 	}
-	if x := out.store.traced; x != nil {
-		if x.family.Load() > 1 {
-			return sharing(row.Name)
-		}
-		x.value = v
-		if x.source != nil {
-			x.source.value, x.source.changed = v, true
-		}
-		return nil
+	if out.store.traced != nil {
+		return tr.assign(row.Name, out.store.traced, v)
 	}
 	s, err := tr.capture(row.Name, len(in), out)
 	if err != nil {
 		return err
 	}
-	if len(tr.read[out.store]) > 1 {
-		return sharing(row.Name)
+	if len(tr.captured[out.store]) > 1 {
+		return status.Errorf(status.Unsupported, "[%s] the output is a view of a tensor that the traced function reads, and that is neither its argument nor made in it; want it as an argument", row.Name)
 	}
 	s.value, s.changed = v, true
 	return nil
-}
-
-// sharing is the error of a write that other tensors would see.
-func sharing(who string) error {
-	return status.Errorf(status.Unsupported, "[%s] the output shares memory with a view, and a traced function cannot write into both; want a new tensor", who)
 }
 
 // fit is a value with the dtype and the shape of an output; mu is held.
@@ -417,9 +403,17 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 			p.changed, values = append(p.changed, i), append(values, s.value)
 		}
 	}
+	var made []graph.Value
+	for _, t := range gradients {
+		v, err := tr.read(t.store.traced)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, v)
+	}
 	g := tr.builder.Build()
 	if back != nil {
-		values = append(values, tr.divide(g, calls, inputs, dy, gradients, back)...)
+		values = append(values, tr.divide(g, calls, inputs, dy, made, back)...)
 	}
 	for i, s := range tr.sources {
 		if i < tr.given {
@@ -428,7 +422,7 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 			p.captured = append(p.captured, s.tensor)
 		}
 	}
-	tr.ended, tr.read, tr.sources = true, nil, nil
+	tr.ended, tr.captured, tr.sources = true, nil, nil
 	tr.ctx.start(p, g.Part(0, calls, inputs, values))
 	return p, nil
 }
@@ -444,7 +438,11 @@ func (tr *Trace) results(outputs []*Tensor) ([]graph.Value, error) {
 	for i, t := range outputs {
 		switch x := t.store.traced; {
 		case x != nil && x.trace == tr:
-			values[i] = x.value
+			v, err := tr.read(x)
+			if err != nil {
+				return nil, err
+			}
+			values[i] = v
 		case x != nil:
 			return nil, status.Errorf(status.Traced, "[trace] output %d belongs to another trace; want tensors of this one", i)
 		default:
@@ -475,5 +473,5 @@ func (tr *Trace) drop() {
 			tr.ctx.rt.Free(s.tensor.handle)
 		}
 	}
-	tr.read, tr.sources = nil, nil
+	tr.captured, tr.sources = nil, nil
 }

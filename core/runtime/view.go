@@ -157,6 +157,9 @@ func (t *Tensor) Bits(d dtype.DType) (*Tensor, error) {
 			return nil, err
 		}
 	}
+	if err := t.store.known("view"); err != nil {
+		return nil, err
+	}
 	// SAFETY: only its alignment is looked at. Memory of another owner may begin anywhere.
 	if at := uintptr(v.addr); v.Numel() > 0 && at%uintptr(d.Align()) != 0 {
 		return nil, status.Errorf(status.Invalid, "[view] the first element lies at address %#x; want a multiple of %d to view it as %s", at, d.Align(), d)
