@@ -1,9 +1,9 @@
 """Runs random programs by this package and by NumPy, and compares every value.
 
-    run.py [--seconds S | --programs N] [--seed SEED] [--place PLACE]
+    run.py [--seconds S | --programs N] [--seed SEED] [--place PLACE] [--traced]
 
 PLACE is the place besides cpu that tensors move to and from: mps (what PADDLE_MPS_DEVICE says that is) or cpu itself.
-Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program that
+With --traced each program is a function that is traced on PLACE and run twice. Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program that
 still differs, with its seed, and exits 1.
 """
 
@@ -25,7 +25,7 @@ def streams_of(places: tuple[str, ...]) -> dict[str, list[Any]]:
     return {p: [paddle.device.current_stream(p), paddle.device.Stream(p)] for p in places if p != "cpu"}
 
 
-def shortened(statements: list[programs.Statement], streams: dict[str, list[Any]]) -> list[programs.Statement]:
+def shortened(statements: list[programs.Statement], streams: dict[str, list[Any]] | None) -> list[programs.Statement]:
     """The program without what the difference does not need."""
     end = len(statements)
     while end > 1 and programs.difference(statements[: end - 1], streams):
@@ -48,13 +48,15 @@ def main() -> int:
     parser.add_argument("--programs", type=int, help="so many, however long they take")
     parser.add_argument("--seed", type=int, help="of the first; else random")
     parser.add_argument("--place", default="mps")
+    parser.add_argument("--traced", action="store_true")
     options = parser.parse_args()
     first = options.seed if options.seed is not None else random.SystemRandom().randrange(10**9)
-    places = tuple(dict.fromkeys(("cpu", options.place)))
+    places = (options.place,) if options.traced else tuple(dict.fromkeys(("cpu", options.place)))
     print(f"from seed {first}", flush=True)  # before what may end the process
-    streams, end, done = streams_of(places), time.monotonic() + options.seconds, 0
+    streams = None if options.traced else streams_of(places)
+    end, done = time.monotonic() + options.seconds, 0
     while done < options.programs if options.programs else not done or time.monotonic() < end:
-        statements = programs.Maker(first + done, places).make()
+        statements = programs.Maker(first + done, places, options.traced).make()
         if programs.difference(statements, streams):
             short = shortened(statements, streams)
             print(told(first + done, short, programs.difference(short, streams)))

@@ -14,15 +14,17 @@ import run
 CPU = ("cpu",)
 
 
-def first_difference(seed: int) -> list[programs.Statement]:
+def first_difference(seed: int, traced: bool) -> list[programs.Statement]:
     """The first program that differs, shortened."""
+    streams = None if traced else {}
     for at in range(seed, seed + 500):
-        statements = programs.Maker(at, CPU).make()
-        if programs.difference(statements, {}):
-            return run.shortened(statements, {})
+        statements = programs.Maker(at, CPU, traced).make()
+        if programs.difference(statements, streams):
+            return run.shortened(statements, streams)
     return []
 
 
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
@@ -31,10 +33,10 @@ def first_difference(seed: int) -> list[programs.Statement]:
         ("assign_at", lambda x, index, value: None),
     ],
 )
-def test_a_wrong_operator_is_found(monkeypatch: pytest.MonkeyPatch, name: str, wrong: object) -> None:
+def test_a_wrong_operator_is_found(monkeypatch: pytest.MonkeyPatch, name: str, wrong: object, traced: bool) -> None:
     operator = programs.OPERATORS[name]
     monkeypatch.setitem(programs.OPERATORS, name, programs.Operator(wrong, operator.oracle, operator.writes))  # type: ignore[arg-type]
-    found = first_difference(1)
+    found = first_difference(1, traced)
     assert name in [s.name for s in found]
     assert "FAIL program of seed 1\n" in run.told(1, found, "v0: want")
 
