@@ -299,6 +299,7 @@ func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
 //
 //export goFastIndex
 func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release, on C.uint64_t) C.uint64_t {
+	tracing := traceOf(on)
 	return quick(release, on&C.NO_GRADIENTS, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
@@ -310,7 +311,7 @@ func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release, on C.uint64
 		if err != nil {
 			return nil, err
 		}
-		return rt.Index(t, list)
+		return rt.Index(t, list, tracing)
 	})
 }
 

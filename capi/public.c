@@ -378,6 +378,10 @@ pmps_error *pmps_trace_end(pmps_trace *trace, pmps_tensor *const *outputs, size_
   return ENTER(goTraceEnd(BITS(trace), IN(outputs), count, &current, OUT(program)));
 }
 
+pmps_error *pmps_trace_pause(pmps_trace *trace, bool paused) {
+  return ENTER(goTracePause(BITS(trace), paused, &current));
+}
+
 void pmps_trace_abort(pmps_trace *trace) {
   if (!in_child) goTraceAbort(BITS(trace), &current);
 }

@@ -296,7 +296,7 @@ func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, on C
 		if err != nil {
 			return err
 		}
-		v, err := calling(rt, on).Index(t, list)
+		v, err := calling(rt, on).Index(t, list, traceOf(on))
 		return hand(out, v, err)
 	})
 }

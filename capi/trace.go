@@ -83,22 +83,30 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 }
 
 // tracing reports whether a handle is of the stream of a trace.
-func tracing(stream C.uint64_t) bool {
-	s := streams.Pin(uint64(stream))
-	if s == nil {
-		return false
+func tracing(stream C.uint64_t) bool { return traceOf(stream) != nil }
+
+// traceOf is the stream that a thread has made current, if it is that of a trace; else nil.
+func traceOf(on C.uint64_t) *runtime.Stream {
+	handle := uint64(on &^ C.NO_GRADIENTS)
+	if handle == 0 {
+		return nil
 	}
-	defer streams.Unpin(uint64(stream))
-	return s.Traces()
+	s := streams.Pin(handle)
+	if s == nil {
+		return nil
+	}
+	defer streams.Unpin(handle)
+	if !s.Traces() {
+		return nil
+	}
+	return s.Stream
 }
 
-// leave makes the thread's calls run again. False where it is not this thread that traces.
-func (t *trace) leave(current *C.current_streams) bool {
-	if current.of[place.MPSKind] != t.stream {
-		return false
+// leave makes the thread's calls run again, where it is this thread that traces.
+func (t *trace) leave(current *C.current_streams) {
+	if current.of[place.MPSKind] == t.stream {
+		current.of[place.MPSKind] = t.before
 	}
-	current.of[place.MPSKind] = t.before
-	return true
 }
 
 // goTraceEnd is pmps_trace_end. It frees the handle of the trace, and the caller owns that of the program. What the program
@@ -124,11 +132,12 @@ func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, curre
 		if record == nil {
 			return full(programs, who, "programs")
 		}
-		if !t.leave(current) {
+		if current.of[place.MPSKind] != t.stream {
 			programs.Free(made)
-			return status.Errorf(status.Invalid, "[%s] another thread is tracing; want the thread that began", who)
+			return status.Errorf(status.Invalid, "[%s] another thread is tracing, or the trace is paused; want the thread that began", who)
 		}
 		p, err := t.End(results)
+		t.leave(current) // not before: the backward pass calls functions of the caller
 		if err != nil {
 			programs.Free(made)
 			traces.Free(uint64(handle))
@@ -137,6 +146,24 @@ func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, curre
 		*record = programRecord{p}
 		*out = C.uint64_t(made)
 		traces.Free(uint64(handle))
+		return nil
+	})
+}
+
+// goTracePause is pmps_trace_pause.
+//
+//export goTracePause
+func goTracePause(handle C.uint64_t, paused C.bool, current *C.current_streams) C.fault {
+	const who = "trace_pause"
+	return onTrace(who, handle, func(_ *runtime.Runtime, t *trace) error {
+		from, to := t.before, t.stream
+		if paused {
+			from, to = to, from
+		}
+		if current.of[place.MPSKind] != from {
+			return status.Errorf(status.Invalid, "[%s] this thread does not trace with it, or is as it would be; want the thread that began, and pauses by turns", who)
+		}
+		current.of[place.MPSKind] = to
 		return nil
 	})
 }

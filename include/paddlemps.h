@@ -733,6 +733,10 @@ pmps_error *pmps_trace_begin(const pmps_place *place, pmps_tensor *const *exampl
  * program returns outputs, which are tensors of the trace or captured ones. Owned. */
 pmps_error *pmps_trace_end(pmps_trace *trace, pmps_tensor *const *outputs, size_t count, pmps_program **program);
 
+/* Makes the calls of this thread run again (paused), or be traced again, until the end of the trace. What they make
+ * meanwhile is captured where it is read. */
+pmps_error *pmps_trace_pause(pmps_trace *trace, bool paused);
+
 /* Ends a trace without a program, and frees it. The thread that began it calls this. */
 void pmps_trace_abort(pmps_trace *trace);
 

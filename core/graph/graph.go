@@ -21,6 +21,8 @@
 package graph
 
 import (
+	"slices"
+
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -228,6 +230,9 @@ func (b *Builder) String() string { return b.graph.String() }
 func (b *Builder) Call(row *op.Row, in []Value, at op.Attrs) ([]Value, error) {
 	full := make(op.Attrs, len(row.Attrs))
 	copy(full, at)
+	for i := range full { // the caller may change its lists
+		full[i].Ints = slices.Clone(full[i].Ints)
+	}
 	if err := row.Fill(full); err != nil {
 		return nil, err
 	}

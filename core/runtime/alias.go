@@ -3,6 +3,7 @@ package runtime
 import (
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -30,14 +31,15 @@ type traced struct {
 // root is what tensors that would share memory have in common.
 type root struct {
 	bytes   int64
-	changes atomic.Uint32 // writes so far
-	source  *source       // where the memory is that of an argument; else nil
+	changes *atomic.Uint32 // writes so far; of what was captured, those of its memory
+	memory  *storage       // of what was captured; else nil
+	source  *source        // of an argument and of what was captured; else nil
 }
 
 // newRoot makes memory of its own for a value.
 func newRoot(tr *Trace, v graph.Value) *traced {
 	t := tr.builder.TypeOf(v)
-	return &traced{trace: tr, value: v, root: &root{bytes: t.Shape.Numel() * t.DType.Size()}}
+	return &traced{trace: tr, value: v, root: &root{bytes: t.Shape.Numel() * t.DType.Size(), changes: new(atomic.Uint32)}}
 }
 
 // part is a view, whose value is v now.
@@ -55,7 +57,34 @@ func (st *storage) changes() uint32 {
 
 // sharesWith reports whether two storages are the same memory, or would be.
 func (st *storage) sharesWith(other *storage) bool {
-	return st == other || st.traced != nil && other.traced != nil && st.traced.root == other.traced.root
+	return st.identity() == other.identity()
+}
+
+// identity is one address for what shares memory, or would.
+func (st *storage) identity() unsafe.Pointer {
+	switch {
+	case st.traced == nil:
+		return unsafe.Pointer(st)
+	case st.traced.root.memory != nil:
+		return unsafe.Pointer(st.traced.root.memory)
+	}
+	return unsafe.Pointer(st.traced.root)
+}
+
+// memory is what a call of as_strided of a tensor, which stands for x, reads: the root, with the offset of the call in it.
+func (x *traced) memory(t *Tensor, at op.Attrs) (*traced, op.Attrs, error) {
+	for x.base != nil {
+		x = x.base
+	}
+	begin := int64(0)
+	if s := x.root.source; s != nil {
+		if begin = s.tensor.offset; !s.tensor.IsContiguous() {
+			return nil, nil, status.Errorf(status.Unsupported, "[as_strided] x is neither made in the traced function nor contiguous; want x.contiguous()")
+		}
+	}
+	at = slices.Clone(at)
+	at[op.AsStridedOffset].I += t.offset - begin
+	return x, at, nil
 }
 
 // read is the value of a traced tensor now; mu is held.
@@ -67,16 +96,54 @@ func (tr *Trace) read(x *traced) (graph.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := tr.builder.Call(x.row, []graph.Value{base}, x.attrs)
+	v, err := tr.look(x.row, x.attrs, base)
+	if err == nil {
+		x.value, x.stamp = v, x.root.changes.Load()
+	}
+	return v, err
+}
+
+// look adds the call that makes a view of a value; mu is held. as_strided reads memory, which values have none of: it becomes
+// a call that reads by positions.
+func (tr *Trace) look(row *op.Row, at op.Attrs, v graph.Value) (graph.Value, error) {
+	if row.ID != op.IDAsStrided {
+		return tr.add1(row.ID, at, v)
+	}
+	flat, places, err := tr.positions(at, v)
 	if err != nil {
 		return 0, err
 	}
-	x.value, x.stamp = out[0], x.root.changes.Load()
-	return x.value, nil
+	return tr.add1(op.IDIndex, nil, flat, places)
+}
+
+// add1 adds a call with one result; mu is held.
+func (tr *Trace) add1(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, error) {
+	out, err := tr.builder.Call(op.ByID(id), in, at)
+	if err != nil {
+		return 0, err
+	}
+	return out[0], nil
+}
+
+// positions are a value in one axis, and where the elements of a view by strides lie in it; mu is held.
+func (tr *Trace) positions(at op.Attrs, v graph.Value) (flat, places graph.Value, err error) {
+	t := tr.builder.TypeOf(v)
+	numbers, err := tr.add1(op.IDRange, op.Attrs{
+		op.RangeStart: {Kind: op.Int}, op.RangeStep: {Kind: op.Int, I: 1}, op.RangeCount: {Kind: op.Int, I: t.Shape.Numel()},
+		op.RangeDtype: {Kind: op.DType, I: int64(dtype.Int64)},
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	if places, err = tr.add1(op.IDAsStrided, at, numbers); err != nil {
+		return 0, 0, err
+	}
+	flat, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: []int64{t.Shape.Numel()}}}, v)
+	return flat, places, err
 }
 
 // assign writes a value into a traced tensor, and so into what it is a view of; mu is held.
-func (tr *Trace) assign(who string, x *traced, v graph.Value) error {
+func (tr *Trace) assign(x *traced, v graph.Value) error {
 	var chain []*traced // from x to the root
 	var values []graph.Value
 	for ; ; x = x.base {
@@ -88,7 +155,7 @@ func (tr *Trace) assign(who string, x *traced, v graph.Value) error {
 		if err != nil {
 			return err
 		}
-		if v, err = tr.inverse(who, x, v, before); err != nil {
+		if v, err = tr.inverse(x, v, before); err != nil {
 			return err
 		}
 	}
@@ -97,55 +164,58 @@ func (tr *Trace) assign(who string, x *traced, v graph.Value) error {
 		x.value, x.stamp = values[i], now
 	}
 	if s := x.root.source; s != nil {
-		s.value, s.changed = v, true
+		s.changed = true
 	}
 	return nil
 }
 
 // inverse is the value of what x is a view of, after a write of v into x; mu is held.
-func (tr *Trace) inverse(who string, x *traced, v, before graph.Value) (graph.Value, error) {
-	b, whole := tr.builder, tr.builder.TypeOf(before)
-	call := func(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, error) {
-		out, err := b.Call(op.ByID(id), in, at)
-		if err != nil {
-			return 0, err
-		}
-		return out[0], nil
-	}
-	dims := op.Value{Kind: op.Ints, Ints: slices.Clone(whole.Shape.Slice())}
+func (tr *Trace) inverse(x *traced, v, before graph.Value) (graph.Value, error) {
+	whole := tr.builder.TypeOf(before)
+	dims := op.Value{Kind: op.Ints, Ints: whole.Shape.Slice()}
 	switch x.row.ID {
-	case op.IDReshape, op.IDSqueeze, op.IDUnsqueeze:
-		return call(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, v)
 	case op.IDTranspose:
 		perm := x.attrs[op.TransposePerm].Ints
 		back := make([]int64, len(perm))
 		for i, p := range perm {
 			back[(p+int64(len(perm)))%int64(len(perm))] = int64(i)
 		}
-		return call(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: back}}, v)
+		return tr.add1(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: back}}, v)
 	case op.IDSlice:
-		part := b.TypeOf(v)
-		yes := op.Attrs{
-			op.FullShape: {Kind: op.Ints, Ints: slices.Clone(part.Shape.Slice())}, op.FullFillValue: {Kind: op.Bool, I: 1},
-			op.FullDtype: {Kind: op.DType, I: int64(dtype.Bool)},
-		}
-		at := op.Attrs{
-			op.SpreadShape: dims, op.SpreadAxes: x.attrs[op.SliceAxes], op.SpreadStarts: x.attrs[op.SliceStarts],
-			op.SpreadEnds: x.attrs[op.SliceEnds], op.SpreadSteps: x.attrs[op.SliceSteps],
-		}
-		ones, err := call(op.IDFull, yes)
+		return tr.put(x.attrs, dims, v, before)
+	case op.IDAsStrided:
+		flat, places, err := tr.positions(x.attrs, before)
 		if err != nil {
 			return 0, err
 		}
-		written, err := call(op.IDSpread, at, ones)
-		if err != nil {
+		if v, err = tr.add1(op.IDIndexPut, nil, flat, v, places); err != nil {
 			return 0, err
 		}
-		spread, err := call(op.IDSpread, at, v)
-		if err != nil {
-			return 0, err
-		}
-		return call(op.IDWhere, nil, written, spread, before)
 	}
-	return 0, status.Errorf(status.Unsupported, "[%s] the output is a view made by %s, which a traced function cannot write into; want a copy", who, x.row.Name)
+	return tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, v) // also of squeeze and unsqueeze
+}
+
+// put is a value of these dimensions with v where slice reads; mu is held.
+func (tr *Trace) put(slice op.Attrs, dims op.Value, v, before graph.Value) (graph.Value, error) {
+	part := tr.builder.TypeOf(v)
+	at := op.Attrs{
+		op.SpreadShape: dims, op.SpreadAxes: slice[op.SliceAxes], op.SpreadStarts: slice[op.SliceStarts],
+		op.SpreadEnds: slice[op.SliceEnds], op.SpreadSteps: slice[op.SliceSteps],
+	}
+	yes, err := tr.add1(op.IDFull, op.Attrs{
+		op.FullShape: {Kind: op.Ints, Ints: part.Shape.Slice()}, op.FullFillValue: {Kind: op.Bool, I: 1},
+		op.FullDtype: {Kind: op.DType, I: int64(dtype.Bool)},
+	})
+	if err != nil {
+		return 0, err
+	}
+	written, err := tr.add1(op.IDSpread, at, yes)
+	if err != nil {
+		return 0, err
+	}
+	spread, err := tr.add1(op.IDSpread, at, v)
+	if err != nil {
+		return 0, err
+	}
+	return tr.add1(op.IDWhere, nil, written, spread, before)
 }

@@ -18,7 +18,7 @@ import (
 type pullback struct {
 	program *Program
 	of      []int // results of the function that ask for gradients
-	to      []int // inputs of the function that do, arguments before captured tensors
+	to      []int // arguments that do, and behind their number Program.asking
 	reads   []readBack
 	refs    atomic.Int32 // of the program of the function, and of its recorded runs
 }
@@ -47,10 +47,13 @@ func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Va
 		}
 	}
 	var to []int
-	for i, s := range tr.sources {
+	for i, s := range tr.sources[:tr.given] {
 		if t := s.tensor; t.Asks() {
 			to, pass.To = append(to, i), append(pass.To, t)
 		}
+	}
+	for i, t := range tr.asking {
+		to, pass.To = append(to, tr.given+i), append(pass.To, t)
 	}
 	if len(pass.Of) == 0 || len(to) == 0 {
 		return nil, nil, nil, nil
@@ -112,14 +115,18 @@ func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy, gradients []graph
 }
 
 // record makes the results of a run those of a function whose gradient is a run of the pullback. in are the inputs of the
-// run, and kept the outputs behind the results and changes, which the record owns from now on.
-func (b *pullback) record(in, results, kept []*Tensor) error {
+// run, asking the captured tensors that ask for gradients, and kept the outputs behind the results and changes, which the record owns from now on.
+func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tensor) error {
 	rt := b.program.ctx.rt
 	r := &recorded{pullback: b, kept: kept}
 	b.refs.Add(1)
 	operands := make([]*Tensor, len(b.to))
 	for i, at := range b.to {
-		operands[i] = in[at]
+		if at < given {
+			operands[i] = in[at]
+		} else {
+			operands[i] = asking[at-given]
+		}
 	}
 	for _, read := range b.reads {
 		t := (*Tensor)(nil)

@@ -25,6 +25,7 @@ type Program struct {
 
 	// Of programs that were traced.
 	captured []*Tensor // further inputs
+	asking   []*Tensor // captured tensors that ask for gradients, as they did when they were captured
 	changed  []int     // inputs that the outputs behind the results are written into
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
 
@@ -78,7 +79,8 @@ func (p *Program) Close() {
 	for _, t := range p.captured {
 		p.ctx.rt.Free(t.handle)
 	}
-	p.captured = nil
+	p.free(p.asking)
+	p.captured, p.asking = nil, nil
 	if p.back != nil {
 		p.back.release()
 	}
@@ -231,7 +233,7 @@ func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, 
 	defer p.free(changes)
 	var err error
 	if p.back != nil && mode.has(Recording) {
-		err = p.back.record(in, results, kept)
+		err = p.back.record(in, p.given, p.asking, results, kept)
 	} else {
 		p.free(kept)
 	}

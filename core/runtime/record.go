@@ -247,12 +247,12 @@ func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, erro
 //
 // Basic indexing is no operator of the table, because it takes a shorter way. It is recorded as the slice that it amounts to;
 // axes of one element that come or go do not matter to the gradient.
-func (c Caller) Index(t *Tensor, items []IndexItem) (*Tensor, error) {
+func (c Caller) Index(t *Tensor, items []IndexItem, on *Stream) (*Tensor, error) {
+	if t.store.traced != nil || on.Traces() {
+		return c.indexTraced(t, items, on)
+	}
 	if !c.mode.watches(t) {
 		return t.Index(items)
-	}
-	if t.store.traced != nil {
-		return c.indexTraced(t, items)
 	}
 	in := []Operand{{Tensor: t}}
 	asked, err := records(slicing, in, c.mode)

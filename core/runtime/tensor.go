@@ -77,7 +77,7 @@ func (t *Tensor) Offset() int64 { return t.offset }
 // reused when a storage is freed.
 func (t *Tensor) StorageID() uint64 {
 	// SAFETY: a number, never turned back into a pointer; records do not move.
-	return uint64(uintptr(unsafe.Pointer(t.store)))
+	return uint64(uintptr(t.store.identity()))
 }
 
 // Empty makes a contiguous tensor whose elements are undefined, for use on a stream (nil: the default one).

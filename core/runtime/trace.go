@@ -33,6 +33,7 @@ type Trace struct {
 	mu       sync.Mutex // a trace is for one thread; tensors may be freed by others
 	builder  *graph.Builder
 	sources  []*source              // the inputs of the graph, in order
+	asking   []*Tensor              // handles of captured tensors that ask for gradients; several may be of one source
 	captured map[*storage][]*source // tensors that were captured, by their memory
 	given    int                    // sources that stand for arguments, which come first
 	ended    bool
@@ -42,7 +43,7 @@ type Trace struct {
 type source struct {
 	tensor  *Tensor     // a handle that the trace owns: of what was captured, or of what stands for an argument
 	input   graph.Value // in the graph
-	value   graph.Value // now
+	alias   *traced     // what the memory holds now
 	changed bool        // by a call that writes into it
 }
 
@@ -77,11 +78,10 @@ func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 		return nil, status.Errorf(status.Invalid, "[trace] argument %d is on %s; want %s, where the program runs", i, x.store.ctx.place, tr.ctx.place)
 	}
 	s := tr.input(x)
-	t, err := tr.tensor(s.value)
+	t, err := tr.adopt(s.alias, x.dtype, 0, shape.Contiguous(x.Shape))
 	if err != nil {
 		return nil, err
 	}
-	t.store.traced.root.source = s
 	if x.Asks() {
 		err = t.Ask(true)
 	}
@@ -98,7 +98,8 @@ func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 // input adds an input of a tensor's dtype and shape.
 func (tr *Trace) input(t *Tensor) *source {
 	v := tr.builder.Input(op.Type{DType: t.dtype, Shape: t.Shape})
-	s := &source{input: v, value: v}
+	s := &source{input: v, alias: newRoot(tr, v)}
+	s.alias.root.source = s
 	tr.sources = append(tr.sources, s)
 	return s
 }
@@ -162,33 +163,57 @@ func (tr *Trace) adopt(x *traced, d dtype.DType, offset int64, l shape.Layout) (
 func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Tensor, error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
+	if parts := tr.parts(row, in, at); parts != nil {
+		return tr.view(row, in, at, c, parts)
+	}
 	values, err := tr.add(row, in, at, c)
 	if err != nil {
 		return nil, err
 	}
-	parts := tr.parts(row, in, at)
 	out := make([]*Tensor, 0, len(values))
-	for i, v := range values {
-		var t *Tensor
-		if parts == nil {
-			t, err = tr.tensor(v)
-		} else {
-			x := in[0].Tensor
-			t, err = tr.adopt(x.store.traced.part(row, at, v), x.dtype, x.offset+parts[i].Offset, parts[i].Layout)
-		}
+	for _, v := range values {
+		t, err := tr.tensor(v)
 		if err != nil {
 			tr.free(out)
 			return nil, err
 		}
-		t.viewed = parts != nil
 		out = append(out, t)
 	}
 	return out, nil
 }
 
+// view adds a call whose result shares the memory of its operand, in which it lies where part says; mu is held.
+func (tr *Trace) view(row *op.Row, in []Operand, at op.Attrs, c *Context, parts []op.Part) ([]*Tensor, error) {
+	x := in[0].Tensor
+	if err := tr.allows(row, c); err != nil {
+		return nil, err
+	}
+	base, err := tr.of(row.Name, 0, x)
+	if err == nil && row.ID == op.IDAsStrided {
+		base, at, err = base.memory(x, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	from, err := tr.read(base)
+	if err != nil {
+		return nil, err
+	}
+	v, err := tr.look(row, at, from)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tr.adopt(base.part(row, at, v), x.dtype, x.offset+parts[0].Offset, parts[0].Layout)
+	if err != nil {
+		return nil, err
+	}
+	t.viewed = true
+	return []*Tensor{t}, nil
+}
+
 // parts are where the results of a call lie in the memory of its operand; nil where they would have memory of their own.
 func (tr *Trace) parts(row *op.Row, in []Operand, at op.Attrs) []op.Part {
-	if row.Kind != op.View || row.Fresh || in[0].Tensor == nil || in[0].Tensor.store.traced == nil {
+	if row.Kind != op.View || row.Fresh || in[0].Tensor == nil {
 		return nil
 	}
 	x := in[0].Tensor
@@ -201,16 +226,24 @@ func (tr *Trace) parts(row *op.Row, in []Operand, at op.Attrs) []op.Part {
 	return c.Parts
 }
 
-// add adds a call to the graph; mu is held.
-func (tr *Trace) add(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]graph.Value, error) {
+// allows refuses calls that no program can have, or not this one.
+func (tr *Trace) allows(row *op.Row, c *Context) error {
 	if tr.ended {
-		return nil, status.Errorf(status.Traced, "[%s] the function has been traced to its end; want the call within it", row.Name)
+		return status.Errorf(status.Traced, "[%s] the function has been traced to its end; want the call within it", row.Name)
 	}
 	if c != tr.ctx {
-		return nil, status.Errorf(status.Unsupported, "[%s] the call is on %s, and the function is traced for %s; want one place", row.Name, c.place, tr.ctx.place)
+		return status.Errorf(status.Unsupported, "[%s] the call is on %s, and the function is traced for %s; want one place", row.Name, c.place, tr.ctx.place)
 	}
 	if row.Counted {
-		return nil, status.Errorf(status.Traced, "[%s] the size of its result depends on elements, which a function that is traced does not have; want it outside of the function", row.Name)
+		return status.Errorf(status.Traced, "[%s] the size of its result depends on elements, which a function that is traced does not have; want it outside of the function", row.Name)
+	}
+	return nil
+}
+
+// add adds a call to the graph; mu is held.
+func (tr *Trace) add(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]graph.Value, error) {
+	if err := tr.allows(row, c); err != nil {
+		return nil, err
 	}
 	values := make([]graph.Value, len(in))
 	for i := range in {
@@ -235,18 +268,26 @@ func (tr *Trace) add(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]grap
 
 // valueOf is the value of an operand; mu is held.
 func (tr *Trace) valueOf(row *op.Row, i int, x *Operand) (graph.Value, error) {
-	t := x.Tensor
-	if t == nil {
+	if x.Tensor == nil {
 		return tr.builder.Scalar(x.Value), nil
 	}
-	if t.store.traced != nil { // of this trace: see untraced
-		return tr.read(t.store.traced)
-	}
-	s, err := tr.capture(row.Name, i, t)
+	t, err := tr.of(row.Name, i, x.Tensor)
 	if err != nil {
 		return 0, err
 	}
-	return s.value, nil
+	return tr.read(t)
+}
+
+// of is what a tensor stands for, which is captured if it has elements; mu is held.
+func (tr *Trace) of(who string, i int, t *Tensor) (*traced, error) {
+	if t.store.traced != nil { // of this trace: see untraced
+		return t.store.traced, nil
+	}
+	s, err := tr.capture(who, i, t)
+	if err != nil {
+		return nil, err
+	}
+	return s.alias, nil
 }
 
 // capture is the input that a tensor became when it was first read; mu is held.
@@ -254,23 +295,43 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 	if t.store.ctx != tr.ctx && (t.store.ctx != tr.ctx.rt.cpu || t.Rank > 0) {
 		return nil, status.Errorf(status.Invalid, "[%s] operand %d is on %s, and the function is traced for %s; want one place", who, i, t.store.ctx.place, tr.ctx.place)
 	}
-	known := tr.captured[t.store]
-	for _, s := range known {
+	found := (*source)(nil)
+	for _, s := range tr.captured[t.store] {
 		if s.tensor.offset == t.offset && s.tensor.dtype == t.dtype && s.tensor.Shape == t.Shape && slices.Equal(s.tensor.Strides[:t.Rank], t.Strides[:t.Rank]) {
-			return s, nil
-		}
-		if s.changed {
-			return nil, status.Errorf(status.Unsupported, "[%s] operand %d is a view of a tensor that the traced function has written to; want it as an argument", who, i)
+			found = s
+		} else if s.changed {
+			return nil, status.Errorf(status.Unsupported, "[%s] operand %d shares memory with a tensor that the traced function has written to, and neither is its argument or made in it; want one of them as an argument", who, i)
 		}
 	}
-	same, err := t.Same()
-	if err != nil {
-		return nil, err
+	if found == nil {
+		same, err := t.Alias()
+		if err != nil {
+			return nil, err
+		}
+		found = tr.input(t)
+		found.tensor = same
+		found.alias.root.bytes, found.alias.root.changes, found.alias.root.memory = t.store.bytes, &t.store.version, t.store
+		found.alias.stamp = t.store.version.Load()
+		tr.captured[t.store] = append(tr.captured[t.store], found)
 	}
-	s := tr.input(t)
-	s.tensor = same
-	tr.captured[t.store] = append(known, s)
-	return s, nil
+	return found, tr.ask(t)
+}
+
+// ask notes a captured tensor that asks for gradients; mu is held. Tensors with one memory may have been computed otherwise.
+func (tr *Trace) ask(t *Tensor) error {
+	h := t.asks()
+	if h == nil || slices.ContainsFunc(tr.asking, func(known *Tensor) bool {
+		k := known.history.Load()
+		return k.node == h.node && k.index == h.index
+	}) {
+		return nil
+	}
+	same, err := t.Alias()
+	if err == nil {
+		same.inherit(h)
+		tr.asking = append(tr.asking, same)
+	}
+	return err
 }
 
 // write gives a tensor the value that a call would write into it, cast to its dtype and, for assign, broadcast.
@@ -285,18 +346,14 @@ func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *
 	if err != nil {
 		return err
 	}
-	if out.store.traced != nil {
-		return tr.assign(row.Name, out.store.traced, v)
-	}
-	s, err := tr.capture(row.Name, len(in), out)
+	x, err := tr.of(row.Name, len(in), out)
 	if err != nil {
 		return err
 	}
-	if len(tr.captured[out.store]) > 1 {
-		return status.Errorf(status.Unsupported, "[%s] the output is a view of a tensor that the traced function reads, and that is neither its argument nor made in it; want it as an argument", row.Name)
+	if out.store.traced == nil && len(tr.captured[out.store]) > 1 {
+		return status.Errorf(status.Unsupported, "[%s] the output shares memory with another tensor that the traced function reads, and neither is its argument or made in it; want one of them as an argument", row.Name)
 	}
-	s.value, s.changed = v, true
-	return nil
+	return tr.assign(x, v)
 }
 
 // fit is a value with the dtype and the shape of an output; mu is held.
@@ -310,7 +367,7 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, erro
 		at     op.Attrs
 	}{
 		{tr.builder.TypeOf(v).DType != out.dtype, op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(out.dtype)}}},
-		{tr.builder.TypeOf(v).Shape != out.Shape, op.IDExpand, op.Attrs{op.ExpandShape: {Kind: op.Ints, Ints: out.Shape.Slice()}}},
+		{tr.builder.TypeOf(v).Shape != out.Shape, op.IDExpand, op.Attrs{op.ExpandShape: {Kind: op.Ints, Ints: slices.Clone(out.Shape.Slice())}}},
 	} {
 		if !step.needed {
 			continue
@@ -325,14 +382,16 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, erro
 }
 
 // index is basic indexing of a traced tensor: the slice that it amounts to, in the shape of the view.
-func (c Caller) indexTraced(t *Tensor, items []IndexItem) (*Tensor, error) {
+func (c Caller) indexTraced(t *Tensor, items []IndexItem, on *Stream) (*Tensor, error) {
+	if err := untraced("index", []Operand{{Tensor: t}}, on); err != nil {
+		return nil, err
+	}
 	v, err := t.Index(items) // a layout without memory
 	if err != nil {
 		return nil, err
 	}
 	to := v.Shape
 	c.Free(v.handle)
-	on := t.store.traced.trace.stream
 	part := t
 	if at := sliceOf(t, items); len(at[op.SliceAxes].Ints) > 0 {
 		made, err := c.Call(slicing, []Operand{{Tensor: t}}, at, nil, on)
@@ -400,7 +459,7 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	for i, s := range tr.sources {
 		inputs[i] = s.input
 		if s.changed {
-			p.changed, values = append(p.changed, i), append(values, s.value)
+			p.changed, values = append(p.changed, i), append(values, s.alias.value)
 		}
 	}
 	var made []graph.Value
@@ -422,7 +481,8 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 			p.captured = append(p.captured, s.tensor)
 		}
 	}
-	tr.ended, tr.captured, tr.sources = true, nil, nil
+	p.asking = tr.asking
+	tr.ended, tr.captured, tr.sources, tr.asking = true, nil, nil, nil
 	tr.ctx.start(p, g.Part(0, calls, inputs, values))
 	return p, nil
 }
@@ -450,7 +510,7 @@ func (tr *Trace) results(outputs []*Tensor) ([]graph.Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			values[i] = s.value
+			values[i] = s.alias.value
 		}
 	}
 	return values, nil
@@ -473,5 +533,6 @@ func (tr *Trace) drop() {
 			tr.ctx.rt.Free(s.tensor.handle)
 		}
 	}
-	tr.captured, tr.sources = nil, nil
+	tr.free(tr.asking)
+	tr.captured, tr.sources, tr.asking = nil, nil, nil
 }

@@ -17,6 +17,7 @@ from ._errors import UnsupportedError, check
 from ._library import library
 from ._objects import Tensor, fresh, from_array, meta
 from ._place import Place
+from ._tracing import paused
 
 if TYPE_CHECKING:
     from ._typing import Data, PlaceLike, Scalar, ShapeLike
@@ -168,8 +169,8 @@ def converted(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]
     if _dtype.BY_NUMPY.get(array.dtype) is dtype:
         return array
     if dtype is _dtype.bfloat16 or array.dtype == np.uint16 or array.dtype.kind in "fc":
-        cpu_tensor = from_array(array, _place.cpu)
-        return cpu_tensor.cast(dtype).numpy()
+        with paused():
+            return from_array(array, _place.cpu).cast(dtype).numpy()
     return array.astype(dtype.numpy)
 
 

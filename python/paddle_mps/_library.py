@@ -168,6 +168,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_program_get_captured": (Error, (Program, c_size_t, NewTensor)),
     "pmps_trace_begin": (Error, (Place, NewTensor, c_size_t, NewTensor, NewPointer)),
     "pmps_trace_end": (Error, (Trace, NewTensor, c_size_t, NewPointer)),
+    "pmps_trace_pause": (Error, (Trace, c_bool)),
     "pmps_trace_abort": (None, (Trace,)),
     "pmps_trace_to_text": (Error, (Trace, NewPointer)),
     "pmps_library_new": (Error, (Place, c_char_p, NewPointer)),

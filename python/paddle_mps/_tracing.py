@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import byref
 from typing import Any
 
 from ._errors import check
+from ._grad import callbacks
 from ._library import library, quick
 from ._objects import Tensor, fresh, information, view
 from ._place import Place
@@ -19,7 +21,21 @@ _thread = threading.local()
 
 def active() -> bool:
     """Whether this thread is tracing a function: operators are not run."""
-    return getattr(_thread, "active", False)
+    return getattr(_thread, "trace", None) is not None
+
+
+@contextlib.contextmanager
+def paused() -> Iterator[None]:
+    """Operators are run within the block, also while this thread is tracing."""
+    trace, _thread.trace = getattr(_thread, "trace", None), None
+    if trace is not None:
+        check(quick.pmps_trace_pause(trace, True))
+    try:
+        yield
+    finally:
+        if trace is not None:
+            check(quick.pmps_trace_pause(trace, False))
+            _thread.trace = trace
 
 
 def handles(tensors: Sequence[Tensor]) -> Any:
@@ -78,8 +94,7 @@ class Trace:
     def __init__(self, place: Place, examples: Sequence[Tensor]) -> None:
         made, handle = (ctypes.c_uint64 * max(len(examples), 1))(), ctypes.c_void_p()
         check(library.pmps_trace_begin(byref(place.struct), handles(examples), len(examples), made, byref(handle)))
-        _thread.active = True
-        self._handle = handle.value
+        self._handle = _thread.trace = handle.value
         self.inputs = [view(one) for one in made[: len(examples)]]
 
     def makes(self, x: Tensor) -> bool:
@@ -89,12 +104,13 @@ class Trace:
     def end(self, outputs: Sequence[Tensor]) -> Program:
         """The program that returns these tensors."""
         made = ctypes.c_void_p()
-        _thread.active = False
-        check(library.pmps_trace_end(self._handle, handles(outputs), len(outputs), byref(made)))
+        # The backward pass that is traced may call functions of Python.
+        callbacks.check(library.pmps_trace_end(self._handle, handles(outputs), len(outputs), byref(made)))
         assert made.value
+        _thread.trace = None
         return Program(made.value, len(outputs))
 
     def abort(self) -> None:
         """Ends the trace without a program."""
-        _thread.active = False
+        _thread.trace = None
         quick.pmps_trace_abort(self._handle)

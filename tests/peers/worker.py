@@ -115,7 +115,7 @@ def gradients(paddle: ModuleType, source: str) -> Any:
         for value in list(known.values()):
             if isinstance(value, paddle.Tensor):
                 ask(value)
-    look(eval(last, known))
+    look(answer_to(paddle, last, known))
     if not found:
         return None
     weights = []
@@ -151,7 +151,14 @@ def names(paddle: ModuleType) -> dict[str, Any]:
 def value_of(paddle: ModuleType, source: str, names: dict[str, Any]) -> Any:
     *statements, last = source.split("\n")
     exec("\n".join(statements), names)
-    return eval(last, names)
+    return answer_to(paddle, last, names)
+
+
+def answer_to(paddle: ModuleType, expression: str, names: dict[str, Any]) -> Any:
+    """What an expression evaluates to; with PEERS_TRACED=1 as a function that is traced, and by its second run."""
+    if os.environ.get("PEERS_TRACED") != "1" or paddle.__name__ != "paddle_mps" or expression.startswith("gradients("):
+        return eval(expression, names)
+    return paddle.jit(lambda: eval(expression, names))()
 
 
 def main() -> None:
