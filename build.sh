@@ -359,18 +359,20 @@ conformance_metal() {
 # shaders_listed: whether `check` compiles all shaders that the conformance suite has compiled.
 shaders_listed() { GOEXPERIMENT=$simd go run ./tests/msl -lists build/sources; }
 
-# replay PLACE: Paddle's recorded answers, on the device behind PLACE. On the mock, what has no kernel there runs on the CPU.
-replay() { .venv/bin/python tests/peers/compare.py --place "$1" --replay tests/peers/paddle_3_3_1.json; }
-# gradients PLACE: Paddle's recorded gradients, likewise.
-gradients() { .venv/bin/python tests/peers/gradients.py --place "$1" --replay tests/peers/gradients_3_3_1.json; }
+# replay PLACE [--traced]: Paddle's recorded answers, on the device behind PLACE, or by traced functions. On the mock, what
+# has no kernel there runs on the CPU.
+replay() { .venv/bin/python tests/peers/compare.py --place "$@" --replay tests/peers/paddle_3_3_1.json; }
+# gradients PLACE [--traced]: Paddle's recorded gradients, likewise.
+gradients() { .venv/bin/python tests/peers/gradients.py --place "$@" --replay tests/peers/gradients_3_3_1.json; }
 gradients_host() { PADDLE_MPS_DEVICE=host gradients mps; }
 replay_host() { PADDLE_MPS_DEVICE=host replay mps; }
 
 # differential: random programs on cpu and mps against NumPy, the same for a few seconds; with `test long`, 100,000 others.
 differential() {
-    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- --programs 100000; else set -- --seconds 8 --seed 1; fi
+    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- "$@" --programs 100000; else set -- "$@" --seconds 8 --seed 1; fi
     .venv/bin/python tests/differential/run.py "$@"
 }
+differential_traced() { PADDLE_MPS_DEVICE=host differential --traced; }
 differential_host() { PADDLE_MPS_DEVICE=host differential; }
 differential_queue() { PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 differential; }
 
@@ -431,7 +433,10 @@ run_tests() {
     part differential-queue lines differential_queue
     part differential-msl lines on_mock 13.0 msl differential
     part differential-mpsgraph lines on_mock 13.0 mpsgraph differential
+    part differential-traced lines differential_traced
     part paddle-replay lines replay cpu
+    part paddle-traced lines replay cpu --traced
+    part gradients-traced lines gradients cpu --traced
     part gradients lines gradients cpu
     part gradients-mps lines gradients_host
     part gradients-msl lines on_mock 13.0 msl gradients mps

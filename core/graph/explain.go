@@ -9,10 +9,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// Explain is a plan as text: a step a line, with where its operands lie and what note says of it, then the groups and the
-// size of the arena. Steps of a group follow a line that names it.
+// Explain is a plan as text: a step a line, with where its operands lie and what note says of it, and the size of the arena.
+// Steps of a group follow a line that names it.
 //
-//	arena = exp(in0)          float32[4, 4]
+//	group of steps 0 to 1: 16 elements, 1 locals
+//	   0  local0 = exp(in0)  float32[4, 4]
+//	   1  out0 = multiply(local0, number)  float32[4, 4]
+//	arena of 0 bytes
 func Explain(p *device.Plan, note func(step int) string) string {
 	var b strings.Builder
 	groups := p.Groups

@@ -2,6 +2,9 @@ package graph
 
 // Part is the graph of the nodes from first to before end, with the given values as inputs and outputs. What its nodes read
 // and no node of it makes has to be an input, a constant or a scalar. Types are not inferred again.
+//
+// It divides a graph of a function and its gradient into two programs: nodes up to some point, whose values the others read,
+// and the rest. Values have other names in the part than in the whole.
 func (g *Graph) Part(first, end int, inputs, outputs []Value) *Graph {
 	p := &Graph{symbols: g.symbols}
 	names := map[Value]Value{}
@@ -29,6 +32,8 @@ func (g *Graph) Part(first, end int, inputs, outputs []Value) *Graph {
 	p.outputs = all(outputs)
 	return p
 }
+
+// What an earlier part has to make for the rest is found by asking which values the rest reads.
 
 // Read lists the values that the nodes from first on read, or that are among outputs, and that were made before: by
 // earlier nodes or as inputs. Each is there once, in the order in which it is met. Constants and scalars are not listed.

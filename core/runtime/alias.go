@@ -61,7 +61,11 @@ func (st *storage) sharesWith(other *storage) bool {
 }
 
 // identity is one address for what shares memory, or would.
+//
+// A captured tensor and the views that were traced of it have that of the tensor's own storage, so that callers who compare
+// where tensors lie find them equal, as they are when the calls are run.
 func (st *storage) identity() unsafe.Pointer {
+	// SAFETY: addresses to compare, never followed; the records do not move.
 	switch {
 	case st.traced == nil:
 		return unsafe.Pointer(st)
@@ -88,6 +92,9 @@ func (x *traced) memory(t *Tensor, at op.Attrs) (*traced, op.Attrs, error) {
 }
 
 // read is the value of a traced tensor now; mu is held.
+//
+// A view whose root has changed is made again from what it is a view of, which may be stale as well. It costs a call in the
+// graph for each link, once for each change; what nobody reads is not made.
 func (tr *Trace) read(x *traced) (graph.Value, error) {
 	if x.base == nil || x.stamp == x.root.changes.Load() {
 		return x.value, nil
@@ -128,10 +135,7 @@ func (tr *Trace) add1(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, er
 // positions are a value in one axis, and where the elements of a view by strides lie in it; mu is held.
 func (tr *Trace) positions(at op.Attrs, v graph.Value) (flat, places graph.Value, err error) {
 	t := tr.builder.TypeOf(v)
-	numbers, err := tr.add1(op.IDRange, op.Attrs{
-		op.RangeStart: {Kind: op.Int}, op.RangeStep: {Kind: op.Int, I: 1}, op.RangeCount: {Kind: op.Int, I: t.Shape.Numel()},
-		op.RangeDtype: {Kind: op.DType, I: int64(dtype.Int64)},
-	})
+	numbers, err := tr.count(t.Shape.Numel())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -143,6 +147,9 @@ func (tr *Trace) positions(at op.Attrs, v graph.Value) (flat, places graph.Value
 }
 
 // assign writes a value into a traced tensor, and so into what it is a view of; mu is held.
+//
+// From the view up to the root each step undoes the call that made the view: the value of what it was made of, with v in the
+// place that the view shows. The new values are set after the last step, because a step may fail.
 func (tr *Trace) assign(x *traced, v graph.Value) error {
 	var chain []*traced // from x to the root
 	var values []graph.Value
@@ -170,6 +177,9 @@ func (tr *Trace) assign(x *traced, v graph.Value) error {
 }
 
 // inverse is the value of what x is a view of, after a write of v into x; mu is held.
+//
+// reshape, squeeze and unsqueeze show every element once and in the same order, transpose in another order, slice some of
+// them. as_strided may show an element twice: such outputs are refused before, as they are when calls are run (writable).
 func (tr *Trace) inverse(x *traced, v, before graph.Value) (graph.Value, error) {
 	whole := tr.builder.TypeOf(before)
 	dims := op.Value{Kind: op.Ints, Ints: whole.Shape.Slice()}
@@ -195,9 +205,15 @@ func (tr *Trace) inverse(x *traced, v, before graph.Value) (graph.Value, error) 
 	return tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, v) // also of squeeze and unsqueeze
 }
 
+// The mask of the elements that the slice shows is made by the same call as the part itself, from ones. It costs a byte an
+// element; a row of its own would save that.
+
 // put is a value of these dimensions with v where slice reads; mu is held.
 func (tr *Trace) put(slice op.Attrs, dims op.Value, v, before graph.Value) (graph.Value, error) {
 	part := tr.builder.TypeOf(v)
+	if part.DType.IsComplex() { // where has no kernel for them
+		return tr.putAt(slice, dims, v, before)
+	}
 	at := op.Attrs{
 		op.SpreadShape: dims, op.SpreadAxes: slice[op.SliceAxes], op.SpreadStarts: slice[op.SliceStarts],
 		op.SpreadEnds: slice[op.SliceEnds], op.SpreadSteps: slice[op.SliceSteps],
@@ -218,4 +234,37 @@ func (tr *Trace) put(slice op.Attrs, dims op.Value, v, before graph.Value) (grap
 		return 0, err
 	}
 	return tr.add1(op.IDWhere, nil, written, spread, before)
+}
+
+// putAt is put by positions; mu is held.
+func (tr *Trace) putAt(slice op.Attrs, dims op.Value, v, before graph.Value) (graph.Value, error) {
+	whole := tr.builder.TypeOf(before)
+	count := whole.Shape.Numel()
+	numbers, err := tr.count(count)
+	if err != nil {
+		return 0, err
+	}
+	if numbers, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, numbers); err != nil {
+		return 0, err
+	}
+	places, err := tr.add1(op.IDSlice, slice, numbers)
+	if err != nil {
+		return 0, err
+	}
+	flat, err := tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: []int64{count}}}, before)
+	if err != nil {
+		return 0, err
+	}
+	if v, err = tr.add1(op.IDIndexPut, nil, flat, v, places); err != nil {
+		return 0, err
+	}
+	return tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, v)
+}
+
+// count is 0, 1, ..., n-1; mu is held.
+func (tr *Trace) count(n int64) (graph.Value, error) {
+	return tr.add1(op.IDRange, op.Attrs{
+		op.RangeStart: {Kind: op.Int}, op.RangeStep: {Kind: op.Int, I: 1}, op.RangeCount: {Kind: op.Int, I: n},
+		op.RangeDtype: {Kind: op.DType, I: int64(dtype.Int64)},
+	})
 }

@@ -14,6 +14,18 @@ import (
 // program; those of the pass are a second one, which reads values of the first that no caller sees. The first returns
 // them besides its results, and a run of it records itself as a function with a gradient: a run of the second.
 
+// An example, y = tanh(x * w) for an argument x and a captured w, both of which ask:
+//
+//	function: in x, w        out y, and y again for the pullback
+//	pullback: in y, w, x, dy    out dx, dw
+//
+// Values that the pullback reads are either inputs of the function, of which the record keeps a view and the version, as
+// nodes do; or results on the way, which the function returns and the record owns. They are freed when the pass has used them.
+// An input that the function changes is returned as it was, for the same reason.
+//
+// The gradient of such a gradient does not exist: the pullback is not traced backwards. A function that wants gradients of
+// gradients takes them within, where the passes are traced as a whole.
+
 // pullback is the program of a backward pass.
 type pullback struct {
 	program *Program
@@ -35,6 +47,9 @@ type readBack struct {
 	input bool
 	index int
 }
+
+// Gradients end at captured tensors, also at those that were computed from others that ask (Pass.Ends). Behind them the tape
+// of the calls that were run goes on: a recorded run names the captured tensors as its operands.
 
 // differentiate traces the backward pass of the outputs, and says what it is about. mu is not held. gradients are in the order
 // of back.to; dy are the inputs of the pass in the graph. There is no pullback where no output depends on an input that asks.
@@ -156,6 +171,8 @@ type recorded struct {
 	versions []uint32  // of their memory
 	own      []bool    // values that are handles of the record and not in kept
 }
+
+// Results that the pass does not reach have no gradient: they count as zeros, because a program has no optional inputs.
 
 // backward computes the gradients of the inputs from those of the results.
 func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {

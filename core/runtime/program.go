@@ -204,6 +204,9 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
 	return p.finish(in, made, on, mode)
 }
 
+// Captured tensors are looked up at every run and not when the program is made: they may have been written to, and a 0-d
+// tensor of the CPU, which stands beside tensors of any device, is read as it is now.
+
 // withCaptured adds the captured tensors to the inputs. A 0-d tensor of the CPU is copied to the device; the caller frees
 // those copies.
 func (p *Program) withCaptured(in []*Tensor, on *Stream) (all, moved []*Tensor, err error) {

@@ -227,6 +227,9 @@ func (tr *Trace) parts(row *op.Row, in []Operand, at op.Attrs) []op.Part {
 }
 
 // allows refuses calls that no program can have, or not this one.
+//
+// A program runs on one device. A call for another one is refused and not run at once, because its operands may be traced,
+// and because a result that is the same at every run is seldom what was meant.
 func (tr *Trace) allows(row *op.Row, c *Context) error {
 	if tr.ended {
 		return status.Errorf(status.Traced, "[%s] the function has been traced to its end; want the call within it", row.Name)
@@ -291,6 +294,11 @@ func (tr *Trace) of(who string, i int, t *Tensor) (*traced, error) {
 }
 
 // capture is the input that a tensor became when it was first read; mu is held.
+//
+// Views of one memory are inputs of their own, each with its layout: what they share is memory that a run reads when it
+// begins, and nothing in the graph. That is right as long as the function writes into none of them. A write into one makes
+// all others stale in a way that the graph cannot say, so that it is refused; where the function makes the view itself, from
+// a captured tensor, the view is one of the graph (alias.go) and may be written into.
 func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 	if t.store.ctx != tr.ctx && (t.store.ctx != tr.ctx.rt.cpu || t.Rank > 0) {
 		return nil, status.Errorf(status.Invalid, "[%s] operand %d is on %s, and the function is traced for %s; want one place", who, i, t.store.ctx.place, tr.ctx.place)
@@ -356,6 +364,9 @@ func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *
 	return tr.assign(x, v)
 }
 
+// The value is computed in the graph like any other. Nothing is written while a function is traced: of a tensor that is an
+// argument, or was captured, a run writes the last value back when it ends.
+
 // fit is a value with the dtype and the shape of an output; mu is held.
 func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, error) {
 	if t := tr.builder.TypeOf(v); t.Shape != out.Shape && row.ID != op.IDAssign {
@@ -381,9 +392,12 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, erro
 	return v, nil
 }
 
-// index is basic indexing of a traced tensor: the slice that it amounts to, in the shape of the view.
+// indexTraced is basic indexing while calls are traced: the slice that it amounts to, in the shape of the view.
+//
+// Integers are slices of one element whose axis a reshape removes, and new axes are added by it. Both are views, so that a
+// write into the result reaches t.
 func (c Caller) indexTraced(t *Tensor, items []IndexItem, on *Stream) (*Tensor, error) {
-	if err := untraced("index", []Operand{{Tensor: t}}, on); err != nil {
+	if err := untraced(slicing.Name, []Operand{{Tensor: t}}, on); err != nil {
 		return nil, err
 	}
 	v, err := t.Index(items) // a layout without memory
@@ -418,7 +432,7 @@ var reshaping = op.ByID(op.IDReshape)
 // toTraced is Tensor.To for a traced tensor.
 func (c Caller) toTraced(t *Tensor, to *Context, copy bool) (*Tensor, error) {
 	if to != t.store.ctx {
-		return nil, status.Errorf(status.Unsupported, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
+		return nil, status.Errorf(status.Traced, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
 	}
 	if !copy {
 		return t.Same()
@@ -441,6 +455,9 @@ func (tr *Trace) End(outputs []*Tensor) (*Program, error) {
 }
 
 // end is End, which aborts the trace after an error.
+//
+// The outputs of the graph are, in this order: what the function returns; the last values of the inputs that it changes; and
+// what its gradient reads. A caller sees the first alone.
 func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	values, err := tr.results(outputs)
 	if err != nil {
@@ -488,6 +505,8 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 }
 
 // results are the values of the outputs.
+//
+// A tensor that is not traced may be one: it is captured, and each run returns a copy of what it holds then.
 func (tr *Trace) results(outputs []*Tensor) ([]graph.Value, error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()

@@ -26,6 +26,7 @@ from ._objects import Tensor, meta
 from ._place import Place
 from ._precision import rounded, working
 from ._sampling import normal, normal_, uniforms
+from ._tracing import active, found
 
 if TYPE_CHECKING:
     from ._typing import PlaceLike, ShapeLike
@@ -109,7 +110,7 @@ def bernoulli(x: Tensor, p: float | Tensor | None = None, name: str | None = Non
         given = float(one_number(p, "bernoulli", "p"))
         chance = filled(meta(x).shape, given, meta(chance).dtype, meta(x).place)
     within = _operators.logical_and(_operators.greater_equal(chance, zero(chance)), at_most(chance, 1.0))
-    if not bool(_operators.all(within)):
+    if found(_operators.logical_not(within)):
         raise OutOfRangeError("[bernoulli] a probability is not in [0, 1]; want all there")
     return _operators.cast(_operators.less_than(uniform_like(chance), chance), meta(x).dtype)
 
@@ -299,10 +300,12 @@ def multinomial(
 def check_weights(weights: Tensor, count: int, replacement: bool) -> None:
     """Checks the weights of multinomial."""
     valid = _operators.logical_and(_operators.isfinite(weights), _operators.greater_equal(weights, zero(weights)))
-    if not bool(_operators.all(valid)):
+    if found(_operators.logical_not(valid)):
         raise ValueError("[multinomial] a weight is negative or not finite; want numbers from 0")
     if not meta(weights).shape[-1]:
         raise ValueError("[multinomial] there are no weights; want at least one")
+    if active():
+        return
     positive = _operators.cast(_operators.greater_than(weights, zero(weights)), _dtype.int64)
     least = int(_operators.min(_operators.sum(positive, [-1]), None).item())
     if least < 1:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _operators
-from ._objects import Tensor, meta
 from ._errors import TracingError
+from ._objects import Tensor, meta
 from ._place import cpu
 
 INDENT = 7  # columns before the first bracket

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref
 from typing import Any
 
+from . import _operators
 from ._errors import check
 from ._grad import callbacks
-from ._library import library, quick
+from ._library import Ints, library, quick
 from ._objects import Tensor, fresh, information, view
 from ._place import Place
 from ._structs import ProgramInfo
@@ -22,6 +23,11 @@ _thread = threading.local()
 def active() -> bool:
     """Whether this thread is tracing a function: operators are not run."""
     return getattr(_thread, "trace", None) is not None
+
+
+def found(condition: Tensor) -> bool:
+    """Whether an element is True, for checks of elements. A function that is traced has none, so that nothing is found."""
+    return not active() and bool(_operators.any(condition))
 
 
 @contextlib.contextmanager
@@ -72,6 +78,11 @@ class Program:
         out, count = (ctypes.c_uint64 * max(self.results, 1))(), ctypes.c_size_t(self.results)
         check(library.pmps_program_run(self._handle, handles(inputs), len(inputs), out, byref(count)))
         return [fresh(handle) for handle in out[: count.value]]
+
+    def prepare(self) -> None:
+        """Compiles the program, unless it is compiled."""
+        count = self.info().inputs
+        check(library.pmps_program_prepare(self._handle, (Ints * max(count, 1))(), count))
 
     def info(self) -> ProgramInfo:
         """Figures of the program and of its last compilation."""

@@ -23,7 +23,6 @@ from typing import Any, Callable, TypeVar, Union, overload
 import numpy as np
 
 from . import _dtype, _tracing
-from ._creation import to_tensor
 from ._errors import TracingError
 from ._objects import Tensor, grad_info, is_grad_enabled, meta
 from ._place import Place
@@ -94,7 +93,9 @@ class InputSpec:
         if m.dtype is not self.dtype:
             raise TypeError(f"[{who}] {name} is {m.dtype.name}; want {self.dtype.name}, as its InputSpec says")
         if len(m.shape) != len(self.shape) or any(n not in (-1, have) for n, have in zip(self.shape, m.shape)):
-            raise ValueError(f"[{who}] {name} has shape {list(m.shape)}; want {list(self.shape)}, as its InputSpec says")
+            raise ValueError(
+                f"[{who}] {name} has shape {list(m.shape)}; want {list(self.shape)}, as its InputSpec says"
+            )
 
 
 class Leaf:
@@ -112,37 +113,47 @@ class Leaf:
         return hash((Leaf, self.number))
 
 
-def flatten(tree: Any, leaves: list[Tensor], who: str) -> Any:
-    """The tree with a Leaf for each tensor, which is appended to leaves. Containers become tuples that can be hashed.
-
-    Raises:
-        TypeError: there is something that can neither be hashed nor flattened.
-    """
+def flatten(tree: Any, leaves: list[Tensor], constant: Callable[[Any], Any]) -> Any:
+    """The tree with a Leaf for each tensor, which is appended to leaves, tuples for containers, and constant(x) for others."""
     if isinstance(tree, Tensor):
         leaves.append(tree)
         return Leaf(len(leaves) - 1)
-    if isinstance(tree, np.ndarray):
-        return flatten(to_tensor(tree), leaves, who)
     if isinstance(tree, dict):
-        return (dict, type(tree), tuple((k, flatten(v, leaves, who)) for k, v in tree.items()))
+        return (dict, type(tree), tuple((k, flatten(v, leaves, constant)) for k, v in tree.items()))
     if isinstance(tree, (list, tuple)):
-        return (list, type(tree), tuple(flatten(v, leaves, who) for v in tree))
-    if isinstance(tree, float):
-        return (None, float, tree.hex(), tree)  # -0.0 is not 0.0
+        return (list, type(tree), tuple(flatten(v, leaves, constant) for v in tree))
+    return constant(tree)
+
+
+def argument(x: Any) -> Any:
+    """An argument that is no tensor, as a part of a key.
+
+    Raises:
+        TypeError: it cannot be hashed.
+    """
+    if isinstance(x, float):
+        return (float, float, x.hex())  # -0.0 is not 0.0, and nan is nan
     try:
-        hash(tree)
+        hash(x)
     except TypeError:
         raise TypeError(
-            f"[{who}] an argument is {type(tree).__name__}; want tensors, hashable values, and lists, tuples and dicts of them"
+            f"[jit] an argument is {type(x).__name__}; want tensors, hashable values, and lists, tuples and dicts of them"
         ) from None
-    return (None, type(tree), tree, tree)
+    return (None, type(x), x)
+
+
+def result(x: Any) -> Any:
+    """A result that is no tensor: every call returns it as it was."""
+    return (None, type(x), x)
 
 
 def unflatten(tree: Any, leaves: Sequence[Any]) -> Any:
     """What was flattened, with other tensors."""
     if isinstance(tree, Leaf):
         return leaves[tree.number]
-    sort, kind, content = tree[0], tree[1], tree[-1]
+    sort, kind, content = tree
+    if sort is float:
+        return float.fromhex(content)
     if sort is dict:
         made = {k: unflatten(v, leaves) for k, v in content}
         return made if kind is dict else kind(made)
@@ -167,9 +178,7 @@ class Entry:
 
     def run(self, arguments: Sequence[Tensor]) -> Any:
         made = self.program.run(arguments)
-        found = [
-            x if isinstance(x, Tensor) else made[x] if x >= 0 else arguments[-1 - x] for x in self.leaves
-        ]
+        found = [x if isinstance(x, Tensor) else made[x] if x >= 0 else arguments[-1 - x] for x in self.leaves]
         return unflatten(self.results, found)
 
 
@@ -179,6 +188,8 @@ class StaticFunction:
     Attributes:
         dygraph_function: the function as it was written, which runs operator by operator.
     """
+
+    __name__: str
 
     def __init__(self, function: Callable[..., Any], input_spec: Sequence[Any] | None = None) -> None:
         functools.update_wrapper(self, function)
@@ -210,7 +221,7 @@ class StaticFunction:
         if _tracing.active() or not _enabled[0]:
             return self.dygraph_function(*args, **kwargs)
         arguments: list[Tensor] = []
-        tree = flatten((args, kwargs), arguments, self._name)
+        tree = flatten((args, kwargs), arguments, argument)
         return self._entry(tree, arguments).run(arguments)
 
     def lower(self, *args: Any, **kwargs: Any) -> str:
@@ -219,12 +230,11 @@ class StaticFunction:
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What is compiled for these arguments: steps, groups that run block by block, memory, and what the CPU runs for
-        the GPU. The arguments are run once, if they have not been.
+        the GPU. The function is traced and compiled, but not run.
         """
-        entry = self._traced(args, kwargs)
-        if not entry.program.info().compilations:
-            self(*args, **kwargs)
-        return entry.program.text(plan=True)
+        program = self._traced(args, kwargs).program
+        program.prepare()
+        return program.text(plan=True)
 
     @property
     def program_cache(self) -> int:
@@ -238,7 +248,7 @@ class StaticFunction:
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         arguments: list[Tensor] = []
-        return self._entry(flatten((args, kwargs), arguments, self._name), arguments)
+        return self._entry(flatten((args, kwargs), arguments, argument), arguments)
 
     def _entry(self, tree: Any, arguments: Sequence[Tensor]) -> Entry:
         recording = is_grad_enabled()
@@ -275,7 +285,7 @@ class StaticFunction:
         try:
             args, kwargs = unflatten(tree, trace.inputs)
             returned: list[Tensor] = []
-            results = flatten(self.dygraph_function(*args, **kwargs), returned, self._name)
+            results = flatten(self.dygraph_function(*args, **kwargs), returned, result)
             leaves: list[Any] = []
             outputs: list[Tensor] = []
             stands = {id(x): i for i, x in enumerate(trace.inputs)}

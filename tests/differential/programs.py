@@ -359,7 +359,7 @@ class Maker:
             self.emit("take", [i], index=self.rng.choices(range(-x.shape[0], x.shape[0]), k=self.rng.randint(1, 5)))
         elif which == "mask" and not self.traced:
             self.emit("mask", [i, self.create(x.shape, "bool", self.at[i])])
-        elif which == "clone" or which == "nonzero" and not self.traced:
+        elif which == "clone" or (which == "nonzero" and not self.traced):
             self.emit(which, [i])
 
     def write(self) -> None:
@@ -438,14 +438,19 @@ def traced(statements: list[Statement]) -> list[Array]:
     creations = [s for s in statements if s.name == "create"]
 
     def function(*given: Any) -> list[Any]:
-        rest, values = iter(given), []
+        rest = iter(given)
+        values: list[Any] = []
         for s in statements:
-            value = next(rest) if s.name == "create" else OPERATORS[s.name].ours(*[values[i] for i in s.operands], **s.given)
+            value = (
+                next(rest)
+                if s.name == "create"
+                else OPERATORS[s.name].ours(*[values[i] for i in s.operands], **s.given)
+            )
             if not OPERATORS[s.name].writes:
                 values.append(value)
         return values
 
-    compiled = paddle.jit(function)
+    compiled = paddle.jit.to_static(function)
     runs = []
     for _ in range(2):
         made = compiled(*[OPERATORS["create"].ours(**s.given) for s in creations])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ CPU = ("cpu",)
 
 def first_difference(seed: int, traced: bool) -> list[programs.Statement]:
     """The first program that differs, shortened."""
-    streams = None if traced else {}
+    streams: dict[str, list[Any]] | None = None if traced else {}
     for at in range(seed, seed + 500):
         statements = programs.Maker(at, CPU, traced).make()
         if programs.difference(statements, streams):

@@ -27,8 +27,9 @@ START_LIMIT = 120.0  # seconds an import may take: Paddle's is slow on a cold di
 class Library:
     """One of the two libraries. Not for use from several threads at once."""
 
-    def __init__(self, module: str, place: str = "cpu") -> None:
+    def __init__(self, module: str, place: str = "cpu", traced: bool = False) -> None:
         self.module = module
+        self.traced = traced  # expressions are evaluated as functions that paddle.jit traces
         self.place = place
         self.version = ""
         self._process: subprocess.Popen[str] | None = None
@@ -79,7 +80,7 @@ class Library:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",
-            env={**os.environ, **quiet},
+            env={**os.environ, **quiet, "PEERS_TRACED": str(int(self.traced))},
         )
         lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=_pump, args=(process, lines), daemon=True).start()

@@ -155,7 +155,7 @@ def value_of(paddle: ModuleType, source: str, names: dict[str, Any]) -> Any:
 
 
 def answer_to(paddle: ModuleType, expression: str, names: dict[str, Any]) -> Any:
-    """What an expression evaluates to; with PEERS_TRACED=1 as a function that is traced, and by its second run."""
+    """What an expression evaluates to; with PEERS_TRACED=1 by a function that is traced. `gradients` traces its own."""
     if os.environ.get("PEERS_TRACED") != "1" or paddle.__name__ != "paddle_mps" or expression.startswith("gradients("):
         return eval(expression, names)
     return paddle.jit(lambda: eval(expression, names))()

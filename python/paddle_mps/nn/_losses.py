@@ -14,6 +14,7 @@ from .._creation import full_0d
 from .._dtype import float32, float64
 from .._elementwise import alike, of_floats
 from .._objects import Tensor, meta
+from .._tracing import found
 from ._reduction import check_reduction, operands, reduced, same_shape
 
 
@@ -199,7 +200,7 @@ def gaussian_nll_loss(
     for x in (input, tensor(label, "gaussian_nll_loss", "label"), variance):
         if meta(x).dtype not in (float32, float64):
             raise ValueError(f"[gaussian_nll_loss] a dtype is {meta(x).dtype.name}; want float32 or float64")
-    if bool(_operators.any(variance < 0)):
+    if found(variance < 0):
         raise ValueError("[gaussian_nll_loss] a variance is negative; want all from 0")
     spread = _operators.clip(variance, epsilon, None)
     loss = 0.5 * (_operators.log(spread) + _operators.square(_operators.subtract(input, label)) / spread)

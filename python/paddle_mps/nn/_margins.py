@@ -15,6 +15,7 @@ from .._creation import full_0d
 from .._dtype import float32, float64
 from .._objects import Tensor, meta
 from .._precision import rounded, working
+from .._tracing import found
 from ._classification import classes_of, picked, whole_labels
 from ._layout import one_hot
 from ._losses import log_of_1_and_exp
@@ -127,7 +128,7 @@ def triplet_margin_with_distance_loss(
     like = operands(function, input=input, positive=positive, negative=negative)[0]
     same_shape(function, input, positive, negative)
     near, far = distances([input, positive, negative], distance_function or pairwise_distance, swap)
-    if not bool(_operators.all(_operators.logical_and(near >= 0, far >= 0))):
+    if found(_operators.logical_not(_operators.logical_and(near >= 0, far >= 0))):
         raise ValueError(f"[{function}] a distance is negative or nan; want all from 0")
     loss = _operators.relu(_operators.subtract(working(near), working(far)) + margin)
     return reduced(loss, reduction, like)
@@ -215,7 +216,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
     shape, given = meta(x).shape, meta(label).shape
     if len(shape) != 2 or len(given) != 2:
         raise ValueError(f"[multi_label_margin_loss] shapes are {list(shape)} and {list(given)}; want 2 axes each")
-    if meta(label).numel and bool(_operators.any(_operators.logical_or(label < -1, label >= shape[1]))):
+    if meta(label).numel and found(_operators.logical_or(label < -1, label >= shape[1])):
         raise ValueError(f"[multi_label_margin_loss] a label is no class; want -1 or one of the {shape[1]}")
     valid = _operators.cumprod(_operators.cast(label != -1, _dtype.int32), 1)
     safe = _operators.multiply(label, _operators.cast(valid, meta(label).dtype))

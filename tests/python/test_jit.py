@@ -1,0 +1,302 @@
+"""paddle.jit: functions that are traced once and run as programs.
+
+That traced functions compute what they compute operator by operator, gradients included, is compared for thousands of
+expressions (`tests/peers --traced`) and random programs (`tests/differential --traced`). Here is what is around that.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections import OrderedDict, namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paddle_mps as paddle
+import paddle_mps.nn.functional as F
+from paddle_mps.jit import InputSpec, StaticFunction, enable_to_static, not_to_static, to_static
+
+
+def vector(*values: float, ask: bool = False) -> Any:
+    x = paddle.to_tensor(np.array(values, np.float32))
+    x.stop_gradient = not ask
+    return x
+
+
+def test_it_is_traced_once_for_shapes_and_dtypes() -> None:
+    seen = []
+
+    @paddle.jit  # type: ignore[operator]
+    def f(x: Any, times: float = 2.0) -> Any:
+        seen.append(x.shape)
+        return x * times
+
+    assert isinstance(f, StaticFunction) and f.__name__ == "f"
+    assert f(vector(1, 2)).tolist() == f(vector(1, 2)).tolist() == [2, 4]
+    assert f(vector(3, 4, 5)).tolist() == [6, 8, 10]
+    assert f(vector(1, 2), times=3.0).tolist() == [3, 6]
+    assert f(paddle.to_tensor([1, 2])).tolist() == [2, 4]
+    assert len(seen) == f.program_cache == 4
+    f.clear()
+    f(vector(1, 2))
+    assert len(seen) == 5
+
+
+def test_arguments_and_results_are_trees() -> None:
+    Pair = namedtuple("Pair", "left right")
+
+    @to_static
+    def f(pair: Any, *rest: Any, **named: Any) -> Any:
+        total = pair.left + pair.right + rest[0][0] + named["more"]["x"]
+        return OrderedDict(total=total, same=pair.left, text="t", parts=(total[0], [total[1]], Pair(total, None)))
+
+    a, b, c, d = vector(1, 2), vector(10, 20), vector(100, 200), vector(1000, 2000)
+    for _ in range(2):
+        got = f(Pair(a, b), [c], more={"x": d})
+        assert list(got) == ["total", "same", "text", "parts"] and got["text"] == "t"
+        assert got["total"].tolist() == [1111, 2222] and got["same"] is a
+        assert got["parts"][0].item() == 1111 and got["parts"][1][0].item() == 2222
+        assert got["parts"][2].left.tolist() == [1111, 2222] and got["parts"][2].right is None
+    with pytest.raises(TypeError, match="an argument is set"):
+        f(Pair(a, b), [c], more={"x": d}, other={1})
+    with pytest.raises(TypeError, match=r"\[to_static\] got int"):
+        to_static(3)  # type: ignore[call-overload]
+
+
+def test_constants_tell_programs_apart() -> None:
+    @to_static
+    def f(x: Any, c: Any) -> Any:
+        return x * c if isinstance(c, float) else x + c
+
+    x = vector(1)
+    assert f(x, 0.0).numpy().tobytes() != f(x, -0.0).numpy().tobytes()
+    assert f(x, 1).item() == 2 and f(x, 1.0).item() == 1 and f(x, True).item() == 2
+    assert np.isnan(f(x, float("nan")).item()) and np.isnan(f(x, float("nan")).item())
+    assert f.program_cache == 6
+
+
+def test_captured_tensors_are_references() -> None:
+    w = vector(1, 2)
+    f = to_static(lambda x: x + w)
+    assert f(vector(0, 0)).tolist() == [1, 2]
+    w.add_(vector(10, 10))
+    assert f(vector(0, 0)).tolist() == [11, 12]
+    w.set_value(np.zeros(2, np.float32))
+    assert f(vector(0, 0)).tolist() == [0, 0]
+
+
+def test_what_is_changed_is_changed_by_each_call() -> None:
+    cache, count = paddle.zeros([3, 2]), paddle.zeros([1])
+
+    @to_static
+    def step(row: Any, at: int) -> Any:
+        cache[at] = row
+        row.add_(paddle.ones([1]))
+        count.add_(paddle.ones([1]))
+        return cache.sum()
+
+    row = vector(1, 2)
+    assert [step(row, at).item() for at in (0, 1, 0)] == [3, 8, 12]  # row grows by 1 a call
+    assert cache.tolist() == [[3, 4], [2, 3], [0, 0]] and row.tolist() == [4, 5] and count.item() == 3
+
+
+def test_gradients_of_arguments_and_of_captured_tensors() -> None:
+    w, b = vector(2, 3, ask=True), vector(1, 1, ask=True)
+
+    def loss(x: Any) -> Any:
+        return (F.sigmoid(x * w) + b).sum(), x.detach()
+
+    x = vector(0.5, -1, ask=True)
+    results = []
+    for f in (loss, to_static(loss)):
+        value, plain = f(x)
+        assert not value.stop_gradient and plain.stop_gradient
+        value.backward()
+        results.append([t.grad.numpy() for t in (x, w, b)])
+        for t in (x, w, b):
+            t.clear_grad()
+    for one, other in zip(*results):
+        assert np.allclose(one, other, rtol=1e-6, atol=0)
+
+
+def test_a_gradient_within_a_function() -> None:
+    @to_static
+    def slope(x: Any) -> Any:
+        x.stop_gradient = False
+        return paddle.grad((x * x * x).sum(), [x])[0]
+
+    assert slope(vector(1, 2)).tolist() == [3, 12]
+    with pytest.raises(paddle.TracingError, match="cannot add to the gradients of leaves"):
+        to_static(lambda x: (x * vector(1, ask=True)).sum().backward())(vector(1))
+
+
+def test_a_training_step_learns_what_it_learns_without() -> None:
+    rng = np.random.default_rng(3)
+    x = paddle.to_tensor(rng.standard_normal((16, 4)).astype(np.float32))
+    y = paddle.to_tensor(rng.standard_normal((16, 1)).astype(np.float32))
+    first = rng.standard_normal((4, 1)).astype(np.float32)
+
+    def train(compiled: bool) -> list[float]:
+        w = paddle.to_tensor(first)
+        w.stop_gradient = False
+
+        def loss_of(x: Any, y: Any) -> Any:
+            return F.mse_loss(x @ w, y)
+
+        f = to_static(loss_of) if compiled else loss_of
+        losses = []
+        for _ in range(20):
+            loss = f(x, y)
+            loss.backward()
+            with paddle.no_grad():
+                w.subtract_(0.1 * w.grad)
+            w.clear_grad()
+            losses.append(loss.item())
+        return losses
+
+    eager, program = train(False), train(True)
+    assert np.allclose(eager, program, rtol=1e-5) and program[-1] < program[0] / 2
+
+
+def test_random_numbers_are_new_and_those_of_the_seed() -> None:
+    f = to_static(lambda x: x + paddle.rand([2]))
+    x = vector(0, 0)
+    paddle.seed(5)
+    drawn = [f(x).tolist() for _ in range(3)]
+    paddle.seed(5)
+    assert drawn == [(x + paddle.rand([2])).tolist() for _ in range(3)] and drawn[0] != drawn[1]
+
+
+def test_conditions_on_elements_are_errors_that_name_the_line() -> None:
+    def f(x: Any) -> Any:
+        y = x * 2
+        if y.sum() > 0:  # the line
+            return y
+        return x
+
+    with pytest.raises(paddle.TracingError, match=r"test_jit\.py:\d+: if y\.sum\(\) > 0:  # the line"):
+        to_static(f)(vector(1))
+    for wants in (
+        lambda x: float(x.sum()),
+        lambda x: x.numpy(),
+        lambda x: x[x > 0],
+        paddle.nonzero,
+        lambda x: x.tolist(),
+    ):
+        with pytest.raises(paddle.TracingError, match="want"):
+            to_static(wants)(vector(1))
+    assert (vector(1) + vector(1)).item() == 2  # operators run again
+
+
+def test_an_exception_ends_the_trace() -> None:
+    def f(x: Any) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        to_static(f)(vector(1))
+    assert (vector(1) + vector(1)).item() == 2
+
+
+def test_tensors_that_escape_a_trace_are_errors() -> None:
+    kept: list[Any] = []
+    f = to_static(lambda x: kept.append(x * 2))
+    assert f(vector(1)) is None
+    for use in (lambda t: t + 1, lambda t: t.numpy(), lambda t: t[0], lambda t: t.add_(t), lambda t: t.cpu().numpy()):
+        with pytest.raises(paddle.TracingError):
+            use(kept[0])
+    assert "traced" in repr(kept[0])
+
+
+def test_functions_that_call_functions_are_one_program() -> None:
+    inner = to_static(lambda x: x * 2)
+    outer = to_static(lambda x: inner(x) + not_to_static(inner)(x))
+    assert outer(vector(3)).item() == 12
+    assert inner.program_cache == 0 and outer.program_cache == 1
+
+
+def test_methods_have_programs_of_their_own() -> None:
+    class Model:
+        def __init__(self, factor: float) -> None:
+            self.w = vector(factor)
+
+        @to_static
+        def forward(self, x: Any) -> Any:
+            return x * self.w
+
+    one, two = Model(2), Model(3)
+    assert one.forward(vector(1)).item() == 2 and two.forward(vector(1)).item() == 3
+    assert one.forward is one.forward
+    gone = weakref.ref(one)
+    del one
+    gc.collect()
+    assert gone() is None
+
+
+def test_text_says_what_was_traced_and_compiled() -> None:
+    f = to_static(lambda x: F.relu(x * 2 + 1))
+    assert "relu(%" in f.lower(vector(1, 2)) and "input %0 float32[2]" in f.lower(vector(1, 2))
+    assert "group of steps 0 to 2" in f.explain(vector(1, 2))
+
+
+def test_specifications_are_checked() -> None:
+    f = to_static(lambda x: x + 1, input_spec=[InputSpec([None, 2], "float32", "image")])
+    assert f(paddle.ones([3, 2])).shape == [3, 2]
+    with pytest.raises(ValueError, match=r"image has shape \[3, 1\]; want \[-1, 2\]"):
+        f(paddle.ones([3, 1]))
+    with pytest.raises(TypeError, match="image is int64; want float32"):
+        f(paddle.ones([3, 2], "int64"))
+    spec = InputSpec.from_tensor(paddle.ones([3, 2]), "x")
+    assert repr(spec).startswith("InputSpec(shape=(3, 2), dtype=") and spec.batch(4).shape == (4, 3, 2)
+    assert spec.unbatch().shape == (3, 2) and InputSpec.from_numpy(np.ones(3, np.float32)).shape == (3,)
+    with pytest.raises(ValueError, match=r"\[InputSpec\] the shape is \(\)"):
+        InputSpec([]).unbatch()
+
+
+def test_it_can_be_switched_off() -> None:
+    f = to_static(lambda x: x if x.sum() > 0 else -x)
+    enable_to_static(False)
+    try:
+        assert f(vector(-1)).item() == 1
+    finally:
+        enable_to_static(True)
+    with pytest.raises(TypeError, match="enable_to_static"):
+        enable_to_static(1)  # type: ignore[arg-type]
+
+
+def test_programs_free_what_they_hold() -> None:
+    def run() -> None:
+        w = paddle.ones([1000], "float32")
+        w.stop_gradient = False
+        f = to_static(lambda x: (x * w).sum())
+        f(paddle.ones([1000])).backward()
+
+    run()
+    gc.collect()
+    before = paddle.memory_allocated("cpu")
+    for _ in range(3):
+        run()
+    gc.collect()
+    assert paddle.memory_allocated("cpu") == before
+
+
+def test_threads_trace_and_run_at_the_same_time() -> None:
+    f = to_static(lambda x, k: F.tanh(x * k).sum())
+    x = paddle.ones([64])
+    wrong: list[Any] = []
+
+    def work(k: int) -> None:
+        want = float(np.tanh(np.float32(k) / 8) * 64)
+        for _ in range(50):
+            got = f(x, k / 8).item()
+            if abs(got - want) > 1e-3:
+                wrong.append((k, got, want))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 7)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong and f.program_cache == 6
