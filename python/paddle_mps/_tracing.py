@@ -18,6 +18,7 @@ from ._place import Place
 from ._structs import ProgramInfo
 
 _thread = threading.local()
+_run = library.pmps_program_run
 
 
 def active() -> bool:
@@ -69,15 +70,19 @@ class Program:
 
     def __init__(self, handle: int, results: int) -> None:
         self._handle, self.results = handle, results
+        self._outputs = ctypes.c_uint64 * max(results, 1)
 
     def __del__(self) -> None:
         quick.pmps_program_free(self._handle)
 
     def run(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The results for inputs of the dtypes and shapes that it was traced for."""
-        out, count = (ctypes.c_uint64 * max(self.results, 1))(), ctypes.c_size_t(self.results)
-        check(library.pmps_program_run(self._handle, handles(inputs), len(inputs), out, byref(count)))
-        return [fresh(handle) for handle in out[: count.value]]
+        given = len(inputs)
+        out, count = self._outputs(), ctypes.c_size_t(self.results)
+        error = _run(self._handle, handles(inputs), given, out, byref(count))
+        if error:
+            check(error)
+        return [fresh(handle) for handle in out[: self.results]]
 
     def prepare(self) -> None:
         """Compiles the program, unless it is compiled."""

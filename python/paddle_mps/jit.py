@@ -24,7 +24,8 @@ import numpy as np
 
 from . import _dtype, _tracing
 from ._errors import TracingError
-from ._objects import Tensor, grad_info, is_grad_enabled, meta
+from ._objects import asked, grad_info, is_grad_enabled, meta
+from ._tensor import Tensor
 from ._place import Place
 from ._place import current as current_place
 
@@ -175,9 +176,12 @@ class Entry:
 
     def __init__(self, program: _tracing.Program, results: Any, leaves: list[Any]) -> None:
         self.program, self.results, self.leaves = program, results, leaves
+        self.single = leaves == [0] and isinstance(results, Leaf)  # it returns the one tensor that the program makes
 
     def run(self, arguments: Sequence[Tensor]) -> Any:
         made = self.program.run(arguments)
+        if self.single:
+            return made[0]
         found = [x if isinstance(x, Tensor) else made[x] if x >= 0 else arguments[-1 - x] for x in self.leaves]
         return unflatten(self.results, found)
 
@@ -196,6 +200,7 @@ class StaticFunction:
         self.dygraph_function, self._input_spec = function, input_spec
         self._name = getattr(function, "__qualname__", type(function).__name__)
         self._entries: dict[Any, Entry] = {}
+        self._quick: dict[Any, Entry] = {}  # by the descriptions of arguments that are tensors
         self._lock = threading.RLock()
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
 
@@ -220,9 +225,17 @@ class StaticFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _tracing.active() or not _enabled[0]:
             return self.dygraph_function(*args, **kwargs)
+        quick = None
+        if not kwargs and not asked:  # no tensor of the program asks for gradients: descriptions of tensors tell all
+            quick = tuple([meta(x) if type(x) is Tensor else x.__class__ for x in args])
+            found = self._quick.get(quick)
+            if found is not None:
+                return found.run(args)
         arguments: list[Tensor] = []
-        tree = flatten((args, kwargs), arguments, argument)
-        return self._entry(tree, arguments).run(arguments)
+        entry = self._entry(flatten((args, kwargs), arguments, argument), arguments)
+        if quick and len(arguments) == len(args):
+            self._quick[quick] = entry
+        return entry.run(arguments)
 
     def lower(self, *args: Any, **kwargs: Any) -> str:
         """The graph for these arguments as text, an operator a line. The function is traced, but not run."""
@@ -245,6 +258,7 @@ class StaticFunction:
         """Forgets all programs: the next call traces the function again."""
         with self._lock:
             self._entries.clear()
+            self._quick.clear()
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         arguments: list[Tensor] = []
@@ -265,6 +279,7 @@ class StaticFunction:
                     self._check(arguments)
                     found = self._trace(tree, arguments)
                     while len(self._entries) >= KEPT:
+                        self._quick.clear()
                         del self._entries[next(iter(self._entries))]
                     self._entries[key] = found
         return found
