@@ -7,7 +7,8 @@
     compare.py --self            Paddle against itself: checks the expressions and their tolerances
 
 --place PLACE makes the tensors of paddle_mps there, on mps for example: PADDLE_MPS_DEVICE says what that is.
--k TEXT takes the expressions in whose operator or source TEXT occurs. Prints `ok`, or `FAIL` and what
+-k TEXT takes the expressions in whose operator or source TEXT occurs, --operator NAME those of an operator and those with
+its name, or that of its form in place, as a word: "paddle" is no "add". Prints `ok`, or `FAIL` and what
 is different, for each; then how many answers were of which kind; exits 1 if anything failed.
 """
 
@@ -219,6 +220,7 @@ def show(source: str, place: str) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-k", metavar="TEXT", default="")
+    parser.add_argument("--operator", metavar="NAME", default="")
     parser.add_argument("--place", default="cpu")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--replay", metavar="FILE", type=pathlib.Path)
@@ -237,10 +239,17 @@ def both(rows: list[Row], module: str) -> int:
     return run(rows, want, module, wrong)
 
 
+def asked(row: Row, text: str, operator: str) -> bool:
+    """Whether the options take a row."""
+    if operator and row.op != operator and not re.search(rf"\b{re.escape(operator)}_?\b", row.source):
+        return False
+    return text in row.op or text in row.source
+
+
 def main() -> int:
     options = arguments()
     left_out = () if options.place == "cpu" else OF_THE_CPU
-    rows = [row for row in ROWS if (options.k in row.op or options.k in row.source) and row.op not in left_out]
+    rows = [row for row in ROWS if asked(row, options.k, options.operator) and row.op not in left_out]
     failed = 0
     if options.show:
         show(options.show.replace(" ;; ", "\n"), options.place)
