@@ -319,6 +319,7 @@ go_test() {
 }
 
 # go_race: without packages that share no memory between threads: tests/msl runs compilers, internal/lint reads source.
+# -short takes less of what only one goroutine does, such as more shapes of one kernel; the part go has all of it.
 go_race() {
     # shellcheck disable=SC2046  # import paths have no blanks
     go_test "$simd" -race -short $(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
