@@ -300,7 +300,13 @@ part() {
 aside() {
     beside=$1
     "$@" >"build/parts/$1.said" 2>&1 &
-    trap 'pkill -P $!; exit 130' INT # what is in the background ignores it
+    trap 'end $!; exit 130' INT # what is in the background ignores it
+}
+# end PROCESS: ends it and what it has started.
+end() {
+    started_by=$(pgrep -P "$1")
+    kill "$1"
+    for child in $started_by; do end "$child"; done
 }
 join() {
     wait

@@ -240,6 +240,8 @@ def scaled_bessel(order: int, x: Array) -> Array:
     for k in range(1, 40):
         tail = tail * ((2 * k - 1) ** 2 - 4 * order) / (8 * k) / far
         series = series + tail
+        if not np.any(np.abs(tail) > 2.0**-70):
+            break
     pi2 = np.longdouble("6.28318530717958647693")
     y = np.where(np.isnan(x), x, np.where(size > 30, series / np.sqrt(pi2) / np.sqrt(far), total))
     return np.asarray(np.copysign(y, x) if order else y)
