@@ -295,12 +295,18 @@ part() {
     .venv/bin/python tests/count.py add build/parts "$name" "$format" "$status" $(($(date +%s) - since))
 }
 
-# aside NAME FORMAT COMMAND...: a part that keeps one processor busy for minutes, beside the parts up to `join`, which
-# prints what it said.
+# aside FUNCTION ARGUMENT...: the parts that a function runs, each of which keeps one processor busy, beside the parts up
+# to `join`, which prints what they said.
 aside() {
     beside=$1
-    part "$@" >"build/parts/$1.said" 2>&1 &
-    trap 'pkill -P $!; exit 130' INT # what is in the background ignores it
+    "$@" >"build/parts/$1.said" 2>&1 &
+    trap 'end $!; exit 130' INT # what is in the background ignores it
+}
+# end PROCESS: ends it and what it has started.
+end() {
+    started_by=$(pgrep -P "$1")
+    kill "$1"
+    for child in $started_by; do end "$child"; done
 }
 join() {
     wait
@@ -319,9 +325,22 @@ go_test() {
 }
 
 # go_race: without packages that share no memory between threads: tests/msl runs compilers, internal/lint reads source.
+# -short takes less of what only one goroutine does, such as more shapes of one kernel; the part go has all of it.
 go_race() {
     # shellcheck disable=SC2046  # import paths have no blanks
     go_test "$simd" -race -short $(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
+}
+
+# Exact answers that take mpmath long are kept in build/oracles for the parts and runs after this one.
+export PADDLE_MPS_ORACLES="$root/build/oracles"
+
+# go_portable: the kernels without SIMD. Shaders and graphs have no other form without it, and only what they are compared
+# with has: -short takes some of their shapes.
+go_portable() {
+    short=0
+    go_test '' -short ./kernels/metal/shaders ./kernels/metal/graphs || short=$?
+    # shellcheck disable=SC2046  # import paths have no blanks
+    go_test '' $(go list ./kernels/... | grep -v '/metal/\(shaders\|graphs\)$') && return $short
 }
 
 py_test() {
@@ -330,12 +349,20 @@ py_test() {
     .venv/bin/python -m pytest --quiet --junitxml="$report" "$@"
 }
 
+# conformance NAME OPTION...: the suite. For its many small cases pytest catches what Python prints and no more: what C
+# prints is in the log of the part.
+conformance() {
+    report_as=$1
+    shift
+    py_test "$report_as" --capture=sys -p no:logging tests/conformance "$@"
+}
+
 # conformance_mps NAME LIMIT OPTION...: the suite on the emulated mps device; -1 runs nothing on the caller.
 # The options are pytest's: which cases.
 conformance_mps() {
     report_as=$1 limit=$2
     shift 2
-    PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$limit py_test "$report_as" tests/conformance "$@"
+    PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$limit conformance "$report_as" "$@"
 }
 
 # on_mock MACOS PREFER COMMAND...: runs it with the Metal device on the mock of Apple's libraries, and nothing after it.
@@ -353,7 +380,7 @@ conformance_metal() {
     shift 3
     mkdir -p build/sources
     FAKEMETAL_SOURCES=$root/build/sources FAKEMETAL_WORST=1 PADDLE_MPS_FALLBACK=0 on_mock "$macos" "$prefer" \
-        py_test "$report_as" tests/conformance "$@"
+        conformance "$report_as" "$@"
 }
 
 # shaders_listed: whether `check` compiles all shaders that the conformance suite has compiled.
@@ -380,7 +407,7 @@ differential_queue() { PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 differential;
 refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals; }
 
 # conformance_refused NAME: the suite with all shaders and graphs refused, which the CPU then computes.
-conformance_refused() { FAKEMETAL_REFUSE='*' py_test "$1" tests/conformance; }
+conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$1"; }
 
 fuzz() {
     GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
@@ -390,6 +417,36 @@ fuzz() {
         echo "fuzz $target $package"
         GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime 30s "$package" </dev/null || exit 1
     done
+}
+
+# conformance_parts: the suite on every device.
+conformance_parts() {
+    part conformance-cpu junit conformance conformance-cpu
+    part conformance-mps junit conformance_mps conformance-mps ''
+    part conformance-queue junit conformance_mps conformance-queue -1
+    part conformance-msl junit conformance_metal conformance-msl msl 13.0
+    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0
+    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused
+    # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
+    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 -k 'bfloat16 or int64 or nonzero'
+    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 -k 'bfloat16 or strided or transposed or reversed or misaligned'
+    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 -k 'float32 and (same or broadcast)'
+}
+
+# replay_parts: Paddle's recorded answers and gradients on every device, and what the compilers of the mock refuse.
+replay_parts() {
+    part paddle-replay lines replay cpu
+    part paddle-traced lines replay cpu --traced
+    part gradients-traced lines gradients cpu --traced
+    part replay-mps lines replay_host
+    part replay-msl lines on_mock 13.0 msl replay mps
+    part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
+    part gradients lines gradients cpu
+    part gradients-mps lines gradients_host
+    part gradients-msl lines on_mock 13.0 msl gradients mps
+    part gradients-mpsgraph lines on_mock 13.0 mpsgraph gradients mps
+    part refusals-msl junit on_mock 13.0 msl refusals refusals-msl
+    part refusals-mpsgraph junit on_mock 13.0 mpsgraph refusals refusals-mpsgraph
 }
 
 run_tests() {
@@ -402,48 +459,30 @@ run_tests() {
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then fuzz_seconds=3600; else fuzz_seconds=30; fi
     parts_begin
     rm -rf build/sources
+    sh tests/fakemetal/build.sh # before two parts do it at one time
+    aside conformance_parts
     part go go go_test "$simd" ./...
     part go-race go go_race
-    [ -z "$simd" ] || part go-portable go go_test '' ./kernels/...
+    [ -z "$simd" ] || part go-portable go go_portable
     part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime ./core/slot
     part c lines sh tests/c/run.sh
     part fakemetal lines sh tests/fakemetal/run.sh
-    part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
+    part package junit py_test package tests/package
+    join
+    aside replay_parts
     part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
-    aside conformance-msl junit conformance_metal conformance-msl msl 13.0 # compiles each shader
-    part conformance-cpu junit py_test conformance-cpu tests/conformance
-    part conformance-mps junit conformance_mps conformance-mps ''
-    part conformance-queue junit conformance_mps conformance-queue -1
-    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0
-    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused
-    # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
-    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 -k 'bfloat16 or int64 or nonzero'
-    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 -k 'bfloat16 or strided or transposed or reversed or misaligned'
-    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 -k 'float32 and (same or broadcast)'
-    join
-    part shaders-listed lines shaders_listed
-    part refusals-msl junit on_mock 13.0 msl refusals refusals-msl
-    part refusals-mpsgraph junit on_mock 13.0 mpsgraph refusals refusals-mpsgraph
-    part selftest junit py_test selftest tests/selftest
     part readme junit py_test readme tests/readme
-    part package junit py_test package tests/package
     part browser junit py_test browser tests/browser
+    part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
     part differential lines differential_host
     part differential-queue lines differential_queue
     part differential-msl lines on_mock 13.0 msl differential
     part differential-mpsgraph lines on_mock 13.0 mpsgraph differential
     part differential-traced lines differential_traced
-    part paddle-replay lines replay cpu
-    part paddle-traced lines replay cpu --traced
-    part gradients-traced lines gradients cpu --traced
-    part gradients lines gradients cpu
-    part gradients-mps lines gradients_host
-    part gradients-msl lines on_mock 13.0 msl gradients mps
-    part gradients-mpsgraph lines on_mock 13.0 mpsgraph gradients mps
-    part replay-mps lines replay_host
-    part replay-msl lines on_mock 13.0 msl replay mps
-    part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
+    join
+    part shaders-listed lines shaders_listed
+    part selftest junit py_test selftest tests/selftest # two processes at a time by itself
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then
         part fuzz status fuzz
         [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }
@@ -464,14 +503,9 @@ test_op() {
     venv .venv test,demo,browser
     sh tests/fakemetal/build.sh
     parts_begin
+    aside op_conformance "$1"
     part op-table go go_test "$simd" ./core/op/...
     part op-kernels go kernels_op "$1"
-    part op-cpu junit py_test op-cpu tests/conformance --operator "$1"
-    part op-mps junit conformance_mps op-mps '' --operator "$1"
-    part op-queue junit conformance_mps op-queue -1 --operator "$1"
-    part op-msl junit conformance_metal op-msl msl 13.0 --operator "$1"
-    part op-mpsgraph junit conformance_metal op-mpsgraph mpsgraph 13.0 --operator "$1"
-    part op-macos-15 junit conformance_metal op-macos-15 mpsgraph 15.0 --operator "$1"
     elsewhere=$(.venv/bin/python -c 'import sys; from paddle_mps.selftest import suite
 print(suite.BY_NAME[sys.argv[1]].get("elsewhere", ""))' "$1")
     case $elsewhere in
@@ -480,8 +514,19 @@ print(suite.BY_NAME[sys.argv[1]].get("elsewhere", ""))' "$1")
     *) part op-python junit py_test op-python tests/python/test_paddle_answers.py ;;
     esac
     part op-paddle lines replay_op "$1"
+    join
     say "$1: $(($(date +%s) - started)) s"
     parts_end
+}
+
+# op_conformance NAME: the cases of one operator on every device.
+op_conformance() {
+    part op-cpu junit conformance op-cpu --operator "$1"
+    part op-mps junit conformance_mps op-mps '' --operator "$1"
+    part op-queue junit conformance_mps op-queue -1 --operator "$1"
+    part op-msl junit conformance_metal op-msl msl 13.0 --operator "$1"
+    part op-mpsgraph junit conformance_metal op-mpsgraph mpsgraph 13.0 --operator "$1"
+    part op-macos-15 junit conformance_metal op-macos-15 mpsgraph 15.0 --operator "$1"
 }
 
 # kernels_op NAME: the tests in Go that go over operators, for this one.
@@ -491,9 +536,9 @@ kernels_op() {
     go_test "$simd" -run "$(head -n 1 build/parts/operator.txt)" $(tail -n +2 build/parts/operator.txt)
 }
 
-# replay_op NAME: Paddle's recorded answers to expressions with that text.
+# replay_op NAME: Paddle's recorded answers to expressions of that operator, or with its name as a word.
 replay_op() {
-    .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json -k "$1" >build/parts/replay.txt
+    .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json --operator "$1" >build/parts/replay.txt
     replayed=$?
     cat build/parts/replay.txt
     grep -q '^ok \|^FAIL ' build/parts/replay.txt || echo "skip $1: no expression of tests/peers has it"

@@ -283,8 +283,10 @@ func (tr *Trace) valueOf(row *op.Row, i int, x *Operand) (graph.Value, error) {
 
 // of is what a tensor stands for, which is captured if it has elements; mu is held.
 func (tr *Trace) of(who string, i int, t *Tensor) (*traced, error) {
-	if t.store.traced != nil { // of this trace: see untraced
-		return t.store.traced, nil
+	if x := t.store.traced; x != nil && x.trace == tr {
+		return x, nil
+	} else if x != nil {
+		return nil, status.Errorf(status.Traced, "[%s] operand %d is a tensor of another trace; want tensors of this one", who, i)
 	}
 	s, err := tr.capture(who, i, t)
 	if err != nil {
@@ -471,6 +473,10 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	defer tr.free(gradients)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
+	made, err := tr.valuesOf(gradients)
+	if err != nil {
+		return nil, err
+	}
 	p := &Program{results: len(outputs), given: tr.given, back: back}
 	inputs := make([]graph.Value, len(tr.sources))
 	for i, s := range tr.sources {
@@ -478,14 +484,6 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 		if s.changed {
 			p.changed, values = append(p.changed, i), append(values, s.alias.value)
 		}
-	}
-	var made []graph.Value
-	for _, t := range gradients {
-		v, err := tr.read(t.store.traced)
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, v)
 	}
 	g := tr.builder.Build()
 	if back != nil {
@@ -513,23 +511,19 @@ func (tr *Trace) results(outputs []*Tensor) ([]graph.Value, error) {
 	if tr.ended {
 		return nil, status.Errorf(status.Invalid, "[trace] it has ended; want one end")
 	}
-	values := make([]graph.Value, len(outputs))
-	for i, t := range outputs {
-		switch x := t.store.traced; {
-		case x != nil && x.trace == tr:
-			v, err := tr.read(x)
-			if err != nil {
-				return nil, err
-			}
-			values[i] = v
-		case x != nil:
-			return nil, status.Errorf(status.Traced, "[trace] output %d belongs to another trace; want tensors of this one", i)
-		default:
-			s, err := tr.capture("trace", i, t)
-			if err != nil {
-				return nil, err
-			}
-			values[i] = s.alias.value
+	return tr.valuesOf(outputs)
+}
+
+// valuesOf are the values of tensors now; mu is held.
+func (tr *Trace) valuesOf(ts []*Tensor) ([]graph.Value, error) {
+	values := make([]graph.Value, len(ts))
+	for i, t := range ts {
+		x, err := tr.of("trace", i, t)
+		if err != nil {
+			return nil, err
+		}
+		if values[i], err = tr.read(x); err != nil {
+			return nil, err
 		}
 	}
 	return values, nil

@@ -196,7 +196,7 @@ func TestTraceRefuses(t *testing.T) {
 		fails(err, status.Traced, "[trace] got")
 		other := w.tracer(c)
 		_, err = other.End(one(in))
-		fails(err, status.Traced, "output 0 belongs to another trace")
+		fails(err, status.Traced, "operand 0 is a tensor of another trace")
 		tr.Abort()
 		tr.Abort()
 		_, err = tr.try("neg", operands(in))

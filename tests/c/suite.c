@@ -37,6 +37,7 @@ int main(void) {
   operators_suite();
   fast_suite();
   gradients_suite();
+  traces_suite();
   handles_suite();
   RUN(nothing_is_left);
   return failed_tests != 0;

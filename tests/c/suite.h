@@ -10,6 +10,7 @@ void dlpack_suite(void);
 void operators_suite(void);
 void fast_suite(void);
 void gradients_suite(void);
+void traces_suite(void);
 void handles_suite(void);
 
 #endif

@@ -37,21 +37,6 @@ def operator(config: pytest.Config) -> str | None:
     return name
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    name = operator(config)
-    if name is None:
-        return
-    kept = [item for item in items if concerns(item, name)]
-    config.hook.pytest_deselected(items=[i for i in items if i not in kept])
-    items[:] = kept
-
-
-def concerns(item: pytest.Item, name: str) -> bool:
-    """Whether a test is a case of an operator, or about all of them."""
-    callspec = getattr(item, "callspec", None)
-    return callspec is None or callspec.params["case"].name == name
-
-
 def counted(what: str) -> int:
     """A count of the mock."""
     count = ctypes.CDLL(FAKE).fakemetal_count

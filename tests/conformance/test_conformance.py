@@ -19,10 +19,16 @@ ROOT = pathlib.Path(__file__).parents[2]
 PLACES = ["mps"] if paddle.mps.is_available() else ["cpu"]
 
 
-CASES = [(place, case) for place in PLACES for case in suite.cases(suite.dtypes(place))]
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The cases of all operators, or of the one that --operator names. pytest takes longer to collect a case than most
+    cases take, so those of other operators are not made."""
+    if "case" not in metafunc.fixturenames:
+        return
+    name = metafunc.config.getoption("--operator", None)
+    cases = [(p, c) for p in PLACES for c in suite.cases(suite.dtypes(p)) if name in (None, c.name)]
+    metafunc.parametrize(("place", "case"), cases, ids=[f"{p}-{c}" for p, c in cases])
 
 
-@pytest.mark.parametrize(("place", "case"), CASES, ids=[f"{p}-{c}" for p, c in CASES])
 def test_case(place: str, case: suite.Case) -> None:
     if suite.lacking(case) and os.environ.get("PADDLE_MPS_FALLBACK") == "0":
         with pytest.raises(paddle.UnsupportedError, match="metal has no kernel of this operator"):

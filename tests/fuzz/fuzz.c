@@ -770,6 +770,56 @@ static void whole_program(void) {
   pmps_graph_free(g);
 }
 
+/* The trace of this thread, or the last one, whose handle is stale. */
+static pmps_trace *tracing;
+static bool within; /* a trace is open: calls of its functions do not open another */
+
+CALL(pmps_trace_begin) {
+  if (within) return;
+  pmps_tensor *examples[3], *inputs[3] = {NULL}, *outputs[4], *out[4] = {NULL};
+  const size_t count = below(4), results = below(4);
+  for (size_t i = 0; i < count; i++) examples[i] = AS(pmps_tensor, any(&tensors));
+  if (!ended(pmps_trace_begin(place(), one_in(40) ? NULL : examples, count, one_in(40) ? NULL : inputs, &tracing))) return;
+  within = true;
+  for (size_t i = 0; i < count; i++) keep(&tensors, BITS(inputs[i]), free_tensor);
+  for (uint64_t n = below(12); n; n--) call_any();
+  for (size_t i = 0; i < results; i++) outputs[i] = AS(pmps_tensor, one_in(3) && count ? BITS(inputs[below(count)]) : any(&tensors));
+  pmps_program *p = NULL;
+  note("pmps_trace_end");
+  if (!one_in(8) && ended(pmps_trace_end(tracing, outputs, results, &p))) {
+    size_t n = one_in(10) ? below(4) : 4;
+    note("pmps_program_run");
+    pmps_error *e = pmps_program_run(p, examples, count, out, &n);
+    for (size_t i = 0; !e && i < n; i++) keep(&tensors, BITS(out[i]), free_tensor);
+    ended(e);
+    keep(&programs, BITS(p), free_program);
+  }
+  pmps_trace_abort(tracing); /* where it has not ended */
+  within = false;
+}
+CALL(pmps_trace_end) {
+  pmps_program *p = NULL;
+  pmps_tensor *outputs[2] = {AS(pmps_tensor, any(&tensors)), AS(pmps_tensor, any(&tensors))};
+  if (ended(pmps_trace_end(one_in(4) ? AS(pmps_trace, any(&programs)) : tracing, one_in(20) ? NULL : outputs, below(3), one_in(20) ? NULL : &p))) keep(&programs, BITS(p), free_program);
+}
+CALL(pmps_trace_abort) { pmps_trace_abort(one_in(4) ? AS(pmps_trace, any(&tensors)) : tracing); }
+CALL(pmps_trace_pause) {
+  ended(pmps_trace_pause(tracing, one_in(2)));
+  if (one_in(2)) ended(pmps_trace_pause(tracing, false));
+}
+CALL(pmps_trace_to_text) {
+  char *text = NULL;
+  if (ended(pmps_trace_to_text(tracing, one_in(20) ? NULL : &text))) pmps_text_free(text);
+}
+CALL(pmps_program_to_text) {
+  char *text = NULL;
+  if (ended(pmps_program_to_text(AS(pmps_program, any(&programs)), one_in(2), one_in(20) ? NULL : &text))) pmps_text_free(text);
+}
+CALL(pmps_program_get_captured) {
+  pmps_tensor *t = NULL;
+  if (ended(pmps_program_get_captured(AS(pmps_program, any(&programs)), below(3), one_in(20) ? NULL : &t))) keep(&tensors, BITS(t), free_tensor);
+}
+
 /* Source that compiles, where there is a compiler, and what does not. */
 static const char *const sources[] = {
     "kernel void full(device float *out, constant float &v, uint i [[thread_position_in_grid]]) { if (i < 1) out[0] = v; }",

@@ -9,7 +9,8 @@
 With --traced, and --replay, each expression is a function that paddle.jit traces, where it can.
 
 --place PLACE makes the tensors of paddle_mps there, on mps for example: PADDLE_MPS_DEVICE says what that is.
--k TEXT takes the expressions in whose operator or source TEXT occurs. Prints `ok`, or `FAIL` and what
+-k TEXT takes the expressions in whose operator or source TEXT occurs, --operator NAME those of an operator and those with
+its name, or that of its form in place, as a word: "paddle" is no "add". Prints `ok`, or `FAIL` and what
 is different, for each; then how many answers were of which kind; exits 1 if anything failed.
 """
 
@@ -249,6 +250,7 @@ def show(source: str, place: str) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-k", metavar="TEXT", default="")
+    parser.add_argument("--operator", metavar="NAME", default="")
     parser.add_argument("--place", default="cpu")
     parser.add_argument("--traced", action="store_true")
     way = parser.add_mutually_exclusive_group()
@@ -268,12 +270,19 @@ def both(rows: list[Row], module: str) -> int:
     return run(rows, want, module, wrong)
 
 
+def asked(row: Row, text: str, operator: str) -> bool:
+    """Whether the options take a row."""
+    if operator and row.op != operator and not re.search(rf"\b{re.escape(operator)}_?\b", row.source):
+        return False
+    return text in row.op or text in row.source
+
+
 def main() -> int:
     options = arguments()
     left_out: tuple[str, ...] = () if options.place == "cpu" and not options.traced else OF_THE_CPU
     if options.traced:
         left_out += ("repr",)  # whose elements a traced tensor does not print
-    rows = [row for row in ROWS if (options.k in row.op or options.k in row.source) and row.op not in left_out]
+    rows = [row for row in ROWS if asked(row, options.k, options.operator) and row.op not in left_out]
     failed = 0
     if options.show:
         show(options.show.replace(" ;; ", "\n"), options.place)

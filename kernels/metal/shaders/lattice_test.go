@@ -98,6 +98,9 @@ func TestLattices(t *testing.T) {
 						for i, dims := range shapes {
 							b := r.on(t)
 							for j, in := range ins {
+								if testing.Short() && (i+j+n+m)%3 != 0 {
+									continue
+								}
 								out := outs[(i+j+n+m)%len(outs)]
 								c := &device.Call{Out: []device.Operand{b.lies(d, out, 0, dims)}}
 								c.In = append(c.In, b.lies(d, in, 1, dims))

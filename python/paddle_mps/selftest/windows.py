@@ -45,6 +45,18 @@ class Window:
             if all(0 <= w < n for w, n in zip(where, size)):
                 yield k, where
 
+    def under(self, k: tuple[int, ...], count: tuple[int, ...], size: tuple[int, ...]) -> Any:
+        """The windows whose element k of the kernel is over an element of the image, and those elements: slices."""
+        windows, elements = [], []
+        for i, j in enumerate(k):
+            from_edge = self.dilation[i] * j - self.before[i]  # of the first window
+            begin = max(-(from_edge // self.stride[i]), 0)
+            end = max(min((size[i] - 1 - from_edge) // self.stride[i] + 1, count[i]), begin)
+            windows.append(slice(begin, end))
+            start = begin * self.stride[i] + from_edge
+            elements.append(slice(start, start + (end - begin) * self.stride[i], self.stride[i]))
+        return windows, elements
+
     def elements(self, at: tuple[int, ...], size: tuple[int, ...]) -> list[tuple[int, ...]]:
         """The elements of the image in window `at` of a pool."""
         if not self.given.get("adaptive"):
@@ -79,11 +91,12 @@ def conv(x: Array, weight: Array, given: dict[str, Any]) -> Array:
     size, window = x.shape[2:], Window(given, x.ndim - 2, weight.shape[2:])
     y: Array = np.zeros((len(x), len(weight), *window.count(size)), x.dtype)
     inside, outside = x.shape[1] // groups, len(weight) // groups
-    for at in np.ndindex(y.shape[2:]):
-        for k, where in window.taps(at, size):
-            for g in range(groups):
-                rows, cols = slice(g * outside, (g + 1) * outside), slice(g * inside, (g + 1) * inside)
-                y[(slice(None), rows, *at)] += x[(slice(None), cols, *where)] @ weight[(rows, slice(None), *k)].T
+    for k in np.ndindex(window.kernel):
+        windows, elements = window.under(k, y.shape[2:], size)
+        for g in range(groups):
+            rows, cols = slice(g * outside, (g + 1) * outside), slice(g * inside, (g + 1) * inside)
+            under = x[(slice(None), cols, *elements)]
+            y[(slice(None), rows, *windows)] += np.einsum("bi...,oi->bo...", under, weight[(rows, slice(None), *k)])
     return back(y, given)
 
 

@@ -1,0 +1,134 @@
+/*
+ * traces.c - programs made of calls: what they capture, write back and differentiate, and errors.
+ */
+#include "check.h"
+#include "suite.h"
+
+static const pmps_place *places[2] = {&cpu, &mps};
+static int place_count(void) { return has_mps() ? 2 : 1; }
+
+/* Whether a tensor of three elements has these. */
+static bool holds(const pmps_tensor *x, float a, float b, float c) {
+  float values[3] = {-1, -1, -1};
+  OK(pmps_tensor_read(x, values, sizeof values));
+  return values[0] == a && values[1] == b && values[2] == c;
+}
+
+static bool is_traced(const pmps_tensor *x) {
+  pmps_tensor_info info = {.struct_size = sizeof info};
+  OK(pmps_tensor_get_info(x, &info));
+  return info.traced;
+}
+
+/* The one result of a run. */
+static pmps_tensor *run(pmps_program *program, pmps_tensor *x) {
+  pmps_tensor *out = NULL;
+  size_t count = 1;
+  OK(pmps_program_run(program, &x, 1, &out, &count));
+  EXPECT(count == 1);
+  return out;
+}
+
+/* The program x -> x * w + x, with w captured. */
+static pmps_program *product(pmps_tensor *x, pmps_tensor *w) {
+  pmps_trace *trace = NULL;
+  pmps_tensor *in = NULL;
+  pmps_program *program = NULL;
+  pmps_tensor_info info = {.struct_size = sizeof info};
+  OK(pmps_tensor_get_info(x, &info));
+  OK(pmps_trace_begin(&info.place, &x, 1, &in, &trace));
+  pmps_tensor *y = apply(PMPS_OP_MULTIPLY, in, w), *z = apply(PMPS_OP_ADD, y, in);
+  EXPECT(is_traced(in) && is_traced(y) && is_traced(z) && !is_traced(w));
+  float values[3];
+  FAILS(pmps_tensor_read(z, values, sizeof values), PMPS_TRACED, "[read] got a tensor of a function that is being traced");
+  char *text = NULL;
+  OK(pmps_trace_to_text(trace, &text));
+  EXPECT(strstr(text, "multiply(%0, %1)") != NULL);
+  pmps_text_free(text);
+  OK(pmps_trace_end(trace, &z, 1, &program));
+  pmps_tensor_free(in);
+  pmps_tensor_free(y);
+  pmps_tensor_free(z);
+  return program;
+}
+
+static void calls_become_a_program(void) {
+  for (int i = 0; i < place_count(); i++) {
+    pmps_tensor *x = ramp(places[i], 3), *w = ramp(places[i], 3), *again = NULL;
+    pmps_program *program = product(x, w);
+    pmps_tensor *out = run(program, x);
+    EXPECT(holds(out, 0, 2, 6));
+    pmps_tensor_free(out);
+    OK(pmps_op_call_into(PMPS_OP_ADD, (pmps_arg[]){of_tensor(w), of_tensor(w)}, 2, NULL, 0, w));
+    out = run(program, x);
+    EXPECT(holds(out, 0, 3, 10)); /* captured by reference */
+    pmps_program_info info = {.struct_size = sizeof info};
+    OK(pmps_program_get_info(program, &info));
+    EXPECT(info.captured == 1 && info.inputs == 1 && info.compilations == 1);
+    OK(pmps_program_get_captured(program, 0, &again));
+    EXPECT(holds(again, 0, 2, 4));
+    FAILS(pmps_program_get_captured(program, 1, &again), PMPS_INDEX_OUT_OF_RANGE, "want one below 1");
+    char *text = NULL;
+    OK(pmps_program_to_text(program, true, &text));
+    EXPECT(strstr(text, "arena of") != NULL);
+    pmps_text_free(text);
+    pmps_tensor_free(again);
+    pmps_tensor_free(out);
+    pmps_program_free(program);
+    pmps_tensor_free(x);
+    pmps_tensor_free(w);
+  }
+}
+
+static void programs_have_gradients(void) {
+  for (int i = 0; i < place_count(); i++) {
+    pmps_tensor *x = ramp(places[i], 3), *w = ramp(places[i], 3), *grad = NULL;
+    OK(pmps_tensor_set_requires_grad(x, true));
+    OK(pmps_tensor_set_requires_grad(w, true));
+    pmps_program *program = product(x, w);
+    pmps_tensor *out = run(program, x);
+    pmps_program_free(program);
+    const pmps_grad_pass pass = {.struct_size = sizeof pass, .of = &out, .of_count = 1};
+    OK(pmps_grad_backward(&pass, NULL));
+    OK(pmps_tensor_get_grad(x, &grad));
+    EXPECT(holds(grad, 1, 2, 3)); /* w + 1 */
+    pmps_tensor_free(grad);
+    OK(pmps_tensor_get_grad(w, &grad));
+    EXPECT(holds(grad, 0, 1, 2));
+    pmps_tensor_free(grad);
+    pmps_tensor_free(out);
+    pmps_tensor_free(x);
+    pmps_tensor_free(w);
+  }
+}
+
+static void a_thread_traces_one_function(void) {
+  pmps_trace *trace = NULL, *other = NULL;
+  pmps_tensor *x = ramp(&cpu, 3), *in = NULL;
+  pmps_program *program = NULL;
+  OK(pmps_trace_begin(&cpu, &x, 1, &in, &trace));
+  FAILS(pmps_trace_begin(&cpu, NULL, 0, NULL, &other), PMPS_INVALID_ARGUMENT, "this thread is tracing");
+  FAILS(pmps_stream_set_current(NULL), PMPS_TRACED, "a function is being traced");
+  FAILS(pmps_trace_pause(trace, false), PMPS_INVALID_ARGUMENT, "pauses by turns");
+  OK(pmps_trace_pause(trace, true));
+  pmps_tensor *sum = apply(PMPS_OP_ADD, x, x);
+  EXPECT(!is_traced(sum) && holds(sum, 0, 2, 4));
+  FAILS(pmps_trace_end(trace, &sum, 1, &program), PMPS_INVALID_ARGUMENT, "or the trace is paused");
+  OK(pmps_trace_pause(trace, false));
+  pmps_trace_abort(trace);
+  pmps_trace_abort(trace);
+  FAILS(pmps_trace_end(trace, &in, 1, &program), PMPS_INVALID_HANDLE, "[trace_end]");
+  FAILS(pmps_trace_begin(&cpu, NULL, 1, &in, &trace), PMPS_INVALID_ARGUMENT, "[trace_begin]");
+  pmps_tensor_free(in);
+  pmps_tensor_free(sum);
+  pmps_tensor_free(x);
+}
+
+static void no_handles_are_left(void) { EXPECT(pmps_live_handles() == 0); }
+
+void traces_suite(void) {
+  RUN(calls_become_a_program);
+  RUN(programs_have_gradients);
+  RUN(a_thread_traces_one_function);
+  RUN(no_handles_are_left);
+}
