@@ -949,11 +949,70 @@ class Program {
     return detail::filled<ProgramInfo>([&](auto* info) { return pmps_program_get_info(get(), info); });
   }
 
+  /* The graph as text for people; with plan, what was compiled last. */
+  std::string text(bool plan = false) const {
+    char* text = nullptr;
+    check(pmps_program_to_text(get(), plan, &text));
+    return detail::Owned<char, pmps_text_free>(text).get();
+  }
+
+  /* A tensor that a traced program captured; index is below info().captured. */
+  Tensor captured(std::size_t index) const {
+    pmps_tensor* tensor = nullptr;
+    check(pmps_program_get_captured(get(), index, &tensor));
+    return Tensor(tensor);
+  }
+
   pmps_program* get() const noexcept { return handle_.get(); }
   pmps_program* release() noexcept { return handle_.release(); }
 
  private:
   detail::Owned<pmps_program, pmps_program_free> handle_;
+};
+
+/* Calls of this thread that become a program, from the constructor to end(), or to the destructor. An object belongs to
+ * the thread that made it. */
+class Trace {
+ public:
+  /* Begins a trace for programs of a place; inputs() stand for arguments like the examples. */
+  Trace(Place place, std::initializer_list<Program::Input> examples) {
+    std::vector<pmps_tensor*> given, made(examples.size() + 1);
+    for (const Program::Input& i : examples) given.push_back(i.tensor);
+    inputs_.reserve(given.size());
+    check(pmps_trace_begin(&place, given.data(), given.size(), made.data(), &trace_));
+    for (std::size_t i = 0; i < given.size(); i++) inputs_.emplace_back(made[i]);
+  }
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+  ~Trace() {
+    if (trace_) pmps_trace_abort(trace_);
+  }
+
+  const std::vector<Tensor>& inputs() const noexcept { return inputs_; }
+
+  /* The program that returns these tensors. */
+  Program end(std::initializer_list<Program::Input> outputs) {
+    std::vector<pmps_tensor*> results;
+    for (const Program::Input& i : outputs) results.push_back(i.tensor);
+    pmps_program* program = nullptr;
+    check(pmps_trace_end(trace_, results.data(), results.size(), &program));
+    trace_ = nullptr;
+    return Program(program);
+  }
+
+  /* Makes the calls of this thread run again, or be traced again. */
+  void pause(bool paused) { check(pmps_trace_pause(trace_, paused)); }
+
+  /* The graph so far, as text for people. */
+  std::string text() const {
+    char* text = nullptr;
+    check(pmps_trace_to_text(trace_, &text));
+    return detail::Owned<char, pmps_text_free>(text).get();
+  }
+
+ private:
+  pmps_trace* trace_ = nullptr;
+  std::vector<Tensor> inputs_;
 };
 
 /* ---- Shaders --------------------------------------------------------------------------------------- */

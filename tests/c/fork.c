@@ -147,6 +147,15 @@ static void program_calls(void) {
   FORKED(pmps_program_prepare(program, NULL, 0));
   FORKED(pmps_program_run(program, &tensor, 1, &t, &count));
   FORKED(pmps_program_get_info(program, &about));
+  char *words = NULL;
+  pmps_trace *trace = NULL;
+  FORKED(pmps_program_to_text(program, false, &words));
+  FORKED(pmps_program_get_captured(program, 0, &t));
+  FORKED(pmps_trace_begin(&cpu, NULL, 0, NULL, &trace));
+  FORKED(pmps_trace_end(NULL, NULL, 0, &program));
+  FORKED(pmps_trace_pause(NULL, true));
+  FORKED(pmps_trace_to_text(NULL, &words));
+  pmps_trace_abort(NULL);
   pmps_graph_free(graph);
   pmps_program_free(program);
   EXPECT(!g && !p && !t && !v && !text && !dim);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <complex>
 #include <cstdio>
+#include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -251,6 +252,26 @@ static void programs_are_one_call() {
   EXPECT(program.run({longer + longer})[0].values<float>() == (std::vector<float>{3, 21}));
 }
 
+static void calls_become_a_program() {
+  const pm::Tensor x = pm::Tensor::from<float>(place(), {2}, {1, 2}), w = pm::Tensor::from<float>(place(), {2}, {3, 4});
+  std::unique_ptr<pm::Program> program;
+  {
+    pm::Trace trace(place(), {x});
+    const pm::Tensor y = trace.inputs()[0] * w;
+    EXPECT(code_of([&] { y.values<float>(); }) == PMPS_TRACED);
+    EXPECT(trace.text().find("= multiply(") != std::string::npos);
+    trace.pause(true);
+    EXPECT((x + w).values<float>() == (std::vector<float>{4, 6}));
+    trace.pause(false);
+    program = std::make_unique<pm::Program>(trace.end({y}));
+  }
+  EXPECT(program->run({x})[0].values<float>() == (std::vector<float>{3, 8}));
+  EXPECT(program->captured(0).values<float>() == (std::vector<float>{3, 4}) && program->info().captured == 1);
+  EXPECT(program->text().find("multiply(") != std::string::npos && !program->text(true).empty());
+  { pm::Trace dropped(place(), {}); }
+  EXPECT((x + w).values<float>() == (std::vector<float>{4, 6}));
+}
+
 static void shaders_are_refused_where_there_is_no_metal() {
   if (std::string(pm::device_info(place()).backend) != "metal") {
     EXPECT(code_of([] { pm::Library::compile(place(), "kernel void k() {}"); }) == PMPS_UNSUPPORTED);
@@ -341,6 +362,7 @@ int main() {
   RUN(gradients_are_computed);
   RUN(recording_is_back_on);
   RUN(programs_are_one_call);
+  RUN(calls_become_a_program);
   RUN(shaders_are_refused_where_there_is_no_metal);
   return failed_tests ? 1 : 0;
 }
