@@ -38,6 +38,7 @@ type made struct {
 	variant *gpu.Variant
 	class   uint64
 	dtypes  [mostOperands]dtype.DType
+	second  dtype.DType // of a second result
 }
 
 // mostOperands is enough for those that dtypes are told apart by.
@@ -95,7 +96,16 @@ func (l *lister) row(row *op.Row) {
 		}
 		for _, types := range dtypesOf(row, d) {
 			for _, dims := range shapes {
-				calls(l.device, row, types, dims, func(c *device.Call) { l.call(row, variants, c) })
+				calls(l.device, row, types, dims, func(c *device.Call) {
+					if len(row.Out) < 2 {
+						l.call(row, variants, c)
+						return
+					}
+					for _, index := range []dtype.DType{dtype.Int64, dtype.Int32} {
+						c.Out = append(c.Out[:1], l.device.Staged(device.Operand{DType: index, Layout: shape.Contiguous(c.Out[0].Shape)}))
+						l.call(row, variants, c)
+					}
+				})
 			}
 		}
 	}
@@ -114,6 +124,7 @@ func (l *lister) call(row *op.Row, variants []*gpu.Variant, c *device.Call) {
 		for i := range min(len(c.In)+1, mostOperands) {
 			m.dtypes[i] = gpu.Operand(c, i).DType
 		}
+		m.second = c.Out[len(c.Out)-1].DType
 		if !ok || l.made[m] {
 			continue
 		}
@@ -192,6 +203,10 @@ func calls(d *gpu.Device, row *op.Row, types []dtype.DType, dims []int64, yield 
 			each[1] = types[min(1, len(types)-1)]
 			uniform(d, c, each, all, yield)
 		}
+	case op.Window:
+		if axes := len(dims) - 2; 1 <= axes && axes <= op.MaxSpatial {
+			underWindows(d, c, row, types, dims, yield)
+		}
 	default:
 		c.In = make([]device.Operand, len(row.In))
 		all := [][]int64{dims}
@@ -202,6 +217,28 @@ func calls(d *gpu.Device, row *op.Row, types []dtype.DType, dims []int64, yield 
 			arranged(d, c, types, all, 0, yield)
 		}
 	}
+}
+
+// underWindows yields calls with windows of one element, so that images and results have the same dimensions.
+func underWindows(d *gpu.Device, c *device.Call, row *op.Row, types []dtype.DType, dims []int64, yield func(c *device.Call)) {
+	one := slices.Repeat([]int64{1}, len(dims)-2)
+	for name, list := range map[string][]int64{"kernel_size": one, "size": dims[2:]} {
+		if i := row.AttrIndex(name); i >= 0 {
+			c.Attrs[i] = op.Value{Kind: op.Ints, Ints: list}
+		}
+	}
+	weight := append([]int64{dims[1], dims[1]}, one...)
+	all := [][]int64{dims, dims, dims}[:len(row.In)+1]
+	c.In = make([]device.Operand, len(row.In))
+	switch row.ID {
+	case op.IDConv, op.IDConvTranspose:
+		all[2] = weight
+	case op.IDConvWeight:
+		all[0] = weight
+	case op.IDMaxUnpool:
+		types[2] = dtype.Int64
+	}
+	uniform(d, c, types, all, yield)
 }
 
 // Only operators that create tensors have variants that tell attributes apart: a range of integers is counted, one with a

@@ -198,3 +198,23 @@ func Known(d dtype.DType) bool { return storage[d] != "" }
 func Permutation(d dtype.DType, wide bool) string {
 	return source(types(d, wide)+numbers(d), "random", "permute")
 }
+
+// Convolution is the source of the three convolutions: the kernels of convolution.metal.
+func Convolution(d dtype.DType, wide bool) string {
+	return source(types(d, wide)+loading(d)+storing(d), "window", "convolution")
+}
+
+// lowest is the smallest finite number of a float dtype, as a float.
+var lowest = map[dtype.DType]string{dtype.Float16: "-65504.0f", dtype.BFloat16: "-3.38953139e+38f", dtype.Float32: "-3.40282347e+38f"}
+
+// Pool is the source of the pools that compute each element of a result by itself, with indices of a dtype: the kernels of
+// pool.metal.
+func Pool(d, index dtype.DType, wide bool) string {
+	return source(types(d, wide)+loading(d)+storing(d)+
+		fmt.Sprintf("typedef %s J;\n#define LOWEST store(%s)\n", storage[index], lowest[d]), "window", "pool")
+}
+
+// Unpool is the source of max_unpool: the kernels of unpool.metal.
+func Unpool(d dtype.DType, wide bool) string {
+	return source(types(d, wide)+summing(d)+loading(d)+storing(d), "window", "unpool")
+}
