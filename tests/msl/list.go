@@ -130,6 +130,9 @@ func (l *lister) call(row *op.Row, variants []*gpu.Variant, c *device.Call) {
 		}
 		l.made[m] = true
 		l.name = fmt.Sprintf("%s_%s_%s_%x", row.Name, m.dtypes[min(len(c.In), 1)], m.dtypes[0], class)
+		if len(c.Out) > 1 {
+			l.name += "_" + m.second.String()
+		}
 		if _, err := v.Make(l.device, c, class); err != nil && status.CodeOf(err) != status.Unsupported {
 			l.err = cmp.Or(l.err, fmt.Errorf("%s: %w", l.name, err))
 		}

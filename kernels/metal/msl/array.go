@@ -194,9 +194,9 @@ func Random(d dtype.DType, wide bool) string {
 // Known reports whether kernels can read and write a dtype.
 func Known(d dtype.DType) bool { return storage[d] != "" }
 
-// Permutation is the source of randperm: the kernels of permute.metal.
+// Permutation is the source of randperm: the kernels of permute.metal and network.metal.
 func Permutation(d dtype.DType, wide bool) string {
-	return source(types(d, wide)+numbers(d), "random", "permute")
+	return source(types(d, wide)+numbers(d), "random", "permute", "network")
 }
 
 // Convolution is the source of the three convolutions: the kernels of convolution.metal.

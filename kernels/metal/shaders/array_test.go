@@ -203,6 +203,9 @@ func (b bench) scans(row *op.Row, d dtype.DType, axes op.Axes, values func(int64
 	c := &device.Call{Axes: axes, Attrs: metaltest.Attributes(row, d)}
 	c.In = []device.Operand{b.Operand(d, arrangements[0], values, dims...)}
 	c.Out = []device.Operand{b.Operand(d, arrangements[1], metaltest.Steady, dims...)}
+	if len(row.Out) > 1 {
+		c.Out = append(c.Out, b.Operand(dtype.Int64, arrangements[0], metaltest.Steady, dims...))
+	}
 	want := metaltest.ByHost(b.T, row, *c)
 	bound := metaltest.Bound{ULPs: row.Tolerance.ULPs(d, true), Slack: metaltest.Slack(b.T, row, c)}
 	metaltest.AgreeWithin(b.T, d, want, b.ByGPU(row, c), bound)
