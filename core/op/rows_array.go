@@ -272,7 +272,6 @@ var indexRows = []Row{
 		Doc:       "x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and.",
 		Elsewhere: "tests/peers/expressions/scatter.py",
 		Settings:  []Setting{{"reduce": "add"}, {"reduce": "minimum"}},
-		Lacks:     []Lack{{"metal", dtype.All &^ dtype.SetOf(dtype.Float64), "slices for one place have to be added in order, and Metal's atomics keep none"}},
 	},
 	{
 		ID: 183, Name: "nonzero", Kind: Index, In: x, Accepts: bitExact, Infer: rules{toInt64, nonzeroBound}, Counted: true, Python: byHand, ONNX: "NonZero-13",

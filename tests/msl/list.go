@@ -204,7 +204,9 @@ func calls(d *gpu.Device, row *op.Row, types []dtype.DType, dims []int64, yield 
 				all, each = append(all, dims), append(each, dtype.Int64)
 			}
 			each[1] = types[min(1, len(types)-1)]
-			uniform(d, c, each, all, yield)
+			for _, c.Attrs = range settings(row, c.Attrs) {
+				uniform(d, c, each, all, yield)
+			}
 		}
 	case op.Window:
 		if axes := len(dims) - 2; 1 <= axes && axes <= op.MaxSpatial {
@@ -244,12 +246,18 @@ func underWindows(d *gpu.Device, c *device.Call, row *op.Row, types []dtype.DTyp
 	uniform(d, c, types, all, yield)
 }
 
-// Only operators that create tensors have variants that tell attributes apart: a range of integers is counted, one with a
-// fraction is computed.
+// Operators that create tensors have variants that tell attributes apart: a range of integers is counted, one with a
+// fraction is computed. index_reduce joins elements in several ways.
 //
 // settings are the attributes of calls: the defaults, and numbers of each kind, by which variants tell integers from
 // fractions.
-func settings(row *op.Row, defaults op.Attrs) []op.Attrs {
+func settings(row *op.Row, defaults op.Attrs) (all []op.Attrs) {
+	if row.ID == op.IDIndexReduce {
+		for _, fold := range op.Folds {
+			all = append(all, op.Attrs{op.IndexReduceReduce: op.Value{Kind: op.String, Ref: fold}})
+		}
+		return all
+	}
 	if row.Kind != op.Create {
 		return []op.Attrs{defaults}
 	}

@@ -42,7 +42,10 @@ struct A {
     E value;
 };
 inline A zero() { return A{0, 0, 0}; }
-inline A join(A a, A b) { return b.rank >= a.rank ? b : a; }
+inline A join(A a, A b) {
+    if (b.rank >= a.rank) return b;
+    return a;
+}
 inline A take(A a, E e, uint i) { return join(a, A{RANK(key(e)), i, e}); }
 inline E give(A a) { return a.value; }
 `

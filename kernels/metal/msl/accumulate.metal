@@ -28,7 +28,8 @@ kernel void run(device E *out [[buffer(0)]], device const E *in [[buffer(1)]], c
         }
         sums[first] = sum;
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        const A base = first > 0 ? join(before, sums[first - 1]) : before;
+        A base = before;
+        if (first > 0) base = join(before, sums[first - 1]);
         before = join(before, sums[width - 1]);
         for (uint k = 0; k < EACH && low + k < length; k++) {
             const A a = join(base, own[k]);

@@ -140,13 +140,43 @@ func sized(size int64, wide bool) string {
 
 // Index is the source of index and index_put with so many index tensors: the kernels of index.metal.
 func Index(size int64, tensors int, wide bool) string {
+	return source(sized(size, wide)+indices(tensors), "index")
+}
+
+// IndexLanes is how many threads share the places of an element of all slices.
+const IndexLanes = 32
+
+// IndexReduce is the source of index_reduce by one of op.Folds: the kernels of index.metal and index_reduce.metal.
+func IndexReduce(d dtype.DType, fold, tensors int, wide bool) string {
+	step := foldSteps[fold]
+	how := step.integer
+	switch {
+	case d == dtype.Bool:
+		how = step.boolean
+	case d.IsFloat():
+		how = step.float
+	}
+	return source(types(d, wide)+loading(d)+storing(d)+indices(tensors)+
+		fmt.Sprintf("#define LANES %d\ninline E step(C x, C y) { return store(C(%s)); }\n", IndexLanes, how), "index", "index_reduce")
+}
+
+// foldSteps are how two elements are joined, in the order of op.Folds. A nan is the smaller and the larger of any two, and of
+// equals the first stays; place_of orders subnormals too.
+var foldSteps = [...]struct{ float, integer, boolean string }{
+	{"x + y", "W(x) + W(y)", "x || y"},
+	{"x * y", "W(x) * W(y)", "x && y"},
+	{"isnan(y) || (!isnan(x) && place_of(y) < place_of(x)) ? y : x", "y < x ? y : x", "x && y"},
+	{"isnan(y) || (!isnan(x) && place_of(y) > place_of(x)) ? y : x", "y > x ? y : x", "x || y"},
+}
+
+// indices defines what index tensors there are.
+func indices(tensors int) string {
 	var parameters, names []string
 	for k := range tensors {
 		parameters = append(parameters, fmt.Sprintf("device const long *i%d [[buffer(%d)]]", k, indexArguments+k))
 		names = append(names, fmt.Sprintf("i%d", k))
 	}
-	return source(sized(size, wide)+fmt.Sprintf("\n#define K %d\n#define INDICES %s\n#define NAMES %s\n",
-		tensors, strings.Join(parameters, ", "), strings.Join(names, ", ")), "index")
+	return fmt.Sprintf("\n#define K %d\n#define INDICES %s\n#define NAMES %s\n", tensors, strings.Join(parameters, ", "), strings.Join(names, ", "))
 }
 
 // indexArguments is how many arguments stand before the index tensors.

@@ -56,7 +56,7 @@ func SortedPlace(d dtype.DType) int64 {
 	return 8
 }
 
-// Sort is the source of sort and topk, the latter with indices of a dtype: the kernels of sort.metal and network.metal.
+// Sort is the source of sort and topk, the latter with indices of a dtype: the kernels of sorting.metal and network.metal.
 func Sort(d, index dtype.DType, wide bool) string {
 	places, written := narrowPlaces, "#define PLACES\n#define INDEX(line, i, at)\n"
 	if SortedPlace(d) == 16 {
@@ -67,5 +67,5 @@ func Sort(d, index dtype.DType, wide bool) string {
 #define INDEX(line, i, at) places[seek(there, line) + I(i) * steps[2]] = at
 `, storage[index])
 	}
-	return source(types(d, wide)+loading(d)+keys(d)+places+written, "sort", "network")
+	return source(types(d, wide)+loading(d)+keys(d)+places+written, "sorting", "network")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
-// sorting is sort or topk along an axis; see sort.metal. All lines of a call are sorted at once, in runs of a list in the
+// sorting is sort or topk along an axis; see sorting.metal. All lines of a call are sorted at once, in runs of a list in the
 // workspace. The order of keys and places is total, so that equals stay in their order, and the result is the host's.
 // MPSGraph says nothing about the order of equals, so that there is no other way.
 type sorting struct {
@@ -25,7 +25,7 @@ const (
 	mostPlaces = 1 << 26
 )
 
-// The kernels of sort.metal and network.metal.
+// The kernels of sorting.metal and network.metal.
 const (
 	sortDraw = iota
 	sortFar
