@@ -101,6 +101,7 @@ func (l *lister) row(row *op.Row) {
 						l.call(row, variants, c)
 						return
 					}
+					// Indices have two widths, for which kernels differ.
 					for _, index := range []dtype.DType{dtype.Int64, dtype.Int32} {
 						c.Out = append(c.Out[:1], l.device.Staged(device.Operand{DType: index, Layout: shape.Contiguous(c.Out[0].Shape)}))
 						l.call(row, variants, c)
@@ -130,6 +131,7 @@ func (l *lister) call(row *op.Row, variants []*gpu.Variant, c *device.Call) {
 		}
 		l.made[m] = true
 		l.name = fmt.Sprintf("%s_%s_%s_%x", row.Name, m.dtypes[min(len(c.In), 1)], m.dtypes[0], class)
+		// Names tell sources apart in one compilation.
 		if len(c.Out) > 1 {
 			l.name += "_" + m.second.String()
 		}
@@ -224,7 +226,9 @@ func calls(d *gpu.Device, row *op.Row, types []dtype.DType, dims []int64, yield 
 	}
 }
 
-// underWindows yields calls with windows of one element, so that images and results have the same dimensions.
+// underWindows yields calls with windows of one element, so that images and results have the same dimensions. Kernels do not
+// depend on sizes, strides and padding, which are arguments, and all operands of one call lie alike, which reaches both widths
+// of offsets.
 func underWindows(d *gpu.Device, c *device.Call, row *op.Row, types []dtype.DType, dims []int64, yield func(c *device.Call)) {
 	one := slices.Repeat([]int64{1}, len(dims)-2)
 	for name, list := range map[string][]int64{"kernel_size": one, "size": dims[2:]} {
@@ -232,6 +236,7 @@ func underWindows(d *gpu.Device, c *device.Call, row *op.Row, types []dtype.DTyp
 			c.Attrs[i] = op.Value{Kind: op.Ints, Ints: list}
 		}
 	}
+	// A weight for as many channels as the images have, each of one element.
 	weight := append([]int64{dims[1], dims[1]}, one...)
 	all := [][]int64{dims, dims, dims}[:len(row.In)+1]
 	c.In = make([]device.Operand, len(row.In))

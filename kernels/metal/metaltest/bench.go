@@ -101,6 +101,7 @@ func ByHost(t testing.TB, row *op.Row, c device.Call) Outcome {
 	require.NoError(t, err)
 	s, err := d.NewStream()
 	require.NoError(t, err)
+	// Each result has memory of its own, one byte longer, so that the address of an empty one is valid too.
 	results, memory := make([]device.Operand, len(c.Out)), make([][]byte, len(c.Out))
 	for i, out := range c.Out {
 		memory[i] = append(Contents(&out), 0)

@@ -34,7 +34,8 @@ inline A fold(A a, C x, uint) { return join(a, A{x, 1}); }
 inline C result(A a, uint) { return isinf(a.largest) ? a.largest : a.largest + log(a.sum); }
 `
 
-// extremes is the element with the largest rank and where the last of those is.
+// extremes is the element with the largest rank and where the last of those is. It keeps the element itself, because a rank
+// does not tell zeros and nan apart, and the memory that it came from may be overwritten in place.
 const extremes = `
 struct A {
     K rank;
@@ -66,6 +67,7 @@ func Accumulates(id op.ID) bool {
 // Accumulation is the source of one of those over lines of a dtype, with indices of another one if it has any: kernel "run"
 // of accumulate.metal.
 func Accumulation(id op.ID, d, index dtype.DType, wide bool) string {
+	// Accumulators of fold.go have functions of lanes, which are not used here.
 	text := types(d, wide) + vectors(d) + loading(d) + storing(d) + file("lanes")
 	switch {
 	case id == op.IDCummax || id == op.IDCummin:

@@ -146,7 +146,7 @@ func Index(size int64, tensors int, wide bool) string {
 // IndexLanes is how many threads share the places of an element of all slices.
 const IndexLanes = 32
 
-// IndexReduce is the source of index_reduce by one of op.Folds: the kernels of index.metal and index_reduce.metal.
+// IndexReduce is the source of index_reduce by one of op.Folds: the kernels of index.metal and joining.metal.
 func IndexReduce(d dtype.DType, fold, tensors int, wide bool) string {
 	step := foldSteps[fold]
 	how := step.integer
@@ -157,7 +157,7 @@ func IndexReduce(d dtype.DType, fold, tensors int, wide bool) string {
 		how = step.float
 	}
 	return source(types(d, wide)+loading(d)+storing(d)+indices(tensors)+
-		fmt.Sprintf("#define LANES %d\ninline E step(C x, C y) { return store(C(%s)); }\n", IndexLanes, how), "index", "index_reduce")
+		fmt.Sprintf("#define LANES %d\ninline E step(C x, C y) { return store(C(%s)); }\n", IndexLanes, how), "index", "joining")
 }
 
 // foldSteps are how two elements are joined, in the order of op.Folds. A nan is the smaller and the larger of any two, and of

@@ -58,6 +58,7 @@ func SortedPlace(d dtype.DType) int64 {
 
 // Sort is the source of sort and topk, the latter with indices of a dtype: the kernels of sorting.metal and network.metal.
 func Sort(d, index dtype.DType, wide bool) string {
+	// PLACES and INDEX are where indices go, for topk.
 	places, written := narrowPlaces, "#define PLACES\n#define INDEX(line, i, at)\n"
 	if SortedPlace(d) == 16 {
 		places = widePlaces

@@ -39,7 +39,7 @@ func init() {
 	}
 }
 
-// convolving is what is counted of a call.
+// convolving is what is counted of a call. It is worked out anew each time, because lengths are no part of a key.
 type convolving struct {
 	windowing
 	channelCounts
@@ -50,6 +50,7 @@ type convolving struct {
 // convolve reads a call. Which operand has the windows and which the kernel differs between the three.
 func convolve(c *device.Call) (j convolving, ok bool) {
 	x, y, out := &c.In[0], &c.In[1], &c.Out[0]
+	// conv_transpose makes the images that its windows lie on, and conv_weight the weight that the windows share.
 	images, windows, weight := x, out, y
 	switch c.Op {
 	case op.IDConvTranspose:
@@ -62,6 +63,7 @@ func convolve(c *device.Call) (j convolving, ok bool) {
 	}
 	j.Kernel, j.outputs = kernelOf(weight), out.Numel()
 	taps := volumeOf(&j.Kernel)
+	// Groups divide the channels of images as well as those of windows; a weight has the former of one group.
 	switch c.Op {
 	case op.IDConv:
 		j.channelCounts = channelCounts{channels: out.Dims[1], each: out.Dims[1] / j.Groups, depth: weight.Dims[1]}
@@ -73,6 +75,7 @@ func convolve(c *device.Call) (j convolving, ok bool) {
 		j.channelCounts = channelCounts{channels: x.Dims[1], each: windows.Dims[1] / j.Groups, depth: weight.Dims[1]}
 		j.terms, j.shared = windows.Dims[0]*volumeOf(&j.count), true
 	}
+	// The threads of a group share the terms of an element of a weight, of which there may be as many more.
 	most := int64(mostTerms)
 	if j.shared {
 		most *= gpu.MostGroup
@@ -88,11 +91,15 @@ func (j *convolving) operations() float64 {
 // Workspace is none.
 func (k *convolution) Workspace(*device.Call) int64 { return 0 }
 
+// Images are computed by thread and not by tile of threadgroup memory, because what is large goes to MPSGraph: the kernel is
+// for small calls, and for those that MPSGraph does not take.
+
 // Encode dispatches a thread for each element of an image, or a group for each of a weight.
 func (k *convolution) Encode(e gpu.Encoder, c *device.Call) error {
 	j, _ := convolve(c)
 	p := &k.pipelines[0]
 	width := int64(p.ThreadsOf(gpu.MostGroup))
+	// A group that has elements takes as long as its threads, which work side by side, take for one each.
 	groups, operations := (j.outputs+width-1)/width, termOperations*float64(width)*float64(j.terms)
 	if j.shared {
 		width = int64(p.ThreadsOf(j.terms))

@@ -142,6 +142,7 @@ func (k *indexing) Encode(e gpu.Encoder, c *device.Call) error {
 	if err := run(indexCheck, count); err != nil {
 		return err
 	}
+	// Threads that share an element of all slices look at all indices, so that each place has one thread.
 	switch {
 	case k.fold:
 		return run(indexFold, msl.IndexLanes*list.Numel()/count)

@@ -19,6 +19,10 @@ func inParts(places int64, encode func(first, count int64) error) error {
 	return nil
 }
 
+// A bitonic network compares the same places whatever is in them, so that neither its time nor its dispatches depend on the
+// data, and nothing is read back between them. It compares each place log2(n) * (log2(n) + 1) / 2 times, most of them within
+// a threadgroup; a radix sort would go over the list fewer times, but counts in threadgroup memory first.
+
 // network encodes the sorting of runs of places, each a power of two of them, in the workspace; see network.metal: first all
 // that fits a threadgroup, then for each longer run the steps that do not fit, one after the other, and again those that do.
 func network(e gpu.Encoder, c *device.Call, far, near *gpu.Pipeline, places, longest int64) error {

@@ -15,6 +15,7 @@ type pool struct{ compiled }
 // poolNames are the kernels in the source, by operator.
 var poolNames = map[op.ID]string{op.IDMaxPool: "largest_of", op.IDAvgPool: "mean_of", op.IDAvgUnpool: "spread_of"}
 
+// The class says no more than the width of offsets: windows are arguments, so that one program serves all of them.
 func init() {
 	for id, name := range poolNames {
 		gpu.Register(gpu.Shader, id, dtype.Floats&gpu.Elements, gpu.Variant{
@@ -40,6 +41,7 @@ func init() {
 
 // poolWindows reads the windows of a call, and how many elements a thread looks at.
 func poolWindows(c *device.Call) (w windowing, terms int64, ok bool) {
+	// avg_unpool makes the images from what there is of each window.
 	images, windows := &c.In[0], &c.Out[0]
 	if c.Op == op.IDAvgUnpool {
 		images, windows = windows, images
@@ -57,7 +59,8 @@ func poolWindows(c *device.Call) (w windowing, terms int64, ok bool) {
 	return w, terms, true
 }
 
-// most is how many elements a window has on an axis, or how many windows an element is in.
+// most is how many elements a window has on an axis, or how many windows an element is in. Adaptive windows differ in size
+// by one, and each shares an element with its neighbours where the sizes do not divide.
 func (w *windowing) most(axis int, windows bool) int64 {
 	size, n := w.size[axis], w.Kernel[axis]
 	switch {
@@ -81,6 +84,7 @@ func (k *pool) Encode(e gpu.Encoder, c *device.Call) error {
 	width := int64(p.ThreadsOf(gpu.MostGroup))
 	groups := (out.Numel() + width - 1) / width
 	return inTime(groups, width, termOperations*float64(width)*float64(terms), func(first, groups int64) error {
+		// Values and indices of max_pool, or the one result of the others, and the operand.
 		var room [3]*device.Operand
 		operands := room[:0]
 		for i := range c.Out {

@@ -89,6 +89,7 @@ func (k *scan) bind(d *objc.Dispatch, c *device.Call, length, first int64) error
 	sources, inStep := across(c, x)
 	bindWalk(d, &lines, to, key)
 	bindWalk(d, &sources, from, key)
+	// The kernels of one result have two steps and no indices.
 	if len(c.Out) == 1 {
 		bindOffsets(d, key, outStep, inStep)
 		bindCounts(d, length, first)

@@ -25,7 +25,8 @@ const (
 	mostPlaces = 1 << 26
 )
 
-// The kernels of sorting.metal and network.metal.
+// The kernels of sorting.metal and network.metal: draw makes places, far and near are steps of the sort across threadgroups
+// and within one, give writes the result.
 const (
 	sortDraw = iota
 	sortFar
@@ -33,8 +34,10 @@ const (
 	sortGive
 )
 
+// sortNames are their names in the source.
 var sortNames = []string{sortDraw: "draw", sortFar: "far", sortNear: "near", sortGive: "give"}
 
+// Attributes are arguments: one program sorts both ways and for any number of elements that are wanted.
 func init() {
 	for id, flip := range map[op.ID]int{op.IDSort: op.SortDescending, op.IDTopk: op.TopkLargest} {
 		gpu.Register(gpu.Shader, id, op.ByID(id).Accepts&gpu.Elements, gpu.Variant{
@@ -64,6 +67,9 @@ func along(c *device.Call, o *device.Operand) int64 {
 	return o.Dims[c.Axes.First()]
 }
 
+// Lines need not be as long as a threadgroup has places: several short ones share a group, and a network of their length
+// sorts each of them by itself.
+//
 // runsOf is the places of a run, and of all runs: whole threadgroups.
 func runsOf(c *device.Call) (run, places int64) {
 	x := &c.In[0]
@@ -119,7 +125,8 @@ func (k *sorting) bind(d *objc.Dispatch, c *device.Call, run, first int64) error
 	return nil
 }
 
-// give encodes the writing of some elements of the result.
+// give encodes the writing of some elements of the result. Elements are taken from the operand again, because a key does
+// not tell zeros and nan apart.
 func (k *sorting) give(e gpu.Encoder, c *device.Call, run, first, count int64) error {
 	d, p := e.Arguments(), &k.pipelines[sortGive]
 	to, err := place(d, &c.Out[0])

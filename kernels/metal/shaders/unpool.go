@@ -19,13 +19,15 @@ type unpool struct {
 	size int64 // of a sum, in bytes
 }
 
-// The kernels of unpool.metal.
+// The kernels of unpool.metal: clear makes the sums zero, put adds the elements to them, and finish writes the result, or
+// says which index is out of range.
 const (
 	unpoolClear = iota
 	unpoolPut
 	unpoolFinish
 )
 
+// unpoolNames are their names in the source.
 var unpoolNames = []string{unpoolClear: "clear", unpoolPut: "put", unpoolFinish: "finish"}
 
 // mostPlane is how many elements of a plane a SIMD group looks at: some 25 ns each.
@@ -34,6 +36,7 @@ const mostPlane = 1 << 20
 // putOperations is what an element costs each thread of its group.
 const putOperations = 8
 
+// MPSGraph's scatter adds in no particular order, so that there is no other way.
 func init() {
 	gpu.Register(gpu.Shader, op.IDMaxUnpool, dtype.Numbers&gpu.Elements, gpu.Variant{
 		Accepts: func(d *gpu.Device, c *device.Call) (uint64, bool) {
@@ -63,6 +66,7 @@ func (k *unpool) Encode(e gpu.Encoder, c *device.Call) error {
 		p := &k.pipelines[which]
 		width := int64(p.ThreadsOf(gpu.MostGroup))
 		groups, operations := (out.Numel()+width-1)/width, float64(termOperations*width)
+		// A SIMD group goes over a plane, whatever the width of groups of the others is.
 		if which == unpoolPut {
 			width = gpu.Lanes
 			groups, operations = planes, putOperations*gpu.Lanes*float64(volumeOf(&w.count))
@@ -84,6 +88,7 @@ func (k *unpool) Encode(e gpu.Encoder, c *device.Call) error {
 
 // bind makes the arguments that all kernels of unpool.metal have, in its order.
 func (k *unpool) bind(d *objc.Dispatch, e gpu.Encoder, c *device.Call, w *windowing, first int64) error {
+	// Operands without elements have no memory; the word stands for it, and no kernel looks there.
 	operands := [...]*device.Operand{&c.Out[0], &c.In[0], &c.In[1]}
 	var firsts [len(operands)]int64
 	words, offset, err := e.Word()

@@ -12,6 +12,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
+// Convolutions and pools share this file: how the windows of a call are read and handed to kernels, and how much a dispatch
+// does. The kernels number everything with 32 bits and walk by the strides of the operands, so that views and images with
+// their channels last are read where they are; numbers too large for that are left to the CPU. A thread computes an element
+// of the result from all that goes into it, and no two write to one place: no kernel here needs atomics but for faults, and
+// sums are the same each time.
+
 // windowing is how the windows of a call lie on images, as window.metal numbers axes: three, of which those in front have
 // one element where the images have fewer.
 type windowing struct {
@@ -26,6 +32,7 @@ func windowsOf(c *device.Call, images, windows *device.Operand) (w windowing, ok
 	if axes < 1 || axes > op.MaxSpatial {
 		return w, false
 	}
+	// Inference has checked the attributes, so that there is no error; a call that has one is left to the CPU, which names it.
 	var err error
 	if w.Windows, err = op.WindowsOf(op.ByID(c.Op), c.Attrs, axes); err != nil {
 		return w, false
@@ -53,6 +60,7 @@ func (w *windowing) fits() bool {
 			return false
 		}
 	}
+	// Elements of a plane are numbered too, and an index may be an int32.
 	return volumeOf(&w.size) <= math.MaxInt32 && volumeOf(&w.count) <= math.MaxInt32
 }
 
@@ -88,7 +96,8 @@ func inTime(groups, width int64, operations float64, dispatch func(first, groups
 	return nil
 }
 
-// channelCounts are the numbers of a call besides its windows; what they count says each kernel.
+// channelCounts are the numbers of a call besides its windows; what they count says each kernel: the terms of a sum, the
+// channels of the result, those of a group of it, and those that an element is a sum over.
 type channelCounts struct{ terms, channels, each, depth int64 }
 
 // bindImages makes the places of operands in memory the next argument: an array of Image of window.metal.
@@ -109,6 +118,7 @@ func bindImages(d *objc.Dispatch, wide uint64, firsts []int64, operands ...*devi
 func bindWindows(d *objc.Dispatch, w *windowing, outputs, first int64, n channelCounts, add bool) {
 	const numbers = 6 + 6*op.MaxSpatial + 3
 	block := d.Constant(4 * numbers)[:0]
+	// The order is that of the fields; booleans are ints there.
 	put := func(values ...int64) {
 		for _, v := range values {
 			block = binary.LittleEndian.AppendUint32(block, uint32(v))

@@ -47,6 +47,7 @@ func (b bench) windows(row *op.Row, setting op.Setting, arrangement string) {
 	var infer op.Inference
 	infer.Reset(row, slices.Clone(c.Attrs))
 	for i, dims := range setting[op.OperandShapes].([][]int) {
+		// Some indices name one place several times, all of them one of every plane.
 		d, values := dtype.Float32, metaltest.ValuesFor(row, i, dtype.Float32)
 		if row.In[i].Domain == op.Position {
 			d, values = dtype.Int64, func(i int64) float64 { return float64(i * 5 % 9) }
@@ -58,6 +59,7 @@ func (b bench) windows(row *op.Row, setting op.Setting, arrangement string) {
 		c.In = append(c.In, b.Operand(d, arrangement, values, long...))
 		infer.In = append(infer.In, op.Arg{Type: op.Type{DType: d, Shape: c.In[i].Shape}})
 	}
+	// Results have the shapes that the rules of the row give them.
 	require.NoError(b.T, infer.Infer())
 	// The device sees channels at axis 1, wherever they are: here they are moved as a frame does.
 	if at := row.AttrIndex("channels_last"); c.Attrs[at].I != 0 {
@@ -71,7 +73,8 @@ func (b bench) windows(row *op.Row, setting op.Setting, arrangement string) {
 	metaltest.AgreeWithin(b.T, dtype.Float32, want, b.ByGPU(row, c), bound)
 }
 
-// attributesOf is a row's defaults with those of a setting.
+// attributesOf is a row's defaults with those of a setting, which has them as Go values: lists, numbers, truths, and names of
+// dtypes.
 func attributesOf(t testing.TB, row *op.Row, setting op.Setting) op.Attrs {
 	at := metaltest.Attributes(row, dtype.Float32)
 	for name, value := range setting {
