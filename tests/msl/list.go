@@ -131,7 +131,8 @@ func (l *lister) call(row *op.Row, variants []*gpu.Variant, c *device.Call) {
 		}
 		l.made[m] = true
 		l.name = fmt.Sprintf("%s_%s_%s_%x", row.Name, m.dtypes[min(len(c.In), 1)], m.dtypes[0], class)
-		// Names tell sources apart in one compilation.
+		// Names tell sources apart in one compilation: those for two widths of
+		// indices would have the same.
 		if len(c.Out) > 1 {
 			l.name += "_" + m.second.String()
 		}
