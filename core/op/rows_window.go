@@ -32,8 +32,6 @@ var (
 	exclusive   = Attr{Name: "exclusive", Type: BoolAttr, Default: Value{Kind: Bool, I: 1}, Doc: "divide by the elements of the window that are in x, not by the size of the window"}
 	planeSize   = Attr{Name: "size", Type: IntsAttr, Needed: true, Doc: "spatial size of the result"}
 
-	withoutWindows = []Lack{{Device: "metal", DTypes: dtype.All &^ dtype.SetOf(dtype.Float64), Why: "no shader is written yet"}}
-
 	images  = []Input{{Name: "x", Domain: Ordinary}}
 	filters = []Input{{Name: "x", Domain: Ordinary}, {Name: "weight", Domain: Ordinary}}
 )
@@ -45,7 +43,7 @@ var windowRows = []Row{
 	// far: a rounding a term.
 	{
 		ID: 220, Name: "conv", Kind: Window, In: filters, Grad: Grad{Rule: gradConv, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats, Infer: rules{identical, convolved}, Frame: frameFirst,
-		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows, ONNX: "Conv-11",
+		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, ONNX: "Conv-11",
 		Attrs: []Attr{strides, paddings, dilations, convGroups, lastChannel}, NumPy: "conv(x, weight, given)",
 		Doc: "Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...].",
 		Settings: []Setting{
@@ -61,7 +59,7 @@ var windowRows = []Row{
 	// of images have one number of windows; output_padding says which of them the result has, counted from the least.
 	{
 		ID: 221, Name: "conv_transpose", Kind: Window, In: filters, Grad: Grad{Rule: gradConvTranspose, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats, Infer: rules{identical, convolvedBack}, Frame: frameFirst,
-		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows, ONNX: "ConvTranspose-11",
+		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, ONNX: "ConvTranspose-11",
 		Attrs: []Attr{
 			strides, paddings,
 			{Name: "output_padding", Type: IntsAttr, Doc: "elements that the result has more at the end of each axis; none for 0"},
@@ -80,7 +78,7 @@ var windowRows = []Row{
 	// were behind the last window follows from the shapes of both operands.
 	{
 		ID: 222, Name: "conv_weight", Kind: Window, In: []Input{{Name: "x", Domain: Ordinary}, {Name: "y", Domain: Ordinary}}, Grad: Grad{Rule: gradConvWeight, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats,
-		Infer: rules{identical, convolvedWeight}, Frame: frameBoth, Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows,
+		Infer: rules{identical, convolvedWeight}, Frame: frameBoth, Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal,
 		Attrs: []Attr{kernelSize, strides, paddings, dilations, convGroups, lastChannel},
 		NumPy: "conv_weight(x, y, given)",
 		Doc:   "The gradient of conv(x, weight) with respect to weight, where y is that of the result.",
@@ -95,8 +93,8 @@ var windowRows = []Row{
 	// They are computed in any case: the gradient needs them, and callers that want the values alone drop them.
 	{
 		ID: 223, Name: "max_pool", Kind: Window, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradMaxPool, Reads: ReadsNext}, Accepts: dtype.Floats, Infer: rules{floatOnly, pooled, withPlanePlaces}, Frame: frameAll,
-		Python: internal, Lacks: withoutWindows,
-		Attrs: []Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, lastChannel, indexDType}, NumPy: "max_pool(x, given, lowest)",
+		Python: internal,
+		Attrs:  []Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, lastChannel, indexDType}, NumPy: "max_pool(x, given, lowest)",
 		Doc: "The largest element of each window, and the index of the first of those in the flattened plane; nan is the largest. A window without elements has the smallest finite number and index -1.",
 		Settings: []Setting{
 			{OperandShapes: [][]int{{2, 3, 6, 7}}, "kernel_size": []int{2, 3}},
@@ -111,7 +109,7 @@ var windowRows = []Row{
 	// for windows without elements.
 	{
 		ID: 224, Name: "max_unpool", Kind: Window, In: []Input{{Name: "x", Domain: Ordinary}, {Name: "indices", Domain: Position}}, Grad: Grad{Rule: gradMaxUnpool, Reads: ReadsY}, Accepts: anyNumber, Infer: rules{gathered, unpooled}, Frame: frameAll,
-		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, Lacks: withoutWindows, // of add
+		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, // of add
 		Attrs: []Attr{
 			planeSize,
 			{Name: "add", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "elements for one place are added up; else the last of them stays"},
@@ -126,7 +124,7 @@ var windowRows = []Row{
 	// The sum is rounded once a term at most, the quotient once.
 	{
 		ID: 225, Name: "avg_pool", Kind: Window, In: images, Grad: Grad{Rule: gradAvgPool}, Accepts: dtype.Floats, Infer: rules{floatOnly, pooled}, Frame: frameAll,
-		Tolerance: rounded.plus(Roundings{Once: 1, Term: 1}), Python: internal, Lacks: withoutWindows,
+		Tolerance: rounded.plus(Roundings{Once: 1, Term: 1}), Python: internal,
 		Attrs: []Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel}, NumPy: "avg_pool(x, given)",
 		Doc: "The mean of each window. Of one without elements it is 0 divided by the product of the distances from its first to its last element in x on each axis, as in Paddle: nan, or a zero behind the end.",
 		Settings: []Setting{
@@ -140,7 +138,7 @@ var windowRows = []Row{
 	// The size of the images has to be given, because several have the same number of windows.
 	{
 		ID: 226, Name: "avg_unpool", Kind: Window, In: images, Grad: Grad{Rule: gradAvgUnpool}, Accepts: dtype.Floats, Infer: rules{floatOnly, unpooledMean}, Frame: frameAll,
-		Tolerance: rounded.plus(Roundings{Once: 1, Term: 2}), Python: internal, Lacks: withoutWindows, // each term is a quotient
+		Tolerance: rounded.plus(Roundings{Once: 1, Term: 2}), Python: internal, // each term is a quotient
 		Attrs: []Attr{planeSize, kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel}, NumPy: "avg_unpool(x, given)",
 		Doc: "The transpose of avg_pool as a linear map: each element of x, divided as there, is added to all elements of its window.",
 		Settings: []Setting{

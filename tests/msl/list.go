@@ -38,6 +38,7 @@ type made struct {
 	variant *gpu.Variant
 	class   uint64
 	dtypes  [mostOperands]dtype.DType
+	second  dtype.DType // of a second result
 }
 
 // mostOperands is enough for those that dtypes are told apart by.
@@ -95,7 +96,17 @@ func (l *lister) row(row *op.Row) {
 		}
 		for _, types := range dtypesOf(row, d) {
 			for _, dims := range shapes {
-				calls(l.device, row, types, dims, func(c *device.Call) { l.call(row, variants, c) })
+				calls(l.device, row, types, dims, func(c *device.Call) {
+					if len(row.Out) < 2 {
+						l.call(row, variants, c)
+						return
+					}
+					// Indices have two widths, for which kernels differ.
+					for _, index := range []dtype.DType{dtype.Int64, dtype.Int32} {
+						c.Out = append(c.Out[:1], l.device.Staged(device.Operand{DType: index, Layout: shape.Contiguous(c.Out[0].Shape)}))
+						l.call(row, variants, c)
+					}
+				})
 			}
 		}
 	}
@@ -114,11 +125,17 @@ func (l *lister) call(row *op.Row, variants []*gpu.Variant, c *device.Call) {
 		for i := range min(len(c.In)+1, mostOperands) {
 			m.dtypes[i] = gpu.Operand(c, i).DType
 		}
+		m.second = c.Out[len(c.Out)-1].DType
 		if !ok || l.made[m] {
 			continue
 		}
 		l.made[m] = true
 		l.name = fmt.Sprintf("%s_%s_%s_%x", row.Name, m.dtypes[min(len(c.In), 1)], m.dtypes[0], class)
+		// Names tell sources apart in one compilation: those for two widths of
+		// indices would have the same.
+		if len(c.Out) > 1 {
+			l.name += "_" + m.second.String()
+		}
 		if _, err := v.Make(l.device, c, class); err != nil && status.CodeOf(err) != status.Unsupported {
 			l.err = cmp.Or(l.err, fmt.Errorf("%s: %w", l.name, err))
 		}
@@ -190,7 +207,13 @@ func calls(d *gpu.Device, row *op.Row, types []dtype.DType, dims []int64, yield 
 				all, each = append(all, dims), append(each, dtype.Int64)
 			}
 			each[1] = types[min(1, len(types)-1)]
-			uniform(d, c, each, all, yield)
+			for _, c.Attrs = range settings(row, c.Attrs) {
+				uniform(d, c, each, all, yield)
+			}
+		}
+	case op.Window:
+		if axes := len(dims) - 2; 1 <= axes && axes <= op.MaxSpatial {
+			underWindows(d, c, row, types, dims, yield)
 		}
 	default:
 		c.In = make([]device.Operand, len(row.In))
@@ -204,12 +227,43 @@ func calls(d *gpu.Device, row *op.Row, types []dtype.DType, dims []int64, yield 
 	}
 }
 
-// Only operators that create tensors have variants that tell attributes apart: a range of integers is counted, one with a
-// fraction is computed.
+// underWindows yields calls with windows of one element, so that images and results have the same dimensions. Kernels do not
+// depend on sizes, strides and padding, which are arguments, and all operands of one call lie alike, which reaches both widths
+// of offsets.
+func underWindows(d *gpu.Device, c *device.Call, row *op.Row, types []dtype.DType, dims []int64, yield func(c *device.Call)) {
+	one := slices.Repeat([]int64{1}, len(dims)-2)
+	for name, list := range map[string][]int64{"kernel_size": one, "size": dims[2:]} {
+		if i := row.AttrIndex(name); i >= 0 {
+			c.Attrs[i] = op.Value{Kind: op.Ints, Ints: list}
+		}
+	}
+	// A weight for as many channels as the images have, each of one element.
+	weight := append([]int64{dims[1], dims[1]}, one...)
+	all := [][]int64{dims, dims, dims}[:len(row.In)+1]
+	c.In = make([]device.Operand, len(row.In))
+	switch row.ID {
+	case op.IDConv, op.IDConvTranspose:
+		all[2] = weight
+	case op.IDConvWeight:
+		all[0] = weight
+	case op.IDMaxUnpool:
+		types[2] = dtype.Int64
+	}
+	uniform(d, c, types, all, yield)
+}
+
+// Operators that create tensors have variants that tell attributes apart: a range of integers is counted, one with a
+// fraction is computed. index_reduce joins elements in several ways.
 //
 // settings are the attributes of calls: the defaults, and numbers of each kind, by which variants tell integers from
 // fractions.
-func settings(row *op.Row, defaults op.Attrs) []op.Attrs {
+func settings(row *op.Row, defaults op.Attrs) (all []op.Attrs) {
+	if row.ID == op.IDIndexReduce {
+		for _, fold := range op.Folds {
+			all = append(all, op.Attrs{op.IndexReduceReduce: op.Value{Kind: op.String, Ref: fold}})
+		}
+		return all
+	}
 	if row.Kind != op.Create {
 		return []op.Attrs{defaults}
 	}

@@ -38,6 +38,7 @@ func AgreeWithin(t testing.TB, d dtype.DType, want, got Outcome, bound Bound) {
 	require.NoError(t, want.Err)
 	require.NoError(t, got.Err)
 	require.Equal(t, want.Count, got.Count)
+	require.Equal(t, want.Indices, got.Indices)
 	if bytes.Equal(want.Bytes, got.Bytes) {
 		return
 	}

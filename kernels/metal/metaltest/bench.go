@@ -101,10 +101,14 @@ func ByHost(t testing.TB, row *op.Row, c device.Call) Outcome {
 	require.NoError(t, err)
 	s, err := d.NewStream()
 	require.NoError(t, err)
-	out := c.Out[0]
-	memory := append(Contents(&out), 0)
-	out.Addr, out.Heap, out.Layout = unsafe.Pointer(&memory[0]), nil, shape.Contiguous(out.Shape)
-	c.Out = []device.Operand{out}
+	// Each result has memory of its own, one byte longer, so that the address of an empty one is valid too.
+	results, memory := make([]device.Operand, len(c.Out)), make([][]byte, len(c.Out))
+	for i, out := range c.Out {
+		memory[i] = append(Contents(&out), 0)
+		out.Addr, out.Heap, out.Layout = unsafe.Pointer(&memory[i][0]), nil, shape.Contiguous(out.Shape)
+		results[i] = out
+	}
+	c.Out = results
 	if n := p.Workspace(&c); n > 0 {
 		scratch := make([]uint64, (n+7)/8+1) // an end that is inside, for checkptr
 		c.Workspace = unsafe.Pointer(&scratch[0])
@@ -112,7 +116,11 @@ func ByHost(t testing.TB, row *op.Row, c device.Call) Outcome {
 	o := NewOwner()
 	c.Owner = o
 	s.Run(p, &c)
-	return Outcome{memory[:len(memory)-1], c.Count, <-o.Ended}
+	outcome := Outcome{memory[0][:len(memory[0])-1], c.Count, <-o.Ended, nil}
+	if len(memory) > 1 {
+		outcome.Indices = memory[1][:len(memory[1])-1]
+	}
+	return outcome
 }
 
 // ByGPU runs a call on the device under test.
@@ -135,7 +143,11 @@ func (b *Bench) Runs(p device.Program, c *device.Call) Outcome {
 	err := <-o.Ended
 	require.Equal(b.T, compiles, b.compiles.Load(), "a run has compiled")
 	require.NoError(b.T, p.Close())
-	return Outcome{Contents(&c.Out[0]), c.Count, err}
+	outcome := Outcome{Contents(&c.Out[0]), c.Count, err, nil}
+	if len(c.Out) > 1 {
+		outcome.Indices = Contents(&c.Out[1])
+	}
+	return outcome
 }
 
 // Silent owns calls whose end is of no interest.

@@ -99,9 +99,10 @@ func Contents(o *device.Operand) (all []byte) {
 
 // Outcome is what a call left in its output, and its Count.
 type Outcome struct {
-	Bytes []byte
-	Count int64
-	Err   error
+	Bytes   []byte
+	Count   int64
+	Err     error
+	Indices []byte // of the second result, if there is one
 }
 
 // Put writes a number as an element; unsigned integers and bools get its absolute value.

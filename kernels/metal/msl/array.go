@@ -140,13 +140,43 @@ func sized(size int64, wide bool) string {
 
 // Index is the source of index and index_put with so many index tensors: the kernels of index.metal.
 func Index(size int64, tensors int, wide bool) string {
+	return source(sized(size, wide)+indices(tensors), "index")
+}
+
+// IndexLanes is how many threads share the places of an element of all slices.
+const IndexLanes = 32
+
+// IndexReduce is the source of index_reduce by one of op.Folds: the kernels of index.metal and joining.metal.
+func IndexReduce(d dtype.DType, fold, tensors int, wide bool) string {
+	step := foldSteps[fold]
+	how := step.integer
+	switch {
+	case d == dtype.Bool:
+		how = step.boolean
+	case d.IsFloat():
+		how = step.float
+	}
+	return source(types(d, wide)+loading(d)+storing(d)+indices(tensors)+
+		fmt.Sprintf("#define LANES %d\ninline E step(C x, C y) { return store(C(%s)); }\n", IndexLanes, how), "index", "joining")
+}
+
+// foldSteps are how two elements are joined, in the order of op.Folds. A nan is the smaller and the larger of any two, and of
+// equals the first stays; place_of orders subnormals too.
+var foldSteps = [...]struct{ float, integer, boolean string }{
+	{"x + y", "W(x) + W(y)", "x || y"},
+	{"x * y", "W(x) * W(y)", "x && y"},
+	{"isnan(y) || (!isnan(x) && place_of(y) < place_of(x)) ? y : x", "y < x ? y : x", "x && y"},
+	{"isnan(y) || (!isnan(x) && place_of(y) > place_of(x)) ? y : x", "y > x ? y : x", "x || y"},
+}
+
+// indices defines what index tensors there are.
+func indices(tensors int) string {
 	var parameters, names []string
 	for k := range tensors {
 		parameters = append(parameters, fmt.Sprintf("device const long *i%d [[buffer(%d)]]", k, indexArguments+k))
 		names = append(names, fmt.Sprintf("i%d", k))
 	}
-	return source(sized(size, wide)+fmt.Sprintf("\n#define K %d\n#define INDICES %s\n#define NAMES %s\n",
-		tensors, strings.Join(parameters, ", "), strings.Join(names, ", ")), "index")
+	return fmt.Sprintf("\n#define K %d\n#define INDICES %s\n#define NAMES %s\n", tensors, strings.Join(parameters, ", "), strings.Join(names, ", "))
 }
 
 // indexArguments is how many arguments stand before the index tensors.
@@ -194,7 +224,27 @@ func Random(d dtype.DType, wide bool) string {
 // Known reports whether kernels can read and write a dtype.
 func Known(d dtype.DType) bool { return storage[d] != "" }
 
-// Permutation is the source of randperm: the kernels of permute.metal.
+// Permutation is the source of randperm: the kernels of permute.metal and network.metal.
 func Permutation(d dtype.DType, wide bool) string {
-	return source(types(d, wide)+numbers(d), "random", "permute")
+	return source(types(d, wide)+numbers(d), "random", "permute", "network")
+}
+
+// Convolution is the source of the three convolutions: the kernels of convolution.metal.
+func Convolution(d dtype.DType, wide bool) string {
+	return source(types(d, wide)+loading(d)+storing(d), "window", "convolution")
+}
+
+// lowest is the smallest finite number of a float dtype, as a float.
+var lowest = map[dtype.DType]string{dtype.Float16: "-65504.0f", dtype.BFloat16: "-3.38953139e+38f", dtype.Float32: "-3.40282347e+38f"}
+
+// Pool is the source of the pools that compute each element of a result by itself, with indices of a dtype: the kernels of
+// pool.metal.
+func Pool(d, index dtype.DType, wide bool) string {
+	return source(types(d, wide)+loading(d)+storing(d)+
+		fmt.Sprintf("typedef %s J;\n#define LOWEST store(%s)\n", storage[index], lowest[d]), "window", "pool")
+}
+
+// Unpool is the source of max_unpool: the kernels of unpool.metal.
+func Unpool(d dtype.DType, wide bool) string {
+	return source(types(d, wide)+summing(d)+loading(d)+storing(d), "window", "unpool")
 }

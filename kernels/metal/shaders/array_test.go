@@ -203,6 +203,9 @@ func (b bench) scans(row *op.Row, d dtype.DType, axes op.Axes, values func(int64
 	c := &device.Call{Axes: axes, Attrs: metaltest.Attributes(row, d)}
 	c.In = []device.Operand{b.Operand(d, arrangements[0], values, dims...)}
 	c.Out = []device.Operand{b.Operand(d, arrangements[1], metaltest.Steady, dims...)}
+	if len(row.Out) > 1 {
+		c.Out = append(c.Out, b.Operand(dtype.Int64, arrangements[0], metaltest.Steady, dims...))
+	}
 	want := metaltest.ByHost(b.T, row, *c)
 	bound := metaltest.Bound{ULPs: row.Tolerance.ULPs(d, true), Slack: metaltest.Slack(b.T, row, c)}
 	metaltest.AgreeWithin(b.T, d, want, b.ByGPU(row, c), bound)
@@ -288,17 +291,31 @@ func TestIndexing(t *testing.T) {
 				}
 			}
 		}
+		for _, fold := range op.Folds {
+			for _, d := range []dtype.DType{dtype.Bool, dtype.Int8, dtype.Int64, dtype.Float16, dtype.BFloat16, dtype.Float32} {
+				t.Run(fmt.Sprintf("index_reduce/%s/%s", fold, d), func(t *testing.T) {
+					b := r.on(t)
+					c := b.indexCall(true, d, 2, metaltest.ArrangementNames[1], func(n int, i int64) float64 {
+						return float64((i*5+int64(n))%3 - 1 + i%2*(sizes[n]-2))
+					})
+					c.Attrs = op.Attrs{op.IndexReduceReduce: op.Value{Kind: op.String, Ref: fold}}
+					row := op.ByID(op.IDIndexReduce)
+					want := metaltest.ByHost(t, row, *c)
+					metaltest.Agree(t, d, want, b.ByGPU(row, c), 0)
+				})
+			}
+		}
 	})
 }
 
 // An index out of range is an error that names it, and nothing is written.
 func TestIndexOutOfRange(t *testing.T) {
 	r := open(t)
-	for _, name := range []string{"index", "index_put"} {
+	for _, name := range []string{"index", "index_put", "index_reduce"} {
 		for _, wrong := range []float64{5, -6, 1 << 40} {
 			t.Run(fmt.Sprintf("%s/%g", name, wrong), func(t *testing.T) {
 				b := r.on(t)
-				c := b.indexCall(name == "index_put", dtype.Int32, 2, "contiguous", func(n int, i int64) float64 {
+				c := b.indexCall(name != "index", dtype.Int32, 2, "contiguous", func(n int, i int64) float64 {
 					if n == 1 && i == 9 {
 						return wrong
 					}
@@ -306,6 +323,9 @@ func TestIndexOutOfRange(t *testing.T) {
 				})
 				before := metaltest.Contents(&c.Out[0])
 				row := op.MustByName(name)
+				if name == "index_reduce" {
+					c.Attrs = op.Attrs{op.IndexReduceReduce: op.Value{Kind: op.String, Ref: op.Folds[0]}}
+				}
 				want := metaltest.ByHost(t, row, *c)
 				got := b.ByGPU(row, c)
 				require.Equal(t, status.Index, status.CodeOf(got.Err))

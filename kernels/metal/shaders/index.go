@@ -2,6 +2,7 @@ package shaders
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -23,7 +24,8 @@ import (
 type indexing struct {
 	compiled
 	write   bool
-	tensors int // of indices
+	fold    bool // index_reduce, which writes without numbers of places
+	tensors int  // of indices
 }
 
 // mostTensors is how many index tensors a dispatch has room for; a tensor has no more axes.
@@ -41,11 +43,46 @@ func init() {
 			Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
 				tensors := len(c.In) - 1
 				s, err := compile(d, class, msl.Index(c.In[0].DType.Size(), tensors, class&1 != 0), indexNames...)
-				return &indexing{s, write, tensors}, err
+				return &indexing{compiled: s, write: write, tensors: tensors}, err
 			},
 		})
 	}
 }
+
+// A call of index_reduce is one dispatch, in which each thread looks at all slices: what takes longer than a dispatch may is
+// left to the CPU. A slice costs a thread some 100 ns where there is nothing else to do.
+const (
+	mostFolded        = 1 << 18 // slices
+	mostFoldedNumbers = 1 << 25 // elements of the list, for each of which IndexLanes threads take 16 operations
+)
+
+// The class of index_reduce says how elements are joined, too: a number of op.Folds from bit foldBits on.
+const foldBits = 5
+
+func init() {
+	gpu.Register(gpu.Shader, op.IDIndexReduce, gpu.Elements, gpu.Variant{
+		Accepts: func(d *gpu.Device, c *device.Call) (uint64, bool) {
+			class, ok := walked(d, c)
+			how := slices.Index(op.Folds[:], c.Attrs[op.IndexReduceReduce].Str())
+			if !ok || how < 0 || len(c.In) > mostTensors+1 || c.In[1].Numel() > mostFolded || c.In[0].Numel() > mostFoldedNumbers {
+				return 0, false
+			}
+			return class | uint64(len(c.In))<<1 | uint64(how)<<foldBits, true
+		},
+		Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
+			tensors := len(c.In) - 1
+			source := msl.IndexReduce(c.In[0].DType, int(class>>foldBits), tensors, class&1 != 0)
+			s, err := compile(d, class, source, foldNames...)
+			return &indexing{compiled: s, write: true, fold: true, tensors: tensors}, err
+		},
+	})
+}
+
+// foldNames are the kernels of index_reduce.
+var foldNames = []string{indexCheck: "check", indexFold: "reduce"}
+
+// indexFold stands where indexTake stands for a read.
+const indexFold = indexTake
 
 // The kernels of index.metal: check reports indices out of range, take reads slices, clear and claim settle
 // which slice goes to which place, and put writes those that have won.
@@ -80,7 +117,7 @@ func (k *indexing) places(c *device.Call) int64 {
 
 // Workspace has a number for each place, of the slice that goes there; reading needs none.
 func (k *indexing) Workspace(c *device.Call) int64 {
-	if !k.write {
+	if !k.write || k.fold {
 		return 0
 	}
 	return 4 * max(k.places(c), 1)
@@ -89,8 +126,8 @@ func (k *indexing) Workspace(c *device.Call) int64 {
 // Encode dispatches the kernels one behind the other; each sees what the one before has written.
 func (k *indexing) Encode(e gpu.Encoder, c *device.Call) error {
 	_, list := k.operands(c)
-	slices := c.In[1].Numel()
-	if slices == 0 {
+	count := c.In[1].Numel()
+	if count == 0 {
 		return nil // nothing is written, and what has been there stays
 	}
 	key, p := k.wide(), k.pipelines
@@ -102,16 +139,20 @@ func (k *indexing) Encode(e gpu.Encoder, c *device.Call) error {
 		p[which].Line(d, uint64(max(threads, 1)))
 		return e.Dispatch(p[which].State, d)
 	}
-	if err := run(indexCheck, slices); err != nil {
+	if err := run(indexCheck, count); err != nil {
 		return err
 	}
-	if !k.write {
+	// Threads that share an element of all slices look at all indices, so that each place has one thread.
+	switch {
+	case k.fold:
+		return run(indexFold, msl.IndexLanes*list.Numel()/count)
+	case !k.write:
 		return run(indexTake, list.Numel())
 	}
 	if err := run(indexClear, k.places(c)); err != nil {
 		return err
 	}
-	if err := run(indexClaim, slices); err != nil {
+	if err := run(indexClaim, count); err != nil {
 		return err
 	}
 	return run(indexPut, list.Numel())
@@ -134,7 +175,7 @@ func (k *indexing) bind(d *objc.Dispatch, e gpu.Encoder, c *device.Call, key uin
 	if err != nil {
 		return err
 	}
-	if k.write {
+	if k.write && !k.fold {
 		err = bindScratch(d, c)
 	} else {
 		d.Bind(objc.ID(words), offset) // a read has no numbers of places, and its kernels do not look

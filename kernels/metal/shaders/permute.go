@@ -59,20 +59,6 @@ func (k *permutation) Workspace(c *device.Call) int64 {
 	return 16 * placesFor(n)
 }
 
-// sortedAtOnce is how many places a dispatch goes through: each is read and written, 32 bytes, which is 16 ms by the
-// model of an M1. Tests lower it; it is a power of two, and more than a threadgroup has.
-var sortedAtOnce int64 = 1 << 25
-
-// inParts encodes what goes over so many places, in several dispatches where they are many; each is told its first one.
-func inParts(places int64, encode func(first, count int64) error) error {
-	for first := int64(0); first < places; first += sortedAtOnce {
-		if err := encode(first, min(sortedAtOnce, places-first)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Encode draws the bits, sorts, and writes the numbers in the order of their bits, in the dtype of the output.
 func (k *permutation) Encode(e gpu.Encoder, c *device.Call) error {
 	places := placesFor(c.Out[0].Numel())
@@ -80,7 +66,7 @@ func (k *permutation) Encode(e gpu.Encoder, c *device.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := k.sort(e, c, places); err != nil {
+	if err := network(e, c, &k.pipelines[permuteFar], &k.pipelines[permuteNear], places, places); err != nil {
 		return err
 	}
 	return inParts(c.Out[0].Numel(), func(first, count int64) error { return k.give(e, c, first, count) })
@@ -115,42 +101,4 @@ func (k *permutation) give(e gpu.Encoder, c *device.Call, from, count int64) err
 	bindCounts(d, from)
 	p.Line(d, uint64(count))
 	return e.Dispatch(p.State, d)
-}
-
-// sort encodes the network: first all that fits a threadgroup, then for each longer run the steps that do not fit, one
-// after the other, and again those that do.
-func (k *permutation) sort(e gpu.Encoder, c *device.Call, places int64) error {
-	// Each thread compares two places, so a group holds twice its threads.
-	width := int64(k.pipelines[permuteNear].ThreadsOf(gpu.MostGroup))
-	step := func(which int, x, y int64) error {
-		return inParts(places, func(first, count int64) error {
-			d, p := e.Arguments(), &k.pipelines[which]
-			if err := bindScratch(d, c); err != nil {
-				return err
-			}
-			if which == permuteNear {
-				bindCounts(d, x, y, first/(2*width), 0)
-				gpu.Groups(d, count/(2*width), uint64(width))
-			} else {
-				bindCounts(d, x, y, first/2, 0)
-				p.Line(d, uint64(count/2))
-			}
-			return e.Dispatch(p.State, d)
-		})
-	}
-	if err := step(permuteNear, 2, 2*width); err != nil {
-		return err
-	}
-	// Runs of twice the length of a group's are sorted by now; each round doubles them.
-	for run := 4 * width; run <= places; run *= 2 {
-		for apart := run / 2; apart > width; apart /= 2 {
-			if err := step(permuteFar, run, apart); err != nil {
-				return err
-			}
-		}
-		if err := step(permuteNear, run, run); err != nil {
-			return err
-		}
-	}
-	return nil
 }

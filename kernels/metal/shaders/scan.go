@@ -1,41 +1,82 @@
 package shaders
 
 import (
+	"math"
+
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
+	"github.com/paddle-mps/paddle-mps/objc"
 )
 
 // scan is an operator along one axis, a threadgroup a line; what it computes is in the file of package msl that is
-// named after it.
-type scan struct{ compiled }
+// named after it, or an accumulator of accumulate.metal.
+type scan struct {
+	compiled
+	operations float64 // of an element
+}
 
-// What package msl has a file for is registered, so that a new scan needs a file there and no line here.
+// What package msl has a file or an accumulator for is registered, so that a new scan needs that and no line here.
 func init() {
 	for i := range op.Table {
 		row := &op.Table[i]
-		if row.Kind != op.Scan || !msl.HasScan(row.Name) || row.ID == op.IDSoftmax {
-			continue // softmax.go has its own
+		switch {
+		case row.Kind != op.Scan || row.ID == op.IDSoftmax: // softmax.go has its own
+		case msl.HasScan(row.Name):
+			registerScan(row, math.MaxInt64, 120, func(c *device.Call, wide bool) string {
+				return msl.Scan(row.Name, c.In[0].DType, wide)
+			})
+		case msl.Accumulates(row.ID):
+			registerScan(row, mostAccumulated, 60, func(c *device.Call, wide bool) string {
+				return msl.Accumulation(row.ID, c.In[0].DType, c.Out[len(c.Out)-1].DType, wide)
+			})
 		}
-		gpu.Register(gpu.Shader, row.ID, row.Accepts&gpu.Elements, gpu.Variant{
-			Accepts: walked,
-			Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
-				s, err := compile(d, class, msl.Scan(row.Name, c.In[0].DType, class == 1), msl.Name)
-				return &scan{s}, err
-			},
-		})
 	}
+}
+
+// mostAccumulated is the longest line of those with an accumulator: a threadgroup takes some 1.5 us for 1,024 elements, by
+// the model, and a line is not divided.
+const mostAccumulated = 1 << 24
+
+// registerScan registers the source of an operator for lines of at most so many elements, each of which takes so many
+// operations: rounds, of which each is an addition with its barriers.
+func registerScan(row *op.Row, most int64, operations float64, source func(c *device.Call, wide bool) string) {
+	gpu.Register(gpu.Shader, row.ID, row.Accepts&gpu.Elements, gpu.Variant{
+		Accepts: func(d *gpu.Device, c *device.Call) (uint64, bool) {
+			class, ok := walked(d, c)
+			_, length := linesOf(c)
+			return class, ok && length <= most
+		},
+		Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
+			s, err := compile(d, class, source(c, class == 1), msl.Name)
+			return &scan{s, operations}, err
+		},
+	})
 }
 
 // Workspace is none.
 func (k *scan) Workspace(*device.Call) int64 { return 0 }
 
-// Encode binds both tensors without the axis of the lines, the steps along it, and its length.
+// Encode dispatches a group for each line; the threads of a group share the line.
 func (k *scan) Encode(e gpu.Encoder, c *device.Call) error {
-	x, y := &c.In[0], &c.Out[0]
-	key, p := k.wide(), &k.pipelines[0]
-	d := e.Arguments()
+	p := &k.pipelines[0]
+	lines, length := linesOf(c)
+	width := p.ThreadsOf(length)
+	return inTime(lines, int64(width), k.operations*float64(gpu.RoundUp(uint64(length), width)), func(first, groups int64) error {
+		d := e.Arguments()
+		if err := k.bind(d, c, length, first); err != nil {
+			return err
+		}
+		gpu.Groups(d, groups, width)
+		return e.Dispatch(p.State, d)
+	})
+}
+
+// bind binds all tensors without the axis of the lines, the steps along it, its length and the first line, in the order of
+// the arguments in the files of package msl.
+func (k *scan) bind(d *objc.Dispatch, c *device.Call, length, first int64) error {
+	x, y, key := &c.In[0], &c.Out[0], k.wide()
 	to, err := place(d, y)
 	if err != nil {
 		return err
@@ -44,18 +85,22 @@ func (k *scan) Encode(e gpu.Encoder, c *device.Call) error {
 	if err != nil {
 		return err
 	}
-	// The axes that are not scanned make the grid, a group a line; the threads of a group share the line.
-	length := int64(1) // of a scalar
-	if x.Rank > 0 {
-		length = x.Dims[c.Axes.First()]
-	}
 	lines, outStep := across(c, y)
 	sources, inStep := across(c, x)
-	// The order is that of the arguments in the files of package msl.
 	bindWalk(d, &lines, to, key)
 	bindWalk(d, &sources, from, key)
-	bindOffsets(d, key, outStep, inStep)
-	bindCounts(d, length)
-	gpu.Groups(d, y.Numel()/length, p.ThreadsOf(length))
-	return e.Dispatch(p.State, d)
+	// The kernels of one result have two steps and no indices.
+	if len(c.Out) == 1 {
+		bindOffsets(d, key, outStep, inStep)
+		bindCounts(d, length, first)
+		return nil
+	}
+	indices, indexStep := across(c, &c.Out[1])
+	bindOffsets(d, key, outStep, inStep, indexStep)
+	bindCounts(d, length, first)
+	if to, err = place(d, &c.Out[1]); err != nil {
+		return err
+	}
+	bindWalk(d, &indices, to, key)
+	return nil
 }

@@ -20,17 +20,19 @@ const mostElements = 1<<32 - 128
 // bits are too few to number the elements, because a grid has no more threads. Operands without elements are not
 // looked at: they have no memory.
 func walked(_ *gpu.Device, c *device.Call) (class uint64, ok bool) {
-	for i := range len(c.In) + 1 {
-		o := gpu.Operand(c, i)
-		n := o.Numel()
-		if n == 0 {
-			continue
-		}
-		if gpu.HeapOf(o) == nil || n > mostElements {
-			return 0, false
-		}
-		if isWide(&o.Layout) {
-			class = 1
+	for _, list := range [2][]device.Operand{c.Out, c.In} {
+		for i := range list {
+			o := &list[i]
+			n := o.Numel()
+			if n == 0 {
+				continue
+			}
+			if gpu.HeapOf(o) == nil || n > mostElements {
+				return 0, false
+			}
+			if isWide(&o.Layout) {
+				class = 1
+			}
 		}
 	}
 	return class, true
