@@ -28,6 +28,7 @@ type table struct {
 	binary64 [binaryCount]Rows[float64]
 
 	unary     [unaryCount]func(dst, src []float32)
+	atan2     func(dst, y, x []float32)
 	leakyRelu func(dst, src []float32, slope float32)
 	softplus  func(dst, src []float32, beta, threshold float32)
 
@@ -63,6 +64,7 @@ func portableTable() *table {
 		f32ToBF16: f32ToBF16Row,
 		binary32:  portableRows[float32](),
 		binary64:  portableRows[float64](),
+		atan2:     atan2Row,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
 
