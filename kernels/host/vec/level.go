@@ -33,6 +33,8 @@ type table struct {
 	softplus  func(dst, src []float32, beta, threshold float32)
 
 	sum        func(x []float32) float64
+	sumSquares func(x []float32) float64
+	countTrue  func(x []uint8) int64
 	sumBlock64 func(x []float64) float64
 	max, min   func(x []float32) float32
 
@@ -69,6 +71,8 @@ func portableTable() *table {
 		softplus:  softplusRow,
 
 		sum:        sumRow,
+		sumSquares: sumSquaresRow,
+		countTrue:  countTrueRow,
 		sumBlock64: sumBlock64,
 		max:        maxRow,
 		min:        minRow,
