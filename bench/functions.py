@@ -153,10 +153,7 @@ class Function:
 
 def functions(wanted: list[str]) -> list[Function]:
     rows = [[part.strip() for part in line.split(" |")] for line in FUNCTIONS.strip().splitlines()]
-    found = [
-        Function(name.rstrip("*"), name.endswith("*"), ours, (rest or [""])[0])
-        for name, ours, *rest in rows
-    ]
+    found = [Function(name.rstrip("*"), name.endswith("*"), ours, (rest or [""])[0]) for name, ours, *rest in rows]
     return [f for f in found if not wanted or f.name in wanted]
 
 
