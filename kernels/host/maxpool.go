@@ -9,6 +9,9 @@ import (
 // Windows beside each other that lie inside the plane take their elements from the same lines: the first elements of each
 // are one row, the second another. The largest elements of a run of windows are the maximum of these rows, in vectors.
 // Windows at the edges, and adaptive ones, are looked at one by one.
+//
+// With a stride the rows are gathered, for the maximum and again for the indices: a row stays in the cache, and keeping
+// all of them would need as much memory as the plane.
 
 // maxPlane is max_pool of a plane.
 func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
@@ -38,6 +41,9 @@ func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScr
 	}
 	return nil
 }
+
+// Results are written from two short lists, so that the loops that find them need not know how the results lie, nor whether
+// indices are int32.
 
 // store writes results and indices from one place on, and answers where the next ones go.
 func (j *pooling[T]) store(best []T, places []int64, to, toPlace int64) (next, nextPlace int64) {
@@ -90,6 +96,7 @@ func (m *maxRun[T]) pool(low int64, best []T, places []int64) {
 			}
 		}
 	}
+	// The other way round, so that of equals the first is written last.
 	for a := r.toA - 1; a >= r.fromA; a-- {
 		for b := r.toB - 1; b >= r.fromB; b-- {
 			for tap := kernel - 1; tap >= 0; tap-- {
@@ -99,6 +106,9 @@ func (m *maxRun[T]) pool(low int64, best []T, places []int64) {
 		}
 	}
 }
+
+// An index of a line is inside it for all windows of a run, because each of them lies inside as a whole. So there is no
+// test of it, and the slice below is one of the operand's memory.
 
 // elements is one element of each of n windows, the first at an index of a line, and its number in the plane.
 func (m *maxRun[T]) elements(a, b, index int64, n int) (row []T, number int64) {

@@ -14,6 +14,7 @@ func init() {
 	registerFloatReductions(dtype.Float16, halfCodec(dtype.Float16), half64Codec(dtype.Float16))
 	registerFloatReductions(dtype.BFloat16, halfCodec(dtype.BFloat16), half64Codec(dtype.BFloat16))
 	registerFloatReductions(dtype.Float32, new(codec[float32]), storing[float64](dtype.Float64, dtype.Float32))
+	reduce(op.IDSquareSum, dtype.Float32, new(codec[float32]), storing[float64](dtype.Float64, dtype.Float32), squareSum())
 	registerDoubleReductions()
 	registerIntegerReductions[uint8](dtype.Uint8)
 	registerIntegerReductions[int8](dtype.Int8)
@@ -56,7 +57,6 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 		},
 		result: func(a float64, _ int64) float64 { return a },
 	})
-	reduce(op.IDSquareSum, d, in, out, squareSum())
 	inf := float32(math.Inf(1))
 	mostOf, leastOf := vec.RowsOf[float32](vec.Max), vec.RowsOf[float32](vec.Min)
 	largest, smallest := extreme(-inf, larger[float32]), extreme(inf, smaller[float32])
@@ -192,6 +192,9 @@ func squareSum() folding[float64, float64, float32] {
 	return f
 }
 
+// The squares of a block are an array on the stack: they are added in pairs as any row is, and only the sums of blocks are
+// added one after the other, with what rounding drops.
+
 // squareSum64 rounds each square once and adds them up as sums of float64 are.
 func squareSum64() folding[float64, twofold, float64] {
 	f := sumExactly(func(a twofold, _ int64) float64 { return a.value() })
@@ -214,7 +217,8 @@ func squareSum64() folding[float64, twofold, float64] {
 	return f
 }
 
-// counting counts the elements that are not zero.
+// counting counts the elements that are not zero. A comparison is added as a number: zeros among others cannot be
+// predicted, so that a branch would cost more than the addition.
 func counting[T number]() folding[int64, int64, T] {
 	return folding[int64, int64, T]{
 		fold: func(a int64, row []T, _ int64) int64 {
