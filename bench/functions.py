@@ -22,7 +22,8 @@ LEAST = 0.01  # seconds that a turn measures at least
 BAR = 2.0
 
 # What expressions see: x and y of n float32 from 0.05 to 0.95, X the same as a matrix of 8 columns, i a permutation of
-# n indices, k n counts below 100, m n bools, s the sorted x; and 1,024 times less where a product makes squares of it.
+# n indices, k n counts below 100, m n bools, s the sorted x, R rows of up to 1,000, I images whose channels C is of; and
+# 1,024 times less where a product makes squares of it.
 SETUP = """
 rng = np.random.default_rng(7)
 arrays = {
@@ -32,7 +33,10 @@ arrays = {
     "k": rng.integers(0, 100, n),
     "m": rng.uniform(size=n) < 0.5,
 }
-arrays["X"], arrays["s"] = arrays["x"].reshape(-1, 8), np.sort(arrays["x"])
+x = arrays["x"]
+arrays["X"], arrays["s"] = x.reshape(-1, 8), np.sort(x)
+images = {8: (1, 2, 2, 2), 10_000: (1, 4, 50, 50), 10_000_000: (100, 40, 50, 50)}[n]
+arrays["R"], arrays["I"], arrays["C"] = x.reshape(-1, min(n, 1000)), x.reshape(images), np.ones(images[1], "float32")
 side = max(int(n ** 0.5) // 8, 2)
 arrays["A"] = rng.uniform(-1, 1, (side, side)).astype("float32")
 """
@@ -94,6 +98,12 @@ dot | paddle.dot(x, y) | np.dot(x, y)
 outer | paddle.outer(A[0], A[0]) | np.outer(A[0], A[0])
 einsum | paddle.einsum('ij,kj->ik', A, A) | np.einsum('ij,kj->ik', A, A, optimize=True)
 diff | paddle.diff(x) | np.diff(x)
+max_pool | F.max_pool2d(I, 2) |
+max_pool(3x3) | F.max_pool2d(I, 3, 1, 1) |
+avg_pool | F.avg_pool2d(I, 2) |
+layer_norm | F.layer_norm(R, R.shape[1:], R[0], R[0]) |
+batch_norm | F.batch_norm(I, C, C, C, C, training=True) |
+batch_norm(eval) | F.batch_norm(I, C, C, C, C) |
 """
 
 WORKER = """
@@ -142,11 +152,8 @@ class Function:
 
 
 def functions(wanted: list[str]) -> list[Function]:
-    rows = [[part.strip() for part in line.split(" | ")] for line in FUNCTIONS.strip().splitlines()]
-    found = [
-        Function(name.rstrip("*"), name.endswith("*"), ours, (rest or [""])[0].rstrip(" |"))
-        for name, ours, *rest in rows
-    ]
+    rows = [[part.strip() for part in line.split(" |")] for line in FUNCTIONS.strip().splitlines()]
+    found = [Function(name.rstrip("*"), name.endswith("*"), ours, (rest or [""])[0]) for name, ours, *rest in rows]
     return [f for f in found if not wanted or f.name in wanted]
 
 

@@ -259,6 +259,9 @@
 /* Index of the first smallest element; nan never wins unless all are. */
 #define PMPS_OP_ARGMIN 108u
 
+/* How many elements are not zero, as int64; nan is not. */
+#define PMPS_OP_COUNT_NONZERO 109u
+
 /* Sums of the elements up to each along an axis; integers and bool as int64. */
 #define PMPS_OP_CUMSUM 110u
 
@@ -279,6 +282,9 @@
 
 /* The first k elements along an axis in order, and their indices; of equals the first, and nan counts as larger than anything. */
 #define PMPS_OP_TOPK 116u
+
+/* Sum of the squares of the elements; 0 of nothing. */
+#define PMPS_OP_SQUARE_SUM 117u
 
 /* Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column. */
 #define PMPS_OP_MATMUL 120u

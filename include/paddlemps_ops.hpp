@@ -563,6 +563,11 @@ inline Tensor argmin(const Operand& x, std::optional<std::int64_t> axis = {}, bo
   return detail::Call(PMPS_OP_ARGMIN).with(x).give("axis", axis).give("keepdim", keepdim).give("dtype", dtype).one();
 }
 
+/* How many elements are not zero, as int64; nan is not. */
+inline Tensor count_nonzero(const Operand& x, Axes axis = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_COUNT_NONZERO).with(x).give("axis", axis).give("keepdim", keepdim).one();
+}
+
 /* Sums of the elements up to each along an axis; integers and bool as int64. */
 inline Tensor cumsum(const Operand& x, std::optional<std::int64_t> axis = {}, std::optional<pmps_dtype> dtype = {}) {
   return detail::Call(PMPS_OP_CUMSUM).with(x).give("axis", axis).give("dtype", dtype).one();
@@ -596,6 +601,11 @@ inline Tensor sort(const Operand& x, std::int64_t axis = -1, bool descending = f
 /* The first k elements along an axis in order, and their indices; of equals the first, and nan counts as larger than anything. */
 inline std::vector<Tensor> topk(const Operand& x, std::optional<std::int64_t> k = {}, std::int64_t axis = -1, bool largest = true, std::size_t most = 64) {
   return detail::Call(PMPS_OP_TOPK).with(x).give("k", k).give("axis", axis).give("largest", largest).all(most);
+}
+
+/* Sum of the squares of the elements; 0 of nothing. */
+inline Tensor square_sum(const Operand& x, Axes axis = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_SQUARE_SUM).with(x).give("axis", axis).give("keepdim", keepdim).one();
 }
 
 /* Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column. */

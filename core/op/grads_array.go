@@ -42,6 +42,13 @@ func gradSum(g *Gradient) {
 	g.Set(0, g.Expand(g.kept(g.Dy[0], axesOf(&g.Attrs[SumAxis], s.Rank)), &s))
 }
 
+// gradSquareSum is that of sum times the slope of the square.
+func gradSquareSum(g *Gradient) {
+	s := g.Shape(g.In[0])
+	dy := g.kept(g.Dy[0], axesOf(&g.Attrs[SquareSumAxis], s.Rank))
+	g.Set(0, g.multiply(g.In[0], g.scale(dy, 2)))
+}
+
 // gradMean is gradSum over the number of elements, which is counted along the reduced axes alone. Of no elements it is
 // infinite, and there is nothing that it could be given to.
 func gradMean(g *Gradient) {

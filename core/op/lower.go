@@ -201,6 +201,28 @@ func lowerToLine(e Emitter, s *Step) (err error) {
 	return e.Emit(s)
 }
 
+// lowerCountNonzero is the sum of x as bool, in int64.
+func lowerCountNonzero(e Emitter, s *Step) (err error) {
+	for _, d := range [...]dtype.DType{dtype.Bool, dtype.Int64} {
+		if s.In, err = e.Call(byID[IDCast], s.In, Attrs{{Kind: DType, I: int64(d)}}); err != nil {
+			return err
+		}
+	}
+	s.Attrs = Attrs{SumAxis: s.Attrs[CountNonzeroAxis], SumKeepdim: s.Attrs[CountNonzeroKeepdim]}
+	s.Row = byID[IDSum]
+	return e.Emit(s)
+}
+
+// lowerSquareSum is the sum of the squares.
+func lowerSquareSum(e Emitter, s *Step) (err error) {
+	if s.In, err = e.Call(byID[IDSquare], s.In, nil); err != nil {
+		return err
+	}
+	s.Attrs = Attrs{SumAxis: s.Attrs[SquareSumAxis], SumKeepdim: s.Attrs[SquareSumKeepdim]}
+	s.Row = byID[IDSum]
+	return e.Emit(s)
+}
+
 // frameMatrices turns the operands of matmul into batches of matrices; transposes go into the strides.
 //
 // The two kinds of vector differ by where the axis of one element goes: x is a row and y is a column. The axis that the

@@ -84,6 +84,21 @@ var reduceRows = []Row{
 		NumPy: "argmax(-x.astype(float), axis, keepdim)", Doc: "Index of the first smallest element; nan never wins unless all are.",
 		Settings: someAxis,
 	},
+	// Two that read x once where a device has a kernel for them, and are a cast or a square and a sum elsewhere. The square
+	// of an element is rounded where it is an element of its own, which halves would overflow in.
+	{
+		ID: 109, Name: "count_nonzero", Kind: Reduce, In: x, Accepts: bitExact, Infer: rules{toInt64, reduced}, Lower: lowerCountNonzero, Python: internal,
+		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.count_nonzero(x, axis=axis, keepdims=keepdim)", Doc: "How many elements are not zero, as int64; nan is not.",
+		Settings: someAxes,
+	},
+	{
+		ID: 117, Name: "square_sum", Kind: Reduce, In: summands, Grad: Grad{Rule: gradSquareSum, Reads: ReadsX}, Accepts: dtype.SetOf(dtype.Float32, dtype.Float64), Infer: rules{floatOnly, reduced}, Lower: lowerSquareSum,
+		// Squares do not cancel, and MPSGraph may add them one after the other: a rounding of the sum for each, and one of the
+		// square.
+		Tolerance: rounded.plus(Roundings{Once: 2, Term: 1}), Python: internal,
+		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.sum(np.square(x), axis=axis, keepdims=keepdim)", Doc: "Sum of the squares of the elements; 0 of nothing.",
+		Settings: someAxes,
+	},
 	{
 		ID: 110, Name: "cumsum", Kind: Scan, In: summands, Grad: Grad{Rule: gradCumsum}, Accepts: anyNumber, Infer: rules{accumulated, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "CumSum-14",

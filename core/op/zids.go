@@ -89,6 +89,7 @@ const (
 	IDAll               ID = 106
 	IDArgmax            ID = 107
 	IDArgmin            ID = 108
+	IDCountNonzero      ID = 109
 	IDCumsum            ID = 110
 	IDCumprod           ID = 111
 	IDCummax            ID = 112
@@ -96,6 +97,7 @@ const (
 	IDLogcumsumexp      ID = 114
 	IDSort              ID = 115
 	IDTopk              ID = 116
+	IDSquareSum         ID = 117
 	IDMatmul            ID = 120
 	IDLgamma            ID = 130
 	IDDigamma           ID = 131
@@ -168,6 +170,8 @@ const (
 	ArgminAxis                 = 0
 	ArgminKeepdim              = 1
 	ArgminDtype                = 2
+	CountNonzeroAxis           = 0
+	CountNonzeroKeepdim        = 1
 	CumsumAxis                 = 0
 	CumsumDtype                = 1
 	CumprodAxis                = 0
@@ -182,6 +186,8 @@ const (
 	TopkK                      = 0
 	TopkAxis                   = 1
 	TopkLargest                = 2
+	SquareSumAxis              = 0
+	SquareSumKeepdim           = 1
 	MatmulTransposeX           = 0
 	MatmulTransposeY           = 1
 	ReshapeShape               = 0

@@ -1,6 +1,10 @@
 package host
 
-import "math"
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
 
 // The gamma function's relatives. Their coefficients are Chebyshev interpolations at 70 nodes, computed with mpmath to 50
 // digits and cut off below 2**-57 of the largest.
@@ -41,7 +45,7 @@ func lgamma(x float64) float64 {
 	case math.IsInf(size, 1):
 		return size
 	case size < 0x1p-60: // gamma(x) is 1/x
-		return -naturalLog(size)
+		return -vec.Log.At(size)
 	case x < 0:
 		sine := math.Sin(math.Pi * (x - math.RoundToEven(x))) // the rest is without rounding
 		if sine == 0 {

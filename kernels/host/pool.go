@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // Pools work on planes, one channel of one image each: a plane is never split between threads, so that sums into it are
@@ -21,6 +22,7 @@ type pool[T number] struct {
 	dtype        dtype.DType // of T
 	native       bool        // elements are of that dtype
 	lowest       T           // the smallest finite number of the dtype of the elements
+	larger       func(dst, a, b []T)
 	plane        func(j *pooling[T], image, channel int64, s *poolScratch) error
 	jobs         sync.Pool
 }
@@ -29,6 +31,7 @@ type pool[T number] struct {
 type poolScratch struct {
 	ranges [op.MaxSpatial][]span // of all windows, by axis
 	sums   []float64             // a plane
+	places []int64               // of a block of windows
 }
 
 var poolScratches = sync.Pool{New: func() any { return new(poolScratch) }}
@@ -59,7 +62,7 @@ func registerPools[T float32 | float64](d, in dtype.DType) {
 		op.IDMaxPool: maxPlane[T], op.IDAvgPool: meanPlane[T], op.IDAvgUnpool: spreadPlane[T],
 	} {
 		k := newPool(d, in, plane)
-		k.lowest = T(lowest[d])
+		k.lowest, k.larger = T(lowest[d]), vec.RowsOf[T](vec.Max).VV
 		register(id, d, k)
 	}
 }
@@ -209,30 +212,6 @@ func (im *image[T]) start(img, channel int64) int64 {
 	return im.origin + img*im.perImage + channel*im.perChannel
 }
 
-// maxPlane is max_pool of a plane.
-func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
-	j.measure(s, &j.y.dims, &j.x.dims)
-	from, to := j.x.start(img, channel), j.y.start(img, channel)
-	for a := range s.ranges[0] {
-		for b := range s.ranges[1] {
-			first := [op.MaxSpatial]int64{int64(a), int64(b), 0}
-			values, places := to+j.y.offset(&first), j.places.start(img, channel)+j.places.offset(&first)
-			rows := rowsOf(&s.ranges[0][a], &s.ranges[1][b])
-			for i := range s.ranges[2] {
-				v, at := j.largest(from, &rows, &s.ranges[2][i])
-				j.y.data[values] = v
-				if j.narrow {
-					j.places32[places] = int32(at)
-				} else {
-					j.places.data[places] = at
-				}
-				values, places = values+j.y.strides[2], places+j.places.strides[2]
-			}
-		}
-	}
-	return nil
-}
-
 // poolRows are the lines of a plane that a window touches.
 type poolRows struct{ fromA, toA, fromB, toB int64 }
 
@@ -241,36 +220,6 @@ func rowsOf(a, b *span) poolRows { return poolRows{a.low, a.high, b.low, b.high}
 // offset is how far an element of a plane is from its first.
 func (im *image[T]) offset(at *[op.MaxSpatial]int64) int64 {
 	return at[0]*im.strides[0] + at[1]*im.strides[1] + at[2]*im.strides[2]
-}
-
-// A comparison with a nan is false either way round, so that asking for what is not less or equal finds larger elements
-// and the first nan at once. Nothing after that nan can be the answer.
-
-// largest is the first largest element of a window, and its index in the plane. The first nan is larger than all.
-func (j *pooling[T]) largest(from int64, r *poolRows, across *span) (best T, at int64) {
-	if across.low >= across.high || r.fromA >= r.toA || r.fromB >= r.toB {
-		return j.lowest, -1
-	}
-	x, step := j.x.data, j.x.strides[2]
-	at = -1
-	best = T(math.Inf(-1))
-	for a := r.fromA; a < r.toA; a++ {
-		for b := r.fromB; b < r.toB; b++ {
-			i := from + a*j.x.strides[0] + b*j.x.strides[1] + across.low*step
-			number := (a*j.x.dims[1]+b)*j.x.dims[2] + across.low
-			for range across.high - across.low {
-				if v := x[i]; !(v <= best) || at < 0 { //nolint:staticcheck // a nan is not less
-					best, at = v, number
-					if v != v { //nolint:gocritic,staticcheck // how a type parameter asks for nan
-						return best, at
-					}
-				}
-				i += step
-				number++
-			}
-		}
-	}
-	return best, at
 }
 
 // meanPlane is avg_pool of a plane. The divisor is a product of whole numbers, and as in Paddle it may be 0 or less for a

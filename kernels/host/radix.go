@@ -219,6 +219,18 @@ func (r *radix[K]) merge() {
 	}
 }
 
+// arrange sorts a few keys alone, of which equal ones need no order. Each is carried through those in front of it, the smaller
+// of the two staying, without a branch that could be mispredicted.
+func (r *radix[K]) arrange(lo, hi int) {
+	keys := r.keys[lo:hi]
+	for i, k := range keys {
+		for j, x := range keys[:i] {
+			keys[j], k = min(x, k), max(x, k)
+		}
+		keys[i] = k
+	}
+}
+
 // insert sorts keys lo to hi-1.
 func (r *radix[K]) insert(lo, hi int) {
 	keys, at := r.keys, r.at

@@ -81,7 +81,7 @@ func (k *reduction[D, A, C]) part(c *device.Call, lo, hi int64) error {
 type passage struct {
 	outer    walk
 	reduced  shape.Layout
-	sideways bool // neighbouring outputs lie closer together than the elements of one
+	sideways bool // neighbouring outputs are computed together
 }
 
 // begin puts the passage in front of output lo.
@@ -92,12 +92,18 @@ func (p *passage) begin(c *device.Call, lo int64) {
 	p.outer.seek(lo)
 }
 
-// sideways reports whether neighbouring outputs lie closer together than the elements of one.
+// A row costs about as much to set out for as 50 additions, whatever its length: a walk to its first element, a call to
+// fold it and one for its result. Gathering elements that lie a stride apart costs an addition or two each, and folding
+// neighbours beside each other one, so that short rows are columns too.
+
+// sideways reports whether neighbouring outputs lie closer together than the elements of one, or one has few elements.
 func sideways(kept, reduced *shape.Layout) bool {
 	if kept.Rank == 0 || reduced.Rank == 0 {
 		return false
 	}
-	return kept.Dims[kept.Rank-1] >= 8 && abs(kept.Strides[kept.Rank-1]) < abs(reduced.Strides[reduced.Rank-1])
+	const short = 32 // elements that cost less to gather beside each other than a row by itself
+	return kept.Dims[kept.Rank-1] >= 8 &&
+		(reduced.Numel() <= short || abs(kept.Strides[kept.Rank-1]) < abs(reduced.Strides[reduced.Rank-1]))
 }
 
 // rows computes n outputs one after the other, each from rows of its own elements.

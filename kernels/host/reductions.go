@@ -14,6 +14,7 @@ func init() {
 	registerFloatReductions(dtype.Float16, halfCodec(dtype.Float16), half64Codec(dtype.Float16))
 	registerFloatReductions(dtype.BFloat16, halfCodec(dtype.BFloat16), half64Codec(dtype.BFloat16))
 	registerFloatReductions(dtype.Float32, new(codec[float32]), storing[float64](dtype.Float64, dtype.Float32))
+	reduce(op.IDSquareSum, dtype.Float32, new(codec[float32]), storing[float64](dtype.Float64, dtype.Float32), squareSum())
 	registerDoubleReductions()
 	registerIntegerReductions[uint8](dtype.Uint8)
 	registerIntegerReductions[int8](dtype.Int8)
@@ -26,6 +27,9 @@ func init() {
 	} {
 		reduce(id, dtype.Bool, new(codec[uint8]), new(codec[uint8]), f)
 	}
+	bools := counting[uint8]()
+	bools.fold = func(a int64, row []uint8, _ int64) int64 { return a + vec.CountTrue(row) }
+	reduce(op.IDCountNonzero, dtype.Bool, new(codec[uint8]), new(codec[int64]), bools)
 }
 
 // reduce registers a reduction whose output has one dtype.
@@ -54,9 +58,13 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 		result: func(a float64, _ int64) float64 { return a },
 	})
 	inf := float32(math.Inf(1))
+	mostOf, leastOf := vec.RowsOf[float32](vec.Max), vec.RowsOf[float32](vec.Min)
 	largest, smallest := extreme(-inf, larger[float32]), extreme(inf, smaller[float32])
 	largest.fold = func(a float32, row []float32, _ int64) float32 { return larger(a, vec.MaxRow(row)) }
 	smallest.fold = func(a float32, row []float32, _ int64) float32 { return smaller(a, vec.MinRow(row)) }
+	// Equal elements keep the first, as larger does: the second operand of vec's.
+	largest.beside = func(as, row []float32, _ int64) { mostOf.VV(as, row, as) }
+	smallest.beside = func(as, row []float32, _ int64) { leastOf.VV(as, row, as) }
 	reduce(op.IDMax, d, in, in, largest)
 	reduce(op.IDMin, d, in, in, smallest)
 	registerSearches(d, in, vec.MaxRow, vec.MinRow)
@@ -68,6 +76,7 @@ func registerDoubleReductions() {
 	same, inf := new(codec[float64]), math.Inf(1)
 	reduce(op.IDSum, dtype.Float64, same, same, sumExactly(func(a twofold, _ int64) float64 { return a.value() }))
 	reduce(op.IDMean, dtype.Float64, same, same, sumExactly(func(a twofold, n int64) float64 { return a.value() / float64(n) }))
+	reduce(op.IDSquareSum, dtype.Float64, same, same, squareSum64())
 	reduce(op.IDProd, dtype.Float64, same, same, folded(1, func(a, x float64) float64 { return a * x }))
 	reduce(op.IDMax, dtype.Float64, same, same, extreme(-inf, larger[float64]))
 	reduce(op.IDMin, dtype.Float64, same, same, extreme(inf, smaller[float64]))
@@ -112,6 +121,7 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 func registerSearches[T number](d dtype.DType, in *codec[T], most, least func([]T) T) {
 	reduce(op.IDAny, d, in, new(codec[uint8]), anyOf[T]())
 	reduce(op.IDAll, d, in, new(codec[uint8]), allOf[T]())
+	reduce(op.IDCountNonzero, d, in, new(codec[int64]), counting[T]())
 	index, narrow := new(codec[int64]), storing[int64](dtype.Int64, dtype.Int32)
 	larger := func(x, best T) bool { return x > best || best != best && x == x }
 	smaller := func(x, best T) bool { return x < best || best != best && x == x }
@@ -167,6 +177,63 @@ func sumIn64(result func(float64, int64) float64) folding[float64, float64, floa
 			}
 		},
 		result: result,
+	}
+}
+
+// squareSum adds the squares of float32 up in float64, which holds them exactly.
+func squareSum() folding[float64, float64, float32] {
+	f := sumIn64(func(a float64, _ int64) float64 { return a })
+	f.fold = func(a float64, row []float32, _ int64) float64 { return a + vec.SumSquares(row) }
+	f.beside = func(as []float64, row []float32, _ int64) {
+		for i, x := range row {
+			as[i] += float64(x) * float64(x)
+		}
+	}
+	return f
+}
+
+// The squares of a block are an array on the stack: they are added in pairs as any row is, and only the sums of blocks are
+// added one after the other, with what rounding drops.
+
+// squareSum64 rounds each square once and adds them up as sums of float64 are.
+func squareSum64() folding[float64, twofold, float64] {
+	f := sumExactly(func(a twofold, _ int64) float64 { return a.value() })
+	f.fold = func(a twofold, row []float64, _ int64) twofold {
+		var squares [block]float64
+		for len(row) > 0 {
+			n := min(len(row), block)
+			for i, x := range row[:n] {
+				squares[i] = x * x
+			}
+			a, row = a.plus(vec.Sum64(squares[:n])), row[n:]
+		}
+		return a
+	}
+	f.beside = func(as []twofold, row []float64, _ int64) {
+		for i, x := range row {
+			as[i] = as[i].plus(x * x)
+		}
+	}
+	return f
+}
+
+// counting counts the elements that are not zero. A comparison is added as a number: zeros among others cannot be
+// predicted, so that a branch would cost more than the addition.
+func counting[T number]() folding[int64, int64, T] {
+	return folding[int64, int64, T]{
+		fold: func(a int64, row []T, _ int64) int64 {
+			for _, x := range row {
+				a += int64(bit(x != 0))
+			}
+			return a
+		},
+		beside: func(as []int64, row []T, _ int64) {
+			as = as[:len(row)]
+			for i, x := range row {
+				as[i] += int64(bit(x != 0))
+			}
+		},
+		result: func(a, _ int64) int64 { return a },
 	}
 }
 

@@ -74,7 +74,12 @@ func (k *sorter[K]) run(t *threads, c *device.Call) error {
 }
 
 // part sorts lines lo to hi-1.
-func (k *sorter[K]) part(c *device.Call, lo, hi int64) error { return k.sort(nil, c, lo, hi) }
+func (k *sorter[K]) part(c *device.Call, lo, hi int64) error {
+	if brief(c) {
+		return k.brief(c, lo, hi)
+	}
+	return k.sort(nil, c, lo, hi)
+}
 
 // sort sorts lines lo to hi-1; with threads, each in pieces and in the workspace.
 func (k *sorter[K]) sort(t *threads, c *device.Call, lo, hi int64) error {

@@ -79,6 +79,26 @@ func TestSort(t *testing.T) {
 	})
 }
 
+// Short lines are sorted by blocks, and those of a block with a -0 one by one.
+func TestSortShortLines(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for length := range int64(2*shortRun + 2) {
+			const lines = 700
+			values := make([]float64, lines*(length+1))
+			for i := range values {
+				values[i] = float64((i*7919 + i*i) % 11)
+			}
+			for _, d := range []dtype.DType{dtype.Float32, dtype.Int64, dtype.BFloat16} {
+				checkSort(t, r, of(d, dims(lines, length+1), values...), 1, length/2+1, "short")
+			}
+			values[len(values)/2] = math.Copysign(0, -1)
+			for where, l := range layouts(lines, length+1) {
+				checkSort(t, r, place(dtype.Float32, l, 0, values...), 1, length/2+1, "short with -0, "+where)
+			}
+		}
+	})
+}
+
 // checkSort sorts x along an axis both ways, and asks for the first k with their places.
 func checkSort(t *testing.T, r *rig, x *tensor, axis int, k int64, what string) {
 	few := x.Layout

@@ -17,13 +17,6 @@ var specialFunctions = []struct {
 	id op.ID
 	f  func(x float64) float64
 }{
-	{op.IDAcos, acos},
-	{op.IDAsin, asin},
-	{op.IDAtan, math.Atan},
-	{op.IDAcosh, math.Acosh},
-	{op.IDAsinh, math.Asinh},
-	{op.IDAtanh, math.Atanh},
-	{op.IDLog10, log10},
 	{op.IDLgamma, lgamma},
 	{op.IDDigamma, digamma},
 	{op.IDErfinv, math.Erfinv},
@@ -33,24 +26,14 @@ var specialFunctions = []struct {
 	{op.IDI1e, i1e},
 }
 
-// specialPairs are those of two operands.
-var specialPairs = []struct {
-	id op.ID
-	f  func(x, y float64) float64
-}{
-	{op.IDAtan2, math.Atan2},
-}
-
-// The loops are two for all functions of one operand and two for all pairs, one of each for float32 and one for float64.
-// A loop of its own for each function would be some 2 KB of code more, and the call through a pointer costs little
-// beside what is called. The halves arrive as float32, which their codec makes of them.
+// The loops are two for all functions, one for float32 and one for float64. A loop of its own for each function would
+// be some 2 KB of code more, and the call through a pointer costs little beside what is called. The halves arrive as
+// float32, which their codec makes of them.
 func init() {
 	for _, s := range specialFunctions {
 		registerUnaryFloats(s.id, 2*heavy, through[float32](s.f), through[float64](s.f))
 	}
-	for _, s := range specialPairs {
-		registerBinaryFloats(s.id, 2*heavy, pairThrough[float32](s.f), pairThrough[float64](s.f))
-	}
+	registerBinaryFloats(op.IDAtan2, 2*heavy, rows[float32, float32]{vv: vec.Atan2}, rows[float64, float64]{vv: vec.Atan264})
 	registerBinaryFloats(op.IDCopysign, 1, eachPair(copysign32), eachPair(math.Copysign))
 	registerBinaryFloats(op.IDFmax, 2, passingNaN[float32](vec.Max), passingNaN[float64](vec.Max))
 	registerBinaryFloats(op.IDFmin, 2, passingNaN[float32](vec.Min), passingNaN[float64](vec.Min))
@@ -67,42 +50,6 @@ func through[T float32 | float64](f func(float64) float64) func(*device.Call, []
 			dst[i] = T(f(float64(x)))
 		}
 	}
-}
-
-// pairThrough is through for two operands.
-func pairThrough[T float32 | float64](f func(x, y float64) float64) rows[T, T] {
-	return rows[T, T]{vv: func(dst, a, b []T) {
-		b = b[:len(a)]
-		for i, x := range a {
-			dst[i] = T(f(float64(x), float64(b[i])))
-		}
-	}}
-}
-
-// acos is the angle whose half has the tangent sqrt((1-x) / (1+x)). Go's own is pi/2 - asin(x), of which nothing is
-// left near 1.
-func acos(x float64) float64 { return 2 * math.Atan2(math.Sqrt(1-x), math.Sqrt(1+x)) }
-
-// asin keeps the factors of 1 - x*x apart, which cancels near 1.
-func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
-
-// log10 is exact for powers of ten that float64 holds. Go's own is the logarithm to base 2 times a constant, which
-// is far off near 1.
-func log10(x float64) float64 {
-	const shift = 3 << 51 // added and subtracted again, it rounds to an integer
-	y := naturalLog(x) * (1 / math.Ln10)
-	if whole := y + shift - shift; math.Abs(y-whole) < 1e-12 && whole >= -22 && whole <= 22 && math.Pow10(int(whole)) == x {
-		return whole
-	}
-	return y
-}
-
-// naturalLog is math.Log, whose assembly on amd64 takes subnormal numbers for normal ones.
-func naturalLog(x float64) float64 {
-	if x > 0 && x < 0x1p-1022 {
-		return math.Log(x*0x1p54) - 54*math.Ln2
-	}
-	return math.Log(x)
 }
 
 // nextafter is y where x equals it, which shows for zeros; Go's is x there.

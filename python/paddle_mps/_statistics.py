@@ -192,7 +192,8 @@ def count_nonzero(x: Tensor, axis: Ints | None = None, keepdim: bool = False, na
     Raises:
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
-    return _operators.sum(cast(tensor(x, "count_nonzero", "x"), _dtype.bool_), axis, None, keepdim)
+    x = tensor(x, "count_nonzero", "x")
+    return _operators.count_nonzero(cast(x, _dtype.bool_) if meta(x).dtype.is_complex else x, axis, keepdim)
 
 
 @renamed(input="x", dim="axis")
@@ -268,7 +269,7 @@ def magnitudes(x: Tensor) -> Tensor:
 def power_norm(x: Tensor, p: float, axis: Ints | None, keepdim: bool) -> Tensor:
     """The p-norm of float32 or float64."""
     if p == 2:
-        return _grad.root(_operators.sum(_operators.square(x), axis, None, keepdim))
+        return _grad.root(_operators.square_sum(x, axis, keepdim))
     if p == 0:
         return cast(count_nonzero(x, axis, keepdim), meta(x).dtype)
     magnitude = _operators.abs(x)

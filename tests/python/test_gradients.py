@@ -98,6 +98,8 @@ CASES = [
     case("gelu", lambda x: ops.gelu(x, True), normal(3, 4)),
     case("softplus", lambda x: ops.softplus(x, 2.0, 1.0), apart(3, 4)),
     case("leaky_relu", lambda x: ops.leaky_relu(x, 0.2), apart(3, 4)),
+    case("square_sum", lambda x: ops.square_sum(x, 1), normal(3, 4)),
+    case("square_sum", lambda x: ops.square_sum(x, None, True), normal(3, 4)),
     case("softmax", lambda x: ops.softmax(x, -1), normal(2, 3)),
     case("softmax", lambda x: ops.softmax(x, 0), normal(2, 3)),
     case("where", lambda x, y: ops.where(paddle.to_tensor(A > 0), x, y), normal(3, 4), normal(4)),

@@ -13,6 +13,7 @@ var (
 	one      = splat(1)
 	two      = splat(2)
 	half     = splat(0.5)
+	minusOne = splat(-1)
 	minusTwo = splat(-2)
 	inf      = splat(math.Inf(1))
 	nan      = splat(math.NaN())
@@ -47,7 +48,8 @@ var (
 // log: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m-1, s = f/(2+f),
 // log(m) = 2 atanh(s).
 var (
-	ln2 = splat(math.Ln2)
+	ln2    = splat(math.Ln2)
+	log10e = splat(math.Log10E)
 
 	// 2^52 + 1023: an exponent field or-ed into the mantissa of 2^52 is the
 	// number 2^52 + field.
@@ -80,6 +82,27 @@ var (
 	cosTaylor = [...]splat8{
 		splat(1), splat(-1. / 2), splat(1. / 24), splat(-1. / 720), splat(1. / 40320),
 		splat(-1. / 3628800), splat(1. / 479001600),
+	}
+)
+
+// asinh: a + (sqrt(1+a^2) - 1) above, where the difference has not cancelled to
+// less than 2e-10 of a; a + a^2/2 below, where a^4/8 is below 2e-10 of a.
+var asinhSplit = splat(0x1p-10)
+
+// atan: the angle of a point with 0 <= y <= x is q = y/x times a function of q^2.
+var (
+	halfTurn = splat(math.Pi)
+	rightPi  = splat(math.Pi / 2)
+
+	// atan(q)/q in powers of 2q^2 - 1. The coefficients interpolate at 11
+	// Chebyshev nodes; TestAtanFit computes them again. Error below 5e-10.
+	atanFitted = [...]splat8{
+		splat(0.8704197513671027), splat(-0.10187654574464397),
+		splat(0.020851852252788787), splat(-0.0050307960956747656),
+		splat(0.0013155651370061576), splat(-0.0003613558146932599),
+		splat(0.00010239166889437389), splat(-2.8816726626892194e-05),
+		splat(8.488348421244819e-06), splat(-3.4035784091718764e-06),
+		splat(1.0328192714000166e-06),
 	}
 )
 

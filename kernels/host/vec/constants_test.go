@@ -60,6 +60,23 @@ func TestErfcFit(t *testing.T) {
 	}
 }
 
+func TestAtanFit(t *testing.T) {
+	scaled := func(t float64) float64 {
+		q := math.Sqrt((1 + t) / 2)
+		return math.Atan(q) / q
+	}
+	for i, c := range chebyshev(len(atanFitted), scaled) {
+		require.InDelta(t, c, atanFitted[i][0], 1e-11, "coefficient %d", i)
+	}
+	for q := 0x1p-10; q <= 1; q += 0x1p-10 {
+		u, p := 2*q*q-1, 0.0
+		for i := len(atanFitted) - 1; i >= 0; i-- {
+			p = p*u + atanFitted[i][0]
+		}
+		require.InEpsilon(t, math.Atan(q), p*q, 5e-10, "at %g", q)
+	}
+}
+
 // TestTaylorErrors holds the polynomials to the errors that their comments
 // state, at the ends of their intervals, where they are largest.
 func TestTaylorErrors(t *testing.T) {

@@ -28,10 +28,13 @@ type table struct {
 	binary64 [binaryCount]Rows[float64]
 
 	unary     [unaryCount]func(dst, src []float32)
+	atan2     func(dst, y, x []float32)
 	leakyRelu func(dst, src []float32, slope float32)
 	softplus  func(dst, src []float32, beta, threshold float32)
 
 	sum        func(x []float32) float64
+	sumSquares func(x []float32) float64
+	countTrue  func(x []uint8) int64
 	sumBlock64 func(x []float64) float64
 	max, min   func(x []float32) float32
 
@@ -63,10 +66,13 @@ func portableTable() *table {
 		f32ToBF16: f32ToBF16Row,
 		binary32:  portableRows[float32](),
 		binary64:  portableRows[float64](),
+		atan2:     atan2Row,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
 
 		sum:        sumRow,
+		sumSquares: sumSquaresRow,
+		countTrue:  countTrueRow,
 		sumBlock64: sumBlock64,
 		max:        maxRow,
 		min:        minRow,

@@ -68,7 +68,8 @@ func (t *table) use256() {
 	t.binary256()
 	t.unary256()
 	t.f16ToF32, t.bf16ToF32 = f16ToF32Row256, bf16ToF32Row256
-	t.sum, t.sumBlock64 = sum256, sumBlock256
+	t.sum, t.sumSquares, t.sumBlock64 = sum256, sumSquares256, sumBlock256
+	t.countTrue = countTrue256
 	t.max, t.min = maxRow256, minRow256
 	t.tile = tile256
 }
@@ -78,7 +79,8 @@ func (t *table) use512() {
 	t.unary512()
 	t.f16ToF32, t.bf16ToF32 = f16ToF32Row512, bf16ToF32Row512
 	t.f32ToF16, t.f32ToBF16 = f32ToF16Row512, f32ToBF16Row512
-	t.sum, t.sumBlock64 = sum512, sumBlock512
+	t.sum, t.sumSquares, t.sumBlock64 = sum512, sumSquares512, sumBlock512
+	t.countTrue = countTrue512
 	t.max, t.min = maxRow512, minRow512
 	t.tile = tile512
 }

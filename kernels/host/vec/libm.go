@@ -3,8 +3,8 @@ package vec
 import "math"
 
 // Functions of one float64 where Go's math package is off by more than two units in the last place:
-// logarithms of subnormal numbers (its assembly on amd64 takes them for normal ones), log2 near 1,
-// and the trigonometric functions near their zeros.
+// logarithms of subnormal numbers (its assembly on amd64 takes them for normal ones), log2 and log10
+// near 1, the trigonometric functions near their zeros, and their inverse functions near 1.
 
 // ln is the natural logarithm.
 func ln(x float64) float64 {
@@ -26,6 +26,24 @@ func log2(x float64) float64 {
 	}
 	return float64(e) + math.Log1p(f-1)*(1/math.Ln2)
 }
+
+// log10 is exact for powers of ten that float64 holds. Go's own is the logarithm to base 2 times a
+// constant, which is far off near 1.
+func log10(x float64) float64 {
+	const shift = 3 << 51 // added and subtracted again, it rounds to an integer
+	y := ln(x) * (1 / math.Ln10)
+	if whole := y + shift - shift; math.Abs(y-whole) < 1e-12 && whole >= -22 && whole <= 22 && math.Pow10(int(whole)) == x {
+		return whole
+	}
+	return y
+}
+
+// acos is the angle whose half has the tangent sqrt((1-x) / (1+x)). Go's own is pi/2 - asin(x), of
+// which nothing is left near 1.
+func acos(x float64) float64 { return 2 * math.Atan2(math.Sqrt(1-x), math.Sqrt(1+x)) }
+
+// asin keeps the factors of 1 - x*x apart, which cancels near 1.
+func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 
 // The nearest float64 to pi/2, and to what is left of it.
 const (

@@ -215,6 +215,80 @@ func tan512(x wide512) wide512 {
 	return flip512(cos.Merge(sin, odd).Div(sin.Merge(cos, odd)), q.Add(q))
 }
 
+func log10512(x wide512) wide512 { return log512(x).Mul(load512(&log10e)) }
+
+// angle512 is the angle of the point (x, y) for x, y >= 0, at most pi/2. It
+// divides the smaller by the larger; what does not compare, with NaN, is y/x.
+func angle512(y, x wide512) wide512 {
+	steep := y.Greater(x)
+	q := x.Merge(y, steep).Div(y.Merge(x, steep))
+	u := q.Mul(q).MulAdd(load512(&two), load512(&minusOne))
+	r := load512(&atanFitted[10]).
+		MulAdd(u, load512(&atanFitted[9])).
+		MulAdd(u, load512(&atanFitted[8])).
+		MulAdd(u, load512(&atanFitted[7])).
+		MulAdd(u, load512(&atanFitted[6])).
+		MulAdd(u, load512(&atanFitted[5])).
+		MulAdd(u, load512(&atanFitted[4])).
+		MulAdd(u, load512(&atanFitted[3])).
+		MulAdd(u, load512(&atanFitted[2])).
+		MulAdd(u, load512(&atanFitted[1])).
+		MulAdd(u, load512(&atanFitted[0])).
+		Mul(q)
+	return load512(&rightPi).Sub(r).Merge(r, steep)
+}
+
+func atan512(x wide512) wide512 { return signed512(angle512(abs512(x), load512(&one)), x) }
+
+// asin512 keeps the factors of 1 - x^2 apart, which cancels near 1.
+func asin512(x wide512) wide512 { return signed512(angle512(abs512(x), cosine512(x)), x) }
+
+func acos512(x wide512) wide512 {
+	r := angle512(cosine512(x), abs512(x))
+	return load512(&halfTurn).Sub(r).Merge(r, x.Less(load512(&zero)))
+}
+
+// cosine512 is sqrt(1-x^2), NaN where |x| > 1.
+func cosine512(x wide512) wide512 {
+	unit := load512(&one)
+	return unit.Sub(x).Mul(unit.Add(x)).Sqrt()
+}
+
+// atan2512 takes the point (1, 1) for one with two infinities and (1, 0) for
+// the origin; the signs tell the quadrant, those of zeros too.
+func atan2512(y, x wide512) wide512 {
+	unit, top, nought := load512(&one), load512(&inf), load512(&zero)
+	a, b := abs512(y), abs512(x)
+	both := a.Equal(top).And(b.Equal(top))
+	a, b = unit.Merge(a, both), unit.Merge(b, both)
+	b = unit.Merge(b, a.Equal(nought).And(b.Equal(nought)))
+	r := angle512(a, b)
+	return signed512(load512(&halfTurn).Sub(r).Merge(r, signed512(unit, x).Less(nought)), y)
+}
+
+// asinh512: asinh(a) = log(1 + a + (sqrt(1+a^2) - 1)), for a = |x|.
+func asinh512(x wide512) wide512 {
+	a, unit := abs512(x), load512(&one)
+	z := a.Mul(a)
+	more := z.Mul(load512(&half)).Merge(z.Add(unit).Sqrt().Sub(unit), a.Less(load512(&asinhSplit)))
+	return signed512(log1p512(a.Add(more)), x)
+}
+
+// acosh512: acosh(1+t) = log(1 + t + sqrt(t(t+2))).
+func acosh512(x wide512) wide512 {
+	unit := load512(&one)
+	t := x.Sub(unit)
+	r := log1p512(t.Mul(t.Add(load512(&two))).Sqrt().Add(t))
+	return load512(&nan).Merge(r, x.Less(unit))
+}
+
+// atanh512: atanh(a) = log(1 + 2a/(1-a)) / 2, for a = |x|.
+func atanh512(x wide512) wide512 {
+	a := abs512(x)
+	r := log1p512(a.Add(a).Div(load512(&one).Sub(a))).Mul(load512(&half))
+	return signed512(r, x)
+}
+
 // erfc512 is erfc for a >= 0, accurate relative to the result down to the
 // smallest float32.
 func erfc512(a wide512) wide512 {

@@ -8,6 +8,12 @@ import "math"
 // once.
 func Sum(x []float32) float64 { return active.sum(x) }
 
+// SumSquares adds the squares up in float64, in which they are exact; the error is that of Sum.
+func SumSquares(x []float32) float64 { return active.sumSquares(x) }
+
+// CountTrue counts the bytes that are not 0.
+func CountTrue(x []uint8) int64 { return active.countTrue(x) }
+
 // Sum64 adds the row up pairwise: the error is at most
 // (68 + log2(n/1024)) 2^-53 of the sum of magnitudes.
 func Sum64(x []float64) float64 { return pairwise(x, active.sumBlock64) }
@@ -46,6 +52,29 @@ func sumRow(x []float32) float64 {
 		s[0] += float64(v)
 	}
 	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+func sumSquaresRow(x []float32) float64 {
+	var s [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		s[0] += float64(x[0]) * float64(x[0])
+		s[1] += float64(x[1]) * float64(x[1])
+		s[2] += float64(x[2]) * float64(x[2])
+		s[3] += float64(x[3]) * float64(x[3])
+	}
+	for _, v := range x {
+		s[0] += float64(v) * float64(v)
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+func countTrueRow(x []uint8) (n int64) {
+	for _, v := range x {
+		if v != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func sumBlock64(x []float64) float64 {

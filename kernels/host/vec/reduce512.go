@@ -4,6 +4,7 @@ package vec
 
 import (
 	"math"
+	"math/bits"
 	"simd/archsimd"
 )
 
@@ -19,6 +20,29 @@ func sum512(x []float32) float64 {
 		s3 = s3.Add(archsimd.LoadFloat32x8Slice(x[3*half512:]).ConvertToFloat64())
 	}
 	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x)
+}
+
+func sumSquares512(x []float32) float64 {
+	var s0, s1, s2, s3 wide512
+	for ; len(x) >= 4*half512; x = x[4*half512:] {
+		x0 := archsimd.LoadFloat32x8Slice(x).ConvertToFloat64()
+		x1 := archsimd.LoadFloat32x8Slice(x[half512:]).ConvertToFloat64()
+		x2 := archsimd.LoadFloat32x8Slice(x[2*half512:]).ConvertToFloat64()
+		x3 := archsimd.LoadFloat32x8Slice(x[3*half512:]).ConvertToFloat64()
+		s0, s1, s2, s3 = x0.MulAdd(x0, s0), x1.MulAdd(x1, s1), x2.MulAdd(x2, s2), x3.MulAdd(x3, s3)
+	}
+	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumSquaresRow(x)
+}
+
+func countTrue512(x []uint8) (n int64) {
+	const lanes = 4 * lanes512
+	var nought archsimd.Uint8x64
+	for ; len(x) >= lanes; x = x[lanes:] {
+		zeros := archsimd.LoadUint8x64Slice(x).Equal(nought).ToBits()
+		n += lanes - int64(bits.OnesCount64(uint64(zeros)))
+	}
+	archsimd.ClearAVXUpperBits()
+	return n + countTrueRow(x)
 }
 
 func sumBlock512(x []float64) float64 {

@@ -49,6 +49,43 @@ func TestSumWithinBound(t *testing.T) {
 	})
 }
 
+// TestSumSquaresWithinBound: squares of float32 are exact in float64, so that only their sum is rounded.
+func TestSumSquaresWithinBound(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for name, x := range rowsToSum() {
+			squares := make([]float64, len(x))
+			convert(squares, x, func(v float32) float64 { return float64(v) * float64(v) })
+			want, magnitude := exactSum(squares)
+			require.InDelta(t, want, SumSquares(x), float64(len(x))*0x1p-53*magnitude, name)
+		}
+		for n := range maxLength + 1 { // whole numbers, whose sums are exact
+			row, want := make([]float32, n), 0.0
+			for i := range row {
+				row[i] = float32(i - 5)
+				want += float64(row[i]) * float64(row[i])
+			}
+			require.Equal(t, want, SumSquares(row), "%d elements", n)
+		}
+	})
+}
+
+// TestCountTrue counts rows of every length that a vector loop treats in its own way. Any byte but 0 is true.
+func TestCountTrue(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for n := range 300 {
+			row, want := make([]uint8, n), int64(0)
+			for i := range row {
+				if r.IntN(3) > 0 {
+					row[i] = uint8(1 + r.IntN(255))
+					want++
+				}
+			}
+			require.Equal(t, want, CountTrue(row), "%d bytes", n)
+		}
+	})
+}
+
 // TestSumOf16M is the promise of the CPU device for float32 at n = 2^24. The
 // row repeats one value, so that the exact sum is a product.
 func TestSumOf16M(t *testing.T) {

@@ -1,5 +1,7 @@
 package vec
 
+import "math"
+
 // Unary names a function of one element. Row computes float32 rows to within
 // 2 ulp of the correctly rounded result over the whole range, subnormals
 // included; the test sweeps every function and level for it.
@@ -21,12 +23,19 @@ const (
 	Log
 	Log1p
 	Log2
+	Log10
 	Sin
 	Cos
 	Tan
+	Asin
+	Acos
+	Atan
 	Tanh
 	Sinh
 	Cosh
+	Asinh
+	Acosh
+	Atanh
 	Erf
 	Sigmoid  // 1/(1+exp(-x))
 	Relu     // x where x > 0, else 0
@@ -45,8 +54,9 @@ const (
 // String gives the name in lower case with underscores, "gelu_tanh".
 func (f Unary) String() string {
 	return [unaryCount]string{
-		"neg", "abs", "sqrt", "rsqrt", "reciprocal", "square", "exp", "expm1", "log", "log1p", "log2",
-		"sin", "cos", "tan", "tanh", "sinh", "cosh", "erf", "sigmoid", "relu", "silu", "gelu", "gelu_tanh",
+		"neg", "abs", "sqrt", "rsqrt", "reciprocal", "square", "exp", "expm1", "log", "log1p", "log2", "log10",
+		"sin", "cos", "tan", "asin", "acos", "atan", "tanh", "sinh", "cosh", "asinh", "acosh", "atanh",
+		"erf", "sigmoid", "relu", "silu", "gelu", "gelu_tanh",
 		"floor", "ceil", "round", "trunc", "sign",
 	}[f]
 }
@@ -63,6 +73,21 @@ func (f Unary) Row64(dst, src []float64) { convert(dst, src, scalars[f]) }
 // At gives f(x) in float64. It is the definition of f; its error is a few ulp
 // of float64, that of package math.
 func (f Unary) At(x float64) float64 { return scalars[f](x) }
+
+// Atan2 sets dst[i] to the angle of the point (x[i], y[i]), from -pi to pi, as
+// C's atan2: the sign of a zero chooses the side, and infinities are as far out
+// as each other. It is within 2 ulp.
+func Atan2(dst, y, x []float32) {
+	n := min(len(dst), len(y), len(x))
+	active.atan2(dst[:n], y[:n], x[:n])
+}
+
+// Atan264 is Atan2 in float64.
+func Atan264(dst, y, x []float64) {
+	for i := range min(len(dst), len(y), len(x)) {
+		dst[i] = math.Atan2(y[i], x[i])
+	}
+}
 
 // LeakyRelu sets dst[i] to src[i] where it is positive, else to slope*src[i].
 func LeakyRelu(dst, src []float32, slope float32) {
@@ -105,6 +130,12 @@ func leakyReluRow[T float32 | float64](dst, src []T, slope T) {
 			x *= slope
 		}
 		dst[i] = x
+	}
+}
+
+func atan2Row(dst, y, x []float32) {
+	for i, v := range y {
+		dst[i] = float32(math.Atan2(float64(v), float64(x[i])))
 	}
 }
 

@@ -79,6 +79,13 @@ func (t *table) unary512() {
 		Log:      func(dst, src []float32) { mapWide512(dst, src, log512); mapWideTail512(dst, src, log512) },
 		Log1p:    func(dst, src []float32) { mapWide512(dst, src, log1p512); mapWideTail512(dst, src, log1p512) },
 		Log2:     func(dst, src []float32) { mapWide512(dst, src, log2512); mapWideTail512(dst, src, log2512) },
+		Log10:    func(dst, src []float32) { mapWide512(dst, src, log10512); mapWideTail512(dst, src, log10512) },
+		Asin:     func(dst, src []float32) { mapWide512(dst, src, asin512); mapWideTail512(dst, src, asin512) },
+		Acos:     func(dst, src []float32) { mapWide512(dst, src, acos512); mapWideTail512(dst, src, acos512) },
+		Atan:     func(dst, src []float32) { mapWide512(dst, src, atan512); mapWideTail512(dst, src, atan512) },
+		Asinh:    func(dst, src []float32) { mapWide512(dst, src, asinh512); mapWideTail512(dst, src, asinh512) },
+		Acosh:    func(dst, src []float32) { mapWide512(dst, src, acosh512); mapWideTail512(dst, src, acosh512) },
+		Atanh:    func(dst, src []float32) { mapWide512(dst, src, atanh512); mapWideTail512(dst, src, atanh512) },
 		Tanh:     func(dst, src []float32) { mapWide512(dst, src, tanh512); mapWideTail512(dst, src, tanh512) },
 		Sinh:     func(dst, src []float32) { mapWide512(dst, src, sinh512); mapWideTail512(dst, src, sinh512) },
 		Cosh:     func(dst, src []float32) { mapWide512(dst, src, cosh512); mapWideTail512(dst, src, cosh512) },
@@ -92,8 +99,23 @@ func (t *table) unary512() {
 		Cos: func(dst, src []float32) { mapTrig512(dst, src, cos512, math.Cos) },
 		Tan: func(dst, src []float32) { mapTrig512(dst, src, tan512, math.Tan) },
 	}
+	t.atan2 = atan2Row512
 	t.leakyRelu = leakyReluRow512
 	t.softplus = softplusRow512
+}
+
+// atan2Row512 is mapWide512 and its tail for two rows.
+func atan2Row512(dst, y, x []float32) {
+	for len(dst) >= half512 && len(y) >= half512 && len(x) >= half512 {
+		a, b := archsimd.LoadFloat32x8Slice(y).ConvertToFloat64(), archsimd.LoadFloat32x8Slice(x).ConvertToFloat64()
+		atan2512(a, b).ConvertToFloat32().StoreSlice(dst)
+		dst, y, x = dst[half512:], y[half512:], x[half512:]
+	}
+	if len(dst) > 0 {
+		a, b := archsimd.LoadFloat32x8SlicePart(y).ConvertToFloat64(), archsimd.LoadFloat32x8SlicePart(x).ConvertToFloat64()
+		atan2512(a, b).ConvertToFloat32().StoreSlicePart(dst)
+	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func leakyReluRow512(dst, src []float32, slope float32) {

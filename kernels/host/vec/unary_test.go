@@ -128,6 +128,44 @@ func TestSoftplusWithinTwoUlp(t *testing.T) {
 	}
 }
 
+// TestAtan2WithinTwoUlp pairs the edges with each other, and every pattern of the sweep with itself moved on.
+func TestAtan2WithinTwoUlp(t *testing.T) {
+	for _, set := range tables() {
+		worst := int64(0)
+		check := func(y, x []float32) {
+			dst := make([]float32, len(y))
+			set.atan2(dst, y, x)
+			for i := range y {
+				want := math.Atan2(float64(y[i]), float64(x[i]))
+				d := ulps(dst[i], want)
+				if d < 0 || d > 2 {
+					t.Fatalf("%v: atan2(%g, %g) = %g; want %g", set.level, y[i], x[i], dst[i], want)
+				}
+				worst = max(worst, d)
+			}
+		}
+		edges := edges32()
+		for _, x := range edges {
+			row := make([]float32, len(edges))
+			for i := range row {
+				row[i] = x
+			}
+			check(edges, row)
+		}
+		near := make([]float32, 0, blockLength) // of the magnitude of the other operand
+		sweep(func(src []float32) {
+			check(src, append(near[:0:0], append(src[len(src)/3:], src[:len(src)/3]...)...))
+			near = near[:0]
+			for i, x := range src {
+				near = append(near, x*float32(1-2*(i&1))*(0.5+float32(i)/float32(len(src))))
+			}
+			check(src, near)
+			check(near, src)
+		})
+		t.Logf("%v: at most %d ulp", set.level, worst)
+	}
+}
+
 func TestUnarySpecialValues(t *testing.T) {
 	inf, nan, minus := math.Inf(1), math.NaN(), math.Copysign(0, -1)
 	cases := []struct {
@@ -165,6 +203,30 @@ func TestUnarySpecialValues(t *testing.T) {
 		{Log2, 1e-45, -149},
 		{Log2, 8, 3},
 		{Log2, 0, -inf},
+		{Log10, 0, -inf},
+		{Log10, -1, nan},
+		{Log10, inf, inf},
+		{Log10, 1, 0},
+		{Log10, 1e10, 10},
+		{Asin, minus, minus},
+		{Asin, 1.5, nan},
+		{Asin, inf, nan},
+		{Acos, 1, 0},
+		{Acos, -1.5, nan},
+		{Acos, -inf, nan},
+		{Atan, minus, minus},
+		{Asinh, minus, minus},
+		{Asinh, -inf, -inf},
+		{Acosh, 1, 0},
+		{Acosh, 0.5, nan},
+		{Acosh, -1e30, nan},
+		{Acosh, -inf, nan},
+		{Acosh, inf, inf},
+		{Atanh, minus, minus},
+		{Atanh, 1, inf},
+		{Atanh, -1, -inf},
+		{Atanh, 2, nan},
+		{Atanh, -inf, nan},
 		{Sin, inf, nan},
 		{Sin, minus, minus},
 		{Cos, -inf, nan},
@@ -219,6 +281,7 @@ func TestUnaryPlaceInRow(t *testing.T) {
 	functions := map[string]func(dst, src []float32){
 		"leaky_relu": func(dst, src []float32) { LeakyRelu(dst, src, 0.1) },
 		"softplus":   func(dst, src []float32) { Softplus(dst, src, 1, 20) },
+		"atan2":      func(dst, src []float32) { Atan2(dst, src, src) },
 	}
 	for f := range Unary(unaryCount) {
 		functions[f.String()] = f.Row

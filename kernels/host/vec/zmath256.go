@@ -217,6 +217,80 @@ func tan256(x wide256) wide256 {
 	return flip256(cos.Merge(sin, odd).Div(sin.Merge(cos, odd)), q.Add(q))
 }
 
+func log10256(x wide256) wide256 { return log256(x).Mul(load256(&log10e)) }
+
+// angle256 is the angle of the point (x, y) for x, y >= 0, at most pi/2. It
+// divides the smaller by the larger; what does not compare, with NaN, is y/x.
+func angle256(y, x wide256) wide256 {
+	steep := y.Greater(x)
+	q := x.Merge(y, steep).Div(y.Merge(x, steep))
+	u := q.Mul(q).MulAdd(load256(&two), load256(&minusOne))
+	r := load256(&atanFitted[10]).
+		MulAdd(u, load256(&atanFitted[9])).
+		MulAdd(u, load256(&atanFitted[8])).
+		MulAdd(u, load256(&atanFitted[7])).
+		MulAdd(u, load256(&atanFitted[6])).
+		MulAdd(u, load256(&atanFitted[5])).
+		MulAdd(u, load256(&atanFitted[4])).
+		MulAdd(u, load256(&atanFitted[3])).
+		MulAdd(u, load256(&atanFitted[2])).
+		MulAdd(u, load256(&atanFitted[1])).
+		MulAdd(u, load256(&atanFitted[0])).
+		Mul(q)
+	return load256(&rightPi).Sub(r).Merge(r, steep)
+}
+
+func atan256(x wide256) wide256 { return signed256(angle256(abs256(x), load256(&one)), x) }
+
+// asin256 keeps the factors of 1 - x^2 apart, which cancels near 1.
+func asin256(x wide256) wide256 { return signed256(angle256(abs256(x), cosine256(x)), x) }
+
+func acos256(x wide256) wide256 {
+	r := angle256(cosine256(x), abs256(x))
+	return load256(&halfTurn).Sub(r).Merge(r, x.Less(load256(&zero)))
+}
+
+// cosine256 is sqrt(1-x^2), NaN where |x| > 1.
+func cosine256(x wide256) wide256 {
+	unit := load256(&one)
+	return unit.Sub(x).Mul(unit.Add(x)).Sqrt()
+}
+
+// atan2256 takes the point (1, 1) for one with two infinities and (1, 0) for
+// the origin; the signs tell the quadrant, those of zeros too.
+func atan2256(y, x wide256) wide256 {
+	unit, top, nought := load256(&one), load256(&inf), load256(&zero)
+	a, b := abs256(y), abs256(x)
+	both := a.Equal(top).And(b.Equal(top))
+	a, b = unit.Merge(a, both), unit.Merge(b, both)
+	b = unit.Merge(b, a.Equal(nought).And(b.Equal(nought)))
+	r := angle256(a, b)
+	return signed256(load256(&halfTurn).Sub(r).Merge(r, signed256(unit, x).Less(nought)), y)
+}
+
+// asinh256: asinh(a) = log(1 + a + (sqrt(1+a^2) - 1)), for a = |x|.
+func asinh256(x wide256) wide256 {
+	a, unit := abs256(x), load256(&one)
+	z := a.Mul(a)
+	more := z.Mul(load256(&half)).Merge(z.Add(unit).Sqrt().Sub(unit), a.Less(load256(&asinhSplit)))
+	return signed256(log1p256(a.Add(more)), x)
+}
+
+// acosh256: acosh(1+t) = log(1 + t + sqrt(t(t+2))).
+func acosh256(x wide256) wide256 {
+	unit := load256(&one)
+	t := x.Sub(unit)
+	r := log1p256(t.Mul(t.Add(load256(&two))).Sqrt().Add(t))
+	return load256(&nan).Merge(r, x.Less(unit))
+}
+
+// atanh256: atanh(a) = log(1 + 2a/(1-a)) / 2, for a = |x|.
+func atanh256(x wide256) wide256 {
+	a := abs256(x)
+	r := log1p256(a.Add(a).Div(load256(&one).Sub(a))).Mul(load256(&half))
+	return signed256(r, x)
+}
+
 // erfc256 is erfc for a >= 0, accurate relative to the result down to the
 // smallest float32.
 func erfc256(a wide256) wide256 {

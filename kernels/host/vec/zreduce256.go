@@ -6,6 +6,7 @@ package vec
 
 import (
 	"math"
+	"math/bits"
 	"simd/archsimd"
 )
 
@@ -21,6 +22,29 @@ func sum256(x []float32) float64 {
 		s3 = s3.Add(archsimd.LoadFloat32x4Slice(x[3*half256:]).ConvertToFloat64())
 	}
 	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x)
+}
+
+func sumSquares256(x []float32) float64 {
+	var s0, s1, s2, s3 wide256
+	for ; len(x) >= 4*half256; x = x[4*half256:] {
+		x0 := archsimd.LoadFloat32x4Slice(x).ConvertToFloat64()
+		x1 := archsimd.LoadFloat32x4Slice(x[half256:]).ConvertToFloat64()
+		x2 := archsimd.LoadFloat32x4Slice(x[2*half256:]).ConvertToFloat64()
+		x3 := archsimd.LoadFloat32x4Slice(x[3*half256:]).ConvertToFloat64()
+		s0, s1, s2, s3 = x0.MulAdd(x0, s0), x1.MulAdd(x1, s1), x2.MulAdd(x2, s2), x3.MulAdd(x3, s3)
+	}
+	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumSquaresRow(x)
+}
+
+func countTrue256(x []uint8) (n int64) {
+	const lanes = 4 * lanes256
+	var nought archsimd.Uint8x32
+	for ; len(x) >= lanes; x = x[lanes:] {
+		zeros := archsimd.LoadUint8x32Slice(x).Equal(nought).ToBits()
+		n += lanes - int64(bits.OnesCount64(uint64(zeros)))
+	}
+	archsimd.ClearAVXUpperBits()
+	return n + countTrueRow(x)
 }
 
 func sumBlock256(x []float64) float64 {

@@ -81,6 +81,13 @@ func (t *table) unary256() {
 		Log:      func(dst, src []float32) { mapWide256(dst, src, log256); mapWideTail256(dst, src, log256) },
 		Log1p:    func(dst, src []float32) { mapWide256(dst, src, log1p256); mapWideTail256(dst, src, log1p256) },
 		Log2:     func(dst, src []float32) { mapWide256(dst, src, log2256); mapWideTail256(dst, src, log2256) },
+		Log10:    func(dst, src []float32) { mapWide256(dst, src, log10256); mapWideTail256(dst, src, log10256) },
+		Asin:     func(dst, src []float32) { mapWide256(dst, src, asin256); mapWideTail256(dst, src, asin256) },
+		Acos:     func(dst, src []float32) { mapWide256(dst, src, acos256); mapWideTail256(dst, src, acos256) },
+		Atan:     func(dst, src []float32) { mapWide256(dst, src, atan256); mapWideTail256(dst, src, atan256) },
+		Asinh:    func(dst, src []float32) { mapWide256(dst, src, asinh256); mapWideTail256(dst, src, asinh256) },
+		Acosh:    func(dst, src []float32) { mapWide256(dst, src, acosh256); mapWideTail256(dst, src, acosh256) },
+		Atanh:    func(dst, src []float32) { mapWide256(dst, src, atanh256); mapWideTail256(dst, src, atanh256) },
 		Tanh:     func(dst, src []float32) { mapWide256(dst, src, tanh256); mapWideTail256(dst, src, tanh256) },
 		Sinh:     func(dst, src []float32) { mapWide256(dst, src, sinh256); mapWideTail256(dst, src, sinh256) },
 		Cosh:     func(dst, src []float32) { mapWide256(dst, src, cosh256); mapWideTail256(dst, src, cosh256) },
@@ -94,8 +101,23 @@ func (t *table) unary256() {
 		Cos: func(dst, src []float32) { mapTrig256(dst, src, cos256, math.Cos) },
 		Tan: func(dst, src []float32) { mapTrig256(dst, src, tan256, math.Tan) },
 	}
+	t.atan2 = atan2Row256
 	t.leakyRelu = leakyReluRow256
 	t.softplus = softplusRow256
+}
+
+// atan2Row256 is mapWide256 and its tail for two rows.
+func atan2Row256(dst, y, x []float32) {
+	for len(dst) >= half256 && len(y) >= half256 && len(x) >= half256 {
+		a, b := archsimd.LoadFloat32x4Slice(y).ConvertToFloat64(), archsimd.LoadFloat32x4Slice(x).ConvertToFloat64()
+		atan2256(a, b).ConvertToFloat32().StoreSlice(dst)
+		dst, y, x = dst[half256:], y[half256:], x[half256:]
+	}
+	if len(dst) > 0 {
+		a, b := archsimd.LoadFloat32x4SlicePart(y).ConvertToFloat64(), archsimd.LoadFloat32x4SlicePart(x).ConvertToFloat64()
+		atan2256(a, b).ConvertToFloat32().StoreSlicePart(dst)
+	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func leakyReluRow256(dst, src []float32, slope float32) {

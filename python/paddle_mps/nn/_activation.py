@@ -61,7 +61,8 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
-    return _operators.where(x > 0, x, _operators.expm1(_operators.clip(x, None, 0.0)) * full_0d(x, alpha))
+    bent = _operators.expm1(_operators.clip(x, None, 0.0))
+    return _operators.where(x > 0, x, bent if alpha == 1 else bent * full_0d(x, alpha))
 
 
 @activation

@@ -7,6 +7,7 @@ one less. weight and bias may be float32 beside halves.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,7 +30,8 @@ def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> tuple[Tensor
     axes = list(axes)
     mean = _operators.mean(x, axes, True)
     centered = _operators.subtract(x, mean)
-    variance = _operators.mean(_operators.square(centered), axes, True)
+    count = math.prod(meta(x).shape[a] for a in axes)
+    variance = _operators.divide(_operators.square_sum(centered, axes, True), count)
     return _operators.multiply(centered, _operators.rsqrt(variance + epsilon)), mean, variance
 
 
