@@ -97,6 +97,8 @@ func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Va
 	return back, dy, gradients, nil
 }
 
+// The pass keeps what was recorded (Pass.Keep): nodes of the trace go with its tensors, which their callers free.
+
 // free frees tensors; nil is none.
 func (tr *Trace) free(list []*Tensor) {
 	for _, t := range list {
@@ -162,6 +164,8 @@ func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tens
 	rt.Apply(&Function{Backward: r.backward, Close: r.close, Once: true}, operands, differentiable)
 	return nil
 }
+
+// A record outlives its program where a result does: each holds a reference to the pullback, and the last one closes it.
 
 // recorded is a run of a program whose gradient may be wanted.
 type recorded struct {

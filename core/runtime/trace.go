@@ -39,6 +39,11 @@ type Trace struct {
 	ended    bool
 }
 
+// What a trace needs of the rest of the runtime is little. A call asks whether its stream is that of a trace, and if so adds
+// a node instead of a launch (call, callInto); the shorter ways for elementwise operators are left to it. Everything that
+// would touch memory asks whether there is any (storage.known). A call that is made on another stream, by another thread or
+// after the end, is refused where it locates its operands (untraced), so that a traced tensor that escapes does no harm.
+
 // source is where an input of the graph comes from.
 type source struct {
 	tensor  *Tensor     // a handle that the trace owns: of what was captured, or of what stands for an argument
@@ -145,6 +150,9 @@ func untraced(who string, in []Operand, on *Stream) error {
 	}
 	return nil
 }
+
+// Traced tensors are tensors like any others: they have handles, are counted, share views and histories. Only the storage
+// differs, which has a size and no address. Statistics of memory do not see it, because nothing was allocated.
 
 // tensor makes a traced tensor of a value.
 func (tr *Trace) tensor(v graph.Value) (*Tensor, error) {
@@ -326,6 +334,9 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 	}
 	return found, tr.ask(t)
 }
+
+// A detached tensor, for example, has the memory of another one and asks for nothing; two views of one element, one computed
+// from the other, lead to the same leaf by different nodes. Each that is read has its share of the gradient.
 
 // ask notes a captured tensor that asks for gradients; mu is held. Tensors with one memory may have been computed otherwise.
 func (tr *Trace) ask(t *Tensor) error {
