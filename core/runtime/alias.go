@@ -36,13 +36,14 @@ type root struct {
 	source  *source        // of an argument and of what was captured; else nil
 }
 
-// newRoot makes memory of its own for a value.
+// newRoot makes memory of its own for a value: what a call returns that is no view, and what an input begins as.
 func newRoot(tr *Trace, v graph.Value) *traced {
 	t := tr.builder.TypeOf(v)
 	return &traced{trace: tr, value: v, root: &root{bytes: t.Shape.Numel() * t.DType.Size(), changes: new(atomic.Uint32)}}
 }
 
-// part is a view, whose value is v now.
+// part is a view, whose value is v now. It keeps its own copy of the attributes: it may be made again much later, when the
+// caller's lists hold something else.
 func (x *traced) part(row *op.Row, at op.Attrs, v graph.Value) *traced {
 	return &traced{trace: x.trace, root: x.root, value: v, stamp: x.root.changes.Load(), base: x, row: row, attrs: slices.Clone(at)}
 }
@@ -122,6 +123,9 @@ func (tr *Trace) look(row *op.Row, at op.Attrs, v graph.Value) (graph.Value, err
 	}
 	return tr.add1(op.IDIndex, nil, flat, places)
 }
+
+// Calls that the trace adds by itself are in no history: gradients go through the call that the caller made, whose rule sees
+// the tensors as they are.
 
 // add1 adds a call with one result; mu is held.
 func (tr *Trace) add1(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, error) {
@@ -237,6 +241,8 @@ func (tr *Trace) put(slice op.Attrs, dims op.Value, v, before graph.Value) (grap
 }
 
 // putAt is put by positions; mu is held.
+//
+// The positions are those of the same slice of 0, 1, 2, ... in the shape of the whole.
 func (tr *Trace) putAt(slice op.Attrs, dims op.Value, v, before graph.Value) (graph.Value, error) {
 	whole := tr.builder.TypeOf(before)
 	count := whole.Shape.Numel()

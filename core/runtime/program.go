@@ -229,6 +229,8 @@ func (p *Program) free(list []*Tensor) {
 	}
 }
 
+// The record comes before the changes: what the gradient reads of an input is the value that the run has read.
+
 // finish writes what the program has computed into the inputs that it changes, records the run if it is to be, and returns
 // the results.
 func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {

@@ -38,6 +38,8 @@ type storage struct {
 	uses  []alloc.Use // the reads since, at most one per stream
 }
 
+// A storage of a traced tensor has a size, and neither an address nor a block: see alias.go for what it stands for.
+
 // newStorage makes a record with one reference, over foreign memory unless the caller sets block.
 func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *storage {
 	st := rt.stores.Get().(*storage)

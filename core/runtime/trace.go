@@ -74,7 +74,8 @@ func (c *Context) NewTrace(examples []*Tensor) (tr *Trace, stands []*Tensor, err
 	return tr, stands, nil
 }
 
-// argument makes the tensor that stands for an argument.
+// argument makes the tensor that stands for an argument. It is contiguous, whatever the argument is: a program takes inputs of
+// any layout, and the function may not depend on one that the next call need not have.
 func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 	if err := x.store.known("trace"); err != nil {
 		return nil, err
@@ -277,7 +278,8 @@ func (tr *Trace) add(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]grap
 	return out, nil
 }
 
-// valueOf is the value of an operand; mu is held.
+// valueOf is the value of an operand; mu is held. Python scalars are part of the graph: a program that takes another number
+// each time has a tensor for it.
 func (tr *Trace) valueOf(row *op.Row, i int, x *Operand) (graph.Value, error) {
 	if x.Tensor == nil {
 		return tr.builder.Scalar(x.Value), nil
@@ -354,6 +356,8 @@ func (tr *Trace) ask(t *Tensor) error {
 	}
 	return err
 }
+
+// The rules for an output are those of a call that is run: it takes the result in its own dtype, and only assign broadcasts.
 
 // write gives a tensor the value that a call would write into it, cast to its dtype and, for assign, broadcast.
 func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error {
@@ -442,7 +446,8 @@ func (c Caller) indexTraced(t *Tensor, items []IndexItem, on *Stream) (*Tensor, 
 
 var reshaping = op.ByID(op.IDReshape)
 
-// toTraced is Tensor.To for a traced tensor.
+// toTraced is Tensor.To for a traced tensor. A copy is a call of assign, and no copy another handle, as for tensors with
+// elements; what leaves the device would leave the program.
 func (c Caller) toTraced(t *Tensor, to *Context, copy bool) (*Tensor, error) {
 	if to != t.store.ctx {
 		return nil, status.Errorf(status.Traced, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
@@ -549,7 +554,8 @@ func (tr *Trace) Abort() {
 	}
 }
 
-// drop ends the trace and frees what it has captured; mu is held.
+// drop ends the trace and frees what it has captured; mu is held. Traced tensors that are still alive stay valid handles, of
+// which nothing can be asked but their dtype and shape.
 func (tr *Trace) drop() {
 	tr.ended = true
 	for _, s := range tr.sources {

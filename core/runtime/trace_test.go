@@ -11,6 +11,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// These are tests of what a trace is: what it captures, changes, differentiates and refuses, and that nothing is left of it.
+// Whether traced calls compute what they would compute one by one is tested from Python, by thousands of expressions
+// (tests/peers, --traced) and random programs (tests/differential, --traced).
+
 // tracer makes calls that are traced.
 type tracer struct {
 	*world
@@ -78,6 +82,7 @@ func (w *world) run(p *runtime.Program, in ...*runtime.Tensor) []*runtime.Tensor
 	return out
 }
 
+// TestTraceCapturesByReference: a program reads at each run what a captured tensor holds then.
 func TestTraceCapturesByReference(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
 		live := w.rt.Live()
@@ -101,6 +106,7 @@ func TestTraceCapturesByReference(t *testing.T) {
 	})
 }
 
+// TestTraceWritesBack: calls that write into arguments and captured tensors do so at each run, and not before.
 func TestTraceWritesBack(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
 		live := w.rt.Live()
@@ -166,6 +172,7 @@ func TestTraceViews(t *testing.T) {
 	})
 }
 
+// TestTraceRefuses: whoever wants elements gets an error, within the trace, beside it and after it; nothing is left.
 func TestTraceRefuses(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
 		live := w.rt.Live()
