@@ -182,11 +182,6 @@ func golden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got, "if that is right: go test ./core/graph -update")
 }
 
-func shapeOf(n int64) string {
-	v := integer(n)
-	return v.String()
-}
-
 // A composite that the device composes stays one step, in graphs and in calls; all others are lowered.
 func TestComposites(t *testing.T) {
 	var asked []op.ID

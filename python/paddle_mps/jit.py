@@ -25,9 +25,9 @@ import numpy as np
 from . import _dtype, _tracing
 from ._errors import TracingError
 from ._objects import asked, grad_info, is_grad_enabled, meta
-from ._tensor import Tensor
 from ._place import Place
 from ._place import current as current_place
+from ._tensor import Tensor
 
 PACKAGE = __name__.partition(".")[0]
 KEPT = 64  # programs of a function, the latest ones
