@@ -169,6 +169,9 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.separate(in); err != nil {
+		return nil, err
+	}
 	shapes := make([]op.Type, len(in))
 	for i, t := range in {
 		if err := t.store.known("program"); err != nil {
@@ -221,6 +224,18 @@ func (p *Program) withCaptured(in []*Tensor, on *Stream) (all, moved []*Tensor, 
 		all = append(all[:len(all):len(all)], t)
 	}
 	return all, moved, nil
+}
+
+// separate refuses a run that changes an input whose memory another input shares: the graph knows of no such sharing.
+func (p *Program) separate(in []*Tensor) error {
+	for _, at := range p.changed {
+		for i, t := range in {
+			if i != at && t.store == in[at].store {
+				return status.Errorf(status.Unsupported, "[program] input %d, which the program changes, shares memory with input %d; want a copy of one", at, i)
+			}
+		}
+	}
+	return nil
 }
 
 func (p *Program) free(list []*Tensor) {

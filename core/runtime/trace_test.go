@@ -128,6 +128,8 @@ func TestTraceWritesBack(t *testing.T) {
 			require.Equal(w, want[2], w.floats(x))
 			w.free(out[0])
 		}
+		_, err := p.Run(one(total), nil)
+		require.ErrorContains(w, err, "[program] input 0, which the program changes, shares memory with input 1")
 		w.free(x, total)
 		p.Close()
 		require.Equal(w, live, w.rt.Live())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from . import _builtin, _dtype
-from ._errors import check, last_failure
+from ._errors import TracingError, check, last_failure
 from ._library import library, quick
 from ._meta import Meta, describe, intern, metas
 from ._structs import GradInfo, TensorInfo
@@ -138,6 +138,7 @@ def retained(handle: int) -> Tensor:
 
 
 _replacing = threading.Lock()
+traces: list[int] = []  # the traces of all threads: while there are none, no tensor is asked whether it is traced
 asked: list[bool] = []  # not empty once a tensor of the program has asked for a gradient: until then none is looked for
 
 
@@ -176,6 +177,9 @@ def replace(x: Tensor, result: Tensor) -> None:
     made = ctypes.c_uint64()
     check(quick.pmps_tensor_retain(result._handle, byref(made)))
     described = ask(made.value)
+    if traces and information(made.value).traced and not information(x._handle).traced:
+        quick.pmps_tensor_free(made.value)
+        raise TracingError("[jit] a traced function gives a tensor another shape in place; want a new tensor")
     if graded_leaf(x, "in place"):
         check(quick.pmps_tensor_set_requires_grad(made.value, True))
     with _replacing:

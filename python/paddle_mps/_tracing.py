@@ -13,7 +13,7 @@ from . import _operators
 from ._errors import check
 from ._grad import callbacks
 from ._library import Ints, library, quick
-from ._objects import Tensor, fresh, information, view
+from ._objects import Tensor, fresh, information, traces, view
 from ._place import Place
 from ._structs import ProgramInfo
 
@@ -111,6 +111,7 @@ class Trace:
         made, handle = (ctypes.c_uint64 * max(len(examples), 1))(), ctypes.c_void_p()
         check(library.pmps_trace_begin(byref(place.struct), handles(examples), len(examples), made, byref(handle)))
         self._handle = _thread.trace = handle.value
+        traces.append(id(self))
         self.inputs = [view(one) for one in made[: len(examples)]]
 
     def makes(self, x: Tensor) -> bool:
@@ -123,10 +124,15 @@ class Trace:
         # The backward pass that is traced may call functions of Python.
         callbacks.check(library.pmps_trace_end(self._handle, handles(outputs), len(outputs), byref(made)))
         assert made.value
-        _thread.trace = None
+        self._ended()
         return Program(made.value, len(outputs))
 
     def abort(self) -> None:
-        """Ends the trace without a program."""
-        _thread.trace = None
+        """Ends the trace without a program, unless it has ended."""
+        self._ended()
         quick.pmps_trace_abort(self._handle)
+
+    def _ended(self) -> None:
+        _thread.trace = None
+        if id(self) in traces:
+            traces.remove(id(self))

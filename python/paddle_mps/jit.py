@@ -298,12 +298,15 @@ class StaticFunction:
         place = place_of(arguments)
         trace = _tracing.Trace(place, arguments)
         try:
+            handles = [x._handle for x in trace.inputs]
             args, kwargs = unflatten(tree, trace.inputs)
             returned: list[Tensor] = []
             results = flatten(self.dygraph_function(*args, **kwargs), returned, result)
             leaves: list[Any] = []
             outputs: list[Tensor] = []
             stands = {id(x): i for i, x in enumerate(trace.inputs)}
+            if [x._handle for x in trace.inputs] != handles:
+                raise TracingError(f"[{self._name}] an argument was given another shape in place; want a new tensor")
             for x in returned:
                 if id(x) in stands:
                     leaves.append(-1 - stands[id(x)])

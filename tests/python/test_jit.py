@@ -161,6 +161,24 @@ def test_a_training_step_learns_what_it_learns_without() -> None:
     assert np.allclose(eager, program, rtol=1e-5) and program[-1] < program[0] / 2
 
 
+def test_shapes_are_not_changed_in_place() -> None:
+    w = vector(1, 2)
+    for f in (lambda x: x.reshape_([2, 1]), lambda x: w.reshape_([2, 1]), lambda x: w.set_(x * 2)):
+        with pytest.raises(paddle.TracingError, match="another shape in place"):
+            to_static(f)(vector(3, 4))
+    assert w.tolist() == [1, 2] and to_static(lambda x: (x * 2).reshape_([2, 1]))(w).shape == [2, 1]
+
+
+def test_arguments_that_are_changed_share_no_memory() -> None:
+    f = to_static(lambda a, b: (a.add_(b), a + b)[1])
+    x = vector(1, 2)
+    assert f(x, vector(1, 1)).tolist() == [3, 4]
+    for other in (x, x[:]):
+        with pytest.raises(paddle.UnsupportedError, match="shares memory with input 1"):
+            f(x, other)
+    assert x.tolist() == [2, 3]
+
+
 def test_random_numbers_are_new_and_those_of_the_seed() -> None:
     f = to_static(lambda x: x + paddle.rand([2]))
     x = vector(0, 0)
