@@ -226,6 +226,9 @@ func (p *Program) withCaptured(in []*Tensor, on *Stream) (all, moved []*Tensor, 
 	return all, moved, nil
 }
 
+// Where two inputs are one memory and neither changes, both read the same. With a change the calls, made one by one, would see
+// it in the other input as well.
+
 // separate refuses a run that changes an input whose memory another input shares: the graph knows of no such sharing.
 func (p *Program) separate(in []*Tensor) error {
 	for _, at := range p.changed {

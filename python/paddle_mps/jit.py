@@ -176,7 +176,9 @@ class Entry:
 
     def __init__(self, program: _tracing.Program, results: Any, leaves: list[Any]) -> None:
         self.program, self.results, self.leaves = program, results, leaves
-        self.single = leaves == [0] and isinstance(results, Leaf)  # it returns the one tensor that the program makes
+        self.single = (
+            isinstance(results, Leaf) and isinstance(leaves[0], int) and leaves[0] == 0
+        )  # it returns the one tensor that the program makes
 
     def run(self, arguments: Sequence[Tensor]) -> Any:
         made = self.program.run(arguments)

@@ -88,6 +88,14 @@ def test_captured_tensors_are_references() -> None:
     assert f(vector(0, 0)).tolist() == [0, 0]
 
 
+def test_captured_tensors_are_returned_themselves() -> None:
+    w, out = vector(1, 2), vector(0, 0)
+    assert to_static(lambda x: w)(vector(1)) is w
+    f = to_static(lambda x: paddle.add(x, w, out=out))
+    assert f(vector(3, 4)) is out and out.tolist() == [4, 6]
+    assert f(vector(5, 6)) is out and out.tolist() == [6, 8]
+
+
 def test_what_is_changed_is_changed_by_each_call() -> None:
     cache, count = paddle.zeros([3, 2]), paddle.zeros([1])
 
