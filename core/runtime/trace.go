@@ -489,6 +489,9 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	defer tr.free(gradients)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
+	if tr.ended { // by a hook that the backward pass has called
+		return nil, status.Errorf(status.Invalid, "[trace] it was ended by a function that its backward pass called; want one end")
+	}
 	made, err := tr.valuesOf(gradients)
 	if err != nil {
 		return nil, err

@@ -270,6 +270,27 @@ func TestTraceGradientNeedsItsValues(t *testing.T) {
 	})
 }
 
+// TestTraceIsEndedOnce: a hook that ends the trace while its gradient is traced makes the end an error.
+func TestTraceIsEndedOnce(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x := w.leaf(c, 1, 2)
+		tr := w.tracer(c, x)
+		y := tr.do("exp", operands(tr.in[0]))
+		_, err := y.AddHook(&runtime.Hook{See: func(*runtime.Tensor) (*runtime.Tensor, error) {
+			tr.Abort()
+			return nil, nil
+		}})
+		require.NoError(w, err)
+		_, err = tr.End(one(y))
+		require.Error(w, err)
+		for _, t := range append(tr.made, tr.in[0], x) {
+			w.free(t)
+		}
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
 // TestTraceRandom: a program draws the numbers that its calls would.
 func TestTraceRandom(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
