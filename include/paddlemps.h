@@ -713,7 +713,7 @@ pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **
  *
  * A program made of calls instead of a graph. While a thread traces, its calls of operators (also those of the fast family,
  * indexing and backward passes) compute nothing: they become operators of a program, and their results are tensors with a
- * dtype and a shape and without elements. PMPS_TRACED is the error for whoever wants elements, and for operators whose
+ * dtype and a shape and without elements. PMPS_TRACED is the error of reads of elements, and of operators whose
  * results have sizes that depend on elements.
  *
  * A tensor with elements that a call reads is captured: each run reads what it holds then. A call that writes into it, or

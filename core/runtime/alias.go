@@ -95,7 +95,7 @@ func (x *traced) memory(t *Tensor, at op.Attrs) (*traced, op.Attrs, error) {
 // read is the value of a traced tensor now; mu is held.
 //
 // A view whose root has changed is made again from what it is a view of, which may be stale as well. It costs a call in the
-// graph for each link, once for each change; what nobody reads is not made.
+// graph for each link, once for each change; what is not read is not made.
 func (tr *Trace) read(x *traced) (graph.Value, error) {
 	if x.base == nil || x.stamp == x.root.changes.Load() {
 		return x.value, nil
@@ -117,7 +117,7 @@ func (tr *Trace) look(row *op.Row, at op.Attrs, v graph.Value) (graph.Value, err
 	if row.ID != op.IDAsStrided {
 		return tr.add1(row.ID, at, v)
 	}
-	flat, places, err := tr.positions(at, v)
+	flat, places, err := tr.positions(row, at, v)
 	if err != nil {
 		return 0, err
 	}
@@ -136,17 +136,24 @@ func (tr *Trace) add1(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, er
 	return out[0], nil
 }
 
-// positions are a value in one axis, and where the elements of a view by strides lie in it; mu is held.
-func (tr *Trace) positions(at op.Attrs, v graph.Value) (flat, places graph.Value, err error) {
+// positions are a value in one axis, and where the elements of a view of it lie there: the same view of 0, 1, 2, ... in the
+// value's shape; mu is held.
+func (tr *Trace) positions(row *op.Row, at op.Attrs, v graph.Value) (flat, places graph.Value, err error) {
 	t := tr.builder.TypeOf(v)
-	numbers, err := tr.count(t.Shape.Numel())
-	if err != nil {
-		return 0, 0, err
+	count := t.Shape.Numel()
+	numbers, err := tr.add1(op.IDRange, op.Attrs{
+		op.RangeStart: {Kind: op.Int}, op.RangeStep: {Kind: op.Int, I: 1}, op.RangeCount: {Kind: op.Int, I: count},
+		op.RangeDtype: {Kind: op.DType, I: int64(dtype.Int64)},
+	})
+	if err == nil {
+		numbers, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: t.Shape.Slice()}}, numbers)
 	}
-	if places, err = tr.add1(op.IDAsStrided, at, numbers); err != nil {
-		return 0, 0, err
+	if err == nil {
+		places, err = tr.add1(row.ID, at, numbers)
 	}
-	flat, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: []int64{t.Shape.Numel()}}}, v)
+	if err == nil {
+		flat, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: []int64{count}}}, v)
+	}
 	return flat, places, err
 }
 
@@ -195,10 +202,11 @@ func (tr *Trace) inverse(x *traced, v, before graph.Value) (graph.Value, error) 
 			back[(p+int64(len(perm)))%int64(len(perm))] = int64(i)
 		}
 		return tr.add1(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: back}}, v)
-	case op.IDSlice:
-		return tr.put(x.attrs, dims, v, before)
-	case op.IDAsStrided:
-		flat, places, err := tr.positions(x.attrs, before)
+	case op.IDSlice, op.IDAsStrided:
+		if x.row.ID == op.IDSlice && !whole.DType.IsComplex() { // where has no kernel for those
+			return tr.put(x.attrs, dims, v, before)
+		}
+		flat, places, err := tr.positions(x.row, x.attrs, before)
 		if err != nil {
 			return 0, err
 		}
@@ -215,9 +223,6 @@ func (tr *Trace) inverse(x *traced, v, before graph.Value) (graph.Value, error) 
 // put is a value of these dimensions with v where slice reads; mu is held.
 func (tr *Trace) put(slice op.Attrs, dims op.Value, v, before graph.Value) (graph.Value, error) {
 	part := tr.builder.TypeOf(v)
-	if part.DType.IsComplex() { // where has no kernel for them
-		return tr.putAt(slice, dims, v, before)
-	}
 	at := op.Attrs{
 		op.SpreadShape: dims, op.SpreadAxes: slice[op.SliceAxes], op.SpreadStarts: slice[op.SliceStarts],
 		op.SpreadEnds: slice[op.SliceEnds], op.SpreadSteps: slice[op.SliceSteps],
@@ -238,39 +243,4 @@ func (tr *Trace) put(slice op.Attrs, dims op.Value, v, before graph.Value) (grap
 		return 0, err
 	}
 	return tr.add1(op.IDWhere, nil, written, spread, before)
-}
-
-// putAt is put by positions; mu is held.
-//
-// The positions are those of the same slice of 0, 1, 2, ... in the shape of the whole.
-func (tr *Trace) putAt(slice op.Attrs, dims op.Value, v, before graph.Value) (graph.Value, error) {
-	whole := tr.builder.TypeOf(before)
-	count := whole.Shape.Numel()
-	numbers, err := tr.count(count)
-	if err != nil {
-		return 0, err
-	}
-	if numbers, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, numbers); err != nil {
-		return 0, err
-	}
-	places, err := tr.add1(op.IDSlice, slice, numbers)
-	if err != nil {
-		return 0, err
-	}
-	flat, err := tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: []int64{count}}}, before)
-	if err != nil {
-		return 0, err
-	}
-	if v, err = tr.add1(op.IDIndexPut, nil, flat, v, places); err != nil {
-		return 0, err
-	}
-	return tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, v)
-}
-
-// count is 0, 1, ..., n-1; mu is held.
-func (tr *Trace) count(n int64) (graph.Value, error) {
-	return tr.add1(op.IDRange, op.Attrs{
-		op.RangeStart: {Kind: op.Int}, op.RangeStep: {Kind: op.Int, I: 1}, op.RangeCount: {Kind: op.Int, I: n},
-		op.RangeDtype: {Kind: op.DType, I: int64(dtype.Int64)},
-	})
 }

@@ -100,22 +100,14 @@ func hold(list []*Tensor) []*history {
 // free drops what a pass that failed has left, and what each holds.
 func (b *backward) free() {
 	for _, list := range b.of {
-		b.freeAll(list)
+		b.rt.freeAll(list)
 	}
-	b.freeAll(b.found)
+	b.rt.freeAll(b.found)
 	for _, list := range [2][]*history{b.roots, b.to} {
 		for _, h := range list {
 			if h != nil {
 				h.node.release()
 			}
-		}
-	}
-}
-
-func (b *backward) freeAll(list []*Tensor) {
-	for _, t := range list {
-		if t != nil {
-			b.rt.Free(t.handle)
 		}
 	}
 }
@@ -298,7 +290,7 @@ func (b *backward) visit(n *node) error {
 		}
 	}
 	delete(b.of, n)
-	b.freeAll(dy)
+	b.rt.freeAll(dy)
 	return nil
 }
 
@@ -425,7 +417,7 @@ func (b *backward) through(n *node, dy []*Tensor) error {
 	}
 	dx, err := b.differentiate(n, dy, wants)
 	if err != nil {
-		b.freeAll(dx)
+		b.rt.freeAll(dx)
 		return err
 	}
 	for i, d := range dx {
@@ -441,7 +433,7 @@ func (b *backward) through(n *node, dy []*Tensor) error {
 			err = b.add(n.in[i].from, d)
 		}
 		if err != nil {
-			b.freeAll(dx)
+			b.rt.freeAll(dx)
 			return err
 		}
 	}

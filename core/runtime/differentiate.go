@@ -53,6 +53,8 @@ type readBack struct {
 
 // differentiate traces the backward pass of the outputs, and says what it is about. mu is not held. gradients are in the order
 // of back.to; dy are the inputs of the pass in the graph. There is no pullback where no output depends on an input that asks.
+//
+// The pass keeps what was recorded (Pass.Keep): nodes of the trace go with its tensors, which their callers free.
 func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Value, gradients []*Tensor, err error) {
 	pass := Pass{Keep: true, Ends: true}
 	back = &pullback{}
@@ -73,7 +75,7 @@ func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Va
 	if len(pass.Of) == 0 || len(to) == 0 {
 		return nil, nil, nil, nil
 	}
-	defer func() { tr.free(pass.Dy) }()
+	defer func() { tr.ctx.rt.freeAll(pass.Dy) }()
 	for _, t := range pass.Of {
 		v := tr.builder.Input(op.Type{DType: t.dtype, Shape: t.Shape})
 		d, err := tr.tensor(v)
@@ -95,17 +97,6 @@ func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Va
 		return nil, nil, nil, nil
 	}
 	return back, dy, gradients, nil
-}
-
-// The pass keeps what was recorded (Pass.Keep): nodes of the trace go with its tensors, which their callers free.
-
-// free frees tensors; nil is none.
-func (tr *Trace) free(list []*Tensor) {
-	for _, t := range list {
-		if t != nil {
-			tr.ctx.rt.Free(t.handle)
-		}
-	}
 }
 
 // divide makes the pullback of a graph whose nodes from first on are those of a backward pass. It returns the values of
@@ -188,11 +179,7 @@ func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {
 		}
 	}
 	var zeros []*Tensor
-	defer func() {
-		for _, t := range zeros {
-			rt.Free(t.handle)
-		}
-	}()
+	defer func() { rt.freeAll(zeros) }()
 	types := r.program.Inputs()[len(in):]
 	for i, d := range of {
 		if d == nil {
@@ -225,9 +212,7 @@ func (r *recorded) close() {
 			rt.Free(t.handle)
 		}
 	}
-	for _, t := range r.kept {
-		rt.Free(t.handle)
-	}
+	rt.freeAll(r.kept)
 	r.values, r.kept = nil, nil
 	r.release()
 }

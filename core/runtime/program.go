@@ -76,10 +76,8 @@ func (p *Program) Close() {
 		v.store.release()
 		delete(p.loaded, k)
 	}
-	for _, t := range p.captured {
-		p.ctx.rt.Free(t.handle)
-	}
-	p.free(p.asking)
+	p.ctx.rt.freeAll(p.captured)
+	p.ctx.rt.freeAll(p.asking)
 	p.captured, p.asking = nil, nil
 	if p.back != nil {
 		p.back.release()
@@ -165,7 +163,7 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
 		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), p.given)
 	}
 	in, moved, err := p.withCaptured(in, on)
-	defer p.free(moved)
+	defer p.ctx.rt.freeAll(moved)
 	if err != nil {
 		return nil, err
 	}
@@ -241,24 +239,18 @@ func (p *Program) separate(in []*Tensor) error {
 	return nil
 }
 
-func (p *Program) free(list []*Tensor) {
-	for _, t := range list {
-		p.ctx.rt.Free(t.handle)
-	}
-}
-
 // The record comes before the changes: what the gradient reads of an input is the value that the run has read.
 
 // finish writes what the program has computed into the inputs that it changes, records the run if it is to be, and returns
 // the results.
 func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
 	results, changes, kept := made[:p.results], made[p.results:][:len(p.changed)], made[p.results+len(p.changed):]
-	defer p.free(changes)
+	defer p.ctx.rt.freeAll(changes)
 	var err error
 	if p.back != nil && mode.has(Recording) {
 		err = p.back.record(in, p.given, p.asking, results, kept)
 	} else {
-		p.free(kept)
+		p.ctx.rt.freeAll(kept)
 	}
 	for i, at := range p.changed {
 		if err == nil {
@@ -266,7 +258,7 @@ func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, 
 		}
 	}
 	if err != nil {
-		p.free(results)
+		p.ctx.rt.freeAll(results)
 		return nil, err
 	}
 	return results, nil

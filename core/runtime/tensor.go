@@ -58,6 +58,15 @@ func (t *Tensor) Release() { t.store.ctx.rt.tensors.Unpin(t.handle) }
 // on the tensor.
 func (rt *Runtime) Free(handle uint64) bool { return rt.tensors.Free(handle) }
 
+// freeAll frees tensors; nil is none.
+func (rt *Runtime) freeAll(list []*Tensor) {
+	for _, t := range list {
+		if t != nil {
+			rt.Free(t.handle)
+		}
+	}
+}
+
 // Handle is the integer that identifies the tensor outside the runtime.
 func (t *Tensor) Handle() uint64 { return t.handle }
 

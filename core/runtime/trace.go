@@ -13,7 +13,7 @@ import (
 )
 
 // Trace turns calls into a program. Calls on its stream are not run: they become nodes of a graph, and their results are
-// traced tensors, which have a dtype and a shape and no memory. Whoever reads the elements of one gets an error.
+// traced tensors, which have a dtype and a shape and no memory. To read the elements of one is an error.
 //
 // Everything above the runtime works on traced tensors as on others, gradients included: the calls of a backward pass are
 // traced like any.
@@ -65,7 +65,7 @@ func (c *Context) NewTrace(examples []*Tensor) (tr *Trace, stands []*Tensor, err
 	for i, x := range examples {
 		t, err := tr.argument(i, x)
 		if err != nil {
-			tr.free(stands)
+			tr.ctx.rt.freeAll(stands)
 			tr.Abort()
 			return nil, nil, err
 		}
@@ -129,7 +129,7 @@ func (s *Stream) Traces() bool { return s != nil && s.trace != nil }
 // Traced reports whether the tensor has no elements, because the call that makes it was traced.
 func (t *Tensor) Traced() bool { return t.store.traced != nil }
 
-// errTraced is the error for whoever wants the elements of a traced tensor.
+// errTraced is the error of a read of elements that a traced tensor does not have.
 func errTraced(who string) error {
 	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements yet; want operators (where, for a condition on elements), or the value made outside of the function", who)
 }
@@ -183,7 +183,7 @@ func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Te
 	for _, v := range values {
 		t, err := tr.tensor(v)
 		if err != nil {
-			tr.free(out)
+			tr.ctx.rt.freeAll(out)
 			return nil, err
 		}
 		out = append(out, t)
@@ -389,22 +389,14 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, erro
 	if t := tr.builder.TypeOf(v); t.Shape != out.Shape && row.ID != op.IDAssign {
 		return 0, status.Errorf(status.Invalid, "[%s] the output has shape %s; want %s", row.Name, &out.Shape, &t.Shape)
 	}
-	for _, step := range []struct {
-		needed bool
-		row    op.ID
-		at     op.Attrs
-	}{
-		{tr.builder.TypeOf(v).DType != out.dtype, op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(out.dtype)}}},
-		{tr.builder.TypeOf(v).Shape != out.Shape, op.IDExpand, op.Attrs{op.ExpandShape: {Kind: op.Ints, Ints: slices.Clone(out.Shape.Slice())}}},
-	} {
-		if !step.needed {
-			continue
-		}
-		made, err := tr.builder.Call(op.ByID(step.row), []graph.Value{v}, step.at)
-		if err != nil {
+	var err error
+	if tr.builder.TypeOf(v).DType != out.dtype {
+		if v, err = tr.add1(op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(out.dtype)}}, v); err != nil {
 			return 0, err
 		}
-		v = made[0]
+	}
+	if tr.builder.TypeOf(v).Shape != out.Shape {
+		return tr.add1(op.IDExpand, op.Attrs{op.ExpandShape: {Kind: op.Ints, Ints: out.Shape.Slice()}}, v)
 	}
 	return v, nil
 }
@@ -486,7 +478,7 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer tr.free(gradients)
+	defer tr.ctx.rt.freeAll(gradients)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if tr.ended { // by a hook that the backward pass has called
@@ -566,6 +558,6 @@ func (tr *Trace) drop() {
 			tr.ctx.rt.Free(s.tensor.handle)
 		}
 	}
-	tr.free(tr.asking)
+	tr.ctx.rt.freeAll(tr.asking)
 	tr.captured, tr.sources, tr.asking = nil, nil, nil
 }

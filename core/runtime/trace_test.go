@@ -174,7 +174,7 @@ func TestTraceViews(t *testing.T) {
 	})
 }
 
-// TestTraceRefuses: whoever wants elements gets an error, within the trace, beside it and after it; nothing is left.
+// TestTraceRefuses: a read of elements is an error, within the trace, beside it and after it; nothing is left.
 func TestTraceRefuses(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
 		live := w.rt.Live()

@@ -77,9 +77,8 @@ class Program:
 
     def run(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """The results for inputs of the dtypes and shapes that it was traced for."""
-        given = len(inputs)
         out, count = self._outputs(), ctypes.c_size_t(self.results)
-        error = _run(self._handle, handles(inputs), given, out, byref(count))
+        error = _run(self._handle, handles(inputs), len(inputs), out, byref(count))
         if error:
             check(error)
         return [fresh(handle) for handle in out[: self.results]]

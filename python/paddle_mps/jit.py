@@ -176,9 +176,8 @@ class Entry:
 
     def __init__(self, program: _tracing.Program, results: Any, leaves: list[Any]) -> None:
         self.program, self.results, self.leaves = program, results, leaves
-        self.single = (
-            isinstance(results, Leaf) and isinstance(leaves[0], int) and leaves[0] == 0
-        )  # it returns the one tensor that the program makes
+        # It returns the one tensor that the program makes.
+        self.single = isinstance(results, Leaf) and isinstance(leaves[0], int) and leaves[0] == 0
 
     def run(self, arguments: Sequence[Tensor]) -> Any:
         made = self.program.run(arguments)
@@ -396,8 +395,6 @@ def to_static(
         raise TypeError(f"[to_static] got {type(function).__name__}; want a function")
     if isinstance(function, StaticFunction):
         return function
-    if isinstance(function, types.MethodType):
-        return StaticFunction(function, input_spec)
     return StaticFunction(function, input_spec)
 
 
