@@ -166,9 +166,9 @@ func staleOperand(row *op.Row, i int, history string) error {
 	return status.Errorf(status.InvalidHandle, "[%s] operand %d (%s) is null, freed or not of a tensor; want a live tensor%s", row.Name, i, name, history)
 }
 
-// acquireAll holds the tensors of handles. After an error it returns those before the first invalid handle, for
-// the caller to release.
-func acquireAll(rt *runtime.Runtime, who string, handles []uint64) (ts []*runtime.Tensor, err error) {
+// acquireAll holds the tensors of handles, and appends them to ts. After an error it returns those before the first
+// invalid handle, for the caller to release.
+func acquireAll(ts []*runtime.Tensor, rt *runtime.Runtime, who string, handles []uint64) ([]*runtime.Tensor, error) {
 	for i, h := range handles {
 		t := rt.Acquire(h)
 		if t == nil {

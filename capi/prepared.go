@@ -4,6 +4,7 @@ package main
 import "C"
 
 import (
+	"errors"
 	"sync"
 	"unsafe"
 
@@ -257,6 +258,101 @@ func describe(t *runtime.Tensor, to *C.described) {
 	for i := range n {
 		to.layout[i], to.layout[n+i] = C.int64_t(t.Dims[i]), C.int64_t(t.Strides[i])
 	}
+}
+
+// programLists is what a run of a program reads and what it makes. The pool spares a run the memory for both.
+type programLists struct{ in, made []*runtime.Tensor }
+
+var programListsPool = sync.Pool{New: func() any { return new(programLists) }}
+
+// recycle releases what the run has read and returns the lists to the pool.
+func (l *programLists) recycle() {
+	releaseAll(l.in)
+	clear(l.in)
+	clear(l.made)
+	l.in, l.made = l.in[:0], l.made[:0]
+	programListsPool.Put(l)
+}
+
+// goProgramCall is program_call of shim.h. It is called with Python's lock held or, if given.unlocked is set,
+// without it. The caller owns the handles in results. An error is kept for this thread; see [quick].
+//
+//export goProgramCall
+func goProgramCall(given *C.program_inputs, on C.uint64_t, results *C.described_list) (state C.uint64_t) {
+	defer func() {
+		if p := recover(); p != nil {
+			C.error_keep(fault(bug(p)))
+			state = C.CALL_FAILED
+		}
+	}()
+	state, err := programCall(given, on, results)
+	if err != nil {
+		C.error_keep(fault(err))
+		return C.CALL_FAILED
+	}
+	return state
+}
+
+// programCall is goProgramCall without the handling of failures.
+func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_list) (C.uint64_t, error) {
+	const who = "program_run"
+	rt, err := running()
+	if err != nil {
+		return C.CALL_FAILED, err
+	}
+	if given.release != 0 {
+		rt.Free(uint64(given.release))
+	}
+	p := programs.Pin(uint64(given.program))
+	if p == nil {
+		return C.CALL_FAILED, stale(who, "program", programs.History(uint64(given.program)))
+	}
+	defer programs.Unpin(uint64(given.program))
+	if p.Outputs() > len(results.of) {
+		return C.CALL_MANY, nil
+	}
+	stream, err := using(on)
+	if err != nil {
+		return C.CALL_FAILED, err
+	}
+	defer done(on)
+	caller := calling(rt, on)
+	if given.unlocked == 0 {
+		if p.Context().Place().Kind != place.CPUKind {
+			return C.CALL_LONG, nil
+		}
+		caller = caller.And(runtime.NonBlocking)
+	} else if w := p.Context().Busy(stream); w != 0 {
+		return C.CALL_FAILED, refused(w)
+	}
+	l := programListsPool.Get().(*programLists)
+	defer l.recycle()
+	// SAFETY: python.c has filled in as many handles, in memory of its stack frame that outlives this call.
+	handles := unsafe.Slice((*uint64)(unsafe.Pointer(given.inputs)), uint64(given.count))
+	if l.in, err = acquireAll(l.in, rt, who, handles); err != nil {
+		return C.CALL_FAILED, err
+	}
+	if recording := on&C.NO_GRADIENTS == 0; recording != (given.recording != 0) || !p.Accepts(l.in, recording) {
+		return C.CALL_OTHER, nil
+	}
+	l.made, err = caller.Run(p.Program, l.in, stream, l.made)
+	if long := (*runtime.Long)(nil); errors.As(err, &long) {
+		if long.Work > heavyWork {
+			return C.CALL_HEAVY, nil
+		}
+		return C.CALL_LONG, nil
+	}
+	if err != nil {
+		return C.CALL_FAILED, err
+	}
+	results.count, results.listed = C.int64_t(len(l.made)), 1
+	for i, t := range l.made {
+		describe(t, &results.of[i])
+		if t.Numel() <= smallWork {
+			results.of[i].late = 1
+		}
+	}
+	return C.CALL_DONE, nil
 }
 
 // goTensorDescribe is tensor_describe of shim.h. It returns the handle itself, or 0 with the error kept for

@@ -315,7 +315,7 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 		if err != nil {
 			return err
 		}
-		in, err := acquireAll(rt, who, handles)
+		in, err := acquireAll(nil, rt, who, handles)
 		defer releaseAll(in)
 		if err != nil {
 			return err
@@ -325,7 +325,7 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 			return err
 		}
 		defer done(on)
-		made, err := calling(rt, on).Run(p, in, stream)
+		made, err := calling(rt, on).Run(p, in, stream, nil)
 		if err != nil {
 			return err
 		}

@@ -492,6 +492,10 @@ uint64_t prepared_call(const prepared *call, described_list *results) {
   return UNLIKELY(in_child) ? CALL_FAILED : goPreparedCall((prepared *)call, CURRENT, results);
 }
 
+uint64_t program_call(const program_inputs *given, described_list *results) {
+  return UNLIKELY(in_child) ? CALL_FAILED : goProgramCall((program_inputs *)given, CURRENT, results);
+}
+
 uint64_t tensor_describe(uint64_t handle, described *tensor) { return in_child ? 0 : goTensorDescribe(handle, tensor); }
 
 uint64_t pmps_fast_read(uint64_t x, void *data, uint64_t size) { return in_child ? 0 : goFastRead(x, data, size); }

@@ -399,6 +399,41 @@ static void *python_call(void *self, void *const *args, int64_t count) {
   return r.in->api.none;
 }
 
+/* Runs a program. A long run is made without the interpreter's lock. */
+static uint64_t make_run(const interpreter *in, program_inputs *given, described_list *results) {
+  uint64_t state = program_call(given, results);
+  if (state != CALL_LONG) return state;
+  given->release = 0;
+  given->unlocked = 1;
+  void *thread = in->api.PyEval_SaveThread();
+  state = program_call(given, results);
+  in->api.PyEval_RestoreThread(thread);
+  return state;
+}
+
+static void *python_program(void *self, void *const *args, int64_t count) {
+  pmps_python_function f;
+  const uint8_t *kinds;
+  const interpreter *in = bound(self, &f, &kinds);
+  uint64_t handles[MAX_ARGUMENTS];
+  program_inputs given = {.program = f.number, .count = (uint64_t)count, .inputs = handles};
+  given.recording = f.lead & PMPS_PYTHON_RECORDING;
+  described_list results;
+  bool usual = count <= MAX_ARGUMENTS;
+  for (int64_t i = 0; usual && i < count; i++) usual = read_handle(in, args[i], &handles[i]);
+  if (!usual) return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  given.release = take_one();
+  switch (make_run(in, &given, &results)) {
+    case CALL_DONE: break;
+    case CALL_HEAVY: return otherwise(in, self, args, count, PMPS_PYTHON_HEAVY);
+    case CALL_MANY: return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+    case CALL_OTHER: return otherwise(in, self, args, count, PMPS_PYTHON_OTHER);
+    default: return otherwise(in, self, args, count, PMPS_PYTHON_FAILED);
+  }
+  if (f.lead & PMPS_PYTHON_SINGLE) results.listed = 0;
+  return results_of(in, &results);
+}
+
 /* The tensor of a fast call, with the shape that is the last argument. */
 static void *shaped(const interpreter *in, uint64_t handle, void *self, void *const *args, int64_t count) {
   if (!handle) return otherwise(in, self, args, count, PMPS_PYTHON_FAILED);
@@ -507,6 +542,7 @@ bool pmps_python_init(const pmps_python_api *api, pmps_python_entries *entries) 
       .binary = ENTRY(python_binary),
       .scalar = ENTRY(python_scalar),
       .call = ENTRY(python_call),
+      .program = ENTRY(python_program),
       .idle = ENTRY(python_idle),
       .describe = ENTRY(python_describe),
       .flush = ENTRY(python_flush),

@@ -87,7 +87,7 @@ typedef struct {
 } described_list;
 
 /* The result of prepared_call. After CALL_FAILED the error is kept for this thread. */
-enum { CALL_FAILED = 0, CALL_DONE, CALL_LONG, CALL_HEAVY, CALL_MANY };
+enum { CALL_FAILED = 0, CALL_DONE, CALL_LONG, CALL_HEAVY, CALL_MANY, CALL_OTHER };
 
 /* An operator with its attributes in the row's order, for a caller that may hold Python's lock. Everything is
  * borrowed for the call. */
@@ -104,6 +104,19 @@ typedef struct {
 /* Makes a call; the handles in results are owned. CALL_HEAVY: the call was not made and should run on another
  * thread. CALL_MANY: there were more than MAX_RESULTS results, which were freed. */
 HIDDEN uint64_t prepared_call(const prepared *call, described_list *results);
+
+/* The inputs of a program, for a caller that may hold Python's lock. Everything is borrowed for the call. */
+typedef struct {
+  uint64_t program;
+  uint64_t count;
+  const uint64_t *inputs;
+  uint64_t recording; /* whether gradients were recorded when it was traced */
+  uint64_t release, unlocked; /* as of prepared */
+} program_inputs;
+
+/* Runs a program; the states are those of prepared_call. CALL_MANY and CALL_OTHER: it was not run. CALL_OTHER: it was
+ * traced for other dtypes, shapes or gradients. */
+HIDDEN uint64_t program_call(const program_inputs *given, described_list *results);
 
 /* Describes a tensor; 0 for a handle that is not valid, with the error kept for this thread. */
 HIDDEN uint64_t tensor_describe(uint64_t handle, described *tensor);

@@ -51,7 +51,7 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 		if err != nil {
 			return err
 		}
-		given, err := acquireAll(rt, who, handles)
+		given, err := acquireAll(nil, rt, who, handles)
 		defer releaseAll(given)
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, curre
 		if err != nil {
 			return err
 		}
-		results, err := acquireAll(rt, who, handles)
+		results, err := acquireAll(nil, rt, who, handles)
 		defer releaseAll(results)
 		if err != nil {
 			return err

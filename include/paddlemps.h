@@ -967,7 +967,8 @@ typedef struct pmps_python_api {
 typedef enum pmps_python_reason {
   PMPS_PYTHON_UNUSUAL = 0, /* an argument has a type that this library does not read */
   PMPS_PYTHON_FAILED = 1,  /* the call has failed: see pmps_fast_error */
-  PMPS_PYTHON_HEAVY = 2    /* the call takes many milliseconds on the CPU and has not been made */
+  PMPS_PYTHON_HEAVY = 2,   /* the call takes many milliseconds on the CPU and has not been made */
+  PMPS_PYTHON_OTHER = 3    /* a program: it was traced for tensors of other dtypes or shapes, or for other gradients */
 } pmps_python_reason;
 
 /* Bits of an operand of a built-in operator: what it accepts beside a tensor. */
@@ -984,18 +985,24 @@ typedef enum pmps_python_lead {
   PMPS_PYTHON_OUTPUT = 2    /* the tensor to write the result to; the function returns None */
 } pmps_python_lead;
 
+/* The bits of the lead of a program. */
+enum {
+  PMPS_PYTHON_SINGLE = 1,   /* it makes one tensor: the function returns it alone, and not in a list */
+  PMPS_PYTHON_RECORDING = 2 /* gradients were recorded when it was traced */
+};
+
 /* The start of the bytes object that a built-in function is bound to. A byte for each operand (PMPS_PYTHON_SCALAR...)
  * and one for each attribute (the number of its type in the table of operators, from 1 for bool on) follow. */
 typedef struct pmps_python_function {
   const void *context; /* of pmps_python_entries */
-  uint64_t number;     /* the operator, or for `idle` the argument of pmps_fast_idle */
+  uint64_t number;     /* the operator, the handle of the program, or for `idle` the argument of pmps_fast_idle */
   uint8_t lead;        /* pmps_python_lead */
   uint8_t operands, attributes;
   uint8_t reserved[5]; /* 0 */
 } pmps_python_function;
 
-/* The functions, for a PyMethodDef. Only `call` releases the interpreter's lock, for calls that take more than a few
- * microseconds. Functions that make a tensor first free one that `free` has deferred. */
+/* The functions, for a PyMethodDef. Only `call` and `program` release the interpreter's lock, for what takes more than a
+ * few microseconds. Functions that make a tensor first free one that `free` has deferred. */
 typedef struct pmps_python_entries {
   const void *context; /* for pmps_python_function */
 
@@ -1003,6 +1010,7 @@ typedef struct pmps_python_entries {
    * scalar(handle, number, left, shape) make a tensor, of the given shape. */
   void *unary, *binary, *scalar;
   void *call;     /* an operator: operands, then attributes; trailing attributes may be left out */
+  void *program;  /* a traced program: its inputs; returns a list of tensors. The caller keeps the program alive */
   void *idle;     /* idle(): pmps_fast_idle as a bool */
   void *describe; /* describe(handle): the Meta of a tensor. Its bytes are dtype, rank, kind and index of the
                      place (int32_t), dims and strides (int64_t, rank of each) */

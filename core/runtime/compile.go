@@ -14,8 +14,9 @@ import (
 type compiled struct {
 	planned   *graph.Planned
 	parts     []part
-	constants []view // in the memory of the device
-	arena     int64  // bytes of scratch memory that a run needs
+	constants []view  // in the memory of the device
+	arena     int64   // bytes of scratch memory that a run needs
+	work      float64 // elements that a run works on, about
 }
 
 // Workspace is the number of scratch bytes of a run; it does not depend on the call.
@@ -66,6 +67,31 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	}
 }
 
+// work estimates how many elements the steps of a plan work on. So many multiplications of a matrix product or a
+// convolution count as one element.
+func work(plan *device.Plan) (elements float64) {
+	const products = 64
+	for i := range plan.Steps {
+		call := plan.Steps[i].Call
+		for _, list := range [2][]device.Operand{call.In, call.Out} {
+			for j := range list {
+				elements += float64(list[j].Numel())
+			}
+		}
+		switch out := float64(call.Out[0].Numel()); op.ByID(call.Op).Kind {
+		case op.Product:
+			x := &call.In[0]
+			elements += out * float64(x.Dims[max(x.Rank, 1)-1]) / products
+		case op.Window:
+			if len(call.In) > 1 && call.In[1].Rank > 0 {
+				w := &call.In[1]
+				elements += out * float64(w.Numel()) / float64(max(w.Dims[0], 1)) / products
+			}
+		}
+	}
+	return elements
+}
+
 // errUnfused is the error of a plan with a group of which the device turned out to lack a step: once more, without groups.
 var errUnfused = status.Errorf(status.Internal, "[compile] the steps of a group have to run one by one")
 
@@ -77,6 +103,7 @@ func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses) (device.Program,
 	if x.planned, err = g.PlanFor(p.ctx.composes, fuses); err != nil {
 		return nil, err
 	}
+	x.work = work(&x.planned.Plan)
 	if err = p.ctx.supportsAll(&x.planned.Plan); err == nil {
 		err = split(x, p.ctx)
 	}

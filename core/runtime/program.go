@@ -6,9 +6,11 @@ import (
 	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/program"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -25,6 +27,7 @@ type Program struct {
 
 	// Of programs that were traced.
 	captured []*Tensor // further inputs
+	asked    []bool    // whether each argument asked for gradients
 	asking   []*Tensor // captured tensors that ask for gradients, as they did when they were captured
 	changed  []int     // inputs that the outputs behind the results are written into
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
@@ -87,6 +90,24 @@ func (p *Program) Close() {
 // Inputs are the dtypes and shapes of the arguments; a dimension that is a symbol may have any size.
 func (p *Program) Inputs() []op.Type { return p.inputs[:p.given] }
 
+// Accepts reports whether the program was traced for such arguments: of these dtypes, shapes and place, and where gradients
+// are recorded, with the same ones asking for them.
+func (p *Program) Accepts(in []*Tensor, recording bool) bool {
+	if len(in) != p.given {
+		return false
+	}
+	for i, t := range in {
+		want := &p.inputs[i]
+		if t.dtype != want.DType || t.Shape != want.Shape || t.store.ctx != p.ctx {
+			return false
+		}
+		if recording && i < len(p.asked) && t.Asks() != p.asked[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Captured are the tensors that a traced program reads besides its arguments. They belong to the program.
 func (p *Program) Captured() []*Tensor { return p.captured }
 
@@ -147,81 +168,53 @@ func (p *Program) Prepare(shapes []op.Type) error {
 
 // Run computes the outputs from the inputs, both in the order of the graph, on a stream of the device (nil: the
 // default one). The outputs may not be computed yet when Run returns; reading them waits. The caller frees them.
-func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) { return p.run(in, on, 0) }
+func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) { return p.run(in, on, 0, nil) }
 
-// Run is Program.Run; in mode Recording the results of a traced program have gradients, if inputs ask for them.
-func (c Caller) Run(p *Program, in []*Tensor, on *Stream) ([]*Tensor, error) {
-	return p.run(in, on, c.mode)
+// Run is Program.Run, with the outputs appended to made. In mode Recording the results of a traced program have
+// gradients, if inputs ask for them. In mode NonBlocking a run that would keep its caller waiting is refused with a
+// [Long] and has no effect.
+func (c Caller) Run(p *Program, in []*Tensor, on *Stream, made []*Tensor) ([]*Tensor, error) {
+	return p.run(in, on, c.mode, made)
 }
 
+// Long is the error of a run that would keep its caller waiting.
+type Long struct {
+	Work float64 // elements that it works on, as far as they can be counted; 0: it has to be compiled first
+}
+
+// Error says it in the words of its code, status.Busy.
+func (l *Long) Error() string { return "[program] the run takes long" }
+
+// waitable is how many elements a caller waits for who holds a lock: they take a few microseconds.
+const waitable = 4096
+
 // run is Run in a mode.
-func (p *Program) run(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
+func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
 	if on.Traces() {
 		return nil, status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
 	}
 	if len(in) != p.given {
 		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), p.given)
 	}
-	in, moved, err := p.withCaptured(in, on)
-	defer p.ctx.rt.freeAll(moved)
+	r := p.ctx.rt.newRun(p, on)
+	defer r.recycle()
+	err := r.read(in, on)
+	if err == nil {
+		err = r.find(mode)
+	}
+	if err == nil {
+		err = r.prepare()
+	}
+	if err == nil {
+		err = r.submit()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := p.separate(in); err != nil {
-		return nil, err
-	}
-	shapes := make([]op.Type, len(in))
-	for i, t := range in {
-		if err := t.store.known("program"); err != nil {
-			return nil, err
-		}
-		if t.store.ctx != p.ctx {
-			return nil, status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.store.ctx.place, p.ctx.place)
-		}
-		shapes[i] = op.Type{DType: t.dtype, Shape: t.Shape}
-	}
-	lane := program.Lane(p.ctx.rt.lanes.Load())
-	e, err := p.find(shapes, lane)
-	if err != nil {
-		return nil, err
-	}
-	defer e.Release(lane)
-	code, err := e.Program()
-	if err != nil {
-		return nil, err
-	}
-	r := programRun{entry: e, code: code.(*compiled), stream: p.ctx.pick(on)}
-	defer r.release()
-	if err := r.prepare(in); err != nil {
-		return nil, err
-	}
-	if err := r.submit(); err != nil {
-		return nil, err
-	}
-	made, err := r.adopt()
-	if err != nil || p.back == nil && len(p.changed) == 0 {
+	if made, err = r.adopt(made); err != nil || p.back == nil && len(p.changed) == 0 {
 		return made, err
 	}
-	return p.finish(in, made, on, mode)
-}
-
-// Captured tensors are looked up at every run and not when the program is made: they may have been written to, and a 0-d
-// tensor of the CPU, which stands beside tensors of any device, is read as it is now.
-
-// withCaptured adds the captured tensors to the inputs. A 0-d tensor of the CPU is copied to the device; the caller frees
-// those copies.
-func (p *Program) withCaptured(in []*Tensor, on *Stream) (all, moved []*Tensor, err error) {
-	all = in
-	for _, t := range p.captured {
-		if t.store.ctx != p.ctx {
-			if t, err = t.To(p.ctx, true, on); err != nil {
-				return nil, moved, err
-			}
-			moved = append(moved, t)
-		}
-		all = append(all[:len(all):len(all)], t)
-	}
-	return all, moved, nil
+	return p.finish(r.inputs, made, on, mode)
 }
 
 // Where two inputs are one memory and neither changes, both read the same. With a change the calls, made one by one, would see
@@ -266,22 +259,29 @@ func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, 
 
 // find is the cache entry for shapes, with a reference on a lane; it compiles where there is none.
 func (p *Program) find(shapes []op.Type, lane program.Lane) (*program.Entry, error) {
-	key := device.Key{Class: p.id} // no operator has number 0
-	key.AppendRest(keyOf(shapes))
+	var text []byte
+	for i := range shapes {
+		text = appendShape(text, shapes[i].DType, &shapes[i].Shape)
+	}
+	key := p.key(text)
 	if e := p.ctx.programs.Find(&key, lane); e != nil {
 		return e, nil
 	}
 	return p.ctx.programs.Get(key, lane, func() (device.Program, error) { return p.compile(shapes) })
 }
 
-// keyOf encodes dtypes, ranks and dimensions; equal shapes have equal keys.
-func keyOf(shapes []op.Type) []byte {
-	var text []byte
-	for i := range shapes {
-		text = append(text, byte(shapes[i].DType), byte(shapes[i].Shape.Rank))
-		for _, d := range shapes[i].Shape.Slice() {
-			text = binary.AppendVarint(text, d)
-		}
+// key is the key of the program for inputs that appendShape has described.
+func (p *Program) key(text []byte) device.Key {
+	key := device.Key{Class: p.id} // no operator has number 0
+	key.AppendRest(text)
+	return key
+}
+
+// appendShape appends dtype, rank and dimensions of an input; equal shapes are equal texts.
+func appendShape(text []byte, d dtype.DType, s *shape.Shape) []byte {
+	text = append(text, byte(d), byte(s.Rank))
+	for _, n := range s.Slice() {
+		text = binary.AppendVarint(text, n)
 	}
 	return text
 }

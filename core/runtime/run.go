@@ -2,38 +2,150 @@ package runtime
 
 import (
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/program"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// programRun is one run of a program. Its views of outputs hold references until adopt or release.
+// programRun is one run of a program, from its inputs to the tensors that it makes. It holds what it lists until recycle.
+// Records are recycled, so that a warm run allocates nothing.
 type programRun struct {
-	entry   *program.Entry // held by the caller
-	code    *compiled      // the program of entry
-	stream  *Stream
-	in, out []view
-	copies  []*storage // contiguous, aligned copies of inputs that were not
-	arena   *storage   // intermediate results, shared by the parts where there are several
-	seed    [2]uint64
+	program  *Program
+	stream   *Stream
+	lane     program.Lane
+	inputs   []*Tensor      // arguments, then captured tensors
+	moved    []*Tensor      // those captured tensors that are copies on the device
+	entry    *program.Entry // nil before find
+	code     *compiled      // the program of entry
+	in, out  []view         // views of outputs hold references until adopt
+	copies   []*storage     // contiguous, aligned copies of inputs that were not
+	arena    *storage       // intermediate results, shared by the parts where there are several
+	launches []*launch      // of the parts, prepared and not submitted
+	seed     [2]uint64
+	text     []byte // of the key
+}
+
+// newRun takes a record for a run on a stream (nil: the default one).
+func (rt *Runtime) newRun(p *Program, on *Stream) *programRun {
+	r := rt.runs.Get().(*programRun)
+	r.program, r.stream = p, p.ctx.pick(on)
+	return r
+}
+
+// recycle releases what the run holds: copies, the arena, and outputs that did not become tensors.
+func (r *programRun) recycle() {
+	rt := r.program.ctx.rt
+	for _, st := range r.copies {
+		st.release()
+	}
+	for i := range r.out {
+		if st := r.out[i].store; st != nil {
+			st.release()
+		}
+	}
+	if r.arena != nil {
+		r.arena.release()
+	}
+	for _, l := range r.launches {
+		l.recycle()
+	}
+	rt.freeAll(r.moved)
+	if r.entry != nil {
+		r.entry.Release(r.lane)
+	}
+	clear(r.inputs) // nothing in the pool keeps memory alive
+	clear(r.moved)
+	clear(r.in)
+	clear(r.out)
+	clear(r.copies)
+	clear(r.launches)
+	r.inputs, r.moved, r.in, r.out = r.inputs[:0], r.moved[:0], r.in[:0], r.out[:0]
+	r.copies, r.launches, r.text = r.copies[:0], r.launches[:0], r.text[:0]
+	r.program, r.stream, r.entry, r.code, r.arena, r.seed = nil, nil, nil, nil, nil, [2]uint64{}
+	rt.runs.Put(r)
+}
+
+// Captured tensors are looked up at every run and not when the program is made: they may have been written to, and a 0-d
+// tensor of the CPU, which stands beside tensors of any device, is copied as it is now.
+
+// read collects the inputs and checks what does not depend on their shapes.
+func (r *programRun) read(in []*Tensor, on *Stream) error {
+	p := r.program
+	r.inputs = append(r.inputs, in...)
+	for _, t := range p.captured {
+		if t.store.ctx != p.ctx {
+			moved, err := t.To(p.ctx, true, on)
+			if err != nil {
+				return err
+			}
+			t, r.moved = moved, append(r.moved, moved)
+		}
+		r.inputs = append(r.inputs, t)
+	}
+	for i, t := range r.inputs {
+		if err := t.store.known("program"); err != nil {
+			return err
+		}
+		if t.store.ctx != p.ctx {
+			return status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.store.ctx.place, p.ctx.place)
+		}
+	}
+	return p.separate(r.inputs)
+}
+
+// find finds the compiled program for the shapes of the inputs, and compiles it where there is none.
+func (r *programRun) find(mode Mode) (err error) {
+	p := r.program
+	for _, t := range r.inputs {
+		r.text = appendShape(r.text, t.dtype, &t.Shape)
+	}
+	key := p.key(r.text)
+	if r.entry = p.ctx.programs.Find(&key, r.lane); r.entry == nil {
+		if mode.has(NonBlocking) {
+			return &Long{}
+		}
+		if r.entry, err = p.find(r.shapes(), r.lane); err != nil {
+			return err
+		}
+	}
+	code, err := r.entry.Program()
+	if err != nil {
+		return err
+	}
+	r.code = code.(*compiled)
+	if mode.has(NonBlocking) && p.ctx.inOrder && r.code.work > waitable {
+		return &Long{r.code.work}
+	}
+	return nil
+}
+
+// shapes are the dtypes and shapes of the inputs.
+func (r *programRun) shapes() []op.Type {
+	shapes := make([]op.Type, len(r.inputs))
+	for i, t := range r.inputs {
+		shapes[i] = op.Type{DType: t.dtype, Shape: t.Shape}
+	}
+	return shapes
 }
 
 // prepare copies inputs that are not laid out as plans require and allocates the outputs, on the stream of the
 // run: their memory may still be in use by earlier work on it. The random counters of the run are taken here.
-func (r *programRun) prepare(in []*Tensor) error {
+func (r *programRun) prepare() error {
 	c := r.stream.ctx
-	for _, t := range in {
-		v := t.view
+	for i, t := range r.inputs {
+		r.in = append(r.in, t.view)
 		// SAFETY: only the alignment of the address is looked at.
-		if !v.IsContiguous() || uintptr(v.addr)%device.PlanAlign != 0 {
-			var err error
-			if v, err = r.stream.contiguous(&v); err != nil {
-				return err
-			}
-			r.copies = append(r.copies, v.store)
+		if t.IsContiguous() && uintptr(t.addr)%device.PlanAlign == 0 {
+			continue
 		}
-		r.in = append(r.in, v)
+		v, err := r.stream.contiguous(&t.view)
+		if err != nil {
+			return err
+		}
+		r.in[i], r.copies = v, append(r.copies, v.store)
 	}
 	for i := range r.code.planned.Outputs {
-		t := r.code.planned.Outputs[i]
+		t := &r.code.planned.Outputs[i]
 		v, err := c.empty("program", t.DType, &t.Shape, r.stream)
 		if err != nil {
 			return err
@@ -54,25 +166,23 @@ func (r *programRun) prepare(in []*Tensor) error {
 // submit submits the parts in order. All launches are prepared before the first is submitted, so that a run that
 // cannot be done submits nothing.
 func (r *programRun) submit() error {
-	var launches []*launch
 	for i := range r.code.parts {
 		l := r.launch(&r.code.parts[i])
 		if err := r.hold(l); err != nil {
-			for _, l := range launches {
-				l.recycle()
-			}
 			return err
 		}
-		launches = append(launches, l)
+		r.launches = append(r.launches, l)
 	}
-	for i, l := range launches {
+	launches := r.launches
+	for len(launches) > 0 { // the stream owns a launch that is submitted
+		l := launches[0]
+		launches[0], launches = nil, launches[1:]
 		if err := l.submit(); err != nil {
-			for _, l := range launches[i+1:] {
-				l.recycle()
-			}
+			r.launches = launches
 			return err
 		}
 	}
+	r.launches = r.launches[:0]
 	return nil
 }
 
@@ -137,36 +247,18 @@ func (r *programRun) launch(p *part) *launch {
 	return l
 }
 
-// adopt makes tensors of the outputs, which take over their references. On an error none is left, and release
-// has what remains.
-func (r *programRun) adopt() (ts []*Tensor, err error) {
+// adopt makes tensors of the outputs, which take over their references, and appends them to made. On an error none is
+// left, and recycle has what remains.
+func (r *programRun) adopt(made []*Tensor) ([]*Tensor, error) {
 	rt := r.stream.ctx.rt
 	for i := range r.out {
-		v := r.out[i]
-		r.out[i].store = nil // the tensor owns its reference now
-		t, err := rt.adopt(&v)
+		t, err := rt.adopt(&r.out[i])
+		r.out[i].store = nil // the tensor owns its reference now, or it is released
 		if err != nil {
-			for _, t := range ts {
-				rt.Free(t.handle)
-			}
+			rt.freeAll(made)
 			return nil, err
 		}
-		ts = append(ts, t)
+		made = append(made, t)
 	}
-	return ts, nil
-}
-
-// release releases the copies, the arena and the outputs that did not become tensors.
-func (r *programRun) release() {
-	for _, st := range r.copies {
-		st.release()
-	}
-	for i := range r.out {
-		if st := r.out[i].store; st != nil {
-			st.release()
-		}
-	}
-	if r.arena != nil {
-		r.arena.release()
-	}
+	return made, nil
 }

@@ -92,6 +92,7 @@ type Runtime struct {
 	launches sync.Pool     // *launch
 	lanes    atomic.Uint32 // launches made so far
 	eagers   sync.Pool     // *eager
+	runs     sync.Pool     // *programRun
 	stores   sync.Pool     // *storage
 	waits    waits
 	releases sync.WaitGroup // foreign memory that streams are still at; see releaseForeign
@@ -111,6 +112,7 @@ func New(cfg Config) (*Runtime, error) {
 	rt.tensors = slot.NewTable(tensorKind, (*Tensor).drop)
 	rt.launches.New = func() any { return &launch{lane: program.Lane(rt.lanes.Add(1))} }
 	rt.eagers.New = func() any { return new(eager) }
+	rt.runs.New = func() any { return &programRun{lane: program.Lane(rt.lanes.Add(1))} }
 	rt.stores.New = func() any { return new(storage) }
 	var err error
 	if rt.cpu, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {

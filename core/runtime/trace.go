@@ -502,6 +502,7 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	}
 	for i, s := range tr.sources {
 		if i < tr.given {
+			p.asked = append(p.asked, s.tensor.Asks())
 			tr.ctx.rt.Free(s.tensor.handle)
 		} else {
 			p.captured = append(p.captured, s.tensor)

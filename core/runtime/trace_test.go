@@ -77,7 +77,7 @@ func (tr *tracer) end(out ...*runtime.Tensor) *runtime.Program {
 
 // run runs a program in mode Recording.
 func (w *world) run(p *runtime.Program, in ...*runtime.Tensor) []*runtime.Tensor {
-	out, err := w.rt.In(runtime.Recording).Run(p, in, nil)
+	out, err := w.rt.In(runtime.Recording).Run(p, in, nil, nil)
 	require.NoError(w, err)
 	return out
 }

@@ -19,9 +19,11 @@ from ._meta import describe, metas
 from ._structs import PythonApi, PythonEntries
 
 # pmps_python_reason.
-UNUSUAL, FAILED, HEAVY = range(3)
+UNUSUAL, FAILED, HEAVY, OTHER = range(4)
 # pmps_python_lead.
 OPERANDS, PLACE, OUTPUT = range(3)
+# Bits of the lead of a program.
+SINGLE, RECORDING = 1, 2
 # Bits of an operand.
 SCALAR, OPTIONAL, VARIADIC = 1, 2, 4
 
@@ -30,7 +32,7 @@ T = TypeVar("T")
 
 _METH_NOARGS, _METH_FASTCALL = 0x04, 0x80
 _HEAD = struct.Struct("=QQBBBB4x")  # pmps_python_function
-_KINDS = ("unary", "binary", "scalar", "call", "idle", "describe", "flush")
+_KINDS = ("unary", "binary", "scalar", "call", "program", "idle", "describe", "flush")
 
 
 class MethodDef(ctypes.Structure):
@@ -139,6 +141,12 @@ def builtin(
         _handlers[bound] = handler
     made: Callable[..., Any] = _new_function(_definition(kind, _METH_FASTCALL), bound, None)
     return made
+
+
+def forget(kind: str, number: int, lead: int = OPERANDS) -> None:
+    """Drops the handler of a function without operands and attributes, which is called no more."""
+    if _entries is not None:
+        _handlers.pop(_HEAD.pack(_entries.context, number, lead, 0, 0, _KINDS.index(kind)), None)
 
 
 def idle(what: int) -> Callable[[], bool]:

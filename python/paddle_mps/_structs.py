@@ -228,5 +228,5 @@ class PythonEntries(ctypes.Structure):
     """pmps_python_entries."""
 
     _fields_ = [
-        (name, c_void_p) for name in "context unary binary scalar call idle describe flush free release".split()
+        (name, c_void_p) for name in "context unary binary scalar call program idle describe flush free release".split()
     ]

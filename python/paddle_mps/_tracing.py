@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import threading
 from collections.abc import Iterator, Sequence
 from ctypes import byref
-from typing import Any
+from typing import Any, Callable
 
 from . import _operators
-from ._errors import check
+from ._builtin import FAILED, HEAVY, OTHER, RECORDING, SINGLE, UNUSUAL, builtin, forget
+from ._errors import BusyError, check, last_failure
 from ._grad import callbacks
 from ._library import Ints, library, quick
 from ._objects import Tensor, fresh, information, traces, view
 from ._place import Place
 from ._structs import ProgramInfo
+from ._worker import SLICE_MS, run
 
 _thread = threading.local()
-_run = library.pmps_program_run
 
 
 def active() -> bool:
@@ -61,27 +63,53 @@ def text_of(function: Any, *arguments: Any) -> str:
         quick.pmps_text_free(found)
 
 
+def _otherwise(program: int, results: int, inputs: tuple[Tensor, ...], reason: int) -> Any:
+    """Handles a run that the built-in function has not made."""
+    if reason in (UNUSUAL, OTHER):
+        return NotImplemented
+    if reason == FAILED:
+        error = last_failure()
+        if not isinstance(error, BusyError):
+            raise error
+        while not library.pmps_fast_wait(SLICE_MS):
+            pass  # here Python handles signals
+    work = functools.partial(_run, program, results, inputs)
+    return run(work) if reason == HEAVY else work()
+
+
+def _run(program: int, results: int, inputs: Sequence[Tensor]) -> Any:
+    """Runs a program through ctypes."""
+    out, count = (ctypes.c_uint64 * max(results, 1))(), ctypes.c_size_t(results)
+    check(library.pmps_program_run(program, handles(inputs), len(inputs), out, byref(count)))
+    made = [fresh(handle) for handle in out[:results]]
+    return made[0] if results == 1 else made
+
+
 class Program:
     """A compiled function.
 
     Attributes:
         results: how many tensors a run returns.
+        run: takes the arguments, one after the other; returns a list of tensors or, where there is one result, that tensor.
+            NotImplemented where the program was traced for other arguments or gradients, or where there are too many
+            of them for a built-in function.
     """
 
-    def __init__(self, handle: int, results: int) -> None:
+    def __init__(self, handle: int, results: int, recording: bool) -> None:
         self._handle, self.results = handle, results
-        self._outputs = ctypes.c_uint64 * max(results, 1)
+        self._lead = (SINGLE if results == 1 else 0) | (RECORDING if recording else 0)
+        # The handler holds no reference to this object, which would never be freed.
+        self.run: Callable[..., Any] = builtin(
+            "program", handle, functools.partial(_otherwise, handle, results), self._lead
+        )
+
+    def run_anyway(self, inputs: Sequence[Tensor]) -> Any:
+        """`run` for any number of arguments, of the dtypes and shapes that the program was traced for."""
+        return _run(self._handle, self.results, inputs)
 
     def __del__(self) -> None:
+        forget("program", self._handle, self._lead)
         quick.pmps_program_free(self._handle)
-
-    def run(self, inputs: Sequence[Tensor]) -> list[Tensor]:
-        """The results for inputs of the dtypes and shapes that it was traced for."""
-        out, count = self._outputs(), ctypes.c_size_t(self.results)
-        error = _run(self._handle, handles(inputs), len(inputs), out, byref(count))
-        if error:
-            check(error)
-        return [fresh(handle) for handle in out[: self.results]]
 
     def prepare(self) -> None:
         """Compiles the program, unless it is compiled."""
@@ -117,14 +145,14 @@ class Trace:
         """Whether a tensor has no elements, because a call in the trace makes it."""
         return bool(information(x._handle).traced)
 
-    def end(self, outputs: Sequence[Tensor]) -> Program:
-        """The program that returns these tensors."""
+    def end(self, outputs: Sequence[Tensor], recording: bool) -> Program:
+        """The program that returns these tensors, and whether it was traced with gradients recorded."""
         made = ctypes.c_void_p()
         # The backward pass that is traced may call functions of Python.
         callbacks.check(library.pmps_trace_end(self._handle, handles(outputs), len(outputs), byref(made)))
         assert made.value
         self._ended()
-        return Program(made.value, len(outputs))
+        return Program(made.value, len(outputs), recording)
 
     def abort(self) -> None:
         """Ends the trace without a program, unless it has ended."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+import operator
 import sys
 import threading
 import types
@@ -24,11 +25,12 @@ import numpy as np
 
 from . import _dtype, _tracing
 from ._errors import TracingError
-from ._objects import asked, grad_info, is_grad_enabled, meta
+from ._objects import grad_info, is_grad_enabled, meta, traces
 from ._place import Place
 from ._place import current as current_place
 from ._tensor import Tensor
 
+_meta = operator.attrgetter("_meta")  # the description of a tensor, where it has been asked for
 PACKAGE = __name__.partition(".")[0]
 KEPT = 64  # programs of a function, the latest ones
 
@@ -172,19 +174,35 @@ class Entry:
         results: the tree of what it returns.
         leaves: for each tensor of the tree the number of an output of the program, of an argument (-1 - number), or a
             tensor that the function returned as it captured it.
+        run: takes the arguments that are tensors and returns what the function does; NotImplemented as of
+            `_tracing.Program.run`.
     """
 
     def __init__(self, program: _tracing.Program, results: Any, leaves: list[Any]) -> None:
         self.program, self.results, self.leaves = program, results, leaves
         # It returns the one tensor that the program makes.
-        self.single = isinstance(results, Leaf) and isinstance(leaves[0], int) and leaves[0] == 0
+        self._single = isinstance(results, Leaf) and isinstance(leaves[0], int) and leaves[0] == 0
+        self.run: Callable[..., Any] = program.run if self._single else self._run
 
-    def run(self, arguments: Sequence[Tensor]) -> Any:
-        made = self.program.run(arguments)
-        if self.single:
-            return made[0]
+    def _run(self, *arguments: Tensor) -> Any:
+        made = self.program.run(*arguments)
+        return made if made is NotImplemented else self._returned(made, arguments)
+
+    def run_anyway(self, arguments: Sequence[Tensor]) -> Any:
+        """`run` for any number of arguments; the gradients are those that were asked for when the function was traced."""
+        made = self.program.run_anyway(arguments)
+        return made if self._single else self._returned(made, arguments)
+
+    def _returned(self, made: Any, arguments: Sequence[Tensor]) -> Any:
+        if self.program.results == 1:
+            made = [made]
         found = [x if isinstance(x, Tensor) else made[x] if x >= 0 else arguments[-1 - x] for x in self.leaves]
         return unflatten(self.results, found)
+
+
+def _none(*arguments: Any) -> Any:
+    """Where there is no program yet."""
+    return NotImplemented
 
 
 class StaticFunction:
@@ -201,7 +219,8 @@ class StaticFunction:
         self.dygraph_function, self._input_spec = function, input_spec
         self._name = getattr(function, "__qualname__", type(function).__name__)
         self._entries: dict[Any, Entry] = {}
-        self._quick: dict[Any, Entry] = {}  # by the descriptions of arguments that are tensors
+        self._quick: dict[Any, Callable[..., Any]] = {}  # by the descriptions of arguments that are tensors
+        self._latest: Callable[..., Any] = _none
         self._lock = threading.RLock()
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
 
@@ -224,19 +243,29 @@ class StaticFunction:
         return bound
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _tracing.active() or not _enabled[0]:
+        if (traces and _tracing.active()) or not _enabled[0]:
             return self.dygraph_function(*args, **kwargs)
-        quick = None
-        if not kwargs and not asked:  # no tensor of the program asks for gradients: descriptions of tensors tell all
-            quick = tuple([meta(x) if type(x) is Tensor else x.__class__ for x in args])
-            found = self._quick.get(quick)
-            if found is not None:
-                return found.run(args)
+        if (
+            args and not kwargs
+        ):  # where all arguments are tensors, their descriptions tell the program, often the latest one
+            made = self._latest(*args)
+            if made is not NotImplemented:
+                return made
+            try:
+                run = self._quick.get(tuple(map(_meta, args)))
+            except (AttributeError, TypeError):
+                run = None
+            if run is not None:
+                made = run(*args)
+                if made is not NotImplemented:
+                    self._latest = run
+                    return made
         arguments: list[Tensor] = []
         entry = self._entry(flatten((args, kwargs), arguments, argument), arguments)
-        if quick and len(arguments) == len(args):
-            self._quick[quick] = entry
-        return entry.run(arguments)
+        if args and not kwargs and all(type(x) is Tensor for x in args):
+            self._latest = self._quick[tuple(map(meta, arguments))] = entry.run
+        made = entry.run(*arguments)
+        return entry.run_anyway(arguments) if made is NotImplemented else made
 
     def lower(self, *args: Any, **kwargs: Any) -> str:
         """The graph for these arguments as text, an operator a line. The function is traced, but not run."""
@@ -260,6 +289,7 @@ class StaticFunction:
         with self._lock:
             self._entries.clear()
             self._quick.clear()
+            self._latest = _none
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         arguments: list[Tensor] = []
@@ -281,6 +311,7 @@ class StaticFunction:
                     found = self._trace(tree, arguments)
                     while len(self._entries) >= KEPT:
                         self._quick.clear()
+                        self._latest = _none
                         del self._entries[next(iter(self._entries))]
                     self._entries[key] = found
         return found
@@ -316,7 +347,7 @@ class StaticFunction:
                     outputs.append(x)
                 else:
                     leaves.append(x)
-            return Entry(trace.end(outputs), results, leaves)
+            return Entry(trace.end(outputs, is_grad_enabled()), results, leaves)
         except TracingError as error:
             raise TracingError(str(error) + where(error)) from error
         finally:

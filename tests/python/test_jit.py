@@ -66,6 +66,69 @@ def test_arguments_and_results_are_trees() -> None:
         to_static(3)  # type: ignore[call-overload]
 
 
+def test_a_list_of_one_tensor_is_not_that_tensor() -> None:
+    f = to_static(lambda x: x * 2 if isinstance(x, paddle.Tensor) else x[0] * 3)
+    x = vector(1, 2)
+    for _ in range(2):
+        assert f([x]).tolist() == [3, 6]
+        assert f(x).tolist() == [2, 4]
+
+
+def test_calls_take_turns_with_shapes_places_and_gradients() -> None:
+    places = [paddle.CPUPlace()] + [paddle.MPSPlace(0)] * (paddle.mps.device_count() > 0)
+    traced = []
+
+    @to_static
+    def f(x: Any, y: Any) -> Any:
+        traced.append(x.shape)
+        return x * y
+
+    cases = [(n, place, ask) for n in (1, 3) for place in places for ask in (False, True)]
+    for turn in range(3):
+        for n, place, ask in cases:
+            x = paddle.to_tensor(np.arange(n, dtype=np.float32), place=place, stop_gradient=not ask)
+            y = paddle.to_tensor(np.full(n, 2, np.float32), place=place)
+            for recording in (True, False):
+                with paddle.set_grad_enabled(recording):
+                    z = f(x, y)
+                assert z.tolist() == [2.0 * i for i in range(n)]
+                assert z.place == place and z.stop_gradient == (not (ask and recording))
+            if ask:
+                f(x, y).sum().backward()
+                assert x.grad.tolist() == [2.0] * n
+        assert turn == 0 or len(traced) == len(cases) + len(cases) // 2  # with recording, and without
+
+
+def test_the_default_place_counts_without_arguments() -> None:
+    f = to_static(lambda: paddle.ones([2]))
+    before = paddle.get_device()
+    try:
+        for device in ["cpu", "mps:0"] * 2 if paddle.mps.device_count() else ["cpu"]:
+            paddle.set_device(device)
+            assert f().place == paddle.ones([1]).place
+    finally:
+        paddle.set_device(before)
+
+
+def test_any_number_of_arguments_and_results() -> None:
+    f = to_static(lambda *xs: [x + i for i, x in enumerate(xs)])
+    for n in (2, 16, 17, 32, 33, 60):
+        for _ in range(2):
+            assert [x.item() for x in f(*[vector(k) for k in range(n)])] == [2.0 * k for k in range(n)]
+
+
+def test_large_and_failing_runs() -> None:
+    f = to_static(lambda x, y: x // y)
+    whole = paddle.to_tensor([7, 8])
+    for _ in range(2):
+        assert f(whole, paddle.to_tensor([2, 2])).tolist() == [3, 4]
+        with pytest.raises(Exception, match="zero"):
+            f(whole, paddle.to_tensor([2, 0])).tolist()
+    large = paddle.ones([3000, 3000])
+    for _ in range(2):  # on the CPU by another thread, so that Ctrl-C is heard
+        assert float(f(large, large)[2999, 2999]) == 1.0
+
+
 def test_constants_tell_programs_apart() -> None:
     @to_static
     def f(x: Any, c: Any) -> Any:
