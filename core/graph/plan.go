@@ -17,6 +17,9 @@ import (
 // into the smallest hole that holds it, and one that ends leaves a hole, joined with its neighbours. An
 // elementwise step may write its result over an operand that nothing reads later (donor).
 //
+// The memory of an output is there from the start of a run, and free until the output is first written: until then it
+// has room for a temporary buffer at a time.
+//
 // The order of the steps is that of the calls: it is what the caller had in mind, and it keeps random
 // numbers those of the same calls one by one.
 
@@ -236,7 +239,12 @@ func (l *Legal) operands(refs []op.Ref, places *places, inputs int) (os []device
 		case Made:
 			at.Space, at.Index = device.Output, b.Index
 		default:
-			if at.Space, at.Index = device.Local, places.locals[r.Buffer]; at.Index < 0 {
+			switch at.Index = places.locals[r.Buffer]; {
+			case at.Index >= 0:
+				at.Space = device.Local
+			case places.guestOf[r.Buffer] >= 0:
+				at.Space, at.Index = device.Output, l.Buffers[places.guestOf[r.Buffer]].Index
+			default:
 				at = device.Slot{Space: device.Scratch, Offset: at.Offset + places.arenaAt[r.Buffer]}
 			}
 		}
@@ -251,10 +259,11 @@ const granule = 256
 // span is from the first step that touches a buffer to the last.
 type span struct{ first, last int }
 
-// places is where temporary buffers lie. Each is in one of three ways: in the arena, local to a group, or nowhere, because
-// no step touches it.
+// places is where temporary buffers lie. Each is in one of four ways: in the arena, in the memory of an output, local to a
+// group, or nowhere, because no step touches it.
 type places struct {
 	arenaAt []int64 // by buffer: bytes from the start of the arena
+	guestOf []int   // by buffer: the buffer of the output whose memory it is in, else -1
 	locals  []int   // by buffer: the number among the locals of a group, which have no place in the arena; else -1
 	arena   int64   // its length in bytes
 }
@@ -268,7 +277,7 @@ type places struct {
 // run side by side, so that whatever one of them uses is in use until the last of them ends.
 func arrange(l *Legal, groups []device.Group) places {
 	spans := l.spans()
-	p := places{arenaAt: make([]int64, len(l.Buffers)), locals: l.locals(groups, spans)}
+	p := places{arenaAt: make([]int64, len(l.Buffers)), guestOf: make([]int, len(l.Buffers)), locals: l.locals(groups, spans)}
 	d := donors{legal: l, spans: spans, groupOf: make([]*device.Group, len(l.Steps)), given: make([]bool, len(l.Buffers))}
 	for i := range groups {
 		for j := groups[i].First; j < groups[i].End; j++ {
@@ -276,34 +285,99 @@ func arrange(l *Legal, groups []device.Group) places {
 		}
 	}
 	starting, ending := make([][]int, len(l.Steps)), make([][]int, len(l.Steps))
+	hosts := d.hosts()
 	for i := range l.Buffers {
+		p.guestOf[i] = -1
 		if s := spans[i]; l.Buffers[i].Role == Temporary && s.first >= 0 && p.locals[i] < 0 {
-			// Until the group ends, another block may still use it.
-			if g := d.groupOf[s.last]; g != nil {
-				s.last = g.End - 1
-			}
 			starting[s.first] = append(starting[s.first], i)
-			ending[s.last] = append(ending[s.last], i)
+			ending[d.end(i)] = append(ending[d.end(i)], i)
 		}
 	}
 	var free holes
 	for i := range l.Steps {
 		for _, b := range starting[i] {
-			if from := d.donor(b); from >= 0 {
-				p.arenaAt[b] = p.arenaAt[from]
+			from := d.donor(b)
+			if from >= 0 && p.guestOf[from] >= 0 && !hosts[p.guestOf[from]].takes(&d, b) {
+				from = -1
+			}
+			if from >= 0 {
+				p.arenaAt[b], p.guestOf[b] = p.arenaAt[from], p.guestOf[from]
 				d.given[from] = true // its place is b's now
+				continue
+			}
+			if h := d.host(hosts, b); h != nil {
+				p.guestOf[b], h.taken = h.output, true
 				continue
 			}
 			p.arenaAt[b] = free.take(l.Buffers[b].bytes())
 		}
 		for _, b := range ending[i] {
-			if !d.given[b] {
+			switch {
+			case d.given[b]:
+			case p.guestOf[b] >= 0:
+				hosts[p.guestOf[b]].taken = false
+			default:
 				free.give(p.arenaAt[b], l.Buffers[b].bytes())
 			}
 		}
 	}
 	p.arena = free.end
 	return p
+}
+
+// host is an output whose memory temporary buffers can be in.
+type host struct {
+	output int   // its buffer
+	size   int64 // bytes
+	first  int   // the first step that writes it, or the first of its group
+	donor  int   // the buffer that it may be written over; -1: none
+	taken  bool  // now
+}
+
+// hosts are the outputs that have elements, by their buffers.
+func (d *donors) hosts() map[int]*host {
+	hosts := map[int]*host{}
+	for i := range d.legal.Buffers {
+		b := &d.legal.Buffers[i]
+		if b.Role != Made || d.spans[i].first < 1 {
+			continue
+		}
+		h := &host{output: i, size: b.Count * b.DType.Size(), first: d.spans[i].first, donor: d.donor(i)}
+		if g := d.groupOf[h.first]; g != nil {
+			h.first = g.First
+		}
+		hosts[i] = h
+	}
+	return hosts
+}
+
+// takes reports whether a buffer can be in the memory of the output when nothing else is.
+func (h *host) takes(d *donors, b int) bool {
+	x := &d.legal.Buffers[b]
+	return x.Count*x.DType.Size() <= h.size && (d.end(b) < h.first || b == h.donor)
+}
+
+// host is the smallest output whose memory a buffer can be in from its first step on; nil where there is none.
+func (d *donors) host(hosts map[int]*host, b int) (best *host) {
+	for _, h := range hosts {
+		if h.taken || !h.takes(d, b) {
+			continue
+		}
+		if best == nil || h.size < best.size || h.size == best.size && h.output < best.output {
+			best = h
+		}
+	}
+	return best
+}
+
+// end is the last step until which a buffer is in use. In a group that is its last one: until it ends, another block may
+// still use the buffer.
+func (d *donors) end(b int) int {
+	last := d.spans[b].last
+	if g := d.groupOf[last]; g != nil {
+		return g.End - 1
+	}
+	return last
 }
 
 // bytes is the room of a buffer in the arena: whole granules, so that a vector load at its end stays within

@@ -98,8 +98,8 @@ func TestOptionalOperandsAndResults(t *testing.T) {
 		require.Len(t, s.Call.Out, 2)
 		require.Equal(t, !reads, s.Call.Out[1].Absent())
 		require.Equal(t, !reads, s.Out[1].Space == device.Own)
-		require.Equal(t, device.Scratch, s.Out[0].Space)
-		require.EqualValues(t, map[bool]int64{false: granule, true: 2 * granule}[reads], p.Arena, "nothing is kept for what is not made")
+		require.Equal(t, device.Output, s.Out[0].Space, "the output that is written over it")
+		require.EqualValues(t, map[bool]int64{false: 0, true: granule}[reads], p.Arena, "nothing is kept for what is not made")
 	}
 }
 

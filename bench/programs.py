@@ -1,0 +1,324 @@
+"""Programs beside operator by operator, and beside what people use instead: NumPy, numexpr, PaddlePaddle, PyTorch.
+
+Each library is a process of its own. The processes take turns, so that a change of the machine's speed hits all, and a
+figure is the median of the turns; ratios are times of the peer over ours, so that more is better. PyTorch and numexpr are
+measured where they are installed. With --threads, that many for every library (1 if it is left out).
+
+The bars are those that the project has set itself: `bar` beside a line, and the exit status is 1 if one is missed. With
+more than one thread the processor time of each process is shown as a part of the time: where it is below 0.95 of the
+threads, something else was running and the line means nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+TURNS = 7
+LEAST = 0.05  # seconds that a turn measures at least
+
+# What every process runs first, with `name` and the modules of its library; cases define functions in it.
+WORKER = """
+import gc, importlib, json, os, sys, time
+import numpy as np
+name = sys.argv[1]
+rng = np.random.default_rng(7)
+if name in ("paddle_mps", "paddle"):
+    paddle = importlib.import_module(name)
+    F = paddle.nn.functional
+    paddle.set_device("cpu")
+elif name == "torch":
+    import torch
+    import torch.nn.functional as F
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+elif name == "numexpr":
+    import numexpr
+    numexpr.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+def array(*shape, scale=1.0):
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+def tensor(a, ask=False):
+    if name == "torch":
+        return torch.from_numpy(a).requires_grad_(ask)
+    return paddle.to_tensor(a, stop_gradient=not ask)
+spaces = {}  # of names, one for each column
+for line in sys.stdin:
+    what, space, code, least = json.loads(line)
+    names = spaces.setdefault(space, dict(globals()))
+    try:
+        if what == "define":
+            exec(code, names)
+            answer = None
+        elif what == "value":
+            answer = eval(code, {**names, "names": names} if code == "names.clear()" else names)
+        else:
+            run = eval("lambda: " + code, names)
+            run(); run()
+            calls, start, processor = 0, time.perf_counter(), time.process_time()
+            while time.perf_counter() - start < least:
+                run(); calls += 1
+            took = time.perf_counter() - start
+            answer = [took / calls, (time.process_time() - processor) / took]
+    except Exception as error:
+        answer = f"{type(error).__name__}: {error}"[:300]
+    print(json.dumps(answer), flush=True)
+"""
+
+
+class Library:
+    """A process with one of the libraries."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        variables = "PADDLE_MPS_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS NUMEXPR_NUM_THREADS"
+        self.name = name
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", WORKER, name],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env={**os.environ, **dict.fromkeys(variables.split(), str(threads))},
+        )  # fmt: skip
+
+    def ask(self, what: str, space: str, code: str) -> Any:
+        """The answer of the process to code that sees the names of a space.
+
+        Raises:
+            SystemExit: the code has failed.
+        """
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps([what, space, code, LEAST]) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        answer = json.loads(line) if line else "the process has ended"
+        if isinstance(answer, str):
+            raise SystemExit(f"{self.name}: {code.strip().splitlines()[-1]}: {answer}")
+        return answer
+
+
+@dataclass
+class Column:
+    """One way of computing a case: `run` is measured after `define` has been run once."""
+
+    library: str
+    define: str
+    run: str = "f()"
+    title: str = ""
+    bar: float = 0.0  # the least ratio of its time to that of the first column; 0: none
+
+
+@dataclass
+class Case:
+    title: str
+    columns: list[Column] = field(default_factory=list)
+
+
+# Ten elementwise steps on 16 MiB, written alike for all.
+CHAIN = """
+def chain(x, y, sqrt, maximum, abs):
+    for _ in range(2):
+        x = maximum(abs(x * y + 0.5) - x, x) * 0.9
+    return x
+"""
+ARRAYS = CHAIN + "X, Y = array(1 << 22), array(1 << 22)\n"
+NUMEXPR = ARRAYS + """
+half, tenths, step = np.float32(0.5), np.float32(0.9), "where(abs({0}*Y + half) - {0} > {0}, abs({0}*Y + half) - {0}, {0}) * tenths"
+text = step.format("(" + step.format("X") + ")")  # it computes equal parts once
+f = lambda: numexpr.evaluate(text)
+"""
+TENSORS = ARRAYS + "x, y = tensor(X), tensor(Y)\n"
+OURS = TENSORS + "compute = lambda x, y: chain(x, y, paddle.sqrt, paddle.maximum, paddle.abs)\n"
+TORCH = TENSORS + "compute = lambda x, y: chain(x, y, torch.sqrt, torch.maximum, torch.abs)\n"
+
+# The tail of a layer of a transformer.
+TAIL = """
+x, r, w, b = tensor(array(4096, 1024)), tensor(array(4096, 1024)), tensor(array(1024)), tensor(array(1024))
+def compute(x, r):
+    return F.gelu(F.layer_norm(x, {shape}, w, b)) + r
+"""
+
+MLP = """
+X, T = tensor(array(64, 784)), tensor(rng.integers(0, 10, 64))
+W = [tensor(array(784, 256, scale=0.05), True), tensor(array(256, 10, scale=0.05), True)]
+B = [tensor(np.zeros(256, np.float32), True), tensor(np.zeros(10, np.float32), True)]
+P = W + B
+def loss(x, t):
+    h = F.relu(x @ W[0] + B[0])
+    return F.cross_entropy(h @ W[1] + B[1], t)
+"""
+
+LENET = """
+X, T = tensor(array(64, 1, 28, 28)), tensor(rng.integers(0, 10, 64))
+C = [tensor(array(6, 1, 3, 3, scale=0.2), True), tensor(array(16, 6, 5, 5, scale=0.1), True)]
+W = [tensor(array(n, m, scale=0.05), True) for n, m in ((400, 120), (120, 84), (84, 10))]
+B = [tensor(np.zeros(n, np.float32), True) for n in (6, 16, 120, 84, 10)]
+P = C + W + B
+def loss(x, t):
+    h = F.max_pool2d(F.relu(F.conv2d(x, C[0], B[0], padding=1)), 2, 2)
+    h = F.max_pool2d(F.relu(F.conv2d(h, C[1], B[1])), 2, 2)
+    h = h.reshape([64, 400])
+    h = F.relu(h @ W[0] + B[2])
+    h = F.relu(h @ W[1] + B[3])
+    return F.cross_entropy(h @ W[2] + B[4], t)
+"""
+
+STEP = """
+def step(x, t, loss=loss):
+    loss(x, t).backward()
+    for p in P: {clear}
+step(X, T)
+"""
+CLEAR = STEP.format(clear="p.clear_grad()")
+TORCH_CLEAR = STEP.format(clear="p.grad = None")
+
+
+def training(title: str, model: str) -> Case:
+    return Case(title, [
+        Column("paddle_mps", model + CLEAR, "step(X, T)", "eager"),
+        Column("paddle_mps", model + CLEAR + "compiled = paddle.jit(loss)\n", "step(X, T, compiled)", "jit"),
+        Column("paddle", model + CLEAR, "step(X, T)", "eager", 1.0),
+        Column("torch", model + TORCH_CLEAR, "step(X, T)", "eager", 1.0),
+    ])  # fmt: skip
+
+
+CASES = [
+    Case("ten elementwise steps on 16 MiB", [
+        Column("paddle_mps", OURS + "f = paddle.jit(compute)\n", "f(x, y)", "jit"),
+        Column("paddle_mps", OURS, "compute(x, y)", "eager"),
+        Column("numpy", ARRAYS, "chain(X, Y, np.sqrt, np.maximum, np.abs)"),
+        Column("numexpr", NUMEXPR, bar=5.0),
+        Column("paddle", OURS, "compute(x, y)", "eager"),
+        Column("torch", TORCH, "compute(x, y)", "eager"),
+        Column("torch", TORCH + "f = torch.compile(compute)\n", "f(x, y)", "compile", 1.0),
+    ]),
+    Case("layer norm, gelu and residual on (4096, 1024)", [
+        Column("paddle_mps", TAIL.format(shape="[1024]") + "f = paddle.jit(compute)\n", "f(x, r)", "jit"),
+        Column("paddle_mps", TAIL.format(shape="[1024]"), "compute(x, r)", "eager"),
+        Column("paddle", TAIL.format(shape="[1024]"), "compute(x, r)", "eager"),
+        Column("torch", TAIL.format(shape="(1024,)"), "compute(x, r)", "eager", 1.5),
+    ]),
+    training("forward and backward of an MLP, batch 64, 784-256-10", MLP),
+    training("forward and backward of LeNet, batch 64", LENET),
+]  # fmt: skip
+
+SMALL = """
+x, y = tensor(array(8)), tensor(array(8))
+one = paddle.jit(lambda x, y: paddle.add(x, y))
+def many(x, y, n):
+    for _ in range(n): x = paddle.add(x, y)
+    return x
+hundred = paddle.jit(lambda x, y: many(x, y, 100))
+"""
+
+COMPILE = """
+def compiled():
+    def thousand(x, y):
+        for i in range(500): x = paddle.tanh(x * y)
+        return x
+    f = paddle.jit(thousand)
+    began = time.perf_counter(); f.lower(x, y)
+    traced = time.perf_counter(); f.explain(x, y)
+    ended = time.perf_counter(); f(x, y)
+    ran = time.perf_counter()
+    g = paddle.jit(thousand)
+    start = time.perf_counter(); g(x, y)
+    return [traced - began, ended - traced, ran - ended, time.perf_counter() - start]
+"""
+
+PEAK = """
+def peak():
+    w = [tensor(array(512, 512, scale=0.05)) for _ in range(20)]
+    x = tensor(array(4096, 512))
+    def layers(x):
+        for one in w: x = paddle.tanh(x @ one)
+        return x
+    f = paddle.jit(layers)
+    f(x); gc.collect(); paddle.device.empty_cache() if hasattr(paddle.device, "empty_cache") else None
+    before = paddle.device.memory_allocated("cpu")
+    paddle.device.reset_max_memory_allocated("cpu")
+    y = f(x)
+    return [paddle.device.max_memory_allocated("cpu") - before, 2 * 4096 * 512 * 4]
+"""
+
+
+def installed(name: str) -> bool:
+    return subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True).returncode == 0
+
+
+def compare(case: Case, libraries: dict[str, Library], threads: int) -> list[str]:
+    """Prints a case; returns the bars that it misses."""
+    columns = [c for c in case.columns if c.library in libraries]
+    turns: list[list[list[float]]] = [[] for _ in columns]
+    for c in columns:
+        libraries[c.library].ask("define", case.title + c.title, c.define)
+    for _ in range(TURNS):
+        for c, taken in zip(columns, turns):
+            taken.append(libraries[c.library].ask("time", case.title + c.title, c.run))
+    for c in columns:
+        libraries[c.library].ask("value", case.title + c.title, "names.clear()")
+    print(f"\n{case.title}, {threads} thread{'s' * (threads > 1)}")
+    ours, missed = statistics.median(t[0] for t in turns[0]), []
+    for c, taken in zip(columns, turns):
+        took, busy = statistics.median(t[0] for t in taken), statistics.median(t[1] for t in taken)
+        ratio = took / ours
+        line = f"  {c.library + ' ' + c.title:<24}{took * 1e3:>10.3f} ms{ratio:>9.2f}x   processor {busy:.2f}"
+        if c.bar:
+            line += f"   bar {c.bar}: {'met' if ratio >= c.bar else 'MISSED'}"
+            if ratio < c.bar:
+                missed.append(f"{case.title}: {ratio:.2f} times as fast as {c.library} {c.title}; bar {c.bar}")
+        print(line, flush=True)
+    return missed
+
+
+def bound(title: str, figure: float, bar: float, unit: str) -> list[str]:
+    """Prints a figure that has to stay below a bar; returns it if it does not."""
+    met = figure <= bar
+    print(f"  {title:<58}{figure:>10.3f} {unit}   bar {bar:g}: {'met' if met else 'MISSED'}", flush=True)
+    return [] if met else [f"{title}: {figure:.3f} {unit}; bar {bar:g}"]
+
+
+def overheads(library: Library) -> list[str]:
+    """What a program costs beside what it computes."""
+    library.ask("define", "", SMALL + COMPILE + PEAK)
+    times: dict[str, list[float]] = {"paddle.add(x, y)": [], "one(x, y)": [], "hundred(x, y)": []}
+    for _ in range(TURNS):
+        for code, taken in times.items():
+            taken.append(library.ask("time", "", code)[0])
+    eager, one, hundred = (statistics.median(taken) for taken in times.values())
+    print(f"\na call: eager {eager * 1e6:.2f} us, a program of one node {one * 1e6:.2f}, of 100 nodes {hundred * 1e6:.2f}")
+    missed = bound("a program of one node, beside the eager operator", one / eager, 1.2, "x ")
+    missed += bound("a node more in a program of tiny tensors", (hundred - one) / 99 * 1e9, 100, "ns")
+    rounds = [library.ask("value", "", "compiled()") for _ in range(5)]
+    trace, build, run, first = (statistics.median(column) for column in zip(*rounds))
+    print(f"\n1,000 nodes: traced in {trace * 1e3:.1f} ms, compiled in {build * 1e3:.1f} ms, run in {run * 1e3:.2f} ms")
+    missed += bound("compilation of 1,000 nodes", build * 1e3, 50, "ms")
+    missed += bound("first call, beside tracing and compiling", first / (trace + build), 1.5, "x ")
+    peak, least = library.ask("value", "", "peak()")
+    print("\nmemory of 20 layers, tanh(x @ w) with x of 8 MiB")
+    missed += bound("peak, beside two layers that are alive at a time", peak / least, 1.05, "x ")
+    return missed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("case", nargs="*", help="parts of titles; none for all")
+    given = parser.parse_args()
+    peers = [name for name in ("numexpr", "paddle", "torch") if installed(name)]
+    for name in {"numexpr", "paddle", "torch"} - set(peers):
+        print(f"{name} is not installed: it is not measured")
+    libraries = {name: Library(name, given.threads) for name in ("paddle_mps", "numpy", *peers)}
+    missed = [] if given.case else overheads(libraries["paddle_mps"])
+    for case in CASES:
+        if not given.case or any(part in case.title for part in given.case):
+            missed += compare(case, libraries, given.threads)
+    print("\nmissed:" if missed else "\nall bars are met")
+    for line in missed:
+        print(f"  {line}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
