@@ -2,6 +2,7 @@ package host
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
@@ -28,7 +29,9 @@ func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScr
 			m.lines = rowsOf(&s.ranges[0][a], &s.ranges[1][b])
 			for across := s.ranges[2]; len(across) > 0; {
 				n := min(m.inside(across), block)
-				if n > 0 {
+				if n > 0 && m.compares() {
+					m.compare(across[0].low, best[:n], places[:n])
+				} else if n > 0 {
 					m.pool(across[0].low, best[:n], places[:n])
 				} else {
 					n = 1
@@ -105,6 +108,57 @@ func (m *maxRun[T]) pool(low int64, best []T, places []int64) {
 			}
 		}
 	}
+}
+
+// Windows of few elements that are more than one element apart are looked at one by one, without gathering rows. The test for
+// the larger element cannot be predicted, so that it has to be a move without a branch, which compilers make of integers
+// alone: float32 numbers are ordered like the integers of their bits, once those of negative numbers are turned round.
+// Below them stands how many elements of the window follow, so that of equal ones the first is the largest.
+
+// compares reports whether compare is the way to go.
+func (m *maxRun[T]) compares() bool {
+	w := &m.windows
+	return unsafe.Sizeof(m.lowest) == 4 && w.Stride[2] > 1 && w.Kernel[0]*w.Kernel[1]*w.Kernel[2] <= mostCompared
+}
+
+// mostCompared is the number of elements of the largest window that compares takes.
+const mostCompared = 16
+
+// compare is pool for float32. An element is read once to be compared and once more as the result; of one that another
+// thread changes meanwhile either may be taken.
+func (m *maxRun[T]) compare(low int64, best []T, places []int64) {
+	var offsets, numbers [mostCompared]int64 // of the elements of a window, from the last to the first
+	r, taps := &m.lines, 0
+	for a := r.toA - 1; a >= r.fromA; a-- {
+		for b := r.toB - 1; b >= r.fromB; b-- {
+			for tap := m.windows.Kernel[2] - 1; tap >= 0; tap-- {
+				offsets[taps] = a*m.x.strides[0] + b*m.x.strides[1] + tap*m.x.strides[2]
+				numbers[taps] = (a*m.x.dims[1]+b)*m.x.dims[2] + tap
+				taps++
+			}
+		}
+	}
+	for i := range best {
+		x, largest := m.x.data[m.from+low*m.x.strides[2]:], int64(math.MinInt32)*mostCompared
+		for follow, offset := range offsets[:taps] {
+			less := largest - ordered(float32(x[offset]))*mostCompared - int64(follow)
+			largest -= less & (less >> 63) // the larger of both; the compiler would branch
+		}
+		tap := largest & (mostCompared - 1)
+		best[i], places[i] = x[offsets[tap]], numbers[tap]+low
+		low += m.windows.Stride[2]
+	}
+}
+
+// ordered is a number of 32 bits that is larger for a larger v, the same for both zeros, and largest for nan.
+func ordered(v float32) int64 {
+	const infinite = 0x7F800000
+	bits := int64(int32(math.Float32bits(v)))
+	size, sign := bits&math.MaxInt32, bits>>63
+	if size > infinite {
+		return math.MaxInt32
+	}
+	return (size ^ sign) - sign
 }
 
 // An index of a line is inside it for all windows of a run, because each of them lies inside as a whole. So there is no

@@ -29,7 +29,8 @@ type pool[T number] struct {
 
 // poolScratch is the memory of one thread.
 type poolScratch struct {
-	ranges [op.MaxSpatial][]span // of all windows, by axis
+	ranges   [op.MaxSpatial][]span // of all windows, by axis
+	measured bool                  // ranges are those of the call
 	sums   []float64             // a plane
 	places []int64               // of a block of windows
 }
@@ -185,6 +186,7 @@ func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
 func (j *pooling[T]) part(_ *device.Call, lo, hi int64) error {
 	s := poolScratches.Get().(*poolScratch)
 	defer poolScratches.Put(s)
+	s.measured = false
 	for ; lo < hi; lo++ {
 		if err := j.plane(j, lo/j.y.channels, lo%j.y.channels, s); err != nil {
 			return err
@@ -193,11 +195,14 @@ func (j *pooling[T]) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// Windows repeat from plane to plane, so that each axis is measured once a plane and not once a window: of the three
-// axes together a plane has as many windows as their product.
+// Windows repeat from plane to plane and from axis to axis, so that each axis is measured once for all planes of a thread.
 
 // measure finds where all windows lie on a plane.
 func (j *pooling[T]) measure(s *poolScratch, windows, plane *[op.MaxSpatial]int64) {
+	if s.measured {
+		return
+	}
+	s.measured = true
 	for axis := range windows {
 		s.ranges[axis] = grown(s.ranges[axis], windows[axis])
 		for i := range s.ranges[axis] {
@@ -271,6 +276,13 @@ func spreadPlane[T float32 | float64](j *pooling[T], img, channel int64, s *pool
 		}
 	}
 	to := j.y.start(img, channel)
+	if j.y.flat() {
+		y := j.y.data[to:][:len(s.sums)]
+		for i, sum := range s.sums {
+			y[i] = T(sum)
+		}
+		return nil
+	}
 	for i := range s.sums {
 		at := cursorAt(&j.y.dims, int64(i)).at
 		j.y.data[to+j.y.offset(&at)] = T(s.sums[i])
@@ -297,6 +309,11 @@ func spread(sums []float64, v float64, dims *[op.MaxSpatial]int64, ra, rb, rc sp
 // with it sums are rounded in the same order each time. Halves are added in float32 and rounded at the end.
 func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) error {
 	from, to, indices := j.x.start(img, channel), j.y.start(img, channel), &j.places
+	if j.x.flat() && j.y.flat() && indices.flat() {
+		y := j.y.data[to:][:j.y.plane()]
+		clear(y)
+		return placeFlat(y, j.x.data[from:][:j.x.plane()], indices.data[indices.start(img, channel):], j.add)
+	}
 	for i := range j.y.plane() {
 		at := cursorAt(&j.y.dims, i).at
 		j.y.data[to+j.y.offset(&at)] = 0
@@ -305,7 +322,7 @@ func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) err
 		at := cursorAt(&j.x.dims, i).at
 		number := indices.data[indices.start(img, channel)+indices.offset(&at)]
 		if number < 0 || number >= j.y.plane() {
-			return status.Errorf(status.Index, "[max_unpool] an index is %d; want 0 to %d", number, j.y.plane()-1)
+			return outside(number, j.y.plane())
 		}
 		place, v := cursorAt(&j.y.dims, number).at, j.x.data[from+j.x.offset(&at)]
 		if element := &j.y.data[to+j.y.offset(&place)]; j.add {
@@ -315,4 +332,27 @@ func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) err
 		}
 	}
 	return nil
+}
+
+// placeFlat puts elements of x where indices say, in planes whose elements lie one behind the other. An index is read once:
+// another thread may change it.
+func placeFlat[T number](y, x []T, indices []int64, add bool) error {
+	indices = indices[:len(x)]
+	for i, v := range x {
+		number := indices[i]
+		if uint64(number) >= uint64(len(y)) {
+			return outside(number, int64(len(y)))
+		}
+		if add {
+			y[number] += v
+		} else {
+			y[number] = v
+		}
+	}
+	return nil
+}
+
+// outside is the error of an index that names no element of a plane.
+func outside(number, plane int64) error {
+	return status.Errorf(status.Index, "[max_unpool] an index is %d; want 0 to %d", number, plane-1)
 }
