@@ -31,8 +31,8 @@ type pool[T number] struct {
 type poolScratch struct {
 	ranges   [op.MaxSpatial][]span // of all windows, by axis
 	measured bool                  // ranges are those of the call
-	sums   []float64             // a plane
-	places []int64               // of a block of windows
+	sums     []float64             // a plane
+	places   []int64               // of a block of windows
 }
 
 var poolScratches = sync.Pool{New: func() any { return new(poolScratch) }}
