@@ -108,6 +108,26 @@ func (g *Graph) Resolve(inputs []op.Type) (*Graph, error) {
 	for i, v := range g.inputs {
 		known[v] = b.Input(inputs[i])
 	}
+	return g.rebuild(b, known, g.outputs)
+}
+
+// Freeze is the graph without its last inputs, which have these elements from now on, and with its first outputs alone.
+func (g *Graph) Freeze(last []*op.Const, outputs int) (*Graph, error) {
+	b := NewBuilder()
+	known := make([]Value, len(g.values))
+	for i, v := range g.inputs {
+		if at := i - (len(g.inputs) - len(last)); at >= 0 {
+			known[v] = b.Constant(last[at])
+		} else {
+			known[v] = b.Input(g.values[v].Type)
+		}
+	}
+	return g.rebuild(b, known, g.outputs[:outputs])
+}
+
+// rebuild adds the constants and the nodes of a graph to a builder, and builds these values. known are the values of the
+// inputs in the builder, by their values here.
+func (g *Graph) rebuild(b *Builder, known, outputs []Value) (*Graph, error) {
 	for v := range g.values {
 		switch x := &g.values[v]; {
 		case x.data != nil:
@@ -126,7 +146,7 @@ func (g *Graph) Resolve(inputs []op.Type) (*Graph, error) {
 			known[v] = out[j]
 		}
 	}
-	return b.Build(translate(known, g.outputs)...), nil
+	return b.Build(translate(known, outputs)...), nil
 }
 
 func translate(known, vs []Value) []Value {

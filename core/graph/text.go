@@ -9,22 +9,70 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
-// String is the graph as text, a node a line:
+// The text of a graph has a line for each input, each constant that is read, each node and each output:
 //
-//	%2 float32[2, 3] = add(%0, %1)
+//	input %0 float32[s0, 3]
+//	constant %1 float32[3, 2]
+//	%2 float32[s0, 2] = matmul(%0, %1) transpose_x=false transpose_y=false
+//	%3 float32[s0, 2] = multiply(%2, 0.5)
+//	output %3
+//
+// Values are numbered in the order of their lines, and so are dimensions that are not known: s0, s1, ... An operand that is
+// left out is none. The elements of constants are not in the text. Parse makes the graph of a text.
+
+// String is the graph as text.
 func (g *Graph) String() string {
-	var b strings.Builder
-	for _, v := range g.inputs {
-		fmt.Fprintf(&b, "input %s\n", g.describe(v))
+	text, _ := g.print()
+	return text
+}
+
+// print is the graph as text, and its constants in the order of their lines.
+func (g *Graph) print() (string, []*op.Const) {
+	p := printer{graph: g, names: make([]int, len(g.values)), sizes: map[int64]int{}}
+	for v := range p.names {
+		p.names[v] = -1
 	}
+	for _, v := range g.inputs {
+		fmt.Fprintf(&p.text, "input %s\n", p.declare(v))
+	}
+	p.constants()
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		fmt.Fprintf(&b, "%s = %s(%s)%s\n", list(n.Out, g.describe), n.Row.Name, list(n.In, g.name), attributes(n.Row, n.Attrs))
+		fmt.Fprintf(&p.text, "%s = %s(%s)%s\n", list(n.Out, p.declare), n.Row.Name, list(n.In, p.name), attributes(n.Row, n.Attrs))
 	}
 	for _, v := range g.outputs {
-		fmt.Fprintf(&b, "output %s\n", g.name(v))
+		fmt.Fprintf(&p.text, "output %s\n", p.name(v))
 	}
-	return b.String()
+	return p.text.String(), p.known
+}
+
+// printer writes a graph.
+type printer struct {
+	graph *Graph
+	text  strings.Builder
+	names []int         // by value: the number in the text; -1: none yet
+	count int           // of numbers
+	sizes map[int64]int // by symbol: its number in the text
+	known []*op.Const
+}
+
+// constants declares what is read of constants, in the order in which they were added.
+func (p *printer) constants() {
+	read := make([]bool, len(p.graph.values))
+	for i := range p.graph.nodes {
+		for _, v := range p.graph.nodes[i].In {
+			read[v] = true
+		}
+	}
+	for _, v := range p.graph.outputs {
+		read[v] = true
+	}
+	for v := range p.graph.values {
+		if x := &p.graph.values[v]; x.data != nil && read[v] {
+			fmt.Fprintf(&p.text, "constant %s\n", p.declare(Value(v)))
+			p.known = append(p.known, x.data)
+		}
+	}
 }
 
 // list is values as text, with commas between.
@@ -36,9 +84,22 @@ func list(vs []Value, text func(Value) string) string {
 	return strings.Join(texts, ", ")
 }
 
-func (g *Graph) describe(v Value) string {
-	x := &g.values[v]
-	text := fmt.Sprintf("%%%d %s%s", v, x.DType, dims(&x.Shape))
+// declare gives a value the next number, and is what stands where the value is made.
+func (p *printer) declare(v Value) string {
+	p.names[v] = p.count
+	p.count++
+	x := &p.graph.values[v]
+	s := x.Shape
+	for i, d := range s.Slice() {
+		if !shape.IsSymbol(d) {
+			continue
+		}
+		if _, ok := p.sizes[d]; !ok {
+			p.sizes[d] = len(p.sizes)
+		}
+		s.Dims[i] = shape.Symbol(p.sizes[d])
+	}
+	text := fmt.Sprintf("%%%d %s%s", p.names[v], x.DType, dims(&s))
 	if x.Form != op.TensorForm {
 		text += " (" + x.Form.String() + ")"
 	}
@@ -59,14 +120,20 @@ func dims(s *shape.Shape) string {
 }
 
 // name is how a value is written where it is used.
-func (g *Graph) name(v Value) string {
-	switch x := &g.values[v]; {
-	case x.number != nil:
-		return x.number.String()
-	case x.data != nil:
-		return fmt.Sprintf("const %s%s", x.DType, &x.Shape)
+func (p *printer) name(v Value) string {
+	if x := &p.graph.values[v]; x.number != nil {
+		return number(x.number)
 	}
-	return fmt.Sprintf("%%%d", v)
+	return fmt.Sprintf("%%%d", p.names[v])
+}
+
+// number is a value as text that tells its kind: a float has a point, an exponent or a word for a number.
+func number(v *op.Value) string {
+	text := v.String()
+	if v.Kind == op.Float && strings.Trim(text, "-0123456789") == "" {
+		text += ".0"
+	}
+	return text
 }
 
 // attributes is what a node was given, as text.
@@ -74,10 +141,34 @@ func attributes(row *op.Row, at op.Attrs) string {
 	text := ""
 	for i := range at {
 		if at[i].Set() {
-			text += fmt.Sprintf(" %s=%s", row.Attrs[i].Name, at[i].String())
+			text += fmt.Sprintf(" %s=%s", row.Attrs[i].Name, attribute(&at[i]))
 		}
 	}
 	return text
+}
+
+// attribute is the value of an attribute as text.
+func attribute(v *op.Value) string {
+	var texts []string
+	switch v.Kind {
+	case op.Ints:
+		for _, n := range v.Ints {
+			texts = append(texts, strconv.FormatInt(n, 10))
+		}
+	case op.Floats:
+		for _, x := range v.Floats() {
+			texts = append(texts, number(&op.Value{Kind: op.Float, F: x}))
+		}
+	case op.Strings:
+		for _, s := range v.Strings() {
+			texts = append(texts, strconv.Quote(s))
+		}
+	case op.String:
+		return strconv.Quote(v.Str())
+	default:
+		return number(v)
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
 }
 
 // String is the legal graph as text: the buffers, then a step a line, with what it writes and reads as
