@@ -123,11 +123,14 @@ def chain(x, y, sqrt, maximum, abs):
     return x
 """
 ARRAYS = CHAIN + "X, Y = array(1 << 22), array(1 << 22)\n"
-NUMEXPR = ARRAYS + """
+NUMEXPR = (
+    ARRAYS
+    + """
 half, tenths, step = np.float32(0.5), np.float32(0.9), "where(abs({0}*Y + half) - {0} > {0}, abs({0}*Y + half) - {0}, {0}) * tenths"
 text = step.format("(" + step.format("X") + ")")  # it computes equal parts once
 f = lambda: numexpr.evaluate(text)
 """
+)
 TENSORS = ARRAYS + "x, y = tensor(X), tensor(Y)\n"
 OURS = TENSORS + "compute = lambda x, y: chain(x, y, paddle.sqrt, paddle.maximum, paddle.abs)\n"
 TORCH = TENSORS + "compute = lambda x, y: chain(x, y, torch.sqrt, torch.maximum, torch.abs)\n"
@@ -287,7 +290,9 @@ def overheads(library: Library) -> list[str]:
         for code, taken in times.items():
             taken.append(library.ask("time", "", code)[0])
     eager, one, hundred = (statistics.median(taken) for taken in times.values())
-    print(f"\na call: eager {eager * 1e6:.2f} us, a program of one node {one * 1e6:.2f}, of 100 nodes {hundred * 1e6:.2f}")
+    print(
+        f"\na call: eager {eager * 1e6:.2f} us, a program of one node {one * 1e6:.2f}, of 100 nodes {hundred * 1e6:.2f}"
+    )
     missed = bound("a program of one node, beside the eager operator", one / eager, 1.2, "x ")
     missed += bound("a node more in a program of tiny tensors", (hundred - one) / 99 * 1e9, 100, "ns")
     rounds = [library.ask("value", "", "compiled()") for _ in range(5)]

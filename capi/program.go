@@ -273,6 +273,47 @@ func onProgram(who string, handle C.uint64_t, body func(*runtime.Runtime, *runti
 	})
 }
 
+// goProgramSave is pmps_program_save. It waits for the work that computes captured tensors.
+//
+//export goProgramSave
+func goProgramSave(handle C.uint64_t, path C.text_in) C.fault {
+	const who = "program_save"
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		if path == nil {
+			return null(who)
+		}
+		return p.Save(C.GoString(path))
+	})
+}
+
+// goProgramLoad is pmps_program_load. The caller owns the handle.
+//
+//export goProgramLoad
+func goProgramLoad(p C.place_in, path C.text_in, out *C.uint64_t) C.fault {
+	const who = "program_load"
+	return try(func(rt *runtime.Runtime) error {
+		if path == nil || out == nil {
+			return null(who)
+		}
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		made, record := programs.New()
+		if record == nil {
+			return full(programs, who, "programs")
+		}
+		loaded, err := c.Load(C.GoString(path))
+		if err != nil {
+			programs.Free(made)
+			return err
+		}
+		*record = programRecord{loaded}
+		*out = C.uint64_t(made)
+		return nil
+	})
+}
+
 // goProgramPrepare is pmps_program_prepare. It compiles on the calling thread.
 //
 //export goProgramPrepare

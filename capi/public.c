@@ -367,6 +367,14 @@ pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **
   return ENTER(goProgramToText(BITS(program), plan, text));
 }
 
+pmps_error *pmps_program_save(const pmps_program *program, const char *path) {
+  return ENTER(goProgramSave(BITS(program), path));
+}
+
+pmps_error *pmps_program_load(const pmps_place *place, const char *path, pmps_program **program) {
+  return ENTER(goProgramLoad(place, path, OUT(program)));
+}
+
 /* ---- Traces */
 
 pmps_error *pmps_trace_begin(const pmps_place *place, pmps_tensor *const *examples, size_t count, pmps_tensor **inputs,

@@ -709,6 +709,15 @@ pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info
  * pmps_text_free. */
 pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **text);
 
+/* Writes the program to a file, with the elements that captured tensors have now, and without gradients. The file is the
+ * graph as text, then the constants; it has a version, and appears whole or not at all. PMPS_UNSUPPORTED for a program that
+ * writes into tensors. */
+pmps_error *pmps_program_save(const pmps_program *program, const char *path);
+
+/* A program of such a file, for a place. The file is mapped into memory: nobody may change it while the program is there.
+ * PMPS_INVALID_ARGUMENT for a file that is none, is damaged, or is of another version. Owned. */
+pmps_error *pmps_program_load(const pmps_place *place, const char *path, pmps_program **program);
+
 /* ---- Traces ---------------------------------------------------------------------------------------
  *
  * A program made of calls instead of a graph. While a thread traces, its calls of operators (also those of the fast family,

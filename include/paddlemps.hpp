@@ -916,6 +916,14 @@ class Program {
   }
   explicit Program(pmps_program* owned) noexcept : handle_(owned) {}
 
+  /* A program of a file that save() or paddle_mps.jit.save has written. */
+  static Program load(Place place, const std::string& path) {
+    pmps_program* program = nullptr;
+    check(pmps_program_load(&place, path.c_str(), &program));
+    return Program(program);
+  }
+  void save(const std::string& path) const { check(pmps_program_save(get(), path.c_str())); }
+
   /* Compiles for inputs of these sizes, which the first run with them would do otherwise. */
   void prepare(std::initializer_list<Dims> sizes) const {
     std::vector<const std::int64_t*> dims;

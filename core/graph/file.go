@@ -21,6 +21,8 @@ import (
 // The elements are little-endian, in row-major order, so that a program reads them where the file is mapped. The length of the
 // file follows from the text and is checked; the text has a checksum, the elements have none.
 
+// The three lengths that a file begins with are fixed, so that its head can be read before anything is known of it.
+
 const (
 	fileFormat = "paddle-mps program 1\n"
 	fileAbout  = "%11d bytes, crc32 %08x\n"
@@ -45,6 +47,8 @@ func (g *Graph) WriteTo(w io.Writer) (int64, error) {
 	return out.n, out.err
 }
 
+// Writing goes on after an error and does nothing, so that only the end has to ask for one.
+
 // counted counts what is written, up to the first error.
 type counted struct {
 	to  io.Writer
@@ -61,6 +65,9 @@ func (c *counted) Write(p []byte) (int, error) {
 	c.n, c.err = c.n+int64(n), err
 	return n, err
 }
+
+// Nothing of the contents is copied but the text: a file of gigabytes is read where it is mapped, page by page, when its
+// constants are copied to a device.
 
 // ReadFile makes the graph of a file with these contents, which its constants are parts of. Errors are status.Invalid.
 func ReadFile(contents []byte) (*Graph, error) {

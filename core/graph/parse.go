@@ -13,6 +13,20 @@ import (
 
 // A text is read line by line, and each node goes through the builder like the call that it was made by. What the line says
 // of a result has to be what the rules of the row infer, so that a text which parses is a graph which is right.
+//
+// The grammar, with one blank or more between words where none is written; NAME is that of a dtype, an operator or an
+// attribute:
+//
+//	line      = "input" declared | "constant" declared | "output" operand | node | nothing
+//	declared  = "%" NUMBER NAME "[" [ dimension { "," dimension } ] "]"
+//	dimension = NUMBER | "s" NUMBER
+//	node      = declared { "," declared } "=" NAME "(" [ operand { "," operand } ] ")" { attribute }
+//	operand   = "%" NUMBER | scalar
+//	scalar    = NUMBER | FLOAT | "true" | "false" | "none"
+//	attribute = NAME "=" ( scalar | NAME | QUOTED | "[" [ item { "," item } ] "]" )
+//
+// A declared value has the next number, from %0 on. A text may come from a stranger: it is bounded by its length alone, a
+// line adds at most one node, and nothing is computed but types.
 
 // Parse makes the graph of a text, as String writes it. data gives the elements of its constants, in the order of their
 // lines: how many bytes it is asked for is known from the line. Errors are status.Invalid and name the line.
@@ -90,6 +104,9 @@ func (p *parser) end() error {
 	return nil
 }
 
+// A token ends before a blank or punctuation, so that a sign, a point and an exponent belong to a number, and the percent
+// sign to the name of a value. A quoted text is one token with its quotes, whatever is in it.
+
 // next reads the next token; it is empty at the end of the line.
 func (p *parser) next() {
 	p.rest = strings.TrimLeft(p.rest, " ")
@@ -117,6 +134,8 @@ func (p *parser) expect(word string) error {
 	p.next()
 	return nil
 }
+
+// The number of a new value is checked and not looked up, so that a text cannot name one value twice, nor leave one out.
 
 // declared reads the number of a new value, its dtype and its shape.
 func (p *parser) declared() (t op.Type, err error) {
@@ -184,6 +203,8 @@ func (p *parser) between(open, closing string, item func() error) error {
 	return nil
 }
 
+// Elements are asked for in the order of the lines, and only once the size that a line asks for is known to be possible.
+
 // constant reads the rest of a line that declares one.
 func (p *parser) constant() error {
 	p.next()
@@ -224,6 +245,9 @@ func (p *parser) value() (Value, error) {
 	return p.values[n], nil
 }
 
+// The kind of a scalar decides promotion, so that 2 and 2.0 are two things. inf and nan are floats; integers that do not fit 64
+// bits are floats too, as Go reads them.
+
 // scalar is a token as a number; none is one that is left out.
 func scalar(word string) (v op.Value, err error) {
 	switch word {
@@ -245,6 +269,9 @@ func scalar(word string) (v op.Value, err error) {
 	}
 	return op.Value{Kind: op.Float, F: f}, nil
 }
+
+// The results stand in front of the call, before it is known what they are: their types are kept until the call has been made,
+// and their numbers given up meanwhile.
 
 // node reads a line with a call: the results, the operator, the operands and the attributes.
 func (p *parser) node() error {
@@ -290,6 +317,9 @@ func (p *parser) node() error {
 	}
 	return p.check(row, made, types)
 }
+
+// The row says what type an attribute has, and with it how its value is written. Attributes that are left out get their
+// defaults, which the builder fills in.
 
 // attribute reads the name and the value of an attribute.
 func (p *parser) attribute(row *op.Row, at op.Attrs) error {
@@ -361,6 +391,9 @@ func (p *parser) quoted() (string, error) {
 	p.next()
 	return text, nil
 }
+
+// What is inferred of a text may depend on the version of the library that reads it. A rule that has changed is noticed here and
+// not by the shapes of results.
 
 // check adds what a node has made to the values, if it is what the line says. A size that only the call knows is a symbol of
 // its own, and may have any number in the text.

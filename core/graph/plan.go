@@ -325,6 +325,9 @@ func arrange(l *Legal, groups []device.Group) places {
 	return p
 }
 
+// An output is written over its donor as a temporary buffer would be. The donor is therefore the one buffer that may still be
+// in the memory of the output when that is written; all others have to be out of it before.
+
 // host is an output whose memory temporary buffers can be in.
 type host struct {
 	output int   // its buffer

@@ -46,6 +46,9 @@ func (g *Graph) print() (string, []*op.Const) {
 	return p.text.String(), p.known
 }
 
+// Passes leave values behind that nothing reads any more, and graphs that compute the same may have other values in between.
+// Their texts are the same nevertheless: numbers are given anew, and constants that nothing reads are not in them.
+
 // printer writes a graph.
 type printer struct {
 	graph *Graph
@@ -126,6 +129,9 @@ func (p *printer) name(v Value) string {
 	}
 	return fmt.Sprintf("%%%d", p.names[v])
 }
+
+// The digits of a float are as many as tell it from all others, so that it is read again bit for bit, except for nan, which has
+// one spelling.
 
 // number is a value as text that tells its kind: a float has a point, an exponent or a word for a number.
 func number(v *op.Value) string {

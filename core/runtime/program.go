@@ -32,6 +32,8 @@ type Program struct {
 	changed  []int     // inputs that the outputs behind the results are written into
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
 
+	file *mapping // of programs that were loaded; else nil
+
 	mu     sync.Mutex
 	loaded map[*op.Const]view // constants in the memory of the device, one copy for all shapes
 	latest ProgramInfo        // figures of the latest compilation
@@ -84,6 +86,9 @@ func (p *Program) Close() {
 	p.captured, p.asking = nil, nil
 	if p.back != nil {
 		p.back.release()
+	}
+	if p.file != nil {
+		_ = p.file.Close() // it was only read
 	}
 }
 

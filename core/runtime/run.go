@@ -119,7 +119,9 @@ func (r *programRun) find(mode Mode) (err error) {
 	return nil
 }
 
-// shapes are the dtypes and shapes of the inputs.
+// A warm run needs no list of shapes: the key is made of the tensors themselves.
+
+// shapes are the dtypes and shapes of the inputs, for a compilation.
 func (r *programRun) shapes() []op.Type {
 	shapes := make([]op.Type, len(r.inputs))
 	for i, t := range r.inputs {

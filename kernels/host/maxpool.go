@@ -121,6 +121,9 @@ func (m *maxRun[T]) compares() bool {
 	return unsafe.Sizeof(m.lowest) == 4 && w.Stride[2] > 1 && w.Kernel[0]*w.Kernel[1]*w.Kernel[2] <= mostCompared
 }
 
+// Sixteen numbers of followers fit below the 32 bits of an ordered element, and words of 36 bits never overflow when one is
+// subtracted from another.
+
 // mostCompared is the number of elements of the largest window that compares takes.
 const mostCompared = 16
 

@@ -334,6 +334,8 @@ func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) err
 	return nil
 }
 
+// Planes without holes, which most are, need neither cursors nor strides.
+
 // placeFlat puts elements of x where indices say, in planes whose elements lie one behind the other. An index is read once:
 // another thread may change it.
 func placeFlat[T number](y, x []T, indices []int64, add bool) error {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from ctypes import byref
@@ -110,6 +111,20 @@ class Program:
     def __del__(self) -> None:
         forget("program", self._handle, self._lead)
         quick.pmps_program_free(self._handle)
+
+    def save(self, path: str) -> None:
+        """Writes the program to a file."""
+        check(library.pmps_program_save(self._handle, os.fsencode(path)))
+
+    @classmethod
+    def load(cls, path: str, place: Place) -> Program:
+        """The program of a file."""
+        made = ctypes.c_void_p()
+        check(library.pmps_program_load(byref(place.struct), os.fsencode(path), byref(made)))
+        assert made.value
+        about = ProgramInfo(ctypes.sizeof(ProgramInfo))
+        check(quick.pmps_program_get_info(made.value, byref(about)))
+        return cls(made.value, about.outputs, True)
 
     def prepare(self) -> None:
         """Compiles the program, unless it is compiled."""

@@ -7,6 +7,8 @@ a list, choosing a branch.
 
 Tensors that the function reads but does not get as arguments are captured by reference: each call reads what they hold then.
 Arguments that are no tensors are part of the program; other values make another one.
+
+`save` writes a function to a file, and `load` makes one of it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import functools
 import linecache
 import operator
+import os
 import sys
 import threading
 import types
@@ -24,7 +27,8 @@ from typing import Any, Callable, TypeVar, Union, overload
 import numpy as np
 
 from . import _dtype, _tracing
-from ._errors import TracingError
+from ._creation import to_tensor, zeros
+from ._errors import TracingError, UnsupportedError
 from ._objects import grad_info, is_grad_enabled, meta, traces
 from ._place import Place
 from ._place import current as current_place
@@ -429,6 +433,110 @@ def to_static(
     return StaticFunction(function, input_spec)
 
 
+SUFFIX = ".pmps"  # of the files of save
+
+
+def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None = None, **configs: Any) -> None:
+    """Writes a function to the file `path`.pmps: its program, with the elements that captured tensors have now.
+
+    The file is the graph as text, then the constants. Programs in C load it with `pmps_program_load`. Results have to be a
+    tensor or a list or tuple of tensors, and no tensor may be changed in place.
+
+    Args:
+        layer: a function, or one of `to_static`.
+        path: the file without its suffix.
+        input_spec: for each argument a tensor or an InputSpec whose sizes are all given; None: what `to_static` was given.
+        configs: ignored.
+
+    Raises:
+        TypeError: layer cannot be called, or returns something else than tensors.
+        ValueError: an argument has no specification, or one with an open size.
+        UnsupportedError: the function changes tensors in place.
+    """
+    function = to_static(layer)
+    specs = input_spec if input_spec is not None else function._input_spec
+    if specs is None:
+        raise ValueError("[save] got no input_spec; want a tensor or an InputSpec for each argument")
+    entry = function._traced(tuple(example(spec, i) for i, spec in enumerate(specs)), {})
+    if not only_tensors(entry.results):
+        raise TypeError(
+            "[save] the function returns something else than tensors; want a tensor, or a list or tuple of tensors"
+        )
+    if entry.leaves != list(range(entry.program.results)):
+        raise TypeError("[save] the function returns an argument or a tensor that it has not made; want a copy of it")
+    entry.program.save(os.fspath(path) + SUFFIX)
+
+
+def only_tensors(tree: Any) -> bool:
+    """Whether a result is a tensor, or a list or tuple of tensors."""
+    if isinstance(tree, Leaf):
+        return True
+    sort, _, content = tree
+    return sort is list and all(isinstance(x, Leaf) for x in content)
+
+
+def example(spec: Any, position: int) -> Tensor:
+    """A tensor of a specification."""
+    if isinstance(spec, Tensor):
+        return spec
+    if not isinstance(spec, InputSpec):
+        raise TypeError(f"[save] input_spec has {type(spec).__name__} at {position}; want a tensor or an InputSpec")
+    if -1 in spec.shape:
+        raise ValueError(f"[save] input_spec has shape {list(spec.shape)} at {position}; want all sizes")
+    return zeros(spec.shape, dtype=spec.dtype)
+
+
+class TranslatedLayer:
+    """A function of a file of `save`; as in Paddle it is made by `load` alone.
+
+    It can be called with tensors, or arrays, of the dtypes and shapes that it was saved for, and returns a tensor, or a list
+    of several. Results have no gradients.
+    """
+
+    def __init__(self, program: _tracing.Program, place: Place) -> None:
+        self._program, self._place = program, place
+
+    def __call__(self, *inputs: Any) -> Any:
+        given = [x if isinstance(x, Tensor) else to_tensor(x, place=self._place) for x in inputs]
+        made = self._program.run(*given)
+        return self._program.run_anyway(given) if made is NotImplemented else made
+
+    forward = __call__
+
+    def program(self) -> str:
+        """The graph as text, an operator a line."""
+        return self._program.text()
+
+    def eval(self) -> None:
+        """Changes nothing: the function does what it did when it was saved."""
+
+    def train(self) -> None:
+        """Refused: the function was saved without its gradients.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "[TranslatedLayer] a function that was loaded has no gradients; want the one that it was saved of"
+        )
+
+
+def load(path: str, **configs: Any) -> TranslatedLayer:
+    """The function of the file `path`.pmps that `save` has written, on the current place.
+
+    The file is mapped into memory: nothing may change it while the function is there.
+
+    Args:
+        path: the file without its suffix.
+        configs: ignored.
+
+    Raises:
+        ValueError: there is no such file, or it is damaged or of another version.
+    """
+    place = current_place()
+    return TranslatedLayer(_tracing.Program.load(os.fspath(path) + SUFFIX, place), place)
+
+
 def not_to_static(func: Function | None = None) -> Any:
     """Marks a function, as in Paddle. It changes nothing: a traced function that calls it is traced through it."""
     return (lambda f: f) if func is None else func
@@ -446,4 +554,7 @@ class _Callable(types.ModuleType):
 
 sys.modules[__name__].__class__ = _Callable
 
-__all__ = ["InputSpec", "StaticFunction", "enable_to_static", "ignore_module", "not_to_static", "to_static"]
+__all__ = [
+    "InputSpec", "StaticFunction", "TranslatedLayer", "enable_to_static", "ignore_module", "load", "not_to_static", "save",
+    "to_static",
+]  # fmt: skip

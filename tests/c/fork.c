@@ -150,6 +150,8 @@ static void program_calls(void) {
   char *words = NULL;
   pmps_trace *trace = NULL;
   FORKED(pmps_program_to_text(program, false, &words));
+  FORKED(pmps_program_save(program, "p"));
+  FORKED(pmps_program_load(&cpu, "p", &p));
   FORKED(pmps_program_get_captured(program, 0, &t));
   FORKED(pmps_trace_begin(&cpu, NULL, 0, NULL, &trace));
   FORKED(pmps_trace_end(NULL, NULL, 0, &program));

@@ -10,6 +10,7 @@ case $(uname -s) in Darwin) library=$dir/libpaddlemps.dylib ;; *) library=$dir/l
 [ -f "$library" ] || { echo "run.sh: $library is missing; build it with ./build.sh lib" >&2; exit 2; }
 cc=${CC:-cc} cxx=${CXX:-c++}
 work=$(mktemp -d)
+export TMPDIR="$work"
 trap 'rm -rf "$work"' EXIT
 cd "$root/tests/c" || exit 2
 log=$work/log

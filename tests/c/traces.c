@@ -1,6 +1,9 @@
 /*
  * traces.c - programs made of calls: what they capture, write back and differentiate, and errors.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "check.h"
 #include "suite.h"
 
@@ -80,6 +83,38 @@ static void calls_become_a_program(void) {
   }
 }
 
+/* A program that was saved computes the same after it was loaded, with what it had captured then. */
+static void programs_are_saved(void) {
+  const char *folder = getenv("TMPDIR");
+  char path[512];
+  snprintf(path, sizeof path, "%s/saved-%p.program", folder ? folder : ".", (void *)path);
+  for (int i = 0; i < place_count(); i++) {
+    pmps_tensor *x = ramp(places[i], 3), *w = ramp(places[i], 3);
+    pmps_program *program = product(x, w), *again = NULL;
+    OK(pmps_program_save(program, path));
+    OK(pmps_op_call_into(PMPS_OP_ADD, (pmps_arg[]){of_tensor(w), of_tensor(w)}, 2, NULL, 0, w));
+    pmps_program_free(program);
+    for (int j = 0; j < place_count(); j++) {
+      pmps_tensor *there = ramp(places[j], 3);
+      OK(pmps_program_load(places[j], path, &again));
+      pmps_tensor *out = run(again, there);
+      pmps_program_free(again);
+      EXPECT(holds(out, 0, 2, 6));
+      pmps_tensor_free(out);
+      pmps_tensor_free(there);
+    }
+    pmps_tensor_free(x);
+    pmps_tensor_free(w);
+  }
+  pmps_program *program = NULL;
+  FILE *cut = fopen(path, "wb");
+  EXPECT(cut && fputs("paddle-mps program 1\n", cut) >= 0 && fclose(cut) == 0);
+  FAILS(pmps_program_load(&cpu, path, &program), PMPS_INVALID_ARGUMENT, "the file ends at byte 21");
+  FAILS(pmps_program_load(&cpu, "/dev/null", &program), PMPS_INVALID_ARGUMENT, "no regular file");
+  EXPECT(remove(path) == 0);
+  FAILS(pmps_program_load(&cpu, path, &program), PMPS_INVALID_ARGUMENT, "no such file");
+}
+
 static void programs_have_gradients(void) {
   for (int i = 0; i < place_count(); i++) {
     pmps_tensor *x = ramp(places[i], 3), *w = ramp(places[i], 3), *grad = NULL;
@@ -128,6 +163,7 @@ static void no_handles_are_left(void) { EXPECT(pmps_live_handles() == 0); }
 
 void traces_suite(void) {
   RUN(calls_become_a_program);
+  RUN(programs_are_saved);
   RUN(programs_have_gradients);
   RUN(a_thread_traces_one_function);
   RUN(no_handles_are_left);

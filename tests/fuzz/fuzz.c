@@ -815,6 +815,17 @@ CALL(pmps_program_to_text) {
   char *text = NULL;
   if (ended(pmps_program_to_text(AS(pmps_program, any(&programs)), one_in(2), one_in(20) ? NULL : &text))) pmps_text_free(text);
 }
+/* The file of a program, which a round saves again and again. It is that of the process which starts the rounds. */
+static const char *program_file(long process) {
+  static char path[512];
+  if (!path[0]) snprintf(path, sizeof path, "%s/fuzz-%ld.program", getenv("TMPDIR") ? getenv("TMPDIR") : P_tmpdir, process);
+  return path;
+}
+CALL(pmps_program_save) { ended(pmps_program_save(AS(pmps_program, any(&programs)), one_in(10) ? NULL : program_file((long)getppid()))); }
+CALL(pmps_program_load) {
+  pmps_program *p = NULL;
+  if (ended(pmps_program_load(place(), one_in(10) ? "/dev/null" : program_file((long)getppid()), one_in(20) ? NULL : &p))) keep(&programs, BITS(p), free_program);
+}
 CALL(pmps_program_get_captured) {
   pmps_tensor *t = NULL;
   if (ended(pmps_program_get_captured(AS(pmps_program, any(&programs)), below(3), one_in(20) ? NULL : &t))) keep(&tensors, BITS(t), free_tensor);
@@ -1053,6 +1064,7 @@ int main(int argc, char **argv) {
   calls = map_log(file);
   while (calls && time(NULL) < end && failed < 3) {
     memset(calls, 0, sizeof *calls);
+    unlink(program_file((long)getpid())); /* a round does not depend on the one before */
     int status = start(argv[0], seed, file);
     if (status != 0) {
       report(seed, status);
@@ -1062,6 +1074,7 @@ int main(int argc, char **argv) {
     rounds++;
   }
   unlink(file);
+  unlink(program_file((long)getpid()));
   if (!failed) printf("ok fuzz: %llu rounds of %d calls, the last with seed %llu\n", (unsigned long long)rounds, ROUND, (unsigned long long)seed - 1);
   return failed != 0;
 }

@@ -129,6 +129,55 @@ def test_large_and_failing_runs() -> None:
         assert float(f(large, large)[2999, 2999]) == 1.0
 
 
+def test_functions_are_saved_and_loaded(tmp_path: Any) -> None:
+    w = vector(1, 2, 3, ask=True)
+
+    @to_static
+    def f(x: Any, y: Any) -> Any:
+        return F.softmax(x * w + 0.5) @ y, x.astype("int32"), paddle.reshape(y, [-1])
+
+    x, y = paddle.to_tensor([[1.0, 2.0, -3.0], [0.0, 1.5, 2.5]]), paddle.to_tensor(np.eye(3, 2, dtype=np.float32))
+    path = str(tmp_path / "f")
+    paddle.jit.save(f, path, [x, InputSpec([3, 2])])
+    want = [a.tolist() for a in f(x, y)]
+    w.set_value(np.zeros(3, np.float32))
+    loaded = paddle.jit.load(path)
+    for given in ((x, y), (x.numpy(), y.numpy())):
+        got = loaded(*given)
+        assert [a.tolist() for a in got] == want and all(a.stop_gradient for a in got)
+    assert "softmax(" in loaded.program() and "constant %2 float32[3]" in loaded.program()
+    with pytest.raises(ValueError, match="want float32 of shape"):
+        loaded(y, x)
+    single = to_static(lambda x: x + 1, input_spec=[InputSpec([2], "int64")])
+    paddle.jit.save(single, path)  # over the file that is open
+    assert paddle.jit.load(path)(np.array([1, 2])).tolist() == [2, 3]
+    assert [a.tolist() for a in loaded(x, y)] == want
+
+
+def test_what_cannot_be_saved(tmp_path: Any) -> None:
+    path, x = str(tmp_path / "f"), vector(1, 2)
+    for f, specs, error in (
+        (lambda x: x + 1, None, "got no input_spec"),
+        (lambda x: x + 1, [InputSpec([None, 2])], "want all sizes"),
+        (lambda x: x + 1, [7], "has int at 0"),
+        (lambda x: {"a": x + 1}, [x], "returns something else than tensors"),
+        (lambda x: x, [x], "returns an argument"),
+        (lambda x: (x.add_(x), x + 1)[1], [x], "writes into 1 of its inputs"),
+    ):
+        with pytest.raises((TypeError, ValueError, RuntimeError), match=error):
+            paddle.jit.save(f, path, specs)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="no such file"):
+        paddle.jit.load(path)
+    paddle.jit.save(lambda x: x * vector(3, 4), path, [x])
+    file = tmp_path / "f.pmps"
+    whole = file.read_bytes()
+    for damaged in (whole[:-1], whole + b"x", whole[:40], whole.replace(b"multiply", b"subtract"), b"", b"PK"):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match="program"):
+            paddle.jit.load(path)
+
+
 def test_constants_tell_programs_apart() -> None:
     @to_static
     def f(x: Any, c: Any) -> Any:

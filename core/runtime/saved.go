@@ -1,0 +1,101 @@
+package runtime
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Save writes the program to a file, which Load reads: the graph (see graph.ReadFile) with the elements that captured tensors
+// have now. The file appears whole or not at all. status.Unsupported: the program writes into tensors.
+//
+// What a program keeps for its gradient is left out, so that a loaded program has none.
+func (p *Program) Save(path string) error {
+	if len(p.changed) > 0 {
+		return status.Errorf(status.Unsupported, "[program] it writes into %d of its inputs; want one that only returns results", len(p.changed))
+	}
+	frozen := make([]*op.Const, len(p.captured))
+	for i, t := range p.captured {
+		var err error
+		if frozen[i], err = t.Constant(); err != nil {
+			return err
+		}
+	}
+	g, err := p.graph.Freeze(frozen, p.results)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".program-*")
+	if err != nil {
+		return unwritten(err)
+	}
+	defer os.Remove(f.Name()) // which fails once it has its name
+	_, err = g.WriteTo(f)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return unwritten(err)
+}
+
+// unwritten is an error of the system as one of the program.
+func unwritten(err error) error {
+	if err == nil || status.CodeOf(err) == status.Unsupported {
+		return err
+	}
+	return status.Errorf(status.Invalid, "[program] it cannot be saved: %s", err)
+}
+
+// Load makes a program of a file that Save has written. The file is mapped, and its constants are read from there when they
+// are needed; it must not be changed or cut while the program is open.
+func (c *Context) Load(path string) (*Program, error) {
+	mapped, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	g, err := graph.ReadFile(mapped.bytes)
+	if err != nil {
+		_ = mapped.Close()
+		return nil, err
+	}
+	p := c.NewProgram(g)
+	p.file = mapped
+	return p, nil
+}
+
+// mapping is a file in memory, read-only.
+type mapping struct{ bytes []byte }
+
+// mapFile maps a regular file. It is opened without waiting, should it be a pipe.
+func mapFile(path string) (*mapping, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, status.Errorf(status.Invalid, "[program] it cannot be loaded: %s", err)
+	}
+	defer f.Close()
+	about, err := f.Stat()
+	if err != nil {
+		return nil, status.Errorf(status.Invalid, "[program] it cannot be loaded: %s", err)
+	}
+	if !about.Mode().IsRegular() || about.Size() == 0 {
+		return nil, status.Errorf(status.Invalid, "[program] it cannot be loaded: %s is no regular file with contents", path)
+	}
+	bytes, err := syscall.Mmap(int(f.Fd()), 0, int(about.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil, status.Errorf(status.Invalid, "[program] %s cannot be mapped: %s", path, err)
+	}
+	return &mapping{bytes}, nil
+}
+
+// Close unmaps the file. Nothing may read the constants of its graph later: devices have copies of them, or what they made of
+// them when they compiled.
+func (m *mapping) Close() error { return syscall.Munmap(m.bytes) }
