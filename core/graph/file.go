@@ -111,6 +111,8 @@ func ReadFile(contents []byte) (*Graph, error) {
 	return g, nil
 }
 
+// A file that a full disk or a broken copy has cut short is the most frequent damage, so that it has a message of its own.
+
 // cut is the error of a file that ends too early.
 func cut(contents []byte, want int64) error {
 	return status.Errorf(status.Invalid, "[program] the file ends at byte %d; want at least %d bytes", len(contents), want)
