@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Sequence
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importing the abstract class takes longer than half of this package
 
 PACKAGE = __name__.partition(".")[0]
 THEIRS = "paddle"
@@ -34,7 +39,7 @@ def install() -> None:
         sys.meta_path.insert(0, Alias())
 
 
-class Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class Alias(Loader):
     """Imports paddle.X as paddle_mps.X: both names give one module."""
 
     def find_spec(

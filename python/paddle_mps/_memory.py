@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -318,6 +317,8 @@ def _disconnect() -> None:
 
 def _snapshot(device: DeviceLike | None) -> dict[str, Any]:
     """The library's snapshot with stacks as numbers, and the stacks."""
+    import json  # as below, at the first snapshot
+
     place = counted(device) or mps_place(device)
     flush()
     text = ctypes.c_void_p()
@@ -357,6 +358,8 @@ def dump_snapshot(filename: str = "dump_snapshot.json", device: DeviceLike | Non
         OSError: the file cannot be written.
         DeviceError: the machine has no such device.
     """
+    import json
+
     found = _snapshot(device)
     with open(filename, "w", encoding="utf-8") as file:
         json.dump(found, file)

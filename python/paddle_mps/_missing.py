@@ -8,14 +8,15 @@ nothing in this file changes when a function is added.
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Callable, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Callable, NamedTuple, NoReturn
 
 from ._surface import NAMES
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -248,12 +249,12 @@ for _name, _absent in absent.items():
     setattr(AbsentMethods, _name, _absent)
 
 
-class Finder(importlib.abc.MetaPathFinder):
+class Finder:
     """The last finder of imports: raises for `import paddle_mps.optimizer` and `from paddle_mps import grad`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    ) -> ModuleSpec | None:
         package, _, rest = fullname.partition(".")
         if package != PACKAGE or not rest:
             return None

@@ -6,7 +6,6 @@ import ctypes
 import numbers
 import os
 import struct
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_void_p
 from typing import TYPE_CHECKING, Any, Union
@@ -210,6 +209,8 @@ def load_metallib(source: bytes | bytearray | memoryview | str | os.PathLike[str
         if b"\0" in path:
             raise ValueError(f"[load_metallib] the path is {source!r}; want one without zeros")
         return _made(library.pmps_library_load, path)
+    import tempfile  # most programs compile no shaders
+
     with tempfile.NamedTemporaryFile(suffix=".metallib") as file:
         file.write(source)
         file.flush()

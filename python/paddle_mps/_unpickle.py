@@ -14,7 +14,6 @@ refuse: nothing here descends into a value.
 from __future__ import annotations
 
 import math
-import pickletools
 import struct
 from collections import OrderedDict
 from typing import Any, Callable, NoReturn
@@ -113,6 +112,8 @@ class Machine:
         raise self.source.error(what, self.at)
 
     def refuse_code(self, code: int) -> NoReturn:
+        import pickletools  # for the message alone
+
         known = pickletools.code2op.get(chr(code))  # type: ignore[attr-defined]
         if known is None:
             self.fail(f"got {code:#04x}; want an instruction of a pickle")

@@ -14,7 +14,6 @@ Arguments that are no tensors are part of the program; other values make another
 from __future__ import annotations
 
 import functools
-import linecache
 import operator
 import os
 import sys
@@ -368,6 +367,8 @@ def place_of(arguments: Sequence[Tensor]) -> Place:
 
 def where(error: BaseException) -> str:
     """The line of the program that an exception comes from: the last one outside of this package."""
+    import linecache  # rarely needed, and not light
+
     found, step = "", error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
