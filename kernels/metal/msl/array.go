@@ -110,14 +110,18 @@ const (
 // reductionFiles are the kernels of an arrangement.
 var reductionFiles = [...]string{Anyhow: "reduce", Rows: "reduce_rows", Columns: "reduce_columns"}
 
+// HasReduction reports whether there is a source of a reduction of elements of a dtype, without making it.
+func HasReduction(operator op.ID, d dtype.DType) bool {
+	return storage[d] != "" && accumulator(operator, d) != ""
+}
+
 // Reduction is the source of a reduction: the kernels of the file of an arrangement, and whole. ok is false for what
 // there is none of.
 func Reduction(operator op.ID, in, out dtype.DType, lie Arrangement, wide bool) (text string, ok bool) {
-	fold := accumulator(operator, in)
-	if storage[in] == "" || storage[out] == "" || fold == "" {
+	if !HasReduction(operator, in) || storage[out] == "" {
 		return "", false
 	}
-	result := computed(out)
+	fold, result := accumulator(operator, in), computed(out)
 	if operator == op.IDArgmax || operator == op.IDArgmin {
 		result = "long"
 	}

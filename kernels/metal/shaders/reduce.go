@@ -31,7 +31,7 @@ func init() {
 			continue
 		}
 		for _, d := range gpu.Elements.Members() {
-			if _, ok := msl.Reduction(row.ID, d, d, msl.Anyhow, false); ok {
+			if msl.HasReduction(row.ID, d) {
 				gpu.Register(gpu.Shader, row.ID, dtype.SetOf(d), gpu.Variant{Accepts: reductionClass, Make: makeReduction})
 			}
 		}
