@@ -367,6 +367,18 @@ pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **
   return ENTER(goProgramToText(BITS(program), plan, text));
 }
 
+/* ---- Models */
+
+pmps_error *pmps_program_load(const pmps_place *place, const char *path, const void *data, size_t size,
+                              pmps_program **program) {
+  return ENTER(goProgramLoad(place, path, IN(data), size, OUT(program)));
+}
+
+pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size_t index, pmps_value_info *info,
+                                  char **name, char **type) {
+  return ENTER(goProgramGetPort(BITS(program), output, index, info, name, type));
+}
+
 /* ---- Traces */
 
 pmps_error *pmps_trace_begin(const pmps_place *place, pmps_tensor *const *examples, size_t count, pmps_tensor **inputs,

@@ -60,6 +60,9 @@ type Graph struct {
 // Nodes are the nodes in order; the slice belongs to the graph.
 func (g *Graph) Nodes() []Node { return g.nodes }
 
+// Calls is the number of nodes.
+func (g *Graph) Calls() int { return len(g.nodes) }
+
 // Inputs are the types of what a call gives. Dimensions that are symbols are for the call to choose, the
 // same symbol always alike.
 func (g *Graph) Inputs() []op.Type { return g.typesOf(g.inputs) }

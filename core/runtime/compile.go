@@ -49,7 +49,7 @@ func (x *compiled) Close() error {
 // compile makes the program for concrete shapes. The cache calls it with no lock held, once for callers that
 // ask at the same time.
 func (p *Program) compile(shapes []op.Type) (device.Program, error) {
-	g, err := p.graph.Resolve(shapes)
+	g, err := p.source.Resolve(shapes)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (x *compiled) load(p *Program) error {
 
 // constant is a constant in the memory of the device, retained for the caller. The first caller copies it.
 func (p *Program) constant(k *op.Const) (view, error) {
-	if v, ok := p.loadedConstant(k, nil); ok {
+	if v, ok := p.loadedConstant(k, nil); ok { // never one that is Local
 		return v, nil
 	}
 	s := k.Shape
@@ -149,6 +149,9 @@ func (p *Program) constant(k *op.Const) (view, error) {
 		return view{}, err
 	}
 	copy(v.bytes(), k.Bytes)
+	if k.Local { // it is this compilation's alone
+		return v, nil
+	}
 	v, _ = p.loadedConstant(k, &v)
 	return v, nil
 }

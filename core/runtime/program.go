@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/binary"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -17,7 +18,7 @@ import (
 // the program's number and the shapes. It may be used from any goroutine.
 type Program struct {
 	ctx     *Context
-	graph   *graph.Graph
+	source  Source
 	id      uint64
 	inputs  []op.Type // of the graph: arguments, then what was captured
 	given   int       // inputs that are arguments
@@ -34,6 +35,17 @@ type Program struct {
 	latest ProgramInfo        // figures of the latest compilation
 	plan   *device.Plan       // the latest one
 	onCPU  []bool             // its steps that the CPU runs
+}
+
+// Source is what a program is made of: a graph, or a model of a file that becomes another graph for each set of shapes.
+// It is used from any goroutine. One that is an io.Closer is closed with its program.
+type Source interface {
+	Inputs() []op.Type  // of a call; dimensions may be symbols
+	Outputs() []op.Type // likewise, of its results
+	Calls() int         // of operators
+	// Resolve is the graph for inputs of these types. Constants that it shares with other resolutions are the same objects.
+	Resolve(inputs []op.Type) (*graph.Graph, error)
+	String() string
 }
 
 // ProgramInfo describes a program. From Steps on it is about the shapes that were compiled last: zeros
@@ -55,14 +67,14 @@ type ProgramInfo struct {
 // programIDs counts the programs made so far, so that the keys of two programs differ.
 var programIDs atomic.Uint64
 
-// NewProgram makes a program of a graph for a device. Nothing is compiled yet.
-func (c *Context) NewProgram(g *graph.Graph) *Program {
-	return c.start(&Program{given: len(g.Inputs()), results: len(g.Outputs())}, g)
+// NewProgram makes a program of a graph, or of a model, for a device. Nothing is compiled yet.
+func (c *Context) NewProgram(s Source) *Program {
+	return c.start(&Program{given: len(s.Inputs()), results: len(s.Outputs())}, s)
 }
 
-// start gives a program its graph and a number.
-func (c *Context) start(p *Program, g *graph.Graph) *Program {
-	p.ctx, p.graph, p.id, p.inputs, p.loaded = c, g, programIDs.Add(1), g.Inputs(), map[*op.Const]view{}
+// start gives a program its source and a number.
+func (c *Context) start(p *Program, s Source) *Program {
+	p.ctx, p.source, p.id, p.inputs, p.loaded = c, s, programIDs.Add(1), s.Inputs(), map[*op.Const]view{}
 	return p
 }
 
@@ -82,7 +94,13 @@ func (p *Program) Close() {
 	if p.back != nil {
 		p.back.release()
 	}
+	if s, ok := p.source.(io.Closer); ok {
+		_ = s.Close() // it was only read
+	}
 }
+
+// Source is what the program was made of.
+func (p *Program) Source() Source { return p.source }
 
 // Inputs are the dtypes and shapes of the arguments; a dimension that is a symbol may have any size.
 func (p *Program) Inputs() []op.Type { return p.inputs[:p.given] }
@@ -104,7 +122,7 @@ func (p *Program) Info() ProgramInfo {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := p.latest
-	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), len(p.graph.Nodes())
+	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), p.source.Calls()
 	for _, v := range p.loaded {
 		i.Constants += v.store.bytes
 	}
@@ -112,7 +130,7 @@ func (p *Program) Info() ProgramInfo {
 }
 
 // String is the graph as text.
-func (p *Program) String() string { return p.graph.String() }
+func (p *Program) String() string { return p.source.String() }
 
 // Explain says what was compiled last: steps, groups, memory, and which steps the CPU runs because the device lacks them.
 // It is empty before the first compilation.
