@@ -28,6 +28,7 @@ type value struct {
 func (v *value) known() bool { return v.data != nil || v.number != nil }
 
 // dims are the dimensions of a tensor.
+//go:noinline
 func (v *value) dims() []int64 { return v.Shape.Slice() }
 
 // rank is how many dimensions a tensor has.
@@ -35,22 +36,30 @@ func (v *value) rank() int { return v.Shape.Rank }
 
 // Numbers as operands.
 
+//go:noinline
 func num(f float64) *value { return numberOf(op.Value{Kind: op.Float, F: f}) }
+//go:noinline
 func whole(n int64) *value { return numberOf(op.Value{Kind: op.Int, I: n}) }
+//go:noinline
 func absent() *value       { return numberOf(op.Value{}) }
 
+//go:noinline
 func numberOf(v op.Value) *value {
 	return &value{Type: op.Type{DType: v.DType()}, number: &v, fixed: true}
 }
 
 // Attributes of rows.
 
+//go:noinline
 func ints(list ...int64) op.Value { return op.Value{Kind: op.Ints, Ints: list} }
+//go:noinline
 func integer(n int64) op.Value    { return op.Value{Kind: op.Int, I: n} }
+//go:noinline
 func typeAttr(d dtype.DType) op.Value {
 	return op.Value{Kind: op.DType, I: int64(d)}
 }
 
+//go:noinline
 func flag(b bool) op.Value {
 	if b {
 		return op.Value{Kind: op.Bool, I: 1}
@@ -59,12 +68,14 @@ func flag(b bool) op.Value {
 }
 
 // shapeOf is a shape; the caller knows that the dimensions are possible.
+//go:noinline
 func shapeOf(dims []int64) (s shape.Shape) {
 	s.Rank = copy(s.Dims[:], dims)
 	return s
 }
 
 // product is the number of elements of these dimensions.
+//go:noinline
 func product(dims []int64) int64 {
 	n := int64(1)
 	for _, d := range dims {
