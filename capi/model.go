@@ -13,6 +13,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/onnx"
 )
 
+// model is a model as a source of programs.
+type model struct{ *onnx.Model }
+
+// Decided is the model with inputs of known elements.
+func (m model) Decided(known map[int]*op.Const) runtime.Source { return m.Given(known) }
+
 // goProgramLoad is pmps_program_load. The bytes are copied: the elements of constants are read from them at each
 // compilation. The caller owns the handle.
 //
@@ -27,10 +33,11 @@ func goProgramLoad(p C.place_in, path C.text_in, data unsafe.Pointer, size C.siz
 		if err != nil {
 			return err
 		}
-		m, err := load(rt, path, data, size)
+		read, err := load(rt, path, data, size)
 		if err != nil {
 			return err
 		}
+		m := model{read}
 		handle, record := programs.New()
 		if record == nil {
 			_ = m.Close() // the first error is the one to report
@@ -64,15 +71,15 @@ func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_
 func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.pmps_value_info, name, kind **C.char) C.fault {
 	const who = "program_get_port"
 	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
-		m, _ := p.Source().(*onnx.Model)
+		m, isModel := p.Source().(model)
 		types := p.Inputs()
 		var ports []*onnx.Port // of a model
-		if m != nil {
+		if isModel {
 			ports, _ = m.Ports()
 		}
 		if output {
 			types = p.Source().Outputs()[:p.Outputs()]
-			if m != nil {
+			if isModel {
 				_, ports = m.Ports()
 			}
 		}
@@ -80,7 +87,7 @@ func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.
 			return status.Errorf(status.Index, "[%s] index is %d; want one below %d", who, index, len(types))
 		}
 		full, texts := portOf(&types[index]), [2]string{}
-		if m != nil {
+		if isModel {
 			port := ports[index]
 			texts = [2]string{port.Name, port.Text()}
 			if !port.Ranked {

@@ -25,7 +25,8 @@ type builder struct {
 	model *Model
 	graph *graph.Builder
 	ask   op.Inference
-	nodes int // built so far
+	known map[int]*op.Const // inputs of the model that the graph does not have, because their elements are known
+	nodes int               // built so far
 	depth int
 }
 
@@ -54,11 +55,15 @@ func (s *scope) within() *scope {
 }
 
 // resolve is Model.Resolve for types that match.
-func (m *Model) resolve(inputs []op.Type) (*graph.Graph, error) {
-	b := &builder{model: m, graph: graph.NewBuilder()}
+func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph, error) {
+	b := &builder{model: m, graph: graph.NewBuilder(), known: known}
 	top := &scope{values: map[string]*value{}, opsets: m.file.opsets}
 	for i, p := range m.inputs {
-		top.values[p.Name] = &value{Type: inputs[i], at: b.graph.Input(inputs[i]), placed: true}
+		if k := known[i]; k != nil {
+			top.values[p.Name] = &value{Type: k.Type, data: k}
+			continue
+		}
+		top.values[p.Name] = &value{Type: inputs[i], at: b.graph.Input(inputs[i]), placed: true, inputs: 1 << min(i, 63)}
 	}
 	made, err := b.body(top, m.file.graph)
 	if err != nil {
@@ -150,6 +155,10 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 
 // placeError says in which node an error is. One that says it already, because it is from a node of a branch, stays.
 func placeError(where string, err error) error {
+	var needs *graph.NeedsElements
+	if errors.As(err, &needs) {
+		return &graph.NeedsElements{Inputs: needs.Inputs, Err: placeError(where, needs.Err)}
+	}
 	var e *status.Error
 	if !errors.As(err, &e) {
 		return err
@@ -229,13 +238,13 @@ func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]
 	if err != nil {
 		return nil, err
 	}
-	known, fixed, bytes := !row.Random && !row.Counted, !tainted, int64(0)
+	known, fixed, bytes, inputs := !row.Random && !row.Counted, !tainted, int64(0), uint64(0)
 	for _, v := range in {
-		known, fixed = known && v.known(), fixed && v.fixed
+		known, fixed, inputs = known && v.known(), fixed && v.fixed, inputs|v.inputs
 	}
 	out, empty := make([]*value, len(b.ask.Out)), true
 	for i, t := range b.ask.Out {
-		out[i] = &value{Type: t, fixed: known && fixed}
+		out[i] = &value{Type: t, fixed: known && fixed, inputs: inputs}
 		if !t.Shape.Known() {
 			return nil, status.Errorf(status.Unsupported, "[%s] the size of its result depends on the elements of a tensor", row.Name)
 		}

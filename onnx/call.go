@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -61,10 +62,31 @@ func (c *call) x(i int) *value {
 //go:noinline
 func (c *call) look(v *value, what string) *op.Const {
 	if v.data == nil {
-		c.refuse("%s depends on the elements of an input; want it to follow from constants and shapes", what)
+		panic(refusal{c.needs(v, what)})
 	}
 	c.tainted = c.tainted || !v.fixed
 	return v.data
+}
+
+// needs is the error of a value that depends on elements of inputs. Their numbers are those of the inputs that a call gives:
+// of a decided model without those that are known.
+func (c *call) needs(v *value, what string) error {
+	err := error(status.Errorf(status.Unsupported, "%s depends on the elements of an input; want it to follow from constants and shapes", what))
+	var list []int
+	at := 0
+	for i := range c.model.inputs {
+		if c.builder.known[i] != nil {
+			continue
+		}
+		if v.inputs>>min(i, 63)&1 == 1 {
+			list = append(list, at)
+		}
+		at++
+	}
+	if len(list) == 0 { // random numbers
+		return err
+	}
+	return &graph.NeedsElements{Inputs: list, Err: err}
 }
 
 // ints are the elements of operand i, integers that have to be known.

@@ -218,7 +218,50 @@ func (m *Model) Resolve(inputs []op.Type) (*graph.Graph, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.resolve(inputs)
+	return m.resolve(inputs, nil)
+}
+
+// Given is the model for known elements of some inputs, by their numbers; its graphs take the others. It is for models in
+// which these elements decide what the graph is: Resolve has refused them with graph.NeedsElements.
+func (m *Model) Given(known map[int]*op.Const) *Given {
+	g := &Given{Model: m, known: known}
+	for i, t := range m.types {
+		if known[i] == nil {
+			g.rest = append(g.rest, t)
+		}
+	}
+	return g
+}
+
+// Given is a model some of whose inputs are known; see [Model.Given].
+type Given struct {
+	*Model
+	known map[int]*op.Const
+	rest  []op.Type
+}
+
+// Inputs are the types of the inputs that are not known.
+func (g *Given) Inputs() []op.Type { return g.rest }
+
+// Resolve is that of the model, for types of the inputs that are not known.
+func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) {
+	if len(inputs) != len(g.rest) {
+		return nil, status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(g.rest))
+	}
+	all := make([]op.Type, 0, len(g.types))
+	for i := range g.types {
+		if k := g.known[i]; k != nil {
+			all = append(all, k.Type)
+			continue
+		}
+		all, inputs = append(all, inputs[0]), inputs[1:]
+	}
+	if err := g.matches(all); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.resolve(all, g.known)
 }
 
 // constant is an initializer, or the tensor of an attribute, as a constant: always the same one.

@@ -11,7 +11,7 @@ import (
 // Attention and what belongs to it.
 
 var attentions = map[string][]version{
-	"Attention":                     {{23, attention}, {24, attention}},
+	"Attention":                     from(23, attention),
 	"RotaryEmbedding":               from(23, rotaryEmbedding),
 	"com.microsoft:RotaryEmbedding": from(1, rotaryMicrosoft),
 }
@@ -56,32 +56,22 @@ func attention(c *call) []*value {
 		d = c.elem("softmax_precision", d)
 	}
 	raw := c.do(op.IDMatmul, op.Attrs{op.MatmulTransposeY: flag(true)}, c.mul(q, num(scale)), c.mul(k, num(scale)))
-	weights, bias := raw, c.attentionBias(q, k, past)
-	if s := c.float("softcap", 0); s != 0 && c.opset >= 25 {
-		weights = c.capped(weights, s)
+	capped := raw
+	if s := c.float("softcap", 0); s != 0 {
+		capped = c.mul(c.do(op.IDTanh, nil, c.div(raw, num(s))), num(s))
 	}
-	softcapped := weights
-	if bias != nil {
-		weights = c.add(weights, bias)
+	masked := capped
+	if bias := c.attentionBias(q, k, past); bias != nil {
+		masked = c.add(capped, bias)
 	}
-	masked := weights
-	if s := c.float("softcap", 0); s != 0 && c.opset < 25 {
-		weights = c.capped(weights, s)
-		softcapped = weights
-	}
-	shares := c.cast(c.softmax(c.cast(weights, d), 3), q.DType)
+	shares := c.cast(c.softmax(c.cast(masked, d), 3), q.DType)
 	y := c.matmul(shares, v)
 	if flat {
 		s := y.dims()
 		y = c.reshape(c.swap(y, 1, 2), s[0], s[2], s[1]*s[3])
 	}
-	shown := []*value{raw, masked, softcapped, shares}[min(max(c.int("qk_matmul_output_mode", 0), 0), 3)]
+	shown := []*value{raw, capped, masked, shares}[min(max(c.int("qk_matmul_output_mode", 0), 0), 3)]
 	return []*value{y, keys, values, shown}
-}
-
-// capped keeps weights between -s and s.
-func (c *call) capped(x *value, s float64) *value {
-	return c.mul(c.do(op.IDTanh, nil, c.div(x, num(s))), num(s))
 }
 
 // attentionBias is what is added to the weights: 0 where a query may see a key and -inf where not, or the mask that is given;

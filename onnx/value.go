@@ -20,6 +20,7 @@ type value struct {
 	isList bool
 	fixed  bool // it follows from the file alone, whatever the inputs are
 
+	inputs uint64      // of the model that its elements depend on, bit i for input i; those from 63 on share a bit
 	at     graph.Value // in the graph, once something reads it
 	placed bool
 }

@@ -88,6 +88,9 @@ func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses) (device.Program,
 		return nil, err
 	}
 	p.note(x)
+	if p.home != nil {
+		p.home.note(x)
+	}
 	return x, nil
 }
 
@@ -128,8 +131,12 @@ func (p *Program) note(x *compiled) {
 
 // load copies the constants into the memory of the device, or finds the copies that are there.
 func (x *compiled) load(p *Program) error {
+	home := p
+	if p.home != nil {
+		home = p.home
+	}
 	for _, k := range x.planned.Constants {
-		v, err := p.constant(k)
+		v, err := home.constant(k)
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,9 @@ type Program struct {
 	changed  []int     // inputs that the outputs behind the results are written into
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
 
+	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
+	home    *Program                // of one that is for their elements: the program that has its constants
+
 	mu     sync.Mutex
 	loaded map[*op.Const]view // constants in the memory of the device, one copy for all shapes
 	latest ProgramInfo        // figures of the latest compilation
@@ -82,6 +85,11 @@ func (c *Context) start(p *Program, s Source) *Program {
 // submitted runs complete.
 func (p *Program) Close() {
 	p.ctx.programs.Discard(func(k *device.Key) bool { return k.Op == 0 && k.Class == p.id })
+	if d := p.decided.Load(); d != nil {
+		for _, sub := range d.programs {
+			p.drop(sub)
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, v := range p.loaded {
@@ -174,6 +182,20 @@ func (c Caller) Run(p *Program, in []*Tensor, on *Stream) ([]*Tensor, error) {
 
 // run is Run in a mode.
 func (p *Program) run(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
+	if p.decided.Load() == nil {
+		made, err := p.runOnce(in, on, mode)
+		if err == nil || !p.decide(err) {
+			return made, err
+		}
+	}
+	if len(in) != p.given {
+		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), p.given)
+	}
+	return p.runDecided(in, on, mode)
+}
+
+// runOnce is run of a program that no input decides.
+func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
 	if on.Traces() {
 		return nil, status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
 	}
