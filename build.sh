@@ -157,9 +157,11 @@ lib() {
     platform
     need_cc
     link_lists
+    # Nothing is inlined in onnx, which runs once for each model and shape: 130 KB.
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
+        -gcflags=github.com/paddle-mps/paddle-mps/onnx=-l \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi
     native || return 0

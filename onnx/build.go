@@ -138,11 +138,12 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 		}
 		c.in = append(c.in, v)
 	}
-	build := b.model.operator(s.opsets, n)
-	if build == nil {
+	e := b.model.operator(s.opsets, n)
+	if e.build == nil {
 		c.refuse("is not supported")
 	}
-	out := build(c)
+	c.row = e.row
+	out := e.build(c)
 	for i, name := range n.Out {
 		if name != "" && i < len(out) && out[i] != nil {
 			s.values[name] = out[i]

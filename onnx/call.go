@@ -16,24 +16,22 @@ type call struct {
 	scope   *scope
 	node    *Node
 	opset   int64
+	row     op.ID    // of the operator's entry
 	in      []*value // nil: left out
 	tainted bool     // elements were looked at that depend on the inputs of the model
 }
 
 // refuse ends the function with status.Unsupported.
-//go:noinline
 func (c *call) refuse(format string, args ...any) {
 	panic(refusal{status.Errorf(status.Unsupported, format, args...)})
 }
 
 // wrong ends the function with status.Invalid: the model is wrong, whatever this package supports.
-//go:noinline
 func (c *call) wrong(format string, args ...any) {
 	panic(refusal{status.Errorf(status.Invalid, format, args...)})
 }
 
 // must ends the function on an error.
-//go:noinline
 func (c *call) must(err error) {
 	if err != nil {
 		panic(refusal{err})
@@ -43,11 +41,9 @@ func (c *call) must(err error) {
 // Operands.
 
 // has reports whether operand i is given.
-//go:noinline
 func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 // x is operand i, a tensor, which has to be given.
-//go:noinline
 func (c *call) x(i int) *value {
 	if !c.has(i) {
 		c.wrong("operand %d is missing", i)
@@ -59,7 +55,6 @@ func (c *call) x(i int) *value {
 }
 
 // look is the elements of a tensor that has to be known while the graph is built.
-//go:noinline
 func (c *call) look(v *value, what string) *op.Const {
 	if v.data == nil {
 		panic(refusal{c.needs(v, what)})
@@ -111,7 +106,6 @@ func (c *call) number(i int, what string) float64 {
 // Attributes.
 
 // attr is an attribute; nil where it is not given. Within a function it may stand for one of the function's.
-//go:noinline
 func (c *call) attr(name string) *Attribute {
 	a := c.node.Attrs[name]
 	if a == nil || a.Ref == "" {
@@ -123,7 +117,6 @@ func (c *call) attr(name string) *Attribute {
 func (c *call) given(name string) bool { return c.attr(name) != nil }
 
 // int is an integer.
-//go:noinline
 func (c *call) int(name string, otherwise int64) int64 {
 	if a := c.attr(name); a != nil {
 		return a.I
@@ -132,11 +125,9 @@ func (c *call) int(name string, otherwise int64) int64 {
 }
 
 // yes is an integer that says yes or no.
-//go:noinline
 func (c *call) yes(name string, otherwise int64) bool { return c.int(name, otherwise) != 0 }
 
 // float is a number.
-//go:noinline
 func (c *call) float(name string, otherwise float64) float64 {
 	if a := c.attr(name); a != nil {
 		return float64(a.F)
@@ -145,7 +136,6 @@ func (c *call) float(name string, otherwise float64) float64 {
 }
 
 // text is a string.
-//go:noinline
 func (c *call) text(name, otherwise string) string {
 	if a := c.attr(name); a != nil {
 		return string(a.S)
@@ -154,7 +144,6 @@ func (c *call) text(name, otherwise string) string {
 }
 
 // list is a list of integers; nil where it is not given.
-//go:noinline
 func (c *call) list(name string) []int64 {
 	if a := c.attr(name); a != nil {
 		return a.Ints
@@ -183,7 +172,6 @@ func (c *call) dtype(e ElemType) dtype.DType {
 // Results.
 
 // all calls a row and returns its results.
-//go:noinline
 func (c *call) all(id op.ID, at op.Attrs, in ...*value) []*value {
 	out, err := c.apply(op.ByID(id), at, in, c.tainted)
 	c.must(err)
@@ -191,11 +179,9 @@ func (c *call) all(id op.ID, at op.Attrs, in ...*value) []*value {
 }
 
 // do calls a row and returns its first result.
-//go:noinline
 func (c *call) do(id op.ID, at op.Attrs, in ...*value) *value { return c.all(id, at, in...)[0] }
 
 // axis is an axis of a tensor of a rank, which may count from the end.
-//go:noinline
 func (c *call) axis(i int64, rank int) int {
 	a, err := shape.Axis("onnx", i, rank)
 	c.must(err)
@@ -214,36 +200,31 @@ func (c *call) axes(list []int64, rank int) []int64 {
 
 // The rows that most operators are made of, under short names. Numbers take the dtype of the tensor beside them.
 
-//go:noinline
 func (c *call) add(x, y *value) *value { return c.do(op.IDAdd, nil, x, y) }
-//go:noinline
-func (c *call) sub(x, y *value) *value { return c.do(op.IDSubtract, nil, x, y) }
-//go:noinline
-func (c *call) mul(x, y *value) *value { return c.do(op.IDMultiply, nil, x, y) }
-//go:noinline
-func (c *call) div(x, y *value) *value { return c.do(op.IDDivide, nil, x, y) }
-//go:noinline
-func (c *call) exp(x *value) *value    { return c.do(op.IDExp, nil, x) }
-//go:noinline
-func (c *call) neg(x *value) *value    { return c.do(op.IDNeg, nil, x) }
 
-//go:noinline
+func (c *call) sub(x, y *value) *value { return c.do(op.IDSubtract, nil, x, y) }
+
+func (c *call) mul(x, y *value) *value { return c.do(op.IDMultiply, nil, x, y) }
+
+func (c *call) div(x, y *value) *value { return c.do(op.IDDivide, nil, x, y) }
+
+func (c *call) exp(x *value) *value { return c.do(op.IDExp, nil, x) }
+
+func (c *call) neg(x *value) *value { return c.do(op.IDNeg, nil, x) }
+
 func (c *call) where(yes, x, y *value) *value { return c.do(op.IDWhere, nil, yes, x, y) }
 
-//go:noinline
 func (c *call) matmul(x, y *value) *value { return c.do(op.IDMatmul, nil, x, y) }
 
 // cast is x in another dtype.
-//go:noinline
 func (c *call) cast(x *value, d dtype.DType) *value {
 	if x.DType == d {
 		return x
 	}
-	return c.do(op.IDCast, op.Attrs{op.CastDtype: typeAttr(d)}, x)
+	return c.do(op.IDCast, with(op.CastDtype, d), x)
 }
 
 // reshape is x under other dimensions, all of them known.
-//go:noinline
 func (c *call) reshape(x *value, dims ...int64) *value {
 	if slices.Equal(x.dims(), dims) {
 		return x
@@ -257,87 +238,76 @@ func (c *call) reshape(x *value, dims ...int64) *value {
 	if product(dims) == 0 {
 		return c.constant(x.DType, dims, nil)
 	}
-	return c.do(op.IDReshape, op.Attrs{op.ReshapeShape: ints(dims...)}, x)
+	return c.do(op.IDReshape, with(op.ReshapeShape, dims), x)
 }
 
 // transpose is x with its axes in another order.
-//go:noinline
 func (c *call) transpose(x *value, perm ...int64) *value {
 	for i, a := range perm {
 		if int64(i) != a {
-			return c.do(op.IDTranspose, op.Attrs{op.TransposePerm: ints(perm...)}, x)
+			return c.do(op.IDTranspose, with(op.TransposePerm, perm), x)
 		}
 	}
 	return x
 }
 
 // swap is x with two axes exchanged.
-//go:noinline
 func (c *call) swap(x *value, a, b int) *value {
 	perm := count(x.rank())
 	perm[a], perm[b] = perm[b], perm[a]
 	return c.transpose(x, perm...)
 }
 
-//go:noinline
 func (c *call) unsqueeze(x *value, axes ...int64) *value {
-	return c.do(op.IDUnsqueeze, op.Attrs{op.UnsqueezeAxis: ints(axes...)}, x)
+	return c.do(op.IDUnsqueeze, with(op.UnsqueezeAxis, axes), x)
 }
 
-//go:noinline
 func (c *call) squeeze(x *value, axes ...int64) *value {
-	return c.do(op.IDSqueeze, op.Attrs{op.SqueezeAxis: ints(axes...)}, x)
+	return c.do(op.IDSqueeze, with(op.SqueezeAxis, axes), x)
 }
 
 // expand is x broadcast to dimensions.
-//go:noinline
 func (c *call) expand(x *value, dims ...int64) *value {
 	if slices.Equal(x.dims(), dims) {
 		return x
 	}
-	return c.do(op.IDExpand, op.Attrs{op.ExpandShape: ints(dims...)}, x)
+	return c.do(op.IDExpand, with(op.ExpandShape, dims), x)
 }
 
 // slice is a range of indices on one axis, with 0 <= from <= to <= its size.
-//go:noinline
 func (c *call) slice(x *value, axis int, from, to int64) *value {
 	if from == 0 && to == x.Shape.Dims[axis] {
 		return x
 	}
-	return c.do(op.IDSlice, op.Attrs{op.SliceAxes: ints(int64(axis)), op.SliceStarts: ints(from), op.SliceEnds: ints(to)}, x)
+	return c.do(op.IDSlice, with(op.SliceAxes, []int64{int64(axis)}, op.SliceStarts, []int64{from}, op.SliceEnds, []int64{to}), x)
 }
 
 // pick is one index of an axis, which is gone.
-//go:noinline
 func (c *call) pick(x *value, axis int, i int64) *value {
 	return c.squeeze(c.slice(x, axis, i, i+1), int64(axis))
 }
 
 // concat joins tensors.
-//go:noinline
 func (c *call) concat(axis int, list ...*value) *value {
 	if len(list) == 1 {
 		return list[0]
 	}
-	return c.do(op.IDConcat, op.Attrs{op.ConcatAxis: integer(int64(axis))}, list...)
+	return c.do(op.IDConcat, with(op.ConcatAxis, axis), list...)
 }
 
 // take is the slices of x that these indices name.
-//go:noinline
 func (c *call) take(x *value, axis int, indices []int64) *value {
-	return c.do(op.IDGather, op.Attrs{op.GatherAxis: integer(int64(axis))}, x, c.vector(indices...))
+	return c.do(op.IDGather, with(op.GatherAxis, axis), x, c.vector(indices...))
 }
 
 // flip is x with axes reversed.
-//go:noinline
 func (c *call) flip(x *value, axes ...int64) *value {
-	return c.do(op.IDFlip, op.Attrs{op.FlipAxis: ints(axes...)}, x)
+	return c.do(op.IDFlip, with(op.FlipAxis, axes), x)
 }
 
 // full is a tensor of one value, whose dimensions may follow from shapes of inputs.
-//go:noinline
 func (c *call) full(d dtype.DType, v op.Value, dims ...int64) *value {
-	return c.created(op.IDFull, op.Attrs{op.FullShape: ints(dims...), op.FullFillValue: v, op.FullDtype: typeAttr(d)})
+	return c.created(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d))
 }
 
 // created is the result of a row without operands, which counts as a consequence of the shapes of inputs.
@@ -348,30 +318,25 @@ func (c *call) created(id op.ID, at op.Attrs) *value {
 }
 
 // sum adds up along axes, which stay as 1 if keep says so, in x's dtype.
-//go:noinline
 func (c *call) sum(x *value, keep bool, axes ...int64) *value {
-	return c.do(op.IDSum, op.Attrs{op.SumAxis: ints(axes...), op.SumDtype: typeAttr(x.DType), op.SumKeepdim: flag(keep)}, x)
+	return c.do(op.IDSum, with(op.SumAxis, axes, op.SumDtype, x.DType, op.SumKeepdim, keep), x)
 }
 
-//go:noinline
 func (c *call) mean(x *value, keep bool, axes ...int64) *value {
-	return c.do(op.IDMean, op.Attrs{op.MeanAxis: ints(axes...), op.MeanKeepdim: flag(keep)}, x)
+	return c.do(op.IDMean, with(op.MeanAxis, axes, op.MeanKeepdim, keep), x)
 }
 
 // highest is the largest elements along axes.
-//go:noinline
 func (c *call) highest(x *value, keep bool, axes ...int64) *value {
-	return c.do(op.IDMax, op.Attrs{op.MaxAxis: ints(axes...), op.MaxKeepdim: flag(keep)}, x)
+	return c.do(op.IDMax, with(op.MaxAxis, axes, op.MaxKeepdim, keep), x)
 }
 
 // softmax is along one axis.
-//go:noinline
 func (c *call) softmax(x *value, axis int) *value {
-	return c.do(op.IDSoftmax, op.Attrs{op.SoftmaxAxis: integer(int64(axis))}, x)
+	return c.do(op.IDSoftmax, with(op.SoftmaxAxis, axis), x)
 }
 
 // clamp is x between numbers.
-//go:noinline
 func (c *call) clamp(x *value, low, high float64) *value {
 	return c.do(op.IDClip, nil, x, num(low), num(high))
 }
@@ -379,11 +344,9 @@ func (c *call) clamp(x *value, low, high float64) *value {
 // Constants.
 
 // vector is a 1-d tensor of int64.
-//go:noinline
 func (c *call) vector(list ...int64) *value { return c.tensor([]int64{int64(len(list))}, list) }
 
 // tensor is a tensor of int64.
-//go:noinline
 func (c *call) tensor(dims, list []int64) *value {
 	var raw []byte
 	for _, n := range list {
@@ -393,7 +356,6 @@ func (c *call) tensor(dims, list []int64) *value {
 }
 
 // reals is a tensor of numbers in a dtype.
-//go:noinline
 func (c *call) reals(d dtype.DType, dims []int64, list []float64) *value {
 	numbers := make([]op.Value, len(list))
 	for i, f := range list {
@@ -403,7 +365,6 @@ func (c *call) reals(d dtype.DType, dims []int64, list []float64) *value {
 }
 
 // count is 0, 1, ..., n-1.
-//go:noinline
 func count(n int) []int64 {
 	list := make([]int64, n)
 	for i := range list {
@@ -413,16 +374,14 @@ func count(n int) []int64 {
 }
 
 // steps is the integers below n, laid out along one axis of a tensor of a rank.
-//go:noinline
 func (c *call) steps(n int64, axis, rank int) *value {
 	dims := make([]int64, rank)
 	for i := range dims {
 		dims[i] = 1
 	}
 	dims[axis] = n
-	return c.reshape(c.created(op.IDRange, op.Attrs{op.RangeStart: integer(0), op.RangeStep: integer(1), op.RangeCount: integer(n), op.RangeDtype: typeAttr(dtype.Int64)}), dims...)
+	return c.reshape(c.created(op.IDRange, with(op.RangeStart, 0, op.RangeStep, 1, op.RangeCount, n, op.RangeDtype, dtype.Int64)), dims...)
 }
 
 // one is a list with one result.
-//go:noinline
 func one(v *value) []*value { return []*value{v} }

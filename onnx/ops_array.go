@@ -11,41 +11,39 @@ import (
 // Operators that make, cut, join and arrange tensors without a look at their elements. Shapes among the operands have to be
 // known while the graph is built.
 
-var arrays = map[string][]version{
-	"Constant":        from(1, constant),
-	"ConstantOfShape": from(9, constantOfShape),
-	"Shape":           from(1, shapeNode),
-	"Size":            from(1, func(c *call) []*value { return one(c.tensor(nil, []int64{c.x(0).Shape.Numel()})) }),
-	"Range":           from(11, rangeNode),
-	"EyeLike":         from(9, eyeLike),
-	"RandomNormal":    from(1, func(c *call) []*value { return one(c.normal(c.list("shape"), c.elem("dtype", dtype.Float32))) }),
-	"RandomUniform":   from(1, func(c *call) []*value { return one(c.uniform(c.list("shape"), c.elem("dtype", dtype.Float32))) }),
-	"RandomNormalLike": from(1, func(c *call) []*value {
+var arrays = []entry{
+	{"Constant", 1, 0, constant},
+	{"ConstantOfShape", 9, 0, constantOfShape},
+	{"Shape", 1, 0, shapeNode},
+	{"Size", 1, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{c.x(0).Shape.Numel()})) }},
+	{"Range", 11, 0, rangeNode},
+	{"EyeLike", 9, 0, eyeLike},
+	{"RandomNormal", 1, 0, func(c *call) []*value { return one(c.normal(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
+	{"RandomUniform", 1, 0, func(c *call) []*value { return one(c.uniform(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
+	{"RandomNormalLike", 1, 0, func(c *call) []*value {
 		return one(c.normal(c.x(0).dims(), c.elem("dtype", c.x(0).DType)))
-	}),
-	"RandomUniformLike": from(1, func(c *call) []*value {
+	}},
+	{"RandomUniformLike", 1, 0, func(c *call) []*value {
 		return one(c.uniform(c.x(0).dims(), c.elem("dtype", c.x(0).DType)))
-	}),
-
-	"Reshape": {
-		{1, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
-		{5, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
-	},
-	"Transpose": from(1, transpose),
-	"Squeeze": {
-		{1, func(c *call) []*value { return one(c.squeezed(c.list("axes"), c.given("axes"))) }},
-		{13, func(c *call) []*value {
-			if !c.has(1) {
-				return one(c.squeezed(nil, false))
-			}
-			return one(c.squeezed(c.ints(1, "axes"), true))
-		}},
-	},
-	"Unsqueeze": {
-		{1, func(c *call) []*value { return one(c.unsqueezed(c.list("axes"))) }},
-		{13, func(c *call) []*value { return one(c.unsqueezed(c.ints(1, "axes"))) }},
-	},
-	"Flatten": from(1, func(c *call) []*value {
+	}},
+	{"Bernoulli", 15, 0, func(c *call) []*value {
+		x := c.x(0)
+		drawn := c.do(op.IDUniform, with(op.UniformShape, x.dims(), op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, x.DType))
+		return one(c.cast(c.do(op.IDLessThan, nil, drawn, x), c.elem("dtype", x.DType)))
+	}},
+	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
+	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
+	{"Transpose", 1, 0, transpose},
+	{"Squeeze", 1, 0, func(c *call) []*value { return one(c.squeezed(c.list("axes"), c.given("axes"))) }},
+	{"Squeeze", 13, 0, func(c *call) []*value {
+		if !c.has(1) {
+			return one(c.squeezed(nil, false))
+		}
+		return one(c.squeezed(c.ints(1, "axes"), true))
+	}},
+	{"Unsqueeze", 1, 0, func(c *call) []*value { return one(c.unsqueezed(c.list("axes"))) }},
+	{"Unsqueeze", 13, 0, func(c *call) []*value { return one(c.unsqueezed(c.ints(1, "axes"))) }},
+	{"Flatten", 1, 0, func(c *call) []*value {
 		x := c.x(0)
 		axis := int(c.int("axis", 1))
 		if axis < 0 {
@@ -55,22 +53,23 @@ var arrays = map[string][]version{
 			c.wrong("axis is %d; want one of the %d axes", axis, x.rank())
 		}
 		return one(c.flatten(x, axis))
-	}),
-	"Expand": from(8, expand),
-	"Slice":  {{1, sliceAttributes}, {10, sliceNode}},
-	"Split":  {{1, splitAttribute}, {13, splitNode}},
-	"Concat": {{1, func(c *call) []*value { return one(c.concatenated(c.int("axis", 1))) }}, {4, func(c *call) []*value { return one(c.concatenated(c.int("axis", 0))) }}},
-	"Tile":   from(6, tile),
-	"Pad": {
-		{1, func(c *call) []*value { return one(c.pad(c.list("paddings"), c.constantPad())) }},
-		{2, func(c *call) []*value { return one(c.pad(c.list("pads"), c.constantPad())) }},
-		{11, padNode},
-	},
-	"CenterCropPad":   from(18, centerCropPad),
-	"DepthToSpace":    from(1, depthToSpace),
-	"SpaceToDepth":    from(1, spaceToDepth),
-	"Dropout":         from(1, dropout),
-	"ReverseSequence": from(10, reverseSequence),
+	}},
+	{"Expand", 8, 0, expand},
+	{"Slice", 1, 0, sliceAttributes},
+	{"Slice", 10, 0, sliceNode},
+	{"Split", 1, 0, splitAttribute},
+	{"Split", 13, 0, splitNode},
+	{"Concat", 1, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 1))) }},
+	{"Concat", 4, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 0))) }},
+	{"Tile", 6, 0, tile},
+	{"Pad", 1, 0, func(c *call) []*value { return one(c.pad(c.list("paddings"), c.constantPad())) }},
+	{"Pad", 2, 0, func(c *call) []*value { return one(c.pad(c.list("pads"), c.constantPad())) }},
+	{"Pad", 11, 0, padNode},
+	{"CenterCropPad", 18, 0, centerCropPad},
+	{"DepthToSpace", 1, 0, depthToSpace},
+	{"SpaceToDepth", 1, 0, spaceToDepth},
+	{"Dropout", 1, 0, dropout},
+	{"ReverseSequence", 10, 0, reverseSequence},
 }
 
 // constant is the tensor of an attribute, in one of its many forms.
@@ -134,7 +133,7 @@ func constantOfShape(c *call) []*value {
 			v = integer(list[0])
 		}
 	}
-	return one(c.do(op.IDFull, op.Attrs{op.FullShape: ints(dims...), op.FullFillValue: v, op.FullDtype: typeAttr(d)}))
+	return one(c.do(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d)))
 }
 
 func shapeNode(c *call) []*value {
@@ -164,7 +163,7 @@ func rangeNode(c *call) []*value {
 	if d := c.x(0).DType; d.IsInt() {
 		first, distance = integer(c.ints(0, "start")[0]), integer(c.ints(2, "delta")[0])
 	}
-	return one(c.do(op.IDRange, op.Attrs{op.RangeStart: first, op.RangeStep: distance, op.RangeCount: integer(n), op.RangeDtype: typeAttr(c.x(0).DType)}))
+	return one(c.do(op.IDRange, with(op.RangeStart, first, op.RangeStep, distance, op.RangeCount, n, op.RangeDtype, c.x(0).DType)))
 }
 
 func eyeLike(c *call) []*value {
@@ -177,15 +176,12 @@ func eyeLike(c *call) []*value {
 }
 
 func (c *call) normal(dims []int64, d dtype.DType) *value {
-	return c.do(op.IDNormal, op.Attrs{op.NormalShape: ints(dims...), op.NormalMean: num(c.float("mean", 0)).attr(), op.NormalStd: num(c.float("scale", 1)).attr(), op.NormalDtype: typeAttr(d)})
+	return c.do(op.IDNormal, with(op.NormalShape, dims, op.NormalMean, c.float("mean", 0), op.NormalStd, c.float("scale", 1), op.NormalDtype, d))
 }
 
 func (c *call) uniform(dims []int64, d dtype.DType) *value {
-	return c.do(op.IDUniform, op.Attrs{op.UniformShape: ints(dims...), op.UniformMin: num(c.float("low", 0)).attr(), op.UniformMax: num(c.float("high", 1)).attr(), op.UniformDtype: typeAttr(d)})
+	return c.do(op.IDUniform, with(op.UniformShape, dims, op.UniformMin, c.float("low", 0), op.UniformMax, c.float("high", 1), op.UniformDtype, d))
 }
-
-// attr is a number as an attribute.
-func (v *value) attr() op.Value { return *v.number }
 
 // reshaped resolves 0, the size that x has there unless allowzero is set, and -1, what is left.
 func (c *call) reshaped(want []int64) *value {
@@ -346,7 +342,7 @@ func (c *call) strided(x *value, axis int, start, end, step int64) *value {
 		dims[axis] = 0
 		return c.constant(x.DType, dims, nil)
 	}
-	return c.do(op.IDSlice, op.Attrs{op.SliceAxes: ints(int64(axis)), op.SliceStarts: ints(start), op.SliceEnds: ints(end), op.SliceSteps: ints(step)}, x)
+	return c.do(op.IDSlice, with(op.SliceAxes, []int64{int64(axis)}, op.SliceStarts, []int64{start}, op.SliceEnds, []int64{end}, op.SliceSteps, []int64{step}), x)
 }
 
 func splitAttribute(c *call) []*value {
@@ -421,7 +417,7 @@ func tile(c *call) []*value {
 	if x.rank() == 0 {
 		return one(x)
 	}
-	return one(c.do(op.IDTile, op.Attrs{op.TileRepeatTimes: ints(times...)}, x))
+	return one(c.do(op.IDTile, with(op.TileRepeatTimes, times), x))
 }
 
 // constantPad is the value of Pad before opset 11.

@@ -10,10 +10,10 @@ import (
 
 // Attention and what belongs to it.
 
-var attentions = map[string][]version{
-	"Attention":                     from(23, attention),
-	"RotaryEmbedding":               from(23, rotaryEmbedding),
-	"com.microsoft:RotaryEmbedding": from(1, rotaryMicrosoft),
+var attentions = []entry{
+	{"Attention", 23, 0, attention},
+	{"RotaryEmbedding", 23, 0, rotaryEmbedding},
+	{"com.microsoft:RotaryEmbedding", 1, 0, rotaryMicrosoft},
 }
 
 // split3 is a tensor [batch, sequence, heads * size] as [batch, heads, sequence, size]; one of 4 axes stays.
@@ -55,7 +55,7 @@ func attention(c *call) []*value {
 	if p := c.int("softmax_precision", 0); p != 0 {
 		d = c.elem("softmax_precision", d)
 	}
-	raw := c.do(op.IDMatmul, op.Attrs{op.MatmulTransposeY: flag(true)}, c.mul(q, num(scale)), c.mul(k, num(scale)))
+	raw := c.do(op.IDMatmul, with(op.MatmulTransposeY, true), c.mul(q, num(scale)), c.mul(k, num(scale)))
 	capped := raw
 	if s := c.float("softcap", 0); s != 0 {
 		capped = c.mul(c.do(op.IDTanh, nil, c.div(raw, num(s))), num(s))
@@ -180,7 +180,7 @@ func (c *call) rotate(x, cos, sin, positions *value) *value {
 	imaginary := c.add(c.mul(sine, a), c.mul(cosine, b))
 	var y *value
 	if pairs {
-		y = c.reshape(c.do(op.IDStack, op.Attrs{op.StackAxis: integer(4)}, real, imaginary), d...)
+		y = c.reshape(c.do(op.IDStack, with(op.StackAxis, 4), real, imaginary), d...)
 	} else {
 		y = c.concat(3, real, imaginary)
 	}

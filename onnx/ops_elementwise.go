@@ -10,78 +10,111 @@ import (
 // Operators whose results depend on one element of each operand. Operands broadcast as in NumPy from opset 7 on, and before
 // as [call.legacy] says.
 
-var elementwise = map[string][]version{
-	"Abs": unary(op.IDAbs), "Neg": unary(op.IDNeg), "Sign": unary(op.IDSign), "Exp": unary(op.IDExp), "Log": unary(op.IDLog),
-	"Sqrt": unary(op.IDSqrt), "Reciprocal": unary(op.IDReciprocal), "Sin": unary(op.IDSin), "Cos": unary(op.IDCos),
-	"Tan": unary(op.IDTan), "Tanh": unary(op.IDTanh), "Sinh": unary(op.IDSinh), "Cosh": unary(op.IDCosh), "Floor": unary(op.IDFloor),
-	"Ceil": unary(op.IDCeil), "Round": unary(op.IDRound), "Erf": unary(op.IDErf), "Not": unary(op.IDLogicalNot),
-	"IsNaN": unary(op.IDIsnan), "Acos": unary(op.IDAcos), "Asin": unary(op.IDAsin), "Atan": unary(op.IDAtan),
-	"Acosh": unary(op.IDAcosh), "Asinh": unary(op.IDAsinh), "Atanh": unary(op.IDAtanh), "BitwiseNot": unary(op.IDBitwiseNot),
-	"Relu": unary(op.IDRelu), "Sigmoid": unary(op.IDSigmoid), "Softplus": from(1, softplus), "Softsign": from(1, softsign),
-	"Identity": from(1, func(c *call) []*value { return one(c.in[0]) }),
-	"IsInf":    from(10, isInf),
-
-	"Add": broadcast(op.IDAdd), "Sub": broadcast(op.IDSubtract), "Mul": broadcast(op.IDMultiply), "Div": from(1, divide),
-	"And": broadcast(op.IDLogicalAnd), "Or": broadcast(op.IDLogicalOr), "Xor": broadcast(op.IDLogicalXor),
-	"BitwiseAnd": broadcast(op.IDBitwiseAnd), "BitwiseOr": broadcast(op.IDBitwiseOr), "BitwiseXor": broadcast(op.IDBitwiseXor),
-	"Equal": broadcast(op.IDEqual), "Less": broadcast(op.IDLessThan), "LessOrEqual": broadcast(op.IDLessEqual),
-	"Greater": broadcast(op.IDGreaterThan), "GreaterOrEqual": broadcast(op.IDGreaterEqual),
-	"Mod": from(10, modulo), "Pow": from(1, power), "BitShift": from(11, bitShift),
-
-	"Max": variadic((*call).larger), "Min": variadic((*call).smaller), "Sum": variadic((*call).add),
-	"Mean": from(1, func(c *call) []*value {
-		return one(c.div(c.joined((*call).add), num(float64(len(c.in)))))
-	}),
-
-	"Where": from(9, func(c *call) []*value { return one(c.where(c.x(0), c.x(1), c.x(2))) }),
-	"Clip":  {{1, clipAttributes}, {11, clip}},
-	"Cast":  from(1, cast), "CastLike": from(15, func(c *call) []*value { return one(c.cast(c.x(0), c.x(1).DType)) }),
-
-	"LeakyRelu": from(1, func(c *call) []*value {
-		return one(c.do(op.IDLeakyRelu, op.Attrs{op.LeakyReluNegativeSlope: {Kind: op.Float, F: c.float("alpha", 0.01)}}, c.x(0)))
-	}),
-	"PRelu": from(1, prelu),
-	"Elu":   from(1, func(c *call) []*value { return one(c.elu(c.x(0), c.float("alpha", 1), 1)) }),
-	"Selu": from(1, func(c *call) []*value {
+var elementwise = []entry{
+	{"Abs", 1, op.IDAbs, unary},
+	{"Neg", 1, op.IDNeg, unary},
+	{"Sign", 1, op.IDSign, unary},
+	{"Exp", 1, op.IDExp, unary},
+	{"Log", 1, op.IDLog, unary},
+	{"Sqrt", 1, op.IDSqrt, unary},
+	{"Reciprocal", 1, op.IDReciprocal, unary},
+	{"Sin", 1, op.IDSin, unary},
+	{"Cos", 1, op.IDCos, unary},
+	{"Tan", 1, op.IDTan, unary},
+	{"Tanh", 1, op.IDTanh, unary},
+	{"Sinh", 1, op.IDSinh, unary},
+	{"Cosh", 1, op.IDCosh, unary},
+	{"Floor", 1, op.IDFloor, unary},
+	{"Ceil", 1, op.IDCeil, unary},
+	{"Round", 1, op.IDRound, unary},
+	{"Erf", 1, op.IDErf, unary},
+	{"Not", 1, op.IDLogicalNot, unary},
+	{"IsNaN", 1, op.IDIsnan, unary},
+	{"Acos", 1, op.IDAcos, unary},
+	{"Asin", 1, op.IDAsin, unary},
+	{"Atan", 1, op.IDAtan, unary},
+	{"Acosh", 1, op.IDAcosh, unary},
+	{"Asinh", 1, op.IDAsinh, unary},
+	{"Atanh", 1, op.IDAtanh, unary},
+	{"BitwiseNot", 1, op.IDBitwiseNot, unary},
+	{"Relu", 1, op.IDRelu, unary},
+	{"Sigmoid", 1, op.IDSigmoid, unary},
+	{"Softplus", 1, 0, softplus},
+	{"Softsign", 1, 0, softsign},
+	{"Identity", 1, 0, func(c *call) []*value { return one(c.in[0]) }},
+	{"IsInf", 10, 0, isInf},
+	{"Add", 1, op.IDAdd, broadcast},
+	{"Sub", 1, op.IDSubtract, broadcast},
+	{"Mul", 1, op.IDMultiply, broadcast},
+	{"Div", 1, 0, divide},
+	{"And", 1, op.IDLogicalAnd, broadcast},
+	{"Or", 1, op.IDLogicalOr, broadcast},
+	{"Xor", 1, op.IDLogicalXor, broadcast},
+	{"BitwiseAnd", 1, op.IDBitwiseAnd, broadcast},
+	{"BitwiseOr", 1, op.IDBitwiseOr, broadcast},
+	{"BitwiseXor", 1, op.IDBitwiseXor, broadcast},
+	{"Equal", 1, op.IDEqual, broadcast},
+	{"Less", 1, op.IDLessThan, broadcast},
+	{"LessOrEqual", 1, op.IDLessEqual, broadcast},
+	{"Greater", 1, op.IDGreaterThan, broadcast},
+	{"GreaterOrEqual", 1, op.IDGreaterEqual, broadcast},
+	{"Mod", 10, 0, modulo},
+	{"Pow", 1, 0, power},
+	{"BitShift", 11, 0, bitShift},
+	{"Max", 1, op.IDMaximum, variadic},
+	{"Min", 1, op.IDMinimum, variadic},
+	{"Sum", 1, op.IDAdd, variadic},
+	{"Mean", 1, 0, func(c *call) []*value {
+		return one(c.div(c.joined(op.IDAdd), num(float64(len(c.in)))))
+	}},
+	{"Where", 9, 0, func(c *call) []*value { return one(c.where(c.x(0), c.x(1), c.x(2))) }},
+	{"Clip", 1, 0, clipAttributes},
+	{"Clip", 11, 0, clip},
+	{"Cast", 1, 0, cast},
+	{"CastLike", 15, 0, func(c *call) []*value { return one(c.cast(c.x(0), c.x(1).DType)) }},
+	{"LeakyRelu", 1, 0, func(c *call) []*value {
+		return one(c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, c.float("alpha", 0.01)), c.x(0)))
+	}},
+	{"PRelu", 1, 0, prelu},
+	{"Elu", 1, 0, func(c *call) []*value { return one(c.elu(c.x(0), c.float("alpha", 1), 1)) }},
+	{"Selu", 1, 0, func(c *call) []*value {
 		gamma := c.float("gamma", 1.05070102214813232421875)
 		return one(c.mul(c.elu(c.x(0), c.float("alpha", 1.67326319217681884765625), 1), num(gamma)))
-	}),
-	"Celu": from(12, func(c *call) []*value {
+	}},
+	{"Celu", 12, 0, func(c *call) []*value {
 		alpha := c.float("alpha", 1)
 		return one(c.elu(c.x(0), alpha, alpha))
-	}),
-	"HardSigmoid": from(1, func(c *call) []*value {
+	}},
+	{"HardSigmoid", 1, 0, func(c *call) []*value {
 		return one(c.hardSigmoid(c.x(0), c.float("alpha", 0.2), c.float("beta", 0.5)))
-	}),
-	"HardSwish": from(14, func(c *call) []*value { return one(c.mul(c.x(0), c.hardSigmoid(c.x(0), 1.0/6, 0.5))) }),
-	"ThresholdedRelu": from(1, func(c *call) []*value {
+	}},
+	{"HardSwish", 14, 0, func(c *call) []*value { return one(c.mul(c.x(0), c.hardSigmoid(c.x(0), 1.0/6, 0.5))) }},
+	{"ThresholdedRelu", 1, 0, func(c *call) []*value {
 		x := c.x(0)
 		return one(c.where(c.do(op.IDGreaterThan, nil, x, num(c.float("alpha", 1))), x, num(0)))
-	}),
-	"Shrink": from(9, shrink),
-	"Gelu": from(20, func(c *call) []*value {
+	}},
+	{"Shrink", 9, 0, shrink},
+	{"Gelu", 20, 0, func(c *call) []*value {
 		return one(c.gelu(c.x(0), c.text("approximate", "none") == "tanh"))
-	}),
-	"Mish": from(18, func(c *call) []*value {
+	}},
+	{"Mish", 18, 0, func(c *call) []*value {
 		return one(c.mul(c.x(0), c.do(op.IDTanh, nil, c.do(op.IDSoftplus, nil, c.x(0)))))
-	}),
-	"Swish": from(24, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }),
-
-	"com.microsoft:Gelu":      from(1, func(c *call) []*value { return one(c.gelu(c.x(0), false)) }),
-	"com.microsoft:FastGelu":  from(1, func(c *call) []*value { return one(c.gelu(c.biased(), true)) }),
-	"com.microsoft:BiasGelu":  from(1, func(c *call) []*value { return one(c.gelu(c.biased(), false)) }),
-	"com.microsoft:QuickGelu": from(1, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1.702))) }),
+	}},
+	{"Swish", 24, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }},
+	{"com.microsoft:Gelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.x(0), false)) }},
+	{"com.microsoft:FastGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), true)) }},
+	{"com.microsoft:BiasGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), false)) }},
+	{"com.microsoft:QuickGelu", 1, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1.702))) }},
 }
 
 // unary is an operator that is a row.
-func unary(id op.ID) []version {
-	return from(1, func(c *call) []*value { return one(c.do(id, nil, c.x(0))) })
-}
+func unary(c *call) []*value { return one(c.do(c.row, nil, c.x(0))) }
 
 // broadcast is an operator of two operands that is a row.
-func broadcast(id op.ID) []version {
-	return from(1, func(c *call) []*value { return one(c.do(id, nil, c.x(0), c.legacy())) })
-}
+func broadcast(c *call) []*value { return one(c.do(c.row, nil, c.x(0), c.legacy())) }
+
+// variadic is an operator that joins any number of operands by a row.
+func variadic(c *call) []*value { return one(c.joined(c.row)) }
 
 // legacy is the second operand as it broadcasts: before opset 7 attribute broadcast allowed it to, and axis said which axis
 // of the first operand its first axis stands for.
@@ -98,16 +131,11 @@ func (c *call) legacy() *value {
 	return c.reshape(y, dims...)
 }
 
-// variadic is an operator that joins any number of operands by pairs.
-func variadic(pair func(c *call, x, y *value) *value) []version {
-	return from(1, func(c *call) []*value { return one(c.joined(pair)) })
-}
-
 // joined is all operands, joined by pairs.
-func (c *call) joined(pair func(c *call, x, y *value) *value) *value {
+func (c *call) joined(row op.ID) *value {
 	v := c.x(0)
 	for i := 1; i < len(c.in); i++ {
-		v = pair(c, v, c.x(i))
+		v = c.do(row, nil, v, c.x(i))
 	}
 	return v
 }
@@ -259,7 +287,7 @@ func (c *call) hardSigmoid(x *value, alpha, beta float64) *value {
 }
 
 func (c *call) gelu(x *value, approximate bool) *value {
-	return c.do(op.IDGelu, op.Attrs{op.GeluApproximate: flag(approximate)}, x)
+	return c.do(op.IDGelu, with(op.GeluApproximate, approximate), x)
 }
 
 // swish is x * sigmoid(alpha * x).

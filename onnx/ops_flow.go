@@ -14,22 +14,22 @@ import (
 // longestLoop is how often a loop runs at most: each time its nodes become part of the graph again.
 const longestLoop = 4096
 
-var flow = map[string][]version{
-	"If":                 from(1, buildIf),
-	"Loop":               from(1, buildLoop),
-	"Scan":               from(9, buildScan),
-	"SequenceConstruct":  from(11, sequenceConstruct),
-	"SequenceEmpty":      from(11, func(*call) []*value { return one(&value{isList: true}) }),
-	"SequenceAt":         from(11, sequenceAt),
-	"SequenceInsert":     from(11, sequenceInsert),
-	"SequenceErase":      from(11, sequenceErase),
-	"SequenceLength":     from(11, func(c *call) []*value { return one(c.tensor(nil, []int64{int64(len(c.sequence(0)))})) }),
-	"SplitToSequence":    from(11, splitToSequence),
-	"ConcatFromSequence": from(11, concatFromSequence),
-	"SequenceMap":        from(17, sequenceMap),
-	"Optional":           from(15, func(c *call) []*value { return one(c.in[0]) }),
-	"OptionalGetElement": from(15, func(c *call) []*value { return one(c.in[0]) }),
-	"OptionalHasElement": from(15, func(c *call) []*value { return one(c.truth(c.has(0))) }),
+var flow = []entry{
+	{"If", 1, 0, buildIf},
+	{"Loop", 1, 0, buildLoop},
+	{"Scan", 9, 0, buildScan},
+	{"SequenceConstruct", 11, 0, sequenceConstruct},
+	{"SequenceEmpty", 11, 0, func(*call) []*value { return one(&value{isList: true}) }},
+	{"SequenceAt", 11, 0, sequenceAt},
+	{"SequenceInsert", 11, 0, sequenceInsert},
+	{"SequenceErase", 11, 0, sequenceErase},
+	{"SequenceLength", 11, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{int64(len(c.sequence(0)))})) }},
+	{"SplitToSequence", 11, 0, splitToSequence},
+	{"ConcatFromSequence", 11, 0, concatFromSequence},
+	{"SequenceMap", 17, 0, sequenceMap},
+	{"Optional", 15, 0, func(c *call) []*value { return one(c.in[0]) }},
+	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.in[0]) }},
+	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},
 }
 
 // truth is a bool as a 0-d tensor.
@@ -144,7 +144,7 @@ func buildLoop(c *call) []*value {
 // stacked is tensors side by side along a new axis. Of no tensors the graph has to say what the type is.
 func (c *call) stacked(list []*value, axis int, p *Port) *value {
 	if len(list) > 0 {
-		return c.do(op.IDStack, op.Attrs{op.StackAxis: integer(int64(axis))}, list...)
+		return c.do(op.IDStack, with(op.StackAxis, axis), list...)
 	}
 	dims := []int64{0}
 	for _, d := range p.Dims {

@@ -14,12 +14,13 @@ import (
 // follow from the sizes alone; both are computed here and become constants. The formulas are those of the ONNX operator
 // specification, https://onnx.ai/onnx/operators/onnx__Resize.html.
 
-var images = map[string][]version{
-	"Resize":     {{10, resizeOld}, {11, resize}},
-	"Upsample":   {{7, resizeOld}},
-	"GridSample": from(16, gridSample),
-	"AffineGrid": from(20, affineGrid),
-	"Col2Im":     from(18, col2im),
+var images = []entry{
+	{"Resize", 10, 0, resizeOld},
+	{"Resize", 11, 0, resize},
+	{"Upsample", 7, 0, resizeOld},
+	{"GridSample", 16, 0, gridSample},
+	{"AffineGrid", 20, 0, affineGrid},
+	{"Col2Im", 18, 0, col2im},
 }
 
 // sampling is how one axis is resized.
@@ -253,8 +254,8 @@ func (c *call) taps(s *sampling) (indices [][]int64, weights [][]float64) {
 		narrow = min(s.scale, 1)
 	}
 	low := math.Floor(first/narrow) + 1
-	n := int(2*(1-low) + 0)
-	if n = int(1 - low - low + 1); n > 1<<12 || float64(n)*float64(s.out) > 1<<26 {
+	n := int(2 - 2*low) // from low to 1 - low
+	if n > 1<<12 || float64(n)*float64(s.out) > 1<<26 {
 		c.refuse("a scale of %g with antialias is not supported", s.scale)
 	}
 	indices, weights = make([][]int64, n), make([][]float64, n)
@@ -391,7 +392,7 @@ func col2im(c *call) []*value {
 	}
 	lead := x.dims()[0] * channels
 	flat := c.reshape(x, lead, int64(len(places)))
-	sum := c.do(op.IDIndexReduce, op.Attrs{op.IndexReduceReduce: {Kind: op.String, Ref: "add"}},
+	sum := c.do(op.IDIndexReduce, with(op.IndexReduceReduce, "add"),
 		c.full(x.DType, integer(0), lead, total+1), flat, c.steps(lead, 0, 2), c.vector(places...))
 	return one(c.reshape(c.slice(sum, 1, 0, total), append([]int64{x.dims()[0], channels}, size...)...))
 }

@@ -9,12 +9,12 @@ import (
 
 // Losses over the classes of axis 1.
 
-var losses = map[string][]version{
-	"NegativeLogLikelihoodLoss": from(12, func(c *call) []*value { return one(c.likelihood(c.x(0))) }),
-	"SoftmaxCrossEntropyLoss": from(12, func(c *call) []*value {
+var losses = []entry{
+	{"NegativeLogLikelihoodLoss", 12, 0, func(c *call) []*value { return one(c.likelihood(c.x(0))) }},
+	{"SoftmaxCrossEntropyLoss", 12, 0, func(c *call) []*value {
 		logs := c.logSoftmax(c.x(0), 1)
 		return []*value{c.likelihood(logs), logs}
-	}),
+	}},
 }
 
 // likelihood is minus the logarithm at the class of each target, times the weight of the class. Targets that are to be

@@ -12,22 +12,22 @@ import (
 
 // Matrix products and convolutions.
 
-var networks = map[string][]version{
-	"MatMul":                    from(1, func(c *call) []*value { return one(c.matmul(c.x(0), c.x(1))) }),
-	"Gemm":                      from(1, gemm),
-	"Einsum":                    from(12, einsum),
-	"Conv":                      from(1, func(c *call) []*value { return one(c.conv(c.x(0), c.x(1), 2)) }),
-	"ConvTranspose":             from(1, convTranspose),
-	"com.microsoft:FusedConv":   from(1, fusedConv),
-	"com.microsoft:FusedMatMul": from(1, fusedMatMul),
-	"com.microsoft:FusedGemm":   from(1, func(c *call) []*value { return one(c.activated(gemm(c)[0])) }),
-	"CausalConvWithState":       from(27, causalConv),
+var networks = []entry{
+	{"MatMul", 1, 0, func(c *call) []*value { return one(c.matmul(c.x(0), c.x(1))) }},
+	{"Gemm", 1, 0, gemm},
+	{"Einsum", 12, 0, einsum},
+	{"Conv", 1, 0, func(c *call) []*value { return one(c.conv(c.x(0), c.x(1), 2)) }},
+	{"ConvTranspose", 1, 0, convTranspose},
+	{"com.microsoft:FusedConv", 1, 0, fusedConv},
+	{"com.microsoft:FusedMatMul", 1, 0, fusedMatMul},
+	{"com.microsoft:FusedGemm", 1, 0, func(c *call) []*value { return one(c.activated(gemm(c)[0])) }},
+	{"CausalConvWithState", 27, 0, causalConv},
 }
 
 // gemm is alpha * A B + beta * C, with A and B transposed where attributes say so.
 func gemm(c *call) []*value {
 	x, y := c.x(0), c.x(1)
-	product := c.do(op.IDMatmul, op.Attrs{op.MatmulTransposeX: flag(c.yes("transA", 0)), op.MatmulTransposeY: flag(c.yes("transB", 0))}, x, y)
+	product := c.do(op.IDMatmul, with(op.MatmulTransposeX, c.yes("transA", 0), op.MatmulTransposeY, c.yes("transB", 0)), x, y)
 	if alpha := c.float("alpha", 1); alpha != 1 {
 		product = c.mul(product, num(alpha))
 	}
@@ -46,7 +46,7 @@ func fusedMatMul(c *call) []*value {
 	if c.yes("transBatchA", 0) || c.yes("transBatchB", 0) {
 		c.refuse("transBatchA and transBatchB are not supported")
 	}
-	y := c.do(op.IDMatmul, op.Attrs{op.MatmulTransposeX: flag(c.yes("transA", 0)), op.MatmulTransposeY: flag(c.yes("transB", 0))}, c.x(0), c.x(1))
+	y := c.do(op.IDMatmul, with(op.MatmulTransposeX, c.yes("transA", 0), op.MatmulTransposeY, c.yes("transB", 0)), c.x(0), c.x(1))
 	if alpha := c.float("alpha", 1); alpha != 1 {
 		y = c.mul(y, num(alpha))
 	}
@@ -111,12 +111,12 @@ func (c *call) windowsOf(x *value, kernel []int64) (w windows) {
 func (w *windows) extent(i int) int64 { return (w.kernel[i]-1)*w.dilation[i] + 1 }
 
 // paddings are those of rows: two numbers for each axis.
-func (w *windows) paddings() op.Value {
+func (w *windows) paddings() []int64 {
 	var list []int64
 	for i := range w.before {
 		list = append(list, w.before[i], w.behind[i])
 	}
-	return ints(list...)
+	return list
 }
 
 // conv is a convolution with a bias at operand bias, if there is one.
@@ -125,9 +125,7 @@ func (c *call) conv(x, weight *value, bias int) *value {
 		c.wrong("the operands have %d and %d dimensions; want as many, 3 or more", x.rank(), weight.rank())
 	}
 	w := c.windowsOf(x, weight.dims()[2:])
-	y := c.do(op.IDConv, op.Attrs{
-		op.ConvStride: ints(w.stride...), op.ConvPadding: w.paddings(), op.ConvDilation: ints(w.dilation...), op.ConvGroups: integer(c.int("group", 1)),
-	}, x, weight)
+	y := c.do(op.IDConv, with(op.ConvStride, w.stride, op.ConvPadding, w.paddings(), op.ConvDilation, w.dilation, op.ConvGroups, c.int("group", 1)), x, weight)
 	if c.has(bias) {
 		y = c.add(y, c.channels(c.x(bias), y.rank()))
 	}
@@ -192,10 +190,7 @@ func convTranspose(c *call) []*value {
 			extra[i] = w.stride[i] - 1
 		}
 	}
-	y := c.do(op.IDConvTranspose, op.Attrs{
-		op.ConvTransposeStride: ints(w.stride...), op.ConvTransposePadding: w.paddings(), op.ConvTransposeOutputPadding: ints(extra...),
-		op.ConvTransposeDilation: ints(w.dilation...), op.ConvTransposeGroups: integer(group),
-	}, x, weight)
+	y := c.do(op.IDConvTranspose, with(op.ConvTransposeStride, w.stride, op.ConvTransposePadding, w.paddings(), op.ConvTransposeOutputPadding, extra, op.ConvTransposeDilation, w.dilation, op.ConvTransposeGroups, group), x, weight)
 	for i, n := range crop {
 		if n > 0 {
 			y = c.padAxis(y, i+2, 0, n, num(0))
@@ -241,7 +236,7 @@ func (c *call) activated(y *value) *value {
 	case "Tanh":
 		return c.do(op.IDTanh, nil, y)
 	case "LeakyRelu":
-		return c.do(op.IDLeakyRelu, op.Attrs{op.LeakyReluNegativeSlope: num(at(0, 0.01)).attr()}, y)
+		return c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, at(0, 0.01)), y)
 	case "Clip":
 		return c.clamp(y, at(0, math.Inf(-1)), at(1, math.Inf(1)))
 	case "HardSigmoid":
@@ -264,7 +259,7 @@ func causalConv(c *call) []*value {
 	} else {
 		x = c.padAxis(x, 2, k, 0, num(0))
 	}
-	y := c.do(op.IDConv, op.Attrs{op.ConvGroups: integer(x.dims()[1] / max(weight.dims()[1], 1))}, x, weight)
+	y := c.do(op.IDConv, with(op.ConvGroups, x.dims()[1]/max(weight.dims()[1], 1)), x, weight)
 	if c.has(2) {
 		y = c.add(y, c.channels(c.x(2), 3))
 	}

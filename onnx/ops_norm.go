@@ -7,18 +7,17 @@ import (
 
 // Normalizations, as they are at inference.
 
-var norms = map[string][]version{
-	"BatchNormalization":    from(1, batchNormalization),
-	"InstanceNormalization": from(1, instanceNormalization),
-	"GroupNormalization":    from(18, groupNormalization),
-	"LayerNormalization":    from(1, layerNormalization), // opset 1: onnxruntime's, in the main domain
-	"RMSNormalization":      from(23, rmsNormalization),
-	"LRN":                   from(1, lrn),
-
-	"SimplifiedLayerNormalization":                   from(1, rmsNormalization), // onnxruntime's
-	"com.microsoft:SkipLayerNormalization":           from(1, skipLayerNormalization),
-	"com.microsoft:SkipSimplifiedLayerNormalization": from(1, skipSimplified),
-	"com.microsoft:SimplifiedLayerNormalization":     from(1, rmsNormalization),
+var norms = []entry{
+	{"BatchNormalization", 1, 0, batchNormalization},
+	{"InstanceNormalization", 1, 0, instanceNormalization},
+	{"GroupNormalization", 18, 0, groupNormalization},
+	{"LayerNormalization", 1, 0, layerNormalization},
+	{"RMSNormalization", 23, 0, rmsNormalization},
+	{"LRN", 1, 0, lrn},
+	{"SimplifiedLayerNormalization", 1, 0, rmsNormalization},
+	{"com.microsoft:SkipLayerNormalization", 1, 0, skipLayerNormalization},
+	{"com.microsoft:SkipSimplifiedLayerNormalization", 1, 0, skipSimplified},
+	{"com.microsoft:SimplifiedLayerNormalization", 1, 0, rmsNormalization},
 }
 
 // batchNormalization is a factor and a term for each channel, which follow from constants and are computed once.

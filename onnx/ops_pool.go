@@ -10,16 +10,16 @@ import (
 // Pooling. Common pools are rows. The others go axis by axis, because maximum and sum of a window are those of its lines:
 // the elements of the windows of an axis are gathered side by side and reduced.
 
-var pools = map[string][]version{
-	"MaxPool":           from(1, maxPool),
-	"AveragePool":       from(1, averagePool),
-	"LpPool":            from(1, lpPool),
-	"GlobalMaxPool":     from(1, func(c *call) []*value { return one(c.highest(c.x(0), true, c.spatial()...)) }),
-	"GlobalAveragePool": from(1, func(c *call) []*value { return one(c.mean(c.x(0), true, c.spatial()...)) }),
-	"GlobalLpPool": from(1, func(c *call) []*value {
+var pools = []entry{
+	{"MaxPool", 1, 0, maxPool},
+	{"AveragePool", 1, 0, averagePool},
+	{"LpPool", 1, 0, lpPool},
+	{"GlobalMaxPool", 1, 0, func(c *call) []*value { return one(c.highest(c.x(0), true, c.spatial()...)) }},
+	{"GlobalAveragePool", 1, 0, func(c *call) []*value { return one(c.mean(c.x(0), true, c.spatial()...)) }},
+	{"GlobalLpPool", 1, 0, func(c *call) []*value {
 		return one(c.lp(c.x(0), func(x *value) *value { return c.sum(x, true, c.spatial()...) }))
-	}),
-	"MaxUnpool": from(9, maxUnpool),
+	}},
+	{"MaxUnpool", 9, 0, maxUnpool},
 }
 
 // spatial are the axes of images behind batch and channels.
@@ -96,7 +96,7 @@ func (c *call) byAxis(x *value, w windows, out []int64, fill op.Value, reduce fu
 func maxPool(c *call) []*value {
 	x, w, out, plain := c.pool()
 	if plain {
-		made := c.all(op.IDMaxPool, op.Attrs{op.MaxPoolKernelSize: ints(w.kernel...), op.MaxPoolStride: ints(w.stride...), op.MaxPoolPadding: w.paddings()}, x)
+		made := c.all(op.IDMaxPool, with(op.MaxPoolKernelSize, w.kernel, op.MaxPoolStride, w.stride, op.MaxPoolPadding, w.paddings()), x)
 		if len(c.node.Out) < 2 {
 			return one(made[0])
 		}
@@ -113,7 +113,6 @@ func maxPool(c *call) []*value {
 // placesOfMaxima are the indices within planes, of windows that the row does not have: of all elements of a window the first
 // of the largest.
 func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
-	flat := []int64{0}
 	n := int64(1)
 	plane := x.dims()[2:]
 	windows, size := product(out), product(w.kernel)
@@ -121,12 +120,10 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 		c.refuse("there are %d windows of %d elements", windows, size)
 	}
 	// Row-major places of every element of every window: the windows of all axes, crossed.
-	flat = []int64{0}
-	shapeW, shapeK := []int64{1}, []int64{1}
+	flat, ow, ok := []int64{0}, int64(1), int64(1)
 	for i, d := range plane {
 		list := w.places(i, d, out[i])
 		next := make([]int64, 0, len(flat)*len(list))
-		ow, ok := shapeW[0], shapeK[0]
 		for a := range ow {
 			for o := range out[i] {
 				for b := range ok {
@@ -141,7 +138,7 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 				}
 			}
 		}
-		flat, shapeW, shapeK = next, []int64{ow * out[i]}, []int64{ok * w.kernel[i]}
+		flat, ow, ok = next, ow*out[i], ok*w.kernel[i]
 		n *= d
 	}
 	for i, at := range flat {
@@ -152,7 +149,7 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	lead := x.dims()[:2]
 	lines := c.padAxis(c.reshape(x, lead[0], lead[1], n), 2, 0, 1, numberOf(lowest(x.DType)))
 	lines = c.reshape(c.take(lines, 2, flat), lead[0], lead[1], windows, size)
-	best := c.do(op.IDArgmax, op.Attrs{op.ArgmaxAxis: integer(3), op.ArgmaxKeepdim: flag(false)}, lines)
+	best := c.do(op.IDArgmax, with(op.ArgmaxAxis, 3, op.ArgmaxKeepdim, false), lines)
 	which := c.add(best, c.mul(c.steps(windows, 2, 3), whole(size)))
 	made := c.reshape(c.do(op.IDGather, nil, c.vector(flat...), c.reshape(which, which.Shape.Numel())), lead[0]*lead[1]*windows)
 	return c.reshape(made, append(slices.Clone(lead), out...)...)
@@ -185,9 +182,7 @@ func averagePool(c *call) []*value {
 	x, w, out, plain := c.pool()
 	padded := c.yes("count_include_pad", 0)
 	if plain {
-		return one(c.do(op.IDAvgPool, op.Attrs{
-			op.AvgPoolKernelSize: ints(w.kernel...), op.AvgPoolStride: ints(w.stride...), op.AvgPoolPadding: w.paddings(), op.AvgPoolExclusive: flag(!padded),
-		}, x))
+		return one(c.do(op.IDAvgPool, with(op.AvgPoolKernelSize, w.kernel, op.AvgPoolStride, w.stride, op.AvgPoolPadding, w.paddings(), op.AvgPoolExclusive, !padded), x))
 	}
 	y := c.byAxis(x, w, out, op.Value{Kind: op.Float}, func(v *value, axis int64) *value { return c.sum(v, false, axis) })
 	for i, n := range x.dims()[2:] {
@@ -226,7 +221,8 @@ func lpPool(c *call) []*value {
 	}))
 }
 
-// maxUnpool puts elements where a MaxPool found them; the size is the least that has such windows, unless it is given.
+// maxUnpool puts elements where a MaxPool found them, in the least image that has such windows. If a larger one is asked
+// for, that is its corner.
 func maxUnpool(c *call) []*value {
 	x, at := c.x(0), c.x(1)
 	w := c.windowsOf(x, c.list("kernel_shape"))
@@ -234,14 +230,20 @@ func maxUnpool(c *call) []*value {
 	for i := range w.kernel {
 		least[i+2] = (x.dims()[i+2]-1)*w.stride[i] + w.kernel[i] - w.before[i] - w.behind[i]
 	}
-	dims := least
-	if c.has(2) {
-		dims = c.checked(c.ints(2, "output_shape"))
-	}
-	if len(dims) != x.rank() {
-		c.wrong("output_shape has %d dimensions; want %d", len(dims), x.rank())
-	}
-	flat := c.full(x.DType, op.Value{Kind: op.Float}, product(dims))
+	flat := c.full(x.DType, op.Value{Kind: op.Float}, product(c.checked(least)))
 	y := c.do(op.IDIndexPut, nil, flat, c.reshape(x, x.Shape.Numel()), c.reshape(c.cast(at, dtype.Int64), at.Shape.Numel()))
-	return one(c.reshape(y, dims...))
+	y = c.reshape(y, least...)
+	if !c.has(2) {
+		return one(y)
+	}
+	want := c.checked(c.ints(2, "output_shape"))
+	if len(want) != x.rank() {
+		c.wrong("output_shape has %d dimensions; want %d", len(want), x.rank())
+	}
+	for i, n := range want {
+		if n != least[i] {
+			y = c.padAxis(y, i, 0, n-least[i], num(0))
+		}
+	}
+	return one(y)
 }

@@ -10,25 +10,24 @@ import (
 // Quantized tensors: integers with a scale and a zero point. Products of integers are exact: in int32, or for convolutions,
 // which have no kernels for integers, in floats that hold every sum.
 
-var quantized = map[string][]version{
-	"QuantizeLinear":        from(10, quantizeLinear),
-	"DequantizeLinear":      from(10, dequantizeLinear),
-	"DynamicQuantizeLinear": from(11, dynamicQuantizeLinear),
-	"MatMulInteger": from(10, func(c *call) []*value {
+var quantized = []entry{
+	{"QuantizeLinear", 10, 0, quantizeLinear},
+	{"DequantizeLinear", 10, 0, dequantizeLinear},
+	{"DynamicQuantizeLinear", 11, 0, dynamicQuantizeLinear},
+	{"MatMulInteger", 10, 0, func(c *call) []*value {
 		return one(c.matmul(c.shifted(0, 2, true), c.shifted(1, 3, false)))
-	}),
-	"ConvInteger": from(10, func(c *call) []*value {
+	}},
+	{"ConvInteger", 10, 0, func(c *call) []*value {
 		return one(c.cast(c.integerConv(0, 1, 2, 3), dtype.Int32))
-	}),
-	"QLinearMatMul": from(10, qlinearMatMul),
-	"QLinearConv":   from(10, qlinearConv),
-
-	"com.microsoft:QuantizeLinear":        from(1, quantizeLinear),
-	"com.microsoft:DequantizeLinear":      from(1, dequantizeLinear),
-	"com.microsoft:QLinearAdd":            from(1, func(c *call) []*value { return one(c.qlinearPair((*call).add)) }),
-	"com.microsoft:QLinearMul":            from(1, func(c *call) []*value { return one(c.qlinearPair((*call).mul)) }),
-	"com.microsoft:DynamicQuantizeMatMul": from(1, dynamicQuantizeMatMul),
-	"com.microsoft:MatMulIntegerToFloat":  from(1, matMulIntegerToFloat),
+	}},
+	{"QLinearMatMul", 10, 0, qlinearMatMul},
+	{"QLinearConv", 10, 0, qlinearConv},
+	{"com.microsoft:QuantizeLinear", 1, 0, quantizeLinear},
+	{"com.microsoft:DequantizeLinear", 1, 0, dequantizeLinear},
+	{"com.microsoft:QLinearAdd", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).add)) }},
+	{"com.microsoft:QLinearMul", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).mul)) }},
+	{"com.microsoft:DynamicQuantizeMatMul", 1, 0, dynamicQuantizeMatMul},
+	{"com.microsoft:MatMulIntegerToFloat", 1, 0, matMulIntegerToFloat},
 }
 
 // spreadParam is a scale or a zero point as it broadcasts to x: one number, one for each index of an axis, or for each

@@ -10,10 +10,10 @@ import (
 // Recurrent networks, a step of which is a few rows. The length of the sequence is known, so that all steps are part of the
 // graph; the product of all inputs with their weights is one matrix product before the first step.
 
-var recurrent = map[string][]version{
-	"RNN":  from(1, func(c *call) []*value { return c.recurrent(1, 1, (*layer).rnn) }),
-	"GRU":  from(1, func(c *call) []*value { return c.recurrent(3, 1, (*layer).gru) }),
-	"LSTM": from(1, func(c *call) []*value { return c.recurrent(4, 2, (*layer).lstm) }),
+var recurrent = []entry{
+	{"RNN", 1, 0, func(c *call) []*value { return c.recurrent(1, 1, (*layer).rnn) }},
+	{"GRU", 1, 0, func(c *call) []*value { return c.recurrent(3, 1, (*layer).gru) }},
+	{"LSTM", 1, 0, func(c *call) []*value { return c.recurrent(4, 2, (*layer).lstm) }},
 }
 
 // activation is a function of a gate.
@@ -103,13 +103,13 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 			all[d] = c.swap(all[d], 0, 1)
 		}
 	}
-	out := []*value{c.do(op.IDStack, op.Attrs{op.StackAxis: integer(axis)}, all...)}
+	out := []*value{c.do(op.IDStack, with(op.StackAxis, axis), all...)}
 	for _, list := range last {
 		at := integer(0)
 		if batchFirst {
 			at = integer(1)
 		}
-		out = append(out, c.do(op.IDStack, op.Attrs{op.StackAxis: at}, list...))
+		out = append(out, c.do(op.IDStack, with(op.StackAxis, at), list...))
 	}
 	return out
 }
@@ -190,7 +190,7 @@ func (c *call) gate(name string, i int) activation {
 		return func(x *value) *value { return c.add(c.mul(x, num(param("activation_alpha", 1))), num(beta)) }
 	case "leakyrelu":
 		return func(x *value) *value {
-			return c.do(op.IDLeakyRelu, op.Attrs{op.LeakyReluNegativeSlope: num(alpha).attr()}, x)
+			return c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, alpha), x)
 		}
 	case "thresholdedrelu":
 		return func(x *value) *value {

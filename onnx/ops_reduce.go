@@ -10,45 +10,45 @@ import (
 
 // Operators that reduce axes or work along one.
 
-var reductions = map[string][]version{
-	"ReduceSum":  reduction(13, func(c *call, x *value, axes []int64) *value { return c.sum(x, true, axes...) }),
-	"ReduceMean": reduction(18, func(c *call, x *value, axes []int64) *value { return c.mean(x, true, axes...) }),
-	"ReduceMax": reduction(18, func(c *call, x *value, axes []int64) *value {
+var reductions = []entry{
+	{"ReduceSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.sum(x, true, axes...) })},
+	{"ReduceMean", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.mean(x, true, axes...) })},
+	{"ReduceMax", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.extreme(op.IDMax, x, axes, lowest(x.DType))
-	}),
-	"ReduceMin": reduction(18, func(c *call, x *value, axes []int64) *value {
+	})},
+	{"ReduceMin", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.extreme(op.IDMin, x, axes, greatest(x.DType))
-	}),
-	"ReduceProd": reduction(18, func(c *call, x *value, axes []int64) *value {
-		return c.do(op.IDProd, op.Attrs{op.ProdAxis: ints(axes...), op.ProdKeepdim: flag(true), op.ProdDtype: typeAttr(x.DType)}, x)
-	}),
-	"ReduceL1": reduction(18, func(c *call, x *value, axes []int64) *value {
+	})},
+	{"ReduceProd", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.do(op.IDProd, with(op.ProdAxis, axes, op.ProdKeepdim, true, op.ProdDtype, x.DType), x)
+	})},
+	{"ReduceL1", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.sum(c.do(op.IDAbs, nil, x), true, axes...)
-	}),
-	"ReduceL2": reduction(18, func(c *call, x *value, axes []int64) *value {
+	})},
+	{"ReduceL2", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.cast(c.do(op.IDSqrt, nil, c.sum(c.do(op.IDSquare, nil, x), true, axes...)), x.DType)
-	}),
-	"ReduceSumSquare": reduction(18, func(c *call, x *value, axes []int64) *value {
+	})},
+	{"ReduceSumSquare", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.sum(c.do(op.IDSquare, nil, x), true, axes...)
-	}),
-	"ReduceLogSum": reduction(18, func(c *call, x *value, axes []int64) *value {
+	})},
+	{"ReduceLogSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.cast(c.do(op.IDLog, nil, c.sum(x, true, axes...)), x.DType)
-	}),
-	"ReduceLogSumExp": reduction(18, func(c *call, x *value, axes []int64) *value { return c.logSumExp(x, axes) }),
-
-	"ArgMax": from(1, func(c *call) []*value { return one(c.argument(op.IDArgmax)) }),
-	"ArgMin": from(1, func(c *call) []*value { return one(c.argument(op.IDArgmin)) }),
-
-	"Softmax":    {{1, flattened((*call).softmax)}, {13, along((*call).softmax)}},
-	"LogSoftmax": {{1, flattened((*call).logSoftmax)}, {13, along((*call).logSoftmax)}},
-	"Hardmax":    {{1, flattened((*call).hardmax)}, {13, along((*call).hardmax)}},
-
-	"CumSum":  from(11, func(c *call) []*value { return one(c.running(op.IDCumsum, 0)) }),
-	"CumProd": from(26, func(c *call) []*value { return one(c.running(op.IDCumprod, 1)) }),
-	"TopK":    {{1, topkAttribute}, {10, topk}},
-
-	"LpNormalization": from(1, lpNormalization),
-	"MeanVarianceNormalization": from(9, func(c *call) []*value {
+	})},
+	{"ReduceLogSumExp", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.logSumExp(x, axes) })},
+	{"ArgMax", 1, 0, func(c *call) []*value { return one(c.argument(op.IDArgmax)) }},
+	{"ArgMin", 1, 0, func(c *call) []*value { return one(c.argument(op.IDArgmin)) }},
+	{"Softmax", 1, 0, flattened((*call).softmax)},
+	{"Softmax", 13, 0, along((*call).softmax)},
+	{"LogSoftmax", 1, 0, flattened((*call).logSoftmax)},
+	{"LogSoftmax", 13, 0, along((*call).logSoftmax)},
+	{"Hardmax", 1, 0, flattened((*call).hardmax)},
+	{"Hardmax", 13, 0, along((*call).hardmax)},
+	{"CumSum", 11, 0, func(c *call) []*value { return one(c.running(op.IDCumsum, 0)) }},
+	{"CumProd", 26, 0, func(c *call) []*value { return one(c.running(op.IDCumprod, 1)) }},
+	{"TopK", 1, 0, topkAttribute},
+	{"TopK", 10, 0, topk},
+	{"LpNormalization", 1, 0, lpNormalization},
+	{"MeanVarianceNormalization", 9, 0, func(c *call) []*value {
 		x, axes := c.x(0), []int64{0, 2, 3}
 		if c.given("axes") {
 			axes = c.axes(c.list("axes"), x.rank())
@@ -56,39 +56,30 @@ var reductions = map[string][]version{
 		d := c.sub(x, c.mean(x, true, axes...))
 		deviation := c.do(op.IDSqrt, nil, c.mean(c.do(op.IDSquare, nil, d), true, axes...))
 		return one(c.div(d, c.add(deviation, num(1e-9))))
-	}),
+	}},
 }
 
-// reduction is an operator over axes, which are an attribute, and from an opset on an operand. f keeps them as 1.
-func reduction(operand int64, f func(c *call, x *value, axes []int64) *value) []version {
-	reduce := func(c *call, list []int64, given bool) []*value {
-		x := c.x(0)
-		if len(list) == 0 && c.yes("noop_with_empty_axes", 0) {
-			return one(c.reshape(f(c, c.unsqueeze(x, int64(x.rank())), []int64{int64(x.rank())}), x.dims()...))
+// reduceBy is an operator over axes: those that are named, or all. They are an attribute, or from opset 13 or 18 on an
+// operand. f keeps them as 1.
+func reduceBy(f func(c *call, x *value, axes []int64) *value) build {
+	return func(c *call) []*value {
+		x, named := c.x(0), c.list("axes")
+		if c.has(1) {
+			named = c.ints(1, "axes")
 		}
-		axes := c.axes(list, x.rank())
-		if len(list) == 0 {
+		axes := c.axes(named, x.rank())
+		switch {
+		case len(axes) == 0 && c.yes("noop_with_empty_axes", 0) || x.rank() == 0: // each element by itself
+			last := int64(x.rank())
+			return one(c.reshape(f(c, c.unsqueeze(x, last), []int64{last}), x.dims()...))
+		case len(axes) == 0:
 			axes = count(x.rank())
 		}
-		y := x
-		if len(axes) > 0 {
-			y = f(c, x, axes)
-		} else { // of a 0-d tensor
-			y = c.reshape(f(c, c.reshape(x, 1), []int64{0}))
-		}
-		if c.yes("keepdims", 1) || len(axes) == 0 {
+		y := f(c, x, axes)
+		if c.yes("keepdims", 1) {
 			return one(y)
 		}
 		return one(c.squeeze(y, axes...))
-	}
-	return []version{
-		{1, func(c *call) []*value { return reduce(c, c.list("axes"), c.given("axes")) }},
-		{operand, func(c *call) []*value {
-			if !c.has(1) {
-				return reduce(c, c.list("axes"), false)
-			}
-			return reduce(c, c.ints(1, "axes"), true)
-		}},
 	}
 }
 
@@ -101,7 +92,7 @@ func (c *call) extreme(id op.ID, x *value, axes []int64, none op.Value) *value {
 		}
 		return c.full(x.DType, none, dims...)
 	}
-	return c.do(id, op.Attrs{op.MaxAxis: ints(axes...), op.MaxKeepdim: flag(true)}, x)
+	return c.do(id, with(op.MaxAxis, axes, op.MaxKeepdim, true), x)
 }
 
 // greatest is what a minimum begins with.
@@ -132,7 +123,7 @@ func (c *call) argument(id op.ID) *value {
 	if last {
 		x = c.flip(x, int64(axis))
 	}
-	i := c.do(id, op.Attrs{op.ArgmaxAxis: integer(int64(axis)), op.ArgmaxKeepdim: flag(c.yes("keepdims", 1))}, x)
+	i := c.do(id, with(op.ArgmaxAxis, axis, op.ArgmaxKeepdim, c.yes("keepdims", 1)), x)
 	if last {
 		i = c.sub(whole(x.dims()[axis]-1), i)
 	}
@@ -171,7 +162,7 @@ func (c *call) logSoftmax(x *value, axis int) *value {
 
 // hardmax is 1 at the first of the largest elements and 0 elsewhere.
 func (c *call) hardmax(x *value, axis int) *value {
-	at := c.do(op.IDArgmax, op.Attrs{op.ArgmaxAxis: integer(int64(axis)), op.ArgmaxKeepdim: flag(true)}, x)
+	at := c.do(op.IDArgmax, with(op.ArgmaxAxis, axis, op.ArgmaxKeepdim, true), x)
 	return c.cast(c.do(op.IDEqual, nil, at, c.steps(x.dims()[axis], axis, x.rank())), x.DType)
 }
 
@@ -183,7 +174,7 @@ func (c *call) running(id op.ID, none int64) *value {
 	if reverse {
 		x = c.flip(x, int64(axis))
 	}
-	y := c.do(id, op.Attrs{op.CumsumAxis: integer(int64(axis)), op.CumsumDtype: typeAttr(x.DType)}, x)
+	y := c.do(id, with(op.CumsumAxis, axis, op.CumsumDtype, x.DType), x)
 	if n := x.dims()[axis]; c.yes("exclusive", 0) && n > 0 {
 		dims := slices.Clone(x.dims())
 		dims[axis] = 1
@@ -204,7 +195,7 @@ func topk(c *call) []*value {
 func (c *call) topk(k int64, largest bool) []*value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", -1), x.rank())
-	return c.all(op.IDTopk, op.Attrs{op.TopkK: integer(k), op.TopkAxis: integer(int64(axis)), op.TopkLargest: flag(largest)}, x)
+	return c.all(op.IDTopk, with(op.TopkK, k, op.TopkAxis, axis, op.TopkLargest, largest), x)
 }
 
 // lpNormalization divides by the norm along an axis; a norm of 0 divides nothing.

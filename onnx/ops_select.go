@@ -10,18 +10,18 @@ import (
 // Operators that read or write through tensors of indices, and those whose result has a size that follows from elements,
 // which have to be known.
 
-var selections = map[string][]version{
-	"Gather":          from(1, gather),
-	"GatherElements":  from(11, gatherElements),
-	"GatherND":        from(11, gatherND),
-	"Scatter":         from(9, scatterElements),
-	"ScatterElements": from(11, scatterElements),
-	"ScatterND":       from(11, scatterND),
-	"TensorScatter":   from(24, tensorScatter),
-	"OneHot":          from(9, oneHot),
-	"Trilu":           from(14, trilu),
-	"Compress":        from(9, compress),
-	"NonZero":         from(9, nonZero),
+var selections = []entry{
+	{"Gather", 1, 0, gather},
+	{"GatherElements", 11, 0, gatherElements},
+	{"GatherND", 11, 0, gatherND},
+	{"Scatter", 9, 0, scatterElements},
+	{"ScatterElements", 11, 0, scatterElements},
+	{"ScatterND", 11, 0, scatterND},
+	{"TensorScatter", 24, 0, tensorScatter},
+	{"OneHot", 9, 0, oneHot},
+	{"Trilu", 14, 0, trilu},
+	{"Compress", 9, 0, compress},
+	{"NonZero", 9, 0, nonZero},
 }
 
 // gather reads slices along an axis; the axes of the indices take its place.
@@ -40,7 +40,7 @@ func (c *call) gathered(x, index *value, axis int) *value {
 		}
 	}
 	flat := c.reshape(index, index.Shape.Numel())
-	y := c.do(op.IDGather, op.Attrs{op.GatherAxis: integer(int64(axis))}, x, c.positive(flat, x.dims()[axis]))
+	y := c.do(op.IDGather, with(op.GatherAxis, axis), x, c.positive(flat, x.dims()[axis]))
 	dims := slices.Concat(x.dims()[:axis], index.dims(), x.dims()[axis+1:])
 	return c.reshape(y, dims...)
 }
@@ -126,7 +126,7 @@ func (c *call) scattered(x, updates *value, indices []*value) *value {
 	if how == "" {
 		return c.do(op.IDIndexPut, nil, in...)
 	}
-	return c.do(op.IDIndexReduce, op.Attrs{op.IndexReduceReduce: {Kind: op.String, Ref: how}}, in...)
+	return c.do(op.IDIndexReduce, with(op.IndexReduceReduce, how), in...)
 }
 
 func scatterElements(c *call) []*value {

@@ -13,15 +13,16 @@ import (
 // longestSignal is the largest number of elements of a matrix of roots.
 const longestSignal = 1 << 24
 
-var signals = map[string][]version{
-	"HannWindow":    from(17, func(c *call) []*value { return one(c.window(0.5, 0.5, 0)) }),
-	"HammingWindow": from(17, func(c *call) []*value { return one(c.window(25.0/46, 21.0/46, 0)) }),
-	"BlackmanWindow": from(17, func(c *call) []*value {
+var signals = []entry{
+	{"HannWindow", 17, 0, func(c *call) []*value { return one(c.window(0.5, 0.5, 0)) }},
+	{"HammingWindow", 17, 0, func(c *call) []*value { return one(c.window(25.0/46, 21.0/46, 0)) }},
+	{"BlackmanWindow", 17, 0, func(c *call) []*value {
 		return one(c.window(0.42, 0.5, 0.08))
-	}),
-	"DFT":             {{17, dftAttribute}, {20, dftOperand}},
-	"STFT":            from(17, stft),
-	"MelWeightMatrix": from(17, melWeights),
+	}},
+	{"DFT", 17, 0, dftAttribute},
+	{"DFT", 20, 0, dftOperand},
+	{"STFT", 17, 0, stft},
+	{"MelWeightMatrix", 17, 0, melWeights},
 }
 
 // window is a sum of cosines, over a period or up to the same element again.

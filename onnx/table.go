@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -13,54 +14,41 @@ import (
 // it does not return are not supported.
 type build func(c *call) []*value
 
-// version is an operator from an opset of its domain on.
-type version struct {
+// entry is an operator from an opset of its domain on. One that means the same in all opsets has one entry: what changed
+// meanwhile follows from the attributes and operands that a node has.
+type entry struct {
+	name  string // with the domain in front, where that is not the main one: "com.microsoft:Gelu"
 	since int64
+	row   op.ID // for functions that several operators share: the row that they call
 	build build
 }
 
-// from is an operator that means the same in all opsets from one on; what changed meanwhile follows from the attributes and
-// operands that a node has.
-func from(since int64, f build) []version { return []version{{since, f}} }
-
-// table lists the operators by their names, with the domain in front where it is not the main one. The families add theirs
-// in their files.
-var table map[string][]version
+// table are the entries by name, in ascending order of opsets.
+var table = map[string][]entry{}
 
 // Functions of control flow look operators up in the table, so that it cannot be initialized where it is declared.
 func init() {
-	table = join(elementwise, reductions, arrays, selections, networks, pools, norms, recurrent, images, quantized, flow, attentions, losses, signals)
-}
-
-// join puts families together; an operator that two of them have is a mistake of this package.
-func join(families ...map[string][]version) map[string][]version {
-	all := map[string][]version{}
-	for _, f := range families {
-		for name, versions := range f {
-			if all[name] != nil {
-				panic("onnx: two families have " + name)
-			}
-			all[name] = versions
+	for _, family := range [][]entry{elementwise, reductions, arrays, selections, networks, pools, norms, recurrent, images, quantized, flow, attentions, losses, signals} {
+		for _, e := range family {
+			table[e.name] = append(table[e.name], e)
 		}
 	}
-	return all
 }
 
-// operator is the function for a node; nil where there is none.
-func (m *Model) operator(opsets map[string]int64, n *Node) build {
+// operator is the entry for a node; its build is nil where there is none.
+func (m *Model) operator(opsets map[string]int64, n *Node) (found entry) {
 	if f := m.file.functions[functionName{n.Domain, n.Op, n.Overload}]; f != nil {
-		return func(c *call) []*value { return c.inline(f) }
+		return entry{build: func(c *call) []*value { return c.inline(f) }}
 	}
 	name, opset := n.Op, max(opsets[n.Domain], 1)
 	if n.Domain != "" {
 		name = n.Domain + ":" + name
 	} else if opset > newest {
-		return nil
+		return found
 	}
-	var found build
-	for _, v := range table[name] {
-		if v.since <= opset {
-			found = v.build
+	for _, e := range table[name] {
+		if e.since <= opset {
+			found = e
 		}
 	}
 	return found
@@ -77,15 +65,15 @@ func (m *Model) check() error {
 		return nil
 	}
 	var texts []string
-	for _, op := range slices.Sorted(maps.Keys(missing)) {
-		nodes := missing[op]
+	for _, operator := range slices.Sorted(maps.Keys(missing)) {
+		nodes := missing[operator]
 		const shown = 5
 		more := ""
 		if len(nodes) > shown {
 			more = fmt.Sprintf(" and %d more", len(nodes)-shown)
 			nodes = nodes[:shown]
 		}
-		texts = append(texts, fmt.Sprintf("%s (%s%s)", op, strings.Join(nodes, ", "), more))
+		texts = append(texts, fmt.Sprintf("%s (%s%s)", operator, strings.Join(nodes, ", "), more))
 	}
 	hint := ""
 	if v := m.file.opsets[""]; v > newest {
@@ -105,16 +93,16 @@ func (m *Model) lacks(g *Graph, opsets map[string]int64, missing map[string][]st
 // lacksAny collects what nodes lack, and the graphs in their attributes.
 func (m *Model) lacksAny(nodes []*Node, opsets map[string]int64, missing map[string][]string) {
 	for _, n := range nodes {
-		if m.operator(opsets, n) == nil {
-			op := fmt.Sprintf("%s-%d", n.Op, max(opsets[n.Domain], 1))
+		if m.operator(opsets, n).build == nil {
+			operator := fmt.Sprintf("%s-%d", n.Op, max(opsets[n.Domain], 1))
 			if n.Domain != "" {
-				op = n.Domain + ":" + op
+				operator = n.Domain + ":" + operator
 			}
 			name := n.Name
 			if name == "" && len(n.Out) > 0 {
 				name = n.Out[0]
 			}
-			missing[op] = append(missing[op], fmt.Sprintf("node %q", name))
+			missing[operator] = append(missing[operator], fmt.Sprintf("node %q", name))
 		}
 		for _, a := range n.Attrs {
 			if a.G != nil {

@@ -45,16 +45,6 @@ func (e ElemType) DType() dtype.DType {
 	return elems[e].dtype
 }
 
-// elemOf is the element type of a dtype.
-func elemOf(d dtype.DType) ElemType {
-	for e := range elems {
-		if elems[e].dtype == d {
-			return ElemType(e)
-		}
-	}
-	return 0
-}
-
 // Tensor is a TensorProto. Its elements stay in the file until [Tensor.Const].
 type Tensor struct {
 	Name string
@@ -67,12 +57,12 @@ type Tensor struct {
 	ints     []int64 // of int32_data, int64_data and uint64_data, which ends there
 	doubles  []uint64
 	texts    int
-	external []entry
+	external []keyValue
 	outside  bool // the elements are in another file
 }
 
-// entry is a StringStringEntryProto.
-type entry struct{ key, value string }
+// keyValue is a StringStringEntryProto.
+type keyValue struct{ key, value string }
 
 // tensor reads a TensorProto.
 func (d *decoder) tensor(message []byte) (*Tensor, error) {
@@ -96,7 +86,7 @@ func (d *decoder) tensor(message []byte) (*Tensor, error) {
 		case 10:
 			t.doubles, err = f.doubles(t.doubles)
 		case 13:
-			err = t.entry(f.bytes)
+			err = t.keyValue(f.bytes)
 		case 14:
 			t.outside = f.bits == 1
 		}
@@ -105,9 +95,9 @@ func (d *decoder) tensor(message []byte) (*Tensor, error) {
 	return t, err
 }
 
-// entry reads one key and value about the place of external data.
-func (t *Tensor) entry(message []byte) error {
-	var e entry
+// keyValue reads one key and value about the place of external data.
+func (t *Tensor) keyValue(message []byte) error {
+	var e keyValue
 	err := fields(message, "entry", func(f *field) error {
 		switch f.number {
 		case 1:

@@ -29,7 +29,6 @@ type value struct {
 func (v *value) known() bool { return v.data != nil || v.number != nil }
 
 // dims are the dimensions of a tensor.
-//go:noinline
 func (v *value) dims() []int64 { return v.Shape.Slice() }
 
 // rank is how many dimensions a tensor has.
@@ -37,46 +36,66 @@ func (v *value) rank() int { return v.Shape.Rank }
 
 // Numbers as operands.
 
-//go:noinline
 func num(f float64) *value { return numberOf(op.Value{Kind: op.Float, F: f}) }
-//go:noinline
-func whole(n int64) *value { return numberOf(op.Value{Kind: op.Int, I: n}) }
-//go:noinline
-func absent() *value       { return numberOf(op.Value{}) }
 
-//go:noinline
+func whole(n int64) *value { return numberOf(op.Value{Kind: op.Int, I: n}) }
+
+func absent() *value { return numberOf(op.Value{}) }
+
 func numberOf(v op.Value) *value {
 	return &value{Type: op.Type{DType: v.DType()}, number: &v, fixed: true}
 }
 
-// Attributes of rows.
+// integer is an integer for an attribute that takes any number.
+func integer(n int64) op.Value { return op.Value{Kind: op.Int, I: n} }
 
-//go:noinline
-func ints(list ...int64) op.Value { return op.Value{Kind: op.Ints, Ints: list} }
-//go:noinline
-func integer(n int64) op.Value    { return op.Value{Kind: op.Int, I: n} }
-//go:noinline
-func typeAttr(d dtype.DType) op.Value {
-	return op.Value{Kind: op.DType, I: int64(d)}
+// with are attributes of a row: the position of each, a constant of core/op such as op.SumAxis, and behind it its value.
+// Literals of op.Attrs at every call would make the library larger by 100 KB.
+func with(list ...any) op.Attrs {
+	var at op.Attrs
+	for i := 0; i+1 < len(list); i += 2 {
+		place := list[i].(int)
+		for len(at) <= place {
+			at = append(at, op.Value{})
+		}
+		at[place] = attribute(list[i+1])
+	}
+	return at
 }
 
-//go:noinline
-func flag(b bool) op.Value {
-	if b {
-		return op.Value{Kind: op.Bool, I: 1}
+// attribute is a value of Go as that of an attribute.
+func attribute(v any) op.Value {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return op.Value{Kind: op.Bool, I: 1}
+		}
+		return op.Value{Kind: op.Bool}
+	case int:
+		return integer(int64(v))
+	case int64:
+		return integer(v)
+	case float64:
+		return op.Value{Kind: op.Float, F: v}
+	case []int64:
+		return op.Value{Kind: op.Ints, Ints: v}
+	case dtype.DType:
+		return op.Value{Kind: op.DType, I: int64(v)}
+	case string:
+		return op.Value{Kind: op.String, Ref: v}
+	case op.Value:
+		return v
 	}
-	return op.Value{Kind: op.Bool}
+	panic("onnx: an attribute of an unknown type")
 }
 
 // shapeOf is a shape; the caller knows that the dimensions are possible.
-//go:noinline
 func shapeOf(dims []int64) (s shape.Shape) {
 	s.Rank = copy(s.Dims[:], dims)
 	return s
 }
 
 // product is the number of elements of these dimensions.
-//go:noinline
 func product(dims []int64) int64 {
 	n := int64(1)
 	for _, d := range dims {
