@@ -20,6 +20,7 @@ usage: ./build.sh COMMAND
                   on Linux, run all of test darwin, which leaves out most of its slow cases by itself
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
+  test onnx       run the tests of the onnx package, which is installed into .venv-onnx
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -598,6 +599,13 @@ peers() {
     return $peers_status
 }
 
+onnx() {
+    need_python
+    lib
+    venv .venv-onnx onnx
+    .venv-onnx/bin/python tests/onnx/run.py
+}
+
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
@@ -703,7 +711,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-peers .venv-onnx .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
@@ -719,8 +727,9 @@ test)
     long) PADDLE_MPS_LONG=1 && export PADDLE_MPS_LONG && run_tests ;;
     op) shift && test_op "$@" ;;
     peers) peers ;;
+    onnx) onnx ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

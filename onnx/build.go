@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -121,11 +122,7 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 	opset := s.opsets[n.Domain]
 	defer func() {
 		if r := recover(); r != nil {
-			refused, ok := r.(refusal)
-			if !ok {
-				panic(r)
-			}
-			err = placeError(n.named(opset), refused.err)
+			err = placeError(n.named(opset), recovered(r))
 		}
 	}()
 	c := &call{builder: b, scope: s, node: n, opset: opset}
@@ -152,6 +149,18 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 		}
 	}
 	return nil
+}
+
+// recovered is the error of a function that has ended with a panic. Functions check what exporters may write; an index that
+// is out of range comes from a node with fewer operands or dimensions than its operator has.
+func recovered(r any) error {
+	switch r := r.(type) {
+	case refusal:
+		return r.err
+	case runtime.Error:
+		return status.Errorf(status.Invalid, "its operands or attributes are none that the operator takes (%s)", r)
+	}
+	panic(r)
 }
 
 // placeError says in which node an error is. One that says it already, because it is from a node of a branch, stays.

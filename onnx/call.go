@@ -54,6 +54,14 @@ func (c *call) x(i int) *value {
 	return c.in[i]
 }
 
+// any is operand i, a tensor or a sequence, which has to be given.
+func (c *call) any(i int) *value {
+	if !c.has(i) {
+		c.wrong("operand %d is missing", i)
+	}
+	return c.in[i]
+}
+
 // look is the elements of a tensor that has to be known while the graph is built.
 func (c *call) look(v *value, what string) *op.Const {
 	if v.data == nil {

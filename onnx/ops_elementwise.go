@@ -41,7 +41,7 @@ var elementwise = []entry{
 	{"Sigmoid", 1, op.IDSigmoid, unary},
 	{"Softplus", 1, 0, softplus},
 	{"Softsign", 1, 0, softsign},
-	{"Identity", 1, 0, func(c *call) []*value { return one(c.in[0]) }},
+	{"Identity", 1, 0, func(c *call) []*value { return one(c.any(0)) }},
 	{"IsInf", 10, 0, isInf},
 	{"Add", 1, op.IDAdd, broadcast},
 	{"Sub", 1, op.IDSubtract, broadcast},

@@ -27,8 +27,8 @@ var flow = []entry{
 	{"SplitToSequence", 11, 0, splitToSequence},
 	{"ConcatFromSequence", 11, 0, concatFromSequence},
 	{"SequenceMap", 17, 0, sequenceMap},
-	{"Optional", 15, 0, func(c *call) []*value { return one(c.in[0]) }},
-	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.in[0]) }},
+	{"Optional", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
+	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
 	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},
 }
 
@@ -118,6 +118,9 @@ func buildLoop(c *call) []*value {
 		goes = c.number(1, "the condition") != 0
 	}
 	g := c.subgraph("body")
+	if len(c.in) < 2 {
+		c.wrong("has %d operands; want 2 or more", len(c.in))
+	}
 	carried := slices.Clone(c.in[2:])
 	stacks := make([][]*value, max(len(g.Outputs)-1-len(carried), 0))
 	for i := int64(0); goes && i != rounds; i++ {
