@@ -20,6 +20,7 @@ usage: ./build.sh COMMAND
                   on Linux, run all of test darwin, which leaves out most of its slow cases by itself
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
+  test onnx       run the tests of the onnx package, which is installed into .venv-onnx
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -157,9 +158,11 @@ lib() {
     platform
     need_cc
     link_lists
+    # Nothing is inlined in onnx, which runs once for each model and shape: 130 KB.
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
+        -gcflags=github.com/paddle-mps/paddle-mps/onnx=-l \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi
     native || return 0
@@ -596,6 +599,13 @@ peers() {
     return $peers_status
 }
 
+onnx() {
+    need_python
+    lib
+    venv .venv-onnx onnx
+    .venv-onnx/bin/python tests/onnx/run.py
+}
+
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
@@ -701,7 +711,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-peers .venv-onnx .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
@@ -717,8 +727,9 @@ test)
     long) PADDLE_MPS_LONG=1 && export PADDLE_MPS_LONG && run_tests ;;
     op) shift && test_op "$@" ;;
     peers) peers ;;
+    onnx) onnx ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

@@ -5,6 +5,7 @@ go 1.26
 require (
 	github.com/ebitengine/purego v0.11.3
 	github.com/stretchr/testify v1.11.1
+	google.golang.org/protobuf v1.36.12
 )
 
 require (

@@ -332,7 +332,7 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 	if l.in, err = acquireAll(l.in, rt, who, handles); err != nil {
 		return C.CALL_FAILED, err
 	}
-	if recording := on&C.NO_GRADIENTS == 0; recording != (given.recording != 0) || !p.Accepts(l.in, recording) {
+	if !p.Accepts(l.in, on&C.NO_GRADIENTS == 0, given.recording != 0) {
 		return C.CALL_OTHER, nil
 	}
 	l.made, err = caller.Run(p.Program, l.in, stream, l.made)

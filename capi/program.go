@@ -286,34 +286,6 @@ func goProgramSave(handle C.uint64_t, path C.text_in) C.fault {
 	})
 }
 
-// goProgramLoad is pmps_program_load. The caller owns the handle.
-//
-//export goProgramLoad
-func goProgramLoad(p C.place_in, path C.text_in, out *C.uint64_t) C.fault {
-	const who = "program_load"
-	return try(func(rt *runtime.Runtime) error {
-		if path == nil || out == nil {
-			return null(who)
-		}
-		c, err := contextOf(rt, p)
-		if err != nil {
-			return err
-		}
-		made, record := programs.New()
-		if record == nil {
-			return full(programs, who, "programs")
-		}
-		loaded, err := c.Load(C.GoString(path))
-		if err != nil {
-			programs.Free(made)
-			return err
-		}
-		*record = programRecord{loaded}
-		*out = C.uint64_t(made)
-		return nil
-	})
-}
-
 // goProgramPrepare is pmps_program_prepare. It compiles on the calling thread.
 //
 //export goProgramPrepare

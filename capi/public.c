@@ -371,8 +371,16 @@ pmps_error *pmps_program_save(const pmps_program *program, const char *path) {
   return ENTER(goProgramSave(BITS(program), path));
 }
 
-pmps_error *pmps_program_load(const pmps_place *place, const char *path, pmps_program **program) {
-  return ENTER(goProgramLoad(place, path, OUT(program)));
+/* ---- Models */
+
+pmps_error *pmps_program_load(const pmps_place *place, const char *path, const void *data, size_t size,
+                              pmps_program **program) {
+  return ENTER(goProgramLoad(place, path, IN(data), size, OUT(program)));
+}
+
+pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size_t index, pmps_value_info *info,
+                                  char **name, char **type) {
+  return ENTER(goProgramGetPort(BITS(program), output, index, info, name, type));
 }
 
 /* ---- Traces */

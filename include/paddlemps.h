@@ -709,14 +709,30 @@ pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info
  * pmps_text_free. */
 pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **text);
 
+/* ---- Programs in files ----------------------------------------------------------------------------
+ *
+ * A program may be made of an ONNX model, or of a file that pmps_program_save has written. Sizes that a model leaves open are
+ * those of the inputs of a run; each set of them is compiled once. docs/onnx.md lists what is supported.
+ */
+
 /* Writes the program to a file, with the elements that captured tensors have now, and without gradients. The file is the
  * graph as text, then the constants; it has a version, and appears whole or not at all. PMPS_UNSUPPORTED for a program that
  * writes into tensors. */
 pmps_error *pmps_program_save(const pmps_program *program, const char *path);
 
-/* A program of such a file, for a place. The file is mapped into memory: nobody may change it while the program is there.
- * PMPS_INVALID_ARGUMENT for a file that is none, is damaged, or is of another version. Owned. */
-pmps_error *pmps_program_load(const pmps_place *place, const char *path, pmps_program **program);
+/* A program of a file: the file path (UTF-8), or, if path is NULL, the size bytes at data (copied). What it is, it says itself. The file is mapped until
+ * the program is freed, and must not change meanwhile; weights in other files are found in its folder. PMPS_UNSUPPORTED
+ * names every operator that is not supported. A node that cannot run because of its operands is an error of
+ * pmps_program_prepare and of the first run. Owned. */
+pmps_error *pmps_program_load(const pmps_place *place, const char *path, const void *data, size_t size,
+                              pmps_program **program);
+
+/* An input of a program, or an output, in the order of pmps_program_run. In info, sizes that are not known are -1, and so is
+ * the rank where a file does not say it. name is what the file calls it, and type the type that it declares, like
+ * `float[batch, 3, ?, ?]`; both are empty for programs that are not of a file, and may be NULL. Owned: free them with
+ * pmps_text_free. */
+pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size_t index, pmps_value_info *info,
+                                  char **name, char **type);
 
 /* ---- Traces ---------------------------------------------------------------------------------------
  *

@@ -919,7 +919,7 @@ class Program {
   /* A program of a file that save() or paddle_mps.jit.save has written. */
   static Program load(Place place, const std::string& path) {
     pmps_program* program = nullptr;
-    check(pmps_program_load(&place, path.c_str(), &program));
+    check(pmps_program_load(&place, path.c_str(), nullptr, 0, &program));
     return Program(program);
   }
   void save(const std::string& path) const { check(pmps_program_save(get(), path.c_str())); }

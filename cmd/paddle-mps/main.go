@@ -6,6 +6,10 @@
 // turns a snapshot that paddle_mps.mps.dump_snapshot or pmps_memory_snapshot wrote into one page to
 // open in a browser.
 //
+//	paddle-mps run model.onnx --input x.npy [--output DIR]
+//
+// runs an ONNX model on arrays in NumPy's files: a module of the Python package.
+//
 //	paddle-mps selftest [--quick]
 //	paddle-mps collect-env
 //
@@ -32,6 +36,7 @@ var commands = []struct {
 	name, line string
 	run        func(args []string, out, complain io.Writer) error
 }{
+	{"run", "run MODEL.onnx [--input X.npy] [--output DIR]   runs an ONNX model (by the Python package)", runModel},
 	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
 	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
 	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},

@@ -31,6 +31,11 @@ func collectEnv(args []string, out, complain io.Writer) error {
 	return runModule("collect-env", "paddle_mps.collect_env", args, out, complain)
 }
 
+// runModel is the command run.
+func runModel(args []string, out, complain io.Writer) error {
+	return runModule("run", "paddle_mps.onnx", args, out, complain)
+}
+
 // runModule runs a module of the Python package, which loads the shared library. Help that the module cannot give,
 // because there is no package, says how to get it.
 func runModule(name, module string, args []string, out, complain io.Writer) error {

@@ -66,13 +66,18 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// IsFile reports whether contents begin as those of a file, of whatever version.
+func IsFile(contents []byte) bool {
+	return bytes.HasPrefix(contents, []byte(strings.TrimRight(fileFormat, "1\n")))
+}
+
 // Nothing of the contents is copied but the text: a file of gigabytes is read where it is mapped, page by page, when its
 // constants are copied to a device.
 
 // ReadFile makes the graph of a file with these contents, which its constants are parts of. Errors are status.Invalid.
 func ReadFile(contents []byte) (*Graph, error) {
 	if !bytes.HasPrefix(contents, []byte(fileFormat)) {
-		if bytes.HasPrefix(contents, []byte(strings.TrimRight(fileFormat, "1\n"))) {
+		if IsFile(contents) {
 			return nil, status.Errorf(status.Invalid, "[program] the file has another version; want the line %q", strings.TrimSpace(fileFormat))
 		}
 		return nil, status.Errorf(status.Invalid, "[program] the file is no program; want the line %q at its start", strings.TrimSpace(fileFormat))

@@ -60,6 +60,9 @@ type Graph struct {
 // Nodes are the nodes in order; the slice belongs to the graph.
 func (g *Graph) Nodes() []Node { return g.nodes }
 
+// Calls is the number of nodes.
+func (g *Graph) Calls() int { return len(g.nodes) }
+
 // Inputs are the types of what a call gives. Dimensions that are symbols are for the call to choose, the
 // same symbol always alike.
 func (g *Graph) Inputs() []op.Type { return g.typesOf(g.inputs) }
@@ -78,6 +81,19 @@ func (g *Graph) typesOf(vs []Value) []op.Type {
 	}
 	return ts
 }
+
+// NeedsElements is the error of a source that cannot make a graph for the types of inputs alone: what it computes depends on
+// the elements of some of them, whose numbers these are.
+type NeedsElements struct {
+	Inputs []int
+	Err    error // for callers who do not know the elements
+}
+
+// Error is the message of Err.
+func (e *NeedsElements) Error() string { return e.Err.Error() }
+
+// Unwrap is Err.
+func (e *NeedsElements) Unwrap() error { return e.Err }
 
 // Known reports whether no dimension of an input is a symbol, so that the graph can be legalized.
 func (g *Graph) Known() bool {

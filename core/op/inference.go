@@ -57,6 +57,15 @@ func (t *Type) Possible(who string) error {
 type Const struct {
 	Type
 	Bytes []byte // the elements in row-major order, little-endian; read-only
+	// Local says that the constant is of one resolution of a graph alone: those for other shapes have others, so that
+	// nothing outlives the program that it was made for.
+	Local bool
+}
+
+// Known is an operand that is known when a graph is built: a constant, or a number where Const is nil.
+type Known struct {
+	Const  *Const
+	Number Value
 }
 
 // Ints are the elements of a constant of integers; ok is false for other dtypes.

@@ -50,7 +50,7 @@ func (x *compiled) Close() error {
 // compile makes the program for concrete shapes. The cache calls it with no lock held, once for callers that
 // ask at the same time.
 func (p *Program) compile(shapes []op.Type) (device.Program, error) {
-	g, err := p.graph.Resolve(shapes)
+	g, err := p.source.Resolve(shapes)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +115,9 @@ func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses) (device.Program,
 		return nil, err
 	}
 	p.note(x)
+	if p.home != nil {
+		p.home.note(x)
+	}
 	return x, nil
 }
 
@@ -155,8 +158,12 @@ func (p *Program) note(x *compiled) {
 
 // load copies the constants into the memory of the device, or finds the copies that are there.
 func (x *compiled) load(p *Program) error {
+	home := p
+	if p.home != nil {
+		home = p.home
+	}
 	for _, k := range x.planned.Constants {
-		v, err := p.constant(k)
+		v, err := home.constant(k)
 		if err != nil {
 			return err
 		}
@@ -167,7 +174,7 @@ func (x *compiled) load(p *Program) error {
 
 // constant is a constant in the memory of the device, retained for the caller. The first caller copies it.
 func (p *Program) constant(k *op.Const) (view, error) {
-	if v, ok := p.loadedConstant(k, nil); ok {
+	if v, ok := p.loadedConstant(k, nil); ok { // never one that is Local
 		return v, nil
 	}
 	s := k.Shape
@@ -176,6 +183,9 @@ func (p *Program) constant(k *op.Const) (view, error) {
 		return view{}, err
 	}
 	copy(v.bytes(), k.Bytes)
+	if k.Local { // it is this compilation's alone
+		return v, nil
+	}
 	v, _ = p.loadedConstant(k, &v)
 	return v, nil
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/binary"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -19,7 +20,7 @@ import (
 // the program's number and the shapes. It may be used from any goroutine.
 type Program struct {
 	ctx     *Context
-	graph   *graph.Graph
+	source  Source
 	id      uint64
 	inputs  []op.Type // of the graph: arguments, then what was captured
 	given   int       // inputs that are arguments
@@ -32,13 +33,25 @@ type Program struct {
 	changed  []int     // inputs that the outputs behind the results are written into
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
 
-	file *mapping // of programs that were loaded; else nil
+	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
+	home    *Program                // of one that is for their elements: the program that has its constants
 
 	mu     sync.Mutex
 	loaded map[*op.Const]view // constants in the memory of the device, one copy for all shapes
 	latest ProgramInfo        // figures of the latest compilation
 	plan   *device.Plan       // the latest one
 	onCPU  []bool             // its steps that the CPU runs
+}
+
+// Source is what a program is made of: a graph, or a model of a file that becomes another graph for each set of shapes.
+// It is used from any goroutine. One that is an io.Closer is closed with its program.
+type Source interface {
+	Inputs() []op.Type  // of a call; dimensions may be symbols
+	Outputs() []op.Type // likewise, of its results
+	Calls() int         // of operators
+	// Resolve is the graph for inputs of these types. Constants that it shares with other resolutions are the same objects.
+	Resolve(inputs []op.Type) (*graph.Graph, error)
+	String() string
 }
 
 // ProgramInfo describes a program. From Steps on it is about the shapes that were compiled last: zeros
@@ -60,14 +73,14 @@ type ProgramInfo struct {
 // programIDs counts the programs made so far, so that the keys of two programs differ.
 var programIDs atomic.Uint64
 
-// NewProgram makes a program of a graph for a device. Nothing is compiled yet.
-func (c *Context) NewProgram(g *graph.Graph) *Program {
-	return c.start(&Program{given: len(g.Inputs()), results: len(g.Outputs())}, g)
+// NewProgram makes a program of a graph, or of a model, for a device. Nothing is compiled yet.
+func (c *Context) NewProgram(s Source) *Program {
+	return c.start(&Program{given: len(s.Inputs()), results: len(s.Outputs())}, s)
 }
 
-// start gives a program its graph and a number.
-func (c *Context) start(p *Program, g *graph.Graph) *Program {
-	p.ctx, p.graph, p.id, p.inputs, p.loaded = c, g, programIDs.Add(1), g.Inputs(), map[*op.Const]view{}
+// start gives a program its source and a number.
+func (c *Context) start(p *Program, s Source) *Program {
+	p.ctx, p.source, p.id, p.inputs, p.loaded = c, s, programIDs.Add(1), s.Inputs(), map[*op.Const]view{}
 	return p
 }
 
@@ -75,6 +88,11 @@ func (c *Context) start(p *Program, g *graph.Graph) *Program {
 // submitted runs complete.
 func (p *Program) Close() {
 	p.ctx.programs.Discard(func(k *device.Key) bool { return k.Op == 0 && k.Class == p.id })
+	if d := p.decided.Load(); d != nil {
+		for _, sub := range d.programs {
+			p.drop(sub)
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, v := range p.loaded {
@@ -87,26 +105,32 @@ func (p *Program) Close() {
 	if p.back != nil {
 		p.back.release()
 	}
-	if p.file != nil {
-		_ = p.file.Close() // it was only read
+	if s, ok := p.source.(io.Closer); ok {
+		_ = s.Close() // it was only read
 	}
 }
+
+// Source is what the program was made of.
+func (p *Program) Source() Source { return p.source }
 
 // Inputs are the dtypes and shapes of the arguments; a dimension that is a symbol may have any size.
 func (p *Program) Inputs() []op.Type { return p.inputs[:p.given] }
 
-// Accepts reports whether the program was traced for such arguments: of these dtypes, shapes and place, and where gradients
-// are recorded, with the same ones asking for them.
-func (p *Program) Accepts(in []*Tensor, recording bool) bool {
-	if len(in) != p.given {
+// A function may be traced anew for other arguments, so that it asks before a run. Any other program is what it is, and says
+// in an error what it wants.
+
+// Accepts reports whether a traced program was traced for such arguments: of these dtypes, shapes and place, with gradients
+// recorded as they are now, and then with the same arguments asking for them. Other programs accept all.
+func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
+	if p.asked == nil {
+		return true
+	}
+	if len(in) != p.given || recording != recorded {
 		return false
 	}
 	for i, t := range in {
 		want := &p.inputs[i]
-		if t.dtype != want.DType || t.Shape != want.Shape || t.store.ctx != p.ctx {
-			return false
-		}
-		if recording && i < len(p.asked) && t.Asks() != p.asked[i] {
+		if t.dtype != want.DType || t.Shape != want.Shape || t.store.ctx != p.ctx || recording && t.Asks() != p.asked[i] {
 			return false
 		}
 	}
@@ -130,7 +154,7 @@ func (p *Program) Info() ProgramInfo {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := p.latest
-	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), len(p.graph.Nodes())
+	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), p.source.Calls()
 	for _, v := range p.loaded {
 		i.Constants += v.store.bytes
 	}
@@ -138,7 +162,7 @@ func (p *Program) Info() ProgramInfo {
 }
 
 // String is the graph as text.
-func (p *Program) String() string { return p.graph.String() }
+func (p *Program) String() string { return p.source.String() }
 
 // Explain says what was compiled last: steps, groups, memory, and which steps the CPU runs because the device lacks them.
 // It is empty before the first compilation.
@@ -195,6 +219,20 @@ const waitable = 4096
 
 // run is Run in a mode.
 func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+	if p.decided.Load() == nil {
+		results, err := p.runOnce(in, on, mode, made)
+		if err == nil || !p.decide(err) {
+			return results, err
+		}
+	}
+	if len(in) != p.given {
+		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), p.given)
+	}
+	return p.runDecided(in, on, mode, made)
+}
+
+// runOnce is run of a program that no input decides.
+func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
 	if on.Traces() {
 		return nil, status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
 	}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,7 +14,8 @@ import (
 // Save writes the program to a file, which Load reads: the graph (see graph.ReadFile) with the elements that captured tensors
 // have now. The file appears whole or not at all. status.Unsupported: the program writes into tensors.
 //
-// What a program keeps for its gradient is left out, so that a loaded program has none.
+// What a program keeps for its gradient is left out, so that a loaded program has none. The sizes of all inputs have to be
+// known.
 func (p *Program) Save(path string) error {
 	if len(p.changed) > 0 {
 		return status.Errorf(status.Unsupported, "[program] it writes into %d of its inputs; want one that only returns results", len(p.changed))
@@ -25,7 +27,10 @@ func (p *Program) Save(path string) error {
 			return err
 		}
 	}
-	g, err := p.graph.Freeze(frozen, p.results)
+	g, err := p.source.Resolve(p.inputs)
+	if err == nil {
+		g, err = g.Freeze(frozen, p.results)
+	}
 	if err != nil {
 		return err
 	}
@@ -55,9 +60,15 @@ func unwritten(err error) error {
 	return status.Errorf(status.Invalid, "[program] it cannot be saved: %s", err)
 }
 
-// Load makes a program of a file that Save has written. The file is mapped, and its constants are read from there when they
-// are needed; it must not be changed or cut while the program is open.
-func (c *Context) Load(path string) (*Program, error) {
+// saved is the graph of a file that Save has written, which is mapped: its constants are read from there when they are needed.
+// Nobody may change or cut the file meanwhile.
+type saved struct {
+	*graph.Graph
+	mapping
+}
+
+// Load reads a file that Save has written; IsSaved tells whether it is one.
+func Load(path string) (Source, error) {
 	mapped, err := mapFile(path)
 	if err != nil {
 		return nil, err
@@ -67,9 +78,19 @@ func (c *Context) Load(path string) (*Program, error) {
 		_ = mapped.Close()
 		return nil, err
 	}
-	p := c.NewProgram(g)
-	p.file = mapped
-	return p, nil
+	return saved{g, *mapped}, nil
+}
+
+// IsSaved reports whether a file begins as those do that Save has written. One that cannot be read does not.
+func IsSaved(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [64]byte
+	n, _ := io.ReadFull(f, head[:]) // a shorter file is none
+	return graph.IsFile(head[:n])
 }
 
 // mapping is a file in memory, read-only.

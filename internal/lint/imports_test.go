@@ -21,6 +21,7 @@ var layers = []struct {
 	{[]string{"core/op"}, []string{"core/dtype", "core/shape"}},
 	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op"}},
 	{[]string{"core/graph"}, []string{"core/dtype", "core/shape", "core/op", "core/device"}},
+	{[]string{"onnx"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
 	{[]string{"alloc", "core/program"}, []string{"core/device"}},
 	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},
 	{[]string{"objc", "objc/gen"}, nil},
@@ -44,7 +45,7 @@ var layers = []struct {
 	{[]string{"kernels", "kernels/host/..."}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "kernels/...",
 	}},
-	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "internal/..."}},
+	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},
 	{[]string{"cmd/..."}, []string{"core/...", "kernels/...", "alloc", "internal/...", "python/paddle_mps/memory_viz"}}, // the page
 	{[]string{"internal/fakemetal"}, []string{"objc"}},
@@ -62,6 +63,7 @@ var layers = []struct {
 var thirdParty = map[string][]string{
 	"github.com/ebitengine/purego": {"objc"},
 	"github.com/stretchr/testify":  {"kernels/metal/metaltest"},
+	"google.golang.org/protobuf":   {"onnx"},
 }
 
 // TestImportsGoOneWay fails on an import that the layering forbids. Tests may look anywhere but

@@ -169,7 +169,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.hub": (Rule(0, "download the files yourself"),),
     "paddle.incubate": (Rule(0, "use the functions of paddle and paddle.nn.functional"),),
     "paddle.inference": (Rule(0, "it loads saved models, which paddle_mps cannot yet; use PaddlePaddle"),),
-    "paddle.onnx": (Rule(0, "export with PaddlePaddle"),),
+    "paddle.onnx": (Rule(3, "export with PaddlePaddle; `paddle.onnx.load` runs ONNX files"),),
     "paddle.sysconfig": (Rule(0, "it names files of PaddlePaddle; the C header is include/paddlemps.h"),),
     "paddle.utils": (
         Rule(-1, "use `python -m paddle_mps.selftest --quick`", "run_check"),

@@ -19,6 +19,7 @@ def _of(module: str) -> Command:
 
 # The subcommands: what they take, what they do and the function that gets the arguments after the name.
 COMMANDS: dict[str, tuple[str, str, Command]] = {
+    "run": ("MODEL.onnx [--input X.npy] [--output DIR]", "runs an ONNX model", _of("onnx")),
     "memory-viz": (
         "SNAPSHOT.json [-o PAGE.html]",
         "writes a snapshot of memory as a page for a browser",
@@ -31,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
 
 def usage() -> str:
     """The list of the subcommands."""
-    lines = [f"  paddle-mps {name + ' ' + takes:<42} {does}" for name, (takes, does, _) in COMMANDS.items()]
+    lines = [f"  paddle-mps {name + ' ' + takes:<50} {does}" for name, (takes, does, _) in COMMANDS.items()]
     return "\n".join(
         ["usage:", *lines, "", "paddle-mps COMMAND --help describes one; paddle-mps --version prints the version."]
     )

@@ -120,11 +120,11 @@ class Program:
     def load(cls, path: str, place: Place) -> Program:
         """The program of a file."""
         made = ctypes.c_void_p()
-        check(library.pmps_program_load(byref(place.struct), os.fsencode(path), byref(made)))
+        check(library.pmps_program_load(byref(place.struct), os.fsencode(path), None, 0, byref(made)))
         assert made.value
         about = ProgramInfo(ctypes.sizeof(ProgramInfo))
         check(quick.pmps_program_get_info(made.value, byref(about)))
-        return cls(made.value, about.outputs, True)
+        return cls(made.value, about.outputs, False)
 
     def prepare(self) -> None:
         """Compiles the program, unless it is compiled."""

@@ -38,6 +38,7 @@ int main(void) {
   fast_suite();
   gradients_suite();
   traces_suite();
+  models_suite();
   handles_suite();
   RUN(nothing_is_left);
   return failed_tests != 0;

@@ -11,6 +11,7 @@ void operators_suite(void);
 void fast_suite(void);
 void gradients_suite(void);
 void traces_suite(void);
+void models_suite(void);
 void handles_suite(void);
 
 #endif

@@ -96,7 +96,7 @@ static void programs_are_saved(void) {
     pmps_program_free(program);
     for (int j = 0; j < place_count(); j++) {
       pmps_tensor *there = ramp(places[j], 3);
-      OK(pmps_program_load(places[j], path, &again));
+      OK(pmps_program_load(places[j], path, NULL, 0, &again));
       pmps_tensor *out = run(again, there);
       pmps_program_free(again);
       EXPECT(holds(out, 0, 2, 6));
@@ -109,10 +109,10 @@ static void programs_are_saved(void) {
   pmps_program *program = NULL;
   FILE *cut = fopen(path, "wb");
   EXPECT(cut && fputs("paddle-mps program 1\n", cut) >= 0 && fclose(cut) == 0);
-  FAILS(pmps_program_load(&cpu, path, &program), PMPS_INVALID_ARGUMENT, "the file ends at byte 21");
-  FAILS(pmps_program_load(&cpu, "/dev/null", &program), PMPS_INVALID_ARGUMENT, "no regular file");
+  FAILS(pmps_program_load(&cpu, path, NULL, 0, &program), PMPS_INVALID_ARGUMENT, "the file ends at byte 21");
+  FAILS(pmps_program_load(&cpu, "/dev/null", NULL, 0, &program), PMPS_INVALID_ARGUMENT, "no regular file");
   EXPECT(remove(path) == 0);
-  FAILS(pmps_program_load(&cpu, path, &program), PMPS_INVALID_ARGUMENT, "no such file");
+  FAILS(pmps_program_load(&cpu, path, NULL, 0, &program), PMPS_INVALID_ARGUMENT, "no such file");
 }
 
 static void programs_have_gradients(void) {

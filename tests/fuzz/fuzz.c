@@ -822,9 +822,22 @@ static const char *program_file(long process) {
   return path;
 }
 CALL(pmps_program_save) { ended(pmps_program_save(AS(pmps_program, any(&programs)), one_in(10) ? NULL : program_file((long)getppid()))); }
+/* A model, y = x * [0, 2, 4], whole, truncated or with a byte that is another one. */
 CALL(pmps_program_load) {
+  unsigned char bytes[] = {8,  8,  18, 0,  58, 95, 10, 23, 10, 1,  120, 10, 1,  119, 18, 1,   121, 26,  7,  112, 114, 111, 100, 117, 99, 116, 34,
+                           3,  77, 117, 108, 18, 1, 103, 42, 21, 8,  3,  16, 1,  66, 1,  119, 74, 12, 0,  0,  0,  0,  0,  0,  0,  64, 0,
+                           0,  128, 64, 90, 20, 10, 1,  120, 18, 15, 10, 13, 8,  1,  18, 9,  10, 3,  18, 1,  110, 10, 2,  8,  3,  98, 20,
+                           10, 1,  121, 18, 15, 10, 13, 8,  1,  18, 9,  10, 3,  18, 1,  110, 10, 2,  8,  3,  66, 4,  10, 0,  16, 17};
+  if (one_in(2)) bytes[below(sizeof bytes)] = (unsigned char)below(256);
   pmps_program *p = NULL;
-  if (ended(pmps_program_load(place(), one_in(10) ? "/dev/null" : program_file((long)getppid()), one_in(20) ? NULL : &p))) keep(&programs, BITS(p), free_program);
+  const size_t size = one_in(4) ? below(sizeof bytes) : sizeof bytes;
+  if (ended(pmps_program_load(place(), one_in(20) ? "/" : one_in(3) ? program_file((long)getppid()) : NULL, one_in(2) ? NULL : bytes, size, one_in(20) ? NULL : &p))) keep(&programs, BITS(p), free_program);
+}
+CALL(pmps_program_get_port) {
+  pmps_value_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
+  char *name = NULL, *type = NULL;
+  pmps_error *e = pmps_program_get_port(AS(pmps_program, any(&programs)), one_in(2), below(3), one_in(20) ? NULL : &i, one_in(4) ? NULL : &name, one_in(4) ? NULL : &type);
+  if (ended(e)) pmps_text_free(name), pmps_text_free(type);
 }
 CALL(pmps_program_get_captured) {
   pmps_tensor *t = NULL;

@@ -1,0 +1,142 @@
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"io"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/onnx"
+)
+
+// model is a model as a source of programs.
+type model struct{ *onnx.Model }
+
+// Decided is the model with inputs of known elements.
+func (m model) Decided(known map[int]*op.Const) runtime.Source { return m.Given(known) }
+
+// goProgramLoad is pmps_program_load. The bytes are copied: the elements of constants are read from them at each
+// compilation. The caller owns the handle.
+//
+//export goProgramLoad
+func goProgramLoad(p C.place_in, path C.text_in, data unsafe.Pointer, size C.size_t, out *C.uint64_t) C.fault {
+	const who = "program_load"
+	return try(func(rt *runtime.Runtime) error {
+		if out == nil {
+			return null(who)
+		}
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		read, err := load(rt, path, data, size)
+		if err != nil {
+			return err
+		}
+		handle, record := programs.New()
+		if record == nil {
+			if file, ok := read.(io.Closer); ok {
+				_ = file.Close() // the first error is the one to report
+			}
+			return full(programs, who, "programs")
+		}
+		*record = programRecord{c.NewProgram(read)}
+		*out = C.uint64_t(handle)
+		return nil
+	})
+}
+
+// load reads a program from a file or from bytes, exactly one of which is given.
+func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_t) (runtime.Source, error) {
+	const who = "program_load"
+	switch {
+	case (path == nil) == (data == nil):
+		return nil, status.Errorf(status.Invalid, "[%s] got a path and bytes, or neither; want one of the two", who)
+	case path != nil && runtime.IsSaved(C.GoString(path)):
+		return runtime.Load(C.GoString(path))
+	case path != nil:
+		return modelOf(onnx.Open(C.GoString(path), rt.Fold))
+	}
+	given, err := array[byte](who, "bytes", data, uint64(size))
+	if err != nil {
+		return nil, err
+	}
+	own := append([]byte(nil), given...)
+	if graph.IsFile(own) {
+		return sourceOf(graph.ReadFile(own))
+	}
+	return modelOf(onnx.Parse(own, "", rt.Fold))
+}
+
+// modelOf is a model as a source, and sourceOf a graph.
+func modelOf(m *onnx.Model, err error) (runtime.Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return model{m}, nil
+}
+
+func sourceOf(g *graph.Graph, err error) (runtime.Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// goProgramGetPort is pmps_program_get_port. The texts are C memory that the caller owns.
+//
+//export goProgramGetPort
+func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.pmps_value_info, name, kind **C.char) C.fault {
+	const who = "program_get_port"
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		m, isModel := p.Source().(model)
+		types := p.Inputs()
+		var ports []*onnx.Port // of a model
+		if isModel {
+			ports, _ = m.Ports()
+		}
+		if output {
+			types = p.Source().Outputs()[:p.Outputs()]
+			if isModel {
+				_, ports = m.Ports()
+			}
+		}
+		if uint64(index) >= uint64(len(types)) {
+			return status.Errorf(status.Index, "[%s] index is %d; want one below %d", who, index, len(types))
+		}
+		full, texts := portOf(&types[index]), [2]string{}
+		if isModel {
+			port := ports[index]
+			texts = [2]string{port.Name, port.Text()}
+			if !port.Ranked {
+				full.rank = -1
+			}
+		}
+		if err := give(who, info, &full, &full.struct_size); err != nil {
+			return err
+		}
+		for i, to := range [2]**C.char{name, kind} {
+			if to != nil {
+				*to = C.CString(texts[i])
+			}
+		}
+		return nil
+	})
+}
+
+// portOf is a type as the header has it; sizes that are not known are -1.
+func portOf(t *op.Type) C.pmps_value_info {
+	made := C.pmps_value_info{dtype: C.int32_t(t.DType), rank: C.int32_t(t.Shape.Rank)}
+	for i, d := range t.Shape.Slice() {
+		if made.dims[i] = C.int64_t(d); shape.IsSymbol(d) {
+			made.dims[i] = -1
+		}
+	}
+	return made
+}

@@ -1,0 +1,140 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// A file may have inputs that decide what its graph is: axes, the shape of a result, which branch of an If is taken. A program
+// finds that out when it is compiled for the first time. From then on it reads the elements of these inputs at each run, and
+// has a program of its own for each set of elements, in which they are constants.
+
+// A Decider is a Source of which some inputs may decide what the graph is.
+type Decider interface {
+	// Decided is the source for known elements of some inputs, by their numbers. It takes the others.
+	Decided(known map[int]*op.Const) Source
+}
+
+// Limits of inputs that decide.
+const (
+	mostDeciding = 4 << 10 // bytes of their elements
+	mostDecided  = 64      // programs of one program: the latest ones
+)
+
+// decided are the programs of a program for the elements of inputs.
+type decided struct {
+	mu       sync.Mutex
+	inputs   []int // that decide, in ascending order
+	programs map[string]*Program
+	order    []string // keys of programs, the oldest first
+}
+
+// decide notes which inputs decide; false where err is no reason to run again.
+func (p *Program) decide(err error) bool {
+	var needs *graph.NeedsElements
+	if _, ok := p.source.(Decider); !ok || !errors.As(err, &needs) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[int]bool{}
+	if before := p.decided.Load(); before != nil {
+		for _, i := range before.inputs {
+			all[i] = true
+		}
+	}
+	n := len(all)
+	for _, i := range needs.Inputs {
+		all[i] = true
+	}
+	if len(all) > n {
+		p.decided.Store(&decided{inputs: slices.Sorted(maps.Keys(all)), programs: map[string]*Program{}})
+	}
+	return len(all) > n
+}
+
+// runDecided runs the program for the elements that the deciding inputs have. It waits for them. A program that turns out
+// to depend on further inputs is replaced.
+func (p *Program) runDecided(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+	for {
+		d := p.decided.Load()
+		sub, rest, err := p.subprogram(d, in)
+		if err != nil {
+			return nil, err
+		}
+		results, err := sub.runOnce(rest, on, mode, made)
+		var needs *graph.NeedsElements
+		if errors.As(err, &needs) {
+			err = &graph.NeedsElements{Inputs: d.outer(needs.Inputs), Err: needs.Err}
+		}
+		if !p.decide(err) {
+			return results, err
+		}
+	}
+}
+
+// outer are the numbers of inputs of a subprogram in the program.
+func (d *decided) outer(list []int) []int {
+	out := make([]int, len(list))
+	for i, n := range list {
+		for _, before := range d.inputs { // in ascending order
+			if before <= n {
+				n++
+			}
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// subprogram is the program for the elements of the deciding inputs, and the inputs that it takes.
+func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, error) {
+	known, key, bytes := map[int]*op.Const{}, []byte(nil), int64(0)
+	var rest []*Tensor
+	for i, t := range in {
+		if !slices.Contains(d.inputs, i) {
+			rest = append(rest, t)
+			continue
+		}
+		if bytes += t.Numel() * t.dtype.Size(); bytes > mostDeciding {
+			return nil, nil, status.Errorf(status.Unsupported, "[program] what the program computes depends on the elements of input %d, which has shape %s; want at most %d bytes of such inputs", i, &t.Shape, mostDeciding)
+		}
+		k, err := t.Constant()
+		if err != nil {
+			return nil, nil, err
+		}
+		k.Local = true
+		known[i] = k
+		key = binary.AppendUvarint(appendShape(key, k.DType, &k.Shape), uint64(len(k.Bytes)))
+		key = append(key, k.Bytes...)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if sub := d.programs[string(key)]; sub != nil {
+		return sub, rest, nil
+	}
+	if len(d.order) == mostDecided {
+		p.drop(d.programs[d.order[0]])
+		delete(d.programs, d.order[0])
+		d.order = d.order[1:]
+	}
+	source := p.source.(Decider).Decided(known)
+	sub := p.ctx.NewProgram(source)
+	sub.home = p
+	d.programs[string(key)], d.order = sub, append(d.order, string(key))
+	return sub, rest, nil
+}
+
+// drop evicts what was compiled of a subprogram. It has nothing else: its constants are those of its home. A run that is
+// under way keeps what it needs.
+func (p *Program) drop(sub *Program) {
+	p.ctx.programs.Discard(func(k *device.Key) bool { return k.Op == 0 && k.Class == sub.id })
+}

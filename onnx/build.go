@@ -1,0 +1,390 @@
+package onnx
+
+import (
+	"errors"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Limits of what one resolution makes, so that a small file cannot ask for all memory.
+const (
+	smallFold  = 64 << 10 // bytes of a result that is computed while the graph is built, whatever it follows from
+	largeFolds = 1 << 30  // bytes of all larger ones of a model, which follow from its constants alone
+	mostNodes  = 200_000  // nodes of the file, those in loops counted each time they run
+	mostShared = 1 << 14  // entries of small and folded of a Model
+	deepCalls  = 64       // functions and branches within each other
+)
+
+// builder makes the graph of a model for one set of input types.
+type builder struct {
+	model *Model
+	graph *graph.Builder
+	ask   op.Inference
+	known map[int]*op.Const // inputs of the model that the graph does not have, because their elements are known
+	nodes int               // built so far
+	depth int
+}
+
+// scope is where names are looked up: those of a graph, and for its branches those of the graphs around them.
+type scope struct {
+	outer  *scope
+	values map[string]*value
+	opsets map[string]int64
+	attrs  map[string]*Attribute // of the function that is expanded
+	inside *function             // the function; nil: the graph of the model
+}
+
+// find is what a name stands for; nil where nothing has made it.
+func (s *scope) find(name string) *value {
+	for ; s != nil; s = s.outer {
+		if v := s.values[name]; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// within is a scope for a graph of an attribute.
+func (s *scope) within() *scope {
+	return &scope{outer: s, values: map[string]*value{}, opsets: s.opsets, attrs: s.attrs, inside: s.inside}
+}
+
+// resolve is Model.Resolve for types that match.
+func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph, error) {
+	b := &builder{model: m, graph: graph.NewBuilder(), known: known}
+	top := &scope{values: map[string]*value{}, opsets: m.file.opsets}
+	for i, p := range m.inputs {
+		if k := known[i]; k != nil {
+			top.values[p.Name] = &value{Type: k.Type, data: k}
+			continue
+		}
+		top.values[p.Name] = &value{Type: inputs[i], at: b.graph.Input(inputs[i]), placed: true, inputs: 1 << min(i, 63)}
+	}
+	made, err := b.body(top, m.file.graph)
+	if err != nil {
+		return nil, err
+	}
+	outputs := make([]graph.Value, len(made))
+	for i, v := range made {
+		if v.isList {
+			return nil, status.Errorf(status.Unsupported, "[onnx] output %q is a sequence; want a tensor", m.file.graph.Outputs[i].Name)
+		}
+		outputs[i] = b.place(v)
+	}
+	return b.graph.Build(outputs...), nil
+}
+
+// body adds a graph to what is built, and returns its outputs. The scope has the inputs.
+func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
+	for _, t := range g.Initializers {
+		c, err := b.model.constant(t)
+		if err != nil {
+			return nil, err
+		}
+		s.values[t.Name] = &value{Type: c.Type, data: c, fixed: true}
+	}
+	if err := b.run(s, g.Nodes); err != nil {
+		return nil, err
+	}
+	out := make([]*value, len(g.Outputs))
+	for i, p := range g.Outputs {
+		if out[i] = s.find(p.Name); out[i] == nil {
+			return nil, status.Errorf(status.Invalid, "[onnx] output %q of graph %q is made by no node", p.Name, g.Name)
+		}
+	}
+	return out, nil
+}
+
+// run adds nodes in order.
+func (b *builder) run(s *scope, nodes []*Node) error {
+	for _, n := range nodes {
+		if b.nodes++; b.nodes > mostNodes {
+			return status.Errorf(status.Unsupported, "[onnx] %s: the model runs more than %d nodes, those of loops counted each time", n.named(s.opsets[n.Domain]), mostNodes)
+		}
+		if err := b.node(s, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusal is the panic with which a function of an operator ends where it cannot do what is asked; node makes an error of it.
+type refusal struct{ err error }
+
+// node adds one node.
+func (b *builder) node(s *scope, n *Node) (err error) {
+	opset := s.opsets[n.Domain]
+	defer func() {
+		if r := recover(); r != nil {
+			err = placeError(n.named(opset), recovered(r))
+		}
+	}()
+	c := &call{builder: b, scope: s, node: n, opset: opset}
+	for _, name := range n.In {
+		var v *value
+		if name != "" {
+			if v = s.find(name); v == nil {
+				c.refuse("reads %q, which no node before it makes; want nodes in an order in which they can run", name)
+			}
+		}
+		c.in = append(c.in, v)
+	}
+	e := b.model.operator(s.opsets, n)
+	if e.build == nil {
+		c.refuse("is not supported")
+	}
+	c.row = e.row
+	out := e.build(c)
+	for i, name := range n.Out {
+		if name != "" && i < len(out) && out[i] != nil {
+			s.values[name] = out[i]
+		} else if name != "" {
+			c.refuse("output %d (%q) is not supported", i, name)
+		}
+	}
+	return nil
+}
+
+// recovered is the error of a function that has ended with a panic. Functions check what exporters may write; an index that
+// is out of range comes from a node with fewer operands or dimensions than its operator has.
+func recovered(r any) error {
+	switch r := r.(type) {
+	case refusal:
+		return r.err
+	case runtime.Error:
+		return status.Errorf(status.Invalid, "its operands or attributes are none that the operator takes (%s)", r)
+	}
+	panic(r)
+}
+
+// placeError says in which node an error is. One that says it already, because it is from a node of a branch, stays.
+func placeError(where string, err error) error {
+	var needs *graph.NeedsElements
+	if errors.As(err, &needs) {
+		return &graph.NeedsElements{Inputs: needs.Inputs, Err: placeError(where, needs.Err)}
+	}
+	var e *status.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	if strings.HasPrefix(e.Msg, "[onnx] node ") {
+		return err
+	}
+	return status.Errorf(e.Code, "[onnx] %s: %s", where, strings.TrimPrefix(e.Msg, "[onnx] "))
+}
+
+// place is a value in the graph.
+func (b *builder) place(v *value) graph.Value {
+	if !v.placed {
+		if v.placed = true; v.number != nil {
+			v.at = b.graph.Scalar(*v.number)
+		} else {
+			v.at = b.graph.Constant(v.data)
+		}
+	}
+	return v.at
+}
+
+// constant is a tensor with these elements. Small ones are the same constant wherever they are wanted.
+func (b *builder) constant(d dtype.DType, dims []int64, raw []byte) *value {
+	c := &op.Const{Type: op.Type{DType: d, Shape: shapeOf(dims)}, Bytes: raw, Local: true}
+	return &value{Type: c.Type, data: b.model.share(c)}
+}
+
+// share is a small constant with the same elements that is there already, or the constant.
+func (m *Model) share(c *op.Const) *op.Const {
+	const small = 64
+	if len(c.Bytes) > small {
+		return c
+	}
+	key := c.DType.String() + c.Shape.String() + string(c.Bytes)
+	if before := m.small[key]; before != nil {
+		return before
+	}
+	if len(m.small) < mostShared {
+		c.Local = false
+		m.small[key] = c
+	}
+	return c
+}
+
+// infer asks the row about a call. The answer is in b.ask until the next question.
+func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error) {
+	full := make(op.Attrs, len(row.Attrs))
+	copy(full, at)
+	if err := row.Fill(full); err != nil {
+		return nil, err
+	}
+	q := &b.ask
+	q.NewSymbol = b.graph.Symbol
+	q.Reset(row, full)
+	for _, v := range in {
+		q.In = append(q.In, op.Arg{Type: v.Type, Scalar: v.number != nil, Absent: v.number != nil && !v.number.Set(), Value: v.number, Const: v.data})
+	}
+	if err := row.Arity(q.In); err != nil {
+		return nil, err
+	}
+	if err := q.Infer(); err != nil {
+		return nil, err
+	}
+	for i := range q.Out {
+		if err := q.Out[i].Possible(row.Name); err != nil {
+			return nil, err
+		}
+	}
+	return full, nil
+}
+
+// apply adds a call of a row, or computes it where its operands are known. tainted says that attributes follow from the
+// shapes of inputs.
+func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]*value, error) {
+	full, err := b.infer(row, at, in)
+	if err != nil {
+		return nil, err
+	}
+	known, fixed, bytes, inputs := !row.Random && !row.Counted, !tainted, int64(0), uint64(0)
+	for _, v := range in {
+		known, fixed, inputs = known && v.known(), fixed && v.fixed, inputs|v.inputs
+	}
+	out, empty := make([]*value, len(b.ask.Out)), true
+	for i, t := range b.ask.Out {
+		out[i] = &value{Type: t, fixed: known && fixed, inputs: inputs}
+		if !t.Shape.Known() {
+			return nil, status.Errorf(status.Unsupported, "[%s] the size of its result depends on the elements of a tensor", row.Name)
+		}
+		n := t.Shape.Numel() * t.DType.Size()
+		bytes, empty = bytes+n, empty && n == 0
+	}
+	switch {
+	case empty: // whatever the operands are
+		for _, v := range out {
+			v.data = b.constant(v.DType, v.dims(), nil).data
+		}
+		return out, nil
+	case known && row.Kind == op.View && b.rename(row, in, out):
+		return out, nil
+	case known:
+		if ok, err := b.model.compute(row, full, in, out, fixed, bytes); ok || err != nil {
+			return out, err
+		}
+	}
+	operands := make([]graph.Value, len(in))
+	for i, v := range in {
+		operands[i] = b.place(v)
+	}
+	made, err := b.graph.Call(row, operands, full)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].at, out[i].placed, out[i].fixed = made[i], true, false
+	}
+	return out, nil
+}
+
+// rename is a view of a constant that has the same elements in the same order, without a copy of them.
+func (b *builder) rename(row *op.Row, in, out []*value) bool {
+	if row.ID != op.IDReshape && row.ID != op.IDSqueeze && row.ID != op.IDUnsqueeze {
+		return false
+	}
+	x := in[0].data
+	if len(x.Bytes) <= smallFold || x.Local || !out[0].fixed {
+		c := &op.Const{Type: out[0].Type, Bytes: x.Bytes, Local: true}
+		out[0].data = b.model.share(c)
+		return true
+	}
+	key := "view " + b.model.id(x) + out[0].Shape.String()
+	if b.model.folded[key] == nil {
+		b.model.folded[key] = []*op.Const{{Type: out[0].Type, Bytes: x.Bytes}}
+	}
+	out[0].data = b.model.folded[key][0]
+	return true
+}
+
+// id tells the constants of a model apart.
+func (m *Model) id(c *op.Const) string {
+	n, ok := m.ids[c]
+	if !ok {
+		n = len(m.ids)
+		m.ids[c] = n
+	}
+	return strconv.Itoa(n)
+}
+
+// compute gives out the elements that a call computes; ok is false where they are too many. What follows from the file
+// alone is computed once for all resolutions.
+func (m *Model) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, bytes int64) (ok bool, err error) {
+	key, kept := "", false
+	if fixed {
+		key, kept = m.foldKey(row, at, in)
+	}
+	made := m.folded[key]
+	switch {
+	case made != nil:
+	case bytes > smallFold && (!kept || bytes > largeFolds-m.spent):
+		return false, nil
+	default:
+		if made, err = m.evaluate(row, at, in); err != nil {
+			return false, err
+		}
+		if kept && len(m.folded) < mostShared {
+			for _, c := range made {
+				c.Local = false
+			}
+			m.folded[key] = made
+			if bytes > smallFold {
+				m.spent += bytes
+			}
+		}
+	}
+	for i, v := range out {
+		v.data = made[i]
+	}
+	return true, nil
+}
+
+// evaluate computes a call.
+func (m *Model) evaluate(row *op.Row, at op.Attrs, in []*value) ([]*op.Const, error) {
+	operands := make([]op.Known, len(in))
+	for i, v := range in {
+		if operands[i].Const = v.data; v.number != nil {
+			operands[i].Number = *v.number
+		}
+	}
+	made, err := m.fold(row, at, operands)
+	for i := range made {
+		made[i].Local = true
+		made[i] = m.share(made[i])
+	}
+	return made, err
+}
+
+// foldKey is a text that two calls have in common only if they are one call of the same constants.
+func (m *Model) foldKey(row *op.Row, at op.Attrs, in []*value) (string, bool) {
+	var b strings.Builder
+	b.WriteString(row.Name)
+	for _, v := range in {
+		switch {
+		case v.number != nil:
+			b.WriteString(" " + v.number.Kind.String() + v.number.String())
+		case v.data.Local:
+			return "", false
+		default:
+			b.WriteString(" " + m.id(v.data))
+		}
+	}
+	for i := range at {
+		if b.WriteString("|" + at[i].Kind.String()); at[i].Kind == op.String {
+			b.WriteString(at[i].Str())
+			continue
+		}
+		b.WriteString(at[i].String())
+	}
+	return b.String(), true
+}

@@ -1,0 +1,277 @@
+package onnx
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// newest is the latest opset of the main domain that the table of operators was written for.
+const newest = 27
+
+// Fold computes a call whose operands are all known. It may be called from any goroutine.
+type Fold func(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error)
+
+// Model is a file that was read. It may be used from any goroutine until Close.
+type Model struct {
+	file    *file
+	inputs  []*Port // those that a call gives: initializers may be listed among the inputs of the graph
+	types   []op.Type
+	outputs []op.Type
+	names   string // of the file, for people
+	fold    Fold
+
+	mapped *mapping // of a model that was opened
+	folder folder
+
+	mu     sync.Mutex // held while the model is resolved
+	consts map[*Tensor]*op.Const
+	small  map[string]*op.Const   // by type and elements
+	folded map[string][]*op.Const // by operator, attributes and operands, where these follow from the file alone
+	ids    map[*op.Const]int      // of constants among the operands of what is in folded
+	spent  int64                  // bytes of what is in folded and is large
+}
+
+// Open maps a file and reads the model in it.
+func Open(path string, fold Fold) (*Model, error) {
+	f, err := os.OpenFile(path, readOnly, 0)
+	if err != nil {
+		return nil, status.Errorf(status.Invalid, "[onnx] %s", err)
+	}
+	defer f.Close()
+	mapped, err := mapFile(f)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Parse(mapped.bytes, filepath.Dir(path), fold)
+	if err != nil {
+		mapped.close()
+		return nil, err
+	}
+	m.mapped, m.names = mapped, filepath.Base(path)
+	return m, nil
+}
+
+// Parse reads a model. bytes must not change until Close. dir is the folder for external data; empty: there is none.
+func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
+	d := decoder{}
+	f, err := d.file(bytes)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{
+		file: f, fold: fold, folder: folder{path: dir}, consts: map[*Tensor]*op.Const{}, small: map[string]*op.Const{}, folded: map[string][]*op.Const{}, ids: map[*op.Const]int{},
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m, m.declare()
+}
+
+// Close unmaps the file. No method may be running or be called later, and no constant of a graph of the model be read.
+func (m *Model) Close() error {
+	m.folder.close()
+	if m.mapped != nil {
+		m.mapped.close()
+	}
+	return nil
+}
+
+// declare lists inputs and outputs. An input that is also an initializer has a value: callers do not give it.
+func (m *Model) declare() error {
+	given := map[string]bool{}
+	for _, t := range m.file.graph.Initializers {
+		given[t.Name] = true
+	}
+	symbols := 0
+	for _, p := range m.file.graph.Inputs {
+		if given[p.Name] {
+			continue
+		}
+		t, err := p.typeWith(&symbols)
+		if err != nil {
+			return err
+		}
+		if t.DType == dtype.Invalid || p.Sequence || p.Optional || p.Other {
+			return status.Errorf(status.Unsupported, "[onnx] input %q is %s; want a tensor of one of %v", p.Name, p.Text(), dtype.Movable.Members())
+		}
+		m.inputs, m.types = append(m.inputs, p), append(m.types, t)
+	}
+	if len(m.file.graph.Outputs) == 0 {
+		return status.Errorf(status.Invalid, "[onnx] the model has no outputs")
+	}
+	for _, p := range m.file.graph.Outputs {
+		t, err := p.typeWith(&symbols)
+		if err != nil {
+			return err
+		}
+		m.outputs = append(m.outputs, t)
+	}
+	return nil
+}
+
+// typeWith is the type of a port. Each dimension that is not known is a symbol of its own, because files give one name to
+// sizes that differ: "?", "-1", or an expression. A port of unknown rank has the rank 0.
+func (p *Port) typeWith(symbols *int) (t op.Type, err error) {
+	t.DType = p.Elem.DType()
+	if len(p.Dims) > shape.MaxRank {
+		return t, status.Errorf(status.Unsupported, "[onnx] %q has %d dimensions; want at most %d", p.Name, len(p.Dims), shape.MaxRank)
+	}
+	t.Shape.Rank = len(p.Dims)
+	for i, d := range p.Dims {
+		if t.Shape.Dims[i] = d.Size; d.Size < 0 {
+			t.Shape.Dims[i] = shape.Symbol(*symbols)
+			*symbols++
+		}
+	}
+	return t, t.Possible("onnx")
+}
+
+// Text is the type of a port for people: "float[batch, 3, ?, ?]".
+func (p *Port) Text() string {
+	text := p.Elem.String()
+	if p.Ranked {
+		dims := make([]string, len(p.Dims))
+		for i, d := range p.Dims {
+			switch {
+			case d.Size >= 0:
+				dims[i] = fmt.Sprint(d.Size)
+			case d.Name == "":
+				dims[i] = "?"
+			default:
+				dims[i] = d.Name
+			}
+		}
+		text += "[" + strings.Join(dims, ", ") + "]"
+	}
+	switch {
+	case p.Other:
+		return "a map or a sparse tensor"
+	case p.Sequence:
+		text = "a sequence of " + text
+	}
+	if p.Optional {
+		text = "optional " + text
+	}
+	return text
+}
+
+// Ports are the inputs that a call gives, and the outputs, as the file declares them.
+func (m *Model) Ports() (inputs, outputs []*Port) { return m.inputs, m.file.graph.Outputs }
+
+// Inputs are the types of what a call gives. An input whose rank the file leaves open has the rank 0 here; see
+// [Port.Ranked].
+func (m *Model) Inputs() []op.Type { return m.types }
+
+// Outputs are the types that the file declares for the results. What a graph makes may be more specific.
+func (m *Model) Outputs() []op.Type { return m.outputs }
+
+// Calls is the number of nodes of the main graph.
+func (m *Model) Calls() int { return len(m.file.graph.Nodes) }
+
+// String describes the model: its inputs and outputs, and the nodes of the main graph, one a line.
+func (m *Model) String() string {
+	var b strings.Builder
+	for _, p := range m.inputs {
+		fmt.Fprintf(&b, "input %s %s\n", p.Name, p.Text())
+	}
+	for _, n := range m.file.graph.Nodes {
+		fmt.Fprintf(&b, "%s = %s(%s)\n", strings.Join(n.Out, ", "), n.Op, strings.Join(n.In, ", "))
+	}
+	for _, p := range m.file.graph.Outputs {
+		fmt.Fprintf(&b, "output %s %s\n", p.Name, p.Text())
+	}
+	return b.String()
+}
+
+// matches checks the types of a call against what the file declares. A size that the file leaves open may be any.
+func (m *Model) matches(inputs []op.Type) error {
+	if len(inputs) != len(m.types) {
+		return status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(m.types))
+	}
+	for i := range inputs {
+		got, want, p := &inputs[i], &m.types[i], m.inputs[i]
+		ok := got.DType == want.DType && got.Shape.Known() && (!p.Ranked || got.Shape.Rank == want.Shape.Rank)
+		for j := 0; ok && p.Ranked && j < want.Shape.Rank; j++ {
+			ok = shape.IsSymbol(want.Shape.Dims[j]) || want.Shape.Dims[j] == got.Shape.Dims[j]
+		}
+		if !ok {
+			return status.Errorf(status.Invalid, "[onnx] input %q is %s%s; want %s", p.Name, got.DType, &got.Shape, p.Text())
+		}
+	}
+	return nil
+}
+
+// Resolve is the graph for inputs of these types, whose dimensions are known. Constants that do not depend on them are the
+// same objects for all types.
+func (m *Model) Resolve(inputs []op.Type) (*graph.Graph, error) {
+	if err := m.matches(inputs); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.resolve(inputs, nil)
+}
+
+// Given is the model for known elements of some inputs, by their numbers; its graphs take the others. It is for models in
+// which these elements decide what the graph is: Resolve has refused them with graph.NeedsElements.
+func (m *Model) Given(known map[int]*op.Const) *Given {
+	g := &Given{Model: m, known: known}
+	for i, t := range m.types {
+		if known[i] == nil {
+			g.rest = append(g.rest, t)
+		}
+	}
+	return g
+}
+
+// Given is a model some of whose inputs are known; see [Model.Given].
+type Given struct {
+	*Model
+	known map[int]*op.Const
+	rest  []op.Type
+}
+
+// Inputs are the types of the inputs that are not known.
+func (g *Given) Inputs() []op.Type { return g.rest }
+
+// Resolve is that of the model, for types of the inputs that are not known.
+func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) {
+	if len(inputs) != len(g.rest) {
+		return nil, status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(g.rest))
+	}
+	all := make([]op.Type, 0, len(g.types))
+	for i := range g.types {
+		if k := g.known[i]; k != nil {
+			all = append(all, k.Type)
+			continue
+		}
+		all, inputs = append(all, inputs[0]), inputs[1:]
+	}
+	if err := g.matches(all); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.resolve(all, g.known)
+}
+
+// constant is an initializer, or the tensor of an attribute, as a constant: always the same one.
+func (m *Model) constant(t *Tensor) (*op.Const, error) {
+	if c := m.consts[t]; c != nil {
+		return c, nil
+	}
+	c, err := t.Const(m.folder.read)
+	if err == nil {
+		m.consts[t] = c
+	}
+	return c, err
+}

@@ -1,0 +1,302 @@
+package onnx
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// typeOf is a type of float32.
+func typeOf(t *testing.T, dims ...int64) op.Type {
+	t.Helper()
+	s, err := shape.Of(dims...)
+	require.NoError(t, err)
+	return op.Type{DType: dtype.Float32, Shape: s}
+}
+
+// reshaping is a model whose result has the shape [size of axis 0 of x, -1]: y = Reshape(x, Concat(Shape(x)[0:1], [-1])).
+func reshaping() []byte {
+	return modelOf(graphOf(
+		part{11, portAs("x", 1, -1, -1, 3)}, part{12, portAs("y", 1)}, part{5, vectorOf("rest", -1)},
+		part{1, nodeOf("Shape", names("x"), names("s"), message{}.text(1, "end").int(3, 1))},
+		part{1, nodeOf("Concat", names("s", "rest"), names("t"), message{}.text(1, "axis").int(3, 0))},
+		part{1, nodeOf("Reshape", names("x", "t"), names("y"))},
+	))
+}
+
+// What is known while a graph is built is an attribute of the graph.
+func TestShapesAreFolded(t *testing.T) {
+	joins := func(row *op.Row, _ op.Attrs, in []op.Known) ([]*op.Const, error) {
+		require.Equal(t, op.IDConcat, row.ID)
+		made := &op.Const{Type: in[0].Const.Type}
+		made.Shape.Dims[0] = 2
+		made.Bytes = append(append(made.Bytes, in[0].Const.Bytes...), in[1].Const.Bytes...)
+		return []*op.Const{made}, nil
+	}
+	m, err := Parse(reshaping(), "", joins)
+	require.NoError(t, err)
+	require.Equal(t, "float[n, n, 3]", m.inputs[0].Text())
+	for _, test := range []struct{ in, out []int64 }{{[]int64{2, 5, 3}, []int64{2, 15}}, {[]int64{4, 1, 3}, []int64{4, 3}}} {
+		g, err := m.Resolve([]op.Type{typeOf(t, test.in...)})
+		require.NoError(t, err)
+		require.Equal(t, 1, g.Calls())
+		s := g.Outputs()[0].Shape
+		require.Equal(t, test.out, s.Slice())
+	}
+	_, err = m.Resolve([]op.Type{typeOf(t, 2, 5, 4)})
+	require.ErrorContains(t, err, `[onnx] input "x" is float32[2, 5, 4]; want float[n, n, 3]`)
+	_, err = m.Resolve(nil)
+	require.ErrorContains(t, err, "got 0 inputs; want 1")
+}
+
+// All operators that are missing are named, those in branches too.
+func TestMissingOperatorsAreNamedTogether(t *testing.T) {
+	branch := graphOf(part{1, nodeOf("Second", nil, names("z"))}, part{12, portAs("z", 1)})
+	_, err := Parse(modelOf(graphOf(
+		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)},
+		part{1, nodeOf("First", names("x"), names("c"))},
+		part{1, nodeOf("If", names("c"), names("y"), message{}.text(1, "then_branch").sub(6, branch), message{}.text(1, "else_branch").sub(6, branch))},
+	)), "", noFold)
+	require.Equal(t, status.Unsupported, status.CodeOf(err))
+	require.EqualError(t, err, `[onnx] 2 operators are not supported: First-17 (node "the First"); Second-17 (node "the Second", node "the Second")`)
+}
+
+// An error says in which node it is, and what decides a shape is named by its input.
+func TestErrorsNameTheNode(t *testing.T) {
+	m, err := Parse(modelOf(graphOf(
+		part{11, portAs("x", 1, 2, 3)}, part{11, portAs("s", 7, 1)}, part{12, portAs("y", 1)},
+		part{1, nodeOf("Reshape", names("x", "s"), names("y"))},
+	)), "", noFold)
+	require.NoError(t, err)
+	vector := typeOf(t, 1)
+	vector.DType = dtype.Int64
+	_, err = m.Resolve([]op.Type{typeOf(t, 2, 3), vector})
+	var needs *graph.NeedsElements
+	require.ErrorAs(t, err, &needs)
+	require.Equal(t, []int{1}, needs.Inputs)
+	require.ErrorContains(t, err, `[onnx] node "the Reshape" (Reshape-17): the shape depends on the elements of an input`)
+	require.Equal(t, status.Unsupported, status.CodeOf(err))
+
+	known := &op.Const{Type: vector, Bytes: appendInt(nil, 6, 8)}
+	g, err := m.Given(map[int]*op.Const{1: known}).Resolve([]op.Type{typeOf(t, 2, 3)})
+	require.NoError(t, err)
+	require.Len(t, g.Inputs(), 1)
+	s := g.Outputs()[0].Shape
+	require.Equal(t, []int64{6}, s.Slice())
+
+	known.Bytes = appendInt(nil, 7, 8)
+	_, err = m.Given(map[int]*op.Const{1: known}).Resolve([]op.Type{typeOf(t, 2, 3)})
+	require.ErrorContains(t, err, `[onnx] node "the Reshape" (Reshape-17): a tensor of shape [2, 3] cannot have shape [7]`)
+}
+
+// Files of IR 3 list initializers as inputs; they are not what a call gives, and are one constant for all shapes.
+func TestInitializersAreNoInputs(t *testing.T) {
+	m, err := Parse(modelOf(graphOf(
+		part{11, portAs("x", 1, -1)}, part{11, portAs("w", 1, 1)}, part{12, portAs("y", 1)}, part{5, floatsOf32("w", 2)},
+		part{1, nodeOf("Mul", names("x", "w"), names("y"))},
+	)), "", noFold)
+	require.NoError(t, err)
+	require.Len(t, m.Inputs(), 1)
+	var seen []string
+	for _, n := range []int64{1, 7} {
+		g, err := m.Resolve([]op.Type{typeOf(t, n)})
+		require.NoError(t, err)
+		seen = append(seen, strings.SplitN(g.String(), "= ", 2)[1])
+	}
+	require.Equal(t, strings.Replace(seen[0], "[1]", "[7]", 0), seen[1])
+	require.Len(t, m.consts, 1)
+}
+
+// Whatever is wrong with a file is an error that says so.
+func TestDamagedFilesAreRefused(t *testing.T) {
+	deep := message{}
+	for range 2 * deepest {
+		deep = graphOf(part{1, nodeOf("If", nil, nil, message{}.text(1, "then_branch").sub(6, deep))})
+	}
+	output, relu := part{12, portAs("y", 1)}, part{1, nodeOf("Relu", names("x"), names("y"))}
+	many := make([]int64, 12)
+	for _, test := range []struct {
+		name, want string
+		bytes      []byte
+	}{
+		{"empty", "has 0 graphs; want a model with one", nil},
+		{"text", "damaged", []byte("this is no model")},
+		{"truncated", "damaged", reshaping()[:40]},
+		{"nested", "nests more than 100 messages", modelOf(deep)},
+		{"no outputs", "has no outputs", modelOf(graphOf(relu))},
+		{"rank", "has 12 dimensions", modelOf(graphOf(part{11, portAs("x", 1, many...)}, output, relu))},
+		{"size", "address", modelOf(graphOf(part{11, portAs("x", 1, 1<<40, 1<<40)}, output, relu))},
+		{"elements", "is string[2]; want a tensor", modelOf(graphOf(part{11, portAs("x", 8, 2)}, output, relu))},
+		{"future", "opset 99", message{}.int(1, 8).sub(7, graphOf(part{11, portAs("x", 1, 2)}, output, relu)).sub(8, message{}.int(2, 99))},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse(test.bytes, "", noFold)
+			require.Error(t, err)
+			if test.name != "size" {
+				require.ErrorContains(t, err, test.want)
+			}
+			require.True(t, strings.HasPrefix(err.Error(), "[onnx]"), err)
+		})
+	}
+}
+
+// Names that nothing has made, whether by a cycle or by the order of nodes, are errors.
+func TestCyclesAreErrors(t *testing.T) {
+	m, err := Parse(modelOf(graphOf(
+		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)},
+		part{1, nodeOf("Add", names("x", "z"), names("y"))}, part{1, nodeOf("Relu", names("y"), names("z"))},
+	)), "", noFold)
+	require.NoError(t, err)
+	_, err = m.Resolve([]op.Type{typeOf(t, 2)})
+	require.ErrorContains(t, err, `reads "z", which no node before it makes`)
+
+	// A function that calls itself.
+	self := message{}.text(1, "Again").text(4, "x").text(5, "y").sub(7, nodeOf("Again", names("x"), names("y")))
+	m, err = Parse(message(modelOf(graphOf(
+		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{1, nodeOf("Again", names("x"), names("y"))},
+	))).sub(25, self), "", noFold)
+	require.NoError(t, err)
+	_, err = m.Resolve([]op.Type{typeOf(t, 2)})
+	require.ErrorContains(t, err, "is within 64 functions and branches")
+}
+
+// Tensors with the wrong number of bytes are refused before anything is computed with them.
+func TestTensorsHaveTheirElements(t *testing.T) {
+	for _, raw := range []int{0, 7, 9} {
+		d := decoder{}
+		x, err := d.tensor(tensorOf("w", 1, make([]byte, raw), 2))
+		require.NoError(t, err)
+		_, err = x.Const(nil)
+		require.ErrorContains(t, err, `tensor "w" of float32[2] has`)
+	}
+	d := decoder{}
+	x, err := d.tensor(message{}.int(1, 3).int(2, 3).text(5, "\x01\x02\x7f")) // int8 in packed int32_data
+	require.NoError(t, err)
+	c, err := x.Const(nil)
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 2, 127}, c.Bytes)
+}
+
+// External data is read from the folder of the model and nowhere else.
+func TestExternalData(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "model"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "model", "w.bin"), make([]byte, 16), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), make([]byte, 16), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "secret"), filepath.Join(dir, "model", "link")))
+	for _, test := range []struct{ location, offset, length, want string }{
+		{"w.bin", "8", "8", ""},
+		{"w.bin", "8", "", ""},
+		{"./w.bin", "0", "8", ""},
+		{"w.bin", "12", "8", "want bytes of that file, which has 16"},
+		{"w.bin", "-8", "8", "want bytes of that file"},
+		{"w.bin", "9223372036854775807", "8", "want bytes of that file"},
+		{"w.bin", "x", "8", `offset "x"; want a number`},
+		{"../secret", "0", "8", "want a path within the folder of the model"},
+		{filepath.Join(dir, "secret"), "0", "8", "want a path within the folder of the model"},
+		{"link", "0", "8", "escapes"},
+		{"none", "0", "8", "no such file"},
+		{".", "0", "8", "no regular file"},
+		{"", "0", "8", "want a path within"},
+	} {
+		w := message{}.int(1, 2).int(2, 1).text(8, "w").int(14, 1).sub(13, message{}.text(1, "location").text(2, test.location)).
+			sub(13, message{}.text(1, "offset").text(2, test.offset))
+		if test.length != "" {
+			w = w.sub(13, message{}.text(1, "length").text(2, test.length))
+		}
+		path := filepath.Join(dir, "model", "m.onnx")
+		bytes := modelOf(graphOf(part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{5, w}, part{1, nodeOf("Add", names("x", "w"), names("y"))}))
+		require.NoError(t, os.WriteFile(path, bytes, 0o600))
+		m, err := Open(path, noFold)
+		require.NoError(t, err)
+		_, err = m.Resolve([]op.Type{typeOf(t, 2)})
+		if test.want == "" {
+			require.NoError(t, err, test)
+		} else {
+			require.ErrorContains(t, err, test.want)
+		}
+		require.NoError(t, m.Close())
+		m, err = Parse(bytes, "", noFold)
+		require.NoError(t, err)
+		_, err = m.Resolve([]op.Type{typeOf(t, 2)})
+		require.Error(t, err)
+		if test.offset != "x" {
+			require.ErrorContains(t, err, "want a model that was read from a file")
+		}
+	}
+	_, err := Open(filepath.Join(dir, "none.onnx"), noFold)
+	require.Equal(t, status.Invalid, status.CodeOf(err))
+}
+
+// Entries of one operator are in ascending order, since the last that fits counts.
+func TestTableIsInOrder(t *testing.T) {
+	for name, list := range table {
+		for i, e := range list {
+			require.NotNil(t, e.build, name)
+			require.True(t, i == 0 || list[i-1].since < e.since, name)
+		}
+	}
+}
+
+// FuzzParse reads any bytes, and resolves what is a model. Neither may panic, nor take much memory.
+func FuzzParse(f *testing.F) {
+	f.Add(reshaping())
+	f.Add(modelOf(graphOf(part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{5, floatsOf32("w", 1, 2)}, part{1, nodeOf("Add", names("x", "w"), names("y"))})))
+	f.Add(modelOf(graphOf(
+		part{12, portAs("y", 1)}, part{1, nodeOf("Constant", nil, names("s"), message{}.text(1, "value_ints").int(8, 3))},
+		part{1, nodeOf("ConstantOfShape", names("s"), names("y"))},
+	)))
+	body := graphOf(
+		part{11, portAs("i", 7)}, part{11, portAs("c", 9)}, part{12, portAs("c", 9)}, part{12, portAs("i", 7)},
+	)
+	f.Add(modelOf(graphOf(
+		part{5, tensorOf("n", 7, appendInt(nil, 3, 8))}, part{12, portAs("y", 7)},
+		part{1, nodeOf("Loop", names("n", ""), names("y"), message{}.text(1, "body").sub(6, body))},
+	)))
+	zeros := func(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) { // an evaluator that knows shapes alone
+		q := op.Inference{}
+		q.Reset(row, at)
+		for _, x := range in {
+			a := op.Arg{Scalar: x.Const == nil, Absent: x.Const == nil && !x.Number.Set(), Value: &x.Number, Const: x.Const}
+			if a.DType = x.Number.DType(); x.Const != nil {
+				a.Type = x.Const.Type
+			}
+			q.In = append(q.In, a)
+		}
+		if err := q.Infer(); err != nil {
+			return nil, err
+		}
+		out := make([]*op.Const, len(q.Out))
+		for i, t := range q.Out {
+			out[i] = &op.Const{Type: t, Bytes: make([]byte, t.Shape.Numel()*t.DType.Size())}
+		}
+		return out, nil
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte) {
+		m, err := Parse(bytes, "", zeros)
+		if err != nil {
+			require.True(t, strings.HasPrefix(err.Error(), "[onnx]"), err)
+			return
+		}
+		m.spent = largeFolds - 1<<20
+		inputs := m.Inputs()
+		for i := range inputs {
+			for j, d := range inputs[i].Shape.Slice() {
+				if inputs[i].Shape.Dims[j] = d; d < 0 {
+					inputs[i].Shape.Dims[j] = 2
+				}
+			}
+		}
+		_, _ = m.Resolve(inputs)
+		require.NotEmpty(t, m.String())
+	})
+}

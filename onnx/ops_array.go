@@ -1,0 +1,638 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// Operators that make, cut, join and arrange tensors without a look at their elements. Shapes among the operands have to be
+// known while the graph is built.
+
+var arrays = []entry{
+	{"Constant", 1, 0, constant},
+	{"ConstantOfShape", 9, 0, constantOfShape},
+	{"Shape", 1, 0, shapeNode},
+	{"Size", 1, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{c.x(0).Shape.Numel()})) }},
+	{"Range", 11, 0, rangeNode},
+	{"EyeLike", 9, 0, eyeLike},
+	{"RandomNormal", 1, 0, func(c *call) []*value { return one(c.normal(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
+	{"RandomUniform", 1, 0, func(c *call) []*value { return one(c.uniform(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
+	{"RandomNormalLike", 1, 0, func(c *call) []*value {
+		return one(c.normal(c.x(0).dims(), c.elem("dtype", c.x(0).DType)))
+	}},
+	{"RandomUniformLike", 1, 0, func(c *call) []*value {
+		return one(c.uniform(c.x(0).dims(), c.elem("dtype", c.x(0).DType)))
+	}},
+	{"Bernoulli", 15, 0, func(c *call) []*value {
+		x := c.x(0)
+		drawn := c.do(op.IDUniform, with(op.UniformShape, x.dims(), op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, x.DType))
+		return one(c.cast(c.do(op.IDLessThan, nil, drawn, x), c.elem("dtype", x.DType)))
+	}},
+	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
+	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
+	{"Transpose", 1, 0, transpose},
+	{"Squeeze", 1, 0, func(c *call) []*value { return one(c.squeezed(c.list("axes"), c.given("axes"))) }},
+	{"Squeeze", 13, 0, func(c *call) []*value {
+		if !c.has(1) {
+			return one(c.squeezed(nil, false))
+		}
+		return one(c.squeezed(c.ints(1, "axes"), true))
+	}},
+	{"Unsqueeze", 1, 0, func(c *call) []*value { return one(c.unsqueezed(c.list("axes"))) }},
+	{"Unsqueeze", 13, 0, func(c *call) []*value { return one(c.unsqueezed(c.ints(1, "axes"))) }},
+	{"Flatten", 1, 0, func(c *call) []*value {
+		x := c.x(0)
+		axis := int(c.int("axis", 1))
+		if axis < 0 {
+			axis += x.rank()
+		}
+		if axis < 0 || axis > x.rank() {
+			c.wrong("axis is %d; want one of the %d axes", axis, x.rank())
+		}
+		return one(c.flatten(x, axis))
+	}},
+	{"Expand", 8, 0, expand},
+	{"Slice", 1, 0, sliceAttributes},
+	{"Slice", 10, 0, sliceNode},
+	{"Split", 1, 0, splitAttribute},
+	{"Split", 13, 0, splitNode},
+	{"Concat", 1, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 1))) }},
+	{"Concat", 4, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 0))) }},
+	{"Tile", 6, 0, tile},
+	{"Pad", 1, 0, func(c *call) []*value { return one(c.pad(c.list("paddings"), c.constantPad())) }},
+	{"Pad", 2, 0, func(c *call) []*value { return one(c.pad(c.list("pads"), c.constantPad())) }},
+	{"Pad", 11, 0, padNode},
+	{"CenterCropPad", 18, 0, centerCropPad},
+	{"DepthToSpace", 1, 0, depthToSpace},
+	{"SpaceToDepth", 1, 0, spaceToDepth},
+	{"Dropout", 1, 0, dropout},
+	{"ReverseSequence", 10, 0, reverseSequence},
+}
+
+// constant is the tensor of an attribute, in one of its many forms.
+func constant(c *call) []*value {
+	for _, name := range []string{"sparse_value", "value_string", "value_strings"} {
+		if c.given(name) {
+			c.refuse("attribute %s is not supported", name)
+		}
+	}
+	v := c.constantValue()
+	v.fixed = true
+	return one(v)
+}
+
+func (c *call) constantValue() *value {
+	if a := c.attr("value"); a != nil && a.T != nil {
+		k, err := c.model.constant(a.T)
+		c.must(err)
+		return &value{Type: k.Type, data: k}
+	}
+	if a := c.attr("value_float"); a != nil {
+		return c.reals(dtype.Float32, nil, []float64{float64(a.F)})
+	}
+	if a := c.attr("value_floats"); a != nil {
+		var list []float64
+		for _, f := range a.Floats {
+			list = append(list, float64(f))
+		}
+		return c.reals(dtype.Float32, []int64{int64(len(list))}, list)
+	}
+	if a := c.attr("value_int"); a != nil {
+		return c.tensor(nil, []int64{a.I})
+	}
+	if a := c.attr("value_ints"); a != nil {
+		return c.vector(a.Ints...)
+	}
+	c.wrong("has no value")
+	return nil
+}
+
+// checked are dimensions that a tensor can have.
+func (c *call) checked(dims []int64) []int64 {
+	_, err := shape.Of(dims...)
+	c.must(err)
+	return dims
+}
+
+func constantOfShape(c *call) []*value {
+	dims, d, v := c.checked(c.ints(0, "the shape")), dtype.Float32, op.Value{Kind: op.Float}
+	if a := c.attr("value"); a != nil && a.T != nil {
+		k, err := c.model.constant(a.T)
+		c.must(err)
+		if k.Shape.Numel() != 1 {
+			c.wrong("attribute value has %d elements; want 1", k.Shape.Numel())
+		}
+		if d = k.DType; d.IsComplex() {
+			c.refuse("complex elements are not supported")
+		}
+		v.F = floatsOf(k)[0]
+		if list, ok := k.Ints(); ok {
+			v = integer(list[0])
+		}
+	}
+	return one(c.do(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d)))
+}
+
+func shapeNode(c *call) []*value {
+	x := c.x(0)
+	rank := int64(x.rank())
+	bound := func(name string, otherwise int64) int64 {
+		at := c.int(name, otherwise)
+		if at < 0 {
+			at += rank
+		}
+		return min(max(at, 0), rank)
+	}
+	from, to := bound("start", 0), bound("end", rank)
+	v := c.vector(x.dims()[from:max(from, to)]...)
+	v.fixed = x.data != nil && x.fixed
+	return one(v)
+}
+
+// rangeNode counts its elements in the numbers themselves, as ONNX says.
+func rangeNode(c *call) []*value {
+	start, limit, step := c.number(0, "start"), c.number(1, "limit"), c.number(2, "delta")
+	if step == 0 {
+		c.wrong("delta is 0")
+	}
+	n := max(int64(ceil((limit-start)/step)), 0)
+	first, distance := op.Value{Kind: op.Float, F: start}, op.Value{Kind: op.Float, F: step}
+	if d := c.x(0).DType; d.IsInt() {
+		first, distance = integer(c.ints(0, "start")[0]), integer(c.ints(2, "delta")[0])
+	}
+	return one(c.do(op.IDRange, with(op.RangeStart, first, op.RangeStep, distance, op.RangeCount, n, op.RangeDtype, c.x(0).DType)))
+}
+
+func eyeLike(c *call) []*value {
+	x := c.x(0)
+	if x.rank() != 2 {
+		c.wrong("the operand has %d dimensions; want 2", x.rank())
+	}
+	diagonal := c.sub(c.steps(x.dims()[1], 1, 2), c.steps(x.dims()[0], 0, 2))
+	return one(c.cast(c.do(op.IDEqual, nil, diagonal, whole(c.int("k", 0))), c.elem("dtype", x.DType)))
+}
+
+func (c *call) normal(dims []int64, d dtype.DType) *value {
+	return c.do(op.IDNormal, with(op.NormalShape, dims, op.NormalMean, c.float("mean", 0), op.NormalStd, c.float("scale", 1), op.NormalDtype, d))
+}
+
+func (c *call) uniform(dims []int64, d dtype.DType) *value {
+	return c.do(op.IDUniform, with(op.UniformShape, dims, op.UniformMin, c.float("low", 0), op.UniformMax, c.float("high", 1), op.UniformDtype, d))
+}
+
+// reshaped resolves 0, the size that x has there unless allowzero is set, and -1, what is left.
+func (c *call) reshaped(want []int64) *value {
+	x, dims, free := c.x(0), slices.Clone(want), -1
+	rest := int64(1)
+	for i, d := range dims {
+		switch {
+		case d == 0 && !c.yes("allowzero", 0):
+			if i >= x.rank() {
+				c.wrong("the shape is %v and the operand has %d dimensions; want no 0 behind them", want, x.rank())
+			}
+			dims[i] = x.dims()[i]
+		case d == -1 && free < 0:
+			free = i
+			continue
+		case d < 0:
+			c.wrong("the shape is %v; want one -1 at most and no other negative dimension", want)
+		}
+		if dims[i] > 1<<40 {
+			c.wrong("the shape is %v; want one of as many elements as %s has", want, &x.Shape)
+		}
+		if rest *= dims[i]; rest > 1<<50 {
+			c.wrong("the shape is %v; want one of as many elements as %s has", want, &x.Shape)
+		}
+	}
+	if free >= 0 {
+		if rest == 0 || x.Shape.Numel()%rest != 0 {
+			c.wrong("the shape is %v; want one of as many elements as %s has", want, &x.Shape)
+		}
+		dims[free] = x.Shape.Numel() / rest
+	}
+	return c.reshape(x, dims...)
+}
+
+func transpose(c *call) []*value {
+	x, perm := c.x(0), c.list("perm")
+	if perm == nil {
+		perm = count(x.rank())
+		slices.Reverse(perm)
+	}
+	return one(c.transpose(x, perm...))
+}
+
+// squeezed drops axes of one element: those that are named, or all.
+func (c *call) squeezed(list []int64, named bool) *value {
+	x := c.x(0)
+	axes := c.axes(list, x.rank())
+	if !named {
+		for i, d := range x.dims() {
+			if d == 1 {
+				axes = append(axes, int64(i))
+			}
+		}
+	}
+	for _, a := range axes {
+		if x.dims()[a] != 1 {
+			c.wrong("axis %d has %d elements; want 1", a, x.dims()[a])
+		}
+	}
+	if len(axes) == 0 {
+		return x
+	}
+	return c.squeeze(x, axes...)
+}
+
+// unsqueezed adds axes of one element, which are counted in the result.
+func (c *call) unsqueezed(list []int64) *value {
+	x := c.x(0)
+	rank := x.rank() + len(list)
+	if rank > shape.MaxRank {
+		c.refuse("the result has %d dimensions; want at most %d", rank, shape.MaxRank)
+	}
+	dims := slices.Clone(x.dims())
+	for _, a := range c.axes(list, rank) {
+		dims = slices.Insert(dims, int(a), 1)
+	}
+	return c.reshape(x, dims...)
+}
+
+// flatten makes two axes: those before one and those from it on.
+func (c *call) flatten(x *value, axis int) *value {
+	return c.reshape(x, product(x.dims()[:axis]), product(x.dims()[axis:]))
+}
+
+// expand broadcasts in both directions.
+func expand(c *call) []*value {
+	x := c.x(0)
+	want := shapeOf(c.checked(c.ints(1, "the shape")))
+	s, err := shape.Broadcast("expand", &x.Shape, &want)
+	c.must(err)
+	return one(c.expand(x, s.Slice()...))
+}
+
+func sliceAttributes(c *call) []*value {
+	starts, ends, axes := c.list("starts"), c.list("ends"), c.list("axes")
+	return one(c.sliced(starts, ends, axes, nil))
+}
+
+func sliceNode(c *call) []*value {
+	starts, ends := c.ints(1, "starts"), c.ints(2, "ends")
+	var axes, steps []int64
+	if c.has(3) {
+		axes = c.ints(3, "axes")
+	}
+	if c.has(4) {
+		steps = c.ints(4, "steps")
+	}
+	return one(c.sliced(starts, ends, axes, steps))
+}
+
+// sliced cuts ranges. Bounds beyond the ends are the ends.
+func (c *call) sliced(starts, ends, axes, steps []int64) *value {
+	x := c.x(0)
+	if axes == nil {
+		axes = count(len(starts))
+	}
+	if steps == nil {
+		steps = slices.Repeat([]int64{1}, len(starts))
+	}
+	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
+		c.wrong("there are %d starts, %d ends, %d axes and %d steps; want as many of each", len(starts), len(ends), len(axes), len(steps))
+	}
+	for i := range starts {
+		x = c.ranged(x, c.axis(axes[i], x.rank()), starts[i], ends[i], steps[i])
+	}
+	return x
+}
+
+// ranged is every step-th index of an axis from start on, up to end.
+func (c *call) ranged(x *value, axis int, start, end, step int64) *value {
+	n := x.dims()[axis]
+	clip := func(at, low, high int64) int64 {
+		if at < 0 {
+			at = max(at, -n-1) + n
+		}
+		return min(max(at, low), high)
+	}
+	switch {
+	case step == 0:
+		c.wrong("a step is 0")
+	case step < 0:
+		from, to := clip(start, -1, n-1), clip(end, -1, n-1)
+		if end < -n {
+			to = -1
+		}
+		return c.strided(c.flip(x, int64(axis)), axis, n-1-from, n-1-to, -max(step, -n-1))
+	}
+	return c.strided(x, axis, clip(start, 0, n), clip(end, 0, n), min(step, n+1))
+}
+
+// strided is every step-th index of an axis from start to end, which lie within it, upwards.
+func (c *call) strided(x *value, axis int, start, end, step int64) *value {
+	if step == 1 && start <= end {
+		return c.slice(x, axis, start, end)
+	}
+	if start >= end {
+		dims := slices.Clone(x.dims())
+		dims[axis] = 0
+		return c.constant(x.DType, dims, nil)
+	}
+	return c.do(op.IDSlice, with(op.SliceAxes, []int64{int64(axis)}, op.SliceStarts, []int64{start}, op.SliceEnds, []int64{end}, op.SliceSteps, []int64{step}), x)
+}
+
+func splitAttribute(c *call) []*value {
+	sizes := c.list("split")
+	if c.has(1) { // opset 1
+		sizes = c.ints(1, "split")
+	}
+	return c.splitInto(sizes)
+}
+
+func splitNode(c *call) []*value {
+	if c.has(1) {
+		return c.splitInto(c.ints(1, "split"))
+	}
+	return c.splitInto(nil)
+}
+
+// splitInto cuts an axis into parts of these sizes; without sizes into as many as there are outputs, the last perhaps
+// smaller.
+func (c *call) splitInto(sizes []int64) []*value {
+	x := c.x(0)
+	axis := c.axis(c.int("axis", 0), x.rank())
+	if sizes == nil {
+		n, left := c.int("num_outputs", int64(len(c.node.Out))), x.dims()[axis]
+		if n < 1 || n > longestLoop {
+			c.wrong("num_outputs is %d; want 1 or more", n)
+		}
+		each := (left + n - 1) / n
+		for range n {
+			sizes = append(sizes, min(each, left))
+			left -= min(each, left)
+		}
+	}
+	return c.parts(x, axis, sizes)
+}
+
+// parts are ranges of an axis one after the other.
+func (c *call) parts(x *value, axis int, sizes []int64) []*value {
+	out, at, n := make([]*value, len(sizes)), int64(0), x.dims()[axis]
+	for i, size := range sizes {
+		if size < 0 || size > n-at {
+			c.wrong("parts of %v do not add up to the %d elements of axis %d", sizes, n, axis)
+		}
+		out[i] = c.slice(x, axis, at, at+size)
+		at += size
+	}
+	if at != n {
+		c.wrong("parts of %v do not add up to the %d elements of axis %d", sizes, n, axis)
+	}
+	return out
+}
+
+func (c *call) concatenated(axis int64) *value {
+	list := make([]*value, len(c.in))
+	for i := range c.in {
+		list[i] = c.x(i)
+	}
+	a := c.axis(axis, c.x(0).rank())
+	for _, v := range list[1:] { // empty vectors join anything in files of old exporters
+		if v.rank() != list[0].rank() {
+			c.wrong("operands have %d and %d dimensions; want as many", list[0].rank(), v.rank())
+		}
+	}
+	return c.concat(a, list...)
+}
+
+func tile(c *call) []*value {
+	x, times := c.x(0), c.ints(1, "repeats")
+	if len(times) != x.rank() {
+		c.wrong("there are %d repeats for %d dimensions", len(times), x.rank())
+	}
+	if x.rank() == 0 {
+		return one(x)
+	}
+	return one(c.do(op.IDTile, with(op.TileRepeatTimes, times), x))
+}
+
+// constantPad is the value of Pad before opset 11.
+func (c *call) constantPad() *value { return num(c.float("value", 0)) }
+
+func padNode(c *call) []*value {
+	x, pads, axes := c.x(0), c.ints(1, "pads"), []int64(nil)
+	if c.has(3) {
+		list := c.ints(3, "axes")
+		axes = make([]int64, len(list))
+		for i, a := range list {
+			axes[i] = int64(c.axis(a, x.rank()))
+		}
+	} else {
+		axes = count(x.rank())
+	}
+	if len(pads) != 2*len(axes) {
+		c.wrong("there are %d pads for %d axes; want two for each", len(pads), len(axes))
+	}
+	all := make([]int64, 2*x.rank())
+	for i, a := range axes {
+		all[a], all[int(a)+x.rank()] = pads[i], pads[len(axes)+i]
+	}
+	fill := num(0)
+	if c.has(2) {
+		fill = c.reshape(c.x(2))
+	}
+	return one(c.pad(all, fill))
+}
+
+// pad adds elements before and behind the axes, or with negative numbers drops them.
+func (c *call) pad(pads []int64, fill *value) *value {
+	x, mode := c.x(0), c.text("mode", "constant")
+	if len(pads) != 2*x.rank() {
+		c.wrong("there are %d pads for %d dimensions; want two for each", len(pads), x.rank())
+	}
+	for axis := range x.rank() {
+		before, behind, n := pads[axis], pads[axis+x.rank()], x.dims()[axis]
+		if limit := int64(1) << 31; before > limit || behind > limit || before < -limit || behind < -limit {
+			c.wrong("pads are %v", pads)
+		}
+		switch {
+		case before == 0 && behind == 0:
+		case mode == "constant":
+			x = c.padAxis(x, axis, before, behind, fill)
+		default:
+			x = c.take(x, axis, c.mirrored(mode, n, before, behind))
+		}
+	}
+	return x
+}
+
+// padAxis pads one axis with an element.
+func (c *call) padAxis(x *value, axis int, before, behind int64, fill *value) *value {
+	n := x.dims()[axis]
+	from, to := max(-before, 0), n-max(-behind, 0)
+	if from > to {
+		from, to = min(from, n), min(from, n)
+	}
+	x = c.slice(x, axis, from, to)
+	edge := func(size int64) *value {
+		dims := slices.Clone(x.dims())
+		dims[axis] = size
+		if fill.number != nil {
+			return c.full(x.DType, *fill.number, dims...)
+		}
+		return c.expand(c.cast(fill, x.DType), dims...)
+	}
+	list := []*value{x}
+	if before > 0 {
+		list = slices.Insert(list, 0, edge(before))
+	}
+	if behind > 0 {
+		list = append(list, edge(behind))
+	}
+	return c.concat(axis, list...)
+}
+
+// mirrored are the indices of an axis of n elements that a padded one reads.
+func (c *call) mirrored(mode string, n, before, behind int64) []int64 {
+	var list []int64
+	if n == 0 {
+		c.wrong("mode %q has nothing to repeat", mode)
+	}
+	for i := -before; i < n+behind; i++ {
+		at := i
+		switch mode {
+		case "edge":
+			at = min(max(i, 0), n-1)
+		case "wrap":
+			at = ((i % n) + n) % n
+		case "reflect":
+			if period := 2 * (n - 1); period > 0 {
+				if at = ((i % period) + period) % period; at >= n {
+					at = period - at
+				}
+			} else {
+				at = 0
+			}
+		default:
+			c.refuse("mode %q is not supported; want constant, edge, reflect or wrap", mode)
+		}
+		list = append(list, at)
+	}
+	return list
+}
+
+// centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end.
+func centerCropPad(c *call) []*value {
+	x, want := c.x(0), c.ints(1, "the shape")
+	axes := count(x.rank())
+	if list := c.list("axes"); list != nil {
+		axes = axes[:0]
+		for _, a := range list {
+			axes = append(axes, int64(c.axis(a, x.rank())))
+		}
+	}
+	if len(want) != len(axes) {
+		c.wrong("the shape has %d dimensions; want %d", len(want), len(axes))
+	}
+	for i, a := range axes {
+		axis, n := int(a), x.dims()[a]
+		if want[i] < n {
+			from := (n - want[i]) / 2
+			x = c.slice(x, axis, from, from+max(want[i], 0))
+			continue
+		}
+		before := (want[i] - n) / 2
+		x = c.padAxis(x, axis, before, want[i]-n-before, num(0))
+	}
+	return one(x)
+}
+
+// block are the dimensions of images and the size of the blocks that they are cut into.
+func (c *call) block() (x *value, n, ch, h, w, b int64) {
+	x, b = c.x(0), c.int("blocksize", 0)
+	if x.rank() != 4 || b < 1 {
+		c.wrong("the operand has %d dimensions and blocksize is %d; want 4, and 1 or more", x.rank(), b)
+	}
+	d := x.dims()
+	return x, d[0], d[1], d[2], d[3], b
+}
+
+func depthToSpace(c *call) []*value {
+	x, n, ch, h, w, b := c.block()
+	if ch%(b*b) != 0 {
+		c.wrong("there are %d channels; want a multiple of %d", ch, b*b)
+	}
+	if c.text("mode", "DCR") == "CRD" {
+		x = c.transpose(c.reshape(x, n, ch/(b*b), b, b, h, w), 0, 1, 4, 2, 5, 3)
+	} else {
+		x = c.transpose(c.reshape(x, n, b, b, ch/(b*b), h, w), 0, 3, 4, 1, 5, 2)
+	}
+	return one(c.reshape(x, n, ch/(b*b), h*b, w*b))
+}
+
+func spaceToDepth(c *call) []*value {
+	x, n, ch, h, w, b := c.block()
+	if h%b != 0 || w%b != 0 {
+		c.wrong("the images are %d x %d; want multiples of %d", h, w, b)
+	}
+	x = c.transpose(c.reshape(x, n, ch, h/b, b, w/b, b), 0, 3, 5, 1, 2, 4)
+	return one(c.reshape(x, n, ch*b*b, h/b, w/b))
+}
+
+// dropout is its operand: programs do not train. The mask says that everything is kept.
+func dropout(c *call) []*value {
+	x := c.x(0)
+	if c.has(2) && c.number(2, "training_mode") != 0 && (!c.has(1) || c.number(1, "ratio") != 0) {
+		c.refuse("training_mode is not supported")
+	}
+	if len(c.node.Out) < 2 {
+		return one(x)
+	}
+	d := dtype.Bool
+	if c.opset < 10 {
+		d = x.DType
+	}
+	return []*value{x, c.full(d, integer(1), x.dims()...)}
+}
+
+// reverseSequence reverses the first elements of each sequence: index i of one of n elements reads n-1-i.
+func reverseSequence(c *call) []*value {
+	x, batch, time := c.x(0), int(c.int("batch_axis", 1)), int(c.int("time_axis", 0))
+	if x.rank() < 2 || batch+time != 1 || batch*time != 0 {
+		c.wrong("batch_axis is %d and time_axis %d; want 0 and 1", batch, time)
+	}
+	return one(c.reversed(x, c.x(1), batch, time))
+}
+
+// reversed is reverseSequence of x with its axes 0 and 1.
+func (c *call) reversed(x, lengths *value, batch, time int) *value {
+	n, b := x.dims()[time], x.dims()[batch]
+	dims := []int64{1, 1}
+	dims[batch] = b
+	size, at := c.reshape(c.cast(lengths, dtype.Int64), dims...), c.steps(n, time, 2)
+	from := c.where(c.do(op.IDLessThan, nil, at, size), c.sub(c.sub(size, at), whole(1)), at)
+	which := c.steps(b, batch, 2)
+	if batch == 0 {
+		return c.do(op.IDIndex, nil, x, which, from)
+	}
+	return c.do(op.IDIndex, nil, x, from, which)
+}
+
+// ceil is the smallest integer that is not below f, as a float; of what is no number it is 0.
+func ceil(f float64) float64 {
+	switch {
+	case f != f || f < 0:
+		return 0
+	case f > 1<<40:
+		return 1 << 40
+	}
+	n := float64(int64(f))
+	if n < f {
+		n++
+	}
+	return n
+}

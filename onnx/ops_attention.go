@@ -1,0 +1,194 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Attention and what belongs to it.
+
+var attentions = []entry{
+	{"Attention", 23, 0, attention},
+	{"RotaryEmbedding", 23, 0, rotaryEmbedding},
+	{"com.microsoft:RotaryEmbedding", 1, 0, rotaryMicrosoft},
+}
+
+// split3 is a tensor [batch, sequence, heads * size] as [batch, heads, sequence, size]; one of 4 axes stays.
+func (c *call) heads(x *value, heads int64, name string) *value {
+	if x.rank() == 4 {
+		return x
+	}
+	if x.rank() != 3 || heads < 1 || x.dims()[2]%heads != 0 {
+		c.wrong("shape %s does not have %d heads (%s)", &x.Shape, heads, name)
+	}
+	d := x.dims()
+	return c.swap(c.reshape(x, d[0], d[1], heads, d[2]/heads), 1, 2)
+}
+
+// repeated is a tensor with each head n times.
+func (c *call) repeated(x *value, n int64) *value {
+	if n == 1 {
+		return x
+	}
+	d := x.dims()
+	return c.reshape(c.expand(c.unsqueeze(x, 2), d[0], d[1], n, d[2], d[3]), d[0], d[1]*n, d[2], d[3])
+}
+
+// attention is softmax(Q K' * scale + mask) V, with the keys and values of earlier calls in front.
+func attention(c *call) []*value {
+	flat := c.x(0).rank() == 3
+	q := c.heads(c.x(0), c.int("q_num_heads", 0), "q_num_heads")
+	k, v := c.heads(c.x(1), c.int("kv_num_heads", 0), "kv_num_heads"), c.heads(c.x(2), c.int("kv_num_heads", 0), "kv_num_heads")
+	past := int64(0)
+	if c.has(4) && c.has(5) {
+		past = c.x(4).dims()[2]
+		k, v = c.concat(2, c.x(4), k), c.concat(2, c.x(5), v)
+	}
+	keys, values := k, v
+	groups := q.dims()[1] / max(k.dims()[1], 1)
+	k, v = c.repeated(k, groups), c.repeated(v, groups)
+	scale := math.Sqrt(c.float("scale", 1/math.Sqrt(float64(q.dims()[3]))))
+	d := q.DType
+	if p := c.int("softmax_precision", 0); p != 0 {
+		d = c.elem("softmax_precision", d)
+	}
+	raw := c.do(op.IDMatmul, with(op.MatmulTransposeY, true), c.mul(q, num(scale)), c.mul(k, num(scale)))
+	capped := raw
+	if s := c.float("softcap", 0); s != 0 {
+		capped = c.mul(c.do(op.IDTanh, nil, c.div(raw, num(s))), num(s))
+	}
+	masked := capped
+	if bias := c.attentionBias(q, k, past); bias != nil {
+		masked = c.add(capped, bias)
+	}
+	shares := c.cast(c.softmax(c.cast(masked, d), 3), q.DType)
+	y := c.matmul(shares, v)
+	if flat {
+		s := y.dims()
+		y = c.reshape(c.swap(y, 1, 2), s[0], s[2], s[1]*s[3])
+	}
+	shown := []*value{raw, capped, masked, shares}[min(max(c.int("qk_matmul_output_mode", 0), 0), 3)]
+	return []*value{y, keys, values, shown}
+}
+
+// attentionBias is what is added to the weights: 0 where a query may see a key and -inf where not, or the mask that is given;
+// nil where there is none.
+func (c *call) attentionBias(q, k *value, past int64) *value {
+	n, m := q.dims()[2], k.dims()[2]
+	var allowed *value
+	also := func(v *value) {
+		if allowed == nil {
+			allowed = v
+		} else {
+			allowed = c.do(op.IDLogicalAnd, nil, allowed, v)
+		}
+	}
+	rows, columns := c.steps(n, 0, 2), c.steps(m, 1, 2)
+	if c.yes("is_causal", 0) {
+		last := c.add(rows, whole(past))
+		also(c.do(op.IDLessEqual, nil, columns, last))
+	}
+	if c.has(6) {
+		b := c.x(6).dims()[0]
+		also(c.do(op.IDLessThan, nil, c.steps(m, 3, 4), c.reshape(c.cast(c.x(6), dtype.Int64), b, 1, 1, 1)))
+	}
+	var bias *value
+	if c.has(3) {
+		mask := c.x(3)
+		if short := m - mask.dims()[mask.rank()-1]; short > 0 {
+			fill := num(math.Inf(-1))
+			if mask.DType == dtype.Bool {
+				fill = numberOf(op.Value{Kind: op.Bool})
+			}
+			mask = c.padAxis(mask, mask.rank()-1, 0, short, fill)
+		}
+		if mask.DType == dtype.Bool {
+			also(mask)
+		} else {
+			bias = c.cast(mask, q.DType)
+		}
+	}
+	if allowed == nil {
+		return bias
+	}
+	closed := c.where(allowed, c.zero(q.DType), c.reals(q.DType, nil, []float64{math.Inf(-1)}))
+	if bias == nil {
+		return closed
+	}
+	return c.add(bias, closed)
+}
+
+// rotaryEmbedding turns pairs of elements by angles that depend on the position.
+func rotaryEmbedding(c *call) []*value {
+	var positions *value
+	if c.has(3) {
+		positions = c.x(3)
+	}
+	return one(c.rotate(c.x(0), c.x(1), c.x(2), positions))
+}
+
+// rotaryMicrosoft has its operands in another order; one position is that of the first element.
+func rotaryMicrosoft(c *call) []*value {
+	x, positions := c.x(0), c.x(1)
+	if positions.Shape.Numel() == 1 {
+		b, n := x.dims()[0], x.dims()[x.rank()-2]
+		positions = c.expand(c.add(c.steps(n, 1, 2), c.reshape(positions)), b, n)
+	}
+	return one(c.rotate(x, c.x(2), c.x(3), positions))
+}
+
+// rotate is x [batch, heads, sequence, size], or with heads and size as one axis at the end.
+func (c *call) rotate(x, cos, sin, positions *value) *value {
+	shape := slices.Clone(x.dims())
+	flat := x.rank() == 3
+	if flat {
+		size := c.int("num_heads", 0)
+		if size == 0 && positions != nil && cos.rank() == 2 { // onnxruntime: heads follow from the caches
+			size = shape[2] / (2 * cos.dims()[1])
+		}
+		x = c.heads(x, size, "num_heads")
+	}
+	if x.rank() != 4 {
+		c.wrong("the operand has %d dimensions; want 3 or 4", x.rank())
+	}
+	turned := c.int("rotary_embedding_dim", 0)
+	if turned == 0 {
+		turned = x.dims()[3]
+	}
+	rest := c.slice(x, 3, min(turned, x.dims()[3]), x.dims()[3])
+	x = c.slice(x, 3, 0, min(turned, x.dims()[3]))
+	angle := func(v *value) *value { // [batch, 1, sequence, turned / 2]
+		if positions != nil {
+			v = c.gathered(v, positions, 0)
+		}
+		return c.unsqueeze(c.slice(v, v.rank()-1, 0, turned/2), 1)
+	}
+	cosine, sine := angle(cos), angle(sin)
+	d := x.dims()
+	var a, b *value
+	pairs := c.yes("interleaved", 0)
+	if pairs {
+		both := c.reshape(x, d[0], d[1], d[2], d[3]/2, 2)
+		a, b = c.pick(both, 4, 0), c.pick(both, 4, 1)
+	} else {
+		a, b = c.slice(x, 3, 0, d[3]/2), c.slice(x, 3, d[3]/2, d[3])
+	}
+	real := c.sub(c.mul(cosine, a), c.mul(sine, b))
+	imaginary := c.add(c.mul(sine, a), c.mul(cosine, b))
+	var y *value
+	if pairs {
+		y = c.reshape(c.do(op.IDStack, with(op.StackAxis, 4), real, imaginary), d...)
+	} else {
+		y = c.concat(3, real, imaginary)
+	}
+	if rest.Shape.Numel() > 0 {
+		y = c.concat(3, y, rest)
+	}
+	if flat {
+		y = c.swap(y, 1, 2)
+	}
+	return c.reshape(y, shape...)
+}

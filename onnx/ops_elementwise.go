@@ -1,0 +1,335 @@
+package onnx
+
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Operators whose results depend on one element of each operand. Operands broadcast as in NumPy from opset 7 on, and before
+// as [call.legacy] says.
+
+var elementwise = []entry{
+	{"Abs", 1, op.IDAbs, unary},
+	{"Neg", 1, op.IDNeg, unary},
+	{"Sign", 1, op.IDSign, unary},
+	{"Exp", 1, op.IDExp, unary},
+	{"Log", 1, op.IDLog, unary},
+	{"Sqrt", 1, op.IDSqrt, unary},
+	{"Reciprocal", 1, op.IDReciprocal, unary},
+	{"Sin", 1, op.IDSin, unary},
+	{"Cos", 1, op.IDCos, unary},
+	{"Tan", 1, op.IDTan, unary},
+	{"Tanh", 1, op.IDTanh, unary},
+	{"Sinh", 1, op.IDSinh, unary},
+	{"Cosh", 1, op.IDCosh, unary},
+	{"Floor", 1, op.IDFloor, unary},
+	{"Ceil", 1, op.IDCeil, unary},
+	{"Round", 1, op.IDRound, unary},
+	{"Erf", 1, op.IDErf, unary},
+	{"Not", 1, op.IDLogicalNot, unary},
+	{"IsNaN", 1, op.IDIsnan, unary},
+	{"Acos", 1, op.IDAcos, unary},
+	{"Asin", 1, op.IDAsin, unary},
+	{"Atan", 1, op.IDAtan, unary},
+	{"Acosh", 1, op.IDAcosh, unary},
+	{"Asinh", 1, op.IDAsinh, unary},
+	{"Atanh", 1, op.IDAtanh, unary},
+	{"BitwiseNot", 1, op.IDBitwiseNot, unary},
+	{"Relu", 1, op.IDRelu, unary},
+	{"Sigmoid", 1, op.IDSigmoid, unary},
+	{"Softplus", 1, 0, softplus},
+	{"Softsign", 1, 0, softsign},
+	{"Identity", 1, 0, func(c *call) []*value { return one(c.any(0)) }},
+	{"IsInf", 10, 0, isInf},
+	{"Add", 1, op.IDAdd, broadcast},
+	{"Sub", 1, op.IDSubtract, broadcast},
+	{"Mul", 1, op.IDMultiply, broadcast},
+	{"Div", 1, 0, divide},
+	{"And", 1, op.IDLogicalAnd, broadcast},
+	{"Or", 1, op.IDLogicalOr, broadcast},
+	{"Xor", 1, op.IDLogicalXor, broadcast},
+	{"BitwiseAnd", 1, op.IDBitwiseAnd, broadcast},
+	{"BitwiseOr", 1, op.IDBitwiseOr, broadcast},
+	{"BitwiseXor", 1, op.IDBitwiseXor, broadcast},
+	{"Equal", 1, op.IDEqual, broadcast},
+	{"Less", 1, op.IDLessThan, broadcast},
+	{"LessOrEqual", 1, op.IDLessEqual, broadcast},
+	{"Greater", 1, op.IDGreaterThan, broadcast},
+	{"GreaterOrEqual", 1, op.IDGreaterEqual, broadcast},
+	{"Mod", 10, 0, modulo},
+	{"Pow", 1, 0, power},
+	{"BitShift", 11, 0, bitShift},
+	{"Max", 1, op.IDMaximum, variadic},
+	{"Min", 1, op.IDMinimum, variadic},
+	{"Sum", 1, op.IDAdd, variadic},
+	{"Mean", 1, 0, func(c *call) []*value {
+		return one(c.div(c.joined(op.IDAdd), num(float64(len(c.in)))))
+	}},
+	{"Where", 9, 0, func(c *call) []*value { return one(c.where(c.x(0), c.x(1), c.x(2))) }},
+	{"Clip", 1, 0, clipAttributes},
+	{"Clip", 11, 0, clip},
+	{"Cast", 1, 0, cast},
+	{"CastLike", 15, 0, func(c *call) []*value { return one(c.cast(c.x(0), c.x(1).DType)) }},
+	{"LeakyRelu", 1, 0, func(c *call) []*value {
+		return one(c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, c.float("alpha", 0.01)), c.x(0)))
+	}},
+	{"PRelu", 1, 0, prelu},
+	{"Elu", 1, 0, func(c *call) []*value { return one(c.elu(c.x(0), c.float("alpha", 1), 1)) }},
+	{"Selu", 1, 0, func(c *call) []*value {
+		gamma := c.float("gamma", 1.05070102214813232421875)
+		return one(c.mul(c.elu(c.x(0), c.float("alpha", 1.67326319217681884765625), 1), num(gamma)))
+	}},
+	{"Celu", 12, 0, func(c *call) []*value {
+		alpha := c.float("alpha", 1)
+		return one(c.elu(c.x(0), alpha, alpha))
+	}},
+	{"HardSigmoid", 1, 0, func(c *call) []*value {
+		return one(c.hardSigmoid(c.x(0), c.float("alpha", 0.2), c.float("beta", 0.5)))
+	}},
+	{"HardSwish", 14, 0, func(c *call) []*value { return one(c.mul(c.x(0), c.hardSigmoid(c.x(0), 1.0/6, 0.5))) }},
+	{"ThresholdedRelu", 1, 0, func(c *call) []*value {
+		x := c.x(0)
+		return one(c.where(c.do(op.IDGreaterThan, nil, x, num(c.float("alpha", 1))), x, num(0)))
+	}},
+	{"Shrink", 9, 0, shrink},
+	{"Gelu", 20, 0, func(c *call) []*value {
+		return one(c.gelu(c.x(0), c.text("approximate", "none") == "tanh"))
+	}},
+	{"Mish", 18, 0, func(c *call) []*value {
+		return one(c.mul(c.x(0), c.do(op.IDTanh, nil, c.do(op.IDSoftplus, nil, c.x(0)))))
+	}},
+	{"Swish", 24, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }},
+	{"com.microsoft:Gelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.x(0), false)) }},
+	{"com.microsoft:FastGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), true)) }},
+	{"com.microsoft:BiasGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), false)) }},
+	{"com.microsoft:QuickGelu", 1, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1.702))) }},
+}
+
+// unary is an operator that is a row.
+func unary(c *call) []*value { return one(c.do(c.row, nil, c.x(0))) }
+
+// broadcast is an operator of two operands that is a row.
+func broadcast(c *call) []*value { return one(c.do(c.row, nil, c.x(0), c.legacy())) }
+
+// variadic is an operator that joins any number of operands by a row.
+func variadic(c *call) []*value { return one(c.joined(c.row)) }
+
+// legacy is the second operand as it broadcasts: before opset 7 attribute broadcast allowed it to, and axis said which axis
+// of the first operand its first axis stands for.
+func (c *call) legacy() *value {
+	x, y := c.x(0), c.x(1)
+	if !c.given("axis") || !c.yes("broadcast", 0) {
+		return y
+	}
+	axis := c.axis(c.int("axis", 0), x.rank())
+	dims := append([]int64{}, y.dims()...)
+	for len(dims)+axis < x.rank() {
+		dims = append(dims, 1)
+	}
+	return c.reshape(y, dims...)
+}
+
+// joined is all operands, joined by pairs.
+func (c *call) joined(row op.ID) *value {
+	v := c.x(0)
+	for i := 1; i < len(c.in); i++ {
+		v = c.do(row, nil, v, c.x(i))
+	}
+	return v
+}
+
+func (c *call) larger(x, y *value) *value  { return c.do(op.IDMaximum, nil, x, y) }
+func (c *call) smaller(x, y *value) *value { return c.do(op.IDMinimum, nil, x, y) }
+
+// divide is exact for floats; of integers it drops the fraction, towards zero.
+func divide(c *call) []*value {
+	x, y := c.x(0), c.legacy()
+	if !x.DType.IsInt() {
+		return one(c.div(x, y))
+	}
+	if x.DType == dtype.Uint8 {
+		return one(c.do(op.IDFloorDivide, nil, x, y))
+	}
+	quotient := c.do(op.IDFloorDivide, nil, c.do(op.IDAbs, nil, x), c.do(op.IDAbs, nil, y))
+	return one(c.mul(quotient, c.mul(c.do(op.IDSign, nil, x), c.do(op.IDSign, nil, y))))
+}
+
+// modulo has the sign of the divisor, or with fmod that of the dividend.
+func modulo(c *call) []*value {
+	x, y := c.x(0), c.x(1)
+	if !c.yes("fmod", 0) {
+		return one(c.do(op.IDRemainder, nil, x, y))
+	}
+	rest := c.do(op.IDRemainder, nil, c.do(op.IDAbs, nil, x), c.do(op.IDAbs, nil, y))
+	return one(c.where(c.do(op.IDLessThan, nil, x, whole(0)), c.neg(rest), rest))
+}
+
+// power has the dtype of the base. An integer to a power that is none is computed as a float.
+func power(c *call) []*value {
+	x, y := c.x(0), c.legacy()
+	d := x.DType
+	if d.IsInt() && y.DType.IsFloat() {
+		x = c.cast(x, y.DType)
+	}
+	if y.data != nil && y.Shape.Numel() == 1 && y.rank() <= x.rank() && x.DType.IsFloat() { // so that it may be fused
+		if f := floatsOf(y.data)[0]; f == 2 {
+			return one(c.do(op.IDSquare, nil, x))
+		}
+	}
+	return one(c.cast(c.do(op.IDPow, nil, x, c.cast(y, x.DType)), d))
+}
+
+func bitShift(c *call) []*value {
+	switch c.text("direction", "") {
+	case "LEFT":
+		return one(c.do(op.IDBitwiseLeftShift, nil, c.x(0), c.x(1)))
+	case "RIGHT":
+		return one(c.do(op.IDBitwiseRightShift, nil, c.x(0), c.x(1)))
+	}
+	c.wrong("direction is %q; want LEFT or RIGHT", c.text("direction", ""))
+	return nil
+}
+
+func isInf(c *call) []*value {
+	x, either := c.x(0), c.do(op.IDIsinf, nil, c.x(0))
+	up, down := c.yes("detect_positive", 1), c.yes("detect_negative", 1)
+	switch {
+	case up && down:
+		return one(either)
+	case up:
+		return one(c.do(op.IDLogicalAnd, nil, either, c.do(op.IDGreaterThan, nil, x, num(0))))
+	case down:
+		return one(c.do(op.IDLogicalAnd, nil, either, c.do(op.IDLessThan, nil, x, num(0))))
+	}
+	return one(c.do(op.IDLogicalAnd, nil, either, c.truth(false)))
+}
+
+// softplus is log(1 + exp(x)). The row is x itself where that is less than an ulp away, for large x.
+func softplus(c *call) []*value { return one(c.do(op.IDSoftplus, nil, c.x(0))) }
+
+func softsign(c *call) []*value {
+	x := c.x(0)
+	return one(c.div(x, c.add(c.do(op.IDAbs, nil, x), num(1))))
+}
+
+// clipAttributes is Clip before opset 11: the bounds are attributes.
+func clipAttributes(c *call) []*value {
+	low, high := absent(), absent()
+	if c.given("min") {
+		low = num(c.float("min", 0))
+	}
+	if c.given("max") {
+		high = num(c.float("max", 0))
+	}
+	return one(c.do(op.IDClip, nil, c.x(0), low, high))
+}
+
+// clip has bounds that are operands of one element.
+func clip(c *call) []*value {
+	x := c.x(0)
+	bound := func(i int) *value {
+		switch {
+		case !c.has(i):
+			return absent()
+		case c.in[i].data != nil && c.in[i].Shape.Numel() == 1 && x.DType.IsFloat():
+			return num(floatsOf(c.in[i].data)[0])
+		}
+		return c.reshape(c.x(i))
+	}
+	low, high := bound(1), bound(2)
+	if low.number != nil && high.number != nil {
+		return one(c.do(op.IDClip, nil, x, low, high))
+	}
+	if c.has(1) {
+		x = c.larger(x, low)
+	}
+	if c.has(2) {
+		x = c.smaller(x, high)
+	}
+	return one(x)
+}
+
+// cast converts floats to integers by dropping the fraction.
+func cast(c *call) []*value {
+	a := c.attr("to")
+	if a == nil {
+		c.wrong("attribute to is missing")
+	}
+	if c.x(0).DType.IsComplex() {
+		c.refuse("a cast of complex numbers is not supported")
+	}
+	return one(c.cast(c.x(0), c.dtype(castType(a))))
+}
+
+// castType is the element type that a cast names; in the first opsets by its name.
+func castType(a *Attribute) ElemType {
+	if len(a.S) == 0 {
+		return ElemType(a.I)
+	}
+	names := map[string]ElemType{"FLOAT": 1, "UINT8": 2, "INT8": 3, "INT16": 5, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11}
+	return names[string(a.S)]
+}
+
+// elu is x above zero and alpha * (exp(x / scale) - 1) below.
+func (c *call) elu(x *value, alpha, scale float64) *value {
+	below := x
+	if scale != 1 {
+		below = c.div(x, num(scale))
+	}
+	below = c.mul(c.do(op.IDExpm1, nil, below), num(alpha))
+	return c.where(c.do(op.IDLessThan, nil, x, num(0)), below, x)
+}
+
+func (c *call) hardSigmoid(x *value, alpha, beta float64) *value {
+	return c.clamp(c.add(c.mul(x, num(alpha)), num(beta)), 0, 1)
+}
+
+func (c *call) gelu(x *value, approximate bool) *value {
+	return c.do(op.IDGelu, with(op.GeluApproximate, approximate), x)
+}
+
+// swish is x * sigmoid(alpha * x).
+func (c *call) swish(x *value, alpha float64) *value {
+	if alpha == 1 {
+		return c.do(op.IDSilu, nil, x)
+	}
+	return c.mul(x, c.do(op.IDSigmoid, nil, c.mul(x, num(alpha))))
+}
+
+// biased is the first operand and the second, a bias, if there is one.
+func (c *call) biased() *value {
+	if c.has(1) {
+		return c.add(c.x(0), c.x(1))
+	}
+	return c.x(0)
+}
+
+// prelu has a slope that broadcasts to x; before opset 7 it stands for the channels.
+func prelu(c *call) []*value {
+	x, slope := c.x(0), c.x(1)
+	if c.opset < 7 && slope.rank() == 1 && x.rank() > 2 && slope.dims()[0] != 1 {
+		dims := []int64{slope.dims()[0]}
+		for len(dims) < x.rank()-1 {
+			dims = append(dims, 1)
+		}
+		slope = c.reshape(slope, dims...)
+	}
+	return one(c.where(c.do(op.IDLessThan, nil, x, num(0)), c.mul(x, slope), x))
+}
+
+func shrink(c *call) []*value {
+	x, lambda, bias := c.x(0), c.float("lambd", 0.5), c.float("bias", 0)
+	above := c.where(c.do(op.IDGreaterThan, nil, x, num(lambda)), c.sub(x, num(bias)), num(0))
+	return one(c.cast(c.where(c.do(op.IDLessThan, nil, x, num(-lambda)), c.add(x, num(bias)), above), x.DType))
+}
+
+// lowest is what a maximum begins with.
+func lowest(d dtype.DType) op.Value {
+	if d.IsFloat() {
+		return op.Value{Kind: op.Float, F: math.Inf(-1)}
+	}
+	low, _ := d.Range()
+	return integer(low)
+}

@@ -1,0 +1,335 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// Control flow, functions and sequences. All of them are gone when a graph is built: a branch is taken, a loop is unrolled,
+// and a sequence is a list of values while the nodes that use it are built.
+
+// longestLoop is how often a loop runs at most: each time its nodes become part of the graph again.
+const longestLoop = 4096
+
+var flow = []entry{
+	{"If", 1, 0, buildIf},
+	{"Loop", 1, 0, buildLoop},
+	{"Scan", 9, 0, buildScan},
+	{"SequenceConstruct", 11, 0, sequenceConstruct},
+	{"SequenceEmpty", 11, 0, func(*call) []*value { return one(&value{isList: true}) }},
+	{"SequenceAt", 11, 0, sequenceAt},
+	{"SequenceInsert", 11, 0, sequenceInsert},
+	{"SequenceErase", 11, 0, sequenceErase},
+	{"SequenceLength", 11, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{int64(len(c.sequence(0)))})) }},
+	{"SplitToSequence", 11, 0, splitToSequence},
+	{"ConcatFromSequence", 11, 0, concatFromSequence},
+	{"SequenceMap", 17, 0, sequenceMap},
+	{"Optional", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
+	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
+	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},
+}
+
+// truth is a bool as a 0-d tensor.
+func (c *call) truth(b bool) *value {
+	raw := []byte{0}
+	if b {
+		raw[0] = 1
+	}
+	return c.constant(dtype.Bool, nil, raw)
+}
+
+// subgraph is the graph of an attribute.
+func (c *call) subgraph(name string) *Graph {
+	a := c.attr(name)
+	if a == nil || a.G == nil {
+		c.wrong("attribute %s is missing; want a graph", name)
+	}
+	return a.G
+}
+
+// nest begins something within the node; the caller lowers depth again.
+func (c *call) nest() {
+	if c.depth++; c.depth > deepCalls {
+		c.refuse("is within %d functions and branches; want fewer", deepCalls)
+	}
+}
+
+// body runs a graph of an attribute with operands for its inputs.
+func (c *call) body(g *Graph, in []*value) []*value {
+	c.nest()
+	defer func() { c.depth-- }()
+	s := c.scope.within()
+	for i, p := range g.Inputs {
+		if i >= len(in) || in[i] == nil {
+			c.wrong("graph %q has %d inputs and got %d", g.Name, len(g.Inputs), len(in))
+		}
+		s.values[p.Name] = in[i]
+	}
+	out, err := c.builder.body(s, g)
+	c.must(err)
+	return out
+}
+
+// inline expands a function of the model: its names are its own.
+func (c *call) inline(f *function) []*value {
+	c.nest()
+	defer func() { c.depth-- }()
+	s := &scope{values: map[string]*value{}, opsets: f.opsets, attrs: map[string]*Attribute{}, inside: f}
+	for i, name := range f.inputs {
+		if c.has(i) {
+			s.values[name] = c.in[i]
+		}
+	}
+	for name, a := range f.defaults {
+		s.attrs[name] = a
+	}
+	for name := range c.node.Attrs {
+		if a := c.attr(name); a != nil {
+			s.attrs[name] = a
+		}
+	}
+	c.must(c.run(s, f.nodes))
+	out := make([]*value, len(f.outputs))
+	for i, name := range f.outputs {
+		out[i] = s.find(name)
+	}
+	return out
+}
+
+func buildIf(c *call) []*value {
+	branch := "else_branch"
+	if c.number(0, "the condition") != 0 {
+		branch = "then_branch"
+	}
+	return c.body(c.subgraph(branch), nil)
+}
+
+// buildLoop runs the body while it is known to go on. Its inputs are the number of the round, the condition, and what the
+// round before has made; its outputs are the condition, the same again, and what is stacked.
+func buildLoop(c *call) []*value {
+	rounds, goes := int64(-1), true
+	if c.has(0) {
+		rounds = int64(c.number(0, "the trip count"))
+	}
+	if c.has(1) {
+		goes = c.number(1, "the condition") != 0
+	}
+	g := c.subgraph("body")
+	if len(c.in) < 2 {
+		c.wrong("has %d operands; want 2 or more", len(c.in))
+	}
+	carried := slices.Clone(c.in[2:])
+	stacks := make([][]*value, max(len(g.Outputs)-1-len(carried), 0))
+	for i := int64(0); goes && i != rounds; i++ {
+		if i == longestLoop {
+			c.refuse("runs more than %d times", longestLoop)
+		}
+		in := append([]*value{c.tensor(nil, []int64{i}), c.truth(true)}, carried...)
+		out := c.body(g, in)
+		if len(out) < 1+len(carried) {
+			c.wrong("the body has %d outputs; want %d or more", len(out), 1+len(carried))
+		}
+		goes = floatsOf(c.look(out[0], "the condition"))[0] != 0
+		copy(carried, out[1:])
+		for j, v := range out[1+len(carried):] {
+			stacks[j] = append(stacks[j], v)
+		}
+	}
+	for j, list := range stacks {
+		carried = append(carried, c.stacked(list, 0, g.Outputs[1+len(c.in)-2+j]))
+	}
+	return carried
+}
+
+// stacked is tensors side by side along a new axis. Of no tensors the graph has to say what the type is.
+func (c *call) stacked(list []*value, axis int, p *Port) *value {
+	if len(list) > 0 {
+		return c.do(op.IDStack, with(op.StackAxis, axis), list...)
+	}
+	dims := []int64{0}
+	for _, d := range p.Dims {
+		dims = append(dims, max(d.Size, 0))
+	}
+	if len(dims) > shape.MaxRank {
+		c.refuse("output %q has %d dimensions", p.Name, len(dims))
+	}
+	return c.constant(c.dtype(p.Elem), dims, nil)
+}
+
+// buildScan runs the body for each index of the axes that are scanned.
+func buildScan(c *call) []*value {
+	g, scanned := c.subgraph("body"), int(c.int("num_scan_inputs", 0))
+	if scanned < 1 || scanned > len(c.in) {
+		c.wrong("num_scan_inputs is %d; want 1 to %d", scanned, len(c.in))
+	}
+	states := len(c.in) - scanned
+	carried, inputs := slices.Clone(c.in[:states]), c.in[states:]
+	inAxes, inBack := c.list("scan_input_axes"), c.list("scan_input_directions")
+	outAxes, outBack := c.list("scan_output_axes"), c.list("scan_output_directions")
+	at := func(list []int64, i int) int64 {
+		if i < len(list) {
+			return list[i]
+		}
+		return 0
+	}
+	rounds := int64(-1)
+	for i := range inputs {
+		rounds = c.x(states + i).dims()[c.axis(at(inAxes, i), inputs[i].rank())]
+	}
+	if rounds > longestLoop {
+		c.refuse("runs %d times; want at most %d", rounds, longestLoop)
+	}
+	stacks := make([][]*value, max(len(g.Outputs)-states, 0))
+	for r := range rounds {
+		in := slices.Clone(carried)
+		for i, x := range inputs {
+			axis, index := c.axis(at(inAxes, i), x.rank()), r
+			if at(inBack, i) == 1 {
+				index = rounds - 1 - r
+			}
+			in = append(in, c.pick(x, axis, index))
+		}
+		out := c.body(g, in)
+		if len(out) < states {
+			c.wrong("the body has %d outputs; want %d or more", len(out), states)
+		}
+		copy(carried, out[:states])
+		for j, v := range out[states:] {
+			stacks[j] = append(stacks[j], v)
+		}
+	}
+	for j, list := range stacks {
+		if at(outBack, j) == 1 {
+			slices.Reverse(list)
+		}
+		axis := 0
+		if len(list) > 0 {
+			axis = c.axis(at(outAxes, j), list[0].rank()+1)
+		}
+		carried = append(carried, c.stacked(list, axis, g.Outputs[states+j]))
+	}
+	return carried
+}
+
+// sequence is operand i, a sequence.
+func (c *call) sequence(i int) []*value {
+	if !c.has(i) || !c.in[i].isList {
+		c.wrong("operand %d is no sequence", i)
+	}
+	return c.in[i].list
+}
+
+func listOf(list []*value) []*value { return one(&value{isList: true, list: list}) }
+
+func sequenceConstruct(c *call) []*value { return listOf(slices.Clone(c.in)) }
+
+// place is operand i as a position in a sequence of n tensors, counted from the end if negative.
+func (c *call) position(i, n, last int) int {
+	at := int(c.number(i, "the position"))
+	if at < 0 {
+		at += n
+	}
+	if at < 0 || at > last {
+		c.wrong("the position is %d in a sequence of %d", at, n)
+	}
+	return at
+}
+
+func sequenceAt(c *call) []*value {
+	list := c.sequence(0)
+	return one(list[c.position(1, len(list), len(list)-1)])
+}
+
+func sequenceInsert(c *call) []*value {
+	list := c.sequence(0)
+	at := len(list)
+	if c.has(2) {
+		at = c.position(2, len(list), len(list))
+	}
+	return listOf(slices.Insert(slices.Clone(list), at, c.x(1)))
+}
+
+func sequenceErase(c *call) []*value {
+	list := c.sequence(0)
+	at := len(list) - 1
+	if c.has(1) {
+		at = c.position(1, len(list), len(list)-1)
+	}
+	if at < 0 {
+		c.wrong("the sequence is empty")
+	}
+	return listOf(slices.Delete(slices.Clone(list), at, at+1))
+}
+
+func splitToSequence(c *call) []*value {
+	x := c.x(0)
+	axis := c.axis(c.int("axis", 0), x.rank())
+	n := x.dims()[axis]
+	var sizes []int64
+	alone := !c.has(1)
+	switch {
+	case alone:
+		sizes = slices.Repeat([]int64{1}, int(min(n, longestLoop+1)))
+	case c.in[1].rank() == 0:
+		each := int64(c.number(1, "split"))
+		if each < 1 {
+			c.wrong("split is %d; want 1 or more", each)
+		}
+		for left := n; left > 0; left -= each {
+			sizes = append(sizes, min(each, left))
+		}
+	default:
+		sizes = c.ints(1, "split")
+	}
+	if len(sizes) > longestLoop {
+		c.refuse("makes %d tensors; want at most %d", len(sizes), longestLoop)
+	}
+	parts := c.parts(x, axis, sizes)
+	if alone && !c.yes("keepdims", 1) {
+		for i := range parts {
+			parts[i] = c.squeeze(parts[i], int64(axis))
+		}
+	}
+	return listOf(parts)
+}
+
+func concatFromSequence(c *call) []*value {
+	list := c.sequence(0)
+	if len(list) == 0 {
+		c.wrong("the sequence is empty")
+	}
+	if c.yes("new_axis", 0) {
+		return one(c.stacked(list, c.axis(c.int("axis", 0), list[0].rank()+1), nil))
+	}
+	return one(c.concat(c.axis(c.int("axis", 0), list[0].rank()), list...))
+}
+
+// sequenceMap runs the body for each position; tensors among the further operands are the same each time.
+func sequenceMap(c *call) []*value {
+	g := c.subgraph("body")
+	made := make([][]*value, len(g.Outputs))
+	for i := range c.sequence(0) {
+		in := []*value{c.in[0].list[i]}
+		for j := 1; j < len(c.in); j++ {
+			if c.has(j) && c.in[j].isList {
+				if i >= len(c.in[j].list) {
+					c.wrong("sequence %d is shorter than sequence 0", j)
+				}
+				in = append(in, c.in[j].list[i])
+				continue
+			}
+			in = append(in, c.x(j))
+		}
+		for j, v := range c.body(g, in) {
+			made[j] = append(made[j], v)
+		}
+	}
+	out := make([]*value, len(made))
+	for i := range made {
+		out[i] = &value{isList: true, list: made[i]}
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package onnx
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Normalizations, as they are at inference.
+
+var norms = []entry{
+	{"BatchNormalization", 1, 0, batchNormalization},
+	{"InstanceNormalization", 1, 0, instanceNormalization},
+	{"GroupNormalization", 18, 0, groupNormalization},
+	{"LayerNormalization", 1, 0, layerNormalization},
+	{"RMSNormalization", 23, 0, rmsNormalization},
+	{"LRN", 1, 0, lrn},
+	{"SimplifiedLayerNormalization", 1, 0, rmsNormalization},
+	{"com.microsoft:SkipLayerNormalization", 1, 0, skipLayerNormalization},
+	{"com.microsoft:SkipSimplifiedLayerNormalization", 1, 0, skipSimplified},
+	{"com.microsoft:SimplifiedLayerNormalization", 1, 0, rmsNormalization},
+}
+
+// batchNormalization is a factor and a term for each channel, which follow from constants and are computed once.
+func batchNormalization(c *call) []*value {
+	x := c.x(0)
+	if c.yes("training_mode", 0) || c.opset < 7 && !c.yes("is_test", 0) && len(c.node.Out) > 1 {
+		c.refuse("training_mode is not supported")
+	}
+	scale, bias, mean, variance := c.x(1), c.x(2), c.x(3), c.x(4)
+	factor := c.div(scale, c.do(op.IDSqrt, nil, c.add(variance, num(c.float("epsilon", 1e-5)))))
+	term := c.sub(bias, c.mul(mean, factor))
+	wide := func(v *value) *value { return c.cast(c.channels(v, x.rank()), x.DType) }
+	if x.rank() < 2 {
+		c.wrong("the operand has %d dimensions; want 2 or more", x.rank())
+	}
+	return one(c.add(c.mul(x, wide(factor)), wide(term)))
+}
+
+// standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation.
+func (c *call) standard(x *value, epsilon float64, axes []int64) (y, mean, inverse *value) {
+	mean = c.mean(x, true, axes...)
+	d := c.sub(x, mean)
+	inverse = c.do(op.IDRsqrt, nil, c.add(c.mean(c.do(op.IDSquare, nil, d), true, axes...), num(epsilon)))
+	return c.mul(d, inverse), mean, inverse
+}
+
+func instanceNormalization(c *call) []*value {
+	x := c.x(0)
+	y, _, _ := c.standard(x, c.float("epsilon", 1e-5), c.spatial())
+	return one(c.add(c.mul(y, c.channels(c.x(1), x.rank())), c.channels(c.x(2), x.rank())))
+}
+
+// groupNormalization has a scale and a bias for each group before opset 21, and for each channel from there on.
+func groupNormalization(c *call) []*value {
+	x, groups := c.x(0), c.int("num_groups", 1)
+	if x.rank() < 2 || groups < 1 || x.dims()[1]%groups != 0 {
+		c.wrong("there are %d groups for shape %s; want a divisor of the channels", groups, &x.Shape)
+	}
+	n, ch := x.dims()[0], x.dims()[1]
+	inside := c.stashed(c.reshape(x, n, groups, ch/groups*product(x.dims()[2:])))
+	y, _, _ := c.standard(inside, c.float("epsilon", 1e-5), []int64{2})
+	y = c.cast(y, x.DType)
+	wide := func(v *value) *value {
+		if c.opset < 21 && v.Shape.Numel() == groups {
+			v = c.reshape(c.expand(c.reshape(v, groups, 1), groups, ch/groups), ch)
+		}
+		return c.channels(v, x.rank())
+	}
+	return one(c.add(c.mul(c.reshape(y, x.dims()...), wide(c.x(1))), wide(c.x(2))))
+}
+
+// stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default.
+func (c *call) stashed(x *value) *value {
+	d := c.elem("stash_type", dtype.Float32)
+	if x.DType == dtype.Float64 {
+		d = dtype.Float64
+	}
+	return c.cast(x, d)
+}
+
+func layerNormalization(c *call) []*value {
+	x := c.x(0)
+	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
+	wide := c.stashed(x)
+	y, mean, inverse := c.standard(wide, c.float("epsilon", 1e-5), axes)
+	y = c.mul(c.cast(y, x.DType), c.x(1))
+	if c.has(2) {
+		y = c.add(y, c.x(2))
+	}
+	return []*value{y, mean, inverse}
+}
+
+// rms is x divided by the root of the mean of its squares.
+func (c *call) rms(x *value, axes []int64) *value {
+	wide := c.stashed(x)
+	inverse := c.do(op.IDRsqrt, nil, c.add(c.mean(c.do(op.IDSquare, nil, wide), true, axes...), num(c.float("epsilon", 1e-5))))
+	return c.cast(c.mul(wide, inverse), x.DType)
+}
+
+func rmsNormalization(c *call) []*value {
+	x := c.x(0)
+	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
+	return one(c.mul(c.rms(x, axes), c.x(1)))
+}
+
+// skipLayerNormalization is a sum of two tensors, and perhaps a bias, normalized; the sum is the fourth result.
+func skipLayerNormalization(c *call) []*value {
+	sum := c.add(c.x(0), c.x(1))
+	if c.has(4) {
+		sum = c.add(sum, c.x(4))
+	}
+	y, mean, inverse := c.standard(sum, c.float("epsilon", 1e-12), []int64{int64(sum.rank()) - 1})
+	y = c.mul(y, c.x(2))
+	if c.has(3) {
+		y = c.add(y, c.x(3))
+	}
+	return []*value{y, mean, inverse, sum}
+}
+
+func skipSimplified(c *call) []*value {
+	sum := c.add(c.x(0), c.x(1))
+	if c.has(3) {
+		sum = c.add(sum, c.x(3))
+	}
+	return []*value{c.mul(c.rms(sum, []int64{int64(sum.rank()) - 1}), c.x(2)), nil, nil, sum}
+}
+
+// lrn divides by the squares of neighbouring channels: a sum over windows of the channels.
+func lrn(c *call) []*value {
+	x, size := c.x(0), c.int("size", 1)
+	if x.rank() < 2 || size < 1 || size > 1<<16 {
+		c.wrong("the operand has %d dimensions and size is %d", x.rank(), size)
+	}
+	n := x.dims()[1]
+	before := (size - 1) / 2
+	padded := c.padAxis(c.do(op.IDSquare, nil, x), 1, before, size-1-before, num(0))
+	total := c.slice(padded, 1, 0, n)
+	for i := int64(1); i < size; i++ {
+		total = c.add(total, c.slice(padded, 1, i, i+n))
+	}
+	base := c.add(c.mul(total, num(c.float("alpha", 1e-4)/float64(size))), num(c.float("bias", 1)))
+	return one(c.div(x, c.do(op.IDPow, nil, base, num(c.float("beta", 0.75)))))
+}

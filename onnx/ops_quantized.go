@@ -1,0 +1,249 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Quantized tensors: integers with a scale and a zero point. Products of integers are exact: in int32, or for convolutions,
+// which have no kernels for integers, in floats that hold every sum.
+
+var quantized = []entry{
+	{"QuantizeLinear", 10, 0, quantizeLinear},
+	{"DequantizeLinear", 10, 0, dequantizeLinear},
+	{"DynamicQuantizeLinear", 11, 0, dynamicQuantizeLinear},
+	{"MatMulInteger", 10, 0, func(c *call) []*value {
+		return one(c.matmul(c.shifted(0, 2, true), c.shifted(1, 3, false)))
+	}},
+	{"ConvInteger", 10, 0, func(c *call) []*value {
+		return one(c.cast(c.integerConv(0, 1, 2, 3), dtype.Int32))
+	}},
+	{"QLinearMatMul", 10, 0, qlinearMatMul},
+	{"QLinearConv", 10, 0, qlinearConv},
+	{"com.microsoft:QuantizeLinear", 1, 0, quantizeLinear},
+	{"com.microsoft:DequantizeLinear", 1, 0, dequantizeLinear},
+	{"com.microsoft:QLinearAdd", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).add)) }},
+	{"com.microsoft:QLinearMul", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).mul)) }},
+	{"com.microsoft:DynamicQuantizeMatMul", 1, 0, dynamicQuantizeMatMul},
+	{"com.microsoft:MatMulIntegerToFloat", 1, 0, matMulIntegerToFloat},
+}
+
+// spreadParam is a scale or a zero point as it broadcasts to x: one number, one for each index of an axis, or for each
+// block of indices.
+func (c *call) spreadParam(p *value, dims []int64, axis int, block int64) *value {
+	switch {
+	case p.Shape.Numel() == 1 && p.rank() <= 1:
+		return c.reshape(p)
+	case block > 0 && p.rank() == len(dims):
+		n := p.dims()[axis]
+		tall := slices.Insert(slices.Clone(p.dims()), axis+1, block)
+		p = c.expand(c.unsqueeze(p, int64(axis)+1), tall...)
+		flat := slices.Delete(slices.Clone(tall), axis+1, axis+2)
+		flat[axis] = n * block
+		return c.slice(c.reshape(p, flat...), axis, 0, min(dims[axis], n*block))
+	case p.rank() == 1:
+		wide := slices.Repeat([]int64{1}, len(dims))
+		wide[axis] = p.dims()[0]
+		return c.reshape(p, wide...)
+	}
+	return p
+}
+
+// quantAxis is the axis that scales count along.
+func (c *call) quantAxis(rank int) int {
+	if rank == 0 {
+		return 0
+	}
+	if axis := c.int("axis", 1); int(axis) < rank {
+		return c.axis(axis, rank)
+	}
+	return 0
+}
+
+// quantize is round(x / scale) + zero, as an integer that saturates.
+func (c *call) quantize(x, scale, zero *value, d dtype.DType) *value {
+	if d != dtype.Int8 && d != dtype.Uint8 && d != dtype.Int16 {
+		c.refuse("quantized elements of %s are not supported", d)
+	}
+	y := c.do(op.IDRound, nil, c.div(x, scale))
+	if zero != nil {
+		y = c.add(y, c.cast(zero, y.DType))
+	}
+	low, high := d.Range()
+	return c.cast(c.clamp(y, float64(low), float64(high)), d)
+}
+
+func quantizeLinear(c *call) []*value {
+	x, scale := c.x(0), c.x(1)
+	d, axis, block := dtype.Uint8, c.quantAxis(x.rank()), c.int("block_size", 0)
+	if c.given("output_dtype") && c.int("output_dtype", 0) != 0 {
+		d = c.elem("output_dtype", d)
+	}
+	var zero *value
+	if c.has(2) {
+		d, zero = c.x(2).DType, c.spreadParam(c.x(2), x.dims(), axis, block)
+	}
+	if !x.DType.IsFloat() {
+		x = c.cast(x, scale.DType)
+	}
+	if p := c.int("precision", 0); p != 0 {
+		x = c.cast(x, c.elem("precision", x.DType))
+	}
+	scale = c.cast(c.spreadParam(scale, x.dims(), axis, block), x.DType)
+	return one(c.quantize(x, scale, zero, d))
+}
+
+func dequantizeLinear(c *call) []*value {
+	x, scale := c.x(0), c.x(1)
+	axis, block := c.quantAxis(x.rank()), c.int("block_size", 0)
+	d := c.elem("output_dtype", scale.DType)
+	if c.int("output_dtype", 0) == 0 {
+		d = scale.DType
+	}
+	return one(c.cast(c.dequantized(x, scale, c.zeroPoint(2), axis, block), d))
+}
+
+// zeroPoint is operand i; nil where it is left out.
+func (c *call) zeroPoint(i int) *value {
+	if !c.has(i) {
+		return nil
+	}
+	return c.x(i)
+}
+
+// dequantized is (x - zero) * scale in the dtype of the scale.
+func (c *call) dequantized(x, scale, zero *value, axis int, block int64) *value {
+	d := scale.DType
+	y := c.cast(x, dtype.Float32)
+	if x.DType == dtype.Int32 {
+		y = c.cast(x, d)
+	}
+	if zero != nil {
+		y = c.sub(y, c.cast(c.spreadParam(zero, x.dims(), axis, block), y.DType))
+	}
+	return c.cast(c.mul(y, c.cast(c.spreadParam(scale, x.dims(), axis, block), y.DType)), d)
+}
+
+// dynamicScale is the scale and the zero point of uint8 for the elements of x, 0 among them.
+func (c *call) dynamicScale(x *value) (scale, zero *value) {
+	axes := count(x.rank())
+	low := c.smaller(c.extreme(op.IDMin, x, axes, greatest(x.DType)), num(0))
+	high := c.larger(c.extreme(op.IDMax, x, axes, lowest(x.DType)), num(0))
+	scale = c.reshape(c.div(c.sub(high, low), num(255)))
+	first := c.do(op.IDRound, nil, c.clamp(c.div(c.neg(c.reshape(low)), scale), 0, 255))
+	return scale, c.cast(first, dtype.Uint8)
+}
+
+func dynamicQuantizeLinear(c *call) []*value {
+	x := c.x(0)
+	scale, zero := c.dynamicScale(x)
+	return []*value{c.quantize(x, scale, zero, dtype.Uint8), scale, zero}
+}
+
+// shifted is integers less their zero point, as int32. Zero points of the left operand are for rows.
+func (c *call) shifted(i, zero int, left bool) *value {
+	x := c.cast(c.x(i), dtype.Int32)
+	if !c.has(zero) {
+		return x
+	}
+	z := c.cast(c.x(zero), dtype.Int32)
+	if left && z.rank() == 1 && z.dims()[0] > 1 {
+		z = c.unsqueeze(z, 1)
+	}
+	return c.sub(x, z)
+}
+
+// integerConv is a convolution of integers less their zero points, as floats that hold it exactly.
+func (c *call) integerConv(xi, wi, xz, wz int) *value {
+	x, w := c.cast(c.x(xi), dtype.Float32), c.cast(c.x(wi), dtype.Float32)
+	d := dtype.Float32
+	if w.rank() > 1 && product(w.dims()[1:]) > 1<<24/(256*256) {
+		d = dtype.Float64 // sums of more than 256 products of two 8-bit integers
+	}
+	if c.has(xz) {
+		x = c.sub(x, c.cast(c.reshape(c.x(xz)), dtype.Float32))
+	}
+	if c.has(wz) {
+		z := c.cast(c.x(wz), dtype.Float32)
+		if z.Shape.Numel() > 1 {
+			z = c.reshape(z, append([]int64{z.Shape.Numel()}, slices.Repeat([]int64{1}, w.rank()-1)...)...)
+		} else {
+			z = c.reshape(z)
+		}
+		w = c.sub(w, z)
+	}
+	return c.conv(c.cast(x, d), c.cast(w, d), len(c.in))
+}
+
+// requantized is integers at the scale of a product, at another scale.
+func (c *call) requantized(y, scale, to, zero *value) *value {
+	d := zero.DType
+	y = c.mul(c.cast(y, dtype.Float32), c.float32Of(scale))
+	return c.quantize(y, c.float32Of(c.reshape(to)), c.reshape(zero), d)
+}
+
+func qlinearMatMul(c *call) []*value {
+	for _, i := range []int{6, 7} {
+		if c.x(i).Shape.Numel() != 1 {
+			c.refuse("scales of the result for each row are not supported")
+		}
+	}
+	spread := func(i int, left bool) *value {
+		v := c.x(i)
+		if left && v.rank() == 1 && v.dims()[0] > 1 {
+			v = c.unsqueeze(v, 1)
+		}
+		return v
+	}
+	y := c.matmul(c.shifted(0, 2, true), c.shifted(3, 5, false))
+	scale := c.mul(c.float32Of(spread(1, true)), c.float32Of(spread(4, false)))
+	if scale.Shape.Numel() == 1 {
+		scale = c.reshape(scale)
+	}
+	return one(c.requantized(y, scale, c.x(6), c.x(7)))
+}
+
+func qlinearConv(c *call) []*value {
+	y := c.integerConv(0, 3, 2, 5)
+	if c.has(8) {
+		y = c.add(y, c.cast(c.channels(c.x(8), y.rank()), y.DType))
+	}
+	scale := c.mul(c.reshape(c.x(1)), c.x(4))
+	if scale.Shape.Numel() > 1 {
+		scale = c.channels(scale, y.rank())
+	} else {
+		scale = c.reshape(scale)
+	}
+	return one(c.requantized(y, scale, c.x(6), c.x(7)))
+}
+
+// qlinearPair is an operator on two quantized tensors.
+func (c *call) qlinearPair(pair func(c *call, x, y *value) *value) *value {
+	y := pair(c, c.dequantized(c.x(0), c.x(1), c.zeroPoint(2), 0, 0), c.dequantized(c.x(3), c.x(4), c.zeroPoint(5), 0, 0))
+	d := c.x(0).DType
+	return c.quantize(y, c.reshape(c.x(6)), c.zeroPoint(7), d)
+}
+
+// dynamicQuantizeMatMul quantizes its first operand by itself: A, B, scale of B, zero point of B, bias.
+func dynamicQuantizeMatMul(c *call) []*value {
+	x := c.x(0)
+	scale, zero := c.dynamicScale(x)
+	left := c.sub(c.cast(c.quantize(x, scale, zero, dtype.Uint8), dtype.Int32), c.cast(zero, dtype.Int32))
+	y := c.mul(c.cast(c.matmul(left, c.shifted(1, 3, false)), x.DType), c.mul(scale, c.x(2)))
+	if c.has(4) {
+		y = c.add(y, c.x(4))
+	}
+	return one(y)
+}
+
+// matMulIntegerToFloat has the operands A, B, scales, zero points, bias.
+func matMulIntegerToFloat(c *call) []*value {
+	y := c.matmul(c.shifted(0, 4, true), c.shifted(1, 5, false))
+	y = c.mul(c.cast(y, c.x(2).DType), c.mul(c.x(2), c.x(3)))
+	if c.has(6) {
+		y = c.add(y, c.x(6))
+	}
+	return one(y)
+}

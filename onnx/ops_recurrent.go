@@ -1,0 +1,279 @@
+package onnx
+
+import (
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Recurrent networks, a step of which is a few rows. The length of the sequence is known, so that all steps are part of the
+// graph; the product of all inputs with their weights is one matrix product before the first step.
+
+var recurrent = []entry{
+	{"RNN", 1, 0, func(c *call) []*value { return c.recurrent(1, 1, (*layer).rnn) }},
+	{"GRU", 1, 0, func(c *call) []*value { return c.recurrent(3, 1, (*layer).gru) }},
+	{"LSTM", 1, 0, func(c *call) []*value { return c.recurrent(4, 2, (*layer).lstm) }},
+}
+
+// activation is a function of a gate.
+type activation func(x *value) *value
+
+// layer is one direction of a recurrent network.
+type layer struct {
+	*call
+	hidden   int64
+	weight   *value // of the state: [hidden, gates * hidden]
+	bias     *value // of the state: [gates * hidden]; nil
+	peephole *value // [3 * hidden]; nil
+	f        []activation
+	bound    float64 // of what activations get; 0: none
+	linear   bool    // GRU: the reset gate comes after the product
+	coupled  bool    // LSTM: the forget gate is 1 - the input gate
+}
+
+// step is one step: x has the products with the inputs, and state what the step before has made, h first.
+type step func(l *layer, x *value, state []*value) []*value
+
+// recurrent runs a network of gates and states, in one direction or two.
+func (c *call) recurrent(gates, states int, next step) []*value {
+	x := c.x(0)
+	batchFirst := c.yes("layout", 0)
+	if x.rank() != 3 {
+		c.wrong("the operand has %d dimensions; want 3", x.rank())
+	}
+	if batchFirst {
+		x = c.swap(x, 0, 1)
+	}
+	steps, batch := x.dims()[0], x.dims()[1]
+	if steps > longestLoop {
+		c.refuse("the sequence has %d steps; want at most %d", steps, longestLoop)
+	}
+	var lengths *value
+	if c.has(4) {
+		lengths = c.cast(c.x(4), dtype.Int64)
+	}
+	direction := c.text("direction", "forward")
+	both := 1
+	if direction == "bidirectional" {
+		both = 2
+	}
+	all, last := make([]*value, both), make([][]*value, states)
+	for d := range both {
+		l := c.layer(d, gates)
+		var start []*value
+		for s := range states {
+			start = append(start, c.initial(5+s, d, batch, l.hidden, batchFirst, x.DType))
+		}
+		back := d == 1 || direction == "reverse"
+		in := x
+		if back {
+			in = c.backwards(x, lengths)
+		}
+		weight := c.swap(c.pick(c.x(1), 0, int64(d)), 0, 1)
+		in = c.matmul(in, weight)
+		if c.has(3) {
+			in = c.add(in, c.slice(c.pick(c.x(3), 0, int64(d)), 0, 0, int64(gates)*l.hidden))
+		}
+		made := make([]*value, steps)
+		for t := range steps {
+			before := start
+			start = next(l, c.pick(in, 0, t), before)
+			made[t] = start[0]
+			if lengths != nil {
+				on := c.reshape(c.do(op.IDLessThan, nil, whole(t), lengths), batch, 1)
+				made[t] = c.where(on, start[0], c.zero(x.DType))
+				for s := range start {
+					start[s] = c.where(on, start[s], before[s])
+				}
+			}
+		}
+		all[d] = c.do(op.IDStack, nil, made...)
+		if back {
+			all[d] = c.backwards(all[d], lengths)
+		}
+		for s := range states {
+			last[s] = append(last[s], start[s])
+		}
+	}
+	axis := int64(1)
+	if batchFirst {
+		axis = 2
+		for d := range all {
+			all[d] = c.swap(all[d], 0, 1)
+		}
+	}
+	out := []*value{c.do(op.IDStack, with(op.StackAxis, axis), all...)}
+	for _, list := range last {
+		at := integer(0)
+		if batchFirst {
+			at = integer(1)
+		}
+		out = append(out, c.do(op.IDStack, with(op.StackAxis, at), list...))
+	}
+	return out
+}
+
+// backwards is a sequence in reverse, each of a batch within its own length.
+func (c *call) backwards(x, lengths *value) *value {
+	if lengths == nil {
+		return c.flip(x, 0)
+	}
+	return c.reversed(x, lengths, 1, 0)
+}
+
+// initial is a state before the first step: an operand, or zeros.
+func (c *call) initial(i, direction int, batch, hidden int64, batchFirst bool, d dtype.DType) *value {
+	if !c.has(i) {
+		return c.full(d, integer(0), batch, hidden)
+	}
+	axis := 0
+	if batchFirst {
+		axis = 1
+	}
+	return c.pick(c.x(i), axis, int64(direction))
+}
+
+// layer reads the weights and attributes of one direction.
+func (c *call) layer(d, gates int) *layer {
+	r := c.x(2)
+	if r.rank() != 3 || int64(d) >= r.dims()[0] || c.x(1).rank() != 3 || int64(d) >= c.x(1).dims()[0] {
+		c.wrong("the weights have shapes %s and %s; want [directions, gates * hidden, ...]", &c.x(1).Shape, &r.Shape)
+	}
+	l := &layer{call: c, hidden: r.dims()[2], bound: c.float("clip", 0), linear: c.yes("linear_before_reset", 0), coupled: c.yes("input_forget", 0)}
+	l.weight = c.swap(c.pick(r, 0, int64(d)), 0, 1)
+	n := int64(gates) * l.hidden
+	if c.has(3) {
+		b := c.pick(c.x(3), 0, int64(d))
+		if b.dims()[0] != 2*n {
+			c.wrong("the bias has %d elements for each direction; want %d", b.dims()[0], 2*n)
+		}
+		l.bias = c.slice(b, 0, n, 2*n)
+	}
+	if gates == 4 && c.has(7) {
+		l.peephole = c.pick(c.x(7), 0, int64(d))
+	}
+	names := map[int][]string{1: {"Tanh"}, 3: {"Sigmoid", "Tanh"}, 4: {"Sigmoid", "Tanh", "Tanh"}}[gates]
+	each := len(names)
+	if a := c.attr("activations"); a != nil {
+		names = nil
+		for _, t := range a.Texts {
+			names = append(names, string(t))
+		}
+		if len(names) < each*(d+1) {
+			c.wrong("there are %d activations; want %d for each direction", len(names), each)
+		}
+		names = names[each*d:]
+	}
+	for i, name := range names[:each] {
+		l.f = append(l.f, c.gate(name, each*d+i))
+	}
+	return l
+}
+
+// gate is an activation by its name. i is its place among the lists of parameters.
+func (c *call) gate(name string, i int) activation {
+	param := func(list string, otherwise float64) float64 {
+		if a := c.attr(list); a != nil && i < len(a.Floats) {
+			return float64(a.Floats[i])
+		}
+		return otherwise
+	}
+	rows := map[string]op.ID{"relu": op.IDRelu, "tanh": op.IDTanh, "sigmoid": op.IDSigmoid, "softplus": op.IDSoftplus}
+	name = strings.ToLower(name)
+	if id, ok := rows[name]; ok {
+		return func(x *value) *value { return c.do(id, nil, x) }
+	}
+	alpha, beta := param("activation_alpha", 0.01), param("activation_beta", 0)
+	switch name {
+	case "affine":
+		return func(x *value) *value { return c.add(c.mul(x, num(param("activation_alpha", 1))), num(beta)) }
+	case "leakyrelu":
+		return func(x *value) *value {
+			return c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, alpha), x)
+		}
+	case "thresholdedrelu":
+		return func(x *value) *value {
+			return c.where(c.do(op.IDGreaterThan, nil, x, num(param("activation_alpha", 1))), x, num(0))
+		}
+	case "scaledtanh":
+		return func(x *value) *value {
+			return c.mul(c.do(op.IDTanh, nil, c.mul(x, num(param("activation_beta", 1)))), num(param("activation_alpha", 1)))
+		}
+	case "hardsigmoid":
+		return func(x *value) *value {
+			return c.hardSigmoid(x, param("activation_alpha", 0.2), param("activation_beta", 0.5))
+		}
+	case "elu":
+		return func(x *value) *value { return c.elu(x, param("activation_alpha", 1), 1) }
+	case "softsign":
+		return func(x *value) *value { return c.div(x, c.add(c.do(op.IDAbs, nil, x), num(1))) }
+	}
+	c.refuse("activation %q is not supported", name)
+	return nil
+}
+
+// act applies activation i, to what lies within the bound.
+func (l *layer) act(i int, x *value) *value {
+	if l.bound > 0 {
+		x = l.clamp(x, -l.bound, l.bound)
+	}
+	return l.f[i](x)
+}
+
+// gate is part i of products of all gates.
+func (l *layer) part(x *value, i int64) *value { return l.slice(x, 1, i*l.hidden, (i+1)*l.hidden) }
+
+// recur is the product of a state with its weights, and the bias.
+func (l *layer) recur(h *value) *value {
+	y := l.matmul(h, l.weight)
+	if l.bias != nil {
+		y = l.add(y, l.bias)
+	}
+	return y
+}
+
+func (l *layer) rnn(x *value, state []*value) []*value {
+	return []*value{l.act(0, l.add(x, l.recur(state[0])))}
+}
+
+// gru has the gates z, r and h: H' = (1 - z) h + z H.
+func (l *layer) gru(x *value, state []*value) []*value {
+	h := state[0]
+	made := l.recur(h)
+	z := l.act(0, l.add(l.part(x, 0), l.part(made, 0)))
+	r := l.act(0, l.add(l.part(x, 1), l.part(made, 1)))
+	var hidden *value
+	if l.linear {
+		hidden = l.mul(r, l.part(made, 2))
+	} else {
+		hidden = l.matmul(l.mul(r, h), l.slice(l.weight, 1, 2*l.hidden, 3*l.hidden))
+		if l.bias != nil {
+			hidden = l.add(hidden, l.slice(l.bias, 0, 2*l.hidden, 3*l.hidden))
+		}
+	}
+	hidden = l.act(1, l.add(l.part(x, 2), hidden))
+	return []*value{l.add(l.mul(l.sub(num(1), z), hidden), l.mul(z, h))}
+}
+
+// lstm has the gates i, o, f and c.
+func (l *layer) lstm(x *value, state []*value) []*value {
+	h, cell := state[0], state[1]
+	sum := l.add(x, l.recur(h))
+	gate := func(i int64, seen *value, peep int64) *value {
+		v := l.part(sum, i)
+		if l.peephole != nil {
+			v = l.add(v, l.mul(l.slice(l.peephole, 0, peep*l.hidden, (peep+1)*l.hidden), seen))
+		}
+		return l.act(0, v)
+	}
+	in := gate(0, cell, 0)
+	forget := in
+	if l.coupled {
+		forget = l.sub(num(1), in)
+	} else {
+		forget = gate(2, cell, 2)
+	}
+	cell = l.add(l.mul(forget, cell), l.mul(in, l.act(1, l.part(sum, 3))))
+	return []*value{l.mul(gate(1, cell, 1), l.act(2, cell)), cell}
+}

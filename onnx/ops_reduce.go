@@ -1,0 +1,215 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Operators that reduce axes or work along one.
+
+var reductions = []entry{
+	{"ReduceSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.sum(x, true, axes...) })},
+	{"ReduceMean", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.mean(x, true, axes...) })},
+	{"ReduceMax", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.extreme(op.IDMax, x, axes, lowest(x.DType))
+	})},
+	{"ReduceMin", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.extreme(op.IDMin, x, axes, greatest(x.DType))
+	})},
+	{"ReduceProd", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.do(op.IDProd, with(op.ProdAxis, axes, op.ProdKeepdim, true, op.ProdDtype, x.DType), x)
+	})},
+	{"ReduceL1", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.sum(c.do(op.IDAbs, nil, x), true, axes...)
+	})},
+	{"ReduceL2", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.cast(c.do(op.IDSqrt, nil, c.sum(c.do(op.IDSquare, nil, x), true, axes...)), x.DType)
+	})},
+	{"ReduceSumSquare", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.sum(c.do(op.IDSquare, nil, x), true, axes...)
+	})},
+	{"ReduceLogSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
+		return c.cast(c.do(op.IDLog, nil, c.sum(x, true, axes...)), x.DType)
+	})},
+	{"ReduceLogSumExp", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.logSumExp(x, axes) })},
+	{"ArgMax", 1, 0, func(c *call) []*value { return one(c.argument(op.IDArgmax)) }},
+	{"ArgMin", 1, 0, func(c *call) []*value { return one(c.argument(op.IDArgmin)) }},
+	{"Softmax", 1, 0, flattened((*call).softmax)},
+	{"Softmax", 13, 0, along((*call).softmax)},
+	{"LogSoftmax", 1, 0, flattened((*call).logSoftmax)},
+	{"LogSoftmax", 13, 0, along((*call).logSoftmax)},
+	{"Hardmax", 1, 0, flattened((*call).hardmax)},
+	{"Hardmax", 13, 0, along((*call).hardmax)},
+	{"CumSum", 11, 0, func(c *call) []*value { return one(c.running(op.IDCumsum, 0)) }},
+	{"CumProd", 26, 0, func(c *call) []*value { return one(c.running(op.IDCumprod, 1)) }},
+	{"TopK", 1, 0, topkAttribute},
+	{"TopK", 10, 0, topk},
+	{"LpNormalization", 1, 0, lpNormalization},
+	{"MeanVarianceNormalization", 9, 0, func(c *call) []*value {
+		x, axes := c.x(0), []int64{0, 2, 3}
+		if c.given("axes") {
+			axes = c.axes(c.list("axes"), x.rank())
+		}
+		d := c.sub(x, c.mean(x, true, axes...))
+		deviation := c.do(op.IDSqrt, nil, c.mean(c.do(op.IDSquare, nil, d), true, axes...))
+		return one(c.div(d, c.add(deviation, num(1e-9))))
+	}},
+}
+
+// reduceBy is an operator over axes: those that are named, or all. They are an attribute, or from opset 13 or 18 on an
+// operand. f keeps them as 1.
+func reduceBy(f func(c *call, x *value, axes []int64) *value) build {
+	return func(c *call) []*value {
+		x, named := c.x(0), c.list("axes")
+		if c.has(1) {
+			named = c.ints(1, "axes")
+		}
+		axes := c.axes(named, x.rank())
+		switch {
+		case len(axes) == 0 && c.yes("noop_with_empty_axes", 0) || x.rank() == 0: // each element by itself
+			last := int64(x.rank())
+			return one(c.reshape(f(c, c.unsqueeze(x, last), []int64{last}), x.dims()...))
+		case len(axes) == 0:
+			axes = count(x.rank())
+		}
+		y := f(c, x, axes)
+		if c.yes("keepdims", 1) {
+			return one(y)
+		}
+		return one(c.squeeze(y, axes...))
+	}
+}
+
+// extreme is the largest or the smallest of the elements; of none it is what all others beat.
+func (c *call) extreme(id op.ID, x *value, axes []int64, none op.Value) *value {
+	if x.Shape.Numel() == 0 {
+		dims := slices.Clone(x.dims())
+		for _, a := range axes {
+			dims[a] = 1
+		}
+		return c.full(x.DType, none, dims...)
+	}
+	return c.do(id, with(op.MaxAxis, axes, op.MaxKeepdim, true), x)
+}
+
+// greatest is what a minimum begins with.
+func greatest(d dtype.DType) op.Value {
+	if d.IsFloat() {
+		return op.Value{Kind: op.Float, F: math.Inf(1)}
+	}
+	_, high := d.Range()
+	return integer(high)
+}
+
+// logSumExp subtracts the largest element first, so that nothing overflows; one that is infinite is not subtracted.
+func (c *call) logSumExp(x *value, axes []int64) *value {
+	d := x.DType
+	if !d.IsFloat() {
+		x = c.cast(x, dtype.Float32)
+	}
+	top := c.extreme(op.IDMax, x, axes, lowest(x.DType))
+	top = c.where(c.do(op.IDIsfinite, nil, top), top, num(0))
+	return c.cast(c.add(c.do(op.IDLog, nil, c.sum(c.exp(c.sub(x, top)), true, axes...)), top), d)
+}
+
+// argument is the index of the largest or the smallest element along an axis: the first, or the last of equal ones.
+func (c *call) argument(id op.ID) *value {
+	x := c.x(0)
+	axis := c.axis(c.int("axis", 0), x.rank())
+	last := c.yes("select_last_index", 0)
+	if last {
+		x = c.flip(x, int64(axis))
+	}
+	i := c.do(id, with(op.ArgmaxAxis, axis, op.ArgmaxKeepdim, c.yes("keepdims", 1)), x)
+	if last {
+		i = c.sub(whole(x.dims()[axis]-1), i)
+	}
+	return i
+}
+
+// along is an operator along one axis, the last unless it is named.
+func along(f func(c *call, x *value, axis int) *value) build {
+	return func(c *call) []*value {
+		x := c.x(0)
+		if x.rank() == 0 {
+			return one(c.reshape(f(c, c.reshape(x, 1), 0)))
+		}
+		return one(f(c, x, c.axis(c.int("axis", -1), x.rank())))
+	}
+}
+
+// flattened is the same before opset 13: all axes from one on, by default 1, count as one.
+func flattened(f func(c *call, x *value, axis int) *value) build {
+	return func(c *call) []*value {
+		x := c.x(0)
+		axis := int(c.int("axis", 1))
+		if axis < 0 {
+			axis += x.rank()
+		}
+		if axis == x.rank()-1 {
+			return one(f(c, x, axis))
+		}
+		return one(c.reshape(f(c, c.flatten(x, axis), 1), x.dims()...))
+	}
+}
+
+func (c *call) logSoftmax(x *value, axis int) *value {
+	return c.sub(x, c.logSumExp(x, []int64{int64(axis)}))
+}
+
+// hardmax is 1 at the first of the largest elements and 0 elsewhere.
+func (c *call) hardmax(x *value, axis int) *value {
+	at := c.do(op.IDArgmax, with(op.ArgmaxAxis, axis, op.ArgmaxKeepdim, true), x)
+	return c.cast(c.do(op.IDEqual, nil, at, c.steps(x.dims()[axis], axis, x.rank())), x.DType)
+}
+
+// running is sums or products of the elements up to each; with exclusive without it, so that the first is none's.
+func (c *call) running(id op.ID, none int64) *value {
+	x := c.x(0)
+	axis := c.axis(int64(c.number(1, "the axis")), x.rank())
+	reverse := c.yes("reverse", 0)
+	if reverse {
+		x = c.flip(x, int64(axis))
+	}
+	y := c.do(id, with(op.CumsumAxis, axis, op.CumsumDtype, x.DType), x)
+	if n := x.dims()[axis]; c.yes("exclusive", 0) && n > 0 {
+		dims := slices.Clone(x.dims())
+		dims[axis] = 1
+		y = c.concat(axis, c.full(x.DType, integer(none), dims...), c.slice(y, axis, 0, n-1))
+	}
+	if reverse {
+		y = c.flip(y, int64(axis))
+	}
+	return y
+}
+
+func topkAttribute(c *call) []*value { return c.topk(c.int("k", -1), true) }
+
+func topk(c *call) []*value {
+	return c.topk(int64(c.number(1, "k")), c.yes("largest", 1))
+}
+
+func (c *call) topk(k int64, largest bool) []*value {
+	x := c.x(0)
+	axis := c.axis(c.int("axis", -1), x.rank())
+	return c.all(op.IDTopk, with(op.TopkK, k, op.TopkAxis, axis, op.TopkLargest, largest), x)
+}
+
+// lpNormalization divides by the norm along an axis; a norm of 0 divides nothing.
+func lpNormalization(c *call) []*value {
+	x, p := c.x(0), c.int("p", 2)
+	axis := int64(c.axis(c.int("axis", -1), x.rank()))
+	var norm *value
+	switch p {
+	case 1:
+		norm = c.sum(c.do(op.IDAbs, nil, x), true, axis)
+	case 2:
+		norm = c.do(op.IDSqrt, nil, c.sum(c.do(op.IDSquare, nil, x), true, axis))
+	default:
+		c.wrong("p is %d; want 1 or 2", p)
+	}
+	return one(c.where(c.do(op.IDEqual, nil, norm, num(0)), c.mul(x, num(0)), c.div(x, norm)))
+}

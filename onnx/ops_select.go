@@ -1,0 +1,234 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Operators that read or write through tensors of indices, and those whose result has a size that follows from elements,
+// which have to be known.
+
+var selections = []entry{
+	{"Gather", 1, 0, gather},
+	{"GatherElements", 11, 0, gatherElements},
+	{"GatherND", 11, 0, gatherND},
+	{"Scatter", 9, 0, scatterElements},
+	{"ScatterElements", 11, 0, scatterElements},
+	{"ScatterND", 11, 0, scatterND},
+	{"TensorScatter", 24, 0, tensorScatter},
+	{"OneHot", 9, 0, oneHot},
+	{"Trilu", 14, 0, trilu},
+	{"Compress", 9, 0, compress},
+	{"NonZero", 9, 0, nonZero},
+}
+
+// gather reads slices along an axis; the axes of the indices take its place.
+func gather(c *call) []*value {
+	x, index := c.x(0), c.x(1)
+	axis := c.axis(c.int("axis", 0), x.rank())
+	return one(c.gathered(x, index, axis))
+}
+
+// gathered is gather. The row takes indices of one axis.
+func (c *call) gathered(x, index *value, axis int) *value {
+	if index.rank() == 0 && x.rank() == 1 && index.data != nil && x.dims()[0] > 0 { // the size of one axis of a shape
+		if list, ok := index.data.Ints(); ok && x.data != nil {
+			c.tainted = c.tainted || !index.fixed
+			return c.pick(x, 0, c.inside(list[0], x.dims()[0]))
+		}
+	}
+	flat := c.reshape(index, index.Shape.Numel())
+	y := c.do(op.IDGather, with(op.GatherAxis, axis), x, c.positive(flat, x.dims()[axis]))
+	dims := slices.Concat(x.dims()[:axis], index.dims(), x.dims()[axis+1:])
+	return c.reshape(y, dims...)
+}
+
+// inside is an index of an axis of n elements.
+func (c *call) inside(i, n int64) int64 {
+	if i < -n || i >= n {
+		c.wrong("index %d is out of range for an axis of %d elements", i, n)
+	}
+	if i < 0 {
+		i += n
+	}
+	return i
+}
+
+// positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places only.
+func (c *call) positive(index *value, n int64) *value {
+	index = c.cast(index, dtype.Int64)
+	if index.data != nil {
+		if list, ok := index.data.Ints(); ok && (len(list) == 0 || slices.Min(list) >= 0) {
+			return index
+		}
+	}
+	return c.where(c.do(op.IDLessThan, nil, index, whole(0)), c.add(index, whole(n)), index)
+}
+
+// grid are index tensors for all axes of a tensor of these dimensions: each element's own place, but on one axis.
+func (c *call) grid(dims []int64, axis int, index *value) []*value {
+	list := make([]*value, len(dims))
+	for i, n := range dims {
+		if list[i] = index; i != axis {
+			list[i] = c.steps(n, i, len(dims))
+		}
+	}
+	return list
+}
+
+func gatherElements(c *call) []*value {
+	x, index := c.x(0), c.x(1)
+	axis := c.axis(c.int("axis", 0), x.rank())
+	if index.rank() != x.rank() {
+		c.wrong("the operands have %d and %d dimensions; want as many", x.rank(), index.rank())
+	}
+	index = c.positive(index, x.dims()[axis])
+	return one(c.do(op.IDIndex, nil, append([]*value{x}, c.grid(index.dims(), axis, index)...)...))
+}
+
+// columns are the index tensors that the last axis of index holds.
+func (c *call) columns(x, index *value, batch int) []*value {
+	last := index.rank() - 1
+	if last < 0 || batch+int(index.dims()[last]) > x.rank() || index.dims()[last] == 0 {
+		c.wrong("the indices have shape %s and the operand %d dimensions; want 1 to as many in the last axis", &index.Shape, x.rank())
+	}
+	var list []*value
+	for i := range batch {
+		list = append(list, c.steps(index.dims()[i], i, last))
+	}
+	for i := range index.dims()[last] {
+		list = append(list, c.positive(c.pick(index, last, i), x.dims()[batch+int(i)]))
+	}
+	return list
+}
+
+func gatherND(c *call) []*value {
+	x, index, batch := c.x(0), c.x(1), int(c.int("batch_dims", 0))
+	if batch < 0 || batch >= index.rank() {
+		c.wrong("batch_dims is %d; want 0 to %d", batch, index.rank()-1)
+	}
+	return one(c.do(op.IDIndex, nil, append([]*value{x}, c.columns(x, index, batch)...)...))
+}
+
+// scattered writes into x through index tensors.
+func (c *call) scattered(x, updates *value, indices []*value) *value {
+	fold := map[string]string{"none": "", "add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
+	how, ok := fold[c.text("reduction", "none")]
+	if !ok {
+		c.wrong("reduction is %q", c.text("reduction", "none"))
+	}
+	in := append([]*value{x, updates}, indices...)
+	if updates.Shape.Numel() == 0 {
+		return x
+	}
+	if how == "" {
+		return c.do(op.IDIndexPut, nil, in...)
+	}
+	return c.do(op.IDIndexReduce, with(op.IndexReduceReduce, how), in...)
+}
+
+func scatterElements(c *call) []*value {
+	x, index, updates := c.x(0), c.x(1), c.x(2)
+	axis := c.axis(c.int("axis", 0), x.rank())
+	if index.rank() != x.rank() {
+		c.wrong("the operands have %d and %d dimensions; want as many", x.rank(), index.rank())
+	}
+	index = c.positive(index, x.dims()[axis])
+	return one(c.scattered(x, updates, c.grid(index.dims(), axis, index)))
+}
+
+func scatterND(c *call) []*value {
+	x, index, updates := c.x(0), c.x(1), c.x(2)
+	return one(c.scattered(x, updates, c.columns(x, index, 0)))
+}
+
+// tensorScatter writes updates into a cache, for each batch from its own position on.
+func tensorScatter(c *call) []*value {
+	x, updates := c.x(0), c.x(1)
+	axis := c.axis(c.int("axis", -2), x.rank())
+	n, at := x.dims()[axis], c.steps(updates.dims()[axis], axis, x.rank())
+	if c.has(2) {
+		dims := slices.Repeat([]int64{1}, x.rank())
+		dims[0] = x.dims()[0]
+		at = c.add(at, c.reshape(c.cast(c.x(2), dtype.Int64), dims...))
+	}
+	if c.text("mode", "linear") == "circular" {
+		at = c.do(op.IDRemainder, nil, at, whole(n))
+	}
+	return one(c.do(op.IDIndexPut, nil, append([]*value{x, updates}, c.grid(updates.dims(), axis, at)...)...))
+}
+
+// oneHot is values[1] where the index is and values[0] elsewhere, along a new axis.
+func oneHot(c *call) []*value {
+	index, depth, values := c.x(0), int64(c.number(1, "depth")), c.x(2)
+	axis := c.axis(c.int("axis", -1), index.rank()+1)
+	if depth < 0 {
+		c.wrong("depth is %d; want 0 or more", depth)
+	}
+	at := c.unsqueeze(c.cast(index, dtype.Int64), int64(axis))
+	at = c.where(c.do(op.IDLessThan, nil, at, whole(0)), c.add(at, whole(depth)), at)
+	hot := c.do(op.IDEqual, nil, at, c.steps(depth, axis, index.rank()+1))
+	return one(c.where(hot, c.pick(values, 0, 1), c.pick(values, 0, 0)))
+}
+
+// trilu keeps a triangle of matrices.
+func trilu(c *call) []*value {
+	x, k := c.x(0), int64(0)
+	if c.has(1) {
+		k = int64(c.number(1, "k"))
+	}
+	n := x.rank()
+	if n < 2 {
+		c.wrong("the operand has %d dimensions; want 2 or more", n)
+	}
+	diagonal := c.sub(c.steps(x.dims()[n-1], 1, 2), c.steps(x.dims()[n-2], 0, 2))
+	compare := op.IDLessEqual
+	if c.yes("upper", 1) {
+		compare = op.IDGreaterEqual
+	}
+	return one(c.where(c.do(compare, nil, diagonal, whole(k)), x, c.zero(x.DType)))
+}
+
+// zero is a 0-d zero of a dtype.
+func (c *call) zero(d dtype.DType) *value { return c.constant(d, nil, make([]byte, d.Size())) }
+
+// compress keeps the slices for which a condition holds, which has to be known.
+func compress(c *call) []*value {
+	x, keep := c.x(0), floatsOf(c.look(c.x(1), "the condition"))
+	axis := 0
+	if c.given("axis") {
+		axis = c.axis(c.int("axis", 0), x.rank())
+	} else {
+		x = c.reshape(x, x.Shape.Numel())
+	}
+	var list []int64
+	for i, yes := range keep {
+		if yes != 0 {
+			list = append(list, int64(i))
+		}
+	}
+	return one(c.take(x, axis, list))
+}
+
+// nonZero has a result whose size follows from elements, which have to be known.
+func nonZero(c *call) []*value {
+	x := c.x(0)
+	list := floatsOf(c.look(x, "the size of the result"))
+	var at []int64
+	for i, v := range list {
+		if v != 0 {
+			at = append(at, int64(i))
+		}
+	}
+	rank := max(x.rank(), 1)
+	out := make([]int64, rank*len(at))
+	for i, place := range at {
+		for axis := x.rank() - 1; axis >= 0; axis-- {
+			out[axis*len(at)+i] = place % x.dims()[axis]
+			place /= x.dims()[axis]
+		}
+	}
+	return one(c.tensor([]int64{int64(rank), int64(len(at))}, out))
+}

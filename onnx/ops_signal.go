@@ -1,0 +1,186 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+)
+
+// Signals. A Fourier transform is a product with the matrix of its roots of unity: exact enough and simple, though slower
+// than a fast one for long signals.
+
+// longestSignal is the largest number of elements of a matrix of roots.
+const longestSignal = 1 << 24
+
+var signals = []entry{
+	{"HannWindow", 17, 0, func(c *call) []*value { return one(c.window(0.5, 0.5, 0)) }},
+	{"HammingWindow", 17, 0, func(c *call) []*value { return one(c.window(25.0/46, 21.0/46, 0)) }},
+	{"BlackmanWindow", 17, 0, func(c *call) []*value {
+		return one(c.window(0.42, 0.5, 0.08))
+	}},
+	{"DFT", 17, 0, dftAttribute},
+	{"DFT", 20, 0, dftOperand},
+	{"STFT", 17, 0, stft},
+	{"MelWeightMatrix", 17, 0, melWeights},
+}
+
+// window is a sum of cosines, over a period or up to the same element again.
+func (c *call) window(a, b, d float64) *value {
+	n := int64(c.number(0, "the size"))
+	if n < 0 || n > longestSignal {
+		c.wrong("the size is %d", n)
+	}
+	span := float64(n)
+	if !c.yes("periodic", 1) {
+		span--
+	}
+	list := make([]float64, n)
+	for i := range list {
+		turn := 2 * math.Pi * float64(i) / span
+		list[i] = a - b*math.Cos(turn) + d*math.Cos(2*turn)
+	}
+	return c.reals(c.elem("output_datatype", dtype.Float32), []int64{n}, list)
+}
+
+func dftAttribute(c *call) []*value { return one(c.dft(c.int("axis", 1))) }
+
+func dftOperand(c *call) []*value {
+	axis := int64(-2)
+	if c.has(2) {
+		axis = int64(c.number(2, "the axis"))
+	}
+	return one(c.dft(axis))
+}
+
+// dft transforms along an axis. The last axis has the real part, and perhaps the imaginary one.
+func (c *call) dft(axis int64) *value {
+	x := c.x(0)
+	if x.rank() < 2 {
+		c.wrong("the operand has %d dimensions; want 2 or more", x.rank())
+	}
+	a := c.axis(axis, x.rank())
+	if a == x.rank()-1 {
+		c.wrong("the axis is the one of real and imaginary parts")
+	}
+	n := x.dims()[a]
+	if c.has(1) {
+		if n = int64(c.number(1, "dft_length")); n < 1 || n > longestSignal {
+			c.wrong("dft_length is %d", n)
+		}
+	}
+	if have := x.dims()[a]; have > n {
+		x = c.slice(x, a, 0, n)
+	} else if have < n {
+		x = c.padAxis(x, a, 0, n-have, num(0))
+	}
+	return c.transformed(x, a, n, c.yes("inverse", 0), c.yes("onesided", 0))
+}
+
+// transformed is the product with the roots. A onesided result has the first half; a onesided inverse is given it.
+func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) *value {
+	last := x.rank() - 1
+	if onesided && inverse {
+		c.refuse("onesided with inverse is not supported")
+	}
+	out := n
+	if onesided {
+		out = n/2 + 1
+	}
+	if n*out > longestSignal {
+		c.refuse("a transform of %d elements is not supported", n)
+	}
+	cos, sin := make([]float64, n*out), make([]float64, n*out)
+	sign, scale := -1.0, 1.0
+	if inverse {
+		sign, scale = 1, 1/float64(n)
+	}
+	for i := range n {
+		for k := range out {
+			turn := 2 * math.Pi * float64(i*k%n) / float64(n)
+			cos[i*out+k], sin[i*out+k] = scale*math.Cos(turn), scale*sign*math.Sin(turn)
+		}
+	}
+	roots := []int64{n, out}
+	re, im := c.reals(x.DType, roots, cos), c.reals(x.DType, roots, sin)
+	times := func(v, m *value) *value { // along the axis, which goes to the end and back
+		end := v.rank() - 1
+		return c.swap(c.matmul(c.swap(v, axis, end), m), axis, end)
+	}
+	real := c.pick(x, last, 0)
+	first, second := times(real, re), times(real, im)
+	if x.dims()[last] == 2 {
+		imaginary := c.pick(x, last, 1)
+		first, second = c.sub(first, times(imaginary, im)), c.add(second, times(imaginary, re))
+	}
+	return c.concat(last, c.unsqueeze(first, int64(last)), c.unsqueeze(second, int64(last)))
+}
+
+// stft cuts a signal [batch, length, 1 or 2] into frames, multiplies by a window and transforms each.
+func stft(c *call) []*value {
+	x, step := c.x(0), int64(c.number(1, "frame_step"))
+	if x.rank() == 2 {
+		x = c.unsqueeze(x, 2)
+	}
+	var frame int64
+	switch {
+	case c.has(3):
+		frame = int64(c.number(3, "frame_length"))
+	case c.has(2):
+		frame = c.x(2).Shape.Numel()
+	default:
+		c.wrong("neither window nor frame_length is given")
+	}
+	length := x.dims()[1]
+	if step < 1 || frame < 1 || frame > length {
+		c.wrong("frame_step is %d and frame_length %d for %d elements", step, frame, length)
+	}
+	frames := (length-frame)/step + 1
+	if frames*frame > longestSignal {
+		c.refuse("%d frames of %d elements are not supported", frames, frame)
+	}
+	places := make([]int64, 0, frames*frame)
+	for f := range frames {
+		for i := range frame {
+			places = append(places, f*step+i)
+		}
+	}
+	y := c.reshape(c.take(x, 1, places), x.dims()[0], frames, frame, x.dims()[2])
+	if c.has(2) {
+		y = c.mul(y, c.reshape(c.cast(c.x(2), x.DType), frame, 1))
+	}
+	return one(c.transformed(y, 2, frame, false, c.yes("onesided", 1) && x.dims()[2] == 1))
+}
+
+// melWeights are triangles over the bins of a spectrum, at even distances on the mel scale.
+func melWeights(c *call) []*value {
+	bins, size, rate := int(c.number(0, "num_mel_bins")), int64(c.number(1, "dft_length")), c.number(2, "sample_rate")
+	low, high := c.number(3, "lower_edge_hertz"), c.number(4, "upper_edge_hertz")
+	spectrum := size/2 + 1
+	if bins < 1 || size < 1 || int64(bins)*spectrum > longestSignal {
+		c.wrong("there are %d bins for %d elements", bins, size)
+	}
+	mel := func(hertz float64) float64 { return 2595 * math.Log10(1+hertz/700) }
+	edges := make([]int64, bins+2)
+	width := (mel(high) - mel(low)) / float64(bins+2)
+	for i := range edges {
+		hertz := 700 * (math.Pow(10, (float64(i)*width+mel(low))/2595) - 1)
+		edges[i] = int64(math.Floor(float64(size+1) * hertz / rate))
+	}
+	list := make([]float64, spectrum*int64(bins))
+	at := func(row int64, bin int) *float64 { return &list[min(max(row, 0), spectrum-1)*int64(bins)+int64(bin)] }
+	for b := range bins {
+		lower, center, upper := edges[b], edges[b+1], edges[b+2]
+		if lower == center {
+			*at(center, b) = 1
+		} else {
+			for j := lower; j <= min(center, spectrum-1); j++ {
+				*at(j, b) = float64(j-lower) / float64(center-lower)
+			}
+		}
+		for j := center; j < min(upper, spectrum); j++ {
+			*at(j, b) = float64(upper-j) / float64(upper-center)
+		}
+	}
+	return one(c.reals(c.elem("output_datatype", dtype.Float32), slices.Clone([]int64{spectrum, int64(bins)}), list))
+}

@@ -1,0 +1,375 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// The messages of onnx.proto that a model is made of, with the numbers of their fields as in
+// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto. What describes models to people is left out.
+
+// file is a ModelProto.
+type file struct {
+	ir        int64
+	producer  string
+	graph     *Graph
+	opsets    map[string]int64
+	functions map[functionName]*function
+}
+
+// functionName names a function of a model.
+type functionName struct{ domain, name, overload string }
+
+// function is a FunctionProto: an operator that is written in others.
+type function struct {
+	functionName
+	inputs, outputs []string
+	defaults        map[string]*Attribute
+	nodes           []*Node
+	opsets          map[string]int64
+}
+
+// Graph is a GraphProto: the main graph, or one that an attribute of If or Loop holds.
+type Graph struct {
+	Name         string
+	Nodes        []*Node
+	Initializers []*Tensor
+	Inputs       []*Port
+	Outputs      []*Port
+	sparse       int // sparse initializers, which are refused
+}
+
+// Port is a ValueInfoProto: an input or an output of a graph.
+type Port struct {
+	Name     string
+	Elem     ElemType
+	Ranked   bool  // whether the file says how many dimensions there are
+	Dims     []Dim // of a ranked one
+	Sequence bool  // it is no tensor but a sequence of them
+	Optional bool  // it may be nothing
+	Other    bool  // it is of another type: a map, a sparse tensor
+}
+
+// Dim is a dimension of a port: a size, or a name of one that is not known.
+type Dim struct {
+	Size int64 // below 0: not known
+	Name string
+}
+
+// Node is a NodeProto: a call of an operator. Names of operands that are left out are empty.
+type Node struct {
+	Name, Op, Domain, Overload string
+	In, Out                    []string
+	Attrs                      map[string]*Attribute
+}
+
+// Attribute is an AttributeProto. Only the field that its operator asks for counts.
+type Attribute struct {
+	Name   string
+	Kind   int64 // of AttributeProto.AttributeType; 0 in old files
+	F      float32
+	I      int64
+	S      []byte
+	T      *Tensor
+	G      *Graph
+	Floats []float32
+	Ints   []int64
+	Texts  [][]byte
+	Ref    string // the name of the attribute of the function around it that it stands for
+}
+
+// named is a Node as errors name it.
+func (n *Node) named(opset int64) string {
+	op := n.Op
+	if n.Domain != "" {
+		op = n.Domain + ":" + op
+	}
+	name := n.Name
+	if name == "" && len(n.Out) > 0 {
+		name = n.Out[0]
+	}
+	return fmt.Sprintf("node %q (%s-%d)", name, op, opset)
+}
+
+// decoder reads messages. It counts how deep they are nested, so that a file cannot exhaust the stack.
+type decoder struct{ depth int }
+
+// enter begins a nested message; the caller calls leave.
+func (d *decoder) enter() error {
+	if d.depth++; d.depth > deepest {
+		return status.Errorf(status.Invalid, "[onnx] the file nests more than %d messages", deepest)
+	}
+	return nil
+}
+
+func (d *decoder) leave() { d.depth-- }
+
+// nested reads a message within another and appends it to a list.
+func nested[T any](d *decoder, bytes []byte, list *[]T, read func([]byte) (T, error)) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.leave()
+	v, err := read(bytes)
+	if err == nil {
+		*list = append(*list, v)
+	}
+	return err
+}
+
+// file reads a ModelProto.
+func (d *decoder) file(message []byte) (*file, error) {
+	m := &file{opsets: map[string]int64{}, functions: map[functionName]*function{}}
+	var graphs []*Graph
+	var functions []*function
+	err := fields(message, "model", func(f *field) (err error) {
+		switch f.number {
+		case 1:
+			m.ir = int64(f.bits)
+		case 2:
+			m.producer = f.text()
+		case 7:
+			err = nested(d, f.bytes, &graphs, d.graph)
+		case 8:
+			err = opset(f.bytes, m.opsets)
+		case 25:
+			err = nested(d, f.bytes, &functions, d.function)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(graphs) != 1 {
+		return nil, status.Errorf(status.Invalid, "[onnx] the file has %s; want a model with one", status.Count(len(graphs), "graph", "graphs"))
+	}
+	m.graph = graphs[0]
+	for _, f := range functions {
+		m.functions[f.functionName] = f
+	}
+	return m, nil
+}
+
+// opset reads an OperatorSetIdProto.
+func opset(message []byte, into map[string]int64) error {
+	domain, version := "", int64(0)
+	err := fields(message, "opset", func(f *field) error {
+		switch f.number {
+		case 1:
+			domain = domainOf(f.text())
+		case 2:
+			version = int64(f.bits)
+		}
+		return nil
+	})
+	into[domain] = version
+	return err
+}
+
+// domainOf is a domain under one name: the main one has two.
+func domainOf(name string) string {
+	if name == "ai.onnx" {
+		return ""
+	}
+	return name
+}
+
+// graph reads a GraphProto.
+func (d *decoder) graph(message []byte) (*Graph, error) {
+	g := &Graph{}
+	err := fields(message, "graph", func(f *field) error {
+		switch f.number {
+		case 1:
+			return nested(d, f.bytes, &g.Nodes, d.node)
+		case 2:
+			g.Name = f.text()
+		case 5:
+			return nested(d, f.bytes, &g.Initializers, d.tensor)
+		case 11:
+			return nested(d, f.bytes, &g.Inputs, d.port)
+		case 12:
+			return nested(d, f.bytes, &g.Outputs, d.port)
+		case 15:
+			g.sparse++
+		}
+		return nil
+	})
+	return g, err
+}
+
+// function reads a FunctionProto.
+func (d *decoder) function(message []byte) (*function, error) {
+	fn := &function{defaults: map[string]*Attribute{}, opsets: map[string]int64{}}
+	var defaults []*Attribute
+	err := fields(message, "function", func(f *field) error {
+		switch f.number {
+		case 1:
+			fn.name = f.text()
+		case 4:
+			fn.inputs = append(fn.inputs, f.text())
+		case 5:
+			fn.outputs = append(fn.outputs, f.text())
+		case 7:
+			return nested(d, f.bytes, &fn.nodes, d.node)
+		case 9:
+			return opset(f.bytes, fn.opsets)
+		case 10:
+			fn.domain = domainOf(f.text())
+		case 11:
+			return nested(d, f.bytes, &defaults, d.attribute)
+		case 13:
+			fn.overload = f.text()
+		}
+		return nil
+	})
+	for _, a := range defaults {
+		fn.defaults[a.Name] = a
+	}
+	return fn, err
+}
+
+// node reads a NodeProto.
+func (d *decoder) node(message []byte) (*Node, error) {
+	n := &Node{Attrs: map[string]*Attribute{}}
+	var attributes []*Attribute
+	err := fields(message, "node", func(f *field) error {
+		switch f.number {
+		case 1:
+			n.In = append(n.In, f.text())
+		case 2:
+			n.Out = append(n.Out, f.text())
+		case 3:
+			n.Name = f.text()
+		case 4:
+			n.Op = f.text()
+		case 5:
+			return nested(d, f.bytes, &attributes, d.attribute)
+		case 7:
+			n.Domain = domainOf(f.text())
+		case 8:
+			n.Overload = f.text()
+		}
+		return nil
+	})
+	for _, a := range attributes {
+		n.Attrs[a.Name] = a
+	}
+	return n, err
+}
+
+// attribute reads an AttributeProto.
+func (d *decoder) attribute(message []byte) (*Attribute, error) {
+	a := &Attribute{}
+	var tensors []*Tensor
+	var graphs []*Graph
+	err := fields(message, "attribute", func(f *field) (err error) {
+		switch f.number {
+		case 1:
+			a.Name = f.text()
+		case 2:
+			a.F = f.float()
+		case 3:
+			a.I = int64(f.bits)
+		case 4:
+			a.S = f.bytes
+		case 5:
+			err = nested(d, f.bytes, &tensors, d.tensor)
+		case 6:
+			err = nested(d, f.bytes, &graphs, d.graph)
+		case 7:
+			a.Floats, err = f.floats(a.Floats)
+		case 8:
+			a.Ints, err = f.varints(a.Ints)
+		case 9:
+			a.Texts = append(a.Texts, f.bytes)
+		case 20:
+			a.Kind = int64(f.bits)
+		case 21:
+			a.Ref = f.text()
+		}
+		return err
+	})
+	if len(tensors) > 0 {
+		a.T = tensors[len(tensors)-1]
+	}
+	if len(graphs) > 0 {
+		a.G = graphs[len(graphs)-1]
+	}
+	return a, err
+}
+
+// port reads a ValueInfoProto.
+func (d *decoder) port(message []byte) (*Port, error) {
+	p := &Port{}
+	err := fields(message, "input or output", func(f *field) error {
+		switch f.number {
+		case 1:
+			p.Name = f.text()
+		case 2:
+			return d.typeOf(p, f.bytes)
+		}
+		return nil
+	})
+	return p, err
+}
+
+// typeOf reads a TypeProto. The element type of a sequence is the type of its tensors.
+func (d *decoder) typeOf(p *Port, message []byte) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.leave()
+	return fields(message, "type", func(f *field) error {
+		switch f.number {
+		case 1:
+			return p.tensorType(f.bytes)
+		case 4, 9:
+			p.Sequence, p.Optional = p.Sequence || f.number == 4, p.Optional || f.number == 9
+			return fields(f.bytes, "type", func(f *field) error {
+				if f.number == 1 {
+					return d.typeOf(p, f.bytes)
+				}
+				return nil
+			})
+		case 5, 7, 8:
+			p.Other = true
+		}
+		return nil
+	})
+}
+
+// tensorType reads a TypeProto.Tensor.
+func (p *Port) tensorType(message []byte) error {
+	return fields(message, "type of a tensor", func(f *field) error {
+		switch f.number {
+		case 1:
+			p.Elem = ElemType(f.bits)
+		case 2:
+			p.Ranked = true
+			return fields(f.bytes, "shape", func(f *field) error {
+				if f.number == 1 {
+					return p.dim(f.bytes)
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+}
+
+// dim reads a TensorShapeProto.Dimension.
+func (p *Port) dim(message []byte) error {
+	d := Dim{Size: -1}
+	err := fields(message, "dimension", func(f *field) error {
+		switch f.number {
+		case 1:
+			d.Size = max(int64(f.bits), -1)
+		case 2:
+			d.Name = f.text()
+		}
+		return nil
+	})
+	p.Dims = append(p.Dims, d)
+	return err
+}

@@ -1,0 +1,113 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// build is the function of an operator: it adds what the node computes to the graph and returns the results. Results that
+// it does not return are not supported.
+type build func(c *call) []*value
+
+// entry is an operator from an opset of its domain on. One that means the same in all opsets has one entry: what changed
+// meanwhile follows from the attributes and operands that a node has.
+type entry struct {
+	name  string // with the domain in front, where that is not the main one: "com.microsoft:Gelu"
+	since int64
+	row   op.ID // for functions that several operators share: the row that they call
+	build build
+}
+
+// table are the entries by name, in ascending order of opsets.
+var table = map[string][]entry{}
+
+// Functions of control flow look operators up in the table, so that it cannot be initialized where it is declared.
+func init() {
+	for _, family := range [][]entry{elementwise, reductions, arrays, selections, networks, pools, norms, recurrent, images, quantized, flow, attentions, losses, signals} {
+		for _, e := range family {
+			table[e.name] = append(table[e.name], e)
+		}
+	}
+}
+
+// operator is the entry for a node; its build is nil where there is none.
+func (m *Model) operator(opsets map[string]int64, n *Node) (found entry) {
+	if f := m.file.functions[functionName{n.Domain, n.Op, n.Overload}]; f != nil {
+		return entry{build: func(c *call) []*value { return c.inline(f) }}
+	}
+	name, opset := n.Op, max(opsets[n.Domain], 1)
+	if n.Domain != "" {
+		name = n.Domain + ":" + name
+	} else if opset > newest {
+		return found
+	}
+	for _, e := range table[name] {
+		if e.since <= opset {
+			found = e
+		}
+	}
+	return found
+}
+
+// check refuses a model with nodes that no function is for, and names all of them.
+func (m *Model) check() error {
+	missing := map[string][]string{} // nodes by operator
+	m.lacks(m.file.graph, m.file.opsets, missing)
+	for _, f := range m.file.functions {
+		m.lacksAny(f.nodes, f.opsets, missing)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, operator := range slices.Sorted(maps.Keys(missing)) {
+		nodes := missing[operator]
+		const shown = 5
+		more := ""
+		if len(nodes) > shown {
+			more = fmt.Sprintf(" and %d more", len(nodes)-shown)
+			nodes = nodes[:shown]
+		}
+		texts = append(texts, fmt.Sprintf("%s (%s%s)", operator, strings.Join(nodes, ", "), more))
+	}
+	hint := ""
+	if v := m.file.opsets[""]; v > newest {
+		hint = fmt.Sprintf("; the model is of opset %d, and opsets up to %d are supported", v, newest)
+	}
+	return status.Errorf(status.Unsupported, "[onnx] %s not supported: %s%s", status.Count(len(texts), "operator is", "operators are"), strings.Join(texts, "; "), hint)
+}
+
+// lacks collects what a graph lacks.
+func (m *Model) lacks(g *Graph, opsets map[string]int64, missing map[string][]string) {
+	if g.sparse > 0 {
+		missing["sparse initializers"] = append(missing["sparse initializers"], fmt.Sprintf("graph %q", g.Name))
+	}
+	m.lacksAny(g.Nodes, opsets, missing)
+}
+
+// lacksAny collects what nodes lack, and the graphs in their attributes.
+func (m *Model) lacksAny(nodes []*Node, opsets map[string]int64, missing map[string][]string) {
+	for _, n := range nodes {
+		if m.operator(opsets, n).build == nil {
+			operator := fmt.Sprintf("%s-%d", n.Op, max(opsets[n.Domain], 1))
+			if n.Domain != "" {
+				operator = n.Domain + ":" + operator
+			}
+			name := n.Name
+			if name == "" && len(n.Out) > 0 {
+				name = n.Out[0]
+			}
+			missing[operator] = append(missing[operator], fmt.Sprintf("node %q", name))
+		}
+		for _, a := range n.Attrs {
+			if a.G != nil {
+				m.lacks(a.G, opsets, missing)
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// value is what a name of the file stands for while a graph is built: a tensor with a type and often with elements, a
+// number that a rule of this package adds, or a sequence of tensors, whose length is always known.
+type value struct {
+	op.Type
+	data   *op.Const // the elements, where they are known
+	number *op.Value // a Python scalar, weak in promotion; not Set: an operand that is left out
+	list   []*value  // of a sequence
+	isList bool
+	fixed  bool // it follows from the file alone, whatever the inputs are
+
+	inputs uint64      // of the model that its elements depend on, bit i for input i; those from 63 on share a bit
+	at     graph.Value // in the graph, once something reads it
+	placed bool
+}
+
+// known reports whether a call with the value as an operand may be folded.
+func (v *value) known() bool { return v.data != nil || v.number != nil }
+
+// dims are the dimensions of a tensor.
+func (v *value) dims() []int64 { return v.Shape.Slice() }
+
+// rank is how many dimensions a tensor has.
+func (v *value) rank() int { return v.Shape.Rank }
+
+// Numbers as operands.
+
+func num(f float64) *value { return numberOf(op.Value{Kind: op.Float, F: f}) }
+
+func whole(n int64) *value { return numberOf(op.Value{Kind: op.Int, I: n}) }
+
+func absent() *value { return numberOf(op.Value{}) }
+
+func numberOf(v op.Value) *value {
+	return &value{Type: op.Type{DType: v.DType()}, number: &v, fixed: true}
+}
+
+// integer is an integer for an attribute that takes any number.
+func integer(n int64) op.Value { return op.Value{Kind: op.Int, I: n} }
+
+// with are attributes of a row: the position of each, a constant of core/op such as op.SumAxis, and behind it its value.
+// Literals of op.Attrs at every call would make the library larger by 100 KB.
+func with(list ...any) op.Attrs {
+	var at op.Attrs
+	for i := 0; i+1 < len(list); i += 2 {
+		place := list[i].(int)
+		for len(at) <= place {
+			at = append(at, op.Value{})
+		}
+		at[place] = attribute(list[i+1])
+	}
+	return at
+}
+
+// attribute is a value of Go as that of an attribute.
+func attribute(v any) op.Value {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return op.Value{Kind: op.Bool, I: 1}
+		}
+		return op.Value{Kind: op.Bool}
+	case int:
+		return integer(int64(v))
+	case int64:
+		return integer(v)
+	case float64:
+		return op.Value{Kind: op.Float, F: v}
+	case []int64:
+		return op.Value{Kind: op.Ints, Ints: v}
+	case dtype.DType:
+		return op.Value{Kind: op.DType, I: int64(v)}
+	case string:
+		return op.Value{Kind: op.String, Ref: v}
+	case op.Value:
+		return v
+	}
+	panic("onnx: an attribute of an unknown type")
+}
+
+// shapeOf is a shape; the caller knows that the dimensions are possible.
+func shapeOf(dims []int64) (s shape.Shape) {
+	s.Rank = copy(s.Dims[:], dims)
+	return s
+}
+
+// product is the number of elements of these dimensions.
+func product(dims []int64) int64 {
+	n := int64(1)
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+// floatsOf are the elements of a constant as numbers; integers beyond 2**53 are rounded.
+func floatsOf(c *op.Const) []float64 {
+	size, list := int(c.DType.Size()), []float64(nil)
+	if whole, ok := c.Ints(); ok {
+		for _, n := range whole {
+			list = append(list, float64(n))
+		}
+		return list
+	}
+	for at := 0; at+size <= len(c.Bytes); at += size {
+		switch raw := c.Bytes[at:]; c.DType {
+		case dtype.Float64:
+			list = append(list, math.Float64frombits(binary.LittleEndian.Uint64(raw)))
+		case dtype.Float32:
+			list = append(list, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
+		case dtype.Float16:
+			list = append(list, float64(dtype.F16ToF32(binary.LittleEndian.Uint16(raw))))
+		case dtype.BFloat16:
+			list = append(list, float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(raw))<<16)))
+		case dtype.Bool:
+			list = append(list, float64(raw[0]))
+		}
+	}
+	return list
+}
+
+// bytesOf are numbers as elements of a dtype.
+func bytesOf(d dtype.DType, list []op.Value) (raw []byte) {
+	for i := range list {
+		raw = appendInt(raw, int64(list[i].Bits(d)), int(d.Size()))
+	}
+	return raw
+}

@@ -1,0 +1,226 @@
+"""Models in ONNX files, as programs of a place.
+
+    model = paddle_mps.onnx.load("model.onnx")
+    y = model(x)
+
+Arguments are NumPy arrays or tensors, in the order of the model's inputs or by their names; results are tensors. Sizes that
+the file leaves open may differ from call to call: each set of them is compiled at its first call, and kept.
+docs/onnx.md lists what is supported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from ctypes import byref
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from . import _dtype, _tracing
+from ._creation import to_tensor
+from ._errors import check
+from ._library import library, quick
+from ._objects import Tensor, meta
+from ._place import Place
+from ._place import current as current_place
+from ._place import place as place_of
+from ._structs import ProgramInfo, ValueInfo
+
+__all__ = ["Model", "Port", "load"]
+
+BY_NUMBER = {d.number: d for d in _dtype.ALL}
+
+Array = Union[Tensor, "np.ndarray[Any, Any]", Sequence[Any], float]
+
+
+class Port(NamedTuple):
+    """An input or an output of a model.
+
+    Attributes:
+        name: what the file calls it.
+        dtype: the dtype of its elements.
+        shape: the size of each axis, None for any; None where the file does not say how many axes there are.
+        type: what the file declares, such as `float[batch, 3, ?, ?]`.
+    """
+
+    name: str
+    dtype: _dtype.DType | None
+    shape: tuple[int | None, ...] | None
+    type: str
+
+
+class Model:
+    """A model that was loaded; see `load`.
+
+    Attributes:
+        inputs: what a call takes, in this order.
+        outputs: what a call returns.
+        place: where it runs.
+    """
+
+    def __init__(self, path: str | None, data: bytes | None, place: Place) -> None:
+        handle, info = ctypes.c_void_p(), ProgramInfo(ctypes.sizeof(ProgramInfo))
+        file = None if path is None else os.fsencode(path)
+        check(library.pmps_program_load(byref(place.struct), file, data, len(data or b""), byref(handle)))
+        assert handle.value
+        check(quick.pmps_program_get_info(handle, byref(info)))
+        self.place, self._name = place, path or "bytes"
+        self._program = _tracing.Program(handle.value, info.outputs, False)
+        self.inputs = [_port(handle.value, False, i) for i in range(info.inputs)]
+        self.outputs = [_port(handle.value, True, i) for i in range(info.outputs)]
+
+    def __call__(self, *args: Array, **kwargs: Array) -> Any:
+        """Runs the model.
+
+        Args:
+            args: NumPy arrays or tensors for the first inputs. Arrays and what makes arrays are converted to the dtype that the
+                model takes, if nothing but precision is lost; tensors have to have it.
+            kwargs: those for the other inputs, by name.
+
+        Returns:
+            A tensor, or a tuple of tensors where the model has several outputs.
+
+        Raises:
+            TypeError: an input is missing, or is given twice, or its dtype is wrong.
+            ValueError: a shape is none that the model takes.
+            UnsupportedError: the model cannot run with these shapes.
+        """
+        inputs = [self._tensor(x, p) for x, p in zip(self._arguments(args, kwargs), self.inputs)]
+        made = self._program.run(*inputs)
+        if made is NotImplemented:
+            made = self._program.run_anyway(inputs)
+        return tuple(made) if isinstance(made, list) else made
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Tensor]:
+        """As a call, with inputs and results by their names, which need be no identifiers of Python."""
+        made = self(**inputs)
+        return dict(zip([p.name for p in self.outputs], made if isinstance(made, tuple) else (made,)))
+
+    def explain(self) -> str:
+        """What was compiled last: its steps, memory, and what the CPU runs for the GPU. Empty before the first call."""
+        return self._program.text(plan=True)
+
+    def __repr__(self) -> str:
+        def text(ports: Sequence[Port]) -> str:
+            return ", ".join(f"{p.name}: {p.type}" for p in ports)
+
+        return f"Model({self._name!r}, ({text(self.inputs)}) -> ({text(self.outputs)}), {self.place})"
+
+    def _arguments(self, args: tuple[Array, ...], kwargs: Mapping[str, Array]) -> list[Array]:
+        """The arguments in the order of the inputs."""
+        names = [p.name for p in self.inputs]
+        if len(args) > len(names):
+            raise TypeError(f"[onnx] got {len(args)} inputs; want {len(names)}: {names}")
+        given = dict(zip(names, args))
+        for name, x in kwargs.items():
+            if name not in names or name in given:
+                wrong = "is given twice" if name in given else "is no input"
+                raise TypeError(f"[onnx] {name!r} {wrong}; want {names}")
+            given[name] = x
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise TypeError(f"[onnx] inputs {missing} are missing; want {names}")
+        return [given[name] for name in names]
+
+    def _tensor(self, x: Array, port: Port) -> Tensor:
+        """An argument as a tensor of the model's place."""
+        if isinstance(x, Tensor):
+            return x if meta(x).place == self.place else x.to(self.place)
+        array = x if isinstance(x, np.ndarray) else np.asarray(x)
+        if port.dtype is not None and array.dtype != port.dtype.numpy:
+            if not np.can_cast(array.dtype, port.dtype.numpy, "same_kind"):
+                raise TypeError(f"[onnx] input {port.name!r} is {array.dtype}; want {port.dtype.name}")
+            array = array.astype(port.dtype.numpy)
+        return to_tensor(array, dtype=port.dtype, place=self.place)
+
+
+def _port(program: int, output: bool, index: int) -> Port:
+    """A port of a program."""
+    info = ValueInfo(ctypes.sizeof(ValueInfo))
+    name, kind = ctypes.c_void_p(), ctypes.c_void_p()
+    check(quick.pmps_program_get_port(program, output, index, byref(info), byref(name), byref(kind)))
+    texts = []
+    for text in (name, kind):
+        assert text.value
+        texts.append(ctypes.string_at(text).decode("utf-8", "replace"))
+        quick.pmps_text_free(text)
+    dims = None if info.rank < 0 else tuple(None if n < 0 else n for n in info.dims[: info.rank])
+    return Port(texts[0], BY_NUMBER.get(info.dtype), dims, texts[1])
+
+
+def load(model: str | os.PathLike[str] | bytes, place: Place | None = None) -> Model:
+    """Loads a model.
+
+    The file is mapped, and must not change as long as the model is in use. Weights in other files are found in its folder.
+
+    Args:
+        model: the path of an ONNX file, or its bytes.
+        place: where the model runs; None: the current place.
+
+    Raises:
+        UnsupportedError: the model has operators that are not supported. The message names all of them.
+        ValueError: there is no such file, or it is no ONNX file.
+
+    Examples:
+        >>> model = paddle_mps.onnx.load("model.onnx")
+        >>> model.inputs[0].type
+        'float[N, 3, 224, 224]'
+        >>> y = model(np.zeros((1, 3, 224, 224), "float32"))
+    """
+    where = current_place() if place is None else place
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return Model(None, bytes(model), where)
+    return Model(os.fspath(model), None, where)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command `paddle-mps run`: runs a model on arrays in .npy files and prints what it returns."""
+    parser = argparse.ArgumentParser(prog="paddle-mps run", description="Runs an ONNX model.")
+    parser.add_argument("model", help="the .onnx file")
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="[NAME=]X.npy", help="an array for the next input, or for NAME"
+    )
+    parser.add_argument("--output", metavar="DIR", help="write the results there, as NAME.npy")
+    parser.add_argument("--place", metavar="PLACE", help="cpu or mps:0; the current place by default")
+    given = parser.parse_args(arguments)
+    try:
+        _run(given)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        print(f"paddle-mps run: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _run(given: argparse.Namespace) -> None:
+    """The command, after its arguments are parsed."""
+    start = time.perf_counter()
+    model = load(given.model, None if given.place is None else place_of(given.place))
+    print(f"loaded {given.model} in {time.perf_counter() - start:.3f} s")
+    args: list[np.ndarray[Any, Any]] = []
+    named: dict[str, np.ndarray[Any, Any]] = {}
+    for text in given.input:
+        name, _, path = text.rpartition("=")
+        array = np.load(path)
+        if name:
+            named[name] = array
+        else:
+            args.append(array)
+    start = time.perf_counter()
+    made = model(*args, **named)
+    arrays = [x.numpy() for x in (made if isinstance(made, tuple) else (made,))]
+    print(f"compiled and ran in {time.perf_counter() - start:.3f} s")
+    for port, array in zip(model.outputs, arrays):
+        print(f"{port.name}: {array.dtype}{list(array.shape)}")
+        if given.output:
+            os.makedirs(given.output, exist_ok=True)
+            np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", port.name) + ".npy"), array)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

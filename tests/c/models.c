@@ -1,0 +1,70 @@
+/*
+ * models.c - programs of ONNX models: inputs and outputs, runs at several sizes, errors.
+ */
+#include "check.h"
+#include "suite.h"
+
+/* y = x * w, with w = [0, 2, 4] and x of float[n, 3]. */
+static const unsigned char product[] = {
+    8,  8,  18, 0,  58, 95, 10, 23, 10, 1,  120, 10, 1,  119, 18, 1,   121, 26,  7,  112, 114, 111, 100, 117, 99, 116, 34,
+    3,  77, 117, 108, 18, 1, 103, 42, 21, 8,  3,  16, 1,  66, 1,  119, 74, 12, 0,  0,  0,  0,  0,  0,  0,  64, 0,
+    0,  128, 64, 90, 20, 10, 1,  120, 18, 15, 10, 13, 8,  1,  18, 9,  10, 3,  18, 1,  110, 10, 2,  8,  3,  98, 20,
+    10, 1,  121, 18, 15, 10, 13, 8,  1,  18, 9,  10, 3,  18, 1,  110, 10, 2,  8,  3,  66, 4,  10, 0,  16, 17,
+};
+
+static void models_become_programs(void) {
+  const pmps_place *places[2] = {&cpu, &mps};
+  for (int i = 0; i < (has_mps() ? 2 : 1); i++) {
+    pmps_program *program = NULL;
+    OK(pmps_program_load(places[i], NULL, product, sizeof product, &program));
+    pmps_value_info info = {.struct_size = sizeof info};
+    char *name = NULL, *type = NULL;
+    for (int output = 0; output < 2; output++) {
+      OK(pmps_program_get_port(program, output, 0, &info, &name, &type));
+      EXPECT(!strcmp(name, output ? "y" : "x") && !strcmp(type, "float[n, 3]"));
+      EXPECT(info.dtype == PMPS_FLOAT32 && info.rank == 2 && info.dims[0] == -1 && info.dims[1] == 3);
+      pmps_text_free(name);
+      pmps_text_free(type);
+    }
+    FAILS(pmps_program_get_port(program, false, 1, &info, NULL, NULL), PMPS_INDEX_OUT_OF_RANGE, "want one below 1");
+    for (int64_t rows = 1; rows < 3; rows++) {
+      const float values[6] = {1, 1, 1, 1, 2, 3};
+      float made[6] = {0};
+      const int64_t dims[2] = {rows, 3};
+      pmps_tensor *x = NULL, *y = NULL;
+      size_t count = 1;
+      OK(pmps_tensor_from_host(places[i], PMPS_FLOAT32, 2, dims, values, &x));
+      OK(pmps_program_run(program, &x, 1, &y, &count));
+      OK(pmps_tensor_read(y, made, (size_t)rows * 3 * sizeof(float)));
+      EXPECT(made[0] == 0 && made[1] == 2 && made[2] == 4 && (rows == 1 || (made[4] == 4 && made[5] == 12)));
+      pmps_tensor_free(x);
+      pmps_tensor_free(y);
+    }
+    pmps_program_free(program);
+  }
+}
+
+static void models_have_errors(void) {
+  pmps_program *program = NULL;
+  FAILS(pmps_program_load(&cpu, NULL, product, 50, &program), PMPS_INVALID_ARGUMENT, "[onnx] the file is damaged");
+  FAILS(pmps_program_load(&cpu, "none.onnx", NULL, 0, &program), PMPS_INVALID_ARGUMENT, "[onnx] open none.onnx");
+  FAILS(pmps_program_load(&cpu, NULL, NULL, 0, &program), PMPS_INVALID_ARGUMENT, "want one of the two");
+  FAILS(pmps_program_load(&cpu, "a", product, 1, &program), PMPS_INVALID_ARGUMENT, "want one of the two");
+  FAILS(pmps_program_load(&cpu, NULL, product, sizeof product, NULL), PMPS_INVALID_ARGUMENT, "null");
+  EXPECT(!program);
+  OK(pmps_program_load(&cpu, NULL, product, sizeof product, &program));
+  pmps_tensor *x = ramp(&cpu, 3), *y = NULL;
+  size_t count = 1;
+  FAILS(pmps_program_run(program, &x, 1, &y, &count), PMPS_INVALID_ARGUMENT, "[onnx] input \"x\" is float32[3]; want float[n, 3]");
+  FAILS(pmps_program_get_port(program, false, 0, NULL, NULL, NULL), PMPS_INVALID_ARGUMENT, "null");
+  pmps_tensor_free(x);
+  pmps_program_free(program);
+}
+
+static void no_handles_are_left(void) { EXPECT(pmps_live_handles() == 0); }
+
+void models_suite(void) {
+  RUN(models_become_programs);
+  RUN(models_have_errors);
+  RUN(no_handles_are_left);
+}

@@ -1,0 +1,108 @@
+"""paddle_mps.onnx: loading, arguments, results, the command. tests/onnx compares answers of models."""
+
+from __future__ import annotations
+
+import pathlib
+import struct
+
+import numpy as np
+import pytest
+
+import paddle_mps as paddle
+
+# y = x * w, with w = [0, 2, 4] and x of float[n, 3], from the onnx package.
+PRODUCT = bytes.fromhex(
+    "080812003a5f0a170a01780a01771201791a0770726f6475637422034d756c1201672a15080310014201774a0c"
+    "0000000000000040000080405a140a0178120f0a0d080112090a0312016e0a02080362140a0179120f0a0d0801"
+    "12090a0312016e0a02080342040a001011"
+)
+
+
+@pytest.fixture
+def model() -> paddle.onnx.Model:
+    return paddle.onnx.load(PRODUCT, paddle.CPUPlace())
+
+
+def test_ports_and_text(model: paddle.onnx.Model) -> None:
+    assert model.inputs == [("x", paddle.float32, (None, 3), "float[n, 3]")]
+    assert [p.name for p in model.outputs] == ["y"]
+    assert repr(model) == "Model('bytes', (x: float[n, 3]) -> (y: float[n, 3]), Place(cpu))"
+    assert model.explain() == ""
+
+
+def test_arguments_are_arrays_tensors_and_lists(model: paddle.onnx.Model) -> None:
+    want = [[0, 2, 4]]
+    x = np.ones((1, 3), np.float32)
+    for given in (x, paddle.to_tensor(x, place=paddle.CPUPlace()), x.tolist(), x.astype(np.float64), x[:, ::-1]):
+        assert model(given).tolist() == want
+    assert model(x=x).tolist() == model.run({"x": x})["y"].tolist() == want
+    assert model(np.ones((2, 3), np.float32)).shape == [2, 3]
+    assert "multiply" in model.explain()
+
+
+def test_wrong_arguments(model: paddle.onnx.Model) -> None:
+    x = np.ones((1, 3), np.float32)
+    with pytest.raises(TypeError, match=r"got 2 inputs; want 1: \['x'\]"):
+        model(x, x)
+    with pytest.raises(TypeError, match="'x' is given twice"):
+        model(x, x=x)
+    with pytest.raises(TypeError, match="'z' is no input"):
+        model(z=x)
+    with pytest.raises(TypeError, match=r"inputs \['x'\] are missing"):
+        model()
+    with pytest.raises(TypeError, match="is complex64; want float32"):
+        model(x.astype(np.complex64))
+    with pytest.raises(ValueError, match=r'input "x" is float32\[1, 2\]; want float\[n, 3\]'):
+        model(x[:, :2])
+
+
+def test_files(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "product.onnx"
+    path.write_bytes(PRODUCT)
+    for given in (path, str(path)):
+        assert paddle.onnx.load(given)(np.ones((1, 3), np.float32)).tolist() == [[0, 2, 4]]
+    with pytest.raises(ValueError, match="no such file"):
+        paddle.onnx.load(tmp_path / "none.onnx")
+    with pytest.raises(ValueError, match="is damaged"):
+        paddle.onnx.load(PRODUCT[:50])
+    with pytest.raises(paddle.UnsupportedError, match=r'1 operator is not supported: Nul-17 \(node "product"\)'):
+        paddle.onnx.load(PRODUCT.replace(b"Mul", b"Nul"))
+
+
+def test_elements_that_decide_shapes() -> None:
+    """y = Reshape(x, s) with s an input: compiled for each s."""
+
+    def field(number: int, text: bytes) -> bytes:
+        return struct.pack("BB", number << 3 | 2, len(text)) + text
+
+    def port(name: bytes, elem: int, dim: bytes) -> bytes:
+        shape = field(1, field(2, dim))
+        return field(1, name) + field(2, field(1, struct.pack("BB", 8, elem) + field(2, shape)))
+
+    node = field(1, b"x") + field(1, b"s") + field(2, b"y") + field(4, b"Reshape")
+    graph = (
+        field(1, node)
+        + field(11, port(b"x", 1, b"n"))
+        + field(11, port(b"s", 7, b"k"))
+        + field(12, port(b"y", 1, b"m"))
+    )
+    model = paddle.onnx.load(field(7, graph) + field(8, b"\x10\x11"), paddle.CPUPlace())
+    x = np.arange(6, dtype=np.float32)
+    for dims in ([2, 3], [3, -1], [1, 6], [2, 3]):
+        assert (model(x, np.array(dims)).numpy() == x.reshape(dims)).all()
+    for rows in range(1, 200):  # more sets of elements than are kept
+        assert model(np.ones(2 * rows, np.float32), np.array([rows, 2])).shape == [rows, 2]
+    with pytest.raises(ValueError, match=r"cannot have shape \[4, 4\]"):
+        model(x, np.array([4, 4]))
+
+
+def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.onnx").write_bytes(PRODUCT)
+    np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
+    model, x, out = (str(tmp_path / name) for name in ("m.onnx", "x.npy", "out"))
+    for text in (x, "x=" + x):
+        assert paddle.onnx.main([model, "--input", text, "--output", out, "--place", "cpu"]) == 0
+        assert "y: float32[2, 3]" in capsys.readouterr().out
+        assert np.load(tmp_path / "out" / "y.npy").tolist() == [[0, 2, 4], [0, 2, 4]]
+    assert paddle.onnx.main([model]) == 1
+    assert "inputs ['x'] are missing" in capsys.readouterr().err
