@@ -71,7 +71,7 @@ func (b *batch) encode(k gpu.Kernel, c *device.Call, step *device.Step) error {
 			return nil
 		}
 	}
-	b.asked = -1
+	b.asked, b.encoding = -1, encoding{call: c, kernel: k}
 	if err := k.Encode(b, c); err != nil {
 		return err
 	}
