@@ -36,7 +36,7 @@ func (t *table) note(what string, value float64) { t.row(what, value, -1) }
 // GPU, MPSGraphTensorData, encoded graphs) and those of Go's runtime (calls of C, allocations).
 type tally struct {
 	sends, commits, compiles, buffers, copied, datas, graphs, barriers int64
-	crossings, mallocs                                       int64
+	crossings, mallocs                                                 int64
 }
 
 // since runs work and returns what was counted meanwhile. Other goroutines are counted too, so nothing else runs.

@@ -314,6 +314,7 @@ func (b *batch) reset() {
 	clear(b.endings)
 	*b = batch{
 		stream: b.stream, blocks: b.blocks, scalars: b.scalars, asked: -1,
+		hazards: b.hazards, encoding: b.encoding,
 		calls: b.calls[:0], events: b.events[:0], awaits: b.awaits[:0], before: b.before[:0], parts: b.parts[:0], endings: b.endings[:0],
 	}
 }

@@ -1,8 +1,6 @@
 package metal
 
 import (
-	"unsafe"
-
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
@@ -73,27 +71,31 @@ func (e *extents) add(x extent) bool {
 	return true
 }
 
+// addAll adds all ranges of another list.
+func (e *extents) addAll(other *extents) bool {
+	for _, x := range other.slice() {
+		if !e.add(x) {
+			return false
+		}
+	}
+	return true
+}
+
 // forget empties the record: a barrier, or a new encoder, comes after all that is in it.
 func (h *hazards) forget() { h.anything, h.reads.count, h.writes.count = false, 0, 0 }
 
-// isEmpty reports whether there is no dispatch that a barrier could be for.
-func (h *hazards) isEmpty() bool { return !h.anything && h.reads.count+h.writes.count == 0 }
-
 // meets reports whether a call uses memory in conflict with the record.
-func (h *hazards) meets(c *device.Call, scratch extent) bool {
-	if h.anything || c.Grid != nil && !h.isEmpty() {
-		return true
+func (h *hazards) meets(e *encoding) bool {
+	if h.anything || e.unknown {
+		return h.anything || h.reads.count+h.writes.count > 0
 	}
-	if h.writes.meets(scratch) || h.reads.meets(scratch) {
-		return true
-	}
-	for i := range c.Out {
-		if x := extentOf(&c.Out[i]); h.writes.meets(x) || h.reads.meets(x) {
+	for _, x := range e.writes.slice() {
+		if h.writes.meets(x) || h.reads.meets(x) {
 			return true
 		}
 	}
-	for i := range c.In {
-		if h.writes.meets(linesOf(&c.In[i])) {
+	for _, x := range e.reads.slice() {
+		if h.writes.meets(x) {
 			return true
 		}
 	}
@@ -101,19 +103,9 @@ func (h *hazards) meets(c *device.Call, scratch extent) bool {
 }
 
 // add records a call, and reports whether there was room for it.
-func (h *hazards) add(c *device.Call, scratch extent) bool {
-	if c.Grid != nil {
-		h.anything = true
-		return true
-	}
-	ok := h.writes.add(scratch)
-	for i := range c.Out {
-		ok = ok && h.writes.add(extentOf(&c.Out[i]))
-	}
-	for i := range c.In {
-		ok = ok && h.reads.add(linesOf(&c.In[i]))
-	}
-	return ok
+func (h *hazards) add(e *encoding) bool {
+	h.anything = e.unknown
+	return h.writes.addAll(&e.writes) && h.reads.addAll(&e.reads)
 }
 
 // extentOf is the memory of an operand's elements; none of a scalar, which is a constant of the dispatch.
@@ -122,6 +114,7 @@ func extentOf(o *device.Operand) (x extent) {
 	if !ok || gpu.HeapOf(o) == nil {
 		return x
 	}
+	// SAFETY: only a number; nothing is read.
 	at, size := int64(uintptr(o.Addr)), o.DType.Size()
 	return extent{uintptr(at + low*size), uintptr(at + (high+1)*size)}
 }
@@ -134,21 +127,32 @@ func linesOf(o *device.Operand) extent {
 	return extent{x.low &^ mask, (x.high + mask) &^ mask}
 }
 
-// scratchOf is the workspace of a call.
-func scratchOf(k gpu.Kernel, c *device.Call) (x extent) {
-	if c.Workspace == nil {
-		return x
-	}
-	// SAFETY: only a number; the memory is that of the call.
-	at := uintptr(unsafe.Pointer(c.Workspace))
-	return extent{at, at + uintptr(k.Workspace(c))}
-}
-
 // encoding is the call whose kernel is being encoded.
 type encoding struct {
-	call    *device.Call
-	kernel  gpu.Kernel
-	further bool // the encoder has dispatches of it
+	further       bool // the encoder has dispatches of it
+	unknown       bool // what it uses
+	reads, writes extents
+}
+
+// begin looks at a call.
+func (e *encoding) begin(k gpu.Kernel, c *device.Call) {
+	e.further, e.unknown, e.reads.count, e.writes.count = false, c.Grid != nil, 0, 0
+	if e.unknown {
+		return
+	}
+	known := true
+	if c.Workspace != nil {
+		// SAFETY: only a number; the memory is that of the call.
+		at := uintptr(c.Workspace)
+		known = e.writes.add(extent{at, at + uintptr(k.Workspace(c))})
+	}
+	for i := range c.Out {
+		known = e.writes.add(extentOf(&c.Out[i])) && known
+	}
+	for i := range c.In {
+		known = e.reads.add(linesOf(&c.In[i])) && known
+	}
+	e.unknown = !known
 }
 
 // barrier is the scope of the barrier that the next dispatch needs before it; 0: none. The dispatch is recorded.
@@ -157,22 +161,16 @@ func (b *batch) barrier() mtl.BarrierScope {
 	if b.stream.device.serial {
 		return 0
 	}
-	scratch := scratchOf(e.kernel, e.call)
-	needed := e.further || h.meets(e.call, scratch)
+	needed := e.further || h.meets(e)
+	e.further = true
 	if needed {
 		h.forget()
 	}
-	e.further = true
-	if h.add(e.call, scratch) {
-		return scopeIf(needed)
+	if !h.add(e) {
+		needed = true
+		h.forget()
+		h.add(e)
 	}
-	h.forget()
-	h.anything = !h.add(e.call, scratch) // a call with more operands than the record has room for
-	return scopeIf(true)
-}
-
-// scopeIf is the scope of all buffers where there is to be a barrier.
-func scopeIf(needed bool) mtl.BarrierScope {
 	if needed {
 		return mtl.BarrierScopeBuffers
 	}

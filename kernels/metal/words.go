@@ -71,7 +71,8 @@ func (b *batch) encode(k gpu.Kernel, c *device.Call, step *device.Step) error {
 			return nil
 		}
 	}
-	b.asked, b.encoding = -1, encoding{call: c, kernel: k}
+	b.asked = -1
+	b.encoding.begin(k, c)
 	if err := k.Encode(b, c); err != nil {
 		return err
 	}
