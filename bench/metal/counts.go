@@ -169,7 +169,8 @@ func elementwise(m *machine, t *table) error {
 func orders(m *machine, t *table) error {
 	const calls = 30
 	add := op.MustByName("add")
-	// run adds x to the end of each of some chains in turn.
+	// run adds the last result of each of some chains to itself, in turn, and answers how many barriers that took. It begins
+	// with no command buffer open, and all of it fits one.
 	run := func(chains int) (int64, error) {
 		var made []*runtime.Tensor
 		defer func() {
@@ -197,6 +198,8 @@ func orders(m *machine, t *table) error {
 		})
 		return all.barriers, err
 	}
+	// Of several chains in turn each barrier orders a link of every one. The bars are what there has to be: a barrier less
+	// would give wrong results, of which the mock ends the process.
 	for _, c := range []struct {
 		what   string
 		chains int

@@ -54,6 +54,7 @@ func axis(n ...int64) map[string]op.Value {
 
 // with adds an attribute, a number or a list of them.
 func with(attrs map[string]op.Value, name string, n ...int64) map[string]op.Value {
+	// The attributes that are given already stay as they are.
 	all := map[string]op.Value{name: {Kind: op.Int, I: n[0]}}
 	if len(n) > 1 {
 		all[name] = op.Value{Kind: op.Ints, Ints: n}
@@ -243,6 +244,7 @@ func (m *machine) countShader(c *shaderCase) (line string, good bool, err error)
 	if err != nil {
 		return "", false, err
 	}
+	// Some operators answer indices, too.
 	result := int64(0)
 	for _, y := range ys {
 		result += y.Layout.Numel() * y.DType().Size()
