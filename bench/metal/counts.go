@@ -187,6 +187,7 @@ func orders(m *machine, t *table) error {
 		}
 		all, err := since(func() error {
 			for i := range calls {
+				// The first ones are the beginnings of the chains; result i comes so many behind its operand.
 				x := made[i]
 				y, err := m.rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
 				if err != nil {

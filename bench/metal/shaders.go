@@ -194,6 +194,7 @@ func (m *machine) zeros(c *shaderCase) (in []runtime.Operand, bytes int64, err e
 		if err != nil {
 			return in, 0, err
 		}
+		// Indices are zeros as well: they name the first slice or place, which every tensor has.
 		kind := c.dtype
 		if i == len(c.dims)-1 && slices.Contains(indices, c.operator) {
 			kind = dtype.Int64
@@ -248,7 +249,7 @@ func (m *machine) countShader(c *shaderCase) (line string, good bool, err error)
 	result := int64(0)
 	for _, y := range ys {
 		result += y.Layout.Numel() * y.DType().Size()
-		defer m.rt.Free(y.Handle())
+		defer m.rt.Free(y.Handle()) // when the table's line is made
 	}
 	if err := m.gpu.Synchronize(); err != nil {
 		return "", false, err
