@@ -15,7 +15,7 @@ import (
 // config is what the environment asks for.
 type config struct {
 	device  string        // PADDLE_MPS_DEVICE: auto, metal or host
-	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS
+	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS; PADDLE_MPS_CONCURRENT=0
 	threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
 	verbose int32         // MPS_VERBOSE: messages above this level are dropped
 	pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
@@ -54,7 +54,7 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	if getenv(verbose) == "" {
 		verbose = "TRITON_MPS_VERBOSE"
 	}
-	var level, threads, age, fallback int64
+	var level, threads, age, fallback, concurrent int64
 	for _, v := range []struct {
 		name     string
 		to       *int64
@@ -64,6 +64,7 @@ func readConfig(getenv func(string) string) (c config, err error) {
 		{verbose, &level, defaultVerbose, 0, math.MaxInt32},
 		{"PADDLE_MPS_NUM_THREADS", &threads, 0, 1, 4096},
 		{"PADDLE_MPS_FALLBACK", &fallback, 1, 0, 1},
+		{"PADDLE_MPS_CONCURRENT", &concurrent, 1, 0, 1},
 		{"MPS_MAX_POOL_SIZE", &c.pool, 0, 1, math.MaxInt64},
 		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
 		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.entries, 0, 1, math.MaxInt64},
@@ -77,7 +78,7 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	if c.inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
 		c.inline = -1 // nothing is below 0 elements
 	}
-	c.alone = fallback == 0
+	c.alone, c.metal.Serial = fallback == 0, concurrent == 0
 	c.verbose, c.threads, c.age = int32(level), int(threads), time.Duration(age)*time.Millisecond
 	return c, nil
 }

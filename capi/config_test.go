@@ -39,6 +39,7 @@ func TestReadConfig(t *testing.T) {
 			c.metal.Leave = []op.ID{op.MustByName("matmul").ID, op.MustByName("exp").ID}
 		}},
 		"no fallback":     {[]string{"PADDLE_MPS_FALLBACK", "0"}, func(c *config) { c.alone = true }},
+		"in order":        {[]string{"PADDLE_MPS_CONCURRENT", "0"}, func(c *config) { c.metal.Serial = true }},
 		"threads":         {[]string{"PADDLE_MPS_NUM_THREADS", "3"}, func(c *config) { c.threads = 3 }},
 		"verbose":         {[]string{"MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 3 }},
 		"alias":           {[]string{"TRITON_MPS_VERBOSE", "0"}, func(c *config) { c.verbose = 0 }},
@@ -65,6 +66,7 @@ func TestReadConfigNamesWhatIsWrong(t *testing.T) {
 	for name, values := range map[string][]string{
 		"PADDLE_MPS_DEVICE":      {"cuda", "HOST", " "},
 		"PADDLE_MPS_FALLBACK":    {"2", "yes"},
+		"PADDLE_MPS_CONCURRENT":  {"2", "no"},
 		"PADDLE_MPS_PREFER":      {"MSL", "host"},
 		"PADDLE_MPS_CPU_OPS":     {"gemm", "exp;log"},
 		"PADDLE_MPS_NUM_THREADS": {"0", "-1", "two", "1.5", "99999"},

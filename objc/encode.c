@@ -32,6 +32,8 @@ void objc_encode(const objc_dispatch *d) {
     }
     if (d->shared != 0)
         SEND(d->encoder, set_shared, (object, selector, uint64_t, uint64_t), (uint64_t)d->shared, (uint64_t)0);
+    if (d->barrier != 0)
+        SEND(d->encoder, barrier, (object, selector, uint64_t), (uint64_t)d->barrier);
     size threads = {d->threads[0], d->threads[1], d->threads[2]};
     size group = {d->group[0], d->group[1], d->group[2]};
     if (d->in_groups != 0)

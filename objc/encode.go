@@ -16,7 +16,7 @@ type Dispatch struct {
 	arguments uint32
 	Shared    uint32 // bytes of threadgroup argument 0
 	InGroups  uint32 // not 0: a grid of threadgroups may have more than 2**32 threads
-	_         uint32
+	Barrier   uint32 // MTLBarrierScope of a memory barrier before it; 0: none
 	buffer    [MaxArguments]ID
 	offset    [MaxArguments]uint64
 	length    [MaxArguments]uint32
@@ -24,7 +24,7 @@ type Dispatch struct {
 }
 
 // Clear starts a new dispatch in the same record; the caller sets the exported fields.
-func (d *Dispatch) Clear() { d.arguments, d.Shared, d.InGroups = 0, 0, 0 }
+func (d *Dispatch) Clear() { d.arguments, d.Shared, d.InGroups, d.Barrier = 0, 0, 0, 0 }
 
 // Bind makes a buffer, from an offset on, the next argument of the kernel.
 func (d *Dispatch) Bind(buffer ID, offset uint64) {
@@ -49,11 +49,15 @@ func (d *Dispatch) Constant(n int) []byte {
 // Size is MTLSize.
 type Size struct{ Width, Height, Depth uint64 }
 
+// BarrierScope is MTLBarrierScope: the kinds of resources that a memory barrier is about.
+type BarrierScope uint64
+
 var (
 	setComputePipelineState = Declare1[ID, ID, Void]("MTLComputeCommandEncoder", "setComputePipelineState:")
 	setBuffer               = Declare3[ID, ID, uint64, uint64, Void]("MTLComputeCommandEncoder", "setBuffer:offset:atIndex:")
 	setBytes                = Declare3[ID, Pointer, uint64, uint64, Void]("MTLComputeCommandEncoder", "setBytes:length:atIndex:")
 	setThreadgroupMemory    = Declare2[ID, uint64, uint64, Void]("MTLComputeCommandEncoder", "setThreadgroupMemoryLength:atIndex:")
+	memoryBarrier           = Declare1[ID, BarrierScope, Void]("MTLComputeCommandEncoder", "memoryBarrierWithScope:")
 	dispatchThreads         = DeclareMixed[func(ID, Sel, Size, Size)]("MTLComputeCommandEncoder", "dispatchThreads:threadsPerThreadgroup:")
 	dispatchThreadgroups    = DeclareMixed[func(ID, Sel, Size, Size)]("MTLComputeCommandEncoder", "dispatchThreadgroups:threadsPerThreadgroup:")
 )

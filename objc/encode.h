@@ -13,7 +13,7 @@ typedef struct {
     uint32_t arguments;  // of the kernel; argument i is a buffer, or constant bytes where length[i] is not 0
     uint32_t shared;     // bytes of threadgroup argument 0; 0: none
     uint32_t in_groups;
-    uint32_t unused;
+    uint32_t barrier;    // scope of a memory barrier before the dispatch; 0: none
     uintptr_t buffer[31];
     uint64_t offset[31]; // in the buffer, or in constant
     uint32_t length[31]; // of the constant bytes
@@ -23,7 +23,7 @@ typedef struct {
 // What objc_encode needs to know of the runtime: addresses of functions and resolved selectors.
 typedef struct {
     uintptr_t send, push, pop;
-    uintptr_t set_pipeline, set_buffer, set_bytes, set_shared, dispatch, dispatch_groups;
+    uintptr_t set_pipeline, set_buffer, set_bytes, set_shared, barrier, dispatch, dispatch_groups;
 } objc_names;
 
 // objc_bind is called once, before any objc_encode.

@@ -23,7 +23,7 @@ func bindEncoder() error {
 		send: C.uintptr_t(msgSend), push: C.uintptr_t(poolPush), pop: C.uintptr_t(poolPop),
 		set_pipeline: w(setComputePipelineState.Sel()), set_buffer: w(setBuffer.Sel()),
 		set_bytes: w(setBytes.Sel()), set_shared: w(setThreadgroupMemory.Sel()), dispatch: w(dispatchThreads.Sel()),
-		dispatch_groups: w(dispatchThreadgroups.Sel()),
+		barrier: w(memoryBarrier.Sel()), dispatch_groups: w(dispatchThreadgroups.Sel()),
 	})
 	return nil
 }
@@ -35,6 +35,7 @@ var (
 	_ = [1]int{}[unsafe.Offsetof(Dispatch{}.arguments)-unsafe.Offsetof(C.objc_dispatch{}.arguments)]
 	_ = [1]int{}[unsafe.Offsetof(Dispatch{}.Shared)-unsafe.Offsetof(C.objc_dispatch{}.shared)]
 	_ = [1]int{}[unsafe.Offsetof(Dispatch{}.InGroups)-unsafe.Offsetof(C.objc_dispatch{}.in_groups)]
+	_ = [1]int{}[unsafe.Offsetof(Dispatch{}.Barrier)-unsafe.Offsetof(C.objc_dispatch{}.barrier)]
 	_ = [1]int{}[unsafe.Offsetof(Dispatch{}.buffer)-unsafe.Offsetof(C.objc_dispatch{}.buffer)]
 	_ = [1]int{}[unsafe.Offsetof(Dispatch{}.offset)-unsafe.Offsetof(C.objc_dispatch{}.offset)]
 	_ = [1]int{}[unsafe.Offsetof(Dispatch{}.length)-unsafe.Offsetof(C.objc_dispatch{}.length)]

@@ -24,6 +24,9 @@ func (d *Dispatch) Encode() {
 	if d.Shared != 0 {
 		setThreadgroupMemory.Send(e, uint64(d.Shared), 0)
 	}
+	if d.Barrier != 0 {
+		memoryBarrier.Send(e, BarrierScope(d.Barrier))
+	}
 	if d.InGroups != 0 {
 		dispatchThreadgroups.Send(e, dispatchThreadgroups.Sel(), d.Threads, d.Group)
 		return

@@ -66,6 +66,7 @@ var namedClasses = map[reflect.Type]string{
 	reflect.TypeFor[objc.Bool]():                  "BOOL",
 	reflect.TypeFor[objc.Sel]():                   "SEL",
 	reflect.TypeFor[objc.Size]():                  "MTLSize",
+	reflect.TypeFor[objc.BarrierScope]():          "MTLBarrierScope",
 	reflect.TypeFor[objc.Data]():                  "NSData",
 	reflect.TypeFor[objc.String]():                "NSString",
 	reflect.TypeFor[mpsgraph.Graph]():             "MPSGraph",

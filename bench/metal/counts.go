@@ -35,8 +35,8 @@ func (t *table) note(what string, value float64) { t.row(what, value, -1) }
 // tally has the counts of the mock (sends to objects, command buffers, compilations, buffers, bytes copied by the
 // GPU, MPSGraphTensorData, encoded graphs) and those of Go's runtime (calls of C, allocations).
 type tally struct {
-	sends, commits, compiles, buffers, copied, datas, graphs int64
-	crossings, mallocs                                       int64
+	sends, commits, compiles, buffers, copied, datas, graphs, barriers int64
+	crossings, mallocs                                                 int64
 }
 
 // since runs work and returns what was counted meanwhile. Other goroutines are counted too, so nothing else runs.
@@ -45,6 +45,7 @@ func since(work func() error) (t tally, err error) {
 	numbers := map[string]*int64{
 		"sends": &t.sends, "commits": &t.commits, "compiles": &t.compiles, "buffers": &t.buffers,
 		"copied_bytes": &t.copied, "tensor_datas": &t.datas, "encoded_graphs": &t.graphs,
+		"memory_barriers": &t.barriers,
 	}
 	if err := fakemetal.ResetCounts(); err != nil {
 		return t, err
@@ -84,7 +85,7 @@ func counts() error {
 	}
 	t := &table{}
 	fmt.Printf("%-62s%10s%8s\n", "on "+m.gpu.Info().Name+", "+m.gpu.Info().System, "count", "bar")
-	for _, part := range []func(*machine, *table) error{elementwise, matrices, copies, waits} {
+	for _, part := range []func(*machine, *table) error{elementwise, orders, matrices, copies, waits} {
 		if err := part(&m, t); err != nil {
 			return err
 		}
@@ -160,6 +161,60 @@ func elementwise(m *machine, t *table) error {
 	t.row("  buffers made in 8000 calls", float64(all.buffers), 0)
 	t.row("  bytes copied in 8000 calls", float64(all.copied), 0)
 	t.note("  Go allocations with commits, waits and completion", float64(all.mallocs)/many)
+	return nil
+}
+
+// orders counts the memory barriers of 30 additions in one command buffer: of chains, whose links wait for each other, and
+// of additions that do not. Results are kept: memory that is used again has to wait for its last use.
+func orders(m *machine, t *table) error {
+	const calls = 30
+	add := op.MustByName("add")
+	// run adds the last result of each of some chains to itself, in turn, and answers how many barriers that took. It begins
+	// with no command buffer open, and all of it fits one.
+	run := func(chains int) (int64, error) {
+		var made []*runtime.Tensor
+		defer func() {
+			for _, y := range made {
+				m.rt.Free(y.Handle())
+			}
+		}()
+		for range chains {
+			x, err := m.tensor(1 << 12)
+			if err != nil {
+				return 0, err
+			}
+			made = append(made, x)
+		}
+		all, err := since(func() error {
+			for i := range calls {
+				// The first ones are the beginnings of the chains; result i comes so many behind its operand.
+				x := made[i]
+				y, err := m.rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
+				if err != nil {
+					return err
+				}
+				made = append(made, y)
+			}
+			return m.gpu.Synchronize()
+		})
+		return all.barriers, err
+	}
+	// Of several chains in turn each barrier orders a link of every one. The bars are what there has to be: a barrier less
+	// would give wrong results, of which the mock ends the process.
+	for _, c := range []struct {
+		what   string
+		chains int
+	}{
+		{"30 additions, a chain: memory barriers", 1},
+		{"  3 chains, in turn", 3},
+		{"  independent", calls},
+	} {
+		barriers, err := run(c.chains)
+		if err != nil {
+			return err
+		}
+		t.row(c.what, float64(barriers), float64(calls/c.chains-1))
+	}
 	return nil
 }
 

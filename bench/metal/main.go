@@ -18,6 +18,9 @@
 // room. Rows without a bar are there to see changes. The last three rows are times of the C program in c/, of which
 // only the difference has a bar, because the mock is not as fast as Apple's libraries.
 //
+// Memory barriers are those between kernels of one command buffer: as many as results that kernels wait for, or one for
+// several of those at a time.
+//
 // # Reading the shaders
 //
 // There is no GPU, so a model counts what kernels ask of memory; tests/fakemetal/shader_count.c describes it. Bytes are those

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -49,6 +51,20 @@ func axis(n ...int64) map[string]op.Value {
 	}
 	return map[string]op.Value{"axis": {Kind: op.Int, I: n[0]}}
 }
+
+// with adds an attribute, a number or a list of them.
+func with(attrs map[string]op.Value, name string, n ...int64) map[string]op.Value {
+	// The attributes that are given already stay as they are.
+	all := map[string]op.Value{name: {Kind: op.Int, I: n[0]}}
+	if len(n) > 1 {
+		all[name] = op.Value{Kind: op.Ints, Ints: n}
+	}
+	maps.Copy(all, attrs)
+	return all
+}
+
+// indices are the operators whose last operand is int64: places.
+var indices = []string{"index", "index_put", "index_reduce", "max_unpool"}
 
 // countedShaders are the families that the design makes a promise for, in shapes that are small enough for the mock
 // and have what tells a good kernel from a bad one: rows that are no multiple of a vector or a SIMD group, more rows
@@ -97,8 +113,26 @@ func countedShaders() []shaderCase {
 		{"softmax", "128 x 4096, float16", "softmax", f16, one(128, 4096), axis(-1), false, 128, b},
 		{"softmax", "16 x 50000", "softmax", f32, one(16, 50000), axis(-1), false, 16, -1},
 		{"softmax", "outer axis, 256 x 256", "softmax", f32, one(256, 256), axis(0), false, 256, b},
-		{"cumsum", "1024 x 1000", "cumsum", f32, one(1024, 1000), axis(-1), false, 1024, -1},
-		// Without a bar: what each of them promises is another number.
+		// Without a bar: what each of them promises is another number. Sorts go over the list many times, windows read an
+		// element for each window that it is in, and index_reduce reads all indices for each slice.
+		{"scans", "cumsum, 1024 x 1000", "cumsum", f32, one(1024, 1000), axis(-1), false, 1024, -1},
+		{"scans", "cumprod, 1024 x 1000", "cumprod", f32, one(1024, 1000), axis(-1), false, 1024, -1},
+		{"scans", "cummax, 1024 x 1000", "cummax", f32, one(1024, 1000), axis(-1), false, 1024, -1},
+		{"scans", "logcumsumexp, 256 x 1000", "logcumsumexp", f32, one(256, 1000), axis(-1), false, 256, -1},
+		{"sorts", "sort, 256 x 256", "sort", f32, one(256, 256), axis(-1), false, 256, -1},
+		{"sorts", "sort, 4 x 8192", "sort", f32, one(4, 8192), axis(-1), false, 4, -1},
+		{"sorts", "topk, 8 of 256 x 256", "topk", f32, one(256, 256), with(axis(-1), "k", 8), false, 256, -1},
+		{"convolutions", "conv, 8 channels, 3 x 3", "conv", f32, two([]int64{2, 8, 18, 18}, []int64{8, 8, 3, 3}), nil, false, 0, -1},
+		{"convolutions", "conv_transpose, the same", "conv_transpose", f32, two([]int64{2, 8, 16, 16}, []int64{8, 8, 3, 3}), nil, false, 0, -1},
+		{"convolutions", "conv_weight, the same", "conv_weight", f32, two([]int64{2, 8, 18, 18}, []int64{2, 8, 16, 16}), with(nil, "kernel_size", 3, 3), false, 0, -1},
+		{"pools", "max_pool, 2 x 2", "max_pool", f32, one(4, 16, 32, 32), with(nil, "kernel_size", 2, 2), false, 0, -1},
+		{"pools", "avg_pool, 2 x 2", "avg_pool", f32, one(4, 16, 32, 32), with(nil, "kernel_size", 2, 2), false, 0, -1},
+		{"pools", "avg_unpool, 2 x 2", "avg_unpool", f32, one(4, 16, 16, 16), with(with(nil, "kernel_size", 2, 2), "size", 32, 32), false, 0, -1},
+		{"pools", "max_unpool, 16 x 16 to 32 x 32", "max_unpool", f32, two([]int64{4, 16, 16, 16}, []int64{4, 16, 16, 16}), with(nil, "size", 32, 32), false, 0, -1},
+		{"indexing", "1024 rows of 2048 x 64", "index", f32, two([]int64{2048, 64}, []int64{1024}), nil, false, 1024, -1},
+		{"indexing", "the same, index_put", "index_put", f32, [][]int64{{2048, 64}, {1024, 64}, {1024}}, nil, false, 1024, -1},
+		{"indexing", "256 rows, index_reduce", "index_reduce", f32, [][]int64{{512, 16}, {256, 16}, {256}}, map[string]op.Value{"reduce": {Kind: op.String, Ref: op.Folds[0]}}, false, 256, -1},
+		{"indexing", "nonzero of 2^16", "nonzero", f32, one(1 << 16), nil, false, 0, -1},
 		// Tiles by matrices of SIMD groups, then products with a vector, along the matrix's outer axis and its inner one.
 		// Each part of a matrix is read by several threadgroups, so that only the vector on the left has a bar.
 		{"matmul", "64 x 64 x 64", "matmul", f32, two([]int64{64, 64}, []int64{64, 64}), nil, false, 0, -1},
@@ -160,8 +194,13 @@ func (m *machine) zeros(c *shaderCase) (in []runtime.Operand, bytes int64, err e
 		if err != nil {
 			return in, 0, err
 		}
-		n := s.Numel() * c.dtype.Size()
-		x, err := m.rt.FromHost(m.gpu, c.dtype, s, make([]byte, n))
+		// Indices are zeros as well: they name the first slice or place, which every tensor has.
+		kind := c.dtype
+		if i == len(c.dims)-1 && slices.Contains(indices, c.operator) {
+			kind = dtype.Int64
+		}
+		n := s.Numel() * kind.Size()
+		x, err := m.rt.FromHost(m.gpu, kind, s, make([]byte, n))
 		if err != nil {
 			return in, 0, err
 		}
@@ -206,7 +245,12 @@ func (m *machine) countShader(c *shaderCase) (line string, good bool, err error)
 	if err != nil {
 		return "", false, err
 	}
-	defer m.rt.Free(ys[0].Handle())
+	// Some operators answer indices, too.
+	result := int64(0)
+	for _, y := range ys {
+		result += y.Layout.Numel() * y.DType().Size()
+		defer m.rt.Free(y.Handle()) // when the table's line is made
+	}
 	if err := m.gpu.Synchronize(); err != nil {
 		return "", false, err
 	}
@@ -214,12 +258,11 @@ func (m *machine) countShader(c *shaderCase) (line string, good bool, err error)
 	if err != nil {
 		return "", false, err
 	}
-	out := &ys[0].Layout
-	return c.line(all, bytes, out.Numel(), out.Numel()*ys[0].DType().Size())
+	return c.line(all, bytes, ys[0].Layout.Numel(), result)
 }
 
-// line is the table's line for what the dispatches of a case have done. inputs are the bytes of the inputs; the result
-// has so many elements and bytes.
+// line is the table's line for what the dispatches of a case have done. inputs are the bytes of the inputs; the first
+// result has so many elements, and all have so many bytes.
 func (c *shaderCase) line(all []fakemetal.Dispatch, inputs, elements, result int64) (line string, good bool, err error) {
 	if len(all) == 0 {
 		return "", false, errors.New("no shader ran")

@@ -35,6 +35,8 @@ type batch struct {
 	deferred  bool // nothing is encoded: what the calls wait for is not ready yet (see release)
 	committed bool // the GPU has it all
 	order     order
+	hazards   hazards
+	encoding  encoding
 
 	calls      []pending
 	events     []mark
@@ -185,8 +187,7 @@ func (b *batch) divide() {
 	b.buffer = 0
 }
 
-// compute makes sure that a compute encoder is open. The encoder is serial: each dispatch sees what the ones before it
-// have written.
+// compute makes sure that a compute encoder is open; see hazards.
 func (b *batch) compute() error {
 	if b.encoder != 0 {
 		return nil
@@ -198,13 +199,15 @@ func (b *batch) compute() error {
 	if err := b.enter(); err != nil {
 		return err
 	}
-	encoder := b.buffer.ComputeCommandEncoder()
+	encoder := b.buffer.ComputeCommandEncoder(b.stream.device.dispatchType())
 	if encoder == 0 {
 		return status.Errorf(status.Device, "the GPU gave no encoder")
 	}
 	encoder.WaitForFence(b.stream.fence)
 	b.fenced()
 	b.encoder = objc.Retain(encoder)
+	b.hazards.forget()
+	b.encoding.further = false
 	return nil
 }
 
@@ -229,6 +232,7 @@ func (b *batch) Dispatch(pipeline mtl.ComputePipelineState, d *objc.Dispatch) er
 	if b.pipeline != pipeline {
 		d.Pipeline, b.pipeline = objc.ID(pipeline), pipeline
 	}
+	d.Barrier = uint32(b.barrier())
 	d.Encode()
 	b.dispatches++
 	return nil
@@ -310,6 +314,7 @@ func (b *batch) reset() {
 	clear(b.endings)
 	*b = batch{
 		stream: b.stream, blocks: b.blocks, scalars: b.scalars, asked: -1,
+		hazards: b.hazards, encoding: b.encoding,
 		calls: b.calls[:0], events: b.events[:0], awaits: b.awaits[:0], before: b.before[:0], parts: b.parts[:0], endings: b.endings[:0],
 	}
 }

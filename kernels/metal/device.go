@@ -60,6 +60,10 @@ type Config struct {
 	// Linger is how long work may lie in an open command buffer without a caller waiting for it; 0 for the
 	// default, below 0 for ever.
 	Linger time.Duration
+
+	// Serial makes the dispatches of an encoder run one behind the other, without barriers: for finding out whether
+	// a wrong result comes from their order.
+	Serial bool
 }
 
 // linger is long beside the time that a program takes to fill a command buffer, and short beside what
@@ -73,6 +77,7 @@ type Device struct {
 	variants *kernels.Variants[*gpu.Device, gpu.Kernel]
 	leave    []op.ID
 	linger   time.Duration
+	serial   bool
 	refusals refusals
 
 	fault atomic.Pointer[status.Error] // the first failure of a command buffer
@@ -105,7 +110,7 @@ func Open(c Config) (*Device, error) {
 	if c.Linger == 0 {
 		c.Linger = linger
 	}
-	d := &Device{Device: gpu.Open(found, family), variants: gpu.Variants(c.Prefer), leave: c.Leave, linger: c.Linger}
+	d := &Device{Device: gpu.Open(found, family), variants: gpu.Variants(c.Prefer), leave: c.Leave, linger: c.Linger, serial: c.Serial}
 	d.Copier = shaders.NewCopier(d.Device)
 	d.describe()
 	return d, nil
@@ -132,6 +137,14 @@ func find() (mtl.Device, int, error) {
 		return 0, 0, status.Errorf(status.Unavailable, "[metal] the system shows no GPU")
 	}
 	return 0, 0, status.Errorf(status.Unavailable, "[metal] got%s; want a GPU of Apple silicon", names)
+}
+
+// dispatchType is that of all compute encoders.
+func (d *Device) dispatchType() mtl.DispatchType {
+	if d.serial {
+		return mtl.DispatchTypeSerial
+	}
+	return mtl.DispatchTypeConcurrent
 }
 
 // describe asks the GPU what it is.

@@ -5,8 +5,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
 
-// Metal tracks no hazards in our memory, so work of a stream is put in order here, at a cost per command buffer and not
-// per dispatch:
+// Metal tracks no hazards in our memory, so encoders and command buffers of a stream are put in order here, at a cost per
+// command buffer and not per dispatch. Dispatches of one encoder are the matter of hazards.go.
 //
 //   - Each encoder of ours waits for the stream's fence and updates it. That orders encoders of one command buffer and of
 //     all, for the GPU overlaps command buffers of one queue where nothing joins them.

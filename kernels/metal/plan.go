@@ -14,8 +14,8 @@ import (
 // is the plan's arena, and behind it what the step needs that needs most.
 //
 // All steps of a run are in one batch. What they hand to each other is kept in order as the operands of
-// calls are: dispatches of one encoder run one behind the other, and fences and events order encoders and
-// command buffers (order.go). A run that is longer than a batch should be is divided into several command buffers
+// calls are: by barriers within an encoder (hazards.go), and by fences and events between encoders and command buffers
+// (order.go). A run that is longer than a batch should be is divided into several command buffers
 // (batch.divide), which belong to the batch, so that the failure of any of them is that of the call.
 type sequence struct {
 	steps   []device.Step

@@ -72,6 +72,7 @@ func (b *batch) encode(k gpu.Kernel, c *device.Call, step *device.Step) error {
 		}
 	}
 	b.asked = -1
+	b.encoding.begin(k, c)
 	if err := k.Encode(b, c); err != nil {
 		return err
 	}

@@ -69,6 +69,21 @@ type HazardTrackingMode uint64
 // HazardTrackingModeUntracked leaves the order of commands that touch a resource to the program.
 const HazardTrackingModeUntracked HazardTrackingMode = 1
 
+// DispatchType is MTLDispatchType.
+type DispatchType uint64
+
+// Dispatches of a serial encoder run as if one after the other, those of a concurrent one in any order between barriers.
+const (
+	DispatchTypeSerial     DispatchType = 0
+	DispatchTypeConcurrent DispatchType = 1
+)
+
+// BarrierScope is MTLBarrierScope.
+type BarrierScope = objc.BarrierScope
+
+// BarrierScopeBuffers is all buffers.
+const BarrierScopeBuffers BarrierScope = 1
+
 // GPUFamily is MTLGPUFamily.
 type GPUFamily int64
 

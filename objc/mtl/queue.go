@@ -4,7 +4,7 @@ import "github.com/paddle-mps/paddle-mps/objc"
 
 var (
 	commandBuffer         = objc.Declare0[CommandQueue, CommandBuffer]("MTLCommandQueue", "commandBuffer")
-	computeCommandEncoder = objc.Declare0[CommandBuffer, ComputeCommandEncoder]("MTLCommandBuffer", "computeCommandEncoder")
+	computeCommandEncoder = objc.Declare1[CommandBuffer, DispatchType, ComputeCommandEncoder]("MTLCommandBuffer", "computeCommandEncoderWithDispatchType:")
 	blitCommandEncoder    = objc.Declare0[CommandBuffer, BlitCommandEncoder]("MTLCommandBuffer", "blitCommandEncoder")
 	encodeSignalEvent     = objc.Declare2[CommandBuffer, SharedEvent, uint64, objc.Void]("MTLCommandBuffer", "encodeSignalEvent:value:")
 	encodeWaitForEvent    = objc.Declare2[CommandBuffer, SharedEvent, uint64, objc.Void]("MTLCommandBuffer", "encodeWaitForEvent:value:")
@@ -28,10 +28,9 @@ var (
 // CommandBuffer is -[MTLCommandQueue commandBuffer], +0; nil when there is none to be had.
 func (q CommandQueue) CommandBuffer() CommandBuffer { return commandBuffer.Send(q) }
 
-// ComputeCommandEncoder is -[MTLCommandBuffer computeCommandEncoder], +0; nil where it fails. Its
-// dispatches run as if one after the other.
-func (b CommandBuffer) ComputeCommandEncoder() ComputeCommandEncoder {
-	return computeCommandEncoder.Send(b)
+// ComputeCommandEncoder is -[MTLCommandBuffer computeCommandEncoderWithDispatchType:], +0; nil where it fails.
+func (b CommandBuffer) ComputeCommandEncoder(t DispatchType) ComputeCommandEncoder {
+	return computeCommandEncoder.Send(b, t)
 }
 
 // BlitCommandEncoder is -[MTLCommandBuffer blitCommandEncoder], +0; nil where it fails.

@@ -71,7 +71,7 @@ func (s Samples) makeShader(d Device) error {
 func (s Samples) makeEncoders() {
 	buffer := CommandQueue(s["MTLCommandQueue"]).CommandBuffer()
 	s["MTLCommandBuffer"] = objc.Retain(objc.ID(buffer))
-	compute := buffer.ComputeCommandEncoder()
+	compute := buffer.ComputeCommandEncoder(DispatchTypeConcurrent)
 	s["MTLComputeCommandEncoder"] = objc.Retain(objc.ID(compute))
 	s["MTLCommandEncoder"] = objc.Retain(objc.ID(compute))
 	compute.EndEncoding()

@@ -129,6 +129,7 @@ static const char *const counter_names[COUNTERS] = {
     [COUNT_WAITS] = "waits",
     [COUNT_REFUSED] = "refused",
     [COUNT_EARLY_WAITS] = "early_waits",
+    [COUNT_MEMORY_BARRIERS] = "memory_barriers",
 };
 
 void count(counter which, int64_t n) { atomic_fetch_add_explicit(&counters[which], n, memory_order_relaxed); }

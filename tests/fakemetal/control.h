@@ -68,6 +68,7 @@ typedef enum {
   COUNT_WAITS,          /* times that a thread really waited for the device */
   COUNT_REFUSED,        /* names that FAKEMETAL_REFUSE matched */
   COUNT_EARLY_WAITS,    /* waits that were committed before what signals the event */
+  COUNT_MEMORY_BARRIERS, /* of encoders; those of threadgroups are in shader_counts */
   COUNTERS
 } counter;
 

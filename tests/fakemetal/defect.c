@@ -13,6 +13,7 @@ static const char *const names[DEFECTS] = {
     [COPY_TAIL] = "copy_tail",
     [GRID_TAIL] = "grid_tail",
     [BARRIER_SKIPPED] = "barrier_skipped",
+    [MEMORY_BARRIER_SKIPPED] = "memory_barrier_skipped",
     [BFLOAT16_TRUNCATED] = "bfloat16_truncated",
     [STALE_CONSTANTS] = "stale_constants",
     [EVENT_EARLY] = "event_early",

@@ -2,8 +2,11 @@
  * encoder.c - MTLComputeCommandEncoder and MTLBlitCommandEncoder: checks what is encoded at once, and
  * appends it to the command buffer as work for the queue's thread.
  *
- * Sources: the pages of both protocols, and for limits "Metal Feature Set Tables". What the pages ask
- * for on macOS in general is asked for here, also where an Apple GPU would do without.
+ * Dispatches of a concurrent encoder have no order but that of its memory barriers: they run in a random one, and two of
+ * them that use the same bytes with no barrier between them, one writing, are misuse, whatever order they ran in.
+ *
+ * Sources: the pages of both protocols, MTLDispatchTypeConcurrent, and for limits "Metal Feature Set Tables". What the
+ * pages ask for on macOS in general is asked for here, also where an Apple GPU would do without.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +23,27 @@ typedef struct {
 
 typedef struct dispatch dispatch;
 
+/* What a dispatch of a concurrent encoder has used. */
+typedef struct {
+  const dispatch *by;
+  shader_extent bytes;
+  bool writes;
+} use;
+
+/* An encoder's work as it runs. */
+typedef struct {
+  work work;
+  uint64_t barriers; /* before the dispatches whose uses are known */
+  use *uses;
+  int count, room;
+} session;
+
 typedef struct {
   labelled head;
   id command_buffer;
   bool ended, concurrent;
-  work *work; /* of the command buffer, which frees it behind the last command */
+  session *session;  /* of the command buffer, which frees it behind the last command */
+  uint64_t barriers; /* of a concurrent encoder, so far */
   id pipeline;
   slot slots[SHADER_BUFFERS];
   uint64_t threadgroup[SHADER_BUFFERS];
@@ -36,7 +55,9 @@ struct dispatch {
   dispatch *next;
   const shader_function *function;
   shader_dispatch what;
-  work *work;
+  session *session;
+  bool concurrent;
+  uint64_t barriers; /* before it */
   hazard *memory[SHADER_BUFFERS];
   uint32_t writable; /* bit i: it may write what is bound at i */
   _Alignas(16) unsigned char constants[];
@@ -44,16 +65,21 @@ struct dispatch {
 
 /* ---- What both kinds share. */
 
-static char *run_begin(void *context) { return work_begin(context), NULL; }
-static char *run_end(void *context) { return work_end(context), NULL; }
+static char *run_begin(void *context) { return work_begin(&((session *)context)->work), NULL; }
+static char *run_end(void *context) { return work_end(&((session *)context)->work), NULL; }
+
+static void drop_session(void *context) {
+  free(((session *)context)->uses);
+  free(context);
+}
 
 static encoder *encoder_new(id command_buffer, const char *class_name) {
   command_buffer_check_open(command_buffer);
   encoder *e = (encoder *)object_new(class_name);
   command_buffer_set_encoder(command_buffer, &e->head.head);
   e->command_buffer = retain(command_buffer);
-  e->work = calloc(1, sizeof *e->work);
-  command_buffer_append(command_buffer, run_begin, NULL, e->work, ALWAYS, NULL);
+  e->session = calloc(1, sizeof *e->session);
+  command_buffer_append(command_buffer, run_begin, NULL, e->session, ALWAYS, NULL);
   count(COUNT_ENCODERS, 1);
   autorelease(&e->head.head);
   return e;
@@ -72,7 +98,7 @@ static void flush(encoder *e);
 static void encoder_end(id self) {
   encoder *e = open_encoder(self);
   flush(e);
-  command_buffer_append(e->command_buffer, run_end, free, e->work, ALWAYS, NULL);
+  command_buffer_append(e->command_buffer, run_end, drop_session, e->session, ALWAYS, NULL);
   e->ended = true;
   command_buffer_set_encoder(e->command_buffer, NULL);
 }
@@ -112,7 +138,7 @@ static char *run_wait(void *context) {
 
 static void append_fence(encoder *e, id fence, char *(*run)(void *), void (*commit)(void *)) {
   fence_point *p = malloc(sizeof *p);
-  *p = (fence_point){e->work, retain(fence), 0};
+  *p = (fence_point){&e->session->work, retain(fence), 0};
   command_buffer_append(e->command_buffer, run, drop_fence, p, ALWAYS, commit);
 }
 
@@ -211,6 +237,34 @@ static void compute_use_heap(id self, SEL cmd, id heap) { (void)cmd, command_buf
 
 /* ---- Compute: dispatches. */
 
+/* unordered checks what a dispatch has used against those of the same encoder that no barrier separates from it. */
+static void unordered(const dispatch *d, shader_extent bytes, bool writes) {
+  session *s = d->session;
+  for (int i = 0; i < s->count; i++) {
+    const use *u = &s->uses[i];
+    if (u->by == d || !(writes || u->writes) || u->bytes.low >= bytes.high || bytes.low >= u->bytes.high) continue;
+    misuse("dispatches of a concurrent encoder share memory that one writes: kernel %s %s bytes that kernel %s %s (%llu of them, "
+           "after %llu barriers); want a memory barrier between them",
+           shader_function_name(d->function), writes ? "writes" : "reads", shader_function_name(u->by->function), u->writes ? "writes" : "reads",
+           (unsigned long long)((u->bytes.high < bytes.high ? u->bytes.high : bytes.high) - (u->bytes.low > bytes.low ? u->bytes.low : bytes.low)),
+           (unsigned long long)d->barriers);
+  }
+  if (s->count == s->room) s->uses = realloc(s->uses, (size_t)(s->room = s->room ? 2 * s->room : 16) * sizeof *s->uses);
+  s->uses[s->count++] = (use){d, bytes, writes};
+}
+
+/* used says what a dispatch has touched, to memory and to the encoder. */
+static void used(const dispatch *d, const shader_extent *touched) {
+  session *s = d->session;
+  if (s->barriers != d->barriers) s->count = 0, s->barriers = d->barriers;
+  for (int i = 0; i < SHADER_BUFFERS; i++) {
+    if (!d->memory[i] || touched[i].low >= touched[i].high) continue;
+    bool writes = d->writable >> i & 1;
+    work_use(&s->work, d->memory[i], touched[i].low, touched[i].high, writes);
+    if (d->concurrent) unordered(d, touched[i], writes);
+  }
+}
+
 /* What a kernel does wrong ends its command buffer, as where the GPU's own memory protection sees it. With
  * FAKEMETAL_STRICT=1 it ends the process, so that no test can overlook it. */
 static char *run_dispatch(void *context) {
@@ -220,8 +274,7 @@ static char *run_dispatch(void *context) {
   shader_counts counts;
   char *wrong = shader_run(d->function, &d->what, &counts, touched);
   if (shader_counting()) count_dispatch(shader_function_name(d->function), &counts);
-  for (int i = 0; i < SHADER_BUFFERS; i++)
-    if (d->memory[i]) work_use(d->work, d->memory[i], touched[i].low, touched[i].high, d->writable >> i & 1);
+  used(d, touched);
   if (wrong && strict()) misuse("%s", wrong);
   if (wrong) command_buffer_error_code(PAGE_FAULT);
   return wrong;
@@ -278,22 +331,10 @@ static void check_positions(size3 counts) {
   if (counts.width > UINT32_MAX || counts.height > UINT32_MAX || counts.depth > UINT32_MAX) misuse("positions in the grid exceed 32 bits");
 }
 
-/* conflicts says whether two dispatches that may run at once share memory that one of them writes. */
-static bool conflicts(const dispatch *a, const dispatch *b) {
-  for (int i = 0; i < SHADER_BUFFERS; i++)
-    for (int j = 0; j < SHADER_BUFFERS; j++) {
-      const shader_binding *x = &a->what.buffers[i], *y = &b->what.buffers[j];
-      bool written = (a->writable >> i & 1) || (b->writable >> j & 1);
-      if (written && x->base && (char *)x->base + x->offset == (char *)y->base + y->offset) return true;
-    }
-  return false;
-}
-
 static void append_dispatch(encoder *e, dispatch *d) {
   count(COUNT_DISPATCHES, 1);
   if (!e->concurrent) return command_buffer_append(e->command_buffer, run_dispatch, free, d, WORK, NULL);
-  for (const dispatch *o = e->open; o; o = o->next)
-    if (conflicts(o, d)) misuse("dispatches of a concurrent encoder share memory that one writes; want a memory barrier between them");
+  d->concurrent = true, d->barriers = e->barriers;
   d->next = e->open, e->open = d;
 }
 
@@ -317,7 +358,7 @@ static void encode(id self, size3 threads, size3 group) {
   check_sizes(e, threads, group);
   enter(self);
   dispatch *d = calloc(1, sizeof *d + room_of_constants(e));
-  d->function = pipeline_function(e->pipeline), d->work = e->work;
+  d->function = pipeline_function(e->pipeline), d->session = e->session;
   command_buffer_keep(e->command_buffer, e->pipeline);
   for (size_t i = 0, constants = 0; i < SHADER_BUFFERS; i++) constants = bind(e, d, (int)i, constants);
   bind_threadgroup(e, d);
@@ -339,17 +380,24 @@ static void compute_dispatch_groups(id self, SEL cmd, size3 groups, size3 group)
   encode(self, (size3){groups.width * group.width, groups.height * group.height, groups.depth * group.depth}, group);
 }
 
+/* put_barrier orders what comes before and after. */
+static void put_barrier(encoder *e) {
+  count(COUNT_MEMORY_BARRIERS, 1);
+  e->barriers++;
+  if (!planted(MEMORY_BARRIER_SKIPPED)) flush(e);
+}
+
 static void compute_barrier(id self, SEL cmd, uint64_t scope) {
   (void)cmd;
   if (scope == 0) misuse("the scope is empty");
-  flush(open_encoder(self));
+  put_barrier(open_encoder(self));
 }
 
 static void compute_barrier_resources(id self, SEL cmd, const id *resources, uint64_t n) {
   (void)cmd;
   for (uint64_t i = 0; i < n; i++)
     if (!is_live(resources[i]) || !is_kind(resources[i], "MTLResource")) misuse("resources[%llu] is no resource", (unsigned long long)i);
-  flush(open_encoder(self));
+  put_barrier(open_encoder(self));
 }
 
 static const method compute_methods[] = {
@@ -393,7 +441,7 @@ static char *run_transfer(void *context) {
 
 static void append_transfer(encoder *e, transfer given) {
   transfer *t = malloc(sizeof *t);
-  *t = given, t->work = e->work;
+  *t = given, t->work = &e->session->work;
   command_buffer_append(e->command_buffer, run_transfer, free, t, WORK, NULL);
 }
 

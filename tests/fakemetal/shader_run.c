@@ -172,12 +172,12 @@ static void outside(run *r, uintptr_t at, uint64_t size, bool write) {
                         at >= g.start && at + size <= g.end ? " and may only be read" : ""));
 }
 
-/* touch notes an access for the binding that begins next below it. */
-static void touch(run *r, range *g, uintptr_t at, uint64_t size) {
+/* touch notes an access for the binding that begins next below it and allows it. */
+static void touch(run *r, range *g, uintptr_t at, uint64_t size, bool write) {
   if (at >= g->limit)
     for (int i = 0; i < r->fixed_ranges; i++) {
       range *o = &r->ranges[i];
-      if (o->kind == IN_BUFFER && o->start <= at && o->start > g->start) g = o;
+      if (o->kind == IN_BUFFER && o->start <= at && o->start > g->start && (o->writable || !write)) g = o;
     }
   if (at < g->low || !g->high) g->low = at;
   if (at + size > g->high) g->high = at + size;
@@ -190,7 +190,7 @@ static void check(const void *address, uint64_t size, int32_t write) {
     range *g = &r->ranges[i];
     if (i < r->range_count && at >= g->start && at + size <= g->end && (g->writable || !write)) {
       r->last_range = i;
-      touch(r, g, at, size);
+      touch(r, g, at, size, write);
       return;
     }
   }

@@ -43,6 +43,17 @@ for i in range(3):
         assert heard.passed == 2 and [name for name, _ in heard.failed] == [str(deadly)], heard
 
 
+@pytest.mark.parametrize("concurrent", ["1", "0"])
+def test_lost_barriers_fail_their_step(concurrent: str, selftest: Any) -> None:
+    """Where memory barriers do nothing, the step about them fails first, and passes as the report advises."""
+    done = selftest(
+        "--first", "--place", "mps", "--section", "bring-up",
+        FAKEMETAL_DEFECT="memory_barrier_skipped", PADDLE_MPS_PREFER="msl", PADDLE_MPS_CONCURRENT=concurrent,
+    )  # fmt: skip
+    assert ("- `kernels at one time`: " in done.stdout) == (concurrent == "1"), done.stdout
+    assert done.returncode == int(concurrent), done.stdout
+
+
 ELSEWHERE = (bringup.two_busy_streams, bringup.a_long_wait, bringup.a_fault, bringup.softmax, bringup.random)
 
 

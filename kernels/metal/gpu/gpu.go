@@ -171,8 +171,9 @@ type Counter interface {
 	Counts() bool
 }
 
-// Encoder is a command buffer that a kernel is being recorded into. What is encoded through it runs in that
-// order, each behind the one before.
+// Encoder is a command buffer that a kernel is being recorded into. What a kernel encodes through it for one call runs
+// in that order, each behind the one before. The device sees from the operands of a call which calls it depends on, so a
+// kernel writes to outputs and workspace only, and reads no further than the lines of memory that its operands lie in.
 type Encoder interface {
 	// Arguments begins a dispatch: a record for its arguments, valid until the next one is begun.
 	Arguments() *objc.Dispatch

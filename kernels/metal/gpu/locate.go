@@ -37,15 +37,15 @@ func Locate(o *device.Operand) (s Span, ok bool) {
 	return Span{h.whole, uint64(offset), (at-offset)/size - low}, true
 }
 
-// line is what memory is read by; buffers begin at a multiple of it.
-const line = 128
+// Line is the bytes that memory is read by; buffers begin at a multiple of it.
+const Line = 128
 
 // LocateLine is Locate with an offset that is a multiple of the 128 bytes of a line, so that a shader knows from the
 // number of an element in which line it is.
 func LocateLine(o *device.Operand) (s Span, ok bool) {
 	s, ok = Locate(o)
-	s.First += int64(s.Offset%line) / o.DType.Size()
-	s.Offset -= s.Offset % line
+	s.First += int64(s.Offset%Line) / o.DType.Size()
+	s.Offset -= s.Offset % Line
 	return s, ok
 }
 

@@ -56,7 +56,9 @@ const folded = `
 inline A take(A a, E e, uint i) { return fold(a, load(e), i); }
 inline E give(A a) { return store(result(a, 1)); }
 #define PLACES
-#define INDEX(line, i, a)
+#define KEPT
+#define KEEP(i, a)
+#define INDEX(line, i, n)
 `
 
 // Accumulates reports whether there is an accumulator for an operator along one axis.
@@ -80,7 +82,9 @@ func Accumulation(id op.ID, d, index dtype.DType, wide bool) string {
 		}
 		text += keys(d) + "#define RANK(k) " + rank + extremes + fmt.Sprintf(`
 #define PLACES device %s *places [[buffer(6)]], constant Walk<I> &there [[buffer(7)]],
-#define INDEX(line, i, a) places[seek(there, line) + I(i) * steps[2]] = a.at
+#define KEPT threadgroup uint kept[256 * EACH];
+#define KEEP(i, a) kept[i] = a.at
+#define INDEX(line, i, n) places[seek(there, line) + I(i) * steps[2]] = kept[n]
 `, storage[index])
 	case id == op.IDLogcumsumexp:
 		text += exponentials + folded

@@ -2,7 +2,7 @@
 // Slices of a tensor x that index tensors name, in a list one behind the other. The K index tensors count
 // along the first K axes of x; element b of each belongs to slice b of the list. All kernels have the same
 // arguments; X and LIST are the pointers to both, const where the kernel does not write. sizes are the elements of a
-// slice and of the list. word[0] is not zero when an index is out of range; then nothing is written, and the rest of
+// slice and of the list, and the first thread of a dispatch. word[0] is not zero when an index is out of range; then nothing is written, and the rest of
 // the word says which.
 
 struct Indices {
@@ -14,7 +14,10 @@ struct Indices {
     X x [[buffer(0)]], LIST list [[buffer(1)]], device atomic_uint *winner [[buffer(2)]],             \
     device atomic_uint *word [[buffer(3)]], constant Indices &n [[buffer(4)]],                        \
     constant Walk<I> &slots [[buffer(5)]], constant Walk<I> &slice [[buffer(6)]],                     \
-    constant uint2 &sizes [[buffer(7)]], INDICES, uint i [[thread_position_in_grid]]
+    constant uint3 &sizes [[buffer(7)]], INDICES, uint position [[thread_position_in_grid]]
+
+// The number of a thread among those of all dispatches of a kernel.
+#define OWN const uint i = sizes.z + position
 
 inline uint read(device atomic_uint *a) { return atomic_load_explicit(a, memory_order_relaxed); }
 
@@ -31,6 +34,7 @@ inline long at(device const long *const thread *index, constant Indices &n, uint
 inline bool fits(long i, long size) { return -size <= i && i < size; }
 
 kernel void check(ARGUMENTS(device const E *, device const E *)) {
+    OWN;
     device const long *const index[K] = {NAMES};
     for (uint k = 0; k < K; k++) {
         if (!fits(at(index, n, k, i), n.sizes[k])) atomic_fetch_max_explicit(word, ~i, memory_order_relaxed);
@@ -67,6 +71,7 @@ inline I slice_at(device const long *const thread *index, constant Indices &n, u
 
 // list from x.
 kernel void take(ARGUMENTS(device const E *, device E *)) {
+    OWN;
     device const long *const index[K] = {NAMES};
     if (read(word) != 0) {
         if (i == 0) tell(index, n, word);
@@ -80,10 +85,12 @@ kernel void take(ARGUMENTS(device const E *, device E *)) {
 // x from list. Where several slices of the list have one place in x the last wins: each claims the place,
 // and only the one with the highest number writes.
 kernel void clear(ARGUMENTS(device const E *, device const E *)) {
+    OWN;
     atomic_store_explicit(winner + i, 0u, memory_order_relaxed);
 }
 
 kernel void claim(ARGUMENTS(device const E *, device const E *)) {
+    OWN;
     device const long *const index[K] = {NAMES};
     if (read(word) != 0) return;
     uint number;
@@ -92,6 +99,7 @@ kernel void claim(ARGUMENTS(device const E *, device const E *)) {
 }
 
 kernel void put(ARGUMENTS(device E *, device const E *)) {
+    OWN;
     device const long *const index[K] = {NAMES};
     if (read(word) != 0) {
         if (i == 0) tell(index, n, word);

@@ -3,6 +3,7 @@
 // an element of all slices of x whose number is its own modulo LANES, and looks at all indices: no two threads write to one
 // place. STEP joins two elements.
 kernel void reduce(ARGUMENTS(device E *, device const E *)) {
+    OWN;
     device const long *const index[K] = {NAMES};
     if (read(word) != 0) {
         if (i == 0) tell(index, n, word);

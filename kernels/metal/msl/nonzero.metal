@@ -1,15 +1,16 @@
 
 // The indices of the elements that are not zero, in row-major order: counted block by block, then written
-// behind what the blocks before have. A threadgroup has a block, each of its threads the next EACH elements.
+// behind what the blocks before have. A threadgroup has a block, each of its threads the next EACH elements. count is the
+// elements, and the first block of a dispatch.
 
 constant uint EACH = 4;
 
-inline bool there(device const E *in, constant Walk<I> &from, constant uint &count, uint i) {
+inline bool there(device const E *in, constant Walk<I> &from, uint count, uint i) {
     return i < count && (in[seek(from, i)] & MASK) != 0;
 }
 
 // How many elements of a thread are not zero.
-inline uint own(device const E *in, constant Walk<I> &from, constant uint &count, uint first) {
+inline uint own(device const E *in, constant Walk<I> &from, uint count, uint first) {
     uint n = 0;
     for (uint k = 0; k < EACH; k++) n += there(in, from, count, first + k);
     return n;
@@ -30,12 +31,13 @@ inline uint before(uint n, threadgroup uint *shared, uint at, uint width, thread
     return sum - n;
 }
 
-kernel void tally(device const E *in [[buffer(0)]], constant Walk<I> &from [[buffer(1)]], constant uint &count [[buffer(2)]],
-    device uint *blocks [[buffer(3)]], uint block [[threadgroup_position_in_grid]],
+kernel void tally(device const E *in [[buffer(0)]], constant Walk<I> &from [[buffer(1)]], constant uint2 &count [[buffer(2)]],
+    device uint *blocks [[buffer(3)]], uint group [[threadgroup_position_in_grid]],
     uint at [[thread_index_in_threadgroup]], uint width [[threads_per_threadgroup]]) {
     threadgroup uint shared[256];
+    const uint block = count.y + group;
     uint all;
-    before(own(in, from, count, (block * width + at) * EACH), shared, at, width, all);
+    before(own(in, from, count.x, (block * width + at) * EACH), shared, at, width, all);
     if (at == 0) blocks[block] = all;
 }
 
@@ -55,15 +57,15 @@ kernel void arrange(device uint *blocks [[buffer(0)]], constant uint &count [[bu
     if (at == 0) word[0] = all;
 }
 
-kernel void list(device const E *in [[buffer(0)]], constant Walk<I> &from [[buffer(1)]], constant uint &count [[buffer(2)]],
+kernel void list(device const E *in [[buffer(0)]], constant Walk<I> &from [[buffer(1)]], constant uint2 &count [[buffer(2)]],
     device const uint *blocks [[buffer(3)]], device long *out [[buffer(4)]], constant I *steps [[buffer(5)]],
-    uint block [[threadgroup_position_in_grid]], uint at [[thread_index_in_threadgroup]], uint width [[threads_per_threadgroup]]) {
+    uint group [[threadgroup_position_in_grid]], uint at [[thread_index_in_threadgroup]], uint width [[threads_per_threadgroup]]) {
     threadgroup uint shared[256];
-    const uint first = (block * width + at) * EACH;
+    const uint block = count.y + group, first = (block * width + at) * EACH;
     uint all;
-    uint row = blocks[block] + before(own(in, from, count, first), shared, at, width, all);
+    uint row = blocks[block] + before(own(in, from, count.x, first), shared, at, width, all);
     for (uint k = 0; k < EACH; k++) {
-        if (!there(in, from, count, first + k)) continue;
+        if (!there(in, from, count.x, first + k)) continue;
         uint rest = first + k;
         for (uint axis = from.rank; axis-- > 0;) {
             out[steps[2] + I(row) * steps[0] + I(axis) * steps[1]] = rest % from.dims[axis];

@@ -38,19 +38,27 @@ inline void join_tile(thread A *a, threadgroup A *shared, uint lanes, uint at, u
     }
 }
 
+// Lays the accumulators of a tile out in the order of its columns, so that neighbouring threads write neighbours.
+inline void lay_out(thread const A *a, threadgroup A *shared, uint lanes, uint at) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (at < lanes)
+        for (uint q = 0; q < Q; q++) shared[at * Q + q] = a[q];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
 // The first pass writes accumulators to part; the only one writes results to out.
 kernel void columns(device R *out [[buffer(0)]], device const E *in [[buffer(1)]], constant Walk<I> &to [[buffer(2)]],
     constant Walk<I> &outer [[buffer(3)]], constant Walk<I> &inner [[buffer(4)]], constant Columns &p [[buffer(5)]],
     uint group [[threadgroup_position_in_grid]], uint at [[thread_index_in_threadgroup]], uint width [[threads_per_threadgroup]]) {
     threadgroup A shared[256];
     group += p.first;
-    const uint stack = group / p.tiles, column = (group % p.tiles * p.lanes + at % p.lanes) * Q;
+    const uint stack = group / p.tiles, begin = group % p.tiles * p.lanes * Q;
     A a[Q];
-    down(a, in, seek(outer, stack), inner, p, column, at / p.lanes, p.count, width / p.lanes);
+    down(a, in, seek(outer, stack), inner, p, begin + at % p.lanes * Q, at / p.lanes, p.count, width / p.lanes);
     join_tile(a, shared, p.lanes, at, width);
-    if (at >= p.lanes) return;
-    for (uint q = 0; q < Q; q++)
-        if (column + q < p.columns) out[seek(to, stack * p.columns + column + q)] = store(result(a[q], p.count));
+    lay_out(a, shared, p.lanes, at);
+    for (uint i = at; i < min(p.lanes * Q, p.columns - begin); i += width)
+        out[seek(to, stack * p.columns + begin + i)] = store(result(shared[i], p.count));
 }
 
 kernel void column_parts(device A *part [[buffer(0)]], device const E *in [[buffer(1)]], constant Walk<I> &outer [[buffer(2)]],
@@ -59,11 +67,11 @@ kernel void column_parts(device A *part [[buffer(0)]], device const E *in [[buff
     threadgroup A shared[256];
     group += p.first;
     const uint n = group % p.parts, tile = group / p.parts % p.tiles, stack = group / p.parts / p.tiles;
-    const uint column = (tile * p.lanes + at % p.lanes) * Q;
+    const uint begin = tile * p.lanes * Q;
     A a[Q];
-    down(a, in, seek(outer, stack), inner, p, column, n * p.each + at / p.lanes, n * p.each + min(p.each, p.count - n * p.each), width / p.lanes);
+    down(a, in, seek(outer, stack), inner, p, begin + at % p.lanes * Q, n * p.each + at / p.lanes, n * p.each + min(p.each, p.count - n * p.each), width / p.lanes);
     join_tile(a, shared, p.lanes, at, width);
-    if (at >= p.lanes) return;
-    for (uint q = 0; q < Q; q++)
-        if (column + q < p.columns) part[ulong(n) * p.outputs + stack * p.columns + column + q] = a[q];
+    lay_out(a, shared, p.lanes, at);
+    for (uint i = at; i < min(p.lanes * Q, p.columns - begin); i += width)
+        part[ulong(n) * p.outputs + stack * p.columns + begin + i] = shared[i];
 }

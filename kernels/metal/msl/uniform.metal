@@ -1,7 +1,8 @@
 
 // min + fraction * (max - min), at most what lies below max: min, width and top, in binary64.
 kernel void uniform_(device E *out [[buffer(0)]], constant Walk<I> &to [[buffer(1)]], constant ulong *numbers [[buffer(2)]],
-    uint i [[thread_position_in_grid]]) {
+    constant uint &first [[buffer(3)]], uint at [[thread_position_in_grid]]) {
+    const uint i = first + at;
     const uint drawn = word(numbers, i) >> (32 - DIGITS);
     const ulong fraction = drawn == 0 ? 0 : from_integer(drawn) - (ulong(DIGITS) << 52);
     const ulong value = add(numbers[2], multiply(numbers[3], fraction));
@@ -10,7 +11,8 @@ kernel void uniform_(device E *out [[buffer(0)]], constant Walk<I> &to [[buffer(
 
 // Two uniform numbers make two normal ones (Box and Muller): mean and deviation, as floats.
 kernel void normal(device E *out [[buffer(0)]], constant Walk<I> &to [[buffer(1)]], constant ulong *numbers [[buffer(2)]],
-    uint i [[thread_position_in_grid]]) {
+    constant uint &first [[buffer(3)]], uint at [[thread_position_in_grid]]) {
+    const uint i = first + at;
     const ulong both = wide(numbers, i / 2);
     const ulong u = (both >> 32) + 1;
     const float v = float(uint(both)) * 0x1p-31f;

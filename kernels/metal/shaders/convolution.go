@@ -100,12 +100,17 @@ func (k *convolution) Encode(e gpu.Encoder, c *device.Call) error {
 	p := &k.pipelines[0]
 	width := int64(p.ThreadsOf(gpu.MostGroup))
 	// A group that has elements takes as long as its threads, which work side by side, take for one each.
-	groups, operations := (j.outputs+width-1)/width, termOperations*float64(width)*float64(j.terms)
+	groups, operations := (j.outputs+width-1)/width, float64(width)*(outputOperations+termOperations*float64(j.terms))
 	if j.shared {
 		width = int64(p.ThreadsOf(j.terms))
-		groups, operations = j.outputs, termOperations*float64(j.terms+width)
+		groups, operations = j.outputs, 2*termOperations*float64(j.terms+width)
 	}
-	return inTime(groups, width, operations, func(first, groups int64) error {
+	// Threads of a group have one weight, or a window each, and the elements of images that they are next to.
+	moved := j.terms*j.apart(&c.In[0]) + apart(&c.Out[0])
+	if j.shared {
+		moved = (j.terms*(j.apart(&c.In[0])+apart(&c.In[1])) + msl.LineSize) / width
+	}
+	return inTime(groups, width, operations, width*moved, func(first, groups int64) error {
 		d := e.Arguments()
 		operands := [...]*device.Operand{&c.Out[0], &c.In[0], &c.In[1]}
 		var firsts [len(operands)]int64

@@ -78,19 +78,24 @@ func (k *creation) Workspace(*device.Call) int64 { return 0 }
 // that what comes out does not depend on how the grid is divided.
 func (k *creation) Encode(e gpu.Encoder, c *device.Call) error {
 	out, key, p := &c.Out[0], k.wide(), &k.pipelines[0]
-	d := e.Arguments()
-	first, err := place(d, out)
-	if err != nil {
-		return err
-	}
-	to := out.Layout.Collapse()
-	bindWalk(d, &to, first, key)
-	// All kernels have room for as many numbers, and use some.
-	numbers := k.numbers(c)
-	block := d.Constant(8 * len(numbers))[:0]
-	for _, v := range numbers {
-		block = binary.LittleEndian.AppendUint64(block, v)
-	}
-	p.Line(d, uint64(out.Numel()))
-	return e.Dispatch(p.State, d)
+	to, numbers := out.Layout.Collapse(), k.numbers(c)
+	return inTime(out.Numel(), 1, creationOperations, apart(out), func(first, count int64) error {
+		d := e.Arguments()
+		begin, err := place(d, out)
+		if err != nil {
+			return err
+		}
+		bindWalk(d, &to, begin, key)
+		// All kernels have room for as many numbers, and use some.
+		block := d.Constant(8 * len(numbers))[:0]
+		for _, v := range numbers {
+			block = binary.LittleEndian.AppendUint64(block, v)
+		}
+		bindCounts(d, first)
+		p.Line(d, uint64(count))
+		return e.Dispatch(p.State, d)
+	})
 }
+
+// creationOperations is what an element costs at most: two products and a sum in binary64, and ten rounds of Philox.
+const creationOperations = 1024

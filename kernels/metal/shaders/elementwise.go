@@ -89,7 +89,7 @@ func accessOf(c *device.Call) (l access, ok bool) {
 	if l.count > mostOperands || out.Numel() > mostElements {
 		return l, false
 	}
-	vectors := true
+	vectors, each := true, msl.VectorBytes/widestOf(c)
 	for i := range l.count {
 		o := gpu.Operand(c, i)
 		_, offset, found := gpu.Where(o)
@@ -100,7 +100,7 @@ func accessOf(c *device.Call) (l access, ok bool) {
 		case !found && out.Numel() > 0:
 			return l, false
 		}
-		vectors = vectors && (i == 0 || o.Shape == out.Shape) && offset%vectorOf(c, o) == 0 && o.IsContiguous()
+		vectors = vectors && (i == 0 || o.Shape == out.Shape) && offset%vectorOf(each, o) == 0 && o.IsContiguous()
 	}
 	if vectors {
 		return l, true
@@ -128,9 +128,9 @@ func (l *access) walk(c *device.Call) {
 	}
 }
 
-// vectorOf is the bytes that a thread takes of an operand if it takes vectors, a power of two.
-func vectorOf(c *device.Call, o *device.Operand) uint64 {
-	return uint64(max(msl.VectorBytes/widestOf(c)*o.DType.Size(), gpu.Bindable))
+// vectorOf is the bytes of an operand that a thread takes if it takes vectors of so many elements, a power of two.
+func vectorOf(each int64, o *device.Operand) uint64 {
+	return uint64(max(each*o.DType.Size(), gpu.Bindable))
 }
 
 // widestOf is the bytes of an element of the widest operand.
@@ -200,6 +200,9 @@ func (k *elementwise) Encode(e gpu.Encoder, c *device.Call) error {
 		g = latticeOf(c, &k.access)
 	}
 	axis, most := g.divide(c)
+	if most >= g.dims[axis] { // nearly always
+		return k.encode(e, c, &g, axis, 0, fault)
+	}
 	for first := int64(0); first < g.dims[axis]; first += most {
 		part := g
 		part.dims[axis] = min(most, g.dims[axis]-first)
@@ -258,7 +261,7 @@ func (k *elementwise) bind(d *objc.Dispatch, c *device.Call, i int, first int64)
 		s.First += first
 		d.Bind(objc.ID(s.Buffer), s.Offset)
 		return s, nil
-	case s.First == 0 && s.Offset%vectorOf(c, o) == 0:
+	case s.First == 0 && s.Offset%vectorOf(k.several, o) == 0:
 		d.Bind(objc.ID(s.Buffer), s.Offset+uint64(first*o.DType.Size()))
 		return s, nil
 	}

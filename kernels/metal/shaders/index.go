@@ -115,6 +115,9 @@ func (k *indexing) places(c *device.Call) int64 {
 	return n
 }
 
+// indexOperations is what a thread does for each index tensor: it finds an index in nine axes, and moves it into its range.
+const indexOperations = 128
+
 // Workspace has a number for each place, of the slice that goes there; reading needs none.
 func (k *indexing) Workspace(c *device.Call) int64 {
 	if !k.write || k.fold {
@@ -125,19 +128,27 @@ func (k *indexing) Workspace(c *device.Call) int64 {
 
 // Encode dispatches the kernels one behind the other; each sees what the one before has written.
 func (k *indexing) Encode(e gpu.Encoder, c *device.Call) error {
-	_, list := k.operands(c)
+	x, list := k.operands(c)
 	count := c.In[1].Numel()
 	if count == 0 {
 		return nil // nothing is written, and what has been there stays
 	}
 	key, p := k.wide(), k.pipelines
+	// A slice that is as long as a line of memory is read as such; of shorter ones each element is a line at worst.
+	moved := int64(2 * msl.LineSize)
+	if _, slice := cut(x, k.tensors); slice.IsContiguous() && slice.Numel()*x.DType.Size() >= msl.LineSize {
+		moved = 2*x.DType.Size() + apart(list)
+	}
+	moved += 8 * int64(k.tensors)
 	run := func(which int, threads int64) error {
-		d := e.Arguments()
-		if err := k.bind(d, e, c, key); err != nil {
-			return err
-		}
-		p[which].Line(d, uint64(max(threads, 1)))
-		return e.Dispatch(p[which].State, d)
+		return inTime(max(threads, 1), 1, indexOperations*float64(k.tensors), moved, func(first, count int64) error {
+			d := e.Arguments()
+			if err := k.bind(d, e, c, key, first); err != nil {
+				return err
+			}
+			p[which].Line(d, uint64(count))
+			return e.Dispatch(p[which].State, d)
+		})
 	}
 	if err := run(indexCheck, count); err != nil {
 		return err
@@ -145,7 +156,12 @@ func (k *indexing) Encode(e gpu.Encoder, c *device.Call) error {
 	// Threads that share an element of all slices look at all indices, so that each place has one thread.
 	switch {
 	case k.fold:
-		return run(indexFold, msl.IndexLanes*list.Numel()/count)
+		d := e.Arguments()
+		if err := k.bind(d, e, c, key, 0); err != nil {
+			return err
+		}
+		p[indexFold].Line(d, uint64(max(msl.IndexLanes*list.Numel()/count, 1)))
+		return e.Dispatch(p[indexFold].State, d)
 	case !k.write:
 		return run(indexTake, list.Numel())
 	}
@@ -161,7 +177,7 @@ func (k *indexing) Encode(e gpu.Encoder, c *device.Call) error {
 // bind makes the arguments that all kernels of index.metal have, in its order: the indexed tensor, the list, the
 // numbers of the places, the word for a fault, the indices' layouts, how slots and slices lie, counts, and at last
 // the index tensors, of which there are as many as the source has been written for.
-func (k *indexing) bind(d *objc.Dispatch, e gpu.Encoder, c *device.Call, key uint64) error {
+func (k *indexing) bind(d *objc.Dispatch, e gpu.Encoder, c *device.Call, key uint64, thread int64) error {
 	words, offset, err := e.Word()
 	if err != nil {
 		return err
@@ -198,7 +214,7 @@ func (k *indexing) bind(d *objc.Dispatch, e gpu.Encoder, c *device.Call, key uin
 	_, slice := cut(x, k.tensors)
 	bindWalk(d, &slots, first, key)
 	bindWalk(d, &slice, base, key)
-	bindCounts(d, slice.Numel(), list.Numel())
+	bindCounts(d, slice.Numel(), list.Numel(), thread, 0)
 	for _, s := range spans[:k.tensors] {
 		d.Bind(objc.ID(s.Buffer), s.Offset)
 	}

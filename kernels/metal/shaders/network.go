@@ -9,6 +9,20 @@ import (
 // model of an M1. Tests lower it; it is a power of two, and more than a threadgroup has.
 var sortedAtOnce int64 = 1 << 25
 
+// scatteredAtOnce is the same where places name elements anywhere in memory, each of which is a line: some 400 bytes.
+const scatteredAtOnce = 16
+
+// inScattered is inParts for those.
+func inScattered(places int64, encode func(first, count int64) error) error {
+	most := max(sortedAtOnce/scatteredAtOnce, 1)
+	for first := int64(0); first < places; first += most {
+		if err := encode(first, min(most, places-first)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // inParts encodes what goes over so many places, in several dispatches where they are many; each is told its first one.
 func inParts(places int64, encode func(first, count int64) error) error {
 	for first := int64(0); first < places; first += sortedAtOnce {

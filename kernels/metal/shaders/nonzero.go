@@ -82,49 +82,58 @@ func (k *nonzero) Encode(e gpu.Encoder, c *device.Call) error {
 	return k.list(e, c, p[nonzeroList], key, blocks, width)
 }
 
-// elementsOf binds the input: its memory, how it lies, and how many elements it has. The layout is not collapsed,
+// elementsOf binds the input: its memory, how it lies, how many elements it has, and the first block of the dispatch. The layout is not collapsed,
 // because its axes are what is listed.
-func (k *nonzero) elementsOf(d *objc.Dispatch, c *device.Call, key uint64) error {
+func (k *nonzero) elementsOf(d *objc.Dispatch, c *device.Call, key uint64, block int64) error {
 	first, err := place(d, &c.In[0])
 	if err != nil {
 		return err
 	}
 	bindWalk(d, &c.In[0].Layout, first, key) // as it is: its axes are what is listed
-	bindCounts(d, c.In[0].Numel())
+	bindCounts(d, c.In[0].Numel(), block)
 	return nil
 }
 
 // tally counts what is not zero, block by block, a threadgroup each.
 func (k *nonzero) tally(e gpu.Encoder, c *device.Call, p gpu.Pipeline, key uint64, blocks int64, width uint64) error {
-	d := e.Arguments()
-	if err := k.elementsOf(d, c, key); err != nil {
-		return err
-	}
-	if err := bindScratch(d, c); err != nil {
-		return err
-	}
-	gpu.Groups(d, blocks, width)
-	return e.Dispatch(p.State, d)
+	block := int64(width) * nonzeroEach
+	return inTime(blocks, int64(width), nonzeroOperations*float64(block), block*apart(&c.In[0]), func(first, groups int64) error {
+		d := e.Arguments()
+		if err := k.elementsOf(d, c, key, first); err != nil {
+			return err
+		}
+		if err := bindScratch(d, c); err != nil {
+			return err
+		}
+		gpu.Groups(d, groups, width)
+		return e.Dispatch(p.State, d)
+	})
 }
 
 // list writes the indices, block by block; the threads of a group count again what is before them.
 func (k *nonzero) list(e gpu.Encoder, c *device.Call, p gpu.Pipeline, key uint64, blocks int64, width uint64) error {
-	d := e.Arguments()
-	if err := k.elementsOf(d, c, key); err != nil {
-		return err
-	}
-	if err := bindScratch(d, c); err != nil {
-		return err
-	}
-	first, err := place(d, &c.Out[0])
-	if err != nil {
-		return err
-	}
-	out := &c.Out[0]
-	bindOffsets(d, key, out.Strides[0], out.Strides[1], first)
-	gpu.Groups(d, blocks, width)
-	return e.Dispatch(p.State, d)
+	out, block := &c.Out[0], int64(width)*nonzeroEach
+	moved := block * (apart(&c.In[0]) + out.Dims[1]*out.DType.Size())
+	return inTime(blocks, int64(width), nonzeroOperations*float64(block), moved, func(begin, groups int64) error {
+		d := e.Arguments()
+		if err := k.elementsOf(d, c, key, begin); err != nil {
+			return err
+		}
+		if err := bindScratch(d, c); err != nil {
+			return err
+		}
+		first, err := place(d, out)
+		if err != nil {
+			return err
+		}
+		bindOffsets(d, key, out.Strides[0], out.Strides[1], first)
+		gpu.Groups(d, groups, width)
+		return e.Dispatch(p.State, d)
+	})
 }
+
+// nonzeroOperations is what an element costs: finding it, and the numbers of its index.
+const nonzeroOperations = 128
 
 // Finish reads how many there are.
 func (k *nonzero) Finish(c *device.Call, w gpu.Word) error {

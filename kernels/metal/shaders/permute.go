@@ -69,7 +69,7 @@ func (k *permutation) Encode(e gpu.Encoder, c *device.Call) error {
 	if err := network(e, c, &k.pipelines[permuteFar], &k.pipelines[permuteNear], places, places); err != nil {
 		return err
 	}
-	return inParts(c.Out[0].Numel(), func(first, count int64) error { return k.give(e, c, first, count) })
+	return inScattered(c.Out[0].Numel(), func(first, count int64) error { return k.give(e, c, first, count) })
 }
 
 // draw encodes the drawing of some places.

@@ -45,3 +45,12 @@ func TestDispatchesAreShort(t *testing.T) {
 		}
 	}
 }
+
+// Calls that are divided into many dispatches give what whole ones give.
+func TestDividedCalls(t *testing.T) {
+	defer shaders.Move(3 * 1024)()
+	t.Run("indexing", TestIndexing)
+	t.Run("nonzero", TestNonzero)
+	t.Run("creation", TestCreation)
+	t.Run("normal", TestNormal)
+}

@@ -83,7 +83,12 @@ func (k *pool) Encode(e gpu.Encoder, c *device.Call) error {
 	out, p := &c.Out[0], &k.pipelines[0]
 	width := int64(p.ThreadsOf(gpu.MostGroup))
 	groups := (out.Numel() + width - 1) / width
-	return inTime(groups, width, termOperations*float64(width)*float64(terms), func(first, groups int64) error {
+	operations := float64(width) * (outputOperations + termOperations*float64(terms))
+	moved := terms * w.apart(&c.In[0])
+	for i := range c.Out {
+		moved += apart(&c.Out[i])
+	}
+	return inTime(groups, width, operations, width*moved, func(first, groups int64) error {
 		// Values and indices of max_pool, or the one result of the others, and the operand.
 		var room [3]*device.Operand
 		operands := room[:0]

@@ -63,7 +63,17 @@ func (k *scan) Encode(e gpu.Encoder, c *device.Call) error {
 	p := &k.pipelines[0]
 	lines, length := linesOf(c)
 	width := p.ThreadsOf(length)
-	return inTime(lines, int64(width), k.operations*float64(gpu.RoundUp(uint64(length), width)), func(first, groups int64) error {
+	// Threads read neighbours along a line; lines whose elements are apart share lines of memory with others.
+	moved := int64(0)
+	for i := range len(c.Out) + 1 {
+		o := &c.In[0]
+		if i > 0 {
+			o = &c.Out[i-1]
+		}
+		_, step := across(c, o)
+		moved += min(msl.LineSize, max(1, magnitude(step))*o.DType.Size())
+	}
+	return inTime(lines, int64(width), k.operations*float64(gpu.RoundUp(uint64(length), width)), length*moved, func(first, groups int64) error {
 		d := e.Arguments()
 		if err := k.bind(d, c, length, first); err != nil {
 			return err

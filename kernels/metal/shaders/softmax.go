@@ -179,7 +179,7 @@ func (k *softmax) bytes(c *device.Call, elements int64) int64 {
 // parts dispatches both passes over parts.
 func (k *softmax) parts(e gpu.Encoder, c *device.Call, all, each, parts int64) error {
 	_, length := linesOf(c)
-	// Dispatches of one encoder are in order, so the second pass finds the sums of the first.
+	// Dispatches of one call are in order, so the second pass finds the sums of the first.
 	for kernel := softmaxParts; kernel <= softmaxFinish; kernel++ {
 		p := &k.pipelines[kernel]
 		width := int64(p.ThreadsOf(each))

@@ -88,7 +88,7 @@ func (k *sorting) Workspace(c *device.Call) int64 {
 // Encode makes places of the elements, sorts them, and writes the elements and where they were.
 func (k *sorting) Encode(e gpu.Encoder, c *device.Call) error {
 	run, places := runsOf(c)
-	err := inParts(places, func(first, count int64) error {
+	err := inScattered(places, func(first, count int64) error {
 		d, p := e.Arguments(), &k.pipelines[sortDraw]
 		if err := bindScratch(d, c); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (k *sorting) Encode(e gpu.Encoder, c *device.Call) error {
 	if err := network(e, c, &k.pipelines[sortFar], &k.pipelines[sortNear], places, run); err != nil {
 		return err
 	}
-	return inParts(c.Out[0].Numel(), func(first, count int64) error { return k.give(e, c, run, first, count) })
+	return inScattered(c.Out[0].Numel(), func(first, count int64) error { return k.give(e, c, run, first, count) })
 }
 
 // bind binds the operand, the steps along all lines, and the numbers of a call.

@@ -65,13 +65,15 @@ func (k *unpool) Encode(e gpu.Encoder, c *device.Call) error {
 	for which := range k.pipelines {
 		p := &k.pipelines[which]
 		width := int64(p.ThreadsOf(gpu.MostGroup))
-		groups, operations := (out.Numel()+width-1)/width, float64(termOperations*width)
+		groups, operations := (out.Numel()+width-1)/width, float64(outputOperations*width)
+		moved := width * (apart(out) + k.size)
 		// A SIMD group goes over a plane, whatever the width of groups of the others is.
 		if which == unpoolPut {
 			width = gpu.Lanes
 			groups, operations = planes, putOperations*gpu.Lanes*float64(volumeOf(&w.count))
+			moved = volumeOf(&w.count) * (apart(&c.In[0]) + apart(&c.In[1]) + 2*msl.LineSize)
 		}
-		err := inTime(groups, width, operations, func(first, groups int64) error {
+		err := inTime(groups, width, operations, moved, func(first, groups int64) error {
 			d := e.Arguments()
 			if err := k.bind(d, e, c, &w, first); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
@@ -57,6 +58,15 @@ func placeLine(d *objc.Dispatch, o *device.Operand) (first int64, err error) {
 	}
 	d.Bind(objc.ID(s.Buffer), s.Offset)
 	return s.First, nil
+}
+
+// apart is the bytes of memory for each element of an operand that neighbours on its last axis move: a line where they do
+// not share one.
+func apart(o *device.Operand) int64 {
+	if o.Rank == 0 {
+		return msl.LineSize
+	}
+	return min(msl.LineSize, max(1, magnitude(o.Strides[o.Rank-1]))*o.DType.Size())
 }
 
 // mostBytes is how many bytes a dispatch may move. An M1 moves 68 GB/s, so it takes 32 ms; what takes much longer

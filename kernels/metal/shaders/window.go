@@ -9,6 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
@@ -64,6 +65,11 @@ func (w *windowing) fits() bool {
 	return volumeOf(&w.size) <= math.MaxInt32 && volumeOf(&w.count) <= math.MaxInt32
 }
 
+// apart is apart of images, of which threads read elements that are a window's stride from each other.
+func (w *windowing) apart(o *device.Operand) int64 {
+	return min(msl.LineSize, apart(o)*max(1, w.Stride[op.MaxSpatial-1]))
+}
+
 // spatialOf moves the numbers of spatial axes to the last of three.
 func spatialOf(v []int64, rest int64) (all [op.MaxSpatial]int64) {
 	for i := range all {
@@ -84,10 +90,14 @@ const mostTerms = 1 << 18
 // the product.
 const termOperations = 16
 
+// outputOperations is what an element of the result costs besides its terms: finding its place and its windows.
+const outputOperations = 128
+
 // inTime dispatches groups in as many pieces as there have to be so that none takes longer than the model allows, given
-// the operations of one group, or has more threads than a grid can.
-func inTime(groups, width int64, operations float64, dispatch func(first, groups int64) error) error {
-	most := max(1, min(int64(longest*m1Operations*reached/max(operations, 1)), math.MaxUint32/width))
+// the operations of one group and the bytes that it moves, or has more threads than a grid can.
+func inTime(groups, width int64, operations float64, bytes int64, dispatch func(first, groups int64) error) error {
+	most := min(int64(longest*m1Operations*reached/max(operations, 1)), mostMoved/max(bytes, 1), math.MaxUint32/width)
+	most = max(most, 1)
 	for first := int64(0); first < groups; first += most {
 		if err := dispatch(first, min(most, groups-first)); err != nil {
 			return err

@@ -99,6 +99,21 @@ def copies(place: str) -> None:
     same(t[12345:54321], x[12345:54321], "a part of it")
 
 
+def kernels_at_one_time(place: str) -> None:
+    """Two chains side by side, whose kernels may run at the same time as those of the other and not of their own.
+
+    Each link reads what the last one wrote and overwrites what the one before that read, in memory of all sizes.
+    """
+    for n, links in ((64, 40), (1 << 14, 40), (1 << 20, 12)):
+        start = ordering.start(n)
+        one, two = tensor(start, place), tensor(start + 1, place)
+        for _ in range(links):
+            one = (one * 17 + 5) % ordering.MODULUS
+            two = (two * 17 + 5) % ordering.MODULUS
+        same(one, ordering.chained(start, links), f"{links} links of {n}")
+        same(two, ordering.chained(start + 1, links), f"{links} links of {n}, the other chain")
+
+
 # ---- One operator of each family of shaders, and MPSGraph
 
 
@@ -297,6 +312,9 @@ STEPS = [
     Step("first addition", first_addition, "Nothing runs on this GPU. Compute on the CPU (paddle.set_device('cpu')).",
          "this report and the output of `python -m paddle_mps.collect_env`"),
     Step("copies", copies, WRONG),
+    Step("kernels at one time", kernels_at_one_time,
+         "Nothing by itself: with PADDLE_MPS_CONCURRENT=0 in the environment each kernel waits for the one before.",
+         "this report, and that of `PADDLE_MPS_CONCURRENT=0 python -m paddle_mps.selftest --quick`"),
     *(Step(f"shaders: {spoken(family)}", family, MPSGRAPH, QUOTES)
       for family in (elementwise, broadcast, casts, reductions, softmax, indexing, nonzero, scans, joining, random,
                      integer_products)),

@@ -623,12 +623,76 @@ static void hazard_after_wait(void) {
   }
 }
 
-static void concurrent(void) {
+/* sum encodes slots[to] = slots[from] + slots[from], 16 floats each. */
+static void sum(id e, id slots, uint64_t from, uint64_t to) {
+  static const uint32_t n = 16;
+  bind(e, slots, 64 * from, 0), bind(e, slots, 64 * from, 1), bind(e, slots, 64 * to, 2);
+  send3(e, "setBytes:length:atIndex:", &n, 4, 3);
+  dispatch(e, n, n);
+}
+
+static id concurrent_encoder(id cb) {
+  id e = send1(cb, "computeCommandEncoderWithDispatchType:", 1);
+  send1(e, "setComputePipelineState:", pipeline("add"));
+  return e;
+}
+
+/* two encodes two sums into one concurrent encoder. */
+static void two(uint64_t from, uint64_t to, uint64_t from2, uint64_t to2, bool barrier) {
   open_gpu();
-  id e = send1(command_buffer(), "computeCommandEncoderWithDispatchType:", 1);
-  send1(e, "setComputePipelineState:", pipeline("twice"));
-  bind(e, buffer(64, SHARED), 0, 0);
-  dispatch(e, 16, 16), dispatch(e, 16, 16);
+  id cb = command_buffer(), e = concurrent_encoder(cb), slots = buffer(1024, UNTRACKED);
+  sum(e, slots, from, to);
+  if (barrier) send1(e, "memoryBarrierWithScope:", 1);
+  sum(e, slots, from2, to2);
+  end(e), finish(cb);
+}
+
+static void read_after_write(void) { two(0, 1, 1, 2, false); }
+static void write_after_read(void) { two(0, 1, 2, 0, false); }
+static void write_after_write(void) { two(0, 1, 2, 1, false); }
+static void overlapping(void) {
+  open_gpu();
+  id cb = command_buffer(), e = concurrent_encoder(cb), slots = buffer(1024, UNTRACKED);
+  sum(e, slots, 0, 4);
+  static const uint32_t n = 16;
+  bind(e, slots, 0, 0), bind(e, slots, 0, 1), bind(e, slots, 64 * 4 + 60, 2);
+  send3(e, "setBytes:length:atIndex:", &n, 4, 3);
+  dispatch(e, n, n);
+  end(e), finish(cb);
+}
+static void apart(void) { two(0, 1, 0, 2, false); }
+static void ordered(void) { two(0, 1, 1, 0, true); }
+
+/* An earlier barrier does not order what comes behind it. */
+static void barrier_before(void) {
+  open_gpu();
+  id cb = command_buffer(), e = concurrent_encoder(cb), slots = buffer(1024, UNTRACKED);
+  sum(e, slots, 0, 1);
+  send1(e, "memoryBarrierWithScope:", 1);
+  sum(e, slots, 1, 2), sum(e, slots, 3, 4), sum(e, slots, 4, 5);
+  end(e), finish(cb);
+}
+
+/* chain doubles from slot to slot, with a barrier each, and answers the last one. */
+static float chain(void) {
+  open_gpu();
+  id cb = command_buffer(), e = concurrent_encoder(cb), slots = buffer(1024, UNTRACKED);
+  memset(contents(slots), 0, 1024);
+  contents(slots)[0] = 1;
+  for (uint64_t i = 0; i < 12; i++) {
+    sum(e, slots, i, i + 1);
+    send1(e, "memoryBarrierWithScope:", 1);
+  }
+  end(e), finish(cb);
+  return contents(slots)[16 * 12];
+}
+
+static void barriers_order(void) {
+  if (chain() != 1 << 12 || fakemetal_count("memory_barriers") != 12) abort();
+}
+
+static void barriers_lost(void) {
+  if (chain() == 1 << 12) abort();
 }
 
 static void stale_without_wait(void) {
@@ -736,7 +800,11 @@ static const struct {
     {"a copy onto itself", NULL, "source and destination overlap", overlap},
     {"an untracked hazard", NULL, "an untracked resource is written that another pass writes, in no order (64 bytes", hazard},
     {"one of two command buffers", NULL, "an untracked resource is written that another pass writes, in no order", hazard_of_two},
-    {"concurrent dispatches that share memory", NULL, "want a memory barrier between them", concurrent},
+    {"a concurrent dispatch that reads what another writes", NULL, "want a memory barrier between them", read_after_write},
+    {"one that writes what another reads", NULL, "want a memory barrier between them", write_after_read},
+    {"one that writes what another writes", NULL, "(64 of them, after 0 barriers); want a memory barrier between them", write_after_write},
+    {"one that writes four bytes of those", NULL, "(4 of them, after 0 barriers); want a memory barrier between them", overlapping},
+    {"two behind one barrier", NULL, "(64 of them, after 1 barriers); want a memory barrier between them", barrier_before},
     {"floating-point functions that are none", NULL, "floating-point functions 2", unknown_functions},
     {"floating-point functions on an old system", "FAKEMETAL_MACOS=14.0", "needs macOS 15.0", unknown_functions},
     {"waitUntilSignaledValue: on an old system", "FAKEMETAL_MACOS=11.0", "needs macOS 12.0", old_event},
@@ -761,6 +829,10 @@ int main(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) misused(rows[i].name, rows[i].environment, rows[i].want, rows[i].body);
   lives("a fence orders passes over untracked memory", NULL, no_hazard);
   lives("so does a wait for the end", NULL, hazard_after_wait);
+  lives("concurrent dispatches may read the same", NULL, apart);
+  lives("a memory barrier orders concurrent dispatches", NULL, ordered);
+  lives("so do twelve", NULL, barriers_order);
+  lives("without them the result is wrong", "FAKEMETAL_DEFECT=memory_barrier_skipped", barriers_lost);
   lives("an M1 of 8 GiB on macOS 13", "FAKEMETAL_MACOS=13.0 FAKEMETAL_MEMORY=0x200000000", m1_on_13);
   lives("one of 64 GiB", "FAKEMETAL_MACOS=13.0 FAKEMETAL_MEMORY=0x1000000000", m1_max_on_13);
   lives("an M2 of 24 GiB on macOS 14", "FAKEMETAL_GPU=M2 FAKEMETAL_MACOS=14.0 FAKEMETAL_MEMORY=0x600000000", m2_on_14);
