@@ -474,10 +474,11 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 	if n.row == nil { // a function that another pass has just spent
 		return nil, n.whole()
 	}
-	if b.pass.Again && n.row.Grad.Once {
-		return nil, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name)
+	mode := b.mode
+	if n.row.Grad.Once {
+		mode = 0
 	}
-	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: b.mode}
+	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: mode}
 	defer c.free()
 	g := op.Gradient{Calculator: &c, Row: n.row, Attrs: n.attrs, Wants: wants}
 	if err := c.unpack(n, &g); err != nil {
@@ -503,8 +504,46 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 			return dx, err
 		}
 	}
+	if n.row.Grad.Once {
+		b.end(n, dy, dx, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name))
+	}
 	b.spend(n)
 	return dx, nil
+}
+
+// end makes gradients the results of a function that has none itself, where the pass is recorded: a pass that goes through
+// them fails. They depend on the gradients of the node's results and on whatever the node was computed from.
+func (b *backward) end(n *node, dy, dx []*Tensor, why error) {
+	if b.mode == 0 {
+		return
+	}
+	end := newNode(nil, nil)
+	end.custom = &Function{Backward: func([]*Tensor) ([]*Tensor, error) { return nil, why }}
+	end.custom.refs.Add(1)
+	end.refs.Add(1)
+	defer end.release()
+	for i := range n.in {
+		if h := n.in[i].from; h != nil {
+			h.node.refs.Add(1)
+			end.in = append(end.in, kept{Type: n.in[i].Type, ctx: n.in[i].ctx, from: h})
+		}
+	}
+	for _, d := range dy {
+		if d == nil {
+			continue
+		}
+		if h := d.holdAsked(); h != nil {
+			end.in = append(end.in, kept{Type: op.Type{DType: d.dtype, Shape: d.Shape}, ctx: d.store.ctx, from: h})
+		}
+	}
+	for i, d := range dx {
+		if d == nil {
+			end.out = append(end.out, kept{})
+			continue
+		}
+		end.keepResult(i, d)
+		d.inherit(&history{node: end, index: i})
+	}
 }
 
 // spend releases what a node kept, unless another pass is to come.
@@ -548,9 +587,6 @@ func dyContext(dy []*Tensor) *Context {
 
 // custom calls the function of the caller.
 func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
-	if b.pass.Again && f.Once {
-		return nil, status.Errorf(status.Unsupported, "[jit] the gradient of a traced function has no gradient; want create_graph=False, or the gradient taken within the function")
-	}
 	dx, err := f.Backward(dy)
 	if err != nil {
 		return dx, err
@@ -563,5 +599,11 @@ func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error)
 			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.dtype, &d.Shape, want.DType, &want.Shape)
 		}
 	}
+	if f.Once {
+		b.end(n, dy, dx, withoutSecond)
+	}
 	return dx, nil
 }
+
+// withoutSecond is the error for the gradient of a traced function's gradient.
+var withoutSecond = status.Errorf(status.Unsupported, "[jit] the gradient of a traced function has no gradient; want create_graph=False, or the gradient taken within the function")

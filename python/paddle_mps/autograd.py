@@ -8,6 +8,7 @@ from typing import Any
 from . import _grad, _operators
 from ._grad import backward, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ._gradient_functions import connect
+from ._jacobian import hessian, jacobian
 from ._objects import Tensor, meta
 
 __all__ = [
@@ -15,7 +16,9 @@ __all__ = [
     "PyLayerContext",
     "backward",
     "enable_grad",
+    "hessian",
     "is_grad_enabled",
+    "jacobian",
     "no_grad",
     "set_grad_enabled",
 ]

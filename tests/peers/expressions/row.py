@@ -75,6 +75,7 @@ DEFECTS = {
     "largest of nan": "the largest element of a window with nan is nan, and of infinities below 0 one of them",
     "padding of a fold": "fold takes four paddings, as its documentation says",
     "padding of a mask": "max_pool2d pads with return_mask as without",
+    "axis of a Jacobian": "a Jacobian has the shape that it says",
     "factor on the right": "ormqr multiplies on the right what fits the factor",
 }
 
