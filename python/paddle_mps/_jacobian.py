@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any, Callable
 
 from . import _grad, _operators
-from ._objects import Tensor, is_grad_enabled, meta
+from ._derivative import own
+from ._objects import Tensor, meta
 
 
 def zeros_like(x: Tensor) -> Tensor:
@@ -24,15 +25,6 @@ def gradients(outputs: Any, inputs: Sequence[Tensor], grads: Any = None, create_
     """`grad`, with zeros for inputs that no output depends on. What was recorded stays."""
     found = _grad.grad(outputs, list(inputs), grads, retain_graph=True, create_graph=create_graph, allow_unused=True)
     return [zeros_like(x) if d is None else d for x, d in zip(inputs, found)]
-
-
-def own(x: Tensor) -> Tensor:
-    """x as a tensor that asks for a gradient, and whose gradient is that of x where x asks for one."""
-    if is_grad_enabled() and not x.stop_gradient:
-        return _operators.assign(x)
-    leaf: Tensor = x.detach()
-    leaf.stop_gradient = False
-    return leaf
 
 
 def joined(parts: Sequence[Tensor], batched: bool) -> Tensor:
@@ -95,9 +87,8 @@ class Jacobian:
             return self._row(i % self.shape[axis])[tuple(given)] if given else self._row(i % self.shape[axis])
         rows = [self._row(i) for i in range(self.shape[axis])[given[axis]]]
         if not rows:
-            return self[tuple([*given[:axis], slice(0, 1), *given[axis + 1 :]])][
-                tuple([slice(None)] * axis + [slice(0, 0)])
-            ]
+            one = self[(*given[:axis], slice(0, 1), *given[axis + 1 :])]
+            return _operators.slice(one, [axis], [0], [0])
         given[axis] = slice(None)
         return _operators.stack(rows, axis)[tuple(given)]
 
@@ -195,3 +186,6 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
     firsts = [matrix(y, x, batched)._whole() for x in operands]
     made = tuple(tuple(matrix(first, x, batched, Hessian) for x in operands) for first in firsts)
     return made if isinstance(xs, (list, tuple)) else made[0][0]
+
+
+__all__ = ["Hessian", "Jacobian", "gradients", "hessian", "jacobian", "own", "zeros_like"]
