@@ -246,6 +246,10 @@ func (b *backward) add(h *history, dy *Tensor) error {
 // Gradients that are recorded are never changed.
 func (b *backward) sum(x, y *Tensor) (*Tensor, error) {
 	defer b.rt.Free(y.handle)
+	if x.dtype.IsComplex() {
+		defer b.rt.Free(x.handle)
+		return b.rt.addParts(x, y, b.on, b.mode)
+	}
 	in := []Operand{{Tensor: x}, {Tensor: y}}
 	if b.mode == 0 && x.alone() {
 		if err := b.rt.CallInto(addition, in, nil, x, b.on); err != nil {

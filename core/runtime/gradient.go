@@ -21,7 +21,7 @@ func (t *Tensor) IsLeaf() bool {
 func (t *Tensor) Version() uint32 { return t.store.changes() }
 
 // Ask makes the tensor a leaf that asks for gradients, or one that asks for none. A leaf keeps its gradient and hooks
-// meanwhile. Only floats have gradients.
+// meanwhile. Only floats and complex numbers have gradients.
 //
 // A tensor that was computed from others loses its history when it is told to ask for none; told to ask again, it is a leaf.
 func (t *Tensor) Ask(yes bool) error {
@@ -34,8 +34,8 @@ func (t *Tensor) Ask(yes bool) error {
 	case !yes:
 		t.forget()
 	case h == nil:
-		if !t.dtype.IsFloat() {
-			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point dtype", t.dtype)
+		if !differentiable(t.dtype) {
+			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point or complex dtype", t.dtype)
 		}
 		n := newNode(nil, nil)
 		n.leaf, n.retains = true, []bool{true}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"slices"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -45,11 +46,10 @@ func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 // Everything that a node keeps is a view with a reference to its storage. Nothing is copied: a value that is overwritten
 // before the backward pass is found by its version.
 func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor) ([]*Tensor, error) {
-	complexes := slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsComplex() })
-	if !complexes && !slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsFloat() }) {
+	if !slices.ContainsFunc(out, func(t *Tensor) bool { return differentiable(t.dtype) }) {
 		return out, nil
 	}
-	if row.Grad.Rule == nil || complexes {
+	if row.Grad.Rule == nil {
 		for _, t := range out {
 			rt.Free(t.handle)
 		}
@@ -61,7 +61,7 @@ func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor)
 		n.keepResult(i, t)
 	}
 	for i, t := range out {
-		if t.dtype.IsFloat() {
+		if differentiable(t.dtype) {
 			h := &history{node: n, index: i}
 			h.share(t, in)
 			t.inherit(h)
@@ -70,15 +70,21 @@ func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor)
 	return out, nil
 }
 
+// differentiable reports whether tensors of a dtype have gradients. That of a complex number has the derivative with respect
+// to its real part as its real part, and that to its imaginary part as its imaginary part.
+func differentiable(d dtype.DType) bool { return d.IsFloat() || d.IsComplex() }
+
 // withoutGradient is the error for an operator that has no rule.
 func withoutGradient(name string) error {
 	return status.Errorf(status.Unsupported, "[%s] has no gradient yet; want operands with stop_gradient=True, or no_grad()", name)
 }
 
-// share notes whether a result shares memory with the operand.
+// share notes whether a result shares memory with an operand.
 func (h *history) share(t *Tensor, in []Operand) {
-	if x := in[0].Tensor; x != nil && x.store.sharesWith(t.store) {
-		h.shared, h.version = true, t.store.changes()
+	for i := range in {
+		if x := in[i].Tensor; x != nil && x.store.sharesWith(t.store) {
+			h.shared, h.version = true, t.store.changes()
+		}
 	}
 }
 
@@ -142,7 +148,7 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	case h != nil && h.shared, asked && h == nil && (out.store.refs.Load() > 0 || out.Traced()) && (out.partial() || out.viewed):
 		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
 	}
-	if !asked || !out.dtype.IsFloat() {
+	if !asked || !differentiable(out.dtype) {
 		c.cuts = h != nil
 		return c, nil
 	}
@@ -208,8 +214,10 @@ func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
 		n.keepResult(i, t)
 	}
 	for i, t := range out {
-		if t.dtype.IsFloat() {
-			t.inherit(&history{node: n, index: i})
+		if differentiable(t.dtype) {
+			h := &history{node: n, index: i}
+			h.share(t, operands)
+			t.inherit(h)
 		}
 	}
 }

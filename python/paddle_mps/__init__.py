@@ -13,6 +13,7 @@ decided otherwise.
 import math as _math
 
 from . import (
+    _complex_gradients,  # noqa: F401  # it registers itself
     _counting,
     _diagonals,
     _distributions,

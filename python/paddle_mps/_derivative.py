@@ -48,7 +48,7 @@ def derivative(rule: Rule, *names: str) -> Callable[[Function], Function]:
                 given["out"] = None
             with _grad.no_grad():
                 made = function(*bound.args, **bound.kwargs)
-            return written(out, recorded(function, wrapper, rule, names, given, made))
+            return written(out, recorded(function.__name__, wrapper, rule, names, given, made))
 
         return wrapper  # type: ignore[return-value]
 
@@ -80,28 +80,31 @@ def written(out: Any, made: Any) -> Any:
 
 
 def recorded(
-    function: Callable[..., Any],
+    name: str,
     again: Callable[..., Any],
     rule: Rule,
     names: Sequence[str],
     given: dict[str, Any],
     made: Any,
 ) -> Any:
-    """Results of a call, with the rule as their gradient."""
+    """Results of a call, with the rule as their gradient.
+
+    Args:
+        name: what errors call the function.
+        again: computes the results anew, recorded.
+        given: the arguments by their names.
+    """
     operands = [given[n] for n in names]
-    call = _Call(function.__name__, again, rule, names, given, made)
+    call = _Call(name, again, rule, names, given, made)
     inputs = [x for x in operands if isinstance(x, Tensor)]
-    if asks(*inputs) and call.differentiable:
-        connect(call, inputs, call.differentiable)
+    outputs = call.differentiable(made)
+    if asks(*inputs) and outputs:
+        connect(call, inputs, outputs)
     return made
 
 
 class _Call:
-    """One call, for the backward pass.
-
-    Attributes:
-        differentiable: the results that have gradients.
-    """
+    """One call, for the backward pass."""
 
     def __init__(
         self,
@@ -120,10 +123,14 @@ class _Call:
         self._several = isinstance(made, tuple)
         results = list(made) if self._several else [made]
         self._at = [i for i, x in enumerate(results) if isinstance(x, Tensor) and has_gradient(x)]
-        self.differentiable = [results[i] for i in self._at]
-        # Without their histories, which name this call.
+        # Without their histories, which name this call and would keep it.
         self._results = [x.detach() if isinstance(x, Tensor) else x for x in results]
         self._versions = [_grad.info(x).version for x in self._kept()]
+
+    def differentiable(self, made: Any) -> list[Tensor]:
+        """The results that have gradients."""
+        results = list(made) if self._several else [made]
+        return [results[i] for i in self._at]
 
     def _kept(self) -> list[Tensor]:
         return [x for x in (*self._given.values(), *self._results) if isinstance(x, Tensor)]
@@ -190,7 +197,9 @@ def composed(function: Callable[..., Any], *names: str) -> Rule:
         with _grad.enable_grad():
             made = function(**arguments)
         made = list(made) if isinstance(made, tuple) else [made]
-        pairs = [(y, d) for y, d in zip(made, grads) if d is not None]
+        pairs = [(y, d) for y, d in zip(made, grads) if d is not None and isinstance(y, Tensor) and not y.stop_gradient]
+        if not pairs:
+            return [None] * len(names)
         found = _grad.grad([y for y, _ in pairs], leaves, [d for _, d in pairs], create_graph=create, allow_unused=True)
         by_name = iter(found)
         return [next(by_name) if isinstance(arguments[n], Tensor) else None for n in names]

@@ -18,9 +18,9 @@ from ._call import into, renamed
 from ._convert import index, of_one_place, one_number, said, scalar, tensor
 from ._counting import searchsorted
 from ._creation import filled
+from ._derivative import without_derivative
 from ._dtype import DType
 from ._errors import OutOfRangeError, UnsupportedError
-from ._derivative import without_derivative
 from ._lapack import Floats, counts, numbers, result
 from ._limits import iinfo
 from ._objects import Tensor, meta

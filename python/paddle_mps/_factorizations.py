@@ -173,7 +173,7 @@ def det(x: Tensor, name: str | None = None) -> Tensor:
         return result(np.linalg.det(matrices("det", x, True)), x)
 
 
-@without_derivative
+@derivative(_rules.cofactors, "x")
 def cofactors(x: Tensor) -> Tensor:
     """det(x) * inv(x).T, also of singular matrices, of which it has no gradient.
 

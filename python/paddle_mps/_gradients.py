@@ -7,8 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _grad, _operators
+from . import _grad
 from ._convert import tensor
+from ._creation import filled
 from ._errors import check
 from ._library import GradHook, library, quick
 from ._objects import Tensor, asked, meta, retained, view
@@ -127,7 +128,7 @@ class GradientMethods:
         found = self.grad
         if found is not None:
             m = meta(found)
-            zeros = _operators.full(m.place.word, m.shape, 0, m.dtype) if set_to_zero else None
+            zeros = filled(m.shape, 0, m.dtype, m.place) if set_to_zero else None
             self.grad = zeros
 
     def clear_gradient(self: Any, set_to_zero: bool = True) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Callable
 
 from . import _grad, _operators
+from ._creation import filled
 from ._derivative import own
 from ._objects import Tensor, meta
 
@@ -18,7 +19,7 @@ from ._objects import Tensor, meta
 def zeros_like(x: Tensor) -> Tensor:
     """Zeros of the shape, the dtype and the place of x."""
     m = meta(x)
-    return _operators.full(m.place.word, m.shape, 0, m.dtype)
+    return filled(m.shape, 0, m.dtype, m.place)
 
 
 def gradients(outputs: Any, inputs: Sequence[Tensor], grads: Any = None, create_graph: bool = True) -> list[Tensor]:

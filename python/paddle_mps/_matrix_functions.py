@@ -32,7 +32,10 @@ PADE_NORM = 5.371920351148152
 
 def _of_exponential(d: list[Any], made: list[Any], given: Any) -> list[Any]:
     """The upper right block of the exponential of [[A.T, d], [0, A.T]] (Higham, Functions of Matrices, 2008, (3.16))."""
-    n = meta(given.x).shape[-1]
+    shape = meta(given.x).shape
+    n = shape[-1] if shape else 1
+    if n == 1:
+        return [d[0] * made[0]]
     a = turned(given.x)
     top, bottom = _operators.concat([a, d[0]], -1), _operators.concat([a * 0.0, a], -1)
     return [matrix_exp(_operators.concat([top, bottom], -2))[..., :n, n:]]

@@ -8,6 +8,8 @@ and L. Lehmann, Algorithmic differentiation of linear algebra functions (2010) f
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
 from . import _factorizations as matrices
@@ -17,7 +19,7 @@ from ._diagonals import tril, triu
 from ._errors import UnsupportedError
 from ._matrix_parts import column, differences, one, product, row, scaled, sizes, turned
 from ._objects import Tensor, meta
-from ._singular import svdvals
+from ._singular import svd, svdvals
 from ._statistics import matrix_norm
 
 Grads = list[Any]
@@ -39,8 +41,17 @@ def det(d: Grads, made: Grads, given: Any) -> Grads:
     return [column(column(d[0] * made[0])) * turned(matrices.inv(given.x))]
 
 
+def cofactors(d: Grads, made: Grads, given: Any) -> Grads:
+    raise UnsupportedError(
+        "[det] the gradient of the determinant of a singular matrix has no gradient; want create_graph=False"
+    )
+
+
 def slogdet(d: Grads, made: Grads, given: Any) -> Grads:
-    return [column(column(d[0][1])) * turned(matrices.inv(given.x))]
+    sign, factor = made[0][0], column(column(d[0][1]))
+    if bool(_operators.any(_operators.equal(sign, 0.0), None, False)):  # the logarithm of 0 has no slope
+        return [factor * _operators.where(column(column(sign)) == 0, math.nan, 1.0) * matrices.cofactors(given.x)]
+    return [factor * turned(matrices.inv(given.x))]
 
 
 def solve(d: Grads, made: Grads, given: Any) -> Grads:
@@ -135,14 +146,32 @@ def eigvalsh(d: Grads, made: Grads, given: Any) -> Grads:
 
 
 def pinv(d: Grads, made: Grads, given: Any) -> Grads:
-    """Golub and Pereyra, for matrices near which the rank is the same."""
+    """Golub and Pereyra, for matrices near which the rank is the same. Where rcond leaves out more than rounding does, what is
+    left turns with the singular vectors of the rest, and the rule is that of the factors.
+    """
     y = made[0]
     a = tril(given.x) + turned(tril(given.x, -1)) if given.hermitian else given.x
     m, n = sizes(a)
-    across = turned(d[0])
-    found = product(one(a, m) - product(a, y), across, y, turned(y)) - product(turned(y), d[0], turned(y))
-    found = found + product(turned(y), y, across, one(a, n) - product(y, a))
+    s = svdvals(a.detach())
+    limit = given.rcond * _operators.max(s, [-1], True)
+    rounding = matrices.PRECISION[meta(a).dtype.name] * max(m, n) * _operators.max(s, [-1], True)
+    if bool(_operators.any(_operators.logical_and(s <= limit, s > rounding), None, False)):
+        found = of_inverse(d, made, SimpleNamespace(x=a, limit=limit))[0]
+    else:
+        across = turned(d[0])
+        found = product(one(a, m) - product(a, y), across, y, turned(y)) - product(turned(y), d[0], turned(y))
+        found = found + product(turned(y), y, across, one(a, n) - product(y, a))
     return [(found + turned(found)) * 0.5 if given.hermitian else found, None]
+
+
+def inverted(x: Tensor, limit: Tensor) -> Tensor:
+    """V @ diag(1 / s) @ U.T of the singular values above a limit."""
+    u, s, vh = svd(x)
+    kept = s > limit
+    return product(scaled(turned(vh), _operators.where(kept, 1.0 / _operators.where(kept, s, 1.0), 0.0)), turned(u))
+
+
+of_inverse = composed(inverted, "x")
 
 
 def lu(d: Grads, made: Grads, given: Any) -> Grads:

@@ -14,7 +14,7 @@ import numpy as np
 from . import _operators, _ops
 from ._convert import index, of_one_place, tensor
 from ._creation import arange
-from ._derivative import derivative, without_derivative
+from ._derivative import derivative
 from ._errors import UnsupportedError
 from ._inplace import in_place
 from ._lapack import Floats, numbers, result
@@ -112,14 +112,18 @@ def _density(d: list[Any], made: list[Any], given: Any) -> list[Any]:
     x, y = given.x, given.y
     power = _operators.where(_operators.equal(x, 1.0), 0.0, (x - 1.0) * _operators.log(y))
     dy = d[0] * _operators.exp(power - y - _ops.lgamma(x))
-    return [d[0] * _by_order(x, y), dy]
+    return [None if x.stop_gradient else d[0] * _by_order(x, y), dy]
 
 
 def _less_density(d: list[Any], made: list[Any], given: Any) -> list[Any]:
-    return [-found for found in _density(d, made, given)]
+    return [None if found is None else -found for found in _density(d, made, given)]
 
 
-@without_derivative
+def _none(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    raise UnsupportedError("[gammainc] the gradient with respect to x has no gradient; want create_graph=False")
+
+
+@derivative(_none, "x", "y")
 def _by_order(x: Tensor, y: Tensor) -> Tensor:
     """The derivative of P(x, y) with respect to x, which has none itself."""
     a, b = np.broadcast_arrays(numbers("gammainc", x), numbers("gammainc", y))
@@ -259,8 +263,8 @@ def _order_slope(a: Floats, x: Floats) -> Floats:
 
     No closed form has fewer than three hypergeometric functions (DLMF 8.8, 8.9). About 1e-10 of the largest slope.
     """
-    h = np.maximum(a, 1e-3) / 2048
-    values = [_gammas(np.maximum(a + k * h, 0.0), x)[0] for k in (1, -1, 2, -2)]
+    h = np.where(a > 0, a, np.nan) / 2048
+    values = [_gammas(a + k * h, x)[0] for k in (1, -1, 2, -2)]
     slope: Floats = (8 * (values[0] - values[1]) - (values[2] - values[3])) / (12 * h)
     return slope
 

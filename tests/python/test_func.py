@@ -100,7 +100,7 @@ def test_vjp() -> None:
         want = (along(outputs, [X, W], direction) * v).sum()
         np.testing.assert_allclose(sum((g.numpy() * d).sum() for g, d in zip(found, direction)), want, rtol=1e-7)
     np.testing.assert_array_equal(y.numpy(), outputs(x, w).numpy())
-    made, pullback, aux = func.vjp(lambda a: ({"s": a.sum()}, 7), x, has_aux=True)
+    _, pullback, aux = func.vjp(lambda a: ({"s": a.sum()}, 7), x, has_aux=True)
     assert aux == 7 and pullback({"s": paddle.ones([], "float64")})[0].numpy().tolist() == np.ones((3, 4)).tolist()
     with pytest.raises(ValueError, match="vjp"):
         pullback({"t": paddle.ones([], "float64")})

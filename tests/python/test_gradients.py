@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from slopes import first_derivatives, second_derivatives
 
 import paddle_mps as paddle
 from paddle_mps import _operators as ops
@@ -189,64 +190,15 @@ CASES = [
 ]  # fmt: skip
 
 
-def value(function, arrays):
-    with paddle.no_grad():
-        return function(*[paddle.to_tensor(a) for a in arrays]).numpy()
-
-
-def differences(function, arrays, weights):
-    """The gradient of sum(weights * function) by central differences of four points: an error of h**4."""
-    found = []
-    for k, a in enumerate(arrays):
-        grad = np.zeros_like(a)
-        for i in np.ndindex(a.shape):
-            total = 0.0
-            for factor, steps in [(8, 1), (-8, -1), (-1, 2), (1, -2)]:
-                moved = [b.copy() for b in arrays]
-                moved[k][i] += steps * 1e-3
-                total += factor * np.sum(weights * value(function, moved))
-            grad[i] = total / 12e-3
-        found.append(grad)
-    return found
-
-
 @pytest.mark.parametrize(("name", "function", "arrays"), CASES)
 def test_rules_against_finite_differences(name, function, arrays):
-    arrays = [np.array(a, np.float64) for a in arrays]
-    weights = rng.standard_normal(value(function, arrays).shape)
-    leaves = [paddle.to_tensor(a, stop_gradient=False) for a in arrays]
-    function(*leaves).backward(paddle.to_tensor(weights))
-    for leaf, want in zip(leaves, differences(function, arrays, weights)):
-        assert leaf.grad.shape == leaf.shape
-        assert leaf.grad.dtype == leaf.dtype
-        np.testing.assert_allclose(leaf.grad.numpy(), want, rtol=2e-7, atol=2e-8)
+    first_derivatives(function, arrays, rng)
 
 
 # What has no second derivative worth a test: it is zero, or one of a sum of parts that other cases have.
 @pytest.mark.parametrize(("name", "function", "arrays"), [c for c in CASES if c.values[0] not in ONCE])
 def test_gradients_of_gradients(name, function, arrays):
-    arrays = [np.array(a, np.float64) for a in arrays]
-    weights = paddle.to_tensor(rng.standard_normal(value(function, arrays).shape))
-
-    def gradient(*leaves):
-        with paddle.enable_grad():
-            own = [x.detach() if x.stop_gradient else x for x in leaves]
-            for x in own:
-                x.stop_gradient = False
-            made = function(*own)
-            first = paddle.grad((made * made * weights).sum(), own, create_graph=True)
-        return paddle.concat([paddle.flatten(g) for g in first])
-
-    second = rng.standard_normal(gradient(*[paddle.to_tensor(a) for a in arrays]).shape)
-    leaves = [paddle.to_tensor(a, stop_gradient=False) for a in arrays]
-    found = paddle.grad((gradient(*leaves) * paddle.to_tensor(second)).sum(), leaves, allow_unused=True)
-
-    def first(*tensors):
-        return gradient(*tensors).detach()
-
-    for leaf, got, want in zip(leaves, found, differences(first, arrays, second)):
-        values = np.zeros(leaf.shape) if got is None else got.numpy()
-        np.testing.assert_allclose(values, want, rtol=1e-6, atol=1e-6)
+    second_derivatives(function, arrays, rng)
 
 
 def test_rules_without_a_gradient_of_their_own():
@@ -558,14 +510,8 @@ def test_the_same_dtype_keeps_the_gradient():
     x = leaf(1.0, 2.0)
     for same in (x.astype("float32"), +x, x.type_as(x), x.cast("float32"), x.contiguous(), x.to("cpu")):
         assert not same.stop_gradient
-    for function in (
-        lambda: x.cast("complex64"),
-        lambda: paddle.complex(x, x),
-        lambda: paddle.polar(x, x),
-        lambda: x * 1j,
-    ):
-        with pytest.raises(paddle.UnsupportedError, match="no gradient"):
-            function()
+    for made in (x.cast("complex64"), paddle.complex(x, x), paddle.polar(x, x), x * 1j):
+        assert not made.stop_gradient
 
 
 def test_bounds():
@@ -658,11 +604,8 @@ def test_threads():
 
 
 def test_what_has_no_gradient_says_so():
-    x = leaf(1.0, 2.0, 3.0)
-    with pytest.raises(paddle.UnsupportedError, match="no gradient"):
-        paddle.polygamma(x, 1)
     square = paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]], stop_gradient=False)
-    for function in (paddle.linalg.inv, paddle.linalg.det, paddle.linalg.eig, paddle.fft.fft):
+    for function in (paddle.linalg.eig, paddle.linalg.svd_lowrank, paddle.standard_gamma):
         call: Any = function
         with pytest.raises(paddle.UnsupportedError, match="no gradient"):
             call(square)
