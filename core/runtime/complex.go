@@ -47,10 +47,15 @@ func (t *Tensor) whole(d dtype.DType) (*Tensor, error) {
 	return t.share(&v)
 }
 
-// onParts calls a row on the parts of complex tensors of one dtype. The result is complex, and has no history.
+// onParts calls a row on the parts of complex tensors, of the dtype of the first one, and on other tensors as they are. The
+// result is complex, and has no history.
 func (rt *Runtime) onParts(row *op.Row, in []*Tensor, at op.Attrs, on *Stream) (*Tensor, error) {
 	operands := make([]Operand, len(in))
 	for i, t := range in {
+		if !t.dtype.IsComplex() {
+			operands[i].Tensor = t
+			continue
+		}
 		p, err := t.parts()
 		if err != nil {
 			return nil, err
@@ -135,6 +140,55 @@ func (c *calculator) spreadParts(row *op.Row, x *Tensor, at op.Attrs) (*Tensor, 
 	})
 }
 
+// indexParts is the row index_reduce that adds: what it adds to passes its gradient on, and the values get what was added to.
+func (c *calculator) indexParts(row *op.Row, in []Operand, at op.Attrs) (*Tensor, error) {
+	made, err := c.rt.onParts(row, tensorsOf(in), at, c.on)
+	if err != nil || !c.mode.has(Recording) {
+		return made, err
+	}
+	rt, on, read := c.rt, c.on, op.ByID(op.IDIndex)
+	indices := make([]*Tensor, 0, len(in)-2) // a pass may come when the calculator has freed its own
+	for _, x := range in[2:] {
+		same, err := x.Tensor.Alias()
+		if err != nil {
+			rt.freeAll(append(indices, made))
+			return nil, err
+		}
+		indices = append(indices, same)
+	}
+	rt.Apply(&Function{
+		Backward: func(of []*Tensor) ([]*Tensor, error) {
+			mode := Mode(0)
+			if of[0].Asks() {
+				mode = Recording
+			}
+			dx, err := of[0].Same()
+			if err != nil {
+				return nil, err
+			}
+			from := []Operand{{Tensor: of[0]}}
+			for _, i := range indices {
+				from = append(from, Operand{Tensor: i})
+			}
+			dy, err := rt.In(mode).Call(read, from, make(op.Attrs, len(read.Attrs)), nil, on)
+			if err != nil {
+				return []*Tensor{dx, nil}, err
+			}
+			return []*Tensor{dx, dy[0]}, nil
+		},
+		Close: func() { rt.freeAll(indices) },
+	}, tensorsOf(in[:2]), []*Tensor{made})
+	return made, nil
+}
+
+func tensorsOf(in []Operand) []*Tensor {
+	list := make([]*Tensor, len(in))
+	for i := range in {
+		list[i] = in[i].Tensor
+	}
+	return list
+}
+
 // one is the result of a row with one operand.
 func (rt *Runtime) one(id op.ID, x *Tensor, at op.Attrs, mode Mode, on *Stream) (*Tensor, error) {
 	made, err := rt.In(mode).Call(op.ByID(id), []Operand{{Tensor: x}}, at, nil, on)
@@ -152,6 +206,8 @@ func (c *calculator) onComplex(row *op.Row, in []Operand, at op.Attrs) (made []*
 		t, err = c.sumParts(row, in[0].Tensor, at)
 	case row.ID == op.IDSpread && in[0].Tensor.dtype.IsComplex():
 		t, err = c.spreadParts(row, in[0].Tensor, at)
+	case row.ID == op.IDIndexReduce && in[0].Tensor.dtype.IsComplex() && at[op.IndexReduceReduce].Str() == op.Folds[0]:
+		t, err = c.indexParts(row, in, at)
 	case row.ID == op.IDFull && dtype.DType(at[op.FullDtype].I).IsComplex():
 		t, err = c.fullComplex(row, at)
 	default:

@@ -169,6 +169,7 @@ OF_NUMBERS = {
     "where": lambda a: joined(paddle.where(a.real() > 0, a, a * 2j)),
     "views": lambda a: joined(a[:, 1:], a.T[::2], paddle.concat([a, a], 0).reshape([-1]), paddle.stack([a, a * a])),
     "broadcast": lambda a: joined(paddle.expand(a[:1], [3, 3]) * paddle.tile(a, [2, 1])[:3]),
+    "indices": lambda a: joined(a[paddle.to_tensor([1, 0, 1])], paddle.index_select(a * a, paddle.to_tensor([0, 0]), 1)),
     "powers": lambda a: joined(paddle.square(a), paddle.sqrt(a), paddle.reciprocal(a), -a),
     "exponentials": lambda a: joined(paddle.exp(a), paddle.expm1(a), paddle.sigmoid(a), paddle.nn.functional.silu(a)),
     "logarithms": lambda a: joined(paddle.log(a), paddle.log2(a), paddle.log10(a), paddle.log1p(a)),

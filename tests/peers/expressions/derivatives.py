@@ -113,4 +113,30 @@ ROWS = [
         """,
         Steps(2),
     ),
+    # The order is no leaf: its gradient is one of ours alone.
+    *lines(
+        "gammainc",
+        "",
+        """
+        paddle.gammainc(paddle.to_tensor([0.5, 2.0, 5.0, 10.0]), T([0.75, 3.0, 6.5, 12.0]))
+        paddle.gammaincc(paddle.to_tensor([0.5, 2.0, 5.0, 10.0], 'float64'), T([0.25, 3.0, 2.5, 12.0], 'float64'))
+        """,
+        Steps(24),
+    ),
+    *lines(
+        "complex",
+        "x, y = T([1.0, -2.0, 0.5]), T([0.5, 1.5, -1.0])\nz = paddle.complex(x, y)",
+        """
+        paddle.fft.fft(x).abs()
+        paddle.fft.irfft(paddle.fft.rfft(x) * 2, 3)
+        paddle.fft.ifft(z * z).real()
+        (z * z.conj()).real()
+        paddle.angle(z) + z.imag()
+        (z.exp() / z).abs()
+        paddle.matmul(z.reshape([3, 1]), z.reshape([1, 3])).real()
+        paddle.polar(y * y, x).imag()
+        paddle.as_real(z.cumsum())
+        """,
+        Steps(16),
+    ),
 ]
