@@ -200,6 +200,9 @@ func (rt *Runtime) one(id op.ID, x *Tensor, at op.Attrs, mode Mode, on *Stream) 
 
 // onComplex runs the calls of rules about complex tensors that no kernel has. It reports whether this was one.
 func (c *calculator) onComplex(row *op.Row, in []Operand, at op.Attrs) (made []*Tensor, special bool, err error) {
+	if len(in) > 0 && in[0].Tensor != nil && in[0].Tensor.Traced() && in[0].Tensor.dtype.IsComplex() {
+		return nil, true, status.Errorf(status.Traced, "[backward] a program does not compute with complex numbers; want the function without jit")
+	}
 	var t *Tensor
 	switch {
 	case row.ID == op.IDSum && in[0].Tensor.dtype.IsComplex():
@@ -227,4 +230,16 @@ func (c *calculator) fullComplex(row *op.Row, at op.Attrs) (*Tensor, error) {
 	}
 	defer c.rt.Free(floats[0].handle)
 	return c.rt.one(op.IDCast, floats[0], op.Attrs{want}, 0, c.on)
+}
+
+// zerosLike is zeros of the dtype and shape of a tensor, on its device.
+func (rt *Runtime) zerosLike(t *Tensor) (*Tensor, error) {
+	c := calculator{rt: rt, ctx: t.store.ctx}
+	defer c.free()
+	g := op.Gradient{Calculator: &c}
+	zeros := g.Full(c.push(operandVar{Operand: Operand{Tensor: t}}), 0)
+	if g.Err != nil {
+		return nil, g.Err
+	}
+	return c.take(zeros)
 }

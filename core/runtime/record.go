@@ -123,8 +123,8 @@ func (k *kept) of(t *Tensor, values bool) {
 
 // change is a call that writes into a tensor, from before it runs until it has.
 type change struct {
-	node *node // nil: not recorded
-	cuts bool  // the tensor's history ends, because the new contents do not depend on it
+	node  *node // nil: not recorded
+	stale bool  // the tensor has a history and asks for no gradient: it ends, because it is that of other contents
 }
 
 // changing prepares a call that writes into out. What is recorded of the operands is what they are before the call. It
@@ -134,6 +134,10 @@ type change struct {
 // gone. A view that changes would have to change the history of what it is a view of, and of all other views; Python does so
 // for x[...] = value, where it knows both.
 func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
+	h := out.asks()
+	if old := out.history.Load(); h == nil && old != nil && !old.node.leaf {
+		c.stale = true
+	}
 	if !mode.has(Recording) {
 		return c, nil
 	}
@@ -141,7 +145,6 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err != nil {
 		return c, err
 	}
-	h := out.asks()
 	switch {
 	case h != nil && h.node.leaf:
 		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
@@ -149,7 +152,9 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
 	}
 	if !asked || !differentiable(out.dtype) {
-		c.cuts = h != nil
+		if h != nil {
+			c.node = rt.overwritten(out)
+		}
 		return c, nil
 	}
 	if row.Grad.Rule == nil {
@@ -159,6 +164,19 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	c.node.keepOperands(in)
 	c.node.refs.Add(1)
 	return c, nil
+}
+
+// overwritten is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0.
+func (rt *Runtime) overwritten(out *Tensor) *node {
+	n := newNode(nil, nil)
+	n.custom = &Function{Backward: func(of []*Tensor) ([]*Tensor, error) {
+		zeros, err := rt.zerosLike(of[0])
+		return []*Tensor{zeros}, err
+	}}
+	n.custom.refs.Add(1)
+	n.keepOperands([]Operand{{Tensor: out}})
+	n.refs.Add(1)
+	return n
 }
 
 // partial reports whether the tensor is a part of its storage.
@@ -182,7 +200,7 @@ func (c *change) done(out *Tensor) {
 	case c.node != nil:
 		c.node.keepResult(0, out)
 		out.inherit(&history{node: c.node})
-	case c.cuts:
+	case c.stale:
 		out.forget()
 	}
 }

@@ -21,7 +21,7 @@ from . import _dtype, _operators
 from ._arithmetic import assign
 from ._call import into, renamed
 from ._convert import axis_of, tensor, whole
-from ._creation import arange, filled
+from ._creation import arange, filled, requiring
 from ._derivative import derivative
 from ._dtype import DTypeLike
 from ._errors import UnsupportedError
@@ -606,6 +606,7 @@ def ihfftn(
     return transformed("ihfftn", x, "r2c", s, axes, norm, inverse_hermitian, out)
 
 
+@requiring
 def fftfreq(
     n: int,
     d: float = 1.0,
@@ -632,6 +633,7 @@ def fftfreq(
     return frequencies("fftfreq", n, d, -(n // 2), (n + 1) // 2, dtype, out, device, requires_grad)
 
 
+@requiring
 def rfftfreq(
     n: int,
     d: float = 1.0,
