@@ -216,7 +216,7 @@ func (b *backward) stops(h *history) bool {
 // wanted reports whether the gradient of an operand is to be computed.
 func (b *backward) wanted(k *kept) bool {
 	h := k.from
-	return h != nil && (b.leads == nil || b.leads[h.node] && !b.stops(h)) && !(h.node.leaf && h.node.isStopped())
+	return h != nil && (b.leads == nil || b.leads[h.node] && !b.stops(h))
 }
 
 // add adds to the gradient of a result, and takes dy over.
@@ -246,6 +246,10 @@ func (b *backward) add(h *history, dy *Tensor) error {
 // Gradients that are recorded are never changed.
 func (b *backward) sum(x, y *Tensor) (*Tensor, error) {
 	defer b.rt.Free(y.handle)
+	if x.dtype.IsComplex() {
+		defer b.rt.Free(x.handle)
+		return b.rt.addParts(x, y, b.on, b.mode)
+	}
 	in := []Operand{{Tensor: x}, {Tensor: y}}
 	if b.mode == 0 && x.alone() {
 		if err := b.rt.CallInto(addition, in, nil, x, b.on); err != nil {
@@ -299,40 +303,80 @@ func (b *backward) reaches(n *node) bool {
 	return slices.ContainsFunc(b.to, func(h *history) bool { return h != nil && h.node == n })
 }
 
-// callHooks passes the gradients through the hooks.
+// callHooks passes the gradients through the hooks, in the order in which they were added.
+//
+// With To the hooks of leaves are not called: they are about what a leaf adds up.
 func (b *backward) callHooks(n *node, dy []*Tensor) error {
+	if n.leaf && b.pass.To != nil {
+		return nil
+	}
 	n.mu.Lock()
 	hooks := n.hooks
 	for _, h := range hooks {
-		h.refs.Add(1) // somebody may remove it meanwhile
+		if h.Hook != nil {
+			h.refs.Add(1) // somebody may remove it meanwhile
+		}
 	}
 	n.mu.Unlock()
 	defer func() {
 		for _, h := range hooks {
-			h.release()
+			if h.Hook != nil {
+				h.release()
+			}
 		}
 	}()
 	for _, h := range hooks {
 		if dy[h.index] == nil {
 			continue
 		}
-		other, err := h.See(dy[h.index])
+		var err error
+		if h.Hook == nil {
+			err = b.retain(n, h.index, dy[h.index])
+		} else {
+			err = b.see(n, h, dy)
+		}
 		if err != nil {
 			return err
-		}
-		if other == nil {
-			continue
-		}
-		b.rt.Free(dy[h.index].handle)
-		dy[h.index] = other
-		if want := &n.out[h.index]; other.Shape != want.Shape || other.dtype != want.DType || other.store.ctx != want.ctx {
-			return status.Errorf(status.Invalid, "[register_hook] the hook returned %s of shape %s on %s; want %s of shape %s on %s", other.dtype, &other.Shape, other.Place(), want.DType, &want.Shape, want.ctx.place)
 		}
 	}
 	return nil
 }
 
-// deliver gives the gradients to who asked for them: tensors of To, or the leaf and results that retain theirs.
+// see shows a gradient to a hook.
+func (b *backward) see(n *node, h hook, dy []*Tensor) error {
+	other, err := h.See(dy[h.index])
+	if err != nil || other == nil {
+		return err
+	}
+	b.rt.Free(dy[h.index].handle)
+	dy[h.index] = other
+	if want := &n.out[h.index]; other.Shape != want.Shape || other.dtype != want.DType || other.store.ctx != want.ctx {
+		return status.Errorf(status.Invalid, "[register_hook] the hook returned %s of shape %s on %s; want %s of shape %s on %s", other.dtype, &other.Shape, other.Place(), want.DType, &want.Shape, want.ctx.place)
+	}
+	return nil
+}
+
+// retain leaves a gradient to a tensor that is no leaf, in the place of that of the last pass.
+func (b *backward) retain(n *node, i int, dy *Tensor) error {
+	if n.names.Load() == 0 {
+		return nil
+	}
+	kept, err := b.own(dy)
+	if err == nil {
+		n.put(i, kept)
+	}
+	return err
+}
+
+// own is a gradient as a tensor that shares no memory with others; where the pass is recorded, another handle.
+func (b *backward) own(dy *Tensor) (*Tensor, error) {
+	if b.mode != 0 {
+		return dy.Same()
+	}
+	return dy.To(dy.store.ctx, true, b.on)
+}
+
+// deliver gives the gradients to who asked for them: tensors of To, or the leaf.
 //
 // With To no leaf changes, so that a pass for gradients of gradients leaves the sums of a training step alone.
 func (b *backward) deliver(n *node, dy []*Tensor) error {
@@ -346,61 +390,64 @@ func (b *backward) deliver(n *node, dy []*Tensor) error {
 		}
 		b.found[i] = same
 	}
-	if b.pass.To != nil {
+	if b.pass.To != nil || !n.leaf || dy[0] == nil || n.names.Load() == 0 {
 		return nil
 	}
-	n.mu.Lock()
-	retains := slices.Clone(n.retains)
-	n.mu.Unlock()
-	for i, yes := range retains {
-		if yes && dy[i] != nil && n.names.Load() > 0 {
-			if err := b.accumulate(n, i, dy[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return b.accumulate(n, dy[0])
 }
 
-// accumulate adds to the gradient that a tensor keeps. Another pass may do so at the same time.
-func (b *backward) accumulate(n *node, i int, dy *Tensor) error {
+// accumulate adds to the gradient of a leaf. Another pass may do so at the same time.
+//
+// The sum is in the memory of the first gradient, so that who has that sees it. A pass that is recorded makes a new one.
+func (b *backward) accumulate(n *node, dy *Tensor) error {
 	for {
-		sum, before, err := b.total(n, i, dy)
+		n.mu.Lock()
+		var old *Tensor
+		var before uint64
+		var err error
+		if g := n.gradient(0); g != nil {
+			before = g.handle
+			old, err = g.Same()
+		}
+		n.mu.Unlock()
 		if err != nil {
 			return err
 		}
-		if n.putIf(i, before, sum) {
-			return nil
+		done, err := b.addTo(n, old, before, dy)
+		if done || err != nil {
+			return err
 		}
-		b.rt.Free(sum.handle)
 	}
 }
 
-// total is dy and the gradient that a tensor keeps together, and the handle of the latter; 0 for none. It shares no
-// memory with tensors of others.
-func (b *backward) total(n *node, i int, dy *Tensor) (sum *Tensor, before uint64, err error) {
-	n.mu.Lock()
-	var old *Tensor
-	if g := n.gradient(i); g != nil {
-		before = g.handle
-		old, err = g.Same()
-	}
-	n.mu.Unlock()
+// addTo adds to a gradient, which it frees, or makes the first one; false where the leaf has another one meanwhile.
+func (b *backward) addTo(n *node, old *Tensor, before uint64, dy *Tensor) (done bool, err error) {
+	var made *Tensor
 	switch {
-	case err != nil:
-		return nil, 0, err
-	case old != nil:
-		if sum, err = dy.Same(); err == nil {
-			sum, err = b.sum(old, sum)
-		} else {
-			b.rt.Free(old.handle)
-		}
-	case b.mode != 0 || n.leaf && dy.alone():
-		sum, err = dy.Same()
+	case old == nil && dy.alone() && b.mode == 0:
+		made, err = dy.Same()
+	case old == nil:
+		made, err = b.own(dy)
+	case b.mode == 0 && old.asks() == nil && old.IsContiguous() && !old.dtype.IsComplex():
+		defer b.rt.Free(old.handle)
+		n.adding.Lock() // two additions at a time would lose one
+		defer n.adding.Unlock()
+		return true, b.rt.CallInto(addition, []Operand{{Tensor: old}, {Tensor: dy}}, nil, old, b.on)
 	default:
-		sum, err = dy.To(dy.store.ctx, true, b.on)
+		if made, err = dy.Same(); err != nil {
+			b.rt.Free(old.handle)
+			return false, err
+		}
+		made, err = b.sum(old, made)
 	}
-	return sum, before, err
+	if err != nil {
+		return false, err
+	}
+	if n.putIf(0, before, made) {
+		return true, nil
+	}
+	b.rt.Free(made.handle)
+	return false, nil
 }
 
 // through computes the gradients of the operands.
@@ -474,10 +521,11 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 	if n.row == nil { // a function that another pass has just spent
 		return nil, n.whole()
 	}
-	if b.pass.Again && n.row.Grad.Once {
-		return nil, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name)
+	mode := b.mode
+	if n.row.Grad.Once {
+		mode = 0
 	}
-	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: b.mode}
+	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: mode}
 	defer c.free()
 	g := op.Gradient{Calculator: &c, Row: n.row, Attrs: n.attrs, Wants: wants}
 	if err := c.unpack(n, &g); err != nil {
@@ -503,8 +551,46 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 			return dx, err
 		}
 	}
+	if n.row.Grad.Once {
+		b.end(n, dy, dx, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name))
+	}
 	b.spend(n)
 	return dx, nil
+}
+
+// end makes gradients the results of a function that has none itself, where the pass is recorded: a pass that goes through
+// them fails. They depend on the gradients of the node's results and on whatever the node was computed from.
+func (b *backward) end(n *node, dy, dx []*Tensor, why error) {
+	if b.mode == 0 {
+		return
+	}
+	end := newNode(nil, nil)
+	end.custom = &Function{Backward: func([]*Tensor) ([]*Tensor, error) { return nil, why }}
+	end.custom.refs.Add(1)
+	end.refs.Add(1)
+	defer end.release()
+	for i := range n.in {
+		if h := n.in[i].from; h != nil {
+			h.node.refs.Add(1)
+			end.in = append(end.in, kept{Type: n.in[i].Type, ctx: n.in[i].ctx, from: h})
+		}
+	}
+	for _, d := range dy {
+		if d == nil {
+			continue
+		}
+		if h := d.holdAsked(); h != nil {
+			end.in = append(end.in, kept{Type: op.Type{DType: d.dtype, Shape: d.Shape}, ctx: d.store.ctx, from: h})
+		}
+	}
+	for i, d := range dx {
+		if d == nil {
+			end.out = append(end.out, kept{})
+			continue
+		}
+		end.keepResult(i, d)
+		d.inherit(&history{node: end, index: i})
+	}
 }
 
 // spend releases what a node kept, unless another pass is to come.
@@ -548,9 +634,6 @@ func dyContext(dy []*Tensor) *Context {
 
 // custom calls the function of the caller.
 func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
-	if b.pass.Again && f.Once {
-		return nil, status.Errorf(status.Unsupported, "[jit] the gradient of a traced function has no gradient; want create_graph=False, or the gradient taken within the function")
-	}
 	dx, err := f.Backward(dy)
 	if err != nil {
 		return dx, err
@@ -563,5 +646,11 @@ func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error)
 			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.dtype, &d.Shape, want.DType, &want.Shape)
 		}
 	}
+	if f.Once {
+		b.end(n, dy, dx, withoutSecond)
+	}
 	return dx, nil
 }
+
+// withoutSecond is the error for the gradient of a traced function's gradient.
+var withoutSecond = status.Errorf(status.Unsupported, "[jit] the gradient of a traced function has no gradient; want create_graph=False, or the gradient taken within the function")

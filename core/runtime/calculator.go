@@ -44,7 +44,10 @@ func (c *calculator) Call(row *op.Row, in []op.Var, at op.Attrs) ([]op.Var, erro
 		}
 		operands[i] = x.Operand
 	}
-	made, err := c.rt.call(row, operands, at, c.ctx, c.on, c.mode)
+	made, special, err := c.onComplex(row, operands, at)
+	if !special {
+		made, err = c.rt.call(row, operands, at, c.ctx, c.on, c.mode)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func (c *calculator) unpack(n *node, g *op.Gradient) error {
 	}
 	for i := range n.out {
 		var from *history
-		if n.out[i].DType.IsFloat() {
+		if differentiable(n.out[i].DType) {
 			from = &history{node: n, index: i}
 		}
 		v, err := c.value(n, &n.out[i], -1-i, from)

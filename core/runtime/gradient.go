@@ -13,51 +13,47 @@ func (t *Tensor) Asks() bool { return t.asks() != nil }
 
 // IsLeaf reports whether the tensor was not computed from tensors that ask for gradients.
 func (t *Tensor) IsLeaf() bool {
-	h := t.asks()
+	h := t.history.Load()
 	return h == nil || h.node.leaf
 }
 
 // Version is how often the runtime has written to the memory of the tensor since its first contents.
 func (t *Tensor) Version() uint32 { return t.store.changes() }
 
-// Ask makes the tensor a leaf that asks for gradients, or one that asks for none. A leaf keeps its gradient and hooks
-// meanwhile. Only floats have gradients.
+// Ask makes the tensor ask for gradients, or for none, from now on: what was computed from it before keeps its history. One
+// that was computed from nothing becomes a leaf. Only floats and complex numbers have gradients.
 //
-// A tensor that was computed from others loses its history when it is told to ask for none; told to ask again, it is a leaf.
+// A tensor that asks for none keeps what it was computed from, for when it asks again.
 func (t *Tensor) Ask(yes bool) error {
 	h := t.history.Load()
 	switch {
-	case h != nil && h.node.leaf:
-		h.node.mu.Lock()
-		h.node.stopped = !yes
-		h.node.mu.Unlock()
-	case !yes:
-		t.forget()
-	case h == nil:
-		if !t.dtype.IsFloat() {
-			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point dtype", t.dtype)
+	case h != nil:
+		h.stop(!yes)
+	case yes:
+		if !differentiable(t.dtype) {
+			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point or complex dtype", t.dtype)
 		}
 		n := newNode(nil, nil)
-		n.leaf, n.retains = true, []bool{true}
+		n.leaf = true
 		n.keepResult(0, t)
 		t.inherit(&history{node: n})
 	}
 	return nil
 }
 
-// Retain makes a backward pass keep the gradient of a tensor that is no leaf.
+// Retain makes backward passes keep the gradient of a tensor that is no leaf: the one that hooks added before have made of it,
+// of the last pass. Nothing happens to a leaf, which keeps its own, and to a tensor that asks for none.
 func (t *Tensor) Retain() error {
 	h := t.asks()
-	if h == nil {
-		return status.Errorf(status.Invalid, "[retain_grads] the tensor asks for no gradient; want stop_gradient=False")
+	if h == nil || h.node.leaf {
+		return nil
 	}
 	n := h.node
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for len(n.retains) <= h.index {
-		n.retains = append(n.retains, false)
+	if !slices.ContainsFunc(n.hooks, func(k hook) bool { return k.Hook == nil && k.index == h.index }) {
+		n.hooks = append(slices.Clone(n.hooks), hook{nodes.Add(1), h.index, nil})
 	}
-	n.retains[h.index] = true
 	return nil
 }
 
@@ -86,7 +82,7 @@ func (t *Tensor) HasGradient() bool {
 	return h.node.gradient(h.index) != nil
 }
 
-// SetGradient replaces the gradient by another handle of g, or removes it.
+// SetGradient replaces the gradient by a copy of g, to which passes add, or removes it.
 func (t *Tensor) SetGradient(g *Tensor) error {
 	h := t.hold()
 	if h == nil {
@@ -99,7 +95,7 @@ func (t *Tensor) SetGradient(g *Tensor) error {
 	var same *Tensor
 	if g != nil {
 		var err error
-		if same, err = g.Same(); err != nil {
+		if same, err = g.To(g.store.ctx, true, nil); err != nil {
 			return err
 		}
 	}

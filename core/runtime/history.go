@@ -29,7 +29,8 @@ import (
 // since the view was made, whose history is not known any more.
 //
 // Locks: a node has one, for what changes after it was made. It is held for a few loads and stores and never during a call
-// of an operator or of the caller's functions, so that those may do with any tensor what they like.
+// of an operator or of the caller's functions, so that those may do with any tensor what they like. That of a leaf for sums is
+// held during one addition, which calls nothing of the caller's.
 
 // history says what computed a tensor that asks for gradients: a result of a node.
 type history struct {
@@ -54,12 +55,13 @@ type node struct {
 	custom *Function // of the caller
 	leaf   bool
 
-	mu      sync.Mutex
-	stopped bool // a leaf that asks for none any more
-	spent   bool // kept values are gone, because a backward pass has used them
-	hooks   []hook
-	grads   []*Tensor // by result: gradients of a leaf, and of results that retain theirs
-	retains []bool
+	stopped atomic.Uint64 // by result, up to 64: tensors that ask for none any more
+	adding  sync.Mutex    // of a leaf: held while a pass adds to its gradient
+
+	mu    sync.Mutex
+	spent bool // kept values are gone, because a backward pass has used them
+	hooks []hook
+	grads []*Tensor // by result: gradients of a leaf, and of results that retain theirs
 }
 
 // kept is what a node knows of an operand or a result.
@@ -76,7 +78,7 @@ type kept struct {
 type hook struct {
 	id    uint64
 	index int
-	*Hook
+	*Hook // nil for one that retains the gradient
 }
 
 // Hook is a function of the caller that sees the gradients of a tensor.
@@ -176,7 +178,9 @@ func (n *node) release() {
 		n.mu.Unlock()
 		freeGradients(grads)
 		for i := range hooks {
-			hooks[i].release()
+			if hooks[i].Hook != nil {
+				hooks[i].release()
+			}
 		}
 		if f := n.custom; f != nil {
 			f.release()
@@ -275,7 +279,7 @@ func (t *Tensor) hold() *history {
 // holdAsked is hold for tensors that ask for gradients; nil for others.
 func (t *Tensor) holdAsked() *history {
 	h := t.hold()
-	if h != nil && h.node.leaf && h.node.isStopped() {
+	if h != nil && h.isStopped() {
 		h.node.release()
 		return nil
 	}
@@ -290,14 +294,20 @@ func (t *Tensor) asks() *history {
 		return nil
 	}
 	h := t.history.Load()
-	if h != nil && h.node.leaf && h.node.isStopped() {
+	if h != nil && h.isStopped() {
 		return nil
 	}
 	return h
 }
 
-func (n *node) isStopped() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.stopped
+// isStopped reports whether the tensor asks for no gradient any more. What was computed from it before is not concerned.
+func (h *history) isStopped() bool { return h.node.stopped.Load()&(1<<min(h.index, 63)) != 0 }
+
+// stop makes the tensor ask for no gradient, or ask again.
+func (h *history) stop(yes bool) {
+	if bit := uint64(1) << min(h.index, 63); yes {
+		h.node.stopped.Or(bit)
+	} else {
+		h.node.stopped.And(^bit)
+	}
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"slices"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -45,11 +46,10 @@ func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 // Everything that a node keeps is a view with a reference to its storage. Nothing is copied: a value that is overwritten
 // before the backward pass is found by its version.
 func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor) ([]*Tensor, error) {
-	complexes := slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsComplex() })
-	if !complexes && !slices.ContainsFunc(out, func(t *Tensor) bool { return t.dtype.IsFloat() }) {
+	if !slices.ContainsFunc(out, func(t *Tensor) bool { return differentiable(t.dtype) }) {
 		return out, nil
 	}
-	if row.Grad.Rule == nil || complexes {
+	if row.Grad.Rule == nil {
 		for _, t := range out {
 			rt.Free(t.handle)
 		}
@@ -61,7 +61,7 @@ func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor)
 		n.keepResult(i, t)
 	}
 	for i, t := range out {
-		if t.dtype.IsFloat() {
+		if differentiable(t.dtype) {
 			h := &history{node: n, index: i}
 			h.share(t, in)
 			t.inherit(h)
@@ -70,15 +70,21 @@ func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor)
 	return out, nil
 }
 
+// differentiable reports whether tensors of a dtype have gradients. That of a complex number has the derivative with respect
+// to its real part as its real part, and that to its imaginary part as its imaginary part.
+func differentiable(d dtype.DType) bool { return d.IsFloat() || d.IsComplex() }
+
 // withoutGradient is the error for an operator that has no rule.
 func withoutGradient(name string) error {
 	return status.Errorf(status.Unsupported, "[%s] has no gradient yet; want operands with stop_gradient=True, or no_grad()", name)
 }
 
-// share notes whether a result shares memory with the operand.
+// share notes whether a result shares memory with an operand.
 func (h *history) share(t *Tensor, in []Operand) {
-	if x := in[0].Tensor; x != nil && x.store.sharesWith(t.store) {
-		h.shared, h.version = true, t.store.changes()
+	for i := range in {
+		if x := in[i].Tensor; x != nil && x.store.sharesWith(t.store) {
+			h.shared, h.version = true, t.store.changes()
+		}
 	}
 }
 
@@ -117,8 +123,8 @@ func (k *kept) of(t *Tensor, values bool) {
 
 // change is a call that writes into a tensor, from before it runs until it has.
 type change struct {
-	node *node // nil: not recorded
-	cuts bool  // the tensor's history ends, because the new contents do not depend on it
+	node  *node // nil: not recorded
+	stale bool  // the tensor has a history and asks for no gradient: it ends, because it is that of other contents
 }
 
 // changing prepares a call that writes into out. What is recorded of the operands is what they are before the call. It
@@ -128,6 +134,10 @@ type change struct {
 // gone. A view that changes would have to change the history of what it is a view of, and of all other views; Python does so
 // for x[...] = value, where it knows both.
 func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
+	h := out.asks()
+	if old := out.history.Load(); h == nil && old != nil && !old.node.leaf {
+		c.stale = true
+	}
 	if !mode.has(Recording) {
 		return c, nil
 	}
@@ -135,15 +145,16 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err != nil {
 		return c, err
 	}
-	h := out.asks()
 	switch {
 	case h != nil && h.node.leaf:
 		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
 	case h != nil && h.shared, asked && h == nil && (out.store.refs.Load() > 0 || out.Traced()) && (out.partial() || out.viewed):
 		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
 	}
-	if !asked || !out.dtype.IsFloat() {
-		c.cuts = h != nil
+	if !asked || !differentiable(out.dtype) {
+		if h != nil {
+			c.node = rt.overwritten(out)
+		}
 		return c, nil
 	}
 	if row.Grad.Rule == nil {
@@ -153,6 +164,19 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	c.node.keepOperands(in)
 	c.node.refs.Add(1)
 	return c, nil
+}
+
+// overwritten is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0.
+func (rt *Runtime) overwritten(out *Tensor) *node {
+	n := newNode(nil, nil)
+	n.custom = &Function{Backward: func(of []*Tensor) ([]*Tensor, error) {
+		zeros, err := rt.zerosLike(of[0])
+		return []*Tensor{zeros}, err
+	}}
+	n.custom.refs.Add(1)
+	n.keepOperands([]Operand{{Tensor: out}})
+	n.refs.Add(1)
+	return n
 }
 
 // partial reports whether the tensor is a part of its storage.
@@ -176,7 +200,7 @@ func (c *change) done(out *Tensor) {
 	case c.node != nil:
 		c.node.keepResult(0, out)
 		out.inherit(&history{node: c.node})
-	case c.cuts:
+	case c.stale:
 		out.forget()
 	}
 }
@@ -208,8 +232,10 @@ func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
 		n.keepResult(i, t)
 	}
 	for i, t := range out {
-		if t.dtype.IsFloat() {
-			t.inherit(&history{node: n, index: i})
+		if differentiable(t.dtype) {
+			h := &history{node: n, index: i}
+			h.share(t, operands)
+			t.inherit(h)
 		}
 	}
 }

@@ -13,6 +13,7 @@ decided otherwise.
 import math as _math
 
 from . import (
+    _complex_gradients,  # noqa: F401  # it registers itself
     _counting,
     _diagonals,
     _distributions,
@@ -37,6 +38,8 @@ from . import (
     autograd,
     device,
     fft,
+    func,
+    incubate,
     jit,
     linalg,
     mps,
@@ -275,6 +278,7 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "func",
     "get_cuda_rng_state",
     "get_default_dtype",
     "get_device",
@@ -282,6 +286,7 @@ __all__ = [
     "grad",
     "group_norm",
     "half",
+    "incubate",
     "inf",
     "install",
     "int",

@@ -70,13 +70,25 @@ def array(x: Any, kind: np.dtype[Any]) -> Array:
     """An operand as an array."""
     if not isinstance(x, Tensor):
         return np.asarray(x, kind)
-    _recording.refuse("complex", x)
     values: Array = x._values()
     return values.astype(kind, copy=False)
 
 
 def answer(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Tensor | None:
-    """The result of an operator of the table for complex operands; None if it has none."""
+    """The result of an operator of the table for complex operands, recorded if one asks; None if it has none."""
+    given = dict(attributes)
+    made = result_of(name, operands, attributes)
+    if made is not None and _recording.asks(*operands):
+        recorders[0](name, operands, given, made)
+    return made
+
+
+# What records a call: (name, operands, attributes, result). The module that has the rules imports this one.
+recorders: list[Callable[[str, Sequence[Any], dict[str, Any], Tensor], None]] = []
+
+
+def result_of(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Tensor | None:
+    """The result of an operator for complex operands; None if it has none."""
     if name == "where":
         return chosen(*operands)
     if "dtype" in attributes and name in FUNCTIONS:
@@ -160,7 +172,7 @@ def nonzero(x: Array) -> Array:
     return np.argwhere(x)
 
 
-# By the names of the operators; what Paddle computes of complex tensors, and nothing that orders them.
+# By the names of the operators, and two functions that are none; what Paddle computes of complex tensors, and nothing that orders them.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.true_divide, "pow": np.power,
     "equal": np.equal, "not_equal": np.not_equal,
@@ -174,4 +186,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sum": reduction(np.sum), "mean": reduction(mean), "prod": reduction(np.prod),
     "any": reduction(np.any), "all": reduction(np.all), "cumsum": scan(np.cumsum), "cumprod": scan(np.cumprod),
     "matmul": matmul, "nonzero": nonzero,
+    "angle": np.angle, "conj": np.conj,
 }  # fmt: skip

@@ -39,10 +39,22 @@ def leaf(x: Tensor) -> Tensor:
     return x
 
 
-def refuse(requires_grad: Any = False, pin_memory: Any = False) -> None:
-    """Raises for arguments that ask for gradients or pinned memory."""
-    if requires_grad:
-        raise UnsupportedError("[requires_grad] got True; want False, and x.stop_gradient = False for the result")
+def requiring(function: Function) -> Function:
+    """Gives a function that makes tensors the argument requires_grad: with True the result is a leaf that has a gradient."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs.get("requires_grad"):
+            return function(*args, **kwargs)
+        made = function(*args, **kwargs)
+        made.stop_gradient = False
+        return made
+
+    return wrapper  # type: ignore[return-value]
+
+
+def refuse(pin_memory: Any = False) -> None:
+    """Raises for arguments that ask for pinned memory."""
     if pin_memory:
         raise UnsupportedError("[pin_memory] got True; want False: memory of mps devices is the CPU's own")
 
@@ -204,6 +216,7 @@ def page_aligned_empty(shape: ShapeLike, dtype: DTypeLike | None = None) -> np.n
     return memory[start : start + size].view(kind).reshape(sizes)
 
 
+@requiring
 @renamed(size="shape")
 def full(
     shape: ShapeLike,
@@ -231,7 +244,7 @@ def full(
         TypeError: fill_value is of another type.
         ValueError: a dimension is negative, or the string is no number.
     """
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     value = value_of(fill_value)
     if isinstance(value, str):
         value = float(value)
@@ -258,6 +271,7 @@ def full_0d(x: Tensor, value: Any) -> Tensor:
     return filled((), value, meta(x).dtype, meta(x).place)
 
 
+@requiring
 @sized
 def zeros(
     shape: ShapeLike | None,
@@ -271,11 +285,12 @@ def zeros(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of zeros; see `full`."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     kind = floating(dtype)
     return into(out, filled(dims(shape), 0, kind, where(place, device, kind)))
 
 
+@requiring
 @sized
 def ones(
     shape: ShapeLike | None,
@@ -289,11 +304,12 @@ def ones(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of ones; see `full`."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     kind = floating(dtype)
     return into(out, filled(dims(shape), 1, kind, where(place, device, kind)))
 
 
+@requiring
 @sized
 def empty(
     shape: ShapeLike | None,
@@ -307,7 +323,7 @@ def empty(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor with undefined elements; see `full`."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     kind = floating(dtype)
     return into(out, blank(dims(shape), kind, where(place, device, kind)))
 
@@ -328,6 +344,7 @@ def like(x: Tensor, dtype: DTypeLike | None, place: PlaceLike | None, device: Pl
     return m.shape, m.dtype if dtype is None else _dtype.dtype(dtype), given
 
 
+@requiring
 @renamed(input="x")
 def zeros_like(
     x: Tensor,
@@ -340,11 +357,12 @@ def zeros_like(
     pin_memory: bool = False,
 ) -> Tensor:
     """Zeros in the shape, and unless given the dtype and place, of x."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     shape, kind, target = like(x, dtype, place, device)
     return filled(shape, 0, kind, target)
 
 
+@requiring
 @renamed(input="x")
 def ones_like(
     x: Tensor,
@@ -357,11 +375,12 @@ def ones_like(
     pin_memory: bool = False,
 ) -> Tensor:
     """Ones in the shape, and unless given the dtype and place, of x."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     shape, kind, target = like(x, dtype, place, device)
     return filled(shape, 1, kind, target)
 
 
+@requiring
 @renamed(input="x")
 def full_like(
     x: Tensor,
@@ -376,10 +395,11 @@ def full_like(
 ) -> Tensor:
     """One value in the shape, and unless given the dtype and place, of x."""
     shape, kind, target = like(x, dtype, place, device)
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     return full(shape, fill_value, kind, place=target)
 
 
+@requiring
 @renamed(input="x")
 def empty_like(
     x: Tensor,
@@ -392,10 +412,11 @@ def empty_like(
     pin_memory: bool = False,
 ) -> Tensor:
     """Undefined elements in the shape, and unless given the dtype and place, of x."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     return blank(*like(x, dtype, place, device))
 
 
+@requiring
 def arange(
     start: Scalar | Tensor = 0,
     end: Scalar | Tensor | None = None,
@@ -417,7 +438,7 @@ def arange(
     Raises:
         ValueError: the step is 0, or a bound is not finite.
     """
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     if end is None:
         start, end = 0, start
     bounds = [value_of(start), value_of(end), value_of(step)]
@@ -451,6 +472,7 @@ def steps(start: float, end: float, step: float, dtype: DType) -> int:
     return int(found) if math.isfinite(found) else 2**63
 
 
+@requiring
 @renamed(end="stop", steps="num")
 def linspace(
     start: Scalar | Tensor,
@@ -470,7 +492,6 @@ def linspace(
     Raises:
         ValueError: num is negative.
     """
-    refuse(requires_grad)
     given = value_of(num)
     if scalar(given) is None:
         raise TypeError(f"[linspace] num is {given!r}; want a number")

@@ -17,7 +17,7 @@ from ._arithmetic import sum as added_up
 from ._array import flatten
 from ._call import into, renamed
 from ._convert import index, tensor
-from ._creation import filled, floating, refuse, to_tensor, value_of, where
+from ._creation import filled, floating, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DTypeLike
 from ._errors import UnsupportedError
 from ._indexing import fill, fill_part
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ._typing import PlaceLike, Scalar
 
 
+@requiring
 @renamed(n="num_rows", m="num_columns")
 def eye(
     num_rows: int | Tensor,
@@ -50,7 +51,7 @@ def eye(
     Raises:
         TypeError: a size is no whole number from 0.
     """
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     rows = size_of("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else size_of("eye", "num_columns", num_columns)
     made = filled((rows, columns), 0, floating(dtype), where(place, device))

@@ -18,6 +18,7 @@ from ._call import into, renamed
 from ._convert import index, of_one_place, one_number, said, scalar, tensor
 from ._counting import searchsorted
 from ._creation import filled
+from ._derivative import without_derivative
 from ._dtype import DType
 from ._errors import OutOfRangeError, UnsupportedError
 from ._lapack import Floats, counts, numbers, result
@@ -339,6 +340,7 @@ def generator(place: Place) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))
 
 
+@without_derivative
 def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
     """How many of `count` trials succeed with probability `prob`, as int64, on the place of prob.
 
@@ -365,6 +367,7 @@ def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
 NORMAL_FROM = 2.0**60  # NumPy counts in 64 bits; from here a Poisson value has the digits of a normal one
 
 
+@without_derivative
 def poisson(x: Tensor, name: str | None = None) -> Tensor:
     """Values of Poisson's distribution, the means of which are the elements of x, in its shape, dtype and place.
 
@@ -385,6 +388,7 @@ def poisson(x: Tensor, name: str | None = None) -> Tensor:
     return result(values, x)
 
 
+@without_derivative
 def standard_gamma(x: Tensor, name: str | None = None) -> Tensor:
     """Values of the gamma distribution with the elements of x as shape and scale 1, as NumPy draws them.
 

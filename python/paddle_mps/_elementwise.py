@@ -489,6 +489,13 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     return _operators.all(x == y)
 
 
+def of_complex(name: str, x: Tensor) -> Tensor:
+    """A function of a complex tensor."""
+    made = _complex.answer(name, [x], {})
+    assert made is not None
+    return made
+
+
 def angle(x: Tensor, name: str | None = None) -> Tensor:
     """The angles of complex numbers in the plane, from -pi to pi, in the dtype of their parts.
 
@@ -499,7 +506,7 @@ def angle(x: Tensor, name: str | None = None) -> Tensor:
         ValueError: x is no tensor.
     """
     if meta(tensor(x, "angle", "x")).dtype.is_complex:
-        return _complex.computed(np.angle, x)
+        return of_complex("angle", x)
     x = of_floats(x, "angle")
     side = _operators.where(x < 0, full_0d(x, math.pi), full_0d(x, 0))
     return _operators.where(_operators.isnan(x), x, side)
@@ -512,7 +519,7 @@ def conj(x: Tensor, name: str | None = None) -> Tensor:
         ValueError: x is no tensor.
     """
     if meta(tensor(x, "conj", "x")).dtype.is_complex:
-        return _complex.computed(np.conj, x)
+        return of_complex("conj", x)
     return _operators.assign(tensor(x, "conj", "x"))
 
 

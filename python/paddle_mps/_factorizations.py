@@ -13,15 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtype, _grad, _operators
+from . import _dtype, _operators
+from . import _matrix_gradients as _rules
 from ._call import into
 from ._convert import of_one_place, tensor
+from ._derivative import derivative, without_derivative
 from ._errors import UnsupportedError
 from ._lapack import Floats, checked, counts, matrices, numbers, result, singular_values
 from ._objects import Tensor, from_array, meta
 from ._place import device_name
 from ._precision import fractional, rounded
 from ._products import of_one_dtype
+from ._singular import svd, svdvals
 from ._statistics import matrix_norm
 
 __all__ = [
@@ -56,6 +59,7 @@ def swapped(a: Floats) -> Floats:
     return np.swapaxes(a, -1, -2)
 
 
+@derivative(_rules.cholesky, "x")
 def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
     """The triangular factors of symmetric positive definite matrices: x = L @ L.T, or U.T @ U.
 
@@ -70,6 +74,7 @@ def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
     return result(swapped(factor) if upper else factor, x)
 
 
+@derivative(_rules.cholesky_solve, "x", "y")
 def cholesky_solve(x: Tensor, y: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
     """The solutions z of (L @ L.T) z = x, for the factor y of `cholesky`.
 
@@ -83,6 +88,7 @@ def cholesky_solve(x: Tensor, y: Tensor, upper: bool = False, name: str | None =
     return result(substituted(swapped(lower), substituted(lower, b, False, False), True, False), x)
 
 
+@derivative(_rules.cholesky_inverse, "x")
 def cholesky_inverse(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
     """The inverse of L @ L.T, for the factor x of `cholesky`.
 
@@ -120,6 +126,7 @@ def substituted(a: Floats, b: Floats, upper: bool, unit: bool) -> Floats:
     return z
 
 
+@derivative(_rules.triangular_solve, "x", "y")
 def triangular_solve(
     x: Tensor,
     y: Tensor,
@@ -145,6 +152,7 @@ def triangular_solve(
     return result(substituted(swapped(a) if transpose else a, b, upper != transpose, unitriangular), y)
 
 
+@derivative(_rules.inv, "x")
 def inv(x: Tensor, name: str | None = None) -> Tensor:
     """The inverses of matrices.
 
@@ -154,6 +162,7 @@ def inv(x: Tensor, name: str | None = None) -> Tensor:
     return result(checked("inv", np.linalg.inv, matrices("inv", x, True)), x)
 
 
+@derivative(_rules.det, "x")
 def det(x: Tensor, name: str | None = None) -> Tensor:
     """The determinants of matrices.
 
@@ -164,6 +173,19 @@ def det(x: Tensor, name: str | None = None) -> Tensor:
         return result(np.linalg.det(matrices("det", x, True)), x)
 
 
+@derivative(_rules.cofactors, "x")
+def cofactors(x: Tensor) -> Tensor:
+    """det(x) * inv(x).T, also of singular matrices, of which it has no gradient.
+
+    With x = U @ diag(S) @ VH that is det(U) * det(VH) * U @ diag(products of all but one of S) @ VH.
+    """
+    u, s, vh = np.linalg.svd(matrices("det", x, True))
+    others = np.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]).prod(-1)
+    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return result(sign * np.matmul(u * others[..., None, :], vh), x)
+
+
+@derivative(_rules.slogdet, "x")
 def slogdet(x: Tensor, name: str | None = None) -> Tensor:
     """The signs of determinants, and the logarithms of their magnitudes, in a tensor of shape [2, ...].
 
@@ -174,6 +196,7 @@ def slogdet(x: Tensor, name: str | None = None) -> Tensor:
     return result(np.stack([sign, logarithm]), x)
 
 
+@derivative(_rules.solve, "x", "y")
 def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The solutions z of x z = y, or of z x = y if left is False.
 
@@ -199,6 +222,7 @@ def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None, *, o
     return into(out, result(found, x))
 
 
+@derivative(_rules.qr, "x")
 def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     """x = Q @ R with orthonormal columns of Q and an upper triangle R, by Householder's reflections.
 
@@ -232,34 +256,6 @@ def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     return made[1] if mode == "r" else made
 
 
-def svd(
-    x: Tensor,
-    full_matrices: bool = False,
-    name: str | None = None,
-    *,
-    out: tuple[Tensor, Tensor, Tensor] | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """x = U @ diag(S) @ VH, with orthonormal U and VH, and S from the largest to the smallest.
-
-    Args:
-        full_matrices: all columns of U and rows of VH, instead of the first min(m, n).
-        out: three tensors that take the results and are returned.
-
-    Raises:
-        ValueError: x is no tensor, or has less than two dimensions.
-    """
-    u, s, vh = checked("svd", np.linalg.svd, matrices("svd", x), full_matrices=bool(full_matrices))
-    made = result(u, x), result(s, x), result(vh, x)
-    if out is None:
-        return made
-    return into(out[0], made[0]), into(out[1], made[1]), into(out[2], made[2])
-
-
-def svdvals(x: Tensor, name: str | None = None) -> Tensor:
-    """The singular values of matrices, from the largest to the smallest; see `svd`."""
-    return result(singular_values("svdvals", x), x)
-
-
 def symmetric(name: str, x: Tensor, UPLO: str) -> Floats:
     """Square matrices, after a check of the name of the triangle that is read."""
     if UPLO not in ("L", "U"):
@@ -267,6 +263,7 @@ def symmetric(name: str, x: Tensor, UPLO: str) -> Floats:
     return matrices(name, x, True)
 
 
+@derivative(_rules.eigh, "x")
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, Tensor]:
     """The eigenvalues of symmetric matrices in ascending order, and the eigenvectors as columns.
 
@@ -280,11 +277,13 @@ def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, T
     return result(values, x), result(vectors, x)
 
 
+@derivative(_rules.eigvalsh, "x")
 def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
     """The eigenvalues of symmetric matrices in ascending order; see `eigh`."""
     return result(checked("eigvalsh", np.linalg.eigvalsh, symmetric("eigvalsh", x, UPLO), UPLO), x)
 
 
+@without_derivative
 def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The eigenvalues of matrices in no order, and the eigenvectors of length 1 as columns: both complex.
 
@@ -300,6 +299,7 @@ def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
     return complex_result(values, x), complex_result(vectors, x)
 
 
+@without_derivative
 def eigvals(x: Tensor, name: str | None = None) -> Tensor:
     """The eigenvalues of matrices in no order, complex; see `eig`."""
     return complex_result(checked("eigvals", np.linalg.eigvals, general("eigvals", x)), x)
@@ -314,7 +314,6 @@ def general(name: str, x: Tensor) -> Any:
         raise UnsupportedError(f"[{name}] x is {m.dtype.name}; want float32, float64, complex64 or complex128")
     if not m.place.is_cpu_place():
         raise TypeError(f"[{name}] x is on {device_name(m.place)}; want x.cpu(): the results are complex")
-    _grad.refuse(name, x)
     return x.numpy().astype(np.complex128 if m.dtype.is_complex else np.float64)
 
 
@@ -325,6 +324,7 @@ def complex_result(values: Any, x: Tensor) -> Tensor:
         return from_array(np.asarray(values).astype(np.complex64 if single else np.complex128), meta(x).place)
 
 
+@derivative(_rules.householder_product, "x", "tau")
 def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tensor:
     """The first n columns of the product of k reflections I - tau[i] * v @ v.T.
 
@@ -362,6 +362,7 @@ def reflections(a: Floats, factors: Floats) -> Floats:
     return found
 
 
+@derivative(_rules.pinv, "x", "rcond")
 def pinv(x: Tensor, rcond: float | Tensor = 1e-15, hermitian: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverses of Moore and Penrose.
 
@@ -414,6 +415,7 @@ def matrix_rank(
 PRECISION = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 
 
+@derivative(_rules.cond, "x")
 def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Tensor:
     """The condition numbers of matrices: the norm of each times the norm of its inverse.
 
@@ -442,6 +444,7 @@ def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Te
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
+@derivative(_rules.lstsq, "x", "y")
 def lstsq(
     x: Tensor, y: Tensor, rcond: float | None = None, driver: str | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -499,6 +502,7 @@ def factored(a: Floats) -> tuple[Floats, npt.NDArray[np.int32], npt.NDArray[np.i
     return a, pivots, np.array(info, np.int32)
 
 
+@derivative(_rules.lu, "x")
 def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None = None) -> Any:
     """The factors of x = P @ L @ U, with partial pivoting.
 
@@ -533,6 +537,7 @@ def rows_in_order(pivots: npt.NDArray[Any], m: int) -> npt.NDArray[np.int64]:
     return order.reshape(*pivots.shape[:-1], m)
 
 
+@derivative(_rules.lu_unpack, "x")
 def lu_unpack(
     x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: bool = True, name: str | None = None
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
@@ -554,6 +559,7 @@ def lu_unpack(
     return permutation, lower, upper
 
 
+@derivative(_rules.lu_solve, "b", "lu")
 def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str | None = None) -> Tensor:
     """The solutions z of x z = b, or of x.T z = b, from the results of `lu` for x.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 import itertools
 import threading
 from collections.abc import Sequence
@@ -24,6 +25,32 @@ from ._recording import asks, refuse
 from ._structs import GradPass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def generator(function: Callable[..., Any], scope: Callable[[], Any]) -> Callable[..., Any]:
+    """The generator function, in a scope while it runs; between its values, whoever takes these has the mode of before."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        running = function(*args, **kwargs)
+        step: Callable[[], Any] = functools.partial(next, running)
+        while True:
+            try:
+                with scope():
+                    value = step()
+            except StopIteration as end:
+                return end.value
+            try:
+                sent = yield value
+                step = functools.partial(running.send, sent)
+            except GeneratorExit:
+                with scope():
+                    running.close()
+                raise
+            except BaseException as error:
+                step = functools.partial(running.throw, error)
+
+    return wrapper
 
 
 class Scope:
@@ -42,6 +69,8 @@ class Scope:
 
     def __call__(self, function: Function) -> Function:
         scope = type(self)
+        if inspect.isgeneratorfunction(function):
+            return generator(function, scope)  # type: ignore[return-value]
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -87,6 +116,8 @@ class set_grad_enabled(Scope):
     def __call__(self, function: Function) -> Function:
         quick.pmps_grad_set_enabled(self._before.pop())
         mode = self.mode
+        if inspect.isgeneratorfunction(function):
+            return generator(function, functools.partial(set_grad_enabled, mode))  # type: ignore[return-value]
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -254,7 +285,7 @@ def grad(
     Args:
         outputs, inputs: a tensor, or a list or tuple of tensors.
         grad_outputs: the gradients of the outputs; None, or None in the list: ones.
-        retain_graph: keep what was recorded, for another pass; None: if create_graph is True.
+        retain_graph: taken for compatibility; what was recorded stays, for another pass, as it does in Paddle.
         create_graph: record the pass, so that the gradients have gradients.
         only_inputs: True; nothing else is supported, as in Paddle.
         allow_unused: None for an input that no output depends on, which is an error otherwise.
@@ -276,7 +307,7 @@ def grad(
             [g for _, g in kept],
             to,
             stop,
-            retain_graph=create_graph if retain_graph is None else bool(retain_graph),
+            retain_graph=True,
             create_graph=bool(create_graph),
         )
     for i, x in enumerate(found):

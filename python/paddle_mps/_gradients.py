@@ -7,11 +7,12 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _grad, _operators
+from . import _grad
 from ._convert import tensor
+from ._creation import filled
 from ._errors import check
 from ._library import GradHook, library, quick
-from ._objects import Tensor, asked, meta, retained, view
+from ._objects import Tensor, asked, meta, replace, retained, view
 
 
 class Hook:
@@ -62,8 +63,9 @@ class GradientMethods:
     def stop_gradient(self: Any) -> bool:
         """False if operators on the tensor are recorded, so that it gets a gradient; True at first.
 
-        Setting it to False makes the tensor a leaf. Results have False if an operand does. Tensors of integers and bools
-        have no gradient; setting it to False is a TypeError for them.
+        It says what happens from now on: what was computed from the tensor before keeps its gradient. Set to False, a tensor
+        that was computed from nothing is a leaf; others have the history that they had. Results have False if an operand
+        does. Tensors of integers and bools have no gradient; setting it to False is a TypeError for them.
         """
         return not _grad.info(self).requires_grad
 
@@ -106,7 +108,7 @@ class GradientMethods:
     def grad(self: Any) -> Any:
         """The gradient that backward passes have added up, a tensor of the same shape and dtype; None if there is none.
 
-        It can be set to another, or to None.
+        Passes add in its memory. It can be set to a copy of another, or to None.
         """
         handle = ctypes.c_uint64()
         check(quick.pmps_tensor_get_grad(self._handle, ctypes.byref(handle)))
@@ -123,12 +125,15 @@ class GradientMethods:
         return None if found is None else found.numpy()
 
     def clear_grad(self: Any, set_to_zero: bool = True) -> None:
-        """Sets the gradient to zeros, if there is one, or with set_to_zero=False to None."""
+        """Sets the gradient to zeros, in its memory, if there is one, or with set_to_zero=False to None."""
         found = self.grad
-        if found is not None:
+        if found is None:
+            return
+        if not set_to_zero or not found.stop_gradient:
             m = meta(found)
-            zeros = _operators.full(m.place.word, m.shape, 0, m.dtype) if set_to_zero else None
-            self.grad = zeros
+            self.grad = filled(m.shape, 0, m.dtype, m.place) if set_to_zero else None
+        else:
+            found.zero_()
 
     def clear_gradient(self: Any, set_to_zero: bool = True) -> None:
         """`clear_grad`."""
@@ -147,10 +152,8 @@ class GradientMethods:
         _grad.backward([self], None if grad_tensor is None else [grad_tensor], retain_graph)
 
     def retain_grads(self: Any) -> None:
-        """Makes backward passes keep the gradient of a tensor that is no leaf.
-
-        Raises:
-            ValueError: the tensor has stop_gradient=True.
+        """Makes backward passes keep the gradient of a tensor that is no leaf: that of the last pass, as hooks that were
+        registered before have made it. Without effect on others.
         """
         check(quick.pmps_tensor_retain_grad(self._handle))
 
@@ -185,5 +188,5 @@ class GradientMethods:
 
     def detach_(self: Any) -> Any:
         """Makes the tensor one with stop_gradient=True that was computed from nothing; returns it."""
-        self.stop_gradient = True
+        replace(self, self.detach())
         return self

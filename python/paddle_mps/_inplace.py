@@ -19,6 +19,7 @@ def in_place(function: Callable[..., Tensor], x: Any, *arguments: Any) -> Tensor
     """
     name = function.__name__
     mine = tensor(x, name + "_", "x")
+    _grad.graded_leaf(mine, name + "_")
     # A gradient may read what x was, so that the function gets a copy.
     operand = _operators.assign(mine) if _grad.asks(mine) else mine
     result = function(operand, *arguments)

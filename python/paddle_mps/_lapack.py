@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtype, _grad, _operators
+from . import _dtype, _operators
 from ._convert import tensor
 from ._errors import UnsupportedError
 from ._objects import Tensor, from_array, meta
@@ -33,7 +33,6 @@ def matrices(name: str, x: Tensor, square: bool = False, error: type[Exception] 
 def numbers(name: str, x: Tensor) -> Floats:
     if not meta(x).dtype.is_floating:
         raise UnsupportedError(f"[{name}] x is {meta(x).dtype.name}; want a floating-point dtype")
-    _grad.refuse(name, x)
     wide = _operators.cast(x, _dtype.float32) if meta(x).dtype is _dtype.bfloat16 else x
     return wide.numpy().astype(np.float64)
 

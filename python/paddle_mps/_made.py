@@ -12,7 +12,7 @@ from . import _dtype, _operators, _place
 from ._array import reshaped
 from ._call import renamed
 from ._convert import index, listed, tensor, whole
-from ._creation import blank, converted, filled, floating, like, refuse, to_tensor, value_of, where
+from ._creation import blank, converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
 from ._objects import Tensor, from_array, meta
@@ -134,6 +134,7 @@ def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, igno
     return _operators.where(mine, inside, filled((), ignore_value, m.dtype, m.place))
 
 
+@requiring
 def asarray(
     obj: Any,
     *,
@@ -147,12 +148,12 @@ def asarray(
     Args:
         copy: taken for compatibility; there is always a copy, as in Paddle.
     """
-    refuse(requires_grad)
     if isinstance(obj, Tensor) and device is None:
         device = meta(obj).place
     return to_tensor(obj, dtype, device=device)
 
 
+@requiring
 def as_tensor(
     data: Any,
     dtype: DTypeLike | None = None,
@@ -161,8 +162,11 @@ def as_tensor(
     pin_memory: bool = False,
 ) -> Tensor:
     """`asarray` under PyTorch's name."""
-    refuse(requires_grad, pin_memory)
-    return asarray(data, dtype=dtype, device=device)
+    refuse(pin_memory)
+    made = asarray(data, dtype=dtype, device=device)
+    if requires_grad:
+        made.stop_gradient = False
+    return made
 
 
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
@@ -188,6 +192,7 @@ def sizes(size: Any, more: Sequence[int]) -> tuple[int, ...]:
     return found
 
 
+@requiring
 @renamed(shape="size")
 def new_full(
     x: Tensor,
@@ -200,7 +205,7 @@ def new_full(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of one value, in the dtype and place of x unless others are given."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     _, kind, place = like(x, dtype, None, device)
     return filled(sizes(size, ()), value_of(fill_value), kind, place)
 
@@ -237,6 +242,7 @@ def new_ones(
     )
 
 
+@requiring
 @renamed(shape="size")
 def new_empty(
     x: Tensor,
@@ -248,7 +254,7 @@ def new_empty(
     pin_memory: bool = False,
 ) -> Tensor:
     """Undefined elements, in the dtype and place of x unless others are given."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     _, kind, place = like(x, dtype, None, device)
     return blank(sizes(size, more), kind, place)
 

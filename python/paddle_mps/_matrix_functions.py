@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from . import _operators
 from ._convert import index, of_one_place, tensor
 from ._creation import to_tensor
+from ._derivative import composed, derivative, without_derivative
 from ._dtype import DType
-from ._factorizations import reflections, swapped
+from ._factorizations import householder_product, reflections, swapped
 from ._lapack import Floats, checked, matrices, numbers, result
+from ._matrix_parts import product, turned
 from ._objects import Tensor, meta
 from ._precision import working
 from ._sampling import normals
@@ -26,6 +30,18 @@ PADE = [term / TERMS[0] for term in TERMS]  # so that the exponential of 0 is ex
 PADE_NORM = 5.371920351148152
 
 
+def _of_exponential(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    """The upper right block of the exponential of [[A.T, d], [0, A.T]] (Higham, Functions of Matrices, 2008, (3.16))."""
+    shape = meta(given.x).shape
+    n = shape[-1] if shape else 1
+    if n == 1:
+        return [d[0] * made[0]]
+    a = turned(given.x)
+    top, bottom = _operators.concat([a, d[0]], -1), _operators.concat([a * 0.0, a], -1)
+    return [matrix_exp(_operators.concat([top, bottom], -2))[..., :n, n:]]
+
+
+@derivative(_of_exponential, "x")
 def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
     """The exponentials of square matrices, by scaling, a Padé approximant and squaring.
 
@@ -71,6 +87,15 @@ def exponential(a: Floats) -> Floats:
     return power
 
 
+def _multiplied(
+    x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool = False, name: Any = None
+) -> Tensor:
+    q = householder_product(x, tau)
+    q = turned(q) if transpose else q
+    return product(q, y) if left else product(y, q)
+
+
+@derivative(composed(_multiplied, "x", "tau", "y"), "x", "tau", "y")
 def ormqr(
     x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool = False, name: str | None = None
 ) -> Tensor:
@@ -108,6 +133,7 @@ def check_factors(shapes: list[list[int]], left: bool, transpose: bool) -> None:
         )
 
 
+@without_derivative
 def svd_lowrank(
     x: Tensor, q: int | None = None, niter: int = 2, M: Tensor | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -143,6 +169,7 @@ def svd_lowrank(
     return lowrank("svd_lowrank", x, a, rank, niter)
 
 
+@without_derivative
 def pca_lowrank(
     x: Tensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:

@@ -12,6 +12,7 @@ from . import _dtype, _operators
 from ._array import bits
 from ._call import into
 from ._convert import tensor
+from ._derivative import derivative
 from ._errors import UnsupportedError
 from ._objects import Tensor, meta
 from ._shapes import broadcast_shape
@@ -50,6 +51,11 @@ def complex(real: Tensor, imag: Tensor, name: str | None = None, *, out: Tensor 
     return into(out, as_complex(_operators.stack(both, -1)))
 
 
+def _parts_of(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    return [as_real(d[0])]
+
+
+@derivative(_parts_of, "x")
 def as_complex(x: Tensor, name: str | None = None) -> Tensor:
     """The complex numbers whose parts are the two elements along the last axis, without that axis.
 
@@ -89,7 +95,16 @@ def pairs(name: str, x: Any) -> Tensor:
     m = meta(tensor(x, name, "x"))
     if m.dtype not in PARTS:
         raise UnsupportedError(f"[{name}] x is {m.dtype.name}; want complex64 or complex128")
-    return bits(_operators.unsqueeze(x, -1), PARTS[m.dtype])
+    return two_floats(x)
+
+
+def _numbers_of(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    return [as_complex(d[0].contiguous())]
+
+
+@derivative(_numbers_of, "x")
+def two_floats(x: Tensor) -> Tensor:
+    return bits(_operators.unsqueeze(x, -1), PARTS[meta(x).dtype])
 
 
 def part(name: str, x: Any, number: int) -> Tensor:

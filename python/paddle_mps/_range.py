@@ -10,7 +10,7 @@ import numpy as np
 from . import _dtype, _operators
 from ._call import into
 from ._convert import scalar
-from ._creation import floating, refuse, value_of, where
+from ._creation import floating, requiring, value_of, where
 from ._dtype import DType, DTypeLike
 from ._objects import Tensor
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["range"]
 
 
+@requiring
 def range(
     start: Scalar | Tensor = 0,
     end: Scalar | Tensor | None = None,
@@ -41,7 +42,6 @@ def range(
         TypeError: a bound or the step is no number.
         ValueError: one is not finite, or the step is 0.
     """
-    refuse(requires_grad)
     if end is None:
         start, end = 0, start
     kind = floating(dtype)

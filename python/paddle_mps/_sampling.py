@@ -9,9 +9,9 @@ import numpy as np
 from . import _dtype, _operators
 from ._call import into, renamed
 from ._convert import index
-from ._creation import dims, floating, like, refuse, sized, value_of, where
+from ._creation import dims, floating, like, refuse, requiring, sized, value_of, where
 from ._dtype import DType, DTypeLike
-from ._objects import Tensor
+from ._objects import Tensor, graded_leaf
 from ._place import Place
 from ._random import one_seed
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ._typing import PlaceLike, ShapeLike
 
 
+@requiring
 @sized
 def randn(
     shape: ShapeLike,
@@ -43,7 +44,7 @@ def randn(
     Raises:
         UnsupportedError: dtype is no floating-point dtype.
     """
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     kind = floating(dtype)
     return into(out, normals(shape, 0.0, 1.0, kind, where(place, device, kind)))
 
@@ -57,10 +58,12 @@ def normals(shape: ShapeLike, mean: float, std: float, dtype: DType, place: Plac
 
 def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Tensor:
     """Writes normally distributed values into x; returns x."""
+    graded_leaf(x, "normal_")
     shape, kind, target = like(x, None, None, None)
     return into(x, normals(shape, mean, std, kind, target))
 
 
+@requiring
 @sized
 def rand(
     shape: ShapeLike,
@@ -74,7 +77,7 @@ def rand(
     pin_memory: bool = False,
 ) -> Tensor:
     """Uniformly distributed values in [0, 1); see `randn`."""
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     kind = floating(dtype)
     return into(out, uniforms(shape, 0.0, 1.0, kind, where(place, device, kind)))
 
@@ -83,6 +86,7 @@ def uniforms(shape: ShapeLike, low: float, high: float, dtype: DType, place: Pla
     return _operators.uniform(place.word, dims(shape), low, high, dtype)
 
 
+@requiring
 def uniform(
     shape: ShapeLike,
     dtype: DTypeLike | None = None,
@@ -101,7 +105,6 @@ def uniform(
     Args:
         seed: not 0: these values come from a generator of their own with this seed.
     """
-    refuse(requires_grad)
     target = where(place, device, floating(dtype))
     with one_seed(target, seed):
         return into(out, uniforms(shape, value_of(min), value_of(max), floating(dtype), target))
@@ -179,6 +182,7 @@ def randint_like(
     return randint(low, high, shape, place=target).cast(kind)
 
 
+@requiring
 def randperm(
     n: int,
     dtype: DTypeLike = "int64",
@@ -195,7 +199,7 @@ def randperm(
     Raises:
         ValueError: n is negative.
     """
-    refuse(requires_grad, pin_memory)
+    refuse(pin_memory)
     count = index("n", n)
     if count < 0:
         raise ValueError(f"[randperm] n is {count}; want a number from 0")
@@ -203,6 +207,7 @@ def randperm(
     return into(out, _operators.randperm(where(place, device, kind).word, count, kind))
 
 
+@requiring
 def rand_like(
     input: Tensor,
     name: str | None = None,
@@ -213,11 +218,11 @@ def rand_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """Uniformly distributed values in [0, 1), in the shape, dtype and place of the input."""
-    refuse(requires_grad)
     shape, kind, target = like(input, dtype, place, device)
     return uniforms(shape, 0.0, 1.0, kind, target)
 
 
+@requiring
 @renamed(input="x")
 def randn_like(
     x: Tensor,
@@ -229,6 +234,5 @@ def randn_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """Normally distributed values with mean 0 and deviation 1, in the shape, dtype and place of x."""
-    refuse(requires_grad)
     shape, kind, target = like(x, dtype, place, device)
     return normals(shape, 0.0, 1.0, kind, target)

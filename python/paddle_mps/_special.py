@@ -7,12 +7,14 @@ whatever the dtype, and wait for the device, as factorizations do.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from . import _operators, _ops
 from ._convert import index, of_one_place, tensor
 from ._creation import arange
+from ._derivative import derivative
 from ._errors import UnsupportedError
 from ._inplace import in_place
 from ._lapack import Floats, numbers, result
@@ -47,6 +49,11 @@ _BERNOULLI = (
 _LEAST = 2.0**-56  # terms below this part of a sum are left out
 
 
+def _next_polygamma(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    return [d[0] * polygamma(given.x, given.n + 1)]
+
+
+@derivative(_next_polygamma, "x")
 def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
     """The n-th derivative of `digamma`, element by element; infinite at 0 and at negative integers.
 
@@ -100,6 +107,31 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
     return rounded(_operators.sum(terms, [-1]) + 0.25 * p * (p - 1) * math.log(math.pi), x)
 
 
+def _density(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    """With respect to y, y ** (x - 1) * exp(-y) / gamma(x)."""
+    x, y = given.x, given.y
+    power = _operators.where(_operators.equal(x, 1.0), 0.0, (x - 1.0) * _operators.log(y))
+    dy = d[0] * _operators.exp(power - y - _ops.lgamma(x))
+    return [None if x.stop_gradient else d[0] * _by_order(x, y), dy]
+
+
+def _less_density(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    return [None if found is None else -found for found in _density(d, made, given)]
+
+
+def _none(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    raise UnsupportedError("[gammainc] the gradient with respect to x has no gradient; want create_graph=False")
+
+
+@derivative(_none, "x", "y")
+def _by_order(x: Tensor, y: Tensor) -> Tensor:
+    """The derivative of P(x, y) with respect to x, which has none itself."""
+    a, b = np.broadcast_arrays(numbers("gammainc", x), numbers("gammainc", y))
+    with np.errstate(all="ignore"):
+        return result(_order_slope(np.ravel(a), np.ravel(b)).reshape(a.shape), x)
+
+
+@derivative(_density, "x", "y")
 def gammainc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The regularized lower incomplete gamma function P(x, y), element by element; 0 at x = 0, as Paddle defines it.
 
@@ -116,6 +148,7 @@ def gammainc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     return _incomplete("gammainc", x, y)
 
 
+@derivative(_less_density, "x", "y")
 def gammaincc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y): see `gammainc`."""
     return _incomplete("gammaincc", x, y)
@@ -223,6 +256,17 @@ def _gammas(a: Floats, x: Floats) -> tuple[Floats, Floats]:
     small = series & (a < 1)
     upper[small] = _upper_of_small(a[small], x[small])
     return lower, upper
+
+
+def _order_slope(a: Floats, x: Floats) -> Floats:
+    """The derivative of P with respect to a, by central differences of four points: h = a / 2048, an error of h**4.
+
+    No closed form has fewer than three hypergeometric functions (DLMF 8.8, 8.9). About 1e-10 of the largest slope.
+    """
+    h = np.where(a > 0, a, np.nan) / 2048
+    values = [_gammas(a + k * h, x)[0] for k in (1, -1, 2, -2)]
+    slope: Floats = (8 * (values[0] - values[1]) - (values[2] - values[3])) / (12 * h)
+    return slope
 
 
 def _lgamma(a: Floats) -> Floats:

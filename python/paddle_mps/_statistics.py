@@ -18,9 +18,9 @@ from ._convert import axis_of, tensor, whole
 from ._creation import full_0d
 from ._errors import UnsupportedError
 from ._inplace import in_place
-from ._lapack import result, singular_values
 from ._objects import Tensor, meta
 from ._precision import fractional, number_of_terms, rounded, working
+from ._singular import svdvals
 
 if TYPE_CHECKING:
     from ._dtype import DTypeLike
@@ -327,7 +327,7 @@ def singular_norm(x: Tensor, p: Any, rows: int, columns: int, keepdim: bool) -> 
     """The norm of the singular values of the matrices in two axes of x."""
     others = [a for a in range(len(meta(x).shape)) if a not in (rows, columns)]
     turned = _operators.transpose(x, [*others, rows, columns])
-    values = result(singular_values("svdvals", turned), turned)
+    values = svdvals(turned)
     if p == "nuc" or not meta(values).numel:
         found = _operators.sum(values, -1, None, False)
     else:

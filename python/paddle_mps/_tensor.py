@@ -26,7 +26,7 @@ from ._gradients import GradientMethods
 from ._library import library
 from ._made import MadeMethods
 from ._missing import AbsentMethods
-from ._objects import Base, from_array, information, meta, register, retained, view
+from ._objects import Base, from_array, graded_leaf, information, meta, register, retained, view
 from ._ops import Methods
 from ._parts import PartMethods
 from ._place import Place
@@ -517,11 +517,13 @@ class Tensor(
         """
         if not isinstance(value, (bool, int, float)):
             raise TypeError(f"[fill_] value is {type(value).__name__}; want a number")
+        graded_leaf(self, "fill_")
         _indexing.fill(self, value)
         return self
 
     def zero_(self) -> Tensor:
         """Writes zeros; returns the tensor."""
+        graded_leaf(self, "zero_")
         return self.fill_(0)
 
     def copy_(self, other: Tensor, blocking: bool = True) -> Tensor:
@@ -568,6 +570,7 @@ class Tensor(
         """
         if not -math.inf < min < max < math.inf:
             raise ValueError(f"[uniform_] the range is [{min}, {max}); want min below max, both finite")
+        graded_leaf(self, "uniform_")
         return self.copy_(uniform(self.shape, self.dtype, min, max, seed, place=self.place))
 
     add = method(_arithmetic.add)

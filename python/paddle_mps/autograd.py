@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import _grad, _operators
+from . import _grad
+from ._creation import filled
 from ._grad import backward, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ._gradient_functions import connect
+from ._jacobian import hessian, jacobian
 from ._objects import Tensor, meta
 
 __all__ = [
@@ -15,7 +17,9 @@ __all__ = [
     "PyLayerContext",
     "backward",
     "enable_grad",
+    "hessian",
     "is_grad_enabled",
+    "jacobian",
     "no_grad",
     "set_grad_enabled",
 ]
@@ -118,7 +122,7 @@ class _Call:
         if self.ctx._materialize:
             for i, (shape, dtype, place) in enumerate(self.ctx._outputs):
                 if grads[i] is None:
-                    grads[i] = _operators.full(place.word, shape, 0, dtype)
+                    grads[i] = filled(shape, 0, dtype, place)
         found = self.layer.backward(self.ctx, *grads)
         listed = list(found) if isinstance(found, (tuple, list)) else [found]
         if len(listed) == sum(self.wanted) != len(self.wanted):

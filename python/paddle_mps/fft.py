@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 import numpy.typing as npt
 
-from . import _dtype, _grad
+from . import _dtype, _operators
 from ._arithmetic import assign
 from ._call import into, renamed
 from ._convert import axis_of, tensor, whole
-from ._creation import arange
+from ._creation import arange, filled, requiring
+from ._derivative import derivative
 from ._dtype import DTypeLike
 from ._errors import UnsupportedError
 from ._objects import Tensor, from_array, meta
@@ -75,7 +76,6 @@ def operand(name: str, x: Any, real: bool) -> tuple[Array, bool]:
     if not (wide in (_dtype.float32, _dtype.float64) or (wide.is_complex and not real)):
         kinds = "float32, float64 or integers" if real else "float32, float64, complex64, complex128 or integers"
         raise UnsupportedError(f"[{name}] x is {dtype.name}; want {kinds}")
-    _grad.refuse(name, x)
     return x.numpy().astype(wide.numpy, copy=False), wide in DOUBLE
 
 
@@ -135,6 +135,57 @@ def two(name: str, x: Any, s: Any, axes: Any) -> tuple[Any, Any]:
     return s, (-2, -1) if axes is None else axes
 
 
+def _adjoint(d: list[Any], made: list[Any], given: Any) -> list[Any]:
+    """The adjoint of a transform: the one in the opposite direction, scaled as this one, cut or filled up as x was.
+
+    Of a half of the last axis it is a sum: the elements that are their own conjugates count once, others twice.
+    """
+    x, dy = given.x, d[0]
+    rank = len(meta(x).shape)
+    axes, _ = lengths(given.name, given.s, given.axes, rank)
+    norm = OPPOSITE[given.norm]
+    name, last = given.name, axes[-1]
+    hermite = "h" in name  # the transforms of conjugates, which are scaled as the opposite direction
+    if given.kind == "c2c":
+        found = (fftn if name.startswith("i") else ifftn)(dy, axes=axes, norm=norm)
+    elif given.kind == "r2c":
+        n = given.s[-1] if given.s is not None else meta(x).shape[last]
+        dy = dy.conj() if hermite else dy
+        scale = norm if not hermite else given.norm
+        whole_axis = cut(dy, [last], [n])
+        found = ifftn(whole_axis, axes=axes, norm=scale).real()
+    else:
+        n = meta(made[0]).shape[last]
+        scale = norm if not hermite else given.norm
+        half = rfftn(dy, axes=axes, norm=scale)
+        twice = np.full(meta(half).shape[last], 2.0)
+        twice[0] = 1.0
+        if n % 2 == 0 and n > 0:
+            twice[-1] = 1.0
+        factors = from_array(
+            twice.reshape([-1 if a == last else 1 for a in range(rank)]).astype(meta(dy).dtype.numpy), meta(x).place
+        )
+        found = half * factors
+        found = found.conj() if hermite else found
+        if not meta(x).dtype.is_complex:
+            found = found.real()
+    return [cut(found, axes, [meta(x).shape[a] for a in axes])]
+
+
+def cut(x: Tensor, axes: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    """x with other sizes along axes: without its last elements, or with zeros behind them."""
+    for axis, n in zip(axes, sizes):
+        have = meta(x).shape[axis]
+        if have > n:
+            x = _operators.slice(x, [axis], [0], [n])
+        elif have < n:
+            m = meta(x)
+            shape = [n - have if a == axis else size for a, size in enumerate(m.shape)]
+            x = _operators.concat([x, filled(tuple(shape), 0, m.dtype, m.place)], axis)
+    return x
+
+
+@derivative(_adjoint, "x")
 def transformed(
     name: str, x: Tensor, kind: str, s: Any, axes: Any, norm: Any, function: Callable[..., Array], out: Tensor | None
 ) -> Tensor:
@@ -555,6 +606,7 @@ def ihfftn(
     return transformed("ihfftn", x, "r2c", s, axes, norm, inverse_hermitian, out)
 
 
+@requiring
 def fftfreq(
     n: int,
     d: float = 1.0,
@@ -581,6 +633,7 @@ def fftfreq(
     return frequencies("fftfreq", n, d, -(n // 2), (n + 1) // 2, dtype, out, device, requires_grad)
 
 
+@requiring
 def rfftfreq(
     n: int,
     d: float = 1.0,

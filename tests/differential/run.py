@@ -3,8 +3,9 @@
     run.py [--seconds S | --programs N] [--seed SEED] [--place PLACE] [--traced]
 
 PLACE is the place besides cpu that tensors move to and from: mps (what PADDLE_MPS_DEVICE says that is) or cpu itself.
-With --traced each program is a function that is traced on PLACE and run twice. Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program that
-still differs, with its seed, and exits 1.
+With --traced each program is a function that is traced on PLACE and run twice. Of each five programs one is about gradients: see
+gradients.py. Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program
+that still differs, with its seed, and exits 1.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import argparse
 import random
 import sys
 import time
-from typing import Any
+from typing import Any, Callable
 
+import gradients
 import programs
 
 import paddle_mps as paddle
@@ -25,10 +27,13 @@ def streams_of(places: tuple[str, ...]) -> dict[str, list[Any]]:
     return {p: [paddle.device.current_stream(p), paddle.device.Stream(p)] for p in places if p != "cpu"}
 
 
-def shortened(statements: list[programs.Statement], streams: dict[str, list[Any]] | None) -> list[programs.Statement]:
+Difference = Callable[[list[programs.Statement]], str]
+
+
+def shortened(statements: list[programs.Statement], difference: Difference) -> list[programs.Statement]:
     """The program without what the difference does not need."""
     end = len(statements)
-    while end > 1 and programs.difference(statements[: end - 1], streams):
+    while end > 1 and difference(statements[: end - 1]):
         end -= 1
     return statements[:end]
 
@@ -36,10 +41,20 @@ def shortened(statements: list[programs.Statement], streams: dict[str, list[Any]
 def told(seed: int, statements: list[programs.Statement], text: str) -> str:
     lines, number = [], 0
     for s in statements:
-        writes = programs.OPERATORS[s.name].writes
+        writes = s.name in programs.OPERATORS and programs.OPERATORS[s.name].writes
         lines.append(f"  {'   ' if writes else f'v{number} ='} {s}")
         number += not writes
     return "\n".join([f"FAIL program of seed {seed}", *lines, *("  " + line for line in text.splitlines())])
+
+
+def program(
+    seed: int, places: tuple[str, ...], traced: bool, streams: dict[str, list[Any]] | None
+) -> tuple[list[programs.Statement], Difference]:
+    """The program of a seed, and how it is compared."""
+    if seed % 5 == 0:
+        place = places[seed // 5 % len(places)]
+        return gradients.Maker(seed, place).make(), lambda statements: gradients.difference(statements, traced)
+    return programs.Maker(seed, places, traced).make(), lambda statements: programs.difference(statements, streams)
 
 
 def main() -> int:
@@ -56,10 +71,10 @@ def main() -> int:
     streams = None if options.traced else streams_of(places)
     end, done = time.monotonic() + options.seconds, 0
     while done < options.programs if options.programs else not done or time.monotonic() < end:
-        statements = programs.Maker(first + done, places, options.traced).make()
-        if programs.difference(statements, streams):
-            short = shortened(statements, streams)
-            print(told(first + done, short, programs.difference(short, streams)))
+        statements, difference = program(first + done, places, options.traced, streams)
+        if difference(statements):
+            short = shortened(statements, difference)
+            print(told(first + done, short, difference(short)))
             return 1
         done += 1
     print(f"ok {done} programs on {' and '.join(places)}")

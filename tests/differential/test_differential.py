@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+import gradients
 import programs
 import run
+
+import paddle_mps as paddle
 
 CPU = ("cpu",)
 
@@ -21,7 +24,7 @@ def first_difference(seed: int, traced: bool) -> list[programs.Statement]:
     for at in range(seed, seed + 500):
         statements = programs.Maker(at, CPU, traced).make()
         if programs.difference(statements, streams):
-            return run.shortened(statements, streams)
+            return run.shortened(statements, lambda s: programs.difference(s, streams))
     return []
 
 
@@ -45,3 +48,46 @@ def test_a_wrong_operator_is_found(monkeypatch: pytest.MonkeyPatch, name: str, w
 def test_programs_are_the_same_for_a_seed() -> None:
     one, two = ([str(s) for s in programs.Maker(5, CPU).make()] for _ in range(2))
     assert one == two and len(one) > 5
+
+
+def wrong_rule(name: str) -> Any:
+    """A function with its value, and half of its gradient."""
+
+    class Wrong(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return getattr(paddle, name)(x)
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> Any:
+            (x,) = ctx.saved_tensor()
+            return dy * (paddle.cos(x) if name == "sin" else -paddle.sin(x)) * 0.5
+
+    return Wrong.apply
+
+
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_a_wrong_rule_is_found(monkeypatch: pytest.MonkeyPatch, name: str, traced: bool) -> None:
+    operator = gradients.OPERATORS[name]
+    monkeypatch.setitem(gradients.OPERATORS, name, gradients.Operator(wrong_rule(name), operator.oracle))
+    for seed in range(0, 1000, 5):
+        statements, difference = run.program(seed, CPU, traced, None)
+        if difference(statements):
+            break
+    else:
+        raise AssertionError("no program found it")
+    short = run.shortened(statements, difference)
+    assert short[-1].name == name
+    assert "gradient" in run.told(seed, short, difference(short))
+
+
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
+def test_gradients_of_some_programs(traced: bool) -> None:
+    used = set()
+    for seed in range(0, 300, 5):
+        statements, difference = run.program(seed, CPU, traced, None)
+        assert difference(statements) == "", run.told(seed, statements, "")
+        used |= {s.name for s in statements}
+    assert used == gradients.OPERATORS.keys()

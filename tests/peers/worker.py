@@ -79,9 +79,14 @@ def describe_exception(error: BaseException) -> dict[str, Any]:
     return {"raises": named, "also": also, "message": text[text.find("(Inv") + 1 :][:200]}
 
 
+def has_gradient(paddle: ModuleType, x: Any) -> bool:
+    """Whether the dtype of a tensor is one that has gradients."""
+    return dtype_name(paddle, x.dtype).startswith(("float", "bfloat", "complex"))
+
+
 def gradients(paddle: ModuleType, source: str) -> Any:
-    """The gradients of the tensors of floats that an expression makes with T, in that order, and of the other ones that
-    it has names for.
+    """The gradients of the tensors of floats and complex numbers that an expression makes with T, in that order, and of the
+    other ones that it has names for.
 
     What is differentiated is the sum of all its results, each element multiplied by another number. None stands for a
     tensor that the results do not depend on; an expression whose results have no gradient gives None alone.
@@ -89,7 +94,7 @@ def gradients(paddle: ModuleType, source: str) -> Any:
     leaves: list[Any] = []
 
     def ask(x: Any) -> Any:
-        if x.stop_gradient and dtype_name(paddle, x.dtype) in ("float16", "bfloat16", "float32", "float64"):
+        if x.stop_gradient and has_gradient(paddle, x):
             x.stop_gradient = False
             leaves.append(x)
         return x
@@ -101,7 +106,7 @@ def gradients(paddle: ModuleType, source: str) -> Any:
 
     def look(value: Any) -> None:
         if isinstance(value, paddle.Tensor):
-            if not value.stop_gradient and "float" in dtype_name(paddle, value.dtype):
+            if not value.stop_gradient and has_gradient(paddle, value):
                 found.append(value)
         elif isinstance(value, (list, tuple)):
             for item in value:
@@ -120,8 +125,11 @@ def gradients(paddle: ModuleType, source: str) -> Any:
         return None
     weights = []
     for x in found:
-        numbers = np.cos(np.arange(1, int(np.prod(x.shape)) + 1)).reshape(x.shape)
-        wide = "float64" if dtype_name(paddle, x.dtype) == "float64" else "float32"  # which a GPU has
+        counted = np.arange(1, int(np.prod(x.shape)) + 1).reshape(x.shape)
+        numbers, name = np.cos(counted), dtype_name(paddle, x.dtype)
+        wide = "float64" if name == "float64" else "float32"  # which a GPU has
+        if name.startswith("complex"):
+            numbers, wide = numbers + 1j * np.sin(counted), name
         weights.append(paddle.to_tensor(numbers.astype(wide), place=x.place).astype(x.dtype))
     paddle.autograd.backward(found, weights)
     return [x.grad for x in leaves]

@@ -222,7 +222,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: paddle.zeros([2], place="gpu"), ValueError, "'gpu'"),
     (lambda: paddle.zeros([2], "float31"), TypeError, "float31"),
     (lambda: paddle.zeros([-1]), ValueError, "dimensions"),
-    (lambda: paddle.zeros([2], requires_grad=True), NotImplementedError, "stop_gradient = False"),
+    (lambda: paddle.zeros([2], "int64", requires_grad=True), TypeError, "has no gradient"),
     (lambda: paddle.zeros([2], pin_memory=True), NotImplementedError, "pin_memory"),
     (lambda: paddle.to_tensor([1], stop_gradient=False), TypeError, "floating-point"),
     (lambda: paddle.ones([2], "float64", place="mps"), TypeError, "float32"),

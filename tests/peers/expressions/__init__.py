@@ -12,6 +12,7 @@ from . import (
     binary,
     complexes,
     creation,
+    derivatives,
     distributions,
     elementwise,
     factorizations,
@@ -65,6 +66,7 @@ ROWS: list[Row] = [
     *nn_losses.ROWS,
     *nn_layers.ROWS,
     *windows.ROWS,
+    *derivatives.ROWS,
 ]
 
 __all__ = ["DEFECTS", "NO_KERNEL", "ROWS", "Row"]

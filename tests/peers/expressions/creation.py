@@ -201,7 +201,7 @@ ROWS = [
         "to_tensor", "type as dtype", "", "T([1], dtype=float)  =>  T([1], 'float64')\nT([1.5], dtype=int)  =>  T([1])"
     ),
     *lines("to_tensor", "", "T([1.0], stop_gradient=False).stop_gradient"),
-    *defects("full", "requires_grad", "", "paddle.zeros([2], requires_grad=True)  =>  NotImplementedError"),
+    *lines("full", "", "paddle.zeros([2], requires_grad=True)"),
     *defects(
         "normal",
         "place argument",

@@ -65,7 +65,6 @@ DEFECTS = {
     "edges of nothing": "histogram_bin_edges refuses 0 bins and an infinite range",
     "edges of bins": "histogramdd takes tensors of edges, as its documentation says",
     "axis of a number": "a 0-d tensor has the axes 0 and -1 everywhere",
-    "requires_grad": "creation functions refuse requires_grad=True; x.stop_gradient = False does it",
     "probability nan": "nan as a parameter of a distribution gives nan, 0 or an error; Paddle's binomial never returns",
     "infinite weight": "multinomial refuses infinite weights, whose sum is no number to divide by",
     "range of nothing": "range is empty where its end lies before its start, and refuses what is no finite number",
@@ -75,6 +74,7 @@ DEFECTS = {
     "largest of nan": "the largest element of a window with nan is nan, and of infinities below 0 one of them",
     "padding of a fold": "fold takes four paddings, as its documentation says",
     "padding of a mask": "max_pool2d pads with return_mask as without",
+    "axis of a Jacobian": "a Jacobian has the shape that it says",
     "factor on the right": "ormqr multiplies on the right what fits the factor",
 }
 

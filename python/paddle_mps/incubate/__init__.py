@@ -1,0 +1,7 @@
+"""paddle.incubate: of it, `autograd`."""
+
+from __future__ import annotations
+
+from . import autograd
+
+__all__ = ["autograd"]
