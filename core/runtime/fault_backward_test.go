@@ -134,7 +134,7 @@ func (s *training) run() (result float32, err error) {
 	}
 	for range 2 {
 		if s.err == nil {
-			if out := s.keep(s.rt.In(runtime.Recording).Run(p, []*runtime.Tensor{x, w}, nil)); s.err == nil {
+			if out := s.keep(s.rt.In(runtime.Recording).Run(p, []*runtime.Tensor{x, w}, nil, nil)); s.err == nil {
 				s.pass(&runtime.Pass{Of: out})
 			}
 		}

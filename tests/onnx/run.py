@@ -93,7 +93,6 @@ def wrong(name: str, got: Any, want: Any, rtol: float, atol: float) -> str:
 def run(name: str, path: pathlib.Path) -> tuple[str, str]:
     """The outcome of a test: "pass", "refused" or "fail", and why."""
     import onnx
-
     import paddle_mps
     import paddle_mps.onnx
 

@@ -146,7 +146,7 @@ def test_wheel_holds_library_types_and_licences(wheel: pathlib.Path) -> None:
     # gradients in C and the tape, 130,000 for the rules, 210,000 for convolution, pooling and their columns, 60,000 for
     # passes and groups of programs, 140,000 for shaders of windows, sorts and scans, 140,000 for inverse functions in vectors
     # and short rows, 130,000 for traces; the rest are tables and C++ functions of 17 rows.
-    assert sizes[f"paddle_mps/{LIBRARY}"] <= 9_600_000
+    assert sizes[f"paddle_mps/{LIBRARY}"] <= 10_600_000
     for ending in (
         "paddle_mps/py.typed",
         "paddle_mps/memory_viz/page.html",

@@ -174,7 +174,7 @@ def test_what_cannot_be_saved(tmp_path: Any) -> None:
     whole = file.read_bytes()
     for damaged in (whole[:-1], whole + b"x", whole[:40], whole.replace(b"multiply", b"subtract"), b"", b"PK"):
         file.write_bytes(damaged)
-        with pytest.raises(ValueError, match="program|onnx"):
+        with pytest.raises(ValueError, match=r"program|onnx"):
             paddle.jit.load(path)
 
 
