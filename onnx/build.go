@@ -40,7 +40,8 @@ type scope struct {
 	inside *function             // the function; nil: the graph of the model
 }
 
-// find is what a name stands for; nil where nothing has made it.
+// find is what a name stands for; nil where nothing has made it. The search goes outwards: a graph in an attribute
+// sees the names of the graphs around it, as ONNX says, and a function sees nothing but its own.
 func (s *scope) find(name string) *value {
 	for ; s != nil; s = s.outer {
 		if v := s.values[name]; v != nil {
@@ -101,7 +102,9 @@ func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
 	return out, nil
 }
 
-// run adds nodes in order.
+// run adds nodes in order. The order of a file is one in which nodes can run; a name that is not there yet is an
+// error of the file, be it by a cycle or by the order. Nodes that nothing reads are added too: core/graph leaves
+// them out.
 func (b *builder) run(s *scope, nodes []*Node) error {
 	for _, n := range nodes {
 		if b.nodes++; b.nodes > mostNodes {
@@ -117,7 +120,7 @@ func (b *builder) run(s *scope, nodes []*Node) error {
 // refusal is the panic with which a function of an operator ends where it cannot do what is asked; node makes an error of it.
 type refusal struct{ err error }
 
-// node adds one node.
+// node adds one node. The result of an error is that of the whole resolution: nothing of the graph is used then.
 func (b *builder) node(s *scope, n *Node) (err error) {
 	opset := s.opsets[n.Domain]
 	defer func() {
@@ -151,8 +154,9 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 	return nil
 }
 
-// recovered is the error of a function that has ended with a panic. Functions check what exporters may write; an index that
-// is out of range comes from a node with fewer operands or dimensions than its operator has.
+// recovered is the error of a function that has ended with a panic. Functions check what exporters may write; an
+// index that is out of range comes from a node with fewer operands or dimensions than its operator has. Any other
+// panic is a mistake of this package and goes on.
 func recovered(r any) error {
 	switch r := r.(type) {
 	case refusal:
@@ -179,7 +183,8 @@ func placeError(where string, err error) error {
 	return status.Errorf(e.Code, "[onnx] %s: %s", where, strings.TrimPrefix(e.Msg, "[onnx] "))
 }
 
-// place is a value in the graph.
+// place is a value in the graph. Constants that only took part in what was folded are never placed, so that no
+// device gets a copy of them.
 func (b *builder) place(v *value) graph.Value {
 	if !v.placed {
 		if v.placed = true; v.number != nil {
@@ -197,7 +202,8 @@ func (b *builder) constant(d dtype.DType, dims []int64, raw []byte) *value {
 	return &value{Type: c.Type, data: b.model.share(c)}
 }
 
-// share is a small constant with the same elements that is there already, or the constant.
+// share is a small constant with the same elements that is there already, or the constant. Sharing matters for
+// programs: a device keeps a copy of each constant that is not Local, by its address.
 func (m *Model) share(c *op.Const) *op.Const {
 	const small = 64
 	if len(c.Bytes) > small {
@@ -214,7 +220,8 @@ func (m *Model) share(c *op.Const) *op.Const {
 	return c
 }
 
-// infer asks the row about a call. The answer is in b.ask until the next question.
+// infer asks the row about a call. The answer is in b.ask until the next question. It is what graph.Builder asks
+// too. Here the answer says how large a result would be before anything is computed.
 func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error) {
 	full := make(op.Attrs, len(row.Attrs))
 	copy(full, at)
@@ -241,8 +248,10 @@ func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error)
 	return full, nil
 }
 
-// apply adds a call of a row, or computes it where its operands are known. tainted says that attributes follow from the
-// shapes of inputs.
+// apply adds a call of a row, or computes it where its operands are known. tainted says that attributes follow from
+// the shapes of inputs. The graph gets a node only where an operand is not known, or where the result is large and
+// follows from shapes of inputs. A result without elements is a constant in any case, so that functions need not
+// care for empty tensors.
 func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]*value, error) {
 	full, err := b.infer(row, at, in)
 	if err != nil {
@@ -288,7 +297,8 @@ func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]
 	return out, nil
 }
 
-// rename is a view of a constant that has the same elements in the same order, without a copy of them.
+// rename is a view of a constant that has the same elements in the same order, without a copy of them. Weights that
+// are reshaped stay in the mapped file this way.
 func (b *builder) rename(row *op.Row, in, out []*value) bool {
 	if row.ID != op.IDReshape && row.ID != op.IDSqueeze && row.ID != op.IDUnsqueeze {
 		return false
@@ -349,7 +359,7 @@ func (m *Model) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, 
 	return true, nil
 }
 
-// evaluate computes a call.
+// evaluate computes a call. The caller decides whether the result outlives the resolution; until then it is Local.
 func (m *Model) evaluate(row *op.Row, at op.Attrs, in []*value) ([]*op.Const, error) {
 	operands := make([]op.Known, len(in))
 	for i, v := range in {
@@ -365,7 +375,8 @@ func (m *Model) evaluate(row *op.Row, at op.Attrs, in []*value) ([]*op.Const, er
 	return made, err
 }
 
-// foldKey is a text that two calls have in common only if they are one call of the same constants.
+// foldKey is a text that two calls have in common only if they are one call of the same constants. Constants are
+// named by their numbers in the model, since their elements may be many megabytes.
 func (m *Model) foldKey(row *op.Row, at op.Attrs, in []*value) (string, bool) {
 	var b strings.Builder
 	b.WriteString(row.Name)

@@ -61,6 +61,7 @@ func Open(path string, fold Fold) (*Model, error) {
 }
 
 // Parse reads a model. bytes must not change until Close. dir is the folder for external data; empty: there is none.
+// Nothing but the elements of tensors refers to bytes afterwards.
 func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 	d := decoder{}
 	f, err := d.file(bytes)
@@ -177,7 +178,8 @@ func (m *Model) Outputs() []op.Type { return m.outputs }
 // Calls is the number of nodes of the main graph.
 func (m *Model) Calls() int { return len(m.file.graph.Nodes) }
 
-// String describes the model: its inputs and outputs, and the nodes of the main graph, one a line.
+// String describes the model: its inputs and outputs, and the nodes of the main graph, one a line. The format is for
+// people and may change.
 func (m *Model) String() string {
 	var b strings.Builder
 	for _, p := range m.inputs {
@@ -193,6 +195,7 @@ func (m *Model) String() string {
 }
 
 // matches checks the types of a call against what the file declares. A size that the file leaves open may be any.
+// The file may be wrong about sizes that it does say; onnxruntime refuses these inputs as well.
 func (m *Model) matches(inputs []op.Type) error {
 	if len(inputs) != len(m.types) {
 		return status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(m.types))
@@ -210,8 +213,9 @@ func (m *Model) matches(inputs []op.Type) error {
 	return nil
 }
 
-// Resolve is the graph for inputs of these types, whose dimensions are known. Constants that do not depend on them are the
-// same objects for all types.
+// Resolve is the graph for inputs of these types, whose dimensions are known. Constants that do not depend on them
+// are the same objects for all types. An error names the node. graph.NeedsElements says that elements of inputs
+// decide something; see Given.
 func (m *Model) Resolve(inputs []op.Type) (*graph.Graph, error) {
 	if err := m.matches(inputs); err != nil {
 		return nil, err

@@ -84,6 +84,8 @@ func constant(c *call) []*value {
 	return one(v)
 }
 
+// constantValue is the one of the attributes value, value_float, value_floats, value_int and value_ints that is
+// given.
 func (c *call) constantValue() *value {
 	if a := c.attr("value"); a != nil && a.T != nil {
 		k, err := c.model.constant(a.T)
@@ -110,13 +112,14 @@ func (c *call) constantValue() *value {
 	return nil
 }
 
-// checked are dimensions that a tensor can have.
+// checked are dimensions that a tensor can have. What comes from a file may be negative or too many.
 func (c *call) checked(dims []int64) []int64 {
 	_, err := shape.Of(dims...)
 	c.must(err)
 	return dims
 }
 
+// constantOfShape is a tensor of one value, 0 by default, whose shape is an operand.
 func constantOfShape(c *call) []*value {
 	dims, d, v := c.checked(c.ints(0, "the shape")), dtype.Float32, op.Value{Kind: op.Float}
 	if a := c.attr("value"); a != nil && a.T != nil {
@@ -136,6 +139,8 @@ func constantOfShape(c *call) []*value {
 	return one(c.do(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d)))
 }
 
+// shapeNode is the dimensions of its operand from start to end, which count from the end if negative. It never looks
+// at elements, so that it is known wherever the operand comes from.
 func shapeNode(c *call) []*value {
 	x := c.x(0)
 	rank := int64(x.rank())
@@ -166,6 +171,7 @@ func rangeNode(c *call) []*value {
 	return one(c.do(op.IDRange, with(op.RangeStart, first, op.RangeStep, distance, op.RangeCount, n, op.RangeDtype, c.x(0).DType)))
 }
 
+// eyeLike has ones on diagonal k of a matrix of the shape of its operand, and zeros elsewhere.
 func eyeLike(c *call) []*value {
 	x := c.x(0)
 	if x.rank() != 2 {
@@ -175,10 +181,13 @@ func eyeLike(c *call) []*value {
 	return one(c.cast(c.do(op.IDEqual, nil, diagonal, whole(c.int("k", 0))), c.elem("dtype", x.DType)))
 }
 
+// normal draws from the normal distribution with the attributes mean and scale. The seed of the file is not used:
+// random numbers are those of the place.
 func (c *call) normal(dims []int64, d dtype.DType) *value {
 	return c.do(op.IDNormal, with(op.NormalShape, dims, op.NormalMean, c.float("mean", 0), op.NormalStd, c.float("scale", 1), op.NormalDtype, d))
 }
 
+// uniform draws from the uniform distribution between the attributes low and high.
 func (c *call) uniform(dims []int64, d dtype.DType) *value {
 	return c.do(op.IDUniform, with(op.UniformShape, dims, op.UniformMin, c.float("low", 0), op.UniformMax, c.float("high", 1), op.UniformDtype, d))
 }
@@ -216,6 +225,7 @@ func (c *call) reshaped(want []int64) *value {
 	return c.reshape(x, dims...)
 }
 
+// transpose permutes the axes; without attribute perm it reverses their order.
 func transpose(c *call) []*value {
 	x, perm := c.x(0), c.list("perm")
 	if perm == nil {
@@ -261,7 +271,7 @@ func (c *call) unsqueezed(list []int64) *value {
 	return c.reshape(x, dims...)
 }
 
-// flatten makes two axes: those before one and those from it on.
+// flatten makes two axes: those before one and those from it on. Both may be empty products, which are 1.
 func (c *call) flatten(x *value, axis int) *value {
 	return c.reshape(x, product(x.dims()[:axis]), product(x.dims()[axis:]))
 }
@@ -275,11 +285,13 @@ func expand(c *call) []*value {
 	return one(c.expand(x, s.Slice()...))
 }
 
+// sliceAttributes is Slice before opset 10: starts, ends and axes are attributes, and there are no steps.
 func sliceAttributes(c *call) []*value {
 	starts, ends, axes := c.list("starts"), c.list("ends"), c.list("axes")
 	return one(c.sliced(starts, ends, axes, nil))
 }
 
+// sliceNode has the operands data, starts, ends, axes and steps, the last two optional.
 func sliceNode(c *call) []*value {
 	starts, ends := c.ints(1, "starts"), c.ints(2, "ends")
 	var axes, steps []int64
@@ -292,7 +304,8 @@ func sliceNode(c *call) []*value {
 	return one(c.sliced(starts, ends, axes, steps))
 }
 
-// sliced cuts ranges. Bounds beyond the ends are the ends.
+// sliced cuts ranges. Bounds beyond the ends are the ends. Axes that are not named stay whole. Steps may be
+// negative: the axis is reversed first.
 func (c *call) sliced(starts, ends, axes, steps []int64) *value {
 	x := c.x(0)
 	if axes == nil {
@@ -345,6 +358,7 @@ func (c *call) strided(x *value, axis int, start, end, step int64) *value {
 	return c.do(op.IDSlice, with(op.SliceAxes, []int64{int64(axis)}, op.SliceStarts, []int64{start}, op.SliceEnds, []int64{end}, op.SliceSteps, []int64{step}), x)
 }
 
+// splitAttribute is Split before opset 13: sizes are an attribute, or in opset 1 perhaps an operand.
 func splitAttribute(c *call) []*value {
 	sizes := c.list("split")
 	if c.has(1) { // opset 1
@@ -353,6 +367,7 @@ func splitAttribute(c *call) []*value {
 	return c.splitInto(sizes)
 }
 
+// splitNode has sizes as an operand; from opset 18 on there may be attribute num_outputs instead.
 func splitNode(c *call) []*value {
 	if c.has(1) {
 		return c.splitInto(c.ints(1, "split"))
@@ -395,6 +410,7 @@ func (c *call) parts(x *value, axis int, sizes []int64) []*value {
 	return out
 }
 
+// concatenated joins all operands along an axis, which may count from the end.
 func (c *call) concatenated(axis int64) *value {
 	list := make([]*value, len(c.in))
 	for i := range c.in {
@@ -409,6 +425,7 @@ func (c *call) concatenated(axis int64) *value {
 	return c.concat(a, list...)
 }
 
+// tile repeats its operand; there is a number for each axis.
 func tile(c *call) []*value {
 	x, times := c.x(0), c.ints(1, "repeats")
 	if len(times) != x.rank() {
@@ -423,6 +440,8 @@ func tile(c *call) []*value {
 // constantPad is the value of Pad before opset 11.
 func (c *call) constantPad() *value { return num(c.float("value", 0)) }
 
+// padNode has the operands data, pads, constant_value and axes. pads has first all numbers before the axes, then all
+// behind them.
 func padNode(c *call) []*value {
 	x, pads, axes := c.x(0), c.ints(1, "pads"), []int64(nil)
 	if c.has(3) {
@@ -448,7 +467,8 @@ func padNode(c *call) []*value {
 	return one(c.pad(all, fill))
 }
 
-// pad adds elements before and behind the axes, or with negative numbers drops them.
+// pad adds elements before and behind the axes, or with negative numbers drops them. The mode is an attribute in all
+// opsets: constant, edge, reflect, and from opset 19 on wrap.
 func (c *call) pad(pads []int64, fill *value) *value {
 	x, mode := c.x(0), c.text("mode", "constant")
 	if len(pads) != 2*x.rank() {
@@ -470,7 +490,7 @@ func (c *call) pad(pads []int64, fill *value) *value {
 	return x
 }
 
-// padAxis pads one axis with an element.
+// padAxis pads one axis with an element. Numbers below 0 drop elements. fill is a number or a tensor of one element.
 func (c *call) padAxis(x *value, axis int, before, behind int64, fill *value) *value {
 	n := x.dims()[axis]
 	from, to := max(-before, 0), n-max(-behind, 0)
@@ -496,7 +516,8 @@ func (c *call) padAxis(x *value, axis int, before, behind int64, fill *value) *v
 	return c.concat(axis, list...)
 }
 
-// mirrored are the indices of an axis of n elements that a padded one reads.
+// mirrored are the indices of an axis of n elements that a padded one reads. In mode reflect the element at the end
+// is not repeated; pads may be longer than the axis.
 func (c *call) mirrored(mode string, n, before, behind int64) []int64 {
 	var list []int64
 	if n == 0 {
@@ -561,6 +582,8 @@ func (c *call) block() (x *value, n, ch, h, w, b int64) {
 	return x, d[0], d[1], d[2], d[3], b
 }
 
+// depthToSpace moves channels into blocks of pixels. In mode DCR the place in the block is the slower part of the
+// channel, in CRD the faster one.
 func depthToSpace(c *call) []*value {
 	x, n, ch, h, w, b := c.block()
 	if ch%(b*b) != 0 {
@@ -574,6 +597,7 @@ func depthToSpace(c *call) []*value {
 	return one(c.reshape(x, n, ch/(b*b), h*b, w*b))
 }
 
+// spaceToDepth is its inverse in mode DCR.
 func spaceToDepth(c *call) []*value {
 	x, n, ch, h, w, b := c.block()
 	if h%b != 0 || w%b != 0 {
@@ -599,7 +623,8 @@ func dropout(c *call) []*value {
 	return []*value{x, c.full(d, integer(1), x.dims()...)}
 }
 
-// reverseSequence reverses the first elements of each sequence: index i of one of n elements reads n-1-i.
+// reverseSequence reverses the first elements of each sequence: index i of one of n elements reads n-1-i. Elements
+// behind the length of a sequence stay where they are.
 func reverseSequence(c *call) []*value {
 	x, batch, time := c.x(0), int(c.int("batch_axis", 1)), int(c.int("time_axis", 0))
 	if x.rank() < 2 || batch+time != 1 || batch*time != 0 {

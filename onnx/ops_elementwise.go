@@ -107,7 +107,7 @@ var elementwise = []entry{
 	{"com.microsoft:QuickGelu", 1, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1.702))) }},
 }
 
-// unary is an operator that is a row.
+// unary is an operator that is a row. Its dtype is that of the operand, which ONNX does not promote.
 func unary(c *call) []*value { return one(c.do(c.row, nil, c.x(0))) }
 
 // broadcast is an operator of two operands that is a row.
@@ -140,10 +140,14 @@ func (c *call) joined(row op.ID) *value {
 	return v
 }
 
-func (c *call) larger(x, y *value) *value  { return c.do(op.IDMaximum, nil, x, y) }
+// larger is the larger of two elements, and NaN if either is.
+func (c *call) larger(x, y *value) *value { return c.do(op.IDMaximum, nil, x, y) }
+
+// smaller is the smaller of two elements, and NaN if either is.
 func (c *call) smaller(x, y *value) *value { return c.do(op.IDMinimum, nil, x, y) }
 
-// divide is exact for floats; of integers it drops the fraction, towards zero.
+// divide is exact for floats; of integers it drops the fraction, towards zero. ONNX says so of integers, like C and
+// unlike Python; a divisor of 0 is an error when the model runs.
 func divide(c *call) []*value {
 	x, y := c.x(0), c.legacy()
 	if !x.DType.IsInt() {
@@ -166,7 +170,8 @@ func modulo(c *call) []*value {
 	return one(c.where(c.do(op.IDLessThan, nil, x, whole(0)), c.neg(rest), rest))
 }
 
-// power has the dtype of the base. An integer to a power that is none is computed as a float.
+// power has the dtype of the base. An integer to a power that is none is computed as a float. A square is the most
+// common power in exported models, and much cheaper than others.
 func power(c *call) []*value {
 	x, y := c.x(0), c.legacy()
 	d := x.DType
@@ -181,6 +186,7 @@ func power(c *call) []*value {
 	return one(c.cast(c.do(op.IDPow, nil, x, c.cast(y, x.DType)), d))
 }
 
+// bitShift moves bits to the left or the right, as attribute direction says.
 func bitShift(c *call) []*value {
 	switch c.text("direction", "") {
 	case "LEFT":
@@ -192,6 +198,7 @@ func bitShift(c *call) []*value {
 	return nil
 }
 
+// isInf can be told to ignore one of the two infinities.
 func isInf(c *call) []*value {
 	x, either := c.x(0), c.do(op.IDIsinf, nil, c.x(0))
 	up, down := c.yes("detect_positive", 1), c.yes("detect_negative", 1)
@@ -209,6 +216,7 @@ func isInf(c *call) []*value {
 // softplus is log(1 + exp(x)). The row is x itself where that is less than an ulp away, for large x.
 func softplus(c *call) []*value { return one(c.do(op.IDSoftplus, nil, c.x(0))) }
 
+// softsign is x / (1 + |x|).
 func softsign(c *call) []*value {
 	x := c.x(0)
 	return one(c.div(x, c.add(c.do(op.IDAbs, nil, x), num(1))))
@@ -226,7 +234,8 @@ func clipAttributes(c *call) []*value {
 	return one(c.do(op.IDClip, nil, c.x(0), low, high))
 }
 
-// clip has bounds that are operands of one element.
+// clip has bounds that are operands of one element. Bounds that are constants become part of the graph as numbers,
+// which lets devices fuse the call.
 func clip(c *call) []*value {
 	x := c.x(0)
 	bound := func(i int) *value {
@@ -263,7 +272,8 @@ func cast(c *call) []*value {
 	return one(c.cast(c.x(0), c.dtype(castType(a))))
 }
 
-// castType is the element type that a cast names; in the first opsets by its name.
+// castType is the element type that a cast names; in the first opsets by its name. It is 0, which no tensor has, for
+// other names.
 func castType(a *Attribute) ElemType {
 	if len(a.S) == 0 {
 		return ElemType(a.I)
@@ -272,7 +282,7 @@ func castType(a *Attribute) ElemType {
 	return names[string(a.S)]
 }
 
-// elu is x above zero and alpha * (exp(x / scale) - 1) below.
+// elu is x above zero and alpha * (exp(x / scale) - 1) below. It is exact near 0, where exp(x) - 1 would not be.
 func (c *call) elu(x *value, alpha, scale float64) *value {
 	below := x
 	if scale != 1 {
@@ -282,10 +292,12 @@ func (c *call) elu(x *value, alpha, scale float64) *value {
 	return c.where(c.do(op.IDLessThan, nil, x, num(0)), below, x)
 }
 
+// hardSigmoid is alpha * x + beta between 0 and 1.
 func (c *call) hardSigmoid(x *value, alpha, beta float64) *value {
 	return c.clamp(c.add(c.mul(x, num(alpha)), num(beta)), 0, 1)
 }
 
+// gelu is x times the normal distribution at x: exact by erf, or approximated by tanh.
 func (c *call) gelu(x *value, approximate bool) *value {
 	return c.do(op.IDGelu, with(op.GeluApproximate, approximate), x)
 }
@@ -319,6 +331,7 @@ func prelu(c *call) []*value {
 	return one(c.where(c.do(op.IDLessThan, nil, x, num(0)), c.mul(x, slope), x))
 }
 
+// shrink moves elements beyond lambd towards 0 by bias; the others are 0.
 func shrink(c *call) []*value {
 	x, lambda, bias := c.x(0), c.float("lambd", 0.5), c.float("bias", 0)
 	above := c.where(c.do(op.IDGreaterThan, nil, x, num(lambda)), c.sub(x, num(bias)), num(0))

@@ -57,7 +57,7 @@ func (c *call) nest() {
 	}
 }
 
-// body runs a graph of an attribute with operands for its inputs.
+// body runs a graph of an attribute with operands for its inputs. Names of the graph hide those around it.
 func (c *call) body(g *Graph, in []*value) []*value {
 	c.nest()
 	defer func() { c.depth-- }()
@@ -73,7 +73,8 @@ func (c *call) body(g *Graph, in []*value) []*value {
 	return out
 }
 
-// inline expands a function of the model: its names are its own.
+// inline expands a function of the model: its names are its own. Operands that the call leaves out are absent in the
+// function too. Attributes that it leaves out have the default of the function.
 func (c *call) inline(f *function) []*value {
 	c.nest()
 	defer func() { c.depth-- }()
@@ -99,6 +100,7 @@ func (c *call) inline(f *function) []*value {
 	return out
 }
 
+// buildIf is one of two graphs. The condition has to be known: the other branch is not part of the graph at all.
 func buildIf(c *call) []*value {
 	branch := "else_branch"
 	if c.number(0, "the condition") != 0 {
@@ -107,8 +109,10 @@ func buildIf(c *call) []*value {
 	return c.body(c.subgraph(branch), nil)
 }
 
-// buildLoop runs the body while it is known to go on. Its inputs are the number of the round, the condition, and what the
-// round before has made; its outputs are the condition, the same again, and what is stacked.
+// buildLoop runs the body while it is known to go on. Its inputs are the number of the round, the condition, and
+// what the round before has made; its outputs are the condition, the same again, and what is stacked. Values that a
+// round makes may have other shapes in the next one. A condition that the body computes from constants is known as
+// well.
 func buildLoop(c *call) []*value {
 	rounds, goes := int64(-1), true
 	if c.has(0) {
@@ -144,7 +148,8 @@ func buildLoop(c *call) []*value {
 	return carried
 }
 
-// stacked is tensors side by side along a new axis. Of no tensors the graph has to say what the type is.
+// stacked is tensors side by side along a new axis. Of no tensors the graph has to say what the type is. Its dtype
+// and dimensions follow from the list.
 func (c *call) stacked(list []*value, axis int, p *Port) *value {
 	if len(list) > 0 {
 		return c.do(op.IDStack, with(op.StackAxis, axis), list...)
@@ -159,7 +164,9 @@ func (c *call) stacked(list []*value, axis int, p *Port) *value {
 	return c.constant(c.dtype(p.Elem), dims, nil)
 }
 
-// buildScan runs the body for each index of the axes that are scanned.
+// buildScan runs the body for each index of the axes that are scanned. The operands are first the states and then
+// what is scanned; results are the states and then what is stacked, along an axis and in a direction that attributes
+// say.
 func buildScan(c *call) []*value {
 	g, scanned := c.subgraph("body"), int(c.int("num_scan_inputs", 0))
 	if scanned < 1 || scanned > len(c.in) {
@@ -222,8 +229,10 @@ func (c *call) sequence(i int) []*value {
 	return c.in[i].list
 }
 
+// listOf is a sequence as the one result of a node.
 func listOf(list []*value) []*value { return one(&value{isList: true, list: list}) }
 
+// sequenceConstruct is a sequence of all operands.
 func sequenceConstruct(c *call) []*value { return listOf(slices.Clone(c.in)) }
 
 // place is operand i as a position in a sequence of n tensors, counted from the end if negative.
@@ -238,11 +247,13 @@ func (c *call) position(i, n, last int) int {
 	return at
 }
 
+// sequenceAt is one tensor of a sequence.
 func sequenceAt(c *call) []*value {
 	list := c.sequence(0)
 	return one(list[c.position(1, len(list), len(list)-1)])
 }
 
+// sequenceInsert puts a tensor before a position; without one at the end.
 func sequenceInsert(c *call) []*value {
 	list := c.sequence(0)
 	at := len(list)
@@ -252,6 +263,7 @@ func sequenceInsert(c *call) []*value {
 	return listOf(slices.Insert(slices.Clone(list), at, c.x(1)))
 }
 
+// sequenceErase drops the tensor at a position; without one the last.
 func sequenceErase(c *call) []*value {
 	list := c.sequence(0)
 	at := len(list) - 1
@@ -264,6 +276,8 @@ func sequenceErase(c *call) []*value {
 	return listOf(slices.Delete(slices.Clone(list), at, at+1))
 }
 
+// splitToSequence cuts an axis into parts of one size, of the sizes that are listed, or of single elements, which
+// may lose the axis.
 func splitToSequence(c *call) []*value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -296,6 +310,7 @@ func splitToSequence(c *call) []*value {
 	return listOf(parts)
 }
 
+// concatFromSequence joins the tensors of a sequence along an axis, or along a new one.
 func concatFromSequence(c *call) []*value {
 	list := c.sequence(0)
 	if len(list) == 0 {

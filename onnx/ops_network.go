@@ -24,7 +24,8 @@ var networks = []entry{
 	{"CausalConvWithState", 27, 0, causalConv},
 }
 
-// gemm is alpha * A B + beta * C, with A and B transposed where attributes say so.
+// gemm is alpha * A B + beta * C, with A and B transposed where attributes say so. C broadcasts to the product.
+// Exporters use it for linear layers, with B transposed.
 func gemm(c *call) []*value {
 	x, y := c.x(0), c.x(1)
 	product := c.do(op.IDMatmul, with(op.MatmulTransposeX, c.yes("transA", 0), op.MatmulTransposeY, c.yes("transB", 0)), x, y)
@@ -59,6 +60,7 @@ type windows struct {
 }
 
 // windowsOf reads the attributes for images of a shape. rounded says that the number of windows is rounded up.
+// auto_pad makes the number of windows the size divided by the stride; what is odd goes behind for SAME_UPPER.
 func (c *call) windowsOf(x *value, kernel []int64) (w windows) {
 	axes := x.rank() - 2
 	if axes < 1 || len(kernel) != axes {
@@ -119,7 +121,8 @@ func (w *windows) paddings() []int64 {
 	return list
 }
 
-// conv is a convolution with a bias at operand bias, if there is one.
+// conv is a convolution with a bias at operand bias, if there is one. Operands: X [N, C, size...], W [O, C / group,
+// kernel...], B [O]. One to three axes are supported, as the row says.
 func (c *call) conv(x, weight *value, bias int) *value {
 	if weight.rank() != x.rank() || x.rank() < 3 {
 		c.wrong("the operands have %d and %d dimensions; want as many, 3 or more", x.rank(), weight.rank())
@@ -139,7 +142,9 @@ func (c *call) channels(v *value, rank int) *value {
 	return c.reshape(v, dims...)
 }
 
-// convTranspose has a size that follows from the pads, or pads that follow from the size.
+// convTranspose has a size that follows from the pads, or pads that follow from the size. Operands: X [N, C,
+// size...], W [C, O / group, kernel...], B [O]. Where output_shape is given, the pads follow from it, and
+// output_padding goes to the end.
 func convTranspose(c *call) []*value {
 	x, weight := c.x(0), c.x(1)
 	if weight.rank() != x.rank() || x.rank() < 3 {
@@ -247,7 +252,9 @@ func (c *call) activated(y *value) *value {
 	return nil
 }
 
-// causalConv is a convolution along one axis that sees no later element; the elements before the first are the state.
+// causalConv is a convolution along one axis that sees no later element; the elements before the first are the
+// state. Operands: X [N, C, length], W [C, 1, kernel], B, state [N, C, kernel - 1]. The second result is the state
+// for the next call.
 func causalConv(c *call) []*value {
 	x, weight := c.x(0), c.x(1)
 	if x.rank() != 3 || weight.rank() != 3 {
@@ -274,7 +281,8 @@ func causalConv(c *call) []*value {
 	return []*value{y, c.slice(x, 2, max(n-k, 0), n)}
 }
 
-// einsum sums products over the indices that the result does not have. It goes pair by pair.
+// einsum sums products over the indices that the result does not have. It goes pair by pair. Operands are joined
+// from left to right, which may not be the cheapest order for three or more.
 func einsum(c *call) []*value {
 	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
 	left, right, explicit := strings.Cut(equation, "->")
@@ -342,7 +350,8 @@ func implied(terms []string) string {
 	return string(digits) + string(letters)
 }
 
-// diagonal is a tensor whose indices differ: of those that are there twice the elements where both are equal.
+// diagonal is a tensor whose indices differ: of those that are there twice the elements where both are equal. The
+// elements beside the diagonal are replaced by 0 and one of the axes is summed.
 func (c *call) diagonal(x *value, labels string) (*value, string) {
 	for i := 0; i < len(labels); i++ {
 		j := strings.LastIndexByte(labels, labels[i])
@@ -376,7 +385,8 @@ func (c *call) summed(x *value, labels, wanted string) (*value, string) {
 }
 
 // contract is the product of two tensors, summed over the indices that are not wanted any more: a matrix product of
-// batches, with all indices of one sort as one axis.
+// batches, with all indices of one sort as one axis. Indices are of four sorts: of both operands and of what follows
+// (batch), of both only (inner), of the left one, of the right one. An axis of one element broadcasts.
 func (c *call) contract(x *value, xs string, y *value, ys, wanted string) (*value, string) {
 	x, xs = c.summed(x, xs, ys+wanted)
 	y, ys = c.summed(y, ys, xs+wanted)

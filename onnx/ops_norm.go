@@ -21,6 +21,8 @@ var norms = []entry{
 }
 
 // batchNormalization is a factor and a term for each channel, which follow from constants and are computed once.
+// Operands: X, scale, B, mean and variance, the last four of one number for each channel. What is left when the
+// model runs is a product and a sum.
 func batchNormalization(c *call) []*value {
 	x := c.x(0)
 	if c.yes("training_mode", 0) || c.opset < 7 && !c.yes("is_test", 0) && len(c.node.Out) > 1 {
@@ -44,6 +46,8 @@ func (c *call) standard(x *value, epsilon float64, axes []int64) (y, mean, inver
 	return c.mul(d, inverse), mean, inverse
 }
 
+// instanceNormalization normalizes each channel of each image. Operands: X [N, C, size...], scale and B of the
+// channels.
 func instanceNormalization(c *call) []*value {
 	x := c.x(0)
 	y, _, _ := c.standard(x, c.float("epsilon", 1e-5), c.spatial())
@@ -78,6 +82,8 @@ func (c *call) stashed(x *value) *value {
 	return c.cast(x, d)
 }
 
+// layerNormalization normalizes the axes from attribute axis on, and applies a scale and a bias. Further results are
+// the mean and 1 / deviation.
 func layerNormalization(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
@@ -97,6 +103,7 @@ func (c *call) rms(x *value, axes []int64) *value {
 	return c.cast(c.mul(wide, inverse), x.DType)
 }
 
+// rmsNormalization divides by the root of the mean square over the axes from attribute axis on, and applies a scale.
 func rmsNormalization(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
@@ -117,6 +124,8 @@ func skipLayerNormalization(c *call) []*value {
 	return []*value{y, mean, inverse, sum}
 }
 
+// skipSimplified is skipLayerNormalization without mean and bias. The second and third result are for training
+// alone.
 func skipSimplified(c *call) []*value {
 	sum := c.add(c.x(0), c.x(1))
 	if c.has(3) {
@@ -125,7 +134,8 @@ func skipSimplified(c *call) []*value {
 	return []*value{c.mul(c.rms(sum, []int64{int64(sum.rank()) - 1}), c.x(2)), nil, nil, sum}
 }
 
-// lrn divides by the squares of neighbouring channels: a sum over windows of the channels.
+// lrn divides by the squares of neighbouring channels: a sum over windows of the channels. The window has size
+// channels, more of them behind where that is even.
 func lrn(c *call) []*value {
 	x, size := c.x(0), c.int("size", 1)
 	if x.rank() < 2 || size < 1 || size > 1<<16 {

@@ -30,7 +30,8 @@ func (c *call) spatial() []int64 {
 	return count(c.x(0).rank())[2:]
 }
 
-// pool is windowsOf for a pool, and the number of windows on each axis.
+// pool is windowsOf for a pool, and the number of windows on each axis. plain says that a row does all of it: no
+// dilation, no rounding up, and no window that lies in the padding.
 func (c *call) pool() (x *value, w windows, out []int64, plain bool) {
 	x = c.x(0)
 	w = c.windowsOf(x, c.list("kernel_shape"))
@@ -48,6 +49,7 @@ func (c *call) pool() (x *value, w windows, out []int64, plain bool) {
 	return x, w, out, plain && x.DType.IsFloat()
 }
 
+// floorDiv is a / b rounded down, for b above 0.
 func floorDiv(a, b int64) int64 {
 	if a < 0 {
 		return -((-a + b - 1) / b)
@@ -70,7 +72,8 @@ func (w *windows) places(i int, n, out int64) []int64 {
 	return list
 }
 
-// byAxis reduces the windows axis by axis. What is beyond the ends is fill.
+// byAxis reduces the windows axis by axis. What is beyond the ends is fill. reduce gets the elements of windows
+// along the axis that it is told, which it removes.
 func (c *call) byAxis(x *value, w windows, out []int64, fill op.Value, reduce func(x *value, axis int64) *value) *value {
 	for i := range w.kernel {
 		axis, n := i+2, x.dims()[i+2]
@@ -93,6 +96,7 @@ func (c *call) byAxis(x *value, w windows, out []int64, fill op.Value, reduce fu
 	return x
 }
 
+// maxPool is the largest element of each window. The second result, if it is wanted, says where these are.
 func maxPool(c *call) []*value {
 	x, w, out, plain := c.pool()
 	if plain {
@@ -178,6 +182,7 @@ func (c *call) indicesOfTensor(at, x *value) *value {
 }
 
 // averagePool divides by the elements of the window in x, or with count_include_pad by those in the padding too.
+// Where windows are counted up, what is beyond the padding counts for nothing in either case.
 func averagePool(c *call) []*value {
 	x, w, out, plain := c.pool()
 	padded := c.yes("count_include_pad", 0)
@@ -214,6 +219,7 @@ func (c *call) lp(x *value, reduce func(x *value) *value) *value {
 	}
 }
 
+// lpPool is the p-norm of each window; the padding counts as 0.
 func lpPool(c *call) []*value {
 	x, w, out, _ := c.pool()
 	return one(c.lp(x, func(x *value) *value {

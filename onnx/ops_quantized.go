@@ -62,7 +62,7 @@ func (c *call) quantAxis(rank int) int {
 	return 0
 }
 
-// quantize is round(x / scale) + zero, as an integer that saturates.
+// quantize is round(x / scale) + zero, as an integer that saturates. Halves are rounded to the even integer.
 func (c *call) quantize(x, scale, zero *value, d dtype.DType) *value {
 	if d != dtype.Int8 && d != dtype.Uint8 && d != dtype.Int16 {
 		c.refuse("quantized elements of %s are not supported", d)
@@ -75,6 +75,7 @@ func (c *call) quantize(x, scale, zero *value, d dtype.DType) *value {
 	return c.cast(c.clamp(y, float64(low), float64(high)), d)
 }
 
+// quantizeLinear has the operands x, scale and zero point, whose dtype is that of the result; uint8 without one.
 func quantizeLinear(c *call) []*value {
 	x, scale := c.x(0), c.x(1)
 	d, axis, block := dtype.Uint8, c.quantAxis(x.rank()), c.int("block_size", 0)
@@ -95,6 +96,7 @@ func quantizeLinear(c *call) []*value {
 	return one(c.quantize(x, scale, zero, d))
 }
 
+// dequantizeLinear has the operands x, scale and zero point. The result has the dtype of the scale.
 func dequantizeLinear(c *call) []*value {
 	x, scale := c.x(0), c.x(1)
 	axis, block := c.quantAxis(x.rank()), c.int("block_size", 0)
@@ -113,7 +115,7 @@ func (c *call) zeroPoint(i int) *value {
 	return c.x(i)
 }
 
-// dequantized is (x - zero) * scale in the dtype of the scale.
+// dequantized is (x - zero) * scale in the dtype of the scale. Differences of 8-bit integers are exact in float32.
 func (c *call) dequantized(x, scale, zero *value, axis int, block int64) *value {
 	d := scale.DType
 	y := c.cast(x, dtype.Float32)
@@ -136,6 +138,7 @@ func (c *call) dynamicScale(x *value) (scale, zero *value) {
 	return scale, c.cast(first, dtype.Uint8)
 }
 
+// dynamicQuantizeLinear finds scale and zero point for its operand, and returns them behind the integers.
 func dynamicQuantizeLinear(c *call) []*value {
 	x := c.x(0)
 	scale, zero := c.dynamicScale(x)
@@ -184,6 +187,7 @@ func (c *call) requantized(y, scale, to, zero *value) *value {
 	return c.quantize(y, c.float32Of(c.reshape(to)), c.reshape(zero), d)
 }
 
+// qlinearMatMul has the operands a, scale, zero, b, scale, zero, and scale and zero of the result.
 func qlinearMatMul(c *call) []*value {
 	for _, i := range []int{6, 7} {
 		if c.x(i).Shape.Numel() != 1 {
@@ -205,6 +209,7 @@ func qlinearMatMul(c *call) []*value {
 	return one(c.requantized(y, scale, c.x(6), c.x(7)))
 }
 
+// qlinearConv has the operands x, scale, zero, w, scale, zero, scale and zero of the result, and a bias in int32.
 func qlinearConv(c *call) []*value {
 	y := c.integerConv(0, 3, 2, 5)
 	if c.has(8) {

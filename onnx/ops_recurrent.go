@@ -35,7 +35,10 @@ type layer struct {
 // step is one step: x has the products with the inputs, and state what the step before has made, h first.
 type step func(l *layer, x *value, state []*value) []*value
 
-// recurrent runs a network of gates and states, in one direction or two.
+// recurrent runs a network of gates and states, in one direction or two. Operands: X, W, R, B, lengths of the
+// sequences, initial H, initial C, peepholes. Results: all H as [steps, directions, batch, hidden], and the last of
+// each state. Attribute layout puts the batch first in all of them. Steps behind the end of a sequence give 0 and
+// leave the states as they are.
 func (c *call) recurrent(gates, states int, next step) []*value {
 	x := c.x(0)
 	batchFirst := c.yes("layout", 0)
@@ -134,7 +137,8 @@ func (c *call) initial(i, direction int, batch, hidden int64, batchFirst bool, d
 	return c.pick(c.x(i), axis, int64(direction))
 }
 
-// layer reads the weights and attributes of one direction.
+// layer reads the weights and attributes of one direction. The bias of the inputs is added with their product; that
+// of the state is kept.
 func (c *call) layer(d, gates int) *layer {
 	r := c.x(2)
 	if r.rank() != 3 || int64(d) >= r.dims()[0] || c.x(1).rank() != 3 || int64(d) >= c.x(1).dims()[0] {
@@ -171,7 +175,8 @@ func (c *call) layer(d, gates int) *layer {
 	return l
 }
 
-// gate is an activation by its name. i is its place among the lists of parameters.
+// gate is an activation by its name. i is its place among the lists of parameters. Names are compared without case,
+// as in onnxruntime.
 func (c *call) gate(name string, i int) activation {
 	param := func(list string, otherwise float64) float64 {
 		if a := c.attr(list); a != nil && i < len(a.Floats) {
@@ -233,6 +238,7 @@ func (l *layer) recur(h *value) *value {
 	return y
 }
 
+// rnn has one gate: H' = f(x + H R).
 func (l *layer) rnn(x *value, state []*value) []*value {
 	return []*value{l.act(0, l.add(x, l.recur(state[0])))}
 }
@@ -256,7 +262,7 @@ func (l *layer) gru(x *value, state []*value) []*value {
 	return []*value{l.add(l.mul(l.sub(num(1), z), hidden), l.mul(z, h))}
 }
 
-// lstm has the gates i, o, f and c.
+// lstm has the gates i, o, f and c. C' = f C + i c and H' = o h(C'). Peepholes let i and f see C, and o see C'.
 func (l *layer) lstm(x *value, state []*value) []*value {
 	h, cell := state[0], state[1]
 	sum := l.add(x, l.recur(h))

@@ -116,6 +116,7 @@ func (c *call) logSumExp(x *value, axes []int64) *value {
 }
 
 // argument is the index of the largest or the smallest element along an axis: the first, or the last of equal ones.
+// The row finds the first; the last is the first in reverse order.
 func (c *call) argument(id op.ID) *value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -156,6 +157,7 @@ func flattened(f func(c *call, x *value, axis int) *value) build {
 	}
 }
 
+// logSoftmax is x less the logarithm of the sum of exponentials.
 func (c *call) logSoftmax(x *value, axis int) *value {
 	return c.sub(x, c.logSumExp(x, []int64{int64(axis)}))
 }
@@ -167,6 +169,7 @@ func (c *call) hardmax(x *value, axis int) *value {
 }
 
 // running is sums or products of the elements up to each; with exclusive without it, so that the first is none's.
+// The axis is an operand, which has to be known.
 func (c *call) running(id op.ID, none int64) *value {
 	x := c.x(0)
 	axis := c.axis(int64(c.number(1, "the axis")), x.rank())
@@ -186,8 +189,10 @@ func (c *call) running(id op.ID, none int64) *value {
 	return y
 }
 
+// topkAttribute is TopK before opset 10: k is an attribute.
 func topkAttribute(c *call) []*value { return c.topk(c.int("k", -1), true) }
 
+// topk has the largest or the smallest k elements along an axis in order, and their indices.
 func topk(c *call) []*value {
 	return c.topk(int64(c.number(1, "k")), c.yes("largest", 1))
 }

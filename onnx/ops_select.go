@@ -56,7 +56,8 @@ func (c *call) inside(i, n int64) int64 {
 	return i
 }
 
-// positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places only.
+// positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places
+// only. Those that are constants are looked at; others are corrected when the model runs.
 func (c *call) positive(index *value, n int64) *value {
 	index = c.cast(index, dtype.Int64)
 	if index.data != nil {
@@ -78,6 +79,7 @@ func (c *call) grid(dims []int64, axis int, index *value) []*value {
 	return list
 }
 
+// gatherElements reads x at its own place for each index, but for one axis, where the index counts.
 func gatherElements(c *call) []*value {
 	x, index := c.x(0), c.x(1)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -104,6 +106,7 @@ func (c *call) columns(x, index *value, batch int) []*value {
 	return list
 }
 
+// gatherND reads slices at places whose coordinates are the last axis of the indices, within each of the batches.
 func gatherND(c *call) []*value {
 	x, index, batch := c.x(0), c.x(1), int(c.int("batch_dims", 0))
 	if batch < 0 || batch >= index.rank() {
@@ -112,7 +115,8 @@ func gatherND(c *call) []*value {
 	return one(c.do(op.IDIndex, nil, append([]*value{x}, c.columns(x, index, batch)...)...))
 }
 
-// scattered writes into x through index tensors.
+// scattered writes into x through index tensors. Attribute reduction says what happens to what is there. Of updates
+// for one place the last wins, or all are joined.
 func (c *call) scattered(x, updates *value, indices []*value) *value {
 	fold := map[string]string{"none": "", "add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
 	how, ok := fold[c.text("reduction", "none")]
@@ -129,6 +133,7 @@ func (c *call) scattered(x, updates *value, indices []*value) *value {
 	return c.do(op.IDIndexReduce, with(op.IndexReduceReduce, how), in...)
 }
 
+// scatterElements writes updates to the places that gatherElements would read.
 func scatterElements(c *call) []*value {
 	x, index, updates := c.x(0), c.x(1), c.x(2)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -139,6 +144,7 @@ func scatterElements(c *call) []*value {
 	return one(c.scattered(x, updates, c.grid(index.dims(), axis, index)))
 }
 
+// scatterND writes slices to the places that gatherND would read.
 func scatterND(c *call) []*value {
 	x, index, updates := c.x(0), c.x(1), c.x(2)
 	return one(c.scattered(x, updates, c.columns(x, index, 0)))
@@ -160,7 +166,8 @@ func tensorScatter(c *call) []*value {
 	return one(c.do(op.IDIndexPut, nil, append([]*value{x, updates}, c.grid(updates.dims(), axis, at)...)...))
 }
 
-// oneHot is values[1] where the index is and values[0] elsewhere, along a new axis.
+// oneHot is values[1] where the index is and values[0] elsewhere, along a new axis. Operands: indices, depth, and
+// the two values. Indices out of range are nowhere.
 func oneHot(c *call) []*value {
 	index, depth, values := c.x(0), int64(c.number(1, "depth")), c.x(2)
 	axis := c.axis(c.int("axis", -1), index.rank()+1)

@@ -43,8 +43,10 @@ func (c *call) window(a, b, d float64) *value {
 	return c.reals(c.elem("output_datatype", dtype.Float32), []int64{n}, list)
 }
 
+// dftAttribute is DFT before opset 20: the axis is an attribute.
 func dftAttribute(c *call) []*value { return one(c.dft(c.int("axis", 1))) }
 
+// dftOperand has the axis as the third operand; it is the one before the last by default.
 func dftOperand(c *call) []*value {
 	axis := int64(-2)
 	if c.has(2) {
@@ -78,6 +80,7 @@ func (c *call) dft(axis int64) *value {
 }
 
 // transformed is the product with the roots. A onesided result has the first half; a onesided inverse is given it.
+// The result has a real and an imaginary part as its last axis.
 func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) *value {
 	last := x.rank() - 1
 	if onesided && inverse {
@@ -116,7 +119,8 @@ func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) 
 	return c.concat(last, c.unsqueeze(first, int64(last)), c.unsqueeze(second, int64(last)))
 }
 
-// stft cuts a signal [batch, length, 1 or 2] into frames, multiplies by a window and transforms each.
+// stft cuts a signal [batch, length, 1 or 2] into frames, multiplies by a window and transforms each. Operands:
+// signal, frame_step, window, frame_length. Result: [batch, frames, bins, 2].
 func stft(c *call) []*value {
 	x, step := c.x(0), int64(c.number(1, "frame_step"))
 	if x.rank() == 2 {

@@ -103,6 +103,7 @@ func (d *decoder) enter() error {
 	return nil
 }
 
+// leave ends a nested message.
 func (d *decoder) leave() { d.depth-- }
 
 // nested reads a message within another and appends it to a list.
@@ -118,7 +119,8 @@ func nested[T any](d *decoder, bytes []byte, list *[]T, read func([]byte) (T, er
 	return err
 }
 
-// file reads a ModelProto.
+// file reads a ModelProto. The last of several opsets for one domain counts, as in protobuf. Training information is
+// ignored.
 func (d *decoder) file(message []byte) (*file, error) {
 	m := &file{opsets: map[string]int64{}, functions: map[functionName]*function{}}
 	var graphs []*Graph
@@ -198,7 +200,7 @@ func (d *decoder) graph(message []byte) (*Graph, error) {
 	return g, err
 }
 
-// function reads a FunctionProto.
+// function reads a FunctionProto. Its nodes are expanded where it is called.
 func (d *decoder) function(message []byte) (*function, error) {
 	fn := &function{defaults: map[string]*Attribute{}, opsets: map[string]int64{}}
 	var defaults []*Attribute
@@ -258,7 +260,7 @@ func (d *decoder) node(message []byte) (*Node, error) {
 	return n, err
 }
 
-// attribute reads an AttributeProto.
+// attribute reads an AttributeProto. Fields that are repeated where one is expected count as in protobuf: the last.
 func (d *decoder) attribute(message []byte) (*Attribute, error) {
 	a := &Attribute{}
 	var tensors []*Tensor
@@ -314,7 +316,8 @@ func (d *decoder) port(message []byte) (*Port, error) {
 	return p, err
 }
 
-// typeOf reads a TypeProto. The element type of a sequence is the type of its tensors.
+// typeOf reads a TypeProto. The element type of a sequence is the type of its tensors. Maps and sparse tensors are
+// noted and not read.
 func (d *decoder) typeOf(p *Port, message []byte) error {
 	if err := d.enter(); err != nil {
 		return err

@@ -35,7 +35,8 @@ func init() {
 	}
 }
 
-// operator is the entry for a node; its build is nil where there is none.
+// operator is the entry for a node; its build is nil where there is none. Functions of the model come before
+// operators of the table: a model may bring its own version of one.
 func (m *Model) operator(opsets map[string]int64, n *Node) (found entry) {
 	if f := m.file.functions[functionName{n.Domain, n.Op, n.Overload}]; f != nil {
 		return entry{build: func(c *call) []*value { return c.inline(f) }}
@@ -54,7 +55,8 @@ func (m *Model) operator(opsets map[string]int64, n *Node) (found entry) {
 	return found
 }
 
-// check refuses a model with nodes that no function is for, and names all of them.
+// check refuses a model with nodes that no function is for, and names all of them. Domains that the model imports
+// and does not use do not matter.
 func (m *Model) check() error {
 	missing := map[string][]string{} // nodes by operator
 	m.lacks(m.file.graph, m.file.opsets, missing)

@@ -111,7 +111,8 @@ func (t *Tensor) keyValue(message []byte) error {
 	return err
 }
 
-// Type is the type of the tensor; status.Unsupported for elements that tensors do not have.
+// Type is the type of the tensor; status.Unsupported for elements that tensors do not have. The size is checked
+// against what an address space holds, before anything is multiplied.
 func (t *Tensor) Type() (op.Type, error) {
 	d := t.Elem.DType()
 	if d == dtype.Invalid {
@@ -150,7 +151,8 @@ func (t *Tensor) Const(outside func(*Tensor) ([]byte, error)) (*op.Const, error)
 	return c, nil
 }
 
-// typed are the elements of the field for their type, as raw data would have them.
+// typed are the elements of the field for their type, as raw data would have them. Integers of less than 32 bits,
+// halves and bools are in int32_data; halves as their bits.
 func (t *Tensor) typed(d dtype.DType) (raw []byte) {
 	switch d {
 	case dtype.Float32, dtype.Complex64:

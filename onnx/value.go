@@ -36,12 +36,16 @@ func (v *value) rank() int { return v.Shape.Rank }
 
 // Numbers as operands.
 
+// num is a float as an operand.
 func num(f float64) *value { return numberOf(op.Value{Kind: op.Float, F: f}) }
 
+// whole is an integer as an operand.
 func whole(n int64) *value { return numberOf(op.Value{Kind: op.Int, I: n}) }
 
+// absent is an operand that is left out.
 func absent() *value { return numberOf(op.Value{}) }
 
+// numberOf is any number as an operand. It takes the dtype of the tensor beside it.
 func numberOf(v op.Value) *value {
 	return &value{Type: op.Type{DType: v.DType()}, number: &v, fixed: true}
 }
@@ -130,7 +134,7 @@ func floatsOf(c *op.Const) []float64 {
 	return list
 }
 
-// bytesOf are numbers as elements of a dtype.
+// bytesOf are numbers as elements of a dtype. Floats are rounded to the dtype; integers keep their low bits.
 func bytesOf(d dtype.DType, list []op.Value) (raw []byte) {
 	for i := range list {
 		raw = appendInt(raw, int64(list[i].Bits(d)), int(d.Size()))

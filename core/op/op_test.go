@@ -294,7 +294,7 @@ func TestSymbols(t *testing.T) {
 
 // A rule sees the elements of constant inputs.
 func TestConstants(t *testing.T) {
-	c := Const{Type{DType: dtype.Int16}, []byte{1, 0, 0xff, 0xff}}
+	c := Const{Type: Type{DType: dtype.Int16}, Bytes: []byte{1, 0, 0xff, 0xff}}
 	ints, ok := c.Ints()
 	require.True(t, ok)
 	require.Equal(t, []int64{1, -1}, ints)
@@ -305,7 +305,7 @@ func TestConstants(t *testing.T) {
 		c.Out[0].Shape, err = shape.Of(dims...)
 		return err
 	}}}
-	q := question(row, []Arg{tensor(f32, 6), {Const: &Const{Type{DType: dtype.Uint8}, []byte{2, 3}}}}, nil)
+	q := question(row, []Arg{tensor(f32, 6), {Const: &Const{Type: Type{DType: dtype.Uint8}, Bytes: []byte{2, 3}}}}, nil)
 	require.NoError(t, q.Infer())
 	require.Equal(t, []int64{2, 3}, q.Out[0].Shape.Slice())
 }

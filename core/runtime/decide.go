@@ -37,6 +37,9 @@ type decided struct {
 	order    []string // keys of programs, the oldest first
 }
 
+// The set of inputs only grows, so that a run is tried again a few times at most. Programs for elements of fewer inputs are
+// forgotten then, and evicted from the cache in time.
+
 // decide notes which inputs decide; false where err is no reason to run again.
 func (p *Program) decide(err error) bool {
 	var needs *graph.NeedsElements

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import importlib
 import json
 import pathlib
 import re
@@ -31,11 +32,14 @@ ATOL = {"dft_inverse": 2.0**-21}
 GROUPS = ("node", "simple", "pytorch-converted", "pytorch-operator", "light")
 
 
+def package(name: str) -> Any:
+    """A module of the onnx package, which type checkers would take for the folder of this file."""
+    return importlib.import_module(name)
+
+
 def tests(group: str, match: str) -> Iterator[tuple[str, pathlib.Path]]:
     """The names and folders of the tests of a group; light ones have their models in one folder."""
-    import onnx.backend.test
-
-    data = pathlib.Path(onnx.backend.test.__file__).parent / "data" / group
+    data = pathlib.Path(package("onnx.backend.test").__file__).parent / "data" / group
     found = sorted(data.glob("*.onnx" if group == "light" else "*/model.onnx"))
     for path in found:
         name = f"{group}/{path.stem if group == 'light' else path.parent.name}"
@@ -45,8 +49,7 @@ def tests(group: str, match: str) -> Iterator[tuple[str, pathlib.Path]]:
 
 def read(path: pathlib.Path, kind: Any) -> Any:
     """A value of a .pb file: an array, or a list or None for the types that tensors are not."""
-    import onnx
-    from onnx import numpy_helper
+    onnx, numpy_helper = package("onnx"), package("onnx.numpy_helper")
 
     message = path.read_bytes()
     if kind.HasField("sequence_type"):
@@ -64,7 +67,9 @@ def read(path: pathlib.Path, kind: Any) -> Any:
 
 def values(folder: pathlib.Path, what: str, ports: Any) -> list[Any]:
     """The inputs or the outputs of a test."""
-    return [read(folder / f"{what}_{i}.pb", p.type) for i, p in enumerate(ports) if (folder / f"{what}_{i}.pb").exists()]
+    return [
+        read(folder / f"{what}_{i}.pb", p.type) for i, p in enumerate(ports) if (folder / f"{what}_{i}.pb").exists()
+    ]
 
 
 def wrong(name: str, got: Any, want: Any, rtol: float, atol: float) -> str:
@@ -82,24 +87,25 @@ def wrong(name: str, got: Any, want: Any, rtol: float, atol: float) -> str:
         return ""
     if not np.allclose(array, want, rtol=rtol, atol=atol, equal_nan=True):
         different = ~np.isclose(array, want, rtol=rtol, atol=atol, equal_nan=True)
-        return f"{different.sum()} of {different.size} elements, such as {array[different][0]}; want {want[different][0]}"
+        return (
+            f"{different.sum()} of {different.size} elements, such as {array[different][0]}; want {want[different][0]}"
+        )
     return ""
 
 
 def run(name: str, path: pathlib.Path) -> tuple[str, str]:
     """The outcome of a test: "pass", "refused" or "fail", and why."""
-    import onnx
-
     import paddle_mps
-    import paddle_mps.onnx
 
     try:
-        model = onnx.load(path)
+        model = package("onnx").load(path)
         folder = path.parent / ("test_data_set_0" if path.name == "model.onnx" else f"{path.stem}_data")
         settings = path.parent / "data.json"
         limits = json.loads(settings.read_text()) if path.name == "model.onnx" and settings.exists() else {}
         given = {t.name for t in model.graph.initializer}
-        ports = model.graph.input if path.name == "model.onnx" else [p for p in model.graph.input if p.name not in given]
+        ports = (
+            model.graph.input if path.name == "model.onnx" else [p for p in model.graph.input if p.name not in given]
+        )
         if path.name != "model.onnx":
             inputs, want = light(path, ports, model.graph.output)
         else:
@@ -191,7 +197,9 @@ def main() -> int:
         found = collect(group, given.match)
         all_of.update(found)
         counts = collections.Counter(how for how, _ in found.values())
-        print(f"{group}: " + ", ".join(f"{counts[how]} {how}" for how in ("pass", "refused", "fail", "crash")), flush=True)
+        print(
+            f"{group}: " + ", ".join(f"{counts[how]} {how}" for how in ("pass", "refused", "fail", "crash")), flush=True
+        )
         for name, (how, why) in found.items():
             if how in ("fail", "crash") or (given.verbose and how == "refused"):
                 print(f"  {how} {name}: {why[:300]}")

@@ -145,8 +145,8 @@ def test_wheel_holds_library_types_and_licences(wheel: pathlib.Path) -> None:
     # functions from lgamma to i1e, 60,000 for loops without a call for each element, 90,000 for
     # gradients in C and the tape, 130,000 for the rules, 210,000 for convolution, pooling and their columns, 60,000 for
     # passes and groups of programs, 140,000 for shaders of windows, sorts and scans, 140,000 for inverse functions in vectors
-    # and short rows, 130,000 for traces; the rest are tables and C++ functions of 17 rows.
-    assert sizes[f"paddle_mps/{LIBRARY}"] <= 9_600_000
+    # and short rows, 130,000 for traces, 650,000 for 200 operators of ONNX; the rest are tables and C++ functions of 17 rows.
+    assert sizes[f"paddle_mps/{LIBRARY}"] <= 10_000_000
     for ending in (
         "paddle_mps/py.typed",
         "paddle_mps/memory_viz/page.html",

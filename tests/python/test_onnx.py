@@ -80,7 +80,12 @@ def test_elements_that_decide_shapes() -> None:
         return field(1, name) + field(2, field(1, struct.pack("BB", 8, elem) + field(2, shape)))
 
     node = field(1, b"x") + field(1, b"s") + field(2, b"y") + field(4, b"Reshape")
-    graph = field(1, node) + field(11, port(b"x", 1, b"n")) + field(11, port(b"s", 7, b"k")) + field(12, port(b"y", 1, b"m"))
+    graph = (
+        field(1, node)
+        + field(11, port(b"x", 1, b"n"))
+        + field(11, port(b"s", 7, b"k"))
+        + field(12, port(b"y", 1, b"m"))
+    )
     model = paddle.onnx.load(field(7, graph) + field(8, b"\x10\x11"), paddle.CPUPlace())
     x = np.arange(6, dtype=np.float32)
     for dims in ([2, 3], [3, -1], [1, 6], [2, 3]):
