@@ -12,12 +12,19 @@ import (
 // known while the graph is built.
 
 var arrays = []entry{
+	// Constant: attribute value in one of its forms.
 	{"Constant", 1, 0, constant},
+	// ConstantOfShape: shape; attribute value has the one element.
 	{"ConstantOfShape", 9, 0, constantOfShape},
+	// Shape: int64; known wherever the operand comes from.
 	{"Shape", 1, 0, shapeNode},
+	// Size: how many elements there are.
 	{"Size", 1, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{c.x(0).Shape.Numel()})) }},
+	// Range: start, limit, delta.
 	{"Range", 11, 0, rangeNode},
+	// EyeLike: x, whose shape counts.
 	{"EyeLike", 9, 0, eyeLike},
+	// RandomNormal: of attribute shape; RandomNormalLike of that of the operand.
 	{"RandomNormal", 1, 0, func(c *call) []*value { return one(c.normal(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
 	{"RandomUniform", 1, 0, func(c *call) []*value { return one(c.uniform(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
 	{"RandomNormalLike", 1, 0, func(c *call) []*value {
@@ -26,14 +33,18 @@ var arrays = []entry{
 	{"RandomUniformLike", 1, 0, func(c *call) []*value {
 		return one(c.uniform(c.x(0).dims(), c.elem("dtype", c.x(0).DType)))
 	}},
+	// Bernoulli: 1 with the probability that is the element.
 	{"Bernoulli", 15, 0, func(c *call) []*value {
 		x := c.x(0)
 		drawn := c.do(op.IDUniform, with(op.UniformShape, x.dims(), op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, x.DType))
 		return one(c.cast(c.do(op.IDLessThan, nil, drawn, x), c.elem("dtype", x.DType)))
 	}},
+	// Reshape: data, shape; an attribute before opset 5.
 	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
 	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
+	// Transpose: data; attribute perm.
 	{"Transpose", 1, 0, transpose},
+	// Squeeze: data, axes; an attribute before opset 13.
 	{"Squeeze", 1, 0, func(c *call) []*value { return one(c.squeezed(c.list("axes"), c.given("axes"))) }},
 	{"Squeeze", 13, 0, func(c *call) []*value {
 		if !c.has(1) {
@@ -41,8 +52,10 @@ var arrays = []entry{
 		}
 		return one(c.squeezed(c.ints(1, "axes"), true))
 	}},
+	// Unsqueeze: data, axes; an attribute before opset 13.
 	{"Unsqueeze", 1, 0, func(c *call) []*value { return one(c.unsqueezed(c.list("axes"))) }},
 	{"Unsqueeze", 13, 0, func(c *call) []*value { return one(c.unsqueezed(c.ints(1, "axes"))) }},
+	// Flatten: to a matrix.
 	{"Flatten", 1, 0, func(c *call) []*value {
 		x := c.x(0)
 		axis := int(c.int("axis", 1))
@@ -54,21 +67,32 @@ var arrays = []entry{
 		}
 		return one(c.flatten(x, axis))
 	}},
+	// Expand: data, shape; broadcasts in both directions.
 	{"Expand", 8, 0, expand},
+	// Slice: data, starts, ends, axes, steps.
 	{"Slice", 1, 0, sliceAttributes},
 	{"Slice", 10, 0, sliceNode},
+	// Split: data, sizes.
 	{"Split", 1, 0, splitAttribute},
 	{"Split", 13, 0, splitNode},
+	// Concat: of one operand or more; in opset 1 along axis 1 by default.
 	{"Concat", 1, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 1))) }},
 	{"Concat", 4, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 0))) }},
+	// Tile: data, repeats.
 	{"Tile", 6, 0, tile},
+	// Pad: data, pads, value, axes.
 	{"Pad", 1, 0, func(c *call) []*value { return one(c.pad(c.list("paddings"), c.constantPad())) }},
 	{"Pad", 2, 0, func(c *call) []*value { return one(c.pad(c.list("pads"), c.constantPad())) }},
 	{"Pad", 11, 0, padNode},
+	// CenterCropPad: data, shape.
 	{"CenterCropPad", 18, 0, centerCropPad},
+	// DepthToSpace: channels become blocks of pixels.
 	{"DepthToSpace", 1, 0, depthToSpace},
+	// SpaceToDepth: blocks of pixels become channels.
 	{"SpaceToDepth", 1, 0, spaceToDepth},
+	// Dropout: the operand, and a mask of ones.
 	{"Dropout", 1, 0, dropout},
+	// ReverseSequence: data, lengths.
 	{"ReverseSequence", 10, 0, reverseSequence},
 }
 

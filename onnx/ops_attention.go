@@ -11,8 +11,11 @@ import (
 // Attention and what belongs to it.
 
 var attentions = []entry{
+	// Attention: Q, K, V, mask, past key, past value, lengths.
 	{"Attention", 23, 0, attention},
+	// RotaryEmbedding: X, cos, sin, positions.
 	{"RotaryEmbedding", 23, 0, rotaryEmbedding},
+	// RotaryEmbedding: X, positions, cos, sin.
 	{"com.microsoft:RotaryEmbedding", 1, 0, rotaryMicrosoft},
 }
 

@@ -11,25 +11,39 @@ import (
 // as [call.legacy] says.
 
 var elementwise = []entry{
+	// Abs: |x|.
 	{"Abs", 1, op.IDAbs, unary},
+	// Neg: -x.
 	{"Neg", 1, op.IDNeg, unary},
+	// Sign: -1, 0 or 1.
 	{"Sign", 1, op.IDSign, unary},
+	// Exp: e ** x.
 	{"Exp", 1, op.IDExp, unary},
+	// Log: natural logarithm.
 	{"Log", 1, op.IDLog, unary},
+	// Sqrt: square root; NaN below 0.
 	{"Sqrt", 1, op.IDSqrt, unary},
+	// Reciprocal: 1 / x.
 	{"Reciprocal", 1, op.IDReciprocal, unary},
+	// Sin: of x radians, as the functions below.
 	{"Sin", 1, op.IDSin, unary},
 	{"Cos", 1, op.IDCos, unary},
 	{"Tan", 1, op.IDTan, unary},
 	{"Tanh", 1, op.IDTanh, unary},
 	{"Sinh", 1, op.IDSinh, unary},
 	{"Cosh", 1, op.IDCosh, unary},
+	// Floor: largest integer that is not above x.
 	{"Floor", 1, op.IDFloor, unary},
 	{"Ceil", 1, op.IDCeil, unary},
+	// Round: halves go to the even integer.
 	{"Round", 1, op.IDRound, unary},
+	// Erf: error function.
 	{"Erf", 1, op.IDErf, unary},
+	// Not: of bool.
 	{"Not", 1, op.IDLogicalNot, unary},
+	// IsNaN: of floats.
 	{"IsNaN", 1, op.IDIsnan, unary},
+	// Acos: from 0 to pi.
 	{"Acos", 1, op.IDAcos, unary},
 	{"Asin", 1, op.IDAsin, unary},
 	{"Atan", 1, op.IDAtan, unary},
@@ -37,73 +51,105 @@ var elementwise = []entry{
 	{"Asinh", 1, op.IDAsinh, unary},
 	{"Atanh", 1, op.IDAtanh, unary},
 	{"BitwiseNot", 1, op.IDBitwiseNot, unary},
+	// Relu: max(x, 0).
 	{"Relu", 1, op.IDRelu, unary},
+	// Sigmoid: 1 / (1 + exp(-x)).
 	{"Sigmoid", 1, op.IDSigmoid, unary},
 	{"Softplus", 1, 0, softplus},
 	{"Softsign", 1, 0, softsign},
+	// Identity: of sequences and optionals too.
 	{"Identity", 1, 0, func(c *call) []*value { return one(c.any(0)) }},
 	{"IsInf", 10, 0, isInf},
+	// Add: as all below with broadcast, in the dtype of the operands.
 	{"Add", 1, op.IDAdd, broadcast},
 	{"Sub", 1, op.IDSubtract, broadcast},
 	{"Mul", 1, op.IDMultiply, broadcast},
+	// Div: of integers towards zero.
 	{"Div", 1, 0, divide},
+	// And: of bool.
 	{"And", 1, op.IDLogicalAnd, broadcast},
 	{"Or", 1, op.IDLogicalOr, broadcast},
 	{"Xor", 1, op.IDLogicalXor, broadcast},
+	// BitwiseAnd: of integers.
 	{"BitwiseAnd", 1, op.IDBitwiseAnd, broadcast},
 	{"BitwiseOr", 1, op.IDBitwiseOr, broadcast},
 	{"BitwiseXor", 1, op.IDBitwiseXor, broadcast},
+	// Equal: as all comparisons, to bool.
 	{"Equal", 1, op.IDEqual, broadcast},
 	{"Less", 1, op.IDLessThan, broadcast},
 	{"LessOrEqual", 1, op.IDLessEqual, broadcast},
 	{"Greater", 1, op.IDGreaterThan, broadcast},
 	{"GreaterOrEqual", 1, op.IDGreaterEqual, broadcast},
+	// Mod: with the sign of the divisor, or with fmod that of the dividend.
 	{"Mod", 10, 0, modulo},
+	// Pow: in the dtype of the base.
 	{"Pow", 1, 0, power},
+	// BitShift: of unsigned integers.
 	{"BitShift", 11, 0, bitShift},
+	// Max: of one operand or more.
 	{"Max", 1, op.IDMaximum, variadic},
 	{"Min", 1, op.IDMinimum, variadic},
 	{"Sum", 1, op.IDAdd, variadic},
+	// Mean: of one operand or more.
 	{"Mean", 1, 0, func(c *call) []*value {
 		return one(c.div(c.joined(op.IDAdd), num(float64(len(c.in)))))
 	}},
+	// Where: condition, x, y.
 	{"Where", 9, 0, func(c *call) []*value { return one(c.where(c.x(0), c.x(1), c.x(2))) }},
+	// Clip: x, min, max; the bounds were attributes before opset 11.
 	{"Clip", 1, 0, clipAttributes},
 	{"Clip", 11, 0, clip},
+	// Cast: to attribute to; saturate is for 8-bit floats, which tensors are not.
 	{"Cast", 1, 0, cast},
+	// CastLike: x, and a tensor whose dtype counts.
 	{"CastLike", 15, 0, func(c *call) []*value { return one(c.cast(c.x(0), c.x(1).DType)) }},
+	// LeakyRelu: alpha * x below 0.
 	{"LeakyRelu", 1, 0, func(c *call) []*value {
 		return one(c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, c.float("alpha", 0.01)), c.x(0)))
 	}},
+	// PRelu: x, slope.
 	{"PRelu", 1, 0, prelu},
+	// Elu: alpha * (exp(x) - 1) below 0.
 	{"Elu", 1, 0, func(c *call) []*value { return one(c.elu(c.x(0), c.float("alpha", 1), 1)) }},
+	// Selu: gamma * elu.
 	{"Selu", 1, 0, func(c *call) []*value {
 		gamma := c.float("gamma", 1.05070102214813232421875)
 		return one(c.mul(c.elu(c.x(0), c.float("alpha", 1.67326319217681884765625), 1), num(gamma)))
 	}},
+	// Celu: max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).
 	{"Celu", 12, 0, func(c *call) []*value {
 		alpha := c.float("alpha", 1)
 		return one(c.elu(c.x(0), alpha, alpha))
 	}},
+	// HardSigmoid: alpha * x + beta, from 0 to 1.
 	{"HardSigmoid", 1, 0, func(c *call) []*value {
 		return one(c.hardSigmoid(c.x(0), c.float("alpha", 0.2), c.float("beta", 0.5)))
 	}},
+	// HardSwish: x * HardSigmoid(x) with 1/6 and 0.5.
 	{"HardSwish", 14, 0, func(c *call) []*value { return one(c.mul(c.x(0), c.hardSigmoid(c.x(0), 1.0/6, 0.5))) }},
+	// ThresholdedRelu: x above alpha, else 0.
 	{"ThresholdedRelu", 1, 0, func(c *call) []*value {
 		x := c.x(0)
 		return one(c.where(c.do(op.IDGreaterThan, nil, x, num(c.float("alpha", 1))), x, num(0)))
 	}},
+	// Shrink: towards 0 by bias, beyond lambd.
 	{"Shrink", 9, 0, shrink},
+	// Gelu: x times the normal distribution at x.
 	{"Gelu", 20, 0, func(c *call) []*value {
 		return one(c.gelu(c.x(0), c.text("approximate", "none") == "tanh"))
 	}},
+	// Mish: x * tanh(softplus(x)).
 	{"Mish", 18, 0, func(c *call) []*value {
 		return one(c.mul(c.x(0), c.do(op.IDTanh, nil, c.do(op.IDSoftplus, nil, c.x(0)))))
 	}},
+	// Swish: x * sigmoid(alpha * x).
 	{"Swish", 24, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }},
 	{"com.microsoft:Gelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.x(0), false)) }},
+	// FastGelu: x, bias; by tanh.
 	{"com.microsoft:FastGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), true)) }},
+	// BiasGelu: x, bias; by erf.
 	{"com.microsoft:BiasGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), false)) }},
+	// QuickGelu: x * sigmoid(1.702 * x).
 	{"com.microsoft:QuickGelu", 1, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1.702))) }},
 }
 

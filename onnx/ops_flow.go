@@ -15,20 +15,33 @@ import (
 const longestLoop = 4096
 
 var flow = []entry{
+	// If: condition; attributes then_branch and else_branch.
 	{"If", 1, 0, buildIf},
+	// Loop: trip count, condition, values; attribute body.
 	{"Loop", 1, 0, buildLoop},
+	// Scan: states, sequences; attribute body.
 	{"Scan", 9, 0, buildScan},
+	// SequenceConstruct: of one operand or more.
 	{"SequenceConstruct", 11, 0, sequenceConstruct},
 	{"SequenceEmpty", 11, 0, func(*call) []*value { return one(&value{isList: true}) }},
+	// SequenceAt: sequence, position.
 	{"SequenceAt", 11, 0, sequenceAt},
+	// SequenceInsert: sequence, tensor, position.
 	{"SequenceInsert", 11, 0, sequenceInsert},
+	// SequenceErase: sequence, position.
 	{"SequenceErase", 11, 0, sequenceErase},
+	// SequenceLength: int64.
 	{"SequenceLength", 11, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{int64(len(c.sequence(0)))})) }},
+	// SplitToSequence: data, sizes.
 	{"SplitToSequence", 11, 0, splitToSequence},
+	// ConcatFromSequence: attributes axis and new_axis.
 	{"ConcatFromSequence", 11, 0, concatFromSequence},
+	// SequenceMap: sequences and tensors; attribute body.
 	{"SequenceMap", 17, 0, sequenceMap},
+	// Optional: what there is, or nothing.
 	{"Optional", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
 	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
+	// OptionalHasElement: bool.
 	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},
 }
 

@@ -15,11 +15,16 @@ import (
 // specification, https://onnx.ai/onnx/operators/onnx__Resize.html.
 
 var images = []entry{
+	// Resize: X, roi, scales, sizes; X and scales in opset 10.
 	{"Resize", 10, 0, resizeOld},
 	{"Resize", 11, 0, resize},
+	// Upsample: X, scales.
 	{"Upsample", 7, 0, resizeOld},
+	// GridSample: X, grid.
 	{"GridSample", 16, 0, gridSample},
+	// AffineGrid: theta, size.
 	{"AffineGrid", 20, 0, affineGrid},
+	// Col2Im: blocks, image_shape, block_shape.
 	{"Col2Im", 18, 0, col2im},
 }
 

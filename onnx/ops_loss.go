@@ -10,7 +10,9 @@ import (
 // Losses over the classes of axis 1.
 
 var losses = []entry{
+	// NegativeLogLikelihoodLoss: logarithms, targets, weights.
 	{"NegativeLogLikelihoodLoss", 12, 0, func(c *call) []*value { return one(c.likelihood(c.x(0))) }},
+	// SoftmaxCrossEntropyLoss: scores, targets, weights; and the logarithms.
 	{"SoftmaxCrossEntropyLoss", 12, 0, func(c *call) []*value {
 		logs := c.logSoftmax(c.x(0), 1)
 		return []*value{c.likelihood(logs), logs}

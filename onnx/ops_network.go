@@ -13,14 +13,23 @@ import (
 // Matrix products and convolutions.
 
 var networks = []entry{
+	// MatMul: batches broadcast.
 	{"MatMul", 1, 0, func(c *call) []*value { return one(c.matmul(c.x(0), c.x(1))) }},
+	// Gemm: A, B, C.
 	{"Gemm", 1, 0, gemm},
+	// Einsum: any number of operands.
 	{"Einsum", 12, 0, einsum},
+	// Conv: X, W, B.
 	{"Conv", 1, 0, func(c *call) []*value { return one(c.conv(c.x(0), c.x(1), 2)) }},
+	// ConvTranspose: X, W, B.
 	{"ConvTranspose", 1, 0, convTranspose},
+	// FusedConv: X, W, B, Z; an activation.
 	{"com.microsoft:FusedConv", 1, 0, fusedConv},
+	// FusedMatMul: A, B; transposed, times alpha.
 	{"com.microsoft:FusedMatMul", 1, 0, fusedMatMul},
+	// FusedGemm: Gemm with an activation.
 	{"com.microsoft:FusedGemm", 1, 0, func(c *call) []*value { return one(c.activated(gemm(c)[0])) }},
+	// CausalConvWithState: X, W, B, state.
 	{"CausalConvWithState", 27, 0, causalConv},
 }
 

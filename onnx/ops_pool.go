@@ -11,14 +11,19 @@ import (
 // the elements of the windows of an axis are gathered side by side and reduced.
 
 var pools = []entry{
+	// MaxPool: values, and indices in the whole tensor.
 	{"MaxPool", 1, 0, maxPool},
+	// AveragePool: with or without the padding.
 	{"AveragePool", 1, 0, averagePool},
+	// LpPool: p-norm of windows.
 	{"LpPool", 1, 0, lpPool},
+	// GlobalMaxPool: over all axes behind the channels.
 	{"GlobalMaxPool", 1, 0, func(c *call) []*value { return one(c.highest(c.x(0), true, c.spatial()...)) }},
 	{"GlobalAveragePool", 1, 0, func(c *call) []*value { return one(c.mean(c.x(0), true, c.spatial()...)) }},
 	{"GlobalLpPool", 1, 0, func(c *call) []*value {
 		return one(c.lp(c.x(0), func(x *value) *value { return c.sum(x, true, c.spatial()...) }))
 	}},
+	// MaxUnpool: values, indices, shape.
 	{"MaxUnpool", 9, 0, maxUnpool},
 }
 

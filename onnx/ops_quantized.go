@@ -11,22 +11,32 @@ import (
 // which have no kernels for integers, in floats that hold every sum.
 
 var quantized = []entry{
+	// QuantizeLinear: x, scale, zero point.
 	{"QuantizeLinear", 10, 0, quantizeLinear},
+	// DequantizeLinear: x, scale, zero point.
 	{"DequantizeLinear", 10, 0, dequantizeLinear},
+	// DynamicQuantizeLinear: to uint8.
 	{"DynamicQuantizeLinear", 11, 0, dynamicQuantizeLinear},
+	// MatMulInteger: A, B, zero points; int32.
 	{"MatMulInteger", 10, 0, func(c *call) []*value {
 		return one(c.matmul(c.shifted(0, 2, true), c.shifted(1, 3, false)))
 	}},
+	// ConvInteger: X, W, zero points; int32.
 	{"ConvInteger", 10, 0, func(c *call) []*value {
 		return one(c.cast(c.integerConv(0, 1, 2, 3), dtype.Int32))
 	}},
+	// QLinearMatMul: eight operands.
 	{"QLinearMatMul", 10, 0, qlinearMatMul},
+	// QLinearConv: eight operands and a bias.
 	{"QLinearConv", 10, 0, qlinearConv},
 	{"com.microsoft:QuantizeLinear", 1, 0, quantizeLinear},
 	{"com.microsoft:DequantizeLinear", 1, 0, dequantizeLinear},
+	// QLinearAdd: two quantized tensors, as QLinearMul.
 	{"com.microsoft:QLinearAdd", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).add)) }},
 	{"com.microsoft:QLinearMul", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).mul)) }},
+	// DynamicQuantizeMatMul: A, B, scale, zero point, bias.
 	{"com.microsoft:DynamicQuantizeMatMul", 1, 0, dynamicQuantizeMatMul},
+	// MatMulIntegerToFloat: A, B, scales, zero points, bias.
 	{"com.microsoft:MatMulIntegerToFloat", 1, 0, matMulIntegerToFloat},
 }
 

@@ -11,8 +11,11 @@ import (
 // graph; the product of all inputs with their weights is one matrix product before the first step.
 
 var recurrent = []entry{
+	// RNN: one gate.
 	{"RNN", 1, 0, func(c *call) []*value { return c.recurrent(1, 1, (*layer).rnn) }},
+	// GRU: gates z, r, h.
 	{"GRU", 1, 0, func(c *call) []*value { return c.recurrent(3, 1, (*layer).gru) }},
+	// LSTM: gates i, o, f, c.
 	{"LSTM", 1, 0, func(c *call) []*value { return c.recurrent(4, 2, (*layer).lstm) }},
 }
 

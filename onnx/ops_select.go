@@ -11,16 +11,27 @@ import (
 // which have to be known.
 
 var selections = []entry{
+	// Gather: data, indices.
 	{"Gather", 1, 0, gather},
+	// GatherElements: data, indices of the same rank.
 	{"GatherElements", 11, 0, gatherElements},
+	// GatherND: data, indices whose last axis are coordinates.
 	{"GatherND", 11, 0, gatherND},
+	// Scatter: ScatterElements under its first name.
 	{"Scatter", 9, 0, scatterElements},
+	// ScatterElements: data, indices, updates.
 	{"ScatterElements", 11, 0, scatterElements},
+	// ScatterND: data, indices, updates.
 	{"ScatterND", 11, 0, scatterND},
+	// TensorScatter: cache, updates, positions.
 	{"TensorScatter", 24, 0, tensorScatter},
+	// OneHot: indices, depth, values.
 	{"OneHot", 9, 0, oneHot},
+	// Trilu: data, k.
 	{"Trilu", 14, 0, trilu},
+	// Compress: data, condition.
 	{"Compress", 9, 0, compress},
+	// NonZero: int64 [rank, count].
 	{"NonZero", 9, 0, nonZero},
 }
 
