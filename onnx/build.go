@@ -51,12 +51,13 @@ func (s *scope) find(name string) *value {
 	return nil
 }
 
-// within is a scope for a graph of an attribute.
+// within is a scope for a graph of an attribute. Graphs of attributes have the opsets of the graph around them.
 func (s *scope) within() *scope {
 	return &scope{outer: s, values: map[string]*value{}, opsets: s.opsets, attrs: s.attrs, inside: s.inside}
 }
 
-// resolve is Model.Resolve for types that match.
+// resolve is Model.Resolve for types that match. The caller holds the lock of the model. Outputs of the file become
+// outputs of the graph in the same order; one may be an input, or a constant.
 func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph, error) {
 	b := &builder{model: m, graph: graph.NewBuilder(), known: known}
 	top := &scope{values: map[string]*value{}, opsets: m.file.opsets}
@@ -81,7 +82,8 @@ func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph
 	return b.graph.Build(outputs...), nil
 }
 
-// body adds a graph to what is built, and returns its outputs. The scope has the inputs.
+// body adds a graph to what is built, and returns its outputs. The scope has the inputs. Initializers hide names of
+// the graphs around, as inputs do.
 func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
 	for _, t := range g.Initializers {
 		c, err := b.model.constant(t)
@@ -168,6 +170,7 @@ func recovered(r any) error {
 }
 
 // placeError says in which node an error is. One that says it already, because it is from a node of a branch, stays.
+// Errors of rows begin with the name of the row, which stays: it is the row that says what is wrong.
 func placeError(where string, err error) error {
 	var needs *graph.NeedsElements
 	if errors.As(err, &needs) {
@@ -196,7 +199,8 @@ func (b *builder) place(v *value) graph.Value {
 	return v.at
 }
 
-// constant is a tensor with these elements. Small ones are the same constant wherever they are wanted.
+// constant is a tensor with these elements. Small ones are the same constant wherever they are wanted. The bytes
+// belong to the constant from here on.
 func (b *builder) constant(d dtype.DType, dims []int64, raw []byte) *value {
 	c := &op.Const{Type: op.Type{DType: d, Shape: shapeOf(dims)}, Bytes: raw, Local: true}
 	return &value{Type: c.Type, data: b.model.share(c)}
@@ -251,7 +255,8 @@ func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error)
 // apply adds a call of a row, or computes it where its operands are known. tainted says that attributes follow from
 // the shapes of inputs. The graph gets a node only where an operand is not known, or where the result is large and
 // follows from shapes of inputs. A result without elements is a constant in any case, so that functions need not
-// care for empty tensors.
+// care for empty tensors. What is folded depends on its size: small results always, large ones where they follow
+// from the file alone, which the limits bound for the whole model.
 func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]*value, error) {
 	full, err := b.infer(row, at, in)
 	if err != nil {
@@ -317,7 +322,8 @@ func (b *builder) rename(row *op.Row, in, out []*value) bool {
 	return true
 }
 
-// id tells the constants of a model apart.
+// id tells the constants of a model apart. Addresses would do as well, but a package without unsafe cannot print
+// them for long.
 func (m *Model) id(c *op.Const) string {
 	n, ok := m.ids[c]
 	if !ok {
@@ -327,8 +333,9 @@ func (m *Model) id(c *op.Const) string {
 	return strconv.Itoa(n)
 }
 
-// compute gives out the elements that a call computes; ok is false where they are too many. What follows from the file
-// alone is computed once for all resolutions.
+// compute gives out the elements that a call computes; ok is false where they are too many. What follows from the
+// file alone is computed once for all resolutions. What is kept are the constants, which all resolutions then share
+// by address.
 func (m *Model) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, bytes int64) (ok bool, err error) {
 	key, kept := "", false
 	if fixed {

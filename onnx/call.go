@@ -21,12 +21,14 @@ type call struct {
 	tainted bool     // elements were looked at that depend on the inputs of the model
 }
 
-// refuse ends the function with status.Unsupported.
+// refuse ends the function with status.Unsupported. The message says what is not supported and, where that helps,
+// what is.
 func (c *call) refuse(format string, args ...any) {
 	panic(refusal{status.Errorf(status.Unsupported, format, args...)})
 }
 
-// wrong ends the function with status.Invalid: the model is wrong, whatever this package supports.
+// wrong ends the function with status.Invalid: the model is wrong, whatever this package supports. Checkers of ONNX
+// would refuse the model as well.
 func (c *call) wrong(format string, args ...any) {
 	panic(refusal{status.Errorf(status.Invalid, format, args...)})
 }
@@ -40,7 +42,8 @@ func (c *call) must(err error) {
 
 // Operands.
 
-// has reports whether operand i is given.
+// has reports whether operand i is given. Exporters leave operands out by an empty name, or at the end by a shorter
+// list.
 func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 // x is operand i, a tensor, which has to be given. Functions call it for operands that ONNX does not declare
@@ -73,8 +76,9 @@ func (c *call) look(v *value, what string) *op.Const {
 	return v.data
 }
 
-// needs is the error of a value that depends on elements of inputs. Their numbers are those of the inputs that a call gives:
-// of a decided model without those that are known.
+// needs is the error of a value that depends on elements of inputs. Their numbers are those of the inputs that a
+// call gives: of a decided model without those that are known. The runtime reads these inputs and asks again with
+// their elements; see Model.Given.
 func (c *call) needs(v *value, what string) error {
 	err := error(status.Errorf(status.Unsupported, "%s depends on the elements of an input; want it to follow from constants and shapes", what))
 	var list []int
@@ -163,7 +167,7 @@ func (c *call) list(name string) []int64 {
 	return nil
 }
 
-// elem is an attribute that names an element type, as a dtype of tensors.
+// elem is an attribute that names an element type, as a dtype of tensors. It is an integer in the file.
 func (c *call) elem(name string, otherwise dtype.DType) dtype.DType {
 	a := c.attr(name)
 	if a == nil {
@@ -201,7 +205,7 @@ func (c *call) axis(i int64, rank int) int {
 	return a
 }
 
-// axes are many, in ascending order.
+// axes are many, in ascending order. One that is named twice counts once.
 func (c *call) axes(list []int64, rank int) []int64 {
 	out := make([]int64, len(list))
 	for i, a := range list {
@@ -237,7 +241,8 @@ func (c *call) cast(x *value, d dtype.DType) *value {
 	return c.do(op.IDCast, with(op.CastDtype, d), x)
 }
 
-// reshape is x under other dimensions, all of them known.
+// reshape is x under other dimensions, all of them known. None of them is 0 or -1 in the sense of ONNX:
+// call.reshaped has resolved those.
 func (c *call) reshape(x *value, dims ...int64) *value {
 	if slices.Equal(x.dims(), dims) {
 		return x
@@ -302,7 +307,7 @@ func (c *call) pick(x *value, axis int, i int64) *value {
 	return c.squeeze(c.slice(x, axis, i, i+1), int64(axis))
 }
 
-// concat joins tensors.
+// concat joins tensors. A single tensor is returned as it is.
 func (c *call) concat(axis int, list ...*value) *value {
 	if len(list) == 1 {
 		return list[0]
@@ -321,7 +326,8 @@ func (c *call) flip(x *value, axes ...int64) *value {
 	return c.do(op.IDFlip, with(op.FlipAxis, axes), x)
 }
 
-// full is a tensor of one value, whose dimensions may follow from shapes of inputs.
+// full is a tensor of one value, whose dimensions may follow from shapes of inputs. The value is an integer, a float
+// or a bool, and is cast.
 func (c *call) full(d dtype.DType, v op.Value, dims ...int64) *value {
 	return c.created(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d))
 }
@@ -334,7 +340,8 @@ func (c *call) created(id op.ID, at op.Attrs) *value {
 	return out[0]
 }
 
-// sum adds up along axes, which stay as 1 if keep says so, in x's dtype.
+// sum adds up along axes, which stay as 1 if keep says so, in x's dtype. The row alone would add bools and int32 in
+// int64, as Paddle does.
 func (c *call) sum(x *value, keep bool, axes ...int64) *value {
 	return c.do(op.IDSum, with(op.SumAxis, axes, op.SumDtype, x.DType, op.SumKeepdim, keep), x)
 }
@@ -373,7 +380,7 @@ func (c *call) tensor(dims, list []int64) *value {
 	return c.constant(dtype.Int64, dims, raw)
 }
 
-// reals is a tensor of numbers in a dtype.
+// reals is a tensor of numbers in a dtype. They are computed in double precision and rounded once.
 func (c *call) reals(d dtype.DType, dims []int64, list []float64) *value {
 	numbers := make([]op.Value, len(list))
 	for i, f := range list {

@@ -97,7 +97,8 @@ func (d *folder) read(t *Tensor) ([]byte, error) {
 	return m.bytes[offset:][:length:length], nil
 }
 
-// open maps a file of the folder. [os.Root] follows no link that leads out of it.
+// open maps a file of the folder. [os.Root] follows no link that leads out of it. Files are opened without waiting,
+// and only regular ones are mapped: a pipe would never end.
 func (d *folder) open(tensor, location string) (*mapping, error) {
 	if d.path == "" {
 		return nil, status.Errorf(status.Invalid, "[onnx] tensor %q is in the file %q; want a model that was read from a file, not from bytes", tensor, location)

@@ -40,7 +40,8 @@ type Model struct {
 	spent  int64                  // bytes of what is in folded and is large
 }
 
-// Open maps a file and reads the model in it.
+// Open maps a file and reads the model in it. Errors of the system, such as a file that is not there, are
+// status.Invalid with its message.
 func Open(path string, fold Fold) (*Model, error) {
 	f, err := os.OpenFile(path, readOnly, 0)
 	if err != nil {
@@ -61,7 +62,8 @@ func Open(path string, fold Fold) (*Model, error) {
 }
 
 // Parse reads a model. bytes must not change until Close. dir is the folder for external data; empty: there is none.
-// Nothing but the elements of tensors refers to bytes afterwards.
+// Nothing but the elements of tensors refers to bytes afterwards. It refuses operators that are missing, but
+// resolves nothing: that takes the types of inputs.
 func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 	d := decoder{}
 	f, err := d.file(bytes)
@@ -77,7 +79,8 @@ func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 	return m, m.declare()
 }
 
-// Close unmaps the file. No method may be running or be called later, and no constant of a graph of the model be read.
+// Close unmaps the file. No method may be running or be called later, and no constant of a graph of the model be
+// read. The program of the model calls it when it is freed.
 func (m *Model) Close() error {
 	m.folder.close()
 	if m.mapped != nil {
@@ -87,6 +90,7 @@ func (m *Model) Close() error {
 }
 
 // declare lists inputs and outputs. An input that is also an initializer has a value: callers do not give it.
+// Sequences and optionals among the inputs are refused here: no tensor of the runtime stands for one.
 func (m *Model) declare() error {
 	given := map[string]bool{}
 	for _, t := range m.file.graph.Initializers {
@@ -119,8 +123,9 @@ func (m *Model) declare() error {
 	return nil
 }
 
-// typeWith is the type of a port. Each dimension that is not known is a symbol of its own, because files give one name to
-// sizes that differ: "?", "-1", or an expression. A port of unknown rank has the rank 0.
+// typeWith is the type of a port. Each dimension that is not known is a symbol of its own, because files give one
+// name to sizes that differ: "?", "-1", or an expression. A port of unknown rank has the rank 0. symbols counts
+// those of the model, so that each is another one.
 func (p *Port) typeWith(symbols *int) (t op.Type, err error) {
 	t.DType = p.Elem.DType()
 	if len(p.Dims) > shape.MaxRank {
@@ -136,7 +141,8 @@ func (p *Port) typeWith(symbols *int) (t op.Type, err error) {
 	return t, t.Possible("onnx")
 }
 
-// Text is the type of a port for people: "float[batch, 3, ?, ?]".
+// Text is the type of a port for people: "float[batch, 3, ?, ?]". It is what errors show of an input, beside what
+// was given.
 func (p *Port) Text() string {
 	text := p.Elem.String()
 	if p.Ranked {
@@ -268,7 +274,8 @@ func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) {
 	return g.resolve(all, g.known)
 }
 
-// constant is an initializer, or the tensor of an attribute, as a constant: always the same one.
+// constant is an initializer, or the tensor of an attribute, as a constant: always the same one. The same tensor is
+// the same constant in all graphs; devices keep one copy of it.
 func (m *Model) constant(t *Tensor) (*op.Const, error) {
 	if c := m.consts[t]; c != nil {
 		return c, nil

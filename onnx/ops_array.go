@@ -96,7 +96,8 @@ var arrays = []entry{
 	{"ReverseSequence", 10, 0, reverseSequence},
 }
 
-// constant is the tensor of an attribute, in one of its many forms.
+// constant is the tensor of an attribute, in one of its many forms. Its elements follow from the file alone, so that
+// everything made of constants is computed once for all shapes. Sparse tensors and strings are refused.
 func constant(c *call) []*value {
 	for _, name := range []string{"sparse_value", "value_string", "value_strings"} {
 		if c.given(name) {
@@ -181,7 +182,8 @@ func shapeNode(c *call) []*value {
 	return one(v)
 }
 
-// rangeNode counts its elements in the numbers themselves, as ONNX says.
+// rangeNode counts its elements in the numbers themselves, as ONNX says. The number of elements is that of ONNX: the
+// distance divided by the step, rounded up, or none. The numbers have to be known, since they decide the shape.
 func rangeNode(c *call) []*value {
 	start, limit, step := c.number(0, "start"), c.number(1, "limit"), c.number(2, "delta")
 	if step == 0 {
@@ -216,7 +218,9 @@ func (c *call) uniform(dims []int64, d dtype.DType) *value {
 	return c.do(op.IDUniform, with(op.UniformShape, dims, op.UniformMin, c.float("low", 0), op.UniformMax, c.float("high", 1), op.UniformDtype, d))
 }
 
-// reshaped resolves 0, the size that x has there unless allowzero is set, and -1, what is left.
+// reshaped resolves 0, the size that x has there unless allowzero is set, and -1, what is left. Products are kept
+// below 2**50 on the way, because a file may have any numbers; the comparison with the elements of x then says what
+// is wrong.
 func (c *call) reshaped(want []int64) *value {
 	x, dims, free := c.x(0), slices.Clone(want), -1
 	rest := int64(1)
@@ -259,7 +263,8 @@ func transpose(c *call) []*value {
 	return one(c.transpose(x, perm...))
 }
 
-// squeezed drops axes of one element: those that are named, or all.
+// squeezed drops axes of one element: those that are named, or all. An axis that is named and has more than one
+// element is an error of the model.
 func (c *call) squeezed(list []int64, named bool) *value {
 	x := c.x(0)
 	axes := c.axes(list, x.rank())
@@ -281,7 +286,7 @@ func (c *call) squeezed(list []int64, named bool) *value {
 	return c.squeeze(x, axes...)
 }
 
-// unsqueezed adds axes of one element, which are counted in the result.
+// unsqueezed adds axes of one element, which are counted in the result. The names of axes may be in any order.
 func (c *call) unsqueezed(list []int64) *value {
 	x := c.x(0)
 	rank := x.rank() + len(list)
@@ -300,7 +305,7 @@ func (c *call) flatten(x *value, axis int) *value {
 	return c.reshape(x, product(x.dims()[:axis]), product(x.dims()[axis:]))
 }
 
-// expand broadcasts in both directions.
+// expand broadcasts in both directions. A dimension of 1 in the wanted shape keeps that of x, other than in NumPy.
 func expand(c *call) []*value {
 	x := c.x(0)
 	want := shapeOf(c.checked(c.ints(1, "the shape")))
@@ -347,7 +352,8 @@ func (c *call) sliced(starts, ends, axes, steps []int64) *value {
 	return x
 }
 
-// ranged is every step-th index of an axis from start on, up to end.
+// ranged is every step-th index of an axis from start on, up to end. The rules are those of Python with one
+// exception, a negative step: an end before the first element is written as a number below minus the size.
 func (c *call) ranged(x *value, axis int, start, end, step int64) *value {
 	n := x.dims()[axis]
 	clip := func(at, low, high int64) int64 {
@@ -369,7 +375,8 @@ func (c *call) ranged(x *value, axis int, start, end, step int64) *value {
 	return c.strided(x, axis, clip(start, 0, n), clip(end, 0, n), min(step, n+1))
 }
 
-// strided is every step-th index of an axis from start to end, which lie within it, upwards.
+// strided is every step-th index of an axis from start to end, which lie within it, upwards. A result without
+// elements is a constant, whatever x is.
 func (c *call) strided(x *value, axis int, start, end, step int64) *value {
 	if step == 1 && start <= end {
 		return c.slice(x, axis, start, end)
@@ -399,8 +406,8 @@ func splitNode(c *call) []*value {
 	return c.splitInto(nil)
 }
 
-// splitInto cuts an axis into parts of these sizes; without sizes into as many as there are outputs, the last perhaps
-// smaller.
+// splitInto cuts an axis into parts of these sizes; without sizes into as many as there are outputs, the last
+// perhaps smaller. Parts of no elements are allowed. All parts together have to be the whole axis.
 func (c *call) splitInto(sizes []int64) []*value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -570,7 +577,8 @@ func (c *call) mirrored(mode string, n, before, behind int64) []int64 {
 	return list
 }
 
-// centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end.
+// centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end. Where a size is cut, the first
+// index is the floor of half of what is too much.
 func centerCropPad(c *call) []*value {
 	x, want := c.x(0), c.ints(1, "the shape")
 	axes := count(x.rank())
@@ -596,7 +604,8 @@ func centerCropPad(c *call) []*value {
 	return one(x)
 }
 
-// block are the dimensions of images and the size of the blocks that they are cut into.
+// block are the dimensions of images and the size of the blocks that they are cut into. blocksize divides height and
+// width of SpaceToDepth; its square divides the channels of DepthToSpace.
 func (c *call) block() (x *value, n, ch, h, w, b int64) {
 	x, b = c.x(0), c.int("blocksize", 0)
 	if x.rank() != 4 || b < 1 {
@@ -631,7 +640,8 @@ func spaceToDepth(c *call) []*value {
 	return one(c.reshape(x, n, ch*b*b, h/b, w/b))
 }
 
-// dropout is its operand: programs do not train. The mask says that everything is kept.
+// dropout is its operand: programs do not train. The mask says that everything is kept. Where the mask is wanted, it
+// is of bool from opset 10 on and of the dtype of x before.
 func dropout(c *call) []*value {
 	x := c.x(0)
 	if c.has(2) && c.number(2, "training_mode") != 0 && (!c.has(1) || c.number(1, "ratio") != 0) {
@@ -657,7 +667,8 @@ func reverseSequence(c *call) []*value {
 	return one(c.reversed(x, c.x(1), batch, time))
 }
 
-// reversed is reverseSequence of x with its axes 0 and 1.
+// reversed is reverseSequence of x with its axes 0 and 1. Each batch reads through two index tensors: its own
+// number, and the places in its reversed order.
 func (c *call) reversed(x, lengths *value, batch, time int) *value {
 	n, b := x.dims()[time], x.dims()[batch]
 	dims := []int64{1, 1}

@@ -139,7 +139,8 @@ func rotaryEmbedding(c *call) []*value {
 	return one(c.rotate(c.x(0), c.x(1), c.x(2), positions))
 }
 
-// rotaryMicrosoft has its operands in another order; one position is that of the first element.
+// rotaryMicrosoft has its operands in another order; one position is that of the first element. The operands are X,
+// positions, cos and sin. The caches of one token have the width of half a head.
 func rotaryMicrosoft(c *call) []*value {
 	x, positions := c.x(0), c.x(1)
 	if positions.Shape.Numel() == 1 {
@@ -151,7 +152,8 @@ func rotaryMicrosoft(c *call) []*value {
 
 // rotate is x [batch, heads, sequence, size], or with heads and size as one axis at the end. cos and sin have a row
 // for each position; without positions they have one for each batch and element. The elements behind attribute
-// rotary_embedding_dim are left as they are.
+// rotary_embedding_dim are left as they are. A pair is the first and the second half of a head, or with attribute
+// interleaved two neighbours.
 func (c *call) rotate(x, cos, sin, positions *value) *value {
 	shape := slices.Clone(x.dims())
 	flat := x.rank() == 3

@@ -162,8 +162,9 @@ func broadcast(c *call) []*value { return one(c.do(c.row, nil, c.x(0), c.legacy(
 // variadic is an operator that joins any number of operands by a row.
 func variadic(c *call) []*value { return one(c.joined(c.row)) }
 
-// legacy is the second operand as it broadcasts: before opset 7 attribute broadcast allowed it to, and axis said which axis
-// of the first operand its first axis stands for.
+// legacy is the second operand as it broadcasts: before opset 7 attribute broadcast allowed it to, and axis said
+// which axis of the first operand its first axis stands for. An exporter for opset 6 wrote axis=1 to add a vector to
+// the channels of images. Without attribute broadcast the shapes are equal.
 func (c *call) legacy() *value {
 	x, y := c.x(0), c.x(1)
 	if !c.given("axis") || !c.yes("broadcast", 0) {
@@ -206,7 +207,8 @@ func divide(c *call) []*value {
 	return one(c.mul(quotient, c.mul(c.do(op.IDSign, nil, x), c.do(op.IDSign, nil, y))))
 }
 
-// modulo has the sign of the divisor, or with fmod that of the dividend.
+// modulo has the sign of the divisor, or with fmod that of the dividend. With fmod the magnitude is that of the
+// remainder of the magnitudes, which is exact for floats too.
 func modulo(c *call) []*value {
 	x, y := c.x(0), c.x(1)
 	if !c.yes("fmod", 0) {
@@ -217,7 +219,8 @@ func modulo(c *call) []*value {
 }
 
 // power has the dtype of the base. An integer to a power that is none is computed as a float. A square is the most
-// common power in exported models, and much cheaper than others.
+// common power in exported models, and much cheaper than others. Exporters write x * x as Pow with a constant. An
+// operand of another dtype is cast to that of the base.
 func power(c *call) []*value {
 	x, y := c.x(0), c.legacy()
 	d := x.DType
@@ -268,7 +271,7 @@ func softsign(c *call) []*value {
 	return one(c.div(x, c.add(c.do(op.IDAbs, nil, x), num(1))))
 }
 
-// clipAttributes is Clip before opset 11: the bounds are attributes.
+// clipAttributes is Clip before opset 11: the bounds are attributes. Either bound may be missing.
 func clipAttributes(c *call) []*value {
 	low, high := absent(), absent()
 	if c.given("min") {
@@ -364,7 +367,8 @@ func (c *call) biased() *value {
 	return c.x(0)
 }
 
-// prelu has a slope that broadcasts to x; before opset 7 it stands for the channels.
+// prelu has a slope that broadcasts to x; before opset 7 it stands for the channels. The slope is multiplied where
+// the element is below 0 and nowhere else, so that an infinite slope does no harm.
 func prelu(c *call) []*value {
 	x, slope := c.x(0), c.x(1)
 	if c.opset < 7 && slope.rank() == 1 && x.rank() > 2 && slope.dims()[0] != 1 {

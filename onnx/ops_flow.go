@@ -54,7 +54,8 @@ func (c *call) truth(b bool) *value {
 	return c.constant(dtype.Bool, nil, raw)
 }
 
-// subgraph is the graph of an attribute.
+// subgraph is the graph of an attribute. Graphs are checked for missing operators when the file is read, like the
+// main one.
 func (c *call) subgraph(name string) *Graph {
 	a := c.attr(name)
 	if a == nil || a.G == nil {
@@ -63,7 +64,8 @@ func (c *call) subgraph(name string) *Graph {
 	return a.G
 }
 
-// nest begins something within the node; the caller lowers depth again.
+// nest begins something within the node; the caller lowers depth again. Functions may call themselves, in a file
+// that nobody checked; each level takes some of the stack.
 func (c *call) nest() {
 	if c.depth++; c.depth > deepCalls {
 		c.refuse("is within %d functions and branches; want fewer", deepCalls)
@@ -87,7 +89,8 @@ func (c *call) body(g *Graph, in []*value) []*value {
 }
 
 // inline expands a function of the model: its names are its own. Operands that the call leaves out are absent in the
-// function too. Attributes that it leaves out have the default of the function.
+// function too. Attributes that it leaves out have the default of the function. A function imports its own opsets.
+// Its outputs that nothing makes are absent, and an error where they are read.
 func (c *call) inline(f *function) []*value {
 	c.nest()
 	defer func() { c.depth-- }()
@@ -125,7 +128,8 @@ func buildIf(c *call) []*value {
 // buildLoop runs the body while it is known to go on. Its inputs are the number of the round, the condition, and
 // what the round before has made; its outputs are the condition, the same again, and what is stacked. Values that a
 // round makes may have other shapes in the next one. A condition that the body computes from constants is known as
-// well.
+// well. The trip count and the condition may both be left out, but a loop without either never ends, which the limit
+// of rounds refuses.
 func buildLoop(c *call) []*value {
 	rounds, goes := int64(-1), true
 	if c.has(0) {
@@ -335,7 +339,8 @@ func concatFromSequence(c *call) []*value {
 	return one(c.concat(c.axis(c.int("axis", 0), list[0].rank()), list...))
 }
 
-// sequenceMap runs the body for each position; tensors among the further operands are the same each time.
+// sequenceMap runs the body for each position; tensors among the further operands are the same each time. The number
+// of results is that of the first operand, which has to be a sequence.
 func sequenceMap(c *call) []*value {
 	g := c.subgraph("body")
 	made := make([][]*value, len(g.Outputs))

@@ -37,7 +37,9 @@ type sampling struct {
 	antialias, exclude         bool
 }
 
-// resizeOld is Resize-10 and Upsample: an index is divided by the scale, and the fraction dropped.
+// resizeOld is Resize-10 and Upsample: an index is divided by the scale, and the fraction dropped. In opset 10 a
+// smaller image reads the index above the quotient, not the one below: this is what onnxruntime does, and files were
+// written for that.
 func resizeOld(c *call) []*value {
 	x := c.x(0)
 	var scales []float64
@@ -116,7 +118,7 @@ func resize(c *call) []*value {
 }
 
 // targets are scales and sizes, of which one is given. A policy that keeps the aspect ratio makes all scales the
-// smallest or the largest of them.
+// smallest or the largest of them. region is that of the image which is read: all of it, unless the mode crops.
 func (c *call) targets(x *value, axes []int64, region []float64, given func(int) bool) (scales []float64, sizes []int64) {
 	switch {
 	case given(2):
@@ -212,7 +214,8 @@ func (c *call) weighted(x *value, axis int, s sampling, indices [][]int64, weigh
 	return c.swap(y, axis, last)
 }
 
-// coordinate is where an element of the result lies in the operand.
+// coordinate is where an element of the result lies in the operand. It may lie outside of the operand, where the
+// elements at the ends count. The modes are those of attribute coordinate_transformation_mode.
 func (s *sampling) coordinate(o int64) float64 {
 	x, n, out := float64(o), float64(s.n), s.scale*float64(s.n)
 	switch s.coordinates {
@@ -242,7 +245,8 @@ func (s *sampling) coordinate(o int64) float64 {
 
 // taps are for each tap the indices along the axis that the elements of the result read, and their weights; without
 // weights there is one tap. With antialias the kernel is as much wider as the image becomes smaller. Weights add up
-// to 1, also where exclude_outside has dropped some.
+// to 1, also where exclude_outside has dropped some. Each tap is an index for each element of the result, so that a
+// tap is one gather and one product, whatever the scale is. Linear interpolation has two taps, cubic four.
 func (c *call) taps(s *sampling) (indices [][]int64, weights [][]float64) {
 	inside := func(f float64) int64 { return int64(min(max(f, 0), float64(s.n-1))) }
 	if s.mode == "nearest" {
@@ -324,7 +328,8 @@ func (c *call) rounded(mode string, at float64) float64 {
 }
 
 // affineGrid are the places that affine maps send the pixels of an image to. Operands: theta [N, axes, axes + 1] and
-// the size [N, C, size...]. Result: [N, size..., axes].
+// the size [N, C, size...]. Result: [N, size..., axes]. The places of pixels are computed here, in double precision,
+// and multiplied by the maps when the model runs.
 func affineGrid(c *call) []*value {
 	theta, size := c.x(0), c.checked(c.ints(1, "the size"))
 	axes := len(size) - 2
@@ -358,6 +363,7 @@ func affineGrid(c *call) []*value {
 
 // col2im adds up blocks that overlap: what a transposed convolution does with a kernel of ones at one place each.
 // Operands: blocks [N, C * block, windows], the size of the image and that of the block. Result: [N, C, size...].
+// Elements that fall into the padding are added to a place behind the image, which is cut off.
 func col2im(c *call) []*value {
 	x, size, kernel := c.x(0), c.ints(1, "image_shape"), c.ints(2, "block_shape")
 	if x.rank() != 3 || len(size) != len(kernel) || len(kernel) < 1 {
@@ -512,7 +518,8 @@ func (c *call) sampled(x *value, at []*value, corners bool) *value {
 	return c.where(c.unsqueeze(inside, 1), y, c.zero(y.DType))
 }
 
-// reflected brings coordinates within an axis by mirrors at its ends: at the elements there, or half an element beyond.
+// reflected brings coordinates within an axis by mirrors at its ends: at the elements there, or half an element
+// beyond. The distance from the lower end is folded at the length of the axis: a triangle wave.
 func (c *call) reflected(v *value, n float64, corners bool) *value {
 	low, high := -0.5, n-0.5
 	if corners {

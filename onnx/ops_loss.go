@@ -19,8 +19,9 @@ var losses = []entry{
 	}},
 }
 
-// likelihood is minus the logarithm at the class of each target, times the weight of the class. Targets that are to be
-// ignored have weight 0.
+// likelihood is minus the logarithm at the class of each target, times the weight of the class. Targets that are to
+// be ignored have weight 0. Operands behind the first are the targets [N, d...] and the weights of the classes. A
+// mean is over the weights, not over the number of targets.
 func (c *call) likelihood(logs *value) *value {
 	target := c.cast(c.x(1), dtype.Int64)
 	if logs.rank() < 2 || target.rank() != logs.rank()-1 {

@@ -144,7 +144,8 @@ func (c *call) conv(x, weight *value, bias int) *value {
 	return y
 }
 
-// channels is a vector as a tensor that broadcasts along axis 1.
+// channels is a vector as a tensor that broadcasts along axis 1. The tensor has the rank of the images without the
+// batch.
 func (c *call) channels(v *value, rank int) *value {
 	dims := slices.Repeat([]int64{1}, rank-1)
 	dims[0] = v.Shape.Numel()
@@ -216,7 +217,8 @@ func convTranspose(c *call) []*value {
 	return one(y)
 }
 
-// fusedConv is a convolution, a tensor that is added, and an activation.
+// fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it
+// saves a model that it has optimized.
 func fusedConv(c *call) []*value {
 	y := c.conv(c.x(0), c.x(1), 2)
 	if c.has(3) {
@@ -225,7 +227,8 @@ func fusedConv(c *call) []*value {
 	return one(c.activated(y))
 }
 
-// activated is a value after the activation that attributes of onnxruntime's fused operators name.
+// activated is a value after the activation that attributes of onnxruntime's fused operators name. Parameters are
+// attributes of the node, in a list or one by one.
 func (c *call) activated(y *value) *value {
 	params := []float64{c.float("activation_alpha", 0.01), c.float("activation_beta", 0)}
 	if a := c.attr("activation_params"); a != nil {
@@ -291,7 +294,8 @@ func causalConv(c *call) []*value {
 }
 
 // einsum sums products over the indices that the result does not have. It goes pair by pair. Operands are joined
-// from left to right, which may not be the cheapest order for three or more.
+// from left to right, which may not be the cheapest order for three or more. An ellipsis stands for the axes that
+// the labels of an operand do not name, aligned at the last.
 func einsum(c *call) []*value {
 	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
 	left, right, explicit := strings.Cut(equation, "->")
@@ -333,7 +337,8 @@ func einsum(c *call) []*value {
 	return one(c.transpose(x, perm...))
 }
 
-// spelled is a term with the digits of the axes in place of its ellipsis, the last being 9.
+// spelled is a term with the digits of the axes in place of its ellipsis, the last being 9. Digits are no labels of
+// equations, and are in order.
 func spelled(term string, wide, rank int) string {
 	before, behind, has := strings.Cut(term, "...")
 	if !has {
@@ -344,6 +349,7 @@ func spelled(term string, wide, rank int) string {
 }
 
 // implied is the result of an equation without one: the ellipsis, and the indices that are there once, in order.
+// This is the rule of NumPy.
 func implied(terms []string) string {
 	all := strings.Join(terms, "")
 	var digits, letters []byte
@@ -376,7 +382,8 @@ func (c *call) diagonal(x *value, labels string) (*value, string) {
 	return x, labels
 }
 
-// summed is a tensor without the indices that nothing else has.
+// summed is a tensor without the indices that nothing else has. Sums over axes that only one operand has are done
+// before products, which become smaller.
 func (c *call) summed(x *value, labels, wanted string) (*value, string) {
 	var axes []int64
 	kept := ""

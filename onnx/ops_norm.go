@@ -46,7 +46,8 @@ func batchNormalization(c *call) []*value {
 	return one(c.add(c.mul(x, wide(factor)), wide(term)))
 }
 
-// standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation.
+// standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation. The mean is subtracted
+// before squares are taken: the difference of the mean of squares and the square of the mean would cancel.
 func (c *call) standard(x *value, epsilon float64, axes []int64) (y, mean, inverse *value) {
 	mean = c.mean(x, true, axes...)
 	d := c.sub(x, mean)
@@ -63,6 +64,8 @@ func instanceNormalization(c *call) []*value {
 }
 
 // groupNormalization has a scale and a bias for each group before opset 21, and for each channel from there on.
+// Files of both versions are told apart by the opset. The statistics are computed in the dtype of attribute
+// stash_type.
 func groupNormalization(c *call) []*value {
 	x, groups := c.x(0), c.int("num_groups", 1)
 	if x.rank() < 2 || groups < 1 || x.dims()[1]%groups != 0 {
@@ -81,7 +84,8 @@ func groupNormalization(c *call) []*value {
 	return one(c.add(c.mul(c.reshape(y, x.dims()...), wide(c.x(1))), wide(c.x(2))))
 }
 
-// stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default.
+// stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default. A file of
+// double elements keeps them.
 func (c *call) stashed(x *value) *value {
 	d := c.elem("stash_type", dtype.Float32)
 	if x.DType == dtype.Float64 {
@@ -143,7 +147,8 @@ func skipSimplified(c *call) []*value {
 }
 
 // lrn divides by the squares of neighbouring channels: a sum over windows of the channels. The window has size
-// channels, more of them behind where that is even.
+// channels, more of them behind where that is even. Sums of shifted slices need no row of their own; windows have
+// five channels in the models that use this.
 func lrn(c *call) []*value {
 	x, size := c.x(0), c.int("size", 1)
 	if x.rank() < 2 || size < 1 || size > 1<<16 {

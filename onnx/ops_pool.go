@@ -62,7 +62,8 @@ func floorDiv(a, b int64) int64 {
 	return a / b
 }
 
-// places are the elements of x that the windows of an axis have: out windows of kernel elements each, -1 for the padding.
+// places are the elements of x that the windows of an axis have: out windows of kernel elements each, -1 for the
+// padding. They depend on the axis alone, and are the same for all lines of it.
 func (w *windows) places(i int, n, out int64) []int64 {
 	list := make([]int64, 0, out*w.kernel[i])
 	for o := range out {
@@ -78,7 +79,8 @@ func (w *windows) places(i int, n, out int64) []int64 {
 }
 
 // byAxis reduces the windows axis by axis. What is beyond the ends is fill. reduce gets the elements of windows
-// along the axis that it is told, which it removes.
+// along the axis that it is told, which it removes. The result is exact for maxima. Sums are added in another order
+// than windows of several axes would have it.
 func (c *call) byAxis(x *value, w windows, out []int64, fill op.Value, reduce func(x *value, axis int64) *value) *value {
 	for i := range w.kernel {
 		axis, n := i+2, x.dims()[i+2]
@@ -119,8 +121,9 @@ func maxPool(c *call) []*value {
 	return []*value{y, c.indicesOfTensor(c.placesOfMaxima(x, w, out), x)}
 }
 
-// placesOfMaxima are the indices within planes, of windows that the row does not have: of all elements of a window the first
-// of the largest.
+// placesOfMaxima are the indices within planes, of windows that the row does not have: of all elements of a window
+// the first of the largest. The windows of all axes are crossed here, one list of places for a plane; the planes
+// then are gathered as lines.
 func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	n := int64(1)
 	plane := x.dims()[2:]
@@ -164,7 +167,8 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	return c.reshape(made, append(slices.Clone(lead), out...)...)
 }
 
-// indicesOfTensor are indices within planes as indices of the whole tensor.
+// indicesOfTensor are indices within planes as indices of the whole tensor. ONNX numbers the elements of the whole
+// tensor, and the row those of a plane.
 func (c *call) indicesOfTensor(at, x *value) *value {
 	plane := product(x.dims()[2:])
 	if c.yes("storage_order", 0) { // column-major within a plane

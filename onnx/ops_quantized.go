@@ -40,8 +40,8 @@ var quantized = []entry{
 	{"com.microsoft:MatMulIntegerToFloat", 1, 0, matMulIntegerToFloat},
 }
 
-// spreadParam is a scale or a zero point as it broadcasts to x: one number, one for each index of an axis, or for each
-// block of indices.
+// spreadParam is a scale or a zero point as it broadcasts to x: one number, one for each index of an axis, or for
+// each block of indices. Blocks are repeated as often as they have elements; the last one may be cut.
 func (c *call) spreadParam(p *value, dims []int64, axis int, block int64) *value {
 	switch {
 	case p.Shape.Numel() == 1 && p.rank() <= 1:
@@ -155,7 +155,8 @@ func dynamicQuantizeLinear(c *call) []*value {
 	return []*value{c.quantize(x, scale, zero, dtype.Uint8), scale, zero}
 }
 
-// shifted is integers less their zero point, as int32. Zero points of the left operand are for rows.
+// shifted is integers less their zero point, as int32. Zero points of the left operand are for rows. Products of two
+// 8-bit integers fit, and so do sums of 2**15 of them.
 func (c *call) shifted(i, zero int, left bool) *value {
 	x := c.cast(c.x(i), dtype.Int32)
 	if !c.has(zero) {
@@ -168,7 +169,8 @@ func (c *call) shifted(i, zero int, left bool) *value {
 	return c.sub(x, z)
 }
 
-// integerConv is a convolution of integers less their zero points, as floats that hold it exactly.
+// integerConv is a convolution of integers less their zero points, as floats that hold it exactly. The padding is 0
+// after zero points were subtracted, which is what the zero point stands for.
 func (c *call) integerConv(xi, wi, xz, wz int) *value {
 	x, w := c.cast(c.x(xi), dtype.Float32), c.cast(c.x(wi), dtype.Float32)
 	d := dtype.Float32
@@ -190,7 +192,8 @@ func (c *call) integerConv(xi, wi, xz, wz int) *value {
 	return c.conv(c.cast(x, d), c.cast(w, d), len(c.in))
 }
 
-// requantized is integers at the scale of a product, at another scale.
+// requantized is integers at the scale of a product, at another scale. The scale of the product is that of both
+// operands.
 func (c *call) requantized(y, scale, to, zero *value) *value {
 	d := zero.DType
 	y = c.mul(c.cast(y, dtype.Float32), c.float32Of(scale))

@@ -141,7 +141,7 @@ func (c *call) initial(i, direction int, batch, hidden int64, batchFirst bool, d
 }
 
 // layer reads the weights and attributes of one direction. The bias of the inputs is added with their product; that
-// of the state is kept.
+// of the state is kept. Peepholes are for LSTM alone; attribute input_forget couples two of its gates.
 func (c *call) layer(d, gates int) *layer {
 	r := c.x(2)
 	if r.rank() != 3 || int64(d) >= r.dims()[0] || c.x(1).rank() != 3 || int64(d) >= c.x(1).dims()[0] {
@@ -179,7 +179,7 @@ func (c *call) layer(d, gates int) *layer {
 }
 
 // gate is an activation by its name. i is its place among the lists of parameters. Names are compared without case,
-// as in onnxruntime.
+// as in onnxruntime. Parameters of activations that have none are skipped in the lists, as ONNX says.
 func (c *call) gate(name string, i int) activation {
 	param := func(list string, otherwise float64) float64 {
 		if a := c.attr(list); a != nil && i < len(a.Floats) {
@@ -246,7 +246,8 @@ func (l *layer) rnn(x *value, state []*value) []*value {
 	return []*value{l.act(0, l.add(x, l.recur(state[0])))}
 }
 
-// gru has the gates z, r and h: H' = (1 - z) h + z H.
+// gru has the gates z, r and h: H' = (1 - z) h + z H. Attribute linear_before_reset says whether the reset gate is
+// applied to H or to its product, which is what cuDNN does.
 func (l *layer) gru(x *value, state []*value) []*value {
 	h := state[0]
 	made := l.recur(h)

@@ -78,8 +78,8 @@ var reductions = []entry{
 	}},
 }
 
-// reduceBy is an operator over axes: those that are named, or all. They are an attribute, or from opset 13 or 18 on an
-// operand. f keeps them as 1.
+// reduceBy is an operator over axes: those that are named, or all. They are an attribute, or from opset 13 or 18 on
+// an operand. f keeps them as 1. Attribute noop_with_empty_axes says that no axes are meant where none are named.
 func reduceBy(f func(c *call, x *value, axes []int64) *value) build {
 	return func(c *call) []*value {
 		x, named := c.x(0), c.list("axes")
@@ -161,7 +161,8 @@ func along(f func(c *call, x *value, axis int) *value) build {
 	}
 }
 
-// flattened is the same before opset 13: all axes from one on, by default 1, count as one.
+// flattened is the same before opset 13: all axes from one on, by default 1, count as one. For the last axis both
+// meanings agree.
 func flattened(f func(c *call, x *value, axis int) *value) build {
 	return func(c *call) []*value {
 		x := c.x(0)

@@ -35,7 +35,8 @@ var selections = []entry{
 	{"NonZero", 9, 0, nonZero},
 }
 
-// gather reads slices along an axis; the axes of the indices take its place.
+// gather reads slices along an axis; the axes of the indices take its place. The rank of the result is that of both
+// less one.
 func gather(c *call) []*value {
 	x, index := c.x(0), c.x(1)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -80,6 +81,7 @@ func (c *call) positive(index *value, n int64) *value {
 }
 
 // grid are index tensors for all axes of a tensor of these dimensions: each element's own place, but on one axis.
+// With it an operator along one axis becomes one that reads or writes through all axes.
 func (c *call) grid(dims []int64, axis int, index *value) []*value {
 	list := make([]*value, len(dims))
 	for i, n := range dims {
@@ -101,7 +103,8 @@ func gatherElements(c *call) []*value {
 	return one(c.do(op.IDIndex, nil, append([]*value{x}, c.grid(index.dims(), axis, index)...)...))
 }
 
-// columns are the index tensors that the last axis of index holds.
+// columns are the index tensors that the last axis of index holds. The batches come first: an element of batch b
+// reads batch b of x.
 func (c *call) columns(x, index *value, batch int) []*value {
 	last := index.rank() - 1
 	if last < 0 || batch+int(index.dims()[last]) > x.rank() || index.dims()[last] == 0 {
@@ -191,7 +194,7 @@ func oneHot(c *call) []*value {
 	return one(c.where(hot, c.pick(values, 0, 1), c.pick(values, 0, 0)))
 }
 
-// trilu keeps a triangle of matrices.
+// trilu keeps a triangle of matrices. What is beyond the triangle is 0, be it NaN or infinite before.
 func trilu(c *call) []*value {
 	x, k := c.x(0), int64(0)
 	if c.has(1) {
@@ -230,7 +233,8 @@ func compress(c *call) []*value {
 	return one(c.take(x, axis, list))
 }
 
-// nonZero has a result whose size follows from elements, which have to be known.
+// nonZero has a result whose size follows from elements, which have to be known. The indices are in the order of the
+// elements.
 func nonZero(c *call) []*value {
 	x := c.x(0)
 	list := floatsOf(c.look(x, "the size of the result"))

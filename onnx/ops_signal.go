@@ -31,7 +31,8 @@ var signals = []entry{
 	{"MelWeightMatrix", 17, 0, melWeights},
 }
 
-// window is a sum of cosines, over a period or up to the same element again.
+// window is a sum of cosines, over a period or up to the same element again. The numbers are those of attribute
+// output_datatype.
 func (c *call) window(a, b, d float64) *value {
 	n := int64(c.number(0, "the size"))
 	if n < 0 || n > longestSignal {
@@ -61,7 +62,8 @@ func dftOperand(c *call) []*value {
 	return one(c.dft(axis))
 }
 
-// dft transforms along an axis. The last axis has the real part, and perhaps the imaginary one.
+// dft transforms along an axis. The last axis has the real part, and perhaps the imaginary one. A signal that is
+// shorter than dft_length ends with zeros, and a longer one is cut.
 func (c *call) dft(axis int64) *value {
 	x := c.x(0)
 	if x.rank() < 2 {
@@ -162,7 +164,8 @@ func stft(c *call) []*value {
 	return one(c.transformed(y, 2, frame, false, c.yes("onesided", 1) && x.dims()[2] == 1))
 }
 
-// melWeights are triangles over the bins of a spectrum, at even distances on the mel scale.
+// melWeights are triangles over the bins of a spectrum, at even distances on the mel scale. All operands are
+// numbers, so that the matrix is a constant. Edges are rounded down to bins of the spectrum.
 func melWeights(c *call) []*value {
 	bins, size, rate := int(c.number(0, "num_mel_bins")), int64(c.number(1, "dft_length")), c.number(2, "sample_rate")
 	low, high := c.number(3, "lower_edge_hertz"), c.number(4, "upper_edge_hertz")

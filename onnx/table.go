@@ -84,7 +84,7 @@ func (m *Model) check() error {
 	return status.Errorf(status.Unsupported, "[onnx] %s not supported: %s%s", status.Count(len(texts), "operator is", "operators are"), strings.Join(texts, "; "), hint)
 }
 
-// lacks collects what a graph lacks.
+// lacks collects what a graph lacks. Sparse tensors are refused with the name of their graph.
 func (m *Model) lacks(g *Graph, opsets map[string]int64, missing map[string][]string) {
 	if g.sparse > 0 {
 		missing["sparse initializers"] = append(missing["sparse initializers"], fmt.Sprintf("graph %q", g.Name))
@@ -92,7 +92,8 @@ func (m *Model) lacks(g *Graph, opsets map[string]int64, missing map[string][]st
 	m.lacksAny(g.Nodes, opsets, missing)
 }
 
-// lacksAny collects what nodes lack, and the graphs in their attributes.
+// lacksAny collects what nodes lack, and the graphs in their attributes. Branches that a known condition never takes
+// count too: which one it takes is not known yet.
 func (m *Model) lacksAny(nodes []*Node, opsets map[string]int64, missing map[string][]string) {
 	for _, n := range nodes {
 		if m.operator(opsets, n).build == nil {

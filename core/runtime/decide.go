@@ -84,6 +84,8 @@ func (p *Program) runDecided(in []*Tensor, on *Stream, mode Mode) ([]*Tensor, er
 	}
 }
 
+// A subprogram numbers the inputs that it takes from 0 on.
+
 // outer are the numbers of inputs of a subprogram in the program.
 func (d *decided) outer(list []int) []int {
 	out := make([]int, len(list))
@@ -97,6 +99,8 @@ func (d *decided) outer(list []int) []int {
 	}
 	return out
 }
+
+// Reading the elements waits for what computes them, so that such a program is not asynchronous.
 
 // subprogram is the program for the elements of the deciding inputs, and the inputs that it takes.
 func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, error) {
