@@ -12,6 +12,19 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// A name of the file stands for a value: a tensor with a type, often with elements, sometimes a sequence of such.
+// Values with elements are not part of the graph until something reads them that is. A call of a row whose operands
+// all have elements is folded: the evaluator of the caller computes it, and its results have elements too.
+//
+// Three properties of values decide what happens to results. A value that is fixed follows from the file alone: what
+// is computed of fixed values is kept by the model, and is the same constant for all shapes, so that a transposed
+// weight is computed once and copied to a device once. A value that depends on shapes is computed again for each
+// resolution, and its constant is Local to the program of that resolution. A value that depends on elements of
+// inputs has no elements; it remembers of which inputs, for the error of a function that has to know them.
+//
+// Large results are folded only where they are fixed, and up to a limit for the model; beyond it they are computed
+// each time the model runs. Small ones are always folded.
+
 // Limits of what one resolution makes, so that a small file cannot ask for all memory.
 const (
 	smallFold  = 64 << 10 // bytes of a result that is computed while the graph is built, whatever it follows from

@@ -10,6 +10,11 @@ import (
 
 // Operators that make, cut, join and arrange tensors without a look at their elements. Shapes among the operands have to be
 // known while the graph is built.
+//
+// Many of these cost nothing when a model runs: a reshape, a transpose or a slice is another layout of the same
+// memory, and a shape that follows from shapes is a constant by then. Slices with negative steps, splits into parts
+// and paddings are composed of the rows slice, flip and concat; a mirrored padding is a gather with indices that are
+// computed here.
 
 var arrays = []entry{
 	// Constant: attribute value in one of its forms.

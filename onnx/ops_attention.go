@@ -9,6 +9,8 @@ import (
 )
 
 // Attention and what belongs to it.
+//
+// It is a product, a softmax and another product with masks between them; the weights are held in memory as a whole.
 
 var attentions = []entry{
 	// Attention: Q, K, V, mask, past key, past value, lengths.

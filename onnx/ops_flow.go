@@ -10,6 +10,9 @@ import (
 
 // Control flow, functions and sequences. All of them are gone when a graph is built: a branch is taken, a loop is unrolled,
 // and a sequence is a list of values while the nodes that use it are built.
+//
+// What decides has to be known while the graph is built: from constants, from shapes, or because the runtime has
+// read the elements of a deciding input. A loop whose end depends on what it computes is refused.
 
 // longestLoop is how often a loop runs at most: each time its nodes become part of the graph again.
 const longestLoop = 4096

@@ -13,6 +13,9 @@ import (
 // Resize goes axis by axis. An element of the result is a sum of a few elements along the axis, the taps, with weights that
 // follow from the sizes alone; both are computed here and become constants. The formulas are those of the ONNX operator
 // specification, https://onnx.ai/onnx/operators/onnx__Resize.html.
+//
+// Sizes and scales have to be known. GridSample reads at places that are known only when the model runs, so that its
+// weights are tensors that rows compute.
 
 var images = []entry{
 	// Resize: X, roi, scales, sizes; X and scales in opset 10.

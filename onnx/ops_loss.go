@@ -8,6 +8,8 @@ import (
 )
 
 // Losses over the classes of axis 1.
+//
+// They are here because exporters of trained models leave them in, and because they are part of the tests of ONNX.
 
 var losses = []entry{
 	// NegativeLogLikelihoodLoss: logarithms, targets, weights.

@@ -11,6 +11,10 @@ import (
 )
 
 // Matrix products and convolutions.
+//
+// Attributes of windows are in the order of ONNX in files, all numbers before the axes and then all behind them, and
+// by axes in rows. A bias is a sum after the product, which devices fuse with it where they can. Weights that are
+// constants are packed by the device when the program is compiled.
 
 var networks = []entry{
 	// MatMul: batches broadcast.

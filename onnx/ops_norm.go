@@ -6,6 +6,9 @@ import (
 )
 
 // Normalizations, as they are at inference.
+//
+// They are sums and products of rows. What follows from weights alone, such as the factor of a batch normalization,
+// is computed once when a graph is built. Statistics of halves are computed in float32 where ONNX says so.
 
 var norms = []entry{
 	// BatchNormalization: X, scale, B, mean, variance.

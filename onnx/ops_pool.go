@@ -9,6 +9,9 @@ import (
 
 // Pooling. Common pools are rows. The others go axis by axis, because maximum and sum of a window are those of its lines:
 // the elements of the windows of an axis are gathered side by side and reduced.
+//
+// The other way costs more memory, a copy of the operand for each axis, and is for what few models use: dilations,
+// numbers of windows that are rounded up, integers, and p-norms.
 
 var pools = []entry{
 	// MaxPool: values, and indices in the whole tensor.

@@ -9,6 +9,9 @@ import (
 
 // Recurrent networks, a step of which is a few rows. The length of the sequence is known, so that all steps are part of the
 // graph; the product of all inputs with their weights is one matrix product before the first step.
+//
+// The number of steps is that of the shape, so that a longer sequence is another graph: models with many lengths
+// compile for each of them. A loop that devices run would spare that.
 
 var recurrent = []entry{
 	// RNN: one gate.

@@ -9,6 +9,9 @@ import (
 )
 
 // Operators that reduce axes or work along one.
+//
+// Functions keep reduced axes as 1, and drop them at the end where attribute keepdims says so. Results have the
+// dtype of the operand: sums of int32 stay int32, and wrap around. Means of integers lose their fraction.
 
 var reductions = []entry{
 	// ReduceSum: sum; 0 of nothing.

@@ -9,6 +9,10 @@ import (
 
 // Operators that read or write through tensors of indices, and those whose result has a size that follows from elements,
 // which have to be known.
+//
+// The rows index and index_put take an index tensor for each of the first axes, broadcast to each other. The
+// operators of ONNX differ in how they name these places: by one axis, by all other axes being the own ones, or by
+// coordinates in a last axis. Functions here bring them into that form. Negative indices count from the end.
 
 var selections = []entry{
 	// Gather: data, indices.

@@ -9,6 +9,8 @@ import (
 
 // Signals. A Fourier transform is a product with the matrix of its roots of unity: exact enough and simple, though slower
 // than a fast one for long signals.
+//
+// Windows and matrices are computed here in double precision and are constants of the graph.
 
 // longestSignal is the largest number of elements of a matrix of roots.
 const longestSignal = 1 << 24

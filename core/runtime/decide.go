@@ -140,6 +140,8 @@ func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, err
 	return sub, rest, nil
 }
 
+// The oldest is dropped whatever its use was: a model that alternates between more sets compiles each time.
+
 // drop evicts what was compiled of a subprogram. It has nothing else: its constants are those of its home. A run that is
 // under way keeps what it needs.
 func (p *Program) drop(sub *Program) {
