@@ -125,6 +125,7 @@ func (c *call) attentionBias(q, k *value, past int64) *value {
 	if allowed == nil {
 		return bias
 	}
+	// The row softmax turns -inf into a weight of 0, and a row of nothing else into NaN.
 	closed := c.where(allowed, c.zero(q.DType), c.reals(q.DType, nil, []float64{math.Inf(-1)}))
 	if bias == nil {
 		return closed

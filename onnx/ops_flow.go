@@ -210,6 +210,7 @@ func buildScan(c *call) []*value {
 		c.refuse("runs %d times; want at most %d", rounds, longestLoop)
 	}
 	stacks := make([][]*value, max(len(g.Outputs)-states, 0))
+	// Each round reads one index of what is scanned, from the end where a direction is 1.
 	for r := range rounds {
 		in := slices.Clone(carried)
 		for i, x := range inputs {

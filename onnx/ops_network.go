@@ -183,6 +183,7 @@ func convTranspose(c *call) []*value {
 			size = append(size, n*w.stride[i])
 		}
 	}
+	// Where a size is wanted that no windows reach, the rest is zeros behind the result, and the pads are 0.
 	crop := make([]int64, axes) // pads that are below 0: zeros behind the result
 	for i, n := range x.dims()[2:] {
 		if size == nil {
@@ -435,6 +436,8 @@ func (c *call) contract(x *value, xs string, y *value, ys, wanted string) (*valu
 			sizes[ys[i]] = y.dims()[i]
 		}
 	}
+	// arrange brings a tensor into the form of a matrix product: its indices in the order of the parts, each part as one
+	// axis. An index that only broadcasts is expanded first.
 	arrange := func(v *value, labels string, parts ...string) *value {
 		var perm, dims []int64
 		for _, r := range strings.Join(parts, "") {

@@ -134,6 +134,8 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	if windows*size > 1<<24 {
 		c.refuse("there are %d windows of %d elements", windows, size)
 	}
+	// An element that is padding on one axis is padding in the window.
+	//
 	// Row-major places of every element of every window: the windows of all axes, crossed.
 	flat, ow, ok := []int64{0}, int64(1), int64(1)
 	for i, d := range plane {

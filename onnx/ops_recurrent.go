@@ -68,6 +68,8 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 		both = 2
 	}
 	all, last := make([]*value, both), make([][]*value, states)
+	// The directions share nothing but the operands. The one that goes back sees a sequence in reverse, and its results
+	// are reversed again at the end.
 	for d := range both {
 		l := c.layer(d, gates)
 		var start []*value
