@@ -47,22 +47,15 @@ func (c *call) pool() (x *value, w windows, out []int64, plain bool) {
 	plain = !up && len(w.kernel) <= 3
 	for i, n := range x.dims()[2:] {
 		span := n + w.before[i] + w.behind[i] - w.extent(i)
-		windows := floorDiv(span, w.stride[i]) + 1
+		// Division drops the fraction: a window that reaches over the end of a short axis is there once, as in onnxruntime.
+		windows := span/w.stride[i] + 1
 		if up && span%w.stride[i] != 0 && windows*w.stride[i] < n+w.before[i] { // the last begins within x or the pads before it
 			windows++
 		}
 		out = append(out, max(windows, 0))
-		plain = plain && w.dilation[i] == 1 && w.before[i] < w.kernel[i] && w.behind[i] < w.kernel[i] && windows > 0 && n > 0
+		plain = plain && span >= 0 && w.dilation[i] == 1 && w.before[i] < w.kernel[i] && w.behind[i] < w.kernel[i] && windows > 0 && n > 0
 	}
 	return x, w, out, plain && x.DType.IsFloat()
-}
-
-// floorDiv is a / b rounded down, for b above 0.
-func floorDiv(a, b int64) int64 {
-	if a < 0 {
-		return -((-a + b - 1) / b)
-	}
-	return a / b
 }
 
 // places are the elements of x that the windows of an axis have: out windows of kernel elements each, -1 for the
