@@ -12,6 +12,19 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// A name of the file stands for a value: a tensor with a type, often with elements, sometimes a sequence of such.
+// Values with elements are not part of the graph until something reads them that is. A call of a row whose operands
+// all have elements is folded: the evaluator of the caller computes it, and its results have elements too.
+//
+// Three properties of values decide what happens to results. A value that is fixed follows from the file alone: what
+// is computed of fixed values is kept by the model, and is the same constant for all shapes, so that a transposed
+// weight is computed once and copied to a device once. A value that depends on shapes is computed again for each
+// resolution, and its constant is Local to the program of that resolution. A value that depends on elements of
+// inputs has no elements; it remembers of which inputs, for the error of a function that has to know them.
+//
+// Large results are folded only where they are fixed, and up to a limit for the model; beyond it they are computed
+// each time the model runs. Small ones are always folded.
+
 // Limits of what one resolution makes, so that a small file cannot ask for all memory.
 const (
 	smallFold  = 64 << 10 // bytes of a result that is computed while the graph is built, whatever it follows from
@@ -40,7 +53,8 @@ type scope struct {
 	inside *function             // the function; nil: the graph of the model
 }
 
-// find is what a name stands for; nil where nothing has made it.
+// find is what a name stands for; nil where nothing has made it. The search goes outwards: a graph in an attribute
+// sees the names of the graphs around it, as ONNX says, and a function sees nothing but its own.
 func (s *scope) find(name string) *value {
 	for ; s != nil; s = s.outer {
 		if v := s.values[name]; v != nil {
@@ -50,12 +64,13 @@ func (s *scope) find(name string) *value {
 	return nil
 }
 
-// within is a scope for a graph of an attribute.
+// within is a scope for a graph of an attribute. Graphs of attributes have the opsets of the graph around them.
 func (s *scope) within() *scope {
 	return &scope{outer: s, values: map[string]*value{}, opsets: s.opsets, attrs: s.attrs, inside: s.inside}
 }
 
-// resolve is Model.Resolve for types that match.
+// resolve is Model.Resolve for types that match. The caller holds the lock of the model. Outputs of the file become
+// outputs of the graph in the same order; one may be an input, or a constant.
 func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph, error) {
 	b := &builder{model: m, graph: graph.NewBuilder(), known: known}
 	top := &scope{values: map[string]*value{}, opsets: m.file.opsets}
@@ -80,7 +95,8 @@ func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph
 	return b.graph.Build(outputs...), nil
 }
 
-// body adds a graph to what is built, and returns its outputs. The scope has the inputs.
+// body adds a graph to what is built, and returns its outputs. The scope has the inputs. Initializers hide names of
+// the graphs around, as inputs do.
 func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
 	for _, t := range g.Initializers {
 		c, err := b.model.constant(t)
@@ -101,7 +117,9 @@ func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
 	return out, nil
 }
 
-// run adds nodes in order.
+// run adds nodes in order. The order of a file is one in which nodes can run; a name that is not there yet is an
+// error of the file, be it by a cycle or by the order. Nodes that nothing reads are added too: core/graph leaves
+// them out.
 func (b *builder) run(s *scope, nodes []*Node) error {
 	for _, n := range nodes {
 		if b.nodes++; b.nodes > mostNodes {
@@ -117,7 +135,7 @@ func (b *builder) run(s *scope, nodes []*Node) error {
 // refusal is the panic with which a function of an operator ends where it cannot do what is asked; node makes an error of it.
 type refusal struct{ err error }
 
-// node adds one node.
+// node adds one node. The result of an error is that of the whole resolution: nothing of the graph is used then.
 func (b *builder) node(s *scope, n *Node) (err error) {
 	opset := s.opsets[n.Domain]
 	defer func() {
@@ -151,8 +169,9 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 	return nil
 }
 
-// recovered is the error of a function that has ended with a panic. Functions check what exporters may write; an index that
-// is out of range comes from a node with fewer operands or dimensions than its operator has.
+// recovered is the error of a function that has ended with a panic. Functions check what exporters may write; an
+// index that is out of range comes from a node with fewer operands or dimensions than its operator has. Any other
+// panic is a mistake of this package and goes on.
 func recovered(r any) error {
 	switch r := r.(type) {
 	case refusal:
@@ -164,6 +183,7 @@ func recovered(r any) error {
 }
 
 // placeError says in which node an error is. One that says it already, because it is from a node of a branch, stays.
+// Errors of rows begin with the name of the row, which stays: it is the row that says what is wrong.
 func placeError(where string, err error) error {
 	var needs *graph.NeedsElements
 	if errors.As(err, &needs) {
@@ -179,7 +199,8 @@ func placeError(where string, err error) error {
 	return status.Errorf(e.Code, "[onnx] %s: %s", where, strings.TrimPrefix(e.Msg, "[onnx] "))
 }
 
-// place is a value in the graph.
+// place is a value in the graph. Constants that only took part in what was folded are never placed, so that no
+// device gets a copy of them.
 func (b *builder) place(v *value) graph.Value {
 	if !v.placed {
 		if v.placed = true; v.number != nil {
@@ -191,13 +212,15 @@ func (b *builder) place(v *value) graph.Value {
 	return v.at
 }
 
-// constant is a tensor with these elements. Small ones are the same constant wherever they are wanted.
+// constant is a tensor with these elements. Small ones are the same constant wherever they are wanted. The bytes
+// belong to the constant from here on.
 func (b *builder) constant(d dtype.DType, dims []int64, raw []byte) *value {
 	c := &op.Const{Type: op.Type{DType: d, Shape: shapeOf(dims)}, Bytes: raw, Local: true}
 	return &value{Type: c.Type, data: b.model.share(c)}
 }
 
-// share is a small constant with the same elements that is there already, or the constant.
+// share is a small constant with the same elements that is there already, or the constant. Sharing matters for
+// programs: a device keeps a copy of each constant that is not Local, by its address.
 func (m *Model) share(c *op.Const) *op.Const {
 	const small = 64
 	if len(c.Bytes) > small {
@@ -214,7 +237,8 @@ func (m *Model) share(c *op.Const) *op.Const {
 	return c
 }
 
-// infer asks the row about a call. The answer is in b.ask until the next question.
+// infer asks the row about a call. The answer is in b.ask until the next question. It is what graph.Builder asks
+// too. Here the answer says how large a result would be before anything is computed.
 func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error) {
 	full := make(op.Attrs, len(row.Attrs))
 	copy(full, at)
@@ -241,8 +265,11 @@ func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error)
 	return full, nil
 }
 
-// apply adds a call of a row, or computes it where its operands are known. tainted says that attributes follow from the
-// shapes of inputs.
+// apply adds a call of a row, or computes it where its operands are known. tainted says that attributes follow from
+// the shapes of inputs. The graph gets a node only where an operand is not known, or where the result is large and
+// follows from shapes of inputs. A result without elements is a constant in any case, so that functions need not
+// care for empty tensors. What is folded depends on its size: small results always, large ones where they follow
+// from the file alone, which the limits bound for the whole model.
 func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]*value, error) {
 	full, err := b.infer(row, at, in)
 	if err != nil {
@@ -288,7 +315,8 @@ func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]
 	return out, nil
 }
 
-// rename is a view of a constant that has the same elements in the same order, without a copy of them.
+// rename is a view of a constant that has the same elements in the same order, without a copy of them. Weights that
+// are reshaped stay in the mapped file this way.
 func (b *builder) rename(row *op.Row, in, out []*value) bool {
 	if row.ID != op.IDReshape && row.ID != op.IDSqueeze && row.ID != op.IDUnsqueeze {
 		return false
@@ -307,7 +335,8 @@ func (b *builder) rename(row *op.Row, in, out []*value) bool {
 	return true
 }
 
-// id tells the constants of a model apart.
+// id tells the constants of a model apart. Addresses would do as well, but a package without unsafe cannot print
+// them for long.
 func (m *Model) id(c *op.Const) string {
 	n, ok := m.ids[c]
 	if !ok {
@@ -317,8 +346,9 @@ func (m *Model) id(c *op.Const) string {
 	return strconv.Itoa(n)
 }
 
-// compute gives out the elements that a call computes; ok is false where they are too many. What follows from the file
-// alone is computed once for all resolutions.
+// compute gives out the elements that a call computes; ok is false where they are too many. What follows from the
+// file alone is computed once for all resolutions. What is kept are the constants, which all resolutions then share
+// by address.
 func (m *Model) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, bytes int64) (ok bool, err error) {
 	key, kept := "", false
 	if fixed {
@@ -349,7 +379,7 @@ func (m *Model) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, 
 	return true, nil
 }
 
-// evaluate computes a call.
+// evaluate computes a call. The caller decides whether the result outlives the resolution; until then it is Local.
 func (m *Model) evaluate(row *op.Row, at op.Attrs, in []*value) ([]*op.Const, error) {
 	operands := make([]op.Known, len(in))
 	for i, v := range in {
@@ -365,7 +395,8 @@ func (m *Model) evaluate(row *op.Row, at op.Attrs, in []*value) ([]*op.Const, er
 	return made, err
 }
 
-// foldKey is a text that two calls have in common only if they are one call of the same constants.
+// foldKey is a text that two calls have in common only if they are one call of the same constants. Constants are
+// named by their numbers in the model, since their elements may be many megabytes.
 func (m *Model) foldKey(row *op.Row, at op.Attrs, in []*value) (string, bool) {
 	var b strings.Builder
 	b.WriteString(row.Name)

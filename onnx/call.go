@@ -21,12 +21,14 @@ type call struct {
 	tainted bool     // elements were looked at that depend on the inputs of the model
 }
 
-// refuse ends the function with status.Unsupported.
+// refuse ends the function with status.Unsupported. The message says what is not supported and, where that helps,
+// what is.
 func (c *call) refuse(format string, args ...any) {
 	panic(refusal{status.Errorf(status.Unsupported, format, args...)})
 }
 
-// wrong ends the function with status.Invalid: the model is wrong, whatever this package supports.
+// wrong ends the function with status.Invalid: the model is wrong, whatever this package supports. Checkers of ONNX
+// would refuse the model as well.
 func (c *call) wrong(format string, args ...any) {
 	panic(refusal{status.Errorf(status.Invalid, format, args...)})
 }
@@ -40,10 +42,12 @@ func (c *call) must(err error) {
 
 // Operands.
 
-// has reports whether operand i is given.
+// has reports whether operand i is given. Exporters leave operands out by an empty name, or at the end by a shorter
+// list.
 func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
-// x is operand i, a tensor, which has to be given.
+// x is operand i, a tensor, which has to be given. Functions call it for operands that ONNX does not declare
+// optional.
 func (c *call) x(i int) *value {
 	if !c.has(i) {
 		c.wrong("operand %d is missing", i)
@@ -62,7 +66,8 @@ func (c *call) any(i int) *value {
 	return c.in[i]
 }
 
-// look is the elements of a tensor that has to be known while the graph is built.
+// look is the elements of a tensor that has to be known while the graph is built. Elements that depend on the inputs
+// of a call taint it: its results are not kept for other shapes.
 func (c *call) look(v *value, what string) *op.Const {
 	if v.data == nil {
 		panic(refusal{c.needs(v, what)})
@@ -71,8 +76,9 @@ func (c *call) look(v *value, what string) *op.Const {
 	return v.data
 }
 
-// needs is the error of a value that depends on elements of inputs. Their numbers are those of the inputs that a call gives:
-// of a decided model without those that are known.
+// needs is the error of a value that depends on elements of inputs. Their numbers are those of the inputs that a
+// call gives: of a decided model without those that are known. The runtime reads these inputs and asks again with
+// their elements; see Model.Given.
 func (c *call) needs(v *value, what string) error {
 	err := error(status.Errorf(status.Unsupported, "%s depends on the elements of an input; want it to follow from constants and shapes", what))
 	var list []int
@@ -92,7 +98,7 @@ func (c *call) needs(v *value, what string) error {
 	return &graph.NeedsElements{Inputs: list, Err: err}
 }
 
-// ints are the elements of operand i, integers that have to be known.
+// ints are the elements of operand i, integers that have to be known. what names them in errors, as in "the shape".
 func (c *call) ints(i int, what string) []int64 {
 	k := c.look(c.x(i), what)
 	list, ok := k.Ints()
@@ -102,7 +108,8 @@ func (c *call) ints(i int, what string) []int64 {
 	return list
 }
 
-// number is the one element of a tensor that has to be known.
+// number is the one element of a tensor that has to be known. It may have any number of dimensions: exporters write
+// 0-d tensors and vectors of one element.
 func (c *call) number(i int, what string) float64 {
 	list := floatsOf(c.look(c.x(i), what))
 	if len(list) != 1 {
@@ -114,6 +121,7 @@ func (c *call) number(i int, what string) float64 {
 // Attributes.
 
 // attr is an attribute; nil where it is not given. Within a function it may stand for one of the function's.
+// Attributes of a node within a function may refer to attributes of the call of that function.
 func (c *call) attr(name string) *Attribute {
 	a := c.node.Attrs[name]
 	if a == nil || a.Ref == "" {
@@ -159,7 +167,7 @@ func (c *call) list(name string) []int64 {
 	return nil
 }
 
-// elem is an attribute that names an element type, as a dtype of tensors.
+// elem is an attribute that names an element type, as a dtype of tensors. It is an integer in the file.
 func (c *call) elem(name string, otherwise dtype.DType) dtype.DType {
 	a := c.attr(name)
 	if a == nil {
@@ -168,7 +176,7 @@ func (c *call) elem(name string, otherwise dtype.DType) dtype.DType {
 	return c.dtype(ElemType(a.I))
 }
 
-// dtype is the dtype of tensors with such elements.
+// dtype is the dtype of tensors with such elements. Types that ONNX has and tensors lack are refused by name.
 func (c *call) dtype(e ElemType) dtype.DType {
 	d := e.DType()
 	if d == dtype.Invalid {
@@ -179,7 +187,8 @@ func (c *call) dtype(e ElemType) dtype.DType {
 
 // Results.
 
-// all calls a row and returns its results.
+// all calls a row and returns its results. Operands are cast, broadcast and checked as the row says. Where
+// everything is known the results are constants.
 func (c *call) all(id op.ID, at op.Attrs, in ...*value) []*value {
 	out, err := c.apply(op.ByID(id), at, in, c.tainted)
 	c.must(err)
@@ -189,14 +198,14 @@ func (c *call) all(id op.ID, at op.Attrs, in ...*value) []*value {
 // do calls a row and returns its first result.
 func (c *call) do(id op.ID, at op.Attrs, in ...*value) *value { return c.all(id, at, in...)[0] }
 
-// axis is an axis of a tensor of a rank, which may count from the end.
+// axis is an axis of a tensor of a rank, which may count from the end. An error says how many axes there are.
 func (c *call) axis(i int64, rank int) int {
 	a, err := shape.Axis("onnx", i, rank)
 	c.must(err)
 	return a
 }
 
-// axes are many, in ascending order.
+// axes are many, in ascending order. One that is named twice counts once.
 func (c *call) axes(list []int64, rank int) []int64 {
 	out := make([]int64, len(list))
 	for i, a := range list {
@@ -224,7 +233,7 @@ func (c *call) where(yes, x, y *value) *value { return c.do(op.IDWhere, nil, yes
 
 func (c *call) matmul(x, y *value) *value { return c.do(op.IDMatmul, nil, x, y) }
 
-// cast is x in another dtype.
+// cast is x in another dtype. A float that becomes an integer loses its fraction and saturates.
 func (c *call) cast(x *value, d dtype.DType) *value {
 	if x.DType == d {
 		return x
@@ -232,7 +241,8 @@ func (c *call) cast(x *value, d dtype.DType) *value {
 	return c.do(op.IDCast, with(op.CastDtype, d), x)
 }
 
-// reshape is x under other dimensions, all of them known.
+// reshape is x under other dimensions, all of them known. None of them is 0 or -1 in the sense of ONNX:
+// call.reshaped has resolved those.
 func (c *call) reshape(x *value, dims ...int64) *value {
 	if slices.Equal(x.dims(), dims) {
 		return x
@@ -266,10 +276,12 @@ func (c *call) swap(x *value, a, b int) *value {
 	return c.transpose(x, perm...)
 }
 
+// unsqueeze adds axes of one element, at these places of the result.
 func (c *call) unsqueeze(x *value, axes ...int64) *value {
 	return c.do(op.IDUnsqueeze, with(op.UnsqueezeAxis, axes), x)
 }
 
+// squeeze drops axes of one element.
 func (c *call) squeeze(x *value, axes ...int64) *value {
 	return c.do(op.IDSqueeze, with(op.SqueezeAxis, axes), x)
 }
@@ -290,12 +302,12 @@ func (c *call) slice(x *value, axis int, from, to int64) *value {
 	return c.do(op.IDSlice, with(op.SliceAxes, []int64{int64(axis)}, op.SliceStarts, []int64{from}, op.SliceEnds, []int64{to}), x)
 }
 
-// pick is one index of an axis, which is gone.
+// pick is one index of an axis, which is gone. It is a slice of one element without its axis.
 func (c *call) pick(x *value, axis int, i int64) *value {
 	return c.squeeze(c.slice(x, axis, i, i+1), int64(axis))
 }
 
-// concat joins tensors.
+// concat joins tensors. A single tensor is returned as it is.
 func (c *call) concat(axis int, list ...*value) *value {
 	if len(list) == 1 {
 		return list[0]
@@ -303,7 +315,8 @@ func (c *call) concat(axis int, list ...*value) *value {
 	return c.do(op.IDConcat, with(op.ConcatAxis, axis), list...)
 }
 
-// take is the slices of x that these indices name.
+// take is the slices of x that these indices name. The indices are constants, computed by functions of this package,
+// and not negative.
 func (c *call) take(x *value, axis int, indices []int64) *value {
 	return c.do(op.IDGather, with(op.GatherAxis, axis), x, c.vector(indices...))
 }
@@ -313,23 +326,27 @@ func (c *call) flip(x *value, axes ...int64) *value {
 	return c.do(op.IDFlip, with(op.FlipAxis, axes), x)
 }
 
-// full is a tensor of one value, whose dimensions may follow from shapes of inputs.
+// full is a tensor of one value, whose dimensions may follow from shapes of inputs. The value is an integer, a float
+// or a bool, and is cast.
 func (c *call) full(d dtype.DType, v op.Value, dims ...int64) *value {
 	return c.created(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d))
 }
 
-// created is the result of a row without operands, which counts as a consequence of the shapes of inputs.
+// created is the result of a row without operands, which counts as a consequence of the shapes of inputs. Masks and
+// grids are made this way: they are as large as the input, and another input has others.
 func (c *call) created(id op.ID, at op.Attrs) *value {
 	out, err := c.apply(op.ByID(id), at, nil, true)
 	c.must(err)
 	return out[0]
 }
 
-// sum adds up along axes, which stay as 1 if keep says so, in x's dtype.
+// sum adds up along axes, which stay as 1 if keep says so, in x's dtype. The row alone would add bools and int32 in
+// int64, as Paddle does.
 func (c *call) sum(x *value, keep bool, axes ...int64) *value {
 	return c.do(op.IDSum, with(op.SumAxis, axes, op.SumDtype, x.DType, op.SumKeepdim, keep), x)
 }
 
+// mean is the arithmetic mean along axes, which stay as 1 if keep says so.
 func (c *call) mean(x *value, keep bool, axes ...int64) *value {
 	return c.do(op.IDMean, with(op.MeanAxis, axes, op.MeanKeepdim, keep), x)
 }
@@ -363,7 +380,7 @@ func (c *call) tensor(dims, list []int64) *value {
 	return c.constant(dtype.Int64, dims, raw)
 }
 
-// reals is a tensor of numbers in a dtype.
+// reals is a tensor of numbers in a dtype. They are computed in double precision and rounded once.
 func (c *call) reals(d dtype.DType, dims []int64, list []float64) *value {
 	numbers := make([]op.Value, len(list))
 	for i, f := range list {
@@ -381,7 +398,8 @@ func count(n int) []int64 {
 	return list
 }
 
-// steps is the integers below n, laid out along one axis of a tensor of a rank.
+// steps is the integers below n, laid out along one axis of a tensor of a rank. Compared with others of its kind
+// along other axes it makes masks: triangles, diagonals, lengths.
 func (c *call) steps(n int64, axis, rank int) *value {
 	dims := make([]int64, rank)
 	for i := range dims {

@@ -17,6 +17,33 @@
 // An ONNX operator is a function from operands to results in terms of rows of core/op. The functions are in the files
 // ops_*.go by family; table.go lists them by domain, name and the opset from which on they hold.
 //
+// # Adding an operator
+//
+// An operator is an entry of the table of its family, and a function of a [call]:
+//
+//	// Swish: x * sigmoid(alpha * x).
+//	{"Swish", 24, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }},
+//
+// The number is the opset from which on the function holds; an operator whose meaning changed has several entries. A row of
+// core/op that is the operator, with one or two operands, is named in the third field, and unary or broadcast is the
+// function. Within a function:
+//
+//   - c.x(i) is operand i, c.has(i) says whether it is given, and c.int, c.float, c.text, c.list read attributes.
+//   - c.do calls a row; c.add, c.reshape, c.slice and others are common rows under short names. Numbers are made by num and
+//     whole, and constants by c.vector, c.tensor and c.reals.
+//   - c.ints and c.number are the elements of an operand that decides something. They end the function where the elements
+//     are not known; the caller then gets graph.NeedsElements.
+//   - c.refuse ends the function because of what is not supported, and c.wrong because the model is wrong. The message is
+//     put behind the name of the node.
+//
+// The tests of the onnx package show whether it is right: python tests/onnx/run.py --match NAME.
+//
+// # What is not here
+//
+// Sequences and optionals exist while a graph is built, and not as inputs or outputs of a model. Nothing fuses nodes: passes
+// of core/graph and groups of devices do that for all programs alike. Nothing chooses a device for a node: the runtime runs
+// what a device lacks on the CPU, and counts it.
+//
 // The invariant: whatever the bytes of a file are, reading them is an error or a model, never a panic, and takes memory
 // that is bounded by a multiple of the file. The package computes no elements and knows no device.
 package onnx

@@ -20,7 +20,7 @@ type mapping struct{ bytes []byte }
 // readOnly opens a file without waiting, should it turn out to be a pipe.
 const readOnly = os.O_RDONLY | syscall.O_NONBLOCK
 
-// mapFile maps a file for reading. An empty file has no bytes.
+// mapFile maps a file for reading. An empty file has no bytes. The mapping is private and is never written to.
 func mapFile(f *os.File) (*mapping, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -65,7 +65,8 @@ func (d *folder) close() {
 	d.files, d.root = nil, nil
 }
 
-// read is the elements of a tensor.
+// read is the elements of a tensor. They are a part of the mapped file: its bytes from an offset on, which have to
+// lie within it.
 func (d *folder) read(t *Tensor) ([]byte, error) {
 	location, offset, length := "", int64(0), int64(-1)
 	for _, e := range t.external {
@@ -96,7 +97,8 @@ func (d *folder) read(t *Tensor) ([]byte, error) {
 	return m.bytes[offset:][:length:length], nil
 }
 
-// open maps a file of the folder. [os.Root] follows no link that leads out of it.
+// open maps a file of the folder. [os.Root] follows no link that leads out of it. Files are opened without waiting,
+// and only regular ones are mapped: a pipe would never end.
 func (d *folder) open(tensor, location string) (*mapping, error) {
 	if d.path == "" {
 		return nil, status.Errorf(status.Invalid, "[onnx] tensor %q is in the file %q; want a model that was read from a file, not from bytes", tensor, location)

@@ -40,7 +40,8 @@ type Model struct {
 	spent  int64                  // bytes of what is in folded and is large
 }
 
-// Open maps a file and reads the model in it.
+// Open maps a file and reads the model in it. Errors of the system, such as a file that is not there, are
+// status.Invalid with its message.
 func Open(path string, fold Fold) (*Model, error) {
 	f, err := os.OpenFile(path, readOnly, 0)
 	if err != nil {
@@ -61,6 +62,8 @@ func Open(path string, fold Fold) (*Model, error) {
 }
 
 // Parse reads a model. bytes must not change until Close. dir is the folder for external data; empty: there is none.
+// Nothing but the elements of tensors refers to bytes afterwards. It refuses operators that are missing, but
+// resolves nothing: that takes the types of inputs.
 func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 	d := decoder{}
 	f, err := d.file(bytes)
@@ -76,7 +79,8 @@ func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 	return m, m.declare()
 }
 
-// Close unmaps the file. No method may be running or be called later, and no constant of a graph of the model be read.
+// Close unmaps the file. No method may be running or be called later, and no constant of a graph of the model be
+// read. The program of the model calls it when it is freed.
 func (m *Model) Close() error {
 	m.folder.close()
 	if m.mapped != nil {
@@ -86,6 +90,7 @@ func (m *Model) Close() error {
 }
 
 // declare lists inputs and outputs. An input that is also an initializer has a value: callers do not give it.
+// Sequences and optionals among the inputs are refused here: no tensor of the runtime stands for one.
 func (m *Model) declare() error {
 	given := map[string]bool{}
 	for _, t := range m.file.graph.Initializers {
@@ -118,8 +123,9 @@ func (m *Model) declare() error {
 	return nil
 }
 
-// typeWith is the type of a port. Each dimension that is not known is a symbol of its own, because files give one name to
-// sizes that differ: "?", "-1", or an expression. A port of unknown rank has the rank 0.
+// typeWith is the type of a port. Each dimension that is not known is a symbol of its own, because files give one
+// name to sizes that differ: "?", "-1", or an expression. A port of unknown rank has the rank 0. symbols counts
+// those of the model, so that each is another one.
 func (p *Port) typeWith(symbols *int) (t op.Type, err error) {
 	t.DType = p.Elem.DType()
 	if len(p.Dims) > shape.MaxRank {
@@ -135,7 +141,8 @@ func (p *Port) typeWith(symbols *int) (t op.Type, err error) {
 	return t, t.Possible("onnx")
 }
 
-// Text is the type of a port for people: "float[batch, 3, ?, ?]".
+// Text is the type of a port for people: "float[batch, 3, ?, ?]". It is what errors show of an input, beside what
+// was given.
 func (p *Port) Text() string {
 	text := p.Elem.String()
 	if p.Ranked {
@@ -177,7 +184,8 @@ func (m *Model) Outputs() []op.Type { return m.outputs }
 // Calls is the number of nodes of the main graph.
 func (m *Model) Calls() int { return len(m.file.graph.Nodes) }
 
-// String describes the model: its inputs and outputs, and the nodes of the main graph, one a line.
+// String describes the model: its inputs and outputs, and the nodes of the main graph, one a line. The format is for
+// people and may change.
 func (m *Model) String() string {
 	var b strings.Builder
 	for _, p := range m.inputs {
@@ -193,6 +201,7 @@ func (m *Model) String() string {
 }
 
 // matches checks the types of a call against what the file declares. A size that the file leaves open may be any.
+// The file may be wrong about sizes that it does say; onnxruntime refuses these inputs as well.
 func (m *Model) matches(inputs []op.Type) error {
 	if len(inputs) != len(m.types) {
 		return status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(m.types))
@@ -210,8 +219,9 @@ func (m *Model) matches(inputs []op.Type) error {
 	return nil
 }
 
-// Resolve is the graph for inputs of these types, whose dimensions are known. Constants that do not depend on them are the
-// same objects for all types.
+// Resolve is the graph for inputs of these types, whose dimensions are known. Constants that do not depend on them
+// are the same objects for all types. An error names the node. graph.NeedsElements says that elements of inputs
+// decide something; see Given.
 func (m *Model) Resolve(inputs []op.Type) (*graph.Graph, error) {
 	if err := m.matches(inputs); err != nil {
 		return nil, err
@@ -264,7 +274,8 @@ func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) {
 	return g.resolve(all, g.known)
 }
 
-// constant is an initializer, or the tensor of an attribute, as a constant: always the same one.
+// constant is an initializer, or the tensor of an attribute, as a constant: always the same one. The same tensor is
+// the same constant in all graphs; devices keep one copy of it.
 func (m *Model) constant(t *Tensor) (*op.Const, error) {
 	if c := m.consts[t]; c != nil {
 		return c, nil

@@ -10,14 +10,26 @@ import (
 
 // Operators that make, cut, join and arrange tensors without a look at their elements. Shapes among the operands have to be
 // known while the graph is built.
+//
+// Many of these cost nothing when a model runs: a reshape, a transpose or a slice is another layout of the same
+// memory, and a shape that follows from shapes is a constant by then. Slices with negative steps, splits into parts
+// and paddings are composed of the rows slice, flip and concat; a mirrored padding is a gather with indices that are
+// computed here.
 
 var arrays = []entry{
+	// Constant: attribute value in one of its forms.
 	{"Constant", 1, 0, constant},
+	// ConstantOfShape: shape; attribute value has the one element.
 	{"ConstantOfShape", 9, 0, constantOfShape},
+	// Shape: int64; known wherever the operand comes from.
 	{"Shape", 1, 0, shapeNode},
+	// Size: how many elements there are.
 	{"Size", 1, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{c.x(0).Shape.Numel()})) }},
+	// Range: start, limit, delta.
 	{"Range", 11, 0, rangeNode},
+	// EyeLike: x, whose shape counts.
 	{"EyeLike", 9, 0, eyeLike},
+	// RandomNormal: of attribute shape; RandomNormalLike of that of the operand.
 	{"RandomNormal", 1, 0, func(c *call) []*value { return one(c.normal(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
 	{"RandomUniform", 1, 0, func(c *call) []*value { return one(c.uniform(c.list("shape"), c.elem("dtype", dtype.Float32))) }},
 	{"RandomNormalLike", 1, 0, func(c *call) []*value {
@@ -26,14 +38,18 @@ var arrays = []entry{
 	{"RandomUniformLike", 1, 0, func(c *call) []*value {
 		return one(c.uniform(c.x(0).dims(), c.elem("dtype", c.x(0).DType)))
 	}},
+	// Bernoulli: 1 with the probability that is the element.
 	{"Bernoulli", 15, 0, func(c *call) []*value {
 		x := c.x(0)
 		drawn := c.do(op.IDUniform, with(op.UniformShape, x.dims(), op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, x.DType))
 		return one(c.cast(c.do(op.IDLessThan, nil, drawn, x), c.elem("dtype", x.DType)))
 	}},
+	// Reshape: data, shape; an attribute before opset 5.
 	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
 	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
+	// Transpose: data; attribute perm.
 	{"Transpose", 1, 0, transpose},
+	// Squeeze: data, axes; an attribute before opset 13.
 	{"Squeeze", 1, 0, func(c *call) []*value { return one(c.squeezed(c.list("axes"), c.given("axes"))) }},
 	{"Squeeze", 13, 0, func(c *call) []*value {
 		if !c.has(1) {
@@ -41,8 +57,10 @@ var arrays = []entry{
 		}
 		return one(c.squeezed(c.ints(1, "axes"), true))
 	}},
+	// Unsqueeze: data, axes; an attribute before opset 13.
 	{"Unsqueeze", 1, 0, func(c *call) []*value { return one(c.unsqueezed(c.list("axes"))) }},
 	{"Unsqueeze", 13, 0, func(c *call) []*value { return one(c.unsqueezed(c.ints(1, "axes"))) }},
+	// Flatten: to a matrix.
 	{"Flatten", 1, 0, func(c *call) []*value {
 		x := c.x(0)
 		axis := int(c.int("axis", 1))
@@ -54,25 +72,37 @@ var arrays = []entry{
 		}
 		return one(c.flatten(x, axis))
 	}},
+	// Expand: data, shape; broadcasts in both directions.
 	{"Expand", 8, 0, expand},
+	// Slice: data, starts, ends, axes, steps.
 	{"Slice", 1, 0, sliceAttributes},
 	{"Slice", 10, 0, sliceNode},
+	// Split: data, sizes.
 	{"Split", 1, 0, splitAttribute},
 	{"Split", 13, 0, splitNode},
+	// Concat: of one operand or more; in opset 1 along axis 1 by default.
 	{"Concat", 1, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 1))) }},
 	{"Concat", 4, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 0))) }},
+	// Tile: data, repeats.
 	{"Tile", 6, 0, tile},
+	// Pad: data, pads, value, axes.
 	{"Pad", 1, 0, func(c *call) []*value { return one(c.pad(c.list("paddings"), c.constantPad())) }},
 	{"Pad", 2, 0, func(c *call) []*value { return one(c.pad(c.list("pads"), c.constantPad())) }},
 	{"Pad", 11, 0, padNode},
+	// CenterCropPad: data, shape.
 	{"CenterCropPad", 18, 0, centerCropPad},
+	// DepthToSpace: channels become blocks of pixels.
 	{"DepthToSpace", 1, 0, depthToSpace},
+	// SpaceToDepth: blocks of pixels become channels.
 	{"SpaceToDepth", 1, 0, spaceToDepth},
+	// Dropout: the operand, and a mask of ones.
 	{"Dropout", 1, 0, dropout},
+	// ReverseSequence: data, lengths.
 	{"ReverseSequence", 10, 0, reverseSequence},
 }
 
-// constant is the tensor of an attribute, in one of its many forms.
+// constant is the tensor of an attribute, in one of its many forms. Its elements follow from the file alone, so that
+// everything made of constants is computed once for all shapes. Sparse tensors and strings are refused.
 func constant(c *call) []*value {
 	for _, name := range []string{"sparse_value", "value_string", "value_strings"} {
 		if c.given(name) {
@@ -84,6 +114,8 @@ func constant(c *call) []*value {
 	return one(v)
 }
 
+// constantValue is the one of the attributes value, value_float, value_floats, value_int and value_ints that is
+// given.
 func (c *call) constantValue() *value {
 	if a := c.attr("value"); a != nil && a.T != nil {
 		k, err := c.model.constant(a.T)
@@ -110,13 +142,14 @@ func (c *call) constantValue() *value {
 	return nil
 }
 
-// checked are dimensions that a tensor can have.
+// checked are dimensions that a tensor can have. What comes from a file may be negative or too many.
 func (c *call) checked(dims []int64) []int64 {
 	_, err := shape.Of(dims...)
 	c.must(err)
 	return dims
 }
 
+// constantOfShape is a tensor of one value, 0 by default, whose shape is an operand.
 func constantOfShape(c *call) []*value {
 	dims, d, v := c.checked(c.ints(0, "the shape")), dtype.Float32, op.Value{Kind: op.Float}
 	if a := c.attr("value"); a != nil && a.T != nil {
@@ -136,6 +169,8 @@ func constantOfShape(c *call) []*value {
 	return one(c.do(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d)))
 }
 
+// shapeNode is the dimensions of its operand from start to end, which count from the end if negative. It never looks
+// at elements, so that it is known wherever the operand comes from.
 func shapeNode(c *call) []*value {
 	x := c.x(0)
 	rank := int64(x.rank())
@@ -152,7 +187,8 @@ func shapeNode(c *call) []*value {
 	return one(v)
 }
 
-// rangeNode counts its elements in the numbers themselves, as ONNX says.
+// rangeNode counts its elements in the numbers themselves, as ONNX says. The number of elements is that of ONNX: the
+// distance divided by the step, rounded up, or none. The numbers have to be known, since they decide the shape.
 func rangeNode(c *call) []*value {
 	start, limit, step := c.number(0, "start"), c.number(1, "limit"), c.number(2, "delta")
 	if step == 0 {
@@ -166,6 +202,7 @@ func rangeNode(c *call) []*value {
 	return one(c.do(op.IDRange, with(op.RangeStart, first, op.RangeStep, distance, op.RangeCount, n, op.RangeDtype, c.x(0).DType)))
 }
 
+// eyeLike has ones on diagonal k of a matrix of the shape of its operand, and zeros elsewhere.
 func eyeLike(c *call) []*value {
 	x := c.x(0)
 	if x.rank() != 2 {
@@ -175,15 +212,20 @@ func eyeLike(c *call) []*value {
 	return one(c.cast(c.do(op.IDEqual, nil, diagonal, whole(c.int("k", 0))), c.elem("dtype", x.DType)))
 }
 
+// normal draws from the normal distribution with the attributes mean and scale. The seed of the file is not used:
+// random numbers are those of the place.
 func (c *call) normal(dims []int64, d dtype.DType) *value {
 	return c.do(op.IDNormal, with(op.NormalShape, dims, op.NormalMean, c.float("mean", 0), op.NormalStd, c.float("scale", 1), op.NormalDtype, d))
 }
 
+// uniform draws from the uniform distribution between the attributes low and high.
 func (c *call) uniform(dims []int64, d dtype.DType) *value {
 	return c.do(op.IDUniform, with(op.UniformShape, dims, op.UniformMin, c.float("low", 0), op.UniformMax, c.float("high", 1), op.UniformDtype, d))
 }
 
-// reshaped resolves 0, the size that x has there unless allowzero is set, and -1, what is left.
+// reshaped resolves 0, the size that x has there unless allowzero is set, and -1, what is left. Products are kept
+// below 2**50 on the way, because a file may have any numbers; the comparison with the elements of x then says what
+// is wrong.
 func (c *call) reshaped(want []int64) *value {
 	x, dims, free := c.x(0), slices.Clone(want), -1
 	rest := int64(1)
@@ -216,6 +258,7 @@ func (c *call) reshaped(want []int64) *value {
 	return c.reshape(x, dims...)
 }
 
+// transpose permutes the axes; without attribute perm it reverses their order.
 func transpose(c *call) []*value {
 	x, perm := c.x(0), c.list("perm")
 	if perm == nil {
@@ -225,7 +268,8 @@ func transpose(c *call) []*value {
 	return one(c.transpose(x, perm...))
 }
 
-// squeezed drops axes of one element: those that are named, or all.
+// squeezed drops axes of one element: those that are named, or all. An axis that is named and has more than one
+// element is an error of the model.
 func (c *call) squeezed(list []int64, named bool) *value {
 	x := c.x(0)
 	axes := c.axes(list, x.rank())
@@ -247,7 +291,7 @@ func (c *call) squeezed(list []int64, named bool) *value {
 	return c.squeeze(x, axes...)
 }
 
-// unsqueezed adds axes of one element, which are counted in the result.
+// unsqueezed adds axes of one element, which are counted in the result. The names of axes may be in any order.
 func (c *call) unsqueezed(list []int64) *value {
 	x := c.x(0)
 	rank := x.rank() + len(list)
@@ -261,12 +305,12 @@ func (c *call) unsqueezed(list []int64) *value {
 	return c.reshape(x, dims...)
 }
 
-// flatten makes two axes: those before one and those from it on.
+// flatten makes two axes: those before one and those from it on. Both may be empty products, which are 1.
 func (c *call) flatten(x *value, axis int) *value {
 	return c.reshape(x, product(x.dims()[:axis]), product(x.dims()[axis:]))
 }
 
-// expand broadcasts in both directions.
+// expand broadcasts in both directions. A dimension of 1 in the wanted shape keeps that of x, other than in NumPy.
 func expand(c *call) []*value {
 	x := c.x(0)
 	want := shapeOf(c.checked(c.ints(1, "the shape")))
@@ -275,11 +319,13 @@ func expand(c *call) []*value {
 	return one(c.expand(x, s.Slice()...))
 }
 
+// sliceAttributes is Slice before opset 10: starts, ends and axes are attributes, and there are no steps.
 func sliceAttributes(c *call) []*value {
 	starts, ends, axes := c.list("starts"), c.list("ends"), c.list("axes")
 	return one(c.sliced(starts, ends, axes, nil))
 }
 
+// sliceNode has the operands data, starts, ends, axes and steps, the last two optional.
 func sliceNode(c *call) []*value {
 	starts, ends := c.ints(1, "starts"), c.ints(2, "ends")
 	var axes, steps []int64
@@ -292,7 +338,8 @@ func sliceNode(c *call) []*value {
 	return one(c.sliced(starts, ends, axes, steps))
 }
 
-// sliced cuts ranges. Bounds beyond the ends are the ends.
+// sliced cuts ranges. Bounds beyond the ends are the ends. Axes that are not named stay whole. Steps may be
+// negative: the axis is reversed first.
 func (c *call) sliced(starts, ends, axes, steps []int64) *value {
 	x := c.x(0)
 	if axes == nil {
@@ -310,7 +357,8 @@ func (c *call) sliced(starts, ends, axes, steps []int64) *value {
 	return x
 }
 
-// ranged is every step-th index of an axis from start on, up to end.
+// ranged is every step-th index of an axis from start on, up to end. The rules are those of Python with one
+// exception, a negative step: an end before the first element is written as a number below minus the size.
 func (c *call) ranged(x *value, axis int, start, end, step int64) *value {
 	n := x.dims()[axis]
 	clip := func(at, low, high int64) int64 {
@@ -332,7 +380,8 @@ func (c *call) ranged(x *value, axis int, start, end, step int64) *value {
 	return c.strided(x, axis, clip(start, 0, n), clip(end, 0, n), min(step, n+1))
 }
 
-// strided is every step-th index of an axis from start to end, which lie within it, upwards.
+// strided is every step-th index of an axis from start to end, which lie within it, upwards. A result without
+// elements is a constant, whatever x is.
 func (c *call) strided(x *value, axis int, start, end, step int64) *value {
 	if step == 1 && start <= end {
 		return c.slice(x, axis, start, end)
@@ -345,6 +394,7 @@ func (c *call) strided(x *value, axis int, start, end, step int64) *value {
 	return c.do(op.IDSlice, with(op.SliceAxes, []int64{int64(axis)}, op.SliceStarts, []int64{start}, op.SliceEnds, []int64{end}, op.SliceSteps, []int64{step}), x)
 }
 
+// splitAttribute is Split before opset 13: sizes are an attribute, or in opset 1 perhaps an operand.
 func splitAttribute(c *call) []*value {
 	sizes := c.list("split")
 	if c.has(1) { // opset 1
@@ -353,6 +403,7 @@ func splitAttribute(c *call) []*value {
 	return c.splitInto(sizes)
 }
 
+// splitNode has sizes as an operand; from opset 18 on there may be attribute num_outputs instead.
 func splitNode(c *call) []*value {
 	if c.has(1) {
 		return c.splitInto(c.ints(1, "split"))
@@ -360,8 +411,8 @@ func splitNode(c *call) []*value {
 	return c.splitInto(nil)
 }
 
-// splitInto cuts an axis into parts of these sizes; without sizes into as many as there are outputs, the last perhaps
-// smaller.
+// splitInto cuts an axis into parts of these sizes; without sizes into as many as there are outputs, the last
+// perhaps smaller. Parts of no elements are allowed. All parts together have to be the whole axis.
 func (c *call) splitInto(sizes []int64) []*value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -395,6 +446,7 @@ func (c *call) parts(x *value, axis int, sizes []int64) []*value {
 	return out
 }
 
+// concatenated joins all operands along an axis, which may count from the end.
 func (c *call) concatenated(axis int64) *value {
 	list := make([]*value, len(c.in))
 	for i := range c.in {
@@ -409,6 +461,7 @@ func (c *call) concatenated(axis int64) *value {
 	return c.concat(a, list...)
 }
 
+// tile repeats its operand; there is a number for each axis.
 func tile(c *call) []*value {
 	x, times := c.x(0), c.ints(1, "repeats")
 	if len(times) != x.rank() {
@@ -423,6 +476,8 @@ func tile(c *call) []*value {
 // constantPad is the value of Pad before opset 11.
 func (c *call) constantPad() *value { return num(c.float("value", 0)) }
 
+// padNode has the operands data, pads, constant_value and axes. pads has first all numbers before the axes, then all
+// behind them.
 func padNode(c *call) []*value {
 	x, pads, axes := c.x(0), c.ints(1, "pads"), []int64(nil)
 	if c.has(3) {
@@ -448,7 +503,8 @@ func padNode(c *call) []*value {
 	return one(c.pad(all, fill))
 }
 
-// pad adds elements before and behind the axes, or with negative numbers drops them.
+// pad adds elements before and behind the axes, or with negative numbers drops them. The mode is an attribute in all
+// opsets: constant, edge, reflect, and from opset 19 on wrap.
 func (c *call) pad(pads []int64, fill *value) *value {
 	x, mode := c.x(0), c.text("mode", "constant")
 	if len(pads) != 2*x.rank() {
@@ -470,7 +526,7 @@ func (c *call) pad(pads []int64, fill *value) *value {
 	return x
 }
 
-// padAxis pads one axis with an element.
+// padAxis pads one axis with an element. Numbers below 0 drop elements. fill is a number or a tensor of one element.
 func (c *call) padAxis(x *value, axis int, before, behind int64, fill *value) *value {
 	n := x.dims()[axis]
 	from, to := max(-before, 0), n-max(-behind, 0)
@@ -496,7 +552,8 @@ func (c *call) padAxis(x *value, axis int, before, behind int64, fill *value) *v
 	return c.concat(axis, list...)
 }
 
-// mirrored are the indices of an axis of n elements that a padded one reads.
+// mirrored are the indices of an axis of n elements that a padded one reads. In mode reflect the element at the end
+// is not repeated; pads may be longer than the axis.
 func (c *call) mirrored(mode string, n, before, behind int64) []int64 {
 	var list []int64
 	if n == 0 {
@@ -525,7 +582,8 @@ func (c *call) mirrored(mode string, n, before, behind int64) []int64 {
 	return list
 }
 
-// centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end.
+// centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end. Where a size is cut, the first
+// index is the floor of half of what is too much.
 func centerCropPad(c *call) []*value {
 	x, want := c.x(0), c.ints(1, "the shape")
 	axes := count(x.rank())
@@ -551,7 +609,8 @@ func centerCropPad(c *call) []*value {
 	return one(x)
 }
 
-// block are the dimensions of images and the size of the blocks that they are cut into.
+// block are the dimensions of images and the size of the blocks that they are cut into. blocksize divides height and
+// width of SpaceToDepth; its square divides the channels of DepthToSpace.
 func (c *call) block() (x *value, n, ch, h, w, b int64) {
 	x, b = c.x(0), c.int("blocksize", 0)
 	if x.rank() != 4 || b < 1 {
@@ -561,6 +620,8 @@ func (c *call) block() (x *value, n, ch, h, w, b int64) {
 	return x, d[0], d[1], d[2], d[3], b
 }
 
+// depthToSpace moves channels into blocks of pixels. In mode DCR the place in the block is the slower part of the
+// channel, in CRD the faster one.
 func depthToSpace(c *call) []*value {
 	x, n, ch, h, w, b := c.block()
 	if ch%(b*b) != 0 {
@@ -574,6 +635,7 @@ func depthToSpace(c *call) []*value {
 	return one(c.reshape(x, n, ch/(b*b), h*b, w*b))
 }
 
+// spaceToDepth is its inverse in mode DCR.
 func spaceToDepth(c *call) []*value {
 	x, n, ch, h, w, b := c.block()
 	if h%b != 0 || w%b != 0 {
@@ -583,7 +645,8 @@ func spaceToDepth(c *call) []*value {
 	return one(c.reshape(x, n, ch*b*b, h/b, w/b))
 }
 
-// dropout is its operand: programs do not train. The mask says that everything is kept.
+// dropout is its operand: programs do not train. The mask says that everything is kept. Where the mask is wanted, it
+// is of bool from opset 10 on and of the dtype of x before.
 func dropout(c *call) []*value {
 	x := c.x(0)
 	if c.has(2) && c.number(2, "training_mode") != 0 && (!c.has(1) || c.number(1, "ratio") != 0) {
@@ -599,7 +662,8 @@ func dropout(c *call) []*value {
 	return []*value{x, c.full(d, integer(1), x.dims()...)}
 }
 
-// reverseSequence reverses the first elements of each sequence: index i of one of n elements reads n-1-i.
+// reverseSequence reverses the first elements of each sequence: index i of one of n elements reads n-1-i. Elements
+// behind the length of a sequence stay where they are.
 func reverseSequence(c *call) []*value {
 	x, batch, time := c.x(0), int(c.int("batch_axis", 1)), int(c.int("time_axis", 0))
 	if x.rank() < 2 || batch+time != 1 || batch*time != 0 {
@@ -608,7 +672,8 @@ func reverseSequence(c *call) []*value {
 	return one(c.reversed(x, c.x(1), batch, time))
 }
 
-// reversed is reverseSequence of x with its axes 0 and 1.
+// reversed is reverseSequence of x with its axes 0 and 1. Each batch reads through two index tensors: its own
+// number, and the places in its reversed order.
 func (c *call) reversed(x, lengths *value, batch, time int) *value {
 	n, b := x.dims()[time], x.dims()[batch]
 	dims := []int64{1, 1}

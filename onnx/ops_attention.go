@@ -9,14 +9,20 @@ import (
 )
 
 // Attention and what belongs to it.
+//
+// It is a product, a softmax and another product with masks between them; the weights are held in memory as a whole.
 
 var attentions = []entry{
+	// Attention: Q, K, V, mask, past key, past value, lengths.
 	{"Attention", 23, 0, attention},
+	// RotaryEmbedding: X, cos, sin, positions.
 	{"RotaryEmbedding", 23, 0, rotaryEmbedding},
+	// RotaryEmbedding: X, positions, cos, sin.
 	{"com.microsoft:RotaryEmbedding", 1, 0, rotaryMicrosoft},
 }
 
 // split3 is a tensor [batch, sequence, heads * size] as [batch, heads, sequence, size]; one of 4 axes stays.
+// Queries, keys and values come in both forms; the second needs an attribute for the number of heads.
 func (c *call) heads(x *value, heads int64, name string) *value {
 	if x.rank() == 4 {
 		return x
@@ -28,7 +34,8 @@ func (c *call) heads(x *value, heads int64, name string) *value {
 	return c.swap(c.reshape(x, d[0], d[1], heads, d[2]/heads), 1, 2)
 }
 
-// repeated is a tensor with each head n times.
+// repeated is a tensor with each head n times. Groups of query heads share a key and value head: head i of the
+// result is head i / n.
 func (c *call) repeated(x *value, n int64) *value {
 	if n == 1 {
 		return x
@@ -37,7 +44,10 @@ func (c *call) repeated(x *value, n int64) *value {
 	return c.reshape(c.expand(c.unsqueeze(x, 2), d[0], d[1], n, d[2], d[3]), d[0], d[1]*n, d[2], d[3])
 }
 
-// attention is softmax(Q K' * scale + mask) V, with the keys and values of earlier calls in front.
+// attention is softmax(Q K' * scale + mask) V, with the keys and values of earlier calls in front. Operands: Q, K,
+// V, mask, past key, past value, and for each batch how many keys count. Results: Y, all keys, all values, and the
+// weights at the stage that attribute qk_matmul_output_mode names. The scale is split between Q and K, which keeps
+// halves from overflow, as the function in ONNX has it. Group queries, causal masks and softcap are attributes.
 func attention(c *call) []*value {
 	flat := c.x(0).rank() == 3
 	q := c.heads(c.x(0), c.int("q_num_heads", 0), "q_num_heads")
@@ -74,8 +84,9 @@ func attention(c *call) []*value {
 	return []*value{y, keys, values, shown}
 }
 
-// attentionBias is what is added to the weights: 0 where a query may see a key and -inf where not, or the mask that is given;
-// nil where there is none.
+// attentionBias is what is added to the weights: 0 where a query may see a key and -inf where not, or the mask that
+// is given; nil where there is none. A causal mask lets query i see the keys up to past + i. A mask that is shorter
+// than the keys ends with positions that are not seen.
 func (c *call) attentionBias(q, k *value, past int64) *value {
 	n, m := q.dims()[2], k.dims()[2]
 	var allowed *value
@@ -114,6 +125,7 @@ func (c *call) attentionBias(q, k *value, past int64) *value {
 	if allowed == nil {
 		return bias
 	}
+	// The row softmax turns -inf into a weight of 0, and a row of nothing else into NaN.
 	closed := c.where(allowed, c.zero(q.DType), c.reals(q.DType, nil, []float64{math.Inf(-1)}))
 	if bias == nil {
 		return closed
@@ -130,7 +142,8 @@ func rotaryEmbedding(c *call) []*value {
 	return one(c.rotate(c.x(0), c.x(1), c.x(2), positions))
 }
 
-// rotaryMicrosoft has its operands in another order; one position is that of the first element.
+// rotaryMicrosoft has its operands in another order; one position is that of the first element. The operands are X,
+// positions, cos and sin. The caches of one token have the width of half a head.
 func rotaryMicrosoft(c *call) []*value {
 	x, positions := c.x(0), c.x(1)
 	if positions.Shape.Numel() == 1 {
@@ -140,7 +153,10 @@ func rotaryMicrosoft(c *call) []*value {
 	return one(c.rotate(x, c.x(2), c.x(3), positions))
 }
 
-// rotate is x [batch, heads, sequence, size], or with heads and size as one axis at the end.
+// rotate is x [batch, heads, sequence, size], or with heads and size as one axis at the end. cos and sin have a row
+// for each position; without positions they have one for each batch and element. The elements behind attribute
+// rotary_embedding_dim are left as they are. A pair is the first and the second half of a head, or with attribute
+// interleaved two neighbours.
 func (c *call) rotate(x, cos, sin, positions *value) *value {
 	shape := slices.Clone(x.dims())
 	flat := x.rank() == 3

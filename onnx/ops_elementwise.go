@@ -9,27 +9,46 @@ import (
 
 // Operators whose results depend on one element of each operand. Operands broadcast as in NumPy from opset 7 on, and before
 // as [call.legacy] says.
+//
+// Most are one call of a row. The others are short formulas of rows, which devices fuse where they can: a HardSwish
+// is a product, a sum, a clip and another product, and one pass over memory. Numbers of attributes are operands
+// without a dtype, so that halves stay halves. Dtypes are not promoted: ONNX wants operands of one dtype, and a file
+// that breaks this rule gets the error of the row, which names both.
 
 var elementwise = []entry{
+	// Abs: |x|.
 	{"Abs", 1, op.IDAbs, unary},
+	// Neg: -x.
 	{"Neg", 1, op.IDNeg, unary},
+	// Sign: -1, 0 or 1.
 	{"Sign", 1, op.IDSign, unary},
+	// Exp: e ** x.
 	{"Exp", 1, op.IDExp, unary},
+	// Log: natural logarithm.
 	{"Log", 1, op.IDLog, unary},
+	// Sqrt: square root; NaN below 0.
 	{"Sqrt", 1, op.IDSqrt, unary},
+	// Reciprocal: 1 / x.
 	{"Reciprocal", 1, op.IDReciprocal, unary},
+	// Sin: of x radians, as the functions below.
 	{"Sin", 1, op.IDSin, unary},
 	{"Cos", 1, op.IDCos, unary},
 	{"Tan", 1, op.IDTan, unary},
 	{"Tanh", 1, op.IDTanh, unary},
 	{"Sinh", 1, op.IDSinh, unary},
 	{"Cosh", 1, op.IDCosh, unary},
+	// Floor: largest integer that is not above x.
 	{"Floor", 1, op.IDFloor, unary},
 	{"Ceil", 1, op.IDCeil, unary},
+	// Round: halves go to the even integer.
 	{"Round", 1, op.IDRound, unary},
+	// Erf: error function.
 	{"Erf", 1, op.IDErf, unary},
+	// Not: of bool.
 	{"Not", 1, op.IDLogicalNot, unary},
+	// IsNaN: of floats.
 	{"IsNaN", 1, op.IDIsnan, unary},
+	// Acos: from 0 to pi.
 	{"Acos", 1, op.IDAcos, unary},
 	{"Asin", 1, op.IDAsin, unary},
 	{"Atan", 1, op.IDAtan, unary},
@@ -37,77 +56,109 @@ var elementwise = []entry{
 	{"Asinh", 1, op.IDAsinh, unary},
 	{"Atanh", 1, op.IDAtanh, unary},
 	{"BitwiseNot", 1, op.IDBitwiseNot, unary},
+	// Relu: max(x, 0).
 	{"Relu", 1, op.IDRelu, unary},
+	// Sigmoid: 1 / (1 + exp(-x)).
 	{"Sigmoid", 1, op.IDSigmoid, unary},
 	{"Softplus", 1, 0, softplus},
 	{"Softsign", 1, 0, softsign},
+	// Identity: of sequences and optionals too.
 	{"Identity", 1, 0, func(c *call) []*value { return one(c.any(0)) }},
 	{"IsInf", 10, 0, isInf},
+	// Add: as all below with broadcast, in the dtype of the operands.
 	{"Add", 1, op.IDAdd, broadcast},
 	{"Sub", 1, op.IDSubtract, broadcast},
 	{"Mul", 1, op.IDMultiply, broadcast},
+	// Div: of integers towards zero.
 	{"Div", 1, 0, divide},
+	// And: of bool.
 	{"And", 1, op.IDLogicalAnd, broadcast},
 	{"Or", 1, op.IDLogicalOr, broadcast},
 	{"Xor", 1, op.IDLogicalXor, broadcast},
+	// BitwiseAnd: of integers.
 	{"BitwiseAnd", 1, op.IDBitwiseAnd, broadcast},
 	{"BitwiseOr", 1, op.IDBitwiseOr, broadcast},
 	{"BitwiseXor", 1, op.IDBitwiseXor, broadcast},
+	// Equal: as all comparisons, to bool.
 	{"Equal", 1, op.IDEqual, broadcast},
 	{"Less", 1, op.IDLessThan, broadcast},
 	{"LessOrEqual", 1, op.IDLessEqual, broadcast},
 	{"Greater", 1, op.IDGreaterThan, broadcast},
 	{"GreaterOrEqual", 1, op.IDGreaterEqual, broadcast},
+	// Mod: with the sign of the divisor, or with fmod that of the dividend.
 	{"Mod", 10, 0, modulo},
+	// Pow: in the dtype of the base.
 	{"Pow", 1, 0, power},
+	// BitShift: of unsigned integers.
 	{"BitShift", 11, 0, bitShift},
+	// Max: of one operand or more.
 	{"Max", 1, op.IDMaximum, variadic},
 	{"Min", 1, op.IDMinimum, variadic},
 	{"Sum", 1, op.IDAdd, variadic},
+	// Mean: of one operand or more.
 	{"Mean", 1, 0, func(c *call) []*value {
 		return one(c.div(c.joined(op.IDAdd), num(float64(len(c.in)))))
 	}},
+	// Where: condition, x, y.
 	{"Where", 9, 0, func(c *call) []*value { return one(c.where(c.x(0), c.x(1), c.x(2))) }},
+	// Clip: x, min, max; the bounds were attributes before opset 11.
 	{"Clip", 1, 0, clipAttributes},
 	{"Clip", 11, 0, clip},
+	// Cast: to attribute to; saturate is for 8-bit floats, which tensors are not.
 	{"Cast", 1, 0, cast},
+	// CastLike: x, and a tensor whose dtype counts.
 	{"CastLike", 15, 0, func(c *call) []*value { return one(c.cast(c.x(0), c.x(1).DType)) }},
+	// LeakyRelu: alpha * x below 0.
 	{"LeakyRelu", 1, 0, func(c *call) []*value {
 		return one(c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, c.float("alpha", 0.01)), c.x(0)))
 	}},
+	// PRelu: x, slope.
 	{"PRelu", 1, 0, prelu},
+	// Elu: alpha * (exp(x) - 1) below 0.
 	{"Elu", 1, 0, func(c *call) []*value { return one(c.elu(c.x(0), c.float("alpha", 1), 1)) }},
+	// Selu: gamma * elu.
 	{"Selu", 1, 0, func(c *call) []*value {
 		gamma := c.float("gamma", 1.05070102214813232421875)
 		return one(c.mul(c.elu(c.x(0), c.float("alpha", 1.67326319217681884765625), 1), num(gamma)))
 	}},
+	// Celu: max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).
 	{"Celu", 12, 0, func(c *call) []*value {
 		alpha := c.float("alpha", 1)
 		return one(c.elu(c.x(0), alpha, alpha))
 	}},
+	// HardSigmoid: alpha * x + beta, from 0 to 1.
 	{"HardSigmoid", 1, 0, func(c *call) []*value {
 		return one(c.hardSigmoid(c.x(0), c.float("alpha", 0.2), c.float("beta", 0.5)))
 	}},
+	// HardSwish: x * HardSigmoid(x) with 1/6 and 0.5.
 	{"HardSwish", 14, 0, func(c *call) []*value { return one(c.mul(c.x(0), c.hardSigmoid(c.x(0), 1.0/6, 0.5))) }},
+	// ThresholdedRelu: x above alpha, else 0.
 	{"ThresholdedRelu", 1, 0, func(c *call) []*value {
 		x := c.x(0)
 		return one(c.where(c.do(op.IDGreaterThan, nil, x, num(c.float("alpha", 1))), x, num(0)))
 	}},
+	// Shrink: towards 0 by bias, beyond lambd.
 	{"Shrink", 9, 0, shrink},
+	// Gelu: x times the normal distribution at x.
 	{"Gelu", 20, 0, func(c *call) []*value {
 		return one(c.gelu(c.x(0), c.text("approximate", "none") == "tanh"))
 	}},
+	// Mish: x * tanh(softplus(x)).
 	{"Mish", 18, 0, func(c *call) []*value {
 		return one(c.mul(c.x(0), c.do(op.IDTanh, nil, c.do(op.IDSoftplus, nil, c.x(0)))))
 	}},
+	// Swish: x * sigmoid(alpha * x).
 	{"Swish", 24, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }},
 	{"com.microsoft:Gelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.x(0), false)) }},
+	// FastGelu: x, bias; by tanh.
 	{"com.microsoft:FastGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), true)) }},
+	// BiasGelu: x, bias; by erf.
 	{"com.microsoft:BiasGelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.biased(), false)) }},
+	// QuickGelu: x * sigmoid(1.702 * x).
 	{"com.microsoft:QuickGelu", 1, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1.702))) }},
 }
 
-// unary is an operator that is a row.
+// unary is an operator that is a row. Its dtype is that of the operand, which ONNX does not promote.
 func unary(c *call) []*value { return one(c.do(c.row, nil, c.x(0))) }
 
 // broadcast is an operator of two operands that is a row.
@@ -116,8 +167,9 @@ func broadcast(c *call) []*value { return one(c.do(c.row, nil, c.x(0), c.legacy(
 // variadic is an operator that joins any number of operands by a row.
 func variadic(c *call) []*value { return one(c.joined(c.row)) }
 
-// legacy is the second operand as it broadcasts: before opset 7 attribute broadcast allowed it to, and axis said which axis
-// of the first operand its first axis stands for.
+// legacy is the second operand as it broadcasts: before opset 7 attribute broadcast allowed it to, and axis said
+// which axis of the first operand its first axis stands for. An exporter for opset 6 wrote axis=1 to add a vector to
+// the channels of images. Without attribute broadcast the shapes are equal.
 func (c *call) legacy() *value {
 	x, y := c.x(0), c.x(1)
 	if !c.given("axis") || !c.yes("broadcast", 0) {
@@ -140,10 +192,14 @@ func (c *call) joined(row op.ID) *value {
 	return v
 }
 
-func (c *call) larger(x, y *value) *value  { return c.do(op.IDMaximum, nil, x, y) }
+// larger is the larger of two elements, and NaN if either is.
+func (c *call) larger(x, y *value) *value { return c.do(op.IDMaximum, nil, x, y) }
+
+// smaller is the smaller of two elements, and NaN if either is.
 func (c *call) smaller(x, y *value) *value { return c.do(op.IDMinimum, nil, x, y) }
 
-// divide is exact for floats; of integers it drops the fraction, towards zero.
+// divide is exact for floats; of integers it drops the fraction, towards zero. ONNX says so of integers, like C and
+// unlike Python; a divisor of 0 is an error when the model runs.
 func divide(c *call) []*value {
 	x, y := c.x(0), c.legacy()
 	if !x.DType.IsInt() {
@@ -156,7 +212,8 @@ func divide(c *call) []*value {
 	return one(c.mul(quotient, c.mul(c.do(op.IDSign, nil, x), c.do(op.IDSign, nil, y))))
 }
 
-// modulo has the sign of the divisor, or with fmod that of the dividend.
+// modulo has the sign of the divisor, or with fmod that of the dividend. With fmod the magnitude is that of the
+// remainder of the magnitudes, which is exact for floats too.
 func modulo(c *call) []*value {
 	x, y := c.x(0), c.x(1)
 	if !c.yes("fmod", 0) {
@@ -166,7 +223,9 @@ func modulo(c *call) []*value {
 	return one(c.where(c.do(op.IDLessThan, nil, x, whole(0)), c.neg(rest), rest))
 }
 
-// power has the dtype of the base. An integer to a power that is none is computed as a float.
+// power has the dtype of the base. An integer to a power that is none is computed as a float. A square is the most
+// common power in exported models, and much cheaper than others. Exporters write x * x as Pow with a constant. An
+// operand of another dtype is cast to that of the base.
 func power(c *call) []*value {
 	x, y := c.x(0), c.legacy()
 	d := x.DType
@@ -181,6 +240,7 @@ func power(c *call) []*value {
 	return one(c.cast(c.do(op.IDPow, nil, x, c.cast(y, x.DType)), d))
 }
 
+// bitShift moves bits to the left or the right, as attribute direction says.
 func bitShift(c *call) []*value {
 	switch c.text("direction", "") {
 	case "LEFT":
@@ -192,6 +252,7 @@ func bitShift(c *call) []*value {
 	return nil
 }
 
+// isInf can be told to ignore one of the two infinities.
 func isInf(c *call) []*value {
 	x, either := c.x(0), c.do(op.IDIsinf, nil, c.x(0))
 	up, down := c.yes("detect_positive", 1), c.yes("detect_negative", 1)
@@ -209,12 +270,13 @@ func isInf(c *call) []*value {
 // softplus is log(1 + exp(x)). The row is x itself where that is less than an ulp away, for large x.
 func softplus(c *call) []*value { return one(c.do(op.IDSoftplus, nil, c.x(0))) }
 
+// softsign is x / (1 + |x|).
 func softsign(c *call) []*value {
 	x := c.x(0)
 	return one(c.div(x, c.add(c.do(op.IDAbs, nil, x), num(1))))
 }
 
-// clipAttributes is Clip before opset 11: the bounds are attributes.
+// clipAttributes is Clip before opset 11: the bounds are attributes. Either bound may be missing.
 func clipAttributes(c *call) []*value {
 	low, high := absent(), absent()
 	if c.given("min") {
@@ -226,7 +288,8 @@ func clipAttributes(c *call) []*value {
 	return one(c.do(op.IDClip, nil, c.x(0), low, high))
 }
 
-// clip has bounds that are operands of one element.
+// clip has bounds that are operands of one element. Bounds that are constants become part of the graph as numbers,
+// which lets devices fuse the call.
 func clip(c *call) []*value {
 	x := c.x(0)
 	bound := func(i int) *value {
@@ -263,7 +326,8 @@ func cast(c *call) []*value {
 	return one(c.cast(c.x(0), c.dtype(castType(a))))
 }
 
-// castType is the element type that a cast names; in the first opsets by its name.
+// castType is the element type that a cast names; in the first opsets by its name. It is 0, which no tensor has, for
+// other names.
 func castType(a *Attribute) ElemType {
 	if len(a.S) == 0 {
 		return ElemType(a.I)
@@ -272,7 +336,7 @@ func castType(a *Attribute) ElemType {
 	return names[string(a.S)]
 }
 
-// elu is x above zero and alpha * (exp(x / scale) - 1) below.
+// elu is x above zero and alpha * (exp(x / scale) - 1) below. It is exact near 0, where exp(x) - 1 would not be.
 func (c *call) elu(x *value, alpha, scale float64) *value {
 	below := x
 	if scale != 1 {
@@ -282,10 +346,12 @@ func (c *call) elu(x *value, alpha, scale float64) *value {
 	return c.where(c.do(op.IDLessThan, nil, x, num(0)), below, x)
 }
 
+// hardSigmoid is alpha * x + beta between 0 and 1.
 func (c *call) hardSigmoid(x *value, alpha, beta float64) *value {
 	return c.clamp(c.add(c.mul(x, num(alpha)), num(beta)), 0, 1)
 }
 
+// gelu is x times the normal distribution at x: exact by erf, or approximated by tanh.
 func (c *call) gelu(x *value, approximate bool) *value {
 	return c.do(op.IDGelu, with(op.GeluApproximate, approximate), x)
 }
@@ -306,7 +372,8 @@ func (c *call) biased() *value {
 	return c.x(0)
 }
 
-// prelu has a slope that broadcasts to x; before opset 7 it stands for the channels.
+// prelu has a slope that broadcasts to x; before opset 7 it stands for the channels. The slope is multiplied where
+// the element is below 0 and nowhere else, so that an infinite slope does no harm.
 func prelu(c *call) []*value {
 	x, slope := c.x(0), c.x(1)
 	if c.opset < 7 && slope.rank() == 1 && x.rank() > 2 && slope.dims()[0] != 1 {
@@ -319,6 +386,7 @@ func prelu(c *call) []*value {
 	return one(c.where(c.do(op.IDLessThan, nil, x, num(0)), c.mul(x, slope), x))
 }
 
+// shrink moves elements beyond lambd towards 0 by bias; the others are 0.
 func shrink(c *call) []*value {
 	x, lambda, bias := c.x(0), c.float("lambd", 0.5), c.float("bias", 0)
 	above := c.where(c.do(op.IDGreaterThan, nil, x, num(lambda)), c.sub(x, num(bias)), num(0))

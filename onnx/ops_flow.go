@@ -10,25 +10,41 @@ import (
 
 // Control flow, functions and sequences. All of them are gone when a graph is built: a branch is taken, a loop is unrolled,
 // and a sequence is a list of values while the nodes that use it are built.
+//
+// What decides has to be known while the graph is built: from constants, from shapes, or because the runtime has
+// read the elements of a deciding input. A loop whose end depends on what it computes is refused.
 
 // longestLoop is how often a loop runs at most: each time its nodes become part of the graph again.
 const longestLoop = 4096
 
 var flow = []entry{
+	// If: condition; attributes then_branch and else_branch.
 	{"If", 1, 0, buildIf},
+	// Loop: trip count, condition, values; attribute body.
 	{"Loop", 1, 0, buildLoop},
+	// Scan: states, sequences; attribute body.
 	{"Scan", 9, 0, buildScan},
+	// SequenceConstruct: of one operand or more.
 	{"SequenceConstruct", 11, 0, sequenceConstruct},
 	{"SequenceEmpty", 11, 0, func(*call) []*value { return one(&value{isList: true}) }},
+	// SequenceAt: sequence, position.
 	{"SequenceAt", 11, 0, sequenceAt},
+	// SequenceInsert: sequence, tensor, position.
 	{"SequenceInsert", 11, 0, sequenceInsert},
+	// SequenceErase: sequence, position.
 	{"SequenceErase", 11, 0, sequenceErase},
+	// SequenceLength: int64.
 	{"SequenceLength", 11, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{int64(len(c.sequence(0)))})) }},
+	// SplitToSequence: data, sizes.
 	{"SplitToSequence", 11, 0, splitToSequence},
+	// ConcatFromSequence: attributes axis and new_axis.
 	{"ConcatFromSequence", 11, 0, concatFromSequence},
+	// SequenceMap: sequences and tensors; attribute body.
 	{"SequenceMap", 17, 0, sequenceMap},
+	// Optional: what there is, or nothing.
 	{"Optional", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
 	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
+	// OptionalHasElement: bool.
 	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},
 }
 
@@ -41,7 +57,8 @@ func (c *call) truth(b bool) *value {
 	return c.constant(dtype.Bool, nil, raw)
 }
 
-// subgraph is the graph of an attribute.
+// subgraph is the graph of an attribute. Graphs are checked for missing operators when the file is read, like the
+// main one.
 func (c *call) subgraph(name string) *Graph {
 	a := c.attr(name)
 	if a == nil || a.G == nil {
@@ -50,14 +67,15 @@ func (c *call) subgraph(name string) *Graph {
 	return a.G
 }
 
-// nest begins something within the node; the caller lowers depth again.
+// nest begins something within the node; the caller lowers depth again. Functions may call themselves, in a file
+// that nobody checked; each level takes some of the stack.
 func (c *call) nest() {
 	if c.depth++; c.depth > deepCalls {
 		c.refuse("is within %d functions and branches; want fewer", deepCalls)
 	}
 }
 
-// body runs a graph of an attribute with operands for its inputs.
+// body runs a graph of an attribute with operands for its inputs. Names of the graph hide those around it.
 func (c *call) body(g *Graph, in []*value) []*value {
 	c.nest()
 	defer func() { c.depth-- }()
@@ -73,7 +91,9 @@ func (c *call) body(g *Graph, in []*value) []*value {
 	return out
 }
 
-// inline expands a function of the model: its names are its own.
+// inline expands a function of the model: its names are its own. Operands that the call leaves out are absent in the
+// function too. Attributes that it leaves out have the default of the function. A function imports its own opsets.
+// Its outputs that nothing makes are absent, and an error where they are read.
 func (c *call) inline(f *function) []*value {
 	c.nest()
 	defer func() { c.depth-- }()
@@ -99,6 +119,7 @@ func (c *call) inline(f *function) []*value {
 	return out
 }
 
+// buildIf is one of two graphs. The condition has to be known: the other branch is not part of the graph at all.
 func buildIf(c *call) []*value {
 	branch := "else_branch"
 	if c.number(0, "the condition") != 0 {
@@ -107,8 +128,11 @@ func buildIf(c *call) []*value {
 	return c.body(c.subgraph(branch), nil)
 }
 
-// buildLoop runs the body while it is known to go on. Its inputs are the number of the round, the condition, and what the
-// round before has made; its outputs are the condition, the same again, and what is stacked.
+// buildLoop runs the body while it is known to go on. Its inputs are the number of the round, the condition, and
+// what the round before has made; its outputs are the condition, the same again, and what is stacked. Values that a
+// round makes may have other shapes in the next one. A condition that the body computes from constants is known as
+// well. The trip count and the condition may both be left out, but a loop without either never ends, which the limit
+// of rounds refuses.
 func buildLoop(c *call) []*value {
 	rounds, goes := int64(-1), true
 	if c.has(0) {
@@ -144,7 +168,8 @@ func buildLoop(c *call) []*value {
 	return carried
 }
 
-// stacked is tensors side by side along a new axis. Of no tensors the graph has to say what the type is.
+// stacked is tensors side by side along a new axis. Of no tensors the graph has to say what the type is. Its dtype
+// and dimensions follow from the list.
 func (c *call) stacked(list []*value, axis int, p *Port) *value {
 	if len(list) > 0 {
 		return c.do(op.IDStack, with(op.StackAxis, axis), list...)
@@ -159,7 +184,9 @@ func (c *call) stacked(list []*value, axis int, p *Port) *value {
 	return c.constant(c.dtype(p.Elem), dims, nil)
 }
 
-// buildScan runs the body for each index of the axes that are scanned.
+// buildScan runs the body for each index of the axes that are scanned. The operands are first the states and then
+// what is scanned; results are the states and then what is stacked, along an axis and in a direction that attributes
+// say.
 func buildScan(c *call) []*value {
 	g, scanned := c.subgraph("body"), int(c.int("num_scan_inputs", 0))
 	if scanned < 1 || scanned > len(c.in) {
@@ -183,6 +210,7 @@ func buildScan(c *call) []*value {
 		c.refuse("runs %d times; want at most %d", rounds, longestLoop)
 	}
 	stacks := make([][]*value, max(len(g.Outputs)-states, 0))
+	// Each round reads one index of what is scanned, from the end where a direction is 1.
 	for r := range rounds {
 		in := slices.Clone(carried)
 		for i, x := range inputs {
@@ -222,8 +250,10 @@ func (c *call) sequence(i int) []*value {
 	return c.in[i].list
 }
 
+// listOf is a sequence as the one result of a node.
 func listOf(list []*value) []*value { return one(&value{isList: true, list: list}) }
 
+// sequenceConstruct is a sequence of all operands.
 func sequenceConstruct(c *call) []*value { return listOf(slices.Clone(c.in)) }
 
 // place is operand i as a position in a sequence of n tensors, counted from the end if negative.
@@ -238,11 +268,13 @@ func (c *call) position(i, n, last int) int {
 	return at
 }
 
+// sequenceAt is one tensor of a sequence.
 func sequenceAt(c *call) []*value {
 	list := c.sequence(0)
 	return one(list[c.position(1, len(list), len(list)-1)])
 }
 
+// sequenceInsert puts a tensor before a position; without one at the end.
 func sequenceInsert(c *call) []*value {
 	list := c.sequence(0)
 	at := len(list)
@@ -252,6 +284,7 @@ func sequenceInsert(c *call) []*value {
 	return listOf(slices.Insert(slices.Clone(list), at, c.x(1)))
 }
 
+// sequenceErase drops the tensor at a position; without one the last.
 func sequenceErase(c *call) []*value {
 	list := c.sequence(0)
 	at := len(list) - 1
@@ -264,6 +297,8 @@ func sequenceErase(c *call) []*value {
 	return listOf(slices.Delete(slices.Clone(list), at, at+1))
 }
 
+// splitToSequence cuts an axis into parts of one size, of the sizes that are listed, or of single elements, which
+// may lose the axis.
 func splitToSequence(c *call) []*value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -296,6 +331,7 @@ func splitToSequence(c *call) []*value {
 	return listOf(parts)
 }
 
+// concatFromSequence joins the tensors of a sequence along an axis, or along a new one.
 func concatFromSequence(c *call) []*value {
 	list := c.sequence(0)
 	if len(list) == 0 {
@@ -307,7 +343,8 @@ func concatFromSequence(c *call) []*value {
 	return one(c.concat(c.axis(c.int("axis", 0), list[0].rank()), list...))
 }
 
-// sequenceMap runs the body for each position; tensors among the further operands are the same each time.
+// sequenceMap runs the body for each position; tensors among the further operands are the same each time. The number
+// of results is that of the first operand, which has to be a sequence.
 func sequenceMap(c *call) []*value {
 	g := c.subgraph("body")
 	made := make([][]*value, len(g.Outputs))

@@ -13,13 +13,21 @@ import (
 // Resize goes axis by axis. An element of the result is a sum of a few elements along the axis, the taps, with weights that
 // follow from the sizes alone; both are computed here and become constants. The formulas are those of the ONNX operator
 // specification, https://onnx.ai/onnx/operators/onnx__Resize.html.
+//
+// Sizes and scales have to be known. GridSample reads at places that are known only when the model runs, so that its
+// weights are tensors that rows compute.
 
 var images = []entry{
+	// Resize: X, roi, scales, sizes; X and scales in opset 10.
 	{"Resize", 10, 0, resizeOld},
 	{"Resize", 11, 0, resize},
+	// Upsample: X, scales.
 	{"Upsample", 7, 0, resizeOld},
+	// GridSample: X, grid.
 	{"GridSample", 16, 0, gridSample},
+	// AffineGrid: theta, size.
 	{"AffineGrid", 20, 0, affineGrid},
+	// Col2Im: blocks, image_shape, block_shape.
 	{"Col2Im", 18, 0, col2im},
 }
 
@@ -32,7 +40,9 @@ type sampling struct {
 	antialias, exclude         bool
 }
 
-// resizeOld is Resize-10 and Upsample: an index is divided by the scale, and the fraction dropped.
+// resizeOld is Resize-10 and Upsample: an index is divided by the scale, and the fraction dropped. In opset 10 a
+// smaller image reads the index above the quotient, not the one below: this is what onnxruntime does, and files were
+// written for that.
 func resizeOld(c *call) []*value {
 	x := c.x(0)
 	var scales []float64
@@ -69,6 +79,8 @@ func (c *call) scaled(n, scale float64) int64 {
 	return int64(math.Floor(n * scale))
 }
 
+// resize has the operands X, roi, scales and sizes. Attribute axes says which axes the numbers are for; the others
+// stay. Integers are interpolated in float32 and lose their fraction.
 func resize(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())
@@ -108,7 +120,8 @@ func resize(c *call) []*value {
 	return one(c.cast(x, d))
 }
 
-// targets are scales and sizes, of which one is given.
+// targets are scales and sizes, of which one is given. A policy that keeps the aspect ratio makes all scales the
+// smallest or the largest of them. region is that of the image which is read: all of it, unless the mode crops.
 func (c *call) targets(x *value, axes []int64, region []float64, given func(int) bool) (scales []float64, sizes []int64) {
 	switch {
 	case given(2):
@@ -142,7 +155,8 @@ func (c *call) targets(x *value, axes []int64, region []float64, given func(int)
 	return scales, sizes
 }
 
-// resample is one axis at another size. outside is what coordinates beyond the ends become, if not the element at the end.
+// resample is one axis at another size. outside is what coordinates beyond the ends become, if not the element at
+// the end. An axis that stays as it is costs nothing.
 func (c *call) resample(x *value, axis int, s sampling, outside *value) *value {
 	if s.out == s.n && s.scale == 1 && s.start == 0 && s.end == 1 {
 		return x
@@ -186,7 +200,8 @@ func (c *call) resample(x *value, axis int, s sampling, outside *value) *value {
 	return c.where(c.constant(dtype.Bool, dims, beyond), c.cast(outside, y.DType), y)
 }
 
-// weighted is a product with a matrix of the weights.
+// weighted is a product with a matrix of the weights. Shrinking with antialias reads many elements for each of the
+// result.
 func (c *call) weighted(x *value, axis int, s sampling, indices [][]int64, weights [][]float64) *value {
 	if s.n*s.out > 1<<26 {
 		c.refuse("an axis of %d elements to %d with %d taps is not supported", s.n, s.out, len(indices))
@@ -202,7 +217,8 @@ func (c *call) weighted(x *value, axis int, s sampling, indices [][]int64, weigh
 	return c.swap(y, axis, last)
 }
 
-// coordinate is where an element of the result lies in the operand.
+// coordinate is where an element of the result lies in the operand. It may lie outside of the operand, where the
+// elements at the ends count. The modes are those of attribute coordinate_transformation_mode.
 func (s *sampling) coordinate(o int64) float64 {
 	x, n, out := float64(o), float64(s.n), s.scale*float64(s.n)
 	switch s.coordinates {
@@ -231,7 +247,9 @@ func (s *sampling) coordinate(o int64) float64 {
 }
 
 // taps are for each tap the indices along the axis that the elements of the result read, and their weights; without
-// weights there is one tap.
+// weights there is one tap. With antialias the kernel is as much wider as the image becomes smaller. Weights add up
+// to 1, also where exclude_outside has dropped some. Each tap is an index for each element of the result, so that a
+// tap is one gather and one product, whatever the scale is. Linear interpolation has two taps, cubic four.
 func (c *call) taps(s *sampling) (indices [][]int64, weights [][]float64) {
 	inside := func(f float64) int64 { return int64(min(max(f, 0), float64(s.n-1))) }
 	if s.mode == "nearest" {
@@ -296,7 +314,7 @@ func (s *sampling) cubicKernel(d float64) float64 {
 	return 0
 }
 
-// rounded is a coordinate as an index.
+// rounded is a coordinate as an index. The names say what happens to halves.
 func (c *call) rounded(mode string, at float64) float64 {
 	switch mode {
 	case "round_prefer_floor":
@@ -312,7 +330,9 @@ func (c *call) rounded(mode string, at float64) float64 {
 	return 0
 }
 
-// affineGrid are the places that affine maps send the pixels of an image to.
+// affineGrid are the places that affine maps send the pixels of an image to. Operands: theta [N, axes, axes + 1] and
+// the size [N, C, size...]. Result: [N, size..., axes]. The places of pixels are computed here, in double precision,
+// and multiplied by the maps when the model runs.
 func affineGrid(c *call) []*value {
 	theta, size := c.x(0), c.checked(c.ints(1, "the size"))
 	axes := len(size) - 2
@@ -345,6 +365,8 @@ func affineGrid(c *call) []*value {
 }
 
 // col2im adds up blocks that overlap: what a transposed convolution does with a kernel of ones at one place each.
+// Operands: blocks [N, C * block, windows], the size of the image and that of the block. Result: [N, C, size...].
+// Elements that fall into the padding are added to a place behind the image, which is cut off.
 func col2im(c *call) []*value {
 	x, size, kernel := c.x(0), c.ints(1, "image_shape"), c.ints(2, "block_shape")
 	if x.rank() != 3 || len(size) != len(kernel) || len(kernel) < 1 {
@@ -397,7 +419,8 @@ func col2im(c *call) []*value {
 	return one(c.reshape(c.slice(sum, 1, 0, total), append([]int64{x.dims()[0], channels}, size...)...))
 }
 
-// gridSample reads images at the places of a grid, from -1 to 1 on each axis.
+// gridSample reads images at the places of a grid, from -1 to 1 on each axis. Operands: X [N, C, size...] and the
+// grid [N, places..., axes], whose first coordinate is for the last axis. Result: [N, C, places...].
 func gridSample(c *call) []*value {
 	x, grid := c.x(0), c.x(1)
 	axes := x.rank() - 2
@@ -445,7 +468,8 @@ func (c *call) cubicWeight(d *value) *value {
 	return c.where(c.do(op.IDLessEqual, nil, d, num(1)), near, far)
 }
 
-// blend sums what is at n neighbours on axis i, with weights by their distances, and on the axes behind it.
+// blend sums what is at n neighbours on axis i, with weights by their distances, and on the axes behind it. It goes
+// through the axes one after the other, so that there are n to the power of the axes reads.
 func (c *call) blend(x *value, at []*value, i, n int, corners bool, weight func(d *value) *value) *value {
 	if i == len(at) {
 		return c.sampled(x, at, corners)
@@ -467,7 +491,8 @@ func (c *call) blend(x *value, at []*value, i, n int, corners bool, weight func(
 	return total
 }
 
-// sampled is x at coordinates that are whole numbers, [N, places...] for each axis: [N, C, places...].
+// sampled is x at coordinates that are whole numbers, [N, places...] for each axis: [N, C, places...]. What is
+// outside is 0, the element at the end, or a mirror image, as attribute padding_mode says.
 func (c *call) sampled(x *value, at []*value, corners bool) *value {
 	mode := c.text("padding_mode", "zeros")
 	rank := at[0].rank() + 1
@@ -496,7 +521,8 @@ func (c *call) sampled(x *value, at []*value, corners bool) *value {
 	return c.where(c.unsqueeze(inside, 1), y, c.zero(y.DType))
 }
 
-// reflected brings coordinates within an axis by mirrors at its ends: at the elements there, or half an element beyond.
+// reflected brings coordinates within an axis by mirrors at its ends: at the elements there, or half an element
+// beyond. The distance from the lower end is folded at the length of the axis: a triangle wave.
 func (c *call) reflected(v *value, n float64, corners bool) *value {
 	low, high := -0.5, n-0.5
 	if corners {

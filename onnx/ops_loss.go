@@ -8,17 +8,22 @@ import (
 )
 
 // Losses over the classes of axis 1.
+//
+// They are here because exporters of trained models leave them in, and because they are part of the tests of ONNX.
 
 var losses = []entry{
+	// NegativeLogLikelihoodLoss: logarithms, targets, weights.
 	{"NegativeLogLikelihoodLoss", 12, 0, func(c *call) []*value { return one(c.likelihood(c.x(0))) }},
+	// SoftmaxCrossEntropyLoss: scores, targets, weights; and the logarithms.
 	{"SoftmaxCrossEntropyLoss", 12, 0, func(c *call) []*value {
 		logs := c.logSoftmax(c.x(0), 1)
 		return []*value{c.likelihood(logs), logs}
 	}},
 }
 
-// likelihood is minus the logarithm at the class of each target, times the weight of the class. Targets that are to be
-// ignored have weight 0.
+// likelihood is minus the logarithm at the class of each target, times the weight of the class. Targets that are to
+// be ignored have weight 0. Operands behind the first are the targets [N, d...] and the weights of the classes. A
+// mean is over the weights, not over the number of targets.
 func (c *call) likelihood(logs *value) *value {
 	target := c.cast(c.x(1), dtype.Int64)
 	if logs.rank() < 2 || target.rank() != logs.rank()-1 {

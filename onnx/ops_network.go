@@ -11,20 +11,34 @@ import (
 )
 
 // Matrix products and convolutions.
+//
+// Attributes of windows are in the order of ONNX in files, all numbers before the axes and then all behind them, and
+// by axes in rows. A bias is a sum after the product, which devices fuse with it where they can. Weights that are
+// constants are packed by the device when the program is compiled.
 
 var networks = []entry{
+	// MatMul: batches broadcast.
 	{"MatMul", 1, 0, func(c *call) []*value { return one(c.matmul(c.x(0), c.x(1))) }},
+	// Gemm: A, B, C.
 	{"Gemm", 1, 0, gemm},
+	// Einsum: any number of operands.
 	{"Einsum", 12, 0, einsum},
+	// Conv: X, W, B.
 	{"Conv", 1, 0, func(c *call) []*value { return one(c.conv(c.x(0), c.x(1), 2)) }},
+	// ConvTranspose: X, W, B.
 	{"ConvTranspose", 1, 0, convTranspose},
+	// FusedConv: X, W, B, Z; an activation.
 	{"com.microsoft:FusedConv", 1, 0, fusedConv},
+	// FusedMatMul: A, B; transposed, times alpha.
 	{"com.microsoft:FusedMatMul", 1, 0, fusedMatMul},
+	// FusedGemm: Gemm with an activation.
 	{"com.microsoft:FusedGemm", 1, 0, func(c *call) []*value { return one(c.activated(gemm(c)[0])) }},
+	// CausalConvWithState: X, W, B, state.
 	{"CausalConvWithState", 27, 0, causalConv},
 }
 
-// gemm is alpha * A B + beta * C, with A and B transposed where attributes say so.
+// gemm is alpha * A B + beta * C, with A and B transposed where attributes say so. C broadcasts to the product.
+// Exporters use it for linear layers, with B transposed.
 func gemm(c *call) []*value {
 	x, y := c.x(0), c.x(1)
 	product := c.do(op.IDMatmul, with(op.MatmulTransposeX, c.yes("transA", 0), op.MatmulTransposeY, c.yes("transB", 0)), x, y)
@@ -59,6 +73,7 @@ type windows struct {
 }
 
 // windowsOf reads the attributes for images of a shape. rounded says that the number of windows is rounded up.
+// auto_pad makes the number of windows the size divided by the stride; what is odd goes behind for SAME_UPPER.
 func (c *call) windowsOf(x *value, kernel []int64) (w windows) {
 	axes := x.rank() - 2
 	if axes < 1 || len(kernel) != axes {
@@ -119,7 +134,8 @@ func (w *windows) paddings() []int64 {
 	return list
 }
 
-// conv is a convolution with a bias at operand bias, if there is one.
+// conv is a convolution with a bias at operand bias, if there is one. Operands: X [N, C, size...], W [O, C / group,
+// kernel...], B [O]. One to three axes are supported, as the row says.
 func (c *call) conv(x, weight *value, bias int) *value {
 	if weight.rank() != x.rank() || x.rank() < 3 {
 		c.wrong("the operands have %d and %d dimensions; want as many, 3 or more", x.rank(), weight.rank())
@@ -132,14 +148,17 @@ func (c *call) conv(x, weight *value, bias int) *value {
 	return y
 }
 
-// channels is a vector as a tensor that broadcasts along axis 1.
+// channels is a vector as a tensor that broadcasts along axis 1. The tensor has the rank of the images without the
+// batch.
 func (c *call) channels(v *value, rank int) *value {
 	dims := slices.Repeat([]int64{1}, rank-1)
 	dims[0] = v.Shape.Numel()
 	return c.reshape(v, dims...)
 }
 
-// convTranspose has a size that follows from the pads, or pads that follow from the size.
+// convTranspose has a size that follows from the pads, or pads that follow from the size. Operands: X [N, C,
+// size...], W [C, O / group, kernel...], B [O]. Where output_shape is given, the pads follow from it, and
+// output_padding goes to the end.
 func convTranspose(c *call) []*value {
 	x, weight := c.x(0), c.x(1)
 	if weight.rank() != x.rank() || x.rank() < 3 {
@@ -164,6 +183,7 @@ func convTranspose(c *call) []*value {
 			size = append(size, n*w.stride[i])
 		}
 	}
+	// Where a size is wanted that no windows reach, the rest is zeros behind the result, and the pads are 0.
 	crop := make([]int64, axes) // pads that are below 0: zeros behind the result
 	for i, n := range x.dims()[2:] {
 		if size == nil {
@@ -202,7 +222,8 @@ func convTranspose(c *call) []*value {
 	return one(y)
 }
 
-// fusedConv is a convolution, a tensor that is added, and an activation.
+// fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it
+// saves a model that it has optimized.
 func fusedConv(c *call) []*value {
 	y := c.conv(c.x(0), c.x(1), 2)
 	if c.has(3) {
@@ -211,7 +232,8 @@ func fusedConv(c *call) []*value {
 	return one(c.activated(y))
 }
 
-// activated is a value after the activation that attributes of onnxruntime's fused operators name.
+// activated is a value after the activation that attributes of onnxruntime's fused operators name. Parameters are
+// attributes of the node, in a list or one by one.
 func (c *call) activated(y *value) *value {
 	params := []float64{c.float("activation_alpha", 0.01), c.float("activation_beta", 0)}
 	if a := c.attr("activation_params"); a != nil {
@@ -247,7 +269,9 @@ func (c *call) activated(y *value) *value {
 	return nil
 }
 
-// causalConv is a convolution along one axis that sees no later element; the elements before the first are the state.
+// causalConv is a convolution along one axis that sees no later element; the elements before the first are the
+// state. Operands: X [N, C, length], W [C, 1, kernel], B, state [N, C, kernel - 1]. The second result is the state
+// for the next call.
 func causalConv(c *call) []*value {
 	x, weight := c.x(0), c.x(1)
 	if x.rank() != 3 || weight.rank() != 3 {
@@ -274,7 +298,9 @@ func causalConv(c *call) []*value {
 	return []*value{y, c.slice(x, 2, max(n-k, 0), n)}
 }
 
-// einsum sums products over the indices that the result does not have. It goes pair by pair.
+// einsum sums products over the indices that the result does not have. It goes pair by pair. Operands are joined
+// from left to right, which may not be the cheapest order for three or more. An ellipsis stands for the axes that
+// the labels of an operand do not name, aligned at the last.
 func einsum(c *call) []*value {
 	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
 	left, right, explicit := strings.Cut(equation, "->")
@@ -316,7 +342,8 @@ func einsum(c *call) []*value {
 	return one(c.transpose(x, perm...))
 }
 
-// spelled is a term with the digits of the axes in place of its ellipsis, the last being 9.
+// spelled is a term with the digits of the axes in place of its ellipsis, the last being 9. Digits are no labels of
+// equations, and are in order.
 func spelled(term string, wide, rank int) string {
 	before, behind, has := strings.Cut(term, "...")
 	if !has {
@@ -327,6 +354,7 @@ func spelled(term string, wide, rank int) string {
 }
 
 // implied is the result of an equation without one: the ellipsis, and the indices that are there once, in order.
+// This is the rule of NumPy.
 func implied(terms []string) string {
 	all := strings.Join(terms, "")
 	var digits, letters []byte
@@ -342,7 +370,8 @@ func implied(terms []string) string {
 	return string(digits) + string(letters)
 }
 
-// diagonal is a tensor whose indices differ: of those that are there twice the elements where both are equal.
+// diagonal is a tensor whose indices differ: of those that are there twice the elements where both are equal. The
+// elements beside the diagonal are replaced by 0 and one of the axes is summed.
 func (c *call) diagonal(x *value, labels string) (*value, string) {
 	for i := 0; i < len(labels); i++ {
 		j := strings.LastIndexByte(labels, labels[i])
@@ -358,7 +387,8 @@ func (c *call) diagonal(x *value, labels string) (*value, string) {
 	return x, labels
 }
 
-// summed is a tensor without the indices that nothing else has.
+// summed is a tensor without the indices that nothing else has. Sums over axes that only one operand has are done
+// before products, which become smaller.
 func (c *call) summed(x *value, labels, wanted string) (*value, string) {
 	var axes []int64
 	kept := ""
@@ -376,7 +406,8 @@ func (c *call) summed(x *value, labels, wanted string) (*value, string) {
 }
 
 // contract is the product of two tensors, summed over the indices that are not wanted any more: a matrix product of
-// batches, with all indices of one sort as one axis.
+// batches, with all indices of one sort as one axis. Indices are of four sorts: of both operands and of what follows
+// (batch), of both only (inner), of the left one, of the right one. An axis of one element broadcasts.
 func (c *call) contract(x *value, xs string, y *value, ys, wanted string) (*value, string) {
 	x, xs = c.summed(x, xs, ys+wanted)
 	y, ys = c.summed(y, ys, xs+wanted)
@@ -405,6 +436,8 @@ func (c *call) contract(x *value, xs string, y *value, ys, wanted string) (*valu
 			sizes[ys[i]] = y.dims()[i]
 		}
 	}
+	// arrange brings a tensor into the form of a matrix product: its indices in the order of the parts, each part as one
+	// axis. An index that only broadcasts is expanded first.
 	arrange := func(v *value, labels string, parts ...string) *value {
 		var perm, dims []int64
 		for _, r := range strings.Join(parts, "") {

@@ -6,21 +6,34 @@ import (
 )
 
 // Normalizations, as they are at inference.
+//
+// They are sums and products of rows. What follows from weights alone, such as the factor of a batch normalization,
+// is computed once when a graph is built. Statistics of halves are computed in float32 where ONNX says so.
 
 var norms = []entry{
+	// BatchNormalization: X, scale, B, mean, variance.
 	{"BatchNormalization", 1, 0, batchNormalization},
+	// InstanceNormalization: X, scale, B.
 	{"InstanceNormalization", 1, 0, instanceNormalization},
+	// GroupNormalization: X, scale, B.
 	{"GroupNormalization", 18, 0, groupNormalization},
+	// LayerNormalization: X, scale, B.
 	{"LayerNormalization", 1, 0, layerNormalization},
+	// RMSNormalization: X, scale.
 	{"RMSNormalization", 23, 0, rmsNormalization},
+	// LRN: over neighbouring channels.
 	{"LRN", 1, 0, lrn},
 	{"SimplifiedLayerNormalization", 1, 0, rmsNormalization},
+	// SkipLayerNormalization: X, skip, gamma, beta, bias.
 	{"com.microsoft:SkipLayerNormalization", 1, 0, skipLayerNormalization},
+	// SkipSimplifiedLayerNormalization: X, skip, gamma, bias.
 	{"com.microsoft:SkipSimplifiedLayerNormalization", 1, 0, skipSimplified},
 	{"com.microsoft:SimplifiedLayerNormalization", 1, 0, rmsNormalization},
 }
 
 // batchNormalization is a factor and a term for each channel, which follow from constants and are computed once.
+// Operands: X, scale, B, mean and variance, the last four of one number for each channel. What is left when the
+// model runs is a product and a sum.
 func batchNormalization(c *call) []*value {
 	x := c.x(0)
 	if c.yes("training_mode", 0) || c.opset < 7 && !c.yes("is_test", 0) && len(c.node.Out) > 1 {
@@ -36,7 +49,8 @@ func batchNormalization(c *call) []*value {
 	return one(c.add(c.mul(x, wide(factor)), wide(term)))
 }
 
-// standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation.
+// standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation. The mean is subtracted
+// before squares are taken: the difference of the mean of squares and the square of the mean would cancel.
 func (c *call) standard(x *value, epsilon float64, axes []int64) (y, mean, inverse *value) {
 	mean = c.mean(x, true, axes...)
 	d := c.sub(x, mean)
@@ -44,6 +58,8 @@ func (c *call) standard(x *value, epsilon float64, axes []int64) (y, mean, inver
 	return c.mul(d, inverse), mean, inverse
 }
 
+// instanceNormalization normalizes each channel of each image. Operands: X [N, C, size...], scale and B of the
+// channels.
 func instanceNormalization(c *call) []*value {
 	x := c.x(0)
 	y, _, _ := c.standard(x, c.float("epsilon", 1e-5), c.spatial())
@@ -51,6 +67,8 @@ func instanceNormalization(c *call) []*value {
 }
 
 // groupNormalization has a scale and a bias for each group before opset 21, and for each channel from there on.
+// Files of both versions are told apart by the opset. The statistics are computed in the dtype of attribute
+// stash_type.
 func groupNormalization(c *call) []*value {
 	x, groups := c.x(0), c.int("num_groups", 1)
 	if x.rank() < 2 || groups < 1 || x.dims()[1]%groups != 0 {
@@ -69,7 +87,8 @@ func groupNormalization(c *call) []*value {
 	return one(c.add(c.mul(c.reshape(y, x.dims()...), wide(c.x(1))), wide(c.x(2))))
 }
 
-// stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default.
+// stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default. A file of
+// double elements keeps them.
 func (c *call) stashed(x *value) *value {
 	d := c.elem("stash_type", dtype.Float32)
 	if x.DType == dtype.Float64 {
@@ -78,6 +97,8 @@ func (c *call) stashed(x *value) *value {
 	return c.cast(x, d)
 }
 
+// layerNormalization normalizes the axes from attribute axis on, and applies a scale and a bias. Further results are
+// the mean and 1 / deviation.
 func layerNormalization(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
@@ -97,6 +118,7 @@ func (c *call) rms(x *value, axes []int64) *value {
 	return c.cast(c.mul(wide, inverse), x.DType)
 }
 
+// rmsNormalization divides by the root of the mean square over the axes from attribute axis on, and applies a scale.
 func rmsNormalization(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
@@ -117,6 +139,8 @@ func skipLayerNormalization(c *call) []*value {
 	return []*value{y, mean, inverse, sum}
 }
 
+// skipSimplified is skipLayerNormalization without mean and bias. The second and third result are for training
+// alone.
 func skipSimplified(c *call) []*value {
 	sum := c.add(c.x(0), c.x(1))
 	if c.has(3) {
@@ -125,7 +149,9 @@ func skipSimplified(c *call) []*value {
 	return []*value{c.mul(c.rms(sum, []int64{int64(sum.rank()) - 1}), c.x(2)), nil, nil, sum}
 }
 
-// lrn divides by the squares of neighbouring channels: a sum over windows of the channels.
+// lrn divides by the squares of neighbouring channels: a sum over windows of the channels. The window has size
+// channels, more of them behind where that is even. Sums of shifted slices need no row of their own; windows have
+// five channels in the models that use this.
 func lrn(c *call) []*value {
 	x, size := c.x(0), c.int("size", 1)
 	if x.rank() < 2 || size < 1 || size > 1<<16 {

@@ -9,16 +9,24 @@ import (
 
 // Pooling. Common pools are rows. The others go axis by axis, because maximum and sum of a window are those of its lines:
 // the elements of the windows of an axis are gathered side by side and reduced.
+//
+// The other way costs more memory, a copy of the operand for each axis, and is for what few models use: dilations,
+// numbers of windows that are rounded up, integers, and p-norms.
 
 var pools = []entry{
+	// MaxPool: values, and indices in the whole tensor.
 	{"MaxPool", 1, 0, maxPool},
+	// AveragePool: with or without the padding.
 	{"AveragePool", 1, 0, averagePool},
+	// LpPool: p-norm of windows.
 	{"LpPool", 1, 0, lpPool},
+	// GlobalMaxPool: over all axes behind the channels.
 	{"GlobalMaxPool", 1, 0, func(c *call) []*value { return one(c.highest(c.x(0), true, c.spatial()...)) }},
 	{"GlobalAveragePool", 1, 0, func(c *call) []*value { return one(c.mean(c.x(0), true, c.spatial()...)) }},
 	{"GlobalLpPool", 1, 0, func(c *call) []*value {
 		return one(c.lp(c.x(0), func(x *value) *value { return c.sum(x, true, c.spatial()...) }))
 	}},
+	// MaxUnpool: values, indices, shape.
 	{"MaxUnpool", 9, 0, maxUnpool},
 }
 
@@ -30,7 +38,8 @@ func (c *call) spatial() []int64 {
 	return count(c.x(0).rank())[2:]
 }
 
-// pool is windowsOf for a pool, and the number of windows on each axis.
+// pool is windowsOf for a pool, and the number of windows on each axis. plain says that a row does all of it: no
+// dilation, no rounding up, and no window that lies in the padding.
 func (c *call) pool() (x *value, w windows, out []int64, plain bool) {
 	x = c.x(0)
 	w = c.windowsOf(x, c.list("kernel_shape"))
@@ -38,24 +47,19 @@ func (c *call) pool() (x *value, w windows, out []int64, plain bool) {
 	plain = !up && len(w.kernel) <= 3
 	for i, n := range x.dims()[2:] {
 		span := n + w.before[i] + w.behind[i] - w.extent(i)
-		windows := floorDiv(span, w.stride[i]) + 1
+		// Division drops the fraction: a window that reaches over the end of a short axis is there once, as in onnxruntime.
+		windows := span/w.stride[i] + 1
 		if up && span%w.stride[i] != 0 && windows*w.stride[i] < n+w.before[i] { // the last begins within x or the pads before it
 			windows++
 		}
 		out = append(out, max(windows, 0))
-		plain = plain && w.dilation[i] == 1 && w.before[i] < w.kernel[i] && w.behind[i] < w.kernel[i] && windows > 0 && n > 0
+		plain = plain && span >= 0 && w.dilation[i] == 1 && w.before[i] < w.kernel[i] && w.behind[i] < w.kernel[i] && windows > 0 && n > 0
 	}
 	return x, w, out, plain && x.DType.IsFloat()
 }
 
-func floorDiv(a, b int64) int64 {
-	if a < 0 {
-		return -((-a + b - 1) / b)
-	}
-	return a / b
-}
-
-// places are the elements of x that the windows of an axis have: out windows of kernel elements each, -1 for the padding.
+// places are the elements of x that the windows of an axis have: out windows of kernel elements each, -1 for the
+// padding. They depend on the axis alone, and are the same for all lines of it.
 func (w *windows) places(i int, n, out int64) []int64 {
 	list := make([]int64, 0, out*w.kernel[i])
 	for o := range out {
@@ -70,7 +74,9 @@ func (w *windows) places(i int, n, out int64) []int64 {
 	return list
 }
 
-// byAxis reduces the windows axis by axis. What is beyond the ends is fill.
+// byAxis reduces the windows axis by axis. What is beyond the ends is fill. reduce gets the elements of windows
+// along the axis that it is told, which it removes. The result is exact for maxima. Sums are added in another order
+// than windows of several axes would have it.
 func (c *call) byAxis(x *value, w windows, out []int64, fill op.Value, reduce func(x *value, axis int64) *value) *value {
 	for i := range w.kernel {
 		axis, n := i+2, x.dims()[i+2]
@@ -93,6 +99,7 @@ func (c *call) byAxis(x *value, w windows, out []int64, fill op.Value, reduce fu
 	return x
 }
 
+// maxPool is the largest element of each window. The second result, if it is wanted, says where these are.
 func maxPool(c *call) []*value {
 	x, w, out, plain := c.pool()
 	if plain {
@@ -110,8 +117,9 @@ func maxPool(c *call) []*value {
 	return []*value{y, c.indicesOfTensor(c.placesOfMaxima(x, w, out), x)}
 }
 
-// placesOfMaxima are the indices within planes, of windows that the row does not have: of all elements of a window the first
-// of the largest.
+// placesOfMaxima are the indices within planes, of windows that the row does not have: of all elements of a window
+// the first of the largest. The windows of all axes are crossed here, one list of places for a plane; the planes
+// then are gathered as lines.
 func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	n := int64(1)
 	plane := x.dims()[2:]
@@ -119,6 +127,8 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	if windows*size > 1<<24 {
 		c.refuse("there are %d windows of %d elements", windows, size)
 	}
+	// An element that is padding on one axis is padding in the window.
+	//
 	// Row-major places of every element of every window: the windows of all axes, crossed.
 	flat, ow, ok := []int64{0}, int64(1), int64(1)
 	for i, d := range plane {
@@ -155,7 +165,8 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	return c.reshape(made, append(slices.Clone(lead), out...)...)
 }
 
-// indicesOfTensor are indices within planes as indices of the whole tensor.
+// indicesOfTensor are indices within planes as indices of the whole tensor. ONNX numbers the elements of the whole
+// tensor, and the row those of a plane.
 func (c *call) indicesOfTensor(at, x *value) *value {
 	plane := product(x.dims()[2:])
 	if c.yes("storage_order", 0) { // column-major within a plane
@@ -178,6 +189,7 @@ func (c *call) indicesOfTensor(at, x *value) *value {
 }
 
 // averagePool divides by the elements of the window in x, or with count_include_pad by those in the padding too.
+// Where windows are counted up, what is beyond the padding counts for nothing in either case.
 func averagePool(c *call) []*value {
 	x, w, out, plain := c.pool()
 	padded := c.yes("count_include_pad", 0)
@@ -214,6 +226,7 @@ func (c *call) lp(x *value, reduce func(x *value) *value) *value {
 	}
 }
 
+// lpPool is the p-norm of each window; the padding counts as 0.
 func lpPool(c *call) []*value {
 	x, w, out, _ := c.pool()
 	return one(c.lp(x, func(x *value) *value {

@@ -9,29 +9,43 @@ import (
 
 // Quantized tensors: integers with a scale and a zero point. Products of integers are exact: in int32, or for convolutions,
 // which have no kernels for integers, in floats that hold every sum.
+//
+// Quantizing and dequantizing are formulas of rows on floats, so that a model in the form of QuantizeLinear, an
+// operator and DequantizeLinear computes the same numbers as in onnxruntime, and not faster than in floats. Elements
+// of less than 8 bits and 8-bit floats are refused when the file is read.
 
 var quantized = []entry{
+	// QuantizeLinear: x, scale, zero point.
 	{"QuantizeLinear", 10, 0, quantizeLinear},
+	// DequantizeLinear: x, scale, zero point.
 	{"DequantizeLinear", 10, 0, dequantizeLinear},
+	// DynamicQuantizeLinear: to uint8.
 	{"DynamicQuantizeLinear", 11, 0, dynamicQuantizeLinear},
+	// MatMulInteger: A, B, zero points; int32.
 	{"MatMulInteger", 10, 0, func(c *call) []*value {
 		return one(c.matmul(c.shifted(0, 2, true), c.shifted(1, 3, false)))
 	}},
+	// ConvInteger: X, W, zero points; int32.
 	{"ConvInteger", 10, 0, func(c *call) []*value {
 		return one(c.cast(c.integerConv(0, 1, 2, 3), dtype.Int32))
 	}},
+	// QLinearMatMul: eight operands.
 	{"QLinearMatMul", 10, 0, qlinearMatMul},
+	// QLinearConv: eight operands and a bias.
 	{"QLinearConv", 10, 0, qlinearConv},
 	{"com.microsoft:QuantizeLinear", 1, 0, quantizeLinear},
 	{"com.microsoft:DequantizeLinear", 1, 0, dequantizeLinear},
+	// QLinearAdd: two quantized tensors, as QLinearMul.
 	{"com.microsoft:QLinearAdd", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).add)) }},
 	{"com.microsoft:QLinearMul", 1, 0, func(c *call) []*value { return one(c.qlinearPair((*call).mul)) }},
+	// DynamicQuantizeMatMul: A, B, scale, zero point, bias.
 	{"com.microsoft:DynamicQuantizeMatMul", 1, 0, dynamicQuantizeMatMul},
+	// MatMulIntegerToFloat: A, B, scales, zero points, bias.
 	{"com.microsoft:MatMulIntegerToFloat", 1, 0, matMulIntegerToFloat},
 }
 
-// spreadParam is a scale or a zero point as it broadcasts to x: one number, one for each index of an axis, or for each
-// block of indices.
+// spreadParam is a scale or a zero point as it broadcasts to x: one number, one for each index of an axis, or for
+// each block of indices. Blocks are repeated as often as they have elements; the last one may be cut.
 func (c *call) spreadParam(p *value, dims []int64, axis int, block int64) *value {
 	switch {
 	case p.Shape.Numel() == 1 && p.rank() <= 1:
@@ -62,7 +76,7 @@ func (c *call) quantAxis(rank int) int {
 	return 0
 }
 
-// quantize is round(x / scale) + zero, as an integer that saturates.
+// quantize is round(x / scale) + zero, as an integer that saturates. Halves are rounded to the even integer.
 func (c *call) quantize(x, scale, zero *value, d dtype.DType) *value {
 	if d != dtype.Int8 && d != dtype.Uint8 && d != dtype.Int16 {
 		c.refuse("quantized elements of %s are not supported", d)
@@ -75,6 +89,7 @@ func (c *call) quantize(x, scale, zero *value, d dtype.DType) *value {
 	return c.cast(c.clamp(y, float64(low), float64(high)), d)
 }
 
+// quantizeLinear has the operands x, scale and zero point, whose dtype is that of the result; uint8 without one.
 func quantizeLinear(c *call) []*value {
 	x, scale := c.x(0), c.x(1)
 	d, axis, block := dtype.Uint8, c.quantAxis(x.rank()), c.int("block_size", 0)
@@ -95,6 +110,7 @@ func quantizeLinear(c *call) []*value {
 	return one(c.quantize(x, scale, zero, d))
 }
 
+// dequantizeLinear has the operands x, scale and zero point. The result has the dtype of the scale.
 func dequantizeLinear(c *call) []*value {
 	x, scale := c.x(0), c.x(1)
 	axis, block := c.quantAxis(x.rank()), c.int("block_size", 0)
@@ -113,7 +129,7 @@ func (c *call) zeroPoint(i int) *value {
 	return c.x(i)
 }
 
-// dequantized is (x - zero) * scale in the dtype of the scale.
+// dequantized is (x - zero) * scale in the dtype of the scale. Differences of 8-bit integers are exact in float32.
 func (c *call) dequantized(x, scale, zero *value, axis int, block int64) *value {
 	d := scale.DType
 	y := c.cast(x, dtype.Float32)
@@ -136,13 +152,15 @@ func (c *call) dynamicScale(x *value) (scale, zero *value) {
 	return scale, c.cast(first, dtype.Uint8)
 }
 
+// dynamicQuantizeLinear finds scale and zero point for its operand, and returns them behind the integers.
 func dynamicQuantizeLinear(c *call) []*value {
 	x := c.x(0)
 	scale, zero := c.dynamicScale(x)
 	return []*value{c.quantize(x, scale, zero, dtype.Uint8), scale, zero}
 }
 
-// shifted is integers less their zero point, as int32. Zero points of the left operand are for rows.
+// shifted is integers less their zero point, as int32. Zero points of the left operand are for rows. Products of two
+// 8-bit integers fit, and so do sums of 2**15 of them.
 func (c *call) shifted(i, zero int, left bool) *value {
 	x := c.cast(c.x(i), dtype.Int32)
 	if !c.has(zero) {
@@ -155,7 +173,8 @@ func (c *call) shifted(i, zero int, left bool) *value {
 	return c.sub(x, z)
 }
 
-// integerConv is a convolution of integers less their zero points, as floats that hold it exactly.
+// integerConv is a convolution of integers less their zero points, as floats that hold it exactly. The padding is 0
+// after zero points were subtracted, which is what the zero point stands for.
 func (c *call) integerConv(xi, wi, xz, wz int) *value {
 	x, w := c.cast(c.x(xi), dtype.Float32), c.cast(c.x(wi), dtype.Float32)
 	d := dtype.Float32
@@ -177,13 +196,15 @@ func (c *call) integerConv(xi, wi, xz, wz int) *value {
 	return c.conv(c.cast(x, d), c.cast(w, d), len(c.in))
 }
 
-// requantized is integers at the scale of a product, at another scale.
+// requantized is integers at the scale of a product, at another scale. The scale of the product is that of both
+// operands.
 func (c *call) requantized(y, scale, to, zero *value) *value {
 	d := zero.DType
 	y = c.mul(c.cast(y, dtype.Float32), c.float32Of(scale))
 	return c.quantize(y, c.float32Of(c.reshape(to)), c.reshape(zero), d)
 }
 
+// qlinearMatMul has the operands a, scale, zero, b, scale, zero, and scale and zero of the result.
 func qlinearMatMul(c *call) []*value {
 	for _, i := range []int{6, 7} {
 		if c.x(i).Shape.Numel() != 1 {
@@ -205,6 +226,7 @@ func qlinearMatMul(c *call) []*value {
 	return one(c.requantized(y, scale, c.x(6), c.x(7)))
 }
 
+// qlinearConv has the operands x, scale, zero, w, scale, zero, scale and zero of the result, and a bias in int32.
 func qlinearConv(c *call) []*value {
 	y := c.integerConv(0, 3, 2, 5)
 	if c.has(8) {

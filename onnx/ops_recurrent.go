@@ -9,10 +9,16 @@ import (
 
 // Recurrent networks, a step of which is a few rows. The length of the sequence is known, so that all steps are part of the
 // graph; the product of all inputs with their weights is one matrix product before the first step.
+//
+// The number of steps is that of the shape, so that a longer sequence is another graph: models with many lengths
+// compile for each of them. A loop that devices run would spare that.
 
 var recurrent = []entry{
+	// RNN: one gate.
 	{"RNN", 1, 0, func(c *call) []*value { return c.recurrent(1, 1, (*layer).rnn) }},
+	// GRU: gates z, r, h.
 	{"GRU", 1, 0, func(c *call) []*value { return c.recurrent(3, 1, (*layer).gru) }},
+	// LSTM: gates i, o, f, c.
 	{"LSTM", 1, 0, func(c *call) []*value { return c.recurrent(4, 2, (*layer).lstm) }},
 }
 
@@ -35,7 +41,10 @@ type layer struct {
 // step is one step: x has the products with the inputs, and state what the step before has made, h first.
 type step func(l *layer, x *value, state []*value) []*value
 
-// recurrent runs a network of gates and states, in one direction or two.
+// recurrent runs a network of gates and states, in one direction or two. Operands: X, W, R, B, lengths of the
+// sequences, initial H, initial C, peepholes. Results: all H as [steps, directions, batch, hidden], and the last of
+// each state. Attribute layout puts the batch first in all of them. Steps behind the end of a sequence give 0 and
+// leave the states as they are.
 func (c *call) recurrent(gates, states int, next step) []*value {
 	x := c.x(0)
 	batchFirst := c.yes("layout", 0)
@@ -59,6 +68,8 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 		both = 2
 	}
 	all, last := make([]*value, both), make([][]*value, states)
+	// The directions share nothing but the operands. The one that goes back sees a sequence in reverse, and its results
+	// are reversed again at the end.
 	for d := range both {
 		l := c.layer(d, gates)
 		var start []*value
@@ -134,7 +145,8 @@ func (c *call) initial(i, direction int, batch, hidden int64, batchFirst bool, d
 	return c.pick(c.x(i), axis, int64(direction))
 }
 
-// layer reads the weights and attributes of one direction.
+// layer reads the weights and attributes of one direction. The bias of the inputs is added with their product; that
+// of the state is kept. Peepholes are for LSTM alone; attribute input_forget couples two of its gates.
 func (c *call) layer(d, gates int) *layer {
 	r := c.x(2)
 	if r.rank() != 3 || int64(d) >= r.dims()[0] || c.x(1).rank() != 3 || int64(d) >= c.x(1).dims()[0] {
@@ -171,7 +183,8 @@ func (c *call) layer(d, gates int) *layer {
 	return l
 }
 
-// gate is an activation by its name. i is its place among the lists of parameters.
+// gate is an activation by its name. i is its place among the lists of parameters. Names are compared without case,
+// as in onnxruntime. Parameters of activations that have none are skipped in the lists, as ONNX says.
 func (c *call) gate(name string, i int) activation {
 	param := func(list string, otherwise float64) float64 {
 		if a := c.attr(list); a != nil && i < len(a.Floats) {
@@ -233,11 +246,13 @@ func (l *layer) recur(h *value) *value {
 	return y
 }
 
+// rnn has one gate: H' = f(x + H R).
 func (l *layer) rnn(x *value, state []*value) []*value {
 	return []*value{l.act(0, l.add(x, l.recur(state[0])))}
 }
 
-// gru has the gates z, r and h: H' = (1 - z) h + z H.
+// gru has the gates z, r and h: H' = (1 - z) h + z H. Attribute linear_before_reset says whether the reset gate is
+// applied to H or to its product, which is what cuDNN does.
 func (l *layer) gru(x *value, state []*value) []*value {
 	h := state[0]
 	made := l.recur(h)
@@ -256,7 +271,7 @@ func (l *layer) gru(x *value, state []*value) []*value {
 	return []*value{l.add(l.mul(l.sub(num(1), z), hidden), l.mul(z, h))}
 }
 
-// lstm has the gates i, o, f and c.
+// lstm has the gates i, o, f and c. C' = f C + i c and H' = o h(C'). Peepholes let i and f see C, and o see C'.
 func (l *layer) lstm(x *value, state []*value) []*value {
 	h, cell := state[0], state[1]
 	sum := l.add(x, l.recur(h))

@@ -9,45 +9,67 @@ import (
 )
 
 // Operators that reduce axes or work along one.
+//
+// Functions keep reduced axes as 1, and drop them at the end where attribute keepdims says so. Results have the
+// dtype of the operand: sums of int32 stay int32, and wrap around. Means of integers lose their fraction.
 
 var reductions = []entry{
+	// ReduceSum: sum; 0 of nothing.
 	{"ReduceSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.sum(x, true, axes...) })},
+	// ReduceMean: arithmetic mean.
 	{"ReduceMean", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.mean(x, true, axes...) })},
+	// ReduceMax: largest element; the lowest number of nothing.
 	{"ReduceMax", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.extreme(op.IDMax, x, axes, lowest(x.DType))
 	})},
+	// ReduceMin: smallest element; the greatest number of nothing.
 	{"ReduceMin", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.extreme(op.IDMin, x, axes, greatest(x.DType))
 	})},
+	// ReduceProd: product; 1 of nothing.
 	{"ReduceProd", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.do(op.IDProd, with(op.ProdAxis, axes, op.ProdKeepdim, true, op.ProdDtype, x.DType), x)
 	})},
+	// ReduceL1: sum of |x|.
 	{"ReduceL1", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.sum(c.do(op.IDAbs, nil, x), true, axes...)
 	})},
+	// ReduceL2: root of the sum of squares.
 	{"ReduceL2", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.cast(c.do(op.IDSqrt, nil, c.sum(c.do(op.IDSquare, nil, x), true, axes...)), x.DType)
 	})},
+	// ReduceSumSquare: sum of squares.
 	{"ReduceSumSquare", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.sum(c.do(op.IDSquare, nil, x), true, axes...)
 	})},
+	// ReduceLogSum: logarithm of the sum.
 	{"ReduceLogSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.cast(c.do(op.IDLog, nil, c.sum(x, true, axes...)), x.DType)
 	})},
+	// ReduceLogSumExp: logarithm of the sum of exponentials.
 	{"ReduceLogSumExp", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.logSumExp(x, axes) })},
+	// ArgMax: int64; the first of equal elements, or the last.
 	{"ArgMax", 1, 0, func(c *call) []*value { return one(c.argument(op.IDArgmax)) }},
 	{"ArgMin", 1, 0, func(c *call) []*value { return one(c.argument(op.IDArgmin)) }},
+	// Softmax: exp(x) / sum(exp(x)); before opset 13 over all axes from one on.
 	{"Softmax", 1, 0, flattened((*call).softmax)},
 	{"Softmax", 13, 0, along((*call).softmax)},
+	// LogSoftmax: its logarithm.
 	{"LogSoftmax", 1, 0, flattened((*call).logSoftmax)},
 	{"LogSoftmax", 13, 0, along((*call).logSoftmax)},
+	// Hardmax: 1 at the first largest element.
 	{"Hardmax", 1, 0, flattened((*call).hardmax)},
 	{"Hardmax", 13, 0, along((*call).hardmax)},
+	// CumSum: x, axis; also exclusive and from the end.
 	{"CumSum", 11, 0, func(c *call) []*value { return one(c.running(op.IDCumsum, 0)) }},
+	// CumProd: as CumSum, with products.
 	{"CumProd", 26, 0, func(c *call) []*value { return one(c.running(op.IDCumprod, 1)) }},
+	// TopK: x, k; values and indices.
 	{"TopK", 1, 0, topkAttribute},
 	{"TopK", 10, 0, topk},
+	// LpNormalization: x divided by its norm, p 1 or 2.
 	{"LpNormalization", 1, 0, lpNormalization},
+	// MeanVarianceNormalization: over attribute axes, by default all but the channels.
 	{"MeanVarianceNormalization", 9, 0, func(c *call) []*value {
 		x, axes := c.x(0), []int64{0, 2, 3}
 		if c.given("axes") {
@@ -59,8 +81,8 @@ var reductions = []entry{
 	}},
 }
 
-// reduceBy is an operator over axes: those that are named, or all. They are an attribute, or from opset 13 or 18 on an
-// operand. f keeps them as 1.
+// reduceBy is an operator over axes: those that are named, or all. They are an attribute, or from opset 13 or 18 on
+// an operand. f keeps them as 1. Attribute noop_with_empty_axes says that no axes are meant where none are named.
 func reduceBy(f func(c *call, x *value, axes []int64) *value) build {
 	return func(c *call) []*value {
 		x, named := c.x(0), c.list("axes")
@@ -116,6 +138,7 @@ func (c *call) logSumExp(x *value, axes []int64) *value {
 }
 
 // argument is the index of the largest or the smallest element along an axis: the first, or the last of equal ones.
+// The row finds the first; the last is the first in reverse order.
 func (c *call) argument(id op.ID) *value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -141,7 +164,8 @@ func along(f func(c *call, x *value, axis int) *value) build {
 	}
 }
 
-// flattened is the same before opset 13: all axes from one on, by default 1, count as one.
+// flattened is the same before opset 13: all axes from one on, by default 1, count as one. For the last axis both
+// meanings agree.
 func flattened(f func(c *call, x *value, axis int) *value) build {
 	return func(c *call) []*value {
 		x := c.x(0)
@@ -156,6 +180,7 @@ func flattened(f func(c *call, x *value, axis int) *value) build {
 	}
 }
 
+// logSoftmax is x less the logarithm of the sum of exponentials.
 func (c *call) logSoftmax(x *value, axis int) *value {
 	return c.sub(x, c.logSumExp(x, []int64{int64(axis)}))
 }
@@ -167,6 +192,7 @@ func (c *call) hardmax(x *value, axis int) *value {
 }
 
 // running is sums or products of the elements up to each; with exclusive without it, so that the first is none's.
+// The axis is an operand, which has to be known.
 func (c *call) running(id op.ID, none int64) *value {
 	x := c.x(0)
 	axis := c.axis(int64(c.number(1, "the axis")), x.rank())
@@ -186,8 +212,10 @@ func (c *call) running(id op.ID, none int64) *value {
 	return y
 }
 
+// topkAttribute is TopK before opset 10: k is an attribute.
 func topkAttribute(c *call) []*value { return c.topk(c.int("k", -1), true) }
 
+// topk has the largest or the smallest k elements along an axis in order, and their indices.
 func topk(c *call) []*value {
 	return c.topk(int64(c.number(1, "k")), c.yes("largest", 1))
 }

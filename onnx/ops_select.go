@@ -9,22 +9,38 @@ import (
 
 // Operators that read or write through tensors of indices, and those whose result has a size that follows from elements,
 // which have to be known.
+//
+// The rows index and index_put take an index tensor for each of the first axes, broadcast to each other. The
+// operators of ONNX differ in how they name these places: by one axis, by all other axes being the own ones, or by
+// coordinates in a last axis. Functions here bring them into that form. Negative indices count from the end.
 
 var selections = []entry{
+	// Gather: data, indices.
 	{"Gather", 1, 0, gather},
+	// GatherElements: data, indices of the same rank.
 	{"GatherElements", 11, 0, gatherElements},
+	// GatherND: data, indices whose last axis are coordinates.
 	{"GatherND", 11, 0, gatherND},
+	// Scatter: ScatterElements under its first name.
 	{"Scatter", 9, 0, scatterElements},
+	// ScatterElements: data, indices, updates.
 	{"ScatterElements", 11, 0, scatterElements},
+	// ScatterND: data, indices, updates.
 	{"ScatterND", 11, 0, scatterND},
+	// TensorScatter: cache, updates, positions.
 	{"TensorScatter", 24, 0, tensorScatter},
+	// OneHot: indices, depth, values.
 	{"OneHot", 9, 0, oneHot},
+	// Trilu: data, k.
 	{"Trilu", 14, 0, trilu},
+	// Compress: data, condition.
 	{"Compress", 9, 0, compress},
+	// NonZero: int64 [rank, count].
 	{"NonZero", 9, 0, nonZero},
 }
 
-// gather reads slices along an axis; the axes of the indices take its place.
+// gather reads slices along an axis; the axes of the indices take its place. The rank of the result is that of both
+// less one.
 func gather(c *call) []*value {
 	x, index := c.x(0), c.x(1)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -56,7 +72,8 @@ func (c *call) inside(i, n int64) int64 {
 	return i
 }
 
-// positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places only.
+// positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places
+// only. Those that are constants are looked at; others are corrected when the model runs.
 func (c *call) positive(index *value, n int64) *value {
 	index = c.cast(index, dtype.Int64)
 	if index.data != nil {
@@ -68,6 +85,7 @@ func (c *call) positive(index *value, n int64) *value {
 }
 
 // grid are index tensors for all axes of a tensor of these dimensions: each element's own place, but on one axis.
+// With it an operator along one axis becomes one that reads or writes through all axes.
 func (c *call) grid(dims []int64, axis int, index *value) []*value {
 	list := make([]*value, len(dims))
 	for i, n := range dims {
@@ -78,6 +96,7 @@ func (c *call) grid(dims []int64, axis int, index *value) []*value {
 	return list
 }
 
+// gatherElements reads x at its own place for each index, but for one axis, where the index counts.
 func gatherElements(c *call) []*value {
 	x, index := c.x(0), c.x(1)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -88,7 +107,8 @@ func gatherElements(c *call) []*value {
 	return one(c.do(op.IDIndex, nil, append([]*value{x}, c.grid(index.dims(), axis, index)...)...))
 }
 
-// columns are the index tensors that the last axis of index holds.
+// columns are the index tensors that the last axis of index holds. The batches come first: an element of batch b
+// reads batch b of x.
 func (c *call) columns(x, index *value, batch int) []*value {
 	last := index.rank() - 1
 	if last < 0 || batch+int(index.dims()[last]) > x.rank() || index.dims()[last] == 0 {
@@ -104,6 +124,7 @@ func (c *call) columns(x, index *value, batch int) []*value {
 	return list
 }
 
+// gatherND reads slices at places whose coordinates are the last axis of the indices, within each of the batches.
 func gatherND(c *call) []*value {
 	x, index, batch := c.x(0), c.x(1), int(c.int("batch_dims", 0))
 	if batch < 0 || batch >= index.rank() {
@@ -112,7 +133,8 @@ func gatherND(c *call) []*value {
 	return one(c.do(op.IDIndex, nil, append([]*value{x}, c.columns(x, index, batch)...)...))
 }
 
-// scattered writes into x through index tensors.
+// scattered writes into x through index tensors. Attribute reduction says what happens to what is there. Of updates
+// for one place the last wins, or all are joined.
 func (c *call) scattered(x, updates *value, indices []*value) *value {
 	fold := map[string]string{"none": "", "add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
 	how, ok := fold[c.text("reduction", "none")]
@@ -129,6 +151,7 @@ func (c *call) scattered(x, updates *value, indices []*value) *value {
 	return c.do(op.IDIndexReduce, with(op.IndexReduceReduce, how), in...)
 }
 
+// scatterElements writes updates to the places that gatherElements would read.
 func scatterElements(c *call) []*value {
 	x, index, updates := c.x(0), c.x(1), c.x(2)
 	axis := c.axis(c.int("axis", 0), x.rank())
@@ -139,6 +162,7 @@ func scatterElements(c *call) []*value {
 	return one(c.scattered(x, updates, c.grid(index.dims(), axis, index)))
 }
 
+// scatterND writes slices to the places that gatherND would read.
 func scatterND(c *call) []*value {
 	x, index, updates := c.x(0), c.x(1), c.x(2)
 	return one(c.scattered(x, updates, c.columns(x, index, 0)))
@@ -160,7 +184,8 @@ func tensorScatter(c *call) []*value {
 	return one(c.do(op.IDIndexPut, nil, append([]*value{x, updates}, c.grid(updates.dims(), axis, at)...)...))
 }
 
-// oneHot is values[1] where the index is and values[0] elsewhere, along a new axis.
+// oneHot is values[1] where the index is and values[0] elsewhere, along a new axis. Operands: indices, depth, and
+// the two values. Indices out of range are nowhere.
 func oneHot(c *call) []*value {
 	index, depth, values := c.x(0), int64(c.number(1, "depth")), c.x(2)
 	axis := c.axis(c.int("axis", -1), index.rank()+1)
@@ -173,7 +198,7 @@ func oneHot(c *call) []*value {
 	return one(c.where(hot, c.pick(values, 0, 1), c.pick(values, 0, 0)))
 }
 
-// trilu keeps a triangle of matrices.
+// trilu keeps a triangle of matrices. What is beyond the triangle is 0, be it NaN or infinite before.
 func trilu(c *call) []*value {
 	x, k := c.x(0), int64(0)
 	if c.has(1) {
@@ -212,7 +237,8 @@ func compress(c *call) []*value {
 	return one(c.take(x, axis, list))
 }
 
-// nonZero has a result whose size follows from elements, which have to be known.
+// nonZero has a result whose size follows from elements, which have to be known. The indices are in the order of the
+// elements.
 func nonZero(c *call) []*value {
 	x := c.x(0)
 	list := floatsOf(c.look(x, "the size of the result"))

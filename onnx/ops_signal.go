@@ -9,23 +9,32 @@ import (
 
 // Signals. A Fourier transform is a product with the matrix of its roots of unity: exact enough and simple, though slower
 // than a fast one for long signals.
+//
+// Windows and matrices are computed here in double precision and are constants of the graph.
 
 // longestSignal is the largest number of elements of a matrix of roots.
 const longestSignal = 1 << 24
 
 var signals = []entry{
+	// HannWindow: 0.5 - 0.5 cos.
 	{"HannWindow", 17, 0, func(c *call) []*value { return one(c.window(0.5, 0.5, 0)) }},
+	// HammingWindow: 25/46 - 21/46 cos.
 	{"HammingWindow", 17, 0, func(c *call) []*value { return one(c.window(25.0/46, 21.0/46, 0)) }},
+	// BlackmanWindow: 0.42 - 0.5 cos + 0.08 cos of twice the angle.
 	{"BlackmanWindow", 17, 0, func(c *call) []*value {
 		return one(c.window(0.42, 0.5, 0.08))
 	}},
+	// DFT: signal, length, axis.
 	{"DFT", 17, 0, dftAttribute},
 	{"DFT", 20, 0, dftOperand},
+	// STFT: signal, step, window, length.
 	{"STFT", 17, 0, stft},
+	// MelWeightMatrix: bins, length, rate, lower and upper edge.
 	{"MelWeightMatrix", 17, 0, melWeights},
 }
 
-// window is a sum of cosines, over a period or up to the same element again.
+// window is a sum of cosines, over a period or up to the same element again. The numbers are those of attribute
+// output_datatype.
 func (c *call) window(a, b, d float64) *value {
 	n := int64(c.number(0, "the size"))
 	if n < 0 || n > longestSignal {
@@ -43,8 +52,10 @@ func (c *call) window(a, b, d float64) *value {
 	return c.reals(c.elem("output_datatype", dtype.Float32), []int64{n}, list)
 }
 
+// dftAttribute is DFT before opset 20: the axis is an attribute.
 func dftAttribute(c *call) []*value { return one(c.dft(c.int("axis", 1))) }
 
+// dftOperand has the axis as the third operand; it is the one before the last by default.
 func dftOperand(c *call) []*value {
 	axis := int64(-2)
 	if c.has(2) {
@@ -53,7 +64,8 @@ func dftOperand(c *call) []*value {
 	return one(c.dft(axis))
 }
 
-// dft transforms along an axis. The last axis has the real part, and perhaps the imaginary one.
+// dft transforms along an axis. The last axis has the real part, and perhaps the imaginary one. A signal that is
+// shorter than dft_length ends with zeros, and a longer one is cut.
 func (c *call) dft(axis int64) *value {
 	x := c.x(0)
 	if x.rank() < 2 {
@@ -78,6 +90,7 @@ func (c *call) dft(axis int64) *value {
 }
 
 // transformed is the product with the roots. A onesided result has the first half; a onesided inverse is given it.
+// The result has a real and an imaginary part as its last axis.
 func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) *value {
 	last := x.rank() - 1
 	if onesided && inverse {
@@ -116,7 +129,8 @@ func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) 
 	return c.concat(last, c.unsqueeze(first, int64(last)), c.unsqueeze(second, int64(last)))
 }
 
-// stft cuts a signal [batch, length, 1 or 2] into frames, multiplies by a window and transforms each.
+// stft cuts a signal [batch, length, 1 or 2] into frames, multiplies by a window and transforms each. Operands:
+// signal, frame_step, window, frame_length. Result: [batch, frames, bins, 2].
 func stft(c *call) []*value {
 	x, step := c.x(0), int64(c.number(1, "frame_step"))
 	if x.rank() == 2 {
@@ -152,7 +166,8 @@ func stft(c *call) []*value {
 	return one(c.transformed(y, 2, frame, false, c.yes("onesided", 1) && x.dims()[2] == 1))
 }
 
-// melWeights are triangles over the bins of a spectrum, at even distances on the mel scale.
+// melWeights are triangles over the bins of a spectrum, at even distances on the mel scale. All operands are
+// numbers, so that the matrix is a constant. Edges are rounded down to bins of the spectrum.
 func melWeights(c *call) []*value {
 	bins, size, rate := int(c.number(0, "num_mel_bins")), int64(c.number(1, "dft_length")), c.number(2, "sample_rate")
 	low, high := c.number(3, "lower_edge_hertz"), c.number(4, "upper_edge_hertz")

@@ -79,7 +79,8 @@ type Attribute struct {
 	Ref    string // the name of the attribute of the function around it that it stands for
 }
 
-// named is a Node as errors name it.
+// named is a Node as errors name it. Files of some exporters name no nodes; the first result then stands for the
+// name, since no other node has it.
 func (n *Node) named(opset int64) string {
 	op := n.Op
 	if n.Domain != "" {
@@ -95,7 +96,7 @@ func (n *Node) named(opset int64) string {
 // decoder reads messages. It counts how deep they are nested, so that a file cannot exhaust the stack.
 type decoder struct{ depth int }
 
-// enter begins a nested message; the caller calls leave.
+// enter begins a nested message; the caller calls leave. Each level of nesting is a call of Go on the stack.
 func (d *decoder) enter() error {
 	if d.depth++; d.depth > deepest {
 		return status.Errorf(status.Invalid, "[onnx] the file nests more than %d messages", deepest)
@@ -103,9 +104,11 @@ func (d *decoder) enter() error {
 	return nil
 }
 
+// leave ends a nested message.
 func (d *decoder) leave() { d.depth-- }
 
-// nested reads a message within another and appends it to a list.
+// nested reads a message within another and appends it to a list. What is appended is complete: an error leaves the
+// list as it was.
 func nested[T any](d *decoder, bytes []byte, list *[]T, read func([]byte) (T, error)) error {
 	if err := d.enter(); err != nil {
 		return err
@@ -118,7 +121,8 @@ func nested[T any](d *decoder, bytes []byte, list *[]T, read func([]byte) (T, er
 	return err
 }
 
-// file reads a ModelProto.
+// file reads a ModelProto. The last of several opsets for one domain counts, as in protobuf. Training information is
+// ignored. Fields: 1 the version of the format, 2 the producer, 7 the graph, 8 opsets, 25 functions.
 func (d *decoder) file(message []byte) (*file, error) {
 	m := &file{opsets: map[string]int64{}, functions: map[functionName]*function{}}
 	var graphs []*Graph
@@ -151,7 +155,8 @@ func (d *decoder) file(message []byte) (*file, error) {
 	return m, nil
 }
 
-// opset reads an OperatorSetIdProto.
+// opset reads an OperatorSetIdProto. Fields: 1 the domain, 2 the version. A model of the first format has none, and
+// counts as opset 1.
 func opset(message []byte, into map[string]int64) error {
 	domain, version := "", int64(0)
 	err := fields(message, "opset", func(f *field) error {
@@ -175,7 +180,9 @@ func domainOf(name string) string {
 	return name
 }
 
-// graph reads a GraphProto.
+// graph reads a GraphProto. Fields: 1 nodes, 2 the name, 5 initializers, 11 inputs, 12 outputs, 15 sparse
+// initializers. Types of intermediate values are not read: they follow from the operators, and files are sometimes
+// wrong about them.
 func (d *decoder) graph(message []byte) (*Graph, error) {
 	g := &Graph{}
 	err := fields(message, "graph", func(f *field) error {
@@ -198,7 +205,8 @@ func (d *decoder) graph(message []byte) (*Graph, error) {
 	return g, err
 }
 
-// function reads a FunctionProto.
+// function reads a FunctionProto. Its nodes are expanded where it is called. Fields: 1 the name, 4 inputs, 5
+// outputs, 7 nodes, 9 opsets, 10 the domain, 11 attributes with defaults, 13 the overload.
 func (d *decoder) function(message []byte) (*function, error) {
 	fn := &function{defaults: map[string]*Attribute{}, opsets: map[string]int64{}}
 	var defaults []*Attribute
@@ -229,7 +237,8 @@ func (d *decoder) function(message []byte) (*function, error) {
 	return fn, err
 }
 
-// node reads a NodeProto.
+// node reads a NodeProto. Fields: 1 operands, 2 results, 3 the name, 4 the operator, 5 attributes, 7 the domain, 8
+// the overload.
 func (d *decoder) node(message []byte) (*Node, error) {
 	n := &Node{Attrs: map[string]*Attribute{}}
 	var attributes []*Attribute
@@ -258,7 +267,9 @@ func (d *decoder) node(message []byte) (*Node, error) {
 	return n, err
 }
 
-// attribute reads an AttributeProto.
+// attribute reads an AttributeProto. Fields that are repeated where one is expected count as in protobuf: the last.
+// Fields: 1 the name, 2 a float, 3 an integer, 4 a text, 5 a tensor, 6 a graph, 7 to 9 lists of the first three, 20
+// the type, 21 the attribute of the function around it.
 func (d *decoder) attribute(message []byte) (*Attribute, error) {
 	a := &Attribute{}
 	var tensors []*Tensor
@@ -299,7 +310,7 @@ func (d *decoder) attribute(message []byte) (*Attribute, error) {
 	return a, err
 }
 
-// port reads a ValueInfoProto.
+// port reads a ValueInfoProto. Fields: 1 the name, 2 the type.
 func (d *decoder) port(message []byte) (*Port, error) {
 	p := &Port{}
 	err := fields(message, "input or output", func(f *field) error {
@@ -314,7 +325,8 @@ func (d *decoder) port(message []byte) (*Port, error) {
 	return p, err
 }
 
-// typeOf reads a TypeProto. The element type of a sequence is the type of its tensors.
+// typeOf reads a TypeProto. The element type of a sequence is the type of its tensors. Maps and sparse tensors are
+// noted and not read.
 func (d *decoder) typeOf(p *Port, message []byte) error {
 	if err := d.enter(); err != nil {
 		return err
@@ -339,7 +351,8 @@ func (d *decoder) typeOf(p *Port, message []byte) error {
 	})
 }
 
-// tensorType reads a TypeProto.Tensor.
+// tensorType reads a TypeProto.Tensor. Fields: 1 the type of the elements, 2 the shape. A tensor without a shape may
+// have any rank, and one with a shape of no dimensions has rank 0.
 func (p *Port) tensorType(message []byte) error {
 	return fields(message, "type of a tensor", func(f *field) error {
 		switch f.number {
@@ -358,7 +371,8 @@ func (p *Port) tensorType(message []byte) error {
 	})
 }
 
-// dim reads a TensorShapeProto.Dimension.
+// dim reads a TensorShapeProto.Dimension. Fields: 1 the size, 2 the name. Neither is there for a size that the
+// exporter did not know.
 func (p *Port) dim(message []byte) error {
 	d := Dim{Size: -1}
 	err := fields(message, "dimension", func(f *field) error {

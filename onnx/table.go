@@ -35,7 +35,8 @@ func init() {
 	}
 }
 
-// operator is the entry for a node; its build is nil where there is none.
+// operator is the entry for a node; its build is nil where there is none. Functions of the model come before
+// operators of the table: a model may bring its own version of one.
 func (m *Model) operator(opsets map[string]int64, n *Node) (found entry) {
 	if f := m.file.functions[functionName{n.Domain, n.Op, n.Overload}]; f != nil {
 		return entry{build: func(c *call) []*value { return c.inline(f) }}
@@ -54,7 +55,8 @@ func (m *Model) operator(opsets map[string]int64, n *Node) (found entry) {
 	return found
 }
 
-// check refuses a model with nodes that no function is for, and names all of them.
+// check refuses a model with nodes that no function is for, and names all of them. Domains that the model imports
+// and does not use do not matter.
 func (m *Model) check() error {
 	missing := map[string][]string{} // nodes by operator
 	m.lacks(m.file.graph, m.file.opsets, missing)
@@ -82,7 +84,7 @@ func (m *Model) check() error {
 	return status.Errorf(status.Unsupported, "[onnx] %s not supported: %s%s", status.Count(len(texts), "operator is", "operators are"), strings.Join(texts, "; "), hint)
 }
 
-// lacks collects what a graph lacks.
+// lacks collects what a graph lacks. Sparse tensors are refused with the name of their graph.
 func (m *Model) lacks(g *Graph, opsets map[string]int64, missing map[string][]string) {
 	if g.sparse > 0 {
 		missing["sparse initializers"] = append(missing["sparse initializers"], fmt.Sprintf("graph %q", g.Name))
@@ -90,7 +92,8 @@ func (m *Model) lacks(g *Graph, opsets map[string]int64, missing map[string][]st
 	m.lacksAny(g.Nodes, opsets, missing)
 }
 
-// lacksAny collects what nodes lack, and the graphs in their attributes.
+// lacksAny collects what nodes lack, and the graphs in their attributes. Branches that a known condition never takes
+// count too: which one it takes is not known yet.
 func (m *Model) lacksAny(nodes []*Node, opsets map[string]int64, missing map[string][]string) {
 	for _, n := range nodes {
 		if m.operator(opsets, n).build == nil {

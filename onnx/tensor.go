@@ -29,7 +29,7 @@ var elems = [...]struct {
 	24: {"float8e8m0", dtype.Invalid}, 25: {"uint2", dtype.Invalid}, 26: {"int2", dtype.Invalid},
 }
 
-// String is the name in ONNX.
+// String is the name in ONNX. Numbers that ONNX has no type for, as those of newer versions, are shown as they are.
 func (e ElemType) String() string {
 	if e < 0 || int(e) >= len(elems) {
 		return fmt.Sprintf("element type %d", int32(e))
@@ -64,7 +64,8 @@ type Tensor struct {
 // keyValue is a StringStringEntryProto.
 type keyValue struct{ key, value string }
 
-// tensor reads a TensorProto.
+// tensor reads a TensorProto. Fields: 1 dimensions, 2 the type of elements, 4 to 7, 10 and 11 elements by type, 8
+// the name, 9 raw elements, 13 the place of external ones, 14 whether they are external.
 func (d *decoder) tensor(message []byte) (*Tensor, error) {
 	t := &Tensor{}
 	err := fields(message, "tensor", func(f *field) (err error) {
@@ -95,7 +96,8 @@ func (d *decoder) tensor(message []byte) (*Tensor, error) {
 	return t, err
 }
 
-// keyValue reads one key and value about the place of external data.
+// keyValue reads one key and value about the place of external data. Keys are location, offset, length, and
+// checksum, which is ignored.
 func (t *Tensor) keyValue(message []byte) error {
 	var e keyValue
 	err := fields(message, "entry", func(f *field) error {
@@ -111,7 +113,8 @@ func (t *Tensor) keyValue(message []byte) error {
 	return err
 }
 
-// Type is the type of the tensor; status.Unsupported for elements that tensors do not have.
+// Type is the type of the tensor; status.Unsupported for elements that tensors do not have. The size is checked
+// against what an address space holds, before anything is multiplied.
 func (t *Tensor) Type() (op.Type, error) {
 	d := t.Elem.DType()
 	if d == dtype.Invalid {
@@ -126,7 +129,8 @@ func (t *Tensor) Type() (op.Type, error) {
 }
 
 // Const is the tensor with its elements. Raw elements are not copied: they are those of the file, which has to stay
-// mapped. outside reads the elements of tensors that are in other files.
+// mapped. outside reads the elements of tensors that are in other files. The number of bytes is checked against the
+// shape here and nowhere later.
 func (t *Tensor) Const(outside func(*Tensor) ([]byte, error)) (*op.Const, error) {
 	made, err := t.Type()
 	if err != nil {
@@ -150,7 +154,8 @@ func (t *Tensor) Const(outside func(*Tensor) ([]byte, error)) (*op.Const, error)
 	return c, nil
 }
 
-// typed are the elements of the field for their type, as raw data would have them.
+// typed are the elements of the field for their type, as raw data would have them. Integers of less than 32 bits,
+// halves and bools are in int32_data; halves as their bits.
 func (t *Tensor) typed(d dtype.DType) (raw []byte) {
 	switch d {
 	case dtype.Float32, dtype.Complex64:
@@ -169,7 +174,8 @@ func (t *Tensor) typed(d dtype.DType) (raw []byte) {
 	return raw
 }
 
-// appendInt appends the low bytes of an integer.
+// appendInt appends the low bytes of an integer. Elements are little-endian, in files as on all devices that are
+// supported.
 func appendInt(to []byte, v int64, size int) []byte {
 	var all [8]byte
 	binary.LittleEndian.PutUint64(all[:], uint64(v))

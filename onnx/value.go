@@ -25,7 +25,7 @@ type value struct {
 	placed bool
 }
 
-// known reports whether a call with the value as an operand may be folded.
+// known reports whether a call with the value as an operand may be folded. Results of such calls are constants.
 func (v *value) known() bool { return v.data != nil || v.number != nil }
 
 // dims are the dimensions of a tensor.
@@ -36,12 +36,16 @@ func (v *value) rank() int { return v.Shape.Rank }
 
 // Numbers as operands.
 
+// num is a float as an operand.
 func num(f float64) *value { return numberOf(op.Value{Kind: op.Float, F: f}) }
 
+// whole is an integer as an operand.
 func whole(n int64) *value { return numberOf(op.Value{Kind: op.Int, I: n}) }
 
+// absent is an operand that is left out.
 func absent() *value { return numberOf(op.Value{}) }
 
+// numberOf is any number as an operand. It takes the dtype of the tensor beside it.
 func numberOf(v op.Value) *value {
 	return &value{Type: op.Type{DType: v.DType()}, number: &v, fixed: true}
 }
@@ -49,8 +53,9 @@ func numberOf(v op.Value) *value {
 // integer is an integer for an attribute that takes any number.
 func integer(n int64) op.Value { return op.Value{Kind: op.Int, I: n} }
 
-// with are attributes of a row: the position of each, a constant of core/op such as op.SumAxis, and behind it its value.
-// Literals of op.Attrs at every call would make the library larger by 100 KB.
+// with are attributes of a row: the position of each, a constant of core/op such as op.SumAxis, and behind it its
+// value. Literals of op.Attrs at every call would make the library larger by 100 KB. The position is an untyped
+// constant, hence an int. What is left out gets the default of the row.
 func with(list ...any) op.Attrs {
 	var at op.Attrs
 	for i := 0; i+1 < len(list); i += 2 {
@@ -89,13 +94,14 @@ func attribute(v any) op.Value {
 	panic("onnx: an attribute of an unknown type")
 }
 
-// shapeOf is a shape; the caller knows that the dimensions are possible.
+// shapeOf is a shape; the caller knows that the dimensions are possible. Functions have checked the number of
+// dimensions.
 func shapeOf(dims []int64) (s shape.Shape) {
 	s.Rank = copy(s.Dims[:], dims)
 	return s
 }
 
-// product is the number of elements of these dimensions.
+// product is the number of elements of these dimensions. The caller knows that it does not overflow.
 func product(dims []int64) int64 {
 	n := int64(1)
 	for _, d := range dims {
@@ -104,7 +110,8 @@ func product(dims []int64) int64 {
 	return n
 }
 
-// floatsOf are the elements of a constant as numbers; integers beyond 2**53 are rounded.
+// floatsOf are the elements of a constant as numbers; integers beyond 2**53 are rounded. It is for shapes, scales
+// and conditions, which are few; weights are never read this way.
 func floatsOf(c *op.Const) []float64 {
 	size, list := int(c.DType.Size()), []float64(nil)
 	if whole, ok := c.Ints(); ok {
@@ -130,7 +137,7 @@ func floatsOf(c *op.Const) []float64 {
 	return list
 }
 
-// bytesOf are numbers as elements of a dtype.
+// bytesOf are numbers as elements of a dtype. Floats are rounded to the dtype; integers keep their low bits.
 func bytesOf(d dtype.DType, list []op.Value) (raw []byte) {
 	for i := range list {
 		raw = appendInt(raw, int64(list[i].Bits(d)), int(d.Size()))

@@ -22,12 +22,14 @@ type field struct {
 	bytes  []byte // of a length-delimited value; part of the file
 }
 
-// malformed is the error of bytes that are no message.
+// malformed is the error of bytes that are no message. It says nothing of the position, because messages are nested
+// and the inner ones do not know it.
 func malformed(what string) error {
 	return status.Errorf(status.Invalid, "[onnx] the file is damaged: a %s ends too early or has a field of an unknown kind", what)
 }
 
-// fields calls each for the fields of a message in their order. what is the name of the message in errors.
+// fields calls each for the fields of a message in their order. what is the name of the message in errors. An error
+// of each ends the message at once. Nothing is allocated, and groups, which ONNX has none of, are skipped.
 func fields(message []byte, what string, each func(f *field) error) error {
 	for len(message) > 0 {
 		var f field
@@ -61,13 +63,14 @@ func fields(message []byte, what string, each func(f *field) error) error {
 	return nil
 }
 
-// text is a string; nothing else refers to the file.
+// text is a string; nothing else refers to the file. It is a copy, so that names outlive the mapping of the file.
 func (f *field) text() string { return string(f.bytes) }
 
 // float is a number of 4 bytes.
 func (f *field) float() float32 { return math.Float32frombits(uint32(f.bits)) }
 
-// varints appends the integers of a repeated field, which is packed into one value or has a value for each.
+// varints appends the integers of a repeated field, which is packed into one value or has a value for each. A packed
+// list has a byte or more for each element, so that the list takes at most 8 times the bytes of the file.
 func (f *field) varints(list []int64) ([]int64, error) {
 	if f.kind != protowire.BytesType {
 		return append(list, int64(f.bits)), nil

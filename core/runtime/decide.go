@@ -37,6 +37,9 @@ type decided struct {
 	order    []string // keys of programs, the oldest first
 }
 
+// The set of inputs only grows, so that a run is tried again a few times at most. Programs for elements of fewer inputs are
+// forgotten then, and evicted from the cache in time.
+
 // decide notes which inputs decide; false where err is no reason to run again.
 func (p *Program) decide(err error) bool {
 	var needs *graph.NeedsElements
@@ -81,6 +84,8 @@ func (p *Program) runDecided(in []*Tensor, on *Stream, mode Mode, made []*Tensor
 	}
 }
 
+// A subprogram numbers the inputs that it takes from 0 on.
+
 // outer are the numbers of inputs of a subprogram in the program.
 func (d *decided) outer(list []int) []int {
 	out := make([]int, len(list))
@@ -94,6 +99,8 @@ func (d *decided) outer(list []int) []int {
 	}
 	return out
 }
+
+// Reading the elements waits for what computes them, so that such a program is not asynchronous.
 
 // subprogram is the program for the elements of the deciding inputs, and the inputs that it takes.
 func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, error) {
@@ -132,6 +139,8 @@ func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, err
 	d.programs[string(key)], d.order = sub, append(d.order, string(key))
 	return sub, rest, nil
 }
+
+// The oldest is dropped whatever its use was: a model that alternates between more sets compiles each time.
 
 // drop evicts what was compiled of a subprogram. It has nothing else: its constants are those of its home. A run that is
 // under way keeps what it needs.

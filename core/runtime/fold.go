@@ -37,6 +37,8 @@ func (rt *Runtime) Fold(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, e
 	return out, nil
 }
 
+// Constants are in memory of Go, or mapped; kernels want the alignment of the allocator.
+
 // tensorOf is a copy of a constant on the CPU.
 func (rt *Runtime) tensorOf(k *op.Const) (*Tensor, error) {
 	s := k.Shape

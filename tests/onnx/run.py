@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import importlib
 import json
 import pathlib
 import re
@@ -31,11 +32,14 @@ ATOL = {"dft_inverse": 2.0**-21}
 GROUPS = ("node", "simple", "pytorch-converted", "pytorch-operator", "light")
 
 
+def package(name: str) -> Any:
+    """A module of the onnx package, which type checkers would take for the folder of this file."""
+    return importlib.import_module(name)
+
+
 def tests(group: str, match: str) -> Iterator[tuple[str, pathlib.Path]]:
     """The names and folders of the tests of a group; light ones have their models in one folder."""
-    import onnx.backend.test
-
-    data = pathlib.Path(onnx.backend.test.__file__).parent / "data" / group
+    data = pathlib.Path(package("onnx.backend.test").__file__).parent / "data" / group
     found = sorted(data.glob("*.onnx" if group == "light" else "*/model.onnx"))
     for path in found:
         name = f"{group}/{path.stem if group == 'light' else path.parent.name}"
@@ -45,8 +49,7 @@ def tests(group: str, match: str) -> Iterator[tuple[str, pathlib.Path]]:
 
 def read(path: pathlib.Path, kind: Any) -> Any:
     """A value of a .pb file: an array, or a list or None for the types that tensors are not."""
-    import onnx
-    from onnx import numpy_helper
+    onnx, numpy_helper = package("onnx"), package("onnx.numpy_helper")
 
     message = path.read_bytes()
     if kind.HasField("sequence_type"):
@@ -92,12 +95,10 @@ def wrong(name: str, got: Any, want: Any, rtol: float, atol: float) -> str:
 
 def run(name: str, path: pathlib.Path) -> tuple[str, str]:
     """The outcome of a test: "pass", "refused" or "fail", and why."""
-    import onnx
     import paddle_mps
-    import paddle_mps.onnx
 
     try:
-        model = onnx.load(path)
+        model = package("onnx").load(path)
         folder = path.parent / ("test_data_set_0" if path.name == "model.onnx" else f"{path.stem}_data")
         settings = path.parent / "data.json"
         limits = json.loads(settings.read_text()) if path.name == "model.onnx" and settings.exists() else {}
