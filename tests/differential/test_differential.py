@@ -71,7 +71,7 @@ def wrong_rule(name: str) -> Any:
 @pytest.mark.parametrize("name", ["sin", "cos"])
 def test_a_wrong_rule_is_found(monkeypatch: pytest.MonkeyPatch, name: str, traced: bool) -> None:
     operator = slope_programs.OPERATORS[name]
-    monkeypatch.setitem(slope_programs.OPERATORS, name, slope_programs.Operator(wrong_rule(name), operator.oracle))
+    monkeypatch.setitem(slope_programs.OPERATORS, name, programs.Operator(wrong_rule(name), operator.oracle))
     for seed in range(0, 1000, 5):
         statements, difference = run.program(seed, CPU, traced, None)
         if difference(statements):
