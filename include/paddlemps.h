@@ -478,7 +478,7 @@ pmps_error *pmps_tensor_get_grad(const pmps_tensor *tensor, pmps_tensor **grad);
 pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad);
 
 /* Makes backward passes keep the gradient of a tensor that is no leaf, as hooks that were added before have made it. Without
- * effect on other tensors. */
+ * effect on a leaf. */
 pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor);
 
 /* Another handle to the same view, which requires no gradients. Owned. */
