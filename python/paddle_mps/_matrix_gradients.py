@@ -12,7 +12,6 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-from . import _factorizations as matrices
 from . import _operators
 from ._derivative import composed
 from ._diagonals import tril, triu
@@ -23,6 +22,8 @@ from ._singular import svd, svdvals
 from ._statistics import matrix_norm
 
 Grads = list[Any]
+
+matrices: Any = SimpleNamespace()  # the functions of _factorizations, which imports this module and puts them here
 
 
 def halved(x: Tensor) -> Tensor:
