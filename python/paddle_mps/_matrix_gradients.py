@@ -204,7 +204,8 @@ def order_of(packed: Tensor, pivots: Tensor) -> Tensor:
     """P of A = P @ L @ U, which has no gradient."""
     order = matrices.lu_unpack(packed.detach(), pivots, False)[0]
     assert order is not None
-    return order
+    solution: Tensor = order
+    return solution
 
 
 def unpacked(x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: bool = True, name: Any = None) -> Any:
@@ -219,7 +220,8 @@ def solved(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: Any = 
     order = order_of(lu, pivots)
     if trans == "N":
         half = matrices.triangular_solve(lu, product(turned(order), b), False, False, True)
-        return matrices.triangular_solve(lu, half, True)
+        solution: Tensor = matrices.triangular_solve(lu, half, True)
+        return solution
     half = matrices.triangular_solve(lu, b, True, True)
     return product(order, matrices.triangular_solve(lu, half, False, True, True))
 
