@@ -455,28 +455,30 @@ pmps_error *pmps_tensor_to_dlpack_versioned(pmps_tensor *tensor, struct DLManage
 /* Whether calls of this thread are recorded from now on: true at first. Returns what it was. */
 bool pmps_grad_set_enabled(bool enabled);
 
-/* Makes a tensor a leaf that requires gradients, or one that requires none. PMPS_TYPE_MISMATCH for a dtype that has no
- * gradients. */
+/* Makes a tensor require gradients from now on, or none; what was computed from it before is not concerned. One that was
+ * computed from nothing becomes a leaf. PMPS_TYPE_MISMATCH for a dtype that has no gradients. */
 pmps_error *pmps_tensor_set_requires_grad(pmps_tensor *tensor, bool required);
 
 typedef struct pmps_grad_info {
   size_t struct_size; /* set by the caller */
   bool requires_grad;
-  bool is_leaf;     /* true also of a tensor that requires none */
+  bool is_leaf;     /* it was computed from no tensor that required gradients */
   bool has_grad;    /* pmps_tensor_get_grad has one */
   uint32_t version; /* how often calls have written to the memory since its first contents */
 } pmps_grad_info;
 
 pmps_error *pmps_tensor_get_grad_info(const pmps_tensor *tensor, pmps_grad_info *info);
 
-/* What backward passes have added up for a leaf, or for a tensor that retains its gradient. Owned; NULL where there is
- * none. The tensor keeps a handle of its own until its last handle is freed. */
+/* What backward passes have added up for a leaf, or the gradient of the last pass for a tensor that retains it. Owned; NULL
+ * where there is none. Later passes add in the same memory. The tensor keeps a handle of its own until its last handle is
+ * freed. */
 pmps_error *pmps_tensor_get_grad(const pmps_tensor *tensor, pmps_tensor **grad);
 
-/* Replaces the gradient by another of the dtype, shape and place of the tensor; NULL removes it. */
+/* Replaces the gradient by a copy of one of the dtype, shape and place of the tensor; NULL removes it. */
 pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad);
 
-/* Makes backward passes keep the gradient of a tensor that is no leaf. */
+/* Makes backward passes keep the gradient of a tensor that is no leaf, as hooks that were added before have made it. Without
+ * effect on a leaf. */
 pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor);
 
 /* Another handle to the same view, which requires no gradients. Owned. */
@@ -487,7 +489,7 @@ pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached);
  * ends the pass with PMPS_INVALID_ARGUMENT. */
 typedef int32_t (*pmps_grad_hook)(void *user, pmps_tensor *grad, pmps_tensor **other);
 
-/* Calls a hook with each gradient of a tensor, as long as the tensor or what was computed from it lives, or until the
+/* Calls a hook with each gradient of a tensor, but that of a leaf only in passes for leaves, as long as the tensor or what was computed from it lives, or until the
  * hook is removed by its number. Then deleter, which may be NULL, is called once, from any thread, when the hook is not
  * running; not if this call fails. */
 pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,

@@ -356,7 +356,8 @@ func (b *backward) see(n *node, h hook, dy []*Tensor) error {
 	return nil
 }
 
-// retain leaves a gradient to a tensor that is no leaf, in the place of that of the last pass.
+// retain leaves a gradient to a tensor that is no leaf, in the place of that of the last pass: it does not add up, as Paddle's
+// does not. It is a copy, because a hook that comes later may change the gradient in place.
 func (b *backward) retain(n *node, i int, dy *Tensor) error {
 	if n.names.Load() == 0 {
 		return nil
@@ -560,6 +561,9 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 
 // end makes gradients the results of a function that has none itself, where the pass is recorded: a pass that goes through
 // them fails. They depend on the gradients of the node's results and on whatever the node was computed from.
+//
+// A pass may be recorded only in case that somebody differentiates it again, as those of paddle.func are. So the pass that
+// is recorded succeeds, and the error comes from the one that would need what is missing.
 func (b *backward) end(n *node, dy, dx []*Tensor, why error) {
 	if b.mode == 0 {
 		return

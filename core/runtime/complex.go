@@ -8,9 +8,16 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Gradients of complex tensors. No kernel computes with complex numbers, but backward passes need two sums of them: that of
-// the gradients of a value that is used twice, and that over the axes along which a value was repeated. Both are sums of the
-// parts, which are floats in the same memory.
+// Gradients of complex tensors. No kernel computes with complex numbers, but backward passes need some linear functions of
+// them: the sum of the gradients of a value that is used twice, that over the axes along which a value was repeated, that
+// of elements which were read several times, and zeros with a part in them. Each is the same function of the parts, which
+// are floats in the same memory, with one more axis at the end.
+//
+// The gradient of a complex number has the derivative with respect to its real part as its real part, and that with respect
+// to its imaginary part as its imaginary part. What computes with complex numbers, in Python, has rules for that there.
+//
+// In mode Recording such a call is recorded as a function of the caller, whose gradient is the adjoint: rows that move
+// elements, which need no arithmetic and work for any dtype. So gradients of gradients are recorded likewise.
 
 // partsOf is the dtype of the parts of a complex one.
 func partsOf(d dtype.DType) dtype.DType {
@@ -181,6 +188,7 @@ func (c *calculator) indexParts(row *op.Row, in []Operand, at op.Attrs) (*Tensor
 	return made, nil
 }
 
+// tensorsOf are the tensors of operands.
 func tensorsOf(in []Operand) []*Tensor {
 	list := make([]*Tensor, len(in))
 	for i := range in {
@@ -219,7 +227,8 @@ func (c *calculator) onComplex(row *op.Row, in []Operand, at op.Attrs) (made []*
 	return []*Tensor{t}, true, err
 }
 
-// fullComplex is the row full of a complex dtype: a cast of the floats.
+// fullComplex is the row full of a complex dtype: a cast of the floats, whose imaginary parts are 0. Rules use it for the
+// zeros that they add to, and passes for the ones that they begin with.
 func (c *calculator) fullComplex(row *op.Row, at op.Attrs) (*Tensor, error) {
 	want := at[op.FullDtype]
 	at = slices.Clone(at)

@@ -112,6 +112,8 @@ func (s *training) add(result *float32, t *runtime.Tensor) {
 	}
 }
 
+// run takes the step, and returns the sum of the gradients of x and w: from two eager passes, from a pass over a gradient,
+// and from two runs of the program. What fails later than its call is reported by the device.
 func (s *training) run() (result float32, err error) {
 	defer func() {
 		for i := len(s.made) - 1; i >= 0; i-- {

@@ -42,10 +42,13 @@ func (t *Tensor) Ask(yes bool) error {
 }
 
 // Retain makes backward passes keep the gradient of a tensor that is no leaf: the one that hooks added before have made of it,
-// of the last pass. Nothing happens to a leaf, which keeps its own, and to a tensor that asks for none.
+// of the last pass. Nothing happens to a leaf, which keeps its own.
 func (t *Tensor) Retain() error {
 	h := t.asks()
-	if h == nil || h.node.leaf {
+	if h == nil {
+		return status.Errorf(status.Invalid, "[retain_grads] the tensor asks for no gradient; want stop_gradient=False")
+	}
+	if h.node.leaf {
 		return nil
 	}
 	n := h.node

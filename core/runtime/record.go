@@ -166,7 +166,8 @@ func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	return c, nil
 }
 
-// overwritten is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0.
+// overwritten is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0. The tensor
+// goes on to ask for gradients, so that a program in which it happens to be constant runs as before, as in Paddle.
 func (rt *Runtime) overwritten(out *Tensor) *node {
 	n := newNode(nil, nil)
 	n.custom = &Function{Backward: func(of []*Tensor) ([]*Tensor, error) {

@@ -116,12 +116,19 @@ def product(d: Grads, made: Grads, given: Any) -> Grads:
 
 
 def sigmoid(x: Tensor, y: Tensor) -> Tensor:
-    return y * (1 - y)
+    slope: Tensor = y * (1 - y)
+    return slope
 
 
 def silu(x: Tensor, y: Tensor) -> Tensor:
     s = _operators.sigmoid(x)
-    return s + y * (1 - s)
+    slope: Tensor = s + y * (1 - s)
+    return slope
+
+
+def over(x: Any) -> Any:
+    """1 / x."""
+    return 1 / x
 
 
 RULES: dict[str, Any] = {
@@ -148,11 +155,11 @@ RULES: dict[str, Any] = {
     "sinh": analytic(lambda x, y: _operators.cosh(x)),
     "cosh": analytic(lambda x, y: _operators.sinh(x)),
     "tanh": analytic(lambda x, y: 1 - y * y),
-    "asin": analytic(lambda x, y: 1 / _operators.sqrt(1 - x * x)),
-    "acos": analytic(lambda x, y: -1 / _operators.sqrt(1 - x * x)),
+    "asin": analytic(lambda x, y: over(_operators.sqrt(1 - x * x))),
+    "acos": analytic(lambda x, y: -over(_operators.sqrt(1 - x * x))),
     "atan": analytic(lambda x, y: 1 / (1 + x * x)),
-    "asinh": analytic(lambda x, y: 1 / _operators.sqrt(x * x + 1)),
-    "acosh": analytic(lambda x, y: 1 / (_operators.sqrt(x + 1) * _operators.sqrt(x - 1))),
+    "asinh": analytic(lambda x, y: over(_operators.sqrt(x * x + 1))),
+    "acosh": analytic(lambda x, y: over(_operators.multiply(_operators.sqrt(x + 1), _operators.sqrt(x - 1)))),
     "atanh": analytic(lambda x, y: 1 / (1 - x * x)),
     "sigmoid": analytic(sigmoid), "silu": analytic(silu),
 }  # fmt: skip

@@ -583,3 +583,6 @@ def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str 
     transposed = swapped(packed)
     half = substituted(transposed, substituted(transposed, right, False, False), True, True)
     return result(np.take_along_axis(half, np.argsort(order, -1)[..., None], -2), b)
+
+
+vars(_rules.matrices).update({name: globals()[name] for name in (*__all__, "cofactors", "PRECISION")})

@@ -155,7 +155,8 @@ class GradientMethods:
         """Makes backward passes keep the gradient of a tensor that is no leaf: that of the last pass, as hooks that were
         registered before have made it. Without effect on others.
         """
-        check(quick.pmps_tensor_retain_grad(self._handle))
+        if self.requires_grad:
+            check(quick.pmps_tensor_retain_grad(self._handle))
 
     def register_hook(self: Any, hook: Callable[[Any], Any]) -> Hook:
         """Calls hook(gradient) in each backward pass; a tensor that it returns takes the gradient's place.

@@ -12,7 +12,6 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-from . import _factorizations as matrices
 from . import _operators
 from ._derivative import composed
 from ._diagonals import tril, triu
@@ -24,10 +23,13 @@ from ._statistics import matrix_norm
 
 Grads = list[Any]
 
+matrices: Any = SimpleNamespace()  # the functions of _factorizations, which imports this module and puts them here
+
 
 def halved(x: Tensor) -> Tensor:
     """The lower triangles, with half of their diagonals."""
-    return (tril(x) + tril(x, -1)) * 0.5
+    found: Tensor = (tril(x) + tril(x, -1)) * 0.5
+    return found
 
 
 def inv(d: Grads, made: Grads, given: Any) -> Grads:
@@ -132,7 +134,7 @@ def eigh(d: Grads, made: Grads, given: Any) -> Grads:
     """Walter and Lehmann: d of A is that of a symmetric matrix. Equal eigenvalues have no eigenvectors of their own."""
     values, vectors = made
     n = meta(vectors).shape[-1]
-    inner = one(vectors, n) * row(d[0]) if d[0] is not None else None
+    inner: Any = one(vectors, n) * row(d[0]) if d[0] is not None else None
     if d[1] is not None:
         turn = differences(values) * product(turned(vectors), d[1])
         inner = turn if inner is None else inner + turn
@@ -195,7 +197,15 @@ def lu(d: Grads, made: Grads, given: Any) -> Grads:
         top = _operators.concat([top, turned(matrices.triangular_solve(upper, turned(below), True, False))], -2)
     if n > k:
         top = _operators.concat([top, matrices.triangular_solve(lower, right, False, True, True)], -1)
-    return [product(matrices.lu_unpack(packed.detach(), pivots, False)[0], top)]
+    return [product(order_of(packed, pivots), top)]
+
+
+def order_of(packed: Tensor, pivots: Tensor) -> Tensor:
+    """P of A = P @ L @ U, which has no gradient."""
+    order = matrices.lu_unpack(packed.detach(), pivots, False)[0]
+    assert order is not None
+    solution: Tensor = order
+    return solution
 
 
 def unpacked(x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: bool = True, name: Any = None) -> Any:
@@ -207,10 +217,11 @@ def unpacked(x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: bo
 
 
 def solved(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: Any = None) -> Tensor:
-    order = matrices.lu_unpack(lu.detach(), pivots, False)[0]
+    order = order_of(lu, pivots)
     if trans == "N":
         half = matrices.triangular_solve(lu, product(turned(order), b), False, False, True)
-        return matrices.triangular_solve(lu, half, True)
+        solution: Tensor = matrices.triangular_solve(lu, half, True)
+        return solution
     half = matrices.triangular_solve(lu, b, True, True)
     return product(order, matrices.triangular_solve(lu, half, False, True, True))
 
@@ -219,8 +230,9 @@ def condition(x: Tensor, p: Any = None, name: Any = None) -> Tensor:
     p = 2 if p is None else p
     if p in (2, -2):
         s = svdvals(x)
-        return s[..., 0] / s[..., -1] if p == 2 else s[..., -1] / s[..., 0]
-    return matrix_norm(x, p) * matrix_norm(matrices.inv(x), p)
+        first, last = (0, -1) if p == 2 else (-1, 0)
+        return _operators.divide(s[..., first], s[..., last])
+    return _operators.multiply(matrix_norm(x, p), matrix_norm(matrices.inv(x), p))
 
 
 def least_squares(x: Tensor, y: Tensor, rcond: Any = None, driver: Any = None, name: Any = None) -> Any:

@@ -51,4 +51,5 @@ def differences(s: Tensor) -> Tensor:
     gaps = row(s) - column(s)
     n = meta(s).shape[-1]
     diagonal = one(s, n)
-    return (1.0 - diagonal) / (gaps + diagonal)
+    found: Tensor = (1.0 - diagonal) / (gaps + diagonal)
+    return found

@@ -4,7 +4,7 @@
 
 PLACE is the place besides cpu that tensors move to and from: mps (what PADDLE_MPS_DEVICE says that is) or cpu itself.
 With --traced each program is a function that is traced on PLACE and run twice. Of each five programs one is about gradients: see
-gradients.py. Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program
+slope_programs.py. Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program
 that still differs, with its seed, and exits 1.
 """
 
@@ -16,8 +16,8 @@ import sys
 import time
 from typing import Any, Callable
 
-import gradients
 import programs
+import slope_programs
 
 import paddle_mps as paddle
 
@@ -53,7 +53,9 @@ def program(
     """The program of a seed, and how it is compared."""
     if seed % 5 == 0:
         place = places[seed // 5 % len(places)]
-        return gradients.Maker(seed, place).make(), lambda statements: gradients.difference(statements, traced)
+        return slope_programs.Maker(seed, place).make(), lambda statements: slope_programs.difference(
+            statements, traced
+        )
     return programs.Maker(seed, places, traced).make(), lambda statements: programs.difference(statements, streams)
 
 

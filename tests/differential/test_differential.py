@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-import gradients
 import programs
 import run
+import slope_programs
 
 import paddle_mps as paddle
 
@@ -70,8 +70,8 @@ def wrong_rule(name: str) -> Any:
 @pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
 @pytest.mark.parametrize("name", ["sin", "cos"])
 def test_a_wrong_rule_is_found(monkeypatch: pytest.MonkeyPatch, name: str, traced: bool) -> None:
-    operator = gradients.OPERATORS[name]
-    monkeypatch.setitem(gradients.OPERATORS, name, gradients.Operator(wrong_rule(name), operator.oracle))
+    operator = slope_programs.OPERATORS[name]
+    monkeypatch.setitem(slope_programs.OPERATORS, name, programs.Operator(wrong_rule(name), operator.oracle))
     for seed in range(0, 1000, 5):
         statements, difference = run.program(seed, CPU, traced, None)
         if difference(statements):
@@ -90,4 +90,4 @@ def test_gradients_of_some_programs(traced: bool) -> None:
         statements, difference = run.program(seed, CPU, traced, None)
         assert difference(statements) == "", run.told(seed, statements, "")
         used |= {s.name for s in statements}
-    assert used == gradients.OPERATORS.keys()
+    assert used == slope_programs.OPERATORS.keys()

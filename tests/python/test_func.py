@@ -120,11 +120,11 @@ def test_jvp() -> None:
 def test_traced_functions() -> None:
     x, w = tensors(X, W)
     want = func.grad(loss)(x, w).numpy()
-    np.testing.assert_allclose(paddle.jit(func.grad(loss))(x, w).numpy(), want, rtol=1e-14)
-    np.testing.assert_allclose(func.grad(paddle.jit(loss))(x, w).numpy(), want, rtol=1e-14)
-    _, d = paddle.jit(lambda a: func.jvp(loss, (a, w), (a, w * 0)))(x)
+    np.testing.assert_allclose(paddle.jit.to_static(func.grad(loss))(x, w).numpy(), want, rtol=1e-14)
+    np.testing.assert_allclose(func.grad(paddle.jit.to_static(loss))(x, w).numpy(), want, rtol=1e-14)
+    _, d = paddle.jit.to_static(lambda a: func.jvp(loss, (a, w), (a, w * 0)))(x)
     np.testing.assert_allclose(d.numpy(), (want * X).sum(), rtol=1e-12)
-    second = func.grad(lambda a: func.grad(paddle.jit(loss))(a, w).sum())
+    second = func.grad(lambda a: func.grad(paddle.jit.to_static(loss))(a, w).sum())
     with pytest.raises(paddle.UnsupportedError, match="no gradient"):
         second(x)
 

@@ -451,8 +451,8 @@ def test_grad_keeps_what_was_recorded():
 
 
 def test_hooks_in_grad_are_those_of_results():
-    x, seen = leaf(1.0, 2.0), []
-    x.register_hook(lambda g: seen.append(1) or g * 100)
+    x, seen = leaf(1.0, 2.0), list[Any]()
+    x.register_hook(seen.append)
     y = x * 2
     y.register_hook(lambda g: g * 10)
     dx, dy = paddle.grad((y * y).sum(), [x, y])

@@ -251,7 +251,7 @@ def total(
     weigh: Callable[[Any], Any],
 ) -> Any:
     """The sum of all values, each element with a weight."""
-    rest, values = iter(created), []
+    rest, values = iter(created), list[Any]()
     for s in statements:
         given = [values[i] for i in s.operands]
         values.append(next(rest) if s.name == "create" else run(OPERATORS[s.name])(*given, **s.given))
