@@ -142,13 +142,13 @@ func (m *maxRun[T]) compare(low int64, best []T, places []int64) {
 		}
 	}
 	for i := range best {
-		x, largest := m.x.data[m.from+low*m.x.strides[2]:], int64(math.MinInt32)*mostCompared
-		for follow, offset := range offsets[:taps] {
-			less := largest - ordered(float32(x[offset]))*mostCompared - int64(follow)
+		from, largest := m.from+low*m.x.strides[2], int64(math.MinInt32)*mostCompared
+		for follow, offset := range offsets[:taps] { // which is negative along an axis that is read backwards
+			less := largest - ordered(float32(m.x.data[from+offset]))*mostCompared - int64(follow)
 			largest -= less & (less >> 63) // the larger of both; the compiler would branch
 		}
 		tap := largest & (mostCompared - 1)
-		best[i], places[i] = x[offsets[tap]], numbers[tap]+low
+		best[i], places[i] = m.x.data[from+offsets[tap]], numbers[tap]+low
 		low += m.windows.Stride[2]
 	}
 }

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, Callable, TypeVar
 
-from . import _grad, _operators
+from . import _grad, _operators, _tracing
 from ._call import into
+from ._errors import TracingError
 from ._gradient_functions import connect
-from ._objects import Tensor, is_grad_enabled, meta, retained
+from ._objects import Tensor, information, is_grad_enabled, meta, retained
 from ._precision import working
 from ._recording import asks, refuse
 
@@ -29,6 +30,8 @@ Rule = Callable[[list[Any], list[Any], Any], Sequence[Any]]
 
 def derivative(rule: Rule, *names: str) -> Callable[[Function], Function]:
     """Gives a function a gradient with respect to the parameters of these names.
+
+    A function that is traced (`paddle.jit`) may call it with tensors that it captures, and gets what it computes then.
 
     Other tensors among the arguments are constants. `out` takes the results as it does without a gradient.
     """
@@ -48,11 +51,21 @@ def derivative(rule: Rule, *names: str) -> Callable[[Function], Function]:
                 given["out"] = None
             with _grad.no_grad():
                 made = function(*bound.args, **bound.kwargs)
+            if _tracing.active() and any(map(is_traced, made if isinstance(made, (list, tuple)) else [made])):
+                raise TracingError(
+                    f"[{function.__name__}] its gradient is computed outside of the library, so that a function that is "
+                    "traced cannot have it; want the call outside of the function, or no_grad"
+                )
             return written(out, recorded(function.__name__, wrapper, rule, names, given, made))
 
         return wrapper  # type: ignore[return-value]
 
     return decorate
+
+
+def is_traced(x: Any) -> bool:
+    """Whether a tensor has no elements, because it is of a function that is being traced."""
+    return isinstance(x, Tensor) and bool(information(x._handle).traced)
 
 
 def without_derivative(function: Function) -> Function:

@@ -37,6 +37,7 @@ from pool import Library
 
 GOLDEN = pathlib.Path(__file__).with_name("gradients_3_3_1.json")
 AT_LEAST = 1450  # gradients that are compared
+AT_LEAST_TRACED = 1340  # those of traced functions, which have no elements for NumPy
 WITHOUT_AT_MOST = 2  # expressions whose functions have none here yet
 
 # Where Paddle's gradient is not ours, on purpose: why, and what is in the source of such expressions.
@@ -157,8 +158,9 @@ def run(want: Answers, place: str, traced: bool) -> int:
                 print(f"ok {name}")
     failed = counts["different"]
     if len(want) >= AT_LEAST and place == "cpu":
+        least = AT_LEAST_TRACED if traced else AT_LEAST
         for text, bad in [
-            (f"{counts['same']} gradients; want at least {AT_LEAST}", counts["same"] < AT_LEAST),
+            (f"{counts['same']} gradients; want at least {least}", counts["same"] < least),
             (f"{counts['without']} without; want at most {WITHOUT_AT_MOST}", counts["without"] > WITHOUT_AT_MOST),
         ]:
             if bad:
