@@ -67,6 +67,9 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	}
 }
 
+// The estimate decides whether a caller that holds Python's lock waits for a run, repeats it without the lock, or has it run
+// on another thread. It is in floating point, because a product of sizes may be beyond an int64.
+
 // work estimates how many elements the steps of a plan work on. So many multiplications of a matrix product or a
 // convolution count as one element.
 func work(plan *device.Plan) (elements float64) {

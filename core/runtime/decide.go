@@ -102,6 +102,8 @@ func (d *decided) outer(list []int) []int {
 
 // Reading the elements waits for what computes them, so that such a program is not asynchronous.
 
+// The key holds the elements themselves, so that two sets of elements never share a program.
+
 // subprogram is the program for the elements of the deciding inputs, and the inputs that it takes.
 func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, error) {
 	known, key, bytes := map[int]*op.Const{}, []byte(nil), int64(0)

@@ -214,6 +214,8 @@ type Long struct {
 // Error says it in the words of its code, status.Busy.
 func (l *Long) Error() string { return "[program] the run takes long" }
 
+// What takes longer than this is worth the microsecond that giving up a lock and taking it again costs.
+
 // waitable is how many elements a caller waits for who holds a lock: they take a few microseconds.
 const waitable = 4096
 

@@ -25,6 +25,9 @@ type programRun struct {
 	text     []byte // of the key
 }
 
+// A run goes through the same steps in the same order, whoever asks: read, find, prepare, submit, adopt. Each of them may fail,
+// and then recycle gives back whatever the steps before have taken. Only from submit on does anything happen on the device.
+
 // newRun takes a record for a run on a stream (nil: the default one).
 func (rt *Runtime) newRun(p *Program, on *Stream) *programRun {
 	r := rt.runs.Get().(*programRun)
@@ -92,6 +95,8 @@ func (r *programRun) read(in []*Tensor, on *Stream) error {
 	}
 	return p.separate(r.inputs)
 }
+
+// Two goroutines that ask for the same new shapes compile once: the cache makes the second one wait for the first.
 
 // find finds the compiled program for the shapes of the inputs, and compiles it where there is none.
 func (r *programRun) find(mode Mode) (err error) {

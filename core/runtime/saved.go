@@ -52,6 +52,9 @@ func (p *Program) Save(path string) error {
 	return unwritten(err)
 }
 
+// Files are written beside the one that they replace and renamed, so that a program that has the old file mapped keeps it whole,
+// and a reader never sees half of the new one.
+
 // unwritten is an error of the system as one of the program.
 func unwritten(err error) error {
 	if err == nil || status.CodeOf(err) == status.Unsupported {
@@ -95,6 +98,9 @@ func IsSaved(path string) bool {
 
 // mapping is a file in memory, read-only.
 type mapping struct{ bytes []byte }
+
+// A file that another process cuts short while it is mapped ends this process when its pages are read, as with every program that
+// maps files. Save never does that: it replaces the file.
 
 // mapFile maps a regular file. It is opened without waiting, should it be a pipe.
 func mapFile(path string) (*mapping, error) {
