@@ -170,6 +170,8 @@ func (r *programRun) prepare() error {
 	return err
 }
 
+// A part that the CPU runs waits for the parts before it, because its launch reads what they write.
+
 // submit submits the parts in order. All launches are prepared before the first is submitted, so that a run that
 // cannot be done submits nothing.
 func (r *programRun) submit() error {
@@ -253,6 +255,8 @@ func (r *programRun) launch(p *part) *launch {
 	}
 	return l
 }
+
+// The caller's list takes the tensors, so that a caller with room for them, such as the one for Python, spares an allocation.
 
 // adopt makes tensors of the outputs, which take over their references, and appends them to made. On an error none is
 // left, and recycle has what remains.
