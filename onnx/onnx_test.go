@@ -112,7 +112,7 @@ func TestInitializersAreNoInputs(t *testing.T) {
 		require.NoError(t, err)
 		seen = append(seen, strings.SplitN(g.String(), "= ", 2)[1])
 	}
-	require.Equal(t, strings.Replace(seen[0], "[1]", "[7]", 0), seen[1])
+	require.Equal(t, seen[0], seen[1], "operators that do not depend on the size")
 	require.Len(t, m.consts, 1)
 }
 
