@@ -63,7 +63,7 @@ func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_
 	case path != nil:
 		return modelOf(onnx.Open(C.GoString(path), rt.Fold))
 	}
-	given, err := array[byte](who, "bytes", data, uint64(size))
+	given, err := memory(who, data, uint64(size))
 	if err != nil {
 		return nil, err
 	}

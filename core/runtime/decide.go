@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -38,18 +39,22 @@ type decided struct {
 }
 
 // The set of inputs only grows, so that a run is tried again a few times at most. Programs for elements of fewer inputs are
-// forgotten then, and evicted from the cache in time.
+// dropped then.
 
-// decide notes which inputs decide; false where err is no reason to run again.
-func (p *Program) decide(err error) bool {
+// decide notes which inputs decide; false where err is no reason to run again. used is what the run that failed knew of them: a
+// run at the same time may have noted more meanwhile.
+func (p *Program) decide(err error, used *decided) bool {
 	var needs *graph.NeedsElements
 	if _, ok := p.source.(Decider); !ok || !errors.As(err, &needs) {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := map[int]bool{}
-	if before := p.decided.Load(); before != nil {
+	all, before := map[int]bool{}, p.decided.Load()
+	if before != used {
+		return true
+	}
+	if before != nil {
 		for _, i := range before.inputs {
 			all[i] = true
 		}
@@ -60,6 +65,13 @@ func (p *Program) decide(err error) bool {
 	}
 	if len(all) > n {
 		p.decided.Store(&decided{inputs: slices.Sorted(maps.Keys(all)), programs: map[string]*Program{}})
+		if before != nil {
+			before.mu.Lock()
+			defer before.mu.Unlock()
+			for _, sub := range before.programs {
+				p.drop(sub)
+			}
+		}
 	}
 	return len(all) > n
 }
@@ -69,7 +81,7 @@ func (p *Program) decide(err error) bool {
 func (p *Program) runDecided(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
 	for {
 		d := p.decided.Load()
-		sub, rest, err := p.subprogram(d, in)
+		sub, rest, err := p.subprogram(d, in, mode)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +90,7 @@ func (p *Program) runDecided(in []*Tensor, on *Stream, mode Mode, made []*Tensor
 		if errors.As(err, &needs) {
 			err = &graph.NeedsElements{Inputs: d.outer(needs.Inputs), Err: needs.Err}
 		}
-		if !p.decide(err) {
+		if !p.decide(err, d) {
 			return results, err
 		}
 	}
@@ -105,7 +117,7 @@ func (d *decided) outer(list []int) []int {
 // The key holds the elements themselves, so that two sets of elements never share a program.
 
 // subprogram is the program for the elements of the deciding inputs, and the inputs that it takes.
-func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, error) {
+func (p *Program) subprogram(d *decided, in []*Tensor, mode Mode) (*Program, []*Tensor, error) {
 	known, key, bytes := map[int]*op.Const{}, []byte(nil), int64(0)
 	var rest []*Tensor
 	for i, t := range in {
@@ -115,6 +127,9 @@ func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, err
 		}
 		if bytes += t.Numel() * t.dtype.Size(); bytes > mostDeciding {
 			return nil, nil, status.Errorf(status.Unsupported, "[program] what the program computes depends on the elements of input %d, which has shape %s; want at most %d bytes of such inputs", i, &t.Shape, mostDeciding)
+		}
+		if mode.has(NonBlocking) && (!t.store.ctx.inOrder || t.store.foreignWork.Load()) {
+			return nil, nil, &Long{}
 		}
 		k, err := t.Constant()
 		if err != nil {
@@ -147,5 +162,8 @@ func (p *Program) subprogram(d *decided, in []*Tensor) (*Program, []*Tensor, err
 // drop evicts what was compiled of a subprogram. It has nothing else: its constants are those of its home. A run that is
 // under way keeps what it needs.
 func (p *Program) drop(sub *Program) {
-	p.ctx.programs.Discard(func(k *device.Key) bool { return k.Op == 0 && k.Class == sub.id })
+	prefix := string(sub.prefix())
+	p.ctx.programs.Discard(func(k *device.Key) bool {
+		return k.Op == 0 && k.Class == p.id && strings.HasPrefix(k.Rest, prefix)
+	})
 }

@@ -27,8 +27,10 @@ type Program struct {
 	results int       // outputs that Run returns
 
 	// Of programs that were traced.
+	traced   bool
 	captured []*Tensor // further inputs
 	asked    []bool    // whether each argument asked for gradients
+	askedAt  []uint32  // storage.asked of each captured tensor
 	asking   []*Tensor // captured tensors that ask for gradients, as they did when they were captured
 	changed  []int     // inputs that the outputs behind the results are written into
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
@@ -88,11 +90,6 @@ func (c *Context) start(p *Program, s Source) *Program {
 // submitted runs complete.
 func (p *Program) Close() {
 	p.ctx.programs.Discard(func(k *device.Key) bool { return k.Op == 0 && k.Class == p.id })
-	if d := p.decided.Load(); d != nil {
-		for _, sub := range d.programs {
-			p.drop(sub)
-		}
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, v := range p.loaded {
@@ -120,13 +117,18 @@ func (p *Program) Inputs() []op.Type { return p.inputs[:p.given] }
 // in an error what it wants.
 
 // Accepts reports whether a traced program was traced for such arguments: of these dtypes, shapes and place, with gradients
-// recorded as they are now, and then with the same arguments asking for them. Other programs accept all.
+// recorded as they are now, and then with the same arguments and captured tensors asking for them. Other programs accept all.
 func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
-	if p.asked == nil {
+	if !p.traced {
 		return true
 	}
 	if len(in) != p.given || recording != recorded {
 		return false
+	}
+	for i, t := range p.captured {
+		if recording && t.store.asked.Load() != p.askedAt[i] { // frozen weights that are trained now
+			return false
+		}
 	}
 	for i, t := range in {
 		want := &p.inputs[i]
@@ -223,7 +225,7 @@ const waitable = 4096
 func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
 	if p.decided.Load() == nil {
 		results, err := p.runOnce(in, on, mode, made)
-		if err == nil || !p.decide(err) {
+		if err == nil || !p.decide(err, nil) {
 			return results, err
 		}
 	}
@@ -315,12 +317,21 @@ func (p *Program) find(shapes []op.Type, lane program.Lane) (*program.Entry, err
 	return p.ctx.programs.Get(key, lane, func() (device.Program, error) { return p.compile(shapes) })
 }
 
-// key is the key of the program for inputs that appendShape has described.
+// key is the key of the program for inputs that appendShape has described. Programs for elements of inputs have keys of their
+// home, so that closing it finds all of them, and behind no dtype's number their own.
 func (p *Program) key(text []byte) device.Key {
-	key := device.Key{Class: p.id} // no operator has number 0
-	key.AppendRest(text)
+	if p.home == nil {
+		key := device.Key{Class: p.id} // no operator has number 0
+		key.AppendRest(text)
+		return key
+	}
+	key := device.Key{Class: p.home.id}
+	key.AppendRest(append(p.prefix(), text...))
 	return key
 }
+
+// prefix is what the keys of a program for elements of inputs begin with.
+func (p *Program) prefix() []byte { return binary.AppendUvarint([]byte{0xFF}, p.id) }
 
 // appendShape appends dtype, rank and dimensions of an input; equal shapes are equal texts.
 func appendShape(text []byte, d dtype.DType, s *shape.Shape) []byte {

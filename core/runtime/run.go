@@ -118,10 +118,27 @@ func (r *programRun) find(mode Mode) (err error) {
 		return err
 	}
 	r.code = code.(*compiled)
-	if mode.has(NonBlocking) && p.ctx.inOrder && r.code.work > waitable {
-		return &Long{r.code.work}
+	if mode.has(NonBlocking) && p.ctx.inOrder {
+		work := r.code.work
+		for _, t := range r.inputs {
+			if !t.fits() { // it is copied first
+				work += float64(t.Numel())
+			}
+		}
+		if work > waitable {
+			return &Long{work}
+		}
 	}
 	return nil
+}
+
+// An input that does not fit is copied before the run, however little of it the program reads: a slice of a large transposed
+// tensor is better taken outside.
+
+// fits reports whether a tensor is laid out as plans require of their inputs.
+func (t *Tensor) fits() bool {
+	// SAFETY: only the alignment of the address is looked at.
+	return t.IsContiguous() && uintptr(t.addr)%device.PlanAlign == 0
 }
 
 // A warm run needs no list of shapes: the key is made of the tensors themselves.
@@ -141,8 +158,7 @@ func (r *programRun) prepare() error {
 	c := r.stream.ctx
 	for i, t := range r.inputs {
 		r.in = append(r.in, t.view)
-		// SAFETY: only the alignment of the address is looked at.
-		if t.IsContiguous() && uintptr(t.addr)%device.PlanAlign == 0 {
+		if t.fits() {
 			continue
 		}
 		v, err := r.stream.contiguous(&t.view)

@@ -1,9 +1,10 @@
 package runtime
 
 import (
+	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -34,26 +35,30 @@ func (p *Program) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".program-*")
+	beside := fmt.Sprintf("%s.%d-%d", path, os.Getpid(), savings.Add(1))
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return unwritten(err)
 	}
-	defer os.Remove(f.Name()) // which fails once it has its name
+	defer os.Remove(beside) // which fails once it has its name
 	_, err = g.WriteTo(f)
 	if err == nil {
-		err = f.Chmod(0o644)
+		err = f.Sync() // before it has its name, should the machine stop
 	}
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(beside, path)
 	}
 	return unwritten(err)
 }
 
 // Files are written beside the one that they replace and renamed, so that a program that has the old file mapped keeps it whole,
 // and a reader never sees half of the new one.
+
+// savings counts the files of this process, for names of their own.
+var savings atomic.Uint64
 
 // unwritten is an error of the system as one of the program.
 func unwritten(err error) error {

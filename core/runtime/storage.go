@@ -29,6 +29,7 @@ type storage struct {
 	pins         atomic.Int32
 	fault        atomic.Pointer[status.Error] // why the contents were not computed; nil where they are valid
 	foreignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
+	asked        atomic.Uint32                // how often a tensor of this memory began or ceased to ask for gradients
 	version      atomic.Uint32                // how often the runtime has written to it since its first contents
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
 	traced       *traced                      // of results of calls that were traced and not run: there is no memory
@@ -92,6 +93,8 @@ func dropRef(count *atomic.Int32) bool {
 	return true
 }
 
+// A record that goes back to the pool has nothing of its memory left, and all of its counts are those of a new one.
+
 // unpin drops a pin; the last one recycles the record.
 func (st *storage) unpin() {
 	if !dropRef(&st.pins) {
@@ -108,6 +111,7 @@ func (st *storage) unpin() {
 	}
 	st.traced = nil
 	st.version.Store(0)
+	st.asked.Store(0)
 	st.write, st.uses = alloc.Use{}, st.uses[:0]
 	rt.stores.Put(st)
 }

@@ -488,7 +488,7 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{results: len(outputs), given: tr.given, back: back}
+	p := &Program{traced: true, results: len(outputs), given: tr.given, back: back}
 	inputs := make([]graph.Value, len(tr.sources))
 	for i, s := range tr.sources {
 		inputs[i] = s.input
@@ -505,7 +505,7 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 			p.asked = append(p.asked, s.tensor.Asks())
 			tr.ctx.rt.Free(s.tensor.handle)
 		} else {
-			p.captured = append(p.captured, s.tensor)
+			p.captured, p.askedAt = append(p.captured, s.tensor), append(p.askedAt, s.tensor.store.asked.Load())
 		}
 	}
 	p.asking = tr.asking

@@ -210,7 +210,9 @@ def composed(function: Callable[..., Any], *names: str) -> Rule:
         with _grad.enable_grad():
             made = function(**arguments)
         made = list(made) if isinstance(made, tuple) else [made]
-        pairs = [(y, d) for y, d in zip(made, grads) if d is not None and isinstance(y, Tensor) and not y.stop_gradient]
+        # The gradient of a result without elements, such as residuals that were not computed, says nothing.
+        pairs = [(y, d) for y, d in zip(made, grads) if d is not None and meta(d).numel and isinstance(y, Tensor)]
+        pairs = [(y, d) for y, d in pairs if not y.stop_gradient]
         if not pairs:
             return [None] * len(names)
         found = _grad.grad([y for y, _ in pairs], leaves, [d for _, d in pairs], create_graph=create, allow_unused=True)

@@ -52,7 +52,8 @@ class Jacobian:
             axes: whether the matrix has an axis for ys, and one for xs.
         """
         self._xs, self._batched, self._axes = tuple(xs), batched, axes
-        self._ys = joined(ys, batched)
+        with _grad.enable_grad():  # rows are computed later, wherever that is
+            self._ys = joined(ys, batched)
         self._kept: dict[int, Tensor] = {}
         rows, columns = meta(self._ys).shape[-1], sum(meta(x).numel for x in xs)
         batch = [meta(self._ys).shape[0]] if batched else []
@@ -63,7 +64,8 @@ class Jacobian:
     def _row(self, i: int) -> Tensor:
         """The derivatives of result i: [N], or [B, N]."""
         if i not in self._kept:
-            one = _operators.slice(self._ys, [-1], [i], [i + 1])
+            with _grad.enable_grad():
+                one = _operators.slice(self._ys, [-1], [i], [i + 1])
             found = joined(gradients(one, self._xs), self._batched)
             self._kept[i] = found if self._axes[1] else _operators.squeeze(found, -1)
         return self._kept[i]

@@ -21,6 +21,8 @@ from ._place import Place
 from ._structs import ProgramInfo
 from ._worker import SLICE_MS, run
 
+MOST_ARGUMENTS, MOST_RESULTS = 32, 16  # of a built-in function: MAX_ARGUMENTS and MAX_RESULTS
+
 _thread = threading.local()
 
 
@@ -103,6 +105,10 @@ class Program:
         self.run: Callable[..., Any] = builtin(
             "program", handle, functools.partial(_otherwise, handle, results), self._lead
         )
+
+    def takes(self, arguments: int) -> bool:
+        """Whether `run` takes so many arguments."""
+        return arguments <= MOST_ARGUMENTS and self.results <= MOST_RESULTS
 
     def run_anyway(self, inputs: Sequence[Tensor]) -> Any:
         """`run` for any number of arguments, of the dtypes and shapes that the program was traced for."""

@@ -156,9 +156,12 @@ class Entry:
         return unflatten(self.results, found)
 
 
-def _none(*arguments: Any) -> Any:
+class _NoEntry:
     """Where there is no program yet."""
-    return NotImplemented
+
+    @staticmethod
+    def run(*arguments: Any) -> Any:
+        return NotImplemented
 
 
 class StaticFunction:
@@ -175,8 +178,9 @@ class StaticFunction:
         self.dygraph_function, self._input_spec = function, input_spec
         self._name = getattr(function, "__qualname__", type(function).__name__)
         self._entries: dict[Any, Entry] = {}
-        self._quick: dict[Any, Callable[..., Any]] = {}  # by the descriptions of arguments that are tensors
-        self._latest: Callable[..., Any] = _none
+        # Entries and not what runs them: another thread may forget an entry, whose program has to stay until a call returns.
+        self._quick: dict[Any, Entry] = {}  # by the descriptions of arguments that are tensors
+        self._latest: Entry | type[_NoEntry] = _NoEntry
         self._lock = threading.RLock()
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
 
@@ -204,23 +208,29 @@ class StaticFunction:
         if (
             args and not kwargs
         ):  # where all arguments are tensors, their descriptions tell the program, often the latest one
-            made = self._latest(*args)
+            latest = self._latest
+            made = latest.run(*args)
             if made is not NotImplemented:
                 return made
             try:
-                run = self._quick.get(tuple(map(_meta, args)))
+                found = self._quick.get(tuple(map(_meta, args)))
             except (AttributeError, TypeError):
-                run = None
-            if run is not None:
-                made = run(*args)
+                found = None
+            if found is not None:
+                made = found.run(*args)
                 if made is not NotImplemented:
-                    self._latest = run
+                    self._latest = found
                     return made
         arguments: list[Tensor] = []
-        entry = self._entry(flatten((args, kwargs), arguments, argument), arguments)
-        if args and not kwargs and all(type(x) is Tensor for x in args):
-            self._latest = self._quick[tuple(map(meta, arguments))] = entry.run
+        tree = flatten((args, kwargs), arguments, argument)
+        entry = self._entry(tree, arguments)
         made = entry.run(*arguments)
+        if made is NotImplemented and entry.program.takes(len(arguments)):
+            # A captured tensor asks for gradients now and did not, or ceased to.
+            entry = self._entry(tree, arguments, again=entry)
+            made = entry.run(*arguments)
+        if args and not kwargs and all(type(x) is Tensor for x in args):
+            self._latest = self._quick[tuple(map(meta, arguments))] = entry
         return entry.run_anyway(arguments) if made is NotImplemented else made
 
     def lower(self, *args: Any, **kwargs: Any) -> str:
@@ -245,13 +255,14 @@ class StaticFunction:
         with self._lock:
             self._entries.clear()
             self._quick.clear()
-            self._latest = _none
+            self._latest = _NoEntry
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         arguments: list[Tensor] = []
         return self._entry(flatten((args, kwargs), arguments, argument), arguments)
 
-    def _entry(self, tree: Any, arguments: Sequence[Tensor]) -> Entry:
+    def _entry(self, tree: Any, arguments: Sequence[Tensor], again: Entry | None = None) -> Entry:
+        """What the function is for these arguments; traced anew if that is `again`."""
         recording = is_grad_enabled()
         kinds = tuple(
             (m.dtype, m.shape, m.place, recording and bool(grad_info(x).requires_grad))
@@ -259,15 +270,15 @@ class StaticFunction:
         )
         key = tree, kinds, recording, None if arguments else current_place()
         found = self._entries.get(key)
-        if found is None:
+        if found is None or found is again:
             with self._lock:
                 found = self._entries.get(key)
-                if found is None:
+                if found is None or found is again:
                     self._check(arguments)
                     found = self._trace(tree, arguments)
                     while len(self._entries) >= KEPT:
                         self._quick.clear()
-                        self._latest = _none
+                        self._latest = _NoEntry
                         del self._entries[next(iter(self._entries))]
                     self._entries[key] = found
         return found

@@ -111,10 +111,18 @@ def test_the_default_place_counts_without_arguments() -> None:
 
 
 def test_any_number_of_arguments_and_results() -> None:
-    f = to_static(lambda *xs: [x + i for i, x in enumerate(xs)])
-    for n in (2, 16, 17, 32, 33, 60):
+    traced = []
+
+    @to_static
+    def f(*xs: Any) -> Any:
+        traced.append(len(xs))
+        return [x + i for i, x in enumerate(xs)]
+
+    sizes = (2, 16, 17, 32, 33, 60)
+    for n in sizes:
         for _ in range(2):
             assert [x.item() for x in f(*[vector(k) for k in range(n)])] == [2.0 * k for k in range(n)]
+    assert tuple(traced) == sizes
 
 
 def test_large_and_failing_runs() -> None:
@@ -240,6 +248,52 @@ def test_gradients_of_arguments_and_of_captured_tensors() -> None:
             t.clear_grad()
     for one, other in zip(*results):
         assert np.allclose(one, other, rtol=1e-6, atol=0)
+
+
+def test_weights_that_are_trained_later_get_gradients() -> None:
+    w = vector(3, 4)
+    f = to_static(lambda x: (x * w).sum())
+    x = vector(1, 2)
+    for frozen in (True, False, True, False):
+        w.stop_gradient = frozen
+        for _ in range(2):
+            y = f(x)
+            assert y.item() == 11 and y.stop_gradient == frozen
+        if not frozen:
+            w.clear_grad()
+            y.backward()
+            assert w.grad.tolist() == [1, 2]
+
+
+def test_a_program_stays_while_it_is_called() -> None:
+    f = to_static(lambda x: x + 1)
+    x = vector(1)
+    f(x)
+    latest = f._latest
+    f.clear()
+    gc.collect()
+    assert latest.run(x).tolist() == [2]
+    stop, failed = threading.Event(), []
+
+    def call() -> None:
+        n = 0
+        while not stop.is_set():
+            n += 1
+            try:
+                assert f(vector(*range(1 + n % 80))).tolist()[0] == 1
+            except Exception as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(3)]
+    for one in threads:
+        one.start()
+    for _ in range(30):
+        f.clear()
+        stop.wait(0.02)
+    stop.set()
+    for one in threads:
+        one.join()
+    assert not failed
 
 
 def test_a_gradient_within_a_function() -> None:

@@ -69,6 +69,18 @@ def test_files(tmp_path: pathlib.Path) -> None:
         paddle.onnx.load(PRODUCT.replace(b"Mul", b"Nul"))
 
 
+def test_models_of_any_size_are_bytes_too() -> None:
+    """A graph with a text of a megabyte, which nothing reads."""
+    text = b"x" * (1 << 20)
+    graph = b"\x3a\x5f"
+    at = PRODUCT.index(graph)
+    inner = PRODUCT[at + 2 : at + 2 + 0x5F]
+    longer = inner + b"\x52" + bytes([len(text) & 127 | 128, len(text) >> 7 & 127 | 128, len(text) >> 14]) + text
+    size = bytes([len(longer) & 127 | 128, len(longer) >> 7 & 127 | 128, len(longer) >> 14])
+    model = paddle.onnx.load(PRODUCT[:at] + b"\x3a" + size + longer + PRODUCT[at + 2 + 0x5F :], paddle.CPUPlace())
+    assert model(np.ones((1, 3), np.float32)).tolist() == [[0, 2, 4]]
+
+
 def test_elements_that_decide_shapes() -> None:
     """y = Reshape(x, s) with s an input: compiled for each s."""
 

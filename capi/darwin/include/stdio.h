@@ -19,6 +19,7 @@ int snprintf(char *text, size_t size, const char *format, ...) __attribute__((fo
 int vsnprintf(char *text, size_t size, const char *format, va_list arguments);
 int putchar(int character);
 int puts(const char *text);
+int remove(const char *path);
 int fputc(int character, FILE *file);
 int fputs(const char *text, FILE *file);
 size_t fwrite(const void *data, size_t size, size_t count, FILE *file);
