@@ -422,11 +422,9 @@ fuzz() {
     done
 }
 
-# conformance_parts: the suite on every device.
+# conformance_parts: the suite on every device, but for those that run_tests has beside them.
 conformance_parts() {
-    part conformance-cpu junit conformance conformance-cpu
     part conformance-mps junit conformance_mps conformance-mps ''
-    part conformance-queue junit conformance_mps conformance-queue -1
     part conformance-msl junit conformance_metal conformance-msl msl 13.0
     part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0
     part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused
@@ -467,6 +465,8 @@ run_tests() {
     part go go go_test "$simd" ./...
     part go-race go go_race
     [ -z "$simd" ] || part go-portable go go_portable
+    part conformance-cpu junit conformance conformance-cpu
+    part conformance-queue junit conformance_mps conformance-queue -1
     part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime ./core/slot
     part c lines sh tests/c/run.sh
     part fakemetal lines sh tests/fakemetal/run.sh

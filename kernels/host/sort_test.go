@@ -83,6 +83,9 @@ func TestSort(t *testing.T) {
 func TestSortShortLines(t *testing.T) {
 	eachMode(t, func(t *testing.T, r *rig) {
 		for length := range int64(2*shortRun + 2) {
+			if underRace && length%8 != 3 { // some of them do: the detector takes two minutes for all
+				continue
+			}
 			const lines = 700
 			values := make([]float64, lines*(length+1))
 			for i := range values {
