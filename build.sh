@@ -578,8 +578,8 @@ darwin_parts() {
     part darwin-go go for_mac sh tests/machorun/go.sh test
     part darwin-go-rest lines sh tests/machorun/go.sh skipped
     part darwin-host junit conformance_darwin darwin-host '' 1 PADDLE_MPS_DEVICE=host
-    part darwin-shaders junit conformance_darwin darwin-shaders 'float32 or int64 or bool or failures or all_cases' 3 PADDLE_MPS_DEVICE=metal
-    part darwin-graphs junit conformance_darwin darwin-graphs '' 6 PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph
+    part darwin-shaders junit conformance_darwin darwin-shaders 'float32 or int64 or bool or failures or all_cases' 5 PADDLE_MPS_DEVICE=metal
+    part darwin-graphs junit conformance_darwin darwin-graphs '' 10 PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph
 }
 
 peers() {
