@@ -623,7 +623,7 @@ bench() {
     [ -f "$benchmark" ] || mistake "bench: got '$1'; want a name that ./build.sh bench lists"
     shift
     lib
-    if [ "$benchmark" = bench/functions.py ]; then # PaddlePaddle is one of its columns
+    if [ "$benchmark" = bench/functions.py ] || [ "$benchmark" = bench/programs.py ]; then # PaddlePaddle is one of their columns
         venv .venv-peers peers
         .venv-peers/bin/python "$benchmark" "$@"
         return
