@@ -237,6 +237,7 @@ func fusedConv(c *call) []*value {
 func (c *call) activated(y *value) *value {
 	params := []float64{c.float("activation_alpha", 0.01), c.float("activation_beta", 0)}
 	if a := c.attr("activation_params"); a != nil {
+		c.room(int64(len(a.Floats)))
 		params = params[:0]
 		for _, f := range a.Floats {
 			params = append(params, float64(f))
