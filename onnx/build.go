@@ -351,6 +351,7 @@ func (b *builder) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool
 	m, key, kept := b.model, "", false
 	if fixed {
 		key, kept = m.foldKey(row, at, in)
+		kept = kept && len(m.folded) < mostShared
 	}
 	made := m.folded[key]
 	switch {
@@ -364,7 +365,7 @@ func (b *builder) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool
 		if made, err = m.evaluate(row, at, in); err != nil {
 			return false, err
 		}
-		if kept && len(m.folded) < mostShared {
+		if kept {
 			for _, c := range made {
 				c.Local = false
 			}

@@ -12,15 +12,20 @@ import (
 // out of memory ends; so whatever is made by a size of the file is counted against a limit before it is made. An
 // exceeded limit is status.Unsupported with the limit in the message, and with the name of the node once one is read.
 //
+// Three things grow with such sizes: lists of indices and weights that functions of operators compute (room), results
+// of calls whose operands are known (folds), and the graph itself, whose nodes loops repeat (nodes and calls). Folding
+// takes time as well, for elements that are read and products that are summed (work). Tensors that are made when the
+// model runs are not limited here: their allocation fails with an error of its own.
+//
 // The limits are far above what models of exporters need. Each is for one resolution of a model, except where it says
-// otherwise.
+// otherwise. What is counted is what was asked for: memory that is free again by the end of a node counts too.
 const (
 	smallFold  = 64 << 10  // bytes of a result that is computed while the graph is built, whatever it follows from
 	smallFolds = 256 << 20 // bytes of all of these
 	largeFolds = 1 << 30   // bytes of all larger ones of a model, which follow from its constants alone
 	mostRoom   = 1 << 26   // elements of lists and constants that functions of operators make
-	mostWork   = 1 << 34   // elements that are read, written and multiplied by what is computed while the graph is built
-	mostCalls  = 1 << 22   // calls of rows, and their operands
+	mostWork   = 1 << 32   // elements that are read, written and multiplied by what is computed while the graph is built
+	mostCalls  = 1 << 21   // calls of rows, and their operands
 
 	mostNodes    = 200_000 // nodes of the file, those in loops counted each time they run; and nodes in the file
 	mostMessages = 1 << 20 // messages of the file that become structures: nodes, attributes, tensors, inputs, outputs
@@ -53,7 +58,8 @@ func (b *budget) draw(factors ...int64) error {
 	return nil
 }
 
-// times is the product of factors that are not negative; one that overflows is the largest integer.
+// times is the product of factors that are not negative; one that overflows is the largest integer. A factor of 0
+// makes it 0, whatever the others are.
 func times(factors ...int64) int64 {
 	n, zero := int64(1), false
 	for _, f := range factors {
@@ -103,12 +109,14 @@ func (b *budget) folding(work, bytes int64) (ok bool, err error) {
 }
 
 // workOf is how many elements a call reads and writes, and for products, convolutions and pools how many it
-// multiplies or compares.
+// multiplies or compares. A slice or a gather reads no more than it writes, whatever the size of its first operand.
 func workOf(row *op.Row, at op.Attrs, in, out []*value) int64 {
 	total := int64(0)
 	add := func(factors ...int64) { total += min(times(factors...), math.MaxInt64-total) }
-	for _, v := range in {
-		add(v.Shape.Numel())
+	for i, v := range in {
+		if i > 0 || row.Kind != op.View && row.Kind != op.Index {
+			add(v.Shape.Numel())
+		}
 	}
 	for _, v := range out {
 		add(v.Shape.Numel())

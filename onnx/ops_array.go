@@ -433,15 +433,16 @@ func (c *call) splitInto(sizes []int64) []*value {
 func (c *call) parts(x *value, axis int, sizes []int64) []*value {
 	c.room(int64(len(sizes)))
 	out, at, n := make([]*value, len(sizes)), int64(0), x.dims()[axis]
+	shown := sizes[:min(len(sizes), 16)]
 	for i, size := range sizes {
 		if size < 0 || size > n-at {
-			c.wrong("parts of %v do not add up to the %d elements of axis %d", sizes, n, axis)
+			c.wrong("parts of %v do not add up to the %d elements of axis %d", shown, n, axis)
 		}
 		out[i] = c.slice(x, axis, at, at+size)
 		at += size
 	}
 	if at != n {
-		c.wrong("parts of %v do not add up to the %d elements of axis %d", sizes, n, axis)
+		c.wrong("parts of %v do not add up to the %d elements of axis %d", shown, n, axis)
 	}
 	return out
 }

@@ -306,6 +306,7 @@ func einsum(c *call) []*value {
 	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
 	left, right, explicit := strings.Cut(equation, "->")
 	terms := strings.Split(left, ",")
+	c.room(int64(len(terms)), int64(len(equation))) // each pair is joined with a look at all terms behind it
 	if len(terms) != len(c.in) {
 		c.wrong("equation %q has %d operands and the node %d", equation, len(terms), len(c.in))
 	}

@@ -72,14 +72,14 @@ func (c *call) inside(i, n int64) int64 {
 	return i
 }
 
-// mostSeen is how many constant indices are looked at.
-const mostSeen = 1 << 20
+// mostSeen is how many constant indices a node looks at.
+const mostSeen = 1 << 16
 
 // positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places
 // only. Those that are constants are looked at, unless they are many; others are corrected when the model runs.
 func (c *call) positive(index *value, n int64) *value {
 	index = c.cast(index, dtype.Int64)
-	if index.data != nil && index.Shape.Numel() <= mostSeen {
+	if n := index.Shape.Numel(); index.data != nil && n <= mostSeen && c.draw(n) == nil {
 		if list, ok := index.data.Ints(); ok && (len(list) == 0 || slices.Min(list) >= 0) {
 			return index
 		}
