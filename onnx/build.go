@@ -25,23 +25,14 @@ import (
 // Large results are folded only where they are fixed, and up to a limit for the model; beyond it they are computed
 // each time the model runs. Small ones are always folded.
 
-// Limits of what one resolution makes, so that a small file cannot ask for all memory.
-const (
-	smallFold  = 64 << 10 // bytes of a result that is computed while the graph is built, whatever it follows from
-	largeFolds = 1 << 30  // bytes of all larger ones of a model, which follow from its constants alone
-	mostNodes  = 200_000  // nodes of the file, those in loops counted each time they run
-	mostShared = 1 << 14  // entries of small and folded of a Model
-	deepCalls  = 64       // functions and branches within each other
-)
-
 // builder makes the graph of a model for one set of input types.
 type builder struct {
 	model *Model
 	graph *graph.Builder
 	ask   op.Inference
 	known map[int]*op.Const // inputs of the model that the graph does not have, because their elements are known
-	nodes int               // built so far
 	depth int
+	budget
 }
 
 // scope is where names are looked up: those of a graph, and for its branches those of the graphs around them.
@@ -98,6 +89,9 @@ func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph
 // body adds a graph to what is built, and returns its outputs. The scope has the inputs. Initializers hide names of
 // the graphs around, as inputs do.
 func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
+	if err := b.draw(int64(1 + len(g.Initializers) + len(g.Inputs) + len(g.Outputs))); err != nil {
+		return nil, err
+	}
 	for _, t := range g.Initializers {
 		c, err := b.model.constant(t)
 		if err != nil {
@@ -144,6 +138,7 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 		}
 	}()
 	c := &call{builder: b, scope: s, node: n, opset: opset}
+	c.room(int64(len(n.In) + len(n.Out)))
 	for _, name := range n.In {
 		var v *value
 		if name != "" {
@@ -271,6 +266,9 @@ func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error)
 // care for empty tensors. What is folded depends on its size: small results always, large ones where they follow
 // from the file alone, which the limits bound for the whole model.
 func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]*value, error) {
+	if err := b.called(len(in)); err != nil {
+		return nil, err
+	}
 	full, err := b.infer(row, at, in)
 	if err != nil {
 		return nil, err
@@ -297,7 +295,7 @@ func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]
 	case known && row.Kind == op.View && b.rename(row, in, out):
 		return out, nil
 	case known:
-		if ok, err := b.model.compute(row, full, in, out, fixed, bytes); ok || err != nil {
+		if ok, err := b.compute(row, full, in, out, fixed, bytes); ok || err != nil {
 			return out, err
 		}
 	}
@@ -348,11 +346,12 @@ func (m *Model) id(c *op.Const) string {
 
 // compute gives out the elements that a call computes; ok is false where they are too many. What follows from the
 // file alone is computed once for all resolutions. What is kept are the constants, which all resolutions then share
-// by address.
-func (m *Model) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, bytes int64) (ok bool, err error) {
-	key, kept := "", false
+// by address. The budget of the resolution counts what is computed, and not what the model has already.
+func (b *builder) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, bytes int64) (ok bool, err error) {
+	m, key, kept := b.model, "", false
 	if fixed {
 		key, kept = m.foldKey(row, at, in)
+		kept = kept && len(m.folded) < mostShared
 	}
 	made := m.folded[key]
 	switch {
@@ -360,10 +359,13 @@ func (m *Model) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool, 
 	case bytes > smallFold && (!kept || bytes > largeFolds-m.spent):
 		return false, nil
 	default:
+		if ok, err = b.folding(workOf(row, at, in, out), bytes); !ok {
+			return false, err
+		}
 		if made, err = m.evaluate(row, at, in); err != nil {
 			return false, err
 		}
-		if kept && len(m.folded) < mostShared {
+		if kept {
 			for _, c := range made {
 				c.Local = false
 			}

@@ -72,6 +72,7 @@ func (c *call) look(v *value, what string) *op.Const {
 	if v.data == nil {
 		panic(refusal{c.needs(v, what)})
 	}
+	c.room(v.Shape.Numel()) // the caller makes a list of the elements
 	c.tainted = c.tainted || !v.fixed
 	return v.data
 }
@@ -111,11 +112,11 @@ func (c *call) ints(i int, what string) []int64 {
 // number is the one element of a tensor that has to be known. It may have any number of dimensions: exporters write
 // 0-d tensors and vectors of one element.
 func (c *call) number(i int, what string) float64 {
-	list := floatsOf(c.look(c.x(i), what))
-	if len(list) != 1 {
-		c.wrong("%s has %s; want 1", what, status.Count(len(list), "element", "elements"))
+	x := c.x(i)
+	if n := int(x.Shape.Numel()); n != 1 && x.data != nil {
+		c.wrong("%s has %s; want 1", what, status.Count(n, "element", "elements"))
 	}
-	return list[0]
+	return floatsOf(c.look(x, what))[0]
 }
 
 // Attributes.
@@ -207,6 +208,7 @@ func (c *call) axis(i int64, rank int) int {
 
 // axes are many, in ascending order. One that is named twice counts once.
 func (c *call) axes(list []int64, rank int) []int64 {
+	c.room(int64(len(list)))
 	out := make([]int64, len(list))
 	for i, a := range list {
 		out[i] = int64(c.axis(a, rank))
@@ -250,7 +252,7 @@ func (c *call) reshape(x *value, dims ...int64) *value {
 	if len(dims) > shape.MaxRank {
 		c.refuse("a shape of %d dimensions is not supported; want at most %d", len(dims), shape.MaxRank)
 	}
-	if product(dims) != x.Shape.Numel() {
+	if product(c.checked(dims)) != x.Shape.Numel() {
 		c.wrong("a tensor of shape %s cannot have shape %v", &x.Shape, dims)
 	}
 	if product(dims) == 0 {
@@ -371,9 +373,17 @@ func (c *call) clamp(x *value, low, high float64) *value {
 // vector is a 1-d tensor of int64.
 func (c *call) vector(list ...int64) *value { return c.tensor([]int64{int64(len(list))}, list) }
 
+// constant is a tensor with these elements, for which there is room. Dimensions are checked: those of an empty tensor
+// may have any product.
+func (c *call) constant(d dtype.DType, dims []int64, raw []byte) *value {
+	made := op.Type{DType: d, Shape: shapeOf(c.checked(dims))}
+	c.must(made.Possible("onnx"))
+	return c.builder.constant(d, dims, raw)
+}
+
 // tensor is a tensor of int64.
 func (c *call) tensor(dims, list []int64) *value {
-	var raw []byte
+	raw := make([]byte, 0, 8*len(list))
 	for _, n := range list {
 		raw = appendInt(raw, n, 8)
 	}
@@ -382,11 +392,12 @@ func (c *call) tensor(dims, list []int64) *value {
 
 // reals is a tensor of numbers in a dtype. They are computed in double precision and rounded once.
 func (c *call) reals(d dtype.DType, dims []int64, list []float64) *value {
-	numbers := make([]op.Value, len(list))
-	for i, f := range list {
-		numbers[i] = op.Value{Kind: op.Float, F: f}
+	raw := make([]byte, 0, int(d.Size())*len(list))
+	for _, f := range list {
+		v := op.Value{Kind: op.Float, F: f}
+		raw = appendInt(raw, int64(v.Bits(d)), int(d.Size()))
 	}
-	return c.constant(d, dims, bytesOf(d, numbers))
+	return c.constant(d, dims, raw)
 }
 
 // count is 0, 1, ..., n-1.

@@ -45,5 +45,6 @@
 // what a device lacks on the CPU, and counts it.
 //
 // The invariant: whatever the bytes of a file are, reading them is an error or a model, never a panic, and takes memory
-// that is bounded by a multiple of the file. The package computes no elements and knows no device.
+// that is bounded by a multiple of the file and by the limits in limits.go. Functions of operators call c.room before they make
+// anything whose size follows from the file. The package computes no elements and knows no device.
 package onnx

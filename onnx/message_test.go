@@ -109,3 +109,24 @@ func names(list ...string) []string { return list }
 func noFold(row *op.Row, _ op.Attrs, _ []op.Known) ([]*op.Const, error) {
 	return nil, status.Errorf(status.Internal, "[%s] was folded", row.Name)
 }
+
+// zeros is a Fold that knows shapes alone.
+func zeros(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) {
+	q := op.Inference{}
+	q.Reset(row, at)
+	for _, x := range in {
+		a := op.Arg{Scalar: x.Const == nil, Absent: x.Const == nil && !x.Number.Set(), Value: &x.Number, Const: x.Const}
+		if a.DType = x.Number.DType(); x.Const != nil {
+			a.Type = x.Const.Type
+		}
+		q.In = append(q.In, a)
+	}
+	if err := q.Infer(); err != nil {
+		return nil, err
+	}
+	out := make([]*op.Const, len(q.Out))
+	for i, t := range q.Out {
+		out[i] = &op.Const{Type: t, Bytes: make([]byte, t.Shape.Numel()*t.DType.Size())}
+	}
+	return out, nil
+}

@@ -262,25 +262,6 @@ func FuzzParse(f *testing.F) {
 		part{5, tensorOf("n", 7, appendInt(nil, 3, 8))}, part{12, portAs("y", 7)},
 		part{1, nodeOf("Loop", names("n", ""), names("y"), message{}.text(1, "body").sub(6, body))},
 	)))
-	zeros := func(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) { // an evaluator that knows shapes alone
-		q := op.Inference{}
-		q.Reset(row, at)
-		for _, x := range in {
-			a := op.Arg{Scalar: x.Const == nil, Absent: x.Const == nil && !x.Number.Set(), Value: &x.Number, Const: x.Const}
-			if a.DType = x.Number.DType(); x.Const != nil {
-				a.Type = x.Const.Type
-			}
-			q.In = append(q.In, a)
-		}
-		if err := q.Infer(); err != nil {
-			return nil, err
-		}
-		out := make([]*op.Const, len(q.Out))
-		for i, t := range q.Out {
-			out[i] = &op.Const{Type: t, Bytes: make([]byte, t.Shape.Numel()*t.DType.Size())}
-		}
-		return out, nil
-	}
 	f.Fuzz(func(t *testing.T, bytes []byte) {
 		m, err := Parse(bytes, "", zeros)
 		if err != nil {

@@ -126,7 +126,8 @@ func (c *call) constantValue() *value {
 		return c.reals(dtype.Float32, nil, []float64{float64(a.F)})
 	}
 	if a := c.attr("value_floats"); a != nil {
-		var list []float64
+		c.room(int64(len(a.Floats)))
+		list := make([]float64, 0, len(a.Floats))
 		for _, f := range a.Floats {
 			list = append(list, float64(f))
 		}
@@ -136,17 +137,11 @@ func (c *call) constantValue() *value {
 		return c.tensor(nil, []int64{a.I})
 	}
 	if a := c.attr("value_ints"); a != nil {
+		c.room(int64(len(a.Ints)))
 		return c.vector(a.Ints...)
 	}
 	c.wrong("has no value")
 	return nil
-}
-
-// checked are dimensions that a tensor can have. What comes from a file may be negative or too many.
-func (c *call) checked(dims []int64) []int64 {
-	_, err := shape.Of(dims...)
-	c.must(err)
-	return dims
 }
 
 // constantOfShape is a tensor of one value, 0 by default, whose shape is an operand.
@@ -227,6 +222,9 @@ func (c *call) uniform(dims []int64, d dtype.DType) *value {
 // below 2**50 on the way, because a file may have any numbers; the comparison with the elements of x then says what
 // is wrong.
 func (c *call) reshaped(want []int64) *value {
+	if len(want) > shape.MaxRank {
+		c.refuse("the shape has %d dimensions; want at most %d", len(want), shape.MaxRank)
+	}
 	x, dims, free := c.x(0), slices.Clone(want), -1
 	rest := int64(1)
 	for i, d := range dims {
@@ -342,6 +340,7 @@ func sliceNode(c *call) []*value {
 // negative: the axis is reversed first.
 func (c *call) sliced(starts, ends, axes, steps []int64) *value {
 	x := c.x(0)
+	c.room(2, int64(len(starts)))
 	if axes == nil {
 		axes = count(len(starts))
 	}
@@ -432,16 +431,18 @@ func (c *call) splitInto(sizes []int64) []*value {
 
 // parts are ranges of an axis one after the other.
 func (c *call) parts(x *value, axis int, sizes []int64) []*value {
+	c.room(int64(len(sizes)))
 	out, at, n := make([]*value, len(sizes)), int64(0), x.dims()[axis]
+	shown := sizes[:min(len(sizes), 16)]
 	for i, size := range sizes {
 		if size < 0 || size > n-at {
-			c.wrong("parts of %v do not add up to the %d elements of axis %d", sizes, n, axis)
+			c.wrong("parts of %v do not add up to the %d elements of axis %d", shown, n, axis)
 		}
 		out[i] = c.slice(x, axis, at, at+size)
 		at += size
 	}
 	if at != n {
-		c.wrong("parts of %v do not add up to the %d elements of axis %d", sizes, n, axis)
+		c.wrong("parts of %v do not add up to the %d elements of axis %d", shown, n, axis)
 	}
 	return out
 }
@@ -555,10 +556,12 @@ func (c *call) padAxis(x *value, axis int, before, behind int64, fill *value) *v
 // mirrored are the indices of an axis of n elements that a padded one reads. In mode reflect the element at the end
 // is not repeated; pads may be longer than the axis.
 func (c *call) mirrored(mode string, n, before, behind int64) []int64 {
-	var list []int64
 	if n == 0 {
 		c.wrong("mode %q has nothing to repeat", mode)
 	}
+	size := max(n+before+behind, 0)
+	c.room(size)
+	list := make([]int64, 0, size)
 	for i := -before; i < n+behind; i++ {
 		at := i
 		switch mode {
@@ -588,6 +591,7 @@ func centerCropPad(c *call) []*value {
 	x, want := c.x(0), c.ints(1, "the shape")
 	axes := count(x.rank())
 	if list := c.list("axes"); list != nil {
+		c.room(int64(len(list)))
 		axes = axes[:0]
 		for _, a := range list {
 			axes = append(axes, int64(c.axis(a, x.rank())))

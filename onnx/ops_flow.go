@@ -97,6 +97,7 @@ func (c *call) body(g *Graph, in []*value) []*value {
 func (c *call) inline(f *function) []*value {
 	c.nest()
 	defer func() { c.depth-- }()
+	c.room(int64(len(f.inputs) + len(f.outputs) + len(f.defaults) + len(c.node.Attrs)))
 	s := &scope{values: map[string]*value{}, opsets: f.opsets, attrs: map[string]*Attribute{}, inside: f}
 	for i, name := range f.inputs {
 		if c.has(i) {
@@ -136,7 +137,7 @@ func buildIf(c *call) []*value {
 func buildLoop(c *call) []*value {
 	rounds, goes := int64(-1), true
 	if c.has(0) {
-		rounds = int64(c.number(0, "the trip count"))
+		rounds = max(int64(c.number(0, "the trip count")), 0)
 	}
 	if c.has(1) {
 		goes = c.number(1, "the condition") != 0
@@ -145,6 +146,7 @@ func buildLoop(c *call) []*value {
 	if len(c.in) < 2 {
 		c.wrong("has %d operands; want 2 or more", len(c.in))
 	}
+	c.room(int64(len(g.Outputs)))
 	carried := slices.Clone(c.in[2:])
 	stacks := make([][]*value, max(len(g.Outputs)-1-len(carried), 0))
 	for i := int64(0); goes && i != rounds; i++ {
@@ -192,6 +194,7 @@ func buildScan(c *call) []*value {
 	if scanned < 1 || scanned > len(c.in) {
 		c.wrong("num_scan_inputs is %d; want 1 to %d", scanned, len(c.in))
 	}
+	c.room(int64(len(g.Outputs)))
 	states := len(c.in) - scanned
 	carried, inputs := slices.Clone(c.in[:states]), c.in[states:]
 	inAxes, inBack := c.list("scan_input_axes"), c.list("scan_input_directions")
@@ -277,6 +280,7 @@ func sequenceAt(c *call) []*value {
 // sequenceInsert puts a tensor before a position; without one at the end.
 func sequenceInsert(c *call) []*value {
 	list := c.sequence(0)
+	c.room(int64(len(list)) + 1)
 	at := len(list)
 	if c.has(2) {
 		at = c.position(2, len(list), len(list))
@@ -287,6 +291,7 @@ func sequenceInsert(c *call) []*value {
 // sequenceErase drops the tensor at a position; without one the last.
 func sequenceErase(c *call) []*value {
 	list := c.sequence(0)
+	c.room(int64(len(list)))
 	at := len(list) - 1
 	if c.has(1) {
 		at = c.position(1, len(list), len(list)-1)
@@ -313,15 +318,14 @@ func splitToSequence(c *call) []*value {
 		if each < 1 {
 			c.wrong("split is %d; want 1 or more", each)
 		}
+		c.atMost((n-1)/each + 1) // before the list is made; of no elements it has no parts
 		for left := n; left > 0; left -= each {
 			sizes = append(sizes, min(each, left))
 		}
 	default:
 		sizes = c.ints(1, "split")
 	}
-	if len(sizes) > longestLoop {
-		c.refuse("makes %d tensors; want at most %d", len(sizes), longestLoop)
-	}
+	c.atMost(int64(len(sizes)))
 	parts := c.parts(x, axis, sizes)
 	if alone && !c.yes("keepdims", 1) {
 		for i := range parts {
@@ -329,6 +333,13 @@ func splitToSequence(c *call) []*value {
 		}
 	}
 	return listOf(parts)
+}
+
+// atMost refuses more tensors of a sequence than rounds of a loop.
+func (c *call) atMost(n int64) {
+	if n > longestLoop {
+		c.refuse("makes %d tensors; want at most %d", n, longestLoop)
+	}
 }
 
 // concatFromSequence joins the tensors of a sequence along an axis, or along a new one.
@@ -347,6 +358,7 @@ func concatFromSequence(c *call) []*value {
 // of results is that of the first operand, which has to be a sequence.
 func sequenceMap(c *call) []*value {
 	g := c.subgraph("body")
+	c.room(int64(len(g.Outputs)))
 	made := make([][]*value, len(g.Outputs))
 	for i := range c.sequence(0) {
 		in := []*value{c.in[0].list[i]}

@@ -47,6 +47,7 @@ func resizeOld(c *call) []*value {
 	x := c.x(0)
 	var scales []float64
 	if a := c.attr("scales"); a != nil {
+		c.room(int64(len(a.Floats)))
 		for _, f := range a.Floats {
 			scales = append(scales, float64(f))
 		}
@@ -85,6 +86,7 @@ func resize(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())
 	if list := c.list("axes"); list != nil {
+		c.room(int64(len(list)))
 		axes = axes[:0]
 		for _, a := range list {
 			axes = append(axes, int64(c.axis(a, x.rank())))
@@ -164,6 +166,7 @@ func (c *call) resample(x *value, axis int, s sampling, outside *value) *value {
 	if s.n == 0 || s.out > 1<<31 {
 		c.wrong("an axis of %d elements cannot have %d", s.n, s.out)
 	}
+	c.room(s.out)
 	indices, weights := c.taps(&s)
 	var y *value
 	switch {
@@ -206,6 +209,7 @@ func (c *call) weighted(x *value, axis int, s sampling, indices [][]int64, weigh
 	if s.n*s.out > 1<<26 {
 		c.refuse("an axis of %d elements to %d with %d taps is not supported", s.n, s.out, len(indices))
 	}
+	c.room(s.n, s.out)
 	matrix := make([]float64, s.n*s.out)
 	for k := range indices {
 		for o, i := range indices[k] {
@@ -276,6 +280,7 @@ func (c *call) taps(s *sampling) (indices [][]int64, weights [][]float64) {
 	if n > 1<<12 || float64(n)*float64(s.out) > 1<<26 {
 		c.refuse("a scale of %g with antialias is not supported", s.scale)
 	}
+	c.room(2, int64(n), s.out)
 	indices, weights = make([][]int64, n), make([][]float64, n)
 	for k := range n {
 		indices[k], weights[k] = make([]int64, s.out), make([]float64, s.out)
@@ -340,6 +345,7 @@ func affineGrid(c *call) []*value {
 		c.wrong("the size is %v and the maps have shape %s; want 4 or 5 dimensions, and 3", size, &theta.Shape)
 	}
 	pixels := product(size[2:])
+	c.room(pixels, int64(axes+1))
 	list := make([]float64, 0, pixels*int64(axes+1))
 	for p := range pixels {
 		rest, point := p, make([]float64, axes+1)
@@ -368,7 +374,7 @@ func affineGrid(c *call) []*value {
 // Operands: blocks [N, C * block, windows], the size of the image and that of the block. Result: [N, C, size...].
 // Elements that fall into the padding are added to a place behind the image, which is cut off.
 func col2im(c *call) []*value {
-	x, size, kernel := c.x(0), c.ints(1, "image_shape"), c.ints(2, "block_shape")
+	x, size, kernel := c.x(0), c.checked(c.ints(1, "image_shape")), c.checked(c.ints(2, "block_shape"))
 	if x.rank() != 3 || len(size) != len(kernel) || len(kernel) < 1 {
 		c.wrong("the operand has %d dimensions, the image %d and the block %d", x.rank(), len(size), len(kernel))
 	}
@@ -387,10 +393,11 @@ func col2im(c *call) []*value {
 	ow, ok := int64(1), int64(1)
 	for i, n := range size {
 		out := (n+pads[i]+pads[i+axes]-dilation[i]*(kernel[i]-1)-1)/stride[i] + 1
-		if out < 1 || out*ow*ok*kernel[i] > 1<<24 {
+		if out < 1 {
 			c.wrong("an axis has %d windows", out)
 		}
-		next := make([]int64, 0)
+		c.room(out, ow, ok, kernel[i])
+		next := make([]int64, 0, out*ow*ok*kernel[i])
 		for b := range ok {
 			for k := range kernel[i] {
 				for a := range ow {

@@ -237,6 +237,7 @@ func fusedConv(c *call) []*value {
 func (c *call) activated(y *value) *value {
 	params := []float64{c.float("activation_alpha", 0.01), c.float("activation_beta", 0)}
 	if a := c.attr("activation_params"); a != nil {
+		c.room(int64(len(a.Floats)))
 		params = params[:0]
 		for _, f := range a.Floats {
 			params = append(params, float64(f))
@@ -305,6 +306,7 @@ func einsum(c *call) []*value {
 	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
 	left, right, explicit := strings.Cut(equation, "->")
 	terms := strings.Split(left, ",")
+	c.room(int64(len(terms)), int64(len(equation))) // each pair is joined with a look at all terms behind it
 	if len(terms) != len(c.in) {
 		c.wrong("equation %q has %d operands and the node %d", equation, len(terms), len(c.in))
 	}

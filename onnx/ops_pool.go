@@ -60,7 +60,8 @@ func (c *call) pool() (x *value, w windows, out []int64, plain bool) {
 
 // places are the elements of x that the windows of an axis have: out windows of kernel elements each, -1 for the
 // padding. They depend on the axis alone, and are the same for all lines of it.
-func (w *windows) places(i int, n, out int64) []int64 {
+func (c *call) places(w *windows, i int, n, out int64) []int64 {
+	c.room(out, w.kernel[i])
 	list := make([]int64, 0, out*w.kernel[i])
 	for o := range out {
 		for k := range w.kernel[i] {
@@ -80,10 +81,7 @@ func (w *windows) places(i int, n, out int64) []int64 {
 func (c *call) byAxis(x *value, w windows, out []int64, fill op.Value, reduce func(x *value, axis int64) *value) *value {
 	for i := range w.kernel {
 		axis, n := i+2, x.dims()[i+2]
-		list := w.places(i, n, out[i])
-		if int64(len(list)) > 1<<24 {
-			c.refuse("an axis has %d windows of %d elements", out[i], w.kernel[i])
-		}
+		list := c.places(&w, i, n, out[i])
 		for j, at := range list {
 			if at < 0 {
 				list[j] = n // which is padded
@@ -123,16 +121,15 @@ func maxPool(c *call) []*value {
 func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	n := int64(1)
 	plane := x.dims()[2:]
-	windows, size := product(out), product(w.kernel)
-	if windows*size > 1<<24 {
-		c.refuse("there are %d windows of %d elements", windows, size)
-	}
+	windows, size := times(out...), times(w.kernel...)
+	c.room(windows, size)
 	// An element that is padding on one axis is padding in the window.
 	//
 	// Row-major places of every element of every window: the windows of all axes, crossed.
 	flat, ow, ok := []int64{0}, int64(1), int64(1)
 	for i, d := range plane {
-		list := w.places(i, d, out[i])
+		list := c.places(&w, i, d, out[i])
+		c.room(int64(len(flat)), int64(len(list)))
 		next := make([]int64, 0, len(flat)*len(list))
 		for a := range ow {
 			for o := range out[i] {
@@ -181,6 +178,7 @@ func (c *call) indicesOfTensor(at, x *value) *value {
 	n, ch := x.dims()[0], x.dims()[1]
 	dims := slices.Repeat([]int64{1}, x.rank())
 	dims[0], dims[1] = n, ch
+	c.room(n, ch)
 	first := make([]int64, n*ch)
 	for i := range first {
 		first[i] = int64(i) * plane
@@ -198,6 +196,7 @@ func averagePool(c *call) []*value {
 	}
 	y := c.byAxis(x, w, out, op.Value{Kind: op.Float}, func(v *value, axis int64) *value { return c.sum(v, false, axis) })
 	for i, n := range x.dims()[2:] {
+		c.room(out[i], w.kernel[i]) // the windows are counted element by element
 		counts := make([]float64, out[i])
 		for o := range out[i] {
 			for k := range w.kernel[i] {

@@ -168,6 +168,7 @@ func (c *call) layer(d, gates int) *layer {
 	names := map[int][]string{1: {"Tanh"}, 3: {"Sigmoid", "Tanh"}, 4: {"Sigmoid", "Tanh", "Tanh"}}[gates]
 	each := len(names)
 	if a := c.attr("activations"); a != nil {
+		c.room(int64(len(a.Texts)))
 		names = nil
 		for _, t := range a.Texts {
 			names = append(names, string(t))

@@ -72,11 +72,14 @@ func (c *call) inside(i, n int64) int64 {
 	return i
 }
 
+// mostSeen is how many constant indices a node looks at.
+const mostSeen = 1 << 16
+
 // positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places
-// only. Those that are constants are looked at; others are corrected when the model runs.
+// only. Those that are constants are looked at, unless they are many; others are corrected when the model runs.
 func (c *call) positive(index *value, n int64) *value {
 	index = c.cast(index, dtype.Int64)
-	if index.data != nil {
+	if n := index.Shape.Numel(); index.data != nil && n <= mostSeen && c.draw(n) == nil {
 		if list, ok := index.data.Ints(); ok && (len(list) == 0 || slices.Min(list) >= 0) {
 			return index
 		}
@@ -241,14 +244,16 @@ func compress(c *call) []*value {
 // elements.
 func nonZero(c *call) []*value {
 	x := c.x(0)
-	list := floatsOf(c.look(x, "the size of the result"))
+	k := c.look(x, "the size of the result")
+	rank := max(x.rank(), 1)
+	c.room(int64(rank)+1, x.Shape.Numel()) // as if no element were 0
+	list := floatsOf(k)
 	var at []int64
 	for i, v := range list {
 		if v != 0 {
 			at = append(at, int64(i))
 		}
 	}
-	rank := max(x.rank(), 1)
 	out := make([]int64, rank*len(at))
 	for i, place := range at {
 		for axis := x.rank() - 1; axis >= 0; axis-- {

@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"math"
-	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 )
@@ -44,6 +43,7 @@ func (c *call) window(a, b, d float64) *value {
 	if !c.yes("periodic", 1) {
 		span--
 	}
+	c.room(n)
 	list := make([]float64, n)
 	for i := range list {
 		turn := 2 * math.Pi * float64(i) / span
@@ -100,9 +100,10 @@ func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) 
 	if onesided {
 		out = n/2 + 1
 	}
-	if n*out > longestSignal {
+	if n > longestSignal || n*out > longestSignal {
 		c.refuse("a transform of %d elements is not supported", n)
 	}
+	c.room(2, n, out)
 	cos, sin := make([]float64, n*out), make([]float64, n*out)
 	sign, scale := -1.0, 1.0
 	if inverse {
@@ -150,9 +151,7 @@ func stft(c *call) []*value {
 		c.wrong("frame_step is %d and frame_length %d for %d elements", step, frame, length)
 	}
 	frames := (length-frame)/step + 1
-	if frames*frame > longestSignal {
-		c.refuse("%d frames of %d elements are not supported", frames, frame)
-	}
+	c.room(frames, frame)
 	places := make([]int64, 0, frames*frame)
 	for f := range frames {
 		for i := range frame {
@@ -169,21 +168,26 @@ func stft(c *call) []*value {
 // melWeights are triangles over the bins of a spectrum, at even distances on the mel scale. All operands are
 // numbers, so that the matrix is a constant. Edges are rounded down to bins of the spectrum.
 func melWeights(c *call) []*value {
-	bins, size, rate := int(c.number(0, "num_mel_bins")), int64(c.number(1, "dft_length")), c.number(2, "sample_rate")
+	bins, size, rate := int64(c.number(0, "num_mel_bins")), int64(c.number(1, "dft_length")), c.number(2, "sample_rate")
 	low, high := c.number(3, "lower_edge_hertz"), c.number(4, "upper_edge_hertz")
 	spectrum := size/2 + 1
-	if bins < 1 || size < 1 || int64(bins)*spectrum > longestSignal {
+	if bins < 1 || size < 1 {
 		c.wrong("there are %d bins for %d elements", bins, size)
 	}
+	c.room(bins+2, spectrum)
 	mel := func(hertz float64) float64 { return 2595 * math.Log10(1+hertz/700) }
 	edges := make([]int64, bins+2)
 	width := (mel(high) - mel(low)) / float64(bins+2)
 	for i := range edges {
 		hertz := 700 * (math.Pow(10, (float64(i)*width+mel(low))/2595) - 1)
-		edges[i] = int64(math.Floor(float64(size+1) * hertz / rate))
+		edge := math.Floor(float64(size+1) * hertz / rate)
+		if !(edge >= 0) { // NaN too
+			c.wrong("the edges are %g to %g Hz at a rate of %g; want none below 0", low, high, rate)
+		}
+		edges[i] = int64(min(edge, 1<<40))
 	}
-	list := make([]float64, spectrum*int64(bins))
-	at := func(row int64, bin int) *float64 { return &list[min(max(row, 0), spectrum-1)*int64(bins)+int64(bin)] }
+	list := make([]float64, spectrum*bins)
+	at := func(row, bin int64) *float64 { return &list[min(row, spectrum-1)*bins+bin] }
 	for b := range bins {
 		lower, center, upper := edges[b], edges[b+1], edges[b+2]
 		if lower == center {
@@ -197,5 +201,5 @@ func melWeights(c *call) []*value {
 			*at(j, b) = float64(upper-j) / float64(upper-center)
 		}
 	}
-	return one(c.reals(c.elem("output_datatype", dtype.Float32), slices.Clone([]int64{spectrum, int64(bins)}), list))
+	return one(c.reals(c.elem("output_datatype", dtype.Float32), []int64{spectrum, bins}, list))
 }

@@ -93,11 +93,15 @@ func (n *Node) named(opset int64) string {
 	return fmt.Sprintf("node %q (%s-%d)", name, op, opset)
 }
 
-// decoder reads messages. It counts how deep they are nested, so that a file cannot exhaust the stack.
-type decoder struct{ depth int }
+// decoder reads messages. It counts how deep they are nested, so that a file cannot exhaust the stack, and how many
+// there are: an empty message is two bytes of a file, and a structure of a hundred times as many.
+type decoder struct{ depth, messages, nodes int }
 
 // enter begins a nested message; the caller calls leave. Each level of nesting is a call of Go on the stack.
 func (d *decoder) enter() error {
+	if d.messages++; d.messages > mostMessages {
+		return status.Errorf(status.Unsupported, "[onnx] the file has more than %d nodes, attributes, tensors, inputs and outputs; want fewer", mostMessages)
+	}
 	if d.depth++; d.depth > deepest {
 		return status.Errorf(status.Invalid, "[onnx] the file nests more than %d messages", deepest)
 	}
@@ -240,7 +244,10 @@ func (d *decoder) function(message []byte) (*function, error) {
 // node reads a NodeProto. Fields: 1 operands, 2 results, 3 the name, 4 the operator, 5 attributes, 7 the domain, 8
 // the overload.
 func (d *decoder) node(message []byte) (*Node, error) {
-	n := &Node{Attrs: map[string]*Attribute{}}
+	if d.nodes++; d.nodes > mostNodes {
+		return nil, status.Errorf(status.Unsupported, "[onnx] the file has more than %d nodes; want fewer", mostNodes)
+	}
+	n := &Node{}
 	var attributes []*Attribute
 	err := fields(message, "node", func(f *field) error {
 		switch f.number {
@@ -261,6 +268,9 @@ func (d *decoder) node(message []byte) (*Node, error) {
 		}
 		return nil
 	})
+	if len(attributes) > 0 {
+		n.Attrs = make(map[string]*Attribute, len(attributes))
+	}
 	for _, a := range attributes {
 		n.Attrs[a.Name] = a
 	}

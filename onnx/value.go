@@ -113,7 +113,8 @@ func product(dims []int64) int64 {
 // floatsOf are the elements of a constant as numbers; integers beyond 2**53 are rounded. It is for shapes, scales
 // and conditions, which are few; weights are never read this way.
 func floatsOf(c *op.Const) []float64 {
-	size, list := int(c.DType.Size()), []float64(nil)
+	size := int(c.DType.Size())
+	list := make([]float64, 0, len(c.Bytes)/size)
 	if whole, ok := c.Ints(); ok {
 		for _, n := range whole {
 			list = append(list, float64(n))
@@ -135,12 +136,4 @@ func floatsOf(c *op.Const) []float64 {
 		}
 	}
 	return list
-}
-
-// bytesOf are numbers as elements of a dtype. Floats are rounded to the dtype; integers keep their low bits.
-func bytesOf(d dtype.DType, list []op.Value) (raw []byte) {
-	for i := range list {
-		raw = appendInt(raw, int64(list[i].Bits(d)), int(d.Size()))
-	}
-	return raw
 }
