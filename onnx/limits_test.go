@@ -42,9 +42,9 @@ func floatOf(name string, v float32) message {
 // image is the input of the models of this file: float32 [1, 1, 4, 4] under the name x.
 var image = part{11, portAs("x", 1, 1, 1, 4, 4)}
 
-// resolveAt reads a model of an opset with the input x and the output y, and resolves it. The second result is how
-// many bytes that has allocated, whether they are in use or not.
-func resolveAt(t *testing.T, opset int64, parts ...part) (error, uint64) {
+// resolveAt reads a model of an opset with the input x and the output y, and resolves it. bytes is how many
+// bytes that has allocated, whether they are in use or not.
+func resolveAt(t *testing.T, opset int64, parts ...part) (bytes uint64, err error) {
 	t.Helper()
 	file := message{}.int(1, 8).sub(7, graphOf(append(parts, image, part{12, portAs("y", 1)})...)).sub(8, message{}.int(2, opset))
 	var before, after runtime.MemStats
@@ -54,7 +54,7 @@ func resolveAt(t *testing.T, opset int64, parts ...part) (error, uint64) {
 		_, err = m.Resolve([]op.Type{typeOf(t, 1, 1, 4, 4)})
 	}
 	runtime.ReadMemStats(&after)
-	return err, after.TotalAlloc - before.TotalAlloc
+	return after.TotalAlloc - before.TotalAlloc, err
 }
 
 // Sizes of a small file are checked before anything is made by them. Each of these models would take gigabytes, or
@@ -181,7 +181,7 @@ func TestSizesAreLimited(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err, bytes := resolveAt(t, test.opset, append(test.parts, part{1, test.node})...)
+			bytes, err := resolveAt(t, test.opset, append(test.parts, part{1, test.node})...)
 			require.ErrorContains(t, err, test.want)
 			require.ErrorContains(t, err, `[onnx] node "the `)
 			require.Less(t, bytes, uint64(4<<20))
@@ -198,7 +198,7 @@ func TestListsOfElementsAreLimited(t *testing.T) {
 		nodeOf("Expand", names("x", "mask"), names("y")),
 	} {
 		const elements = 1<<26 + 1
-		err, bytes := resolveAt(t, 18, part{5, vectorOf("d", elements)}, part{1, nodeOf("ConstantOfShape", names("d"), names("mask"), value)}, part{1, consumer})
+		bytes, err := resolveAt(t, 18, part{5, vectorOf("d", elements)}, part{1, nodeOf("ConstantOfShape", names("d"), names("mask"), value)}, part{1, consumer})
 		require.ErrorContains(t, err, "needs room for [67108865] elements; want at most 67108864")
 		require.Less(t, bytes, uint64(elements+2<<20), "the mask and no list")
 	}
@@ -229,12 +229,12 @@ func TestSmallFoldsAreLimited(t *testing.T) {
 		part{1, nodeOf("ConstantOfShape", names("d"), names("v"))}, part{1, nodeOf("Add", names("v", "f"), names("w"))},
 		part{1, nodeOf("Add", names("w", "f"), names("w2"))}, part{12, portAs("c", 9)}, part{12, portAs("w2", 1, each)},
 	)
-	loop := func(rounds int64) (error, uint64) {
+	loop := func(rounds int64) (uint64, error) {
 		return resolveAt(t, 18, part{5, scalarOf("t", rounds)}, part{5, vectorOf("d", each)}, part{1, nodeOf("Loop", names("t", ""), names("y"), graphAttr("body", body))})
 	}
-	err, _ := loop(16)
+	_, err := loop(16)
 	require.NoError(t, err)
-	err, bytes := loop(4096)
+	bytes, err := loop(4096)
 	require.ErrorContains(t, err, `node "the Add" (Add-18): the small results that are computed before the model runs take more than 268435456 bytes`)
 	require.Less(t, bytes, uint64(2*smallFolds))
 }
@@ -247,7 +247,7 @@ func TestWorkOfFoldsIsLimited(t *testing.T) {
 		part{11, portAs("i", 7)}, part{11, portAs("c", 9)}, part{11, portAs("v", 1)}, part{12, portAs("c", 9)}, part{12, portAs("v", 1)},
 		part{1, nodeOf("Size", names("x"), names("k"))}, part{1, nodeOf("TopK", names("big", "k"), names("w", "which"))},
 	)
-	err, _ := resolveAt(t, 18, part{5, scalarOf("t", 4096)}, part{5, vectorOf("d", 1<<22)}, part{1, nodeOf("ConstantOfShape", names("d"), names("big"))},
+	_, err := resolveAt(t, 18, part{5, scalarOf("t", 4096)}, part{5, vectorOf("d", 1<<22)}, part{1, nodeOf("ConstantOfShape", names("d"), names("big"))},
 		part{1, nodeOf("Loop", names("t", "", "x"), names("y"), graphAttr("body", body))})
 	require.ErrorContains(t, err, `node "the TopK" (TopK-18): takes too much work before the model runs; want at most 4294967296 elements`)
 
@@ -320,7 +320,7 @@ func TestSequencesAreLimited(t *testing.T) {
 	for range 1 << 11 {
 		parts = append(parts, part{1, nodeOf("SequenceInsert", names("s", "x"), names("s"))})
 	}
-	err, bytes := resolveAt(t, 17, append(parts, part{1, nodeOf("SequenceLength", names("s"), names("y"))})...)
+	bytes, err := resolveAt(t, 17, append(parts, part{1, nodeOf("SequenceLength", names("s"), names("y"))})...)
 	require.ErrorContains(t, err, "needs room for")
 	require.Less(t, bytes, uint64(3*8*mostRoom))
 }
@@ -369,7 +369,7 @@ func TestLoopsOfNegativeTripCounts(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, g.Calls())
 	}
-	err, _ := resolveAt(t, 17, part{1, nodeOf("Loop", names("", "", "x"), names("y"), graphAttr("body", body))})
+	_, err := resolveAt(t, 17, part{1, nodeOf("Loop", names("", "", "x"), names("y"), graphAttr("body", body))})
 	require.ErrorContains(t, err, "runs more than 4096 times")
 }
 
