@@ -236,3 +236,21 @@ def test_incubate() -> None:
     close(batch[0], numeric(lambda t: outputs(t, w), X[:1]))
     with pytest.raises(RuntimeError, match="Hessian"):
         incubate.Hessian(lambda t: t, x)
+
+
+def test_a_matrix_of_rows_that_are_read_without_recording() -> None:
+    x = paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
+    y = x * x
+    with paddle.no_grad():
+        matrix = paddle.autograd.jacobian(y, x)
+        assert matrix[:].tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
+
+
+def test_residuals_that_are_not_computed_have_no_gradient() -> None:
+    x = paddle.to_tensor([[1.0, 2.0], [3.0, 5.0], [0.5, 1.0]], stop_gradient=False, place=paddle.CPUPlace())
+    y = paddle.to_tensor([[1.0], [2.0], [3.0]], place=paddle.CPUPlace())
+    slopes = []
+    for driver in ("gelsy", "gels"):
+        solution = paddle.linalg.lstsq(x, y, driver=driver)[0]
+        slopes.append(paddle.grad(solution.sum(), x)[0].numpy())
+    assert np.allclose(*slopes, rtol=1e-3)

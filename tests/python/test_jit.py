@@ -7,6 +7,7 @@ expressions (`tests/peers --traced`) and random programs (`tests/differential --
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import weakref
 from collections import OrderedDict, namedtuple
@@ -160,6 +161,15 @@ def test_functions_are_saved_and_loaded(tmp_path: Any) -> None:
     paddle.jit.save(single, path)  # over the file that is open
     assert paddle.jit.load(path)(np.array([1, 2])).tolist() == [2, 3]
     assert [a.tolist() for a in loaded(x, y)] == want
+
+
+def test_saved_files_are_as_private_as_others(tmp_path: Any) -> None:
+    before = os.umask(0o077)
+    try:
+        paddle.jit.save(lambda x: x + 1, str(tmp_path / "f"), [vector(1)])
+    finally:
+        os.umask(before)
+    assert (tmp_path / "f.pmps").stat().st_mode & 0o777 == 0o600
 
 
 def test_what_cannot_be_saved(tmp_path: Any) -> None:
