@@ -95,23 +95,19 @@ func sourceOf(g *graph.Graph, err error) (runtime.Source, error) {
 func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.pmps_value_info, name, kind **C.char) C.fault {
 	const who = "program_get_port"
 	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
-		m, isModel := p.Source().(model)
 		types := p.Inputs()
-		var ports []*onnx.Port // of a model
-		if isModel {
-			ports, _ = m.Ports()
-		}
 		if output {
 			types = p.Source().Outputs()[:p.Outputs()]
-			if isModel {
-				_, ports = m.Ports()
-			}
 		}
 		if uint64(index) >= uint64(len(types)) {
 			return status.Errorf(status.Index, "[%s] index is %d; want one below %d", who, index, len(types))
 		}
 		full, texts := portOf(&types[index]), [2]string{}
-		if isModel {
+		if m, ok := p.Source().(model); ok {
+			ports, outputs := m.Ports()
+			if output {
+				ports = outputs
+			}
 			port := ports[index]
 			texts = [2]string{port.Name, port.Text()}
 			if !port.Ranked {

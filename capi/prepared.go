@@ -37,14 +37,19 @@ func (c *call) recycle() {
 // set, without it. The caller owns the handles in results. An error is kept for this thread; see [quick].
 //
 //export goPreparedCall
-func goPreparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (state C.uint64_t) {
+func goPreparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) C.uint64_t {
+	return answered(func() (C.uint64_t, error) { return preparedCall(given, on, results) })
+}
+
+// answered is the state that a call ends with; an error or a panic is kept for this thread.
+func answered(body func() (C.uint64_t, error)) (state C.uint64_t) {
 	defer func() {
 		if p := recover(); p != nil {
 			C.error_keep(fault(bug(p)))
 			state = C.CALL_FAILED
 		}
 	}()
-	state, err := preparedCall(given, on, results)
+	state, err := body()
 	if err != nil {
 		C.error_keep(fault(err))
 		return C.CALL_FAILED
@@ -278,19 +283,8 @@ func (l *programLists) recycle() {
 // without it. The caller owns the handles in results. An error is kept for this thread; see [quick].
 //
 //export goProgramCall
-func goProgramCall(given *C.program_inputs, on C.uint64_t, results *C.described_list) (state C.uint64_t) {
-	defer func() {
-		if p := recover(); p != nil {
-			C.error_keep(fault(bug(p)))
-			state = C.CALL_FAILED
-		}
-	}()
-	state, err := programCall(given, on, results)
-	if err != nil {
-		C.error_keep(fault(err))
-		return C.CALL_FAILED
-	}
-	return state
+func goProgramCall(given *C.program_inputs, on C.uint64_t, results *C.described_list) C.uint64_t {
+	return answered(func() (C.uint64_t, error) { return programCall(given, on, results) })
 }
 
 // programCall is goProgramCall without the handling of failures.

@@ -2,13 +2,13 @@ package onnx
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/mapped"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -29,7 +29,7 @@ type Model struct {
 	names   string // of the file, for people
 	fold    Fold
 
-	mapped *mapping // of a model that was opened
+	from   *mapped.File // of a model that was opened
 	folder folder
 
 	mu     sync.Mutex // held while the model is resolved
@@ -43,21 +43,16 @@ type Model struct {
 // Open maps a file and reads the model in it. Errors of the system, such as a file that is not there, are
 // status.Invalid with its message.
 func Open(path string, fold Fold) (*Model, error) {
-	f, err := os.OpenFile(path, readOnly, 0)
+	file, err := mapped.Open(path)
 	if err != nil {
 		return nil, status.Errorf(status.Invalid, "[onnx] %s", err)
 	}
-	defer f.Close()
-	mapped, err := mapFile(f)
+	m, err := Parse(file.Bytes, filepath.Dir(path), fold)
 	if err != nil {
+		_ = file.Close() // the first error is the one to report
 		return nil, err
 	}
-	m, err := Parse(mapped.bytes, filepath.Dir(path), fold)
-	if err != nil {
-		mapped.close()
-		return nil, err
-	}
-	m.mapped, m.names = mapped, filepath.Base(path)
+	m.from, m.names = file, filepath.Base(path)
 	return m, nil
 }
 
@@ -83,8 +78,8 @@ func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 // read. The program of the model calls it when it is freed.
 func (m *Model) Close() error {
 	m.folder.close()
-	if m.mapped != nil {
-		m.mapped.close()
+	if m.from != nil {
+		_ = m.from.Close() // read only
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (c *call) subgraph(name string) *Graph {
 }
 
 // nest begins something within the node; the caller lowers depth again. Functions may call themselves, in a file
-// that nobody checked; each level takes some of the stack.
+// that were not checked; each level takes some of the stack.
 func (c *call) nest() {
 	if c.depth++; c.depth > deepCalls {
 		c.refuse("is within %d functions and branches; want fewer", deepCalls)

@@ -21,7 +21,7 @@ import (
 // The elements are little-endian, in row-major order, so that a program reads them where the file is mapped. The length of the
 // file follows from the text and is checked; the text has a checksum, the elements have none.
 
-// The three lengths that a file begins with are fixed, so that its head can be read before anything is known of it.
+// The first two lines have a fixed length, so that they can be read before anything is known of the file.
 
 const (
 	fileFormat = "paddle-mps program 1\n"

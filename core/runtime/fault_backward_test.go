@@ -190,10 +190,7 @@ func TestEveryFailureOfATrainingStepIsClean(t *testing.T) {
 					require.NotZero(t, result)
 				}
 				require.Equal(t, want, result, "failure %d, afterwards", n)
-				require.Zero(t, m.rt.Live(), "failure %d", n)
-				require.Zero(t, m.c.Stats().Allocated.Current, "failure %d", n)
-				require.NoError(t, m.rt.Close())
-				require.Zero(t, m.heaps.Load())
+				m.end(t, n)
 				if over {
 					require.GreaterOrEqual(t, n-1, c.min)
 					t.Logf("%d failures of kind %s, each clean", n-1, c.kind)

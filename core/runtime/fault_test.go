@@ -159,6 +159,14 @@ func (m *machine) start(idle bool) error {
 	return err
 }
 
+// end closes the machine after failure n, which has to have left nothing.
+func (m *machine) end(t *testing.T, n int64) {
+	require.Zero(t, m.rt.Live(), "failure %d", n)
+	require.Zero(t, m.c.Stats().Allocated.Current, "failure %d", n)
+	require.NoError(t, m.rt.Close())
+	require.Zero(t, m.heaps.Load())
+}
+
 // TestEveryFailureIsClean makes each request of a program to its devices fail in turn: the program gets an error
 // each time, nothing leaks, and the same program works afterwards, with the same result.
 func TestEveryFailureIsClean(t *testing.T) {
@@ -195,10 +203,7 @@ func TestEveryFailureIsClean(t *testing.T) {
 				}
 				require.NoError(t, err, "failure %d, afterwards", n)
 				require.Equal(t, want, result, "failure %d, afterwards", n)
-				require.Zero(t, m.rt.Live(), "failure %d", n)
-				require.Zero(t, m.c.Stats().Allocated.Current, "failure %d", n)
-				require.NoError(t, m.rt.Close())
-				require.Zero(t, m.heaps.Load())
+				m.end(t, n)
 				if over {
 					require.GreaterOrEqual(t, n-1, c.min)
 					t.Logf("%d failures of kind %s, each clean", n-1, c.kind)

@@ -25,7 +25,7 @@ type programRun struct {
 	text     []byte // of the key
 }
 
-// A run goes through the same steps in the same order, whoever asks: read, find, prepare, submit, adopt. Each of them may fail,
+// A run goes through the same steps in the same order: read, find, prepare, submit, adopt. Each of them may fail,
 // and then recycle gives back whatever the steps before have taken. Only from submit on does anything happen on the device.
 
 // newRun takes a record for a run on a stream (nil: the default one).

@@ -5,9 +5,9 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/mapped"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -72,26 +72,32 @@ func unwritten(err error) error {
 // Nobody may change or cut the file meanwhile.
 type saved struct {
 	*graph.Graph
-	mapping
+	file *mapped.File
 }
+
+// Close unmaps the file.
+func (s saved) Close() error { return s.file.Close() }
+
+// What is read of the file at once is the text. Constants are read when they go to the device, by the first compilation that
+// needs them.
 
 // Load reads a file that Save has written; IsSaved tells whether it is one.
 func Load(path string) (Source, error) {
-	mapped, err := mapFile(path)
+	file, err := mapped.Open(path)
 	if err != nil {
+		return nil, status.Errorf(status.Invalid, "[program] it cannot be loaded: %s", err)
+	}
+	g, err := graph.ReadFile(file.Bytes)
+	if err != nil {
+		_ = file.Close() // the first error is the one to report
 		return nil, err
 	}
-	g, err := graph.ReadFile(mapped.bytes)
-	if err != nil {
-		_ = mapped.Close()
-		return nil, err
-	}
-	return saved{g, *mapped}, nil
+	return saved{g, file}, nil
 }
 
 // IsSaved reports whether a file begins as those do that Save has written. One that cannot be read does not.
 func IsSaved(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, mapped.ReadOnly, 0)
 	if err != nil {
 		return false
 	}
@@ -100,34 +106,3 @@ func IsSaved(path string) bool {
 	n, _ := io.ReadFull(f, head[:]) // a shorter file is none
 	return graph.IsFile(head[:n])
 }
-
-// mapping is a file in memory, read-only.
-type mapping struct{ bytes []byte }
-
-// A file that another process cuts short while it is mapped ends this process when its pages are read, as with every program that
-// maps files. Save never does that: it replaces the file.
-
-// mapFile maps a regular file. It is opened without waiting, should it be a pipe.
-func mapFile(path string) (*mapping, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, status.Errorf(status.Invalid, "[program] it cannot be loaded: %s", err)
-	}
-	defer f.Close()
-	about, err := f.Stat()
-	if err != nil {
-		return nil, status.Errorf(status.Invalid, "[program] it cannot be loaded: %s", err)
-	}
-	if !about.Mode().IsRegular() || about.Size() == 0 {
-		return nil, status.Errorf(status.Invalid, "[program] it cannot be loaded: %s is no regular file with contents", path)
-	}
-	bytes, err := syscall.Mmap(int(f.Fd()), 0, int(about.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
-	if err != nil {
-		return nil, status.Errorf(status.Invalid, "[program] %s cannot be mapped: %s", path, err)
-	}
-	return &mapping{bytes}, nil
-}
-
-// Close unmaps the file. Nothing may read the constants of its graph later: devices have copies of them, or what they made of
-// them when they compiled.
-func (m *mapping) Close() error { return syscall.Munmap(m.bytes) }

@@ -28,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def generator(function: Callable[..., Any], scope: Callable[[], Any]) -> Callable[..., Any]:
-    """The generator function, in a scope while it runs; between its values, whoever takes these has the mode of before."""
+    """The generator function, in a scope while it runs; between its values, the code that takes these has the mode of before."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
