@@ -186,10 +186,10 @@ func TestEveryFailureOfATrainingStepIsClean(t *testing.T) {
 					result, err = step()
 				}
 				require.NoError(t, err, "failure %d, afterwards", n)
-				if !c.idle {
+				if !c.idle { // a device that computes nothing leaves whatever was in memory
 					require.NotZero(t, result)
+					require.Equal(t, want, result, "failure %d, afterwards", n)
 				}
-				require.Equal(t, want, result, "failure %d, afterwards", n)
 				m.end(t, n)
 				if over {
 					require.GreaterOrEqual(t, n-1, c.min)
