@@ -31,13 +31,13 @@ type convolution[T float32 | float64] struct {
 	jobs         sync.Pool
 }
 
-// addProduct adds a (m x k) times b (k x n) to c; see vec.AddMatMulF32.
+// addProduct adds a (m x k) times b (k x n) to c; see vec.AddMatMul.
 type addProduct[T any] func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool
 
 // Halves are multiplied in float32 and rounded once at the end.
 func init() {
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
-		registerConvolutions(d, dtype.Float32, vec.AddMatMulF32)
+		registerConvolutions(d, dtype.Float32, vec.AddMatMul[float32])
 	}
 	registerConvolutions(dtype.Float64, dtype.Float64, vec.AddMatMul[float64])
 }

@@ -29,22 +29,27 @@ type matmul[T any] struct {
 // Halves are multiplied in float32 and rounded once at the end. Integers wrap around. Where there are no
 // vector loops, tiles only decide how work is split.
 func init() {
-	rows, cols := vec.MatMulTile()
-	tile := [2]int64{int64(rows), int64(cols)}
-	registerMatmul(dtype.Float32, vec.MatMulF32, tile)
+	tile := matmulTile[float32]()
+	registerMatmul(dtype.Float32, vec.MatMul[float32], tile)
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
 		registerConstant(d, tile)
 	}
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		register(op.IDMatmul, d, &matmul[float32]{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, product: vec.MatMulF32, tile: tile})
+		register(op.IDMatmul, d, &matmul[float32]{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, product: vec.MatMul[float32], tile: tile})
 	}
+	registerMatmul(dtype.Float64, vec.MatMul[float64], matmulTile[float64]())
 	square := [2]int64{64, 64}
-	registerMatmul(dtype.Float64, vec.MatMul[float64, float64], square)
-	registerMatmul(dtype.Uint8, vec.MatMul[uint8, uint8], square)
-	registerMatmul(dtype.Int8, vec.MatMul[int8, int8], square)
-	registerMatmul(dtype.Int16, vec.MatMul[int16, int16], square)
-	registerMatmul(dtype.Int32, vec.MatMul[int32, int32], square)
-	registerMatmul(dtype.Int64, vec.MatMul[int64, int64], square)
+	registerMatmul(dtype.Uint8, vec.MatMulPlain[uint8, uint8], square)
+	registerMatmul(dtype.Int8, vec.MatMulPlain[int8, int8], square)
+	registerMatmul(dtype.Int16, vec.MatMulPlain[int16, int16], square)
+	registerMatmul(dtype.Int32, vec.MatMulPlain[int32, int32], square)
+	registerMatmul(dtype.Int64, vec.MatMulPlain[int64, int64], square)
+}
+
+// matmulTile is the number of rows and of columns that the loops of a type compute together.
+func matmulTile[T vec.Real]() [2]int64 {
+	rows, cols := vec.MatMulTile[T]()
+	return [2]int64{int64(rows), int64(cols)}
 }
 
 // registerMatmul adds the portable kernel of a dtype whose elements are multiplied as they are.

@@ -38,7 +38,8 @@ type table struct {
 	sumBlock64 func(x []float64) float64
 	max, min   func(x []float32) float32
 
-	tile tile
+	tile32 tile[float32]
+	tile64 tile[float64]
 }
 
 // active is chosen once, before main; only tests of this package replace it.
@@ -77,7 +78,8 @@ func portableTable() *table {
 		max:        maxRow,
 		min:        minRow,
 
-		tile: portableTile,
+		tile32: portableTile[float32](),
+		tile64: portableTile[float64](),
 	}
 	for f, at := range scalars {
 		t.unary[f] = throughFloat64(at)

@@ -71,7 +71,7 @@ func (t *table) use256() {
 	t.sum, t.sumSquares, t.sumBlock64 = sum256, sumSquares256, sumBlock256
 	t.countTrue = countTrue256
 	t.max, t.min = maxRow256, minRow256
-	t.tile = tile256
+	t.tiles256()
 }
 
 func (t *table) use512() {
@@ -82,5 +82,5 @@ func (t *table) use512() {
 	t.sum, t.sumSquares, t.sumBlock64 = sum512, sumSquares512, sumBlock512
 	t.countTrue = countTrue512
 	t.max, t.min = maxRow512, minRow512
-	t.tile = tile512
+	t.tiles512()
 }

@@ -1,43 +1,66 @@
 package vec
 
-import "sync"
+import (
+	"sync"
+	"unsafe"
+)
+
+// Real is an element of products that have tiles.
+type Real interface{ float32 | float64 }
 
 // A tile is the innermost block of a matrix product: rows x cols of c stay in
 // registers while k runs. Every element of c is the sum over ascending k,
 // started at 0, of products added with the level's one way of rounding,
 // whatever tile or thread it falls in.
-type tile struct {
+type tile[T Real] struct {
 	rows, cols int // rows*cols is at most maxTile
 
 	// run adds a panel of a, len(a)/rows steps of rows elements, times a panel
 	// of b, as many steps of cols elements, to the tile at c. All rows*cols
 	// elements are there; rows of c are ldc apart.
-	run func(c []float32, ldc int, a, b []float32)
+	run func(c []T, ldc int, a, b []T)
 
-	// row is run for one row of c and of a, with b where the caller has it.
-	row func(c, a, b []float32, ldb int)
+	// few adds len(a) rows of b, ldb apart, times elements of a to the row c.
+	few func(c, a, b []T, ldb int)
+
+	// panel lays out a panel of b that has all of its columns; its rows are ldb apart.
+	panel func(to, b []T, steps, ldb int)
 }
 
+// Operands are laid out as the tiles read them, in panels: one of a has rows
+// rows, column after column; one of b has cols columns, row after row. The last
+// panel of an operand is padded to its full width.
+//
 // Blocks: a panel of b (depth x cols) stays in the first-level cache while the
 // panels of a pass, a block of a and one of b stay in the second.
 const (
 	depth     = 256 // steps of k
-	blockRows = 64  // multiple of every tile.rows
+	blockRows = 96  // multiple of every tile.rows
 	blockCols = 512 // multiple of every tile.cols
-	maxTile   = 4 * 32
+	maxTile   = 12 * 32
 )
 
-// packed holds one block of each operand, panel after panel, padded with
-// zeros to whole tiles, and room for a tile that c has only part of.
-type packed struct {
-	a    [blockRows * depth]float32
-	b    [depth * blockCols]float32
-	edge [maxTile]float32
+// packed holds one block of each operand, and room for a tile that c has only part of.
+type packed[T Real] struct {
+	a    [blockRows * depth]T
+	b    [depth * blockCols]T
+	edge [maxTile]T
 }
 
-var packs = sync.Pool{New: func() any { return new(packed) }}
+var packs = [2]sync.Pool{{New: func() any { return new(packed[float32]) }}, {New: func() any { return new(packed[float64]) }}}
 
-// MatMulF32 sets c (m x n) to a (m x k) times b (k x n), all row-major with
+// packsOf is the pool of a type.
+func packsOf[T Real]() *sync.Pool { return &packs[unsafe.Sizeof(*new(T))/8] }
+
+// tileOf is the active tile of a type.
+func tileOf[T Real]() *tile[T] {
+	if t, ok := any(&active.tile32).(*tile[T]); ok {
+		return t
+	}
+	return any(&active.tile64).(*tile[T])
+}
+
+// MatMul sets c (m x n) to a (m x k) times b (k x n), all row-major with
 // leading dimensions lda, ldb and ldc. Any of m, n, k may be 0; with k = 0, c
 // becomes 0. It reports false and leaves c alone when a dimension is negative,
 // a leading dimension is shorter than its row, or a slice than its matrix.
@@ -45,50 +68,54 @@ var packs = sync.Pool{New: func() any { return new(packed) }}
 // It runs on the calling thread. To use several, split c at multiples of
 // [MatMulTile] into parts of a[i*lda:], b[j:] and c[i*ldc+j:]; no split
 // changes a bit of the result. c must not overlap a or b.
-func MatMulF32(c, a, b []float32, m, n, k, lda, ldb, ldc int) bool {
+func MatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
 		return false
 	}
 	for i := range m {
 		clear(c[i*ldc:][:n])
 	}
-	return AddMatMulF32(c, a, b, m, n, k, lda, ldb, ldc)
+	return AddMatMul(c, a, b, m, n, k, lda, ldb, ldc)
 }
 
-// AddMatMulF32 adds a times b to c and is [MatMulF32] else. A product may be
+// AddMatMul adds a times b to c and is [MatMul] else. A product may be
 // cut along k: adding parts in ascending order gives the same bits as the whole
 // at once.
-func AddMatMulF32(c, a, b []float32, m, n, k, lda, ldb, ldc int) bool {
+func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
 		return false
 	}
 	if m == 0 || n == 0 || k == 0 {
 		return true
 	}
-	t := &active.tile
+	t := tileOf[T]()
 	if m < t.rows {
 		t.thin(c, a, b, m, n, k, lda, ldb, ldc)
 		return true
 	}
-	p := packs.Get().(*packed)
+	pool := packsOf[T]()
+	p := pool.Get().(*packed[T])
 	for j := 0; j < n; j += blockCols {
 		cols := min(blockCols, n-j)
 		for l := 0; l < k; l += depth {
 			steps := min(depth, k-l)
-			t.packB(p, b[l*ldb+j:], steps, cols, ldb)
+			t.packRight(p.b[:], b[l*ldb+j:], steps, cols, ldb)
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
-				t.packA(p, a[i*lda+l:], rows, steps, lda)
-				t.block(c[i*ldc+j:], p, p.b[:], t.cols*steps, rows, cols, steps, ldc)
+				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
+				t.block(c[i*ldc+j:], p.a[:], p.b[:], t.rows*steps, t.cols*steps, rows, cols, steps, ldc, &p.edge)
 			}
 		}
 	}
-	packs.Put(p)
+	pool.Put(p)
 	return true
 }
 
 // MatMulTile gives the granularity at which splitting c wastes no work.
-func MatMulTile() (rows, cols int) { return active.tile.rows, active.tile.cols }
+func MatMulTile[T Real]() (rows, cols int) {
+	t := tileOf[T]()
+	return t.rows, t.cols
+}
 
 // fits tells whether a rows x cols matrix lies within n elements. It divides
 // where a product could overflow.
@@ -102,14 +129,19 @@ func fits(n, rows, cols, ld int) bool {
 	return cols <= n && rows-1 <= (n-cols)/ld
 }
 
-// packA lays out panels of t.rows rows, k-th column after k-th column.
-func (t *tile) packA(p *packed, a []float32, rows, steps, lda int) {
+// packLeft lays out panels of a. Rows that the last one lacks keep what is in
+// memory: nobody reads their products.
+func (t *tile[T]) packLeft(to, a []T, rows, steps, lda int) {
 	for i := 0; i < rows; i += t.rows {
-		panel := p.a[i*steps:][:t.rows*steps]
-		if i+t.rows > rows {
-			clear(panel)
+		panel := to[i*steps:][:t.rows*steps]
+		have, r := min(t.rows, rows-i), 0
+		for ; r+2 <= have; r += 2 {
+			x, y := a[(i+r)*lda:][:steps], a[(i+r+1)*lda:][:steps]
+			for l, at := 0, r; l < len(x) && l < len(y) && at+1 < len(panel); l, at = l+1, at+t.rows {
+				panel[at], panel[at+1] = x[l], y[l]
+			}
 		}
-		for r := range min(t.rows, rows-i) {
+		if r < have {
 			for l, x := range a[(i+r)*lda:][:steps] {
 				panel[l*t.rows+r] = x
 			}
@@ -117,28 +149,31 @@ func (t *tile) packA(p *packed, a []float32, rows, steps, lda int) {
 	}
 }
 
-// packB lays out panels of t.cols columns, row after row.
-func (t *tile) packB(p *packed, b []float32, steps, cols, ldb int) {
+// packRight lays out panels of b. Columns that the last one lacks are zero.
+func (t *tile[T]) packRight(to, b []T, steps, cols, ldb int) {
 	for j := 0; j < cols; j += t.cols {
-		panel := p.b[j*steps:][:t.cols*steps]
-		width := min(t.cols, cols-j)
-		for l := range steps {
-			row := panel[l*t.cols:][:t.cols]
-			clear(row[copy(row, b[l*ldb+j:][:width]):])
+		panel := to[j*steps:][:t.cols*steps]
+		if width := cols - j; width < t.cols {
+			for l := range steps {
+				row := panel[l*t.cols:][:t.cols]
+				clear(row[copy(row, b[l*ldb+j:][:width]):])
+			}
+			continue
 		}
+		t.panel(panel, b[j:], steps, ldb)
 	}
 }
 
-// block runs the tiles of a packed block of a and one of b, whose panels begin stride elements apart.
-func (t *tile) block(c []float32, p *packed, b []float32, stride, rows, cols, steps, ldc int) {
+// block runs the tiles of packed operands, whose panels begin strideA and strideB elements apart.
+func (t *tile[T]) block(c, a, b []T, strideA, strideB, rows, cols, steps, ldc int, edge *[maxTile]T) {
 	for j := 0; j < cols; j += t.cols {
-		panel := b[j/t.cols*stride:][:t.cols*steps]
+		right := b[j/t.cols*strideB:][:t.cols*steps]
 		for i := 0; i < rows; i += t.rows {
-			a := p.a[i*steps:][:t.rows*steps]
+			left := a[i/t.rows*strideA:][:t.rows*steps]
 			if i+t.rows <= rows && j+t.cols <= cols {
-				t.run(c[i*ldc+j:], ldc, a, panel)
+				t.run(c[i*ldc+j:], ldc, left, right)
 			} else {
-				t.part(c[i*ldc+j:], ldc, a, panel, &p.edge, min(t.rows, rows-i), min(t.cols, cols-j))
+				t.part(c[i*ldc+j:], ldc, left, right, edge, min(t.rows, rows-i), min(t.cols, cols-j))
 			}
 		}
 	}
@@ -146,7 +181,7 @@ func (t *tile) block(c []float32, p *packed, b []float32, stride, rows, cols, st
 
 // part runs a tile of which c has only rows x cols, through a whole one. The
 // rest of it holds leftovers that are never read.
-func (t *tile) part(c []float32, ldc int, a, b []float32, whole *[maxTile]float32, rows, cols int) {
+func (t *tile[T]) part(c []T, ldc int, a, b []T, whole *[maxTile]T, rows, cols int) {
 	for r := range rows {
 		copy(whole[r*t.cols:], c[r*ldc:][:cols])
 	}
@@ -156,68 +191,67 @@ func (t *tile) part(c []float32, ldc int, a, b []float32, whole *[maxTile]float3
 	}
 }
 
+// Rows of b that all rows of c take up one after the other, and columns of them: they stay in the cache in between.
+const (
+	thinRows = 4
+	thinCols = 2048
+)
+
 // thin is the product for fewer rows than a tile has. Packing b would cost
-// more than the product, so it is read where it lies; columns beyond the last
-// whole tile are packed.
-func (t *tile) thin(c, a, b []float32, m, n, k, lda, ldb, ldc int) {
-	whole := n / t.cols * t.cols
-	for j := 0; j < whole; j += t.cols {
-		for i := range m {
-			t.row(c[i*ldc+j:], a[i*lda:][:k], b[j:], ldb)
+// more than the product, so it is read where it lies, once and in order.
+func (t *tile[T]) thin(c, a, b []T, m, n, k, lda, ldb, ldc int) {
+	for j := 0; j < n; j += thinCols {
+		cols := min(thinCols, n-j)
+		for l := 0; l < k; l += thinRows {
+			steps := min(thinRows, k-l)
+			for i := range m {
+				t.few(c[i*ldc+j:][:cols], a[i*lda+l:][:steps], b[l*ldb+j:], ldb)
+			}
 		}
 	}
-	if whole == n {
-		return
-	}
-	p := packs.Get().(*packed)
-	for l := 0; l < k; l += depth {
-		steps := min(depth, k-l)
-		t.packB(p, b[l*ldb+whole:], steps, n-whole, ldb)
-		t.packA(p, a[l:], m, steps, lda)
-		t.block(c[whole:], p, p.b[:], t.cols*steps, m, n-whole, steps, ldc)
-	}
-	packs.Put(p)
 }
 
 // portableTile is small enough for scalar registers.
-var portableTile = tile{rows: 2, cols: 4, run: runTile, row: rowTile}
+func portableTile[T Real]() tile[T] {
+	return tile[T]{rows: 2, cols: 4, run: runTile[T], few: fewRows[T], panel: func(to, b []T, steps, ldb int) {
+		for l := range steps {
+			copy(to[l*4:][:4], b[l*ldb:])
+		}
+	}}
+}
 
-func runTile(c []float32, ldc int, a, b []float32) {
+func runTile[T Real](c []T, ldc int, a, b []T) {
 	r0, r1 := c[:4], c[ldc:][:4]
 	c00, c01, c02, c03 := r0[0], r0[1], r0[2], r0[3]
 	c10, c11, c12, c13 := r1[0], r1[1], r1[2], r1[3]
 	for ; len(a) >= 2 && len(b) >= 4; a, b = a[2:], b[4:] {
-		c00 += float32(a[0] * b[0])
-		c01 += float32(a[0] * b[1])
-		c02 += float32(a[0] * b[2])
-		c03 += float32(a[0] * b[3])
-		c10 += float32(a[1] * b[0])
-		c11 += float32(a[1] * b[1])
-		c12 += float32(a[1] * b[2])
-		c13 += float32(a[1] * b[3])
+		c00 += T(a[0] * b[0])
+		c01 += T(a[0] * b[1])
+		c02 += T(a[0] * b[2])
+		c03 += T(a[0] * b[3])
+		c10 += T(a[1] * b[0])
+		c11 += T(a[1] * b[1])
+		c12 += T(a[1] * b[2])
+		c13 += T(a[1] * b[3])
 	}
 	r0[0], r0[1], r0[2], r0[3] = c00, c01, c02, c03
 	r1[0], r1[1], r1[2], r1[3] = c10, c11, c12, c13
 }
 
-// rowTile rounds products as runTile does: the conversions keep compilers from
+// fewRows rounds products as runTile does: the conversions keep compilers from
 // fusing one loop and not the other.
-func rowTile(c, a, b []float32, ldb int) {
-	c0, c1, c2, c3 := c[0], c[1], c[2], c[3]
-	for k, x := range a {
-		row := b[k*ldb:][:4]
-		c0 += float32(x * row[0])
-		c1 += float32(x * row[1])
-		c2 += float32(x * row[2])
-		c3 += float32(x * row[3])
+func fewRows[T Real](c, a, b []T, ldb int) {
+	for l, x := range a {
+		for j, y := range b[l*ldb:][:len(c)] {
+			c[j] += T(x * y)
+		}
 	}
-	c[0], c[1], c[2], c[3] = c0, c1, c2, c3
 }
 
-// MatMul is MatMulF32 for any element type, with sums of type A over ascending
+// MatMulPlain is [MatMul] for any element type, with sums of type A over ascending
 // k: a wider A keeps small integers from wrapping before the end. It is plain;
 // a split of c does not change its result either.
-func MatMul[T, A Number](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
+func MatMulPlain[T, A Number](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
 		return false
 	}
@@ -234,23 +268,6 @@ func MatMul[T, A Number](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 			}
 			for w, v := range s {
 				c[i*ldc+j+w] = T(v)
-			}
-		}
-	}
-	return true
-}
-
-// AddMatMul is [AddMatMulF32] for any element type, with sums of that type. It is plain.
-func AddMatMul[T Number](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
-	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
-		return false
-	}
-	for i := range m {
-		row := c[i*ldc:][:n]
-		for l := range k {
-			x := a[i*lda+l]
-			for j, y := range b[l*ldb:][:n] {
-				row[j] += T(x * y)
 			}
 		}
 	}

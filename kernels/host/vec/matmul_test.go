@@ -36,7 +36,7 @@ func checkProduct(t *testing.T, c, a, b []float32, m, n, k, lda, ldb, ldc int) {
 	}
 }
 
-func TestMatMulF32(t *testing.T) {
+func TestMatMulFloat32(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	shapes := [][3]int{
 		{1, 1, 1},
@@ -69,7 +69,7 @@ func TestMatMulF32(t *testing.T) {
 				for i := range c {
 					c[i] = guard
 				}
-				require.True(t, MatMulF32(c, a, b, m, n, k, lda, ldb, ldc))
+				require.True(t, MatMul(c, a, b, m, n, k, lda, ldb, ldc))
 				checkProduct(t, c, a, b, m, n, k, lda, ldb, ldc)
 			}
 		}
@@ -83,18 +83,18 @@ func TestMatMulF32Split(t *testing.T) {
 	m, n, k := 21, 77, 300
 	a, b := randomRow(r, m*k), randomRow(r, k*n)
 	eachLevel(t, func(t *testing.T) {
-		rows, cols := MatMulTile()
+		rows, cols := MatMulTile[float32]()
 		require.Positive(t, rows)
 		require.LessOrEqual(t, rows*cols, maxTile)
 		require.Zero(t, blockRows%rows)
 		require.Zero(t, blockCols%cols)
 		whole := make([]float32, m*n)
-		require.True(t, MatMulF32(whole, a, b, m, n, k, k, n, n))
+		require.True(t, MatMul(whole, a, b, m, n, k, k, n, n))
 		for _, part := range [][2]int{{rows, cols}, {2 * rows, n}, {1, n}, {m, 1}, {3, 5}} {
 			c := make([]float32, m*n)
 			for i := 0; i < m; i += part[0] {
 				for j := 0; j < n; j += part[1] {
-					require.True(t, MatMulF32(c[i*n+j:], a[i*k:], b[j:], min(part[0], m-i), min(part[1], n-j), k, k, n, n))
+					require.True(t, MatMul(c[i*n+j:], a[i*k:], b[j:], min(part[0], m-i), min(part[1], n-j), k, k, n, n))
 				}
 			}
 			require.Equal(t, whole, c, "split in %dx%d", part[0], part[1])
@@ -107,7 +107,7 @@ func TestMatMulF32Split(t *testing.T) {
 func TestRight(t *testing.T) {
 	g := rand.New(rand.NewPCG(9, 10))
 	eachLevel(t, func(t *testing.T) {
-		_, cols := MatMulTile()
+		_, cols := MatMulTile[float32]()
 		for _, s := range [][3]int{
 			{1, 1, 1}, {1, 33, 300}, {2, 64, 513}, {3, 31, 5}, {7, 70, 17}, {65, 20, 3}, {66, 513, 30}, {130, 1100, 260}, {6, 6, 0}, {0, 3, 2}, {3, 0, 2},
 		} {
@@ -116,7 +116,7 @@ func TestRight(t *testing.T) {
 				lda, ldb, ldc := k+gap, n+gap, n+gap
 				a, b := randomRow(g, m*lda), randomRow(g, k*ldb)
 				want, got := make([]float32, m*ldc), make([]float32, m*ldc)
-				require.True(t, MatMulF32(want, a, b, m, n, k, lda, ldb, ldc))
+				require.True(t, MatMul(want, a, b, m, n, k, lda, ldb, ldc))
 				right := NewRight(b, k, n, ldb)
 				require.GreaterOrEqual(t, right.Bytes(), int64(4*k*n))
 				require.True(t, right.MatMul(got, a, m, 0, n, lda, ldc))
@@ -131,7 +131,7 @@ func TestRight(t *testing.T) {
 }
 
 func TestRightRefuses(t *testing.T) {
-	_, cols := MatMulTile()
+	_, cols := MatMulTile[float32]()
 	x := make([]float32, 4*2*cols)
 	require.Nil(t, NewRight(x, 5, 2*cols, 2*cols))
 	require.Nil(t, NewRight(x, -1, 2*cols, 2*cols))
@@ -157,7 +157,7 @@ func TestMatMulF32Special(t *testing.T) {
 				b[i] = 1
 			}
 			a[2*k+3] = bad
-			require.True(t, MatMulF32(c, a, b, m, n, k, k, n, n))
+			require.True(t, MatMul(c, a, b, m, n, k, k, n, n))
 			for i, v := range c {
 				if i/n == 2 {
 					require.True(t, sameBits(float64(bad), float64(v)))
@@ -190,8 +190,8 @@ func TestMatMulRefuses(t *testing.T) {
 	}
 	for _, x := range cases {
 		a, b, c := make([]float32, 4), make([]float32, 4), []float32{1, 1, 1, 1}
-		require.False(t, MatMulF32(c, a, b, x.m, x.n, x.k, x.lda, x.ldb, x.ldc), x.name)
-		require.False(t, MatMul[float32, float64](c, a, b, x.m, x.n, x.k, x.lda, x.ldb, x.ldc), x.name)
+		require.False(t, MatMul(c, a, b, x.m, x.n, x.k, x.lda, x.ldb, x.ldc), x.name)
+		require.False(t, MatMulPlain[float32, float64](c, a, b, x.m, x.n, x.k, x.lda, x.ldb, x.ldc), x.name)
 		require.Equal(t, []float32{1, 1, 1, 1}, c, x.name)
 	}
 }
@@ -202,8 +202,8 @@ func TestMatMulIntegers(t *testing.T) {
 	a, b := []int8{100, 100, -100, 1}, []int8{1, 2, 1, 0, 1, 1, 7, 7}
 	want := []int8{100 + 100 - 100 + 7, 200 + 0 - 100 + 7}
 	narrow, wide := make([]int8, 2), make([]int8, 2)
-	require.True(t, MatMul[int8, int8](narrow, a, b, 1, 2, 4, 4, 2, 2))
-	require.True(t, MatMul[int8, int64](wide, a, b, 1, 2, 4, 4, 2, 2))
+	require.True(t, MatMulPlain[int8, int8](narrow, a, b, 1, 2, 4, 4, 2, 2))
+	require.True(t, MatMulPlain[int8, int64](wide, a, b, 1, 2, 4, 4, 2, 2))
 	require.Equal(t, want, narrow)
 	require.Equal(t, want, wide)
 }
@@ -219,7 +219,7 @@ func TestMatMulFloat64(t *testing.T) {
 		b[i] = r.NormFloat64()
 	}
 	c := make([]float64, m*n)
-	require.True(t, MatMul[float64, float64](c, a, b, m, n, k, k, n, n))
+	require.True(t, MatMul(c, a, b, m, n, k, k, n, n))
 	column := make([]float64, k)
 	for i := range m {
 		for j := range n {
@@ -232,12 +232,12 @@ func TestMatMulFloat64(t *testing.T) {
 	}
 }
 
-func BenchmarkMatMulF32(b *testing.B) {
+func BenchmarkMatMul(b *testing.B) {
 	for _, n := range []int{64, 512} {
 		x, y, z := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				MatMulF32(z, x, y, n, n, n, n, n, n)
+				MatMul(z, x, y, n, n, n, n, n, n)
 			}
 			b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
