@@ -233,13 +233,18 @@ func TestMatMulFloat64(t *testing.T) {
 }
 
 func BenchmarkMatMul(b *testing.B) {
-	for _, n := range []int{64, 512} {
-		x, y, z := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				MatMul(z, x, y, n, n, n, n, n, n)
-			}
-			b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		})
+	chosen := active
+	defer func() { active = chosen }()
+	for _, set := range tables()[1:] {
+		for _, n := range []int{64, 512, 1024} {
+			x, y, z := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+			b.Run(fmt.Sprintf("%s/%d", set.level, n), func(b *testing.B) {
+				active = set
+				for b.Loop() {
+					MatMul(z, x, y, n, n, n, n, n, n)
+				}
+				b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
 	}
 }
