@@ -13,13 +13,13 @@ import (
 )
 
 // Convolutions are matrix products. A weight of one group is a matrix of output channels times the elements under a
-// window; the other matrix has a column for each window. That one is never whole in memory: blocks of it are gathered
-// from the image (see gather in columns.go), multiplied, and overwritten by the next.
+// window; the other matrix has a column for each window, and is never in memory. Its row for a channel and an element of
+// the kernel is the channel itself, padded and shifted: see convstrip.go.
 //
 // conv_transpose is several such products, one for each phase of its result: elements of the result whose distance is
 // the stride see the same elements of the kernel, and no others. A phase is a convolution of stride 1.
 //
-// Every element of a result is the sum over ascending rows of the column matrix, whatever thread or block it falls in.
+// Every element of a result is the sum over ascending rows of that matrix, whatever thread or strip it falls in.
 
 // convolution is the kernel of one of the three operators for images whose elements are computed in T.
 type convolution[T float32 | float64] struct {
@@ -60,13 +60,15 @@ type convolving[T float32 | float64] struct {
 	all      [3]device.Operand // the operands as elements of T
 	in, out  image[T]          // what is gathered from, and what is written; a weight is an image of kernels
 	other    []T               // the operand that is always staged, which is contiguous then
-	room     unsafe.Pointer    // for the weights of the phases of conv_transpose
+	room     unsafe.Pointer    // for weights: those of the phases of conv_transpose, and those that are packed
 	groups   int64
 	rows     int64 // of a product: output channels of a group
 	channels int64 // of one group of the image that is gathered from
 	phases   []convPhase[T]
 	taps     [][op.MaxSpatial]int64 // of all phases
-	step     [op.MaxSpatial]int64   // distance of windows in the image
+	planes   [][op.MaxSpatial]int64 // likewise, and so are the offsets
+	offsets  []int
+	step     [op.MaxSpatial]int64 // distance of windows in the image
 	pieces   int64
 	work     splitter
 	copying  device.Call
@@ -83,19 +85,40 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 	return c.Out[0].Numel() * max(terms, 8) / 8
 }
 
-// staged reports whether operand i goes through the workspace: the second always does, to be contiguous.
-func (k *convolution[T]) staged(i int) bool { return !k.native || i == right }
+// staged reports whether operand i goes through the workspace: all of other dtypes do, and a second one that is not
+// contiguous.
+func (k *convolution[T]) staged(c *device.Call, i int) bool {
+	return !k.native || i == right && (c.Op == op.IDConvWeight || !c.In[right].IsContiguous())
+}
 
 // workspace bounds what a run needs from the shapes, which are all that is known when it is asked.
 //
-// It has room for the staged operands, and for the weights of all phases together.
+// It has room for the staged operands, and for the weights of all phases together, as they are and packed.
 func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 	for i := left; i <= result; i++ {
-		if k.staged(i) {
+		if k.staged(c, i) {
 			bytes += packedSize[T](nth(c, i))
 		}
 	}
-	return bytes + packedSize[T](&c.In[1])
+	if c.Op == op.IDConvTranspose {
+		bytes += packedSize[T](&c.In[right])
+	}
+	if rows := resultRows(c); rows > 0 {
+		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.FewRows[T]())) * int64(unsafe.Sizeof(*new(T))))
+	}
+	return bytes
+}
+
+// resultRows is the number of rows of a product, the channels that a group of the result has; 0 for conv_weight, which packs
+// no weight.
+func resultRows(c *device.Call) int64 {
+	switch weight := &c.In[right]; c.Op {
+	case op.IDConv:
+		return weight.Dims[0] * weight.Dims[1] / max(c.In[left].Dims[1], 1)
+	case op.IDConvTranspose:
+		return weight.Dims[1]
+	}
+	return 0
 }
 
 // packedSize is the room that an operand takes as elements of T.
@@ -127,9 +150,8 @@ func (k *convolution[T]) run(t *threads, c *device.Call) error {
 	return j.copy(t, k.unpack, &j.all[result], &c.Out[0])
 }
 
-// Staging costs a pass over an operand where it is one of halves, and over the second operand in any case, which is the
-// weight or, for conv_weight, the gradient of the images. A contiguous image of float32 or float64 is read and written
-// where it is, and so is one with any strides.
+// Staging costs a pass over an operand where it is one of halves, and over the gradient of the images, which is the second
+// operand of conv_weight. An image of float32 or float64 with any strides is read and written where it is.
 
 // stage makes all operands neighbours of T. The second is contiguous then; the images that conv_weight has there, with their
 // channels last.
@@ -138,7 +160,7 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 	j.room = c.Workspace
 	for i := left; i <= result; i++ {
 		o := *nth(c, i)
-		if j.all[i] = o; !j.staged(i) {
+		if j.all[i] = o; !j.staged(c, i) {
 			continue
 		}
 		if i == right && c.Op == op.IDConvWeight {
@@ -189,19 +211,31 @@ func (j *convolving[T]) open(c *device.Call, w *op.Windows) {
 	copy(w.Kernel[:w.Axes], kernel.Dims[2:kernel.Rank])
 	j.groups, j.channels, j.step = w.Groups, j.in.channels/w.Groups, neighbours
 	j.phases, j.taps, j.pieces = j.phases[:0], j.taps[:0], 0
+	j.planes, j.offsets = j.planes[:0], j.offsets[:0]
 	j.plan(j, w)
+}
+
+// reserve takes room for n elements from the workspace.
+// SAFETY: workspace counts all that is taken.
+func (j *convolving[T]) reserve(n int64) []T {
+	if n == 0 {
+		return nil
+	}
+	room := unsafe.Slice((*T)(j.room), n)
+	j.room = unsafe.Add(j.room, n*int64(unsafe.Sizeof(*new(T))))
+	return room
 }
 
 // neighbours are steps of one element.
 var neighbours = [op.MaxSpatial]int64{1, 1, 1}
 
-// depth is the number of rows of a block of the column matrix, as many as vec multiplies at a time.
+// depth is the number of windows that conv_weight multiplies at a time.
 const depth = 256
 
 // The blocks are too large for the stack and too small to be worth a place in the workspace of each call, whose size would
 // then depend on the number of threads.
 
-// scratch is the memory of one thread: a block of the column matrix, and one of the result.
+// scratch is the memory of one thread: a strip of an image or a block of the column matrix, and a block of the result.
 type scratch[T any] struct{ columns, sums []T }
 
 var (
@@ -225,7 +259,7 @@ func grown[T any](s []T, n int64) []T {
 	return s[:n]
 }
 
-// misfit is the error of a product whose blocks do not lie in their memory.
+// misfit is the error of a product whose operands do not lie in their memory.
 func misfit() error {
 	return status.Errorf(status.Internal, "[conv] got a block that does not fit its memory")
 }

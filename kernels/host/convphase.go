@@ -1,10 +1,9 @@
 package host
 
 import (
-	"unsafe"
-
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // convPhase is a product of its own: the windows that see one set of elements of the kernel. conv has one.
@@ -12,10 +11,10 @@ type convPhase[T any] struct {
 	grid        [op.MaxSpatial]int64 // windows of one image
 	first, step [op.MaxSpatial]int64 // where in the result they are: first + at*step
 	from, taps  int                  // its part of the taps, which say where in the image a window sees an element of the kernel
-	weights     []T                  // for each group a matrix of rows x (channels*taps)
-	width       int64                // columns of a block
-	blocks      int64                // of one group
-	alone       bool                 // a block lies in one image
+	raw         []T                  // for each group a matrix of rows x (channels*taps)
+	weights     []T                  // the same, each packed where it has enough rows
+	perGroup    int64                // of weights
+	strips      strips
 }
 
 // planForward is the plan of conv: one phase, whose windows are the elements of the result.
@@ -32,7 +31,7 @@ func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 		j.in.flatten() // 1x1: neighbouring lines go on
 		j.out.flatten()
 	}
-	p := convPhase[T]{grid: j.out.dims, step: neighbours, weights: j.other, taps: int(kernel[0] * kernel[1] * kernel[2])}
+	p := convPhase[T]{grid: j.out.dims, step: neighbours, raw: j.other, taps: int(kernel[0] * kernel[1] * kernel[2])}
 	each(&kernel, func(k [op.MaxSpatial]int64) {
 		for axis := range k {
 			k[axis] = k[axis]*dilation[axis] - before[axis]
@@ -48,25 +47,25 @@ func planBack[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = (*phased[T])(j)
 	j.rows = j.out.channels / j.groups
 	stride := spatial(w.Stride, w.Axes, 1)
-	room := unsafe.Slice((*T)(j.room), len(j.other)) // SAFETY: workspace counts the weights twice
+	room := j.reserve(int64(len(j.other)))
 	each(&stride, func(first [op.MaxSpatial]int64) {
 		p := convPhase[T]{first: first, step: stride, from: len(j.taps)}
 		for axis := range first {
 			p.grid[axis] = max((j.out.dims[axis]-first[axis]+stride[axis]-1)/stride[axis], 0)
 		}
-		n := j.packWeights(&p, w, room)
-		p.weights, room = room[:n], room[n:]
+		n := j.arrangeWeights(&p, w, room)
+		p.raw, room = room[:n], room[n:]
 		j.addPhase(p)
 	})
 }
 
 // The weights of all phases together are as many as the operand has: on each axis an element of the kernel belongs to the
-// one phase in which its distance is a multiple of the stride. They are packed on one thread, which is a pass over the
+// one phase in which its distance is a multiple of the stride. They are arranged on one thread, which is a pass over the
 // weight, a small part of the work for all but the smallest images.
 
-// packWeights finds the taps of a phase and writes its matrices, which it counts. A row of them is an input channel of
-// the convolution that is transposed, and a column one of its output channels and a tap.
-func (j *convolving[T]) packWeights(p *convPhase[T], w *op.Windows, to []T) int64 {
+// arrangeWeights finds the taps of a phase and writes its matrices, whose elements it counts. A row of them is an input
+// channel of the convolution that is transposed, and a column one of its output channels and a tap.
+func (j *convolving[T]) arrangeWeights(p *convPhase[T], w *op.Windows, to []T) int64 {
 	kernel, dilation := spatial(w.Kernel, w.Axes, 1), spatial(w.Dilation, w.Axes, 1)
 	before := spatial(w.Before, w.Axes, 0)
 	var seen []int64 // which elements of the kernel
@@ -111,42 +110,28 @@ func each(dims *[op.MaxSpatial]int64, f func([op.MaxSpatial]int64)) {
 	}
 }
 
-// Blocks have as many columns as vec multiplies at a time, or fewer where some threads would have none. Planes of few
-// windows share blocks.
-const (
-	widest      = 512
-	narrowest   = 64
-	worthAlone  = 128
-	wantedParts = 8
-)
-
-// A block of many columns makes the most of packed weights, and several blocks are wanted for each thread. Where planes
-// are large, a block that ends with its image can be multiplied into the result and needs no copy.
-
-// addPhase cuts a phase into pieces: blocks of columns of one group.
+// addPhase packs the weights of a phase and cuts it into pieces: strips of images, for each group.
 func (j *convolving[T]) addPhase(p convPhase[T]) {
-	plane := p.grid[0] * p.grid[1] * p.grid[2]
-	all := plane * j.out.batch
-	if all == 0 {
+	if p.grid[0]*p.grid[1]*p.grid[2]*j.out.batch*j.rows == 0 {
 		return
 	}
-	p.alone = plane >= worthAlone
-	p.width = min(max(roundTo(all/wantedParts, narrowest), narrowest), widest)
-	if p.alone {
-		parts := (plane + p.width - 1) / p.width
-		p.width = roundTo((plane+parts-1)/parts, narrowest/2)
-		p.blocks = j.out.batch * ((plane + p.width - 1) / p.width)
-	} else {
-		p.blocks = (all + p.width - 1) / p.width
+	terms := j.channels * int64(p.taps)
+	p.weights, p.perGroup = p.raw, j.rows*terms
+	if j.rows >= int64(vec.FewRows[T]()) {
+		p.perGroup = int64(vec.LeftSize[T](int(j.rows), int(terms)))
+		p.weights = j.reserve(j.groups * p.perGroup)
+		for g := range j.groups {
+			if p.perGroup > 0 && !vec.PackLeft(p.weights[g*p.perGroup:], p.raw[g*j.rows*terms:], int(j.rows), int(terms), int(terms)) {
+				panic("weights that do not fit the room for them")
+			}
+		}
 	}
+	j.cut(&p)
 	j.phases = append(j.phases, p)
-	j.pieces += p.blocks * j.groups
+	j.pieces += p.strips.count * j.out.batch * j.groups
 }
 
-// roundTo is n rounded up to a multiple.
-func roundTo(n, multiple int64) int64 { return (n + multiple - 1) / multiple * multiple }
-
-// phased is a call as work that is cut into blocks of its phases.
+// phased is a call as work that is cut into strips of its phases.
 type phased[T float32 | float64] convolving[T]
 
 // part does pieces lo to hi-1, counted through all phases.
@@ -156,9 +141,10 @@ func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
 	defer pool.Put(s)
 	for i := range j.phases {
 		p := &j.phases[i]
-		n := p.blocks * j.groups
+		each := p.strips.count * j.out.batch // of one group
+		n := each * j.groups
 		for piece := max(lo, 0); piece < min(hi, n); piece++ {
-			if !j.piece(p, piece/p.blocks, piece%p.blocks, s) {
+			if !j.piece(p, piece/each, piece%each/p.strips.count, piece%p.strips.count, s) {
 				return misfit()
 			}
 		}
@@ -167,29 +153,23 @@ func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// columnsOf are the first window and the number of windows of a block.
-func (j *phased[T]) columnsOf(p *convPhase[T], block int64) (first, n int64) {
-	plane := p.grid[0] * p.grid[1] * p.grid[2]
-	if p.alone {
-		parts := (plane + p.width - 1) / p.width
-		first = block % parts * p.width
-		return block/parts*plane + first, min(p.width, plane-first)
+// piece computes a strip of one image and one group: it multiplies into the result where the strip lies in one line of
+// it, and else into scratch memory.
+func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T]) bool {
+	st := &p.strips
+	grid, first := st.part(p.grid, strip)
+	n := st.span(&grid)
+	image, ok := j.strip(p, group, img, first, &grid, s)
+	if !ok {
+		return false
 	}
-	first = block * p.width
-	return first, min(p.width, plane*j.out.batch-first)
-}
-
-// piece computes a block of one group: it multiplies into the result where the block lies in one line of it, and else
-// into scratch memory.
-func (j *phased[T]) piece(p *convPhase[T], group, block int64, s *scratch[T]) bool {
-	first, n := j.columnsOf(p, block)
-	at := cursorAt(&p.grid, first)
-	straight := p.alone && p.step == neighbours && p.grid == j.out.dims && j.out.flat() && j.out.perChannel >= n
+	channel := group * j.rows
+	straight := p.step == neighbours && p.grid == j.out.dims && j.out.flat() && n == grid[0]*grid[1]*grid[2]
 	var sums []T
 	ld := n
 	if straight {
 		ld = j.out.perChannel
-		begin := j.out.origin + at.image*j.out.perImage + group*j.rows*ld + first%j.out.plane()
+		begin := j.out.at(img, channel) + first*j.out.strides[st.along]
 		sums = j.out.data[begin : begin+(j.rows-1)*ld+n]
 	} else {
 		s.sums = grown(s.sums, j.rows*n)
@@ -198,53 +178,40 @@ func (j *phased[T]) piece(p *convPhase[T], group, block int64, s *scratch[T]) bo
 	for row := range j.rows {
 		clear(sums[row*ld:][:n])
 	}
-	if !j.multiply(p, group, at, n, sums, ld, s) {
+	offsets := j.offsets[st.from:][:j.channels*int64(p.taps)]
+	if !vec.AddTaps(sums, p.weights[group*p.perGroup:], image, offsets, int(j.rows), int(n), int(ld)) {
 		return false
 	}
-	if straight {
-		return true
-	}
-	for row := range j.rows {
-		j.out.scatter(sums[row*n:][:n], at, &p.grid, &p.first, &p.step, group*j.rows+row)
+	for row := int64(0); row < j.rows && !straight; row++ {
+		j.store(p, sums[row*n:][:n], j.out.at(img, channel+row), first, &grid)
 	}
 	return true
 }
 
-// multiply adds the product of a block to sums, block of rows by block of rows of the column matrix.
-func (j *phased[T]) multiply(p *convPhase[T], group int64, at cursor, n int64, sums []T, ld int64, s *scratch[T]) bool {
-	terms := j.channels * int64(p.taps)
-	weights := p.weights[group*j.rows*terms:]
-	if b, step, ok := j.inPlace(p, group, at, n); ok {
-		return j.add(sums, weights, b, int(j.rows), int(n), int(terms), int(terms), int(step), int(ld))
+// store writes one channel of a strip into the result, where it begins at index to. Each element is written once, by one
+// thread.
+func (j *phased[T]) store(p *convPhase[T], sums []T, to, first int64, grid *[op.MaxSpatial]int64) {
+	const last = op.MaxSpatial - 1
+	stride := p.step[last] * j.out.strides[last]
+	for axis := range op.MaxSpatial {
+		at := p.first[axis]
+		if axis == p.strips.along {
+			at += first * p.step[axis]
+		}
+		to += at * j.out.strides[axis]
 	}
-	s.columns = grown(s.columns, min(depth, terms)*n)
-	taps := j.taps[p.from:][:p.taps]
-	channel, tap := group*j.channels, 0
-	for from := int64(0); from < terms; from += depth {
-		rows := min(depth, terms-from)
-		for row := range rows {
-			j.in.gather(s.columns[row*n:][:n], at, &p.grid, &j.step, &taps[tap], channel)
-			if tap++; tap == len(taps) {
-				tap, channel = 0, channel+1
+	for a := range grid[0] {
+		for b := range grid[1] {
+			row := sums[a*p.strips.strides[0]+b*p.strips.strides[1]:][:grid[last]]
+			at := to + a*p.step[0]*j.out.strides[0] + b*p.step[1]*j.out.strides[1]
+			if stride == 1 {
+				copy(j.out.data[at:], row)
+				continue
+			}
+			for _, v := range row {
+				j.out.data[at] = v
+				at += stride
 			}
 		}
-		if !j.add(sums, weights[from:], s.columns, int(j.rows), int(n), int(rows), int(terms), int(n), int(ld)) {
-			return false
-		}
 	}
-	return true
-}
-
-// Without padding, a kernel of one element sees the image as it is. Its channels are the rows of the column matrix, and
-// gathering would copy each of them whole.
-
-// inPlace is the image as the column matrix, which it is where windows are its elements in their order.
-func (j *phased[T]) inPlace(p *convPhase[T], group int64, at cursor, n int64) (b []T, step int64, ok bool) {
-	last := op.MaxSpatial - 1
-	if p.taps != 1 || j.taps[p.from] != [op.MaxSpatial]int64{} || !p.alone || j.step != neighbours || p.grid != j.in.dims ||
-		j.in.dims[0] != 1 || j.in.dims[1] != 1 || j.in.strides[last] != 1 || j.in.perChannel < n || j.channels == 0 {
-		return nil, 0, false
-	}
-	begin := j.in.origin + at.image*j.in.perImage + group*j.channels*j.in.perChannel + at.at[last]
-	return j.in.data[begin : begin+(j.channels-1)*j.in.perChannel+n], j.in.perChannel, true
 }

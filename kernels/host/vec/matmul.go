@@ -25,6 +25,10 @@ type tile[T Real] struct {
 
 	// panel lays out a panel of b that has all of its columns; its rows are ldb apart.
 	panel func(to, b []T, steps, ldb int)
+
+	// pick is panel for rows at offsets of b, and taps adds rows there, times elements of a, to the row c: see taps.go.
+	pick func(to, b []T, offsets []int)
+	taps func(c, a, b []T, offsets []int)
 }
 
 // Operands are laid out as the tiles read them, in panels: one of a has rows
@@ -213,11 +217,15 @@ func (t *tile[T]) thin(c, a, b []T, m, n, k, lda, ldb, ldc int) {
 
 // portableTile is small enough for scalar registers.
 func portableTile[T Real]() tile[T] {
-	return tile[T]{rows: 2, cols: 4, run: runTile[T], few: fewRows[T], panel: func(to, b []T, steps, ldb int) {
-		for l := range steps {
-			copy(to[l*4:][:4], b[l*ldb:])
-		}
-	}}
+	return tile[T]{rows: 2, cols: 4, run: runTile[T], few: fewRows[T], panel: panelRows[T], pick: pickRows[T], taps: tapRow[T]}
+}
+
+// panelRows is panel, portable.
+func panelRows[T Real](to, b []T, steps, ldb int) {
+	const cols = 4
+	for l := range steps {
+		copy(to[l*cols:][:cols], b[l*ldb:])
+	}
 }
 
 func runTile[T Real](c []T, ldc int, a, b []T) {

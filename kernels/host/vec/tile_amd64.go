@@ -16,22 +16,22 @@ func tile12x32(c *float32, ldc int, a, b *float32, steps int)
 //go:noescape
 func tile12x16(c *float64, ldc int, a, b *float64, steps int)
 
-// assembled is a tile of the assembler. It looks at c, a and b before run does without looking.
-func assembled[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps int), few func(c, a, b []T, ldb int), panel func(to, b []T, steps, ldb int)) tile[T] {
-	return tile[T]{rows: rows, cols: cols, few: few, panel: panel, run: func(c []T, ldc int, a, b []T) {
+// checkedTile is a tile of the assembler, which looks at c, a and b before it runs what does not look.
+func checkedTile[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps int)) func(c []T, ldc int, a, b []T) {
+	return func(c []T, ldc int, a, b []T) {
 		if steps := min(len(a)/rows, len(b)/cols); steps > 0 {
 			_ = c[(rows-1)*ldc+cols-1]
 			run(&c[0], ldc, &a[0], &b[0], steps)
 		}
-	}}
+	}
 }
 
 func (t *table) tiles256() {
-	t.tile32 = assembled(6, 2*lanes256, tile6x16, few256, panel256)
-	t.tile64 = assembled(6, 2*half256, tile6x8, few64x256, panel64x256)
+	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, panel256, pick256, taps256}
+	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, panel64x256, pick64x256, taps64x256}
 }
 
 func (t *table) tiles512() {
-	t.tile32 = assembled(12, 2*lanes512, tile12x32, few512, panel512)
-	t.tile64 = assembled(12, 2*half512, tile12x16, few64x512, panel64x512)
+	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, panel512, pick512, taps512}
+	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, panel64x512, pick64x512, taps64x512}
 }

@@ -1,0 +1,212 @@
+package host
+
+import "github.com/paddle-mps/paddle-mps/core/op"
+
+// A strip is a part of an image, padded, with the planes of its channels one behind the other. What the windows see of a
+// channel at one element of the kernel is then one run of a plane, from an offset on: window after window, line after
+// line, with some elements in between that belong to no window, where lines of a plane are longer than those of the grid.
+// Their sums are computed and dropped.
+//
+// With a stride, a plane has only every stride-th element, and a channel has as many planes as the elements of the kernel
+// begin at: windows that are neighbours see neighbours in each.
+//
+// Strips are as long as fits the second-level cache. Where no padding is needed, an image is its own strip.
+
+// strips is how images are cut for a phase.
+type strips struct {
+	along   int                  // the axis that is cut
+	length  int64                // of a strip on that axis, in windows
+	count   int64                // of one image
+	from    int                  // its part of the offsets, one for each channel and tap
+	begin   int                  // its planes
+	planes  int                  // and how many there are: where they begin in the image, relative to low
+	low     [op.MaxSpatial]int64 // the least tap
+	dims    [op.MaxSpatial]int64 // of a plane
+	strides [op.MaxSpatial]int64
+	size    int64 // of a plane
+	inPlace bool
+}
+
+// part is the grid of a strip and its first window on the axis that is cut.
+func (s *strips) part(grid [op.MaxSpatial]int64, strip int64) (part [op.MaxSpatial]int64, first int64) {
+	first = strip * s.length
+	grid[s.along] = min(s.length, grid[s.along]-first)
+	return grid, first
+}
+
+// span is the number of elements of a plane from the first window to the last.
+func (s *strips) span(grid *[op.MaxSpatial]int64) int64 {
+	n := int64(1)
+	for axis := range grid {
+		n += (grid[axis] - 1) * s.strides[axis]
+	}
+	return n
+}
+
+// at is the index of the first element of a channel.
+func (im *image[T]) at(img, channel int64) int64 {
+	return im.origin + img*im.perImage + channel*im.perChannel
+}
+
+// A strip has some hundred windows, so that a row of the weights is used often, and more where a kernel sees one channel
+// only and is done with it at once. There are several strips for each thread where that leaves enough in each.
+const (
+	stripWindows  = 512
+	aloneWindows  = 4096
+	leastWindows  = 64
+	stripElements = 1 << 16 // of float32: a half of the second-level cache
+	wantedPieces  = 8
+)
+
+// cut decides how images are cut for a phase, and notes the offsets of its taps.
+func (j *convolving[T]) cut(p *convPhase[T]) {
+	s := &p.strips
+	taps := j.taps[p.from:][:p.taps]
+	var most [op.MaxSpatial]int64 // the largest shift of a plane
+	s.low = leastTap(taps)
+	s.begin = len(j.planes)
+	for i := range taps {
+		var plane [op.MaxSpatial]int64
+		for axis := range plane {
+			shift := taps[i][axis] - s.low[axis]
+			plane[axis] = shift % j.step[axis]
+			most[axis] = max(most[axis], shift/j.step[axis])
+		}
+		if j.planeOf(s, &plane) < 0 {
+			j.planes = append(j.planes, plane)
+			s.planes++
+		}
+	}
+	for s.along < op.MaxSpatial-1 && p.grid[s.along] == 1 {
+		s.along++
+	}
+	s.inPlace = j.step == neighbours && s.low == [op.MaxSpatial]int64{} && j.in.flat() && j.in.perChannel >= 0
+	for axis := range most {
+		s.inPlace = s.inPlace && p.grid[axis]+most[axis] <= j.in.dims[axis]
+	}
+	j.lengthen(p, &most)
+	s.dims = p.grid
+	s.dims[s.along] = s.length
+	for axis := range most {
+		s.dims[axis] += most[axis]
+	}
+	s.strides = [op.MaxSpatial]int64{s.dims[1] * s.dims[2], s.dims[2], 1}
+	s.size = s.dims[0] * s.strides[0]
+	perChannel := s.size * int64(s.planes)
+	if s.inPlace {
+		s.strides, perChannel = j.in.strides, j.in.perChannel
+	}
+	s.from = len(j.offsets)
+	for c := range j.channels {
+		for i := range taps {
+			at, plane := c*perChannel, taps[i]
+			for axis := range plane {
+				shift := plane[axis] - s.low[axis]
+				plane[axis] = shift % j.step[axis]
+				at += shift / j.step[axis] * s.strides[axis]
+			}
+			j.offsets = append(j.offsets, int(at+int64(j.planeOf(s, &plane))*s.size))
+		}
+	}
+}
+
+// leastTap is the least index on each axis.
+func leastTap(taps [][op.MaxSpatial]int64) (low [op.MaxSpatial]int64) {
+	for i := range taps {
+		for axis := range low {
+			if i == 0 || taps[i][axis] < low[axis] {
+				low[axis] = taps[i][axis]
+			}
+		}
+	}
+	return low
+}
+
+// planeOf is the number of a plane among those of a phase; -1 for one that is not there.
+func (j *convolving[T]) planeOf(s *strips, plane *[op.MaxSpatial]int64) int {
+	for i, p := range j.planes[s.begin:][:s.planes] {
+		if p == *plane {
+			return i
+		}
+	}
+	return -1
+}
+
+// lengthen decides how long strips are.
+func (j *convolving[T]) lengthen(p *convPhase[T], most *[op.MaxSpatial]int64) {
+	s := &p.strips
+	line, plane := int64(1), int64(1) // windows of a strip of length 1, and elements of a plane of length 1
+	for axis := s.along + 1; axis < op.MaxSpatial; axis++ {
+		line *= p.grid[axis]
+		plane *= p.grid[axis] + most[axis]
+	}
+	want := int64(stripWindows)
+	if j.channels == 1 {
+		want = aloneWindows
+	}
+	length := max(want/line, 1)
+	if !s.inPlace {
+		length = min(length, max(stripElements/max(plane*j.channels*int64(s.planes), 1)-most[s.along], 1))
+	}
+	whole := p.grid[s.along]
+	if others := j.out.batch * j.groups; others < wantedPieces {
+		share := (whole + wantedPieces/others - 1) / (wantedPieces / others)
+		length = min(length, max(share, (leastWindows+line-1)/line))
+	}
+	length = min(length, whole)
+	s.count = (whole + length - 1) / length
+	s.length = (whole + s.count - 1) / s.count
+	s.count = (whole + s.length - 1) / s.length
+}
+
+// strip is the strip of windows first to first+grid-1 of the axis that is cut: a part of the image itself, or a padded
+// copy in scratch memory.
+func (j *phased[T]) strip(p *convPhase[T], group, img, first int64, grid *[op.MaxSpatial]int64, s *scratch[T]) ([]T, bool) {
+	st := &p.strips
+	if j.channels*int64(p.taps) == 0 {
+		return nil, true
+	}
+	channel := group * j.channels
+	if st.inPlace {
+		begin := j.in.at(img, channel) + first*j.in.strides[st.along]
+		if begin < 0 || begin > int64(len(j.in.data)) {
+			return nil, false
+		}
+		return j.in.data[begin:], true
+	}
+	need := st.dims
+	need[st.along] += grid[st.along] - st.length
+	perChannel := st.size * int64(st.planes)
+	s.columns = grown(s.columns, j.channels*perChannel+slack)
+	for c := range j.channels {
+		for i, plane := range j.planes[st.begin:][:st.planes] {
+			for axis := range plane {
+				plane[axis] += st.low[axis]
+			}
+			plane[st.along] += first * j.step[st.along]
+			j.in.padded(s.columns[c*perChannel+int64(i)*st.size:], j.in.at(img, channel+c), &need, &st.strides, &plane, &j.step)
+		}
+	}
+	return s.columns, true
+}
+
+// slack is how far behind a strip tiles read.
+const slack = 64
+
+// padded copies a plane of dims elements: index from + at*step on each axis, 0 where that is outside. The channel begins
+// at index line.
+func (im *image[T]) padded(to []T, line int64, dims, strides, from, step *[op.MaxSpatial]int64) {
+	const last = op.MaxSpatial - 1
+	for a := range dims[0] {
+		i := from[0] + a*step[0]
+		for b := range dims[1] {
+			row := to[a*strides[0]+b*strides[1]:][:dims[last]]
+			k := from[1] + b*step[1]
+			if i < 0 || i >= im.dims[0] || k < 0 || k >= im.dims[1] {
+				clear(row)
+				continue
+			}
+			im.line(row, line+i*im.strides[0]+k*im.strides[1], from[last], step[last])
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package vec
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// checkTaps compares AddTaps with AddMatMul on the matrix that the offsets stand for: the bits must agree.
+func checkTaps[T Real](t *testing.T, r *rand.Rand, m, n, k, slack int) {
+	t.Helper()
+	offsets, reach := make([]int, k), 0
+	for l := range offsets {
+		offsets[l] = r.IntN(50)
+		reach = max(reach, offsets[l])
+	}
+	a, b := make([]T, m*k), make([]T, reach+n+slack)
+	for _, x := range [][]T{a, b} {
+		for i := range x {
+			x[i] = T(r.NormFloat64())
+		}
+	}
+	matrix := make([]T, k*n)
+	for l, o := range offsets {
+		copy(matrix[l*n:][:n], b[o:])
+	}
+	ldc := n + 3
+	want, got := make([]T, m*ldc), make([]T, m*ldc)
+	for i := range want {
+		want[i] = T(i)
+	}
+	copy(got, want)
+	require.True(t, AddMatMul(want, a, matrix, m, n, k, k, n, ldc))
+	left := a
+	if m >= FewRows[T]() {
+		left = make([]T, LeftSize[T](m, k))
+		require.True(t, PackLeft(left, a, m, k, k))
+	}
+	require.True(t, AddTaps(got, left, b, offsets, m, n, ldc))
+	require.Equal(t, want, got, "%d x %d x %d", m, n, k)
+}
+
+func TestAddTaps(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	eachLevel(t, func(t *testing.T) {
+		for _, s := range [][3]int{
+			{1, 1, 1}, {1, 200, 9}, {1, 77, 25}, {3, 70, 9}, {5, 31, 7}, {6, 16, 25}, {7, 33, 300}, {12, 64, 4}, {13, 100, 18}, {100, 40, 20}, {200, 17, 513}, {0, 3, 2}, {2, 0, 3}, {9, 9, 0},
+		} {
+			for _, slack := range []int{0, 5, 40} {
+				checkTaps[float32](t, r, s[0], s[1], s[2], slack)
+				checkTaps[float64](t, r, s[0], s[1], s[2], slack)
+			}
+		}
+	})
+}
+
+func TestAddTapsRefuses(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rows := FewRows[float32]()
+		c, b := make([]float32, rows*8), make([]float32, 20)
+		few, left := make([]float32, 2), make([]float32, LeftSize[float32](rows, 2))
+		require.True(t, AddTaps(c, few, b, []int{0, 12}, 1, 8, 8))
+		require.True(t, AddTaps(c, left, b, []int{0, 12}, rows, 8, 8))
+		require.False(t, AddTaps(c, few, b, []int{0, 13}, 1, 8, 8), "b is too short")
+		require.False(t, AddTaps(c, few, b, []int{0, -1}, 1, 8, 8))
+		require.False(t, AddTaps(c, few[:1], b, []int{0, 1}, 1, 8, 8), "a is too short")
+		require.False(t, AddTaps(c, left[1:], b, []int{0, 1}, rows, 8, 8), "a is too short")
+		require.False(t, AddTaps(c, left, b, []int{0, 1}, rows+1, 8, 8), "c is too short")
+		require.False(t, AddTaps(c, few, b, []int{0}, 1, -1, 8))
+		require.False(t, PackLeft(left[1:], make([]float32, 2*rows), rows, 2, 2))
+		require.False(t, PackLeft(left, make([]float32, 2*rows-1), rows, 2, 2))
+	})
+}
