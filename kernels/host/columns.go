@@ -46,7 +46,10 @@ func spatial(v [op.MaxSpatial]int64, axes int, rest int64) (out [op.MaxSpatial]i
 }
 
 // plane is the number of elements of one channel of one image.
-func (im *image[T]) plane() int64 { return im.dims[0] * im.dims[1] * im.dims[2] }
+func (im *image[T]) plane() int64 { return volumeOf(&im.dims) }
+
+// volumeOf is the product of sizes.
+func volumeOf(dims *[op.MaxSpatial]int64) int64 { return dims[0] * dims[1] * dims[2] }
 
 // Two shortcuts need planes without holes: results that are multiplied into, and kernels of one element, to which a plane
 // is one line. Views, images with their channels last among them, are gathered and scattered instead.

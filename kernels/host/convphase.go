@@ -112,7 +112,7 @@ func each(dims *[op.MaxSpatial]int64, f func([op.MaxSpatial]int64)) {
 
 // addPhase packs the weights of a phase and cuts it into pieces: strips of images, for each group.
 func (j *convolving[T]) addPhase(p convPhase[T]) {
-	if p.grid[0]*p.grid[1]*p.grid[2]*j.out.batch*j.rows == 0 {
+	if volumeOf(&p.grid)*j.out.batch*j.rows == 0 {
 		return
 	}
 	terms := j.channels * int64(p.taps)
@@ -164,7 +164,7 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 		return false
 	}
 	channel := group * j.rows
-	straight := p.step == neighbours && p.grid == j.out.dims && j.out.flat() && n == grid[0]*grid[1]*grid[2]
+	straight := p.step == neighbours && p.grid == j.out.dims && j.out.flat() && j.out.perChannel >= n && n == volumeOf(&grid)
 	var sums []T
 	ld := n
 	if straight {

@@ -10,6 +10,9 @@ import "github.com/paddle-mps/paddle-mps/core/op"
 // With a stride, a plane has only every stride-th element, and a channel has as many planes as the elements of the kernel
 // begin at: windows that are neighbours see neighbours in each.
 //
+// Where planes would have more elements than the windows see, as with long dilations, each element of the kernel has a
+// plane of its own.
+//
 // Strips are as long as fits the second-level cache. Where no padding is needed, an image is its own strip.
 
 // strips is how images are cut for a phase.
@@ -24,6 +27,7 @@ type strips struct {
 	dims    [op.MaxSpatial]int64 // of a plane
 	strides [op.MaxSpatial]int64
 	size    int64 // of a plane
+	apart   bool  // each tap has a plane of its own
 	inPlace bool
 }
 
@@ -62,27 +66,18 @@ const (
 func (j *convolving[T]) cut(p *convPhase[T]) {
 	s := &p.strips
 	taps := j.taps[p.from:][:p.taps]
-	var most [op.MaxSpatial]int64 // the largest shift of a plane
 	s.low = leastTap(taps)
-	s.begin = len(j.planes)
-	for i := range taps {
-		var plane [op.MaxSpatial]int64
-		for axis := range plane {
-			shift := taps[i][axis] - s.low[axis]
-			plane[axis] = shift % j.step[axis]
-			most[axis] = max(most[axis], shift/j.step[axis])
-		}
-		if j.planeOf(s, &plane) < 0 {
-			j.planes = append(j.planes, plane)
-			s.planes++
-		}
+	most := j.shifts(s, taps)
+	if windows, size := volume(&p.grid), volume(&most, &p.grid); size*float64(s.planes) > windows*float64(p.taps) {
+		s.apart = true
+		most = j.shifts(s, taps)
 	}
 	for s.along < op.MaxSpatial-1 && p.grid[s.along] == 1 {
 		s.along++
 	}
 	s.inPlace = j.step == neighbours && s.low == [op.MaxSpatial]int64{} && j.in.flat() && j.in.perChannel >= 0
 	for axis := range most {
-		s.inPlace = s.inPlace && p.grid[axis]+most[axis] <= j.in.dims[axis]
+		s.inPlace = s.inPlace && !s.apart && p.grid[axis]+most[axis] <= j.in.dims[axis]
 	}
 	j.lengthen(p, &most)
 	s.dims = p.grid
@@ -97,17 +92,63 @@ func (j *convolving[T]) cut(p *convPhase[T]) {
 		s.strides, perChannel = j.in.strides, j.in.perChannel
 	}
 	s.from = len(j.offsets)
-	for c := range j.channels {
-		for i := range taps {
-			at, plane := c*perChannel, taps[i]
-			for axis := range plane {
-				shift := plane[axis] - s.low[axis]
-				plane[axis] = shift % j.step[axis]
-				at += shift / j.step[axis] * s.strides[axis]
-			}
-			j.offsets = append(j.offsets, int(at+int64(j.planeOf(s, &plane))*s.size))
+	for i := range taps {
+		plane, shift := j.place(s, &taps[i])
+		number := i
+		if !s.apart {
+			number = j.planeOf(s, &plane)
+		}
+		at := int64(number) * s.size
+		for axis := range shift {
+			at += shift[axis] * s.strides[axis]
+		}
+		j.offsets = append(j.offsets, int(at))
+	}
+	for c := int64(1); c < j.channels; c++ {
+		for _, at := range j.offsets[s.from:][:p.taps] {
+			j.offsets = append(j.offsets, at+int(c*perChannel))
 		}
 	}
+}
+
+// shifts finds the planes that the taps see, and how far the last one is shifted on each axis.
+func (j *convolving[T]) shifts(s *strips, taps [][op.MaxSpatial]int64) (most [op.MaxSpatial]int64) {
+	j.planes, s.begin, s.planes = j.planes[:len(j.planes)-s.planes], len(j.planes)-s.planes, 0
+	for i := range taps {
+		plane, shift := j.place(s, &taps[i])
+		for axis := range most {
+			most[axis] = max(most[axis], shift[axis])
+		}
+		if s.apart || j.planeOf(s, &plane) < 0 {
+			j.planes = append(j.planes, plane)
+			s.planes++
+		}
+	}
+	return most
+}
+
+// place is where a tap sees a channel: which plane, and shifted by how much.
+func (j *convolving[T]) place(s *strips, tap *[op.MaxSpatial]int64) (plane, shift [op.MaxSpatial]int64) {
+	for axis := range tap {
+		plane[axis] = tap[axis] - s.low[axis]
+		if !s.apart {
+			plane[axis], shift[axis] = plane[axis]%j.step[axis], plane[axis]/j.step[axis]
+		}
+	}
+	return plane, shift
+}
+
+// volume is the product of sums of sizes. Dilations may be so long that it is no int64.
+func volume(sizes ...*[op.MaxSpatial]int64) float64 {
+	v := 1.0
+	for axis := range op.MaxSpatial {
+		sum := 0.0
+		for _, s := range sizes {
+			sum += float64(s[axis])
+		}
+		v *= sum
+	}
+	return v
 }
 
 // leastTap is the least index on each axis.
