@@ -9,6 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
@@ -28,6 +29,7 @@ type convolution[T float32 | float64] struct {
 	native       bool        // elements are of that dtype
 	add          addProduct[T]
 	plan         func(j *convolving[T], w *op.Windows) // says how the product is cut
+	known        []T                                   // the weights packed, where they were known when the kernel was made
 	jobs         sync.Pool
 }
 
@@ -51,7 +53,47 @@ func registerConvolutions[T float32 | float64](d, in dtype.DType, add addProduct
 	} {
 		register(id, d, &convolution[T]{pack: casts[d][in], unpack: casts[in][d], dtype: in, native: d == in, add: add, plan: plan})
 	}
+	if d == in {
+		registry.Add(variant{
+			Op: op.IDConv, DTypes: dtype.SetOf(d), Priority: kernels.Special, Accepts: knownFilter[T],
+			Make: func(_ *Device, c *device.Call, _ uint64) (kernel, error) {
+				return &convolution[T]{dtype: in, native: true, plan: planForward[T], known: packFilter[T](c)}, nil
+			},
+		})
+	}
 }
+
+// knownFilter takes convolutions whose weight is a constant that is worth packing. No operand of a call is a constant, so
+// calls never share a kernel that has been made for one.
+func knownFilter[T float32 | float64](_ *Device, c *device.Call) (uint64, bool) {
+	weight := &c.In[right]
+	return 0, weight.Const != nil && weight.IsContiguous() && weight.Numel() > 0 && resultRows(c) >= int64(vec.FewRows[T]())
+}
+
+// packFilter lays out a constant weight as each call would.
+// SAFETY: the layout of the operand lies in its Const.
+func packFilter[T float32 | float64](c *device.Call) []T {
+	weight, rows := &c.In[right], resultRows(c)
+	from := unsafe.Slice((*T)(unsafe.Pointer(&weight.Const[0])), weight.Numel())
+	groups := weight.Dims[0] / rows
+	terms := weight.Numel() / weight.Dims[0]
+	size := int64(vec.LeftSize[T](int(rows), int(terms)))
+	to := make([]T, groups*size)
+	for g := range groups {
+		packLeft(to[g*size:], from[g*rows*terms:], rows, terms)
+	}
+	return to
+}
+
+// packLeft is vec.PackLeft of contiguous rows.
+func packLeft[T float32 | float64](to, from []T, rows, terms int64) {
+	if rows*terms > 0 && !vec.PackLeft(to, from, int(rows), int(terms), int(terms)) {
+		panic("weights that do not fit the room for them")
+	}
+}
+
+// bytes is the packed weight of a kernel that has one.
+func (k *convolution[T]) bytes() int64 { return int64(len(k.known)) * int64(unsafe.Sizeof(*new(T))) }
 
 // convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work
 // writes to its own piece of the result and to scratch memory alone.
@@ -103,7 +145,7 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 	if c.Op == op.IDConvTranspose {
 		bytes += packedSize[T](&c.In[right])
 	}
-	if rows := resultRows(c); rows > 0 {
+	if rows := resultRows(c); rows > 0 && k.known == nil {
 		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.FewRows[T]())) * int64(unsafe.Sizeof(*new(T))))
 	}
 	return bytes

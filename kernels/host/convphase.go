@@ -119,10 +119,10 @@ func (j *convolving[T]) addPhase(p convPhase[T]) {
 	p.weights, p.perGroup = p.raw, j.rows*terms
 	if j.rows >= int64(vec.FewRows[T]()) {
 		p.perGroup = int64(vec.LeftSize[T](int(j.rows), int(terms)))
-		p.weights = j.reserve(j.groups * p.perGroup)
-		for g := range j.groups {
-			if p.perGroup > 0 && !vec.PackLeft(p.weights[g*p.perGroup:], p.raw[g*j.rows*terms:], int(j.rows), int(terms), int(terms)) {
-				panic("weights that do not fit the room for them")
+		if p.weights = j.known; p.weights == nil {
+			p.weights = j.reserve(j.groups * p.perGroup)
+			for g := range j.groups {
+				packLeft(p.weights[g*p.perGroup:], p.raw[g*j.rows*terms:], j.rows, terms)
 			}
 		}
 	}
