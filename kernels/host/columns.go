@@ -129,6 +129,11 @@ func (im *image[T]) gather(row []T, c cursor, grid, step, tap *[op.MaxSpatial]in
 // line fills a row with every step-th element of a line of the last axis, from index i on, which may be outside.
 func (im *image[T]) line(row []T, line, i, step int64) {
 	size, n := im.dims[op.MaxSpatial-1], int64(len(row))
+	stride := step * im.strides[op.MaxSpatial-1]
+	if stride == 1 && i >= 0 && i+n <= size { // most lines
+		copy(row, im.data[line+i:])
+		return
+	}
 	low, high := int64(0), int64(0)
 	if i < 0 {
 		low = min((-i+step-1)/step, n)
@@ -142,7 +147,6 @@ func (im *image[T]) line(row []T, line, i, step int64) {
 	if low == high {
 		return
 	}
-	stride := step * im.strides[op.MaxSpatial-1]
 	at := line + (i+low*step)*im.strides[op.MaxSpatial-1]
 	if stride == 1 {
 		copy(row[low:high], im.data[at:])

@@ -24,34 +24,30 @@ import (
 
 // convolution is the kernel of one of the three operators for images whose elements are computed in T.
 type convolution[T float32 | float64] struct {
-	pack, unpack kernel      // from elements of the dtype to elements of T, and back
-	dtype        dtype.DType // of T
-	native       bool        // elements are of that dtype
-	add          addProduct[T]
+	pack, unpack kernel                                // from elements of the dtype to elements of T, and back
+	dtype        dtype.DType                           // of T
+	native       bool                                  // elements are of that dtype
 	plan         func(j *convolving[T], w *op.Windows) // says how the product is cut
 	known        []T                                   // the weights packed, where they were known when the kernel was made
 	jobs         sync.Pool
 }
 
-// addProduct adds a (m x k) times b (k x n) to c; see vec.AddMatMul.
-type addProduct[T any] func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool
-
 // Halves are multiplied in float32 and rounded once at the end.
 func init() {
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
-		registerConvolutions(d, dtype.Float32, vec.AddMatMul[float32])
+		registerConvolutions[float32](d, dtype.Float32)
 	}
-	registerConvolutions(dtype.Float64, dtype.Float64, vec.AddMatMul[float64])
+	registerConvolutions[float64](dtype.Float64, dtype.Float64)
 }
 
 // The plans differ and all else is shared: what is staged, how blocks are gathered, and what multiplies them.
 
 // registerConvolutions adds the kernels of elements of dtype d that are computed in T, whose dtype is in.
-func registerConvolutions[T float32 | float64](d, in dtype.DType, add addProduct[T]) {
+func registerConvolutions[T float32 | float64](d, in dtype.DType) {
 	for id, plan := range map[op.ID]func(*convolving[T], *op.Windows){
 		op.IDConv: planForward[T], op.IDConvTranspose: planBack[T], op.IDConvWeight: planWeight[T],
 	} {
-		register(id, d, &convolution[T]{pack: casts[d][in], unpack: casts[in][d], dtype: in, native: d == in, add: add, plan: plan})
+		register(id, d, &convolution[T]{pack: casts[d][in], unpack: casts[in][d], dtype: in, native: d == in, plan: plan})
 	}
 	if d == in {
 		registry.Add(variant{
@@ -101,7 +97,10 @@ type convolving[T float32 | float64] struct {
 	*convolution[T]
 	all      [3]device.Operand // the operands as elements of T
 	in, out  image[T]          // what is gathered from, and what is written; a weight is an image of kernels
-	other    []T               // the operand that is always staged, which is contiguous then
+	seen     image[T]          // the images that the weight is multiplied with in conv_weight
+	shares   shares            // of conv_weight
+	sums     []T               // the weights of its shares of images, where there are several
+	other    []T               // the weight that is read, which is contiguous
 	room     unsafe.Pointer    // for weights: those of the phases of conv_transpose, and those that are packed
 	groups   int64
 	rows     int64 // of a product: output channels of a group
@@ -127,10 +126,9 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 	return c.Out[0].Numel() * max(terms, 8) / 8
 }
 
-// staged reports whether operand i goes through the workspace: all of other dtypes do, and a second one that is not
-// contiguous.
+// staged reports whether operand i goes through the workspace: all of other dtypes do, and a weight that is not contiguous.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
-	return !k.native || i == right && (c.Op == op.IDConvWeight || !c.In[right].IsContiguous())
+	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }
 
 // workspace bounds what a run needs from the shapes, which are all that is known when it is asked.
@@ -142,8 +140,11 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 			bytes += packedSize[T](nth(c, i))
 		}
 	}
-	if c.Op == op.IDConvTranspose {
+	switch c.Op {
+	case op.IDConvTranspose:
 		bytes += packedSize[T](&c.In[right])
+	case op.IDConvWeight:
+		bytes += shareBytes[T](c)
 	}
 	if rows := resultRows(c); rows > 0 && k.known == nil {
 		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.FewRows[T]())) * int64(unsafe.Sizeof(*new(T))))
@@ -186,17 +187,22 @@ func (k *convolution[T]) run(t *threads, c *device.Call) error {
 		return err
 	}
 	j.open(c, &w)
-	if err := t.each(j.work, c, j.pieces, max(grain*j.pieces/max(k.cost(c), 1), 1)); err != nil || k.native {
+	if err := t.each(j.work, c, j.pieces, max(grain*j.pieces/max(k.cost(c), 1), 1)); err != nil {
 		return err
+	}
+	if j.sums != nil {
+		(*weighed[T])(j).addShares()
+	}
+	if k.native {
+		return nil
 	}
 	return j.copy(t, k.unpack, &j.all[result], &c.Out[0])
 }
 
-// Staging costs a pass over an operand where it is one of halves, and over the gradient of the images, which is the second
-// operand of conv_weight. An image of float32 or float64 with any strides is read and written where it is.
+// Staging costs a pass over an operand of halves. An image of float32 or float64 with any strides is read and written where
+// it is.
 
-// stage makes all operands neighbours of T. The second is contiguous then; the images that conv_weight has there, with their
-// channels last.
+// stage makes all operands elements of T, and a weight contiguous.
 // SAFETY: the workspace has room for each; see workspace.
 func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 	j.room = c.Workspace
@@ -204,9 +210,6 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 		o := *nth(c, i)
 		if j.all[i] = o; !j.staged(c, i) {
 			continue
-		}
-		if i == right && c.Op == op.IDConvWeight {
-			channelsBehind(&o.Layout)
 		}
 		j.all[i] = device.Operand{Addr: j.room, DType: j.dtype, Layout: shape.Contiguous(o.Shape)}
 		j.room = unsafe.Add(j.room, packedSize[T](&o))
@@ -218,14 +221,6 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 		}
 	}
 	return nil
-}
-
-// channelsBehind moves axis 1 to the end.
-func channelsBehind(l *shape.Layout) {
-	d, s := l.Dims[1], l.Strides[1]
-	l.Remove(1)
-	l.Insert(l.Rank)
-	l.Dims[l.Rank-1], l.Strides[l.Rank-1] = d, s
 }
 
 // copy runs a kernel of one operand on something else than the call's operands.
@@ -242,8 +237,8 @@ func (j *convolving[T]) copy(t *threads, k kernel, from, to *device.Operand) err
 func (j *convolving[T]) open(c *device.Call, w *op.Windows) {
 	j.in.open(&j.all[left])
 	j.out.open(&j.all[result])
-	j.other = nil
-	if n := j.all[right].Numel(); n > 0 {
+	j.other, j.sums = nil, nil
+	if n := j.all[right].Numel(); n > 0 && c.Op != op.IDConvWeight {
 		j.other = slice[T](j.all[right].Addr, n)
 	}
 	kernel := &c.In[1]
@@ -270,9 +265,6 @@ func (j *convolving[T]) reserve(n int64) []T {
 
 // neighbours are steps of one element.
 var neighbours = [op.MaxSpatial]int64{1, 1, 1}
-
-// depth is the number of windows that conv_weight multiplies at a time.
-const depth = 256
 
 // The blocks are too large for the stack and too small to be worth a place in the workspace of each call, whose size would
 // then depend on the number of threads.

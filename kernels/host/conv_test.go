@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -190,4 +191,50 @@ func TestConvolutionOfLongDilation(t *testing.T) {
 	x, w, y := of(dtype.Float32, dims(1, 1, 3), 1, 2, 3), of(dtype.Float32, dims(1, 1, 2), 10, 100), of(dtype.Float32, dims(1, 1, 3))
 	require.NoError(t, r.call("conv", &device.Call{In: operands(x, w), Out: operands(y), Attrs: at}))
 	require.Equal(t, []float64{100, 200, 300}, y.values())
+}
+
+// BenchmarkConvolutions runs the three operators on layers of LeNet, and of networks for pictures.
+func BenchmarkConvolutions(b *testing.B) {
+	plane := func(n int) [op.MaxSpatial]int { return [op.MaxSpatial]int{1, n, n} }
+	one := plane(1)
+	for name, c := range map[string]convCase{
+		"lenet1":    {64, 1, 1, 6, plane(28), plane(5), one, one, [op.MaxSpatial]int{0, 2, 2}, 2},
+		"lenet2":    {64, 1, 6, 16, plane(14), plane(5), one, one, [op.MaxSpatial]int{}, 2},
+		"3x3":       {1, 1, 64, 64, plane(56), plane(3), one, one, [op.MaxSpatial]int{0, 1, 1}, 2},
+		"1x1":       {1, 1, 256, 64, plane(56), one, one, one, [op.MaxSpatial]int{}, 2},
+		"stride":    {1, 1, 128, 128, plane(56), plane(3), plane(2), one, [op.MaxSpatial]int{0, 1, 1}, 2},
+		"depthwise": {1, 96, 1, 1, plane(56), plane(5), one, one, [op.MaxSpatial]int{0, 2, 2}, 2},
+		"small":     {1, 1, 512, 512, plane(7), plane(3), one, one, [op.MaxSpatial]int{0, 1, 1}, 2},
+	} {
+		for i := range op.MaxSpatial {
+			c.stride[0], c.kernel[0] = 1, 1
+			if c.size[i] == 0 {
+				c.size[i] = 1
+			}
+		}
+		x, w, y := c.sizes(c.batch, c.groups*c.in, c.size), c.sizes(c.groups*c.out, c.in, c.kernel), c.sizes(c.batch, c.groups*c.out, c.windows())
+		for row, o := range map[string][3][]int64{"conv": {x, w, y}, "conv_transpose": {y, w, x}, "conv_weight": {x, y, w}} {
+			b.Run(name+"/"+row, func(b *testing.B) {
+				r := newRig(b, Config{Threads: 1})
+				call := &device.Call{In: operands(of(dtype.Float32, dims(o[0]...), 1, 2, 0), of(dtype.Float32, dims(o[1]...), 1, 0)), Out: operands(of(dtype.Float32, dims(o[2]...))), Attrs: c.attrs(row)}
+				p, err := r.compile(row, call)
+				require.NoError(b, err)
+				room := make([]uint64, p.Workspace(call)/8+64)
+				call.Workspace = unsafe.Pointer(&room[0])
+				for b.Loop() {
+					own := newOwner()
+					call.Owner = own
+					r.stream.Run(p, call)
+					require.NoError(b, own.wait())
+				}
+				terms := float64(numel(y)) * float64(c.in) * float64(c.kernel[1]*c.kernel[2])
+				b.ReportMetric(2*terms*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}
+
+func numel(ds []int64) int64 {
+	l := dims(ds...)
+	return l.Numel()
 }

@@ -251,3 +251,6 @@ func (im *image[T]) padded(to []T, line int64, dims, strides, from, step *[op.Ma
 		}
 	}
 }
+
+// roundTo is n rounded up to a multiple.
+func roundTo(n, multiple int64) int64 { return (n + multiple - 1) / multiple * multiple }

@@ -1,20 +1,48 @@
 package host
 
 import (
+	"unsafe"
+
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// conv_weight multiplies the column matrix of x by y, whose channels are staged last: a row of the product is an input
-// channel and an element of the kernel, and a column is an output channel. The sum is over the windows of all images.
+// conv_weight adds up products along windows: those of a channel of y with what the windows see at an element of the kernel
+// in a channel of x, which is a term of the weight. Windows are gathered some at a time, in their order, from both.
 
-// Rows are split among threads and windows are not, so that the sum of an element is always in one order. A weight with
-// few rows, as that of a first layer, therefore keeps few threads busy.
+// Terms are split among threads. Where a weight has few, as that of a first layer, so are the images: a share of them has
+// a weight of its own, and those are added up in the end. The number of shares depends on the shapes alone, and so does
+// the order of every sum.
 
-// weightRows is the number of rows of a piece.
-const weightRows = 64
+const (
+	blockTerms   = 64  // of a piece
+	blockWindows = 512 // that are gathered at a time
+	wantedBlocks = 8
+	wholeVectors = 16 // windows are filled up to a multiple of it, with zeros
+)
 
-// planWeight is the plan of conv_weight. Pieces are blocks of rows of one group.
+// shares are the parts into which a call of conv_weight is cut.
+type shares struct {
+	blocks int64 // of terms, of one group
+	images int64 // how many ranges of images there are
+}
+
+// sharesOf cuts a call.
+func sharesOf(terms, groups, images int64) shares {
+	s := shares{blocks: (terms + blockTerms - 1) / blockTerms}
+	s.images = max(min(wantedBlocks/max(s.blocks*groups, 1), images), 1)
+	return s
+}
+
+// weightShares is sharesOf for a call, and the number of elements of one weight.
+func weightShares(c *device.Call) (shares, int64) {
+	weight := &c.Out[0]
+	terms := weight.Numel() / max(weight.Dims[0], 1)
+	return sharesOf(terms, c.In[left].Dims[1]/max(weight.Dims[1], 1), c.In[left].Dims[0]), weight.Numel()
+}
+
+// planWeight is the plan of conv_weight. Pieces are blocks of terms of one group, for a range of images.
 func planWeight[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = (*weighed[T])(j)
 	j.step = spatial(w.Stride, w.Axes, 1)
@@ -26,20 +54,19 @@ func planWeight[T float32 | float64](j *convolving[T], w *op.Windows) {
 		}
 		j.taps = append(j.taps, k)
 	})
-	y := &j.all[right] // batch, spatial axes, channels
-	p := convPhase[T]{grid: neighbours}
-	copy(p.grid[op.MaxSpatial-w.Axes:], y.Dims[1:1+w.Axes])
-	j.phases = append(j.phases, p)
-	j.rows = y.Dims[y.Rank-1] / j.groups
-	j.pieces = j.groups * weightBlocks(j)
+	j.seen.open(&j.all[right])
+	j.rows = j.seen.channels / j.groups
+	j.shares = sharesOf(j.terms(), j.groups, j.in.batch)
+	if j.shares.images > 1 {
+		j.sums = j.reserve(j.shares.images * j.out.batch * j.terms())
+	}
+	j.pieces = j.groups * j.shares.blocks * j.shares.images
 }
 
-// weightBlocks is the number of pieces of a group.
-func weightBlocks[T float32 | float64](j *convolving[T]) int64 {
-	return (j.channels*int64(len(j.taps)) + weightRows - 1) / weightRows
-}
+// terms is the number of terms of a group: elements of the weight for each output channel.
+func (j *convolving[T]) terms() int64 { return j.channels * int64(len(j.taps)) }
 
-// weighed is a call as work that is cut into blocks of rows.
+// weighed is a call as work that is cut into pieces.
 type weighed[T float32 | float64] convolving[T]
 
 // part does pieces lo to hi-1.
@@ -47,61 +74,96 @@ func (j *weighed[T]) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[T]()
 	s := pool.Get().(*scratch[T])
 	defer pool.Put(s)
-	blocks := weightBlocks((*convolving[T])(j))
+	terms := (*convolving[T])(j).terms()
 	for ; lo < hi; lo++ {
-		first := lo % blocks * weightRows
-		rows := min(weightRows, j.channels*int64(len(j.taps))-first)
-		if !j.piece(lo/blocks, first, rows, s) {
+		share, block := lo/(j.groups*j.shares.blocks), lo%(j.groups*j.shares.blocks)
+		group, first := block/j.shares.blocks, block%j.shares.blocks*blockTerms
+		n := min(blockTerms, terms-first)
+		if !j.piece(share, group, first, n, s) {
 			return misfit()
+		}
+		if j.sums == nil {
+			j.store(group, first, n, s.sums, n)
+			continue
+		}
+		for row := range j.rows {
+			copy(j.sums[(share*j.out.batch+group*j.rows+row)*terms+first:][:n], s.sums[row*n:])
 		}
 	}
 	return nil
 }
 
-// The part of the column matrix that is multiplied at a time is rows x depth: rows are gathered as conv gathers them, and
-// y, which lies windows x channels, is the other matrix as it is.
-
-// piece computes rows of one group: windows are added depth at a time, in their order.
-func (j *weighed[T]) piece(group, first, rows int64, s *scratch[T]) bool {
-	grid := &j.phases[0].grid
-	windows := j.in.batch * grid[0] * grid[1] * grid[2]
-	all := j.rows * j.groups // channels of y
-	s.sums, s.columns = grown(s.sums, rows*j.rows), grown(s.columns, weightRows*depth)
+// piece adds up n terms of one group in s.sums, a row for each channel of y.
+func (j *weighed[T]) piece(share, group, first, n int64, s *scratch[T]) bool {
+	grid := &j.seen.dims
+	plane := volumeOf(grid)
+	at, end := j.in.batch*share/j.shares.images*plane, j.in.batch*(share+1)/j.shares.images*plane
+	s.sums = grown(s.sums, j.rows*n)
+	s.columns = grown(s.columns, (n+j.rows)*blockWindows)
 	clear(s.sums)
-	for from := int64(0); from < windows; from += depth {
-		n := min(depth, windows-from)
-		at := cursorAt(grid, from)
-		for row := range rows {
-			j.in.gather(s.columns[row*n:][:n], at, grid, &j.step, j.tap(first+row), j.channel(group, first+row))
+	for ; at < end; at += blockWindows {
+		windows := min(blockWindows, end-at)
+		begin := cursorAt(grid, at)
+		full := roundTo(windows, wholeVectors)
+		x, y := s.columns[:n*full], s.columns[n*full:][:j.rows*full]
+		if full > windows {
+			clear(s.columns[:(n+j.rows)*full])
 		}
-		y := j.other[from*all+group*j.rows:]
-		if !j.add(s.sums, s.columns, y, int(rows), int(j.rows), int(n), int(n), int(all), int(j.rows)) {
+		for i := range n {
+			term := first + i
+			j.in.gather(x[i*full:][:windows], begin, grid, &j.step, &j.taps[term%int64(len(j.taps))], group*j.channels+term/int64(len(j.taps)))
+		}
+		for i := range j.rows {
+			j.seen.gather(y[i*full:][:windows], begin, grid, &neighbours, &[op.MaxSpatial]int64{}, group*j.rows+i)
+		}
+		if !vec.AddDots(s.sums, y, x, int(j.rows), int(n), int(full), int(full), int(full), int(n)) {
 			return false
 		}
 	}
-	j.store(group, first, rows, s.sums)
 	return true
 }
 
-// tap is the element of the kernel that a row is about.
-func (j *weighed[T]) tap(row int64) *[op.MaxSpatial]int64 { return &j.taps[row%int64(len(j.taps))] }
-
-// channel is the channel of x that a row of a group is about.
-func (j *weighed[T]) channel(group, row int64) int64 {
-	return group*j.channels + row/int64(len(j.taps))
+// addShares adds up the weights of all shares of the images.
+func (j *weighed[T]) addShares() {
+	size := j.out.batch * (*convolving[T])(j).terms()
+	whole := j.sums[:size]
+	for share := int64(1); share < j.shares.images; share++ {
+		for i, v := range j.sums[share*size:][:size] {
+			whole[i] += v
+		}
+	}
+	terms := size / max(j.out.batch, 1)
+	for group := range j.groups {
+		j.store(group, 0, terms, whole[group*j.rows*terms:], terms)
+	}
 }
 
-// store writes rows of the product into the weight, of which they are columns.
-func (j *weighed[T]) store(group, first, rows int64, sums []T) {
-	for row := range rows {
-		number := first + row
-		at := cursorAt(&j.out.dims, number%int64(len(j.taps))).at
-		to := j.out.origin + number/int64(len(j.taps))*j.out.perChannel + group*j.rows*j.out.perImage
+// store writes n terms of a group into the weight; channels of y are ld apart in sums.
+func (j *weighed[T]) store(group, first, n int64, sums []T, ld int64) {
+	if j.out.flat() && j.out.perChannel == int64(len(j.taps)) {
+		for row := range j.rows {
+			copy(j.out.data[j.out.at(group*j.rows+row, 0)+first:], sums[row*ld:][:n])
+		}
+		return
+	}
+	for i := range n {
+		term := first + i
+		at := cursorAt(&j.out.dims, term%int64(len(j.taps))).at
+		to := j.out.at(group*j.rows, term/int64(len(j.taps)))
 		for axis := range at {
 			to += at[axis] * j.out.strides[axis]
 		}
-		for i := range j.rows {
-			j.out.data[to+i*j.out.perImage] = sums[row*j.rows+i]
+		for row := range j.rows {
+			j.out.data[to+row*j.out.perImage] = sums[row*ld+i]
 		}
 	}
+}
+
+// shareBytes is the room for the weights of all shares.
+func shareBytes[T any](c *device.Call) int64 {
+	s, elements := weightShares(c)
+	if s.images < 2 {
+		return 0
+	}
+	return roundUp(s.images * elements * int64(unsafe.Sizeof(*new(T))))
 }

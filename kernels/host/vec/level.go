@@ -40,6 +40,8 @@ type table struct {
 
 	tile32 tile[float32]
 	tile64 tile[float64]
+	dots32 dots[float32]
+	dots64 dots[float64]
 }
 
 // active is chosen once, before main; only tests of this package replace it.
@@ -80,6 +82,8 @@ func portableTable() *table {
 
 		tile32: portableTile[float32](),
 		tile64: portableTile[float64](),
+		dots32: plainDots[float32],
+		dots64: plainDots[float64],
 	}
 	for f, at := range scalars {
 		t.unary[f] = throughFloat64(at)

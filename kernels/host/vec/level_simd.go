@@ -72,6 +72,7 @@ func (t *table) use256() {
 	t.countTrue = countTrue256
 	t.max, t.min = maxRow256, minRow256
 	t.tiles256()
+	t.dots256()
 }
 
 func (t *table) use512() {

@@ -1,0 +1,67 @@
+package vec
+
+// dots adds up products along rows: number 4*i+j of to is row i of a times row j of b. The operands have three and four
+// rows of len(a) elements, lda and ldb apart; those are 0 where all rows of an operand are one. The sum of an element is
+// in an order that depends on the number of elements alone.
+type dots[T Real] func(to *[dotRows * dotCols]T, a, b []T, lda, ldb, k int)
+
+const (
+	dotRows = 3
+	dotCols = 4
+)
+
+// dotsOf are the active dots of a type.
+func dotsOf[T Real]() dots[T] {
+	if d, ok := any(active.dots32).(dots[T]); ok {
+		return d
+	}
+	return any(active.dots64).(dots[T])
+}
+
+// AddDots adds a (m x k) times the transpose of b (n x k) to c (m x n), all row-major with leading dimensions lda, ldb and
+// ldc: what is added to an element is one sum along two rows. It reports false and leaves c alone where [MatMul] would,
+// runs on the calling thread, and no split of c changes a bit of the result.
+func AddDots[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
+	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), n, k, ldb) {
+		return false
+	}
+	if k == 0 {
+		return true
+	}
+	run := dotsOf[T]()
+	var sums [dotRows * dotCols]T
+	for j := 0; j < n; {
+		cols, stepB := dotCols, ldb
+		if n-j < dotCols {
+			cols, stepB = 1, 0
+		}
+		for i := 0; i < m; {
+			rows, stepA := dotRows, lda
+			if m-i < dotRows {
+				rows, stepA = 1, 0
+			}
+			run(&sums, a[i*lda:], b[j*ldb:], stepA, stepB, k)
+			for r := range rows {
+				for s := range cols {
+					c[(i+r)*ldc+j+s] += sums[r*dotCols+s]
+				}
+			}
+			i += rows
+		}
+		j += cols
+	}
+	return true
+}
+
+// plainDots is dots, portable.
+func plainDots[T Real](to *[dotRows * dotCols]T, a, b []T, lda, ldb, k int) {
+	for i := range dotRows {
+		for j := range dotCols {
+			sum, y := T(0), b[j*ldb:][:k]
+			for l, x := range a[i*lda:][:k] {
+				sum += T(x * y[l])
+			}
+			to[i*dotCols+j] = sum
+		}
+	}
+}
