@@ -120,6 +120,9 @@ func TestConvolutions(t *testing.T) {
 	}
 	for number := range count {
 		c := randomConv(r)
+		if number == 0 { // lines so long that a strip has few channels
+			c = convCase{1, 1, 3, 8, [op.MaxSpatial]int{1, 2, 22000}, [op.MaxSpatial]int{1, 3, 3}, [op.MaxSpatial]int{1, 1, 1}, [op.MaxSpatial]int{1, 1, 1}, [op.MaxSpatial]int{0, 1, 1}, 2}
+		}
 		windows := c.windows()
 		x, w, y := c.sizes(c.batch, c.groups*c.in, c.size), c.sizes(c.groups*c.out, c.in, c.kernel), c.sizes(c.batch, c.groups*c.out, windows)
 		fill := func(ds []int64) []float64 {

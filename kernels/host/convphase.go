@@ -14,6 +14,7 @@ type convPhase[T any] struct {
 	raw         []T                  // for each group a matrix of rows x (channels*taps)
 	weights     []T                  // the same, each packed where it has enough rows
 	perGroup    int64                // of weights
+	perTerm     int64                // from the weights of a term to those of the next
 	strips      strips
 }
 
@@ -116,9 +117,9 @@ func (j *convolving[T]) addPhase(p convPhase[T]) {
 		return
 	}
 	terms := j.channels * int64(p.taps)
-	p.weights, p.perGroup = p.raw, j.rows*terms
+	p.weights, p.perGroup, p.perTerm = p.raw, j.rows*terms, 1
 	if j.rows >= int64(vec.FewRows[T]()) {
-		p.perGroup = int64(vec.LeftSize[T](int(j.rows), int(terms)))
+		p.perGroup, p.perTerm = int64(vec.LeftSize[T](int(j.rows), int(terms))), int64(vec.FewRows[T]())
 		if p.weights = j.known; p.weights == nil {
 			p.weights = j.reserve(j.groups * p.perGroup)
 			for g := range j.groups {
@@ -153,16 +154,12 @@ func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// piece computes a strip of one image and one group: it multiplies into the result where the strip lies in one line of
-// it, and else into scratch memory.
+// piece computes a strip of one image and one group, some channels at a time: it multiplies into the result where the strip
+// lies in one line of it, and else into scratch memory.
 func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T]) bool {
 	st := &p.strips
 	grid, first := st.part(p.grid, strip)
 	n := st.span(&grid)
-	image, ok := j.strip(p, group, img, first, &grid, s)
-	if !ok {
-		return false
-	}
 	channel := group * j.rows
 	straight := p.step == neighbours && p.grid == j.out.dims && j.out.flat() && j.out.perChannel >= n && n == volumeOf(&grid)
 	var sums []T
@@ -178,9 +175,14 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 	for row := range j.rows {
 		clear(sums[row*ld:][:n])
 	}
-	offsets := j.offsets[st.from:][:j.channels*int64(p.taps)]
-	if !vec.AddTaps(sums, p.weights[group*p.perGroup:], image, offsets, int(j.rows), int(n), int(ld)) {
-		return false
+	terms := j.channels * int64(p.taps)
+	for from := int64(0); from < j.channels; from += st.channels {
+		number := min(st.channels, j.channels-from)
+		image, ok := j.strip(p, img, group*j.channels+from, number, first, &grid, s)
+		begin := from * int64(p.taps) * p.perTerm
+		if !ok || !vec.AddTaps(sums, p.weights[group*p.perGroup+begin:], image, j.offsets[st.from:][:number*int64(p.taps)], int(j.rows), int(n), int(terms), int(ld)) {
+			return false
+		}
 	}
 	for row := int64(0); row < j.rows && !straight; row++ {
 		j.store(p, sums[row*n:][:n], j.out.at(img, channel+row), first, &grid)

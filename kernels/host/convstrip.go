@@ -13,22 +13,24 @@ import "github.com/paddle-mps/paddle-mps/core/op"
 // Where planes would have more elements than the windows see, as with long dilations, each element of the kernel has a
 // plane of its own.
 //
-// Strips are as long as fits the second-level cache. Where no padding is needed, an image is its own strip.
+// Strips are as long as fits the second-level cache, and of as many channels. Where no padding is needed, an image is its own
+// strip.
 
 // strips is how images are cut for a phase.
 type strips struct {
-	along   int                  // the axis that is cut
-	length  int64                // of a strip on that axis, in windows
-	count   int64                // of one image
-	from    int                  // its part of the offsets, one for each channel and tap
-	begin   int                  // its planes
-	planes  int                  // and how many there are: where they begin in the image, relative to low
-	low     [op.MaxSpatial]int64 // the least tap
-	dims    [op.MaxSpatial]int64 // of a plane
-	strides [op.MaxSpatial]int64
-	size    int64 // of a plane
-	apart   bool  // each tap has a plane of its own
-	inPlace bool
+	along    int                  // the axis that is cut
+	length   int64                // of a strip on that axis, in windows
+	count    int64                // of one image
+	from     int                  // its part of the offsets, one for each tap of the channels of a strip
+	begin    int                  // its planes
+	planes   int                  // and how many there are: where they begin in the image, relative to low
+	low      [op.MaxSpatial]int64 // the least tap
+	dims     [op.MaxSpatial]int64 // of a plane
+	strides  [op.MaxSpatial]int64
+	size     int64 // of a plane
+	channels int64 // that are copied at a time
+	apart    bool  // each tap has a plane of its own
+	inPlace  bool
 }
 
 // part is the grid of a strip and its first window on the axis that is cut.
@@ -88,8 +90,9 @@ func (j *convolving[T]) cut(p *convPhase[T]) {
 	s.strides = [op.MaxSpatial]int64{s.dims[1] * s.dims[2], s.dims[2], 1}
 	s.size = s.dims[0] * s.strides[0]
 	perChannel := s.size * int64(s.planes)
+	s.channels = min(max(2*stripElements/max(perChannel, 1), 1), j.channels)
 	if s.inPlace {
-		s.strides, perChannel = j.in.strides, j.in.perChannel
+		s.strides, perChannel, s.channels = j.in.strides, j.in.perChannel, j.channels
 	}
 	s.from = len(j.offsets)
 	for i := range taps {
@@ -104,7 +107,7 @@ func (j *convolving[T]) cut(p *convPhase[T]) {
 		}
 		j.offsets = append(j.offsets, int(at))
 	}
-	for c := int64(1); c < j.channels; c++ {
+	for c := int64(1); c < s.channels; c++ {
 		for _, at := range j.offsets[s.from:][:p.taps] {
 			j.offsets = append(j.offsets, at+int(c*perChannel))
 		}
@@ -200,14 +203,10 @@ func (j *convolving[T]) lengthen(p *convPhase[T], most *[op.MaxSpatial]int64) {
 	s.count = (whole + s.length - 1) / s.length
 }
 
-// strip is the strip of windows first to first+grid-1 of the axis that is cut: a part of the image itself, or a padded
-// copy in scratch memory.
-func (j *phased[T]) strip(p *convPhase[T], group, img, first int64, grid *[op.MaxSpatial]int64, s *scratch[T]) ([]T, bool) {
+// strip is the strip of windows first to first+grid-1 of the axis that is cut, in some channels: a part of the image itself,
+// or a padded copy in scratch memory.
+func (j *phased[T]) strip(p *convPhase[T], img, channel, channels, first int64, grid *[op.MaxSpatial]int64, s *scratch[T]) ([]T, bool) {
 	st := &p.strips
-	if j.channels*int64(p.taps) == 0 {
-		return nil, true
-	}
-	channel := group * j.channels
 	if st.inPlace {
 		begin := j.in.at(img, channel) + first*j.in.strides[st.along]
 		if begin < 0 || begin > int64(len(j.in.data)) {
@@ -218,8 +217,8 @@ func (j *phased[T]) strip(p *convPhase[T], group, img, first int64, grid *[op.Ma
 	need := st.dims
 	need[st.along] += grid[st.along] - st.length
 	perChannel := st.size * int64(st.planes)
-	s.columns = grown(s.columns, j.channels*perChannel+slack)
-	for c := range j.channels {
+	s.columns = grown(s.columns, channels*perChannel+slack)
+	for c := range channels {
 		for i, plane := range j.planes[st.begin:][:st.planes] {
 			for axis := range plane {
 				plane[axis] += st.low[axis]

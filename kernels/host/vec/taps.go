@@ -23,11 +23,11 @@ func PackLeft[T Real](to, a []T, m, k, lda int) bool {
 // FewRows is the least number of rows of a packed left operand.
 func FewRows[T Real]() int { return tileOf[T]().rows }
 
-// AddTaps adds a times the matrix of rows b[offsets[l]:][:n] to c (m x n, leading dimension ldc). With at least [FewRows]
-// rows, a is what [PackLeft] makes of it, and else as it is, contiguous. Every element of c is the sum over ascending l as
-// in [AddMatMul]. It reports false and leaves c alone where an operand does not fit its slice, and runs on the calling
-// thread.
-func AddTaps[T Real](c, a, b []T, offsets []int, m, n, ldc int) bool {
+// AddTaps adds len(offsets) columns of a times the matrix of rows b[offsets[l]:][:n] to c (m x n, leading dimension ldc).
+// With at least [FewRows] rows, a is what [PackLeft] makes of a matrix of lda columns, from column*FewRows on, and else that
+// matrix itself, from its column on. Every element of c is the sum over ascending l as in [AddMatMul]. It reports false and
+// leaves c alone where an operand does not fit its slice, and runs on the calling thread.
+func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int) bool {
 	t, k := tileOf[T](), len(offsets)
 	reach := 0
 	for _, o := range offsets {
@@ -43,15 +43,15 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, ldc int) bool {
 		return true
 	}
 	if m < t.rows {
-		if len(a) < m*k {
+		if !fits(len(a), m, k, lda) {
 			return false
 		}
 		for i := range m {
-			t.taps(c[i*ldc:][:n], a[i*k:][:k], b, offsets)
+			t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
 		}
 		return true
 	}
-	if len(a) < LeftSize[T](m, k) {
+	if !fits(len(a), (m+t.rows-1)/t.rows, k*t.rows, lda*t.rows) {
 		return false
 	}
 	pool := packsOf[T]()
@@ -60,7 +60,7 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, ldc int) bool {
 		rows := min(blockRows, m-i)
 		for l := 0; l < k; l += depth {
 			steps := min(depth, k-l)
-			left, seen := a[i*k+l*t.rows:], offsets[l:][:steps]
+			left, seen := a[i*lda+l*t.rows:], offsets[l:][:steps]
 			for j := 0; j < n; j += t.cols {
 				panel, cols := p.b[:t.cols*steps], min(t.cols, n-j)
 				if reach+j+t.cols <= len(b) { // columns beyond the last are never read
@@ -68,7 +68,7 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, ldc int) bool {
 				} else {
 					t.pickPart(panel, b[j:], seen, cols)
 				}
-				t.block(c[i*ldc+j:], left, panel, t.rows*k, 0, rows, cols, steps, ldc, &p.edge)
+				t.block(c[i*ldc+j:], left, panel, t.rows*lda, 0, rows, cols, steps, ldc, &p.edge)
 			}
 		}
 	}

@@ -37,7 +37,13 @@ func checkTaps[T Real](t *testing.T, r *rand.Rand, m, n, k, slack int) {
 		left = make([]T, LeftSize[T](m, k))
 		require.True(t, PackLeft(left, a, m, k, k))
 	}
-	require.True(t, AddTaps(got, left, b, offsets, m, n, ldc))
+	step := 1 // from one column of a to the next
+	if m >= FewRows[T]() {
+		step = FewRows[T]()
+	}
+	for from, to := 0, k/3; from < k; from, to = to, k { // a third of the rows of b, and the rest
+		require.True(t, AddTaps(got, left[from*step:], b, offsets[from:to], m, n, k, ldc))
+	}
 	require.Equal(t, want, got, "%d x %d x %d", m, n, k)
 }
 
@@ -60,14 +66,14 @@ func TestAddTapsRefuses(t *testing.T) {
 		rows := FewRows[float32]()
 		c, b := make([]float32, rows*8), make([]float32, 20)
 		few, left := make([]float32, 2), make([]float32, LeftSize[float32](rows, 2))
-		require.True(t, AddTaps(c, few, b, []int{0, 12}, 1, 8, 8))
-		require.True(t, AddTaps(c, left, b, []int{0, 12}, rows, 8, 8))
-		require.False(t, AddTaps(c, few, b, []int{0, 13}, 1, 8, 8), "b is too short")
-		require.False(t, AddTaps(c, few, b, []int{0, -1}, 1, 8, 8))
-		require.False(t, AddTaps(c, few[:1], b, []int{0, 1}, 1, 8, 8), "a is too short")
-		require.False(t, AddTaps(c, left[1:], b, []int{0, 1}, rows, 8, 8), "a is too short")
-		require.False(t, AddTaps(c, left, b, []int{0, 1}, rows+1, 8, 8), "c is too short")
-		require.False(t, AddTaps(c, few, b, []int{0}, 1, -1, 8))
+		require.True(t, AddTaps(c, few, b, []int{0, 12}, 1, 8, 2, 8))
+		require.True(t, AddTaps(c, left, b, []int{0, 12}, rows, 8, 2, 8))
+		require.False(t, AddTaps(c, few, b, []int{0, 13}, 1, 8, 2, 8), "b is too short")
+		require.False(t, AddTaps(c, few, b, []int{0, -1}, 1, 8, 2, 8))
+		require.False(t, AddTaps(c, few[:1], b, []int{0, 1}, 1, 8, 2, 8), "a is too short")
+		require.False(t, AddTaps(c, left[1:], b, []int{0, 1}, rows, 8, 2, 8), "a is too short")
+		require.False(t, AddTaps(c, left, b, []int{0, 1}, rows+1, 8, 2, 8), "c is too short")
+		require.False(t, AddTaps(c, few, b, []int{0}, 1, -1, 2, 8))
 		require.False(t, PackLeft(left[1:], make([]float32, 2*rows), rows, 2, 2))
 		require.False(t, PackLeft(left, make([]float32, 2*rows-1), rows, 2, 2))
 	})
