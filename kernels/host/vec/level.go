@@ -7,11 +7,12 @@ const (
 	Portable Level = iota // plain Go
 	AVX2                  // 256-bit vectors with fused multiply-add
 	AVX512                // 512-bit vectors (F, BW, CD, DQ, VL)
+	NEON                  // 128-bit vectors of arm64, for matrix products and convolutions
 )
 
 // String gives the level as reports print it.
 func (l Level) String() string {
-	return [...]string{"portable", "avx2", "avx512"}[l]
+	return [...]string{"portable", "avx2", "avx512", "neon"}[l]
 }
 
 // table is one complete set of loops. It selects instructions, once for the process and the same for every

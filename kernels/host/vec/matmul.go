@@ -40,7 +40,7 @@ type tile[T Real] struct {
 const (
 	depth     = 256 // steps of k
 	blockRows = 96  // multiple of every tile.rows
-	blockCols = 512 // multiple of every tile.cols
+	blockCols = 480 // multiple of every tile.cols
 	maxTile   = 12 * 32
 )
 

@@ -16,16 +16,6 @@ func tile12x32(c *float32, ldc int, a, b *float32, steps int)
 //go:noescape
 func tile12x16(c *float64, ldc int, a, b *float64, steps int)
 
-// checkedTile is a tile of the assembler, which looks at c, a and b before it runs what does not look.
-func checkedTile[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps int)) func(c []T, ldc int, a, b []T) {
-	return func(c []T, ldc int, a, b []T) {
-		if steps := min(len(a)/rows, len(b)/cols); steps > 0 {
-			_ = c[(rows-1)*ldc+cols-1]
-			run(&c[0], ldc, &a[0], &b[0], steps)
-		}
-	}
-}
-
 func (t *table) tiles256() {
 	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, panel256, pick256, taps256}
 	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, panel64x256, pick64x256, taps64x256}

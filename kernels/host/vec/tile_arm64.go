@@ -1,0 +1,58 @@
+//go:build !race
+
+package vec
+
+// The tiles of NEON are in tile_arm64.s. Other loops have no SIMD on arm64 yet: Go's simd package is for amd64 only.
+
+//go:noescape
+func tile8x12(c *float32, ldc int, a, b *float32, steps int)
+
+//go:noescape
+func tile8x6(c *float64, ldc int, a, b *float64, steps int)
+
+//go:noescape
+func addRow32(c *float32, x float32, b *float32, n int)
+
+//go:noescape
+func addRow64(c *float64, x float64, b *float64, n int)
+
+// simdTables is the one set of loops of arm64, all of whose processors have NEON.
+func simdTables(base table) []*table {
+	base.level = NEON
+	base.tile32 = assembled(8, 12, tile8x12, addRow32)
+	base.tile64 = assembled(8, 6, tile8x6, addRow64)
+	return []*table{&base}
+}
+
+// assembled is a tile of the assembler, whose rows are added with the rounding of its own products.
+func assembled[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps int), addRow func(c *T, x T, b *T, n int)) tile[T] {
+	add := func(c []T, x T, b []T) {
+		if len(c) > 0 {
+			_ = b[len(c)-1]
+			addRow(&c[0], x, &b[0], len(c))
+		}
+	}
+	return tile[T]{
+		rows: rows, cols: cols, run: checkedTile(rows, cols, run),
+		few: func(c, a, b []T, ldb int) {
+			for l, x := range a {
+				add(c, x, b[l*ldb:])
+			}
+		},
+		taps: func(c, a, b []T, offsets []int) {
+			for l, x := range a {
+				add(c, x, b[offsets[l]:])
+			}
+		},
+		panel: func(to, b []T, steps, ldb int) {
+			for l := range steps {
+				copy(to[l*cols:][:cols], b[l*ldb:])
+			}
+		},
+		pick: func(to, b []T, offsets []int) {
+			for l, o := range offsets {
+				copy(to[l*cols:][:cols], b[o:])
+			}
+		},
+	}
+}
