@@ -118,7 +118,8 @@ func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, m
 	return t, nil
 }
 
-// directProfiled is direct for a call that is recorded.
+// directProfiled is direct for a call that is recorded. It is a function of its own, so that direct needs no room on the
+// stack for what it uses.
 func (s *Stream) directProfiled(row *op.Row, d dtype.DType, like *view, x, y *Operand, mode Mode) (*Tensor, error) {
 	start := profile.Now()
 	t, err := s.direct(row, d, like, x, y, mode)

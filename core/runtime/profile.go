@@ -14,6 +14,11 @@ import (
 
 // What the runtime records of itself: calls, runs, compilations, copies, waits and levels of memory. Each place asks
 // profile.On first, and does nothing else where it is false. What devices do they record themselves.
+//
+// A call is recorded where it enters the runtime, so that it is there once: Runtime.call and callInto, Stream.direct for the
+// fast path, Program.run. These call themselves in mode profiled, which also covers calls that are made again because a
+// composite was lowered (errLowered). A call that was refused (Refusal, Long) has had no effect and is made again
+// by its caller: it is recorded then.
 
 // StartProfile begins a recording; see profile.Start. Levels of memory begin with what they are now.
 func (rt *Runtime) StartProfile(o profile.Options) error {
@@ -60,6 +65,8 @@ func (rt *Runtime) levels() {
 	}
 }
 
+// Levels are read where memory is allocated and freed, and not at intervals: a peak between two readings would be lost.
+
 // level records how much memory of the device is in use, if that is to be recorded. It is short enough to be inlined.
 func (c *Context) level() {
 	if profile.Memory() {
@@ -80,7 +87,8 @@ func (s *Stream) nameTrack() {
 	}
 }
 
-// waited begins to record a wait of the calling goroutine, which ends when the result is called.
+// waited begins to record a wait of the calling goroutine, which ends when the result is called: `defer waited(name)()`.
+// Where nothing is recorded, the result does nothing.
 func waited(name string) func() {
 	if !profile.On() {
 		return func() {}
@@ -89,7 +97,8 @@ func waited(name string) func() {
 	return func() { profile.Span(profile.Wait, name, "", start) }
 }
 
-// compiling begins to record a compilation; as waited.
+// compiling begins to record a compilation; as waited. It may be of another goroutine than the call that needs it: see
+// Context.later.
 func compiling(name, detail string) func() {
 	if !profile.On() {
 		return func() {}
@@ -98,7 +107,8 @@ func compiling(name, detail string) func() {
 	return func() { profile.Span(profile.Compile, "compile "+name, detail, start) }
 }
 
-// copied begins to record a copy of bytes to or from memory of a device; as waited.
+// copied begins to record a copy of bytes to or from memory of a device; as waited. What a stream copies is recorded
+// by the device too, when it is done.
 func (c *Context) copied(name string, bytes int64) func() {
 	if !profile.On() {
 		return func() {}
@@ -138,6 +148,9 @@ func recordCall(row *op.Row, in []Operand, out []*Tensor, err error, on *Stream,
 	profile.Span(profile.Operator, row.Name, string(appendError(text, err)), start)
 }
 
+// A run is one span on the side of the caller, whatever its program consists of: its steps are spans of the device, where
+// that tells them apart.
+
 // recordRun records a run of a program that began at start.
 func (p *Program) recordRun(in, out []*Tensor, err error, start int64) {
 	if notMade(err) {
@@ -171,6 +184,7 @@ func appendOperands(text []byte, row *op.Row, in []Operand) []byte {
 		}
 		return row.In[i].Name
 	}
+	// Twice the same: once for shapes, once for dtypes.
 	for what, write := range [2]func([]byte, *Tensor) []byte{appendDims, appendDType} {
 		text = append(text, [2]string{`"input_shapes":{`, `"input_dtypes":{`}[what]...)
 		last := ""
@@ -179,7 +193,7 @@ func appendOperands(text []byte, row *op.Row, in []Operand) []byte {
 			switch {
 			case t == nil:
 				continue
-			case name(i) == last:
+			case name(i) == last: // another tensor of the list: its bracket opens again
 				text = append(text[:len(text)-1], ',')
 			default:
 				if last != "" {
@@ -232,6 +246,8 @@ func appendDims(text []byte, t *Tensor) []byte {
 
 // appendDType appends the name of a dtype.
 func appendDType(text []byte, t *Tensor) []byte { return strconv.AppendQuote(text, t.dtype.String()) }
+
+// The calls of a backward pass are recorded like any others, within its span.
 
 // passing begins to record a backward pass; as waited.
 func passing() func() {

@@ -21,8 +21,8 @@ func measured(t *threads, p *program, c *device.Call, on *profile.Track) error {
 	switch {
 	case p == nil:
 		kind, name = profile.Copy, "copy"
-	case sequenceOf(p) != nil:
-		kind = profile.Sequence
+	case sequenceOf(p) != nil: // its call is of no operator
+		kind, name = profile.Sequence, "program"
 	}
 	if on == nil {
 		profile.Span(kind, name, "", start)
@@ -55,12 +55,12 @@ func sequenceOf(p *program) *sequence {
 	return s
 }
 
-// label is the name of what a call runs: an operator, or a program, which has no name here.
+// label is the name of the operator of a call.
 func label(c *device.Call) string {
 	if row := op.ByID(c.Op); row != nil {
 		return row.Name
 	}
-	return "program"
+	return "call"
 }
 
 // probe records the stages of a sequence; nil records nothing.
