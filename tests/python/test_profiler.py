@@ -111,9 +111,8 @@ def test_shapes_only_where_asked_for() -> None:
 
 def test_a_call_that_fails_says_so() -> None:
     x, y = paddle.ones([2]), paddle.ones([3])
-    with silent(record_shapes=True) as p:
-        with pytest.raises(ValueError, match="add"):
-            paddle.add(x, y)
+    with silent(record_shapes=True) as p, pytest.raises(ValueError, match="add"):
+        paddle.add(x, y)
     failed = spans(p, "Operator")
     assert [e["name"] for e in failed] == ["add"] and failed[0]["args"]["error"]
 
@@ -256,12 +255,12 @@ def test_spans_without_a_profiler_are_nothing() -> None:
 
 
 def test_names_of_any_text() -> None:
-    texts = ["", "é\n\"\\", "\udcff", "x" * 5000, "a</script>"]
+    texts = ["", 'é\n"\\', "\udcff", "x" * 5000, "a</script>"]
     with silent() as p:
         for text in texts:
             with RecordEvent(text):
                 pass
-    assert names(p, "PythonUserDefined") == ["", "é\n\"\\", "?", "x" * 1024, "a</script>"]
+    assert names(p, "PythonUserDefined") == ["", 'é\n"\\', "?", "x" * 1024, "a</script>"]
 
 
 # ---- States
@@ -314,8 +313,20 @@ def test_only_the_steps_of_the_schedule_are_recorded() -> None:
     x = paddle.ones([2])
     found: list[list[str]] = []
     ready = lambda p: found.append([*names(p, "ProfileStep"), *names(p, "Operator")])  # noqa: E731
-    p = profiler.Profiler(scheduler=profiler.make_scheduler(closed=1, ready=1, record=2, repeat=2), on_trace_ready=ready)
-    operators = [paddle.exp, paddle.sin, paddle.cos, paddle.tanh, paddle.sqrt, paddle.floor, paddle.ceil, paddle.abs, paddle.sign]
+    p = profiler.Profiler(
+        scheduler=profiler.make_scheduler(closed=1, ready=1, record=2, repeat=2), on_trace_ready=ready
+    )
+    operators = [
+        paddle.exp,
+        paddle.sin,
+        paddle.cos,
+        paddle.tanh,
+        paddle.sqrt,
+        paddle.floor,
+        paddle.ceil,
+        paddle.abs,
+        paddle.sign,
+    ]
     with p:
         for i, f in enumerate(operators):
             f(x)
@@ -331,7 +342,10 @@ def test_only_the_steps_of_the_schedule_are_recorded() -> None:
 def test_one_recording_after_the_other() -> None:
     """RECORD_AND_RETURN after RECORD_AND_RETURN: each step is a recording."""
     found: list[list[str]] = []
-    p = profiler.Profiler(scheduler=lambda n: ProfilerState.RECORD_AND_RETURN, on_trace_ready=lambda p: found.append(names(p, "ProfileStep")))
+    p = profiler.Profiler(
+        scheduler=lambda n: ProfilerState.RECORD_AND_RETURN,
+        on_trace_ready=lambda p: found.append(names(p, "ProfileStep")),
+    )
     with p:
         p.step()
         p.step()
@@ -428,9 +442,8 @@ def test_the_limit_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_export_and_load(tmp_path: pathlib.Path) -> None:
     x = paddle.ones([2], place="mps")
-    with silent() as p:
-        with RecordEvent("outer"):
-            paddle.exp(x)
+    with silent() as p, RecordEvent("outer"):
+        paddle.exp(x)
     path = tmp_path / "trace.json"
     p.export(str(path))
     loaded = profiler.load_profiler_result(str(path))
@@ -522,9 +535,17 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     for title in ("Device", "Overview", "Model", "Kernel", "Operator", "Memory", "Memory Manipulation", "UserDefined"):
         assert re.search(rf"^-+{title} Summary-+$", text, re.M), title
-    (row,) = [line.split() for line in text[text.index("Operator Summary") :].splitlines() if line.startswith("matmul ")]
+    (row,) = [
+        line.split() for line in text[text.index("Operator Summary") :].splitlines() if line.startswith("matmul ")
+    ]
     calls, total, average, most, least, share, device = (float(cell) for cell in row[1:])
-    assert calls == 3 and total == pytest.approx(3 * average, abs=0.005) and least <= average <= most and 0 < share < 100 and device > 0
+    assert (
+        calls == 3
+        and total == pytest.approx(3 * average, abs=0.005)
+        and least <= average <= most
+        and 0 < share < 100
+        and device > 0
+    )
     p.summary(views=SummaryView.UDFView, time_unit="us")
     only = capsys.readouterr().out
     assert "UserDefined Summary" in only and "Operator Summary" not in only

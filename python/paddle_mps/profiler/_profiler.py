@@ -89,7 +89,8 @@ def _always(step: int) -> ProfilerState:
 def _scheduler_of(given: Any) -> Scheduler:
     """The scheduler that an argument stands for."""
     if callable(given):
-        return given
+        scheduler: Scheduler = given
+        return scheduler
     if not isinstance(given, (tuple, list)):
         return _always
     assert len(given) == 2 and given[1] > given[0], "scheduler: want a first step and a later one, before which it ends"
@@ -167,7 +168,7 @@ class Profiler:
         profile_memory: bool = False,
         timer_only: bool = False,
         emit_nvtx: bool = False,
-        custom_device_types: Sequence[str] = [],  # noqa: B006  # as PaddlePaddle's signature; never changed
+        custom_device_types: Sequence[str] = [],  # as PaddlePaddle's signature; never changed
         with_flops: bool = False,
     ) -> None:
         wanted = list(targets or ())
@@ -179,7 +180,9 @@ class Profiler:
             if name != DEVICE:
                 raise RuntimeError(f"[Profiler] custom_device_types has {name!r}; want {[DEVICE]}")
         if with_flops:
-            warnings.warn("[Profiler] with_flops has no effect: floating point operations are not counted", stacklevel=2)
+            warnings.warn(
+                "[Profiler] with_flops has no effect: floating point operations are not counted", stacklevel=2
+            )
         self.scheduler = _scheduler_of(scheduler)
         self.on_trace_ready = export_chrome_tracing("./profiler_log/") if on_trace_ready is None else on_trace_ready
         self.step_num = 0
@@ -285,7 +288,9 @@ class Profiler:
             UnsupportedError: format is "pb".
         """
         if self.profiler_result is None:
-            warnings.warn("[Profiler] there is no recording yet, so that nothing is exported; want stop first", stacklevel=2)
+            warnings.warn(
+                "[Profiler] there is no recording yet, so that nothing is exported; want stop first", stacklevel=2
+            )
             return
         self.profiler_result.save(path, format)
 
@@ -328,7 +333,9 @@ class Profiler:
         if before is ProfilerState.RECORD_AND_RETURN:
             self._finish()
         elif before is ProfilerState.RECORD and now not in RECORDING:
-            warnings.warn(f"[Profiler] the scheduler goes from RECORD to {now.name}: what was recorded is lost", stacklevel=3)
+            warnings.warn(
+                f"[Profiler] the scheduler goes from RECORD to {now.name}: what was recorded is lost", stacklevel=3
+            )
             self._take()
         elif before is ProfilerState.READY and now is ProfilerState.CLOSED:
             warnings.warn("[Profiler] the scheduler goes from READY to CLOSED: nothing is recorded", stacklevel=3)
@@ -370,7 +377,7 @@ class Profiler:
             self.profiler_result = ProfilerResult(named(selected(text, self.targets)))
 
     def _ready(self) -> None:
-        if self.profiler_result is not None and self.on_trace_ready:
+        if self.profiler_result is not None:
             self.on_trace_ready(self)
 
 
@@ -395,9 +402,8 @@ def selected(text: str, targets: Iterable[ProfilerTarget]) -> str:
     kept = []
     for line in rest[: rest.rindex("\n]}")].split(",\n"):
         stream = int(line.partition('"tid":')[2].partition(",")[0]) >= STREAMS
-        if not line.startswith('{"ph":"X"') and not stream:
-            kept.append(line)
-        elif (ProfilerTarget.CUSTOM_DEVICE if stream else ProfilerTarget.CPU) in wanted:
+        target = ProfilerTarget.CUSTOM_DEVICE if stream else ProfilerTarget.CPU
+        if target in wanted or (not stream and not line.startswith('{"ph":"X"')):
             kept.append(line)
     return head + '"traceEvents":[\n' + ",\n".join(kept) + "\n]}\n"
 

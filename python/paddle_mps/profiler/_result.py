@@ -122,7 +122,9 @@ def load_profiler_result(filename: str | os.PathLike[str]) -> ProfilerResult:
     except (ValueError, KeyError):
         good = False
     if not good:
-        raise ValueError(f"[load_profiler_result] {os.fspath(filename)!r} is no trace; want a JSON file of Profiler.export")
+        raise ValueError(
+            f"[load_profiler_result] {os.fspath(filename)!r} is no trace; want a JSON file of Profiler.export"
+        )
     return result
 
 

@@ -81,7 +81,9 @@ def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], notes:
     rule = "  ".join("-" * w for w in widths)
     text = [f"{title} Summary".center(len(rule), "-"), rule]
     for n, line in enumerate(lines):
-        text.append("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))).rstrip())
+        text.append(
+            "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))).rstrip()
+        )
         if n == 0:
             text.append(rule)
     return "\n".join([*text, rule, *([notes] if notes else [])])
@@ -118,7 +120,9 @@ def by_name(spans: Iterable[Span]) -> dict[str, Figures]:
 class Tables:
     """The tables of one recording."""
 
-    def __init__(self, result: ProfilerResult, sorted_by: SortedKeys, detail: bool, apart: bool, time_unit: str) -> None:
+    def __init__(
+        self, result: ProfilerResult, sorted_by: SortedKeys, detail: bool, apart: bool, time_unit: str
+    ) -> None:
         self.result, self.sorted_by, self.detail, self.apart = result, sorted_by, detail, apart
         self.unit, self.unit_name = UNITS[time_unit], time_unit
         roots = result.get_data()
@@ -159,7 +163,9 @@ class Tables:
                 share = f"{100 * time / self.elapsed:.2f}" if self.elapsed else "-"
                 rows.append([where + kind, str(len(of_kind)), f"{time / self.unit:.3f}", share])
         rows.sort(key=lambda row: -float(row[2]))
-        notes = [f"Time unit: {self.unit_name}. Recorded: {self.elapsed / self.unit:.3f}. Spans that overlap count once."]
+        notes = [
+            f"Time unit: {self.unit_name}. Recorded: {self.elapsed / self.unit:.3f}. Spans that overlap count once."
+        ]
         if self.result.dropped():
             notes.append(f"{self.result.dropped()} earlier events had no room and are not counted in any table.")
         return table("Overview", ("Event Type", "Calls", "Time", "Ratio (%)"), rows, "\n".join(notes))
@@ -236,7 +242,9 @@ class Tables:
         for place, found in sorted(levels.items()):
             for what in ("allocated", "reserved"):
                 values = [args[what] for args in found]
-                rows.append([f"{place} {what}", *map(str, (values[0], values[-1], max(values), min(values), len(values)))])
+                rows.append(
+                    [f"{place} {what}", *map(str, (values[0], values[-1], max(values), min(values), len(values)))]
+                )
         head = ("Memory (bytes)", "First", "Last", "Peak", "Least", "Changes")
         return table("Memory", head, rows) if rows else ""
 
