@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from .._errors import UnsupportedError, check
 from .._library import library
 from .._objects import flush
-from . import _events
+from . import _calls, _events
 from ._events import RecordEvent, TracerEventType
 from ._result import STREAMS, ProfilerResult
 from ._summary import SortedKeys, SummaryView, tables
@@ -354,6 +354,8 @@ class Profiler:
             flush()
             check(library.pmps_profile_start(flags, limit()))
             _owner = self
+        if os.environ.get("PADDLE_MPS_PROFILER_CALLS") == "1":
+            _calls.begin()
 
     def _take(self) -> str | None:
         """Ends the recording of this profiler, and returns its text; None where it does not record."""
@@ -361,6 +363,7 @@ class Profiler:
         with _lock:
             if _owner is not self:
                 return None
+            _calls.end()
             flush()
             text = ctypes.c_void_p()
             _owner = None
