@@ -49,6 +49,14 @@ def names(p: profiler.Profiler, kind: str) -> list[str]:
     return [e["name"] for e in spans(p, kind)]
 
 
+def kernels(p: profiler.Profiler) -> Counter[str]:
+    """How often each operator is in a kernel. On a GPU a kernel is a command buffer, which lists its operators."""
+    found: Counter[str] = Counter()
+    for e in spans(p, "Kernel"):
+        found.update(e.get("args", {}).get("names") or e["name"].split("+"))
+    return found
+
+
 def check_format(p: profiler.Profiler) -> None:
     """The trace follows the Trace Event Format, and the spans of each thread and stream are nested."""
     document = result(p).document
@@ -96,8 +104,8 @@ def test_each_operator_is_there_once(place: str) -> None:
     assert list(joined["args"]["input_shapes"].values()) == [[[2, 3], [2, 3], [2, 3]]]
     assert joined["args"]["output_shapes"] == {"out": [[6, 3]]}
     assert into["args"]["output_shapes"] == {"out": [[2, 3]]}
-    kernels = Counter(names(p, "Kernel"))
-    assert kernels["add"] >= 2 and kernels["matmul"] == kernels["exp"] == 1
+    ran = kernels(p)
+    assert ran["add"] >= 2 and ran["matmul"] >= 1 and ran["exp"] >= 1
     on_stream = {e["tid"] >= STREAMS for e in spans(p, "Kernel")}
     assert on_stream == {place == "mps"}
 
@@ -131,9 +139,11 @@ def test_programs_show_their_steps(place: str) -> None:
     check_format(p)
     assert names(p, "Program") == ["program"] * 3 and names(p, "Operator") == []
     assert spans(p, "Program")[0]["args"]["input_shapes"] == {"in": [[3, 4], [4, 5]]}
-    steps = Counter(names(p, "Kernel"))
-    assert steps == {"matmul": 3, "add+exp+multiply": 3, "sum": 3}
-    assert len(spans(p, "Sequence")) == 3
+    steps = kernels(p)
+    assert set(steps) == {"matmul", "add", "exp", "multiply", "sum"} and min(steps.values()) >= 3
+    if place == "cpu" or mps.get_device_properties().backend == "host":
+        assert Counter(names(p, "Kernel")) == {"matmul": 3, "add+exp+multiply": 3, "sum": 3}
+        assert len(spans(p, "Sequence")) == 3
 
 
 def test_a_traced_function_is_compiled_in_its_first_call() -> None:
