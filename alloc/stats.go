@@ -126,6 +126,13 @@ func (a *Allocator) Stats() Stats {
 	return a.stats()
 }
 
+// Levels are the bytes that blocks and heaps take now: Allocated and Reserved of Stats, without its price.
+func (a *Allocator) Levels() (allocated, reserved int64) {
+	a.lock()
+	defer a.mu.Unlock()
+	return a.counts.allocated.current, a.counts.reserved.current
+}
+
 // stats is Stats without moving blocks. The lock is held.
 func (a *Allocator) stats() Stats {
 	c := &a.counts

@@ -469,6 +469,18 @@ pmps_error *pmps_capture_begin(const pmps_place *place, const char *path) { retu
 
 pmps_error *pmps_capture_end(const pmps_place *place) { return ENTER(goCaptureEnd(place)); }
 
+/* ---- Profiling */
+
+pmps_error *pmps_profile_start(uint32_t flags, int64_t max_events) { return ENTER(goProfileStart(flags, max_events)); }
+
+pmps_error *pmps_profile_stop(char **json) { return ENTER(goProfileStop(json)); }
+
+uint64_t pmps_profile_begin(void) { return in_child ? 0 : goProfileBegin(); }
+
+void pmps_profile_end(uint64_t begun, const char *category, const char *name) {
+  if (begun && !in_child) goProfileEnd(begun, category, name);
+}
+
 /* ---- Log */
 
 void pmps_log_set(pmps_log_callback callback, void *user, int32_t level) {

@@ -63,6 +63,11 @@ HIDDEN int64_t error_count(void);
 /* Keeps an error, owned, as this thread's last failure of the fast family, and frees the previous one. */
 HIDDEN void error_keep(fault error);
 
+/* ---- profile.c */
+
+/* The number of the calling thread. */
+HIDDEN uint64_t thread_number(void);
+
 /* ---- public.c */
 
 /* Keeps the wait that a call of the fast family was refused for, for this thread's pmps_fast_wait. */

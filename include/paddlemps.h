@@ -871,6 +871,36 @@ pmps_error *pmps_capture_begin(const pmps_place *place, const char *path);
 /* Waits for the work so far and ends the document. */
 pmps_error *pmps_capture_end(const pmps_place *place);
 
+/* ---- Profiling ------------------------------------------------------------------------------------
+ *
+ * A recording of what the process does: calls of operators, runs of programs, compilations, the work of devices, copies,
+ * waits, spans of the program itself and, if asked for, levels of memory. There is one at a time, of all threads. It is
+ * bounded: the latest events are kept, and how many there was no room for is said in the text. While nothing is recorded,
+ * a call costs one atomic load more than it would. docs/profiler.md describes the text.
+ */
+
+enum {
+  PMPS_PROFILE_SHAPES = 1, /* dtypes and shapes of the operands of calls */
+  PMPS_PROFILE_MEMORY = 2  /* allocated and reserved bytes at each allocation and each free */
+};
+
+/* Begins a recording of at most max_events events, 0 for 262144; PMPS_INVALID_ARGUMENT if one is under way. flags are
+ * PMPS_PROFILE_ constants. */
+pmps_error *pmps_profile_start(uint32_t flags, int64_t max_events);
+
+/* Waits for the work submitted so far and ends the recording; PMPS_INVALID_ARGUMENT if there is none. json, which may be NULL,
+ * gets it in the Trace Event Format, which Perfetto opens. Failures of the work are not reported here. Owned: free it
+ * with pmps_text_free. */
+pmps_error *pmps_profile_stop(char **json);
+
+/* The beginning of a span of this thread, 0 while nothing is recorded. It is a time, so there is nothing to free if no span
+ * is made of it. */
+uint64_t pmps_profile_begin(void);
+
+/* Records a span of this thread from begun, which pmps_profile_begin returned, until now. category and name are UTF-8, of
+ * which 1024 bytes are kept. Does nothing if begun is 0, if its recording has ended, or if a text is NULL. */
+void pmps_profile_end(uint64_t begun, const char *category, const char *name);
+
 /* ---- Log ------------------------------------------------------------------------------------------ */
 
 /* level: 0 error, 1 warning, 2 information, 3 debugging. The message is borrowed for the call. Calls are made one at a

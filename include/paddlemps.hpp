@@ -192,6 +192,31 @@ inline std::string memory_snapshot(Place place) {
   return detail::Owned<char, pmps_text_free>(json).get();
 }
 
+/* Begins a recording of what the process does; flags are PMPS_PROFILE_ constants. */
+inline void profile_start(std::uint32_t flags = 0, std::int64_t max_events = 0) { check(pmps_profile_start(flags, max_events)); }
+
+/* Ends it, and returns it as a trace for Perfetto: docs/profiler.md. */
+inline std::string profile_stop() {
+  char* json = nullptr;
+  check(pmps_profile_stop(&json));
+  return detail::Owned<char, pmps_text_free>(json).get();
+}
+
+/* A span of a recording, from its construction to its end. The texts have to stay valid as long. */
+class ProfileSpan {
+ public:
+  explicit ProfileSpan(const char* name, const char* category = "UserDefined") noexcept
+      : name_(name), category_(category), begun_(pmps_profile_begin()) {}
+  ProfileSpan(const ProfileSpan&) = delete;
+  ProfileSpan& operator=(const ProfileSpan&) = delete;
+  ~ProfileSpan() { pmps_profile_end(begun_, category_, name_); }
+
+ private:
+  const char* name_;
+  const char* category_;
+  std::uint64_t begun_;
+};
+
 /* Waits for all work of a device; throws a failure that has not been reported yet. */
 inline void synchronize(Place place) { check(pmps_device_synchronize(&place)); }
 

@@ -37,6 +37,7 @@ func (rt *Runtime) Backward(p *Pass, on *Stream) ([]*Tensor, error) {
 	if on.Traces() && p.To == nil {
 		return nil, status.Errorf(status.Traced, "[backward] a function that is traced cannot add to the gradients of leaves; want grad() of them, or backward() outside of the function")
 	}
+	defer passing()()
 	b := &backward{rt: rt, pass: p, on: on, of: map[*node][]*Tensor{}}
 	defer b.free()
 	if p.Again {

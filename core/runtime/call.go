@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -23,6 +24,12 @@ func (rt *Runtime) Call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 
 // call is Call in a mode.
 func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, on *Stream, mode Mode) ([]*Tensor, error) {
+	if profile.On() && !mode.has(profiled) {
+		start := profile.Now()
+		made, err := rt.call(row, in, at, where, on, mode|profiled)
+		recordCall(row, in, made, err, on, start)
+		return made, err
+	}
 	if err := row.Fill(at); err != nil {
 		return nil, err
 	}
@@ -73,6 +80,12 @@ func (rt *Runtime) CallInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 
 // callInto is CallInto in a mode.
 func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream, mode Mode) error {
+	if profile.On() && !mode.has(profiled) {
+		start := profile.Now()
+		err := rt.callInto(row, in, at, out, on, mode|profiled)
+		recordCall(row, in, []*Tensor{out}, err, on, start)
+		return err
+	}
 	if err := row.Fill(at); err != nil {
 		return err
 	}

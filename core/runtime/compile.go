@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -50,6 +51,7 @@ func (x *compiled) Close() error {
 // compile makes the program for concrete shapes. The cache calls it with no lock held, once for callers that
 // ask at the same time.
 func (p *Program) compile(shapes []op.Type) (device.Program, error) {
+	defer compiling("program", fmt.Sprintf(`"program":%d`, p.id))()
 	g, err := p.source.Resolve(shapes)
 	if err != nil {
 		return nil, err
@@ -225,7 +227,10 @@ func (t *Tensor) Constant() (*op.Const, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer cpu.memory.Free(block, nil)
+	defer func() {
+		cpu.memory.Free(block, nil)
+		cpu.level()
+	}()
 	c := &op.Const{Type: op.Type{DType: t.dtype, Shape: t.Shape}, Bytes: make([]byte, bytes)}
 	return c, t.Read(c.Bytes)
 }

@@ -75,11 +75,7 @@ func (c *Context) Default() *Stream { return c.main }
 
 // Synchronize waits for all work on all streams and returns the first failure not yet reported.
 func (c *Context) Synchronize() error {
-	for _, s := range c.open() {
-		if t := s.last.Load(); s.dev.Done() < t {
-			s.dev.Sync(t)
-		}
-	}
+	c.finish()
 	return c.report()
 }
 

@@ -3,6 +3,7 @@ package runtime
 import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
@@ -18,7 +19,7 @@ func (rt *Runtime) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
 func (rt *Runtime) unary(row *op.Row, x *Tensor, on *Stream, mode Mode) (*Tensor, error) {
 	in := Operand{Tensor: x}
 	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 && !mode.watches(x) && !on.Traces() {
-		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil, mode.has(NonBlocking))
+		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil, mode)
 	}
 	return rt.quick(row, on, mode, in)
 }
@@ -31,7 +32,7 @@ func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error
 // binary is Binary in a mode.
 func (rt *Runtime) binary(row *op.Row, x, y *Operand, on *Stream, mode Mode) (*Tensor, error) {
 	if t := alike(row, x, y); t != nil && !mode.watches(x.Tensor) && !mode.watches(y.Tensor) && !on.Traces() {
-		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, mode.has(NonBlocking))
+		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, mode)
 	}
 	return rt.quick(row, on, mode, *x, *y)
 }
@@ -80,7 +81,10 @@ func takesDType(row *op.Row, v *op.Value, d dtype.DType) bool {
 
 // direct runs an elementwise operator, with result dtype d, on operands that have the dtype and shape of like
 // or are scalars; y is nil for unary operators.
-func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, nonBlocking bool) (*Tensor, error) {
+func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, mode Mode) (*Tensor, error) {
+	if profile.On() && !mode.has(profiled) {
+		return s.directProfiled(row, d, like, x, y, mode|profiled)
+	}
 	rt := s.ctx.rt
 	store, err := s.ctx.newStorage(like.Numel()*d.Size(), s)
 	if err != nil {
@@ -106,12 +110,28 @@ func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, n
 		l.readOperand(y, like)
 	}
 	l.write(&t.view)
-	l.nonBlocking = nonBlocking
+	l.nonBlocking = mode.has(NonBlocking)
 	if err := l.run(row); err != nil {
 		rt.Free(h)
 		return nil, err
 	}
 	return t, nil
+}
+
+// directProfiled is direct for a call that is recorded. It is a function of its own, so that direct needs no room on the
+// stack for what it uses.
+func (s *Stream) directProfiled(row *op.Row, d dtype.DType, like *view, x, y *Operand, mode Mode) (*Tensor, error) {
+	start := profile.Now()
+	t, err := s.direct(row, d, like, x, y, mode)
+	in, out := []Operand{*x}, []*Tensor(nil)
+	if y != nil {
+		in = append(in, *y)
+	}
+	if err == nil {
+		out = append(out, t)
+	}
+	recordCall(row, in, out, err, s, start)
+	return t, err
 }
 
 // quick is Call for the first result; further ones are freed.

@@ -58,6 +58,7 @@ func (l *launch) recycle() {
 	}
 	if l.scratch != nil {
 		l.ctx.memory.Free(l.scratch, nil)
+		l.ctx.level()
 	}
 	if l.held != nil {
 		l.held.Release(l.lane)
@@ -243,6 +244,7 @@ func (l *launch) enqueue(p device.Program) {
 	if scratch != nil {
 		uses := [1]alloc.Use{{Stream: s.dev, Ticket: t}}
 		c.memory.Free(scratch, uses[:])
+		c.level()
 	}
 }
 

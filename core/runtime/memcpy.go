@@ -33,6 +33,7 @@ func (t *Tensor) Read(dst []byte) error {
 		return nil
 	}
 	t.store.ctx.copies.count(int64(len(dst)))
+	defer t.store.ctx.copied("read", int64(len(dst)))()
 	if t.IsContiguous() {
 		copy(dst, t.bytes())
 		return nil
@@ -61,6 +62,7 @@ func (t *Tensor) Write(src []byte) error {
 		return nil
 	}
 	t.store.ctx.copies.count(int64(len(src)))
+	defer t.store.ctx.copied("write", int64(len(src)))()
 	if t.IsContiguous() {
 		copy(t.bytes(), src)
 		if int64(len(src)) == t.store.bytes {
@@ -130,6 +132,7 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	if err := c.supports("to", t.dtype); err != nil {
 		return nil, err
 	}
+	defer c.copied("to", t.Numel()*t.dtype.Size())()
 	s := t.copyStream(c, on)
 	v, err := c.empty("to", t.dtype, &t.Shape, s)
 	if err != nil {

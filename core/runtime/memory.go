@@ -125,6 +125,7 @@ func (a *ageing) stop() {
 func (c *Context) age() bool {
 	if n := c.memory.Age(); n > 0 {
 		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
+		c.level()
 	}
 	return c.memory.Stats().Reserved.Current > 0
 }
@@ -140,6 +141,7 @@ func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) 
 	if err != nil {
 		c.logf("[memory] %s: %v", c.place, err)
 	}
+	c.level()
 	return block, err
 }
 
@@ -216,6 +218,7 @@ func (c *Context) EmptyCache() {
 	c.programs.Clear()
 	if n := c.memory.EmptyCache(); n > 0 {
 		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
+		c.level()
 	}
 }
 

@@ -70,7 +70,10 @@ func (st *storage) note(s *Stream, t device.Ticket, writes bool) {
 // wait blocks until the CPU may read a storage or, with writes, write it. It returns why the contents were not
 // computed; a caller that overwrites them may ignore that.
 func (st *storage) wait(writes bool) error {
-	syncAll(st.hazards(writes))
+	if uses := st.hazards(writes); len(uses) > 0 {
+		defer waited("wait for a tensor")()
+		syncAll(uses)
+	}
 	return st.failure()
 }
 

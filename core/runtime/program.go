@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -223,6 +224,12 @@ const waitable = 4096
 
 // run is Run in a mode.
 func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+	if profile.On() && !mode.has(profiled) {
+		start, before := profile.Now(), len(made)
+		results, err := p.run(in, on, mode|profiled, made)
+		p.recordRun(in, results[min(before, len(results)):], err, start)
+		return results, err
+	}
 	if p.decided.Load() == nil {
 		results, err := p.runOnce(in, on, mode, made)
 		if err == nil || !p.decide(err, nil) {

@@ -71,6 +71,7 @@ func (c *Context) revision() uint64 {
 
 // compileAs compiles a plan for a key that the call has at a revision.
 func (c *Context) compileAs(revision uint64, plan *device.Plan) (device.Program, error) {
+	defer compiling(nameOfPlan(plan), "")()
 	p, err := c.dev.Compile(plan)
 	if c.revision() == revision {
 		return p, err

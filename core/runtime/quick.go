@@ -19,6 +19,8 @@ const (
 	NonBlocking Mode = 1 << iota
 	// Recording is for calls whose results have gradients, if operands ask for them.
 	Recording
+	// profiled is for calls that are being recorded already: the rest of a call whose beginning has been.
+	profiled
 )
 
 // has reports whether a mode is set.

@@ -60,6 +60,7 @@ func (st *storage) release() {
 	switch {
 	case st.block != nil:
 		st.ctx.memory.Free(st.block, st.pending())
+		st.ctx.level()
 	case st.free != nil || st.foreignHeap != nil:
 		st.releaseForeign()
 	}

@@ -42,6 +42,7 @@ func (c *Context) NewStream() (*Stream, error) {
 	defer c.mu.Unlock()
 	s := &Stream{ctx: c, dev: dev, id: c.made}
 	s.bounded, _ = dev.(device.Bounded)
+	s.nameTrack()
 	c.made++
 	c.setOpen(append(slices.Clone(c.open()), s))
 	return s, nil
@@ -84,6 +85,7 @@ func (s *Stream) inFlight() uint64 {
 // admit blocks while the stream is full. The caller holds no lock.
 func (s *Stream) admit() {
 	if s.inFlight() >= maxInFlight {
+		defer waited("wait for room")()
 		s.dev.Sync(s.last.Load() - maxInFlight/2)
 	}
 }
@@ -118,9 +120,7 @@ func (s *Stream) Idle() bool { return s.inFlight() == 0 && s.unreported.Load() =
 
 // Synchronize waits for all work submitted so far and returns the first failure not yet reported.
 func (s *Stream) Synchronize() error {
-	if t := s.last.Load(); s.dev.Done() < t {
-		s.dev.Sync(t)
-	}
+	s.finish()
 	return s.report()
 }
 
@@ -210,7 +210,12 @@ func (e *Event) Record(s *Stream) error {
 func (e *Event) Query() bool { return e.dev.Done() }
 
 // Synchronize waits for the recorded point.
-func (e *Event) Synchronize() { e.dev.Sync() }
+func (e *Event) Synchronize() {
+	if !e.dev.Done() {
+		defer waited("wait for an event")()
+		e.dev.Sync()
+	}
+}
 
 // Elapsed is the time from e to end in milliseconds, measured where the work runs: by the GPU or the worker.
 func (e *Event) Elapsed(end *Event) (float64, error) {

@@ -32,6 +32,7 @@ func (ws *waits) slice(w Wait, d time.Duration, uses []alloc.Use) Wait {
 	if over == nil {
 		return 0
 	}
+	defer waited("wait")()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -16,7 +16,7 @@ import (
 var layers = []struct {
 	packages, may []string
 }{
-	{[]string{"place", "core/status", "core/slot", "core/mapped"}, nil},
+	{[]string{"place", "core/status", "core/slot", "core/mapped", "core/profile"}, nil},
 	{[]string{"core/dtype", "core/shape"}, []string{"core/dtype"}},
 	{[]string{"core/op"}, []string{"core/dtype", "core/shape"}},
 	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op"}},
@@ -40,10 +40,10 @@ var layers = []struct {
 		"core/dtype", "core/shape", "core/op", "core/device", "kernels/host", "kernels/metal/gpu", "internal/fakemetal",
 	}},
 	{[]string{"kernels/metal"}, []string{
-		"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/...", "objc/...",
+		"core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels", "kernels/metal/...", "objc/...",
 	}},
 	{[]string{"kernels", "kernels/host/..."}, []string{
-		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "kernels/...",
+		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels/...",
 	}},
 	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},

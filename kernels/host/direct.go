@@ -14,13 +14,13 @@ const over = device.Ticket(0)
 
 // Run does the call.
 func (s *direct) Run(p device.Program, c *device.Call) device.Ticket {
-	perform(s.threads, programOf(p), c)
+	perform(s.threads, programOf(p), c, nil)
 	return over
 }
 
 // Copy does the copy.
 func (s *direct) Copy(c *device.Call) device.Ticket {
-	perform(s.threads, nil, c)
+	perform(s.threads, nil, c, nil)
 	return over
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/profile"
 )
 
 // queueLength is how many entries a queue has room for before it grows; a power of two.
@@ -21,6 +22,7 @@ const queueLength = 1 << 6
 // An owner's Done runs while the queue is busy; it must not submit to the same stream.
 type queue struct {
 	device *Device
+	track  *profile.Track
 	done   atomic.Uint64 // highest ticket that has ended
 
 	mu        sync.Mutex
@@ -38,7 +40,7 @@ type queue struct {
 
 // newQueue starts the worker.
 func newQueue(d *Device) *queue {
-	s := &queue{device: d, ring: make([]entry, queueLength), ended: make(chan struct{})}
+	s := &queue{device: d, track: profile.NewTrack("emulated stream %d"), ring: make([]entry, queueLength), ended: make(chan struct{})}
 	s.ready.L, s.moved.L = &s.mu, &s.mu
 	go s.work()
 	return s
@@ -151,7 +153,7 @@ func (s *queue) work() {
 func (s *queue) execute(e *entry) {
 	switch {
 	case e.call != nil:
-		perform(s.device.threads, e.program, e.call)
+		perform(s.device.threads, e.program, e.call, s.track)
 	case e.event != nil:
 		e.event.pass(point{s, e.ticket})
 	default:
@@ -171,6 +173,9 @@ func (s *queue) execute(e *entry) {
 		s.ready.Signal()
 	}
 }
+
+// Track is the line of a trace for the work of the stream.
+func (s *queue) Track() *profile.Track { return s.track }
 
 // Done is the highest ticket up to which all work has ended.
 func (s *queue) Done() device.Ticket { return s.done.Load() }

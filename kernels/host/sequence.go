@@ -102,7 +102,10 @@ func (s *sequence) bytes() (n int64) {
 
 // run ends at the first step that fails. What later steps would have written is then undefined, as is
 // the output of the one that failed.
-func (s *sequence) run(t *threads, c *device.Call) error {
+func (s *sequence) run(t *threads, c *device.Call) error { return s.runStages(t, c, nil) }
+
+// runStages is run; p records the stages, unless it is nil.
+func (s *sequence) runStages(t *threads, c *device.Call, p *probe) error {
 	if need := s.workspace(c); need > 0 && c.Workspace == nil {
 		return status.Errorf(status.Internal, "[program] got no workspace; want %d bytes", need)
 	}
@@ -112,22 +115,20 @@ func (s *sequence) run(t *threads, c *device.Call) error {
 	}
 	defer s.release(calls)
 	for i := range s.stages {
-		k := s.stages[i].kernel
-		if len(s.stages[i].steps) > 1 {
-			if err := k.run(t, c); err != nil {
-				return err
+		k, own := s.stages[i].kernel, c
+		if len(s.stages[i].steps) == 1 {
+			own = &(*calls)[i]
+			s.stages[i].steps[0].Rebind(c, own)
+			if s.most > 0 {
+				// SAFETY: the workspace is as long as the method of that name says, arena first.
+				own.Workspace, own.Scratch = unsafe.Add(c.Workspace, s.arena), c.Scratch
 			}
-			continue
 		}
-		own := &(*calls)[i]
-		s.stages[i].steps[0].Rebind(c, own)
-		if s.most > 0 {
-			// SAFETY: the workspace is as long as the method of that name says, arena first.
-			own.Workspace, own.Scratch = unsafe.Add(c.Workspace, s.arena), c.Scratch
-		}
+		start := p.begin()
 		if err := k.run(t, own); err != nil {
 			return err
 		}
+		p.end(&s.stages[i], start)
 	}
 	return nil
 }

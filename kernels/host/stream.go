@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -68,11 +69,16 @@ func (wrongDevice) run(*threads, *device.Call) error {
 	return status.Errorf(status.Internal, "[host] got a program of another device")
 }
 
-// perform does a run or a copy and notifies the owner. That happens before the ticket counts as done, so
+// perform does a run or a copy and notifies the owner; on is the track of the stream, nil for one that runs everything on
+// the thread of its caller. That happens before the ticket counts as done, so
 // that a goroutine which has waited for the ticket finds the owner notified.
-func perform(t *threads, p *program, c *device.Call) {
+func perform(t *threads, p *program, c *device.Call, on *profile.Track) {
 	err := c.Owner.Ready()
-	if err == nil {
+	switch {
+	case err != nil:
+	case profile.On():
+		err = measured(t, p, c, on)
+	default:
 		err = compute(t, p, c)
 	}
 	c.Owner.Done(err)

@@ -75,10 +75,13 @@ type pending struct {
 	err        error    // names the operator
 }
 
-// name is that of the operator for messages.
+// name is that of the operator for messages. Only calls of operators say which one in Call.Op.
 func (p *pending) name() string {
-	if p.plan {
+	switch {
+	case p.plan:
 		return "program"
+	case p.program == nil:
+		return "copy"
 	}
 	return nameOf(p.call)
 }

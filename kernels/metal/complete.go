@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
@@ -77,6 +78,9 @@ func (s *stream) finish(b *batch) {
 		if p.stream != s {
 			p.sync() // its owners have been notified by now, so that Ready knows what failed
 		}
+	}
+	if profile.On() {
+		b.measure()
 	}
 	for i := range b.calls {
 		b.end(&b.calls[i], failure)
@@ -185,7 +189,7 @@ func (b *batch) outcome(p *pending, failure *status.Error) error {
 	case failure != nil:
 		return named(p.name(), b.blame(p, failure))
 	case b.host != nil:
-		if err := b.host(); err != nil {
+		if err := b.hosted(p); err != nil {
 			return named(p.name(), err)
 		}
 		return nil

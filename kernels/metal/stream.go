@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
@@ -30,6 +31,7 @@ const mostInFlight = 10
 // for, except by condition variables, and where MPSGraph divides a graph (batch.Execute). An owner's Done must not submit to the same stream.
 type stream struct {
 	device *Device
+	track  *profile.Track
 	queue  mtl.CommandQueue
 	fence  mtl.Fence // see order
 	clock  clock
@@ -76,7 +78,7 @@ func (d *Device) NewStream() (device.Stream, error) {
 		d.putClock(clock)
 		return nil, status.Errorf(status.Device, "[stream] the GPU gave no command queue")
 	}
-	s := &stream{device: d, queue: queue, fence: fence, clock: clock}
+	s := &stream{device: d, track: profile.NewTrack("Metal stream %d"), queue: queue, fence: fence, clock: clock}
 	s.ended.all = make(chan struct{})
 	s.moved.L, s.ready.L = &s.mu, &s.mu
 	s.timer = time.AfterFunc(time.Hour, s.hurry)

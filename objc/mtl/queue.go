@@ -13,6 +13,7 @@ var (
 	waitUntilCompleted    = objc.Declare0[CommandBuffer, objc.Void]("MTLCommandBuffer", "waitUntilCompleted")
 	bufferStatus          = objc.Declare0[CommandBuffer, CommandBufferStatus]("MTLCommandBuffer", "status")
 	bufferError           = objc.Declare0[CommandBuffer, objc.Error]("MTLCommandBuffer", "error")
+	gpuStartTime          = objc.DeclareMixed[func(CommandBuffer, objc.Sel) float64]("MTLCommandBuffer", "GPUStartTime")
 	gpuEndTime            = objc.DeclareMixed[func(CommandBuffer, objc.Sel) float64]("MTLCommandBuffer", "GPUEndTime")
 	kernelEndTime         = objc.DeclareMixed[func(CommandBuffer, objc.Sel) float64]("MTLCommandBuffer", "kernelEndTime")
 	endEncoding           = objc.Declare0[objc.ID, objc.Void]("MTLCommandEncoder", "endEncoding")
@@ -60,6 +61,10 @@ func (b CommandBuffer) Status() CommandBufferStatus { return bufferStatus.Send(b
 
 // Error is -[MTLCommandBuffer error], +0; nil where there is none.
 func (b CommandBuffer) Error() objc.Error { return bufferError.Send(b) }
+
+// GPUStartTime is -[MTLCommandBuffer GPUStartTime]: seconds of the system's clock, which is mach_absolute_time; 0 where it
+// is not known.
+func (b CommandBuffer) GPUStartTime() float64 { return gpuStartTime.Send(b, gpuStartTime.Sel()) }
 
 // GPUEndTime is -[MTLCommandBuffer GPUEndTime]: seconds of the system's clock; 0 where it is not known.
 func (b CommandBuffer) GPUEndTime() float64 { return gpuEndTime.Send(b, gpuEndTime.Sel()) }

@@ -11,6 +11,7 @@ decided otherwise.
 """
 
 import math as _math
+import typing as _typing
 
 from . import (
     _complex_gradients,  # noqa: F401  # it registers itself
@@ -328,6 +329,7 @@ __all__ = [
     "pi",
     "pow",
     "pow_",
+    "profiler",
     "rand",
     "rand_like",
     "randint",
@@ -398,5 +400,8 @@ __all__ += (
 )
 __all__ += _flags.__all__ + _limits.__all__ + _platform.__all__ + _queries.__all__ + _typed.__all__
 __all__ += _distributions.__all__ + _range.__all__
+
+if _typing.TYPE_CHECKING:
+    from . import profiler  # imported when it is used: see _missing.LATE
 
 _missing.explain(__name__)

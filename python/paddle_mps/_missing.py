@@ -8,6 +8,7 @@ nothing in this file changes when a function is added.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 PACKAGE = __name__.partition(".")[0]
+LATE = ("paddle.profiler",)  # modules that are imported when they are used
 
 
 class Rule(NamedTuple):
@@ -154,7 +156,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.device.cuda": (Rule(-1, _CUDA),),
     "paddle.device.xpu": (Rule(0, "its devices are none of a Mac's; use paddle.mps"),),
     "paddle.cuda": (Rule(-1, _CUDA),),
-    "paddle.profiler": (Rule(-1, "use paddle.mps.profiler and the memory statistics of paddle.mps"),),
+    "paddle.profiler": (Rule(0, _INTERNAL),),
     "paddle.tensor": (Rule(-1, "its functions are in paddle itself"),),
     "paddle.base": (Rule(0, _INTERNAL),),
     "paddle.framework": (Rule(0, _INTERNAL),),
@@ -196,10 +198,12 @@ def explanation(namespace: str, name: str) -> str | None:
     return None if found is None else f"[{namespace}] {name} {KINDS[found.tier]}: {found.advice}"
 
 
-def getter(module: ModuleType, namespace: str) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module that stands for a namespace of Paddle."""
+def getter(module: ModuleType, namespace: str) -> Callable[[str], ModuleType]:
+    """The `__getattr__` of a module that stands for a namespace of Paddle: imports what is late, and explains what is missing."""
 
-    def missing(name: str) -> NoReturn:
+    def missing(name: str) -> ModuleType:
+        if f"{namespace}.{name}" in LATE:
+            return importlib.import_module(f"{module.__name__}.{name}")
         text = explanation(namespace, name)
         if text is not None:
             raise AttributeError(text)

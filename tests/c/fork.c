@@ -121,6 +121,10 @@ static void shader_calls(void) {
   FORKED(pmps_capture_get_state(NULL, &enabled, &capturing));
   FORKED(pmps_capture_begin(NULL, "trace.gputrace"));
   FORKED(pmps_capture_end(NULL));
+  FORKED(pmps_profile_start(0, 0));
+  FORKED(pmps_profile_stop(&names));
+  EXPECT(pmps_profile_begin() == 0);
+  pmps_profile_end(1, "fork", "span");
   EXPECT(!object && !names && !library && !kernel && !enabled && !capturing);
 }
 

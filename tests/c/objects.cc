@@ -218,6 +218,9 @@ static void streams_end_with_their_scope() {
 static void devices_are_described() {
   EXPECT(pm::device_info(place()).total_memory > 0);
   EXPECT(pm::memory_snapshot(place()).front() == '{');
+  pm::profile_start(PMPS_PROFILE_SHAPES);
+  { const pm::ProfileSpan span("from C++"); }
+  EXPECT(pm::profile_stop().find("\"cat\":\"UserDefined\",\"name\":\"from C++\"") != std::string::npos);
   const pm::Tensor x = pm::Tensor::empty(place(), PMPS_UINT8, {1 << 20});
   EXPECT(pm::memory_stats(place()).allocated_bytes.current >= 1 << 20);
   EXPECT(x.to(pm::Place::cpu()).place() == pm::Place::cpu());

@@ -899,6 +899,16 @@ CALL(pmps_capture_get_state) {
 }
 CALL(pmps_capture_begin) { ended(pmps_capture_begin(place(), one_in(20) ? NULL : "no such folder/trace.gputrace")); }
 CALL(pmps_capture_end) { ended(pmps_capture_end(place())); }
+CALL(pmps_profile_start) { ended(pmps_profile_start(one_in(8) ? (uint32_t)odd_int() : below(4), one_in(4) ? odd_int() : (int64_t)below(5000))); }
+CALL(pmps_profile_stop) {
+  char *json = NULL;
+  if (ended(pmps_profile_stop(one_in(4) ? NULL : &json))) pmps_text_free(json);
+}
+CALL(pmps_profile_begin) { pmps_profile_begin(); }
+CALL(pmps_profile_end) {
+  const uint64_t begun = one_in(4) ? dice() : pmps_profile_begin();
+  pmps_profile_end(begun, one_in(20) ? NULL : "fuzz", one_in(20) ? NULL : one_in(4) ? "\xff\"\\\n" : "span");
+}
 
 CALL(pmps_log_set) { pmps_log_set(log_message, NULL, 0); }
 CALL(pmps_live_handles) {

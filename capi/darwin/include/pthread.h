@@ -24,6 +24,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 int pthread_join(pthread_t thread, void **result);
 int pthread_detach(pthread_t thread);
 pthread_t pthread_self(void);
+int pthread_threadid_np(pthread_t thread, __UINT64_TYPE__ *id);
 int pthread_kill(pthread_t thread, int signal);
 int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 int pthread_once(pthread_once_t *once, void (*start)(void));

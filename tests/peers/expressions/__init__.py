@@ -25,6 +25,7 @@ from . import (
     nn_layers,
     nn_losses,
     products,
+    profiler,
     reductions,
     scatter,
     shapes,
@@ -67,6 +68,7 @@ ROWS: list[Row] = [
     *nn_layers.ROWS,
     *windows.ROWS,
     *derivatives.ROWS,
+    *profiler.ROWS,
 ]
 
 __all__ = ["DEFECTS", "NO_KERNEL", "ROWS", "Row"]
