@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from .. import _tracing, onnx
-from .._library import library
 from ._types import tensor_type
 
 
@@ -43,12 +40,6 @@ class ModelMetadata:
         self.graph_name: str = said["graph_name"]
         self.producer_name: str = said["producer_name"]
         self.version: int = said["model_version"]
-
-
-def described(model: onnx.Model) -> dict[str, Any]:
-    """What the file of a model says, as pmps_program_describe has it."""
-    found: dict[str, Any] = json.loads(_tracing.text_of(library.pmps_program_describe, model._program._handle))
-    return found
 
 
 def ports(said: list[dict[str, Any]], sizes: dict[str, int]) -> list[NodeArg]:

@@ -19,7 +19,7 @@ from ._binding import IOBinding
 from ._failures import Fail, Failure, InvalidArgument, loading, running
 from ._failures import NoSuchFile as Missing
 from ._failures import NotImplemented as NotSupported
-from ._model import ModelMetadata, NodeArg, described, ports
+from ._model import ModelMetadata, NodeArg, ports
 from ._options import RunOptions, SessionOptions
 from ._providers import CPU, MPS, chosen
 from ._types import BY_NAME, elem_of, tensor_type
@@ -68,7 +68,7 @@ class InferenceSession:
         self._providers = providers
         self._place: Place = place_of("mps" if providers[0] == MPS else "cpu", 0)
         self._model = _load(self._source, self._place)
-        said = described(self._model)
+        said = self._model.describe()
         sizes = self._options._sizes
         self._meta = ModelMetadata(said)
         self._inputs, self._outputs = ports(said["inputs"], sizes), ports(said["outputs"], sizes)
