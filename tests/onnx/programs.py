@@ -102,6 +102,7 @@ def child(name: str, provider: str, out: pathlib.Path) -> None:
 
     def recorded(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = run(self, *args, **kwargs)
+        assert self.get_providers()[0] == (provider or "CPUExecutionProvider"), self.get_providers()
         results.extend(np.array(x) for x in made)
         return made
 
