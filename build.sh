@@ -14,13 +14,14 @@ usage() {
 usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
+  demo ocr        install rapidocr into .venv-ocr and read the text in a picture with examples/ocr/ocr.py
   test            run all tests: Go (plain, race, portable), C, Python, conformance, packaging
   test long       the same with PADDLE_MPS_LONG=1: fuzz the C interface for an hour and every other
                   fuzz target for 30 s, soak each place with ten million operators, not 1.5 million, and,
                   on Linux, run all of test darwin, which leaves out most of its slow cases by itself
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
-  test onnx       run the tests of the onnx package, which is installed into .venv-onnx
+  test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -226,6 +227,12 @@ need_browser() {
 
 demo() {
     lib
+    if [ "${1:-}" = ocr ]; then
+        shift
+        venv .venv-ocr ocr
+        .venv-ocr/bin/python examples/ocr/ocr.py "$@"
+        return
+    fi
     venv .venv demo
     .venv/bin/python examples/quickstart.py "$@"
 }
@@ -603,7 +610,15 @@ onnx() {
     need_python
     lib
     venv .venv-onnx onnx
-    .venv-onnx/bin/python tests/onnx/run.py
+    onnx_status=0
+    .venv-onnx/bin/python tests/onnx/run.py || onnx_status=1
+    # What the tests of the replacement expect is what onnxruntime itself does.
+    for module in onnxruntime paddle_mps.onnxruntime; do
+        ONNXRUNTIME_MODULE=$module .venv-onnx/bin/python -m pytest --quiet tests/python/test_onnxruntime.py || onnx_status=1
+    done
+    .venv-onnx/bin/python -m pytest --quiet tests/onnx/microsoft.py || onnx_status=1
+    .venv-onnx/bin/python tests/onnx/programs.py || onnx_status=1
+    return $onnx_status
 }
 
 bench() {
@@ -711,7 +726,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-onnx .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-peers .venv-onnx .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }

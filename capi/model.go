@@ -126,6 +126,27 @@ func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.
 	})
 }
 
+// goProgramDescribe is pmps_program_describe. The text is C memory that the caller owns.
+//
+//export goProgramDescribe
+func goProgramDescribe(handle C.uint64_t, json **C.char) C.fault {
+	const who = "program_describe"
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		m, ok := p.Source().(model)
+		switch {
+		case json == nil:
+			return null(who)
+		case !ok:
+			return status.Errorf(status.Unsupported, "[%s] the program is not of an ONNX file", who)
+		}
+		text, err := m.Describe()
+		if err == nil {
+			*json = C.CString(string(text))
+		}
+		return err
+	})
+}
+
 // portOf is a type as the header has it; sizes that are not known are -1.
 func portOf(t *op.Type) C.pmps_value_info {
 	made := C.pmps_value_info{dtype: C.int32_t(t.DType), rank: C.int32_t(t.Shape.Rank)}

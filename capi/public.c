@@ -383,6 +383,10 @@ pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size
   return ENTER(goProgramGetPort(BITS(program), output, index, info, name, type));
 }
 
+pmps_error *pmps_program_describe(const pmps_program *program, char **json) {
+  return ENTER(goProgramDescribe(BITS(program), json));
+}
+
 /* ---- Traces */
 
 pmps_error *pmps_trace_begin(const pmps_place *place, pmps_tensor *const *examples, size_t count, pmps_tensor **inputs,

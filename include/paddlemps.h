@@ -736,6 +736,14 @@ pmps_error *pmps_program_load(const pmps_place *place, const char *path, const v
 pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size_t index, pmps_value_info *info,
                                   char **name, char **type);
 
+/* What the ONNX file of a program says about it, as a JSON object: producer_name, producer_version, domain, model_version,
+ * description, graph_name, graph_description; metadata, the texts that the exporter has added, by their keys; opsets, the
+ * versions of the sets of operators by their domains; inputs, outputs, and replaceable, the inputs that have values in the
+ * file, which a run cannot replace. Each of these is an object with name, elem (such as "float") and shape: null where the
+ * file does not say it, else a list of sizes, names of sizes, and nulls. Later versions may add fields. PMPS_UNSUPPORTED for
+ * programs that are not of an ONNX file. Owned: free it with pmps_text_free. */
+pmps_error *pmps_program_describe(const pmps_program *program, char **json);
+
 /* ---- Traces ---------------------------------------------------------------------------------------
  *
  * A program made of calls instead of a graph. While a thread traces, its calls of operators (also those of the fast family,

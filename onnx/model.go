@@ -26,8 +26,10 @@ type Model struct {
 	inputs  []*Port // those that a call gives: initializers may be listed among the inputs of the graph
 	types   []op.Type
 	outputs []op.Type
-	names   string // of the file, for people
-	fold    Fold
+	// Inputs of the graph that are initializers too.
+	replaceable []*Port
+	names       string // of the file, for people
+	fold        Fold
 
 	from   *mapped.File // of a model that was opened
 	folder folder
@@ -94,6 +96,7 @@ func (m *Model) declare() error {
 	symbols := 0
 	for _, p := range m.file.graph.Inputs {
 		if given[p.Name] {
+			m.replaceable = append(m.replaceable, p)
 			continue
 		}
 		t, err := p.typeWith(&symbols)

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -247,6 +248,30 @@ func TestTableIsInOrder(t *testing.T) {
 	}
 }
 
+// TestDescribe reads what a file says about its model back from the JSON: texts that are no UTF-8, keys that are there
+// twice, and inputs of every kind.
+func TestDescribe(t *testing.T) {
+	graph := graphOf(
+		part{11, portAs("x", 1, -1, 3)}, part{11, portAs("w", 1, 2)}, part{12, portAs("y", 1)},
+		part{5, floatsOf32("w", 1, 2)}, part{1, nodeOf("Identity", names("x"), names("y"))},
+	).text(2, "net").text(10, "a graph")
+	about := func(ir int64) []byte {
+		pair := func(k, v string) message { return message{}.text(1, k).text(2, v) }
+		file := message(modelOf(graph)).int(1, ir).text(2, "maker").text(3, "1").text(4, "org").int(5, 9).text(6, "a model")
+		return file.sub(14, pair("k", "one")).sub(14, pair("k", "two")).sub(14, pair("\x00", "\xff\n"))
+	}
+	for ir, replaceable := range map[int64]string{3: `[]`, 8: `[{"name":"w","elem":"float","shape":[2]}]`} {
+		m, err := Parse(about(ir), "", noFold)
+		require.NoError(t, err)
+		said, err := m.Describe()
+		require.NoError(t, err)
+		require.JSONEq(t, `{"producer_name":"maker","producer_version":"1","domain":"org","model_version":9,"description":"a model",
+			"graph_name":"net","graph_description":"a graph","metadata":{"k":"two","\u0000":"\ufffd\n"},"opsets":{"":17},
+			"inputs":[{"name":"x","elem":"float","shape":["n",3]}],"outputs":[{"name":"y","elem":"float","shape":[]}],
+			"replaceable":`+replaceable+`}`, string(said))
+	}
+}
+
 // FuzzParse reads any bytes, and resolves what is a model. Neither may panic, nor take much memory.
 func FuzzParse(f *testing.F) {
 	f.Add(reshaping())
@@ -279,5 +304,8 @@ func FuzzParse(f *testing.F) {
 		}
 		_, _ = m.Resolve(inputs)
 		require.NotEmpty(t, m.String())
+		said, err := m.Describe()
+		require.NoError(t, err)
+		require.True(t, json.Valid(said))
 	})
 }

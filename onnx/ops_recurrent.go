@@ -20,6 +20,9 @@ var recurrent = []entry{
 	{"GRU", 1, 0, func(c *call) []*value { return c.recurrent(3, 1, (*layer).gru) }},
 	// LSTM: gates i, o, f, c.
 	{"LSTM", 1, 0, func(c *call) []*value { return c.recurrent(4, 2, (*layer).lstm) }},
+	// DynamicQuantizeLSTM: LSTM with weights of 8 bits, [directions, input, 4 * hidden] and [directions, hidden, 4 * hidden];
+	// behind its operands are scale and zero point of each.
+	{"com.microsoft:DynamicQuantizeLSTM", 1, 0, func(c *call) []*value { return c.recurrent(4, 2, (*layer).lstm) }},
 }
 
 // activation is a function of a gate.
@@ -29,9 +32,9 @@ type activation func(x *value) *value
 type layer struct {
 	*call
 	hidden   int64
-	weight   *value // of the state: [hidden, gates * hidden]
-	bias     *value // of the state: [gates * hidden]; nil
-	peephole *value // [3 * hidden]; nil
+	weight   weights // of the state
+	bias     *value  // of the state: [gates * hidden]; nil
+	peephole *value  // [3 * hidden]; nil
 	f        []activation
 	bound    float64 // of what activations get; 0: none
 	linear   bool    // GRU: the reset gate comes after the product
@@ -81,8 +84,7 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 		if back {
 			in = c.backwards(x, lengths)
 		}
-		weight := c.swap(c.pick(c.x(1), 0, int64(d)), 0, 1)
-		in = c.matmul(in, weight)
+		in = c.weights(1, d).of(c, in)
 		if c.has(3) {
 			in = c.add(in, c.slice(c.pick(c.x(3), 0, int64(d)), 0, 0, int64(gates)*l.hidden))
 		}
@@ -145,6 +147,35 @@ func (c *call) initial(i, direction int, batch, hidden int64, batchFirst bool, d
 	return c.pick(c.x(i), axis, int64(direction))
 }
 
+// weights are those of one direction, [rows, gates * hidden].
+type weights struct {
+	matrix *value
+	scale  *value // of integers less their zero point; nil: they are floats
+}
+
+// weights are operand i, for a direction. Those of floats are transposed in the file; those of integers are not, and
+// have their scales and zero points in the operands behind those of LSTM.
+func (c *call) weights(i, d int) weights {
+	w := c.pick(c.x(i), 0, int64(d))
+	if !strings.HasPrefix(c.node.Op, "DynamicQuantize") {
+		return weights{matrix: c.swap(w, 0, 1)}
+	}
+	scale, zero := c.x(6+2*i), c.x(7+2*i)
+	return weights{c.sub(c.cast(w, dtype.Int32), c.cast(c.pick(zero, 0, int64(d)), dtype.Int32)), c.pick(scale, 0, int64(d))}
+}
+
+// of is the product of x with the weights. With those of integers, x is quantized as DynamicQuantizeLinear does; x
+// that is 0 everywhere gets the scale 1.
+func (w weights) of(c *call, x *value) *value {
+	if w.scale == nil {
+		return c.matmul(x, w.matrix)
+	}
+	scale, zero := c.dynamicScale(x)
+	scale = c.where(c.do(op.IDEqual, nil, scale, num(0)), c.full(scale.DType, integer(1)), scale)
+	left := c.sub(c.cast(c.quantize(x, scale, zero, dtype.Uint8), dtype.Int32), c.cast(zero, dtype.Int32))
+	return c.mul(c.cast(c.matmul(left, w.matrix), x.DType), c.mul(scale, w.scale))
+}
+
 // layer reads the weights and attributes of one direction. The bias of the inputs is added with their product; that
 // of the state is kept. Peepholes are for LSTM alone; attribute input_forget couples two of its gates.
 func (c *call) layer(d, gates int) *layer {
@@ -152,8 +183,8 @@ func (c *call) layer(d, gates int) *layer {
 	if r.rank() != 3 || int64(d) >= r.dims()[0] || c.x(1).rank() != 3 || int64(d) >= c.x(1).dims()[0] {
 		c.wrong("the weights have shapes %s and %s; want [directions, gates * hidden, ...]", &c.x(1).Shape, &r.Shape)
 	}
-	l := &layer{call: c, hidden: r.dims()[2], bound: c.float("clip", 0), linear: c.yes("linear_before_reset", 0), coupled: c.yes("input_forget", 0)}
-	l.weight = c.swap(c.pick(r, 0, int64(d)), 0, 1)
+	l := &layer{call: c, weight: c.weights(2, d), bound: c.float("clip", 0), linear: c.yes("linear_before_reset", 0), coupled: c.yes("input_forget", 0)}
+	l.hidden = l.weight.matrix.dims()[0]
 	n := int64(gates) * l.hidden
 	if c.has(3) {
 		b := c.pick(c.x(3), 0, int64(d))
@@ -240,7 +271,7 @@ func (l *layer) part(x *value, i int64) *value { return l.slice(x, 1, i*l.hidden
 
 // recur is the product of a state with its weights, and the bias.
 func (l *layer) recur(h *value) *value {
-	y := l.matmul(h, l.weight)
+	y := l.weight.of(l.call, h)
 	if l.bias != nil {
 		y = l.add(y, l.bias)
 	}
@@ -263,7 +294,7 @@ func (l *layer) gru(x *value, state []*value) []*value {
 	if l.linear {
 		hidden = l.mul(r, l.part(made, 2))
 	} else {
-		hidden = l.matmul(l.mul(r, h), l.slice(l.weight, 1, 2*l.hidden, 3*l.hidden))
+		hidden = l.matmul(l.mul(r, h), l.slice(l.weight.matrix, 1, 2*l.hidden, 3*l.hidden))
 		if l.bias != nil {
 			hidden = l.add(hidden, l.slice(l.bias, 0, 2*l.hidden, 3*l.hidden))
 		}

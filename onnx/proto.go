@@ -7,15 +7,18 @@ import (
 )
 
 // The messages of onnx.proto that a model is made of, with the numbers of their fields as in
-// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto. What describes models to people is left out.
+// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto. What describes nodes to people is left out.
 
 // file is a ModelProto.
 type file struct {
 	ir        int64
-	producer  string
 	graph     *Graph
 	opsets    map[string]int64
 	functions map[functionName]*function
+
+	producer, producerVersion, domain, doc string
+	version                                int64 // of the model
+	metadata                               []keyValue
 }
 
 // functionName names a function of a model.
@@ -37,6 +40,7 @@ type Graph struct {
 	Initializers []*Tensor
 	Inputs       []*Port
 	Outputs      []*Port
+	doc          string
 	sparse       int // sparse initializers, which are refused
 }
 
@@ -126,7 +130,8 @@ func nested[T any](d *decoder, bytes []byte, list *[]T, read func([]byte) (T, er
 }
 
 // file reads a ModelProto. The last of several opsets for one domain counts, as in protobuf. Training information is
-// ignored. Fields: 1 the version of the format, 2 the producer, 7 the graph, 8 opsets, 25 functions.
+// ignored. Fields: 1 the version of the format, 2 the producer and 3 its version, 4 the domain, 5 the version of the
+// model, 6 its description, 7 the graph, 8 opsets, 14 metadata, 25 functions.
 func (d *decoder) file(message []byte) (*file, error) {
 	m := &file{opsets: map[string]int64{}, functions: map[functionName]*function{}}
 	var graphs []*Graph
@@ -137,10 +142,20 @@ func (d *decoder) file(message []byte) (*file, error) {
 			m.ir = int64(f.bits)
 		case 2:
 			m.producer = f.text()
+		case 3:
+			m.producerVersion = f.text()
+		case 4:
+			m.domain = f.text()
+		case 5:
+			m.version = int64(f.bits)
+		case 6:
+			m.doc = f.text()
 		case 7:
 			err = nested(d, f.bytes, &graphs, d.graph)
 		case 8:
 			err = opset(f.bytes, m.opsets)
+		case 14:
+			err = nested(d, f.bytes, &m.metadata, pair)
 		case 25:
 			err = nested(d, f.bytes, &functions, d.function)
 		}
@@ -184,8 +199,8 @@ func domainOf(name string) string {
 	return name
 }
 
-// graph reads a GraphProto. Fields: 1 nodes, 2 the name, 5 initializers, 11 inputs, 12 outputs, 15 sparse
-// initializers. Types of intermediate values are not read: they follow from the operators, and files are sometimes
+// graph reads a GraphProto. Fields: 1 nodes, 2 the name, 5 initializers, 10 the description, 11 inputs, 12 outputs, 15
+// sparse initializers. Types of intermediate values are not read: they follow from the operators, and files are sometimes
 // wrong about them.
 func (d *decoder) graph(message []byte) (*Graph, error) {
 	g := &Graph{}
@@ -197,6 +212,8 @@ func (d *decoder) graph(message []byte) (*Graph, error) {
 			g.Name = f.text()
 		case 5:
 			return nested(d, f.bytes, &g.Initializers, d.tensor)
+		case 10:
+			g.doc = f.text()
 		case 11:
 			return nested(d, f.bytes, &g.Inputs, d.port)
 		case 12:

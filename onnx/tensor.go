@@ -87,7 +87,7 @@ func (d *decoder) tensor(message []byte) (*Tensor, error) {
 		case 10:
 			t.doubles, err = f.doubles(t.doubles)
 		case 13:
-			err = t.keyValue(f.bytes)
+			err = nested(d, f.bytes, &t.external, pair)
 		case 14:
 			t.outside = f.bits == 1
 		}
@@ -96,11 +96,10 @@ func (d *decoder) tensor(message []byte) (*Tensor, error) {
 	return t, err
 }
 
-// keyValue reads one key and value about the place of external data. Keys are location, offset, length, and
-// checksum, which is ignored.
-func (t *Tensor) keyValue(message []byte) error {
-	var e keyValue
-	err := fields(message, "entry", func(f *field) error {
+// pair reads one key and value: of the metadata of a model, or about the place of external data. Keys of the latter are
+// location, offset, length, and checksum, which is ignored.
+func pair(message []byte) (e keyValue, err error) {
+	err = fields(message, "entry", func(f *field) error {
 		switch f.number {
 		case 1:
 			e.key = f.text()
@@ -109,8 +108,7 @@ func (t *Tensor) keyValue(message []byte) error {
 		}
 		return nil
 	})
-	t.external = append(t.external, e)
-	return err
+	return e, err
 }
 
 // Type is the type of the tensor; status.Unsupported for elements that tensors do not have. The size is checked

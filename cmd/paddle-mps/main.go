@@ -10,6 +10,11 @@
 //
 // runs an ONNX model on arrays in NumPy's files: a module of the Python package.
 //
+//	paddle-mps explain model.onnx [--shape X=N,N]
+//	paddle-mps bench model.onnx [--compare onnxruntime]
+//
+// print what a model becomes, and how long it takes: modules of the Python package.
+//
 //	paddle-mps selftest [--quick]
 //	paddle-mps collect-env
 //
@@ -37,6 +42,8 @@ var commands = []struct {
 	run        func(args []string, out, complain io.Writer) error
 }{
 	{"run", "run MODEL.onnx [--input X.npy] [--output DIR]   runs an ONNX model (by the Python package)", runModel},
+	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the steps that a model becomes (by the Python package)", explainModel},
+	{"bench", "bench MODEL.onnx [--compare onnxruntime]  times an ONNX model (by the Python package)", benchModel},
 	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
 	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
 	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},

@@ -36,6 +36,15 @@ func runModel(args []string, out, complain io.Writer) error {
 	return runModule("run", "paddle_mps.onnx", args, out, complain)
 }
 
+// explainModel and benchModel are the commands explain and bench.
+func explainModel(args []string, out, complain io.Writer) error {
+	return runModule("explain", "paddle_mps._explain", args, out, complain)
+}
+
+func benchModel(args []string, out, complain io.Writer) error {
+	return runModule("bench", "paddle_mps._bench", args, out, complain)
+}
+
 // runModule runs a module of the Python package, which loads the shared library. Help that the module cannot give,
 // because there is no package, says how to get it.
 func runModule(name, module string, args []string, out, complain io.Writer) error {

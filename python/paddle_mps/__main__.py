@@ -3,10 +3,14 @@
     python -m paddle_mps script.py [argument ...]
     python -m paddle_mps -m module [argument ...]
     python -m paddle_mps -c 'program' [argument ...]
+    python -m paddle_mps --onnxruntime[=PROVIDER] script.py (or -m, -c) [argument ...]
     python -m paddle_mps --version
 
 The program sees sys.argv and sys.path as if python itself had started it. Processes that it starts are not affected:
 they call paddle_mps.install() before they import paddle.
+
+With --onnxruntime it is a program for onnxruntime, with paddle_mps.onnxruntime in the place of onnxruntime; paddle is not
+replaced. PROVIDER is where all models run, whatever the program asks for: mps or cpu.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ import os
 import runpy
 import sys
 from types import ModuleType
+from typing import Callable
 
-from ._install import install
+from . import _install
 from ._version import __version__
 
 
@@ -43,8 +48,24 @@ def run_text(arguments: list[str]) -> None:
     exec(compile(arguments[0], "<string>", "exec"), vars(program))
 
 
+PROVIDERS = {"mps": "MPSExecutionProvider", "cpu": "CPUExecutionProvider"}
+
+
+def installer(option: str) -> Callable[[], None]:
+    """What puts a package of ours into the place of another; option is `--onnxruntime[=PROVIDER]`, or empty."""
+    if not option:
+        return _install.install
+    from . import onnxruntime  # not for programs for Paddle
+
+    provider = option.partition("=")[2]
+    return lambda: onnxruntime.install(PROVIDERS.get(provider, provider) or None)
+
+
 def main(arguments: list[str]) -> int:
     """Runs a program and returns an exit status."""
+    option = ""
+    if arguments and arguments[0].partition("=")[0] == "--onnxruntime":
+        option, arguments = arguments[0], arguments[1:]
     first = arguments[0] if arguments else "--help"
     ways = {"-m": (run_module, arguments[1:]), "-c": (run_text, arguments[1:])}
     run, rest = ways.get(first, (run_file, arguments))
@@ -60,7 +81,7 @@ def main(arguments: list[str]) -> int:
         print(f"paddle_mps: can't open file {first!r}: it does not exist", file=sys.stderr)
         return 2
     else:
-        install()
+        installer(option)()
         run(rest)
     return 0
 

@@ -1,4 +1,5 @@
-"""install: lets `import paddle` give this package, so that programs for PaddlePaddle run unchanged."""
+"""install: lets `import paddle` give this package, so that programs for PaddlePaddle run unchanged. And the same for other
+packages: see paddle_mps.onnxruntime."""
 
 from __future__ import annotations
 
@@ -15,7 +16,6 @@ else:
     Loader = object  # importing the abstract class takes longer than half of this package
 
 PACKAGE = __name__.partition(".")[0]
-THEIRS = "paddle"
 
 
 def install() -> None:
@@ -27,31 +27,45 @@ def install() -> None:
     Raises:
         RuntimeError: PaddlePaddle itself is already imported.
     """
-    package = sys.modules[PACKAGE]
-    found = sys.modules.get(THEIRS, package)
+    alias("paddle", PACKAGE)
+
+
+def alias(theirs: str, ours: str) -> None:
+    """Makes the name of a package of others that of a package of ours, with its modules. Calling it again does nothing.
+
+    Raises:
+        RuntimeError: the package of others is already imported.
+    """
+    package = sys.modules[ours]
+    found = sys.modules.get(theirs, package)
     if found is not package:
         file = getattr(found, "__file__", None)
-        raise RuntimeError(f"[install] paddle is already imported, from {file}; want install() before `import paddle`")
+        raise RuntimeError(
+            f"[install] {theirs} is already imported, from {file}; want install() before `import {theirs}`"
+        )
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == PACKAGE:
-            sys.modules[THEIRS + name[len(PACKAGE) :]] = module
-    if not any(isinstance(finder, Alias) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Alias())
+        if name == ours or name.startswith(ours + "."):
+            sys.modules[theirs + name[len(ours) :]] = module
+    if not any(isinstance(finder, Alias) and finder.theirs == theirs for finder in sys.meta_path):
+        sys.meta_path.insert(0, Alias(theirs, ours))
 
 
 class Alias(Loader):
-    """Imports paddle.X as paddle_mps.X: both names give one module."""
+    """Imports modules of a package of others as those of ours: both names give one module."""
+
+    def __init__(self, theirs: str, ours: str) -> None:
+        self.theirs, self.ours = theirs, ours
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, rest = fullname.partition(".")
-        if package != THEIRS or not rest or sys.modules.get(THEIRS) is not sys.modules[PACKAGE]:
+        if package != self.theirs or not rest or sys.modules.get(self.theirs) is not sys.modules[self.ours]:
             return None
         return importlib.machinery.ModuleSpec(fullname, self)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        module = importlib.import_module(PACKAGE + spec.name[len(THEIRS) :])
+        module = importlib.import_module(self.ours + spec.name[len(self.theirs) :])
         spec.loader_state = module.__spec__
         return module
 

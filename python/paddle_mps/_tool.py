@@ -20,6 +20,8 @@ def _of(module: str) -> Command:
 # The subcommands: what they take, what they do and the function that gets the arguments after the name.
 COMMANDS: dict[str, tuple[str, str, Command]] = {
     "run": ("MODEL.onnx [--input X.npy] [--output DIR]", "runs an ONNX model", _of("onnx")),
+    "explain": ("MODEL.onnx [--shape X=N,N]", "prints the steps that a model becomes", _of("_explain")),
+    "bench": ("MODEL.onnx [--compare onnxruntime]", "times an ONNX model", _of("_bench")),
     "memory-viz": (
         "SNAPSHOT.json [-o PAGE.html]",
         "writes a snapshot of memory as a page for a browser",

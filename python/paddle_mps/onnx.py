@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import json
 import os
 import re
 import sys
@@ -105,6 +106,12 @@ class Model:
     def explain(self) -> str:
         """What was compiled last: its steps, memory, and what the CPU runs for the GPU. Empty before the first call."""
         return self._program.text(plan=True)
+
+    def describe(self) -> dict[str, Any]:
+        """What the file says: producer_name, producer_version, domain, model_version, description, graph_name, graph_description;
+        metadata, the texts that the exporter has added; opsets; inputs and outputs with the names of their sizes."""
+        found: dict[str, Any] = json.loads(_tracing.text_of(library.pmps_program_describe, self._program._handle))
+        return found
 
     def __repr__(self) -> str:
         def text(ports: Sequence[Port]) -> str:

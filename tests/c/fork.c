@@ -158,6 +158,7 @@ static void program_calls(void) {
   FORKED(pmps_program_get_captured(program, 0, &t));
   FORKED(pmps_program_load(NULL, "model.onnx", NULL, 0, &p));
   FORKED(pmps_program_get_port(program, false, 0, &info, &text, NULL));
+  FORKED(pmps_program_describe(program, &text));
   FORKED(pmps_trace_begin(&cpu, NULL, 0, NULL, &trace));
   FORKED(pmps_trace_end(NULL, NULL, 0, &program));
   FORKED(pmps_trace_pause(NULL, true));

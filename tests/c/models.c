@@ -27,6 +27,10 @@ static void models_become_programs(void) {
       pmps_text_free(type);
     }
     FAILS(pmps_program_get_port(program, false, 1, &info, NULL, NULL), PMPS_INDEX_OUT_OF_RANGE, "want one below 1");
+    char *json = NULL;
+    OK(pmps_program_describe(program, &json));
+    EXPECT(strstr(json, "\"graph_name\":\"g\"") && strstr(json, "\"metadata\":{}") && strstr(json, "\"shape\":[\"n\",3]"));
+    pmps_text_free(json);
     for (int64_t rows = 1; rows < 3; rows++) {
       const float values[6] = {1, 1, 1, 1, 2, 3};
       float made[6] = {0};
@@ -57,6 +61,7 @@ static void models_have_errors(void) {
   size_t count = 1;
   FAILS(pmps_program_run(program, &x, 1, &y, &count), PMPS_INVALID_ARGUMENT, "[onnx] input \"x\" is float32[3]; want float[n, 3]");
   FAILS(pmps_program_get_port(program, false, 0, NULL, NULL, NULL), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(pmps_program_describe(program, NULL), PMPS_INVALID_ARGUMENT, "null");
   pmps_tensor_free(x);
   pmps_program_free(program);
 }

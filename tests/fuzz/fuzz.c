@@ -839,6 +839,10 @@ CALL(pmps_program_get_port) {
   pmps_error *e = pmps_program_get_port(AS(pmps_program, any(&programs)), one_in(2), below(3), one_in(20) ? NULL : &i, one_in(4) ? NULL : &name, one_in(4) ? NULL : &type);
   if (ended(e)) pmps_text_free(name), pmps_text_free(type);
 }
+CALL(pmps_program_describe) {
+  char *json = NULL;
+  if (ended(pmps_program_describe(AS(pmps_program, any(&programs)), one_in(20) ? NULL : &json))) pmps_text_free(json);
+}
 CALL(pmps_program_get_captured) {
   pmps_tensor *t = NULL;
   if (ended(pmps_program_get_captured(AS(pmps_program, any(&programs)), below(3), one_in(20) ? NULL : &t))) keep(&tensors, BITS(t), free_tensor);

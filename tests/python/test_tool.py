@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from typing import Any
 
+import numpy as np
+import onnx_files as files
 import pytest
 
 import paddle_mps
@@ -41,6 +44,8 @@ def command(*arguments: str) -> int:
         ("help", "selftest [--quick]"),
         ("--version", f"paddle-mps {paddle_mps.__version__}"),
         ("memory-viz --help", "usage: paddle-mps memory-viz"),
+        ("help explain", "usage: paddle-mps explain"),
+        ("bench --help", "--compare {onnxruntime}"),
         ("help memory-viz", "the page to write"),
         ("selftest --help", "usage: paddle-mps selftest"),
         ("collect-env --help", "usage: paddle-mps collect-env"),
@@ -59,6 +64,9 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str], line: str, says: s
         ("", 2, "usage:"),
         ("sing", 2, "got command 'sing'; want one of these"),
         ("memory-viz", 2, "required: SNAPSHOT.json"),
+        ("explain", 2, "required: model"),
+        ("bench nowhere.onnx", 1, "nowhere.onnx"),
+        ("explain nowhere.onnx", 1, "nowhere.onnx"),
         ("memory-viz a b", 2, "unrecognized arguments: b"),
         ("memory-viz nowhere.json", 1, "nowhere.json"),
         ("collect-env --loud", 2, "unrecognized arguments: --loud"),
@@ -122,3 +130,59 @@ def test_stacks_of_a_program_in_c() -> None:
     found = {k: v for k, v in SMALL.items() if k != "stacks"}
     found["trace"] = [{"action": "alloc", "size": 3, "stack": 2**64 - 1}]
     memory_viz.render(json.dumps(found).encode())
+
+
+@pytest.fixture
+def product(tmp_path: pathlib.Path) -> str:
+    """A model: z = (x @ w) + b, with x of [n, 3]; the file does not say the shape of b."""
+    path = tmp_path / "product.onnx"
+    path.write_bytes(
+        files.model(
+            [files.node("MatMul", ["x", "w"], ["y"]), files.node("Add", ["y", "b"], ["z"])],
+            [files.port("x", "float", ["n", 3]), files.port("b", "float", None)],
+            [files.port("z", "float", ["n", 4])],
+            [files.weight("w", np.ones((3, 4), np.float32))],
+        )
+    )
+    return str(path)
+
+
+def test_explain(product: str, capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    np.save(tmp_path / "b.npy", np.ones(4, np.float32))
+    shapes = ["--size", "n=5", "--input", f"b={tmp_path / 'b.npy'}", "--place", "cpu"]
+    assert command("explain", product, *shapes) == 0
+    said = capsys.readouterr().out
+    assert "x float32[5, 3], b float32[4]" in said and "48 bytes of constants" in said
+    assert re.search(r"matmul\(.*\) +float32\[5, 4\]", said) and re.search(r"add\(.*\) +float32\[5, 4\]", said)
+    assert command("explain", product, "--summary", "--shape", "x=2,3", "--shape", "b=4") == 0
+    assert re.search(r"^ +1  matmul\n +1  add$", capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("", "'b' is float; want its shape"),
+        ("--shape b", "got 'b'; want NAME=VALUE"),
+        ("--shape b=4 --size m=3", "got ['m']; want some of ['n']"),
+        ("--shape b=4 --shape q=3", "got ['q']; want some of ['b', 'x']"),
+        ("--shape b=x", "got 'x'; want sizes"),
+        ("--shape b=5", "do not broadcast"),
+        ("--shape b=4 --threads 0", "threads is 0; want 1 or more"),
+    ],
+)
+def test_mistakes_about_models(product: str, capfd: pytest.CaptureFixture[str], options: str, says: str) -> None:
+    assert command("bench", product, *options.split()) == 1
+    assert says in capfd.readouterr().err
+
+
+def test_bench(product: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its figures: a run takes less time than the first, which compiles, and a process with Python some memory."""
+    assert command("bench", product, "--shape", "b=4", "--size", "n=2", "--seconds", "0.3", "--threads", "1") == 0
+    said = capsys.readouterr().out
+    figures = {
+        m[1].strip(): float(m[2].replace(",", "")) for m in re.finditer(r"^(.+?) {2,}([\d.,]+) ", said, re.MULTILINE)
+    }
+    within = [figures[f"{percent} % of runs within"] for percent in (50, 90, 99)]
+    assert within == sorted(within) and within[0] <= figures["first run"]
+    assert 5 < figures["peak memory"] < 2000 and figures["runs"] > 1 and figures["load"] > 0
+    assert int(re.findall(r"(\d+) runs$", said)[0]) >= 3

@@ -1,0 +1,215 @@
+"""The command `paddle-mps bench`: how long a model takes, also beside onnxruntime.
+
+Each of the two runs in a process of its own, which its memory is asked of too. They take turns, run by run, so that both see the
+same machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _examples, onnx
+from ._place import place as place_of
+
+THEIRS = "onnxruntime"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Times a model and prints the figures."""
+    parser = argparse.ArgumentParser(prog="paddle-mps bench", description="Times a model.")
+    _examples.options(parser)
+    parser.add_argument("--compare", choices=[THEIRS], help="time this as well, which has to be installed")
+    parser.add_argument("--threads", type=int, help="threads of one operator on the CPU; all CPUs by default")
+    parser.add_argument("--seconds", type=float, default=5, help="how long; default 5")
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    try:
+        if given.work:
+            _work(given)
+        else:
+            _bench(given, list(arguments))
+    except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+        print(f"paddle-mps bench: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _ours(given: argparse.Namespace) -> Callable[[dict[str, Any]], list[Any]]:
+    """A function that runs the model."""
+    model = onnx.load(given.model, None if given.place is None else place_of(given.place))
+    return lambda arrays: [x.numpy() for x in model.run(arrays).values()]
+
+
+def _theirs(given: argparse.Namespace) -> Callable[[dict[str, Any]], list[Any]]:
+    """The same with onnxruntime, on the CPU."""
+    theirs: Any = sys.modules[THEIRS]
+    options = theirs.SessionOptions()
+    options.intra_op_num_threads = given.threads or 0
+    session = theirs.InferenceSession(given.model, options, providers=["CPUExecutionProvider"])
+
+    def run(arrays: dict[str, Any]) -> list[Any]:
+        made: list[Any] = session.run(None, arrays)
+        return made
+
+    return run
+
+
+def _work(given: argparse.Namespace) -> None:
+    """The process that runs the model: once for each line of the standard input. It prints milliseconds, at first those of
+    loading and of the first run, and at the end the peak of its memory in bytes."""
+    folder = pathlib.Path(given.work)
+    with np.load(folder / "inputs.npz") as saved:
+        arrays = dict(saved)
+    load = _ours
+    if folder.name == THEIRS:
+        importlib.import_module(THEIRS)  # which takes longer than loading most models
+        load = _theirs
+    run, loading = _timed(lambda: load(given))
+    made, first = _timed(lambda: run(arrays))
+    np.savez(folder / "results.npz", *made)
+    print(json.dumps([loading, first]), flush=True)
+    for _ in sys.stdin:
+        print(json.dumps(_timed(lambda: run(arrays))[1]), flush=True)
+    print(json.dumps(peak()))
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What a function returns, and the milliseconds that it took."""
+    start = time.perf_counter()
+    made = work()
+    return made, (time.perf_counter() - start) * 1e3
+
+
+def peak() -> int:
+    """The most memory that this process has had, in bytes. On Linux that of getrusage may be of the process that started it."""
+    with contextlib.suppress(OSError, StopIteration), open("/proc/self/status") as status:
+        return 1024 * int(next(line for line in status if line.startswith("VmHWM:")).split()[1])
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+class Runner:
+    """A process that runs the model."""
+
+    def __init__(self, folder: pathlib.Path, arguments: Sequence[str], threads: int | None) -> None:
+        self.folder = folder
+        self.times: list[float] = []
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", f"{__package__}._bench", *arguments, "--work", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **({"PADDLE_MPS_NUM_THREADS": str(threads)} if threads else {})},
+        )
+        self.loading, self.first = self._answer()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the process of {self.folder.name} ended with status {self._process.wait()}")
+        return json.loads(line)
+
+    def run(self) -> None:
+        """Runs the model once."""
+        assert self._process.stdin
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        self.times.append(self._answer())
+
+    def end(self) -> None:
+        """Ends the process, and asks for its memory."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self.peak: int = self._answer()
+        self._process.stdout.close()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Ends the process whatever it does."""
+        self._process.kill()
+        self._process.wait()
+
+    def results(self) -> list[Any]:
+        """The results of the first run."""
+        with np.load(self.folder / "results.npz") as saved:
+            return [saved[name] for name in saved.files]
+
+
+@contextlib.contextmanager
+def _runners(
+    names: Sequence[str], arrays: dict[str, Any], arguments: Sequence[str], threads: int | None
+) -> Iterator[Any]:
+    """A runner for each name."""
+    with tempfile.TemporaryDirectory() as folder:
+        made: list[Runner] = []
+        try:
+            for name in names:
+                own = pathlib.Path(folder) / name
+                own.mkdir()
+                np.savez(own / "inputs.npz", **arrays)
+                made.append(Runner(own, arguments, threads))
+            yield made
+        finally:
+            for runner in made:
+                runner.stop()
+
+
+def _bench(given: argparse.Namespace, arguments: Sequence[str]) -> None:
+    """The command, after its arguments are parsed."""
+    if given.threads is not None and given.threads < 1:
+        raise ValueError(f"[bench] threads is {given.threads}; want 1 or more")
+    model = onnx.load(given.model, None if given.place is None else place_of(given.place))
+    arrays = _examples.inputs(model, given)
+    print(f"{given.model} on {model.place}: {_examples.described(arrays)}\n")
+    names = ["paddle_mps", *([given.compare] if given.compare else [])]
+    with _runners(names, arrays, arguments, given.threads) as runners:
+        end = time.perf_counter() + given.seconds
+        while time.perf_counter() < end or len(runners[0].times) < 3:
+            for runner in runners:
+                runner.run()
+        for runner in runners:
+            runner.end()
+        _report(names, runners)
+
+
+def _report(names: Sequence[str], runners: Sequence[Runner]) -> None:
+    """Prints the figures, a column for each."""
+
+    def row(what: str, of: Callable[[Runner], float], unit: str) -> None:
+        print(f"{what:<24}" + "".join(f"{of(r):>12,.3f} {unit:<6}" for r in runners))
+
+    print(f"{'':<24}" + "".join(f"{name:>12}       " for name in names))
+    row("load", lambda r: r.loading, "ms")
+    row("first run", lambda r: r.first, "ms")
+    for percent in (50, 90, 99):
+        row(f"{percent} % of runs within", lambda r, p=percent: float(np.percentile(r.times, p)), "ms")  # type: ignore[misc]
+    row("runs", lambda r: 1e3 / float(np.mean(r.times)), "/s")
+    row("peak memory", lambda r: r.peak / 2**20, "MiB")
+    print(f"\n{len(runners[0].times)} runs each" if len(runners) > 1 else f"\n{len(runners[0].times)} runs")
+    if len(runners) > 1:
+        pairs = list(zip(*(r.results() for r in runners)))
+        if any(x.shape != y.shape for x, y in pairs):
+            raise RuntimeError(f"results have other shapes than those of {names[1]}")
+        worst = max((float(np.abs(x.astype("f8") - y.astype("f8")).max(initial=0)) for x, y in pairs), default=0.0)
+        ratio = float(np.median(runners[0].times) / np.median(runners[1].times))
+        print(f"largest difference of a result: {worst:.2g}; the median is {ratio:.2f} times that of {names[1]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
