@@ -29,6 +29,8 @@ type table struct {
 
 	unary     [unaryCount]func(dst, src []float32)
 	atan2     func(dst, y, x []float32)
+	pow       func(dst, x, y []float32)
+	expSum    func(dst []float64, src []float32, top float32) float64
 	leakyRelu func(dst, src []float32, slope float32)
 	softplus  func(dst, src []float32, beta, threshold float32)
 
@@ -67,6 +69,8 @@ func portableTable() *table {
 		binary32:  portableRows[float32](),
 		binary64:  portableRows[float64](),
 		atan2:     atan2Row,
+		pow:       powRow,
+		expSum:    expSumRow,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
 
