@@ -88,7 +88,7 @@ func init() {
 	registerBinaryFloats(op.IDFloorDivide, heavy, eachPair(floorDivide[float32]), eachPair(floorDivide[float64]))
 	registerBinaryFloats(op.IDRemainder, heavy, eachPair(remainder[float32]), eachPair(remainder[float64]))
 	registerBinaryFloats(op.IDLogaddexp, 2*heavy, eachPair(logAddExp[float32]), eachPair(logAddExp[float64]))
-	registerBinaryFloats(op.IDPow, 2*heavy, eachPair(power[float32]), eachPair(power[float64]))
+	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow}, eachPair(power[float64]))
 
 	registerBinaryIntegers[uint8](dtype.Uint8)
 	registerBinaryIntegers[int8](dtype.Int8)

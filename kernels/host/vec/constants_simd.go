@@ -159,7 +159,6 @@ func loadNarrow256(s *splatNarrow16) narrow256 {
 // exp in float32: x = n ln2 + r, exp(x) = 2^n exp(r).
 var (
 	narrowOne  = splatNarrow(1)
-	narrowTwo  = splatNarrow(2)
 	narrowHalf = splatNarrow(0.5)
 	narrowAbs  = splatNarrow(math.Float32frombits(1<<31 - 1))
 	narrowSign = splatNarrow(math.Float32frombits(1 << 31))
@@ -182,9 +181,12 @@ var (
 	}
 
 	narrowTanhLimit = splatNarrow(10) // tanh is 1 from there on
+	narrowTanhSplit = splatNarrow(0.6)
+	// (tanh(a)/a - 1)/a^2 in powers of a^2 for a <= 0.6, a minimax fit, which TestNarrowFits checks.
+	narrowTanhNear = splatsNarrow(tanhNear[:])
 )
 
-// erf in float32. Coefficients are minimax fits, which TestErfFits checks.
+// erf in float32. Coefficients are minimax fits, which TestNarrowFits checks.
 var (
 	narrowErfLimit = splatNarrow(4) // erf is 1 from there on
 
@@ -202,6 +204,10 @@ func splatsNarrow(xs []float32) (s [8]splatNarrow16) {
 }
 
 var (
+	tanhNear = [...]float32{
+		-0.3333333134651184, 0.13333246111869812, -0.0539521686732769, 0.021732721477746964, -0.00826274510473013,
+		0.00222697458229959,
+	}
 	erfNear = [...]float32{
 		2/math.SqrtPi - 1, -0.3761262595653534, 0.1128358542919159, -0.026853812858462334, 0.005188327748328447,
 		-0.0008010193705558777, 7.853860734030604e-05,

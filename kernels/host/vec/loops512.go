@@ -32,6 +32,7 @@ func (t *table) loops512() {
 	t.unary[Log] = inWhole512(logLoop512)
 	t.expSum = expSum512
 	t.pow = pow512
+	t.less, t.lessEqual, t.equal, t.notEqual = less512, lessEqual512, equal512, notEqual512
 }
 
 // foldNarrow512 gives n and r with x = n ln2 + r, |r| <= ln2/2. The first product is exact.
@@ -94,6 +95,7 @@ func expLoop512(dst, src []float32) {
 }
 
 // sigmoidLoop512: 1/(1+e) for positive x, e/(1+e) for negative ones, with e = exp(-|x|), which does not overflow.
+// What rounding drops from 1+e is taken off at the end: it would be the third half ulp.
 func sigmoidLoop512(dst, src []float32) {
 	low, unit := loadNarrow512(&narrowLowest), loadNarrow512(&narrowOne)
 	var nought narrow512
@@ -102,15 +104,31 @@ func sigmoidLoop512(dst, src []float32) {
 		a := nought.Sub(absNarrow512(x))
 		n, r := foldNarrow512(low.Merge(a, a.Less(low)))
 		e := scaleNarrow512(growthNarrow512(r).Add(unit), n)
-		e.Merge(unit, x.Less(nought)).Div(e.Add(unit)).StoreSlice(dst)
+		d := e.Add(unit)
+		negative := x.Less(nought)
+		q := e.Merge(unit, negative).Div(d)
+		dropped := e.Sub(d.Sub(unit)).Mul(unit.Sub(q).Merge(q, negative)) // times 1/d
+		q.Sub(q.Mul(dropped)).StoreSlice(dst)
 		src, dst = src[lanes512:], dst[lanes512:]
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// tanhLoop512: tanh(a) = -e/(2+e) with e = expm1(-2a), for a = |x|.
+// nearTanh512 is tanh(a) for a in [0, 0.6].
+func nearTanh512(a narrow512) narrow512 {
+	z := a.Mul(a)
+	p := loadNarrow512(&narrowTanhNear[5]).
+		MulAdd(z, loadNarrow512(&narrowTanhNear[4])).
+		MulAdd(z, loadNarrow512(&narrowTanhNear[3])).
+		MulAdd(z, loadNarrow512(&narrowTanhNear[2])).
+		MulAdd(z, loadNarrow512(&narrowTanhNear[1])).
+		MulAdd(z, loadNarrow512(&narrowTanhNear[0]))
+	return p.Mul(z).MulAdd(a, a)
+}
+
+// tanhLoop512: tanh(a) = 1 - 2t/(1+t) with t = exp(-2a), for a = |x| above 0.6, where nothing cancels.
 func tanhLoop512(dst, src []float32) {
-	unit, two, limit := loadNarrow512(&narrowOne), loadNarrow512(&narrowTwo), loadNarrow512(&narrowTanhLimit)
+	unit, limit, split := loadNarrow512(&narrowOne), loadNarrow512(&narrowTanhLimit), loadNarrow512(&narrowTanhSplit)
 	var nought narrow512
 	for len(src) >= lanes512 && len(dst) >= lanes512 {
 		x := archsimd.LoadFloat32x16Slice(src)
@@ -118,8 +136,9 @@ func tanhLoop512(dst, src []float32) {
 		a = limit.Merge(a, a.Greater(limit))
 		n, r := foldNarrow512(nought.Sub(a.Add(a)))
 		s := powerNarrow512(n)
-		e := growthNarrow512(r).MulAdd(s, s.Sub(unit))
-		signNarrow512(absNarrow512(e).Div(e.Add(two)), x).StoreSlice(dst)
+		t := growthNarrow512(r).MulAdd(s, s)
+		far := unit.Sub(t.Add(t).Div(t.Add(unit)))
+		signNarrow512(nearTanh512(a).Merge(far, a.Less(split)), x).StoreSlice(dst)
 		src, dst = src[lanes512:], dst[lanes512:]
 	}
 	archsimd.ClearAVXUpperBits()
@@ -218,8 +237,9 @@ func expSum512(dst []float64, src []float32, top float32) float64 {
 	return sum
 }
 
-// pow512 is exp(y log(x)), which is accurate to 1e-9 because the logarithm is a float64. A vector with a base that is not
-// positive and finite, or a power that is infinite or nan, goes to the scalar function as a whole.
+// pow512 is exp(y log|x|), which is accurate to 1e-9 because the logarithm is a float64, negative for odd powers of
+// negative numbers. A vector with a base that is 0 or not finite, a power that is not finite, or a fraction as the power of
+// a negative number, goes to the scalar function as a whole. So does the end of a row.
 func pow512(dst, x, y []float32) {
 	top, nought := load512(&inf), load512(&zero)
 	for m := 0; m < len(dst); m += half512 {
@@ -230,15 +250,19 @@ func pow512(dst, x, y []float32) {
 		}
 		a := archsimd.LoadFloat32x8Slice(x[m:n]).ConvertToFloat64()
 		b := archsimd.LoadFloat32x8Slice(y[m:n]).ConvertToFloat64()
-		if a.Greater(nought).And(a.Less(top)).And(abs512(b).Less(top)).ToBits() != 1<<half512-1 {
+		base, whole, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&half))
+		usual := base.Greater(nought).And(base.Less(top)).And(abs512(b).Less(top)).And(a.Greater(nought).Or(whole))
+		if usual.ToBits() != 1<<half512-1 {
 			archsimd.ClearAVXUpperBits()
 			powRow(dst[m:n], x[m:n], y[m:n])
 			continue
 		}
-		k, f := splitLog512(a)
+		k, f := splitLog512(base)
 		l := k.MulAdd(load512(&ln2), atanhLog512(f))
 		r, scale := foldExp512(l.Mul(b))
-		expTaylor512(r).MulAdd(scale, scale).ConvertToFloat32().StoreSlice(dst[m:n])
+		p := expTaylor512(r).MulAdd(scale, scale)
+		odd := h.TruncScaled(0).NotEqual(h)
+		negate512(p).Merge(p, a.Less(nought).And(odd)).ConvertToFloat32().StoreSlice(dst[m:n])
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -34,6 +34,7 @@ func (t *table) loops256() {
 	t.unary[Log] = inWhole256(logLoop256)
 	t.expSum = expSum256
 	t.pow = pow256
+	t.less, t.lessEqual, t.equal, t.notEqual = less256, lessEqual256, equal256, notEqual256
 }
 
 // foldNarrow256 gives n and r with x = n ln2 + r, |r| <= ln2/2. The first product is exact.
@@ -96,6 +97,7 @@ func expLoop256(dst, src []float32) {
 }
 
 // sigmoidLoop256: 1/(1+e) for positive x, e/(1+e) for negative ones, with e = exp(-|x|), which does not overflow.
+// What rounding drops from 1+e is taken off at the end: it would be the third half ulp.
 func sigmoidLoop256(dst, src []float32) {
 	low, unit := loadNarrow256(&narrowLowest), loadNarrow256(&narrowOne)
 	var nought narrow256
@@ -104,15 +106,31 @@ func sigmoidLoop256(dst, src []float32) {
 		a := nought.Sub(absNarrow256(x))
 		n, r := foldNarrow256(low.Merge(a, a.Less(low)))
 		e := scaleNarrow256(growthNarrow256(r).Add(unit), n)
-		e.Merge(unit, x.Less(nought)).Div(e.Add(unit)).StoreSlice(dst)
+		d := e.Add(unit)
+		negative := x.Less(nought)
+		q := e.Merge(unit, negative).Div(d)
+		dropped := e.Sub(d.Sub(unit)).Mul(unit.Sub(q).Merge(q, negative)) // times 1/d
+		q.Sub(q.Mul(dropped)).StoreSlice(dst)
 		src, dst = src[lanes256:], dst[lanes256:]
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// tanhLoop256: tanh(a) = -e/(2+e) with e = expm1(-2a), for a = |x|.
+// nearTanh256 is tanh(a) for a in [0, 0.6].
+func nearTanh256(a narrow256) narrow256 {
+	z := a.Mul(a)
+	p := loadNarrow256(&narrowTanhNear[5]).
+		MulAdd(z, loadNarrow256(&narrowTanhNear[4])).
+		MulAdd(z, loadNarrow256(&narrowTanhNear[3])).
+		MulAdd(z, loadNarrow256(&narrowTanhNear[2])).
+		MulAdd(z, loadNarrow256(&narrowTanhNear[1])).
+		MulAdd(z, loadNarrow256(&narrowTanhNear[0]))
+	return p.Mul(z).MulAdd(a, a)
+}
+
+// tanhLoop256: tanh(a) = 1 - 2t/(1+t) with t = exp(-2a), for a = |x| above 0.6, where nothing cancels.
 func tanhLoop256(dst, src []float32) {
-	unit, two, limit := loadNarrow256(&narrowOne), loadNarrow256(&narrowTwo), loadNarrow256(&narrowTanhLimit)
+	unit, limit, split := loadNarrow256(&narrowOne), loadNarrow256(&narrowTanhLimit), loadNarrow256(&narrowTanhSplit)
 	var nought narrow256
 	for len(src) >= lanes256 && len(dst) >= lanes256 {
 		x := archsimd.LoadFloat32x8Slice(src)
@@ -120,8 +138,9 @@ func tanhLoop256(dst, src []float32) {
 		a = limit.Merge(a, a.Greater(limit))
 		n, r := foldNarrow256(nought.Sub(a.Add(a)))
 		s := powerNarrow256(n)
-		e := growthNarrow256(r).MulAdd(s, s.Sub(unit))
-		signNarrow256(absNarrow256(e).Div(e.Add(two)), x).StoreSlice(dst)
+		t := growthNarrow256(r).MulAdd(s, s)
+		far := unit.Sub(t.Add(t).Div(t.Add(unit)))
+		signNarrow256(nearTanh256(a).Merge(far, a.Less(split)), x).StoreSlice(dst)
 		src, dst = src[lanes256:], dst[lanes256:]
 	}
 	archsimd.ClearAVXUpperBits()
@@ -220,8 +239,9 @@ func expSum256(dst []float64, src []float32, top float32) float64 {
 	return sum
 }
 
-// pow256 is exp(y log(x)), which is accurate to 1e-9 because the logarithm is a float64. A vector with a base that is not
-// positive and finite, or a power that is infinite or nan, goes to the scalar function as a whole.
+// pow256 is exp(y log|x|), which is accurate to 1e-9 because the logarithm is a float64, negative for odd powers of
+// negative numbers. A vector with a base that is 0 or not finite, a power that is not finite, or a fraction as the power of
+// a negative number, goes to the scalar function as a whole. So does the end of a row.
 func pow256(dst, x, y []float32) {
 	top, nought := load256(&inf), load256(&zero)
 	for m := 0; m < len(dst); m += half256 {
@@ -232,15 +252,19 @@ func pow256(dst, x, y []float32) {
 		}
 		a := archsimd.LoadFloat32x4Slice(x[m:n]).ConvertToFloat64()
 		b := archsimd.LoadFloat32x4Slice(y[m:n]).ConvertToFloat64()
-		if a.Greater(nought).And(a.Less(top)).And(abs256(b).Less(top)).ToBits() != 1<<half256-1 {
+		base, whole, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&half))
+		usual := base.Greater(nought).And(base.Less(top)).And(abs256(b).Less(top)).And(a.Greater(nought).Or(whole))
+		if usual.ToBits() != 1<<half256-1 {
 			archsimd.ClearAVXUpperBits()
 			powRow(dst[m:n], x[m:n], y[m:n])
 			continue
 		}
-		k, f := splitLog256(a)
+		k, f := splitLog256(base)
 		l := k.MulAdd(load256(&ln2), atanhLog256(f))
 		r, scale := foldExp256(l.Mul(b))
-		expTaylor256(r).MulAdd(scale, scale).ConvertToFloat32().StoreSlice(dst[m:n])
+		p := expTaylor256(r).MulAdd(scale, scale)
+		odd := h.Trunc().NotEqual(h)
+		negate256(p).Merge(p, a.Less(nought).And(odd)).ConvertToFloat32().StoreSlice(dst[m:n])
 	}
 	archsimd.ClearAVXUpperBits()
 }
