@@ -48,7 +48,8 @@ func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]r
 	}
 }
 
-// registerVectorComparisons adds those of float32, and of halves as float32.
+// registerVectorComparisons adds those of float32, and of halves as float32. Package vec compares a vector at a time; a
+// loop in Go, which has no instruction for eight answers at once, took three times as long on data in memory.
 func registerVectorComparisons(in *codec[float32], d dtype.DType) {
 	for id, f := range map[op.ID]func(dst []uint8, a, b []float32){
 		op.IDEqual:        vec.Equal,

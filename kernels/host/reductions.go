@@ -306,7 +306,8 @@ func allOf[T number]() folding[uint8, bool, T] {
 // untilKnown is how many bools are looked at before it is asked whether the answer is known.
 const untilKnown = 1 << 14
 
-// anyTrue is anyOf for bools, of which many are looked at together.
+// anyTrue is anyOf for bools. Their bytes are counted, or joined eight at a time, and not looked at one by one. Accumulators
+// are bytes for that, any but 0 for true.
 func anyTrue() folding[uint8, uint8, uint8] {
 	return folding[uint8, uint8, uint8]{
 		fold: func(a uint8, row []uint8, _ int64) uint8 {
@@ -320,7 +321,7 @@ func anyTrue() folding[uint8, uint8, uint8] {
 	}
 }
 
-// allTrue is allOf for bools.
+// allTrue is allOf for bools, in the same way. Accumulators are 1 until a byte is 0.
 func allTrue() folding[uint8, uint8, uint8] {
 	return folding[uint8, uint8, uint8]{
 		zero: 1,

@@ -22,6 +22,8 @@ func init() {
 // softmaxRooms has *[]float64, the exponentials of a line.
 var softmaxRooms sync.Pool
 
+// Halves and float32 go through float32, whose lines need no copy; vec.Softmax computes in float64 and rounds once.
+
 // softmaxLine replaces a line by its softmax; see vec.Softmax.
 func softmaxLine(line []float32) {
 	room, ok := softmaxRooms.Get().(*[]float64)

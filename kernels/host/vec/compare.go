@@ -27,7 +27,30 @@ func NotEqual(dst []uint8, a, b []float32) {
 	active.notEqual(dst[:n], a[:n], b[:n])
 }
 
+// ToInt32 drops fractions; what is too large becomes the nearest int32, and NaN 0.
+func ToInt32(dst []int32, src []float32) {
+	n := min(len(dst), len(src))
+	active.toInt32(dst[:n], src[:n])
+}
+
+func toInt32Row(dst []int32, src []float32) {
+	for i, x := range src {
+		switch {
+		case x >= 1<<31:
+			dst[i] = 1<<31 - 1
+		case x >= -1<<31:
+			dst[i] = int32(x)
+		case x != x:
+			dst[i] = 0
+		default:
+			dst[i] = -1 << 31
+		}
+	}
+}
+
 // The comparisons are loops of their own: a call for each element would cost four times as much as the comparison.
+
+// lessRow and the others are what vectors must answer as well.
 
 func lessRow(dst []uint8, a, b []float32) {
 	for i, x := range a {
@@ -53,6 +76,7 @@ func notEqualRow(dst []uint8, a, b []float32) {
 	}
 }
 
+// oneIf is a bool as a byte, without a branch.
 func oneIf(b bool) uint8 {
 	if b {
 		return 1

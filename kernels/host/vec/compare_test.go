@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,4 +59,28 @@ func TestTruthOfBytes(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestToInt32(t *testing.T) {
+	edges := append(edges32(), 2147483520, 2147483648, 2147483904, -2147483648, -2147483904, 1.9, -1.9)
+	eachLevel(t, func(t *testing.T) {
+		for n := range maxLength {
+			for shift := range edges {
+				src := make([]float32, n)
+				for i := range src {
+					src[i] = edges[(i+shift)%len(edges)]
+				}
+				dst, check := guarded(make([]int32, n))
+				ToInt32(dst, src)
+				check(t)
+				for i, x := range src {
+					want := math.Trunc(min(max(float64(x), math.MinInt32), math.MaxInt32))
+					if x != x {
+						want = 0
+					}
+					require.Equal(t, int32(want), dst[i], "%g", x)
+				}
+			}
+		}
+	})
 }

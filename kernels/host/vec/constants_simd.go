@@ -17,7 +17,6 @@ var (
 	two      = splat(2)
 	half     = splat(0.5)
 	minusOne = splat(-1)
-	minusTwo = splat(-2)
 	inf      = splat(math.Inf(1))
 	nan      = splat(math.NaN())
 
@@ -158,10 +157,11 @@ func loadNarrow256(s *splatNarrow16) narrow256 {
 
 // exp in float32: x = n ln2 + r, exp(x) = 2^n exp(r).
 var (
-	narrowOne  = splatNarrow(1)
-	narrowHalf = splatNarrow(0.5)
-	narrowAbs  = splatNarrow(math.Float32frombits(1<<31 - 1))
-	narrowSign = splatNarrow(math.Float32frombits(1 << 31))
+	narrowOne   = splatNarrow(1)
+	narrowInt32 = splatNarrow(0x1p31) // the first float beyond int32
+	narrowHalf  = splatNarrow(0.5)
+	narrowAbs   = splatNarrow(math.Float32frombits(1<<31 - 1))
+	narrowSign  = splatNarrow(math.Float32frombits(1 << 31))
 
 	// Beyond these exp is 0 or infinite.
 	narrowLowest, narrowHighest = splatNarrow(-104), splatNarrow(89)
@@ -203,6 +203,7 @@ func splatsNarrow(xs []float32) (s [8]splatNarrow16) {
 	return s
 }
 
+// The coefficients, from the constant term on.
 var (
 	tanhNear = [...]float32{
 		-0.3333333134651184, 0.13333246111869812, -0.0539521686732769, 0.021732721477746964, -0.00826274510473013,

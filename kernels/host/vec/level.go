@@ -31,6 +31,7 @@ type table struct {
 	atan2 func(dst, y, x []float32)
 	pow   func(dst, x, y []float32)
 
+	toInt32                          func(dst []int32, src []float32)
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
 
 	expSum    func(dst []float64, src []float32, top float32) float64
@@ -73,6 +74,7 @@ func portableTable() *table {
 		binary64:  portableRows[float64](),
 		atan2:     atan2Row,
 		pow:       powRow,
+		toInt32:   toInt32Row,
 		less:      lessRow,
 		lessEqual: lessEqualRow,
 		equal:     equalRow,

@@ -32,6 +32,7 @@ func (t *table) loops512() {
 	t.unary[Log] = inWhole512(logLoop512)
 	t.expSum = expSum512
 	t.pow = pow512
+	t.toInt32 = toInt32512
 	t.less, t.lessEqual, t.equal, t.notEqual = less512, lessEqual512, equal512, notEqual512
 }
 
@@ -68,12 +69,13 @@ func scaleNarrow512(y, n narrow512) narrow512 {
 	return y.Mul(powerNarrow512(n.Sub(h.Sub(bias))))
 }
 
-// clampNarrow512 keeps nan.
+// clampNarrow512 moves what is beyond two limits to them. It keeps nan, which compares with neither.
 func clampNarrow512(x, low, high narrow512) narrow512 {
 	x = low.Merge(x, x.Less(low))
 	return high.Merge(x, x.Greater(high))
 }
 
+// absNarrow512 clears the sign, that of nan as well.
 func absNarrow512(x narrow512) narrow512 {
 	return x.AsInt32x16().And(loadNarrow512(&narrowAbs).AsInt32x16()).AsFloat32x16()
 }
@@ -84,6 +86,7 @@ func signNarrow512(y, x narrow512) narrow512 {
 	return y.AsInt32x16().Add(sign).AsFloat32x16()
 }
 
+// expLoop512 is exp: 0 or infinite beyond the limits, subnormal or normal between them.
 func expLoop512(dst, src []float32) {
 	low, high, unit := loadNarrow512(&narrowLowest), loadNarrow512(&narrowHighest), loadNarrow512(&narrowOne)
 	for len(src) >= lanes512 && len(dst) >= lanes512 {
@@ -143,6 +146,9 @@ func tanhLoop512(dst, src []float32) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
+
+// The two branches of erf are both computed, and the right one is taken for each lane. Their coefficients are fitted
+// where the result's last place is largest beside the function, so that the rounding of a coefficient does not show.
 
 // nearErf512 is erf(a) for a in [0, 1].
 func nearErf512(a narrow512) narrow512 {
@@ -214,7 +220,7 @@ func logLoop512(dst, src []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// expSum512 leaves the end of the row, which fills no vector, to a vector that is padded with -Inf.
+// expSum512 is expSumRow, accurate to 3e-11, which is far below the rounding to float32. It leaves the end of the row, which fills no vector, to a vector that is padded with -Inf.
 func expSum512(dst []float64, src []float32, top float32) float64 {
 	var sums wide512
 	t := archsimd.BroadcastFloat64x8(float64(top))

@@ -21,6 +21,8 @@ func Softmax(dst, src []float32, room []float64) {
 	}
 }
 
+// The factor is a product instead of a division for each element: in float64 its rounding does not show.
+
 // expSumRow sets dst to exp(x - top) for x = src and returns the sum.
 func expSumRow(dst []float64, src []float32, top float32) float64 {
 	var sum float64

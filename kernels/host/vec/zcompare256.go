@@ -6,6 +6,11 @@ package vec
 
 import "simd/archsimd"
 
+// The comparisons write a bool for each bit of a mask, eight with one look-up: packing masks of 32 bits into bytes would
+// take as many shuffles, and other ones for each width. What is left of a row goes to the portable loop, which gives the
+// same answers: comparisons are exact.
+
+// less256 is Less.
 func less256(dst []uint8, a, b []float32) {
 	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
 		spread256(dst, archsimd.LoadFloat32x8Slice(a).Less(archsimd.LoadFloat32x8Slice(b)).ToBits())
@@ -15,6 +20,7 @@ func less256(dst []uint8, a, b []float32) {
 	lessRow(dst, a, b)
 }
 
+// lessEqual256 is LessEqual.
 func lessEqual256(dst []uint8, a, b []float32) {
 	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
 		spread256(dst, archsimd.LoadFloat32x8Slice(a).LessEqual(archsimd.LoadFloat32x8Slice(b)).ToBits())
@@ -24,6 +30,7 @@ func lessEqual256(dst []uint8, a, b []float32) {
 	lessEqualRow(dst, a, b)
 }
 
+// equal256 is Equal.
 func equal256(dst []uint8, a, b []float32) {
 	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
 		spread256(dst, archsimd.LoadFloat32x8Slice(a).Equal(archsimd.LoadFloat32x8Slice(b)).ToBits())
@@ -33,6 +40,7 @@ func equal256(dst []uint8, a, b []float32) {
 	equalRow(dst, a, b)
 }
 
+// notEqual256 is NotEqual.
 func notEqual256(dst []uint8, a, b []float32) {
 	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
 		spread256(dst, archsimd.LoadFloat32x8Slice(a).NotEqual(archsimd.LoadFloat32x8Slice(b)).ToBits())
@@ -40,4 +48,18 @@ func notEqual256(dst []uint8, a, b []float32) {
 	}
 	archsimd.ClearAVXUpperBits()
 	notEqualRow(dst, a, b)
+}
+
+// toInt32256: the instruction drops the fraction, and answers with the smallest integer to what does not fit, which is
+// right for negative numbers alone.
+func toInt32256(dst []int32, src []float32) {
+	beyond, most := loadNarrow256(&narrowInt32), archsimd.BroadcastInt32x8(1<<31-1)
+	for len(dst) >= lanes256 && len(src) >= lanes256 {
+		x := archsimd.LoadFloat32x8Slice(src)
+		whole := most.Merge(x.ConvertToInt32(), x.GreaterEqual(beyond))
+		whole.Masked(x.Equal(x)).StoreSlice(dst)
+		dst, src = dst[lanes256:], src[lanes256:]
+	}
+	archsimd.ClearAVXUpperBits()
+	toInt32Row(dst, src)
 }

@@ -34,6 +34,7 @@ func (t *table) loops256() {
 	t.unary[Log] = inWhole256(logLoop256)
 	t.expSum = expSum256
 	t.pow = pow256
+	t.toInt32 = toInt32256
 	t.less, t.lessEqual, t.equal, t.notEqual = less256, lessEqual256, equal256, notEqual256
 }
 
@@ -70,12 +71,13 @@ func scaleNarrow256(y, n narrow256) narrow256 {
 	return y.Mul(powerNarrow256(n.Sub(h.Sub(bias))))
 }
 
-// clampNarrow256 keeps nan.
+// clampNarrow256 moves what is beyond two limits to them. It keeps nan, which compares with neither.
 func clampNarrow256(x, low, high narrow256) narrow256 {
 	x = low.Merge(x, x.Less(low))
 	return high.Merge(x, x.Greater(high))
 }
 
+// absNarrow256 clears the sign, that of nan as well.
 func absNarrow256(x narrow256) narrow256 {
 	return x.AsInt32x8().And(loadNarrow256(&narrowAbs).AsInt32x8()).AsFloat32x8()
 }
@@ -86,6 +88,7 @@ func signNarrow256(y, x narrow256) narrow256 {
 	return y.AsInt32x8().Add(sign).AsFloat32x8()
 }
 
+// expLoop256 is exp: 0 or infinite beyond the limits, subnormal or normal between them.
 func expLoop256(dst, src []float32) {
 	low, high, unit := loadNarrow256(&narrowLowest), loadNarrow256(&narrowHighest), loadNarrow256(&narrowOne)
 	for len(src) >= lanes256 && len(dst) >= lanes256 {
@@ -145,6 +148,9 @@ func tanhLoop256(dst, src []float32) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
+
+// The two branches of erf are both computed, and the right one is taken for each lane. Their coefficients are fitted
+// where the result's last place is largest beside the function, so that the rounding of a coefficient does not show.
 
 // nearErf256 is erf(a) for a in [0, 1].
 func nearErf256(a narrow256) narrow256 {
@@ -216,7 +222,7 @@ func logLoop256(dst, src []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// expSum256 leaves the end of the row, which fills no vector, to a vector that is padded with -Inf.
+// expSum256 is expSumRow, accurate to 3e-11, which is far below the rounding to float32. It leaves the end of the row, which fills no vector, to a vector that is padded with -Inf.
 func expSum256(dst []float64, src []float32, top float32) float64 {
 	var sums wide256
 	t := archsimd.BroadcastFloat64x4(float64(top))
