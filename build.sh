@@ -640,11 +640,12 @@ bench() {
     [ -f "$benchmark" ] || mistake "bench: got '$1'; want a name that ./build.sh bench lists"
     shift
     lib
-    if [ "$benchmark" = bench/functions.py ] || [ "$benchmark" = bench/programs.py ]; then # PaddlePaddle is one of their columns
+    case $benchmark in bench/cpu.py | bench/functions.py | bench/programs.py) # PaddlePaddle is one of their columns
         venv .venv-peers peers
         .venv-peers/bin/python "$benchmark" "$@"
         return
-    fi
+        ;;
+    esac
     venv .venv-bench bench
     .venv-bench/bin/python -c 'import torch' 2>/dev/null || [ -f .venv-bench/no-torch ] ||
         pip .venv-bench install --group torch || {

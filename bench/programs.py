@@ -43,6 +43,8 @@ elif name == "numexpr":
 def array(*shape, scale=1.0):
     return (rng.standard_normal(shape) * scale).astype(np.float32)
 def tensor(a, ask=False):
+    if name in ("numpy", "numexpr"):
+        return a
     if name == "torch":
         return torch.from_numpy(a).requires_grad_(ask)
     return paddle.to_tensor(a, stop_gradient=not ask)
@@ -73,13 +75,13 @@ for line in sys.stdin:
 class Library:
     """A process with one of the libraries."""
 
-    def __init__(self, name: str, threads: int) -> None:
+    def __init__(self, name: str, threads: int, **environment: str) -> None:
         variables = "PADDLE_MPS_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS NUMEXPR_NUM_THREADS"
         self.name = name
         self.process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", WORKER, name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env={**os.environ, **dict.fromkeys(variables.split(), str(threads))},
+            env={**os.environ, **dict.fromkeys(variables.split(), str(threads)), **environment},
         )  # fmt: skip
 
     def ask(self, what: str, space: str, code: str) -> Any:
@@ -88,14 +90,24 @@ class Library:
         Raises:
             SystemExit: the code has failed.
         """
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps([what, space, code, LEAST]) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        answer = json.loads(line) if line else "the process has ended"
+        answer = self.attempt(what, space, code)
         if isinstance(answer, str):
             raise SystemExit(f"{self.name}: {code.strip().splitlines()[-1]}: {answer}")
         return answer
+
+    def attempt(self, what: str, space: str, code: str, least: float = LEAST) -> Any:
+        """`ask`, or the error as text."""
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps([what, space, code, least]) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else "the process has ended"
+
+    def close(self) -> None:
+        """Ends the process."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
 
 
 @dataclass

@@ -88,7 +88,7 @@ func init() {
 	registerBinaryFloats(op.IDFloorDivide, heavy, eachPair(floorDivide[float32]), eachPair(floorDivide[float64]))
 	registerBinaryFloats(op.IDRemainder, heavy, eachPair(remainder[float32]), eachPair(remainder[float64]))
 	registerBinaryFloats(op.IDLogaddexp, 2*heavy, eachPair(logAddExp[float32]), eachPair(logAddExp[float64]))
-	registerBinaryFloats(op.IDPow, 2*heavy, eachPair(power[float32]), eachPair(power[float64]))
+	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow}, eachPair(power))
 
 	registerBinaryIntegers[uint8](dtype.Uint8)
 	registerBinaryIntegers[int8](dtype.Int8)
@@ -225,8 +225,9 @@ func remainder[T float32 | float64](x, y T) T {
 	return T(rest)
 }
 
-// power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan.
-func power[T float32 | float64](x, y T) T { return T(math.Pow(float64(x), float64(y))) }
+// power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan. It serves float64; float32 and the halves
+// have vec.Pow, which means the same and computes several elements at once.
+func power(x, y float64) float64 { return math.Pow(x, y) }
 
 // logAddExp is log(exp(x) + exp(y)) without overflow. Equal infinities give nan, as in Paddle.
 func logAddExp[T float32 | float64](x, y T) T {

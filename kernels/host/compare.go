@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // Elements are compared in their own type, halves in float32, which holds them exactly.
@@ -31,6 +32,10 @@ func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]r
 	for id, r := range more {
 		add(id, r)
 	}
+	if in, ok := any(in).(*codec[float32]); ok {
+		registerVectorComparisons(in, d)
+		return
+	}
 	for id, r := range map[op.ID]rows[uint8, T]{
 		op.IDEqual:        {vv: equal[T]},
 		op.IDNotEqual:     {vv: notEqual[T]},
@@ -40,6 +45,21 @@ func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]r
 		op.IDGreaterEqual: {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
 	} {
 		add(id, r)
+	}
+}
+
+// registerVectorComparisons adds those of float32, and of halves as float32. Package vec compares a vector at a time; a
+// loop in Go, which has no instruction for eight answers at once, took three times as long on data in memory.
+func registerVectorComparisons(in *codec[float32], d dtype.DType) {
+	for id, f := range map[op.ID]func(dst []uint8, a, b []float32){
+		op.IDEqual:        vec.Equal,
+		op.IDNotEqual:     vec.NotEqual,
+		op.IDLessThan:     vec.Less,
+		op.IDLessEqual:    vec.LessEqual,
+		op.IDGreaterThan:  func(dst []uint8, a, b []float32) { vec.Less(dst, b, a) },
+		op.IDGreaterEqual: func(dst []uint8, a, b []float32) { vec.LessEqual(dst, b, a) },
+	} {
+		register(id, d, &binary[uint8, float32]{mapped: mapping(in, new(codec[uint8]), 1), rows: rows[uint8, float32]{vv: f}})
 	}
 }
 

@@ -76,6 +76,9 @@ func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DTyp
 	row[dtype.Int8] = casting(in, saturating[int8, T](dtype.Int8))
 	row[dtype.Int16] = casting(in, saturating[int16, T](dtype.Int16))
 	row[dtype.Int32] = casting(in, saturating[int32, T](dtype.Int32))
+	if in, ok := any(in).(*codec[float32]); ok { // of halves too: their values are float32
+		row[dtype.Int32] = casting(in, rowOf(vec.ToInt32))
+	}
 	row[dtype.Int64] = casting(in, saturating[int64, T](dtype.Int64))
 	row[dtype.Float16] = casting(in, rowOf(f16))
 	row[dtype.BFloat16] = casting(in, rowOf(bf16))

@@ -21,9 +21,9 @@ func init() {
 	registerIntegerReductions[int16](dtype.Int16)
 	registerIntegerReductions[int32](dtype.Int32)
 	registerIntegerReductions[int64](dtype.Int64)
-	for id, f := range map[op.ID]folding[uint8, bool, uint8]{
-		op.IDAny: anyOf[uint8](), op.IDMax: anyOf[uint8](), op.IDSum: anyOf[uint8](), op.IDMean: anyOf[uint8](),
-		op.IDAll: allOf[uint8](), op.IDMin: allOf[uint8](), op.IDProd: allOf[uint8](),
+	for id, f := range map[op.ID]folding[uint8, uint8, uint8]{
+		op.IDAny: anyTrue(), op.IDMax: anyTrue(), op.IDSum: anyTrue(), op.IDMean: anyTrue(),
+		op.IDAll: allTrue(), op.IDMin: allTrue(), op.IDProd: allTrue(),
 	} {
 		reduce(id, dtype.Bool, new(codec[uint8]), new(codec[uint8]), f)
 	}
@@ -301,6 +301,40 @@ func anyOf[T number]() folding[uint8, bool, T] {
 // allOf is false where an element is zero; true for no elements.
 func allOf[T number]() folding[uint8, bool, T] {
 	return untilTrue(true, func(x T) bool { return x == 0 })
+}
+
+// untilKnown is how many bools are looked at before it is asked whether the answer is known.
+const untilKnown = 1 << 14
+
+// anyTrue is anyOf for bools. Their bytes are counted, or joined eight at a time, and not looked at one by one. Accumulators
+// are bytes for that, any but 0 for true.
+func anyTrue() folding[uint8, uint8, uint8] {
+	return folding[uint8, uint8, uint8]{
+		fold: func(a uint8, row []uint8, _ int64) uint8 {
+			for ; len(row) > 0 && a == 0; row = row[min(untilKnown, len(row)):] {
+				a = bit(vec.CountTrue(row[:min(untilKnown, len(row))]) != 0)
+			}
+			return a
+		},
+		beside: func(as, row []uint8, _ int64) { vec.Or(as, row) },
+		result: func(a uint8, _ int64) uint8 { return bit(a != 0) },
+	}
+}
+
+// allTrue is allOf for bools, in the same way. Accumulators are 1 until a byte is 0.
+func allTrue() folding[uint8, uint8, uint8] {
+	return folding[uint8, uint8, uint8]{
+		zero: 1,
+		fold: func(a uint8, row []uint8, _ int64) uint8 {
+			for ; len(row) > 0 && a != 0; row = row[min(untilKnown, len(row)):] {
+				part := row[:min(untilKnown, len(row))]
+				a = bit(vec.CountTrue(part) == int64(len(part)))
+			}
+			return a
+		},
+		beside: func(as, row []uint8, _ int64) { vec.AndTrue(as, row) },
+		result: func(a uint8, _ int64) uint8 { return a },
+	}
 }
 
 // untilTrue starts from an answer that the first element with a property turns round.

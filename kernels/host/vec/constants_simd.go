@@ -2,7 +2,10 @@
 
 package vec
 
-import "math"
+import (
+	"math"
+	"simd/archsimd"
+)
 
 // The polynomials of the vector loops. They run in float64, so their error in
 // float32 ulp (2^-24 relative) is what the comments give, far below the half
@@ -14,7 +17,6 @@ var (
 	two      = splat(2)
 	half     = splat(0.5)
 	minusOne = splat(-1)
-	minusTwo = splat(-2)
 	inf      = splat(math.Inf(1))
 	nan      = splat(math.NaN())
 
@@ -106,18 +108,8 @@ var (
 	}
 )
 
-// erf: odd Taylor series below erfSplit, 1-erfc above.
+// erfc in float64, for gelu.
 var (
-	erfSplit = splat(0.5)
-
-	// erf(x)/x in powers of x^2 <= 1/4: 2/sqrt(pi) (-1)^n/(n! (2n+1)). The
-	// term left out, x^18 2/sqrt(pi)/(9! 19), is below 6.3e-13.
-	erfTaylor = [...]splat8{
-		splat(2 / math.SqrtPi), splat(-2 / math.SqrtPi / 3), splat(2 / math.SqrtPi / 10),
-		splat(-2 / math.SqrtPi / 42), splat(2 / math.SqrtPi / 216), splat(-2 / math.SqrtPi / 1320),
-		splat(2 / math.SqrtPi / 9360), splat(-2 / math.SqrtPi / 75600), splat(2 / math.SqrtPi / 685440),
-	}
-
 	// (a+K) exp(a^2) erfc(a) for a >= 0 in powers of t = (a-K)/(a+K), which
 	// runs over [-1, 1): the substitution of Shepherd and Laframboise,
 	// Math. Comp. 36 (1981) 249-253. The coefficients interpolate at 13
@@ -144,3 +136,88 @@ var (
 	geluLinear = splat(2 * math.Sqrt2 / math.SqrtPi)
 	geluThird  = splat(2 * math.Sqrt2 / math.SqrtPi * geluCubic)
 )
+
+// splatNarrow16 is splat8 for float32; the 256-bit loops read its first half.
+type splatNarrow16 [16]float32
+
+func splatNarrow(x float32) (s splatNarrow16) {
+	for i := range s {
+		s[i] = x
+	}
+	return s
+}
+
+func loadNarrow512(s *splatNarrow16) narrow512 {
+	return archsimd.LoadFloat32x16((*[16]float32)(s))
+}
+
+func loadNarrow256(s *splatNarrow16) narrow256 {
+	return archsimd.LoadFloat32x8((*[8]float32)(s[:8]))
+}
+
+// exp in float32: x = n ln2 + r, exp(x) = 2^n exp(r).
+var (
+	narrowOne   = splatNarrow(1)
+	narrowInt32 = splatNarrow(0x1p31) // the first float beyond int32
+	narrowHalf  = splatNarrow(0.5)
+	narrowAbs   = splatNarrow(math.Float32frombits(1<<31 - 1))
+	narrowSign  = splatNarrow(math.Float32frombits(1 << 31))
+
+	// Beyond these exp is 0 or infinite.
+	narrowLowest, narrowHighest = splatNarrow(-104), splatNarrow(89)
+
+	narrowLog2e = splatNarrow(math.Log2E)
+	// ln2 in two parts. The first has 16 bits, so that its product with n, less x, is exact.
+	narrowMinusLn2    = splatNarrow(-0x1.62e4p-1)
+	narrowMinusLn2Low = splatNarrow(-(math.Ln2 - 0x1.62e4p-1))
+	// Adding it to a small number leaves that number, rounded, in the low bits; with the bias, as an exponent.
+	narrowMagic = splatNarrow(0x1.8p23)
+	narrowBias  = splatNarrow(0x1.8p23 + 127)
+
+	// (exp(r)-1-r)/r^2, Taylor: the terms left out add up to below 5.5e-9, a tenth of the half ulp of the last rounding.
+	narrowTaylor = [...]splatNarrow16{
+		splatNarrow(1. / 2), splatNarrow(1. / 6), splatNarrow(1. / 24), splatNarrow(1. / 120), splatNarrow(1. / 720),
+		splatNarrow(1. / 5040),
+	}
+
+	narrowTanhLimit = splatNarrow(10) // tanh is 1 from there on
+	narrowTanhSplit = splatNarrow(0.6)
+	// (tanh(a)/a - 1)/a^2 in powers of a^2 for a <= 0.6, a minimax fit, which TestNarrowFits checks.
+	narrowTanhNear = splatsNarrow(tanhNear[:])
+)
+
+// erf in float32. Coefficients are minimax fits, which TestNarrowFits checks.
+var (
+	narrowErfLimit = splatNarrow(4) // erf is 1 from there on
+
+	// erf(a)/a - 1 in powers of a^2 for a <= 1.
+	narrowErfNear = splatsNarrow(erfNear[:])
+	// log(erfc(a)) in powers of a for a from 1 to 4.
+	narrowErfFar = splatsNarrow(erfFar[:])
+)
+
+func splatsNarrow(xs []float32) (s [8]splatNarrow16) {
+	for i, x := range xs {
+		s[i] = splatNarrow(x)
+	}
+	return s
+}
+
+// The coefficients, from the constant term on.
+var (
+	tanhNear = [...]float32{
+		-0.3333333134651184, 0.13333246111869812, -0.0539521686732769, 0.021732721477746964, -0.00826274510473013,
+		0.00222697458229959,
+	}
+	erfNear = [...]float32{
+		2/math.SqrtPi - 1, -0.3761262595653534, 0.1128358542919159, -0.026853812858462334, 0.005188327748328447,
+		-0.0008010193705558777, 7.853860734030604e-05,
+	}
+	erfFar = [...]float32{
+		0.00018846649618353695, -1.1295802593231201, -0.633216381072998, -0.10842208564281464, 0.02521033212542534,
+		-0.004205282311886549, 0.0004414721915964037, -2.1697576812584884e-05,
+	}
+)
+
+// padding is -Inf, whose exponential is 0 beside any other.
+var padding = splatNarrow(float32(math.Inf(-1)))

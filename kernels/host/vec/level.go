@@ -28,8 +28,14 @@ type table struct {
 	binary32 [binaryCount]Rows[float32]
 	binary64 [binaryCount]Rows[float64]
 
-	unary     [unaryCount]func(dst, src []float32)
-	atan2     func(dst, y, x []float32)
+	unary [unaryCount]func(dst, src []float32)
+	atan2 func(dst, y, x []float32)
+	pow   func(dst, x, y []float32)
+
+	toInt32                          func(dst []int32, src []float32)
+	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
+
+	expSum    func(dst []float64, src []float32, top float32) float64
 	leakyRelu func(dst, src []float32, slope float32)
 	softplus  func(dst, src []float32, beta, threshold float32)
 
@@ -71,6 +77,13 @@ func portableTable() *table {
 		binary32:  portableRows[float32](),
 		binary64:  portableRows[float64](),
 		atan2:     atan2Row,
+		pow:       powRow,
+		toInt32:   toInt32Row,
+		less:      lessRow,
+		lessEqual: lessEqualRow,
+		equal:     equalRow,
+		notEqual:  notEqualRow,
+		expSum:    expSumRow,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
 

@@ -9,14 +9,24 @@ package vec
 // reduceExp512 splits exp(x) into scale * (1 + m), scale a power of two and m
 // in [-0.3, 0.42]. Relative to m it is accurate down to m = 0.
 func reduceExp512(x wide512) (m, scale wide512) {
+	r, scale := foldExp512(x)
+	return expTaylor512(r), scale
+}
+
+// foldExp512 gives r and a power of two with exp(x) = scale * exp(r).
+func foldExp512(x wide512) (r, scale wide512) {
 	low, high := load512(&expLow), load512(&expHigh)
 	x = low.Merge(x, x.Less(low))
 	x = high.Merge(x, x.Greater(high))
 	magic := load512(&expMagic)
 	t := x.MulAdd(load512(&log2e), magic)
-	r := t.Sub(magic).MulAdd(load512(&minusLn2), x)
-	scale = t.AsInt64x8().ShiftAllLeft(52).AsFloat64x8()
-	m = load512(&expTaylor[8]).
+	r = t.Sub(magic).MulAdd(load512(&minusLn2), x)
+	return r, t.AsInt64x8().ShiftAllLeft(52).AsFloat64x8()
+}
+
+// expTaylor512 is exp(r) - 1.
+func expTaylor512(r wide512) wide512 {
+	return load512(&expTaylor[8]).
 		MulAdd(r, load512(&expTaylor[7])).
 		MulAdd(r, load512(&expTaylor[6])).
 		MulAdd(r, load512(&expTaylor[5])).
@@ -26,7 +36,6 @@ func reduceExp512(x wide512) (m, scale wide512) {
 		MulAdd(r, load512(&expTaylor[1])).
 		MulAdd(r, load512(&expTaylor[0])).
 		Mul(r)
-	return m, scale
 }
 
 func exp512(x wide512) wide512 {
@@ -60,12 +69,6 @@ func signed512(y, x wide512) wide512 {
 	return abs512(y).AsInt64x8().Add(sign).AsFloat64x8()
 }
 
-// tanh512: tanh(a) = -e/(2+e) with e = expm1(-2a), for a = |x|.
-func tanh512(x wide512) wide512 {
-	e := expm1Raw512(abs512(x).Mul(load512(&minusTwo)))
-	return signed512(e.Div(e.Add(load512(&two))), x)
-}
-
 // sinh512: sinh(a) = (e + e/(e+1))/2 with e = expm1(a), for a = |x|.
 func sinh512(x wide512) wide512 {
 	e := expm1Raw512(abs512(x))
@@ -75,11 +78,6 @@ func sinh512(x wide512) wide512 {
 func cosh512(x wide512) wide512 {
 	e := exp512(abs512(x))
 	return load512(&one).Div(e).Add(e).Mul(load512(&half))
-}
-
-func sigmoid512(x wide512) wide512 {
-	unit := load512(&one)
-	return unit.Div(exp512(negate512(x)).Add(unit))
 }
 
 // gate512 is x/(1+exp(-y)), NaN for x = -Inf.
@@ -289,17 +287,19 @@ func atanh512(x wide512) wide512 {
 	return signed512(r, x)
 }
 
-// erfc512 is erfc for a >= 0, accurate relative to the result down to the
-// smallest float32.
-func erfc512(a wide512) wide512 {
-	w := load512(&one).Div(a.Add(load512(&erfcK)))
-	t := load512(&one).Sub(w.Mul(load512(&erfcTwoK)))
-	p := load512(&erfcFitted[12]).
+// erfcHigh512 and erfcLow512 are the two halves of a polynomial, by which exp(-a^2)/(a+K) is multiplied for erfc(a).
+// That is accurate relative to the result down to the smallest float32.
+func erfcHigh512(t wide512) wide512 {
+	return load512(&erfcFitted[12]).
 		MulAdd(t, load512(&erfcFitted[11])).
 		MulAdd(t, load512(&erfcFitted[10])).
 		MulAdd(t, load512(&erfcFitted[9])).
 		MulAdd(t, load512(&erfcFitted[8])).
-		MulAdd(t, load512(&erfcFitted[7])).
+		MulAdd(t, load512(&erfcFitted[7]))
+}
+
+func erfcLow512(p, t wide512) wide512 {
+	return p.
 		MulAdd(t, load512(&erfcFitted[6])).
 		MulAdd(t, load512(&erfcFitted[5])).
 		MulAdd(t, load512(&erfcFitted[4])).
@@ -307,32 +307,6 @@ func erfc512(a wide512) wide512 {
 		MulAdd(t, load512(&erfcFitted[2])).
 		MulAdd(t, load512(&erfcFitted[1])).
 		MulAdd(t, load512(&erfcFitted[0]))
-	return exp512(negate512(a.Mul(a))).Mul(w).Mul(p)
-}
-
-func erf512(x wide512) wide512 {
-	a := abs512(x)
-	z := x.Mul(x)
-	near := load512(&erfTaylor[8]).
-		MulAdd(z, load512(&erfTaylor[7])).
-		MulAdd(z, load512(&erfTaylor[6])).
-		MulAdd(z, load512(&erfTaylor[5])).
-		MulAdd(z, load512(&erfTaylor[4])).
-		MulAdd(z, load512(&erfTaylor[3])).
-		MulAdd(z, load512(&erfTaylor[2])).
-		MulAdd(z, load512(&erfTaylor[1])).
-		MulAdd(z, load512(&erfTaylor[0])).
-		Mul(a)
-	far := load512(&one).Sub(erfc512(a))
-	return signed512(near.Merge(far, a.Less(load512(&erfSplit))), x)
-}
-
-// gelu512 takes erfc(a)/2, the tail of the normal distribution beyond |x|, or
-// its complement.
-func gelu512(x wide512) wide512 {
-	tail := erfc512(abs512(x).Mul(load512(&rootHalf))).Mul(load512(&half))
-	body := load512(&one).Sub(tail)
-	return x.Mul(tail.Merge(body, x.Less(load512(&zero))))
 }
 
 // softplus512 is log1p(exp(-|y|)) plus y where y is positive.

@@ -89,6 +89,12 @@ func Atan264(dst, y, x []float64) {
 	}
 }
 
+// Pow sets dst[i] to x[i] to the power of y[i], as math.Pow defines it: 1 for a power of 0, even of NaN. It is within 2 ulp.
+func Pow(dst, x, y []float32) {
+	n := min(len(dst), len(x), len(y))
+	active.pow(dst[:n], x[:n], y[:n])
+}
+
 // LeakyRelu sets dst[i] to src[i] where it is positive, else to slope*src[i].
 func LeakyRelu(dst, src []float32, slope float32) {
 	n := min(len(dst), len(src))
@@ -120,6 +126,12 @@ func throughFloat64(f func(float64) float64) func(dst, src []float32) {
 		for i, x := range src {
 			dst[i] = float32(f(float64(x)))
 		}
+	}
+}
+
+func powRow(dst, x, y []float32) {
+	for i, v := range x {
+		dst[i] = float32(math.Pow(float64(v), float64(y[i])))
 	}
 }
 

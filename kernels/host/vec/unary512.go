@@ -74,9 +74,7 @@ func (t *table) unary512() {
 		Trunc:      func(dst, src []float32) { map512(dst, src, trunc512); mapTail512(dst, src, trunc512) },
 		Sign:       func(dst, src []float32) { map512(dst, src, sign512); mapTail512(dst, src, sign512) },
 
-		Exp:      func(dst, src []float32) { mapWide512(dst, src, exp512); mapWideTail512(dst, src, exp512) },
 		Expm1:    func(dst, src []float32) { mapWide512(dst, src, expm1512); mapWideTail512(dst, src, expm1512) },
-		Log:      func(dst, src []float32) { mapWide512(dst, src, log512); mapWideTail512(dst, src, log512) },
 		Log1p:    func(dst, src []float32) { mapWide512(dst, src, log1p512); mapWideTail512(dst, src, log1p512) },
 		Log2:     func(dst, src []float32) { mapWide512(dst, src, log2512); mapWideTail512(dst, src, log2512) },
 		Log10:    func(dst, src []float32) { mapWide512(dst, src, log10512); mapWideTail512(dst, src, log10512) },
@@ -86,19 +84,16 @@ func (t *table) unary512() {
 		Asinh:    func(dst, src []float32) { mapWide512(dst, src, asinh512); mapWideTail512(dst, src, asinh512) },
 		Acosh:    func(dst, src []float32) { mapWide512(dst, src, acosh512); mapWideTail512(dst, src, acosh512) },
 		Atanh:    func(dst, src []float32) { mapWide512(dst, src, atanh512); mapWideTail512(dst, src, atanh512) },
-		Tanh:     func(dst, src []float32) { mapWide512(dst, src, tanh512); mapWideTail512(dst, src, tanh512) },
 		Sinh:     func(dst, src []float32) { mapWide512(dst, src, sinh512); mapWideTail512(dst, src, sinh512) },
 		Cosh:     func(dst, src []float32) { mapWide512(dst, src, cosh512); mapWideTail512(dst, src, cosh512) },
-		Erf:      func(dst, src []float32) { mapWide512(dst, src, erf512); mapWideTail512(dst, src, erf512) },
-		Sigmoid:  func(dst, src []float32) { mapWide512(dst, src, sigmoid512); mapWideTail512(dst, src, sigmoid512) },
 		Silu:     func(dst, src []float32) { mapWide512(dst, src, silu512); mapWideTail512(dst, src, silu512) },
-		Gelu:     func(dst, src []float32) { mapWide512(dst, src, gelu512); mapWideTail512(dst, src, gelu512) },
 		GeluTanh: func(dst, src []float32) { mapWide512(dst, src, geluTanh512); mapWideTail512(dst, src, geluTanh512) },
 
 		Sin: func(dst, src []float32) { mapTrig512(dst, src, sin512, math.Sin) },
 		Cos: func(dst, src []float32) { mapTrig512(dst, src, cos512, math.Cos) },
 		Tan: func(dst, src []float32) { mapTrig512(dst, src, tan512, math.Tan) },
 	}
+	t.loops512()
 	t.atan2 = atan2Row512
 	t.leakyRelu = leakyReluRow512
 	t.softplus = softplusRow512

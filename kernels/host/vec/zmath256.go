@@ -11,14 +11,24 @@ package vec
 // reduceExp256 splits exp(x) into scale * (1 + m), scale a power of two and m
 // in [-0.3, 0.42]. Relative to m it is accurate down to m = 0.
 func reduceExp256(x wide256) (m, scale wide256) {
+	r, scale := foldExp256(x)
+	return expTaylor256(r), scale
+}
+
+// foldExp256 gives r and a power of two with exp(x) = scale * exp(r).
+func foldExp256(x wide256) (r, scale wide256) {
 	low, high := load256(&expLow), load256(&expHigh)
 	x = low.Merge(x, x.Less(low))
 	x = high.Merge(x, x.Greater(high))
 	magic := load256(&expMagic)
 	t := x.MulAdd(load256(&log2e), magic)
-	r := t.Sub(magic).MulAdd(load256(&minusLn2), x)
-	scale = t.AsInt64x4().ShiftAllLeft(52).AsFloat64x4()
-	m = load256(&expTaylor[8]).
+	r = t.Sub(magic).MulAdd(load256(&minusLn2), x)
+	return r, t.AsInt64x4().ShiftAllLeft(52).AsFloat64x4()
+}
+
+// expTaylor256 is exp(r) - 1.
+func expTaylor256(r wide256) wide256 {
+	return load256(&expTaylor[8]).
 		MulAdd(r, load256(&expTaylor[7])).
 		MulAdd(r, load256(&expTaylor[6])).
 		MulAdd(r, load256(&expTaylor[5])).
@@ -28,7 +38,6 @@ func reduceExp256(x wide256) (m, scale wide256) {
 		MulAdd(r, load256(&expTaylor[1])).
 		MulAdd(r, load256(&expTaylor[0])).
 		Mul(r)
-	return m, scale
 }
 
 func exp256(x wide256) wide256 {
@@ -62,12 +71,6 @@ func signed256(y, x wide256) wide256 {
 	return abs256(y).AsInt64x4().Add(sign).AsFloat64x4()
 }
 
-// tanh256: tanh(a) = -e/(2+e) with e = expm1(-2a), for a = |x|.
-func tanh256(x wide256) wide256 {
-	e := expm1Raw256(abs256(x).Mul(load256(&minusTwo)))
-	return signed256(e.Div(e.Add(load256(&two))), x)
-}
-
 // sinh256: sinh(a) = (e + e/(e+1))/2 with e = expm1(a), for a = |x|.
 func sinh256(x wide256) wide256 {
 	e := expm1Raw256(abs256(x))
@@ -77,11 +80,6 @@ func sinh256(x wide256) wide256 {
 func cosh256(x wide256) wide256 {
 	e := exp256(abs256(x))
 	return load256(&one).Div(e).Add(e).Mul(load256(&half))
-}
-
-func sigmoid256(x wide256) wide256 {
-	unit := load256(&one)
-	return unit.Div(exp256(negate256(x)).Add(unit))
 }
 
 // gate256 is x/(1+exp(-y)), NaN for x = -Inf.
@@ -291,17 +289,19 @@ func atanh256(x wide256) wide256 {
 	return signed256(r, x)
 }
 
-// erfc256 is erfc for a >= 0, accurate relative to the result down to the
-// smallest float32.
-func erfc256(a wide256) wide256 {
-	w := load256(&one).Div(a.Add(load256(&erfcK)))
-	t := load256(&one).Sub(w.Mul(load256(&erfcTwoK)))
-	p := load256(&erfcFitted[12]).
+// erfcHigh256 and erfcLow256 are the two halves of a polynomial, by which exp(-a^2)/(a+K) is multiplied for erfc(a).
+// That is accurate relative to the result down to the smallest float32.
+func erfcHigh256(t wide256) wide256 {
+	return load256(&erfcFitted[12]).
 		MulAdd(t, load256(&erfcFitted[11])).
 		MulAdd(t, load256(&erfcFitted[10])).
 		MulAdd(t, load256(&erfcFitted[9])).
 		MulAdd(t, load256(&erfcFitted[8])).
-		MulAdd(t, load256(&erfcFitted[7])).
+		MulAdd(t, load256(&erfcFitted[7]))
+}
+
+func erfcLow256(p, t wide256) wide256 {
+	return p.
 		MulAdd(t, load256(&erfcFitted[6])).
 		MulAdd(t, load256(&erfcFitted[5])).
 		MulAdd(t, load256(&erfcFitted[4])).
@@ -309,32 +309,6 @@ func erfc256(a wide256) wide256 {
 		MulAdd(t, load256(&erfcFitted[2])).
 		MulAdd(t, load256(&erfcFitted[1])).
 		MulAdd(t, load256(&erfcFitted[0]))
-	return exp256(negate256(a.Mul(a))).Mul(w).Mul(p)
-}
-
-func erf256(x wide256) wide256 {
-	a := abs256(x)
-	z := x.Mul(x)
-	near := load256(&erfTaylor[8]).
-		MulAdd(z, load256(&erfTaylor[7])).
-		MulAdd(z, load256(&erfTaylor[6])).
-		MulAdd(z, load256(&erfTaylor[5])).
-		MulAdd(z, load256(&erfTaylor[4])).
-		MulAdd(z, load256(&erfTaylor[3])).
-		MulAdd(z, load256(&erfTaylor[2])).
-		MulAdd(z, load256(&erfTaylor[1])).
-		MulAdd(z, load256(&erfTaylor[0])).
-		Mul(a)
-	far := load256(&one).Sub(erfc256(a))
-	return signed256(near.Merge(far, a.Less(load256(&erfSplit))), x)
-}
-
-// gelu256 takes erfc(a)/2, the tail of the normal distribution beyond |x|, or
-// its complement.
-func gelu256(x wide256) wide256 {
-	tail := erfc256(abs256(x).Mul(load256(&rootHalf))).Mul(load256(&half))
-	body := load256(&one).Sub(tail)
-	return x.Mul(tail.Merge(body, x.Less(load256(&zero))))
 }
 
 // softplus256 is log1p(exp(-|y|)) plus y where y is positive.

@@ -76,9 +76,7 @@ func (t *table) unary256() {
 		Trunc:      func(dst, src []float32) { map256(dst, src, trunc256); mapTail256(dst, src, trunc256) },
 		Sign:       func(dst, src []float32) { map256(dst, src, sign256); mapTail256(dst, src, sign256) },
 
-		Exp:      func(dst, src []float32) { mapWide256(dst, src, exp256); mapWideTail256(dst, src, exp256) },
 		Expm1:    func(dst, src []float32) { mapWide256(dst, src, expm1256); mapWideTail256(dst, src, expm1256) },
-		Log:      func(dst, src []float32) { mapWide256(dst, src, log256); mapWideTail256(dst, src, log256) },
 		Log1p:    func(dst, src []float32) { mapWide256(dst, src, log1p256); mapWideTail256(dst, src, log1p256) },
 		Log2:     func(dst, src []float32) { mapWide256(dst, src, log2256); mapWideTail256(dst, src, log2256) },
 		Log10:    func(dst, src []float32) { mapWide256(dst, src, log10256); mapWideTail256(dst, src, log10256) },
@@ -88,19 +86,16 @@ func (t *table) unary256() {
 		Asinh:    func(dst, src []float32) { mapWide256(dst, src, asinh256); mapWideTail256(dst, src, asinh256) },
 		Acosh:    func(dst, src []float32) { mapWide256(dst, src, acosh256); mapWideTail256(dst, src, acosh256) },
 		Atanh:    func(dst, src []float32) { mapWide256(dst, src, atanh256); mapWideTail256(dst, src, atanh256) },
-		Tanh:     func(dst, src []float32) { mapWide256(dst, src, tanh256); mapWideTail256(dst, src, tanh256) },
 		Sinh:     func(dst, src []float32) { mapWide256(dst, src, sinh256); mapWideTail256(dst, src, sinh256) },
 		Cosh:     func(dst, src []float32) { mapWide256(dst, src, cosh256); mapWideTail256(dst, src, cosh256) },
-		Erf:      func(dst, src []float32) { mapWide256(dst, src, erf256); mapWideTail256(dst, src, erf256) },
-		Sigmoid:  func(dst, src []float32) { mapWide256(dst, src, sigmoid256); mapWideTail256(dst, src, sigmoid256) },
 		Silu:     func(dst, src []float32) { mapWide256(dst, src, silu256); mapWideTail256(dst, src, silu256) },
-		Gelu:     func(dst, src []float32) { mapWide256(dst, src, gelu256); mapWideTail256(dst, src, gelu256) },
 		GeluTanh: func(dst, src []float32) { mapWide256(dst, src, geluTanh256); mapWideTail256(dst, src, geluTanh256) },
 
 		Sin: func(dst, src []float32) { mapTrig256(dst, src, sin256, math.Sin) },
 		Cos: func(dst, src []float32) { mapTrig256(dst, src, cos256, math.Cos) },
 		Tan: func(dst, src []float32) { mapTrig256(dst, src, tan256, math.Tan) },
 	}
+	t.loops256()
 	t.atan2 = atan2Row256
 	t.leakyRelu = leakyReluRow256
 	t.softplus = softplusRow256

@@ -1,0 +1,86 @@
+package vec
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestComparisons pairs the edges with each other, in rows of every length up to maxLength.
+func TestComparisons(t *testing.T) {
+	edges := edges32()
+	for _, c := range []struct {
+		name  string
+		row   func(dst []uint8, a, b []float32)
+		holds func(a, b float32) bool
+	}{
+		{"less", Less, func(a, b float32) bool { return a < b }},
+		{"less equal", LessEqual, func(a, b float32) bool { return a <= b }},
+		{"equal", Equal, func(a, b float32) bool { return a == b }},
+		{"not equal", NotEqual, func(a, b float32) bool { return a != b }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			eachLevel(t, func(t *testing.T) {
+				for n := range maxLength {
+					for shift := range edges {
+						a, b := make([]float32, n), make([]float32, n)
+						for i := range n {
+							a[i], b[i] = edges[i%len(edges)], edges[(i+shift)%len(edges)]
+						}
+						dst, check := guarded(make([]uint8, n))
+						c.row(dst, a, b)
+						check(t)
+						for i := range n {
+							require.Equal(t, oneIf(c.holds(a[i], b[i])), dst[i], "%g, %g", a[i], b[i])
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestTruthOfBytes takes every pair of bytes, at every place of a word and in a tail.
+func TestTruthOfBytes(t *testing.T) {
+	for a := range 256 {
+		for b := range 256 {
+			left, right := make([]uint8, 11), make([]uint8, 11)
+			for i := range left {
+				left[i], right[i] = uint8(a+i), uint8(b*(i%3))
+			}
+			or, and := append([]uint8(nil), left...), append([]uint8(nil), left...)
+			Or(or, right)
+			AndTrue(and, right)
+			for i, x := range left {
+				if or[i] != x|right[i] || right[i] == 0 && and[i] != 0 || right[i] != 0 && and[i] != x {
+					t.Fatalf("%d, %d: or %d, and %d", x, right[i], or[i], and[i])
+				}
+			}
+		}
+	}
+}
+
+func TestToInt32(t *testing.T) {
+	edges := append(edges32(), 2147483520, 2147483648, 2147483904, -2147483648, -2147483904, 1.9, -1.9)
+	eachLevel(t, func(t *testing.T) {
+		for n := range maxLength {
+			for shift := range edges {
+				src := make([]float32, n)
+				for i := range src {
+					src[i] = edges[(i+shift)%len(edges)]
+				}
+				dst, check := guarded(make([]int32, n))
+				ToInt32(dst, src)
+				check(t)
+				for i, x := range src {
+					want := math.Trunc(min(max(float64(x), math.MinInt32), math.MaxInt32))
+					if x != x {
+						want = 0
+					}
+					require.Equal(t, int32(want), dst[i], "%g", x)
+				}
+			}
+		}
+	})
+}

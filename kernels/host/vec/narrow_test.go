@@ -1,0 +1,51 @@
+package vec
+
+import (
+	"math"
+	"os"
+	"testing"
+)
+
+// TestNarrowWithinTwoUlp measures the functions that compute in float32 without the rounding of the right answer, which
+// rows bound: of each input in a strided sweep, or of every float32 with PADDLE_MPS_LONG=1.
+func TestNarrowWithinTwoUlp(t *testing.T) {
+	step := stride() / 16
+	if os.Getenv("PADDLE_MPS_LONG") == "1" {
+		step = 1
+	}
+	for _, f := range []Unary{Exp, Sigmoid, Tanh, Erf} {
+		t.Run(f.String(), func(t *testing.T) {
+			src, dst := make([]float32, 1<<12), make([]float32, 1<<12)
+			worst := make([]float64, len(tables()))
+			for b := uint64(0); b < 1<<32; {
+				for i := range src {
+					src[i] = math.Float32frombits(uint32(b))
+					b += step
+				}
+				for l, set := range tables()[1:] {
+					set.unary[f](dst, src)
+					for i, x := range src {
+						worst[l+1] = max(worst[l+1], trueUlps(dst[i], f.At(float64(x))))
+					}
+					if worst[l+1] > 2 {
+						t.Fatalf("%v is %.3f ulp off near %g", set.level, worst[l+1], src[0])
+					}
+				}
+			}
+			t.Logf("at most %.3f ulp, slowest level first", worst)
+		})
+	}
+}
+
+// trueUlps is the distance from want in units of the last place of float32 there.
+func trueUlps(got float32, want float64) float64 {
+	w := float32(want)
+	if got == w || got != got && w != w {
+		return 0
+	}
+	if math.IsInf(float64(got), 0) || math.IsInf(want, 0) || got != got || w != w {
+		return float64(ulps(got, want))
+	}
+	_, e := math.Frexp(want)
+	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e-24, -149))
+}
