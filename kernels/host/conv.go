@@ -81,7 +81,8 @@ func packFilter[T float32 | float64](c *device.Call) []T {
 	return to
 }
 
-// packLeft is vec.PackLeft of contiguous rows.
+// packLeft is vec.PackLeft of contiguous rows. It panics where to has not the room that vec.LeftSize asks for, which
+// workspace counts.
 func packLeft[T float32 | float64](to, from []T, rows, terms int64) {
 	if rows*terms > 0 && !vec.PackLeft(to, from, int(rows), int(terms), int(terms)) {
 		panic("weights that do not fit the room for them")
@@ -147,7 +148,7 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 		bytes += shareBytes[T](c)
 	}
 	if rows := resultRows(c); rows > 0 && k.known == nil {
-		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.FewRows[T]())) * int64(unsafe.Sizeof(*new(T))))
+		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.PanelRows[T]())) * int64(unsafe.Sizeof(*new(T))))
 	}
 	return bytes
 }

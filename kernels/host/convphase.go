@@ -111,7 +111,11 @@ func each(dims *[op.MaxSpatial]int64, f func([op.MaxSpatial]int64)) {
 	}
 }
 
-// addPhase packs the weights of a phase and cuts it into pieces: strips of images, for each group.
+// Weights are packed on the thread of the caller, which is a pass over them. In a program they are mostly constants, which
+// were packed when it was compiled; where they are not, as in training, there are many images to use them on.
+
+// addPhase packs the weights of a phase and cuts it into pieces: strips of images, for each group. A phase without windows
+// has no part in the work.
 func (j *convolving[T]) addPhase(p convPhase[T]) {
 	if volumeOf(&p.grid)*j.out.batch*j.rows == 0 {
 		return
@@ -119,7 +123,7 @@ func (j *convolving[T]) addPhase(p convPhase[T]) {
 	terms := j.channels * int64(p.taps)
 	p.weights, p.perGroup, p.perTerm = p.raw, j.rows*terms, 1
 	if j.rows >= int64(vec.FewRows[T]()) {
-		p.perGroup, p.perTerm = int64(vec.LeftSize[T](int(j.rows), int(terms))), int64(vec.FewRows[T]())
+		p.perGroup, p.perTerm = int64(vec.LeftSize[T](int(j.rows), int(terms))), int64(vec.PanelRows[T]())
 		if p.weights = j.known; p.weights == nil {
 			p.weights = j.reserve(j.groups * p.perGroup)
 			for g := range j.groups {
@@ -161,6 +165,8 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 	grid, first := st.part(p.grid, strip)
 	n := st.span(&grid)
 	channel := group * j.rows
+	// Sums go straight into the result where its lines are those of the strip: then a channel is a row of the product, and
+	// perChannel is the distance of rows.
 	straight := p.step == neighbours && p.grid == j.out.dims && j.out.flat() && j.out.perChannel >= n && n == volumeOf(&grid)
 	var sums []T
 	ld := n
@@ -175,6 +181,7 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 	for row := range j.rows {
 		clear(sums[row*ld:][:n])
 	}
+	// The channels are added in their order, whatever number of them fits a strip: the sums are the same.
 	terms := j.channels * int64(p.taps)
 	for from := int64(0); from < j.channels; from += st.channels {
 		number := min(st.channels, j.channels-from)
@@ -189,6 +196,9 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 	}
 	return true
 }
+
+// A phase of conv_transpose has every stride-th element of the result, and a view may have any strides, so that rows are
+// written element by element in those cases, and copied in all others.
 
 // store writes one channel of a strip into the result, where it begins at index to. Each element is written once, by one
 // thread.

@@ -114,6 +114,9 @@ func (j *convolving[T]) cut(p *convPhase[T]) {
 	}
 }
 
+// With stride s, element low + i of a channel is number i / s of plane i % s. A tap is a distance i of that kind, from the
+// first element that any tap sees: its plane is the remainder, and its shift in the plane the quotient.
+
 // shifts finds the planes that the taps see, and how far the last one is shifted on each axis.
 func (j *convolving[T]) shifts(s *strips, taps [][op.MaxSpatial]int64) (most [op.MaxSpatial]int64) {
 	j.planes, s.begin, s.planes = j.planes[:len(j.planes)-s.planes], len(j.planes)-s.planes, 0
@@ -176,6 +179,9 @@ func (j *convolving[T]) planeOf(s *strips, plane *[op.MaxSpatial]int64) int {
 	return -1
 }
 
+// The length of a strip follows from the shapes alone, and not from the number of threads: a strip is the same work on every
+// machine, and the same memory.
+
 // lengthen decides how long strips are.
 func (j *convolving[T]) lengthen(p *convPhase[T], most *[op.MaxSpatial]int64) {
 	s := &p.strips
@@ -232,6 +238,8 @@ func (j *phased[T]) strip(p *convPhase[T], img, channel, channels, first int64, 
 
 // slack is how far behind a strip tiles read.
 const slack = 64
+
+// This is where padding, strides and layouts end: what comes after sees lines of neighbours.
 
 // padded copies a plane of dims elements: index from + at*step on each axis, 0 where that is outside. The channel begins
 // at index line.

@@ -93,7 +93,13 @@ func (j *weighed[T]) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// piece adds up n terms of one group in s.sums, a row for each channel of y.
+// Both matrices of a piece have a line for each window, so that the sums go along memory, and their lines are as long as whole
+// vectors: what is added at the end are products of zeros.
+
+// The sum of an element takes blocks of windows in the order of the windows: within a block it is that of vec.AddDots.
+//
+// piece adds up n terms of one group in s.sums, a row for each channel of y. It reports false where memory does not fit, which
+// is a mistake of ours.
 func (j *weighed[T]) piece(share, group, first, n int64, s *scratch[T]) bool {
 	grid := &j.seen.dims
 	plane := volumeOf(grid)
@@ -123,7 +129,8 @@ func (j *weighed[T]) piece(share, group, first, n int64, s *scratch[T]) bool {
 	return true
 }
 
-// addShares adds up the weights of all shares of the images.
+// addShares adds up the weights of all shares of the images, in the order of the images. It runs on the thread of the caller
+// when all pieces have ended: there are shares only of weights with few terms.
 func (j *weighed[T]) addShares() {
 	size := j.out.batch * (*convolving[T])(j).terms()
 	whole := j.sums[:size]
@@ -137,6 +144,8 @@ func (j *weighed[T]) addShares() {
 		j.store(group, 0, terms, whole[group*j.rows*terms:], terms)
 	}
 }
+
+// A weight is mostly contiguous: its terms are neighbours. One with its channels last, or a view, is written one by one.
 
 // store writes n terms of a group into the weight; channels of y are ld apart in sums.
 func (j *weighed[T]) store(group, first, n int64, sums []T, ld int64) {

@@ -197,6 +197,9 @@ func (j *multiplication[T]) copy(t *threads, k kernel, from, to *device.Operand)
 	return k.run(t, &j.copying)
 }
 
+// Strips go along the longer side of C, so that there are enough for all threads, and are as wide as a tile: no strip
+// shares a tile with another.
+
 // plan decides how the output is cut.
 func (j *multiplication[T]) plan() {
 	a, b := &j.operands[left], &j.operands[right]
@@ -210,6 +213,8 @@ func (j *multiplication[T]) plan() {
 func (j *multiplication[T]) matrices() int64 {
 	return j.operands[result].Numel() / (j.m * j.n)
 }
+
+// Neighbouring strips of a matrix are one product: what is packed for one serves all.
 
 // part does strips lo to hi-1, counted through all matrices; neighbouring ones in one go.
 func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {

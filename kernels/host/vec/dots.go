@@ -18,6 +18,10 @@ func dotsOf[T Real]() dots[T] {
 	return any(active.dots64).(dots[T])
 }
 
+// Operands whose rows are both contiguous are not packed: each vector that is loaded is used three or four times, from the
+// first-level cache. Rows that are left over are multiplied as three rows that are one, whose sums are the same: all lanes
+// of a sum are added in one order.
+
 // AddDots adds a (m x k) times the transpose of b (n x k) to c (m x n), all row-major with leading dimensions lda, ldb and
 // ldc: what is added to an element is one sum along two rows. It reports false and leaves c alone where [MatMul] would,
 // runs on the calling thread, and no split of c changes a bit of the result.

@@ -93,7 +93,7 @@ func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 		return true
 	}
 	t := tileOf[T]()
-	if m < t.rows {
+	if m < t.least() {
 		t.thin(c, a, b, m, n, k, lda, ldb, ldc)
 		return true
 	}
@@ -115,6 +115,10 @@ func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	return true
 }
 
+// least is the number of rows from which on a product uses tiles: a tile of which c has half the rows is as fast as rows
+// that are added one by one.
+func (t *tile[T]) least() int { return max(t.rows/2, 2) }
+
 // MatMulTile gives the granularity at which splitting c wastes no work.
 func MatMulTile[T Real]() (rows, cols int) {
 	t := tileOf[T]()
@@ -133,12 +137,16 @@ func fits(n, rows, cols, ld int) bool {
 	return cols <= n && rows-1 <= (n-cols)/ld
 }
 
-// packLeft lays out panels of a. Rows that the last one lacks keep what is in
-// memory: nobody reads their products.
+// packLeft lays out panels of a. Rows that the last one lacks are zero: nobody
+// reads their products, but some processors multiply slowly what happens to be
+// in memory.
 func (t *tile[T]) packLeft(to, a []T, rows, steps, lda int) {
 	for i := 0; i < rows; i += t.rows {
 		panel := to[i*steps:][:t.rows*steps]
 		have, r := min(t.rows, rows-i), 0
+		if have < t.rows {
+			clear(panel)
+		}
 		for ; r+2 <= have; r += 2 {
 			x, y := a[(i+r)*lda:][:steps], a[(i+r+1)*lda:][:steps]
 			for l, at := 0, r; l < len(x) && l < len(y) && at+1 < len(panel); l, at = l+1, at+t.rows {
@@ -201,7 +209,7 @@ const (
 	thinCols = 2048
 )
 
-// thin is the product for fewer rows than a tile has. Packing b would cost
+// thin is the product for few rows. Packing b would cost
 // more than the product, so it is read where it lies, once and in order.
 func (t *tile[T]) thin(c, a, b []T, m, n, k, lda, ldb, ldc int) {
 	for j := 0; j < n; j += thinCols {

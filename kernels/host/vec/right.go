@@ -50,7 +50,7 @@ func (r *Right[T]) MatMul(c, a []T, m, from, n, lda, ldc int) bool {
 	}
 	switch {
 	case m == 0 || n == 0 || r.k == 0:
-	case m < t.rows:
+	case m < t.least():
 		r.thin(c, a, m, from, n, lda, ldc)
 	default:
 		r.blocks(c, a, m, from, n, lda, ldc)
@@ -77,7 +77,7 @@ func (r *Right[T]) blocks(c, a []T, m, from, n, lda, ldc int) {
 	pool.Put(p)
 }
 
-// thin is the product for fewer rows than a tile has, panel by panel. c is zero.
+// thin is the product for few rows, panel by panel. c is zero.
 func (r *Right[T]) thin(c, a []T, m, from, n, lda, ldc int) {
 	for j := 0; j < n; j += r.tile.cols {
 		for i := range m {

@@ -21,10 +21,13 @@ func PackLeft[T Real](to, a []T, m, k, lda int) bool {
 }
 
 // FewRows is the least number of rows of a packed left operand.
-func FewRows[T Real]() int { return tileOf[T]().rows }
+func FewRows[T Real]() int { return tileOf[T]().least() }
+
+// PanelRows is the number of rows that a packed left operand has side by side.
+func PanelRows[T Real]() int { return tileOf[T]().rows }
 
 // AddTaps adds len(offsets) columns of a times the matrix of rows b[offsets[l]:][:n] to c (m x n, leading dimension ldc).
-// With at least [FewRows] rows, a is what [PackLeft] makes of a matrix of lda columns, from column*FewRows on, and else that
+// With at least [FewRows] rows, a is what [PackLeft] makes of a matrix of lda columns, from column*[PanelRows] on, and else that
 // matrix itself, from its column on. Every element of c is the sum over ascending l as in [AddMatMul]. It reports false and
 // leaves c alone where an operand does not fit its slice, and runs on the calling thread.
 func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int) bool {
@@ -42,7 +45,7 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int) bool {
 	if m == 0 || n == 0 || k == 0 {
 		return true
 	}
-	if m < t.rows {
+	if m < t.least() {
 		if !fits(len(a), m, k, lda) {
 			return false
 		}
@@ -75,6 +78,8 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int) bool {
 	pool.Put(p)
 	return true
 }
+
+// A tile reads whole rows of b, and the last ones may end where b ends.
 
 // pickPart is pick for the last columns of a matrix at the end of b.
 func (t *tile[T]) pickPart(to, b []T, offsets []int, cols int) {

@@ -39,7 +39,7 @@ func checkTaps[T Real](t *testing.T, r *rand.Rand, m, n, k, slack int) {
 	}
 	step := 1 // from one column of a to the next
 	if m >= FewRows[T]() {
-		step = FewRows[T]()
+		step = PanelRows[T]()
 	}
 	for from, to := 0, k/3; from < k; from, to = to, k { // a third of the rows of b, and the rest
 		require.True(t, AddTaps(got, left[from*step:], b, offsets[from:to], m, n, k, ldc))
