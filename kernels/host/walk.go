@@ -135,6 +135,10 @@ func moveStrided(dst, src unsafe.Pointer, dstStep, srcStep, size, n int64) {
 		copy(unsafe.Slice((*byte)(dst), n*size), unsafe.Slice((*byte)(src), n*size))
 		return
 	}
+	if dstStep == size && srcStep == 0 && n > 1 {
+		repeat(unsafe.Slice((*byte)(dst), n*size), unsafe.Slice((*byte)(src), size))
+		return
+	}
 	switch size {
 	case 1:
 		moveAs[uint8](dst, src, dstStep, srcStep, n)
