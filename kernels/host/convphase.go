@@ -139,6 +139,9 @@ func (j *convolving[T]) addPhase(p convPhase[T]) {
 // phased is a call as work that is cut into strips of its phases.
 type phased[T float32 | float64] convolving[T]
 
+// Pieces are numbered phase by phase, and in a phase group by group, image by image and strip by strip, so that neighbouring
+// pieces use the same weights.
+
 // part does pieces lo to hi-1, counted through all phases.
 func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[T]()

@@ -126,6 +126,9 @@ func move(to, from *walk, n int64) {
 	}
 }
 
+// Two cases are much faster than others, and most calls are one of them: neighbours on both sides, and one element that is
+// broadcast along a line.
+
 // moveStrided copies n elements of size bytes between places that are dstStep and srcStep bytes
 // apart.
 // SAFETY: the caller vouches for both ranges; bytes behind the last element are never addressed
