@@ -40,6 +40,28 @@ func (g *Gradient) conv(x, weight Var, at *convolution) Var {
 	return g.Do(IDConv, Attrs{ConvStride: at.stride, ConvPadding: at.padding, ConvDilation: at.dilation, ConvGroups: at.groups, ConvChannelsLast: at.last}, x, weight)
 }
 
+// nothing reports whether an operand has no elements. Gradients with respect to such images are empty, and sums over their
+// windows are zero: no convolution computes them, for there are none of images without elements.
+func (g *Gradient) nothing(v Var) bool {
+	s := g.Shape(v)
+	return g.Err == nil && s.Numel() == 0
+}
+
+// setMaps sets the gradients of a map that is linear in both operands; each is zero where one of its own operands, or the
+// gradient itself, has no elements.
+func (g *Gradient) setMaps(first, second func() Var) {
+	none := g.nothing(g.Dy[0])
+	for i, of := range []func() Var{first, second} {
+		switch {
+		case !g.Wants[i]:
+		case none || g.nothing(g.In[0]) || g.nothing(g.In[1]):
+			g.Set(i, g.Full(g.In[i], 0))
+		default:
+			g.Set(i, of())
+		}
+	}
+}
+
 // back is the transpose of conv: images of a shape.
 func (g *Gradient) back(y, weight Var, images *shape.Shape, at *convolution) Var {
 	kernel := g.Shape(weight)
@@ -55,6 +77,9 @@ func (g *Gradient) back(y, weight Var, images *shape.Shape, at *convolution) Var
 
 // weight is the gradient of conv with respect to a weight of a shape.
 func (g *Gradient) weight(x, y Var, s *shape.Shape, at *convolution) Var {
+	if g.Err != nil {
+		return NoVar
+	}
 	return g.Do(IDConvWeight, Attrs{
 		ConvWeightKernelSize: {Kind: Ints, Ints: plane(s, false)},
 		ConvWeightStride:     at.stride, ConvWeightPadding: at.padding, ConvWeightDilation: at.dilation,
@@ -67,35 +92,22 @@ func (g *Gradient) weight(x, y Var, s *shape.Shape, at *convolution) Var {
 func gradConv(g *Gradient) {
 	at := &convolution{g.Attrs[ConvStride], g.Attrs[ConvPadding], g.Attrs[ConvDilation], g.Attrs[ConvGroups], g.Attrs[ConvChannelsLast]}
 	x, w := g.Shape(g.In[0]), g.Shape(g.In[1])
-	if g.Wants[0] {
-		g.Set(0, g.back(g.Dy[0], g.In[1], &x, at))
-	}
-	if g.Wants[1] {
-		g.Set(1, g.weight(g.In[0], g.Dy[0], &w, at))
-	}
+	g.setMaps(func() Var { return g.back(g.Dy[0], g.In[1], &x, at) }, func() Var { return g.weight(g.In[0], g.Dy[0], &w, at) })
 }
 
 // gradConvTranspose is gradConv with the roles of images and result exchanged. output_padding is not needed on the way back:
 // it only says which of several sizes the result had.
 func gradConvTranspose(g *Gradient) {
 	at := &convolution{g.Attrs[ConvTransposeStride], g.Attrs[ConvTransposePadding], g.Attrs[ConvTransposeDilation], g.Attrs[ConvTransposeGroups], g.Attrs[ConvTransposeChannelsLast]}
-	if g.Wants[0] {
-		g.Set(0, g.conv(g.Dy[0], g.In[1], at))
-	}
-	if w := g.Shape(g.In[1]); g.Wants[1] {
-		g.Set(1, g.weight(g.Dy[0], g.In[0], &w, at))
-	}
+	w := g.Shape(g.In[1])
+	g.setMaps(func() Var { return g.conv(g.Dy[0], g.In[1], at) }, func() Var { return g.weight(g.Dy[0], g.In[0], &w, at) })
 }
 
 // gradConvWeight is needed for gradients of gradients alone.
 func gradConvWeight(g *Gradient) {
 	at := &convolution{g.Attrs[ConvWeightStride], g.Attrs[ConvWeightPadding], g.Attrs[ConvWeightDilation], g.Attrs[ConvWeightGroups], g.Attrs[ConvWeightChannelsLast]}
-	if x := g.Shape(g.In[0]); g.Wants[0] {
-		g.Set(0, g.back(g.In[1], g.Dy[0], &x, at))
-	}
-	if g.Wants[1] {
-		g.Set(1, g.conv(g.In[0], g.Dy[0], at))
-	}
+	x := g.Shape(g.In[0])
+	g.setMaps(func() Var { return g.back(g.In[1], g.Dy[0], &x, at) }, func() Var { return g.conv(g.In[0], g.Dy[0], at) })
 }
 
 // gradMaxPool puts dy to where each window found its largest element. Windows may overlap, so that it is added. The indices

@@ -61,6 +61,7 @@ type event struct {
 // members of a JSON object without its braces, or nothing.
 func Span(kind Kind, name, detail string, start int64) {
 	end := Now()
+	start = max(min(start, end), 0) // a program may say anything
 	add(&event{kind: kind, name: name, detail: detail, start: start, end: end, thread: here()})
 }
 

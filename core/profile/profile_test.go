@@ -198,7 +198,7 @@ func TestHammer(t *testing.T) {
 		d := stopped(t)
 		ends := map[int64]float64{}
 		for _, e := range d.of("X") {
-			if e.Tid >= firstTrack {
+			if e.Tid >= firstTrack && e.Dur > 0 { // one that was empty by the end of another may share its beginning with the next
 				require.GreaterOrEqual(t, e.Ts+0.0005, ends[e.Tid], "spans of a track overlap")
 				ends[e.Tid] = e.Ts + e.Dur
 			}

@@ -157,3 +157,24 @@ func (im *image[T]) line(row []T, line, i, step int64) {
 		at += stride
 	}
 }
+
+// scatter is the way back for what is gathered. Each element is written once and by one thread.
+//
+// scatter writes a row of results to a channel, from window c on: to index first + at*step on each axis.
+func (im *image[T]) scatter(row []T, c cursor, grid, first, step *[op.MaxSpatial]int64, channel int64) {
+	last := op.MaxSpatial - 1
+	stride := step[last] * im.strides[last]
+	for len(row) > 0 {
+		n := min(grid[last]-c.at[last], int64(len(row)))
+		at := im.at(c.image, channel)
+		for axis := range op.MaxSpatial {
+			at += (first[axis] + c.at[axis]*step[axis]) * im.strides[axis]
+		}
+		for _, v := range row[:n] {
+			im.data[at] = v
+			at += stride
+		}
+		c.next(grid, n)
+		row = row[n:]
+	}
+}

@@ -39,58 +39,124 @@ func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 		}
 		j.taps = append(j.taps, k)
 	})
-	j.addPhase(p)
+	// An axis has as many planes as different remainders of its taps.
+	planes := int64(1)
+	for axis := range kernel {
+		planes *= min(kernel[axis], j.step[axis]/common(dilation[axis], j.step[axis]))
+	}
+	j.addPhase(p, planes)
+}
+
+// common is the greatest common divisor.
+func common(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // planBack is the plan of conv_transpose. Element first + at*stride of the result sees element k of the kernel over
 // element at + (first + before - k*dilation) / stride of the image, where that is a whole number.
+//
+// The weights of all phases together are as many as the operand has: on each axis an element of the kernel belongs to the
+// one phase in which its distance is a multiple of the stride. They are arranged on one thread, which is a pass over the
+// weight, a small part of the work for all but the smallest images. Where strides are longer than kernels, most elements of
+// the result belong to no phase, and are zero.
 func planBack[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = (*phased[T])(j)
 	j.rows = j.out.channels / j.groups
-	stride := spatial(w.Stride, w.Axes, 1)
+	stride, kernel := spatial(w.Stride, w.Axes, 1), spatial(w.Kernel, w.Axes, 1)
+	dilation, before := spatial(w.Dilation, w.Axes, 1), spatial(w.Before, w.Axes, 0)
+	var classes [op.MaxSpatial][]class
+	covered, all := int64(1), int64(1)
+	var number [op.MaxSpatial]int64
+	for axis := range classes {
+		classes[axis] = classesOf(kernel[axis], dilation[axis], before[axis], stride[axis], j.out.dims[axis])
+		number[axis] = int64(len(classes[axis]))
+		covered, all = covered*number[axis], all*min(stride[axis], j.out.dims[axis])
+	}
+	if covered < all {
+		j.out.clear()
+	}
 	room := j.reserve(int64(len(j.other)))
-	each(&stride, func(first [op.MaxSpatial]int64) {
-		p := convPhase[T]{first: first, step: stride, from: len(j.taps)}
-		for axis := range first {
-			p.grid[axis] = max((j.out.dims[axis]-first[axis]+stride[axis]-1)/stride[axis], 0)
+	each(&number, func(i [op.MaxSpatial]int64) {
+		p := convPhase[T]{step: stride, from: len(j.taps)}
+		var seen [op.MaxSpatial]*class
+		for axis := range seen {
+			seen[axis] = &classes[axis][i[axis]]
+			p.first[axis] = seen[axis].first
+			p.grid[axis] = (j.out.dims[axis] - p.first[axis] + stride[axis] - 1) / stride[axis]
 		}
-		n := j.arrangeWeights(&p, w, room)
+		n := j.arrangeWeights(&p, &kernel, &seen, room)
 		p.raw, room = room[:n], room[n:]
-		j.addPhase(p)
+		j.addPhase(p, 1)
 	})
 }
 
-// The weights of all phases together are as many as the operand has: on each axis an element of the kernel belongs to the
-// one phase in which its distance is a multiple of the stride. They are arranged on one thread, which is a pass over the
-// weight, a small part of the work for all but the smallest images.
+// class is, on one axis, the elements of the kernel that the windows of a phase see, and where in the image they see them.
+type class struct {
+	first    int64 // of the result
+	elements []int64
+	taps     []int64
+}
 
-// arrangeWeights finds the taps of a phase and writes its matrices, whose elements it counts. A row of them is an input
+// classesOf are the classes of an axis that has size elements in the result; each element of the kernel is in one at most.
+func classesOf(kernel, dilation, before, stride, size int64) (all []class) {
+	number := map[int64]int{}
+	for k := range kernel {
+		first := ((k*dilation-before)%stride + stride) % stride
+		if first >= size {
+			continue
+		}
+		i, ok := number[first]
+		if !ok {
+			i = len(all)
+			number[first] = i
+			all = append(all, class{first: first})
+		}
+		all[i].elements = append(all[i].elements, k)
+		all[i].taps = append(all[i].taps, (first+before-k*dilation)/stride)
+	}
+	return all
+}
+
+// clear makes all elements zero.
+func (im *image[T]) clear() {
+	var zero T
+	for img := range im.batch {
+		for channel := range im.channels {
+			for a := range im.dims[0] {
+				for b := range im.dims[1] {
+					at := im.at(img, channel) + a*im.strides[0] + b*im.strides[1]
+					for range im.dims[2] {
+						im.data[at] = zero
+						at += im.strides[2]
+					}
+				}
+			}
+		}
+	}
+}
+
+// arrangeWeights notes the taps of a phase and writes its matrices, whose elements it counts. A row of them is an input
 // channel of the convolution that is transposed, and a column one of its output channels and a tap.
-func (j *convolving[T]) arrangeWeights(p *convPhase[T], w *op.Windows, to []T) int64 {
-	kernel, dilation := spatial(w.Kernel, w.Axes, 1), spatial(w.Dilation, w.Axes, 1)
-	before := spatial(w.Before, w.Axes, 0)
-	var seen []int64 // which elements of the kernel
-	number := int64(0)
-	each(&kernel, func(k [op.MaxSpatial]int64) {
-		var tap [op.MaxSpatial]int64
-		whole := true
-		for axis := range k {
-			distance := p.first[axis] + before[axis] - k[axis]*dilation[axis]
-			tap[axis] = distance / p.step[axis]
-			whole = whole && distance%p.step[axis] == 0
-		}
-		if whole {
-			j.taps, seen = append(j.taps, tap), append(seen, number)
-		}
-		number++
+func (j *convolving[T]) arrangeWeights(p *convPhase[T], kernel *[op.MaxSpatial]int64, seen *[op.MaxSpatial]*class, to []T) int64 {
+	var number [op.MaxSpatial]int64
+	for axis := range seen {
+		number[axis] = int64(len(seen[axis].taps))
+	}
+	var elements []int64
+	each(&number, func(i [op.MaxSpatial]int64) {
+		j.taps = append(j.taps, [op.MaxSpatial]int64{seen[0].taps[i[0]], seen[1].taps[i[1]], seen[2].taps[i[2]]})
+		elements = append(elements, (seen[0].elements[i[0]]*kernel[1]+seen[1].elements[i[1]])*kernel[2]+seen[2].elements[i[2]])
 	})
-	p.taps = len(seen)
-	n := int64(0)
+	p.taps = len(elements)
+	n, size := int64(0), volumeOf(kernel)
 	for g := range j.groups {
 		for row := range j.rows {
 			for c := range j.channels {
-				from := j.other[((g*j.channels+c)*j.rows+row)*number:]
-				for _, k := range seen {
+				from := j.other[((g*j.channels+c)*j.rows+row)*size:]
+				for _, k := range elements {
 					to[n] = from[k]
 					n++
 				}
@@ -116,7 +182,7 @@ func each(dims *[op.MaxSpatial]int64, f func([op.MaxSpatial]int64)) {
 
 // addPhase packs the weights of a phase and cuts it into pieces: strips of images, for each group. A phase without windows
 // has no part in the work.
-func (j *convolving[T]) addPhase(p convPhase[T]) {
+func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 	if volumeOf(&p.grid)*j.out.batch*j.rows == 0 {
 		return
 	}
@@ -131,9 +197,9 @@ func (j *convolving[T]) addPhase(p convPhase[T]) {
 			}
 		}
 	}
-	j.cut(&p)
+	j.cut(&p, planes)
 	j.phases = append(j.phases, p)
-	j.pieces += p.strips.count * j.out.batch * j.groups
+	j.pieces += p.strips.pieces(j.out.batch) * j.groups
 }
 
 // phased is a call as work that is cut into strips of its phases.
@@ -149,10 +215,16 @@ func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
 	defer pool.Put(s)
 	for i := range j.phases {
 		p := &j.phases[i]
-		each := p.strips.count * j.out.batch // of one group
+		each := p.strips.pieces(j.out.batch) // of one group
 		n := each * j.groups
 		for piece := max(lo, 0); piece < min(hi, n); piece++ {
-			if !j.piece(p, piece/each, piece%each/p.strips.count, piece%p.strips.count, s) {
+			ok := false
+			if p.strips.gathered {
+				ok = j.block(p, piece/each, piece%each, s)
+			} else {
+				ok = j.piece(p, piece/each, piece%each/p.strips.count, piece%p.strips.count, s)
+			}
+			if !ok {
 				return misfit()
 			}
 		}
@@ -196,6 +268,36 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 	}
 	for row := int64(0); row < j.rows && !straight; row++ {
 		j.store(p, sums[row*n:][:n], j.out.at(img, channel+row), first, &grid)
+	}
+	return true
+}
+
+// The terms of a block are gathered some at a time and added in their order, so that a block has the sums of a strip.
+
+// block computes a block of gathered windows of one group.
+func (j *phased[T]) block(p *convPhase[T], group, block int64, s *scratch[T]) bool {
+	st := &p.strips
+	first := block * st.length
+	n := min(st.length, volumeOf(&p.grid)*j.out.batch-first)
+	begin := cursorAt(&p.grid, first)
+	terms := j.channels * int64(p.taps)
+	s.sums = grown(s.sums, j.rows*n)
+	clear(s.sums)
+	for from := int64(0); from < terms; from += blockTerms * 4 {
+		offsets := j.offsets[st.from:][:min(blockTerms*4, terms-from)]
+		s.columns = grown(s.columns, int64(len(offsets))*st.length+slack)
+		for i := range offsets {
+			term := from + int64(i)
+			tap, channel := &j.taps[p.from+int(term%int64(p.taps))], group*j.channels+term/int64(p.taps)
+			j.in.gather(s.columns[offsets[i]:][:n], begin, &p.grid, &j.step, tap, channel)
+		}
+		weights := p.weights[group*p.perGroup+from*p.perTerm:]
+		if !vec.AddTaps(s.sums, weights, s.columns, offsets, int(j.rows), int(n), int(terms), int(n)) {
+			return false
+		}
+	}
+	for row := range j.rows {
+		j.out.scatter(s.sums[row*n:][:n], begin, &p.grid, &p.first, &p.step, group*j.rows+row)
 	}
 	return true
 }

@@ -10,17 +10,18 @@ import "github.com/paddle-mps/paddle-mps/core/op"
 // With a stride, a plane has only every stride-th element, and a channel has as many planes as the elements of the kernel
 // begin at: windows that are neighbours see neighbours in each.
 //
-// Where planes would have more elements than the windows see, as with long dilations, each element of the kernel has a
-// plane of its own.
-//
 // Strips are as long as fits the second-level cache, and of as many channels. Where no padding is needed, an image is its own
 // strip.
+//
+// That is a waste where a strip has many more elements than windows: with kernels nearly as wide as the image, long dilations,
+// and images of few windows. There rows of the matrix are gathered window by window, through all images, some at a time.
 
 // strips is how images are cut for a phase.
 type strips struct {
+	gathered bool                 // rows of the matrix are copied, windows of all images one behind the other
 	along    int                  // the axis that is cut
-	length   int64                // of a strip on that axis, in windows
-	count    int64                // of one image
+	length   int64                // of a strip on that axis, in windows; windows of a block where they are gathered
+	count    int64                // of one image; of all where they are gathered
 	from     int                  // its part of the offsets, one for each tap of the channels of a strip
 	begin    int                  // its planes
 	planes   int                  // and how many there are: where they begin in the image, relative to low
@@ -29,8 +30,15 @@ type strips struct {
 	strides  [op.MaxSpatial]int64
 	size     int64 // of a plane
 	channels int64 // that are copied at a time
-	apart    bool  // each tap has a plane of its own
 	inPlace  bool
+}
+
+// pieces is the number of pieces of one group.
+func (s *strips) pieces(images int64) int64 {
+	if s.gathered {
+		return s.count
+	}
+	return s.count * images
 }
 
 // part is the grid of a strip and its first window on the axis that is cut.
@@ -54,6 +62,9 @@ func (im *image[T]) at(img, channel int64) int64 {
 	return im.origin + img*im.perImage + channel*im.perChannel
 }
 
+// The length of a strip follows from the shapes alone, and not from the number of threads: a strip is the same work on every
+// machine, and the same memory.
+//
 // A strip has some hundred windows, so that a row of the weights is used often, and more where a kernel sees one channel
 // only and is done with it at once. There are several strips for each thread where that leaves enough in each.
 const (
@@ -62,26 +73,52 @@ const (
 	leastWindows  = 64
 	stripElements = 1 << 16 // of float32: a half of the second-level cache
 	wantedPieces  = 8
+	mostPlanes    = 64
+	fewWindows    = 32 // of an image, as many as a tile has columns
 )
 
-// cut decides how images are cut for a phase, and notes the offsets of its taps.
-func (j *convolving[T]) cut(p *convPhase[T]) {
+// cut decides how images are cut for a phase, and notes the offsets of its taps. Each channel has a number of planes.
+func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 	s := &p.strips
 	taps := j.taps[p.from:][:p.taps]
-	s.low = leastTap(taps)
-	most := j.shifts(s, taps)
-	if windows, size := volume(&p.grid), volume(&most, &p.grid); size*float64(s.planes) > windows*float64(p.taps) {
-		s.apart = true
-		most = j.shifts(s, taps)
+	low, high := bounds(taps)
+	var most [op.MaxSpatial]int64 // the largest shift of a plane
+	for axis := range most {
+		most[axis] = (high[axis] - low[axis]) / j.step[axis]
 	}
 	for s.along < op.MaxSpatial-1 && p.grid[s.along] == 1 {
 		s.along++
 	}
-	s.inPlace = j.step == neighbours && s.low == [op.MaxSpatial]int64{} && j.in.flat() && j.in.perChannel >= 0
+	s.low = low
+	s.inPlace = j.step == neighbours && low == [op.MaxSpatial]int64{} && j.in.flat() && j.in.perChannel >= 0
 	for axis := range most {
-		s.inPlace = s.inPlace && !s.apart && p.grid[axis]+most[axis] <= j.in.dims[axis]
+		s.inPlace = s.inPlace && p.grid[axis]+most[axis] <= j.in.dims[axis]
 	}
-	j.lengthen(p, &most)
+	line, plane := 1.0, 1.0 // windows of a strip of length 1, and elements of a plane of length 1
+	for axis := s.along + 1; axis < op.MaxSpatial; axis++ {
+		line *= float64(p.grid[axis])
+		if s.inPlace {
+			plane *= float64(j.in.dims[axis])
+		} else {
+			plane *= float64(p.grid[axis] + most[axis])
+		}
+	}
+	want := int64(stripWindows)
+	if j.channels == 1 {
+		want = aloneWindows
+	}
+	length := min(max(want/int64(line), 1), p.grid[s.along])
+	copied := float64(planes) * float64(length+most[s.along]) * plane
+	if plane > 2*line || !s.inPlace && (planes > mostPlanes || copied >= float64(p.taps)*float64(length)*line) ||
+		volumeOf(&p.grid) <= fewWindows && j.out.batch > 1 {
+		j.gatherBlocks(p)
+		return
+	}
+	if !s.inPlace {
+		length = min(length, max(2*stripElements/(int64(plane)*planes)-most[s.along], (leastWindows+int64(line)-1)/int64(line)))
+	}
+	s.length = share(p.grid[s.along], length, (leastWindows+int64(line)-1)/int64(line), j.out.batch*j.groups)
+	s.count = (p.grid[s.along] + s.length - 1) / s.length
 	s.dims = p.grid
 	s.dims[s.along] = s.length
 	for axis := range most {
@@ -89,23 +126,65 @@ func (j *convolving[T]) cut(p *convPhase[T]) {
 	}
 	s.strides = [op.MaxSpatial]int64{s.dims[1] * s.dims[2], s.dims[2], 1}
 	s.size = s.dims[0] * s.strides[0]
+	j.placeTaps(p, taps)
+}
+
+// Gathering costs a few instructions for each element that a window sees, and strips nearly none; but its blocks have exactly
+// the windows, from as many images as are needed to fill them, and bounded memory whatever the sizes are.
+
+// gatherBlocks cuts the windows of all images into blocks.
+func (j *convolving[T]) gatherBlocks(p *convPhase[T]) {
+	s := &p.strips
+	s.gathered, s.inPlace = true, false
+	windows := volumeOf(&p.grid) * j.out.batch
+	s.length = share(windows, min(stripWindows, windows), leastWindows, j.groups)
+	s.count = (windows + s.length - 1) / s.length
+	s.from = len(j.offsets)
+	for row := range min(blockTerms*4, j.channels*int64(p.taps)) {
+		j.offsets = append(j.offsets, int(row*s.length))
+	}
+}
+
+// Pieces of one axis are as equal as they can be: the last one would be alone on its thread otherwise.
+
+// share is the length of a piece of the whole: at most length, less where there are few others, at least least.
+func share(whole, length, least, others int64) int64 {
+	if others < wantedPieces {
+		length = min(length, max((whole+wantedPieces/others-1)/(wantedPieces/others), least))
+	}
+	length = max(min(length, whole), 1)
+	count := (whole + length - 1) / length
+	return (whole + count - 1) / count
+}
+
+// The taps of a channel are those of every other, a channel's planes further on.
+
+// placeTaps notes the offsets of the taps, and how many channels a strip has.
+func (j *convolving[T]) placeTaps(p *convPhase[T], taps [][op.MaxSpatial]int64) {
+	s := &p.strips
+	s.begin, s.from = len(j.planes), len(j.offsets)
+	for i := range taps {
+		plane, shift := j.place(s, &taps[i])
+		number := j.planeOf(s, &plane)
+		if number < 0 {
+			number = s.planes
+			j.planes = append(j.planes, plane)
+			s.planes++
+		}
+		at := int64(number) * s.size
+		strides := &s.strides
+		if s.inPlace {
+			strides = &j.in.strides
+		}
+		for axis := range shift {
+			at += shift[axis] * strides[axis]
+		}
+		j.offsets = append(j.offsets, int(at))
+	}
 	perChannel := s.size * int64(s.planes)
 	s.channels = min(max(2*stripElements/max(perChannel, 1), 1), j.channels)
 	if s.inPlace {
 		s.strides, perChannel, s.channels = j.in.strides, j.in.perChannel, j.channels
-	}
-	s.from = len(j.offsets)
-	for i := range taps {
-		plane, shift := j.place(s, &taps[i])
-		number := i
-		if !s.apart {
-			number = j.planeOf(s, &plane)
-		}
-		at := int64(number) * s.size
-		for axis := range shift {
-			at += shift[axis] * s.strides[axis]
-		}
-		j.offsets = append(j.offsets, int(at))
 	}
 	for c := int64(1); c < s.channels; c++ {
 		for _, at := range j.offsets[s.from:][:p.taps] {
@@ -114,59 +193,30 @@ func (j *convolving[T]) cut(p *convPhase[T]) {
 	}
 }
 
-// With stride s, element low + i of a channel is number i / s of plane i % s. A tap is a distance i of that kind, from the
-// first element that any tap sees: its plane is the remainder, and its shift in the plane the quotient.
-
-// shifts finds the planes that the taps see, and how far the last one is shifted on each axis.
-func (j *convolving[T]) shifts(s *strips, taps [][op.MaxSpatial]int64) (most [op.MaxSpatial]int64) {
-	j.planes, s.begin, s.planes = j.planes[:len(j.planes)-s.planes], len(j.planes)-s.planes, 0
+// bounds are the least and the largest index on each axis.
+func bounds(taps [][op.MaxSpatial]int64) (low, high [op.MaxSpatial]int64) {
 	for i := range taps {
-		plane, shift := j.place(s, &taps[i])
-		for axis := range most {
-			most[axis] = max(most[axis], shift[axis])
-		}
-		if s.apart || j.planeOf(s, &plane) < 0 {
-			j.planes = append(j.planes, plane)
-			s.planes++
+		for axis := range low {
+			if v := taps[i][axis]; i == 0 {
+				low[axis], high[axis] = v, v
+			} else {
+				low[axis], high[axis] = min(low[axis], v), max(high[axis], v)
+			}
 		}
 	}
-	return most
+	return low, high
 }
+
+// With stride s, element low + i of a channel is number i / s of plane i % s. A tap is a distance i of that kind, from the
+// first element that any tap sees: its plane is the remainder, and its shift in the plane the quotient.
 
 // place is where a tap sees a channel: which plane, and shifted by how much.
 func (j *convolving[T]) place(s *strips, tap *[op.MaxSpatial]int64) (plane, shift [op.MaxSpatial]int64) {
 	for axis := range tap {
-		plane[axis] = tap[axis] - s.low[axis]
-		if !s.apart {
-			plane[axis], shift[axis] = plane[axis]%j.step[axis], plane[axis]/j.step[axis]
-		}
+		distance := tap[axis] - s.low[axis]
+		plane[axis], shift[axis] = distance%j.step[axis], distance/j.step[axis]
 	}
 	return plane, shift
-}
-
-// volume is the product of sums of sizes. Dilations may be so long that it is no int64.
-func volume(sizes ...*[op.MaxSpatial]int64) float64 {
-	v := 1.0
-	for axis := range op.MaxSpatial {
-		sum := 0.0
-		for _, s := range sizes {
-			sum += float64(s[axis])
-		}
-		v *= sum
-	}
-	return v
-}
-
-// leastTap is the least index on each axis.
-func leastTap(taps [][op.MaxSpatial]int64) (low [op.MaxSpatial]int64) {
-	for i := range taps {
-		for axis := range low {
-			if i == 0 || taps[i][axis] < low[axis] {
-				low[axis] = taps[i][axis]
-			}
-		}
-	}
-	return low
 }
 
 // planeOf is the number of a plane among those of a phase; -1 for one that is not there.
@@ -177,36 +227,6 @@ func (j *convolving[T]) planeOf(s *strips, plane *[op.MaxSpatial]int64) int {
 		}
 	}
 	return -1
-}
-
-// The length of a strip follows from the shapes alone, and not from the number of threads: a strip is the same work on every
-// machine, and the same memory.
-
-// lengthen decides how long strips are.
-func (j *convolving[T]) lengthen(p *convPhase[T], most *[op.MaxSpatial]int64) {
-	s := &p.strips
-	line, plane := int64(1), int64(1) // windows of a strip of length 1, and elements of a plane of length 1
-	for axis := s.along + 1; axis < op.MaxSpatial; axis++ {
-		line *= p.grid[axis]
-		plane *= p.grid[axis] + most[axis]
-	}
-	want := int64(stripWindows)
-	if j.channels == 1 {
-		want = aloneWindows
-	}
-	length := max(want/line, 1)
-	if !s.inPlace {
-		length = min(length, max(stripElements/max(plane*j.channels*int64(s.planes), 1)-most[s.along], 1))
-	}
-	whole := p.grid[s.along]
-	if others := j.out.batch * j.groups; others < wantedPieces {
-		share := (whole + wantedPieces/others - 1) / (wantedPieces / others)
-		length = min(length, max(share, (leastWindows+line-1)/line))
-	}
-	length = min(length, whole)
-	s.count = (whole + length - 1) / length
-	s.length = (whole + s.count - 1) / s.count
-	s.count = (whole + s.length - 1) / s.length
 }
 
 // strip is the strip of windows first to first+grid-1 of the axis that is cut, in some channels: a part of the image itself,

@@ -128,3 +128,59 @@ def test_halves_are_rounded_once(dtype: str) -> None:
 def test_calls_that_do_not_fit(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(paddle.zeros([2, 3, 5, 5]), paddle.zeros([4, 3, 2, 2]))
+
+
+def gradients(function: Any, x: Any, w: Any, **given: Any) -> tuple[Any, Any, Any]:
+    """The result, and the gradients of its sum."""
+    x.stop_gradient = w.stop_gradient = False
+    y = function(x, w, **given)
+    y.sum().backward()
+    return y, x.grad.numpy(), w.grad.numpy()
+
+
+def test_gradients_of_images_without_elements_are_zero() -> None:
+    _, dx, dw = gradients(F.conv2d_transpose, paddle.zeros([1, 2, 0, 5]), paddle.ones([2, 3, 3, 3]))
+    assert dx.shape == (1, 2, 0, 5) and dw.shape == (2, 3, 3, 3) and not dw.any()
+    y, dx, dw = gradients(F.conv2d, paddle.zeros([1, 2, 0, 5]), paddle.ones([3, 2, 3, 3]), padding=2)
+    assert y.shape == [1, 3, 2, 7] and dx.shape == (1, 2, 0, 5) and not dw.any()
+    y, dx, dw = gradients(F.conv2d, paddle.zeros([0, 2, 5, 5]), paddle.ones([3, 2, 3, 3]))
+    assert y.shape == [0, 3, 3, 3] and dx.shape == (0, 2, 5, 5) and not dw.any()
+
+
+def test_strides_longer_than_everything_cost_nothing() -> None:
+    """Each of these took longer than anybody waits: a phase for each element of a stride, planes for each of a kernel."""
+    assert F.conv1d_transpose(whole((1, 1, 1), 1), whole((1, 1, 1), 2), stride=1 << 27).shape == [1, 1, 1]
+    x, w = whole((1, 1, 4, 4), 3), paddle.full([1, 1, 1, 1], 2.0)
+    _, dx, _ = gradients(F.conv2d, x, w, stride=20000)
+    assert dx[0, 0, 0, 0] == 2 and dx.sum() == 2
+    far = F.conv1d_transpose(paddle.ones([1, 1, 3]), paddle.ones([1, 1, 2]), stride=5)
+    assert far.numpy().tolist() == [[[1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1]]]
+    x, w = whole((1, 1, 1 << 16), 4), whole((1, 1, 1 << 15), 5)
+    expected = x.numpy().astype(np.float64).reshape(2, -1) @ w.numpy()[0, 0].astype(np.float64)
+    assert F.conv1d(x, w, stride=1 << 15).numpy().ravel().tolist() == expected.tolist()
+
+
+WASTEFUL = [  # kernels as wide as the image, long dilations, few windows of many images
+    ((2, 1, 20, 60), (7, 1, 3, 60), {}),
+    ((1, 3, 300), (9, 3, 3), {"dilation": 100, "padding": 100}),
+    ((6, 5, 2, 2), (8, 5, 2, 2), {}),
+    ((40, 16, 1, 1), (9, 16, 1, 1), {}),
+    ((2, 3, 40, 40), (5, 3, 8, 8), {"stride": 8}),
+]
+
+
+@pytest.mark.parametrize("case", WASTEFUL, ids=str)
+def test_convolutions_that_gather_their_windows(case: Any) -> None:
+    """Against the sum over the kernel's elements, of slices of the padded image; the numbers are whole."""
+    size, kernel, given = case
+    stride, dilation, padding = (given.get(k, d) for k, d in (("stride", 1), ("dilation", 1), ("padding", 0)))
+    x, w = whole(size, 6), whole(kernel, 7)
+    function = F.conv1d if len(size) == 3 else F.conv2d
+    padded = np.pad(x.numpy().astype(np.float64), [(0, 0)] * 2 + [(padding, padding)] * (len(size) - 2))
+    count = [(n - dilation * (k - 1) - 1) // stride + 1 for n, k in zip(padded.shape[2:], kernel[2:])]
+    expected = np.zeros((size[0], kernel[0], *count))
+    for at in np.ndindex(*kernel[2:]):
+        windows = tuple(slice(k * dilation, k * dilation + (n - 1) * stride + 1, stride) for k, n in zip(at, count))
+        element = w.numpy()[(slice(None), slice(None), *at)].astype(np.float64)
+        expected += np.einsum("nc...,oc->no...", padded[(slice(None), slice(None), *windows)], element)
+    assert np.array_equal(function(x, w, **given).numpy(), expected)

@@ -20,6 +20,7 @@ import pytest
 
 import paddle_mps as paddle
 from paddle_mps import _surface, mps, profiler
+from paddle_mps._library import quick
 from paddle_mps.profiler import ProfilerState, ProfilerTarget, RecordEvent, SummaryView, TracerEventType
 
 STREAMS = 1_000_000_000
@@ -303,6 +304,18 @@ def test_spans_without_a_profiler_are_nothing() -> None:
             RecordEvent("x", TracerEventType.Operator).begin()
 
 
+def test_a_span_that_begins_in_the_future_is_empty() -> None:
+    with silent() as p:
+        for begun in (quick.pmps_profile_begin() + 10**12 + 7, 2**63 - 1, -(2**63)):
+            quick.pmps_profile_end(begun, b"PythonUserDefined", b"impossible")
+    assert names(p, "PythonUserDefined").count("impossible") <= 3
+    event = RecordEvent("named later")
+    with silent():
+        event.begin()
+        event.name = 3  # type: ignore[assignment]
+        event.end()
+
+
 def test_names_of_any_text() -> None:
     texts = ["", 'é\n"\\', "\udcff", "x" * 5000, "a</script>"]
     with silent() as p:
@@ -480,7 +493,7 @@ def test_a_million_events_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_limit_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    for text in ("-1", "0", "many", "1.5", "99999999999"):
+    for text in ("-1", "0", "many", "1.5", "99999999999", "18446744073709551617", "1" * 5000):
         monkeypatch.setenv("PADDLE_MPS_PROFILER_EVENTS", text)
         with pytest.raises(ValueError, match=r"PADDLE_MPS_PROFILER_EVENTS|max_events"):
             silent().start()

@@ -76,6 +76,9 @@ func MatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
 		return false
 	}
+	if n == 0 {
+		return true
+	}
 	for i := range m {
 		clear(c[i*ldc:][:n])
 	}

@@ -45,6 +45,9 @@ func (r *Right[T]) MatMul(c, a []T, m, from, n, lda, ldc int) bool {
 	if from < 0 || from%t.cols != 0 || n > r.n-from || !fits(len(c), m, n, ldc) || !fits(len(a), m, r.k, lda) {
 		return false
 	}
+	if n == 0 {
+		return true
+	}
 	for i := range m {
 		clear(c[i*ldc:][:n])
 	}

@@ -98,7 +98,7 @@ class RecordEvent(ContextDecorator):
         """Ends the span that this thread has begun last; without effect where there is none."""
         begun = self._begun.__dict__.get("at")
         if begun:
-            name = self.name.encode("utf-8", "replace")
+            name = str(self.name).encode("utf-8", "replace")
             quick.pmps_profile_end(begun.pop(), self.event_type.name.encode(), name)
 
 

@@ -205,7 +205,7 @@ class Profiler:
         self.stop()
 
     def start(self) -> None:
-        """Begins with step 0. A profiler that has been started begins anew, with a warning.
+        """Begins, with step 0 the first time and else with the step that `stop` left. A second start without a stop warns.
 
         Raises:
             RuntimeError: another profiler records.
@@ -384,6 +384,9 @@ class Profiler:
             self.on_trace_ready(self)
 
 
+MOST = 1 << 24  # events that the library keeps at most
+
+
 def limit() -> int:
     """How many events are kept; 0 for the library's number.
 
@@ -391,8 +394,8 @@ def limit() -> int:
         ValueError: the environment says something else than a number.
     """
     text = os.environ.get("PADDLE_MPS_PROFILER_EVENTS", "")
-    if text and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ValueError(f"PADDLE_MPS_PROFILER_EVENTS is {text!r}; want a number of events above 0")
+    if text and not (text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= MOST):
+        raise ValueError(f"PADDLE_MPS_PROFILER_EVENTS is {text!r}; want a number of events from 1 to {MOST}")
     return int(text or 0)
 
 
