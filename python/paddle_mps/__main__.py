@@ -15,6 +15,7 @@ replaced. PROVIDER is where all models run, whatever the program asks for: mps o
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
@@ -55,9 +56,8 @@ def installer(option: str) -> Callable[[], None]:
     """What puts a package of ours into the place of another; option is `--onnxruntime[=PROVIDER]`, or empty."""
     if not option:
         return _install.install
-    from . import onnxruntime  # not for programs for Paddle
-
     provider = option.partition("=")[2]
+    onnxruntime = importlib.import_module("paddle_mps.onnxruntime")  # programs for Paddle do not wait for it
     return lambda: onnxruntime.install(PROVIDERS.get(provider, provider) or None)
 
 

@@ -3,8 +3,6 @@ package vec
 import (
 	"math"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // TestComparisons pairs the edges with each other, in rows of every length up to maxLength.
@@ -32,7 +30,9 @@ func TestComparisons(t *testing.T) {
 						c.row(dst, a, b)
 						check(t)
 						for i := range n {
-							require.Equal(t, oneIf(c.holds(a[i], b[i])), dst[i], "%g, %g", a[i], b[i])
+							if want := oneIf(c.holds(a[i], b[i])); want != dst[i] { // a million times
+								t.Fatalf("%g, %g: got %d, want %d", a[i], b[i], dst[i], want)
+							}
 						}
 					}
 				}
@@ -78,7 +78,9 @@ func TestToInt32(t *testing.T) {
 					if x != x {
 						want = 0
 					}
-					require.Equal(t, int32(want), dst[i], "%g", x)
+					if int32(want) != dst[i] {
+						t.Fatalf("%g: got %d, want %v", x, dst[i], want)
+					}
 				}
 			}
 		}
