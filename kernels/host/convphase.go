@@ -18,29 +18,33 @@ type convPhase[T any] struct {
 	strips      strips
 }
 
-// planForward is the plan of conv: one phase, whose windows are the elements of the result.
-//
-// Element k of the kernel lies over element at*stride + k*dilation - before of the image. The weight is the matrix as it
-// is: an output channel a row, and in it the channels of its group, each with the elements of the kernel.
-func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
-	j.work = (*phased[T])(j)
-	j.rows = j.out.channels / j.groups
-	j.step = spatial(w.Stride, w.Axes, 1)
+// noteTaps sets the steps and the taps of windows that see an image, and returns the size of the kernel: its element k lies
+// over element at*stride + k*dilation - before of the image.
+func (j *convolving[T]) noteTaps(w *op.Windows) (kernel [op.MaxSpatial]int64) {
+	j.step, kernel = spatial(w.Stride, w.Axes, 1), spatial(w.Kernel, w.Axes, 1)
 	dilation, before := spatial(w.Dilation, w.Axes, 1), spatial(w.Before, w.Axes, 0)
-	kernel := spatial(w.Kernel, w.Axes, 1)
-	if kernel == neighbours && j.step == neighbours && before == [op.MaxSpatial]int64{} && j.in.dims == j.out.dims && j.in.flat() && j.out.flat() {
-		j.in.flatten() // 1x1: neighbouring lines go on
-		j.out.flatten()
-	}
-	p := convPhase[T]{grid: j.out.dims, step: neighbours, raw: j.other, taps: int(kernel[0] * kernel[1] * kernel[2])}
 	each(&kernel, func(k [op.MaxSpatial]int64) {
 		for axis := range k {
 			k[axis] = k[axis]*dilation[axis] - before[axis]
 		}
 		j.taps = append(j.taps, k)
 	})
+	return kernel
+}
+
+// planForward is the plan of conv: one phase, whose windows are the elements of the result. The weight is the matrix as it is:
+// an output channel a row, and in it the channels of its group, each with the elements of the kernel.
+func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
+	j.work = (*phased[T])(j)
+	j.rows = j.out.channels / j.groups
+	kernel := j.noteTaps(w)
+	if kernel == neighbours && j.step == neighbours && j.taps[0] == [op.MaxSpatial]int64{} && j.in.dims == j.out.dims && j.in.flat() && j.out.flat() {
+		j.in.flatten() // 1x1: neighbouring lines go on
+		j.out.flatten()
+	}
+	p := convPhase[T]{grid: j.out.dims, step: neighbours, raw: j.other, taps: int(kernel[0] * kernel[1] * kernel[2])}
 	// An axis has as many planes as different remainders of its taps.
-	planes := int64(1)
+	planes, dilation := int64(1), spatial(w.Dilation, w.Axes, 1)
 	for axis := range kernel {
 		planes *= min(kernel[axis], j.step[axis]/common(dilation[axis], j.step[axis]))
 	}
@@ -284,7 +288,7 @@ func (j *phased[T]) block(p *convPhase[T], group, block int64, s *scratch[T]) bo
 	s.sums = grown(s.sums, j.rows*n)
 	clear(s.sums)
 	for from := int64(0); from < terms; from += blockTerms * 4 {
-		offsets := j.offsets[st.from:][:min(blockTerms*4, terms-from)]
+		offsets := j.offsets[st.from:][:min(gatheredTerms, terms-from)]
 		s.columns = grown(s.columns, int64(len(offsets))*st.length+slack)
 		for i := range offsets {
 			term := from + int64(i)

@@ -74,7 +74,8 @@ const (
 	stripElements = 1 << 16 // of float32: a half of the second-level cache
 	wantedPieces  = 8
 	mostPlanes    = 64
-	fewWindows    = 32 // of an image, as many as a tile has columns
+	fewWindows    = 32  // of an image, as many as a tile has columns
+	gatheredTerms = 256 // rows of the matrix that are gathered at a time
 )
 
 // cut decides how images are cut for a phase, and notes the offsets of its taps. Each channel has a number of planes.
@@ -126,6 +127,9 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 	}
 	s.strides = [op.MaxSpatial]int64{s.dims[1] * s.dims[2], s.dims[2], 1}
 	s.size = s.dims[0] * s.strides[0]
+	if s.inPlace {
+		s.strides = j.in.strides
+	}
 	j.placeTaps(p, taps)
 }
 
@@ -140,7 +144,7 @@ func (j *convolving[T]) gatherBlocks(p *convPhase[T]) {
 	s.length = share(windows, min(stripWindows, windows), leastWindows, j.groups)
 	s.count = (windows + s.length - 1) / s.length
 	s.from = len(j.offsets)
-	for row := range min(blockTerms*4, j.channels*int64(p.taps)) {
+	for row := range min(gatheredTerms, j.channels*int64(p.taps)) {
 		j.offsets = append(j.offsets, int(row*s.length))
 	}
 }
@@ -172,19 +176,15 @@ func (j *convolving[T]) placeTaps(p *convPhase[T], taps [][op.MaxSpatial]int64) 
 			s.planes++
 		}
 		at := int64(number) * s.size
-		strides := &s.strides
-		if s.inPlace {
-			strides = &j.in.strides
-		}
 		for axis := range shift {
-			at += shift[axis] * strides[axis]
+			at += shift[axis] * s.strides[axis]
 		}
 		j.offsets = append(j.offsets, int(at))
 	}
 	perChannel := s.size * int64(s.planes)
 	s.channels = min(max(2*stripElements/max(perChannel, 1), 1), j.channels)
 	if s.inPlace {
-		s.strides, perChannel, s.channels = j.in.strides, j.in.perChannel, j.channels
+		perChannel, s.channels = j.in.perChannel, j.channels
 	}
 	for c := int64(1); c < s.channels; c++ {
 		for _, at := range j.offsets[s.from:][:p.taps] {

@@ -18,8 +18,7 @@ import (
 const (
 	blockTerms   = 64  // of a piece
 	blockWindows = 512 // that are gathered at a time
-	wantedBlocks = 8
-	wholeVectors = 16 // windows are filled up to a multiple of it, with zeros
+	wholeVectors = 16  // windows are filled up to a multiple of it, with zeros
 )
 
 // shares are the parts into which a call of conv_weight is cut.
@@ -31,7 +30,7 @@ type shares struct {
 // sharesOf cuts a call.
 func sharesOf(terms, groups, images int64) shares {
 	s := shares{blocks: (terms + blockTerms - 1) / blockTerms}
-	s.images = max(min(wantedBlocks/max(s.blocks*groups, 1), images), 1)
+	s.images = max(min(wantedPieces/max(s.blocks*groups, 1), images), 1)
 	return s
 }
 
@@ -45,15 +44,7 @@ func weightShares(c *device.Call) (shares, int64) {
 // planWeight is the plan of conv_weight. Pieces are blocks of terms of one group, for a range of images.
 func planWeight[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = (*weighed[T])(j)
-	j.step = spatial(w.Stride, w.Axes, 1)
-	dilation, before := spatial(w.Dilation, w.Axes, 1), spatial(w.Before, w.Axes, 0)
-	kernel := spatial(w.Kernel, w.Axes, 1)
-	each(&kernel, func(k [op.MaxSpatial]int64) {
-		for axis := range k {
-			k[axis] = k[axis]*dilation[axis] - before[axis]
-		}
-		j.taps = append(j.taps, k)
-	})
+	j.noteTaps(w)
 	j.seen.open(&j.all[right])
 	j.rows = j.seen.channels / j.groups
 	j.shares = sharesOf(j.terms(), j.groups, j.in.batch)

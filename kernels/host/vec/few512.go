@@ -57,25 +57,3 @@ func few64x512(c, a, b []float64, ldb int) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-// panel512 is panel of a tile of float32.
-func panel512(to, b []float32, steps, ldb int) {
-	for l := range steps {
-		from, row := b[l*ldb:][:2*lanes512], to[l*2*lanes512:][:2*lanes512]
-		x, y := archsimd.LoadFloat32x16(at512(&from[0])), archsimd.LoadFloat32x16(at512(&from[lanes512]))
-		x.Store(at512(&row[0]))
-		y.Store(at512(&row[lanes512]))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// panel64x512 is panel of a tile of float64, which is as wide in bytes.
-func panel64x512(to, b []float64, steps, ldb int) {
-	for l := range steps {
-		from, row := b[l*ldb:][:2*half512], to[l*2*half512:][:2*half512]
-		x, y := archsimd.LoadFloat64x8Slice(from), archsimd.LoadFloat64x8Slice(from[half512:])
-		x.StoreSlice(row)
-		y.StoreSlice(row[half512:])
-	}
-	archsimd.ClearAVXUpperBits()
-}

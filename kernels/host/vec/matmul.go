@@ -23,10 +23,8 @@ type tile[T Real] struct {
 	// few adds len(a) rows of b, ldb apart, times elements of a to the row c.
 	few func(c, a, b []T, ldb int)
 
-	// panel lays out a panel of b that has all of its columns; its rows are ldb apart.
-	panel func(to, b []T, steps, ldb int)
-
-	// pick is panel for rows at offsets of b, and taps adds rows there, times elements of a, to the row c: see taps.go.
+	// pick lays out a panel of rows at offsets of b, and taps adds rows there, times elements of a, to the row c: see
+	// taps.go.
 	pick func(to, b []T, offsets []int)
 	taps func(c, a, b []T, offsets []int)
 }
@@ -140,8 +138,8 @@ func fits(n, rows, cols, ld int) bool {
 	return cols <= n && rows-1 <= (n-cols)/ld
 }
 
-// packLeft lays out panels of a. Rows that the last one lacks are zero: nobody
-// reads their products, but some processors multiply slowly what happens to be
+// packLeft lays out panels of a. Rows that the last one lacks are zero: their
+// products are not read, but some processors multiply slowly what happens to be
 // in memory.
 func (t *tile[T]) packLeft(to, a []T, rows, steps, lda int) {
 	for i := 0; i < rows; i += t.rows {
@@ -164,18 +162,20 @@ func (t *tile[T]) packLeft(to, a []T, rows, steps, lda int) {
 	}
 }
 
-// packRight lays out panels of b. Columns that the last one lacks are zero.
+// packRight lays out panels of b, of at most depth rows. Columns that the last one lacks are zero.
 func (t *tile[T]) packRight(to, b []T, steps, cols, ldb int) {
+	var rows [depth]int
+	offsets := rows[:steps]
+	for l := range offsets {
+		offsets[l] = l * ldb
+	}
 	for j := 0; j < cols; j += t.cols {
 		panel := to[j*steps:][:t.cols*steps]
 		if width := cols - j; width < t.cols {
-			for l := range steps {
-				row := panel[l*t.cols:][:t.cols]
-				clear(row[copy(row, b[l*ldb+j:][:width]):])
-			}
-			continue
+			t.pickPart(panel, b[j:], offsets, width)
+		} else {
+			t.pick(panel, b[j:], offsets)
 		}
-		t.panel(panel, b[j:], steps, ldb)
 	}
 }
 
@@ -228,15 +228,7 @@ func (t *tile[T]) thin(c, a, b []T, m, n, k, lda, ldb, ldc int) {
 
 // portableTile is small enough for scalar registers.
 func portableTile[T Real]() tile[T] {
-	return tile[T]{rows: 2, cols: 4, run: runTile[T], few: fewRows[T], panel: panelRows[T], pick: pickRows[T], taps: tapRow[T]}
-}
-
-// panelRows is panel, portable.
-func panelRows[T Real](to, b []T, steps, ldb int) {
-	const cols = 4
-	for l := range steps {
-		copy(to[l*cols:][:cols], b[l*ldb:])
-	}
+	return tile[T]{rows: 2, cols: 4, run: runTile[T], few: fewRows[T], pick: pickRows[T], taps: tapRow[T]}
 }
 
 func runTile[T Real](c []T, ldc int, a, b []T) {

@@ -76,9 +76,9 @@ func TestMatMulFloat32(t *testing.T) {
 	})
 }
 
-// TestMatMulF32Split computes a product whole, by tiles and by single rows and
+// TestMatMulSplit computes a product whole, by tiles and by single rows and
 // odd columns: the bits must agree.
-func TestMatMulF32Split(t *testing.T) {
+func TestMatMulSplit(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	m, n, k := 21, 77, 300
 	a, b := randomRow(r, m*k), randomRow(r, k*n)
@@ -103,7 +103,7 @@ func TestMatMulF32Split(t *testing.T) {
 }
 
 // TestRight multiplies by a right operand that was laid out before, whole and by columns: the bits are
-// those of MatMulF32.
+// those of MatMul.
 func TestRight(t *testing.T) {
 	g := rand.New(rand.NewPCG(9, 10))
 	eachLevel(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestRightRefuses(t *testing.T) {
 	require.False(t, r.MatMul(c, x, 3, -cols, cols, 4, 2*cols))
 }
 
-func TestMatMulF32Special(t *testing.T) {
+func TestMatMulSpecial(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	eachLevel(t, func(t *testing.T) {
 		// One bad element of a spoils its row of c and no other.

@@ -44,11 +44,6 @@ func assembled[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps in
 				add(c, x, b[offsets[l]:])
 			}
 		},
-		panel: func(to, b []T, steps, ldb int) {
-			for l := range steps {
-				copy(to[l*cols:][:cols], b[l*ldb:])
-			}
-		},
 		pick: func(to, b []T, offsets []int) {
 			for l, o := range offsets {
 				copy(to[l*cols:][:cols], b[o:])

@@ -59,25 +59,3 @@ func few64x256(c, a, b []float64, ldb int) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-// panel256 is panel of a tile of float32.
-func panel256(to, b []float32, steps, ldb int) {
-	for l := range steps {
-		from, row := b[l*ldb:][:2*lanes256], to[l*2*lanes256:][:2*lanes256]
-		x, y := archsimd.LoadFloat32x8(at256(&from[0])), archsimd.LoadFloat32x8(at256(&from[lanes256]))
-		x.Store(at256(&row[0]))
-		y.Store(at256(&row[lanes256]))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// panel64x256 is panel of a tile of float64, which is as wide in bytes.
-func panel64x256(to, b []float64, steps, ldb int) {
-	for l := range steps {
-		from, row := b[l*ldb:][:2*half256], to[l*2*half256:][:2*half256]
-		x, y := archsimd.LoadFloat64x4Slice(from), archsimd.LoadFloat64x4Slice(from[half256:])
-		x.StoreSlice(row)
-		y.StoreSlice(row[half256:])
-	}
-	archsimd.ClearAVXUpperBits()
-}
