@@ -42,10 +42,11 @@ const (
 	maxTile   = 12 * 32
 )
 
-// packed holds one block of each operand, and room for a tile that c has only part of.
+// packed holds one block of each operand, where the rows of b begin, and room for a tile that c has only part of.
 type packed[T Real] struct {
 	a    [blockRows * depth]T
 	b    [depth * blockCols]T
+	rows [depth]int
 	edge [maxTile]T
 }
 
@@ -104,7 +105,7 @@ func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 		cols := min(blockCols, n-j)
 		for l := 0; l < k; l += depth {
 			steps := min(depth, k-l)
-			t.packRight(p.b[:], b[l*ldb+j:], steps, cols, ldb)
+			t.packRight(p.b[:], b[l*ldb+j:], p.rows[:steps], cols, ldb)
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
@@ -162,15 +163,14 @@ func (t *tile[T]) packLeft(to, a []T, rows, steps, lda int) {
 	}
 }
 
-// packRight lays out panels of b, of at most depth rows. Columns that the last one lacks are zero.
-func (t *tile[T]) packRight(to, b []T, steps, cols, ldb int) {
-	var rows [depth]int
-	offsets := rows[:steps]
+// packRight lays out panels of as many rows of b as there are offsets, which it sets. Columns that the last panel lacks
+// are zero.
+func (t *tile[T]) packRight(to, b []T, offsets []int, cols, ldb int) {
 	for l := range offsets {
 		offsets[l] = l * ldb
 	}
 	for j := 0; j < cols; j += t.cols {
-		panel := to[j*steps:][:t.cols*steps]
+		panel := to[j*len(offsets):][:t.cols*len(offsets)]
 		if width := cols - j; width < t.cols {
 			t.pickPart(panel, b[j:], offsets, width)
 		} else {
