@@ -21,6 +21,7 @@ var layers = []struct {
 	{[]string{"core/op"}, []string{"core/dtype", "core/shape"}},
 	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op"}},
 	{[]string{"core/graph"}, []string{"core/dtype", "core/shape", "core/op", "core/device"}},
+	{[]string{"core/graph/graphtest"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
 	{[]string{"onnx"}, []string{"core/dtype", "core/shape", "core/op", "core/graph", "core/mapped"}},
 	{[]string{"alloc", "core/program"}, []string{"core/device"}},
 	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},

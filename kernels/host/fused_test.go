@@ -1,7 +1,6 @@
 package host
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/graph/graphtest"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
@@ -16,70 +16,10 @@ import (
 // worth five threads.
 var shapesOfGroups = [][2]int64{{1, 1}, {3, 5}, {1, 513}, {2, 1025}, {7, 331}, {2049, 1}, {61, 1511}}
 
-// elementwiseGraph is a graph of mostly elementwise calls in many dtypes and layouts: whole matrices, rows, columns,
-// scalars, transposed and strided views. Some calls end groups, or need results of groups as they lie.
+// elementwiseGraph is a graph of one of those sizes.
 func elementwiseGraph(seed uint64, calls int) *graph.Graph {
-	g := &drawing{Rand: rand.New(rand.NewPCG(seed, 3)), Builder: graph.NewBuilder()}
 	s := shapesOfGroups[seed%uint64(len(shapesOfGroups))]
-	for _, t := range []op.Type{
-		typed(dtype.Float32, s[0], s[1]), typed(dtype.Float16, s[0], s[1]), typed(dtype.Int32, s[0], s[1]), typed(dtype.Bool, s[0], s[1]),
-		typed(dtype.Float32, s[1]), typed(dtype.BFloat16, s[0], 1), typed(dtype.Float32),
-	} {
-		g.values = append(g.values, g.Input(t))
-	}
-	turned := g.Input(typed(dtype.Float32, s[1], s[0]))
-	perm := op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: []int64{1, 0}}}
-	g.values = append(g.values, must(g.Call(op.ByID(op.IDTranspose), []graph.Value{turned}, perm))[0])
-	wide := g.Input(typed(dtype.Int32, s[0], 2*s[1]+3))
-	parts := op.Attrs{op.SplitSections: {Kind: op.Ints, Ints: []int64{s[1], 3, s[1]}}, op.SplitAxis: {Kind: op.Int, I: 1}}
-	split := must(g.Call(op.ByID(op.IDSplit), []graph.Value{wide}, parts))
-	g.values = append(g.values, split[0], split[2])
-	for range calls {
-		var in []graph.Value
-		for range 3 {
-			in = append(in, g.any())
-		}
-		if g.IntN(4) == 0 {
-			in[1] = g.Scalar(op.Value{Kind: op.Float, F: 0.75})
-		}
-		var at op.Attrs
-		ids := []op.ID{op.IDAdd, op.IDMultiply, op.IDSubtract, op.IDMaximum, op.IDLessThan, op.IDDivide, op.IDPow, op.IDLogicalAnd}
-		n := 2
-		switch g.IntN(12) {
-		case 0, 1, 2:
-			ids, n = []op.ID{op.IDNeg, op.IDAbs, op.IDTanh, op.IDExp, op.IDSqrt, op.IDRelu, op.IDLogicalNot, op.IDIsnan}, 1
-		case 3:
-			to := []dtype.DType{dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Int32, dtype.Int64, dtype.Uint8, dtype.Bool}[g.IntN(7)]
-			ids, n, at = []op.ID{op.IDCast}, 1, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(to)}}
-		case 4:
-			ids, n = []op.ID{op.IDWhere, op.IDClip}, 3
-		case 5:
-			switch g.IntN(3) {
-			case 0:
-				ids, n = []op.ID{op.IDSum}, 1
-				at = op.Attrs{op.SumAxis: {Kind: op.Ints, Ints: []int64{g.Int64N(2)}}, op.SumKeepdim: {Kind: op.Bool, I: 1}}
-			case 1:
-				ids, at = []op.ID{op.IDConcat}, op.Attrs{op.ConcatAxis: {Kind: op.Int, I: 0}}
-			default:
-				ids, n = []op.ID{op.IDFloorDivide}, 2 // may fail: never in a group
-				in[1] = g.Scalar(op.Value{Kind: op.Int, I: 3})
-			}
-		}
-		out, err := g.Call(op.ByID(ids[g.IntN(len(ids))]), in[:n], at)
-		if err != nil {
-			continue
-		}
-		if t := g.TypeOf(out[0]); t.Shape.Numel() <= 1<<18 {
-			g.values = append(g.values, out...)
-		}
-	}
-	outs := []graph.Value{g.values[len(g.values)-1]}
-	for _, v := range g.values[8:] {
-		if g.IntN(6) == 0 {
-			outs = append(outs, v)
-		}
-	}
-	return g.Build(outs...)
+	return graphtest.Elementwise(seed, calls, s[0], s[1])
 }
 
 // Groups give the bits of their steps one by one, for any number of threads, with and without the passes over graphs.

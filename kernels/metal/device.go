@@ -74,6 +74,7 @@ const linger = 5 * time.Millisecond
 type Device struct {
 	*gpu.Device
 	info     device.Info
+	prefer   Prefer
 	variants *kernels.Variants[*gpu.Device, gpu.Kernel]
 	leave    []op.ID
 	linger   time.Duration
@@ -110,7 +111,7 @@ func Open(c Config) (*Device, error) {
 	if c.Linger == 0 {
 		c.Linger = linger
 	}
-	d := &Device{Device: gpu.Open(found, family), variants: gpu.Variants(c.Prefer), leave: c.Leave, linger: c.Linger, serial: c.Serial}
+	d := &Device{Device: gpu.Open(found, family), prefer: c.Prefer, variants: gpu.Variants(c.Prefer), leave: c.Leave, linger: c.Linger, serial: c.Serial}
 	d.Copier = shaders.NewCopier(d.Device)
 	d.describe()
 	return d, nil

@@ -65,8 +65,8 @@ func (p *pending) appendNames(names []string) []string {
 	if !p.plan || p.program == nil {
 		return append(names, p.name())
 	}
-	for i := range p.program.plan.steps {
-		names = append(names, nameOf(p.program.plan.steps[i].Call))
+	for i := range p.program.plan.plan {
+		names = append(names, nameOf(p.program.plan.plan[i].Call))
 	}
 	return names
 }

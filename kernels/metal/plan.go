@@ -10,15 +10,16 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 )
 
-// sequence runs the steps of a plan one behind the other, each with the kernel of its variant. Its workspace
-// is the plan's arena, and behind it what the step needs that needs most.
+// sequence runs the steps of a plan one behind the other, each with the kernel of its variant; a group of them is one
+// step (group.go). Its workspace is the plan's arena, and behind it what the step needs that needs most.
 //
 // All steps of a run are in one batch. What they hand to each other is kept in order as the operands of
 // calls are: by barriers within an encoder (hazards.go), and by fences and events between encoders and command buffers
 // (order.go). A run that is longer than a batch should be is divided into several command buffers
 // (batch.divide), which belong to the batch, so that the failure of any of them is that of the call.
 type sequence struct {
-	steps   []device.Step
+	plan    []device.Step // as it was given
+	steps   []device.Step // as they run
 	kernels []gpu.Kernel
 	arena   int64 // bytes, a multiple of a granule
 	most    int64 // bytes of workspace that a step needs
@@ -27,28 +28,58 @@ type sequence struct {
 // sequence makes the program of a plan; at a step that the device lacks, that of the steps before it comes with the
 // error. The caller holds a pool.
 func (d *Device) sequence(p *device.Plan) (device.Program, error) {
-	made := &program{plan: &sequence{steps: p.Steps, arena: int64(gpu.RoundUp(uint64(p.Arena), gpu.Granule))}}
-	s := made.plan
-	for i := range p.Steps {
-		c := d.planned(&p.Steps[i])
-		k, second, err := d.kernelFor(c)
+	made := &program{plan: &sequence{plan: p.Steps, arena: int64(gpu.RoundUp(uint64(p.Arena), gpu.Granule))}}
+	s, groups := made.plan, p.Groups
+	for i := 0; i < len(p.Steps); i++ {
+		var err error
+		if len(groups) > 0 && groups[0].First == i {
+			err = d.addGroup(s, p, &groups[0])
+			i, groups = groups[0].End-1, groups[1:]
+		} else {
+			err = d.addStep(made, &p.Steps[i])
+		}
 		if err != nil {
 			lacks := &device.StepError{Step: i, Err: err}
-			s.steps = p.Steps[:i]
-			if i > 0 && status.CodeOf(err) == status.Unsupported {
+			s.plan = p.Steps[:i]
+			if len(s.kernels) > 0 && status.CodeOf(err) == status.Unsupported {
 				lacks.Before = made
 			} else {
 				s.close()
 			}
 			return nil, lacks
 		}
-		if second {
-			made.second++
-		}
-		s.kernels = append(s.kernels, k)
-		s.most = max(s.most, k.Workspace(c))
 	}
 	return made, nil
+}
+
+// addStep makes the kernel of a step of one operator.
+func (d *Device) addStep(p *program, step *device.Step) error {
+	c := d.planned(step)
+	k, second, err := d.kernelFor(c)
+	if err != nil {
+		return err
+	}
+	if second {
+		p.second++
+	}
+	s := p.plan
+	s.steps, s.kernels, s.most = append(s.steps, *step), append(s.kernels, k), max(s.most, k.Workspace(c))
+	return nil
+}
+
+// addGroup makes the kernel of a group. Where there is none, the error has the runtime make a plan without groups, whatever
+// has been made before.
+func (d *Device) addGroup(s *sequence, p *device.Plan, g *device.Group) error {
+	step, k, err := d.groupStep(p, g)
+	if err != nil {
+		d.noteGroup(p, g, err)
+		return err
+	}
+	if k == nil {
+		return nil
+	}
+	s.steps, s.kernels = append(s.steps, step), append(s.kernels, k)
+	return nil
 }
 
 // planned is the call of a step as variants look at it: with its operands in memory that is the device's

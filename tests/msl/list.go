@@ -56,6 +56,7 @@ func list() ([]source, error) {
 	for i := range op.Table {
 		l.row(&op.Table[i])
 	}
+	l.groups()
 	for _, v := range unreached(l.made) {
 		l.err = cmp.Or(l.err, fmt.Errorf("no call of tests/msl/list.go reaches a shader of %s", v))
 	}

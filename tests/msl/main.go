@@ -11,6 +11,7 @@
 //	go run ./tests/msl -write DIR   writes the sources as files, for xcrun metal
 //	go run ./tests/msl -programs DIR
 //	                                writes the programs of the table; the name of each begins with accept or refuse
+//	go run ./tests/msl -only PREFIX checks only the sources whose names begin so
 //	go run ./tests/msl -lists DIR   checks that the list has all sources of a folder, which FAKEMETAL_SOURCES has
 //	                                filled while tests ran
 package main
@@ -22,6 +23,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,15 +32,16 @@ func main() {
 	write := flag.String("write", "", "write all sources into this `folder`, and check nothing")
 	table := flag.String("programs", "", "write the programs of the table into this `folder`, and check nothing")
 	seen := flag.String("lists", "", "check that the list has each source of this `folder`, and check nothing else")
+	only := flag.String("only", "", "take only the sources whose names begin with this `prefix`")
 	flag.Parse()
-	if err := run(*write, *table, *seen); err != nil {
+	if err := run(*write, *table, *seen, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "msl:", err)
 		os.Exit(1)
 	}
 }
 
 // run does what the command was called for. The current folder is the root of the repository.
-func run(write, table, seen string) error {
+func run(write, table, seen, only string) error {
 	if table != "" {
 		var all []source
 		for _, p := range programs() {
@@ -50,6 +53,7 @@ func run(write, table, seen string) error {
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(s source) bool { return !strings.HasPrefix(s.name, only) })
 	if write != "" {
 		return writeAll(write, all)
 	}

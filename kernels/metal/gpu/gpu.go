@@ -42,6 +42,7 @@ type Device struct {
 
 	lists    func(source string, functions []string) // see NewLister
 	sources  sources                                 // that were refused
+	shared   shared
 	needs    needs
 	unplaced *Heap // see Unplaced
 }

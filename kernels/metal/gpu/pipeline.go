@@ -14,11 +14,13 @@ type Pipeline struct {
 	State mtl.ComputePipelineState
 	Width uint64 // threads that run in step
 	Most  uint64 // threads of a threadgroup
+
+	sharing *sharing // nil for one that is its kernel's alone
 }
 
-// Pipelines compiles functions of one source, in their order. Math is safe: without it the
-// compiler assumes that there is no NaN and no infinity. It holds no lock. What the compiler does not take is a
-// [Refusal], and is not compiled again before ForgetRefusals.
+// Pipelines compiles functions of one source, in their order, or shares those that another kernel has; see shared.go. Math is
+// safe: without it the compiler assumes that there is no NaN and no infinity. It holds no lock while it compiles. What the
+// compiler does not take is a [Refusal], and is not compiled again before ForgetRefusals. The caller releases each pipeline.
 func (d *Device) Pipelines(source string, functions ...string) ([]Pipeline, error) {
 	if d.lists != nil {
 		d.lists(source, functions)
@@ -27,7 +29,14 @@ func (d *Device) Pipelines(source string, functions ...string) ([]Pipeline, erro
 	if r := d.sources.refused(source, functions); r != nil {
 		return nil, r
 	}
+	key := keyOf(source, functions)
+	if all := d.shared.take(key); all != nil {
+		return all, nil
+	}
 	all, err := d.compile(source, functions)
+	if err == nil {
+		return d.shared.add(key, all), nil
+	}
 	if r := (*Refusal)(nil); errors.As(err, &r) {
 		d.sources.remember(source, functions, r)
 	}
@@ -73,11 +82,17 @@ func (d *Device) pipeline(library mtl.Library, name string) (p Pipeline, err err
 	if state == 0 {
 		return p, refusalOf(e, "there is no pipeline of "+name)
 	}
-	return Pipeline{state, state.ThreadExecutionWidth(), state.MaxTotalThreadsPerThreadgroup()}, nil
+	return Pipeline{State: state, Width: state.ThreadExecutionWidth(), Most: state.MaxTotalThreadsPerThreadgroup()}, nil
 }
 
-// Release releases the pipeline; command buffers keep it.
-func (p Pipeline) Release() { objc.Release(p.State) }
+// Release gives the pipeline back, which is released when no kernel shares it; command buffers keep it.
+func (p Pipeline) Release() {
+	if p.sharing != nil {
+		p.sharing.release()
+		return
+	}
+	objc.Release(p.State)
+}
 
 // Lanes is how many threads a SIMD group has on every GPU of Apple's: what shaders that exchange values within one are
 // written for.

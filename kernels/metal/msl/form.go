@@ -2,7 +2,9 @@ package msl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -111,8 +113,7 @@ func (f *Form) Source() (source string, ok bool) {
 	if f.Way != Vectors {
 		s.WriteString(file("grid"))
 	}
-	fmt.Fprintf(&s, "\ntypedef %s T;\ntypedef %s W;\n", computed(f.decisive()), wrapping(f.decisive()))
-	f.one(&s, store(f.Out, f.convert(expression)))
+	f.one(&s, "one", store(f.Out, f.convert(expression)))
 	if f.Way != Tiles {
 		f.several(&s)
 	}
@@ -137,10 +138,15 @@ func (f *Form) parameters(element func(i int) string) string {
 	return strings.Join(takes, ", ")
 }
 
-// one writes the function of one element.
-func (f *Form) one(s *strings.Builder, value string) {
-	fmt.Fprintf(s, "\ninline %s one(%s) {\n", storage[f.Out],
+// one writes a function of one element.
+func (f *Form) one(s *strings.Builder, name, value string) {
+	fmt.Fprintf(s, "\ninline %s %s(%s) {\n", storage[f.Out], name,
 		f.parameters(func(i int) string { return fmt.Sprintf("%s x%d", storage[f.In[i]], i) }))
+	for _, t := range [][2]string{{"T", computed(f.decisive())}, {"W", wrapping(f.decisive())}} {
+		if mentions(value, t[0]) {
+			fmt.Fprintf(s, "    typedef %s %s;\n", t[1], t[0])
+		}
+	}
 	for i, d := range f.In {
 		fmt.Fprintf(s, "    const %s %c = %s;\n", computed(d), "xyz"[i], load(d, fmt.Sprintf("x%d", i)))
 	}
@@ -151,6 +157,11 @@ func (f *Form) one(s *strings.Builder, value string) {
 		fmt.Fprintf(s, "    const float %c = attributes[%d];\n", "ab"[i], i)
 	}
 	fmt.Fprintf(s, "    return %s;\n}\n", value)
+}
+
+// mentions reports whether an expression has a name of one letter as a word.
+func mentions(expression, name string) bool {
+	return slices.Contains(strings.FieldsFunc(expression, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }), name)
 }
 
 // lanes is how many elements the vectors of several have: four, which is the longest vector, or two.

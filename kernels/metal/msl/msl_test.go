@@ -445,15 +445,40 @@ func TestSources(t *testing.T) {
 		source, ok := f.Source()
 		require.True(t, ok, name)
 		require.True(t, strings.HasPrefix(source, prelude))
-		source = strings.TrimPrefix(strings.TrimPrefix(source, prelude), file("grid"))
-		path := filepath.Join("testdata", name+".metal")
-		if *update {
-			require.NoError(t, os.WriteFile(path, []byte(source), 0o644))
-		}
-		golden, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, string(golden), source, "%s; with -update it is written anew", name)
+		requireGolden(t, name, strings.TrimPrefix(strings.TrimPrefix(source, prelude), file("grid")))
 	}
+}
+
+// requireGolden compares a source with the file of a name in testdata.
+func requireGolden(t *testing.T, name, source string) {
+	path := filepath.Join("testdata", name+".metal")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(source), 0o644))
+	}
+	golden, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(golden), source, "%s; with -update it is written anew", name)
+}
+
+// The text of a group, to be read: a bias, a scale by a number, an activation with an attribute, and a mask that is stored too.
+func TestGroupSource(t *testing.T) {
+	f32, f16 := dtype.Float32, dtype.Float16
+	g := Group{
+		Steps: []GroupStep{
+			{Op: op.IDAdd, Out: f32, In: []dtype.DType{f32, f32}, Sources: []Source{{Read, 0}, {Read, 1}}},
+			{Op: op.IDMultiply, Out: f32, In: []dtype.DType{f32, f32}, Sources: []Source{{Step, 0}, {Number, 0}}},
+			{Op: op.IDLeakyRelu, Out: f32, In: []dtype.DType{f32}, Sources: []Source{{Step, 1}}},
+			{Op: op.IDGreaterThan, Out: dtype.Bool, In: []dtype.DType{f32, f32}, Sources: []Source{{Step, 2}, {Number, 1}}},
+			{Op: op.IDCast, Out: f16, In: []dtype.DType{f32}, Sources: []Source{{Step, 2}}},
+			{Op: op.IDAdd, Out: f16, In: []dtype.DType{f16, f16}, Sources: []Source{{Step, 4}, {Read, 2}}},
+		},
+		Reads:  []Operand{{f32, Straight}, {f32, Runs}, {f16, Anywhere}},
+		Writes: []Operand{{dtype.Bool, Straight}, {f16, Anywhere}},
+		Stored: []int{3, 5},
+	}
+	require.EqualValues(t, 4, g.Lanes())
+	require.Equal(t, 10, g.Arguments(), "5 operands, 3 walks, numbers and the range")
+	requireGolden(t, "group", strings.TrimPrefix(strings.TrimPrefix(g.Source(), prelude), file("walk")))
 }
 
 // A name of ours that Apple's headers have too, or will have, is ours; and what is rounded is rounded at once.

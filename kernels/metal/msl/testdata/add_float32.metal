@@ -1,7 +1,4 @@
 
-typedef float T;
-typedef uint W;
-
 inline float one(float x0, float x1) {
     const float x = x0;
     const float y = x1;

@@ -1,7 +1,4 @@
 
-typedef float T;
-typedef uint W;
-
 inline half one(half x0) {
     const float x = float(x0);
     return half(x);

@@ -1,7 +1,4 @@
 
-typedef float T;
-typedef uint W;
-
 inline uchar one(float x0) {
     const float x = x0;
     return uchar(to_integer<uchar>(x));

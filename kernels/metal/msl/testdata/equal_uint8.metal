@@ -1,7 +1,4 @@
 
-typedef uchar T;
-typedef uint W;
-
 inline uchar one(uchar x0, uchar x1) {
     const uchar x = x0;
     const uchar y = x1;

@@ -1,7 +1,4 @@
 
-typedef int T;
-typedef uint W;
-
 inline int one(int x0, int x1, device uint *fault) {
     const int x = x0;
     const int y = x1;

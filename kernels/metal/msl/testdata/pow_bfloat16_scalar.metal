@@ -1,7 +1,4 @@
 
-typedef float T;
-typedef uint W;
-
 inline ushort one(ushort x0, ushort x1) {
     const float x = widen(x0);
     const float y = widen(x1);

@@ -1,7 +1,4 @@
 
-typedef float T;
-typedef uint W;
-
 inline float one(float x0, constant float *attributes) {
     const float x = x0;
     const float a = attributes[0];

@@ -1,7 +1,4 @@
 
-typedef float T;
-typedef uint W;
-
 inline float one(uchar x0, float x1, float x2) {
     const bool x = x0 != 0;
     const float y = x1;

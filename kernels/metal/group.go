@@ -1,0 +1,123 @@
+package metal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
+)
+
+// A group of elementwise steps is one dispatch of a shader that is written for it. A step of a sequence stands for the
+// group: its operands are what the steps read from memory and write to memory, each once. Everything else about it, binding
+// operands, barriers, workspace, is as for a step of one operator.
+
+var _ device.Fuser = (*Device)(nil)
+
+// Fuses reports whether a step can be part of a group; see device.Fuser. With graphs preferred there are no groups: their
+// steps would have the bits of shaders.
+func (d *Device) Fuses(s *op.Step) bool {
+	return d.prefer == gpu.PreferShaders && !slices.Contains(d.leave, s.Row.ID) && shaders.FusesStep(s)
+}
+
+// grouping finds out what a group reads and writes.
+type grouping struct {
+	steps  []shaders.GroupStep
+	group  device.Step // stands for the steps
+	stored []int       // by output of group: the step whose result it is
+	made   map[place]int
+	read   map[place]int
+	count  int // of numbers
+}
+
+// place is where a value lies. Within a group, two operands at one place are one: what is written there is read element by
+// element (device.Group), and reads of other shapes or strides differ in the layout.
+type place struct {
+	device.Slot
+	dtype  dtype.DType  // Invalid for what the group writes
+	layout shape.Layout // of a read, with as few axes as it has
+}
+
+// groupStep is the step that stands for a group, with its kernel; there is none for a group of which nothing is read, as in
+// a graph with dead code. Layouts and offsets are known, addresses are not.
+func (d *Device) groupStep(p *device.Plan, g *device.Group) (device.Step, gpu.Kernel, error) {
+	x := grouping{made: map[place]int{}, read: map[place]int{}, group: device.Step{Call: &device.Call{Op: p.Steps[g.End-1].Call.Op}}}
+	for i := g.First; i < g.End; i++ {
+		x.add(&p.Steps[i])
+	}
+	if x.store(p, g); len(x.stored) == 0 {
+		return x.group, nil, nil
+	}
+	c := d.planned(&x.group)
+	described := shaders.DescribeGroup(x.steps, c, x.stored)
+	k, err := shaders.NewGroup(d.Device, x.steps, &described, g.Elements)
+	return x.group, k, err
+}
+
+// add adds the next step.
+func (x *grouping) add(s *device.Step) {
+	step := shaders.GroupStep{Call: s.Call}
+	for i := range s.In {
+		step.Sources = append(step.Sources, x.source(&s.Call.In[i], s.In[i]))
+	}
+	x.steps = append(x.steps, step)
+	x.made[place{Slot: s.Out[0]}] = len(x.steps) - 1
+}
+
+// source is where an input comes from: what an earlier step has left at its place, a number, or memory.
+func (x *grouping) source(o *device.Operand, at device.Slot) msl.Source {
+	if at.Space == device.Own {
+		x.count++
+		return msl.Source{From: msl.Number, Index: x.count - 1}
+	}
+	if step, ok := x.made[place{Slot: at}]; ok {
+		return msl.Source{From: msl.Step, Index: step}
+	}
+	key := place{at, o.DType, o.Collapse()}
+	index, ok := x.read[key]
+	if !ok {
+		index = len(x.group.In)
+		x.read[key] = index
+		x.group.In, x.group.Call.In = append(x.group.In, at), append(x.group.Call.In, *o)
+	}
+	return msl.Source{From: msl.Read, Index: index}
+}
+
+// store makes outputs of the results that are not local; of several at one place, the last.
+func (x *grouping) store(p *device.Plan, g *device.Group) {
+	for i := range x.steps {
+		s := &p.Steps[g.First+i]
+		if s.Out[0].Space != device.Local && x.made[place{Slot: s.Out[0]}] == i {
+			x.group.Out, x.group.Call.Out = append(x.group.Out, s.Out[0]), append(x.group.Call.Out, s.Call.Out[0])
+			x.stored = append(x.stored, i)
+		}
+	}
+}
+
+// noteGroup counts and reports that the compiler has refused the shader of a group; other errors are not its concern.
+func (d *Device) noteGroup(p *device.Plan, g *device.Group, err error) {
+	var refusal *gpu.Refusal
+	if !errors.As(err, &refusal) {
+		return
+	}
+	r := &d.refusals
+	r.countShaders.Add(1)
+	r.mu.Lock()
+	key := "group " + withoutPlaces(refusal.Error())
+	known := r.warned[key]
+	if r.warned == nil {
+		r.warned = map[string]bool{}
+	}
+	r.warned[key] = true
+	r.mu.Unlock()
+	if warn := r.warn.Load(); warn != nil && !known {
+		(*warn)(fmt.Sprintf("[%s] in a group of %d steps: %s (macOS %s); the steps run one by one, which is slower",
+			nameOf(p.Steps[g.First].Call), g.End-g.First, refusal, build()))
+	}
+}

@@ -1,0 +1,313 @@
+package msl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Lie is how an operand of a group lies in memory, seen from the elements of the group, which are numbered.
+type Lie uint8
+
+// The ways in which operands lie.
+const (
+	// Straight is element i at place i; the operand begins at a multiple of the vector that a thread takes.
+	Straight Lie = iota
+	// Runs is for reads whose innermost axis has a multiple of [Group.Lanes] elements, so that those of a thread
+	// are one step apart, which may be zero or negative. They are sought once.
+	Runs
+	// Anywhere is for all others: each element is sought by itself.
+	Anywhere
+)
+
+// Operand is memory that a group reads or writes.
+type Operand struct {
+	DType dtype.DType
+	Lie   Lie
+}
+
+// Source is where a step of a group gets an input from.
+type Source struct {
+	From  From
+	Index int // of an earlier step, or among the reads or the numbers of the group
+}
+
+// From is a kind of [Source].
+type From uint8
+
+// The kinds of sources.
+const (
+	Step   From = iota // the result of an earlier step
+	Read               // memory
+	Number             // a number of the CPU's
+)
+
+// GroupStep is an elementwise operator of a group.
+type GroupStep struct {
+	Op      op.ID
+	Out     dtype.DType
+	In      []dtype.DType
+	Sources []Source // of the inputs
+}
+
+// Group describes the kernel of several elementwise steps: one dispatch, in which each thread computes all steps for a few
+// elements. Intermediate results stay in registers. A result is rounded to its dtype before the next step reads it, so that
+// the bits are those of the steps one by one.
+type Group struct {
+	Steps  []GroupStep
+	Reads  []Operand
+	Writes []Operand
+	Stored []int // by write: the step whose result it is
+	Wide   bool  // offsets need 64 bits
+}
+
+// The arguments of the kernel: the reads, the writes, then a Walk of walk.metal for each operand that is not Straight, in
+// the same order, then the numbers, and two numbers of 32 bits: the first vector of the dispatch and the count of elements.
+// Numbers are of 64 bits: the elements of all inputs from [Number], by their index, then, step by step, the attributes as
+// floats.
+
+// More lanes would need more registers, of which long groups have enough to hold; fewer would leave halves of loads unused.
+
+// Lanes is how many elements a thread takes: a vector of at most 16 bytes of the widest dtype, and of four elements at most.
+func (g *Group) Lanes() int64 {
+	widest := int64(1)
+	for _, list := range [][]Operand{g.Reads, g.Writes} {
+		for _, o := range list {
+			widest = max(widest, o.DType.Size())
+		}
+	}
+	return min(4, VectorBytes/widest)
+}
+
+// An operator that reports faults has a word of its own, which a group does not: it could not say which step has failed.
+
+// GroupTakes reports whether a step with operands of these dtypes can be part of a group.
+func GroupTakes(operator op.ID, out dtype.DType, in []dtype.DType) bool {
+	f := Form{Op: operator, Out: out, In: in}
+	if len(in) == 0 || operator == op.IDWhere && len(in) < 2 || storage[out] == "" || f.Faults() {
+		return false
+	}
+	for _, d := range in {
+		if storage[d] == "" {
+			return false
+		}
+	}
+	return Has(operator, f.decisive())
+}
+
+// Arguments is how many arguments the kernel has.
+func (g *Group) Arguments() int {
+	n := len(g.Reads) + len(g.Writes) + 2 // the numbers and the range
+	for _, list := range [][]Operand{g.Reads, g.Writes} {
+		for _, o := range list {
+			if o.Lie != Straight {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Attrs are the attributes of the row of each step that the kernel wants, in the order in which they stand behind the other
+// numbers: two to a number.
+func (g *Group) Attrs(step int) []int { return table[g.Steps[step].Op].attrs }
+
+// The last threads of a dispatch compute one element each, so the steps are a function that vectors call in a loop.
+
+// Source is the text of the kernel. Each step is one that [GroupTakes].
+func (g *Group) Source() string {
+	var s strings.Builder
+	s.WriteString(prelude)
+	if slices.ContainsFunc(g.Steps, func(x GroupStep) bool { return isSpecial(x.Op) }) {
+		s.WriteString(file("special"))
+	}
+	s.WriteString(file("walk"))
+	g.functions(&s)
+	g.steps(&s)
+	fmt.Fprintf(&s, "\nkernel void %s(%s) {\n", Name, strings.Join(g.arguments(), ",\n    "))
+	g.body(&s)
+	s.WriteString("}\n")
+	return s.String()
+}
+
+// Names have all dtypes of a step, the result's first, so that no function stands for two.
+
+// function is the name of the function of a step: equal steps share one.
+func (x *GroupStep) function() string {
+	name := op.ByID(x.Op).Name + "_" + x.Out.String()
+	for _, d := range x.In {
+		name += "_" + d.String()
+	}
+	return name
+}
+
+// functions writes the function of each operator for one element.
+func (g *Group) functions(s *strings.Builder) {
+	written := map[string]bool{}
+	for i := range g.Steps { // in their order, so that equal groups have equal texts
+		x := &g.Steps[i]
+		if name := x.function(); !written[name] {
+			written[name] = true
+			f := Form{Op: x.Op, Out: x.Out, In: x.In}
+			r := table[x.Op]
+			f.one(s, name, store(f.Out, f.convert(r.expression(f.decisive()))))
+		}
+	}
+}
+
+// Numbers is how many numbers inputs are.
+func (g *Group) Numbers() (n int) {
+	for i := range g.Steps {
+		for _, from := range g.Steps[i].Sources {
+			if from.From == Number {
+				n = max(n, from.Index+1)
+			}
+		}
+	}
+	return n
+}
+
+// steps writes the function of all steps for one element: of what is read it makes what is written.
+func (g *Group) steps(s *strings.Builder) {
+	var takes []string
+	for i, r := range g.Reads {
+		takes = append(takes, fmt.Sprintf("%s r%d", storage[r.DType], i))
+	}
+	for i, w := range g.Writes {
+		takes = append(takes, fmt.Sprintf("thread %s &w%d", storage[w.DType], i))
+	}
+	fmt.Fprintf(s, "\ninline void steps(%s, constant ulong *numbers) {\n", strings.Join(takes, ", "))
+	attributes := g.Numbers() // where those of the next step begin
+	for i := range g.Steps {
+		x := &g.Steps[i]
+		// Values are in the dtype in which they would be in memory: half(x) rounds, and safe math keeps it.
+		var gives []string
+		for j, from := range x.Sources {
+			switch from.From {
+			case Step:
+				gives = append(gives, fmt.Sprintf("v%d", from.Index))
+			case Read:
+				gives = append(gives, fmt.Sprintf("r%d", from.Index))
+			case Number:
+				gives = append(gives, fmt.Sprintf("*(constant %s *)(numbers + %d)", storage[x.In[j]], from.Index))
+			}
+		}
+		if n := len(table[x.Op].attrs); n > 0 {
+			gives = append(gives, fmt.Sprintf("(constant float *)(numbers + %d)", attributes))
+			attributes += (n + 1) / 2
+		}
+		fmt.Fprintf(s, "    const %s v%d = %s(%s);\n", storage[x.Out], i, x.function(), strings.Join(gives, ", "))
+	}
+	for i, step := range g.Stored {
+		fmt.Fprintf(s, "    w%d = v%d;\n", i, step)
+	}
+	s.WriteString("}\n")
+}
+
+// What lies straight needs no Walk: it is found by the number of the element alone.
+
+// arguments are the parameters of the kernel.
+func (g *Group) arguments() (a []string) {
+	add := func(format string, values ...any) {
+		a = append(a, fmt.Sprintf(format, values...)+fmt.Sprintf(" [[buffer(%d)]]", len(a)))
+	}
+	for i, r := range g.Reads {
+		add("device const %s *in%d", storage[r.DType], i)
+	}
+	for i, w := range g.Writes {
+		add("device %s *out%d", storage[w.DType], i)
+	}
+	for i, r := range g.Reads {
+		if r.Lie != Straight {
+			add("constant Walk<%s> &walk%d", offset(g.Wide), i)
+		}
+	}
+	for i, w := range g.Writes {
+		if w.Lie != Straight {
+			add("constant Walk<%s> &to%d", offset(g.Wide), i)
+		}
+	}
+	add("constant ulong *numbers")
+	add("constant uint2 &range")
+	return append(a, "uint i [[thread_position_in_grid]]")
+}
+
+// body writes what a thread does: the last threads take what is left, one element each.
+func (g *Group) body(s *strings.Builder) {
+	lanes := g.Lanes()
+	// Elements are numbered by 32 bits, of which a dispatch has the range.
+	line := func(format string, values ...any) { fmt.Fprintf(s, format+"\n", values...) }
+	line("    i += range.x;\n    const uint whole = range.y / %d;", lanes)
+	line("    if (i >= whole) {\n        const uint e = whole * %d + i;\n        if (e >= range.y) return;", lanes-1)
+	g.call(s, "        ", "e", func(i int) string { return g.element(i, "e") })
+	line("        return;\n    }")
+	for i, r := range g.Reads {
+		vector := fmt.Sprintf("%s%d", storage[r.DType], lanes)
+		switch r.Lie {
+		case Straight:
+			line("    const %s x%d = ((device const %[1]s *)in%[2]d)[i];", vector, i)
+		case Runs:
+			// One element that is the same for all lanes, as of a row that is broadcast, is read once.
+			t := offset(g.Wide)
+			line("    const %s at%d = seek(walk%[2]d, i * %[3]d), by%[2]d = walk%[2]d.strides[walk%[2]d.rank - 1];", t, i, lanes)
+			line("    %s x%d = in%[2]d[at%[2]d];", vector, i)
+			line("    if (by%d != 0)\n        for (uint k = 1; k < %d; k++) x%[1]d[k] = in%[1]d[at%[1]d + %[3]s(k) * by%[1]d];", i, lanes, t)
+		}
+	}
+	// Stores of elements one by one would be of four times as many transactions as one of a vector.
+	for i, w := range g.Writes {
+		if w.Lie == Straight {
+			line("    %s%d y%d;", storage[w.DType], lanes, i)
+		}
+	}
+	line("    for (uint k = 0; k < %d; k++) {", lanes)
+	g.call(s, "        ", fmt.Sprintf("i * %d + k", lanes), func(i int) string {
+		if g.Reads[i].Lie == Anywhere {
+			return g.element(i, fmt.Sprintf("i * %d + k", lanes))
+		}
+		return fmt.Sprintf("x%d[k]", i)
+	})
+	line("    }")
+	for i, w := range g.Writes {
+		if w.Lie == Straight {
+			line("    ((device %s%d *)out%d)[i] = y%[3]d;", storage[w.DType], lanes, i)
+		}
+	}
+}
+
+// To seek costs a division for each axis but one, which loads hide only in part.
+
+// element is element e of a read.
+func (g *Group) element(i int, e string) string {
+	if g.Reads[i].Lie == Straight {
+		return fmt.Sprintf("in%d[%s]", i, e)
+	}
+	return fmt.Sprintf("in%d[seek(walk%[1]d, %s)]", i, e)
+}
+
+// call writes a call of steps for element e, and what becomes of its results. In the loop over a vector those that lie
+// straight are kept for a store of all.
+func (g *Group) call(s *strings.Builder, indent, e string, read func(i int) string) {
+	var gives []string
+	for i := range g.Reads {
+		gives = append(gives, read(i))
+	}
+	for i, w := range g.Writes {
+		fmt.Fprintf(s, "%s%s t%d;\n", indent, storage[w.DType], i)
+		gives = append(gives, fmt.Sprintf("t%d", i))
+	}
+	fmt.Fprintf(s, "%ssteps(%s, numbers);\n", indent, strings.Join(gives, ", "))
+	for i, w := range g.Writes {
+		switch {
+		case w.Lie != Straight:
+			fmt.Fprintf(s, "%sout%d[seek(to%[2]d, %s)] = t%[2]d;\n", indent, i, e)
+		case e == "e":
+			fmt.Fprintf(s, "%sout%d[e] = t%[2]d;\n", indent, i)
+		default:
+			fmt.Fprintf(s, "%sy%d[k] = t%[2]d;\n", indent, i)
+		}
+	}
+}

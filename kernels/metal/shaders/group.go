@@ -1,0 +1,218 @@
+package shaders
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
+	"github.com/paddle-mps/paddle-mps/objc"
+)
+
+// group runs several elementwise steps by one dispatch: the kernel of msl.Group. Its call has what the steps read from
+// memory as inputs and what they write to memory as outputs, each of as many elements; results that only the
+// steps read have no place in it.
+type group struct {
+	compiled
+	reads, writes []msl.Operand
+	lanes         int64
+	numbers       []uint64 // and attributes, as the kernel takes them
+}
+
+// GroupStep is a step of a group: a call of an elementwise operator, and where each input comes from. The layouts and
+// addresses of its operands are of no concern, except that an input from msl.Number has the element.
+type GroupStep struct {
+	Call    *device.Call
+	Sources []msl.Source
+}
+
+// MostGroupArguments bounds what a group reads and writes: the bindings of an encoder.
+const MostGroupArguments = objc.MaxArguments
+
+// FusesStep reports whether a step can be part of a group. Operands whose neighbours in memory are not those of the
+// result are better read through tiles, by a kernel of the step alone.
+func FusesStep(s *op.Step) bool {
+	out := &s.Out[0]
+	if len(s.In) >= mostOperands || !gpu.Elements.Has(out.DType) || !besides(&out.Layout) {
+		return false
+	}
+	in := make([]dtype.DType, len(s.In))
+	for i := range s.In {
+		in[i] = s.In[i].DType
+		if !gpu.Elements.Has(in[i]) || s.In[i].Number == nil && !besides(&s.In[i].Layout) {
+			return false
+		}
+	}
+	return msl.GroupTakes(s.Row.ID, out.DType, in)
+}
+
+// besides reports whether neighbours on the innermost axis are neighbours in memory, or one element, or few.
+func besides(l *shape.Layout) bool {
+	for i := l.Rank - 1; i >= 0; i-- {
+		if l.Dims[i] > 1 {
+			return magnitude(l.Strides[i]) <= 1 || l.Numel() < leastTiled*leastTiled
+		}
+	}
+	return true
+}
+
+// The offset is that of the operand in a plan, whose memory begins at a multiple of device.PlanAlign, which is a vector.
+
+// lieOf is how an operand lies for threads that take so many elements each.
+func lieOf(o *device.Operand, lanes int64) msl.Lie {
+	_, offset, _ := gpu.Where(o)
+	if o.IsContiguous() && offset%vectorOf(lanes, o) == 0 {
+		return msl.Straight
+	}
+	// A thread's elements never leave such an axis, because its first one is a multiple of lanes too.
+	if c := o.Collapse(); c.Rank > 0 && c.Dims[c.Rank-1]%lanes == 0 {
+		return msl.Runs
+	}
+	return msl.Anywhere
+}
+
+// DescribeGroup is the kernel that runs steps. c has the operands in memory as a call of the kernel will have them:
+// stored says which step's result each output is.
+func DescribeGroup(steps []GroupStep, c *device.Call, stored []int) msl.Group {
+	g := msl.Group{Stored: stored}
+	for i := range steps {
+		s := &steps[i]
+		x := msl.GroupStep{Op: s.Call.Op, Out: s.Call.Out[0].DType, Sources: s.Sources}
+		for j := range s.Call.In {
+			x.In = append(x.In, s.Call.In[j].DType)
+		}
+		g.Steps = append(g.Steps, x)
+	}
+	describe := func(os []device.Operand) (all []msl.Operand) {
+		for i := range os {
+			all = append(all, msl.Operand{DType: os[i].DType})
+			g.Wide = g.Wide || isWide(&os[i].Layout)
+		}
+		return all
+	}
+	// How many elements a thread takes depends on all dtypes, and how operands lie on that.
+	g.Reads, g.Writes = describe(c.In), describe(c.Out)
+	for i := range g.Reads {
+		g.Reads[i].Lie = lieOf(&c.In[i], g.Lanes())
+	}
+	for i := range g.Writes {
+		// Runs would save a store nothing: its elements are apart either way.
+		if g.Writes[i].Lie = lieOf(&c.Out[i], g.Lanes()); g.Writes[i].Lie == msl.Runs {
+			g.Writes[i].Lie = msl.Anywhere
+		}
+	}
+	return g
+}
+
+// NewGroup compiles the kernel of steps that [DescribeGroup] has described. Errors are those of gpu.Device.Pipelines, or
+// status.Unsupported for too many arguments or elements.
+func NewGroup(d *gpu.Device, steps []GroupStep, g *msl.Group, elements int64) (gpu.Kernel, error) {
+	if g.Arguments() > MostGroupArguments || elements > mostElements {
+		return nil, status.Errorf(status.Unsupported, "got a group with %d arguments and %d elements; want at most %d and %d",
+			g.Arguments(), elements, MostGroupArguments, int64(mostElements))
+	}
+	class := uint64(0) // says how wide offsets are; there is no other class of a group
+	if g.Wide {
+		class = 1
+	}
+	s, err := compile(d, class, g.Source(), msl.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbersOf(steps, g)}, nil
+}
+
+// numbersOf are the numbers of steps, and behind them their attributes, two floats to a number.
+// SAFETY: an operand that is a number has eight bytes, which the plan keeps; see device.Scalar.
+func numbersOf(steps []GroupStep, g *msl.Group) []uint64 {
+	all := make([]uint64, g.Numbers())
+	for i := range steps {
+		for j, from := range steps[i].Sources {
+			if from.From == msl.Number {
+				all[from.Index] = binary.LittleEndian.Uint64(unsafe.Slice((*byte)(steps[i].Call.In[j].Addr), 8))
+			}
+		}
+	}
+	// The kernel reads attributes in the order of the steps.
+	for i := range steps {
+		attrs := g.Attrs(i)
+		for j := 0; j < len(attrs); j += 2 {
+			bits := uint64(math.Float32bits(float32(steps[i].Call.Attrs[attrs[j]].Float64())))
+			if j+1 < len(attrs) {
+				bits |= uint64(math.Float32bits(float32(steps[i].Call.Attrs[attrs[j+1]].Float64()))) << 32
+			}
+			all = append(all, bits)
+		}
+	}
+	return all
+}
+
+// Encode encodes the steps by one dispatch, or by several where they move more than mostMoved.
+func (k *group) Encode(e gpu.Encoder, c *device.Call) error {
+	n, bytes := c.Out[0].Numel(), int64(0)
+	for _, list := range [2][]device.Operand{c.In, c.Out} {
+		for i := range list {
+			bytes += list[i].DType.Size()
+		}
+	}
+	// Each dispatch of a long call does whole SIMD groups of vectors, so that they lie as in one dispatch.
+	vectors := n/k.lanes + n%k.lanes // what is left behind the last vector, one by one
+	most := int64(gpu.RoundUp(uint64(max(mostMoved/(bytes*k.lanes), 1)), gpu.Lanes))
+	for first := int64(0); first < vectors; first += most {
+		if err := k.encode(e, c, first, min(most, vectors-first), n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encode encodes the threads of a call from one on. The order of the arguments is that of msl.Group.
+func (k *group) encode(e gpu.Encoder, c *device.Call, first, threads, n int64) error {
+	d := e.Arguments()
+	var starts [MostGroupArguments]int64
+	for i := range len(c.In) + len(c.Out) {
+		o, lie := k.operand(c, i)
+		s, ok := gpu.Locate(o)
+		if !ok {
+			return status.Errorf(status.Unsupported, "got an operand in memory that the GPU does not have")
+		}
+		if lie == msl.Straight && (s.First != 0 || s.Offset%vectorOf(k.lanes, o) != 0 || !o.IsContiguous()) {
+			return errClass()
+		}
+		d.Bind(objc.ID(s.Buffer), s.Offset)
+		starts[i] = s.First
+	}
+	// Walks come behind all operands, whose starts are known by then.
+	for i := range len(c.In) + len(c.Out) {
+		if o, lie := k.operand(c, i); lie != msl.Straight {
+			l := o.Collapse()
+			bindWalk(d, &l, starts[i], k.wide())
+		}
+	}
+	block := d.Constant(8 * max(len(k.numbers), 1))
+	// Numbers are the program's, so that a run has nothing to look up.
+	for i, x := range k.numbers {
+		binary.LittleEndian.PutUint64(block[8*i:], x)
+	}
+	bindCounts(d, first, n)
+	k.pipelines[0].Line(d, uint64(threads))
+	return e.Dispatch(k.pipelines[0].State, d)
+}
+
+// operand is operand i, the reads first, and how it lies.
+func (k *group) operand(c *device.Call, i int) (*device.Operand, msl.Lie) {
+	if i < len(c.In) {
+		return &c.In[i], k.reads[i].Lie
+	}
+	i -= len(c.In)
+	return &c.Out[i], k.writes[i].Lie
+}
+
+// Workspace is none.
+func (k *group) Workspace(*device.Call) int64 { return 0 }
