@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -42,6 +43,37 @@ type shaderCase struct {
 	swapped      bool  // the first input is read along its columns: its last two axes are exchanged
 	rows         int64 // of which the threads are printed; 0: the elements of the result
 	bar          float64
+}
+
+// groupCase is a program whose steps are one group: each operator gets what the one before has made, and the second input if
+// it takes two.
+type groupCase struct {
+	shaderCase
+	steps []string
+}
+
+// countedGroups are groups as models have them. A group of short dtypes takes four elements a thread, not 16 bytes.
+func countedGroups() (all []groupCase) {
+	for _, c := range []struct {
+		name  string
+		dtype dtype.DType
+		dims  [][]int64
+		steps []string
+	}{
+		{"10 steps", dtype.Float32, [][]int64{{1 << 16}, {1 << 16}}, []string{
+			"add", "multiply", "relu", "subtract", "tanh", "add", "square", "multiply", "sigmoid", "add",
+		}},
+		{"10 steps, float16", dtype.Float16, [][]int64{{1 << 16}, {1 << 16}}, []string{
+			"add", "multiply", "relu", "subtract", "tanh", "add", "square", "multiply", "sigmoid", "add",
+		}},
+		{"a bias to channels, relu", dtype.Float32, [][]int64{{8, 64, 128}, {64, 1}}, []string{"add", "relu"}},
+		{"a bias to rows, gelu", dtype.Float32, [][]int64{{256, 256}, {256}}, []string{"add", "gelu"}},
+		{"a number to each row, silu", dtype.Float32, [][]int64{{256, 256}, {256, 1}}, []string{"multiply", "silu"}},
+		{"rows of 255", dtype.Float32, [][]int64{{1024, 255}, {255}}, []string{"add", "multiply", "relu"}},
+	} {
+		all = append(all, groupCase{shaderCase{family: "groups", name: c.name, dtype: c.dtype, dims: c.dims, bar: bytesBar}, c.steps})
+	}
+	return all
 }
 
 // axis is the attributes of a reduction over one axis, of all axes without one.
@@ -177,6 +209,18 @@ func shaders(family ...string) error {
 		fmt.Printf("%-26s%-32s%s\n", c.family, c.name, line)
 		missed = missed || !good
 	}
+	// Groups are programs and no calls.
+	for _, c := range countedGroups() {
+		if len(family) > 0 && !strings.HasPrefix(c.family, family[0]) {
+			continue
+		}
+		line, good, err := m.countGroup(&c)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", c.family, c.name, err)
+		}
+		fmt.Printf("%-26s%-32s%s\n", c.family, c.name, line)
+		missed = missed || !good
+	}
 	// As with counts, the table is whole before a missed bar ends the command.
 	if err := m.rt.Close(); err != nil {
 		return err
@@ -222,6 +266,51 @@ func (m *machine) zeros(c *shaderCase) (in []runtime.Operand, bytes int64, err e
 // countShader runs a case once, because counts are exact: nothing has to be warm or repeated. It answers the line of the
 // table; good is whether no bar was missed.
 func (m *machine) countShader(c *shaderCase) (line string, good bool, err error) {
+	// Attributes that the case does not name have their defaults.
+	row := op.MustByName(c.operator)
+	at := make(op.Attrs, len(row.Attrs))
+	for name, v := range c.attrs {
+		at[row.AttrIndex(name)] = v
+	}
+	return m.count(c, func(in []runtime.Operand) ([]*runtime.Tensor, error) { return m.rt.Call(row, in, at, m.gpu, nil) })
+}
+
+// countGroup is countShader for a group.
+func (m *machine) countGroup(c *groupCase) (line string, good bool, err error) {
+	b := graph.NewBuilder() // of a program for just these shapes
+	var in []graph.Value
+	for _, dims := range c.dims {
+		s, err := shape.Of(dims...)
+		if err != nil {
+			return "", false, err
+		}
+		in = append(in, b.Input(op.Type{DType: c.dtype, Shape: s}))
+	}
+	// The first input goes through all steps.
+	v := in[0]
+	for _, name := range c.steps {
+		row := op.MustByName(name)
+		out, err := b.Call(row, append([]graph.Value{v}, in[1:len(row.In)]...), nil)
+		if err != nil {
+			return "", false, err
+		}
+		v = out[0]
+	}
+	// A program finds its groups by itself; that it has one is seen from the number of passes.
+	p := m.gpu.NewProgram(b.Build(v))
+	defer p.Close()
+	// The run compiles; what that costs is not counted.
+	return m.count(&c.shaderCase, func(in []runtime.Operand) ([]*runtime.Tensor, error) {
+		var all []*runtime.Tensor
+		for i := range in {
+			all = append(all, in[i].Tensor)
+		}
+		return p.Run(all, nil)
+	})
+}
+
+// count runs what a case is about, once.
+func (m *machine) count(c *shaderCase, run func(in []runtime.Operand) ([]*runtime.Tensor, error)) (line string, good bool, err error) {
 	in, bytes, err := m.zeros(c)
 	defer func() {
 		for i := range in {
@@ -231,17 +320,11 @@ func (m *machine) countShader(c *shaderCase) (line string, good bool, err error)
 	if err != nil {
 		return "", false, err
 	}
-	// Attributes that the case does not name have their defaults.
-	row := op.MustByName(c.operator)
-	at := make(op.Attrs, len(row.Attrs))
-	for name, v := range c.attrs {
-		at[row.AttrIndex(name)] = v
-	}
 	if err := errors.Join(m.gpu.Synchronize(), fakemetal.ResetCounts()); err != nil {
 		return "", false, err
 	}
-	// What the call dispatches is counted when it has run, so the wait comes before the counts are read.
-	ys, err := m.rt.Call(row, in, at, m.gpu, nil)
+	// What is dispatched is counted when it has run, so the wait comes before the counts are read.
+	ys, err := run(in)
 	if err != nil {
 		return "", false, err
 	}

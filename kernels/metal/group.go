@@ -55,8 +55,7 @@ func (d *Device) groupStep(p *device.Plan, g *device.Group) (device.Step, gpu.Ke
 		return x.group, nil, nil
 	}
 	c := d.planned(&x.group)
-	described := shaders.DescribeGroup(x.steps, c, x.stored)
-	k, err := shaders.NewGroup(d.Device, x.steps, &described, g.Elements)
+	k, err := shaders.NewGroup(d.Device, x.steps, c, x.stored)
 	return x.group, k, err
 }
 

@@ -35,17 +35,17 @@ func (l *lister) groups() {
 		for n := 0; len(steps) > 0; n++ {
 			some := steps[:min(mostSteps, len(steps))]
 			steps = steps[len(some):]
-			l.group(fmt.Sprintf("group_%s_%d", d, n), some, n%2 == 1)
+			l.group(fmt.Sprintf("group_%s_%d", d, n), some, n%2 == 1, n%3 == 1)
 		}
 	}
 }
 
 // group lists the shader of some steps, each of which reads its operands in another way than the one before.
-func (l *lister) group(name string, steps []msl.GroupStep, wide bool) {
+func (l *lister) group(name string, steps []msl.GroupStep, wide, repeats bool) {
 	g := msl.Group{Steps: steps, Wide: wide}
 	reads := map[msl.Operand]int{} // each dtype in each way is read once
 	read := func(d dtype.DType, lie msl.Lie) msl.Source {
-		o := msl.Operand{DType: d, Lie: lie}
+		o := msl.Operand{DType: d, Lie: lie, Repeats: repeats && lie != msl.Straight}
 		if _, ok := reads[o]; !ok {
 			reads[o] = len(g.Reads)
 			g.Reads = append(g.Reads, o)

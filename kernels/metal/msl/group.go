@@ -27,6 +27,9 @@ const (
 type Operand struct {
 	DType dtype.DType
 	Lie   Lie
+	// Repeats is for reads that have the same elements again from a period on, as a bias of all rows: a thread goes
+	// on by whole periods, and reads them once.
+	Repeats bool
 }
 
 // Source is where a step of a group gets an input from.
@@ -65,7 +68,8 @@ type Group struct {
 }
 
 // The arguments of the kernel: the reads, the writes, then a Walk of walk.metal for each operand that is not Straight, in
-// the same order, then the numbers, and two numbers of 32 bits: the first vector of the dispatch and the count of elements.
+// the same order, then the numbers, and five numbers of 32 bits: the first thread of the dispatch, the count of elements, the
+// threads that take vectors, and how many vectors further a thread goes on, and how often; see [Group.Repeats].
 // Numbers are of 64 bits: the elements of all inputs from [Number], by their index, then, step by step, the attributes as
 // floats.
 
@@ -81,6 +85,15 @@ func (g *Group) Lanes() int64 {
 	}
 	return min(4, VectorBytes/widest)
 }
+
+// Repeats reports whether threads go on by periods. Then some of a SIMD group, those of a line of memory, have neighbouring
+// vectors, and the others those of the next periods, so that what repeats is read once for all.
+func (g *Group) Repeats() bool {
+	return slices.ContainsFunc(g.Reads, func(o Operand) bool { return o.Repeats })
+}
+
+// Line is how many threads take vectors of one line of memory, if there is an operand of the widest dtype.
+func (g *Group) Line() int64 { return LineSize / VectorSize * (4 / g.Lanes()) }
 
 // An operator that reports faults has a word of its own, which a group does not: it could not say which step has failed.
 
@@ -231,49 +244,70 @@ func (g *Group) arguments() (a []string) {
 		}
 	}
 	add("constant ulong *numbers")
-	add("constant uint2 &range")
+	add("constant uint *range")
 	return append(a, "uint i [[thread_position_in_grid]]")
 }
 
-// body writes what a thread does: the last threads take what is left, one element each.
+// body writes what a thread does: the last threads take what is left behind the last vector, one element each.
 func (g *Group) body(s *strings.Builder) {
 	lanes := g.Lanes()
 	// Elements are numbered by 32 bits, of which a dispatch has the range.
 	line := func(format string, values ...any) { fmt.Fprintf(s, format+"\n", values...) }
-	line("    i += range.x;\n    const uint whole = range.y / %d;", lanes)
-	line("    if (i >= whole) {\n        const uint e = whole * %d + i;\n        if (e >= range.y) return;", lanes-1)
+	line("    i += range[0];\n    const uint whole = range[1] / %d;", lanes)
+	line("    if (i >= range[2]) {\n        const uint e = whole * %d + i - range[2];\n        if (e >= range[1]) return;", lanes)
 	g.call(s, "        ", "e", func(i int) string { return g.element(i, "e") })
 	line("        return;\n    }")
-	for i, r := range g.Reads {
-		vector := fmt.Sprintf("%s%d", storage[r.DType], lanes)
-		switch r.Lie {
-		case Straight:
-			line("    const %s x%d = ((device const %[1]s *)in%[2]d)[i];", vector, i)
-		case Runs:
-			// One element that is the same for all lanes, as of a row that is broadcast, is read once.
-			t := offset(g.Wide)
-			line("    const %s at%d = seek(walk%[2]d, i * %[3]d), by%[2]d = walk%[2]d.strides[walk%[2]d.rank - 1];", t, i, lanes)
-			line("    %s x%d = in%[2]d[at%[2]d];", vector, i)
-			line("    if (by%d != 0)\n        for (uint k = 1; k < %d; k++) x%[1]d[k] = in%[1]d[at%[1]d + %[3]s(k) * by%[1]d];", i, lanes, t)
-		}
+	indent := "    "
+	if g.Repeats() {
+		width, rows := g.Line(), 32/g.Line()
+		line("    const uint first = i / 32 * %d + i %% %[1]d;\n    if (first >= range[3]) return;", width)
+		line("    i = first + i / %d %% %d * range[3];\n    if (i >= whole) return;", width, rows)
+		g.read(s, indent, true)
+		line("    for (uint n = 0; n < range[4] && i < whole; n++, i += %d * range[3]) {", rows)
+		indent += "    "
 	}
+	g.read(s, indent, false)
 	// Stores of elements one by one would be of four times as many transactions as one of a vector.
 	for i, w := range g.Writes {
 		if w.Lie == Straight {
-			line("    %s%d y%d;", storage[w.DType], lanes, i)
+			line("%s%s%d y%d;", indent, storage[w.DType], lanes, i)
 		}
 	}
-	line("    for (uint k = 0; k < %d; k++) {", lanes)
-	g.call(s, "        ", fmt.Sprintf("i * %d + k", lanes), func(i int) string {
-		if g.Reads[i].Lie == Anywhere {
+	line("%sfor (uint k = 0; k < %d; k++) {", indent, lanes)
+	g.call(s, indent+"    ", fmt.Sprintf("i * %d + k", lanes), func(i int) string {
+		if r := &g.Reads[i]; r.Lie == Anywhere && !r.Repeats {
 			return g.element(i, fmt.Sprintf("i * %d + k", lanes))
 		}
 		return fmt.Sprintf("x%d[k]", i)
 	})
-	line("    }")
+	line("%s}", indent)
 	for i, w := range g.Writes {
 		if w.Lie == Straight {
-			line("    ((device %s%d *)out%d)[i] = y%[3]d;", storage[w.DType], lanes, i)
+			line("%s((device %s%d *)out%d)[i] = y%[4]d;", indent, storage[w.DType], lanes, i)
+		}
+	}
+	if g.Repeats() {
+		line("    }")
+	}
+}
+
+// read writes what reads the vectors of a thread: those that repeat, or the others.
+func (g *Group) read(s *strings.Builder, indent string, repeats bool) {
+	lanes, t := g.Lanes(), offset(g.Wide)
+	for i, r := range g.Reads {
+		line := func(format string, values ...any) { fmt.Fprintf(s, indent+format+"\n", values...) }
+		vector := fmt.Sprintf("%s%d", storage[r.DType], lanes)
+		switch {
+		case r.Repeats != repeats:
+		case r.Lie == Straight:
+			line("const %s x%d = ((device const %[1]s *)in%[2]d)[i];", vector, i)
+		case r.Lie == Runs:
+			// One element that is the same for all lanes, as of a row that is broadcast, is read once.
+			line("const %s at%d = seek(walk%[2]d, i * %[3]d), by%[2]d = walk%[2]d.strides[walk%[2]d.rank - 1];", t, i, lanes)
+			line("%s x%d = in%[2]d[at%[2]d];", vector, i)
+			line("if (by%d != 0)\n%s    for (uint k = 1; k < %d; k++) x%[1]d[k] = in%[1]d[at%[1]d + %[4]s(k) * by%[1]d];", i, indent, lanes, t)
+		case r.Repeats:
+			line("%s x%d;\n%sfor (uint k = 0; k < %d; k++) x%[2]d[k] = %[5]s;", vector, i, indent, lanes, g.element(i, fmt.Sprintf("i * %d + k", lanes)))
 		}
 	}
 }

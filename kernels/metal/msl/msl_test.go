@@ -472,8 +472,8 @@ func TestGroupSource(t *testing.T) {
 			{Op: op.IDCast, Out: f16, In: []dtype.DType{f32}, Sources: []Source{{Step, 2}}},
 			{Op: op.IDAdd, Out: f16, In: []dtype.DType{f16, f16}, Sources: []Source{{Step, 4}, {Read, 2}}},
 		},
-		Reads:  []Operand{{f32, Straight}, {f32, Runs}, {f16, Anywhere}},
-		Writes: []Operand{{dtype.Bool, Straight}, {f16, Anywhere}},
+		Reads:  []Operand{{f32, Straight, false}, {f32, Runs, true}, {f16, Anywhere, false}},
+		Writes: []Operand{{dtype.Bool, Straight, false}, {f16, Anywhere, false}},
 		Stored: []int{3, 5},
 	}
 	require.EqualValues(t, 4, g.Lanes())

@@ -23,6 +23,13 @@ type group struct {
 	reads, writes []msl.Operand
 	lanes         int64
 	numbers       []uint64 // and attributes, as the kernel takes them
+	spread        spread
+}
+
+// spread is how the threads of a group share the vectors of a call, in the terms of msl.Group.
+type spread struct {
+	threads     int64 // that take vectors
+	jump, times int64 // vectors, and how often
 }
 
 // GroupStep is a step of a group: a call of an elementwise operator, and where each input comes from. The layouts and
@@ -32,8 +39,8 @@ type GroupStep struct {
 	Sources []msl.Source
 }
 
-// MostGroupArguments bounds what a group reads and writes: the bindings of an encoder.
-const MostGroupArguments = objc.MaxArguments
+// mostArguments bounds what a group reads and writes: the bindings of an encoder.
+const mostArguments = objc.MaxArguments
 
 // FusesStep reports whether a step can be part of a group. Operands whose neighbours in memory are not those of the
 // result are better read through tiles, by a kernel of the step alone.
@@ -77,9 +84,8 @@ func lieOf(o *device.Operand, lanes int64) msl.Lie {
 	return msl.Anywhere
 }
 
-// DescribeGroup is the kernel that runs steps. c has the operands in memory as a call of the kernel will have them:
-// stored says which step's result each output is.
-func DescribeGroup(steps []GroupStep, c *device.Call, stored []int) msl.Group {
+// describe is the kernel of NewGroup for package msl, and how threads share a call.
+func describe(steps []GroupStep, c *device.Call, stored []int) (msl.Group, spread) {
 	g := msl.Group{Stored: stored}
 	for i := range steps {
 		s := &steps[i]
@@ -89,7 +95,7 @@ func DescribeGroup(steps []GroupStep, c *device.Call, stored []int) msl.Group {
 		}
 		g.Steps = append(g.Steps, x)
 	}
-	describe := func(os []device.Operand) (all []msl.Operand) {
+	types := func(os []device.Operand) (all []msl.Operand) {
 		for i := range os {
 			all = append(all, msl.Operand{DType: os[i].DType})
 			g.Wide = g.Wide || isWide(&os[i].Layout)
@@ -97,7 +103,7 @@ func DescribeGroup(steps []GroupStep, c *device.Call, stored []int) msl.Group {
 		return all
 	}
 	// How many elements a thread takes depends on all dtypes, and how operands lie on that.
-	g.Reads, g.Writes = describe(c.In), describe(c.Out)
+	g.Reads, g.Writes = types(c.In), types(c.Out)
 	for i := range g.Reads {
 		g.Reads[i].Lie = lieOf(&c.In[i], g.Lanes())
 	}
@@ -107,15 +113,61 @@ func DescribeGroup(steps []GroupStep, c *device.Call, stored []int) msl.Group {
 			g.Writes[i].Lie = msl.Anywhere
 		}
 	}
-	return g
+	return g, spreadOf(&g, c.Out[0].Numel(), repeats(&g, c))
 }
 
-// NewGroup compiles the kernel of steps that [DescribeGroup] has described. Errors are those of gpu.Device.Pipelines, or
-// status.Unsupported for too many arguments or elements.
-func NewGroup(d *gpu.Device, steps []GroupStep, g *msl.Group, elements int64) (gpu.Kernel, error) {
-	if g.Arguments() > MostGroupArguments || elements > mostElements {
+// A period of an operand is worth the loop from two on, and only while the periods of all operands that repeat fit into a
+// common one.
+
+// repeats marks the reads that repeat, and answers their common period in elements: 1 where none does.
+func repeats(g *msl.Group, c *device.Call) int64 {
+	// Periods are in elements of the group, whatever axes an operand has.
+	n, period := c.Out[0].Numel(), int64(1)
+	for i := range g.Reads {
+		l := c.In[i].Collapse()
+		if g.Reads[i].Lie == msl.Straight || l.Rank == 0 || l.Strides[0] != 0 || l.Rank == 1 {
+			continue // one element for all is read once for a vector as it is
+		}
+		own := n / l.Dims[0]
+		if common := lcm(period, own); common <= n/2 {
+			period, g.Reads[i].Repeats = common, true
+		}
+	}
+	return period
+}
+
+// lcm is the least common multiple of two positive numbers.
+func lcm(a, b int64) int64 {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}
+
+// spreadOf shares n elements. Threads go on by whole periods, which are whole lines of memory too, so that those of a line
+// stay together, and as often as leaves enough threads.
+func spreadOf(g *msl.Group, n, period int64) spread {
+	vectors := n / g.Lanes()
+	if !g.Repeats() {
+		return spread{threads: vectors}
+	}
+	unit, rows := lcm(period, g.Lanes()*g.Line())/g.Lanes(), gpu.Lanes/g.Line()
+	units := (vectors + unit - 1) / unit
+	times := max(min(vectors/busyThreads, mostTimes), 1)
+	jump := unit * max((units+rows*times-1)/(rows*times), 1)
+	line := g.Line()
+	return spread{threads: (jump + line - 1) / line * gpu.Lanes, jump: jump, times: (vectors + rows*jump - 1) / max(rows*jump, 1)}
+}
+
+// NewGroup compiles the kernel of steps. c has the operands in memory as calls of the kernel will have them, but for their
+// addresses; stored says which step's result each output is. Errors are those of gpu.Device.Pipelines, or
+// status.Unsupported for too many operands or elements.
+func NewGroup(d *gpu.Device, steps []GroupStep, c *device.Call, stored []int) (gpu.Kernel, error) {
+	g, shared := describe(steps, c, stored)
+	if n := c.Out[0].Numel(); g.Arguments() > mostArguments || n > mostElements {
 		return nil, status.Errorf(status.Unsupported, "got a group with %d arguments and %d elements; want at most %d and %d",
-			g.Arguments(), elements, MostGroupArguments, int64(mostElements))
+			g.Arguments(), n, mostArguments, int64(mostElements))
 	}
 	class := uint64(0) // says how wide offsets are; there is no other class of a group
 	if g.Wide {
@@ -125,7 +177,7 @@ func NewGroup(d *gpu.Device, steps []GroupStep, g *msl.Group, elements int64) (g
 	if err != nil {
 		return nil, err
 	}
-	return &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbersOf(steps, g)}, nil
+	return &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbersOf(steps, &g), spread: shared}, nil
 }
 
 // numbersOf are the numbers of steps, and behind them their attributes, two floats to a number.
@@ -161,11 +213,11 @@ func (k *group) Encode(e gpu.Encoder, c *device.Call) error {
 			bytes += list[i].DType.Size()
 		}
 	}
-	// Each dispatch of a long call does whole SIMD groups of vectors, so that they lie as in one dispatch.
-	vectors := n/k.lanes + n%k.lanes // what is left behind the last vector, one by one
-	most := int64(gpu.RoundUp(uint64(max(mostMoved/(bytes*k.lanes), 1)), gpu.Lanes))
-	for first := int64(0); first < vectors; first += most {
-		if err := k.encode(e, c, first, min(most, vectors-first), n); err != nil {
+	// Each dispatch of a long call does whole SIMD groups, so that they lie as in one dispatch.
+	threads := k.spread.threads + n%k.lanes // what is left behind the last vector, one by one
+	most := int64(gpu.RoundUp(uint64(max(mostMoved/(bytes*k.lanes*max(k.spread.times, 1)), 1)), gpu.Lanes))
+	for first := int64(0); first < threads; first += most {
+		if err := k.encode(e, c, first, min(most, threads-first), n); err != nil {
 			return err
 		}
 	}
@@ -175,7 +227,7 @@ func (k *group) Encode(e gpu.Encoder, c *device.Call) error {
 // encode encodes the threads of a call from one on. The order of the arguments is that of msl.Group.
 func (k *group) encode(e gpu.Encoder, c *device.Call, first, threads, n int64) error {
 	d := e.Arguments()
-	var starts [MostGroupArguments]int64
+	var starts [mostArguments]int64
 	for i := range len(c.In) + len(c.Out) {
 		o, lie := k.operand(c, i)
 		s, ok := gpu.Locate(o)
@@ -200,7 +252,7 @@ func (k *group) encode(e gpu.Encoder, c *device.Call, first, threads, n int64) e
 	for i, x := range k.numbers {
 		binary.LittleEndian.PutUint64(block[8*i:], x)
 	}
-	bindCounts(d, first, n)
+	bindCounts(d, first, n, k.spread.threads, k.spread.jump, k.spread.times)
 	k.pipelines[0].Line(d, uint64(threads))
 	return e.Dispatch(k.pipelines[0].State, d)
 }
