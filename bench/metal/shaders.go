@@ -337,6 +337,7 @@ func (m *machine) count(c *shaderCase, run func(in []runtime.Operand) ([]*runtim
 	if err := m.gpu.Synchronize(); err != nil {
 		return "", false, err
 	}
+	// One entry for each dispatch, in their order.
 	all, err := fakemetal.Dispatches()
 	if err != nil {
 		return "", false, err
