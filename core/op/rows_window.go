@@ -92,7 +92,7 @@ var windowRows = []Row{
 	// The indices are the mask of Paddle's max_pool2d, and they number a plane in row-major order whatever the layout is.
 	// They are computed in any case: the gradient needs them, and callers that want the values alone drop them.
 	{
-		ID: 223, Name: "max_pool", Kind: Window, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradMaxPool, Reads: ReadsNext}, Accepts: dtype.Floats, Infer: rules{floatOnly, pooled, withPlanePlaces}, Frame: frameAll,
+		ID: 223, Name: "max_pool", Kind: Window, In: x, Out: []Output{{Name: "values"}, {Name: "indices", Optional: true}}, Grad: Grad{Rule: gradMaxPool, Reads: ReadsNext}, Accepts: dtype.Floats, Infer: rules{floatOnly, pooled, withPlanePlaces}, Frame: frameAll,
 		Python: internal,
 		Attrs:  []Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, lastChannel, indexDType}, NumPy: "max_pool(x, given, lowest)",
 		Doc: "The largest element of each window, and the index of the first of those in the flattened plane; nan is the largest. A window without elements has the smallest finite number and index -1.",

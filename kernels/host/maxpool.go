@@ -20,16 +20,24 @@ func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScr
 	f := newFrame()
 	defer f.free()
 	s.places = grown(s.places, block)
-	m := maxRun[T]{pooling: j, from: j.x.start(img, channel), row: slice[T](f.room(), block)}
+	m := maxRun[T]{pooling: j, from: j.x.start(img, channel)}
+	for i := range m.rows {
+		m.rows[i] = slice[T](f.room(), block)
+	}
 	best, places := slice[T](f.room(), block), s.places
 	for a := range s.ranges[0] {
 		for b := range s.ranges[1] {
 			first := [op.MaxSpatial]int64{int64(a), int64(b), 0}
-			to, toPlace := j.y.start(img, channel)+j.y.offset(&first), j.places.start(img, channel)+j.places.offset(&first)
+			to, toPlace := j.y.start(img, channel)+j.y.offset(&first), int64(0)
+			if !j.unread {
+				toPlace = j.places.start(img, channel) + j.places.offset(&first)
+			}
 			m.lines = rowsOf(&s.ranges[0][a], &s.ranges[1][b])
 			for across := s.ranges[2]; len(across) > 0; {
 				n := min(m.inside(across), block)
-				if n > 0 && m.compares() {
+				if n > 0 && j.unread {
+					n = m.values(across[0].low, best[:n])
+				} else if n > 0 && m.compares() {
 					m.compare(across[0].low, best[:n], places[:n])
 				} else if n > 0 {
 					m.pool(across[0].low, best[:n], places[:n])
@@ -50,6 +58,13 @@ func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScr
 
 // store writes results and indices from one place on, and answers where the next ones go.
 func (j *pooling[T]) store(best []T, places []int64, to, toPlace int64) (next, nextPlace int64) {
+	if j.unread {
+		for _, v := range best {
+			j.y.data[to] = v
+			to += j.y.strides[2]
+		}
+		return to, toPlace
+	}
 	for i, v := range best {
 		j.y.data[to] = v
 		if j.narrow {
@@ -67,8 +82,11 @@ type maxRun[T float32 | float64] struct {
 	*pooling[T]
 	from  int64 // index of the plane
 	lines poolRows
-	row   []T // room for elements that are not neighbours
+	rows  [mostPhases][]T // room for elements that are not neighbours
 }
+
+// mostPhases is how many rows are kept of one line of a plane.
+const mostPhases = 3
 
 // inside is how many of the windows, from the first on, have full width. Of a plane all but a few at the ends do.
 func (m *maxRun[T]) inside(across []span) (n int) {
@@ -106,6 +124,54 @@ func (m *maxRun[T]) pool(low int64, best []T, places []int64) {
 				row, number := m.elements(a, b, low+tap, len(best))
 				locate(row, best, places, number, m.windows.Stride[2])
 			}
+		}
+	}
+}
+
+// Where nothing reads the indices, a line of a plane is taken apart into rows of every stride-th element, once: with a
+// stride of 2, the first and the third element of all windows are one row, from different elements on.
+
+// values finds the largest elements of windows as pool does, and answers of how many: of as many as the rows have room for.
+func (m *maxRun[T]) values(low int64, best []T) int {
+	r, kernel, stride := &m.lines, m.windows.Kernel[2], m.windows.Stride[2]
+	phases := min(kernel, stride)
+	if phases > mostPhases || kernel/stride >= block {
+		phases = 0 // each element of the windows is a row of its own
+	} else {
+		best = best[:min(int64(len(best)), block-kernel/stride)]
+	}
+	for i := range best {
+		best[i] = T(math.Inf(-1))
+	}
+	for a := r.fromA; a < r.toA; a++ {
+		for b := r.fromB; b < r.toB; b++ {
+			m.split(a, b, low, int(phases), len(best))
+			for tap := range kernel {
+				var row []T
+				if phases > 0 && stride*m.x.strides[2] != 1 {
+					row = m.rows[tap%stride][tap/stride:][:len(best)]
+				} else {
+					row, _ = m.elements(a, b, low+tap, len(best))
+				}
+				m.larger(best, row, best) // of equals the second, which came first
+			}
+		}
+	}
+	return len(best)
+}
+
+// split takes a line apart into rows, for n windows.
+func (m *maxRun[T]) split(a, b, low int64, phases, n int) {
+	kernel, stride, step := m.windows.Kernel[2], m.windows.Stride[2], m.x.strides[2]
+	if stride*step == 1 {
+		return
+	}
+	for phase := range int64(phases) {
+		row := m.rows[phase][:int64(n)+(kernel-1-phase)/stride]
+		at := m.from + a*m.x.strides[0] + b*m.x.strides[1] + (low+phase)*step
+		for i := range row {
+			row[i] = m.x.data[at]
+			at += stride * step
 		}
 	}
 }
@@ -174,7 +240,7 @@ func (m *maxRun[T]) elements(a, b, index int64, n int) (row []T, number int64) {
 	if step == 1 {
 		return m.x.data[at:][:n], number
 	}
-	row = m.row[:n]
+	row = m.rows[0][:n]
 	for i := range row {
 		row[i] = m.x.data[at]
 		at += step

@@ -90,6 +90,7 @@ type pooling[T number] struct {
 	places   image[int64] // the indices; of max_pool the layout alone where they are int32
 	places32 []int32
 	narrow   bool // indices are int32
+	unread   bool // nothing reads the indices
 	add      bool
 	copying  device.Call
 	from, to [1]device.Operand
@@ -171,6 +172,9 @@ func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
 		j.places.open(&c.In[1])
 		j.add = c.Attrs[op.MaxUnpoolAdd].I != 0
 	case op.IDMaxPool:
+		if j.unread = c.Out[1].Absent(); j.unread {
+			return
+		}
 		if j.narrow = c.Out[1].DType == dtype.Int32; j.narrow {
 			var narrow image[int32]
 			narrow.open(&c.Out[1])

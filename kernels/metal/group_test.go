@@ -141,3 +141,28 @@ func TestGroupsLeaveOut(t *testing.T) {
 	require.False(t, newRig(t, Config{Prefer: PreferGraphs}).Fuses(step(op.IDAdd, dtype.Float32, 2)))
 	require.False(t, newRig(t, Config{Leave: []op.ID{op.IDAdd}}).Fuses(step(op.IDAdd, dtype.Float32, 2)))
 }
+
+// A program that does not read the indices of a pool has the values of one that does.
+func TestPoolWithoutIndices(t *testing.T) {
+	r := newRig(t, Config{})
+	bench := r.bench(t)
+	ints := func(n ...int64) op.Value { return op.Value{Kind: op.Ints, Ints: n} }
+	s, err := shape.Of(2, 3, 9, 11)
+	require.NoError(t, err)
+	attrs := op.Attrs{op.MaxPoolKernelSize: ints(3, 3), op.MaxPoolStride: ints(2, 2), op.MaxPoolPadding: ints(1, 1, 1, 1)}
+	var made [2][]byte
+	for i := range made {
+		b := graph.NewBuilder()
+		out, err := b.Call(op.ByID(op.IDMaxPool), []graph.Value{b.Input(op.Type{DType: dtype.Float32, Shape: s})}, attrs)
+		require.NoError(t, err)
+		p, err := b.Build(out[:1+i]...).PlanFor(r.Composes, r.Fuses)
+		require.NoError(t, err)
+		require.Equal(t, i == 0, p.Steps[0].Call.Out[1].Absent())
+		program, err := bench.Compile(&p.Plan)
+		require.NoError(t, err)
+		c := callOf(bench, p, 1)
+		require.NoError(t, bench.Runs(program, c).Err)
+		made[i] = metaltest.Contents(&c.Out[0])
+	}
+	require.Equal(t, made[1], made[0])
+}

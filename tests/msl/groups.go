@@ -33,6 +33,7 @@ func (l *lister) groups() {
 			}
 		}
 		for n := 0; len(steps) > 0; n++ {
+			// The last group of a dtype may have fewer.
 			some := steps[:min(mostSteps, len(steps))]
 			steps = steps[len(some):]
 			l.group(fmt.Sprintf("group_%s_%d", d, n), some, n%2 == 1, n%3 == 1)

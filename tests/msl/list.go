@@ -107,6 +107,10 @@ func (l *lister) row(row *op.Row) {
 						c.Out = append(c.Out[:1], l.device.Staged(device.Operand{DType: index, Layout: shape.Contiguous(c.Out[0].Shape)}))
 						l.call(row, variants, c)
 					}
+					if row.Out[1].Optional { // and leave them out of programs that do not read them
+						c.Out = append(c.Out[:1], device.Operand{})
+						l.call(row, variants, c)
+					}
 				})
 			}
 		}

@@ -40,35 +40,52 @@ inline Range over(constant Windows &n, uint axis, int at) {
     return r;
 }
 
-// The largest element of each window and where in the plane the first of those is. Floats are compared as integers of the
-// same order, because subnormals may count as zeros where they are compared as floats.
+// The largest element of a window and where in the plane the first of those is, -1 in a window without elements. Floats are
+// compared as integers of the same order, because subnormals may count as zeros where they are compared as floats.
+inline int find_largest(device const E *x, constant Image &lie, constant Windows &n, Element e, thread E &found) {
+    const Range ra = range(n, 0, e.at[0]), rb = range(n, 1, e.at[1]), rc = range(n, 2, e.at[2]);
+    const I image = plane(lie, e.image, e.channel);
+    int best = 0, at = -1;
+    found = LOWEST;
+    for (int a = ra.low; a < ra.high; a++) {
+        for (int b = rb.low; b < rb.high; b++) {
+            for (int c = rc.low; c < rc.high; c++) {
+                const E v = x[image + within(lie, a, b, c)];
+                const float number = load(v);
+                const int order = place_of(number);
+                if (!isnan(number) && at >= 0 && order <= best) continue;
+                best = order;
+                found = v;
+                at = (a * n.size[1] + b) * n.size[2] + c;
+                if (isnan(number)) return at;
+            }
+        }
+    }
+    return at;
+}
+
 kernel void largest_of(device E *out [[buffer(0)]], device J *places [[buffer(1)]], device const E *x [[buffer(2)]],
     constant Image *lie [[buffer(3)]], constant Windows &n [[buffer(4)]],
     uint group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_threadgroup]], uint width [[threads_per_threadgroup]]) {
     const uint i = (n.group + group) * width + lane;
     if (i >= n.outputs) return;
     const Element e = element(i, n.channels, n.count);
-    const Range ra = range(n, 0, e.at[0]), rb = range(n, 1, e.at[1]), rc = range(n, 2, e.at[2]);
-    const I image = plane(lie[2], e.image, e.channel);
-    int best = 0, at = -1;
-    E found = LOWEST;
-    bool ended = false;
-    for (int a = ra.low; a < ra.high && !ended; a++) {
-        for (int b = rb.low; b < rb.high && !ended; b++) {
-            for (int c = rc.low; c < rc.high && !ended; c++) {
-                const E v = x[image + within(lie[2], a, b, c)];
-                const float number = load(v);
-                const int order = place_of(number);
-                ended = isnan(number);
-                if (!ended && at >= 0 && order <= best) continue;
-                best = order;
-                found = v;
-                at = (a * n.size[1] + b) * n.size[2] + c;
-            }
-        }
-    }
+    E found;
+    const int at = find_largest(x, lie[2], n, e, found);
     out[place(lie[0], e)] = found;
     places[place(lie[1], e)] = J(at);
+}
+
+// largest_of where nothing reads the indices.
+kernel void largest_value_of(device E *out [[buffer(0)]], device const E *x [[buffer(1)]],
+    constant Image *lie [[buffer(2)]], constant Windows &n [[buffer(3)]],
+    uint group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_threadgroup]], uint width [[threads_per_threadgroup]]) {
+    const uint i = (n.group + group) * width + lane;
+    if (i >= n.outputs) return;
+    const Element e = element(i, n.channels, n.count);
+    E found;
+    find_largest(x, lie[1], n, e, found);
+    out[place(lie[0], e)] = found;
 }
 
 inline float divisor(Range a, Range b, Range c) { return float(a.share * b.share * c.share); }

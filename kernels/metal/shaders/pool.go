@@ -28,8 +28,12 @@ func init() {
 				return class, ok && terms <= mostTerms
 			},
 			Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
-				index := dtype.Int64
-				if len(c.Out) > 1 {
+				index, name := dtype.Int64, name
+				switch {
+				case len(c.Out) == 1:
+				case c.Out[1].Absent():
+					name = "largest_value_of"
+				default:
 					index = c.Out[1].DType
 				}
 				s, err := compile(d, class, msl.Pool(c.In[0].DType, index, class == 1), name)
@@ -93,7 +97,9 @@ func (k *pool) Encode(e gpu.Encoder, c *device.Call) error {
 		var room [3]*device.Operand
 		operands := room[:0]
 		for i := range c.Out {
-			operands = append(operands, &c.Out[i])
+			if !c.Out[i].Absent() { // indices that nothing reads
+				operands = append(operands, &c.Out[i])
+			}
 		}
 		operands = append(operands, &c.In[0])
 		var firsts [len(room)]int64

@@ -18,14 +18,14 @@ const mostElements = 1<<32 - 128
 
 // walked is the class of calls of a kernel that walks all operands by their strides: 1 where the offsets of some
 // need 64 bits, which cost registers, and else 0. ok is false for operands that the GPU cannot reach, and where 32
-// bits are too few to number the elements, because a grid has no more threads. Operands without elements are not
-// looked at: they have no memory.
+// bits are too few to number the elements, because a grid has no more threads. Operands without elements, and those
+// that are left out, are not looked at: they have no memory.
 func walked(_ *gpu.Device, c *device.Call) (class uint64, ok bool) {
 	for _, list := range [2][]device.Operand{c.Out, c.In} {
 		for i := range list {
 			o := &list[i]
 			n := o.Numel()
-			if n == 0 {
+			if n == 0 || o.Absent() {
 				continue
 			}
 			if gpu.HeapOf(o) == nil || n > mostElements {
