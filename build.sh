@@ -22,6 +22,7 @@ usage: ./build.sh COMMAND
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
+  test exports    export networks with paddle2onnx, installed into .venv-exports, and compare with onnxruntime
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -623,6 +624,12 @@ onnx() {
     return $onnx_status
 }
 
+exports() {
+    lib
+    venv .venv-exports exports
+    .venv-exports/bin/python tests/onnx/exports.py "$@"
+}
+
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
@@ -640,6 +647,12 @@ bench() {
     [ -f "$benchmark" ] || mistake "bench: got '$1'; want a name that ./build.sh bench lists"
     shift
     lib
+    case $benchmark in bench/onnx.py)
+        venv .venv-exports exports
+        .venv-exports/bin/python "$benchmark" "$@"
+        return
+        ;;
+    esac
     case $benchmark in bench/cpu.py | bench/functions.py | bench/programs.py) # PaddlePaddle is one of their columns
         venv .venv-peers peers
         .venv-peers/bin/python "$benchmark" "$@"
@@ -729,7 +742,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-onnx .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-peers .venv-onnx .venv-exports .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
@@ -746,8 +759,9 @@ test)
     op) shift && test_op "$@" ;;
     peers) peers ;;
     onnx) onnx ;;
+    exports) shift && exports "$@" ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

@@ -166,3 +166,26 @@ func TestPoolWithoutIndices(t *testing.T) {
 	}
 	require.Equal(t, made[1], made[0])
 }
+
+// Sorts are steps of programs too, where no operand has an address when they are compiled.
+func TestSortInProgram(t *testing.T) {
+	r := newRig(t, Config{})
+	bench := r.bench(t)
+	s, err := shape.Of(3, 50)
+	require.NoError(t, err)
+	b := graph.NewBuilder()
+	x := b.Input(op.Type{DType: dtype.Float32, Shape: s})
+	sorted, err := b.Call(op.ByID(op.IDSort), []graph.Value{x}, nil)
+	require.NoError(t, err)
+	best, err := b.Call(op.ByID(op.IDTopk), []graph.Value{x}, op.Attrs{op.TopkK: {Kind: op.Int, I: 4}})
+	require.NoError(t, err)
+	p, err := b.Build(sorted[0], best[0]).PlanFor(r.Composes, r.Fuses)
+	require.NoError(t, err)
+	program, err := bench.Compile(&p.Plan)
+	require.NoError(t, err)
+	c := callOf(bench, p, 1)
+	require.NoError(t, bench.Runs(program, c).Err)
+	line, largest := metaltest.Floats(&c.Out[0]), metaltest.Floats(&c.Out[1])
+	require.IsNonDecreasing(t, line[:50])
+	require.Equal(t, []float32{line[49], line[48], line[47], line[46]}, largest[:4])
+}

@@ -161,14 +161,14 @@ def _port(program: int, output: bool, index: int) -> Port:
     return Port(texts[0], BY_NUMBER.get(info.dtype), dims, texts[1])
 
 
-def load(model: str | os.PathLike[str] | bytes, place: Place | None = None) -> Model:
+def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None) -> Model:
     """Loads a model.
 
     The file is mapped, and must not change as long as the model is in use. Weights in other files are found in its folder.
 
     Args:
         model: the path of an ONNX file, or its bytes.
-        place: where the model runs; None: the current place.
+        place: where the model runs, such as "mps" or `CPUPlace()`; None: the current place.
 
     Raises:
         UnsupportedError: the model has operators that are not supported. The message names all of them.
@@ -180,7 +180,7 @@ def load(model: str | os.PathLike[str] | bytes, place: Place | None = None) -> M
         'float[N, 3, 224, 224]'
         >>> y = model(np.zeros((1, 3, 224, 224), "float32"))
     """
-    where = current_place() if place is None else place
+    where = current_place() if place is None else place_of(place)
     if isinstance(model, (bytes, bytearray, memoryview)):
         return Model(None, bytes(model), where)
     return Model(os.fspath(model), None, where)

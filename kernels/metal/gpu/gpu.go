@@ -135,6 +135,12 @@ func (d *Device) Unplaced(o device.Operand, offset int64) device.Operand {
 	return o
 }
 
+// Same reports whether two operands begin at one address. Of unplaced ones that is not known: the operands of a step that
+// reads what it writes are at one address only where its row is elementwise.
+func (d *Device) Same(a, b *device.Operand) bool {
+	return a.Addr == b.Addr && HeapOf(a) != d.unplaced
+}
+
 // Staged is a contiguous operand in memory that begins at a granule and that is not known yet.
 func (d *Device) Staged(o device.Operand) device.Operand {
 	o.Addr, o.Heap = d.unplaced.base, d.unplaced

@@ -45,7 +45,7 @@ func init() {
 				class, ok := walked(d, c)
 				run, places := runsOf(c)
 				// What is sorted is read again when the result is written.
-				return class, ok && run <= mostRun && places <= mostPlaces && c.In[0].Addr != c.Out[0].Addr
+				return class, ok && run <= mostRun && places <= mostPlaces && !d.Same(&c.In[0], &c.Out[0])
 			},
 			Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
 				kind, index := c.In[0].DType, dtype.Invalid
