@@ -169,10 +169,7 @@ func (m *maxRun[T]) split(a, b, low int64, phases, n int) {
 	for phase := range int64(phases) {
 		row := m.rows[phase][:int64(n)+(kernel-1-phase)/stride]
 		at := m.from + a*m.x.strides[0] + b*m.x.strides[1] + (low+phase)*step
-		for i := range row {
-			row[i] = m.x.data[at]
-			at += stride * step
-		}
+		every(row, m.x.data, at, stride*step)
 	}
 }
 
@@ -241,10 +238,7 @@ func (m *maxRun[T]) elements(a, b, index int64, n int) (row []T, number int64) {
 		return m.x.data[at:][:n], number
 	}
 	row = m.rows[0][:n]
-	for i := range row {
-		row[i] = m.x.data[at]
-		at += step
-	}
+	every(row, m.x.data, at, step)
 	return row, number
 }
 
