@@ -167,7 +167,7 @@ func every[T any](to, from []T, at, distance int64) {
 		}
 		at = 0
 	}
-	for i := range to {
+	for i := range to { // what is left, and all other distances
 		to[i] = from[at]
 		at += distance
 	}
