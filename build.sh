@@ -336,23 +336,55 @@ go_test() {
     GOEXPERIMENT=$experiment go test -timeout 30m -json "$@" # with an empty shader cache 10 minutes can be too few
 }
 
-# go_race: without packages that share no memory between threads: tests/msl runs compilers, internal/lint reads source.
-# -short takes less of what only one goroutine does, such as more shapes of one kernel; the part go has all of it.
+# long: whether everything is to run, and not what has its turn at this commit.
+long() { [ "${PADDLE_MPS_LONG:-}" = 1 ]; }
+
+# take_turns: the number of the turn of what tests/sampling.py leaves out, that of commits. A shallow clone does not know
+# it, and takes the time of its commit.
+take_turns() {
+    if long; then
+        unset PADDLE_MPS_SAMPLE
+    elif [ -z "${PADDLE_MPS_SAMPLE+given}" ]; then
+        if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = true ]; then set -- log -1 --format=%ct; else set -- rev-list --count HEAD; fi
+        PADDLE_MPS_SAMPLE=$(git "$@" 2>/dev/null || echo 0)
+        export PADDLE_MPS_SAMPLE
+    fi
+}
+
+# packages_of TEST PATTERN: the packages that a part runs, those of PATTERN; all but tests/msl and internal/lint, which
+# run compilers and read source, with `test long`. It says how many others wait for that.
+packages_of() {
+    go list ./... | grep -v '/tests/msl$\|/internal/lint$' >build/parts/packages.all
+    if long; then cat build/parts/packages.all; else grep "$2" build/parts/packages.all; fi >"build/parts/$1.packages"
+    rest=$(($(wc -l <build/parts/packages.all) - $(wc -l <"build/parts/$1.packages")))
+    [ "$rest" = 0 ] || echo "left out $rest: packages that run here with test long only"
+}
+
+# go_race: the packages that share memory between threads. -short takes less of what only one goroutine does, such as
+# more shapes of one kernel; the part go has all of it.
 go_race() {
+    packages_of go-race '/\(alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/host\|kernels/metal\(/gpu\)\{0,1\}\)$'
     # shellcheck disable=SC2046  # import paths have no blanks
-    go_test "$simd" -race -short $(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
+    go_test "$simd" -race -short $(cat build/parts/go-race.packages)
 }
 
 # Exact answers that take mpmath long are kept in build/oracles for the parts and runs after this one.
 export PADDLE_MPS_ORACLES="$root/build/oracles"
 
 # go_portable: the kernels without SIMD. Shaders and graphs have no other form without it, and only what they are compared
-# with has: -short takes some of their shapes.
+# with has: they run with `test long`, for some shapes.
 go_portable() {
     short=0
-    go_test '' -short ./kernels/metal/shaders ./kernels/metal/graphs || short=$?
-    # shellcheck disable=SC2046  # import paths have no blanks
-    go_test '' $(go list ./kernels/... | grep -v '/metal/\(shaders\|graphs\)$') && return $short
+    if long; then
+        go_test '' -short ./kernels/metal/shaders ./kernels/metal/graphs || short=$?
+        # shellcheck disable=SC2046  # import paths have no blanks
+        set -- $(go list ./kernels/... | grep -v '/metal/\(shaders\|graphs\)$')
+    else
+        # shellcheck disable=SC2046
+        set -- $(go list ./kernels/... | grep -v '/metal')
+        echo "left out $(go list ./kernels/metal/... | wc -l): packages that run here with test long only"
+    fi
+    go_test '' "$@" && return $short
 }
 
 py_test() {
@@ -418,8 +450,8 @@ differential_queue() { PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 differential;
 # refusals NAME: what Apple's compilers refuse, one after the other, is computed in another way.
 refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals; }
 
-# conformance_refused NAME: the suite with all shaders and graphs refused, which the CPU then computes.
-conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$1"; }
+# conformance_refused NAME OPTION...: the suite with all shaders and graphs refused, which the CPU then computes.
+conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$@"; }
 
 fuzz() {
     GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
@@ -431,15 +463,16 @@ fuzz() {
     done
 }
 
-# conformance_parts: the suite on every device, but for those that run_tests has beside them.
+# conformance_parts: the suite on every device, but for those that run_tests has beside them. An operator in a dtype runs
+# in one of the turns that --every counts, with `test long` always.
 conformance_parts() {
-    part conformance-mps junit conformance_mps conformance-mps ''
-    part conformance-msl junit conformance_metal conformance-msl msl 13.0
-    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0
-    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused
+    part conformance-mps junit conformance_mps conformance-mps '' --every 2
+    part conformance-msl junit conformance_metal conformance-msl msl 13.0 --every 6
+    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0 --every 5
+    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused --every 3
     # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
-    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 -k 'bfloat16 or int64 or nonzero'
-    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 -k 'bfloat16 or strided or transposed or reversed or misaligned'
+    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 --every 3 -k 'bfloat16 or int64 or nonzero'
+    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 --every 3 -k 'bfloat16 or strided or transposed or reversed or misaligned'
     part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 -k 'float32 and (same or broadcast)'
 }
 
@@ -466,7 +499,8 @@ run_tests() {
     need_browser
     need_cmake
     venv .venv test,demo,browser
-    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then fuzz_seconds=3600; else fuzz_seconds=30; fi
+    if long; then fuzz_seconds=3600; else fuzz_seconds=10; fi
+    take_turns
     parts_begin
     rm -rf build/sources
     sh tests/fakemetal/build.sh # before two parts do it at one time
@@ -474,8 +508,8 @@ run_tests() {
     part go go go_test "$simd" ./...
     part go-race go go_race
     [ -z "$simd" ] || part go-portable go go_portable
-    part conformance-cpu junit conformance conformance-cpu
-    part conformance-queue junit conformance_mps conformance-queue -1
+    part conformance-cpu junit conformance conformance-cpu --every 2
+    part conformance-queue junit conformance_mps conformance-queue -1 --every 3
     part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime ./core/slot
     part c lines sh tests/c/run.sh
     part fakemetal lines sh tests/fakemetal/run.sh
