@@ -15,10 +15,11 @@ usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
   demo ocr        install rapidocr into .venv-ocr and read the text in a picture with examples/ocr/ocr.py
-  test            run all tests: Go (plain, race, portable), C, Python, conformance, packaging
-  test long       the same with PADDLE_MPS_LONG=1: fuzz the C interface for an hour and every other
-                  fuzz target for 30 s, soak each place with ten million operators, not 1.5 million, and,
-                  on Linux, run all of test darwin, which leaves out most of its slow cases by itself
+  test            run the tests: Go (plain, race, portable), C, Python, conformance, packaging. In large
+                  suites groups of cases take turns from commit to commit; the output counts the others
+  test long       the same with PADDLE_MPS_LONG=1: run the cases of all turns and all packages, fuzz the C
+                  interface for an hour and every other fuzz target for 30 s, soak each place with ten
+                  million operators, not 1.5 million, and, on Linux, run all of test darwin
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
@@ -43,6 +44,7 @@ environment:
   CC, GOOS, GOARCH   compiler and target of lib, tool, wheel and tarball
   LLVM               version of clang and lld for darwin
   PADDLE_MPS_DEVICE  the device behind mps: see docs/environment.md
+  PADDLE_MPS_SAMPLE  the turn of test and test darwin, a number, by default that of commits; empty: all turns
 EOF
 }
 
@@ -363,7 +365,7 @@ packages_of() {
 # go_race: the packages that share memory between threads. -short takes less of what only one goroutine does, such as
 # more shapes of one kernel; the part go has all of it.
 go_race() {
-    packages_of go-race '/\(alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/host\|kernels/metal\(/gpu\)\{0,1\}\)$'
+    packages_of go-race 'paddle-mps/\(alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/host\|kernels/metal\(/gpu\)\{0,1\}\)$'
     # shellcheck disable=SC2046  # import paths have no blanks
     go_test "$simd" -race -short $(cat build/parts/go-race.packages)
 }
@@ -430,7 +432,7 @@ conformance_metal() {
 # shaders_listed: whether `check` compiles all shaders that the conformance suite has compiled.
 shaders_listed() { GOEXPERIMENT=$simd go run ./tests/msl -lists build/sources; }
 
-# replay PLACE [--traced]: Paddle's recorded answers, on the device behind PLACE, or by traced functions. On the mock, what
+# replay PLACE [--traced | --every N]: Paddle's recorded answers, on the device behind PLACE, or by traced functions. On the mock, what
 # has no kernel there runs on the CPU.
 replay() { .venv/bin/python tests/peers/compare.py --place "$@" --replay tests/peers/paddle_3_3_1.json; }
 # gradients PLACE [--traced]: Paddle's recorded gradients, likewise.
@@ -482,7 +484,7 @@ replay_parts() {
     part paddle-traced lines replay cpu --traced
     part gradients-traced lines gradients cpu --traced
     part replay-mps lines replay_host
-    part replay-msl lines on_mock 13.0 msl replay mps
+    part replay-msl lines on_mock 13.0 msl replay mps --every 4
     part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
     part gradients lines gradients cpu
     part gradients-mps lines gradients_host
@@ -608,6 +610,7 @@ test_darwin() {
     need_emulator
     lib
     venv .venv test,demo,browser
+    take_turns
     parts_begin
     darwin_parts
     parts_end

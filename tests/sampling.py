@@ -37,7 +37,7 @@ def sampled() -> bool:
 
 def turn(every: int) -> int:
     """The turn of this run, 0 to every - 1."""
-    return int(os.environ["PADDLE_MPS_SAMPLE"]) % every
+    return int(os.environ.get("PADDLE_MPS_SAMPLE") or 0) % every
 
 
 def takes(every: int, group: str, number: int = 0) -> bool:
