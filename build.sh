@@ -353,28 +353,24 @@ take_turns() {
     fi
 }
 
-# packages_of TEST PATTERN: the packages that a part runs, those of PATTERN; all but tests/msl and internal/lint, which
-# run compilers and read source, with `test long`. It says how many others wait for that.
-packages_of() {
-    go list ./... | grep -v '/tests/msl$\|/internal/lint$' >build/parts/packages.all
-    if long; then cat build/parts/packages.all; else grep "$2" build/parts/packages.all; fi >"build/parts/$1.packages"
-    rest=$(($(wc -l <build/parts/packages.all) - $(wc -l <"build/parts/$1.packages")))
-    [ "$rest" = 0 ] || echo "left out $rest: packages that run here with test long only"
-}
-
-# go_race: the packages that share memory between threads. -short takes less of what only one goroutine does, such as
-# more shapes of one kernel; the part go has all of it.
+# go_race: the packages that share memory between threads; with `test long` all but those that run compilers and read
+# source. -short takes less of what only one goroutine does, such as more shapes of one kernel; the part go has all of it.
 go_race() {
-    packages_of go-race 'paddle-mps/\(alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/host\|kernels/metal\(/gpu\)\{0,1\}\)$'
-    # shellcheck disable=SC2046  # import paths have no blanks
-    go_test "$simd" -race -short $(cat build/parts/go-race.packages)
+    race=$(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
+    if ! long; then
+        all=$(echo "$race" | wc -l)
+        race=$(echo "$race" | grep 'paddle-mps/\(alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/host\|kernels/metal\(/gpu\)\{0,1\}\)$')
+        echo "left out $((all - $(echo "$race" | wc -l))): packages that run here with test long only"
+    fi
+    # shellcheck disable=SC2086  # import paths have no blanks
+    go_test "$simd" -race -short $race
 }
 
 # Exact answers that take mpmath long are kept in build/oracles for the parts and runs after this one.
 export PADDLE_MPS_ORACLES="$root/build/oracles"
 
 # go_portable: the kernels without SIMD. Shaders and graphs have no other form without it, and only what they are compared
-# with has: they run with `test long`, for some shapes.
+# with has: they run with `test long`, for some shapes. With -short the modes of the host device take turns.
 go_portable() {
     short=0
     if long; then
@@ -382,11 +378,17 @@ go_portable() {
         # shellcheck disable=SC2046  # import paths have no blanks
         set -- $(go list ./kernels/... | grep -v '/metal/\(shaders\|graphs\)$')
     else
-        # shellcheck disable=SC2046
-        set -- $(go list ./kernels/... | grep -v '/metal')
         echo "left out $(go list ./kernels/metal/... | wc -l): packages that run here with test long only"
+        go_test '' -short ./kernels/host || short=$?
+        set -- ./kernels ./kernels/host/vec/...
     fi
     go_test '' "$@" && return $short
+}
+
+# go_invariants: with -short the largest tensors, whose freed memory takes long to overwrite, take turns.
+go_invariants() {
+    if long; then set --; else set -- -short; fi
+    go_test "$simd" -tags invariants "$@" ./alloc ./core/runtime ./core/slot
 }
 
 py_test() {
@@ -442,7 +444,7 @@ replay_host() { PADDLE_MPS_DEVICE=host replay mps; }
 
 # differential: random programs on cpu and mps against NumPy, the same for a few seconds; with `test long`, 100,000 others.
 differential() {
-    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- "$@" --programs 100000; else set -- "$@" --seconds 8 --seed 1; fi
+    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- "$@" --programs 100000; else set -- "$@" --seconds 5 --seed 1; fi
     .venv/bin/python tests/differential/run.py "$@"
 }
 differential_traced() { PADDLE_MPS_DEVICE=host differential --traced; }
@@ -469,13 +471,13 @@ fuzz() {
 # in one of the turns that --every counts, with `test long` always.
 conformance_parts() {
     part conformance-mps junit conformance_mps conformance-mps '' --every 2
-    part conformance-msl junit conformance_metal conformance-msl msl 13.0 --every 6
-    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0 --every 5
-    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused --every 3
+    part conformance-msl junit conformance_metal conformance-msl msl 13.0 --every 10
+    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0 --every 8
+    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused --every 4
     # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
-    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 --every 3 -k 'bfloat16 or int64 or nonzero'
-    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 --every 3 -k 'bfloat16 or strided or transposed or reversed or misaligned'
-    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 -k 'float32 and (same or broadcast)'
+    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 --every 6 -k 'bfloat16 or int64 or nonzero'
+    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 --every 6 -k 'bfloat16 or strided or transposed or reversed or misaligned'
+    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 --every 3 -k 'float32 and (same or broadcast)'
 }
 
 # replay_parts: Paddle's recorded answers and gradients on every device, and what the compilers of the mock refuse.
@@ -512,7 +514,7 @@ run_tests() {
     [ -z "$simd" ] || part go-portable go go_portable
     part conformance-cpu junit conformance conformance-cpu --every 2
     part conformance-queue junit conformance_mps conformance-queue -1 --every 3
-    part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime ./core/slot
+    part go-invariants go go_invariants
     part c lines sh tests/c/run.sh
     part fakemetal lines sh tests/fakemetal/run.sh
     part package junit py_test package tests/package

@@ -45,7 +45,7 @@ var modes = map[string]Config{
 func eachMode(t *testing.T, test func(t *testing.T, r *rig)) {
 	for name, config := range modes {
 		t.Run(name, func(t *testing.T) {
-			if underRace { // the detector makes them ten times slower
+			if testing.Short() { // the race detector makes them ten times slower
 				sample.Skip(t, 4, t.Name(), 0)
 			}
 			test(t, newRig(t, config))

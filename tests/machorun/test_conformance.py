@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 import remote
-import sampling
 
+import sampling
 from paddle_mps.selftest import suite
 from paddle_mps.selftest.oracle import NUMPY
 

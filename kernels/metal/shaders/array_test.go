@@ -38,7 +38,7 @@ func TestReductions(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
-				sample.Skip(t, 4, row.Name, int(d))
+				sample.Skip(t, 6, row.Name, int(d))
 				b := r.on(t)
 				for n, axes := range []op.Axes{0b001, 0b100, 0b101, 0b111, 0b000} {
 					b.reduces(&row, d, out, values, ulps, axes, metaltest.ArrangementNames[n%4], 3, 41, 5)
@@ -185,7 +185,7 @@ func TestScans(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
-				sample.Skip(t, 4, row.Name, int(d))
+				sample.Skip(t, 6, row.Name, int(d))
 				everyWidth(t, func(t *testing.T) {
 					b := r.on(t)
 					for axis := range 3 {
