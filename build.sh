@@ -353,14 +353,21 @@ take_turns() {
     fi
 }
 
-# go_race: the packages that share memory between threads; with `test long` all but those that run compilers and read
-# source. -short takes less of what only one goroutine does, such as more shapes of one kernel; the part go has all of it.
+# go_race: the packages that share memory between threads, in three turns; with `test long` all but those that run
+# compilers and read source. -short takes less of what only one goroutine does, such as more shapes of one kernel; the part
+# go has all of it.
 go_race() {
     race=$(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
     if ! long; then
+        case ${PADDLE_MPS_SAMPLE:+$((PADDLE_MPS_SAMPLE % 3))} in
+        0) share='alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)' ;;
+        1) share='kernels/host' ;;
+        2) share='kernels/metal\(/gpu\)\{0,1\}' ;;
+        *) share='alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/\(host\|metal\|metal/gpu\)' ;;
+        esac
         all=$(echo "$race" | wc -l)
-        race=$(echo "$race" | grep 'paddle-mps/\(alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/host\|kernels/metal\(/gpu\)\{0,1\}\)$')
-        echo "left out $((all - $(echo "$race" | wc -l))): packages that run here with test long only"
+        race=$(echo "$race" | grep "paddle-mps/\\($share\\)\$")
+        echo "left out $((all - $(echo "$race" | wc -l))): packages that have their turn at another commit, or run here with test long"
     fi
     # shellcheck disable=SC2086  # import paths have no blanks
     go_test "$simd" -race -short $race
@@ -470,13 +477,13 @@ fuzz() {
 # conformance_parts: the suite on every device, but for those that run_tests has beside them. An operator in a dtype runs
 # in one of the turns that --every counts, with `test long` always.
 conformance_parts() {
-    part conformance-mps junit conformance_mps conformance-mps '' --every 2
-    part conformance-msl junit conformance_metal conformance-msl msl 13.0 --every 10
-    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0 --every 8
-    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused --every 4
+    part conformance-mps junit conformance_mps conformance-mps '' --every 3
+    part conformance-msl junit conformance_metal conformance-msl msl 13.0 --every 11
+    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0 --every 7
+    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused --every 5
     # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
-    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 --every 6 -k 'bfloat16 or int64 or nonzero'
-    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 --every 6 -k 'bfloat16 or strided or transposed or reversed or misaligned'
+    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 --every 5 -k 'bfloat16 or int64 or nonzero'
+    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 --every 7 -k 'bfloat16 or strided or transposed or reversed or misaligned'
     part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 --every 3 -k 'float32 and (same or broadcast)'
 }
 
@@ -486,7 +493,7 @@ replay_parts() {
     part paddle-traced lines replay cpu --traced
     part gradients-traced lines gradients cpu --traced
     part replay-mps lines replay_host
-    part replay-msl lines on_mock 13.0 msl replay mps --every 4
+    part replay-msl lines on_mock 13.0 msl replay mps --every 5
     part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
     part gradients lines gradients cpu
     part gradients-mps lines gradients_host
@@ -494,6 +501,12 @@ replay_parts() {
     part gradients-mpsgraph lines on_mock 13.0 mpsgraph gradients mps
     part refusals-msl junit on_mock 13.0 msl refusals refusals-msl
     part refusals-mpsgraph junit on_mock 13.0 mpsgraph refusals refusals-mpsgraph
+}
+
+# parts_on_mock: what runs beside the parts of one process.
+parts_on_mock() {
+    conformance_parts
+    replay_parts
 }
 
 run_tests() {
@@ -508,22 +521,16 @@ run_tests() {
     parts_begin
     rm -rf build/sources
     sh tests/fakemetal/build.sh # before two parts do it at one time
-    aside conformance_parts
-    part go go go_test "$simd" ./...
-    part go-race go go_race
-    [ -z "$simd" ] || part go-portable go go_portable
-    part conformance-cpu junit conformance conformance-cpu --every 2
-    part conformance-queue junit conformance_mps conformance-queue -1 --every 3
-    part go-invariants go go_invariants
-    part c lines sh tests/c/run.sh
-    part fakemetal lines sh tests/fakemetal/run.sh
-    part package junit py_test package tests/package
-    join
-    aside replay_parts
+    aside parts_on_mock
     part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part readme junit py_test readme tests/readme
     part browser junit py_test browser tests/browser
+    part conformance-cpu junit conformance conformance-cpu --every 3
+    part conformance-queue junit conformance_mps conformance-queue -1 --every 3
+    part c lines sh tests/c/run.sh
+    part fakemetal lines sh tests/fakemetal/run.sh
+    part package junit py_test package tests/package
     part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
     part differential lines differential_host
     part differential-queue lines differential_queue
@@ -531,8 +538,13 @@ run_tests() {
     part differential-mpsgraph lines on_mock 13.0 mpsgraph differential
     part differential-traced lines differential_traced
     join
+    # Each of these keeps two processors busy by itself.
+    part go go go_test "$simd" ./...
+    part go-race go go_race
+    [ -z "$simd" ] || part go-portable go go_portable
+    part go-invariants go go_invariants
     part shaders-listed lines shaders_listed
-    part selftest junit py_test selftest tests/selftest # two processes at a time by itself
+    part selftest junit py_test selftest tests/selftest
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then
         part fuzz status fuzz
         [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }

@@ -169,7 +169,7 @@ func TestEveryFailureOfATrainingStepIsClean(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s of side %d", c.kind, c.side), func(t *testing.T) {
 			if testing.Short() {
-				sample.Skip(t, 4, c.kind, int(c.side)+1)
+				sample.Skip(t, 5, c.kind, int(c.side)+1)
 			}
 			var want float32
 			for n := int64(0); ; n++ { // 0 is the run without a failure

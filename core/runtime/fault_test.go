@@ -186,7 +186,7 @@ func TestEveryFailureIsClean(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s of side %d", c.kind, c.n), func(t *testing.T) {
 			if testing.Short() {
-				sample.Skip(t, 4, c.kind, int(c.n)+2)
+				sample.Skip(t, 5, c.kind, int(c.n)+2)
 			}
 			want := 0.0
 			for n := int64(0); ; n++ { // 0 is the run without a failure

@@ -129,7 +129,7 @@ func TestEveryFailureOfProgramsIsClean(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s of side %d", c.kind, c.side), func(t *testing.T) {
 			if testing.Short() {
-				sample.Skip(t, 4, c.kind, int(c.side))
+				sample.Skip(t, 5, c.kind, int(c.side))
 			}
 			for n := int64(0); ; n++ {
 				m := &machine{T: t, faults: &faults{kind: c.kind, at: n, lacks: op.IDSoftmax}}

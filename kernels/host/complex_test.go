@@ -42,7 +42,7 @@ func partsOf(at []byte, d dtype.DType) (real, imag float64) {
 // TestComplexCasts casts between all pairs with a complex dtype on a side, from every layout to every layout.
 func TestComplexCasts(t *testing.T) {
 	if underRace {
-		sample.Skip(t, 4, t.Name(), 0)
+		sample.Skip(t, 5, t.Name(), 0)
 	}
 	r := newRig(t, Config{Threads: 2})
 	values := [][2]float64{{0, 0}, {1, 2}, {0, 3}, {2, 0}, {100, 7}}

@@ -115,7 +115,7 @@ func (c *convCase) sizes(outer, channels int, plane [op.MaxSpatial]int) []int64 
 // exact in every order; all layouts and numbers of threads have to agree.
 func TestConvolutions(t *testing.T) {
 	if underRace {
-		sample.Skip(t, 4, t.Name(), 0)
+		sample.Skip(t, 5, t.Name(), 0)
 	}
 	r := rand.New(rand.NewPCG(21, 22))
 	count := 120

@@ -15,7 +15,7 @@ import (
 // TestCastPairs casts values that both dtypes hold, from every layout to every layout.
 func TestCastPairs(t *testing.T) {
 	if underRace {
-		sample.Skip(t, 4, t.Name(), 0)
+		sample.Skip(t, 5, t.Name(), 0)
 	}
 	r := newRig(t, Config{Threads: 1})
 	for _, from := range dtype.All.Members() {

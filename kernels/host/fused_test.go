@@ -86,7 +86,7 @@ func elementwiseGraph(seed uint64, calls int) *graph.Graph {
 // Groups give the bits of their steps one by one, for any number of threads, with and without the passes over graphs.
 func TestRandomGroups(t *testing.T) {
 	if underRace {
-		sample.Skip(t, 4, t.Name(), 0)
+		sample.Skip(t, 5, t.Name(), 0)
 	}
 	count := uint64(140)
 	if testing.Short() {

@@ -46,7 +46,7 @@ func eachMode(t *testing.T, test func(t *testing.T, r *rig)) {
 	for name, config := range modes {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() { // the race detector makes them ten times slower
-				sample.Skip(t, 4, t.Name(), 0)
+				sample.Skip(t, 5, t.Name(), 0)
 			}
 			test(t, newRig(t, config))
 		})

@@ -79,7 +79,7 @@ func TestEachFailure(t *testing.T) {
 	for name, prefer := range map[string]Prefer{"shaders": PreferShaders, "graphs": PreferGraphs} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() {
-				sample.Skip(t, 2, "ways", int(prefer))
+				sample.Skip(t, 5, "ways", int(prefer))
 			}
 			d, err := Open(Config{Library: library, Prefer: prefer, Linger: -1})
 			require.NoError(t, err)

@@ -72,7 +72,7 @@ func TestEveryFailureOfAProgram(t *testing.T) {
 	for name, prefer := range map[string]metal.Prefer{"shaders": metal.PreferShaders, "graphs": metal.PreferGraphs} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() {
-				sample.Skip(t, 2, "ways", int(prefer))
+				sample.Skip(t, 5, "ways", int(prefer))
 			}
 			want, err := attempt(prefer)
 			require.NoError(t, err)

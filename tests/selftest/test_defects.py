@@ -34,7 +34,7 @@ def test_there_are_ten() -> None:
     assert len(DEFECTS) >= 10 and len({name for name, *_ in DEFECTS}) == len(DEFECTS)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "way", "section", "what"), DEFECTS, ids=[row[0] for row in DEFECTS])
 def test_defect_is_found(
     name: str, way: str, section: str, what: str, runs: dict[str, Future[CompletedProcess[str]]]

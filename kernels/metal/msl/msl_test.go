@@ -268,7 +268,7 @@ func TestResults(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
-				sample.Skip(t, 6, row.Name, int(d))
+				sample.Skip(t, 7, row.Name, int(d))
 				needCompiler(t) // which takes seconds to build, in vain where -run picks no operator of the table
 				source, ok := s.form.Source()
 				require.True(t, ok, "there is no source")

@@ -38,7 +38,7 @@ func TestReductions(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
-				sample.Skip(t, 6, row.Name, int(d))
+				sample.Skip(t, 7, row.Name, int(d))
 				b := r.on(t)
 				for n, axes := range []op.Axes{0b001, 0b100, 0b101, 0b111, 0b000} {
 					b.reduces(&row, d, out, values, ulps, axes, metaltest.ArrangementNames[n%4], 3, 41, 5)
@@ -106,7 +106,7 @@ func TestSharedReductions(t *testing.T) {
 		out, values, ulps := reduction(row, call.d)
 		for _, s := range shares {
 			t.Run(fmt.Sprintf("%s/%s/%s", row.Name, call.d, s.name), func(t *testing.T) {
-				sample.Skip(t, 4, s.name, i)
+				sample.Skip(t, 5, s.name, i)
 				test := func(t *testing.T) { r.on(t).reduces(row, call.d, out, values, ulps, s.axes, s.lie, s.dims...) }
 				test(t)
 				t.Run("in pieces", func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestScans(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
-				sample.Skip(t, 6, row.Name, int(d))
+				sample.Skip(t, 7, row.Name, int(d))
 				everyWidth(t, func(t *testing.T) {
 					b := r.on(t)
 					for axis := range 3 {
@@ -494,7 +494,7 @@ func TestProducts(t *testing.T) {
 						continue
 					}
 					t.Run(d.String(), func(t *testing.T) {
-						sample.Skip(t, 4, "matmul", n)
+						sample.Skip(t, 5, "matmul", n)
 						b := r.on(t)
 						for m, dims := range sizes {
 							if testing.Short() && (n+m)%3 != 0 {
