@@ -15,10 +15,11 @@ usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
   demo ocr        install rapidocr into .venv-ocr and read the text in a picture with examples/ocr/ocr.py
-  test            run all tests: Go (plain, race, portable), C, Python, conformance, packaging
-  test long       the same with PADDLE_MPS_LONG=1: fuzz the C interface for an hour and every other
-                  fuzz target for 30 s, soak each place with ten million operators, not 1.5 million, and,
-                  on Linux, run all of test darwin, which leaves out most of its slow cases by itself
+  test            run the tests: Go (plain, race, portable), C, Python, conformance, packaging. In large
+                  suites groups of cases take turns from commit to commit; the output counts the others
+  test long       the same with PADDLE_MPS_LONG=1: run the cases of all turns and all packages, fuzz the C
+                  interface for an hour and every other fuzz target for 30 s, soak each place with ten
+                  million operators, not 1.5 million, and, on Linux, run all of test darwin
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
@@ -44,6 +45,7 @@ environment:
   CC, GOOS, GOARCH   compiler and target of lib, tool, wheel and tarball
   LLVM               version of clang and lld for darwin
   PADDLE_MPS_DEVICE  the device behind mps: see docs/environment.md
+  PADDLE_MPS_SAMPLE  the turn of test and test darwin, a number, by default that of commits; empty: all turns
 EOF
 }
 
@@ -337,23 +339,64 @@ go_test() {
     GOEXPERIMENT=$experiment go test -timeout 30m -json "$@" # with an empty shader cache 10 minutes can be too few
 }
 
-# go_race: without packages that share no memory between threads: tests/msl runs compilers, internal/lint reads source.
-# -short takes less of what only one goroutine does, such as more shapes of one kernel; the part go has all of it.
+# long: whether everything is to run, and not what has its turn at this commit.
+long() { [ "${PADDLE_MPS_LONG:-}" = 1 ]; }
+
+# take_turns: the number of the turn of what tests/sampling.py leaves out, that of commits. A shallow clone does not know
+# it, and takes the time of its commit.
+take_turns() {
+    if long; then
+        unset PADDLE_MPS_SAMPLE
+    elif [ -z "${PADDLE_MPS_SAMPLE+given}" ]; then
+        if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = true ]; then set -- log -1 --format=%ct; else set -- rev-list --count HEAD; fi
+        PADDLE_MPS_SAMPLE=$(git "$@" 2>/dev/null || echo 0)
+        export PADDLE_MPS_SAMPLE
+    fi
+}
+
+# go_race: the packages that share memory between threads, in three turns; with `test long` all but those that run
+# compilers and read source. -short takes less of what only one goroutine does, such as more shapes of one kernel; the part
+# go has all of it.
 go_race() {
-    # shellcheck disable=SC2046  # import paths have no blanks
-    go_test "$simd" -race -short $(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
+    race=$(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
+    if ! long; then
+        case ${PADDLE_MPS_SAMPLE:+$((PADDLE_MPS_SAMPLE % 3))} in
+        0) share='alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)' ;;
+        1) share='kernels/host' ;;
+        2) share='kernels/metal\(/gpu\)\{0,1\}' ;;
+        *) share='alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/\(host\|metal\|metal/gpu\)' ;;
+        esac
+        all=$(echo "$race" | wc -l)
+        race=$(echo "$race" | grep "paddle-mps/\\($share\\)\$")
+        echo "left out $((all - $(echo "$race" | wc -l))): packages that have their turn at another commit, or run here with test long"
+    fi
+    # shellcheck disable=SC2086  # import paths have no blanks
+    go_test "$simd" -race -short $race
 }
 
 # Exact answers that take mpmath long are kept in build/oracles for the parts and runs after this one.
 export PADDLE_MPS_ORACLES="$root/build/oracles"
 
 # go_portable: the kernels without SIMD. Shaders and graphs have no other form without it, and only what they are compared
-# with has: -short takes some of their shapes.
+# with has: they run with `test long`, for some shapes. With -short the modes of the host device take turns.
 go_portable() {
     short=0
-    go_test '' -short ./kernels/metal/shaders ./kernels/metal/graphs || short=$?
-    # shellcheck disable=SC2046  # import paths have no blanks
-    go_test '' $(go list ./kernels/... | grep -v '/metal/\(shaders\|graphs\)$') && return $short
+    if long; then
+        go_test '' -short ./kernels/metal/shaders ./kernels/metal/graphs || short=$?
+        # shellcheck disable=SC2046  # import paths have no blanks
+        set -- $(go list ./kernels/... | grep -v '/metal/\(shaders\|graphs\)$')
+    else
+        echo "left out $(go list ./kernels/metal/... | wc -l): packages that run here with test long only"
+        go_test '' -short ./kernels/host || short=$?
+        set -- ./kernels ./kernels/host/vec/...
+    fi
+    go_test '' "$@" && return $short
+}
+
+# go_invariants: with -short the largest tensors, whose freed memory takes long to overwrite, take turns.
+go_invariants() {
+    if long; then set --; else set -- -short; fi
+    go_test "$simd" -tags invariants "$@" ./alloc ./core/runtime ./core/slot
 }
 
 py_test() {
@@ -399,7 +442,7 @@ conformance_metal() {
 # shaders_listed: whether `check` compiles all shaders that the conformance suite has compiled.
 shaders_listed() { GOEXPERIMENT=$simd go run ./tests/msl -lists build/sources; }
 
-# replay PLACE [--traced]: Paddle's recorded answers, on the device behind PLACE, or by traced functions. On the mock, what
+# replay PLACE [--traced | --every N]: Paddle's recorded answers, on the device behind PLACE, or by traced functions. On the mock, what
 # has no kernel there runs on the CPU.
 replay() { .venv/bin/python tests/peers/compare.py --place "$@" --replay tests/peers/paddle_3_3_1.json; }
 # gradients PLACE [--traced]: Paddle's recorded gradients, likewise.
@@ -409,7 +452,7 @@ replay_host() { PADDLE_MPS_DEVICE=host replay mps; }
 
 # differential: random programs on cpu and mps against NumPy, the same for a few seconds; with `test long`, 100,000 others.
 differential() {
-    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- "$@" --programs 100000; else set -- "$@" --seconds 8 --seed 1; fi
+    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- "$@" --programs 100000; else set -- "$@" --seconds 5 --seed 1; fi
     .venv/bin/python tests/differential/run.py "$@"
 }
 differential_traced() { PADDLE_MPS_DEVICE=host differential --traced; }
@@ -419,8 +462,8 @@ differential_queue() { PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 differential;
 # refusals NAME: what Apple's compilers refuse, one after the other, is computed in another way.
 refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals; }
 
-# conformance_refused NAME: the suite with all shaders and graphs refused, which the CPU then computes.
-conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$1"; }
+# conformance_refused NAME OPTION...: the suite with all shaders and graphs refused, which the CPU then computes.
+conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$@"; }
 
 fuzz() {
     GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
@@ -432,16 +475,17 @@ fuzz() {
     done
 }
 
-# conformance_parts: the suite on every device, but for those that run_tests has beside them.
+# conformance_parts: the suite on every device, but for those that run_tests has beside them. An operator in a dtype runs
+# in one of the turns that --every counts, with `test long` always.
 conformance_parts() {
-    part conformance-mps junit conformance_mps conformance-mps ''
-    part conformance-msl junit conformance_metal conformance-msl msl 13.0
-    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0
-    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused
+    part conformance-mps junit conformance_mps conformance-mps '' --every 3
+    part conformance-msl junit conformance_metal conformance-msl msl 13.0 --every 11
+    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0 --every 7
+    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused --every 5
     # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
-    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 -k 'bfloat16 or int64 or nonzero'
-    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 -k 'bfloat16 or strided or transposed or reversed or misaligned'
-    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 -k 'float32 and (same or broadcast)'
+    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 --every 5 -k 'bfloat16 or int64 or nonzero'
+    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 --every 7 -k 'bfloat16 or strided or transposed or reversed or misaligned'
+    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 --every 3 -k 'float32 and (same or broadcast)'
 }
 
 # replay_parts: Paddle's recorded answers and gradients on every device, and what the compilers of the mock refuse.
@@ -450,7 +494,7 @@ replay_parts() {
     part paddle-traced lines replay cpu --traced
     part gradients-traced lines gradients cpu --traced
     part replay-mps lines replay_host
-    part replay-msl lines on_mock 13.0 msl replay mps
+    part replay-msl lines on_mock 13.0 msl replay mps --every 5
     part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
     part gradients lines gradients cpu
     part gradients-mps lines gradients_host
@@ -460,6 +504,12 @@ replay_parts() {
     part refusals-mpsgraph junit on_mock 13.0 mpsgraph refusals refusals-mpsgraph
 }
 
+# parts_on_mock: what runs beside the parts of one process.
+parts_on_mock() {
+    conformance_parts
+    replay_parts
+}
+
 run_tests() {
     lib
     tool
@@ -467,26 +517,21 @@ run_tests() {
     need_browser
     need_cmake
     venv .venv test,demo,browser
-    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then fuzz_seconds=3600; else fuzz_seconds=30; fi
+    if long; then fuzz_seconds=3600; else fuzz_seconds=10; fi
+    take_turns
     parts_begin
     rm -rf build/sources
     sh tests/fakemetal/build.sh # before two parts do it at one time
-    aside conformance_parts
-    part go go go_test "$simd" ./...
-    part go-race go go_race
-    [ -z "$simd" ] || part go-portable go go_portable
-    part conformance-cpu junit conformance conformance-cpu
-    part conformance-queue junit conformance_mps conformance-queue -1
-    part go-invariants go go_test "$simd" -tags invariants ./alloc ./core/runtime ./core/slot
-    part c lines sh tests/c/run.sh
-    part fakemetal lines sh tests/fakemetal/run.sh
-    part package junit py_test package tests/package
-    join
-    aside replay_parts
+    aside parts_on_mock
     part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part readme junit py_test readme tests/readme
     part browser junit py_test browser tests/browser
+    part conformance-cpu junit conformance conformance-cpu --every 3
+    part conformance-queue junit conformance_mps conformance-queue -1 --every 3
+    part c lines sh tests/c/run.sh
+    part fakemetal lines sh tests/fakemetal/run.sh
+    part package junit py_test package tests/package
     part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
     part differential lines differential_host
     part differential-queue lines differential_queue
@@ -494,8 +539,13 @@ run_tests() {
     part differential-mpsgraph lines on_mock 13.0 mpsgraph differential
     part differential-traced lines differential_traced
     join
+    # Each of these keeps two processors busy by itself.
+    part go go go_test "$simd" ./...
+    part go-race go go_race
+    [ -z "$simd" ] || part go-portable go go_portable
+    part go-invariants go go_invariants
     part shaders-listed lines shaders_listed
-    part selftest junit py_test selftest tests/selftest # two processes at a time by itself
+    part selftest junit py_test selftest tests/selftest
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then
         part fuzz status fuzz
         [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }
@@ -575,6 +625,7 @@ test_darwin() {
     need_emulator
     lib
     venv .venv test,demo,browser
+    take_turns
     parts_begin
     darwin_parts
     parts_end

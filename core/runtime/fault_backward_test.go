@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // training is a step of training, for tests that inject failures into a device: the loss of a small network, its gradients, a
@@ -167,6 +168,9 @@ func TestEveryFailureOfATrainingStepIsClean(t *testing.T) {
 		{"heap", 3000, true, 8},
 	} {
 		t.Run(fmt.Sprintf("%s of side %d", c.kind, c.side), func(t *testing.T) {
+			if testing.Short() {
+				sample.Skip(t, 5, c.kind, int(c.side)+1)
+			}
 			var want float32
 			for n := int64(0); ; n++ { // 0 is the run without a failure
 				m := &machine{T: t, faults: &faults{kind: c.kind, at: n}}

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/internal/script"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -184,6 +185,9 @@ func TestEveryFailureIsClean(t *testing.T) {
 		{"heap", 3000, true, 20}, // every allocation that no freed memory serves
 	} {
 		t.Run(fmt.Sprintf("%s of side %d", c.kind, c.n), func(t *testing.T) {
+			if testing.Short() {
+				sample.Skip(t, 5, c.kind, int(c.n)+2)
+			}
 			want := 0.0
 			for n := int64(0); ; n++ { // 0 is the run without a failure
 				m := &machine{T: t, faults: &faults{kind: c.kind, at: n}}

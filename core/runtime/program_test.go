@@ -20,6 +20,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/place"
 )
@@ -127,6 +128,9 @@ func TestEveryFailureOfProgramsIsClean(t *testing.T) {
 		{"heap", 3000, true, 6},
 	} {
 		t.Run(fmt.Sprintf("%s of side %d", c.kind, c.side), func(t *testing.T) {
+			if testing.Short() {
+				sample.Skip(t, 5, c.kind, int(c.side))
+			}
 			for n := int64(0); ; n++ {
 				m := &machine{T: t, faults: &faults{kind: c.kind, at: n, lacks: op.IDSoftmax}}
 				if err := m.start(c.idle); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // partType is the dtype of the parts of a complex one, and any other dtype itself.
@@ -40,6 +41,9 @@ func partsOf(at []byte, d dtype.DType) (real, imag float64) {
 
 // TestComplexCasts casts between all pairs with a complex dtype on a side, from every layout to every layout.
 func TestComplexCasts(t *testing.T) {
+	if underRace {
+		sample.Skip(t, 5, t.Name(), 0)
+	}
 	r := newRig(t, Config{Threads: 2})
 	values := [][2]float64{{0, 0}, {1, 2}, {0, 3}, {2, 0}, {100, 7}}
 	for _, from := range dtype.Movable.Members() {

@@ -9,10 +9,14 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // TestCastPairs casts values that both dtypes hold, from every layout to every layout.
 func TestCastPairs(t *testing.T) {
+	if underRace {
+		sample.Skip(t, 5, t.Name(), 0)
+	}
 	r := newRig(t, Config{Threads: 1})
 	for _, from := range dtype.All.Members() {
 		for _, to := range dtype.All.Members() {

@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/graph/graphtest"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // shapesOfGroups are rows and columns: odd sizes, one element, one block of a lane or of a group and one more, and what is
@@ -24,6 +25,9 @@ func elementwiseGraph(seed uint64, calls int) *graph.Graph {
 
 // Groups give the bits of their steps one by one, for any number of threads, with and without the passes over graphs.
 func TestRandomGroups(t *testing.T) {
+	if underRace {
+		sample.Skip(t, 5, t.Name(), 0)
+	}
 	count := uint64(140)
 	if testing.Short() {
 		count = 35

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // owner waits for the end of one call.
@@ -43,7 +44,12 @@ var modes = map[string]Config{
 // eachMode runs a test on a stream of a device in each mode.
 func eachMode(t *testing.T, test func(t *testing.T, r *rig)) {
 	for name, config := range modes {
-		t.Run(name, func(t *testing.T) { test(t, newRig(t, config)) })
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() { // the race detector makes them ten times slower
+				sample.Skip(t, 5, t.Name(), 0)
+			}
+			test(t, newRig(t, config))
+		})
 	}
 }
 

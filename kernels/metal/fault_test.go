@@ -9,6 +9,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // noting owns calls, of several streams, and keeps the first error.
@@ -77,6 +78,9 @@ func TestEachFailure(t *testing.T) {
 	t.Cleanup(func() { fakemetal.Reset(t) })
 	for name, prefer := range map[string]Prefer{"shaders": PreferShaders, "graphs": PreferGraphs} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() {
+				sample.Skip(t, 5, "ways", int(prefer))
+			}
 			d, err := Open(Config{Library: library, Prefer: prefer, Linger: -1})
 			require.NoError(t, err)
 			fakemetal.Reset(t)

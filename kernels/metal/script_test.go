@@ -9,6 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/internal/script"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
@@ -70,6 +71,9 @@ func TestEveryFailureOfAProgram(t *testing.T) {
 	fakemetal.Library(t)
 	for name, prefer := range map[string]metal.Prefer{"shaders": metal.PreferShaders, "graphs": metal.PreferGraphs} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() {
+				sample.Skip(t, 5, "ways", int(prefer))
+			}
 			want, err := attempt(prefer)
 			require.NoError(t, err)
 			time.Sleep(100 * time.Millisecond)

@@ -124,8 +124,10 @@ static int spawn(const char *const *arguments, const char *output) {
 
 static const char *const headers[] = {"metal.h", "entry.h", "types.h", "math.h", "meet.h", "atomic.h", "fast.h", "divide.h", "strict.h", "names.h", "matrix.h"};
 
+/* -Og: a shader is compiled for a few threadgroups, and -O1 takes a third longer. It too inlines what has to be, such as
+ * barriers; see meet.h. */
 static const char *const flags[] = {
-    "-std=c++17", "-x", "c++", "-fPIC", "-O1", "-g0", "-w", "-Werror=return-type", "-Wno-literal-suffix", "-nostdinc++", "-fno-exceptions", "-fno-rtti",
+    "-std=c++17", "-x", "c++", "-fPIC", "-Og", "-g0", "-w", "-Werror=return-type", "-Wno-literal-suffix", "-nostdinc++", "-fno-exceptions", "-fno-rtti",
     "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsigned-char", "-fsanitize=kernel-address", "-fsanitize=alignment",
     "-I" SHADER_FOLDER, "-isystem", SHADER_FOLDER "/include",
 };
@@ -162,7 +164,9 @@ static void mode(command *c, const shader_library *l, char version[static 32]) {
 #if defined(__x86_64__)
   add(c, "-mfma");
 #endif
-  if (!tools.clang) add(c, "-fexpensive-optimizations"); /* without it g++ contracts from -O2 on */
+  if (tools.clang) return;
+  add(c, "-O1"); /* g++ contracts nothing with -Og, and without the next from -O2 on */
+  add(c, "-fexpensive-optimizations");
 }
 
 static command compile_command(const shader_library *l, char version[static 32]) {

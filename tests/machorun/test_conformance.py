@@ -3,7 +3,8 @@
 run.sh starts it with the command of the server in MACHORUN_SERVER. The suite makes its tensors, takes its
 views and runs its operators there; what it compares with, and how, is the same as everywhere.
 
-MACHORUN_EVERY=N runs one case in N, the same ones every time; PADDLE_MPS_LONG=1 runs all.
+MACHORUN_EVERY=N runs one case in N, those of the turn of PADDLE_MPS_SAMPLE (see tests/sampling.py); PADDLE_MPS_LONG=1
+runs all.
 
 Left out are the cases of outputs over inputs: the server makes results in new memory only. What shares memory is
 decided above the devices, in Go that is the same on every platform, and tested by the suite where it runs natively.
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 import remote
 
+import sampling
 from paddle_mps.selftest import suite
 from paddle_mps.selftest.oracle import NUMPY
 
@@ -28,7 +30,7 @@ COMMAND = os.environ.get("MACHORUN_SERVER", "")
 PLACE = "mps"
 EVERY = 1 if os.environ.get("PADDLE_MPS_LONG") == "1" else int(os.environ.get("MACHORUN_EVERY", "1"))
 ALL = [c for c in suite.cases(tuple(d for d in NUMPY if d != "float64")) if c.layout != "aliased"]
-CASES = [c for c in ALL if zlib.crc32(str(c).encode()) % EVERY == 0]
+CASES = [c for c in ALL if zlib.crc32(str(c).encode()) % EVERY == sampling.turn(EVERY)]
 
 
 @pytest.fixture(scope="module")

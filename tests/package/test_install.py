@@ -16,6 +16,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAME = {"linux": "libpaddlemps.so", "darwin": "libpaddlemps.dylib"}[sys.platform]
+pytestmark = pytest.mark.sampled(3, 1)  # it installs the library and builds the examples
+
 STRICT = "-Wall -Wextra -pedantic -Wshadow -Wconversion -Werror"
 EXAMPLES = sorted(str(p.relative_to(ROOT / "examples")) for p in (ROOT / "examples").glob("c*/*.c*"))
 

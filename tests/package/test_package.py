@@ -31,6 +31,9 @@ print(paddle.__version__, paddle.__file__)
 """
 
 
+pytestmark = pytest.mark.sampled(3, 2)  # it builds a wheel from an archive
+
+
 def run(*command: object, **kwargs: object) -> str:
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **kwargs)  # type: ignore[call-overload]
     assert done.returncode == 0, done.stdout + done.stderr

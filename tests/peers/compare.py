@@ -254,6 +254,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--operator", metavar="NAME", default="")
     parser.add_argument("--place", default="cpu")
     parser.add_argument("--traced", action="store_true")
+    parser.add_argument("--every", metavar="N", type=int, default=1)
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--replay", metavar="FILE", type=pathlib.Path)
     way.add_argument("--record", metavar="FILE", type=pathlib.Path)
@@ -278,12 +279,25 @@ def asked(row: Row, text: str, operator: str) -> bool:
     return text in row.op or text in row.source
 
 
+def turn(rows: list[Row], every: int) -> list[Row]:
+    """Those that run now if the operators take so many turns: see tests/sampling.py."""
+    sys.path.append(str(pathlib.Path(__file__).parents[1]))
+    import sampling  # for which pytest has to be there, unlike in .venv-peers
+
+    taken = [row for row in rows if sampling.note(every, sampling.takes(every, row.op))]
+    for line in sampling.left_out():
+        print(line)
+    return taken
+
+
 def main() -> int:
     options = arguments()
     left_out: tuple[str, ...] = () if options.place == "cpu" and not options.traced else OF_THE_CPU
     if options.traced:
         left_out += ("repr",)  # whose elements a traced tensor does not print
     rows = [row for row in ROWS if asked(row, options.k, options.operator) and row.op not in left_out]
+    if options.every > 1:
+        rows = turn(rows, options.every)
     failed = 0
     if options.show:
         show(options.show.replace(" ;; ", "\n"), options.place)

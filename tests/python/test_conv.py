@@ -76,6 +76,7 @@ for t in (y, back, weight, mean, spread):
 """
 
 
+@pytest.mark.sampled(5, 2)
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
     def run(threads: str) -> str:
         environment = {**os.environ, "PADDLE_MPS_NUM_THREADS": threads, "PADDLE_MPS_DEVICE": "host"}

@@ -310,6 +310,7 @@ print(peak() - before, [int(state[f"w{i}"][-1]) for i in range(8)])
     assert int(loading.split()[0]) < 128 + 48
 
 
+@pytest.mark.sampled(5, 1)
 def test_damaged_and_hostile_files() -> None:
     program = [sys.executable, str(HERE / "hostile_files.py"), str(FOLDER)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)

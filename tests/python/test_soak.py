@@ -52,6 +52,7 @@ assert library.pmps_live_handles() == live
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc/self/statm is Linux's")
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("place", ["cpu", "mps"])
 def test_memory_stays_flat(place: str, capfd: pytest.CaptureFixture[str]) -> None:
     total = 10_000_000 if os.environ.get("PADDLE_MPS_LONG") == "1" else 1_500_000

@@ -12,6 +12,7 @@ from test_selftest import worker  # type: ignore[import-not-found]  # pytest fin
 from paddle_mps.selftest import bringup, child, recorder, report
 
 
+@pytest.mark.sampled(5, 1)
 def test_every_step_passes(selftest: Any) -> None:
     """On a sound device all steps are taken and none is skipped."""
     done = selftest("--section", "bring-up")
@@ -43,6 +44,7 @@ for i in range(3):
         assert heard.passed == 2 and [name for name, _ in heard.failed] == [str(deadly)], heard
 
 
+@pytest.mark.sampled(5, 2)
 @pytest.mark.parametrize("concurrent", ["1", "0"])
 def test_lost_barriers_fail_their_step(concurrent: str, selftest: Any) -> None:
     """Where memory barriers do nothing, the step about them fails first, and passes as the report advises."""

@@ -22,6 +22,7 @@ from paddle_mps.selftest.recorder import Recorder
 ROOT = pathlib.Path(__file__).parents[2]
 
 
+@pytest.mark.sampled(5, 0)
 def test_quick_passes_in_a_minute(selftest: Any, tmp_path: pathlib.Path) -> None:
     """What is sound passes, in all sections on all devices, within the minute that is promised. A machine that is so busy
     that the minute does not suffice leaves checks out, which is no failure."""
@@ -260,6 +261,7 @@ def test_bar_is_one_line() -> None:
     assert quiet.getvalue() == ""
 
 
+@pytest.mark.sampled(5, 3)
 def test_refusals_are_reported(selftest: Any) -> None:
     """What a compiler refuses fails no check, and the report quotes it."""
     options = ("--quick", "--section", "conformance", "--place", "mps", "--budget", "3")
@@ -273,6 +275,7 @@ def test_refusals_are_reported(selftest: Any) -> None:
     assert "refusals" not in selftest(*options).stdout
 
 
+@pytest.mark.sampled(5, 2)
 def test_a_refused_shader_fails_its_step_of_bring_up(selftest: Any) -> None:
     """The results are right by another way: the step says which, and what the library does instead."""
     done = selftest("--quick", "--section", "bring-up", "--place", "mps", FAKEMETAL_REFUSE="library:*")

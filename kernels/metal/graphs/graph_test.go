@@ -16,6 +16,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/graphs"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
@@ -353,13 +354,18 @@ func TestGraphSystems(t *testing.T) {
 	if testing.Short() || os.Getenv("FAKEMETAL_MACOS") != "" {
 		t.Skip("-short, or one of these systems already")
 	}
-	for name, environment := range map[string][]string{
-		"13.0": {"FAKEMETAL_MACOS=13.0"}, "14.0": {"FAKEMETAL_MACOS=14.0", "FAKEMETAL_FAMILY=1008"},
-		"15.2 at its worst": {"FAKEMETAL_MACOS=15.2", "FAKEMETAL_WORST=1"},
+	for i, system := range []struct {
+		name        string
+		environment []string
+	}{
+		{"13.0", []string{"FAKEMETAL_MACOS=13.0"}},
+		{"14.0", []string{"FAKEMETAL_MACOS=14.0", "FAKEMETAL_FAMILY=1008"}},
+		{"15.2 at its worst", []string{"FAKEMETAL_MACOS=15.2", "FAKEMETAL_WORST=1"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(system.name, func(t *testing.T) {
+			sample.Skip(t, 3, "systems", i)
 			tests := exec.Command(os.Args[0], "-test.run", "^TestGraph", "-test.short")
-			tests.Env = append(os.Environ(), environment...)
+			tests.Env = append(append(os.Environ(), "PADDLE_MPS_SAMPLE="), system.environment...) // all tests of this one
 			text, err := tests.CombinedOutput()
 			require.NoError(t, err, "%s", text)
 		})

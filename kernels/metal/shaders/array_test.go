@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
@@ -37,6 +38,7 @@ func TestReductions(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
+				sample.Skip(t, 7, row.Name, int(d))
 				b := r.on(t)
 				for n, axes := range []op.Axes{0b001, 0b100, 0b101, 0b111, 0b000} {
 					b.reduces(&row, d, out, values, ulps, axes, metaltest.ArrangementNames[n%4], 3, 41, 5)
@@ -85,7 +87,7 @@ var shares = []struct {
 // Each way to share the work gives what the host gives, also in pieces.
 func TestSharedReductions(t *testing.T) {
 	r := open(t)
-	for _, call := range []struct {
+	for i, call := range []struct {
 		name string
 		d    dtype.DType
 	}{
@@ -104,6 +106,7 @@ func TestSharedReductions(t *testing.T) {
 		out, values, ulps := reduction(row, call.d)
 		for _, s := range shares {
 			t.Run(fmt.Sprintf("%s/%s/%s", row.Name, call.d, s.name), func(t *testing.T) {
+				sample.Skip(t, 5, s.name, i)
 				test := func(t *testing.T) { r.on(t).reduces(row, call.d, out, values, ulps, s.axes, s.lie, s.dims...) }
 				test(t)
 				t.Run("in pieces", func(t *testing.T) {
@@ -182,6 +185,7 @@ func TestScans(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", row.Name, d), func(t *testing.T) {
+				sample.Skip(t, 7, row.Name, int(d))
 				everyWidth(t, func(t *testing.T) {
 					b := r.on(t)
 					for axis := range 3 {
@@ -240,6 +244,7 @@ func TestSharedSoftmax(t *testing.T) {
 	} {
 		for _, d := range []dtype.DType{dtype.Float32, dtype.Float16, dtype.BFloat16} {
 			t.Run(fmt.Sprintf("%s/%s", s.name, d), func(t *testing.T) {
+				sample.Skip(t, 3, s.name, int(d))
 				test := func(t *testing.T) {
 					r.on(t).scans(row, d, s.axes, metaltest.ValuesFor(row, 0, d), []string{s.from, s.to}, s.dims...)
 					r.on(t).scans(row, d, s.axes, func(i int64) float64 { return 80 * metaltest.Steady(i) }, []string{s.from, s.to}, s.dims...)
@@ -280,6 +285,7 @@ func TestIndexing(t *testing.T) {
 			for _, d := range []dtype.DType{dtype.Bool, dtype.Float16, dtype.Float32, dtype.Int64} {
 				for k := 1; k <= 3; k++ {
 					t.Run(fmt.Sprintf("%s/%s/%d", name, d, k), func(t *testing.T) {
+						sample.Skip(t, 3, name, k+int(d))
 						b := r.on(t)
 						c := b.indexCall(name == "index_put", d, k, metaltest.ArrangementNames[k], func(n int, i int64) float64 {
 							return float64((i*5+int64(n))%3 - 1 + i%2*(sizes[n]-2))
@@ -294,6 +300,7 @@ func TestIndexing(t *testing.T) {
 		for _, fold := range op.Folds {
 			for _, d := range []dtype.DType{dtype.Bool, dtype.Int8, dtype.Int64, dtype.Float16, dtype.BFloat16, dtype.Float32} {
 				t.Run(fmt.Sprintf("index_reduce/%s/%s", fold, d), func(t *testing.T) {
+					sample.Skip(t, 3, fold, int(d))
 					b := r.on(t)
 					c := b.indexCall(true, d, 2, metaltest.ArrangementNames[1], func(n int, i int64) float64 {
 						return float64((i*5+int64(n))%3 - 1 + i%2*(sizes[n]-2))
@@ -481,18 +488,21 @@ func TestProducts(t *testing.T) {
 	everyWidth(t, func(t *testing.T) {
 		for n, rate := range []float64{2.6e12, 1} {
 			t.Run([]string{"at once", "divided"}[n], func(t *testing.T) {
-				b := r.on(t)
 				defer shaders.Rate(rate)()
 				for n, d := range dtypes {
 					if rate == 1 && d != dtype.Int32 && d != dtype.Float32 { // floats but for vectors go to graphs
 						continue
 					}
-					for m, dims := range sizes {
-						if testing.Short() && (n+m)%3 != 0 {
-							continue
+					t.Run(d.String(), func(t *testing.T) {
+						sample.Skip(t, 5, "matmul", n)
+						b := r.on(t)
+						for m, dims := range sizes {
+							if testing.Short() && (n+m)%3 != 0 {
+								continue
+							}
+							b.multiplies(d, n+m, dims[0], dims[1], dims[2], dims[3])
 						}
-						b.multiplies(d, n+m, dims[0], dims[1], dims[2], dims[3])
-					}
+					})
 				}
 			})
 		}

@@ -1,0 +1,35 @@
+// Package sample says which part of a large test runs: all of it, or one group of cases in a few, other ones at every
+// commit. It is tests/sampling.py for tests in Go, which says more.
+//
+// `./build.sh test` sets PADDLE_MPS_SAMPLE to a number that grows by one with each commit, the turn. N successive turns
+// run every case exactly once. Without the variable all cases run.
+package sample
+
+import (
+	"hash/crc32"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// turn is the number of the turn. Without one, or with one that is no number, nothing is left out.
+func turn() (n int, sampled bool) {
+	n, err := strconv.Atoi(os.Getenv("PADDLE_MPS_SAMPLE"))
+	return n, err == nil && n >= 0
+}
+
+// takes reports whether a group runs in this one of a number of turns. Groups of one name and successive numbers have
+// successive turns.
+func takes(every int, group string, number int) bool {
+	n, sampled := turn()
+	return !sampled || (int(crc32.ChecksumIEEE([]byte(group))%uint32(every))+number)%every == n%every
+}
+
+// Skip skips a test that runs in another one of a number of turns: number says which of a group of tests it is, from 0.
+func Skip(t testing.TB, every int, group string, number int) {
+	t.Helper()
+	if !takes(every, group, number) {
+		n, _ := turn()
+		t.Skipf("has its turn at another commit; this is turn %d of %d", n%every+1, every)
+	}
+}

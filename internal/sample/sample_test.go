@@ -1,0 +1,61 @@
+package sample
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Successive turns run each case once, and a group with as many cases as turns runs in each.
+func TestTurns(t *testing.T) {
+	const every = 5
+	for _, group := range []string{"add", "matmul", ""} {
+		runs := [2 * every]int{}
+		for n := range every {
+			t.Setenv("PADDLE_MPS_SAMPLE", strconv.Itoa(241+n))
+			one := 0
+			for number := range every {
+				if takes(every, group, number) {
+					one++
+				}
+			}
+			require.Equal(t, 1, one, "of one group in turn %d", n)
+			for number := range runs {
+				if takes(every, group, number) {
+					runs[number]++
+				}
+			}
+		}
+		for number, times := range runs {
+			require.Equal(t, 1, times, "case %d of %q", number, group)
+		}
+	}
+}
+
+// Without a turn all cases run.
+func TestAll(t *testing.T) {
+	for _, none := range []string{"", "x", "-1"} {
+		t.Setenv("PADDLE_MPS_SAMPLE", none)
+		for number := range 7 {
+			require.True(t, takes(3, "add", number), "%q", none)
+		}
+	}
+}
+
+// A test that is left out says so. The turns are those of tests/sampling.py, whose test has the same row.
+func TestSkip(t *testing.T) {
+	t.Setenv("PADDLE_MPS_SAMPLE", "0")
+	var taken []int
+	for number := range 6 {
+		ran := false
+		t.Run(strconv.Itoa(number), func(t *testing.T) {
+			Skip(t, 3, "logaddexp", number)
+			ran = true
+		})
+		if ran {
+			taken = append(taken, number)
+		}
+	}
+	require.Equal(t, []int{2, 5}, taken)
+}
