@@ -163,9 +163,10 @@ func (m *maxRun[T]) values(low int64, best []T) int {
 // split takes a line apart into rows, for n windows.
 func (m *maxRun[T]) split(a, b, low int64, phases, n int) {
 	kernel, stride, step := m.windows.Kernel[2], m.windows.Stride[2], m.x.strides[2]
-	if stride*step == 1 {
+	if stride*step == 1 { // the line itself is all rows
 		return
 	}
+	// The first rows have an element more where the stride does not divide the kernel.
 	for phase := range int64(phases) {
 		row := m.rows[phase][:int64(n)+(kernel-1-phase)/stride]
 		at := m.from + a*m.x.strides[0] + b*m.x.strides[1] + (low+phase)*step
