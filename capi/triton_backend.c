@@ -56,6 +56,7 @@ static const char *resolve(void) {
 static char no_server[] = "[metal_mps] there is no Triton Inference Server in this process";
 
 static TRITONSERVER_Error *error_of(int code, const char *text) {
+  if (!server.ErrorNew) resolve();
   if (!server.ErrorNew) return (TRITONSERVER_Error *)no_server;
   return server.ErrorNew(code, text);
 }
@@ -257,6 +258,7 @@ static void set_figures(const int64_t *values, bool mps) {
 }
 
 static void delete_figures(void) {
+  for (int p = 0; p < 2; p++) atomic_store(&reported[p], 0);
   for (int i = 0; i < FIGURES; i++) {
     for (int p = 0; p < 2; p++) {
       if (gauges[i][p]) LOGGED(server.MetricDelete(gauges[i][p]));
