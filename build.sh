@@ -22,12 +22,15 @@ usage: ./build.sh COMMAND
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
+  test tritonserver
+                  serve models in the real Triton Inference Server, installed into .venv-tritonserver (Linux)
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
   tool            build build/paddle-mps, the command-line tool
   wheel           build dist/paddle_mps-*.whl, which contains the library
-  install PREFIX  install library, C and C++ headers, CMake and pkg-config packages, tool, examples
+  install PREFIX  install library, C and C++ headers, CMake and pkg-config packages, tool, examples, and on
+                  Linux the backend for Triton Inference Server, backends/metal_mps
   tarball         build dist/paddlemps-VERSION-PLATFORM.tar.gz with the same contents
   darwin          build library, tool, wheel and tarball for Apple silicon, also on Linux
   bench [NAME]    run the benchmark bench/NAME; without a name, list all
@@ -269,6 +272,13 @@ install_to() {
     fill paddlemps-config.cmake "$1/lib/cmake/paddlemps"
     fill paddlemps-config-version.cmake "$1/lib/cmake/paddlemps"
     cp LICENSE THIRD_PARTY_LICENSES.md docs/install.md "$doc/"
+    # Two copies of the library would be two Go runtimes in a server, hence a link. There is no server for macOS.
+    case $goos in
+    linux)
+        mkdir -p "$1/backends/metal_mps"
+        ln -sf "../../lib/$name" "$1/backends/metal_mps/libtriton_metal_mps.so"
+        ;;
+    esac
     cp -R examples/CMakeLists.txt examples/c examples/cpp "$doc/examples/"
 }
 
@@ -482,7 +492,7 @@ run_tests() {
     part package junit py_test package tests/package
     join
     aside replay_parts
-    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
+    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/tritonserver --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part readme junit py_test readme tests/readme
     part browser junit py_test browser tests/browser
@@ -623,6 +633,19 @@ onnx() {
     return $onnx_status
 }
 
+# need_tritonserver: the server in .venv-tritonserver. Its package names NumPy 1 and others, which the server itself needs not.
+need_tritonserver() {
+    [ "$(uname -s)" = Linux ] || { echo 'build.sh: there is a tritonserver for Linux only' >&2 && exit 1; }
+    lib
+    venv .venv-tritonserver tritonserver
+    pip .venv-tritonserver install --no-deps nvidia-pytriton==0.7.0
+}
+
+tritonserver() {
+    need_tritonserver
+    .venv-tritonserver/bin/python -m pytest --quiet tests/tritonserver "$@"
+}
+
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
@@ -729,7 +752,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-onnx .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-peers .venv-onnx .venv-ocr .venv-bench .venv-tritonserver examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
@@ -746,8 +769,9 @@ test)
     op) shift && test_op "$@" ;;
     peers) peers ;;
     onnx) onnx ;;
+    tritonserver) shift && tritonserver "$@" ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, tritonserver or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;
