@@ -17,37 +17,50 @@ import (
 
 // What triton_backend.c calls. Models and instances are handles in C, and values of serve/backend here.
 
-// Kinds of handles, after that of traces.
-const (
-	servedKind   = 9
-	instanceKind = 10
-)
+// servedKind is the kind of their handles, after that of traces.
+const servedKind = 9
 
-// served is a model, and servedInstance an instance with the requests of its latest run, whose memory the next one uses again.
-type (
-	served         struct{ *backend.Model }
-	servedInstance struct {
-		*backend.Instance
-		requests []backend.Request // of the latest run, in
-		room     []backend.Request
-		pieces   [][]byte
+// served is a model or an instance, and for that the requests of its latest run, whose memory the next one uses again.
+type served struct {
+	model    *backend.Model
+	instance *backend.Instance
+	requests []backend.Request // in room
+	room     []backend.Request
+	pieces   [][]byte
+}
+
+var servings = slot.NewTable(servedKind, func(s *served) {
+	if s.instance != nil {
+		s.instance.Close()
 	}
-)
+	if s.model != nil && s.instance == nil {
+		s.model.Close()
+	}
+	*s = served{}
+})
 
-var (
-	servedModels = slot.NewTable(servedKind, func(m *served) {
-		if m.Model != nil {
-			m.Close()
-		}
-		*m = served{}
+// serve gives a model, or an instance of it, a handle. Without one it is closed.
+func serve(m *backend.Model, i *backend.Instance, to *C.uint64_t) error {
+	handle, record := servings.New()
+	switch {
+	case record != nil:
+		record.model, record.instance = m, i
+		*to = C.uint64_t(handle)
+		return nil
+	case i != nil:
+		i.Close()
+	default:
+		m.Close()
+	}
+	return full(servings, "metal_mps", "models and instances")
+}
+
+// serving runs a body with the model or the instance of a handle.
+func serving(handle C.uint64_t, body func(s *served) error) C.fault {
+	return try(func(*runtime.Runtime) error {
+		return pinned(servings, "metal_mps", "model or an instance", uint64(handle), body)
 	})
-	servedInstances = slot.NewTable(instanceKind, func(i *servedInstance) {
-		if i.Instance != nil {
-			i.Close()
-		}
-		*i = servedInstance{}
-	})
-)
+}
 
 // goTritonStart starts the runtime, so that an environment that is wrong is an error of the backend and not of each model, and
 // reads the backend's configuration: {"cmdline":{"default-max-batch-size":"4"}}.
@@ -84,14 +97,11 @@ func goTritonModelLoad(o *C.triton_options, out *C.triton_loaded) C.fault {
 		if err != nil {
 			return err
 		}
-		handle, record := servedModels.New()
-		if record == nil {
-			m.Close()
-			return full(servedModels, "metal_mps", "models")
+		if err := serve(m, nil, &out.handle); err != nil {
+			return err
 		}
-		*record = served{m}
 		inputs, outputs := m.Inputs(), m.Outputs()
-		*out = C.triton_loaded{handle: C.uint64_t(handle), input_count: C.uint64_t(len(inputs)), output_count: C.uint64_t(len(outputs))}
+		out.input_count, out.output_count = C.uint64_t(len(inputs)), C.uint64_t(len(outputs))
 		out.names = C.CString(strings.Join(append(inputs, outputs...), "\x00"))
 		if c := m.Config(); c != nil {
 			out.config = C.CString(string(c))
@@ -100,53 +110,39 @@ func goTritonModelLoad(o *C.triton_options, out *C.triton_loaded) C.fault {
 	})
 }
 
-// goTritonModelFree frees a model; its instances are gone.
+// goTritonFree frees a model, whose instances are gone, or an instance that no thread is in.
 //
-//export goTritonModelFree
-func goTritonModelFree(handle C.uint64_t) {
-	quietly(func(*runtime.Runtime) { servedModels.Free(uint64(handle)) })
+//export goTritonFree
+func goTritonFree(handle C.uint64_t) {
+	quietly(func(*runtime.Runtime) { servings.Free(uint64(handle)) })
 }
 
 // goTritonInstanceNew makes an instance of a model. The caller owns the handle and the note, which says where it runs.
 //
 //export goTritonInstanceNew
 func goTritonInstanceNew(model C.uint64_t, kind C.int, name C.text_in, out *C.uint64_t, mps *C.bool, note **C.char, constants *C.int64_t) C.fault {
-	return try(func(*runtime.Runtime) error {
-		return pinned(servedModels, "metal_mps", "model", uint64(model), func(m *served) error {
-			i, err := m.Instance(backend.Kind(kind))
-			if err != nil {
-				return err
-			}
-			handle, record := servedInstances.New()
-			if record == nil {
-				i.Close()
-				return full(servedInstances, "metal_mps", "instances")
-			}
-			record.Instance = i
-			*out, *constants = C.uint64_t(handle), C.int64_t(m.Constants())
-			*mps = C.bool(i.Context().Place().Kind == place.MPSKind)
-			*note = C.CString(fmt.Sprintf("[metal_mps] instance %s runs on %s, %s", C.GoString(name), i.Context().Place(), i.Context().Info().Name))
-			return nil
-		})
+	return serving(model, func(s *served) error {
+		i, err := s.model.Instance(backend.Kind(kind))
+		if err == nil {
+			err = serve(s.model, i, out)
+		}
+		if err != nil {
+			return err
+		}
+		c := i.Context()
+		*constants, *mps = C.int64_t(s.model.Constants()), C.bool(c.Place().Kind == place.MPSKind)
+		*note = C.CString(fmt.Sprintf("[metal_mps] instance %s runs on %s, %s", C.GoString(name), c.Place(), c.Info().Name))
+		return nil
 	})
 }
 
-// goTritonInstanceFree frees an instance that no thread is in.
+// goTritonRelease frees the results of an instance's latest run, which have been copied.
 //
-//export goTritonInstanceFree
-func goTritonInstanceFree(handle C.uint64_t) {
-	quietly(func(*runtime.Runtime) { servedInstances.Free(uint64(handle)) })
-}
-
-// goTritonInstanceRelease frees the results of the latest run, which have been copied.
-//
-//export goTritonInstanceRelease
-func goTritonInstanceRelease(handle C.uint64_t) {
-	quietly(func(*runtime.Runtime) {
-		_ = pinned(servedInstances, "metal_mps", "instance", uint64(handle), func(i *servedInstance) error { // has no error
-			i.Release()
-			return nil
-		})
+//export goTritonRelease
+func goTritonRelease(handle C.uint64_t) C.fault {
+	return serving(handle, func(s *served) error {
+		s.instance.Release()
+		return nil
 	})
 }
 
@@ -154,13 +150,11 @@ func goTritonInstanceRelease(handle C.uint64_t) {
 //
 //export goTritonRun
 func goTritonRun(handle C.uint64_t, job *C.triton_job) C.fault {
-	return try(func(*runtime.Runtime) error {
-		return pinned(servedInstances, "metal_mps", "instance", uint64(handle), func(i *servedInstance) error {
-			i.take(job)
-			job.gathering = C.uint64_t(i.Run(i.requests))
-			i.give(job)
-			return nil
-		})
+	return serving(handle, func(s *served) error {
+		s.take(job)
+		job.gathering = C.uint64_t(s.instance.Run(s.requests))
+		s.give(job)
+		return nil
 	})
 }
 
@@ -168,21 +162,21 @@ func goTritonRun(handle C.uint64_t, job *C.triton_job) C.fault {
 var errSkipped = status.Errorf(status.Internal, "[metal_mps] skipped")
 
 // take makes requests of the arrays of an execution.
-func (i *servedInstance) take(job *C.triton_job) {
+func (s *served) take(job *C.triton_job) {
 	count, inputs, outputs := int(job.requests), int(job.input_count), int(job.output_count)
 	// SAFETY: the arrays are triton_backend.c's for the call, with as many elements as the job says.
 	given, wanted := unsafe.Slice(job.inputs, count*inputs), unsafe.Slice(job.outputs, count*outputs)
 	answers, pieces := unsafe.Slice(job.answers, count), unsafe.Slice(job.pieces, int(job.piece_count))
-	i.pieces = i.pieces[:0]
+	s.pieces = s.pieces[:0]
 	for n := range pieces {
-		i.pieces = append(i.pieces, bytesOf(unsafe.Pointer(pieces[n].data), uint64(pieces[n].size)))
+		s.pieces = append(s.pieces, bytesOf(unsafe.Pointer(pieces[n].data), uint64(pieces[n].size)))
 	}
-	for len(i.room) < count {
-		i.room = append(i.room, backend.Request{Inputs: make([]backend.Input, inputs), Outputs: make([]backend.Output, outputs)})
+	for len(s.room) < count {
+		s.room = append(s.room, backend.Request{Inputs: make([]backend.Input, inputs), Outputs: make([]backend.Output, outputs)})
 	}
-	i.requests = i.room[:count]
-	for r := range i.requests {
-		to := &i.requests[r]
+	s.requests = s.room[:count]
+	for r := range s.requests {
+		to := &s.requests[r]
 		if to.Err = nil; answers[r].skip {
 			to.Err = errSkipped
 		}
@@ -190,7 +184,7 @@ func (i *servedInstance) take(job *C.triton_job) {
 			from := &given[r*inputs+n]
 			to.Inputs[n] = backend.Input{Given: bool(from.given), Type: backend.Datatype(from._type)}
 			if first := int(from.first); from.given && !answers[r].skip {
-				to.Inputs[n].Pieces = i.pieces[first : first+int(from.pieces)]
+				to.Inputs[n].Pieces = s.pieces[first : first+int(from.pieces)]
 			}
 			if from.dims != nil {
 				// SAFETY: the server's, for as long as the request.
@@ -204,12 +198,12 @@ func (i *servedInstance) take(job *C.triton_job) {
 }
 
 // give writes errors and outputs into the arrays of an execution. Outputs lie in memory of the runtime, not of Go.
-func (i *servedInstance) give(job *C.triton_job) {
+func (s *served) give(job *C.triton_job) {
 	count, outputs := int(job.requests), int(job.output_count)
 	// SAFETY: as in take.
 	made, answers := unsafe.Slice(job.outputs, count*outputs), unsafe.Slice(job.answers, count)
-	for r := range i.requests {
-		from := &i.requests[r]
+	for r := range s.requests {
+		from := &s.requests[r]
 		if answers[r].skip {
 			continue
 		}
@@ -227,10 +221,10 @@ func (i *servedInstance) give(job *C.triton_job) {
 			}
 		}
 	}
-	clear(i.pieces) // borrowed
-	job.large = C.bool(i.Large())
+	clear(s.pieces) // borrowed
+	job.large = C.bool(s.instance.Large())
 	if job.report {
-		memory, cache := i.Context().Stats(), i.Context().Programs()
+		memory, cache := s.instance.Context().Stats(), s.instance.Context().Programs()
 		for n, v := range [C.FIGURES]int64{memory.Reserved.Current, memory.Allocated.Current, cache.Entries, cache.Compilations} {
 			job.figures[n] = C.int64_t(v)
 		}

@@ -144,7 +144,7 @@ typedef struct {
 
 static void free_model(model *m) {
   if (!m) return;
-  goTritonModelFree(m->handle);
+  goTritonFree(m->handle);
   free(m->input_names);
   free(m->names);
   free(m);
@@ -191,7 +191,7 @@ static TRITONSERVER_Error *load(TRITONBACKEND_Model *of, const char *config, siz
   *made = new_model(&loaded);
   TRITONSERVER_Error *error = NULL;
   if (!*made) {
-    goTritonModelFree(loaded.handle);
+    goTritonFree(loaded.handle);
     free(loaded.names);
     error = error_of(CODE_UNAVAILABLE, "[metal_mps] there is no memory for a model");
   } else if (loaded.config) {
@@ -201,10 +201,10 @@ static TRITONSERVER_Error *load(TRITONBACKEND_Model *of, const char *config, siz
   return error;
 }
 
-/* Has no parameter for the instances' threads: the server gives the instance to one at a time. */
+/* No thread is in it: the server gives an instance to one at a time. */
 static void free_instance(instance *s) {
   if (!s) return;
-  goTritonInstanceFree(s->handle);
+  goTritonFree(s->handle);
   free(s->inputs);
   free(s->outputs);
   free(s->answers);
@@ -458,7 +458,7 @@ EXPORT TRITONSERVER_Error *TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_Mode
   uint64_t computed = now(), compute = entered + job.gathering < computed ? entered + job.gathering : computed;
   uint64_t rows = take_errors(s, count, error_from(failed));
   for (uint32_t r = 0; r < count; r++) answer(s, requests[r], r);
-  if (job.large) goTritonInstanceRelease(s->handle);
+  if (job.large) LOGGED(error_from(goTritonRelease(s->handle)));
   uint64_t end = now();
   /* Before the responses: a client that has one sees it counted. */
   for (uint32_t r = 0; r < count; r++)

@@ -40,6 +40,9 @@ var refused = [][]string{
 	{"optimization", "execution_accelerators", "cpu_execution_accelerator"},
 }
 
+// notDone are such fields of inputs and outputs.
+var notDone = []string{"is_shape_tensor", "allow_ragged_batch", "is_non_linear_format_io"}
+
 // readConfig reads a configuration and refuses what it says that the backend cannot do.
 func readConfig(text []byte) (*config, error) {
 	all, err := readJSON(string(text))
@@ -47,13 +50,16 @@ func readConfig(text []byte) (*config, error) {
 		return nil, err
 	}
 	for _, path := range refused {
-		if v := all.get(path...); v.truth() || len(v.items) > 0 {
+		v := all
+		for _, name := range path {
+			v = v.get(name)
+		}
+		if v.truth() || len(v.items) > 0 {
 			return nil, status.Errorf(status.Unsupported, "the configuration has %s; want one without", strings.Join(path, "."))
 		}
 	}
-	size, name := all.get("max_batch_size"), all.get("default_model_filename")
-	c := &config{all: all, fileName: name.text}
-	if c.maxBatch, err = size.number(); err == nil {
+	c := &config{all: all, fileName: all.get("default_model_filename").text}
+	if c.maxBatch, err = all.get("max_batch_size").number(); err == nil {
 		c.inputs, err = readPorts(all.get("input"))
 	}
 	if err == nil {
@@ -66,25 +72,21 @@ func readConfig(text []byte) (*config, error) {
 }
 
 // readPorts reads the inputs or the outputs.
-func readPorts(list value) (made []*port, err error) {
-	for i := range list.items {
-		v := &list.items[i]
-		name, kind, dims, optional := v.get("name"), v.get("data_type"), v.get("dims"), v.get("optional")
-		p := &port{name: name.text, dataType: kind.text, optional: optional.truth()}
-		for _, field := range []string{"is_shape_tensor", "allow_ragged_batch", "is_non_linear_format_io"} {
-			if set := v.get(field); set.truth() {
+func readPorts(list *value) (made []*port, err error) {
+	for _, v := range list.items {
+		p := &port{name: v.get("name").text, dataType: v.get("data_type").text, optional: v.get("optional").truth()}
+		for _, field := range notDone {
+			if v.get(field).truth() {
 				return nil, status.Errorf(status.Unsupported, "%q has %s; want one without", p.name, field)
 			}
 		}
-		if p.dims, err = dims.numbers(); err != nil {
-			return nil, err
+		r := v.get("reshape")
+		p.reshaped = r.fields != nil
+		if p.dims, err = v.get("dims").numbers(); err == nil {
+			p.reshape, err = r.get("shape").numbers()
 		}
-		if r := v.get("reshape"); r.raw != "" && r.raw != "null" {
-			to := r.get("shape")
-			if p.reshape, err = to.numbers(); err != nil {
-				return nil, err
-			}
-			p.reshaped = true
+		if err != nil {
+			return nil, err
 		}
 		made = append(made, p)
 	}
@@ -94,56 +96,40 @@ func readPorts(list value) (made []*port, err error) {
 // with is the configuration with other inputs, outputs and max_batch_size, and with dynamic batching if it has none, as JSON.
 // Everything else is as it was.
 func (c *config) with(batching bool) string {
-	var b strings.Builder
-	begin := func(name string) {
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		b.WriteString(quote(name) + ":")
+	parts := []string{
+		`"max_batch_size":` + strconv.FormatInt(c.maxBatch, 10),
+		`"input":` + portsJSON(c.inputs),
+		`"output":` + portsJSON(c.outputs),
 	}
-	b.WriteByte('{')
 	for i, name := range c.all.fields {
 		switch name {
 		case "max_batch_size", "input", "output":
+			continue
 		case "dynamic_batching":
 			batching = false
-			fallthrough
-		default:
-			begin(name)
-			b.WriteString(c.all.items[i].raw)
 		}
+		parts = append(parts, quote(name)+":"+c.all.items[i].raw)
 	}
-	begin("max_batch_size")
-	b.WriteString(strconv.FormatInt(c.maxBatch, 10))
-	begin("input")
-	writePorts(&b, c.inputs)
-	begin("output")
-	writePorts(&b, c.outputs)
 	if batching {
-		begin("dynamic_batching")
-		b.WriteString("{}")
+		parts = append(parts, `"dynamic_batching":{}`)
 	}
-	b.WriteByte('}')
-	return b.String()
+	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// writePorts writes inputs or outputs.
-func writePorts(b *strings.Builder, ports []*port) {
-	b.WriteByte('[')
-	for i, p := range ports {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(`{"name":` + quote(p.name) + `,"data_type":` + quote(p.dataType) + `,"dims":` + list(p.dims))
+// portsJSON are inputs or outputs as JSON.
+func portsJSON(ports []*port) string {
+	var parts []string
+	for _, p := range ports {
+		text := `{"name":` + quote(p.name) + `,"data_type":` + quote(p.dataType) + `,"dims":` + list(p.dims)
 		if p.reshaped {
-			b.WriteString(`,"reshape":{"shape":` + list(p.reshape) + `}`)
+			text += `,"reshape":{"shape":` + list(p.reshape) + `}`
 		}
 		if p.optional {
-			b.WriteString(`,"optional":true`)
+			text += `,"optional":true`
 		}
-		b.WriteByte('}')
+		parts = append(parts, text+"}")
 	}
-	b.WriteByte(']')
+	return "[" + strings.Join(parts, ",") + "]"
 }
 
 // ReadBackendConfig reads what the server was started with for the backend: default-max-batch-size of
@@ -153,7 +139,7 @@ func ReadBackendConfig(text []byte, absent int64) (defaultMaxBatch int64, err er
 	if err != nil {
 		return 0, status.Errorf(status.Invalid, "[metal_mps] backend configuration: %s", err)
 	}
-	size := all.get("cmdline", "default-max-batch-size")
+	size := all.get("cmdline").get("default-max-batch-size")
 	if size.raw == "" {
 		return absent, nil
 	}

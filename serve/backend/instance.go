@@ -32,8 +32,9 @@ type Instance struct {
 
 	// Of a run, kept for the next one.
 	in    []*runtime.Tensor
+	made  []*runtime.Tensor // by the latest run, in
 	group []*Request
-	held  []*runtime.Tensor // with the results that requests have
+	held  []*runtime.Tensor // all results that requests have
 	size  int64             // bytes of these
 	parts [][]byte
 }

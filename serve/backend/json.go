@@ -17,22 +17,20 @@ type value struct {
 	raw    string
 	text   string   // of a string
 	fields []string // names of members, in order
-	items  []value  // values of members, or elements of an array
+	items  []*value // values of members, or elements of an array
 }
 
-// get is a member of an object, or the zero value.
-func (v *value) get(path ...string) value {
-	at := *v
-	for _, name := range path {
-		next := value{}
-		for i := range at.fields {
-			if at.fields[i] == name {
-				next = at.items[i]
-			}
+// absent is a member that is not there.
+var absent = &value{}
+
+// get is a member of an object, or absent.
+func (v *value) get(name string) *value {
+	for i := range v.fields {
+		if v.fields[i] == name {
+			return v.items[i]
 		}
-		at = next
 	}
-	return at
+	return absent
 }
 
 // number is a whole number, which may be written as a string: 0 where there is none.
@@ -81,7 +79,7 @@ func readJSON(text string) (*value, error) {
 	if r.space(); !ok || r.at < len(text) {
 		return nil, status.Errorf(status.Invalid, "the JSON is damaged at byte %d of %d", r.at, len(text))
 	}
-	return &v, nil
+	return v, nil
 }
 
 // space skips what has no meaning.
@@ -102,16 +100,17 @@ func (r *reader) next(c byte) bool {
 }
 
 // value reads a value; depth is how many more may lie within it.
-func (r *reader) value(depth int) (v value, ok bool) {
+func (r *reader) value(depth int) (v *value, ok bool) {
+	v = &value{}
 	r.space()
 	start := r.at
 	switch {
 	case depth == 0:
 		return v, false
 	case r.next('{'):
-		ok = r.members(&v, depth)
+		ok = r.members(v, depth)
 	case r.next('['):
-		ok = r.elements(&v, depth)
+		ok = r.elements(v, depth)
 	case r.next('"'):
 		v.text, ok = r.string()
 	default: // a number, true, false or null

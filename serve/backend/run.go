@@ -199,11 +199,11 @@ func (i *Instance) runBatch(group []*Request, gathering *time.Duration) error {
 		i.in[t.at] = x
 	}
 	*gathering += time.Since(start)
-	made, err := i.program.Run(i.in, i.stream)
+	made, err := m.rt.In(0).Run(i.program, i.in, i.stream, i.made[:0])
 	if err != nil {
 		return err
 	}
-	i.held = append(i.held, made...)
+	i.made, i.held = made, append(i.held, made...)
 	for n, t := range m.outputs {
 		if t.at >= len(made) {
 			return status.Errorf(status.Internal, "[metal_mps] the program has %d results; want more than %d", len(made), t.at)
