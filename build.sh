@@ -162,8 +162,8 @@ lib() {
     platform
     need_cc
     link_lists
-    # Nothing is inlined in onnx, which runs once for each model and shape, in serve/backend, nor where Metal's shaders and graphs are
-    # written: 190 KB.
+    # Nothing is inlined in onnx, which runs once for each model and shape, nor where Metal's shaders and graphs are
+    # written: 190 KB; nor in serve/backend: 16 KB.
     module=github.com/paddle-mps/paddle-mps
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
@@ -663,6 +663,12 @@ bench() {
     [ -f "$benchmark" ] || mistake "bench: got '$1'; want a name that ./build.sh bench lists"
     shift
     lib
+    if [ "$benchmark" = bench/tritonserver.py ]; then
+        need_tritonserver
+        command -v wrk >/dev/null || debian wrk || missing wrk 'apt-get install wrk' 'brew install wrk'
+        .venv-tritonserver/bin/python "$benchmark" "$@"
+        return
+    fi
     case $benchmark in bench/cpu.py | bench/functions.py | bench/programs.py) # PaddlePaddle is one of their columns
         venv .venv-peers peers
         .venv-peers/bin/python "$benchmark" "$@"

@@ -68,7 +68,7 @@ func serving(handle C.uint64_t, body func(s *served) error) C.fault {
 //export goTritonStart
 func goTritonStart(config C.text_in, size C.size_t, batch *C.int64_t) C.fault {
 	return try(func(*runtime.Runtime) error {
-		n, err := backend.ReadBackendConfig(bytesOf(unsafe.Pointer(config), uint64(size)), int64(*batch))
+		n, err := backend.ReadBackendConfig(bytesOf(config, uint64(size)), int64(*batch))
 		if err == nil {
 			*batch = C.int64_t(n)
 		}
@@ -77,12 +77,12 @@ func goTritonStart(config C.text_in, size C.size_t, batch *C.int64_t) C.fault {
 }
 
 // bytesOf is memory of the server.
-func bytesOf(p unsafe.Pointer, size uint64) []byte {
+func bytesOf(p C.text_in, size uint64) []byte {
 	if p == nil || size == 0 {
 		return nil
 	}
 	// SAFETY: the caller's memory, which stays for the call.
-	return unsafe.Slice((*byte)(p), size)
+	return unsafe.Slice((*byte)(unsafe.Pointer(p)), size)
 }
 
 // goTritonModelLoad loads a version of a model. The caller owns the handle and the texts.
@@ -92,7 +92,7 @@ func goTritonModelLoad(o *C.triton_options, out *C.triton_loaded) C.fault {
 	return try(func(rt *runtime.Runtime) error {
 		m, err := backend.Load(rt, &backend.Options{
 			Name: C.GoString(o.name), Folder: C.GoString(o.folder), Version: uint64(o.version), Complete: bool(o.complete),
-			DefaultMaxBatch: int64(o.default_max_batch), Config: bytesOf(unsafe.Pointer(o.config), uint64(o.config_size)),
+			DefaultMaxBatch: int64(o.default_max_batch), Config: bytesOf(o.config, uint64(o.config_size)),
 		})
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (s *served) take(job *C.triton_job) {
 	answers, pieces := unsafe.Slice(job.answers, count), unsafe.Slice(job.pieces, int(job.piece_count))
 	s.pieces = s.pieces[:0]
 	for n := range pieces {
-		s.pieces = append(s.pieces, bytesOf(unsafe.Pointer(pieces[n].data), uint64(pieces[n].size)))
+		s.pieces = append(s.pieces, bytesOf(C.text_in(pieces[n].data), uint64(pieces[n].size)))
 	}
 	for len(s.room) < count {
 		s.room = append(s.room, backend.Request{Inputs: make([]backend.Input, inputs), Outputs: make([]backend.Output, outputs)})

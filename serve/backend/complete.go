@@ -35,6 +35,8 @@ func complete(c *config, defaultMaxBatch int64, file *onnx.Model) ([]byte, error
 	return []byte(c.with(c.maxBatch > 1)), err
 }
 
+// With a batch dimension the dimensions of a configuration are those of one row.
+
 // portsOf are inputs or outputs of a file as a configuration has them.
 func (c *config) portsOf(ports []*onnx.Port) (made []*port, err error) {
 	for _, p := range ports {

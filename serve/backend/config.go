@@ -7,23 +7,27 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// The server gives the configuration of a model as JSON: config.pbtxt with the defaults of all fields.
+// The server gives the configuration of a model as JSON: config.pbtxt with the defaults of all fields. It has checked it by its
+// own rules by then: names and counts are there, sizes are positive or -1. What concerns scheduling, such as dynamic_batching,
+// instance_group, priorities or model_warmup, is the server's alone and not read here.
+//
+// Fields are looked up by name, so that a newer server may have more of them.
 
 // config is what this package reads of a configuration.
 type config struct {
-	all      *value
-	maxBatch int64
-	inputs   []*port
-	outputs  []*port
-	fileName string
+	all      *value  // everything that it says
+	maxBatch int64   // 0: no batch dimension
+	inputs   []*port // none: to be completed
+	outputs  []*port // likewise
+	fileName string  // empty: model.onnx
 }
 
 // port is an input or an output of a configuration, without the batch dimension.
 type port struct {
 	name     string
-	dataType string
-	dims     []int64
-	reshaped bool
+	dataType string  // TYPE_FP32 and so on
+	dims     []int64 // -1: any size
+	reshaped bool    // whether there is a reshape, which may be to no dimensions
 	reshape  []int64 // the shape that the model has, where it is not that of requests
 	optional bool
 }
@@ -70,6 +74,8 @@ func readConfig(text []byte) (*config, error) {
 	}
 	return c, err
 }
+
+// An array of the configuration that is absent is like an empty one.
 
 // readPorts reads the inputs or the outputs.
 func readPorts(list *value) (made []*port, err error) {

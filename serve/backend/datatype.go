@@ -41,6 +41,8 @@ func (d Datatype) String() string {
 	return "TYPE_" + datatypes[d].name
 }
 
+// A dtype has one number at most, so that both directions agree. Complex numbers have none: the protocol does not know them.
+
 // datatypeOf is the element type for a dtype; 0 where there is none.
 func datatypeOf(d dtype.DType) Datatype {
 	for i := range datatypes {

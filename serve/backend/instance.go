@@ -25,22 +25,26 @@ const (
 // Instance runs a model on a place. One goroutine at a time uses it.
 type Instance struct {
 	model    *Model
-	ctx      *runtime.Context
-	program  *runtime.Program
+	ctx      *runtime.Context  // the place
+	program  *runtime.Program  // the model's for that place
 	stream   *runtime.Stream   // of its own on mps; nil on the CPU
 	defaults []*runtime.Tensor // by input; nil where there is none
 
 	// Of a run, kept for the next one.
 	in    []*runtime.Tensor
 	made  []*runtime.Tensor // by the latest run, in
-	group []*Request
+	group []*Request        // requests that run together
 	held  []*runtime.Tensor // all results that requests have
 	size  int64             // bytes of these
-	parts [][]byte
+	parts [][]byte          // pieces of an input of the group
 }
+
+// The two programs of a model, for the CPU and for mps, read the same mapped file. It is closed with the model, after both.
 
 // source is a file as a source of programs. It has no Close: several programs are made of one file.
 type source struct{ file *onnx.Model }
+
+// The rest is what runtime.Source asks for.
 
 func (s source) Inputs() []op.Type  { return s.file.Inputs() }
 func (s source) Outputs() []op.Type { return s.file.Outputs() }
@@ -75,6 +79,8 @@ func (m *Model) Instance(k Kind) (*Instance, error) {
 	return i, nil
 }
 
+// A stream of its own lets an instance on mps run beside others; the CPU runs each call at once, on the thread that makes it.
+
 // open takes what the instance has of its own on a place.
 func (i *Instance) open(where place.Place) (err error) {
 	if i.ctx, err = i.model.rt.Context(where); err != nil {
@@ -96,6 +102,9 @@ func (i *Instance) open(where place.Place) (err error) {
 	}
 	return nil
 }
+
+// Shapes that the configuration leaves open are compiled at the first request with them. model_warmup of the configuration
+// sends one before the model is ready.
 
 // program is the program of the model for a place: the first instance there makes it.
 func (m *Model) program(c *runtime.Context) (*runtime.Program, error) {

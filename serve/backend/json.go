@@ -9,12 +9,16 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// The decoder of encoding/json adds 200 KB to a library whose size is limited, and would have to keep the parts of a
+// The decoder of encoding/json adds 80 KB more to a library whose size is limited, and would have to keep the parts of a
 // configuration that it does not know. What is read here is what a server has written.
+
+// It takes all that RFC 8259 allows, to a depth of 100, and some that it does not: a number is any run of characters up to the
+// next delimiter, which whoever wants a number parses. Texts are decoded, and raw keeps what was read, so that a value can be
+// written again as it was.
 
 // value is a JSON value with the text that it was read from.
 type value struct {
-	raw    string
+	raw    string   // all of it, without space around
 	text   string   // of a string
 	fields []string // names of members, in order
 	items  []*value // values of members, or elements of an array

@@ -16,13 +16,20 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
+// A configuration may say less than the file, and never something else: an open dimension of the file may be a size in the
+// configuration, and a size of the file must be that size. Element types are those of the file. Where the configuration has
+// max_batch_size, its dimensions are those of one row, and the first dimension of the file must be open.
+//
+// An input that the file has a value for, an initializer that is listed among the inputs as well, is no input of a model
+// unless its configuration lists it. Requests may then leave it out if the configuration calls it optional.
+
 // Model is a version of a model of a repository. It may be used from any goroutine until Close, which comes after that of its
 // instances.
 type Model struct {
 	rt       *runtime.Runtime
-	name     string
-	file     *onnx.Model
-	maxBatch int64 // 0: requests have no batch dimension
+	name     string      // for errors
+	file     *onnx.Model // mapped until Close
+	maxBatch int64       // 0: requests have no batch dimension
 	inputs   []*tensor
 	outputs  []*tensor
 	complete []byte // the configuration with what the file says; nil: it needed nothing
@@ -33,8 +40,8 @@ type Model struct {
 
 // tensor is an input or an output as the configuration has it.
 type tensor struct {
-	name    string
-	kind    Datatype
+	name    string    // the same in the file and in the configuration
+	kind    Datatype  // likewise
 	at      int       // its number in the file
 	dims    []int64   // of the model, without the batch dimension; -1: any
 	scalar  bool      // requests have the shape [1] for what has none in the file
@@ -127,6 +134,8 @@ func (m *Model) check(c *config) error {
 	return nil
 }
 
+// They follow the other inputs of the file, in this order.
+
 // take makes inputs of the initializers that the configuration has among its inputs, and returns their values.
 func (m *Model) take(c *config) ([]*op.Const, error) {
 	var names []string
@@ -166,6 +175,8 @@ func (m *Model) tensor(what string, p *port, ports []*onnx.Port, have []*tensor)
 	}
 	return t, nil
 }
+
+// The server itself applies reshape to what clients send and get: the backend only ever sees the shapes of the model.
 
 // agrees says where the dimensions of the configuration are not those of the file.
 func (m *Model) agrees(t *tensor, p *onnx.Port) error {
@@ -211,6 +222,7 @@ func (m *Model) Inputs() []string { return namesOf(m.inputs) }
 // Outputs are the names of the outputs in the order of [Request.Outputs].
 func (m *Model) Outputs() []string { return namesOf(m.outputs) }
 
+// namesOf are names in the order of the configuration.
 func namesOf(list []*tensor) (all []string) {
 	for _, t := range list {
 		all = append(all, t.name)

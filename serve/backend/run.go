@@ -9,6 +9,17 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// An execution goes through these steps, each of which leaves nothing half done:
+//
+//   - Check: every input of every request, its element type, shape and size, against the configuration. The server has checked
+//     them too; a size that is wrong would be memory that is not the server's, so that nothing is taken on trust.
+//   - Group: requests that differ in their rows alone. The server puts requests of different shapes together where a
+//     configuration without open dimensions makes it believe that it may.
+//   - Gather: one tensor for each input of a group. One request on the CPU whose memory is aligned is not copied.
+//   - Run: the program, compiled for these shapes at the first run with them.
+//   - Check again and split: results have the element type and the shape that the configuration says, and as many rows as the
+//     requests together.
+
 // Request is a request of an execution.
 type Request struct {
 	Inputs  []Input  // in the order of Model.Inputs
@@ -19,18 +30,18 @@ type Request struct {
 
 // Input is an input of a request, borrowed for the run.
 type Input struct {
-	Given  bool
-	Type   Datatype
-	Dims   []int64 // with the batch dimension
-	Pieces [][]byte
+	Given  bool     // false: the request leaves it out
+	Type   Datatype // as the server says
+	Dims   []int64  // with the batch dimension
+	Pieces [][]byte // the elements in row-major order, in memory of the server
 }
 
 // Output is an output of a request. Data belongs to the instance until Release or the next Run.
 type Output struct {
-	Wanted bool
-	Type   Datatype
-	Dims   []int64 // with the batch dimension
-	Data   []byte
+	Wanted bool     // Run leaves it to the caller to skip the others
+	Type   Datatype // set by Run, like the rest
+	Dims   []int64  // with the batch dimension
+	Data   []byte   // memory of the device, which is only read
 }
 
 // Run runs the requests of an execution. Each has an error afterwards, or the outputs that it wants. gathering is how long it
@@ -142,6 +153,7 @@ func (m *Model) fits(t *tensor, s *shape.Shape) bool {
 	if t.scalar {
 		return len(got) == 1 && got[0] == 1
 	}
+	// With a batch dimension the first size is that of the request, which its caller compares.
 	if m.maxBatch > 0 {
 		if len(got) == 0 {
 			return false
@@ -170,6 +182,9 @@ func (m *Model) want(t *tensor) string {
 	return list(t.dims)
 }
 
+// Without a batch dimension there is nothing along which requests could be put together, although the server may hand several
+// over at once.
+
 // together reports whether two requests can be one batch.
 func (m *Model) together(a, b *Request) bool {
 	if m.maxBatch == 0 {
@@ -183,6 +198,9 @@ func (m *Model) together(a, b *Request) bool {
 	}
 	return true
 }
+
+// Results stay on the device until the caller has copied them: the server gives memory for an output only once its shape is
+// known.
 
 // runBatch runs requests that fit together and gives each its rows.
 func (i *Instance) runBatch(group []*Request, gathering *time.Duration) error {
@@ -299,6 +317,9 @@ func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int
 	}
 	return nil
 }
+
+// A call into Go that only frees costs about as much as the memory of small results is worth, and large results of a model
+// that nobody asks again should not stay.
 
 // keep is how much of results waits for the next run to be freed: below it a call of its own costs more than the memory.
 const keep = 1 << 20
