@@ -21,7 +21,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "tritonserver"))
 
 import models  # noqa: E402
-from onnx import TensorProto  # noqa: E402
 from server import Server, backends  # noqa: E402
 
 CONFIG = (
@@ -40,7 +39,7 @@ end
 
 
 def repository(folder: pathlib.Path) -> None:
-    r, port = models.Repository(folder), TensorProto.FLOAT
+    r, port = models.Repository(folder), models.TensorProto.FLOAT
     for name in ("ours", "c"):
         r.model(name, [models.node("Identity", "x", "y")], [("x", port, ["n"])], [("y", port, ["n"])], CONFIG)
     config = folder / "c" / "config.pbtxt"
@@ -68,7 +67,15 @@ def cpu(server: Server) -> float:
 
 def turn(server: Server, model: str, script: pathlib.Path, clients: int, seconds: float) -> tuple[float, float]:
     """Requests a second, and microseconds of CPU time each."""
-    line = ["wrk", "-t1", f"-c{clients}", f"-d{seconds:.0f}s", "-s", str(script), f"{server.url}/v2/models/{model}/infer"]
+    line = [
+        "wrk",
+        "-t1",
+        f"-c{clients}",
+        f"-d{seconds:.0f}s",
+        "-s",
+        str(script),
+        f"{server.url}/v2/models/{model}/infer",
+    ]
     before, count, since = cpu(server), server.statistics(model)["inference_count"], time.monotonic()
     said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
     took = time.monotonic() - since

@@ -33,7 +33,8 @@ var datatypes = [...]struct {
 	{"BF16", dtype.BFloat16},
 }
 
-// String is the name in a configuration: TYPE_FP32.
+// String is the name in a configuration: TYPE_FP32. A number that is none is TYPE_INVALID, as the server has it for what it does
+// not know.
 func (d Datatype) String() string {
 	if d < 0 || int(d) >= len(datatypes) {
 		d = 0

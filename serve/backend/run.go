@@ -265,6 +265,9 @@ func (i *Instance) input(n int, group []*Request, rows int64) (*runtime.Tensor, 
 // boolType is BOOL: clients may send any byte that is not 0 for true, and tensors have 1.
 const boolType Datatype = 1
 
+// Kernels compute with bits of BOOL, so that a byte of 2 would be neither true nor false. The server's memory is not changed:
+// another request may have the same.
+
 // truths are bytes that are 0 and 1: a copy where there are others.
 func truths(p []byte) []byte {
 	for k, b := range p {
@@ -279,6 +282,8 @@ func truths(p []byte) []byte {
 	return p
 }
 
+// On mps the run may be under way still: the runtime keeps what it reads until it is done.
+
 // freeInputs frees the inputs of a run, but for the defaults.
 func (i *Instance) freeInputs() {
 	for n, t := range i.model.inputs {
@@ -288,6 +293,8 @@ func (i *Instance) freeInputs() {
 	}
 	clear(i.in)
 }
+
+// The data of a request is a part of the result, cut where its rows end; nothing is copied here.
 
 // split gives each request its rows of a result.
 func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int64) error {

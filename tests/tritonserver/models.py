@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import pathlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+# To mypy the name is a folder of this repository.
+onnx: Any = importlib.import_module("onnx")
+TensorProto, helper = onnx.TensorProto, onnx.helper
+numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
 Port = tuple[str, int, list[object]]
 
@@ -48,11 +53,11 @@ class Repository:
     def model(
         self,
         name: str,
-        nodes: Sequence[onnx.NodeProto],
+        nodes: Sequence[Any],
         inputs: Sequence[Port],
         outputs: Sequence[Port],
         config: str = "",
-        constants: Sequence[onnx.TensorProto] = (),
+        constants: Sequence[Any] = (),
     ) -> None:
         graph = helper.make_graph(
             nodes,
@@ -65,7 +70,7 @@ class Repository:
         self.add(name, config, made.SerializeToString())
 
 
-def node(op: str, inputs: str, outputs: str, **attributes: object) -> onnx.NodeProto:
+def node(op: str, inputs: str, outputs: str, **attributes: object) -> Any:
     return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
@@ -165,9 +170,15 @@ def bad(r: Repository) -> None:
     (r.folder / "empty" / "1").mkdir(parents=True)
     (r.folder / "empty" / "config.pbtxt").write_text('backend: "metal_mps"')
     r.model("unknown_operator", [helper.make_node("Frobnicate", ["x"], ["y"], domain="com.example")], x, y)
-    r.model("wrong_type", identity, x, y, "max_batch_size: 4\n" + ports("input", [("x", "TYPE_INT32", "dims: [2]")]) + both)
-    r.model("wrong_dims", identity, x, y, "max_batch_size: 4\n" + ports("input", [("x", "TYPE_FP32", "dims: [3]")]) + both)
-    r.model("wrong_name", identity, x, y, "max_batch_size: 4\n" + ports("input", [("z", "TYPE_FP32", "dims: [2]")]) + both)
+    r.model(
+        "wrong_type", identity, x, y, "max_batch_size: 4\n" + ports("input", [("x", "TYPE_INT32", "dims: [2]")]) + both
+    )
+    r.model(
+        "wrong_dims", identity, x, y, "max_batch_size: 4\n" + ports("input", [("x", "TYPE_FP32", "dims: [3]")]) + both
+    )
+    r.model(
+        "wrong_name", identity, x, y, "max_batch_size: 4\n" + ports("input", [("z", "TYPE_FP32", "dims: [2]")]) + both
+    )
     r.model("not_batched", identity, [("x", f32, [2])], [("y", f32, [2])], "max_batch_size: 4")
     ragged = ports("input", [("x", "TYPE_FP32", "dims: [2] allow_ragged_batch: true")])
     r.model("ragged", identity, x, y, "max_batch_size: 4\n" + ragged + both)
