@@ -24,12 +24,15 @@ usage: ./build.sh COMMAND
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
   test exports    export networks with paddle2onnx, installed into .venv-exports, and compare with onnxruntime
+  test tritonserver
+                  serve models in the real Triton Inference Server, installed into .venv-tritonserver (Linux)
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
   tool            build build/paddle-mps, the command-line tool
   wheel           build dist/paddle_mps-*.whl, which contains the library
-  install PREFIX  install library, C and C++ headers, CMake and pkg-config packages, tool, examples
+  install PREFIX  install library, C and C++ headers, CMake and pkg-config packages, tool, examples, and on
+                  Linux the backend for Triton Inference Server, backends/metal_mps
   tarball         build dist/paddlemps-VERSION-PLATFORM.tar.gz with the same contents
   darwin          build library, tool, wheel and tarball for Apple silicon, also on Linux
   bench [NAME]    run the benchmark bench/NAME; without a name, list all
@@ -163,12 +166,12 @@ lib() {
     need_cc
     link_lists
     # Nothing is inlined in onnx, which runs once for each model and shape, nor where Metal's shaders and graphs are
-    # written: 190 KB.
+    # written: 190 KB; nor in serve/backend: 16 KB.
     module=github.com/paddle-mps/paddle-mps
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
-        -gcflags=$module/onnx=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l \
+        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi
     native || return 0
@@ -272,6 +275,13 @@ install_to() {
     fill paddlemps-config.cmake "$1/lib/cmake/paddlemps"
     fill paddlemps-config-version.cmake "$1/lib/cmake/paddlemps"
     cp LICENSE THIRD_PARTY_LICENSES.md docs/install.md "$doc/"
+    # Two copies of the library would be two Go runtimes in a server, hence a link. There is no server for macOS.
+    case $goos in
+    linux)
+        mkdir -p "$1/backends/metal_mps"
+        ln -sf "../../lib/$name" "$1/backends/metal_mps/libtriton_metal_mps.so"
+        ;;
+    esac
     cp -R examples/CMakeLists.txt examples/c examples/cpp "$doc/examples/"
 }
 
@@ -523,7 +533,7 @@ run_tests() {
     rm -rf build/sources
     sh tests/fakemetal/build.sh # before two parts do it at one time
     aside parts_on_mock
-    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
+    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/tritonserver --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part readme junit py_test readme tests/readme
     part browser junit py_test browser tests/browser
@@ -681,6 +691,19 @@ exports() {
     .venv-exports/bin/python tests/onnx/exports.py "$@"
 }
 
+# need_tritonserver: the server in .venv-tritonserver. Its package names NumPy 1 and others, which the server itself needs not.
+need_tritonserver() {
+    [ "$(uname -s)" = Linux ] || { echo 'build.sh: there is a tritonserver for Linux only' >&2 && exit 1; }
+    lib
+    venv .venv-tritonserver tritonserver
+    pip .venv-tritonserver install --no-deps nvidia-pytriton==0.7.0
+}
+
+tritonserver() {
+    need_tritonserver
+    .venv-tritonserver/bin/python -m pytest --quiet tests/tritonserver "$@"
+}
+
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
@@ -704,6 +727,12 @@ bench() {
         return
         ;;
     esac
+    if [ "$benchmark" = bench/tritonserver.py ]; then
+        need_tritonserver
+        command -v wrk >/dev/null || debian wrk || missing wrk 'apt-get install wrk' 'brew install wrk'
+        .venv-tritonserver/bin/python "$benchmark" "$@"
+        return
+    fi
     case $benchmark in bench/cpu.py | bench/functions.py | bench/programs.py) # PaddlePaddle is one of their columns
         venv .venv-peers peers
         .venv-peers/bin/python "$benchmark" "$@"
@@ -793,7 +822,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-onnx .venv-exports .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-* examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
@@ -811,8 +840,9 @@ test)
     peers) peers ;;
     onnx) onnx ;;
     exports) shift && exports "$@" ;;
+    tritonserver) shift && tritonserver "$@" ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports, tritonserver or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

@@ -133,7 +133,8 @@ func goLiveHandles() (n C.int64_t) {
 	n = C.error_count()
 	quietly(func(rt *runtime.Runtime) {
 		n += C.int64_t(rt.Live() + streams.Live() - defaults.Load() + events.Live() +
-			libraries.Live() + kernels.Live() + graphs.Live() + programs.Live() + traces.Live())
+			libraries.Live() + kernels.Live() + graphs.Live() + programs.Live() + traces.Live() +
+			servings.Live())
 	})
 	return n
 }

@@ -93,6 +93,9 @@ func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
 		return nil, err
 	}
 	for _, t := range g.Initializers {
+		if b.model.taken(g, t.Name) {
+			continue
+		}
 		c, err := b.model.constant(t)
 		if err != nil {
 			return nil, err

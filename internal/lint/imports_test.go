@@ -46,7 +46,8 @@ var layers = []struct {
 	{[]string{"kernels", "kernels/host/..."}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels/...",
 	}},
-	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "internal/..."}},
+	{[]string{"serve/backend"}, []string{"core/...", "onnx"}},
+	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},
 	{[]string{"cmd/..."}, []string{"core/...", "kernels/...", "alloc", "internal/...", "python/paddle_mps/memory_viz"}}, // the page
 	{[]string{"internal/fakemetal"}, []string{"objc"}},

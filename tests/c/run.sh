@@ -56,21 +56,28 @@ echo '#include "paddlemps.h"' | tee "$work/alone.c" >"$work/alone.cc"
     try 'header is C++17' $cxx -std=c++17 $strict -fsyntax-only "$work/alone.cc"
 }
 
-# ---- Declared = listed = exported, and every function is called in a forked child.
+# ---- Declared = listed = exported, and every function is called in a forked child. The entry points that Triton Inference
+# Server looks up are a class of their own: the API of the server declares them, and no header of ours.
 names() { sort -u >"$work/$1"; }
 sed 's,/\*.*\*/,,' "$root/include/paddlemps.h" |
     awk '/\/\*/ { comment = 1 } !comment { print } /\*\// { comment = 0 }' |
     sed -n 's/^[a-z].*[ *]\(pmps_[a-z0-9_]*\)(.*/\1/p' | names declared
-names listed <"$root/capi/exports.txt"
+names all <"$root/capi/exports.txt"
+grep '^pmps_' "$work/all" | names listed
+grep '^TRITONBACKEND_' "$work/all" | names entries
 case $library in
 *.dylib) nm -gU "$library" | awk '{ sub(/^_/, "", $NF); print $NF }' | names exported ;;
 *) nm -D --defined-only "$library" | awk '{ print $NF }' | names exported ;;
 esac
+sed -n 's/^EXPORT.*\(TRITONBACKEND_[A-Za-z]*\)(.*/\1/p' "$root/capi/triton_backend.c" | names defined
+sed -n 's/^    fails(\(TRITONBACKEND_[A-Za-z]*\)(.*exec or spawn.*/\1/p' triton.c | names entries_forked
 grep -o 'pmps_[a-z0-9_]*(' fork.c check.h check.c | sed 's/.*://; s/($//' | grep -Fx -f "$work/listed" | names forked
 try 'exports.txt is sorted' env LC_ALL=C sort -c -u "$root/capi/exports.txt"
 try 'header = exports.txt' diff "$work/declared" "$work/listed"
-try 'exports.txt = exported symbols' diff "$work/listed" "$work/exported"
+try 'triton_backend.c = exports.txt' diff "$work/defined" "$work/entries"
+try 'exports.txt = exported symbols' diff "$work/all" "$work/exported"
 try 'fork.c calls every function' diff "$work/listed" "$work/forked"
+try 'triton.c calls every entry point in a child' diff "$work/entries" "$work/entries_forked"
 
 # ---- The programs.
 suite='suite.c check.c errors.c devices.c streams.c tensors.c dlpack.c operators.c fast.c gradients.c traces.c models.c profile.c handles.c'
@@ -83,6 +90,9 @@ compile start start.c check.c
 compile reload reload.c -ldl
 compile shaders shaders.c check.c
 compile programs programs.c check.c
+flags=-rdynamic # the library looks the functions of the server up in the program
+compile triton triton.c check.c
+flags=
 compile bench_call bench_call.c
 # shellcheck disable=SC2086
 try 'compile cxx' $cxx -std=c++11 $strict cxx.cc "-L$dir" -lpaddlemps "-Wl,-rpath,$dir" -o "$work/cxx"
@@ -104,6 +114,7 @@ for device in auto host; do
     run "suite on $device" env PADDLE_MPS_DEVICE=$device "$work/suite"
     run "threads on $device" env PADDLE_MPS_DEVICE=$device "$work/threads"
     run "programs on $device" env PADDLE_MPS_DEVICE=$device "$work/programs"
+    run "triton on $device" env PADDLE_MPS_DEVICE=$device "$work/triton"
     try "example on $device" env PADDLE_MPS_DEVICE=$device "$work/example"
     try "program on $device" env PADDLE_MPS_DEVICE=$device "$work/program"
 done
@@ -117,6 +128,7 @@ if [ "$(uname -s)" = Linux ] && sh ../fakemetal/build.sh "$fake" >"$work/out" 2>
     run 'objects on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/objects"
     run 'functions on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/functions"
     for prefer in msl mpsgraph; do
+        run "triton on metal with $prefer" env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" PADDLE_MPS_PREFER=$prefer "$work/triton"
         run "programs on metal with $prefer" env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" PADDLE_MPS_PREFER=$prefer "$work/programs"
     done
     run 'programs on metal and the CPU' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" \
@@ -136,6 +148,9 @@ flags='-fsanitize=address -fno-omit-frame-pointer'
 if echo 'int main(void) { return 0; }' >"$work/probe.c" && $cc $flags "$work/probe.c" -o "$work/probe" 2>/dev/null && "$work/probe"; then
     compile suite_asan $suite
     compile programs_asan programs.c check.c
+    flags="$flags -rdynamic"
+    compile triton_asan triton.c check.c
+    run 'triton with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/triton_asan"
     run 'suite with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/suite_asan"
     run 'programs with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/programs_asan"
 else

@@ -1,0 +1,240 @@
+"""The backend in the real Triton Inference Server: ./build.sh test tritonserver."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import models
+import numpy as np
+import pytest
+from server import DATATYPES, Server, ServerError, backends
+
+LOADS = 150
+
+
+def started(folder: pathlib.Path, **environment: str) -> Iterator[Server]:
+    models.make(folder / "models")
+    server = Server(folder / "models", backends(folder / "prefix"), folder / "log", **environment)
+    try:
+        yield server
+        assert server.process.poll() is None, f"the server died:\n{server.text()}"
+        assert server.stop() == 0, server.text()
+    finally:
+        server.process.kill()
+        server.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    yield from started(tmp_path_factory.mktemp("triton"), PADDLE_MPS_DEVICE="auto")
+
+
+@pytest.fixture
+def random() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def refused(server: Server, name: str, *texts: str) -> None:
+    with pytest.raises(ServerError) as e:
+        server.load(name)
+    for text in texts:
+        assert text in e.value.text, e.value.text
+
+
+def test_configuration_is_completed_from_the_file(server: Server) -> None:
+    server.load("identity")
+    config = server.json("/v2/models/identity/config")
+    assert config["max_batch_size"] == 4
+    assert "dynamic_batching" in config
+    assert [(p["name"], p["data_type"], p["dims"]) for p in config["input"]] == [("x", "TYPE_FP32", [16])]
+    assert [(p["name"], p["data_type"], p["dims"]) for p in config["output"]] == [("y", "TYPE_FP32", [16])]
+    assert config["instance_group"][0]["kind"] == "KIND_MODEL"
+    server.load("add")
+    config = server.json("/v2/models/add/config")
+    assert (config["max_batch_size"], "dynamic_batching" in config) == (0, False)
+    assert config["input"][1]["dims"] == [2, 3]
+
+
+def test_two_inputs(server: Server, random: np.random.Generator) -> None:
+    server.load("add")
+    a, b = random.standard_normal((2, 2, 3)).astype(np.float32)
+    assert np.array_equal(server.infer("add", {"b": b, "a": a})["c"], a + b)
+
+
+def mlp(x: Any) -> tuple[Any, Any]:
+    h = x.astype(np.float64) @ models.WEIGHTS.astype(np.float64) + models.BIAS
+    return np.maximum(h, 0), h.sum(1)
+
+
+def test_requests_are_batched_and_split(server: Server, random: np.random.Generator) -> None:
+    server.load("mlp")
+    before = server.statistics("mlp")
+    xs = [random.standard_normal((1 + i % 3, 4)).astype(np.float32) for i in range(120)]
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda x: server.infer("mlp", {"x": x}), xs))
+    for x, answer in zip(xs, answers, strict=True):
+        y, s = mlp(x)
+        # Sums of five products, each within an ulp of its own size.
+        np.testing.assert_allclose(answer["y"], y, rtol=0, atol=1e-5)
+        assert answer["s"].shape == (len(x), 1)
+        np.testing.assert_allclose(answer["s"][:, 0], s, rtol=0, atol=1e-4)
+    after = server.statistics("mlp")
+    assert after["inference_count"] - before["inference_count"] == sum(map(len, xs))
+    assert after["inference_stats"]["success"]["count"] - before["inference_stats"]["success"]["count"] == len(xs)
+    assert after["execution_count"] - before["execution_count"] < len(xs)
+    assert max(b["batch_size"] for b in after["batch_stats"]) > 3
+
+
+def test_only_what_is_asked_for_is_sent(server: Server) -> None:
+    server.load("mlp")
+    assert list(server.infer("mlp", {"x": np.ones((1, 4), np.float32)}, ["s"])) == ["s"]
+
+
+def test_open_dimensions(server: Server, random: np.random.Generator) -> None:
+    server.load("open")
+    xs = [random.standard_normal((1 + i % 2, 1 + i % 3, 1 + i % 5)).astype(np.float32) for i in range(60)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for x, answer in zip(xs, pool.map(lambda x: server.infer("open", {"x": x}), xs), strict=True):
+            assert np.array_equal(answer["y"], x.transpose(0, 2, 1) + np.float32(1))
+
+
+def test_empty_tensors(server: Server) -> None:
+    server.load("open")
+    assert server.infer("open", {"x": np.zeros((1, 0, 3), np.float32)})["y"].shape == (1, 3, 0)
+
+
+def test_reshape(server: Server) -> None:
+    server.load("reshape")
+    x = np.arange(12, dtype=np.float32).reshape(2, 6)
+    want = x.reshape(2, 2, 3).transpose(0, 2, 1).reshape(2, 6)
+    assert np.array_equal(server.infer("reshape", {"x": x})["y"], want)
+
+
+def test_scalars(server: Server) -> None:
+    server.load("scalar")
+    answer = server.infer("scalar", {"x": np.array([2.5], np.float32)})["y"]
+    assert answer.shape == (1,)
+    assert answer[0] == -2.5
+
+
+def test_optional_inputs(server: Server) -> None:
+    server.load("optional")
+    scale = np.array([[3, 4]], np.float32)
+
+    def one(i: int) -> Any:
+        x = np.full((1, 2), i, np.float32)
+        return server.infer("optional", {"x": x, "scale": scale} if i % 2 else {"x": x})["y"]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for i, y in enumerate(pool.map(one, range(40))):
+            assert y.tolist() == [[3 * i, 4 * i] if i % 2 else [10 * i, 100 * i]]
+
+
+@pytest.mark.parametrize("name", models.ELEMS)
+def test_datatypes(server: Server, name: str, random: np.random.Generator) -> None:
+    model = f"type_{name.lower()}"
+    server.load(model)
+    raw = random.integers(0, 2 if name == "BOOL" else 120, (2, 3))
+    x = raw.astype(DATATYPES.get(name, np.uint16))  # bfloat16 as its bits
+    assert server.json(f"/v2/models/{model}")["inputs"][0]["datatype"] == name
+    y = server.infer(model, {"x": x}, x=name)["y"]
+    assert y.dtype == x.dtype
+    assert np.array_equal(y, np.concatenate([x, x], 1))
+
+
+@pytest.mark.parametrize("name", models.REFUSED)
+def test_other_datatypes_are_refused_by_name(server: Server, name: str) -> None:
+    refused(server, f"type_{name.lower()}", '"x" is', models.REFUSED[name][1])
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    {
+        "broken": ("[onnx]", "damaged"),
+        "empty": ("model.onnx", "no such file"),
+        "unknown_operator": ("Frobnicate",),
+        "wrong_type": ("TYPE_INT32", "want TYPE_FP32"),
+        "wrong_dims": ("dims [3]", "float[n, 2]"),
+        "wrong_name": ('"z"', "want one of the file: x"),
+        "not_batched": ("max_batch_size is 4; want 0",),
+        "ragged": ("allow_ragged_batch",),
+        "decoupled": ("decoupled",),
+        "on_gpu": ("GPU",),
+    }.items(),
+)
+def test_models_that_do_not_load(server: Server, name: str, texts: tuple[str, ...]) -> None:
+    refused(server, name, *texts)
+
+
+def test_a_wrong_request_fails_alone(server: Server) -> None:
+    server.load("gather")
+
+    def one(i: int) -> object:
+        x = np.array([[i % 5, 9 if i % 4 == 3 else 0]], np.int64)
+        try:
+            return server.infer("gather", {"x": x})["y"].tolist()
+        except ServerError as e:
+            return e
+
+    before = server.statistics("gather")["inference_stats"]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for i, answer in enumerate(pool.map(one, range(64))):
+            if i % 4 == 3:
+                assert isinstance(answer, ServerError), answer
+                assert answer.status == 400
+                assert "index" in answer.text
+            else:
+                assert answer == [[i % 5, 0]]
+    after = server.statistics("gather")["inference_stats"]
+    assert after["success"]["count"] - before["success"]["count"] == 48
+    assert after["fail"]["count"] - before["fail"]["count"] == 16
+
+
+def test_metrics_and_memory(server: Server) -> None:
+    server.load("mlp")
+    server.infer("mlp", {"x": np.ones((1, 4), np.float32)})
+    text = server.metrics()
+    for name in ("memory_reserved_bytes", "memory_allocated_bytes", "program_cache_entries", "program_compilations"):
+        assert f'paddle_mps_{name}{{place="cpu"}}' in text
+    assert [m["type"] for m in server.statistics("mlp")["memory_usage"]] == ["CPU"]
+
+
+def test_instances_say_where_they_run(server: Server) -> None:
+    server.load("on_mps")
+    assert np.allclose(server.infer("on_mps", {"x": np.zeros(3, np.float32)})["y"], 1)
+    assert "instance on_mps_0 runs on cpu" in server.text() or "instance on_mps_0_0 runs on cpu" in server.text()
+
+
+def test_emulated_mps(tmp_path: pathlib.Path, random: np.random.Generator) -> None:
+    for server in started(tmp_path, PADDLE_MPS_DEVICE="host"):
+        server.load("on_mps")
+        x = random.standard_normal(3).astype(np.float32)
+        np.testing.assert_allclose(server.infer("on_mps", {"x": x})["y"], np.exp(x), rtol=1e-6)
+        assert "runs on mps:0" in server.text()
+        server.load("identity")
+        for _ in range(50):
+            x = random.standard_normal((4, 16)).astype(np.float32)
+            assert np.array_equal(server.infer("identity", {"x": x})["y"], x)
+        assert 'paddle_mps_memory_reserved_bytes{place="mps"}' in server.metrics()
+
+
+def test_loads_and_unloads_leave_nothing(server: Server) -> None:
+    x = np.ones((2, 4), np.float32)
+
+    def cycle(times: int) -> None:
+        for _ in range(times):
+            server.load("mlp")
+            server.infer("mlp", {"x": x})
+            server.unload("mlp")
+
+    cycle(60)  # heaps of Go and of the server grow to their size
+    memory, threads, files = server.footprint()
+    cycle(LOADS)
+    after = server.footprint()
+    print(f"{LOADS} loads: {memory} -> {after[0]} KB, {threads} -> {after[1]} threads, {files} -> {after[2]} files")
+    assert after[0] <= memory * 1.03
+    assert after[1] <= threads + 2  # threads of the pool of Go come and go
+    assert after[2] <= files
