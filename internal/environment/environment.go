@@ -1,4 +1,6 @@
-package main
+// Package environment reads the environment variables of the library and opens the devices that they ask for, for the
+// shared library and for the command-line tool.
+package environment
 
 import (
 	"fmt"
@@ -12,42 +14,42 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
-// config is what the environment asks for.
-type config struct {
-	device  string        // PADDLE_MPS_DEVICE: auto, metal or host
-	metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS; PADDLE_MPS_CONCURRENT=0
-	threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
-	verbose int32         // MPS_VERBOSE: messages above this level are dropped
-	pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
-	age     time.Duration // MPS_MAX_BUFFER_AGE: how long an idle heap is kept; 0: the runtime's choice
-	alone   bool          // PADDLE_MPS_FALLBACK=0: operators that the device lacks fail instead of running on the CPU
-	entries int64         // PADDLE_MPS_PROGRAM_CACHE_ENTRIES: compiled programs that each device keeps; 0: its choice
-	bytes   int64         // PADDLE_MPS_PROGRAM_CACHE_BYTES: how much of them, likewise
-	inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
+// Config is what the environment asks for.
+type Config struct {
+	Device  string        // PADDLE_MPS_DEVICE: auto, metal or host
+	Metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS; PADDLE_MPS_CONCURRENT=0
+	Threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
+	Verbose int32         // MPS_VERBOSE: messages above this level are dropped
+	Pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
+	Age     time.Duration // MPS_MAX_BUFFER_AGE: how long an idle heap is kept; 0: the runtime's choice
+	Alone   bool          // PADDLE_MPS_FALLBACK=0: operators that the device lacks fail instead of running on the CPU
+	Entries int64         // PADDLE_MPS_PROGRAM_CACHE_ENTRIES: compiled programs that each device keeps; 0: its choice
+	Bytes   int64         // PADDLE_MPS_PROGRAM_CACHE_BYTES: how much of them, likewise
+	Inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
 }
 
-// defaultVerbose passes errors and warnings.
-const defaultVerbose = 1
+// DefaultVerbose passes errors and warnings.
+const DefaultVerbose = 1
 
-// readConfig reads the environment; status.Invalid names a variable with a value that it cannot have.
-func readConfig(getenv func(string) string) (c config, err error) {
-	c.device = getenv("PADDLE_MPS_DEVICE")
-	switch c.device {
+// Read reads the environment; status.Invalid names a variable with a value that it cannot have.
+func Read(getenv func(string) string) (c Config, err error) {
+	c.Device = getenv("PADDLE_MPS_DEVICE")
+	switch c.Device {
 	case "":
-		c.device = "auto"
+		c.Device = "auto"
 	case "auto", "metal", "host":
 	default:
-		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_DEVICE is %q; want 'auto', 'metal' or 'host'", c.device)
+		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_DEVICE is %q; want 'auto', 'metal' or 'host'", c.Device)
 	}
-	c.metal.Library = getenv("PADDLE_MPS_METAL_LIBRARY")
+	c.Metal.Library = getenv("PADDLE_MPS_METAL_LIBRARY")
 	switch prefer := getenv("PADDLE_MPS_PREFER"); prefer {
 	case "", "msl":
 	case "mpsgraph":
-		c.metal.Prefer = metal.PreferGraphs
+		c.Metal.Prefer = metal.PreferGraphs
 	default:
 		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_PREFER is %q; want 'msl' or 'mpsgraph'", prefer)
 	}
-	if c.metal.Leave, err = operators("PADDLE_MPS_CPU_OPS", getenv("PADDLE_MPS_CPU_OPS")); err != nil {
+	if c.Metal.Leave, err = operators("PADDLE_MPS_CPU_OPS", getenv("PADDLE_MPS_CPU_OPS")); err != nil {
 		return c, err
 	}
 	verbose := "MPS_VERBOSE"
@@ -61,25 +63,25 @@ func readConfig(getenv func(string) string) (c config, err error) {
 		absent   int64
 		min, max int64
 	}{
-		{verbose, &level, defaultVerbose, 0, math.MaxInt32},
+		{verbose, &level, DefaultVerbose, 0, math.MaxInt32},
 		{"PADDLE_MPS_NUM_THREADS", &threads, 0, 1, 4096},
 		{"PADDLE_MPS_FALLBACK", &fallback, 1, 0, 1},
 		{"PADDLE_MPS_CONCURRENT", &concurrent, 1, 0, 1},
-		{"MPS_MAX_POOL_SIZE", &c.pool, 0, 1, math.MaxInt64},
+		{"MPS_MAX_POOL_SIZE", &c.Pool, 0, 1, math.MaxInt64},
 		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
-		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.entries, 0, 1, math.MaxInt64},
-		{"PADDLE_MPS_PROGRAM_CACHE_BYTES", &c.bytes, 0, 1, math.MaxInt64},
-		{"PADDLE_MPS_INLINE", &c.inline, 0, -1, math.MaxInt64},
+		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.Entries, 0, 1, math.MaxInt64},
+		{"PADDLE_MPS_PROGRAM_CACHE_BYTES", &c.Bytes, 0, 1, math.MaxInt64},
+		{"PADDLE_MPS_INLINE", &c.Inline, 0, -1, math.MaxInt64},
 	} {
 		if *v.to, err = number(v.name, getenv(v.name), v.absent, v.min, v.max); err != nil {
 			return c, err
 		}
 	}
-	if c.inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
-		c.inline = -1 // nothing is below 0 elements
+	if c.Inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
+		c.Inline = -1 // nothing is below 0 elements
 	}
-	c.alone, c.metal.Serial = fallback == 0, concurrent == 0
-	c.verbose, c.threads, c.age = int32(level), int(threads), time.Duration(age)*time.Millisecond
+	c.Alone, c.Metal.Serial = fallback == 0, concurrent == 0
+	c.Verbose, c.Threads, c.Age = int32(level), int(threads), time.Duration(age)*time.Millisecond
 	return c, nil
 }
 

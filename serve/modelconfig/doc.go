@@ -1,0 +1,11 @@
+// Package modelconfig is the configuration of a model: the file config.pbtxt, its defaults, its rules and its form as
+// JSON, as Triton Inference Server has them.
+//
+// [Parse] reads the text form of protobuf into the message of model_config.proto. [Complete] fills in what a server
+// decides, such as the name of an instance group, and [Check] applies the rules of the server and refuses, by the name of
+// the field, what this server lacks: a configuration that loads is obeyed in full.
+//
+// The package reads no files and knows no models.
+package modelconfig
+
+//go:generate go run ../../internal/protogen -I . model_config.proto
