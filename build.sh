@@ -22,6 +22,7 @@ usage: ./build.sh COMMAND
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
+  test serve      run the server of models with tritonclient, installed into .venv-serve
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -207,7 +208,7 @@ tool() {
     need_cc
     case $goos in darwin) linker=external ;; *) linker=auto ;; esac
     version=$(sed -n 's/^#define PMPS_VERSION "\(.*\)"/\1/p' include/paddlemps.h)
-    CGO_ENABLED=1 MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath \
+    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath \
         -ldflags "-s -w -linkmode=$linker -X main.version=$version" \
         -o "$folder/paddle-mps" ./cmd/paddle-mps
     if native; then cp "$folder/paddle-mps" build/paddle-mps; fi
@@ -482,7 +483,7 @@ run_tests() {
     part package junit py_test package tests/package
     join
     aside replay_parts
-    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
+    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest --ignore=tests/serve
     part processes junit py_test processes tests/processes
     part readme junit py_test readme tests/readme
     part browser junit py_test browser tests/browser
@@ -623,6 +624,19 @@ onnx() {
     return $onnx_status
 }
 
+# serve: the server of models, asked by the clients that people have.
+serve() {
+    need_python
+    tool
+    [ -f .venv-serve/stamp ] && [ -z "$(find pyproject.toml -newer .venv-serve/stamp)" ] || {
+        say 'installing [serve] into .venv-serve'
+        make_venv .venv-serve
+        pip .venv-serve install --group serve # not the package: the server is a program in Go
+        : >.venv-serve/stamp
+    }
+    .venv-serve/bin/python -m pytest --quiet tests/serve
+}
+
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
@@ -729,7 +743,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-onnx .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-peers .venv-onnx .venv-serve .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
@@ -746,8 +760,9 @@ test)
     op) shift && test_op "$@" ;;
     peers) peers ;;
     onnx) onnx ;;
+    serve) serve ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, serve or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

@@ -128,11 +128,9 @@ func (s *Server) find(name string, number int64) (*Version, error) {
 	return nil, Errorf(NotFound, "Request for unknown model: '%s' version %d is not found", name, number)
 }
 
-// Infer answers a request. It waits for its turn in the queue of the model; ctx ends that wait.
+// Infer answers a request. It waits for its turn in the queue of the model; ctx ends that wait. It does so after Exit as
+// well: whoever has come that far is answered.
 func (s *Server) Infer(ctx context.Context, r *Request) (*Response, error) {
-	if s.exiting.Load() {
-		return nil, Errorf(Unavailable, "Server not ready")
-	}
 	s.flights.Add(1)
 	defer s.flights.Add(-1)
 	v, release, err := s.Find(r.Model, r.Version)
@@ -180,7 +178,15 @@ func (s *Server) ModelReady(name string, number int64) (bool, error) {
 	return err == nil, err
 }
 
-// Exit ends the acceptance of requests and the readiness of the server. What was accepted is answered.
+// Serves is the error that a request for a version would get because there is no such version; nil where it serves.
+func (s *Server) Serves(name string, number int64) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, err := s.find(name, number)
+	return err
+}
+
+// Exit ends the readiness of the server, and loads and unloads. Inferences are answered until Close.
 func (s *Server) Exit() { s.exiting.Store(true) }
 
 // Close unloads all models once their requests are answered. No other method may be running or be called later, but Infer.

@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/serve"
+)
+
+// patience is the size of a response that fits into the buffers of a connection: a larger one waits for the client.
+const patience = 64 << 10
+
+// patient bounds the time that a client may take to read a response of a size.
+func (c *call) patient(size int64) {
+	if size > patience {
+		until := time.Now().Add(grace + time.Duration(size/pace)*time.Second)
+		_ = http.NewResponseController(c.w).SetWriteDeadline(until) // a writer of tests has none
+	}
+}
+
+// writeParts writes the JSON of a response and its outputs in binary form.
+func (in *inference) writeParts(w io.Writer, text []byte, r *serve.Response) error {
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	for i := range r.Outputs {
+		if in.isBinary(r.Outputs[i].Name) {
+			if _, err := w.Write(r.Outputs[i].Data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compressed writes a response with an encoding.
+func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.Response) error {
+	c.w.Header()["Content-Encoding"] = []string{encoding}
+	c.patient(patience + 1) // its size is not known, but no less than it was
+	c.w.WriteHeader(http.StatusOK)
+	var w io.WriteCloser
+	if encoding == "gzip" {
+		w = gzip.NewWriter(c.w)
+	} else {
+		w = zlib.NewWriter(c.w)
+	}
+	_ = in.writeParts(w, text, r) // a client that is gone is no error of ours
+	_ = w.Close()
+	return nil
+}
+
+// chosenEncoding is the encoding with the largest weight in a header Accept-Encoding, the first of equal ones.
+func chosenEncoding(header string) string {
+	best, weight := "identity", 0.0
+	if header == "" {
+		return best
+	}
+	for one := range strings.SplitSeq(header, ",") {
+		name, q, weighted := strings.Cut(strings.TrimLeft(one, " "), ";q=")
+		w := 1.0
+		if weighted {
+			var err error
+			if w, err = strconv.ParseFloat(strings.TrimSpace(q), 64); err != nil {
+				continue
+			}
+		}
+		if (name == "identity" || name == "deflate" || name == "gzip") && w > weight {
+			best, weight = name, w
+		}
+	}
+	return best
+}
