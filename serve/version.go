@@ -82,11 +82,14 @@ func (v *Version) Config() *modelconfig.ModelConfig { return v.config }
 // Number is that of the folder of the version.
 func (v *Version) Number() int64 { return v.number }
 
-// memory is what the weights take on each device.
+// memory is what the weights take on each device; a model without any is not listed.
 func (v *Version) memory() []Memory {
 	all := []Memory{}
 	for _, p := range v.programs {
 		m := Memory{Kind: "CPU", Bytes: uint64(p.Info().Constants)}
+		if m.Bytes == 0 {
+			continue
+		}
 		if at := p.context.Place(); at.Kind == place.MPSKind {
 			m.Kind, m.ID = "GPU", int64(at.Index)
 		}

@@ -22,6 +22,11 @@ func Check(c *ModelConfig) error {
 	case strings.ContainsAny(c.DefaultModelFilename, `/\`) || c.DefaultModelFilename == "..":
 		return fmt.Errorf("'default_model_filename' must name a file in the version directory for %s", c.Name)
 	}
+	for key := range c.MetricTags {
+		if strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+			return fmt.Errorf("metric_tags of %s has key %q; want letters, digits and underscores", c.Name, key)
+		}
+	}
 	return checkBatching(c)
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/grpcapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/metrics"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
@@ -39,7 +41,7 @@ type endpoints struct {
 }
 
 // listen opens the ports and serves them.
-func (o *options) listen(server *serve.Server, log *logger) (*endpoints, error) {
+func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger) (*endpoints, error) {
 	e := &endpoints{failed: make(chan error, 4)}
 	settings := httpapi.NewSettings(o.log, log.apply)
 	if o.http {
@@ -53,6 +55,16 @@ func (o *options) listen(server *serve.Server, log *logger) (*endpoints, error) 
 	}
 	if o.grpc {
 		if err := e.grpc(o, server, settings); err != nil {
+			return e, err
+		}
+	}
+	if o.metrics {
+		address := o.metricsAddress
+		if address == "" {
+			address = o.httpAddress
+		}
+		handler := metrics.Handler(metrics.Config{Server: server, Runtime: rt, GPU: o.gpuMetrics, CPU: o.cpuMetrics})
+		if err := e.http("metrics", address, o.metricsPort, certificates{}, handler, log); err != nil {
 			return e, err
 		}
 	}

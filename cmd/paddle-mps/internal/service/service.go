@@ -83,7 +83,7 @@ func run(ctx context.Context, o *options, out, complain io.Writer) error {
 		_ = rt.Close() // the first error is the one to report
 		return fmt.Errorf("creating server: Internal - %w", err)
 	}
-	ends, err := o.listen(server, log)
+	ends, err := o.listen(server, rt, log)
 	if err != nil {
 		ends.close()
 		server.Close()
