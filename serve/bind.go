@@ -54,6 +54,7 @@ type declared interface {
 
 // bindPort finds the port of the model that a declared one names, and compares the two.
 func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int, err error) {
+	// The names decide: the order of a configuration need not be that of the file.
 	at = slices.IndexFunc(ports, func(p *onnx.Port) bool { return p.Name == d.GetName() })
 	if at < 0 {
 		var names []string
@@ -64,6 +65,7 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 		return 0, Errorf(InvalidArg, "unexpected inference %s '%s', allowed %ss are: %s", what, d.GetName(), what, strings.Join(names, ", "))
 	}
 	p := ports[at]
+	// Types of files that tensors of the runtime do not have were refused by the reader.
 	if kind := typeOf(p); kind != d.GetDataType() {
 		return 0, Errorf(InvalidArg, "unable to load model '%s', configuration expects datatype %s for %s '%s', model provides %s",
 			v.config.Name, d.GetDataType(), what, d.GetName(), tensors.Type(kind).ConfigName())
@@ -71,6 +73,7 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 	if !p.Ranked {
 		return at, nil
 	}
+	// What the model gets is the reshaped form, so that this is what has to agree with the file.
 	dims := d.GetDims()
 	if r := d.GetReshape(); r != nil {
 		dims = r.Shape
@@ -88,6 +91,7 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 		return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects %d dimensions (shape %s) but the model configuration specifies %d dimensions%s",
 			v.config.Name, d.GetName(), len(p.Dims), tensors.Text(dimsOf(p)), len(full), note)
 	}
+	// A dimension that either side leaves open agrees with any: the request decides, and the program is compiled for it.
 	for i, n := range full {
 		if m := p.Dims[i].Size; n >= 0 && m >= 0 && n != m {
 			return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects shape %s but the model configuration specifies shape %s",
@@ -103,6 +107,7 @@ const largestLabels = 16 << 20
 // readLabels reads a file of labels, one a line, from the folder of the model. A path that leads out of it is refused,
 // also through a symbolic link.
 func readLabels(folder, file, output, model string) ([]string, error) {
+	// A root refuses what leads out of the folder also where a link is swapped between a check and the read.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, err)

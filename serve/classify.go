@@ -31,6 +31,7 @@ func classify(t Tensor, n int, labels []string, batched bool) (Tensor, error) {
 	if batched {
 		items = t.Shape[0]
 	}
+	// The elements of an item are taken as one row, whatever its shape is: classes have no axes.
 	each := len(t.Data) / int(max(items, 1)) / int(t.Type.Size())
 	n = min(n, each)
 	made := Tensor{Name: t.Name, Type: tensors.Bytes, Shape: []int64{int64(n)}}
@@ -44,6 +45,7 @@ func classify(t Tensor, n int, labels []string, batched bool) (Tensor, error) {
 			all[i] = read(t.Data[(item*each+i)*size:])
 			all[i].index = i
 		}
+		// Of equal elements the first one wins, as in Triton. NaN is smaller than every number for cmp.Compare.
 		slices.SortStableFunc(all, func(a, b element) int { return cmp.Compare(b.value, a.value) })
 		for _, e := range all[:n] {
 			text := e.text + ":" + strconv.Itoa(e.index)

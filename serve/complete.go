@@ -10,6 +10,7 @@ import (
 // by the rule of Triton's ONNX Runtime backend: a model whose inputs and outputs all begin with a dimension of any size
 // takes batches, of at most most items unless the configuration says another number, and then batches are dynamic.
 func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
+	// A configuration that names both sides is complete as it is: a max_batch_size of 0 means none there.
 	if len(c.Input) > 0 && len(c.Output) > 0 {
 		return nil
 	}
@@ -21,6 +22,7 @@ func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
 		if c.MaxBatchSize > 1 && c.SchedulingChoice == nil {
 			c.SchedulingChoice = &modelconfig.ModelConfig_DynamicBatching{DynamicBatching: &modelconfig.ModelDynamicBatching{}}
 		}
+		// The preferred sizes depend on the largest batch, which may have been completed just now.
 		modelconfig.CompleteBatching(c)
 	} else if c.MaxBatchSize != 0 {
 		return Errorf(InvalidArg, "autofill failed for model '%s': model does not support batching while non-zero max_batch_size is specified", c.Name)

@@ -36,6 +36,7 @@ func (s *Server) Metadata(name string, number int64) (*Metadata, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A request for one version is told about that one; without a number, about all that serve.
 	numbers := []int64{v.number}
 	if number == -1 {
 		numbers = slices.Sorted(maps.Keys(s.models[name].ready))
@@ -98,9 +99,11 @@ func (s *Server) Index(ready bool) ([]Entry, error) {
 	if s.exiting.Load() {
 		return nil, Errorf(Unavailable, "Server not ready")
 	}
+	// Folders that appeared after the start are listed as well, by their name alone: nobody has loaded them.
 	listed, _ := s.scan() // what cannot be read is in the log when it is loaded
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	// Models that came with a request and are in no repository have a record too.
 	names := s.names()
 	for name := range listed {
 		if s.models[name] == nil {
@@ -111,6 +114,7 @@ func (s *Server) Index(ready bool) ([]Entry, error) {
 	all := []Entry{}
 	for _, name := range names {
 		m := s.models[name]
+		// A folder that has never been loaded has a name and nothing else.
 		if m == nil || len(m.states) == 0 {
 			if !ready {
 				all = append(all, Entry{Name: name})
@@ -148,6 +152,7 @@ func (s *Server) Statistics(name string, number int64) ([]Count, error) {
 		}
 	}
 	all := []Count{}
+	// Only versions that serve have statistics: those of a version end with it.
 	for _, other := range s.names() {
 		if name != "" && name != other {
 			continue

@@ -13,6 +13,7 @@ import (
 // execute runs the jobs as one batch and divides the outputs among them.
 func (n *instance) execute(jobs []*job, m *moments) ([]*Response, error) {
 	rt := n.runtime
+	// Tensors are freed on every way out, those of the inputs only after the outputs were read: an output may be an input.
 	in, err := n.gather(rt, jobs)
 	defer func() {
 		for _, t := range in {
@@ -22,6 +23,7 @@ func (n *instance) execute(jobs []*job, m *moments) ([]*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The moments divide the time of an execution as the statistics of Triton do: making inputs, running, reading outputs.
 	m.inputs = time.Now()
 	out, err := n.program.Run(in, n.stream)
 	if err == nil && n.async {
@@ -39,11 +41,13 @@ func (n *instance) execute(jobs []*job, m *moments) ([]*Response, error) {
 }
 
 // gather makes the inputs of the program, in its order.
+// The buffer of the instance holds the inputs of a batch until it has run.
 func (n *instance) gather(rt *runtime.Runtime, jobs []*job) (in []*runtime.Tensor, err error) {
 	v := n.version
 	in = make([]*runtime.Tensor, len(v.inputs))
 	made := in[:0]
 	need := 0
+	// The size is known before anything is copied, so that the buffer grows once: slices of it must not move.
 	if len(jobs) > 1 {
 		for _, j := range jobs {
 			for _, data := range j.accepted.data {
@@ -57,6 +61,7 @@ func (n *instance) gather(rt *runtime.Runtime, jobs []*job) (in []*runtime.Tenso
 	buffer := n.buffer[:0]
 	for i := range v.inputs {
 		p, first := &v.inputs[i], jobs[0].accepted
+		// A request that is alone is not copied together: its data are the input.
 		data, dims := first.data[i], first.shapes[i]
 		if len(jobs) > 1 {
 			dims = append([]int64(nil), dims...)
@@ -69,6 +74,7 @@ func (n *instance) gather(rt *runtime.Runtime, jobs []*job) (in []*runtime.Tenso
 			}
 			data = buffer[start:]
 		}
+		// The rank is that of the model; a configuration without a rank in the file may ask for more than tensors have.
 		s, err := shape.Of(dims...)
 		if err != nil {
 			return made, err
@@ -88,6 +94,7 @@ const alignment = 16
 
 // inOrder are tensors in the order of the configuration in that of the model.
 func (v *Version) inOrder(in []*runtime.Tensor) []*runtime.Tensor {
+	// The file and the configuration may list inputs in different orders.
 	sorted := make([]*runtime.Tensor, len(in))
 	for i := range v.inputs {
 		sorted[v.inputs[i].at] = in[i]
@@ -99,6 +106,7 @@ func (v *Version) inOrder(in []*runtime.Tensor) []*runtime.Tensor {
 // copy.
 func (n *instance) tensor(rt *runtime.Runtime, k tensors.Type, s shape.Shape, data []byte) (*runtime.Tensor, error) {
 	if !n.async {
+		// The bytes of a body begin wherever they were received. Addresses that do not suit the type are copied.
 		if t, err := rt.Borrow(k.DType(), s, data); err == nil {
 			return t, nil // else they are not aligned
 		}
@@ -122,7 +130,9 @@ func (n *instance) divide(jobs []*job, out []*runtime.Tensor) ([]*Response, erro
 		if err := v.checkOutput(p, t, jobs); err != nil {
 			return nil, err
 		}
+		// The memory belongs to the responses, so it is new for each batch.
 		data := make([]byte, t.Numel()*t.DType().Size())
+		// A read waits for the device and returns what has failed there.
 		if err := t.Read(data); err != nil {
 			return nil, err
 		}
@@ -149,6 +159,7 @@ func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 	if k := tensors.Of(t.DType()); k != p.kind {
 		return Errorf(Internal, "unexpected datatype %s for inference output '%s', expecting %s", k.ConfigName(), p.name, p.kind.ConfigName())
 	}
+	// A model may be wrong about what it declares; clients must not get shapes that the metadata exclude.
 	inner, want := dims, p.dims
 	if p.reshape != nil {
 		want = p.reshape
@@ -170,10 +181,12 @@ func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 }
 
 // share adds an output to the responses, each with its part of data. The parts are slices of one piece of memory.
+// Shapes are new for each response; data are not.
 func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job, responses []*Response) error {
 	for i, j := range jobs {
 		part, mine := data, append([]int64(nil), dims...)
 		if v.config.MaxBatchSize > 0 {
+			// Items are equal in size: what one takes is the whole by their number.
 			n := int64(len(data)) / max(dims[0], 1) * j.accepted.batch
 			if len(jobs) > 1 {
 				part, data, dims = data[:n:n], data[n:], append([]int64{dims[0] - j.accepted.batch}, dims[1:]...)

@@ -11,6 +11,7 @@ import (
 )
 
 // job is a request on its way through the queue and an instance.
+// It is made for each request and refers to what its client has sent.
 type job struct {
 	item     batching.Item
 	request  *Request
@@ -30,6 +31,7 @@ type answer struct {
 func (j *job) size() uint64 { return uint64(max(j.accepted.batch, 1)) }
 
 // instance runs batches, one at a time.
+// Only its own goroutine uses it.
 type instance struct {
 	version *Version
 	runtime *runtime.Runtime
@@ -67,14 +69,18 @@ func (n *instance) serve() {
 		total += jobs[i].size()
 	}
 	v := n.version
+	// Requests of a batch that runs are no longer pending.
 	v.counters.wait(-int64(len(jobs)))
+	// The turn is taken before the run: it is the order in which batches left the queue that counts.
 	deliver := v.turn()
 	m := moments{start: time.Now()}
 	responses, err := n.attempt(jobs, &m)
 	m.end = time.Now()
+	// A batch that has failed is no execution, as in Triton; its requests are counted as failures.
 	if err == nil {
 		v.counters.executed(total, &m)
 	}
+	// All answers are made before the first one is sent, because statistics are counted with them.
 	answers := make([]answer, len(jobs))
 	for i, j := range jobs {
 		if err != nil {
@@ -99,6 +105,7 @@ func (n *instance) attempt(jobs []*job, m *moments) (responses []*Response, err 
 			err = Errorf(Internal, "instance %s has failed: %v", n.name, fault)
 		}
 	}()
+	// Moments that a failed run does not reach must not be before its start.
 	m.inputs, m.outputs = m.start, m.start
 	return n.execute(jobs, m)
 }
@@ -109,6 +116,7 @@ func (v *Version) turn() (deliver func(send func())) {
 	if !v.ordered {
 		return func(send func()) { send() }
 	}
+	// Each batch waits for the one before it: a chain that holds no more than what is on its way.
 	done := make(chan struct{})
 	v.order.Lock()
 	before := v.former
@@ -148,9 +156,11 @@ func (v *Version) infer(ctx context.Context, r *Request) (*Response, error) {
 		return nil, err
 	}
 	j.item = batching.Item{Size: int(j.size()), Priority: r.Priority, Timeout: r.Timeout, Value: j}
+	// Without an open dimension all shapes that were accepted are equal, and a key would tell nothing apart.
 	if v.anyShape {
 		j.item.Key = fmt.Sprint(j.accepted.keys(v.config.MaxBatchSize > 0))
 	}
+	// It is counted as pending before it can be taken, so that the number never falls below zero.
 	j.queued = time.Now()
 	v.counters.wait(1)
 	if err := v.queue.Push(&j.item); err != nil {
@@ -158,11 +168,13 @@ func (v *Version) infer(ctx context.Context, r *Request) (*Response, error) {
 		v.counters.failed(reasonRejected, j.received)
 		return nil, Errorf(Unavailable, "%s%s", r.tag(), err)
 	}
+	// A request that waits may be given up; see below for one that runs.
 	select {
 	case a := <-j.answer:
 		return a.response, a.err
 	case <-ctx.Done():
 	}
+	// Whoever takes an item off the queue answers it: here that is us, or else an instance that has it already.
 	if v.queue.Remove(&j.item) {
 		v.counters.wait(-1)
 		v.counters.failed(reasonCancelled, j.received)

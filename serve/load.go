@@ -14,6 +14,7 @@ import (
 )
 
 // Overrides are what a request to load has in place of files.
+// Files are kept in memory as long as the model serves.
 type Overrides struct {
 	Config string            // as JSON; "": that of the repository
 	Files  map[string][]byte // by path within the model, such as 1/model.onnx
@@ -25,6 +26,7 @@ func (s *Server) Load(name string, o Overrides) error {
 	if s.options.Control != ControlExplicit {
 		return Errorf(Unavailable, "explicit model load / unload is not allowed if polling is enabled")
 	}
+	// The name comes from a client and becomes a part of a path.
 	if err := checkName(name); err != nil {
 		return err
 	}
@@ -39,16 +41,19 @@ func (s *Server) load(name string, o Overrides) error {
 	m := s.model(name)
 	m.busy.Lock()
 	defer m.busy.Unlock()
+	// Files of the request take the place of the whole folder, which need not exist.
 	f, ok := s.locate(name)
 	if len(o.Files) > 0 {
 		f, ok = found{name: name}, true
 	}
+	// The configuration is read before anything of the model that serves is touched.
 	plan, err := s.plan(f, o)
 	if !ok || err != nil {
 		if err == nil {
 			err = errors.New("model not found in any model repository")
 		}
 		s.options.Log(Failure, fmt.Sprintf("Poll failed for model directory '%s': %s", name, err))
+		// Names that are in no repository must not make the table grow.
 		s.forget(m)
 		var refused *Error
 		if errors.As(err, &refused) {
@@ -91,6 +96,7 @@ func (s *Server) unchanged(m *model, p *plan) bool {
 }
 
 // plan is what a load is going to make.
+// It is made before anything is loaded, so that mistakes in files are found while nothing has changed.
 type plan struct {
 	config    *modelconfig.ModelConfig
 	versions  []*opening
@@ -105,6 +111,7 @@ func (s *Server) plan(f found, o Overrides) (*plan, error) {
 	if p.config, err = readConfig(f, o); err != nil {
 		return nil, err
 	}
+	// The highest numbers come first, as the policy "latest" wants them.
 	numbers, err := f.versions(o)
 	if err != nil {
 		return nil, err
@@ -116,6 +123,7 @@ func (s *Server) plan(f found, o Overrides) (*plan, error) {
 	if p.config.Name != f.name {
 		return nil, fmt.Errorf("unexpected directory name '%s' for model '%s', directory name must equal model name", f.name, p.config.Name)
 	}
+	// Which file a version is made of depends on where the model is from: one file, the request, or the repository.
 	for _, n := range chosen(p.config.VersionPolicy, numbers) {
 		v := &opening{server: s, folder: f.folder, number: n, config: p.config}
 		switch {
@@ -124,6 +132,7 @@ func (s *Server) plan(f found, o Overrides) (*plan, error) {
 		case len(o.Files) > 0:
 			v.bytes = o.Files[fmt.Sprintf("%d/%s", n, p.config.DefaultModelFilename)]
 			if v.bytes == nil {
+				// A version without its file is refused by the reader, with a message, and not looked for in the repository.
 				v.bytes = []byte{}
 			}
 		default:
@@ -136,6 +145,7 @@ func (s *Server) plan(f found, o Overrides) (*plan, error) {
 
 // readConfig reads the configuration of the request, of the repository, or an empty one where neither has any.
 func readConfig(f found, o Overrides) (*modelconfig.ModelConfig, error) {
+	// A configuration of the request replaces that of the repository as a whole, as in Triton.
 	if o.Config != "" {
 		c, err := modelconfig.ParseJSON([]byte(o.Config))
 		if err != nil {
@@ -149,6 +159,7 @@ func readConfig(f found, o Overrides) (*modelconfig.ModelConfig, error) {
 	if f.file != "" {
 		return &modelconfig.ModelConfig{}, nil
 	}
+	// A model without a configuration is completed from its file.
 	text, err := os.ReadFile(filepath.Join(f.folder, "config.pbtxt"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &modelconfig.ModelConfig{}, nil
@@ -168,6 +179,7 @@ func (f *found) versions(o Overrides) (numbers []int64, err error) {
 		return versionsIn(f.folder)
 	}
 	for path := range o.Files {
+		// A path is VERSION/FILE. Nothing is written anywhere, but a name that looks like a way out of the folder is a mistake.
 		folder, file, ok := strings.Cut(path, "/")
 		n, number := versionOf(folder)
 		if !ok || !number || strings.Contains(file, "/") || file == "" || file == ".." {
@@ -205,6 +217,7 @@ func (s *Server) replace(m *model, p *plan) error {
 		return Errorf(InvalidArg, "load failed for model '%s': at least one version must be available under the version policy of model '%s'\n", m.name, m.name)
 	}
 	s.setStates(m, p, State{Word: Loading})
+	// All versions of the plan have to load: a model is replaced as a whole or not at all.
 	made, reason := map[int64]*Version{}, ""
 	failed := map[int64]State{}
 	for _, o := range slices.Backward(p.versions) {
@@ -219,12 +232,14 @@ func (s *Server) replace(m *model, p *plan) error {
 		made[o.number] = v
 	}
 	if reason != "" {
+		// What was made for nothing has served nobody, so that this does not wait.
 		for _, v := range made {
 			v.retire()
 		}
 		s.revert(m, failed)
 		return Errorf(InvalidArg, "load failed for model '%s': %s\n", m.name, reason)
 	}
+	// From here on requests find the new versions. Those that hold an old one are answered by it before it is closed.
 	old := s.swap(m, p, made)
 	for _, v := range old {
 		go v.retire()
@@ -257,6 +272,7 @@ func (s *Server) revert(m *model, failed map[int64]State) {
 			m.states[n] = State{Gone, wasUnloaded}
 		}
 	}
+	// The index shows why the model does not serve, and the server is not ready.
 	maps.Copy(m.states, failed)
 }
 
@@ -264,6 +280,7 @@ func (s *Server) revert(m *model, failed map[int64]State) {
 func (s *Server) swap(m *model, p *plan, made map[int64]*Version) []*Version {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// States of versions that are gone stay in the index, as in Triton.
 	old := slices.Collect(maps.Values(m.ready))
 	m.ready, m.latest, m.signature, m.override = made, -1, p.signature, p.override
 	for n := range m.states {
@@ -296,6 +313,7 @@ func (s *Server) unload(name string) {
 	m.busy.Lock()
 	defer m.busy.Unlock()
 	s.mu.Lock()
+	// The versions leave the table at once and are closed when their requests are answered: an unload does not wait.
 	old := m.ready
 	m.ready, m.signature = map[int64]*Version{}, ""
 	for n, st := range m.states {

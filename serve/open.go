@@ -32,6 +32,7 @@ func (o *opening) open() (v *Version, err error) {
 	if field := modelconfig.Unsupported(v.config); field != "" {
 		return nil, unsupportedField(field, v.config.Name)
 	}
+	// A version that is half made has instances and programs that nobody else would close.
 	defer func() {
 		if err != nil {
 			v.close()
@@ -54,6 +55,7 @@ func (o *opening) open() (v *Version, err error) {
 // load reads the file, completes the configuration from it and makes the programs.
 func (o *opening) load(v *Version) error {
 	rt := o.server.options.Runtime
+	// The order matters: what the file says completes the configuration, and only then is the whole configuration checked.
 	first, err := o.parse(rt)
 	if err != nil {
 		return err
@@ -71,6 +73,7 @@ func (o *opening) load(v *Version) error {
 		closeFirst()
 		return err
 	}
+	// Groups are completed last, because their names follow from that of the model.
 	gpus := rt.Count(place.MPSKind)
 	modelconfig.CompleteInstances(v.config, gpus)
 	if err := modelconfig.CheckInstances(v.config, gpus); err != nil {
@@ -108,9 +111,11 @@ func (o *opening) compile(v *Version, first *onnx.Model) error {
 			}
 			return err
 		}
+		// The program closes its model, so that the first one is given away here.
 		p := &program{context: c, Program: c.NewProgram(source{model})}
 		p.inputs, p.outputs = model.Ports()
 		v.programs, model = append(v.programs, p), nil
+		// This is where operators that no device has are refused, with the name of the node.
 		if shapes, known := v.smallest(); known {
 			if err := p.Prepare(shapes); err != nil && !decided(err) {
 				return err
@@ -148,6 +153,7 @@ func placesOf(g *modelconfig.ModelInstanceGroup) (all []place.Place) {
 // start makes the queue and the instances.
 func (v *Version) start(s *Server) error {
 	v.queue = batching.New(v.queueConfig())
+	// Instances are numbered by their device, as Triton names them.
 	for _, g := range v.config.InstanceGroup {
 		for _, at := range placesOf(g) {
 			for range g.Count {
@@ -172,7 +178,9 @@ func (v *Version) programOn(at place.Place) *program {
 
 // queueConfig is the policy of the queue.
 func (v *Version) queueConfig() batching.Config {
+	// Every queue has a bound, so that clients which are faster than the model cannot take all memory.
 	c := batching.Config{Expired: v.expire}
+	// Without dynamic batching each request runs by itself, whatever max_batch_size says: that is Triton's rule.
 	d := v.config.GetDynamicBatching()
 	if d == nil {
 		return c
@@ -184,6 +192,7 @@ func (v *Version) queueConfig() batching.Config {
 	c.Levels, c.Default = d.PriorityLevels, d.DefaultPriorityLevel
 	c.Policy = policyOf(d.DefaultQueuePolicy)
 	c.Policies = map[uint64]batching.Policy{}
+	// Levels without a policy of their own have the default one.
 	for level, p := range d.PriorityQueuePolicy {
 		c.Policies[level] = policyOf(p)
 	}

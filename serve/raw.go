@@ -20,6 +20,7 @@ func (s *Server) RawInput(name string, number int64, data []byte) (Tensor, error
 	if v.config.MaxBatchSize > 0 {
 		t.Shape = append(t.Shape, 1)
 	}
+	// One open dimension follows from the number of bytes; two could be anything.
 	free, known := -1, append([]int64(nil), p.dims...)
 	for i, d := range p.dims {
 		if d != -1 {

@@ -52,11 +52,13 @@ func (s *Server) scan() (all map[string]found, failures []error) {
 			add(fileModel(repository))
 			continue
 		}
+		// Files beside the folders of models are none of ours.
 		entries, err := os.ReadDir(repository)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("failed to poll model repository '%s': %w", repository, err))
 		}
 		for _, e := range entries {
+			// Links to folders are followed, as in Triton: a repository is often made of them.
 			if info, err := os.Stat(filepath.Join(repository, e.Name())); err == nil && info.IsDir() {
 				add(found{name: e.Name(), folder: filepath.Join(repository, e.Name())})
 			}
@@ -118,6 +120,7 @@ func versionsIn(folder string) (numbers []int64, err error) {
 
 // versionOf is the number that the name of a folder stands for.
 func versionOf(name string) (int64, bool) {
+	// ParseInt alone would take 007 and +7, and two folders could then be one version.
 	if len(name) > 1 && name[0] == '0' || strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
 		return 0, false
 	}
@@ -149,6 +152,7 @@ func (f *found) signature() string {
 	if f.file != "" {
 		root = f.file
 	}
+	// Size and time of change of each file are enough: whoever replaces a model changes one of them.
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // what cannot be read is as good as not there

@@ -57,6 +57,7 @@ type Server struct {
 }
 
 // model is a model by name, loaded or not.
+// A record stays when its model is unloaded: the index shows what became of it.
 type model struct {
 	name string
 	busy sync.Mutex // held while the model is loaded or unloaded
@@ -96,6 +97,7 @@ func New(o Options) *Server {
 }
 
 // Find is a version that is READY, held for the caller, who calls release; number -1 is the latest one.
+// A version that is held answers also after it has been replaced.
 func (s *Server) Find(name string, number int64) (v *Version, release func(), err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -109,6 +111,7 @@ func (s *Server) Find(name string, number int64) (v *Version, release func(), er
 
 // find is Find without the hold. The caller has the lock.
 func (s *Server) find(name string, number int64) (*Version, error) {
+	// A model that failed to load the first time has states and no version.
 	m := s.models[name]
 	if m == nil || len(m.states) == 0 {
 		return nil, Errorf(NotFound, "Request for unknown model: '%s' is not found", name)

@@ -35,6 +35,7 @@ func (s *Server) initial() (names []string, failures []error) {
 		}
 		return names, failures
 	}
+	// Names are loaded in their order, so that logs of two starts can be compared.
 	all, failures := s.scan()
 	return slices.Sorted(maps.Keys(all)), failures
 }
@@ -45,6 +46,7 @@ func (s *Server) loadAll(names []string) (failed int) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, s.options.Loads)
 	for _, name := range names {
+		// Reading and compiling take memory beside what a model needs later, so that few models are loaded at one time.
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
@@ -89,6 +91,7 @@ func (s *Server) poll(tried map[string]string) {
 		m := s.models[name]
 		same := m != nil && m.signature == signature
 		s.mu.RUnlock()
+		// A model that cannot be loaded is not read again each time: only when its files have changed.
 		if !same && tried[name] != signature {
 			tried[name] = signature
 			changed = append(changed, name)
@@ -99,6 +102,7 @@ func (s *Server) poll(tried map[string]string) {
 	names := s.names()
 	s.mu.RUnlock()
 	for _, name := range names {
+		// A repository that cannot be read right now is no reason to unload what came from it.
 		if _, there := all[name]; !there && len(failures) == 0 {
 			delete(tried, name)
 			s.unload(name)

@@ -98,6 +98,7 @@ func (c *counters) executed(size uint64, m *moments) {
 	if !found {
 		c.batches = slices.Insert(c.batches, at, Batches{Size: size})
 	}
+	// Sizes are few: they end at the largest batch of the model.
 	b := &c.batches[at]
 	b.ComputeInput.add(1, m.inputs.Sub(m.start))
 	b.ComputeInfer.add(1, m.outputs.Sub(m.inputs))

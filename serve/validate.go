@@ -24,16 +24,19 @@ const batchNote = "NOTE: Setting a non-zero max_batch_size in the model config r
 // with two faults gets the same message.
 func (v *Version) accept(r *Request) (*accepted, error) {
 	name := v.config.Name
+	// Triton looks at outputs before inputs; a request with both wrong names an output.
 	for _, o := range r.Outputs {
 		if v.output(o.Name) < 0 {
 			return nil, Errorf(InvalidArg, "unexpected inference output '%s' for model '%s'", o.Name, name)
 		}
 	}
+	// The number comes before the names: a wrong name beside a missing input is reported as the missing one.
 	if len(r.Inputs) != len(v.inputs) {
 		return nil, Errorf(InvalidArg, "%s%s", r.tag(), v.wrongCount(r))
 	}
 	a := &accepted{data: make([][]byte, len(v.inputs)), shapes: make([][]int64, len(v.inputs))}
 	seen := make([]bool, len(v.inputs))
+	// First all inputs are found and agree on the batch; only then is each of them compared with the configuration.
 	for i := range r.Inputs {
 		in := &r.Inputs[i]
 		at := v.input(in.Name)
@@ -43,6 +46,7 @@ func (v *Version) accept(r *Request) (*accepted, error) {
 		if seen[at] {
 			return nil, Errorf(InvalidArg, "input '%s' already exists in request", in.Name)
 		}
+		// The batch is the first dimension of each input and has to be the same in all of them.
 		seen[at] = true
 		if v.config.MaxBatchSize == 0 {
 			continue
@@ -95,9 +99,11 @@ func (v *Version) wrongCount(r *Request) string {
 func (v *Version) acceptInput(r *Request, in *Tensor, a *accepted) error {
 	at, name := v.input(in.Name), v.config.Name
 	p := &v.inputs[at]
+	// No type is converted: what is sent has to be what the model takes.
 	if in.Type != p.kind {
 		return Errorf(InvalidArg, "%sinference input '%s' data-type is '%s', but model '%s' expects '%s'", r.tag(), in.Name, in.Type, name, p.kind)
 	}
+	// Shapes of the configuration are without the batch, and so is what is compared with them.
 	shape := in.Shape
 	if v.config.MaxBatchSize > 0 {
 		shape = shape[1:]
@@ -112,12 +118,14 @@ func (v *Version) acceptInput(r *Request, in *Tensor, a *accepted) error {
 		}
 		return Errorf(InvalidArg, "%sunexpected shape for input '%s' for model '%s'. Expected %s, got %s. %s", r.tag(), in.Name, name, tensors.Text(full), tensors.Text(in.Shape), note)
 	}
+	// A reshape changes the shape and no bytes: it is applied to what was checked.
 	if p.reshape != nil {
 		shape = reshaped(shape, p.dims, p.reshape)
 	}
 	if v.config.MaxBatchSize > 0 {
 		shape = append([]int64{a.batch}, shape...)
 	}
+	// The product of a shape may exceed 64 bits: a request with 2^62 items of 4 must not become one of 0 bytes.
 	want, ok := tensors.ByteSize(in.Type, shape)
 	if !ok {
 		return Errorf(InvalidArg, "%sinput '%s' for model '%s' has shape %s, which causes total byte size to exceed maximum size of 9223372036854775807", r.tag(), in.Name, name, tensors.Text(in.Shape))

@@ -36,6 +36,7 @@ type Version struct {
 }
 
 // program is the model on one device.
+// Its constants are loaded once, whichever instance runs first.
 type program struct {
 	context *runtime.Context
 	*runtime.Program
@@ -56,6 +57,7 @@ func (v *Version) release() {
 }
 
 // retire waits until no request holds the version, and closes it. No request finds it any more.
+// It may wait long: for the slowest request that holds the version.
 func (v *Version) retire() {
 	v.retired.Store(true)
 	if v.uses.Load() == 0 {
@@ -67,6 +69,7 @@ func (v *Version) retire() {
 
 // close ends the instances and frees the programs. Nothing is in the queue.
 func (v *Version) close() {
+	// A version whose load has failed may have neither a queue nor instances.
 	if v.queue != nil {
 		v.queue.Close()
 	}

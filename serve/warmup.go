@@ -23,6 +23,7 @@ func (v *Version) warmUp(rt *runtime.Runtime, folder string) error {
 		if err != nil {
 			return err
 		}
+		// A sample is a request like any other: what does not fit fails the load.
 		a, err := v.accept(r)
 		if err != nil {
 			return Errorf(InvalidArg, "failed to run warmup sample '%s': %s", w.Name, err)
@@ -45,6 +46,7 @@ func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request, a *accepte
 		return err
 	}
 	defer func() { _ = stream.Close() }() // failures are those of attempt
+	// The run goes past the queue: warm-up happens before the version serves, on each device once.
 	n := &instance{version: v, runtime: rt, program: p, stream: stream, async: p.context.Place() != place.CPU}
 	_, err = n.attempt([]*job{{request: r, accepted: a}}, &moments{})
 	return err
@@ -54,6 +56,7 @@ func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request, a *accepte
 func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Request, error) {
 	r := &Request{Model: v.config.Name, ID: w.Name}
 	for name, in := range w.Inputs {
+		// Dimensions are without the batch here too; the sample says how many items it has.
 		t := Tensor{Name: name, Type: tensors.Type(in.DataType), Shape: in.Dims}
 		if v.config.MaxBatchSize > 0 {
 			t.Shape = append([]int64{int64(max(w.BatchSize, 1))}, in.Dims...)
@@ -74,6 +77,7 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 // warmUpData are zeros, random elements, or those of a file in the folder warmup of the model.
 func warmUpData(in *modelconfig.ModelWarmup_Input, k tensors.Type, size int64, folder string) ([]byte, error) {
 	if file := in.GetInputDataFile(); file != "" {
+		// Files of samples are in a folder of their own beside the versions, as in Triton, and nowhere else.
 		root, err := os.OpenRoot(filepath.Join(folder, "warmup"))
 		if err != nil {
 			return nil, err

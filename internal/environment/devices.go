@@ -20,6 +20,7 @@ func (c Config) Devices() runtime.Config {
 		NoFallback: c.Alone,
 	}
 	if c.Device != "host" {
+		// Metal is looked for unless the emulated device is asked for: a machine without it has no mps place, and says why.
 		gpu, err := openMetal(c, goruntime.GOOS)
 		if gpu == nil {
 			cfg.NoMPS = noMPS(goruntime.GOOS, goruntime.GOARCH, err)
@@ -28,6 +29,7 @@ func (c Config) Devices() runtime.Config {
 		cfg.MPS = []device.Device{gpu}
 		return cfg
 	}
+	// The emulated device is the CPU behind a queue, so that programs for a GPU can be tried anywhere.
 	cfg.MPS = []device.Device{host.New(host.Config{
 		Name:        "Emulated MPS (CPU: " + cpu.Info().Name + ")",
 		UUID:        identity(1),
@@ -44,6 +46,7 @@ func openMetal(c Config, goos string) (device.Device, error) {
 	if goos != "darwin" && c.Metal.Library == "" {
 		return nil, nil
 	}
+	// The result is nil on an error, and not an interface that holds nil: callers compare it with nil.
 	gpu, err := metal.Open(c.Metal)
 	if err != nil {
 		return nil, err
@@ -53,6 +56,7 @@ func openMetal(c Config, goos string) (device.Device, error) {
 
 // identity is a UUID (RFC 9562, version 8: of our own making) for a device that has none. It is that
 // of the n-th device in every process.
+// Programs keep the identity of a device in files of compiled shaders.
 func identity(n byte) [16]byte {
 	return [16]byte{'p', 'a', 'd', 'd', 'l', 'e', 0x80, 'm', 0x80, 'p', 's', 15: n}
 }

@@ -1,5 +1,8 @@
 // Package environment reads the environment variables of the library and opens the devices that they ask for, for the
 // shared library and for the command-line tool.
+//
+// docs/environment.md describes the variables. What they say is read once, when the devices are opened: a variable that
+// is set later has no effect.
 package environment
 
 import (
@@ -33,6 +36,7 @@ const DefaultVerbose = 1
 
 // Read reads the environment; status.Invalid names a variable with a value that it cannot have.
 func Read(getenv func(string) string) (c Config, err error) {
+	// A value that is not known is refused rather than taken for the default: who sets a variable means it.
 	c.Device = getenv("PADDLE_MPS_DEVICE")
 	switch c.Device {
 	case "":
@@ -52,10 +56,12 @@ func Read(getenv func(string) string) (c Config, err error) {
 	if c.Metal.Leave, err = operators("PADDLE_MPS_CPU_OPS", getenv("PADDLE_MPS_CPU_OPS")); err != nil {
 		return c, err
 	}
+	// Both names are in use; the first one wins.
 	verbose := "MPS_VERBOSE"
 	if getenv(verbose) == "" {
 		verbose = "TRITON_MPS_VERBOSE"
 	}
+	// Numbers have limits of their own, so that a slip of the hand is an error here and not later in an allocator.
 	var level, threads, age, fallback, concurrent int64
 	for _, v := range []struct {
 		name     string
@@ -77,9 +83,11 @@ func Read(getenv func(string) string) (c Config, err error) {
 			return c, err
 		}
 	}
+	// A limit of 0 elements is one that nothing is below.
 	if c.Inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
 		c.Inline = -1 // nothing is below 0 elements
 	}
+	// The variables say what is allowed; the fields say what is not, so that their zero values are the usual case.
 	c.Alone, c.Metal.Serial = fallback == 0, concurrent == 0
 	c.Verbose, c.Threads, c.Age = int32(level), int(threads), time.Duration(age)*time.Millisecond
 	return c, nil
@@ -87,11 +95,13 @@ func Read(getenv func(string) string) (c Config, err error) {
 
 // operators reads a variable that lists operators, with commas between.
 func operators(name, text string) (ids []op.ID, err error) {
+	// Blanks around names and a comma at the end do no harm.
 	for word := range strings.SplitSeq(text, ",") {
 		word = strings.TrimSpace(word)
 		if word == "" {
 			continue
 		}
+		// An operator that there is not is a slip as well.
 		row, err := op.ByName(word)
 		if err != nil {
 			return nil, status.Errorf(status.Invalid, "[start] %s is %q; want operators of docs/ops.md, but there is no %s", name, text, word)
@@ -106,6 +116,7 @@ func number(name, text string, absent, low, high int64) (int64, error) {
 	if text == "" {
 		return absent, nil
 	}
+	// Blanks and units are refused: 8G would be read as 8.
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < low || n > high {
 		return 0, status.Errorf(status.Invalid, "[start] %s is %q; want a whole number of %d or more", name, text, low)
@@ -115,6 +126,7 @@ func number(name, text string, absent, low, high int64) (int64, error) {
 
 // noMPS says why a machine has no mps device; why is the error of opening one, nil if that was not tried.
 func noMPS(goos, goarch string, why error) string {
+	// The text names the machine as its owner would, and not as Go does.
 	system, processor := goos, goarch
 	switch goos {
 	case "linux":

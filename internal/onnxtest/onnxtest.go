@@ -43,6 +43,7 @@ func Model(inputs, outputs []Port, nodes ...Node) []byte {
 	for _, p := range outputs {
 		graph = message(graph, 12, port(p))
 	}
+	// Fields of ModelProto: 1 the version of the format, 7 the graph, 8 the sets of operators.
 	model := number(nil, 1, 8) // the version of the format
 	model = message(model, 7, graph)
 	return message(model, 8, number(nil, 2, 17))

@@ -68,6 +68,7 @@ func generate(folders []string, name, output string) error {
 
 // dependencies are the descriptors of the imports of a file, and last its own.
 func dependencies(file linker.File) (all []*descriptorpb.FileDescriptorProto) {
+	// Generators want each file behind those that it imports.
 	imports := file.Imports()
 	for i := range imports.Len() {
 		all = append(all, dependencies(file.FindImportByPath(imports.Get(i).Path()))...)
@@ -77,10 +78,12 @@ func dependencies(file linker.File) (all []*descriptorpb.FileDescriptorProto) {
 
 // run gives the request to one generator and writes its files: a.pb.go becomes za.go.
 func run(generator string, request *pluginpb.CodeGeneratorRequest, output string) error {
+	// A generator reads a request from its standard input and writes a response to its standard output.
 	in, err := proto.Marshal(request)
 	if err != nil {
 		return err
 	}
+	// go run fetches the generator where it is not in the cache, in the version that is pinned.
 	c := exec.Command("go", "run", generator)
 	c.Stdin, c.Stderr = bytes.NewReader(in), os.Stderr
 	out, err := c.Output()
@@ -91,10 +94,12 @@ func run(generator string, request *pluginpb.CodeGeneratorRequest, output string
 	if err := proto.Unmarshal(out, &response); err != nil {
 		return err
 	}
+	// An error of the .proto file is reported in the response and not by the status.
 	if response.Error != nil {
 		return fmt.Errorf("%s", *response.Error)
 	}
 	for _, f := range response.File {
+		// Generated files of this project begin with z.
 		name := "z" + strings.Replace(filepath.Base(f.GetName()), ".pb.go", ".go", 1)
 		if err := os.WriteFile(filepath.Join(output, name), []byte(f.GetContent()), 0o644); err != nil {
 			return err

@@ -18,6 +18,7 @@ func (q *Queue) Next(into []*Item) []*Item {
 			q.wake.Wait()
 			continue
 		}
+		// What is there is looked at anew each time: items may have come, left or expired meanwhile.
 		n, wait := q.form(time.Now())
 		if wait <= 0 || q.closed {
 			return q.take(into[:0], max(n, 1))
@@ -46,9 +47,11 @@ func (q *Queue) form(now time.Time) (count int, wait time.Duration) {
 		if first == nil {
 			first, oldest = it, it.queued
 		} else {
+			// Nothing larger is preferred, so that what is there is as good as it gets. Items behind it may still be late.
 			if size+it.Size > q.largest && best == 0 {
 				best = count
 			}
+			// The item begins the next batch. Looking further would change the order of requests.
 			if size+it.Size > q.config.MaxBatch || it.Key != first.Key {
 				bounded = true
 				return false
@@ -63,6 +66,7 @@ func (q *Queue) form(now time.Time) (count int, wait time.Duration) {
 		}
 		return true
 	})
+	// With priorities the first item need not be the oldest one.
 	age := now.Sub(oldest)
 	late := q.config.Delay > 0 && age >= q.config.Delay
 	switch {
@@ -91,6 +95,7 @@ func (q *Queue) each(f func(*Item) bool) {
 func (q *Queue) take(into []*Item, n int) []*Item {
 	for _, l := range q.levels {
 		for _, list := range [2]*[]*Item{&l.items, &l.delayed} {
+			// Levels are taken in their order, and within a level those that are late come last.
 			m := min(n-len(into), len(*list))
 			for _, it := range (*list)[:m] {
 				it.level = nil
@@ -109,6 +114,7 @@ func (q *Queue) take(into []*Item, n int) []*Item {
 // drop is a list without its first n items. A list that becomes empty keeps its memory.
 func drop(list []*Item, n int) []*Item {
 	clear(list[:n])
+	// The usual case is that all items leave: then nothing is allocated for the next ones.
 	if n == len(list) {
 		return list[:0]
 	}
@@ -134,8 +140,10 @@ func (q *Queue) sweep() {
 	now := time.Now()
 	var expired []*Item
 	q.mu.Lock()
+	// The next deadline is found while the items are looked at.
 	q.soon = time.Time{}
 	for _, l := range q.levels {
+		// Items keep their order, so that a sweep does not change who is first.
 		kept := l.items[:0]
 		for _, it := range l.items {
 			switch {
@@ -156,6 +164,7 @@ func (q *Queue) sweep() {
 		l.items = kept
 	}
 	q.mu.Unlock()
+	// The callback runs with no lock held: it may use the queue.
 	for _, it := range expired {
 		q.config.Expired(it)
 	}

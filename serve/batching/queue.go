@@ -8,6 +8,9 @@
 // Next, by [Queue.Remove] or, when its time is over, by the callback Expired; each queue is bounded.
 //
 // The package knows no tensors: an item has a size and a key that is equal for shapes that can be batched.
+//
+// Instances call Next whenever they are free; there is no other thread. With several free instances each takes a batch of
+// its own, so that a delay is worth its while only where instances are busy.
 package batching
 
 import (
@@ -117,6 +120,7 @@ func (q *Queue) Push(it *Item) error {
 	if q.closed {
 		return ErrClosed
 	}
+	// Items that are late still take room: a bound on the queue is one on its memory.
 	l := q.levels[q.levelOf(it.Priority)]
 	if len(l.items)+len(l.delayed) >= l.policy.Bound {
 		return ErrFull
@@ -151,6 +155,7 @@ func (q *Queue) Remove(it *Item) bool {
 	if it.level == nil {
 		return false
 	}
+	// It is in one of the two lists; the other one stays as it is.
 	it.level.items = without(it.level.items, it)
 	it.level.delayed = without(it.level.delayed, it)
 	it.level = nil

@@ -15,6 +15,7 @@ func Check(c *ModelConfig) error {
 		return fmt.Errorf("must specify 'platform' or 'backend' for '%s'", c.Name)
 	case c.Platform != "" && c.Platform != "onnxruntime_onnx":
 		return fmt.Errorf("unexpected platform type '%s' for %s", c.Platform, c.Name)
+	// The pair is what clients see in metadata: both name the same thing or the configuration is wrong.
 	case c.Platform == "onnxruntime_onnx" && c.Backend != ORT:
 		return fmt.Errorf("unexpected 'platform' and 'backend' pair, got:%s, %s", c.Platform, c.Backend)
 	case c.MaxBatchSize < 0:
@@ -22,6 +23,7 @@ func Check(c *ModelConfig) error {
 	case strings.ContainsAny(c.DefaultModelFilename, `/\`) || c.DefaultModelFilename == "..":
 		return fmt.Errorf("'default_model_filename' must name a file in the version directory for %s", c.Name)
 	}
+	// A key becomes a label of Prometheus, which takes these characters.
 	for key := range c.MetricTags {
 		if strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 			return fmt.Errorf("metric_tags of %s has key %q; want letters, digits and underscores", c.Name, key)
@@ -36,6 +38,7 @@ func checkBatching(c *ModelConfig) error {
 	if d == nil {
 		return nil
 	}
+	// A size that cannot occur would never be reached, and the queue would wait for the delay each time.
 	for _, size := range d.PreferredBatchSize {
 		if size <= 0 {
 			return fmt.Errorf("dynamic batching preferred size must be positive for %s", c.Name)
@@ -45,6 +48,7 @@ func checkBatching(c *ModelConfig) error {
 		}
 	}
 	levels := d.PriorityLevels
+	// Levels begin with 1; a request that names none needs one that exists.
 	if levels > 0 {
 		if d.DefaultPriorityLevel == 0 || d.DefaultPriorityLevel > levels {
 			return fmt.Errorf("default priority level must be in range [1, %d] for %s", levels, c.Name)
@@ -55,6 +59,7 @@ func checkBatching(c *ModelConfig) error {
 			}
 		}
 	}
+	// Priorities and late items change the order of requests, which is what preserve_ordering excludes.
 	if !d.PreserveOrdering {
 		return nil
 	}
@@ -113,6 +118,7 @@ func checkPort(c *ModelConfig, what string, p port) error {
 	case slices.ContainsFunc(p.GetDims(), bad):
 		return wrong("dimension must be integer >= 1, or -1 to indicate a variable-size dimension")
 	}
+	// Without a reshape the dims are what the model gets.
 	r := p.GetReshape()
 	switch {
 	case r == nil:
@@ -122,6 +128,8 @@ func checkPort(c *ModelConfig, what string, p port) error {
 	case slices.ContainsFunc(r.Shape, bad):
 		return wrong("reshape dimensions must be integer >= 1, or -1 to indicate a variable-size dimension")
 	}
+	// Open dimensions divide a shape into runs of known ones. A reshape moves elements within a run and never over an open
+	// dimension, whose size is not known here.
 	dims, reshaped := trunks(p.GetDims()), trunks(r.Shape)
 	if len(dims) != len(reshaped) {
 		return wrong("has different number of variable-size dimensions for dims and reshape")
@@ -137,6 +145,7 @@ func checkPort(c *ModelConfig, what string, p port) error {
 func trunks(dims []int64) []int64 {
 	all := []int64{1}
 	for _, d := range dims {
+		// A product that is too large must not wrap around to one that fits.
 		at := &all[len(all)-1]
 		switch {
 		case d == -1:

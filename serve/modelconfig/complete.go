@@ -41,6 +41,7 @@ func Complete(c *ModelConfig, name string, hasModel bool) {
 
 // completeBackend chooses the backend as Triton does: ONNX Runtime's, or ours where the name of the model ends with it.
 func completeBackend(c *ModelConfig, hasModel bool) {
+	// Triton takes the backend from the name of the model where nothing else says it.
 	if c.Backend == "" && c.Platform == "" && strings.HasSuffix(c.Name, "."+Ours) {
 		c.Backend = Ours
 	}
@@ -50,6 +51,7 @@ func completeBackend(c *ModelConfig, hasModel bool) {
 	if c.Backend == "" && c.Platform == "onnxruntime_onnx" {
 		c.Backend = ORT
 	}
+	// Both are shown to clients, whichever of them the file has.
 	if c.Backend == ORT && c.Platform == "" {
 		c.Platform = "onnxruntime_onnx"
 	}
@@ -75,7 +77,9 @@ func CompleteInstances(c *ModelConfig, gpus int) {
 		if g.Name == "" {
 			g.Name = c.Name + "_" + strconv.Itoa(i)
 		}
+		// A group that names a GPU which the machine lacks runs on the CPU; one that asks for KIND_GPU is refused.
 		if g.Kind == ModelInstanceGroup_KIND_AUTO {
+			// KIND_AUTO is the GPU where there is one.
 			g.Kind = ModelInstanceGroup_KIND_GPU
 			if gpus == 0 || slices.ContainsFunc(g.Gpus, func(n int32) bool { return n < 0 || int(n) >= gpus }) {
 				g.Kind = ModelInstanceGroup_KIND_CPU

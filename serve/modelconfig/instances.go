@@ -25,6 +25,7 @@ func CheckInstances(c *ModelConfig, gpus int) error {
 		case g.Kind == ModelInstanceGroup_KIND_GPU && gpus == 0:
 			return fmt.Errorf("%s has kind KIND_GPU but no GPUs are available", of)
 		}
+		// A GPU is named by its number: mps:0 is 0.
 		for _, n := range g.Gpus {
 			if n < 0 || int(n) >= gpus {
 				return fmt.Errorf("%s specifies invalid or unsupported gpu id %d. The GPUs are 0 to %d", of, n, gpus-1)

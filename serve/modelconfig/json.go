@@ -21,6 +21,7 @@ func appendMessage(to []byte, m protoreflect.Message) []byte {
 	fields, first := m.Descriptor().Fields(), true
 	for i := range fields.Len() {
 		f := fields.Get(i)
+		// Clients look for a member to learn whether a message is set: an empty one would say that it is.
 		single := f.Message() != nil && !f.IsList() && !f.IsMap()
 		if !m.Has(f) && (single || f.ContainingOneof() != nil) {
 			continue
@@ -57,6 +58,7 @@ func appendField(to []byte, f protoreflect.FieldDescriptor, v protoreflect.Value
 func appendMap(to []byte, f protoreflect.FieldDescriptor, m protoreflect.Map) []byte {
 	var keys []string
 	byText := map[string]protoreflect.MapKey{}
+	// Keys of maps have no order in protobuf; clients that compare configurations need one.
 	m.Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
 		keys, byText[k.String()] = append(keys, k.String()), k
 		return true
@@ -88,6 +90,7 @@ func appendValue(to []byte, f protoreflect.FieldDescriptor, v protoreflect.Value
 	case protoreflect.StringKind:
 		return appendText(to, v.String())
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		// JSON has no word for these.
 		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
 			return append(to, "null"...)
 		}
@@ -100,6 +103,7 @@ func appendValue(to []byte, f protoreflect.FieldDescriptor, v protoreflect.Value
 
 // appendText appends a text in quotes.
 func appendText(to []byte, text string) []byte {
+	// Bytes that are no UTF-8 cannot occur: protobuf refuses them in texts.
 	quoted, err := json.Marshal(text)
 	if err != nil { // cannot happen: every string has a form
 		return append(to, `""`...)

@@ -45,6 +45,7 @@ func bounded(text []byte, opening, closing string) error {
 	if len(text) > largest {
 		return fmt.Errorf("the configuration has %d bytes; want at most %d", len(text), largest)
 	}
+	// A bracket that is closed before it was opened makes the depth negative, which the parser refuses.
 	depth := 0
 	for _, b := range text {
 		switch {
@@ -63,6 +64,7 @@ func bounded(text []byte, opening, closing string) error {
 // readable is an error of the protobuf packages without the blanks that they vary on purpose, so that nobody compares
 // messages: people do read them.
 func readable(err error) error {
+	// The blank is U+00A0 in some builds and not in others.
 	text := strings.ReplaceAll(err.Error(), "\u00a0", " ")
 	return fmt.Errorf("%s", strings.TrimPrefix(text, "proto: "))
 }

@@ -39,10 +39,12 @@ func Unsupported(c *ModelConfig) string { return unsupported(c.ProtoReflect()) }
 
 // unsupported is Unsupported of one message and what it has.
 func unsupported(m protoreflect.Message) (path string) {
+	// Messages that are not in the table have no field that is obeyed.
 	fields := strings.Fields(supported[strings.TrimPrefix(string(m.Descriptor().FullName()), "inference.")])
 	all := m.Descriptor().Fields()
 	for i := range all.Len() {
 		f := all.Get(i)
+		// A field with the value that it has anyhow, such as decoupled: false, counts as not set.
 		if !m.Has(f) {
 			continue
 		}
@@ -50,6 +52,7 @@ func unsupported(m protoreflect.Message) (path string) {
 		if !slices.Contains(fields, name) {
 			return name
 		}
+		// The path is built from the inside: the reader of the message finds the field in the file with it.
 		if inner := within(f, m.Get(f)); inner != "" {
 			return name + "." + inner
 		}

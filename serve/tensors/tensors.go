@@ -174,6 +174,7 @@ func NextElement(data []byte) (text, rest []byte, ok bool) {
 	if len(data) < 4 {
 		return nil, data, false
 	}
+	// The length is compared as it is stated: no sum with it can wrap around.
 	n := uint64(binary.LittleEndian.Uint32(data))
 	if n > uint64(len(data)-4) {
 		return nil, data, false

@@ -6,6 +6,34 @@
 // codes are those of tritonserver.
 //
 // What the server lacks (shared memory, traces) is refused by name.
+//
+// # Calls
+//
+// Every call goes through an interceptor, which asks for the header of a restricted group, turns errors of package serve
+// into status codes, and makes an error of a panic. Methods therefore return errors as they get them.
+//
+// # Tensors
+//
+// Inputs are in raw_input_contents, in the order of the inputs, or in the typed contents of each input; a message with both
+// is refused. Outputs are always raw. Neither is copied: a request refers to the bytes of its message, and a response to
+// the memory that the server made. tritonclient uses raw contents alone; clients of KServe may use typed ones.
+//
+// # Streams
+//
+// A stream is a sequence of inferences on one call. They run at one time, up to a number, and are answered in order. An
+// error of one of them is a response with a message and its id. Each response has the parameter triton_final_response,
+// because a request has one response here.
+//
+// # Limits
+//
+// A message has at most --grpc-max-input-size bytes, decompressed too: gRPC refuses a larger one before it is read. A
+// connection has at most 4,096 calls at a time, and headers of 64 KiB. One that has not finished its handshake after 20 s
+// is closed, and so is one whose client does not answer a ping.
+//
+// # Cancellation
+//
+// A call that its client cancels leaves the queue of the model. Once its batch runs, it runs to the end, and the answer is
+// dropped by gRPC.
 package grpcapi
 
 import (
@@ -60,6 +88,7 @@ const (
 // New makes a server of gRPC with the API.
 func New(c Config) *grpc.Server {
 	a := &API{Config: c}
+	// Limits first: they hold for every call before any code of ours sees it. A response may be as large as gRPC allows.
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(int(c.MaxInput)), grpc.MaxSendMsgSize(math.MaxInt32), grpc.MaxConcurrentStreams(streams),
 		grpc.MaxHeaderListSize(headerBytes), grpc.ConnectionTimeout(handshake),
@@ -70,6 +99,7 @@ func New(c Config) *grpc.Server {
 	if c.TLS != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(c.TLS)))
 	}
+	// The health protocol is on the same port, for those who balance load.
 	s := grpc.NewServer(options...)
 	kserve.RegisterGRPCInferenceServiceServer(s, a)
 	health.RegisterHealthServer(s, a)
@@ -90,9 +120,11 @@ var groups = map[string]string{
 
 // allowed refuses a call without the header that its group asks for.
 func (a *API) allowed(ctx context.Context, method string) error {
+	// Usually nothing is restricted, and a call pays nothing for it.
 	if len(a.Restricted) == 0 {
 		return nil
 	}
+	// The name of a method comes as /SERVICE/METHOD.
 	for i := len(method) - 1; i >= 0; i-- {
 		if method[i] == '/' {
 			method = method[i+1:]
@@ -113,6 +145,7 @@ func (a *API) allowed(ctx context.Context, method string) error {
 
 // unary answers a call; an error gets its code, and a fault of ours is an error of the call and not the end of the server.
 func (a *API) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (response any, err error) {
+	// Interceptors are around every method, so that no method needs this.
 	defer recovered(&err)
 	if err := a.allowed(ctx, info.FullMethod); err != nil {
 		return nil, err
@@ -148,6 +181,7 @@ func coded(err error) error {
 	if err == nil {
 		return nil
 	}
+	// Errors of gRPC itself, such as those of a stream, have their code already.
 	if _, is := status.FromError(err); is {
 		return err
 	}
@@ -160,6 +194,7 @@ func versionOf(text string) (int64, error) {
 	if text == "" {
 		return -1, nil
 	}
+	// Versions are texts in the protocol and numbers everywhere else.
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0, serve.Errorf(serve.InvalidArg, "failed to get model version from specified version string '%s' (details: stol), version should be an integral value > 0", text)

@@ -13,6 +13,7 @@ import (
 // contents are the elements of an input that are given in typed form, as bytes. Those of whole numbers that are too large
 // for the type are cut, as in tritonserver.
 func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, model string) (data []byte, err error) {
+	// One field has the elements. Which one it is follows from the type of the input: several types share a field.
 	c, filled := in.Contents, 0
 	le := binary.LittleEndian
 	// one is called for each field with elements: there is one field, and it suits the type.
@@ -74,6 +75,7 @@ func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, mod
 
 // appendWhole appends the low bytes of a number.
 func appendWhole(to []byte, n uint64, size int64) []byte {
+	// Little-endian, as on the wire.
 	for range size {
 		to, n = append(to, byte(n)), n>>8
 	}

@@ -13,6 +13,7 @@ import (
 
 // ModelInfer answers an inference.
 func (a *API) ModelInfer(ctx context.Context, m *kserve.ModelInferRequest) (*kserve.ModelInferResponse, error) {
+	// The message stays in memory until the response is made: tensors of the request are parts of it.
 	r, err := a.requestOf(m)
 	if err != nil {
 		return nil, err
@@ -30,6 +31,7 @@ func (a *API) requestOf(m *kserve.ModelInferRequest) (*serve.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A model that there is not is reported before anything else about the request, as in tritonserver.
 	if err := a.Server.Serves(m.ModelName, n); err != nil {
 		return nil, err
 	}
@@ -45,6 +47,7 @@ func (a *API) requestOf(m *kserve.ModelInferRequest) (*serve.Request, error) {
 		if o.Parameters["shared_memory_region"] != nil {
 			return nil, noMemory("system")
 		}
+		// A number of classes below one asks for none.
 		if p := o.Parameters["classification"]; p != nil {
 			n, ok := p.ParameterChoice.(*kserve.InferParameter_Int64Param)
 			if !ok {
@@ -60,10 +63,12 @@ func (a *API) requestOf(m *kserve.ModelInferRequest) (*serve.Request, error) {
 // readParameters reads the parameters of a request. Those that the server does not know are for models that read them:
 // there are none.
 func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) error {
+	// The types of parameters are checked as tritonserver does: a wrong one is an error and not a default.
 	for name, p := range all {
 		wrong := func(want string) error {
 			return serve.Errorf(serve.InvalidArg, "invalid value type for '%s' parameter, expected %s.", name, want)
 		}
+		// Numbers that are too large for a duration are as good as forever.
 		switch value := p.ParameterChoice.(type) {
 		case *kserve.InferParameter_Int64Param:
 			switch name {
@@ -105,6 +110,7 @@ func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) err
 
 // readInputs reads the inputs of a request: their elements are in the raw contents of the message, or in typed ones.
 func readInputs(r *serve.Request, m *kserve.ModelInferRequest) error {
+	// Raw contents belong to the inputs in their order. Inputs with typed contents have none.
 	raw := m.RawInputContents
 	for _, in := range m.Inputs {
 		t := serve.Tensor{Name: in.Name, Type: tensors.Parse(in.Datatype), Shape: in.Shape}
@@ -134,6 +140,7 @@ func readInputs(r *serve.Request, m *kserve.ModelInferRequest) error {
 
 // responseOf is a response as a message, with all outputs in binary form.
 func responseOf(r *serve.Response) *kserve.ModelInferResponse {
+	// Outputs are the memory of the response, without a copy.
 	m := &kserve.ModelInferResponse{ModelName: r.Model, ModelVersion: number(r.Version), Id: r.ID}
 	for i := range r.Outputs {
 		o := &r.Outputs[i]

@@ -52,6 +52,7 @@ func (a *API) TraceSetting(context.Context, *kserve.TraceSettingRequest) (*kserv
 
 // LogSettings shows the settings of the log, and changes those that the request names.
 func (a *API) LogSettings(_ context.Context, r *kserve.LogSettingsRequest) (*kserve.LogSettingsResponse, error) {
+	// All changes are made, or none where one of them is wrong.
 	values, err := a.Settings.Change(func(l *httpapi.Logging) error {
 		for name, v := range r.Settings {
 			if err := change(l, name, v); err != nil {

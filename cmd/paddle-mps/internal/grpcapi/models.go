@@ -31,10 +31,12 @@ func (a *API) Check(context.Context, *health.HealthCheckRequest) (*health.Health
 
 // ModelReady answers whether a version serves.
 func (a *API) ModelReady(_ context.Context, r *kserve.ModelReadyRequest) (*kserve.ModelReadyResponse, error) {
+	// Each method reads the version first, so that a wrong one has the same message everywhere.
 	n, err := versionOf(r.Version)
 	if err != nil {
 		return nil, err
 	}
+	// A model that does not exist is an error, and not one that is not ready.
 	ready, err := a.Server.ModelReady(r.Name, n)
 	return &kserve.ModelReadyResponse{Ready: ready}, err
 }
@@ -86,6 +88,7 @@ func (a *API) RepositoryIndex(_ context.Context, r *kserve.RepositoryIndexReques
 	if err != nil {
 		return nil, err
 	}
+	// Fields that an entry lacks stay empty.
 	answer := &kserve.RepositoryIndexResponse{}
 	for _, e := range entries {
 		answer.Models = append(answer.Models, &kserve.RepositoryIndexResponse_ModelIndex{Name: e.Name, Version: e.Version, State: e.State, Reason: e.Reason})
@@ -107,6 +110,7 @@ func (a *API) RepositoryModelLoad(_ context.Context, r *kserve.RepositoryModelLo
 		return nil, err
 	}
 	o := serve.Overrides{}
+	// A configuration is a text and a file is bytes; everything else is no parameter of a load.
 	for name, p := range r.Parameters {
 		path, isFile := strings.CutPrefix(name, "file:")
 		switch value := p.ParameterChoice.(type) {

@@ -13,6 +13,7 @@ func (a *API) ModelStatistics(_ context.Context, r *kserve.ModelStatisticsReques
 	if err != nil {
 		return nil, err
 	}
+	// An empty name asks for all models.
 	counts, err := a.Server.Statistics(r.Name, n)
 	if err != nil {
 		return nil, err
@@ -26,6 +27,7 @@ func (a *API) ModelStatistics(_ context.Context, r *kserve.ModelStatisticsReques
 
 // statisticsOf are statistics as the message has them.
 func statisticsOf(s *serve.Statistics) *kserve.ModelStatistics {
+	// Numbers are the same as those over HTTP: both read one snapshot.
 	m := &kserve.ModelStatistics{
 		Name: s.Name, Version: s.Version, LastInference: s.LastInference, InferenceCount: s.Inferences, ExecutionCount: s.Executions,
 		InferenceStats: &kserve.InferStatistics{

@@ -16,11 +16,14 @@ const ahead = 64
 // ModelStreamInfer answers inferences one after the other. They run at one time, and their responses come in the order of
 // the requests. An error of a request is in its response, and the stream goes on.
 func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferServer) error {
+	// The channel holds the order; each answer has a channel of its own, so that a slow one does not hold up those behind it
+	// any longer than its turn.
 	answers := make(chan chan *kserve.ModelStreamInferResponse, ahead)
 	sent := make(chan error, 1)
 	go func() {
 		var failed error
 		for answer := range answers {
+			// After an error nothing is sent, but answers are taken, so that nobody waits.
 			if m := <-answer; failed == nil {
 				failed = s.Send(m)
 			}
@@ -29,6 +32,7 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 	}()
 	var end error
 	for {
+		// The end of the client's side ends the stream once everything is answered.
 		m, err := s.Recv()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
@@ -54,6 +58,7 @@ func (a *API) answer(s kserve.GRPCInferenceService_ModelStreamInferServer, m *ks
 			answer = &kserve.ModelStreamInferResponse{ErrorMessage: "the call has failed", InferResponse: &kserve.ModelInferResponse{Id: m.Id}}
 		}
 	}()
+	// A stream has one response for each request: models with many are not supported.
 	response, err := a.ModelInfer(s.Context(), m)
 	if err != nil {
 		text := serve.From(err).Text

@@ -7,6 +7,37 @@
 //
 // The invariant: nothing that a client states is believed. Sizes are compared with what has arrived before memory is
 // taken for them, nesting is bounded, and a connection that is too slow ends.
+//
+// # Bodies of an inference
+//
+// A body has one of three forms, by the header Inference-Header-Content-Length:
+//
+//   - without the header it is JSON: {"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}]}.
+//   - with a number above 0 it is so many bytes of JSON, and then the elements of the inputs that have a parameter
+//     binary_data_size, in their order, little-endian.
+//   - with 0 it is the elements of the only input, of a batch of one.
+//
+// A response is JSON, or JSON and behind it the outputs that are asked for in binary form, with the same header. The third
+// form asks for all of them so.
+//
+// Element types without a form in JSON, FP16 and BF16, are refused there. Numbers NaN and Infinity are written as these
+// words and read as such, which is no JSON by the letter, but what tritonserver does. The numbers of a float32 are written
+// with the digits of the float64 that is equal to it.
+//
+// # Limits
+//
+//   - The header of a request: 64 KiB, within 15 s (package service).
+//   - A body: --http-max-input-size, as it is sent and decompressed; 20 s for its first bytes, then 32 KiB a second, so
+//     that a client which sends a byte a second is put out after 20 s; 65,536 pieces where it has no length.
+//   - Memory for a body is taken as it arrives: 1 MiB, and then twice what is there.
+//   - JSON: 100 levels. A shape says nothing about memory: elements are counted where they stand.
+//   - A response above 64 KiB has to be read at the same pace.
+//
+// # Memory
+//
+// Bodies and the JSON of responses are in buffers that are used again. Binary inputs are parts of the buffer of their
+// body, which begins such that the first of them is aligned to 16 bytes: the kernels of the CPU then read it where it is.
+// Outputs are written from the memory that the server made for them.
 package httpapi
 
 import (
@@ -20,6 +51,7 @@ import (
 )
 
 // Config is what the API needs to know.
+// It is not changed once the API is made.
 type Config struct {
 	Server     *serve.Server
 	Name       string   // of the server, for its metadata
@@ -59,6 +91,7 @@ const (
 var Groups = []string{groupHealth, groupMetadata, groupInference, groupMemory, groupConfig, groupRepository, groupStatistics, groupTrace, groupLogging}
 
 // call is a request on its way to its answer.
+// Handlers are methods of it. They return an error for ServeHTTP to write, or have written the answer themselves.
 type call struct {
 	api     *API
 	w       http.ResponseWriter
@@ -68,6 +101,7 @@ type call struct {
 }
 
 // route is what a path leads to.
+// Paths are data, so that which API a path belongs to, for restrictions, stands beside it.
 type route struct {
 	group  string
 	method string // the only one; "": several
@@ -75,6 +109,7 @@ type route struct {
 }
 
 // The answers by the words that end the path of a model.
+// generate and generate_stream are there to be refused by name.
 var modelRoutes = map[string]route{
 	"":                {groupMetadata, http.MethodGet, (*call).metadata},
 	"ready":           {groupHealth, http.MethodGet, (*call).modelReady},
@@ -101,7 +136,9 @@ var routes = map[string]route{
 }
 
 // find is the route of a path, and what the path says. ok is false for paths that there are not.
+// What it finds in the path it writes into the call.
 func (c *call) find() (found route, ok bool) {
+	// Names of models may have characters that a path escapes, a slash among them: parts are unescaped one by one.
 	path := c.r.URL.EscapedPath()
 	if found, ok = routes[path]; ok {
 		return found, true
@@ -133,6 +170,7 @@ func (c *call) find() (found route, ok bool) {
 // findModel is the route of /v2/models/MODEL and what follows.
 func (c *call) findModel(model string, rest []string) (found route, ok bool) {
 	c.model = model
+	// A version is digits and nothing else; any other word makes another path, which there is not.
 	hasVersion := len(rest) >= 2 && rest[0] == "versions"
 	if hasVersion {
 		n, err := strconv.ParseInt(rest[1], 10, 64)
@@ -167,6 +205,7 @@ func (c *call) findRepository(rest []string) (found route, ok bool) {
 	if len(rest) == 2 && rest[1] == "index" {
 		return routes["/v2/repository/index"], true
 	}
+	// A path may name a repository, which is refused as in tritonserver, but only where the rest of it is right.
 	named := len(rest) == 4 && rest[1] == "models"
 	if named {
 		rest = rest[1:]
@@ -207,8 +246,10 @@ func findMemory(rest []string, status, register, unregister func(*call) error) (
 }
 
 // ServeHTTP answers one request.
+// It may be called from any goroutine.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{api: a, w: w, r: r, version: -1}
+	// The order of refusals is tritonserver's: the path, the header that is asked for, then the method.
 	found, ok := c.find()
 	switch {
 	case !ok:

@@ -27,6 +27,7 @@ const piece = 1 << 20
 const chunks = 65536
 
 // buffers are those of bodies that were answered.
+// The garbage collector empties the pool, so that a peak of load does not stay in memory.
 var buffers = sync.Pool{New: func() any { return &buffer{} }}
 
 // buffer is a body in memory that is used again.
@@ -50,10 +51,12 @@ func (c *call) tooLarge(size int64) error {
 // body reads the body of the request and decompresses it. lead bytes at the beginning of the buffer stay free, so that
 // what follows the JSON can be aligned. The caller frees the buffer.
 func (c *call) body(lead int) (b *buffer, err error) {
+	// A client that states too much is refused before it sends anything.
 	if c.r.ContentLength > c.api.MaxInput {
 		c.w.Header().Set("Connection", "close") // the rest is not read
 		return nil, c.tooLarge(c.r.ContentLength)
 	}
+	// The pace is that of the connection: it is looked at before decompression.
 	from := io.Reader(c.r.Body)
 	length := c.r.ContentLength
 	switch encoding := c.r.Header.Get("Content-Encoding"); encoding {
@@ -89,7 +92,9 @@ func decompressor(encoding string, from io.Reader) (io.Reader, error) {
 }
 
 // fill reads all of from into the buffer, behind lead bytes. Memory grows with what arrives.
+// The buffer is the caller's also where it fails.
 func (c *call) fill(b *buffer, from io.Reader, length int64, lead int) error {
+	// A stated length is a hint and no more: one piece is taken at first, and what has arrived doubles it.
 	want := int64(piece)
 	if length >= 0 {
 		want = min(length+1, piece) // one more byte, so that the end is seen without growing
@@ -104,6 +109,7 @@ func (c *call) fill(b *buffer, from io.Reader, length int64, lead int) error {
 			copy(grown, b.bytes)
 			b.bytes = grown
 		}
+		// The limit is checked as bytes arrive, so that a body without a length and a decompressed one have it too.
 		n, err := from.Read(b.bytes[len(b.bytes):cap(b.bytes)])
 		b.bytes = b.bytes[:len(b.bytes)+n]
 		if size := int64(len(b.bytes) - lead); size > c.api.MaxInput {
@@ -126,6 +132,7 @@ func (c *call) paced(from io.Reader) io.Reader {
 }
 
 // pacer is a body with its pace.
+// Deadlines belong to the connection: they hold for reads that wait below the decompressor as well.
 type pacer struct {
 	from    io.Reader
 	control *http.ResponseController
@@ -138,11 +145,13 @@ type pacer struct {
 
 // Read reads, and moves the deadline of the connection with what has arrived.
 func (p *pacer) Read(b []byte) (int, error) {
+	// Setting a deadline costs little, but a large body has many reads.
 	if p.got == 0 || p.got-p.set >= piece {
 		p.set = p.got
 		until := p.start.Add(grace + time.Duration(p.got/pace)*time.Second)
 		_ = p.control.SetReadDeadline(until) // a writer of tests has none
 	}
+	// A chunk of one byte costs as much as one of many.
 	if p.reads++; p.unknown && p.reads > chunks {
 		return 0, errors.New("Chunked request body exceeds maximum of 65536 non-empty chunks. Send fewer or larger HTTP chunks.") //nolint:staticcheck // Triton's text
 	}
@@ -158,6 +167,7 @@ func (c *call) object() ([]jsontext.Member, error) {
 		return nil, err
 	}
 	// Members refer to the text, and what is made of them may outlive the call: the buffer is not used again.
+	// An empty body is one without members: all of them have defaults.
 	if len(bytes.TrimSpace(b.bytes)) == 0 {
 		b.free()
 		return nil, nil

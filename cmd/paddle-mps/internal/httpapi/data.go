@@ -18,6 +18,7 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 	case tensors.Invalid:
 		return nil, serve.Errorf(serve.InvalidArg, "invalid datatype for input %s", t.Name)
 	}
+	// A single number is no array of one.
 	if data.Kind() != jsontext.Array {
 		return nil, serve.Errorf(serve.Internal, "Unable to parse 'data': attempt to access JSON non-array as array")
 	}
@@ -33,6 +34,7 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 	if size, ok := tensors.ByteSize(t.Type, t.Shape); !ok || size > in.limit-int64(len(in.data)) {
 		return nil, serve.Errorf(serve.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
 	}
+	// Memory is taken for as many elements as the text can have, and not for as many as the shape states.
 	r := reader{kind: t.Type, left: count, out: make([]byte, 0, count*max(t.Type.Size(), 4))}
 	if err := r.read(data); err != nil {
 		return nil, err
@@ -50,6 +52,7 @@ var (
 )
 
 // reader reads elements.
+// A request with a million elements makes one of it, and no value for each.
 type reader struct {
 	kind tensors.Type
 	left int64 // elements that are still expected
@@ -58,6 +61,7 @@ type reader struct {
 
 // read reads an element or an array of them. The depth of arrays was checked with the text.
 func (r *reader) read(v jsontext.Value) error {
+	// Elements count in the order in which they stand; how they are nested does not matter, as in tritonserver.
 	if v.Kind() == jsontext.Array {
 		for e := range v.Elements() {
 			if err := r.read(e); err != nil {
@@ -103,6 +107,7 @@ func (r *reader) element(v jsontext.Value) error {
 		r.out = le.AppendUint64(r.out, math.Float64bits(x))
 		return err
 	}
+	// The length comes first, so that the text can be appended where it belongs.
 	n, err := v.Len() // of Bytes
 	if err == nil {
 		r.out = le.AppendUint32(r.out, uint32(n))

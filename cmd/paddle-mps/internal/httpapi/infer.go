@@ -16,6 +16,7 @@ import (
 const lengthHeader = "Inference-Header-Content-Length"
 
 // inference is a request as it is read, and how its outputs are to be written.
+// It lives as long as the request: inputs refer to the buffer of the body, or to memory that was made of its JSON.
 type inference struct {
 	serve.Request
 	binaryByDefault bool
@@ -26,10 +27,12 @@ type inference struct {
 
 // infer answers an inference.
 func (c *call) infer() error {
+	// Durations of requests begin here, as those of tritonserver do: reading the body is a part of them.
 	received := time.Now()
 	if err := c.api.Server.Serves(c.model, c.version); err != nil {
 		return err // before the body is read, as in tritonserver
 	}
+	// The header of the request says how long the JSON is before any of it has arrived.
 	header, err := c.headerLength()
 	if err != nil {
 		return err
@@ -42,9 +45,11 @@ func (c *call) infer() error {
 	if err != nil {
 		return err
 	}
+	// Inputs are parts of the buffer: it is given back when the response was written.
 	defer b.free()
 	in := &inference{limit: c.api.MaxInput}
 	in.Model, in.Version, in.Received = c.model, c.version, received
+	// Three forms of a body: JSON alone, JSON and what follows it, or one tensor and no JSON.
 	body := b.bytes[lead:]
 	switch {
 	case header > int64(len(body)):
@@ -76,6 +81,7 @@ func (c *call) headerLength() (int64, error) {
 	if text == "" {
 		return -1, nil
 	}
+	// C++'s stoi reads the number at the beginning and does not mind what follows.
 	digits := strings.TrimLeft(text, " ")
 	end := len(digits) - len(strings.TrimLeft(strings.TrimLeft(digits, "+-"), "0123456789"))
 	n, err := strconv.ParseInt(digits[:end], 10, 64)
@@ -110,6 +116,7 @@ func text(all []jsontext.Member, name string) (string, error) {
 
 // read reads the JSON of a request, and takes the elements of its inputs from it or from what follows it.
 func (in *inference) read(header, binary []byte, model string) error {
+	// Members are looked for by name; their order does not matter.
 	root, err := parse(header)
 	if err != nil {
 		return err
@@ -128,6 +135,7 @@ func (in *inference) read(header, binary []byte, model string) error {
 			return err
 		}
 	}
+	// Parameters and the id come first, because messages about inputs name the id.
 	inputs, ok := jsontext.Find(all, "inputs")
 	if !ok {
 		return internal("inputs", jsontext.ErrMissing("inputs"))
@@ -136,11 +144,13 @@ func (in *inference) read(header, binary []byte, model string) error {
 	if err != nil {
 		return internal("inputs", err)
 	}
+	// Binary data belong to inputs in their order: each takes its part off the front.
 	for v := range list {
 		if binary, err = in.readInput(v, binary, model); err != nil {
 			return err
 		}
 	}
+	// What no input asks for is a sign of a wrong length.
 	if len(binary) > 0 {
 		return serve.Errorf(serve.InvalidArg, "unexpected additional input data for model '%s'", model)
 	}
@@ -153,6 +163,7 @@ func (in *inference) read(header, binary []byte, model string) error {
 // readParameters reads the parameters of a request. Those that the server does not know are for models that read them:
 // there are none.
 func (in *inference) readParameters(v jsontext.Value) error {
+	// Parameters have names of the protocol, or are for the model.
 	all, err := v.Members()
 	if err != nil {
 		return serve.Errorf(serve.Internal, "failed to get request params.: %s", err)
@@ -201,6 +212,7 @@ func (in *inference) readInput(v jsontext.Value, binary []byte, model string) ([
 			return nil, err
 		}
 	}
+	// The ways to give elements exclude each other.
 	data, hasData := jsontext.Find(all, "data")
 	size, hasBinary := jsontext.Find(parameters, "binary_data_size")
 	_, hasMemory := jsontext.Find(parameters, "shared_memory_region")
@@ -223,6 +235,7 @@ func (in *inference) readInput(v jsontext.Value, binary []byte, model string) ([
 	case hasMemory:
 		return nil, noMemory("system")
 	case hasBinary:
+		// The size is compared with what is there, and never added to anything.
 		n, err := size.Uint()
 		if err != nil {
 			return nil, internal("binary_data_size", err)
@@ -241,6 +254,7 @@ func (in *inference) readInput(v jsontext.Value, binary []byte, model string) ([
 }
 
 // onlyOne refuses an input whose elements are given in several ways, or in none.
+// The message lists the ways that the input has, in the order of tritonserver.
 func onlyOne(data, binary, memory bool) error {
 	given := ""
 	n := 0
@@ -273,6 +287,7 @@ func shapeOf(all []jsontext.Member) (shape []int64, err error) {
 		return nil, internal("shape", err)
 	}
 	for e := range list {
+		// A negative dimension is no unsigned number; one above 2^63 fits no model.
 		d, err := e.Uint()
 		if err != nil {
 			return nil, internal("shape", err)
@@ -290,6 +305,7 @@ func (in *inference) readOutputs(v jsontext.Value) error {
 	}
 	in.binary = map[string]bool{}
 	for e := range list {
+		// An output is asked for by its name; parameters say in what form.
 		all, err := members(e)
 		if err != nil {
 			return err
@@ -335,6 +351,7 @@ func (in *inference) isBinary(name string) bool {
 }
 
 // raw is a body that is the only input, of a batch of one; results are binary.
+// The server knows the shape of the only input.
 func (c *call) raw(in *inference, body []byte) error {
 	if int64(len(body)) > c.api.MaxInput {
 		return serve.Errorf(serve.InvalidArg, "Raw input has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", len(body), c.api.MaxInput)
@@ -349,6 +366,7 @@ func (c *call) raw(in *inference, body []byte) error {
 
 // respond writes the response: JSON, and behind it the outputs in binary form.
 func (c *call) respond(in *inference, r *serve.Response) error {
+	// The JSON of a response is made in a buffer that is used again.
 	b := buffers.Get().(*buffer)
 	defer b.free()
 	text, err := in.appendResponse(b.bytes[:0], r)
@@ -356,6 +374,7 @@ func (c *call) respond(in *inference, r *serve.Response) error {
 	if err != nil {
 		return err
 	}
+	// The length is known before anything is written, so that the response needs no chunks.
 	total, parts := int64(len(text)), 0
 	for i := range r.Outputs {
 		if in.isBinary(r.Outputs[i].Name) {
@@ -368,6 +387,7 @@ func (c *call) respond(in *inference, r *serve.Response) error {
 	if parts > 0 {
 		h["Content-Type"], h[lengthHeader] = typeBinary, []string{strconv.Itoa(len(text))}
 	}
+	// The client chooses; without a choice nothing is compressed.
 	if encoding := chosenEncoding(c.r.Header.Get("Accept-Encoding")); encoding != "identity" {
 		return c.compressed(encoding, in, text, r)
 	}

@@ -10,6 +10,7 @@ import (
 )
 
 // Settings are those of the log, which requests may change.
+// Both protocols change the same settings.
 type Settings struct {
 	mu     sync.Mutex
 	values Logging
@@ -42,6 +43,7 @@ func (s *Settings) Get() Logging {
 func (s *Settings) Change(by func(*Logging) error) (Logging, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Changes are made to a copy, which takes the place of the settings only as a whole.
 	changed := s.values
 	if err := by(&changed); err != nil {
 		return s.values, err
@@ -73,6 +75,7 @@ func (c *call) logging() error {
 	if err != nil {
 		return err
 	}
+	// A POST without members changes nothing and shows what there is.
 	values, err := c.api.Settings.Change(func(l *Logging) error {
 		for _, m := range given {
 			if err := change(l, m); err != nil {
@@ -91,6 +94,7 @@ func (c *call) logging() error {
 func change(l *Logging, m jsontext.Member) (err error) {
 	var level uint64
 	switch m.Name {
+	// A client must not choose where the server writes.
 	case "log_file":
 		return serve.Errorf(serve.Unsupported, "log file location can not be updated through network protocol")
 	case "log_info":

@@ -12,6 +12,7 @@ func noMemory(kind string) error {
 }
 
 // systemMemoryStatus lists the registered regions: none.
+// tritonserver answers the same where no region is registered: clients that only look are served.
 func (c *call) systemMemoryStatus() error { return c.reply([]any{}) }
 
 // systemMemoryRegister would register a region.
@@ -30,6 +31,7 @@ func (c *call) cudaMemoryRegister() error { return noMemory("CUDA") }
 func (c *call) cudaMemoryUnregister() error { return c.done() }
 
 // trace would show and change the settings of traces.
+// tritonserver answers so where it was built without traces.
 func (c *call) trace() error {
 	return serve.Errorf(serve.Unavailable, "the server does not support tracing")
 }

@@ -18,6 +18,7 @@ func (c *call) ready() error { return c.health("ready", c.api.Server.Ready()) }
 
 // health answers with a word and whether it is so.
 func (c *call) health(word string, yes bool) error {
+	// tritonserver says no with 400.
 	if yes {
 		c.send(http.StatusOK, []byte(`{"`+word+`":true}`))
 		return nil
@@ -68,6 +69,7 @@ func (c *call) statistics() error {
 	if err != nil {
 		return err
 	}
+	// Only what the protocol shows: the rest is for metrics.
 	all := make([]serve.Statistics, len(counts))
 	for i := range counts {
 		all[i] = counts[i].Statistics
@@ -76,6 +78,7 @@ func (c *call) statistics() error {
 }
 
 // index answers with the models of the repository.
+// The body may say {"ready":true}.
 func (c *call) index() error {
 	given, err := c.object()
 	if err != nil {
@@ -87,6 +90,7 @@ func (c *call) index() error {
 			return serve.Errorf(serve.InvalidArg, "Invalid value for 'ready': expected a boolean")
 		}
 	}
+	// The answer is a list and no object, as in tritonserver.
 	entries, err := c.api.Server.Index(ready)
 	if err != nil {
 		return err
@@ -108,12 +112,14 @@ func (c *call) parameters() ([]jsontext.Member, error) {
 }
 
 // load loads a model, perhaps with a configuration and files of the request.
+// It answers when the model serves, or with the reason why it does not; the versions before serve until then.
 func (c *call) load() error {
 	given, err := c.parameters()
 	if err != nil {
 		return err
 	}
 	o := serve.Overrides{}
+	// Every parameter is a text: files are in base64.
 	for _, p := range given {
 		text, err := p.Value.String()
 		if err != nil {
@@ -143,6 +149,7 @@ func (c *call) load() error {
 }
 
 // unload unloads a model. There are no ensembles, so that no model depends on another.
+// It answers at once: requests that were accepted are answered by the versions that leave.
 func (c *call) unload() error {
 	given, err := c.parameters()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 // appendResponse appends the JSON of a response.
 func (in *inference) appendResponse(to []byte, r *serve.Response) ([]byte, error) {
+	// The order of members is tritonserver's.
 	to = append(to, '{')
 	if r.ID != "" {
 		to = append(appendText(append(to, `"id":`...), r.ID), ',')
@@ -61,7 +62,9 @@ func appendElements(to []byte, t *serve.Tensor) ([]byte, error) {
 	if t.Type == tensors.FP16 || t.Type == tensors.BF16 {
 		return to, serve.Errorf(serve.InvalidArg, "sending %s data via JSON is not supported. Please use the binary data format for output", t.Type)
 	}
+	// Elements are written flat, whatever the shape is.
 	start := len(to)
+	// The data of a response have whole elements: the server made them.
 	for data := t.Data; len(data) > 0; {
 		if len(to) > start {
 			to = append(to, ',')
@@ -83,6 +86,7 @@ func appendElements(to []byte, t *serve.Tensor) ([]byte, error) {
 // appendElement appends the first element of data.
 func appendElement(to []byte, k tensors.Type, data []byte) []byte {
 	le := binary.LittleEndian
+	// Half precision was refused before.
 	switch k {
 	case tensors.Bool:
 		return strconv.AppendBool(to, data[0] != 0)
@@ -110,6 +114,7 @@ func appendElement(to []byte, k tensors.Type, data []byte) []byte {
 
 // appendFloat appends a number as RapidJSON does: the shortest digits that give the same float64, with a point in them
 // unless there is an exponent, which there is from 1e22 on and below 1e-6.
+// The rule is that of Prettify in RapidJSON's dtoa.h: https://github.com/Tencent/rapidjson.
 func appendFloat(to []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -144,6 +149,7 @@ func appendFloat(to []byte, x float64) []byte {
 
 // appendText appends a text in quotes. Bytes that are no UTF-8 become U+FFFD.
 func appendText(to []byte, text string) []byte {
+	// Most names need no escapes: they are copied.
 	for i := range len(text) {
 		if b := text[i]; b < 0x20 || b >= 0x7F || b == '"' || b == '\\' || b == '<' || b == '>' || b == '&' {
 			quoted, err := json.Marshal(text)

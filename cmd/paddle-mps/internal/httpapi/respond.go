@@ -26,6 +26,7 @@ func (c *call) refuse(err error) {
 	if errors.Is(err, errAnswered) {
 		return
 	}
+	// Every error has a code; what is unknown is a bad request, as in tritonserver.
 	e := serve.From(err)
 	status, ok := statuses[e.Code]
 	if !ok {
@@ -36,6 +37,7 @@ func (c *call) refuse(err error) {
 
 // fail answers with a message.
 func (c *call) fail(status int, text string) {
+	// Clients parse the body of an error: it is JSON also where the path is wrong.
 	body, err := json.Marshal(map[string]string{"error": text})
 	if err != nil { // cannot happen: every string has a form
 		body = []byte(`{"error":""}`)
@@ -62,6 +64,7 @@ func (c *call) done() error {
 }
 
 // send answers with JSON. A client that is gone is no error of ours.
+// The length is always known here.
 func (c *call) send(status int, body []byte) {
 	h := c.w.Header()
 	h["Content-Type"], h["Content-Length"] = typeJSON, []string{strconv.Itoa(len(body))}

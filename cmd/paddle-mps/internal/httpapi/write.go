@@ -39,7 +39,9 @@ func (in *inference) writeParts(w io.Writer, text []byte, r *serve.Response) err
 }
 
 // compressed writes a response with an encoding.
+// Without a deadline for each piece the whole response has the grace of one.
 func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.Response) error {
+	// The length of what is compressed is not known, so that the response comes in chunks.
 	c.w.Header()["Content-Encoding"] = []string{encoding}
 	c.patient(patience + 1) // its size is not known, but no less than it was
 	c.w.WriteHeader(http.StatusOK)
@@ -56,6 +58,7 @@ func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.
 
 // chosenEncoding is the encoding with the largest weight in a header Accept-Encoding, the first of equal ones.
 func chosenEncoding(header string) string {
+	// A weight of 0 excludes an encoding; one that cannot be read does too.
 	best, weight := "identity", 0.0
 	if header == "" {
 		return best

@@ -4,6 +4,21 @@
 // It accepts what Triton Inference Server accepts, which is RFC 8259 and, as numbers, NaN, Inf and Infinity. The messages
 // of errors are those of the parser there (RapidJSON), which clients may have come to know. The invariant: methods of a
 // [Value] rely on the check and never fail on the form of the text, only on its type.
+//
+// # How it is used
+//
+//	root, err := jsontext.Parse(body)       // checks all of it, and takes no memory
+//	members, err := root.Members()          // the spans of names and values
+//	inputs, ok := jsontext.Find(members, "inputs")
+//	for input := range inputs.Elements() {  // each is a span as well
+//		...
+//	}
+//
+// A value is a span of the text. Looking at its members skips over theirs, so that text at depth n is passed over n times:
+// requests have their elements at depth 4 or 5, and skipping takes little beside converting numbers.
+//
+// encoding/json does not do: it refuses NaN and Infinity, it makes a value in memory of each element, and its messages are
+// not those that clients of tritonserver know.
 package jsontext
 
 import (
@@ -41,6 +56,7 @@ type Member struct {
 
 // Parse checks text, which must stay as it is while its values are used. The error is ErrDeep or says what is wrong where.
 func Parse(text []byte) (Value, error) {
+	// The scanner checks everything once; what reads values later can then skip over text without looking at it closely.
 	s := scanner{text: text}
 	s.blanks()
 	if s.at == len(text) {
@@ -93,8 +109,10 @@ func (s *scanner) blanks() {
 
 // value checks a value that begins here.
 func (s *scanner) value(depth int) error {
+	// A number does not begin with zeros: 01 is a 0 that something else follows, which whoever called finds.
 	switch c := s.next(); {
 	case c == '{' || c == '[':
+		// The limit is on the depth of calls here: each level is one of value, and one of array or object.
 		if depth++; depth > Deepest {
 			return ErrDeep
 		}
@@ -107,6 +125,7 @@ func (s *scanner) value(depth int) error {
 	case c == '-' || c >= '0' && c <= '9' || c == 'N' || c == 'I':
 		return s.number()
 	}
+	// These are the only words that are values.
 	for _, word := range [...]string{"true", "false", "null"} {
 		if s.word(word) {
 			return nil
@@ -131,6 +150,7 @@ func (s *scanner) object(depth int) error {
 		s.at++
 		return nil
 	}
+	// Each turn is one member: its name, a colon, its value, and a comma or the end.
 	for {
 		if s.next() != '"' {
 			return s.wrong("Missing a name for object member.")
@@ -188,6 +208,7 @@ func (s *scanner) array(depth int) error {
 // string checks a text in quotes. Bytes that are no UTF-8 pass, as in Triton.
 func (s *scanner) string() error {
 	start := s.at
+	// Most bytes of a text are plain: the loop looks at one of them at a time and calls nothing.
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; {
 		case c == '"':
@@ -212,15 +233,18 @@ func (s *scanner) escape() error {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return nil
 	case 'u':
+		// Four digits have to follow, whatever they are.
 		code, ok := hex4(s.text[s.at+1:])
 		if !ok {
 			s.at--
 			return s.wrong("Incorrect hex digit after \\u escape in string.")
 		}
 		s.at += 4
+		// Outside the surrogates a code is a character by itself.
 		if code < 0xD800 || code > 0xDFFF {
 			return nil
 		}
+		// A high surrogate needs a low one right behind it. A low one by itself is wrong.
 		rest := s.text[s.at+1:]
 		if code < 0xDC00 && len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
 			if low, ok := hex4(rest[2:]); ok && low >= 0xDC00 && low <= 0xDFFF {
@@ -260,6 +284,7 @@ func (s *scanner) number() error {
 	if s.next() == '-' {
 		s.at++
 	}
+	// Triton's parser takes these words as numbers, also behind a minus.
 	if s.word("NaN") || s.word("Infinity") || s.word("Inf") {
 		return nil
 	}
@@ -272,6 +297,7 @@ func (s *scanner) number() error {
 		return s.wrong("Invalid value.")
 	}
 	if s.next() == '.' {
+		// A point needs a digit behind it.
 		if s.at++; s.digits() == 0 {
 			return s.wrong("Miss fraction part in number.")
 		}

@@ -29,6 +29,7 @@ func (v Value) Kind() Kind {
 	if len(v.text) == 0 {
 		return Null
 	}
+	// A number begins with a digit, a minus, or the N or I of its words.
 	switch v.text[0] {
 	case '{':
 		return Object
@@ -48,6 +49,7 @@ func (v Value) Kind() Kind {
 func (v Value) Text() []byte { return v.text }
 
 // Members lists the members of an object in their order.
+// The first member of a name counts where there are several: see Find.
 func (v Value) Members() (all []Member, err error) {
 	if v.Kind() != Object {
 		return nil, errObject
@@ -62,6 +64,7 @@ func (v Value) Members() (all []Member, err error) {
 		s.blanks()
 		s.at++ // the colon
 		s.blanks()
+		// Names may have escapes, which are resolved so that they can be compared.
 		text, _ := name.String() // it is one: the text was checked
 		all = append(all, Member{text, s.skip()})
 	}
@@ -107,6 +110,7 @@ func (v Value) Array() (iter.Seq[Value], error) {
 
 // skip moves behind the value that begins here, and returns it. The text was checked.
 func (s *scanner) skip() Value {
+	// Brackets are counted and texts are skipped; nothing else can hold a bracket.
 	start, depth := s.at, 0
 	for s.at < len(s.text) {
 		switch s.text[s.at] {
@@ -142,6 +146,7 @@ func (s *scanner) skip() Value {
 func (s *scanner) quoted() {
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {
+		// What is behind a backslash is no end of the text, whatever it is.
 		case '\\':
 			s.at++
 		case '"':
@@ -162,6 +167,7 @@ func (v Value) Append(to []byte) ([]byte, error) {
 	if v.Kind() != String {
 		return to, errString
 	}
+	// The quotes were checked.
 	text := v.text[1 : len(v.text)-1]
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
@@ -175,6 +181,7 @@ func (v Value) Append(to []byte) ([]byte, error) {
 		}
 		code, _ := hex4(text[i+1:]) // checked
 		i += 4
+		// A pair is one character.
 		if code >= 0xD800 && code < 0xDC00 {
 			low, _ := hex4(text[i+3:])
 			code = (code-0xD800)<<10 + (low - 0xDC00) + 0x10000
@@ -193,6 +200,7 @@ func (v Value) Len() (n int, err error) {
 	if v.Kind() != String {
 		return 0, errString
 	}
+	// Without escapes the length is that of the text between the quotes.
 	n = len(v.text) - 2
 	for i := 1; i < len(v.text)-1; i++ {
 		if v.text[i] == '\\' { // the length of what is escaped is counted by making it: that is rare
@@ -213,6 +221,7 @@ func (v Value) Bool() (bool, error) {
 
 // Int is the value of a whole number that an int64 holds.
 func (v Value) Int() (int64, error) {
+	// A point or an exponent makes a number no whole one, also where its value is whole: that is RapidJSON's rule.
 	n, err := strconv.ParseInt(string(v.text), 10, 64)
 	if v.Kind() != Number || err != nil {
 		return 0, errInt
@@ -234,6 +243,7 @@ func (v Value) Float() (float64, error) {
 	if v.Kind() != Number {
 		return 0, errFloat
 	}
+	// ParseFloat takes such words in more spellings than JSON should.
 	switch string(v.text) {
 	case "NaN", "-NaN":
 		return math.NaN(), nil
@@ -242,6 +252,7 @@ func (v Value) Float() (float64, error) {
 	case "-Infinity", "-Inf":
 		return math.Inf(-1), nil
 	}
+	// A number that is out of range is infinite with an error, which is dropped: RapidJSON would refuse it.
 	x, err := strconv.ParseFloat(string(v.text), 64)
 	if err != nil && !math.IsInf(x, 0) {
 		return 0, errFloat

@@ -3,6 +3,12 @@
 //
 // Nothing is counted here. A collector reads the statistics of the server when they are asked for, so that they are equal
 // to those of the statistics extension, and a version that is unloaded takes its metrics along.
+//
+// Names that begin with nv_ are tritonserver's; clients such as dashboards and autoscalers look for them. Those that begin
+// with paddle_mps_ are about the devices: memory that the pool holds, and the cache of compiled programs.
+//
+// Counters never fall while a version serves. A version that is loaded again begins with 0, as in tritonserver, which
+// Prometheus takes for a restart.
 package metrics
 
 import (
@@ -28,6 +34,7 @@ type Config struct {
 
 // Handler answers GET /metrics; other paths and methods are errors, as in tritonserver.
 func Handler(c Config) http.Handler {
+	// A registry of our own has none of the metrics about Go that the default one has: tritonserver has no such names.
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(&models{c.Server})
 	if c.CPU {
@@ -114,12 +121,14 @@ func (m *models) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		return // the server ends
 	}
+	// Descriptions are made anew each time, because labels depend on the model.
 	for i := range counts {
 		c := &counts[i]
 		names, values := labels(c)
 		for _, one := range perVersion {
 			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(one.name, one.help, names, nil), one.kind, one.value(c), values...)
 		}
+		// All reasons are there from the start, at 0: a rate over a counter that appears later would miss its first count.
 		failures := prometheus.NewDesc("nv_inference_request_failure", "Number of failed inference requests, all batch sizes", append(names, "reason"), nil)
 		for reason, n := range c.Failures {
 			to <- prometheus.MustNewConstMetric(failures, prometheus.CounterValue, float64(n), append(values[:len(values):len(values)], serve.Reasons[reason])...)
@@ -132,6 +141,7 @@ func (m *models) Collect(to chan<- prometheus.Metric) {
 func labels(c *serve.Count) (names, values []string) {
 	names, values = []string{"model", "version"}, []string{strings.ToValidUTF8(c.Name, "\uFFFD"), c.Version}
 	for _, key := range slices.Sorted(maps.Keys(c.Tags)) {
+		// Keys in order: two looks at the same model give the same text.
 		names, values = append(names, "_"+key), append(values, c.Tags[key])
 	}
 	return names, values
@@ -149,6 +159,7 @@ func (*devices) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the metrics of each device: bytes of its memory, and its compiled programs.
 func (d *devices) Collect(to chan<- prometheus.Metric) {
+	// The CPU is always there; GPUs are left out where the options say so.
 	places := []place.Place{place.CPU}
 	if d.gpu {
 		for i := range d.runtime.Count(place.MPSKind) {
@@ -156,6 +167,7 @@ func (d *devices) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	for _, at := range places {
+		// The count was asked for just now, so that a missing device is none.
 		c, err := d.runtime.Context(at)
 		if err != nil {
 			continue

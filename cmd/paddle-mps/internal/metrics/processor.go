@@ -32,9 +32,11 @@ func (*processor) Describe(to chan<- *prometheus.Desc) {
 
 // Collect sends what the system says. The utilization is that since the last look.
 func (p *processor) Collect(to chan<- prometheus.Metric) {
+	// Where the system has no such file the metric is absent, and not 0.
 	if rate, ok := p.rate(); ok {
 		to <- prometheus.MustNewConstMetric(utilization, prometheus.GaugeValue, rate)
 	}
+	// A line is "MemTotal:  16384 kB".
 	values := map[string]float64{}
 	for _, fields := range read("/proc/meminfo") {
 		if n, err := strconv.ParseFloat(fields[min(1, len(fields)-1)], 64); err == nil {
@@ -69,6 +71,7 @@ func (p *processor) rate() (rate float64, ok bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// Two looks within one tick of the clock have nothing between them.
 	passed := busy - p.busy + idle - p.idle
 	if passed > 0 {
 		rate = (busy - p.busy) / passed

@@ -27,6 +27,7 @@ const (
 )
 
 // endpoint is a port that is served.
+// HTTP, gRPC and metrics are the same to whoever starts and ends them.
 type endpoint struct {
 	name, address string
 	serve         func() error
@@ -42,6 +43,7 @@ type endpoints struct {
 
 // listen opens the ports and serves them.
 func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger) (*endpoints, error) {
+	// Each endpoint can fail once.
 	e := &endpoints{failed: make(chan error, 4)}
 	settings := httpapi.NewSettings(o.log, log.apply)
 	if o.http {
@@ -58,6 +60,7 @@ func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger)
 			return e, err
 		}
 	}
+	// Metrics are served where HTTP is, unless they have an address of their own.
 	if o.metrics {
 		address := o.metricsAddress
 		if address == "" {
@@ -80,6 +83,7 @@ func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger)
 
 // listenOn listens on a port.
 func listenOn(name, address string, port int) (net.Listener, error) {
+	// The listener is opened before anything is served: a port that is taken ends the start.
 	l, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -97,6 +101,8 @@ func (e *endpoints) http(name, address string, port int, c certificates, handler
 	if err != nil {
 		return err
 	}
+	// A request has a limit on each of its parts. Writing has none here: the API sets it for large responses, because an
+	// inference may take long before the first byte of its response.
 	s := &http.Server{
 		Handler: handler, TLSConfig: config, ErrorLog: log.plain(),
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
@@ -104,6 +110,7 @@ func (e *endpoints) http(name, address string, port int, c certificates, handler
 	e.all = append(e.all, &endpoint{
 		name: name, address: l.Addr().String(),
 		serve: func() error {
+			// Over TLS the server speaks HTTP/2 as well.
 			serve := func() error { return s.Serve(l) }
 			if config != nil {
 				serve = func() error { return s.ServeTLS(l, "", "") }
@@ -137,6 +144,7 @@ func (e *endpoints) grpc(o *options, server *serve.Server, settings *httpapi.Set
 		name: "grpc", address: l.Addr().String(), close: s.Stop,
 		serve: func() error { return s.Serve(l) },
 		shutdown: func(ctx context.Context) error {
+			// GracefulStop has no limit of its own.
 			stopped := make(chan struct{})
 			go func() { s.GracefulStop(); close(stopped) }()
 			select {
@@ -160,7 +168,9 @@ func (e *endpoints) String() string {
 }
 
 // shutdown waits for the requests in flight, and ends the endpoints; after the time of ctx at once.
+// What does not end in time is closed, and its clients see their connections end.
 func (e *endpoints) shutdown(ctx context.Context) (err error) {
+	// All endpoints end at one time, so that they share the time that there is.
 	results := make(chan error, len(e.all))
 	for _, one := range e.all {
 		go func() { results <- one.shutdown(ctx) }()

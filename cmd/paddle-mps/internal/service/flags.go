@@ -10,6 +10,7 @@ import (
 )
 
 // option is one option of the command line.
+// The table of options is what parses a line, what the help prints, and what docs/serving.md lists.
 type option struct {
 	name  string
 	value string // what it takes, for the help; "": nothing
@@ -22,6 +23,7 @@ type option struct {
 // flag is an option that is true where it has no value.
 func flag(name, help string, at func(*options) *bool) option {
 	return option{name, "<boolean>", help, func(o *options, value string) error {
+		// Triton takes True and TRUE too.
 		b, err := strconv.ParseBool(strings.ToLower(value))
 		if err != nil {
 			return fmt.Errorf("want true or false")
@@ -34,6 +36,7 @@ func flag(name, help string, at func(*options) *bool) option {
 // number is an option with a whole number between two.
 func number(name, help string, low, high int64, set func(*options, int64)) option {
 	return option{name, "<integer>", help, func(o *options, value string) error {
+		// The limits are of the option: a number outside them is refused with both.
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < low || n > high {
 			return fmt.Errorf("want a whole number from %d to %d", low, high)
@@ -145,6 +148,7 @@ func addModel(o *options, value string) error {
 }
 
 func addBackendConfig(o *options, value string) error {
+	// The form is <backend>,<key>=<value>; an empty backend means all of them.
 	backend, setting, ok := strings.Cut(value, ",")
 	key, to, ok2 := strings.Cut(setting, "=")
 	if !ok || !ok2 || key != "default-max-batch-size" || backend != "" && backend != "metal_mps" && backend != "onnxruntime" {
@@ -158,7 +162,9 @@ func addBackendConfig(o *options, value string) error {
 }
 
 // parse reads a command line.
+// It looks at nothing but the line: files and ports are looked at later.
 func parse(args []string) (*options, error) {
+	// Options come in any order, and the last one counts; words without dashes are repositories.
 	o := defaults()
 	for len(args) > 0 {
 		arg := args[0]
@@ -168,6 +174,7 @@ func parse(args []string) (*options, error) {
 			continue
 		}
 		name, value, hasValue := strings.Cut(arg[2:], "=")
+		// An option is found by its whole name. Abbreviations, which getopt would take, are not.
 		at := slices.IndexFunc(table, func(t option) bool { return t.name == name })
 		if at < 0 {
 			rest, err := unknown(name, value, hasValue, args)
@@ -178,6 +185,7 @@ func parse(args []string) (*options, error) {
 			continue
 		}
 		found := table[at]
+		// A value stands behind an equals sign or is the next word. A boolean needs none.
 		switch {
 		case found.value == "" && hasValue:
 			return nil, fmt.Errorf("option --%s takes no value", name)

@@ -13,6 +13,7 @@ import (
 )
 
 // logger is the log of the server. What it shows can be changed while it runs. It never has elements of tensors.
+// Messages are about models, connections and options.
 type logger struct {
 	*slog.Logger
 	levels *levels
@@ -27,6 +28,7 @@ type levels struct {
 
 // Enabled reports whether a level is shown.
 func (l *levels) Enabled(_ context.Context, level slog.Level) bool {
+	// Each level is switched by itself, as in tritonserver: errors can be off while information is on.
 	shown := l.shown.Load()
 	switch {
 	case level >= slog.LevelError:
@@ -45,6 +47,7 @@ func newLog(o httpapi.Logging, complain io.Writer) (*logger, error) {
 	l.apply(o)
 	to := complain
 	if o.File != "" {
+		// The file grows: what another run has written stays.
 		f, err := os.OpenFile(o.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {
 			return nil, err
@@ -52,6 +55,7 @@ func newLog(o httpapi.Logging, complain io.Writer) (*logger, error) {
 		to, l.file = f, f
 	}
 	handler := &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		// The other forms have the time with its fraction.
 		if a.Key == slog.TimeKey && o.Format == "ISO8601" {
 			a.Value = slog.StringValue(a.Value.Time().UTC().Format(time.RFC3339))
 		}

@@ -49,6 +49,7 @@ func defaults() *options {
 		http: true, grpc: true, metrics: true,
 		httpAddress: local, grpcAddress: local, httpPort: 8000, grpcPort: 8001, metricsPort: 8002,
 		httpMaxInput: 64 << 20, grpcMaxInput: 64 << 20,
+		// Ports and times are tritonserver's.
 		httpRestricted: map[string]httpapi.Restriction{}, grpcRestricted: map[string]httpapi.Restriction{},
 		gpuMetrics: true, cpuMetrics: true,
 		log: httpapi.Logging{Info: true, Warning: true, Error: true, Format: "default"},

@@ -19,7 +19,9 @@ func restrictGRPC(o *options, value string) error {
 }
 
 // restrict reads <apis>:<key>=<value>.
+// Several groups can share a header, and an option can be given several times.
 func restrict(to map[string]httpapi.Restriction, value, what, prefix string) error {
+	// The value may have an equals sign and a colon: the first of each divides.
 	groups, header, ok := strings.Cut(value, ":")
 	key, secret, ok2 := strings.Cut(header, "=")
 	if !ok || !ok2 || key == "" {
@@ -29,6 +31,7 @@ func restrict(to map[string]httpapi.Restriction, value, what, prefix string) err
 		if !slices.Contains(httpapi.Groups, group) {
 			return fmt.Errorf("unknown restricted %s '%s'", what, group)
 		}
+		// A group with two headers would be ambiguous about which one is asked for.
 		if _, twice := to[group]; twice {
 			return fmt.Errorf("restricted %s '%s' can not be specified in multiple config groups", what, group)
 		}

@@ -3,6 +3,22 @@
 // The start: models are loaded, ports are opened, and the line "serving: ..." with the addresses is printed to the standard
 // output. The end (SIGTERM, SIGINT, or the end of the parent where asked for): the server is not ready at once, the
 // requests in flight are answered, models are unloaded, and the status is 0, or 1 where time was not enough.
+//
+// # Options
+//
+// The names are those of tritonserver (flags.go). An option that is missing here is refused by name, because a server that
+// drops an option which its operator relies on does harm. Those that only tune what this server does not have, such as
+// numbers of threads, are accepted and named in the log (unknown.go).
+//
+// # Addresses
+//
+// A server listens on 127.0.0.1 unless it is told another address: the protocol has no users and no passwords, and loading
+// a model is a right to run it. docs/serving.md says what to put in front of a server that others can reach.
+//
+// # The end of the parent
+//
+// With --ends-with-parent the server ends when its standard input does. A program that starts it holds the other end of a
+// pipe: when that program ends, in whatever way, the system closes the pipe.
 package service
 
 import (
@@ -31,10 +47,12 @@ var extensions = []string{
 }
 
 // Mistake is the error of a wrong command line.
+// The caller prints it and returns the status of wrong usage.
 type Mistake struct{ error }
 
 // Run is the command. It returns when the server has ended.
 func Run(args []string, out, complain io.Writer) error {
+	// Help is asked for by whoever does not know the options yet: it comes before they are checked.
 	for _, a := range args {
 		if a == "-h" || a == "-help" || a == "--help" {
 			usage(out)
@@ -45,6 +63,7 @@ func Run(args []string, out, complain io.Writer) error {
 	if err != nil {
 		return Mistake{err}
 	}
+	// From here on a signal ends the server in order; a second one is not needed, because every wait has a limit.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	if o.parent {
@@ -54,6 +73,7 @@ func Run(args []string, out, complain io.Writer) error {
 }
 
 // withParent is a context that ends when the standard input does: the process at its other end is gone.
+// Nothing is expected from the standard input: what comes is dropped.
 func withParent(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -65,6 +85,7 @@ func withParent(ctx context.Context) context.Context {
 
 // run serves until ctx ends.
 func run(ctx context.Context, o *options, out, complain io.Writer) error {
+	// The log is first: what follows reports to it.
 	log, err := newLog(o.log, complain)
 	if err != nil {
 		return err
@@ -73,6 +94,7 @@ func run(ctx context.Context, o *options, out, complain io.Writer) error {
 	for _, name := range o.unused {
 		log.Warn("option --" + name + " has no effect on this server")
 	}
+	// Devices are opened before models are read, so that a machine without them says so at once.
 	rt, err := open(log.Logger)
 	if err != nil {
 		return err
@@ -83,6 +105,7 @@ func run(ctx context.Context, o *options, out, complain io.Writer) error {
 		_ = rt.Close() // the first error is the one to report
 		return fmt.Errorf("creating server: Internal - %w", err)
 	}
+	// Ports are opened when the models are loaded: a client that can connect is served. tritonserver does the same.
 	ends, err := o.listen(server, rt, log)
 	if err != nil {
 		ends.close()
@@ -90,6 +113,7 @@ func run(ctx context.Context, o *options, out, complain io.Writer) error {
 		_ = rt.Close() // likewise
 		return err
 	}
+	// The line is for programs: with port 0 it is the only place that says which ports were taken.
 	fmt.Fprintln(out, "serving: "+ends.String())
 	if o.control == "poll" {
 		go server.Poll(ctx, o.poll)
@@ -108,6 +132,7 @@ func open(log *slog.Logger) (*runtime.Runtime, error) {
 		return nil, err
 	}
 	cfg := c.Devices()
+	// What the runtime says about memory is for those who look for it.
 	cfg.Log = func(warning bool, text string) {
 		if warning {
 			log.Warn(text)
@@ -120,6 +145,7 @@ func open(log *slog.Logger) (*runtime.Runtime, error) {
 
 // server are the options of the server without protocols.
 func (o *options) server(rt *runtime.Runtime, log *slog.Logger) serve.Options {
+	// The largest batch of models without a configuration is 4, as in Triton's ONNX Runtime backend.
 	s := serve.Options{
 		Runtime: rt, Repositories: o.repositories, Load: o.load, LenientReady: !o.strictReady, Loads: o.loads, DefaultMaxBatch: 4,
 		Log: func(level serve.Level, text string) {
@@ -141,12 +167,14 @@ func (o *options) server(rt *runtime.Runtime, log *slog.Logger) serve.Options {
 // end ends the server in order. failure is why, nil for a signal.
 func (o *options) end(server *serve.Server, rt *runtime.Runtime, ends *endpoints, log *slog.Logger, failure error) error {
 	log.Info("the server ends: requests in flight are answered")
+	// Not ready first: who balances load looks there, and sends nothing more.
 	server.Exit()
 	ctx, cancel := context.WithTimeout(context.Background(), o.exitTimeout)
 	defer cancel()
 	if err := ends.shutdown(ctx); err != nil && failure == nil {
 		return fmt.Errorf("%d requests were in flight after %v", server.Flights(), o.exitTimeout)
 	}
+	// Models are unloaded when no request is left. A kernel that hangs must not keep the process.
 	unloaded := make(chan struct{})
 	go func() {
 		server.Close()

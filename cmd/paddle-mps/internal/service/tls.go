@@ -16,6 +16,7 @@ func (c *certificates) config() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate %q with key %q: %w", c.cert, c.key, err)
 	}
+	// Older versions than 1.2 are refused, as everywhere by now.
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	if !c.mutual {
 		return config, nil
@@ -28,6 +29,7 @@ func (c *certificates) config() (*tls.Config, error) {
 	if !config.ClientCAs.AppendCertsFromPEM(authorities) {
 		return nil, fmt.Errorf("root certificate %q has no certificate in PEM", c.root)
 	}
+	// A client without a certificate of these authorities does not get a connection.
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	return config, nil
 }

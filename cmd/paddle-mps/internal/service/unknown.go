@@ -39,7 +39,9 @@ func isOff(name, value string) bool {
 
 // unknown looks at an option that the server does not have: it is skipped with its value where that changes nothing, and
 // refused with its name otherwise.
+// The rest of the line is returned without the value of the option.
 func unknown(name, value string, hasValue bool, args []string) (rest []string, err error) {
+	// A value may be the next word, unless that is an option.
 	if !hasValue && len(args) > 0 && !strings.HasPrefix(args[0], "--") {
 		value, args = args[0], args[1:]
 	}
