@@ -402,6 +402,6 @@ __all__ += _flags.__all__ + _limits.__all__ + _platform.__all__ + _queries.__all
 __all__ += _distributions.__all__ + _range.__all__
 
 if _typing.TYPE_CHECKING:
-    from . import profiler  # imported when it is used: see _missing.LATE
+    from . import profiler, serve  # imported when they are used: see _missing.LATE
 
 _missing.explain(__name__)

@@ -80,7 +80,9 @@ def repository(folder: Path) -> Path:
     unary(folder / "fixed", "Neg", dims=(2, 3))
     unary(folder / "any", "Neg", dims=("n", "m"))
     for version in (1, 3):
-        unary(folder / "versions", "Neg" if version == 1 else "Abs", version=version, config="version_policy { all {} }")
+        unary(
+            folder / "versions", "Neg" if version == 1 else "Abs", version=version, config="version_policy { all {} }"
+        )
     unary(
         folder / "batched",
         "Neg",

@@ -38,7 +38,9 @@ def rss(server) -> int:
 
 def body(shape, data="[1]", **more) -> bytes:
     """A request whose shape need not be true."""
-    return json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": shape, "data": json.loads(data), **more}]}).encode()
+    return json.dumps(
+        {"inputs": [{"name": "x", "datatype": "FP32", "shape": shape, "data": json.loads(data), **more}]}
+    ).encode()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,11 @@ def body(shape, data="[1]", **more) -> bytes:
         (body([1, 1], "[1.5, 2]"), 500, "hape does not match true shape"),
         (body([1, 1], '["a"]'), 500, "non-number as double"),
         (body([1, 1], parameters={"binary_data_size": 2**64 - 1}), 400, "Input must set only one of"),
-        (b'{"inputs":[{"name":"x","datatype":"FP32","shape":[1,1],"parameters":{"binary_data_size":18446744073709551615}}]}', 400, "additional bytes"),
+        (
+            b'{"inputs":[{"name":"x","datatype":"FP32","shape":[1,1],"parameters":{"binary_data_size":18446744073709551615}}]}',
+            400,
+            "additional bytes",
+        ),
     ],
     ids=range(14),
 )

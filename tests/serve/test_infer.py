@@ -177,7 +177,10 @@ def test_asyncio(server):
     x = random("FP32", (1, 4))
 
     async def ask():
-        async with http_aio.InferenceServerClient(server.http) as one, grpc_aio.InferenceServerClient(server.grpc) as two:
+        async with (
+            http_aio.InferenceServerClient(server.http) as one,
+            grpc_aio.InferenceServerClient(server.grpc) as two,
+        ):
             assert await one.is_server_ready() and await two.is_server_ready()
             results = await asyncio.gather(
                 *(one.infer("batched", given(http_aio, x=("FP32", x + i))) for i in range(8)),
@@ -195,7 +198,12 @@ def test_typed_contents(server):
 
     with grpc.grpc.insecure_channel(server.grpc) as channel:
         stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
-        for datatype, field in {"INT8": "int_contents", "UINT8": "uint_contents", "FP64": "fp64_contents", "BOOL": "bool_contents"}.items():
+        for datatype, field in {
+            "INT8": "int_contents",
+            "UINT8": "uint_contents",
+            "FP64": "fp64_contents",
+            "BOOL": "bool_contents",
+        }.items():
             request = service_pb2.ModelInferRequest(model_name=f"identity_{datatype.lower()}")
             tensor = request.inputs.add(name="x", datatype=datatype, shape=[1, 4])
             getattr(tensor.contents, field).extend([1, 0, 1, 1])

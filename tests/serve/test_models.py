@@ -22,7 +22,9 @@ PROTOCOLS = test_infer.PROTOCOLS
 
 def fetch(address: str, path: str, data: bytes | None = None, method: str | None = None, **headers: str):
     """Status and body of a request."""
-    request = urllib.request.Request(f"http://{address}{path}", data, {k.replace("_", "-"): v for k, v in headers.items()}, method=method)
+    request = urllib.request.Request(
+        f"http://{address}{path}", data, {k.replace("_", "-"): v for k, v in headers.items()}, method=method
+    )
     try:
         with urllib.request.urlopen(request, timeout=20) as response:
             return response.status, response.read()
@@ -81,7 +83,9 @@ def test_control(explicit, protocol):
         client.load_model("m")
         assert answer() == -1
         (folder / "m" / "3").mkdir()
-        with pytest.raises(InferenceServerException, match=r"load failed for model 'm': version 3 is at UNAVAILABLE state: "):
+        with pytest.raises(
+            InferenceServerException, match=r"load failed for model 'm': version 3 is at UNAVAILABLE state: "
+        ):
             client.load_model("m")
         assert answer() == -1 and client.is_server_ready()
         (folder / "m" / "3").rmdir()
@@ -126,10 +130,25 @@ def test_paths_of_http(server):
         ("/v2/none", "GET", 404, "Not Found"),
         ("/v2/health/live", "POST", 405, "Method Not Allowed"),
         ("/v2/models/none", "GET", 404, "Request for unknown model: 'none' is not found"),
-        ("/v2/models/addsub/versions/9/infer", "POST", 404, "Request for unknown model: 'addsub' version 9 is not found"),
+        (
+            "/v2/models/addsub/versions/9/infer",
+            "POST",
+            404,
+            "Request for unknown model: 'addsub' version 9 is not found",
+        ),
         ("/v2/models/addsub/generate", "POST", 501, "the generate extension is not supported"),
-        ("/v2/systemsharedmemory/region/a/register", "POST", 501, "system shared memory is not supported by this server"),
-        ("/v2/repository/models/addsub/load", "POST", 503, "explicit model load / unload is not allowed if polling is enabled"),
+        (
+            "/v2/systemsharedmemory/region/a/register",
+            "POST",
+            501,
+            "system shared memory is not supported by this server",
+        ),
+        (
+            "/v2/repository/models/addsub/load",
+            "POST",
+            503,
+            "explicit model load / unload is not allowed if polling is enabled",
+        ),
     ]:
         got, body = fetch(server.http, path, b"" if method == "POST" else None, method)
         assert (got, json.loads(body)["error"]) == (status, text)
@@ -138,7 +157,10 @@ def test_paths_of_http(server):
 def test_one_file_and_poll(tmp_path):
     path = models.unary(tmp_path / "m", "Neg", dims=(2,))
     x = np.ones(2, np.float32)
-    with conftest.serving(str(path.rename(tmp_path / "net.onnx"))) as server, test_infer.connect(server, "grpc") as client:
+    with (
+        conftest.serving(str(path.rename(tmp_path / "net.onnx"))) as server,
+        test_infer.connect(server, "grpc") as client,
+    ):
         np.testing.assert_array_equal(client.infer("net", test_infer.given(grpc, x=("FP32", x))).as_numpy("y"), -x)
 
 
