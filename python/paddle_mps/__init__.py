@@ -346,6 +346,7 @@ __all__ = [
     "round",
     "save",
     "seed",
+    "serve",
     "set_cuda_rng_state",
     "set_default_dtype",
     "set_device",

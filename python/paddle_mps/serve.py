@@ -23,7 +23,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-
 __all__ = ["Server", "add_model", "executable"]
 
 # The environment variable with the path of the executable; without it, that of the wheel or of the checkout is used.

@@ -166,14 +166,14 @@ def test_one_file_and_poll(tmp_path):
 
 def test_polling(tmp_path):
     models.unary(tmp_path / "m", "Neg")
-    with conftest.serving(str(tmp_path), "--model-control-mode=poll", "--repository-poll-secs=1") as server:
-        with test_infer.connect(server, "http") as client:
-            models.unary(tmp_path / "new", "Abs")
-            wait(lambda: ready(client, "new"))
-            (tmp_path / "m" / "1" / "model.onnx").unlink()
-            (tmp_path / "m" / "1").rmdir()
-            (tmp_path / "m").rmdir()
-            wait(lambda: not ready(client, "m"))
+    arguments = "--model-control-mode=poll", "--repository-poll-secs=1"
+    with conftest.serving(str(tmp_path), *arguments) as server, test_infer.connect(server, "http") as client:
+        models.unary(tmp_path / "new", "Abs")
+        wait(lambda: ready(client, "new"))
+        (tmp_path / "m" / "1" / "model.onnx").unlink()
+        (tmp_path / "m" / "1").rmdir()
+        (tmp_path / "m").rmdir()
+        wait(lambda: not ready(client, "m"))
 
 
 def wait(condition, seconds: float = 10):

@@ -230,6 +230,7 @@ func (c *call) findRepository(rest []string) (found route, ok bool) {
 }
 
 // findMemory is the route of /v2/..sharedmemory[/region/NAME]/status, register and unregister.
+// A status without a name is in the table of paths.
 func findMemory(rest []string, status, register, unregister func(*call) error) (found route, ok bool) {
 	if len(rest) != 3 || rest[0] != "region" || rest[1] == "" {
 		return found, false
@@ -267,6 +268,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // allowed reports whether the request has the header that its group asks for; else it has been answered.
+// The value is compared as a whole and with its case.
 func (c *call) allowed(group string) bool {
 	want, restricted := c.api.Restricted[group]
 	if !restricted || c.r.Header.Get(want.Header) == want.Value {

@@ -37,6 +37,7 @@ func (c *call) serverMetadata() error {
 }
 
 // modelReady answers whether a version serves.
+// tritonserver's body is empty here too; clients of KServe read this one.
 func (c *call) modelReady() error {
 	if _, err := c.api.Server.ModelReady(c.model, c.version); err != nil {
 		return err
@@ -54,6 +55,7 @@ func (c *call) metadata() error {
 }
 
 // config answers with the configuration of a model.
+// The form is that of package modelconfig, which keeps numbers numbers.
 func (c *call) config() error {
 	config, err := c.api.Server.ConfigOf(c.model, c.version)
 	if err != nil {

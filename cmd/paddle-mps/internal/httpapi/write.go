@@ -57,6 +57,7 @@ func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.
 }
 
 // chosenEncoding is the encoding with the largest weight in a header Accept-Encoding, the first of equal ones.
+// Encodings that the server lacks are passed over.
 func chosenEncoding(header string) string {
 	// A weight of 0 excludes an encoding; one that cannot be read does too.
 	best, weight := "identity", 0.0
