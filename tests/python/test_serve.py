@@ -90,7 +90,8 @@ def test_models_are_added(net: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert config["max_batch_size"] == 8 and config["dynamic_batching"]["preferred_batch_size"] == [2, 4]
     assert config["dynamic_batching"]["max_queue_delay_microseconds"] == 5
     assert config["instance_group"][0]["count"] == 2 and config["instance_group"][0]["kind"] == "KIND_CPU"
-    for wrong in ({"name": "../a"}, {"name": ".."}, {"version": 2}, {"version": 0}, {"kind": "TPU"}):
+    wrongs: list[dict[str, Any]] = [{"name": "../a"}, {"name": ".."}, {"version": 2}, {"version": 0}, {"kind": "TPU"}]
+    for wrong in wrongs:
         with pytest.raises(ValueError, match=r"\[add_model\]"):
             serve.add_model(**{"repository": repository, "name": "a", "model": net, **wrong})
     with pytest.raises(OSError, match="nowhere"):

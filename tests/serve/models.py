@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
+from typing import Any
 
-import onnx
-from onnx import TensorProto, helper
+# tests/onnx is called onnx for mypy too, hence no import statement.
+onnx: Any = importlib.import_module("onnx")
+helper: Any = importlib.import_module("onnx.helper")
+TensorProto: Any = onnx.TensorProto
 
 # The datatypes that ONNX models and this server have in common: names of the protocol and of ONNX.
 DATATYPES = {
@@ -22,12 +26,12 @@ DATATYPES = {
 }
 
 
-def port(name: str, elem: int, *dims: int | str) -> onnx.ValueInfoProto:
+def port(name: str, elem: int, *dims: int | str) -> Any:
     """An input or output; a dimension that is a text may have any size."""
     return helper.make_tensor_value_info(name, elem, list(dims))
 
 
-def write(folder: Path, nodes: list[onnx.NodeProto], inputs, outputs, version: int = 1, config: str = "") -> Path:
+def write(folder: Path, nodes: list[Any], inputs, outputs, version: int = 1, config: str = "") -> Path:
     """Writes a model as a version of the model in a folder, and its configuration."""
     graph = helper.make_graph(nodes, "test", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

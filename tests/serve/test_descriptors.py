@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2
@@ -13,9 +14,9 @@ ROOT = Path(__file__).parents[2]
 KINDS = {v: k[5:].lower() for k, v in descriptor_pb2.FieldDescriptorProto.Type.items()}
 
 
-def theirs(module) -> dict[str, tuple]:
+def theirs(module) -> dict[str, tuple[Any, ...]]:
     """Every field, value and method: its full name and what decides its form on the wire."""
-    found: dict[str, tuple] = {}
+    found: dict[str, tuple[Any, ...]] = {}
 
     def message(m, scope):
         name = f"{scope}{m.name}"
@@ -54,9 +55,9 @@ def theirs(module) -> dict[str, tuple]:
     return found
 
 
-def ours(path: Path) -> dict[str, tuple]:
+def ours(path: Path) -> dict[str, tuple[Any, ...]]:
     """The same of a .proto file, read line by line: the files have one declaration a line."""
-    found: dict[str, tuple] = {}
+    found: dict[str, tuple[Any, ...]] = {}
     scopes: list[tuple[str, str]] = []
     for line in path.read_text().splitlines():
         line = line.split("//")[0].strip()

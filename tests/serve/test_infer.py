@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+from typing import Any
 
 import ml_dtypes
 import models
@@ -33,7 +34,7 @@ def given(module, **arrays):
     return made
 
 
-def random(datatype: str, shape) -> np.ndarray:
+def random(datatype: str, shape):
     """Elements of a datatype."""
     generator = np.random.default_rng(1)
     dtype = ml_dtypes.bfloat16 if datatype == "BF16" else triton_to_np_dtype(datatype)
@@ -140,7 +141,7 @@ def test_async_requests(server, protocol):
             waiting = [client.async_infer("batched", given(module, x=("FP32", x + i))) for i in range(16)]
             results = [one.get_result() for one in waiting]
         else:
-            done: queue.Queue = queue.Queue()
+            done: queue.Queue[tuple[Any, Any]] = queue.Queue()
             for i in range(16):
                 client.async_infer(
                     "batched",
@@ -157,7 +158,7 @@ def test_async_requests(server, protocol):
 
 def test_stream(server):
     x = random("FP32", (1, 4))
-    done: queue.Queue = queue.Queue()
+    done: queue.Queue[tuple[Any, Any]] = queue.Queue()
     with connect(server, "grpc") as client:
         client.start_stream(lambda result, error: done.put((result, error)))
         for i in range(10):
@@ -215,7 +216,7 @@ def test_typed_contents(server):
 
 
 # Requests that are refused: how to spoil a good one, and the message of tritonserver.
-SPOILED = {
+SPOILED: dict[str, dict[str, Any]] = {
     "[request id: <id_unknown>] inference request batch-size must be <= 4 for 'addsub'": {"shape": [5, 16]},
     "unexpected inference input 'X' for model 'addsub'": {"name": "X"},
     "[request id: <id_unknown>] inference input 'INPUT0' data-type is 'FP32', but model 'addsub' expects 'INT32'": {

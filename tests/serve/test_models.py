@@ -8,10 +8,10 @@ import subprocess
 import urllib.error
 import urllib.request
 
-import conftest
 import models
 import numpy as np
 import pytest
+import running
 import test_infer
 import tritonclient.grpc as grpc
 import tritonclient.http as http
@@ -158,7 +158,7 @@ def test_one_file_and_poll(tmp_path):
     path = models.unary(tmp_path / "m", "Neg", dims=(2,))
     x = np.ones(2, np.float32)
     with (
-        conftest.serving(str(path.rename(tmp_path / "net.onnx"))) as server,
+        running.serving(str(path.rename(tmp_path / "net.onnx"))) as server,
         test_infer.connect(server, "grpc") as client,
     ):
         np.testing.assert_array_equal(client.infer("net", test_infer.given(grpc, x=("FP32", x))).as_numpy("y"), -x)
@@ -167,7 +167,7 @@ def test_one_file_and_poll(tmp_path):
 def test_polling(tmp_path):
     models.unary(tmp_path / "m", "Neg")
     arguments = "--model-control-mode=poll", "--repository-poll-secs=1"
-    with conftest.serving(str(tmp_path), *arguments) as server, test_infer.connect(server, "http") as client:
+    with running.serving(str(tmp_path), *arguments) as server, test_infer.connect(server, "http") as client:
         models.unary(tmp_path / "new", "Abs")
         wait(lambda: ready(client, "new"))
         (tmp_path / "m" / "1" / "model.onnx").unlink()
@@ -188,16 +188,17 @@ def wait(condition, seconds: float = 10):
 
 def test_it_ends_with_its_parent(tmp_path):
     models.unary(tmp_path / "m", "Neg")
-    server = conftest.Server(str(tmp_path))
+    server = running.Server(str(tmp_path))
+    assert server.process.stdin is not None
     server.process.stdin.close()
     assert server.process.wait(timeout=20) == 0
-    server = conftest.Server(str(tmp_path))
+    server = running.Server(str(tmp_path))
     assert server.stop(signal.SIGINT) == 0
 
 
 def test_command_lines():
     def run(*arguments):
-        return subprocess.run([conftest.EXECUTABLE, "serve", *arguments], capture_output=True, text=True, timeout=60)
+        return subprocess.run([running.EXECUTABLE, "serve", *arguments], capture_output=True, text=True, timeout=60)
 
     for arguments, status, text in [
         (["--help"], 0, ""),
@@ -214,7 +215,7 @@ def test_command_lines():
 def test_restricted(tmp_path):
     models.unary(tmp_path / "m", "Neg")
     arguments = "--http-restricted-api=metadata:secret=1", "--grpc-restricted-protocol=metadata:secret=1"
-    with conftest.serving(str(tmp_path), *arguments) as server:
+    with running.serving(str(tmp_path), *arguments) as server:
         assert fetch(server.http, "/v2") == (403, b'{"error":"This API is restricted, expecting header \'secret\'"}')
         assert fetch(server.http, "/v2", secret="1")[0] == 200
         with test_infer.connect(server, "grpc") as client:
