@@ -139,3 +139,20 @@ func FuzzInfer(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkInfer is a request of 8 bytes in binary form, without a connection.
+func BenchmarkInfer(b *testing.B) {
+	a := newAPI(b)
+	head := `{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"parameters":{"binary_data_size":8}}],"parameters":{"binary_data_output":true}}`
+	body := []byte(head + "\x00\x00\x80\x3f\x00\x00\x00\x40")
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequest("POST", infer, bytes.NewReader(body))
+		r.Header[lengthHeader] = []string{strconv.Itoa(len(head))}
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			b.Fatal(w.Body)
+		}
+	}
+}

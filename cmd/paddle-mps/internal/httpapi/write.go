@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/serve"
@@ -45,15 +46,26 @@ func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.
 	c.w.Header()["Content-Encoding"] = []string{encoding}
 	c.patient(patience + 1) // its size is not known, but no less than it was
 	c.w.WriteHeader(http.StatusOK)
-	var w io.WriteCloser
-	if encoding == "gzip" {
-		w = gzip.NewWriter(c.w)
-	} else {
-		w = zlib.NewWriter(c.w)
-	}
+	pool := compressors[encoding]
+	w := pool.Get().(compressor)
+	defer pool.Put(w)
+	w.Reset(c.w)
 	_ = in.writeParts(w, text, r) // a client that is gone is no error of ours
 	_ = w.Close()
 	return nil
+}
+
+// compressor is what the writers of both encodings have in common.
+type compressor interface {
+	io.WriteCloser
+	Reset(to io.Writer)
+}
+
+// compressors are those that were used, by encoding: each has tables of most of a megabyte, which some clients ask for with
+// every request, because their libraries do.
+var compressors = map[string]*sync.Pool{
+	"gzip":    {New: func() any { return gzip.NewWriter(nil) }},
+	"deflate": {New: func() any { return zlib.NewWriter(nil) }},
 }
 
 // chosenEncoding is the encoding with the largest weight in a header Accept-Encoding, the first of equal ones.
