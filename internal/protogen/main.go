@@ -30,6 +30,9 @@ var generators = []string{
 	"google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2",
 }
 
+// formatter is that of build.sh check, which looks at all files that are committed.
+const formatter = "mvdan.cc/gofumpt@v0.12.0"
+
 // main ends with status 1 and the reason where nothing could be written.
 func main() {
 	folders := flag.String("I", ".", "folders of .proto files, with commas between")
@@ -101,8 +104,12 @@ func run(generator string, request *pluginpb.CodeGeneratorRequest, output string
 	for _, f := range response.File {
 		// Generated files of this project begin with z.
 		name := "z" + strings.Replace(filepath.Base(f.GetName()), ".pb.go", ".go", 1)
-		if err := os.WriteFile(filepath.Join(output, name), []byte(f.GetContent()), 0o644); err != nil {
+		path := filepath.Join(output, name)
+		if err := os.WriteFile(path, []byte(f.GetContent()), 0o644); err != nil {
 			return err
+		}
+		if out, err := exec.Command("go", "run", formatter, "-w", path).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
 		}
 	}
 	return nil

@@ -10,11 +10,12 @@
 package modelconfig
 
 import (
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
+
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 )
 
 const (
@@ -4072,76 +4073,79 @@ func file_model_config_proto_rawDescGZIP() []byte {
 	return file_model_config_proto_rawDescData
 }
 
-var file_model_config_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_model_config_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
-var file_model_config_proto_goTypes = []any{
-	(DataType)(0),                // 0: inference.DataType
-	(ModelInstanceGroup_Kind)(0), // 1: inference.ModelInstanceGroup.Kind
-	(ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind)(0), // 2: inference.ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind
-	(ModelInput_Format)(0),                                    // 3: inference.ModelInput.Format
-	(BatchInput_Kind)(0),                                      // 4: inference.BatchInput.Kind
-	(BatchOutput_Kind)(0),                                     // 5: inference.BatchOutput.Kind
-	(ModelOptimizationPolicy_ModelPriority)(0),                // 6: inference.ModelOptimizationPolicy.ModelPriority
-	(ModelQueuePolicy_TimeoutAction)(0),                       // 7: inference.ModelQueuePolicy.TimeoutAction
-	(ModelSequenceBatching_Control_Kind)(0),                   // 8: inference.ModelSequenceBatching.Control.Kind
-	(*ModelRateLimiter)(nil),                                  // 9: inference.ModelRateLimiter
-	(*ModelInstanceGroup)(nil),                                // 10: inference.ModelInstanceGroup
-	(*ModelTensorReshape)(nil),                                // 11: inference.ModelTensorReshape
-	(*ModelInput)(nil),                                        // 12: inference.ModelInput
-	(*ModelOutput)(nil),                                       // 13: inference.ModelOutput
-	(*BatchInput)(nil),                                        // 14: inference.BatchInput
-	(*BatchOutput)(nil),                                       // 15: inference.BatchOutput
-	(*ModelVersionPolicy)(nil),                                // 16: inference.ModelVersionPolicy
-	(*ModelOptimizationPolicy)(nil),                           // 17: inference.ModelOptimizationPolicy
-	(*ModelQueuePolicy)(nil),                                  // 18: inference.ModelQueuePolicy
-	(*ModelDynamicBatching)(nil),                              // 19: inference.ModelDynamicBatching
-	(*ModelSequenceBatching)(nil),                             // 20: inference.ModelSequenceBatching
-	(*ModelEnsembling)(nil),                                   // 21: inference.ModelEnsembling
-	(*ModelParameter)(nil),                                    // 22: inference.ModelParameter
-	(*ModelWarmup)(nil),                                       // 23: inference.ModelWarmup
-	(*ModelOperations)(nil),                                   // 24: inference.ModelOperations
-	(*ModelTransactionPolicy)(nil),                            // 25: inference.ModelTransactionPolicy
-	(*ModelRepositoryAgents)(nil),                             // 26: inference.ModelRepositoryAgents
-	(*ModelResponseCache)(nil),                                // 27: inference.ModelResponseCache
-	(*ModelMetrics)(nil),                                      // 28: inference.ModelMetrics
-	(*ModelConfig)(nil),                                       // 29: inference.ModelConfig
-	(*ModelRateLimiter_Resource)(nil),                         // 30: inference.ModelRateLimiter.Resource
-	(*ModelInstanceGroup_SecondaryDevice)(nil),                // 31: inference.ModelInstanceGroup.SecondaryDevice
-	(*ModelVersionPolicy_Latest)(nil),                         // 32: inference.ModelVersionPolicy.Latest
-	(*ModelVersionPolicy_All)(nil),                            // 33: inference.ModelVersionPolicy.All
-	(*ModelVersionPolicy_Specific)(nil),                       // 34: inference.ModelVersionPolicy.Specific
-	(*ModelOptimizationPolicy_Graph)(nil),                     // 35: inference.ModelOptimizationPolicy.Graph
-	(*ModelOptimizationPolicy_Cuda)(nil),                      // 36: inference.ModelOptimizationPolicy.Cuda
-	(*ModelOptimizationPolicy_ExecutionAccelerators)(nil),     // 37: inference.ModelOptimizationPolicy.ExecutionAccelerators
-	(*ModelOptimizationPolicy_PinnedMemoryBuffer)(nil),        // 38: inference.ModelOptimizationPolicy.PinnedMemoryBuffer
-	(*ModelOptimizationPolicy_Cuda_GraphSpec)(nil),            // 39: inference.ModelOptimizationPolicy.Cuda.GraphSpec
-	(*ModelOptimizationPolicy_Cuda_GraphSpec_Shape)(nil),      // 40: inference.ModelOptimizationPolicy.Cuda.GraphSpec.Shape
-	(*ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound)(nil), // 41: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound
-	nil, // 42: inference.ModelOptimizationPolicy.Cuda.GraphSpec.InputEntry
-	nil, // 43: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound.InputEntry
-	(*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator)(nil), // 44: inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator
-	nil,                                   // 45: inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator.ParametersEntry
-	nil,                                   // 46: inference.ModelDynamicBatching.PriorityQueuePolicyEntry
-	(*ModelSequenceBatching_Control)(nil), // 47: inference.ModelSequenceBatching.Control
-	(*ModelSequenceBatching_ControlInput)(nil),   // 48: inference.ModelSequenceBatching.ControlInput
-	(*ModelSequenceBatching_InitialState)(nil),   // 49: inference.ModelSequenceBatching.InitialState
-	(*ModelSequenceBatching_State)(nil),          // 50: inference.ModelSequenceBatching.State
-	(*ModelSequenceBatching_StrategyDirect)(nil), // 51: inference.ModelSequenceBatching.StrategyDirect
-	(*ModelSequenceBatching_StrategyOldest)(nil), // 52: inference.ModelSequenceBatching.StrategyOldest
-	(*ModelEnsembling_Step)(nil),                 // 53: inference.ModelEnsembling.Step
-	nil,                                          // 54: inference.ModelEnsembling.Step.InputMapEntry
-	nil,                                          // 55: inference.ModelEnsembling.Step.OutputMapEntry
-	(*ModelWarmup_Input)(nil),                    // 56: inference.ModelWarmup.Input
-	nil,                                          // 57: inference.ModelWarmup.InputsEntry
-	(*ModelRepositoryAgents_Agent)(nil),          // 58: inference.ModelRepositoryAgents.Agent
-	nil,                                          // 59: inference.ModelRepositoryAgents.Agent.ParametersEntry
-	(*ModelMetrics_MetricControl)(nil),           // 60: inference.ModelMetrics.MetricControl
-	(*ModelMetrics_MetricControl_MetricIdentifier)(nil), // 61: inference.ModelMetrics.MetricControl.MetricIdentifier
-	(*ModelMetrics_MetricControl_HistogramOptions)(nil), // 62: inference.ModelMetrics.MetricControl.HistogramOptions
-	nil, // 63: inference.ModelConfig.CcModelFilenamesEntry
-	nil, // 64: inference.ModelConfig.MetricTagsEntry
-	nil, // 65: inference.ModelConfig.ParametersEntry
-}
+var (
+	file_model_config_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
+	file_model_config_proto_msgTypes  = make([]protoimpl.MessageInfo, 57)
+	file_model_config_proto_goTypes   = []any{
+		DataType(0),                // 0: inference.DataType
+		ModelInstanceGroup_Kind(0), // 1: inference.ModelInstanceGroup.Kind
+		ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind(0), // 2: inference.ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind
+		ModelInput_Format(0),                                      // 3: inference.ModelInput.Format
+		BatchInput_Kind(0),                                        // 4: inference.BatchInput.Kind
+		BatchOutput_Kind(0),                                       // 5: inference.BatchOutput.Kind
+		ModelOptimizationPolicy_ModelPriority(0),                  // 6: inference.ModelOptimizationPolicy.ModelPriority
+		ModelQueuePolicy_TimeoutAction(0),                         // 7: inference.ModelQueuePolicy.TimeoutAction
+		ModelSequenceBatching_Control_Kind(0),                     // 8: inference.ModelSequenceBatching.Control.Kind
+		(*ModelRateLimiter)(nil),                                  // 9: inference.ModelRateLimiter
+		(*ModelInstanceGroup)(nil),                                // 10: inference.ModelInstanceGroup
+		(*ModelTensorReshape)(nil),                                // 11: inference.ModelTensorReshape
+		(*ModelInput)(nil),                                        // 12: inference.ModelInput
+		(*ModelOutput)(nil),                                       // 13: inference.ModelOutput
+		(*BatchInput)(nil),                                        // 14: inference.BatchInput
+		(*BatchOutput)(nil),                                       // 15: inference.BatchOutput
+		(*ModelVersionPolicy)(nil),                                // 16: inference.ModelVersionPolicy
+		(*ModelOptimizationPolicy)(nil),                           // 17: inference.ModelOptimizationPolicy
+		(*ModelQueuePolicy)(nil),                                  // 18: inference.ModelQueuePolicy
+		(*ModelDynamicBatching)(nil),                              // 19: inference.ModelDynamicBatching
+		(*ModelSequenceBatching)(nil),                             // 20: inference.ModelSequenceBatching
+		(*ModelEnsembling)(nil),                                   // 21: inference.ModelEnsembling
+		(*ModelParameter)(nil),                                    // 22: inference.ModelParameter
+		(*ModelWarmup)(nil),                                       // 23: inference.ModelWarmup
+		(*ModelOperations)(nil),                                   // 24: inference.ModelOperations
+		(*ModelTransactionPolicy)(nil),                            // 25: inference.ModelTransactionPolicy
+		(*ModelRepositoryAgents)(nil),                             // 26: inference.ModelRepositoryAgents
+		(*ModelResponseCache)(nil),                                // 27: inference.ModelResponseCache
+		(*ModelMetrics)(nil),                                      // 28: inference.ModelMetrics
+		(*ModelConfig)(nil),                                       // 29: inference.ModelConfig
+		(*ModelRateLimiter_Resource)(nil),                         // 30: inference.ModelRateLimiter.Resource
+		(*ModelInstanceGroup_SecondaryDevice)(nil),                // 31: inference.ModelInstanceGroup.SecondaryDevice
+		(*ModelVersionPolicy_Latest)(nil),                         // 32: inference.ModelVersionPolicy.Latest
+		(*ModelVersionPolicy_All)(nil),                            // 33: inference.ModelVersionPolicy.All
+		(*ModelVersionPolicy_Specific)(nil),                       // 34: inference.ModelVersionPolicy.Specific
+		(*ModelOptimizationPolicy_Graph)(nil),                     // 35: inference.ModelOptimizationPolicy.Graph
+		(*ModelOptimizationPolicy_Cuda)(nil),                      // 36: inference.ModelOptimizationPolicy.Cuda
+		(*ModelOptimizationPolicy_ExecutionAccelerators)(nil),     // 37: inference.ModelOptimizationPolicy.ExecutionAccelerators
+		(*ModelOptimizationPolicy_PinnedMemoryBuffer)(nil),        // 38: inference.ModelOptimizationPolicy.PinnedMemoryBuffer
+		(*ModelOptimizationPolicy_Cuda_GraphSpec)(nil),            // 39: inference.ModelOptimizationPolicy.Cuda.GraphSpec
+		(*ModelOptimizationPolicy_Cuda_GraphSpec_Shape)(nil),      // 40: inference.ModelOptimizationPolicy.Cuda.GraphSpec.Shape
+		(*ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound)(nil), // 41: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound
+		nil, // 42: inference.ModelOptimizationPolicy.Cuda.GraphSpec.InputEntry
+		nil, // 43: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound.InputEntry
+		(*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator)(nil), // 44: inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator
+		nil,                                   // 45: inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator.ParametersEntry
+		nil,                                   // 46: inference.ModelDynamicBatching.PriorityQueuePolicyEntry
+		(*ModelSequenceBatching_Control)(nil), // 47: inference.ModelSequenceBatching.Control
+		(*ModelSequenceBatching_ControlInput)(nil),   // 48: inference.ModelSequenceBatching.ControlInput
+		(*ModelSequenceBatching_InitialState)(nil),   // 49: inference.ModelSequenceBatching.InitialState
+		(*ModelSequenceBatching_State)(nil),          // 50: inference.ModelSequenceBatching.State
+		(*ModelSequenceBatching_StrategyDirect)(nil), // 51: inference.ModelSequenceBatching.StrategyDirect
+		(*ModelSequenceBatching_StrategyOldest)(nil), // 52: inference.ModelSequenceBatching.StrategyOldest
+		(*ModelEnsembling_Step)(nil),                 // 53: inference.ModelEnsembling.Step
+		nil,                                          // 54: inference.ModelEnsembling.Step.InputMapEntry
+		nil,                                          // 55: inference.ModelEnsembling.Step.OutputMapEntry
+		(*ModelWarmup_Input)(nil),                    // 56: inference.ModelWarmup.Input
+		nil,                                          // 57: inference.ModelWarmup.InputsEntry
+		(*ModelRepositoryAgents_Agent)(nil),          // 58: inference.ModelRepositoryAgents.Agent
+		nil,                                          // 59: inference.ModelRepositoryAgents.Agent.ParametersEntry
+		(*ModelMetrics_MetricControl)(nil),           // 60: inference.ModelMetrics.MetricControl
+		(*ModelMetrics_MetricControl_MetricIdentifier)(nil), // 61: inference.ModelMetrics.MetricControl.MetricIdentifier
+		(*ModelMetrics_MetricControl_HistogramOptions)(nil), // 62: inference.ModelMetrics.MetricControl.HistogramOptions
+		nil, // 63: inference.ModelConfig.CcModelFilenamesEntry
+		nil, // 64: inference.ModelConfig.MetricTagsEntry
+		nil, // 65: inference.ModelConfig.ParametersEntry
+	}
+)
+
 var file_model_config_proto_depIdxs = []int32{
 	30, // 0: inference.ModelRateLimiter.resources:type_name -> inference.ModelRateLimiter.Resource
 	1,  // 1: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind

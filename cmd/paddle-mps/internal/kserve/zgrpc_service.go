@@ -10,12 +10,13 @@
 package kserve
 
 import (
-	modelconfig "github.com/paddle-mps/paddle-mps/serve/modelconfig"
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
+
+	modelconfig "github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 )
 
 const (
@@ -3894,83 +3895,86 @@ func file_grpc_service_proto_rawDescGZIP() []byte {
 	return file_grpc_service_proto_rawDescData
 }
 
-var file_grpc_service_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
-var file_grpc_service_proto_goTypes = []any{
-	(*ServerLiveRequest)(nil),                            // 0: inference.ServerLiveRequest
-	(*ServerLiveResponse)(nil),                           // 1: inference.ServerLiveResponse
-	(*ServerReadyRequest)(nil),                           // 2: inference.ServerReadyRequest
-	(*ServerReadyResponse)(nil),                          // 3: inference.ServerReadyResponse
-	(*ModelReadyRequest)(nil),                            // 4: inference.ModelReadyRequest
-	(*ModelReadyResponse)(nil),                           // 5: inference.ModelReadyResponse
-	(*ServerMetadataRequest)(nil),                        // 6: inference.ServerMetadataRequest
-	(*ServerMetadataResponse)(nil),                       // 7: inference.ServerMetadataResponse
-	(*ModelMetadataRequest)(nil),                         // 8: inference.ModelMetadataRequest
-	(*ModelMetadataResponse)(nil),                        // 9: inference.ModelMetadataResponse
-	(*InferParameter)(nil),                               // 10: inference.InferParameter
-	(*InferTensorContents)(nil),                          // 11: inference.InferTensorContents
-	(*ModelInferRequest)(nil),                            // 12: inference.ModelInferRequest
-	(*ModelInferResponse)(nil),                           // 13: inference.ModelInferResponse
-	(*ModelStreamInferResponse)(nil),                     // 14: inference.ModelStreamInferResponse
-	(*ModelConfigRequest)(nil),                           // 15: inference.ModelConfigRequest
-	(*ModelConfigResponse)(nil),                          // 16: inference.ModelConfigResponse
-	(*ModelStatisticsRequest)(nil),                       // 17: inference.ModelStatisticsRequest
-	(*StatisticDuration)(nil),                            // 18: inference.StatisticDuration
-	(*InferStatistics)(nil),                              // 19: inference.InferStatistics
-	(*InferResponseStatistics)(nil),                      // 20: inference.InferResponseStatistics
-	(*InferBatchStatistics)(nil),                         // 21: inference.InferBatchStatistics
-	(*MemoryUsage)(nil),                                  // 22: inference.MemoryUsage
-	(*ModelStatistics)(nil),                              // 23: inference.ModelStatistics
-	(*ModelStatisticsResponse)(nil),                      // 24: inference.ModelStatisticsResponse
-	(*ModelRepositoryParameter)(nil),                     // 25: inference.ModelRepositoryParameter
-	(*RepositoryIndexRequest)(nil),                       // 26: inference.RepositoryIndexRequest
-	(*RepositoryIndexResponse)(nil),                      // 27: inference.RepositoryIndexResponse
-	(*RepositoryModelLoadRequest)(nil),                   // 28: inference.RepositoryModelLoadRequest
-	(*RepositoryModelLoadResponse)(nil),                  // 29: inference.RepositoryModelLoadResponse
-	(*RepositoryModelUnloadRequest)(nil),                 // 30: inference.RepositoryModelUnloadRequest
-	(*RepositoryModelUnloadResponse)(nil),                // 31: inference.RepositoryModelUnloadResponse
-	(*SystemSharedMemoryStatusRequest)(nil),              // 32: inference.SystemSharedMemoryStatusRequest
-	(*SystemSharedMemoryStatusResponse)(nil),             // 33: inference.SystemSharedMemoryStatusResponse
-	(*SystemSharedMemoryRegisterRequest)(nil),            // 34: inference.SystemSharedMemoryRegisterRequest
-	(*SystemSharedMemoryRegisterResponse)(nil),           // 35: inference.SystemSharedMemoryRegisterResponse
-	(*SystemSharedMemoryUnregisterRequest)(nil),          // 36: inference.SystemSharedMemoryUnregisterRequest
-	(*SystemSharedMemoryUnregisterResponse)(nil),         // 37: inference.SystemSharedMemoryUnregisterResponse
-	(*CudaSharedMemoryStatusRequest)(nil),                // 38: inference.CudaSharedMemoryStatusRequest
-	(*CudaSharedMemoryStatusResponse)(nil),               // 39: inference.CudaSharedMemoryStatusResponse
-	(*CudaSharedMemoryRegisterRequest)(nil),              // 40: inference.CudaSharedMemoryRegisterRequest
-	(*CudaSharedMemoryRegisterResponse)(nil),             // 41: inference.CudaSharedMemoryRegisterResponse
-	(*CudaSharedMemoryUnregisterRequest)(nil),            // 42: inference.CudaSharedMemoryUnregisterRequest
-	(*CudaSharedMemoryUnregisterResponse)(nil),           // 43: inference.CudaSharedMemoryUnregisterResponse
-	(*TraceSettingRequest)(nil),                          // 44: inference.TraceSettingRequest
-	(*TraceSettingResponse)(nil),                         // 45: inference.TraceSettingResponse
-	(*LogSettingsRequest)(nil),                           // 46: inference.LogSettingsRequest
-	(*LogSettingsResponse)(nil),                          // 47: inference.LogSettingsResponse
-	(*ModelMetadataResponse_TensorMetadata)(nil),         // 48: inference.ModelMetadataResponse.TensorMetadata
-	(*ModelInferRequest_InferInputTensor)(nil),           // 49: inference.ModelInferRequest.InferInputTensor
-	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 50: inference.ModelInferRequest.InferRequestedOutputTensor
-	nil, // 51: inference.ModelInferRequest.ParametersEntry
-	nil, // 52: inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	nil, // 53: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	(*ModelInferResponse_InferOutputTensor)(nil), // 54: inference.ModelInferResponse.InferOutputTensor
-	nil, // 55: inference.ModelInferResponse.ParametersEntry
-	nil, // 56: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	nil, // 57: inference.ModelStatistics.ResponseStatsEntry
-	(*RepositoryIndexResponse_ModelIndex)(nil), // 58: inference.RepositoryIndexResponse.ModelIndex
-	nil, // 59: inference.RepositoryModelLoadRequest.ParametersEntry
-	nil, // 60: inference.RepositoryModelUnloadRequest.ParametersEntry
-	(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 61: inference.SystemSharedMemoryStatusResponse.RegionStatus
-	nil, // 62: inference.SystemSharedMemoryStatusResponse.RegionsEntry
-	(*CudaSharedMemoryStatusResponse_RegionStatus)(nil), // 63: inference.CudaSharedMemoryStatusResponse.RegionStatus
-	nil,                                      // 64: inference.CudaSharedMemoryStatusResponse.RegionsEntry
-	(*TraceSettingRequest_SettingValue)(nil), // 65: inference.TraceSettingRequest.SettingValue
-	nil,                                      // 66: inference.TraceSettingRequest.SettingsEntry
-	(*TraceSettingResponse_SettingValue)(nil), // 67: inference.TraceSettingResponse.SettingValue
-	nil,                                      // 68: inference.TraceSettingResponse.SettingsEntry
-	(*LogSettingsRequest_SettingValue)(nil),  // 69: inference.LogSettingsRequest.SettingValue
-	nil,                                      // 70: inference.LogSettingsRequest.SettingsEntry
-	(*LogSettingsResponse_SettingValue)(nil), // 71: inference.LogSettingsResponse.SettingValue
-	nil,                                      // 72: inference.LogSettingsResponse.SettingsEntry
-	(*modelconfig.ModelConfig)(nil),          // 73: inference.ModelConfig
-}
+var (
+	file_grpc_service_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
+	file_grpc_service_proto_goTypes  = []any{
+		(*ServerLiveRequest)(nil),                            // 0: inference.ServerLiveRequest
+		(*ServerLiveResponse)(nil),                           // 1: inference.ServerLiveResponse
+		(*ServerReadyRequest)(nil),                           // 2: inference.ServerReadyRequest
+		(*ServerReadyResponse)(nil),                          // 3: inference.ServerReadyResponse
+		(*ModelReadyRequest)(nil),                            // 4: inference.ModelReadyRequest
+		(*ModelReadyResponse)(nil),                           // 5: inference.ModelReadyResponse
+		(*ServerMetadataRequest)(nil),                        // 6: inference.ServerMetadataRequest
+		(*ServerMetadataResponse)(nil),                       // 7: inference.ServerMetadataResponse
+		(*ModelMetadataRequest)(nil),                         // 8: inference.ModelMetadataRequest
+		(*ModelMetadataResponse)(nil),                        // 9: inference.ModelMetadataResponse
+		(*InferParameter)(nil),                               // 10: inference.InferParameter
+		(*InferTensorContents)(nil),                          // 11: inference.InferTensorContents
+		(*ModelInferRequest)(nil),                            // 12: inference.ModelInferRequest
+		(*ModelInferResponse)(nil),                           // 13: inference.ModelInferResponse
+		(*ModelStreamInferResponse)(nil),                     // 14: inference.ModelStreamInferResponse
+		(*ModelConfigRequest)(nil),                           // 15: inference.ModelConfigRequest
+		(*ModelConfigResponse)(nil),                          // 16: inference.ModelConfigResponse
+		(*ModelStatisticsRequest)(nil),                       // 17: inference.ModelStatisticsRequest
+		(*StatisticDuration)(nil),                            // 18: inference.StatisticDuration
+		(*InferStatistics)(nil),                              // 19: inference.InferStatistics
+		(*InferResponseStatistics)(nil),                      // 20: inference.InferResponseStatistics
+		(*InferBatchStatistics)(nil),                         // 21: inference.InferBatchStatistics
+		(*MemoryUsage)(nil),                                  // 22: inference.MemoryUsage
+		(*ModelStatistics)(nil),                              // 23: inference.ModelStatistics
+		(*ModelStatisticsResponse)(nil),                      // 24: inference.ModelStatisticsResponse
+		(*ModelRepositoryParameter)(nil),                     // 25: inference.ModelRepositoryParameter
+		(*RepositoryIndexRequest)(nil),                       // 26: inference.RepositoryIndexRequest
+		(*RepositoryIndexResponse)(nil),                      // 27: inference.RepositoryIndexResponse
+		(*RepositoryModelLoadRequest)(nil),                   // 28: inference.RepositoryModelLoadRequest
+		(*RepositoryModelLoadResponse)(nil),                  // 29: inference.RepositoryModelLoadResponse
+		(*RepositoryModelUnloadRequest)(nil),                 // 30: inference.RepositoryModelUnloadRequest
+		(*RepositoryModelUnloadResponse)(nil),                // 31: inference.RepositoryModelUnloadResponse
+		(*SystemSharedMemoryStatusRequest)(nil),              // 32: inference.SystemSharedMemoryStatusRequest
+		(*SystemSharedMemoryStatusResponse)(nil),             // 33: inference.SystemSharedMemoryStatusResponse
+		(*SystemSharedMemoryRegisterRequest)(nil),            // 34: inference.SystemSharedMemoryRegisterRequest
+		(*SystemSharedMemoryRegisterResponse)(nil),           // 35: inference.SystemSharedMemoryRegisterResponse
+		(*SystemSharedMemoryUnregisterRequest)(nil),          // 36: inference.SystemSharedMemoryUnregisterRequest
+		(*SystemSharedMemoryUnregisterResponse)(nil),         // 37: inference.SystemSharedMemoryUnregisterResponse
+		(*CudaSharedMemoryStatusRequest)(nil),                // 38: inference.CudaSharedMemoryStatusRequest
+		(*CudaSharedMemoryStatusResponse)(nil),               // 39: inference.CudaSharedMemoryStatusResponse
+		(*CudaSharedMemoryRegisterRequest)(nil),              // 40: inference.CudaSharedMemoryRegisterRequest
+		(*CudaSharedMemoryRegisterResponse)(nil),             // 41: inference.CudaSharedMemoryRegisterResponse
+		(*CudaSharedMemoryUnregisterRequest)(nil),            // 42: inference.CudaSharedMemoryUnregisterRequest
+		(*CudaSharedMemoryUnregisterResponse)(nil),           // 43: inference.CudaSharedMemoryUnregisterResponse
+		(*TraceSettingRequest)(nil),                          // 44: inference.TraceSettingRequest
+		(*TraceSettingResponse)(nil),                         // 45: inference.TraceSettingResponse
+		(*LogSettingsRequest)(nil),                           // 46: inference.LogSettingsRequest
+		(*LogSettingsResponse)(nil),                          // 47: inference.LogSettingsResponse
+		(*ModelMetadataResponse_TensorMetadata)(nil),         // 48: inference.ModelMetadataResponse.TensorMetadata
+		(*ModelInferRequest_InferInputTensor)(nil),           // 49: inference.ModelInferRequest.InferInputTensor
+		(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 50: inference.ModelInferRequest.InferRequestedOutputTensor
+		nil, // 51: inference.ModelInferRequest.ParametersEntry
+		nil, // 52: inference.ModelInferRequest.InferInputTensor.ParametersEntry
+		nil, // 53: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+		(*ModelInferResponse_InferOutputTensor)(nil), // 54: inference.ModelInferResponse.InferOutputTensor
+		nil, // 55: inference.ModelInferResponse.ParametersEntry
+		nil, // 56: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+		nil, // 57: inference.ModelStatistics.ResponseStatsEntry
+		(*RepositoryIndexResponse_ModelIndex)(nil), // 58: inference.RepositoryIndexResponse.ModelIndex
+		nil, // 59: inference.RepositoryModelLoadRequest.ParametersEntry
+		nil, // 60: inference.RepositoryModelUnloadRequest.ParametersEntry
+		(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 61: inference.SystemSharedMemoryStatusResponse.RegionStatus
+		nil, // 62: inference.SystemSharedMemoryStatusResponse.RegionsEntry
+		(*CudaSharedMemoryStatusResponse_RegionStatus)(nil), // 63: inference.CudaSharedMemoryStatusResponse.RegionStatus
+		nil,                                      // 64: inference.CudaSharedMemoryStatusResponse.RegionsEntry
+		(*TraceSettingRequest_SettingValue)(nil), // 65: inference.TraceSettingRequest.SettingValue
+		nil,                                      // 66: inference.TraceSettingRequest.SettingsEntry
+		(*TraceSettingResponse_SettingValue)(nil), // 67: inference.TraceSettingResponse.SettingValue
+		nil,                                      // 68: inference.TraceSettingResponse.SettingsEntry
+		(*LogSettingsRequest_SettingValue)(nil),  // 69: inference.LogSettingsRequest.SettingValue
+		nil,                                      // 70: inference.LogSettingsRequest.SettingsEntry
+		(*LogSettingsResponse_SettingValue)(nil), // 71: inference.LogSettingsResponse.SettingValue
+		nil,                                      // 72: inference.LogSettingsResponse.SettingsEntry
+		(*modelconfig.ModelConfig)(nil),          // 73: inference.ModelConfig
+	}
+)
+
 var file_grpc_service_proto_depIdxs = []int32{
 	48, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
 	48, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
