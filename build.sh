@@ -26,6 +26,7 @@ usage: ./build.sh COMMAND
   test exports    export networks with paddle2onnx, installed into .venv-exports, and compare with onnxruntime
   test tritonserver
                   serve models in the real Triton Inference Server, installed into .venv-tritonserver (Linux)
+  test serve      run the server of models with tritonclient, installed into .venv-serve
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -213,7 +214,7 @@ tool() {
     need_cc
     case $goos in darwin) linker=external ;; *) linker=auto ;; esac
     version=$(sed -n 's/^#define PMPS_VERSION "\(.*\)"/\1/p' include/paddlemps.h)
-    CGO_ENABLED=1 MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath \
+    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath \
         -ldflags "-s -w -linkmode=$linker -X main.version=$version" \
         -o "$folder/paddle-mps" ./cmd/paddle-mps
     if native; then cp "$folder/paddle-mps" build/paddle-mps; fi
@@ -533,7 +534,7 @@ run_tests() {
     rm -rf build/sources
     sh tests/fakemetal/build.sh # before two parts do it at one time
     aside parts_on_mock
-    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/tritonserver --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
+    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/serve --ignore=tests/tritonserver --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part readme junit py_test readme tests/readme
     part browser junit py_test browser tests/browser
@@ -704,6 +705,19 @@ tritonserver() {
     .venv-tritonserver/bin/python -m pytest --quiet tests/tritonserver "$@"
 }
 
+# serve: the server of models, asked by the clients that people have.
+serve() {
+    need_python
+    tool
+    [ -f .venv-serve/stamp ] && [ -z "$(find pyproject.toml -newer .venv-serve/stamp)" ] || {
+        say 'installing [serve] into .venv-serve'
+        make_venv .venv-serve
+        pip .venv-serve install --group serve # not the package: the server is a program in Go
+        : >.venv-serve/stamp
+    }
+    .venv-serve/bin/python -m pytest --quiet tests/serve
+}
+
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
@@ -841,8 +855,9 @@ test)
     onnx) onnx ;;
     exports) shift && exports "$@" ;;
     tritonserver) shift && tritonserver "$@" ;;
+    serve) serve ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports, tritonserver or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports, tritonserver, serve or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

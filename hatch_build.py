@@ -36,18 +36,21 @@ class LibraryHook(BuildHookInterface[Any]):
         build(root)
         goos, goarch = platform(root)
         if version != "editable":
+            build(root, "tool")
+            tool = root / "build" / f"{goos}-{goarch}" / "paddle-mps"
+            build_data["force_include"][str(tool)] = "paddle_mps/bin/paddle-mps"
             name = "libpaddlemps.dylib" if goos == "darwin" else "libpaddlemps.so"
             build_data["force_include"][str(root / "build" / f"{goos}-{goarch}" / name)] = f"paddle_mps/{name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{TAGS[goos, goarch]}"
 
 
-def build(root: pathlib.Path) -> None:
-    """Builds the library. What is missing for that ends the build with a message and no traceback: pip prints what is
+def build(root: pathlib.Path, what: str = "lib") -> None:
+    """Builds the library, or the tool. What is missing for that ends the build with a message and no traceback: pip prints what is
     on standard error."""
     if shutil.which("sh") is None:
         raise SystemExit("[build] there is no sh; want macOS or Linux, where paddle-mps can be built")
-    if subprocess.run(["sh", str(root / "build.sh"), "lib"], stdout=sys.stderr).returncode:
+    if subprocess.run(["sh", str(root / "build.sh"), what], stdout=sys.stderr).returncode:
         raise SystemExit(
             "[build] the library of paddle-mps was not built; the lines above say why. "
             "Building needs Go 1.26 or later and a C compiler; installing a wheel needs neither "

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/internal/environment"
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
@@ -43,7 +44,7 @@ type entry struct {
 // queued is how many messages may wait for a slow callback.
 const queued = 256
 
-var logs = logger{level: defaultVerbose}
+var logs = logger{level: environment.DefaultVerbose}
 
 // start sets the level that the environment asks for, unless the program has set one.
 func (l *logger) start(level int32) {

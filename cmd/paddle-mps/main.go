@@ -15,6 +15,10 @@
 //
 // print what a model becomes, and how long it takes: modules of the Python package.
 //
+//	paddle-mps serve REPOSITORY | model.onnx [OPTIONS]
+//
+// serves models over HTTP and gRPC, as tritonserver does: see docs/serving.md.
+//
 //	paddle-mps selftest [--quick]
 //	paddle-mps collect-env
 //
@@ -31,6 +35,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/service"
 )
 
 // errUsage is the error of a wrong command line; the usage has been printed.
@@ -44,6 +50,7 @@ var commands = []struct {
 	{"run", "run MODEL.onnx [--input X.npy] [--output DIR]   runs an ONNX model (by the Python package)", runModel},
 	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the steps that a model becomes (by the Python package)", explainModel},
 	{"bench", "bench MODEL.onnx [--compare onnxruntime]  times an ONNX model (by the Python package)", benchModel},
+	{"serve", "serve REPOSITORY|MODEL.onnx [OPTIONS]    serves models over HTTP and gRPC, as tritonserver does", serveModels},
 	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
 	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
 	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},
@@ -101,6 +108,17 @@ func runCommand(args []string, out, complain io.Writer) int {
 	fmt.Fprintf(complain, "paddle-mps: got command %q; want one of these\n", args[0])
 	usage(complain)
 	return 2
+}
+
+// serveModels is the command serve.
+func serveModels(args []string, out, complain io.Writer) error {
+	err := service.Run(args, out, complain)
+	var wrong service.Mistake
+	if errors.As(err, &wrong) {
+		fmt.Fprintf(complain, "paddle-mps serve: %v\n", err)
+		return errUsage
+	}
+	return err
 }
 
 // usage lists the commands.

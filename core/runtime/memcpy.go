@@ -98,6 +98,17 @@ func (rt *Runtime) hostView(b []byte, t *Tensor) view {
 	return view{store: rt.newStorage(rt.cpu, p, int64(len(b))), addr: p, dtype: t.dtype, Layout: shape.Contiguous(t.Shape)}
 }
 
+// Borrow makes a tensor on the CPU of src, the elements in row-major order, without a copy. The bytes stay as they are until
+// the tensor is freed and what reads it is complete. status.Invalid where their number or address does not suit the type.
+func (rt *Runtime) Borrow(d dtype.DType, s shape.Shape, src []byte) (*Tensor, error) {
+	l := shape.Contiguous(s)
+	if want, err := l.Bytes(d.Size()); err != nil || want != int64(len(src)) {
+		return nil, status.Errorf(status.Invalid, "[tensor] got %d bytes for a %s tensor of shape %s", len(src), d, &s)
+	}
+	// SAFETY: the caller keeps the bytes, and the storage refers to them, so that Go keeps them as well.
+	return rt.Import(d, l, unsafe.Pointer(unsafe.SliceData(src)), nil)
+}
+
 // Map waits for the work that reads or writes the tensor and returns the address of its first element for the
 // CPU. The address is valid as long as the tensor. From now on the caller may write there at any time, which
 // the runtime does not notice: see storage.addressTaken.

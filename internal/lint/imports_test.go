@@ -46,10 +46,21 @@ var layers = []struct {
 	{[]string{"kernels", "kernels/host/..."}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels/...",
 	}},
+	{[]string{"serve/modelconfig", "serve/batching"}, nil},
+	{[]string{"serve/tensors"}, []string{"core/dtype"}},
+	{[]string{"serve"}, []string{
+		"core/dtype", "core/shape", "core/op", "core/graph", "core/runtime", "onnx", "serve/...",
+	}},
 	{[]string{"serve/backend"}, []string{"core/...", "onnx"}},
 	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},
-	{[]string{"cmd/..."}, []string{"core/...", "kernels/...", "alloc", "internal/...", "python/paddle_mps/memory_viz"}}, // the page
+	{[]string{"cmd/paddle-mps/internal/jsontext", "cmd/paddle-mps/internal/kserve"}, []string{"serve/modelconfig"}},
+	{[]string{"cmd/paddle-mps/internal/..."}, []string{"core/runtime", "internal/environment", "serve/...", "cmd/paddle-mps/internal/..."}},
+	{[]string{"cmd/..."}, []string{
+		"core/...", "kernels/...", "alloc", "internal/...", "python/paddle_mps/memory_viz", // the page
+		"cmd/paddle-mps/internal/service",
+	}},
+	{[]string{"internal/environment"}, []string{"core/...", "kernels/...", "alloc"}},
 	{[]string{"internal/fakemetal"}, []string{"objc"}},
 	{[]string{"core/op/gen", "core/op/internal/...", "internal/..."}, []string{"core/..."}},
 	{[]string{"bench/alloc"}, []string{"alloc", "core/device"}},
@@ -65,7 +76,39 @@ var layers = []struct {
 var thirdParty = map[string][]string{
 	"github.com/ebitengine/purego": {"objc"},
 	"github.com/stretchr/testify":  {"kernels/metal/metaltest"},
-	"google.golang.org/protobuf":   {"onnx"},
+	"google.golang.org/protobuf": {
+		"onnx", "serve", "serve/modelconfig", "cmd/paddle-mps/internal/kserve", "internal/protogen", "internal/onnxtest",
+	},
+	"google.golang.org/grpc":              {"cmd/paddle-mps/internal/kserve", "cmd/paddle-mps/internal/grpcapi", "cmd/paddle-mps/internal/service"},
+	"github.com/bufbuild/protocompile":    {"internal/protogen"},
+	"github.com/prometheus/client_golang": {"cmd/paddle-mps/internal/metrics"},
+}
+
+// notInLibrary are packages that the shared library must not link: servers belong to cmd.
+var notInLibrary = []string{
+	"net/http", "google.golang.org/grpc", "github.com/prometheus", module + "/cmd",
+}
+
+// TestLibraryLinksNoServer fails where the shared library links a protocol, metrics or anything else of a server.
+func TestLibraryLinksNoServer(t *testing.T) {
+	linked := dependencies(t, "./capi", "{{.ImportPath}}")
+	require.NotEmpty(t, linked)
+	for _, path := range linked {
+		for _, refused := range notInLibrary {
+			require.Falsef(t, path == refused || strings.HasPrefix(path, refused+"/"), "the shared library links %s", path)
+		}
+	}
+	require.Contains(t, dependencies(t, "./cmd/paddle-mps", "{{.ImportPath}}"), "net/http", "the test can fail")
+}
+
+// dependencies are what a package is linked with, each by a template of go list.
+func dependencies(t *testing.T, pkg, template string) []string {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-f", template, pkg)
+	list.Dir = root
+	out, err := list.Output()
+	require.NoError(t, err)
+	return strings.Fields(string(out))
 }
 
 // TestImportsGoOneWay fails on an import that the layering forbids. Tests may look anywhere but
@@ -153,13 +196,9 @@ func TestRulesCanFail(t *testing.T) {
 // TestLicencesAreShipped fails if a module that is linked into the library is not named in the
 // file of third-party licences, which goes into the wheel.
 func TestLicencesAreShipped(t *testing.T) {
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./capi")
-	list.Dir = root
-	out, err := list.Output()
-	require.NoError(t, err)
 	licences, err := os.ReadFile(filepath.Join(root, "THIRD_PARTY_LICENSES.md"))
 	require.NoError(t, err)
-	for _, linked := range strings.Fields(string(out)) {
+	for _, linked := range dependencies(t, "./capi", "{{with .Module}}{{.Path}}{{end}}") {
 		if linked != module {
 			require.Contains(t, string(licences), linked)
 		}

@@ -346,6 +346,7 @@ __all__ = [
     "round",
     "save",
     "seed",
+    "serve",
     "set_cuda_rng_state",
     "set_default_dtype",
     "set_device",
@@ -402,6 +403,6 @@ __all__ += _flags.__all__ + _limits.__all__ + _platform.__all__ + _queries.__all
 __all__ += _distributions.__all__ + _range.__all__
 
 if _typing.TYPE_CHECKING:
-    from . import profiler  # imported when it is used: see _missing.LATE
+    from . import profiler, serve  # imported when they are used: see _missing.LATE
 
 _missing.explain(__name__)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 PACKAGE = __name__.partition(".")[0]
-LATE = ("paddle.profiler",)  # modules that are imported when they are used
+LATE = ("paddle.profiler", "paddle.serve")  # modules that are imported when they are used
 
 
 class Rule(NamedTuple):

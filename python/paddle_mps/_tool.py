@@ -22,6 +22,11 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
     "run": ("MODEL.onnx [--input X.npy] [--output DIR]", "runs an ONNX model", _of("onnx")),
     "explain": ("MODEL.onnx [--shape X=N,N]", "prints the steps that a model becomes", _of("_explain")),
     "bench": ("MODEL.onnx [--compare onnxruntime]", "times an ONNX model", _of("_bench")),
+    "serve": (
+        "REPOSITORY|MODEL.onnx [OPTIONS]",
+        "serves models over HTTP and gRPC, as tritonserver does",
+        _of("serve"),
+    ),
     "memory-viz": (
         "SNAPSHOT.json [-o PAGE.html]",
         "writes a snapshot of memory as a page for a browser",

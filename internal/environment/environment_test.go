@@ -1,7 +1,6 @@
-package main
+package environment
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -23,46 +22,46 @@ func environment(pairs ...string) func(string) string {
 	}
 }
 
-func TestReadConfig(t *testing.T) {
-	plain := config{device: "auto", verbose: defaultVerbose}
+func TestRead(t *testing.T) {
+	plain := Config{Device: "auto", Verbose: DefaultVerbose}
 	for name, c := range map[string]struct {
 		env  []string
-		want func(*config)
+		want func(*Config)
 	}{
-		"nothing":       {nil, func(*config) {}},
-		"device":        {[]string{"PADDLE_MPS_DEVICE", "host"}, func(c *config) { c.device = "host" }},
-		"metal":         {[]string{"PADDLE_MPS_DEVICE", "metal"}, func(c *config) { c.device = "metal" }},
-		"library":       {[]string{"PADDLE_MPS_METAL_LIBRARY", "/lib/x.so"}, func(c *config) { c.metal.Library = "/lib/x.so" }},
-		"shaders first": {[]string{"PADDLE_MPS_PREFER", "msl"}, func(*config) {}},
-		"graphs first":  {[]string{"PADDLE_MPS_PREFER", "mpsgraph"}, func(c *config) { c.metal.Prefer = metal.PreferGraphs }},
-		"left to the CPU": {[]string{"PADDLE_MPS_CPU_OPS", "matmul, exp,"}, func(c *config) {
-			c.metal.Leave = []op.ID{op.MustByName("matmul").ID, op.MustByName("exp").ID}
+		"nothing":       {nil, func(*Config) {}},
+		"device":        {[]string{"PADDLE_MPS_DEVICE", "host"}, func(c *Config) { c.Device = "host" }},
+		"metal":         {[]string{"PADDLE_MPS_DEVICE", "metal"}, func(c *Config) { c.Device = "metal" }},
+		"library":       {[]string{"PADDLE_MPS_METAL_LIBRARY", "/lib/x.so"}, func(c *Config) { c.Metal.Library = "/lib/x.so" }},
+		"shaders first": {[]string{"PADDLE_MPS_PREFER", "msl"}, func(*Config) {}},
+		"graphs first":  {[]string{"PADDLE_MPS_PREFER", "mpsgraph"}, func(c *Config) { c.Metal.Prefer = metal.PreferGraphs }},
+		"left to the CPU": {[]string{"PADDLE_MPS_CPU_OPS", "matmul, exp,"}, func(c *Config) {
+			c.Metal.Leave = []op.ID{op.MustByName("matmul").ID, op.MustByName("exp").ID}
 		}},
-		"no fallback":     {[]string{"PADDLE_MPS_FALLBACK", "0"}, func(c *config) { c.alone = true }},
-		"in order":        {[]string{"PADDLE_MPS_CONCURRENT", "0"}, func(c *config) { c.metal.Serial = true }},
-		"threads":         {[]string{"PADDLE_MPS_NUM_THREADS", "3"}, func(c *config) { c.threads = 3 }},
-		"verbose":         {[]string{"MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 3 }},
-		"alias":           {[]string{"TRITON_MPS_VERBOSE", "0"}, func(c *config) { c.verbose = 0 }},
-		"name over alias": {[]string{"MPS_VERBOSE", "2", "TRITON_MPS_VERBOSE", "3"}, func(c *config) { c.verbose = 2 }},
-		"pool":            {[]string{"MPS_MAX_POOL_SIZE", "1073741824"}, func(c *config) { c.pool = 1 << 30 }},
-		"age":             {[]string{"MPS_MAX_BUFFER_AGE", "1500"}, func(c *config) { c.age = 1500 * time.Millisecond }},
-		"programs":        {[]string{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", "64"}, func(c *config) { c.entries = 64 }},
-		"program bytes":   {[]string{"PADDLE_MPS_PROGRAM_CACHE_BYTES", "65536"}, func(c *config) { c.bytes = 65536 }},
-		"inline":          {[]string{"PADDLE_MPS_INLINE", "100"}, func(c *config) { c.inline = 100 }},
-		"nothing inline":  {[]string{"PADDLE_MPS_INLINE", "-1"}, func(c *config) { c.inline = -1 }},
-		"below nothing":   {[]string{"PADDLE_MPS_INLINE", "0"}, func(c *config) { c.inline = -1 }},
+		"no fallback":     {[]string{"PADDLE_MPS_FALLBACK", "0"}, func(c *Config) { c.Alone = true }},
+		"in order":        {[]string{"PADDLE_MPS_CONCURRENT", "0"}, func(c *Config) { c.Metal.Serial = true }},
+		"threads":         {[]string{"PADDLE_MPS_NUM_THREADS", "3"}, func(c *Config) { c.Threads = 3 }},
+		"verbose":         {[]string{"MPS_VERBOSE", "3"}, func(c *Config) { c.Verbose = 3 }},
+		"alias":           {[]string{"TRITON_MPS_VERBOSE", "0"}, func(c *Config) { c.Verbose = 0 }},
+		"name over alias": {[]string{"MPS_VERBOSE", "2", "TRITON_MPS_VERBOSE", "3"}, func(c *Config) { c.Verbose = 2 }},
+		"pool":            {[]string{"MPS_MAX_POOL_SIZE", "1073741824"}, func(c *Config) { c.Pool = 1 << 30 }},
+		"age":             {[]string{"MPS_MAX_BUFFER_AGE", "1500"}, func(c *Config) { c.Age = 1500 * time.Millisecond }},
+		"programs":        {[]string{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", "64"}, func(c *Config) { c.Entries = 64 }},
+		"program bytes":   {[]string{"PADDLE_MPS_PROGRAM_CACHE_BYTES", "65536"}, func(c *Config) { c.Bytes = 65536 }},
+		"inline":          {[]string{"PADDLE_MPS_INLINE", "100"}, func(c *Config) { c.Inline = 100 }},
+		"nothing inline":  {[]string{"PADDLE_MPS_INLINE", "-1"}, func(c *Config) { c.Inline = -1 }},
+		"below nothing":   {[]string{"PADDLE_MPS_INLINE", "0"}, func(c *Config) { c.Inline = -1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := plain
 			c.want(&want)
-			got, err := readConfig(environment(c.env...))
+			got, err := Read(environment(c.env...))
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 		})
 	}
 }
 
-func TestReadConfigNamesWhatIsWrong(t *testing.T) {
+func TestReadNamesWhatIsWrong(t *testing.T) {
 	for name, values := range map[string][]string{
 		"PADDLE_MPS_DEVICE":      {"cuda", "HOST", " "},
 		"PADDLE_MPS_FALLBACK":    {"2", "yes"},
@@ -80,7 +79,7 @@ func TestReadConfigNamesWhatIsWrong(t *testing.T) {
 		"PADDLE_MPS_PROGRAM_CACHE_BYTES":   {"0", "1MB"},
 	} {
 		for _, value := range values {
-			_, err := readConfig(environment(name, value))
+			_, err := Read(environment(name, value))
 			require.Equalf(t, status.Invalid, status.CodeOf(err), "%s=%s", name, value)
 			require.Contains(t, err.Error(), "[start] "+name+" is \""+value+"\"; want ")
 		}
@@ -104,16 +103,10 @@ func TestNoGPU(t *testing.T) {
 		{"auto", "nowhere.so", "linux", "and nowhere.so does not load"},
 		{"metal", "nowhere.so", "linux", "and nowhere.so does not load"},
 	} {
-		gpu, err := openMetal(config{device: c.device, metal: metal.Config{Library: c.library}}, c.goos)
+		gpu, err := openMetal(Config{Device: c.device, Metal: metal.Config{Library: c.library}}, c.goos)
 		require.Nil(t, gpu)
 		require.Contains(t, noMPS(c.goos, "arm64", err), c.want)
 	}
-}
-
-func TestTimeout(t *testing.T) {
-	require.Equal(t, 5*time.Millisecond, timeout(5))
-	require.Positive(t, timeout(math.MaxInt64))
-	require.Greater(t, timeout(math.MaxInt64), 200*365*24*time.Hour)
 }
 
 func TestIdentitiesAreUUIDs(t *testing.T) {

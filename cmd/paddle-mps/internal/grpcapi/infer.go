@@ -1,0 +1,151 @@
+package grpcapi
+
+import (
+	"context"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
+	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
+)
+
+// ModelInfer answers an inference.
+func (a *API) ModelInfer(ctx context.Context, m *kserve.ModelInferRequest) (*kserve.ModelInferResponse, error) {
+	// The message stays in memory until the response is made: tensors of the request are parts of it.
+	r, err := a.requestOf(m)
+	if err != nil {
+		return nil, err
+	}
+	response, err := a.Server.Infer(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return responseOf(response), nil
+}
+
+// requestOf is a message as a request.
+func (a *API) requestOf(m *kserve.ModelInferRequest) (*serve.Request, error) {
+	n, err := versionOf(m.ModelVersion)
+	if err != nil {
+		return nil, err
+	}
+	// A model that there is not is reported before anything else about the request, as in tritonserver.
+	if err := a.Server.Serves(m.ModelName, n); err != nil {
+		return nil, err
+	}
+	r := &serve.Request{Model: m.ModelName, Version: n, ID: m.Id, Received: time.Now()}
+	if err := readParameters(r, m.Parameters); err != nil {
+		return nil, err
+	}
+	if err := readInputs(r, m); err != nil {
+		return nil, err
+	}
+	for _, o := range m.Outputs {
+		wanted := serve.Requested{Name: o.Name}
+		if o.Parameters["shared_memory_region"] != nil {
+			return nil, noMemory("system")
+		}
+		// A number of classes below one asks for none.
+		if p := o.Parameters["classification"]; p != nil {
+			n, ok := p.ParameterChoice.(*kserve.InferParameter_Int64Param)
+			if !ok {
+				return nil, serve.Errorf(serve.InvalidArg, "invalid value type for 'classification' parameter, expected int64_param")
+			}
+			wanted.Classes = int(max(min(n.Int64Param, math.MaxInt32), 0))
+		}
+		r.Outputs = append(r.Outputs, wanted)
+	}
+	return r, nil
+}
+
+// readParameters reads the parameters of a request. Those that the server does not know are for models that read them:
+// there are none.
+func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) error {
+	// The types of parameters are checked as tritonserver does: a wrong one is an error and not a default.
+	for name, p := range all {
+		wrong := func(want string) error {
+			return serve.Errorf(serve.InvalidArg, "invalid value type for '%s' parameter, expected %s.", name, want)
+		}
+		// Numbers that are too large for a duration are as good as forever.
+		switch value := p.ParameterChoice.(type) {
+		case *kserve.InferParameter_Int64Param:
+			switch name {
+			case "priority":
+				if value.Int64Param < 0 {
+					return serve.Errorf(serve.InvalidArg, "invalid value for 'priority', expected value >= 0.")
+				}
+				r.Priority = uint64(value.Int64Param)
+			case "timeout":
+				r.Timeout = time.Duration(max(min(value.Int64Param, 1<<50), 0)) * time.Microsecond
+			case "sequence_start", "sequence_end", "triton_enable_empty_final_response":
+				return wrong("bool_param")
+			}
+		case *kserve.InferParameter_Uint64Param:
+			if name != "priority" {
+				return wrong("int64_param, bool_param, or string_param")
+			}
+			r.Priority = value.Uint64Param
+		default:
+			_, isBool := value.(*kserve.InferParameter_BoolParam)
+			_, isText := value.(*kserve.InferParameter_StringParam)
+			switch {
+			case name == "priority":
+				return wrong("int64_param or uint64_param")
+			case name == "timeout":
+				return wrong("int64_param")
+			case name == "sequence_id" && !isText:
+				return wrong("int64_param or string_param")
+			case (name == "sequence_start" || name == "sequence_end") && !isBool:
+				return wrong("bool_param")
+			}
+		}
+		if strings.HasPrefix(name, "triton_") && name != "triton_enable_empty_final_response" {
+			return serve.Errorf(serve.InvalidArg, "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting with 'triton_' are allowed: triton_enable_empty_final_response")
+		}
+	}
+	return nil
+}
+
+// readInputs reads the inputs of a request: their elements are in the raw contents of the message, or in typed ones.
+func readInputs(r *serve.Request, m *kserve.ModelInferRequest) error {
+	// Raw contents belong to the inputs in their order. Inputs with typed contents have none.
+	raw := m.RawInputContents
+	for _, in := range m.Inputs {
+		t := serve.Tensor{Name: in.Name, Type: tensors.Parse(in.Datatype), Shape: in.Shape}
+		switch {
+		case in.Parameters["shared_memory_region"] != nil:
+			return noMemory("system")
+		case in.Contents != nil && len(m.RawInputContents) > 0:
+			return serve.Errorf(serve.InvalidArg, "contents field must not be specified when using raw_input_contents for '%s' for model '%s'", in.Name, m.ModelName)
+		case in.Contents != nil:
+			data, err := contents(in, t.Type, m.ModelName)
+			if err != nil {
+				return err
+			}
+			t.Data = data
+		case len(raw) > 0:
+			t.Data, raw = raw[0], raw[1:]
+		default:
+			return serve.Errorf(serve.InvalidArg, "unable to find data for input tensor '%s' for model '%s' in request.", in.Name, m.ModelName)
+		}
+		r.Inputs = append(r.Inputs, t)
+	}
+	if len(raw) > 0 {
+		return serve.Errorf(serve.InvalidArg, "expected %d inputs but got %d inputs in raw_input_contents for model '%s'", len(m.Inputs), len(m.RawInputContents), m.ModelName)
+	}
+	return nil
+}
+
+// responseOf is a response as a message, with all outputs in binary form.
+func responseOf(r *serve.Response) *kserve.ModelInferResponse {
+	// Outputs are the memory of the response, without a copy.
+	m := &kserve.ModelInferResponse{ModelName: r.Model, ModelVersion: number(r.Version), Id: r.ID}
+	for i := range r.Outputs {
+		o := &r.Outputs[i]
+		m.Outputs = append(m.Outputs, &kserve.ModelInferResponse_InferOutputTensor{Name: o.Name, Datatype: o.Type.String(), Shape: o.Shape})
+		m.RawOutputContents = append(m.RawOutputContents, o.Data)
+	}
+	return m
+}

@@ -1,0 +1,162 @@
+package grpcapi
+
+import (
+	"context"
+	"strings"
+
+	health "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
+	"github.com/paddle-mps/paddle-mps/serve"
+)
+
+// ServerLive answers whether the server runs.
+func (a *API) ServerLive(context.Context, *kserve.ServerLiveRequest) (*kserve.ServerLiveResponse, error) {
+	return &kserve.ServerLiveResponse{Live: a.Server.Live()}, nil
+}
+
+// ServerReady answers whether the server can serve all models.
+func (a *API) ServerReady(context.Context, *kserve.ServerReadyRequest) (*kserve.ServerReadyResponse, error) {
+	return &kserve.ServerReadyResponse{Ready: a.Server.Ready()}, nil
+}
+
+// Check is ServerReady in the health protocol of gRPC.
+func (a *API) Check(context.Context, *health.HealthCheckRequest) (*health.HealthCheckResponse, error) {
+	r := &health.HealthCheckResponse{Status: health.HealthCheckResponse_NOT_SERVING}
+	if a.Server.Ready() {
+		r.Status = health.HealthCheckResponse_SERVING
+	}
+	return r, nil
+}
+
+// ModelReady answers whether a version serves.
+func (a *API) ModelReady(_ context.Context, r *kserve.ModelReadyRequest) (*kserve.ModelReadyResponse, error) {
+	// Each method reads the version first, so that a wrong one has the same message everywhere.
+	n, err := versionOf(r.Version)
+	if err != nil {
+		return nil, err
+	}
+	// A model that does not exist is an error, and not one that is not ready.
+	ready, err := a.Server.ModelReady(r.Name, n)
+	return &kserve.ModelReadyResponse{Ready: ready}, err
+}
+
+// ServerMetadata answers what the server is.
+func (a *API) ServerMetadata(context.Context, *kserve.ServerMetadataRequest) (*kserve.ServerMetadataResponse, error) {
+	return &kserve.ServerMetadataResponse{Name: a.Name, Version: a.Version, Extensions: a.Extensions}, nil
+}
+
+// ModelMetadata answers what a model takes and gives.
+func (a *API) ModelMetadata(_ context.Context, r *kserve.ModelMetadataRequest) (*kserve.ModelMetadataResponse, error) {
+	n, err := versionOf(r.Version)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.Server.Metadata(r.Name, n)
+	if err != nil {
+		return nil, err
+	}
+	return &kserve.ModelMetadataResponse{
+		Name: m.Name, Versions: m.Versions, Platform: m.Platform, Inputs: ports(m.Inputs), Outputs: ports(m.Outputs),
+	}, nil
+}
+
+// ports are inputs or outputs as the message has them.
+func ports(list []serve.Port) (all []*kserve.ModelMetadataResponse_TensorMetadata) {
+	for _, p := range list {
+		all = append(all, &kserve.ModelMetadataResponse_TensorMetadata{Name: p.Name, Datatype: p.Type, Shape: p.Shape})
+	}
+	return all
+}
+
+// ModelConfig answers with the configuration of a model.
+func (a *API) ModelConfig(_ context.Context, r *kserve.ModelConfigRequest) (*kserve.ModelConfigResponse, error) {
+	n, err := versionOf(r.Version)
+	if err != nil {
+		return nil, err
+	}
+	config, err := a.Server.ConfigOf(r.Name, n)
+	if err != nil {
+		return nil, err
+	}
+	return &kserve.ModelConfigResponse{Config: config}, nil
+}
+
+// RepositoryIndex answers with the models of the repository.
+func (a *API) RepositoryIndex(_ context.Context, r *kserve.RepositoryIndexRequest) (*kserve.RepositoryIndexResponse, error) {
+	entries, err := a.Server.Index(r.Ready)
+	if err != nil {
+		return nil, err
+	}
+	// Fields that an entry lacks stay empty.
+	answer := &kserve.RepositoryIndexResponse{}
+	for _, e := range entries {
+		answer.Models = append(answer.Models, &kserve.RepositoryIndexResponse_ModelIndex{Name: e.Name, Version: e.Version, State: e.State, Reason: e.Reason})
+	}
+	return answer, nil
+}
+
+// noRepository refuses the name of a repository, which there is not.
+func noRepository(name string) error {
+	if name != "" {
+		return serve.Errorf(serve.Unsupported, "'repository_name' specification is not supported")
+	}
+	return nil
+}
+
+// RepositoryModelLoad loads a model, perhaps with a configuration and files of the request.
+func (a *API) RepositoryModelLoad(_ context.Context, r *kserve.RepositoryModelLoadRequest) (*kserve.RepositoryModelLoadResponse, error) {
+	if err := noRepository(r.RepositoryName); err != nil {
+		return nil, err
+	}
+	o := serve.Overrides{}
+	// A configuration is a text and a file is bytes; everything else is no parameter of a load.
+	for name, p := range r.Parameters {
+		path, isFile := strings.CutPrefix(name, "file:")
+		switch value := p.ParameterChoice.(type) {
+		case *kserve.ModelRepositoryParameter_StringParam:
+			if name != "config" {
+				return nil, unrecognized(name, "STRING")
+			}
+			o.Config = value.StringParam
+		case *kserve.ModelRepositoryParameter_BytesParam:
+			if !isFile {
+				return nil, unrecognized(name, "BYTES")
+			}
+			if o.Files == nil {
+				o.Files = map[string][]byte{}
+			}
+			o.Files[path] = value.BytesParam
+		default:
+			if name == "config" {
+				return nil, serve.Errorf(serve.InvalidArg, "invalid value type for load parameter '%s', expected string_param.", name)
+			}
+			return nil, serve.Errorf(serve.InvalidArg, "unrecognized load parameter '%s'.", name)
+		}
+	}
+	if err := a.Server.Load(r.ModelName, o); err != nil {
+		return nil, err
+	}
+	return &kserve.RepositoryModelLoadResponse{}, nil
+}
+
+// unrecognized is the error of a parameter of load that there is not.
+func unrecognized(name, kind string) error {
+	return serve.Errorf(serve.InvalidArg, "Unrecognized load parameter '%s' with type '%s'", name, kind)
+}
+
+// RepositoryModelUnload unloads a model. There are no ensembles, so that no model depends on another.
+func (a *API) RepositoryModelUnload(_ context.Context, r *kserve.RepositoryModelUnloadRequest) (*kserve.RepositoryModelUnloadResponse, error) {
+	if err := noRepository(r.RepositoryName); err != nil {
+		return nil, err
+	}
+	if p, ok := r.Parameters["unload_dependents"]; ok {
+		if _, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_BoolParam); !ok {
+			return nil, serve.Errorf(serve.InvalidArg, "invalid value type for 'unload_dependents' parameter, expected bool_param.")
+		}
+	}
+	if err := a.Server.Unload(r.ModelName); err != nil {
+		return nil, err
+	}
+	return &kserve.RepositoryModelUnloadResponse{}, nil
+}

@@ -1,0 +1,279 @@
+// Package httpapi is the inference protocol over HTTP: KServe v2 with the extensions of Triton Inference Server, as JSON
+// and with the binary form of tensors.
+//
+// A request takes these steps: the path selects a handler (api.go); the body is read and decompressed within its limit
+// (body.go); its JSON is checked and read in place (infer.go, data.go); serve.Server answers; the response is written as
+// the request asks (respond.go). Paths, status codes, forms of JSON and messages are those of tritonserver.
+//
+// The invariant: nothing that a client states is believed. Sizes are compared with what has arrived before memory is
+// taken for them, nesting is bounded, and a connection that is too slow ends.
+//
+// # Bodies of an inference
+//
+// A body has one of three forms, by the header Inference-Header-Content-Length:
+//
+//   - without the header it is JSON: {"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}]}.
+//   - with a number above 0 it is so many bytes of JSON, and then the elements of the inputs that have a parameter
+//     binary_data_size, in their order, little-endian.
+//   - with 0 it is the elements of the only input, of a batch of one.
+//
+// A response is JSON, or JSON and behind it the outputs that are asked for in binary form, with the same header. The third
+// form asks for all of them so.
+//
+// Element types without a form in JSON, FP16 and BF16, are refused there. Numbers NaN and Infinity are written as these
+// words and read as such, which is no JSON by the letter, but what tritonserver does. The numbers of a float32 are written
+// with the digits of the float64 that is equal to it.
+//
+// # Limits
+//
+//   - The header of a request: 64 KiB, within 15 s (package service).
+//   - A body: --http-max-input-size, as it is sent and decompressed; 20 s for its first bytes, then 32 KiB a second, so
+//     that a client which sends a byte a second is put out after 20 s; 65,536 pieces where it has no length.
+//   - Memory for a body is taken as it arrives: 1 MiB, and then twice what is there.
+//   - JSON: 100 levels. A shape says nothing about memory: elements are counted where they stand.
+//   - A response above 64 KiB has to be read at the same pace.
+//
+// # Memory
+//
+// Bodies and the JSON of responses are in buffers that are used again. Binary inputs are parts of the buffer of their
+// body, which begins such that the first of them is aligned to 16 bytes: the kernels of the CPU then read it where it is.
+// Outputs are written from the memory that the server made for them.
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/serve"
+)
+
+// Config is what the API needs to know.
+// It is not changed once the API is made.
+type Config struct {
+	Server     *serve.Server
+	Name       string   // of the server, for its metadata
+	Version    string   // likewise
+	Extensions []string // likewise
+	// MaxInput is the size of a body, as it is sent and decompressed, in bytes.
+	MaxInput int64
+	// Restricted are the headers that groups of paths ask for, by group.
+	Restricted map[string]Restriction
+	Log        *slog.Logger
+	Settings   *Settings
+}
+
+// Restriction is a header that a request needs.
+type Restriction struct{ Header, Value string }
+
+// API answers requests.
+type API struct{ Config }
+
+// New makes the handler of all paths.
+func New(c Config) *API { return &API{c} }
+
+// The groups of paths that can be restricted.
+const (
+	groupHealth     = "health"
+	groupMetadata   = "metadata"
+	groupInference  = "inference"
+	groupMemory     = "shm-memory"
+	groupConfig     = "model-config"
+	groupRepository = "model-repository"
+	groupStatistics = "statistics"
+	groupTrace      = "trace"
+	groupLogging    = "logging"
+)
+
+// Groups are the groups of paths that can be restricted.
+var Groups = []string{groupHealth, groupMetadata, groupInference, groupMemory, groupConfig, groupRepository, groupStatistics, groupTrace, groupLogging}
+
+// call is a request on its way to its answer.
+// Handlers are methods of it. They return an error for ServeHTTP to write, or have written the answer themselves.
+type call struct {
+	api     *API
+	w       http.ResponseWriter
+	r       *http.Request
+	model   string // in the path
+	version int64  // in the path; -1: the latest one
+}
+
+// route is what a path leads to.
+// Paths are data, so that which API a path belongs to, for restrictions, stands beside it.
+type route struct {
+	group  string
+	method string // the only one; "": several
+	handle func(*call) error
+}
+
+// The answers by the words that end the path of a model.
+// generate and generate_stream are there to be refused by name.
+var modelRoutes = map[string]route{
+	"":                {groupMetadata, http.MethodGet, (*call).metadata},
+	"ready":           {groupHealth, http.MethodGet, (*call).modelReady},
+	"config":          {groupConfig, http.MethodGet, (*call).config},
+	"stats":           {groupStatistics, http.MethodGet, (*call).statistics},
+	"infer":           {groupInference, http.MethodPost, (*call).infer},
+	"generate":        {groupInference, http.MethodPost, (*call).generate},
+	"generate_stream": {groupInference, http.MethodPost, (*call).generate},
+}
+
+// The answers of the other paths.
+var routes = map[string]route{
+	"/v2":                               {groupMetadata, http.MethodGet, (*call).serverMetadata},
+	"/v2/health/live":                   {groupHealth, http.MethodGet, (*call).live},
+	"/v2/health/ready":                  {groupHealth, http.MethodGet, (*call).ready},
+	"/v2/models/stats":                  {groupStatistics, http.MethodGet, (*call).statistics},
+	"/v2/repository/index":              {groupRepository, http.MethodPost, (*call).index},
+	"/v2/logging":                       {groupLogging, "", (*call).logging},
+	"/v2/trace/setting":                 {groupTrace, "", (*call).trace},
+	"/v2/systemsharedmemory/status":     {groupMemory, http.MethodGet, (*call).systemMemoryStatus},
+	"/v2/systemsharedmemory/unregister": {groupMemory, http.MethodPost, (*call).systemMemoryUnregister},
+	"/v2/cudasharedmemory/status":       {groupMemory, http.MethodGet, (*call).cudaMemoryStatus},
+	"/v2/cudasharedmemory/unregister":   {groupMemory, http.MethodPost, (*call).cudaMemoryUnregister},
+}
+
+// find is the route of a path, and what the path says. ok is false for paths that there are not.
+// What it finds in the path it writes into the call.
+func (c *call) find() (found route, ok bool) {
+	// Names of models may have characters that a path escapes, a slash among them: parts are unescaped one by one.
+	path := c.r.URL.EscapedPath()
+	if found, ok = routes[path]; ok {
+		return found, true
+	}
+	parts := strings.Split(path, "/")
+	for i := range parts {
+		part, err := url.PathUnescape(parts[i])
+		if err != nil {
+			return found, false
+		}
+		parts[i] = part
+	}
+	if len(parts) < 4 || parts[0] != "" || parts[1] != "v2" || parts[3] == "" {
+		return found, false
+	}
+	switch parts[2] {
+	case "models":
+		return c.findModel(parts[3], parts[4:])
+	case "repository":
+		return c.findRepository(parts[3:])
+	case "systemsharedmemory":
+		return findMemory(parts[3:], (*call).systemMemoryStatus, (*call).systemMemoryRegister, (*call).systemMemoryUnregister)
+	case "cudasharedmemory":
+		return findMemory(parts[3:], (*call).cudaMemoryStatus, (*call).cudaMemoryRegister, (*call).cudaMemoryUnregister)
+	}
+	return found, false
+}
+
+// findModel is the route of /v2/models/MODEL and what follows.
+func (c *call) findModel(model string, rest []string) (found route, ok bool) {
+	c.model = model
+	// A version is digits and nothing else; any other word makes another path, which there is not.
+	hasVersion := len(rest) >= 2 && rest[0] == "versions"
+	if hasVersion {
+		n, err := strconv.ParseInt(rest[1], 10, 64)
+		if err != nil || strings.ContainsAny(rest[1], "+-") {
+			if strings.Trim(rest[1], "0123456789") != "" || rest[1] == "" {
+				return found, false
+			}
+			return route{groupInference, "", func(*call) error {
+				return serve.Errorf(serve.InvalidArg, "failed to get model version from specified version string '%s' (details: stol), version should be an integral value > 0", rest[1])
+			}}, true
+		}
+		c.version, rest = n, rest[2:]
+	}
+	if len(rest) == 2 && rest[0] == "trace" && rest[1] == "setting" && !hasVersion {
+		return routes["/v2/trace/setting"], true
+	}
+	if len(rest) > 1 {
+		return found, false
+	}
+	last := ""
+	if len(rest) == 1 {
+		if last = rest[0]; last == "" {
+			return found, false
+		}
+	}
+	found, ok = modelRoutes[last]
+	return found, ok
+}
+
+// findRepository is the route of /v2/repository[/NAME]/index and .../models/MODEL/load and unload.
+func (c *call) findRepository(rest []string) (found route, ok bool) {
+	if len(rest) == 2 && rest[1] == "index" {
+		return routes["/v2/repository/index"], true
+	}
+	// A path may name a repository, which is refused as in tritonserver, but only where the rest of it is right.
+	named := len(rest) == 4 && rest[1] == "models"
+	if named {
+		rest = rest[1:]
+	}
+	if len(rest) != 3 || rest[0] != "models" || rest[1] == "" {
+		return found, false
+	}
+	c.model = rest[1]
+	found = route{groupRepository, http.MethodPost, (*call).load}
+	switch {
+	case rest[2] == "unload":
+		found.handle = (*call).unload
+	case rest[2] != "load":
+		return found, false
+	}
+	if named {
+		found.handle = func(*call) error {
+			return serve.Errorf(serve.Unsupported, "'repository_name' specification is not supported")
+		}
+	}
+	return found, true
+}
+
+// findMemory is the route of /v2/..sharedmemory[/region/NAME]/status, register and unregister.
+// A status without a name is in the table of paths.
+func findMemory(rest []string, status, register, unregister func(*call) error) (found route, ok bool) {
+	if len(rest) != 3 || rest[0] != "region" || rest[1] == "" {
+		return found, false
+	}
+	switch rest[2] {
+	case "status":
+		return route{groupMemory, http.MethodGet, status}, true
+	case "register":
+		return route{groupMemory, http.MethodPost, register}, true
+	case "unregister":
+		return route{groupMemory, http.MethodPost, unregister}, true
+	}
+	return found, false
+}
+
+// ServeHTTP answers one request.
+// It may be called from any goroutine.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{api: a, w: w, r: r, version: -1}
+	// The order of refusals is tritonserver's: the path, the header that is asked for, then the method.
+	found, ok := c.find()
+	switch {
+	case !ok:
+		c.fail(http.StatusNotFound, "Not Found")
+		return
+	case !c.allowed(found.group):
+		return
+	case found.method != "" && found.method != r.Method:
+		c.fail(http.StatusMethodNotAllowed, "Method Not Allowed")
+		return
+	}
+	if err := found.handle(c); err != nil {
+		c.refuse(err)
+	}
+}
+
+// allowed reports whether the request has the header that its group asks for; else it has been answered.
+// The value is compared as a whole and with its case.
+func (c *call) allowed(group string) bool {
+	want, restricted := c.api.Restricted[group]
+	if !restricted || c.r.Header.Get(want.Header) == want.Value {
+		return true
+	}
+	c.fail(http.StatusForbidden, "This API is restricted, expecting header '"+want.Header+"'")
+	return false
+}

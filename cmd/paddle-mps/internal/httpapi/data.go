@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
+	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
+)
+
+// elements makes the elements of an input from a JSON array, nested or flat. Numbers of whole types are cut to their size
+// without an error, as in tritonserver.
+func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, error) {
+	switch t.Type {
+	case tensors.FP16, tensors.BF16:
+		return nil, serve.Errorf(serve.InvalidArg, "receiving %s data via JSON is not supported. Please use the binary data format for input %s", t.Type, t.Name)
+	case tensors.Invalid:
+		return nil, serve.Errorf(serve.InvalidArg, "invalid datatype for input %s", t.Name)
+	}
+	// A single number is no array of one.
+	if data.Kind() != jsontext.Array {
+		return nil, serve.Errorf(serve.Internal, "Unable to parse 'data': attempt to access JSON non-array as array")
+	}
+	count, ok := tensors.Count(t.Shape)
+	if !ok {
+		return nil, serve.Errorf(serve.InvalidArg, "invalid shape for input '%s': shape %s causes total element count to exceed maximum size of %d", t.Name, tensors.Text(t.Shape), int64(math.MaxInt64))
+	}
+	// Each element takes two bytes of text at least, and eight here at most: what is made stays within the limit of the
+	// body times four, and a lying shape makes nothing at all.
+	if count > int64(len(data.Text())) {
+		return nil, errShape
+	}
+	if size, ok := tensors.ByteSize(t.Type, t.Shape); !ok || size > in.limit-int64(len(in.data)) {
+		return nil, serve.Errorf(serve.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
+	}
+	// Memory is taken for as many elements as the text can have, and not for as many as the shape states.
+	r := reader{kind: t.Type, left: count, out: make([]byte, 0, count*max(t.Type.Size(), 4))}
+	if err := r.read(data); err != nil {
+		return nil, err
+	}
+	if r.left != 0 {
+		return nil, errShape
+	}
+	return r.out, nil
+}
+
+// errShape is the error of elements that are fewer than the shape says; more are errLong.
+var (
+	errShape = serve.Errorf(serve.Internal, "Failed to parse 'data' field: shape does not match true shape")
+	errLong  = serve.Errorf(serve.Internal, "Unable to parse 'data': Shape does not match true shape of 'data' field")
+)
+
+// reader reads elements.
+// A request with a million elements makes one of it, and no value for each.
+type reader struct {
+	kind tensors.Type
+	left int64 // elements that are still expected
+	out  []byte
+}
+
+// read reads an element or an array of them. The depth of arrays was checked with the text.
+func (r *reader) read(v jsontext.Value) error {
+	// Elements count in the order in which they stand; how they are nested does not matter, as in tritonserver.
+	if v.Kind() == jsontext.Array {
+		for e := range v.Elements() {
+			if err := r.read(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if r.left == 0 {
+		return errLong
+	}
+	r.left--
+	if err := r.element(v); err != nil {
+		return serve.Errorf(serve.Internal, "Unable to parse 'data': %s", err)
+	}
+	return nil
+}
+
+// element reads one element.
+func (r *reader) element(v jsontext.Value) error {
+	le := binary.LittleEndian
+	switch r.kind {
+	case tensors.Bool:
+		b, err := v.Bool()
+		if r.out = append(r.out, 0); b {
+			r.out[len(r.out)-1] = 1
+		}
+		return err
+	case tensors.Uint8, tensors.Uint16, tensors.Uint32, tensors.Uint64:
+		n, err := v.Uint()
+		r.whole(n)
+		return err
+	case tensors.Int8, tensors.Int16, tensors.Int32, tensors.Int64:
+		n, err := v.Int()
+		r.whole(uint64(n))
+		return err
+	case tensors.FP32:
+		x, err := v.Float()
+		r.out = le.AppendUint32(r.out, math.Float32bits(float32(x)))
+		return err
+	case tensors.FP64:
+		x, err := v.Float()
+		r.out = le.AppendUint64(r.out, math.Float64bits(x))
+		return err
+	}
+	// The length comes first, so that the text can be appended where it belongs.
+	n, err := v.Len() // of Bytes
+	if err == nil {
+		r.out = le.AppendUint32(r.out, uint32(n))
+		r.out, err = v.Append(r.out)
+	}
+	return err
+}
+
+// whole appends the low bytes of a number.
+func (r *reader) whole(n uint64) {
+	for range r.kind.Size() {
+		r.out, n = append(r.out, byte(n)), n>>8
+	}
+}

@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/serve"
+)
+
+// patience is the size of a response that fits into the buffers of a connection: a larger one waits for the client.
+const patience = 64 << 10
+
+// patient bounds the time that a client may take to read a response of a size.
+func (c *call) patient(size int64) {
+	if size > patience {
+		until := time.Now().Add(grace + time.Duration(size/pace)*time.Second)
+		_ = http.NewResponseController(c.w).SetWriteDeadline(until) // a writer of tests has none
+	}
+}
+
+// writeParts writes the JSON of a response and its outputs in binary form.
+func (in *inference) writeParts(w io.Writer, text []byte, r *serve.Response) error {
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	for i := range r.Outputs {
+		if in.isBinary(r.Outputs[i].Name) {
+			if _, err := w.Write(r.Outputs[i].Data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compressed writes a response with an encoding.
+// Without a deadline for each piece the whole response has the grace of one.
+func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.Response) error {
+	// The length of what is compressed is not known, so that the response comes in chunks.
+	c.w.Header()["Content-Encoding"] = []string{encoding}
+	c.patient(patience + 1) // its size is not known, but no less than it was
+	c.w.WriteHeader(http.StatusOK)
+	pool := compressors[encoding]
+	w := pool.Get().(compressor)
+	defer pool.Put(w)
+	w.Reset(c.w)
+	_ = in.writeParts(w, text, r) // a client that is gone is no error of ours
+	_ = w.Close()
+	return nil
+}
+
+// compressor is what the writers of both encodings have in common.
+type compressor interface {
+	io.WriteCloser
+	Reset(to io.Writer)
+}
+
+// compressors are those that were used, by encoding: each has tables of most of a megabyte, which some clients ask for with
+// every request, because their libraries do.
+var compressors = map[string]*sync.Pool{
+	"gzip":    {New: func() any { return gzip.NewWriter(nil) }},
+	"deflate": {New: func() any { return zlib.NewWriter(nil) }},
+}
+
+// chosenEncoding is the encoding with the largest weight in a header Accept-Encoding, the first of equal ones.
+// Encodings that the server lacks are passed over.
+func chosenEncoding(header string) string {
+	// A weight of 0 excludes an encoding; one that cannot be read does too.
+	best, weight := "identity", 0.0
+	if header == "" {
+		return best
+	}
+	for one := range strings.SplitSeq(header, ",") {
+		name, q, weighted := strings.Cut(strings.TrimLeft(one, " "), ";q=")
+		w := 1.0
+		if weighted {
+			var err error
+			if w, err = strconv.ParseFloat(strings.TrimSpace(q), 64); err != nil {
+				continue
+			}
+		}
+		if (name == "identity" || name == "deflate" || name == "gzip") && w > weight {
+			best, weight = name, w
+		}
+	}
+	return best
+}

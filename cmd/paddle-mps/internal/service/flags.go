@@ -1,0 +1,227 @@
+package service
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// option is one option of the command line.
+// The table of options is what parses a line, what the help prints, and what docs/serving.md lists.
+type option struct {
+	name  string
+	value string // what it takes, for the help; "": nothing
+	help  string
+	set   func(o *options, value string) error
+}
+
+// kinds of values
+
+// flag is an option that is true where it has no value.
+func flag(name, help string, at func(*options) *bool) option {
+	return option{name, "<boolean>", help, func(o *options, value string) error {
+		// Triton takes True and TRUE too.
+		b, err := strconv.ParseBool(strings.ToLower(value))
+		if err != nil {
+			return fmt.Errorf("want true or false")
+		}
+		*at(o) = b
+		return nil
+	}}
+}
+
+// number is an option with a whole number between two.
+func number(name, help string, low, high int64, set func(*options, int64)) option {
+	return option{name, "<integer>", help, func(o *options, value string) error {
+		// The limits are of the option: a number outside them is refused with both.
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("want a whole number from %d to %d", low, high)
+		}
+		set(o, n)
+		return nil
+	}}
+}
+
+// text is an option with a text.
+func text(name, help string, at func(*options) *string) option {
+	return option{name, "<string>", help, func(o *options, value string) error {
+		*at(o) = value
+		return nil
+	}}
+}
+
+// port is an option with the number of a port; 0 takes one that is free.
+func port(name, help string, at func(*options) *int) option {
+	return number(name, help+" 0 takes a free one, which is printed.", 0, 65535, func(o *options, n int64) { *at(o) = int(n) })
+}
+
+// longest is a duration in seconds that options may name.
+const longest = 1 << 31
+
+// table are the options that the server has. Names and meanings are those of tritonserver 2.73 but where the help says so.
+var table = slices.Concat([]option{
+	{"model-repository", "<string>", "A folder of models, or one ONNX file. May be given several times.", addRepository},
+	{"model-store", "<string>", "The same as --model-repository.", addRepository},
+	text("id", "The name of the server.", func(o *options) *string { return &o.id }),
+	choice("model-control-mode", "Which models are loaded: none (all at the start), poll, explicit (on request).", func(o *options) *string { return &o.control }, "none", "poll", "explicit"),
+	{"load-model", "<string>", "A model to load at the start with --model-control-mode=explicit; * for all. May be given several times.", addModel},
+	number("repository-poll-secs", "Seconds between looks at the repository with --model-control-mode=poll.", 1, longest, func(o *options, n int64) { o.poll = time.Duration(n) * time.Second }),
+	flag("exit-on-error", "Whether to exit where a model cannot be loaded at the start.", func(o *options) *bool { return &o.exitOnError }),
+	flag("strict-readiness", "Whether the server is ready only where all models are.", func(o *options) *bool { return &o.strictReady }),
+	number("exit-timeout-secs", "Seconds that requests in flight have at the end.", 0, longest, func(o *options, n int64) { o.exitTimeout = time.Duration(n) * time.Second }),
+	number("model-load-thread-count", "How many models are loaded at one time.", 1, 1024, func(o *options, n int64) { o.loads = int(n) }),
+	{"backend-config", "<backend>,<key>=<value>", "A setting of the backend metal_mps or onnxruntime: default-max-batch-size.", addBackendConfig},
+	{"ends-with-parent", "", "End when the standard input ends. (Not in tritonserver.)", func(o *options, _ string) error { o.parent = true; return nil }},
+}, httpOptions, grpcOptions, metricsOptions, logOptions)
+
+// httpOptions are those of HTTP.
+var httpOptions = []option{
+	flag("allow-http", "Whether to serve HTTP.", func(o *options) *bool { return &o.http }),
+	text("http-address", "The address of HTTP; 127.0.0.1 where not given (in tritonserver 0.0.0.0).", func(o *options) *string { return &o.httpAddress }),
+	port("http-port", "The port of HTTP.", func(o *options) *int { return &o.httpPort }),
+	number("http-max-input-size", "The largest body in bytes, as sent and decompressed.", 1, 1<<40, func(o *options, n int64) { o.httpMaxInput = n }),
+	{"http-restricted-api", "<apis>:<key>=<value>", "APIs that ask for a header.", restrictHTTP},
+	flag("http-use-ssl", "Whether HTTP is over TLS. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.use }),
+	flag("http-use-ssl-mutual", "Whether clients of HTTP need a certificate. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.mutual }),
+	text("http-server-cert", "The certificate of HTTP, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.cert }),
+	text("http-server-key", "The key of HTTP, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.key }),
+	text("http-root-cert", "The authorities of clients' certificates, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.root }),
+}
+
+// grpcOptions are those of gRPC.
+var grpcOptions = []option{
+	flag("allow-grpc", "Whether to serve gRPC.", func(o *options) *bool { return &o.grpc }),
+	text("grpc-address", "The address of gRPC; 127.0.0.1 where not given (in tritonserver 0.0.0.0).", func(o *options) *string { return &o.grpcAddress }),
+	port("grpc-port", "The port of gRPC.", func(o *options) *int { return &o.grpcPort }),
+	number("grpc-max-input-size", "The largest message in bytes, decompressed too; 67108864 where not given. (Not in tritonserver, where it is 2147483647.)", 1, 1<<31-1, func(o *options, n int64) { o.grpcMaxInput = n }),
+	{"grpc-restricted-protocol", "<protocols>:<key>=<value>", "Protocols that ask for a header.", restrictGRPC},
+	flag("grpc-use-ssl", "Whether gRPC is over TLS.", func(o *options) *bool { return &o.tls.use }),
+	flag("grpc-use-ssl-mutual", "Whether clients of gRPC need a certificate.", func(o *options) *bool { return &o.tls.mutual }),
+	text("grpc-server-cert", "The certificate of gRPC, a PEM file.", func(o *options) *string { return &o.tls.cert }),
+	text("grpc-server-key", "The key of gRPC, a PEM file.", func(o *options) *string { return &o.tls.key }),
+	text("grpc-root-cert", "The authorities of clients' certificates, a PEM file.", func(o *options) *string { return &o.tls.root }),
+}
+
+// metricsOptions are those of the metrics.
+var metricsOptions = []option{
+	flag("allow-metrics", "Whether to serve metrics.", func(o *options) *bool { return &o.metrics }),
+	flag("allow-gpu-metrics", "Whether metrics have those of GPUs.", func(o *options) *bool { return &o.gpuMetrics }),
+	flag("allow-cpu-metrics", "Whether metrics have those of the CPU.", func(o *options) *bool { return &o.cpuMetrics }),
+	text("metrics-address", "The address of metrics; that of HTTP where not given.", func(o *options) *string { return &o.metricsAddress }),
+	port("metrics-port", "The port of metrics.", func(o *options) *int { return &o.metricsPort }),
+}
+
+// logOptions are those of the log.
+var logOptions = []option{
+	number("log-verbose", "0 for no verbose messages, 1 or more for them.", 0, 1<<31, func(o *options, n int64) { o.log.Verbose = uint32(n) }),
+	flag("log-info", "Whether the log has information.", func(o *options) *bool { return &o.log.Info }),
+	flag("log-warning", "Whether the log has warnings.", func(o *options) *bool { return &o.log.Warning }),
+	flag("log-error", "Whether the log has errors.", func(o *options) *bool { return &o.log.Error }),
+	choice("log-format", "The form of the log: default, ISO8601, or json (not in tritonserver).", func(o *options) *string { return &o.log.Format }, "default", "ISO8601", "json"),
+	text("log-file", "The file of the log; the standard error where not given.", func(o *options) *string { return &o.log.File }),
+}
+
+// choice is an option with one of some words.
+func choice(name, help string, at func(*options) *string, words ...string) option {
+	return option{name, "<string>", help, func(o *options, value string) error {
+		if !slices.Contains(words, value) {
+			return fmt.Errorf("want one of %s", strings.Join(words, ", "))
+		}
+		*at(o) = value
+		return nil
+	}}
+}
+
+// addRepository and the next ones set options with values of their own.
+func addRepository(o *options, value string) error {
+	o.repositories = append(o.repositories, value)
+	return nil
+}
+
+func addModel(o *options, value string) error {
+	o.load = append(o.load, value)
+	return nil
+}
+
+func addBackendConfig(o *options, value string) error {
+	// The form is <backend>,<key>=<value>; an empty backend means all of them.
+	backend, setting, ok := strings.Cut(value, ",")
+	key, to, ok2 := strings.Cut(setting, "=")
+	if !ok || !ok2 || key != "default-max-batch-size" || backend != "" && backend != "metal_mps" && backend != "onnxruntime" {
+		return fmt.Errorf("want metal_mps,default-max-batch-size=<integer>: no other setting is supported")
+	}
+	if n, err := strconv.Atoi(to); err != nil || n < 0 {
+		return fmt.Errorf("want a whole number for default-max-batch-size")
+	}
+	o.backendConfigs[key] = to
+	return nil
+}
+
+// parse reads a command line.
+// It looks at nothing but the line: files and ports are looked at later.
+func parse(args []string) (*options, error) {
+	// Options come in any order, and the last one counts; words without dashes are repositories.
+	o := defaults()
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if !strings.HasPrefix(arg, "--") {
+			o.repositories = append(o.repositories, arg)
+			continue
+		}
+		name, value, hasValue := strings.Cut(arg[2:], "=")
+		// An option is found by its whole name. Abbreviations, which getopt would take, are not.
+		at := slices.IndexFunc(table, func(t option) bool { return t.name == name })
+		if at < 0 {
+			rest, err := unknown(name, value, hasValue, args)
+			if err != nil {
+				return nil, err
+			}
+			o.unused, args = append(o.unused, name), rest
+			continue
+		}
+		found := table[at]
+		// A value stands behind an equals sign or is the next word. A boolean needs none.
+		switch {
+		case found.value == "" && hasValue:
+			return nil, fmt.Errorf("option --%s takes no value", name)
+		case found.value == "<boolean>" && !hasValue:
+			value = "true"
+			if len(args) > 0 && isBool(args[0]) {
+				value, args = args[0], args[1:]
+			}
+		case found.value != "" && !hasValue:
+			if len(args) == 0 {
+				return nil, fmt.Errorf("option --%s has no value; want %s", name, found.value)
+			}
+			value, args = args[0], args[1:]
+		}
+		if err := found.set(o, value); err != nil {
+			return nil, fmt.Errorf("option --%s is %q; %w", name, value, err)
+		}
+	}
+	if len(o.repositories) == 0 {
+		return nil, fmt.Errorf("got no model repository; want a folder of models or an ONNX file")
+	}
+	return o, nil
+}
+
+// isBool reports whether an argument is the value of a boolean.
+func isBool(arg string) bool {
+	_, err := strconv.ParseBool(strings.ToLower(arg))
+	return err == nil
+}
+
+// usage describes the options.
+func usage(w io.Writer) {
+	fmt.Fprintln(w, "usage: paddle-mps serve REPOSITORY | MODEL.onnx [OPTIONS]\n\nServes models over HTTP and gRPC, as tritonserver does.")
+	fmt.Fprintln(w, "\noptions:")
+	for _, t := range table {
+		fmt.Fprintf(w, "  --%s %s\n        %s\n", t.name, t.value, t.help)
+	}
+	fmt.Fprintln(w, "\nOther options of tritonserver are refused by name, but for those that only tune it: docs/serving.md lists both.")
+}

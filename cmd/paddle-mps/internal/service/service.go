@@ -1,0 +1,190 @@
+// Package service is the command serve: it reads the command line, loads the models, opens the ports, and ends in order.
+//
+// The start: models are loaded, ports are opened, and the line "serving: ..." with the addresses is printed to the standard
+// output. The end (SIGTERM, SIGINT, or the end of the parent where asked for): the server is not ready at once, the
+// requests in flight are answered, models are unloaded, and the status is 0, or 1 where time was not enough.
+//
+// # Options
+//
+// The names are those of tritonserver (flags.go). An option that is missing here is refused by name, because a server that
+// drops an option which its operator relies on does harm. Those that only tune what this server does not have, such as
+// numbers of threads, are accepted and named in the log (unknown.go).
+//
+// # Addresses
+//
+// A server listens on 127.0.0.1 unless it is told another address: the protocol has no users and no passwords, and loading
+// a model is a right to run it. docs/serving.md says what to put in front of a server that others can reach.
+//
+// # The end of the parent
+//
+// With --ends-with-parent the server ends when its standard input does. A program that starts it holds the other end of a
+// pipe: when that program ends, in whatever way, the system closes the pipe.
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/internal/environment"
+	"github.com/paddle-mps/paddle-mps/serve"
+)
+
+// version is that of the tritonserver whose protocol this is.
+const version = "2.73.0"
+
+// extensions are those of the protocol that the server has.
+var extensions = []string{
+	"classification", "sequence", "model_repository", "model_repository(unload_dependents)", "schedule_policy",
+	"model_configuration", "binary_tensor_data", "parameters", "statistics", "logging",
+}
+
+// Mistake is the error of a wrong command line.
+// The caller prints it and returns the status of wrong usage.
+type Mistake struct{ error }
+
+// Run is the command. It returns when the server has ended.
+func Run(args []string, out, complain io.Writer) error {
+	// Help is asked for by whoever does not know the options yet: it comes before they are checked.
+	for _, a := range args {
+		if a == "-h" || a == "-help" || a == "--help" {
+			usage(out)
+			return nil
+		}
+	}
+	o, err := parse(args)
+	if err != nil {
+		return Mistake{err}
+	}
+	// From here on a signal ends the server in order; a second one is not needed, because every wait has a limit.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if o.parent {
+		ctx = withParent(ctx)
+	}
+	return run(ctx, o, out, complain)
+}
+
+// withParent is a context that ends when the standard input does: the process at its other end is gone.
+// Nothing is expected from the standard input: what comes is dropped.
+func withParent(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // an error is an end too
+		cancel()
+	}()
+	return ctx
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, o *options, out, complain io.Writer) error {
+	// The log is first: what follows reports to it.
+	log, err := newLog(o.log, complain)
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	for _, name := range o.unused {
+		log.Warn("option --" + name + " has no effect on this server")
+	}
+	// Devices are opened before models are read, so that a machine without them says so at once.
+	rt, err := open(log.Logger)
+	if err != nil {
+		return err
+	}
+	server := serve.New(o.server(rt, log.Logger))
+	if err := server.Start(); err != nil && o.exitOnError {
+		server.Close()
+		_ = rt.Close() // the first error is the one to report
+		return fmt.Errorf("creating server: Internal - %w", err)
+	}
+	// Ports are opened when the models are loaded: a client that can connect is served. tritonserver does the same.
+	ends, err := o.listen(server, rt, log)
+	if err != nil {
+		ends.close()
+		server.Close()
+		_ = rt.Close() // likewise
+		return err
+	}
+	// The line is for programs: with port 0 it is the only place that says which ports were taken.
+	fmt.Fprintln(out, "serving: "+ends.String())
+	if o.control == "poll" {
+		go server.Poll(ctx, o.poll)
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-ends.failed:
+	}
+	return o.end(server, rt, ends, log.Logger, err)
+}
+
+// open opens the devices of the machine as the environment asks for.
+func open(log *slog.Logger) (*runtime.Runtime, error) {
+	c, err := environment.Read(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	cfg := c.Devices()
+	// What the runtime says about memory is for those who look for it.
+	cfg.Log = func(warning bool, text string) {
+		if warning {
+			log.Warn(text)
+			return
+		}
+		log.Debug(text)
+	}
+	return runtime.New(cfg)
+}
+
+// server are the options of the server without protocols.
+func (o *options) server(rt *runtime.Runtime, log *slog.Logger) serve.Options {
+	// The largest batch of models without a configuration is 4, as in Triton's ONNX Runtime backend.
+	s := serve.Options{
+		Runtime: rt, Repositories: o.repositories, Load: o.load, LenientReady: !o.strictReady, Loads: o.loads, DefaultMaxBatch: 4,
+		Log: func(level serve.Level, text string) {
+			log.Log(context.Background(), []slog.Level{slog.LevelInfo, slog.LevelWarn, slog.LevelError}[level], text)
+		},
+	}
+	switch o.control {
+	case "poll":
+		s.Control = serve.ControlPoll
+	case "explicit":
+		s.Control = serve.ControlExplicit
+	}
+	if text, ok := o.backendConfigs["default-max-batch-size"]; ok {
+		s.DefaultMaxBatch, _ = strconv.Atoi(text) // checked with the command line
+	}
+	return s
+}
+
+// end ends the server in order. failure is why, nil for a signal.
+func (o *options) end(server *serve.Server, rt *runtime.Runtime, ends *endpoints, log *slog.Logger, failure error) error {
+	log.Info("the server ends: requests in flight are answered")
+	// Not ready first: who balances load looks there, and sends nothing more.
+	server.Exit()
+	ctx, cancel := context.WithTimeout(context.Background(), o.exitTimeout)
+	defer cancel()
+	if err := ends.shutdown(ctx); err != nil && failure == nil {
+		return fmt.Errorf("%d requests were in flight after %v", server.Flights(), o.exitTimeout)
+	}
+	// Models are unloaded when no request is left. A kernel that hangs must not keep the process.
+	unloaded := make(chan struct{})
+	go func() {
+		server.Close()
+		_ = rt.Close() // tensors that are alive are those of requests, of which there are none
+		close(unloaded)
+	}()
+	select {
+	case <-unloaded:
+	case <-time.After(max(o.exitTimeout, time.Second)):
+		return fmt.Errorf("the models could not be unloaded within %v", o.exitTimeout)
+	}
+	return failure
+}

@@ -1,0 +1,147 @@
+// Package environment reads the environment variables of the library and opens the devices that they ask for, for the
+// shared library and for the command-line tool.
+//
+// docs/environment.md describes the variables. What they say is read once, when the devices are opened: a variable that
+// is set later has no effect.
+package environment
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
+)
+
+// Config is what the environment asks for.
+type Config struct {
+	Device  string        // PADDLE_MPS_DEVICE: auto, metal or host
+	Metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS; PADDLE_MPS_CONCURRENT=0
+	Threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
+	Verbose int32         // MPS_VERBOSE: messages above this level are dropped
+	Pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
+	Age     time.Duration // MPS_MAX_BUFFER_AGE: how long an idle heap is kept; 0: the runtime's choice
+	Alone   bool          // PADDLE_MPS_FALLBACK=0: operators that the device lacks fail instead of running on the CPU
+	Entries int64         // PADDLE_MPS_PROGRAM_CACHE_ENTRIES: compiled programs that each device keeps; 0: its choice
+	Bytes   int64         // PADDLE_MPS_PROGRAM_CACHE_BYTES: how much of them, likewise
+	Inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
+}
+
+// DefaultVerbose passes errors and warnings.
+const DefaultVerbose = 1
+
+// Read reads the environment; status.Invalid names a variable with a value that it cannot have.
+func Read(getenv func(string) string) (c Config, err error) {
+	// A value that is not known is refused rather than taken for the default: who sets a variable means it.
+	c.Device = getenv("PADDLE_MPS_DEVICE")
+	switch c.Device {
+	case "":
+		c.Device = "auto"
+	case "auto", "metal", "host":
+	default:
+		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_DEVICE is %q; want 'auto', 'metal' or 'host'", c.Device)
+	}
+	c.Metal.Library = getenv("PADDLE_MPS_METAL_LIBRARY")
+	switch prefer := getenv("PADDLE_MPS_PREFER"); prefer {
+	case "", "msl":
+	case "mpsgraph":
+		c.Metal.Prefer = metal.PreferGraphs
+	default:
+		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_PREFER is %q; want 'msl' or 'mpsgraph'", prefer)
+	}
+	if c.Metal.Leave, err = operators("PADDLE_MPS_CPU_OPS", getenv("PADDLE_MPS_CPU_OPS")); err != nil {
+		return c, err
+	}
+	// Both names are in use; the first one wins.
+	verbose := "MPS_VERBOSE"
+	if getenv(verbose) == "" {
+		verbose = "TRITON_MPS_VERBOSE"
+	}
+	// Numbers have limits of their own, so that a slip of the hand is an error here and not later in an allocator.
+	var level, threads, age, fallback, concurrent int64
+	for _, v := range []struct {
+		name     string
+		to       *int64
+		absent   int64
+		min, max int64
+	}{
+		{verbose, &level, DefaultVerbose, 0, math.MaxInt32},
+		{"PADDLE_MPS_NUM_THREADS", &threads, 0, 1, 4096},
+		{"PADDLE_MPS_FALLBACK", &fallback, 1, 0, 1},
+		{"PADDLE_MPS_CONCURRENT", &concurrent, 1, 0, 1},
+		{"MPS_MAX_POOL_SIZE", &c.Pool, 0, 1, math.MaxInt64},
+		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
+		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.Entries, 0, 1, math.MaxInt64},
+		{"PADDLE_MPS_PROGRAM_CACHE_BYTES", &c.Bytes, 0, 1, math.MaxInt64},
+		{"PADDLE_MPS_INLINE", &c.Inline, 0, -1, math.MaxInt64},
+	} {
+		if *v.to, err = number(v.name, getenv(v.name), v.absent, v.min, v.max); err != nil {
+			return c, err
+		}
+	}
+	// A limit of 0 elements is one that nothing is below.
+	if c.Inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
+		c.Inline = -1 // nothing is below 0 elements
+	}
+	// The variables say what is allowed; the fields say what is not, so that their zero values are the usual case.
+	c.Alone, c.Metal.Serial = fallback == 0, concurrent == 0
+	c.Verbose, c.Threads, c.Age = int32(level), int(threads), time.Duration(age)*time.Millisecond
+	return c, nil
+}
+
+// operators reads a variable that lists operators, with commas between.
+func operators(name, text string) (ids []op.ID, err error) {
+	// Blanks around names and a comma at the end do no harm.
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		if word == "" {
+			continue
+		}
+		// An operator that there is not is a slip as well.
+		row, err := op.ByName(word)
+		if err != nil {
+			return nil, status.Errorf(status.Invalid, "[start] %s is %q; want operators of docs/ops.md, but there is no %s", name, text, word)
+		}
+		ids = append(ids, row.ID)
+	}
+	return ids, nil
+}
+
+// number reads a variable that holds a whole number; "" is the value that an absent one has.
+func number(name, text string, absent, low, high int64) (int64, error) {
+	if text == "" {
+		return absent, nil
+	}
+	// Blanks and units are refused: 8G would be read as 8.
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < low || n > high {
+		return 0, status.Errorf(status.Invalid, "[start] %s is %q; want a whole number of %d or more", name, text, low)
+	}
+	return n, nil
+}
+
+// noMPS says why a machine has no mps device; why is the error of opening one, nil if that was not tried.
+func noMPS(goos, goarch string, why error) string {
+	// The text names the machine as its owner would, and not as Go does.
+	system, processor := goos, goarch
+	switch goos {
+	case "linux":
+		system = "Linux"
+	case "darwin":
+		system = "macOS"
+	case "freebsd":
+		system = "FreeBSD"
+	}
+	if goarch == "amd64" {
+		processor = "x86-64"
+	}
+	reason := "without Metal"
+	if why != nil {
+		reason = "and " + strings.TrimPrefix(why.Error(), "[metal] ")
+	}
+	return fmt.Sprintf("mps is not available: this is %s %s %s. Use place='cpu', or PADDLE_MPS_DEVICE=host for an emulated mps (CPU speed).", system, processor, reason)
+}

@@ -1,0 +1,82 @@
+// Package onnxtest writes small ONNX files for tests.
+package onnxtest
+
+import "google.golang.org/protobuf/encoding/protowire"
+
+// The element types of ONNX that tests use.
+const (
+	Float = 1
+	Int32 = 6
+	Int64 = 7
+)
+
+// Port is an input or output. A dimension below 0 is one of any size.
+type Port struct {
+	Name string
+	Elem int
+	Dims []int64
+}
+
+// Node is a call of an operator of the main domain.
+type Node struct {
+	Op      string
+	In, Out []string
+}
+
+// Model is the file of a graph, with opset 17.
+func Model(inputs, outputs []Port, nodes ...Node) []byte {
+	var graph []byte
+	for _, n := range nodes {
+		var node []byte
+		for _, in := range n.In {
+			node = text(node, 1, in)
+		}
+		for _, out := range n.Out {
+			node = text(node, 2, out)
+		}
+		graph = message(graph, 1, text(node, 4, n.Op))
+	}
+	graph = text(graph, 2, "test")
+	for _, p := range inputs {
+		graph = message(graph, 11, port(p))
+	}
+	for _, p := range outputs {
+		graph = message(graph, 12, port(p))
+	}
+	// Fields of ModelProto: 1 the version of the format, 7 the graph, 8 the sets of operators.
+	model := number(nil, 1, 8) // the version of the format
+	model = message(model, 7, graph)
+	return message(model, 8, number(nil, 2, 17))
+}
+
+// Unary is the file of one operator from input "x" to output "y", both of one type and shape.
+func Unary(operator string, elem int, dims ...int64) []byte {
+	return Model([]Port{{"x", elem, dims}}, []Port{{"y", elem, dims}}, Node{operator, []string{"x"}, []string{"y"}})
+}
+
+// port is a ValueInfoProto.
+func port(p Port) []byte {
+	var shape []byte
+	for _, d := range p.Dims {
+		dim := text(nil, 2, "n")
+		if d >= 0 {
+			dim = number(nil, 1, uint64(d))
+		}
+		shape = message(shape, 1, dim)
+	}
+	tensor := message(number(nil, 1, uint64(p.Elem)), 2, shape)
+	return message(text(nil, 1, p.Name), 2, message(nil, 1, tensor))
+}
+
+// message appends a field that is a message.
+func message(to []byte, field protowire.Number, m []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), m)
+}
+
+// text appends a field that is a text.
+func text(to []byte, field protowire.Number, s string) []byte { return message(to, field, []byte(s)) }
+
+// number appends a field that is a number.
+func number(to []byte, field protowire.Number, n uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(to, field, protowire.VarintType), n)
+}

@@ -1,0 +1,173 @@
+package batching
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// push adds items of the sizes, named by their place.
+func push(t *testing.T, q *Queue, sizes ...int) {
+	t.Helper()
+	for i, n := range sizes {
+		require.NoError(t, q.Push(&Item{Size: n, Value: i}))
+	}
+}
+
+// sizes are those of a batch.
+func sizes(batch []*Item) (all []int) {
+	for _, it := range batch {
+		all = append(all, it.Size)
+	}
+	return all
+}
+
+// TestBatches: what is taken of items that are all there, as Triton's scheduler would.
+func TestBatches(t *testing.T) {
+	for name, c := range map[string]struct {
+		config Config
+		given  []int
+		want   string
+	}{
+		"each alone":              {Config{}, []int{1, 1}, "[[1] [1]]"},
+		"as many as fit":          {Config{MaxBatch: 4, Preferred: []int{4}}, []int{1, 1, 1, 1, 1}, "[[1 1 1 1] [1]]"},
+		"sizes that do not fit":   {Config{MaxBatch: 4, Preferred: []int{4}}, []int{3, 2, 2}, "[[3] [2 2]]"},
+		"preferred sizes":         {Config{MaxBatch: 8, Preferred: []int{2, 4}}, []int{1, 1, 1, 1, 1, 1, 1}, "[[1 1 1 1] [1 1] [1]]"},
+		"below the smallest":      {Config{MaxBatch: 8, Preferred: []int{4}}, []int{1, 1}, "[[1 1]]"},
+		"above the preferred":     {Config{MaxBatch: 8, Preferred: []int{4}}, []int{3, 3}, "[[3] [3]]"},
+		"one larger than allowed": {Config{MaxBatch: 2, Preferred: []int{2}}, []int{2, 2}, "[[2] [2]]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := New(c.config)
+			push(t, q, c.given...)
+			var got [][]int
+			for q.Len() > 0 {
+				got = append(got, sizes(q.Next(nil)))
+			}
+			require.Equal(t, c.want, fmt.Sprint(got))
+		})
+	}
+}
+
+// TestShapesDivideBatches: an item of another key begins a batch.
+func TestShapesDivideBatches(t *testing.T) {
+	q := New(Config{MaxBatch: 8, Preferred: []int{8}})
+	for _, key := range []string{"a", "a", "b", "a"} {
+		require.NoError(t, q.Push(&Item{Size: 1, Key: key}))
+	}
+	require.Len(t, q.Next(nil), 2)
+	require.Len(t, q.Next(nil), 1)
+	require.Len(t, q.Next(nil), 1)
+}
+
+// TestDelay: an item waits for others, and no longer than it may.
+func TestDelay(t *testing.T) {
+	q := New(Config{MaxBatch: 2, Preferred: []int{2}, Delay: 30 * time.Millisecond})
+	push(t, q, 1)
+	start := time.Now()
+	require.Len(t, q.Next(nil), 1)
+	require.GreaterOrEqual(t, time.Since(start), 25*time.Millisecond)
+
+	q = New(Config{MaxBatch: 2, Preferred: []int{2}, Delay: time.Hour})
+	push(t, q, 1)
+	time.AfterFunc(5*time.Millisecond, func() { _ = q.Push(&Item{Size: 1}) })
+	require.Len(t, q.Next(nil), 2)
+}
+
+// TestPriorities: items of a higher level leave first; those of levels that there are not are of the last.
+func TestPriorities(t *testing.T) {
+	q := New(Config{Levels: 2, Default: 2})
+	for i, p := range []uint64{0, 2, 1, 99} {
+		require.NoError(t, q.Push(&Item{Size: 1, Priority: p, Value: i}))
+	}
+	var order []any
+	for q.Len() > 0 {
+		order = append(order, q.Next(nil)[0].Value)
+	}
+	require.Equal(t, []any{2, 0, 1, 3}, order)
+}
+
+// TestBound: a full level refuses items, others do not.
+func TestBound(t *testing.T) {
+	q := New(Config{Levels: 2, Default: 1, Policies: map[uint64]Policy{1: {Bound: 1}}})
+	push(t, q, 1)
+	require.ErrorIs(t, q.Push(&Item{Size: 1}), ErrFull)
+	require.NoError(t, q.Push(&Item{Size: 1, Priority: 2}))
+}
+
+// TestTimeouts: an item whose time is over is expired at once, or comes after all others.
+func TestTimeouts(t *testing.T) {
+	expired := make(chan *Item, 2)
+	q := New(Config{Policy: Policy{Timeout: time.Hour, Override: true}, Expired: func(it *Item) { expired <- it }})
+	require.NoError(t, q.Push(&Item{Size: 1, Timeout: 5 * time.Millisecond, Value: "short"}))
+	require.NoError(t, q.Push(&Item{Size: 1, Timeout: 2 * time.Hour}))
+	require.Equal(t, "short", (<-expired).Value)
+	require.Equal(t, 1, q.Len())
+
+	q = New(Config{Policy: Policy{Timeout: time.Millisecond, Delay: true}})
+	push(t, q, 1)
+	time.Sleep(20 * time.Millisecond)
+	require.NoError(t, q.Push(&Item{Size: 1, Value: "late"}))
+	require.Equal(t, "late", q.Next(nil)[0].Value)
+	require.Equal(t, 0, q.Next(nil)[0].Value)
+}
+
+// TestRemove: an item leaves once.
+func TestRemove(t *testing.T) {
+	q := New(Config{})
+	it := &Item{Size: 1}
+	require.NoError(t, q.Push(it))
+	require.True(t, q.Remove(it))
+	require.False(t, q.Remove(it))
+	require.Zero(t, q.Len())
+	q.Close()
+	require.Nil(t, q.Next(nil))
+	require.ErrorIs(t, q.Push(it), ErrClosed)
+}
+
+// TestEveryItemLeavesOnce: producers, consumers and timeouts at one time lose nothing and give nothing twice.
+func TestEveryItemLeavesOnce(t *testing.T) {
+	const producers, each = 8, 500
+	var left atomic.Int64
+	leave := func(it *Item) {
+		if it.Value.(*atomic.Bool).Swap(true) {
+			t.Error("an item has left twice")
+		}
+		left.Add(1)
+	}
+	q := New(Config{
+		MaxBatch: 4, Preferred: []int{2, 4}, Delay: 100 * time.Microsecond, Levels: 3, Default: 2,
+		Policy: Policy{Timeout: 300 * time.Microsecond}, Expired: leave,
+	})
+	var consumers, pushers sync.WaitGroup
+	for range 3 {
+		consumers.Go(func() {
+			for batch := q.Next(nil); batch != nil; batch = q.Next(batch) {
+				for _, it := range batch {
+					leave(it)
+				}
+			}
+		})
+	}
+	for p := range producers {
+		pushers.Go(func() {
+			for i := range each {
+				it := &Item{Size: 1 + i%3, Key: fmt.Sprint(i % 2), Priority: uint64(i % 5), Value: new(atomic.Bool)}
+				if err := q.Push(it); err != nil {
+					t.Error(err)
+				}
+				if (i+p)%7 == 0 && q.Remove(it) {
+					leave(it)
+				}
+			}
+		})
+	}
+	pushers.Wait()
+	q.Close()
+	consumers.Wait()
+	require.Eventually(t, func() bool { return left.Load() == producers*each }, 5*time.Second, time.Millisecond)
+}

@@ -1,0 +1,80 @@
+package serve
+
+import (
+	"github.com/paddle-mps/paddle-mps/onnx"
+	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
+)
+
+// complete fills in inputs, outputs and the largest batch from the model where the configuration lacks inputs or outputs,
+// by the rule of Triton's ONNX Runtime backend: a model whose inputs and outputs all begin with a dimension of any size
+// takes batches, of at most most items unless the configuration says another number, and then batches are dynamic.
+func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
+	// A configuration that names both sides is complete as it is: a max_batch_size of 0 means none there.
+	if len(c.Input) > 0 && len(c.Output) > 0 {
+		return nil
+	}
+	inputs, outputs := m.Ports()
+	if batches(inputs) && batches(outputs) {
+		if c.MaxBatchSize == 0 {
+			c.MaxBatchSize = int32(max(most, 0))
+		}
+		if c.MaxBatchSize > 1 && c.SchedulingChoice == nil {
+			c.SchedulingChoice = &modelconfig.ModelConfig_DynamicBatching{DynamicBatching: &modelconfig.ModelDynamicBatching{}}
+		}
+		// The preferred sizes depend on the largest batch, which may have been completed just now.
+		modelconfig.CompleteBatching(c)
+	} else if c.MaxBatchSize != 0 {
+		return Errorf(InvalidArg, "autofill failed for model '%s': model does not support batching while non-zero max_batch_size is specified", c.Name)
+	}
+	if len(c.Input) == 0 {
+		for _, p := range inputs {
+			dims, reshape := completeDims(c, p)
+			c.Input = append(c.Input, &modelconfig.ModelInput{Name: p.Name, DataType: typeOf(p), Dims: dims, Reshape: reshape})
+		}
+	}
+	if len(c.Output) == 0 {
+		for _, p := range outputs {
+			dims, reshape := completeDims(c, p)
+			c.Output = append(c.Output, &modelconfig.ModelOutput{Name: p.Name, DataType: typeOf(p), Dims: dims, Reshape: reshape})
+		}
+	}
+	return nil
+}
+
+// batches reports whether the first dimension of all ports may have any size.
+func batches(ports []*onnx.Port) bool {
+	for _, p := range ports {
+		if !p.Ranked || len(p.Dims) == 0 || p.Dims[0].Size >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// typeOf is the type of a port in configurations.
+func typeOf(p *onnx.Port) modelconfig.DataType {
+	return modelconfig.DataType(tensors.Of(p.Elem.DType()))
+}
+
+// dimsOf are the dimensions of a port, -1 where any size is accepted.
+func dimsOf(p *onnx.Port) []int64 {
+	dims := make([]int64, len(p.Dims))
+	for i, d := range p.Dims {
+		dims[i] = max(d.Size, -1)
+	}
+	return dims
+}
+
+// completeDims are the dimensions of a port for a configuration, which has no scalars: they are a dimension of 1 that is
+// reshaped away.
+func completeDims(c *modelconfig.ModelConfig, p *onnx.Port) ([]int64, *modelconfig.ModelTensorReshape) {
+	dims := dimsOf(p)
+	if c.MaxBatchSize > 0 {
+		dims = dims[1:]
+	}
+	if len(dims) == 0 {
+		return []int64{1}, &modelconfig.ModelTensorReshape{}
+	}
+	return dims, nil
+}

@@ -1,0 +1,221 @@
+package serve
+
+import (
+	"errors"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
+)
+
+// execute runs the jobs as one batch and divides the outputs among them.
+func (n *instance) execute(jobs []*job, m *moments) ([]*Response, error) {
+	rt := n.runtime
+	// Tensors are freed on every way out, those of the inputs only after the outputs were read: an output may be an input.
+	in, err := n.gather(rt, jobs)
+	defer func() {
+		for _, t := range in {
+			rt.Free(t.Handle())
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	// The moments divide the time of an execution as the statistics of Triton do: making inputs, running, reading outputs.
+	m.inputs = time.Now()
+	out, err := n.program.Run(in, n.stream)
+	if err == nil && n.async {
+		err = n.stream.Synchronize()
+	}
+	defer func() {
+		for _, t := range out {
+			rt.Free(t.Handle())
+		}
+	}()
+	if m.outputs = time.Now(); err != nil {
+		return nil, err
+	}
+	return n.divide(jobs, out)
+}
+
+// gather makes the inputs of the program, in its order.
+// The buffer of the instance holds the inputs of a batch until it has run.
+func (n *instance) gather(rt *runtime.Runtime, jobs []*job) (in []*runtime.Tensor, err error) {
+	v := n.version
+	in = make([]*runtime.Tensor, len(v.inputs))
+	made := in[:0]
+	need := 0
+	// The size is known before anything is copied, so that the buffer grows once: slices of it must not move.
+	if len(jobs) > 1 {
+		for _, j := range jobs {
+			for _, data := range j.accepted.data {
+				need += len(data) + len(v.inputs)*alignment
+			}
+		}
+		if cap(n.buffer) < need {
+			n.buffer = make([]byte, 0, need)
+		}
+	}
+	buffer := n.buffer[:0]
+	for i := range v.inputs {
+		p, first := &v.inputs[i], jobs[0].accepted
+		// A request that is alone is not copied together: its data are the input.
+		data, dims := first.data[i], first.shapes[i]
+		if len(jobs) > 1 {
+			dims = append([]int64(nil), dims...)
+			dims[0] = 0
+			buffer = buffer[:(len(buffer)+alignment-1)/alignment*alignment]
+			start := len(buffer)
+			for _, j := range jobs {
+				buffer = append(buffer, j.accepted.data[i]...)
+				dims[0] += j.accepted.shapes[i][0]
+			}
+			data = buffer[start:]
+		}
+		// The rank is that of the model; a configuration without a rank in the file may ask for more than tensors have.
+		s, err := shape.Of(dims...)
+		if err != nil {
+			return made, err
+		}
+		t, err := n.tensor(rt, p.kind, s, data)
+		if err != nil {
+			return made, err
+		}
+		made = append(made, t)
+		in[i] = t
+	}
+	return n.version.inOrder(in), nil
+}
+
+// alignment is that of each input within the buffer of an instance: it suits every element type.
+const alignment = 16
+
+// inOrder are tensors in the order of the configuration in that of the model.
+func (v *Version) inOrder(in []*runtime.Tensor) []*runtime.Tensor {
+	// The file and the configuration may list inputs in different orders.
+	sorted := make([]*runtime.Tensor, len(in))
+	for i := range v.inputs {
+		sorted[v.inputs[i].at] = in[i]
+	}
+	return sorted
+}
+
+// tensor is data as a tensor: the data themselves where the CPU runs the model and can read them where they are, else a
+// copy.
+func (n *instance) tensor(rt *runtime.Runtime, k tensors.Type, s shape.Shape, data []byte) (*runtime.Tensor, error) {
+	if !n.async {
+		// The bytes of a body begin wherever they were received. Addresses that do not suit the type are copied.
+		if t, err := rt.Borrow(k.DType(), s, data); err == nil {
+			return t, nil // else they are not aligned
+		}
+	}
+	return rt.FromHost(n.program.context, k.DType(), s, data)
+}
+
+// divide reads the outputs that jobs ask for and gives each job its part.
+func (n *instance) divide(jobs []*job, out []*runtime.Tensor) ([]*Response, error) {
+	v := n.version
+	responses := make([]*Response, len(jobs))
+	for i, j := range jobs {
+		responses[i] = &Response{Model: v.config.Name, Version: v.number, ID: j.request.ID, Outputs: make([]Tensor, 0, len(v.outputs))}
+	}
+	for i := range v.outputs {
+		p := &v.outputs[i]
+		if !wanted(jobs, p.name) {
+			continue
+		}
+		t := out[p.at]
+		if err := v.checkOutput(p, t, jobs); err != nil {
+			return nil, err
+		}
+		// The memory belongs to the responses, so it is new for each batch.
+		data := make([]byte, t.Numel()*t.DType().Size())
+		// A read waits for the device and returns what has failed there.
+		if err := t.Read(data); err != nil {
+			return nil, err
+		}
+		if err := v.share(p, t.Shape.Slice(), data, jobs, responses); err != nil {
+			return nil, err
+		}
+	}
+	return responses, nil
+}
+
+// wanted reports whether some job asks for an output.
+func wanted(jobs []*job, name string) bool {
+	for _, j := range jobs {
+		if _, ok := j.request.requested(name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// checkOutput refuses a result that the configuration does not describe, or that cannot be divided.
+func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
+	dims := t.Shape.Slice()
+	if k := tensors.Of(t.DType()); k != p.kind {
+		return Errorf(Internal, "unexpected datatype %s for inference output '%s', expecting %s", k.ConfigName(), p.name, p.kind.ConfigName())
+	}
+	// A model may be wrong about what it declares; clients must not get shapes that the metadata exclude.
+	inner, want := dims, p.dims
+	if p.reshape != nil {
+		want = p.reshape
+	}
+	if v.config.MaxBatchSize > 0 {
+		total := int64(0)
+		for _, j := range jobs {
+			total += j.accepted.batch
+		}
+		if len(dims) == 0 || dims[0] != total {
+			return Errorf(Internal, "failed to split the output tensor '%s' in responses: expected batch size of at least %d in model output, got %s", p.name, total, tensors.Text(dims))
+		}
+		inner = dims[1:]
+	}
+	if !fits(inner, want) {
+		return Errorf(Internal, "model '%s', tensor '%s': the model produced shape %s but the model configuration specifies shape %s", v.config.Name, p.name, tensors.Text(dims), tensors.Text(want))
+	}
+	return nil
+}
+
+// share adds an output to the responses, each with its part of data. The parts are slices of one piece of memory.
+// Shapes are new for each response; data are not.
+func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job, responses []*Response) error {
+	for i, j := range jobs {
+		part, mine := data, append([]int64(nil), dims...)
+		if v.config.MaxBatchSize > 0 {
+			// Items are equal in size: what one takes is the whole by their number.
+			n := int64(len(data)) / max(dims[0], 1) * j.accepted.batch
+			if len(jobs) > 1 {
+				part, data, dims = data[:n:n], data[n:], append([]int64{dims[0] - j.accepted.batch}, dims[1:]...)
+			}
+			mine[0] = j.accepted.batch
+			if p.reshape != nil {
+				mine = append(mine[:1:1], reshaped(mine[1:], p.reshape, p.dims)...)
+			}
+		} else if p.reshape != nil {
+			mine = reshaped(mine, p.reshape, p.dims)
+		}
+		want, ok := j.request.requested(p.name)
+		if !ok {
+			continue
+		}
+		t := Tensor{Name: p.name, Type: p.kind, Shape: mine, Data: part}
+		if want.Classes > 0 {
+			var err error
+			if t, err = classify(t, want.Classes, p.labels, v.config.MaxBatchSize > 0); err != nil {
+				return err
+			}
+		}
+		responses[i].Outputs = append(responses[i].Outputs, t)
+	}
+	return nil
+}
+
+// decided reports whether a program cannot be compiled for shapes alone: it will be when elements of inputs are known.
+func decided(err error) bool {
+	var needs *graph.NeedsElements
+	return errors.As(err, &needs)
+}

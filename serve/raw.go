@@ -1,0 +1,40 @@
+package serve
+
+import (
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
+)
+
+// RawInput is the only input of a model from bytes alone, a batch of one: the shape is that of the configuration, in which
+// one dimension may have any size.
+func (s *Server) RawInput(name string, number int64, data []byte) (Tensor, error) {
+	v, release, err := s.Find(name, number)
+	if err != nil {
+		return Tensor{}, err
+	}
+	defer release()
+	if len(v.inputs) != 1 {
+		return Tensor{}, Errorf(InvalidArg, "[request id: <id_unknown>] Raw request must only have 1 input (found 1) to be deduced but got %d inputs in '%s' model configuration", len(v.inputs), name)
+	}
+	p := &v.inputs[0]
+	t := Tensor{Name: p.name, Type: p.kind, Data: data}
+	if v.config.MaxBatchSize > 0 {
+		t.Shape = append(t.Shape, 1)
+	}
+	// One open dimension follows from the number of bytes; two could be anything.
+	free, known := -1, append([]int64(nil), p.dims...)
+	for i, d := range p.dims {
+		if d != -1 {
+			continue
+		}
+		if free >= 0 {
+			return Tensor{}, Errorf(InvalidArg, "[request id: <id_unknown>] The shape of the raw input '%s' can not be deduced because there are more than one variable-sized dimension", p.name)
+		}
+		free, known[i] = i, 1
+	}
+	each, ok := tensors.ByteSize(p.kind, known)
+	if free >= 0 && ok && each > 0 {
+		known[free] = int64(len(data)) / each
+	}
+	t.Shape = append(t.Shape, known...)
+	return t, nil
+}

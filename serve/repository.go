@@ -1,0 +1,166 @@
+package serve
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+)
+
+// A repository is a folder of models, each a folder with versions, or one ONNX file:
+//
+//	REPOSITORY/MODEL/config.pbtxt
+//	REPOSITORY/MODEL/VERSION/model.onnx
+
+// found is a model of a repository.
+type found struct {
+	name   string
+	folder string // of the model; "" for a file
+	file   string // the model itself, where the repository is a file
+}
+
+// isFile reports whether a repository is one ONNX file.
+func isFile(repository string) bool {
+	info, err := os.Stat(repository)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// fileModel is the model of a repository that is one file; its name is that of the file.
+func fileModel(repository string) found {
+	base := filepath.Base(repository)
+	return found{name: strings.TrimSuffix(base, filepath.Ext(base)), file: repository}
+}
+
+// scan lists the models of all repositories. A name that two of them have is an error, and in neither list.
+func (s *Server) scan() (all map[string]found, failures []error) {
+	all = map[string]found{}
+	twice := map[string]bool{}
+	add := func(f found) {
+		if _, has := all[f.name]; has {
+			twice[f.name] = true
+		}
+		all[f.name] = f
+	}
+	for _, repository := range s.options.Repositories {
+		if isFile(repository) {
+			add(fileModel(repository))
+			continue
+		}
+		// Files beside the folders of models are none of ours.
+		entries, err := os.ReadDir(repository)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("failed to poll model repository '%s': %w", repository, err))
+		}
+		for _, e := range entries {
+			// Links to folders are followed, as in Triton: a repository is often made of them.
+			if info, err := os.Stat(filepath.Join(repository, e.Name())); err == nil && info.IsDir() {
+				add(found{name: e.Name(), folder: filepath.Join(repository, e.Name())})
+			}
+		}
+	}
+	for name := range twice {
+		delete(all, name)
+		failures = append(failures, fmt.Errorf("failed to poll model '%s': not unique across all model repositories", name))
+	}
+	return all, failures
+}
+
+// locate finds one model by name. A name never leads out of its repository.
+func (s *Server) locate(name string) (f found, ok bool) {
+	for _, repository := range s.options.Repositories {
+		if isFile(repository) {
+			if one := fileModel(repository); one.name == name {
+				return one, true
+			}
+			continue
+		}
+		folder := filepath.Join(repository, name)
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			return found{name: name, folder: folder}, true
+		}
+	}
+	return f, false
+}
+
+// checkName refuses names that are no name of a folder.
+func checkName(name string) error {
+	trimmed := strings.TrimSpace(name)
+	switch {
+	case trimmed == "":
+		return Errorf(InvalidArg, "Model name cannot be empty. Please enter a valid name to deploy.")
+	case trimmed == "." || trimmed == ".." || strings.ContainsAny(name, "/\\\x00"):
+		return Errorf(InvalidArg, "invalid model name '%s', model name must not contain path traversal characters", name)
+	}
+	return nil
+}
+
+// versionsIn are the numbers of the folders of versions. Other folders, names with leading zeros and numbers that no
+// version can have are not among them.
+func versionsIn(folder string) (numbers []int64, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if n, ok := versionOf(e.Name()); ok {
+			if info, err := os.Stat(filepath.Join(folder, e.Name())); err == nil && info.IsDir() {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	slices.SortFunc(numbers, func(a, b int64) int { return int(max(min(b-a, 1), -1)) })
+	return numbers, nil
+}
+
+// versionOf is the number that the name of a folder stands for.
+func versionOf(name string) (int64, bool) {
+	// ParseInt alone would take 007 and +7, and two folders could then be one version.
+	if len(name) > 1 && name[0] == '0' || strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(name, 10, 64)
+	return n, err == nil
+}
+
+// chosen are the versions that a policy selects, of numbers with the highest first.
+func chosen(p *modelconfig.ModelVersionPolicy, numbers []int64) []int64 {
+	switch {
+	case p.GetSpecific() != nil:
+		var some []int64
+		for _, n := range numbers {
+			if slices.Contains(p.GetSpecific().Versions, n) {
+				some = append(some, n)
+			}
+		}
+		return some
+	case p.GetLatest() != nil:
+		return numbers[:min(len(numbers), int(max(p.GetLatest().NumVersions, 1)))]
+	}
+	return numbers
+}
+
+// signature describes the files of a model: it changes when one of them does.
+func (f *found) signature() string {
+	h := fnv.New128a()
+	root := f.folder
+	if f.file != "" {
+		root = f.file
+	}
+	// Size and time of change of each file are enough: whoever replaces a model changes one of them.
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be read is as good as not there
+		}
+		if info, err := os.Stat(path); err == nil { // of what a link leads to
+			fmt.Fprintf(h, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	return string(h.Sum(nil))
+}

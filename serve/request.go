@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
+)
+
+// Request is one inference.
+type Request struct {
+	Model   string
+	Version int64 // -1: the latest one
+	ID      string
+	Inputs  []Tensor
+	// Outputs are those that are asked for; none: all.
+	Outputs []Requested
+	// Priority is the level in the queue; 0: the default one.
+	Priority uint64
+	// Timeout is the longest time in the queue, where the configuration lets requests say so; 0: none.
+	Timeout time.Duration
+	// Received is when the request began, for statistics; zero: when Infer is called.
+	Received time.Time
+}
+
+// Tensor is an input or output. Data are as in the binary form of the protocol. Those of an input stay as they are until
+// Infer returns; those of an output are the caller's.
+type Tensor struct {
+	Name  string
+	Type  tensors.Type
+	Shape []int64
+	Data  []byte
+}
+
+// Requested is an output that is asked for.
+type Requested struct {
+	Name string
+	// Classes is how many of the largest elements are returned as texts in place of the elements; 0: all elements.
+	Classes int
+}
+
+// Response is the result of an inference.
+type Response struct {
+	Model   string
+	Version int64
+	ID      string
+	Outputs []Tensor
+}
+
+// tag begins messages about a request, as Triton's do.
+func (r *Request) tag() string {
+	if r.ID == "" {
+		return "[request id: <id_unknown>] "
+	}
+	return "[request id: " + r.ID + "] "
+}
+
+// requested is what the request wants of an output, and whether it wants it.
+func (r *Request) requested(name string) (Requested, bool) {
+	if len(r.Outputs) == 0 {
+		return Requested{Name: name}, true
+	}
+	for _, o := range r.Outputs {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return Requested{}, false
+}

@@ -1,0 +1,220 @@
+package serve
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+)
+
+// Control is who decides which models are loaded.
+type Control int
+
+// The modes of control.
+const (
+	ControlNone     Control = iota // all models at the start
+	ControlPoll                    // the repository, which is looked at again and again
+	ControlExplicit                // requests
+)
+
+// Options describe a server.
+type Options struct {
+	Runtime      *runtime.Runtime
+	Repositories []string // folders of models, or ONNX files, each a model of one version
+	Control      Control
+	// Load are the models that ControlExplicit loads at the start; "*": all.
+	Load []string
+	// LenientReady makes the server ready also where models are not.
+	LenientReady bool
+	// DefaultMaxBatch is the largest batch of models whose configuration leaves it open; see complete.
+	DefaultMaxBatch int
+	// Loads is how many models are loaded at one time; 0: two.
+	Loads int
+	// Log, which may be nil, receives what happens to models. It is called from any goroutine.
+	Log func(level Level, text string)
+}
+
+// Level is how important a message of the log is.
+type Level int
+
+// The levels.
+const (
+	Info Level = iota
+	Warning
+	Failure
+)
+
+// Server serves models. It may be used from any goroutine.
+type Server struct {
+	options Options
+	exiting atomic.Bool
+	flights atomic.Int64 // requests that are being answered
+
+	mu     sync.RWMutex // guards models and what is in them but for their versions' own
+	models map[string]*model
+}
+
+// model is a model by name, loaded or not.
+// A record stays when its model is unloaded: the index shows what became of it.
+type model struct {
+	name string
+	busy sync.Mutex // held while the model is loaded or unloaded
+
+	// The rest is guarded by Server.mu.
+	ready     map[int64]*Version
+	latest    int64           // the highest number in ready
+	states    map[int64]State // of all versions that were ever loaded
+	signature string          // of the files at the last load that succeeded
+	override  bool            // the configuration or the files came with the request to load
+}
+
+// State is what a version is doing.
+type State struct {
+	Word   string // READY, UNAVAILABLE, LOADING or UNLOADING
+	Reason string // why it is UNAVAILABLE
+}
+
+// The words of State.
+const (
+	Ready       = "READY"
+	Gone        = "UNAVAILABLE"
+	Loading     = "LOADING"
+	Unloading   = "UNLOADING"
+	wasUnloaded = "unloaded"
+)
+
+// New makes a server that has loaded nothing; see Start.
+func New(o Options) *Server {
+	if o.Loads <= 0 {
+		o.Loads = 2
+	}
+	if o.Log == nil {
+		o.Log = func(Level, string) {}
+	}
+	return &Server{options: o, models: map[string]*model{}}
+}
+
+// Find is a version that is READY, held for the caller, who calls release; number -1 is the latest one.
+// A version that is held answers also after it has been replaced.
+func (s *Server) Find(name string, number int64) (v *Version, release func(), err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	v, err = s.find(name, number)
+	if err != nil {
+		return nil, nil, err
+	}
+	v.uses.Add(1) // a version is retired only after it has left the table, which the lock guards
+	return v, v.release, nil
+}
+
+// find is Find without the hold. The caller has the lock.
+func (s *Server) find(name string, number int64) (*Version, error) {
+	// A model that failed to load the first time has states and no version.
+	m := s.models[name]
+	if m == nil || len(m.states) == 0 {
+		return nil, Errorf(NotFound, "Request for unknown model: '%s' is not found", name)
+	}
+	if number == -1 {
+		if len(m.ready) == 0 {
+			return nil, Errorf(Unavailable, "Request for unknown model: '%s' has no available versions", name)
+		}
+		return m.ready[m.latest], nil
+	}
+	if v := m.ready[number]; v != nil {
+		return v, nil
+	}
+	if _, known := m.states[number]; known {
+		return nil, Errorf(Unavailable, "Request for unknown model: '%s' version %d is not at ready state", name, number)
+	}
+	return nil, Errorf(NotFound, "Request for unknown model: '%s' version %d is not found", name, number)
+}
+
+// Infer answers a request. It waits for its turn in the queue of the model; ctx ends that wait. It does so after Exit as
+// well: whoever has come that far is answered.
+func (s *Server) Infer(ctx context.Context, r *Request) (*Response, error) {
+	s.flights.Add(1)
+	defer s.flights.Add(-1)
+	v, release, err := s.Find(r.Model, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return v.infer(ctx, r)
+}
+
+// Flights is the number of requests that are being answered.
+func (s *Server) Flights() int64 { return s.flights.Load() }
+
+// Live reports whether the server answers requests.
+func (s *Server) Live() bool { return !s.exiting.Load() }
+
+// Ready reports whether the server can serve all models that it has been asked to load.
+func (s *Server) Ready() bool {
+	if s.exiting.Load() {
+		return false
+	}
+	if s.options.LenientReady {
+		return true
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, m := range s.models {
+		for _, state := range m.states {
+			if state.Word != Ready && state.Reason != wasUnloaded {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// ModelReady reports whether a version serves.
+func (s *Server) ModelReady(name string, number int64) (bool, error) {
+	if s.exiting.Load() {
+		return false, Errorf(Unavailable, "Server not ready")
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, err := s.find(name, number)
+	return err == nil, err
+}
+
+// Serves is the error that a request for a version would get because there is no such version; nil where it serves.
+func (s *Server) Serves(name string, number int64) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, err := s.find(name, number)
+	return err
+}
+
+// Exit ends the readiness of the server, and loads and unloads. Inferences are answered until Close.
+func (s *Server) Exit() { s.exiting.Store(true) }
+
+// Close unloads all models once their requests are answered. No other method may be running or be called later, but Infer.
+func (s *Server) Close() {
+	s.Exit()
+	var all []*Version
+	s.mu.Lock()
+	for _, m := range s.models {
+		for _, v := range m.ready {
+			all = append(all, v)
+		}
+		m.ready = nil
+	}
+	s.mu.Unlock()
+	for _, v := range all {
+		v.retire()
+	}
+}
+
+// names are those of all models that the server knows, in order. The caller has the lock.
+func (s *Server) names() []string {
+	var all []string
+	for name := range s.models {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}

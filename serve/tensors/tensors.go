@@ -1,0 +1,183 @@
+// Package tensors relates the element types of the inference protocol to those of the runtime, and knows the bytes of a
+// tensor on the wire.
+//
+// Elements are little-endian and row-major. A bool is a byte. An element of BYTES, a text, is its length as a uint32 and
+// then its bytes. The invariant: a size that a request states is checked for overflow before anything is computed of it.
+package tensors
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+)
+
+// Type is an element type of the protocol. The numbers are those of DataType in model_config.proto and of
+// TRITONSERVER_DataType.
+type Type uint8
+
+// The element types.
+const (
+	Invalid Type = iota
+	Bool
+	Uint8
+	Uint16
+	Uint32
+	Uint64
+	Int8
+	Int16
+	Int32
+	Int64
+	FP16
+	FP32
+	FP64
+	Bytes
+	BF16
+	last = BF16
+)
+
+// types are the element types: the name in requests, the one in configurations, the bytes of an element (0: it has a
+// length of its own), and the type that tensors of the runtime have (Invalid: none).
+var types = [...]struct {
+	name, config string
+	size         int64
+	dtype        dtype.DType
+}{
+	Invalid: {"<invalid>", "TYPE_INVALID", 0, dtype.Invalid},
+	Bool:    {"BOOL", "TYPE_BOOL", 1, dtype.Bool},
+	Uint8:   {"UINT8", "TYPE_UINT8", 1, dtype.Uint8},
+	Uint16:  {"UINT16", "TYPE_UINT16", 2, dtype.Invalid},
+	Uint32:  {"UINT32", "TYPE_UINT32", 4, dtype.Invalid},
+	Uint64:  {"UINT64", "TYPE_UINT64", 8, dtype.Invalid},
+	Int8:    {"INT8", "TYPE_INT8", 1, dtype.Int8},
+	Int16:   {"INT16", "TYPE_INT16", 2, dtype.Int16},
+	Int32:   {"INT32", "TYPE_INT32", 4, dtype.Int32},
+	Int64:   {"INT64", "TYPE_INT64", 8, dtype.Int64},
+	FP16:    {"FP16", "TYPE_FP16", 2, dtype.Float16},
+	FP32:    {"FP32", "TYPE_FP32", 4, dtype.Float32},
+	FP64:    {"FP64", "TYPE_FP64", 8, dtype.Float64},
+	Bytes:   {"BYTES", "TYPE_STRING", 0, dtype.Invalid},
+	BF16:    {"BF16", "TYPE_BF16", 2, dtype.BFloat16},
+}
+
+// String is the name in requests: "FP32".
+func (t Type) String() string {
+	if t > last {
+		t = Invalid
+	}
+	return types[t].name
+}
+
+// ConfigName is the name in configurations: "TYPE_FP32".
+func (t Type) ConfigName() string {
+	if t > last {
+		t = Invalid
+	}
+	return types[t].config
+}
+
+// Size is the number of bytes of an element; 0 for Bytes and Invalid.
+func (t Type) Size() int64 {
+	if t > last {
+		return 0
+	}
+	return types[t].size
+}
+
+// DType is the type of the runtime's tensors; dtype.Invalid where it has none.
+func (t Type) DType() dtype.DType {
+	if t > last {
+		return dtype.Invalid
+	}
+	return types[t].dtype
+}
+
+// byName are the types by their names in requests.
+var byName = func() map[string]Type {
+	m := map[string]Type{}
+	for t := Bool; t <= last; t++ {
+		m[types[t].name] = t
+	}
+	return m
+}()
+
+// Parse finds a type by its name in requests; Invalid where there is none.
+func Parse(name string) Type { return byName[name] }
+
+// Of is the type for tensors of the runtime; Invalid for those that the protocol lacks, such as complex numbers.
+func Of(d dtype.DType) Type {
+	for t := Bool; t <= last; t++ {
+		if types[t].dtype == d && d != dtype.Invalid {
+			return t
+		}
+	}
+	return Invalid
+}
+
+// Count is the number of elements of a shape; false where a dimension is negative or the product exceeds an int64. A
+// dimension of zero does not hide others that overflow.
+func Count(shape []int64) (int64, bool) {
+	n, zero := int64(1), false
+	for _, d := range shape {
+		switch {
+		case d < 0:
+			return 0, false
+		case d == 0:
+			zero = true
+		case n > math.MaxInt64/d:
+			return 0, false
+		default:
+			n *= d
+		}
+	}
+	if zero {
+		return 0, true
+	}
+	return n, true
+}
+
+// ByteSize is the number of bytes of a tensor of fixed-size elements; false where Count says so, or the bytes exceed an
+// int64.
+func ByteSize(t Type, shape []int64) (int64, bool) {
+	n, ok := Count(shape)
+	size := t.Size()
+	if !ok || size > 0 && n > math.MaxInt64/size {
+		return 0, false
+	}
+	return n * size, true
+}
+
+// Text is a shape as the messages of the server show it: [1,3,-1].
+func Text(shape []int64) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, d := range shape {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.FormatInt(d, 10))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// AppendElement appends an element of Bytes.
+func AppendElement(to []byte, text []byte) []byte {
+	to = binary.LittleEndian.AppendUint32(to, uint32(len(text)))
+	return append(to, text...)
+}
+
+// NextElement takes the first element off the data of Bytes; false where the data end within it.
+func NextElement(data []byte) (text, rest []byte, ok bool) {
+	if len(data) < 4 {
+		return nil, data, false
+	}
+	// The length is compared as it is stated: no sum with it can wrap around.
+	n := uint64(binary.LittleEndian.Uint32(data))
+	if n > uint64(len(data)-4) {
+		return nil, data, false
+	}
+	return data[4 : 4+n], data[4+n:], true
+}

@@ -1,0 +1,65 @@
+package tensors
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+)
+
+// TestTypesAreConsistent: names lead back to their types, and a type has the size of its dtype.
+func TestTypesAreConsistent(t *testing.T) {
+	for k := Bool; k <= last; k++ {
+		require.Equal(t, k, Parse(k.String()))
+		if d := k.DType(); d != dtype.Invalid {
+			require.Equal(t, k, Of(d))
+			require.Equal(t, d.Size(), k.Size(), k)
+		}
+	}
+	require.Equal(t, Invalid, Parse("FP33"))
+	require.Equal(t, Invalid, Of(dtype.Complex64))
+	require.Equal(t, "<invalid>", Type(99).String())
+	require.Zero(t, Type(99).Size())
+}
+
+// TestSizesThatOverflow: no product wraps around.
+func TestSizesThatOverflow(t *testing.T) {
+	for _, c := range []struct {
+		shape []int64
+		bytes int64
+		ok    bool
+	}{
+		{nil, 4, true},
+		{[]int64{2, 3}, 24, true},
+		{[]int64{0, 3}, 0, true},
+		{[]int64{1 << 62, 4}, 0, false},
+		{[]int64{0, 1 << 62, 4}, 0, false},
+		{[]int64{math.MaxInt64}, 0, false}, // elements fit, bytes do not
+		{[]int64{-1}, 0, false},
+	} {
+		n, ok := ByteSize(FP32, c.shape)
+		require.Equal(t, c.ok, ok, c.shape)
+		require.Equal(t, c.bytes, n, c.shape)
+	}
+}
+
+// FuzzElements: elements of BYTES are taken off any data without a fault, and those that were put there come back.
+func FuzzElements(f *testing.F) {
+	f.Add([]byte{1, 0, 0, 0, 'a'}, []byte("b"))
+	f.Add([]byte{255, 255, 255, 255}, []byte{})
+	f.Fuzz(func(t *testing.T, data, text []byte) {
+		got, rest, ok := NextElement(AppendElement(nil, text))
+		require.True(t, ok)
+		require.Empty(t, rest)
+		require.Equal(t, string(text), string(got))
+		for len(data) > 0 {
+			before := len(data)
+			if _, data, ok = NextElement(data); !ok {
+				break
+			}
+			require.Less(t, len(data), before)
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/place"
+	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
+)
+
+// largestWarmUp is the size of one input of a warm-up request in bytes.
+const largestWarmUp = 1 << 30
+
+// warmUp runs the requests that the configuration has for it on each device of the version. It counts in no statistics.
+func (v *Version) warmUp(rt *runtime.Runtime, folder string) error {
+	for _, w := range v.config.ModelWarmup {
+		r, err := v.warmUpRequest(w, folder)
+		if err != nil {
+			return err
+		}
+		// A sample is a request like any other: what does not fit fails the load.
+		a, err := v.accept(r)
+		if err != nil {
+			return Errorf(InvalidArg, "failed to run warmup sample '%s': %s", w.Name, err)
+		}
+		for _, p := range v.programs {
+			for range max(w.Count, 1) {
+				if err := runOnce(v, rt, p, r, a); err != nil {
+					return Errorf(From(err).Code, "failed to run warmup sample '%s': %s", w.Name, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// runOnce runs a request by itself on a stream of its own.
+func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request, a *accepted) error {
+	stream, err := p.context.NewStream()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stream.Close() }() // failures are those of attempt
+	// The run goes past the queue: warm-up happens before the version serves, on each device once.
+	n := &instance{version: v, runtime: rt, program: p, stream: stream, async: p.context.Place() != place.CPU}
+	_, err = n.attempt([]*job{{request: r, accepted: a}}, &moments{})
+	return err
+}
+
+// warmUpRequest makes the request of a sample.
+func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Request, error) {
+	r := &Request{Model: v.config.Name, ID: w.Name}
+	for name, in := range w.Inputs {
+		// Dimensions are without the batch here too; the sample says how many items it has.
+		t := Tensor{Name: name, Type: tensors.Type(in.DataType), Shape: in.Dims}
+		if v.config.MaxBatchSize > 0 {
+			t.Shape = append([]int64{int64(max(w.BatchSize, 1))}, in.Dims...)
+		}
+		size, ok := tensors.ByteSize(t.Type, t.Shape)
+		if !ok || size > largestWarmUp {
+			return nil, Errorf(InvalidArg, "warmup sample '%s' has shape %s for input '%s'; want known dimensions and at most %d bytes", w.Name, tensors.Text(t.Shape), name, largestWarmUp)
+		}
+		var err error
+		if t.Data, err = warmUpData(in, t.Type, size, folder); err != nil {
+			return nil, Errorf(InvalidArg, "warmup sample '%s', input '%s': %s", w.Name, name, err)
+		}
+		r.Inputs = append(r.Inputs, t)
+	}
+	return r, nil
+}
+
+// warmUpData are zeros, random elements, or those of a file in the folder warmup of the model.
+func warmUpData(in *modelconfig.ModelWarmup_Input, k tensors.Type, size int64, folder string) ([]byte, error) {
+	if file := in.GetInputDataFile(); file != "" {
+		// Files of samples are in a folder of their own beside the versions, as in Triton, and nowhere else.
+		root, err := os.OpenRoot(filepath.Join(folder, "warmup"))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = root.Close() }()
+		return root.ReadFile(file)
+	}
+	data := make([]byte, size)
+	if !in.GetRandomData() {
+		return data, nil
+	}
+	for i := int64(0); i < size; i += k.Size() {
+		switch k {
+		case tensors.FP32:
+			binary.LittleEndian.PutUint32(data[i:], math.Float32bits(rand.Float32()))
+		case tensors.FP64:
+			binary.LittleEndian.PutUint64(data[i:], math.Float64bits(rand.Float64()))
+		case tensors.FP16, tensors.BF16: // 0.5 to 1, whatever the fraction
+			binary.LittleEndian.PutUint16(data[i:], map[tensors.Type]uint16{tensors.FP16: 0x3800, tensors.BF16: 0x3F00}[k]|uint16(rand.IntN(128)))
+		default: // indices too must be in range: 0 and 1 are in most
+			data[i] = byte(rand.IntN(2))
+		}
+	}
+	return data, nil
+}

@@ -1,0 +1,25 @@
+"""Servers of the tests, as fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import models
+import pytest
+from running import Server, serving
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory) -> Iterator[Server]:
+    """A server with all models, which no test changes."""
+    with serving(str(models.repository(tmp_path_factory.mktemp("models")))) as one:
+        yield one
+
+
+@pytest.fixture
+def explicit(tmp_path) -> Iterator[tuple[Server, Path]]:
+    """A server that loads on request, and its repository."""
+    models.unary(tmp_path / "m", "Neg")
+    with serving(str(tmp_path), "--model-control-mode=explicit", "--load-model=m") as one:
+        yield one, tmp_path
