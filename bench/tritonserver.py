@@ -20,7 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "tritonserver"))
 
-import models  # noqa: E402
+import repository  # noqa: E402
 from server import Server, backends  # noqa: E402
 
 CONFIG = (
@@ -39,7 +39,7 @@ end
 
 
 def repository(folder: pathlib.Path) -> None:
-    r, port = models.Repository(folder), models.TensorProto.FLOAT
+    r, port = repository.Repository(folder), repository.TensorProto.FLOAT
     for name in ("ours", "c"):
         r.model(name, [models.node("Identity", "x", "y")], [("x", port, ["n"])], [("y", port, ["n"])], CONFIG)
     config = folder / "c" / "config.pbtxt"

@@ -7,16 +7,16 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-import models
 import numpy as np
 import pytest
+import repository
 from server import DATATYPES, Server, ServerError, backends
 
 LOADS = 150
 
 
 def started(folder: pathlib.Path, **environment: str) -> Iterator[Server]:
-    models.make(folder / "models")
+    repository.make(folder / "models")
     server = Server(folder / "models", backends(folder / "prefix"), folder / "log", **environment)
     try:
         yield server
@@ -65,7 +65,7 @@ def test_two_inputs(server: Server, random: np.random.Generator) -> None:
 
 
 def mlp(x: Any) -> tuple[Any, Any]:
-    h = x.astype(np.float64) @ models.WEIGHTS.astype(np.float64) + models.BIAS
+    h = x.astype(np.float64) @ repository.WEIGHTS.astype(np.float64) + repository.BIAS
     return np.maximum(h, 0), h.sum(1)
 
 
@@ -133,7 +133,7 @@ def test_optional_inputs(server: Server) -> None:
             assert y.tolist() == [[3 * i, 4 * i] if i % 2 else [10 * i, 100 * i]]
 
 
-@pytest.mark.parametrize("name", models.ELEMS)
+@pytest.mark.parametrize("name", repository.ELEMS)
 def test_datatypes(server: Server, name: str, random: np.random.Generator) -> None:
     model = f"type_{name.lower()}"
     server.load(model)
@@ -145,9 +145,9 @@ def test_datatypes(server: Server, name: str, random: np.random.Generator) -> No
     assert np.array_equal(y, np.concatenate([x, x], 1))
 
 
-@pytest.mark.parametrize("name", models.REFUSED)
+@pytest.mark.parametrize("name", repository.REFUSED)
 def test_other_datatypes_are_refused_by_name(server: Server, name: str) -> None:
-    refused(server, f"type_{name.lower()}", '"x" is', models.REFUSED[name][1])
+    refused(server, f"type_{name.lower()}", '"x" is', repository.REFUSED[name][1])
 
 
 @pytest.mark.parametrize(
