@@ -24,8 +24,8 @@ import repository  # noqa: E402
 from server import Server, backends  # noqa: E402
 
 CONFIG = (
-    models.ports("input", [("x", "TYPE_FP32", "dims: [-1]")])
-    + models.ports("output", [("y", "TYPE_FP32", "dims: [-1]")])
+    repository.ports("input", [("x", "TYPE_FP32", "dims: [-1]")])
+    + repository.ports("output", [("y", "TYPE_FP32", "dims: [-1]")])
     + "\ninstance_group [{ kind: KIND_CPU }]"
 )
 SCRIPT = """
@@ -38,10 +38,10 @@ end
 """
 
 
-def repository(folder: pathlib.Path) -> None:
+def write_models(folder: pathlib.Path) -> None:
     r, port = repository.Repository(folder), repository.TensorProto.FLOAT
     for name in ("ours", "c"):
-        r.model(name, [models.node("Identity", "x", "y")], [("x", port, ["n"])], [("y", port, ["n"])], CONFIG)
+        r.model(name, [repository.node("Identity", "x", "y")], [("x", port, ["n"])], [("y", port, ["n"])], CONFIG)
     config = folder / "c" / "config.pbtxt"
     config.write_text(config.read_text().replace("metal_mps", "identity"))
 
@@ -92,7 +92,7 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        repository(folder / "models")
+        write_models(folder / "models")
         directory = backends(folder / "prefix")
         (directory / "identity").mkdir()
         library = directory / "identity" / "libtriton_identity.so"
