@@ -1,5 +1,5 @@
 /*
- * triton_backend.h - what triton_backend.c and triton.go share: the execution of a batch as flat arrays, which cross into Go
+ * triton_backend.h - what triton_backend.c and triton_backend.go share: the execution of a batch as flat arrays, which cross into Go
  * once, and the part of the server's API that the backend calls.
  */
 #ifndef PADDLEMPS_TRITON_BACKEND_H

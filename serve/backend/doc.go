@@ -1,5 +1,5 @@
 // Package backend serves ONNX models for Triton Inference Server, without knowing its API: capi/triton_backend.c makes the
-// calls into the server, and capi/triton.go turns what it has gathered into the values of this package.
+// calls into the server, and capi/triton_backend.go turns what it has gathered into the values of this package.
 //
 // The objects, in the order in which a server makes them:
 //

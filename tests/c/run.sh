@@ -70,14 +70,14 @@ case $library in
 *) nm -D --defined-only "$library" | awk '{ print $NF }' | names exported ;;
 esac
 sed -n 's/^EXPORT.*\(TRITONBACKEND_[A-Za-z]*\)(.*/\1/p' "$root/capi/triton_backend.c" | names defined
-sed -n 's/^    fails(\(TRITONBACKEND_[A-Za-z]*\)(.*exec or spawn.*/\1/p' triton.c | names entries_forked
+sed -n 's/^    fails(\(TRITONBACKEND_[A-Za-z]*\)(.*exec or spawn.*/\1/p' triton_backend.c | names entries_forked
 grep -o 'pmps_[a-z0-9_]*(' fork.c check.h check.c | sed 's/.*://; s/($//' | grep -Fx -f "$work/listed" | names forked
 try 'exports.txt is sorted' env LC_ALL=C sort -c -u "$root/capi/exports.txt"
 try 'header = exports.txt' diff "$work/declared" "$work/listed"
 try 'triton_backend.c = exports.txt' diff "$work/defined" "$work/entries"
 try 'exports.txt = exported symbols' diff "$work/all" "$work/exported"
 try 'fork.c calls every function' diff "$work/listed" "$work/forked"
-try 'triton.c calls every entry point in a child' diff "$work/entries" "$work/entries_forked"
+try 'triton_backend.c calls every entry point in a child' diff "$work/entries" "$work/entries_forked"
 
 # ---- The programs.
 suite='suite.c check.c errors.c devices.c streams.c tensors.c dlpack.c operators.c fast.c gradients.c traces.c models.c profile.c handles.c'
@@ -91,7 +91,7 @@ compile reload reload.c -ldl
 compile shaders shaders.c check.c
 compile programs programs.c check.c
 flags=-rdynamic # the library looks the functions of the server up in the program
-compile triton triton.c check.c
+compile triton_backend triton_backend.c check.c
 flags=
 compile bench_call bench_call.c
 # shellcheck disable=SC2086
@@ -114,7 +114,7 @@ for device in auto host; do
     run "suite on $device" env PADDLE_MPS_DEVICE=$device "$work/suite"
     run "threads on $device" env PADDLE_MPS_DEVICE=$device "$work/threads"
     run "programs on $device" env PADDLE_MPS_DEVICE=$device "$work/programs"
-    run "triton on $device" env PADDLE_MPS_DEVICE=$device "$work/triton"
+    run "triton_backend on $device" env PADDLE_MPS_DEVICE=$device "$work/triton_backend"
     try "example on $device" env PADDLE_MPS_DEVICE=$device "$work/example"
     try "program on $device" env PADDLE_MPS_DEVICE=$device "$work/program"
 done
@@ -128,7 +128,7 @@ if [ "$(uname -s)" = Linux ] && sh ../fakemetal/build.sh "$fake" >"$work/out" 2>
     run 'objects on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/objects"
     run 'functions on metal' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" "$work/functions"
     for prefer in msl mpsgraph; do
-        run "triton on metal with $prefer" env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" PADDLE_MPS_PREFER=$prefer "$work/triton"
+        run "triton_backend on metal with $prefer" env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" PADDLE_MPS_PREFER=$prefer "$work/triton_backend"
         run "programs on metal with $prefer" env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" PADDLE_MPS_PREFER=$prefer "$work/programs"
     done
     run 'programs on metal and the CPU' env PADDLE_MPS_DEVICE=metal "PADDLE_MPS_METAL_LIBRARY=$fake" \
@@ -149,8 +149,8 @@ if echo 'int main(void) { return 0; }' >"$work/probe.c" && $cc $flags "$work/pro
     compile suite_asan $suite
     compile programs_asan programs.c check.c
     flags="$flags -rdynamic"
-    compile triton_asan triton.c check.c
-    run 'triton with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/triton_asan"
+    compile triton_backend_asan triton_backend.c check.c
+    run 'triton_backend with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/triton_backend_asan"
     run 'suite with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/suite_asan"
     run 'programs with AddressSanitizer' env ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 PADDLE_MPS_DEVICE=host "$work/programs_asan"
 else

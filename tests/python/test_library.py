@@ -72,7 +72,7 @@ def test_exports_are_the_header() -> None:
         ["nm", "-D", "--defined-only", _library.find()], capture_output=True, text=True, check=True
     )
     exported = {line.split()[-1] for line in symbols.stdout.splitlines()}
-    entries = {name for name in exported if name.startswith("TRITONBACKEND_")}  # tests/c/triton.c has them
+    entries = {name for name in exported if name.startswith("TRITONBACKEND_")}  # tests/c/triton_backend.c has them
     assert exported - entries == set(_library.SIGNATURES)
 
 

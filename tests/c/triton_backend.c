@@ -1,5 +1,5 @@
 /*
- * triton.c - the entry points of the backend for Triton Inference Server, called by a server that this program plays: it has
+ * triton_backend.c - the entry points of the backend for Triton Inference Server, called by a server that this program plays: it has
  * the functions of the API that the backend looks up in its process. They count what is alive, and each call can be made to
  * fail in its turn. tests/tritonserver runs the backend in the real server.
  */
