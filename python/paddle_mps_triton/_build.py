@@ -1,0 +1,5 @@
+"""Stages behind Triton's: shader source by the library, and the file that is run."""
+
+
+def key() -> str:
+    return "0"
