@@ -134,8 +134,7 @@ static const char *const flags[] = {
 static const char *const gcc_flags[] = {
     "-fno-thread-jumps", "--param=asan-instrumentation-with-call-threshold=0", "--param=asan-stack=0", "--param=asan-globals=0", "-fmax-errors=5"};
 static const char *const clang_flags[] = {
-    "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-mllvm", "-jump-threading-threshold=0",
-    "-ferror-limit=5"};
+    "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-ferror-limit=5"};
 
 
 /* Of libraries that are counted (see shader_arithmetic.c): optimised as a GPU's compiler would, but no loop is

@@ -21,9 +21,9 @@ typedef struct {
 } shader_frame;
 
 /* What compiled code calls; the order of the fields is that of shader::services. Threads meet at the
- * address that barrier and exchange return to. */
+ * place of a barrier in the source, and where that is 0 at the address that barrier and exchange return to. */
 typedef struct {
-  void (*barrier)(void);
+  void (*barrier)(uint64_t place);
   uint32_t (*exchange)(const void *in, void *all, uint64_t size);
   uint32_t (*lane)(void);
   void (*declare)(void *variable, uint64_t size);

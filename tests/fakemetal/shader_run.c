@@ -251,11 +251,11 @@ static void declare(void *variable, uint64_t size) {
 
 /* ---- Meeting. */
 
-static void barrier(void) {
+static void barrier(uint64_t place) {
   if (planted(BARRIER_SKIPPED)) return;
   run *r = here();
   fiber *f = &r->fibers[r->running];
-  f->state = AT_BARRIER, f->site = __builtin_return_address(0);
+  f->state = AT_BARRIER, f->site = place ? (const void *)(uintptr_t)place : __builtin_return_address(0);
   leave(r);
 }
 

@@ -22,7 +22,7 @@ struct frame {
 };
 
 struct services {
-  void (*barrier)();
+  void (*barrier)(ulong place);
   uint (*exchange)(const void *in, void *all, ulong size);
   uint (*lane)();
   void (*declare)(void *variable, ulong size);

@@ -12,7 +12,12 @@ namespace metal {
 enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
 inline mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(int(a) | int(b)); }
 
-SHADER_INLINE void threadgroup_barrier(mem_flags) { shader::serve.barrier(); }
+// clang copies calls into the arms of conditions and merges those of two arms whatever it is asked, hence the place.
+#ifdef __clang__
+SHADER_INLINE void threadgroup_barrier(mem_flags, uint line = __builtin_LINE(), uint column = __builtin_COLUMN()) { shader::serve.barrier(ulong(line) << 32 | column); }
+#else
+SHADER_INLINE void threadgroup_barrier(mem_flags) { shader::serve.barrier(0); }
+#endif
 SHADER_INLINE void simdgroup_barrier(mem_flags) { char none, all[32]; shader::serve.exchange(&none, all, 0); }
 
 }  // namespace metal
