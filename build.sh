@@ -15,6 +15,8 @@ usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
   demo ocr        install rapidocr into .venv-ocr and read the text in a picture with examples/ocr/ocr.py
+  demo triton [NAME]
+                  install triton into .venv-triton and run examples/triton/NAME.py, add or softmax, on the mock of Metal
   test            run all tests: Go (plain, race, portable), C, Python, conformance, packaging
   test long       the same with PADDLE_MPS_LONG=1: fuzz the C interface for an hour and every other
                   fuzz target for 30 s, soak each place with ten million operators, not 1.5 million, and,
@@ -22,6 +24,9 @@ usage: ./build.sh COMMAND
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
+  test triton [NAME...]
+                  run kernels written in Triton, which is installed into .venv-triton (Linux, Python 3.11), through the
+                  plug-in on the mock of Metal, against NumPy: all of tests/triton/kernels, or those named
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -233,6 +238,11 @@ demo() {
         shift
         venv .venv-ocr ocr
         .venv-ocr/bin/python examples/ocr/ocr.py "$@"
+        return
+    fi
+    if [ "${1:-}" = triton ]; then
+        shift
+        demo_triton "$@"
         return
     fi
     venv .venv demo
@@ -608,6 +618,34 @@ peers() {
     return $peers_status
 }
 
+# triton: kernels written in Triton through the plug-in, on the mock, against NumPy; see tests/triton/run.py.
+triton() {
+    need_python
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        missing 'Python 3.11 or later (for triton 3.9.0)' \
+            'apt-get install python3.11 python3.11-venv    # then PYTHON=python3.11 ./build.sh test triton' \
+            'triton has no wheels for a Mac'
+    lib
+    sh tests/fakemetal/build.sh
+    venv .venv-triton triton
+    export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1
+    triton_status=0
+    on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
+    on_mock 15.0 '' .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1
+    return $triton_status
+}
+
+# demo_triton NAME: an example written in Triton: add or softmax; without a name, both.
+demo_triton() {
+    need_python
+    lib
+    sh tests/fakemetal/build.sh
+    venv .venv-triton triton
+    for example in ${1:-add softmax}; do
+        PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "examples/triton/$example.py" || return 1
+    done
+}
+
 onnx() {
     need_python
     lib
@@ -729,7 +767,7 @@ check() {
 }
 
 clean() {
-    rm -rf build dist .venv .venv-peers .venv-onnx .venv-ocr .venv-bench examples/out .pytest_cache .mypy_cache .ruff_cache
+    rm -rf build dist .venv .venv-peers .venv-onnx .venv-ocr .venv-bench .venv-triton examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
@@ -746,8 +784,9 @@ test)
     op) shift && test_op "$@" ;;
     peers) peers ;;
     onnx) onnx ;;
+    triton) shift && triton "$@" ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, triton or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;
