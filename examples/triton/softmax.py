@@ -1,6 +1,6 @@
 """A softmax of rows in one pass over memory, written in Triton, on the Apple GPU, compared with NumPy.
 
-    python examples/triton/softmax.py
+python examples/triton/softmax.py
 """
 
 import numpy as np

@@ -11,7 +11,7 @@ import json
 import struct
 import warnings
 from collections.abc import Sequence
-from ctypes import byref, c_void_p
+from ctypes import c_void_p
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ from . import _place, _stream
 from ._creation import to_tensor
 from ._errors import UnsupportedError, exception
 from ._library import quick
-from ._objects import Base, information, meta
+from ._objects import information, meta
 from ._shader import compile_shader
 from ._structs import KernelArg
+from ._tensor import Tensor
 
 HEAD = "// paddle-mps-triton: "
 
@@ -54,7 +55,9 @@ def unpack(file: bytes) -> tuple[str, dict[str, Any]]:
     try:
         return source, json.loads(head[len(HEAD) :])
     except ValueError:
-        raise ValueError("[triton] the first line of the file is damaged; want a kernel that paddle-mps has compiled") from None
+        raise ValueError(
+            "[triton] the first line of the file is damaged; want a kernel that paddle-mps has compiled"
+        ) from None
 
 
 class Frame:
@@ -151,7 +154,9 @@ def number(value: Any, param: dict[str, Any], kernel: str) -> Any:
     if kind in ("fp32", "fp16"):
         return float(value)
     if kind not in SCALARS:
-        raise UnsupportedError(f"[{kernel}] argument {param['name']} is of type {kind}; want one of {', '.join(SCALARS)}")
+        raise UnsupportedError(
+            f"[{kernel}] argument {param['name']} is of type {kind}; want one of {', '.join(SCALARS)}"
+        )
     bits = int(kind[1:])
     if bits == 1:
         return bool(value)
@@ -179,17 +184,21 @@ class Borrowed:
         """What the launch gets for an argument."""
         while hasattr(value, "base") and not hasattr(value, "_handle"):
             value = value.base  # triton.reinterpret
-        if isinstance(value, Base):
+        if isinstance(value, Tensor):
             if meta(value).place.kind != _place.MPS:
                 raise ValueError(
                     f"[{self._kernel}] argument {param['name']} is on {meta(value).place}; want a tensor on an mps device: x.to('mps')"
                 )
             return value
         if value is None or not hasattr(value, "data_ptr"):
-            raise TypeError(f"[{self._kernel}] argument {param['name']} is {type(value).__name__}; want a tensor on an mps device")
+            raise TypeError(
+                f"[{self._kernel}] argument {param['name']} is {type(value).__name__}; want a tensor on an mps device"
+            )
         device = str(getattr(value, "device", "cpu"))
         if device != "cpu":
-            raise UnsupportedError(f"[{self._kernel}] argument {param['name']} is a tensor on {device}; want one of paddle_mps, or on the CPU")
+            raise UnsupportedError(
+                f"[{self._kernel}] argument {param['name']} is a tensor on {device}; want one of paddle_mps, or on the CPU"
+            )
         storage = value.untyped_storage() if hasattr(value, "untyped_storage") else value
         start, size = storage.data_ptr(), int(storage.nbytes() if callable(storage.nbytes) else storage.nbytes)
         whole = self._whole(start, size)
@@ -226,7 +235,7 @@ class Borrowed:
 _offsets: dict[int, int] = {}  # bytes from the storage to the first element, by handle: handles are not used again
 
 
-def offset_of(x: Base) -> int:
+def offset_of(x: Tensor) -> int:
     """Bytes from the start of the storage, which is aligned to 256, to the first element. It waits for nothing."""
     handle = x._handle
     found = _offsets.get(handle)
@@ -238,4 +247,4 @@ def offset_of(x: Base) -> int:
     return found
 
 
-__all__ = ["Borrowed", "Program", "byref", "offset_of", "pack", "unpack"]
+__all__ = ["Borrowed", "Program", "offset_of", "pack", "unpack"]

@@ -17,7 +17,8 @@ from typing import Any, Callable
 
 from . import _place
 from ._dtype import DType
-from ._objects import Base, meta
+from ._objects import meta
+from ._tensor import Tensor
 from ._triton import SCALARS, Program, number, offset_of, unpack
 
 __all__ = ["Kernel", "load"]
@@ -76,21 +77,33 @@ class Kernel:
         ]
 
     def _number(self, value: Any, param: dict[str, Any]) -> Any:
-        if not isinstance(value, (bool, int, float)) or (isinstance(value, float) and not param["type"].startswith("fp")):
-            raise TypeError(f"[{self.name}] argument {param['name']} is {value!r}; want a number of type {param['type']}")
+        if not isinstance(value, (bool, int, float)) or (
+            isinstance(value, float) and not param["type"].startswith("fp")
+        ):
+            raise TypeError(
+                f"[{self.name}] argument {param['name']} is {value!r}; want a number of type {param['type']}"
+            )
         if param["type"] in SCALARS and param.get("align", 1) > 1 and value % param["align"]:
-            raise ValueError(f"[{self.name}] argument {param['name']} is {value}; the kernel was compiled for multiples of {param['align']}")
+            raise ValueError(
+                f"[{self.name}] argument {param['name']} is {value}; the kernel was compiled for multiples of {param['align']}"
+            )
         return number(value, param, self.name)
 
-    def _pointer(self, value: Any, param: dict[str, Any]) -> Base:
-        if not isinstance(value, Base):
-            raise TypeError(f"[{self.name}] argument {param['name']} is {type(value).__name__}; want a tensor of paddle_mps")
-        described, pointee = meta(value), param["type"].lstrip("*").removeprefix("k") if hasattr(str, "removeprefix") else param["type"][1:]
+    def _pointer(self, value: Any, param: dict[str, Any]) -> Tensor:
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"[{self.name}] argument {param['name']} is {type(value).__name__}; want a tensor of paddle_mps"
+            )
+        described, pointee = meta(value), param["type"][1:]
         wanted = _POINTEES.get(pointee, (pointee,))
         if _short(described.dtype) not in wanted:
-            raise TypeError(f"[{self.name}] argument {param['name']} has dtype {_short(described.dtype)}; want {' or '.join(wanted)}")
+            raise TypeError(
+                f"[{self.name}] argument {param['name']} has dtype {_short(described.dtype)}; want {' or '.join(wanted)}"
+            )
         if described.place.kind != _place.MPS:
-            raise ValueError(f"[{self.name}] argument {param['name']} is on {described.place}; want a tensor on an mps device: x.to('mps')")
+            raise ValueError(
+                f"[{self.name}] argument {param['name']} is on {described.place}; want a tensor on an mps device: x.to('mps')"
+            )
         align = param.get("align", 1)
         if align > 1 and offset_of(value) % align:
             raise ValueError(
@@ -105,7 +118,7 @@ class Kernel:
 
 
 def _short(dtype: DType) -> str:
-    return str(dtype).rpartition(".")[2]
+    return f"{dtype}".rpartition(".")[2]
 
 
 def load(path: str | os.PathLike[str]) -> Kernel:

@@ -5,9 +5,9 @@ paddle-mps is installed. So importing them must not fail, and loads neither NumP
 done by the first kernel. The package is not part of `paddle_mps` for that reason.
 """
 
+import contextlib
+
 # A program may import a module of this package before triton, which would import it a second time, half loaded.
 # Importing triton first makes every order of imports work.
-try:
+with contextlib.suppress(ImportError):
     import triton  # noqa: F401
-except ImportError:
-    pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_mps._objects import Base
+from paddle_mps import Tensor
 from paddle_mps._triton import offset_of
 
 ALIGNMENT = 16  # bytes, which Triton's specialisation asks for
@@ -12,7 +12,7 @@ ALIGNMENT = 16  # bytes, which Triton's specialisation asks for
 
 def aligned(argument: Any) -> bool:
     """Whether the address of a pointer argument is a multiple of 16. A tensor of ours is not waited for."""
-    while not isinstance(argument, Base):
+    while not isinstance(argument, Tensor):
         inner = getattr(argument, "base", None)  # of triton.reinterpret, and of tensor descriptors
         if inner is None:
             return int(argument.data_ptr()) % ALIGNMENT == 0  # memory that is copied keeps its offset in the storage

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 
-def benchmark(call: Callable[[], Any], *, quantiles: Sequence[float] = (0.5,), warmup: float = 25, rep: float = 100, **_: Any) -> list[float]:
+def benchmark(
+    call: Callable[[], Any], *, quantiles: Sequence[float] = (0.5,), warmup: float = 25, rep: float = 100, **_: Any
+) -> list[float]:
     """Milliseconds at the quantiles of at least five runs, for rep milliseconds.
 
     Each run is waited for, so that what it costs to wait (some microseconds) is part of all alike.

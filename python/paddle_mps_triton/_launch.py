@@ -30,11 +30,23 @@ class Launcher:
             self._take = lambda args: [args[i] for i in kept]
 
     def __call__(
-        self, x: int, y: int, z: int, stream: Any, function: _triton.Program, packed: Any, launch: Any, enter: Any, leave: Any, *args: Any
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: Any,
+        function: _triton.Program,
+        packed: Any,
+        launch: Any,
+        enter: Any,
+        leave: Any,
+        *args: Any,
     ) -> None:
         if enter is not None:
             enter(launch)
-        values = self._take(args) if not self._nested else [v for i in self._kept for v in flat(args[i], self._kinds[i])]
+        values = (
+            self._take(args) if not self._nested else [v for i in self._kept for v in flat(args[i], self._kinds[i])]
+        )
         function.run(x, y, z, values)
         if leave is not None:
             leave(launch)

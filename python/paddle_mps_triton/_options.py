@@ -57,7 +57,16 @@ class Options:
 
 
 FIELDS = frozenset(f.name for f in fields(Options))
-ACCEPTED = ("num_stages", "maxnreg", "matrix_instr_nonkdim", "waves_per_eu", "kpack", "schedule_hint", "launch_pdl", "extern_libs")
+ACCEPTED = (
+    "num_stages",
+    "maxnreg",
+    "matrix_instr_nonkdim",
+    "waves_per_eu",
+    "kpack",
+    "schedule_hint",
+    "launch_pdl",
+    "extern_libs",
+)
 REFUSED = {name: Options.__dataclass_fields__[name].default for name in
            ("num_ctas", "cluster_dims", "launch_cooperative_grid", "warp_size", "instrumentation_mode", "ir_override")}  # fmt: skip
 CONFIGURED = {"num_warps": MAX_WARPS, "num_stages": None, "max_threads": MAX_THREADS, "shared_memory": MAX_SHARED}

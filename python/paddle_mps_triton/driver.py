@@ -136,7 +136,10 @@ class MPSDriver(DriverBase):
 
     @staticmethod
     def set_kernel_config(
-        num_warps: int | None = None, num_stages: int | None = None, max_threads: int | None = None, shared_memory: int | None = None
+        num_warps: int | None = None,
+        num_stages: int | None = None,
+        max_threads: int | None = None,
+        shared_memory: int | None = None,
     ) -> None:
         """Sets what a launch that does not say otherwise has, and the limits of all kernels compiled from now on.
 
@@ -149,7 +152,9 @@ class MPSDriver(DriverBase):
         Raises:
             ValueError: a value is beyond what the hardware has.
         """
-        _options.configure(num_warps=num_warps, num_stages=num_stages, max_threads=max_threads, shared_memory=shared_memory)
+        _options.configure(
+            num_warps=num_warps, num_stages=num_stages, max_threads=max_threads, shared_memory=shared_memory
+        )
 
     @staticmethod
     def memory_pool() -> Pool:

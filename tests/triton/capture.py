@@ -9,15 +9,10 @@ Nothing is run, so no device is needed. The text has no paths of this machine: l
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import re
 import sys
-
-HERE = pathlib.Path(__file__).resolve().parent
-os.environ["TRITON_ALWAYS_COMPILE"] = "1"
-sys.path.insert(0, str(HERE))
-sys.path.insert(1, str(HERE.parents[1] / "python"))
+from typing import Any
 
 import corpus
 import triton
@@ -26,10 +21,18 @@ from triton.backends.compiler import GPUTarget
 from paddle_mps_triton import _options
 from paddle_mps_triton import compiler as plugin
 
-TYPES = {"bool": "i1", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e5m2": "fp8e5", "float8_e4m3fn": "fp8e4nv"}
+HERE = pathlib.Path(__file__).resolve().parent
+TYPES = {
+    "bool": "i1",
+    "float32": "fp32",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float8_e5m2": "fp8e5",
+    "float8_e4m3fn": "fp8e4nv",
+}
 
 
-def signature_of(argument: object) -> tuple[str, bool]:
+def signature_of(argument: Any) -> tuple[str, bool]:
     """The type of an argument for Triton, and whether 16 divides it."""
     offset = 0
     if isinstance(argument, (corpus.Out, corpus.Shifted)):
@@ -74,18 +77,19 @@ def capture(run: corpus.Run) -> str:
     return re.sub(r'loc\("[^"]*/(tests/triton/|site-packages/triton/)', r'loc("\1', compiled.asm["ttir"].decode())
 
 
-def ttir_only(self: plugin.MPSBackend, stages: dict, options: object, language: object = None) -> None:
+def ttir_only(self: plugin.MPSBackend, stages: dict[str, Any], options: object, language: object = None) -> None:
     stages["ttir"] = lambda module, metadata: finish(module, metadata, options)
 
 
-def finish(module: object, metadata: dict, options: object) -> object:
+def finish(module: object, metadata: dict[str, Any], options: object) -> object:
     module = plugin.ttir(module)
     metadata["shared"], metadata["name"] = 0, "kernel"
     return module
 
 
 def main() -> int:
-    plugin.MPSBackend.add_stages = ttir_only
+    triton.knobs.compilation.always_compile = True
+    plugin.MPSBackend.add_stages = ttir_only  # type: ignore[method-assign]
     plugin.MPSBackend.binary_ext = "ttir"
     folder = HERE / "ttir" / triton.__version__
     folder.mkdir(parents=True, exist_ok=True)

@@ -43,7 +43,8 @@ def _unit(expected: Array, dtype: str) -> Array:
     """The distance of neighbouring numbers of the type at each element."""
     digits, least = {"float32": (24, -149), "float16": (11, -24), BF16: (8, -133)}[dtype]
     _, exponent = np.frexp(np.abs(np.where(np.isfinite(expected), expected, 0)).astype(np.float64))
-    return np.exp2(np.maximum(exponent - digits, least).astype(np.float64))
+    unit: Array = np.exp2(np.maximum(exponent - digits, least).astype(np.float64))
+    return unit
 
 
 EXACT = Tolerance(lambda expected, dtype: np.zeros(expected.shape), "exact")
@@ -56,8 +57,10 @@ def ulps(n: float) -> Tolerance:
 def within(bound: Any) -> Tolerance:
     """An absolute bound, and half a unit of the stored type for the rounding at its end."""
     return Tolerance(
-        lambda expected, dtype: np.broadcast_to(np.asarray(bound, np.float64), expected.shape)
-        + (0.5 * _unit(expected, dtype) if dtype in EPS else 0),
+        lambda expected, dtype: (
+            np.broadcast_to(np.asarray(bound, np.float64), expected.shape)
+            + (0.5 * _unit(expected, dtype) if dtype in EPS else 0)
+        ),
         "bound",
     )
 

@@ -21,14 +21,10 @@ import tempfile
 import time
 from typing import Any
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-os.environ.setdefault("PADDLE_MPS_TRITON", "1")
-sys.path[:0] = [str(HERE), str(ROOT / "python")]
-
 import corpus
 import numpy as np
 
+HERE = pathlib.Path(__file__).resolve().parent
 PASSING = HERE / "passing.txt"
 GUARD = 64  # elements before and behind each output that a kernel must leave alone
 MARK = 77
@@ -37,14 +33,17 @@ VIEWS = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}  # paddle has 
 
 def device_tensor(data: Any, dtype: str) -> Any:
     """A tensor on the mps device, of a type of Triton's."""
-    import paddle_mps
     import triton
     import triton.language as tl
+
+    import paddle_mps
 
     if dtype == corpus.BF16:
         return paddle_mps.to_tensor(np.ascontiguousarray(data, np.float32), place="mps").cast("bfloat16")
     if dtype in (corpus.FP8E5, corpus.FP8E4):
-        return triton.reinterpret(paddle_mps.to_tensor(data, place="mps"), tl.float8e5 if dtype == corpus.FP8E5 else tl.float8e4nv)
+        return triton.reinterpret(
+            paddle_mps.to_tensor(data, place="mps"), tl.float8e5 if dtype == corpus.FP8E5 else tl.float8e4nv
+        )
     if dtype in VIEWS:
         return triton.reinterpret(paddle_mps.to_tensor(data.view(VIEWS[dtype]), place="mps"), getattr(tl, dtype))
     return paddle_mps.to_tensor(data, place="mps")
@@ -111,8 +110,9 @@ def difference(out: corpus.Out, whole: Any) -> str:
 
 def run_case(case: corpus.Case) -> tuple[str, str]:
     """The verdict about a case, and why."""
-    from paddle_mps import UnsupportedError, mps
     from triton.runtime.errors import OutOfResources
+
+    from paddle_mps import UnsupportedError, mps
 
     run = case.run()
     try:
@@ -148,7 +148,9 @@ def spread(names: list[str], processes: int) -> list[list[Any]]:
         def start(list_of: list[str]) -> None:
             log = pathlib.Path(folder) / f"{len(results)}-{list_of[0]}"
             with open(log, "w") as file:
-                process = subprocess.Popen([sys.executable, __file__, "--worker", *list_of], stdout=file, stderr=subprocess.STDOUT, text=True)
+                process = subprocess.Popen(
+                    [sys.executable, __file__, "--worker", *list_of], stdout=file, stderr=subprocess.STDOUT, text=True
+                )
             running.append((process, list_of, log))
 
         for list_of in waiting:
@@ -183,7 +185,9 @@ def report(results: list[list[Any]], wanted: set[str]) -> int:
     lost = sorted((wanted & ran) - passed)
     slow = sorted(results, key=lambda r: -r[3])[:5]
     print("slowest: " + ", ".join(f"{name} {seconds} s" for name, _, _, seconds in slow))
-    print(f"{len(results)} kernels: {count['pass']} passed, {count['refused']} refused, {count['failed']} failed, {count['wrong']} wrong")
+    print(
+        f"{len(results)} kernels: {count['pass']} passed, {count['refused']} refused, {count['failed']} failed, {count['wrong']} wrong"
+    )
     for name in lost:
         print(f"FAIL {name}: it is in passing.txt")
     return bool(lost or count["wrong"])
@@ -197,12 +201,13 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--report")
     given = parser.parse_args()
+    os.environ.setdefault("PADDLE_MPS_TRITON", "1")
     if given.worker:
         work(given.names)
         return 0
     import triton
 
-    names = given.names or [name for name in corpus.load()]
+    names = given.names or list(corpus.load())
     start = time.perf_counter()
     results = spread(names, given.processes)
     print(f"triton {triton.__version__}, {time.perf_counter() - start:.0f} s")

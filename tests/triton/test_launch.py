@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -109,11 +111,11 @@ class Foreign:
 
 
 def test_memory_of_another_package_is_copied_in_and_out(program: _triton.Program):
-    x, out = np.arange(32, dtype=np.float32), np.zeros(40, np.float32)
+    x, out = np.arange(40, dtype=np.float32)[3:35], np.zeros(50, np.float32)[3:43]  # not whole pages
     before = _triton.Borrowed.copies
     with pytest.warns(UserWarning, match="copied to the GPU"):
         program.run(1, 1, 1, [Foreign(x), 32, Foreign(out), 2.0, 0])
-    assert out.tolist() == [2 * v + 100 for v in range(32)] + [0] * 8
+    assert out.tolist() == [2 * v + 100 for v in range(3, 35)] + [0] * 8
     assert _triton.Borrowed.copies == before + 2
 
 
@@ -158,6 +160,7 @@ def test_arguments_of_a_file_are_checked(kernel: triton_aot.Kernel, what: str):
 
 
 def test_a_grid_is_one_to_three_numbers(kernel: triton_aot.Kernel):
-    for grid in [(), (1, 1, 1, 1), (-1,), ("a",)]:
+    wrong: list[Any] = [(), (1, 1, 1, 1), (-1,), ("a",)]
+    for grid in wrong:
         with pytest.raises(ValueError, match="grid"):
             kernel[grid]

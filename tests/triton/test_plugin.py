@@ -27,13 +27,17 @@ ORDERS = [
 
 def python(program: str, **environment: str) -> str:
     """What a process of its own prints."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **environment})
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **environment}
+    )
     return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_imports_in_any_order(order: str):
-    told = python(f"{order}\nprint(triton.runtime.driver.MPSDriver.__name__, type(triton.runtime.driver.active).__name__)")
+    told = python(
+        f"{order}\nprint(triton.runtime.driver.MPSDriver.__name__, type(triton.runtime.driver.active).__name__)"
+    )
     assert told == "MPSDriver MPSDriver\n"
 
 
@@ -44,7 +48,10 @@ def test_importing_triton_loads_neither_numpy_nor_the_library():
 
 def test_it_is_inactive_off_a_mac():
     assert "0 active drivers" in python("import triton; triton.runtime.driver.active", PADDLE_MPS_TRITON="")
-    told = python("import triton; d = triton.runtime.driver; d.set_active(d.MPSDriver()); print(d.active.get_current_target().backend)", PADDLE_MPS_TRITON="")
+    told = python(
+        "import triton; d = triton.runtime.driver; d.set_active(d.MPSDriver()); print(d.active.get_current_target().backend)",
+        PADDLE_MPS_TRITON="",
+    )
     assert told == "paddle-mps\n"
 
 
@@ -69,7 +76,15 @@ def test_each_option_is_of_one_class():
 
 
 @pytest.mark.parametrize(
-    "given", [{"num_ctas": 2}, {"launch_cooperative_grid": True}, {"num_warps": 3}, {"num_warps": 0}, {"warp_size": 64}, {"cluster_dims": (2, 1, 1)}]
+    "given",
+    [
+        {"num_ctas": 2},
+        {"launch_cooperative_grid": True},
+        {"num_warps": 3},
+        {"num_warps": 0},
+        {"warp_size": 64},
+        {"cluster_dims": (2, 1, 1)},
+    ],
 )
 def test_an_option_is_refused_by_its_name(given: dict[str, object]):
     with pytest.raises(paddle.UnsupportedError, match=next(iter(given))):
@@ -90,7 +105,12 @@ def test_set_kernel_config():
         configure(num_warps=8, shared_memory=1024, max_threads=512, num_stages=2)
         assert _options.parse({}).num_warps == 8 and _options.parse({}).shared_memory == 1024
         assert _options.parse({"num_warps": 1}).num_warps == 1
-        for name, value, limit in [("num_warps", 64, 32), ("max_threads", 2048, 1024), ("shared_memory", 65536, 32768), ("num_warps", 0, 32)]:
+        for name, value, limit in [
+            ("num_warps", 64, 32),
+            ("max_threads", 2048, 1024),
+            ("shared_memory", 65536, 32768),
+            ("num_warps", 0, 32),
+        ]:
             with pytest.raises(ValueError, match=f"{name} is {value}; want 1 to {limit}"):
                 configure(**{name: value})
         with pytest.raises(ValueError, match="power of 2"):

@@ -36,7 +36,9 @@ def _(rng):
     index = rng.integers(0, 16, n).astype(np.int32)
     x = rng.integers(0, 3, n)
     out = np.bincount(index, x, 16).astype(np.float32)  # below 2^8: exact
-    return Run(atomic_add, (2,), [Typed(to_bf16(x.astype(np.float32)), BF16), index, Out(out, dtype=BF16), n], {"BLOCK": 128})
+    return Run(
+        atomic_add, (2,), [Typed(to_bf16(x.astype(np.float32)), BF16), index, Out(out, dtype=BF16), n], {"BLOCK": 128}
+    )
 
 
 @triton.jit
@@ -111,7 +113,9 @@ def atomic_cas_tensor(x, out, old, BLOCK: tl.constexpr):
 def _(rng):
     start = rng.integers(2, 5, 64).astype(np.int32)
     x = rng.integers(10, 20, 64).astype(np.int32)
-    return Run(atomic_cas_tensor, (1,), [x, Out(np.where(start == 3, x, start), initial=start), Out(start)], {"BLOCK": 64})
+    return Run(
+        atomic_cas_tensor, (1,), [x, Out(np.where(start == 3, x, start), initial=start), Out(start)], {"BLOCK": 64}
+    )
 
 
 @triton.jit

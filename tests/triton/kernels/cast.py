@@ -20,7 +20,9 @@ def cast_case(name, x, expected, out_dtype=""):
 
 
 _rng = np.random.default_rng(5)
-_floats = np.concatenate([_rng.standard_normal(200) * 100, [0.0, -0.0, np.inf, -np.inf, np.nan, 65504, 65519, 65520, 6e-8, 1e-8]]).astype(np.float32)
+_floats = np.concatenate(
+    [_rng.standard_normal(200) * 100, [0.0, -0.0, np.inf, -np.inf, np.nan, 65504, 65519, 65520, 6e-8, 1e-8]]
+).astype(np.float32)
 _small = (_rng.standard_normal(300) * 50).astype(np.float32)
 _ints = _rng.integers(-(2**31), 2**31, 300).astype(np.int32)
 _longs = _rng.integers(-(2**63), 2**63 - 1, 300, np.int64)
@@ -31,7 +33,9 @@ cast_case("cast_fp32_bf16", _floats, to_bf16(_floats), BF16)
 cast_case("cast_bf16_fp32", Typed(to_bf16(_floats), BF16), to_bf16(_floats))
 cast_case("cast_fp32_i32", _small, np.trunc(_small).astype(np.int32))
 cast_case("cast_fp32_i8", _small.clip(-128, 127), np.trunc(_small.clip(-128, 127)).astype(np.int8))
-cast_case("cast_fp32_i64", _small * np.float32(1e9), np.trunc((_small * np.float32(1e9)).astype(np.float64)).astype(np.int64))
+cast_case(
+    "cast_fp32_i64", _small * np.float32(1e9), np.trunc((_small * np.float32(1e9)).astype(np.float64)).astype(np.int64)
+)
 cast_case("cast_i32_fp32", _ints, _ints.astype(np.float32))
 cast_case("cast_u32_fp32", _ints.view(np.uint32), _ints.view(np.uint32).astype(np.float32))
 cast_case("cast_i64_fp32", _longs, _longs.astype(np.float32))
@@ -67,7 +71,9 @@ def fp8_cases(name, dtype, kind):
         codes = np.array([c for c in range(256) if np.isfinite(decode(np.array([c]), dtype)[0])], np.uint8)
         order = np.sort(np.unique(decode(codes, dtype)))
         middle = (order[1:] + order[:-1]) / 2
-        x = np.concatenate([order, middle, middle * np.float32(1 + 2**-10), middle * np.float32(1 - 2**-10)]).astype(np.float32)
+        x = np.concatenate([order, middle, middle * np.float32(1 + 2**-10), middle * np.float32(1 - 2**-10)]).astype(
+            np.float32
+        )
         return Run(fp8_encode, (1,), [x, Out(encode(x, dtype)), len(x)], {"TYPE": kind, "BLOCK": 1024})
 
 

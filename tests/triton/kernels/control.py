@@ -34,7 +34,13 @@ def countdown(out, first, last, step, BLOCK: tl.constexpr):
 @case("for_i64_step")
 def _(rng):
     at = np.arange(32, dtype=np.int64)
-    return Run(countdown, (1,), [Out(at * sum(range(2**33, 2**33 + 100, 7))), 2**33, 2**33 + 100, 7], {"BLOCK": 32}, {"num_warps": 1})
+    return Run(
+        countdown,
+        (1,),
+        [Out(at * sum(range(2**33, 2**33 + 100, 7))), 2**33, 2**33 + 100, 7],
+        {"BLOCK": 32},
+        {"num_warps": 1},
+    )
 
 
 @triton.jit
@@ -219,7 +225,7 @@ def _(rng):
 @triton.jit
 def choose_pointer(x, y, out, which, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
-    if which > 0:
+    if which > 0:  # noqa: SIM108 - the statement is what is tested
         p = x + at
     else:
         p = y + at

@@ -218,7 +218,9 @@ def select(x, y, c, out, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = at < n
     taken = tl.load(c + at, mask=mask) != 0
-    tl.store(out + at, tl.where(taken & (at % 3 != 0), tl.load(x + at, mask=mask), tl.load(y + at, mask=mask)), mask=mask)
+    tl.store(
+        out + at, tl.where(taken & (at % 3 != 0), tl.load(x + at, mask=mask), tl.load(y + at, mask=mask)), mask=mask
+    )
 
 
 @case("where_fp32")
@@ -325,7 +327,9 @@ def _(rng):
     s = 1 / (1 + np.exp(-wide))
     leaky = np.where(wide > 0, wide, np.float64(np.float32(0.01)) * wide)
     # exp 4 ulp, the sum, the quotient and the product half a unit each; exp's error is at most halved by the sum
-    return Run(activations, (3,), [x, Out(np.concatenate([s, wide * s, leaky]).astype(np.float32), ulps(6)), n], {"BLOCK": 256})
+    return Run(
+        activations, (3,), [x, Out(np.concatenate([s, wide * s, leaky]).astype(np.float32), ulps(6)), n], {"BLOCK": 256}
+    )
 
 
 @triton.jit
@@ -342,7 +346,9 @@ def _(rng):
     x = (rng.standard_normal(n) * 3).astype(np.float16)
     wide = x.astype(np.float64)
     out = (wide / (1 + np.exp(-1.702 * wide))).astype(np.float16)
-    return Run(activations_half, (2,), [x, Out(out, ulps(1)), n], {"BLOCK": 256})  # float32 inside: a unit of fp16 at most
+    return Run(
+        activations_half, (2,), [x, Out(out, ulps(1)), n], {"BLOCK": 256}
+    )  # float32 inside: a unit of fp16 at most
 
 
 @case("gelu_bf16")
@@ -389,7 +395,9 @@ def _(rng):
     out = np.float32(0.5) * at + np.float32(3) + np.float32(2**33) + np.float32(1)
     expected = ((np.float32(0.5) * at + np.float32(3)) + np.float32(2**33)).astype(np.float32) + np.float32(1)
     assert out.dtype == np.float32
-    return Run(scalars, (1,), [Out(expected.astype(np.float32), ulps(1)), 0.5, 3, 2**33, True], {"BLOCK": 64}, {"num_warps": 1})
+    return Run(
+        scalars, (1,), [Out(expected.astype(np.float32), ulps(1)), 0.5, 3, 2**33, True], {"BLOCK": 64}, {"num_warps": 1}
+    )
 
 
 @triton.jit
@@ -488,8 +496,18 @@ def many(
 ):  # fmt: skip
     at = tl.arange(0, BLOCK)
     mask = at < n
-    s = tl.load(p0 + at, mask=mask) + tl.load(p1 + at, mask=mask) + tl.load(p2 + at, mask=mask) + tl.load(p3 + at, mask=mask)
-    s += tl.load(p4 + at, mask=mask) + tl.load(p5 + at, mask=mask) + tl.load(p6 + at, mask=mask) + tl.load(p7 + at, mask=mask)
+    s = (
+        tl.load(p0 + at, mask=mask)
+        + tl.load(p1 + at, mask=mask)
+        + tl.load(p2 + at, mask=mask)
+        + tl.load(p3 + at, mask=mask)
+    )
+    s += (
+        tl.load(p4 + at, mask=mask)
+        + tl.load(p5 + at, mask=mask)
+        + tl.load(p6 + at, mask=mask)
+        + tl.load(p7 + at, mask=mask)
+    )
     s += tl.load(p8 + at, mask=mask) + tl.load(p9 + at, mask=mask) + tl.load(p10 + at, mask=mask)
     s += tl.load(p11 + at, mask=mask) + tl.load(p12 + at, mask=mask) + tl.load(p13 + at, mask=mask)
     s += tl.load(p14 + at, mask=mask) + tl.load(p15 + at, mask=mask) + tl.load(p16 + at, mask=mask)

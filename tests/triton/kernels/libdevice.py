@@ -82,7 +82,12 @@ unary("expm1", math.expm1, ulps(3), -2, 2)  # CUDA's bound: 1 ulp; ours is 2
 
 @case("libdevice_j0_missing")
 def _(rng):
-    return Run(j0_kernel, (1,), [rng.uniform(0, 9, 200).astype(np.float32), Out(np.zeros(200, np.float32)), 200], {"BLOCK": 256})
+    return Run(
+        j0_kernel,
+        (1,),
+        [rng.uniform(0, 9, 200).astype(np.float32), Out(np.zeros(200, np.float32)), 200],
+        {"BLOCK": 256},
+    )
 
 
 @triton.jit

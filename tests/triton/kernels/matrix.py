@@ -72,7 +72,9 @@ matmul_case("matmul_128x128x32", np.float16, 128, 128, 64, 128, 128, 32, 8)
 def dot_small(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     x = tl.load(a + tl.arange(0, M)[:, None] * K + tl.arange(0, K)[None, :])
     y = tl.load(b + tl.arange(0, N)[:, None] * K + tl.arange(0, K)[None, :])
-    tl.store(c + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], tl.dot(x, tl.trans(y), input_precision="ieee"))
+    tl.store(
+        c + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], tl.dot(x, tl.trans(y), input_precision="ieee")
+    )
 
 
 def dot_case(name, m, n, k, warps):
@@ -146,7 +148,11 @@ def attention(q, k, v, out, n, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.
         acc = acc * alpha[:, None]
         acc = tl.dot(p.to(z.dtype), z, acc, input_precision="ieee")
         top = new
-    tl.store(out + base + rm[:, None] * D + rd[None, :], (acc / total[:, None]).to(out.dtype.element_ty), mask=rm[:, None] < n)
+    tl.store(
+        out + base + rm[:, None] * D + rd[None, :],
+        (acc / total[:, None]).to(out.dtype.element_ty),
+        mask=rm[:, None] < n,
+    )
 
 
 def attention_case(name, n, d, bm, bn, causal, warps, dtype=np.float32):
@@ -165,12 +171,20 @@ def attention_case(name, n, d, bm, bn, causal, warps, dtype=np.float32):
         # twice; n + 2 roundings of the sums. Half precision: p is rounded to it before the second product.
         score = (d + 2) * (np.abs(q).astype(np.float64) @ np.abs(k).astype(np.float64).transpose(0, 2, 1)).max() * scale
         relative = (2 * 0.7 * score + 16 + 2 * n + 4) * 2.0**-24 + (2.0**-11 if dtype == np.float16 else 0)
-        bound = 2 * relative * (p @ np.abs(v).astype(np.float64)) + (2.0**-24 * np.abs(v).astype(np.float64).sum(1, keepdims=True) if dtype == np.float16 else 0)
+        bound = 2 * relative * (p @ np.abs(v).astype(np.float64)) + (
+            2.0**-24 * np.abs(v).astype(np.float64).sum(1, keepdims=True) if dtype == np.float16 else 0
+        )
         if dtype == np.float16:
             bound = bound + 2.0**-11 * np.abs(wide)
         grid = (triton.cdiv(n, bm), heads)
         constants = {"BM": bm, "BN": bn, "D": d, "CAUSAL": causal}
-        return Run(attention, grid, [q, k, v, Out(wide.astype(dtype), within(bound)), n, float(scale)], constants, {"num_warps": warps})
+        return Run(
+            attention,
+            grid,
+            [q, k, v, Out(wide.astype(dtype), within(bound)), n, float(scale)],
+            constants,
+            {"num_warps": warps},
+        )
 
 
 attention_case("attention", 64, 32, 32, 32, False, 4)
@@ -195,7 +209,15 @@ def _(rng):
 
     m, n, k = 16, 16, 64
     a, b = rng.integers(0x30, 0x40, (m, k)).astype(np.uint8), rng.integers(0x30, 0x40, (k, n)).astype(np.uint8)
-    sa, sb = rng.integers(125, 130, (m, k // 32)).astype(np.uint8), rng.integers(125, 130, (n, k // 32)).astype(np.uint8)
+    sa, sb = (
+        rng.integers(125, 130, (m, k // 32)).astype(np.uint8),
+        rng.integers(125, 130, (n, k // 32)).astype(np.uint8),
+    )
     x = decode(a, FP8E5).astype(np.float64) * np.exp2(np.repeat(sa, 32, 1).astype(np.float64) - 127)
     y = decode(b, FP8E5).astype(np.float64) * np.exp2(np.repeat(sb, 32, 1).astype(np.float64).T - 127)
-    return Run(scaled, (1,), [a, sa, b, sb, Out((x @ y).astype(np.float32), sums(k, np.abs(x) @ np.abs(y)))], {"M": m, "N": n, "K": k})
+    return Run(
+        scaled,
+        (1,),
+        [a, sa, b, sb, Out((x @ y).astype(np.float32), sums(k, np.abs(x) @ np.abs(y)))],
+        {"M": m, "N": n, "K": k},
+    )

@@ -13,7 +13,12 @@ def philox(seed, offset, rounds=10):
     k0, k1 = seed & 0xFFFFFFFF, seed >> 32
     for _ in range(rounds):
         a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [(b >> np.uint64(32)) ^ c[1] ^ np.uint64(k0), b & mask, (a >> np.uint64(32)) ^ c[3] ^ np.uint64(k1), a & mask]
+        c = [
+            (b >> np.uint64(32)) ^ c[1] ^ np.uint64(k0),
+            b & mask,
+            (a >> np.uint64(32)) ^ c[3] ^ np.uint64(k1),
+            a & mask,
+        ]
         k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
     return [x.astype(np.uint32) for x in c]
 
@@ -43,7 +48,9 @@ def randint4_kernel(out, seed, BLOCK: tl.constexpr):
 @case("randint4x_seed_i64")
 def _(rng):
     seed = 5 << 40 | 99
-    return Run(randint4_kernel, (1,), [Out(np.concatenate(philox(seed, np.arange(128))).view(np.int32)), seed], {"BLOCK": 128})
+    return Run(
+        randint4_kernel, (1,), [Out(np.concatenate(philox(seed, np.arange(128))).view(np.int32)), seed], {"BLOCK": 128}
+    )
 
 
 def uniform(bits):
@@ -74,7 +81,9 @@ def dropout(x, out, n, p, seed, BLOCK: tl.constexpr):
 def _(rng):
     n, p = 1000, 0.3
     x = rng.standard_normal(n).astype(np.float32)
-    out = np.where(uniform(philox(7, np.arange(n))[0]) > np.float32(p), x / (np.float32(1) - np.float32(p)), np.float32(0))
+    out = np.where(
+        uniform(philox(7, np.arange(n))[0]) > np.float32(p), x / (np.float32(1) - np.float32(p)), np.float32(0)
+    )
     return Run(dropout, (4,), [x, Out(out.astype(np.float32)), n, p, 7], {"BLOCK": 256})
 
 

@@ -18,8 +18,13 @@ def sum_case(name, n, block, warps, dtype=np.float32, rows=5):
     def _(rng):
         if np.dtype(dtype).kind == "f":
             x = rng.standard_normal((rows, n)).astype(dtype)
-            total, tolerance = x.astype(np.float64).sum(1), sums(block, np.abs(x.astype(np.float64)).sum(1), 2.0**-24 if dtype == np.float32 else 2.0**-11)
-            return Run(reduce_sum, (rows,), [x, Out(total.astype(dtype), tolerance), n], {"BLOCK": block}, {"num_warps": warps})
+            total, tolerance = (
+                x.astype(np.float64).sum(1),
+                sums(block, np.abs(x.astype(np.float64)).sum(1), 2.0**-24 if dtype == np.float32 else 2.0**-11),
+            )
+            return Run(
+                reduce_sum, (rows,), [x, Out(total.astype(dtype), tolerance), n], {"BLOCK": block}, {"num_warps": warps}
+            )
         x = rng.integers(-100, 100, (rows, n)).astype(dtype)
         wide = np.int32 if np.dtype(dtype).itemsize < 4 else dtype
         return Run(reduce_sum, (rows,), [x, Out(x.sum(1, dtype=wide)), n], {"BLOCK": block}, {"num_warps": warps})
@@ -177,7 +182,12 @@ def reduce_custom(x, out, n, BLOCK: tl.constexpr):
 @case("reduce_product")
 def _(rng):
     x = rng.uniform(0.9, 1.1, 200).astype(np.float32)
-    return Run(reduce_custom, (1,), [x, Out(np.array([np.prod(x.astype(np.float64))], np.float32), ulps(256)), 200], {"BLOCK": 256})
+    return Run(
+        reduce_custom,
+        (1,),
+        [x, Out(np.array([np.prod(x.astype(np.float64))], np.float32), ulps(256)), 200],
+        {"BLOCK": 256},
+    )
 
 
 @triton.jit
@@ -194,7 +204,12 @@ def reduce_loop(x, out, n, BLOCK: tl.constexpr):
 def _(rng):
     x = rng.standard_normal((3, 1500)).astype(np.float32)
     wide = x.astype(np.float64)
-    return Run(reduce_loop, (3,), [x, Out(wide.sum(1).astype(np.float32), sums(1500, np.abs(wide).sum(1))), 1500], {"BLOCK": 256})
+    return Run(
+        reduce_loop,
+        (3,),
+        [x, Out(wide.sum(1).astype(np.float32), sums(1500, np.abs(wide).sum(1))), 1500],
+        {"BLOCK": 256},
+    )
 
 
 @triton.jit
@@ -211,7 +226,13 @@ def cumsum_case(name, n, block, warps, dtype, reverse):
         x = rng.integers(-50, 50, (3, n)).astype(dtype)
         out = np.cumsum(x[:, ::-1], 1)[:, ::-1] if reverse else np.cumsum(x, 1)
         # whole numbers below 2^24 and 2^11: sums in any order are exact
-        return Run(scan_kernel, (3,), [x, Out(np.ascontiguousarray(out).astype(dtype)), n], {"BLOCK": block, "REVERSE": reverse}, {"num_warps": warps})
+        return Run(
+            scan_kernel,
+            (3,),
+            [x, Out(np.ascontiguousarray(out).astype(dtype)), n],
+            {"BLOCK": block, "REVERSE": reverse},
+            {"num_warps": warps},
+        )
 
 
 cumsum_case("cumsum_fp32", 1000, 1024, 4, np.float32, False)
@@ -309,7 +330,13 @@ def softmax_case(name, rows, n, block, warps):
         e = np.exp(wide - wide.max(1, keepdims=True))
         # difference 1/2 unit of up to 20, exp 4 ulp, sum log2(n) roundings, quotient
         p = e / e.sum(1, keepdims=True)
-        return Run(softmax, (rows,), [x, Out(p.astype(np.float32), within(p * 2.0**-24 * (2 * 24 + 16 + n.bit_length() + 2))), n, n], {"BLOCK": block}, {"num_warps": warps})
+        return Run(
+            softmax,
+            (rows,),
+            [x, Out(p.astype(np.float32), within(p * 2.0**-24 * (2 * 24 + 16 + n.bit_length() + 2))), n, n],
+            {"BLOCK": block},
+            {"num_warps": warps},
+        )
 
 
 softmax_case("softmax", 8, 781, 1024, 4)
@@ -354,7 +381,11 @@ def layer_norm(x, w, b, out, mean_out, rstd_out, n, eps, BLOCK: tl.constexpr):
 @case("layer_norm")
 def _(rng):
     rows, n = 4, 600
-    x, w, b = rng.standard_normal((rows, n)).astype(np.float32), rng.standard_normal(n).astype(np.float32), rng.standard_normal(n).astype(np.float32)
+    x, w, b = (
+        rng.standard_normal((rows, n)).astype(np.float32),
+        rng.standard_normal(n).astype(np.float32),
+        rng.standard_normal(n).astype(np.float32),
+    )
     wide = x.astype(np.float64)
     mean, var = wide.mean(1), wide.var(1)
     rstd = 1 / np.sqrt(var + 1e-5)
@@ -362,7 +393,9 @@ def _(rng):
     e = 2.0**-24
     mean_error = 610 * e * np.abs(wide).mean(1)
     rstd_error = rstd * 620 * e  # half the relative error of the sum of squares, and a few roundings
-    error = (rstd[:, None] * mean_error[:, None] + np.abs(wide - mean[:, None]) * (rstd_error + 4 * e)[:, None]) * np.abs(w) + 2 * e * np.abs(b)
+    error = (
+        rstd[:, None] * mean_error[:, None] + np.abs(wide - mean[:, None]) * (rstd_error + 4 * e)[:, None]
+    ) * np.abs(w) + 2 * e * np.abs(b)
     return Run(
         layer_norm, (rows,),
         [x, w, b, Out(out.astype(np.float32), within(error)), Out(mean.astype(np.float32), within(mean_error)), Out(rstd.astype(np.float32), within(rstd_error)), n, 1e-5],
@@ -404,4 +437,6 @@ def _(rng):
     x, label = rng.standard_normal((6, 300)).astype(np.float32), rng.integers(0, 300, 6)
     wide = x.astype(np.float64)
     out = np.log(np.exp(wide).sum(1)) - wide[np.arange(6), label]
-    return Run(cross_entropy, (6,), [x, label, Out(out.astype(np.float32), within(16 * 8 * 2.0**-24)), 300], {"BLOCK": 512})
+    return Run(
+        cross_entropy, (6,), [x, label, Out(out.astype(np.float32), within(16 * 8 * 2.0**-24)), 300], {"BLOCK": 512}
+    )

@@ -45,7 +45,9 @@ def cat_kernel(x, y, out, BLOCK: tl.constexpr):
 @case("cat")
 def _(rng):
     x, y = rng.integers(-99, 99, 128).astype(np.int32), rng.integers(-99, 99, 128).astype(np.int32)
-    return Run(cat_kernel, (1,), [x, y, Out(np.array([x.sum() + y.sum(), max(x.max(), y.max())], np.int32))], {"BLOCK": 128})
+    return Run(
+        cat_kernel, (1,), [x, y, Out(np.array([x.sum() + y.sum(), max(x.max(), y.max())], np.int32))], {"BLOCK": 128}
+    )
 
 
 @triton.jit
@@ -98,13 +100,21 @@ def gather_kernel(x, index, out, M: tl.constexpr, N: tl.constexpr, K: tl.constex
 @case("gather_axis_0")
 def _(rng):
     x, index = rng.standard_normal((32, 16)).astype(np.float32), rng.integers(0, 32, (64, 16)).astype(np.int32)
-    return Run(gather_kernel, (1,), [x, index, Out(np.take_along_axis(x, index, 0))], {"M": 32, "N": 16, "K": 64, "AXIS": 0})
+    return Run(
+        gather_kernel, (1,), [x, index, Out(np.take_along_axis(x, index, 0))], {"M": 32, "N": 16, "K": 64, "AXIS": 0}
+    )
 
 
 @case("gather_axis_1")
 def _(rng):
     x, index = rng.standard_normal((8, 64)).astype(np.float32), rng.integers(0, 64, (8, 32)).astype(np.int32)
-    return Run(gather_kernel, (1,), [x, index, Out(np.take_along_axis(x, index, 1))], {"M": 8, "N": 64, "K": 32, "AXIS": 1}, {"num_warps": 2})
+    return Run(
+        gather_kernel,
+        (1,),
+        [x, index, Out(np.take_along_axis(x, index, 1))],
+        {"M": 8, "N": 64, "K": 32, "AXIS": 1},
+        {"num_warps": 2},
+    )
 
 
 @triton.jit
@@ -122,7 +132,9 @@ def _(rng):
 @case("sort_rows_descending_i32")
 def _(rng):
     x = rng.integers(-(2**31), 2**31, (8, 32)).astype(np.int32)
-    return Run(sort_kernel, (1,), [x, Out(np.ascontiguousarray(np.sort(x, 1)[:, ::-1]))], {"M": 8, "N": 32, "DOWN": True})
+    return Run(
+        sort_kernel, (1,), [x, Out(np.ascontiguousarray(np.sort(x, 1)[:, ::-1]))], {"M": 8, "N": 32, "DOWN": True}
+    )
 
 
 @case("sort_fp32_1024")
@@ -140,7 +152,9 @@ def topk_kernel(x, out, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 @case("topk")
 def _(rng):
     x = rng.standard_normal((4, 64)).astype(np.float32)
-    return Run(topk_kernel, (1,), [x, Out(np.ascontiguousarray(np.sort(x, 1)[:, ::-1][:, :8]))], {"M": 4, "N": 64, "K": 8})
+    return Run(
+        topk_kernel, (1,), [x, Out(np.ascontiguousarray(np.sort(x, 1)[:, ::-1][:, :8]))], {"M": 4, "N": 64, "K": 8}
+    )
 
 
 @triton.jit
@@ -152,13 +166,24 @@ def histogram_kernel(x, out, n, BLOCK: tl.constexpr, BINS: tl.constexpr):
 @case("histogram")
 def _(rng):
     x = rng.integers(0, 16, 900).astype(np.int32)
-    return Run(histogram_kernel, (1,), [x, Out(np.bincount(x, minlength=16).astype(np.int32)), 900], {"BLOCK": 1024, "BINS": 16})
+    return Run(
+        histogram_kernel,
+        (1,),
+        [x, Out(np.bincount(x, minlength=16).astype(np.int32)), 900],
+        {"BLOCK": 1024, "BINS": 16},
+    )
 
 
 @case("histogram_256_bins")
 def _(rng):
     x = rng.integers(0, 256, 512).astype(np.int32)
-    return Run(histogram_kernel, (1,), [x, Out(np.bincount(x, minlength=256).astype(np.int32)), 512], {"BLOCK": 512, "BINS": 256}, {"num_warps": 2})
+    return Run(
+        histogram_kernel,
+        (1,),
+        [x, Out(np.bincount(x, minlength=256).astype(np.int32)), 512],
+        {"BLOCK": 512, "BINS": 256},
+        {"num_warps": 2},
+    )
 
 
 @triton.jit
