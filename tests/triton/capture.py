@@ -16,10 +16,8 @@ from typing import Any
 
 import corpus
 import triton
-from triton.backends.compiler import GPUTarget
 
-from paddle_mps_triton import _options
-from paddle_mps_triton import compiler as plugin
+from paddle_mps_triton.ttir import lower
 
 HERE = pathlib.Path(__file__).resolve().parent
 TYPES = {
@@ -55,8 +53,8 @@ def signature_of(argument: Any) -> tuple[str, bool]:
     return "*" + short, offset * size % 16 == 0
 
 
-def source(run: corpus.Run) -> triton.compiler.ASTSource:
-    """What Triton's launcher would have compiled."""
+def capture(run: corpus.Run) -> str:
+    """The Triton IR of a launch: what Triton's launcher would have compiled."""
     signature, constants, attributes = {}, {}, {}
     names = run.kernel.arg_names
     for i, argument in enumerate(run.args):
@@ -68,29 +66,11 @@ def source(run: corpus.Run) -> triton.compiler.ASTSource:
             attributes[(i,)] = [["tt.divisibility", 16]]
     for name, value in run.constants.items():
         signature[name], constants[(names.index(name),)] = "constexpr", value
-    return triton.compiler.ASTSource(run.kernel, signature, constants, attributes)
-
-
-def capture(run: corpus.Run) -> str:
-    """The Triton IR of a launch."""
-    compiled = triton.compile(source(run), target=GPUTarget(_options.TARGET, "metal", 32), options=run.options)
-    return re.sub(r'loc\("[^"]*/(tests/triton/|site-packages/triton/)', r'loc("\1', compiled.asm["ttir"].decode())
-
-
-def ttir_only(self: plugin.MPSBackend, stages: dict[str, Any], options: object, language: object = None) -> None:
-    stages["ttir"] = lambda module, metadata: finish(module, metadata, options)
-
-
-def finish(module: object, metadata: dict[str, Any], options: object) -> object:
-    module = plugin.ttir(module)
-    metadata["shared"], metadata["name"] = 0, "kernel"
-    return module
+    text = lower(run.kernel, signature, constants, attributes, run.options)
+    return re.sub(r'loc\("[^"]*/(tests/triton/|site-packages/triton/)', r'loc("\1', text)
 
 
 def main() -> int:
-    triton.knobs.compilation.always_compile = True
-    plugin.MPSBackend.add_stages = ttir_only  # type: ignore[method-assign]
-    plugin.MPSBackend.binary_ext = "ttir"
     folder = HERE / "ttir" / triton.__version__
     folder.mkdir(parents=True, exist_ok=True)
     failed, options = 0, {}
