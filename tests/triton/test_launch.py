@@ -164,3 +164,24 @@ def test_a_grid_is_one_to_three_numbers(kernel: triton_aot.Kernel):
     for grid in wrong:
         with pytest.raises(ValueError, match="grid"):
             kernel[grid]
+
+
+SLOW = """#include <metal_stdlib>
+using namespace metal;
+kernel void slow(device float *x [[buffer(0)]], uint t [[thread_position_in_grid]]) {
+    for (int i = 0; i < 3000000; i++) x[t] = x[t] * 0.5f + 1.0f;
+}
+"""
+
+
+def test_a_launch_waits_for_nothing(program: _triton.Program):
+    from paddle_mps_triton import _arguments
+
+    params = [{"name": "x", "type": "*fp32"}]
+    slow = _triton.Program(SLOW, {"entry": "slow", "num_warps": 1, "shared": 0, "params": params})
+    x, out = paddle.zeros([32], place="mps"), paddle.zeros([32], place="mps")
+    slow.run(1, 1, 1, [x])
+    assert _arguments.aligned(x) and _arguments.aligned(out)
+    program.run(1, 1, 1, [x, 32, out, 1.0, 0])
+    assert not paddle.mps.current_stream().query()  # the slow kernel still runs
+    assert out.tolist() == [102.0] * 32
