@@ -1,6 +1,6 @@
 """Compiled Triton kernels on the mps device: the file that one is kept in, and its launch.
 
-A file is Metal source whose first line, a comment, has what a launch must know as JSON: see `Program`. Both ways to a
+A file is Metal source whose first line, a comment, has what a launch must know as JSON. Both ways to a
 kernel end here, that through Triton's own launcher (package paddle_mps_triton) and that without Triton (`triton_aot`).
 """
 
@@ -22,129 +22,135 @@ from ._errors import UnsupportedError, exception
 from ._library import quick
 from ._objects import information, meta
 from ._shader import compile_shader
-from ._structs import KernelArg
 from ._tensor import Tensor
 
-HEAD = "// paddle-mps-triton: "
+FORMAT = 1  # of the metadata: `triton_mps`
 
 # How `struct` writes a scalar argument, by Triton's name of its type.
 SCALARS = {
     "i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u1": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
     "fp16": "e", "fp32": "f",
 }  # fmt: skip
-ARGUMENT = struct.calcsize("=QQQ")  # bytes of a KernelArg
+ARGUMENT, GRID, NUMBER = 24, 24, 8  # bytes: of a KernelArg, of the grid, of the room of a scalar
 
 _run = quick["pmps_kernel_run"]  # without argtypes: what it is called with are ctypes objects
 _run.restype = c_void_p
-
-
-def pack(source: str, metadata: dict[str, Any]) -> bytes:
-    """A file of a kernel. Equal input makes equal bytes."""
-    return f"{HEAD}{json.dumps(metadata, sort_keys=True, separators=(',', ':'))}\n{source}".encode()
 
 
 def unpack(file: bytes) -> tuple[str, dict[str, Any]]:
     """Source and metadata of a file.
 
     Raises:
-        ValueError: it is none of a Triton kernel.
+        ValueError: it is none of a Triton kernel, or of a later version of this package.
     """
-    head, _, source = file.decode("utf-8", "replace").partition("\n")
-    if not head.startswith(HEAD):
-        raise ValueError(f"[triton] the file begins with {head[:40]!r}; want a kernel that paddle-mps has compiled")
+    source = file.decode("utf-8", "replace")
+    head = source.partition("\n")[0]
     try:
-        return source, json.loads(head[len(HEAD) :])
+        metadata = json.loads(head[len("// ") :]) if head.startswith("// {") else {}
     except ValueError:
+        metadata = {}
+    if "triton_mps" not in metadata:
+        raise ValueError(f"[triton] the file begins with {head[:40]!r}; want a kernel that paddle-mps has compiled")
+    if metadata["triton_mps"] != FORMAT:
         raise ValueError(
-            "[triton] the first line of the file is damaged; want a kernel that paddle-mps has compiled"
-        ) from None
+            f"[triton] the file has format {metadata['triton_mps']}; want {FORMAT}: compile the kernel again"
+        )
+    return source, metadata
 
 
 class Frame:
-    """Memory of one call: what the C function gets, at fixed addresses."""
+    """Memory of one call, at fixed addresses: the arguments as the library takes them, the grid, and the numbers."""
 
-    __slots__ = ("args", "grid", "group", "memory", "scalars")
+    __slots__ = ("args", "grid", "memory", "words")
 
-    def __init__(self, buffers: int, size: int, threads: int) -> None:
-        self.memory = ctypes.create_string_buffer(ARGUMENT * (buffers + 1) + 24 + size)
+    def __init__(self, params: Sequence[dict[str, Any]]) -> None:
+        numbers = sum(not is_pointer(p) for p in params)
+        self.memory = ctypes.create_string_buffer(ARGUMENT * len(params) + GRID + NUMBER * numbers)
         base = ctypes.addressof(self.memory)
-        self.args = c_void_p(base)
-        self.grid = c_void_p(base + ARGUMENT * (buffers + 1))
-        self.scalars = base + ARGUMENT * (buffers + 1) + 24
-        self.group = (ctypes.c_uint64 * 3)(threads, 1, 1)
+        self.args, self.grid = c_void_p(base), c_void_p(base + ARGUMENT * len(params))
+        self.words: list[int] = []  # handles, to be set by each call; addresses and sizes of numbers
+        address = base + ARGUMENT * len(params) + GRID
+        for p in params:
+            if is_pointer(p):
+                self.words.append(0)
+            else:
+                self.words += [address, struct.calcsize("=" + SCALARS[p["type"]])]
+                address += NUMBER
 
 
-assert ctypes.sizeof(KernelArg) == ARGUMENT
+def is_pointer(param: dict[str, Any]) -> bool:
+    """Whether a parameter is a pointer: a tensor."""
+    return bool(param["type"].startswith("*"))
 
 
 class Program:
-    """A compiled kernel, ready to run.
+    """A compiled kernel, ready to run: tritonlang/doc.go has its metadata and how it is launched.
 
-    Its metadata: `entry`, the name of the kernel in the source; `num_warps`; `shared`, bytes of threadgroup memory; and
-    `params`, for each parameter its `name`, its `type` as Triton writes it ("*fp32", "i32") and `align`, the bytes that
-    the address of a pointer was promised to be a multiple of. Pointers are buffers 0 and up, in their order. Scalars
-    are packed with natural alignment into one buffer behind them.
+    Argument i is [[buffer(i)]]: a pointer is a tensor, a scalar its own bytes. A program of Triton's grid is a
+    threadgroup.
     """
 
     def __init__(self, source: str, metadata: dict[str, Any]) -> None:
         self.metadata = metadata
-        self.threads = 32 * int(metadata["num_warps"])
+        self.name: str = metadata["name"]
+        self.params: list[dict[str, Any]] = metadata["args"]
+        self.threads = int(metadata["threads"])
         self._library = compile_shader(source)
-        kernel = getattr(self._library, metadata["entry"])
-        self.name = metadata.get("name", metadata["entry"])
-        self.kernel = kernel
-        self.max_threads = kernel.max_threads_per_threadgroup
-        self._handle = kernel._handle
-        params = metadata["params"]
-        self.pointers = tuple(i for i, p in enumerate(params) if p["type"].startswith("*"))
-        self.numbers = tuple(i for i, p in enumerate(params) if not p["type"].startswith("*"))
-        self._layout(params)
+        self.kernel = getattr(self._library, self.name)
+        self.max_threads = self.kernel.max_threads_per_threadgroup
+        self._handle = self.kernel._handle
+        self._group = (ctypes.c_uint64 * 3)(self.threads, 1, 1)
+        self._count = ctypes.c_size_t(len(self.params))
+        self._numbers = [i for i, p in enumerate(self.params) if not is_pointer(p)]
+        self._handles: list[tuple[int, int]] = []  # of each pointer: the place in the words of a frame, the parameter
+        at = 0
+        for i, p in enumerate(self.params):
+            if is_pointer(p):
+                self._handles.append((at, i))
+            at += 1 if is_pointer(p) else 2
+        self._format = struct.Struct(self._layout())
         self._frames: list[Frame] = []
 
-    def _layout(self, params: Sequence[dict[str, Any]]) -> None:
-        """The format of a frame: an argument for each pointer, that of the scalars, the grid, the scalars."""
-        scalars, size = "", 0
-        for i in self.numbers:
-            code = SCALARS[params[i]["type"]]
-            width = struct.calcsize("=" + code)
-            gap = -size % width
-            scalars += "x" * gap + code
-            size += gap + width
-        self.size = size
-        has = 1 if size else 0
-        self.count = ctypes.c_size_t(len(self.pointers) + has)
-        middle = "QQQ" if has else f"{ARGUMENT}x"
-        self._format = struct.Struct("=" + "Q16x" * len(self.pointers) + middle + "QQQ" + scalars)
+    def _layout(self) -> str:
+        """The format of a frame. A tensor is a handle and 16 zeros, a number 8 zeros, its address and its size."""
+        arguments, numbers = "", ""
+        for p in self.params:
+            if is_pointer(p):
+                arguments += "Q16x"
+                continue
+            if p["type"] not in SCALARS:
+                raise UnsupportedError(
+                    f"[{self.name}] argument {p['name']} is of type {p['type']}; want one of {', '.join(SCALARS)}"
+                )
+            arguments += "8xQQ"
+            numbers += f"{SCALARS[p['type']]}{NUMBER - struct.calcsize('=' + SCALARS[p['type']])}x"
+        return f"={arguments}QQQ{numbers}"
 
     def run(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
         """Puts a run of x * y * z programs into this thread's stream; values are those of all parameters."""
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = Frame(len(self.pointers), self.size, self.threads)
-        scalars = (0, frame.scalars, self.size) if self.size else ()
+            frame = Frame(self.params)
+        words = frame.words
         try:
-            self._format.pack_into(
-                frame.memory, 0,
-                *[values[i]._handle for i in self.pointers], *scalars, x * self.threads, y, z, *[values[i] for i in self.numbers],
-            )  # fmt: skip
+            for at, i in self._handles:
+                words[at] = values[i]._handle
+            self._format.pack_into(frame.memory, 0, *words, x * self.threads, y, z, *[values[i] for i in self._numbers])
         except (AttributeError, TypeError, struct.error):
             self._frames.append(frame)
             self._unusual(x, y, z, values)
             return
-        error = _run(self._handle, frame.args, self.count, frame.grid, frame.group)
+        error = _run(self._handle, frame.args, self._count, frame.grid, self._group)
         self._frames.append(frame)
         if error:
             raise exception(error)
 
     def _unusual(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
         """A run with arguments that are not all tensors of the mps device and numbers of their types."""
-        params = self.metadata["params"]
-        wrapped = [number(v, params[i], self.name) if i in self.numbers else v for i, v in enumerate(values)]
         memory = Borrowed(self.name)
-        for i in self.pointers:
-            wrapped[i] = memory.tensor(values[i], params[i])
-        self.run(x, y, z, wrapped)
+        usual = [memory.tensor(v, p) if is_pointer(p) else number(v, p, self.name) for v, p in zip(values, self.params)]
+        self.run(x, y, z, usual)
         memory.give_back()
 
 
@@ -247,4 +253,4 @@ def offset_of(x: Tensor) -> int:
     return found
 
 
-__all__ = ["Borrowed", "Program", "offset_of", "pack", "unpack"]
+__all__ = ["Borrowed", "Program", "offset_of", "unpack"]

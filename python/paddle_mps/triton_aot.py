@@ -56,7 +56,7 @@ class Kernel:
     @property
     def signature(self) -> list[tuple[str, str]]:
         """Name and type of each parameter."""
-        return [(p["name"], p["type"]) for p in self._program.metadata["params"]]
+        return [(p["name"], p["type"]) for p in self._program.params]
 
     def __getitem__(self, grid: int | Sequence[int]) -> Callable[..., None]:
         sizes = [grid] if isinstance(grid, int) else list(grid)
@@ -67,7 +67,7 @@ class Kernel:
 
     def _check(self, arguments: tuple[Any, ...]) -> list[Any]:
         """The arguments, held to what the kernel was compiled for."""
-        params = self._program.metadata["params"]
+        params = self._program.params
         if len(arguments) != len(params):
             names = ", ".join(p["name"] for p in params)
             raise TypeError(f"[{self.name}] got {len(arguments)} arguments; want {len(params)}: {names}")
@@ -83,7 +83,7 @@ class Kernel:
             raise TypeError(
                 f"[{self.name}] argument {param['name']} is {value!r}; want a number of type {param['type']}"
             )
-        if param["type"] in SCALARS and param.get("align", 1) > 1 and value % param["align"]:
+        if param["type"] in SCALARS and param.get("divisible", 1) > 1 and value % param["divisible"]:
             raise ValueError(
                 f"[{self.name}] argument {param['name']} is {value}; the kernel was compiled for multiples of {param['align']}"
             )
@@ -104,7 +104,7 @@ class Kernel:
             raise ValueError(
                 f"[{self.name}] argument {param['name']} is on {described.place}; want a tensor on an mps device: x.to('mps')"
             )
-        align = param.get("align", 1)
+        align = param.get("divisible", 1)
         if align > 1 and offset_of(value) % align:
             raise ValueError(
                 f"[{self.name}] argument {param['name']} begins {offset_of(value)} bytes into its memory; "

@@ -23,7 +23,7 @@ def key() -> str:
 
 
 def msl(module: Any, metadata: dict[str, Any], options: _options.Options) -> str:
-    """The source of the shader. What a launch must know is added to metadata, as `pmps`."""
+    """The source of the shader, with what a launch must know in its first line."""
     from paddle_mps._errors import check
     from paddle_mps._library import library
 
@@ -36,7 +36,7 @@ def msl(module: Any, metadata: dict[str, Any], options: _options.Options) -> str
     finally:
         library.pmps_text_free(source)
         library.pmps_text_free(described)
-    metadata["name"], metadata["shared"], metadata["pmps"] = found["name"], found["shared"], found
+    metadata["name"], metadata["shared"] = found["name"], found["shared"]
     limit("shared memory", found["shared"], options.shared_memory)
     limit("threads", 32 * options.num_warps, options.max_threads)
     return made
@@ -50,8 +50,6 @@ def limit(what: str, required: int, allowed: int) -> None:
         raise OutOfResources(required, allowed, what)
 
 
-def pack(source: str, metadata: dict[str, Any]) -> bytes:
+def pack(source: str) -> bytes:
     """The file that `paddle_mps.triton_aot.load` reads, too."""
-    from paddle_mps import _triton
-
-    return _triton.pack(source, metadata["pmps"])
+    return source.encode()

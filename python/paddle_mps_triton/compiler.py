@@ -51,7 +51,7 @@ class MPSBackend(BaseBackend):
 
         stages["ttir"] = lambda module, metadata: ttir(module)
         stages["msl"] = lambda module, metadata: _build.msl(module, metadata, options)
-        stages["metal"] = lambda source, metadata: _build.pack(source, metadata)
+        stages["metal"] = lambda source, metadata: _build.pack(source)
 
     @staticmethod
     def get_tensor_specialization(arg: Any, **flags: Any) -> str:

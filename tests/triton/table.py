@@ -16,10 +16,28 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs" / "triton.md"
 BEGIN, END = "<!-- table: tests/triton/table.py -->", "<!-- end of table -->"
-TYPES = {"i1": "bool", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "f16": "fp16", "bf16": "bf16", "f32": "fp32", "f8": "fp8"}
+TYPES = {
+    "i1": "bool",
+    "i8": "i8",
+    "i16": "i16",
+    "i32": "i32",
+    "i64": "i64",
+    "f16": "fp16",
+    "bf16": "bf16",
+    "f32": "fp32",
+    "f8": "fp8",
+}
 OPERATION = re.compile(r'^\s*(?:%[^=]*= )?"?((?:tt|arith|math|scf|cf|ttg|ub|llvm)\.[\w.]+)"?')
 ELEMENT = re.compile(r"(?:(?<=[x<:( ])|^)(i1|i8|i16|i32|i64|bf16|f16|f32|f64|f8\w+)\b")
-SKIPPED = {"tt.return", "tt.func", "scf.yield", "tt.reduce.return", "tt.scan.return", "tt.map_elementwise.return", "scf.condition"}
+SKIPPED = {
+    "tt.return",
+    "tt.func",
+    "scf.yield",
+    "tt.reduce.return",
+    "tt.scan.return",
+    "tt.map_elementwise.return",
+    "scf.condition",
+}
 
 
 def operations(text: str) -> set[tuple[str, str]]:

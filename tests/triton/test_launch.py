@@ -10,43 +10,40 @@ import pytest
 import paddle_mps as paddle
 from paddle_mps import _triton, triton_aot
 
-SOURCE = """#include <metal_stdlib>
+METADATA = (
+    '{"triton_mps":1,"name":"scale","args":[{"name":"x","type":"*fp32","divisible":16},{"name":"n","type":"i32"},'
+    '{"name":"out","type":"*fp32","writes":true},{"name":"by","type":"fp32"},{"name":"far","type":"i64"}],'
+    '"grid":"threadgroups","num_warps":1,"threads":32,"shared":0}'
+)
+SOURCE = f"""// {METADATA}
+#include <metal_stdlib>
 using namespace metal;
-struct Scalars { int n; float by; long far; };
-kernel void scale(device const float *x [[buffer(0)]], device float *out [[buffer(1)]], constant Scalars &s [[buffer(2)]],
-                  uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]], uint3 t [[thread_position_in_threadgroup]]) {
+kernel void scale(device const float *x [[buffer(0)]], constant int &n [[buffer(1)]], device float *out [[buffer(2)]],
+                  constant float &by [[buffer(3)]], constant long &far [[buffer(4)]],
+                  uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]], uint3 t [[thread_position_in_threadgroup]]) {{
     int at = int(group.x) * 32 + int(t.x);
-    if (at < s.n) out[at] = x[at] * s.by + float(s.far >> 40) + 100.0f * float(groups.y);
-}
+    if (at < n) out[at] = x[at] * by + float(far >> 40) + 100.0f * float(groups.y);
+}}
 """
-METADATA = {
-    "entry": "scale", "name": "scale", "num_warps": 1, "shared": 0,
-    "params": [
-        {"name": "x", "type": "*fp32", "align": 16}, {"name": "n", "type": "i32"}, {"name": "out", "type": "*fp32"},
-        {"name": "by", "type": "fp32"}, {"name": "far", "type": "i64"},
-    ],
-}  # fmt: skip
 FAR = 3 << 40
 
 
 @pytest.fixture(scope="module")
 def program() -> _triton.Program:
-    return _triton.Program(SOURCE, METADATA)
+    return _triton.Program(*_triton.unpack(SOURCE.encode()))
 
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> triton_aot.Kernel:
     path = tmp_path_factory.mktemp("aot") / "scale.metal"
-    path.write_bytes(_triton.pack(SOURCE, METADATA))
+    path.write_text(SOURCE)
     return triton_aot.load(path)
 
 
-def test_a_file_keeps_source_and_metadata():
-    assert _triton.unpack(_triton.pack(SOURCE, METADATA)) == (SOURCE, METADATA)
-    assert _triton.pack(SOURCE, METADATA) == _triton.pack(SOURCE, dict(reversed(METADATA.items())))
+OTHERS = [b"", b"kernel void f() {}", b"// {\n", b"// {}\n", b'// {"triton_mps":99}\n']
 
 
-@pytest.mark.parametrize("file", [b"", b"kernel void f() {}", b"// paddle-mps-triton: {\n"])
+@pytest.mark.parametrize("file", OTHERS)
 def test_other_files_are_refused(file: bytes):
     with pytest.raises(ValueError, match=r"\[triton\]"):
         _triton.unpack(file)
@@ -177,8 +174,8 @@ kernel void slow(device float *x [[buffer(0)]], uint t [[thread_position_in_grid
 def test_a_launch_waits_for_nothing(program: _triton.Program):
     from paddle_mps_triton import _arguments
 
-    params = [{"name": "x", "type": "*fp32"}]
-    slow = _triton.Program(SLOW, {"entry": "slow", "num_warps": 1, "shared": 0, "params": params})
+    metadata = {"name": "slow", "args": [{"name": "x", "type": "*fp32"}], "threads": 32}
+    slow = _triton.Program(SLOW, metadata)
     x, out = paddle.zeros([32], place="mps"), paddle.zeros([32], place="mps")
     slow.run(1, 1, 1, [x])
     assert _arguments.aligned(x) and _arguments.aligned(out)
