@@ -1,0 +1,349 @@
+package emit
+
+import (
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
+
+func init() {
+	rules["tt.reduce"] = (*emitter).reduce
+	wantRules["tt.reduce"] = func(p *plan, o *ttir.Op) {
+		if p.unused(o) {
+			return
+		}
+		l := p.operandsLayout(o)
+		for _, v := range o.Operands {
+			p.want(v, l)
+		}
+	}
+}
+
+// unused reports whether no result of an operation is wanted.
+func (p *plan) unused(o *ttir.Op) bool {
+	for _, v := range o.Results {
+		if !v.Type.IsTensor() || len(p.wanted[v]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// operandsLayout is the layout of operands that must have one: the home of the first that has a home.
+func (p *plan) operandsLayout(o *ttir.Op) layout.Layout {
+	for _, v := range o.Operands {
+		if !p.cheap[v] {
+			return p.homeOf(v)
+		}
+	}
+	return p.homeOf(o.Operands[0])
+}
+
+// reduce emits tt.reduce: first each thread reduces its own elements, then lanes exchange by shuffles, then SIMD groups
+// through threadgroup memory. All threads that hold an element of the result end with the same value.
+func (e *emitter) reduce(o *ttir.Op) {
+	if e.plan.unused(o) {
+		return
+	}
+	from := e.plan.operandsLayout(o)
+	r := e.reducer(o, from)
+	accs := r.registers()
+	r.lanes(accs)
+	r.warps(accs)
+	for i, v := range o.Results {
+		if !v.Type.IsTensor() {
+			e.set(v, layout.Layout{}, &value{scalar: accs[i].name})
+			continue
+		}
+		home := e.plan.homeOf(v)
+		x := e.convert(v, &value{regs: accs[i]}, r.to, home)
+		e.done(v, x)
+	}
+}
+
+// reducer is a reduction while it is emitted.
+type reducer struct {
+	e        *emitter
+	o        *ttir.Op
+	from, to layout.Layout
+	low, n   int // bits of the axis
+	f        *combiner
+}
+
+func (e *emitter) reducer(o *ttir.Op, from layout.Layout) *reducer {
+	axis, shape := o.Int("axis", 0), o.Operands[0].Type.Shape
+	return &reducer{
+		e: e, o: o, from: from, to: reduced(from, shape, axis),
+		low: layout.Dims(shape)[axis], n: layout.Log(shape[axis]), f: e.combiner(o),
+	}
+}
+
+func (r *reducer) onAxis(bit int) bool { return bit >= r.low && bit < r.low+r.n }
+
+// registers reduces what a thread has itself.
+func (r *reducer) registers() (accs []*reg) {
+	e := r.e
+	var kept, gone []int // register bits off and on the axis
+	for i, b := range r.from.Reg {
+		if r.onAxis(b) {
+			gone = append(gone, i)
+		} else {
+			kept = append(kept, i)
+		}
+	}
+	n, k := 1<<len(kept), 1<<len(gone)
+	xs := make([]*reg, len(r.o.Operands))
+	for i, v := range r.o.Operands {
+		x := e.get(v, r.from)
+		xs[i] = x.regs
+		accs = append(accs, e.array(nameOf(r.o.Results[i]), cType(v.Type.Element()), n))
+	}
+	element := func(x *reg, i, j string) string {
+		var terms []string
+		if i != "" {
+			terms = scatter(i, through(x.index, kept))
+		}
+		if j != "" {
+			terms = append(terms, scatter(j, through(x.index, gone))...)
+		}
+		return e.cell(x, terms...)
+	}
+	each := func(i at) {
+		for m, x := range xs {
+			e.say(e.element(accs[m], nil, i), " = ", element(x, i.name, ""), ";")
+		}
+		if k == 1 {
+			return
+		}
+		e.block("for (ushort k = 1; k < "+itoa(k)+"; k++)", false, false, func() {
+			args := r.f.targets(e, accs, i)
+			for _, x := range xs {
+				args = append(args, element(x, i.name, "k"))
+			}
+			e.say(r.f.call(args), ";")
+		})
+	}
+	if n == 1 {
+		each(at{})
+	} else {
+		e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { each(at{name: "r"}) })
+	}
+	return accs
+}
+
+func nameOf(v *ttir.Value) string {
+	if v.Name == "" {
+		return "%result"
+	}
+	return v.Name
+}
+
+// lanes reduces over the lanes of a SIMD group.
+func (r *reducer) lanes(accs []*reg) {
+	for bit, b := range r.from.Lane {
+		if !r.onAxis(b) {
+			continue
+		}
+		r.each(accs[0].n, func(i at) {
+			e := r.e
+			var others []string
+			for _, a := range accs {
+				t := e.temp("o")
+				e.say(a.ctype, " ", t, " = ", shuffled(a.ctype, e.element(a, nil, i), itoa(1<<bit)), ";")
+				others = append(others, t)
+			}
+			if !r.f.commutes {
+				e.block("if ((lane & "+itoa(1<<bit)+") != 0)", false, false, func() {
+					for m, a := range accs {
+						t := e.temp("t")
+						e.say(a.ctype, " ", t, " = ", e.element(a, nil, i), ";")
+						e.say(e.element(a, nil, i), " = ", others[m], ";")
+						e.say(others[m], " = ", t, ";")
+					}
+				})
+			}
+			e.say(r.f.call(append(r.f.targets(e, accs, i), others...)), ";")
+		})
+	}
+}
+
+func (r *reducer) each(n int, body func(at)) {
+	if n == 1 {
+		r.e.block("", false, false, func() { body(at{}) })
+		return
+	}
+	r.e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { body(at{name: "r"}) })
+}
+
+// warps reduces over SIMD groups: each writes what it has, and all read all.
+func (r *reducer) warps(accs []*reg) {
+	e := r.e
+	width := 0
+	slot := make([]int, len(r.from.Warp))
+	for i, b := range r.from.Warp {
+		if slot[i] = layout.None; r.onAxis(b) {
+			slot[i] = width
+			width++
+		}
+	}
+	if width == 0 {
+		return
+	}
+	up := func(part []int) []int {
+		out := make([]int, len(part))
+		for i, b := range part {
+			if out[i] = layout.None; b != layout.None {
+				out[i] = b + width
+			}
+		}
+		return out
+	}
+	base := func(i at) []string {
+		terms := scatter("lane", up(r.to.Lane))
+		terms = append(terms, scatter("warp", up(r.to.Warp))...)
+		if i.name != "" {
+			terms = append(terms, scatter(i.name, up(r.to.Reg))...)
+		}
+		return terms
+	}
+	var areas []*area
+	for _, a := range accs {
+		memory, bytes := sharedType(a.ctype)
+		areas = append(areas, e.area(memory, bytes, 1<<(r.to.Bits()+width)))
+	}
+	writer := r.to
+	writer.Warp = append([]int{}, r.from.Warp...)
+	for i, a := range accs {
+		e.writes(areas[i])
+		e.owned(layout.Layout{Lane: writer.Lane, Warp: writer.Warp}, func() {
+			e.whole(a.n, func(k at) string {
+				return areas[i].name + "[" + sum(append(base(k), scatter("warp", slot)...), 0) + "] = " + toShared(a.ctype, e.element(a, nil, k)) + ";"
+			})
+		})
+	}
+	for _, a := range areas {
+		e.reads(a)
+	}
+	r.each(accs[0].n, func(i at) {
+		for m, a := range accs {
+			e.say(e.element(a, nil, i), " = ", fromShared(a.ctype, areas[m].name+"["+sum(base(i), 0)+"]"), ";")
+		}
+		e.block("for (ushort k = 1; k < "+itoa(1<<width)+"; k++)", false, false, func() {
+			args := r.f.targets(e, accs, i)
+			for m, a := range accs {
+				args = append(args, fromShared(a.ctype, areas[m].name+"["+sum(append(base(i), "k"), 0)+"]"))
+			}
+			e.say(r.f.call(args), ";")
+		})
+	})
+}
+
+// combiner is the function that a region of a reduction or scan became.
+type combiner struct {
+	name     string
+	extra    []string // values of the kernel that the region uses
+	commutes bool
+}
+
+// targets are the first arguments: what is combined into.
+func (c *combiner) targets(e *emitter, accs []*reg, i at) (args []string) {
+	for _, a := range accs {
+		args = append(args, e.element(a, nil, i))
+	}
+	return args
+}
+
+func (c *combiner) call(args []string) string {
+	return c.name + "(" + strings.Join(append(args, c.extra...), ", ") + ")"
+}
+
+// symmetric are operations whose result does not depend on the order of operands.
+var symmetric = map[string]bool{
+	"arith.addi": true, "arith.addf": true, "arith.muli": true, "arith.mulf": true, "arith.andi": true, "arith.ori": true, "arith.xori": true,
+	"arith.maxsi": true, "arith.minsi": true, "arith.maxui": true, "arith.minui": true, "arith.maxnumf": true, "arith.minnumf": true,
+	"arith.maximumf": true, "arith.minimumf": true,
+}
+
+// combiner makes a function of a region: its first arguments are combined with the others, and hold the result.
+func (e *emitter) combiner(o *ttir.Op) *combiner {
+	if len(o.Regions) != 1 || len(o.Regions[0].Blocks) != 1 {
+		refuse(o, "", "a region with several blocks is not supported")
+	}
+	b := o.Regions[0].Blocks[0]
+	c := &combiner{name: e.temp("combine"), commutes: len(b.Ops) == 2 && symmetric[b.Ops[0].Name]}
+	var params []string
+	n := len(b.Args) / 2
+	for i, v := range b.Args {
+		name := e.name(v.Name)
+		reference := ""
+		if i < n {
+			reference = "thread "
+			params = append(params, reference+cType(v.Type)+" &"+name)
+		} else {
+			params = append(params, cType(v.Type)+" "+name)
+		}
+		e.set(v, layout.Layout{}, &value{scalar: name})
+	}
+	inside := map[*ttir.Value]bool{}
+	for _, v := range b.Args {
+		inside[v] = true
+	}
+	o.Regions[0].Walk(func(x *ttir.Op) {
+		for _, v := range x.Operands {
+			if s := e.scalarIfAny(v); !inside[v] && s != "" && !isLiteral(s) {
+				inside[v] = true
+				c.extra = append(c.extra, s)
+				params = append(params, cType(v.Type)+" "+s)
+			}
+		}
+		for _, v := range x.Results {
+			inside[v] = true
+		}
+	})
+	var body []*node
+	where := e.where
+	e.inside(&body, func() {
+		for _, x := range b.Ops[:len(b.Ops)-1] {
+			e.where = x.Where()
+			e.op(x)
+		}
+		ret := b.Terminator()
+		var temps []string
+		for i, v := range ret.Operands {
+			s := e.scalar(v)
+			if n > 1 {
+				t := e.temp("t")
+				e.say(cType(v.Type), " ", t, " = ", s, ";")
+				s = t
+			}
+			temps = append(temps, s)
+			_ = i
+		}
+		for i, t := range temps {
+			e.say(e.scalar(b.Args[i]), " = ", t, ";")
+		}
+	})
+	e.where = where
+	w := &writer{}
+	w.line("inline void "+c.name+"("+strings.Join(params, ", ")+") {", e.where)
+	w.depth++
+	w.nodes(body)
+	w.depth--
+	w.line("}", "")
+	e.prefix = append(e.prefix, w.out.String())
+	return c
+}
+
+func (e *emitter) scalarIfAny(v *ttir.Value) string {
+	if x := e.values[v][""]; x != nil {
+		return x.scalar
+	}
+	return ""
+}
+
+// isLiteral reports whether an expression needs no variable of the kernel.
+func isLiteral(s string) bool {
+	return s == "true" || s == "false" || s == "INFINITY" || s == "NAN" || s[0] >= '0' && s[0] <= '9' || s[0] == '-' || s[0] == '(' ||
+		strings.HasPrefix(s, "half(") || strings.HasPrefix(s, "char(") || strings.HasPrefix(s, "short(") || strings.HasPrefix(s, "ushort(") || strings.HasPrefix(s, "uchar(")
+}

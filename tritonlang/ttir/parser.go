@@ -1,0 +1,239 @@
+package ttir
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Parse reads a module. file is the name that errors give.
+func Parse(text, file string) (m *Module, err error) {
+	p := &parser{file: file, aliases: map[string]int{}, locs: map[string]*Loc{}}
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *Error:
+			m, err = nil, e
+		case *Unsupported:
+			m, err = nil, e
+		default:
+			panic(e)
+		}
+	}()
+	tokens, bad := lex(text)
+	p.tokens = tokens
+	if bad >= 0 {
+		line := 1 + strings.Count(text[:bad], "\n")
+		panic(&Error{file, line, bad - strings.LastIndexByte(text[:bad], '\n'), "no token begins here"})
+	}
+	p.findAliases()
+	return p.module(), nil
+}
+
+// parser goes over tokens once. It leaves by a panic with an *Error, which Parse returns.
+type parser struct {
+	file     string
+	tokens   []token
+	at       int
+	aliases  map[string]int // where the value of #loc4 begins
+	locs     map[string]*Loc
+	locDepth int
+	depth    int                 // of nested regions and types
+	scopes   []map[string]*Value // values by name; inner regions see outer ones
+	blocks   map[string]*Block   // of the region that is being parsed
+	results  []*Type             // of the function
+}
+
+func (p *parser) failAt(t token, message string) {
+	panic(&Error{p.file, t.line, t.col, message})
+}
+
+func (p *parser) fail(message string) { p.failAt(p.peek(), message) }
+
+func (p *parser) peek() token { return p.tokens[p.at] }
+
+// next takes a token. The last one, which is the end of the text, stays.
+func (p *parser) next() token {
+	t := p.tokens[p.at]
+	if t.kind != end {
+		p.at++
+	}
+	return t
+}
+
+// skip takes a token whose value is of no interest, but not the end.
+func (p *parser) skip() {
+	if p.next().kind == end {
+		p.fail("the text ends here")
+	}
+}
+
+// is reports whether the next token is a word or mark.
+func (p *parser) is(text string) bool {
+	t := p.tokens[p.at]
+	return t.text == text && (t.kind == word || t.kind == mark)
+}
+
+func (p *parser) take(text string) bool {
+	if !p.is(text) {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *parser) want(text string) {
+	if !p.take(text) {
+		p.fail("want " + strconv.Quote(text) + ", got " + strconv.Quote(p.peek().text))
+	}
+}
+
+func (p *parser) number() int {
+	t := p.next()
+	n, err := strconv.Atoi(t.text)
+	if t.kind != num || err != nil {
+		p.failAt(t, "want a number, got "+strconv.Quote(t.text))
+	}
+	return n
+}
+
+func (p *parser) word() string {
+	t := p.next()
+	if t.kind != word {
+		p.failAt(t, "want a word, got "+strconv.Quote(t.text))
+	}
+	return t.text
+}
+
+// unquote is the value of a string, in which a backslash stands before a quote, a backslash, n, t or two hex digits.
+func (p *parser) unquote(t token) string {
+	if t.kind != str {
+		p.failAt(t, "want a string, got "+strconv.Quote(t.text))
+	}
+	body := t.text[1 : len(t.text)-1]
+	if strings.IndexByte(body, '\\') < 0 {
+		return body
+	}
+	var out strings.Builder
+	for i := 0; i < len(body); i++ {
+		if body[i] != '\\' {
+			out.WriteByte(body[i])
+			continue
+		}
+		i++
+		switch {
+		case body[i] == 'n':
+			out.WriteByte('\n')
+		case body[i] == 't':
+			out.WriteByte('\t')
+		case i+1 < len(body):
+			if c, err := strconv.ParseUint(body[i:i+2], 16, 8); err == nil {
+				out.WriteByte(byte(c))
+				i++
+				continue
+			}
+			out.WriteByte(body[i])
+		default:
+			out.WriteByte(body[i])
+		}
+	}
+	return out.String()
+}
+
+// findAliases notes where aliases are defined: at the beginning of a line, behind their uses or before.
+func (p *parser) findAliases() {
+	for i := 0; i+2 < len(p.tokens); i++ {
+		if p.tokens[i].kind == hash && p.tokens[i].col == 1 && p.tokens[i+1].text == "=" {
+			p.aliases[p.tokens[i].text] = i + 2
+		}
+	}
+}
+
+// module parses the file: aliases, which are skipped, and the module.
+func (p *parser) module() *Module {
+	m := &Module{File: p.file}
+	p.skipAliases()
+	p.want("module")
+	if p.peek().kind == at {
+		p.next()
+	}
+	if p.take("attributes") {
+		m.Attrs = p.dict()
+	}
+	p.want("{")
+	for !p.take("}") {
+		m.Funcs = append(m.Funcs, p.function())
+	}
+	m.Loc = p.trailing()
+	p.skipAliases()
+	if p.peek().kind != end {
+		p.fail("want the end of the file, got " + strconv.Quote(p.peek().text))
+	}
+	if len(m.Funcs) == 0 {
+		p.fail("the module has no function")
+	}
+	p.calls(m)
+	return m
+}
+
+// skipAliases passes over lines that begin with #.
+func (p *parser) skipAliases() {
+	for p.peek().kind == hash && p.peek().col == 1 {
+		for p.next(); p.peek().kind != end && p.peek().col != 1; {
+			p.next()
+		}
+	}
+}
+
+// values of names.
+
+func (p *parser) define(t token, v *Value) {
+	scope := p.scopes[len(p.scopes)-1]
+	for _, s := range p.scopes {
+		if s[v.Name] != nil {
+			p.failAt(t, "value "+v.Name+" is defined twice")
+		}
+	}
+	scope[v.Name] = v
+}
+
+// use finds a value that stands here: %x or %x#1.
+func (p *parser) use() *Value {
+	t := p.next()
+	if t.kind != percent {
+		p.failAt(t, "want a value, got "+strconv.Quote(t.text))
+	}
+	for i := len(p.scopes) - 1; i >= 0; i-- {
+		v := p.scopes[i][t.text]
+		if v == nil {
+			continue
+		}
+		n := p.tokens[p.at]
+		packed := v.Def != nil && v.Def.packed
+		if n.kind != hash || n.col != t.col+len(t.text) || n.line != t.line {
+			if packed {
+				p.failAt(t, "value "+t.text+" has several results; want one by #")
+			}
+			return v
+		}
+		k, err := strconv.Atoi(n.text[1:])
+		if err != nil || !packed || k < 0 || k >= len(v.Def.Results) {
+			p.failAt(n, "value "+t.text+" has no result "+n.text)
+		}
+		p.at++
+		return v.Def.Results[k]
+	}
+	p.failAt(t, "value "+t.text+" is not defined")
+	return nil
+}
+
+// uses parses values between commas; none if no value stands here.
+func (p *parser) uses() (all []*Value) {
+	if p.peek().kind != percent {
+		return nil
+	}
+	all = append(all, p.use())
+	for p.take(",") {
+		all = append(all, p.use())
+	}
+	return all
+}
