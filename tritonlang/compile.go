@@ -70,3 +70,12 @@ func metadata(k *emit.Kernel, warps int) string {
 		`,"shared":` + strconv.Itoa(k.Stats.Shared) + `}`)
 	return s.String()
 }
+
+// Unsupported, OutOfResources and SyntaxError are the errors of Compile.
+type (
+	Unsupported    = ttir.Unsupported
+	OutOfResources = ttir.OutOfResources
+	SyntaxError    = ttir.Error
+)
+
+func refused(what, why string) error { return &Unsupported{Op: what, Why: why} }

@@ -45,9 +45,10 @@ var layers = []struct {
 	{[]string{"kernels", "kernels/host/..."}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels/...",
 	}},
-	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "internal/..."}},
+	{[]string{"tritonlang", "tritonlang/..."}, []string{"tritonlang/..."}},
+	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "tritonlang", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},
-	{[]string{"cmd/..."}, []string{"core/...", "kernels/...", "alloc", "internal/...", "python/paddle_mps/memory_viz"}}, // the page
+	{[]string{"cmd/..."}, []string{"core/...", "kernels/...", "alloc", "tritonlang", "tritonlang/...", "internal/...", "python/paddle_mps/memory_viz"}}, // the page
 	{[]string{"internal/fakemetal"}, []string{"objc"}},
 	{[]string{"core/op/gen", "core/op/internal/...", "internal/..."}, []string{"core/..."}},
 	{[]string{"bench/alloc"}, []string{"alloc", "core/device"}},

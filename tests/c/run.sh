@@ -73,7 +73,7 @@ try 'exports.txt = exported symbols' diff "$work/listed" "$work/exported"
 try 'fork.c calls every function' diff "$work/listed" "$work/forked"
 
 # ---- The programs.
-suite='suite.c check.c errors.c devices.c streams.c tensors.c dlpack.c operators.c fast.c gradients.c traces.c models.c profile.c handles.c'
+suite='suite.c check.c errors.c devices.c streams.c tensors.c dlpack.c operators.c fast.c gradients.c traces.c models.c triton.c profile.c handles.c'
 flags=
 # shellcheck disable=SC2086  # $suite is a list of files
 compile suite $suite
