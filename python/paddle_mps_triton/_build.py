@@ -6,10 +6,14 @@ import ctypes
 import functools
 import json
 import os
+import re
 from ctypes import byref, c_void_p
 from typing import Any
 
 from . import _options
+
+COMPILER = ("num_warps", "allow_f64_as_f32", "max_threads", "shared_memory")  # what the compiler must know of options
+UNFUSED = "#pragma METAL fp contract(off)"
 
 
 @functools.cache
@@ -24,30 +28,39 @@ def key() -> str:
 
 def msl(module: Any, metadata: dict[str, Any], options: _options.Options) -> str:
     """The source of the shader, with what a launch must know in its first line."""
+    from paddle_mps import UnsupportedError
     from paddle_mps._errors import check
     from paddle_mps._library import library
 
     text = str(module).encode()
-    wanted = {name: getattr(options, name) for name in ("num_warps", "debug", "enable_fp_fusion", "allow_f64_as_f32")}
+    wanted = {name: getattr(options, name) for name in COMPILER}
     source, described = c_void_p(), c_void_p()
-    check(library.pmps_triton_compile(text, len(text), json.dumps(wanted).encode(), byref(source), byref(described)))
+    try:
+        check(
+            library.pmps_triton_compile(text, len(text), json.dumps(wanted).encode(), byref(source), byref(described))
+        )
+    except UnsupportedError as error:
+        raise fitting(error) from None
     try:
         made, found = ctypes.string_at(source.value or 0).decode(), json.loads(ctypes.string_at(described.value or 0))
     finally:
         library.pmps_text_free(source)
         library.pmps_text_free(described)
     metadata["name"], metadata["shared"] = found["name"], found["shared"]
-    limit("shared memory", found["shared"], options.shared_memory)
-    limit("threads", 32 * options.num_warps, options.max_threads)
+    if not options.enable_fp_fusion:
+        head, _, rest = made.partition("\n")
+        made = f"{head}\n{UNFUSED}\n{rest}"
     return made
 
 
-def limit(what: str, required: int, allowed: int) -> None:
-    """Raises what autotune takes for a configuration that does not fit."""
-    if required > allowed:
-        from triton.runtime.errors import OutOfResources
+def fitting(error: Exception) -> Exception:
+    """What autotune takes for a configuration that does not fit, if that is what an error says; else the error."""
+    found = re.search(r"out of resource: (.*), required: (\d+), limit: (\d+)", str(error))
+    if not found:
+        return error
+    from triton.runtime.errors import OutOfResources
 
-        raise OutOfResources(required, allowed, what)
+    return OutOfResources(int(found[2]), int(found[3]), found[1])
 
 
 def pack(source: str) -> bytes:

@@ -58,7 +58,7 @@ def within(bound: Any) -> Tolerance:
     """An absolute bound, and half a unit of the stored type for the rounding at its end."""
     return Tolerance(
         lambda expected, dtype: (
-            np.broadcast_to(np.asarray(bound, np.float64), expected.shape)
+            np.broadcast_to(np.asarray(bound, np.float64).reshape(-1), expected.shape)
             + (0.5 * _unit(expected, dtype) if dtype in EPS else 0)
         ),
         "bound",

@@ -87,7 +87,7 @@ func scatter(name string, to []int) (terms []string) {
 func moved(name string, from, n, to int, last bool) string {
 	t := name
 	masked := func(m int) {
-		if !last || from > 0 && from <= to {
+		if !last || from > 0 && from <= to || from > to && to > 0 { // lower bits than from stay below to
 			t = "(" + t + " & " + strconv.Itoa(m) + ")"
 		}
 	}

@@ -306,7 +306,9 @@ def _(rng):
     x = (rng.standard_normal(n)).astype(np.float32)
     wide = x.astype(np.float64)
     out = np.concatenate([1 / np.sqrt(np.abs(wide)), np.vectorize(math.erf)(wide)]).astype(np.float32)
-    return Run(math3, (1,), [x, Out(out, ulps(3)), n], {"BLOCK": 256})  # erf: CUDA's own bound is 2
+    # Metal has no erf. It is exp(-x * x) times a sum of terms of one sign: exp 4 ulp, x * x half a one of up to 4, which
+    # exp makes 2, the sum 2, two products 1
+    return Run(math3, (1,), [x, Out(out, ulps(9)), n], {"BLOCK": 256})
 
 
 @triton.jit
