@@ -45,6 +45,7 @@ var commands = []struct {
 	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the steps that a model becomes (by the Python package)", explainModel},
 	{"bench", "bench MODEL.onnx [--compare onnxruntime]  times an ONNX model (by the Python package)", benchModel},
 	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
+	{"triton", "triton compile KERNEL.ttir [-o KERNEL.metal]  compiles Triton IR to a Metal kernel", triton},
 	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
 	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},
 }

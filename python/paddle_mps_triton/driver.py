@@ -129,7 +129,7 @@ class MPSDriver(DriverBase):
         """Memory larger than the caches, to be cleared between two runs."""
         import paddle_mps
 
-        return paddle_mps.empty([64 << 20], dtype="int32", place="mps")
+        return paddle_mps.empty([16 << 20], dtype="int32", place="mps")
 
     def clear_cache(self, cache: Any) -> None:
         cache.zero_()

@@ -33,8 +33,8 @@ type emitter struct {
 	list   *[]*node                          // that statements go to
 	where  string
 	names  map[string]bool
-	prefix []string // functions before the kernel
-	shared map[string]string
+	prefix []string             // functions before the kernel
+	uses   map[*ttir.Value]bool // values that some operation uses
 	roots  *roots
 	depth  int // of calls
 	leave  []leaving
@@ -193,7 +193,7 @@ func (e *emitter) element(v *reg, l *node, i at) string {
 	if v.n == 1 {
 		return v.name
 	}
-	number := i.number(v.index)
+	number := i.number(v.index, v.plus)
 	if v.loop != nil && v.loop == l && i.name == "r" && number == "r" {
 		return opens + v.name + closes
 	}

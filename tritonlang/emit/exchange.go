@@ -165,7 +165,7 @@ func (e *emitter) cell(r *reg, terms ...string) string {
 		return r.name
 	}
 	*r.array = true
-	return r.name + "[" + sum(terms, 0) + "]"
+	return r.name + "[" + sum(terms, r.plus) + "]"
 }
 
 // through maps register bits of a layout to bits of the registers' number in storage.

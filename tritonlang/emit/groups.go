@@ -179,6 +179,18 @@ func (g *groups) collect(o *ttir.Op) {
 		}
 	case "tt.broadcast":
 		g.derive(o.Operands[0], o.Results[0], func(l layout.Layout) layout.Layout { return operandLayout(o, 0, l) })
+	case "tt.join", "tt.cat":
+		for _, v := range o.Operands {
+			g.derive(v, o.Results[0], func(l layout.Layout) layout.Layout { return operandLayout(o, 0, l) })
+		}
+		if o.Name == "tt.join" {
+			g.derive(o.Results[0], o.Operands[0], minor)
+		}
+	case "tt.split":
+		for _, v := range o.Results {
+			g.derive(v, o.Operands[0], func(l layout.Layout) layout.Layout { return without(l, 0) })
+		}
+		g.derive(o.Operands[0], o.Results[0], minor)
 	case "tt.trans":
 		order, _ := o.Attr("order")
 		to := make([]int, len(order.Ints))

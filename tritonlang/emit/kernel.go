@@ -71,7 +71,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 		return nil, &ttir.Unsupported{Op: "num_warps=" + strconv.Itoa(opts.Warps), Why: "want a power of two"}
 	}
 	e := &emitter{
-		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, shared: map[string]string{},
+		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, uses: usesOf(f),
 		plan: makePlan(f, layout.Log(opts.Warps)), roots: findRoots(f),
 	}
 	k := &Kernel{Name: e.name(f.Name), Threads: opts.Warps * 32}
@@ -162,4 +162,20 @@ func (e *emitter) text(k *Kernel, params []string, body []*node) string {
 	out.WriteString(inner)
 	out.WriteString("}\n")
 	return out.String()
+}
+
+// usesOf are the values that operations of a function use.
+func usesOf(f *ttir.Func) map[*ttir.Value]bool {
+	all := map[*ttir.Value]bool{}
+	f.Body.Walk(func(o *ttir.Op) {
+		for _, v := range o.Operands {
+			all[v] = true
+		}
+		for _, s := range o.Succs {
+			for _, v := range s.Args {
+				all[v] = true
+			}
+		}
+	})
+	return all
 }

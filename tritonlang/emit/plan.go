@@ -143,6 +143,10 @@ func operandLayout(o *ttir.Op, _ int, l layout.Layout) layout.Layout {
 	switch o.Name {
 	case "tt.broadcast":
 		return l.Shrink(o.Results[0].Type.Shape, o.Operands[0].Type.Shape)
+	case "tt.join":
+		return without(l, 0)
+	case "tt.cat":
+		return without(l, layout.Dims(o.Results[0].Type.Shape)[len(o.Results[0].Type.Shape)]-1)
 	case "tt.trans":
 		order, _ := o.Attr("order")
 		back := make([]int, len(order.Ints))

@@ -1,6 +1,10 @@
 package emit
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // helper is a function that Metal lacks. needs are others that it calls.
 type helper struct {
@@ -85,11 +89,19 @@ var helpers = []helper{
 `},
 }
 
+// all are the helpers with those of atomic operations, sorted by what they need.
+var all = func() []helper {
+	more := atomicHelpers()
+	slices.SortFunc(more, func(a, b helper) int { return cmp.Compare(a.name, b.name) })
+	slices.SortStableFunc(more, func(a, b helper) int { return cmp.Compare(len(a.needs), len(b.needs)) })
+	return append(append([]helper{}, helpers...), more...)
+}()
+
 // prelude are the functions that a text uses, and those that they need.
 func prelude(text string) string {
 	used := map[string]bool{}
-	for i := len(helpers) - 1; i >= 0; i-- {
-		h := helpers[i]
+	for i := len(all) - 1; i >= 0; i-- {
+		h := all[i]
 		if used[h.name] || strings.Contains(text, h.name+"(") {
 			used[h.name] = true
 			for _, n := range strings.Fields(h.needs) {
@@ -98,7 +110,7 @@ func prelude(text string) string {
 		}
 	}
 	var out strings.Builder
-	for _, h := range helpers {
+	for _, h := range all {
 		if used[h.name] {
 			out.WriteString(h.text + "\n")
 		}

@@ -1,6 +1,9 @@
 package emit
 
-import "github.com/paddle-mps/paddle-mps/tritonlang/layout"
+import (
+	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
 
 // productLayout gives each thread a square of a product, so that a row or column that it loads serves several elements.
 func productLayout(shape []int, warps int) layout.Layout {
@@ -41,4 +44,125 @@ func scanLayout(shape []int, axis, warps int) layout.Layout {
 		}
 	}
 	return layout.Blocked(order, vec, warps)
+}
+
+func init() {
+	rules["tt.dot"] = (*emitter).product
+	wantRules["tt.dot"] = func(p *plan, o *ttir.Op) {
+		if p.unused(o) {
+			return
+		}
+		p.want(o.Operands[0], p.homeOf(o.Operands[0]))
+		p.want(o.Operands[1], p.homeOf(o.Operands[1]))
+		p.want(o.Operands[2], p.homeOf(o.Results[0]))
+	}
+}
+
+// product emits tt.dot: both factors go to threadgroup memory, and each thread adds up the products of its elements.
+func (e *emitter) product(o *ttir.Op) {
+	if e.plan.unused(o) {
+		return
+	}
+	v := o.Results[0]
+	p := &product{e: e, o: o, l: e.plan.homeOf(v), shape: v.Type.Shape}
+	p.ctype = "float"
+	if v.Type.IsInt(0) {
+		p.ctype = "int"
+	}
+	p.a, p.b = p.stage(0), p.stage(1)
+	c := e.get(o.Operands[2], p.l).regs
+	sums := e.array(v.Name, p.ctype, p.l.Registers())
+	e.whole(p.l.Registers(), func(i at) string {
+		return e.element(sums, nil, i) + " = " + toFloatOrInt(o.Operands[2].Type, e.element(c, nil, i)) + ";"
+	})
+	e.reads(p.a)
+	e.reads(p.b)
+	p.multiply(sums)
+	out := sums
+	if t := v.Type.Element(); t.Name != "f32" && t.Kind == ttir.Float {
+		out = e.combine(v.Name, cType(t), p.l, []*reg{sums}, func(x []string) string { return rounded(t.Name, "", x[0]) })
+	}
+	e.done(v, &value{regs: out})
+}
+
+// product is a product while it is emitted by sums of products.
+type product struct {
+	e     *emitter
+	o     *ttir.Op
+	l     layout.Layout
+	shape []int
+	ctype string
+	a, b  *area
+}
+
+// stage writes a factor to threadgroup memory.
+func (p *product) stage(i int) *area {
+	v := p.o.Operands[i]
+	l := p.e.plan.homeOf(v)
+	x := p.e.materialize(v, p.e.get(v, l), l)
+	memory, bytes := sharedType(x.ctype)
+	a := p.e.area(memory, bytes, v.Type.Count())
+	p.e.fill(a, x, l)
+	return a
+}
+
+// toFloatOrInt is an element as it is multiplied or added.
+func toFloatOrInt(t *ttir.Type, text string) string {
+	if t.IsInt(0) {
+		return "int(" + text + ")"
+	}
+	return toFloat(t.Element().Name, text)
+}
+
+// factor maps bits of the product to bits of a factor, of dimension d of the product and the batch; None for others.
+func (p *product) factor(i, d int) func(int) int {
+	first := layout.Dims(p.o.Operands[i].Type.Shape)
+	return func(bit int) int {
+		dim, k := layout.DimOf(p.shape, bit)
+		if dim == d || dim < len(p.shape)-2 {
+			return first[dim] + k
+		}
+		return layout.None
+	}
+}
+
+// multiply adds a row of one factor times a column of the other, element by element; what several registers share is read
+// once.
+func (p *product) multiply(sums *reg) {
+	e, n := p.e, len(p.shape)
+	k := p.o.Operands[0].Type.Shape[n-1]
+	e.block("for (ushort k = 0; k < "+itoa(k)+"; k++)", false, false, func() {
+		x := p.read(0, n-2, p.a, "k")
+		y := p.read(1, n-1, p.b, "k * "+itoa(p.shape[n-1]))
+		e.whole(sums.n, func(i at) string {
+			s := e.element(sums, nil, i)
+			if p.ctype == "int" {
+				return s + " += " + e.element(x, nil, i) + " * " + e.element(y, nil, i) + ";"
+			}
+			return s + " = fma(" + e.element(x, nil, i) + ", " + e.element(y, nil, i) + ", " + s + ");"
+		})
+	})
+}
+
+// read reads the elements of a factor that a thread needs for one step of the sum.
+func (p *product) read(i, d int, a *area, step string) *reg {
+	e, to := p.e, p.factor(i, d)
+	var bits []int // of the factor, of registers that it has
+	index := nones(len(p.l.Reg))
+	for r, b := range p.l.Reg {
+		if to(b) != layout.None {
+			index[r] = len(bits)
+			bits = append(bits, to(b))
+		}
+	}
+	x := e.array("%factor", p.ctype, 1<<len(bits))
+	e.whole(x.n, func(r at) string {
+		terms := append(threadPart(p.l, to), step)
+		if r.name != "" {
+			terms = append(terms, scatter(r.name, bits)...)
+		}
+		return e.element(x, nil, r) + " = " + toFloatOrInt(p.o.Operands[i].Type, a.name+"["+sum(terms, 0)+"]") + ";"
+	})
+	x.index = index
+	return x
 }

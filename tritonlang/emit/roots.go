@@ -72,7 +72,7 @@ func (r *roots) join(o *ttir.Op) {
 				r.union(o.Results, end.Operands)
 			}
 		}
-	case "tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas":
+	case "tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_store":
 	default:
 		for _, v := range o.Results {
 			for _, x := range o.Operands {
@@ -85,7 +85,7 @@ func (r *roots) join(o *ttir.Op) {
 // note marks sets that are written, and those of unknown origin.
 func (r *roots) note(o *ttir.Op) {
 	switch o.Name {
-	case "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store":
+	case "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store", "tt.atomic_load":
 		r.written[r.root(o.Operands[0])] = true
 	}
 	for _, v := range o.Results {

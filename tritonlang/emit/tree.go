@@ -39,6 +39,7 @@ type node struct {
 type reg struct {
 	name, ctype string
 	n           int
+	plus        int   // added to every register's number
 	index       []int // the bit of the register's number here, for each register bit of the layout; layout.None for none
 	loop        *node // in which it is computed, until another statement uses it
 	array       *bool // whether it must outlive the loop
@@ -51,8 +52,8 @@ type at struct {
 }
 
 // number is the register's number in storage, as an expression.
-func (a at) number(index []int) string {
-	fixed, from := 0, []int{}
+func (a at) number(index []int, plus int) string {
+	fixed, from := plus, []int{}
 	for i, b := range index {
 		switch {
 		case i < a.shift:
@@ -87,7 +88,7 @@ func scatter(name string, to []int) (terms []string) {
 func moved(name string, from, n, to int, last bool) string {
 	t := name
 	masked := func(m int) {
-		if !last || from > 0 && from <= to || from > to && to > 0 { // lower bits than from stay below to
+		if !last || from > 0 && to > 0 {
 			t = "(" + t + " & " + strconv.Itoa(m) + ")"
 		}
 	}

@@ -49,7 +49,10 @@ func (p *parser) attrValue() AttrValue {
 			p.typ()
 		}
 	case p.is("true") || p.is("false"):
-		a.Ints = []int64{int64(len(p.next().text) & 4 >> 2)}
+		a.Ints = []int64{0}
+		if p.next().text == "true" {
+			a.Ints[0] = 1
+		}
 	case p.is("array"):
 		a.Ints = p.array()
 	default:

@@ -52,9 +52,23 @@ func (l *Loc) Place() (file string, line int) {
 	return "", 0
 }
 
-// Where is the place as file.py:line, without folders.
+// Program is the innermost frame that is not of Triton's own library.
+func (l *Loc) Program() (file string, line int) {
+	if l != nil && l.Caller == nil && l.Fused == nil && l.Inner != nil {
+		return l.Inner.Program()
+	}
+	if l != nil && l.Caller != nil {
+		if file, line = l.Inner.Program(); !strings.Contains(file, "triton/language/") && file != "" {
+			return file, line
+		}
+		return l.Caller.Program()
+	}
+	return l.Place()
+}
+
+// Where is the line of the program as file.py:line, without folders.
 func (l *Loc) Where() string {
-	file, line := l.Place()
+	file, line := l.Program()
 	if file == "" {
 		return ""
 	}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang"
+)
+
+const tritonUsage = `usage:
+  paddle-mps triton compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]
+  paddle-mps triton explain KERNEL.ttir [-w WARPS]
+
+compile turns Triton IR, the .ttir that Triton leaves in its cache, into source of a Metal kernel; its first line says how
+the kernel is launched. explain prints layouts, threadgroup memory, barriers and bytes of an access. Neither needs Python.
+`
+
+// triton compiles Triton IR.
+func triton(args []string, out, complain io.Writer) error {
+	if len(args) == 0 {
+		fmt.Fprint(complain, tritonUsage)
+		return errUsage
+	}
+	switch args[0] {
+	case "compile", "explain":
+		return tritonFile(args[0], args[1:], out, complain)
+	case "-h", "--help", "-help":
+		fmt.Fprint(out, tritonUsage)
+		return nil
+	}
+	fmt.Fprintf(complain, "paddle-mps triton: got %q; want compile or explain\n", args[0])
+	return errUsage
+}
+
+// tritonFile compiles a file and writes or explains the result.
+func tritonFile(command string, args []string, out, complain io.Writer) error {
+	flags := flag.NewFlagSet("triton "+command, flag.ContinueOnError)
+	flags.SetOutput(complain)
+	flags.Usage = func() { fmt.Fprint(complain, tritonUsage) }
+	to := flags.String("o", "", "where the source goes")
+	var o tritonlang.Options
+	flags.IntVar(&o.Warps, "w", 4, "SIMD groups of a threadgroup")
+	flags.BoolVar(&o.F64AsF32, "allow-f64-as-f32", false, "compute float64 as float32")
+	file, err := parseAround(flags, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return err
+	case err != nil || file == "":
+		if err == nil {
+			fmt.Fprint(complain, tritonUsage)
+		}
+		return errUsage
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	k, err := tritonlang.Compile(string(text), filepath.Base(file), o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case command == "explain":
+		_, err = io.WriteString(out, k.Explain())
+	case *to == "" || *to == "-":
+		_, err = io.WriteString(out, k.Source)
+	default:
+		err = os.WriteFile(*to, []byte(k.Source), 0o644)
+	}
+	return err
+}
+
+// parseAround parses flags before and behind the one argument that is no flag.
+func parseAround(flags *flag.FlagSet, args []string) (file string, err error) {
+	if err := flags.Parse(args); err != nil {
+		return "", err
+	}
+	file = flags.Arg(0)
+	if flags.NArg() > 1 {
+		if err := flags.Parse(flags.Args()[1:]); err != nil {
+			return "", err
+		}
+		if flags.NArg() > 0 {
+			return "", nil
+		}
+	}
+	return file, nil
+}
