@@ -55,11 +55,11 @@ def ulps(n: float) -> Tolerance:
 
 
 def within(bound: Any) -> Tolerance:
-    """An absolute bound, and half a unit of the stored type for the rounding at its end."""
+    """An absolute bound, and a unit of the stored type: the kernel rounds its result to it, and so was the expected one."""
     return Tolerance(
         lambda expected, dtype: (
             np.broadcast_to(np.asarray(bound, np.float64).reshape(-1), expected.shape)
-            + (0.5 * _unit(expected, dtype) if dtype in EPS else 0)
+            + (_unit(expected, dtype) if dtype in EPS else 0)
         ),
         "bound",
     )
