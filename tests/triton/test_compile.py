@@ -191,7 +191,7 @@ except paddle.UnsupportedError as error: print(error)
     assert "want device metal" in done.stdout, done.stderr
 
 
-def test_copies_of_foreign_tensors_reach_triton(arrays: list[Any]):
+def test_copies_of_foreign_tensors_reach_triton(arrays: list[Any], monkeypatch: pytest.MonkeyPatch):
     class Foreign:
         device = "cpu"
 
@@ -202,6 +202,6 @@ def test_copies_of_foreign_tensors_reach_triton(arrays: list[Any]):
             return int(self.array.ctypes.data)
 
     x, out = np.arange(N + 3, dtype=np.float32)[3:], np.zeros(N + 3, np.float32)[3:]
-    _triton.Borrowed._warned = True
+    monkeypatch.setattr(_triton.Borrowed, "_warned", True)
     add[(1,)](Foreign(x), Foreign(x), Foreign(out), N, BLOCK=1024)
     assert np.array_equal(out, x + x)

@@ -107,7 +107,8 @@ class Foreign:
         return self.array.ctypes.data
 
 
-def test_memory_of_another_package_is_copied_in_and_out(program: _triton.Program):
+def test_memory_of_another_package_is_copied_in_and_out(program: _triton.Program, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(_triton.Borrowed, "_warned", False)
     x, out = np.arange(40, dtype=np.float32)[3:35], np.zeros(50, np.float32)[3:43]  # not whole pages
     before = _triton.Borrowed.copies
     with pytest.warns(UserWarning, match="copied to the GPU"):
