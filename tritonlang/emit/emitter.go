@@ -26,20 +26,21 @@ type value struct {
 
 // emitter builds the tree of one kernel.
 type emitter struct {
-	module *ttir.Module
-	plan   *plan
-	opts   *Options
-	values map[*ttir.Value]map[string]*value // by layout; "" for scalars
-	list   *[]*node                          // that statements go to
-	where  string
-	names  map[string]bool
-	prefix []string             // functions before the kernel
-	uses   map[*ttir.Value]bool // values that some operation uses
-	roots  *roots
-	depth  int // of calls
-	leave  []leaving
-	count  int // of areas and temporaries
-	stats  Stats
+	module    *ttir.Module
+	plan      *plan
+	opts      *Options
+	values    map[*ttir.Value]map[string]*value // by layout; "" for scalars
+	list      *[]*node                          // that statements go to
+	where     string
+	names     map[string]bool
+	prefix    []string            // functions before the kernel
+	counts    map[*ttir.Value]int // how often operations use a value
+	fragments map[*ttir.Value]*fragments
+	roots     *roots
+	depth     int // of calls
+	leave     []leaving
+	count     int // of areas and temporaries
+	stats     Stats
 }
 
 // Options are what a caller may choose.
