@@ -269,7 +269,7 @@ func (e *emitter) ops(b *ttir.Block) *ttir.Op {
 	return nil
 }
 
-var terminal = map[string]bool{"tt.return": true, "scf.yield": true, "scf.condition": true, "cf.br": true, "cf.cond_br": true}
+var terminal = map[string]bool{"tt.reduce.return": true, "tt.scan.return": true, "tt.return": true, "scf.yield": true, "scf.condition": true, "cf.br": true, "cf.cond_br": true}
 
 // rule emits an operation.
 type rule func(*emitter, *ttir.Op)
