@@ -56,7 +56,7 @@ var layers = []struct {
 	{[]string{"bench/code"}, []string{"internal/codestat"}},
 	{[]string{"bench/pair"}, nil},
 	{[]string{"bench/metal"}, []string{"core/...", "kernels/...", "place", "internal/..."}},
-	{[]string{"tests/msl"}, []string{"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/..."}},
+	{[]string{"tests/msl"}, []string{"tritonlang", "core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/..."}},
 	{[]string{"examples/...", "tests/..."}, nil},
 }
 

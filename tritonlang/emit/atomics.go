@@ -95,7 +95,7 @@ func (e *emitter) atomicScalar(o *ttir.Op, f string, values int) {
 }
 
 // used reports whether a scalar result is used by anything.
-func (e *emitter) used(v *ttir.Value) bool { return e.uses[v] }
+func (e *emitter) used(v *ttir.Value) bool { return e.counts[v] > 0 }
 
 func (e *emitter) atomicTensor(o *ttir.Op, f string, values int) {
 	l := e.plan.accessLayout(o)

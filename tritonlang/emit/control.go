@@ -18,7 +18,8 @@ type slot struct {
 	regs   *reg   // of a tensor
 	wide   bool
 	full   bool
-	steady *reg // offsets of pointers that the loop does not change; nil if it does
+	steady *reg       // offsets of pointers that the loop does not change; nil if it does
+	sums   *fragments // that the loop adds products to; nil if it does not
 }
 
 // slotFor declares variables for a value.
@@ -58,6 +59,9 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 	temps := make([]*value, len(slots))
 	for i, s := range slots {
 		var l layout.Layout
+		if s.sums != nil {
+			continue
+		}
 		if s.v.Type.IsTensor() {
 			l = e.plan.homeOf(s.v)
 		}
@@ -84,6 +88,9 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 	}
 	for i, s := range slots {
 		x := temps[i]
+		if s.sums != nil {
+			continue
+		}
 		if s.name != "" && x.scalar != s.name {
 			e.say(s.name, " = ", x.scalar, ";")
 		}
@@ -135,7 +142,9 @@ func (e *emitter) slots(all []*ttir.Value, first []*ttir.Value) (out []*slot) {
 // enter makes the slots the values of block arguments.
 func (e *emitter) enter(args []*ttir.Value, slots []*slot) {
 	for i, v := range args {
-		e.done(v, slots[i].value())
+		if slots[i].sums == nil {
+			e.done(v, slots[i].value())
+		}
 	}
 }
 
@@ -144,8 +153,14 @@ func (e *emitter) forLoop(o *ttir.Op) {
 	b := o.Regions[0].Blocks[0]
 	var out []*slot
 	for i, v := range b.Args[1:] {
-		s := e.carried(v, b.Terminator().Operands[i], o.Operands[3+i])
-		out = append(out, s)
+		next, first := b.Terminator().Operands[i], o.Operands[3+i]
+		if p := e.stays(v, next, first, b); p != nil {
+			s := &slot{v: v, sums: e.newFragments(p)}
+			e.fragments[v] = s.sums
+			out = append(out, s)
+			continue
+		}
+		out = append(out, e.carried(v, next, first))
 	}
 	e.assign(out, o.Operands[3:])
 	i, t := e.name(b.Args[0].Name), cType(b.Args[0].Type)
@@ -159,7 +174,12 @@ func (e *emitter) forLoop(o *ttir.Op) {
 	e.closeLoop()
 	e.where = o.Where()
 	for k, v := range o.Results {
-		e.done(v, out[k].value())
+		switch {
+		case out[k].sums == nil:
+			e.done(v, out[k].value())
+		case e.counts[v] > 0:
+			e.done(v, &value{regs: e.collect(nameOf(v), out[k].sums, e.plan.homeOf(v), nil)})
+		}
 	}
 }
 

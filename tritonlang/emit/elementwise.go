@@ -144,7 +144,9 @@ func init() {
 		elements["math."+name] = floatCall(f)
 	}
 	elements["tt.precise_sqrt"] = floatCall("precise::sqrt")
-	elements["math.erf"] = helperCall("triton_erf")
+	for _, name := range []string{"erf", "expm1", "log1p", "cbrt"} {
+		elements["math."+name] = floatCall("triton_" + name)
+	}
 	elements["math.absi"] = func(_ *emitter, o *ttir.Op, x []string) string {
 		t := cType(o.Results[0].Type.Element())
 		return t + "(" + x[0] + " < 0 ? " + unsigned(o.Results[0].Type.Element().Bits) + "(0) - " + unsigned(o.Results[0].Type.Element().Bits) + "(" + x[0] + ") : " +
@@ -290,9 +292,6 @@ func floatCall(f string) expression {
 		return narrowFloat(o, f+"("+strings.Join(args, ", ")+")")
 	}
 }
-
-// helperCall is a function on float that the text defines: see prelude.go.
-func helperCall(f string) expression { return floatCall(f) }
 
 // nanExtreme is NaN if either operand is.
 func nanExtreme(f string) expression {

@@ -26,20 +26,21 @@ type value struct {
 
 // emitter builds the tree of one kernel.
 type emitter struct {
-	module *ttir.Module
-	plan   *plan
-	opts   *Options
-	values map[*ttir.Value]map[string]*value // by layout; "" for scalars
-	list   *[]*node                          // that statements go to
-	where  string
-	names  map[string]bool
-	prefix []string             // functions before the kernel
-	uses   map[*ttir.Value]bool // values that some operation uses
-	roots  *roots
-	depth  int // of calls
-	leave  []leaving
-	count  int // of areas and temporaries
-	stats  Stats
+	module    *ttir.Module
+	plan      *plan
+	opts      *Options
+	values    map[*ttir.Value]map[string]*value // by layout; "" for scalars
+	list      *[]*node                          // that statements go to
+	where     string
+	names     map[string]bool
+	prefix    []string            // functions before the kernel
+	counts    map[*ttir.Value]int // how often operations use a value
+	fragments map[*ttir.Value]*fragments
+	roots     *roots
+	depth     int // of calls
+	leave     []leaving
+	count     int // of areas and temporaries
+	stats     Stats
 }
 
 // Options are what a caller may choose.
@@ -268,7 +269,7 @@ func (e *emitter) ops(b *ttir.Block) *ttir.Op {
 	return nil
 }
 
-var terminal = map[string]bool{"tt.return": true, "scf.yield": true, "scf.condition": true, "cf.br": true, "cf.cond_br": true}
+var terminal = map[string]bool{"tt.reduce.return": true, "tt.scan.return": true, "tt.return": true, "scf.yield": true, "scf.condition": true, "cf.br": true, "cf.cond_br": true}
 
 // rule emits an operation.
 type rule func(*emitter, *ttir.Op)

@@ -13,7 +13,7 @@ var libdevice = map[string]string{
 	"asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
 	"acosh": "acosh", "atanh": "atanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "pow": "pow", "fabs": "fabs", "floor": "floor", "ceil": "ceil",
 	"trunc": "trunc", "round": "round", "rint": "rint", "nearbyint": "rint", "fmod": "fmod", "fmax": "fmax", "fmin": "fmin", "fdim": "fdim",
-	"copysign": "copysign", "fma": "fma", "sinpi": "sinpi", "cospi": "cospi", "erf": "triton_erf",
+	"copysign": "copysign", "fma": "fma", "sinpi": "sinpi", "cospi": "cospi", "erf": "triton_erf", "expm1": "triton_expm1", "log1p": "triton_log1p", "cbrt": "triton_cbrt",
 	"fast_exp": "fast::exp", "fast_log": "fast::log", "fast_sin": "fast::sin", "fast_cos": "fast::cos", "fast_tan": "fast::tan", "fast_pow": "fast::pow",
 	"fast_log2": "fast::log2", "fast_log10": "fast::log10", "fast_exp10": "fast::exp10",
 }
@@ -21,7 +21,7 @@ var libdevice = map[string]string{
 // libdeviceTests answer a number that is not 0 for true; libdeviceInts are on integers.
 var (
 	libdeviceTests = map[string]string{"isnan": "isnan", "isinf": "isinf", "finite": "isfinite", "isfinited": "isfinite", "signbit": "signbit"}
-	libdeviceInts  = map[string]string{"abs": "abs", "popc": "popcount", "clz": "clz", "brev": "reverse_bits", "min": "min", "max": "max", "mulhi": "mulhi"}
+	libdeviceInts  = map[string]string{"abs": "abs", "popc": "popcount", "clz": "clz", "brev": "reverse_bits", "min": "min", "max": "max", "mulhi": "mulhi", "ffs": "triton_ffs"}
 )
 
 func init() {
@@ -101,7 +101,6 @@ func init() {
 		"tt.elementwise_inline_asm": "inline assembly is of another machine",
 		"tt.print":                  "device_print is not supported",
 		"tt.assert":                 "device_assert is not supported",
-		"tt.map_elementwise":        "map_elementwise is not supported",
 	}
 	for name, why := range refusals {
 		rules[name] = func(_ *emitter, o *ttir.Op) {

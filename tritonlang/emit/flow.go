@@ -61,7 +61,7 @@ func (f *flow) block(b *ttir.Block) {
 	}
 	switch end := e.ops(b); {
 	case end == nil:
-	case end.Name == "tt.return":
+	case end.Name == "tt.return" || end.Name == "tt.map_elementwise.return":
 		e.assign(f.out, end.Operands)
 	case end.Name == "cf.br":
 		f.jump(end.Succs[0])

@@ -26,6 +26,7 @@ type group struct {
 	scan    *ttir.Op
 	access  []access
 	derive  []func() (layout.Layout, bool) // layouts that would cost nothing
+	listed  bool                           // among those to choose for
 	chosen  bool
 	layout  layout.Layout
 }
@@ -44,7 +45,8 @@ func makeGroups(p *plan, f *ttir.Func) *groups {
 	f.Body.Walk(func(o *ttir.Op) {
 		for _, v := range o.Results {
 			if v.Type.IsTensor() {
-				if one := g.group(v); !slices.Contains(all, one) {
+				if one := g.group(v); !one.listed {
+					one.listed = true
 					all = append(all, one)
 				}
 			}
@@ -67,10 +69,14 @@ func (g *group) rank() int {
 }
 
 func (g *groups) root(v *ttir.Value) *ttir.Value {
-	for g.parent[v] != nil {
-		v = g.parent[v]
+	top := v
+	for g.parent[top] != nil {
+		top = g.parent[top]
 	}
-	return v
+	for v != top {
+		v, g.parent[v] = g.parent[v], top
+	}
+	return top
 }
 
 // union joins the sets of two tensors, unless one is cheap.

@@ -71,7 +71,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 		return nil, &ttir.Unsupported{Op: "num_warps=" + strconv.Itoa(opts.Warps), Why: "want a power of two"}
 	}
 	e := &emitter{
-		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, uses: usesOf(f),
+		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, counts: usesOf(f), fragments: map[*ttir.Value]*fragments{},
 		plan: makePlan(f, layout.Log(opts.Warps)), roots: findRoots(f),
 	}
 	k := &Kernel{Name: e.name(f.Name), Threads: opts.Warps * 32}
@@ -164,16 +164,16 @@ func (e *emitter) text(k *Kernel, params []string, body []*node) string {
 	return out.String()
 }
 
-// usesOf are the values that operations of a function use.
-func usesOf(f *ttir.Func) map[*ttir.Value]bool {
-	all := map[*ttir.Value]bool{}
+// usesOf counts the uses of values.
+func usesOf(f *ttir.Func) map[*ttir.Value]int {
+	all := map[*ttir.Value]int{}
 	f.Body.Walk(func(o *ttir.Op) {
 		for _, v := range o.Operands {
-			all[v] = true
+			all[v]++
 		}
 		for _, s := range o.Succs {
 			for _, v := range s.Args {
-				all[v] = true
+				all[v]++
 			}
 		}
 	})

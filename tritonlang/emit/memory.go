@@ -29,6 +29,9 @@ func fetched(t *ttir.Type, text string) string {
 	if t.Element().Kind == ttir.Int && t.Element().Bits == 1 {
 		return "(" + text + " != 0)"
 	}
+	if t.Element().Name == "f64" {
+		return "f64_to_float(" + text + ")"
+	}
 	return text
 }
 
@@ -36,6 +39,9 @@ func fetched(t *ttir.Type, text string) string {
 func given(t *ttir.Type, text string) string {
 	if t.Element().Kind == ttir.Int && t.Element().Bits == 1 {
 		return "uchar(" + text + ")"
+	}
+	if t.Element().Name == "f64" {
+		return "float_to_f64(" + text + ")"
 	}
 	return text
 }

@@ -27,6 +27,39 @@ var helpers = []helper{
     return (u & 0x7fffffffu) > 0x7f800000u ? ushort(u >> 16 | 0x40u) : ushort(u >> 16);
 }
 `},
+	// The bits of a float64, as a float: rounded to nearest, ties to even, where it has one; and back, exactly.
+	{"f64_to_float", "", `inline float f64_to_float(ulong u) {
+    uint sign = uint(u >> 32) & 0x80000000u;
+    long exponent = long(u >> 52 & 0x7ff) - 1023;
+    ulong mantissa = u & 0xffffffffffffful;
+    if (exponent == 1024) return as_type<float>(sign | 0x7f800000u | (mantissa != 0 ? 0x400000u : 0u));
+    if (exponent < -126) {
+        if (exponent < -150) return as_type<float>(sign);
+        uint shift = uint(-126 - exponent) + 29;
+        mantissa |= 1ul << 52;
+        ulong rest = mantissa & ((1ul << shift) - 1), half_way = 1ul << (shift - 1);
+        uint m = uint(mantissa >> shift);
+        return as_type<float>(sign | (m + (rest > half_way || (rest == half_way && (m & 1u) != 0) ? 1u : 0u)));
+    }
+    if (exponent > 127) return as_type<float>(sign | 0x7f800000u);
+    uint m = uint(exponent + 127) << 23 | uint(mantissa >> 29);
+    ulong rest = mantissa & 0x1ffffffful;
+    return as_type<float>(sign | (m + (rest > 0x10000000ul || (rest == 0x10000000ul && (m & 1u) != 0) ? 1u : 0u)));
+}
+`},
+	{"float_to_f64", "", `inline ulong float_to_f64(float x) {
+    uint u = as_type<uint>(x);
+    ulong sign = ulong(u & 0x80000000u) << 32;
+    uint exponent = u >> 23 & 0xffu, mantissa = u & 0x7fffffu;
+    if (exponent == 255) return sign | 0x7ff0000000000000ul | ulong(mantissa) << 29;
+    if (exponent == 0) {
+        if (mantissa == 0) return sign;
+        uint n = clz(mantissa) - 8;
+        return sign | ulong(897 - n) << 52 | (ulong(mantissa) << (29 + n) & 0xffffffffffffful);
+    }
+    return sign | ulong(exponent + 896) << 52 | ulong(mantissa) << 29;
+}
+`},
 	{"float_to_half_rtz", "", `inline half float_to_half_rtz(float x) {
     half h = half(x);
     bool away = fabs(float(h)) > fabs(x) && !isnan(x);
@@ -87,6 +120,29 @@ var helpers = []helper{
     return x < 0.0f ? rest - 1.0f : 1.0f - rest;
 }
 `},
+	// Kahan's forms, in which the error of the rounded sum cancels.
+	{"triton_expm1", "", `inline float triton_expm1(float x) {
+    float u = precise::exp(x);
+    if (u == 1.0f) return x;
+    float d = u - 1.0f;
+    return d == -1.0f || isinf(u) ? d : d * x / precise::log(u);
+}
+`},
+	{"triton_log1p", "", `inline float triton_log1p(float x) {
+    float u = 1.0f + x;
+    return u == 1.0f ? x : isinf(u) ? u : precise::log(u) * x / (u - 1.0f);
+}
+`},
+	{"triton_cbrt", "", `inline float triton_cbrt(float x) {
+    if (x == 0.0f || isinf(x) || isnan(x)) return x;
+    float y = copysign(precise::exp2(precise::log2(fabs(x)) / 3.0f), x);
+    return y - (y * y * y - x) / (3.0f * y * y);
+}
+`},
+	{"triton_ffs", "", `inline int triton_ffs(int x) {
+    return x == 0 ? 0 : int(ctz(x)) + 1;
+}
+`},
 }
 
 // all are the helpers with those of atomic operations, sorted by what they need.
@@ -100,9 +156,10 @@ var all = func() []helper {
 // prelude are the functions that a text uses, and those that they need.
 func prelude(text string) string {
 	used := map[string]bool{}
+	hasAtomics := strings.Contains(text, "atomic_")
 	for i := len(all) - 1; i >= 0; i-- {
 		h := all[i]
-		if used[h.name] || strings.Contains(text, h.name+"(") {
+		if used[h.name] || (hasAtomics || !strings.HasPrefix(h.name, "atomic_")) && strings.Contains(text, h.name+"(") {
 			used[h.name] = true
 			for _, n := range strings.Fields(h.needs) {
 				used[n] = true

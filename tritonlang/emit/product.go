@@ -64,6 +64,10 @@ func (e *emitter) product(o *ttir.Op) {
 		return
 	}
 	v := o.Results[0]
+	if canMatrix(o) && e.fits(o) {
+		e.matrixProduct(o)
+		return
+	}
 	p := &product{e: e, o: o, l: e.plan.homeOf(v), shape: v.Type.Shape}
 	p.ctype = "float"
 	if v.Type.IsInt(0) {
@@ -78,11 +82,7 @@ func (e *emitter) product(o *ttir.Op) {
 	e.reads(p.a)
 	e.reads(p.b)
 	p.multiply(sums)
-	out := sums
-	if t := v.Type.Element(); t.Name != "f32" && t.Kind == ttir.Float {
-		out = e.combine(v.Name, cType(t), p.l, []*reg{sums}, func(x []string) string { return rounded(t.Name, "", x[0]) })
-	}
-	e.done(v, &value{regs: out})
+	e.done(v, &value{regs: e.narrowed(v, sums, p.l)})
 }
 
 // product is a product while it is emitted by sums of products.
@@ -165,4 +165,13 @@ func (p *product) read(i, d int, a *area, step string) *reg {
 	})
 	x.index = index
 	return x
+}
+
+// fits reports whether the sums of a product can go from matrices to registers through threadgroup memory.
+func (e *emitter) fits(o *ttir.Op) bool {
+	if e.fragments[o.Operands[2]] != nil {
+		return true
+	}
+	_, ok := e.shares(o).parts(e.plan.homeOf(o.Results[0]))
+	return ok
 }

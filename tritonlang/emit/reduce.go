@@ -275,66 +275,84 @@ func (e *emitter) combiner(o *ttir.Op) *combiner {
 	var params []string
 	n := len(b.Args) / 2
 	for i, v := range b.Args {
-		name := e.name(v.Name)
-		reference := ""
+		text := e.parameter(v)
 		if i < n {
-			reference = "thread "
-			params = append(params, reference+cType(v.Type)+" &"+name)
-		} else {
-			params = append(params, cType(v.Type)+" "+name)
+			text = "thread " + cType(v.Type) + " &" + e.scalar(v)
 		}
-		e.set(v, layout.Layout{}, &value{scalar: name})
+		params = append(params, text)
 	}
-	inside := map[*ttir.Value]bool{}
-	for _, v := range b.Args {
-		inside[v] = true
-	}
-	o.Regions[0].Walk(func(x *ttir.Op) {
-		for _, v := range x.Operands {
-			if s := e.scalarIfAny(v); !inside[v] && s != "" && !isLiteral(s) {
-				inside[v] = true
-				c.extra = append(c.extra, s)
-				params = append(params, cType(v.Type)+" "+s)
-			}
-		}
-		for _, v := range x.Results {
-			inside[v] = true
-		}
-	})
-	var body []*node
-	where := e.where
-	e.inside(&body, func() {
-		for _, x := range b.Ops[:len(b.Ops)-1] {
-			e.where = x.Where()
-			e.op(x)
-		}
-		ret := b.Terminator()
-		var temps []string
-		for i, v := range ret.Operands {
-			s := e.scalar(v)
-			if n > 1 {
-				t := e.temp("t")
-				e.say(cType(v.Type), " ", t, " = ", s, ";")
-				s = t
-			}
-			temps = append(temps, s)
-			_ = i
-		}
-		for i, t := range temps {
-			e.say(e.scalar(b.Args[i]), " = ", t, ";")
-		}
-	})
-	e.where = where
-	w := &writer{}
-	w.line("inline void "+c.name+"("+strings.Join(params, ", ")+") {", e.where)
-	w.depth++
-	w.nodes(body)
-	w.depth--
-	w.line("}", "")
-	e.prefix = append(e.prefix, w.out.String())
+	captured, extra := e.captures(o.Regions[0])
+	c.extra = extra
+	e.function(c.name, append(params, captured...), func() { e.combined(b) })
 	return c
 }
 
+// parameter declares an argument of a region as a parameter of a function.
+func (e *emitter) parameter(v *ttir.Value) string {
+	name := e.name(v.Name)
+	e.set(v, layout.Layout{}, &value{scalar: name})
+	return cType(v.Type) + " " + name
+}
+
+// combined emits a region without branches, and gives its first arguments what it returns. All results are computed
+// before one is assigned.
+func (e *emitter) combined(b *ttir.Block) {
+	e.ops(b)
+	var results []string
+	for _, v := range b.Terminator().Operands {
+		s := e.scalar(v)
+		if len(b.Args) > 2 {
+			t := e.temp("t")
+			e.say(cType(v.Type), " ", t, " = ", s, ";")
+			s = t
+		}
+		results = append(results, s)
+	}
+	for i, t := range results {
+		e.say(e.scalar(b.Args[i]), " = ", t, ";")
+	}
+}
+
+// captures are scalars of the kernel that a region uses: parameters of its function, and arguments of a call. Literals
+// are not among them, since they stand in the function as they do in the kernel.
+func (e *emitter) captures(r *ttir.Region) (params, args []string) {
+	seen := map[*ttir.Value]bool{}
+	for _, b := range r.Blocks {
+		for _, v := range b.Args {
+			seen[v] = true
+		}
+	}
+	r.Walk(func(o *ttir.Op) {
+		for _, v := range o.Results {
+			seen[v] = true
+		}
+		for _, v := range o.Operands {
+			if s := e.scalarIfAny(v); !seen[v] && s != "" && !isLiteral(s) {
+				seen[v] = true
+				args = append(args, s)
+				params = append(params, cType(v.Type)+" "+s)
+			}
+		}
+	})
+	return params, args
+}
+
+// function writes a function in front of the kernel, whose statements body emits.
+func (e *emitter) function(name string, params []string, body func()) {
+	var list []*node
+	where := e.where
+	e.inside(&list, body)
+	e.where = where
+	w := &writer{}
+	w.line("inline void "+name+"("+strings.Join(params, ", ")+") {", where)
+	w.depth++
+	w.nodes(list)
+	w.depth--
+	w.line("}", "")
+	e.prefix = append(e.prefix, w.out.String()+"\n")
+}
+
+// scalarIfAny is a scalar that is computed already; "" if it is not.
 func (e *emitter) scalarIfAny(v *ttir.Value) string {
 	if x := e.values[v][""]; x != nil {
 		return x.scalar

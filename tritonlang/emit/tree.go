@@ -49,6 +49,7 @@ type reg struct {
 type at struct {
 	name         string
 	shift, fixed int
+	above, top   int // bits of the number from top on are those of above, if that is not 0
 }
 
 // number is the register's number in storage, as an expression.
@@ -58,7 +59,11 @@ func (a at) number(index []int, plus int) string {
 		switch {
 		case i < a.shift:
 			if b >= 0 {
-				fixed |= a.fixed >> i & 1 << b
+				fixed += a.fixed >> i & 1 << b
+			}
+		case a.above != 0 && i >= a.top:
+			if b >= 0 {
+				fixed += a.above >> i & 1 << b
 			}
 		default:
 			from = append(from, b)

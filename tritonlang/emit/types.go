@@ -26,10 +26,13 @@ func cType(t *ttir.Type) string {
 	return ""
 }
 
-// memoryType is what an element is in memory: bool is a byte there.
+// memoryType is what an element is in memory: bool is a byte there, and float64 its bits.
 func memoryType(t *ttir.Type) string {
-	if t.Kind == ttir.Int && t.Bits == 1 {
+	switch {
+	case t.Kind == ttir.Int && t.Bits == 1:
 		return "uchar"
+	case t.Kind == ttir.Float && t.Bits == 64:
+		return "ulong"
 	}
 	return cType(t)
 }

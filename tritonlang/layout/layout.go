@@ -132,11 +132,13 @@ func Dims(shape []int) []int {
 
 // DimOf is the dimension that a bit belongs to, and its number in that dimension.
 func DimOf(shape []int, bit int) (dim, at int) {
-	first := Dims(shape)
-	for i := range shape {
-		if bit >= first[i] && bit < first[i]+Log(shape[i]) {
-			return i, bit - first[i]
+	low := 0
+	for i := len(shape) - 1; i >= 0; i-- {
+		n := Log(shape[i])
+		if bit < low+n {
+			return i, bit - low
 		}
+		low += n
 	}
 	return None, None
 }
