@@ -1,3 +1,13 @@
+// Atomic operations. One thread does each: the one that owns an element, or the first of the threadgroup for a scalar.
+// The functions that do the work are made here too, as text for the prelude, a function for each operation and type that
+// a kernel uses.
+//
+// Metal has atomic operations on 32-bit integers and the sum of floats. Maxima of floats and everything on 16-bit floats
+// are loops that compare and exchange the 32-bit word which holds the value. There is nothing on 64 bits.
+//
+// Metal's atomic operations are relaxed. An operation with release is preceded by a barrier if the program has stored
+// something since the last one, and one with acquire is followed by a barrier before the next access; see sync.go.
+
 package emit
 
 import (
@@ -66,6 +76,8 @@ func atomicCall(f, place string, args []string) string {
 	return f + "(" + strings.Join(append([]string{place}, args...), ", ") + ")"
 }
 
+// atomicScalar has the first thread do the operation, and gives the old value to all through threadgroup memory, if
+// anything uses it.
 func (e *emitter) atomicScalar(o *ttir.Op, f string, values int) {
 	p := e.scalar(o.Operands[0])
 	var args []string
@@ -97,6 +109,8 @@ func (e *emitter) atomicScalar(o *ttir.Op, f string, values int) {
 // used reports whether a scalar result is used by anything.
 func (e *emitter) used(v *ttir.Value) bool { return e.counts[v] > 0 }
 
+// atomicTensor has each owner do the operation on its elements. Threads that hold the same elements get the old values
+// from the owner.
 func (e *emitter) atomicTensor(o *ttir.Op, f string, values int) {
 	l := e.plan.accessLayout(o)
 	p := e.get(o.Operands[0], l)

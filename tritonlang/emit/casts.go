@@ -1,3 +1,10 @@
+// Conversions between types. Integers have no sign in Triton IR, so the operation says how the upper bits are filled.
+//
+// bfloat16 and float8 are kept as bits, and every operation on them widens to float, which is exact, and rounds once.
+// Constants of these types are encoded here, at compile time, by the same rules as the functions of the prelude.
+//
+// float8 with infinities (e5m2) rounds what is too large to infinity; e4m3 has none and saturates.
+
 package emit
 
 import (
@@ -49,6 +56,7 @@ func init() {
 	elements["tt.bitcast"] = bitcast
 }
 
+// toInt converts a float to an integer type, towards zero. Out of range the result is unspecified, as in Triton.
 func toInt(o *ttir.Op, ctype, x string) string {
 	return ctype + "(float(" + toFloat(o.Operands[0].Type.Element().Name, x) + "))"
 }
@@ -96,6 +104,7 @@ func rounded(name, rounding, x string) string {
 	return "float_to_" + shortFloat(name) + "(" + x + ")"
 }
 
+// convertFloat converts between floats: widening is exact, narrowing rounds as the operation says.
 func convertFloat(_ *emitter, o *ttir.Op, x []string) string {
 	from, to := o.Operands[0].Type.Element().Name, o.Results[0].Type.Element().Name
 	if from == to {
@@ -194,6 +203,7 @@ func float8(name string, code byte) float64 {
 	return fixed(code, 2, 16)
 }
 
+// fixed decodes a float8 without infinities.
 func fixed(code byte, mantissa, bias int) float64 {
 	e, m := int(code)>>mantissa, float64(code&(1<<mantissa-1))
 	if e == 0 {

@@ -1,3 +1,10 @@
+// Loops and conditions of the scf dialect. What they carry becomes variables that are assigned at the end of a body.
+//
+// Conditions are scalars, which all threads compute alike, so that all threads go the same way and meet at barriers.
+//
+// Two kinds of values are carried better than by copies: pointers that move by one offset for all elements are a base that
+// moves and offsets that stay, and sums of products stay in matrices of SIMD groups.
+
 package emit
 
 import (
@@ -46,6 +53,7 @@ func (e *emitter) slotFor(v *ttir.Value) *slot {
 // value is what a slot holds.
 func (s *slot) value() *value { return &value{scalar: s.name, regs: s.offsets(), wide: s.wide} }
 
+// offsets are the registers of a tensor, or of pointers the offsets that stay or move.
 func (s *slot) offsets() *reg {
 	if s.steady != nil {
 		return s.steady
@@ -108,6 +116,7 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 	}
 }
 
+// regType is the type of a slot's registers: pointers have offsets.
 func regType(s *slot) string {
 	if s.v.Type.IsPointer() {
 		return "long"

@@ -1,3 +1,8 @@
+// Operations on elements: a table from names to functions that make an expression from those of the operands.
+//
+// An expression is used for scalars and tensors alike. Operands are names, elements of arrays or literals, never compound,
+// so that expressions need no parentheses around them.
+
 package emit
 
 import (
@@ -79,6 +84,7 @@ func narrow(args []*reg) bool {
 	return true
 }
 
+// nones is the index of a register that stands for all n bits.
 func nones(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -187,6 +193,7 @@ func as(u, x string) string {
 	return u + "(" + x + ")"
 }
 
+// bitwise operations on bool are logical ones, since bool is kept as a value and not as bits.
 func bitwise(op string) expression {
 	return func(_ *emitter, o *ttir.Op, x []string) string {
 		switch t := o.Results[0].Type.Element(); {
@@ -229,6 +236,7 @@ func quotient(op string, signed bool) expression {
 	}
 }
 
+// extreme is a minimum or maximum of integers. Both operands get one type, because Metal has no other overloads.
 func extreme(f string, signed bool) expression {
 	return func(_ *emitter, o *ttir.Op, x []string) string {
 		t := o.Results[0].Type.Element()
@@ -249,6 +257,7 @@ func extreme(f string, signed bool) expression {
 // wideFloat is an operand as Metal computes with it: bfloat16 is kept as bits and computed as float.
 func wideFloat(o *ttir.Op, x string) string { return widened(o.Operands[0].Type, x) }
 
+// widened is an operand of a type as float, where Metal cannot compute in the type itself.
 func widened(t *ttir.Type, x string) string {
 	if t.Element().Name == "bf16" {
 		return "bf16_to_float(" + x + ")"
@@ -259,6 +268,7 @@ func widened(t *ttir.Type, x string) string {
 // narrowFloat rounds a result to the type that is kept.
 func narrowFloat(o *ttir.Op, x string) string { return narrowed(o.Results[0].Type, x) }
 
+// narrowed rounds an expression to a type.
 func narrowed(t *ttir.Type, x string) string {
 	switch t.Element().Name {
 	case "bf16":
@@ -269,6 +279,7 @@ func narrowed(t *ttir.Type, x string) string {
 	return x
 }
 
+// arithmetic on float and half is Metal's own; that on bfloat16 is done in float and rounded once.
 func arithmetic(op string) expression {
 	return func(_ *emitter, o *ttir.Op, x []string) string {
 		text := wideFloat(o, x[0]) + " " + op + " " + wideFloat(o, x[1])
@@ -301,6 +312,7 @@ func nanExtreme(f string) expression {
 	}
 }
 
+// clamped is tt.clampf: NaN becomes the lower bound, unless the operation says that it stays.
 func clamped(_ *emitter, o *ttir.Op, x []string) string {
 	a, lo, hi := "float("+wideFloat(o, x[0])+")", "float("+wideFloat(o, x[1])+")", "float("+wideFloat(o, x[2])+")"
 	text := "fmin(fmax(" + a + ", " + lo + "), " + hi + ")"

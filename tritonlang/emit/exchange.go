@@ -1,3 +1,8 @@
+// Moving tensors between layouts, and the shuffles that lanes exchange values by.
+//
+// A change of layout in which each thread has all that it needs renames registers and costs nothing. Any other goes
+// through threadgroup memory: the owners of elements write them in row-major order, a barrier, and each thread reads its own.
+
 package emit
 
 import (
@@ -15,8 +20,11 @@ func (e *emitter) area(ctype string, bytes, count int) *area {
 	return a
 }
 
+// writes notes that what follows writes an area. A barrier is put in front of it if others may still read there.
 func (e *emitter) writes(a *area) { e.add(&node{kind: touch, area: a, effect: effect{writes: true}}) }
-func (e *emitter) reads(a *area)  { e.add(&node{kind: touch, area: a, effect: effect{reads: true}}) }
+
+// reads notes that what follows reads an area that other threads have written.
+func (e *emitter) reads(a *area) { e.add(&node{kind: touch, area: a, effect: effect{reads: true}}) }
 
 // sharedType is what a register's type is in threadgroup memory, and its bytes.
 func sharedType(ctype string) (string, int) {
@@ -83,6 +91,7 @@ func sameThread(from, to layout.Layout) (index []int, ok bool) {
 	return index, true
 }
 
+// indexOf is where a number stands in a list, -1 if it does not.
 func indexOf(all []int, b int) int {
 	for i, x := range all {
 		if x == b {
@@ -116,6 +125,7 @@ func (e *emitter) fill(a *area, x *reg, l layout.Layout) {
 	})
 }
 
+// fromShared is an element of threadgroup memory as it is kept in registers.
 func fromShared(ctype, text string) string {
 	if ctype == "bool" {
 		return text + " != 0"
@@ -123,6 +133,7 @@ func fromShared(ctype, text string) string {
 	return text
 }
 
+// toShared is a register as it is written to threadgroup memory.
 func toShared(ctype, text string) string {
 	if ctype == "bool" {
 		return "uchar(" + text + ")"
@@ -179,6 +190,8 @@ func through(index, bits []int) []int {
 	return out
 }
 
+// join unites the pointers that an operation makes out of each other.
 func join(all ...string) string { return strings.Join(all, "") }
 
+// itoa is a number as text.
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,3 +1,8 @@
+// Functions of libdevice by name, casts of pointers, and operations that are refused with a reason.
+//
+// Triton's language calls libdevice for what it has no operation for. Those that Metal has too are called; a few more are
+// in the prelude; a name that is in neither is refused.
+
 package emit
 
 import (

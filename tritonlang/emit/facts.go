@@ -1,3 +1,9 @@
+// What is known of integers and pointers: how many elements follow each other in memory, what divides them, and how many
+// are equal. This decides which layouts suit an access, and whether it may take 16 bytes at once.
+//
+// The analysis is Triton's own, AxisInfo: rules for each operation, run until loops change nothing. A rule that is missing
+// means that nothing is known, so that accesses are narrow but right.
+
 package emit
 
 import (
@@ -19,11 +25,13 @@ type fact struct {
 // mostDiv stands for "divisible by everything".
 const mostDiv = 1 << 30
 
+// blank is the fact that nothing is known.
 func blank(t *ttir.Type) fact {
 	n := max(1, len(t.Shape))
 	return fact{ones(n), ones(n), ones(n), nil}
 }
 
+// ones is a list of n times 1.
 func ones(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -65,6 +73,7 @@ type facts struct {
 	changed bool
 }
 
+// analyse finds the facts of a function. It ends, because facts of what loops carry only weaken.
 func analyse(f *ttir.Func) *facts {
 	a := &facts{of: map[*ttir.Value]fact{}}
 	for i, v := range f.Params() {
@@ -83,6 +92,7 @@ func analyse(f *ttir.Func) *facts {
 	return a
 }
 
+// get is what is known of a value so far.
 func (a *facts) get(v *ttir.Value) fact {
 	if k, ok := a.of[v]; ok {
 		return k
@@ -155,6 +165,7 @@ func (a *facts) carry(to, from []*ttir.Value) {
 	}
 }
 
+// least takes the smaller of each pair of numbers, all powers of two: what holds for both.
 func least(x, y []int) []int {
 	all := make([]int, len(x))
 	for i := range all {
@@ -287,6 +298,7 @@ func begins(f fact, d, contig, unit int) int {
 	return f.div[d]
 }
 
+// product is the rule of a product, and of a shift by a known number of bits.
 func (a *facts) product(o *ttir.Op) fact {
 	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
 	if o.Name == "arith.shli" {
@@ -352,6 +364,7 @@ func (a *facts) compare(o *ttir.Op) fact {
 	return k
 }
 
+// logic is the rule of and, or and xor: only that equal operands give equal results.
 func (a *facts) logic(o *ttir.Op) fact {
 	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
 	for d := range k.same {
@@ -363,6 +376,7 @@ func (a *facts) logic(o *ttir.Op) fact {
 	return k
 }
 
+// uniform is the rule of a minimum or maximum, which is one of its operands.
 func (a *facts) uniform(o *ttir.Op) fact {
 	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
 	for d := range k.same {
@@ -372,6 +386,7 @@ func (a *facts) uniform(o *ttir.Op) fact {
 	return k
 }
 
+// choose is the rule of a selection: what holds for both choices, as far as the condition is the same.
 func (a *facts) choose(o *ttir.Op) fact {
 	c, x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), a.get(o.Operands[2]), blank(o.Results[0].Type)
 	for d := range k.same {

@@ -1,3 +1,9 @@
+// Functions: calls, and bodies of several blocks, which an early return makes.
+//
+// Branches lead on only, since loops are operations. A block is emitted where the block that dominates it ends, inside an
+// if on a flag that the branches to it set. So each value is declared in a scope that holds all its uses, and no block is
+// emitted twice.
+
 package emit
 
 import (
@@ -52,6 +58,7 @@ type flow struct {
 	children map[*ttir.Block][]*ttir.Block
 }
 
+// block emits a block, and behind it those that it dominates.
 func (f *flow) block(b *ttir.Block) {
 	e := f.e
 	for _, c := range f.children[b] {
@@ -79,6 +86,7 @@ func (f *flow) block(b *ttir.Block) {
 	}
 }
 
+// jump gives a block its arguments and sets its flag.
 func (f *flow) jump(s ttir.Succ) {
 	f.e.assign(f.args[s.To], s.Args)
 	f.e.say(f.flags[s.To], " = true;")

@@ -1,3 +1,6 @@
+// Operations whose accesses depend on values: gather reads a tensor at indices, histogram counts. Both go through threadgroup
+// memory, because which thread has an element is known at run time only.
+
 package emit
 
 import (

@@ -1,3 +1,9 @@
+// Which layout each tensor is held in. Tensors that are combined element by element should have one layout, so they are
+// joined to groups, and a layout is chosen for a group as a whole.
+//
+// Groups with products come first, then larger ones, because a smaller tensor that is broadcast to a larger one, or reduced
+// from it, can take that one's layout without its missing dimension, and nothing has to move.
+
 package emit
 
 import (
@@ -37,6 +43,7 @@ type access struct {
 	vec   int
 }
 
+// makeGroups joins tensors to groups and chooses a layout for each.
 func makeGroups(p *plan, f *ttir.Func) *groups {
 	g := &groups{p: p, parent: map[*ttir.Value]*ttir.Value{}, of: map[*ttir.Value]*group{}}
 	f.Body.Walk(g.join)
@@ -68,6 +75,7 @@ func (g *group) rank() int {
 	return n
 }
 
+// root is the value that stands for a set. The path to it is made short.
 func (g *groups) root(v *ttir.Value) *ttir.Value {
 	top := v
 	for g.parent[top] != nil {
@@ -89,6 +97,7 @@ func (g *groups) union(a, b *ttir.Value) {
 	}
 }
 
+// group is the group of a tensor.
 func (g *groups) group(v *ttir.Value) *group {
 	v = g.root(v)
 	if g.of[v] == nil {
@@ -273,6 +282,7 @@ func (g *groups) suitsAny(v *ttir.Value) access {
 	return access{layout.Order(v.Type.Shape, dims), 2}
 }
 
+// choose is the rule of a selection: what holds for both choices, as far as the condition is the same.
 func (g *groups) choose(one *group) {
 	if one.chosen {
 		return
@@ -281,6 +291,8 @@ func (g *groups) choose(one *group) {
 	one.chosen = true
 }
 
+// pick chooses a group's layout by the first of these that it has: a product, a scan, a layout that another group's
+// gives without an exchange, accesses to memory, the shape.
 func (g *groups) pick(one *group) layout.Layout {
 	if one.product != nil {
 		return productLayout(one.product.Results[0].Type.Shape, g.p.warps)

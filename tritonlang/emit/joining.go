@@ -1,3 +1,6 @@
+// Joining tensors along a new or the first dimension, and splitting along the last: one bit of the element's number tells
+// operands or results apart, and where that bit is a register's, nothing moves.
+
 package emit
 
 import (
@@ -40,6 +43,7 @@ func minor(l layout.Layout) layout.Layout {
 	return up
 }
 
+// joined wants the operands in the result's layout without the bit that tells them apart.
 func (p *plan) joined(o *ttir.Op) {
 	if p.unused(o) {
 		return

@@ -1,3 +1,5 @@
+// A kernel as a whole: its arguments, the order of the steps, and the text of the file.
+
 package emit
 
 import (
@@ -59,6 +61,7 @@ func entry(m *ttir.Module) *ttir.Func {
 	return m.Funcs[0]
 }
 
+// emitFunc takes the steps in their order: plan, tree, places of areas, barriers, text.
 func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 	most := opts.MaxThreads
 	if most == 0 {

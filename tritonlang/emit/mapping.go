@@ -1,3 +1,5 @@
+// tt.map_elementwise, whose region is an ordinary function of scalars.
+
 package emit
 
 import (

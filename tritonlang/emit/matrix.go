@@ -1,3 +1,12 @@
+// Products by matrices of SIMD groups (simdgroup_matrix).
+//
+// Both factors go to threadgroup memory, as half where that is exact and as float otherwise. Each SIMD group multiplies its
+// share of 8 by 8 matrices and adds up in float. The sums come to registers through threadgroup memory, since which lane has
+// which element of a matrix is documented nowhere.
+//
+// A loop that does nothing but add products to a value that begins with zero keeps it in matrices until it ends: a matrix
+// product moves its sums once.
+
 package emit
 
 import (

@@ -1,3 +1,11 @@
+// Loads and stores.
+//
+// A tensor of pointers is a scalar base and an offset for each element. Where it is proven that registers lie behind each
+// other in memory, from an address that is a multiple of the whole, they are moved by one access of up to 16 bytes. A mask
+// need not be known: if the masks of a vector are all true it is moved as one, otherwise element by element.
+//
+// An element that several threads hold is loaded by all of them and stored by one, its owner.
+
 package emit
 
 import (
@@ -85,6 +93,7 @@ func (e *emitter) closeLoop() {
 	}
 }
 
+// zero is the value of an element that is masked off.
 func zero(t *ttir.Type) string {
 	if t.Element().Kind == ttir.Int && t.Element().Bits == 1 {
 		return "false"
@@ -337,6 +346,8 @@ func (e *emitter) store(o *ttir.Op) {
 	})
 }
 
+// storeEach stores element by element: in the loop that computes the elements, if nothing that it loads may be what is
+// stored, or in one of its own.
 func (e *emitter) storeEach(a *target, l layout.Layout) {
 	loop := e.openLoop()
 	if owner(l) != "" || l.Registers() == 1 || loop == nil || loop.trips != l.Registers() || loop.loaded[a.root] || loop.loaded[""] || a.root == "" && loop.loaded != nil {
@@ -359,6 +370,7 @@ func (e *emitter) storeOne(a *target, l *node, i at) string {
 	return text
 }
 
+// storeVector stores a vector at once if all its masks are true.
 func (e *emitter) storeVector(a *target, i func(int) at) {
 	whole := func() {
 		base, number := e.place(a.pointer, nil, i(0))

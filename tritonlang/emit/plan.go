@@ -1,3 +1,5 @@
+// Where each tensor is computed and in which layouts it is wanted, found backwards from its uses before any text is made.
+
 package emit
 
 import (
@@ -41,6 +43,7 @@ var costless = func() map[string]bool {
 	return all
 }()
 
+// makePlan analyses a function whose calls are inlined.
 func makePlan(f *ttir.Func, warps int) *plan {
 	p := &plan{
 		warps: warps, facts: analyse(f), cheap: map[*ttir.Value]bool{}, home: map[*ttir.Value]layout.Layout{},
@@ -196,6 +199,7 @@ func (p *plan) ends(values, become []*ttir.Value) {
 	}
 }
 
+// forLoop wants what the loop carries in its home, before, in and behind the loop.
 func (p *plan) forLoop(o *ttir.Op) {
 	b := o.Regions[0].Blocks[0]
 	p.ends(b.Terminator().Operands, b.Args[1:])
@@ -203,6 +207,7 @@ func (p *plan) forLoop(o *ttir.Op) {
 	p.ends(o.Operands[3:], b.Args[1:])
 }
 
+// condition wants what both regions yield in the home of the result.
 func (p *plan) condition(o *ttir.Op) {
 	for _, r := range o.Regions {
 		p.ends(r.Blocks[0].Terminator().Operands, o.Results)
@@ -210,6 +215,7 @@ func (p *plan) condition(o *ttir.Op) {
 	}
 }
 
+// while wants what each region gives in the home of what it becomes.
 func (p *plan) while(o *ttir.Op) {
 	before, after := o.Regions[0].Blocks[0], o.Regions[1].Blocks[0]
 	p.ends(after.Terminator().Operands, before.Args)
@@ -219,6 +225,7 @@ func (p *plan) while(o *ttir.Op) {
 	p.ends(o.Operands, before.Args)
 }
 
+// call wants operands and results in the homes of parameters and of the call's results.
 func (p *plan) call(o *ttir.Op) {
 	for _, b := range o.Regions[0].Blocks {
 		if end := b.Terminator(); end.Name == "tt.return" {
@@ -229,6 +236,7 @@ func (p *plan) call(o *ttir.Op) {
 	p.ends(o.Operands, o.Regions[0].Blocks[0].Args)
 }
 
+// branch wants what blocks are given in the homes of their arguments.
 func (p *plan) branch(o *ttir.Op) {
 	for _, s := range o.Succs {
 		p.ends(s.Args, s.To.Args)

@@ -1,3 +1,6 @@
+// Products by sums of products in registers: for integers, batches, and sizes that are no multiples of 8. And the layouts of
+// products and scans.
+
 package emit
 
 import (

@@ -1,3 +1,9 @@
+// Reductions, with any region and any number of operands.
+//
+// The region becomes a function that combines one set of values into another. It is called for a thread's own elements,
+// then for those of other lanes, whose numbers differ in one bit, then for those of other SIMD groups. Bits that lie off the
+// axis play no part, so one description fits reductions of all axes in all layouts.
+
 package emit
 
 import (
@@ -71,6 +77,7 @@ type reducer struct {
 	f        *combiner
 }
 
+// reducer begins a reduction of operands in a layout.
 func (e *emitter) reducer(o *ttir.Op, from layout.Layout) *reducer {
 	axis, shape := o.Int("axis", 0), o.Operands[0].Type.Shape
 	return &reducer{
@@ -79,6 +86,7 @@ func (e *emitter) reducer(o *ttir.Op, from layout.Layout) *reducer {
 	}
 }
 
+// onAxis reports whether a bit of the element's number lies on the axis that is reduced.
 func (r *reducer) onAxis(bit int) bool { return bit >= r.low && bit < r.low+r.n }
 
 // registers reduces what a thread has itself.
@@ -132,6 +140,7 @@ func (r *reducer) registers() (accs []*reg) {
 	return accs
 }
 
+// nameOf is a value's name, for those that the text has not named.
 func nameOf(v *ttir.Value) string {
 	if v.Name == "" {
 		return "%result"
@@ -168,6 +177,7 @@ func (r *reducer) lanes(accs []*reg) {
 	}
 }
 
+// each runs body for each register, in a loop or, for one register, in a block of its own.
 func (r *reducer) each(n int, body func(at)) {
 	if n == 1 {
 		r.e.block("", false, false, func() { body(at{}) })
@@ -254,6 +264,7 @@ func (c *combiner) targets(e *emitter, accs []*reg, i at) (args []string) {
 	return args
 }
 
+// call wants operands and results in the homes of parameters and of the call's results.
 func (c *combiner) call(args []string) string {
 	return c.name + "(" + strings.Join(append(args, c.extra...), ", ") + ")"
 }

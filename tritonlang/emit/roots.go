@@ -1,3 +1,6 @@
+// Which argument a pointer comes from. A launch has to know which buffers a kernel writes, and it reads that from const
+// in the text: so a pointer's type must be the same wherever it goes.
+
 package emit
 
 import (
@@ -15,6 +18,7 @@ type roots struct {
 	written map[*ttir.Value]bool
 }
 
+// findRoots joins the pointers of a function to sets and marks those that are written.
 func findRoots(f *ttir.Func) *roots {
 	r := &roots{map[*ttir.Value]*ttir.Value{}, map[*ttir.Value][]string{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}}
 	f.Body.Walk(r.join)
@@ -27,6 +31,7 @@ func findRoots(f *ttir.Func) *roots {
 	return r
 }
 
+// root is the value that stands for a set. The path to it is made short.
 func (r *roots) root(v *ttir.Value) *ttir.Value {
 	for r.parent[v] != nil {
 		v = r.parent[v]
@@ -34,6 +39,7 @@ func (r *roots) root(v *ttir.Value) *ttir.Value {
 	return v
 }
 
+// union joins the sets of pointers, pair by pair.
 func (r *roots) union(a, b []*ttir.Value) {
 	for i := range min(len(a), len(b)) {
 		if a[i].Type.IsPointer() && b[i].Type.IsPointer() {
@@ -44,6 +50,7 @@ func (r *roots) union(a, b []*ttir.Value) {
 	}
 }
 
+// join unites the pointers that an operation makes out of each other.
 func (r *roots) join(o *ttir.Op) {
 	switch o.Name {
 	case "scf.for":

@@ -1,3 +1,8 @@
+// Scans, with any region and any number of operands, in either direction.
+//
+// A scan needs the elements of a line in order: a thread's registers follow each other along the axis, then lanes, then SIMD
+// groups. Each level scans its own and combines what stands before from the right side, so that regions need not commute.
+
 package emit
 
 import (
@@ -17,6 +22,7 @@ func init() {
 	}
 }
 
+// scanLayout is the layout that a scan's operands are wanted in.
 func (p *plan) scanLayout(o *ttir.Op) layout.Layout {
 	return scanLayout(o.Operands[0].Type.Shape, o.Int("axis", 0), p.warps)
 }
@@ -116,6 +122,7 @@ func (s *scanner) fold(before, x []string) {
 	}
 }
 
+// all are registers of a line, number k of those on the axis, for each operand.
 func (s *scanner) all(xs []*reg, i at, k string) (out []string) {
 	for _, x := range xs {
 		out = append(out, s.element(x, i, k))
@@ -138,6 +145,7 @@ func (s *scanner) registers() {
 	})
 }
 
+// last is the register on the axis that holds a thread's total.
 func (s *scanner) last() string {
 	if s.reverse {
 		return "0"
@@ -145,6 +153,7 @@ func (s *scanner) last() string {
 	return itoa(1<<s.inner - 1)
 }
 
+// elements1 are registers of several tensors under one number.
 func elements1(e *emitter, xs []*reg, i at) (out []string) {
 	for _, x := range xs {
 		out = append(out, e.element(x, nil, i))
@@ -192,6 +201,7 @@ func (s *scanner) has(number string, bits, by int) string {
 	return number + " >= " + itoa(by)
 }
 
+// shifted is what the lane some places before has: by shuffles of a type that Metal can shuffle.
 func (s *scanner) shifted(ctype, x string, by int) string {
 	f := "simd_shuffle_up"
 	if s.reverse {

@@ -83,14 +83,17 @@ type pending struct {
 	acquired      bool            // an atomic operation may have taken a lock
 }
 
+// newPending is the state behind a barrier: nothing is pending.
 func newPending() *pending {
 	return &pending{reads: map[*area]bool{}, writes: map[*area]bool{}, shared: map[string]bool{}}
 }
 
+// copy is the state on another path.
 func (p *pending) copy() *pending {
 	return &pending{maps.Clone(p.reads), maps.Clone(p.writes), maps.Clone(p.shared), p.stored, p.acquired}
 }
 
+// merge adds what is pending on another path that leads here.
 func (p *pending) merge(o *pending) {
 	maps.Copy(p.reads, o.reads)
 	maps.Copy(p.writes, o.writes)
@@ -98,6 +101,7 @@ func (p *pending) merge(o *pending) {
 	p.stored, p.acquired = p.stored || o.stored, p.acquired || o.acquired
 }
 
+// overlaps reports whether an area shares bytes with one of a set.
 func overlaps(all map[*area]bool, a *area) bool {
 	for b := range all {
 		if a.offset < b.offset+b.bytes && b.offset < a.offset+a.bytes {

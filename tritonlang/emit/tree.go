@@ -110,6 +110,7 @@ func moved(name string, from, n, to int, last bool) string {
 	return t
 }
 
+// sum is an expression that adds terms and a constant.
 func sum(terms []string, fixed int) string {
 	if fixed != 0 || len(terms) == 0 {
 		terms = append(terms, strconv.Itoa(fixed))
@@ -124,6 +125,7 @@ type writer struct {
 	where string
 }
 
+// line writes a line, with the program's line as a comment where it is another one than before.
 func (w *writer) line(text, where string) {
 	for range w.depth {
 		w.out.WriteString("    ")
@@ -136,6 +138,7 @@ func (w *writer) line(text, where string) {
 	w.out.WriteByte('\n')
 }
 
+// nodes prints statements. Touches have no text.
 func (w *writer) nodes(all []*node) {
 	for _, n := range all {
 		switch n.kind {

@@ -1,3 +1,5 @@
+// What types are in Metal. Values are kept in the type that Metal has, or as bits where it has none.
+
 package emit
 
 import "github.com/paddle-mps/paddle-mps/tritonlang/ttir"

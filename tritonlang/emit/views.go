@@ -1,3 +1,6 @@
+// Operations that move nothing: broadcasts, reshapes, ranges, offsets of pointers. Registers of the result are those of the
+// operand under other numbers, or follow from the thread's number.
+
 package emit
 
 import (
@@ -65,6 +68,7 @@ func viewIndex(o *ttir.Op, l, from layout.Layout, index []int) []int {
 	return out
 }
 
+// program emits a program's number in the grid, or how many there are, along an axis.
 func (e *emitter) program(o *ttir.Op, which string) {
 	axis := o.Word("axis")
 	if axis != "x" && axis != "y" && axis != "z" {
@@ -143,6 +147,7 @@ func (e *emitter) pointer(v *ttir.Value, text string) string {
 	return name
 }
 
+// addptrIn adds offsets in one layout: to the base if they are the same for all elements, else to each element's own.
 func (e *emitter) addptrIn(o *ttir.Op, l layout.Layout) *value {
 	v := o.Results[0]
 	p, x := e.get(o.Operands[0], l), e.get(o.Operands[1], l)

@@ -1,3 +1,6 @@
+// Attributes. The printer needs their text, the compiler only numbers, lists of numbers and words: these are decoded, and
+// everything else is kept as text in the form that MLIR prints.
+
 package ttir
 
 import (

@@ -1,3 +1,5 @@
+// The scf and cf dialects, whose syntax the table of heads cannot say: regions, values that loops carry, branches.
+
 package ttir
 
 import "strings"
@@ -71,6 +73,7 @@ func (p *parser) inside(o *Op, b *Block, names []token, types []*Type) {
 	p.scopes = p.scopes[:len(p.scopes)-1]
 }
 
+// printFor prints scf.for with two blanks in front of the type, as MLIR does.
 func printFor(p *printer, o *Op) {
 	b := o.Regions[0].Blocks[0]
 	if _, ok := o.Attr("unsigned"); ok {
@@ -108,6 +111,7 @@ func parseIf(p *parser, o *Op, names []token) {
 	p.bind(o, names, types)
 }
 
+// printIf prints scf.if; a yield of nothing is implied.
 func printIf(p *printer, o *Op) {
 	p.out.WriteString(" " + o.Operands[0].Ref())
 	if len(o.Results) > 0 {
@@ -142,6 +146,7 @@ func parseWhile(p *parser, o *Op, names []token) {
 	p.bind(o, names, types)
 }
 
+// printWhile prints scf.while with both regions.
 func printWhile(p *printer, o *Op) {
 	if len(o.Operands) > 0 {
 		p.out.WriteString(" (")
@@ -171,6 +176,7 @@ func parseCondition(p *parser, o *Op, names []token) {
 	p.bind(o, names, nil)
 }
 
+// printCondition prints scf.condition, whose first operand stands in parentheses.
 func printCondition(p *printer, o *Op) {
 	p.out.WriteString("(" + o.Operands[0].Ref() + ")")
 	rest := &Op{Operands: o.Operands[1:]}
@@ -213,6 +219,7 @@ func parseBranch(p *parser, o *Op, names []token) {
 	p.bind(o, names, nil)
 }
 
+// printBranch prints cf.br and cf.cond_br.
 func printBranch(p *printer, o *Op) {
 	if len(o.Operands) > 0 {
 		p.out.WriteString(" " + o.Operands[0].Ref() + ",")

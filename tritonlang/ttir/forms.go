@@ -1,3 +1,5 @@
+// Operations with a form of their own: constants, prints, and those in MLIR's generic form because they have a region.
+
 package ttir
 
 import "strings"
@@ -37,6 +39,7 @@ func parseConstant(p *parser, o *Op, names []token) {
 	}
 }
 
+// printConstant prints arith.constant; the type of true and false is implied.
 func printConstant(p *printer, o *Op) {
 	p.dict(o, map[string]bool{"value": true})
 	a, _ := o.Attr("value")
@@ -60,6 +63,7 @@ func parsePrint(p *parser, o *Op, names []token) {
 	p.bind(o, names, nil)
 }
 
+// printPrint prints tt.print, whose text stands first.
 func printPrint(p *printer, o *Op) {
 	a, _ := o.Attr("prefix")
 	p.out.WriteString(" " + a.Text)
@@ -95,6 +99,7 @@ func parseGeneric(p *parser, o *Op, names []token) {
 	p.bind(o, names, p.types())
 }
 
+// printGeneric prints MLIR's generic form.
 func printGeneric(p *printer, o *Op) {
 	p.out.WriteString("(")
 	p.values(o.Operands)

@@ -1,3 +1,5 @@
+// Heads of operations: the part between the name and the colon, parsed and printed by one description.
+
 package ttir
 
 import "strconv"
@@ -89,6 +91,7 @@ func (p *parser) flags(o *Op) {
 	}
 }
 
+// symbol parses the name of a function that is called.
 func (p *parser) symbol(o *Op) {
 	t := p.next()
 	if t.kind != at {
@@ -159,6 +162,7 @@ func (p *printer) printHead(o *Op) {
 	}
 }
 
+// named prints an attribute outside of braces.
 func (p *printer) named(o *Op, form byte, name string) {
 	a, ok := o.Attr(name)
 	switch {
@@ -172,6 +176,7 @@ func (p *printer) named(o *Op, form byte, name string) {
 	}
 }
 
+// trimForm is the name of an attribute in a word of a head.
 func trimForm(name string) string {
 	if len(name) > 2 && name[1] == ':' {
 		return name[2:]

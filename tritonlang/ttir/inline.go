@@ -1,3 +1,6 @@
+// Inlining. Triton leaves calls where a function is marked noinline or returns early. A copy of the body in each call is what
+// lets layouts and known facts go through it.
+
 package ttir
 
 import "slices"
@@ -16,6 +19,7 @@ func Inline(m *Module, f *Func) error {
 	return inline(m, f.Body, []string{f.Name}, &count)
 }
 
+// inline goes through a region; stack are the functions around it.
 func inline(m *Module, r *Region, stack []string, count *int) error {
 	for _, b := range r.Blocks {
 		for _, o := range b.Ops {
@@ -67,6 +71,7 @@ func (r *Region) clone(values map[*Value]*Value, count *int) *Region {
 	return out
 }
 
+// clone copies an operation with its results and regions.
 func (o *Op) clone(values map[*Value]*Value, blocks map[*Block]*Block, count *int) *Op {
 	c := *o
 	c.Operands = replaced(o.Operands, values)
@@ -88,6 +93,7 @@ func (o *Op) clone(values map[*Value]*Value, blocks map[*Block]*Block, count *in
 	return &c
 }
 
+// replaced are values, or what they have become in a copy.
 func replaced(all []*Value, values map[*Value]*Value) []*Value {
 	out := make([]*Value, len(all))
 	for i, v := range all {

@@ -1,3 +1,5 @@
+// The objects of the representation. They are made by the parser, and changed by Inline alone.
+
 package ttir
 
 import (

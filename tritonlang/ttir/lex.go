@@ -1,3 +1,8 @@
+// Tokens. The text is cut once, before parsing, so that aliases of locations, which stand at the end of a file, can be
+// followed from the beginning.
+//
+// A shape such as 64x32xf16 is cut as MLIR's own lexer would not: into 64 and x32xf16. The parser of tensors expects that.
+
 package ttir
 
 import "strings"
@@ -27,8 +32,13 @@ type token struct {
 // marks of more than one character come first.
 var marks = []string{"->", "::"}
 
+// letter reports whether a word may begin with a character.
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
-func digit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// digit reports whether a character is a decimal digit.
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// inName reports whether a name may go on with a character.
 func inName(c byte) bool { return letter(c) || digit(c) || c == '$' || c == '.' }
 
 // lexer cuts a text into tokens.
@@ -111,6 +121,7 @@ func (l *lexer) size() (int, lexeme) {
 	return 0, 0
 }
 
+// run is how many characters at the beginning belong to a set.
 func run(s string, in func(byte) bool) int {
 	n := 0
 	for n < len(s) && in(s[n]) {

@@ -1,3 +1,5 @@
+// Constants, decoded when they are parsed, so that a wrong one is an error with a place.
+
 package ttir
 
 import (

@@ -1,3 +1,6 @@
+// Locations. A program's line is the innermost frame of a chain of calls that is not of Triton's library: what a person
+// looks for when something is refused.
+
 package ttir
 
 import (
@@ -108,6 +111,7 @@ func (p *parser) loc(depth int) *Loc {
 	return nil
 }
 
+// fused parses fused[a, b], of which the first location counts.
 func (p *parser) fused(depth int) *Loc {
 	if p.take("<") {
 		for !p.take(">") {
@@ -129,6 +133,7 @@ func (p *parser) fused(depth int) *Loc {
 	return l
 }
 
+// fileOrName parses "file":line:column, "name" and "name"(location).
 func (p *parser) fileOrName(t token, depth int) *Loc {
 	name := p.unquote(t)
 	if p.take("(") {

@@ -1,3 +1,5 @@
+// Types.
+
 package ttir
 
 import (
@@ -41,6 +43,7 @@ func scalarType(name string) *Type {
 	return FloatType(name)
 }
 
+// pointer parses what follows !tt.ptr.
 func (p *parser) pointer() *Type {
 	p.want("<")
 	elem, space := p.typ(), 1

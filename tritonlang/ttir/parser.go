@@ -1,3 +1,8 @@
+// The parser: a token stream, values by name in nested scopes, and the module.
+//
+// Functions that parse leave by a panic with an *Error at the first thing that is wrong, which Parse turns into a result.
+// What nests has a bound, so that no text exhausts the stack.
+
 package ttir
 
 import (
@@ -43,12 +48,15 @@ type parser struct {
 	results  []*Type             // of the function
 }
 
+// failAt leaves with an error at a token.
 func (p *parser) failAt(t token, message string) {
 	panic(&Error{p.file, t.line, t.col, message})
 }
 
+// fail leaves with an error at the next token.
 func (p *parser) fail(message string) { p.failAt(p.peek(), message) }
 
+// peek is the next token, which is not taken.
 func (p *parser) peek() token { return p.tokens[p.at] }
 
 // next takes a token. The last one, which is the end of the text, stays.
@@ -73,6 +81,7 @@ func (p *parser) is(text string) bool {
 	return t.text == text && (t.kind == word || t.kind == mark)
 }
 
+// take takes the next token if it is a certain word or mark, and reports whether it was.
 func (p *parser) take(text string) bool {
 	if !p.is(text) {
 		return false
@@ -81,12 +90,14 @@ func (p *parser) take(text string) bool {
 	return true
 }
 
+// want takes a certain word or mark, and fails at any other.
 func (p *parser) want(text string) {
 	if !p.take(text) {
 		p.fail("want " + strconv.Quote(text) + ", got " + strconv.Quote(p.peek().text))
 	}
 }
 
+// number takes a decimal number.
 func (p *parser) number() int {
 	t := p.next()
 	n, err := strconv.Atoi(t.text)
@@ -96,6 +107,7 @@ func (p *parser) number() int {
 	return n
 }
 
+// word takes a word.
 func (p *parser) word() string {
 	t := p.next()
 	if t.kind != word {
@@ -186,6 +198,7 @@ func (p *parser) skipAliases() {
 
 // values of names.
 
+// define gives a name to a value. Names are unique in a function, and in what encloses a region.
 func (p *parser) define(t token, v *Value) {
 	scope := p.scopes[len(p.scopes)-1]
 	for _, s := range p.scopes {

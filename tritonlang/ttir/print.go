@@ -1,3 +1,6 @@
+// The printer. It writes MLIR's custom form with names as they were read and locations in full, so that what it writes parses
+// to the same module.
+
 package ttir
 
 import (
@@ -31,12 +34,14 @@ type printer struct {
 	indent int
 }
 
+// line begins a line.
 func (p *printer) line() {
 	for range p.indent {
 		p.out.WriteString("  ")
 	}
 }
 
+// loc prints a location in full, behind a blank.
 func (p *printer) loc(l *Loc) { p.out.WriteString(" loc(" + l.String() + ")") }
 
 // quoteSymbol is @name, or @"name" where the name is not made of letters, digits, $, . and _.
@@ -63,6 +68,7 @@ func escape(s string) string {
 	return out.String()
 }
 
+// function prints a function.
 func (p *printer) function(f *Func) {
 	p.line()
 	p.out.WriteString("tt.func ")
@@ -137,6 +143,7 @@ func (p *printer) region(r *Region, implied bool) {
 	p.out.WriteString("}")
 }
 
+// op checks an operation, then its regions.
 func (p *printer) op(o *Op) {
 	p.line()
 	switch n := len(o.Results); {
@@ -167,6 +174,7 @@ func (p *printer) op(o *Op) {
 	p.out.WriteString("\n")
 }
 
+// values prints references to values.
 func (p *printer) values(all []*Value) {
 	for i, v := range all {
 		if i > 0 {
@@ -176,6 +184,7 @@ func (p *printer) values(all []*Value) {
 	}
 }
 
+// assignments prints what regions' arguments are at first.
 func (p *printer) assignments(names, values []*Value) {
 	for i, v := range names {
 		if i > 0 {
@@ -199,6 +208,7 @@ func (p *printer) dict(o *Op, but map[string]bool) {
 	}
 }
 
+// braces prints attributes. A name that is no word is quoted.
 func (p *printer) braces(all []Attr) {
 	p.out.WriteString("{")
 	for i, a := range all {

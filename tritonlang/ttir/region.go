@@ -1,3 +1,5 @@
+// Functions, regions, blocks and operations.
+
 package ttir
 
 import "strconv"

@@ -1,3 +1,5 @@
+// What the verifier asks of operations whose types depend on each other.
+
 package ttir
 
 import "slices"
@@ -134,6 +136,7 @@ func init() {
 	}
 }
 
+// unless is a message where something does not hold.
 func unless(ok bool, message string) string {
 	if ok {
 		return ""

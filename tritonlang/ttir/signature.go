@@ -1,3 +1,6 @@
+// Signatures: the part behind the colon. Triton prints as few types as it can, so each signature says how those of all operands
+// and results follow, and the parser checks them against the operands.
+
 package ttir
 
 import "strings"
@@ -21,6 +24,7 @@ func (p *parser) operandTypes(o *Op, want ...*Type) {
 	}
 }
 
+// colonType parses a colon and a type.
 func (p *parser) colonType() *Type {
 	p.want(":")
 	return p.typ()
@@ -55,6 +59,7 @@ var compared = &signature{
 	printOperand,
 }
 
+// printOperand prints the type of the first operand, which says all others.
 func printOperand(p *printer, o *Op) { p.out.WriteString(" : " + o.Operands[0].Type.String()) }
 
 // selected: "c, x, y : T", with the condition's type in front where it is a tensor.
@@ -135,6 +140,7 @@ var function = &signature{
 	printFunctionType,
 }
 
+// printFunctionType prints the types of operands and results as a function's.
 func printFunctionType(p *printer, o *Op) {
 	p.out.WriteString(" : (" + strings.Join(operandTypesOf(o), ", ") + ") -> ")
 	to := resultTypesOf(o)
@@ -268,6 +274,7 @@ var nothing = &signature{
 	func(*printer, *Op) {},
 }
 
+// operandTypesOf are the types of operands as text.
 func operandTypesOf(o *Op) (all []string) {
 	for _, v := range o.Operands {
 		all = append(all, v.Type.String())
@@ -275,6 +282,7 @@ func operandTypesOf(o *Op) (all []string) {
 	return all
 }
 
+// resultTypesOf are the types of results as text.
 func resultTypesOf(o *Op) (all []string) {
 	for _, v := range o.Results {
 		all = append(all, v.Type.String())

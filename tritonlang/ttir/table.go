@@ -1,3 +1,5 @@
+// The table of operations. Adding one that is written as MLIR writes most is a line here and a rule in package emit.
+
 package ttir
 
 import "strings"

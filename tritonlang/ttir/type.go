@@ -1,3 +1,5 @@
+// Types are compared by their text, which is made once.
+
 package ttir
 
 import (

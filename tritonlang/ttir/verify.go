@@ -1,3 +1,5 @@
+// The verifier. The compiler relies on what is checked here and in the parser, and panics on nothing that passes.
+
 package ttir
 
 // Verify checks what the parser has not: that blocks end with a terminator, that regions yield what their operation says,
@@ -25,6 +27,7 @@ type verifier struct {
 	function *Func
 }
 
+// fail leaves with an error at the next token.
 func (v *verifier) fail(o *Op, message string) {
 	panic(&Error{v.file, o.Line, o.Col, o.Name + ": " + message})
 }
@@ -45,6 +48,7 @@ func (v *verifier) region(r *Region, parent *Op) {
 	}
 }
 
+// locOf is the location of an operation, or none.
 func locOf(o *Op) *Loc {
 	if o == nil {
 		return nil
@@ -69,6 +73,7 @@ var yields = map[string]string{
 	"tt.map_elementwise": "tt.map_elementwise.return",
 }
 
+// op checks an operation, then its regions.
 func (v *verifier) op(o, parent *Op, b *Block) {
 	if terminators[o.Name] {
 		v.terminator(o, parent, b)
@@ -146,6 +151,7 @@ func (v *verifier) yielded(o, parent *Op) {
 	}
 }
 
+// sameTypes reports whether two lists of values have the same types.
 func sameTypes(a, b []*Value) bool {
 	if len(a) != len(b) {
 		return false
