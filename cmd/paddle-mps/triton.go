@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,10 +14,13 @@ import (
 
 const tritonUsage = `usage:
   paddle-mps triton compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]
+  paddle-mps triton compile KERNEL.py -n NAME -s SIGNATURE [-o KERNEL.metal] [-w WARPS]
   paddle-mps triton explain KERNEL.ttir [-w WARPS]
 
 compile turns Triton IR, the .ttir that Triton leaves in its cache, into source of a Metal kernel; its first line says how
-the kernel is launched. explain prints layouts, threadgroup memory, barriers and bytes of an access. Neither needs Python.
+the kernel is launched. explain prints layouts, threadgroup memory, barriers and bytes of an access. Neither needs Python,
+but for a kernel in a Python file, whose IR Triton makes: PADDLE_MPS_PYTHON names an interpreter that has Triton. SIGNATURE
+is the types and constants of its parameters, such as "*fp32:16, i32, 1024"; 16 divides what :16 stands behind.
 `
 
 // triton compiles Triton IR.
@@ -43,6 +47,8 @@ func tritonFile(command string, args []string, out, complain io.Writer) error {
 	flags.Usage = func() { fmt.Fprint(complain, tritonUsage) }
 	to := flags.String("o", "", "where the source goes")
 	var o tritonlang.Options
+	name := flags.String("n", "", "the kernel in a Python file")
+	signature := flags.String("s", "", "its signature")
 	flags.IntVar(&o.Warps, "w", 4, "SIMD groups of a threadgroup")
 	flags.BoolVar(&o.F64AsF32, "allow-f64-as-f32", false, "compute float64 as float32")
 	file, err := parseAround(flags, args)
@@ -55,11 +61,11 @@ func tritonFile(command string, args []string, out, complain io.Writer) error {
 		}
 		return errUsage
 	}
-	text, err := os.ReadFile(file)
+	text, err := tritonText(file, *name, *signature, o.Warps, complain)
 	if err != nil {
 		return err
 	}
-	k, err := tritonlang.Compile(string(text), filepath.Base(file), o)
+	k, err := tritonlang.Compile(text, filepath.Base(file), o)
 	if err != nil {
 		return err
 	}
@@ -72,6 +78,16 @@ func tritonFile(command string, args []string, out, complain io.Writer) error {
 		err = os.WriteFile(*to, []byte(k.Source), 0o644)
 	}
 	return err
+}
+
+// tritonText is the Triton IR in a file, or of a kernel in a Python file.
+func tritonText(file, name, signature string, warps int, complain io.Writer) (string, error) {
+	python, err := isKernelFile(file, name, signature)
+	if err != nil || !python {
+		text, missing := os.ReadFile(file)
+		return string(text), cmp.Or(err, missing)
+	}
+	return tritonKernel(file, name, signature, warps, complain)
 }
 
 // parseAround parses flags before and behind the one argument that is no flag.

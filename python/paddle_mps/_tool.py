@@ -22,6 +22,11 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
     "run": ("MODEL.onnx [--input X.npy] [--output DIR]", "runs an ONNX model", _of("onnx")),
     "explain": ("MODEL.onnx [--shape X=N,N]", "prints the steps that a model becomes", _of("_explain")),
     "bench": ("MODEL.onnx [--compare onnxruntime]", "times an ONNX model", _of("_bench")),
+    "triton": (
+        "compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
+        "compiles a Triton kernel to a Metal shader",
+        _of("_triton_tool"),
+    ),
     "memory-viz": (
         "SNAPSHOT.json [-o PAGE.html]",
         "writes a snapshot of memory as a page for a browser",
