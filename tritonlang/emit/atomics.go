@@ -17,6 +17,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// Rules of atomic operations. The plan treats them as stores: their operands are wanted where the value is.
 func init() {
 	rules["tt.atomic_rmw"] = func(e *emitter, o *ttir.Op) { e.atomic(o, o.Word("atomic_rmw_op")) }
 	rules["tt.atomic_cas"] = func(e *emitter, o *ttir.Op) { e.atomic(o, "cas") }
@@ -61,6 +62,7 @@ func atomicName(o *ttir.Op, op string) string {
 	t := o.Operands[0].Type.Element().Elem
 	switch {
 	case t.Bits == 64:
+		// Metal has 64-bit minima and maxima on some GPUs only, and no sums.
 		refuse(o, t.String(), "Metal has no atomic operations on 64 bits")
 	case t.Bits < 16 || t.Kind == ttir.Int && t.Bits < 32:
 		refuse(o, t.String(), "atomic operations are on 32 bits, or on floats of 16")
@@ -136,10 +138,12 @@ func (e *emitter) atomicTensor(o *ttir.Op, f string, values int) {
 	}
 	v := o.Results[0]
 	r := e.array(nameOf(v), cType(v.Type.Element()), l.Registers())
+	// What is masked off is zero.
 	e.whole(r.n, func(i at) string { return e.element(r, nil, i) + " = 0;" })
 	e.owned(l, func() {
 		e.whole(l.Registers(), func(i at) string { return statement(i, e.element(r, nil, i)+" = ") })
 	})
+	// Others that hold the element get the old value from its owner.
 	if owner(l) != "" {
 		r = e.throughPool(nameOf(v), r, l, l)
 	}

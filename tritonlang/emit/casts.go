@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// Conversions, by name.
 func init() {
 	elements["arith.extsi"] = func(_ *emitter, o *ttir.Op, x []string) string {
 		t := cType(o.Results[0].Type.Element())

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// Rules of loops and conditions.
 func init() {
 	rules["scf.for"] = (*emitter).forLoop
 	rules["scf.if"] = (*emitter).condition
@@ -64,6 +65,7 @@ func (s *slot) offsets() *reg {
 // assign gives slots values that are computed already. All are read before one is written, since a loop may swap them.
 func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 	type pair struct{ scalar, regs string }
+	// A value that another slot holds now is copied first.
 	temps := make([]*value, len(slots))
 	for i, s := range slots {
 		var l layout.Layout
@@ -102,6 +104,7 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 		if s.name != "" && x.scalar != s.name {
 			e.say(s.name, " = ", x.scalar, ";")
 		}
+		// Offsets that stay were there before the loop.
 		if s.regs == nil || s.steady != nil {
 			continue
 		}
@@ -172,6 +175,7 @@ func (e *emitter) forLoop(o *ttir.Op) {
 		out = append(out, e.carried(v, next, first))
 	}
 	e.assign(out, o.Operands[3:])
+	// Triton's loops have signed bounds and a positive step, or do not run.
 	i, t := e.name(b.Args[0].Name), cType(b.Args[0].Type)
 	lo, hi, step := e.scalar(o.Operands[0]), e.scalar(o.Operands[1]), e.scalar(o.Operands[2])
 	e.block("for ("+t+" "+i+" = "+lo+"; "+i+" < "+hi+"; "+i+" += "+step+")", true, true, func() {
@@ -198,6 +202,7 @@ func (e *emitter) carried(v, next, first *ttir.Value) *slot {
 	if !v.Type.IsTensor() || !v.Type.IsPointer() {
 		return e.slotFor(v)
 	}
+	// From what the loop yields back to what it began with, by offsets that are one for all elements.
 	for at := next; ; at = at.Def.Operands[0] {
 		if at == v {
 			x := e.get(first, e.plan.homeOf(v))
@@ -240,6 +245,7 @@ func (e *emitter) while(o *ttir.Op) {
 	passed := e.slots(after.Args, nil)
 	e.block("while (true)", false, true, func() {
 		e.enter(before.Args, carried)
+		// What is passed on is assigned before the loop is left, because it is the result then.
 		end := e.ops(before)
 		e.assign(passed, end.Operands[1:])
 		e.closeLoop()

@@ -22,6 +22,7 @@ func (e *emitter) elementwise(o *ttir.Op, f expression) {
 	v := o.Results[0]
 	switch {
 	case !v.Type.IsTensor():
+		// A scalar has no layout.
 		e.set(v, layout.Layout{}, e.elementsIn(o, f, layout.Layout{}))
 	case e.plan.follows(v):
 		for _, l := range e.plan.wanted[v] {
@@ -42,12 +43,14 @@ func (e *emitter) elementsIn(o *ttir.Op, f expression, l layout.Layout) *value {
 			args[i] = e.scalar(x)
 		}
 		text := f(e, o, args)
+		// Literals and names are used as they are.
 		if simple(text) {
 			return &value{scalar: text}
 		}
 		r := e.define(v.Name, cType(v.Type), 1, func(func(*reg) string) string { return text })
 		return &value{scalar: r.name}
 	}
+	// A constant is a literal wherever it is used.
 	if len(o.Operands) == 0 {
 		return &value{regs: &reg{name: f(e, o, nil), n: 1, index: nones(len(l.Reg))}}
 	}
@@ -107,6 +110,7 @@ func simple(text string) bool {
 // elements is the table of operations on elements.
 var elements = map[string]expression{}
 
+// Operations on elements, by name. Those of one kind are made by one function.
 func init() {
 	for name, op := range map[string]string{"addi": "+", "subi": "-", "muli": "*"} {
 		elements["arith."+name] = wrapping(op)
@@ -173,11 +177,14 @@ func wrapping(op string) expression {
 		t := o.Results[0].Type.Element()
 		switch t.Bits {
 		case 1:
+			// Modulo 2, sum and difference are exclusive or.
 			if op == "*" {
 				return x[0] + " && " + x[1]
 			}
 			return x[0] + " != " + x[1]
 		case 8, 16:
+			// Metal computes in int, where no sum or product of 16 bits but 65535 * 65535 overflows, and
+			// signed ones do not.
 			return cType(t) + "(" + x[0] + " " + op + " " + x[1] + ")"
 		}
 		u := unsigned(t.Bits)
@@ -225,6 +232,7 @@ func quotient(op string, signed bool) expression {
 	return func(_ *emitter, o *ttir.Op, x []string) string {
 		t := o.Results[0].Type.Element()
 		a, b := x[0], x[1]
+		// A positive literal needs no test.
 		if n, err := strconv.ParseInt(b, 10, 64); err != nil || n <= 0 {
 			b = "(" + b + " == 0 ? " + cType(t) + "(1) : " + b + ")"
 		}
@@ -336,6 +344,7 @@ func compareInts(_ *emitter, o *ttir.Op, x []string) string {
 	a, b := x[0], x[1]
 	switch {
 	case t.Bits == 1 && p[0] == 's':
+		// A signed i1 is 0 or -1.
 		a, b = "-int("+a+")", "-int("+b+")"
 	case t.Bits == 1:
 		a, b = "int("+a+")", "int("+b+")"
@@ -408,6 +417,7 @@ func literal(t *ttir.Type, n ttir.Number) string {
 		}
 		return cType(t) + "(" + strconv.FormatInt(n.Int, 10) + ")"
 	}
+	// MLIR prints infinities and NaN as bits.
 	f := n.Float
 	if n.IsBit {
 		f = fromBits(t, n.Bits)
@@ -436,6 +446,7 @@ func floatText(f float64) string {
 	case math.IsNaN(f):
 		return "NAN"
 	}
+	// The shortest text that reads back as the same float.
 	s := strconv.FormatFloat(f, 'g', -1, 32)
 	if !strings.ContainsAny(s, ".e") {
 		s += ".0"

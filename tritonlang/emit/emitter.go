@@ -1,11 +1,9 @@
-// Package emit turns Triton IR into Metal's shading language, operation by operation.
+// The emitter: where statements go, how values are found and named, and the tables that operations are looked up in.
 //
-// Three steps: facts.go finds what is known of integers and pointers, plan.go and groups.go choose layouts, and the rest
-// builds a tree of statements, which tree.go prints when sync.go has placed threadgroup memory and barriers. Rules for
-// operations are in tables, by name; nothing looks at more than one operation, or at names of arguments.
-//
-// One program of the grid is one threadgroup. Scalars are computed by all threads alike, so that conditions are the same in
-// all of them and a barrier may stand anywhere. The invariant: all threads that hold an element hold the same value of it.
+// Statements are appended to a list. Operations on elements share a loop over registers as long as nothing else comes
+// between them, so that a thread keeps what it computes in variables and only what is used later in arrays. Scalars go in
+// front of such a loop: they cannot depend on it, because only other statements make scalars out of elements.
+
 package emit
 
 import (
@@ -99,6 +97,7 @@ func (e *emitter) name(like string) string {
 		switch c := like[i]; {
 		case c == '%' || c == '@':
 		case c >= '0' && c <= '9' && s.Len() == 0:
+			// %0 is no identifier: v0.
 			s.WriteByte('v')
 			s.WriteByte(c)
 		case c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_':
@@ -111,10 +110,12 @@ func (e *emitter) name(like string) string {
 	if base == "" {
 		base = "v"
 	}
+	// Two underscores are reserved in C++, and a local name would hide a function of Metal.
 	if reserved[base] || strings.HasPrefix(base, "simd_") || strings.Contains(base, "__") {
 		base = strings.ReplaceAll(base, "__", "_") + "_v"
 	}
 	name := base
+	// Inlined and repeated operations define a name more than once.
 	for i := 1; e.names[name]; i++ {
 		name = base + "_" + strconv.Itoa(i) + "n"
 	}
@@ -148,6 +149,7 @@ func (e *emitter) before(n *node) {
 		e.add(n)
 		return
 	}
+	// The loop stays last, so that later elements may still join it.
 	all := *e.list
 	all[len(all)-1] = n
 	*e.list = append(all, l)
@@ -165,6 +167,8 @@ func identity(n int) []int {
 // define computes n registers by an expression of the register's number, and names the result.
 func (e *emitter) define(like, ctype string, n int, expression func(read func(*reg) string) string) *reg {
 	r := &reg{name: e.name(like), ctype: ctype, n: n, index: identity(n), array: new(bool)}
+	// One register needs no loop. What it depends on has one register too, and is no part of an open
+	// loop.
 	if n == 1 {
 		text := expression(func(v *reg) string { return e.element(v, nil, at{}) })
 		e.before(&node{kind: line, text: ctype + " " + r.name + " = " + text + ";"})
@@ -194,6 +198,7 @@ func (e *emitter) element(v *reg, l *node, i at) string {
 	if v.n == 1 {
 		return v.name
 	}
+	// In the loop that computes it, an element is a variable unless it turns out to be used elsewhere.
 	number := i.number(v.index, v.plus)
 	if v.loop != nil && v.loop == l && i.name == "r" && number == "r" {
 		return opens + v.name + closes
@@ -251,6 +256,7 @@ func (e *emitter) done(v *ttir.Value, x *value) {
 	home := e.plan.homeOf(v)
 	e.set(v, home, x)
 	for _, l := range e.plan.wanted[v] {
+		// The exchange stands where the value is made, outside of loops that use it.
 		if !l.Same(home) {
 			e.set(v, l, e.convert(v, x, home, l))
 		}
@@ -284,6 +290,7 @@ func (e *emitter) op(o *ttir.Op) {
 			refuse(o, name, "Metal has no such type")
 		}
 	}
+	// MLIR has removed most of what is not used; layouts that nobody wants are decided here.
 	if e.plan.dead(o) {
 		return
 	}

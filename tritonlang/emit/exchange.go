@@ -165,6 +165,7 @@ func shuffled(ctype, x, mask string) string {
 	return "simd_shuffle_xor(" + x + ", ushort(" + mask + "))"
 }
 
+// A barrier of the program orders all memory; it has one name in 3.6 and another one since.
 func init() {
 	rules["gpu.barrier"] = func(e *emitter, _ *ttir.Op) { e.add(&node{kind: touch, effect: effect{everyone: true}}) }
 	rules["ttg.barrier"] = rules["gpu.barrier"]

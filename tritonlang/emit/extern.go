@@ -29,6 +29,7 @@ var (
 	libdeviceInts  = map[string]string{"abs": "abs", "popc": "popcount", "clz": "clz", "brev": "reverse_bits", "min": "min", "max": "max", "mulhi": "mulhi", "ffs": "triton_ffs"}
 )
 
+// Functions of libdevice are operations on elements.
 func init() {
 	elements["tt.extern_elementwise"] = external
 }
@@ -92,6 +93,7 @@ func (e *emitter) castPointer(o *ttir.Op) {
 	}
 }
 
+// A cast of pointers is no operation on elements. What is refused for a reason has a row here, so that the error says it.
 func init() {
 	rules["tt.bitcast"] = func(e *emitter, o *ttir.Op) {
 		if o.Results[0].Type.IsPointer() && o.Operands[0].Type.IsPointer() {

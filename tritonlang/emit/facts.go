@@ -76,6 +76,8 @@ type facts struct {
 // analyse finds the facts of a function. It ends, because facts of what loops carry only weaken.
 func analyse(f *ttir.Func) *facts {
 	a := &facts{of: map[*ttir.Value]fact{}}
+	// A parameter is known by its attribute alone: Triton puts it on pointers and integers that are
+	// multiples of 16.
 	for i, v := range f.Params() {
 		k := blank(v.Type)
 		for _, attr := range f.ParamAttrs[i] {
@@ -85,6 +87,8 @@ func analyse(f *ttir.Func) *facts {
 		}
 		a.of[v] = k
 	}
+	// The first round takes what is known before a loop for what it carries, which is too much; later
+	// rounds weaken it.
 	for a.changed = true; a.changed; {
 		a.changed = false
 		a.region(f.Body)
@@ -114,6 +118,7 @@ func (a *facts) op(o *ttir.Op) {
 	case "scf.for":
 		b := o.Regions[0].Blocks[0]
 		i := blank(b.Args[0].Type)
+		// The induction variable goes from the lower bound by steps: what divides both divides it.
 		i.div[0] = min(a.get(o.Operands[0]).div[0], a.get(o.Operands[2]).div[0])
 		a.of[b.Args[0]] = i
 		a.carry(b.Args[1:], o.Operands[3:])
@@ -136,6 +141,7 @@ func (a *facts) op(o *ttir.Op) {
 	for _, r := range o.Regions {
 		a.region(r)
 	}
+	// Without a rule nothing is known, which is always right.
 	rule := factRules[o.Name]
 	if rule == nil || len(o.Results) != 1 {
 		return
@@ -150,6 +156,7 @@ func (a *facts) carry(to, from []*ttir.Value) {
 	for i, v := range to {
 		old, seen := a.of[v]
 		now := a.get(from[i])
+		// The first value is taken as it is. It is not constant, even if it was.
 		if !seen {
 			a.of[v] = fact{now.contig, now.same, now.div, nil}
 			a.changed = true
@@ -182,6 +189,7 @@ func (a *facts) hint(o *ttir.Op, k *fact) {
 			continue
 		}
 		text, _, _ := strings.Cut(v.Text, " :")
+		// dense<[16, 1]> : tensor<2xi32> has a number a dimension, dense<16> one for all.
 		all := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 		for d := range list {
 			if len(all) == 0 {
@@ -229,6 +237,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	"tt.broadcast": func(a *facts, o *ttir.Op) fact {
 		from, t := a.get(o.Operands[0]), o.Results[0].Type
 		k := fact{append([]int{}, from.contig...), append([]int{}, from.same...), append([]int{}, from.div...), from.known}
+		// All elements along a new dimension are one element of the operand.
 		for d := range t.Shape {
 			if o.Operands[0].Type.Shape[d] != t.Shape[d] {
 				k.same[d], k.contig[d] = t.Shape[d], 1
@@ -273,6 +282,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 func (a *facts) sum(o *ttir.Op, unit int, minus bool) fact {
 	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
 	for d := range k.contig {
+		// A run of x stays one where y is the same.
 		k.contig[d] = min(x.contig[d], y.same[d])
 		if !minus {
 			k.contig[d] = max(k.contig[d], min(x.same[d], y.contig[d]))
@@ -280,6 +290,7 @@ func (a *facts) sum(o *ttir.Op, unit int, minus bool) fact {
 		k.same[d] = min(x.same[d], y.same[d])
 		k.div[d] = min(begins(x, d, k.contig[d], unit), begins(y, d, k.contig[d], 1)*unit, mostDiv)
 	}
+	// Constants are folded, for shifts and factors made of them.
 	if x.known != nil && y.known != nil && unit == 1 {
 		n := *x.known + *y.known
 		if minus {
@@ -336,6 +347,7 @@ func (a *facts) divide(o *ttir.Op, rest bool) fact {
 		if y.same[d] != size(o.Results[0].Type, d) {
 			continue
 		}
+		// Between two multiples of the divisor a run is not cut, and the quotient is one.
 		run := min(x.contig[d], x.div[d], y.div[d])
 		if rest {
 			k.contig[d], k.same[d] = run, x.same[d]
@@ -354,6 +366,7 @@ func (a *facts) compare(o *ttir.Op) fact {
 	for d := range k.same {
 		k.same[d] = min(x.same[d], y.same[d])
 		run := func(x, y fact) int { return min(x.contig[d], x.div[d], y.div[d], y.same[d]) }
+		// x <= n changes behind n, at no multiple of anything.
 		switch p {
 		case "slt", "sge", "ult", "uge":
 			k.same[d] = max(k.same[d], run(x, y))
@@ -390,6 +403,7 @@ func (a *facts) uniform(o *ttir.Op) fact {
 func (a *facts) choose(o *ttir.Op) fact {
 	c, x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), a.get(o.Operands[2]), blank(o.Results[0].Type)
 	for d := range k.same {
+		// A scalar condition is the same for all.
 		s := mostDiv
 		if d < len(c.same) && o.Operands[0].Type.IsTensor() {
 			s = c.same[d]

@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// A call has the body of its function in it: see ttir.Inline.
 func init() {
 	rules[ttir.Inlined] = (*emitter).call
 }
@@ -61,6 +62,8 @@ type flow struct {
 // block emits a block, and behind it those that it dominates.
 func (f *flow) block(b *ttir.Block) {
 	e := f.e
+	// Flags and arguments of the blocks behind this one are declared here, where all branches to them
+	// are inside.
 	for _, c := range f.children[b] {
 		f.flags[c] = e.temp("to")
 		e.say("bool ", f.flags[c], " = false;")
@@ -104,6 +107,7 @@ func dominators(r *ttir.Region) map[*ttir.Block][]*ttir.Block {
 	parent := map[*ttir.Block]*ttir.Block{}
 	place := func(b *ttir.Block) int { return slices.Index(order, b) }
 	children := map[*ttir.Block][]*ttir.Block{}
+	// The usual way to find dominators: where two paths to a block meet first, going back.
 	for _, b := range order[1:] {
 		d := before[b][0]
 		for _, x := range before[b][1:] {
@@ -128,6 +132,7 @@ func ordered(r *ttir.Region) (order []*ttir.Block) {
 	visit = func(b *ttir.Block) {
 		state[b] = 1
 		end := b.Terminator()
+		// Depth first from the back, so that the reversed order follows the text.
 		for i := len(end.Succs) - 1; i >= 0; i-- {
 			switch to := end.Succs[i].To; state[to] {
 			case 0:

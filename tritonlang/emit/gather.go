@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// Rules of gather and histogram, and the layouts that they want. A gather's source may be in any.
 func init() {
 	rules["tt.gather"] = (*emitter).gather
 	wantRules["tt.gather"] = func(p *plan, o *ttir.Op) {
@@ -40,6 +41,7 @@ func (e *emitter) gather(o *ttir.Op) {
 	a := e.area(memory, bytes, 1<<from.Bits())
 	e.fill(a, x, from)
 	e.reads(a)
+	// The source's element has the result's coordinates but on the axis, where the index is.
 	there := layout.Dims(source.Type.Shape)
 	others := func(bit int) int {
 		d, k := layout.DimOf(v.Type.Shape, bit)
@@ -75,6 +77,7 @@ func (e *emitter) histogram(o *ttir.Op) {
 	a := e.area("uint", 4, bins)
 	e.writes(a)
 	threads := 32 << e.plan.warps
+	// All threads clear the counters together.
 	e.say("for (uint k = warp * 32 + lane; k < ", itoa(bins), "; k += ", itoa(threads), ") ", a.name, "[k] = 0;")
 	e.add(&node{kind: touch, area: a, effect: effect{reads: true, writes: true}})
 	e.owned(l, func() {

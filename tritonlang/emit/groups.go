@@ -59,6 +59,7 @@ func makeGroups(p *plan, f *ttir.Func) *groups {
 			}
 		}
 	})
+	// Chosen layouts are what later groups derive theirs from.
 	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(b.rank(), a.rank()) })
 	for _, one := range all {
 		g.choose(one)
@@ -141,7 +142,9 @@ func (g *groups) join(o *ttir.Op) {
 			}
 		}
 	case "tt.reduce", "tt.broadcast", "tt.trans", "tt.join", "tt.split", "tt.cat", "tt.gather", "tt.histogram":
+	// These have operands of other sizes, or in another order.
 	case "tt.dot":
+		// Factors are not united with the product: they go through threadgroup memory.
 		g.union(o.Results[0], o.Operands[2])
 	default:
 		g.elements(o)
@@ -154,6 +157,8 @@ func (g *groups) elements(o *ttir.Op) {
 		return
 	}
 	var first *ttir.Value
+	// What is cheap follows any layout, and would tie together tensors that have nothing else in
+	// common.
 	for _, v := range slices.Concat(o.Results, o.Operands) {
 		if !v.Type.IsTensor() || g.p.cheap[v] {
 			continue
@@ -176,6 +181,7 @@ func (g *groups) collect(o *ttir.Op) {
 	case "tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas":
 		if o.Operands[0].Type.IsTensor() {
 			v := o.Operands[0]
+			// The pointer is often cheap; what is loaded or stored is in the group then.
 			for _, other := range slices.Concat(o.Results, o.Operands[1:]) {
 				if other.Type.IsTensor() && !g.p.cheap[other] {
 					v = other
@@ -250,12 +256,15 @@ func reduced(l layout.Layout, shape []int, axis int) layout.Layout {
 // suits says in which order a tensor of pointers goes through memory, and how many elements one access can take.
 func (g *groups) suits(v *ttir.Value) access {
 	k := g.p.facts.get(v)
+	// The dimension with the longest runs is the fastest in memory; where nothing is known, the last
+	// one.
 	dims := make([]int, len(v.Type.Shape))
 	for i := range dims {
 		dims[i] = len(dims) - 1 - i
 	}
 	slices.SortStableFunc(dims, func(a, b int) int { return cmp.Compare(k.contig[b], k.contig[a]) })
 	bytes := byteSize(v.Type.Element().Elem)
+	// A vector is no longer than a run, its address a multiple of it, and it has 16 bytes at most.
 	n := min(k.contig[dims[0]], max(1, k.div[dims[0]]/bytes), 16/bytes, v.Type.Shape[dims[0]])
 	return access{layout.Order(v.Type.Shape, dims), layout.Log(n)}
 }
@@ -305,6 +314,7 @@ func (g *groups) pick(one *group) layout.Layout {
 			return l
 		}
 	}
+	// The widest access decides: others are cut into accesses of their own width.
 	best := g.suitsAny(one.root)
 	if len(one.access) > 0 {
 		best = one.access[0]

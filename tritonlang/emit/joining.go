@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// Rules of join, cat and split. Each wants operands without, or with, the bit that tells them apart.
 func init() {
 	rules["tt.join"] = (*emitter).join
 	rules["tt.cat"] = (*emitter).join
@@ -66,6 +67,7 @@ func (e *emitter) join(o *ttir.Op) {
 		bit = l.Bits() - 1
 	}
 	from := operandLayout(o, 0, l)
+	// Where the bit is, is where the choice is made: by thread or by register.
 	which := ""
 	if k := indexOf(l.Lane, bit); k >= 0 {
 		which = "(lane >> " + strconv.Itoa(k) + " & 1) != 0"
@@ -77,6 +79,7 @@ func (e *emitter) join(o *ttir.Op) {
 	for _, x := range o.Operands {
 		r := *e.get(x, from).regs
 		if at >= 0 {
+			// The operand has no register bit here: both values of it are the same register.
 			r.index = append(append(append([]int{}, r.index[:at]...), layout.None), r.index[at:]...)
 		}
 		args = append(args, &r)

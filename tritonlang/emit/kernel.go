@@ -82,6 +82,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 	var body []*node
 	e.list = &body
 	e.body(f.Body, nil)
+	// Areas need their places before barriers, which depend on what overlaps.
 	areas := measure(body)
 	size, err := lay(areas)
 	if err != nil {
@@ -100,6 +101,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 
 // params declares the arguments: argument i is [[buffer(i)]].
 func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
+	// setBuffer takes an index up to 30.
 	if len(f.Params()) > mostBuffers {
 		panic(&ttir.Unsupported{Op: "kernel " + f.Name, Where: f.Loc.Where(), Why: "a kernel has at most 31 arguments"})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// The region's terminator ends a function's body, as tt.return does.
 func init() {
 	rules["tt.map_elementwise"] = (*emitter).mapElements
 	terminal["tt.map_elementwise.return"] = true

@@ -58,6 +58,8 @@ func (e *emitter) newFragments(o *ttir.Op) *fragments {
 func (e *emitter) shares(o *ttir.Op) *fragments {
 	c := o.Results[0].Type
 	f := &fragments{m: c.Shape[0], n: c.Shape[1], down: 1, across: 1}
+	// The longer side is halved, so that each SIMD group has a square and loads little for many
+	// products.
 	for f.down*f.across < 1<<e.plan.warps {
 		switch {
 		case f.n/8/f.across > 1 && f.n/f.across >= f.m/f.down:
@@ -137,6 +139,7 @@ const mostFragmentBytes = 16 << 10
 // parts is in how many parts sums go to registers: the highest register bits of a layout, which must be the highest bits of
 // rows, tell them apart.
 func (f *fragments) parts(l layout.Layout) (bits int, ok bool) {
+	// The highest rows are the highest bits of an element's number.
 	top := l.Bits() - 1
 	for f.m*f.n*4>>bits > mostFragmentBytes {
 		k := len(l.Reg) - 1 - bits
@@ -150,6 +153,7 @@ func (f *fragments) parts(l layout.Layout) (bits int, ok bool) {
 
 // collect brings sums to registers of a layout, and adds what is in others, if there is anything.
 func (e *emitter) collect(like string, f *fragments, l layout.Layout, plus func(i at) string) *reg {
+	// Part by part through the same area, whose barriers follow from the touches.
 	bits, _ := f.parts(l)
 	r := e.array(like, "float", l.Registers())
 	a := e.area("float", 4, f.m*f.n>>bits)

@@ -16,6 +16,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// Rules of loads and stores.
 func init() {
 	rules["tt.load"] = (*emitter).load
 	rules["tt.store"] = (*emitter).store
@@ -62,6 +63,7 @@ func (e *emitter) load(o *ttir.Op) {
 	}
 	if !v.Type.IsTensor() {
 		e.device(effect{loads: true, shared: true, root: e.roots.name(o.Operands[0])})
+		// All threads load a scalar. A mask that is false must keep them from the address.
 		text := fetched(v.Type, e.scalar(o.Operands[0])+"[0]")
 		if len(o.Operands) > 1 {
 			other := zero(v.Type)
@@ -77,6 +79,7 @@ func (e *emitter) load(o *ttir.Op) {
 	}
 	l := e.plan.homeOf(v)
 	a := e.accessOf(o, l, 1)
+	// Several SIMD groups load the same elements: see effect.shared.
 	_, warps := l.Replicated()
 	e.device(effect{loads: true, shared: warps != 0, root: a.root})
 	if a.vec == 0 {
@@ -131,6 +134,7 @@ func (e *emitter) accessOf(o *ttir.Op, l layout.Layout, mask int) *target {
 		d, _ := layout.DimOf(p.Type.Shape, l.Reg[0])
 		a.steady = e.plan.facts.get(o.Operands[mask]).same[d] >= 1<<a.vec
 	}
+	// Pointers of their own, or one address for all: nothing lies behind the other.
 	if a.pointer.full || a.pointer.regs == nil {
 		a.vec = 0
 	}
@@ -150,6 +154,7 @@ func (e *emitter) vector(p *ttir.Value, l layout.Layout) int {
 		return 0
 	}
 	n := 0
+	// The first register bits must be the lowest bits of the fastest dimension, in order.
 	for n < len(l.Reg) && l.Reg[n] == l.Reg[0]+n && n < layout.Log(p.Type.Shape[d]) {
 		if next := 2 << n; k.contig[d] < next || k.div[d] < next*bytes || next*bytes > 16 {
 			break
@@ -162,6 +167,8 @@ func (e *emitter) vector(p *ttir.Value, l layout.Layout) int {
 // loadEach loads element by element.
 func (e *emitter) loadEach(o *ttir.Op, a *target, l layout.Layout) *reg {
 	v := o.Results[0]
+	// A load must not stand in a loop that has stored before: its other elements would be loaded
+	// behind the store.
 	if n := e.openLoop(); n != nil && n.effect.stores {
 		e.closeLoop()
 	}
@@ -198,6 +205,7 @@ func (e *emitter) loadEach(o *ttir.Op, a *target, l layout.Layout) *reg {
 
 // trips runs body for each vector of a thread's registers, or once without a loop.
 func (e *emitter) trips(n, vec int, body func(i func(k int) at)) {
+	// A single vector has fixed register numbers.
 	count := n >> vec
 	if count == 1 {
 		body(func(k int) at { return at{shift: vec, fixed: k} })
@@ -214,6 +222,7 @@ func (e *emitter) allSet(a *target, i func(int) at) string {
 	case a.mask == nil:
 		return ""
 	case a.steady || a.mask.n == 1:
+		// One mask stands for all.
 		return e.element(a.mask, nil, i(0))
 	}
 	all := make([]string, 1<<a.vec)
@@ -244,6 +253,7 @@ func (e *emitter) loadVectors(o *ttir.Op, a *target, l layout.Layout) *reg {
 			return
 		}
 		n := e.block("if ("+c+")", false, false, whole)
+		// At the edge of what the mask allows, elements are loaded one by one.
 		n.other = []*node{}
 		e.inside(&n.other, func() {
 			for k := range 1 << a.vec {
@@ -350,6 +360,7 @@ func (e *emitter) store(o *ttir.Op) {
 // stored, or in one of its own.
 func (e *emitter) storeEach(a *target, l layout.Layout) {
 	loop := e.openLoop()
+	// The store joins the loop only if each iteration may store before the next one loads.
 	if owner(l) != "" || l.Registers() == 1 || loop == nil || loop.trips != l.Registers() || loop.loaded[a.root] || loop.loaded[""] || a.root == "" && loop.loaded != nil {
 		e.owned(l, func() {
 			e.whole(l.Registers(), func(i at) string { return e.storeOne(a, nil, i) })
@@ -387,6 +398,7 @@ func (e *emitter) storeVector(a *target, i func(int) at) {
 		return
 	}
 	n := e.block("if ("+c+")", true, false, whole)
+	// All masks are false then.
 	if a.steady {
 		return
 	}

@@ -49,6 +49,7 @@ func makePlan(f *ttir.Func, warps int) *plan {
 		warps: warps, facts: analyse(f), cheap: map[*ttir.Value]bool{}, home: map[*ttir.Value]layout.Layout{},
 		wanted: map[*ttir.Value][]layout.Layout{},
 	}
+	// Cheap tensors first, since groups leave them out, and layouts before wishes.
 	f.Body.Walk(p.findCheap)
 	p.groups = makeGroups(p, f)
 	p.wants(f.Body)
@@ -60,6 +61,7 @@ func (p *plan) findCheap(o *ttir.Op) {
 	if !costless[o.Name] || !o.Results[0].Type.IsTensor() {
 		return
 	}
+	// One operand that is not cheap makes the result a tensor with a home.
 	for _, v := range o.Operands {
 		if v.Type.IsTensor() && !p.cheap[v] {
 			return
@@ -99,6 +101,7 @@ func (p *plan) op(o *ttir.Op) {
 		rule(p, o)
 		return
 	}
+	// Made in each layout that is wanted, from operands in the fitting ones.
 	if len(o.Results) == 1 && p.follows(o.Results[0]) {
 		for _, l := range p.wanted[o.Results[0]] {
 			for i, v := range o.Operands {
@@ -110,6 +113,7 @@ func (p *plan) op(o *ttir.Op) {
 	if p.dead(o) {
 		return
 	}
+	// All operands in the home of the result, or of the first tensor.
 	var l layout.Layout
 	for _, v := range slices.Concat(o.Results, o.Operands) {
 		if v.Type.IsTensor() {
@@ -152,6 +156,7 @@ func operandLayout(o *ttir.Op, _ int, l layout.Layout) layout.Layout {
 		return without(l, layout.Dims(o.Results[0].Type.Shape)[len(o.Results[0].Type.Shape)]-1)
 	case "tt.trans":
 		order, _ := o.Attr("order")
+		// The operand is the result transposed back.
 		back := make([]int, len(order.Ints))
 		for i, d := range order.Ints {
 			back[d] = i
@@ -175,6 +180,7 @@ func (p *plan) homeOf(v *ttir.Value) layout.Layout {
 // are emitted.
 var wantRules = map[string]func(*plan, *ttir.Op){}
 
+// Regions and operations without a result say themselves what they want.
 func init() {
 	wantRules["scf.for"] = (*plan).forLoop
 	wantRules["scf.if"] = (*plan).condition
@@ -202,6 +208,7 @@ func (p *plan) ends(values, become []*ttir.Value) {
 // forLoop wants what the loop carries in its home, before, in and behind the loop.
 func (p *plan) forLoop(o *ttir.Op) {
 	b := o.Regions[0].Blocks[0]
+	// What the body wants of values from outside must be known before their operations are looked at.
 	p.ends(b.Terminator().Operands, b.Args[1:])
 	p.wants(o.Regions[0])
 	p.ends(o.Operands[3:], b.Args[1:])

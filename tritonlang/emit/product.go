@@ -13,6 +13,7 @@ func productLayout(shape []int, warps int) layout.Layout {
 	first := layout.Dims(shape)
 	d := len(shape)
 	ns, ms := layout.Log(shape[d-1]), layout.Log(shape[d-2])
+	// Registers for a square of 4 by 4, if every thread still has work.
 	spare := max(0, first[d]-layout.Lanes-warps)
 	n := min(2, ns, spare)
 	m := min(2, ms, max(0, spare-n))
@@ -49,6 +50,7 @@ func scanLayout(shape []int, axis, warps int) layout.Layout {
 	return layout.Blocked(order, vec, warps)
 }
 
+// A product's factors are wanted in their own homes, since they go to threadgroup memory from any layout.
 func init() {
 	rules["tt.dot"] = (*emitter).product
 	wantRules["tt.dot"] = func(p *plan, o *ttir.Op) {
@@ -135,6 +137,7 @@ func (p *product) multiply(sums *reg) {
 	e, n := p.e, len(p.shape)
 	k := p.o.Operands[0].Type.Shape[n-1]
 	e.block("for (ushort k = 0; k < "+itoa(k)+"; k++)", false, false, func() {
+		// A row's element serves all columns that a thread has, and a column's all rows.
 		x := p.read(0, n-2, p.a, "k")
 		y := p.read(1, n-1, p.b, "k * "+itoa(p.shape[n-1]))
 		e.whole(sums.n, func(i at) string {
@@ -152,6 +155,7 @@ func (p *product) read(i, d int, a *area, step string) *reg {
 	e, to := p.e, p.factor(i, d)
 	var bits []int // of the factor, of registers that it has
 	index := nones(len(p.l.Reg))
+	// Registers that differ in a bit that the factor lacks share its element.
 	for r, b := range p.l.Reg {
 		if to(b) != layout.None {
 			index[r] = len(bits)

@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// A reduction wants its operands in one layout, that of the first which has a home.
 func init() {
 	rules["tt.reduce"] = (*emitter).reduce
 	wantRules["tt.reduce"] = func(p *plan, o *ttir.Op) {
@@ -92,6 +93,7 @@ func (r *reducer) onAxis(bit int) bool { return bit >= r.low && bit < r.low+r.n 
 // registers reduces what a thread has itself.
 func (r *reducer) registers() (accs []*reg) {
 	e := r.e
+	// Register bits off the axis number the results, those on it what is combined.
 	var kept, gone []int // register bits off and on the axis
 	for i, b := range r.from.Reg {
 		if r.onAxis(b) {
@@ -162,6 +164,7 @@ func (r *reducer) lanes(accs []*reg) {
 				e.say(a.ctype, " ", t, " = ", shuffled(a.ctype, e.element(a, nil, i), itoa(1<<bit)), ";")
 				others = append(others, t)
 			}
+			// The lane whose bit is 0 stands first. Both lanes of a pair then compute the same, to the bit.
 			if !r.f.commutes {
 				e.block("if ((lane & "+itoa(1<<bit)+") != 0)", false, false, func() {
 					for m, a := range accs {
@@ -189,6 +192,7 @@ func (r *reducer) each(n int, body func(at)) {
 // warps reduces over SIMD groups: each writes what it has, and all read all.
 func (r *reducer) warps(accs []*reg) {
 	e := r.e
+	// Each SIMD group along the axis has a slot for each result.
 	width := 0
 	slot := make([]int, len(r.from.Warp))
 	for i, b := range r.from.Warp {
@@ -222,6 +226,7 @@ func (r *reducer) warps(accs []*reg) {
 		memory, bytes := sharedType(a.ctype)
 		areas = append(areas, e.area(memory, bytes, 1<<(r.to.Bits()+width)))
 	}
+	// Lanes along the axis hold the same by now; SIMD groups do not, and each writes its own slot.
 	writer := r.to
 	writer.Warp = append([]int{}, r.from.Warp...)
 	for i, a := range accs {
@@ -282,6 +287,7 @@ func (e *emitter) combiner(o *ttir.Op) *combiner {
 		refuse(o, "", "a region with several blocks is not supported")
 	}
 	b := o.Regions[0].Blocks[0]
+	// One operation whose operands may be swapped, and its terminator.
 	c := &combiner{name: e.temp("combine"), commutes: len(b.Ops) == 2 && symmetric[b.Ops[0].Name]}
 	var params []string
 	n := len(b.Args) / 2

@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// A scan wants its operands in the layout in which threads follow each other along the axis.
 func init() {
 	rules["tt.scan"] = (*emitter).scan
 	wantRules["tt.scan"] = func(p *plan, o *ttir.Op) {
@@ -55,6 +56,7 @@ func (e *emitter) scan(o *ttir.Op) {
 	s.count()
 	for i, v := range o.Operands {
 		x := e.get(v, s.l).regs
+		// A copy, since the operand may be used later.
 		own := e.array(nameOf(o.Results[i]), cType(v.Type.Element()), s.l.Registers())
 		e.whole(own.n, func(k at) string { return e.element(own, nil, k) + " = " + e.element(x, nil, k) + ";" })
 		s.xs = append(s.xs, own)
@@ -164,6 +166,8 @@ func elements1(e *emitter, xs []*reg, i at) (out []string) {
 // lanes finds what stands before a thread's elements in its SIMD group, and the totals up to it.
 func (s *scanner) lanes() {
 	e := s.e
+	// A thread's total is its last element; combining it with those of lanes 1, 2, 4, ... before gives
+	// the total up to it.
 	for _, x := range s.xs {
 		s.totals = append(s.totals, e.array("%total", x.ctype, 1<<s.outer))
 		s.before = append(s.before, e.array("%before", x.ctype, 1<<s.outer))
@@ -225,6 +229,7 @@ func (s *scanner) warps() {
 		return
 	}
 	e := s.e
+	// What is not on the axis tells lines apart: each has slots of its own.
 	lines := layout.Layout{Lane: s.l.Lane[s.laneBits:], Warp: s.l.Warp[s.warpBits:]}
 	slot := func(i at, warp string) string {
 		// A line's number: bits of lanes and SIMD groups that are not on the axis, then of registers.
@@ -248,6 +253,7 @@ func (s *scanner) warps() {
 		memory, bytes := sharedType(t.ctype)
 		areas = append(areas, e.area(memory, bytes, size))
 	}
+	// The last lane of a line has the SIMD group's total.
 	end := itoa(1<<s.laneBits - 1)
 	if s.reverse {
 		end = "0"
@@ -271,6 +277,7 @@ func (s *scanner) warps() {
 		s.extra = append(s.extra, e.array("%earlier", x.ctype, 1<<s.outer))
 	}
 	s.each(func(i at) {
+		// The totals of SIMD groups before, combined in their order.
 		from, header := "0", "for (uint k = 1; k < "+s.warp+"; k++)"
 		if s.reverse {
 			from, header = itoa(1<<s.warpBits-1), "for (uint k = "+itoa(1<<s.warpBits-2)+"; k > "+s.warp+"; k--)"
@@ -298,6 +305,7 @@ func (s *scanner) apply() {
 		})
 	}
 	s.each(func(i at) {
+		// First what stands before in the SIMD group, then what stands before that.
 		if s.laneBits > 0 {
 			e.block("if ("+s.has(s.lane, s.laneBits, 1)+")", true, false, func() { k(i, s.before) })
 		}

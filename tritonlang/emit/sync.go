@@ -44,6 +44,7 @@ const softPool = 4 << 10
 func lay(areas []*area) (int, error) {
 	size, before := 0, 0
 	for i, a := range areas {
+		// Behind the area before, if that keeps the pool small.
 		soft := before + a.bytes
 		var live []*area
 		for _, b := range areas[:i] {
@@ -52,6 +53,7 @@ func lay(areas []*area) (int, error) {
 			}
 		}
 		if soft > softPool || !place(a, before, live) {
+			// First fit. The loop ends, since above all live areas there is room.
 			for at := 0; !place(a, at, live); at += 16 {
 			}
 		}
@@ -117,7 +119,10 @@ func (p *pending) needs(n *node) (pool, device bool) {
 	if n.area != nil {
 		pool = e.reads && overlaps(p.writes, n.area) || e.writes && (overlaps(p.reads, n.area) || overlaps(p.writes, n.area))
 	}
+	// A lock that is released shows what was stored under it; a lock that was taken is asked before
+	// what it guards.
 	device = e.release && p.stored || (e.loads || e.stores) && p.acquired
+	// Another SIMD group may still have to load what is stored here.
 	if e.stores && len(p.shared) > 0 && (e.root == "" || p.shared[e.root] || p.shared[""]) {
 		device = true
 	}
@@ -169,6 +174,7 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 					flags = "mem_flags::mem_device | mem_flags::mem_threadgroup"
 				}
 				out = append(out, &node{kind: barrier, text: flags, where: n.where})
+				// A barrier is one in execution for everything, but it makes only the memory seen that it names.
 				clean := newPending()
 				if !device {
 					clean.stored, clean.acquired = p.stored, p.acquired
@@ -192,6 +198,7 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 // branch goes through a condition or loop. What a loop's end leaves pending is pending at its beginning.
 func (s *syncer) branch(n *node, p *pending) {
 	before := p.copy()
+	// What the end of the body leaves pending, found by a walk that inserts nothing.
 	if n.again {
 		dry := &syncer{exits: []*pending{newPending()}}
 		around := p.copy()
@@ -214,6 +221,7 @@ func (s *syncer) branch(n *node, p *pending) {
 	if s.insert {
 		n.body = body
 	}
+	// The body may be left out: then what was pending before still is.
 	if n.may || n.other != nil {
 		p.merge(other)
 	}
@@ -239,6 +247,7 @@ func measure(all []*node) (areas []*area) {
 			from := now
 			walk(n.body)
 			walk(n.other)
+			// An area from outside of a loop is in use until the loop ends.
 			if n.again {
 				for _, a := range areas {
 					if a.first < from && a.last >= from {

@@ -58,6 +58,7 @@ func (a at) number(index []int, plus int) string {
 	for i, b := range index {
 		switch {
 		case i < a.shift:
+			// A bit of the constant part.
 			if b >= 0 {
 				fixed += a.fixed >> i & 1 << b
 			}
@@ -79,6 +80,7 @@ func scatter(name string, to []int) (terms []string) {
 			i++
 			continue
 		}
+		// Neighbouring bits that move together are one term.
 		n := 1
 		for i+n < len(to) && to[i+n] == to[i]+n {
 			n++
@@ -93,6 +95,7 @@ func scatter(name string, to []int) (terms []string) {
 func moved(name string, from, n, to int, last bool) string {
 	t := name
 	masked := func(m int) {
+		// Bits above and below have to go, unless there are none or the shift drops them.
 		if !last || from > 0 && to > 0 {
 			t = "(" + t + " & " + strconv.Itoa(m) + ")"
 		}
@@ -168,6 +171,7 @@ func (w *writer) nodes(all []*node) {
 
 // registers prints a loop over registers: what is used behind it is an array.
 func (w *writer) registers(n *node) {
+	// Arrays are declared in front of the loop.
 	arrays := map[string]bool{}
 	for _, s := range n.body {
 		if s.def != nil && *s.def.array {

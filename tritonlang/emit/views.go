@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
+// Rules of operations that move nothing.
 func init() {
 	for name := range views {
 		rules[name] = (*emitter).view
@@ -41,6 +42,7 @@ func (e *emitter) view(o *ttir.Op) {
 			}
 			continue
 		}
+		// The operand's registers under the view's numbers.
 		from := operandLayout(o, 0, l)
 		x := *e.get(o.Operands[0], from)
 		if x.regs != nil {
@@ -154,11 +156,13 @@ func (e *emitter) addptrIn(o *ttir.Op, l layout.Layout) *value {
 	wide := o.Operands[1].Type.Element().Bits == 64
 	switch {
 	case p.full:
+		// Pointers that are whole: each has its own base.
 		r := e.combine(v.Name, e.pointerType(v), l, []*reg{p.regs, x.regs}, func(t []string) string { return t[0] + " + " + t[1] })
 		return &value{regs: r, full: true}
 	case uniform(o.Operands[1]):
 		return &value{scalar: e.pointer(v, p.scalar+" + "+x.regs.name), regs: p.regs, wide: p.wide}
 	case p.regs == nil:
+		// The first offsets are used as they are, 32 bits wide.
 		return &value{scalar: p.scalar, regs: x.regs, wide: wide}
 	}
 	r := e.combine(v.Name, "long", l, []*reg{p.regs, x.regs}, func(t []string) string { return "long(" + t[0] + ") + " + t[1] })

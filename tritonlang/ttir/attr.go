@@ -45,6 +45,7 @@ func (p *parser) attrValue() AttrValue {
 		a.Word = p.unquote(t)
 	case t.kind == num:
 		p.next()
+		// A float has text only.
 		if n, err := strconv.ParseInt(t.text, 0, 64); err == nil {
 			a.Ints = []int64{n}
 		}
@@ -97,6 +98,7 @@ func (p *parser) array() (all []int64) {
 func (p *parser) balanced() {
 	var open []byte
 	pairs := map[string]byte{"(": ')', "[": ']', "{": '}', "<": '>'}
+	// Brackets are counted by kind, so that a comma inside of them ends nothing.
 	for first := true; ; first = false {
 		t := p.peek()
 		if t.kind == end {
@@ -147,9 +149,11 @@ func spaced(a, b token) bool {
 	case a.text == ":":
 		return true
 	case b.text == ":":
+		// 16 : i32, but array<i32: 1>.
 		return a.kind == num
 	}
 	apart := func(k lexeme) bool { return k == word || k == num || k == str || k == hash || k == at || k == bang }
+	// A shape is cut into tokens that belong together.
 	joined := a.kind == num && b.kind == word && b.text[0] == 'x' || a.kind == word && b.kind == bang && a.text == "x"
 	return apart(a.kind) && apart(b.kind) && !joined
 }

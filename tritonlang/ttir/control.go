@@ -23,12 +23,14 @@ func parseFor(p *parser, o *Op, names []token) {
 		p.want("->")
 		types = p.types()
 	}
+	// Bounds are of type index unless the text says otherwise.
 	t := IndexType()
 	if p.take(":") {
 		t = p.typ()
 	}
 	p.operandTypes(&Op{Name: o.Name, Operands: o.Operands[:3]}, t, t, t)
 	p.operandTypes(&Op{Name: o.Name, Operands: o.Operands[3:]}, types...)
+	// The induction variable first, then what is carried.
 	b := &Block{}
 	p.inside(o, b, append([]token{i}, carried...), append([]*Type{t}, types...))
 	if p.is("{") {
@@ -128,6 +130,7 @@ func printIf(p *printer, o *Op) {
 
 // scf.while (%a = %x) : (T) -> U { ... } do { ... }.
 func parseWhile(p *parser, o *Op, names []token) {
+	// The first region's arguments stand in front of it, the second's in its first block.
 	var carried []token
 	if p.is("(") {
 		carried = p.assignments(o, "")
@@ -171,6 +174,7 @@ func parseCondition(p *parser, o *Op, names []token) {
 	p.want(")")
 	o.Operands = p.uses()
 	listed.parse(p, o)
+	// The condition is operand 0.
 	o.Operands = append([]*Value{c}, o.Operands...)
 	p.operandTypes(&Op{Name: o.Name, Operands: o.Operands[:1]}, IntType(1))
 	p.bind(o, names, nil)
@@ -193,6 +197,7 @@ func parseBranch(p *parser, o *Op, names []token) {
 	if o.Name == "cf.cond_br" {
 		o.Operands = []*Value{p.use()}
 		p.operandTypes(o, IntType(1))
+		// How likely each branch is, which no version prints so far.
 		if p.take("weights") {
 			for !p.take(")") {
 				p.skip()

@@ -34,6 +34,7 @@ func parseConstant(p *parser, o *Op, names []token) {
 	o.Attrs = append(o.Attrs, Attr{"value", a})
 	typ := p.colonType()
 	p.bind(o, names, []*Type{typ})
+	// The compiler decodes it again, and may rely on it.
 	if _, err := Literal(o); err != "" {
 		p.failAt(p.tokens[p.at-1], err)
 	}
@@ -80,6 +81,7 @@ func parseGeneric(p *parser, o *Op, names []token) {
 	p.want("(")
 	o.Operands = p.uses()
 	p.want(")")
+	// Properties stand in <{...}> in front of the regions, other attributes behind them.
 	if p.take("<") {
 		o.Attrs = p.dict()
 		p.want(">")

@@ -11,6 +11,7 @@ func (p *parser) parseHead(o *Op) {
 		case part == "%":
 			o.Operands = append(o.Operands, p.use())
 		case part == "?%":
+			// A comma may also stand before a word, such as inputPrecision.
 			if p.is(",") && p.tokens[p.at+1].kind == percent {
 				p.next()
 				o.Operands = append(o.Operands, p.use())
@@ -45,6 +46,7 @@ func (p *parser) named(o *Op, form byte, name string) {
 		t := p.next()
 		o.Attrs = append(o.Attrs, Attr{name, AttrValue{Text: t.text, Word: p.unquote(t)}})
 	case 'k':
+		// With a comma in front, or not at all.
 		if !p.is(",") || p.tokens[p.at+1].text != name {
 			return
 		}
@@ -69,6 +71,7 @@ func (p *parser) maybe(o *Op, part string) {
 		return
 	}
 	t := p.peek()
+	// gpu.barrier has nothing behind it, ttg.barrier a word: the next line is another operation.
 	if t.kind != word || t.text == "loc" || t.line != o.Line {
 		return
 	}
@@ -110,6 +113,7 @@ func (p *parser) symbolName(t token) string {
 
 // printHead prints what parseHead parses.
 func (p *printer) printHead(o *Op) {
+	// A blank stands before each part, but not behind an opening bracket or a symbol.
 	operands, blank := o.Operands, true
 	space := func() {
 		if blank {

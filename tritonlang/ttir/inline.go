@@ -26,6 +26,7 @@ func inline(m *Module, r *Region, stack []string, count *int) error {
 			if o.Name == "tt.call" && len(o.Regions) == 0 {
 				name := o.Word("callee")
 				callee := m.Func(name)
+				// Calls of calls of calls can grow a small text beyond measure.
 				if *count++; slices.Contains(stack, name) || *count > mostInlined || len(stack) > mostNested {
 					return &Unsupported{Op: o.Name, Where: o.Where(), Why: "functions that call themselves are not supported"}
 				}
@@ -50,6 +51,7 @@ func inline(m *Module, r *Region, stack []string, count *int) error {
 // clone copies a region; values from outside stay.
 func (r *Region) clone(values map[*Value]*Value, count *int) *Region {
 	out := &Region{Parent: r.Parent}
+	// Blocks first, since branches may name later ones.
 	blocks := map[*Block]*Block{}
 	for _, b := range r.Blocks {
 		c := &Block{Label: b.Label}

@@ -88,6 +88,7 @@ func (l *lexer) blank() {
 // size is how long the token here is, and what it is; 0 if none begins here.
 func (l *lexer) size() (int, lexeme) {
 	rest := l.text[l.at:]
+	// A string that does not end in its line is no token.
 	switch c := rest[0]; {
 	case c == '"':
 		return quoted(rest), str
@@ -96,6 +97,7 @@ func (l *lexer) size() (int, lexeme) {
 	case digit(c) || c == '-' && len(rest) > 1 && digit(rest[1]):
 		return number(rest), num
 	case c == '%' || c == '^' || c == '#' || c == '!':
+		// %c-1_i32 and ^bb0 and #loc4 and !tt.ptr: a sign and a name, in which - may stand.
 		n := 1 + run(rest[1:], func(c byte) bool { return inName(c) || c == '-' })
 		if n == 1 {
 			return 0, 0
@@ -150,9 +152,11 @@ func number(s string) int {
 		n = 1
 	}
 	hex := func(c byte) bool { return digit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+	// Bits of floats, or large integers.
 	if strings.HasPrefix(s[n:], "0x") && len(s) > n+2 && hex(s[n+2]) {
 		return n + 2 + run(s[n+2:], hex)
 	}
+	// A point is part of the number only before a digit, and an exponent only behind a point.
 	n += run(s[n:], digit)
 	if n+1 < len(s) && s[n] == '.' && digit(s[n+1]) {
 		n += 1 + run(s[n+1:], digit)

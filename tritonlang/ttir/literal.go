@@ -21,6 +21,7 @@ type Number struct {
 func Literal(o *Op) (all []Number, wrong string) {
 	a, _ := o.Attr("value")
 	t := o.Results[0].Type
+	// dense<[[1, 2], [3, 4]]>: brackets follow from the shape.
 	for _, w := range strings.FieldsFunc(a.Word, func(r rune) bool { return strings.ContainsRune("[], ", r) }) {
 		n, ok := literal(w, t.Element())
 		if !ok {
@@ -28,6 +29,7 @@ func Literal(o *Op) (all []Number, wrong string) {
 		}
 		all = append(all, n)
 	}
+	// dense<0> stands for all elements.
 	if len(all) != 1 && len(all) != t.Count() {
 		return nil, "the constant has " + strconv.Itoa(len(all)) + " elements, its type " + strconv.Itoa(t.Count())
 	}

@@ -98,6 +98,7 @@ func (p *parser) loc(depth int) *Loc {
 		p.want("at")
 		l := &Loc{Inner: inner, Caller: p.loc(depth + 1)}
 		p.want(")")
+		// A call from an unknown place says nothing.
 		if l.Caller == nil {
 			return inner
 		}
@@ -147,6 +148,7 @@ func (p *parser) fileOrName(t token, depth int) *Loc {
 	l := &Loc{File: name, Line: p.number()}
 	p.want(":")
 	l.Col = p.number()
+	// A range: its beginning is enough.
 	if p.take("to") { // a range: its beginning is enough
 		p.take(":")
 		p.number()
@@ -166,9 +168,11 @@ func (p *parser) alias(t token, depth int) *Loc {
 	if !ok {
 		p.failAt(t, "location "+t.text+" is not defined")
 	}
+	// An alias may lead to itself.
 	if p.locDepth++; p.locDepth > mostNested {
 		p.failAt(t, "locations are nested too deeply")
 	}
+	// The definition is parsed where it stands, and then the text goes on here.
 	back := p.at
 	p.at = at
 	p.want("loc")

@@ -35,6 +35,7 @@ func scalarType(name string) *Type {
 	if name == "index" {
 		return IndexType()
 	}
+	// i1 to i128, without a sign or leading zeros.
 	if name[0] == 'i' && len(name) < 5 {
 		if n, err := strconv.Atoi(name[1:]); err == nil && n > 0 && n <= 128 && name[1] != '+' && name[1] != '0' {
 			return IntType(n)
@@ -59,6 +60,7 @@ func (p *parser) tensor(from token) *Type {
 	p.want("<")
 	var shape []int
 	var elem *Type
+	// 64, then x32xf16: a number and the rest, or a type in the next token, as in 64x!tt.ptr<f16>.
 	for p.peek().kind == num {
 		n := p.number()
 		shape = append(shape, n)

@@ -13,6 +13,7 @@ import (
 // Parse reads a module. file is the name that errors give.
 func Parse(text, file string) (m *Module, err error) {
 	p := &parser{file: file, aliases: map[string]int{}, locs: map[string]*Loc{}}
+	// Anything but these two is a bug, and goes on as a panic.
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -134,6 +135,7 @@ func (p *parser) unquote(t token) string {
 		i++
 		switch {
 		case body[i] == 'n':
+			// MLIR itself writes hex digits only; people write the others.
 			out.WriteByte('\n')
 		case body[i] == 't':
 			out.WriteByte('\t')
@@ -153,6 +155,7 @@ func (p *parser) unquote(t token) string {
 
 // findAliases notes where aliases are defined: at the beginning of a line, behind their uses or before.
 func (p *parser) findAliases() {
+	// An alias begins a line; a use of one never does.
 	for i := 0; i+2 < len(p.tokens); i++ {
 		if p.tokens[i].kind == hash && p.tokens[i].col == 1 && p.tokens[i+1].text == "=" {
 			p.aliases[p.tokens[i].text] = i + 2
@@ -162,6 +165,7 @@ func (p *parser) findAliases() {
 
 // module parses the file: aliases, which are skipped, and the module.
 func (p *parser) module() *Module {
+	// Aliases may stand in front of the module and behind it.
 	m := &Module{File: p.file}
 	p.skipAliases()
 	p.want("module")
@@ -201,6 +205,7 @@ func (p *parser) skipAliases() {
 // define gives a name to a value. Names are unique in a function, and in what encloses a region.
 func (p *parser) define(t token, v *Value) {
 	scope := p.scopes[len(p.scopes)-1]
+	// MLIR lets regions that are isolated use names again; Triton's are not.
 	for _, s := range p.scopes {
 		if s[v.Name] != nil {
 			p.failAt(t, "value "+v.Name+" is defined twice")
@@ -221,6 +226,7 @@ func (p *parser) use() *Value {
 			continue
 		}
 		n := p.tokens[p.at]
+		// %x#1 is one token with %x only if nothing stands between.
 		packed := v.Def != nil && v.Def.packed
 		if n.kind != hash || n.col != t.col+len(t.text) || n.line != t.line {
 			if packed {

@@ -132,6 +132,7 @@ func (p *printer) region(r *Region, implied bool) {
 		}
 		p.indent++
 		for i, o := range b.Ops {
+			// MLIR prints no yield of nothing.
 			if implied && i == len(b.Ops)-1 && o.Name == "scf.yield" && len(o.Operands) == 0 {
 				continue
 			}
@@ -149,6 +150,7 @@ func (p *printer) op(o *Op) {
 	switch n := len(o.Results); {
 	case n == 0 || o.Results[0].Name == "":
 	case o.packed:
+		// All results under one name.
 		p.out.WriteString(o.Results[0].Name + ":" + strconv.Itoa(n) + " = ")
 	default:
 		for i, v := range o.Results {
@@ -159,6 +161,7 @@ func (p *printer) op(o *Op) {
 		}
 		p.out.WriteString(" = ")
 	}
+	// Triton has no custom form for its operations with regions.
 	if len(o.Regions) > 0 && strings.HasPrefix(o.Name, "tt.") {
 		p.out.WriteString(strconv.Quote(o.Name))
 	} else {

@@ -20,6 +20,7 @@ func (p *parser) function() *Func {
 	}
 	f.Name = p.symbolName(name)
 	p.scopes = []map[string]*Value{{}}
+	// The parameters are the arguments of the first block, which is printed without a label.
 	entry := &Block{}
 	p.want("(")
 	for !p.take(")") {
@@ -69,6 +70,7 @@ func (p *parser) body(r *Region, entry *Block) {
 	if p.depth++; p.depth > mostNested {
 		p.fail("regions are nested too deeply")
 	}
+	// Labels are those of one region; values of regions around are seen.
 	outer := p.blocks
 	p.blocks = map[string]*Block{}
 	p.scopes = append(p.scopes, map[string]*Value{})
@@ -84,6 +86,7 @@ func (p *parser) body(r *Region, entry *Block) {
 		r.Blocks = append(r.Blocks, p.block())
 	}
 	p.want("}")
+	// A branch may name a block before it is defined.
 	for label, b := range p.blocks {
 		if b.Label == "" {
 			p.fail("block " + label + " is not defined")
@@ -134,6 +137,7 @@ func (p *parser) ops(b *Block) {
 		if p.peek().kind == end {
 			p.fail("the text ends in a block")
 		}
+		// What follows a branch or a return can never run, and is a mistake of whoever wrote it.
 		if n := len(b.Ops); n > 0 && terminators[b.Ops[n-1].Name] {
 			p.fail("an operation follows the end of its block")
 		}
@@ -178,6 +182,7 @@ func (p *parser) resultNames(o *Op) (names []token) {
 		return nil
 	}
 	names = append(names, p.next())
+	// %x:2 names two results, which are used as %x#0 and %x#1.
 	if p.take(":") {
 		n := p.number()
 		if n < 1 || n > 1<<12 {
@@ -197,6 +202,7 @@ func (p *parser) resultNames(o *Op) (names []token) {
 
 // bind makes the results of an operation.
 func (p *parser) bind(o *Op, names []token, types []*Type) {
+	// The printer of MLIR gives each result a name, used or not.
 	if len(types) != len(names) {
 		if len(names) > 0 || !o.row.mayDrop() {
 			p.failAt(p.tokens[p.at-1], o.Name+" has "+strconv.Itoa(len(types))+" results, but the text names "+strconv.Itoa(len(names)))
@@ -224,6 +230,7 @@ func (r *row) mayDrop() bool {
 
 // unknown refuses an operation that the table lacks. Its location stands at the end of its line.
 func (p *parser) unknown(o *Op) {
+	// The rest of the operation cannot be parsed, but its location can be found.
 	line := p.tokens[p.at-1].line
 	for i := p.at; p.tokens[i].kind != end && p.tokens[i].line == line; i++ {
 		if p.tokens[i].text == "loc" && p.tokens[i+1].text == "(" {

@@ -110,6 +110,7 @@ var shapes = map[string]func(*Op) string{
 	},
 }
 
+// Operations on elements have operands and results of one shape.
 func init() {
 	elementwise := func(o *Op) string {
 		for _, v := range slices.Concat(o.Operands, o.Results) {

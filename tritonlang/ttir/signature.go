@@ -14,6 +14,7 @@ type signature struct {
 
 // operandTypes fails unless operands have these types.
 func (p *parser) operandTypes(o *Op, want ...*Type) {
+	// The text lists another number of types than of operands.
 	if len(want) != len(o.Operands) {
 		p.failAt(p.tokens[p.at-1], o.Name+" has other types than operands")
 	}
@@ -67,6 +68,7 @@ var selected = &signature{
 	func(p *parser, o *Op) []*Type {
 		p.want(":")
 		c, t := IntType(1), p.typ()
+		// A scalar condition selects between whole tensors, and is not printed.
 		if p.take(",") {
 			c, t = t, p.typ()
 		}
@@ -101,6 +103,7 @@ var arrow = &signature{
 		for p.take(",") {
 			from = append(from, p.typ())
 		}
+		// One type stands for all.
 		if len(from) == 1 {
 			from = repeat(from[0], len(o.Operands))
 		}
@@ -177,6 +180,7 @@ func (p *parser) access(o *Op, t *Type, values int) []*Type {
 	elem := p.pointee(t)
 	want := []*Type{t}
 	for i := 1; i < len(o.Operands); i++ {
+		// The mask of a load stands behind the pointer, that of a store behind the value.
 		w := elem
 		if o.Name == "tt.load" && i == 1 || o.Name != "tt.load" && i == 1+values {
 			w = t.With(IntType(1))
@@ -227,6 +231,7 @@ var histogram = &signature{
 	func(p *parser, o *Op) []*Type {
 		a := p.colonType()
 		want := []*Type{a}
+		// Which elements count.
 		if len(o.Operands) == 2 {
 			want = append(want, a.With(IntType(1)))
 		}

@@ -21,6 +21,7 @@ type row struct {
 // rows is the table of operations, by name.
 var rows = map[string]*row{}
 
+// The rows. Names of one dialect that are written alike share a call.
 func init() {
 	add := func(head string, sig *signature, names ...string) {
 		for _, name := range names {
@@ -73,6 +74,7 @@ func init() {
 	add("w:scope? {}", nothing, "gpu.barrier", "ttg.barrier")
 	add("%* {}", listed, "tt.return", "scf.yield", "tt.reduce.return", "tt.scan.return", "tt.map_elementwise.return")
 
+	// What the words of a head cannot say.
 	for name, own := range map[string]row{
 		"arith.constant": {parse: parseConstant, print: printConstant},
 		"tt.print":       {parse: parsePrint, print: printPrint},
@@ -86,6 +88,7 @@ func init() {
 		own.name = name
 		rows[name] = &own
 	}
+	// MLIR's generic form, in which any operation can be written.
 	for _, name := range []string{"tt.reduce", "tt.scan", "tt.map_elementwise"} {
 		rows[name] = &row{name: name, parse: parseGeneric, print: printGeneric}
 	}

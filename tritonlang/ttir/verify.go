@@ -36,6 +36,7 @@ func (v *verifier) fail(o *Op, message string) {
 func (v *verifier) region(r *Region, parent *Op) {
 	for _, b := range r.Blocks {
 		if len(b.Ops) == 0 || !terminators[b.Terminator().Name] {
+			// MLIR leaves out a yield of nothing.
 			implied := parent != nil && len(parent.Results) == 0 && (parent.Name == "scf.for" || parent.Name == "scf.if")
 			if !implied {
 				v.end(b, parent)
@@ -104,6 +105,7 @@ func (v *verifier) terminator(o, parent *Op, b *Block) {
 		}
 		return
 	}
+	// A function's blocks end with tt.return, or a branch.
 	if parent == nil {
 		if o.Name != "tt.return" || len(o.Operands) != len(v.function.Results) {
 			v.fail(o, "the function does not return what it says")
@@ -115,6 +117,7 @@ func (v *verifier) terminator(o, parent *Op, b *Block) {
 		}
 		return
 	}
+	// The two regions of a while loop end in different ways.
 	want := yields[parent.Name]
 	if parent.Name == "scf.while" {
 		want = "scf.yield"
@@ -170,6 +173,7 @@ func regionArgs(o *Op, i int) string {
 	if len(r.Blocks) == 0 {
 		return "a region is empty"
 	}
+	// Only functions and maps have branches.
 	if len(r.Blocks) > 1 && o.Name != "tt.map_elementwise" {
 		return "a region has several blocks"
 	}
