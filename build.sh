@@ -628,7 +628,7 @@ triton() {
     lib
     sh tests/fakemetal/build.sh
     venv .venv-triton triton
-    export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1
+    export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
     triton_status=0
     on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
     on_mock 15.0 '' .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1

@@ -133,7 +133,7 @@ func init() {
 	}
 	elements["tt.precise_divf"] = arithmetic("/")
 	elements["tt.approx_divf"] = arithmetic("/")
-	elements["arith.remf"] = floatCall("fmod")
+	elements["arith.remf"] = floatCall("triton_fmod")
 	elements["arith.negf"] = func(_ *emitter, o *ttir.Op, x []string) string {
 		return narrowFloat(o, "-"+wideFloat(o, x[0]))
 	}

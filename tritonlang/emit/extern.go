@@ -17,7 +17,7 @@ var libdevice = map[string]string{
 	"exp": "exp", "exp2": "exp2", "exp10": "exp10", "log": "log", "log2": "log2", "log10": "log10", "sin": "sin", "cos": "cos", "tan": "tan",
 	"asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
 	"acosh": "acosh", "atanh": "atanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "pow": "pow", "fabs": "fabs", "floor": "floor", "ceil": "ceil",
-	"trunc": "trunc", "round": "round", "rint": "rint", "nearbyint": "rint", "fmod": "fmod", "fmax": "fmax", "fmin": "fmin", "fdim": "fdim",
+	"trunc": "trunc", "round": "round", "rint": "rint", "nearbyint": "rint", "fmod": "triton_fmod", "fmax": "fmax", "fmin": "fmin", "fdim": "fdim",
 	"copysign": "copysign", "fma": "fma", "sinpi": "sinpi", "cospi": "cospi", "erf": "triton_erf", "expm1": "triton_expm1", "log1p": "triton_log1p", "cbrt": "triton_cbrt",
 	"fast_exp": "fast::exp", "fast_log": "fast::log", "fast_sin": "fast::sin", "fast_cos": "fast::cos", "fast_tan": "fast::tan", "fast_pow": "fast::pow",
 	"fast_log2": "fast::log2", "fast_log10": "fast::log10", "fast_exp10": "fast::exp10",

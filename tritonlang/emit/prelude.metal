@@ -142,6 +142,22 @@ inline float triton_cbrt(float x) {
     return y - (y * y * y - x) / (3.0f * y * y);
 }
 
+// The language's fmod may be x - y * trunc(x / y), which is wrong where the quotient is not exact. This divides the
+// significands as integers, seven bits at a time, so that no dividend has more than 31.
+//! triton_fmod
+inline float triton_fmod(float x, float y) {
+    const uint sign = as_type<uint>(x) & 0x80000000u, a = as_type<uint>(x) ^ sign, b = as_type<uint>(y) & 0x7fffffffu;
+    if (a >= 0x7f800000u || b > 0x7f800000u || b == 0u) return NAN;
+    if (a < b) return x;
+    int more = int(max(a >> 23, 1u)), exponent = int(max(b >> 23, 1u));
+    const uint divisor = b < 0x00800000u ? b : (b & 0x007fffffu) | 0x00800000u;
+    uint rest = (a < 0x00800000u ? a : (a & 0x007fffffu) | 0x00800000u) % divisor;
+    for (more -= exponent; more > 0 && rest != 0u; more -= 7) rest = (rest << min(more, 7)) % divisor;
+    if (rest == 0u) return as_type<float>(sign);
+    const int shift = min(int(clz(rest)) - 8, exponent - 1);
+    return as_type<float>(sign | ((rest << shift) + (uint(exponent - shift - 1) << 23)));
+}
+
 //! triton_ffs
 inline int triton_ffs(int x) {
     return x == 0 ? 0 : int(ctz(x)) + 1;

@@ -11,11 +11,19 @@ template <class T> struct atomic { T value; };
 #define SHADER_ATOMIC template <class T> inline
 #define SHADER_ATOMIC_INTEGER template <class T, class = typename shader::when<shader::plain<T>::integer>::type> inline
 
-SHADER_ATOMIC void atomic_store_explicit(volatile atomic<T> *a, T x, memory_order) { a->value = x; }
-SHADER_ATOMIC T atomic_load_explicit(const volatile atomic<T> *a, memory_order) { return a->value; }
+namespace {
+struct shader_atomically {
+  SHADER_INLINE shader_atomically() { shader::serve.atomic(1); }
+  SHADER_INLINE ~shader_atomically() { shader::serve.atomic(0); }
+};
+}  // namespace
+
+SHADER_ATOMIC void atomic_store_explicit(volatile atomic<T> *a, T x, memory_order) { shader_atomically now; a->value = x; }
+SHADER_ATOMIC T atomic_load_explicit(const volatile atomic<T> *a, memory_order) { shader_atomically now; return a->value; }
 
 // Dispatches of two queues may touch one location, hence a loop and not a plain update.
 template <class T, class F> inline T shader_update(volatile atomic<T> *a, F step) {
+  shader_atomically now;
   T old, wanted;
   __atomic_load(const_cast<T *>(&a->value), &old, __ATOMIC_RELAXED);
   do wanted = step(old);
@@ -32,6 +40,7 @@ SHADER_ATOMIC_INTEGER T atomic_fetch_xor_explicit(volatile atomic<T> *a, T x, me
 SHADER_ATOMIC_INTEGER T atomic_fetch_min_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return x < o ? x : o; }); }
 SHADER_ATOMIC_INTEGER T atomic_fetch_max_explicit(volatile atomic<T> *a, T x, memory_order) { return shader_update(a, [=](T o) { return x > o ? x : o; }); }
 SHADER_ATOMIC bool atomic_compare_exchange_weak_explicit(volatile atomic<T> *a, T *expected, T x, memory_order, memory_order) {
+  shader_atomically now;
   return __atomic_compare_exchange(const_cast<T *>(&a->value), expected, &x, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 #undef SHADER_ATOMIC

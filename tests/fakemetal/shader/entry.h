@@ -31,6 +31,7 @@ struct services {
   void (*access)(const void *address, ulong size, int write, const void *site);
   void (*arithmetic)(uint instructions);
   void (*mute)(int step);
+  void (*atomic)(int begins);
   void (*wrong)(const char *words);
   int worst, fast_functions, inexact_fast, naive_fmod;
 };

@@ -175,6 +175,32 @@ static void try_deleted_barrier(void) {
     }
 }
 
+/* With FAKEMETAL_RACES a missing barrier is found in any order of threads. */
+static void try_races(void) {
+  static const struct {
+    const char *name, *between, *words;
+  } rows[] = {
+      {"a race of two threads", "", "uses too, with no barrier between"},
+      {"a shuffle is no barrier", "float v = simd_shuffle_xor(x[i], 1); y[i] = v;", "uses too, with no barrier between"},
+      {"a barrier ends a race", "threadgroup_barrier(mem_flags::mem_threadgroup);", NULL},
+      {"a barrier of the SIMD group is enough within it", "simdgroup_barrier(mem_flags::mem_threadgroup);", NULL},
+  };
+  setenv("FAKEMETAL_RACES", "1", 1);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char body[600], text[400];
+    snprintf(body, sizeof body, "kernel void f(" XY ", " LOCAL ") { threadgroup float t[32]; t[i] = x[i]; %s y[i] = t[31 - i]; }", rows[i].between);
+    char *said = run(body, &safe, 32, 32), *wrong = NULL;
+    if ((said != NULL) != (rows[i].words != NULL) || (said && !strstr(said, rows[i].words))) snprintf(text, sizeof text, "said: %s", said ? said : "nothing"), wrong = text;
+    verdict(rows[i].name, wrong);
+    free(said);
+  }
+  char *wrong = run("kernel void f(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], " LOCAL ") { threadgroup atomic_uint n[1]; if (i == 0) atomic_store_explicit(n, 0u, memory_order_relaxed);\n"
+                    "threadgroup_barrier(mem_flags::mem_threadgroup); atomic_fetch_add_explicit(n, 1u, memory_order_relaxed); threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+                    "y[i] = atomic_load_explicit(n, memory_order_relaxed); }", &safe, 64, 64);
+  verdict("atomic functions do not race", wrong ? wrong : out[0] == 64 ? NULL : "another sum");
+  unsetenv("FAKEMETAL_RACES");
+}
+
 static void try_fast_math(void) {
   char *wrong = run("kernel void f(" XY ", " INDEX ") { y[i] = isnan(sqrt(x[i] - 0.5f)) ? 1 : 2; }", &fast, 8, 8);
   if (!wrong && out[0] != 2) wrong = "isnan worked in fast math";
@@ -313,6 +339,7 @@ int main(void) {
   try_results();
   try_misuses();
   try_deleted_barrier();
+  try_races();
   try_fast_math();
   try_templates();
   try_constants();
