@@ -684,6 +684,12 @@ bench() {
         return
         ;;
     esac
+    if [ "$benchmark" = bench/triton_launch.py ]; then
+        sh tests/fakemetal/build.sh
+        venv .venv-triton triton
+        PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "$benchmark" "$@"
+        return
+    fi
     venv .venv-bench bench
     .venv-bench/bin/python -c 'import torch' 2>/dev/null || [ -f .venv-bench/no-torch ] ||
         pip .venv-bench install --group torch || {

@@ -60,7 +60,8 @@ def fitting(error: Exception) -> Exception:
         return error
     from triton.runtime.errors import OutOfResources
 
-    return OutOfResources(int(found[2]), int(found[3]), found[1])
+    fits: Exception = OutOfResources(int(found[2]), int(found[3]), found[1])
+    return fits
 
 
 def pack(source: str) -> bytes:

@@ -92,7 +92,7 @@ def load(path: pathlib.Path, name: str) -> Any:
         raise ValueError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    kernel = getattr(module, name, None)
+    kernel: Any = getattr(module, name, None)
     while hasattr(kernel, "fn") and not hasattr(kernel, "arg_names"):
         kernel = kernel.fn  # of autotune and heuristics
     if not isinstance(kernel, triton.JITFunction):

@@ -157,6 +157,12 @@ def test_arguments_that_are_no_tensors_of_the_device(arrays: list[Any]):
     assert summed(*arrays)
 
 
+def test_fusion_of_products_and_sums_can_be_forbidden(arrays: list[Any]):
+    kernel = add.warmup(*arrays, N, BLOCK=256, grid=(1,), enable_fp_fusion=False)
+    assert "#pragma METAL fp contract(off)" in kernel.asm["msl"]
+    assert "contract" not in add.warmup(*arrays, N, BLOCK=256, grid=(1,)).asm["msl"]
+
+
 @triton.jit
 def through_descriptor(source, out, n, M: tl.constexpr, N: tl.constexpr):
     tl.store(out + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], source.load([n, 0]) * 2)
