@@ -333,5 +333,5 @@ func (g *groups) pick(one *group) layout.Layout {
 
 // blocked is the layout that suits an access: vectors first, unless threads would be without work then.
 func (g *groups) blocked(one *group, a access) layout.Layout {
-	return layout.Blocked(a.order, min(a.vec, max(0, one.bits-layout.Lanes-g.p.warps)), g.p.warps)
+	return layout.Chunks(a.order, min(a.vec, max(0, one.bits-layout.Lanes-g.p.warps)), g.p.warps)
 }
