@@ -36,7 +36,8 @@ func triton(args []string, out, complain io.Writer) error {
 	return errUsage
 }
 
-// tritonFile compiles a file and writes or explains the result.
+// tritonFile compiles a file and writes or explains the result. Errors name the file without its folder, as they name the
+// program's.
 func tritonFile(command string, args []string, out, complain io.Writer) error {
 	// The usage of the flag package lists flags alone; a line for each command says more.
 	flags := flag.NewFlagSet("triton "+command, flag.ContinueOnError)
@@ -56,7 +57,6 @@ func tritonFile(command string, args []string, out, complain io.Writer) error {
 		}
 		return errUsage
 	}
-	// Errors name the file without its folder, as they name the program's.
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
