@@ -14,6 +14,7 @@ type Options struct {
 	F64AsF32   bool // compute float64 as float32; without it float64 is refused
 	MaxThreads int  // of a threadgroup; 0: 1024
 	MaxShared  int  // bytes of threadgroup memory; 0: 32 KiB
+	NoFusion   bool // keep products and sums apart, which Metal may otherwise fuse
 }
 
 // Result is a compiled kernel.
@@ -41,7 +42,7 @@ func Compile(text, file string, o Options) (*Result, error) {
 	if warps == 0 {
 		warps = 4
 	}
-	k, err := emit.Emit(m, &emit.Options{Warps: warps, F64AsF32: o.F64AsF32, MaxThreads: o.MaxThreads, MaxShared: o.MaxShared})
+	k, err := emit.Emit(m, &emit.Options{Warps: warps, F64AsF32: o.F64AsF32, MaxThreads: o.MaxThreads, MaxShared: o.MaxShared, NoFusion: o.NoFusion})
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,10 @@ func triton(args []string, out, complain io.Writer) error {
 	return errUsage
 }
 
-// tritonFile compiles a file and writes or explains the result.
+// tritonFile compiles a file and writes or explains the result. Errors name the file without its folder, as they name the
+// program's.
 func tritonFile(command string, args []string, out, complain io.Writer) error {
+	// The usage of the flag package lists flags alone; a line for each command says more.
 	flags := flag.NewFlagSet("triton "+command, flag.ContinueOnError)
 	flags.SetOutput(complain)
 	flags.Usage = func() { fmt.Fprint(complain, tritonUsage) }
@@ -69,6 +71,7 @@ func tritonFile(command string, args []string, out, complain io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// The source goes to a file or to the standard output, so that it can be piped.
 	switch {
 	case command == "explain":
 		_, err = io.WriteString(out, k.Explain())

@@ -10,7 +10,8 @@ import (
 )
 
 // triton lists what the compiler of Triton IR makes of the modules among its test data, with 1, 4 and 8 SIMD groups.
-// Those that it refuses have no source.
+// Those that it refuses have no source. They are checked apart from the library's own sources, because their texts have no
+// beginning in common with those.
 func triton(root string) (all []source, err error) {
 	files, err := filepath.Glob(filepath.Join(root, "tritonlang", "testdata", "*.ttir"))
 	if err != nil {
@@ -21,15 +22,19 @@ func triton(root string) (all []source, err error) {
 		if err != nil {
 			return nil, err
 		}
+		// The name is that of a namespace, and has to be another one than the library's own sources have.
 		name := strings.TrimSuffix(filepath.Base(file), ".ttir")
+		// Layouts depend on how many there are: one has no exchange between SIMD groups, eight replicate small tensors.
 		for _, warps := range []int{1, 4, 8} {
 			k, err := tritonlang.Compile(string(text), filepath.Base(file), tritonlang.Options{Warps: warps})
 			if err != nil {
+				// Tests of package tritonlang say which modules are refused, and why.
 				continue
 			}
 			all = append(all, source{fmt.Sprintf("triton_%s_%d", name, warps), k.Source, []string{k.Name}})
 		}
 	}
+	// A list that is empty would pass every check.
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no module of %s compiles", filepath.Join(root, "tritonlang", "testdata"))
 	}

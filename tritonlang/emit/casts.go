@@ -108,6 +108,7 @@ func rounded(name, rounding, x string) string {
 // convertFloat converts between floats: widening is exact, narrowing rounds as the operation says.
 func convertFloat(_ *emitter, o *ttir.Op, x []string) string {
 	from, to := o.Operands[0].Type.Element().Name, o.Results[0].Type.Element().Name
+	// A conversion to the same type is none.
 	if from == to {
 		return x[0]
 	}
@@ -123,6 +124,7 @@ func bitcast(e *emitter, o *ttir.Op, x []string) string {
 	if cType(from) == cType(to) {
 		return x[0]
 	}
+	// bool and i8 differ in size in Metal's registers and not in Triton's.
 	if from.Bits == 1 || to.Bits == 1 {
 		return cType(to) + "(" + x[0] + ")"
 	}
@@ -175,6 +177,7 @@ func toBfloat(f float32) uint16 {
 // toFloat8 finds the nearest float8 of a constant, of which programs have few: ties go to the even code.
 func toFloat8(name string, f float64) byte {
 	best, gap := byte(0), math.Inf(1)
+	// Few constants, and a table of all codes is short.
 	for code := range 128 {
 		v := float8(name, byte(code))
 		d := math.Abs(v - math.Abs(f))

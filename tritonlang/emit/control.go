@@ -21,13 +21,17 @@ func init() {
 
 // slot is a value that a loop carries, or that a condition or block gives: variables that are assigned.
 type slot struct {
-	v      *ttir.Value
-	name   string // of a scalar, or of the base of pointers
-	regs   *reg   // of a tensor
-	wide   bool
-	full   bool
-	steady *reg       // offsets of pointers that the loop does not change; nil if it does
-	sums   *fragments // that the loop adds products to; nil if it does not
+	v *ttir.Value
+	// Of a scalar, or of the base of pointers.
+	name string
+	// Of a tensor.
+	regs *reg
+	wide bool
+	full bool
+	// Offsets of pointers that the loop does not change; nil if it does.
+	steady *reg
+	// That the loop adds products to; nil if it does not.
+	sums *fragments
 }
 
 // slotFor declares variables for a value.

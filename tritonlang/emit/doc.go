@@ -90,4 +90,53 @@
 //
 // A rule that cannot do what an operation says calls refuse, with operation, element type and line. There is no other way
 // to fail: a panic with any other value is a bug of the compiler.
+//
+// # Adding an operation
+//
+// An operation on elements is a row of the table elements: a function that makes an expression from those of the operands.
+// It serves scalars, tensors in all layouts, and regions.
+//
+//	elements["math.floor"] = floatCall("floor")
+//
+// Any other operation has a rule, which emits statements and says with set or done what the results are. Done is for a
+// tensor in its home; it adds the exchanges to other layouts.
+//
+//	rules["tt.gather"] = (*emitter).gather
+//
+// A rule that takes operands in other layouts than the result's home needs an entry in wantRules, and one that ties
+// together tensors of different shapes a case in groups.join or groups.collect, so that they get layouts which fit. A rule
+// of facts is optional.
+//
+// What goes through threadgroup memory opens an area, says writes before the statements that write it and reads before
+// those that read it, and nothing of barriers. What touches device memory says so by device.
+//
+// An operation whose operands were all broadcast from one register should give one register too: define and combine take
+// care of that, array does not.
+//
+// # Helpers
+//
+// Functions that Metal lacks stand in prelude.metal: conversions of bfloat16, float8 and the bits of float64, and
+// functions of libdevice. A kernel's text has those that it calls and no others. Atomic operations are functions too, made
+// for operation and type in atomics.go, since they differ in one expression.
+//
+// Exactness is part of a helper's contract. Conversions are exact to the bit. Functions of libdevice have the errors of
+// those of Metal that they are made of, in its precise forms.
+//
+// # Tests
+//
+// Package tritonlang has goldens of whole files, counts of barriers and bytes, and a fuzz target. tests/triton runs
+// kernels on the mock of Metal and compares each element with NumPy, and tests/msl gives the texts to a strict front end.
+//
+// # Limits of the hardware
+//
+// A threadgroup has at most 1,024 threads and 32 KiB of threadgroup memory, a kernel 31 buffers. How many threads a
+// kernel's registers allow is known to the pipeline state alone, after Metal has compiled the text.
+//
+// # Text
+//
+// Names are the program's where it has given some. Behind each statement stands the line of the program that it comes
+// from, unless the statement before comes from the same. Functions made of regions stand in front of the kernel, and in
+// front of those the functions of prelude.metal that are used.
+//
+// The same input gives the same bytes: nothing that reaches the text is taken from a map by iteration.
 package emit

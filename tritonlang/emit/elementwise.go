@@ -112,6 +112,7 @@ var elements = map[string]expression{}
 
 // Operations on elements, by name. Those of one kind are made by one function.
 func init() {
+	// Integers.
 	for name, op := range map[string]string{"addi": "+", "subi": "-", "muli": "*"} {
 		elements["arith."+name] = wrapping(op)
 	}
@@ -128,6 +129,7 @@ func init() {
 	for name, f := range map[string]string{"minsi": "min", "maxsi": "max", "minui": "min", "maxui": "max"} {
 		elements["arith."+name] = extreme(f, name[3] == 's')
 	}
+	// Floats.
 	for name, op := range map[string]string{"addf": "+", "subf": "-", "mulf": "*", "divf": "/"} {
 		elements["arith."+name] = arithmetic(op)
 	}
@@ -137,14 +139,17 @@ func init() {
 	elements["arith.negf"] = func(_ *emitter, o *ttir.Op, x []string) string {
 		return narrowFloat(o, "-"+wideFloat(o, x[0]))
 	}
+	// Of a number and NaN, Metal's fmin and fmax give the number, as minnumf and maxnumf do.
 	elements["arith.minnumf"] = floatCall("fmin")
 	elements["arith.maxnumf"] = floatCall("fmax")
 	elements["arith.minimumf"] = nanExtreme("fmin")
 	elements["arith.maximumf"] = nanExtreme("fmax")
 	elements["tt.clampf"] = clamped
+	// Comparisons and choices.
 	elements["arith.cmpi"] = compareInts
 	elements["arith.cmpf"] = compareFloats
 	elements["arith.select"] = func(_ *emitter, _ *ttir.Op, x []string) string { return x[0] + " ? " + x[1] + " : " + x[2] }
+	// Functions, of which Metal has most under the same name.
 	for name, f := range map[string]string{
 		"exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log10": "log10", "sin": "sin", "cos": "cos", "tan": "tan",
 		"tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "asin": "asin", "acos": "acos", "atan": "atan", "sqrt": "sqrt", "rsqrt": "rsqrt",
@@ -157,16 +162,19 @@ func init() {
 	for _, name := range []string{"erf", "expm1", "log1p", "cbrt"} {
 		elements["math."+name] = floatCall("triton_" + name)
 	}
+	// The absolute value of the least integer is itself, which unsigned arithmetic gives.
 	elements["math.absi"] = func(_ *emitter, o *ttir.Op, x []string) string {
 		t := cType(o.Results[0].Type.Element())
 		return t + "(" + x[0] + " < 0 ? " + unsigned(o.Results[0].Type.Element().Bits) + "(0) - " + unsigned(o.Results[0].Type.Element().Bits) + "(" + x[0] + ") : " +
 			unsigned(o.Results[0].Type.Element().Bits) + "(" + x[0] + "))"
 	}
+	// The upper half of an unsigned product: the core of Philox, exact to the bit.
 	elements["tt.mulhiui"] = func(_ *emitter, o *ttir.Op, x []string) string {
 		t := o.Results[0].Type.Element()
 		u := unsigned(t.Bits)
 		return cType(t) + "(mulhi(" + u + "(" + x[0] + "), " + u + "(" + x[1] + ")))"
 	}
+	// Constants and values that do not matter.
 	elements["arith.constant"] = constant
 	elements["ub.poison"] = func(_ *emitter, o *ttir.Op, _ []string) string { return cType(o.Results[0].Type.Element()) + "(0)" }
 }

@@ -16,29 +16,39 @@ import (
 
 // value is a tensor or scalar in the text.
 type value struct {
-	scalar string // an expression; of pointers the base that offsets count from
-	regs   *reg   // elements; of pointers offsets, nil for none
-	wide   bool   // offsets are long
-	full   bool   // regs are whole pointers, and scalar is empty
+	// An expression; of pointers the base that offsets count from.
+	scalar string
+	// Elements; of pointers offsets, nil for none.
+	regs *reg
+	// Offsets are long.
+	wide bool
+	// Regs are whole pointers, and scalar is empty.
+	full bool
 }
 
 // emitter builds the tree of one kernel.
 type emitter struct {
-	module    *ttir.Module
-	plan      *plan
-	opts      *Options
-	values    map[*ttir.Value]map[string]*value // by layout; "" for scalars
-	list      *[]*node                          // that statements go to
-	where     string
-	names     map[string]bool
-	prefix    []string            // functions before the kernel
-	counts    map[*ttir.Value]int // how often operations use a value
+	module *ttir.Module
+	plan   *plan
+	opts   *Options
+	// By layout; "" for scalars.
+	values map[*ttir.Value]map[string]*value
+	// That statements go to.
+	list  *[]*node
+	where string
+	names map[string]bool
+	// Functions before the kernel.
+	prefix []string
+	// How often operations use a value.
+	counts    map[*ttir.Value]int
 	fragments map[*ttir.Value]*fragments
 	roots     *roots
-	depth     int // of calls
-	leave     []leaving
-	count     int // of areas and temporaries
-	stats     Stats
+	// Of calls.
+	depth int
+	leave []leaving
+	// Of areas and temporaries.
+	count int
+	stats Stats
 }
 
 // Options are what a caller may choose.
@@ -47,7 +57,8 @@ type Options struct {
 	F64AsF32   bool
 	MaxThreads int // 0: 1024
 	MaxShared  int // 0: 32 KiB
-	Debug      bool
+	// No product and sum may be fused.
+	NoFusion bool
 }
 
 // Stats are what `explain` prints.
@@ -267,7 +278,7 @@ func (e *emitter) done(v *ttir.Value, x *value) {
 func (e *emitter) ops(b *ttir.Block) *ttir.Op {
 	for _, o := range b.Ops {
 		e.where = o.Where()
-		if o == b.Terminator() && (terminal[o.Name]) {
+		if o == b.Terminator() && terminal[o.Name] {
 			return o
 		}
 		e.op(o)

@@ -54,6 +54,7 @@ func address(l layout.Layout, i at) string {
 // convert moves a tensor to another layout. Registers may be kept where both layouts give a thread the same elements;
 // otherwise they go through threadgroup memory.
 func (e *emitter) convert(v *ttir.Value, x *value, from, to layout.Layout) *value {
+	// Pointers without offsets are one base for all layouts.
 	if x.regs == nil {
 		return x
 	}
@@ -81,6 +82,7 @@ func sameThread(from, to layout.Layout) (index []int, ok bool) {
 			}
 		}
 	}
+	// Threads hold the same elements, perhaps in another order of registers.
 	for _, b := range to.Reg {
 		k := indexOf(from.Reg, b)
 		if k < 0 {
@@ -104,6 +106,7 @@ func indexOf(all []int, b int) int {
 // throughPool writes all elements to threadgroup memory and reads those of another layout.
 func (e *emitter) throughPool(like string, x *reg, from, to layout.Layout) *reg {
 	ctype := x.ctype
+	// Every element once, whatever threads hold it.
 	memory, bytes := sharedType(ctype)
 	a := e.area(memory, bytes, 1<<from.Bits())
 	e.fill(a, x, from)

@@ -45,6 +45,7 @@ func external(_ *emitter, o *ttir.Op, x []string) string {
 	if f := libdeviceInts[name]; f != "" && t.Kind == ttir.Int && o.Operands[0].Type.IsInt(0) {
 		return cType(t) + "(" + f + "(" + strings.Join(x, ", ") + "))"
 	}
+	// __nv_expf is exp of float32, but __nv_erf ends with an f of its own.
 	base := name
 	if libdevice[base] == "" && libdeviceTests[base] == "" {
 		base = strings.TrimSuffix(name, "f")

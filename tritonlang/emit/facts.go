@@ -19,7 +19,8 @@ import (
 // contig; same how many are equal; div what divides the first of each run (of pointers: in bytes). All are powers of two.
 type fact struct {
 	contig, same, div []int
-	known             *int64 // the value, where all elements are equal and it is constant
+	// The value, where all elements are equal and it is constant.
+	known *int64
 }
 
 // mostDiv stands for "divisible by everything".
@@ -204,6 +205,7 @@ func (a *facts) hint(o *ttir.Op, k *fact) {
 
 // factRules has a rule for each operation that something is known of.
 var factRules = map[string]func(*facts, *ttir.Op) fact{
+	// A constant is the same everywhere, and divisible by what divides it.
 	"arith.constant": func(_ *facts, o *ttir.Op) fact {
 		k := blank(o.Results[0].Type)
 		all, _ := ttir.Literal(o)
@@ -215,9 +217,11 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 		}
 		return k
 	},
+	// One run, from a known start.
 	"tt.make_range": func(_ *facts, o *ttir.Op) fact {
 		return fact{[]int{o.Results[0].Type.Shape[0]}, []int{1}, []int{power(int64(o.Int("start", 0)))}, nil}
 	},
+	// All elements are the scalar.
 	"tt.splat": func(a *facts, o *ttir.Op) fact {
 		k, from := blank(o.Results[0].Type), a.get(o.Operands[0])
 		for d := range k.same {
@@ -226,6 +230,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 		k.known = from.known
 		return k
 	},
+	// Along the new dimension there is one element.
 	"tt.expand_dims": func(a *facts, o *ttir.Op) fact {
 		from, axis := a.get(o.Operands[0]), o.Int("axis", 0)
 		insert := func(list []int, n int) []int {
@@ -234,6 +239,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 		}
 		return fact{insert(from.contig, 1), insert(from.same, 1), insert(from.div, from.every(0)), from.known}
 	},
+	// Along a dimension that grows, all elements are the same.
 	"tt.broadcast": func(a *facts, o *ttir.Op) fact {
 		from, t := a.get(o.Operands[0]), o.Results[0].Type
 		k := fact{append([]int{}, from.contig...), append([]int{}, from.same...), append([]int{}, from.div...), from.known}
@@ -247,6 +253,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	},
 	"arith.addi": func(a *facts, o *ttir.Op) fact { return a.sum(o, 1, false) },
 	"arith.subi": func(a *facts, o *ttir.Op) fact { return a.sum(o, 1, true) },
+	// Offsets count in elements, divisors of pointers in bytes.
 	"tt.addptr": func(a *facts, o *ttir.Op) fact {
 		return a.sum(o, byteSize(o.Operands[0].Type.Element().Elem), false)
 	},
@@ -267,6 +274,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	"arith.minsi":      (*facts).uniform,
 	"arith.maxsi":      (*facts).uniform,
 	"arith.select":     (*facts).choose,
+	// Dimensions change places.
 	"tt.trans": func(a *facts, o *ttir.Op) fact {
 		from, k := a.get(o.Operands[0]), blank(o.Results[0].Type)
 		order, _ := o.Attr("order")

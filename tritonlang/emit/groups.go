@@ -20,21 +20,25 @@ import (
 type groups struct {
 	p      *plan
 	parent map[*ttir.Value]*ttir.Value
-	of     map[*ttir.Value]*group // by root
+	// By root.
+	of map[*ttir.Value]*group
 }
 
 // group is what a set's layout is chosen by.
 type group struct {
-	root    *ttir.Value
-	bits    int
-	shape   []int // of the root
+	root *ttir.Value
+	bits int
+	// Of the root.
+	shape   []int
 	product *ttir.Op
 	scan    *ttir.Op
 	access  []access
-	derive  []func() (layout.Layout, bool) // layouts that would cost nothing
-	listed  bool                           // among those to choose for
-	chosen  bool
-	layout  layout.Layout
+	// Layouts that would cost nothing.
+	derive []func() (layout.Layout, bool)
+	// Among those to choose for.
+	listed bool
+	chosen bool
+	layout layout.Layout
 }
 
 // access is what suits an access to memory: bits in the order of addresses, and how many of them make a vector.
@@ -329,5 +333,5 @@ func (g *groups) pick(one *group) layout.Layout {
 
 // blocked is the layout that suits an access: vectors first, unless threads would be without work then.
 func (g *groups) blocked(one *group, a access) layout.Layout {
-	return layout.Blocked(a.order, min(a.vec, max(0, one.bits-layout.Lanes-g.p.warps)), g.p.warps)
+	return layout.Chunks(a.order, min(a.vec, max(0, one.bits-layout.Lanes-g.p.warps)), g.p.warps)
 }

@@ -15,17 +15,21 @@ type Kernel struct {
 	Name    string
 	Args    []Arg
 	Threads int
-	Body    string // without the comment at the head of the file
-	Stats   Stats
+	// Without the comment at the head of the file.
+	Body  string
+	Stats Stats
 }
 
 // Arg is an argument of a kernel, at the index of buffers that is its number.
 type Arg struct {
-	Name        string
-	Type        string // as Triton's signatures have it: *fp32, i32
-	Divisible   int    // what the program promises of its address or value; 1: nothing
-	Writes      bool
-	ElementSize int // of what a pointer points to
+	Name string
+	// As Triton's signatures have it: *fp32, i32.
+	Type string
+	// What the program promises of its address or value; 1: nothing.
+	Divisible int
+	Writes    bool
+	// Of what a pointer points to.
+	ElementSize int
 }
 
 // mostBuffers is how many buffers a kernel can have.
@@ -63,6 +67,7 @@ func entry(m *ttir.Module) *ttir.Func {
 
 // emitFunc takes the steps in their order: plan, tree, places of areas, barriers, text.
 func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
+	// No threadgroup has more than 1,024 threads.
 	most := opts.MaxThreads
 	if most == 0 {
 		most = 1024
@@ -106,6 +111,7 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 		panic(&ttir.Unsupported{Op: "kernel " + f.Name, Where: f.Loc.Where(), Why: "a kernel has at most 31 arguments"})
 	}
 	for i, v := range f.Params() {
+		// An argument is refused even if nothing uses it: its size would be wrong.
 		if name, ok := supported(v.Type); !ok && !(name == "f64" && e.opts.F64AsF32) {
 			panic(&ttir.Unsupported{Op: "argument " + strings.TrimPrefix(v.Name, "%"), Type: name, Where: v.Loc.Where(), Why: "Metal has no such type"})
 		}
@@ -151,16 +157,21 @@ func (e *emitter) layouts(f *ttir.Func) {
 // text is the file: functions that are used, those of regions, and the kernel.
 func (e *emitter) text(k *Kernel, params []string, body []*node) string {
 	w := &writer{depth: 1}
+	// One array of 16 bytes an element, so that every area is aligned for any type.
 	if e.stats.Shared > 0 {
 		w.line("threadgroup uint4 pool["+itoa((e.stats.Shared+15)/16)+"];", "")
 	}
 	w.nodes(body)
 	inner, functions := w.out.String(), strings.Join(e.prefix, "")
+	// Numbers that the hardware gives, behind the buffers.
 	params = append(params,
 		"uint3 program [[threadgroup_position_in_grid]]", "uint3 programs [[threadgroups_per_grid]]",
 		"uint lane [[thread_index_in_simdgroup]]", "uint warp [[simdgroup_index_in_threadgroup]]")
 	var out strings.Builder
 	out.WriteString("#include <metal_stdlib>\nusing namespace metal;\n\n")
+	if e.opts.NoFusion {
+		out.WriteString("#pragma METAL fp contract(off)\n\n")
+	}
 	out.WriteString(prelude(functions + inner))
 	out.WriteString(functions)
 	out.WriteString("[[max_total_threads_per_threadgroup(" + itoa(k.Threads) + ")]]\nkernel void " + k.Name + "(\n    " + strings.Join(params, ",\n    ") + ") {\n")

@@ -18,12 +18,16 @@ import (
 // is not documented, so they come to registers through threadgroup memory. SIMD groups are a grid; each has every so many
 // rows and columns of matrices.
 type fragments struct {
-	name           string
-	rows, cols     int // of matrices that a SIMD group has
-	down, across   int // SIMD groups
-	m, n           int // elements
+	name string
+	// Of matrices that a SIMD group has.
+	rows, cols int
+	// SIMD groups.
+	down, across int
+	// Elements.
+	m, n           int
 	warpRow, warpN string
-	idle           string // the condition that a SIMD group has matrices; "" if all have
+	// The condition that a SIMD group has matrices; "" if all have.
+	idle string
 }
 
 // canMatrix reports whether a product goes through matrices: of floats, in whole matrices.

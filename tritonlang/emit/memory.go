@@ -107,13 +107,18 @@ func zero(t *ttir.Type) string {
 // target is an access to memory: a pointer, a mask and other values in a layout, and how wide it may be.
 type target struct {
 	pointer *value
-	mask    *reg // nil: all
-	other   *reg // of a load; nil: zero
-	value   *reg // of a store
-	vec     int  // bits
-	steady  bool // the mask is the same for all elements of a vector
-	root    string
-	elem    *ttir.Type
+	// Nil: all.
+	mask *reg
+	// Of a load; nil: zero.
+	other *reg
+	// Of a store.
+	value *reg
+	// Bits.
+	vec int
+	// The mask is the same for all elements of a vector.
+	steady bool
+	root   string
+	elem   *ttir.Type
 }
 
 // accessOf collects an access; mask is the number of the operand that is the mask.

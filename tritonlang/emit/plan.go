@@ -15,7 +15,8 @@ import (
 // through threadgroup memory. Two kinds have none and are made in each layout that is wanted: views, whose registers are
 // those of their operand, and what is cheap, because it follows from constants, ranges and scalars alone.
 type plan struct {
-	warps  int // bits
+	// Bits.
+	warps  int
 	facts  *facts
 	cheap  map[*ttir.Value]bool
 	home   map[*ttir.Value]layout.Layout

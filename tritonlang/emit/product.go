@@ -153,7 +153,8 @@ func (p *product) multiply(sums *reg) {
 // read reads the elements of a factor that a thread needs for one step of the sum.
 func (p *product) read(i, d int, a *area, step string) *reg {
 	e, to := p.e, p.factor(i, d)
-	var bits []int // of the factor, of registers that it has
+	// Of the factor, of registers that it has.
+	var bits []int
 	index := nones(len(p.l.Reg))
 	// Registers that differ in a bit that the factor lacks share its element.
 	for r, b := range p.l.Reg {

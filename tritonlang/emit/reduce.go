@@ -74,8 +74,9 @@ type reducer struct {
 	e        *emitter
 	o        *ttir.Op
 	from, to layout.Layout
-	low, n   int // bits of the axis
-	f        *combiner
+	// Bits of the axis.
+	low, n int
+	f      *combiner
 }
 
 // reducer begins a reduction of operands in a layout.
@@ -94,7 +95,8 @@ func (r *reducer) onAxis(bit int) bool { return bit >= r.low && bit < r.low+r.n 
 func (r *reducer) registers() (accs []*reg) {
 	e := r.e
 	// Register bits off the axis number the results, those on it what is combined.
-	var kept, gone []int // register bits off and on the axis
+	// Register bits off and on the axis.
+	var kept, gone []int
 	for i, b := range r.from.Reg {
 		if r.onAxis(b) {
 			gone = append(gone, i)
@@ -256,8 +258,9 @@ func (r *reducer) warps(accs []*reg) {
 
 // combiner is the function that a region of a reduction or scan became.
 type combiner struct {
-	name     string
-	extra    []string // values of the kernel that the region uses
+	name string
+	// Values of the kernel that the region uses.
+	extra    []string
 	commutes bool
 }
 

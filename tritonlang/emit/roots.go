@@ -12,9 +12,11 @@ import (
 // roots says which arguments a pointer may come from: pointers that one operation, loop or condition makes out of others
 // are one set. A set that nothing is stored through is const in Metal, so that a launch knows what a kernel writes.
 type roots struct {
-	parent  map[*ttir.Value]*ttir.Value
-	params  map[*ttir.Value][]string // of a set, by its root
-	unknown map[*ttir.Value]bool     // a set with a pointer made from an integer or loaded
+	parent map[*ttir.Value]*ttir.Value
+	// Of a set, by its root.
+	params map[*ttir.Value][]string
+	// A set with a pointer made from an integer or loaded.
+	unknown map[*ttir.Value]bool
 	written map[*ttir.Value]bool
 }
 
@@ -81,6 +83,7 @@ func (r *roots) join(o *ttir.Op) {
 		}
 	case "tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_store":
 	default:
+		// Whatever makes pointers out of pointers.
 		for _, v := range o.Results {
 			for _, x := range o.Operands {
 				r.union([]*ttir.Value{v}, []*ttir.Value{x})

@@ -31,14 +31,16 @@ func (p *plan) scanLayout(o *ttir.Op) layout.Layout {
 // scanner is a scan while it is emitted. Along the axis, a thread holds elements that follow each other, its neighbour the
 // next ones, and the next SIMD group the next ones: each scans its own, then adds what stands before.
 type scanner struct {
-	e                     *emitter
-	o                     *ttir.Op
-	l                     layout.Layout
-	f                     *combiner
-	xs                    []*reg
-	reverse               bool
-	inner, outer          int // bits of registers on the axis, which are the first ones, and of others
-	laneBits, warpBits    int // on the axis, which are the first ones
+	e       *emitter
+	o       *ttir.Op
+	l       layout.Layout
+	f       *combiner
+	xs      []*reg
+	reverse bool
+	// Bits of registers on the axis, which are the first ones, and of others.
+	inner, outer int
+	// On the axis, which are the first ones.
+	laneBits, warpBits    int
 	lane, warp            string
 	firstOuter            []int
 	totals, before, extra []*reg

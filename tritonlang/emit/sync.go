@@ -18,20 +18,29 @@ import (
 type area struct {
 	name, ctype   string
 	bytes, offset int
-	first, last   int // touches
+	// Touches.
+	first, last int
 }
 
 // effect is what a touch does.
 type effect struct {
-	reads, writes bool // of the area
+	// Of the area.
+	reads, writes bool
 	// device memory
-	stores   bool   // writes it
-	loads    bool   // reads it
-	release  bool   // what was written before is to be seen by other programs
-	acquire  bool   // what is read later is what other programs have released
-	shared   bool   // several SIMD groups load the same elements
-	root     string // the argument that the pointer comes from; "" if unknown
-	everyone bool   // the program's own barrier
+	// Writes it.
+	stores bool
+	// Reads it.
+	loads bool
+	// What was written before is to be seen by other programs.
+	release bool
+	// What is read later is what other programs have released.
+	acquire bool
+	// Several SIMD groups load the same elements.
+	shared bool
+	// The argument that the pointer comes from; "" if unknown.
+	root string
+	// The program's own barrier.
+	everyone bool
 }
 
 // mostThreadgroup is how much threadgroup memory every GPU from family Apple7 on has.
@@ -80,9 +89,12 @@ func place(a *area, at int, live []*area) bool {
 // pending is what has happened since the last barrier.
 type pending struct {
 	reads, writes map[*area]bool
-	shared        map[string]bool // roots that several SIMD groups have loaded from
-	stored        bool            // device memory was written
-	acquired      bool            // an atomic operation may have taken a lock
+	// Roots that several SIMD groups have loaded from.
+	shared map[string]bool
+	// Device memory was written.
+	stored bool
+	// An atomic operation may have taken a lock.
+	acquired bool
 }
 
 // newPending is the state behind a barrier: nothing is pending.
@@ -158,7 +170,8 @@ func synchronize(all []*node) (out []*node, count int) {
 type syncer struct {
 	insert bool
 	count  int
-	exits  []*pending // what is pending where the loops around are left
+	// What is pending where the loops around are left.
+	exits []*pending
 }
 
 // flow goes through statements, and changes what is pending.

@@ -9,29 +9,43 @@ import (
 type kind uint8
 
 const (
-	line    kind = iota // a statement
-	loop                // a loop over a thread's registers
-	block               // a header with a body, such as if or for; maybe with another body for else
-	open                // declares an area of threadgroup memory
-	touch               // reads or writes areas or device memory: see sync.go
-	barrier             // a barrier, with the memory that it orders
-	leave               // a statement that may leave the loop around it
+	// A statement.
+	line kind = iota
+	// A loop over a thread's registers.
+	loop
+	// A header with a body, such as if or for; maybe with another body for else.
+	block
+	// Declares an area of threadgroup memory.
+	open
+	// Reads or writes areas or device memory: see sync.go.
+	touch
+	// A barrier, with the memory that it orders.
+	barrier
+	// A statement that may leave the loop around it.
+	leave
 )
 
 // node is a statement. The text is made at the end, when it is known which registers need an array, where areas lie and
 // where barriers are needed.
 type node struct {
-	kind        kind
-	text        string // a statement, or a header
-	where       string // file.py:line
+	kind kind
+	// A statement, or a header.
+	text string
+	// File.py:line.
+	where       string
 	body, other []*node
-	trips       int  // of a loop
-	def         *reg // that the statement of a loop defines as text
-	may         bool // the body may be left out: of a loop of the program
-	again       bool // the body may be run again
-	area        *area
-	effect      effect
-	loaded      map[string]bool // roots that a loop over registers loads from
+	// Of a loop.
+	trips int
+	// That the statement of a loop defines as text.
+	def *reg
+	// The body may be left out: of a loop of the program.
+	may bool
+	// The body may be run again.
+	again  bool
+	area   *area
+	effect effect
+	// Roots that a loop over registers loads from.
+	loaded map[string]bool
 }
 
 // reg is a tensor in some layout, as one thread holds it: n registers, or fewer where several registers of the layout are
@@ -39,17 +53,22 @@ type node struct {
 type reg struct {
 	name, ctype string
 	n           int
-	plus        int   // added to every register's number
-	index       []int // the bit of the register's number here, for each register bit of the layout; layout.None for none
-	loop        *node // in which it is computed, until another statement uses it
-	array       *bool // whether it must outlive the loop
+	// Added to every register's number.
+	plus int
+	// The bit of the register's number here, for each register bit of the layout; layout.None for none.
+	index []int
+	// In which it is computed, until another statement uses it.
+	loop *node
+	// Whether it must outlive the loop.
+	array *bool
 }
 
 // at is the number of a register: the bits of a variable above those of a constant.
 type at struct {
 	name         string
 	shift, fixed int
-	above, top   int // bits of the number from top on are those of above, if that is not 0
+	// Bits of the number from top on are those of above, if that is not 0.
+	above, top int
 }
 
 // number is the register's number in storage, as an expression.

@@ -115,6 +115,20 @@ func Blocked(order []int, vec, warps int) Layout {
 	return l
 }
 
+// Chunks is Blocked but for warps, which get the last bits of the order: each SIMD group has a part of memory of its own, and
+// reductions and exchanges within a row mostly stay within a SIMD group.
+func Chunks(order []int, vec, warps int) Layout {
+	vec = min(vec, len(order))
+	rest := order[vec:]
+	own := len(rest) - warps
+	if own < Lanes {
+		return Blocked(order, vec, warps)
+	}
+	l := Layout{Lane: slices.Clone(rest[:Lanes]), Warp: slices.Clone(rest[own:])}
+	l.Reg = slices.Concat(order[:vec], rest[Lanes:own])
+	return l
+}
+
 // Log is the logarithm of a power of two.
 func Log(n int) int { return bits.Len(uint(n)) - 1 }
 

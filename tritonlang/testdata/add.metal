@@ -17,7 +17,7 @@ kernel void add(
     int offs_4[8];
     bool mask_5[8];
     for (ushort r = 0; r < 8; r++) {
-        int offs_2 = int(lane * 4 + warp * 128 + (r & 3) + (r & 4) * 128);
+        int offs_2 = int(lane * 4 + warp * 256 + (r & 3) + (r & 4) * 32);
         offs_4[r] = int(uint(offs_1) + uint(offs_2));
         mask_5[r] = offs_4[r] < n;  // kernels.py:6
     }

@@ -32,7 +32,7 @@ kernel void layer_norm(
     device half *y_ptr_3 = y_ptr + x_ptr_1;  // kernels.py:27
     int cols[4];
     for (ushort r = 0; r < 4; r++) {  // kernels.py:30
-        cols[r] = int(lane + warp * 32 + r * 128);
+        cols[r] = int(lane + warp * 128 + r * 32);
     }
     float acc_19[4];  // kernels.py:29
     for (ushort r = 0; r < 4; r++) {
@@ -91,7 +91,7 @@ kernel void layer_norm(
     float mean_7 = mean / mean_6;
     int cols_8[4];
     for (ushort r = 0; r < 4; r++) {  // kernels.py:35
-        cols_8[r] = int(lane + warp * 32 + r * 128);
+        cols_8[r] = int(lane + warp * 128 + r * 32);
     }
     float acc_19_1n[4];  // kernels.py:34
     for (ushort r = 0; r < 4; r++) {

@@ -36,10 +36,13 @@ kernel void matmul(
     int pm_7 = int(uint(first_4) + uint(pm_6));
     int pn = int(pm / (size_5 == 0 ? int(1) : size_5));  // kernels.py:58
     int om = int(uint(pm_7) * 64u);  // kernels.py:59
-    int om_8_1n = int(lane + (warp & 1) * 32);
     int om_8[4];
     for (ushort r = 0; r < 4; r++) {
         om_8[r] = int((lane & 15) * 4 + r);
+    }
+    int om_8_1n[2];
+    for (ushort r = 0; r < 2; r++) {
+        om_8_1n[r] = int(lane + r * 32);
     }
     int om_8_2n[8];
     for (ushort r = 0; r < 8; r++) {
@@ -47,7 +50,7 @@ kernel void matmul(
     }
     int om_8_3n[16];
     for (ushort r = 0; r < 16; r++) {
-        om_8_3n[r] = int(warp + r * 4);
+        om_8_3n[r] = int(warp * 16 + r);
     }
     int om_10[8];
     for (ushort r = 0; r < 8; r++) {
@@ -59,28 +62,41 @@ kernel void matmul(
         int om_10_1n = int(uint(om) + uint(om_8_3n[r]));
         om_12[r] = int(om_10_1n % (M == 0 ? int(1) : M));
     }
-    int on_14_1n = int(uint(on) + uint(om_8_1n));  // kernels.py:60
-    int on_16 = int(on_14_1n % (N == 0 ? int(1) : N));
     int on_14[4];
-    for (ushort r = 0; r < 4; r++) {
+    for (ushort r = 0; r < 4; r++) {  // kernels.py:60
         on_14[r] = int(uint(on) + uint(om_8[r]));
     }
+    int on_16[2];
+    for (ushort r = 0; r < 2; r++) {
+        int on_14_1n = int(uint(on) + uint(om_8_1n[r]));
+        on_16[r] = int(on_14_1n % (N == 0 ? int(1) : N));
+    }
     int ok_1n = int(lane);  // kernels.py:61
+    int ok[8];
+    for (ushort r = 0; r < 8; r++) {
+        ok[r] = int(warp * 8 + r);
+    }
     int a_ptrs_23 = int(uint(ok_1n) * uint(sak));  // kernels.py:62
-    int b_ptrs_33 = int(uint(on_16) * uint(sbn));  // kernels.py:63
+    long a_ptrs_26[16];
+    for (ushort r = 0; r < 16; r++) {
+        int a_ptrs_18 = int(uint(om_12[r]) * uint(sam));
+        a_ptrs_26[r] = long(a_ptrs_18) + a_ptrs_23;
+    }
+    int b_ptrs_28[8];
+    for (ushort r = 0; r < 8; r++) {  // kernels.py:63
+        b_ptrs_28[r] = int(uint(ok[r]) * uint(sbk));
+    }
+    int b_ptrs_33[2];
+    for (ushort r = 0; r < 2; r++) {
+        b_ptrs_33[r] = int(uint(on_16[r]) * uint(sbn));
+    }
     int v0 = int(uint(K) + 31u);  // kernels.py:65
     int v1 = int(v0 / 32);
     int a_ptrs_37 = int(uint(sak) * 32u);  // kernels.py:69
     int b_ptrs_39 = int(uint(sbk) * 32u);  // kernels.py:70
-    int ok[16];
-    long a_ptrs_26[16];
     long b_ptrs_36[16];
-    for (ushort r = 0; r < 16; r++) {  // kernels.py:61
-        ok[r] = int((warp >> 1) + r * 2);
-        int a_ptrs_18 = int(uint(om_12[r]) * uint(sam));  // kernels.py:62
-        a_ptrs_26[r] = long(a_ptrs_18) + a_ptrs_23;
-        int b_ptrs_28 = int(uint(ok[r]) * uint(sbk));  // kernels.py:63
-        b_ptrs_36[r] = long(b_ptrs_28) + b_ptrs_33;
+    for (ushort r = 0; r < 16; r++) {  // kernels.py:63
+        b_ptrs_36[r] = long(b_ptrs_28[(r >> 1)]) + b_ptrs_33[(r & 1)];
     }
     device const half *a_ptrs_53;  // kernels.py:65
     device const half *b_ptrs_54;
@@ -93,20 +109,25 @@ kernel void matmul(
         int a_56 = int(uint(K) - uint(a));
         bool a_58 = ok_1n < a_56;
         half a_60[16];
-        half b_63[16];
         for (ushort r = 0; r < 16; r++) {
             a_60[r] = a_58 ? a_ptrs_53[a_ptrs_26[r]] : half(0.0f);
-            bool b_61 = ok[r] < a_56;  // kernels.py:67
-            b_63[r] = b_61 ? b_ptrs_54[b_ptrs_36[r]] : half(0.0f);
+        }
+        bool b_61[8];
+        for (ushort r = 0; r < 8; r++) {  // kernels.py:67
+            b_61[r] = ok[r] < a_56;
+        }
+        half b_63[16];
+        for (ushort r = 0; r < 16; r++) {
+            b_63[r] = b_61[(r >> 1)] ? b_ptrs_54[b_ptrs_36[r]] : half(0.0f);
         }
         threadgroup half *shared2 = (threadgroup half *)(pool + 0);  // kernels.py:68
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (ushort r = 0; r < 16; r++) {
-            shared2[lane + warp * 32 + r * 128] = a_60[r];
+            shared2[lane + warp * 512 + r * 32] = a_60[r];
         }
         threadgroup half *shared3 = (threadgroup half *)(pool + 256);
         for (ushort r = 0; r < 16; r++) {
-            shared3[lane + warp * 32 + r * 128] = b_63[r];
+            shared3[lane + warp * 512 + r * 32] = b_63[r];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (ushort k = 0; k < 32; k += 8) {

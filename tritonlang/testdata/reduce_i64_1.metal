@@ -38,7 +38,7 @@ kernel void reduce2d(
     uint warp [[simdgroup_index_in_threadgroup]]) {
     int i[8];
     for (ushort r = 0; r < 8; r++) {  // kernels.py:103
-        i[r] = int(warp + r * 4);
+        i[r] = int(warp * 8 + r);
     }
     int j[2];
     for (ushort r = 0; r < 2; r++) {  // kernels.py:104
@@ -187,18 +187,18 @@ kernel void reduce2d(
         combine14(a[r], a_1n[r], o33, o34);
     }
     if (lane == 0) {  // kernels.py:110
-        for (ushort r = 0; r < 8; r++) {
-            s_ptr[i[r]] = s[r];
+        for (ushort q = 0; q < 4; q++) {
+            *(device long2 *)(s_ptr + i[q * 2]) = long2(s[q * 2], s[q * 2 + 1]);
         }
     }
     if (lane == 0) {  // kernels.py:111
-        for (ushort r = 0; r < 8; r++) {
-            m_ptr[i[r]] = m[r];
+        for (ushort q = 0; q < 4; q++) {
+            *(device long2 *)(m_ptr + i[q * 2]) = long2(m[q * 2], m[q * 2 + 1]);
         }
     }
     if (lane == 0) {  // kernels.py:112
-        for (ushort r = 0; r < 8; r++) {
-            am_ptr[i[r]] = a_1n[r];
+        for (ushort q = 0; q < 2; q++) {
+            *(device int4 *)(am_ptr + i[q * 4]) = int4(a_1n[q * 4], a_1n[q * 4 + 1], a_1n[q * 4 + 2], a_1n[q * 4 + 3]);
         }
     }
 }

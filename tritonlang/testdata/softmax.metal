@@ -30,7 +30,7 @@ kernel void softmax(
     int offs[8];
     bool mask_0[8];
     for (ushort r = 0; r < 8; r++) {  // kernels.py:16
-        offs[r] = int(lane + warp * 32 + r * 128);
+        offs[r] = int(lane + warp * 256 + r * 32);
         mask_0[r] = offs[r] < cols;  // kernels.py:17
     }
     for (int row = start; row < rows; row += step_v) {  // kernels.py:15

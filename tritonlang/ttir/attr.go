@@ -14,6 +14,7 @@ func (p *parser) dict() (all []Attr) {
 	for !p.take("}") {
 		t := p.next()
 		name := t.text
+		// Names that are no words are quoted.
 		if t.kind == str {
 			name = p.unquote(t)
 		} else if t.kind != word {
@@ -72,6 +73,7 @@ func (p *parser) array() (all []int64) {
 	p.next()
 	p.want("<")
 	elem := p.typ()
+	// array<i32> has no elements.
 	if p.take(":") {
 		for {
 			t := p.next()

@@ -7,6 +7,7 @@ import "strings"
 // scf.for %i = %lo to %hi step %s iter_args(%a = %x) -> (T) : i32 { ... } {attributes}. Operands are lo, hi, step and the
 // initial values; the region's arguments the induction variable and the values that the loop carries.
 func parseFor(p *parser, o *Op, names []token) {
+	// Bounds that are compared as unsigned numbers.
 	if p.take("unsigned") {
 		o.Attrs = append(o.Attrs, Attr{"unsigned", AttrValue{Word: "unsigned"}})
 	}
@@ -61,6 +62,7 @@ func (p *parser) assignments(o *Op, word string) (names []token) {
 // inside parses a region of one block whose arguments stand before it.
 func (p *parser) inside(o *Op, b *Block, names []token, types []*Type) {
 	p.scopes = append(p.scopes, map[string]*Value{})
+	// Names and types come from two lists of the text, which may differ in length.
 	for i, t := range names {
 		if t.kind != percent || i >= len(types) {
 			p.failAt(t, "want a name for each value that is carried")

@@ -1,3 +1,6 @@
+// Three kinds of errors leave the compiler, and each has its own reader: whoever wrote the text, whoever wrote the program,
+// and Triton's autotuner, which goes on to the next configuration where resources are short.
+
 package ttir
 
 import "strconv"
@@ -16,9 +19,12 @@ func (e *Error) Error() string {
 
 // Unsupported is a valid program that the compiler refuses.
 type Unsupported struct {
-	Op    string // the operation, such as tt.elementwise_inline_asm
-	Type  string // the element type that is the reason; "" if it is not
-	Where string // file.py:line; "" if the text has no locations
+	// The operation, such as tt.elementwise_inline_asm.
+	Op string
+	// The element type that is the reason; "" if it is not.
+	Type string
+	// File.py:line; "" if the text has no locations.
+	Where string
 	Why   string
 }
 
@@ -36,7 +42,8 @@ func (e *Unsupported) Error() string {
 
 // OutOfResources is a program that needs more of something than a threadgroup has.
 type OutOfResources struct {
-	Name            string // shared memory, threads
+	// Shared memory, threads.
+	Name            string
 	Required, Limit int
 }
 

@@ -64,6 +64,7 @@ func (r *Region) clone(values map[*Value]*Value, count *int) *Region {
 		blocks[b] = c
 		out.Blocks = append(out.Blocks, c)
 	}
+	// What a copy costs counts against the limit.
 	for i, b := range r.Blocks {
 		for _, o := range b.Ops {
 			*count++

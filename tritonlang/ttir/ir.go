@@ -17,8 +17,9 @@ type Module struct {
 
 // Func is a function. Its first block's arguments are its parameters.
 type Func struct {
-	Name       string
-	Visibility string // public, private or ""
+	Name string
+	// Public, private or "".
+	Visibility string
 	Body       *Region
 	ParamAttrs [][]Attr
 	Results    []*Type
@@ -33,7 +34,8 @@ func (f *Func) Params() []*Value { return f.Body.Blocks[0].Args }
 // Region is a list of blocks, of which the first is entered.
 type Region struct {
 	Blocks []*Block
-	Parent *Op // nil for a function's body
+	// Nil for a function's body.
+	Parent *Op
 }
 
 // Block is a list of operations that ends with a terminator.
@@ -45,12 +47,17 @@ type Block struct {
 
 // Value is a result of an operation, or an argument of a block.
 type Value struct {
-	Name  string // as printed, without #n
-	Type  *Type
-	Def   *Op    // nil for an argument
-	Block *Block // of an argument
-	Index int    // among the results of Def, or the arguments of Block
-	Loc   *Loc   // of an argument
+	// As printed, without #n.
+	Name string
+	Type *Type
+	// Nil for an argument.
+	Def *Op
+	// Of an argument.
+	Block *Block
+	// Among the results of Def, or the arguments of Block.
+	Index int
+	// Of an argument.
+	Loc *Loc
 }
 
 // Ref is the value as a use of it is printed.
@@ -72,8 +79,9 @@ type Op struct {
 	Loc       *Loc
 	Line, Col int
 
-	row    *row
-	packed bool // results are one name with a count
+	row *row
+	// Results are one name with a count.
+	packed bool
 }
 
 // Succ is a branch to a block, with values for its arguments.
@@ -91,8 +99,10 @@ type Attr struct {
 // AttrValue is an attribute as text, and decoded where it is a number, a list of numbers or a word.
 type AttrValue struct {
 	Text string
-	Ints []int64 // of integers, booleans and array<...>
-	Word string  // of words and strings, without quotes
+	// Of integers, booleans and array<...>.
+	Ints []int64
+	// Of words and strings, without quotes.
+	Word string
 }
 
 // Attr finds an attribute.

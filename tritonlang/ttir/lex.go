@@ -11,16 +11,18 @@ import "strings"
 type lexeme uint8
 
 const (
-	end     lexeme = iota
-	word           // identifiers, keywords, names of operations
-	num            // 12, -3, 1.5e+00, 0xFF80
-	str            // "..."
-	percent        // %x
-	caret          // ^bb0
-	at             // @name, @"name"
-	hash           // #loc4
-	bang           // !tt.ptr
-	mark           // punctuation
+	end lexeme = iota
+	// Identifiers, keywords, names of operations.
+	word
+	num     // 12, -3, 1.5e+00, 0xFF80
+	str     // "..."
+	percent // %x
+	caret   // ^bb0
+	at      // @name, @"name"
+	hash    // #loc4
+	bang    // !tt.ptr
+	// Punctuation.
+	mark
 )
 
 type token struct {
@@ -43,9 +45,10 @@ func inName(c byte) bool { return letter(c) || digit(c) || c == '$' || c == '.' 
 
 // lexer cuts a text into tokens.
 type lexer struct {
-	text      string
-	at        int
-	line, bol int // the number of the line, and where it begins
+	text string
+	at   int
+	// The number of the line, and where it begins.
+	line, bol int
 	tokens    []token
 }
 
@@ -134,6 +137,7 @@ func run(s string, in func(byte) bool) int {
 
 // quoted is the length of a string that begins here, 0 if it does not end in its line.
 func quoted(s string) int {
+	// A backslash takes the next character with it.
 	for i := 1; i < len(s) && s[i] != '\n'; i++ {
 		switch s[i] {
 		case '\\':

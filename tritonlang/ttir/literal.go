@@ -12,7 +12,8 @@ import (
 type Number struct {
 	Int   int64
 	Float float64
-	Bits  uint64 // of a float that the text has as bits
+	// Of a float that the text has as bits.
+	Bits  uint64
 	IsBit bool
 }
 
@@ -51,6 +52,7 @@ func literal(w string, t *Type) (n Number, ok bool) {
 		n.Float = f
 		return n, err == nil && !math.IsInf(f, 0)
 	case t.Kind == Int || t.Kind == Index:
+		// Unsigned 64-bit constants are printed as signed ones, but people write them otherwise.
 		i, err := strconv.ParseInt(w, 0, 64)
 		if err != nil {
 			var u uint64

@@ -12,10 +12,13 @@ import (
 type Loc struct {
 	File      string
 	Line, Col int
-	Name      string // of a value, given by the program
-	Inner     *Loc   // of a name, or the callee of a call site
-	Caller    *Loc   // of a call site
-	Fused     []*Loc
+	// Of a value, given by the program.
+	Name string
+	// Of a name, or the callee of a call site.
+	Inner *Loc
+	// Of a call site.
+	Caller *Loc
+	Fused  []*Loc
 }
 
 // String is the location as the text has it, without aliases.

@@ -37,16 +37,21 @@ func Parse(text, file string) (m *Module, err error) {
 
 // parser goes over tokens once. It leaves by a panic with an *Error, which Parse returns.
 type parser struct {
-	file     string
-	tokens   []token
-	at       int
-	aliases  map[string]int // where the value of #loc4 begins
+	file   string
+	tokens []token
+	at     int
+	// Where the value of #loc4 begins.
+	aliases  map[string]int
 	locs     map[string]*Loc
 	locDepth int
-	depth    int                 // of nested regions and types
-	scopes   []map[string]*Value // values by name; inner regions see outer ones
-	blocks   map[string]*Block   // of the region that is being parsed
-	results  []*Type             // of the function
+	// Of nested regions and types.
+	depth int
+	// Values by name; inner regions see outer ones.
+	scopes []map[string]*Value
+	// Of the region that is being parsed.
+	blocks map[string]*Block
+	// Of the function.
+	results []*Type
 }
 
 // failAt leaves with an error at a token.

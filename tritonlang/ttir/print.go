@@ -76,6 +76,7 @@ func (p *printer) function(f *Func) {
 		p.out.WriteString(f.Visibility + " ")
 	}
 	p.out.WriteString(quoteSymbol(f.Name) + "(")
+	// Each parameter has its attributes and location behind it.
 	for i, v := range f.Params() {
 		if i > 0 {
 			p.out.WriteString(", ")
@@ -113,6 +114,7 @@ func (p *printer) function(f *Func) {
 // region prints { blocks }. Without a terminator that has no operands, where that is implied.
 func (p *printer) region(r *Region, implied bool) {
 	p.out.WriteString("{\n")
+	// The first block of a function or loop has no label, since nothing branches to it.
 	for _, b := range r.Blocks {
 		if b.Label != "" {
 			p.line()

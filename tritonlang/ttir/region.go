@@ -164,6 +164,7 @@ func (p *parser) op() *Op {
 		p.unknown(o)
 	}
 	var results []*Type
+	// Operations with a form of their own bind their results themselves.
 	switch {
 	case o.row.parse != nil:
 		o.row.parse(p, o, names)
@@ -208,6 +209,7 @@ func (p *parser) bind(o *Op, names []token, types []*Type) {
 			p.failAt(p.tokens[p.at-1], o.Name+" has "+strconv.Itoa(len(types))+" results, but the text names "+strconv.Itoa(len(names)))
 		}
 	}
+	// The first name of a pack is that of all its results.
 	for i, t := range types {
 		v := &Value{Type: t, Def: o, Index: i}
 		if i < len(names) {

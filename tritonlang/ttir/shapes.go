@@ -6,24 +6,29 @@ import "slices"
 
 // shapes has a check for operations whose types must fit together: the error, or "".
 var shapes = map[string]func(*Op) string{
+	// A scalar becomes a tensor of itself.
 	"tt.splat": func(o *Op) string {
 		from, to := o.Operands[0].Type, o.Results[0].Type
 		return unless(!from.IsTensor() && to.IsTensor() && to.Elem.Same(from), "want a tensor of the scalar's type")
 	},
+	// The other way round, of a tensor with one element.
 	"tt.unsplat": func(o *Op) string {
 		from := o.Operands[0].Type
 		return unless(from.IsTensor() && from.Count() == 1 && from.Elem.Same(o.Results[0].Type), "want the only element of a tensor")
 	},
+	// end - start elements of i32.
 	"tt.make_range": func(o *Op) string {
 		t := o.Results[0].Type
 		n := o.Int("end", 0) - o.Int("start", 0)
 		return unless(t.IsTensor() && len(t.Shape) == 1 && t.Shape[0] == n && t.IsInt(32), "the shape is not the range's")
 	},
+	// A dimension of 1 at an axis, which may be behind the last one.
 	"tt.expand_dims": func(o *Op) string {
 		from, to, axis := o.Operands[0].Type, o.Results[0].Type, o.Int("axis", -1)
 		ok := from.IsTensor() && to.IsTensor() && axis >= 0 && axis <= len(from.Shape) && to.Elem.Same(from.Elem)
 		return unless(ok && slices.Equal(slices.Insert(slices.Clone(from.Shape), axis, 1), to.Shape), "want a dimension of 1 at axis")
 	},
+	// As many dimensions, of which those of 1 may grow.
 	"tt.broadcast": func(o *Op) string {
 		from, to := o.Operands[0].Type, o.Results[0].Type
 		ok := from.IsTensor() && to.IsTensor() && len(from.Shape) == len(to.Shape) && to.Elem.Same(from.Elem)
@@ -32,10 +37,12 @@ var shapes = map[string]func(*Op) string{
 		}
 		return unless(ok, "only dimensions of 1 can grow")
 	},
+	// As many elements, in the same order.
 	"tt.reshape": func(o *Op) string {
 		from, to := o.Operands[0].Type, o.Results[0].Type
 		return unless(from.IsTensor() && to.IsTensor() && from.Count() == to.Count() && to.Elem.Same(from.Elem), "want as many elements")
 	},
+	// order says which dimension of the operand each of the result is.
 	"tt.trans": func(o *Op) string {
 		from, to := o.Operands[0].Type, o.Results[0].Type
 		order, _ := o.Attr("order")
@@ -48,10 +55,12 @@ var shapes = map[string]func(*Op) string{
 		}
 		return unless(ok, "the shape is not the operand's in that order")
 	},
+	// An offset for each pointer.
 	"tt.addptr": func(o *Op) string {
 		p, x := o.Operands[0].Type, o.Operands[1].Type
 		return unless(p.IsPointer() && x.IsInt(0) && slices.Equal(p.Shape, x.Shape), "want pointers and integers of one shape")
 	},
+	// Rows by columns, perhaps in a batch.
 	"tt.dot": func(o *Op) string {
 		a, b, c := o.Operands[0].Type, o.Operands[1].Type, o.Results[0].Type
 		n := len(c.Shape)
@@ -59,6 +68,7 @@ var shapes = map[string]func(*Op) string{
 		ok = ok && a.Shape[n-2] == c.Shape[n-2] && b.Shape[n-1] == c.Shape[n-1] && a.Shape[n-1] == b.Shape[n-2]
 		return unless(ok && (n == 2 || a.Shape[0] == c.Shape[0] && b.Shape[0] == c.Shape[0]), "the shapes are not those of a product")
 	},
+	// All operands have one shape; results lack the axis, and are scalars where nothing is left.
 	"tt.reduce": func(o *Op) string {
 		axis := o.Int("axis", -1)
 		for i, v := range o.Operands {
@@ -73,6 +83,7 @@ var shapes = map[string]func(*Op) string{
 		}
 		return ""
 	},
+	// All operands have one shape, and results theirs.
 	"tt.scan": func(o *Op) string {
 		axis := o.Int("axis", -1)
 		for i, v := range o.Operands {
@@ -83,18 +94,22 @@ var shapes = map[string]func(*Op) string{
 		}
 		return ""
 	},
+	// A new last dimension tells the operands apart.
 	"tt.join": func(o *Op) string {
 		from, to := o.Operands[0].Type, o.Results[0].Type
 		return unless(from.IsTensor() && to.IsTensor() && slices.Equal(append(slices.Clone(from.Shape), 2), to.Shape) && from.Elem.Same(to.Elem), "want a last dimension of 2")
 	},
+	// The last dimension tells the results apart.
 	"tt.split": func(o *Op) string {
 		from, to := o.Operands[0].Type, o.Results[0].Type
 		return unless(from.IsTensor() && to.IsTensor() && slices.Equal(append(slices.Clone(to.Shape), 2), from.Shape) && from.Elem.Same(to.Elem), "want a last dimension of 2")
 	},
+	// The first dimension grows.
 	"tt.cat": func(o *Op) string {
 		from, to := o.Operands[0].Type, o.Results[0].Type
 		return unless(from.IsTensor() && to.IsTensor() && len(from.Shape) == len(to.Shape) && to.Count() == 2*from.Count() && 2*from.Shape[0] == to.Shape[0] && from.Elem.Same(to.Elem), "want twice the first dimension")
 	},
+	// Indices have the result's shape, which may differ from the source's along the axis.
 	"tt.gather": func(o *Op) string {
 		x, i, r := o.Operands[0].Type, o.Operands[1].Type, o.Results[0].Type
 		axis := o.Int("axis", -1)
@@ -104,6 +119,7 @@ var shapes = map[string]func(*Op) string{
 		}
 		return unless(ok, "the shapes are not those of a gather")
 	},
+	// Counters for the numbers from 0.
 	"tt.histogram": func(o *Op) string {
 		x, r := o.Operands[0].Type, o.Results[0].Type
 		return unless(x.IsTensor() && r.IsTensor() && len(x.Shape) == 1 && len(r.Shape) == 1 && x.IsInt(0) && r.IsInt(32), "want integers of one dimension")

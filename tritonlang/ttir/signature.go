@@ -110,6 +110,7 @@ var arrow = &signature{
 		p.operandTypes(o, from...)
 		p.want("->")
 		to := p.typ()
+		// A split prints the type of both results once.
 		if o.Name == "tt.split" {
 			return []*Type{to, to}
 		}
@@ -177,6 +178,7 @@ func (p *parser) pointee(t *Type) *Type {
 
 // access are the types of a pointer, a mask and other values.
 func (p *parser) access(o *Op, t *Type, values int) []*Type {
+	// All operands but the mask have the type that the pointer points to.
 	elem := p.pointee(t)
 	want := []*Type{t}
 	for i := 1; i < len(o.Operands); i++ {

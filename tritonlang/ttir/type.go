@@ -23,11 +23,15 @@ const (
 
 // Type is an immutable type. Two types are equal if their texts are: see Same.
 type Type struct {
-	Kind  Kind
-	Bits  int    // of integers and floats
-	Name  string // of floats: f32, bf16, f8E4M3FN
-	Elem  *Type  // of pointers and tensors
-	Shape []int  // of tensors
+	Kind Kind
+	// Of integers and floats.
+	Bits int
+	// Of floats: f32, bf16, f8E4M3FN.
+	Name string
+	// Of pointers and tensors.
+	Elem *Type
+	// Of tensors.
+	Shape []int
 	text  string
 }
 

@@ -14,6 +14,7 @@ func Verify(m *Module) (err error) {
 			panic(e)
 		}
 	}()
+	// Functions do not depend on each other; the parser has checked calls.
 	v := &verifier{file: m.File}
 	for _, f := range m.Funcs {
 		v.function = f
@@ -43,6 +44,7 @@ func (v *verifier) region(r *Region, parent *Op) {
 			}
 			b.Ops = append(b.Ops, &Op{Name: "scf.yield", row: rows["scf.yield"], Loc: locOf(parent)})
 		}
+		// Operands were defined before, which the parser has seen to.
 		for _, o := range b.Ops {
 			v.op(o, parent, b)
 		}
@@ -79,6 +81,7 @@ func (v *verifier) op(o, parent *Op, b *Block) {
 	if terminators[o.Name] {
 		v.terminator(o, parent, b)
 	}
+	// The parser has compared types with the text, here they are compared with each other.
 	if check := shapes[o.Name]; check != nil {
 		if message := check(o); message != "" {
 			v.fail(o, message)
@@ -94,6 +97,7 @@ func (v *verifier) op(o, parent *Op, b *Block) {
 
 // terminator checks that a block ends as its region must, with values of the right types.
 func (v *verifier) terminator(o, parent *Op, b *Block) {
+	// A branch to the first block would be a loop, and gives no arguments.
 	for _, s := range o.Succs {
 		if !sameTypes(s.Args, s.To.Args) {
 			v.fail(o, "a branch gives other values than its block takes")
