@@ -12,8 +12,13 @@ from typing import Any
 
 from . import _options
 
-COMPILER = ("num_warps", "allow_f64_as_f32", "max_threads", "shared_memory")  # what the compiler must know of options
-UNFUSED = "#pragma METAL fp contract(off)"
+COMPILER = (
+    "num_warps",
+    "allow_f64_as_f32",
+    "max_threads",
+    "shared_memory",
+    "enable_fp_fusion",
+)  # what the compiler must know of options
 
 
 @functools.cache
@@ -47,9 +52,6 @@ def msl(module: Any, metadata: dict[str, Any], options: _options.Options) -> str
         library.pmps_text_free(source)
         library.pmps_text_free(described)
     metadata["name"], metadata["shared"] = found["name"], found["shared"]
-    if not options.enable_fp_fusion:
-        head, _, rest = made.partition("\n")
-        made = f"{head}\n{UNFUSED}\n{rest}"
     return made
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
 from typing import Any
 
 TARGET = "paddle-mps"  # GPUTarget.backend: unique among plug-ins
@@ -13,9 +12,11 @@ MAX_THREADS = MAX_WARPS * WARP
 MAX_SHARED = 32 << 10  # bytes of threadgroup memory
 
 
-@dataclass(frozen=True)
 class Options:
-    """Options of a kernel; a field each, because Triton refuses a keyword that is none."""
+    """Options of a kernel: an attribute of the object each, because Triton refuses a keyword that is none.
+
+    No dataclass: making one takes as long as importing the rest of the plug-in.
+    """
 
     # Honoured.
     num_warps: int = 4
@@ -51,12 +52,19 @@ class Options:
     allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
     max_num_imprecise_acc_default: int = 0
 
+    def __init__(self, **given: Any) -> None:
+        self.__dict__.update({name: getattr(Options, name) for name in Options.__annotations__} | given)
+
+    def __repr__(self) -> str:
+        """Part of the key under which Triton keeps a compiled kernel in the process."""
+        return f"Options({self.__dict__})"
+
     def hash(self) -> str:
         """Part of the key under which Triton keeps a compiled kernel on disk."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
-FIELDS = frozenset(f.name for f in fields(Options))
+FIELDS = frozenset(Options.__annotations__)
 ACCEPTED = (
     "num_stages",
     "maxnreg",
@@ -67,7 +75,7 @@ ACCEPTED = (
     "launch_pdl",
     "extern_libs",
 )
-REFUSED = {name: Options.__dataclass_fields__[name].default for name in
+REFUSED = {name: getattr(Options, name) for name in
            ("num_ctas", "cluster_dims", "launch_cooperative_grid", "warp_size", "instrumentation_mode", "ir_override")}  # fmt: skip
 CONFIGURED = {"num_warps": MAX_WARPS, "num_stages": None, "max_threads": MAX_THREADS, "shared_memory": MAX_SHARED}
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
@@ -87,7 +85,7 @@ class MPSDriver(DriverBase):
     def is_active(cls) -> bool:
         """On a Mac with Apple silicon, unless PADDLE_MPS_TRITON is 0; elsewhere where it is 1."""
         wanted = os.environ.get("PADDLE_MPS_TRITON", "")
-        return wanted == "1" or (wanted != "0" and sys.platform == "darwin" and platform.machine() == "arm64")
+        return wanted == "1" or (wanted != "0" and sys.platform == "darwin" and os.uname().machine == "arm64")
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         """The type of an argument in Metal."""
@@ -162,7 +160,7 @@ class MPSDriver(DriverBase):
         return Pool()
 
 
-class _Announce(MetaPathFinder):
+class _Announce:
     """Makes `triton.runtime.driver.MPSDriver` exist right after `import triton`.
 
     `triton.runtime.driver` is an object of a class that is made after the plug-ins are imported. At the first import of
@@ -176,9 +174,9 @@ class _Announce(MetaPathFinder):
             return
         config.MPSDriver = MPSDriver
         if self in sys.meta_path:
-            sys.meta_path.remove(self)
+            sys.meta_path.remove(self)  # type: ignore[arg-type]
 
 
 _finder = _Announce()
-sys.meta_path.insert(0, _finder)
+sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
 _finder.find_spec("")
