@@ -174,9 +174,9 @@ class _Announce:
             return
         config.MPSDriver = MPSDriver
         if self in sys.meta_path:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
 
 
 _finder = _Announce()
-sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
+sys.meta_path.insert(0, _finder)
 _finder.find_spec("")
