@@ -101,6 +101,42 @@ func TestRefusals(t *testing.T) {
 	require.EqualError(t, err, "[triton] arith.frob at kernels.py:9: this operation is not supported")
 }
 
+// TestWaits: a loop that polls memory is refused; a lock, and a loop over what it computes itself, are not.
+func TestWaits(t *testing.T) {
+	loop := func(read string) string {
+		return `module { tt.func public @f(%p: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %true = arith.constant true
+  scf.while : () -> () {
+    ` + read + `
+    %again = arith.cmpi eq, %old, %c0 : i32
+    scf.condition(%again)
+  } do {
+    scf.yield
+  }
+  tt.return } }`
+	}
+	for _, poll := range []string{
+		"%old = tt.load %p {isVolatile = true} : !tt.ptr<i32>",
+		"%old = tt.atomic_rmw add, acquire, gpu, %p, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+	} {
+		_, err := Compile(loop(poll), "x.ttir", Options{})
+		require.ErrorContains(t, err, "waits", poll)
+	}
+	for _, lock := range []string{
+		"%old = tt.atomic_cas acq_rel, gpu, %p, %c0, %c0 : (!tt.ptr<i32>, i32, i32) -> i32",
+		"%old = tt.atomic_rmw exch, acquire, gpu, %p, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+		"%old = tt.load %p : !tt.ptr<i32>\n tt.store %p, %old : !tt.ptr<i32>",
+	} {
+		_, err := Compile(loop(lock), "x.ttir", Options{})
+		require.NoError(t, err, lock)
+	}
+	for _, name := range []string{"lock", "early"} {
+		_, err := Compile(modules(t)[name], name, Options{})
+		require.NoError(t, err)
+	}
+}
+
 // BenchmarkCompile is the time from text to text.
 func BenchmarkCompile(b *testing.B) {
 	all := modules(b)

@@ -17,13 +17,21 @@ func triton(root string) (all []source, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
+	// The kernels of tests/triton, as each version of Triton prints them.
+	more, err := filepath.Glob(filepath.Join(root, "tests", "triton", "ttir", "*", "*.ttir"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range append(files, more...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
 		// The name is that of a namespace, and has to be another one than the library's own sources have.
 		name := strings.TrimSuffix(filepath.Base(file), ".ttir")
+		if version := filepath.Base(filepath.Dir(file)); version != "testdata" {
+			name += "_" + strings.ReplaceAll(version, ".", "_")
+		}
 		// Layouts depend on how many there are: one has no exchange between SIMD groups, eight replicate small tensors.
 		for _, warps := range []int{1, 4, 8} {
 			k, err := tritonlang.Compile(string(text), filepath.Base(file), tritonlang.Options{Warps: warps})

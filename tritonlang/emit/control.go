@@ -244,6 +244,7 @@ func (e *emitter) condition(o *ttir.Op) {
 
 // while emits scf.while: what is computed before the condition, the way out, and what follows it.
 func (e *emitter) while(o *ttir.Op) {
+	e.waits(o)
 	before, after := o.Regions[0].Blocks[0], o.Regions[1].Blocks[0]
 	carried := e.slots(before.Args, o.Operands)
 	passed := e.slots(after.Args, nil)
