@@ -47,6 +47,7 @@ from . import (
     nn,
     onnx,
     special,
+    triton_aot,
     utils,
     version,
 )
@@ -374,6 +375,7 @@ __all__ = [
     "to_tensor",
     "transpose",
     "transpose_",
+    "triton_aot",
     "trunc",
     "trunc_",
     "uint8",

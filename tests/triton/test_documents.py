@@ -32,7 +32,7 @@ def test_the_programs_of_the_page(tmp_path: pathlib.Path):
         SIGNATURE,
     ]
     subprocess.run([*tool, "-o", "add.metal"], cwd=tmp_path, check=True)
-    (tmp_path / "program.py").write_text(first + "".join("import paddle_mps\n" + block for block in rest))
+    (tmp_path / "program.py").write_text(first + "".join(rest))
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert "kernel void add" in done.stdout
 
