@@ -1,3 +1,6 @@
+// Dominance: a value may be used where every path leads through its definition. Regions of one block need no check, since
+// the parser defines names in order; functions that return early have several.
+
 package ttir
 
 // dominance fails at a use of a value in a block that can be reached without the value's own. The parser has seen that a
@@ -6,6 +9,7 @@ func (v *verifier) dominance(r *Region) {
 	if len(r.Blocks) < 2 {
 		return
 	}
+	// Values of regions inside a block are seen in those regions only, and have no home here.
 	home := map[*Value]*Block{}
 	for _, b := range r.Blocks {
 		for _, a := range b.Args {
@@ -44,6 +48,7 @@ func (v *verifier) dominance(r *Region) {
 // dominators are, for each block, the blocks that every path to it goes through. A block that nothing leads to has all of
 // them: what it does is of no interest.
 func dominators(r *Region) map[*Block]map[*Block]bool {
+	// At first every block but the first has all above it.
 	over := map[*Block]map[*Block]bool{}
 	before := map[*Block][]*Block{}
 	for _, b := range r.Blocks {
