@@ -23,6 +23,8 @@ func (v *verifier) dominance(r *Region) {
 	}
 	over := dominators(r)
 	for _, b := range r.Blocks {
+		// Uses inside of regions count for the block that the region's operation is in.
+		// A value of the same block is defined earlier in it: the parser has seen to that.
 		check := func(o *Op, all []*Value) {
 			for _, x := range all {
 				if d := home[x]; d != nil && d != b && !over[b][d] {
