@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// modules are the Triton IR among the test data, by name. It was captured from kernels of our own: see testdata/kernels.py.
+// modules are the Triton IR among the test data, by name. It was captured from kernels of our own: see testdata/kernels.py.txt.
 func modules(t testing.TB) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.ttir")

@@ -17,6 +17,7 @@ func triton(root string) (all []source, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// The source of a refused module is none, so that nothing is lost by asking for all of them.
 	// The kernels of tests/triton, as each version of Triton prints them.
 	more, err := filepath.Glob(filepath.Join(root, "tests", "triton", "ttir", "*", "*.ttir"))
 	if err != nil {

@@ -8,6 +8,7 @@ import "github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 func (e *emitter) waits(o *ttir.Op) {
 	inside := map[*ttir.Op]bool{}
 	stores := map[string]bool{}
+	// A loop that writes what it reads may end by itself.
 	for _, r := range o.Regions {
 		r.Walk(func(x *ttir.Op) {
 			inside[x] = true
@@ -32,6 +33,7 @@ func (e *emitter) waits(o *ttir.Op) {
 			visit(y)
 		}
 	}
+	// From the condition back to what it is computed from, as far as that is inside of the loop.
 	visit(before.Terminator().Operands[0])
 }
 

@@ -35,6 +35,7 @@ func (v *verifier) fail(o *Op, message string) {
 
 // region checks the blocks of a region, whose operation is nil for a function's body.
 func (v *verifier) region(r *Region, parent *Op) {
+	v.dominance(r)
 	for _, b := range r.Blocks {
 		if len(b.Ops) == 0 || !terminators[b.Terminator().Name] {
 			// MLIR leaves out a yield of nothing.
