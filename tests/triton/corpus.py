@@ -144,6 +144,18 @@ def outputs(run: Run) -> Iterator[tuple[int, Out]]:
             yield i, argument
 
 
+def mismatches(out: Out, got: Array) -> Array:
+    """Which elements are further from what is expected than the bound; a zero of the other sign is, where it is exact."""
+    expected = out.expected.reshape(-1)
+    if got.dtype.kind != "f":
+        return np.asarray(got != expected)
+    bound = out.tolerance.bound(expected, out.type())
+    with np.errstate(invalid="ignore"):
+        near = (np.abs(got.astype(np.float64) - expected.astype(np.float64)) <= bound) & (bound > 0)
+    same = (got == expected) & (np.signbit(got) == np.signbit(expected)) | np.isnan(got) & np.isnan(expected)
+    return np.asarray(~(same | near))
+
+
 def to_bf16(x: Array) -> Array:
     """float32 rounded to the nearest bfloat16, ties to even, as float32."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)

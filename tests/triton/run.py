@@ -95,13 +95,7 @@ def difference(out: corpus.Out, whole: Any) -> str:
     if (outside != mark).any():
         return f"{int((outside != mark).sum())} elements outside of the output were written"
     got = got[before : before + len(expected)]
-    if got.dtype.kind == "f":
-        same = (got == expected) & (np.signbit(got) == np.signbit(expected)) | np.isnan(got) & np.isnan(expected)
-        error = np.abs(got.astype(np.float64) - expected.astype(np.float64))
-        bound = out.tolerance.bound(expected, out.type())
-        wrong = ~(same | (error <= bound))
-    else:
-        wrong = got != expected
+    wrong = corpus.mismatches(out, got)
     if not wrong.any():
         return ""
     i = int(np.argmax(wrong))
