@@ -75,7 +75,7 @@ unary("tanh", math.tanh, ulps(6), -3, 3)  # Metal: 5
 unary("asin", math.asin, ulps(5), -1, 1)  # Metal: 4
 unary("tan", math.tan, ulps(7), -1.5, 1.5)  # Metal: 6
 unary("rint", lambda v: float(np.rint(v)), ulps(0), -9, 9)
-unary("trunc", math.trunc, ulps(0), -9, 9)
+unary("trunc", lambda v: float(np.trunc(v)), ulps(0), -9, 9)
 # By Kahan's forms, in units of 2^-24, of which an ulp is one or two: log 8, a product and a quotient 1 each, a half of
 # each operand's rounding
 unary("log1p", math.log1p, ulps(11), -0.9, 3)

@@ -3,7 +3,7 @@
 import numpy as np
 import triton
 import triton.language as tl
-from corpus import BF16, Out, Run, Typed, case, sums, to_bf16, ulps, within
+from corpus import BF16, Out, Run, Typed, case, sums, ulps, within
 
 
 @triton.jit
@@ -47,10 +47,9 @@ sum_case("sum_i64", 700, 1024, 4, np.int64)
 
 @case("sum_bf16")
 def _(rng):
-    x = to_bf16(rng.standard_normal((3, 200)))
-    wide = x.astype(np.float64)
-    # Triton adds bfloat16 in float32 and rounds at the end
-    out = Out(to_bf16(wide.sum(1).astype(np.float32)), sums(256, np.abs(wide).sum(1)))
+    # Triton adds bfloat16 as such: whole numbers up to 2^8 are exact in any order
+    x = rng.integers(0, 2, (3, 200)).astype(np.float32)
+    out = Out(x.sum(1))
     return Run(reduce_sum, (3,), [Typed(x, BF16), out, 200], {"BLOCK": 256})
 
 
