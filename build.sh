@@ -15,6 +15,8 @@ usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
   demo ocr        install rapidocr into .venv-ocr and read the text in a picture with examples/ocr/ocr.py
+  demo triton [NAME]
+                  install triton into .venv-triton and run examples/triton/NAME.py, add or softmax, on the mock of Metal
   test            run the tests: Go (plain, race, portable), C, Python, conformance, packaging. In large
                   suites groups of cases take turns from commit to commit; the output counts the others
   test long       the same with PADDLE_MPS_LONG=1: run the cases of all turns and all packages, fuzz the C
@@ -27,6 +29,9 @@ usage: ./build.sh COMMAND
   test tritonserver
                   serve models in the real Triton Inference Server, installed into .venv-tritonserver (Linux)
   test serve      run the server of models with tritonclient, installed into .venv-serve
+  test triton [NAME...]
+                  run kernels written in Triton, which is installed into .venv-triton (Linux, Python 3.11), through the
+                  plug-in on the mock of Metal, against NumPy: all of tests/triton/kernels, or those named
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -166,13 +171,13 @@ lib() {
     platform
     need_cc
     link_lists
-    # Nothing is inlined in onnx, which runs once for each model and shape, nor where Metal's shaders and graphs are
-    # written: 190 KB; nor in serve/backend: 16 KB.
+    # Nothing is inlined in onnx, which runs once for each model and shape, nor in tritonlang, nor where Metal's shaders and
+    # graphs are written: 450 KB; nor in serve/backend: 16 KB.
     module=github.com/paddle-mps/paddle-mps
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
-        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l \
+        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/tritonlang/...=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi
     native || return 0
@@ -240,6 +245,11 @@ demo() {
         shift
         venv .venv-ocr ocr
         .venv-ocr/bin/python examples/ocr/ocr.py "$@"
+        return
+    fi
+    if [ "${1:-}" = triton ]; then
+        shift
+        demo_triton "$@"
         return
     fi
     venv .venv demo
@@ -534,7 +544,7 @@ run_tests() {
     rm -rf build/sources
     sh tests/fakemetal/build.sh # before two parts do it at one time
     aside parts_on_mock
-    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/serve --ignore=tests/tritonserver --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
+    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/triton --ignore=tests/serve --ignore=tests/tritonserver --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
     part processes junit py_test processes tests/processes
     part readme junit py_test readme tests/readme
     part browser junit py_test browser tests/browser
@@ -671,6 +681,34 @@ peers() {
     return $peers_status
 }
 
+# triton: kernels written in Triton through the plug-in, on the mock, against NumPy; see tests/triton/run.py.
+triton() {
+    need_python
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        missing 'Python 3.11 or later (for triton 3.9.0)' \
+            'apt-get install python3.11 python3.11-venv    # then PYTHON=python3.11 ./build.sh test triton' \
+            'triton has no wheels for a Mac'
+    lib
+    sh tests/fakemetal/build.sh
+    venv .venv-triton triton
+    export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
+    triton_status=0
+    on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
+    on_mock 15.0 '' .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1
+    return $triton_status
+}
+
+# demo_triton NAME: an example written in Triton: add or softmax; without a name, both.
+demo_triton() {
+    need_python
+    lib
+    sh tests/fakemetal/build.sh
+    venv .venv-triton triton
+    for example in ${1:-add softmax}; do
+        PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "examples/triton/$example.py" || return 1
+    done
+}
+
 onnx() {
     need_python
     lib
@@ -753,6 +791,12 @@ bench() {
         return
         ;;
     esac
+    if [ "$benchmark" = bench/triton_launch.py ]; then
+        sh tests/fakemetal/build.sh
+        venv .venv-triton triton
+        PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "$benchmark" "$@"
+        return
+    fi
     venv .venv-bench bench
     .venv-bench/bin/python -c 'import torch' 2>/dev/null || [ -f .venv-bench/no-torch ] ||
         pip .venv-bench install --group torch || {
@@ -856,8 +900,9 @@ test)
     exports) shift && exports "$@" ;;
     tritonserver) shift && tritonserver "$@" ;;
     serve) serve ;;
+    triton) shift && triton "$@" ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports, tritonserver, serve or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports, tritonserver, serve, triton or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

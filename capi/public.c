@@ -432,6 +432,10 @@ pmps_error *pmps_library_get_names(const pmps_library *library, char **names) {
   return ENTER(goLibraryGetNames(BITS(library), names));
 }
 
+pmps_error *pmps_triton_compile(const void *ttir, size_t size, const char *options, char **source, char **metadata) {
+  return ENTER(goTritonCompile((void *)ttir, size, options, source, metadata));
+}
+
 pmps_error *pmps_library_get_kernel(const pmps_library *library, const char *name, pmps_kernel **kernel) {
   return ENTER(goLibraryGetKernel(BITS(library), name, OUT(kernel)));
 }

@@ -805,6 +805,16 @@ void pmps_library_free(pmps_library *library); /* its kernels stay valid */
 /* The names of the functions, one per line. Owned: free them with pmps_text_free. */
 pmps_error *pmps_library_get_names(const pmps_library *library, char **names);
 
+/* Compiles Triton IR, size bytes of text as Triton prints it, to source for pmps_library_new. metadata is one line of
+ * JSON: the kernel's name, its arguments, num_warps, threads of a threadgroup, bytes of threadgroup memory. Argument i of
+ * the Triton function is [[buffer(i)]]; a program of the grid is a threadgroup, so that a grid of (x, y, z) programs is
+ * a dispatch of (x * threads, y, z) threads in groups of (threads, 1, 1). options is JSON, NULL for none: num_warps (4),
+ * allow_f64_as_f32, max_threads, shared_memory, file (the name that errors give). PMPS_INVALID_ARGUMENT for text that is no
+ * Triton IR, as `file:LINE:COLUMN: ...`; PMPS_UNSUPPORTED for what Metal cannot do, with operation, type and the
+ * program's line, and as `[triton] out of resource: NAME, required: N, limit: M` for a kernel that needs too much. Works
+ * without a device. Owned: free both texts with pmps_text_free. */
+pmps_error *pmps_triton_compile(const void *ttir, size_t size, const char *options, char **source, char **metadata);
+
 /* A kernel by its name; PMPS_NOT_FOUND if there is none. Its arguments are buffers. Threadgroup memory must be declared
  * in the kernel; a texture among the arguments is PMPS_UNSUPPORTED. Owned. */
 pmps_error *pmps_library_get_kernel(const pmps_library *library, const char *name, pmps_kernel **kernel);

@@ -52,6 +52,7 @@ var commands = []struct {
 	{"bench", "bench MODEL.onnx [--compare onnxruntime]  times an ONNX model (by the Python package)", benchModel},
 	{"serve", "serve REPOSITORY|MODEL.onnx [OPTIONS]    serves models over HTTP and gRPC, as tritonserver does", serveModels},
 	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
+	{"triton", "triton compile KERNEL.ttir [-o KERNEL.metal]  compiles Triton IR to a Metal kernel", triton},
 	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
 	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},
 }

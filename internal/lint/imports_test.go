@@ -46,19 +46,20 @@ var layers = []struct {
 	{[]string{"kernels", "kernels/host/..."}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels/...",
 	}},
+	{[]string{"tritonlang", "tritonlang/..."}, []string{"tritonlang/..."}},
 	{[]string{"serve/modelconfig", "serve/batching"}, nil},
 	{[]string{"serve/tensors"}, []string{"core/dtype"}},
 	{[]string{"serve"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/graph", "core/runtime", "onnx", "serve/...",
 	}},
 	{[]string{"serve/backend"}, []string{"core/...", "onnx"}},
-	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "internal/..."}},
+	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "tritonlang", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},
 	{[]string{"cmd/paddle-mps/internal/jsontext", "cmd/paddle-mps/internal/kserve"}, []string{"serve/modelconfig"}},
 	{[]string{"cmd/paddle-mps/internal/..."}, []string{"core/runtime", "internal/environment", "serve/...", "cmd/paddle-mps/internal/..."}},
 	{[]string{"cmd/..."}, []string{
 		"core/...", "kernels/...", "alloc", "internal/...", "python/paddle_mps/memory_viz", // the page
-		"cmd/paddle-mps/internal/service",
+		"cmd/paddle-mps/internal/service", "tritonlang", "tritonlang/...",
 	}},
 	{[]string{"internal/environment"}, []string{"core/...", "kernels/...", "alloc"}},
 	{[]string{"internal/fakemetal"}, []string{"objc"}},
@@ -68,7 +69,7 @@ var layers = []struct {
 	{[]string{"bench/code"}, []string{"internal/codestat"}},
 	{[]string{"bench/pair"}, nil},
 	{[]string{"bench/metal"}, []string{"core/...", "kernels/...", "place", "internal/..."}},
-	{[]string{"tests/msl"}, []string{"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/..."}},
+	{[]string{"tests/msl"}, []string{"tritonlang", "core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/..."}},
 	{[]string{"examples/...", "tests/..."}, nil},
 }
 

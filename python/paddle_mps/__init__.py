@@ -47,6 +47,7 @@ from . import (
     nn,
     onnx,
     special,
+    triton_aot,
     utils,
     version,
 )
@@ -375,6 +376,7 @@ __all__ = [
     "to_tensor",
     "transpose",
     "transpose_",
+    "triton_aot",
     "trunc",
     "trunc_",
     "uint8",

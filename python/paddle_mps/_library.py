@@ -183,6 +183,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_library_load": (Error, (Place, c_char_p, NewPointer)),
     "pmps_library_free": (None, (Library,)),
     "pmps_library_get_names": (Error, (Library, NewPointer)),
+    "pmps_triton_compile": (Error, (c_char_p, c_size_t, c_char_p, NewPointer, NewPointer)),
     "pmps_library_get_kernel": (Error, (Library, c_char_p, NewPointer)),
     "pmps_kernel_free": (None, (Kernel,)),
     "pmps_kernel_get_info": (Error, (Kernel, POINTER(KernelInfo))),

@@ -27,6 +27,11 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
         "serves models over HTTP and gRPC, as tritonserver does",
         _of("serve"),
     ),
+    "triton": (
+        "compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
+        "compiles a Triton kernel to a Metal shader",
+        _of("_triton_tool"),
+    ),
     "memory-viz": (
         "SNAPSHOT.json [-o PAGE.html]",
         "writes a snapshot of memory as a page for a browser",

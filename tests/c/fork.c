@@ -108,6 +108,7 @@ static void shader_calls(void) {
   FORKED(pmps_library_new(NULL, "", &library));
   FORKED(pmps_library_load(NULL, "kernels.metallib", &library));
   FORKED(pmps_library_get_names(library, &names));
+  FORKED(pmps_triton_compile("", 0, NULL, &names, &names));
   FORKED(pmps_library_get_kernel(library, "f", &kernel));
   FORKED(pmps_kernel_get_info(kernel, &info));
   FORKED(pmps_kernel_run(kernel, &arg, 1, NULL, NULL));

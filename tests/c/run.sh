@@ -80,7 +80,7 @@ try 'fork.c calls every function' diff "$work/listed" "$work/forked"
 try 'triton_backend.c calls every entry point in a child' diff "$work/entries" "$work/entries_forked"
 
 # ---- The programs.
-suite='suite.c check.c errors.c devices.c streams.c tensors.c dlpack.c operators.c fast.c gradients.c traces.c models.c profile.c handles.c'
+suite='suite.c check.c errors.c devices.c streams.c tensors.c dlpack.c operators.c fast.c gradients.c traces.c models.c triton.c profile.c handles.c'
 flags=
 # shellcheck disable=SC2086  # $suite is a list of files
 compile suite $suite

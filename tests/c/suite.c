@@ -39,6 +39,7 @@ int main(void) {
   gradients_suite();
   traces_suite();
   models_suite();
+  triton_suite();
   profile_suite();
   handles_suite();
   RUN(nothing_is_left);

@@ -12,6 +12,7 @@ void fast_suite(void);
 void gradients_suite(void);
 void traces_suite(void);
 void models_suite(void);
+void triton_suite(void);
 void profile_suite(void);
 void handles_suite(void);
 

@@ -131,8 +131,10 @@ static const char *const flags[] = {
     "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsigned-char", "-fsanitize=kernel-address", "-fsanitize=alignment",
     "-I" SHADER_FOLDER, "-isystem", SHADER_FOLDER "/include",
 };
+/* Threads meet at the address that a barrier returns to, so a barrier must stay one call: without jump threading the
+ * compiler does not copy it into both arms of a condition before it. */
 static const char *const gcc_flags[] = {
-    "--param=asan-instrumentation-with-call-threshold=0", "--param=asan-stack=0", "--param=asan-globals=0", "-fmax-errors=5"};
+    "-fno-thread-jumps", "--param=asan-instrumentation-with-call-threshold=0", "--param=asan-stack=0", "--param=asan-globals=0", "-fmax-errors=5"};
 static const char *const clang_flags[] = {
     "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-ferror-limit=5"};
 
@@ -225,6 +227,8 @@ static void find_tools(void) {
     free(path);
   }
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) tools.headers = hash(tools.headers, flags[i]);
+  for (size_t i = 0; i < sizeof gcc_flags / sizeof *gcc_flags; i++) tools.headers = hash(tools.headers, gcc_flags[i]);
+  for (size_t i = 0; i < sizeof clang_flags / sizeof *clang_flags; i++) tools.headers = hash(tools.headers, clang_flags[i]);
   for (size_t i = 0; shader_counting() && i < sizeof counted_flags / sizeof *counted_flags; i++) tools.headers = hash(tools.headers, counted_flags[i]);
   const char *given = getenv("FAKEMETAL_CXX");
   if (given) {

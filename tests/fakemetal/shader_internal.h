@@ -21,9 +21,9 @@ typedef struct {
 } shader_frame;
 
 /* What compiled code calls; the order of the fields is that of shader::services. Threads meet at the
- * address that barrier and exchange return to. */
+ * place of a barrier in the source, and where that is 0 at the address that barrier and exchange return to. */
 typedef struct {
-  void (*barrier)(void);
+  void (*barrier)(uint64_t place);
   uint32_t (*exchange)(const void *in, void *all, uint64_t size);
   uint32_t (*lane)(void);
   void (*declare)(void *variable, uint64_t size);
@@ -32,6 +32,7 @@ typedef struct {
   void (*access)(const void *address, uint64_t size, int32_t write, const void *site);
   void (*arithmetic)(uint32_t instructions);
   void (*mute)(int32_t step);
+  void (*atomic)(int32_t begins);   /* accesses until the next call are those of an atomic function */
   void (*wrong)(const char *words); /* what a kernel did; it does not return */
   int32_t worst, fast_functions, inexact_fast, naive_fmod;
 } shader_services;
@@ -100,6 +101,13 @@ void shader_tally_mute(shader_tally *tally, int step); /* until the sum of steps
 void shader_tally_begin(shader_tally *tally);          /* a dispatch begins */
 void shader_tally_group(shader_tally *tally, uint64_t threads); /* a threadgroup of so many has ended */
 shader_counts *shader_tally_counts(shader_tally *tally);
+
+/* shader_race.c: the thread with which a use of threadgroup memory races, -1 for none. Barriers are counted from 1. */
+typedef struct shader_races shader_races;
+
+shader_races *shader_races_new(void);
+void shader_races_free(shader_races *races);
+int64_t shader_race(shader_races *races, uint64_t address, uint64_t size, bool write, uint32_t thread, uint32_t barriers, uint32_t simd_barriers);
 
 /* shader_arithmetic.c: the text of LLVM's language with a call of shader_arithmetic in each basic block (malloc). */
 char *shader_instrument(const char *text);

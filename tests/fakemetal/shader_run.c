@@ -62,6 +62,10 @@ typedef struct {
   char *failure;
   uint64_t random;
   shader_tally *tally;        /* where FAKEMETAL_COUNT is set */
+  shader_races *races;        /* where FAKEMETAL_RACES was set once */
+  bool racing;                /* where it is now */
+  uint32_t barriers, simd_barriers[MAX_THREADS / SHADER_SIMD]; /* that were passed, of any threadgroup; from 1 */
+  bool atomic;                /* the access is that of an atomic function */
 } run;
 
 static pthread_key_t run_key;
@@ -72,6 +76,7 @@ static void run_free(void *p) {
   run *r = p;
   munmap(r->stacks, (size_t)MAX_THREADS * STACK);
   shader_tally_free(r->tally);
+  shader_races_free(r->races);
   free(r->fibers);
   free(r);
 }
@@ -96,6 +101,11 @@ static void settle(run *r) {
 
 bool shader_worst_case(void) {
   const char *text = getenv("FAKEMETAL_WORST");
+  return text && strcmp(text, "1") == 0;
+}
+
+static bool shader_race_checking(void) {
+  const char *text = getenv("FAKEMETAL_RACES");
   return text && strcmp(text, "1") == 0;
 }
 
@@ -183,6 +193,15 @@ static void touch(run *r, range *g, uintptr_t at, uint64_t size, bool write) {
   if (at + size > g->high) g->high = at + size;
 }
 
+/* race ends the dispatch if another thread uses the same threadgroup memory and no barrier is between. */
+static void race(run *r, const range *g, uintptr_t at, uint64_t size, bool write) {
+  const shader_thread *t = &r->fibers[r->running].thread;
+  int64_t other = shader_race(r->races, at, size, write, t->index, r->barriers, r->simd_barriers[t->simd]);
+  if (other >= 0)
+    fail(r, shader_format("%s offset %lld of threadgroup memory %d, which thread %lld of the threadgroup uses too, with no barrier between",
+                          write ? "writes" : "reads", (long long)(at - g->start), g->index, (long long)other));
+}
+
 static void check(const void *address, uint64_t size, int32_t write) {
   run *r = here();
   uintptr_t at = (uintptr_t)address;
@@ -191,11 +210,14 @@ static void check(const void *address, uint64_t size, int32_t write) {
     if (i < r->range_count && at >= g->start && at + size <= g->end && (g->writable || !write)) {
       r->last_range = i;
       touch(r, g, at, size, write);
+      if (g->kind == IN_THREADGROUP && r->racing && !r->atomic) race(r, g, at, size, write);
       return;
     }
   }
   outside(r, at, size, write);
 }
+
+static void atomic(int32_t begins) { here()->atomic = begins != 0; }
 
 /* counted is check in a kernel that is counted. */
 static void counted(const void *address, uint64_t size, int32_t write, const void *site) {
@@ -251,11 +273,11 @@ static void declare(void *variable, uint64_t size) {
 
 /* ---- Meeting. */
 
-static void barrier(void) {
+static void barrier(uint64_t place) {
   if (planted(BARRIER_SKIPPED)) return;
   run *r = here();
   fiber *f = &r->fibers[r->running];
-  f->state = AT_BARRIER, f->site = __builtin_return_address(0);
+  f->state = AT_BARRIER, f->site = place ? (const void *)(uintptr_t)place : __builtin_return_address(0);
   leave(r);
 }
 
@@ -272,7 +294,7 @@ static uint32_t lane(void) {
   return r->fibers[r->running].thread.lane;
 }
 
-const shader_services shader_service = {barrier, exchange, lane, declare, check, misaligned, counted, arithmetic, mute, wrong, 0, 0, 0, 0};
+const shader_services shader_service = {barrier, exchange, lane, declare, check, misaligned, counted, arithmetic, mute, atomic, wrong, 0, 0, 0, 0};
 
 /* blame makes a fiber the one for which a failure of the whole group is reported. */
 static void blame(run *r, int who, char *words) {
@@ -303,6 +325,7 @@ static bool meet_simd(run *r, int first) {
   }
   for (int i = first; i < end; i++)
     if (r->fibers[i].state == AT_SIMD) r->fibers[i].state = READY;
+  if (one >= 0 && r->fibers[one].size == 0) r->simd_barriers[first / SHADER_SIMD]++;
   if (r->tally && active) shader_tally_counts(r->tally)->meetings++;
   return true;
 }
@@ -312,6 +335,7 @@ static bool meet_barrier(run *r) {
   for (int i = 0; i < r->count; i++)
     if (r->fibers[i].state != AT_BARRIER || r->fibers[i].site != r->fibers[0].site) return false;
   for (int i = 0; i < r->count; i++) r->fibers[i].state = READY;
+  r->barriers++;
   if (r->tally) shader_tally_counts(r->tally)->barriers++;
   return true;
 }
@@ -404,6 +428,8 @@ static void run_group(run *r) {
   r->count = r->function->meets ? (int)total : 1;
   r->shape.simds = (total + SHADER_SIMD - 1) / SHADER_SIMD;
   r->range_count = r->fixed_ranges;
+  r->barriers++;
+  r->atomic = false;
   for (int i = 0; i < SHADER_BUFFERS; i++)
     if (r->frame.threadgroup[i]) memset(r->frame.threadgroup[i], POISON, r->dispatch->threadgroup[i]);
   for (int i = 0; i < r->count; i++) {
@@ -518,6 +544,8 @@ char *shader_run(const shader_function *function, const shader_dispatch *dispatc
   r->function = function, r->dispatch = dispatch, r->failure = NULL;
   r->random = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
   if (r->tally) shader_tally_begin(r->tally);
+  r->racing = shader_race_checking();
+  if (r->racing && !r->races) r->races = shader_races_new();
   char *failure = bind(r);
   uint64_t n = dispatch->groups[0] * dispatch->groups[1] * dispatch->groups[2];
   if (!failure && n > 0) {

@@ -865,6 +865,18 @@ CALL(pmps_library_get_names) {
   char *text = NULL;
   if (ended(pmps_library_get_names(AS(pmps_library, any(&libraries)), one_in(20) ? NULL : &text))) pmps_text_free(text);
 }
+/* Triton IR that compiles, and what does not. */
+static const char *const ttir[] = {
+    "module { tt.func public @f(%x: !tt.ptr<f32>) { %c = arith.constant 1.0 : f32 tt.store %x, %c : !tt.ptr<f32> tt.return } }",
+    "module { tt.func public @f(%x: !tt.ptr<f64>) { tt.return } }", "module {", ""};
+CALL(pmps_triton_compile) {
+  char *source = NULL, *metadata = NULL;
+  const char *text = ttir[below(4)];
+  if (ended(pmps_triton_compile(one_in(20) ? NULL : text, strlen(text), one_in(4) ? "{\"num_warps\":3}" : NULL, one_in(20) ? NULL : &source, one_in(20) ? NULL : &metadata))) {
+    pmps_text_free(source);
+    pmps_text_free(metadata);
+  }
+}
 CALL(pmps_library_get_kernel) {
   pmps_kernel *k = NULL;
   if (ended(pmps_library_get_kernel(AS(pmps_library, any(&libraries)), one_in(20) ? NULL : one_in(4) ? "" : "full", &k))) keep(&kernels, BITS(k), free_kernel);

@@ -31,7 +31,7 @@ program loader test/loader.c
 program server test/server.c
 program faults test/faults.c "$c/check.c"
 program suite "$c/suite.c" "$c/check.c" "$c/errors.c" "$c/devices.c" "$c/streams.c" "$c/tensors.c" "$c/dlpack.c" "$c/gradients.c" "$c/traces.c" \
-    "$c/models.c" "$c/operators.c" "$c/fast.c" "$c/profile.c" "$c/handles.c"
+    "$c/models.c" "$c/triton.c" "$c/operators.c" "$c/fast.c" "$c/profile.c" "$c/handles.c"
 for name in fork threads start shaders programs; do program $name "$c/$name.c" "$c/check.c"; done
 for example in "$root"/examples/c/*.c; do program "example-$(basename "$example" .c)" "$example"; done
 

@@ -71,6 +71,18 @@ func run(write, table, seen, only string) error {
 	if len(wrong) == 0 {
 		fmt.Printf("ok %d sources with %d kernels compile\n", len(all), kernels(all))
 	}
+	made, err := triton(".")
+	if err != nil {
+		return err
+	}
+	refused, err := f.check(made)
+	if err != nil {
+		return err
+	}
+	if len(refused) == 0 {
+		fmt.Printf("ok %d sources made of Triton IR compile\n", len(made))
+	}
+	wrong = append(wrong, refused...)
 	wrong = append(wrong, f.table()...)
 	for _, w := range wrong {
 		fmt.Printf("FAIL %s: %s\n", w.Name, w.Words)

@@ -22,7 +22,7 @@ struct frame {
 };
 
 struct services {
-  void (*barrier)();
+  void (*barrier)(ulong place);
   uint (*exchange)(const void *in, void *all, ulong size);
   uint (*lane)();
   void (*declare)(void *variable, ulong size);
@@ -31,6 +31,7 @@ struct services {
   void (*access)(const void *address, ulong size, int write, const void *site);
   void (*arithmetic)(uint instructions);
   void (*mute)(int step);
+  void (*atomic)(int begins);
   void (*wrong)(const char *words);
   int worst, fast_functions, inexact_fast, naive_fmod;
 };

@@ -224,15 +224,17 @@ inline uint mulhi(uint x, uint y) { return uint(ulong(x) * y >> 32); }
 inline int mulhi(int x, int y) { return int(long(x) * y >> 32); }
 inline ulong mulhi(ulong x, ulong y) { return ulong((unsigned __int128)x * y >> 64); }
 inline long mulhi(long x, long y) { return long((__int128)x * y >> 64); }
-inline uint popcount(uint x) { return __builtin_popcount(x); }
-inline ulong popcount(ulong x) { return __builtin_popcountl(x); }
-inline int popcount(int x) { return __builtin_popcount(x); }
-inline uint clz(uint x) { return x ? __builtin_clz(x) : 32; }
-inline uint ctz(uint x) { return x ? __builtin_ctz(x) : 32; }
-inline ulong clz(ulong x) { return x ? __builtin_clzl(x) : 64; }
-inline ulong ctz(ulong x) { return x ? __builtin_ctzl(x) : 64; }
+// Each integer type has its own overload, which counts its own bits.
+#define SHADER_BIT_COUNTS(T, U, bits)                                                                      \
+  inline T popcount(T x) { return T(__builtin_popcountll(U(x))); }                                         \
+  inline T clz(T x) { return T(U(x) ? __builtin_clzll(U(x)) - (64 - bits) : bits); }                       \
+  inline T ctz(T x) { return T(U(x) ? __builtin_ctzll(U(x)) : bits); }                                     \
+  inline T reverse_bits(T x) { U r = 0; for (int i = 0; i < bits; i++) r = r << 1 | (U(x) >> i & 1); return T(r); }
+SHADER_BIT_COUNTS(char, uchar, 8) SHADER_BIT_COUNTS(uchar, uchar, 8) SHADER_BIT_COUNTS(short, ushort, 16)
+SHADER_BIT_COUNTS(ushort, ushort, 16) SHADER_BIT_COUNTS(int, uint, 32) SHADER_BIT_COUNTS(uint, uint, 32)
+SHADER_BIT_COUNTS(long, ulong, 64) SHADER_BIT_COUNTS(ulong, ulong, 64)
+#undef SHADER_BIT_COUNTS
 inline uint rotate(uint x, uint n) { return x << (n & 31) | x >> (-n & 31); }
-inline uint reverse_bits(uint x) { uint r = 0; for (int i = 0; i < 32; i++) r = r << 1 | (x >> i & 1); return r; }
 template <class T> inline T absdiff(T x, T y) { return x > y ? x - y : y - x; }
 inline uint extract_bits(uint x, uint offset, uint n) { return n == 32 ? x >> offset : x >> offset & ((1u << n) - 1); }
 template <class T, class = typename shader::when<shader::plain<T>::integer>::type> inline T addsat(T x, T y) { T r; return __builtin_add_overflow(x, y, &r) ? (x > 0 ? numeric_limits<T>::max() : numeric_limits<T>::min()) : r; }

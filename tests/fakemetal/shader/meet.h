@@ -12,7 +12,12 @@ namespace metal {
 enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
 inline mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(int(a) | int(b)); }
 
-SHADER_INLINE void threadgroup_barrier(mem_flags) { shader::serve.barrier(); }
+// clang copies calls into the arms of conditions and merges those of two arms whatever it is asked, hence the place.
+#ifdef __clang__
+SHADER_INLINE void threadgroup_barrier(mem_flags, uint line = __builtin_LINE(), uint column = __builtin_COLUMN()) { shader::serve.barrier(ulong(line) << 32 | column); }
+#else
+SHADER_INLINE void threadgroup_barrier(mem_flags) { shader::serve.barrier(0); }
+#endif
 SHADER_INLINE void simdgroup_barrier(mem_flags) { char none, all[32]; shader::serve.exchange(&none, all, 0); }
 
 }  // namespace metal
@@ -22,6 +27,9 @@ namespace shader {
 // The types that lanes exchange: no integers of 64 bits, and no bool (table 6.14).
 template <class T> struct lane { static constexpr bool value = scalar<T>::value && sizeof(T) <= 4, integer = value && plain<T>::integer; };
 template <> struct lane<bool> { static constexpr bool value = false, integer = false; };
+#if __METAL_VERSION__ >= 310
+template <> struct lane<bfloat> { static constexpr bool value = false, integer = false; }; // nor bfloat
+#endif
 template <class T, int N> struct lane<metal::vec<T, N>> : lane<T> {};
 
 // What all lanes of a SIMD group have, and which of them take part.
@@ -114,11 +122,54 @@ SHADER_LANE T simd_shuffle_and_fill_down(T x, T fill, ushort delta) {
   uint lane = shader::serve.lane() + delta;
   return lane >= 32 ? fill : all.has(lane) ? all.v[lane] : T(0);
 }
+SHADER_LANE T simd_shuffle_and_fill_up(T x, T fill, ushort delta) {
+  SHADER_MEET(T, x);
+  uint lane = shader::serve.lane() - delta;
+  return lane >= 32 ? fill : all.has(lane) ? all.v[lane] : T(0);
+}
+SHADER_LANE T simd_shuffle_rotate_down(T x, ushort delta) {
+  SHADER_MEET(T, x);
+  uint lane = (shader::serve.lane() + delta) % 32;
+  return all.has(lane) ? all.v[lane] : T(0);
+}
+SHADER_LANE T simd_shuffle_rotate_up(T x, ushort delta) {
+  SHADER_MEET(T, x);
+  uint lane = (shader::serve.lane() - delta) % 32;
+  return all.has(lane) ? all.v[lane] : T(0);
+}
 SHADER_LANE T simd_broadcast(T x, ushort lane) { return simd_shuffle(x, lane); }
 SHADER_LANE T simd_broadcast_first(T x) {
   SHADER_MEET(T, x);
   return all.v[shader::first_of(all.active)];
 }
+// The same among four neighbouring lanes.
+#define SHADER_QUAD(name, which)                                           \
+  SHADER_LANE T quad_##name(T x, ushort n) {                               \
+    SHADER_MEET(T, x);                                                     \
+    uint mine = shader::serve.lane() % 4, lane = shader::serve.lane() - mine + ((which) & 3); \
+    return all.has(lane) ? all.v[lane] : T(0);                             \
+  }
+SHADER_QUAD(shuffle, n)
+SHADER_QUAD(shuffle_xor, mine ^ n)
+SHADER_QUAD(broadcast, n)
+#undef SHADER_QUAD
+#define SHADER_QUAD_FOLD(kind, name, step)                                   \
+  kind T quad_##name(T x) {                                                  \
+    SHADER_MEET(T, x);                                                       \
+    uint first = shader::serve.lane() & ~3u, active = all.active >> first & 15; \
+    T r = all.v[first + shader::first_of(active)];                           \
+    for (uint i = first + shader::first_of(active) + 1; i < first + 4; i++)  \
+      if (all.has(i)) r = step;                                              \
+    return r;                                                                \
+  }
+SHADER_QUAD_FOLD(SHADER_LANE, sum, T(r + all.v[i]))
+SHADER_QUAD_FOLD(SHADER_LANE, product, T(r * all.v[i]))
+SHADER_QUAD_FOLD(SHADER_LANE, min, min(r, all.v[i]))
+SHADER_QUAD_FOLD(SHADER_LANE, max, max(r, all.v[i]))
+SHADER_QUAD_FOLD(SHADER_BITS, and, T(r & all.v[i]))
+SHADER_QUAD_FOLD(SHADER_BITS, or, T(r | all.v[i]))
+SHADER_QUAD_FOLD(SHADER_BITS, xor, T(r ^ all.v[i]))
+#undef SHADER_QUAD_FOLD
 SHADER_INLINE bool simd_is_first() {
   uint x = 0;
   SHADER_MEET(uint, x);

@@ -73,6 +73,13 @@ static const struct {
     {"simd_sum", "kernel void f(" XY ", " LOCAL ") { float s = simd_sum(x[i]); y[i] = s; }", 64, 64, {496, 496, 496}},
     {"simd prefix", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_prefix_inclusive_sum(x[i]); }", 64, 64, {0, 1, 28}},
     {"simd shuffle", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_shuffle_xor(x[i], 1); }", 64, 64, {1, 0, 6}},
+    {"simd shuffles beyond the ends", "kernel void f(" XY ", " LOCAL ") { y[i] = simd_shuffle_and_fill_up(x[i], -5.0f, 1) + simd_shuffle_rotate_up(x[i], 1) * 100 + simd_shuffle_rotate_down(x[i], 31) * 1000; }", 32, 32, {34095, 0, 6606}},
+    {"quads", "kernel void f(" XY ", " LOCAL ") { y[i] = quad_sum(x[i]) + 100 * quad_shuffle_xor(x[i], 2) + 1000 * quad_broadcast(x[i], 3); }", 32, 32, {3206, 3306, 7522}},
+    {"a barrier between two conditions",
+     "kernel void f(" XY ", " LOCAL ") { threadgroup float p[1]; float m = 0; if (i < 100) p[0] = 1; threadgroup_barrier(mem_flags::mem_threadgroup); if (i < 100) m += p[0]; y[i] = m; }", 256, 256, {1, 1, 1}},
+    {"a reduction in two steps",
+     "kernel void f(" XY ", " LOCAL ", uint lane [[thread_index_in_simdgroup]], uint sg [[simdgroup_index_in_threadgroup]]) { threadgroup float p[8]; float m = simd_max(x[i]);\n"
+     "if (lane == 0) p[sg] = m; threadgroup_barrier(mem_flags::mem_threadgroup); y[i] = simd_max(lane < 8 ? p[lane] : -INFINITY); }", 256, 256, {255, 255, 255}},
     {"simd matrices",
      "kernel void f(" XY ", " LOCAL ") { simdgroup_float8x8 a, b(2), c = make_filled_simdgroup_matrix<float, 8, 8>(1); simdgroup_load(a, x, 16, ulong2(8, 0));\n"
      "simdgroup_multiply_accumulate(c, a, b, c); simdgroup_store(c, y, 8, ulong2(0, 0), true); }", 32, 32, {17, 49, 241}},
@@ -125,6 +132,9 @@ static const struct {
     {"uses an index twice", "kernel void f(" XY ", device float *z [[buffer(1)]]) { }", "parameter 1 is used more than once"},
     {"has too many buffers", "kernel void f(" XY ", device float *z [[buffer(31)]]) { }", "must be between 0 and 30"},
     {"has a matrix for some lanes", "kernel void f(" XY ", " LOCAL ") { simdgroup_float8x8 a; if (i < 3) simdgroup_load(a, x); y[i] = 1; }", "in a part of its lanes"},
+    {"sums bfloat over lanes", "kernel void f(" XY ", " LOCAL ") { y[i] = float(simd_sum(bfloat(x[i]))); }", "program_source:3:"},
+    {"shuffles 64 bits", "kernel void f(" XY ", " LOCAL ") { y[i] = float(simd_shuffle(long(x[i]), 1)); }", "program_source:3:"},
+    {"takes an atomic maximum of floats", "kernel void f(device const float *x [[buffer(0)]], device atomic_float *y [[buffer(1)]], " INDEX ") { atomic_fetch_max_explicit(y, x[i], memory_order_relaxed); }", "program_source:3:"},
     {"uses erf", "kernel void f(" XY ", " INDEX ") { y[i] = erf(x[i]); }", "program_source:3:"},
     {"uses double", "kernel void f(" XY ", " INDEX ") {\n double d = x[i]; y[i] = d; }", "program_source:4:"},
     {"writes through constant", "kernel void f(" XY ", constant float *z [[buffer(2)]]) { z[0] = 1; }", "read-only"},
@@ -163,6 +173,32 @@ static void try_deleted_barrier(void) {
       snprintf(name, sizeof name, "reduction %d with%s its barrier", b + 1, whole ? "" : "out");
       verdict(name, wrong);
     }
+}
+
+/* With FAKEMETAL_RACES a missing barrier is found in any order of threads. */
+static void try_races(void) {
+  static const struct {
+    const char *name, *between, *words;
+  } rows[] = {
+      {"a race of two threads", "", "uses too, with no barrier between"},
+      {"a shuffle is no barrier", "float v = simd_shuffle_xor(x[i], 1); y[i] = v;", "uses too, with no barrier between"},
+      {"a barrier ends a race", "threadgroup_barrier(mem_flags::mem_threadgroup);", NULL},
+      {"a barrier of the SIMD group is enough within it", "simdgroup_barrier(mem_flags::mem_threadgroup);", NULL},
+  };
+  setenv("FAKEMETAL_RACES", "1", 1);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char body[600], text[400];
+    snprintf(body, sizeof body, "kernel void f(" XY ", " LOCAL ") { threadgroup float t[32]; t[i] = x[i]; %s y[i] = t[31 - i]; }", rows[i].between);
+    char *said = run(body, &safe, 32, 32), *wrong = NULL;
+    if ((said != NULL) != (rows[i].words != NULL) || (said && !strstr(said, rows[i].words))) snprintf(text, sizeof text, "said: %s", said ? said : "nothing"), wrong = text;
+    verdict(rows[i].name, wrong);
+    free(said);
+  }
+  char *wrong = run("kernel void f(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], " LOCAL ") { threadgroup atomic_uint n[1]; if (i == 0) atomic_store_explicit(n, 0u, memory_order_relaxed);\n"
+                    "threadgroup_barrier(mem_flags::mem_threadgroup); atomic_fetch_add_explicit(n, 1u, memory_order_relaxed); threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+                    "y[i] = atomic_load_explicit(n, memory_order_relaxed); }", &safe, 64, 64);
+  verdict("atomic functions do not race", wrong ? wrong : out[0] == 64 ? NULL : "another sum");
+  unsetenv("FAKEMETAL_RACES");
 }
 
 static void try_fast_math(void) {
@@ -303,6 +339,7 @@ int main(void) {
   try_results();
   try_misuses();
   try_deleted_barrier();
+  try_races();
   try_fast_math();
   try_templates();
   try_constants();

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang"
+)
+
+const tritonUsage = `usage:
+  paddle-mps triton compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]
+  paddle-mps triton compile KERNEL.py -n NAME -s SIGNATURE [-o KERNEL.metal] [-w WARPS]
+  paddle-mps triton explain KERNEL.ttir [-w WARPS]
+
+compile turns Triton IR, the .ttir that Triton leaves in its cache, into source of a Metal kernel; its first line says how
+the kernel is launched. explain prints layouts, threadgroup memory, barriers and bytes of an access. Neither needs Python,
+but for a kernel in a Python file, whose IR Triton makes: PADDLE_MPS_PYTHON names an interpreter that has Triton. SIGNATURE
+is the types and constants of its parameters, such as "*fp32:16, i32, 1024"; 16 divides what :16 stands behind.
+`
+
+// triton compiles Triton IR.
+func triton(args []string, out, complain io.Writer) error {
+	if len(args) == 0 {
+		fmt.Fprint(complain, tritonUsage)
+		return errUsage
+	}
+	switch args[0] {
+	case "compile", "explain":
+		return tritonFile(args[0], args[1:], out, complain)
+	case "-h", "--help", "-help":
+		fmt.Fprint(out, tritonUsage)
+		return nil
+	}
+	fmt.Fprintf(complain, "paddle-mps triton: got %q; want compile or explain\n", args[0])
+	return errUsage
+}
+
+// tritonFile compiles a file and writes or explains the result. Errors name the file without its folder, as they name the
+// program's.
+func tritonFile(command string, args []string, out, complain io.Writer) error {
+	// The usage of the flag package lists flags alone; a line for each command says more.
+	flags := flag.NewFlagSet("triton "+command, flag.ContinueOnError)
+	flags.SetOutput(complain)
+	flags.Usage = func() { fmt.Fprint(complain, tritonUsage) }
+	to := flags.String("o", "", "where the source goes")
+	var o tritonlang.Options
+	name := flags.String("n", "", "the kernel in a Python file")
+	signature := flags.String("s", "", "its signature")
+	flags.IntVar(&o.Warps, "w", 4, "SIMD groups of a threadgroup")
+	flags.BoolVar(&o.F64AsF32, "allow-f64-as-f32", false, "compute float64 as float32")
+	file, err := parseAround(flags, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return err
+	case err != nil || file == "":
+		if err == nil {
+			fmt.Fprint(complain, tritonUsage)
+		}
+		return errUsage
+	}
+	text, err := tritonText(file, *name, *signature, o.Warps, complain)
+	if err != nil {
+		return err
+	}
+	k, err := tritonlang.Compile(text, filepath.Base(file), o)
+	if err != nil {
+		return err
+	}
+	// The source goes to a file or to the standard output, so that it can be piped.
+	switch {
+	case command == "explain":
+		_, err = io.WriteString(out, k.Explain())
+	case *to == "" || *to == "-":
+		_, err = io.WriteString(out, k.Source)
+	default:
+		err = os.WriteFile(*to, []byte(k.Source), 0o644)
+	}
+	return err
+}
+
+// tritonText is the Triton IR in a file, or of a kernel in a Python file.
+func tritonText(file, name, signature string, warps int, complain io.Writer) (string, error) {
+	python, err := isKernelFile(file, name, signature)
+	if err != nil || !python {
+		text, missing := os.ReadFile(file)
+		return string(text), cmp.Or(err, missing)
+	}
+	return tritonKernel(file, name, signature, warps, complain)
+}
+
+// parseAround parses flags before and behind the one argument that is no flag.
+func parseAround(flags *flag.FlagSet, args []string) (file string, err error) {
+	if err := flags.Parse(args); err != nil {
+		return "", err
+	}
+	file = flags.Arg(0)
+	if flags.NArg() > 1 {
+		if err := flags.Parse(flags.Args()[1:]); err != nil {
+			return "", err
+		}
+		if flags.NArg() > 0 {
+			return "", nil
+		}
+	}
+	return file, nil
+}

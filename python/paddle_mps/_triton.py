@@ -1,0 +1,256 @@
+"""Compiled Triton kernels on the mps device: the file that one is kept in, and its launch.
+
+A file is Metal source whose first line, a comment, has what a launch must know as JSON. Both ways to a
+kernel end here, that through Triton's own launcher (package paddle_mps_triton) and that without Triton (`triton_aot`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import struct
+import warnings
+from collections.abc import Sequence
+from ctypes import c_void_p
+from typing import Any
+
+import numpy as np
+
+from . import _place, _stream
+from ._creation import to_tensor
+from ._errors import UnsupportedError, exception
+from ._library import quick
+from ._objects import information, meta
+from ._shader import compile_shader
+from ._tensor import Tensor
+
+FORMAT = 1  # of the metadata: `triton_mps`
+
+# How `struct` writes a scalar argument, by Triton's name of its type.
+SCALARS = {
+    "i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u1": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
+    "fp16": "e", "fp32": "f",
+}  # fmt: skip
+ARGUMENT, GRID, NUMBER = 24, 24, 8  # bytes: of a KernelArg, of the grid, of the room of a scalar
+
+_run = quick["pmps_kernel_run"]  # without argtypes: what it is called with are ctypes objects
+_run.restype = c_void_p
+
+
+def unpack(file: bytes) -> tuple[str, dict[str, Any]]:
+    """Source and metadata of a file.
+
+    Raises:
+        ValueError: it is none of a Triton kernel, or of a later version of this package.
+    """
+    source = file.decode("utf-8", "replace")
+    head = source.partition("\n")[0]
+    try:
+        metadata = json.loads(head[len("// ") :]) if head.startswith("// {") else {}
+    except ValueError:
+        metadata = {}
+    if "triton_mps" not in metadata:
+        raise ValueError(f"[triton] the file begins with {head[:40]!r}; want a kernel that paddle-mps has compiled")
+    if metadata["triton_mps"] != FORMAT:
+        raise ValueError(
+            f"[triton] the file has format {metadata['triton_mps']}; want {FORMAT}: compile the kernel again"
+        )
+    return source, metadata
+
+
+class Frame:
+    """Memory of one call, at fixed addresses: the arguments as the library takes them, the grid, and the numbers."""
+
+    __slots__ = ("args", "grid", "memory", "words")
+
+    def __init__(self, params: Sequence[dict[str, Any]]) -> None:
+        numbers = sum(not is_pointer(p) for p in params)
+        self.memory = ctypes.create_string_buffer(ARGUMENT * len(params) + GRID + NUMBER * numbers)
+        base = ctypes.addressof(self.memory)
+        self.args, self.grid = c_void_p(base), c_void_p(base + ARGUMENT * len(params))
+        self.words: list[int] = []  # handles, to be set by each call; addresses and sizes of numbers
+        address = base + ARGUMENT * len(params) + GRID
+        for p in params:
+            if is_pointer(p):
+                self.words.append(0)
+            else:
+                self.words += [address, struct.calcsize("=" + SCALARS[p["type"]])]
+                address += NUMBER
+
+
+def is_pointer(param: dict[str, Any]) -> bool:
+    """Whether a parameter is a pointer: a tensor."""
+    return bool(param["type"].startswith("*"))
+
+
+class Program:
+    """A compiled kernel, ready to run: tritonlang/doc.go has its metadata and how it is launched.
+
+    Argument i is [[buffer(i)]]: a pointer is a tensor, a scalar its own bytes. A program of Triton's grid is a
+    threadgroup.
+    """
+
+    def __init__(self, source: str, metadata: dict[str, Any]) -> None:
+        self.metadata = metadata
+        self.name: str = metadata["name"]
+        self.params: list[dict[str, Any]] = metadata["args"]
+        self.threads = int(metadata["threads"])
+        self._library = compile_shader(source)
+        self.kernel = getattr(self._library, self.name)
+        self.max_threads = self.kernel.max_threads_per_threadgroup
+        self._handle = self.kernel._handle
+        self._group = (ctypes.c_uint64 * 3)(self.threads, 1, 1)
+        self._count = ctypes.c_size_t(len(self.params))
+        self._numbers = [i for i, p in enumerate(self.params) if not is_pointer(p)]
+        self._handles: list[tuple[int, int]] = []  # of each pointer: the place in the words of a frame, the parameter
+        at = 0
+        for i, p in enumerate(self.params):
+            if is_pointer(p):
+                self._handles.append((at, i))
+            at += 1 if is_pointer(p) else 2
+        self._format = struct.Struct(self._layout())
+        self._frames: list[Frame] = []
+
+    def _layout(self) -> str:
+        """The format of a frame. A tensor is a handle and 16 zeros, a number 8 zeros, its address and its size."""
+        arguments, numbers = "", ""
+        for p in self.params:
+            if is_pointer(p):
+                arguments += "Q16x"
+                continue
+            if p["type"] not in SCALARS:
+                raise UnsupportedError(
+                    f"[{self.name}] argument {p['name']} is of type {p['type']}; want one of {', '.join(SCALARS)}"
+                )
+            arguments += "8xQQ"
+            numbers += f"{SCALARS[p['type']]}{NUMBER - struct.calcsize('=' + SCALARS[p['type']])}x"
+        return f"={arguments}QQQ{numbers}"
+
+    def run(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
+        """Puts a run of x * y * z programs into this thread's stream; values are those of all parameters."""
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = Frame(self.params)
+        words = frame.words
+        try:
+            for at, i in self._handles:
+                words[at] = values[i]._handle
+            self._format.pack_into(frame.memory, 0, *words, x * self.threads, y, z, *[values[i] for i in self._numbers])
+        except (AttributeError, TypeError, struct.error):
+            self._frames.append(frame)
+            self._unusual(x, y, z, values)
+            return
+        error = _run(self._handle, frame.args, self._count, frame.grid, self._group)
+        self._frames.append(frame)
+        if error:
+            raise exception(error)
+
+    def _unusual(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
+        """A run with arguments that are not all tensors of the mps device and numbers of their types."""
+        memory = Borrowed(self.name)
+        usual = [memory.tensor(v, p) if is_pointer(p) else number(v, p, self.name) for v, p in zip(values, self.params)]
+        self.run(x, y, z, usual)
+        memory.give_back()
+
+
+def number(value: Any, param: dict[str, Any], kernel: str) -> Any:
+    """A scalar argument as struct takes it: what fits the type only as unsigned wraps."""
+    kind = param["type"]
+    if kind in ("fp32", "fp16"):
+        return float(value)
+    if kind not in SCALARS:
+        raise UnsupportedError(
+            f"[{kernel}] argument {param['name']} is of type {kind}; want one of {', '.join(SCALARS)}"
+        )
+    bits = int(kind[1:])
+    if bits == 1:
+        return bool(value)
+    value = int(value)
+    if not -(1 << bits - 1) <= value < 1 << bits:
+        raise ValueError(f"[{kernel}] argument {param['name']} is {value}; want a number that {kind} can hold")
+    low = 0 if kind[0] == "u" else -(1 << bits - 1)
+    return (value - low) % (1 << bits) + low
+
+
+class Borrowed:
+    """Memory of other packages' tensors for one launch: shared where whole pages allow, else copied in and back out.
+
+    Such tensors are read by their owner without a word to us, so the launch is waited for.
+    """
+
+    copies = 0  # of all launches so far
+    _warned = False
+
+    def __init__(self, kernel: str) -> None:
+        self._kernel = kernel
+        self._memory: dict[int, tuple[Any, np.ndarray[Any, Any], bool]] = {}  # by address
+
+    def tensor(self, value: Any, param: dict[str, Any]) -> Any:
+        """What the launch gets for an argument."""
+        while hasattr(value, "base") and not hasattr(value, "_handle"):
+            value = value.base  # triton.reinterpret
+        if isinstance(value, Tensor):
+            if meta(value).place.kind != _place.MPS:
+                raise ValueError(
+                    f"[{self._kernel}] argument {param['name']} is on {meta(value).place}; want a tensor on an mps device: x.to('mps')"
+                )
+            return value
+        if value is None or not hasattr(value, "data_ptr"):
+            raise TypeError(
+                f"[{self._kernel}] argument {param['name']} is {type(value).__name__}; want a tensor on an mps device"
+            )
+        device = str(getattr(value, "device", "cpu"))
+        if device != "cpu":
+            raise UnsupportedError(
+                f"[{self._kernel}] argument {param['name']} is a tensor on {device}; want one of paddle_mps, or on the CPU"
+            )
+        storage = value.untyped_storage() if hasattr(value, "untyped_storage") else value
+        start, size = storage.data_ptr(), int(storage.nbytes() if callable(storage.nbytes) else storage.nbytes)
+        whole = self._whole(start, size)
+        offset = value.data_ptr() - start
+        return whole[offset:] if offset else whole
+
+    def _whole(self, start: int, size: int) -> Any:
+        if start not in self._memory:
+            array = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(start))
+            try:
+                shared = to_tensor(array, place="mps", zero_copy=True)
+                self._memory[start] = shared, array, True
+            except UnsupportedError:
+                self._memory[start] = to_tensor(array, place="mps"), array, False
+                Borrowed.copies += 1
+                if not Borrowed._warned:
+                    Borrowed._warned = True
+                    warnings.warn(
+                        f"[{self._kernel}] tensors on the CPU are copied to the GPU and back at each launch; "
+                        "tensors of paddle_mps are not (paddle_mps._triton.Borrowed.copies counts)",
+                        stacklevel=5,
+                    )
+        return self._memory[start][0]
+
+    def give_back(self) -> None:
+        """Waits for the launch, and copies out what was copied in."""
+        for tensor, array, shared in self._memory.values():
+            if not shared:
+                array[:] = tensor.numpy()
+        if self._memory:
+            _stream.synchronize(_place.mps_place(None))
+
+
+_offsets: dict[int, int] = {}  # bytes from the storage to the first element, by handle: handles are not used again
+
+
+def offset_of(x: Tensor) -> int:
+    """Bytes from the start of the storage, which is aligned to 256, to the first element. It waits for nothing."""
+    handle = x._handle
+    found = _offsets.get(handle)
+    if found is None:
+        if len(_offsets) > 1 << 14:
+            _offsets.clear()
+        info = information(handle)
+        found = _offsets[handle] = info.offset * int(quick.pmps_dtype_size(info.dtype))
+    return found
+
+
+__all__ = ["Borrowed", "Program", "offset_of", "unpack"]

@@ -1,0 +1,1 @@
+"""Kernels of our own, a file for each kind, each with its answer in NumPy."""

@@ -1,0 +1,162 @@
+package tritonlang
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// modules are the Triton IR among the test data, by name. It was captured from kernels of our own: see testdata/kernels.py.txt.
+func modules(t testing.TB) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.ttir")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	all := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all[strings.TrimSuffix(filepath.Base(file), ".ttir")] = string(text)
+	}
+	return all
+}
+
+// TestGoldens compares the text of some kernels with what it was.
+func TestGoldens(t *testing.T) {
+	all := modules(t)
+	for _, name := range []string{"add", "softmax", "layer_norm", "matmul", "reduce_i64_1", "scan_1_0", "atomics", "early", "casts", "shapes"} {
+		k, err := Compile(all[name], name+".ttir", Options{})
+		require.NoError(t, err, name)
+		golden := filepath.Join("testdata", name+".metal")
+		if *update {
+			require.NoError(t, os.WriteFile(golden, []byte(k.Source), 0o644))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		require.Equal(t, string(want), k.Source, "go test ./tritonlang -update writes what is new")
+	}
+}
+
+// TestSameBytes: the same input gives the same text, though tables are maps.
+func TestSameBytes(t *testing.T) {
+	for name, text := range modules(t) {
+		first, err := Compile(text, name, Options{})
+		for range 3 {
+			again, err2 := Compile(text, name, Options{})
+			if err != nil {
+				require.EqualError(t, err2, err.Error())
+				continue
+			}
+			require.NoError(t, err2)
+			require.Equal(t, first.Source, again.Source, name)
+		}
+	}
+}
+
+// TestCounts: what the text of kernels costs, in barriers and threadgroup memory.
+func TestCounts(t *testing.T) {
+	all := modules(t)
+	for _, c := range []struct {
+		name              string
+		barriers, shared  int
+		exchanges, access int // at most; access is the widest in bytes
+	}{
+		{"add", 0, 0, 0, 16},
+		{"add_f16", 0, 0, 0, 16},
+		{"softmax", 2, 32, 0, 4},
+		{"sort1024", 110, 16384, 50, 16},
+	} {
+		k, err := Compile(all[c.name], c.name, Options{})
+		require.NoError(t, err)
+		require.LessOrEqual(t, k.Stats.Barriers, c.barriers, c.name)
+		require.LessOrEqual(t, k.Stats.Shared, c.shared, c.name)
+		require.LessOrEqual(t, k.Stats.Exchanges, c.exchanges, c.name)
+		t.Log(c.name, k.Stats.Barriers, k.Stats.Shared, k.Stats.Exchanges)
+	}
+}
+
+// TestRefusals: what is not supported is an error that names operation, type and line.
+func TestRefusals(t *testing.T) {
+	all := modules(t)
+	_, err := Compile(all["ptrs"], "ptrs.ttir", Options{})
+	require.EqualError(t, err, "[triton] tt.int_to_ptr of !tt.ptr<f32> at kernels.py:295: pointers made from integers are not supported: a GPU's addresses are not the CPU's")
+	var unsupported *Unsupported
+	require.ErrorAs(t, err, &unsupported)
+	_, err = Compile(all["add"], "add.ttir", Options{Warps: 64})
+	var resources *OutOfResources
+	require.ErrorAs(t, err, &resources)
+	require.Equal(t, OutOfResources{Name: "threads", Required: 2048, Limit: 1024}, *resources)
+	wide := strings.ReplaceAll(all["add"], "f32", "f64")
+	_, err = Compile(wide, "wide.ttir", Options{})
+	require.EqualError(t, err, "[triton] argument x_ptr of f64 at kernels.py:4: Metal has no such type")
+	_, err = Compile(wide, "wide.ttir", Options{F64AsF32: true})
+	require.NoError(t, err)
+	_, err = Compile(strings.Replace(all["add"], "arith.addf", "arith.frob", 1), "x.ttir", Options{})
+	require.EqualError(t, err, "[triton] arith.frob at kernels.py:9: this operation is not supported")
+}
+
+// TestWaits: a loop that polls memory is refused; a lock, and a loop over what it computes itself, are not.
+func TestWaits(t *testing.T) {
+	loop := func(read string) string {
+		return `module { tt.func public @f(%p: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %true = arith.constant true
+  scf.while : () -> () {
+    ` + read + `
+    %again = arith.cmpi eq, %old, %c0 : i32
+    scf.condition(%again)
+  } do {
+    scf.yield
+  }
+  tt.return } }`
+	}
+	for _, poll := range []string{
+		"%old = tt.load %p {isVolatile = true} : !tt.ptr<i32>",
+		"%old = tt.atomic_rmw add, acquire, gpu, %p, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+	} {
+		_, err := Compile(loop(poll), "x.ttir", Options{})
+		require.ErrorContains(t, err, "waits", poll)
+	}
+	for _, lock := range []string{
+		"%old = tt.atomic_cas acq_rel, gpu, %p, %c0, %c0 : (!tt.ptr<i32>, i32, i32) -> i32",
+		"%old = tt.atomic_rmw exch, acquire, gpu, %p, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+		"%old = tt.load %p : !tt.ptr<i32>\n tt.store %p, %old : !tt.ptr<i32>",
+	} {
+		_, err := Compile(loop(lock), "x.ttir", Options{})
+		require.NoError(t, err, lock)
+	}
+	for _, name := range []string{"lock", "early"} {
+		_, err := Compile(modules(t)[name], name, Options{})
+		require.NoError(t, err)
+	}
+}
+
+// BenchmarkCompile is the time from text to text.
+func BenchmarkCompile(b *testing.B) {
+	all := modules(b)
+	for _, name := range []string{"add", "softmax", "matmul", "attention", "sort1024"} {
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				if _, err := Compile(all[name], name, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// FuzzCompile: no text makes the compiler panic.
+func FuzzCompile(f *testing.F) {
+	for _, text := range modules(f) {
+		f.Add(text, 4)
+	}
+	f.Fuzz(func(t *testing.T, text string, warps int) {
+		_, _ = Compile(text, "x.ttir", Options{Warps: warps & 15})
+	})
+}

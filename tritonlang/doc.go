@@ -1,0 +1,24 @@
+// Package tritonlang compiles Triton IR, as text, to a kernel in Metal's shading language, as text.
+//
+// The steps are packages: ttir parses and verifies, layout says which thread holds which elements, emit turns operations
+// into statements. Nothing here talks to a device, reads a file or needs the rest of the library.
+//
+// # How a kernel is launched
+//
+// One program of Triton's grid is one threadgroup of num_warps * 32 threads. A launch of grid (x, y, z) dispatches a grid of
+// (x * threads, y, z) threads in threadgroups of (threads, 1, 1); program ids are the threadgroup's position in the grid.
+//
+// Argument i of the function is [[buffer(i)]]: a pointer is a buffer with an offset, const unless the kernel writes through
+// it; a scalar is bytes of its own type (int of 1, 2, 4 or 8 bytes for i8 to i64, one byte for i1, float for fp32, half for
+// fp16, the 16 bits of a bf16). This is what mps.compile_shader binds:
+//
+//	kernel(x, y, out, n, threads=grid * threads, group_size=threads, arg_casts={3: "int32"})
+//
+// There are no hidden arguments. A kernel of more than 31 arguments is refused.
+//
+// The first line of the text is a comment with the metadata in JSON: "triton_mps" (the version of this convention), "name",
+// "args" (name, type as in Triton's signatures, "divisible": what the address in bytes, or the value, has to be a multiple
+// of, "writes"), "num_warps", "threads" and "shared" (bytes of threadgroup memory, which the kernel declares itself).
+//
+// The invariant: the same input gives the same bytes.
+package tritonlang

@@ -1,0 +1,201 @@
+// Moving tensors between layouts, and the shuffles that lanes exchange values by.
+//
+// A change of layout in which each thread has all that it needs renames registers and costs nothing. Any other goes
+// through threadgroup memory: the owners of elements write them in row-major order, a barrier, and each thread reads its own.
+
+package emit
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
+
+// area opens a part of the pool for some elements.
+func (e *emitter) area(ctype string, bytes, count int) *area {
+	a := &area{name: e.temp("shared"), ctype: ctype, bytes: (bytes*count + 15) / 16 * 16}
+	e.add(&node{kind: open, area: a})
+	return a
+}
+
+// writes notes that what follows writes an area. A barrier is put in front of it if others may still read there.
+func (e *emitter) writes(a *area) { e.add(&node{kind: touch, area: a, effect: effect{writes: true}}) }
+
+// reads notes that what follows reads an area that other threads have written.
+func (e *emitter) reads(a *area) { e.add(&node{kind: touch, area: a, effect: effect{reads: true}}) }
+
+// sharedType is what a register's type is in threadgroup memory, and its bytes.
+func sharedType(ctype string) (string, int) {
+	switch ctype {
+	case "bool", "char", "uchar":
+		if ctype == "bool" {
+			ctype = "uchar"
+		}
+		return ctype, 1
+	case "short", "ushort", "half":
+		return ctype, 2
+	case "long", "ulong":
+		return ctype, 8
+	}
+	return ctype, 4
+}
+
+// address is an element's number in row-major order, of a register of a layout.
+func address(l layout.Layout, i at) string {
+	terms := threadPart(l, nil)
+	if i.name == "" {
+		return sum(terms, 0)
+	}
+	return sum(append(terms, scatter(i.name, l.Reg)...), 0)
+}
+
+// convert moves a tensor to another layout. Registers may be kept where both layouts give a thread the same elements;
+// otherwise they go through threadgroup memory.
+func (e *emitter) convert(v *ttir.Value, x *value, from, to layout.Layout) *value {
+	// Pointers without offsets are one base for all layouts.
+	if x.regs == nil {
+		return x
+	}
+	if index, ok := sameThread(from, to); ok {
+		r := *x.regs
+		r.index = make([]int, len(index))
+		for i, k := range index {
+			r.index[i] = x.regs.index[k]
+		}
+		return &value{scalar: x.scalar, regs: &r, wide: x.wide, full: x.full}
+	}
+	if x.full {
+		panic(&ttir.Unsupported{Op: "tensor of pointers", Where: e.where, Why: "pointers from several arguments cannot change their layout"})
+	}
+	e.stats.Exchanges++
+	return &value{scalar: x.scalar, wide: x.wide, regs: e.throughPool(v.Name, x.regs, from, to)}
+}
+
+// sameThread says which register of one layout is which of another, if each thread has all that it needs.
+func sameThread(from, to layout.Layout) (index []int, ok bool) {
+	for _, pair := range [][2][]int{{from.Lane, to.Lane}, {from.Warp, to.Warp}} {
+		for i := range pair[0] {
+			if pair[0][i] != pair[1][i] {
+				return nil, false
+			}
+		}
+	}
+	// Threads hold the same elements, perhaps in another order of registers.
+	for _, b := range to.Reg {
+		k := indexOf(from.Reg, b)
+		if k < 0 {
+			return nil, false
+		}
+		index = append(index, k)
+	}
+	return index, true
+}
+
+// indexOf is where a number stands in a list, -1 if it does not.
+func indexOf(all []int, b int) int {
+	for i, x := range all {
+		if x == b {
+			return i
+		}
+	}
+	return -1
+}
+
+// throughPool writes all elements to threadgroup memory and reads those of another layout.
+func (e *emitter) throughPool(like string, x *reg, from, to layout.Layout) *reg {
+	ctype := x.ctype
+	// Every element once, whatever threads hold it.
+	memory, bytes := sharedType(ctype)
+	a := e.area(memory, bytes, 1<<from.Bits())
+	e.fill(a, x, from)
+	e.reads(a)
+	r := e.array(like, ctype, to.Registers())
+	e.whole(to.Registers(), func(i at) string {
+		return e.element(r, nil, i) + " = " + fromShared(ctype, a.name+"["+address(to, i)+"]") + ";"
+	})
+	return r
+}
+
+// fill writes a tensor to an area, in row-major order.
+func (e *emitter) fill(a *area, x *reg, l layout.Layout) {
+	e.writes(a)
+	e.owned(l, func() {
+		e.whole(l.Registers(), func(i at) string {
+			return a.name + "[" + address(l, i) + "] = " + toShared(x.ctype, e.element(x, nil, i)) + ";"
+		})
+	})
+}
+
+// fromShared is an element of threadgroup memory as it is kept in registers.
+func fromShared(ctype, text string) string {
+	if ctype == "bool" {
+		return text + " != 0"
+	}
+	return text
+}
+
+// toShared is a register as it is written to threadgroup memory.
+func toShared(ctype, text string) string {
+	if ctype == "bool" {
+		return "uchar(" + text + ")"
+	}
+	return text
+}
+
+// materialize makes a register array of its own of what may be a literal or a view, so that its type is known.
+func (e *emitter) materialize(v *ttir.Value, x *value, l layout.Layout) *reg {
+	if x.regs.ctype != "" && x.regs.n == l.Registers() {
+		return x.regs
+	}
+	ctype := cType(v.Type.Element())
+	r := e.array(v.Name, ctype, l.Registers())
+	e.whole(l.Registers(), func(i at) string { return e.element(r, nil, i) + " = " + e.element(x.regs, nil, i) + ";" })
+	return r
+}
+
+// shuffled is what the lane with one bit of its number turned has. Metal shuffles up to 32 bits, and no bool.
+func shuffled(ctype, x, mask string) string {
+	switch ctype {
+	case "bool":
+		return "(simd_shuffle_xor(ushort(" + x + "), ushort(" + mask + ")) != 0)"
+	case "char", "uchar":
+		return ctype + "(simd_shuffle_xor(short(" + x + "), ushort(" + mask + ")))"
+	case "long", "ulong":
+		return "as_type<" + ctype + ">(simd_shuffle_xor(as_type<uint2>(" + x + "), ushort(" + mask + ")))"
+	}
+	return "simd_shuffle_xor(" + x + ", ushort(" + mask + "))"
+}
+
+// A barrier of the program orders all memory; it has one name in 3.6 and another one since.
+func init() {
+	rules["gpu.barrier"] = func(e *emitter, _ *ttir.Op) { e.add(&node{kind: touch, effect: effect{everyone: true}}) }
+	rules["ttg.barrier"] = rules["gpu.barrier"]
+}
+
+// cell is a register by terms of its number, for loops over more than one variable.
+func (e *emitter) cell(r *reg, terms ...string) string {
+	if r.n == 1 {
+		return r.name
+	}
+	*r.array = true
+	return r.name + "[" + sum(terms, r.plus) + "]"
+}
+
+// through maps register bits of a layout to bits of the registers' number in storage.
+func through(index, bits []int) []int {
+	out := make([]int, len(bits))
+	for i, b := range bits {
+		if out[i] = layout.None; b != layout.None {
+			out[i] = index[b]
+		}
+	}
+	return out
+}
+
+// join unites the pointers that an operation makes out of each other.
+func join(all ...string) string { return strings.Join(all, "") }
+
+// itoa is a number as text.
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,424 @@
+// What is known of integers and pointers: how many elements follow each other in memory, what divides them, and how many
+// are equal. This decides which layouts suit an access, and whether it may take 16 bytes at once.
+//
+// The analysis is Triton's own, AxisInfo: rules for each operation, run until loops change nothing. A rule that is missing
+// means that nothing is known, so that accesses are narrow but right.
+
+package emit
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
+
+// fact is what is known of a tensor of integers or pointers along each dimension; of a scalar, along one of size 1.
+//
+// Along a dimension values come in runs: contig says how many follow each other by steps of 1, beginning at multiples of
+// contig; same how many are equal; div what divides the first of each run (of pointers: in bytes). All are powers of two.
+type fact struct {
+	contig, same, div []int
+	// The value, where all elements are equal and it is constant.
+	known *int64
+}
+
+// mostDiv stands for "divisible by everything".
+const mostDiv = 1 << 30
+
+// blank is the fact that nothing is known.
+func blank(t *ttir.Type) fact {
+	n := max(1, len(t.Shape))
+	return fact{ones(n), ones(n), ones(n), nil}
+}
+
+// ones is a list of n times 1.
+func ones(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = 1
+	}
+	return all
+}
+
+// size is a dimension's size; 1 for a scalar.
+func size(t *ttir.Type, d int) int {
+	if d < len(t.Shape) {
+		return t.Shape[d]
+	}
+	return 1
+}
+
+// power is the largest power of two that divides a number.
+func power(n int64) int {
+	if n == 0 {
+		return mostDiv
+	}
+	return int(min(n&-n, mostDiv))
+}
+
+// every is what divides all elements along a dimension, not only the first of each run.
+func (f fact) every(d int) int {
+	for _, c := range f.contig {
+		if c > 1 {
+			return 1
+		}
+	}
+	return f.div[d]
+}
+
+// facts analyses a function's integers and pointers. Values that a loop carries begin with what is known before the loop,
+// and are weakened by what the loop yields until nothing changes.
+type facts struct {
+	of      map[*ttir.Value]fact
+	changed bool
+}
+
+// analyse finds the facts of a function. It ends, because facts of what loops carry only weaken.
+func analyse(f *ttir.Func) *facts {
+	a := &facts{of: map[*ttir.Value]fact{}}
+	// A parameter is known by its attribute alone: Triton puts it on pointers and integers that are
+	// multiples of 16.
+	for i, v := range f.Params() {
+		k := blank(v.Type)
+		for _, attr := range f.ParamAttrs[i] {
+			if attr.Name == "tt.divisibility" && len(attr.Value.Ints) == 1 {
+				k.div[0] = power(attr.Value.Ints[0])
+			}
+		}
+		a.of[v] = k
+	}
+	// The first round takes what is known before a loop for what it carries, which is too much; later
+	// rounds weaken it.
+	for a.changed = true; a.changed; {
+		a.changed = false
+		a.region(f.Body)
+	}
+	return a
+}
+
+// get is what is known of a value so far.
+func (a *facts) get(v *ttir.Value) fact {
+	if k, ok := a.of[v]; ok {
+		return k
+	}
+	return blank(v.Type)
+}
+
+func (a *facts) region(r *ttir.Region) {
+	for _, b := range r.Blocks {
+		for _, o := range b.Ops {
+			a.op(o)
+		}
+	}
+}
+
+// op computes the facts of an operation's results, and goes into its regions.
+func (a *facts) op(o *ttir.Op) {
+	switch o.Name {
+	case "scf.for":
+		b := o.Regions[0].Blocks[0]
+		i := blank(b.Args[0].Type)
+		// The induction variable goes from the lower bound by steps: what divides both divides it.
+		i.div[0] = min(a.get(o.Operands[0]).div[0], a.get(o.Operands[2]).div[0])
+		a.of[b.Args[0]] = i
+		a.carry(b.Args[1:], o.Operands[3:])
+		a.region(o.Regions[0])
+		a.carry(b.Args[1:], b.Terminator().Operands)
+		a.carry(o.Results, o.Operands[3:])
+		a.carry(o.Results, b.Terminator().Operands)
+		return
+	case "scf.if":
+		for _, r := range o.Regions {
+			a.region(r)
+			a.carry(o.Results, r.Blocks[0].Terminator().Operands)
+		}
+		return
+	case ttir.Inlined:
+		a.carry(o.Regions[0].Blocks[0].Args, o.Operands)
+	case "tt.reduce", "tt.scan", "tt.map_elementwise":
+		return
+	}
+	for _, r := range o.Regions {
+		a.region(r)
+	}
+	// Without a rule nothing is known, which is always right.
+	rule := factRules[o.Name]
+	if rule == nil || len(o.Results) != 1 {
+		return
+	}
+	k := rule(a, o)
+	a.hint(o, &k)
+	a.of[o.Results[0]] = k
+}
+
+// carry weakens what is known of the values that a loop or condition gives.
+func (a *facts) carry(to, from []*ttir.Value) {
+	for i, v := range to {
+		old, seen := a.of[v]
+		now := a.get(from[i])
+		// The first value is taken as it is. It is not constant, even if it was.
+		if !seen {
+			a.of[v] = fact{now.contig, now.same, now.div, nil}
+			a.changed = true
+			continue
+		}
+		k := fact{least(old.contig, now.contig), least(old.same, now.same), least(old.div, now.div), nil}
+		for d := range k.contig {
+			if k.contig[d] != old.contig[d] || k.same[d] != old.same[d] || k.div[d] != old.div[d] {
+				a.changed = true
+			}
+		}
+		a.of[v] = k
+	}
+}
+
+// least takes the smaller of each pair of numbers, all powers of two: what holds for both.
+func least(x, y []int) []int {
+	all := make([]int, len(x))
+	for i := range all {
+		all[i] = min(x[i], y[i])
+	}
+	return all
+}
+
+// hint applies tt.divisibility, tt.contiguity and tt.constancy, which the program promises.
+func (a *facts) hint(o *ttir.Op, k *fact) {
+	for name, list := range map[string][]int{"tt.divisibility": k.div, "tt.contiguity": k.contig, "tt.constancy": k.same} {
+		v, ok := o.Attr(name)
+		if !ok {
+			continue
+		}
+		text, _, _ := strings.Cut(v.Text, " :")
+		// dense<[16, 1]> : tensor<2xi32> has a number a dimension, dense<16> one for all.
+		all := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+		for d := range list {
+			if len(all) == 0 {
+				break
+			}
+			if n, err := strconv.Atoi(all[min(d, len(all)-1)]); err == nil && n > 0 {
+				list[d] = max(list[d], power(int64(n)))
+			}
+		}
+	}
+}
+
+// factRules has a rule for each operation that something is known of.
+var factRules = map[string]func(*facts, *ttir.Op) fact{
+	// A constant is the same everywhere, and divisible by what divides it.
+	"arith.constant": func(_ *facts, o *ttir.Op) fact {
+		k := blank(o.Results[0].Type)
+		all, _ := ttir.Literal(o)
+		if len(all) == 1 && o.Results[0].Type.IsInt(0) {
+			k.known = &all[0].Int
+			for d := range k.same {
+				k.same[d], k.div[d] = size(o.Results[0].Type, d), power(all[0].Int)
+			}
+		}
+		return k
+	},
+	// One run, from a known start.
+	"tt.make_range": func(_ *facts, o *ttir.Op) fact {
+		return fact{[]int{o.Results[0].Type.Shape[0]}, []int{1}, []int{power(int64(o.Int("start", 0)))}, nil}
+	},
+	// All elements are the scalar.
+	"tt.splat": func(a *facts, o *ttir.Op) fact {
+		k, from := blank(o.Results[0].Type), a.get(o.Operands[0])
+		for d := range k.same {
+			k.same[d], k.div[d] = o.Results[0].Type.Shape[d], from.div[0]
+		}
+		k.known = from.known
+		return k
+	},
+	// Along the new dimension there is one element.
+	"tt.expand_dims": func(a *facts, o *ttir.Op) fact {
+		from, axis := a.get(o.Operands[0]), o.Int("axis", 0)
+		insert := func(list []int, n int) []int {
+			out := append([]int{}, list[:axis]...)
+			return append(append(out, n), list[axis:]...)
+		}
+		return fact{insert(from.contig, 1), insert(from.same, 1), insert(from.div, from.every(0)), from.known}
+	},
+	// Along a dimension that grows, all elements are the same.
+	"tt.broadcast": func(a *facts, o *ttir.Op) fact {
+		from, t := a.get(o.Operands[0]), o.Results[0].Type
+		k := fact{append([]int{}, from.contig...), append([]int{}, from.same...), append([]int{}, from.div...), from.known}
+		// All elements along a new dimension are one element of the operand.
+		for d := range t.Shape {
+			if o.Operands[0].Type.Shape[d] != t.Shape[d] {
+				k.same[d], k.contig[d] = t.Shape[d], 1
+			}
+		}
+		return k
+	},
+	"arith.addi": func(a *facts, o *ttir.Op) fact { return a.sum(o, 1, false) },
+	"arith.subi": func(a *facts, o *ttir.Op) fact { return a.sum(o, 1, true) },
+	// Offsets count in elements, divisors of pointers in bytes.
+	"tt.addptr": func(a *facts, o *ttir.Op) fact {
+		return a.sum(o, byteSize(o.Operands[0].Type.Element().Elem), false)
+	},
+	"arith.muli":       (*facts).product,
+	"arith.shli":       (*facts).product,
+	"arith.remsi":      func(a *facts, o *ttir.Op) fact { return a.divide(o, true) },
+	"arith.remui":      func(a *facts, o *ttir.Op) fact { return a.divide(o, true) },
+	"arith.divsi":      func(a *facts, o *ttir.Op) fact { return a.divide(o, false) },
+	"arith.divui":      func(a *facts, o *ttir.Op) fact { return a.divide(o, false) },
+	"arith.cmpi":       (*facts).compare,
+	"arith.andi":       (*facts).logic,
+	"arith.ori":        (*facts).logic,
+	"arith.xori":       (*facts).logic,
+	"arith.extsi":      func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"arith.extui":      func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"arith.index_cast": func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"tt.bitcast":       func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"arith.minsi":      (*facts).uniform,
+	"arith.maxsi":      (*facts).uniform,
+	"arith.select":     (*facts).choose,
+	// Dimensions change places.
+	"tt.trans": func(a *facts, o *ttir.Op) fact {
+		from, k := a.get(o.Operands[0]), blank(o.Results[0].Type)
+		order, _ := o.Attr("order")
+		for d, s := range order.Ints {
+			k.contig[d], k.same[d], k.div[d] = from.contig[s], from.same[s], from.div[s]
+		}
+		k.known = from.known
+		return k
+	},
+}
+
+// sum is the rule of a sum, whose second operand counts in units of some bytes, and of a difference.
+func (a *facts) sum(o *ttir.Op, unit int, minus bool) fact {
+	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	for d := range k.contig {
+		// A run of x stays one where y is the same.
+		k.contig[d] = min(x.contig[d], y.same[d])
+		if !minus {
+			k.contig[d] = max(k.contig[d], min(x.same[d], y.contig[d]))
+		}
+		k.same[d] = min(x.same[d], y.same[d])
+		k.div[d] = min(begins(x, d, k.contig[d], unit), begins(y, d, k.contig[d], 1)*unit, mostDiv)
+	}
+	// Constants are folded, for shifts and factors made of them.
+	if x.known != nil && y.known != nil && unit == 1 {
+		n := *x.known + *y.known
+		if minus {
+			n = *x.known - *y.known
+		}
+		k.known = &n
+	}
+	return k
+}
+
+// begins is what divides the first of each run, where runs have become shorter: each begins at a multiple of its length.
+func begins(f fact, d, contig, unit int) int {
+	if f.contig[d] > contig {
+		return min(f.div[d], contig*unit)
+	}
+	return f.div[d]
+}
+
+// product is the rule of a product, and of a shift by a known number of bits.
+func (a *facts) product(o *ttir.Op) fact {
+	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	if o.Name == "arith.shli" {
+		if y.known == nil || *y.known < 0 || *y.known > 30 {
+			return k
+		}
+		n := int64(1) << *y.known
+		y = fact{y.contig, y.same, ones(len(y.div)), &n}
+		for d := range y.div {
+			y.div[d] = int(n)
+		}
+	}
+	for d := range k.contig {
+		k.same[d] = min(x.same[d], y.same[d])
+		switch {
+		case y.known != nil && *y.known == 1:
+			k.contig[d], k.div[d] = x.contig[d], x.div[d]
+		case x.known != nil && *x.known == 1:
+			k.contig[d], k.div[d] = y.contig[d], y.div[d]
+		default:
+			k.div[d] = min(x.every(d)*y.every(d), mostDiv)
+		}
+	}
+	if x.known != nil && y.known != nil {
+		n := *x.known * *y.known
+		k.known = &n
+	}
+	return k
+}
+
+// divide is the rule of a quotient or rest by a divisor that is the same along a dimension.
+func (a *facts) divide(o *ttir.Op, rest bool) fact {
+	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	for d := range k.contig {
+		if y.same[d] != size(o.Results[0].Type, d) {
+			continue
+		}
+		// Between two multiples of the divisor a run is not cut, and the quotient is one.
+		run := min(x.contig[d], x.div[d], y.div[d])
+		if rest {
+			k.contig[d], k.same[d] = run, x.same[d]
+			k.div[d] = min(begins(x, d, run, 1), y.div[d])
+		} else {
+			k.same[d] = max(run, x.same[d])
+		}
+	}
+	return k
+}
+
+// compare: x < n changes at n, so that it is the same along a run of x if n is a multiple of the run's length.
+func (a *facts) compare(o *ttir.Op) fact {
+	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	p := o.Word("predicate")
+	for d := range k.same {
+		k.same[d] = min(x.same[d], y.same[d])
+		run := func(x, y fact) int { return min(x.contig[d], x.div[d], y.div[d], y.same[d]) }
+		// x <= n changes behind n, at no multiple of anything.
+		switch p {
+		case "slt", "sge", "ult", "uge":
+			k.same[d] = max(k.same[d], run(x, y))
+		case "sgt", "sle", "ugt", "ule":
+			k.same[d] = max(k.same[d], run(y, x))
+		}
+	}
+	return k
+}
+
+// logic is the rule of and, or and xor: only that equal operands give equal results.
+func (a *facts) logic(o *ttir.Op) fact {
+	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	for d := range k.same {
+		k.same[d] = min(x.same[d], y.same[d])
+		if k.same[d] == size(o.Results[0].Type, d) && o.Name != "arith.andi" {
+			k.div[d] = min(x.div[d], y.div[d])
+		}
+	}
+	return k
+}
+
+// uniform is the rule of a minimum or maximum, which is one of its operands.
+func (a *facts) uniform(o *ttir.Op) fact {
+	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	for d := range k.same {
+		k.same[d] = min(x.same[d], y.same[d])
+		k.div[d] = min(x.every(d), y.every(d))
+	}
+	return k
+}
+
+// choose is the rule of a selection: what holds for both choices, as far as the condition is the same.
+func (a *facts) choose(o *ttir.Op) fact {
+	c, x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), a.get(o.Operands[2]), blank(o.Results[0].Type)
+	for d := range k.same {
+		// A scalar condition is the same for all.
+		s := mostDiv
+		if d < len(c.same) && o.Operands[0].Type.IsTensor() {
+			s = c.same[d]
+		}
+		k.same[d] = min(s, x.same[d], y.same[d])
+		k.contig[d] = min(s, x.contig[d], y.contig[d])
+		k.div[d] = min(begins(x, d, k.contig[d], 1), begins(y, d, k.contig[d], 1))
+	}
+	return k
+}

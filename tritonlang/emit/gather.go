@@ -1,0 +1,100 @@
+// Operations whose accesses depend on values: gather reads a tensor at indices, histogram counts. Both go through threadgroup
+// memory, because which thread has an element is known at run time only.
+
+package emit
+
+import (
+	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
+
+// Rules of gather and histogram, and the layouts that they want. A gather's source may be in any.
+func init() {
+	rules["tt.gather"] = (*emitter).gather
+	wantRules["tt.gather"] = func(p *plan, o *ttir.Op) {
+		if !p.unused(o) {
+			p.want(o.Operands[0], p.homeOf(o.Operands[0]))
+			p.want(o.Operands[1], p.homeOf(o.Results[0]))
+		}
+	}
+	rules["tt.histogram"] = (*emitter).histogram
+	wantRules["tt.histogram"] = func(p *plan, o *ttir.Op) {
+		if !p.unused(o) {
+			l := p.operandsLayout(o)
+			for _, v := range o.Operands {
+				p.want(v, l)
+			}
+		}
+	}
+}
+
+// gather emits tt.gather: all of the source goes to threadgroup memory, and each thread reads what its indices say.
+func (e *emitter) gather(o *ttir.Op) {
+	if e.plan.unused(o) {
+		return
+	}
+	v, source, axis := o.Results[0], o.Operands[0], o.Int("axis", 0)
+	from, l := e.plan.homeOf(source), e.plan.homeOf(v)
+	x := e.materialize(source, e.get(source, from), from)
+	index := e.get(o.Operands[1], l).regs
+	memory, bytes := sharedType(x.ctype)
+	a := e.area(memory, bytes, 1<<from.Bits())
+	e.fill(a, x, from)
+	e.reads(a)
+	// The source's element has the result's coordinates but on the axis, where the index is.
+	there := layout.Dims(source.Type.Shape)
+	others := func(bit int) int {
+		d, k := layout.DimOf(v.Type.Shape, bit)
+		if d == axis {
+			return layout.None
+		}
+		return there[d] + k
+	}
+	r := e.array(v.Name, x.ctype, l.Registers())
+	e.whole(l.Registers(), func(i at) string {
+		terms := threadPart(l, others)
+		if i.name != "" {
+			reg := make([]int, len(l.Reg))
+			for k, b := range l.Reg {
+				reg[k] = others(b)
+			}
+			terms = append(terms, scatter(i.name, reg)...)
+		}
+		terms = append(terms, "ulong("+e.element(index, nil, i)+") * "+itoa(1<<there[axis]))
+		return e.element(r, nil, i) + " = " + fromShared(x.ctype, a.name+"["+sum(terms, 0)+"]") + ";"
+	})
+	e.done(v, &value{regs: r})
+}
+
+// histogram emits tt.histogram: counters in threadgroup memory, which each element adds to.
+func (e *emitter) histogram(o *ttir.Op) {
+	if e.plan.unused(o) {
+		return
+	}
+	v, l := o.Results[0], e.plan.operandsLayout(o)
+	x := e.get(o.Operands[0], l).regs
+	bins := v.Type.Count()
+	a := e.area("uint", 4, bins)
+	e.writes(a)
+	threads := 32 << e.plan.warps
+	// All threads clear the counters together.
+	e.say("for (uint k = warp * 32 + lane; k < ", itoa(bins), "; k += ", itoa(threads), ") ", a.name, "[k] = 0;")
+	e.add(&node{kind: touch, area: a, effect: effect{reads: true, writes: true}})
+	e.owned(l, func() {
+		e.whole(l.Registers(), func(i at) string {
+			n := e.element(x, nil, i)
+			c := "ulong(" + n + ") < " + itoa(bins)
+			if len(o.Operands) > 1 {
+				c += " && " + e.element(e.get(o.Operands[1], l).regs, nil, i)
+			}
+			return "if (" + c + ") atomic_fetch_add_explicit((threadgroup atomic_uint *)(" + a.name + " + " + n + "), 1u, memory_order_relaxed);"
+		})
+	})
+	e.reads(a)
+	home := e.plan.homeOf(v)
+	r := e.array(v.Name, "int", home.Registers())
+	e.whole(home.Registers(), func(i at) string {
+		return e.element(r, nil, i) + " = int(" + a.name + "[" + address(home, i) + "]);"
+	})
+	e.done(v, &value{regs: r})
+}

@@ -1,0 +1,197 @@
+// A kernel as a whole: its arguments, the order of the steps, and the text of the file.
+
+package emit
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
+
+// Kernel is what a module was compiled to.
+type Kernel struct {
+	Name    string
+	Args    []Arg
+	Threads int
+	// Without the comment at the head of the file.
+	Body  string
+	Stats Stats
+}
+
+// Arg is an argument of a kernel, at the index of buffers that is its number.
+type Arg struct {
+	Name string
+	// As Triton's signatures have it: *fp32, i32.
+	Type string
+	// What the program promises of its address or value; 1: nothing.
+	Divisible int
+	Writes    bool
+	// Of what a pointer points to.
+	ElementSize int
+}
+
+// mostBuffers is how many buffers a kernel can have.
+const mostBuffers = 31
+
+// Emit compiles the public function of a module.
+func Emit(m *ttir.Module, opts *Options) (k *Kernel, err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case *ttir.Unsupported:
+			k, err = nil, x
+		case *ttir.OutOfResources:
+			k, err = nil, x
+		default:
+			panic(x)
+		}
+	}()
+	f := entry(m)
+	if err := ttir.Inline(m, f); err != nil {
+		return nil, err
+	}
+	return emitFunc(m, f, opts)
+}
+
+// entry is the function that is launched.
+func entry(m *ttir.Module) *ttir.Func {
+	for _, f := range m.Funcs {
+		if f.Visibility == "public" {
+			return f
+		}
+	}
+	return m.Funcs[0]
+}
+
+// emitFunc takes the steps in their order: plan, tree, places of areas, barriers, text.
+func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
+	// No threadgroup has more than 1,024 threads.
+	most := opts.MaxThreads
+	if most == 0 {
+		most = 1024
+	}
+	if n := opts.Warps * 32; n > most {
+		return nil, &ttir.OutOfResources{Name: "threads", Required: n, Limit: most}
+	}
+	if opts.Warps < 1 || opts.Warps&(opts.Warps-1) != 0 {
+		return nil, &ttir.Unsupported{Op: "num_warps=" + strconv.Itoa(opts.Warps), Why: "want a power of two"}
+	}
+	e := &emitter{
+		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, counts: usesOf(f), fragments: map[*ttir.Value]*fragments{},
+		plan: makePlan(f, layout.Log(opts.Warps)), roots: findRoots(f),
+	}
+	k := &Kernel{Name: e.name(f.Name), Threads: opts.Warps * 32}
+	params := e.params(f, k)
+	var body []*node
+	e.list = &body
+	e.body(f.Body, nil)
+	// Areas need their places before barriers, which depend on what overlaps.
+	areas := measure(body)
+	size, err := lay(areas)
+	if err != nil {
+		return nil, err
+	}
+	if opts.MaxShared > 0 && size > opts.MaxShared {
+		return nil, &ttir.OutOfResources{Name: "shared memory", Required: size, Limit: opts.MaxShared}
+	}
+	body, e.stats.Barriers = synchronize(body)
+	e.stats.Shared = size
+	e.layouts(f)
+	k.Stats = e.stats
+	k.Body = e.text(k, params, body)
+	return k, nil
+}
+
+// params declares the arguments: argument i is [[buffer(i)]].
+func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
+	// setBuffer takes an index up to 30.
+	if len(f.Params()) > mostBuffers {
+		panic(&ttir.Unsupported{Op: "kernel " + f.Name, Where: f.Loc.Where(), Why: "a kernel has at most 31 arguments"})
+	}
+	for i, v := range f.Params() {
+		// An argument is refused even if nothing uses it: its size would be wrong.
+		if name, ok := supported(v.Type); !ok && !(name == "f64" && e.opts.F64AsF32) {
+			panic(&ttir.Unsupported{Op: "argument " + strings.TrimPrefix(v.Name, "%"), Type: name, Where: v.Loc.Where(), Why: "Metal has no such type"})
+		}
+		name := e.name(v.Name)
+		a := Arg{Name: strings.TrimPrefix(v.Name, "%"), Type: signature(v.Type), Divisible: e.plan.facts.get(v).div[0]}
+		text := "constant " + cType(v.Type) + " &" + name
+		if v.Type.IsPointer() {
+			text = e.pointerType(v) + name
+			a.Writes, a.ElementSize = e.roots.written[e.roots.root(v)], byteSize(v.Type.Elem)
+		}
+		e.set(v, layout.Layout{}, &value{scalar: name})
+		params = append(params, text+" [[buffer("+itoa(i)+")]]")
+		k.Args = append(k.Args, a)
+	}
+	return params
+}
+
+// signature is a type as Triton's signatures have it.
+func signature(t *ttir.Type) string {
+	if t.Kind == ttir.Pointer {
+		return "*" + signature(t.Elem)
+	}
+	names := map[string]string{
+		"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8E4M3FN": "fp8e4nv", "f8E5M2": "fp8e5", "f8E4M3FNUZ": "fp8e4b8", "f8E5M2FNUZ": "fp8e5b16",
+	}
+	if n := names[t.Name]; n != "" {
+		return n
+	}
+	return t.String()
+}
+
+// layouts notes for `explain` in which layouts tensors are.
+func (e *emitter) layouts(f *ttir.Func) {
+	f.Body.Walk(func(o *ttir.Op) {
+		for _, v := range o.Results {
+			for _, l := range e.plan.wanted[v] {
+				e.stats.Layouts = append(e.stats.Layouts, o.Where()+" "+o.Name+" "+v.Type.String()+" "+l.Key())
+			}
+		}
+	})
+}
+
+// text is the file: functions that are used, those of regions, and the kernel.
+func (e *emitter) text(k *Kernel, params []string, body []*node) string {
+	w := &writer{depth: 1}
+	// One array of 16 bytes an element, so that every area is aligned for any type.
+	if e.stats.Shared > 0 {
+		w.line("threadgroup uint4 pool["+itoa((e.stats.Shared+15)/16)+"];", "")
+	}
+	w.nodes(body)
+	inner, functions := w.out.String(), strings.Join(e.prefix, "")
+	// Numbers that the hardware gives, behind the buffers.
+	params = append(params,
+		"uint3 program [[threadgroup_position_in_grid]]", "uint3 programs [[threadgroups_per_grid]]",
+		"uint lane [[thread_index_in_simdgroup]]", "uint warp [[simdgroup_index_in_threadgroup]]")
+	var out strings.Builder
+	out.WriteString("#include <metal_stdlib>\nusing namespace metal;\n\n")
+	if e.opts.NoFusion {
+		out.WriteString("#pragma METAL fp contract(off)\n\n")
+	}
+	out.WriteString(prelude(functions + inner))
+	out.WriteString(functions)
+	out.WriteString("[[max_total_threads_per_threadgroup(" + itoa(k.Threads) + ")]]\nkernel void " + k.Name + "(\n    " + strings.Join(params, ",\n    ") + ") {\n")
+	out.WriteString(inner)
+	out.WriteString("}\n")
+	return out.String()
+}
+
+// usesOf counts the uses of values.
+func usesOf(f *ttir.Func) map[*ttir.Value]int {
+	all := map[*ttir.Value]int{}
+	f.Body.Walk(func(o *ttir.Op) {
+		for _, v := range o.Operands {
+			all[v]++
+		}
+		for _, s := range o.Succs {
+			for _, v := range s.Args {
+				all[v]++
+			}
+		}
+	})
+	return all
+}

@@ -1,0 +1,387 @@
+// Reductions, with any region and any number of operands.
+//
+// The region becomes a function that combines one set of values into another. It is called for a thread's own elements,
+// then for those of other lanes, whose numbers differ in one bit, then for those of other SIMD groups. Bits that lie off the
+// axis play no part, so one description fits reductions of all axes in all layouts.
+
+package emit
+
+import (
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
+
+// A reduction wants its operands in one layout, that of the first which has a home.
+func init() {
+	rules["tt.reduce"] = (*emitter).reduce
+	wantRules["tt.reduce"] = func(p *plan, o *ttir.Op) {
+		if p.unused(o) {
+			return
+		}
+		l := p.operandsLayout(o)
+		for _, v := range o.Operands {
+			p.want(v, l)
+		}
+	}
+}
+
+// unused reports whether no result of an operation is wanted.
+func (p *plan) unused(o *ttir.Op) bool {
+	for _, v := range o.Results {
+		if !v.Type.IsTensor() || len(p.wanted[v]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// operandsLayout is the layout of operands that must have one: the home of the first that has a home.
+func (p *plan) operandsLayout(o *ttir.Op) layout.Layout {
+	for _, v := range o.Operands {
+		if !p.cheap[v] {
+			return p.homeOf(v)
+		}
+	}
+	return p.homeOf(o.Operands[0])
+}
+
+// reduce emits tt.reduce: first each thread reduces its own elements, then lanes exchange by shuffles, then SIMD groups
+// through threadgroup memory. All threads that hold an element of the result end with the same value.
+func (e *emitter) reduce(o *ttir.Op) {
+	if e.plan.unused(o) {
+		return
+	}
+	from := e.plan.operandsLayout(o)
+	r := e.reducer(o, from)
+	accs := r.registers()
+	r.lanes(accs)
+	r.warps(accs)
+	for i, v := range o.Results {
+		if !v.Type.IsTensor() {
+			e.set(v, layout.Layout{}, &value{scalar: accs[i].name})
+			continue
+		}
+		home := e.plan.homeOf(v)
+		x := e.convert(v, &value{regs: accs[i]}, r.to, home)
+		e.done(v, x)
+	}
+}
+
+// reducer is a reduction while it is emitted.
+type reducer struct {
+	e        *emitter
+	o        *ttir.Op
+	from, to layout.Layout
+	// Bits of the axis.
+	low, n int
+	f      *combiner
+}
+
+// reducer begins a reduction of operands in a layout.
+func (e *emitter) reducer(o *ttir.Op, from layout.Layout) *reducer {
+	axis, shape := o.Int("axis", 0), o.Operands[0].Type.Shape
+	return &reducer{
+		e: e, o: o, from: from, to: reduced(from, shape, axis),
+		low: layout.Dims(shape)[axis], n: layout.Log(shape[axis]), f: e.combiner(o),
+	}
+}
+
+// onAxis reports whether a bit of the element's number lies on the axis that is reduced.
+func (r *reducer) onAxis(bit int) bool { return bit >= r.low && bit < r.low+r.n }
+
+// registers reduces what a thread has itself.
+func (r *reducer) registers() (accs []*reg) {
+	e := r.e
+	// Register bits off the axis number the results, those on it what is combined.
+	// Register bits off and on the axis.
+	var kept, gone []int
+	for i, b := range r.from.Reg {
+		if r.onAxis(b) {
+			gone = append(gone, i)
+		} else {
+			kept = append(kept, i)
+		}
+	}
+	n, k := 1<<len(kept), 1<<len(gone)
+	xs := make([]*reg, len(r.o.Operands))
+	for i, v := range r.o.Operands {
+		x := e.get(v, r.from)
+		xs[i] = x.regs
+		accs = append(accs, e.array(nameOf(r.o.Results[i]), cType(v.Type.Element()), n))
+	}
+	element := func(x *reg, i, j string) string {
+		var terms []string
+		if i != "" {
+			terms = scatter(i, through(x.index, kept))
+		}
+		if j != "" {
+			terms = append(terms, scatter(j, through(x.index, gone))...)
+		}
+		return e.cell(x, terms...)
+	}
+	each := func(i at) {
+		for m, x := range xs {
+			e.say(e.element(accs[m], nil, i), " = ", element(x, i.name, ""), ";")
+		}
+		if k == 1 {
+			return
+		}
+		e.block("for (ushort k = 1; k < "+itoa(k)+"; k++)", false, false, func() {
+			args := r.f.targets(e, accs, i)
+			for _, x := range xs {
+				args = append(args, element(x, i.name, "k"))
+			}
+			e.say(r.f.call(args), ";")
+		})
+	}
+	if n == 1 {
+		each(at{})
+	} else {
+		e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { each(at{name: "r"}) })
+	}
+	return accs
+}
+
+// nameOf is a value's name, for those that the text has not named.
+func nameOf(v *ttir.Value) string {
+	if v.Name == "" {
+		return "%result"
+	}
+	return v.Name
+}
+
+// lanes reduces over the lanes of a SIMD group.
+func (r *reducer) lanes(accs []*reg) {
+	for bit, b := range r.from.Lane {
+		if !r.onAxis(b) {
+			continue
+		}
+		r.each(accs[0].n, func(i at) {
+			e := r.e
+			var others []string
+			for _, a := range accs {
+				t := e.temp("o")
+				e.say(a.ctype, " ", t, " = ", shuffled(a.ctype, e.element(a, nil, i), itoa(1<<bit)), ";")
+				others = append(others, t)
+			}
+			// The lane whose bit is 0 stands first. Both lanes of a pair then compute the same, to the bit.
+			if !r.f.commutes {
+				e.block("if ((lane & "+itoa(1<<bit)+") != 0)", false, false, func() {
+					for m, a := range accs {
+						t := e.temp("t")
+						e.say(a.ctype, " ", t, " = ", e.element(a, nil, i), ";")
+						e.say(e.element(a, nil, i), " = ", others[m], ";")
+						e.say(others[m], " = ", t, ";")
+					}
+				})
+			}
+			e.say(r.f.call(append(r.f.targets(e, accs, i), others...)), ";")
+		})
+	}
+}
+
+// each runs body for each register, in a loop or, for one register, in a block of its own.
+func (r *reducer) each(n int, body func(at)) {
+	if n == 1 {
+		r.e.block("", false, false, func() { body(at{}) })
+		return
+	}
+	r.e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { body(at{name: "r"}) })
+}
+
+// warps reduces over SIMD groups: each writes what it has, and all read all.
+func (r *reducer) warps(accs []*reg) {
+	e := r.e
+	// Each SIMD group along the axis has a slot for each result.
+	width := 0
+	slot := make([]int, len(r.from.Warp))
+	for i, b := range r.from.Warp {
+		if slot[i] = layout.None; r.onAxis(b) {
+			slot[i] = width
+			width++
+		}
+	}
+	if width == 0 {
+		return
+	}
+	up := func(part []int) []int {
+		out := make([]int, len(part))
+		for i, b := range part {
+			if out[i] = layout.None; b != layout.None {
+				out[i] = b + width
+			}
+		}
+		return out
+	}
+	base := func(i at) []string {
+		terms := scatter("lane", up(r.to.Lane))
+		terms = append(terms, scatter("warp", up(r.to.Warp))...)
+		if i.name != "" {
+			terms = append(terms, scatter(i.name, up(r.to.Reg))...)
+		}
+		return terms
+	}
+	var areas []*area
+	for _, a := range accs {
+		memory, bytes := sharedType(a.ctype)
+		areas = append(areas, e.area(memory, bytes, 1<<(r.to.Bits()+width)))
+	}
+	// Lanes along the axis hold the same by now; SIMD groups do not, and each writes its own slot.
+	writer := r.to
+	writer.Warp = append([]int{}, r.from.Warp...)
+	for i, a := range accs {
+		e.writes(areas[i])
+		e.owned(layout.Layout{Lane: writer.Lane, Warp: writer.Warp}, func() {
+			e.whole(a.n, func(k at) string {
+				return areas[i].name + "[" + sum(append(base(k), scatter("warp", slot)...), 0) + "] = " + toShared(a.ctype, e.element(a, nil, k)) + ";"
+			})
+		})
+	}
+	for _, a := range areas {
+		e.reads(a)
+	}
+	r.each(accs[0].n, func(i at) {
+		for m, a := range accs {
+			e.say(e.element(a, nil, i), " = ", fromShared(a.ctype, areas[m].name+"["+sum(base(i), 0)+"]"), ";")
+		}
+		e.block("for (ushort k = 1; k < "+itoa(1<<width)+"; k++)", false, false, func() {
+			args := r.f.targets(e, accs, i)
+			for m, a := range accs {
+				args = append(args, fromShared(a.ctype, areas[m].name+"["+sum(append(base(i), "k"), 0)+"]"))
+			}
+			e.say(r.f.call(args), ";")
+		})
+	})
+}
+
+// combiner is the function that a region of a reduction or scan became.
+type combiner struct {
+	name string
+	// Values of the kernel that the region uses.
+	extra    []string
+	commutes bool
+}
+
+// targets are the first arguments: what is combined into.
+func (c *combiner) targets(e *emitter, accs []*reg, i at) (args []string) {
+	for _, a := range accs {
+		args = append(args, e.element(a, nil, i))
+	}
+	return args
+}
+
+// call wants operands and results in the homes of parameters and of the call's results.
+func (c *combiner) call(args []string) string {
+	return c.name + "(" + strings.Join(append(args, c.extra...), ", ") + ")"
+}
+
+// symmetric are operations whose result does not depend on the order of operands.
+var symmetric = map[string]bool{
+	"arith.addi": true, "arith.addf": true, "arith.muli": true, "arith.mulf": true, "arith.andi": true, "arith.ori": true, "arith.xori": true,
+	"arith.maxsi": true, "arith.minsi": true, "arith.maxui": true, "arith.minui": true, "arith.maxnumf": true, "arith.minnumf": true,
+	"arith.maximumf": true, "arith.minimumf": true,
+}
+
+// combiner makes a function of a region: its first arguments are combined with the others, and hold the result.
+func (e *emitter) combiner(o *ttir.Op) *combiner {
+	if len(o.Regions) != 1 || len(o.Regions[0].Blocks) != 1 {
+		refuse(o, "", "a region with several blocks is not supported")
+	}
+	b := o.Regions[0].Blocks[0]
+	// One operation whose operands may be swapped, and its terminator.
+	c := &combiner{name: e.temp("combine"), commutes: len(b.Ops) == 2 && symmetric[b.Ops[0].Name]}
+	var params []string
+	n := len(b.Args) / 2
+	for i, v := range b.Args {
+		text := e.parameter(v)
+		if i < n {
+			text = "thread " + cType(v.Type) + " &" + e.scalar(v)
+		}
+		params = append(params, text)
+	}
+	captured, extra := e.captures(o.Regions[0])
+	c.extra = extra
+	e.function(c.name, append(params, captured...), func() { e.combined(b) })
+	return c
+}
+
+// parameter declares an argument of a region as a parameter of a function.
+func (e *emitter) parameter(v *ttir.Value) string {
+	name := e.name(v.Name)
+	e.set(v, layout.Layout{}, &value{scalar: name})
+	return cType(v.Type) + " " + name
+}
+
+// combined emits a region without branches, and gives its first arguments what it returns. All results are computed
+// before one is assigned.
+func (e *emitter) combined(b *ttir.Block) {
+	e.ops(b)
+	var results []string
+	for _, v := range b.Terminator().Operands {
+		s := e.scalar(v)
+		if len(b.Args) > 2 {
+			t := e.temp("t")
+			e.say(cType(v.Type), " ", t, " = ", s, ";")
+			s = t
+		}
+		results = append(results, s)
+	}
+	for i, t := range results {
+		e.say(e.scalar(b.Args[i]), " = ", t, ";")
+	}
+}
+
+// captures are scalars of the kernel that a region uses: parameters of its function, and arguments of a call. Literals
+// are not among them, since they stand in the function as they do in the kernel.
+func (e *emitter) captures(r *ttir.Region) (params, args []string) {
+	seen := map[*ttir.Value]bool{}
+	for _, b := range r.Blocks {
+		for _, v := range b.Args {
+			seen[v] = true
+		}
+	}
+	r.Walk(func(o *ttir.Op) {
+		for _, v := range o.Results {
+			seen[v] = true
+		}
+		for _, v := range o.Operands {
+			if s := e.scalarIfAny(v); !seen[v] && s != "" && !isLiteral(s) {
+				seen[v] = true
+				args = append(args, s)
+				params = append(params, cType(v.Type)+" "+s)
+			}
+		}
+	})
+	return params, args
+}
+
+// function writes a function in front of the kernel, whose statements body emits.
+func (e *emitter) function(name string, params []string, body func()) {
+	var list []*node
+	where := e.where
+	e.inside(&list, body)
+	e.where = where
+	w := &writer{}
+	w.line("inline void "+name+"("+strings.Join(params, ", ")+") {", where)
+	w.depth++
+	w.nodes(list)
+	w.depth--
+	w.line("}", "")
+	e.prefix = append(e.prefix, w.out.String()+"\n")
+}
+
+// scalarIfAny is a scalar that is computed already; "" if it is not.
+func (e *emitter) scalarIfAny(v *ttir.Value) string {
+	if x := e.values[v][""]; x != nil {
+		return x.scalar
+	}
+	return ""
+}
+
+// isLiteral reports whether an expression needs no variable of the kernel.
+func isLiteral(s string) bool {
+	return s == "true" || s == "false" || s == "INFINITY" || s == "NAN" || s[0] >= '0' && s[0] <= '9' || s[0] == '-' || s[0] == '(' ||
+		strings.HasPrefix(s, "half(") || strings.HasPrefix(s, "char(") || strings.HasPrefix(s, "short(") || strings.HasPrefix(s, "ushort(") || strings.HasPrefix(s, "uchar(")
+}

@@ -1,0 +1,128 @@
+// Which argument a pointer comes from. A launch has to know which buffers a kernel writes, and it reads that from const
+// in the text: so a pointer's type must be the same wherever it goes.
+
+package emit
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
+)
+
+// roots says which arguments a pointer may come from: pointers that one operation, loop or condition makes out of others
+// are one set. A set that nothing is stored through is const in Metal, so that a launch knows what a kernel writes.
+type roots struct {
+	parent map[*ttir.Value]*ttir.Value
+	// Of a set, by its root.
+	params map[*ttir.Value][]string
+	// A set with a pointer made from an integer or loaded.
+	unknown map[*ttir.Value]bool
+	written map[*ttir.Value]bool
+}
+
+// findRoots joins the pointers of a function to sets and marks those that are written.
+func findRoots(f *ttir.Func) *roots {
+	r := &roots{map[*ttir.Value]*ttir.Value{}, map[*ttir.Value][]string{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}}
+	f.Body.Walk(r.join)
+	for _, v := range f.Params() {
+		if v.Type.IsPointer() {
+			r.params[r.root(v)] = append(r.params[r.root(v)], v.Name)
+		}
+	}
+	f.Body.Walk(r.note)
+	return r
+}
+
+// root is the value that stands for a set. The path to it is made short.
+func (r *roots) root(v *ttir.Value) *ttir.Value {
+	for r.parent[v] != nil {
+		v = r.parent[v]
+	}
+	return v
+}
+
+// union joins the sets of pointers, pair by pair.
+func (r *roots) union(a, b []*ttir.Value) {
+	for i := range min(len(a), len(b)) {
+		if a[i].Type.IsPointer() && b[i].Type.IsPointer() {
+			if x, y := r.root(a[i]), r.root(b[i]); x != y {
+				r.parent[y] = x
+			}
+		}
+	}
+}
+
+// join unites the pointers that an operation makes out of each other.
+func (r *roots) join(o *ttir.Op) {
+	switch o.Name {
+	case "scf.for":
+		b := o.Regions[0].Blocks[0]
+		r.union(b.Args[1:], o.Operands[3:])
+		r.union(b.Args[1:], o.Results)
+		r.union(b.Args[1:], b.Terminator().Operands)
+	case "scf.if":
+		for _, g := range o.Regions {
+			r.union(o.Results, g.Blocks[0].Terminator().Operands)
+		}
+	case "scf.while":
+		before, after := o.Regions[0].Blocks[0], o.Regions[1].Blocks[0]
+		r.union(before.Args, o.Operands)
+		r.union(before.Args, after.Terminator().Operands)
+		r.union(after.Args, before.Terminator().Operands[1:])
+		r.union(after.Args, o.Results)
+	case "cf.br", "cf.cond_br":
+		for _, s := range o.Succs {
+			r.union(s.To.Args, s.Args)
+		}
+	case ttir.Inlined:
+		r.union(o.Regions[0].Blocks[0].Args, o.Operands)
+		for _, b := range o.Regions[0].Blocks {
+			if end := b.Terminator(); end.Name == "tt.return" {
+				r.union(o.Results, end.Operands)
+			}
+		}
+	case "tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_store":
+	default:
+		// Whatever makes pointers out of pointers.
+		for _, v := range o.Results {
+			for _, x := range o.Operands {
+				r.union([]*ttir.Value{v}, []*ttir.Value{x})
+			}
+		}
+	}
+}
+
+// note marks sets that are written, and those of unknown origin.
+func (r *roots) note(o *ttir.Op) {
+	switch o.Name {
+	case "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store", "tt.atomic_load":
+		r.written[r.root(o.Operands[0])] = true
+	}
+	for _, v := range o.Results {
+		if v.Type.IsPointer() && !slices.ContainsFunc(o.Operands, func(x *ttir.Value) bool { return x.Type.IsPointer() }) && len(o.Regions) == 0 {
+			r.unknown[r.root(v)] = true
+		}
+	}
+}
+
+// name is the argument that a pointer comes from, "" if there may be several.
+func (r *roots) name(v *ttir.Value) string {
+	v = r.root(v)
+	if len(r.params[v]) != 1 || r.unknown[v] {
+		return ""
+	}
+	return r.params[v][0]
+}
+
+// pointerType is a pointer's type in Metal.
+func (e *emitter) pointerType(v *ttir.Value) string {
+	t := v.Type.Element().Elem
+	name := memoryType(t.Element())
+	if t.IsPointer() {
+		name = "ulong"
+	}
+	if e.roots.written[e.roots.root(v)] {
+		return "device " + name + " *"
+	}
+	return "device const " + name + " *"
+}
