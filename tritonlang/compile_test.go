@@ -70,7 +70,7 @@ func TestCounts(t *testing.T) {
 		{"add", 0, 0, 0, 16},
 		{"add_f16", 0, 0, 0, 16},
 		{"softmax", 2, 32, 0, 4},
-		{"sort1024", 110, 16384, 50, 16},
+		{"sort1024", 21, 16384, 50, 16},
 	} {
 		k, err := Compile(all[c.name], c.name, Options{})
 		require.NoError(t, err)
@@ -99,6 +99,14 @@ func TestRefusals(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Compile(strings.Replace(all["add"], "arith.addf", "arith.frob", 1), "x.ttir", Options{})
 	require.EqualError(t, err, "[triton] arith.frob at kernels.py:9: this operation is not supported")
+	dense := func(elements string) string {
+		return "module { tt.func public @f(%p: !tt.ptr<i32>) {\n %x = arith.constant dense<" + elements + "> : tensor<2xi32>\n" +
+			" %a = tt.splat %p : !tt.ptr<i32> -> tensor<2x!tt.ptr<i32>>\n tt.store %a, %x : tensor<2x!tt.ptr<i32>>\n tt.return } }"
+	}
+	_, err = Compile(dense("[1, 1]"), "x.ttir", Options{})
+	require.NoError(t, err)
+	_, err = Compile(dense("[1, 2]"), "x.ttir", Options{})
+	require.ErrorContains(t, err, "its elements differ; want one for all")
 }
 
 // TestWaits: a loop that polls memory is refused; a lock, and a loop over what it computes itself, are not.

@@ -150,8 +150,9 @@ def test_wheel_holds_library_types_and_licences(wheel: pathlib.Path) -> None:
     # passes and groups of programs, 140,000 for shaders of windows, sorts and scans, 140,000 for inverse functions in vectors
     # and short rows, 130,000 for traces, 650,000 for 200 operators of ONNX, 200,000 for programs in files and calls of them, 50,000
     # for barriers, 60,000 for strips and tiles of float64, 60,000 for the profiler,
-    # 160,000 for the backend of Triton Inference Server; the rest are tables and C++ functions of 17 rows. The project's own bar is 10,000,000, which is missed.
-    assert sizes[f"paddle_mps/{LIBRARY}"] <= 10_860_000
+    # 160,000 for the backend of Triton Inference Server, 990,000 for the compiler of Triton IR, 30,000 for groups as
+    # shaders; the rest are tables and C++ functions of 17 rows. The project's own bar is 10,000,000, which is missed.
+    assert sizes[f"paddle_mps/{LIBRARY}"] <= 11_950_000
     for ending in (
         "paddle_mps/py.typed",
         "paddle_mps/memory_viz/page.html",

@@ -402,9 +402,14 @@ func compareFloats(_ *emitter, o *ttir.Op, x []string) string {
 	return ""
 }
 
-// constant is a literal. Tensors of different elements have a rule of their own.
+// constant is a literal, the same for all elements of a tensor. Triton prints no others, which are refused.
 func constant(_ *emitter, o *ttir.Op, _ []string) string {
 	all, _ := ttir.Literal(o)
+	for _, n := range all[1:] {
+		if n != all[0] {
+			refuse(o, o.Results[0].Type.String(), "its elements differ; want one for all")
+		}
+	}
 	return literal(o.Results[0].Type.Element(), all[0])
 }
 
