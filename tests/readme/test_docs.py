@@ -16,7 +16,7 @@ from paddle_mps._library import find
 
 ELSEWHERE = sorted(p.name for p in ROOT.glob("*.md"))
 METAL_ONLY = {"docs/shaders.md"}
-TRITON = "docs/triton.md"  # whose programs tests/triton runs, where triton is
+WITH_CLIENTS = {"docs/triton.md", "docs/serving.md"}  # whose programs tests/triton and tests/serve run, where those are
 STRICT = f"-Wall -Wextra -pedantic -Wshadow -Wconversion -Werror -I{ROOT / 'include'}".split()
 COMPILERS = {"c": [os.environ.get("CC", "cc"), "-std=c99"], "cpp": [os.environ.get("CXX", "c++"), "-std=c++17"]}
 
@@ -26,7 +26,7 @@ def pages(*languages: str) -> list[object]:
     return [
         pytest.param(page, device, id=f"{page}-{device}")
         for page in PAGES
-        if page != TRITON and blocks(page, *languages)
+        if page not in WITH_CLIENTS and blocks(page, *languages)
         for device in DEVICES
         if device == "metal" or page not in METAL_ONLY
     ]
@@ -103,6 +103,7 @@ def test_environment_is_complete() -> None:
         "capi",
         "cmd",
         "core",
+        "internal/environment",
         "kernels",
         "objc",
         "place",
