@@ -105,18 +105,9 @@ func (d *Device) noteGroup(p *device.Plan, g *device.Group, err error) {
 	if !errors.As(err, &refusal) {
 		return
 	}
-	r := &d.refusals
-	r.countShaders.Add(1)
-	r.mu.Lock()
-	key := "group " + withoutPlaces(refusal.Error())
-	known := r.warned[key]
-	if r.warned == nil {
-		r.warned = map[string]bool{}
-	}
-	r.warned[key] = true
-	r.mu.Unlock()
-	if warn := r.warn.Load(); warn != nil && !known {
-		(*warn)(fmt.Sprintf("[%s] in a group of %d steps: %s (macOS %s); the steps run one by one, which is slower",
-			nameOf(p.Steps[g.First].Call), g.End-g.First, refusal, build()))
-	}
+	d.refusals.countShaders.Add(1)
+	d.refusals.warnOnce("group "+withoutPlaces(refusal.Error()), func() string {
+		return fmt.Sprintf("[%s] in a group of %d steps: %s (macOS %s); the steps run one by one, which is slower",
+			nameOf(p.Steps[g.First].Call), g.End-g.First, refusal, build())
+	})
 }

@@ -169,9 +169,18 @@ func (a *attempt) error() error {
 
 // warnOf reports what runs in place of what was refused, once for each operator, dtype and reason.
 func (d *Device) warnOf(a *attempt, class uint64) {
-	row, r := op.ByID(a.call.Op), &d.refusals
-	warn := r.warn.Load()
-	key := row.Name + " " + a.reason()
+	row := op.ByID(a.call.Op)
+	instead := "another shader"
+	if class&gpu.Specific != 0 {
+		instead = "a graph of MPSGraph"
+	}
+	d.refusals.warnOnce(row.Name+" "+a.reason(), func() string {
+		return fmt.Sprintf("[%s] %s; %s computes it, which may be slower", row.Name, a.sentence(), instead)
+	})
+}
+
+// warnOnce reports a text, if it is the first with a key.
+func (r *refusals) warnOnce(key string, text func() string) {
 	r.mu.Lock()
 	known := r.warned[key]
 	if r.warned == nil {
@@ -179,12 +188,7 @@ func (d *Device) warnOf(a *attempt, class uint64) {
 	}
 	r.warned[key] = true
 	r.mu.Unlock()
-	if known || warn == nil {
-		return
+	if warn := r.warn.Load(); warn != nil && !known {
+		(*warn)(text())
 	}
-	instead := "another shader"
-	if class&gpu.Specific != 0 {
-		instead = "a graph of MPSGraph"
-	}
-	(*warn)(fmt.Sprintf("[%s] %s; %s computes it, which may be slower", row.Name, a.sentence(), instead))
 }
