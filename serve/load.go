@@ -149,7 +149,8 @@ func readConfig(f found, o Overrides) (*modelconfig.ModelConfig, error) {
 	if o.Config != "" {
 		c, err := modelconfig.ParseJSON([]byte(o.Config))
 		if err != nil {
-			return nil, fmt.Errorf("Invalid config override: %w", err) //nolint:staticcheck // Triton's text
+			//lint:ignore ST1005 it is Triton's text
+			return nil, fmt.Errorf("Invalid config override: %w", err)
 		}
 		return c, nil
 	}

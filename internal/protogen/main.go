@@ -58,9 +58,7 @@ func generate(folders []string, name, output string) error {
 		return err
 	}
 	request := &pluginpb.CodeGeneratorRequest{FileToGenerate: []string{name}, Parameter: proto.String("paths=source_relative")}
-	for _, f := range dependencies(files[0]) {
-		request.ProtoFile = append(request.ProtoFile, f)
-	}
+	request.ProtoFile = append(request.ProtoFile, dependencies(files[0])...)
 	for _, generator := range generators {
 		if err := run(generator, request, output); err != nil {
 			return fmt.Errorf("%s: %w", generator, err)

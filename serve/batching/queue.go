@@ -20,7 +20,9 @@ import (
 )
 
 // ErrFull is returned by Push where the level has as many items as its policy allows.
-var ErrFull = errors.New("Exceeds maximum queue size") //nolint:staticcheck // Triton's text
+//
+//lint:ignore ST1005 it is Triton's text
+var ErrFull = errors.New("Exceeds maximum queue size")
 
 // ErrClosed is returned by Push after Close.
 var ErrClosed = errors.New("the queue is closed")

@@ -64,14 +64,16 @@ func checkBatching(c *ModelConfig) error {
 		return nil
 	}
 	if levels > 1 {
-		return fmt.Errorf("Only one priority level is allowed when 'preserve_ordering' is true for %s", c.Name) //nolint:staticcheck // Triton's text
+		//lint:ignore ST1005 it is Triton's text
+		return fmt.Errorf("Only one priority level is allowed when 'preserve_ordering' is true for %s", c.Name)
 	}
 	policies := []*ModelQueuePolicy{d.DefaultQueuePolicy}
 	for _, p := range d.PriorityQueuePolicy {
 		policies = append(policies, p)
 	}
 	if slices.ContainsFunc(policies, func(p *ModelQueuePolicy) bool { return p.GetTimeoutAction() == ModelQueuePolicy_DELAY }) {
-		return fmt.Errorf("Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true for %s", c.Name) //nolint:staticcheck // Triton's text
+		//lint:ignore ST1005 it is Triton's text
+		return fmt.Errorf("Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true for %s", c.Name)
 	}
 	return nil
 }

@@ -27,7 +27,6 @@ type slot struct {
 	// Of a tensor.
 	regs *reg
 	wide bool
-	full bool
 	// Offsets of pointers that the loop does not change; nil if it does.
 	steady *reg
 	// That the loop adds products to; nil if it does not.
@@ -68,7 +67,6 @@ func (s *slot) offsets() *reg {
 
 // assign gives slots values that are computed already. All are read before one is written, since a loop may swap them.
 func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
-	type pair struct{ scalar, regs string }
 	// A value that another slot holds now is copied first.
 	temps := make([]*value, len(slots))
 	for i, s := range slots {

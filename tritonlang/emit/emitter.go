@@ -44,7 +44,6 @@ type emitter struct {
 	fragments map[*ttir.Value]*fragments
 	roots     *roots
 	// Of calls.
-	depth int
 	leave []leaving
 	// Of areas and temporaries.
 	count int

@@ -7,7 +7,6 @@ package emit
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
@@ -193,9 +192,6 @@ func through(index, bits []int) []int {
 	}
 	return out
 }
-
-// join unites the pointers that an operation makes out of each other.
-func join(all ...string) string { return strings.Join(all, "") }
 
 // itoa is a number as text.
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -42,7 +42,6 @@ type scanner struct {
 	// On the axis, which are the first ones.
 	laneBits, warpBits    int
 	lane, warp            string
-	firstOuter            []int
 	totals, before, extra []*reg
 }
 

@@ -16,8 +16,6 @@ type row struct {
 	// Of operations with a form of their own.
 	parse func(*parser, *Op, []token)
 	print func(*printer, *Op)
-	// That the signature gives; -1: as the types say.
-	results int
 }
 
 // rows is the table of operations, by name.

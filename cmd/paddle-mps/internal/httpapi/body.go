@@ -153,7 +153,8 @@ func (p *pacer) Read(b []byte) (int, error) {
 	}
 	// A chunk of one byte costs as much as one of many.
 	if p.reads++; p.unknown && p.reads > chunks {
-		return 0, errors.New("Chunked request body exceeds maximum of 65536 non-empty chunks. Send fewer or larger HTTP chunks.") //nolint:staticcheck // Triton's text
+		//lint:ignore ST1005 it is Triton's text
+		return 0, errors.New("Chunked request body exceeds maximum of 65536 non-empty chunks. Send fewer or larger HTTP chunks.")
 	}
 	n, err := p.from.Read(b)
 	p.got += int64(n)
