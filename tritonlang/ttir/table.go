@@ -13,7 +13,7 @@ type row struct {
 	name string
 	head []string
 	sig  *signature
-	// Of operations with a form of their own.
+	// Of operations with a form of their own, which neither head nor signature says.
 	parse func(*parser, *Op, []token)
 	print func(*printer, *Op)
 }
@@ -24,6 +24,7 @@ var rows = map[string]*row{}
 // The rows. Names of one dialect that are written alike share a call.
 func init() {
 	add := func(head string, sig *signature, names ...string) {
+		// One row each, though the table writes them together.
 		for _, name := range names {
 			rows[name] = &row{name: name, head: strings.Fields(head), sig: sig}
 		}
