@@ -159,7 +159,9 @@ def test_wheel_is_the_package_with_the_library() -> None:
     licences = {f"{about}/licenses/{n}" for n in ("LICENSE", "THIRD_PARTY_LICENSES.md")}
     assert {"paddle_mps/py.typed", "paddle_mps/__init__.py"} <= names
     assert sources | described | licences | {"paddle_mps/libpaddlemps.dylib"} <= names
-    assert not [n for n in names if not n.startswith(("paddle_mps/", f"{about}/")) or n.endswith((".so", ".pyc"))]
+    assert {"paddle_mps_triton/__init__.py", "paddle_mps/bin/paddle-mps"} <= names
+    ours = ("paddle_mps/", "paddle_mps_triton/", f"{about}/")
+    assert not [n for n in names if not n.startswith(ours) or n.endswith((".so", ".pyc"))]
 
 
 def test_wheel_records_what_it_holds() -> None:
