@@ -60,7 +60,7 @@ var build = sync.OnceValue(func() error {
 	}
 	cc := exec.Command("cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-DSHADER_FOLDER=\""+fake+"/shader\"", "-o", out,
 		"shader_token.c", "shader_check.c", "shader_check_kernel.c", "shader_check_body.c",
-		"shader_source.c", "shader_build.c", "shader_run.c", "shader_count.c", "shader_arithmetic.c", "defect.c", "harsh.c",
+		"shader_source.c", "shader_build.c", "shader_run.c", "shader_race.c", "shader_count.c", "shader_arithmetic.c", "defect.c", "harsh.c",
 		"shader_switch_amd64.S", "shader_switch_arm64.S", "-ldl", "-lm", "-lpthread")
 	cc.Dir = fake
 	if words, err := cc.CombinedOutput(); err != nil {
