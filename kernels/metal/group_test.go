@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph/graphtest"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 )
@@ -117,6 +118,33 @@ func TestGroupIsOneDispatch(t *testing.T) {
 	fakemetal.Reset(t)
 	require.NoError(t, bench.Runs(program, c).Err)
 	require.EqualValues(t, 1, fakemetal.Count(t, "dispatches"))
+}
+
+// A group with more numbers than a dispatch has room for has no kernel, so that its steps run one by one.
+func TestGroupOfManyNumbers(t *testing.T) {
+	r := newRig(t, Config{})
+	s, err := shape.Of(7, 5)
+	require.NoError(t, err)
+	for _, calls := range []int{500, 600} {
+		b := graph.NewBuilder()
+		v := b.Input(op.Type{DType: dtype.Float32, Shape: s})
+		for i := range calls {
+			out, err := b.Call(op.ByID(op.IDAdd), []graph.Value{v, b.Scalar(op.Value{Kind: op.Float, F: float64(i)})}, nil)
+			require.NoError(t, err)
+			v = out[0]
+		}
+		p, err := b.Build(v).PlanFor(r.Composes, r.Fuses)
+		require.NoError(t, err)
+		require.Len(t, p.Groups, 1)
+		bench := r.bench(t)
+		program, err := bench.Compile(&p.Plan)
+		if calls == 600 {
+			require.Equal(t, status.Unsupported, status.CodeOf(err))
+			continue
+		}
+		require.NoError(t, err)
+		require.NoError(t, bench.Runs(program, callOf(bench, p, 1)).Err)
+	}
 }
 
 // What a group cannot have: integers that are divided, which may fail, operators of another kind, and operands that lie

@@ -117,7 +117,8 @@ func describe(steps []GroupStep, c *device.Call, stored []int) (msl.Group, sprea
 }
 
 // A period of an operand is worth the loop from two on, and only while the periods of all operands that repeat fit into a
-// common one.
+// common one of whole lines. Where that is longer than half of the group, as of rows of odd length of which there are few,
+// most threads would have nothing to do, and be more than can be numbered.
 
 // repeats marks the reads that repeat, and answers their common period in elements: 1 where none does.
 func repeats(g *msl.Group, c *device.Call) int64 {
@@ -129,7 +130,7 @@ func repeats(g *msl.Group, c *device.Call) int64 {
 			continue // one element for all is read once for a vector as it is
 		}
 		own := n / l.Dims[0]
-		if common := lcm(period, own); common <= n/2 {
+		if common := lcm(period, own); lcm(common, g.Lanes()*g.Line()) <= n/2 {
 			period, g.Reads[i].Repeats = common, true
 		}
 	}
@@ -169,15 +170,28 @@ func NewGroup(d *gpu.Device, steps []GroupStep, c *device.Call, stored []int) (g
 		return nil, status.Errorf(status.Unsupported, "got a group with %d arguments and %d elements; want at most %d and %d",
 			g.Arguments(), n, mostArguments, int64(mostElements))
 	}
+	numbers := numbersOf(steps, &g)
 	class := uint64(0) // says how wide offsets are; there is no other class of a group
 	if g.Wide {
 		class = 1
+	}
+	if bytes := constants(&g, class, len(numbers)); bytes > objc.MaxConstantBytes {
+		return nil, status.Errorf(status.Unsupported, "got a group with %d bytes of constants; want at most %d", bytes, objc.MaxConstantBytes)
 	}
 	s, err := compile(d, class, g.Source(), msl.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbersOf(steps, &g), spread: shared}, nil
+	return &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbers, spread: shared}, nil
+}
+
+// constants is how many bytes of its constants a dispatch of a group has room for: walks, numbers and counts, each
+// beginning at a multiple of 16.
+func constants(g *msl.Group, wide uint64, numbers int) int {
+	walks := g.Arguments() - len(g.Reads) - len(g.Writes) - 2
+	const counts = 5 * 4
+	round := func(n int) int { return int(gpu.RoundUp(uint64(n), 16)) }
+	return walks*round(walkSize(wide)) + round(8*max(numbers, 1)) + round(counts)
 }
 
 // numbersOf are the numbers of steps, and behind them their attributes, two floats to a number.
