@@ -435,7 +435,7 @@ static uint64_t take_errors(instance *s, uint32_t count, TRITONSERVER_Error *why
     } else {
       s->errors[r] = error_from(s->answers[r].failed);
     }
-    rows += s->answers[r].batch;
+    if (!s->errors[r]) rows += s->answers[r].batch;
   }
   if (why) server.ErrorDelete(why);
   return rows;
