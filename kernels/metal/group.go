@@ -9,6 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
@@ -99,15 +100,16 @@ func (x *grouping) store(p *device.Plan, g *device.Group) {
 	}
 }
 
-// noteGroup counts and reports that the compiler has refused the shader of a group; other errors are not its concern.
+// noteGroup reports why a group has no kernel, so that all steps of its program run one by one. A refusal by the compiler is
+// counted, too.
 func (d *Device) noteGroup(p *device.Plan, g *device.Group, err error) {
-	var refusal *gpu.Refusal
-	if !errors.As(err, &refusal) {
+	if refusal := (*gpu.Refusal)(nil); errors.As(err, &refusal) {
+		d.refusals.countShaders.Add(1)
+	} else if status.CodeOf(err) != status.Unsupported {
 		return
 	}
-	d.refusals.countShaders.Add(1)
-	d.refusals.warnOnce("group "+withoutPlaces(refusal.Error()), func() string {
-		return fmt.Sprintf("[%s] in a group of %d steps: %s (macOS %s); the steps run one by one, which is slower",
-			nameOf(p.Steps[g.First].Call), g.End-g.First, refusal, build())
+	d.refusals.warnOnce("group "+withoutPlaces(err.Error()), func() string {
+		return fmt.Sprintf("[%s] in a group of %d steps: %s (macOS %s); the steps of the program run one by one, which is slower",
+			nameOf(p.Steps[g.First].Call), g.End-g.First, err, build())
 	})
 }
