@@ -233,7 +233,7 @@ func (s *Server) replace(m *model, p *plan) error {
 		made[o.number] = v
 	}
 	if reason != "" {
-		// What was made for nothing has served nobody, so that this does not wait.
+		// What was made for nothing has served no request, so that this does not wait.
 		for _, v := range made {
 			v.retire()
 		}

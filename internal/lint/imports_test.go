@@ -52,7 +52,7 @@ var layers = []struct {
 	{[]string{"serve"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/graph", "core/runtime", "onnx", "serve/...",
 	}},
-	{[]string{"serve/backend"}, []string{"core/...", "onnx"}},
+	{[]string{"serve/backend"}, []string{"core/...", "onnx", "serve/tensors"}},
 	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "tritonlang", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},
 	{[]string{"cmd/paddle-mps/internal/jsontext", "cmd/paddle-mps/internal/kserve"}, []string{"serve/modelconfig"}},

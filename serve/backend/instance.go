@@ -114,7 +114,7 @@ func (m *Model) program(c *runtime.Context) (*runtime.Program, error) {
 		return p, nil
 	}
 	for _, t := range append(m.inputs[:len(m.inputs):len(m.inputs)], m.outputs...) {
-		none, err := m.rt.Empty(c, datatypes[t.kind].dtype, shape.Shape{Rank: 1}, nil) // refuses what the place has not
+		none, err := m.rt.Empty(c, t.kind.dtype(), shape.Shape{Rank: 1}, nil) // refuses what the place has not
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (m *Model) shapes() ([]op.Type, bool) {
 }
 
 // dtype is that of the tensors of an input or output.
-func (t *tensor) dtype() dtype.DType { return datatypes[t.kind].dtype }
+func (t *tensor) dtype() dtype.DType { return t.kind.dtype() }
 
 // Context is the place that the instance runs on.
 func (i *Instance) Context() *runtime.Context { return i.ctx }

@@ -61,7 +61,7 @@ func bounded(text []byte, opening, closing string) error {
 	return nil
 }
 
-// readable is an error of the protobuf packages without the blanks that they vary on purpose, so that nobody compares
+// readable is an error of the protobuf packages without the blanks that they vary on purpose, so that no one compares
 // messages: people do read them.
 func readable(err error) error {
 	// The blank is U+00A0 in some builds and not in others.

@@ -300,7 +300,7 @@ func (e *emitter) op(o *ttir.Op) {
 			refuse(o, name, "Metal has no such type")
 		}
 	}
-	// MLIR has removed most of what is not used; layouts that nobody wants are decided here.
+	// MLIR has removed most of what is not used; layouts that no operation asks for are decided here.
 	if e.plan.dead(o) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Steps of a program, and programs for other shapes, often want the same source. It is compiled once, and its pipelines are
-// shared as long as some kernel has them. What nobody has is forgotten: eager programs have a cache of their own, which keeps
+// shared as long as some kernel has them. What no kernel has is forgotten: eager programs have a cache of their own, which keeps
 // kernels.
 
 // shared are the pipelines that kernels have, by their sources.

@@ -27,7 +27,7 @@ const (
 )
 
 // endpoint is a port that is served.
-// HTTP, gRPC and metrics are the same to whoever starts and ends them.
+// HTTP, gRPC and metrics are started and ended in the same way.
 type endpoint struct {
 	name, address string
 	serve         func() error
