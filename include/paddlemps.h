@@ -849,6 +849,14 @@ typedef struct pmps_kernel_arg {
 pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count,
                             const uint64_t *threads, const uint64_t *group);
 
+/* Runs a kernel as pmps_kernel_run does. Behind args the kernel gets a buffer for reports, of zeros, whose form
+ * docs/triton.md describes; reports says in JSON, as the metadata of a compiled Triton kernel has it, what it may report.
+ * When the call is done, what it has printed is written to standard output, and the first assertion that did not hold is an
+ * error, PMPS_DEVICE_FAILED: of the next wait for the stream or for a tensor that the kernel may write, once. Tensors stay
+ * valid. */
+pmps_error *pmps_kernel_run_reporting(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count,
+                                      const uint64_t *threads, const uint64_t *group, const char *reports);
+
 /* ---- Metal ----------------------------------------------------------------------------------------
  *
  * The Metal objects of the library, for programs that use Metal themselves. PMPS_UNSUPPORTED on other devices. The

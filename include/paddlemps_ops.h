@@ -406,4 +406,7 @@
 /* The transpose of avg_pool as a linear map: each element of x, divided as there, is added to all elements of its window. */
 #define PMPS_OP_AVG_UNPOOL 226u
 
+/* (x - mean(x)) * scale * weight + bias along the last axis, and scale, which is 1 / sqrt(mean((x - mean(x))**2) + epsilon). */
+#define PMPS_OP_LAYER_NORM 230u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -808,6 +808,11 @@ inline Tensor avg_unpool(const Operand& x, Axes size, Axes kernel_size, Axes str
   return detail::Call(PMPS_OP_AVG_UNPOOL).with(x).give("size", size.values()).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("adaptive", adaptive).give("exclusive", exclusive).give("channels_last", channels_last).one();
 }
 
+/* (x - mean(x)) * scale * weight + bias along the last axis, and scale, which is 1 / sqrt(mean((x - mean(x))**2) + epsilon). */
+inline std::vector<Tensor> layer_norm(const Operand& x, const Operand& weight = {}, const Operand& bias = {}, double epsilon = 1e-05, bool centered = true, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LAYER_NORM).with(x).with(weight).with(bias).give("epsilon", epsilon).give("centered", centered).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -24,16 +24,22 @@ type Plan struct {
 	Draws  int64   // how many random counters a run takes
 }
 
-// Group is a run of elementwise steps that a [Fuser] runs block by block: for some elements it runs all steps, then for
+// Group is a run of elementwise steps, perhaps behind a head, that a [Fuser] runs block by block: for some elements it runs all steps, then for
 // the next ones, so that intermediate results are small. All results have as many elements, and element i of a
 // step's result is computed from elements i of the group's earlier results. Elements are numbered in
 // row-major order of each step's own shape, which may differ from step to step.
+//
+// The first step may be of another kind, such as a matrix product: it is then the head of the group, and its result has as
+// many elements as those of the others. They run on elements that the head has made while these are in the cache: its
+// epilogue. The result of a head is never Local, so that a device may also run the head first and then all others. What the
+// head reads, no step of the group writes.
 //
 // A result that only steps of the group read is in [Local] space. What the group writes elsewhere is read by its
 // later steps in the same way only: contiguous, from its first element on.
 type Group struct {
 	First, End int   // steps First to End-1 of the plan
 	Elements   int64 // of each result
+	Head       bool  // the first step is not elementwise
 	Locals     int   // Local slots have an Index below; some take turns in one, elements of one size or not
 }
 

@@ -138,6 +138,17 @@ func (d DType) IsFloat() bool { return d.Category() == FloatCategory }
 // IsComplex reports whether d is one of the two complex types.
 func (d DType) IsComplex() bool { return d.Category() == ComplexCategory }
 
+// Part is the dtype of the real and the imaginary part of a complex number; that of others is their own.
+func (d DType) Part() DType {
+	switch d {
+	case Complex64:
+		return Float32
+	case Complex128:
+		return Float64
+	}
+	return d
+}
+
 // IsInt reports whether d is one of the five integer types; bool is none.
 func (d DType) IsInt() bool { return d.Category() == IntCategory }
 

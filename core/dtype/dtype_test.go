@@ -226,3 +226,17 @@ func TestBFloat16RoundsOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestPart(t *testing.T) {
+	for d := Bool; d <= Last; d++ {
+		want := d
+		if d.IsComplex() {
+			want = Float32
+			if d == Complex128 {
+				want = Float64
+			}
+			require.Equal(t, d.Size(), 2*d.Part().Size())
+		}
+		require.Equal(t, want, d.Part(), d)
+	}
+}

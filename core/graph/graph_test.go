@@ -140,6 +140,12 @@ var rewritten = map[string]func(t testing.TB, b *Builder) []Value{
 		b.must(t, "uniform", noise) // draws all the same
 		return []Value{b.must(t, "neg", nil, x), b.must(t, "uniform", noise)}
 	},
+	"heads": func(t testing.TB, b *Builder) []Value {
+		x, w, bias := b.Input(typed(dtype.Float32, 64, 65)), b.Input(typed(dtype.Float32, 65, 66)), b.Input(typed(dtype.Float32, 66))
+		y := b.must(t, "relu", nil, b.must(t, "add", nil, b.must(t, "matmul", nil, x, w), bias)) // in the memory of the product
+		z := b.must(t, "matmul", nil, b.must(t, "exp", nil, b.must(t, "matmul", nil, y, weight(b))), weight(b))
+		return []Value{z, b.must(t, "add", nil, z, y)} // the product is an output itself
+	},
 	"groups": func(t testing.TB, b *Builder) []Value {
 		x, bias := b.Input(typed(dtype.Float32, 64, 65)), b.Input(typed(dtype.Float16, 65))
 		y := b.must(t, "multiply", nil, b.must(t, "exp", nil, x), x)
@@ -151,6 +157,9 @@ var rewritten = map[string]func(t testing.TB, b *Builder) []Value{
 		return []Value{b.must(t, "neg", nil, turned), half, b.must(t, "tanh", nil, z)} // neg reads what the group has written as it lies
 	},
 }
+
+// weight is that of a product of 66 columns.
+func weight(b *Builder) Value { return b.Input(typed(dtype.Float32, 66, 66)) }
 
 // TestGoldenPasses shows graphs before and after the passes.
 func TestGoldenPasses(t *testing.T) {
@@ -347,7 +356,7 @@ func TestArena(t *testing.T) {
 		var l Legal
 		require.NoError(t, l.addGraph(g, &Planned{}))
 		saved += check(t, &l, makePlan(&l, 2, nil))
-		groups := l.group(func(*op.Step) bool { return r.IntN(5) > 0 })
+		groups, _ := l.group(func(*op.Step) bool { return r.IntN(5) > 0 }, nil)
 		plan := makePlan(&l, 2, groups)
 		check(t, &l, plan)
 		grouped += len(groups)

@@ -7,21 +7,23 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// Fuses says which elementwise steps a device can run as part of a group; see device.Fuser. nil stands for a device
+// Fuses says which steps a device can run as part of a group, or as its head; see device.Fuser. nil stands for a device
 // that runs no groups.
 type Fuses func(s *op.Step) bool
 
 // grouper finds the groups of a legal graph. It goes over the steps once, in order, and holds one group open,
 // which a step joins if it computes as many elements and meets what the group has read and written element
 // by element. Small steps between, such as the cast of a bias, move in front of the open group where neither
-// depends on the other; a step of another kind, or with more elements, ends the group.
+// depends on the other; a step of another kind, or with more elements, ends the group. A step of another kind that the
+// device can run as a head opens one.
 //
 // Random steps never join or move, so that they draw in the order of the nodes.
 type grouper struct {
 	legal   *Legal
 	fuses   Fuses
-	steps   []op.Step      // in their new order, without those of the open group
-	open    []op.Step      // the steps of the open group
+	ends    []int          // steps, by their numbers in the legal graph, before which a group ends
+	order   []int          // the steps in their new order, without those of the open group
+	open    []int          // the steps of the open group
 	touched []touch        // by buffer: what the open group does with it
 	number  int            // of the open group, from 1
 	groups  []device.Group // those that are complete
@@ -35,44 +37,62 @@ type touch struct {
 }
 
 // group orders the steps so that those which can run block by block stand together, and returns their groups of
-// two or more.
-func (l *Legal) group(fuses Fuses) []device.Group {
+// two or more. origin is, for each step, the number that it had before; ends are such numbers (see Planned.Divide).
+func (l *Legal) group(fuses Fuses, ends []int) (groups []device.Group, origin []int) {
 	if fuses == nil {
-		return nil
+		return nil, nil
 	}
-	g := grouper{legal: l, fuses: fuses, number: 1, touched: make([]touch, len(l.Buffers)), steps: make([]op.Step, 0, len(l.Steps))}
+	g := grouper{legal: l, fuses: fuses, ends: ends, number: 1, touched: make([]touch, len(l.Buffers)), order: make([]int, 0, len(l.Steps))}
 	for i := range l.Steps {
-		g.place(&l.Steps[i])
+		g.place(i)
 	}
 	g.close()
-	l.Steps = g.steps
-	return g.groups
+	steps := make([]op.Step, len(g.order))
+	for i, number := range g.order {
+		steps[i] = l.Steps[number]
+	}
+	l.Steps = steps
+	return g.groups, g.order
+}
+
+// Divide is where a group of a plan has to end earlier, so that it becomes two of half the size. Devices find out only when
+// they compile that a group is too large, or that their compiler refuses it: PlanFor makes a plan without it.
+func (p *Planned) Divide(group int) (end int) {
+	g := &p.Groups[group]
+	return p.origin[g.First+(g.End-g.First)/2]
 }
 
 // place puts the next step into the open group, in front of it, or behind it. Only steps that are smaller than the
 // group move in front: larger ones would make intermediate results live longer, and more memory is what groups
 // are to save.
-func (g *grouper) place(s *op.Step) {
+func (g *grouper) place(number int) {
+	s := &g.legal.Steps[number]
+	if slices.Contains(g.ends, number) {
+		g.close()
+	}
 	fusable := g.fusable(s)
 	n, most := s.Out[0].Numel(), int64(-1)
 	if len(g.open) > 0 {
-		most = g.open[0].Out[0].Numel()
+		most = g.elements()
 	}
 	switch {
 	case fusable && n == most && g.joins(s):
-		g.add(s)
+		g.add(number)
 		return
 	case n < most && !s.Row.Random && g.independent(s):
-		g.steps = append(g.steps, *s)
+		g.order = append(g.order, number)
 		return
 	}
 	g.close()
-	if fusable {
-		g.add(s)
+	if fusable || g.heads(s) {
+		g.add(number)
 	} else {
-		g.steps = append(g.steps, *s)
+		g.order = append(g.order, number)
 	}
 }
+
+// elements is how many elements each step of the open group computes.
+func (g *grouper) elements() int64 { return g.legal.Steps[g.open[0]].Out[0].Numel() }
 
 // fusable reports whether a step may be part of a group at all: it has one result, each element of which comes
 // from the elements at the same place in operands that have been broadcast to its shape, and the device wants it.
@@ -87,6 +107,13 @@ func (g *grouper) fusable(s *op.Step) bool {
 		}
 	}
 	return g.fuses(s)
+}
+
+// heads reports whether a step that is not elementwise can be the first of a group: it has one result, which is a buffer in
+// its order, and the device wants it.
+func (g *grouper) heads(s *op.Step) bool {
+	return !s.Row.Elementwise() && !s.Row.Random && !s.Row.Updates && len(s.Out) == 1 && s.Out[0].Number == nil &&
+		s.Out[0].Numel() > 0 && g.legal.linear(&s.Out[0]) && g.fuses(s)
 }
 
 // linear reports whether a view is all of its buffer, in order: element i of the view is that of the buffer.
@@ -143,7 +170,8 @@ func (g *grouper) independent(s *op.Step) bool {
 }
 
 // add makes a step the last one of the open group.
-func (g *grouper) add(s *op.Step) {
+func (g *grouper) add(number int) {
+	s := &g.legal.Steps[number]
 	for i := range s.In {
 		if r := &s.In[i]; r.Number == nil {
 			g.state(r.Buffer).read = true
@@ -151,22 +179,24 @@ func (g *grouper) add(s *op.Step) {
 	}
 	t := g.state(s.Out[0].Buffer)
 	t.wrote, t.whole = true, g.legal.linear(&s.Out[0])
-	g.open = append(g.open, *s)
+	g.open = append(g.open, number)
 }
 
 // close ends the open group, if there is one. A single step is none.
 func (g *grouper) close() {
 	if n := len(g.open); n > 1 {
-		first := len(g.steps)
-		g.groups = append(g.groups, device.Group{First: first, End: first + n, Elements: g.open[0].Out[0].Numel()})
+		first := len(g.order)
+		head := !g.legal.Steps[g.open[0]].Row.Elementwise()
+		g.groups = append(g.groups, device.Group{First: first, End: first + n, Elements: g.elements(), Head: head})
 	}
-	g.steps = append(g.steps, g.open...)
+	g.order = append(g.order, g.open...)
 	g.open = g.open[:0]
 	g.number++
 }
 
 // locals finds the intermediate results that only one group touches, and gives each a number among the locals of its
-// group, which are used again: -1 stands for a buffer that is no local. It completes the groups.
+// group, which are used again: -1 stands for a buffer that is no local, such as the result of a head. It completes the
+// groups.
 func (l *Legal) locals(groups []device.Group, spans []span) []int {
 	numbers := make([]int, len(l.Buffers))
 	for i := range numbers {
@@ -190,7 +220,8 @@ func (l *Legal) number(g *device.Group, spans []span, numbers []int) {
 				ended = append(ended, r.Buffer)
 			}
 		}
-		if out := &s.Out[0]; l.Buffers[out.Buffer].Role == Temporary && spans[out.Buffer].first == i && spans[out.Buffer].last < g.End && l.linear(out) {
+		alone := g.Head && i == g.First
+		if out := &s.Out[0]; !alone && l.Buffers[out.Buffer].Role == Temporary && spans[out.Buffer].first == i && spans[out.Buffer].last < g.End && l.linear(out) {
 			// Kernels may write over an operand of the same dtype, as in the arena, but not over one that is still to be read.
 			same := slices.IndexFunc(ended, func(b int) bool { return l.Buffers[b].DType == out.DType })
 			switch {

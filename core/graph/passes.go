@@ -1,7 +1,7 @@
 package graph
 
 // Passes is a set of rewritings that make programs faster and change no bit of what they compute, random numbers
-// included.
+// included. Factors alone changes roundings.
 type Passes uint8
 
 // The passes, in the order in which they run.
@@ -10,8 +10,9 @@ const (
 	Common                      // see shareCommon
 	DeadCode                    // see dropDead
 	Groups                      // elementwise steps run block by block, on devices that fuse; see grouper
+	Factors                     // after all others, by callers who can compute constants; see TakeFactors
 
-	AllPasses = Views | Common | DeadCode | Groups
+	AllPasses = Views | Common | DeadCode | Groups | Factors
 )
 
 // rewritings are the passes from graph to graph. Views come first, because equal calls show when their operands

@@ -29,14 +29,16 @@ type Planned struct {
 	device.Plan
 	Inputs, Outputs []op.Type
 	Constants       []*op.Const
+	origin          []int // the number of each step before groups were made; none for a device that runs no groups
 }
 
 // Plan is PlanFor for a device without kernels for composites that runs step by step.
 func (g *Graph) Plan() (*Planned, error) { return g.PlanFor(nil, nil) }
 
 // PlanFor legalizes a graph whose dimensions are known for a device, finds groups of the steps that it fuses, and
-// gives every buffer a place.
-func (g *Graph) PlanFor(composes Composes, fuses Fuses) (*Planned, error) {
+// gives every buffer a place. ends is for groups that a plan has had and that the device refused, see Planned.Divide; it
+// applies where all else is equal.
+func (g *Graph) PlanFor(composes Composes, fuses Fuses, ends ...int) (*Planned, error) {
 	if !g.Known() {
 		return nil, status.Errorf(status.Invalid, "[program] a dimension of an input is not known; want numbers (see Resolve)")
 	}
@@ -49,7 +51,8 @@ func (g *Graph) PlanFor(composes Composes, fuses Fuses) (*Planned, error) {
 		return nil, err
 	}
 	l.dropUnread()
-	p.Plan = *makePlan(&l, len(g.inputs), l.group(fuses))
+	groups, origin := l.group(fuses, ends)
+	p.Plan, p.origin = *makePlan(&l, len(g.inputs), groups), origin
 	return p, nil
 }
 
@@ -446,20 +449,24 @@ func (d *donors) donor(b int) int {
 
 // donorIn is donor for a result of a group, which no other step writes. All steps of the group read the donor element
 // by element, none after the result has been written; so a block overwrites only what it does not read any more,
-// and no other block reads there.
+// and no other block reads there. The donor may be the result of the head, but nothing that the head reads.
 func (d *donors) donorIn(g *device.Group, out *op.Ref) int {
 	l, step := d.legal, d.spans[out.Buffer].first
 	if !l.linear(out) {
 		return -1
 	}
-	for i := g.First; i <= step; i++ {
+	first := g.First
+	if g.Head {
+		first++
+	}
+	for i := first; i <= step; i++ {
 		for j := range l.Steps[i].In {
 			r := &l.Steps[i].In[j]
 			if r.Number != nil || r.DType != out.DType || !l.linear(r) || l.Buffers[r.Buffer].Role != Temporary || d.given[r.Buffer] {
 				continue
 			}
 			s := d.spans[r.Buffer]
-			if r.Numel() == out.Numel() && s.first < g.First && s.last == i && l.readLinearly(g, r.Buffer) {
+			if r.Numel() == out.Numel() && s.first < first && s.last == i && l.readLinearly(g, r.Buffer) {
 				return r.Buffer
 			}
 		}
@@ -467,11 +474,12 @@ func (d *donors) donorIn(g *device.Group, out *op.Ref) int {
 	return -1
 }
 
-// readLinearly reports whether all steps of a group that read a buffer read element i for element i of their results.
+// readLinearly reports whether all steps of a group that read a buffer read element i for element i of their results. A head
+// reads anywhere.
 func (l *Legal) readLinearly(g *device.Group, buffer int) bool {
 	for i := g.First; i < g.End; i++ {
 		for j := range l.Steps[i].In {
-			if r := &l.Steps[i].In[j]; r.Number == nil && r.Buffer == buffer && !l.linear(r) {
+			if r := &l.Steps[i].In[j]; r.Number == nil && r.Buffer == buffer && (g.Head && i == g.First || !l.linear(r)) {
 				return false
 			}
 		}

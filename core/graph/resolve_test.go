@@ -14,7 +14,7 @@ import (
 func attributesOf(t *testing.T, row *op.Row, s op.Setting) op.Attrs {
 	at := make(op.Attrs, len(row.Attrs))
 	for i, a := range row.Attrs {
-		given, ok := s[a.Name]
+		given, ok := s.Map()[a.Name]
 		switch v := given.(type) {
 		case nil:
 		case bool:

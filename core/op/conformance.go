@@ -57,7 +57,7 @@ func (r Roundings) Count(n int64, metal bool) float64 {
 func (row *Row) Terms(axes Axes, x *shape.Shape) int64 {
 	n := int64(1)
 	switch row.Kind {
-	case Reduce, Scan:
+	case Reduce, Scan, Normalize:
 		for i, d := range x.Slice() {
 			if axes.Has(i) {
 				n *= d
@@ -125,8 +125,23 @@ func (d Domain) String() string {
 // for a dtype, its name. An attribute that is not named has its default. The suite chooses the dtype of
 // operators that create.
 //
-// Rows of kind Window say the shapes of their operands too, [][]int under [OperandShapes].
-type Setting map[string]any
+// Rows of kinds Window and Normalize say the shapes of their operands too, [][]int under [OperandShapes].
+//
+// It is a list and no map, because the compiler lays a list out in the library's data, and makes a map by code that runs
+// whenever the library is loaded.
+type Setting []struct {
+	Name  string
+	Value any
+}
+
+// Map is the setting by names.
+func (s Setting) Map() map[string]any {
+	m := map[string]any{}
+	for _, named := range s {
+		m[named.Name] = named.Value
+	}
+	return m
+}
 
 // OperandShapes is where a setting has the shapes of operands that depend on each other.
 const OperandShapes = "operands"
@@ -166,19 +181,19 @@ func (row *Row) CheckKernels(device string, elements, has dtype.Set) error {
 // Settings that several rows share.
 var (
 	someAxes = []Setting{
-		{"axis": nil, "keepdim": false},
-		{"axis": []int{0}, "keepdim": false},
-		{"axis": []int{-1}, "keepdim": true},
-		{"axis": []int{1, 0}, "keepdim": true},
+		{{"axis", nil}, {"keepdim", false}},
+		{{"axis", []int{0}}, {"keepdim", false}},
+		{{"axis", []int{-1}}, {"keepdim", true}},
+		{{"axis", []int{1, 0}}, {"keepdim", true}},
 	}
-	someAxis     = []Setting{{"axis": nil, "keepdim": false}, {"axis": 0, "keepdim": true}, {"axis": -1, "keepdim": false}}
-	firstAndLast = []Setting{{"axis": 0}, {"axis": -1}}
+	someAxis     = []Setting{{{"axis", nil}, {"keepdim", false}}, {{"axis", 0}, {"keepdim", true}}, {{"axis", -1}, {"keepdim", false}}}
+	firstAndLast = []Setting{{{"axis", 0}}, {{"axis", -1}}}
 	everyDType   = everyDTypeOf(dtype.All)
 )
 
 func everyDTypeOf(set dtype.Set) (all []Setting) {
 	for _, d := range set.Members() {
-		all = append(all, Setting{"dtype": d.String()})
+		all = append(all, Setting{{"dtype", d.String()}})
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package op
 
 import (
 	"fmt"
-	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,15 +26,15 @@ func TestSettingsFitTheAttributes(t *testing.T) {
 
 func TestSettingsThatDoNotFit(t *testing.T) {
 	row := MustByName("softplus")
-	require.NoError(t, row.fits(Setting{"beta": 2.0}))
-	require.ErrorContains(t, row.fits(Setting{"gamma": 2.0}), "gamma")
-	require.ErrorContains(t, row.fits(Setting{"beta": []int{1}}), "attribute beta")
+	require.NoError(t, row.fits(Setting{{"beta", 2.0}}))
+	require.ErrorContains(t, row.fits(Setting{{"gamma", 2.0}}), "gamma")
+	require.ErrorContains(t, row.fits(Setting{{"beta", []int{1}}}), "attribute beta")
 	require.ErrorContains(t, MustByName("tile").fits(Setting{}), "attribute repeat_times is missing")
 }
 
 // fits is an error if a setting is not one of the row's.
 func (row *Row) fits(s Setting) error {
-	left, at := maps.Clone(s), make(Attrs, len(row.Attrs))
+	left, at := s.Map(), make(Attrs, len(row.Attrs))
 	for i := range row.Attrs {
 		v, err := given(left[row.Attrs[i].Name], row.Attrs[i].Type)
 		if err != nil {

@@ -200,13 +200,7 @@ func (g *Gradient) scatter(dy, index Var, s shape.Shape, axis int64) Var {
 }
 
 // zeros is a tensor of zeros.
-func (g *Gradient) zeros(s *shape.Shape, d dtype.DType) Var {
-	return g.Do(IDFull, Attrs{
-		FullShape:     {Kind: Ints, Ints: append([]int64{}, s.Slice()...)},
-		FullFillValue: {Kind: Float},
-		FullDtype:     {Kind: DType, I: int64(d)},
-	})
-}
+func (g *Gradient) zeros(s *shape.Shape, d dtype.DType) Var { return g.full(s, Value{Kind: Float}, d) }
 
 // gradByPlace is of scans whose second result says where along the axis each element of the first comes from.
 func gradByPlace(axis func(*Gradient) int64) func(*Gradient) {
@@ -326,17 +320,13 @@ func tall(s *shape.Shape) shape.Shape {
 	return shape.Shape{Rank: 2, Dims: [shape.MaxRank]int64{rows, s.Dims[s.Rank-1]}}
 }
 
-// gradTranspose brings the axes back: axis perm[i] of x is axis i of dy.
+// gradTranspose brings the axes back.
 func gradTranspose(g *Gradient) {
-	perm := g.Attrs[TransposePerm].Ints
-	inverse := make([]int64, len(perm))
-	for i, p := range perm {
-		if p < 0 {
-			p += int64(len(perm))
-		}
-		inverse[p] = int64(i)
+	rank := g.Shape(g.Dy[0]).Rank
+	if g.Err != nil {
+		return
 	}
-	g.Set(0, g.Do(IDTranspose, Attrs{{Kind: Ints, Ints: inverse}}, g.Dy[0]))
+	g.Set(0, g.Do(IDTranspose, transposedBack(g.Attrs, rank), g.Dy[0]))
 }
 
 // gradExpand sums over what was repeated, as Set does.

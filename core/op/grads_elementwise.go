@@ -1,6 +1,10 @@
 package op
 
-import "math"
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
 
 // Gradients of operators whose every output element depends on one element of each input. Where a derivative does not
 // exist the rules answer as Paddle's do: 0 for |x| at 0, a half each for the larger of equals, 1 at the bounds of clip.
@@ -72,8 +76,7 @@ func (g *Gradient) tensor(v, like Var) Var {
 		return v
 	}
 	t := g.TypeOf(like)
-	zero := g.Do(IDFull, Attrs{FullShape: {Kind: Ints}, FullFillValue: {Kind: Float}, FullDtype: {Kind: DType, I: int64(t.DType)}})
-	return g.add(zero, v)
+	return g.add(g.zeros(&shape.Shape{}, t.DType), v)
 }
 
 // share gives an operand dy where it alone wins, and a half where both are equal.

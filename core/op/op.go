@@ -48,24 +48,25 @@ type Kind uint8
 
 // The kinds.
 const (
-	Unary    Kind = iota + 1 // out[i] = f(x[i])
-	Binary                   // out[i] = f(x[i], y[i]), broadcast
-	Compare                  // as Binary, to bool
-	Select                   // more than two operands, broadcast: where, clip
-	Convert                  // out[i] = x[i] in another dtype, any layout on both sides
-	Reduce                   // over Axes; the device sees the output with those axes kept as 1
-	Scan                     // along one axis, output shaped like the input: softmax
-	Product                  // matmul: batch..., M, K times batch..., K, N
-	View                     // no work: another layout of the same storage
-	Assemble                 // copies into parts of the output: concat, stack, tile
-	Index                    // reads or writes through index tensors
-	Create                   // no tensor inputs
-	Window                   // moves a window over images: convolution, pooling
+	Unary     Kind = iota + 1 // out[i] = f(x[i])
+	Binary                    // out[i] = f(x[i], y[i]), broadcast
+	Compare                   // as Binary, to bool
+	Select                    // more than two operands, broadcast: where, clip
+	Convert                   // out[i] = x[i] in another dtype, any layout on both sides
+	Reduce                    // over Axes; the device sees the output with those axes kept as 1
+	Scan                      // along one axis, output shaped like the input: softmax
+	Product                   // matmul: batch..., M, K times batch..., K, N
+	View                      // no work: another layout of the same storage
+	Assemble                  // copies into parts of the output: concat, stack, tile
+	Index                     // reads or writes through index tensors
+	Create                    // no tensor inputs
+	Window                    // moves a window over images: convolution, pooling
+	Normalize                 // over lines along the last axis, of which Axes is the set: layer_norm
 )
 
 // String names the kind.
 func (k Kind) String() string {
-	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window"}[k]
+	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window", "normalize"}[k]
 }
 
 // Input declares an operand. The zero Input is a tensor that has to be given, with any values. An operand that is left
@@ -84,27 +85,31 @@ type Input struct {
 // after init. What a row does not say has the zero value, which is the usual case: one result, no attributes, exact,
 // deterministic, and laid out by its kind.
 type Row struct {
-	ID      ID
-	Name    string
-	Kind    Kind
-	In      []Input
-	Attrs   []Attr
-	Accepts dtype.Set // dtypes that kernels compute in (after promotion and casts)
-	Infer   rules
-	View    ViewRule // Kind View only: replaces Infer
-	Lower   Lowering // of composites: the call in terms of other rows; a device sees the row only if it composes it
-	Grad    Grad
-	Own     bool        // with Lower: it may emit the row itself, so that devices have kernels
-	Frame   func(*Step) // how operands are completed and laid out for devices, where that is not by Kind
-	Out     []Output    // nil: one result, "out"
-	Random  bool        // draws from the device's generator, one counter an element of the result
-	Fresh   bool        // Kind View only: the parts are copied, because Paddle's do not share storage
-	Updates bool        // the result begins as In[0], which the device does not see: In[1], in its frame, is written into it
-	Counted bool        // the size of the result's first axis is known only after the call
-	ByValue bool        // rules or Frame look at the numbers among the operands, where others see only their kinds
-	Python  Python
-	ONNX    string // "Add-14": operator and the first opset that it follows; empty: none
-	Doc     string // one line: what it computes, with the formula
+	ID       ID
+	Name     string
+	Kind     Kind
+	In       []Input
+	Attrs    []Attr
+	Accepts  dtype.Set // dtypes that kernels compute in (after promotion and casts)
+	Infer    rules
+	View     ViewRule // Kind View only: replaces Infer
+	Alias    Alias    // Kind View only: the view where tensors have no memory
+	Lower    Lowering // of composites: the call in terms of other rows; a device sees the row only if it composes it
+	Grad     Grad
+	Parts    PartsRule   // the call on complex tensors, which kernels do not compute; nil: there is none
+	Own      bool        // with Lower: it may emit the row itself, so that devices have kernels
+	Frame    func(*Step) // how operands are completed and laid out for devices, where that is not by Kind
+	Out      []Output    // nil: one result, "out"
+	Random   bool        // draws from the device's generator, one counter an element of the result
+	Fresh    bool        // Kind View only: the parts are copied, because Paddle's do not share storage
+	Updates  bool        // the result begins as In[0], which the device does not see: In[1], in its frame, is written into it
+	Counted  bool        // the size of the result's first axis is known only after the call
+	Factor   Factor      // what graph.TakeFactors may make of it
+	Channels Channels    // likewise, of a product with a weight; else nil
+	ByValue  bool        // rules or Frame look at the numbers among the operands, where others see only their kinds
+	Python   Python
+	ONNX     string // "Add-14": operator and the first opset that it follows; empty: none
+	Doc      string // one line: what it computes, with the formula
 
 	// What tests need to know; see conformance.go.
 	NumPy     string // the same in NumPy; see python/paddle_mps/selftest/oracle.py

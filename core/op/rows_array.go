@@ -38,7 +38,7 @@ var (
 // of the first of equals.
 var reduceRows = []Row{
 	{
-		ID: 100, Name: "sum", Kind: Reduce, In: summands, Grad: Grad{Rule: gradSum}, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
+		ID: 100, Name: "sum", Kind: Reduce, In: summands, Grad: Grad{Rule: gradSum}, Parts: partsReduced, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
 		Attrs: []Attr{axisOrAxes, sumDType, keepDim}, NumPy: "np.sum(x, axis=axis, keepdims=keepdim)", Doc: "Sum; bool and int32 as int64; 0 of nothing.",
 		Settings: someAxes,
 	},
@@ -104,7 +104,7 @@ var reduceRows = []Row{
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "CumSum-14",
 		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumsum(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
 		Doc:      "Sums of the elements up to each along an axis; integers and bool as int64.",
-		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
 	},
 	{
 		ID: 111, Name: "cumprod", Kind: Scan, In: summands, Grad: Grad{Rule: gradCumprod, Reads: ReadsX | ReadsOut}, Accepts: anyNumber, Infer: rules{multiplied, alongAxisOrAll}, Lower: lowerToLine, Own: true,
@@ -112,19 +112,19 @@ var reduceRows = []Row{
 		Tolerance: rounded.plus(Roundings{Term: 1}).inFloat64("underflow(x, given['axis']) * 2.0**-1074 / ulp(out)"), Python: byHand,
 		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumprod(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
 		Doc:      "Products of the elements up to each along an axis; bool as int64.",
-		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
 	},
 	{
 		ID: 112, Name: "cummax", Kind: Scan, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradCumExtreme, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
 		Python: byHand, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], 1)",
 		Doc:      "The largest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
-		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
 	},
 	{
 		ID: 113, Name: "cummin", Kind: Scan, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradCumExtreme, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
 		Python: byHand, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], -1)",
 		Doc:      "The smallest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
-		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
 	},
 	{
 		ID: 114, Name: "logcumsumexp", Kind: Scan, In: summands, Grad: Grad{Rule: gradLogcumsumexp, Once: true, Reads: ReadsX | ReadsOut}, Accepts: dtype.Floats, Infer: rules{toFloat, alongAxisOrAll}, Lower: lowerToLine, Own: true,
@@ -135,14 +135,14 @@ var reduceRows = []Row{
 		Tolerance: rounded.plus(Roundings{Once: 4, Term: 6, Metal: 5}), Python: byHand,
 		Attrs: []Attr{oneAxis}, NumPy: "np.logaddexp.accumulate(x.reshape(-1) if given['axis'] is None else np.atleast_1d(x), given['axis'] or 0).reshape(-1 if given['axis'] is None else x.shape)",
 		Doc:      "log(sum(exp(x))) of the elements up to each along an axis.",
-		Settings: []Setting{{"axis": nil}, {"axis": 0}, {"axis": -1}},
+		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
 	},
 	{
 		ID: 115, Name: "sort", Kind: Scan, In: x, Grad: Grad{Rule: gradSort, Reads: ReadsX}, Accepts: bitExact, Infer: rules{same, alongAxis}, Python: byHand,
 		Attrs:    []Attr{lastAxis, {Name: "descending", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "the largest first"}},
 		NumPy:    "leading(x, None, given['axis'], descending)[0]",
 		Doc:      "The elements along an axis in order; equals stay in theirs, and nan counts as larger than anything.",
-		Settings: []Setting{{"axis": -1}, {"axis": 0}, {"axis": -1, "descending": true}, {"axis": 0, "descending": true}},
+		Settings: []Setting{{{"axis", -1}}, {{"axis", 0}}, {{"axis", -1}, {"descending", true}}, {{"axis", 0}, {"descending", true}}},
 	},
 	{
 		ID: 116, Name: "topk", Kind: Scan, In: some, Out: valuesAndIndices, Grad: Grad{Rule: gradTopk, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxis, firstOf, withPlaces}, Python: byHand, ONNX: "TopK-11",
@@ -153,16 +153,16 @@ var reduceRows = []Row{
 		},
 		NumPy:    "leading(x, k, given['axis'], largest)",
 		Doc:      "The first k elements along an axis in order, and their indices; of equals the first, and nan counts as larger than anything.",
-		Settings: []Setting{{"k": nil, "axis": -1, "largest": true}, {"k": 1, "axis": 0, "largest": false}, {"k": nil, "axis": 0, "largest": false}, {"k": 1, "axis": -1, "largest": true}},
+		Settings: []Setting{{{"k", nil}, {"axis", -1}, {"largest", true}}, {{"k", 1}, {"axis", 0}, {"largest", false}}, {{"k", nil}, {"axis", 0}, {"largest", false}}, {{"k", 1}, {"axis", -1}, {"largest", true}}},
 	},
 	{
-		ID: 120, Name: "matmul", Kind: Product, In: factors, Grad: Grad{Rule: gradMatmul, Reads: ReadsX | ReadsY}, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
+		ID: 120, Name: "matmul", Kind: Product, Channels: channelsOfMatmul, In: factors, Grad: Grad{Rule: gradMatmul, Reads: ReadsX | ReadsY}, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
 		Attrs: []Attr{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},
 		},
 		NumPy: "np.matmul(swap(x, transpose_x), swap(y, transpose_y))", Doc: "Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column.",
-		Settings: []Setting{{}, {"transpose_y": true}, {"transpose_x": true}, {"transpose_x": true, "transpose_y": true}},
+		Settings: []Setting{{}, {{"transpose_y", true}}, {{"transpose_x", true}}, {{"transpose_x", true}, {"transpose_y", true}}},
 	},
 }
 
@@ -171,31 +171,31 @@ var reduceRows = []Row{
 // with the operand. split has any number of results, all others one.
 var viewRows = []Row{
 	{
-		ID: 140, Name: "reshape", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewReshape, Python: byHand, ONNX: "Reshape-14",
+		ID: 140, Name: "reshape", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewReshape, Alias: Alias{Write: writeReshaped}, Python: byHand, ONNX: "Reshape-14",
 		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "reshape(x, shape)", Doc: "The same elements under another shape.",
-		Settings: []Setting{{"shape": []int{-1}}, {"shape": []int{0, -1, 1}}},
+		Settings: []Setting{{{"shape", []int{-1}}}, {{"shape", []int{0, -1, 1}}}},
 	},
 	{
-		ID: 141, Name: "transpose", Kind: View, In: x, Grad: Grad{Rule: gradTranspose}, Accepts: moved, View: viewTranspose, Python: byHand, ONNX: "Transpose-13",
+		ID: 141, Name: "transpose", Kind: View, In: x, Grad: Grad{Rule: gradTranspose}, Accepts: moved, View: viewTranspose, Alias: Alias{Write: writeTransposed}, Python: byHand, ONNX: "Transpose-13",
 		Attrs: []Attr{{Name: "perm", Type: IntsAttr, Needed: true, Doc: "axis i of the result is axis perm[i] of x"}}, NumPy: "np.transpose(x, perm)", Doc: "The axes in another order.",
-		Settings: []Setting{{"perm": []int{1, 0}}},
+		Settings: []Setting{{{"perm", []int{1, 0}}}},
 	},
 	{
-		ID: 142, Name: "squeeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewSqueeze, Python: byHand, ONNX: "Squeeze-13",
+		ID: 142, Name: "squeeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewSqueeze, Alias: Alias{Write: writeReshaped}, Python: byHand, ONNX: "Squeeze-13",
 		Attrs: []Attr{axisOrAxes}, NumPy: "np.squeeze(x, axis)", Doc: "Without axes of one element.",
 	},
 	{
-		ID: 143, Name: "unsqueeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewUnsqueeze, Python: byHand, ONNX: "Unsqueeze-13",
+		ID: 143, Name: "unsqueeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewUnsqueeze, Alias: Alias{Write: writeReshaped}, Python: byHand, ONNX: "Unsqueeze-13",
 		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "where axes of one element appear in the result"}}, NumPy: "unsqueeze(x, axis)", Doc: "With further axes of one element.",
-		Settings: []Setting{{"axis": []int{0}}, {"axis": []int{1, -1}}},
+		Settings: []Setting{{{"axis", []int{0}}}, {{"axis", []int{1, -1}}}},
 	},
 	{
 		ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Grad: Grad{Rule: gradExpand}, Accepts: moved, View: viewExpand, Python: byHand, ONNX: "Expand-13",
 		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "expand(x, shape)", Doc: "Broadcast to a shape.",
-		Settings: []Setting{{"shape": []int{2, -1, -1}}},
+		Settings: []Setting{{{"shape", []int{2, -1, -1}}}},
 	},
 	{
-		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Grad: Grad{Rule: gradSlice}, Accepts: moved, View: viewSlice, Python: byHand, ONNX: "Slice-13",
+		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Grad: Grad{Rule: gradSlice}, Accepts: moved, View: viewSlice, Alias: Alias{Write: writeSliced}, Python: byHand, ONNX: "Slice-13",
 		Attrs: []Attr{
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "the axes that are cut"},
 			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "first index on each, from the end if negative"},
@@ -203,12 +203,13 @@ var viewRows = []Row{
 			{Name: "steps", Type: IntsAttr, Doc: "step on each, not zero; none for 1"},
 		}, NumPy: "input[slices(input, axes, starts, ends, steps)]", Doc: "A range of indices on some axes.",
 		Settings: []Setting{
-			{"axes": []int{0, 1}, "starts": []int{1, -1}, "ends": []int{4, -99}, "steps": []int{2, -2}},
-			{"axes": []int{1}, "starts": []int{0}, "ends": []int{3}},
+			{{"axes", []int{0, 1}}, {"starts", []int{1, -1}}, {"ends", []int{4, -99}}, {"steps", []int{2, -2}}},
+			{{"axes", []int{1}}, {"starts", []int{0}}, {"ends", []int{3}}},
 		},
 	},
 	{
 		ID: 147, Name: "as_strided", Kind: View, In: x, Grad: Grad{Rule: gradStrided, Compact: true}, Accepts: moved, View: viewStrided, Python: byHand,
+		Alias: Alias{Read: readByPosition(IDAsStrided), Write: writeByPosition(IDAsStrided), From: stridedFrom},
 		Attrs: []Attr{
 			{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the view"},
 			{Name: "stride", Type: IntsAttr, Needed: true, Doc: "for each axis the distance of neighbours in memory, in elements"},
@@ -222,7 +223,7 @@ var viewRows = []Row{
 			{Name: "sections", Type: IntsAttr, Needed: true, Doc: "lengths of the parts, one of them -1; a single number is the number of equal parts"},
 			{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that is cut"},
 		}, NumPy: "split(x, sections, axis)", Doc: "Parts of a tensor along an axis.",
-		Settings: []Setting{{"sections": []int{5}, "axis": 0}, {"sections": []int{2, -1}, "axis": 1}},
+		Settings: []Setting{{{"sections", []int{5}}, {"axis", 0}}, {{"sections", []int{2, -1}}, {"axis", 1}}},
 	},
 }
 
@@ -242,10 +243,10 @@ var assembleRows = []Row{
 	{
 		ID: 162, Name: "tile", Kind: Assemble, In: x, Grad: Grad{Rule: gradTile}, Accepts: moved, Infer: rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
 		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
-		Settings: []Setting{{"repeat_times": []int{2, 3}}, {"repeat_times": []int{2}}, {"repeat_times": []int{2, 1, 2}}},
+		Settings: []Setting{{{"repeat_times", []int{2, 3}}}, {{"repeat_times", []int{2}}}, {{"repeat_times", []int{2, 1, 2}}}},
 	},
 	{
-		ID: 164, Name: "spread", Kind: Assemble, In: x, Grad: Grad{Rule: gradSpread}, Accepts: moved, Infer: rules{same, spread}, Lower: lowerSpread, Python: internal,
+		ID: 164, Name: "spread", Kind: Assemble, In: x, Grad: Grad{Rule: gradSpread}, Parts: partsSpread, Accepts: moved, Infer: rules{same, spread}, Lower: lowerSpread, Python: internal,
 		Attrs: []Attr{
 			newShape,
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "as of slice"},
@@ -258,7 +259,7 @@ var assembleRows = []Row{
 	{
 		ID: 163, Name: "flip", Kind: View, Fresh: true, In: x, Grad: Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
 		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "the axes that are reversed"}}, NumPy: "np.flip(x, axis)", Doc: "x with some axes in reverse order.",
-		Settings: []Setting{{"axis": []int{0}}, {"axis": []int{0, -1}}},
+		Settings: []Setting{{{"axis", []int{0}}}, {{"axis", []int{0, -1}}}},
 	},
 }
 
@@ -282,11 +283,11 @@ var indexRows = []Row{
 		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
-		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexReduce, ReadsOf: readsOfIndexReduce}, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
+		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexReduce, ReadsOf: readsOfIndexReduce}, Parts: partsAdded, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
 		Attrs:     []Attr{{Name: "reduce", Type: StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
 		Doc:       "x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and.",
 		Elsewhere: "tests/peers/expressions/scatter.py",
-		Settings:  []Setting{{"reduce": "add"}, {"reduce": "minimum"}},
+		Settings:  []Setting{{{"reduce", "add"}}, {{"reduce", "minimum"}}},
 	},
 	{
 		ID: 183, Name: "nonzero", Kind: Index, In: x, Accepts: bitExact, Infer: rules{toInt64, nonzeroBound}, Counted: true, Python: byHand, ONNX: "NonZero-13",
@@ -301,7 +302,7 @@ var createRows = []Row{
 	{
 		ID: 200, Name: "full", Kind: Create, Accepts: bitExact, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true},
 		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Doc: "the value of every element"}, outDType}, NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.",
-		Settings: []Setting{{"shape": []int{3, 4}, "fill_value": 2}, {"shape": []int{0, 2}, "fill_value": 1}, {"shape": []int{}, "fill_value": 1}, {"shape": []int{70001}, "fill_value": 3}},
+		Settings: []Setting{{{"shape", []int{3, 4}}, {"fill_value", 2}}, {{"shape", []int{0, 2}}, {"fill_value", 1}}, {{"shape", []int{}}, {"fill_value", 1}}, {{"shape", []int{70001}}, {"fill_value", 3}}},
 	},
 	{
 		ID: 201, Name: "range", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: internal,
@@ -321,7 +322,7 @@ var createRows = []Row{
 			{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values, at least 1"},
 			outDType,
 		}, NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.",
-		Settings: []Setting{{"start": 0.0, "stop": 10.0, "count": 5}, {"start": 4.0, "stop": 0.0, "count": 9}, {"start": 1.0, "stop": 3.0, "count": 1}},
+		Settings: []Setting{{{"start", 0.0}, {"stop", 10.0}, {"count", 5}}, {{"start", 4.0}, {"stop", 0.0}, {"count", 9}}, {{"start", 1.0}, {"stop", 3.0}, {"count", 1}}},
 	},
 	{
 		ID: 203, Name: "uniform", Kind: Create, Random: true, Accepts: dtype.Floats, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true}, ONNX: "RandomUniform-1",

@@ -49,7 +49,7 @@ const (
 // floor_divide more freely, as Paddle's do. The numbers of bitwise operators lie between those of these.
 var binaryRows = []Row{
 	{
-		ID: 1, Name: "add", Kind: Binary, In: xys, Grad: Grad{Rule: gradAdd}, Accepts: bitExact, Infer: rules{promoted, broadcast}, Tolerance: rounded,
+		ID: 1, Name: "add", Kind: Binary, Factor: Plus, In: xys, Grad: Grad{Rule: gradAdd}, Parts: partsSame, Accepts: bitExact, Infer: rules{promoted, broadcast}, Tolerance: rounded,
 		Python: byHandInPlace, ONNX: "Add-14", NumPy: "x + y", Doc: "Sum x + y; bool is logical or, integers wrap around.",
 	},
 	{
@@ -57,11 +57,11 @@ var binaryRows = []Row{
 		Python: byHandInPlace, ONNX: "Sub-14", NumPy: "x - y", Doc: "Difference x - y; integers wrap around.",
 	},
 	{
-		ID: 3, Name: "multiply", Kind: Binary, In: xys, Grad: Grad{Rule: gradMultiply, Reads: ReadsX | ReadsY}, Accepts: bitExact, Infer: rules{promoted, broadcast}, Tolerance: rounded,
+		ID: 3, Name: "multiply", Kind: Binary, Factor: Times, In: xys, Grad: Grad{Rule: gradMultiply, Reads: ReadsX | ReadsY}, Accepts: bitExact, Infer: rules{promoted, broadcast}, Tolerance: rounded,
 		Python: inPlaceTensors, ONNX: "Mul-14", NumPy: "x * y", Doc: "Product x * y; bool is logical and, integers wrap around.",
 	},
 	{
-		ID: 4, Name: "divide", Kind: Binary, In: xys, Grad: Grad{Rule: gradDivide, Reads: ReadsY | ReadsOut}, Accepts: dtype.Floats | dtype.Bools, Infer: rules{promotedFloat, broadcast}, Tolerance: rounded,
+		ID: 4, Name: "divide", Kind: Binary, Factor: Over, In: xys, Grad: Grad{Rule: gradDivide, Reads: ReadsY | ReadsOut}, Accepts: dtype.Floats | dtype.Bools, Infer: rules{promotedFloat, broadcast}, Tolerance: rounded,
 		Python: byHandInPlace, ONNX: "Div-14", NumPy: "divide(x, y)", Doc: "Quotient x / y; integers are divided as float32, bool is logical and.",
 	},
 	{
@@ -225,7 +225,7 @@ var activationRows = []Row{
 		ID: 83, Name: "gelu", Kind: Unary, In: x, Grad: Grad{Rule: gradGelu, Reads: ReadsX}, Accepts: dtype.Floats, Infer: rules{floatOnly, likeInput}, Tolerance: accurate.onMetal(16).inFloat64(squaredArgument), Python: Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
 		Attrs: []Attr{{Name: "approximate", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "use 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"}},
 		NumPy: "gauss(x) if not approximate else x / (1 + np.exp(-2 * np.sqrt(2 / pi) * (x + 0.044715 * x**3)))", Doc: "0.5 * x * (1 + erf(x / sqrt(2))).",
-		Settings: []Setting{{"approximate": false}, {"approximate": true}},
+		Settings: []Setting{{{"approximate", false}}, {{"approximate", true}}},
 	},
 	{
 		ID: 84, Name: "softplus", Kind: Unary, In: x, Grad: Grad{Rule: gradSoftplus, Reads: ReadsX}, Accepts: dtype.Floats, Infer: rules{floatOnly, likeInput}, Tolerance: accurate.onMetal(14), Python: function, ONNX: "Softplus-1",
@@ -234,13 +234,13 @@ var activationRows = []Row{
 			{Name: "threshold", Type: FloatAttr, Default: Value{Kind: Float, F: 20}, Doc: "above beta * x the result is x"},
 		},
 		NumPy: "np.where(beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta)", Doc: "log(1 + exp(beta * x)) / beta.",
-		Settings: []Setting{{}, {"beta": 2.0, "threshold": 1.0}},
+		Settings: []Setting{{}, {{"beta", 2.0}, {"threshold", 1.0}}},
 	},
 	{
 		ID: 85, Name: "leaky_relu", Kind: Unary, In: x, Grad: Grad{Rule: gradLeakyRelu, Reads: ReadsX}, Accepts: dtype.Floats, Infer: rules{floatOnly, likeInput}, Tolerance: accurate.onMetal(1), Python: function, ONNX: "LeakyRelu-16",
 		Attrs: []Attr{{Name: "negative_slope", Type: FloatAttr, Default: Value{Kind: Float, F: 0.01}, Doc: "factor below zero"}},
 		NumPy: "np.where(x > 0, x, negative_slope * x)", Doc: "x above zero, negative_slope * x elsewhere.",
-		Settings: []Setting{{}, {"negative_slope": 0.5}},
+		Settings: []Setting{{}, {{"negative_slope", 0.5}}},
 	},
 	{
 		ID: 86, Name: "softmax", Kind: Scan, In: x, Grad: Grad{Rule: gradSoftmax, Reads: ReadsOut}, Accepts: dtype.Floats, Infer: rules{floatOnly, alongAxis}, Tolerance: accurate.onMetal(20).inFloat64(belowLargest),

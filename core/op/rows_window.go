@@ -42,17 +42,17 @@ var windowRows = []Row{
 	// element is a sum of C / groups times the elements of the kernel, each product of which is rounded with the sum so
 	// far: a rounding a term.
 	{
-		ID: 220, Name: "conv", Kind: Window, In: filters, Grad: Grad{Rule: gradConv, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats, Infer: rules{identical, convolved}, Frame: frameFirst,
+		ID: 220, Name: "conv", Kind: Window, Channels: channelsOfConv, In: filters, Grad: Grad{Rule: gradConv, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats, Infer: rules{identical, convolved}, Frame: frameFirst,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, ONNX: "Conv-11",
 		Attrs: []Attr{strides, paddings, dilations, convGroups, lastChannel}, NumPy: "conv(x, weight, given)",
 		Doc: "Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...].",
 		Settings: []Setting{
-			{OperandShapes: [][]int{{2, 3, 6, 7}, {4, 3, 3, 2}}},
-			{OperandShapes: [][]int{{2, 4, 9}, {6, 2, 3}}, "stride": []int{2}, "padding": []int{1, 2}, "dilation": []int{2}, "groups": 2},
-			{OperandShapes: [][]int{{1, 7, 8, 4}, {4, 1, 3, 3}}, "stride": []int{2, 1}, "padding": []int{1, 1, 0, 2}, "groups": 4, "channels_last": true},
-			{OperandShapes: [][]int{{2, 3, 4, 5, 5}, {2, 3, 2, 3, 1}}, "stride": []int{1, 2, 3}, "padding": []int{0, 1, 1, 1, 0, 0}},
-			{OperandShapes: [][]int{{2, 5, 4, 4}, {7, 5, 1, 1}}},
-			{OperandShapes: [][]int{{1, 40, 20, 20}, {33, 40, 3, 3}}, "padding": []int{1, 1, 1, 1}},
+			{{OperandShapes, [][]int{{2, 3, 6, 7}, {4, 3, 3, 2}}}},
+			{{OperandShapes, [][]int{{2, 4, 9}, {6, 2, 3}}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"dilation", []int{2}}, {"groups", 2}},
+			{{OperandShapes, [][]int{{1, 7, 8, 4}, {4, 1, 3, 3}}}, {"stride", []int{2, 1}}, {"padding", []int{1, 1, 0, 2}}, {"groups", 4}, {"channels_last", true}},
+			{{OperandShapes, [][]int{{2, 3, 4, 5, 5}, {2, 3, 2, 3, 1}}}, {"stride", []int{1, 2, 3}}, {"padding", []int{0, 1, 1, 1, 0, 0}}},
+			{{OperandShapes, [][]int{{2, 5, 4, 4}, {7, 5, 1, 1}}}},
+			{{OperandShapes, [][]int{{1, 40, 20, 20}, {33, 40, 3, 3}}}, {"padding", []int{1, 1, 1, 1}}},
 		},
 	},
 	// Its groups divide the channels of x, as those of conv divide the channels of the result. With strides some sizes
@@ -68,10 +68,10 @@ var windowRows = []Row{
 		NumPy: "conv_transpose(x, weight, given)",
 		Doc:   "The transpose of conv as a linear map of its images: [N, O, size...] with weight [O, C / groups, kernel...] to [N, C, ...].",
 		Settings: []Setting{
-			{OperandShapes: [][]int{{2, 3, 5, 4}, {3, 4, 3, 2}}},
-			{OperandShapes: [][]int{{2, 4, 5}, {4, 3, 3}}, "stride": []int{2}, "padding": []int{1, 2}, "output_padding": []int{1}, "dilation": []int{2}, "groups": 2},
-			{OperandShapes: [][]int{{1, 4, 3, 4}, {4, 1, 3, 3}}, "stride": []int{2, 3}, "padding": []int{1, 1, 0, 2}, "groups": 4, "channels_last": true},
-			{OperandShapes: [][]int{{2, 3, 2, 3, 3}, {3, 2, 2, 3, 1}}, "stride": []int{1, 2, 3}, "padding": []int{0, 1, 1, 1, 0, 0}, "output_padding": []int{0, 1, 2}},
+			{{OperandShapes, [][]int{{2, 3, 5, 4}, {3, 4, 3, 2}}}},
+			{{OperandShapes, [][]int{{2, 4, 5}, {4, 3, 3}}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"output_padding", []int{1}}, {"dilation", []int{2}}, {"groups", 2}},
+			{{OperandShapes, [][]int{{1, 4, 3, 4}, {4, 1, 3, 3}}}, {"stride", []int{2, 3}}, {"padding", []int{1, 1, 0, 2}}, {"groups", 4}, {"channels_last", true}},
+			{{OperandShapes, [][]int{{2, 3, 2, 3, 3}, {3, 2, 2, 3, 1}}}, {"stride", []int{1, 2, 3}}, {"padding", []int{0, 1, 1, 1, 0, 0}}, {"output_padding", []int{0, 1, 2}}},
 		},
 	},
 	// A term is a window of an image, so that an element is a sum over the windows of all images. Which elements of x
@@ -83,10 +83,10 @@ var windowRows = []Row{
 		NumPy: "conv_weight(x, y, given)",
 		Doc:   "The gradient of conv(x, weight) with respect to weight, where y is that of the result.",
 		Settings: []Setting{
-			{OperandShapes: [][]int{{2, 3, 6, 7}, {2, 4, 4, 6}}, "kernel_size": []int{3, 2}},
-			{OperandShapes: [][]int{{2, 4, 9}, {2, 6, 4}}, "kernel_size": []int{3}, "stride": []int{2}, "padding": []int{1, 2}, "dilation": []int{2}, "groups": 2},
-			{OperandShapes: [][]int{{1, 7, 8, 4}, {1, 4, 8, 4}}, "kernel_size": []int{3, 3}, "stride": []int{2, 1}, "padding": []int{1, 1, 0, 2}, "groups": 4, "channels_last": true},
-			{OperandShapes: [][]int{{2, 3, 4, 5, 5}, {2, 2, 4, 3, 2}}, "kernel_size": []int{2, 3, 1}, "stride": []int{1, 2, 3}, "padding": []int{0, 1, 1, 1, 0, 0}},
+			{{OperandShapes, [][]int{{2, 3, 6, 7}, {2, 4, 4, 6}}}, {"kernel_size", []int{3, 2}}},
+			{{OperandShapes, [][]int{{2, 4, 9}, {2, 6, 4}}}, {"kernel_size", []int{3}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"dilation", []int{2}}, {"groups", 2}},
+			{{OperandShapes, [][]int{{1, 7, 8, 4}, {1, 4, 8, 4}}}, {"kernel_size", []int{3, 3}}, {"stride", []int{2, 1}}, {"padding", []int{1, 1, 0, 2}}, {"groups", 4}, {"channels_last", true}},
+			{{OperandShapes, [][]int{{2, 3, 4, 5, 5}, {2, 2, 4, 3, 2}}}, {"kernel_size", []int{2, 3, 1}}, {"stride", []int{1, 2, 3}}, {"padding", []int{0, 1, 1, 1, 0, 0}}},
 		},
 	},
 	// The indices are the mask of Paddle's max_pool2d, and they number a plane in row-major order whatever the layout is.
@@ -97,11 +97,11 @@ var windowRows = []Row{
 		Attrs:  []Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, lastChannel, indexDType}, NumPy: "max_pool(x, given, lowest)",
 		Doc: "The largest element of each window, and the index of the first of those in the flattened plane; nan is the largest. A window without elements has the smallest finite number and index -1.",
 		Settings: []Setting{
-			{OperandShapes: [][]int{{2, 3, 6, 7}}, "kernel_size": []int{2, 3}},
-			{OperandShapes: [][]int{{2, 4, 9}}, "kernel_size": []int{3}, "stride": []int{2}, "padding": []int{1, 2}, "dtype": "int32"},
-			{OperandShapes: [][]int{{2, 7, 8, 3}}, "kernel_size": []int{3, 3}, "stride": []int{2, 3}, "padding": []int{1, 1, 0, 2}, "ceil_mode": true, "channels_last": true},
-			{OperandShapes: [][]int{{2, 3, 4, 5, 5}}, "kernel_size": []int{2, 3, 1}, "stride": []int{1, 2, 3}, "padding": []int{0, 1, 1, 1, 0, 2}},
-			{OperandShapes: [][]int{{2, 3, 7, 5}}, "kernel_size": []int{3, 4}, "adaptive": true},
+			{{OperandShapes, [][]int{{2, 3, 6, 7}}}, {"kernel_size", []int{2, 3}}},
+			{{OperandShapes, [][]int{{2, 4, 9}}}, {"kernel_size", []int{3}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"dtype", "int32"}},
+			{{OperandShapes, [][]int{{2, 7, 8, 3}}}, {"kernel_size", []int{3, 3}}, {"stride", []int{2, 3}}, {"padding", []int{1, 1, 0, 2}}, {"ceil_mode", true}, {"channels_last", true}},
+			{{OperandShapes, [][]int{{2, 3, 4, 5, 5}}}, {"kernel_size", []int{2, 3, 1}}, {"stride", []int{1, 2, 3}}, {"padding", []int{0, 1, 1, 1, 0, 2}}},
+			{{OperandShapes, [][]int{{2, 3, 7, 5}}}, {"kernel_size", []int{3, 4}}, {"adaptive", true}},
 		},
 	},
 	// Without add it is Paddle's max_unpool2d; with it, the gradient of max_pool, for which windows that overlap may name
@@ -117,8 +117,8 @@ var windowRows = []Row{
 		},
 		NumPy: "max_unpool(x, indices, given)", Doc: "Zeros, with the elements of x at the indices of max_pool.",
 		Settings: []Setting{
-			{OperandShapes: [][]int{{2, 3, 2, 3}, {2, 3, 2, 3}}, "size": []int{4, 5}},
-			{OperandShapes: [][]int{{2, 3, 4, 3}, {2, 3, 4, 3}}, "size": []int{3, 3}, "add": true, "channels_last": true},
+			{{OperandShapes, [][]int{{2, 3, 2, 3}, {2, 3, 2, 3}}}, {"size", []int{4, 5}}},
+			{{OperandShapes, [][]int{{2, 3, 4, 3}, {2, 3, 4, 3}}}, {"size", []int{3, 3}}, {"add", true}, {"channels_last", true}},
 		},
 	},
 	// The sum is rounded once a term at most, the quotient once.
@@ -128,11 +128,11 @@ var windowRows = []Row{
 		Attrs: []Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel}, NumPy: "avg_pool(x, given)",
 		Doc: "The mean of each window. Of one without elements it is 0 divided by the product of the distances from its first to its last element in x on each axis, as in Paddle: nan, or a zero behind the end.",
 		Settings: []Setting{
-			{OperandShapes: [][]int{{2, 3, 6, 7}}, "kernel_size": []int{2, 3}},
-			{OperandShapes: [][]int{{2, 4, 9}}, "kernel_size": []int{3}, "stride": []int{2}, "padding": []int{1, 2}, "exclusive": false},
-			{OperandShapes: [][]int{{2, 7, 8, 3}}, "kernel_size": []int{3, 3}, "stride": []int{2, 3}, "padding": []int{1, 1, 0, 2}, "ceil_mode": true, "channels_last": true},
-			{OperandShapes: [][]int{{2, 3, 4, 5, 5}}, "kernel_size": []int{2, 3, 1}, "stride": []int{1, 2, 3}, "padding": []int{0, 1, 1, 1, 0, 0}, "ceil_mode": true, "exclusive": false},
-			{OperandShapes: [][]int{{2, 3, 7, 5}}, "kernel_size": []int{3, 4}, "adaptive": true},
+			{{OperandShapes, [][]int{{2, 3, 6, 7}}}, {"kernel_size", []int{2, 3}}},
+			{{OperandShapes, [][]int{{2, 4, 9}}}, {"kernel_size", []int{3}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"exclusive", false}},
+			{{OperandShapes, [][]int{{2, 7, 8, 3}}}, {"kernel_size", []int{3, 3}}, {"stride", []int{2, 3}}, {"padding", []int{1, 1, 0, 2}}, {"ceil_mode", true}, {"channels_last", true}},
+			{{OperandShapes, [][]int{{2, 3, 4, 5, 5}}}, {"kernel_size", []int{2, 3, 1}}, {"stride", []int{1, 2, 3}}, {"padding", []int{0, 1, 1, 1, 0, 0}}, {"ceil_mode", true}, {"exclusive", false}},
+			{{OperandShapes, [][]int{{2, 3, 7, 5}}}, {"kernel_size", []int{3, 4}}, {"adaptive", true}},
 		},
 	},
 	// The size of the images has to be given, because several have the same number of windows.
@@ -142,10 +142,10 @@ var windowRows = []Row{
 		Attrs: []Attr{planeSize, kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel}, NumPy: "avg_unpool(x, given)",
 		Doc: "The transpose of avg_pool as a linear map: each element of x, divided as there, is added to all elements of its window.",
 		Settings: []Setting{
-			{OperandShapes: [][]int{{2, 3, 3, 2}}, "size": []int{6, 7}, "kernel_size": []int{2, 3}},
-			{OperandShapes: [][]int{{2, 4, 5}}, "size": []int{9}, "kernel_size": []int{3}, "stride": []int{2}, "padding": []int{1, 2}, "exclusive": false},
-			{OperandShapes: [][]int{{2, 4, 4, 3}}, "size": []int{7, 8}, "kernel_size": []int{3, 3}, "stride": []int{2, 3}, "padding": []int{1, 1, 0, 2}, "ceil_mode": true, "channels_last": true},
-			{OperandShapes: [][]int{{2, 3, 3, 4}}, "size": []int{7, 5}, "kernel_size": []int{3, 4}, "adaptive": true},
+			{{OperandShapes, [][]int{{2, 3, 3, 2}}}, {"size", []int{6, 7}}, {"kernel_size", []int{2, 3}}},
+			{{OperandShapes, [][]int{{2, 4, 5}}}, {"size", []int{9}}, {"kernel_size", []int{3}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"exclusive", false}},
+			{{OperandShapes, [][]int{{2, 4, 4, 3}}}, {"size", []int{7, 8}}, {"kernel_size", []int{3, 3}}, {"stride", []int{2, 3}}, {"padding", []int{1, 1, 0, 2}}, {"ceil_mode", true}, {"channels_last", true}},
+			{{OperandShapes, [][]int{{2, 3, 3, 4}}}, {"size", []int{7, 5}}, {"kernel_size", []int{3, 4}}, {"adaptive", true}},
 		},
 	},
 }

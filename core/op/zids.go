@@ -138,6 +138,7 @@ const (
 	IDMaxUnpool         ID = 224
 	IDAvgPool           ID = 225
 	IDAvgUnpool         ID = 226
+	IDLayerNorm         ID = 230
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -282,4 +283,6 @@ const (
 	AvgUnpoolAdaptive          = 5
 	AvgUnpoolExclusive         = 6
 	AvgUnpoolChannelsLast      = 7
+	LayerNormEpsilon           = 0
+	LayerNormCentered          = 1
 )

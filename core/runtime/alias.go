@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -76,20 +75,19 @@ func (st *storage) identity() unsafe.Pointer {
 	return unsafe.Pointer(st.traced.root)
 }
 
-// memory is what a call of as_strided of a tensor, which stands for x, reads: the root, with the offset of the call in it.
-func (x *traced) memory(t *Tensor, at op.Attrs) (*traced, op.Attrs, error) {
+// memory is what a view of memory from t on reads, for a tensor t that stands for x: the root, with the attributes of the
+// same view of that.
+func (x *traced) memory(row *op.Row, t *Tensor, at op.Attrs) (*traced, op.Attrs, error) {
 	for x.base != nil {
 		x = x.base
 	}
 	begin := int64(0)
 	if s := x.root.source; s != nil {
 		if begin = s.tensor.offset; !s.tensor.IsContiguous() {
-			return nil, nil, status.Errorf(status.Unsupported, "[as_strided] x is neither made in the traced function nor contiguous; want x.contiguous()")
+			return nil, nil, status.Errorf(status.Unsupported, "[%s] x is neither made in the traced function nor contiguous; want x.contiguous()", row.Name)
 		}
 	}
-	at = slices.Clone(at)
-	at[op.AsStridedOffset].I += t.offset - begin
-	return x, at, nil
+	return x, row.Alias.From(at, t.offset-begin), nil
 }
 
 // read is the value of a traced tensor now; mu is held.
@@ -111,21 +109,18 @@ func (tr *Trace) read(x *traced) (graph.Value, error) {
 	return v, err
 }
 
-// look adds the call that makes a view of a value; mu is held. as_strided reads memory, which values have none of: it becomes
-// a call that reads by positions.
-func (tr *Trace) look(row *op.Row, at op.Attrs, v graph.Value) (graph.Value, error) {
-	if row.ID != op.IDAsStrided {
-		return tr.add1(row.ID, at, v)
-	}
-	flat, places, err := tr.positions(row, at, v)
-	if err != nil {
-		return 0, err
-	}
-	return tr.add1(op.IDIndex, nil, flat, places)
-}
-
 // Calls that the trace adds by itself are in no history: gradients go through the call that the caller made, whose rule sees
 // the tensors as they are.
+
+// look adds the calls that make a view of a value; mu is held.
+func (tr *Trace) look(row *op.Row, at op.Attrs, v graph.Value) (graph.Value, error) {
+	if row.Alias.Read == nil {
+		return tr.add1(row.ID, at, v)
+	}
+	c := op.Calls{Calculator: tr.builder.Calculator()}
+	seen := row.Alias.Read(&c, at, op.Var(v))
+	return graph.Value(seen), c.Err
+}
 
 // add1 adds a call with one result; mu is held.
 func (tr *Trace) add1(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, error) {
@@ -134,27 +129,6 @@ func (tr *Trace) add1(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, er
 		return 0, err
 	}
 	return out[0], nil
-}
-
-// positions are a value in one axis, and where the elements of a view of it lie there: the same view of 0, 1, 2, ... in the
-// value's shape; mu is held.
-func (tr *Trace) positions(row *op.Row, at op.Attrs, v graph.Value) (flat, places graph.Value, err error) {
-	t := tr.builder.TypeOf(v)
-	count := t.Shape.Numel()
-	numbers, err := tr.add1(op.IDRange, op.Attrs{
-		op.RangeStart: {Kind: op.Int}, op.RangeStep: {Kind: op.Int, I: 1}, op.RangeCount: {Kind: op.Int, I: count},
-		op.RangeDtype: {Kind: op.DType, I: int64(dtype.Int64)},
-	})
-	if err == nil {
-		numbers, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: t.Shape.Slice()}}, numbers)
-	}
-	if err == nil {
-		places, err = tr.add1(row.ID, at, numbers)
-	}
-	if err == nil {
-		flat, err = tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: []int64{count}}}, v)
-	}
-	return flat, places, err
 }
 
 // assign writes a value into a traced tensor, and so into what it is a view of; mu is held.
@@ -187,60 +161,10 @@ func (tr *Trace) assign(x *traced, v graph.Value) error {
 	return nil
 }
 
-// inverse is the value of what x is a view of, after a write of v into x; mu is held.
-//
-// reshape, squeeze and unsqueeze show every element once and in the same order, transpose in another order, slice some of
-// them. as_strided may show an element twice: such outputs are refused before, as they are when calls are run (writable).
+// inverse is the value of what x is a view of, after a write of v into x; mu is held. Outputs that show an element twice are
+// refused before, as they are when calls are run (writable).
 func (tr *Trace) inverse(x *traced, v, before graph.Value) (graph.Value, error) {
-	whole := tr.builder.TypeOf(before)
-	dims := op.Value{Kind: op.Ints, Ints: whole.Shape.Slice()}
-	switch x.row.ID {
-	case op.IDTranspose:
-		perm := x.attrs[op.TransposePerm].Ints
-		back := make([]int64, len(perm))
-		for i, p := range perm {
-			back[(p+int64(len(perm)))%int64(len(perm))] = int64(i)
-		}
-		return tr.add1(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: back}}, v)
-	case op.IDSlice, op.IDAsStrided:
-		if x.row.ID == op.IDSlice && !whole.DType.IsComplex() { // where has no kernel for those
-			return tr.put(x.attrs, dims, v, before)
-		}
-		flat, places, err := tr.positions(x.row, x.attrs, before)
-		if err != nil {
-			return 0, err
-		}
-		if v, err = tr.add1(op.IDIndexPut, nil, flat, v, places); err != nil {
-			return 0, err
-		}
-	}
-	return tr.add1(op.IDReshape, op.Attrs{op.ReshapeShape: dims}, v) // also of squeeze and unsqueeze
-}
-
-// The mask of the elements that the slice shows is made by the same call as the part itself, from ones. It costs a byte an
-// element; a row of its own would save that.
-
-// put is a value of these dimensions with v where slice reads; mu is held.
-func (tr *Trace) put(slice op.Attrs, dims op.Value, v, before graph.Value) (graph.Value, error) {
-	part := tr.builder.TypeOf(v)
-	at := op.Attrs{
-		op.SpreadShape: dims, op.SpreadAxes: slice[op.SliceAxes], op.SpreadStarts: slice[op.SliceStarts],
-		op.SpreadEnds: slice[op.SliceEnds], op.SpreadSteps: slice[op.SliceSteps],
-	}
-	yes, err := tr.add1(op.IDFull, op.Attrs{
-		op.FullShape: {Kind: op.Ints, Ints: part.Shape.Slice()}, op.FullFillValue: {Kind: op.Bool, I: 1},
-		op.FullDtype: {Kind: op.DType, I: int64(dtype.Bool)},
-	})
-	if err != nil {
-		return 0, err
-	}
-	written, err := tr.add1(op.IDSpread, at, yes)
-	if err != nil {
-		return 0, err
-	}
-	spread, err := tr.add1(op.IDSpread, at, v)
-	if err != nil {
-		return 0, err
-	}
-	return tr.add1(op.IDWhere, nil, written, spread, before)
+	c := op.Calls{Calculator: tr.builder.Calculator()}
+	whole := x.row.Alias.Write(&c, x.attrs, op.Var(v), op.Var(before))
+	return graph.Value(whole), c.Err
 }

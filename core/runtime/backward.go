@@ -156,10 +156,10 @@ func (b *backward) first(i int, t *Tensor) (*Tensor, error) {
 	}
 	c := calculator{rt: b.rt, ctx: t.store.ctx, on: b.on}
 	defer c.free()
-	g := op.Gradient{Calculator: &c}
-	ones := g.Full(c.push(operandVar{Operand: Operand{Tensor: t}}), 1)
-	if g.Err != nil {
-		return nil, g.Err
+	calls := op.Calls{Calculator: &c}
+	ones := calls.Full(c.push(operandVar{Operand: Operand{Tensor: t}}), 1)
+	if calls.Err != nil {
+		return nil, calls.Err
 	}
 	return c.take(ones)
 }
@@ -249,7 +249,12 @@ func (b *backward) sum(x, y *Tensor) (*Tensor, error) {
 	defer b.rt.Free(y.handle)
 	if x.dtype.IsComplex() {
 		defer b.rt.Free(x.handle)
-		return b.rt.addParts(x, y, b.on, b.mode)
+		c := calculator{rt: b.rt, on: b.on, mode: b.mode}
+		made, _, err := c.onComplex(addition, []Operand{{Tensor: x}, {Tensor: y}}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return made[0], nil
 	}
 	in := []Operand{{Tensor: x}, {Tensor: y}}
 	if b.mode == 0 && x.alone() {
@@ -529,7 +534,7 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 	}
 	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: mode}
 	defer c.free()
-	g := op.Gradient{Calculator: &c, Row: n.row, Attrs: n.attrs, Wants: wants}
+	g := op.Gradient{Calls: op.Calls{Calculator: &c}, Row: n.row, Attrs: n.attrs, Wants: wants}
 	if err := c.unpack(n, &g); err != nil {
 		return nil, err
 	}

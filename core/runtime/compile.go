@@ -7,7 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // compiled is a program for one set of shapes. Steps that the device lacks are in parts of their own, which
@@ -57,17 +57,29 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 		return nil, err
 	}
 	g = g.Rewrite(p.ctx.passes)
-	fuses := p.ctx.fuses
+	if p.ctx.passes&graph.Factors != 0 {
+		g = g.TakeFactors(p.combine).Rewrite(p.ctx.passes & graph.DeadCode) // the constants that are combined now
+	}
+	fuses, ends := p.ctx.fuses, []int(nil)
 	for {
-		made, err := p.compileFor(g, fuses)
+		made, err := p.compileFor(g, fuses, ends)
+		refused := (*refusedGroup)(nil)
 		switch {
-		case errors.Is(err, errUnfused):
+		case errors.As(err, &refused) && len(ends) < mostDivisions:
+			ends = append(ends, refused.middle)
+		case refused != nil:
 			fuses = nil
-		case !errors.Is(err, errLowered):
+		case errors.Is(err, errLowered):
+			ends = nil // the steps have other numbers now
+		default:
 			return made, err
 		}
 	}
 }
+
+// mostDivisions is how often groups of a program that a device refuses are divided before all its steps run one by one. The
+// device compiles anew for each. A group of 256 steps of which one has to be alone takes 8.
+const mostDivisions = 24
 
 // The estimate decides whether a caller that holds Python's lock waits for a run, repeats it without the lock, or has it run
 // on another thread. It is in floating point, because a product of sizes may be beyond an int64.
@@ -97,15 +109,20 @@ func work(plan *device.Plan) (elements float64) {
 	return elements
 }
 
-// errUnfused is the error of a plan with a group of which the device turned out to lack a step: once more, without groups.
-var errUnfused = status.Errorf(status.Internal, "[compile] the steps of a group have to run one by one")
+// refusedGroup is the error of a plan with a group that the device turned out to lack: once more, with the group divided.
+type refusedGroup struct {
+	middle int // see graph.Planned.Divide
+	err    error
+}
 
-// compileFor makes the program of a graph whose dimensions are known. errLowered and errUnfused say that its plan has
+func (r *refusedGroup) Error() string { return r.err.Error() }
+
+// compileFor makes the program of a graph whose dimensions are known. errLowered and refusedGroup say that its plan has
 // to be made anew.
-func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses) (device.Program, error) {
+func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses, ends []int) (device.Program, error) {
 	x := &compiled{}
 	var err error
-	if x.planned, err = g.PlanFor(p.ctx.composes, fuses); err != nil {
+	if x.planned, err = g.PlanFor(p.ctx.composes, fuses, ends...); err != nil {
 		return nil, err
 	}
 	x.work = work(&x.planned.Plan)
@@ -212,6 +229,51 @@ func (p *Program) loadedConstant(k *op.Const, made *view) (v view, ok bool) {
 	}
 	v.store.retain()
 	return v, true
+}
+
+// What is combined depends on constants alone. It is computed once for a program, on the CPU, whatever the place of the
+// program is: a model with sizes of its own for each call would otherwise have as many copies of its weights. The
+// constants that it follows from are kept by the source.
+
+// combination is a row of two constants, the second of them in dims; see graph.Combine. Constants are told apart by
+// identity, as those of a source are the same objects for all shapes.
+type combination struct {
+	row  *op.Row
+	x, y *op.Const
+	dims shape.Shape
+}
+
+// combine computes a row of two constants, the second in other dimensions. A program for other shapes has the same result,
+// unless it follows from a constant of one resolution.
+func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Const, error) {
+	if p.home != nil {
+		p = p.home
+	}
+	key := combination{row, x, y, dims}
+	p.mu.Lock()
+	made := p.combined[key]
+	p.mu.Unlock()
+	if made != nil {
+		return made, nil
+	}
+	shaped := &op.Const{Type: op.Type{DType: y.DType, Shape: dims}, Bytes: y.Bytes}
+	out, err := p.ctx.rt.Fold(row, make(op.Attrs, len(row.Attrs)), []op.Known{{Const: x}, {Const: shaped}})
+	if err != nil {
+		return nil, err
+	}
+	if out[0].Local = x.Local || y.Local; out[0].Local {
+		return out[0], nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if made := p.combined[key]; made != nil {
+		return made, nil
+	}
+	if p.combined == nil {
+		p.combined = map[combination]*op.Const{}
+	}
+	p.combined[key] = out[0]
+	return out[0], nil
 }
 
 // Constant is a copy of the tensor's elements for a graph, in memory of Go. It waits for the work that computes

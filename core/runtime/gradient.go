@@ -52,18 +52,28 @@ func (t *Tensor) Retain() error {
 	if h.node.leaf {
 		return nil
 	}
-	n := h.node
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !slices.ContainsFunc(n.hooks, func(k hook) bool { return k.Hook == nil && k.index == h.index }) {
+	if !h.retains() {
+		n := h.node
+		n.mu.Lock()
+		defer n.mu.Unlock()
 		n.hooks = append(slices.Clone(n.hooks), hook{nodes.Add(1), h.index, nil})
 	}
 	return nil
 }
 
-// Gradient is a new handle of the gradient that backward passes have left; nil where there is none.
+// Gradient is a new handle of the gradient that backward passes have left; nil where there is none. That of a tensor that
+// changed in place after Retain is the one of what it was before.
 func (t *Tensor) Gradient() (*Tensor, error) {
-	h := t.history.Load()
+	for _, h := range [2]*history{t.changed.Load(), t.history.Load()} {
+		if g, err := h.gradient(); g != nil || err != nil {
+			return g, err
+		}
+	}
+	return nil, nil
+}
+
+// gradient is a new handle of what backward passes have left; nil where there is none, and for no history.
+func (h *history) gradient() (*Tensor, error) {
 	if h == nil {
 		return nil, nil
 	}
@@ -77,7 +87,10 @@ func (t *Tensor) Gradient() (*Tensor, error) {
 
 // HasGradient reports whether backward passes have left a gradient.
 func (t *Tensor) HasGradient() bool {
-	h := t.history.Load()
+	return t.changed.Load().hasGradient() || t.history.Load().hasGradient()
+}
+
+func (h *history) hasGradient() bool {
 	if h == nil {
 		return false
 	}
@@ -104,6 +117,9 @@ func (t *Tensor) SetGradient(g *Tensor) error {
 		}
 	}
 	h.node.put(h.index, same)
+	if before := t.changed.Load(); before != nil {
+		before.node.put(before.index, nil)
+	}
 	return nil
 }
 

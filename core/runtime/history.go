@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -244,23 +245,45 @@ func (t *Tensor) take(h *history) {
 // forget makes the tensor one that asks for no gradient.
 //
 // Other tensors that were computed from it keep its node.
-func (t *Tensor) forget() { t.replace(nil) }
+func (t *Tensor) forget() {
+	t.replace(nil)
+	t.leave(t.changed.Swap(nil))
+}
 
+// replace gives the tensor another history. One whose gradient is to be retained stays beside it, so that the tensor has that
+// gradient after it changed in place, as in Paddle.
 func (t *Tensor) replace(h *history) {
 	old := t.history.Swap(h)
-	if old == nil {
+	if h != nil && old != nil && old.retains() && t.changed.CompareAndSwap(nil, old) {
+		return
+	}
+	t.leave(old)
+}
+
+// leave drops the tensor's reference to what it was computed from; nothing for nil.
+func (t *Tensor) leave(h *history) {
+	if h == nil {
 		return
 	}
 	if !t.hidden {
-		old.node.unname()
+		h.node.unname()
 	}
-	old.node.release()
+	h.node.release()
+}
+
+// retains reports whether backward passes keep the gradient of a tensor that is no leaf.
+func (h *history) retains() bool {
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	return slices.ContainsFunc(h.node.hooks, func(k hook) bool { return k.Hook == nil && k.index == h.index })
 }
 
 // hide notes that no caller has the tensor, nor will: it is the gradient that another one keeps.
 func (t *Tensor) hide() {
-	if h := t.history.Load(); h != nil {
-		h.node.unname()
+	for _, h := range [2]*history{t.history.Load(), t.changed.Load()} {
+		if h != nil {
+			h.node.unname()
+		}
 	}
 	t.hidden = true
 }

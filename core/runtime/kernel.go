@@ -84,26 +84,32 @@ func (k *Kernel) Close() error { return k.program.Close() }
 // each tensor's element with all indices zero; it has to know the strides. If the call fails, the tensors that
 // it may write are marked as failed.
 func (k *Kernel) Run(args []KernelArg, threads, group [3]uint64, on *Stream) error {
+	_, err := k.run(args, threads, group, nil, on)
+	return err
+}
+
+// run is Run with what is to be called when the call is done, nil for nothing. It will be if the call was submitted.
+func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, check func(error) error, on *Stream) (submitted bool, err error) {
 	if on.Traces() {
-		return status.Errorf(status.Unsupported, "[%s] a shader cannot run within a function that is traced; want it outside", k.Name)
+		return false, status.Errorf(status.Unsupported, "[%s] a shader cannot run within a function that is traced; want it outside", k.Name)
 	}
-	group, err := k.groupSize(threads, group)
-	if err != nil {
-		return err
+	if group, err = k.groupSize(threads, group); err != nil {
+		return false, err
 	}
 	if err := k.checkArgs(args); err != nil {
-		return err
+		return false, err
 	}
 	if threads[0] == 0 || threads[1] == 0 || threads[2] == 0 {
-		return nil
+		return false, nil
 	}
 	l := k.ctx.rt.newLaunch(k.ctx, k.ctx.pick(on))
+	l.check = check
 	l.Grid = &device.Grid{Kernel: k.Name, Threads: threads, Group: group}
 	if err := l.fill(k, args); err != nil {
 		l.recycle()
-		return err
+		return false, err
 	}
-	return l.dispatch(k.program)
+	return true, l.dispatch(k.program)
 }
 
 // groupSize chooses the threadgroup where none is given, and checks it against the limits of the kernel.

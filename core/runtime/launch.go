@@ -28,8 +28,9 @@ type launch struct {
 	out     [1]device.Operand
 	scalars [4]uint64
 	scratch *alloc.Block
-	count   *int64 // set to the number of results when the launch is recycled, where that depends on the data
-	draws   int64  // random counters; taken by submit, so that a call which is refused draws nothing
+	check   func(failed error) error // called once when a user's kernel is done: what it has reported; nil for none
+	count   *int64                   // set to the number of results when the launch is recycled, where that depends on the data
+	draws   int64                    // random counters; taken by submit, so that a call which is refused draws nothing
 
 	nonBlocking bool           // refuse the call instead of waiting for a compilation; see NonBlocking
 	row         *op.Row        // what runs; nil for a copy of bytes and for a user's kernel
@@ -73,7 +74,7 @@ func (l *launch) recycle() {
 	l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid = nil, 0, nil, nil, 0, nil
 	l.ctx, l.stream, l.held, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, nil, 0
 	clear(l.lacks)
-	l.row, l.program, l.lacks, l.nonBlocking, l.draws = nil, nil, l.lacks[:0], false, 0
+	l.row, l.program, l.lacks, l.nonBlocking, l.draws, l.check = nil, nil, l.lacks[:0], false, 0, nil
 	rt.launches.Put(l)
 }
 

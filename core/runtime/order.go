@@ -118,6 +118,7 @@ func (l *launch) Done(err error) {
 		if l.err = err; err == nil {
 			l.clearFaults()
 		}
+		l.complain(err)
 		return
 	}
 	if err != nil {
@@ -129,6 +130,7 @@ func (l *launch) Done(err error) {
 	} else {
 		l.clearFaults()
 	}
+	l.complain(err)
 	for _, st := range l.stores {
 		st.unpin()
 	}

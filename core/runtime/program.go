@@ -41,9 +41,12 @@ type Program struct {
 
 	mu     sync.Mutex
 	loaded map[*op.Const]view // constants in the memory of the device, one copy for all shapes
-	latest ProgramInfo        // figures of the latest compilation
-	plan   *device.Plan       // the latest one
-	onCPU  []bool             // its steps that the CPU runs
+
+	combined map[combination]*op.Const // what follows from two constants, likewise
+
+	latest ProgramInfo  // figures of the latest compilation
+	plan   *device.Plan // the latest one
+	onCPU  []bool       // its steps that the CPU runs
 }
 
 // Source is what a program is made of: a graph, or a model of a file that becomes another graph for each set of shapes.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // part is a sequence of steps that one device runs: as many in a row as there are.
@@ -58,9 +59,9 @@ func (s *splitter) steps(first, end int) *device.Plan {
 	return &p
 }
 
-// grouped reports whether a step of the whole plan is in a group, which is never divided.
-func (s *splitter) grouped(step int) bool {
-	return slices.ContainsFunc(s.to.planned.Groups, func(g device.Group) bool { return g.First <= step && step < g.End })
+// groupOf is the group that a step of the whole plan is in, which no boundary of parts divides; -1 for none.
+func (s *splitter) groupOf(step int) int {
+	return slices.IndexFunc(s.to.planned.Groups, func(g device.Group) bool { return g.First <= step && step < g.End })
 }
 
 // advance compiles what is left up to the next step that the device lacks.
@@ -76,11 +77,12 @@ func (s *splitter) advance() error {
 	}
 	call, at := rest.Steps[lacks.Step].Call, s.next+lacks.Step
 	prog = lacks.Before
+	group := s.groupOf(at)
 	switch {
+	case group >= 0 && status.CodeOf(lacks.Err) == status.Unsupported: // whichever of its steps is the reason
+		return closing(prog, &refusedGroup{s.to.planned.Divide(group), lacks.Err})
 	case s.ctx.lowersFrom(lacks.Err, call):
 		return closing(prog, errLowered)
-	case s.grouped(at):
-		return closing(prog, errUnfused)
 	case !s.ctx.fallsBack(lacks.Err):
 		return closing(prog, err)
 	case prog == nil && at > s.next:

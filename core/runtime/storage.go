@@ -28,6 +28,7 @@ type storage struct {
 	refs         atomic.Int32
 	pins         atomic.Int32
 	fault        atomic.Pointer[status.Error] // why the contents were not computed; nil where they are valid
+	complaint    atomic.Pointer[complaint]    // of a kernel that wrote to it, said once: the contents are what it computed
 	foreignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
 	asked        atomic.Uint32                // how often a tensor of this memory began or ceased to ask for gradients
 	version      atomic.Uint32                // how often the runtime has written to it since its first contents
@@ -106,6 +107,9 @@ func (st *storage) unpin() {
 	if st.fault.Load() != nil {
 		st.fault.Store(nil)
 	}
+	if st.complaint.Load() != nil {
+		st.complaint.Store(nil)
+	}
 	if st.foreignWork.Load() || st.addressTaken.Load() {
 		st.foreignWork.Store(false)
 		st.addressTaken.Store(false)
@@ -122,6 +126,9 @@ func (st *storage) unpin() {
 func (st *storage) failure() error {
 	if e := st.fault.Load(); e != nil {
 		return e
+	}
+	if st.complaint.Load() != nil {
+		return st.complaint.Swap(nil).once()
 	}
 	return nil
 }

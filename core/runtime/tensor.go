@@ -18,6 +18,7 @@ type Tensor struct {
 	viewed  bool                    // made as a view of another tensor
 	hidden  bool                    // the gradient that another tensor keeps: see hide
 	history atomic.Pointer[history] // of tensors that ask for gradients
+	changed atomic.Pointer[history] // what the tensor was before it changed in place, if it was to retain its gradient
 }
 
 // adopt makes a tensor of a view and takes over its reference to the storage. On an error the reference is

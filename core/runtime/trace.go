@@ -198,8 +198,8 @@ func (tr *Trace) view(row *op.Row, in []Operand, at op.Attrs, c *Context, parts 
 		return nil, err
 	}
 	base, err := tr.of(row.Name, 0, x)
-	if err == nil && row.ID == op.IDAsStrided {
-		base, at, err = base.memory(x, at)
+	if err == nil && row.Alias.From != nil {
+		base, at, err = base.memory(row, x, at)
 	}
 	if err != nil {
 		return nil, err
@@ -386,7 +386,7 @@ func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *
 
 // fit is a value with the dtype and the shape of an output; mu is held.
 func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, error) {
-	if t := tr.builder.TypeOf(v); t.Shape != out.Shape && row.ID != op.IDAssign {
+	if t := tr.builder.TypeOf(v); t.Shape != out.Shape && row.Kind != op.Convert {
 		return 0, status.Errorf(status.Invalid, "[%s] the output has shape %s; want %s", row.Name, &out.Shape, &t.Shape)
 	}
 	var err error

@@ -11,19 +11,19 @@ import (
 // caseRow is a row without what only the library needs. What every row has is never left out, so that the
 // suite need not know the defaults of Go.
 type caseRow struct {
-	ID        op.ID         `json:"id"`
-	Name      string        `json:"name"`
-	Kind      string        `json:"kind"`
-	Counted   bool          `json:"counted,omitempty"`
-	Many      bool          `json:"many,omitempty"`
-	Inputs    []caseInput   `json:"inputs"`
-	Attrs     []caseAttr    `json:"attrs"`
-	DTypes    []string      `json:"dtypes"`
-	Tolerance caseTolerance `json:"tolerance"`
-	Jumps     bool          `json:"jumps,omitempty"`
-	Settings  []op.Setting  `json:"settings,omitempty"`
-	Elsewhere string        `json:"elsewhere,omitempty"`
-	NumPy     string        `json:"numpy"`
+	ID        op.ID            `json:"id"`
+	Name      string           `json:"name"`
+	Kind      string           `json:"kind"`
+	Counted   bool             `json:"counted,omitempty"`
+	Many      bool             `json:"many,omitempty"`
+	Inputs    []caseInput      `json:"inputs"`
+	Attrs     []caseAttr       `json:"attrs"`
+	DTypes    []string         `json:"dtypes"`
+	Tolerance caseTolerance    `json:"tolerance"`
+	Jumps     bool             `json:"jumps,omitempty"`
+	Settings  []map[string]any `json:"settings,omitempty"`
+	Elsewhere string           `json:"elsewhere,omitempty"`
+	NumPy     string           `json:"numpy"`
 
 	// The dtypes for which a device has no kernel, by device. With the CPU as a second way forbidden, the suite wants an
 	// error for them, so that a row that still lists a kernel that has been written since fails.
@@ -88,8 +88,11 @@ func cases(rows []op.Row) string {
 func caseOf(row *op.Row) caseRow {
 	c := caseRow{
 		ID: row.ID, Name: row.Name, Kind: row.Kind.String(), Counted: row.Counted, Many: row.Many(), Jumps: row.Jumps, NumPy: row.NumPy,
-		Inputs: []caseInput{}, Attrs: []caseAttr{}, Settings: row.Settings, Elsewhere: row.Elsewhere,
+		Inputs: []caseInput{}, Attrs: []caseAttr{}, Elsewhere: row.Elsewhere,
 		Tolerance: toleranceOf(&row.Tolerance),
+	}
+	for _, s := range row.Settings {
+		c.Settings = append(c.Settings, s.Map())
 	}
 	for _, d := range row.Accepts.Members() {
 		c.DTypes = append(c.DTypes, d.String())

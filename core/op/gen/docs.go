@@ -51,6 +51,7 @@ var kindNames = []struct {
 	{op.Index, "Indexing"},
 	{op.Create, "Creation"},
 	{op.Window, "Windows over images"},
+	{op.Normalize, "Normalizations"},
 }
 
 // dtypeOf names the dtype that a value holds.

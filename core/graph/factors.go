@@ -1,0 +1,207 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// Combine computes a row of two constants, the second of which broadcasts to the first in these dimensions. It may remember
+// what it has computed; the result is of the dtype and shape of the first.
+type Combine func(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Const, error)
+
+// TakeFactors is the graph with factors of products in their weights: where the result of a conv or a matmul with a constant
+// weight is multiplied or divided by constants of its channels, as a batch normalization does, the weight is; and so is
+// a constant that is added in between. A second constant that is added joins the first.
+//
+//	add(multiply(add(conv(x, w), b), k), t)  becomes  add(conv(x, w * k), b * k + t)
+//
+// The sums have other roundings: those of the products of w and k, each half an ulp, take the place of those of the
+// result. Halves are left alone, because their weights would be rounded to halves.
+//
+// combine computes the new constants. Where it fails, the calls stay as they are.
+func (g *Graph) TakeFactors(combine Combine) *Graph {
+	f := &factors{combine: combine, uses: g.uses(), chains: make([]*chain, len(g.values))}
+	to := g.replacing(func(n *Node, instead []Value) bool {
+		v, ok := f.take(g, n)
+		if ok {
+			instead[n.Out[0]] = v
+		}
+		return !ok
+	})
+	if len(to.nodes) == len(g.nodes) {
+		return g
+	}
+	to.values = slices.Clone(to.values)
+	to.putConstants(f)
+	return to
+}
+
+// factors is what TakeFactors knows of a graph.
+type factors struct {
+	combine Combine
+	uses    []int    // by value: how often it is read
+	chains  []*chain // by value: of what product it is the result
+}
+
+// chain is a product and a constant that is added to its result.
+type chain struct {
+	product, bias *Node // of the graph that was given; bias is nil where nothing has been added
+	out           Value // the latest result
+	weight, added *op.Const
+	changed       bool
+	place         int // of the constant among the operands of bias
+}
+
+// uses counts the reads of each value.
+func (g *Graph) uses() []int {
+	uses := make([]int, len(g.values))
+	for i := range g.nodes {
+		for _, v := range g.nodes[i].In {
+			uses[v]++
+		}
+	}
+	for _, v := range g.outputs {
+		uses[v]++
+	}
+	return uses
+}
+
+// take decides about the next node. ok says that it is left out and that v takes its place.
+func (f *factors) take(g *Graph, n *Node) (v Value, ok bool) {
+	if len(n.Out) != 1 || len(n.In) < 2 {
+		return 0, false
+	}
+	out := n.Out[0]
+	if n.Row.Channels != nil {
+		if w := g.values[n.In[1]].data; w != nil && (w.DType == dtype.Float32 || w.DType == dtype.Float64) && g.values[out].DType == w.DType {
+			f.chains[out] = &chain{product: n, out: out, weight: w}
+		}
+		return 0, false
+	}
+	for i, x := range n.In[:2] {
+		c, k := f.chains[x], g.values[n.In[1-i]].data
+		if c == nil || k == nil || c.out != x || f.uses[x] != 1 || g.values[x].Type != g.values[out].Type || k.DType != c.weight.DType {
+			continue
+		}
+		switch how := n.Row.Factor; {
+		case how == op.Times || how == op.Over && i == 0:
+			return f.scale(g, c, n, k)
+		case how == op.Plus:
+			return f.shift(c, n, k, 1-i)
+		}
+	}
+	return 0, false
+}
+
+// scale multiplies the weight and what has been added by a constant.
+func (f *factors) scale(g *Graph, c *chain, n *Node, k *op.Const) (Value, bool) {
+	out := &g.values[n.Out[0]].Shape
+	dims, ok := c.channels(k, out)
+	if !ok {
+		return 0, false
+	}
+	weight, err := f.combine(n.Row, c.weight, k, dims)
+	if err != nil {
+		return 0, false
+	}
+	if c.bias != nil {
+		added, err := f.combined(n.Row, c.added, k)
+		if err != nil || added == nil {
+			return 0, false
+		}
+		c.added = added
+	}
+	c.weight = weight
+	return f.joined(c, n), true
+}
+
+// shift adds a constant, which is operand number at.
+func (f *factors) shift(c *chain, n *Node, k *op.Const, at int) (Value, bool) {
+	if c.bias == nil {
+		c.bias, c.added, c.place, c.out = n, k, at, n.Out[0]
+		f.chains[n.Out[0]] = c
+		return 0, false
+	}
+	added, err := f.combined(n.Row, c.added, k)
+	if err != nil || added == nil {
+		return 0, false
+	}
+	c.added = added
+	return f.joined(c, n), true
+}
+
+// combined is a row of two constants that broadcast to one result, if they are alike but for axes of one element in front, or
+// the second is a single element; else nil.
+func (f *factors) combined(row *op.Row, x, y *op.Const) (*op.Const, error) {
+	switch {
+	case y.Shape.Numel() == 1:
+		return f.combine(row, x, y, shape.Shape{})
+	case slices.Equal(withoutOnes(&x.Shape), withoutOnes(&y.Shape)):
+		return f.combine(row, x, y, x.Shape)
+	}
+	return nil, nil
+}
+
+// withoutOnes are the dimensions from the first that is not one.
+func withoutOnes(s *shape.Shape) []int64 {
+	dims := s.Slice()
+	for len(dims) > 0 && dims[0] == 1 {
+		dims = dims[1:]
+	}
+	return dims
+}
+
+// joined makes the value that stands for the result of n the latest one of the chain.
+func (f *factors) joined(c *chain, n *Node) Value {
+	c.changed, f.uses[c.out] = true, f.uses[n.Out[0]]
+	return c.out
+}
+
+// channels are the dimensions in which a constant, which broadcasts to a result, broadcasts to the weight. It must have one
+// element, or one for each channel of the result.
+func (c *chain) channels(k *op.Const, out *shape.Shape) (s shape.Shape, ok bool) {
+	w := &c.weight.Shape
+	if w.Rank < 2 || out.Rank < 2 {
+		return s, false
+	}
+	axis, of := c.product.Row.Channels(c.product.Attrs, out.Rank, w.Rank)
+	at := axis - (out.Rank - k.Shape.Rank) // among the axes of the constant
+	for i, d := range k.Shape.Slice() {
+		if d != 1 && (i != at || d != w.Dims[of]) {
+			return s, false
+		}
+	}
+	s.Rank = w.Rank
+	for i := range s.Rank {
+		s.Dims[i] = 1
+	}
+	s.Dims[of] = k.Shape.Numel()
+	return s, true
+}
+
+// putConstants gives the new constants to the nodes that read them.
+func (g *Graph) putConstants(f *factors) {
+	for _, c := range f.chains {
+		if c == nil || !c.changed {
+			continue
+		}
+		g.replaceConstant(c.product.Out[0], 1, c.weight)
+		if c.bias != nil {
+			g.replaceConstant(c.bias.Out[0], c.place, c.added)
+		}
+	}
+}
+
+// replaceConstant gives the node that makes a value another constant as an operand, if it is another.
+func (g *Graph) replaceConstant(out Value, at int, k *op.Const) {
+	i := slices.IndexFunc(g.nodes, func(n Node) bool { return n.Out[0] == out })
+	if i < 0 || g.values[g.nodes[i].In[at]].data == k {
+		return
+	}
+	g.values = append(g.values, value{Type: k.Type, data: k})
+	g.nodes[i].In = slices.Clone(g.nodes[i].In)
+	g.nodes[i].In[at] = Value(len(g.values) - 1)
+}

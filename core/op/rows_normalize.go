@@ -1,0 +1,71 @@
+package op
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Normalizations along the last axis. Those of other axes, such as group normalization, reshape their operand; a layer
+// normalization over several axes does as well.
+
+var normalizeRows = []Row{
+	// The row makes in one pass what would be a mean, a difference, a sum of squares, a factor and a term. It is right
+	// where the mean is large beside the deviation: the squares are those of differences. Both devices compute the
+	// statistics and the element in about twice the digits of float32, and round once.
+	{
+		ID: 230, Name: "layer_norm", Kind: Normalize,
+		In:  []Input{{Name: "x", Domain: Ordinary}, {Name: "weight", Domain: Ordinary, Optional: true}, {Name: "bias", Domain: Ordinary, Optional: true}},
+		Out: []Output{{Name: "out"}, {Name: "scale", Optional: true}}, Grad: Grad{Rule: gradLayerNorm, Reads: ReadsX | ReadsY | ReadsNext},
+		Accepts: dtype.Floats, Infer: rules{inFloat32OrWider, normalized}, Tolerance: Tolerance{Float32: 1, Float64: 4, Half: 1, Metal: 2},
+		Python: internal, ONNX: "LayerNormalization-17",
+		Attrs: []Attr{
+			{Name: "epsilon", Type: FloatAttr, Default: Value{Kind: Float, F: 1e-5}, Doc: "is added to the mean of the squares"},
+			{Name: "centered", Type: BoolAttr, Default: Value{Kind: Bool, I: 1}, Doc: "the mean is subtracted; without it this is RMS normalization"},
+		},
+		NumPy: "layer_norm(x, weight, bias, epsilon, centered, dtype)",
+		Doc:   "(x - mean(x)) * scale * weight + bias along the last axis, and scale, which is 1 / sqrt(mean((x - mean(x))**2) + epsilon).",
+		Settings: []Setting{
+			{{OperandShapes, [][]int{{5, 7}, {7}, {7}}}},
+			{{OperandShapes, [][]int{{5, 7}}}, {"epsilon", 1e-3}},
+			{{OperandShapes, [][]int{{2, 3, 33}, {33}}}, {"centered", false}},
+			{{OperandShapes, [][]int{{3, 1500}, {1500}, {1500}}}},
+			{{OperandShapes, [][]int{{700, 4}, {4}, {4}}}},
+			{{OperandShapes, [][]int{{1}, {1}, {1}}}},
+		},
+	},
+}
+
+// inFloat32OrWider is the rule of what is computed, for halves, in float32 from the weights on: all operands but the first,
+// and the second result, are float32 beside halves.
+func inFloat32OrWider(c *Inference) error {
+	if err := c.settle(c.In[0].DType); err != nil {
+		return err
+	}
+	wide := c.In[0].DType
+	if wide.Size() < dtype.Float32.Size() {
+		wide = dtype.Float32
+	}
+	for i := 1; i < len(c.Cast); i++ {
+		c.Cast[i] = wide
+	}
+	c.Out = append(c.Out, Type{DType: wide})
+	return nil
+}
+
+// normalized is the rule of layer_norm: weight and bias are lines, and of each line of x there is one scale.
+func normalized(c *Inference) error {
+	x := &c.In[0].Shape
+	if x.Rank == 0 || x.Dims[x.Rank-1] == 0 {
+		return status.Errorf(status.Invalid, "[%s] x has shape %s; want 1 element or more along a last axis", c.Row.Name, x)
+	}
+	for i := 1; i < len(c.In); i++ {
+		if in := &c.In[i]; !in.Absent && (in.Shape.Rank != 1 || differ(in.Shape.Dims[0], x.Dims[x.Rank-1])) {
+			return status.Errorf(status.Invalid, "[%s] %s has shape %s; want %d elements in one dimension, as the last axis of x",
+				c.Row.Name, c.Row.In[i].Name, &in.Shape, x.Dims[x.Rank-1])
+		}
+	}
+	c.Axes = 1 << (x.Rank - 1)
+	c.Out[0].Shape, c.Out[1].Shape = *x, *x
+	c.Out[1].Shape.Dims[x.Rank-1] = 1
+	return nil
+}
