@@ -15,7 +15,7 @@ func init() {
 
 	registerMasks[uint8](dtype.Bool)
 	not := func(x uint8) uint8 { return bit(x == 0) }
-	register(op.IDBitwiseNot, dtype.Bool, &unary[uint8, uint8]{plain[uint8, uint8](1), eachOf(not)})
+	register(op.IDBitwiseNot, dtype.Bool, newUnary(plain[uint8, uint8](1), eachOf(not)))
 }
 
 // registerBitwise adds all operators on the bits of one integer type.
@@ -23,7 +23,7 @@ func registerBitwise[T integer](d dtype.DType) {
 	registerMasks[T](d)
 	register(op.IDBitwiseLeftShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftLeft[T])})
 	register(op.IDBitwiseRightShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftRight[T])})
-	register(op.IDBitwiseNot, d, &unary[T, T]{plain[T, T](1), eachOf(func(x T) T { return ^x })})
+	register(op.IDBitwiseNot, d, newUnary(plain[T, T](1), eachOf(func(x T) T { return ^x })))
 }
 
 // registerMasks adds the operators that never leave the two values of a bool either.

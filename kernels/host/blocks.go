@@ -30,6 +30,7 @@ type flat struct {
 	operand *device.Operand // of a call
 	slot    *device.Slot
 	step    int64 // bytes of an element; 0 where there is a single value
+	base    unsafe.Pointer
 }
 
 // strided is an operand that lies in memory in any other way: it is copied from or to a room.
@@ -83,9 +84,9 @@ func (b *blocks) add(list *[]strided, to, whole *device.Operand, slot *device.Sl
 		to.Addr, to.Strides[0] = whole.Addr, 0
 	case isScalar(whole):
 		to.Strides[0] = 0
-		b.flat = append(b.flat, flat{to, slot, 0})
+		b.flat = append(b.flat, flat{operand: to, slot: slot})
 	case whole.IsContiguous():
-		b.flat = append(b.flat, flat{to, slot, whole.DType.Size()})
+		b.flat = append(b.flat, flat{operand: to, slot: slot, step: whole.DType.Size()})
 	default:
 		// The room is found again by the view: its slot and layout.
 		same := slices.IndexFunc(*list, func(s strided) bool {
@@ -100,20 +101,31 @@ func (b *blocks) add(list *[]strided, to, whole *device.Operand, slot *device.Sl
 	}
 }
 
-// open puts in the addresses of a run, at element lo.
-func (b *blocks) open(run *device.Call, lo int64) {
+// open puts in the addresses of a run.
+func (b *blocks) open(run *device.Call) {
 	for i := range b.flat {
 		o := &b.flat[i]
-		at, _ := o.slot.Address(run)
-		// SAFETY: the element is one of the operand, which the planner has placed in memory of the run.
-		o.operand.Addr = unsafe.Add(at, lo*o.step)
+		o.base, _ = o.slot.Address(run)
 	}
 	for _, list := range [2][]strided{b.gathered, b.scattered} {
 		for i := range list {
 			s := &list[i]
 			at, _ := s.slot.Address(run)
 			s.walk.begin(at, s.whole.DType.Size(), &s.whole.Layout)
-			s.walk.seek(lo)
+		}
+	}
+}
+
+// seek goes to element lo.
+func (b *blocks) seek(lo int64) {
+	for i := range b.flat {
+		o := &b.flat[i]
+		// SAFETY: the element is one of the operand, which the planner has placed in memory of the run.
+		o.operand.Addr = unsafe.Add(o.base, lo*o.step)
+	}
+	for _, list := range [2][]strided{b.gathered, b.scattered} {
+		for i := range list {
+			list[i].walk.seek(lo)
 		}
 	}
 }
@@ -121,7 +133,7 @@ func (b *blocks) open(run *device.Call, lo int64) {
 // close removes the addresses: the memory is not the group's any more.
 func (b *blocks) close() {
 	for i := range b.flat {
-		b.flat[i].operand.Addr = nil
+		b.flat[i].operand.Addr, b.flat[i].base = nil, nil
 	}
 	for _, list := range [2][]strided{b.gathered, b.scattered} {
 		for i := range list {
@@ -145,7 +157,7 @@ func (b *blocks) resize(n int64) {
 	}
 }
 
-// load gathers the next n elements of strided inputs. No step of the group writes these.
+// load gathers the next n elements of strided inputs, which no step of the group writes.
 func (b *blocks) load(n int64) {
 	for i := range b.gathered {
 		s := &b.gathered[i]

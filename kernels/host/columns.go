@@ -123,6 +123,21 @@ func (im *image[T]) gather(row []T, c cursor, grid, step, tap *[op.MaxSpatial]in
 	}
 }
 
+// shortCopy is the number of elements up to which a loop is faster than a call of copy.
+const shortCopy = 12
+
+// copyShort fills a row with the first elements of another, which has as many. Lines of images in the middle of a network are
+// of 7 or 14 elements: a call of the runtime's copy takes longer than moving those one by one.
+func copyShort[T any](to, from []T) {
+	if from = from[:len(to)]; len(to) > shortCopy {
+		copy(to, from)
+		return
+	}
+	for i := range to {
+		to[i] = from[i] //nolint:staticcheck // what copy would do, without its call
+	}
+}
+
 // line is the innermost loop of a gather. Which elements are inside is worked out before it, so that it has no test an
 // element; with neighbouring elements it is a copy.
 //
@@ -131,7 +146,7 @@ func (im *image[T]) line(row []T, line, i, step int64) {
 	size, n := im.dims[op.MaxSpatial-1], int64(len(row))
 	stride := step * im.strides[op.MaxSpatial-1]
 	if stride == 1 && i >= 0 && i+n <= size { // most lines
-		copy(row, im.data[line+i:])
+		copyShort(row, im.data[line+i:])
 		return
 	}
 	low, high := int64(0), int64(0)

@@ -15,13 +15,13 @@ import (
 // constant is a right operand of matmul that was known when the kernel was made, laid out as the loops
 // of the product read it. Weights of a model are converted and packed once, not in every strip of every
 // run, and a run does not look at the operand.
-type constant[T any] struct {
-	product func(c, a []T, m, from, n, lda, ldc int) bool // with columns from to from+n-1
-	size    int64                                         // bytes
+type constant struct {
+	product func(c, a []float32, m, from, n, lda, ldc int) bool // with columns from to from+n-1
+	size    int64                                               // bytes
 }
 
 // bytes is the packed operand of a kernel that has one.
-func (k *matmul[T]) bytes() int64 {
+func (k *matmul) bytes() int64 {
 	if k.known == nil {
 		return 0
 	}
@@ -38,9 +38,9 @@ func registerConstant(d dtype.DType, tile [2]int64) {
 			if err != nil {
 				return nil, err
 			}
-			return &matmul[float32]{
+			return &matmul{
 				pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d],
-				dtype: dtype.Float32, native: d == dtype.Float32, known: known, tile: tile,
+				dtype: dtype.Float32, native: d == dtype.Float32, size: 4, known: known, tile: tile,
 			}, nil
 		},
 	})
@@ -60,9 +60,18 @@ func isWeight(o *device.Operand) bool {
 	return true
 }
 
-// packConstant converts the matrix of an operand to contiguous float32, and lays it out for products.
+// packConstant is packRight as the operand of matmul.
+func packConstant(t *threads, o *device.Operand) (*constant, error) {
+	packed, err := packRight(t, o)
+	if err != nil {
+		return nil, err
+	}
+	return &constant{packed.MatMul, packed.Bytes()}, nil
+}
+
+// packRight converts the matrix of an operand to contiguous float32, and lays it out for products.
 // SAFETY: the layout of the operand lies in its Const.
-func packConstant(t *threads, o *device.Operand) (*constant[float32], error) {
+func packRight(t *threads, o *device.Operand) (*vec.Right[float32], error) {
 	rows, cols := o.Dims[o.Rank-2], o.Dims[o.Rank-1]
 	from := device.Operand{Addr: unsafe.Pointer(&o.Const[0]), DType: o.DType}
 	from.Layout = shape.Layout{Shape: shape.Shape{Rank: 2, Dims: [shape.MaxRank]int64{rows, cols}}}
@@ -77,5 +86,5 @@ func packConstant(t *threads, o *device.Operand) (*constant[float32], error) {
 	if packed == nil {
 		return nil, status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements that does not fit its memory", rows, cols)
 	}
-	return &constant[float32]{packed.MatMul, packed.Bytes()}, nil
+	return packed, nil
 }

@@ -52,7 +52,7 @@ func withoutConstants(p *graph.Planned) *device.Plan {
 
 // isConstant reports whether a program of one product has packed its right operand.
 func isConstant(p device.Program) bool {
-	k, ok := p.(*program).kernel.(*sequence).stages[0].kernel.(*matmul[float32])
+	k, ok := p.(*program).kernel.(*sequence).stages[0].kernel.(*matmul)
 	return ok && k.known != nil
 }
 

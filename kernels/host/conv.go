@@ -29,6 +29,7 @@ type convolution[T float32 | float64] struct {
 	native       bool                                  // elements are of that dtype
 	plan         func(j *convolving[T], w *op.Windows) // says how the product is cut
 	known        []T                                   // the weights packed, where they were known when the kernel was made
+	right        *vec.Right[T]                         // likewise, as the right operand: see convcolumns.go
 	jobs         sync.Pool
 }
 
@@ -90,7 +91,9 @@ func packLeft[T float32 | float64](to, from []T, rows, terms int64) {
 }
 
 // bytes is the packed weight of a kernel that has one.
-func (k *convolution[T]) bytes() int64 { return int64(len(k.known)) * int64(unsafe.Sizeof(*new(T))) }
+func (k *convolution[T]) bytes() int64 {
+	return int64(len(k.known))*int64(unsafe.Sizeof(*new(T))) + rightBytes(k.right)
+}
 
 // convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work
 // writes to its own piece of the result and to scratch memory alone.
@@ -115,6 +118,18 @@ type convolving[T float32 | float64] struct {
 	work     splitter
 	copying  device.Call
 	from, to [1]device.Operand
+	epilogue epilogue
+}
+
+// leastPlane is the number of elements of a channel from which on an epilogue pays: pieces have a part of each channel.
+const leastPlane = 2048
+
+// leads takes conv, whose windows are in the order of the result, where this is not converted.
+func (k *convolution[T]) leads(c *device.Call) bool {
+	if !k.native || c.Op != op.IDConv || !worthLeading(&c.Out[0]) {
+		return false
+	}
+	return c.Out[0].Numel() >= leastPlane*c.Out[0].Dims[0]*c.Out[0].Dims[1]
 }
 
 // cost takes eight multiply-adds for an addition, as that of matmul does.
@@ -147,7 +162,7 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 	case op.IDConvWeight:
 		bytes += shareBytes[T](c)
 	}
-	if rows := resultRows(c); rows > 0 && k.known == nil {
+	if rows := resultRows(c); rows > 0 && k.known == nil && k.right == nil {
 		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.PanelRows[T]())) * int64(unsafe.Sizeof(*new(T))))
 	}
 	return bytes
@@ -171,7 +186,10 @@ func packedSize[T any](o *device.Operand) int64 {
 }
 
 // run stages what has to be, multiplies, and converts the result; each step is split over the threads by itself.
-func (k *convolution[T]) run(t *threads, c *device.Call) error {
+func (k *convolution[T]) run(t *threads, c *device.Call) error { return k.lead(t, c, epilogue{}) }
+
+// lead is run with an epilogue.
+func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	if c.Workspace == nil && k.workspace(c) > 0 {
 		return status.Errorf(status.Internal, "[conv] got no workspace; want %d bytes", k.workspace(c))
 	}
@@ -183,7 +201,11 @@ func (k *convolution[T]) run(t *threads, c *device.Call) error {
 	if j == nil {
 		j = &convolving[T]{convolution: k}
 	}
-	defer k.jobs.Put(j)
+	j.epilogue = e
+	defer func() {
+		j.epilogue = epilogue{}
+		k.jobs.Put(j)
+	}()
 	if err := j.stage(t, c); err != nil {
 		return err
 	}

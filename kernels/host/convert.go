@@ -1,6 +1,8 @@
 package host
 
 import (
+	"unsafe"
+
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -88,7 +90,7 @@ func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DTyp
 
 // casting is a kernel that reads through a codec and writes elements.
 func casting[D, C any](in *codec[C], f func(*device.Call, []D, []C)) kernel {
-	return &unary[D, C]{mapping(in, new(codec[D]), 1), f}
+	return newUnary(mapping(in, new(codec[D]), 1), f)
 }
 
 // wrap is Go's conversion: integers wrap around, and floats round once.
@@ -121,29 +123,12 @@ func sticky(x int64) float64 {
 
 // storing is a codec that writes values of type C, which the elements of dtype from are, as
 // elements of another dtype.
+// SAFETY: see slice; the kernel reads values of type C, which those of dtype from are.
 func storing[C any](from, to dtype.DType) *codec[C] {
-	switch k := casts[from][to].(type) {
-	case *unary[uint8, C]:
-		return storeRow(k)
-	case *unary[int8, C]:
-		return storeRow(k)
-	case *unary[int16, C]:
-		return storeRow(k)
-	case *unary[uint16, C]:
-		return storeRow(k)
-	case *unary[int32, C]:
-		return storeRow(k)
-	case *unary[int64, C]:
-		return storeRow(k)
-	case *unary[float32, C]:
-		return storeRow(k)
-	case *unary[float64, C]:
-		return storeRow(k)
+	if k, ok := casts[from][to].(*unary); ok {
+		return codecOf(nil, func(dst unsafe.Pointer, src []C) {
+			k.f(nil, dst, unsafe.Pointer(unsafe.SliceData(src)), int64(len(src)))
+		})
 	}
 	return new(codec[C]) // from is to
-}
-
-// storeRow is a cast as the store of a codec.
-func storeRow[D, C any](k *unary[D, C]) *codec[C] {
-	return &codec[C]{store: storeWith(func(dst []D, src []C) { k.f(nil, dst, src) })}
 }

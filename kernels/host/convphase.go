@@ -38,10 +38,7 @@ func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = (*phased[T])(j)
 	j.rows = j.out.channels / j.groups
 	kernel := j.noteTaps(w)
-	if kernel == neighbours && j.step == neighbours && j.taps[0] == [op.MaxSpatial]int64{} && j.in.dims == j.out.dims && j.in.flat() && j.out.flat() {
-		j.in.flatten() // 1x1: neighbouring lines go on
-		j.out.flatten()
-	}
+	j.flattenSingle(kernel)
 	p := convPhase[T]{grid: j.out.dims, step: neighbours, raw: j.other, taps: int(kernel[0] * kernel[1] * kernel[2])}
 	// An axis has as many planes as different remainders of its taps.
 	planes, dilation := int64(1), spatial(w.Dilation, w.Axes, 1)
@@ -49,6 +46,14 @@ func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 		planes *= min(kernel[axis], j.step[axis]/common(dilation[axis], j.step[axis]))
 	}
 	j.addPhase(p, planes)
+}
+
+// flattenSingle makes one line of each plane where the kernel has one element, and windows see all elements in their order.
+func (j *convolving[T]) flattenSingle(kernel [op.MaxSpatial]int64) {
+	if kernel == neighbours && j.step == neighbours && j.taps[0] == [op.MaxSpatial]int64{} && j.in.dims == j.out.dims && j.in.flat() && j.out.flat() {
+		j.in.flatten()
+		j.out.flatten()
+	}
 }
 
 // common is the greatest common divisor.
@@ -217,22 +222,54 @@ func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[T]()
 	s := pool.Get().(*scratch[T])
 	defer pool.Put(s)
+	b := j.epilogue.begin()
+	defer j.epilogue.end(b)
 	for i := range j.phases {
 		p := &j.phases[i]
 		each := p.strips.pieces(j.out.batch) // of one group
 		n := each * j.groups
 		for piece := max(lo, 0); piece < min(hi, n); piece++ {
-			ok := false
+			ok, group := false, piece/each
 			if p.strips.gathered {
-				ok = j.block(p, piece/each, piece%each, s)
+				ok = j.block(p, group, piece%each, s)
 			} else {
-				ok = j.piece(p, piece/each, piece%each/p.strips.count, piece%p.strips.count, s)
+				ok = j.piece(p, group, piece%each/p.strips.count, piece%p.strips.count, s)
 			}
 			if !ok {
 				return misfit()
 			}
+			if err := j.finish(p, group, piece%each, b); err != nil {
+				return err
+			}
 		}
 		lo, hi = lo-n, hi-n
+	}
+	return nil
+}
+
+// finish runs the epilogue on the windows of a piece of a group: those of a strip, which are neighbours in one image, or those
+// of a block, which may be of several.
+func (j *phased[T]) finish(p *convPhase[T], group, piece int64, b *blocks) error {
+	if b == nil {
+		return nil
+	}
+	plane := volumeOf(&p.grid)
+	first, n := int64(0), int64(0) // counted through all images
+	if st := &p.strips; st.gathered {
+		first = piece * st.length
+		n = min(st.length, plane*j.out.batch-first)
+	} else {
+		grid, at := st.part(p.grid, piece%st.count)
+		n = volumeOf(&grid)
+		first = piece/st.count*plane + at*(n/grid[st.along])
+	}
+	for n > 0 {
+		img, at := first/plane, first%plane
+		here := min(n, plane-at)
+		if err := j.epilogue.rows(b, (img*j.out.channels+group*j.rows)*plane+at, j.rows, plane, here); err != nil {
+			return err
+		}
+		first, n = first+here, n-here
 	}
 	return nil
 }
@@ -257,7 +294,7 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 		s.sums = grown(s.sums, j.rows*n)
 		sums = s.sums
 	}
-	for row := range j.rows {
+	for row := int64(0); row < j.rows && j.channels == 0; row++ {
 		clear(sums[row*ld:][:n])
 	}
 	// The channels are added in their order, whatever number of them fits a strip: the sums are the same.
@@ -266,7 +303,7 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 		number := min(st.channels, j.channels-from)
 		image, ok := j.strip(p, img, group*j.channels+from, number, first, &grid, s)
 		begin := from * int64(p.taps) * p.perTerm
-		if !ok || !vec.AddTaps(sums, p.weights[group*p.perGroup+begin:], image, j.offsets[st.from:][:number*int64(p.taps)], int(j.rows), int(n), int(terms), int(ld)) {
+		if !ok || !vec.AddTaps(sums, p.weights[group*p.perGroup+begin:], image, j.offsets[st.from:][:number*int64(p.taps)], int(j.rows), int(n), int(terms), int(ld), from == 0) {
 			return false
 		}
 	}
@@ -285,8 +322,9 @@ func (j *phased[T]) block(p *convPhase[T], group, block int64, s *scratch[T]) bo
 	n := min(st.length, volumeOf(&p.grid)*j.out.batch-first)
 	begin := cursorAt(&p.grid, first)
 	terms := j.channels * int64(p.taps)
-	s.sums = grown(s.sums, j.rows*n)
-	clear(s.sums)
+	if s.sums = grown(s.sums, j.rows*n); terms == 0 {
+		clear(s.sums)
+	}
 	for from := int64(0); from < terms; from += blockTerms * 4 {
 		offsets := j.offsets[st.from:][:min(gatheredTerms, terms-from)]
 		s.columns = grown(s.columns, int64(len(offsets))*st.length+slack)
@@ -296,7 +334,7 @@ func (j *phased[T]) block(p *convPhase[T], group, block int64, s *scratch[T]) bo
 			j.in.gather(s.columns[offsets[i]:][:n], begin, &p.grid, &j.step, tap, channel)
 		}
 		weights := p.weights[group*p.perGroup+from*p.perTerm:]
-		if !vec.AddTaps(s.sums, weights, s.columns, offsets, int(j.rows), int(n), int(terms), int(n)) {
+		if !vec.AddTaps(s.sums, weights, s.columns, offsets, int(j.rows), int(n), int(terms), int(n), from == 0) {
 			return false
 		}
 	}
@@ -326,7 +364,7 @@ func (j *phased[T]) store(p *convPhase[T], sums []T, to, first int64, grid *[op.
 			row := sums[a*p.strips.strides[0]+b*p.strips.strides[1]:][:grid[last]]
 			at := to + a*p.step[0]*j.out.strides[0] + b*p.step[1]*j.out.strides[1]
 			if stride == 1 {
-				copy(j.out.data[at:], row)
+				copyShort(j.out.data[at:][:len(row)], row)
 				continue
 			}
 			for _, v := range row {

@@ -262,19 +262,30 @@ const slack = 64
 // This is where padding, strides and layouts end: what comes after sees lines of neighbours.
 
 // padded copies a plane of dims elements: index from + at*step on each axis, 0 where that is outside. The channel begins
-// at index line.
+// at index line. Which elements of a line are inside is the same for all lines.
 func (im *image[T]) padded(to []T, line int64, dims, strides, from, step *[op.MaxSpatial]int64) {
 	const last = op.MaxSpatial - 1
+	size, distance := im.dims[last], step[last]*im.strides[last]
+	low := min(max((step[last]-1-from[last])/step[last], 0), dims[last])
+	high := max(min((size-from[last]+step[last]-1)/step[last], dims[last]), low)
+	begin := line + (from[last]+low*step[last])*im.strides[last]
 	for a := range dims[0] {
 		i := from[0] + a*step[0]
 		for b := range dims[1] {
 			row := to[a*strides[0]+b*strides[1]:][:dims[last]]
 			k := from[1] + b*step[1]
-			if i < 0 || i >= im.dims[0] || k < 0 || k >= im.dims[1] {
+			if i < 0 || i >= im.dims[0] || k < 0 || k >= im.dims[1] || low == high {
 				clear(row)
 				continue
 			}
-			im.line(row, line+i*im.strides[0]+k*im.strides[1], from[last], step[last])
+			at := begin + i*im.strides[0] + k*im.strides[1]
+			if inside := row[low:high]; distance == 1 {
+				copyShort(inside, im.data[at:])
+			} else {
+				every(inside, im.data, at, distance)
+			}
+			clear(row[:low])
+			clear(row[high:])
 		}
 	}
 }

@@ -1,19 +1,28 @@
 package host
 
 import (
+	"unsafe"
+
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // Floats add up in float64. Integers add up in their own dtype, which the rules make int64 unless the caller asks for
-// another one.
+// another one. SAFETY: the kernel vouches for addresses and numbers of elements.
 func init() {
-	registerScanFloats(op.IDCumsum, 1, accumulate[float64])
-	registerScan(op.IDCumsum, dtype.Uint8, 1, accumulate[uint8])
-	registerScan(op.IDCumsum, dtype.Int8, 1, accumulate[int8])
-	registerScan(op.IDCumsum, dtype.Int16, 1, accumulate[int16])
-	registerScan(op.IDCumsum, dtype.Int32, 1, accumulate[int32])
-	registerScan(op.IDCumsum, dtype.Int64, 1, accumulate[int64])
+	floats := sumsBeside[float64]()
+	floats.direct = func(dst, src unsafe.Pointer, n int64) { vec.RunningSum(slice[float32](dst, n), slice[float32](src, n)) }
+	floats.directBeside = func(as []float64, dst, src unsafe.Pointer) {
+		n := int64(len(as))
+		vec.RunningSums(as, slice[float32](dst, n), slice[float32](src, n))
+	}
+	registerScanFloats(op.IDCumsum, 1, accumulate[float64], floats)
+	registerScan(op.IDCumsum, dtype.Uint8, 1, accumulate[uint8], sumsBeside[uint8]())
+	registerScan(op.IDCumsum, dtype.Int8, 1, accumulate[int8], sumsBeside[int8]())
+	registerScan(op.IDCumsum, dtype.Int16, 1, accumulate[int16], sumsBeside[int16]())
+	registerScan(op.IDCumsum, dtype.Int32, 1, accumulate[int32], sumsBeside[int32]())
+	registerScan(op.IDCumsum, dtype.Int64, 1, accumulate[int64], sumsBeside[int64]())
 }
 
 // accumulate replaces each element of a line by the sum of those up to it. Integers wrap around.
@@ -21,4 +30,15 @@ func accumulate[T integer | float64](line []T) {
 	for i := 1; i < len(line); i++ {
 		line[i] += line[i-1]
 	}
+}
+
+// sumsBeside adds up lines that lie beside each other.
+func sumsBeside[T integer | float64]() running[T] {
+	return running[T]{beside: func(as, row []T) {
+		as = as[:len(row)]
+		for i, x := range row {
+			as[i] += x
+			row[i] = as[i]
+		}
+	}}
 }

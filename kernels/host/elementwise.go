@@ -11,8 +11,14 @@ import (
 // mapped is what the kernels of elementwise operators share: out[i] is a function of the elements i
 // of the inputs. A kernel computes whole rows of type C to rows of type D.
 type mapped[D, C any] struct {
-	in     *codec[C]
-	out    *codec[D]
+	in  *codec[C]
+	out *codec[D]
+	effort
+}
+
+// effort is what elements of an elementwise kernel cost, whatever their types: methods of mapped would be compiled for
+// each pair of these.
+type effort struct {
 	native bool  // neither codec does anything
 	weight int64 // cost of an element, in additions
 	least  int64 // elements that are worth a thread
@@ -20,7 +26,7 @@ type mapped[D, C any] struct {
 
 // mapping describes a kernel by how elements are read and written and what one costs.
 func mapping[D, C any](in *codec[C], out *codec[D], weight int64) mapped[D, C] {
-	return mapped[D, C]{in, out, in.load == nil && out.store == nil, weight, grain / weight}
+	return mapped[D, C]{in, out, effort{in.load == nil && out.store == nil, weight, grain / weight}}
 }
 
 // plain is a mapping whose rows are the elements themselves.
@@ -29,16 +35,19 @@ func plain[D, C any](weight int64) mapped[D, C] {
 }
 
 // cost counts the weight for each element.
-func (m *mapped[D, C]) cost(c *device.Call) int64    { return c.Out[0].Numel() * m.weight }
-func (m *mapped[D, C]) workspace(*device.Call) int64 { return 0 }
+func (e *effort) cost(c *device.Call) int64    { return c.Out[0].Numel() * e.weight }
+func (e *effort) workspace(*device.Call) int64 { return 0 }
+func (e *effort) perElement() bool             { return true }
 
 // elements does all elements of the output.
-func (m *mapped[D, C]) elements(work splitter, t *threads, c *device.Call) error {
-	return t.each(work, c, c.Out[0].Numel(), m.least)
+func (e *effort) elements(work splitter, t *threads, c *device.Call) error {
+	return t.each(work, c, c.Out[0].Numel(), e.least)
 }
 
-// rowAt is elements lo to hi-1 of a contiguous operand.
+// rowAt is elements lo to hi-1 of a contiguous operand. Inlined, it would be three times in each kernel for each type.
 // SAFETY: see slice.
+//
+//go:noinline
 func rowAt[T any](o *device.Operand, lo, hi int64) []T {
 	return slice[T](unsafe.Add(o.Addr, lo*int64(unsafe.Sizeof(*new(T)))), hi-lo)
 }

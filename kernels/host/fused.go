@@ -34,7 +34,6 @@ type elementwise interface {
 	perElement() bool
 }
 
-func (m *mapped[D, C]) perElement() bool { return true }
 func (k *binary[D, C]) perElement() bool { return k.check == nil }
 func (copier) perElement() bool          { return true }
 
@@ -46,14 +45,20 @@ const (
 	cacheBytes = 256 << 10
 )
 
-// Fuses reports whether a step has a kernel that works element by element; see device.Fuser.
+// Fuses reports whether a step has a kernel that works element by element, or one that can be a head; see device.Fuser.
 func (d *Device) Fuses(s *op.Step) bool {
-	c := device.Call{Op: s.Row.ID, Out: []device.Operand{{DType: s.Out[0].DType}}}
+	c := device.Call{Op: s.Row.ID, Out: []device.Operand{{DType: s.Out[0].DType, Layout: s.Out[0].Layout}}}
 	for i := range s.In {
 		c.In = append(c.In, device.Operand{DType: s.In[i].DType, Layout: s.In[i].Layout})
 	}
 	k, err := d.kernelFor(&c)
-	return err == nil && elementwiseOf(k, &c) != nil
+	if err != nil {
+		return false
+	}
+	if h, ok := k.(head); ok {
+		return h.leads(&c)
+	}
+	return elementwiseOf(k, &c) != nil
 }
 
 // elementwiseOf is the kernel of a step as a group runs it; nil for one that cannot be part of a group.
@@ -102,17 +107,35 @@ func (f *fused) run(t *threads, c *device.Call) error {
 
 // part runs the steps for the elements lo to hi-1, block by block.
 func (f *fused) part(run *device.Call, lo, hi int64) error {
+	b := f.open(run)
+	defer f.close(b)
+	return f.span(b, lo, hi)
+}
+
+// open is what a thread needs for a run, until close.
+func (f *fused) open(run *device.Call) *blocks {
 	b, _ := f.ready.Get().(*blocks)
 	if b == nil {
 		b = f.newBlocks()
 	}
-	defer func() {
-		b.close()
-		f.ready.Put(b)
-	}()
-	b.open(run, lo)
-	// Blocks begin at lo, wherever that is: no result depends on where a block begins.
-	for n := min(b.length, hi-lo); ; n = min(n, hi-lo) {
+	b.open(run)
+	return b
+}
+
+func (f *fused) close(b *blocks) {
+	b.close()
+	f.ready.Put(b)
+}
+
+// span runs the steps for the elements lo to hi-1. Blocks begin at lo, wherever that is: no result depends on where a block
+// begins.
+func (f *fused) span(b *blocks, lo, hi int64) error {
+	if lo == hi {
+		return nil
+	}
+	b.seek(lo)
+	for {
+		n := min(b.length, hi-lo)
 		b.resize(n)
 		b.load(n)
 		for i, k := range f.kernels {

@@ -115,7 +115,9 @@ func TestGroupsForgetMemory(t *testing.T) {
 	f := must(fuse(steps, ks, g.Elements, g.Locals))
 	b, c := f.newBlocks(), planCall(p, 1)
 	c.Workspace = room(p.Arena)
-	b.open(c, 0)
+	b.open(c)
+	b.seek(0)
+	b.load(1)
 	b.close()
 	for i := range b.flat {
 		require.Nil(t, b.flat[i].operand.Addr)

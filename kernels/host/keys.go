@@ -58,21 +58,18 @@ func keysOf[W word, K key](sign, inf, flip W) *codec[K] {
 	} else {
 		inf = ^W(0)
 	}
-	return &codec[K]{
-		load: loadWith(func(keys []K, words []W) {
-			for i, w := range words {
-				bits := w ^ (sign | -(w>>top)&inverted)
-				if w&^sign > inf {
-					bits = ^W(0)
-				}
-				keys[i] = K(bits ^ flip)
+	return codecOf(loadWith(func(keys []K, words []W) {
+		for i, w := range words {
+			bits := w ^ (sign | -(w>>top)&inverted)
+			if w&^sign > inf {
+				bits = ^W(0)
 			}
-		}),
-		store: storeWith(func(words []W, keys []K) {
-			for i, k := range keys {
-				w := W(k) ^ flip
-				words[i] = w ^ (sign | -(^w>>top)&inverted)
-			}
-		}),
-	}
+			keys[i] = K(bits ^ flip)
+		}
+	}), storeWith(func(words []W, keys []K) {
+		for i, k := range keys {
+			w := W(k) ^ flip
+			words[i] = w ^ (sign | -(^w>>top)&inverted)
+		}
+	}))
 }

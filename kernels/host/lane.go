@@ -18,15 +18,34 @@ const block = 512
 type codec[C any] struct {
 	load  func(dst []C, src unsafe.Pointer)
 	store func(dst unsafe.Pointer, src []C)
+	coding
+}
+
+// coding is a codec where the type of the values is not known: the same functions, of addresses and a number of elements.
+// What needs no more than that is not compiled for each type.
+type coding struct {
+	read, write func(to, from unsafe.Pointer, n int64)
+}
+
+// codecOf makes a codec of its two functions, either of which may be nil.
+func codecOf[C any](load func([]C, unsafe.Pointer), store func(unsafe.Pointer, []C)) *codec[C] {
+	c := &codec[C]{load: load, store: store}
+	if load != nil {
+		c.read = func(to, from unsafe.Pointer, n int64) { load(slice[C](to, n), from) }
+	}
+	if store != nil {
+		c.write = func(to, from unsafe.Pointer, n int64) { store(to, slice[C](from, n)) }
+	}
+	return c
 }
 
 // halfCodec computes on float16 or bfloat16 in float32: exact on the way in, rounded once on the
 // way out.
 func halfCodec(d dtype.DType) *codec[float32] {
 	if d == dtype.Float16 {
-		return &codec[float32]{loadWith(vec.F16ToF32Row), storeWith(vec.F32ToF16Row)}
+		return codecOf(loadWith(vec.F16ToF32Row), storeWith(vec.F32ToF16Row))
 	}
-	return &codec[float32]{loadWith(vec.BF16ToF32Row), storeWith(vec.F32ToBF16Row)}
+	return codecOf(loadWith(vec.BF16ToF32Row), storeWith(vec.F32ToBF16Row))
 }
 
 // half64Codec computes on float16 or bfloat16 in float64, rounded once on the way out.
@@ -35,26 +54,20 @@ func half64Codec(d dtype.DType) *codec[float64] {
 	if d == dtype.BFloat16 {
 		load, store = dtype.BF16ToF32, vec.F64ToBF16Row
 	}
-	return &codec[float64]{
-		loadWith(func(dst []float64, src []uint16) {
-			for i, h := range src {
-				dst[i] = float64(load(h))
-			}
-		}),
-		storeWith(store),
-	}
+	return codecOf(loadWith(func(dst []float64, src []uint16) {
+		for i, h := range src {
+			dst[i] = float64(load(h))
+		}
+	}), storeWith(store))
 }
 
 // float64Codec computes on float32 in float64, rounded once on the way out.
 func float64Codec() *codec[float64] {
-	return &codec[float64]{
-		loadWith(func(dst []float64, src []float32) {
-			for i, x := range src {
-				dst[i] = float64(x)
-			}
-		}),
-		storing[float64](dtype.Float64, dtype.Float32).store,
-	}
+	return codecOf(loadWith(func(dst []float64, src []float32) {
+		for i, x := range src {
+			dst[i] = float64(x)
+		}
+	}), storing[float64](dtype.Float64, dtype.Float32).store)
 }
 
 // loadWith makes a codec's load of a function of rows with elements of type S.
@@ -79,13 +92,15 @@ type buffer [block]uint64
 // and an output, and grows for more operands.
 type frame struct {
 	used  int
-	rooms [8]buffer
+	rooms [10]buffer
 	more  []*buffer
 }
 
 var frames = sync.Pool{New: func() any { return new(frame) }}
 
-// newFrame takes a frame that free gives back.
+// newFrame takes a frame that free gives back. Inlined, it would be in each kernel once for each type.
+//
+//go:noinline
 func newFrame() *frame { return frames.Get().(*frame) }
 
 // free makes the buffers available to other parts, contents and all.
@@ -105,6 +120,14 @@ func (f *frame) room() unsafe.Pointer {
 	return f.another(i - len(f.rooms))
 }
 
+// stretch is several buffers that lie one behind the other, of those that the frame has from the beginning.
+// SAFETY: see room.
+func (f *frame) stretch(n int) unsafe.Pointer {
+	first := &f.rooms[f.used]
+	f.used += n
+	return unsafe.Pointer(first)
+}
+
 // another is buffer i of those beyond rooms. Inlined, it would be in each kernel once for each type.
 // SAFETY: see room.
 //
@@ -116,26 +139,25 @@ func (f *frame) another(i int) unsafe.Pointer {
 	return unsafe.Pointer(f.more[i])
 }
 
-// lane turns an operand into contiguous rows of at most block values, or takes such rows, in
+// track turns an operand into contiguous rows of at most block values, or takes such rows, in
 // row-major order. Elements are gathered where they are not contiguous, and converted where they are not
 // values; where both are given, it hands out the operand's own memory.
-type lane[C any] struct {
+type track struct {
 	walk  walk
-	codec *codec[C]
 	raw   unsafe.Pointer // room for elements as they are
 	buf   unsafe.Pointer // room for values
 	fixed bool           // one value throughout, already in buf
-	row   []C            // the row that room gave out
+	coding
 }
 
 // open begins at element lo.
-func (l *lane[C]) open(o *device.Operand, codec *codec[C], f *frame, lo int64) {
+func (l *track) open(o *device.Operand, c *coding, f *frame, lo int64) {
 	l.walk.startAt(o, lo)
-	l.codec = codec
+	l.coding = *c
 	if !l.walk.contiguous() {
 		l.raw = f.room()
 	}
-	if codec.load != nil || codec.store != nil {
+	if c.read != nil || c.write != nil {
 		l.buf = f.room()
 	} else {
 		l.buf = l.raw
@@ -143,7 +165,7 @@ func (l *lane[C]) open(o *device.Operand, codec *codec[C], f *frame, lo int64) {
 }
 
 // own makes next answer copies, which nothing but the caller can change.
-func (l *lane[C]) own(f *frame) {
+func (l *track) own(f *frame) {
 	if l.raw != nil {
 		return
 	}
@@ -154,9 +176,9 @@ func (l *lane[C]) own(f *frame) {
 }
 
 // next is the next n values, to be read before the next call.
-func (l *lane[C]) next(n int64) []C {
+func (l *track) next(n int64) unsafe.Pointer {
 	if l.fixed {
-		return slice[C](l.buf, n)
+		return l.buf
 	}
 	from := l.raw
 	if l.raw == nil {
@@ -165,48 +187,69 @@ func (l *lane[C]) next(n int64) []C {
 	} else {
 		l.walk.gather(l.raw, n)
 	}
-	if l.codec.load == nil {
-		return slice[C](from, n)
+	if l.read == nil {
+		return from
 	}
-	values := slice[C](l.buf, n)
-	l.codec.load(values, from)
-	return values
+	l.read(l.buf, from, n)
+	return l.buf
 }
 
 // hold fills a row with the value of an operand that has only one, so that next need not.
-func (l *lane[C]) hold(n int64) {
+func (l *track) hold(n int64) {
 	if l.raw != nil && l.walk.constant() {
 		l.next(n)
 		l.fixed = true
 	}
 }
 
-// space is where the next n values go; keep then writes them to the operand.
-func (l *lane[C]) space(n int64) []C {
-	at := l.buf
-	if at == nil {
-		at = l.walk.here()
+// space is where the next values go; keep then writes n of them to the operand.
+func (l *track) space() unsafe.Pointer {
+	if l.buf == nil {
+		return l.walk.here()
 	}
-	l.row = slice[C](at, n)
-	return l.row
+	return l.buf
 }
 
 // keep writes the row that space gave out.
 // SAFETY: see slice.
-func (l *lane[C]) keep() {
-	n := int64(len(l.row))
+func (l *track) keep(n int64) {
 	switch {
 	case l.raw == nil:
-		if l.codec.store != nil {
-			l.codec.store(l.walk.here(), l.row)
+		if l.write != nil {
+			l.write(l.walk.here(), l.buf, n)
 		}
 		l.walk.skip(n)
 		return
-	case l.codec.store != nil:
-		l.codec.store(l.raw, l.row)
+	case l.write != nil:
+		l.write(l.raw, l.buf, n)
 	}
 	l.walk.scatter(l.raw, n)
 }
+
+// lane is a track whose values are of type C.
+type lane[C any] struct {
+	track
+	row []C // the row that space gave out
+}
+
+// open begins at element lo.
+func (l *lane[C]) open(o *device.Operand, codec *codec[C], f *frame, lo int64) {
+	l.track.open(o, &codec.coding, f, lo)
+}
+
+// next is the next n values, to be read before the next call.
+func (l *lane[C]) next(n int64) []C { return slice[C](l.track.next(n), n) }
+
+// space is where the next n values go; keep then writes them to the operand. It is not inlined for the reason of newFrame.
+//
+//go:noinline
+func (l *lane[C]) space(n int64) []C {
+	l.row = slice[C](l.track.space(), n)
+	return l.row
+}
+
+// keep writes the row that space gave out.
+func (l *lane[C]) keep() { l.track.keep(int64(len(l.row))) }
 
 // spanOf is the memory of an operand from its lowest to its highest element, which are so far from the one with all
 // indices zero.

@@ -7,7 +7,7 @@ import (
 )
 
 // The sum of exponentials is kept as its logarithm, and so is never infinite.
-func init() { registerScanFloats(op.IDLogcumsumexp, 2*heavy, accumulateExp) }
+func init() { registerScanFloats(op.IDLogcumsumexp, 2*heavy, accumulateExp, running[float64]{}) }
 
 // accumulateExp replaces each element of a line by log(sum(exp)) of those up to it: the largest so far, plus the log of
 // a sum that is scaled by it and so at least 1 and never too large.

@@ -12,18 +12,30 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// matmul is the product of matrices with elements of type T: C = A * B for each index of the batch
-// axes. Operands whose rows are not contiguous elements of T are packed into the workspace first,
+// matmul is the product of matrices with elements of a type T: C = A * B for each index of the batch
+// axes. T is that of multiply alone. Operands whose rows are not contiguous elements of T are packed into the workspace first,
 // and so is the output, which is unpacked at the end.
-type matmul[T any] struct {
-	pack    kernel      // from elements of the dtype to elements of T
-	unpack  kernel      // and back
-	dtype   dtype.DType // of T
-	native  bool        // elements are of that dtype
-	product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool
-	known   *constant[T] // where the right operand was known when the kernel was made; else nil
-	tile    [2]int64     // rows and columns of C that are computed together
-	jobs    sync.Pool
+type matmul struct {
+	pack     kernel      // from elements of the dtype to elements of T
+	unpack   kernel      // and back
+	dtype    dtype.DType // of T
+	native   bool        // elements are of that dtype
+	size     int64       // bytes of an element of T
+	multiply multiply
+	known    *constant // where the right operand was known when the kernel was made; else nil
+	tile     [2]int64  // rows and columns of C that are computed together
+	jobs     sync.Pool
+}
+
+// multiply is a product of matrices in memory, whose rows begin lda, ldb and ldc elements apart.
+type multiply func(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool
+
+// multiplying is the loops of a type as that.
+// SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
+func multiplying[T any](product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool) multiply {
+	return func(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
+		return product(matrix[T](c, m, n, ldc), matrix[T](a, m, k, lda), matrix[T](b, k, n, ldb), int(m), int(n), int(k), int(lda), int(ldb), int(ldc))
+	}
 }
 
 // Halves are multiplied in float32 and rounded once at the end. Integers wrap around. Where there are no
@@ -35,7 +47,7 @@ func init() {
 		registerConstant(d, tile)
 	}
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		register(op.IDMatmul, d, &matmul[float32]{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, product: vec.MatMul[float32], tile: tile})
+		register(op.IDMatmul, d, &matmul{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, size: 4, multiply: multiplying(vec.MatMul[float32]), tile: tile})
 	}
 	registerMatmul(dtype.Float64, vec.MatMul[float64], matmulTile[float64]())
 	square := [2]int64{64, 64}
@@ -54,7 +66,7 @@ func matmulTile[T vec.Real]() [2]int64 {
 
 // registerMatmul adds the portable kernel of a dtype whose elements are multiplied as they are.
 func registerMatmul[T any](d dtype.DType, product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool, tile [2]int64) {
-	register(op.IDMatmul, d, &matmul[T]{pack: casts[d][d], unpack: casts[d][d], dtype: d, native: true, product: product, tile: tile})
+	register(op.IDMatmul, d, &matmul{pack: casts[d][d], unpack: casts[d][d], dtype: d, native: true, size: d.Size(), multiply: multiplying(product), tile: tile})
 }
 
 // operand numbers in a product.
@@ -65,16 +77,16 @@ const (
 )
 
 // cost takes eight multiply-adds for an addition.
-func (k *matmul[T]) cost(c *device.Call) int64 {
+func (k *matmul) cost(c *device.Call) int64 {
 	x := &c.In[0]
 	return c.Out[0].Numel() * max(x.Dims[x.Rank-1], 8) / 8
 }
 
 // workspace has room for each operand that cannot be multiplied where it is.
-func (k *matmul[T]) workspace(c *device.Call) (bytes int64) {
+func (k *matmul) workspace(c *device.Call) (bytes int64) {
 	for i := left; i <= result; i++ {
 		if o := nth(c, i); !k.usable(i, o) {
-			bytes += packedBytes[T](o)
+			bytes += packedBytes(o, k.size)
 		}
 	}
 	return bytes
@@ -89,14 +101,14 @@ func nth(c *device.Call, i int) *device.Operand {
 }
 
 // packedBytes is the room that an operand takes in the workspace.
-func packedBytes[T any](o *device.Operand) int64 {
+func packedBytes(o *device.Operand, size int64) int64 {
 	l := distinct(o)
-	return roundUp(l.Numel() * int64(unsafe.Sizeof(*new(T))))
+	return roundUp(l.Numel() * size)
 }
 
 // usable reports whether the matrices of operand i can be multiplied where they are. Those of a constant
 // are not looked at.
-func (k *matmul[T]) usable(i int, o *device.Operand) bool {
+func (k *matmul) usable(i int, o *device.Operand) bool {
 	if i == right && k.known != nil {
 		return true
 	}
@@ -117,29 +129,40 @@ func distinct(o *device.Operand) (l shape.Layout) {
 }
 
 // multiplication is one call of a matmul with its operands as they are multiplied.
-type multiplication[T any] struct {
-	*matmul[T]
+type multiplication struct {
+	*matmul
 	operands [3]device.Operand
 	m, n, k  int64
 	byCols   bool  // pieces are strips of columns, otherwise of rows
 	strips   int64 // of one matrix
 	copying  device.Call
 	from, to [1]device.Operand
+	epilogue epilogue
 }
 
+// leads takes products whose result is not converted.
+func (k *matmul) leads(c *device.Call) bool { return k.native && worthLeading(&c.Out[0]) }
+
 // run packs, multiplies and unpacks; each step is split over the threads by itself.
-func (k *matmul[T]) run(t *threads, c *device.Call) error {
+func (k *matmul) run(t *threads, c *device.Call) error { return k.lead(t, c, epilogue{}) }
+
+// lead is run with an epilogue.
+func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 	if c.Out[0].Numel() == 0 { // which has no matrices to count
 		return nil
 	}
 	if c.Workspace == nil && k.workspace(c) > 0 {
 		return status.Errorf(status.Internal, "[matmul] got no workspace; want %d bytes", k.workspace(c))
 	}
-	j, _ := k.jobs.Get().(*multiplication[T])
+	j, _ := k.jobs.Get().(*multiplication)
 	if j == nil {
-		j = &multiplication[T]{matmul: k}
+		j = &multiplication{matmul: k}
 	}
-	defer k.jobs.Put(j)
+	j.epilogue = e
+	defer func() {
+		j.epilogue = epilogue{}
+		k.jobs.Put(j)
+	}()
 	if err := j.pack(t, c); err != nil {
 		return err
 	}
@@ -156,7 +179,7 @@ func (k *matmul[T]) run(t *threads, c *device.Call) error {
 
 // pack makes the three operands usable.
 // SAFETY: the workspace has room for each operand that is not; see workspace.
-func (j *multiplication[T]) pack(t *threads, c *device.Call) error {
+func (j *multiplication) pack(t *threads, c *device.Call) error {
 	room := c.Workspace
 	for i := left; i <= result; i++ {
 		o := nth(c, i)
@@ -166,7 +189,7 @@ func (j *multiplication[T]) pack(t *threads, c *device.Call) error {
 		}
 		whole := device.Operand{Addr: room, DType: j.dtype, Layout: shape.Contiguous(distinct(o).Shape)}
 		j.operands[i] = stretched(&whole, o)
-		room = unsafe.Add(room, packedBytes[T](o))
+		room = unsafe.Add(room, packedBytes(o, j.size))
 		if i == result || whole.Numel() == 0 {
 			continue
 		}
@@ -191,7 +214,7 @@ func stretched(packed, original *device.Operand) device.Operand {
 }
 
 // copy runs a kernel of one operand on something else than the call's operands.
-func (j *multiplication[T]) copy(t *threads, k kernel, from, to *device.Operand) error {
+func (j *multiplication) copy(t *threads, k kernel, from, to *device.Operand) error {
 	j.from[0], j.to[0] = *from, *to
 	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
 	return k.run(t, &j.copying)
@@ -201,7 +224,7 @@ func (j *multiplication[T]) copy(t *threads, k kernel, from, to *device.Operand)
 // shares a tile with another.
 
 // plan decides how the output is cut.
-func (j *multiplication[T]) plan() {
+func (j *multiplication) plan() {
 	a, b := &j.operands[left], &j.operands[right]
 	j.m, j.k, j.n = a.Dims[a.Rank-2], a.Dims[a.Rank-1], b.Dims[b.Rank-1]
 	rows, cols := (j.m+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
@@ -210,14 +233,14 @@ func (j *multiplication[T]) plan() {
 }
 
 // matrices is the number of products in the batch.
-func (j *multiplication[T]) matrices() int64 {
+func (j *multiplication) matrices() int64 {
 	return j.operands[result].Numel() / (j.m * j.n)
 }
 
 // Neighbouring strips of a matrix are one product: what is packed for one serves all.
 
 // part does strips lo to hi-1, counted through all matrices; neighbouring ones in one go.
-func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {
+func (j *multiplication) part(_ *device.Call, lo, hi int64) error {
 	var at [3]walk // visits the first element of each matrix
 	for i := range at {
 		o := &j.operands[i]
@@ -226,17 +249,29 @@ func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {
 		if o.Numel() == 0 {
 			clear(batch.Strides[:]) // nothing to walk where K is 0
 		}
-		at[i].begin(o.Addr, int64(unsafe.Sizeof(*new(T))), &batch)
+		at[i].begin(o.Addr, j.size, &batch)
 		at[i].seek(lo / j.strips)
 	}
+	b := j.epilogue.begin()
+	defer j.epilogue.end(b)
 	for lo < hi {
 		first := lo % j.strips
 		last := min(first+hi-lo, j.strips)
+		if b != nil && j.known != nil && !j.byCols {
+			last = min(last, first+fewRows(j.n*j.size, j.tile[0]))
+		}
 		if !j.strip(at[left].here(), at[right].here(), at[result].here(), first, last) {
 			return status.Errorf(status.Internal, "[matmul] got strips %d to %d of %d x %d x %d that do not fit their memory", first, last, j.m, j.n, j.k)
 		}
-		for i := range at {
-			at[i].skip(1)
+		if b != nil {
+			if err := j.epilogue.product(b, j.m, j.n, lo/j.strips, first, last, j.tile, j.byCols); err != nil {
+				return err
+			}
+		}
+		if last == j.strips {
+			for i := range at {
+				at[i].skip(1)
+			}
 		}
 		lo += last - first
 	}
@@ -245,8 +280,8 @@ func (j *multiplication[T]) part(_ *device.Call, lo, hi int64) error {
 
 // strip multiplies strips first to last-1 of one matrix.
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
-func (j *multiplication[T]) strip(a, b, c unsafe.Pointer, first, last int64) bool {
-	m, n, size, from := j.m, j.n, int64(unsafe.Sizeof(*new(T))), int64(0)
+func (j *multiplication) strip(a, b, c unsafe.Pointer, first, last int64) bool {
+	m, n, size, from := j.m, j.n, j.size, int64(0)
 	lda, ldb, ldc := j.step(left), j.step(right), j.step(result)
 	if j.byCols {
 		from = first * j.tile[1]
@@ -264,14 +299,13 @@ func (j *multiplication[T]) strip(a, b, c unsafe.Pointer, first, last int64) boo
 		}
 	}
 	if j.known != nil {
-		return j.known.product(matrix[T](c, m, n, ldc), matrix[T](a, m, j.k, lda), int(m), int(from), int(n), int(lda), int(ldc))
+		return j.known.product(matrix[float32](c, m, n, ldc), matrix[float32](a, m, j.k, lda), int(m), int(from), int(n), int(lda), int(ldc))
 	}
-	return j.product(matrix[T](c, m, n, ldc), matrix[T](a, m, j.k, lda), matrix[T](b, j.k, n, ldb),
-		int(m), int(n), int(j.k), int(lda), int(ldb), int(ldc))
+	return j.multiply(c, a, b, m, n, j.k, lda, ldb, ldc)
 }
 
 // step is the distance of rows. That of a single row is free: it need not be what the strides say.
-func (j *multiplication[T]) step(i int) int64 {
+func (j *multiplication) step(i int) int64 {
 	o := &j.operands[i]
 	rows, cols := o.Rank-2, o.Rank-1
 	if o.Dims[rows] <= 1 {

@@ -17,13 +17,15 @@ import (
 // maxPlane is max_pool of a plane.
 func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
 	j.measure(s, &j.y.dims, &j.x.dims)
+	if j.banded(s) {
+		maxBands(j, img, channel)
+		return nil
+	}
 	f := newFrame()
 	defer f.free()
 	s.places = grown(s.places, block)
 	m := maxRun[T]{pooling: j, from: j.x.start(img, channel)}
-	for i := range m.rows {
-		m.rows[i] = slice[T](f.room(), block)
-	}
+	m.row = slice[T](f.room(), block)
 	best, places := slice[T](f.room(), block), s.places
 	for a := range s.ranges[0] {
 		for b := range s.ranges[1] {
@@ -35,9 +37,7 @@ func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScr
 			m.lines = rowsOf(&s.ranges[0][a], &s.ranges[1][b])
 			for across := s.ranges[2]; len(across) > 0; {
 				n := min(m.inside(across), block)
-				if n > 0 && j.unread {
-					n = m.values(across[0].low, best[:n])
-				} else if n > 0 && m.compares() {
+				if n > 0 && m.compares() {
 					m.compare(across[0].low, best[:n], places[:n])
 				} else if n > 0 {
 					m.pool(across[0].low, best[:n], places[:n])
@@ -82,11 +82,8 @@ type maxRun[T float32 | float64] struct {
 	*pooling[T]
 	from  int64 // index of the plane
 	lines poolRows
-	rows  [mostPhases][]T // room for elements that are not neighbours
+	row   []T // room for elements that are not neighbours
 }
-
-// mostPhases is how many rows are kept of one line of a plane.
-const mostPhases = 3
 
 // inside is how many of the windows, from the first on, have full width. Of a plane all but a few at the ends do.
 func (m *maxRun[T]) inside(across []span) (n int) {
@@ -125,52 +122,6 @@ func (m *maxRun[T]) pool(low int64, best []T, places []int64) {
 				locate(row, best, places, number, m.windows.Stride[2])
 			}
 		}
-	}
-}
-
-// Where nothing reads the indices, a line of a plane is taken apart into rows of every stride-th element, once: with a
-// stride of 2, the first and the third element of all windows are one row, from different elements on.
-
-// values finds the largest elements of windows as pool does, and answers of how many: of as many as the rows have room for.
-func (m *maxRun[T]) values(low int64, best []T) int {
-	r, kernel, stride := &m.lines, m.windows.Kernel[2], m.windows.Stride[2]
-	phases := min(kernel, stride)
-	if phases > mostPhases || kernel/stride >= block {
-		phases = 0 // each element of the windows is a row of its own
-	} else {
-		best = best[:min(int64(len(best)), block-kernel/stride)]
-	}
-	for i := range best {
-		best[i] = T(math.Inf(-1))
-	}
-	for a := r.fromA; a < r.toA; a++ {
-		for b := r.fromB; b < r.toB; b++ {
-			m.split(a, b, low, int(phases), len(best))
-			for tap := range kernel {
-				var row []T
-				if phases > 0 && stride*m.x.strides[2] != 1 {
-					row = m.rows[tap%stride][tap/stride:][:len(best)]
-				} else {
-					row, _ = m.elements(a, b, low+tap, len(best))
-				}
-				m.larger(best, row, best) // of equals the second, which came first
-			}
-		}
-	}
-	return len(best)
-}
-
-// split takes a line apart into rows, for n windows.
-func (m *maxRun[T]) split(a, b, low int64, phases, n int) {
-	kernel, stride, step := m.windows.Kernel[2], m.windows.Stride[2], m.x.strides[2]
-	if stride*step == 1 { // the line itself is all rows
-		return
-	}
-	// The first rows have an element more where the stride does not divide the kernel.
-	for phase := range int64(phases) {
-		row := m.rows[phase][:int64(n)+(kernel-1-phase)/stride]
-		at := m.from + a*m.x.strides[0] + b*m.x.strides[1] + (low+phase)*step
-		every(row, m.x.data, at, stride*step)
 	}
 }
 
@@ -238,7 +189,7 @@ func (m *maxRun[T]) elements(a, b, index int64, n int) (row []T, number int64) {
 	if step == 1 {
 		return m.x.data[at:][:n], number
 	}
-	row = m.rows[0][:n]
+	row = m.row[:n]
 	every(row, m.x.data, at, step)
 	return row, number
 }

@@ -12,24 +12,29 @@ const (
 	shortRun  = 12      // elements that are sorted fastest by insertion
 	shortLine = 400     // elements that are sorted fastest by merging
 	longLine  = 1 << 16 // elements that are worth several threads
-	digits    = 256     // of a byte of a key
+	digits    = 1 << 11 // that a part of a key may have: three parts are a key of 32 bits
+	wideLine  = 1 << 13 // elements that are worth counting so many digits; of shorter lines parts are bytes
 	few       = 16      // to sort fewer than one in so many, the others are left out first
 )
 
 // counts is how many keys of a piece of a line have each digit, and then where the next of them goes.
 type counts [digits]uint32
 
-// radix sorts the keys of one line, and with them where they come from, by one byte after the other from the last.
+// radix sorts the keys of one line, and with them where they come from, by one part of them after the other
+// from the last: of 11 bits, or a byte where the line is short.
 // Equals stay in their order, so that the result is one, however many pieces the work is cut into.
 //
-// For each byte the keys of each piece are counted by it, the counts are turned into the places where each piece's keys
-// go, and the keys are moved there: two passes over memory. A byte that is the same in all keys is passed over, which
+// For each part the keys of each piece are counted by it, the counts are turned into the places where each piece's keys
+// go, and the keys are moved there: two passes over memory. Keys of 32 bits in one piece are
+// counted by all parts at once. A part that is the same in all keys is passed over, which
 // makes small integers and floats of one magnitude cheaper. See Knuth, The Art of Computer Programming 3, 5.2.5.
 type radix[K key] struct {
 	keys, spare []K
 	at, moved   []uint32 // of each key its place in the line; empty where they are not asked for
 	pieces      []counts
-	shift       int // of the digit that is being sorted by
+	whole       *[3]counts // by all three digits of keys in one piece, where they are counted at once
+	shift       int        // of the digit that is being sorted by
+	mask        K          // its bits
 	phase       phase
 }
 
@@ -146,11 +151,22 @@ func (r *radix[K]) sort(t *threads, vary K) error {
 		r.merge()
 		return nil
 	}
-	for r.shift = 0; vary>>r.shift != 0; r.shift += 8 {
-		if uint8(vary>>r.shift) == 0 {
+	width, together := 8, false
+	if len(r.keys) >= wideLine {
+		width = bits.Len(digits - 1)
+		together = unsafe.Sizeof(vary) == 4 && len(r.pieces) == 1
+	}
+	if together {
+		r.countAll()
+	}
+	r.mask = 1<<width - 1
+	for r.shift = 0; vary>>r.shift != 0; r.shift += width {
+		if vary>>r.shift&r.mask == 0 {
 			continue
 		}
-		if err := r.do(t, r.count); err != nil {
+		if together {
+			r.pieces[0] = r.whole[r.shift/width]
+		} else if err := r.do(t, r.count); err != nil {
 			return err
 		}
 		r.begin()
@@ -162,12 +178,30 @@ func (r *radix[K]) sort(t *threads, vary K) error {
 	return nil
 }
 
+// digit is the part of a key at a shift. The second mask tells the compiler how many digits there are.
+func digit[K key](k, mask K, shift int) uint32 { return uint32(k>>(shift&63)&mask) & (digits - 1) }
+
 // count counts the digits of a piece.
 func (r *radix[K]) count(piece int, lo, hi int64) {
-	c, shift := &r.pieces[piece], r.shift
-	clear(c[:])
+	c, shift, mask := &r.pieces[piece], r.shift, r.mask
+	clear(c[:mask+1])
 	for _, k := range r.keys[lo:hi] {
-		c[uint8(k>>shift)]++
+		c[digit(k, mask, shift)]++
+	}
+}
+
+// countAll counts the three digits of all keys.
+func (r *radix[K]) countAll() {
+	if r.whole == nil {
+		r.whole = new([3]counts)
+	}
+	c := r.whole
+	clear(c[:])
+	for _, key := range r.keys {
+		k := uint32(key)
+		c[0][k%digits]++
+		c[1][k/digits%digits]++
+		c[2][k/digits/digits]++
 	}
 }
 
@@ -176,7 +210,7 @@ func (r *radix[K]) count(piece int, lo, hi int64) {
 // have 32 bits; see mostSorted.
 func (r *radix[K]) begin() {
 	next := uint32(0)
-	for d := range digits {
+	for d := range int(r.mask) + 1 {
 		for p := range r.pieces {
 			c := &r.pieces[p][d]
 			*c, next = next, next+*c
@@ -186,10 +220,10 @@ func (r *radix[K]) begin() {
 
 // scatter moves the keys of a piece to their places by one digit.
 func (r *radix[K]) scatter(piece int, lo, hi int64) {
-	next, to, shift := &r.pieces[piece], r.spare, r.shift
+	next, to, shift, mask := &r.pieces[piece], r.spare, r.shift, r.mask
 	if len(r.at) == 0 {
 		for _, k := range r.keys[lo:hi] {
-			d := uint8(k >> shift)
+			d := digit(k, mask, shift)
 			to[next[d]] = k
 			next[d]++
 		}
@@ -197,7 +231,7 @@ func (r *radix[K]) scatter(piece int, lo, hi int64) {
 	}
 	at, moved := r.at[lo:hi], r.moved
 	for i, k := range r.keys[lo:hi] {
-		d := uint8(k >> shift)
+		d := digit(k, mask, shift)
 		place := next[d]
 		to[place], moved[place] = k, at[i]
 		next[d] = place + 1
@@ -205,7 +239,7 @@ func (r *radix[K]) scatter(piece int, lo, hi int64) {
 }
 
 // merge sorts a short line: runs by insertion, and runs that are next to each other to one of twice the length. Counting
-// 256 digits for each byte would take longer than that.
+// the digits of each byte would take longer than that.
 func (r *radix[K]) merge() {
 	n := len(r.keys)
 	for lo := 0; lo < n; lo += shortRun {

@@ -4,16 +4,14 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // reduction folds the elements along some axes into an accumulator of type A for each element of
 // the output. Elements are computed with as C and results as D.
 type reduction[D, A, C any] struct {
-	in     *codec[C]
-	out    *codec[D]
-	narrow *codec[D] // where the output may be int32 as well: for that
+	in  *codec[C]
+	out *codec[D]
 	folding[D, A, C]
 }
 
@@ -21,9 +19,12 @@ type reduction[D, A, C any] struct {
 // row-major order of the reduced axes.
 type folding[D, A, C any] struct {
 	zero   A
-	fold   func(a A, row []C, at int64) A  // elements at, at + 1, ... of one output
-	beside func(as []A, row []C, at int64) // element at of neighbouring outputs
-	result func(a A, count int64) D        // count elements were folded
+	fold   func(a A, row []C, at int64) A // elements at, at + 1, ... of one output
+	beside func(as []A, row []C)          // an element of each of neighbouring outputs
+	// stack is beside for several rows of elements, each a stride behind the one before. Where there is one, it folds
+	// the rows that lie in memory as values without a call for each.
+	stack  func(as []A, rows []C, stride, count int)
+	result func(a A, count int64) D // count elements were folded
 }
 
 // cost counts the input: every element is folded once.
@@ -62,11 +63,7 @@ func (k *reduction[D, A, C]) part(c *device.Call, lo, hi int64) error {
 	f := newFrame()
 	defer f.free()
 	var to lane[D]
-	out := k.out
-	if k.narrow != nil && c.Out[0].DType == dtype.Int32 {
-		out = k.narrow
-	}
-	to.open(&c.Out[0], out, f, lo)
+	to.open(&c.Out[0], k.out, f, lo)
 	if in.sideways {
 		k.columns(&to, &in, f, hi-lo)
 	} else {
@@ -134,41 +131,75 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *f
 }
 
 // columns computes n outputs in runs of neighbours, going through the reduced elements once a run.
+//
+// Rows of a run that lie in memory as values go to stack at once, as many as one stride reaches; a negative stride is left to
+// row, because the first row is then not where the memory of all begins. Each output is folded from its first element to its
+// last in either way, so that it does not depend on where runs begin, which depends on the number of threads.
+//
 // SAFETY: see walk.here; the rooms are the frame's, and accumulators hold no pointers.
 func (k *reduction[D, A, C]) columns(to *lane[D], in *passage, f *frame, n int64) {
 	outer, count := &in.outer, in.reduced.Numel()
-	accumulators := int64(unsafe.Sizeof(f.rooms[0]) / unsafe.Sizeof(k.zero))
-	as := slice[A](f.room(), accumulators)
+	// Runs are long, so that the rows of one are read in order for longer than a prefetcher takes to see it.
+	const buffers = 4
+	most := buffers * int64(unsafe.Sizeof(buffer{})/unsafe.Sizeof(k.zero))
+	all := slice[A](f.stretch(buffers), most)
 	raw, values := f.room(), f.room()
 	var inner walk
 	inner.begin(nil, outer.size, &in.reduced)
 	step := outer.strides[outer.rank-1]
+	direct := k.in.load == nil && step == outer.size
+	stacked := direct && k.stack != nil && inner.strides[inner.rank-1] >= 0
+	if !direct {
+		most = min(most, block)
+	}
 	for n > 0 {
-		m := min(outer.run(n), accumulators, block)
-		for i := range m {
+		as := all[:min(outer.run(n), most)]
+		m := int64(len(as))
+		for i := range as {
 			as[i] = k.zero
 		}
-		for at := range count {
-			from := unsafe.Add(outer.here(), inner.offset)
-			inner.skip(1)
-			if step != outer.size {
-				moveStrided(raw, from, outer.size, step, outer.size, m)
-				from = raw
+		for at := int64(0); at < count; {
+			from, rows := unsafe.Add(outer.here(), inner.offset), int64(1)
+			if stacked {
+				stride := inner.strides[inner.rank-1] / outer.size
+				rows = inner.run(count - at)
+				k.stack(as, slice[C](from, (rows-1)*stride+m), int(stride), int(rows))
+			} else {
+				k.row(as, from, step, outer.size, raw, values)
 			}
-			if k.in.load == nil {
-				k.beside(as[:m], slice[C](from, m), at)
-				continue
+			inner.skip(rows)
+			at += rows
+		}
+		for done := int64(0); done < m; done += block {
+			some := as[done:min(done+block, m)]
+			dst := to.space(int64(len(some)))
+			for i, a := range some {
+				dst[i] = k.result(a, count)
 			}
-			row := slice[C](values, m)
-			k.in.load(row, from)
-			k.beside(as[:m], row, at)
+			to.keep()
 		}
-		dst := to.space(m)
-		for i, a := range as[:m] {
-			dst[i] = k.result(a, count)
-		}
-		to.keep()
 		outer.skip(m)
 		n -= m
+	}
+}
+
+// row folds an element of each of neighbouring outputs, which are a step apart: in memory itself, or gathered and converted.
+// SAFETY: see columns.
+func (k *reduction[D, A, C]) row(as []A, from unsafe.Pointer, step, size int64, raw, values unsafe.Pointer) {
+	m := int64(len(as))
+	if step != size {
+		moveStrided(raw, from, size, step, size, m)
+		from = raw
+	}
+	row := slice[C](values, m)
+	if k.in.load == nil {
+		row = slice[C](from, m)
+	} else {
+		k.in.load(row, from)
+	}
+	if k.stack != nil {
+		k.stack(as, row, 0, 1)
+	} else {
+		k.beside(as, row)
 	}
 }

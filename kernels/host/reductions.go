@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// Reductions of bools are questions: any of them, or all of them.
+// What sums, products and means add and multiply, and the extremes. What asks about elements is in questions.go and search.go.
 func init() {
 	registerFloatReductions(dtype.Float16, halfCodec(dtype.Float16), half64Codec(dtype.Float16))
 	registerFloatReductions(dtype.BFloat16, halfCodec(dtype.BFloat16), half64Codec(dtype.BFloat16))
@@ -21,15 +21,8 @@ func init() {
 	registerIntegerReductions[int16](dtype.Int16)
 	registerIntegerReductions[int32](dtype.Int32)
 	registerIntegerReductions[int64](dtype.Int64)
-	for id, f := range map[op.ID]folding[uint8, uint8, uint8]{
-		op.IDAny: anyTrue(), op.IDMax: anyTrue(), op.IDSum: anyTrue(), op.IDMean: anyTrue(),
-		op.IDAll: allTrue(), op.IDMin: allTrue(), op.IDProd: allTrue(),
-	} {
-		reduce(id, dtype.Bool, new(codec[uint8]), new(codec[uint8]), f)
-	}
-	bools := counting[uint8]()
-	bools.fold = func(a int64, row []uint8, _ int64) int64 { return a + vec.CountTrue(row) }
-	reduce(op.IDCountNonzero, dtype.Bool, new(codec[uint8]), new(codec[int64]), bools)
+	registerSearches()
+	registerQuestions()
 }
 
 // reduce registers a reduction whose output has one dtype.
@@ -50,7 +43,7 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 			}
 			return a
 		},
-		beside: func(as []float64, row []float32, _ int64) {
+		beside: func(as []float64, row []float32) {
 			for i, x := range row {
 				as[i] *= float64(x)
 			}
@@ -58,16 +51,12 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 		result: func(a float64, _ int64) float64 { return a },
 	})
 	inf := float32(math.Inf(1))
-	mostOf, leastOf := vec.RowsOf[float32](vec.Max), vec.RowsOf[float32](vec.Min)
 	largest, smallest := extreme(-inf, larger[float32]), extreme(inf, smaller[float32])
 	largest.fold = func(a float32, row []float32, _ int64) float32 { return larger(a, vec.MaxRow(row)) }
 	smallest.fold = func(a float32, row []float32, _ int64) float32 { return smaller(a, vec.MinRow(row)) }
-	// Equal elements keep the first, as larger does: the second operand of vec's.
-	largest.beside = func(as, row []float32, _ int64) { mostOf.VV(as, row, as) }
-	smallest.beside = func(as, row []float32, _ int64) { leastOf.VV(as, row, as) }
+	largest.stack, smallest.stack = vec.MaxColumns, vec.MinColumns
 	reduce(op.IDMax, d, in, in, largest)
 	reduce(op.IDMin, d, in, in, smallest)
-	registerSearches(d, in, vec.MaxRow, vec.MinRow)
 }
 
 // registerDoubleReductions adds those of float64, whose sums keep what rounding drops: there is no wider type to
@@ -80,7 +69,6 @@ func registerDoubleReductions() {
 	reduce(op.IDProd, dtype.Float64, same, same, folded(1, func(a, x float64) float64 { return a * x }))
 	reduce(op.IDMax, dtype.Float64, same, same, extreme(-inf, larger[float64]))
 	reduce(op.IDMin, dtype.Float64, same, same, extreme(inf, smaller[float64]))
-	registerSearches(dtype.Float64, same, nil, nil)
 }
 
 // registerIntegerReductions adds those of one integer type. Sums and products wrap around; means do not overflow.
@@ -106,27 +94,13 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 			}
 			return a
 		},
-		beside: func(as []wide, row []T, _ int64) {
+		beside: func(as []wide, row []T) {
 			for i, x := range row {
 				as[i] = as[i].plus(int64(x))
 			}
 		},
 		result: func(a wide, n int64) T { return T(a.over(n)) },
 	})
-	registerSearches(d, same, nil, nil)
-}
-
-// registerSearches adds the reductions that ask about elements rather than combine them. most and least are the extremes
-// of a row, nan where it has one, if package vec has them; else nil.
-func registerSearches[T number](d dtype.DType, in *codec[T], most, least func([]T) T) {
-	reduce(op.IDAny, d, in, new(codec[uint8]), anyOf[T]())
-	reduce(op.IDAll, d, in, new(codec[uint8]), allOf[T]())
-	reduce(op.IDCountNonzero, d, in, new(codec[int64]), counting[T]())
-	index, narrow := new(codec[int64]), storing[int64](dtype.Int64, dtype.Int32)
-	larger := func(x, best T) bool { return x > best || best != best && x == x }
-	smaller := func(x, best T) bool { return x < best || best != best && x == x }
-	register(op.IDArgmax, d, &reduction[int64, found[T], T]{in: in, out: index, narrow: narrow, folding: search(larger, most)})
-	register(op.IDArgmin, d, &reduction[int64, found[T], T]{in: in, out: index, narrow: narrow, folding: search(smaller, least)})
 }
 
 // folded makes a folding of a function of two elements.
@@ -139,7 +113,7 @@ func folded[T any](zero T, f func(a, x T) T) folding[T, T, T] {
 			}
 			return a
 		},
-		beside: func(as []T, row []T, _ int64) {
+		beside: func(as []T, row []T) {
 			for i, x := range row {
 				as[i] = f(as[i], x)
 			}
@@ -170,12 +144,8 @@ func smaller[T number](a, x T) T {
 // sumIn64 adds float32 up in float64; result makes the output of the sum and the count.
 func sumIn64(result func(float64, int64) float64) folding[float64, float64, float32] {
 	return folding[float64, float64, float32]{
-		fold: func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
-		beside: func(as []float64, row []float32, _ int64) {
-			for i, x := range row {
-				as[i] += float64(x)
-			}
-		},
+		fold:   func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
+		stack:  vec.SumColumns,
 		result: result,
 	}
 }
@@ -184,7 +154,7 @@ func sumIn64(result func(float64, int64) float64) folding[float64, float64, floa
 func squareSum() folding[float64, float64, float32] {
 	f := sumIn64(func(a float64, _ int64) float64 { return a })
 	f.fold = func(a float64, row []float32, _ int64) float64 { return a + vec.SumSquares(row) }
-	f.beside = func(as []float64, row []float32, _ int64) {
+	f.stack, f.beside = nil, func(as []float64, row []float32) {
 		for i, x := range row {
 			as[i] += float64(x) * float64(x)
 		}
@@ -209,32 +179,12 @@ func squareSum64() folding[float64, twofold, float64] {
 		}
 		return a
 	}
-	f.beside = func(as []twofold, row []float64, _ int64) {
+	f.beside = func(as []twofold, row []float64) {
 		for i, x := range row {
 			as[i] = as[i].plus(x * x)
 		}
 	}
 	return f
-}
-
-// counting counts the elements that are not zero. A comparison is added as a number: zeros among others cannot be
-// predicted, so that a branch would cost more than the addition.
-func counting[T number]() folding[int64, int64, T] {
-	return folding[int64, int64, T]{
-		fold: func(a int64, row []T, _ int64) int64 {
-			for _, x := range row {
-				a += int64(bit(x != 0))
-			}
-			return a
-		},
-		beside: func(as []int64, row []T, _ int64) {
-			as = as[:len(row)]
-			for i, x := range row {
-				as[i] += int64(bit(x != 0))
-			}
-		},
-		result: func(a, _ int64) int64 { return a },
-	}
 }
 
 // twofold is a float64 sum and what rounding has dropped from it (Knuth's two-sum).
@@ -259,7 +209,7 @@ func (a twofold) value() float64 {
 func sumExactly(result func(twofold, int64) float64) folding[float64, twofold, float64] {
 	return folding[float64, twofold, float64]{
 		fold: func(a twofold, row []float64, _ int64) twofold { return a.plus(vec.Sum64(row)) },
-		beside: func(as []twofold, row []float64, _ int64) {
+		beside: func(as []twofold, row []float64) {
 			for i, x := range row {
 				as[i] = as[i].plus(x)
 			}
@@ -291,114 +241,4 @@ func (a wide) over(n int64) int64 {
 	}
 	q, _ := bits.Div64(uint64(a.high), a.low, uint64(n)) // high < n: the mean of int64s is an int64
 	return int64(q)
-}
-
-// anyOf is true where an element is not zero; false for no elements.
-func anyOf[T number]() folding[uint8, bool, T] {
-	return untilTrue(false, func(x T) bool { return x != 0 })
-}
-
-// allOf is false where an element is zero; true for no elements.
-func allOf[T number]() folding[uint8, bool, T] {
-	return untilTrue(true, func(x T) bool { return x == 0 })
-}
-
-// untilKnown is how many bools are looked at before it is asked whether the answer is known.
-const untilKnown = 1 << 14
-
-// anyTrue is anyOf for bools. Their bytes are counted, or joined eight at a time, and not looked at one by one. Accumulators
-// are bytes for that, any but 0 for true.
-func anyTrue() folding[uint8, uint8, uint8] {
-	return folding[uint8, uint8, uint8]{
-		fold: func(a uint8, row []uint8, _ int64) uint8 {
-			for ; len(row) > 0 && a == 0; row = row[min(untilKnown, len(row)):] {
-				a = bit(vec.CountTrue(row[:min(untilKnown, len(row))]) != 0)
-			}
-			return a
-		},
-		beside: func(as, row []uint8, _ int64) { vec.Or(as, row) },
-		result: func(a uint8, _ int64) uint8 { return bit(a != 0) },
-	}
-}
-
-// allTrue is allOf for bools, in the same way. Accumulators are 1 until a byte is 0.
-func allTrue() folding[uint8, uint8, uint8] {
-	return folding[uint8, uint8, uint8]{
-		zero: 1,
-		fold: func(a uint8, row []uint8, _ int64) uint8 {
-			for ; len(row) > 0 && a != 0; row = row[min(untilKnown, len(row)):] {
-				part := row[:min(untilKnown, len(row))]
-				a = bit(vec.CountTrue(part) == int64(len(part)))
-			}
-			return a
-		},
-		beside: func(as, row []uint8, _ int64) { vec.AndTrue(as, row) },
-		result: func(a uint8, _ int64) uint8 { return a },
-	}
-}
-
-// untilTrue starts from an answer that the first element with a property turns round.
-func untilTrue[T number](start bool, property func(T) bool) folding[uint8, bool, T] {
-	return folding[uint8, bool, T]{
-		zero: start,
-		fold: func(a bool, row []T, _ int64) bool {
-			for i := 0; i < len(row) && a == start; i++ {
-				a = a != property(row[i])
-			}
-			return a
-		},
-		beside: func(as []bool, row []T, _ int64) {
-			for i, x := range row {
-				if property(x) {
-					as[i] = !start
-				}
-			}
-		},
-		result: func(a bool, _ int64) uint8 { return bit(a) },
-	}
-}
-
-// found is the best element so far; some is false before the first.
-type found[T number] struct {
-	value T
-	some  bool
-	at    int64
-}
-
-// search keeps the first of the elements that no other is better than. With a function for the best of a row, parts of
-// a row that have nothing better are passed over by it.
-func search[T number](better func(x, best T) bool, of func([]T) T) folding[int64, found[T], T] {
-	each := func(a found[T], row []T, at int64) found[T] {
-		for i, x := range row {
-			if !a.some || better(x, a.value) {
-				a = found[T]{x, true, at + int64(i)}
-			}
-		}
-		return a
-	}
-	// Of random numbers the best so far changes with the logarithm of their number: nearly all parts are passed over.
-	fold := each
-	if of != nil {
-		fold = func(a found[T], row []T, at int64) found[T] {
-			for len(row) > 0 {
-				part := row[:min(len(row), block)]
-				if best := of(part); !a.some || best != best || better(best, a.value) {
-					a = each(a, part, at)
-				}
-				row, at = row[len(part):], at+int64(len(part))
-			}
-			return a
-		}
-	}
-	return folding[int64, found[T], T]{
-		fold: fold,
-		beside: func(as []found[T], row []T, at int64) {
-			for i, x := range row {
-				if !as[i].some || better(x, as[i].value) {
-					as[i] = found[T]{x, true, at}
-				}
-			}
-		},
-		result: func(a found[T], _ int64) int64 { return a.at },
-	}
 }

@@ -5,6 +5,9 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -23,11 +26,15 @@ type sequence struct {
 }
 
 // stage is a kernel with the steps that it runs: one of its own, or those of a group, for which the kernel takes the
-// call of the program.
+// call of the program, unless it is that of a head.
 type stage struct {
-	kernel kernel
-	steps  []device.Step
+	kernel   kernel
+	steps    []device.Step
+	epilogue *fused // of a group with a head, whose kernel is the stage's; else nil
 }
+
+// single reports whether the kernel takes the call of the first step.
+func (s *stage) single() bool { return len(s.steps) == 1 || s.epilogue != nil }
 
 // line is the alignment of a call's workspace, and so of its parts.
 const line = 256
@@ -41,9 +48,9 @@ func (d *Device) sequence(p *device.Plan) (*sequence, error) {
 		return nil, status.Errorf(status.Unsupported, "[compile] got a plan without steps; want at least one")
 	}
 	s := &sequence{arena: roundUp(p.Arena)}
-	groups := p.Groups
+	groups, known := p.Groups, map[weight]kernel{}
 	for i := 0; i < len(p.Steps); i++ {
-		made, err := d.stage(p, i, groups)
+		made, err := d.stage(p, i, groups, known)
 		if err != nil {
 			return nil, err
 		}
@@ -55,12 +62,15 @@ func (d *Device) sequence(p *device.Plan) (*sequence, error) {
 		s.stages = append(s.stages, made)
 		s.most = max(s.most, made.kernel.workspace(c))
 		s.work += made.kernel.cost(c)
+		if made.epilogue != nil {
+			s.work += made.epilogue.cost(c)
+		}
 	}
 	return s, nil
 }
 
 // stage makes the kernel that runs next in the sequence: that of step i, or of the first of the groups if that begins there.
-func (d *Device) stage(p *device.Plan, i int, groups []device.Group) (stage, error) {
+func (d *Device) stage(p *device.Plan, i int, groups []device.Group, known map[weight]kernel) (stage, error) {
 	end := i + 1
 	if len(groups) > 0 && groups[0].First == i {
 		end = groups[0].End
@@ -69,18 +79,50 @@ func (d *Device) stage(p *device.Plan, i int, groups []device.Group) (stage, err
 	ks := make([]kernel, len(steps))
 	for j := range steps {
 		var err error
-		if ks[j], err = d.kernelFor(steps[j].Call); err != nil {
+		if ks[j], err = d.kernelOnce(steps[j].Call, known); err != nil {
 			return stage{}, &device.StepError{Step: i + j, Err: err}
 		}
 	}
 	if len(steps) == 1 {
-		return stage{ks[0], steps}, nil
+		return stage{kernel: ks[0], steps: steps}, nil
 	}
-	k, err := fuse(steps, ks, groups[0].Elements, groups[0].Locals)
-	if err != nil {
+	g, behind := &groups[0], 0
+	if g.Head {
+		if _, ok := ks[0].(head); !ok {
+			return stage{}, &device.StepError{Step: i, Err: status.Errorf(status.Unsupported, "[%s] has no kernel that can be the head of a group", label(steps[0].Call))}
+		}
+		behind = 1
+	}
+	k, err := fuse(steps[behind:], ks[behind:], g.Elements, g.Locals)
+	switch {
+	case err != nil:
 		return stage{}, &device.StepError{Step: i, Err: err}
+	case g.Head:
+		return stage{ks[0], steps, k}, nil
 	}
-	return stage{k, steps}, nil
+	return stage{kernel: k, steps: steps}, nil
+}
+
+// weight is the constant operand of a product, which is the same for products that share a kernel.
+type weight struct {
+	first  *byte
+	dtype  dtype.DType
+	layout shape.Layout
+}
+
+// kernelOnce is kernelFor, and the same kernel for all products with one constant: the steps of a recurrent network do not each
+// have a copy of its weights.
+func (d *Device) kernelOnce(c *device.Call, known map[weight]kernel) (kernel, error) {
+	if c.Op != op.IDMatmul || len(c.In) <= right || len(c.In[right].Const) == 0 {
+		return d.kernelFor(c)
+	}
+	w := weight{&c.In[right].Const[0], c.In[right].DType, c.In[right].Layout}
+	if k := known[w]; k != nil {
+		return k, nil
+	}
+	k, err := d.kernelFor(c)
+	known[w] = k
+	return k, err
 }
 
 // cost and workspace do not depend on the call: the layouts are those of the plan.
@@ -89,13 +131,20 @@ func (s *sequence) workspace(*device.Call) int64 { return s.arena + s.most }
 
 // bytes counts the state of all kernels and, roughly, the steps themselves.
 func (s *sequence) bytes() (n int64) {
+	counted := map[kernel]bool{} // steps may share one
 	for i := range s.stages {
 		for j := range s.stages[i].steps {
 			c := s.stages[i].steps[j].Call
 			operands := len(c.In) + len(c.Out)
 			n += int64(unsafe.Sizeof(*c)) + int64(operands)*int64(unsafe.Sizeof(device.Operand{}))
 		}
-		n += bytesOfKernel(s.stages[i].kernel)
+		if k := s.stages[i].kernel; !counted[k] {
+			n += bytesOfKernel(k)
+			counted[k] = true
+		}
+		if e := s.stages[i].epilogue; e != nil {
+			n += e.bytes()
+		}
 	}
 	return n
 }
@@ -115,8 +164,8 @@ func (s *sequence) runStages(t *threads, c *device.Call, p *probe) error {
 	}
 	defer s.release(calls)
 	for i := range s.stages {
-		k, own := s.stages[i].kernel, c
-		if len(s.stages[i].steps) == 1 {
+		own := c
+		if s.stages[i].single() {
 			own = &(*calls)[i]
 			s.stages[i].steps[0].Rebind(c, own)
 			if s.most > 0 {
@@ -125,7 +174,7 @@ func (s *sequence) runStages(t *threads, c *device.Call, p *probe) error {
 			}
 		}
 		start := p.begin()
-		if err := k.run(t, own); err != nil {
+		if err := s.stages[i].run(t, own, c); err != nil {
 			return err
 		}
 		p.end(&s.stages[i], start)
@@ -133,12 +182,20 @@ func (s *sequence) runStages(t *threads, c *device.Call, p *probe) error {
 	return nil
 }
 
+// run runs the kernel, on its own call or on that of the program.
+func (s *stage) run(t *threads, own, program *device.Call) error {
+	if s.epilogue != nil {
+		return s.kernel.(head).lead(t, own, epilogue{s.epilogue, program})
+	}
+	return s.kernel.run(t, own)
+}
+
 // newCalls binds the steps that are stages of their own to a run. Copying operands, layouts and all, would take longer
 // than a small step, so that calls are kept.
 func (s *sequence) newCalls(run *device.Call) *[]device.Call {
 	calls := make([]device.Call, len(s.stages))
 	for i := range s.stages {
-		if len(s.stages[i].steps) == 1 {
+		if s.stages[i].single() {
 			s.stages[i].steps[0].Bind(run, &calls[i])
 		}
 	}
@@ -148,7 +205,7 @@ func (s *sequence) newCalls(run *device.Call) *[]device.Call {
 // release keeps calls for another run, without the memory that they name.
 func (s *sequence) release(calls *[]device.Call) {
 	for i := range s.stages {
-		if len(s.stages[i].steps) == 1 {
+		if s.stages[i].single() {
 			s.stages[i].steps[0].Unbind(&(*calls)[i])
 		}
 	}

@@ -2,37 +2,45 @@ package host
 
 import (
 	"math"
-	"sync"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// Lines are shifted by their maximum, so that no exponential overflows.
 func init() {
 	for d, c := range map[dtype.DType]*codec[float32]{
 		dtype.Float16: halfCodec(dtype.Float16), dtype.BFloat16: halfCodec(dtype.BFloat16), dtype.Float32: new(codec[float32]),
 	} {
-		register(op.IDSoftmax, d, &scan[float32]{codec: c, weight: 2 * heavy, f: softmaxLine})
+		register(op.IDSoftmax, d, &softmax{scan[float32]{codec: c, weight: heavy, f: softmaxLine}})
 	}
 	register(op.IDSoftmax, dtype.Float64, &scan[float64]{codec: new(codec[float64]), weight: 3 * heavy, f: normalise})
 }
 
-// softmaxRooms has *[]float64, the exponentials of a line.
-var softmaxRooms sync.Pool
+// softmax is a scan that computes rows which lie in memory as values, one behind another, all at once.
+//
+// Halves and float32 go through float32; see vec.Softmax.
+type softmax struct{ scan[float32] }
 
-// Halves and float32 go through float32, whose lines need no copy; vec.Softmax computes in float64 and rounds once.
+func softmaxLine(line []float32) { vec.Softmax(line, line, len(line)) }
 
-// softmaxLine replaces a line by its softmax; see vec.Softmax.
-func softmaxLine(line []float32) {
-	room, ok := softmaxRooms.Get().(*[]float64)
-	if !ok || cap(*room) < len(line) {
-		room = new([]float64)
-		*room = make([]float64, len(line))
+// run gives each thread whole lines, as those of other scans.
+func (k *softmax) run(t *threads, c *device.Call) error {
+	length := lengthAlong(c)
+	return t.each(k, c, c.Out[0].Numel()/length, max(grain/(k.weight*length), 1))
+}
+
+// part is softmax of lines lo to hi-1. Neither the length of a part nor its first line shows in a result.
+func (k *softmax) part(c *device.Call, lo, hi int64) error {
+	x, y := &c.In[0], &c.Out[0]
+	last := y.Rank == 0 || c.Axes.First() == y.Rank-1
+	if k.codec.load != nil || k.codec.store != nil || !last || !x.IsContiguous() || !y.IsContiguous() {
+		return k.scan.part(c, lo, hi)
 	}
-	vec.Softmax(line, line, (*room)[:len(line)])
-	softmaxRooms.Put(room)
+	length := lengthAlong(c)
+	vec.Softmax(rowAt[float32](y, lo*length, hi*length), rowAt[float32](x, lo*length, hi*length), int(length))
+	return nil
 }
 
 // normalise replaces a line by its softmax in float64, exp(x - max(x)) / sum(exp(x - max(x))). A nan anywhere, or an

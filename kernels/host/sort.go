@@ -7,6 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // mostSorted is the longest line that is sorted: places in it are kept in 32 bits.
@@ -157,12 +158,15 @@ func (s *sorting[K]) line(t *threads) error {
 	s.varying.reset()
 	n := s.x.Numel()
 	s.cut(int(n)) // the line before may have been narrowed
-	if t == nil {
-		s.load(0, 0, n) // the function as a value would be allocated for each line
-	} else if err := s.do(t, s.load); err != nil {
-		return err
+	if !s.sift(n) {
+		s.cut(int(n))
+		if t == nil {
+			s.load(0, 0, n) // the function as a value would be allocated for each line
+		} else if err := s.do(t, s.load); err != nil {
+			return err
+		}
+		s.narrow(s.kept, K(s.varying.bits()))
 	}
-	s.narrow(s.kept, K(s.varying.bits()))
 	if err := s.sort(t, K(s.varying.bits())); err != nil {
 		return err
 	}
@@ -183,7 +187,11 @@ func (s *sorting[K]) load(_ int, lo, hi int64) {
 	var from lane[K]
 	from.open(&s.x, s.order.codec[s.flip], f, lo)
 	zero, negative := s.order.zero[s.flip], s.order.negative[s.flip]
-	some, all, found := K(0), ^K(0), false
+	some, all, found, first := K(0), ^K(0), false, lo
+	if keys, ok := any(&s.keys).(*[]uint32); ok && s.bare() {
+		bits, each, zeros := vec.SortKeys((*keys)[lo:hi], rowAt[float32](&s.x, lo, hi), uint32(-s.flip))
+		some, all, found, lo = K(bits), K(each), zeros, hi
+	}
 	for at := lo; at < hi; at += block {
 		n := min(block, hi-at)
 		keys := s.keys[at : at+n]
@@ -200,11 +208,14 @@ func (s *sorting[K]) load(_ int, lo, hi int64) {
 		s.varying.negativeZero.Store(true)
 	}
 	if len(s.at) > 0 {
-		for i := lo; i < hi; i++ {
+		for i := first; i < hi; i++ {
 			s.at[i] = uint32(i)
 		}
 	}
 }
+
+// bare reports whether the line is float32 behind each other, of which vectors make keys.
+func (s *sorting[K]) bare() bool { return s.x.DType == dtype.Float32 && s.x.IsContiguous() }
 
 // restoreZeros gives the zeros of a sorted line their signs back: they are equal, and so in the order of the operand.
 // Another thread may have changed that meanwhile; then there may be fewer of them or more.
@@ -238,8 +249,14 @@ func (s *sorting[K]) store(_ int, lo, hi int64) {
 	f := newFrame()
 	defer f.free()
 	var values lane[K]
-	values.open(&s.values, s.order.codec[s.flip], f, lo)
-	for at := lo; at < hi; at += block {
+	keys := s.order.codec[s.flip]
+	values.open(&s.values, keys, f, lo)
+	at := lo
+	if values.raw == nil && keys.store != nil { // memory itself: no reason to copy blocks
+		keys.store(values.walk.here(), s.keys[lo:hi])
+		at = hi
+	}
+	for ; at < hi; at += block {
 		copy(values.space(min(block, hi-at)), s.keys[at:])
 		values.keep()
 	}

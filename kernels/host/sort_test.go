@@ -239,3 +239,43 @@ func TestLogcumsumexp(t *testing.T) {
 		}
 	}
 }
+
+// Lines around the lengths at which keys have larger digits and few wanted elements are sifted, in orders that suit the
+// sieve and in those that do not.
+func TestSortLongerLines(t *testing.T) {
+	r := newRig(t, Config{Threads: 3})
+	for _, n := range []int64{4*leastSifted - 1, 4 * leastSifted, wideLine - 1, wideLine, wideLine + 1, 20_000, 64*300 + 1} {
+		for _, k := range []int64{1, 63, 64, 65, 255, 256, 257, 300} {
+			t.Run(fmt.Sprintf("%d of %d", k, n), func(t *testing.T) {
+				sample.Skip(t, 7, "lines", int(n*k))
+				random := rand.New(rand.NewPCG(uint64(n), uint64(k)))
+				for name, value := range map[string]func(i int64) float64{
+					"random":        func(int64) float64 { return random.NormFloat64() },
+					"ascending":     func(i int64) float64 { return float64(i) },
+					"descending":    func(i int64) float64 { return float64(-i) },
+					"equal":         func(int64) float64 { return 7 },
+					"zeros":         func(int64) float64 { return math.Copysign(0, float64(random.IntN(2))-0.5) },
+					"zeros on top":  func(i int64) float64 { return min(math.Copysign(0, float64(i%2)-0.5), float64(i%97-95)) },
+					"nan":           func(int64) float64 { return math.NaN() },
+					"few nan":       func(i int64) float64 { return math.Sqrt(random.NormFloat64() + 3) },
+					"nan at first":  func(i int64) float64 { return math.Sqrt(float64(i - 2000)) },
+					"infinite":      func(i int64) float64 { return math.Inf(random.IntN(2)*2 - 1) },
+					"nan and equal": func(i int64) float64 { return math.Sqrt(float64(i%3 - 1)) },
+				} {
+					values := make([]float64, n)
+					for i := range values {
+						values[i] = value(int64(i))
+					}
+					checkSort(t, r, of(dtype.Float32, dims(n), values...), 0, k, name)
+				}
+			})
+		}
+	}
+	values := mixed(dtype.Float32, 3*20_000)
+	for where, l := range layouts(3, 20_000) {
+		checkSort(t, r, place(dtype.Float32, l, 0, values...), 1, 50, where)
+	}
+	for _, d := range []dtype.DType{dtype.Int32, dtype.Float16, dtype.Int64} {
+		checkSort(t, r, of(d, dims(20_000), mixed(d, 20_000)...), 0, 50, "long "+d.String())
+	}
+}

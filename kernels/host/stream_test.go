@@ -382,6 +382,12 @@ func TestRunDoesNotAllocate(t *testing.T) {
 		"assign":  {In: operands(y), Out: operands(out)},
 		"softmax": {In: operands(x), Out: operands(out), Axes: 2},
 		"sum":     {In: operands(y), Out: operands(of(dtype.Float32, dims(30, 1))), Axes: 2},
+		"cumsum":  {In: operands(y), Out: operands(out), Axes: 2},
+		"layer_norm": {
+			In:  []device.Operand{y.Operand, place(dtype.Float32, layouts(40)["padded"], 0, 1).Operand, {}},
+			Out: []device.Operand{out.Operand, {}}, Axes: 2,
+			Attrs: op.Attrs{op.LayerNormEpsilon: decimal(1e-5), op.LayerNormCentered: whole(1)},
+		},
 		"matmul":  {In: operands(x, of(dtype.Float32, dims(40, 40), 1)), Out: operands(out)},
 		"full":    {Out: operands(out), Attrs: op.Attrs{{}, whole(1), {}}},
 		"uniform": {Out: operands(out), Attrs: op.Attrs{{}, decimal(0), decimal(1), {}}},

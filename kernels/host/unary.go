@@ -1,39 +1,53 @@
 package host
 
 import (
+	"unsafe"
+
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// unary is out[i] = f(x[i]). f sees the call for its attributes.
-type unary[D, C any] struct {
-	mapped[D, C]
-	f func(c *device.Call, dst []D, src []C)
+// unary is out[i] = f(x[i]). f sees the call for its attributes. It computes n values at one address from as many at
+// another, so that the kernel itself is compiled once and not for each pair of types.
+type unary struct {
+	in, out coding
+	effort
+	f func(c *device.Call, dst, src unsafe.Pointer, n int64)
+}
+
+// newUnary makes a kernel of a function of rows. Inlined, it would be in each registration.
+// SAFETY: see slice; part hands over rows of these types.
+//
+//go:noinline
+func newUnary[D, C any](m mapped[D, C], f func(c *device.Call, dst []D, src []C)) *unary {
+	return &unary{m.in.coding, m.out.coding, m.effort, func(c *device.Call, dst, src unsafe.Pointer, n int64) {
+		f(c, slice[D](dst, n), slice[C](src, n))
+	}}
 }
 
 // run splits the elements over the threads.
-func (k *unary[D, C]) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
+func (k *unary) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
-// part computes on the memory of the operands itself where they are contiguous values, else through lanes.
-func (k *unary[D, C]) part(c *device.Call, lo, hi int64) error {
+// part computes on the memory of the operands itself where they are contiguous values, else through tracks.
+// SAFETY: see slice.
+func (k *unary) part(c *device.Call, lo, hi int64) error {
 	if out, x := &c.Out[0], &c.In[0]; k.native && out.IsContiguous() && x.IsContiguous() {
-		k.f(c, rowAt[D](out, lo, hi), rowAt[C](x, lo, hi))
+		k.f(c, unsafe.Add(out.Addr, lo*out.DType.Size()), unsafe.Add(x.Addr, lo*x.DType.Size()), hi-lo)
 		return nil
 	}
 	var store [4]device.Operand
 	out, in := arranged(c, store[:0])
 	f := newFrame()
 	defer f.free()
-	var to lane[D]
-	var from lane[C]
-	to.open(out, k.out, f, lo)
-	from.open(&in[0], k.in, f, lo)
+	var to, from track
+	to.open(out, &k.out, f, lo)
+	from.open(&in[0], &k.in, f, lo)
 	for lo < hi {
 		n := min(block, hi-lo)
-		k.f(c, to.space(n), from.next(n))
-		to.keep()
+		k.f(c, to.space(), from.next(n), n)
+		to.keep(n)
 		lo += n
 	}
 	return nil
@@ -115,7 +129,7 @@ func init() {
 	registerUnaryIntegers(dtype.Int64, abs[int64])
 
 	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
-		register(id, dtype.Bool, &unary[uint8, uint8]{plain[uint8, uint8](1), rowOf(copyRow[uint8])})
+		register(id, dtype.Bool, newUnary(plain[uint8, uint8](1), rowOf(copyRow[uint8])))
 	}
 	register(op.IDLogicalNot, dtype.Bool, predicate(notBytes))
 	registerPredicates(halfCodec(dtype.Float16), dtype.Float16)
@@ -128,10 +142,10 @@ func init() {
 func registerUnaryFloats(id op.ID, weight int64, f32 func(*device.Call, []float32, []float32), f64 func(*device.Call, []float64, []float64)) {
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
 		h := halfCodec(d)
-		register(id, d, &unary[float32, float32]{mapping(h, h, weight+2), f32})
+		register(id, d, newUnary(mapping(h, h, weight+2), f32))
 	}
-	register(id, dtype.Float32, &unary[float32, float32]{plain[float32, float32](weight), f32})
-	register(id, dtype.Float64, &unary[float64, float64]{plain[float64, float64](weight), f64})
+	register(id, dtype.Float32, newUnary(plain[float32, float32](weight), f32))
+	register(id, dtype.Float64, newUnary(plain[float64, float64](weight), f64))
 }
 
 // registerUnaryIntegers adds the functions of one integer type, which wrap around. Integers have no fraction to
@@ -148,7 +162,7 @@ func registerUnaryIntegers[T integer](d dtype.DType, magnitude func(T) T) {
 		op.IDRound:  rowOf(copyRow[T]),
 		op.IDTrunc:  rowOf(copyRow[T]),
 	} {
-		register(id, d, &unary[T, T]{plain[T, T](1), f})
+		register(id, d, newUnary(plain[T, T](1), f))
 	}
 	register(op.IDLogicalNot, d, predicate(isZero[T]))
 	register(op.IDIsnan, d, predicate(never[T]))
@@ -164,13 +178,13 @@ func registerPredicates[T float32 | float64](in *codec[T], d dtype.DType) {
 		op.IDIsinf:      isInf[T],
 		op.IDIsfinite:   isFinite[T],
 	} {
-		register(id, d, &unary[uint8, T]{mapping(in, new(codec[uint8]), 1), rowOf(f)})
+		register(id, d, newUnary(mapping(in, new(codec[uint8]), 1), rowOf(f)))
 	}
 }
 
 // predicate is a kernel that answers bools about elements as they are.
 func predicate[T any](f func(dst []uint8, src []T)) kernel {
-	return &unary[uint8, T]{plain[uint8, T](1), rowOf(f)}
+	return newUnary(plain[uint8, T](1), rowOf(f))
 }
 
 // bit is a bool as tensors store it.

@@ -139,7 +139,14 @@ func moveStrided(dst, src unsafe.Pointer, dstStep, srcStep, size, n int64) {
 		return
 	}
 	if dstStep == size && srcStep == 0 && n > 1 {
-		repeat(unsafe.Slice((*byte)(dst), n*size), unsafe.Slice((*byte)(src), size))
+		first := int64(1)
+		if size == 4 {
+			first = min(n, fewRepeated)
+			repeatFew(unsafe.Slice((*uint32)(dst), first), *(*uint32)(src))
+		} else {
+			copy(unsafe.Slice((*byte)(dst), size), unsafe.Slice((*byte)(src), size))
+		}
+		repeat(unsafe.Slice((*byte)(dst), n*size), unsafe.Slice((*byte)(dst), first*size))
 		return
 	}
 	switch size {
@@ -154,6 +161,19 @@ func moveStrided(dst, src unsafe.Pointer, dstStep, srcStep, size, n int64) {
 	default:
 		moveAs[[2]uint64](dst, src, dstStep, srcStep, n)
 	}
+}
+
+// fewRepeated is the number of elements up to which storing them costs less than copying what has been stored.
+const fewRepeated = 64
+
+// repeatFew fills a short row, two elements at a time.
+// SAFETY: pairs are of the row.
+func repeatFew(row []uint32, v uint32) {
+	pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(row))), len(row)/2)
+	for i := range pairs {
+		pairs[i] = uint64(v)<<32 | uint64(v)
+	}
+	row[len(row)-1] = v
 }
 
 // SAFETY: see moveStrided.

@@ -2,7 +2,6 @@ package metal
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -24,7 +23,7 @@ var _ device.Fuser = (*Device)(nil)
 // Fuses reports whether a step can be part of a group; see device.Fuser. With graphs preferred there are no groups: their
 // steps would have the bits of shaders.
 func (d *Device) Fuses(s *op.Step) bool {
-	return d.prefer == gpu.PreferShaders && !slices.Contains(d.leave, s.Row.ID) && shaders.FusesStep(s)
+	return s.Row.Elementwise() && d.prefer == gpu.PreferShaders && !slices.Contains(d.leave, s.Row.ID) && shaders.FusesStep(s)
 }
 
 // grouping finds out what a group reads and writes.
@@ -100,16 +99,17 @@ func (x *grouping) store(p *device.Plan, g *device.Group) {
 	}
 }
 
-// noteGroup reports why a group has no kernel, so that all steps of its program run one by one. A refusal by the compiler is
-// counted, too.
-func (d *Device) noteGroup(p *device.Plan, g *device.Group, err error) {
-	if refusal := (*gpu.Refusal)(nil); errors.As(err, &refusal) {
-		d.refusals.countShaders.Add(1)
-	} else if status.CodeOf(err) != status.Unsupported {
-		return
+// refusedGroup is why a group has no kernel, as status.Unsupported, upon which the runtime divides the group. What the compiler
+// refuses is reported; a group that is merely too large is divided without a word.
+func (d *Device) refusedGroup(p *device.Plan, g *device.Group, err error) error {
+	if refusal := (*gpu.Refusal)(nil); !errors.As(err, &refusal) {
+		return err
 	}
+	d.refusals.countShaders.Add(1)
+	why := status.Errorf(status.Unsupported, "[%s] in a group of %d steps: %s (macOS %s)",
+		nameOf(p.Steps[g.First].Call), g.End-g.First, err, build())
 	d.refusals.warnOnce("group "+withoutPlaces(err.Error()), func() string {
-		return fmt.Sprintf("[%s] in a group of %d steps: %s (macOS %s); the steps of the program run one by one, which is slower",
-			nameOf(p.Steps[g.First].Call), g.End-g.First, err, build())
+		return why.Error() + "; the group is divided, which is slower"
 	})
+	return why
 }

@@ -147,6 +147,30 @@ func TestGroupOfManyNumbers(t *testing.T) {
 	}
 }
 
+// A group that the compiler refuses is reported once, and refused in words that have the runtime divide it.
+func TestRefusedGroup(t *testing.T) {
+	r := newRig(t, Config{})
+	var said []string
+	r.OnRefusal(func(text string) { said = append(said, text) })
+	builder := graph.NewBuilder()
+	x := builder.Input(op.Type{DType: dtype.Float32, Shape: line(9).Shape})
+	y, err := builder.Call(op.ByID(op.IDTanh), []graph.Value{x}, nil)
+	require.NoError(t, err)
+	z, err := builder.Call(op.ByID(op.IDAdd), []graph.Value{x, y[0]}, nil)
+	require.NoError(t, err)
+	p, err := builder.Build(z[0]).PlanFor(r.Composes, r.Fuses)
+	require.NoError(t, err)
+	require.Len(t, p.Groups, 1)
+	fakemetal.Refuse(t, "library:*")
+	b := r.bench(t)
+	for range 2 {
+		_, err = b.Compile(&p.Plan)
+		require.Equal(t, status.Unsupported, status.CodeOf(err))
+	}
+	require.Len(t, said, 1)
+	require.Regexp(t, `^\[\w+\] in a group of \d+ steps: Metal refuses its shader: .*; the group is divided, which is slower$`, said[0])
+}
+
 // What a group cannot have: integers that are divided, which may fail, operators of another kind, and operands that lie
 // across the result.
 func TestGroupsLeaveOut(t *testing.T) {

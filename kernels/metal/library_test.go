@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -283,6 +284,42 @@ func TestFailureStaysWithWhatIsWritten(t *testing.T) {
 	}
 	require.NoError(t, w.gpu.Synchronize(), "it is said once")
 	w.free(x, y, z)
+}
+
+// TestReports: what a kernel reports is an error of the first wait for the stream or for what it wrote, and of no other;
+// tensors stay valid.
+func TestReports(t *testing.T) {
+	w := newWorld(t)
+	k := w.kernel(w.library("kernel void f(device float *x, device uint *says, uint i [[thread_position_in_grid]]) { x[i] += 1; if (i == 3) says[1] = 5; }"), "f")
+	x := w.filled(w.gpu, 1, 8)
+	run := func(fails bool) {
+		require.NoError(t, k.RunReporting([]runtime.KernelArg{tensor(x)}, line(8), auto, 16, func(words []uint32) error {
+			if !slices.Equal(words[:3], []uint32{0, 5, 0}) { // no require, which would end the stream's goroutine
+				return status.Errorf(status.Internal, "the kernel has reported %v", words[:3])
+			}
+			if fails {
+				return status.Errorf(status.Device, "x is odd")
+			}
+			return nil
+		}, nil))
+	}
+	run(true)
+	require.EqualError(t, w.gpu.Synchronize(), "x is odd")
+	require.NoError(t, w.gpu.Synchronize())
+	first, _, err := w.first(x)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, first)
+	run(true)
+	_, _, err = w.first(x)
+	require.EqualError(t, err, "x is odd")
+	require.NoError(t, w.gpu.Synchronize())
+	run(false)
+	y := w.add(x, x, nil)
+	first, _, err = w.first(y)
+	require.NoError(t, err)
+	require.EqualValues(t, 8, first)
+	require.NoError(t, w.gpu.Synchronize())
+	w.free(x, y)
 }
 
 // TestEveryStepOfALibraryFails lets each thing that can be refused be refused in turn.

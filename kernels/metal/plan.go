@@ -67,13 +67,12 @@ func (d *Device) addStep(p *program, step *device.Step) error {
 	return nil
 }
 
-// addGroup makes the kernel of a group. Where there is none, the error has the runtime make a plan without groups, whatever
-// has been made before.
+// addGroup makes the kernel of a group. Where there is none, the error has the runtime make a plan in which the group is
+// divided, whatever has been made before.
 func (d *Device) addGroup(s *sequence, p *device.Plan, g *device.Group) error {
 	step, k, err := d.groupStep(p, g)
 	if err != nil {
-		d.noteGroup(p, g, err)
-		return err
+		return d.refusedGroup(p, g, err)
 	}
 	if k == nil {
 		return nil

@@ -5,6 +5,7 @@ package vec
 import (
 	"math"
 	"simd/archsimd"
+	"sync"
 )
 
 // The polynomials of the vector loops. They run in float64, so their error in
@@ -50,6 +51,8 @@ var (
 // log: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m-1, s = f/(2+f),
 // log(m) = 2 atanh(s).
 var (
+	rootHalf = splat(math.Sqrt2 / 2)
+
 	ln2    = splat(math.Ln2)
 	log10e = splat(math.Log10E)
 
@@ -108,29 +111,6 @@ var (
 	}
 )
 
-// erfc in float64, for gelu.
-var (
-	// (a+K) exp(a^2) erfc(a) for a >= 0 in powers of t = (a-K)/(a+K), which
-	// runs over [-1, 1): the substitution of Shepherd and Laframboise,
-	// Math. Comp. 36 (1981) 249-253. The coefficients interpolate at 13
-	// Chebyshev nodes; TestErfcFit computes them again. Error below 7e-10.
-	erfcK      = splat(erfcCentre)
-	erfcTwoK   = splat(2 * erfcCentre)
-	erfcFitted = [...]splat8{
-		splat(1.0540318203057184), splat(-0.8046518577968317),
-		splat(0.45391412257513836), splat(-0.1712509083288718),
-		splat(0.028361383572150622), splat(0.008391090149169056),
-		splat(-0.00481744104371451), splat(-0.0004321175710320091),
-		splat(0.0006980082650809294), splat(4.520140995367683e-05),
-		splat(-0.0001045697585908556), splat(-6.6165639509563334e-06),
-		splat(1.1468259302205297e-05),
-	}
-
-	rootHalf = splat(math.Sqrt2 / 2)
-)
-
-const erfcCentre = 2.5
-
 // gelu with tanh: x/(1+exp(-y)), y = x (linear + cubic x^2).
 var (
 	geluLinear = splat(2 * math.Sqrt2 / math.SqrtPi)
@@ -174,50 +154,157 @@ var (
 	narrowMagic = splatNarrow(0x1.8p23)
 	narrowBias  = splatNarrow(0x1.8p23 + 127)
 
-	// (exp(r)-1-r)/r^2, Taylor: the terms left out add up to below 5.5e-9, a tenth of the half ulp of the last rounding.
-	narrowTaylor = [...]splatNarrow16{
-		splatNarrow(1. / 2), splatNarrow(1. / 6), splatNarrow(1. / 24), splatNarrow(1. / 120), splatNarrow(1. / 720),
-		splatNarrow(1. / 5040),
-	}
-
-	narrowTanhLimit = splatNarrow(10) // tanh is 1 from there on
-	narrowTanhSplit = splatNarrow(0.6)
-	// (tanh(a)/a - 1)/a^2 in powers of a^2 for a <= 0.6, a minimax fit, which TestNarrowFits checks.
-	narrowTanhNear = splatsNarrow(tanhNear[:])
+	// (exp(r)-1-r)/r^2, a minimax fit: error below 3.2e-9 of exp(r), which TestNarrowFits checks.
+	narrowGrowth = splatsNarrow(growth[:])
 )
 
-// erf in float32. Coefficients are minimax fits, which TestNarrowFits checks.
-var (
-	narrowErfLimit = splatNarrow(4) // erf is 1 from there on
-
-	// erf(a)/a - 1 in powers of a^2 for a <= 1.
-	narrowErfNear = splatsNarrow(erfNear[:])
-	// log(erfc(a)) in powers of a for a from 1 to 4.
-	narrowErfFar = splatsNarrow(erfFar[:])
-)
-
-func splatsNarrow(xs []float32) (s [8]splatNarrow16) {
+func splatsNarrow(xs []float32) (s [9]splatNarrow16) {
 	for i, x := range xs {
 		s[i] = splatNarrow(x)
 	}
 	return s
 }
 
+// log in float32: x = 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)), log(1+f) = f + f^2 q(f).
+var (
+	narrowRoot      = splatNarrow(math.Sqrt2 / 2)
+	narrowShift     = splatNarrow(math.Float32frombits(23))
+	narrowLeast     = splatNarrow(0x1p-126) // the least normal number
+	narrowRaise     = splatNarrow(0x1p24)
+	narrowRaised    = splatNarrow(24)
+	narrowMinusOne  = splatNarrow(-1)
+	narrowInf       = splatNarrow(float32(math.Inf(1)))
+	narrowNaN       = splatNarrow(float32(math.NaN()))
+	narrowMinusInf  = splatNarrow(float32(math.Inf(-1)))
+	narrowLn2       = splatNarrow(math.Ln2)
+	narrowLn2Low    = splatNarrow(math.Ln2 - 0x1.62e43p-1)
+	narrowLog2eLow  = splatNarrow(math.Log2E - 0x1.715476p+0)
+	narrowLogCurve  = splatsNarrow(logCurve[:])
+	narrowLog2Curve = splatsNarrow(log2Curve[:])
+
+	// Added to the bits of a positive normal number it gives what is less, as an int32, than the second; of no other.
+	narrowNormal    = splatNarrow(math.Float32frombits(0x7f800000))
+	narrowNormalTop = splatNarrow(math.Float32frombits(0xff000000 - 1))
+	narrowLog1pTop  = splatNarrow(math.Float32frombits(0xfe000000 - 1))
+	narrowLog1pFar  = splatNarrow(0x1p126)
+)
+
+// sin and cos in float32: x = n pi + r or (n + 1/2) pi + r, |r| <= pi/2, sin(r) = r + r^3 p(r^2).
+var (
+	narrowOverPi = splatNarrow(1 / math.Pi)
+	// pi in three parts, each below what is left, so that a product of -0 and its negative is 0 of the right sign.
+	narrowMinusPi    = splatNarrow(-0x1.921fb4p+1)
+	narrowMinusPiMid = splatNarrow(-0x1.4442dp-23)
+	narrowMinusPiLow = splatNarrow(-0x1.846988p-47)
+	narrowMinusHalf  = splatNarrow(-0.5)
+	narrowMagicOdd   = splatNarrow(0x1.8p23 + 1)
+	narrowTrigLimit  = splatNarrow(trigLimitNarrow)
+	narrowSin        = splatsNarrow(sinFit[:])
+)
+
+// Above it multiples of pi in three parts are not accurate enough, and float64 takes over.
+const trigLimitNarrow = 0x1p17
+
+// silu in float32.
+var (
+	narrowSiluLimit  = splatNarrow(120) // silu of less is 0
+	narrowDown       = splatNarrow(0x1p-64)
+	narrowMinusDown  = splatNarrow(-0x1p-64)
+	narrowBiasUp     = splatNarrow(0x1.8p23 + 127 + 64)
+	narrowExpm1Least = splatNarrow(-20) // expm1 of less is -1
+)
+
+// gelu in float32: max(x, 0) - a erfc(a/sqrt(2))/2 with a = |x|; erfc(a/sqrt(2)) = exp(-a^2/2) times what decreases slowly.
+var (
+	narrowGeluLimit      = splatNarrow(14.5) // gelu of less is 0
+	narrowGeluShift      = splatNarrow(1)
+	narrowGeluFirst      = splatNarrow(1.5) // a + shift where the first interval ends
+	narrowPieces         = splatNarrow(math.Float32frombits(22))
+	narrowMinusHalfLog2e = splatNarrow(-math.Log2E / 2)
+	narrowGelu           = piecesNarrow(geluPieces[:], 6)
+
+	narrowTanhLimit = splatNarrow(9.05) // tanh is 1 from there on
+	narrowTanhShift = splatNarrow(0.75)
+	narrowTanh      = piecesNarrow(tanhPieces[:], 5)
+
+	narrowErfLimit = splatNarrow(4) // erf is 1 from there on
+	narrowErfShift = splatNarrow(0.375)
+	narrowErfFirst = splatNarrow(0.5) // see narrowGeluFirst
+	narrowErf      = piecesNarrow(erfPieces[:], 3)
+)
+
+// piecesNarrow makes tables of eight polynomials. The first of them belongs to numbers with the given last three bits above the
+// second of the mantissa.
+func piecesNarrow(rows [][8]float32, first int) (s [9]splatNarrow16) {
+	for i, row := range rows {
+		for lane := range s[i] {
+			s[i][lane] = row[(lane-first+8)%8]
+		}
+	}
+	return s
+}
+
 // The coefficients, from the constant term on.
 var (
-	tanhNear = [...]float32{
-		-0.3333333134651184, 0.13333246111869812, -0.0539521686732769, 0.021732721477746964, -0.00826274510473013,
-		0.00222697458229959,
+	growth = [...]float32{
+		0.4999999403953552, 0.1666651964187622, 0.04166825860738754, 0.008368857204914093, 0.0013821767643094063,
 	}
-	erfNear = [...]float32{
-		2/math.SqrtPi - 1, -0.3761262595653534, 0.1128358542919159, -0.026853812858462334, 0.005188327748328447,
-		-0.0008010193705558777, 7.853860734030604e-05,
+	logCurve = [...]float32{
+		-0.49999988079071045, 0.33333325386047363, -0.2500160038471222, 0.20001959800720215, -0.16608718037605286,
+		0.1418234258890152, -0.13246417045593262, 0.12900835275650024, -0.07608295977115631,
 	}
-	erfFar = [...]float32{
-		0.00018846649618353695, -1.1295802593231201, -0.633216381072998, -0.10842208564281464, 0.02521033212542534,
-		-0.004205282311886549, 0.0004414721915964037, -2.1697576812584884e-05,
+	log2Curve = [...]float32{
+		-0.7213473320007324, 0.4808981716632843, -0.3606986403465271, 0.2885737419128418, -0.23957094550132751,
+		0.20443645119667053, -0.19129438698291779, 0.18740899860858917, -0.11095607280731201,
+	}
+	sinFit = [...]float32{
+		-0.1666666716337204, 0.008333349600434303, -0.00019842888286802918, 2.7613475594989723e-06, -2.52243186338319e-08,
 	}
 )
 
+// pads has *splatNarrow16, for the end of a row.
+var pads = sync.Pool{New: func() any { return new(splatNarrow16) }}
+
 // padding is -Inf, whose exponential is 0 beside any other.
 var padding = splatNarrow(float32(math.Inf(-1)))
+
+// geluPieces are the centers of eight intervals of a, which begin at 0, 0.5, 1, 2, 3, 5, 7 and 11, and the coefficients there, in powers of
+// a less the center, of a exp(a^2/2) erfc(a/sqrt(2))/2, less a/2 in the first. They are minimax fits, with centers where the constant term is nearly
+// a float32; TestNarrowFits checks them.
+var geluPieces = [...][8]float32{
+	{0, 0.747894287, 1.50743866, 2.49786377, 3.98382568, 6.06289673, 8.97624207, 13.0480042},
+	{0, 0.224816084, 0.309192419, 0.353269964, 0.377492815, 0.38887313, 0.394164771, 0.396639138},
+	{0, 0.170370758, 0.0698186904, 0.0273456126, 0.00930542685, 0.00309160468, 0.00102792063, 0.000347047142},
+	{-0.398941994, -0.110416554, -0.0371263288, -0.0115195261, -0.00291393697, -0.000697111187, -0.00016408255, -3.90056921e-05},
+	{0.249988765, 0.0576587394, 0.016254643, 0.00408142107, 0.000783295778, 0.00013697824, 2.30362439e-05, 3.87586942e-06},
+	{-0.132833466, -0.0260231439, -0.00624558702, -0.00129069132, -0.00019073271, -2.4741872e-05, -2.98955501e-06, -3.58780824e-07},
+	{0.0616003685, 0.0105212862, 0.00217477046, 0.000375226111, 4.34049143e-05, 4.20099195e-06, 3.69993387e-07, 3.16856763e-08},
+	{-0.0237439834, -0.00394360349, -0.000731841777, -0.000105047104, -1.0121219e-05, -7.18172828e-07, -4.90314669e-08, -2.86556134e-09},
+	{0.00568332104, 0.00135559461, 0.000228401535, 2.69388638e-05, 2.06088657e-06, 1.23686632e-07, 5.67541258e-09, 2.49400056e-10},
+}
+
+// tanhPieces is the same for tanh(a), in intervals that begin at 0, 0.25, 0.75, 1.25, 2.25, 3.25, 5.25 and 7.25.
+var tanhPieces = [...][8]float32{
+	{0, 0.50100708, 1.00415039, 1.74842453, 2.75822449, 4.2291832, 6.31866455, 8.11505508},
+	{0, 0.462908804, 0.763331711, 0.941195965, 0.991991997, 0.999575853, 0.999993503, 0.999999821},
+	{1, 0.785715461, 0.417324692, 0.114150196, 0.0159518793, 0.000848108612, 1.2991959e-05, 3.57612549e-07},
+	{-3.82821455e-08, -0.363714248, -0.318557471, -0.107435219, -0.0158241391, -0.00084824831, -1.30008775e-05, -3.57604989e-07},
+	{-0.333330452, -0.0935421735, 0.104057834, 0.0630679876, 0.0103800595, 0.000564772228, 8.68387451e-06, 2.38377666e-07},
+	{-7.13056361e-05, 0.164503753, 0.0267848875, -0.0236079916, -0.00502218958, -0.000278875465, -4.28686781e-06, -1.18705231e-07},
+	{0.134127513, -0.027364077, -0.0458916984, 0.00369997765, 0.00187749066, 0.000111909445, 1.67270764e-06, 4.77564832e-08},
+	{-0.00425455207, -0.0492327586, 0.0181873236, 0.00241327193, -0.00053997722, -4.23040583e-05, -6.55699978e-07, -1.74330186e-08},
+	{-0.0444592126, 0.0260935929, 0.00303285685, -0.00205866154, 0.000100907404, 1.13717906e-05, 2.16548059e-07, 4.66887196e-09},
+}
+
+// erfPieces is the same for erf(a), less a in the first interval, in intervals that begin at 0, 0.125, 0.375, 0.625, 1.125, 1.625, 2.625 and 3.625.
+var erfPieces = [...][8]float32{
+	{0, 0.252506256, 0.496154785, 0.874639511, 1.37506294, 2.10726357, 3.1498909, 3.83252287},
+	{0, 0.278981388, 0.517114282, 0.783885837, 0.948180795, 0.997118652, 0.999991596, 0.99999994},
+	{2/math.SqrtPi - 1, 1.05867994, 0.88215512, 0.525076151, 0.170330286, 0.0133027546, 5.53753744e-05, 4.71451642e-07},
+	{5.485688916451181e-07, -0.267323434, -0.437685519, -0.459252298, -0.234215051, -0.0280288607, -0.000174765039, -1.8040065e-06},
+	{-0.3761768639087677, -0.307876498, -0.149264276, 0.0927579999, 0.157930344, 0.0349513032, 0.00034888013, 4.45871547e-06},
+	{0.00170741300098598, 0.12801376, 0.182936892, 0.112519324, -0.0304920655, -0.027569145, -0.000482985401, -8.09951689e-06},
+	{0.08667188882827759, 0.0777578652, 0.00665941462, -0.0670893788, -0.0306128133, 0.0126387803, 0.000502413954, 1.09114771e-05},
+	{0.18503203988075256, -0.0425258279, -0.0506826565, -0.0105529437, 0.0216544885, -0.000926388835, -0.000456293405, -9.82106394e-06},
+	{-0.5178008079528809, 0.0340264291, 0.071612969, 0.0174910072, -0.00115456234, -0.00202634372, 0.000280422071, 8.83963003e-06},
+}

@@ -9,14 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scaledErfc is (a+K) exp(a^2) erfc(a), by its asymptotic series where erfc
-// itself is too small.
+// scaledErfc is exp(a^2) erfc(a), by its asymptotic series where erfc itself is too small.
 func scaledErfc(a float64) float64 {
 	if a < 25 {
-		return (a + erfcCentre) * math.Exp(a*a) * math.Erfc(a)
+		return math.Exp(a*a) * math.Erfc(a)
 	}
 	z := 1 / (2 * a * a)
-	return (a + erfcCentre) / (a * math.SqrtPi) * (1 - z*(1-3*z*(1-5*z)))
+	return 1 / (a * math.SqrtPi) * (1 - z*(1-3*z*(1-5*z)))
 }
 
 // chebyshev interpolates f at n Chebyshev nodes of [-1, 1] and gives the
@@ -42,22 +41,6 @@ func chebyshev(n int, f func(t float64) float64) []float64 {
 		last, next = next, following
 	}
 	return powers
-}
-
-func TestErfcFit(t *testing.T) {
-	want := chebyshev(len(erfcFitted), func(t float64) float64 {
-		return scaledErfc(erfcCentre * (1 + t) / (1 - t))
-	})
-	for i, c := range erfcFitted {
-		require.InDelta(t, want[i], c[0], 1e-11, "coefficient %d", i)
-	}
-	for a := 0.0; a <= 11; a += 0x1p-10 {
-		x, p := (a-erfcCentre)/(a+erfcCentre), 0.0
-		for i := len(erfcFitted) - 1; i >= 0; i-- {
-			p = p*x + erfcFitted[i][0]
-		}
-		require.InEpsilon(t, scaledErfc(a), p, 7e-10, "at %g", a)
-	}
 }
 
 func TestAtanFit(t *testing.T) {
@@ -100,22 +83,74 @@ func TestTaylorErrors(t *testing.T) {
 	}
 }
 
-// TestNarrowFits holds the fits in float32 to a quarter of the error of the last rounding, relative to the function.
+// polynomial is one in float64 with coefficients in float32.
+func polynomial(c []float32, x float64) float64 {
+	p := 0.0
+	for i := len(c) - 1; i >= 0; i-- {
+		p = p*x + float64(c[i])
+	}
+	return p
+}
+
+// TestNarrowFits holds the fits in float32 to errors below that of the last rounding, 2^-24, relative to the function.
 func TestNarrowFits(t *testing.T) {
-	horner := func(c []float32, x float64) float64 {
-		p := 0.0
-		for i := len(c) - 1; i >= 0; i-- {
-			p = p*x + float64(c[i])
-		}
-		return p
+	within := func(want, got, bound, at float64, what string) {
+		require.LessOrEqual(t, math.Abs(got-want), bound*math.Abs(want), "%s at %g", what, at)
 	}
-	for a := 0x1p-10; a <= 1; a += 0x1p-10 {
-		require.InEpsilon(t, math.Erf(a), a+a*horner(erfNear[:], a*a), 1.5e-8, "at %g", a)
+	for r := -math.Ln2 / 2; r <= math.Ln2/2; r += 0x1p-12 {
+		within(math.Exp(r), 1+r+r*r*polynomial(growth[:], r), 3.3e-9, r, "exp")
 	}
-	for a := 0x1p-10; a <= 0.6; a += 0x1p-10 {
-		require.InEpsilon(t, math.Tanh(a), a+a*a*a*horner(tanhNear[:], a*a), 1.5e-8, "at %g", a)
+	for f := math.Sqrt2/2 - 1 + 0x1p-13; f <= math.Sqrt2-1; f += 0x1p-12 {
+		within(math.Log1p(f), f+f*f*polynomial(logCurve[:], f), 4.5e-9, f, "log")
+		within(math.Log1p(f)/math.Ln2, f/math.Ln2+f*f*polynomial(log2Curve[:], f), 5e-9, f, "log2")
 	}
-	for a := 1.0; a <= 4; a += 0x1p-10 {
-		require.InEpsilon(t, math.Erf(a), -math.Expm1(horner(erfFar[:], a)), 1.5e-8, "at %g", a)
+	for r := 0x1p-10; r <= math.Pi/2+0.02; r += 0x1p-10 {
+		within(math.Sin(r), r+r*r*r*polynomial(sinFit[:], r*r), 8e-9, r, "sin")
+	}
+}
+
+// TestPieces does so for polynomials of intervals, from end to end of each: above lies what is in the last one.
+func TestPieces(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		rows         [][8]float32
+		table        *[9]splatNarrow16
+		shift, above float64
+		first        float64 // what is left out in the first interval, divided by a
+		bound        float64
+		f            func(a float64) float64
+	}{
+		{"gelu", geluPieces[:], &narrowGelu, 1, 14.5, 0.5, 1e-8, func(a float64) float64 { return a * scaledErfc(a/math.Sqrt2) / 2 }},
+		{"tanh", tanhPieces[:], &narrowTanh, 0.75, 9.05, 0, 3.3e-8, math.Tanh},
+		{"erf", erfPieces[:], &narrowErf, 0.375, 4, 1, 5e-8, math.Erf},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			from, to := 0.0, c.shift
+			for i := range 8 {
+				if _, e := math.Frexp(to); math.Ldexp(0.5, e) == to {
+					to *= 1.5 // halves of binades
+				} else {
+					to /= 0.75
+				}
+				var coefficients []float32
+				lane := int(math.Float32bits(float32(from+c.shift))>>22) & 7
+				for j, row := range c.rows {
+					coefficients = append(coefficients, row[i])
+					require.Equal(t, row[i], c.table[j][lane], "row %d of interval %d", j, i)
+					require.Equal(t, row[i], c.table[j][lane+8], "row %d of interval %d", j, i)
+				}
+				end := min(to-c.shift, c.above)
+				for step := range 1001 {
+					a := from + (end-from)*float64(step)/1000
+					want, got := c.f(a), polynomial(coefficients[1:], a-float64(coefficients[0]))
+					if i == 0 {
+						got += c.first * a
+					}
+					require.LessOrEqual(t, math.Abs(got-want), c.bound*want, "at %g", a)
+				}
+				from = to - c.shift
+			}
+			require.GreaterOrEqual(t, from, c.above)
+		})
 	}
 }

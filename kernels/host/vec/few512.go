@@ -2,7 +2,10 @@
 
 package vec
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+	"unsafe"
+)
 
 // few512 is few of a tile of float32: four rows of b are added in one pass over c. Each product is rounded once with its
 // sum, as in the tiles.
@@ -40,6 +43,42 @@ func few512(c, a, b []float32, ldb int) {
 			x.MulAdd(archsimd.LoadFloat32x16SlicePart(row[j:]), archsimd.LoadFloat32x16SlicePart(c[j:])).StoreSlicePart(c[j:])
 		}
 	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// row512 is row of a tile of float32: eight vectors of c stay in registers while all rows of b are added.
+func row512(c, a, b []float32, stride int) {
+	const width = 2 * lanes512
+	to := c[:rowPanels*width]
+	_ = b[(rowPanels-1)*stride+len(a)*width-1]
+	y0, y1 := archsimd.LoadFloat32x16(at512(&to[0])), archsimd.LoadFloat32x16(at512(&to[lanes512]))
+	y2, y3 := archsimd.LoadFloat32x16(at512(&to[width])), archsimd.LoadFloat32x16(at512(&to[width+lanes512]))
+	y4, y5 := archsimd.LoadFloat32x16(at512(&to[2*width])), archsimd.LoadFloat32x16(at512(&to[2*width+lanes512]))
+	y6, y7 := archsimd.LoadFloat32x16(at512(&to[3*width])), archsimd.LoadFloat32x16(at512(&to[3*width+lanes512]))
+	base := unsafe.Pointer(&b[0])
+	for l := range a {
+		// SAFETY: the last row of the last panel ends inside of b.
+		at := unsafe.Add(base, l*width*4)
+		r0, r1 := (*[2][lanes512]float32)(at), (*[2][lanes512]float32)(unsafe.Add(at, stride*4))
+		r2, r3 := (*[2][lanes512]float32)(unsafe.Add(at, stride*8)), (*[2][lanes512]float32)(unsafe.Add(at, stride*12))
+		x := archsimd.BroadcastFloat32x16(a[l])
+		y0 = x.MulAdd(archsimd.LoadFloat32x16(&r0[0]), y0)
+		y1 = x.MulAdd(archsimd.LoadFloat32x16(&r0[1]), y1)
+		y2 = x.MulAdd(archsimd.LoadFloat32x16(&r1[0]), y2)
+		y3 = x.MulAdd(archsimd.LoadFloat32x16(&r1[1]), y3)
+		y4 = x.MulAdd(archsimd.LoadFloat32x16(&r2[0]), y4)
+		y5 = x.MulAdd(archsimd.LoadFloat32x16(&r2[1]), y5)
+		y6 = x.MulAdd(archsimd.LoadFloat32x16(&r3[0]), y6)
+		y7 = x.MulAdd(archsimd.LoadFloat32x16(&r3[1]), y7)
+	}
+	y0.Store(at512(&to[0]))
+	y1.Store(at512(&to[lanes512]))
+	y2.Store(at512(&to[width]))
+	y3.Store(at512(&to[width+lanes512]))
+	y4.Store(at512(&to[2*width]))
+	y5.Store(at512(&to[2*width+lanes512]))
+	y6.Store(at512(&to[3*width]))
+	y7.Store(at512(&to[3*width+lanes512]))
 	archsimd.ClearAVXUpperBits()
 }
 

@@ -35,7 +35,7 @@ type table struct {
 	toInt32                          func(dst []int32, src []float32)
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
 
-	expSum    func(dst []float64, src []float32, top float32) float64
+	softmax   func(dst, src []float32, length int)
 	leakyRelu func(dst, src []float32, slope float32)
 	softplus  func(dst, src []float32, beta, threshold float32)
 
@@ -44,6 +44,20 @@ type table struct {
 	countTrue  func(x []uint8) int64
 	sumBlock64 func(x []float64) float64
 	max, min   func(x []float32) float32
+
+	sumColumns             func(sums []float64, x []float32, stride, rows int)
+	maxColumns, minColumns func(tops, x []float32, stride, rows int)
+	orColumns, andColumns  func(as, x []uint8, stride, rows int)
+	argColumns             func(best []float32, at []int32, x []float32, flip uint32, index int32)
+	largest                func(x []float32, flip uint32) float32
+	find                   func(x []float32, v float32, flip uint32) int
+	anyByte, allBytes      func(x []uint8) bool
+	runningSums            func(sums []float64, dst, src []float32)
+	sortKeys               func(dst []uint32, src []float32, flip uint32) (some, all uint32, negativeZero bool)
+	beyond                 func(x []float32, v float32, flip uint32) int
+
+	sumDeviations func(x []float32, mean float64) float64
+	standardize   func(dst, src, weight, bias []float32, mean, scale float64)
 
 	tile32 tile[float32]
 	tile64 tile[float64]
@@ -83,7 +97,7 @@ func portableTable() *table {
 		lessEqual: lessEqualRow,
 		equal:     equalRow,
 		notEqual:  notEqualRow,
-		expSum:    expSumRow,
+		softmax:   softmaxRows,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
 
@@ -93,6 +107,23 @@ func portableTable() *table {
 		sumBlock64: sumBlock64,
 		max:        maxRow,
 		min:        minRow,
+
+		sumColumns:  sumColumnsRow,
+		maxColumns:  maxColumnsRow,
+		minColumns:  minColumnsRow,
+		orColumns:   orColumnsRow,
+		andColumns:  andColumnsRow,
+		argColumns:  argColumnsRow,
+		largest:     largestRow,
+		find:        findRow,
+		runningSums: runningSumsRow,
+		sortKeys:    sortKeysRow,
+		beyond:      beyondRow,
+		anyByte:     anyByteRow,
+		allBytes:    allBytesRow,
+
+		sumDeviations: sumDeviationsRow,
+		standardize:   standardizeRow,
 
 		tile32: portableTile[float32](),
 		tile64: portableTile[float64](),

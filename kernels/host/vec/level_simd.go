@@ -15,10 +15,14 @@ type (
 	wide512   = archsimd.Float64x8
 	int512    = archsimd.Int64x8
 	mask512   = archsimd.Mask64x8
+	index512  = archsimd.Uint32x16
+	shifts512 = archsimd.Int32x16
 	narrow256 = archsimd.Float32x8
 	wide256   = archsimd.Float64x4
 	int256    = archsimd.Int64x4
 	mask256   = archsimd.Mask64x4
+	index256  = archsimd.Uint32x8
+	shifts256 = archsimd.Int32x8
 )
 
 const (
@@ -71,6 +75,8 @@ func (t *table) use256() {
 	t.sum, t.sumSquares, t.sumBlock64 = sum256, sumSquares256, sumBlock256
 	t.countTrue = countTrue256
 	t.max, t.min = maxRow256, minRow256
+	t.columns256()
+	t.sumDeviations, t.standardize = sumDeviations256, standardize256
 	t.tiles256()
 	t.dots256()
 }
@@ -83,5 +89,15 @@ func (t *table) use512() {
 	t.sum, t.sumSquares, t.sumBlock64 = sum512, sumSquares512, sumBlock512
 	t.countTrue = countTrue512
 	t.max, t.min = maxRow512, minRow512
+	t.columns512()
+	t.sumDeviations, t.standardize = sumDeviations512, standardize512
 	t.tiles512()
+}
+
+// after is a line from an element on; nil of none.
+func after(line []float32, n int) []float32 {
+	if line == nil {
+		return nil
+	}
+	return line[n:]
 }

@@ -9,15 +9,20 @@ import "simd/archsimd"
 // a call passes vectors through memory, which takes longer than the arithmetic.
 
 // inWhole512 runs loop, which leaves what does not fill a vector alone, on the row, and on what is left padded with zeros.
+// Inlined, it would be a copy for each loop. The padded vector is from a pool: the compiler puts on the heap what a function
+// that it does not know gets.
+//
+//go:noinline
 func inWhole512(loop func(dst, src []float32)) func(dst, src []float32) {
 	return func(dst, src []float32) {
 		n := len(src) &^ (lanes512 - 1)
 		loop(dst[:n], src[:n])
 		if n < len(src) {
-			var pad [lanes512]float32
-			copy(pad[:], src[n:])
-			loop(pad[:], pad[:])
+			pad := pads.Get().(*splatNarrow16)
+			clear(pad[copy(pad[:lanes512], src[n:]):])
+			loop(pad[:lanes512], pad[:lanes512])
 			copy(dst[n:], pad[:])
+			pads.Put(pad)
 		}
 	}
 }
@@ -30,7 +35,13 @@ func (t *table) loops512() {
 	t.unary[Erf] = inWhole512(erfLoop512)
 	t.unary[Gelu] = inWhole512(geluLoop512)
 	t.unary[Log] = inWhole512(logLoop512)
-	t.expSum = expSum512
+	t.unary[Log2] = inWhole512(log2Loop512)
+	t.unary[Log1p] = inWhole512(log1pLoop512)
+	t.unary[Expm1] = inWhole512(expm1Loop512)
+	t.unary[Sin] = inWhole512(sinLoop512)
+	t.unary[Cos] = inWhole512(cosLoop512)
+	t.unary[Silu] = inWhole512(siluLoop512)
+	t.softmax = softmax512
 	t.pow = pow512
 	t.toInt32 = toInt32512
 	t.less, t.lessEqual, t.equal, t.notEqual = less512, lessEqual512, equal512, notEqual512
@@ -46,12 +57,11 @@ func foldNarrow512(x narrow512) (n, r narrow512) {
 
 // growthNarrow512 is exp(r) - 1, accurate relative to itself.
 func growthNarrow512(r narrow512) narrow512 {
-	p := loadNarrow512(&narrowTaylor[5]).
-		MulAdd(r, loadNarrow512(&narrowTaylor[4])).
-		MulAdd(r, loadNarrow512(&narrowTaylor[3])).
-		MulAdd(r, loadNarrow512(&narrowTaylor[2])).
-		MulAdd(r, loadNarrow512(&narrowTaylor[1])).
-		MulAdd(r, loadNarrow512(&narrowTaylor[0]))
+	p := loadNarrow512(&narrowGrowth[4]).
+		MulAdd(r, loadNarrow512(&narrowGrowth[3])).
+		MulAdd(r, loadNarrow512(&narrowGrowth[2])).
+		MulAdd(r, loadNarrow512(&narrowGrowth[1])).
+		MulAdd(r, loadNarrow512(&narrowGrowth[0]))
 	return p.MulAdd(r.Mul(r), r)
 }
 
@@ -117,105 +127,28 @@ func sigmoidLoop512(dst, src []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// nearTanh512 is tanh(a) for a in [0, 0.6].
-func nearTanh512(a narrow512) narrow512 {
-	z := a.Mul(a)
-	p := loadNarrow512(&narrowTanhNear[5]).
-		MulAdd(z, loadNarrow512(&narrowTanhNear[4])).
-		MulAdd(z, loadNarrow512(&narrowTanhNear[3])).
-		MulAdd(z, loadNarrow512(&narrowTanhNear[2])).
-		MulAdd(z, loadNarrow512(&narrowTanhNear[1])).
-		MulAdd(z, loadNarrow512(&narrowTanhNear[0]))
-	return p.Mul(z).MulAdd(a, a)
-}
-
-// tanhLoop512: tanh(a) = 1 - 2t/(1+t) with t = exp(-2a), for a = |x| above 0.6, where nothing cancels.
+// tanhLoop512 is a polynomial of |x| with the sign of x.
 func tanhLoop512(dst, src []float32) {
-	unit, limit, split := loadNarrow512(&narrowOne), loadNarrow512(&narrowTanhLimit), loadNarrow512(&narrowTanhSplit)
-	var nought narrow512
-	for len(src) >= lanes512 && len(dst) >= lanes512 {
-		x := archsimd.LoadFloat32x16Slice(src)
-		a := absNarrow512(x)
+	for i := 0; i+lanes512 <= len(src); i += lanes512 {
+		x := archsimd.LoadFloat32x16(at512(&src[i]))
+		a, limit := absNarrow512(x), loadNarrow512(&narrowTanhLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		n, r := foldNarrow512(nought.Sub(a.Add(a)))
-		s := powerNarrow512(n)
-		t := growthNarrow512(r).MulAdd(s, s)
-		far := unit.Sub(t.Add(t).Div(t.Add(unit)))
-		signNarrow512(nearTanh512(a).Merge(far, a.Less(split)), x).StoreSlice(dst)
-		src, dst = src[lanes512:], dst[lanes512:]
+		constant, p, t := pieces512(&narrowTanh, a, loadNarrow512(&narrowTanhShift))
+		signNarrow512(p.MulAdd(t, constant), x).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// The two branches of erf are both computed, and the right one is taken for each lane. Their coefficients are fitted
-// where the result's last place is largest beside the function, so that the rounding of a coefficient does not show.
-
-// nearErf512 is erf(a) for a in [0, 1].
-func nearErf512(a narrow512) narrow512 {
-	z := a.Mul(a)
-	p := loadNarrow512(&narrowErfNear[6]).
-		MulAdd(z, loadNarrow512(&narrowErfNear[5])).
-		MulAdd(z, loadNarrow512(&narrowErfNear[4])).
-		MulAdd(z, loadNarrow512(&narrowErfNear[3])).
-		MulAdd(z, loadNarrow512(&narrowErfNear[2])).
-		MulAdd(z, loadNarrow512(&narrowErfNear[1])).
-		MulAdd(z, loadNarrow512(&narrowErfNear[0]))
-	return p.MulAdd(a, a)
-}
-
-// farErf512 is log(erfc(a)) for a in [1, 4].
-func farErf512(a narrow512) narrow512 {
-	return loadNarrow512(&narrowErfFar[7]).
-		MulAdd(a, loadNarrow512(&narrowErfFar[6])).
-		MulAdd(a, loadNarrow512(&narrowErfFar[5])).
-		MulAdd(a, loadNarrow512(&narrowErfFar[4])).
-		MulAdd(a, loadNarrow512(&narrowErfFar[3])).
-		MulAdd(a, loadNarrow512(&narrowErfFar[2])).
-		MulAdd(a, loadNarrow512(&narrowErfFar[1])).
-		MulAdd(a, loadNarrow512(&narrowErfFar[0]))
-}
-
-// erfLoop512 takes 1 - exp(log(erfc(a))) where a = |x| is above 1; above 4 that is 1.
+// erfLoop512 is the same for erf, but that what is multiplied by t in the first interval is less by 1: 1.128, the slope at 0, has too
+// few digits.
 func erfLoop512(dst, src []float32) {
-	unit, limit := loadNarrow512(&narrowOne), loadNarrow512(&narrowErfLimit)
-	for len(src) >= lanes512 && len(dst) >= lanes512 {
-		x := archsimd.LoadFloat32x16Slice(src)
-		a := absNarrow512(x)
+	for i := 0; i+lanes512 <= len(src); i += lanes512 {
+		x := archsimd.LoadFloat32x16(at512(&src[i]))
+		a, limit := absNarrow512(x), loadNarrow512(&narrowErfLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		n, r := foldNarrow512(farErf512(a))
-		s := powerNarrow512(n)
-		far := unit.Sub(growthNarrow512(r).MulAdd(s, s))
-		signNarrow512(nearErf512(a).Merge(far, a.Less(unit)), x).StoreSlice(dst)
-		src, dst = src[lanes512:], dst[lanes512:]
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// geluLoop512 is gelu512 for each half of a vector: float32 would lose the relative accuracy of the tail.
-func geluLoop512(dst, src []float32) {
-	rootHalf, half, unit, nought := load512(&rootHalf), load512(&half), load512(&one), load512(&zero)
-	for len(src) >= half512 && len(dst) >= half512 {
-		x := archsimd.LoadFloat32x8Slice(src).ConvertToFloat64()
-		a := abs512(x).Mul(rootHalf)
-		w := unit.Div(a.Add(load512(&erfcK)))
-		t := unit.Sub(w.Mul(load512(&erfcTwoK)))
-		p := erfcLow512(erfcHigh512(t), t).Mul(w).Mul(half)
-		r, scale := foldExp512(negate512(a.Mul(a)))
-		tail := expTaylor512(r).MulAdd(scale, scale).Mul(p)
-		x.Mul(tail.Merge(unit.Sub(tail), x.Less(nought))).ConvertToFloat32().StoreSlice(dst)
-		src, dst = src[half512:], dst[half512:]
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// logLoop512 is log512 for each half of a vector.
-func logLoop512(dst, src []float32) {
-	for len(src) >= half512 && len(dst) >= half512 {
-		x := archsimd.LoadFloat32x8Slice(src).ConvertToFloat64()
-		k, f := splitLog512(x)
-		r := atanhLog512(f)
-		logEdges512(k.MulAdd(load512(&ln2), r), x).ConvertToFloat32().StoreSlice(dst)
-		src, dst = src[half512:], dst[half512:]
+		constant, p, t := pieces512(&narrowErf, a, loadNarrow512(&narrowErfShift))
+		constant = t.Merge(constant, a.Add(loadNarrow512(&narrowErfShift)).Less(loadNarrow512(&narrowErfFirst)))
+		signNarrow512(p.MulAdd(t, constant), x).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }

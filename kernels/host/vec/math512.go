@@ -49,8 +49,6 @@ func expm1Raw512(x wide512) wide512 {
 	return m.MulAdd(scale, scale.Sub(load512(&one)))
 }
 
-func expm1512(x wide512) wide512 { return signed512(expm1Raw512(x), x) }
-
 // Signs are handled by And and integer Add: adding the sign bit flips it. Of
 // two bitwise operations on a loaded constant Go 1.26 makes a VPTERNLOGQ that
 // its assembler refuses.
@@ -85,8 +83,6 @@ func gate512(x, y wide512) wide512 {
 	r := x.Div(exp512(negate512(y)).Add(load512(&one)))
 	return load512(&nan).Merge(r, x.Equal(negate512(load512(&inf))))
 }
-
-func silu512(x wide512) wide512 { return gate512(x, x) }
 
 func geluTanh512(x wide512) wide512 {
 	return gate512(x, x.Mul(x).MulAdd(load512(&geluThird), load512(&geluLinear)).Mul(x))
@@ -132,11 +128,6 @@ func logEdges512(r, x wide512) wide512 {
 func log512(x wide512) wide512 {
 	k, f := splitLog512(x)
 	return logEdges512(k.MulAdd(load512(&ln2), atanhLog512(f)), x)
-}
-
-func log2512(x wide512) wide512 {
-	k, f := splitLog512(x)
-	return logEdges512(atanhLog512(f).MulAdd(load512(&log2e), k), x)
 }
 
 // log1p512 takes x itself as the fraction where 1+x needs no scaling: that is
@@ -285,28 +276,6 @@ func atanh512(x wide512) wide512 {
 	a := abs512(x)
 	r := log1p512(a.Add(a).Div(load512(&one).Sub(a))).Mul(load512(&half))
 	return signed512(r, x)
-}
-
-// erfcHigh512 and erfcLow512 are the two halves of a polynomial, by which exp(-a^2)/(a+K) is multiplied for erfc(a).
-// That is accurate relative to the result down to the smallest float32.
-func erfcHigh512(t wide512) wide512 {
-	return load512(&erfcFitted[12]).
-		MulAdd(t, load512(&erfcFitted[11])).
-		MulAdd(t, load512(&erfcFitted[10])).
-		MulAdd(t, load512(&erfcFitted[9])).
-		MulAdd(t, load512(&erfcFitted[8])).
-		MulAdd(t, load512(&erfcFitted[7]))
-}
-
-func erfcLow512(p, t wide512) wide512 {
-	return p.
-		MulAdd(t, load512(&erfcFitted[6])).
-		MulAdd(t, load512(&erfcFitted[5])).
-		MulAdd(t, load512(&erfcFitted[4])).
-		MulAdd(t, load512(&erfcFitted[3])).
-		MulAdd(t, load512(&erfcFitted[2])).
-		MulAdd(t, load512(&erfcFitted[1])).
-		MulAdd(t, load512(&erfcFitted[0]))
 }
 
 // softplus512 is log1p(exp(-|y|)) plus y where y is positive.

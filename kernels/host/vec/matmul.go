@@ -16,9 +16,9 @@ type tile[T Real] struct {
 	rows, cols int // rows*cols is at most maxTile
 
 	// run adds a panel of a, len(a)/rows steps of rows elements, times a panel
-	// of b, as many steps of cols elements, to the tile at c. All rows*cols
-	// elements are there; rows of c are ldc apart.
-	run func(c []T, ldc int, a, b []T)
+	// of b, as many steps of cols elements, to the tile at c, or to 0 where c
+	// is to be set. All rows*cols elements are there; rows of c are ldc apart.
+	run func(c []T, ldc int, a, b []T, set bool)
 
 	// few adds len(a) rows of b, ldb apart, times elements of a to the row c.
 	few func(c, a, b []T, ldb int)
@@ -27,7 +27,18 @@ type tile[T Real] struct {
 	// taps.go.
 	pick func(to, b []T, offsets []int)
 	taps func(c, a, b []T, offsets []int)
+
+	// direct runs a column of tiles on rows of b at offsets instead of a panel of them: m rows and cols columns of c, whose
+	// panels of a are rows*lda elements apart; nil where there is none.
+	direct func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
+
+	// row adds len(a) rows of rowPanels panels of b, which begin stride elements apart, times elements of a to the row c; nil
+	// where there is none.
+	row func(c, a, b []T, stride int)
 }
+
+// rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.
+const rowPanels = 4
 
 // Operands are laid out as the tiles read them, in panels: one of a has rows
 // rows, column after column; one of b has cols columns, row after row. The last
@@ -75,13 +86,8 @@ func MatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
 		return false
 	}
-	if n == 0 {
-		return true
-	}
-	for i := range m {
-		clear(c[i*ldc:][:n])
-	}
-	return AddMatMul(c, a, b, m, n, k, lda, ldb, ldc)
+	addMatMul(c, a, b, m, n, k, lda, ldb, ldc, true)
+	return true
 }
 
 // AddMatMul adds a times b to c and is [MatMul] else. A product may be
@@ -91,13 +97,29 @@ func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	if !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
 		return false
 	}
-	if m == 0 || n == 0 || k == 0 {
-		return true
+	addMatMul(c, a, b, m, n, k, lda, ldb, ldc, false)
+	return true
+}
+
+// zeroRows makes the first n elements of m rows 0.
+func zeroRows[T any](c []T, m, n, ldc int) {
+	for i := 0; i < m && n > 0; i++ {
+		clear(c[i*ldc:][:n])
 	}
+}
+
+// addMatMul adds to c, or sets it.
+func addMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) {
 	t := tileOf[T]()
+	if set && (k == 0 || m < t.least()) {
+		zeroRows(c, m, n, ldc)
+	}
+	if m == 0 || n == 0 || k == 0 {
+		return
+	}
 	if m < t.least() {
 		t.thin(c, a, b, m, n, k, lda, ldb, ldc)
-		return true
+		return
 	}
 	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
@@ -109,12 +131,11 @@ func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
-				t.block(c[i*ldc+j:], p.a[:], p.b[:], t.rows*steps, t.cols*steps, rows, cols, steps, ldc, &p.edge)
+				t.block(c[i*ldc+j:], p.a[:], p.b[:], t.rows*steps, t.cols*steps, rows, cols, steps, ldc, &p.edge, set && l == 0)
 			}
 		}
 	}
 	pool.Put(p)
-	return true
 }
 
 // least is the number of rows from which on a product uses tiles: a tile of which c has half the rows is as fast as rows
@@ -180,15 +201,15 @@ func (t *tile[T]) packRight(to, b []T, offsets []int, cols, ldb int) {
 }
 
 // block runs the tiles of packed operands, whose panels begin strideA and strideB elements apart.
-func (t *tile[T]) block(c, a, b []T, strideA, strideB, rows, cols, steps, ldc int, edge *[maxTile]T) {
+func (t *tile[T]) block(c, a, b []T, strideA, strideB, rows, cols, steps, ldc int, edge *[maxTile]T, set bool) {
 	for j := 0; j < cols; j += t.cols {
 		right := b[j/t.cols*strideB:][:t.cols*steps]
 		for i := 0; i < rows; i += t.rows {
 			left := a[i/t.rows*strideA:][:t.rows*steps]
 			if i+t.rows <= rows && j+t.cols <= cols {
-				t.run(c[i*ldc+j:], ldc, left, right)
+				t.run(c[i*ldc+j:], ldc, left, right, set)
 			} else {
-				t.part(c[i*ldc+j:], ldc, left, right, edge, min(t.rows, rows-i), min(t.cols, cols-j))
+				t.part(c[i*ldc+j:], ldc, left, right, edge, min(t.rows, rows-i), min(t.cols, cols-j), set)
 			}
 		}
 	}
@@ -196,11 +217,11 @@ func (t *tile[T]) block(c, a, b []T, strideA, strideB, rows, cols, steps, ldc in
 
 // part runs a tile of which c has only rows x cols, through a whole one. The
 // rest of it holds leftovers that are never read.
-func (t *tile[T]) part(c []T, ldc int, a, b []T, whole *[maxTile]T, rows, cols int) {
-	for r := range rows {
+func (t *tile[T]) part(c []T, ldc int, a, b []T, whole *[maxTile]T, rows, cols int, set bool) {
+	for r := 0; r < rows && !set; r++ {
 		copy(whole[r*t.cols:], c[r*ldc:][:cols])
 	}
-	t.run(whole[:], t.cols, a, b)
+	t.run(whole[:], t.cols, a, b, set)
 	for r := range rows {
 		copy(c[r*ldc:][:cols], whole[r*t.cols:])
 	}
@@ -231,10 +252,13 @@ func portableTile[T Real]() tile[T] {
 	return tile[T]{rows: 2, cols: 4, run: runTile[T], few: fewRows[T], pick: pickRows[T], taps: tapRow[T]}
 }
 
-func runTile[T Real](c []T, ldc int, a, b []T) {
+func runTile[T Real](c []T, ldc int, a, b []T, set bool) {
 	r0, r1 := c[:4], c[ldc:][:4]
 	c00, c01, c02, c03 := r0[0], r0[1], r0[2], r0[3]
 	c10, c11, c12, c13 := r1[0], r1[1], r1[2], r1[3]
+	if set {
+		c00, c01, c02, c03, c10, c11, c12, c13 = 0, 0, 0, 0, 0, 0, 0, 0
+	}
 	for ; len(a) >= 2 && len(b) >= 4; a, b = a[2:], b[4:] {
 		c00 += T(a[0] * b[0])
 		c01 += T(a[0] * b[1])

@@ -45,20 +45,66 @@ func (r *Right[T]) MatMul(c, a []T, m, from, n, lda, ldc int) bool {
 	if from < 0 || from%t.cols != 0 || n > r.n-from || !fits(len(c), m, n, ldc) || !fits(len(a), m, r.k, lda) {
 		return false
 	}
-	if n == 0 {
-		return true
-	}
-	for i := range m {
-		clear(c[i*ldc:][:n])
-	}
 	switch {
-	case m == 0 || n == 0 || r.k == 0:
+	case m == 0 || n == 0:
+	case r.k == 0:
+		zeroRows(c, m, n, ldc)
 	case m < t.least():
+		zeroRows(c, m, n, ldc)
 		r.thin(c, a, m, from, n, lda, ldc)
 	default:
 		r.blocks(c, a, m, from, n, lda, ldc)
 	}
 	return true
+}
+
+// AddRows adds the transpose of a (steps x m, row after row) times rows first to first+steps-1 of r, and of these columns from
+// to from+n-1, to c (m x n, leading dimension ldc), or with set makes c that product. steps is at most 256; m and first are
+// any numbers that fit, and from is as in MatMul. It reports false and leaves c alone for operands that do not fit, and runs on
+// the calling thread.
+func (r *Right[T]) AddRows(c, a []T, first, steps, m, from, n, ldc int, set bool) bool {
+	t := &r.tile
+	if from < 0 || from%t.cols != 0 || n < 0 || n > r.n-from || first < 0 || steps < 0 || steps > min(depth, r.k-first) ||
+		m < 0 || !fits(len(c), m, n, ldc) || !fits(len(a), steps, m, m) {
+		return false
+	}
+	if set && (steps == 0 || m < t.least()) {
+		zeroRows(c, m, n, ldc)
+	}
+	if m == 0 || n == 0 || steps == 0 {
+		return true
+	}
+	pool := packsOf[T]()
+	p := pool.Get().(*packed[T])
+	if m < t.least() {
+		for i := range m {
+			row := p.a[:steps]
+			for l := range row {
+				row[l] = a[l*m+i]
+			}
+			r.thinRow(c[i*ldc:][:n], row, first, from)
+		}
+	}
+	for i := 0; i < m && m >= t.least(); i += blockRows {
+		rows := min(blockRows, m-i)
+		t.packColumns(p.a[:], a[i:], rows, steps, m)
+		t.block(c[i*ldc:], p.a[:], r.panels[from*r.k+first*t.cols:], t.rows*steps, t.cols*r.k, rows, n, steps, ldc, &p.edge, set)
+	}
+	pool.Put(p)
+	return true
+}
+
+// packColumns is packLeft of a transposed operand, whose columns are lda apart.
+func (t *tile[T]) packColumns(to, a []T, rows, steps, lda int) {
+	for i := 0; i < rows; i += t.rows {
+		panel, have := to[i*steps:][:t.rows*steps], min(t.rows, rows-i)
+		if have < t.rows {
+			clear(panel)
+		}
+		for l := range steps {
+			copy(panel[l*t.rows:][:have], a[l*lda+i:])
+		}
+	}
 }
 
 // blocks goes through c as MatMul does, and packs blocks of a only.
@@ -73,7 +119,7 @@ func (r *Right[T]) blocks(c, a []T, m, from, n, lda, ldc int) {
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
-				t.block(c[i*ldc+j:], p.a[:], b, t.rows*steps, t.cols*r.k, rows, cols, steps, ldc, &p.edge)
+				t.block(c[i*ldc+j:], p.a[:], b, t.rows*steps, t.cols*r.k, rows, cols, steps, ldc, &p.edge, l == 0)
 			}
 		}
 	}
@@ -82,9 +128,20 @@ func (r *Right[T]) blocks(c, a []T, m, from, n, lda, ldc int) {
 
 // thin is the product for few rows, panel by panel. c is zero.
 func (r *Right[T]) thin(c, a []T, m, from, n, lda, ldc int) {
-	for j := 0; j < n; j += r.tile.cols {
-		for i := range m {
-			r.tile.few(c[i*ldc+j:][:min(r.tile.cols, n-j)], a[i*lda:][:r.k], r.panel(from+j), r.tile.cols)
+	for i := range m {
+		r.thinRow(c[i*ldc:][:n], a[i*lda:][:r.k], 0, from)
+	}
+}
+
+// thinRow adds a row of as many elements as a has, times rows of r from first on, to c, which begins with column from.
+func (r *Right[T]) thinRow(c, a []T, first, from int) {
+	t, j := &r.tile, 0
+	if t.row != nil {
+		for ; j+rowPanels*t.cols <= len(c); j += rowPanels * t.cols {
+			t.row(c[j:], a, r.panels[(from+j)*r.k+first*t.cols:], t.cols*r.k)
 		}
+	}
+	for ; j < len(c); j += t.cols {
+		t.few(c[j:][:min(t.cols, len(c)-j)], a, r.panel(from + j)[first*t.cols:], t.cols)
 	}
 }

@@ -26,11 +26,12 @@ func FewRows[T Real]() int { return tileOf[T]().least() }
 // PanelRows is the number of rows that a packed left operand has side by side.
 func PanelRows[T Real]() int { return tileOf[T]().rows }
 
-// AddTaps adds len(offsets) columns of a times the matrix of rows b[offsets[l]:][:n] to c (m x n, leading dimension ldc).
+// AddTaps adds len(offsets) columns of a times the matrix of rows b[offsets[l]:][:n] to c (m x n, leading dimension ldc), or
+// with set makes c that product.
 // With at least [FewRows] rows, a is what [PackLeft] makes of a matrix of lda columns, from column*[PanelRows] on, and else that
 // matrix itself, from its column on. Every element of c is the sum over ascending l as in [AddMatMul]. It reports false and
 // leaves c alone where an operand does not fit its slice, and runs on the calling thread.
-func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int) bool {
+func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) bool {
 	t, k := tileOf[T](), len(offsets)
 	reach := 0
 	for _, o := range offsets {
@@ -42,41 +43,68 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int) bool {
 	if m < 0 || n < 0 || !fits(len(c), m, n, ldc) || k > 0 && (reach > len(b) || n > len(b)-reach) {
 		return false
 	}
-	if m == 0 || n == 0 || k == 0 {
-		return true
+	few := m < t.least()
+	if few && !fits(len(a), m, k, lda) || !few && !fits(len(a), (m+t.rows-1)/t.rows, k*t.rows, lda*t.rows) {
+		return m == 0 || n == 0 || k == 0
 	}
-	if m < t.least() {
-		if !fits(len(a), m, k, lda) {
-			return false
-		}
+	if set && (k == 0 || few) {
+		zeroRows(c, m, n, ldc)
+	}
+	switch {
+	case m == 0 || n == 0 || k == 0:
+	case few:
 		for i := range m {
 			t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
 		}
-		return true
+	default:
+		t.addTaps(c, a, b, offsets, m, n, lda, ldc, reach, set)
 	}
-	if !fits(len(a), (m+t.rows-1)/t.rows, k*t.rows, lda*t.rows) {
-		return false
-	}
-	pool := packsOf[T]()
+	return true
+}
+
+// Rows of b that are picked serve all rows of c: where those are one block, a panel at a time, which then is in the
+// first-level cache, and else as many panels as fit the second-level cache beside a block of a.
+//
+// Few tiles of rows read b where it lies, which then costs less than picking it. With more of them, or many rows of b, it
+// does not: each is another page, and does not stay in the first-level cache.
+const (
+	pickedCols  = 192 // multiple of every tile.cols
+	directTiles = 2
+	directTaps  = 384 // tiles of rows times rows of b
+)
+
+// addTaps is AddTaps for rows that are tiles. reach is the largest offset.
+func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, set bool) {
+	pool, k := packsOf[T](), len(offsets)
 	p := pool.Get().(*packed[T])
-	for i := 0; i < m; i += blockRows {
-		rows := min(blockRows, m-i)
-		for l := 0; l < k; l += depth {
-			steps := min(depth, k-l)
-			left, seen := a[i*lda+l*t.rows:], offsets[l:][:steps]
-			for j := 0; j < n; j += t.cols {
-				panel, cols := p.b[:t.cols*steps], min(t.cols, n-j)
-				if reach+j+t.cols <= len(b) { // columns beyond the last are never read
-					t.pick(panel, b[j:], seen)
+	tiles, width := (m+t.rows-1)/t.rows, pickedCols
+	direct := t.direct != nil && (tiles <= directTiles || tiles*k <= directTaps)
+	if direct || m <= blockRows {
+		width = t.cols
+	}
+	for l := 0; l < k; l += depth {
+		steps := min(depth, k-l)
+		seen, first := offsets[l:][:steps], set && l == 0
+		for j := 0; j < n; j += width {
+			cols := min(width, n-j)
+			if direct && reach+j+t.cols <= len(b) {
+				t.direct(c[j:], a[l*t.rows:], b[j:], seen, m, cols, lda, ldc, &p.edge, first)
+				continue
+			}
+			for at := 0; at < cols; at += t.cols {
+				panel := p.b[at*steps:][:t.cols*steps]
+				if reach+j+at+t.cols <= len(b) { // columns beyond the last are never read
+					t.pick(panel, b[j+at:], seen)
 				} else {
-					t.pickPart(panel, b[j:], seen, cols)
+					t.pickPart(panel, b[j+at:], seen, min(t.cols, cols-at))
 				}
-				t.block(c[i*ldc+j:], left, panel, t.rows*lda, 0, rows, cols, steps, ldc, &p.edge)
+			}
+			for i := 0; i < m; i += blockRows {
+				t.block(c[i*ldc+j:], a[i*lda+l*t.rows:], p.b[:], t.rows*lda, t.cols*steps, min(blockRows, m-i), cols, steps, ldc, &p.edge, first)
 			}
 		}
 	}
 	pool.Put(p)
-	return true
 }
 
 // A tile reads whole rows of b, and the last ones may end where b ends.

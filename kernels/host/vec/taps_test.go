@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -42,9 +43,20 @@ func checkTaps[T Real](t *testing.T, r *rand.Rand, m, n, k, slack int) {
 		step = PanelRows[T]()
 	}
 	for from, to := 0, k/3; from < k; from, to = to, k { // a third of the rows of b, and the rest
-		require.True(t, AddTaps(got, left[from*step:], b, offsets[from:to], m, n, k, ldc))
+		require.True(t, AddTaps(got, left[from*step:], b, offsets[from:to], m, n, k, ldc, false))
 	}
 	require.Equal(t, want, got, "%d x %d x %d", m, n, k)
+
+	// Set once, with what c holds before in no element of it.
+	for i := range m {
+		clear(want[i*ldc:][:n])
+		for j := range got[i*ldc:][:n] {
+			got[i*ldc+j] = T(math.NaN())
+		}
+	}
+	require.True(t, AddMatMul(want, a, matrix, m, n, k, k, n, ldc))
+	require.True(t, AddTaps(got, left, b, offsets, m, n, k, ldc, true))
+	require.Equal(t, want, got, "set: %d x %d x %d", m, n, k)
 }
 
 func TestAddTaps(t *testing.T) {
@@ -66,14 +78,14 @@ func TestAddTapsRefuses(t *testing.T) {
 		rows := FewRows[float32]()
 		c, b := make([]float32, rows*8), make([]float32, 20)
 		few, left := make([]float32, 2), make([]float32, LeftSize[float32](rows, 2))
-		require.True(t, AddTaps(c, few, b, []int{0, 12}, 1, 8, 2, 8))
-		require.True(t, AddTaps(c, left, b, []int{0, 12}, rows, 8, 2, 8))
-		require.False(t, AddTaps(c, few, b, []int{0, 13}, 1, 8, 2, 8), "b is too short")
-		require.False(t, AddTaps(c, few, b, []int{0, -1}, 1, 8, 2, 8))
-		require.False(t, AddTaps(c, few[:1], b, []int{0, 1}, 1, 8, 2, 8), "a is too short")
-		require.False(t, AddTaps(c, left[1:], b, []int{0, 1}, rows, 8, 2, 8), "a is too short")
-		require.False(t, AddTaps(c, left, b, []int{0, 1}, rows+1, 8, 2, 8), "c is too short")
-		require.False(t, AddTaps(c, few, b, []int{0}, 1, -1, 2, 8))
+		require.True(t, AddTaps(c, few, b, []int{0, 12}, 1, 8, 2, 8, false))
+		require.True(t, AddTaps(c, left, b, []int{0, 12}, rows, 8, 2, 8, false))
+		require.False(t, AddTaps(c, few, b, []int{0, 13}, 1, 8, 2, 8, false), "b is too short")
+		require.False(t, AddTaps(c, few, b, []int{0, -1}, 1, 8, 2, 8, false))
+		require.False(t, AddTaps(c, few[:1], b, []int{0, 1}, 1, 8, 2, 8, false), "a is too short")
+		require.False(t, AddTaps(c, left[1:], b, []int{0, 1}, rows, 8, 2, 8, false), "a is too short")
+		require.False(t, AddTaps(c, left, b, []int{0, 1}, rows+1, 8, 2, 8, false), "c is too short")
+		require.False(t, AddTaps(c, few, b, []int{0}, 1, -1, 2, 8, false))
 		require.False(t, PackLeft(left[1:], make([]float32, 2*rows), rows, 2, 2))
 		require.False(t, PackLeft(left, make([]float32, 2*rows-1), rows, 2, 2))
 	})

@@ -6,14 +6,15 @@
 // compiler keeps eleven vectors at most, which is two thirds of a tile of AVX2 and a third of one of AVX-512.
 //
 // AX is at a, a column of the panel a step; BX at b, a row of the panel a step; DI is at c, whose rows are DX bytes
-// apart; CX is the number of steps that are left.
+// apart; CX is the number of steps that are left. R9 is not 0 where c is set rather than added to: the sums begin with 0.
 
 #define ARGUMENTS \
 	MOVQ c+0(FP), DI; \
 	MOVQ ldc+8(FP), DX; \
 	MOVQ a+16(FP), AX; \
 	MOVQ b+24(FP), BX; \
-	MOVQ steps+32(FP), CX
+	MOVQ steps+32(FP), CX; \
+	MOVBLZX set+40(FP), R9
 
 // ROW256 adds one element of a times the row of b to a row of the tile.
 #define ROW256(a, x, c0, c1) \
@@ -53,6 +54,21 @@
 	LOAD256(Y12, Y13); \
 	LOAD256(Y14, Y15)
 
+// ZEROTILE256 begins all sums with 0.
+#define ZEROTILE256 \
+	VXORPS Y4, Y4, Y4; \
+	VXORPS Y5, Y5, Y5; \
+	VXORPS Y6, Y6, Y6; \
+	VXORPS Y7, Y7, Y7; \
+	VXORPS Y8, Y8, Y8; \
+	VXORPS Y9, Y9, Y9; \
+	VXORPS Y10, Y10, Y10; \
+	VXORPS Y11, Y11, Y11; \
+	VXORPS Y12, Y12, Y12; \
+	VXORPS Y13, Y13, Y13; \
+	VXORPS Y14, Y14, Y14; \
+	VXORPS Y15, Y15, Y15
+
 #define STORETILE256 \
 	MOVQ DI, SI; \
 	STORE256(Y4, Y5); \
@@ -63,10 +79,18 @@
 	STORE256(Y14, Y15)
 
 // func tile6x16(c *float32, ldc int, a, b *float32, steps int)
-TEXT ·tile6x16(SB), NOSPLIT, $0-40
+TEXT ·tile6x16(SB), NOSPLIT, $0-41
 	ARGUMENTS
 	SHLQ $2, DX
+	TESTL R9, R9
+	JNE  zero
 	LOADTILE256
+	JMP  begin
+
+zero:
+	ZEROTILE256
+
+begin:
 	SUBQ $4, CX
 	JLT  rest
 
@@ -96,6 +120,53 @@ done:
 	VZEROUPPER
 	RET
 
+// STEPAT256 is a step whose row of b begins at an offset: R8 is at the offsets, in elements, and the next is R10.
+#define STEPAT256(i) \
+	MOVQ (i*8)(R8), R10; \
+	VMOVUPS (BX)(R10*4), Y0; \
+	VMOVUPS 32(BX)(R10*4), Y1; \
+	ROW256((i*24)(AX), Y2, Y4, Y5); \
+	ROW256((i*24+4)(AX), Y3, Y6, Y7); \
+	ROW256((i*24+8)(AX), Y2, Y8, Y9); \
+	ROW256((i*24+12)(AX), Y3, Y10, Y11); \
+	ROW256((i*24+16)(AX), Y2, Y12, Y13); \
+	ROW256((i*24+20)(AX), Y3, Y14, Y15)
+
+// func tileAt6x16(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)
+TEXT ·tileAt6x16(SB), NOSPLIT, $0-56
+	ARGUMENTS
+	MOVQ offsets+48(FP), R8
+	SHLQ $2, DX
+	TESTL R9, R9
+	JNE  zero
+	LOADTILE256
+	JMP  begin
+
+zero:
+	ZEROTILE256
+
+begin:
+	SUBQ $2, CX
+	JLT  rest
+
+two:
+	STEPAT256(0)
+	STEPAT256(1)
+	ADDQ $48, AX
+	ADDQ $16, R8
+	SUBQ $2, CX
+	JGE  two
+
+rest:
+	ADDQ $2, CX
+	JLE  done
+	STEPAT256(0)
+
+done:
+	STORETILE256
+	VZEROUPPER
+	RET
+
 // ROW256D and STEP256D are the same for float64, half as many a vector.
 #define ROW256D(a, x, c0, c1) \
 	VBROADCASTSD a, x; \
@@ -114,10 +185,18 @@ done:
 	ROW256D((i*48+40)(AX), Y3, Y14, Y15)
 
 // func tile6x8(c *float64, ldc int, a, b *float64, steps int)
-TEXT ·tile6x8(SB), NOSPLIT, $0-40
+TEXT ·tile6x8(SB), NOSPLIT, $0-41
 	ARGUMENTS
 	SHLQ $3, DX
+	TESTL R9, R9
+	JNE  zero
 	LOADTILE256
+	JMP  begin
+
+zero:
+	ZEROTILE256
+
+begin:
 	SUBQ $4, CX
 	JLT  rest
 
@@ -195,6 +274,33 @@ done:
 	LOAD512(Z28, Z29); \
 	LOAD512(Z30, Z31)
 
+// ZEROTILE512 begins all sums with 0.
+#define ZEROTILE512 \
+	VPXORQ Z8, Z8, Z8; \
+	VPXORQ Z9, Z9, Z9; \
+	VPXORQ Z10, Z10, Z10; \
+	VPXORQ Z11, Z11, Z11; \
+	VPXORQ Z12, Z12, Z12; \
+	VPXORQ Z13, Z13, Z13; \
+	VPXORQ Z14, Z14, Z14; \
+	VPXORQ Z15, Z15, Z15; \
+	VPXORQ Z16, Z16, Z16; \
+	VPXORQ Z17, Z17, Z17; \
+	VPXORQ Z18, Z18, Z18; \
+	VPXORQ Z19, Z19, Z19; \
+	VPXORQ Z20, Z20, Z20; \
+	VPXORQ Z21, Z21, Z21; \
+	VPXORQ Z22, Z22, Z22; \
+	VPXORQ Z23, Z23, Z23; \
+	VPXORQ Z24, Z24, Z24; \
+	VPXORQ Z25, Z25, Z25; \
+	VPXORQ Z26, Z26, Z26; \
+	VPXORQ Z27, Z27, Z27; \
+	VPXORQ Z28, Z28, Z28; \
+	VPXORQ Z29, Z29, Z29; \
+	VPXORQ Z30, Z30, Z30; \
+	VPXORQ Z31, Z31, Z31
+
 #define STORETILE512 \
 	MOVQ DI, SI; \
 	STORE512(Z8, Z9); \
@@ -211,10 +317,18 @@ done:
 	STORE512(Z30, Z31)
 
 // func tile12x32(c *float32, ldc int, a, b *float32, steps int)
-TEXT ·tile12x32(SB), NOSPLIT, $0-40
+TEXT ·tile12x32(SB), NOSPLIT, $0-41
 	ARGUMENTS
 	SHLQ $2, DX
+	TESTL R9, R9
+	JNE  zero
 	LOADTILE512
+	JMP  begin
+
+zero:
+	ZEROTILE512
+
+begin:
 	SUBQ $2, CX
 	JLT  rest
 
@@ -259,10 +373,18 @@ done:
 	ROW512D((i*96+88)(AX), Z7, Z30, Z31)
 
 // func tile12x16(c *float64, ldc int, a, b *float64, steps int)
-TEXT ·tile12x16(SB), NOSPLIT, $0-40
+TEXT ·tile12x16(SB), NOSPLIT, $0-41
 	ARGUMENTS
 	SHLQ $3, DX
+	TESTL R9, R9
+	JNE  zero
 	LOADTILE512
+	JMP  begin
+
+zero:
+	ZEROTILE512
+
+begin:
 	SUBQ $2, CX
 	JLT  rest
 

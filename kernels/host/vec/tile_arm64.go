@@ -2,6 +2,8 @@
 
 package vec
 
+import "unsafe"
+
 // The tiles of NEON are in tile_arm64.s. Other loops have no SIMD on arm64 yet: Go's simd package is for amd64 only.
 
 //go:noescape
@@ -33,7 +35,7 @@ func assembled[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps in
 		}
 	}
 	return tile[T]{
-		rows: rows, cols: cols, run: checkedTile(rows, cols, run),
+		rows: rows, cols: cols, run: checkedTile(rows, cols, setting(rows, cols, run)),
 		few: func(c, a, b []T, ldb int) {
 			for l, x := range a {
 				add(c, x, b[l*ldb:])
@@ -49,5 +51,16 @@ func assembled[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps in
 				copy(to[l*cols:][:cols], b[o:])
 			}
 		},
+	}
+}
+
+// setting is a tile that adds to c, and for one that is set makes it zero before.
+func setting[T Real](rows, cols int, run func(c *T, ldc int, a, b *T, steps int)) func(c *T, ldc int, a, b *T, steps int, set bool) {
+	return func(c *T, ldc int, a, b *T, steps int, set bool) {
+		for r := 0; set && r < rows; r++ {
+			// SAFETY: checkedTile has seen that the rows of the tile are there.
+			clear(unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(c), r*ldc*int(unsafe.Sizeof(*c)))), cols))
+		}
+		run(c, ldc, a, b, steps)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"simd/archsimd"
 )
 
-// The drivers come in pairs. The first, small enough to be inlined together
-// with f, runs over whole vectors; the second, one call a row, pads what is
-// left with zeros. Both put the same f on an element, so that its place in the
-// row does not show.
+// The drivers are small enough to be inlined together with f. They run over
+// whole vectors; inWhole512 pads what is left with zeros and has the driver
+// run over it too, so that an element's place in the row does not show. Where
+// f has parameters, a second driver does this.
 
 func map512(dst, src []float32, f func(narrow512) narrow512) {
 	for i, n := 0, len(src)&^(lanes512-1); i < n; i += lanes512 {
@@ -61,36 +61,30 @@ func mapTrig512(dst, src []float32, f func(wide512) wide512, scalar func(float64
 // unary512 fills in every function.
 func (t *table) unary512() {
 	t.unary = [unaryCount]func(dst, src []float32){
-		Neg:        func(dst, src []float32) { map512(dst, src, neg512); mapTail512(dst, src, neg512) },
-		Abs:        func(dst, src []float32) { map512(dst, src, clear512); mapTail512(dst, src, clear512) },
-		Sqrt:       func(dst, src []float32) { map512(dst, src, sqrt512); mapTail512(dst, src, sqrt512) },
-		Rsqrt:      func(dst, src []float32) { map512(dst, src, rsqrt512); mapTail512(dst, src, rsqrt512) },
-		Reciprocal: func(dst, src []float32) { map512(dst, src, reciprocal512); mapTail512(dst, src, reciprocal512) },
-		Square:     func(dst, src []float32) { map512(dst, src, square512); mapTail512(dst, src, square512) },
-		Relu:       func(dst, src []float32) { map512(dst, src, relu512); mapTail512(dst, src, relu512) },
-		Floor:      func(dst, src []float32) { map512(dst, src, floor512); mapTail512(dst, src, floor512) },
-		Ceil:       func(dst, src []float32) { map512(dst, src, ceil512); mapTail512(dst, src, ceil512) },
-		Round:      func(dst, src []float32) { map512(dst, src, round512); mapTail512(dst, src, round512) },
-		Trunc:      func(dst, src []float32) { map512(dst, src, trunc512); mapTail512(dst, src, trunc512) },
-		Sign:       func(dst, src []float32) { map512(dst, src, sign512); mapTail512(dst, src, sign512) },
+		Neg:        inWhole512(func(dst, src []float32) { map512(dst, src, neg512) }),
+		Abs:        inWhole512(func(dst, src []float32) { map512(dst, src, clear512) }),
+		Sqrt:       inWhole512(func(dst, src []float32) { map512(dst, src, sqrt512) }),
+		Rsqrt:      inWhole512(func(dst, src []float32) { map512(dst, src, rsqrt512) }),
+		Reciprocal: inWhole512(func(dst, src []float32) { map512(dst, src, reciprocal512) }),
+		Square:     inWhole512(func(dst, src []float32) { map512(dst, src, square512) }),
+		Relu:       inWhole512(func(dst, src []float32) { map512(dst, src, relu512) }),
+		Floor:      inWhole512(func(dst, src []float32) { map512(dst, src, floor512) }),
+		Ceil:       inWhole512(func(dst, src []float32) { map512(dst, src, ceil512) }),
+		Round:      inWhole512(func(dst, src []float32) { map512(dst, src, round512) }),
+		Trunc:      inWhole512(func(dst, src []float32) { map512(dst, src, trunc512) }),
+		Sign:       inWhole512(func(dst, src []float32) { map512(dst, src, sign512) }),
 
-		Expm1:    func(dst, src []float32) { mapWide512(dst, src, expm1512); mapWideTail512(dst, src, expm1512) },
-		Log1p:    func(dst, src []float32) { mapWide512(dst, src, log1p512); mapWideTail512(dst, src, log1p512) },
-		Log2:     func(dst, src []float32) { mapWide512(dst, src, log2512); mapWideTail512(dst, src, log2512) },
-		Log10:    func(dst, src []float32) { mapWide512(dst, src, log10512); mapWideTail512(dst, src, log10512) },
-		Asin:     func(dst, src []float32) { mapWide512(dst, src, asin512); mapWideTail512(dst, src, asin512) },
-		Acos:     func(dst, src []float32) { mapWide512(dst, src, acos512); mapWideTail512(dst, src, acos512) },
-		Atan:     func(dst, src []float32) { mapWide512(dst, src, atan512); mapWideTail512(dst, src, atan512) },
-		Asinh:    func(dst, src []float32) { mapWide512(dst, src, asinh512); mapWideTail512(dst, src, asinh512) },
-		Acosh:    func(dst, src []float32) { mapWide512(dst, src, acosh512); mapWideTail512(dst, src, acosh512) },
-		Atanh:    func(dst, src []float32) { mapWide512(dst, src, atanh512); mapWideTail512(dst, src, atanh512) },
-		Sinh:     func(dst, src []float32) { mapWide512(dst, src, sinh512); mapWideTail512(dst, src, sinh512) },
-		Cosh:     func(dst, src []float32) { mapWide512(dst, src, cosh512); mapWideTail512(dst, src, cosh512) },
-		Silu:     func(dst, src []float32) { mapWide512(dst, src, silu512); mapWideTail512(dst, src, silu512) },
-		GeluTanh: func(dst, src []float32) { mapWide512(dst, src, geluTanh512); mapWideTail512(dst, src, geluTanh512) },
+		Log10:    inWhole512(func(dst, src []float32) { mapWide512(dst, src, log10512) }),
+		Asin:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, asin512) }),
+		Acos:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, acos512) }),
+		Atan:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, atan512) }),
+		Asinh:    inWhole512(func(dst, src []float32) { mapWide512(dst, src, asinh512) }),
+		Acosh:    inWhole512(func(dst, src []float32) { mapWide512(dst, src, acosh512) }),
+		Atanh:    inWhole512(func(dst, src []float32) { mapWide512(dst, src, atanh512) }),
+		Sinh:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, sinh512) }),
+		Cosh:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, cosh512) }),
+		GeluTanh: inWhole512(func(dst, src []float32) { mapWide512(dst, src, geluTanh512) }),
 
-		Sin: func(dst, src []float32) { mapTrig512(dst, src, sin512, math.Sin) },
-		Cos: func(dst, src []float32) { mapTrig512(dst, src, cos512, math.Cos) },
 		Tan: func(dst, src []float32) { mapTrig512(dst, src, tan512, math.Tan) },
 	}
 	t.loops512()

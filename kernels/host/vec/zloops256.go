@@ -11,15 +11,20 @@ import "simd/archsimd"
 // a call passes vectors through memory, which takes longer than the arithmetic.
 
 // inWhole256 runs loop, which leaves what does not fill a vector alone, on the row, and on what is left padded with zeros.
+// Inlined, it would be a copy for each loop. The padded vector is from a pool: the compiler puts on the heap what a function
+// that it does not know gets.
+//
+//go:noinline
 func inWhole256(loop func(dst, src []float32)) func(dst, src []float32) {
 	return func(dst, src []float32) {
 		n := len(src) &^ (lanes256 - 1)
 		loop(dst[:n], src[:n])
 		if n < len(src) {
-			var pad [lanes256]float32
-			copy(pad[:], src[n:])
-			loop(pad[:], pad[:])
+			pad := pads.Get().(*splatNarrow16)
+			clear(pad[copy(pad[:lanes256], src[n:]):])
+			loop(pad[:lanes256], pad[:lanes256])
 			copy(dst[n:], pad[:])
+			pads.Put(pad)
 		}
 	}
 }
@@ -32,7 +37,13 @@ func (t *table) loops256() {
 	t.unary[Erf] = inWhole256(erfLoop256)
 	t.unary[Gelu] = inWhole256(geluLoop256)
 	t.unary[Log] = inWhole256(logLoop256)
-	t.expSum = expSum256
+	t.unary[Log2] = inWhole256(log2Loop256)
+	t.unary[Log1p] = inWhole256(log1pLoop256)
+	t.unary[Expm1] = inWhole256(expm1Loop256)
+	t.unary[Sin] = inWhole256(sinLoop256)
+	t.unary[Cos] = inWhole256(cosLoop256)
+	t.unary[Silu] = inWhole256(siluLoop256)
+	t.softmax = softmax256
 	t.pow = pow256
 	t.toInt32 = toInt32256
 	t.less, t.lessEqual, t.equal, t.notEqual = less256, lessEqual256, equal256, notEqual256
@@ -48,12 +59,11 @@ func foldNarrow256(x narrow256) (n, r narrow256) {
 
 // growthNarrow256 is exp(r) - 1, accurate relative to itself.
 func growthNarrow256(r narrow256) narrow256 {
-	p := loadNarrow256(&narrowTaylor[5]).
-		MulAdd(r, loadNarrow256(&narrowTaylor[4])).
-		MulAdd(r, loadNarrow256(&narrowTaylor[3])).
-		MulAdd(r, loadNarrow256(&narrowTaylor[2])).
-		MulAdd(r, loadNarrow256(&narrowTaylor[1])).
-		MulAdd(r, loadNarrow256(&narrowTaylor[0]))
+	p := loadNarrow256(&narrowGrowth[4]).
+		MulAdd(r, loadNarrow256(&narrowGrowth[3])).
+		MulAdd(r, loadNarrow256(&narrowGrowth[2])).
+		MulAdd(r, loadNarrow256(&narrowGrowth[1])).
+		MulAdd(r, loadNarrow256(&narrowGrowth[0]))
 	return p.MulAdd(r.Mul(r), r)
 }
 
@@ -119,105 +129,28 @@ func sigmoidLoop256(dst, src []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// nearTanh256 is tanh(a) for a in [0, 0.6].
-func nearTanh256(a narrow256) narrow256 {
-	z := a.Mul(a)
-	p := loadNarrow256(&narrowTanhNear[5]).
-		MulAdd(z, loadNarrow256(&narrowTanhNear[4])).
-		MulAdd(z, loadNarrow256(&narrowTanhNear[3])).
-		MulAdd(z, loadNarrow256(&narrowTanhNear[2])).
-		MulAdd(z, loadNarrow256(&narrowTanhNear[1])).
-		MulAdd(z, loadNarrow256(&narrowTanhNear[0]))
-	return p.Mul(z).MulAdd(a, a)
-}
-
-// tanhLoop256: tanh(a) = 1 - 2t/(1+t) with t = exp(-2a), for a = |x| above 0.6, where nothing cancels.
+// tanhLoop256 is a polynomial of |x| with the sign of x.
 func tanhLoop256(dst, src []float32) {
-	unit, limit, split := loadNarrow256(&narrowOne), loadNarrow256(&narrowTanhLimit), loadNarrow256(&narrowTanhSplit)
-	var nought narrow256
-	for len(src) >= lanes256 && len(dst) >= lanes256 {
-		x := archsimd.LoadFloat32x8Slice(src)
-		a := absNarrow256(x)
+	for i := 0; i+lanes256 <= len(src); i += lanes256 {
+		x := archsimd.LoadFloat32x8(at256(&src[i]))
+		a, limit := absNarrow256(x), loadNarrow256(&narrowTanhLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		n, r := foldNarrow256(nought.Sub(a.Add(a)))
-		s := powerNarrow256(n)
-		t := growthNarrow256(r).MulAdd(s, s)
-		far := unit.Sub(t.Add(t).Div(t.Add(unit)))
-		signNarrow256(nearTanh256(a).Merge(far, a.Less(split)), x).StoreSlice(dst)
-		src, dst = src[lanes256:], dst[lanes256:]
+		constant, p, t := pieces256(&narrowTanh, a, loadNarrow256(&narrowTanhShift))
+		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// The two branches of erf are both computed, and the right one is taken for each lane. Their coefficients are fitted
-// where the result's last place is largest beside the function, so that the rounding of a coefficient does not show.
-
-// nearErf256 is erf(a) for a in [0, 1].
-func nearErf256(a narrow256) narrow256 {
-	z := a.Mul(a)
-	p := loadNarrow256(&narrowErfNear[6]).
-		MulAdd(z, loadNarrow256(&narrowErfNear[5])).
-		MulAdd(z, loadNarrow256(&narrowErfNear[4])).
-		MulAdd(z, loadNarrow256(&narrowErfNear[3])).
-		MulAdd(z, loadNarrow256(&narrowErfNear[2])).
-		MulAdd(z, loadNarrow256(&narrowErfNear[1])).
-		MulAdd(z, loadNarrow256(&narrowErfNear[0]))
-	return p.MulAdd(a, a)
-}
-
-// farErf256 is log(erfc(a)) for a in [1, 4].
-func farErf256(a narrow256) narrow256 {
-	return loadNarrow256(&narrowErfFar[7]).
-		MulAdd(a, loadNarrow256(&narrowErfFar[6])).
-		MulAdd(a, loadNarrow256(&narrowErfFar[5])).
-		MulAdd(a, loadNarrow256(&narrowErfFar[4])).
-		MulAdd(a, loadNarrow256(&narrowErfFar[3])).
-		MulAdd(a, loadNarrow256(&narrowErfFar[2])).
-		MulAdd(a, loadNarrow256(&narrowErfFar[1])).
-		MulAdd(a, loadNarrow256(&narrowErfFar[0]))
-}
-
-// erfLoop256 takes 1 - exp(log(erfc(a))) where a = |x| is above 1; above 4 that is 1.
+// erfLoop256 is the same for erf, but that what is multiplied by t in the first interval is less by 1: 1.128, the slope at 0, has too
+// few digits.
 func erfLoop256(dst, src []float32) {
-	unit, limit := loadNarrow256(&narrowOne), loadNarrow256(&narrowErfLimit)
-	for len(src) >= lanes256 && len(dst) >= lanes256 {
-		x := archsimd.LoadFloat32x8Slice(src)
-		a := absNarrow256(x)
+	for i := 0; i+lanes256 <= len(src); i += lanes256 {
+		x := archsimd.LoadFloat32x8(at256(&src[i]))
+		a, limit := absNarrow256(x), loadNarrow256(&narrowErfLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		n, r := foldNarrow256(farErf256(a))
-		s := powerNarrow256(n)
-		far := unit.Sub(growthNarrow256(r).MulAdd(s, s))
-		signNarrow256(nearErf256(a).Merge(far, a.Less(unit)), x).StoreSlice(dst)
-		src, dst = src[lanes256:], dst[lanes256:]
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// geluLoop256 is gelu256 for each half of a vector: float32 would lose the relative accuracy of the tail.
-func geluLoop256(dst, src []float32) {
-	rootHalf, half, unit, nought := load256(&rootHalf), load256(&half), load256(&one), load256(&zero)
-	for len(src) >= half256 && len(dst) >= half256 {
-		x := archsimd.LoadFloat32x4Slice(src).ConvertToFloat64()
-		a := abs256(x).Mul(rootHalf)
-		w := unit.Div(a.Add(load256(&erfcK)))
-		t := unit.Sub(w.Mul(load256(&erfcTwoK)))
-		p := erfcLow256(erfcHigh256(t), t).Mul(w).Mul(half)
-		r, scale := foldExp256(negate256(a.Mul(a)))
-		tail := expTaylor256(r).MulAdd(scale, scale).Mul(p)
-		x.Mul(tail.Merge(unit.Sub(tail), x.Less(nought))).ConvertToFloat32().StoreSlice(dst)
-		src, dst = src[half256:], dst[half256:]
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// logLoop256 is log256 for each half of a vector.
-func logLoop256(dst, src []float32) {
-	for len(src) >= half256 && len(dst) >= half256 {
-		x := archsimd.LoadFloat32x4Slice(src).ConvertToFloat64()
-		k, f := splitLog256(x)
-		r := atanhLog256(f)
-		logEdges256(k.MulAdd(load256(&ln2), r), x).ConvertToFloat32().StoreSlice(dst)
-		src, dst = src[half256:], dst[half256:]
+		constant, p, t := pieces256(&narrowErf, a, loadNarrow256(&narrowErfShift))
+		constant = t.Merge(constant, a.Add(loadNarrow256(&narrowErfShift)).Less(loadNarrow256(&narrowErfFirst)))
+		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }

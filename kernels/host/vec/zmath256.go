@@ -51,8 +51,6 @@ func expm1Raw256(x wide256) wide256 {
 	return m.MulAdd(scale, scale.Sub(load256(&one)))
 }
 
-func expm1256(x wide256) wide256 { return signed256(expm1Raw256(x), x) }
-
 // Signs are handled by And and integer Add: adding the sign bit flips it. Of
 // two bitwise operations on a loaded constant Go 1.26 makes a VPTERNLOGQ that
 // its assembler refuses.
@@ -87,8 +85,6 @@ func gate256(x, y wide256) wide256 {
 	r := x.Div(exp256(negate256(y)).Add(load256(&one)))
 	return load256(&nan).Merge(r, x.Equal(negate256(load256(&inf))))
 }
-
-func silu256(x wide256) wide256 { return gate256(x, x) }
 
 func geluTanh256(x wide256) wide256 {
 	return gate256(x, x.Mul(x).MulAdd(load256(&geluThird), load256(&geluLinear)).Mul(x))
@@ -134,11 +130,6 @@ func logEdges256(r, x wide256) wide256 {
 func log256(x wide256) wide256 {
 	k, f := splitLog256(x)
 	return logEdges256(k.MulAdd(load256(&ln2), atanhLog256(f)), x)
-}
-
-func log2256(x wide256) wide256 {
-	k, f := splitLog256(x)
-	return logEdges256(atanhLog256(f).MulAdd(load256(&log2e), k), x)
 }
 
 // log1p256 takes x itself as the fraction where 1+x needs no scaling: that is
@@ -287,28 +278,6 @@ func atanh256(x wide256) wide256 {
 	a := abs256(x)
 	r := log1p256(a.Add(a).Div(load256(&one).Sub(a))).Mul(load256(&half))
 	return signed256(r, x)
-}
-
-// erfcHigh256 and erfcLow256 are the two halves of a polynomial, by which exp(-a^2)/(a+K) is multiplied for erfc(a).
-// That is accurate relative to the result down to the smallest float32.
-func erfcHigh256(t wide256) wide256 {
-	return load256(&erfcFitted[12]).
-		MulAdd(t, load256(&erfcFitted[11])).
-		MulAdd(t, load256(&erfcFitted[10])).
-		MulAdd(t, load256(&erfcFitted[9])).
-		MulAdd(t, load256(&erfcFitted[8])).
-		MulAdd(t, load256(&erfcFitted[7]))
-}
-
-func erfcLow256(p, t wide256) wide256 {
-	return p.
-		MulAdd(t, load256(&erfcFitted[6])).
-		MulAdd(t, load256(&erfcFitted[5])).
-		MulAdd(t, load256(&erfcFitted[4])).
-		MulAdd(t, load256(&erfcFitted[3])).
-		MulAdd(t, load256(&erfcFitted[2])).
-		MulAdd(t, load256(&erfcFitted[1])).
-		MulAdd(t, load256(&erfcFitted[0]))
 }
 
 // softplus256 is log1p(exp(-|y|)) plus y where y is positive.

@@ -9,10 +9,10 @@ import (
 	"simd/archsimd"
 )
 
-// The drivers come in pairs. The first, small enough to be inlined together
-// with f, runs over whole vectors; the second, one call a row, pads what is
-// left with zeros. Both put the same f on an element, so that its place in the
-// row does not show.
+// The drivers are small enough to be inlined together with f. They run over
+// whole vectors; inWhole256 pads what is left with zeros and has the driver
+// run over it too, so that an element's place in the row does not show. Where
+// f has parameters, a second driver does this.
 
 func map256(dst, src []float32, f func(narrow256) narrow256) {
 	for i, n := 0, len(src)&^(lanes256-1); i < n; i += lanes256 {
@@ -63,36 +63,30 @@ func mapTrig256(dst, src []float32, f func(wide256) wide256, scalar func(float64
 // unary256 fills in every function.
 func (t *table) unary256() {
 	t.unary = [unaryCount]func(dst, src []float32){
-		Neg:        func(dst, src []float32) { map256(dst, src, neg256); mapTail256(dst, src, neg256) },
-		Abs:        func(dst, src []float32) { map256(dst, src, clear256); mapTail256(dst, src, clear256) },
-		Sqrt:       func(dst, src []float32) { map256(dst, src, sqrt256); mapTail256(dst, src, sqrt256) },
-		Rsqrt:      func(dst, src []float32) { map256(dst, src, rsqrt256); mapTail256(dst, src, rsqrt256) },
-		Reciprocal: func(dst, src []float32) { map256(dst, src, reciprocal256); mapTail256(dst, src, reciprocal256) },
-		Square:     func(dst, src []float32) { map256(dst, src, square256); mapTail256(dst, src, square256) },
-		Relu:       func(dst, src []float32) { map256(dst, src, relu256); mapTail256(dst, src, relu256) },
-		Floor:      func(dst, src []float32) { map256(dst, src, floor256); mapTail256(dst, src, floor256) },
-		Ceil:       func(dst, src []float32) { map256(dst, src, ceil256); mapTail256(dst, src, ceil256) },
-		Round:      func(dst, src []float32) { map256(dst, src, round256); mapTail256(dst, src, round256) },
-		Trunc:      func(dst, src []float32) { map256(dst, src, trunc256); mapTail256(dst, src, trunc256) },
-		Sign:       func(dst, src []float32) { map256(dst, src, sign256); mapTail256(dst, src, sign256) },
+		Neg:        inWhole256(func(dst, src []float32) { map256(dst, src, neg256) }),
+		Abs:        inWhole256(func(dst, src []float32) { map256(dst, src, clear256) }),
+		Sqrt:       inWhole256(func(dst, src []float32) { map256(dst, src, sqrt256) }),
+		Rsqrt:      inWhole256(func(dst, src []float32) { map256(dst, src, rsqrt256) }),
+		Reciprocal: inWhole256(func(dst, src []float32) { map256(dst, src, reciprocal256) }),
+		Square:     inWhole256(func(dst, src []float32) { map256(dst, src, square256) }),
+		Relu:       inWhole256(func(dst, src []float32) { map256(dst, src, relu256) }),
+		Floor:      inWhole256(func(dst, src []float32) { map256(dst, src, floor256) }),
+		Ceil:       inWhole256(func(dst, src []float32) { map256(dst, src, ceil256) }),
+		Round:      inWhole256(func(dst, src []float32) { map256(dst, src, round256) }),
+		Trunc:      inWhole256(func(dst, src []float32) { map256(dst, src, trunc256) }),
+		Sign:       inWhole256(func(dst, src []float32) { map256(dst, src, sign256) }),
 
-		Expm1:    func(dst, src []float32) { mapWide256(dst, src, expm1256); mapWideTail256(dst, src, expm1256) },
-		Log1p:    func(dst, src []float32) { mapWide256(dst, src, log1p256); mapWideTail256(dst, src, log1p256) },
-		Log2:     func(dst, src []float32) { mapWide256(dst, src, log2256); mapWideTail256(dst, src, log2256) },
-		Log10:    func(dst, src []float32) { mapWide256(dst, src, log10256); mapWideTail256(dst, src, log10256) },
-		Asin:     func(dst, src []float32) { mapWide256(dst, src, asin256); mapWideTail256(dst, src, asin256) },
-		Acos:     func(dst, src []float32) { mapWide256(dst, src, acos256); mapWideTail256(dst, src, acos256) },
-		Atan:     func(dst, src []float32) { mapWide256(dst, src, atan256); mapWideTail256(dst, src, atan256) },
-		Asinh:    func(dst, src []float32) { mapWide256(dst, src, asinh256); mapWideTail256(dst, src, asinh256) },
-		Acosh:    func(dst, src []float32) { mapWide256(dst, src, acosh256); mapWideTail256(dst, src, acosh256) },
-		Atanh:    func(dst, src []float32) { mapWide256(dst, src, atanh256); mapWideTail256(dst, src, atanh256) },
-		Sinh:     func(dst, src []float32) { mapWide256(dst, src, sinh256); mapWideTail256(dst, src, sinh256) },
-		Cosh:     func(dst, src []float32) { mapWide256(dst, src, cosh256); mapWideTail256(dst, src, cosh256) },
-		Silu:     func(dst, src []float32) { mapWide256(dst, src, silu256); mapWideTail256(dst, src, silu256) },
-		GeluTanh: func(dst, src []float32) { mapWide256(dst, src, geluTanh256); mapWideTail256(dst, src, geluTanh256) },
+		Log10:    inWhole256(func(dst, src []float32) { mapWide256(dst, src, log10256) }),
+		Asin:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, asin256) }),
+		Acos:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, acos256) }),
+		Atan:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, atan256) }),
+		Asinh:    inWhole256(func(dst, src []float32) { mapWide256(dst, src, asinh256) }),
+		Acosh:    inWhole256(func(dst, src []float32) { mapWide256(dst, src, acosh256) }),
+		Atanh:    inWhole256(func(dst, src []float32) { mapWide256(dst, src, atanh256) }),
+		Sinh:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, sinh256) }),
+		Cosh:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, cosh256) }),
+		GeluTanh: inWhole256(func(dst, src []float32) { mapWide256(dst, src, geluTanh256) }),
 
-		Sin: func(dst, src []float32) { mapTrig256(dst, src, sin256, math.Sin) },
-		Cos: func(dst, src []float32) { mapTrig256(dst, src, cos256, math.Cos) },
 		Tan: func(dst, src []float32) { mapTrig256(dst, src, tan256, math.Tan) },
 	}
 	t.loops256()

@@ -2,15 +2,6 @@
 // exp(x - max(x)) / sum(exp(x - max(x))) over lines. The difference is taken in two floats, because its rounding would be
 // a factor after the exponential; so is the sum.
 
-struct Sum {
-    float sum, dropped;
-};
-
-inline Sum two_sum(Sum a, Sum b) {
-    float s = a.sum + b.sum, back = s - a.sum;
-    return Sum{s, a.dropped + b.dropped + ((a.sum - (s - back)) + (b.sum - back))};
-}
-
 inline float power_of(float x, float top) {
     float d = x - top, back = d - x;
     float rest = (x - (d - back)) - (top + back);
@@ -18,9 +9,7 @@ inline float power_of(float x, float top) {
     return isfinite(d) ? fma(e, rest, e) : e;
 }
 
-// The largest of so many threads, and their sum, for all of them: lanes of a SIMD group, or so many whole SIMD groups, of
-// which a threadgroup may have several sets. at is the thread's number in its set, whose part of the threadgroup's memory
-// is shared.
+// The largest of so many threads, and their sum, for all of them; see sums_of.
 inline float largest_of(float x, threadgroup Sum *shared, uint at, uint threads) {
     for (ushort mask = metal::min(threads, 32u) / 2; mask > 0; mask /= 2) x = largest(x, from_lane(x, mask));
     if (threads <= 32) return x;
@@ -32,14 +21,7 @@ inline float largest_of(float x, threadgroup Sum *shared, uint at, uint threads)
 }
 
 inline float sum_of(Sum a, threadgroup Sum *shared, uint at, uint threads) {
-    for (ushort mask = metal::min(threads, 32u) / 2; mask > 0; mask /= 2)
-        a = two_sum(a, Sum{from_lane(a.sum, mask), from_lane(a.dropped, mask)});
-    if (threads > 32) {
-        if (at % 32 == 0) shared[at / 32] = a;
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        a = shared[0];
-        for (uint i = 1; i < threads / 32; i++) a = two_sum(a, shared[i]);
-    }
+    a = sums_of(a, shared, at, threads);
     return a.sum + a.dropped;
 }
 
@@ -118,7 +100,7 @@ kernel void staged(device E *out [[buffer(0)]], device const E *in [[buffer(1)]]
     for (uint k = 0; k < HELD; k++) {
         if (k * lanes >= length) continue;
         const uint i = lane + k * lanes;
-        x[k] = i < length ? load(row[i]) : -INFINITY;
+        x[k] = live && i < length ? load(row[i]) : -INFINITY; // the others own no row, and its owner writes it meanwhile
         top = largest(top, x[k]);
     }
     top = largest_of(top, shared, at, lanes);

@@ -115,5 +115,21 @@ func packing(d dtype.DType) string {
 // Softmax is the source of softmax over lines of a float: the kernels of softmax.metal.
 func Softmax(d dtype.DType, wide bool) string {
 	kept := fmt.Sprintf("enum : uint { KEPT = %d, HELD = %d };\n", KeptVectors(d), HeldElements)
-	return source(types(d, wide)+loading(d)+storing(d)+vectors(d)+packing(d)+spreading(d)+kept, "lanes", op.ByID(op.IDSoftmax).Name)
+	return source(types(d, wide)+loading(d)+storing(d)+vectors(d)+packing(d)+spreading(d)+kept, "lanes", "sums", op.ByID(op.IDSoftmax).Name)
+}
+
+// Normalized says which operands of layer_norm there are, and whether the mean is subtracted.
+type Normalized struct{ Weight, Bias, Scale, Centered bool }
+
+// LayerNorm is the source of layer_norm over lines of a float: the kernel of layer_norm.metal.
+func LayerNorm(d dtype.DType, n Normalized, wide bool) string {
+	var flags strings.Builder
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"WEIGHT", n.Weight}, {"BIAS", n.Bias}, {"SCALE", n.Scale}, {"CENTERED", n.Centered}} {
+		fmt.Fprintf(&flags, "constant bool %s = %t;\n", f.name, f.set)
+	}
+	held := fmt.Sprintf("enum : uint { HELD = %d };\n", HeldElements)
+	return source(types(d, wide)+loading(d)+storing(d)+vectors(d)+held+flags.String(), "lanes", "sums", op.ByID(op.IDLayerNorm).Name)
 }

@@ -12,10 +12,12 @@ import (
 )
 
 // TestMain has the mock of Metal end the process for what a kernel does wrong, so that no test overlooks it. Pipelines
-// take no more threads than those of a kernel that needs all registers.
+// take no more threads than those of a kernel that needs all registers. Two threads that use the same threadgroup memory
+// with no barrier between are such a mistake too.
 func TestMain(m *testing.M) {
 	os.Setenv("FAKEMETAL_STRICT", "1")
 	os.Setenv("FAKEMETAL_GROUP", "384")
+	os.Setenv("FAKEMETAL_RACES", "1")
 	os.Exit(m.Run())
 }
 

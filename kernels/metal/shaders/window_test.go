@@ -46,7 +46,7 @@ func (b bench) windows(row *op.Row, setting op.Setting, arrangement string) {
 	c := &device.Call{Attrs: attributesOf(b.T, row, setting)}
 	var infer op.Inference
 	infer.Reset(row, slices.Clone(c.Attrs))
-	for i, dims := range setting[op.OperandShapes].([][]int) {
+	for i, dims := range setting.Map()[op.OperandShapes].([][]int) {
 		// Some indices name one place several times, all of them one of every plane.
 		d, values := dtype.Float32, metaltest.ValuesFor(row, i, dtype.Float32)
 		if row.In[i].Domain == op.Position {
@@ -77,7 +77,7 @@ func (b bench) windows(row *op.Row, setting op.Setting, arrangement string) {
 // dtypes.
 func attributesOf(t testing.TB, row *op.Row, setting op.Setting) op.Attrs {
 	at := metaltest.Attributes(row, dtype.Float32)
-	for name, value := range setting {
+	for name, value := range setting.Map() {
 		if name == op.OperandShapes {
 			continue
 		}

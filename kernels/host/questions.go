@@ -1,0 +1,130 @@
+package host
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// any, all and count_nonzero ask of each element only whether it is 0, which is so for all dtypes of one width where no bit
+// is set that counts; of a float the sign does not count. All reductions of bools are one of the first two.
+
+// registerQuestions adds the reductions that ask whether elements are zero.
+func registerQuestions() {
+	for _, d := range dtype.Numbers.Members() {
+		sign := uint64(0)
+		if d.IsFloat() {
+			sign = 1 << (8*d.Size() - 1)
+		}
+		switch d.Size() {
+		case 1:
+			ask(d, anyByte(), allBytes(), counting[uint8](0))
+		case 2:
+			ask(d, anyOf(uint16(sign)), allOf(uint16(sign)), counting(uint16(sign)))
+		case 4:
+			ask(d, anyOf(uint32(sign)), allOf(uint32(sign)), counting(uint32(sign)))
+		case 8:
+			ask(d, anyOf(sign), allOf(sign), counting(sign))
+		}
+	}
+	counted := counting[uint8](0)
+	counted.fold = func(a int64, row []uint8, _ int64) int64 { return a + vec.CountTrue(row) }
+	ask(dtype.Bool, anyByte(), allBytes(), counted)
+	for _, id := range []op.ID{op.IDMax, op.IDSum, op.IDMean} {
+		reduce(id, dtype.Bool, new(codec[uint8]), new(codec[uint8]), anyByte())
+	}
+	for _, id := range []op.ID{op.IDMin, op.IDProd} {
+		reduce(id, dtype.Bool, new(codec[uint8]), new(codec[uint8]), allBytes())
+	}
+}
+
+// ask registers the three questions for a dtype.
+func ask[W word](d dtype.DType, some, all folding[uint8, W, W], count folding[int64, int64, W]) {
+	reduce(op.IDAny, d, new(codec[W]), new(codec[uint8]), some)
+	reduce(op.IDAll, d, new(codec[W]), new(codec[uint8]), all)
+	reduce(op.IDCountNonzero, d, new(codec[W]), new(codec[int64]), count)
+}
+
+// untilKnown is how many elements are looked at before it is asked whether the answer is known.
+const untilKnown = 1 << 12
+
+// anyOf is true where an element is not zero, false for no elements: accumulators collect the bits that are set.
+func anyOf[W word](sign W) folding[uint8, W, W] {
+	return folding[uint8, W, W]{
+		fold: func(a W, row []W, _ int64) W {
+			for len(row) > 0 && a&^sign == 0 {
+				part := row[:min(untilKnown, len(row))]
+				for _, x := range part {
+					a |= x
+				}
+				row = row[len(part):]
+			}
+			return a
+		},
+		beside: func(as, row []W) {
+			as = as[:len(row)]
+			for i, x := range row {
+				as[i] |= x
+			}
+		},
+		result: func(a W, _ int64) uint8 { return bit(a&^sign != 0) },
+	}
+}
+
+// allOf is false where an element is zero, true for no elements: accumulators keep the smallest.
+func allOf[W word](sign W) folding[uint8, W, W] {
+	return folding[uint8, W, W]{
+		zero: ^W(0),
+		fold: func(a W, row []W, _ int64) W {
+			for len(row) > 0 && a != 0 {
+				part := row[:min(untilKnown, len(row))]
+				for _, x := range part {
+					a = min(a, x&^sign)
+				}
+				row = row[len(part):]
+			}
+			return a
+		},
+		beside: func(as, row []W) {
+			as = as[:len(row)]
+			for i, x := range row {
+				as[i] = min(as[i], x&^sign)
+			}
+		},
+		result: func(a W, _ int64) uint8 { return bit(a != 0) },
+	}
+}
+
+// anyByte is anyOf on vectors of bytes.
+func anyByte() folding[uint8, uint8, uint8] {
+	f := anyOf[uint8](0)
+	f.stack, f.fold = vec.OrColumns, func(a uint8, row []uint8, _ int64) uint8 { return a | bit(a == 0 && vec.AnyByte(row)) }
+	return f
+}
+
+// allBytes is allOf on vectors of bytes.
+func allBytes() folding[uint8, uint8, uint8] {
+	f := allOf[uint8](0)
+	f.stack, f.fold = vec.AndColumns, func(a uint8, row []uint8, _ int64) uint8 { return a & -bit(a != 0 && vec.AllBytes(row)) }
+	return f
+}
+
+// counting counts the elements that are not zero. A comparison is added as a number: zeros among others cannot be
+// predicted, so that a branch would cost more than the addition.
+func counting[W word](sign W) folding[int64, int64, W] {
+	return folding[int64, int64, W]{
+		fold: func(a int64, row []W, _ int64) int64 {
+			for _, x := range row {
+				a += int64(bit(x&^sign != 0))
+			}
+			return a
+		},
+		beside: func(as []int64, row []W) {
+			as = as[:len(row)]
+			for i, x := range row {
+				as[i] += int64(bit(x&^sign != 0))
+			}
+		},
+		result: func(a, _ int64) int64 { return a },
+	}
+}

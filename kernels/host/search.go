@@ -1,0 +1,273 @@
+package host
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// search is argmax or argmin: the place of the first element that no other is better than. nan is passed over: every other
+// element is better.
+//
+// Elements are compared as ranks, unsigned numbers, of which the larger is the better one: those of nan are 0. So one
+// kernel serves both directions and all dtypes whose sort keys have one width. float32 is compared as it is, by vectors.
+type search struct {
+	ranks ranks
+	// row goes on with the search in n elements, of which the first has a number. Functions have a room for a block of keys.
+	row func(r *ranks, room unsafe.Pointer, best *leader, x unsafe.Pointer, n, at int64)
+	// clear makes accumulators of columns that have seen no element, and beside goes on with element at of each of n
+	// columns. Values of accumulators have as many bytes as the key of an element.
+	clear  func(values unsafe.Pointer, n int64)
+	beside func(r *ranks, room, values unsafe.Pointer, at []int32, x unsafe.Pointer, index int32)
+}
+
+// leader is the best of the elements so far: its rank, 0 before the first that is no nan, and its number.
+type leader struct {
+	rank uint64
+	at   int64
+}
+
+// ranks says how elements are ranked.
+type ranks struct {
+	size     int64 // bytes of an element
+	key      int64 // bytes of a key
+	smallest int   // 1 for argmin
+	flip     uint32
+	narrow   *order[uint32]
+	wide     *order[uint64]
+}
+
+// registerSearches adds argmax and argmin of all dtypes.
+func registerSearches() {
+	for smallest, id := range [...]op.ID{op.IDArgmax, op.IDArgmin} {
+		for d, o := range narrowOrders {
+			r := ranks{size: d.Size(), key: 4, smallest: smallest, flip: uint32(smallest) * vec.Descending, narrow: o}
+			switch d {
+			case dtype.Bool: // no dtype of a search
+			case dtype.Float32:
+				register(id, d, &search{r, floatRow, floatClear, floatBeside})
+			default:
+				register(id, d, &search{r, keyRow[uint32], keyClear[uint32], keyBeside[uint32]})
+			}
+		}
+		for d, o := range wideOrders {
+			r := ranks{size: d.Size(), key: 8, smallest: smallest, wide: o}
+			register(id, d, &search{r, keyRow[uint64], keyClear[uint64], keyBeside[uint64]})
+		}
+	}
+}
+
+// cost counts the input: every element is compared once.
+func (k *search) cost(c *device.Call) int64    { return c.In[0].Numel() }
+func (k *search) workspace(*device.Call) int64 { return 0 }
+
+// run splits the work by outputs, as that of reductions is.
+func (k *search) run(t *threads, c *device.Call) error {
+	n := c.Out[0].Numel()
+	each := max(c.In[0].Numel()/max(n, 1), 1)
+	return t.each(k, c, n, max(grain/each, 1))
+}
+
+// part computes outputs lo to hi-1, by rows or by columns.
+func (k *search) part(c *device.Call, lo, hi int64) error {
+	var in passage
+	in.begin(c, lo)
+	f := newFrame()
+	defer f.free()
+	var to lane[int64]
+	out := new(codec[int64])
+	if c.Out[0].DType == dtype.Int32 {
+		out = storing[int64](dtype.Int64, dtype.Int32)
+	}
+	to.open(&c.Out[0], out, f, lo)
+	if in.sideways && in.reduced.Numel() <= math.MaxInt32 {
+		k.columns(&to, &in, f, hi-lo)
+	} else {
+		k.rows(&to, &in, f, hi-lo)
+	}
+	return nil
+}
+
+// rows computes n outputs one after the other. Elements that do not lie behind each other are gathered by blocks.
+func (k *search) rows(to *lane[int64], in *passage, f *frame, n int64) {
+	outer, count := &in.outer, in.reduced.Numel()
+	var inner walk
+	inner.begin(nil, outer.size, &in.reduced)
+	raw, keys, direct := f.room(), f.room(), inner.contiguous()
+	for range n {
+		var best leader
+		if direct && count > 0 {
+			k.row(&k.ranks, keys, &best, outer.here(), count, 0)
+		} else {
+			for at := int64(0); at < count; {
+				inner.base = outer.here()
+				m := min(block, count-at)
+				inner.gather(raw, m)
+				k.row(&k.ranks, keys, &best, raw, m, at)
+				at += m
+			}
+		}
+		outer.skip(1)
+		to.space(1)[0] = best.at
+		to.keep()
+	}
+}
+
+// searchedColumns is how many columns are searched beside each other: their accumulators fill the rooms of a frame.
+const searchedColumns = 4 * block
+
+// columns computes n outputs in runs of neighbours, going through the reduced elements once a run.
+// SAFETY: see walk.here; the rooms are the frame's.
+func (k *search) columns(to *lane[int64], in *passage, f *frame, n int64) {
+	outer, count := &in.outer, in.reduced.Numel()
+	values, numbers, raw := f.stretch(4), slice[int32](f.stretch(2), searchedColumns), f.room()
+	keys := f.room()
+	var inner walk
+	inner.begin(nil, outer.size, &in.reduced)
+	step, most := outer.strides[outer.rank-1], int64(searchedColumns)
+	if step != outer.size {
+		most = block
+	}
+	for n > 0 {
+		m := min(outer.run(n), most)
+		at := numbers[:m]
+		clear(at)
+		k.clear(values, m)
+		for i := range count {
+			from := unsafe.Add(outer.here(), inner.offset)
+			inner.skip(1)
+			if step != outer.size {
+				moveStrided(raw, from, outer.size, step, outer.size, m)
+				from = raw
+			}
+			k.beside(&k.ranks, keys, values, at, from, int32(i))
+		}
+		for done := int64(0); done < m; done += block {
+			some := at[done:min(done+block, m)]
+			dst := to.space(int64(len(some)))
+			for i, number := range some {
+				dst[i] = int64(number)
+			}
+			to.keep()
+		}
+		outer.skip(m)
+		n -= m
+	}
+}
+
+// ranked makes ranks of contiguous elements.
+// SAFETY: x has as many elements as dst.
+func ranked[K key](r *ranks, dst []K, x unsafe.Pointer) {
+	o, ok := any(r.narrow).(*order[K])
+	if !ok {
+		o = any(r.wide).(*order[K])
+	}
+	o.codec[r.smallest].load(dst, x)
+	if !o.float {
+		return
+	}
+	// The key of nan is the largest of the width of an element, or 0 in the opposite order; that of -0 is not that of 0.
+	zero, negative, more := o.zero[r.smallest], o.negative[r.smallest], K(1-r.smallest)
+	all := ^K(0) >> (8 * (r.key - r.size))
+	for i, k := range dst {
+		if k == negative {
+			k = zero
+		}
+		dst[i] = (k + more) & all
+	}
+}
+
+// keyRow is search.row on keys, a block of which fits the room.
+// SAFETY: see ranked; the room is the frame's.
+func keyRow[K key](r *ranks, room unsafe.Pointer, best *leader, x unsafe.Pointer, n, at int64) {
+	for n > 0 {
+		keys := slice[K](room, min(n, block))
+		ranked(r, keys, x)
+		top, place := K(best.rank), -1
+		for i, k := range keys {
+			if k > top {
+				top, place = k, i
+			}
+		}
+		if place >= 0 {
+			*best = leader{uint64(top), at + int64(place)}
+		}
+		m := int64(len(keys))
+		at, n = at+m, n-m
+		if n > 0 {
+			x = unsafe.Add(x, m*r.size)
+		}
+	}
+}
+
+// keyClear is search.clear for keys: 0 is the rank of nan, which no other is below.
+func keyClear[K key](values unsafe.Pointer, n int64) { clear(slice[K](values, n)) }
+
+// keyBeside is search.beside on keys. Of random numbers few become the best of their column after the first rows, so that
+// the branch is predicted.
+// SAFETY: see keyRow.
+func keyBeside[K key](r *ranks, room, values unsafe.Pointer, at []int32, x unsafe.Pointer, index int32) {
+	best := slice[K](values, int64(len(at)))
+	for len(at) > 0 {
+		keys := slice[K](room, min(int64(len(at)), block))
+		ranked(r, keys, x)
+		tops, numbers := best[:len(keys)], at[:len(keys)]
+		for i, k := range keys {
+			if k > tops[i] {
+				tops[i], numbers[i] = k, index
+			}
+		}
+		best, at = best[len(keys):], at[len(keys):]
+		if len(at) > 0 {
+			x = unsafe.Add(x, int64(len(keys))*r.size)
+		}
+	}
+}
+
+// passed is how many elements are looked at before their place is looked for: they stay in the first-level cache.
+const passed = 4096
+
+// floatRow is search.row for float32. Of random numbers the best so far changes with the logarithm of their number, so
+// that in nearly all parts no place is looked for.
+func floatRow(r *ranks, _ unsafe.Pointer, best *leader, x unsafe.Pointer, n, at int64) {
+	for row := slice[float32](x, n); len(row) > 0; {
+		part := row[:min(len(row), passed)]
+		top := vec.Largest(part, r.flip)
+		if rank := rankOf(top); rank > best.rank {
+			if i := vec.Find(part, top, r.flip); i >= 0 { // else there is only nan
+				*best = leader{rank, at + int64(i)}
+			}
+		}
+		row, at = row[len(part):], at+int64(len(part))
+	}
+}
+
+// rankOf is the rank of a float32 that is no nan, in ascending order. Zeros have one rank.
+func rankOf(x float32) uint64 {
+	bits := math.Float32bits(x)
+	switch {
+	case x == 0:
+		return 1 << 31
+	case bits>>31 != 0:
+		return uint64(^bits)
+	}
+	return uint64(bits | 1<<31)
+}
+
+// floatClear is search.clear for float32: every element is better than nan.
+func floatClear(values unsafe.Pointer, n int64) {
+	best := slice[float32](values, n)
+	for i := range best {
+		best[i] = float32(math.NaN())
+	}
+}
+
+// floatBeside is search.beside for float32, whose accumulators hold the elements themselves and not their ranks.
+func floatBeside(r *ranks, _, values unsafe.Pointer, at []int32, x unsafe.Pointer, index int32) {
+	n := int64(len(at))
+	vec.ArgColumns(slice[float32](values, n), at, slice[float32](x, n), r.flip, index)
+}

@@ -1,0 +1,232 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// specials32 are n random numbers with NaN, infinities, zeros of both signs and equals among them.
+func specials32(r *rand.Rand, n int) []float32 {
+	special := []float32{
+		float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1, 1,
+	}
+	x := make([]float32, n)
+	for i := range x {
+		if x[i] = float32(r.NormFloat64()); r.IntN(3) == 0 {
+			x[i] = special[r.IntN(len(special))]
+		}
+	}
+	return x
+}
+
+// sizes are numbers of columns around those that fill a vector of some kind, and around several of them.
+var sizes = []int{1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200}
+
+// eachStack calls f with rows of every size, numbers of rows around a multiple of four, and distances from none at all.
+func eachStack(t *testing.T, f func(t *testing.T, r *rand.Rand, n, stride, rows int)) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for _, n := range sizes {
+			for rows := range 10 {
+				for _, stride := range []int{0, 1, n, n + 3} {
+					f(t, r, n, stride, rows)
+				}
+			}
+		}
+	})
+}
+
+func TestColumnsOfFloats(t *testing.T) {
+	eachStack(t, func(t *testing.T, r *rand.Rand, n, stride, rows int) {
+		x := specials32(r, max(rows-1, 0)*stride+n)
+		sums, checkSums := guarded(make([]float64, n))
+		tops, checkTops := guarded(specials32(r, n))
+		least, checkLeast := guarded(specials32(r, n))
+		wantSums, wantTops, wantLeast := append([]float64{}, sums...), append([]float32{}, tops...), append([]float32{}, least...)
+		for i := range rows {
+			for j, v := range x[i*stride:][:n] {
+				wantSums[j] += float64(v)
+				wantTops[j], wantLeast[j] = larger(v, wantTops[j]), smaller(v, wantLeast[j])
+			}
+		}
+		SumColumns(sums, x, stride, rows)
+		MaxColumns(tops, x, stride, rows)
+		MinColumns(least, x, stride, rows)
+		for j := range n {
+			what := fmt.Sprintf("column %d of %d, %d rows, %d apart", j, n, rows, stride)
+			require.True(t, sameBits(wantSums[j], sums[j]), what)
+			require.True(t, sameBits(float64(wantTops[j]), float64(tops[j])), what)
+			require.True(t, sameBits(float64(wantLeast[j]), float64(least[j])), what)
+		}
+		checkSums(t)
+		checkTops(t)
+		checkLeast(t)
+	})
+}
+
+func TestColumnsOfBytes(t *testing.T) {
+	eachStack(t, func(t *testing.T, r *rand.Rand, n, stride, rows int) {
+		x := make([]uint8, max(rows-1, 0)*stride+n)
+		for i := range x {
+			x[i] = uint8(max(r.IntN(259)-3, 0)) * uint8(r.IntN(2))
+		}
+		some, checkSome := guarded(make([]uint8, n))
+		all, checkAll := guarded(make([]uint8, n))
+		want := make([]uint8, n)
+		for j := range all {
+			all[j] = 255
+		}
+		wantAll := append([]uint8{}, all...)
+		for i := range rows {
+			for j, v := range x[i*stride:][:n] {
+				want[j] |= v
+				if v == 0 {
+					wantAll[j] = 0
+				}
+			}
+		}
+		OrColumns(some, x, stride, rows)
+		AndColumns(all, x, stride, rows)
+		require.Equal(t, want, some, "%d columns, %d rows, %d apart", n, rows, stride)
+		require.Equal(t, wantAll, all, "%d columns, %d rows, %d apart", n, rows, stride)
+		checkSome(t)
+		checkAll(t)
+	})
+}
+
+// Rows that do not lie in the memory that is given are not read.
+func TestColumnsOutsideMemory(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		sums := make([]float64, 16)
+		SumColumns(sums, make([]float32, 40), 13, 3)
+		SumColumns(sums, make([]float32, 40), -1, 2)
+		SumColumns(nil, make([]float32, 40), 1, 2)
+		SumColumns(sums, nil, 0, 0)
+		require.Equal(t, make([]float64, 16), sums)
+	})
+}
+
+func TestArgColumns(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		nan := float32(math.NaN())
+		for _, n := range sizes {
+			for _, flip := range []uint32{0, Descending} {
+				best, at := make([]float32, n), make([]int32, n)
+				for i := range best {
+					best[i] = nan
+				}
+				wantBest, wantAt := append([]float32{}, best...), make([]int32, n)
+				best, checkBest := guarded(best)
+				at, checkAt := guarded(at)
+				for row := range int32(9) {
+					x := specials32(r, n)
+					ArgColumns(best, at, x, flip, row)
+					argColumnsRow(wantBest, wantAt, x, flip, row)
+					require.Equal(t, wantAt, at, "%d columns, row %d", n, row)
+				}
+				for i := range n {
+					require.True(t, sameBits(float64(wantBest[i]), float64(best[i])))
+				}
+				checkBest(t)
+				checkAt(t)
+			}
+		}
+	})
+}
+
+func TestLargestAndFind(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for n := range 300 {
+			for _, flip := range []uint32{0, Descending} {
+				x := specials32(r, n)
+				if n%5 == 0 { // nothing but NaN
+					for i := range x {
+						x[i] = float32(math.NaN())
+					}
+				}
+				top := Largest(x, flip)
+				require.True(t, top == largestRow(x, flip), n)
+				require.Equal(t, findRow(x, top, flip), Find(x, top, flip), n)
+				for _, v := range []float32{0, float32(math.NaN()), 1, 7} {
+					require.Equal(t, findRow(x, v, flip), Find(x, v, flip), n)
+				}
+			}
+		}
+	})
+}
+
+// One byte that differs is found wherever it is.
+func TestAnyAndAllBytes(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, n := range []int{0, 1, 7, 8, 127, 128, 129, 255, 256, 257, 600} {
+			none, all := make([]uint8, n), make([]uint8, n)
+			for i := range all {
+				all[i] = uint8(1 + i%255)
+			}
+			require.False(t, AnyByte(none), n)
+			require.True(t, AllBytes(all), n)
+			for i := range n {
+				none[i], all[i] = 0x80, 0
+				require.True(t, AnyByte(none), "%d of %d", i, n)
+				require.False(t, AllBytes(all), "%d of %d", i, n)
+				none[i], all[i] = 0, uint8(1+i%255)
+			}
+		}
+	})
+}
+
+func TestRunningSums(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(9, 10))
+		for _, n := range sizes {
+			x := specials32(r, n)
+			sums, dst := make([]float64, n), make([]float32, n)
+			for i := range sums {
+				sums[i] = r.NormFloat64()
+			}
+			want := append([]float64{}, sums...)
+			dst, check := guarded(dst)
+			RunningSums(sums, dst, x)
+			for i, v := range x {
+				want[i] += float64(v)
+				require.True(t, sameBits(want[i], sums[i]) && sameBits(float64(float32(want[i])), float64(dst[i])), "%d of %d", i, n)
+			}
+			check(t)
+		}
+	})
+}
+
+// Sums of small integers are exact in any order; what is infinite or NaN is so from its element on.
+func TestRunningSum(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for n := range 40 {
+		for _, special := range []bool{false, true} {
+			x, want, sum := make([]float32, n), make([]float32, n), float32(0)
+			if special {
+				x = specials32(r, n)
+			}
+			for i := range x {
+				x[i] = float32(math.Trunc(float64(x[i] * 9)))
+				if !special {
+					x[i] = float32(r.IntN(1000) - 500)
+				}
+				sum += x[i]
+				want[i] = sum
+			}
+			dst, check := guarded(make([]float32, n))
+			RunningSum(dst, x)
+			RunningSum(x, x)
+			for i := range x {
+				require.True(t, sameBits(float64(want[i]), float64(dst[i])), "%d of %d", i, n)
+				require.True(t, sameBits(float64(want[i]), float64(x[i])), "%d of %d, in place", i, n)
+			}
+			check(t)
+		}
+	}
+}

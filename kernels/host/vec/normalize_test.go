@@ -1,0 +1,82 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// exactlyNormalized is the last element that Normalize makes of a row, and its scale, in so many digits that none is wrong.
+func exactlyNormalized(x []float32, weight, bias float32, epsilon float64, centered bool) (y, scale float64) {
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
+	n, mean, squares := number(float64(len(x))), number(0), number(0)
+	for _, v := range x {
+		mean.Add(mean, number(float64(v)))
+	}
+	mean.Quo(mean, n)
+	if !centered {
+		mean = number(0)
+	}
+	d := number(0)
+	for _, v := range x {
+		d = number(float64(v))
+		d.Sub(d, mean)
+		squares.Add(squares, new(big.Float).Mul(d, d))
+	}
+	squares.Quo(squares, n)
+	squares.Add(squares, number(epsilon))
+	by := number(1)
+	by.Quo(by, squares.Sqrt(squares))
+	scale, _ = by.Float64()
+	d.Mul(d, by)
+	d.Mul(d, number(float64(weight)))
+	d.Add(d, number(float64(bias)))
+	y, _ = d.Float64()
+	return y, scale
+}
+
+// Each element is right to a unit in the last place, also where the mean is a thousand deviations and where the bias
+// takes most of it away.
+func TestNormalizeWithinBound(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for _, n := range []int{1, 2, 3, 7, 8, 15, 16, 31, 33, 64, 100, 1000, 4097} {
+			for kind := range 8 {
+				x, weight, bias, dst := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+				for i := range x {
+					x[i], weight[i] = float32(r.NormFloat64()+1000*float64(kind&1)), float32(r.NormFloat64())
+				}
+				centered := kind&2 == 0
+				y, _ := exactlyNormalized(x, weight[n-1], 0, 1e-5, centered)
+				bias[n-1] = float32(-y * (1 - 1e-4))
+				w, b := weight, bias
+				if kind&4 != 0 {
+					w, b = nil, nil
+				}
+				scale := Normalize(dst, x, w, b, 1e-5, centered)
+				want, wantScale := exactlyNormalized(x, weight[n-1], bias[n-1], 1e-5, centered)
+				if w == nil {
+					want, wantScale = exactlyNormalized(x, 1, 0, 1e-5, centered)
+				}
+				what := fmt.Sprintf("%d elements, kind %d", n, kind)
+				require.InEpsilon(t, wantScale, scale, 1e-12, what)
+				unit := math.Abs(float64(math.Nextafter32(float32(want), 2*float32(want)) - float32(want)))
+				require.InDelta(t, want, float64(dst[n-1]), unit, what)
+			}
+		}
+	})
+}
+
+// What is beyond the shortest of the slices stays, and nothing is read of empty ones.
+func TestNormalizeTakesTheShortest(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		dst := []float32{9, 9, 9, 9}
+		Normalize(dst, []float32{1, 3, 100}, []float32{1, 1}, nil, 0, true)
+		require.Equal(t, []float32{-1, 1, 9, 9}, dst)
+		require.InDelta(t, 2, Normalize(nil, dst, nil, nil, 0.25, true), 0)
+	})
+}

@@ -1,0 +1,71 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+import (
+	"math"
+	"math/bits"
+	"simd/archsimd"
+	"unsafe"
+)
+
+// sortKeys512 is SortKeys. The sign, spread over all bits, inverts a negative number; any other loses only its sign.
+// NaN and -0 are replaced afterwards, and the bits of all keys are collected in vectors.
+// SAFETY: see floats512.
+func sortKeys512(dst []uint32, src []float32, flip uint32) (some, all uint32, negativeZero bool) {
+	whole := len(src) &^ (lanes512 - 1)
+	if whole == 0 {
+		return sortKeysRow(dst, src, flip)
+	}
+	to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
+	sign, ones := archsimd.BroadcastInt32x16(math.MinInt32), archsimd.BroadcastInt32x16(-1)
+	flips := archsimd.BroadcastInt32x16(int32(flip))
+	set, each, zeros := archsimd.BroadcastInt32x16(0), ones, uint32(0)
+	for i := 0; i < 4*whole; i += 4 * lanes512 {
+		x := floats512(from, i)
+		word := x.AsInt32x16()
+		nan, zero := x.IsNaN(), word.Equal(sign)
+		k := ones.Merge(word.Xor(word.ShiftAllRight(31).Or(sign)), nan)
+		k = sign.Merge(k, zero).Xor(flips)
+		set, each, zeros = set.Or(k), each.And(k), zeros|uint32(zero.ToBits())
+		k.Store((*[lanes512]int32)(unsafe.Add(to, i)))
+	}
+	var lanes [2][lanes512]int32
+	set.Store(&lanes[0])
+	each.Store(&lanes[1])
+	archsimd.ClearAVXUpperBits()
+	some, all, negativeZero = sortKeysRow(dst[whole:], src[whole:], flip)
+	for i := range lanes512 {
+		some, all = some|uint32(lanes[0][i]), all&uint32(lanes[1][i])
+	}
+	return some, all, negativeZero || zeros != 0
+}
+
+// beyond512 is Beyond. Four vectors are tested at once, and when one has an element that is not below the bound, one by one:
+// NaN compares as not below.
+// SAFETY: see floats512.
+func beyond512(x []float32, v float32, flip uint32) int {
+	whole := len(x) &^ (lanes512 - 1)
+	if whole > 0 {
+		from := unsafe.Pointer(&x[0])
+		top, flips, i := archsimd.BroadcastFloat32x16(v), archsimd.BroadcastInt32x16(int32(flip)), 0
+		for ; i <= 4*whole-16*lanes512; i += 16 * lanes512 {
+			below := flipped512(from, i, flips).LessEqual(top).And(flipped512(from, i+4*lanes512, flips).LessEqual(top))
+			below = below.And(flipped512(from, i+8*lanes512, flips).LessEqual(top))
+			if below.And(flipped512(from, i+12*lanes512, flips).LessEqual(top)).ToBits() != 1<<lanes512-1 {
+				break
+			}
+		}
+		for ; i < 4*whole; i += 4 * lanes512 {
+			if m := (1<<lanes512 - 1) &^ uint64(flipped512(from, i, flips).LessEqual(top).ToBits()); m != 0 {
+				archsimd.ClearAVXUpperBits()
+				return i/4 + bits.TrailingZeros64(m)
+			}
+		}
+		archsimd.ClearAVXUpperBits()
+	}
+	if i := beyondRow(x[whole:], v, flip); i >= 0 {
+		return whole + i
+	}
+	return -1
+}
