@@ -322,17 +322,20 @@ func (b *builder) rename(row *op.Row, in, out []*value) bool {
 	if row.ID != op.IDReshape && row.ID != op.IDSqueeze && row.ID != op.IDUnsqueeze {
 		return false
 	}
-	x := in[0].data
-	if len(x.Bytes) <= smallFold || x.Local || !out[0].fixed {
+	x, key := in[0].data, ""
+	if !x.Local && out[0].fixed {
+		key = "view " + b.model.id(x) + out[0].Shape.String()
+	}
+	made := b.model.folded[key]
+	if made == nil {
 		c := &op.Const{Type: out[0].Type, Bytes: x.Bytes, Local: true}
-		out[0].data = b.model.share(c)
-		return true
+		made = []*op.Const{b.model.share(c)}
+		if key != "" && len(b.model.folded) < mostShared {
+			made[0].Local = false // what is computed of it is fixed too, however large that is
+			b.model.folded[key] = made
+		}
 	}
-	key := "view " + b.model.id(x) + out[0].Shape.String()
-	if b.model.folded[key] == nil {
-		b.model.folded[key] = []*op.Const{{Type: out[0].Type, Bytes: x.Bytes}}
-	}
-	out[0].data = b.model.folded[key][0]
+	out[0].data = made[0]
 	return true
 }
 

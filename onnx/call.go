@@ -46,6 +46,9 @@ func (c *call) must(err error) {
 // list.
 func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
+// wants reports whether the node names result i.
+func (c *call) wants(i int) bool { return i < len(c.node.Out) && c.node.Out[i] != "" }
+
 // x is operand i, a tensor, which has to be given. Functions call it for operands that ONNX does not declare
 // optional.
 func (c *call) x(i int) *value {

@@ -272,6 +272,25 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// Small constants with another shape are constants of the file like others: what is made of several, however large, is a
+// constant too. Exporters make the weights of recurrent networks that way.
+func TestViewsOfSmallConstantsAreFixed(t *testing.T) {
+	raw := make([]byte, smallFold) // each as large as a small one may be
+	m, err := Parse(modelOf(graphOf(
+		part{11, portAs("x", 1, -1)}, part{12, portAs("y", 1)}, part{5, tensorOf("a", 1, raw, smallFold/4)}, part{5, tensorOf("b", 1, raw, smallFold/4)},
+		part{5, vectorOf("axis", 0)},
+		part{1, nodeOf("Unsqueeze", names("a", "axis"), names("c"))}, part{1, nodeOf("Unsqueeze", names("b", "axis"), names("d"))},
+		part{1, nodeOf("Concat", names("c", "d"), names("e"), message{}.text(1, "axis").int(3, 0))},
+		part{1, nodeOf("Mul", names("e", "x"), names("y"))},
+	)), "", zeros)
+	require.NoError(t, err)
+	for _, n := range []int64{1, smallFold / 4} {
+		g, err := m.Resolve([]op.Type{typeOf(t, n)})
+		require.NoError(t, err)
+		require.Equal(t, 1, g.Calls())
+	}
+}
+
 // FuzzParse reads any bytes, and resolves what is a model. Neither may panic, nor take much memory.
 func FuzzParse(f *testing.F) {
 	f.Add(reshaping())

@@ -89,12 +89,43 @@ func groupNormalization(c *call) []*value {
 
 // stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default. A file of
 // double elements keeps them.
-func (c *call) stashed(x *value) *value {
-	d := c.elem("stash_type", dtype.Float32)
+func (c *call) stashed(x *value) *value { return c.cast(x, c.stash(x)) }
+
+func (c *call) stash(x *value) dtype.DType {
 	if x.DType == dtype.Float64 {
-		d = dtype.Float64
+		return dtype.Float64
 	}
-	return c.cast(x, d)
+	return c.elem("stash_type", dtype.Float32)
+}
+
+// Nearly all files normalize the last axis, with a weight that is a line: what the row was made for, which reads x once. Other
+// axes, weights that broadcast, and statistics in another dtype than float32 are composed as ONNX defines them.
+//
+// lineNorm is row layer_norm, for a normalization along the last axis whose weight, and bias if there is one, are lines: operands
+// weight and bias of the call. ok is false for all others.
+func (c *call) lineNorm(x *value, axes []int64, weight, bias int, epsilon float64, centered bool) (y *value, ok bool) {
+	if x.rank() == 0 || len(axes) != 1 || c.stash(x) != dtype.Float32 && x.DType != dtype.Float64 {
+		return nil, false
+	}
+	n := x.dims()[x.rank()-1]
+	line := func(i int) (*value, bool) {
+		if !c.has(i) {
+			return absent(), true
+		}
+		v := c.x(i)
+		return v, v.rank() == 1 && v.dims()[0] == n
+	}
+	w, lined := line(weight)
+	b, also := line(bias)
+	if n == 0 || !lined || !also || !c.has(weight) || c.x(weight).DType != x.DType {
+		return nil, false
+	}
+	yes := op.Value{Kind: op.Bool}
+	if centered {
+		yes.I = 1
+	}
+	at := op.Attrs{op.LayerNormEpsilon: {Kind: op.Float, F: epsilon}, op.LayerNormCentered: yes}
+	return c.do(op.IDLayerNorm, at, x, w, b), true
 }
 
 // layerNormalization normalizes the axes from attribute axis on, and applies a scale and a bias. Further results are
@@ -102,6 +133,9 @@ func (c *call) stashed(x *value) *value {
 func layerNormalization(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
+	if y, ok := c.lineNorm(x, axes, 1, 2, c.float("epsilon", 1e-5), true); ok && !c.wants(1) && !c.wants(2) {
+		return one(y)
+	}
 	wide := c.stashed(x)
 	y, mean, inverse := c.standard(wide, c.float("epsilon", 1e-5), axes)
 	y = c.mul(c.cast(y, x.DType), c.x(1))
@@ -122,6 +156,9 @@ func (c *call) rms(x *value, axes []int64) *value {
 func rmsNormalization(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())[c.axis(c.int("axis", -1), x.rank()):]
+	if y, ok := c.lineNorm(x, axes, 1, len(c.node.In), c.float("epsilon", 1e-5), false); ok {
+		return one(y)
+	}
 	return one(c.mul(c.rms(x, axes), c.x(1)))
 }
 
@@ -131,7 +168,11 @@ func skipLayerNormalization(c *call) []*value {
 	if c.has(4) {
 		sum = c.add(sum, c.x(4))
 	}
-	y, mean, inverse := c.standard(sum, c.float("epsilon", 1e-12), []int64{int64(sum.rank()) - 1})
+	last := []int64{int64(sum.rank()) - 1}
+	if y, ok := c.lineNorm(sum, last, 2, 3, c.float("epsilon", 1e-12), true); ok && !c.wants(1) && !c.wants(2) {
+		return []*value{y, nil, nil, sum}
+	}
+	y, mean, inverse := c.standard(sum, c.float("epsilon", 1e-12), last)
 	y = c.mul(y, c.x(2))
 	if c.has(3) {
 		y = c.add(y, c.x(3))
@@ -146,7 +187,11 @@ func skipSimplified(c *call) []*value {
 	if c.has(3) {
 		sum = c.add(sum, c.x(3))
 	}
-	return []*value{c.mul(c.rms(sum, []int64{int64(sum.rank()) - 1}), c.x(2)), nil, nil, sum}
+	last := []int64{int64(sum.rank()) - 1}
+	if y, ok := c.lineNorm(sum, last, 2, len(c.node.In), c.float("epsilon", 1e-5), false); ok {
+		return []*value{y, nil, nil, sum}
+	}
+	return []*value{c.mul(c.rms(sum, last), c.x(2)), nil, nil, sum}
 }
 
 // lrn divides by the squares of neighbouring channels: a sum over windows of the channels. The window has size

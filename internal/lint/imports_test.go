@@ -53,7 +53,7 @@ var layers = []struct {
 		"core/dtype", "core/shape", "core/op", "core/graph", "core/runtime", "onnx", "serve/...",
 	}},
 	{[]string{"serve/backend"}, []string{"core/...", "onnx", "serve/tensors"}},
-	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "tritonlang", "internal/..."}},
+	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "tritonlang", "tritonlang/report", "internal/..."}},
 	{[]string{"python/paddle_mps/memory_viz"}, nil},
 	{[]string{"cmd/paddle-mps/internal/jsontext", "cmd/paddle-mps/internal/kserve"}, []string{"serve/modelconfig"}},
 	{[]string{"cmd/paddle-mps/internal/..."}, []string{"core/runtime", "internal/environment", "serve/...", "cmd/paddle-mps/internal/..."}},
@@ -75,19 +75,20 @@ var layers = []struct {
 
 // thirdParty says which packages may import a module that is not ours; nil: only tests.
 var thirdParty = map[string][]string{
-	"github.com/ebitengine/purego": {"objc"},
+	"github.com/ebitengine/purego": {"objc", "cmd/paddle-mps/internal/sharedmemory"},
 	"github.com/stretchr/testify":  {"kernels/metal/metaltest"},
 	"google.golang.org/protobuf": {
-		"onnx", "serve", "serve/modelconfig", "cmd/paddle-mps/internal/kserve", "internal/protogen", "internal/onnxtest",
+		"onnx", "serve", "serve/modelconfig", "cmd/paddle-mps/internal/kserve", "cmd/paddle-mps/internal/grpcapi", "internal/protogen", "internal/onnxtest",
 	},
-	"google.golang.org/grpc":              {"cmd/paddle-mps/internal/kserve", "cmd/paddle-mps/internal/grpcapi", "cmd/paddle-mps/internal/service"},
+	"google.golang.org/grpc":              {"cmd/paddle-mps/internal/kserve", "cmd/paddle-mps/internal/load", "cmd/paddle-mps/internal/grpcapi", "cmd/paddle-mps/internal/service"},
 	"github.com/bufbuild/protocompile":    {"internal/protogen"},
 	"github.com/prometheus/client_golang": {"cmd/paddle-mps/internal/metrics"},
+	"go.opentelemetry.io":                 {"cmd/paddle-mps/internal/traces"},
 }
 
 // notInLibrary are packages that the shared library must not link: servers belong to cmd.
 var notInLibrary = []string{
-	"net/http", "google.golang.org/grpc", "github.com/prometheus", module + "/cmd",
+	"net/http", "google.golang.org/grpc", "github.com/prometheus", "go.opentelemetry.io", module + "/cmd",
 }
 
 // TestLibraryLinksNoServer fails where the shared library links a protocol, metrics or anything else of a server.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,6 +71,53 @@ func TestNobodyMatchesOperatorsByName(t *testing.T) {
 			t.Errorf("%s: an operator is compared by name; want data of its row, or its ID", set.Position(at))
 		}
 	}
+}
+
+// TestOperatorsAreDecidedByTheirRows fails where what runs operators compares the number of one: what it wants to know is
+// data of the row, or a rule that the row names.
+func TestOperatorsAreDecidedByTheirRows(t *testing.T) {
+	_, all := sources(t)
+	for _, file := range all {
+		folder := file.Package
+		if strings.HasSuffix(file.Path, "_test.go") || !slices.Contains([]string{"core/graph", "core/runtime", "core/program", "core/device", "capi"}, folder) {
+			continue
+		}
+		require.Empty(t, numbersCompared(file.File), "%s compares numbers of operators", file.Path)
+	}
+}
+
+// numbersCompared are the constants of package op, in order, with which something is compared, or that are listed for it.
+func numbersCompared(file *ast.File) (names []string) {
+	number := func(e ast.Expr) {
+		if s, ok := e.(*ast.SelectorExpr); ok && strings.HasPrefix(s.Sel.Name, "ID") {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "op" {
+				names = append(names, s.Sel.Name)
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if n.Op == token.EQL || n.Op == token.NEQ {
+				number(n.X)
+				number(n.Y)
+			}
+		case *ast.CaseClause:
+			for _, e := range n.List {
+				number(e)
+			}
+		case *ast.CompositeLit:
+			for _, e := range n.Elts {
+				if pair, ok := e.(*ast.KeyValueExpr); ok {
+					e = pair.Key
+				}
+				number(e)
+			}
+		}
+		return true
+	})
+	slices.Sort(names)
+	return names
 }
 
 // literal finds strings of one word, in Go and in Python.
@@ -141,4 +189,7 @@ func TestOperatorRuleCanFail(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, comparisons(file), want, text)
 	}
+	file, err := parser.ParseFile(token.NewFileSet(), "a.go", "package a\nfunc f() { if x == op.IDSum {}; switch x { case op.IDMax: }; g(op.IDMin); _ = l{op.IDAll}; _ = m{op.IDAny: 1, 1: op.IDMin} }", 0)
+	require.NoError(t, err)
+	require.Equal(t, []string{"IDAll", "IDAny", "IDMax", "IDSum"}, numbersCompared(file))
 }

@@ -1,7 +1,12 @@
 // Package onnxtest writes small ONNX files for tests.
 package onnxtest
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"encoding/binary"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // The element types of ONNX that tests use.
 const (
@@ -23,9 +28,25 @@ type Node struct {
 	In, Out []string
 }
 
+// Weight is an initializer of float32.
+type Weight struct {
+	Name string
+	Dims []int64
+	Data []float32
+}
+
 // Model is the file of a graph, with opset 17.
 func Model(inputs, outputs []Port, nodes ...Node) []byte {
+	return WithWeights(nil, inputs, outputs, nodes...)
+}
+
+// WithWeights is Model with initializers. One that is also an input is the value of an input that need not be given.
+func WithWeights(weights []Weight, inputs, outputs []Port, nodes ...Node) []byte {
 	var graph []byte
+	// Fields of GraphProto: 5 initializers, 1 nodes, 2 the name, 11 inputs, 12 outputs.
+	for _, w := range weights {
+		graph = message(graph, 5, w.tensor())
+	}
 	for _, n := range nodes {
 		var node []byte
 		for _, in := range n.In {
@@ -52,6 +73,19 @@ func Model(inputs, outputs []Port, nodes ...Node) []byte {
 // Unary is the file of one operator from input "x" to output "y", both of one type and shape.
 func Unary(operator string, elem int, dims ...int64) []byte {
 	return Model([]Port{{"x", elem, dims}}, []Port{{"y", elem, dims}}, Node{operator, []string{"x"}, []string{"y"}})
+}
+
+// tensor is a TensorProto.
+func (w Weight) tensor() (t []byte) {
+	// Fields of TensorProto: 1 dimensions, 2 the type of elements, 8 the name, 9 the elements as bytes.
+	for _, d := range w.Dims {
+		t = number(t, 1, uint64(d))
+	}
+	var raw []byte
+	for _, x := range w.Data {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return message(text(number(t, 2, Float), 8, w.Name), 9, raw)
 }
 
 // port is a ValueInfoProto.
