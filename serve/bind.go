@@ -16,7 +16,7 @@ import (
 
 // bind relates the inputs and outputs of the configuration to those of the model, and refuses what does not agree. The
 // messages are those of Triton's ONNX Runtime backend.
-func (v *Version) bind(m *onnx.Model, folder string) error {
+func (v *Version) bind(m *onnx.Model, folder string, values map[string]*op.Const) error {
 	inputs, outputs := m.Ports()
 	if len(v.config.Input) != len(inputs) {
 		return Errorf(InvalidArg, "unable to load model '%s', configuration expects %d inputs, model provides %d", v.config.Name, len(v.config.Input), len(inputs))
@@ -26,8 +26,13 @@ func (v *Version) bind(m *onnx.Model, folder string) error {
 		if err != nil {
 			return err
 		}
-		v.inputs = append(v.inputs, portOf(in.Name, in.DataType, in.Dims, in.Reshape, at))
+		p := portOf(in.Name, in.DataType, in.Dims, in.Reshape, at)
+		if in.Optional {
+			p.value = values[in.Name]
+		}
+		v.inputs = append(v.inputs, p)
 	}
+	v.needed = v.required()
 	for _, out := range v.config.Output {
 		at, err := v.bindPort("output", out, outputs)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
@@ -49,7 +50,7 @@ func classify(t Tensor, n int, labels []string, batched bool) (Tensor, error) {
 		slices.SortStableFunc(all, func(a, b element) int { return cmp.Compare(b.value, a.value) })
 		for _, e := range all[:n] {
 			text := e.text + ":" + strconv.Itoa(e.index)
-			if e.index < len(labels) {
+			if e.index < len(labels) && labels[e.index] != "" {
 				text += ":" + labels[e.index]
 			}
 			made.Data = tensors.AppendElement(made.Data, []byte(text))
@@ -61,7 +62,11 @@ func classify(t Tensor, n int, labels []string, batched bool) (Tensor, error) {
 // elementReader reads the first element of data; nil for types that have no order, or no form in C++'s std::to_string.
 func elementReader(k tensors.Type) func(data []byte) element {
 	whole := func(x int64) element { return element{value: float64(x), text: strconv.FormatInt(x, 10)} }
-	float := func(x float64) element { return element{value: x, text: fmt.Sprintf("%f", x)} }
+	float := func(x float64) element {
+		// Infinities are the words of C++'s std::to_string.
+		text := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%f", x), "+"))
+		return element{value: x, text: text}
+	}
 	le := binary.LittleEndian
 	return map[tensors.Type]func([]byte) element{
 		tensors.Uint8: func(b []byte) element { return whole(int64(b[0])) },

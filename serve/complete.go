@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"slices"
+
 	"github.com/paddle-mps/paddle-mps/onnx"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
@@ -16,7 +18,8 @@ func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
 	}
 	inputs, outputs := m.Ports()
 	if batches(inputs) && batches(outputs) {
-		if c.MaxBatchSize == 0 {
+		// Inputs or outputs with all dimensions of the file leave none for the batch.
+		if c.MaxBatchSize == 0 && !inFull(c, append(slices.Clip(inputs), outputs...)) {
 			c.MaxBatchSize = int32(max(most, 0))
 		}
 		if c.MaxBatchSize > 1 && c.SchedulingChoice == nil {
@@ -40,6 +43,20 @@ func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
 		}
 	}
 	return nil
+}
+
+// inFull reports whether the configuration has an input or output with as many dimensions as the file: it counts the batch
+// among them.
+func inFull(c *modelconfig.ModelConfig, ports []*onnx.Port) bool {
+	full := func(d declared) bool {
+		dims := d.GetDims()
+		if r := d.GetReshape(); r != nil {
+			dims = r.Shape
+		}
+		return slices.ContainsFunc(ports, func(p *onnx.Port) bool { return p.Name == d.GetName() && len(dims) == len(p.Dims) })
+	}
+	return slices.ContainsFunc(c.Input, func(in *modelconfig.ModelInput) bool { return full(in) }) ||
+		slices.ContainsFunc(c.Output, func(out *modelconfig.ModelOutput) bool { return full(out) })
 }
 
 // batches reports whether the first dimension of all ports may have any size.

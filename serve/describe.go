@@ -137,6 +137,9 @@ type Count struct {
 	Pending  int64
 	LoadTime float64           // seconds
 	Tags     map[string]string // metric_tags of the configuration
+	Latency  latencies         // numbers of successes by their time: see LatencyBound
+	Load     uint64            // of the version: see Version.Load
+	Cached   bool              // whether the version uses the cache of responses
 }
 
 // Statistics are those of a version, of all versions of a model (number -1) or of all models (name "").
@@ -147,8 +150,12 @@ func (s *Server) Statistics(name string, number int64) ([]Count, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if name != "" {
+		// Triton words it otherwise here than in the other requests.
+		if m := s.models[name]; m == nil || len(m.ready) == 0 {
+			return nil, Errorf(InvalidArg, "requested model '%s' is not available", name)
+		}
 		if _, err := s.find(name, number); err != nil {
-			return nil, err
+			return nil, Errorf(InvalidArg, "requested model version is not available for model '%s'", name)
 		}
 	}
 	all := []Count{}
@@ -168,8 +175,8 @@ func (s *Server) Statistics(name string, number int64) ([]Count, error) {
 
 // count is what metrics show of the version.
 func (v *Version) count() Count {
-	c := Count{LoadTime: v.loadTime, Tags: v.config.MetricTags}
-	c.Statistics, c.Failures, c.Pending = v.counters.snapshot()
+	c := Count{LoadTime: v.loadTime, Tags: v.config.MetricTags, Load: v.load, Cached: v.cache != nil}
+	c.Statistics, c.Failures, c.Pending = v.counters.snapshot(&c.Latency)
 	c.Name, c.Version, c.Memory = v.config.Name, strconv.FormatInt(v.number, 10), v.memory()
 	return c
 }

@@ -52,8 +52,37 @@
 //
 // # What is not here
 //
-// No protocol: messages, ports and limits of bodies belong to the command. No sequences of requests, no ensembles, no
-// cache of responses and no decoupled models: a configuration that asks for them does not load.
+// No protocol: messages, ports and limits of bodies belong to the command. No sequences of requests and no decoupled models:
+// a configuration that asks for them does not load.
+//
+// # Optional inputs
+//
+// An initializer that is also an input of the graph is a constant to the runtime. A configuration that lists it makes it an
+// input of the program: onnx.Model.Take does so for each copy of the model that a version parses. A request without it gets
+// the value of the file, whose shape broadcasts. The key of a request in the queue tells what it has left out, so that a
+// batch either has an input for all of its requests or for none, and the value is never joined to itself.
+//
+// # Ensembles
+//
+// A request to an ensemble holds the versions of all its models from its beginning to its end: a load in between changes
+// nothing for it. Tensors between steps are the outputs of one model and the inputs of the next, without a copy. The first
+// step that fails cancels the others; the request returns when none of them runs, because they read its inputs.
+//
+// An ensemble has no program, so that its versions cost nothing: they are made anew whenever one of their models is. Models
+// are told apart by who asked for them: those that were loaded by name stay when an ensemble is unloaded with its models.
+//
+// # Responses that are kept
+//
+// A key is a digest of the inputs as the model gets them, so that the order of the inputs in a request does not matter. It
+// begins with the number of the load: nothing has to be removed when a model changes, because nobody asks for the old keys any
+// more, and the bound drops them. A digest of 256 bits does not collide by chance, and clients cannot choose it to.
+// Two equal requests at one time both run; the first to end is kept.
+//
+// # The rate limiter
+//
+// An instance takes its batch from the queue first and then waits for resources, so that the batch is formed by the rules of
+// the queue alone. The order among those that wait is a heap; the one on top blocks the others until its resources are there.
+// Resources are given to all of an instance's needs at one time: two instances cannot each hold what the other one wants.
 //
 // # Files
 //
@@ -61,8 +90,10 @@
 //   - repository.go: folders and files on disk; load.go: from a configuration to versions that serve; start.go: what is
 //     loaded without being asked for.
 //   - open.go, complete.go, bind.go, warmup.go: one version, from its file to instances.
-//   - validate.go, instance.go, execute.go, classify.go: one request.
-//   - statistics.go, describe.go: what is told about all of it.
+//   - ensemble.go, dependents.go: graphs of models, and what a load of one model means for others.
+//   - validate.go, optional.go, instance.go, execute.go, classify.go: one request.
+//   - cache.go, ratelimit.go: answers that are kept, and instances that wait for each other.
+//   - statistics.go, latency.go, observe.go, describe.go: what is told about all of it.
 //
 // # Failures
 //

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -11,17 +12,19 @@ import (
 )
 
 // execute runs the jobs as one batch and divides the outputs among them.
-func (n *instance) execute(jobs []*job, m *moments) ([]*Response, error) {
+func (n *instance) execute(jobs []*job, m *moments) error {
 	rt := n.runtime
 	// Tensors are freed on every way out, those of the inputs only after the outputs were read: an output may be an input.
 	in, err := n.gather(rt, jobs)
 	defer func() {
 		for _, t := range in {
-			rt.Free(t.Handle())
+			if t != nil {
+				rt.Free(t.Handle())
+			}
 		}
 	}()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// The moments divide the time of an execution as the statistics of Triton do: making inputs, running, reading outputs.
 	m.inputs = time.Now()
@@ -35,7 +38,7 @@ func (n *instance) execute(jobs []*job, m *moments) ([]*Response, error) {
 		}
 	}()
 	if m.outputs = time.Now(); err != nil {
-		return nil, err
+		return err
 	}
 	return n.divide(jobs, out)
 }
@@ -44,14 +47,18 @@ func (n *instance) execute(jobs []*job, m *moments) ([]*Response, error) {
 // The buffer of the instance holds the inputs of a batch until it has run.
 func (n *instance) gather(rt *runtime.Runtime, jobs []*job) (in []*runtime.Tensor, err error) {
 	v := n.version
-	in = make([]*runtime.Tensor, len(v.inputs))
-	made := in[:0]
-	need := 0
+	// A program has its inputs in the order of the model, which may differ from that of the configuration. What is nil where
+	// an error ends it was not made.
+	n.in = slices.Grow(n.in[:0], len(v.inputs))[:len(v.inputs)]
+	in, need := n.in, 0
+	clear(in)
 	// The size is known before anything is copied, so that the buffer grows once: slices of it must not move.
 	if len(jobs) > 1 {
 		for _, j := range jobs {
-			for _, data := range j.accepted.data {
-				need += len(data) + len(v.inputs)*alignment
+			for i, data := range j.accepted.data {
+				if !j.accepted.isAbsent(i) {
+					need += len(data) + len(v.inputs)*alignment
+				}
 			}
 		}
 		if cap(n.buffer) < need {
@@ -60,10 +67,10 @@ func (n *instance) gather(rt *runtime.Runtime, jobs []*job) (in []*runtime.Tenso
 	}
 	buffer := n.buffer[:0]
 	for i := range v.inputs {
-		p, first := &v.inputs[i], jobs[0].accepted
+		p, first := &v.inputs[i], &jobs[0].accepted
 		// A request that is alone is not copied together: its data are the input.
 		data, dims := first.data[i], first.shapes[i]
-		if len(jobs) > 1 {
+		if len(jobs) > 1 && !first.isAbsent(i) {
 			dims = append([]int64(nil), dims...)
 			dims[0] = 0
 			buffer = buffer[:(len(buffer)+alignment-1)/alignment*alignment]
@@ -77,30 +84,17 @@ func (n *instance) gather(rt *runtime.Runtime, jobs []*job) (in []*runtime.Tenso
 		// The rank is that of the model; a configuration without a rank in the file may ask for more than tensors have.
 		s, err := shape.Of(dims...)
 		if err != nil {
-			return made, err
+			return in, err
 		}
-		t, err := n.tensor(rt, p.kind, s, data)
-		if err != nil {
-			return made, err
+		if in[p.at], err = n.tensor(rt, p.kind, s, data); err != nil {
+			return in, err
 		}
-		made = append(made, t)
-		in[i] = t
 	}
-	return n.version.inOrder(in), nil
+	return in, nil
 }
 
 // alignment is that of each input within the buffer of an instance: it suits every element type.
 const alignment = 16
-
-// inOrder are tensors in the order of the configuration in that of the model.
-func (v *Version) inOrder(in []*runtime.Tensor) []*runtime.Tensor {
-	// The file and the configuration may list inputs in different orders.
-	sorted := make([]*runtime.Tensor, len(in))
-	for i := range v.inputs {
-		sorted[v.inputs[i].at] = in[i]
-	}
-	return sorted
-}
 
 // tensor is data as a tensor: the data themselves where the CPU runs the model and can read them where they are, else a
 // copy.
@@ -115,11 +109,10 @@ func (n *instance) tensor(rt *runtime.Runtime, k tensors.Type, s shape.Shape, da
 }
 
 // divide reads the outputs that jobs ask for and gives each job its part.
-func (n *instance) divide(jobs []*job, out []*runtime.Tensor) ([]*Response, error) {
+func (n *instance) divide(jobs []*job, out []*runtime.Tensor) error {
 	v := n.version
-	responses := make([]*Response, len(jobs))
-	for i, j := range jobs {
-		responses[i] = &Response{Model: v.config.Name, Version: v.number, ID: j.request.ID, Outputs: make([]Tensor, 0, len(v.outputs))}
+	for _, j := range jobs {
+		j.response = Response{Model: v.config.Name, Version: v.number, ID: j.request.ID, Outputs: j.outputs[:0], memory: j.memory[:0]}
 	}
 	for i := range v.outputs {
 		p := &v.outputs[i]
@@ -128,19 +121,28 @@ func (n *instance) divide(jobs []*job, out []*runtime.Tensor) ([]*Response, erro
 		}
 		t := out[p.at]
 		if err := v.checkOutput(p, t, jobs); err != nil {
-			return nil, err
+			return err
 		}
-		// The memory belongs to the responses, so it is new for each batch.
-		data := make([]byte, t.Numel()*t.DType().Size())
+		// The memory belongs to the responses, so it is another one for each batch.
+		var data []byte
+		size := int64(t.Numel()) * int64(t.DType().Size())
+		if m := newMemory(size, len(jobs)); m != nil {
+			data = m.bytes[:size]
+			for _, j := range jobs {
+				j.response.memory = append(j.response.memory, m)
+			}
+		} else {
+			data = make([]byte, size)
+		}
 		// A read waits for the device and returns what has failed there.
 		if err := t.Read(data); err != nil {
-			return nil, err
+			return err
 		}
-		if err := v.share(p, t.Shape.Slice(), data, jobs, responses); err != nil {
-			return nil, err
+		if err := v.share(p, t.Shape.Slice(), data, jobs); err != nil {
+			return err
 		}
 	}
-	return responses, nil
+	return nil
 }
 
 // wanted reports whether some job asks for an output.
@@ -182,9 +184,10 @@ func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 
 // share adds an output to the responses, each with its part of data. The parts are slices of one piece of memory.
 // Shapes are new for each response; data are not.
-func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job, responses []*Response) error {
-	for i, j := range jobs {
-		part, mine := data, append([]int64(nil), dims...)
+func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job) error {
+	for _, j := range jobs {
+		part, mine := data, j.ints(len(dims))
+		copy(mine, dims)
 		if v.config.MaxBatchSize > 0 {
 			// Items are equal in size: what one takes is the whole by their number.
 			n := int64(len(data)) / max(dims[0], 1) * j.accepted.batch
@@ -209,7 +212,7 @@ func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job, respons
 				return err
 			}
 		}
-		responses[i].Outputs = append(responses[i].Outputs, t)
+		j.response.Outputs = append(j.response.Outputs, t)
 	}
 	return nil
 }

@@ -2,23 +2,43 @@ package serve
 
 import (
 	"context"
-	"fmt"
+	"encoding/binary"
+	"math"
+	goruntime "runtime"
+	"slices"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/place"
 	"github.com/paddle-mps/paddle-mps/serve/batching"
+	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
 // job is a request on its way through the queue and an instance.
-// It is made for each request and refers to what its client has sent.
+// It is made for each request and refers to what its client has sent. What most requests need is in it, so that it is one
+// piece of memory.
 type job struct {
 	item     batching.Item
 	request  *Request
-	accepted *accepted
+	accepted accepted
 	received time.Time
 	queued   time.Time
 	answer   chan answer // has room for one
+
+	response Response
+	outputs  [2]Tensor
+	memory   [2]*memory
+	dims     [16]int64
+	used     int // of dims
+}
+
+// ints is memory for a shape of a number of dimensions.
+func (j *job) ints(n int) []int64 {
+	if n > len(j.dims)-j.used {
+		return make([]int64, n)
+	}
+	j.used += n
+	return j.dims[j.used-n : j.used : j.used]
 }
 
 // answer is what becomes of a job.
@@ -31,7 +51,7 @@ type answer struct {
 func (j *job) size() uint64 { return uint64(max(j.accepted.batch, 1)) }
 
 // instance runs batches, one at a time.
-// Only its own goroutine uses it.
+// Its own goroutine uses it, or that of a request to which the queue has lent it.
 type instance struct {
 	version *Version
 	runtime *runtime.Runtime
@@ -40,57 +60,77 @@ type instance struct {
 	name    string
 	async   bool // the device has a queue of its own
 
-	items  []*batching.Item
-	buffer []byte // inputs of a batch of several requests, one behind the other
+	items   []*batching.Item
+	jobs    []*job
+	answers []answer
+	buffer  []byte // inputs of a batch of several requests, one behind the other
+	in      []*runtime.Tensor
 }
 
 // startInstance makes an instance, which runs until the queue is closed and empty.
-func (v *Version) startInstance(s *Server, p *program, name string) error {
+func (v *Version) startInstance(s *Server, p *program, g *modelconfig.ModelInstanceGroup, name string) error {
 	stream, err := p.context.NewStream()
 	if err != nil {
 		return err
 	}
 	n := &instance{version: v, runtime: s.options.Runtime, program: p, stream: stream, name: name, async: p.context.Place() != place.CPU}
+	v.rated = s.options.Limiter != nil
+	turn, leave, err := s.limited(g, p.context.Place())
+	if err != nil {
+		_ = stream.Close() // nothing was run on it
+		return err
+	}
 	v.running.Go(func() {
+		defer leave()
 		defer func() { _ = stream.Close() }() // failures were answered with the requests
-		for n.items = v.queue.Next(n.items); n.items != nil; n.items = v.queue.Next(n.items) {
-			n.serve()
+		w := batching.NewWorker(n)
+		for n.items = v.queue.Next(w, n.items); n.items != nil; n.items = v.queue.Next(w, n.items) {
+			turn(n.serve)
 		}
 	})
 	return nil
 }
 
+// limited is how an instance of a group runs: when the rate limiter lets it, or at once; and what is called when it ends.
+func (s *Server) limited(g *modelconfig.ModelInstanceGroup, at place.Place) (turn func(run func()), leave func(), err error) {
+	l := s.options.Limiter
+	if l == nil {
+		return func(run func()) { run() }, func() {}, nil
+	}
+	mine, err := l.add(g, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(run func()) {
+		l.acquire(mine)
+		defer l.release(mine)
+		run()
+	}, func() { l.remove(mine) }, nil
+}
+
 // serve runs the batch that was taken from the queue and answers its requests.
 func (n *instance) serve() {
-	jobs := make([]*job, len(n.items))
-	total := uint64(0)
-	for i, it := range n.items {
-		jobs[i] = it.Value.(*job)
-		total += jobs[i].size()
-	}
 	v := n.version
+	n.jobs = n.jobs[:0]
+	for _, it := range n.items {
+		n.jobs = append(n.jobs, it.Value.(*job))
+	}
 	// Requests of a batch that runs are no longer pending.
-	v.counters.wait(-int64(len(jobs)))
-	// The turn is taken before the run: it is the order in which batches left the queue that counts.
-	deliver := v.turn()
-	m := moments{start: time.Now()}
-	responses, err := n.attempt(jobs, &m)
-	m.end = time.Now()
-	// A batch that has failed is no execution, as in Triton; its requests are counted as failures.
-	if err == nil {
-		v.counters.executed(total, &m)
-	}
-	// All answers are made before the first one is sent, because statistics are counted with them.
-	answers := make([]answer, len(jobs))
-	for i, j := range jobs {
-		if err != nil {
-			v.counters.failed(reasonBackend, j.received)
-			answers[i].err = From(err)
-			continue
+	v.counters.wait(-int64(len(n.jobs)))
+	if !v.ordered {
+		for i, a := range n.run(n.jobs) {
+			n.jobs[i].answer <- a
 		}
-		v.counters.succeeded(j.size(), j.received, j.queued, &m)
-		answers[i].response = responses[i]
+		clear(n.jobs) // their memory is no longer needed
+		// The goroutines that were answered come first. The next batch would keep this thread to itself, and they would often
+		// wait for its end: nothing wakes another thread for them where all are busy.
+		goruntime.Gosched()
+		return
 	}
+	// The turn is taken before the run: it is the order in which batches left the queue that counts. Answers may have to
+	// wait, and the instance does not.
+	deliver := v.turn()
+	jobs, answers := slices.Clone(n.jobs), slices.Clone(n.run(n.jobs))
 	deliver(func() {
 		for i, j := range jobs {
 			j.answer <- answers[i]
@@ -98,8 +138,37 @@ func (n *instance) serve() {
 	})
 }
 
+// run runs jobs as one batch, counts them, and returns their answers, which are there until the next run.
+func (n *instance) run(jobs []*job) []answer {
+	v, total := n.version, uint64(0)
+	for _, j := range jobs {
+		total += j.size()
+	}
+	m := moments{start: time.Now()}
+	err := n.attempt(jobs, &m)
+	m.end = time.Now()
+	// A batch that has failed is no execution, as in Triton; its requests are counted as failures.
+	if err == nil {
+		v.counters.executed(total, &m)
+	}
+	// All answers are made before the first one is sent, because statistics are counted with them.
+	n.answers = n.answers[:0]
+	for _, j := range jobs {
+		j.response.Times = Times{j.queued, m.start, m.inputs, m.outputs, m.end} // of a failure too, for its trace
+		if err != nil {
+			v.counters.failed(reasonBackend, j.received)
+			n.answers = append(n.answers, answer{err: From(err)})
+			continue
+		}
+		v.counters.succeeded(j.size(), j.received, j.queued, &m)
+		v.observe(j, &m)
+		n.answers = append(n.answers, answer{response: &j.response})
+	}
+	return n.answers
+}
+
 // attempt is execute with a panic as an error: a fault in a kernel fails the batch and not the server.
-func (n *instance) attempt(jobs []*job, m *moments) (responses []*Response, err error) {
+func (n *instance) attempt(jobs []*job, m *moments) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = Errorf(Internal, "instance %s has failed: %v", n.name, fault)
@@ -110,12 +179,9 @@ func (n *instance) attempt(jobs []*job, m *moments) (responses []*Response, err 
 	return n.execute(jobs, m)
 }
 
-// turn is called when a batch leaves the queue and returns what delivers its answers: at once, or where the order of
-// requests is kept, after those of the batches before. The instance does not wait for them.
+// turn is called when a batch leaves the queue of a version that keeps the order of requests. It returns what delivers the
+// answers of the batch: after those of the batches before. The instance does not wait for them.
 func (v *Version) turn() (deliver func(send func())) {
-	if !v.ordered {
-		return func(send func()) { send() }
-	}
 	// Each batch waits for the one before it: a chain that holds no more than what is on its way.
 	done := make(chan struct{})
 	v.order.Lock()
@@ -144,21 +210,59 @@ func (v *Version) expire(it *batching.Item) {
 	j.answer <- answer{err: Errorf(Unavailable, "%sRequest timeout expired", j.request.tag())}
 }
 
-// infer puts a request into the queue and waits for its answer.
+// infer checks a request and answers it, from the cache or by running it.
 func (v *Version) infer(ctx context.Context, r *Request) (*Response, error) {
-	j := &job{request: r, received: r.Received, answer: make(chan answer, 1)}
+	j := &job{request: r, received: r.Received}
 	if j.received.IsZero() {
 		j.received = time.Now()
 	}
-	var err error
-	if j.accepted, err = v.accept(r); err != nil {
+	if err := v.accept(r, j); err != nil {
 		v.counters.failed(reasonOther, j.received)
 		return nil, err
 	}
+	if r.Trace != nil {
+		r.Trace.begin(v, r)
+		defer r.Trace.end(j)
+	}
+	if v.cache != nil {
+		return v.cached(ctx, j)
+	}
+	return v.wait(ctx, j)
+}
+
+// wait runs a job that was accepted by an instance that is free, or puts it into the queue and waits for its answer. An instance
+// that the rate limiter rules runs what the queue gives it.
+func (v *Version) wait(ctx context.Context, j *job) (*Response, error) {
+	if v.ensemble != nil {
+		return v.compose(ctx, j)
+	}
+	if !v.ordered && !v.rated {
+		if w := v.queue.Borrow(int(j.size())); w != nil {
+			return v.lent(w, j)
+		}
+	}
+	return v.enqueue(ctx, j)
+}
+
+// lent runs a job by an instance that the queue has lent.
+func (v *Version) lent(w *batching.Worker, j *job) (*Response, error) {
+	defer v.queue.Return(w)
+	n := w.Of().(*instance)
+	j.queued = time.Now()
+	n.jobs = append(n.jobs[:0], j)
+	a := n.run(n.jobs)[0]
+	n.jobs[0], n.answers[0] = nil, answer{}
+	return a.response, a.err
+}
+
+// enqueue puts a job into the queue and waits for its answer.
+func (v *Version) enqueue(ctx context.Context, j *job) (*Response, error) {
+	r := j.request
+	j.answer = make(chan answer, 1)
 	j.item = batching.Item{Size: int(j.size()), Priority: r.Priority, Timeout: r.Timeout, Value: j}
 	// Without an open dimension all shapes that were accepted are equal, and a key would tell nothing apart.
 	if v.anyShape {
-		j.item.Key = fmt.Sprint(j.accepted.keys(v.config.MaxBatchSize > 0))
+		j.item.Key = j.accepted.key(v.config.MaxBatchSize > 0)
 	}
 	// It is counted as pending before it can be taken, so that the number never falls below zero.
 	j.queued = time.Now()
@@ -184,14 +288,21 @@ func (v *Version) infer(ctx context.Context, r *Request) (*Response, error) {
 	return a.response, a.err
 }
 
-// keys are the shapes without the batch, which are equal for requests that can share one.
-func (a *accepted) keys(batched bool) [][]int64 {
-	if !batched {
-		return a.shapes
-	}
-	all := make([][]int64, len(a.shapes))
+// key is the shapes without the batch as a text, which is equal for requests that can share one.
+func (a *accepted) key(batched bool) string {
+	// The number of dimensions is that of the model for all requests.
+	text := make([]byte, 0, 64)
 	for i, s := range a.shapes {
-		all[i] = s[1:]
+		switch {
+		case a.isAbsent(i):
+			text = binary.AppendUvarint(text, math.MaxUint64) // as no dimension is
+			continue
+		case batched:
+			s = s[1:]
+		}
+		for _, d := range s {
+			text = binary.AppendUvarint(text, uint64(d))
+		}
 	}
-	return all
+	return string(text)
 }

@@ -20,6 +20,11 @@ type Overrides struct {
 	Files  map[string][]byte // by path within the model, such as 1/model.onnx
 }
 
+// NoConfig is the error of a load with an override of the configuration that is empty.
+func NoConfig(name string) *Error {
+	return Errorf(Internal, "failed to load '%s', failed to poll from model repository", name)
+}
+
 // Load loads a model, or loads it again where its files have changed, and waits until all its versions serve. The versions
 // before serve until then, and go on where the load fails.
 func (s *Server) Load(name string, o Overrides) error {
@@ -35,20 +40,62 @@ func (s *Server) Load(name string, o Overrides) error {
 
 // load is Load in any mode.
 func (s *Server) load(name string, o Overrides) error {
-	if s.exiting.Load() {
-		return Errorf(Unavailable, "Server not ready")
+	if err := s.loadOn(name, o, nil); err != nil {
+		return err
 	}
-	m := s.model(name)
-	m.busy.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.models[name]; m != nil {
+		m.asked = true
+	}
+	return nil
+}
+
+// loadOn is load on the way to the ensembles of path: the models of an ensemble come first, and then the ensembles that use
+// the model are made anew.
+func (s *Server) loadOn(name string, o Overrides, path []string) error {
+	ensemble := false
+	if f, ok := s.locate(name); ok || o.Config != "" {
+		f.name = name
+		if c, err := readConfig(f, o); err == nil { // else loadOne says why not
+			c.Name = name
+			ensemble = len(steps(c)) > 0
+			if err := s.loadParts(c, path); err != nil {
+				return Errorf(InvalidArg, "load failed for model '%s': %s\n", name, From(err).Text)
+			}
+		}
+	}
+	// A poll tries an ensemble that waits for its models again, though its own files have not changed.
+	changed, err := s.loadOne(name, o)
+	s.mu.Lock()
+	delete(s.waiting, name)
+	if ensemble && err != nil {
+		s.waiting[name] = true
+	}
+	s.mu.Unlock()
+	if changed {
+		s.revise(name)
+	}
+	return err
+}
+
+// loadOne loads one model, and reports whether another one serves than before.
+func (s *Server) loadOne(name string, o Overrides) (changed bool, err error) {
+	done, ok := s.task()
+	if !ok {
+		return false, Errorf(Unavailable, "Server not ready")
+	}
+	defer done()
+	m := s.hold(name)
 	defer m.busy.Unlock()
 	// Files of the request take the place of the whole folder, which need not exist.
-	f, ok := s.locate(name)
+	f, there := s.locate(name)
 	if len(o.Files) > 0 {
-		f, ok = found{name: name}, true
+		f, there = found{name: name}, true
 	}
 	// The configuration is read before anything of the model that serves is touched.
 	plan, err := s.plan(f, o)
-	if !ok || err != nil {
+	if !there || err != nil {
 		if err == nil {
 			err = errors.New("model not found in any model repository")
 		}
@@ -57,14 +104,15 @@ func (s *Server) load(name string, o Overrides) error {
 		s.forget(m)
 		var refused *Error
 		if errors.As(err, &refused) {
-			return refused
+			return false, refused
 		}
-		return Errorf(Internal, "failed to load '%s', failed to poll from model repository", name)
+		return false, NoConfig(name)
 	}
 	if s.unchanged(m, plan) {
-		return nil
+		return false, nil
 	}
-	return s.replace(m, plan)
+	err = s.replace(m, plan)
+	return err == nil, err
 }
 
 // model is the record of a name, which is made where there is none.
@@ -77,6 +125,22 @@ func (s *Server) model(name string) *model {
 		s.models[name] = m
 	}
 	return m
+}
+
+// hold is the record of a name with its lock, which the caller unlocks.
+func (s *Server) hold(name string) *model {
+	for {
+		m := s.model(name)
+		m.busy.Lock()
+		// A load of the same name that has failed meanwhile may have dropped the record: nobody would find what is put there.
+		s.mu.RLock()
+		kept := s.models[name] == m
+		s.mu.RUnlock()
+		if kept {
+			return m
+		}
+		m.busy.Unlock()
+	}
 }
 
 // forget drops the record of a model that has never been loaded: names that requests make up are not kept.
@@ -130,13 +194,13 @@ func (s *Server) plan(f found, o Overrides) (*plan, error) {
 		case f.file != "":
 			v.file = f.file
 		case len(o.Files) > 0:
-			v.bytes = o.Files[fmt.Sprintf("%d/%s", n, p.config.DefaultModelFilename)]
+			v.bytes = o.Files[fmt.Sprintf("%d/%s", n, modelconfig.File(p.config))]
 			if v.bytes == nil {
 				// A version without its file is refused by the reader, with a message, and not looked for in the repository.
 				v.bytes = []byte{}
 			}
 		default:
-			v.file = filepath.Join(f.folder, fmt.Sprint(n), p.config.DefaultModelFilename)
+			v.file = filepath.Join(f.folder, fmt.Sprint(n), modelconfig.File(p.config))
 		}
 		p.versions = append(p.versions, v)
 	}
@@ -217,6 +281,9 @@ func (s *Server) replace(m *model, p *plan) error {
 	if len(p.versions) == 0 {
 		return Errorf(InvalidArg, "load failed for model '%s': at least one version must be available under the version policy of model '%s'\n", m.name, m.name)
 	}
+	if err := s.tryEnsemble(m, p); err != nil {
+		return err
+	}
 	s.setStates(m, p, State{Word: Loading})
 	// All versions of the plan have to load: a model is replaced as a whole or not at all.
 	made, reason := map[int64]*Version{}, ""
@@ -243,7 +310,7 @@ func (s *Server) replace(m *model, p *plan) error {
 	// From here on requests find the new versions. Those that hold an old one are answered by it before it is closed.
 	old := s.swap(m, p, made)
 	for _, v := range old {
-		go v.retire()
+		s.retireLater(v, nil)
 	}
 	s.options.Log(Info, fmt.Sprintf("successfully loaded '%s'", m.name))
 	return nil
@@ -283,7 +350,10 @@ func (s *Server) swap(m *model, p *plan, made map[int64]*Version) []*Version {
 	defer s.mu.Unlock()
 	// States of versions that are gone stay in the index, as in Triton.
 	old := slices.Collect(maps.Values(m.ready))
-	m.ready, m.latest, m.signature, m.override = made, -1, p.signature, p.override
+	m.ready, m.latest, m.signature, m.override, m.plan = made, -1, p.signature, p.override, nil
+	if len(steps(p.config)) > 0 {
+		m.plan = p
+	}
 	for n := range m.states {
 		m.states[n] = State{Gone, wasUnloaded}
 	}
@@ -294,29 +364,51 @@ func (s *Server) swap(m *model, p *plan, made map[int64]*Version) []*Version {
 	return old
 }
 
-// Unload ends the service of a model. Requests that were accepted are answered. A name that is not loaded is no error.
-func (s *Server) Unload(name string) error {
+// Unload ends the service of a model. Requests that were accepted are answered. A name that is not loaded is no error. With
+// dependents the models of an ensemble that were loaded for it alone go with it.
+func (s *Server) Unload(name string, dependents bool) error {
 	if s.options.Control != ControlExplicit {
 		return Errorf(Unavailable, "explicit model load / unload is not allowed if polling is enabled")
 	}
-	s.unload(name)
+	s.unloadWith(name, dependents)
 	return nil
 }
 
 // unload is Unload in any mode.
-func (s *Server) unload(name string) {
+func (s *Server) unload(name string) { s.unloadWith(name, false) }
+
+// unloadWith unloads a model, and with dependents the models of an ensemble that were loaded for it alone.
+func (s *Server) unloadWith(name string, dependents bool) {
+	s.mu.RLock()
+	var parts []string
+	if m := s.models[name]; m != nil && m.plan != nil && dependents {
+		parts = steps(m.plan.config)
+	}
+	s.mu.RUnlock()
+	s.unloadOne(name)
+	s.revise(name)
+	s.unloadParts(parts)
+}
+
+// unloadOne unloads one model.
+func (s *Server) unloadOne(name string) {
 	s.mu.RLock()
 	m := s.models[name]
 	s.mu.RUnlock()
-	if m == nil {
-		return
+	done, ok := s.task()
+	if m == nil || !ok {
+		if ok {
+			done()
+		}
+		return // what is loaded when the server ends is unloaded by Close
 	}
+	defer done()
 	m.busy.Lock()
 	defer m.busy.Unlock()
 	s.mu.Lock()
 	// The versions leave the table at once and are closed when their requests are answered: an unload does not wait.
 	old := m.ready
-	m.ready, m.signature = map[int64]*Version{}, ""
+	m.ready, m.signature, m.plan, m.asked = map[int64]*Version{}, "", nil, false
 	for n, st := range m.states {
 		if m.states[n] = (State{Gone, wasUnloaded}); st.Word == Ready {
 			m.states[n] = State{Unloading, wasUnloaded}
@@ -324,14 +416,13 @@ func (s *Server) unload(name string) {
 	}
 	s.mu.Unlock()
 	for n, v := range old {
-		go func() {
-			v.retire()
+		s.retireLater(v, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if m.states[n].Word == Unloading {
 				m.states[n] = State{Gone, wasUnloaded}
 			}
 			s.options.Log(Info, fmt.Sprintf("successfully unloaded '%s' version %d", name, n))
-		}()
+		})
 	}
 }

@@ -28,10 +28,17 @@ type opening struct {
 // open makes a version that serves. Whatever was made is closed where it fails.
 func (o *opening) open() (v *Version, err error) {
 	start := time.Now()
-	v = &Version{number: o.number, config: proto.Clone(o.config).(*modelconfig.ModelConfig), leaving: make(chan struct{})}
+	if o.server.exiting.Load() {
+		return nil, Errorf(Unavailable, "Server not ready")
+	}
+	v = &Version{number: o.number, config: proto.Clone(o.config).(*modelconfig.ModelConfig), leaving: make(chan struct{}), load: loads.Add(1), observer: o.server.options.Observe}
 	if field := modelconfig.Unsupported(v.config); field != "" {
 		return nil, unsupportedField(field, v.config.Name)
 	}
+	if err := checkParameters(v.config); err != nil {
+		return nil, err
+	}
+	o.noteParameters(v.config)
 	// A version that is half made has instances and programs that nobody else would close.
 	defer func() {
 		if err != nil {
@@ -39,22 +46,42 @@ func (o *opening) open() (v *Version, err error) {
 			v = nil
 		}
 	}()
+	if len(v.config.GetEnsembleScheduling().GetStep()) > 0 {
+		o.setCache(v)
+		err = o.openEnsemble(v)
+		v.loadTime = time.Since(start).Seconds()
+		return v, err
+	}
 	if err = o.load(v); err != nil {
 		return v, err
 	}
+	o.setCache(v)
 	if err = v.start(o.server); err != nil {
 		return v, err
 	}
-	if err = v.warmUp(o.server.options.Runtime, o.folder); err != nil {
+	if err = v.warmUp(o.server, o.folder); err != nil {
 		return v, err
 	}
 	v.loadTime = time.Since(start).Seconds()
 	return v, nil
 }
 
+// setCache gives the version the cache of responses, where its configuration asks for it and the server has one.
+func (o *opening) setCache(v *Version) {
+	if !v.config.GetResponseCache().GetEnable() {
+		return
+	}
+	if v.cache = o.server.options.Cache; v.cache == nil {
+		o.server.options.Log(Warning, "model '"+v.config.Name+"' has response_cache, and the server has no cache: see --cache-config")
+	}
+}
+
 // load reads the file, completes the configuration from it and makes the programs.
 func (o *opening) load(v *Version) error {
 	rt := o.server.options.Runtime
+	if b := v.config.Backend; b != modelconfig.Ours && b != modelconfig.ORT {
+		return Errorf(InvalidArg, "unable to find backend library for backend '%s', try specifying runtime on the model configuration.", b)
+	}
 	// The order matters: what the file says completes the configuration, and only then is the whole configuration checked.
 	first, err := o.parse(rt)
 	if err != nil {
@@ -69,7 +96,12 @@ func (o *opening) load(v *Version) error {
 		closeFirst()
 		return Errorf(InvalidArg, "%s", err)
 	}
-	if err := v.bind(first, o.folder); err != nil {
+	values, err := takeDefaults(v.config, first)
+	if err != nil {
+		closeFirst()
+		return err
+	}
+	if err := v.bind(first, o.folder, values); err != nil {
 		closeFirst()
 		return err
 	}
@@ -104,6 +136,9 @@ func (o *opening) compile(v *Version, first *onnx.Model) error {
 		c, err := o.server.options.Runtime.Context(at)
 		if err == nil && model == nil {
 			model, err = o.parse(o.server.options.Runtime)
+			if err == nil {
+				_, err = takeDefaults(v.config, model)
+			}
 		}
 		if err != nil {
 			if model != nil {
@@ -157,7 +192,7 @@ func (v *Version) start(s *Server) error {
 	for _, g := range v.config.InstanceGroup {
 		for _, at := range placesOf(g) {
 			for range g.Count {
-				if err := v.startInstance(s, v.programOn(at), g.Name+"_"+strconv.Itoa(int(at.Index))); err != nil {
+				if err := v.startInstance(s, v.programOn(at), g, g.Name+"_"+strconv.Itoa(int(at.Index))); err != nil {
 					return err
 				}
 			}
@@ -198,6 +233,7 @@ func (v *Version) queueConfig() batching.Config {
 	}
 	v.ordered = d.PreserveOrdering
 	for _, p := range v.inputs {
+		v.anyShape = v.anyShape || p.value != nil
 		for _, d := range p.dims {
 			v.anyShape = v.anyShape || d == -1
 		}

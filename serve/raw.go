@@ -36,5 +36,9 @@ func (s *Server) RawInput(name string, number int64, data []byte) (Tensor, error
 		known[free] = int64(len(data)) / each
 	}
 	t.Shape = append(t.Shape, known...)
+	// Only the name in this message tells that the body was taken for the elements.
+	if want, ok := tensors.ByteSize(p.kind, t.Shape); !ok || int64(len(data)) != want {
+		return Tensor{}, Errorf(InvalidArg, "[request id: <id_unknown>] input byte size mismatch for input 'raw_input' for model '%s'. Expected %d, got %d", name, want, len(data))
+	}
 	return t, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
@@ -42,6 +43,11 @@ func (s *Server) scan() (all map[string]found, failures []error) {
 	all = map[string]found{}
 	twice := map[string]bool{}
 	add := func(f found) {
+		// gRPC cannot send such a name: it would break the index and the statistics of all models.
+		if !utf8.ValidString(f.name) {
+			failures = append(failures, fmt.Errorf("failed to poll model '%s': its name is no UTF-8", strings.ToValidUTF8(f.name, "?")))
+			return
+		}
 		if _, has := all[f.name]; has {
 			twice[f.name] = true
 		}
@@ -96,6 +102,8 @@ func checkName(name string) error {
 		return Errorf(InvalidArg, "Model name cannot be empty. Please enter a valid name to deploy.")
 	case trimmed == "." || trimmed == ".." || strings.ContainsAny(name, "/\\\x00"):
 		return Errorf(InvalidArg, "invalid model name '%s', model name must not contain path traversal characters", name)
+	case !utf8.ValidString(name):
+		return Errorf(InvalidArg, "invalid model name '%s', model name must be UTF-8", strings.ToValidUTF8(name, "?"))
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ type Request struct {
 	Timeout time.Duration
 	// Received is when the request began, for statistics; zero: when Infer is called.
 	Received time.Time
+	// Trace gets the moments of the request; nil: they are not collected.
+	Trace *Trace
 }
 
 // Tensor is an input or output. Data are as in the binary form of the protocol. Those of an input stay as they are until
@@ -44,6 +46,19 @@ type Response struct {
 	Version int64
 	ID      string
 	Outputs []Tensor
+	// Times are those of the execution; zero for an answer from the cache and for one of an ensemble.
+	Times Times
+
+	memory []*memory // of the outputs; see Free
+}
+
+// Times are the moments of the execution of a request.
+type Times struct {
+	Queued  time.Time // it was put into the queue
+	Start   time.Time // an instance began with its batch
+	Inputs  time.Time // the inputs were made
+	Outputs time.Time // the program had run
+	End     time.Time // the outputs were read
 }
 
 // tag begins messages about a request, as Triton's do.

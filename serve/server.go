@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
@@ -30,6 +31,12 @@ type Options struct {
 	LenientReady bool
 	// DefaultMaxBatch is the largest batch of models whose configuration leaves it open; see complete.
 	DefaultMaxBatch int
+	// Cache has the responses of models whose configuration asks for it; nil: none.
+	Cache *Cache
+	// Observe, which may be nil, is called with the durations of each request that was answered, from any goroutine.
+	Observe func(v *Version, what Observed, took time.Duration)
+	// Limiter is the rate limiter; nil: none, and settings of it in configurations change nothing, as in Triton.
+	Limiter *Limiter
 	// Loads is how many models are loaded at one time; 0: two.
 	Loads int
 	// Log, which may be nil, receives what happens to models. It is called from any goroutine.
@@ -50,10 +57,14 @@ const (
 type Server struct {
 	options Options
 	exiting atomic.Bool
-	flights atomic.Int64 // requests that are being answered
+	ending  chan struct{}  // closed when exiting is set
+	flights atomic.Int64   // requests that are being answered
+	tasks   sync.WaitGroup // loads, and versions that are being retired; see task
 
 	mu     sync.RWMutex // guards models and what is in them but for their versions' own
 	models map[string]*model
+	// waiting are the ensembles that could not be loaded: their models may come later.
+	waiting map[string]bool
 }
 
 // model is a model by name, loaded or not.
@@ -68,6 +79,8 @@ type model struct {
 	states    map[int64]State // of all versions that were ever loaded
 	signature string          // of the files at the last load that succeeded
 	override  bool            // the configuration or the files came with the request to load
+	plan      *plan           // of an ensemble, which is made anew when its models change; nil: it is none
+	asked     bool            // whether it was loaded by its name, and not for an ensemble
 }
 
 // State is what a version is doing.
@@ -93,20 +106,27 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = func(Level, string) {}
 	}
-	return &Server{options: o, models: map[string]*model{}}
+	return &Server{options: o, models: map[string]*model{}, waiting: map[string]bool{}, ending: make(chan struct{})}
 }
 
 // Find is a version that is READY, held for the caller, who calls release; number -1 is the latest one.
 // A version that is held answers also after it has been replaced.
 func (s *Server) Find(name string, number int64) (v *Version, release func(), err error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	v, err = s.find(name, number)
-	if err != nil {
+	if v, err = s.take(name, number); err != nil {
 		return nil, nil, err
 	}
-	v.uses.Add(1) // a version is retired only after it has left the table, which the lock guards
 	return v, v.release, nil
+}
+
+// take is Find; the caller calls release of the version.
+func (s *Server) take(name string, number int64) (*Version, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	v, err := s.find(name, number)
+	if err == nil {
+		v.uses.Add(1) // a version is retired only after it has left the table, which the lock guards
+	}
+	return v, err
 }
 
 // find is Find without the hold. The caller has the lock.
@@ -118,7 +138,7 @@ func (s *Server) find(name string, number int64) (*Version, error) {
 	}
 	if number == -1 {
 		if len(m.ready) == 0 {
-			return nil, Errorf(Unavailable, "Request for unknown model: '%s' has no available versions", name)
+			return nil, Errorf(NotFound, "Request for unknown model: '%s' has no available versions", name)
 		}
 		return m.ready[m.latest], nil
 	}
@@ -136,11 +156,11 @@ func (s *Server) find(name string, number int64) (*Version, error) {
 func (s *Server) Infer(ctx context.Context, r *Request) (*Response, error) {
 	s.flights.Add(1)
 	defer s.flights.Add(-1)
-	v, release, err := s.Find(r.Model, r.Version)
+	v, err := s.take(r.Model, r.Version)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer v.release()
 	return v.infer(ctx, r)
 }
 
@@ -190,11 +210,44 @@ func (s *Server) Serves(name string, number int64) error {
 }
 
 // Exit ends the readiness of the server, and loads and unloads. Inferences are answered until Close.
-func (s *Server) Exit() { s.exiting.Store(true) }
+func (s *Server) Exit() {
+	s.mu.Lock() // no task begins after this
+	defer s.mu.Unlock()
+	if !s.exiting.Swap(true) {
+		close(s.ending)
+	}
+}
 
-// Close unloads all models once their requests are answered. No other method may be running or be called later, but Infer.
+// task begins something that Close waits for, unless the server ends; done ends it.
+func (s *Server) task() (done func(), ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.exiting.Load() {
+		return nil, false
+	}
+	s.tasks.Add(1)
+	return s.tasks.Done, true
+}
+
+// retireLater retires a version that was replaced, without waiting for it; then, which may be nil, is called afterwards. The
+// task of whoever calls it has not ended.
+func (s *Server) retireLater(v *Version, then func()) {
+	s.tasks.Go(func() {
+		v.retire()
+		if then != nil {
+			then()
+		}
+	})
+}
+
+// Ending is closed by Exit.
+func (s *Server) Ending() <-chan struct{} { return s.ending }
+
+// Close unloads all models once their requests are answered and loads have ended. No other method may be running or be called later, but Infer.
 func (s *Server) Close() {
 	s.Exit()
+	// A load that is on its way ends at its next step, and puts its versions where they are found here, or takes them back.
+	s.tasks.Wait()
 	var all []*Version
 	s.mu.Lock()
 	for _, m := range s.models {

@@ -112,6 +112,7 @@ func TestRefusals(t *testing.T) {
 		"Request for unknown model: 'm' version 7 is not found":                                                             func(r *Request) { r.Version = 7 },
 		"[request id: <id_unknown>] inference request batch-size must be <= 4 for 'm'":                                      func(r *Request) { r.Inputs[0].Shape = []int64{5, 2} },
 		"[request id: a] inference input 'x' data-type is 'INT32', but model 'm' expects 'FP32'":                            func(r *Request) { r.ID, r.Inputs[0].Type = "a", tensors.Int32 },
+		"[request id: <id_unknown>] input 'x' already exists in request":                                                    func(r *Request) { r.Inputs = append(r.Inputs, r.Inputs[0]) },
 		"unexpected inference input 'z' for model 'm'":                                                                      func(r *Request) { r.Inputs[0].Name = "z" },
 		"unexpected inference output 'z' for model 'm'":                                                                     func(r *Request) { r.Outputs = []Requested{{Name: "z"}} },
 		"[request id: <id_unknown>] unexpected shape for input 'x' for model 'm'. Expected [-1,2], got [1,3]. " + batchNote: func(r *Request) { r.Inputs[0].Shape = []int64{1, 3} },
@@ -198,22 +199,22 @@ func TestLoads(t *testing.T) {
 	require.EqualValues(t, 3, answer())
 	require.EqualError(t, s.Load("none", Overrides{}), "failed to load 'none', failed to poll from model repository")
 	require.ErrorContains(t, s.Load("..", Overrides{}), "must not contain path traversal")
-	require.NoError(t, s.Unload("m"))
+	require.NoError(t, s.Unload("m", false))
 	_, err = s.Infer(context.Background(), input("m", []int64{1}, -3))
 	require.EqualError(t, err, "Request for unknown model: 'm' has no available versions")
-	require.NoError(t, s.Unload("none"))
+	require.NoError(t, s.Unload("none", false))
 }
 
 // TestConfigurationsThatAreRefused: nothing in a configuration is ignored.
 func TestConfigurationsThatAreRefused(t *testing.T) {
 	model := string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2))
 	for config, want := range map[string]string{
-		`sequence_batching {}`:                                "field 'sequence_batching' in the configuration of model 'm' is not supported",
-		`input { name: "x" allow_ragged_batch: true }`:        "field 'input.allow_ragged_batch'",
-		`optimization { graph { level: 1 } }`:                 "field 'optimization.graph'",
-		`model_transaction_policy { decoupled: true }`:        "field 'model_transaction_policy.decoupled'",
-		`parameters { key: "a" value { string_value: "b" } }`: "field 'parameters'",
-		`instance_group { kind: KIND_GPU }`:                   "instance group m_0 of model m has kind KIND_GPU but no GPUs are available",
+		`sequence_batching {}`:                                           "field 'sequence_batching' in the configuration of model 'm' is not supported",
+		`input { name: "x" allow_ragged_batch: true }`:                   "field 'input.allow_ragged_batch'",
+		`optimization { graph { level: 1 } }`:                            "field 'optimization.graph'",
+		`model_transaction_policy { decoupled: true }`:                   "field 'model_transaction_policy.decoupled'",
+		`parameters { key: "precision" value { string_value: "fp16" } }`: "parameter 'precision' in the configuration of model 'm' is 'fp16'; want 'fp32'",
+		`instance_group { kind: KIND_GPU }`:                              "instance group m_0 of model m has kind KIND_GPU but no GPUs are available",
 		`max_batch_size: 4 input { name: "z" data_type: TYPE_FP32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "unexpected inference input 'z', allowed inputs are: x",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_INT32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`: "configuration expects datatype TYPE_INT32 for input 'x', model provides TYPE_FP32",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: 3 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "the model expects shape [-1,2] but the model configuration specifies shape [-1,3]",

@@ -46,6 +46,9 @@ func (s *Server) loadAll(names []string) (failed int) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, s.options.Loads)
 	for _, name := range names {
+		if s.exiting.Load() {
+			return failed
+		}
 		// Reading and compiling take memory beside what a model needs later, so that few models are loaded at one time.
 		slots <- struct{}{}
 		all.Go(func() {
@@ -90,14 +93,18 @@ func (s *Server) poll(tried map[string]string) {
 		s.mu.RLock()
 		m := s.models[name]
 		same := m != nil && m.signature == signature
+		waits := s.waiting[name]
 		s.mu.RUnlock()
 		// A model that cannot be loaded is not read again each time: only when its files have changed.
-		if !same && tried[name] != signature {
+		if !same && (tried[name] != signature || waits) {
 			tried[name] = signature
 			changed = append(changed, name)
 		}
 	}
 	s.loadAll(changed)
+	if s.exiting.Load() {
+		return
+	}
 	s.mu.RLock()
 	names := s.names()
 	s.mu.RUnlock()

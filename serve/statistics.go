@@ -82,6 +82,7 @@ type counters struct {
 	stats      Inferences
 	failures   Failures
 	batches    []Batches // in the order of their sizes
+	latency    latencies // of the successes
 	pending    int64     // requests that were accepted and are not being run
 }
 
@@ -111,6 +112,7 @@ func (c *counters) succeeded(size uint64, received, queued time.Time, m *moments
 	defer c.mu.Unlock()
 	c.inferences += size
 	c.stats.Success.add(1, m.end.Sub(received))
+	c.latency.add(m.end.Sub(received))
 	c.stats.Queue.add(1, m.start.Sub(queued))
 	c.stats.ComputeInput.add(1, m.inputs.Sub(m.start))
 	c.stats.ComputeInfer.add(1, m.outputs.Sub(m.inputs))
@@ -133,13 +135,14 @@ func (c *counters) wait(n int64) {
 }
 
 // snapshot is what was counted.
-func (c *counters) snapshot() (s Statistics, f Failures, pending int64) {
+func (c *counters) snapshot(l *latencies) (s Statistics, f Failures, pending int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s = Statistics{
 		Inferences: c.inferences, Executions: c.executions, Stats: c.stats, Batches: slices.Clone(c.batches),
 		Responses: map[string]string{}, Memory: []Memory{},
 	}
+	*l = c.latency
 	if s.Batches == nil {
 		s.Batches = []Batches{}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
@@ -13,6 +14,20 @@ type accepted struct {
 	batch  int64 // 0 for a model without batches
 	data   [][]byte
 	shapes [][]int64
+	absent []bool // inputs that have the values of the file; nil: none
+
+	// Most models have few inputs.
+	fewData   [2][]byte
+	fewShapes [2][]int64
+}
+
+// lists makes room for a number of inputs.
+func (a *accepted) lists(n int) {
+	if n <= len(a.fewData) {
+		a.data, a.shapes = a.fewData[:n], a.fewShapes[:n]
+		return
+	}
+	a.data, a.shapes = make([][]byte, n), make([][]int64, n)
 }
 
 // batchNote is what Triton adds to the message about a wrong shape.
@@ -21,64 +36,83 @@ const batchNote = "NOTE: Setting a non-zero max_batch_size in the model config r
 	"setting max_batch_size to zero. See the model configuration docs for more info on max_batch_size."
 
 // accept checks a request against the configuration of the version, in the order in which Triton does, so that a request
-// with two faults gets the same message.
-func (v *Version) accept(r *Request) (*accepted, error) {
+// with two faults gets the same message. What fits is in the job.
+func (v *Version) accept(r *Request, j *job) error {
 	name := v.config.Name
 	// Triton looks at outputs before inputs; a request with both wrong names an output.
 	for _, o := range r.Outputs {
 		if v.output(o.Name) < 0 {
-			return nil, Errorf(InvalidArg, "unexpected inference output '%s' for model '%s'", o.Name, name)
+			return Errorf(InvalidArg, "unexpected inference output '%s' for model '%s'", o.Name, name)
 		}
 	}
 	// The number comes before the names: a wrong name beside a missing input is reported as the missing one.
-	if len(r.Inputs) != len(v.inputs) {
-		return nil, Errorf(InvalidArg, "%s%s", r.tag(), v.wrongCount(r))
+	if len(r.Inputs) > len(v.inputs) || len(r.Inputs) < v.needed {
+		if name := twice(r.Inputs); name != "" {
+			return Errorf(InvalidArg, "%sinput '%s' already exists in request", r.tag(), name)
+		}
+		return Errorf(InvalidArg, "%s%s", r.tag(), v.wrongCount(r))
 	}
-	a := &accepted{data: make([][]byte, len(v.inputs)), shapes: make([][]int64, len(v.inputs))}
-	seen := make([]bool, len(v.inputs))
+	a := &j.accepted
+	a.lists(len(v.inputs))
 	// First all inputs are found and agree on the batch; only then is each of them compared with the configuration.
 	for i := range r.Inputs {
 		in := &r.Inputs[i]
 		at := v.input(in.Name)
 		if at < 0 {
-			return nil, Errorf(InvalidArg, "unexpected inference input '%s' for model '%s'", in.Name, name)
+			return Errorf(InvalidArg, "unexpected inference input '%s' for model '%s'", in.Name, name)
 		}
-		if seen[at] {
-			return nil, Errorf(InvalidArg, "input '%s' already exists in request", in.Name)
+		if a.shapes[at] != nil {
+			return Errorf(InvalidArg, "%sinput '%s' already exists in request", r.tag(), in.Name)
 		}
 		// The batch is the first dimension of each input and has to be the same in all of them.
-		seen[at] = true
+		a.shapes[at] = j.ints(0) // it is set below
 		if v.config.MaxBatchSize == 0 {
 			continue
 		}
 		switch {
 		case len(in.Shape) == 0:
-			return nil, Errorf(InvalidArg, "%sinput '%s' has no shape but model requires batch dimension for '%s'", r.tag(), in.Name, name)
+			return Errorf(InvalidArg, "%sinput '%s' has no shape but model requires batch dimension for '%s'", r.tag(), in.Name, name)
 		case a.batch == 0:
 			a.batch = in.Shape[0]
 		case in.Shape[0] != a.batch:
-			return nil, Errorf(InvalidArg, "%sinput '%s' batch size does not match other inputs for '%s'", r.tag(), in.Name, name)
+			return Errorf(InvalidArg, "%sinput '%s' batch size does not match other inputs for '%s'", r.tag(), in.Name, name)
 		}
 	}
-	if v.config.MaxBatchSize > 0 && a.batch < 1 {
-		return nil, Errorf(InvalidArg, "%sinference request batch-size must be >= 1 for '%s'", r.tag(), name)
+	if v.config.MaxBatchSize > 0 && a.batch < 1 && len(r.Inputs) > 0 {
+		return Errorf(InvalidArg, "%sinference request batch-size must be >= 1 for '%s'", r.tag(), name)
 	}
 	if limit := int64(v.config.MaxBatchSize); a.batch > limit {
-		return nil, Errorf(InvalidArg, "%sinference request batch-size must be <= %d for '%s'", r.tag(), limit, name)
+		return Errorf(InvalidArg, "%sinference request batch-size must be <= %d for '%s'", r.tag(), limit, name)
 	}
 	for i := range r.Inputs {
-		if err := v.acceptInput(r, &r.Inputs[i], a); err != nil {
-			return nil, err
+		if err := v.acceptInput(r, &r.Inputs[i], j); err != nil {
+			return err
 		}
 	}
-	return a, nil
+	if len(r.Inputs) < len(v.inputs) {
+		return v.addDefaults(r, a)
+	}
+	return nil
+}
+
+// twice is a name that two inputs have; "": there is none.
+func twice(inputs []Tensor) string {
+	seen := make(map[string]bool, len(inputs))
+	for i := range inputs {
+		name := inputs[i].Name
+		if seen[name] {
+			return name
+		}
+		seen[name] = true
+	}
+	return ""
 }
 
 // wrongCount is the message about a request with too many or too few inputs.
 func (v *Version) wrongCount(r *Request) string {
 	var missing, given []string
 	for _, in := range v.config.Input {
-		if !slices.ContainsFunc(r.Inputs, func(t Tensor) bool { return t.Name == in.Name }) {
+		if !in.Optional && !slices.ContainsFunc(r.Inputs, func(t Tensor) bool { return t.Name == in.Name }) {
 			missing = append(missing, "'"+in.Name+"'")
 		}
 	}
@@ -91,12 +125,17 @@ func (v *Version) wrongCount(r *Request) string {
 	if len(missing) == 0 {
 		lack = "]"
 	}
+	if v.needed < len(v.inputs) {
+		return Errorf(InvalidArg, "expected number of inputs between %d and %d but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) %s. Please provide all required input(s).",
+			v.needed, len(v.config.Input), len(r.Inputs), v.config.Name, strings.Join(given, ","), lack).Text
+	}
 	return Errorf(InvalidArg, "expected %d inputs but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) %s. Please provide all required input(s).",
 		len(v.config.Input), len(r.Inputs), v.config.Name, strings.Join(given, ","), lack).Text
 }
 
 // acceptInput checks one input, whose batch is known, and puts it in its place.
-func (v *Version) acceptInput(r *Request, in *Tensor, a *accepted) error {
+func (v *Version) acceptInput(r *Request, in *Tensor, j *job) error {
+	a := &j.accepted
 	at, name := v.input(in.Name), v.config.Name
 	p := &v.inputs[at]
 	// No type is converted: what is sent has to be what the model takes.
@@ -123,7 +162,10 @@ func (v *Version) acceptInput(r *Request, in *Tensor, a *accepted) error {
 		shape = reshaped(shape, p.dims, p.reshape)
 	}
 	if v.config.MaxBatchSize > 0 {
-		shape = append([]int64{a.batch}, shape...)
+		full := j.ints(1 + len(shape))
+		full[0] = a.batch
+		copy(full[1:], shape)
+		shape = full
 	}
 	// The product of a shape may exceed 64 bits: a request with 2^62 items of 4 must not become one of 0 bytes.
 	want, ok := tensors.ByteSize(in.Type, shape)
@@ -132,6 +174,9 @@ func (v *Version) acceptInput(r *Request, in *Tensor, a *accepted) error {
 	}
 	if int64(len(in.Data)) != want {
 		return Errorf(InvalidArg, "%sinput byte size mismatch for input '%s' for model '%s'. Expected %d, got %d", r.tag(), in.Name, name, want, len(in.Data))
+	}
+	if shape == nil {
+		shape = []int64{} // nil: not given
 	}
 	a.data[at], a.shapes[at] = in.Data, shape
 	return nil
@@ -175,6 +220,7 @@ type port struct {
 	reshape []int64 // as the model has them; nil: the same
 	at      int     // its number among those of the model
 	labels  []string
+	value   *op.Const // of an input that a request may leave out; nil: it may not, or the file has none
 }
 
 // portOf is an input or output of a configuration, the model's of number at.

@@ -3,6 +3,7 @@ package serve
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -20,10 +21,16 @@ type Version struct {
 	outputs  []port
 	programs []*program // one for each place with instances
 	queue    *batching.Queue
+	needed   int  // inputs that every request has
 	anyShape bool // whether requests of one batch may differ in shape, so that they carry a key
 	ordered  bool // whether responses leave in the order of the requests
+	rated    bool // whether the rate limiter says when instances run
 	counters counters
-	loadTime float64 // seconds
+	cache    *Cache                                  // nil: none
+	ensemble *ensemble                               // in place of programs, queue and instances; nil: none
+	observer func(*Version, Observed, time.Duration) // see Options.Observe
+	load     uint64                                  // of loads
+	loadTime float64                                 // seconds
 
 	running sync.WaitGroup // instances
 	order   sync.Mutex     // guards previous

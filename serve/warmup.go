@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -17,20 +18,23 @@ import (
 const largestWarmUp = 1 << 30
 
 // warmUp runs the requests that the configuration has for it on each device of the version. It counts in no statistics.
-func (v *Version) warmUp(rt *runtime.Runtime, folder string) error {
+func (v *Version) warmUp(s *Server, folder string) error {
 	for _, w := range v.config.ModelWarmup {
 		r, err := v.warmUpRequest(w, folder)
 		if err != nil {
 			return err
 		}
 		// A sample is a request like any other: what does not fit fails the load.
-		a, err := v.accept(r)
-		if err != nil {
+		if err := v.accept(r, &job{}); err != nil {
 			return Errorf(InvalidArg, "failed to run warmup sample '%s': %s", w.Name, err)
 		}
 		for _, p := range v.programs {
 			for range max(w.Count, 1) {
-				if err := runOnce(v, rt, p, r, a); err != nil {
+				// A server that ends does not wait for all of a long warm-up.
+				if s.exiting.Load() {
+					return Errorf(Unavailable, "Server not ready")
+				}
+				if err := runOnce(v, s.options.Runtime, p, r); err != nil {
 					return Errorf(From(err).Code, "failed to run warmup sample '%s': %s", w.Name, err)
 				}
 			}
@@ -40,7 +44,7 @@ func (v *Version) warmUp(rt *runtime.Runtime, folder string) error {
 }
 
 // runOnce runs a request by itself on a stream of its own.
-func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request, a *accepted) error {
+func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request) error {
 	stream, err := p.context.NewStream()
 	if err != nil {
 		return err
@@ -48,8 +52,11 @@ func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request, a *accepte
 	defer func() { _ = stream.Close() }() // failures are those of attempt
 	// The run goes past the queue: warm-up happens before the version serves, on each device once.
 	n := &instance{version: v, runtime: rt, program: p, stream: stream, async: p.context.Place() != place.CPU}
-	_, err = n.attempt([]*job{{request: r, accepted: a}}, &moments{})
-	return err
+	j := &job{request: r}
+	if err := v.accept(r, j); err != nil {
+		return err
+	}
+	return n.attempt([]*job{j}, &moments{})
 }
 
 // warmUpRequest makes the request of a sample.
@@ -77,6 +84,10 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 // warmUpData are zeros, random elements, or those of a file in the folder warmup of the model.
 func warmUpData(in *modelconfig.ModelWarmup_Input, k tensors.Type, size int64, folder string) ([]byte, error) {
 	if file := in.GetInputDataFile(); file != "" {
+		// A model that came with a request, or is one file, has no folder: the path would begin where the server was started.
+		if folder == "" {
+			return nil, fmt.Errorf("file '%s' is not there: the model has no folder", file)
+		}
 		// Files of samples are in a folder of their own beside the versions, as in Triton, and nowhere else.
 		root, err := os.OpenRoot(filepath.Join(folder, "warmup"))
 		if err != nil {

@@ -16,11 +16,15 @@ const tritonUsage = `usage:
   paddle-mps triton compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]
   paddle-mps triton compile KERNEL.py -n NAME -s SIGNATURE [-o KERNEL.metal] [-w WARPS]
   paddle-mps triton explain KERNEL.ttir [-w WARPS]
+  paddle-mps triton frontend SOURCE DIR
 
 compile turns Triton IR, the .ttir that Triton leaves in its cache, into source of a Metal kernel; its first line says how
 the kernel is launched. explain prints layouts, threadgroup memory, barriers and bytes of an access. Neither needs Python,
 but for a kernel in a Python file, whose IR Triton makes: PADDLE_MPS_PYTHON names an interpreter that has Triton. SIGNATURE
 is the types and constants of its parameters, such as "*fp32:16, i32, 1024"; 16 divides what :16 stands behind.
+
+frontend writes a package triton into DIR for machines that have no wheel of Triton, from a copy of Triton 3.6 to 3.9: a
+wheel for any platform, an unpacked one, or a checkout. It needs Python with the package paddle_mps, and downloads nothing.
 `
 
 // triton compiles Triton IR.
@@ -32,12 +36,23 @@ func triton(args []string, out, complain io.Writer) error {
 	switch args[0] {
 	case "compile", "explain":
 		return tritonFile(args[0], args[1:], out, complain)
+	case "frontend":
+		return tritonFrontend(args[1:], out, complain)
 	case "-h", "--help", "-help":
 		fmt.Fprint(out, tritonUsage)
 		return nil
 	}
-	fmt.Fprintf(complain, "paddle-mps triton: got %q; want compile or explain\n", args[0])
+	fmt.Fprintf(complain, "paddle-mps triton: got %q; want compile, explain or frontend\n", args[0])
 	return errUsage
+}
+
+// tritonFrontend writes Triton's Python files with a libtriton for any machine. Python does it: what is written is for it.
+func tritonFrontend(args []string, out, complain io.Writer) error {
+	python, err := interpreter()
+	if err != nil {
+		return err
+	}
+	return ranBy(python, append([]string{"-m", "paddle_mps_triton.frontend"}, args...), out, complain)
 }
 
 // tritonFile compiles a file and writes or explains the result. Errors name the file without its folder, as they name the

@@ -48,3 +48,20 @@ func TestTritonCompile(t *testing.T) {
 	require.Equal(t, 1, status)
 	require.Contains(t, complaint, "num_warps=3")
 }
+
+// TestTritonFrontend hands the command line to Python, and its status back.
+func TestTritonFrontend(t *testing.T) {
+	for _, c := range []struct {
+		status string
+		want   int
+	}{{"0", 0}, {"1", 1}, {"2", 2}} {
+		t.Setenv("PADDLE_MPS_PYTHON", python(t, "0", c.status))
+		var out, complaint bytes.Buffer
+		require.Equal(t, c.want, run([]string{"triton", "frontend", "triton.whl", "there"}, &out, &complaint))
+		require.Contains(t, out.String()+complaint.String(), "paddle_mps_triton.frontend triton.whl there")
+	}
+	t.Setenv("PADDLE_MPS_PYTHON", filepath.Join(t.TempDir(), "none"))
+	var out, complaint bytes.Buffer
+	require.Equal(t, 1, run([]string{"triton", "frontend", "a", "b"}, &out, &complaint))
+	require.Contains(t, complaint.String(), "found no package paddle_mps")
+}

@@ -25,14 +25,20 @@ func tritonKernel(file, name, signature string, warps int, complain io.Writer) (
 		return "", fmt.Errorf("%s has no triton; want it installed, or the path of an interpreter that has it in %s", python, pythonVariable)
 	}
 	var text bytes.Buffer // what the module prints: the IR, and nothing else
-	c := exec.Command(python, "-m", "paddle_mps_triton.ttir", file, "-n", name, "-s", signature, "-w", strconv.Itoa(warps))
-	c.Stdout, c.Stderr = &text, complain
-	err = c.Run()
+	err = ranBy(python, []string{"-m", "paddle_mps_triton.ttir", file, "-n", name, "-s", signature, "-w", strconv.Itoa(warps)}, &text, complain)
+	return text.String(), err
+}
+
+// ranBy runs a program of Python's, which has said what is wrong if it fails.
+func ranBy(python string, args []string, out, complain io.Writer) error {
+	c := exec.Command(python, args...)
+	c.Stdout, c.Stderr = out, complain
+	err := c.Run()
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
-		return "", failed{max(ended.ExitCode(), 1)}
+		return failed{max(ended.ExitCode(), 1)}
 	}
-	return text.String(), err
+	return err
 }
 
 // isKernelFile reports whether a file is of Python, and an error unless the kernel and its signature are given with it, and

@@ -5,9 +5,81 @@ import (
 	"time"
 )
 
+// Worker is who waits in Next.
+type Worker struct {
+	woken chan struct{} // has room for one
+	of    any
+}
+
+// NewWorker makes a worker for one goroutine. of is for the caller.
+func NewWorker(of any) *Worker { return &Worker{woken: make(chan struct{}, 1), of: of} }
+
+// Of is what NewWorker got.
+func (w *Worker) Of() any { return w.of }
+
+// Borrow takes a worker that waits, for an item that would be the next batch by itself at once; nil where there is none, or
+// where the item has to go through the queue. The caller runs the batch as the worker would, and returns the worker.
+func (q *Queue) Borrow(size int) *Worker {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := len(q.idle) - 1
+	if at < 0 || q.length > 0 || q.closed {
+		return nil
+	}
+	// It would wait for others where there is a delay, unless nothing may be added to it.
+	alone := q.config.MaxBatch <= 1 || q.config.Delay == 0 || size >= q.largest || slices.Contains(q.config.Preferred, size)
+	if !alone {
+		return nil
+	}
+	w := q.idle[at]
+	q.idle = q.idle[:at]
+	return w
+}
+
+// Return ends Borrow: the worker takes what has come meanwhile, or waits again.
+func (q *Queue) Return(w *Worker) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.idle = append(q.idle, w)
+	if q.length > 0 || q.closed {
+		q.wake()
+	}
+}
+
+// wake wakes one of the workers that wait. The caller has the lock.
+func (q *Queue) wake() {
+	if at := len(q.idle) - 1; at >= 0 {
+		w := q.idle[at]
+		q.idle = q.idle[:at]
+		w.woken <- struct{}{} // there is room: it is not woken again before it has looked
+	}
+}
+
+// wait lets a worker wait until it is woken, or for a time where late is not nil. The caller has the lock, also afterwards.
+func (q *Queue) wait(w *Worker, late <-chan time.Time) {
+	q.idle = append(q.idle, w)
+	q.mu.Unlock()
+	defer q.mu.Lock()
+	select {
+	case <-w.woken:
+		return
+	case <-late:
+	}
+	q.mu.Lock()
+	at := slices.Index(q.idle, w)
+	if at >= 0 {
+		q.idle = slices.Delete(q.idle, at, at+1)
+	}
+	q.mu.Unlock()
+	// One that has left the list is woken already, or is lent and will be.
+	if at < 0 {
+		<-w.woken
+	}
+}
+
 // Next waits for the next batch and takes it off the queue. It returns nil once the queue is closed and empty. into, which
 // may be nil, is reused for the result.
-func (q *Queue) Next(into []*Item) []*Item {
+func (q *Queue) Next(w *Worker, into []*Item) []*Item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
@@ -15,7 +87,7 @@ func (q *Queue) Next(into []*Item) []*Item {
 			if q.closed {
 				return nil
 			}
-			q.wake.Wait()
+			q.wait(w, nil)
 			continue
 		}
 		// What is there is looked at anew each time: items may have come, left or expired meanwhile.
@@ -24,8 +96,8 @@ func (q *Queue) Next(into []*Item) []*Item {
 			return q.take(into[:0], max(n, 1))
 		}
 		// The wait is for more items or for the end of the delay, whichever comes first.
-		timer := time.AfterFunc(wait, q.wake.Broadcast)
-		q.wake.Wait()
+		timer := time.NewTimer(wait)
+		q.wait(w, timer.C)
 		timer.Stop()
 	}
 }
@@ -106,7 +178,7 @@ func (q *Queue) take(into []*Item, n int) []*Item {
 	}
 	q.length -= len(into)
 	if q.length > 0 {
-		q.wake.Signal() // for another instance
+		q.wake() // another instance
 	}
 	return into
 }

@@ -9,8 +9,12 @@
 //
 // The package knows no tensors: an item has a size and a key that is equal for shapes that can be batched.
 //
-// Instances call Next whenever they are free; there is no other thread. With several free instances each takes a batch of
-// its own, so that a delay is worth its while only where instances are busy.
+// Instances call Next, each with its [Worker], whenever they are free; there is no other thread. With several free instances
+// each takes a batch of its own, so that a delay is worth its while only where instances are busy.
+//
+// Waking an instance takes longer than many a model. [Queue.Borrow] therefore lends a worker that waits to the goroutine of
+// a request which would be a batch by itself at once: it runs the batch in the place of the instance, and no goroutine
+// changes.
 package batching
 
 import (
@@ -77,7 +81,7 @@ type Queue struct {
 	largest int // preferred size
 
 	mu     sync.Mutex
-	wake   *sync.Cond
+	idle   []*Worker // that wait in Next and are not lent; the last one is woken first
 	levels []*level
 	length int
 	soon   time.Time // the first deadline; zero: none
@@ -88,7 +92,6 @@ type Queue struct {
 // New makes a queue.
 func New(c Config) *Queue {
 	q := &Queue{config: c, largest: max(c.MaxBatch, 1)}
-	q.wake = sync.NewCond(&q.mu)
 	if len(c.Preferred) > 0 {
 		q.largest = 0
 		for _, n := range c.Preferred {
@@ -138,7 +141,7 @@ func (q *Queue) Push(it *Item) error {
 	}
 	l.items = append(l.items, it)
 	q.length++
-	q.wake.Signal()
+	q.wake()
 	return nil
 }
 
@@ -180,5 +183,7 @@ func (q *Queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.wake.Broadcast()
+	for len(q.idle) > 0 {
+		q.wake()
+	}
 }

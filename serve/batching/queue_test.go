@@ -46,7 +46,7 @@ func TestBatches(t *testing.T) {
 			push(t, q, c.given...)
 			var got [][]int
 			for q.Len() > 0 {
-				got = append(got, sizes(q.Next(nil)))
+				got = append(got, sizes(q.Next(NewWorker(nil), nil)))
 			}
 			require.Equal(t, c.want, fmt.Sprint(got))
 		})
@@ -59,9 +59,9 @@ func TestShapesDivideBatches(t *testing.T) {
 	for _, key := range []string{"a", "a", "b", "a"} {
 		require.NoError(t, q.Push(&Item{Size: 1, Key: key}))
 	}
-	require.Len(t, q.Next(nil), 2)
-	require.Len(t, q.Next(nil), 1)
-	require.Len(t, q.Next(nil), 1)
+	require.Len(t, q.Next(NewWorker(nil), nil), 2)
+	require.Len(t, q.Next(NewWorker(nil), nil), 1)
+	require.Len(t, q.Next(NewWorker(nil), nil), 1)
 }
 
 // TestDelay: an item waits for others, and no longer than it may.
@@ -69,13 +69,13 @@ func TestDelay(t *testing.T) {
 	q := New(Config{MaxBatch: 2, Preferred: []int{2}, Delay: 30 * time.Millisecond})
 	push(t, q, 1)
 	start := time.Now()
-	require.Len(t, q.Next(nil), 1)
+	require.Len(t, q.Next(NewWorker(nil), nil), 1)
 	require.GreaterOrEqual(t, time.Since(start), 25*time.Millisecond)
 
 	q = New(Config{MaxBatch: 2, Preferred: []int{2}, Delay: time.Hour})
 	push(t, q, 1)
 	time.AfterFunc(5*time.Millisecond, func() { _ = q.Push(&Item{Size: 1}) })
-	require.Len(t, q.Next(nil), 2)
+	require.Len(t, q.Next(NewWorker(nil), nil), 2)
 }
 
 // TestPriorities: items of a higher level leave first; those of levels that there are not are of the last.
@@ -86,7 +86,7 @@ func TestPriorities(t *testing.T) {
 	}
 	var order []any
 	for q.Len() > 0 {
-		order = append(order, q.Next(nil)[0].Value)
+		order = append(order, q.Next(NewWorker(nil), nil)[0].Value)
 	}
 	require.Equal(t, []any{2, 0, 1, 3}, order)
 }
@@ -112,8 +112,44 @@ func TestTimeouts(t *testing.T) {
 	push(t, q, 1)
 	time.Sleep(20 * time.Millisecond)
 	require.NoError(t, q.Push(&Item{Size: 1, Value: "late"}))
-	require.Equal(t, "late", q.Next(nil)[0].Value)
-	require.Equal(t, 0, q.Next(nil)[0].Value)
+	require.Equal(t, "late", q.Next(NewWorker(nil), nil)[0].Value)
+	require.Equal(t, 0, q.Next(NewWorker(nil), nil)[0].Value)
+}
+
+// TestBorrow: a worker that waits is lent for an item that would wait for nothing, and takes nothing until it is back.
+func TestBorrow(t *testing.T) {
+	q := New(Config{MaxBatch: 4, Preferred: []int{2, 4}, Delay: time.Hour})
+	require.Nil(t, q.Borrow(2), "nobody waits")
+	taken := make(chan []*Item)
+	worker := NewWorker("a")
+	go func() {
+		for batch := q.Next(worker, nil); batch != nil; batch = q.Next(worker, nil) {
+			taken <- batch
+		}
+		close(taken)
+	}()
+	var w *Worker
+	require.Eventually(t, func() bool { w = q.Borrow(2); return w != nil }, 5*time.Second, time.Millisecond)
+	require.Equal(t, "a", w.Of())
+	require.Nil(t, q.Borrow(2), "it is lent")
+	require.NoError(t, q.Push(&Item{Size: 4}))
+	select {
+	case <-taken:
+		t.Fatal("a worker that is lent has taken a batch")
+	case <-time.After(20 * time.Millisecond):
+	}
+	q.Return(w)
+	require.Len(t, <-taken, 1)
+	require.Eventually(t, func() bool { w = q.Borrow(4); return w != nil }, 5*time.Second, time.Millisecond)
+	q.Return(w)
+	require.Nil(t, q.Borrow(1), "one item may wait for others")
+	require.NoError(t, q.Push(&Item{Size: 1}))
+	require.Nil(t, q.Borrow(2), "another one is first")
+	q.Close()
+	require.Len(t, <-taken, 1)
+	_, more := <-taken
+	require.False(t, more)
+	require.Nil(t, q.Borrow(2), "the queue is closed")
 }
 
 // TestRemove: an item leaves once.
@@ -125,7 +161,7 @@ func TestRemove(t *testing.T) {
 	require.False(t, q.Remove(it))
 	require.Zero(t, q.Len())
 	q.Close()
-	require.Nil(t, q.Next(nil))
+	require.Nil(t, q.Next(NewWorker(nil), nil))
 	require.ErrorIs(t, q.Push(it), ErrClosed)
 }
 
@@ -146,7 +182,8 @@ func TestEveryItemLeavesOnce(t *testing.T) {
 	var consumers, pushers sync.WaitGroup
 	for range 3 {
 		consumers.Go(func() {
-			for batch := q.Next(nil); batch != nil; batch = q.Next(batch) {
+			w := NewWorker(nil)
+			for batch := q.Next(w, nil); batch != nil; batch = q.Next(w, batch) {
 				for _, it := range batch {
 					leave(it)
 				}
@@ -156,6 +193,13 @@ func TestEveryItemLeavesOnce(t *testing.T) {
 	for p := range producers {
 		pushers.Go(func() {
 			for i := range each {
+				// A worker that is lent takes nothing, and is back before the next turn.
+				if w := q.Borrow(2); w != nil {
+					if i%5 == 0 {
+						time.Sleep(50 * time.Microsecond)
+					}
+					q.Return(w)
+				}
 				it := &Item{Size: 1 + i%3, Key: fmt.Sprint(i % 2), Priority: uint64(i % 5), Value: new(atomic.Bool)}
 				if err := q.Push(it); err != nil {
 					t.Error(err)

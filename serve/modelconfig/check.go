@@ -13,6 +13,8 @@ func Check(c *ModelConfig) error {
 		return fmt.Errorf("model configuration must specify 'name'")
 	case c.Backend == "" && c.Platform == "":
 		return fmt.Errorf("must specify 'platform' or 'backend' for '%s'", c.Name)
+	case c.Platform == Ensemble || c.GetEnsembleScheduling() != nil:
+		return checkEnsemble(c)
 	case c.Platform != "" && c.Platform != "onnxruntime_onnx":
 		return fmt.Errorf("unexpected platform type '%s' for %s", c.Platform, c.Name)
 	// The pair is what clients see in metadata: both name the same thing or the configuration is wrong.
@@ -23,10 +25,11 @@ func Check(c *ModelConfig) error {
 	case strings.ContainsAny(c.DefaultModelFilename, `/\`) || c.DefaultModelFilename == "..":
 		return fmt.Errorf("'default_model_filename' must name a file in the version directory for %s", c.Name)
 	}
-	// A key becomes a label of Prometheus, which takes these characters.
+	// A key becomes a label of Prometheus behind an underscore. Labels have these characters, and those that begin with two
+	// underscores are Prometheus' own.
 	for key := range c.MetricTags {
-		if strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
-			return fmt.Errorf("metric_tags of %s has key %q; want letters, digits and underscores", c.Name, key)
+		if strings.HasPrefix(key, "_") || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+			return fmt.Errorf("metric_tags of %s has key %q; want letters, digits and underscores, and a letter or digit first", c.Name, key)
 		}
 	}
 	return checkBatching(c)

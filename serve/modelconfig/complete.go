@@ -28,6 +28,12 @@ func Complete(c *ModelConfig, name string, hasModel bool) {
 		c.VersionPolicy = &ModelVersionPolicy{PolicyChoice: &ModelVersionPolicy_Latest_{Latest: &ModelVersionPolicy_Latest{NumVersions: 1}}}
 	}
 	CompleteBatching(c)
+	if c.Platform == Ensemble {
+		if c.ModelTransactionPolicy == nil {
+			c.ModelTransactionPolicy = &ModelTransactionPolicy{} // Triton derives it from the steps
+		}
+		return
+	}
 	if c.Optimization == nil {
 		c.Optimization = &ModelOptimizationPolicy{}
 	}
@@ -55,9 +61,17 @@ func completeBackend(c *ModelConfig, hasModel bool) {
 	if c.Backend == ORT && c.Platform == "" {
 		c.Platform = "onnxruntime_onnx"
 	}
-	if c.DefaultModelFilename == "" && (c.Backend == ORT || c.Backend == Ours) {
-		c.DefaultModelFilename = DefaultFile
+	if c.DefaultModelFilename == "" && c.Backend == ORT {
+		c.DefaultModelFilename = DefaultFile // Triton knows the name for its own backends, and shows it
 	}
+}
+
+// File is the name of the file of a version.
+func File(c *ModelConfig) string {
+	if c.DefaultModelFilename == "" {
+		return DefaultFile
+	}
+	return c.DefaultModelFilename
 }
 
 // CompleteBatching is the part of Complete that is about batches: without preferred sizes the largest batch is preferred.

@@ -7,6 +7,12 @@
 //
 // The package reads no files and knows no models.
 //
+// # Ensembles
+//
+// The configuration of an ensemble is a graph. What can be known of it without its models is checked here (ensemble.go): that
+// each tensor is written once and read, and that every step can run, which excludes circles. Types and shapes need the models,
+// and are checked by package serve.
+//
 // # A field that is new
 //
 // Triton's configuration grows. A field that model_config.proto lacks is an error of the parser; one that it has and the

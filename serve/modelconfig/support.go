@@ -12,12 +12,15 @@ import (
 // its name: nothing in a configuration is ignored.
 var supported = map[string]string{
 	"ModelConfig": "name platform backend runtime version_policy max_batch_size input output optimization dynamic_batching " +
-		"instance_group default_model_filename metric_tags model_warmup model_transaction_policy response_cache",
+		"instance_group default_model_filename metric_tags model_warmup model_transaction_policy response_cache parameters ensemble_scheduling",
+	"ModelEnsembling":             "step",
+	"ModelEnsembling.Step":        "model_name model_version input_map output_map",
 	"ModelVersionPolicy":          "latest all specific",
 	"ModelVersionPolicy.Latest":   "num_versions",
 	"ModelVersionPolicy.All":      "",
 	"ModelVersionPolicy.Specific": "versions",
-	"ModelInput":                  "name data_type format dims reshape",
+	"ModelInput":                  "name data_type format dims reshape optional",
+	"ModelParameter":              "string_value",
 	"ModelOutput":                 "name data_type dims reshape label_filename",
 	"ModelTensorReshape":          "shape",
 	// Every memory is reachable from the CPU here, so that there is no pinned memory to copy through: both are obeyed.
@@ -25,13 +28,15 @@ var supported = map[string]string{
 	"ModelOptimizationPolicy.PinnedMemoryBuffer": "enable",
 	"ModelDynamicBatching": "preferred_batch_size max_queue_delay_microseconds preserve_ordering priority_levels " +
 		"default_priority_level default_queue_policy priority_queue_policy",
-	"ModelQueuePolicy":   "timeout_action default_timeout_microseconds allow_timeout_override max_queue_size",
-	"ModelInstanceGroup": "name kind count gpus",
-	"ModelWarmup":        "name batch_size inputs count",
-	"ModelWarmup.Input":  "data_type dims zero_data random_data input_data_file",
-	// decoupled and enable only as false, which is as good as not there.
+	"ModelQueuePolicy":          "timeout_action default_timeout_microseconds allow_timeout_override max_queue_size",
+	"ModelInstanceGroup":        "name kind count gpus rate_limiter",
+	"ModelRateLimiter":          "resources priority",
+	"ModelRateLimiter.Resource": "name global count",
+	"ModelWarmup":               "name batch_size inputs count",
+	"ModelWarmup.Input":         "data_type dims zero_data random_data input_data_file",
+	// decoupled only as false, which is as good as not there.
 	"ModelTransactionPolicy": "",
-	"ModelResponseCache":     "",
+	"ModelResponseCache":     "enable",
 }
 
 // Unsupported names the first field that is set and that the server lacks, with its path; "" where there is none.

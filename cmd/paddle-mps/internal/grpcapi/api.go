@@ -5,7 +5,7 @@
 // response into a message, without a copy of tensors where the message has them in binary form. Messages of errors and
 // codes are those of tritonserver.
 //
-// What the server lacks (shared memory, traces) is refused by name.
+// What the server lacks (CUDA memory) is refused by name.
 //
 // # Calls
 //
@@ -15,20 +15,40 @@
 // # Tensors
 //
 // Inputs are in raw_input_contents, in the order of the inputs, or in the typed contents of each input; a message with both
-// is refused. Outputs are always raw. Neither is copied: a request refers to the bytes of its message, and a response to
-// the memory that the server made. tritonclient uses raw contents alone; clients of KServe may use typed ones.
+// is refused. Outputs are always raw. The bytes of an input are copied once out of what was received (codec.go), and those of
+// an output are sent from the memory that the server made. tritonclient uses raw contents alone; clients of KServe may use typed ones.
+//
+// # Shared memory
+//
+// An input with the parameter shared_memory_region is copied out of the region before the request goes to the server, and an
+// output with one is copied in after it (memory.go). Regions are those that HTTP has too. A message with such an output has
+// empty raw contents for it, so that the contents of the others keep their places.
+//
+// The regions of outputs are held while the request runs: an unregistration in between does not take them away. Inputs in
+// shared memory count against the limit of a message, though they are not in it: a region may be larger than all memory.
 //
 // # Streams
 //
 // A stream is a sequence of inferences on one call. They run at one time, up to a number, and are answered in order. An
 // error of one of them is a response with a message and its id. Each response has the parameter triton_final_response,
-// because a request has one response here.
+// because a request has one response here. When the server ends, a stream ends with UNAVAILABLE once what it has sent is
+// answered.
 //
 // # Limits
 //
 // A message has at most --grpc-max-input-size bytes, decompressed too: gRPC refuses a larger one before it is read. A
 // connection has at most 4,096 calls at a time, and headers of 64 KiB. One that has not finished its handshake after 20 s
-// is closed, and so is one whose client does not answer a ping.
+// is closed, and so is one whose client does not answer a ping. The message of a call has to be there within a minute
+// (arrival.go). All requests that have arrived have at most --total-max-input-size bytes together, with those of HTTP; gRPC does
+// not say how large a message is before it is there. A stream holds at most as many bytes of requests that are not answered as one message may have, or one request.
+//
+// # Traces
+//
+// A call that is sampled (package traces) is traced from the moment its headers were there until its response was handed to the
+// transport. The handler of an inference is ours (codec.go), so that its trace can end where the codec has written the response;
+// a call that is not sampled pays one atomic load for all of it. Requests of a stream are traced one by one.
+//
+// What a trace calls the wait for a call begins when its headers are there, as nothing before that can be seen here.
 //
 // # Cancellation
 //
@@ -41,6 +61,7 @@ import (
 	"crypto/tls"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -54,6 +75,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
@@ -66,7 +89,10 @@ type Config struct {
 	MaxInput   int64    // the largest message in bytes
 	Restricted map[string]httpapi.Restriction
 	Settings   *httpapi.Settings
-	TLS        *tls.Config // nil: none
+	Regions    *sharedmemory.Regions
+	TLS        *tls.Config    // nil: none
+	Traces     *traces.Tracer // nil: there are none
+	Room       *httpapi.Room  // of all requests together; nil: there is no bound
 }
 
 // API answers requests.
@@ -94,6 +120,7 @@ func New(c Config) *grpc.Server {
 		grpc.MaxHeaderListSize(headerBytes), grpc.ConnectionTimeout(handshake),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pings, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: dead, Timeout: handshake}),
+		grpc.ForceServerCodecV2(newCodec()), grpc.InTapHandle(a.limited),
 		grpc.UnaryInterceptor(a.unary), grpc.StreamInterceptor(a.stream),
 	}
 	if c.TLS != nil {
@@ -101,7 +128,7 @@ func New(c Config) *grpc.Server {
 	}
 	// The health protocol is on the same port, for those who balance load.
 	s := grpc.NewServer(options...)
-	kserve.RegisterGRPCInferenceServiceServer(s, a)
+	s.RegisterService(service(), a)
 	health.RegisterHealthServer(s, a)
 	return s
 }
@@ -147,6 +174,7 @@ func (a *API) allowed(ctx context.Context, method string) error {
 func (a *API) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (response any, err error) {
 	// Interceptors are around every method, so that no method needs this.
 	defer recovered(&err)
+	arrived(ctx)
 	if err := a.allowed(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
@@ -194,8 +222,12 @@ func versionOf(text string) (int64, error) {
 	if text == "" {
 		return -1, nil
 	}
-	// Versions are texts in the protocol and numbers everywhere else.
-	n, err := strconv.ParseInt(text, 10, 64)
+	// Versions are texts in the protocol and numbers everywhere else. Like C++'s stoll, of which tritonserver makes use, this
+	// reads the number that the text begins with.
+	digits := strings.TrimLeft(text, " \t\n\v\f\r")
+	sign := len(digits) - len(strings.TrimLeft(digits, "+-"))
+	end := len(digits) - len(strings.TrimLeft(digits[sign:], "0123456789"))
+	n, err := strconv.ParseInt(digits[:end], 10, 64)
 	if err != nil {
 		return 0, serve.Errorf(serve.InvalidArg, "failed to get model version from specified version string '%s' (details: stol), version should be an integral value > 0", text)
 	}

@@ -19,7 +19,9 @@ func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, mod
 	// one is called for each field with elements: there is one field, and it suits the type.
 	one := func(suits bool, field tensors.Type) bool {
 		switch filled++; {
-		case filled > 1:
+		case err != nil:
+			// The first mistake is reported, and a wrong field before one too many.
+		case filled > 1 && suits:
 			err = serve.Errorf(serve.InvalidArg, "unexpected explicit tensor data for input tensor '%s' for model '%s', binary data was already supplied.", in.Name, model)
 		case !suits:
 			err = serve.Errorf(serve.InvalidArg, "unexpected explicit tensor data for input tensor '%s' for model '%s' of type '%s', expected datatype '%s'", in.Name, model, field, k)

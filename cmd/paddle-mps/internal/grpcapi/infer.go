@@ -7,26 +7,42 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/serve"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
 // ModelInfer answers an inference.
 func (a *API) ModelInfer(ctx context.Context, m *kserve.ModelInferRequest) (*kserve.ModelInferResponse, error) {
+	return a.infer(ctx, m, nil)
+}
+
+// infer answers an inference, whose trace, where it gets one, is left in traced if that is not nil.
+func (a *API) infer(ctx context.Context, m *kserve.ModelInferRequest, traced **traces.Request) (*kserve.ModelInferResponse, error) {
 	// The message stays in memory until the response is made: tensors of the request are parts of it.
-	r, err := a.requestOf(m)
+	places := shared{regions: a.Regions, left: a.MaxInput}
+	defer places.release()
+	r, err := a.requestOf(m, &places)
 	if err != nil {
 		return nil, err
 	}
+	t := a.trace(ctx, r)
+	if t != nil && traced != nil {
+		*traced = t
+	}
 	response, err := a.Server.Infer(ctx, r)
+	t.Answered()
 	if err != nil {
+		return nil, err
+	}
+	if err := places.take(response); err != nil {
 		return nil, err
 	}
 	return responseOf(response), nil
 }
 
 // requestOf is a message as a request.
-func (a *API) requestOf(m *kserve.ModelInferRequest) (*serve.Request, error) {
+func (a *API) requestOf(m *kserve.ModelInferRequest, places *shared) (*serve.Request, error) {
 	n, err := versionOf(m.ModelVersion)
 	if err != nil {
 		return nil, err
@@ -39,21 +55,24 @@ func (a *API) requestOf(m *kserve.ModelInferRequest) (*serve.Request, error) {
 	if err := readParameters(r, m.Parameters); err != nil {
 		return nil, err
 	}
-	if err := readInputs(r, m); err != nil {
+	if err := readInputs(r, m, places); err != nil {
 		return nil, err
 	}
 	for _, o := range m.Outputs {
 		wanted := serve.Requested{Name: o.Name}
-		if o.Parameters["shared_memory_region"] != nil {
-			return nil, noMemory("system")
+		if err := places.output(o); err != nil {
+			return nil, err
 		}
-		// A number of classes below one asks for none.
 		if p := o.Parameters["classification"]; p != nil {
 			n, ok := p.ParameterChoice.(*kserve.InferParameter_Int64Param)
 			if !ok {
 				return nil, serve.Errorf(serve.InvalidArg, "invalid value type for 'classification' parameter, expected int64_param")
 			}
-			wanted.Classes = int(max(min(n.Int64Param, math.MaxInt32), 0))
+			// The message is tritonserver's, which refuses 0 as well.
+			if n.Int64Param <= 0 {
+				return nil, serve.Errorf(serve.InvalidArg, "invalid value for 'classification' parameter, expected >= 0")
+			}
+			wanted.Classes = int(min(n.Int64Param, math.MaxInt32))
 		}
 		r.Outputs = append(r.Outputs, wanted)
 	}
@@ -83,10 +102,18 @@ func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) err
 				return wrong("bool_param")
 			}
 		case *kserve.InferParameter_Uint64Param:
-			if name != "priority" {
+			switch name {
+			case "priority":
+				r.Priority = value.Uint64Param
+			case "timeout":
+				return wrong("int64_param")
+			case "sequence_id":
+				return wrong("int64_param or string_param")
+			case "sequence_start", "sequence_end", "triton_enable_empty_final_response":
+				return wrong("bool_param")
+			default:
 				return wrong("int64_param, bool_param, or string_param")
 			}
-			r.Priority = value.Uint64Param
 		default:
 			_, isBool := value.(*kserve.InferParameter_BoolParam)
 			_, isText := value.(*kserve.InferParameter_StringParam)
@@ -97,8 +124,11 @@ func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) err
 				return wrong("int64_param")
 			case name == "sequence_id" && !isText:
 				return wrong("int64_param or string_param")
-			case (name == "sequence_start" || name == "sequence_end") && !isBool:
+			case (name == "sequence_start" || name == "sequence_end" || name == "triton_enable_empty_final_response") && !isBool:
 				return wrong("bool_param")
+			// A parameter without a value has no type, which only a model could make sense of.
+			case value == nil && !strings.HasPrefix(name, "triton_"):
+				return wrong("int64_param, bool_param, or string_param")
 			}
 		}
 		if strings.HasPrefix(name, "triton_") && name != "triton_enable_empty_final_response" {
@@ -109,14 +139,17 @@ func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) err
 }
 
 // readInputs reads the inputs of a request: their elements are in the raw contents of the message, or in typed ones.
-func readInputs(r *serve.Request, m *kserve.ModelInferRequest) error {
+func readInputs(r *serve.Request, m *kserve.ModelInferRequest, places *shared) error {
 	// Raw contents belong to the inputs in their order. Inputs with typed contents have none.
 	raw := m.RawInputContents
 	for _, in := range m.Inputs {
 		t := serve.Tensor{Name: in.Name, Type: tensors.Parse(in.Datatype), Shape: in.Shape}
+		data, isShared, err := places.input(in, m.ModelName)
 		switch {
-		case in.Parameters["shared_memory_region"] != nil:
-			return noMemory("system")
+		case err != nil:
+			return err
+		case isShared:
+			t.Data = data
 		case in.Contents != nil && len(m.RawInputContents) > 0:
 			return serve.Errorf(serve.InvalidArg, "contents field must not be specified when using raw_input_contents for '%s' for model '%s'", in.Name, m.ModelName)
 		case in.Contents != nil:
@@ -132,9 +165,7 @@ func readInputs(r *serve.Request, m *kserve.ModelInferRequest) error {
 		}
 		r.Inputs = append(r.Inputs, t)
 	}
-	if len(raw) > 0 {
-		return serve.Errorf(serve.InvalidArg, "expected %d inputs but got %d inputs in raw_input_contents for model '%s'", len(m.Inputs), len(m.RawInputContents), m.ModelName)
-	}
+	// Contents that are left over belong to no input: tritonserver passes over them.
 	return nil
 }
 

@@ -10,44 +10,22 @@ import (
 
 // What the server lacks is refused with what it is, and lists of it are empty.
 
-// noMemory is the error of shared memory of a kind.
-func noMemory(kind string) error {
-	return serve.Errorf(serve.Unsupported, "%s shared memory is not supported by this server", kind)
-}
-
-// SystemSharedMemoryStatus lists the registered regions: none.
-func (a *API) SystemSharedMemoryStatus(context.Context, *kserve.SystemSharedMemoryStatusRequest) (*kserve.SystemSharedMemoryStatusResponse, error) {
-	return &kserve.SystemSharedMemoryStatusResponse{}, nil
-}
-
-// SystemSharedMemoryRegister would register a region.
-func (a *API) SystemSharedMemoryRegister(context.Context, *kserve.SystemSharedMemoryRegisterRequest) (*kserve.SystemSharedMemoryRegisterResponse, error) {
-	return nil, noMemory("system")
-}
-
-// SystemSharedMemoryUnregister forgets regions: there are none.
-func (a *API) SystemSharedMemoryUnregister(context.Context, *kserve.SystemSharedMemoryUnregisterRequest) (*kserve.SystemSharedMemoryUnregisterResponse, error) {
-	return &kserve.SystemSharedMemoryUnregisterResponse{}, nil
-}
-
 // CudaSharedMemoryStatus lists the registered regions: none.
-func (a *API) CudaSharedMemoryStatus(context.Context, *kserve.CudaSharedMemoryStatusRequest) (*kserve.CudaSharedMemoryStatusResponse, error) {
+func (a *API) CudaSharedMemoryStatus(_ context.Context, r *kserve.CudaSharedMemoryStatusRequest) (*kserve.CudaSharedMemoryStatusResponse, error) {
+	if r.Name != "" {
+		return nil, serve.Errorf(serve.NotFound, "Unable to find cuda shared memory region: '%s'", r.Name)
+	}
 	return &kserve.CudaSharedMemoryStatusResponse{}, nil
 }
 
 // CudaSharedMemoryRegister would register a region.
 func (a *API) CudaSharedMemoryRegister(context.Context, *kserve.CudaSharedMemoryRegisterRequest) (*kserve.CudaSharedMemoryRegisterResponse, error) {
-	return nil, noMemory("CUDA")
+	return nil, serve.Errorf(serve.Unsupported, "CUDA shared memory is not supported by this server")
 }
 
 // CudaSharedMemoryUnregister forgets regions: there are none.
 func (a *API) CudaSharedMemoryUnregister(context.Context, *kserve.CudaSharedMemoryUnregisterRequest) (*kserve.CudaSharedMemoryUnregisterResponse, error) {
 	return &kserve.CudaSharedMemoryUnregisterResponse{}, nil
-}
-
-// TraceSetting would show and change the settings of traces.
-func (a *API) TraceSetting(context.Context, *kserve.TraceSettingRequest) (*kserve.TraceSettingResponse, error) {
-	return nil, serve.Errorf(serve.Unavailable, "the server does not support tracing")
 }
 
 // LogSettings shows the settings of the log, and changes those that the request names.
@@ -82,6 +60,7 @@ func change(l *httpapi.Logging, name string, v *kserve.LogSettingsRequest_Settin
 	b, isBool := v.ParameterChoice.(*kserve.LogSettingsRequest_SettingValue_BoolParam)
 	n, isNumber := v.ParameterChoice.(*kserve.LogSettingsRequest_SettingValue_Uint32Param)
 	s, isText := v.ParameterChoice.(*kserve.LogSettingsRequest_SettingValue_StringParam)
+	expect := func(what string) error { return serve.Errorf(serve.InvalidArg, "expect %s for '%s'", what, name) }
 	switch {
 	case name == "log_file":
 		return serve.Errorf(serve.Unsupported, "log file location can not be updated through network protocol")
@@ -96,8 +75,12 @@ func change(l *httpapi.Logging, name string, v *kserve.LogSettingsRequest_Settin
 	case name == "log_format" && isText:
 		l.Format = s.StringParam
 		return httpapi.CheckFormat(s.StringParam)
-	default:
-		return serve.Errorf(serve.InvalidArg, "log setting '%s' is not supported, or not with a value of this type", name)
+	case name == "log_info" || name == "log_warning" || name == "log_error":
+		return expect("boolean")
+	case name == "log_verbose_level":
+		return expect("int32")
+	case name == "log_format":
+		return expect("string")
 	}
 	return nil
 }

@@ -84,6 +84,9 @@ func (a *API) ModelConfig(_ context.Context, r *kserve.ModelConfigRequest) (*kse
 
 // RepositoryIndex answers with the models of the repository.
 func (a *API) RepositoryIndex(_ context.Context, r *kserve.RepositoryIndexRequest) (*kserve.RepositoryIndexResponse, error) {
+	if err := noRepository(r.RepositoryName); err != nil {
+		return nil, err
+	}
 	entries, err := a.Server.Index(r.Ready)
 	if err != nil {
 		return nil, err
@@ -111,28 +114,34 @@ func (a *API) RepositoryModelLoad(_ context.Context, r *kserve.RepositoryModelLo
 	}
 	o := serve.Overrides{}
 	// A configuration is a text and a file is bytes; everything else is no parameter of a load.
+	// Each parameter has one type that it may be of, which is checked before anything is loaded.
 	for name, p := range r.Parameters {
-		path, isFile := strings.CutPrefix(name, "file:")
-		switch value := p.ParameterChoice.(type) {
-		case *kserve.ModelRepositoryParameter_StringParam:
-			if name != "config" {
-				return nil, unrecognized(name, "STRING")
-			}
-			o.Config = value.StringParam
-		case *kserve.ModelRepositoryParameter_BytesParam:
-			if !isFile {
-				return nil, unrecognized(name, "BYTES")
+		wrong := func(want string) error {
+			return serve.Errorf(serve.InvalidArg, "invalid value type for load parameter '%s', expected %s.", name, want)
+		}
+		if path, isFile := strings.CutPrefix(name, "file:"); isFile {
+			value, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_BytesParam)
+			if !ok {
+				return nil, wrong("bytes_param")
 			}
 			if o.Files == nil {
 				o.Files = map[string][]byte{}
 			}
 			o.Files[path] = value.BytesParam
-		default:
-			if name == "config" {
-				return nil, serve.Errorf(serve.InvalidArg, "invalid value type for load parameter '%s', expected string_param.", name)
-			}
+			continue
+		}
+		if name != "config" {
 			return nil, serve.Errorf(serve.InvalidArg, "unrecognized load parameter '%s'.", name)
 		}
+		value, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_StringParam)
+		if !ok {
+			return nil, wrong("string_param")
+		}
+		// An empty text is no configuration, and no request to use that of the repository either.
+		if value.StringParam == "" {
+			return nil, serve.NoConfig(r.ModelName)
+		}
+		o.Config = value.StringParam
 	}
 	if err := a.Server.Load(r.ModelName, o); err != nil {
 		return nil, err
@@ -140,22 +149,20 @@ func (a *API) RepositoryModelLoad(_ context.Context, r *kserve.RepositoryModelLo
 	return &kserve.RepositoryModelLoadResponse{}, nil
 }
 
-// unrecognized is the error of a parameter of load that there is not.
-func unrecognized(name, kind string) error {
-	return serve.Errorf(serve.InvalidArg, "Unrecognized load parameter '%s' with type '%s'", name, kind)
-}
-
-// RepositoryModelUnload unloads a model. There are no ensembles, so that no model depends on another.
+// RepositoryModelUnload unloads a model, and with unload_dependents the models that were loaded for an ensemble alone.
 func (a *API) RepositoryModelUnload(_ context.Context, r *kserve.RepositoryModelUnloadRequest) (*kserve.RepositoryModelUnloadResponse, error) {
 	if err := noRepository(r.RepositoryName); err != nil {
 		return nil, err
 	}
+	dependents := false
 	if p, ok := r.Parameters["unload_dependents"]; ok {
-		if _, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_BoolParam); !ok {
+		value, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_BoolParam)
+		if !ok {
 			return nil, serve.Errorf(serve.InvalidArg, "invalid value type for 'unload_dependents' parameter, expected bool_param.")
 		}
+		dependents = value.BoolParam
 	}
-	if err := a.Server.Unload(r.ModelName); err != nil {
+	if err := a.Server.Unload(r.ModelName, dependents); err != nil {
 		return nil, err
 	}
 	return &kserve.RepositoryModelUnloadResponse{}, nil

@@ -3,10 +3,14 @@ package grpcapi
 import (
 	"errors"
 	"io"
+	"sync"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
@@ -18,31 +22,48 @@ const ahead = 64
 func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferServer) error {
 	// The channel holds the order; each answer has a channel of its own, so that a slow one does not hold up those behind it
 	// any longer than its turn.
-	answers := make(chan chan *kserve.ModelStreamInferResponse, ahead)
+	answers := make(chan pending, ahead)
 	sent := make(chan error, 1)
+	held := newRoom(a.MaxInput)
 	go func() {
-		var failed error
-		for answer := range answers {
+		var lost error
+		for p := range answers {
 			// After an error nothing is sent, but answers are taken, so that nobody waits.
-			if m := <-answer; failed == nil {
-				failed = s.Send(m)
+			m := <-p.answer
+			a.Room.Give(p.taken)
+			m.trace.Now("GRPC_SEND_START")
+			if lost == nil {
+				lost = s.Send(m.ModelStreamInferResponse)
 			}
+			wasSent(m.trace)
+			held.leave(p.size)
 		}
-		sent <- failed
+		sent <- lost
 	}()
+	requests, ended := receive(s)
 	var end error
-	for {
-		// The end of the client's side ends the stream once everything is answered.
-		m, err := s.Recv()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				end = err
+	for requests != nil {
+		select {
+		case m, more := <-requests:
+			if !more {
+				requests, end = nil, <-ended
+				continue
 			}
-			break
+			p := pending{answer: make(chan streamed, 1), size: int64(proto.Size(m))}
+			held.enter(p.size)
+			// A stream goes on after a request that finds no room, as after any other error: its client may send it again,
+			// and those behind it may be smaller.
+			if err := a.Room.Take(p.size); err != nil {
+				p.answer <- failed(m, serve.From(err).Text)
+				answers <- p
+				continue
+			}
+			p.taken = p.size
+			answers <- p
+			go func() { p.answer <- a.answer(s, m) }()
+		case <-a.Server.Ending():
+			requests, end = nil, status.Error(codes.Unavailable, "Server is stopping")
 		}
-		answer := make(chan *kserve.ModelStreamInferResponse, 1)
-		answers <- answer
-		go func() { answer <- a.answer(s, m) }()
 	}
 	close(answers)
 	if err := <-sent; end == nil {
@@ -51,24 +72,104 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 	return end
 }
 
+// pending is a request of a stream that is not answered.
+type pending struct {
+	answer chan streamed
+	size   int64 // of the request in bytes
+	taken  int64 // of the room of all requests
+}
+
+// streamed is the answer to a request of a stream, with its trace, which may be nil.
+type streamed struct {
+	*kserve.ModelStreamInferResponse
+	trace *traces.Request
+}
+
+// failed is the answer to a request that has failed. It has the id of the request, so that a client knows which one it was, and
+// no outputs.
+func failed(m *kserve.ModelInferRequest, text string) streamed {
+	return streamed{ModelStreamInferResponse: &kserve.ModelStreamInferResponse{ErrorMessage: text, InferResponse: &kserve.ModelInferResponse{Id: m.Id}}}
+}
+
+// receive reads the requests of a stream until its end, the reason of which, nil for that of the client's side, is ended.
+func receive(s kserve.GRPCInferenceService_ModelStreamInferServer) (requests chan *kserve.ModelInferRequest, ended chan error) {
+	// A read cannot be given up, so that it has a goroutine: it ends with the stream.
+	requests, ended = make(chan *kserve.ModelInferRequest), make(chan error, 1)
+	go func() {
+		defer close(requests)
+		for {
+			m, err := s.Recv()
+			if err != nil {
+				if errors.Is(err, io.EOF) {
+					err = nil
+				}
+				ended <- err
+				return
+			}
+			select {
+			case requests <- m:
+			case <-s.Context().Done(): // no requests are taken any more
+				ended <- s.Context().Err()
+				return
+			}
+		}
+	}()
+	return requests, ended
+}
+
+// room bounds the bytes of requests that are on their way.
+type room struct {
+	mu          sync.Mutex
+	left        *sync.Cond
+	held, bound int64
+}
+
+// newRoom is room for so many bytes.
+func newRoom(bound int64) *room {
+	// The lock is that of the condition.
+	r := &room{bound: bound}
+	r.left = sync.NewCond(&r.mu)
+	return r
+}
+
+// enter waits for room. One request has room whatever its size is.
+func (r *room) enter(size int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.held > 0 && r.held+size > r.bound {
+		r.left.Wait()
+	}
+	r.held += size
+}
+
+// leave makes room.
+func (r *room) leave(size int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held -= size
+	r.left.Signal()
+}
+
 // answer is the response to one request of a stream.
-func (a *API) answer(s kserve.GRPCInferenceService_ModelStreamInferServer, m *kserve.ModelInferRequest) (answer *kserve.ModelStreamInferResponse) {
+func (a *API) answer(s kserve.GRPCInferenceService_ModelStreamInferServer, m *kserve.ModelInferRequest) (answer streamed) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			answer = &kserve.ModelStreamInferResponse{ErrorMessage: "the call has failed", InferResponse: &kserve.ModelInferResponse{Id: m.Id}}
+			answer.ModelStreamInferResponse = failed(m, "the call has failed").ModelStreamInferResponse
 		}
 	}()
 	// A stream has one response for each request: models with many are not supported.
-	response, err := a.ModelInfer(s.Context(), m)
+	response, err := a.infer(s.Context(), m, &answer.trace)
 	if err != nil {
 		text := serve.From(err).Text
 		if coded, is := status.FromError(err); is {
 			text = coded.Message()
 		}
-		return &kserve.ModelStreamInferResponse{ErrorMessage: text, InferResponse: &kserve.ModelInferResponse{Id: m.Id}}
+		answer.ModelStreamInferResponse = failed(m, text).ModelStreamInferResponse
+		return answer
 	}
 	response.Parameters = map[string]*kserve.InferParameter{
 		"triton_final_response": {ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: true}},
 	}
-	return &kserve.ModelStreamInferResponse{InferResponse: response}
+	answer.ModelStreamInferResponse = &kserve.ModelStreamInferResponse{InferResponse: response}
+	return answer
 }

@@ -24,12 +24,35 @@
 // words and read as such, which is no JSON by the letter, but what tritonserver does. The numbers of a float32 are written
 // with the digits of the float64 that is equal to it.
 //
+// # Shared memory
+//
+// An input or output whose parameters name a region is there and not in the body: inputs are copied out before the request
+// goes to the server, outputs are copied in before the response is written (memory.go). A region that is unregistered
+// meanwhile stays for the request. The response has name, type and shape of such an output and nothing else, as
+// tritonserver's has. Package sharedmemory says why no region is mapped.
+//
+// # The page
+//
+// The path / is a page for people (page.go, page.html), and /status.json has its numbers. Both belong to the restricted group
+// "statistics". The page has no state in the server: every number only grows, and the browser subtracts. Percentiles come
+// from counts of requests by their time, of which the browser subtracts those of ten seconds ago. Names of models come from
+// folders and requests: the page shows them as text, and its policy of contents lets nothing else in if it should fail to.
+//
+// # Traces
+//
+// An inference that is sampled (package traces) is stamped where it begins, when its body was read, and around the writing of
+// its response (trace.go). It is sampled once its body is there and its model is known to serve, as in tritonserver. A request
+// that the model refuses has no moments of sending.
+//
 // # Limits
 //
 //   - The header of a request: 64 KiB, within 15 s (package service).
 //   - A body: --http-max-input-size, as it is sent and decompressed; 20 s for its first bytes, then 32 KiB a second, so
 //     that a client which sends a byte a second is put out after 20 s; 65,536 pieces where it has no length.
 //   - Memory for a body is taken as it arrives: 1 MiB, and then twice what is there.
+//   - The memory of all bodies together: --total-max-input-size, of both protocols (room.go).
+//   - Inputs in shared memory: all of a request together as many bytes as a body may have. An object may be sparse, so that
+//     its size says nothing about memory.
 //   - JSON: 100 levels. A shape says nothing about memory: elements are counted where they stand.
 //   - A response above 64 KiB has to be read at the same pace.
 //
@@ -47,6 +70,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
@@ -63,6 +89,10 @@ type Config struct {
 	Restricted map[string]Restriction
 	Log        *slog.Logger
 	Settings   *Settings
+	Regions    *sharedmemory.Regions
+	Runtime    *runtime.Runtime // for the page; nil: it shows no devices
+	Traces     *traces.Tracer   // nil: there are none
+	Room       *Room            // of all bodies together; nil: there is no bound
 }
 
 // Restriction is a header that a request needs.
@@ -98,6 +128,9 @@ type call struct {
 	r       *http.Request
 	model   string // in the path
 	version int64  // in the path; -1: the latest one
+	region  string // of shared memory, in the path
+	pacer   pacer  // of the body
+	held    int64  // bytes of Room
 }
 
 // route is what a path leads to.
@@ -122,6 +155,8 @@ var modelRoutes = map[string]route{
 
 // The answers of the other paths.
 var routes = map[string]route{
+	"/":                                 {groupStatistics, http.MethodGet, (*call).page},
+	"/status.json":                      {groupStatistics, http.MethodGet, (*call).status},
 	"/v2":                               {groupMetadata, http.MethodGet, (*call).serverMetadata},
 	"/v2/health/live":                   {groupHealth, http.MethodGet, (*call).live},
 	"/v2/health/ready":                  {groupHealth, http.MethodGet, (*call).ready},
@@ -130,6 +165,7 @@ var routes = map[string]route{
 	"/v2/logging":                       {groupLogging, "", (*call).logging},
 	"/v2/trace/setting":                 {groupTrace, "", (*call).trace},
 	"/v2/systemsharedmemory/status":     {groupMemory, http.MethodGet, (*call).systemMemoryStatus},
+	"/v2/systemsharedmemory/register":   {groupMemory, http.MethodPost, (*call).systemMemoryRegister},
 	"/v2/systemsharedmemory/unregister": {groupMemory, http.MethodPost, (*call).systemMemoryUnregister},
 	"/v2/cudasharedmemory/status":       {groupMemory, http.MethodGet, (*call).cudaMemoryStatus},
 	"/v2/cudasharedmemory/unregister":   {groupMemory, http.MethodPost, (*call).cudaMemoryUnregister},
@@ -142,6 +178,13 @@ func (c *call) find() (found route, ok bool) {
 	path := c.r.URL.EscapedPath()
 	if found, ok = routes[path]; ok {
 		return found, true
+	}
+	// Most requests are inferences of the latest version of a model whose name needs no escapes.
+	if rest, ok := strings.CutPrefix(path, "/v2/models/"); ok {
+		if name, ok := strings.CutSuffix(rest, "/infer"); ok && name != "" && !strings.ContainsAny(name, "/%") {
+			c.model = name
+			return modelRoutes["infer"], true
+		}
 	}
 	parts := strings.Split(path, "/")
 	for i := range parts {
@@ -160,9 +203,9 @@ func (c *call) find() (found route, ok bool) {
 	case "repository":
 		return c.findRepository(parts[3:])
 	case "systemsharedmemory":
-		return findMemory(parts[3:], (*call).systemMemoryStatus, (*call).systemMemoryRegister, (*call).systemMemoryUnregister)
+		return c.findMemory(parts[3:], (*call).systemMemoryStatus, (*call).systemMemoryRegister, (*call).systemMemoryUnregister)
 	case "cudasharedmemory":
-		return findMemory(parts[3:], (*call).cudaMemoryStatus, (*call).cudaMemoryRegister, (*call).cudaMemoryUnregister)
+		return c.findMemory(parts[3:], (*call).cudaMemoryStatus, (*call).cudaMemoryRegister, (*call).cudaMemoryUnregister)
 	}
 	return found, false
 }
@@ -231,10 +274,11 @@ func (c *call) findRepository(rest []string) (found route, ok bool) {
 
 // findMemory is the route of /v2/..sharedmemory[/region/NAME]/status, register and unregister.
 // A status without a name is in the table of paths.
-func findMemory(rest []string, status, register, unregister func(*call) error) (found route, ok bool) {
+func (c *call) findMemory(rest []string, status, register, unregister func(*call) error) (found route, ok bool) {
 	if len(rest) != 3 || rest[0] != "region" || rest[1] == "" {
 		return found, false
 	}
+	c.region = rest[1]
 	switch rest[2] {
 	case "status":
 		return route{groupMemory, http.MethodGet, status}, true
@@ -262,6 +306,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.fail(http.StatusMethodNotAllowed, "Method Not Allowed")
 		return
 	}
+	defer func() { a.Room.Give(c.held) }() // also after a panic, which net/http catches
 	if err := found.handle(c); err != nil {
 		c.refuse(err)
 	}

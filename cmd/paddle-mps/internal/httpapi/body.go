@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
@@ -14,11 +13,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
-// The pace of a body: a client has grace for the first bytes, and then has to send so many a second.
-const (
-	grace = 20 * time.Second
-	pace  = 32 << 10
-)
+// grace is the time that a client has for the first bytes of a body. Tests make it shorter.
+var grace = 20 * time.Second
+
+// pace is how many bytes a second a client then has to send.
+const pace = 32 << 10
 
 // piece is how much memory is taken before any byte has arrived, and how much is read before the pace is looked at.
 const piece = 1 << 20
@@ -30,17 +29,37 @@ const chunks = 65536
 // The garbage collector empties the pool, so that a peak of load does not stay in memory.
 var buffers = sync.Pool{New: func() any { return &buffer{} }}
 
-// buffer is a body in memory that is used again.
-type buffer struct{ bytes []byte }
+// buffer is a body in memory that is used again, with lists of what is in it.
+type buffer struct {
+	bytes   []byte
+	members [3][]jsontext.Member // of the body, of an input or output, and of its parameters
+	inputs  []serve.Tensor
+	dims    []int64 // of all inputs
+}
 
 // largestKept is the size of a buffer that is used again: one request of the largest size must not take its memory forever.
 const largestKept = 16 << 20
 
 // free gives a buffer back. Nothing refers to it any more.
 func (b *buffer) free() {
-	if cap(b.bytes) <= largestKept {
-		buffers.Put(b)
+	if cap(b.bytes) > largestKept || cap(b.inputs) > mostKept || cap(b.dims) > mostKept {
+		return
 	}
+	clear(b.inputs) // their elements may be memory of their own
+	b.inputs, b.dims = b.inputs[:0], b.dims[:0]
+	buffers.Put(b)
+}
+
+// mostKept is the number of elements of a list that is used again.
+const mostKept = 1024
+
+// list is the members of an object of a level, which are there until the next one of that level. Other values have none.
+func (b *buffer) list(level int, v jsontext.Value) []jsontext.Member {
+	all := jsontext.OrNone(v.AppendMembers(b.members[level][:0]))
+	if all != nil && cap(all) <= mostKept {
+		b.members[level] = all
+	}
+	return all
 }
 
 // tooLarge is the error of a body that exceeds the limit.
@@ -69,8 +88,7 @@ func (c *call) body(lead int) (b *buffer, err error) {
 		length = -1
 	default:
 		c.w.Header().Set("Accept-Encoding", "gzip, deflate")
-		c.fail(http.StatusUnsupportedMediaType, "Unsupported compression type")
-		return nil, errAnswered
+		return nil, serve.Errorf(serve.Unsupported, "Unsupported compression type")
 	}
 	b = buffers.Get().(*buffer)
 	if err = c.fill(b, from, length, lead); err != nil {
@@ -99,36 +117,53 @@ func (c *call) fill(b *buffer, from io.Reader, length int64, lead int) error {
 	if length >= 0 {
 		want = min(length+1, piece) // one more byte, so that the end is seen without growing
 	}
-	if int64(cap(b.bytes)) < want+int64(lead) {
-		b.bytes = make([]byte, 0, want+int64(lead))
-	}
-	b.bytes = b.bytes[:lead]
-	for {
-		if len(b.bytes) == cap(b.bytes) {
-			grown := make([]byte, len(b.bytes), min(2*int64(cap(b.bytes)), c.api.MaxInput+int64(lead)+1))
+	// What may be read into counts against the room of all requests, and not what has arrived: it is memory from the first byte
+	// on. A buffer that is used again may be larger.
+	may := int64(0)
+	b.bytes = b.bytes[:0]
+	for next := want + int64(lead); ; next = min(2*may, c.api.MaxInput+int64(lead)+1) {
+		if err := c.take(next - may); err != nil {
+			c.w.Header().Set("Connection", "close") // the rest is not read
+			return err
+		}
+		may = next
+		if int64(cap(b.bytes)) < may {
+			grown := make([]byte, len(b.bytes), may)
 			copy(grown, b.bytes)
 			b.bytes = grown
 		}
-		// The limit is checked as bytes arrive, so that a body without a length and a decompressed one have it too.
-		n, err := from.Read(b.bytes[len(b.bytes):cap(b.bytes)])
-		b.bytes = b.bytes[:len(b.bytes)+n]
-		if size := int64(len(b.bytes) - lead); size > c.api.MaxInput {
-			c.w.Header().Set("Connection", "close")
-			return c.tooLarge(size)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			c.w.Header().Set("Connection", "close")
-			return serve.Errorf(serve.InvalidArg, "failed to read the request body: %s", err)
+		b.bytes = b.bytes[:max(len(b.bytes), lead)]
+		if done, err := c.fillTo(b, from, may, lead); done || err != nil {
+			return err
 		}
 	}
 }
 
+// fillTo reads until the buffer has size bytes, or done, until the end.
+func (c *call) fillTo(b *buffer, from io.Reader, size int64, lead int) (done bool, err error) {
+	for int64(len(b.bytes)) < size {
+		// The limit is checked as bytes arrive, so that a body without a length and a decompressed one have it too.
+		n, err := from.Read(b.bytes[len(b.bytes):size])
+		b.bytes = b.bytes[:len(b.bytes)+n]
+		if got := int64(len(b.bytes) - lead); got > c.api.MaxInput {
+			c.w.Header().Set("Connection", "close")
+			return false, c.tooLarge(got)
+		}
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			c.w.Header().Set("Connection", "close")
+			return false, serve.Errorf(serve.InvalidArg, "failed to read the request body: %s", err)
+		}
+	}
+	return false, nil
+}
+
 // paced is a body that ends with an error where it arrives too slowly or in too many pieces.
 func (c *call) paced(from io.Reader) io.Reader {
-	return &pacer{from: from, control: http.NewResponseController(c.w), start: time.Now(), unknown: c.r.ContentLength < 0}
+	c.pacer = pacer{from: from, control: http.NewResponseController(c.w), start: time.Now(), unknown: c.r.ContentLength < 0}
+	return &c.pacer
 }
 
 // pacer is a body with its pace.
@@ -145,8 +180,9 @@ type pacer struct {
 
 // Read reads, and moves the deadline of the connection with what has arrived.
 func (p *pacer) Read(b []byte) (int, error) {
-	// Setting a deadline costs little, but a large body has many reads.
-	if p.got == 0 || p.got-p.set >= piece {
+	// Setting a deadline costs little, but a large body has many reads. Between two of them a client at the pace must not
+	// use up its grace.
+	if p.got == 0 || p.got-p.set >= pace {
 		p.set = p.got
 		until := p.start.Add(grace + time.Duration(p.got/pace)*time.Second)
 		_ = p.control.SetReadDeadline(until) // a writer of tests has none
@@ -169,7 +205,7 @@ func (c *call) object() ([]jsontext.Member, error) {
 	}
 	// Members refer to the text, and what is made of them may outlive the call: the buffer is not used again.
 	// An empty body is one without members: all of them have defaults.
-	if len(bytes.TrimSpace(b.bytes)) == 0 {
+	if len(b.bytes) == 0 {
 		b.free()
 		return nil, nil
 	}
@@ -177,7 +213,7 @@ func (c *call) object() ([]jsontext.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	return members(root)
+	return jsontext.OrNone(root.Members()), nil
 }
 
 // parse is jsontext.Parse with errors of the protocol: text that is no JSON is Internal, as in tritonserver.

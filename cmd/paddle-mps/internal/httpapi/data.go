@@ -19,8 +19,9 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 		return nil, serve.Errorf(serve.InvalidArg, "invalid datatype for input %s", t.Name)
 	}
 	// A single number is no array of one.
-	if data.Kind() != jsontext.Array {
-		return nil, serve.Errorf(serve.Internal, "Unable to parse 'data': attempt to access JSON non-array as array")
+	array, err := data.Array()
+	if err != nil {
+		return nil, internal("data", err)
 	}
 	count, ok := tensors.Count(t.Shape)
 	if !ok {
@@ -31,12 +32,13 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 	if count > int64(len(data.Text())) {
 		return nil, errShape
 	}
-	if size, ok := tensors.ByteSize(t.Type, t.Shape); !ok || size > in.limit-int64(len(in.data)) {
+	if size, ok := tensors.ByteSize(t.Type, t.Shape); !ok || size > in.limit {
 		return nil, serve.Errorf(serve.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
 	}
-	// Memory is taken for as many elements as the text can have, and not for as many as the shape states.
-	r := reader{kind: t.Type, left: count, out: make([]byte, 0, count*max(t.Type.Size(), 4))}
-	if err := r.read(data); err != nil {
+	// Memory is taken for as many elements as the text can have, and not for as many as the shape states. Texts say
+	// themselves how long they are.
+	r := reader{kind: t.Type, left: count, out: make([]byte, 0, count*t.Type.Size())}
+	if err := r.read(array); err != nil {
 		return nil, err
 	}
 	if r.left != 0 {
@@ -59,23 +61,20 @@ type reader struct {
 	out  []byte
 }
 
-// read reads an element or an array of them. The depth of arrays was checked with the text.
-func (r *reader) read(v jsontext.Value) error {
+// read reads the elements of an array.
+func (r *reader) read(array jsontext.Cursor) error {
 	// Elements count in the order in which they stand; how they are nested does not matter, as in tritonserver.
-	if v.Kind() == jsontext.Array {
-		for e := range v.Elements() {
-			if err := r.read(e); err != nil {
-				return err
-			}
+	for v, ok := array.Leaf(); ok; v, ok = array.Leaf() {
+		if r.left == 0 {
+			return errLong
 		}
-		return nil
-	}
-	if r.left == 0 {
-		return errLong
-	}
-	r.left--
-	if err := r.element(v); err != nil {
-		return serve.Errorf(serve.Internal, "Unable to parse 'data': %s", err)
+		r.left--
+		if err := r.element(v); err != nil {
+			if r.kind == tensors.Bytes {
+				return serve.Errorf(serve.Internal, "Unable to parse JSON bytes array: %s", err)
+			}
+			return serve.Errorf(serve.Internal, "Unable to parse 'data': %s", err)
+		}
 	}
 	return nil
 }

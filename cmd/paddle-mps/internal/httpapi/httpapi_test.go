@@ -111,7 +111,21 @@ func TestLimits(t *testing.T) {
 	w = ask(a, "POST", infer, bomb.String(), "Content-Encoding", "gzip")
 	require.Equal(t, http.StatusBadRequest, w.Code)
 	w = ask(a, "POST", infer, "{}", "Content-Encoding", "br")
-	require.Equal(t, http.StatusUnsupportedMediaType, w.Code)
+	require.Equal(t, http.StatusNotImplemented, w.Code)
+}
+
+// TestValuesThatAreNoObjects: they have no members, as for tritonserver.
+func TestValuesThatAreNoObjects(t *testing.T) {
+	a := newAPI(t)
+	for body, want := range map[string]string{
+		`{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2],"parameters":null}],"outputs":[{"name":"y","parameters":[]}]}`: `"data":[-1.0,-2.0]`,
+		`{"inputs":[null]}`: "But no field is set",
+		`{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],"outputs":["y"]}`: "attempt to access non-existing object member 'name'",
+		``:  "input byte size mismatch for input 'raw_input' for model 'm'. Expected 8, got 0",
+		` `: "The document is empty. at 1",
+	} {
+		require.Contains(t, ask(a, "POST", infer, body).Body.String(), want)
+	}
 }
 
 // FuzzInfer: no body is a fault, and every answer is one of the protocol.

@@ -2,12 +2,13 @@ package httpapi
 
 import (
 	"math"
-	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
 	"github.com/paddle-mps/paddle-mps/serve"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
@@ -20,9 +21,13 @@ const lengthHeader = "Inference-Header-Content-Length"
 type inference struct {
 	serve.Request
 	binaryByDefault bool
-	binary          map[string]bool // by output, for those that are named
-	data            []byte          // elements of inputs that were given as JSON
-	limit           int64           // bytes of them
+	binary          []bool  // of Outputs: whether each is to be written in binary form
+	limit           int64   // bytes of inputs that are given as JSON
+	body            *buffer // with memory for what is read from it
+
+	regions *sharedmemory.Regions
+	shared  int64                         // bytes of inputs in shared memory
+	places  map[string]*sharedmemory.Held // of outputs that belong into shared memory
 }
 
 // infer answers an inference.
@@ -47,14 +52,18 @@ func (c *call) infer() error {
 	}
 	// Inputs are parts of the buffer: it is given back when the response was written.
 	defer b.free()
-	in := &inference{limit: c.api.MaxInput}
-	in.Model, in.Version, in.Received = c.model, c.version, received
+	t := c.traced(received)
+	defer t.End()
+	in := &inference{limit: c.api.MaxInput, body: b, regions: c.api.Regions}
+	defer in.release()
+	in.Inputs = b.inputs[:0]
+	in.Model, in.Version, in.Received, in.Trace = c.model, c.version, received, t.Inner()
 	// Three forms of a body: JSON alone, JSON and what follows it, or one tensor and no JSON.
 	body := b.bytes[lead:]
 	switch {
 	case header > int64(len(body)):
 		return serve.Errorf(serve.InvalidArg, "inference header size should be in range (0, %d), got: %s", len(body), c.r.Header.Get(lengthHeader))
-	case header == 0:
+	case header == 0 || header < 0 && len(body) == 0:
 		err = c.raw(in, body)
 	case header < 0:
 		err = in.read(body, nil, c.model)
@@ -64,11 +73,20 @@ func (c *call) infer() error {
 	if err != nil {
 		return err
 	}
+	b.inputs = in.Inputs
 	response, err := c.api.Server.Infer(c.r.Context(), &in.Request)
+	t.Answered()
 	if err != nil {
+		return c.refuseTraced(t, err)
+	}
+	defer response.Free()
+	if err := in.place(response); err != nil {
 		return err
 	}
-	return c.respond(in, response)
+	t.Now("HTTP_SEND_START")
+	err = c.respond(in, response)
+	t.Now("HTTP_SEND_END")
+	return err
 }
 
 // alignment is that of the binary part of a body.
@@ -121,10 +139,7 @@ func (in *inference) read(header, binary []byte, model string) error {
 	if err != nil {
 		return err
 	}
-	all, err := members(root)
-	if err != nil {
-		return serve.Errorf(serve.Internal, "Unable to parse 'inputs': %s", jsontext.ErrMissing("inputs"))
-	}
+	all := in.body.list(0, root)
 	if v, ok := jsontext.Find(all, "id"); ok {
 		if in.ID, err = v.String(); err != nil {
 			return internal("id", err)
@@ -145,7 +160,7 @@ func (in *inference) read(header, binary []byte, model string) error {
 		return internal("inputs", err)
 	}
 	// Binary data belong to inputs in their order: each takes its part off the front.
-	for v := range list {
+	for v, ok := list.Next(); ok; v, ok = list.Next() {
 		if binary, err = in.readInput(v, binary, model); err != nil {
 			return err
 		}
@@ -164,7 +179,7 @@ func (in *inference) read(header, binary []byte, model string) error {
 // there are none.
 func (in *inference) readParameters(v jsontext.Value) error {
 	// Parameters have names of the protocol, or are for the model.
-	all, err := v.Members()
+	all, err := v.AppendMembers(in.body.members[1][:0])
 	if err != nil {
 		return serve.Errorf(serve.Internal, "failed to get request params.: %s", err)
 	}
@@ -201,16 +216,11 @@ func (in *inference) readParameters(v jsontext.Value) error {
 }
 
 // readInput reads one input and returns what is left of the binary part.
-func (in *inference) readInput(v jsontext.Value, binary []byte, model string) ([]byte, error) {
-	all, err := members(v)
-	if err != nil {
-		return nil, err
-	}
+func (in *inference) readInput(v jsontext.Value, binary []byte, model string) (rest []byte, err error) {
+	all := in.body.list(1, v)
 	var parameters []jsontext.Member
 	if p, ok := jsontext.Find(all, "parameters"); ok {
-		if parameters, err = members(p); err != nil {
-			return nil, err
-		}
+		parameters = in.body.list(2, p)
 	}
 	// The ways to give elements exclude each other.
 	data, hasData := jsontext.Find(all, "data")
@@ -228,12 +238,14 @@ func (in *inference) readInput(v jsontext.Value, binary []byte, model string) ([
 		return nil, err
 	}
 	t.Type = tensors.Parse(datatype)
-	if t.Shape, err = shapeOf(all); err != nil {
+	if t.Shape, err = in.shapeOf(all); err != nil {
 		return nil, err
 	}
 	switch {
 	case hasMemory:
-		return nil, noMemory("system")
+		if t.Data, err = in.sharedInput(parameters); err != nil {
+			return nil, err
+		}
 	case hasBinary:
 		// The size is compared with what is there, and never added to anything.
 		n, err := size.Uint()
@@ -276,8 +288,11 @@ func onlyOne(data, binary, memory bool) error {
 	return serve.Errorf(serve.InvalidArg, "Input must set only one of the following fields: 'data', 'binary_data_size' in 'parameters', 'shared_memory_region' in 'parameters'. But%s", given)
 }
 
+// mostDims is how many dimensions a shape may have: no model has as many, and a body can state millions.
+const mostDims = 1024
+
 // shapeOf reads the shape of an input.
-func shapeOf(all []jsontext.Member) (shape []int64, err error) {
+func (in *inference) shapeOf(all []jsontext.Member) ([]int64, error) {
 	v, ok := jsontext.Find(all, "shape")
 	if !ok {
 		return nil, internal("shape", jsontext.ErrMissing("shape"))
@@ -286,15 +301,22 @@ func shapeOf(all []jsontext.Member) (shape []int64, err error) {
 	if err != nil {
 		return nil, internal("shape", err)
 	}
-	for e := range list {
+	dims := in.body.dims
+	start := len(dims)
+	for e, ok := list.Next(); ok; e, ok = list.Next() {
 		// A negative dimension is no unsigned number; one above 2^63 fits no model.
 		d, err := e.Uint()
 		if err != nil {
 			return nil, internal("shape", err)
 		}
-		shape = append(shape, int64(min(d, math.MaxInt64)))
+		if len(dims)-start == mostDims {
+			return nil, serve.Errorf(serve.InvalidArg, "the shape of an input has more than %d dimensions", mostDims)
+		}
+		dims = append(dims, int64(min(d, math.MaxInt64)))
 	}
-	return shape, nil
+	// Shapes stand one behind the other in memory that grows: those before keep what they have.
+	in.body.dims = dims
+	return dims[start:len(dims):len(dims)], nil
 }
 
 // readOutputs reads which outputs are asked for, and in what form.
@@ -303,25 +325,19 @@ func (in *inference) readOutputs(v jsontext.Value) error {
 	if err != nil {
 		return internal("outputs", err)
 	}
-	in.binary = map[string]bool{}
-	for e := range list {
+	for e, ok := list.Next(); ok; e, ok = list.Next() {
 		// An output is asked for by its name; parameters say in what form.
-		all, err := members(e)
-		if err != nil {
-			return err
-		}
+		all := in.body.list(1, e)
 		o := serve.Requested{}
 		if o.Name, err = text(all, "name"); err != nil {
 			return err
 		}
 		var parameters []jsontext.Member
 		if p, ok := jsontext.Find(all, "parameters"); ok {
-			if parameters, err = members(p); err != nil {
-				return err
-			}
+			parameters = in.body.list(2, p)
 		}
-		if _, ok := jsontext.Find(parameters, "shared_memory_region"); ok {
-			return noMemory("system")
+		if err := in.sharedOutput(o.Name, parameters); err != nil {
+			return err
 		}
 		if p, ok := jsontext.Find(parameters, "classification"); ok {
 			n, err := p.Uint()
@@ -336,7 +352,7 @@ func (in *inference) readOutputs(v jsontext.Value) error {
 				return internal("binary_data", err)
 			}
 		}
-		in.binary[o.Name] = binary
+		in.binary = append(in.binary, binary)
 		in.Outputs = append(in.Outputs, o)
 	}
 	return nil
@@ -344,8 +360,14 @@ func (in *inference) readOutputs(v jsontext.Value) error {
 
 // isBinary reports whether an output is to be written in binary form.
 func (in *inference) isBinary(name string) bool {
-	if binary, named := in.binary[name]; named {
-		return binary
+	if in.places[name] != nil {
+		return false
+	}
+	// The last one counts where an output is named several times.
+	for i, binary := range slices.Backward(in.binary) {
+		if in.Outputs[i].Name == name {
+			return binary
+		}
 	}
 	return in.binaryByDefault
 }
@@ -360,7 +382,7 @@ func (c *call) raw(in *inference, body []byte) error {
 	if err != nil {
 		return err
 	}
-	in.Inputs, in.binaryByDefault = []serve.Tensor{t}, true
+	in.Inputs, in.binaryByDefault = append(in.Inputs, t), true
 	return nil
 }
 
@@ -375,25 +397,26 @@ func (c *call) respond(in *inference, r *serve.Response) error {
 		return err
 	}
 	// The length is known before anything is written, so that the response needs no chunks.
-	total, parts := int64(len(text)), 0
+	total := int64(len(text))
 	for i := range r.Outputs {
 		if in.isBinary(r.Outputs[i].Name) {
 			total += int64(len(r.Outputs[i].Data))
-			parts++
 		}
 	}
 	h := c.w.Header()
 	h["Content-Type"] = typeJSON
-	if parts > 0 {
+	if total > int64(len(text)) { // outputs of no bytes make no binary part
 		h["Content-Type"], h[lengthHeader] = typeBinary, []string{strconv.Itoa(len(text))}
 	}
+	c.patient(total) // compressed it is no larger
 	// The client chooses; without a choice nothing is compressed.
 	if encoding := chosenEncoding(c.r.Header.Get("Accept-Encoding")); encoding != "identity" {
 		return c.compressed(encoding, in, text, r)
 	}
-	h["Content-Length"] = []string{strconv.FormatInt(total, 10)}
-	c.patient(total)
-	c.w.WriteHeader(http.StatusOK)
+	// Of a response that fits into its buffer the HTTP server states the length by itself, at no cost.
+	if total > buffered {
+		h["Content-Length"] = []string{strconv.FormatInt(total, 10)}
+	}
 	if total <= small {
 		for i := range r.Outputs {
 			if in.isBinary(r.Outputs[i].Name) {
@@ -407,6 +430,9 @@ func (c *call) respond(in *inference, r *serve.Response) error {
 	_ = in.writeParts(c.w, text, r) // likewise
 	return nil
 }
+
+// buffered is the size of responses that package net/http holds until the handler is done.
+const buffered = 2048
 
 // small is the size of responses that are copied together, which takes less time than writing twice.
 const small = 16 << 10

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"math"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
@@ -56,7 +56,7 @@ func (s *Settings) Change(by func(*Logging) error) (Logging, error) {
 // CheckFormat refuses formats that there are not.
 func CheckFormat(format string) error {
 	if format != "default" && format != "ISO8601" && format != "json" {
-		return serve.Errorf(serve.InvalidArg, "invalid argument for --log_format, got: %s", format)
+		return serve.Errorf(serve.InvalidArg, "invalid argument for log_format, got: %s", format)
 	}
 	return nil
 }
@@ -78,6 +78,10 @@ func (c *call) logging() error {
 	// A POST without members changes nothing and shows what there is.
 	values, err := c.api.Settings.Change(func(l *Logging) error {
 		for _, m := range given {
+			// null changes nothing, and the first of two members with a name counts, as everywhere.
+			if m.Value.Kind() == jsontext.Null {
+				continue
+			}
 			if err := change(l, m); err != nil {
 				return err
 			}
@@ -90,7 +94,7 @@ func (c *call) logging() error {
 	return c.reply(values)
 }
 
-// change changes one setting.
+// change changes one setting. Settings that there are not are passed over, as in tritonserver.
 func change(l *Logging, m jsontext.Member) (err error) {
 	var level uint64
 	switch m.Name {
@@ -105,16 +109,16 @@ func change(l *Logging, m jsontext.Member) (err error) {
 		l.Error, err = m.Value.Bool()
 	case "log_verbose_level":
 		level, err = m.Value.Uint()
-		l.Verbose = uint32(min(level, 1<<31))
+		l.Verbose = uint32(min(level, math.MaxInt32))
 	case "log_format":
 		if l.Format, err = m.Value.String(); err == nil {
-			return CheckFormat(l.Format)
+			if CheckFormat(l.Format) != nil { // tritonserver has another code and text here than over gRPC
+				return serve.Errorf(serve.Unavailable, "invalid argument for --log_format, got: %s", l.Format)
+			}
 		}
-	default:
-		return serve.Errorf(serve.InvalidArg, "log setting '%s' is not supported", strings.ToValidUTF8(m.Name, "?"))
 	}
 	if err != nil {
-		return serve.Errorf(serve.Internal, "Unable to parse '%s': %s", m.Name, err)
+		return serve.Errorf(serve.Internal, "%s", err)
 	}
 	return nil
 }

@@ -129,6 +129,8 @@ func (c *call) load() error {
 		}
 		path, isFile := strings.CutPrefix(p.Name, "file:")
 		switch {
+		case p.Name == "config" && text == "":
+			return serve.NoConfig(c.model)
 		case p.Name == "config":
 			o.Config = text
 		case isFile:
@@ -150,19 +152,22 @@ func (c *call) load() error {
 	return c.done()
 }
 
-// unload unloads a model. There are no ensembles, so that no model depends on another.
+// unload unloads a model, and with unload_dependents the models that were loaded for an ensemble alone.
 // It answers at once: requests that were accepted are answered by the versions that leave.
 func (c *call) unload() error {
-	given, err := c.parameters()
+	all, err := c.object()
 	if err != nil {
 		return err
 	}
+	parameters, _ := jsontext.Find(all, "parameters")
+	given := jsontext.OrNone(parameters.Members())
+	dependents := false
 	if v, ok := jsontext.Find(given, "unload_dependents"); ok {
-		if _, err := v.Bool(); err != nil {
+		if dependents, err = v.Bool(); err != nil {
 			return serve.Errorf(serve.Internal, "Unable to parse 'unload_dependents': %s", err)
 		}
 	}
-	if err := c.api.Server.Unload(c.model); err != nil {
+	if err := c.api.Server.Unload(c.model, dependents); err != nil {
 		return err
 	}
 	return c.done()

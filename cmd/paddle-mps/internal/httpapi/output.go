@@ -37,6 +37,9 @@ func (in *inference) appendOutput(to []byte, t *serve.Tensor) ([]byte, error) {
 	to = appendText(append(to, `{"name":`...), t.Name)
 	to = append(append(append(to, `,"datatype":"`...), t.Type.String()...), `","shape":`...)
 	to = appendShape(to, t.Shape)
+	if in.places[t.Name] != nil {
+		return append(to, '}'), nil // the client knows where it is
+	}
 	if in.isBinary(t.Name) {
 		to = append(to, `,"parameters":{"binary_data_size":`...)
 		return append(strconv.AppendInt(to, int64(len(t.Data)), 10), "}}"...), nil

@@ -59,6 +59,7 @@ func (c *call) reply(value any) error {
 func (c *call) done() error {
 	h := c.w.Header()
 	h["Content-Type"], h["Content-Length"] = typeJSON, []string{"0"}
+	c.patient(0)
 	c.w.WriteHeader(http.StatusOK)
 	return nil
 }
@@ -68,6 +69,7 @@ func (c *call) done() error {
 func (c *call) send(status int, body []byte) {
 	h := c.w.Header()
 	h["Content-Type"], h["Content-Length"] = typeJSON, []string{strconv.Itoa(len(body))}
+	c.patient(int64(len(body)))
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write(body)
 }

@@ -13,15 +13,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
-// patience is the size of a response that fits into the buffers of a connection: a larger one waits for the client.
-const patience = 64 << 10
-
-// patient bounds the time that a client may take to read a response of a size.
+// patient bounds the time that a client may take to read a response of a size. Each response sets it anew: a small one waits
+// as well where those before were not read, and the time of the one before would end the connection.
 func (c *call) patient(size int64) {
-	if size > patience {
-		until := time.Now().Add(grace + time.Duration(size/pace)*time.Second)
-		_ = http.NewResponseController(c.w).SetWriteDeadline(until) // a writer of tests has none
-	}
+	until := time.Now().Add(grace + time.Duration(size/pace)*time.Second)
+	_ = http.NewResponseController(c.w).SetWriteDeadline(until) // a writer of tests has none
 }
 
 // writeParts writes the JSON of a response and its outputs in binary form.
@@ -40,11 +36,9 @@ func (in *inference) writeParts(w io.Writer, text []byte, r *serve.Response) err
 }
 
 // compressed writes a response with an encoding.
-// Without a deadline for each piece the whole response has the grace of one.
 func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.Response) error {
 	// The length of what is compressed is not known, so that the response comes in chunks.
 	c.w.Header()["Content-Encoding"] = []string{encoding}
-	c.patient(patience + 1) // its size is not known, but no less than it was
 	c.w.WriteHeader(http.StatusOK)
 	pool := compressors[encoding]
 	w := pool.Get().(compressor)

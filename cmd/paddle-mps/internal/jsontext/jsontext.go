@@ -10,7 +10,8 @@
 //	root, err := jsontext.Parse(body)       // checks all of it, and takes no memory
 //	members, err := root.Members()          // the spans of names and values
 //	inputs, ok := jsontext.Find(members, "inputs")
-//	for input := range inputs.Elements() {  // each is a span as well
+//	cursor, err := inputs.Array()
+//	for input, ok := cursor.Next(); ok; input, ok = cursor.Next() { // each is a span as well
 //		...
 //	}
 //
@@ -22,8 +23,11 @@
 package jsontext
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 )
 
 // Deepest is how many arrays and objects may be within each other.
@@ -57,7 +61,13 @@ type Member struct {
 // Parse checks text, which must stay as it is while its values are used. The error is ErrDeep or says what is wrong where.
 func Parse(text []byte) (Value, error) {
 	// The scanner checks everything once; what reads values later can then skip over text without looking at it closely.
+	// RapidJSON ends at a byte 0, wherever it stands: what is behind it is no part of the document. It passes over a byte
+	// order mark, which RFC 8259 allows, and counts it in the places of errors.
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		text = text[:end]
+	}
 	s := scanner{text: text}
+	s.word("\xEF\xBB\xBF")
 	s.blanks()
 	if s.at == len(text) {
 		return Value{}, s.wrong("The document is empty.")
@@ -125,11 +135,18 @@ func (s *scanner) value(depth int) error {
 	case c == '-' || c >= '0' && c <= '9' || c == 'N' || c == 'I':
 		return s.number()
 	}
-	// These are the only words that are values.
+	// These are the only words that are values. The place of an error is behind what is right of a word.
 	for _, word := range [...]string{"true", "false", "null"} {
-		if s.word(word) {
-			return nil
+		if s.next() != word[0] {
+			continue
 		}
+		for i := range len(word) {
+			if s.next() != word[i] {
+				return s.wrong("Invalid value.")
+			}
+			s.at++
+		}
+		return nil
 	}
 	return s.wrong("Invalid value.")
 }
@@ -175,7 +192,7 @@ func (s *scanner) object(depth int) error {
 			s.at++
 			return nil
 		default:
-			return s.wrong("Missing a comma or } after an object member.")
+			return s.wrong("Missing a comma or '}' after an object member.")
 		}
 	}
 }
@@ -200,34 +217,35 @@ func (s *scanner) array(depth int) error {
 			s.at++
 			return nil
 		default:
-			return s.wrong("Missing a comma or ] after an array element.")
+			return s.wrong("Missing a comma or ']' after an array element.")
 		}
 	}
 }
 
 // string checks a text in quotes. Bytes that are no UTF-8 pass, as in Triton.
 func (s *scanner) string() error {
-	start := s.at
 	// Most bytes of a text are plain: the loop looks at one of them at a time and calls nothing.
+	// Where it has no end, the error is at the end of the document.
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; {
 		case c == '"':
 			s.at++
 			return nil
 		case c < 0x20:
-			return s.wrong("Invalid encoding in string.")
+			return s.wrong("Invalid escape character in string.")
 		case c == '\\':
 			if err := s.escape(); err != nil {
 				return err
 			}
 		}
 	}
-	s.at = start
 	return s.wrong("Missing a closing quotation mark in string.")
 }
 
 // escape checks what follows a backslash, and leaves its last byte as the current one.
 func (s *scanner) escape() error {
+	// RapidJSON names the place of the backslash, whatever is wrong behind it.
+	start := s.at
 	s.at++
 	switch s.next() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -252,6 +270,7 @@ func (s *scanner) escape() error {
 				return nil
 			}
 		}
+		s.at = start
 		return s.wrong("The surrogate pair in string is invalid.")
 	}
 	s.at--
@@ -281,6 +300,7 @@ func hex4(text []byte) (code rune, ok bool) {
 
 // number checks a number.
 func (s *scanner) number() error {
+	start := s.at
 	if s.next() == '-' {
 		s.at++
 	}
@@ -310,9 +330,20 @@ func (s *scanner) number() error {
 		if s.digits() == 0 {
 			return s.wrong("Miss exponent in number.")
 		}
+	} else if s.at-start < longest {
+		return nil // no number without an exponent is too large that has so few digits
+	}
+	// RapidJSON refuses a number that would be infinite, though it takes the word. What is too small becomes 0 there too: an
+	// error of ParseFloat that is not about size cannot come, because the form was checked.
+	if x, _ := strconv.ParseFloat(string(s.text[start:s.at]), 64); math.IsInf(x, 0) {
+		s.at = start
+		return s.wrong("Number too big to be stored in double.")
 	}
 	return nil
 }
+
+// longest is the number of digits of the largest float64.
+const longest = 309
 
 // digits skips digits and returns how many there are.
 func (s *scanner) digits() (n int) {

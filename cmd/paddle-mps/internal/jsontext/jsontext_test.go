@@ -17,19 +17,31 @@ func TestErrors(t *testing.T) {
 		"{} {}":       "The document root must not be followed by other values. at 3",
 		"{1:2}":       "Missing a name for object member. at 1",
 		`{"a" 2}`:     "Missing a colon after a name of object member. at 5",
-		`{"a":2 "b"}`: "Missing a comma or } after an object member. at 7",
-		`[1 2]`:       "Missing a comma or ] after an array element. at 3",
-		`["a]`:        "Missing a closing quotation mark in string. at 1",
+		`{"a":2 "b"}`: "Missing a comma or '}' after an object member. at 7",
+		`[1 2]`:       "Missing a comma or ']' after an array element. at 3",
+		`["a]`:        "Missing a closing quotation mark in string. at 4",
 		`["\x"]`:      "Invalid escape character in string. at 2",
 		`["\u12g4"]`:  `Incorrect hex digit after \u escape in string. at 2`,
-		`["\ud800"]`:  "The surrogate pair in string is invalid. at 7",
+		`["\ud800"]`:  "The surrogate pair in string is invalid. at 2",
 		`[1.]`:        "Miss fraction part in number. at 3",
 		`[1e]`:        "Miss exponent in number. at 3",
-		`[tru]`:       "Invalid value. at 1",
-		`[-]`:         "Invalid value. at 2",
+		`[tru]`:       "Invalid value. at 4",
+		`[nan]`:       "Invalid value. at 2",
+		"[\"\n\"]":    "Invalid escape character in string. at 2",
+		"\x00{}":      "The document is empty. at 0",
+		`[1e309]`:     "Number too big to be stored in double. at 1",
+		`[1, -1e400]`: "Number too big to be stored in double. at 4",
+
+		"[1" + strings.Repeat("0", 309) + "]": "Number too big to be stored in double. at 1",
+		`[-]`:                                 "Invalid value. at 2",
 	} {
 		_, err := Parse([]byte(text))
 		require.EqualError(t, err, errText+want, text)
+	}
+	for _, text := range []string{"\xef\xbb\xbf{}", "{}\x00rubbish"} {
+		v, err := Parse([]byte(text))
+		require.NoError(t, err)
+		require.Equal(t, "{}", string(v.Text()))
 	}
 	_, err := Parse([]byte(strings.Repeat("[", 200000)))
 	require.ErrorIs(t, err, ErrDeep)
@@ -56,12 +68,18 @@ func TestNumbers(t *testing.T) {
 	}
 	_, err = of("-1").Uint()
 	require.Equal(t, errUint, err)
-	for text, want := range map[string]float64{"1": 1, "-0.5e1": -5, "Infinity": math.Inf(1), "-Inf": math.Inf(-1), "1e999": math.Inf(1)} {
+	for text, want := range map[string]float64{"1": 1, "-0.5e1": -5, "Infinity": math.Inf(1), "-Inf": math.Inf(-1), "-0": 0, "1e308": 1e308, "1e-999": 0} {
 		x, err := of(text).Float()
 		require.NoError(t, err)
 		require.InDelta(t, want, x, 0)
 	}
-	x, err := of("NaN").Float()
+	u, err = of("-0").Uint()
+	require.NoError(t, err)
+	require.Zero(t, u)
+	x, err := of("-0").Float()
+	require.NoError(t, err)
+	require.False(t, math.Signbit(x), "a whole number has no sign at 0")
+	x, err = of("NaN").Float()
 	require.NoError(t, err)
 	require.True(t, math.IsNaN(x))
 }
@@ -78,7 +96,8 @@ func plain(v Value) any {
 		return m
 	case Array:
 		list := []any{}
-		for e := range v.Elements() {
+		c, _ := v.Array()
+		for e, ok := c.Next(); ok; e, ok = c.Next() {
 			list = append(list, plain(e))
 		}
 		return list
@@ -93,6 +112,21 @@ func plain(v Value) any {
 		return fmt.Sprint(x)
 	}
 	return nil
+}
+
+// TestLeaves: the elements of nested arrays, in their order, whatever stands between them.
+func TestLeaves(t *testing.T) {
+	v, err := Parse([]byte("[[1, [2]] ,[], [[\"a]\" ],{\"b\":[3]}, null]]"))
+	require.NoError(t, err)
+	c, err := v.Array()
+	require.NoError(t, err)
+	var all []string
+	for e, ok := c.Leaf(); ok; e, ok = c.Leaf() {
+		all = append(all, string(e.Text()))
+	}
+	require.Equal(t, []string{"1", "2", `"a]"`, `{"b":[3]}`, "null"}, all)
+	_, err = Value{}.Array()
+	require.Equal(t, errArray, err)
 }
 
 // FuzzParse: no text is a fault, and what encoding/json accepts is accepted with the same contents.

@@ -1,10 +1,11 @@
 package jsontext
 
 import (
+	"bytes"
 	"errors"
-	"iter"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -50,9 +51,12 @@ func (v Value) Text() []byte { return v.text }
 
 // Members lists the members of an object in their order.
 // The first member of a name counts where there are several: see Find.
-func (v Value) Members() (all []Member, err error) {
+func (v Value) Members() (all []Member, err error) { return v.AppendMembers(nil) }
+
+// AppendMembers is Members behind a list, whose memory is used.
+func (v Value) AppendMembers(all []Member) ([]Member, error) {
 	if v.Kind() != Object {
-		return nil, errObject
+		return all, errObject
 	}
 	s := scanner{text: v.text, at: 1}
 	for s.blanks(); s.next() != '}'; s.blanks() {
@@ -64,11 +68,43 @@ func (v Value) Members() (all []Member, err error) {
 		s.blanks()
 		s.at++ // the colon
 		s.blanks()
-		// Names may have escapes, which are resolved so that they can be compared.
-		text, _ := name.String() // it is one: the text was checked
-		all = append(all, Member{text, s.skip()})
+		all = append(all, Member{name.name(), s.skip()})
 	}
 	return all, nil
+}
+
+// known are the names of members of requests: a name that is here takes no memory.
+var known = func() map[string]string {
+	m := map[string]string{}
+	for _, name := range strings.Fields("id parameters inputs outputs name datatype shape data binary_data_size binary_data_output binary_data classification priority timeout") {
+		m[name] = name
+	}
+	return m
+}()
+
+// name is the text of the name of a member, in which escapes are resolved so that it can be compared.
+func (v Value) name() string {
+	if text, plain := v.plain(); plain {
+		if name, ok := known[string(text)]; ok {
+			return name
+		}
+	}
+	text, _ := v.String() // it is one: the text was checked
+	return text
+}
+
+// plain is the text of a string that has no escapes.
+func (v Value) plain() (text []byte, plain bool) {
+	text = v.text[1 : len(v.text)-1]
+	return text, bytes.IndexByte(text, '\\') < 0
+}
+
+// OrNone is a list without its error: RapidJSON finds no member in a value that is no object.
+func OrNone(all []Member, err error) []Member {
+	if err != nil {
+		return nil
+	}
+	return all
 }
 
 // Find is the member of a name among members, the first one where there are several.
@@ -81,31 +117,44 @@ func Find(all []Member, name string) (v Value, ok bool) {
 	return v, false
 }
 
-// Elements are those of an array in their order; none for other values.
-func (v Value) Elements() iter.Seq[Value] {
-	return func(yield func(Value) bool) {
-		if v.Kind() != Array {
-			return
-		}
-		s := scanner{text: v.text, at: 1}
-		for s.blanks(); s.next() != ']'; s.blanks() {
-			if s.next() == ',' {
-				s.at++
-				s.blanks()
-			}
-			if !yield(s.skip()) {
-				return
-			}
-		}
+// Cursor goes through an array. The zero Cursor is at the end of one.
+type Cursor struct{ scanner }
+
+// Array is a cursor before the first element of an array, or an error for other values.
+func (v Value) Array() (Cursor, error) {
+	if v.Kind() != Array {
+		return Cursor{}, errArray
 	}
+	return Cursor{scanner{text: v.text, at: 1}}, nil
 }
 
-// Array is Elements, or an error for other values.
-func (v Value) Array() (iter.Seq[Value], error) {
-	if v.Kind() != Array {
-		return nil, errArray
+// Next is the next element of the array; false at its end.
+func (c *Cursor) Next() (v Value, ok bool) {
+	for c.at < len(c.text) {
+		switch c.text[c.at] {
+		case ' ', '\t', '\n', '\r', ',':
+			c.at++
+		case ']':
+			return v, false
+		default:
+			return c.skip(), true
+		}
 	}
-	return v.Elements(), nil
+	return v, false
+}
+
+// Leaf is the next element that is no array, of the array or of one within it; false at the end. Text is passed over once,
+// however deep arrays are nested.
+func (c *Cursor) Leaf() (v Value, ok bool) {
+	for c.at < len(c.text) {
+		switch c.text[c.at] {
+		case ' ', '\t', '\n', '\r', ',', '[', ']':
+			c.at++
+		default:
+			return c.skip(), true
+		}
+	}
+	return v, false
 }
 
 // skip moves behind the value that begins here, and returns it. The text was checked.
@@ -158,6 +207,12 @@ func (s *scanner) quoted() {
 
 // String is the text of a string.
 func (v Value) String() (string, error) {
+	if v.Kind() != String {
+		return "", errString
+	}
+	if text, plain := v.plain(); plain {
+		return string(text), nil
+	}
 	b, err := v.Append(nil)
 	return string(b), err
 }
@@ -167,8 +222,10 @@ func (v Value) Append(to []byte) ([]byte, error) {
 	if v.Kind() != String {
 		return to, errString
 	}
-	// The quotes were checked.
-	text := v.text[1 : len(v.text)-1]
+	text, plain := v.plain()
+	if plain {
+		return append(to, text...), nil
+	}
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
 			to = append(to, text[i])
@@ -200,15 +257,12 @@ func (v Value) Len() (n int, err error) {
 	if v.Kind() != String {
 		return 0, errString
 	}
-	// Without escapes the length is that of the text between the quotes.
-	n = len(v.text) - 2
-	for i := 1; i < len(v.text)-1; i++ {
-		if v.text[i] == '\\' { // the length of what is escaped is counted by making it: that is rare
-			b, err := v.Append(nil)
-			return len(b), err
-		}
+	if text, plain := v.plain(); plain {
+		return len(text), nil
 	}
-	return n, nil
+	// The length of what is escaped is counted by making it: that is rare.
+	b, err := v.Append(nil)
+	return len(b), err
 }
 
 // Bool is the value of a boolean.
@@ -231,14 +285,18 @@ func (v Value) Int() (int64, error) {
 
 // Uint is the value of a whole number that a uint64 holds.
 func (v Value) Uint() (uint64, error) {
-	n, err := strconv.ParseUint(string(v.text), 10, 64)
+	text := v.text
+	if string(text) == "-0" {
+		text = text[1:] // RapidJSON reads it as 0
+	}
+	n, err := strconv.ParseUint(string(text), 10, 64)
 	if v.Kind() != Number || err != nil {
 		return 0, errUint
 	}
 	return n, nil
 }
 
-// Float is the value of a number, the nearest one that a float64 holds. One that is too large is infinite.
+// Float is the value of a number, the nearest one that a float64 holds.
 func (v Value) Float() (float64, error) {
 	if v.Kind() != Number {
 		return 0, errFloat
@@ -251,10 +309,11 @@ func (v Value) Float() (float64, error) {
 		return math.Inf(1), nil
 	case "-Infinity", "-Inf":
 		return math.Inf(-1), nil
+	case "-0":
+		return 0, nil // a whole number, which has no sign at 0; -0.0 has one
 	}
-	// A number that is out of range is infinite with an error, which is dropped: RapidJSON would refuse it.
 	x, err := strconv.ParseFloat(string(v.text), 64)
-	if err != nil && !math.IsInf(x, 0) {
+	if err != nil {
 		return 0, errFloat
 	}
 	return x, nil

@@ -1,11 +1,18 @@
 // Package metrics shows what the server has done in the text form of Prometheus: the metrics of tritonserver by name,
 // label and type, and those of the devices' memory and compiled programs.
 //
-// Nothing is counted here. A collector reads the statistics of the server when they are asked for, so that they are equal
+// Nothing is counted here but for summaries (summaries.go). A collector reads the statistics of the server when they are asked for, so that they are equal
 // to those of the statistics extension, and a version that is unloaded takes its metrics along.
 //
 // Names that begin with nv_ are tritonserver's; clients such as dashboards and autoscalers look for them. Those that begin
 // with paddle_mps_ are about the devices: memory that the pool holds, and the cache of compiled programs.
+//
+// # Settings
+//
+// By --metrics-config the counters of durations can be left out, and summaries added: quantiles over the last minute, with
+// the errors that the setting allows. Every request that is answered is then counted here once for each duration, which is
+// why they are off unless asked for. A model that uses the cache of responses has no summary of whole requests, and summaries
+// of hits and misses instead.
 //
 // Counters never fall while a version serves. A version that is loaded again begins with 0, as in tritonserver, which
 // Prometheus takes for a restart.
@@ -30,13 +37,17 @@ type Config struct {
 	Server   *serve.Server
 	Runtime  *runtime.Runtime
 	GPU, CPU bool // whether those of devices are among them
+	// NoLatencies leaves the counters of durations out.
+	NoLatencies bool
+	// Summaries are the quantiles of durations; nil: none.
+	Summaries *Summaries
 }
 
 // Handler answers GET /metrics; other paths and methods are errors, as in tritonserver.
 func Handler(c Config) http.Handler {
 	// A registry of our own has none of the metrics about Go that the default one has: tritonserver has no such names.
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&models{c.Server})
+	registry.MustRegister(&models{c.Server, c.NoLatencies, c.Summaries})
 	if c.CPU {
 		registry.MustRegister(&processor{})
 	}
@@ -55,7 +66,11 @@ func Handler(c Config) http.Handler {
 }
 
 // models collects the metrics of models.
-type models struct{ server *serve.Server }
+type models struct {
+	server      *serve.Server
+	noLatencies bool
+	summaries   *Summaries
+}
 
 // Describe describes nothing: labels of models follow from their configurations, and Prometheus calls such a collector
 // unchecked.
@@ -115,17 +130,47 @@ var perVersion = []metric{
 	},
 }
 
+// ofCache are the metrics of each version that uses the cache of responses.
+var ofCache = []metric{
+	{
+		"nv_cache_num_hits_per_model", "Number of cache hits per model", prometheus.CounterValue,
+		func(c *serve.Count) float64 { return float64(c.Stats.CacheHit.Count) },
+	},
+	{
+		"nv_cache_num_misses_per_model", "Number of cache misses per model", prometheus.CounterValue,
+		func(c *serve.Count) float64 { return float64(c.Stats.CacheMiss.Count) },
+	},
+	{
+		"nv_cache_hit_duration_per_model", "Total cache hit duration per model, in microseconds", prometheus.CounterValue,
+		func(c *serve.Count) float64 { return microseconds(c.Stats.CacheHit) },
+	},
+	{
+		"nv_cache_miss_duration_per_model", "Total cache miss (insert+lookup) duration per model, in microseconds", prometheus.CounterValue,
+		func(c *serve.Count) float64 { return microseconds(c.Stats.CacheMiss) },
+	},
+}
+
 // Collect sends the metrics of all versions that serve.
 func (m *models) Collect(to chan<- prometheus.Metric) {
 	counts, err := m.server.Statistics("", -1)
 	if err != nil {
 		return // the server ends
 	}
+	if m.summaries != nil {
+		m.summaries.collect(counts, to)
+	}
 	// Descriptions are made anew each time, because labels depend on the model.
 	for i := range counts {
 		c := &counts[i]
 		names, values := labels(c)
-		for _, one := range perVersion {
+		all := perVersion
+		if c.Cached {
+			all = slices.Concat(perVersion, ofCache)
+		}
+		for _, one := range all {
+			if m.noLatencies && strings.Contains(one.name, "_duration_") && one.kind == prometheus.CounterValue {
+				continue
+			}
 			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(one.name, one.help, names, nil), one.kind, one.value(c), values...)
 		}
 		// All reasons are there from the start, at 0: a rate over a counter that appears later would miss its first count.

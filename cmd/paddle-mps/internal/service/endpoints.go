@@ -13,6 +13,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/grpcapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/metrics"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/serve"
 )
@@ -42,21 +44,23 @@ type endpoints struct {
 }
 
 // listen opens the ports and serves them.
-func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger) (*endpoints, error) {
+func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger, summaries *metrics.Summaries, traced *traces.Tracer) (*endpoints, error) {
 	// Each endpoint can fail once.
 	e := &endpoints{failed: make(chan error, 4)}
 	settings := httpapi.NewSettings(o.log, log.apply)
+	regions := sharedmemory.New(o.clientMemory)
+	room := httpapi.NewRoom(o.allMaxInput)
 	if o.http {
 		api := httpapi.New(httpapi.Config{
 			Server: server, Name: o.id, Version: version, Extensions: extensions, MaxInput: o.httpMaxInput,
-			Restricted: o.httpRestricted, Log: log.Logger, Settings: settings,
+			Restricted: o.httpRestricted, Log: log.Logger, Settings: settings, Regions: regions, Runtime: rt, Traces: traced, Room: room,
 		})
 		if err := e.http("http", o.httpAddress, o.httpPort, o.httpTLS, api, log); err != nil {
 			return e, err
 		}
 	}
 	if o.grpc {
-		if err := e.grpc(o, server, settings); err != nil {
+		if err := e.grpc(o, server, settings, regions, traced, room); err != nil {
 			return e, err
 		}
 	}
@@ -66,7 +70,7 @@ func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger)
 		if address == "" {
 			address = o.httpAddress
 		}
-		handler := metrics.Handler(metrics.Config{Server: server, Runtime: rt, GPU: o.gpuMetrics, CPU: o.cpuMetrics})
+		handler := metrics.Handler(metrics.Config{Server: server, Runtime: rt, GPU: o.gpuMetrics, CPU: o.cpuMetrics, NoLatencies: o.noLatencies, Summaries: summaries})
 		if err := e.http("metrics", address, o.metricsPort, certificates{}, handler, log); err != nil {
 			return e, err
 		}
@@ -127,7 +131,7 @@ func (e *endpoints) http(name, address string, port int, c certificates, handler
 }
 
 // grpc adds the endpoint of gRPC.
-func (e *endpoints) grpc(o *options, server *serve.Server, settings *httpapi.Settings) error {
+func (e *endpoints) grpc(o *options, server *serve.Server, settings *httpapi.Settings, regions *sharedmemory.Regions, traced *traces.Tracer, room *httpapi.Room) error {
 	config, err := o.tls.config()
 	if err != nil {
 		return err
@@ -138,7 +142,7 @@ func (e *endpoints) grpc(o *options, server *serve.Server, settings *httpapi.Set
 	}
 	s := grpcapi.New(grpcapi.Config{
 		Server: server, Name: o.id, Version: version, Extensions: extensions, MaxInput: o.grpcMaxInput,
-		Restricted: o.grpcRestricted, Settings: settings, TLS: config,
+		Restricted: o.grpcRestricted, Settings: settings, TLS: config, Regions: regions, Traces: traced, Room: room,
 	})
 	e.all = append(e.all, &endpoint{
 		name: "grpc", address: l.Addr().String(), close: s.Stop,

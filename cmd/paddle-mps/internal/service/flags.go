@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/metrics"
+	"github.com/paddle-mps/paddle-mps/serve"
 )
 
 // option is one option of the command line.
@@ -75,8 +78,14 @@ var table = slices.Concat([]option{
 	number("exit-timeout-secs", "Seconds that requests in flight have at the end.", 0, longest, func(o *options, n int64) { o.exitTimeout = time.Duration(n) * time.Second }),
 	number("model-load-thread-count", "How many models are loaded at one time.", 1, 1024, func(o *options, n int64) { o.loads = int(n) }),
 	{"backend-config", "<backend>,<key>=<value>", "A setting of the backend metal_mps or onnxruntime: default-max-batch-size.", addBackendConfig},
+	choice("rate-limit", "Whether instances wait for the resources that their group names: off, execution_count.", func(o *options) *string { return &o.rateLimit }, "off", "execution_count"),
+	{"rate-limit-resource", "<name>:<count>:<device>", "How much there is of a resource, on one device or, without its number, on each. May be given several times.", addResource},
+	{"cache-config", "local,size=<integer>", "Keeps responses of models with response_cache { enable: true }, so many bytes of them.", setCache},
+	{"response-cache-byte-size", "<integer>", "The same as --cache-config=local,size=<integer>.", func(o *options, value string) error { return setCache(o, "local,size="+value) }},
+	flag("allow-client-shm", "Whether clients may register shared memory of the machine; not where not given.", func(o *options) *bool { return &o.clientMemory }),
+	number("total-max-input-size", "The largest sum of the bodies and messages of all requests that are not answered, in bytes; 2147483648 where not given. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
 	{"ends-with-parent", "", "End when the standard input ends. (Not in tritonserver.)", func(o *options, _ string) error { o.parent = true; return nil }},
-}, httpOptions, grpcOptions, metricsOptions, logOptions)
+}, httpOptions, grpcOptions, metricsOptions, logOptions, traceOptions)
 
 // httpOptions are those of HTTP.
 var httpOptions = []option{
@@ -112,6 +121,7 @@ var metricsOptions = []option{
 	flag("allow-gpu-metrics", "Whether metrics have those of GPUs.", func(o *options) *bool { return &o.gpuMetrics }),
 	flag("allow-cpu-metrics", "Whether metrics have those of the CPU.", func(o *options) *bool { return &o.cpuMetrics }),
 	text("metrics-address", "The address of metrics; that of HTTP where not given.", func(o *options) *string { return &o.metricsAddress }),
+	{"metrics-config", "<setting>=<value>", "counter_latencies=<boolean>, summary_latencies=<boolean>, summary_quantiles=<quantile>:<error>,...; histogram_latencies is of models with many responses, which there are none of.", setMetrics},
 	port("metrics-port", "The port of metrics.", func(o *options) *int { return &o.metricsPort }),
 }
 
@@ -123,6 +133,21 @@ var logOptions = []option{
 	flag("log-error", "Whether the log has errors.", func(o *options) *bool { return &o.log.Error }),
 	choice("log-format", "The form of the log: default, ISO8601, or json (not in tritonserver).", func(o *options) *string { return &o.log.Format }, "default", "ISO8601", "json"),
 	text("log-file", "The file of the log; the standard error where not given.", func(o *options) *string { return &o.log.File }),
+}
+
+// traceOptions are those of traces. All but the first are old names of tritonserver's for settings of the first.
+var traceOptions = []option{
+	{"trace-config", "<mode>,<setting>=<value>", "mode=triton or opentelemetry, level=OFF or TIMESTAMPS, rate=<n>, count=<n>; triton,file=<path>, triton,log-frequency=<n>; opentelemetry,url=<url>, opentelemetry,resource=<key>=<value>, opentelemetry,bsp_max_queue_size=<n>, bsp_schedule_delay=<ms>, bsp_max_export_batch_size=<n>. May be given several times.", addTrace("")},
+	{"trace-file", "<string>", "The same as --trace-config=triton,file=<string>.", addTrace("triton,file=")},
+	{"trace-level", "<string>", "The same as --trace-config=level=<string>.", addTrace("level=")},
+	{"trace-rate", "<integer>", "The same as --trace-config=rate=<integer>.", addTrace("rate=")},
+	{"trace-count", "<integer>", "The same as --trace-config=count=<integer>.", addTrace("count=")},
+	{"trace-log-frequency", "<integer>", "The same as --trace-config=triton,log-frequency=<integer>.", addTrace("triton,log-frequency=")},
+}
+
+// addTrace adds a setting of traces: what an option stands for, and its value.
+func addTrace(setting string) func(*options, string) error {
+	return func(o *options, value string) error { return o.traces.Add(setting + value) }
 }
 
 // choice is an option with one of some words.
@@ -144,6 +169,57 @@ func addRepository(o *options, value string) error {
 
 func addModel(o *options, value string) error {
 	o.load = append(o.load, value)
+	return nil
+}
+
+// addResource reads <name>:<count> or <name>:<count>:<device>.
+func addResource(o *options, value string) error {
+	// Names have no colon: tritonserver refuses them too.
+	words := strings.Split(value, ":")
+	l := serve.Limit{Resource: serve.Resource{Name: words[0], Device: serve.EveryDevice}}
+	var err error
+	if len(words) == 2 || len(words) == 3 {
+		l.Count, err = strconv.Atoi(words[1])
+	}
+	if len(words) == 3 && err == nil {
+		l.Device, err = strconv.Atoi(words[2])
+	}
+	if len(words) < 2 || len(words) > 3 || err != nil || l.Count < 0 || l.Device < serve.EveryDevice {
+		return fmt.Errorf("want <name>:<count> or <name>:<count>:<device>")
+	}
+	o.resources = append(o.resources, l)
+	return nil
+}
+
+// setMetrics reads one setting of the metrics. tritonserver drops settings that it does not know; here they are refused.
+func setMetrics(o *options, value string) error {
+	setting, to, ok := strings.Cut(value, "=")
+	b, err := strconv.ParseBool(strings.ToLower(to))
+	switch {
+	case ok && setting == "summary_quantiles":
+		o.quantiles = to
+		_, err = metrics.NewSummaries(to)
+		return err
+	case !ok || err != nil:
+		return fmt.Errorf("want <setting>=<value>")
+	case setting == "counter_latencies":
+		o.noLatencies = !b
+	case setting == "summary_latencies":
+		o.summaries = b
+	case setting != "histogram_latencies":
+		return fmt.Errorf("there is no setting %s", setting)
+	}
+	return nil
+}
+
+// setCache reads the size of the cache. Other caches than "local" are plug-ins of tritonserver.
+func setCache(o *options, value string) error {
+	text, ok := strings.CutPrefix(value, "local,size=")
+	size, err := strconv.ParseInt(text, 10, 64)
+	if !ok || err != nil || size < 1 {
+		return fmt.Errorf("want local,size=<integer>: no other cache is supported")
+	}
+	o.cache = size
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
+	"github.com/paddle-mps/paddle-mps/serve"
 )
 
 // options are what the command line says.
@@ -23,11 +25,20 @@ type options struct {
 	http, grpc, metrics                      bool
 	httpAddress, grpcAddress, metricsAddress string
 	httpPort, grpcPort, metricsPort          int
-	httpMaxInput, grpcMaxInput               int64
+	httpMaxInput, grpcMaxInput, allMaxInput  int64
 	httpRestricted, grpcRestricted           map[string]httpapi.Restriction
 	gpuMetrics, cpuMetrics                   bool
 	tls                                      certificates
 	httpTLS                                  certificates
+
+	summaries    bool   // metrics of quantiles
+	quantiles    string // of them; "": those of tritonserver
+	noLatencies  bool   // no counters of durations
+	rateLimit    string
+	resources    []serve.Limit
+	cache        int64 // bytes of responses; 0: none are kept
+	clientMemory bool  // whether clients may register shared memory
+	traces       traces.Config
 
 	log    httpapi.Logging
 	unused []string // options of tritonserver that change nothing here
@@ -44,11 +55,11 @@ type certificates struct {
 // from other machines only where it is told to be.
 func defaults() *options {
 	return &options{
-		id: "triton", control: "none", poll: 15 * time.Second, exitOnError: true, strictReady: true, exitTimeout: 30 * time.Second,
+		id: "triton", control: "none", rateLimit: "off", poll: 15 * time.Second, exitOnError: true, strictReady: true, exitTimeout: 30 * time.Second,
 		loads: 2, backendConfigs: map[string]string{},
 		http: true, grpc: true, metrics: true,
 		httpAddress: local, grpcAddress: local, httpPort: 8000, grpcPort: 8001, metricsPort: 8002,
-		httpMaxInput: 64 << 20, grpcMaxInput: 64 << 20,
+		httpMaxInput: 64 << 20, grpcMaxInput: 64 << 20, allMaxInput: 2 << 30,
 		// Ports and times are tritonserver's.
 		httpRestricted: map[string]httpapi.Restriction{}, grpcRestricted: map[string]httpapi.Restriction{},
 		gpuMetrics: true, cpuMetrics: true,

@@ -10,6 +10,15 @@
 // drops an option which its operator relies on does harm. Those that only tune what this server does not have, such as
 // numbers of threads, are accepted and named in the log (unknown.go).
 //
+// # What is off
+//
+// Four things are off unless the command line asks for them, as in tritonserver: the cache of responses (--cache-config), the
+// rate limiter (--rate-limit), shared memory of clients (--allow-client-shm) and summaries of durations (--metrics-config).
+// A configuration may have settings of the first two all the same: they change nothing then, and the log says so of the cache.
+//
+// Each of them takes something from the machine that has a bound: bytes for responses, descriptors for regions, memory for
+// quantiles. The bound of the cache is in its option; the others are constants of their packages.
+//
 // # Addresses
 //
 // A server listens on 127.0.0.1 unless it is told another address: the protocol has no users and no passwords, and loading
@@ -32,6 +41,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/metrics"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/environment"
 	"github.com/paddle-mps/paddle-mps/serve"
@@ -43,7 +54,7 @@ const version = "2.73.0"
 // extensions are those of the protocol that the server has.
 var extensions = []string{
 	"classification", "sequence", "model_repository", "model_repository(unload_dependents)", "schedule_policy",
-	"model_configuration", "binary_tensor_data", "parameters", "statistics", "logging",
+	"model_configuration", "system_shared_memory", "binary_tensor_data", "parameters", "statistics", "trace", "logging",
 }
 
 // Mistake is the error of a wrong command line.
@@ -99,14 +110,34 @@ func run(ctx context.Context, o *options, out, complain io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server := serve.New(o.server(rt, log.Logger))
-	if err := server.Start(); err != nil && o.exitOnError {
+	// Summaries are made before the server, which calls them with the first request.
+	settings := o.server(rt, log.Logger)
+	var summaries *metrics.Summaries
+	if o.summaries {
+		if summaries, err = metrics.NewSummaries(o.quantiles); err != nil {
+			return err
+		}
+		settings.Observe = summaries.Observe
+	}
+	traced, err := o.tracer(log.Logger)
+	if err != nil {
+		return err
+	}
+	server := serve.New(settings)
+	// A signal ends loads too, at their next step.
+	defer context.AfterFunc(ctx, server.Exit)()
+	err = server.Start()
+	if ctx.Err() != nil {
+		server.Close()
+		return rt.Close()
+	}
+	if err != nil && o.exitOnError {
 		server.Close()
 		_ = rt.Close() // the first error is the one to report
 		return fmt.Errorf("creating server: Internal - %w", err)
 	}
 	// Ports are opened when the models are loaded: a client that can connect is served. tritonserver does the same.
-	ends, err := o.listen(server, rt, log)
+	ends, err := o.listen(server, rt, log, summaries, traced)
 	if err != nil {
 		ends.close()
 		server.Close()
@@ -122,7 +153,24 @@ func run(ctx context.Context, o *options, out, complain io.Writer) error {
 	case <-ctx.Done():
 	case err = <-ends.failed:
 	}
-	return o.end(server, rt, ends, log.Logger, err)
+	err = o.end(server, rt, ends, log.Logger, err)
+	// Requests are answered: what is known of them is sent, which a collector that hangs must not delay for long.
+	within, cancel := context.WithTimeout(context.Background(), traceTime)
+	defer cancel()
+	traced.Close(within)
+	return err
+}
+
+// traceTime is how long the collector of traces may take at the end.
+const traceTime = 5 * time.Second
+
+// tracer is what traces requests.
+func (o *options) tracer(log *slog.Logger) (*traces.Tracer, error) {
+	settings, err := o.traces.Options()
+	if err != nil {
+		return nil, Mistake{err}
+	}
+	return traces.New(settings, log)
 }
 
 // open opens the devices of the machine as the environment asks for.
@@ -151,6 +199,12 @@ func (o *options) server(rt *runtime.Runtime, log *slog.Logger) serve.Options {
 		Log: func(level serve.Level, text string) {
 			log.Log(context.Background(), []slog.Level{slog.LevelInfo, slog.LevelWarn, slog.LevelError}[level], text)
 		},
+	}
+	if o.rateLimit == "execution_count" {
+		s.Limiter = serve.NewLimiter(o.resources)
+	}
+	if o.cache > 0 {
+		s.Cache = serve.NewCache(o.cache)
 	}
 	switch o.control {
 	case "poll":

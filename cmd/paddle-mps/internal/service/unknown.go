@@ -22,17 +22,13 @@ var lacking = strings.Fields(`disable-auto-complete-config model-config-name mod
 	grpc-http2-max-pings-without-data grpc-http2-min-recv-ping-interval-without-data grpc-http2-max-ping-strikes
 	grpc-max-connection-age grpc-max-connection-age-grace allow-sagemaker sagemaker-port sagemaker-safe-port-range
 	sagemaker-thread-count allow-vertex-ai vertex-ai-port vertex-ai-thread-count vertex-ai-default-model
-	metrics-config trace-config cache-config rate-limit rate-limit-resource host-policy
-	model-load-gpu-limit allow-client-shm strict-model-config response-cache-byte-size trace-file trace-level
-	trace-rate trace-count trace-log-frequency`)
+	host-policy model-load-gpu-limit strict-model-config`)
 
 // isOff reports whether an option that is lacking asks for what is so anyhow.
 func isOff(name, value string) bool {
 	switch name {
-	case "allow-client-shm", "allow-sagemaker", "allow-vertex-ai", "model-namespacing", "reuse-http-port", "reuse-grpc-port", "strict-model-config":
+	case "allow-sagemaker", "allow-vertex-ai", "model-namespacing", "reuse-http-port", "reuse-grpc-port", "strict-model-config":
 		return strings.EqualFold(value, "false") || value == "0"
-	case "rate-limit":
-		return value == "off"
 	}
 	return false
 }

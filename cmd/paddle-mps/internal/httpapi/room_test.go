@@ -1,0 +1,60 @@
+package httpapi
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestRoom: bodies of all requests together are bounded, however each of them comes, and leave nothing behind.
+func TestRoom(t *testing.T) {
+	a := newAPI(t)
+	a.Room = NewRoom(100 << 10)
+	large := strings.Repeat(" ", 60<<10) + `{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}]}`
+	small := strings.TrimSpace(large)
+
+	// A body on its way holds its memory, though most of it has not arrived.
+	from, to := io.Pipe()
+	r := httptest.NewRequest(http.MethodPost, infer, from)
+	r.ContentLength = int64(len(large))
+	first := make(chan *httptest.ResponseRecorder)
+	go func() {
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, r)
+		first <- w
+	}()
+	_, err := to.Write([]byte(large[:10]))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return a.Room.Used() >= int64(len(large)) }, 10*time.Second, time.Millisecond)
+
+	w := ask(a, http.MethodPost, infer, large)
+	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	require.Contains(t, w.Body.String(), "Exceeds maximum memory of 102400 bytes for all requests together")
+	require.Equal(t, "close", w.Header().Get("Connection"))
+	require.Equal(t, http.StatusOK, ask(a, http.MethodPost, infer, small).Code)
+
+	_, err = to.Write([]byte(large[10:]))
+	require.NoError(t, err)
+	require.NoError(t, to.Close())
+	require.Equal(t, http.StatusOK, (<-first).Code)
+	require.Equal(t, http.StatusOK, ask(a, http.MethodPost, infer, large).Code)
+	require.Zero(t, a.Room.Used())
+	// Neither a body without a length, nor one that is refused, nor one of another kind keeps any of it.
+	a.MaxInput = 1 << 20
+	r = httptest.NewRequest(http.MethodPost, infer, io.MultiReader(bytes.NewReader(make([]byte, 200<<10))))
+	r.ContentLength = -1
+	w = httptest.NewRecorder()
+	a.ServeHTTP(w, r)
+	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	ask(a, http.MethodPost, infer, "{")
+	ask(a, http.MethodPost, "/v2/logging", "{}")
+	ask(a, http.MethodPost, infer, small, lengthHeader, strconv.Itoa(len(small)))
+	require.Zero(t, a.Room.Used())
+}

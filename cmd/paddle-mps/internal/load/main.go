@@ -1,0 +1,194 @@
+// Command load sends inferences to a server from a number of clients at a time, compares every byte that comes back, and
+// prints what it has seen as JSON. It is the client of gRPC in `./build.sh bench serve`, and that of the soak tests.
+//
+//	load [-grpc] [-clients 16] [-seconds 3] [-requests N] [-bytes 64] [-model m] [-batched] [-any] HOST:PORT
+//
+// The model has one input x and one output y, both FP32 of one dimension of any size, and y is x. Each request has elements
+// of its own, so that an answer for another one is seen. An answer that is refused counts as refused, and how long that took
+// is kept apart. With -batched the shape of a request has a batch of one in front. With -any answers of whatever contents are right: for models that compute something.
+//
+// HTTP is spoken over a plain connection, with the tensor in binary form behind the JSON; gRPC is grpc-go. Both keep one
+// connection for each client. The first request of a client includes what a connection takes to be made.
+//
+// It exits with 0 whatever the server has answered: who runs it looks at the numbers.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// options are those of the command line.
+type options struct {
+	grpc, any      bool
+	batched        bool
+	clients, bytes int
+	seconds        float64
+	requests       int64
+	model, address string
+}
+
+// client sends one request at a time.
+type client interface {
+	// infer sends data and returns what came back; refused where the server has no room.
+	// What came back may be overwritten by the next call.
+	infer(ctx context.Context, data []byte) (back []byte, refused bool, err error)
+	// close ends its connection.
+	close()
+}
+
+// result is what is printed. Times are microseconds.
+type result struct {
+	Requests   int64   `json:"requests"` // that were answered
+	Refused    int64   `json:"refused"`
+	Failed     int64   `json:"failed"`
+	Wrong      int64   `json:"wrong"`
+	Seconds    float64 `json:"seconds"`
+	P50        float64 `json:"p50"`
+	P99        float64 `json:"p99"`
+	RefusedP50 float64 `json:"refused_p50"`
+	Error      string  `json:"error,omitempty"` // the first one
+}
+
+// main reads the command line, sends the requests and prints the result.
+func main() {
+	var o options
+	flag.BoolVar(&o.grpc, "grpc", false, "ask over gRPC and not over HTTP")
+	flag.BoolVar(&o.any, "any", false, "take answers of whatever contents")
+	flag.BoolVar(&o.batched, "batched", false, "send batches of one")
+	flag.IntVar(&o.clients, "clients", 16, "clients at a time")
+	flag.IntVar(&o.bytes, "bytes", 64, "bytes of the tensor of a request")
+	flag.Float64Var(&o.seconds, "seconds", 3, "how long; 0: until so many requests were sent")
+	flag.Int64Var(&o.requests, "requests", 1<<62, "how many requests at most")
+	flag.StringVar(&o.model, "model", "m", "the model to ask")
+	flag.Parse()
+	if o.address = flag.Arg(0); flag.NArg() != 1 || o.bytes < 8 || o.bytes%4 != 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	r, err := run(&o)
+	if err == nil {
+		err = json.NewEncoder(os.Stdout).Encode(r)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+// run sends the requests of all clients.
+func run(o *options) (*result, error) {
+	var (
+		r       result
+		mu      sync.Mutex
+		all     sync.WaitGroup
+		took    []time.Duration
+		refused []time.Duration
+		sent    atomic.Int64
+	)
+	// Each client keeps its own numbers, so that they do not wait for each other.
+	start := time.Now()
+	for range o.clients {
+		c, err := o.dial()
+		if err != nil {
+			return nil, err
+		}
+		all.Go(func() {
+			defer c.close()
+			one := worker{options: o, client: c, sent: &sent, start: start}
+			one.work()
+			mu.Lock()
+			defer mu.Unlock()
+			r.Failed, r.Wrong = r.Failed+one.failed, r.Wrong+one.wrong
+			took, refused = append(took, one.took...), append(refused, one.refused...)
+			if r.Error == "" {
+				r.Error = one.first
+			}
+		})
+	}
+	all.Wait()
+	r.Seconds = time.Since(start).Seconds()
+	r.Requests, r.Refused = int64(len(took)), int64(len(refused))
+	r.P50, r.P99, r.RefusedP50 = percentile(took, 50), percentile(took, 99), percentile(refused, 50)
+	return &r, nil
+}
+
+// shape is that of the tensor of a request.
+func (o *options) shape() []int64 {
+	if o.batched {
+		return []int64{1, int64(o.bytes / 4)}
+	}
+	return []int64{int64(o.bytes / 4)}
+}
+
+// dial makes a client.
+func (o *options) dial() (client, error) {
+	if o.grpc {
+		return dialGRPC(o)
+	}
+	return dialHTTP(o)
+}
+
+// worker is one client and what it has seen.
+type worker struct {
+	*options
+	client        client
+	sent          *atomic.Int64
+	start         time.Time
+	took, refused []time.Duration
+	failed, wrong int64
+	first         string
+}
+
+// work sends requests until there have been enough.
+func (w *worker) work() {
+	data := make([]byte, w.bytes)
+	for {
+		// The number of a request is what its tensor has, and counts those of all clients.
+		n := w.sent.Add(1)
+		if n > w.requests || w.seconds > 0 && time.Since(w.start).Seconds() > w.seconds {
+			return
+		}
+		// Half a number is in the first element and half in the second: both are small enough to be no NaN.
+		binary.LittleEndian.PutUint32(data, uint32(n)&0xFFFFFF)
+		binary.LittleEndian.PutUint32(data[4:], uint32(n>>24))
+		at := time.Now()
+		back, refused, err := w.client.infer(context.Background(), data)
+		passed := time.Since(at)
+		// A refusal is an answer too, but no inference.
+		switch {
+		case refused:
+			w.refused = append(w.refused, passed)
+			continue
+		case err != nil:
+			w.failed++
+		case !w.any && !bytes.Equal(back, data):
+			w.wrong++
+			err = fmt.Errorf("%d bytes came back for request %d, which are not those that were sent", len(back), n)
+		default:
+			w.took = append(w.took, passed)
+		}
+		if err != nil && w.first == "" {
+			w.first = err.Error()
+		}
+	}
+}
+
+// percentile is one of durations in microseconds.
+func percentile(all []time.Duration, p int) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	// No value is made up between two that were measured.
+	slices.Sort(all)
+	return float64(all[min(len(all)*p/100, len(all)-1)].Nanoseconds()) / 1000
+}

@@ -1,0 +1,202 @@
+// Package traces decides which requests are traced and writes what they went through: into files in the form of
+// tritonserver, or as spans of OpenTelemetry to a collector.
+//
+// A frontend calls [Tracer.Start] for each inference. Where no setting asks for traces that is one atomic load, and the
+// result is nil, on which all methods do nothing. Else the request counts for the rate of its model, and each n-th gets a
+// [Request]: the frontend stamps it with the moments that only it knows, package serve fills in those of the model and of the
+// steps of an ensemble, and [Request.End] hands it to its writer.
+//
+// The invariant: a trace is written by the setting that it was sampled by, also where that has been changed meanwhile, and
+// what was sampled before Close is written by it.
+//
+// # Settings
+//
+// There is one setting for all models and one for each model that asks for another (settings.go). What a model does not set
+// follows the setting of all, and what that does not set follows the command line. The mode, the file and the collector are
+// those of the command line alone: a client must not choose where a server writes. Names, values and messages are those of
+// tritonserver.
+//
+// # Files
+//
+// A file is a JSON array of objects, each with the number of its trace: one with the model, and one for each moment
+// (file.go). With log-frequency=N each N traces make a file of their own, FILE.0, FILE.1 and so on; without, FILE is complete
+// when the server ends. Moments are nanoseconds since 1970. They are measured with the monotonic clock, so that differences
+// are durations also where somebody sets the clock.
+//
+// # Spans
+//
+// A request is three spans or more: InferRequest, one named like the model, with a span "compute" below it, and those of the
+// models of an ensemble below that of the ensemble (spans.go). A request that comes with a context of its own (traceparent)
+// is traced whatever the rate is, and its spans belong to that.
+//
+// # What is not here
+//
+// The level TENSORS, which writes the elements of tensors into the file, is refused: a log must not have what clients send.
+package traces
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/serve"
+)
+
+// Tracer samples requests. A nil Tracer samples none. It may be used from any goroutine.
+type Tracer struct {
+	on    atomic.Bool // whether some setting asks for traces
+	last  atomic.Uint64
+	log   *slog.Logger
+	first Options
+	file  *file  // of the mode triton
+	spans *spans // of the mode opentelemetry
+
+	mu     sync.Mutex
+	global *setting
+	models map[string]*setting
+}
+
+// New makes a tracer with the settings of a command line.
+func New(o Options, log *slog.Logger) (*Tracer, error) {
+	t := &Tracer{log: log, first: o, models: map[string]*setting{}}
+	if o.Mode == ModeOpenTelemetry {
+		var err error
+		if t.spans, err = newSpans(&o, log); err != nil {
+			return nil, err
+		}
+	} else {
+		t.file = &file{name: o.File, log: log}
+	}
+	// A command line may ask for traces that there cannot be, such as without a file: nothing is sampled then, as in
+	// tritonserver, and the settings show it.
+	t.global = newSetting(t, o.Values, set{})
+	t.switchOn()
+	return t, nil
+}
+
+// Request is the trace of one request.
+type Request struct {
+	serve.Trace
+	id      uint64
+	setting *setting
+	parent  context.Context // of the spans
+	stamps  []stamp         // of the frontend
+}
+
+// stamp is a moment of a frontend.
+type stamp struct {
+	name string
+	at   time.Time
+}
+
+// On reports whether some requests are traced.
+func (t *Tracer) On() bool { return t != nil && t.on.Load() }
+
+// Start is the trace of a request for a model, nil where it is not sampled. header is what the request says of itself, by the
+// name of a header.
+func (t *Tracer) Start(model string, header func(name string) string) *Request {
+	if !t.On() {
+		return nil
+	}
+	return t.sample(model, header)
+}
+
+// sample is Start where some requests are traced.
+func (t *Tracer) sample(model string, header func(name string) string) *Request {
+	// The setting is held until the trace has ended: it may be replaced meanwhile.
+	t.mu.Lock()
+	s := t.models[model]
+	if s == nil {
+		s = t.global
+	}
+	s.users++
+	t.mu.Unlock()
+	parent, forced := context.Background(), false
+	if t.spans != nil && s.values.Level != LevelOff {
+		parent, forced = t.spans.extract(header)
+	}
+	if !s.sample(forced) {
+		t.leave(s)
+		return nil
+	}
+	return &Request{id: t.last.Add(1), setting: s, parent: parent}
+}
+
+// Stamp adds a moment.
+func (r *Request) Stamp(name string, at time.Time) {
+	if r != nil {
+		r.stamps = append(r.stamps, stamp{name, at})
+	}
+}
+
+// Now adds the moment that it is.
+func (r *Request) Now(name string) {
+	if r != nil {
+		r.stamps = append(r.stamps, stamp{name, time.Now()})
+	}
+}
+
+// Answered adds the moment at which the answer of the server is there, unless the request was refused.
+func (r *Request) Answered() {
+	if r != nil && !r.Started.IsZero() {
+		r.Now("INFER_RESPONSE_COMPLETE")
+	}
+}
+
+// Inner is what package serve fills in; nil for nil.
+func (r *Request) Inner() *serve.Trace {
+	if r == nil {
+		return nil
+	}
+	return &r.Trace
+}
+
+// End writes the trace, which is not used any more.
+func (r *Request) End() {
+	if r == nil {
+		return
+	}
+	t := r.setting.tracer
+	if t.spans != nil {
+		t.spans.write(r)
+	} else {
+		r.setting.write(r.append)
+	}
+	t.leave(r.setting)
+}
+
+// leave ends a use of a setting. What the last user of one that was replaced leaves behind is written.
+func (t *Tracer) leave(s *setting) {
+	t.mu.Lock()
+	s.users--
+	over := s.users == 0
+	t.mu.Unlock()
+	if over {
+		s.flush()
+	}
+}
+
+// Close writes what was sampled. Nothing is sampled any more.
+func (t *Tracer) Close(ctx context.Context) {
+	// Requests that are still on their way are those that the end did not wait for. Their traces are lost.
+	t.on.Store(false)
+	t.mu.Lock()
+	all := []*setting{t.global}
+	for _, s := range t.models {
+		all = append(all, s)
+	}
+	t.mu.Unlock()
+	for _, s := range all {
+		s.flush()
+	}
+	if t.file != nil {
+		t.file.close()
+	}
+	if t.spans != nil {
+		if err := t.spans.close(ctx); err != nil {
+			t.log.Warn("traces could not be sent: " + err.Error())
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+)
+
+// TestLoadsOfOneNameAtOneTime: a load that fails must not take away the record that another load of the name fills.
+func TestLoadsOfOneNameAtOneTime(t *testing.T) {
+	s := started(t, nil, Options{Control: ControlExplicit})
+	good := Overrides{
+		Config: `{"backend": "metal_mps"}`,
+		Files:  map[string][]byte{"1/model.onnx": onnxtest.Unary("Neg", onnxtest.Float, 1)},
+	}
+	for range 2000 {
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { _ = s.Load("m", Overrides{}) })
+		}
+		all.Go(func() {
+			if err := s.Load("m", good); err != nil {
+				t.Error(err)
+			} else if _, err := s.Infer(t.Context(), input("m", []int64{1}, 1)); err != nil {
+				t.Error("a model that was loaded is not there:", err)
+			}
+		})
+		all.Wait()
+		require.NoError(t, s.Unload("m", false))
+		s.mu.Lock()
+		delete(s.models, "m")
+		s.mu.Unlock()
+	}
+}
+
+// TestNamesThatAreNoText: a name that gRPC cannot send would break the index and the statistics of all models.
+func TestNamesThatAreNoText(t *testing.T) {
+	s := started(t, nil, Options{Control: ControlExplicit})
+	err := s.Load("\xff", Overrides{
+		Config: `{"backend": "metal_mps"}`, Files: map[string][]byte{"1/model.onnx": onnxtest.Unary("Neg", onnxtest.Float, 1)},
+	})
+	require.ErrorContains(t, err, "invalid model name")
+	require.NoError(t, os.Mkdir(filepath.Join(s.options.Repositories[0], "\xfe"), 0o755))
+	index, err := s.Index(false)
+	require.NoError(t, err)
+	require.Empty(t, index)
+}
+
+// TestWarmUpOfARequest: a model that came with a request has no folder, and reads no file of the server's own one.
+func TestWarmUpOfARequest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("warmup", 0o755))
+	require.NoError(t, os.WriteFile("warmup/x", floats(1), 0o600))
+	s := started(t, nil, Options{Control: ControlExplicit})
+	err := s.Load("m", Overrides{
+		Config: `{"backend": "metal_mps", "model_warmup": [{"name": "w", "inputs": {"x": {"data_type": "TYPE_FP32", "dims": [1], "input_data_file": "x"}}}]}`,
+		Files:  map[string][]byte{"1/model.onnx": onnxtest.Unary("Neg", onnxtest.Float, 1)},
+	})
+	require.ErrorContains(t, err, "warmup")
+}

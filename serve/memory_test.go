@@ -1,0 +1,62 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+)
+
+// TestMemoryOfOutputs: responses that give their memory back never see each other's elements, also those of one batch.
+func TestMemoryOfOutputs(t *testing.T) {
+	const each = smallestKept / 4
+	s := started(t, map[string]string{
+		"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, each)),
+		"m/config.pbtxt": `max_batch_size: 4 dynamic_batching { max_queue_delay_microseconds: 200 }`,
+	}, Options{})
+	var clients sync.WaitGroup
+	for c := range 6 {
+		clients.Go(func() {
+			xs := make([]float32, each)
+			for i := range 60 {
+				for k := range xs {
+					xs[k] = float32(c*1000 + i)
+				}
+				r, err := s.Infer(context.Background(), input("m", []int64{1, each}, xs...))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, y := range numbers(r.Outputs[0].Data) {
+					if y != -xs[0] {
+						t.Errorf("got %v; want %v", y, -xs[0])
+						return
+					}
+				}
+				if i%3 > 0 { // the others keep theirs
+					r.Free()
+				}
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// TestMemoryIsUsedAgain: a size that is no power of two fits, and others are not kept.
+func TestMemoryIsUsedAgain(t *testing.T) {
+	for _, n := range []int64{smallestKept, smallestKept + 1, 3 << 20, largestKept} {
+		m := newMemory(n, 2)
+		require.GreaterOrEqual(t, int64(len(m.bytes)), n)
+		require.Less(t, int64(len(m.bytes)), 2*n)
+		r := Response{memory: []*memory{m}}
+		r.Free()
+		require.EqualValues(t, 1, m.users.Load())
+		r.Free() // a second time is no harm
+		require.EqualValues(t, 1, m.users.Load())
+	}
+	require.Nil(t, newMemory(smallestKept-1, 1))
+	require.Nil(t, newMemory(largestKept+1, 1))
+}
