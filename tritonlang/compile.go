@@ -1,9 +1,12 @@
 package tritonlang
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/tritonlang/clean"
 	"github.com/paddle-mps/paddle-mps/tritonlang/emit"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
@@ -38,6 +41,15 @@ func Compile(text, file string, o Options) (*Result, error) {
 	if err := ttir.Verify(m); err != nil {
 		return nil, err
 	}
+	// Text that no pass of Triton's has run on.
+	if clean.Needed(m) {
+		if err := clean.Run(m); err != nil {
+			return nil, err
+		}
+		if err := ttir.Verify(m); err != nil {
+			return nil, fmt.Errorf("[triton] cleaning has made a wrong module: %w", err)
+		}
+	}
 	warps := o.Warps
 	if warps == 0 {
 		warps = 4
@@ -68,7 +80,15 @@ func metadata(k *emit.Kernel, warps int) string {
 		s.WriteByte('}')
 	}
 	s.WriteString(`],"grid":"threadgroups","num_warps":` + strconv.Itoa(warps) + `,"threads":` + strconv.Itoa(k.Threads) +
-		`,"shared":` + strconv.Itoa(k.Stats.Shared) + `}`)
+		`,"shared":` + strconv.Itoa(k.Stats.Shared))
+	if len(k.Sites) > 0 {
+		text, err := json.Marshal(k.Sites)
+		if err != nil {
+			panic(err) // strings and numbers
+		}
+		s.WriteString(`,"reports":` + string(text))
+	}
+	s.WriteByte('}')
 	return s.String()
 }
 

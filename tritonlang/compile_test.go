@@ -70,7 +70,7 @@ func TestCounts(t *testing.T) {
 		{"add", 0, 0, 0, 16},
 		{"add_f16", 0, 0, 0, 16},
 		{"softmax", 2, 32, 0, 4},
-		{"sort1024", 21, 16384, 50, 16},
+		{"sort1024", 21, 16384, 50, 16}, // and flip, gather, join, split, topk and histogram
 	} {
 		k, err := Compile(all[c.name], c.name, Options{})
 		require.NoError(t, err)
@@ -78,6 +78,18 @@ func TestCounts(t *testing.T) {
 		require.LessOrEqual(t, k.Stats.Shared, c.shared, c.name)
 		require.LessOrEqual(t, k.Stats.Exchanges, c.exchanges, c.name)
 		t.Log(c.name, k.Stats.Barriers, k.Stats.Shared, k.Stats.Exchanges)
+	}
+}
+
+// TestSortCounts: a sort of 1,024 exchanges within threads by registers, within SIMD groups by shuffles, and only between SIMD
+// groups through threadgroup memory.
+func TestSortCounts(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "tests", "triton", "ttir", "3.9.0", "sort_fp32_1024.ttir"))
+	require.NoError(t, err)
+	for warps, barriers := range map[int]int{1: 0, 2: 1, 4: 5, 8: 11} {
+		k, err := Compile(string(text), "sort.ttir", Options{Warps: warps})
+		require.NoError(t, err)
+		require.LessOrEqual(t, k.Stats.Barriers, barriers, "%d SIMD groups", warps)
 	}
 }
 
@@ -139,6 +151,27 @@ func TestWaits(t *testing.T) {
 		_, err := Compile(loop(lock), "x.ttir", Options{})
 		require.NoError(t, err, lock)
 	}
+	carried := func(next string) string {
+		return `module { tt.func public @f(%p: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %r = scf.while (%x = %c0) : (i32) -> i32 {
+    %old = tt.load %p : !tt.ptr<i32>
+    %again = arith.cmpi slt, %x, %old : i32
+    scf.condition(%again) %x : i32
+  } do {
+  ^bb0(%y: i32):
+    %one = arith.constant 1 : i32
+    ` + next + `
+    scf.yield %z : i32
+  }
+  tt.store %p, %r : !tt.ptr<i32>
+  tt.return } }`
+	}
+	// A counter ends the loop; what is only read again does not.
+	_, err := Compile(carried("%z = arith.addi %y, %one : i32"), "x.ttir", Options{})
+	require.NoError(t, err)
+	_, err = Compile(carried("%z = tt.load %p : !tt.ptr<i32>"), "x.ttir", Options{})
+	require.ErrorContains(t, err, "waits")
 	for _, name := range []string{"lock", "early"} {
 		_, err := Compile(modules(t)[name], name, Options{})
 		require.NoError(t, err)
@@ -167,4 +200,30 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, warps int) {
 		_, _ = Compile(text, "x.ttir", Options{Warps: warps & 15})
 	})
+}
+
+// TestRaw: kernels whose IR Python has built without Triton's passes become what those of the wheel become, in barriers,
+// threadgroup memory, exchanges and accesses.
+func TestRaw(t *testing.T) {
+	files, err := filepath.Glob("testdata/raw/*.ttir")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		name := filepath.Base(file)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		wheel, err := os.ReadFile(filepath.Join("..", "tests", "triton", "ttir", "3.9.0", name))
+		require.NoError(t, err)
+		raw, err := Compile(string(text), name, Options{})
+		require.NoError(t, err)
+		passed, err := Compile(string(wheel), name, Options{})
+		require.NoError(t, err)
+		require.Equal(t, passed.Metadata, raw.Metadata, name)
+		require.Equal(t, passed.Stats.Barriers, raw.Stats.Barriers, name)
+		require.Equal(t, passed.Stats.Exchanges, raw.Stats.Exchanges, name)
+		// Masks of descriptors are compared along each dimension, which shows that rows can be read 16 bytes at a time.
+		if name != "tensor_descriptor.ttir" {
+			require.Equal(t, passed.Stats.Accesses, raw.Stats.Accesses, name)
+		}
+	}
 }

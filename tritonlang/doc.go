@@ -1,7 +1,8 @@
 // Package tritonlang compiles Triton IR, as text, to a kernel in Metal's shading language, as text.
 //
-// The steps are packages: ttir parses and verifies, layout says which thread holds which elements, emit turns operations
-// into statements. Nothing here talks to a device, reads a file or needs the rest of the library.
+// The steps are packages: ttir parses and verifies, clean does what Triton's passes do where none has run, layout says
+// which thread holds which elements, emit turns operations into statements. Nothing here talks to a device, reads a file
+// or needs the rest of the library.
 //
 // # How a kernel is launched
 //

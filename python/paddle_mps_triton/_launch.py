@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from operator import itemgetter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from paddle_mps import _triton
+from paddle_mps._errors import exception
 
 
 def program(file: bytes) -> _triton.Program:
@@ -15,41 +15,70 @@ def program(file: bytes) -> _triton.Program:
     return _triton.Program(source, metadata)
 
 
-class Launcher:
-    """Triton's launcher of one compiled kernel."""
+def launcher(source: Any, metadata: Any) -> Callable[..., None]:
+    """Triton's launcher of one compiled kernel.
 
-    def __init__(self, source: Any, metadata: Any) -> None:
-        kinds = list(source.signature.values())
-        self._kept = [i for i, kind in enumerate(kinds) if kind != "constexpr"]
-        self._kinds = kinds
-        self._nested = any(isinstance(kind, (tuple, list)) or str(kind).startswith("tensordesc") for kind in kinds)
-        if len(self._kept) > 1:
-            self._take: Any = itemgetter(*self._kept)
-        else:
-            kept = self._kept
-            self._take = lambda args: [args[i] for i in kept]
+    A function is made for the signature, which takes each argument where it lies: a loop over arguments would cost more
+    than all else. Tuples and descriptors, which are several arguments, take the loop.
+    """
+    kinds = list(source.signature.values())
+    kept = [i for i, kind in enumerate(kinds) if kind != "constexpr"]
+    if any(isinstance(kind, (tuple, list)) or str(kind).startswith("tensordesc") for kind in kinds):
+        return nested(kinds, kept)
+    pointers = [(n, i) for n, i in enumerate(kept) if kinds[i].startswith("*")]
+    handles = "\n            ".join(f"words[{_triton.WORDS * n}] = a{i}._handle" for n, i in pointers)
+    numbers = "".join(f", a{i}" for i in kept if not kinds[i].startswith("*"))
+    text = f"""
+def launch(x, y, z, stream, program, packed, launch, enter, leave{"".join(f", a{i}" for i in range(len(kinds)))}):
+    if enter is not None:
+        enter(launch)
+    try:
+        frame = program.pop()
+    except IndexError:
+        frame = program.frame()
+    words = frame.words
+    try:
+            {handles or "pass"}
+            program.pack(frame.memory, program.at, x * program.threads, y, z{numbers})
+    except UNUSUAL:
+        program.push(frame)
+        program.unusual(x, y, z, [{", ".join(f"a{i}" for i in kept)}])
+    else:
+        error = program.start(frame.args, program.count, frame.grid, *program.rest)
+        program.push(frame)
+        if error:
+            raise exception(error)
+    if leave is not None:
+        leave(launch)
+"""
+    made: dict[str, Any] = {"UNUSUAL": _triton.UNUSUAL, "exception": exception}
+    exec(text, made)
+    launch: Callable[..., None] = made["launch"]
+    return launch
 
-    def __call__(
-        self,
+
+def nested(kinds: list[Any], kept: list[int]) -> Callable[..., None]:
+    """The launcher of a kernel with arguments that are several."""
+
+    def launch(
         x: int,
         y: int,
         z: int,
         stream: Any,
-        function: _triton.Program,
+        program: _triton.Program,
         packed: Any,
-        launch: Any,
+        data: Any,
         enter: Any,
         leave: Any,
         *args: Any,
     ) -> None:
         if enter is not None:
-            enter(launch)
-        values = (
-            self._take(args) if not self._nested else [v for i in self._kept for v in flat(args[i], self._kinds[i])]
-        )
-        function.run(x, y, z, values)
+            enter(data)
+        program.run(x, y, z, [v for i in kept for v in flat(args[i], kinds[i])])
         if leave is not None:
-            leave(launch)
+            leave(data)
+
+    return launch
 
 
 def flat(value: Any, kind: Any) -> Iterator[Any]:

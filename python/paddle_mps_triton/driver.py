@@ -79,7 +79,7 @@ class MPSDriver(DriverBase):
         """Called with a source and its metadata, it gives what launches the kernel."""
         from . import _launch
 
-        return _launch.Launcher
+        return _launch.launcher
 
     @classmethod
     def is_active(cls) -> bool:

@@ -220,6 +220,20 @@ func shortAtomics(kind string) (all []helper) {
 		wide = "float(x)"
 	}
 	put := func(pattern, x string) string { return strings.ReplaceAll(pattern, "%", x) }
+	raw := func(x string) string { return x }
+	if kind == "half" {
+		raw = func(x string) string { return "as_type<ushort>(" + x + ")" }
+	}
+	// Compared are bits, as Triton compares them: zeros of two signs differ, and a NaN is equal to itself.
+	where := "    ulong at = (ulong)p;\n    uint shift = uint(at & 2) * 8;\n    device atomic_uint *word = (device atomic_uint *)(at & ~ulong(3));\n"
+	all = append(all, helper{"atomic_cas_" + kind, "", "inline " + ctype + " atomic_cas_" + kind + "(device " + ctype + " *p, " + ctype + " expected, " + ctype + " x) {\n" + where +
+		"    uint old = atomic_load_explicit(word, memory_order_relaxed), want;\n" +
+		"    do {\n        if (ushort(old >> shift) != " + raw("expected") + ") break;\n" +
+		"        want = (old & ~(0xffffu << shift)) | uint(" + raw("x") + ") << shift;\n" +
+		"    } while (!atomic_compare_exchange_weak_explicit(word, &old, want, memory_order_relaxed, memory_order_relaxed));\n    return " + put(back, "old >> shift") + ";\n}\n"},
+		helper{"atomic_load_" + kind, "", "inline " + ctype + " atomic_load_" + kind + "(device " + ctype + " *p) {\n" + where +
+			"    return " + put(back, "atomic_load_explicit(word, memory_order_relaxed) >> shift") + ";\n}\n"},
+		helper{"atomic_store_" + kind, "atomic_exch_" + kind + " " + needs, "inline void atomic_store_" + kind + "(device " + ctype + " *p, " + ctype + " x) {\n    atomic_exch_" + kind + "(p, x);\n}\n"})
 	for name, f := range map[string]string{"fadd": widen + " + " + wide, "max": "fmax(" + widen + ", " + wide + ")", "min": "fmin(" + widen + ", " + wide + ")", "exch": ""} {
 		next := "x"
 		if f != "" {

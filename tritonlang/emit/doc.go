@@ -86,6 +86,12 @@
 // Comparisons, minima and maxima treat NaN as the operation says. float64 is refused unless the caller asks for float32 in
 // its place; memory then still holds 64 bits.
 //
+// # Reports
+//
+// tl.device_print and tl.device_assert write records to one more buffer. They are no touches: nothing in the kernel reads
+// them, and their order is that in which threads come to them. A condition that does not hold ends nothing, since a thread
+// that left would be missed at the next barrier.
+//
 // # What is refused
 //
 // A rule that cannot do what an operation says calls refuse, with operation, element type and line. There is no other way

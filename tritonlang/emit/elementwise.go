@@ -136,9 +136,9 @@ func init() {
 	elements["tt.precise_divf"] = arithmetic("/")
 	elements["tt.approx_divf"] = arithmetic("/")
 	elements["arith.remf"] = floatCall("triton_fmod")
-	elements["arith.negf"] = func(_ *emitter, o *ttir.Op, x []string) string {
+	elements["arith.negf"] = ofSign(" ^ 0x80", func(_ *emitter, o *ttir.Op, x []string) string {
 		return narrowFloat(o, "-"+wideFloat(o, x[0]))
-	}
+	})
 	// Of a number and NaN, Metal's fmin and fmax give the number, as minnumf and maxnumf do.
 	elements["arith.minnumf"] = floatCall("fmin")
 	elements["arith.maxnumf"] = floatCall("fmax")
@@ -158,6 +158,7 @@ func init() {
 	} {
 		elements["math."+name] = floatCall(f)
 	}
+	elements["math.absf"] = ofSign(" & 0x7f", elements["math.absf"])
 	elements["tt.precise_sqrt"] = floatCall("precise::sqrt")
 	for _, name := range []string{"erf", "expm1", "log1p", "cbrt"} {
 		elements["math."+name] = floatCall("triton_" + name)
@@ -275,31 +276,44 @@ func wideFloat(o *ttir.Op, x string) string { return widened(o.Operands[0].Type,
 
 // widened is an operand of a type as float, where Metal cannot compute in the type itself.
 func widened(t *ttir.Type, x string) string {
-	if t.Element().Name == "bf16" {
-		return "bf16_to_float(" + x + ")"
+	if e := t.Element(); keptAsBits(e) {
+		return toFloat(e.Name, x)
 	}
 	return x
 }
+
+// keptAsBits reports whether Metal has no arithmetic on a float type: bfloat16 and float8.
+func keptAsBits(t *ttir.Type) bool { return t.Kind == ttir.Float && (t.Name == "bf16" || t.Bits == 8) }
 
 // narrowFloat rounds a result to the type that is kept.
 func narrowFloat(o *ttir.Op, x string) string { return narrowed(o.Results[0].Type, x) }
 
 // narrowed rounds an expression to a type.
 func narrowed(t *ttir.Type, x string) string {
-	switch t.Element().Name {
-	case "bf16":
-		return "float_to_bf16(" + x + ")"
-	case "f16":
+	if e := t.Element(); keptAsBits(e) {
+		return rounded(e.Name, "", x)
+	}
+	if t.Element().Name == "f16" {
 		return "half(" + x + ")"
 	}
 	return x
+}
+
+// ofSign is an operation on the sign alone: of float8, whose other bits it keeps, it is one on bits.
+func ofSign(bits string, f expression) expression {
+	return func(e *emitter, o *ttir.Op, x []string) string {
+		if t := o.Results[0].Type.Element(); t.Name == "f8E5M2" || t.Name == "f8E4M3FN" {
+			return "uchar(" + x[0] + bits + ")"
+		}
+		return f(e, o, x)
+	}
 }
 
 // arithmetic on float and half is Metal's own; that on bfloat16 is done in float and rounded once.
 func arithmetic(op string) expression {
 	return func(_ *emitter, o *ttir.Op, x []string) string {
 		text := wideFloat(o, x[0]) + " " + op + " " + wideFloat(o, x[1])
-		if o.Results[0].Type.Element().Name == "bf16" {
+		if keptAsBits(o.Results[0].Type.Element()) {
 			return narrowFloat(o, text)
 		}
 		return text

@@ -107,8 +107,6 @@ func init() {
 		"tt.int_to_ptr":             "pointers made from integers are not supported: a GPU's addresses are not the CPU's",
 		"tt.ptr_to_int":             "addresses as integers are not supported",
 		"tt.elementwise_inline_asm": "inline assembly is of another machine",
-		"tt.print":                  "device_print is not supported",
-		"tt.assert":                 "device_assert is not supported",
 	}
 	for name, why := range refusals {
 		rules[name] = func(_ *emitter, o *ttir.Op) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/report"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -18,6 +19,8 @@ type Kernel struct {
 	// Without the comment at the head of the file.
 	Body  string
 	Stats Stats
+	// Places that may report; the kernel then has one more buffer.
+	Sites report.Sites
 }
 
 // Arg is an argument of a kernel, at the index of buffers that is its number.
@@ -78,6 +81,12 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 	if opts.Warps < 1 || opts.Warps&(opts.Warps-1) != 0 {
 		return nil, &ttir.Unsupported{Op: "num_warps=" + strconv.Itoa(opts.Warps), Why: "want a power of two"}
 	}
+	// Operations on float64 that float32 holds are allowed: nothing is narrowed.
+	if has, exact := holdsFloat64(f); has && exact {
+		with := *opts
+		with.F64AsF32 = true
+		opts = &with
+	}
 	e := &emitter{
 		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, counts: usesOf(f), fragments: map[*ttir.Value]*fragments{},
 		plan: makePlan(f, layout.Log(opts.Warps)), roots: findRoots(f),
@@ -99,7 +108,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 	body, e.stats.Barriers = synchronize(body)
 	e.stats.Shared = size
 	e.layouts(f)
-	k.Stats = e.stats
+	k.Stats, k.Sites = e.stats, e.sites
 	k.Body = e.text(k, params, body)
 	return k, nil
 }
@@ -107,7 +116,13 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 // params declares the arguments: argument i is [[buffer(i)]].
 func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	// setBuffer takes an index up to 30.
-	if len(f.Params()) > mostBuffers {
+	buffers := len(f.Params())
+	// The buffer for reports stands behind the arguments, which keep their indices.
+	if reporting(f) {
+		buffers++
+		defer func() { params = append(params, "device uint *records [[buffer("+itoa(len(f.Params()))+")]]") }()
+	}
+	if buffers > mostBuffers {
 		panic(&ttir.Unsupported{Op: "kernel " + f.Name, Where: f.Loc.Where(), Why: "a kernel has at most 31 arguments"})
 	}
 	for i, v := range f.Params() {

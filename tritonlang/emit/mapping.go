@@ -16,42 +16,69 @@ func init() {
 
 // mapElements emits tt.map_elementwise: its region becomes a function, which is called for each element. A region may
 // have branches, and these differ from element to element: no operation of a region needs other threads.
+//
+// With a pack of n a call takes n elements of each operand. Triton does not say which; here they are registers of a thread,
+// repeated where it has fewer.
 func (e *emitter) mapElements(o *ttir.Op) {
-	if o.Int("pack", 1) != 1 {
-		refuse(o, "", "map_elementwise with a pack of more than 1 is not supported")
-	}
-	f, extra := e.mapFunction(o)
+	pack := o.Int("pack", 1)
+	f, extra := e.mapFunction(o, pack)
 	l := e.plan.homeOf(o.Results[0])
 	var out []*reg
 	for _, v := range o.Results {
 		out = append(out, e.array(nameOf(v), cType(v.Type.Element()), l.Registers()))
 	}
-	e.whole(l.Registers(), func(i at) string {
+	call := func(slots []at) string {
 		var args []string
+		each := func(r *reg) {
+			for _, i := range slots {
+				args = append(args, e.element(r, nil, i))
+			}
+		}
 		for _, r := range out {
-			args = append(args, e.element(r, nil, i))
+			each(r)
 		}
 		for _, v := range o.Operands {
-			args = append(args, e.element(e.get(v, l).regs, nil, i))
+			each(e.get(v, l).regs)
 		}
 		return f + "(" + strings.Join(append(args, extra...), ", ") + ");"
-	})
+	}
+	if pack == 1 {
+		e.whole(l.Registers(), func(i at) string { return call([]at{i}) })
+	} else {
+		e.packs(l.Registers(), pack, call)
+	}
 	for i, v := range o.Results {
 		e.done(v, e.convert(v, &value{regs: out[i]}, l, e.plan.homeOf(v)))
 	}
 }
 
-// mapFunction makes a function of a region: its first parameters are the results.
-func (e *emitter) mapFunction(o *ttir.Op) (name string, extra []string) {
+// packs emits a call for each pack of n registers, with the numbers of those that it takes.
+func (e *emitter) packs(n, pack int, call func([]at) string) {
+	e.block("for (ushort p = 0; p < "+itoa(max(1, n/pack))+"; p++)", false, false, func() {
+		var slots []at
+		for j := range pack {
+			name := e.temp("at")
+			e.say("ushort ", name, " = p * ", itoa(pack), " + ", itoa(j%n), ";")
+			slots = append(slots, at{name: name})
+		}
+		e.say(call(slots))
+	})
+}
+
+// mapFunction makes a function of a region: its first parameters are the results, pack of each.
+func (e *emitter) mapFunction(o *ttir.Op, pack int) (name string, extra []string) {
 	name = e.temp("map")
 	r := o.Regions[0]
 	var params []string
 	var results []*slot
 	for _, v := range o.Results {
 		t := v.Type.Element()
-		s := &slot{v: &ttir.Value{Name: v.Name, Type: t}, name: e.temp("result")}
-		results = append(results, s)
-		params = append(params, "thread "+cType(t)+" &"+s.name)
+		// All elements of a pack of one result stand before those of the next, as the terminator has them.
+		for range pack {
+			s := &slot{v: &ttir.Value{Name: v.Name, Type: t}, name: e.temp("result")}
+			results = append(results, s)
+			params = append(params, "thread "+cType(t)+" &"+s.name)
+		}
 	}
 	for _, v := range r.Blocks[0].Args {
 		params = append(params, e.parameter(v))

@@ -1,6 +1,6 @@
 // Products by matrices of SIMD groups (simdgroup_matrix).
 //
-// Both factors go to threadgroup memory, as half where that is exact and as float otherwise. Each SIMD group multiplies its
+// Both factors go to threadgroup memory, as half where that is exact and as float otherwise, in panels if they are large. Each SIMD group multiplies its
 // share of 8 by 8 matrices and adds up in float. The sums come to registers through threadgroup memory, since which lane has
 // which element of a matrix is documented nowhere.
 //
@@ -93,11 +93,37 @@ func (e *emitter) busy(f *fragments, do func()) {
 	e.block("if ("+f.idle+")", true, false, do)
 }
 
-// multiplyInto adds a product to fragments.
+// multiplyInto adds a product to fragments. Factors that are too large for threadgroup memory go there in panels: some
+// columns of the first and the same rows of the second at a time.
 func (e *emitter) multiplyInto(f *fragments, o *ttir.Op) {
 	t := matrixType(o)
-	a, b := e.stageAs(o.Operands[0], t), e.stageAs(o.Operands[1], t)
 	k := o.Operands[0].Type.Shape[1]
+	depth := panel(f.m, f.n, k, t)
+	for first := 0; first < k; first += depth {
+		a := e.stageAs(o.Operands[0], t, k/depth, func(n string) (string, string) {
+			return "(" + n + ") % " + itoa(k) + " / " + itoa(depth) + " == " + itoa(first/depth), "(" + n + ") / " + itoa(k) + " * " + itoa(depth) + " + (" + n + ") % " + itoa(depth)
+		})
+		b := e.stageAs(o.Operands[1], t, k/depth, func(n string) (string, string) {
+			return "(" + n + ") / " + itoa(depth*f.n) + " == " + itoa(first/depth), "(" + n + ") % " + itoa(depth*f.n)
+		})
+		e.multiplyPanel(f, t, depth, a, b)
+	}
+}
+
+// panel is how many columns of the first factor and rows of the second fit into threadgroup memory at a time.
+func panel(m, n, k int, t string) int {
+	bytes := 4
+	if t == "half" {
+		bytes = 2
+	}
+	for k > 8 && (m+n)*k*bytes > mostThreadgroup {
+		k /= 2
+	}
+	return k
+}
+
+// multiplyPanel adds the product of factors of a depth that are in threadgroup memory.
+func (e *emitter) multiplyPanel(f *fragments, t string, k int, a, b *area) {
 	e.reads(a)
 	e.reads(b)
 	e.busy(f, func() {
@@ -115,15 +141,16 @@ func (e *emitter) multiplyInto(f *fragments, o *ttir.Op) {
 	})
 }
 
-// stageAs writes a factor to threadgroup memory as floats of a type.
-func (e *emitter) stageAs(v *ttir.Value, t string) *area {
+// stageAs writes a factor to threadgroup memory as floats of a type: all of it, or one of some panels, for which part says
+// by an element's number whether it belongs to it and where it goes.
+func (e *emitter) stageAs(v *ttir.Value, t string, panels int, part func(number string) (condition, place string)) *area {
 	l := e.plan.homeOf(v)
 	x := e.get(v, l).regs
 	bytes := 4
 	if t == "half" {
 		bytes = 2
 	}
-	a := e.area(t, bytes, v.Type.Count())
+	a := e.area(t, bytes, v.Type.Count()/panels)
 	e.writes(a)
 	e.owned(l, func() {
 		e.whole(l.Registers(), func(i at) string {
@@ -131,7 +158,12 @@ func (e *emitter) stageAs(v *ttir.Value, t string) *area {
 			if v.Type.Element().Name != "f16" || t != "half" {
 				text = t + "(" + toFloat(v.Type.Element().Name, text) + ")"
 			}
-			return a.name + "[" + address(l, i) + "] = " + text + ";"
+			number := address(l, i)
+			if panels == 1 {
+				return a.name + "[" + number + "] = " + text + ";"
+			}
+			condition, place := part(number)
+			return "if (" + condition + ") " + a.name + "[" + place + "] = " + text + ";"
 		})
 	})
 	return a

@@ -162,3 +162,26 @@ inline float triton_fmod(float x, float y) {
 inline int triton_ffs(int x) {
     return x == 0 ? 0 : int(ctz(x)) + 1;
 }
+
+// Records of what a kernel reports: package report has their form.
+//! report_record
+inline void report_record(device uint *at, uint site, uint3 program, uint element, ulong bits) {
+    at[0] = site;
+    at[1] = program.x;
+    at[2] = program.y;
+    at[3] = program.z;
+    at[4] = element;
+    at[5] = uint(bits);
+    at[6] = uint(bits >> 32);
+}
+
+//! report_value report_record
+inline void report_value(device uint *records, uint site, uint3 program, uint element, ulong bits) {
+    uint at = atomic_fetch_add_explicit((device atomic_uint *)records, 7u, memory_order_relaxed);
+    if (at < 65536u - 16u) report_record(records + 9 + at, site, program, element, bits);
+}
+
+//! report_failure report_record
+inline void report_failure(device uint *records, uint site, uint3 program, uint element) {
+    if (atomic_fetch_or_explicit((device atomic_uint *)(records + 1), 1u, memory_order_relaxed) == 0) report_record(records + 2, site, program, element, 0ul);
+}

@@ -360,9 +360,10 @@ func (e *emitter) captures(r *ttir.Region) (params, args []string) {
 // function writes a function in front of the kernel, whose statements body emits.
 func (e *emitter) function(name string, params []string, body func()) {
 	var list []*node
-	where := e.where
+	where, outer := e.where, e.inFunction
+	e.inFunction = true
 	e.inside(&list, body)
-	e.where = where
+	e.where, e.inFunction = where, outer
 	w := &writer{}
 	w.line("inline void "+name+"("+strings.Join(params, ", ")+") {", where)
 	w.depth++

@@ -17,24 +17,96 @@ func (e *emitter) waits(o *ttir.Op) {
 			}
 		})
 	}
-	before := o.Regions[0].Blocks[0]
-	seen := map[*ttir.Value]bool{}
-	var visit func(v *ttir.Value)
-	visit = func(v *ttir.Value) {
-		if v.Def == nil || !inside[v.Def] || seen[v] {
+	// From the condition back to what it is computed from, in this round or in those before.
+	w := &waiting{o, inside}
+	polled := false
+	all := w.reached(o.Regions[0].Blocks[0].Terminator().Operands[0], func(x *ttir.Op) {
+		name := e.roots.name(x.Operands[0])
+		polled = polled || !stores[name] && !stores[""]
+	})
+	// All that decides is computed from what the loop has, or from memory that it writes itself.
+	if !polled {
+		return
+	}
+	// A number that the loop itself changes, such as a counter, ends it.
+	for i, v := range o.Regions[0].Blocks[0].Args {
+		if next := w.next(i); all[v] && next != v && w.reached(next, nil)[v] {
 			return
 		}
-		seen[v] = true
-		x := v.Def
-		if polls(x) && steady(x.Operands[0], inside) && !stores[e.roots.name(x.Operands[0])] && !stores[""] {
-			refuse(o, "", "the kernel waits for other programs, which need not run at the same time on a Metal GPU")
+	}
+	refuse(o, "", "the kernel waits for other programs, which need not run at the same time on a Metal GPU")
+}
+
+// waiting is a loop of which is asked on what its condition depends.
+type waiting struct {
+	o      *ttir.Op
+	inside map[*ttir.Op]bool
+}
+
+// reached are the values on which one depends, as far as they are computed in the loop, in this round or in the one before.
+// It calls poll for what reads the same place in each round, and goes no further there.
+func (w *waiting) reached(v *ttir.Value, poll func(*ttir.Op)) map[*ttir.Value]bool {
+	all := map[*ttir.Value]bool{}
+	var visit func(v *ttir.Value)
+	visit = func(v *ttir.Value) {
+		if all[v] {
+			return
 		}
-		for _, y := range x.Operands {
+		all[v] = true
+		if x := v.Def; x != nil && w.inside[x] && polls(x) && steady(x.Operands[0], w.inside) {
+			if poll != nil {
+				poll(x)
+			}
+			return
+		}
+		for _, y := range w.sources(v) {
 			visit(y)
 		}
 	}
-	// From the condition back to what it is computed from, as far as that is inside of the loop.
-	visit(before.Terminator().Operands[0])
+	visit(v)
+	return all
+}
+
+// sources are the values that one is made of.
+func (w *waiting) sources(v *ttir.Value) []*ttir.Value {
+	if x := v.Def; x != nil {
+		if !w.inside[x] {
+			return nil
+		}
+		all := x.Operands
+		// Of an operation with regions, what these end with.
+		for _, r := range x.Regions {
+			for _, b := range r.Blocks {
+				all = append(all[:len(all):len(all)], b.Terminator().Operands...)
+			}
+		}
+		return all
+	}
+	for i, a := range w.o.Regions[0].Blocks[0].Args {
+		if a == v {
+			return []*ttir.Value{w.next(i)}
+		}
+	}
+	// The body gets what stands behind the condition.
+	for i, a := range w.o.Regions[1].Blocks[0].Args {
+		if a == v {
+			return []*ttir.Value{w.o.Regions[0].Blocks[0].Terminator().Operands[1+i]}
+		}
+	}
+	return nil
+}
+
+// next is what a round gives the next one as argument i, seen through the body's arguments.
+func (w *waiting) next(i int) *ttir.Value {
+	v := w.o.Regions[1].Blocks[0].Terminator().Operands[i]
+	if v.Def == nil {
+		for _, y := range w.sources(v) {
+			if v.Block == w.o.Regions[1].Blocks[0] {
+				return y
+			}
+		}
+	}
+	return v
 }
 
 // polls reports whether an operation reads memory without taking anything.

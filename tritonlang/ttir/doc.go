@@ -72,7 +72,7 @@
 //     #tt.cache_policy<...> in 3.9.
 //   - The negative of a float is 0 - x before 3.8, and arith.negf since.
 //   - 3.9 has atomic_load, atomic_store and atomic_poll.
-//   - Descriptors and block pointers do not reach this package: Triton's passes turn them into pointers.
+//   - Descriptors and block pointers come only in text that no pass has run on; package clean turns them into pointers.
 //
 // # Locations
 //

@@ -48,6 +48,9 @@ func inline(m *Module, r *Region, stack []string, count *int) error {
 	return nil
 }
 
+// Clone copies a region; values notes what each value has become, and count what the copy costs.
+func (r *Region) Clone(values map[*Value]*Value, count *int) *Region { return r.clone(values, count) }
+
 // clone copies a region; values from outside stay.
 func (r *Region) clone(values map[*Value]*Value, count *int) *Region {
 	out := &Region{Parent: r.Parent}

@@ -1,4 +1,4 @@
-// The objects of the representation. They are made by the parser, and changed by Inline alone.
+// The objects of the representation. They are made by the parser, and changed by Inline and package clean alone.
 
 package ttir
 
@@ -82,6 +82,25 @@ type Op struct {
 	row *row
 	// Results are one name with a count.
 	packed bool
+}
+
+// New makes an operation with results of these types, for passes that add to a module. Its form is the table's.
+func New(name string, operands []*Value, types []*Type, attrs ...Attr) *Op {
+	o := &Op{Name: name, Operands: operands, Attrs: attrs, row: rows[name]}
+	if o.row == nil {
+		panic("ttir: no operation " + name)
+	}
+	o.SetResults(types)
+	return o
+}
+
+// SetResults gives an operation other results.
+func (o *Op) SetResults(types []*Type) {
+	// Several results are printed as one name with numbers.
+	o.Results, o.packed = nil, len(types) > 1
+	for i, t := range types {
+		o.Results = append(o.Results, &Value{Type: t, Def: o, Index: i})
+	}
 }
 
 // Succ is a branch to a block, with values for its arguments.

@@ -19,6 +19,8 @@ func (p *parser) typ() *Type {
 		return p.pointer()
 	case t.kind == word && t.text == "tensor":
 		return p.tensor(t)
+	case t.kind == bang && t.text == "!tt.tensordesc":
+		return p.descriptor(t)
 	case t.kind == word:
 		if s := scalarType(t.text); s != nil {
 			return s
@@ -87,6 +89,31 @@ func (p *parser) tensor(from token) *Type {
 		p.failAt(from, wrong)
 	}
 	return TensorOf(shape, elem)
+}
+
+// descriptor parses what follows !tt.tensordesc: <16x32xf16>, <16x32xui8>.
+func (p *parser) descriptor(from token) *Type {
+	p.want("<")
+	if p.peek().kind != num {
+		p.fail("want the shape of a descriptor's blocks")
+	}
+	shape := []int{p.number()}
+	rest := p.next()
+	if rest.kind != word || rest.text[0] != 'x' {
+		p.failAt(rest, "want x behind a dimension")
+	}
+	// The sign of integers stands in front of their type, which has none otherwise.
+	text, sign := rest.text, ""
+	if i := strings.LastIndexByte(text, 'x'); len(text) > i+2 && (text[i+1] == 's' || text[i+1] == 'u') {
+		text, sign = text[:i+1]+text[i+2:], text[i+1:i+2]
+	}
+	rest.text = text
+	shape, elem := p.dimensions(rest, shape)
+	p.want(">")
+	if elem == nil || shapeError(shape) != "" {
+		p.failAt(from, "a descriptor has a shape of powers of two, and elements")
+	}
+	return DescriptorOf(shape, elem, sign)
 }
 
 // dimensions splits x32x16xf16 into numbers and a type; the type may stand in the next token.

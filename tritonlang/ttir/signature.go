@@ -60,6 +60,16 @@ var compared = &signature{
 	printOperand,
 }
 
+// elementOf: "x : T"; the result is an element of the tensor.
+var elementOf = &signature{
+	func(p *parser, o *Op) []*Type {
+		t := p.colonType()
+		p.operandTypes(o, t)
+		return []*Type{t.Element()}
+	},
+	printOperand,
+}
+
 // printOperand prints the type of the first operand, which says all others.
 func printOperand(p *printer, o *Op) { p.out.WriteString(" : " + o.Operands[0].Type.String()) }
 

@@ -55,7 +55,8 @@ func init() {
 	add("w:axis {}", sameType, "tt.get_program_id", "tt.get_num_programs")
 	add("{}", sameType, "tt.make_range", "ub.poison")
 	// What changes shape or type: x : A -> B.
-	add("% {}", arrow, with("tt.", "splat unsplat expand_dims broadcast trans bitcast int_to_ptr ptr_to_int split")...)
+	add("% {}", arrow, with("tt.", "splat expand_dims broadcast trans bitcast int_to_ptr ptr_to_int split")...)
+	add("% {}", elementOf, "tt.unsplat")
 	add("% allow_reorder? efficient_layout? {}", arrow, "tt.reshape")
 	add("% , % {}", arrow, "tt.cat", "tt.join")
 	add("% , % {}", offset, "tt.addptr")
@@ -81,6 +82,9 @@ func init() {
 	add("%* {}", function, "tt.extern_elementwise")
 	add("s:asm_string {} %*", arrow, "tt.elementwise_inline_asm")
 	add("@ ( %* ) {}", function, "tt.call")
+	// Descriptors and block pointers, as the builder of libtriton prints them; package clean lowers them.
+	add("%* {}", function, with("tt.", `make_tensor_descriptor descriptor_load descriptor_store descriptor_reduce
+		descriptor_gather descriptor_scatter make_tensor_ptr advance`)...)
 	// What has an effect and no result.
 	add("% , s:message {}", takes, "tt.assert")
 	add("% {}", takes, "llvm.intr.assume")

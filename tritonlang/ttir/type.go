@@ -19,6 +19,7 @@ const (
 	Pointer
 	Tensor
 	Index
+	Descriptor
 )
 
 // Type is an immutable type. Two types are equal if their texts are: see Same.
@@ -28,11 +29,13 @@ type Type struct {
 	Bits int
 	// Of floats: f32, bf16, f8E4M3FN.
 	Name string
-	// Of pointers and tensors.
+	// Of pointers, tensors and descriptors.
 	Elem *Type
-	// Of tensors.
+	// Of tensors, and of the blocks of descriptors.
 	Shape []int
-	text  string
+	// Of descriptors of integers: these have no sign.
+	Unsigned bool
+	text     string
 }
 
 // String is the type as the text has it.
@@ -115,6 +118,13 @@ func TensorOf(shape []int, elem *Type) *Type {
 	s.WriteString(elem.text)
 	s.WriteByte('>')
 	return &Type{Kind: Tensor, Shape: shape, Elem: elem, text: s.String()}
+}
+
+// DescriptorOf is a tensor descriptor whose blocks have a shape. sign is s or u in front of integers, as in ui8.
+func DescriptorOf(shape []int, elem *Type, sign string) *Type {
+	block := TensorOf(shape, elem).text
+	text := "!tt.tensordesc<" + block[len("tensor<"):len(block)-1-len(elem.text)] + sign + elem.text + ">"
+	return &Type{Kind: Descriptor, Shape: shape, Elem: elem, Unsigned: sign == "u", text: text}
 }
 
 // With is the type with other elements.

@@ -1,0 +1,18 @@
+"""`triton._C.libtriton.linear_layout`: layouts are chosen by the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Absent:
+    """What Triton's Python files name and do not use, unless a program asks for it."""
+
+    def __init__(self, *given: Any, **named: Any):
+        raise NotImplementedError("layouts are chosen by the library")
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Absent

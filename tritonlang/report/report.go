@@ -1,0 +1,132 @@
+// Package report reads what a running kernel has to say: values that tl.device_print printed, and the first condition of
+// tl.device_assert that did not hold.
+//
+// The places in a program that may report are its sites, which the compiler numbers and describes in the metadata. A kernel
+// with sites has one more argument, words of 32 bits that are zeros before it runs:
+//
+//	word 0     how many words records take; it may count more than there is room for
+//	word 1     1 if a condition did not hold
+//	words 2-8  the record of that condition
+//	words 9-   records of printed values
+//
+// A record has seven words: the site with the operand's number in the upper half, the program's three numbers, the number of
+// the element in row-major order, and the lower and upper half of the value's bits.
+//
+// The package imports nothing of the compiler, so that what launches kernels need not either.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// Words is the size of the argument.
+	Words = 1 << 16
+	// Record is the size of a record, in words.
+	Record = 7
+	// Failed is where the record of a condition lies.
+	Failed = 2
+	// First is where records of printed values begin.
+	First = Failed + Record
+)
+
+// Site is a place that may report.
+type Site struct {
+	Kind  string   `json:"kind"`            // assert or print
+	Text  string   `json:"text"`            // the message, or what stands in front of values
+	Where string   `json:"where"`           // file.py:line
+	Hex   bool     `json:"hex,omitempty"`   // integers are printed as such
+	Types []string `json:"types,omitempty"` // of the operands, as Triton's signatures have them: i32, u8, fp32
+	Shape []int    `json:"shape,omitempty"` // of the operands; none of scalars
+}
+
+// Sites are all of a kernel, in the order of their numbers.
+type Sites []Site
+
+// Parse reads sites as the metadata has them.
+func Parse(text []byte) (s Sites, err error) {
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("reports: %w", err)
+	}
+	return s, nil
+}
+
+// Read is what a kernel has printed, a line for each value, and what it says of a condition that did not hold; "" for
+// nothing. Records of one program keep their order, and programs follow each other by number. Records that name no site are
+// left out: a kernel that writes beyond its tensors may have made them.
+func (s Sites) Read(words []uint32) (printed, failed string) {
+	if len(words) < First {
+		return "", ""
+	}
+	if r := words[Failed:First]; words[1] != 0 && int(r[0]) < len(s) {
+		site := s[r[0]]
+		failed = fmt.Sprintf("device_assert: %s at %s, program (%d, %d, %d)%s", site.Text, site.Where, r[1], r[2], r[3], index(site.Shape, r[4], ", element "))
+	}
+	var records [][]uint32
+	end := min(uint64(len(words)), First+uint64(words[0]))
+	for at := uint64(First); at+Record <= end; at += Record {
+		records = append(records, words[at:at+Record])
+	}
+	slices.SortStableFunc(records, func(a, b []uint32) int {
+		return slices.Compare([]uint32{a[3], a[2], a[1]}, []uint32{b[3], b[2], b[1]})
+	})
+	var out strings.Builder
+	for _, r := range records {
+		s.line(&out, r)
+	}
+	if lost := (First + uint64(words[0]) - end) / Record; lost > 0 {
+		fmt.Fprintf(&out, "device_print: %d more values, for which there was no room\n", lost)
+	}
+	return out.String(), failed
+}
+
+// line writes a printed value as Triton does on other GPUs.
+func (s Sites) line(out *strings.Builder, r []uint32) {
+	site, operand := int(r[0]&0xffff), int(r[0]>>16)
+	if site >= len(s) || operand > 0 && operand >= len(s[site].Types) {
+		return
+	}
+	p := &s[site]
+	fmt.Fprintf(out, "pid (%d, %d, %d) idx (%s)%s", r[1], r[2], r[3], index(p.Shape, r[4], ""), p.Text)
+	if len(p.Types) > 1 {
+		fmt.Fprintf(out, "(operand %d) ", operand)
+	}
+	if len(p.Types) > 0 {
+		out.WriteString(value(p.Types[operand], p.Hex, uint64(r[5])|uint64(r[6])<<32))
+	}
+	out.WriteByte('\n')
+}
+
+// index are the coordinates of an element, each as wide as the largest; "" for a scalar.
+func index(shape []int, element uint32, before string) string {
+	at := make([]string, len(shape))
+	rest := int(element)
+	for i := len(shape) - 1; i >= 0; i-- {
+		n := max(shape[i], 1)
+		at[i] = fmt.Sprintf("%*d", len(fmt.Sprint(n-1)), rest%n)
+		rest /= n
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return before + strings.Join(at, ", ")
+}
+
+// value is the text of a value from its bits. Floats of fewer bits come as float32.
+func value(kind string, hex bool, bits uint64) string {
+	size := 0
+	_, _ = fmt.Sscanf(strings.TrimLeft(kind, "iufp"), "%d", &size)
+	switch {
+	case hex:
+		return fmt.Sprintf("0x%0*x", max(size/4, 1), bits&(1<<max(size, 1)-1))
+	case strings.HasPrefix(kind, "fp"), kind == "bf16":
+		return fmt.Sprintf("%f", math.Float32frombits(uint32(bits)))
+	case strings.HasPrefix(kind, "u"):
+		return fmt.Sprint(bits)
+	}
+	return fmt.Sprint(int64(bits))
+}
