@@ -4,11 +4,14 @@ package main
 import "C"
 
 import (
+	"os"
 	"strings"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/slot"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/tritonlang/report"
 )
 
 // Kinds of handles, beside those of streams and events.
@@ -156,7 +159,40 @@ func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 //
 //export goKernelRun
 func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t) C.fault {
-	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *kernel) error {
+	return run("kernel_run", handle, args, count, threads, group, on, func(k *kernel, list []runtime.KernelArg, grid [3]uint64, stream *runtime.Stream) error {
+		return k.Run(list, grid, triple(group), stream)
+	})
+}
+
+// goKernelRunReporting is pmps_kernel_run_reporting. What the kernel has printed goes to standard output, on a goroutine
+// of the stream.
+//
+//export goKernelRunReporting
+func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, reports C.text_in, on C.uint64_t) C.fault {
+	const who = "kernel_run_reporting"
+	return run(who, handle, args, count, threads, group, on, func(k *kernel, list []runtime.KernelArg, grid [3]uint64, stream *runtime.Stream) error {
+		if reports == nil {
+			return null(who)
+		}
+		sites, err := report.Parse([]byte(C.GoString(reports)))
+		if err != nil {
+			return status.Errorf(status.Invalid, "[%s] %s", k.Name, err)
+		}
+		name := k.Name
+		return k.RunReporting(list, grid, triple(group), report.Words, func(words []uint32) error {
+			printed, failed := sites.Read(words)
+			_, _ = os.Stdout.WriteString(printed) // a standard output that is closed takes nothing
+			if failed != "" {
+				return status.Errorf(status.Device, "[%s] %s", name, failed)
+			}
+			return nil
+		}, stream)
+	})
+}
+
+// run has what the two ways to run a kernel have in common.
+func run(who string, handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t, body func(*kernel, []runtime.KernelArg, [3]uint64, *runtime.Stream) error) C.fault {
+	return onKernel(who, handle, func(rt *runtime.Runtime, k *kernel) error {
 		given, err := array[kernelArg](k.Name, "arguments", args, uint64(count))
 		if err != nil {
 			return err
@@ -175,6 +211,6 @@ func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads
 			return err
 		}
 		defer done(on)
-		return k.Run(list, grid, triple(group), stream)
+		return body(k, list, grid, stream)
 	})
 }

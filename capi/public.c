@@ -448,6 +448,11 @@ pmps_error *pmps_kernel_get_info(const pmps_kernel *kernel, pmps_kernel_info *in
   return ENTER(goKernelGetInfo(BITS(kernel), info));
 }
 
+pmps_error *pmps_kernel_run_reporting(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count, const uint64_t *threads,
+                                      const uint64_t *group, const char *reports) {
+  return ENTER(goKernelRunReporting(BITS(kernel), IN(args), count, IN(threads), IN(group), reports, CURRENT));
+}
+
 pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count, const uint64_t *threads,
                             const uint64_t *group) {
   return ENTER(goKernelRun(BITS(kernel), IN(args), count, IN(threads), IN(group), CURRENT));

@@ -45,9 +45,7 @@ from . import (
     linalg,
     mps,
     nn,
-    onnx,
     special,
-    triton_aot,
     utils,
     version,
 )
@@ -405,6 +403,6 @@ __all__ += _flags.__all__ + _limits.__all__ + _platform.__all__ + _queries.__all
 __all__ += _distributions.__all__ + _range.__all__
 
 if _typing.TYPE_CHECKING:
-    from . import profiler, serve  # imported when they are used: see _missing.LATE
+    from . import onnx, profiler, serve, triton_aot  # imported when they are used: see _missing.LATE
 
 _missing.explain(__name__)

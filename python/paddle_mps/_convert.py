@@ -144,8 +144,8 @@ def listed(x: Any, function: str, name: str = "x") -> list[Tensor]:
 
 
 def flag(name: str, value: Any) -> Any:
-    """A bool attribute. Numbers 0 and 1 and 0-d tensors are accepted; other types are TypeErrors."""
-    if isinstance(value, (bool, np.bool_, int, Tensor)):
+    """A bool attribute. Numbers 0 and 1 and 0-d tensors are accepted, and None for False; other types are TypeErrors."""
+    if value is None or isinstance(value, (bool, np.bool_, int, Tensor)):
         return name, A_BOOL, int(bool(value))
     raise TypeError(f"[{name}] got {type(value).__name__}; want a bool")
 

@@ -106,7 +106,7 @@ def to_tensor(
     """A tensor with a copy of data.
 
     Args:
-        data: a number, nested lists or tuples of numbers, a NumPy array or scalar, or a tensor.
+        data: a number, nested lists or tuples of numbers, a NumPy array or scalar, or a tensor. No gradient goes back to it.
         dtype: None: int64, bool, the default dtype or the complex one of its width for Python numbers; else the
             data's own. Of complex data a real dtype takes the real parts.
         place: where the tensor lives; None: the current place. device= is another name for it.
@@ -126,9 +126,10 @@ def to_tensor(
     if zero_copy:
         return shared(data, dtype, where(place, device))
     if isinstance(data, Tensor):
-        target = where(place, device, meta(data).dtype if dtype is None else _dtype.dtype(dtype))
-        copy = data.to(target) if target != meta(data).place else data
-        return copy.cast(dtype or meta(data).dtype)
+        given: Tensor = data.detach()
+        target = where(place, device, meta(given).dtype if dtype is None else _dtype.dtype(dtype))
+        copy: Tensor = given.to(target) if target != meta(given).place else given
+        return copy.cast(dtype or meta(given).dtype)
     if isinstance(data, (np.ndarray, np.generic)):
         array = np.asarray(data)
     elif isinstance(data, (bool, int, float, complex, list, tuple)):

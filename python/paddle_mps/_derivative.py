@@ -7,7 +7,6 @@ gradients follow. The function itself stays as it is: it runs on elements, and i
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, Callable, TypeVar
@@ -37,13 +36,11 @@ def derivative(rule: Rule, *names: str) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        parameters = inspect.signature(function)
-
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if not asks(*args, *kwargs.values()):
                 return function(*args, **kwargs)
-            bound = parameters.bind(*args, **kwargs)
+            bound = signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
             given = bound.arguments
             out = given.get("out")
@@ -61,6 +58,37 @@ def derivative(rule: Rule, *names: str) -> Callable[[Function], Function]:
         return wrapper  # type: ignore[return-value]
 
     return decorate
+
+
+def derivative_of_real(rule: Rule, *names: str) -> Callable[[Function], Function]:
+    """`derivative` for a function of complex numbers too, of which the rule is right for real ones alone.
+
+    Raises:
+        UnsupportedError: an operand is complex and has stop_gradient=False, and recording is on.
+    """
+
+    def decorate(function: Function) -> Function:
+        differentiable = derivative(rule, *names)(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            given = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+            if any(meta(x).dtype.is_complex for x in given):
+                refuse(function.__name__, *given)
+                return function(*args, **kwargs)
+            return differentiable(*args, **kwargs)
+
+        return wrapper  # type: ignore[return-value]
+
+    return decorate
+
+
+@functools.cache
+def signature(function: Callable[..., Any]) -> Any:
+    """The parameters of a function, found out at its first gradient: inspect takes its time at an import."""
+    import inspect
+
+    return inspect.signature(function)
 
 
 def is_traced(x: Any) -> bool:

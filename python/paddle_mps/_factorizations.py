@@ -1,8 +1,8 @@
 """Factorisations of matrices on the CPU, by the LAPACK that NumPy carries.
 
-Everything is computed in float64 and rounded once to the dtype of the operand; results are on its place. What
-NumPy lacks, an LU factorisation and substitution in triangles, is here in its textbook form (Golub and Van
-Loan, Matrix Computations, 3.1 and 3.4).
+Everything is computed in float64, or for complex matrices in complex128, and rounded once to the dtype of the operand;
+results are on its place. What NumPy lacks, an LU factorisation and substitution in triangles, is here in its textbook form
+(Golub and Van Loan, Matrix Computations, 3.1 and 3.4). Gradients are those of real matrices.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from . import _dtype, _operators
 from . import _matrix_gradients as _rules
 from ._call import into
 from ._convert import of_one_place, tensor
-from ._derivative import derivative, without_derivative
+from ._derivative import derivative_of_real, without_derivative
 from ._errors import UnsupportedError
-from ._lapack import Floats, checked, counts, matrices, numbers, result, singular_values
+from ._lapack import Numbers, adjoint, checked, counts, elements, matrices, numbers, result, singular_values
 from ._objects import Tensor, from_array, meta
 from ._place import device_name
 from ._precision import fractional, rounded
@@ -54,14 +54,14 @@ __all__ = [
 ]
 
 
-def swapped(a: Floats) -> Floats:
-    """The transposes of matrices."""
+def swapped(a: Numbers) -> Numbers:
+    """The transposes of matrices, without conjugates."""
     return np.swapaxes(a, -1, -2)
 
 
-@derivative(_rules.cholesky, "x")
+@derivative_of_real(_rules.cholesky, "x")
 def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
-    """The triangular factors of symmetric positive definite matrices: x = L @ L.T, or U.T @ U.
+    """The triangular factors of positive definite matrices, symmetric or Hermitian: x = L @ L.H, or U.H @ U.
 
     Only the lower triangle of x is read, or the upper one if upper is True.
 
@@ -70,13 +70,13 @@ def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
         AssertionError: x is no batch of square matrices.
     """
     a = matrices("cholesky", x, True, AssertionError)
-    factor = checked("cholesky", np.linalg.cholesky, swapped(a) if upper else a)
-    return result(swapped(factor) if upper else factor, x)
+    factor = checked("cholesky", np.linalg.cholesky, adjoint(a) if upper else a)
+    return result(adjoint(factor) if upper else factor, x)
 
 
-@derivative(_rules.cholesky_solve, "x", "y")
+@derivative_of_real(_rules.cholesky_solve, "x", "y")
 def cholesky_solve(x: Tensor, y: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
-    """The solutions z of (L @ L.T) z = x, for the factor y of `cholesky`.
+    """The solutions z of (L @ L.H) z = x, for the factor y of `cholesky`.
 
     Raises:
         ValueError: an operand is no tensor, or the shapes do not fit.
@@ -84,24 +84,24 @@ def cholesky_solve(x: Tensor, y: Tensor, upper: bool = False, name: str | None =
     of_one_place("cholesky_solve", tensor(x, "cholesky_solve", "x"), tensor(y, "cholesky_solve", "y"))
     b, factor = matrices("cholesky_solve", x), matrices("cholesky_solve", y, True)
     check_rows("cholesky_solve", factor, b)
-    lower = swapped(factor) if upper else factor
-    return result(substituted(swapped(lower), substituted(lower, b, False, False), True, False), x)
+    lower = adjoint(factor) if upper else factor
+    return result(substituted(adjoint(lower), substituted(lower, b, False, False), True, False), x)
 
 
-@derivative(_rules.cholesky_inverse, "x")
+@derivative_of_real(_rules.cholesky_inverse, "x")
 def cholesky_inverse(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
-    """The inverse of L @ L.T, for the factor x of `cholesky`.
+    """The inverse of L @ L.H, for the factor x of `cholesky`.
 
     Raises:
         ValueError: x is no tensor, or no square matrix.
     """
     a = matrices("cholesky_inverse", x, True)
-    lower = swapped(a) if upper else a
+    lower = adjoint(a) if upper else a
     inverse = substituted(lower, np.eye(a.shape[-1]), False, False)
-    return result(np.matmul(swapped(inverse), inverse), x)
+    return result(np.matmul(adjoint(inverse), inverse), x)
 
 
-def check_rows(name: str, a: Floats, b: Floats) -> None:
+def check_rows(name: str, a: Numbers, b: Numbers) -> None:
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"[{name}] shapes are {list(a.shape)} and {list(b.shape)}; want [..., n, n] and [..., n, k]")
     try:
@@ -112,11 +112,11 @@ def check_rows(name: str, a: Floats, b: Floats) -> None:
         ) from None
 
 
-def substituted(a: Floats, b: Floats, upper: bool, unit: bool) -> Floats:
+def substituted(a: Numbers, b: Numbers, upper: bool, unit: bool) -> Numbers:
     """The solutions z of a z = b for triangular matrices, by substitution; 0 on a diagonal gives inf or nan."""
     n = a.shape[-1]
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    z = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])))
+    z = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])), np.result_type(a, b))
     with np.errstate(all="ignore"):
         for i in reversed(range(n)) if upper else range(n):
             if not unit:
@@ -126,7 +126,7 @@ def substituted(a: Floats, b: Floats, upper: bool, unit: bool) -> Floats:
     return z
 
 
-@derivative(_rules.triangular_solve, "x", "y")
+@derivative_of_real(_rules.triangular_solve, "x", "y")
 def triangular_solve(
     x: Tensor,
     y: Tensor,
@@ -152,7 +152,7 @@ def triangular_solve(
     return result(substituted(swapped(a) if transpose else a, b, upper != transpose, unitriangular), y)
 
 
-@derivative(_rules.inv, "x")
+@derivative_of_real(_rules.inv, "x")
 def inv(x: Tensor, name: str | None = None) -> Tensor:
     """The inverses of matrices.
 
@@ -162,7 +162,7 @@ def inv(x: Tensor, name: str | None = None) -> Tensor:
     return result(checked("inv", np.linalg.inv, matrices("inv", x, True)), x)
 
 
-@derivative(_rules.det, "x")
+@derivative_of_real(_rules.det, "x")
 def det(x: Tensor, name: str | None = None) -> Tensor:
     """The determinants of matrices.
 
@@ -173,7 +173,7 @@ def det(x: Tensor, name: str | None = None) -> Tensor:
         return result(np.linalg.det(matrices("det", x, True)), x)
 
 
-@derivative(_rules.cofactors, "x")
+@derivative_of_real(_rules.cofactors, "x")
 def cofactors(x: Tensor) -> Tensor:
     """det(x) * inv(x).T, also of singular matrices, of which it has no gradient.
 
@@ -185,7 +185,7 @@ def cofactors(x: Tensor) -> Tensor:
     return result(sign * np.matmul(u * others[..., None, :], vh), x)
 
 
-@derivative(_rules.slogdet, "x")
+@derivative_of_real(_rules.slogdet, "x")
 def slogdet(x: Tensor, name: str | None = None) -> Tensor:
     """The signs of determinants, and the logarithms of their magnitudes, in a tensor of shape [2, ...].
 
@@ -196,7 +196,7 @@ def slogdet(x: Tensor, name: str | None = None) -> Tensor:
     return result(np.stack([sign, logarithm]), x)
 
 
-@derivative(_rules.solve, "x", "y")
+@derivative_of_real(_rules.solve, "x", "y")
 def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The solutions z of x z = y, or of z x = y if left is False.
 
@@ -209,7 +209,7 @@ def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None, *, o
     """
     of_one_dtype("solve", tensor(x, "solve", "x"), tensor(y, "solve", "y"))
     of_one_place("solve", x, y)
-    a, b = matrices("solve", x, True), numbers("solve", y)
+    a, b = matrices("solve", x, True), elements("solve", y)
     vectors = b.ndim == 1 or b.shape == a.shape[:-1]
     if not left:
         a, b = swapped(a), b if vectors else swapped(b)
@@ -222,7 +222,7 @@ def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None, *, o
     return into(out, result(found, x))
 
 
-@derivative(_rules.qr, "x")
+@derivative_of_real(_rules.qr, "x")
 def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     """x = Q @ R with orthonormal columns of Q and an upper triangle R, by Householder's reflections.
 
@@ -256,16 +256,16 @@ def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     return made[1] if mode == "r" else made
 
 
-def symmetric(name: str, x: Tensor, UPLO: str) -> Floats:
+def symmetric(name: str, x: Tensor, UPLO: str) -> Numbers:
     """Square matrices, after a check of the name of the triangle that is read."""
     if UPLO not in ("L", "U"):
         raise ValueError(f"[{name}] UPLO is {UPLO!r}; want 'L' or 'U'")
     return matrices(name, x, True)
 
 
-@derivative(_rules.eigh, "x")
+@derivative_of_real(_rules.eigh, "x")
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The eigenvalues of symmetric matrices in ascending order, and the eigenvectors as columns.
+    """The real eigenvalues of symmetric or Hermitian matrices in ascending order, and the eigenvectors as columns.
 
     Args:
         UPLO: the triangle that is read, "L" or "U".
@@ -277,9 +277,9 @@ def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, T
     return result(values, x), result(vectors, x)
 
 
-@derivative(_rules.eigvalsh, "x")
+@derivative_of_real(_rules.eigvalsh, "x")
 def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
-    """The eigenvalues of symmetric matrices in ascending order; see `eigh`."""
+    """The eigenvalues of symmetric or Hermitian matrices in ascending order; see `eigh`."""
     return result(checked("eigvalsh", np.linalg.eigvalsh, symmetric("eigvalsh", x, UPLO), UPLO), x)
 
 
@@ -324,9 +324,9 @@ def complex_result(values: Any, x: Tensor) -> Tensor:
         return from_array(np.asarray(values).astype(np.complex64 if single else np.complex128), meta(x).place)
 
 
-@derivative(_rules.householder_product, "x", "tau")
+@derivative_of_real(_rules.householder_product, "x", "tau")
 def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tensor:
-    """The first n columns of the product of k reflections I - tau[i] * v @ v.T.
+    """The first n columns of the product of k reflections I - tau[i] * v @ v.H.
 
     Args:
         x: of shape [..., m, n]; v is 0 above the diagonal of column i, 1 on it, and x below it.
@@ -340,7 +340,7 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
     if dtypes[0] is not dtypes[1]:
         raise AssertionError(f"[householder_product] dtypes are {dtypes[0].name} and {dtypes[1].name}; want one dtype")
     of_one_place("householder_product", x, tau)
-    a, factors = matrices("householder_product", x), numbers("householder_product", tau)
+    a, factors = matrices("householder_product", x), elements("householder_product", tau)
     m, n = a.shape[-2:]
     if m < n or factors.shape[:-1] != a.shape[:-2] or factors.shape[-1:] > (n,):
         raise AssertionError(
@@ -350,25 +350,25 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
     return result(reflections(a, factors), x)
 
 
-def reflections(a: Floats, factors: Floats) -> Floats:
+def reflections(a: Numbers, factors: Numbers) -> Numbers:
     """What `householder_product` answers."""
     m, n = a.shape[-2:]
-    found = np.broadcast_to(np.eye(m, n), a.shape).copy()
+    found = np.broadcast_to(np.eye(m, n, dtype=a.dtype), a.shape).copy()
     for i in reversed(range(factors.shape[-1])):
         v = np.tril(a, -1)[..., i]
         v[..., i] = 1.0
-        along = np.matmul(v[..., None, :], found)
+        along = np.matmul(v[..., None, :].conj(), found)
         found -= factors[..., i, None, None] * v[..., :, None] * along
     return found
 
 
-@derivative(_rules.pinv, "x", "rcond")
+@derivative_of_real(_rules.pinv, "x", "rcond")
 def pinv(x: Tensor, rcond: float | Tensor = 1e-15, hermitian: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverses of Moore and Penrose.
 
     Args:
         rcond: singular values up to rcond times the largest count as 0.
-        hermitian: the matrices are symmetric, and their lower triangle is read.
+        hermitian: the matrices are symmetric or Hermitian, and their lower triangle is read.
 
     Raises:
         ValueError: x is no tensor, or has less than two dimensions.
@@ -389,7 +389,7 @@ def matrix_rank(
 
     Args:
         tol: the bound; None: max(m, n) times the precision of the dtype times the largest one.
-        hermitian: the matrices are symmetric.
+        hermitian: the matrices are symmetric or Hermitian.
         atol, rtol: the bound is the larger one of atol and rtol times the largest singular value.
 
     Raises:
@@ -413,9 +413,10 @@ def matrix_rank(
 
 
 PRECISION = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+PRECISION.update(complex64=PRECISION["float32"], complex128=PRECISION["float64"])
 
 
-@derivative(_rules.cond, "x")
+@derivative_of_real(_rules.cond, "x")
 def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Tensor:
     """The condition numbers of matrices: the norm of each times the norm of its inverse.
 
@@ -436,15 +437,15 @@ def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Te
         s = singular_values("cond", x)
         with np.errstate(divide="ignore", invalid="ignore"):
             return result(s[..., 0] / s[..., -1] if p == 2 else s[..., -1] / s[..., 0], x)
-    both = [fractional(x), result(checked("cond", np.linalg.inv, a), fractional(x))]
-    first, second = (matrix_norm(m, p) for m in both)
+    given = x if meta(x).dtype.is_complex else fractional(x)
+    first, second = (matrix_norm(m, p) for m in (given, result(checked("cond", np.linalg.inv, a), given)))
     return rounded(_operators.multiply(first, second), x)
 
 
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-@derivative(_rules.lstsq, "x", "y")
+@derivative_of_real(_rules.lstsq, "x", "y")
 def lstsq(
     x: Tensor, y: Tensor, rcond: float | None = None, driver: str | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -475,23 +476,24 @@ def lstsq(
     u, s, vh = checked("lstsq", np.linalg.svd, a, full_matrices=False)
     kept = s > limit * s.max(-1, keepdims=True, initial=0.0)
     inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
-    solution = np.matmul(swapped(vh), inverse[..., None] * np.matmul(swapped(u), b))
+    solution = np.matmul(adjoint(vh), inverse[..., None] * np.matmul(adjoint(u), b))
     rank = kept.sum(-1)
     residuals = np.zeros(0)
     if driver not in (None, "gelsy") and rows > columns and (rank == columns).all():
-        residuals = ((b - np.matmul(a, solution)) ** 2).sum(-2)
+        residuals = (np.abs(b - np.matmul(a, solution)) ** 2).sum(-2)
     ranks = counts(np.zeros(0), x, np.int64) if driver == "gels" else counts(rank, x, np.int32)
     values = s if driver in ("gelsd", "gelss") else np.zeros(0)
     return result(solution, x), result(residuals, x), ranks, result(values, x)
 
 
-def factored(a: Floats) -> tuple[Floats, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def factored(a: Numbers) -> tuple[Numbers, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """L and U in the place of one matrix, its pivots from 1, and the first zero pivot from 1, or 0."""
     a = a.copy()
     m, n = a.shape
     pivots, info = np.zeros(min(m, n), np.int32), 0
     for j in range(min(m, n)):
-        pivot = j + int(np.argmax(np.abs(a[j:, j])))
+        below = a[j:, j]
+        pivot = j + int(np.argmax(np.abs(below.real) + np.abs(below.imag)))  # as LAPACK measures complex numbers
         pivots[j] = pivot + 1
         if a[pivot, j] == 0:
             info = info or j + 1
@@ -502,7 +504,7 @@ def factored(a: Floats) -> tuple[Floats, npt.NDArray[np.int32], npt.NDArray[np.i
     return a, pivots, np.array(info, np.int32)
 
 
-@derivative(_rules.lu, "x")
+@derivative_of_real(_rules.lu, "x")
 def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None = None) -> Any:
     """The factors of x = P @ L @ U, with partial pivoting.
 
@@ -537,7 +539,7 @@ def rows_in_order(pivots: npt.NDArray[Any], m: int) -> npt.NDArray[np.int64]:
     return order.reshape(*pivots.shape[:-1], m)
 
 
-@derivative(_rules.lu_unpack, "x")
+@derivative_of_real(_rules.lu_unpack, "x")
 def lu_unpack(
     x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: bool = True, name: str | None = None
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
@@ -559,12 +561,12 @@ def lu_unpack(
     return permutation, lower, upper
 
 
-@derivative(_rules.lu_solve, "b", "lu")
+@derivative_of_real(_rules.lu_solve, "b", "lu")
 def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str | None = None) -> Tensor:
     """The solutions z of x z = b, or of x.T z = b, from the results of `lu` for x.
 
     Args:
-        trans: "N" for x, "T" or "C" for its transpose.
+        trans: "N" for x, "T" for its transpose, "C" for its conjugate transpose.
 
     Raises:
         ValueError: an operand is no tensor, the shapes do not fit, or there is no such trans.
@@ -580,7 +582,7 @@ def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str 
     if trans == "N":
         permuted = np.take_along_axis(right, order[..., None], -2)
         return result(substituted(packed, substituted(packed, permuted, False, True), True, False), b)
-    transposed = swapped(packed)
+    transposed = adjoint(packed) if trans == "C" else swapped(packed)
     half = substituted(transposed, substituted(transposed, right, False, False), True, True)
     return result(np.take_along_axis(half, np.argsort(order, -1)[..., None], -2), b)
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import inspect
 import itertools
 import threading
 from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
-from . import _operators
+from . import _dtype, _operators
 from ._convert import tensor
 from ._errors import check
 from ._library import Deleter, library, quick
-from ._objects import Tensor, graded_leaf, is_grad_enabled, view
+from ._objects import Tensor, graded_leaf, is_grad_enabled, meta, view
 from ._objects import grad_info as info
 from ._recording import asks, refuse
 from ._structs import GradPass
@@ -53,6 +52,13 @@ def generator(function: Callable[..., Any], scope: Callable[[], Any]) -> Callabl
     return wrapper
 
 
+def is_generator(function: Callable[..., Any]) -> bool:
+    """Whether a decorated function is a generator function."""
+    import inspect  # takes its time, and the package decorates nothing with scopes when it is imported
+
+    return inspect.isgeneratorfunction(function)
+
+
 class Scope:
     """A with block in which recording is on or off, for the thread that runs it. Scopes may be nested."""
 
@@ -69,7 +75,7 @@ class Scope:
 
     def __call__(self, function: Function) -> Function:
         scope = type(self)
-        if inspect.isgeneratorfunction(function):
+        if is_generator(function):
             return generator(function, scope)  # type: ignore[return-value]
 
         @functools.wraps(function)
@@ -116,7 +122,7 @@ class set_grad_enabled(Scope):
     def __call__(self, function: Function) -> Function:
         quick.pmps_grad_set_enabled(self._before.pop())
         mode = self.mode
-        if inspect.isgeneratorfunction(function):
+        if is_generator(function):
             return generator(function, functools.partial(set_grad_enabled, mode))  # type: ignore[return-value]
 
         @functools.wraps(function)
@@ -142,6 +148,15 @@ def root(x: Tensor, power: float = 0.5) -> Tensor:
 
 def of_positive(x: Tensor, power: float) -> Tensor:
     return _operators.sqrt(x) if power == 0.5 else _operators.pow(x, power)
+
+
+def regardless(value: Tensor, x: Tensor) -> Tensor:
+    """value, which is the same for every x. An x that asks for a gradient gets zeros, as Paddle gives it, and not none."""
+    if not asks(x):
+        return value
+    m = meta(x)
+    nowhere = _operators.full(m.place.word, (), False, _dtype.bool_)
+    return _operators.subtract(value, _operators.sum(_operators.where(nowhere, x, 0.0), None, m.dtype, False))
 
 
 def compact(x: Tensor) -> Tensor:

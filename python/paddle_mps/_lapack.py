@@ -1,4 +1,4 @@
-"""The way to NumPy's LAPACK and back: matrices as float64 on the CPU, and what was computed as tensors again."""
+"""The way to NumPy's LAPACK and back: matrices as float64 or complex128 on the CPU, and what was computed as tensors again."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from ._objects import Tensor, from_array, meta
 from ._precision import rounded
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[Any]  # of float64 or complex128
 
 
-def matrices(name: str, x: Tensor, square: bool = False, error: type[Exception] = ValueError) -> Floats:
-    """The elements of x as float64.
+def matrices(name: str, x: Tensor, square: bool = False, error: type[Exception] = ValueError) -> Numbers:
+    """The elements of x as float64 or complex128.
 
     Raises:
         ValueError: x is no tensor, or has less than two dimensions.
@@ -27,10 +28,21 @@ def matrices(name: str, x: Tensor, square: bool = False, error: type[Exception] 
     m = meta(tensor(x, name, "x"))
     if len(m.shape) < 2 or (square and m.shape[-1] != m.shape[-2]):
         raise error(f"[{name}] x has shape {list(m.shape)}; want {'[..., n, n]' if square else '[..., m, n]'}")
+    return elements(name, x)
+
+
+def elements(name: str, x: Tensor) -> Numbers:
+    """The elements of a tensor of any rank as float64 or complex128."""
+    dtype = meta(x).dtype
+    if dtype.is_complex:
+        return x.numpy().astype(np.complex128)
+    if not dtype.is_floating:
+        raise UnsupportedError(f"[{name}] x is {dtype.name}; want a floating-point or complex dtype")
     return numbers(name, x)
 
 
 def numbers(name: str, x: Tensor) -> Floats:
+    """The elements of a tensor of real numbers as float64."""
     if not meta(x).dtype.is_floating:
         raise UnsupportedError(f"[{name}] x is {meta(x).dtype.name}; want a floating-point dtype")
     wide = _operators.cast(x, _dtype.float32) if meta(x).dtype is _dtype.bfloat16 else x
@@ -38,12 +50,22 @@ def numbers(name: str, x: Tensor) -> Floats:
 
 
 def result(values: Any, x: Tensor) -> Tensor:
-    """Values as a tensor of the dtype and on the place of x."""
+    """Values as a tensor of the precision and on the place of x: complex where they are."""
     m = meta(x)
-    dtype = _dtype.float32 if m.dtype is _dtype.bfloat16 else m.dtype
-    with np.errstate(over="ignore", under="ignore"):
-        found = from_array(np.ascontiguousarray(values, dtype.numpy).reshape(np.shape(values)), m.place)
+    single = m.dtype in (_dtype.bfloat16, _dtype.float32, _dtype.complex64)
+    if np.iscomplexobj(values):
+        kind: Any = np.complex64 if single else np.complex128
+    else:
+        kind = np.float32 if single else np.float16 if m.dtype is _dtype.float16 else np.float64
+    with np.errstate(all="ignore"):
+        found = from_array(np.ascontiguousarray(values, kind).reshape(np.shape(values)), m.place)
     return rounded(found, x)
+
+
+def adjoint(a: Numbers) -> Numbers:
+    """The conjugate transposes of matrices; of real ones the transposes."""
+    turned = np.swapaxes(a, -1, -2)
+    return turned.conj() if np.iscomplexobj(a) else turned
 
 
 def counts(values: Any, x: Tensor, dtype: type[Any]) -> Tensor:

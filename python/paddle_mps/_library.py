@@ -188,6 +188,10 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_kernel_free": (None, (Kernel,)),
     "pmps_kernel_get_info": (Error, (Kernel, POINTER(KernelInfo))),
     "pmps_kernel_run": (Error, (Kernel, POINTER(KernelArg), c_size_t, POINTER(c_uint64), POINTER(c_uint64))),
+    "pmps_kernel_run_reporting": (
+        Error,
+        (Kernel, POINTER(KernelArg), c_size_t, POINTER(c_uint64), POINTER(c_uint64), c_char_p),
+    ),
     "pmps_device_census": (Error, (Place, NewPointer)),
     "pmps_device_get_metal": (Error, (Place, NewPointer)),
     "pmps_stream_get_metal": (Error, (Stream, NewPointer)),

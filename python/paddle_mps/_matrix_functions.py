@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _operators
+from . import _dtype, _operators
 from ._convert import index, of_one_place, tensor
 from ._creation import to_tensor
-from ._derivative import composed, derivative, without_derivative
-from ._dtype import DType
+from ._derivative import composed, derivative, derivative_of_real, without_derivative
 from ._factorizations import householder_product, reflections, swapped
-from ._lapack import Floats, checked, matrices, numbers, result
+from ._lapack import Floats, Numbers, adjoint, checked, elements, matrices, result
 from ._matrix_parts import product, turned
 from ._objects import Tensor, meta
-from ._precision import working
 from ._sampling import normals
 
 __all__ = ["matrix_exp", "ormqr", "pca_lowrank", "svd_lowrank"]
@@ -95,7 +93,7 @@ def _multiplied(
     return product(q, y) if left else product(y, q)
 
 
-@derivative(composed(_multiplied, "x", "tau", "y"), "x", "tau", "y")
+@derivative_of_real(composed(_multiplied, "x", "tau", "y"), "x", "tau", "y")
 def ormqr(
     x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool = False, name: str | None = None
 ) -> Tensor:
@@ -118,8 +116,8 @@ def ormqr(
         raise AssertionError(f"[ormqr] dtypes are {', '.join(kind.name for kind in kinds)}; want one dtype")
     of_one_place("ormqr", *operands)
     check_factors([list(meta(v).shape) for v in operands], left, transpose)
-    q = reflections(numbers("ormqr", x), numbers("ormqr", tau))
-    q, other = swapped(q) if transpose else q, numbers("ormqr", y)
+    q = reflections(elements("ormqr", x), elements("ormqr", tau))
+    q, other = swapped(q) if transpose else q, elements("ormqr", y)
     return result(np.matmul(q, other) if left else np.matmul(other, q), y)
 
 
@@ -161,7 +159,7 @@ def svd_lowrank(
     if M is not None:
         of_one_place("svd_lowrank", x, tensor(M, "svd_lowrank", "M"))
         try:
-            a = a - np.broadcast_to(numbers("svd_lowrank", M), a.shape)
+            a = a - np.broadcast_to(elements("svd_lowrank", M), a.shape)
         except ValueError:
             raise ValueError(
                 f"[svd_lowrank] shapes are {list(a.shape)} and {list(meta(M).shape)}; want an M that broadcasts to x"
@@ -189,7 +187,7 @@ def pca_lowrank(
     return lowrank("pca_lowrank", x, a, rank, niter)
 
 
-def wanted(name: str, q: int | None, a: Floats, checked: bool) -> int:
+def wanted(name: str, q: int | None, a: Numbers, checked: bool) -> int:
     """The rank of an approximation.
 
     Raises:
@@ -202,33 +200,33 @@ def wanted(name: str, q: int | None, a: Floats, checked: bool) -> int:
     return min(max(rank, 0), most)
 
 
-def lowrank(name: str, x: Tensor, a: Floats, rank: int, niter: int | None) -> tuple[Tensor, Tensor, Tensor]:
+def lowrank(name: str, x: Tensor, a: Numbers, rank: int, niter: int | None) -> tuple[Tensor, Tensor, Tensor]:
     """The factors of an approximation to matrices."""
     rounds = 2 if niter is None else index("niter", niter)
     if rounds < 0:
         raise ValueError(f"[{name}] niter is {rounds}; want a number from 0")
     wide = a.shape[-2] < a.shape[-1]
-    tall = swapped(a) if wide else a
-    kind = meta(working(x)).dtype
-    basis = orthonormal(np.matmul(tall, directions(tall.shape[-1], rank, x, kind)))
+    tall = adjoint(a) if wide else a
+    basis = orthonormal(np.matmul(tall, directions(tall.shape[-1], rank, x)))
     for _ in range(rounds):
-        basis = orthonormal(np.matmul(tall, orthonormal(np.matmul(swapped(tall), basis))))
-    u, s, vh = checked(name, np.linalg.svd, np.matmul(swapped(basis), tall), full_matrices=False)
-    left, right = np.matmul(basis, u), swapped(vh)
+        basis = orthonormal(np.matmul(tall, orthonormal(np.matmul(adjoint(tall), basis))))
+    u, s, vh = checked(name, np.linalg.svd, np.matmul(adjoint(basis), tall), full_matrices=False)
+    left, right = np.matmul(basis, u), adjoint(vh)
     if wide:
         left, right = right, left
     return result(left, x), result(s, x), result(right, x)
 
 
-def directions(n: int, rank: int, x: Tensor, dtype: DType) -> Floats:
-    """Random vectors as columns."""
+def directions(n: int, rank: int, x: Tensor) -> Floats:
+    """Random vectors as columns, drawn in the precision of x."""
+    dtype = _dtype.float64 if meta(x).dtype in (_dtype.float64, _dtype.complex128) else _dtype.float32
     drawn: Floats = normals([n, rank], 0.0, 1.0, dtype, meta(x).place).numpy().astype(np.float64)
     return drawn
 
 
-def orthonormal(a: Floats) -> Floats:
+def orthonormal(a: Numbers) -> Numbers:
     """Orthonormal columns that span those of matrices. One at a time: NumPy 1.21 knows no batches."""
-    made = np.empty(a.shape)
+    made = np.empty(a.shape, a.dtype)
     for i in np.ndindex(a.shape[:-2]):
         made[i] = np.linalg.qr(a[i])[0]
     return made

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 PACKAGE = __name__.partition(".")[0]
-LATE = ("paddle.profiler", "paddle.serve")  # modules that are imported when they are used
+LATE = (
+    "paddle.onnx",
+    "paddle.profiler",
+    "paddle.serve",
+    "paddle.triton_aot",
+)  # modules that are imported when they are used
 
 
 class Rule(NamedTuple):

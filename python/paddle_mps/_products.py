@@ -21,7 +21,7 @@ from ._elementwise import conj
 from ._inplace import in_place
 from ._objects import Tensor, from_array, meta
 from ._precision import fractional, rounded, working
-from ._statistics import power_norm
+from ._statistics import magnitudes, power_norm
 
 if TYPE_CHECKING:
     from ._typing import Scalar
@@ -289,6 +289,8 @@ def product_plus(name: str, input: Tensor, x: Tensor, y: Tensor, beta: float, al
     product = times(product, alpha)
     if beta:
         product = _operators.add(product, times(working(input), beta))
+    else:
+        product = _grad.regardless(product, working(input))
     return rounded(product, input)
 
 
@@ -364,12 +366,13 @@ def cdist(
         raise AssertionError(f"[cdist] shapes are {list(left)} and {list(right)}; want [..., n, c] and [..., m, c]")
     if not p >= 0:
         raise AssertionError(f"[cdist] p is {p}; want a number from 0")
-    a, b = fractional(x), fractional(y)
+    a, b = (v if meta(v).dtype.is_complex else fractional(v) for v in (x, y))
+    complex_rows = meta(a).dtype.is_complex or meta(b).dtype.is_complex
     many = left[-2] > MANY_ROWS or right[-2] > MANY_ROWS
-    if p == 2 and (compute_mode == MODES[1] or (many and compute_mode == MODES[0])):
+    if p == 2 and not complex_rows and (compute_mode == MODES[1] or (many and compute_mode == MODES[0])):
         return rounded(euclidean(a, b), x)
     between = _operators.subtract(_operators.unsqueeze(a, -2), _operators.unsqueeze(b, -3))
-    return rounded(power_norm(between, float(p), -1, False), x)
+    return rounded(power_norm(magnitudes(between), float(p), -1, False), x)
 
 
 def euclidean(x: Tensor, y: Tensor) -> Tensor:

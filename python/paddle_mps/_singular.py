@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._call import into
-from ._derivative import derivative
+from ._derivative import derivative_of_real
 from ._errors import UnsupportedError
 from ._lapack import checked, matrices, result, singular_values
 from ._matrix_parts import column, differences, product, scaled, sizes, turned
@@ -50,7 +50,7 @@ def _of_values(d: Grads, made: Grads, given: Any) -> Grads:
     return [product(scaled(u, d[0]), vh)]
 
 
-@derivative(_of_factors, "x")
+@derivative_of_real(_of_factors, "x")
 def svd(
     x: Tensor,
     full_matrices: bool = False,
@@ -74,7 +74,7 @@ def svd(
     return into(out[0], made[0]), into(out[1], made[1]), into(out[2], made[2])
 
 
-@derivative(_of_values, "x")
+@derivative_of_real(_of_values, "x")
 def svdvals(x: Tensor, name: str | None = None) -> Tensor:
     """The singular values of matrices, from the largest to the smallest; see `svd`."""
     return result(singular_values("svdvals", x), x)

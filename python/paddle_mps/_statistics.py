@@ -271,7 +271,7 @@ def power_norm(x: Tensor, p: float, axis: Ints | None, keepdim: bool) -> Tensor:
     if p == 2:
         return _grad.root(_operators.square_sum(x, axis, keepdim))
     if p == 0:
-        return cast(count_nonzero(x, axis, keepdim), meta(x).dtype)
+        return _grad.regardless(cast(count_nonzero(x, axis, keepdim), meta(x).dtype), x)
     magnitude = _operators.abs(x)
     if p == 1 or (math.isinf(p) and not meta(x).numel):  # the norm of nothing is 0
         return _operators.sum(magnitude, axis, None, keepdim)
@@ -310,10 +310,11 @@ def matrix_norm(
     rows, columns = (axis_of("matrix_norm", a, max(rank, 1)) for a in axes)
     if rows == columns:
         raise ValueError(f"[matrix_norm] axis is {list(axes)}; want two that differ")
-    wide = fractional(x if p in (2, -2, "nuc") else magnitudes(x))
+    singular = p in (2, -2, "nuc")
+    wide = x if singular and meta(x).dtype.is_complex else fractional(magnitudes(x))
     if p == "fro":
         return rounded(power_norm(wide, 2.0, (rows, columns), keepdim), x)
-    if p in (2, -2, "nuc"):
+    if singular:
         return rounded(singular_norm(wide, p, rows, columns, keepdim), x)
     if not isinstance(p, (int, float)) or p not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"[matrix_norm] p is {p!r}; want 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")

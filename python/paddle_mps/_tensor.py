@@ -63,6 +63,25 @@ _abs = unary(_ids.ABS, _operators.abs)
 _invert = unary(_ids.BITWISE_NOT, _operators.bitwise_not)
 
 
+def fill_(x: Tensor, value: Scalar) -> Tensor:
+    """Writes a number into every element; returns the tensor.
+
+    Raises:
+        TypeError: value is no number.
+    """
+    if not isinstance(value, (bool, int, float)):
+        raise TypeError(f"[fill_] value is {type(value).__name__}; want a number")
+    graded_leaf(x, "fill_")
+    _indexing.fill(x, value)
+    return x
+
+
+def zero_(x: Tensor) -> Tensor:
+    """Writes zeros; returns the tensor."""
+    graded_leaf(x, "zero_")
+    return fill_(x, 0)
+
+
 @register
 class Tensor(
     DiagonalMethods,
@@ -509,22 +528,8 @@ class Tensor(
     __rshift__ = expression(_ids.BITWISE_RIGHT_SHIFT, _operators.bitwise_right_shift_expression, "__rshift__")
     __rrshift__ = reflected(_ids.BITWISE_RIGHT_SHIFT, _operators.bitwise_right_shift_expression, "__rrshift__")
 
-    def fill_(self, value: Scalar) -> Tensor:
-        """Writes a number into every element; returns the tensor.
-
-        Raises:
-            TypeError: value is no number.
-        """
-        if not isinstance(value, (bool, int, float)):
-            raise TypeError(f"[fill_] value is {type(value).__name__}; want a number")
-        graded_leaf(self, "fill_")
-        _indexing.fill(self, value)
-        return self
-
-    def zero_(self) -> Tensor:
-        """Writes zeros; returns the tensor."""
-        graded_leaf(self, "zero_")
-        return self.fill_(0)
+    fill_ = fill_
+    zero_ = zero_
 
     def copy_(self, other: Tensor, blocking: bool = True) -> Tensor:
         """Writes the elements of another tensor of any place, cast and broadcast; returns the tensor.

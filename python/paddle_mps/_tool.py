@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
     ),
     "triton": (
         "compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
-        "compiles a Triton kernel to a Metal shader",
+        "compiles a Triton kernel to a Metal shader; frontend SOURCE DIR writes a Triton for machines without a wheel",
         _of("_triton_tool"),
     ),
     "memory-viz": (

@@ -7,6 +7,7 @@ kernel end here, that through Triton's own launcher (package paddle_mps_triton) 
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import struct
 import warnings
@@ -32,9 +33,18 @@ SCALARS = {
     "fp16": "e", "fp32": "f",
 }  # fmt: skip
 ARGUMENT, GRID, NUMBER = 24, 24, 8  # bytes: of a KernelArg, of the grid, of the room of a scalar
+WORDS = ARGUMENT // 8
+UNUSUAL = (
+    AttributeError,
+    TypeError,
+    ValueError,
+    struct.error,
+)  # of arguments that are no tensors and numbers of their types
 
 _run = quick["pmps_kernel_run"]  # without argtypes: what it is called with are ctypes objects
 _run.restype = c_void_p
+_run_reporting = quick["pmps_kernel_run_reporting"]
+_run_reporting.restype = c_void_p
 
 
 def unpack(file: bytes) -> tuple[str, dict[str, Any]]:
@@ -68,13 +78,13 @@ class Frame:
         self.memory = ctypes.create_string_buffer(ARGUMENT * len(params) + GRID + NUMBER * numbers)
         base = ctypes.addressof(self.memory)
         self.args, self.grid = c_void_p(base), c_void_p(base + ARGUMENT * len(params))
-        self.words: list[int] = []  # handles, to be set by each call; addresses and sizes of numbers
+        # Three words an argument: the handle of a tensor, or the address and the size of a number. A call sets handles.
+        self.words = memoryview(self.memory).cast("B").cast("Q")
         address = base + ARGUMENT * len(params) + GRID
-        for p in params:
-            if is_pointer(p):
-                self.words.append(0)
-            else:
-                self.words += [address, struct.calcsize("=" + SCALARS[p["type"]])]
+        for i, p in enumerate(params):
+            if not is_pointer(p):
+                self.words[WORDS * i + 1] = address
+                self.words[WORDS * i + 2] = struct.calcsize("=" + SCALARS[p["type"]])
                 address += NUMBER
 
 
@@ -98,55 +108,63 @@ class Program:
         self._library = compile_shader(source)
         self.kernel = getattr(self._library, self.name)
         self.max_threads = self.kernel.max_threads_per_threadgroup
-        self._handle = self.kernel._handle
-        self._group = (ctypes.c_uint64 * 3)(self.threads, 1, 1)
-        self._count = ctypes.c_size_t(len(self.params))
+        reports = metadata.get("reports")  # of a kernel that prints or asserts
+        handle, count, group = (
+            self.kernel._handle,
+            ctypes.c_size_t(len(self.params)),
+            (ctypes.c_uint64 * 3)(self.threads, 1, 1),
+        )
+        text = ctypes.c_char_p(json.dumps(reports).encode()) if reports else None
+        # What a call takes beside its frame: arguments and grid stand between.
+        self.start = functools.partial(_run_reporting if reports else _run, handle)
+        self.rest = (group, text) if reports else (group,)
+        self.count = count
         self._numbers = [i for i, p in enumerate(self.params) if not is_pointer(p)]
-        self._handles: list[tuple[int, int]] = []  # of each pointer: the place in the words of a frame, the parameter
-        at = 0
-        for i, p in enumerate(self.params):
-            if is_pointer(p):
-                self._handles.append((at, i))
-            at += 1 if is_pointer(p) else 2
-        self._format = struct.Struct(self._layout())
-        self._frames: list[Frame] = []
+        self._pointers = [(WORDS * i, i) for i, p in enumerate(self.params) if is_pointer(p)]
+        layout = struct.Struct(self._layout())
+        self.pack = layout.pack_into
+        self.at = ARGUMENT * len(self.params)  # where the grid is in a frame, and numbers behind it
+        self._frames: list[Frame] = []  # a thread takes one for the time of a call
+        self.pop, self.push = self._frames.pop, self._frames.append
 
     def _layout(self) -> str:
-        """The format of a frame. A tensor is a handle and 16 zeros, a number 8 zeros, its address and its size."""
-        arguments, numbers = "", ""
+        """The format of the grid and of numbers, 8 bytes each."""
+        numbers = ""
         for p in self.params:
             if is_pointer(p):
-                arguments += "Q16x"
                 continue
             if p["type"] not in SCALARS:
                 raise UnsupportedError(
                     f"[{self.name}] argument {p['name']} is of type {p['type']}; want one of {', '.join(SCALARS)}"
                 )
-            arguments += "8xQQ"
             numbers += f"{SCALARS[p['type']]}{NUMBER - struct.calcsize('=' + SCALARS[p['type']])}x"
-        return f"={arguments}QQQ{numbers}"
+        return f"=QQQ{numbers}"
+
+    def frame(self) -> Frame:
+        """Memory for one more call at a time."""
+        return Frame(self.params)
 
     def run(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
         """Puts a run of x * y * z programs into this thread's stream; values are those of all parameters."""
         try:
-            frame = self._frames.pop()
+            frame = self.pop()
         except IndexError:
-            frame = Frame(self.params)
+            frame = self.frame()
         words = frame.words
         try:
-            for at, i in self._handles:
+            for at, i in self._pointers:
                 words[at] = values[i]._handle
-            self._format.pack_into(frame.memory, 0, *words, x * self.threads, y, z, *[values[i] for i in self._numbers])
-        except (AttributeError, TypeError, struct.error):
-            self._frames.append(frame)
-            self._unusual(x, y, z, values)
+            self.pack(frame.memory, self.at, x * self.threads, y, z, *[values[i] for i in self._numbers])
+        except UNUSUAL:
+            self.push(frame)
+            self.unusual(x, y, z, values)
             return
-        error = _run(self._handle, frame.args, self._count, frame.grid, self._group)
-        self._frames.append(frame)
+        error = self.start(frame.args, self.count, frame.grid, *self.rest)
+        self.push(frame)
         if error:
             raise exception(error)
 
-    def _unusual(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
+    def unusual(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
         """A run with arguments that are not all tensors of the mps device and numbers of their types."""
         memory = Borrowed(self.name)
         usual = [memory.tensor(v, p) if is_pointer(p) else number(v, p, self.name) for v, p in zip(values, self.params)]

@@ -49,8 +49,13 @@ def of_python(path: pathlib.Path, name: str, signature: str, warps: int) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; the status is 1 for a kernel that does not compile, 2 for a wrong command line."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if list(arguments[:1]) == ["frontend"]:
+        from paddle_mps_triton import frontend
+
+        return frontend.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="paddle-mps triton", description="compiles a Triton kernel to a Metal shader")
-    parser.add_argument("command", choices=["compile"])
+    parser.add_argument("command", choices=["compile", "frontend"], help="frontend takes others: frontend --help")
     parser.add_argument("file", type=pathlib.Path, help="Triton IR (.ttir), or a Python file (.py)")
     parser.add_argument("-o", dest="output", help="where the source goes; standard output without it")
     parser.add_argument("-w", dest="warps", type=int, default=4, help="SIMD groups of a program (4)")

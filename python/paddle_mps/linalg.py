@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import _dtype, _factorizations, _matrix_functions, _operators
+from . import _dtype, _factorizations, _grad, _matrix_functions, _operators
 from ._array import transpose
 from ._convert import index, listed, tensor
 from ._diagonals import diagonal
@@ -234,7 +234,7 @@ def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     if n < 0:
         base, n = inv(base), -n
     if n == 0 or not order:
-        return rounded(identity(base), x)
+        return _grad.regardless(rounded(identity(base), x), x)
     power: Tensor | None = None
     while n:
         if n & 1:

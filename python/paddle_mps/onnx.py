@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from . import _dtype, _tracing
+from . import _dtype, _missing, _tracing
 from ._creation import to_tensor
 from ._errors import check
 from ._library import library, quick
@@ -228,6 +228,8 @@ def _run(given: argparse.Namespace) -> None:
             os.makedirs(given.output, exist_ok=True)
             np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", port.name) + ".npy"), array)
 
+
+_missing.explain(_missing.PACKAGE)  # the package did so for the modules that were there before this one
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -82,7 +82,7 @@ def pad(
     x: Tensor,
     pad: Any,
     mode: str = "constant",
-    value: Scalar = 0.0,
+    value: Scalar | Tensor = 0.0,
     data_format: str | None = None,
     pad_from_left_axis: bool = True,
     name: str | None = None,
@@ -116,7 +116,7 @@ def pad(
         raise ValueError(f"[pad] pad {amounts} cuts more than there is of shape {list(shape)}")
     pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
     if mode == "constant":
-        return surrounded(inner, pairs, value)
+        return surrounded(inner, pairs, value_of(value))
     result = inner
     for axis, (before, behind) in enumerate(pairs):
         if before or behind:

@@ -34,6 +34,19 @@ def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> tuple[Tensor
     return _operators.multiply(centered, _operators.rsqrt(variance + epsilon)), mean, variance
 
 
+def along_lines(
+    x: Tensor, sizes: Sequence[int], weight: Tensor | None, bias: Tensor | None, epsilon: float, centered: bool = True
+) -> tuple[Tensor, Tensor]:
+    """Row layer_norm over the last axes of x, which have these sizes, all above 0; weight and bias have as many elements. Also
+    1 / deviation, in the shape of x without those axes."""
+    shape, count = list(meta(x).shape), math.prod(sizes)
+    lead = shape[: len(shape) - len(sizes)]
+    lines = x if len(sizes) == 1 else reshaped(x, [*lead, count])
+    weight, bias = (w if w is None or len(meta(w).shape) == 1 else reshaped(w, [count]) for w in (weight, bias))
+    out, scale = _operators.layer_norm(lines, weight, bias, epsilon, centered)
+    return out if len(sizes) == 1 else reshaped(out, shape), reshaped(scale, lead)
+
+
 def affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequence[int] | None = None) -> Tensor:
     """x * weight + bias, both reshaped if there is a shape."""
     if weight is not None:
@@ -83,12 +96,13 @@ def layer_norm(
     first = len(shape) - len(inner)
     if first < 0 or list(shape[first:]) != inner:
         raise ValueError(f"[layer_norm] x has shape {list(shape)}; want {inner} at its end")
-    wide = working(of_floats(x, "layer_norm"))
-    count = int(np.prod(inner))
+    count = math.prod(inner)
     sized_as("layer_norm", "weight", weight, count)
     sized_as("layer_norm", "bias", bias, count)
-    normal = standardized(wide, range(first, len(shape)), epsilon)[0]
-    return rounded(affine(normal, weight, bias, None if len(inner) == 1 else inner), x)
+    x = of_floats(x, "layer_norm")
+    if not count:
+        return rounded(affine(working(x), weight, bias, inner), x)
+    return along_lines(x, inner, weight, bias, epsilon)[0]
 
 
 def rms_norm(
@@ -116,12 +130,13 @@ def rms_norm(
     first = len(shape) - len(inner)
     if first < 0 or list(shape[first:]) != inner:
         raise ValueError(f"[rms_norm] input has shape {list(shape)}; want {inner} at its end")
-    sized_as("rms_norm", "weight", weight, int(np.prod(inner)))
-    wide = working(of_floats(input, "rms_norm"))
-    axes = list(range(first, len(shape)))
-    scale = _operators.rsqrt(_operators.mean(_operators.square(wide), axes, True) + eps)
-    result = affine(_operators.multiply(wide, scale), weight, None, None if len(inner) == 1 else inner)
-    return rounded(result, input), reshaped(scale, list(shape[:first]))
+    sized_as("rms_norm", "weight", weight, math.prod(inner))
+    x = of_floats(input, "rms_norm")
+    if math.prod(inner):
+        return along_lines(x, inner, weight, None, eps, centered=False)
+    wide = working(x)
+    scale = _operators.rsqrt(_operators.mean(_operators.square(wide), list(range(first, len(shape))), True) + eps)
+    return rounded(affine(wide, weight, None, inner), input), reshaped(scale, list(shape[:first]))
 
 
 def channel_axis(function: str, rank: int, data_format: Any, formats: Sequence[str]) -> int:
@@ -229,8 +244,10 @@ def instance_norm(
     sized_as("instance_norm", "weight", weight, shape[1])
     sized_as("instance_norm", "bias", bias, shape[1])
     wide = working(of_floats(x, "instance_norm"))
-    alone = len(shape) == 2  # a channel is one element, and its own mean
-    normal = _operators.subtract(wide, wide) if alone else standardized(wide, range(2, len(shape)), eps)[0]
+    if len(shape) == 2 or not all(shape[2:]):  # a channel is one element, and its own mean, or none
+        normal = _operators.subtract(wide, wide)
+    else:
+        normal = along_lines(wide, shape[2:], None, None, eps)[0]
     return rounded(affine(normal, weight, bias, along(1, len(shape))), x)
 
 
@@ -290,7 +307,8 @@ def groups_normalized(
     wide, each = working(of_floats(x, "group_norm")), shape[axis] // groups
     if axis == 1:
         parts = reshaped(wide, [shape[0], groups, each * int(np.prod(shape[2:]))])
-        normal = standardized(parts, [2], epsilon)[0]
+        whole_groups = meta(parts).shape[2] > 0
+        normal = along_lines(parts, [meta(parts).shape[2]], None, None, epsilon)[0] if whole_groups else parts
     else:
         parts = reshaped(wide, [shape[0], int(np.prod(shape[1:-1])), groups, each])
         normal = standardized(parts, [1, 3], epsilon)[0]

@@ -187,6 +187,8 @@ def adaptive_sizes(function: str, axes: int, x: Any, output_size: Any, data_form
     """The size of the result on each axis, where None is that of x; and whether channels are last."""
     channels_last = last(function, data_format, axes)
     size = spatial(shape_of(function, x, axes), channels_last)
+    if isinstance(output_size, Tensor) and output_size.ndim:
+        output_size = output_size.tolist()
     if isinstance(output_size, (list, tuple)) and len(output_size) == axes:
         output_size = [n if wanted is None else value_of(wanted) for n, wanted in zip(size, output_size)]
     return numbers(output_size, axes, "output_size"), channels_last
@@ -218,7 +220,7 @@ def adaptive_avg_pool2d(
 
     Args:
         x: a floating-point tensor [N, C, H, W], or [N, H, W, C] for the format "NHWC".
-        output_size: an int, or one an axis; None stands for the size of x.
+        output_size: an int, or one an axis, also in a tensor; None stands for the size of x.
 
     Raises:
         UnsupportedError: x is not floating-point.

@@ -12,11 +12,12 @@ from .progress import Bar
 from .recorder import Outcome
 
 # Seconds that a section may take on a device with --quick, and that all of them may take together: on a busy
-# machine, on which starting takes its time too, each gets its share of what is left.
+# machine, on which starting takes its time too, each gets its share of what is left. Bring-up always gets all of its own:
+# its steps are what a first run is for.
 TOGETHER = 45.0
 BUDGETS = {
     "census": 5.0,
-    "bring-up": 15.0,
+    "bring-up": 30.0,
     "conformance": 4.0,
     "accuracy": 2.0,
     "probes": 7.0,
@@ -88,4 +89,6 @@ def run(options: argparse.Namespace, bar: Bar) -> list[Outcome]:
 def share(steps: list[tuple[str, Target]], left: float) -> float:
     """The seconds for the first of the steps that remain, where so many are left for all."""
     own, together = BUDGETS[steps[0][0]], sum(BUDGETS[section] for section, _ in steps)
+    if steps[0][0] == "bring-up":
+        return own
     return max(min(own, left * own / together), 0.1)

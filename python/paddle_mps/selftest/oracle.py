@@ -8,8 +8,10 @@ as they are, so that what is left of a difference is the operator's own error.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import os
+from decimal import Decimal, localcontext
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -316,6 +318,28 @@ def softmax(x: Array, axis: Any) -> Array:
     return np.asarray(e / np.sum(e, axis=axis, keepdims=True))
 
 
+def layer_norm(x: Array, weight: Any, bias: Any, epsilon: float, centered: bool, dtype: str) -> list[Array]:
+    """The normalized lines and their scales. What the bias leaves of an element may be small: float64 has nothing wide
+    enough in NumPy."""
+    if dtype == "float64":
+        return [np.asarray(y) for y in _layer_norm_in_decimal(x, weight, bias, epsilon, centered)]
+    d = x - np.mean(x, axis=-1, keepdims=True) if centered else x
+    scale = 1 / np.sqrt(np.mean(d * d, axis=-1, keepdims=True) + epsilon)
+    return [d * scale * (1 if weight is None else weight) + (0 if bias is None else bias), scale]
+
+
+def _layer_norm_in_decimal(x: Array, weight: Any, bias: Any, epsilon: float, centered: bool) -> list[Array]:
+    exact = np.vectorize(lambda v: Decimal(float(v)), otypes=[object])
+    with localcontext() as context:
+        context.prec = 60
+        lines, count = exact(x), x.shape[-1]
+        d = lines - np.sum(lines, axis=-1, keepdims=True) / count if centered else lines
+        squares = np.sum(d * d, axis=-1, keepdims=True) / count + Decimal(epsilon)
+        scale = np.vectorize(lambda v: 1 / v.sqrt(), otypes=[object])(squares)
+        out = d * scale * (1 if weight is None else exact(weight)) + (0 if bias is None else exact(bias))
+        return [np.vectorize(lambda v: np.longdouble(str(v)), otypes=[np.longdouble])(y) for y in (out, scale)]
+
+
 def mean(x: Array, axis: Any, keepdim: bool) -> Array:
     """The mean; of integers it is truncated and of nothing 0, of bools it is whether any is set."""
     if np.issubdtype(x.dtype, np.floating):
@@ -418,7 +442,7 @@ def magnitude(x: Array) -> Array:
 HELPERS = {
     f.__name__: f
     for f in (
-        erf, gauss, divide, argmax, floor_divide, remainder, power, shift_left, shift_right, softmax, mean, reshape,
+        erf, gauss, divide, argmax, floor_divide, remainder, power, shift_left, shift_right, softmax, layer_norm, mean, reshape,
         unsqueeze, expand, swap, slices, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
         lgamma, digamma, erfinv, bessel, scaled_bessel, windows.conv, windows.conv_transpose, windows.conv_weight,
         windows.max_pool, windows.max_unpool, windows.avg_pool, windows.avg_unpool,
@@ -447,8 +471,8 @@ def evaluate(
         "dtype": dtype,
         "lowest": -FORMATS[dtype][2] if dtype in FORMATS else None,
     }
-    for declared, value in zip(row["inputs"], inputs):
-        scope[declared["name"]] = widened(value, dtype)
+    for declared, value in itertools.zip_longest(row["inputs"], inputs):
+        scope[declared["name"]] = widened(value, dtype)  # None for operands that are left out
     # NumPy wants a tuple of axes, and knows no axis of a 0-d array, of which 0 and -1 are fine here; `given` has what
     # was asked for.
     flat = inputs and isinstance(inputs[0], np.ndarray) and inputs[0].ndim == 0

@@ -37,9 +37,12 @@ def verdict(outcomes: list[Outcome], quick: bool, seconds: float) -> str:
             f"{place} ({count:,})" for place, count in where.items()
         )
     untried = sum(o.skipped.get(Recorder.LATE, 0) for o in outcomes)
-    text = f"**PASS**: {passed:,} checks on {', '.join(devices)}, none failed{form}, in {seconds:.0f} s"
+    risky = sum(o.skipped.get(Recorder.LATE, 0) for o in outcomes if o.section == "bring-up")
+    text = f"**{'INCOMPLETE' if risky else 'PASS'}**: {passed:,} checks on {', '.join(devices)}, none failed{form}, in {seconds:.0f} s"
     if untried:
         text += f"; {untried:,} not tried for lack of time"
+    if risky:
+        text += f", {risky:,} of bring-up among them: run `python -m paddle_mps.selftest --section bring-up`"
     if count := len(refusals(outcomes)):
         text += f"; **{count:,} refusals** of Apple's compilers"
     if "metal" not in outcomes[0].numbers.get("backends", {}).values():

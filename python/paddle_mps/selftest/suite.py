@@ -132,7 +132,7 @@ def operands(row: dict[str, Any], case: Case, place: str, attrs: dict[str, Any])
     """The inputs of a case: pairs, lists of pairs, or Python scalars."""
     if row["kind"] == "product":
         return matrices(case, place, attrs)
-    if row["kind"] == "window":
+    if "operands" in attrs:
         return [
             places(tuple(s), attrs["size"], place)
             if d["domain"] == "position"
