@@ -112,6 +112,7 @@ static void shader_calls(void) {
   FORKED(pmps_library_get_kernel(library, "f", &kernel));
   FORKED(pmps_kernel_get_info(kernel, &info));
   FORKED(pmps_kernel_run(kernel, &arg, 1, NULL, NULL));
+  FORKED(pmps_kernel_run_reporting(kernel, &arg, 1, NULL, NULL, "[]"));
   pmps_kernel_free(kernel);
   pmps_library_free(library);
   FORKED(pmps_device_get_metal(NULL, &object));

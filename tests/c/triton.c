@@ -7,7 +7,9 @@
 static const char one[] =
     "module {\n  tt.func public @one(%x: !tt.ptr<f32>) {\n    %c = arith.constant 1.000000e+00 : f32\n"
     "    tt.store %x, %c : !tt.ptr<f32>\n    tt.return\n  }\n}\n";
-static const char wide[] = "module {\n  tt.func public @f(%x: !tt.ptr<f64>) {\n    tt.return\n  }\n}\n";
+static const char wide[] =
+    "module {\n  tt.func public @f(%x: !tt.ptr<f64>) {\n    %v = tt.load %x : !tt.ptr<f64>\n"
+    "    %w = arith.addf %v, %v : f64\n    tt.store %x, %w : !tt.ptr<f64>\n    tt.return\n  }\n}\n";
 
 static void triton_ir_becomes_source(void) {
   char *source = NULL, *metadata = NULL, *again = NULL, *same = NULL;

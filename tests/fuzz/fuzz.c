@@ -892,6 +892,12 @@ CALL(pmps_kernel_run) {
   for (int i = 0; i < 4; i++) a[i] = one_in(2) ? (pmps_kernel_arg){AS(const pmps_tensor, any(&tensors)), NULL, 0} : (pmps_kernel_arg){NULL, memory, 4 + below(20)};
   ended(pmps_kernel_run(AS(pmps_kernel, any(&kernels)), one_in(50) ? NULL : a, one_in(3) ? below(5) : 2, one_in(2) ? NULL : threads, one_in(2) ? NULL : group));
 }
+CALL(pmps_kernel_run_reporting) {
+  const char *reports[] = {NULL, "", "[]", "{", "[{\"kind\":\"assert\",\"text\":\"a\"},{\"kind\":\"print\"}]"};
+  pmps_kernel_arg a = {AS(const pmps_tensor, any(&tensors)), NULL, 0};
+  uint64_t threads[3] = {below(40), 1, 1};
+  ended(pmps_kernel_run_reporting(AS(pmps_kernel, any(&kernels)), one_in(50) ? NULL : &a, below(2), one_in(2) ? NULL : threads, NULL, reports[below(5)]));
+}
 CALL(pmps_device_census) {
   char *text = NULL;
   if (ended(pmps_device_census(place(), one_in(20) ? NULL : &text))) pmps_text_free(text);

@@ -220,6 +220,10 @@ func calls(d *gpu.Device, row *op.Row, types []dtype.DType, dims []int64, yield 
 		if axes := len(dims) - 2; 1 <= axes && axes <= op.MaxSpatial {
 			underWindows(d, c, row, types, dims, yield)
 		}
+	case op.Normalize:
+		if len(dims) > 0 {
+			normalized(d, c, types, dims, yield)
+		}
 	default:
 		c.In = make([]device.Operand, len(row.In))
 		all := [][]int64{dims}
@@ -255,6 +259,33 @@ func underWindows(d *gpu.Device, c *device.Call, row *op.Row, types []dtype.DTyp
 		types[2] = dtype.Int64
 	}
 	uniform(d, c, types, all, yield)
+}
+
+// What is left out of a normalization is no argument of the shader, so that each choice has a source of its own. Weights beside
+// halves are float32.
+//
+// normalized yields calls with and without each operand and result that may be left out, and with and without a mean.
+func normalized(d *gpu.Device, c *device.Call, types []dtype.DType, dims []int64, yield func(c *device.Call)) {
+	wide := types[0]
+	if wide.Size() < dtype.Float32.Size() {
+		wide = dtype.Float32
+	}
+	line, column := contiguous(dims[len(dims)-1:]), slices.Clone(dims)
+	column[len(dims)-1] = 1
+	c.Axes = 1 << (len(dims) - 1)
+	for there := range 16 {
+		optional := func(bit int, l shape.Layout) device.Operand {
+			if there>>bit&1 == 0 {
+				return device.Operand{}
+			}
+			return d.Staged(device.Operand{DType: wide, Layout: l})
+		}
+		c.Attrs = slices.Clone(c.Attrs)
+		c.Attrs[op.LayerNormCentered] = op.Value{Kind: op.Bool, I: int64(there >> 3)}
+		c.In = []device.Operand{{}, optional(0, line), optional(1, line)}
+		c.Out = []device.Operand{{}, optional(2, contiguous(column))}
+		uniform(d, c, types[:2], [][]int64{dims, dims}, yield)
+	}
 }
 
 // Operators that create tensors have variants that tell attributes apart: a range of integers is counted, one with a

@@ -143,16 +143,8 @@ def test_a_build_says_what_is_missing(archive: pathlib.Path, tmp_path: pathlib.P
 def test_wheel_holds_library_types_and_licences(wheel: pathlib.Path) -> None:
     sizes = {i.filename: i.file_size for i in zipfile.ZipFile(wheel).infolist()}
     assert [n for n in sizes if "libpaddlemps" in n] == [f"paddle_mps/{LIBRARY}"]
-    # 8,000,000 bytes for the first 96 operators, 40,000 for 13 functions of elements from acos to gcd, 140,000 for the
-    # sort of keys of two widths and the scans, 20,000 for index_reduce, 20,000 for complex elements, 20,000 for seven
-    # functions from lgamma to i1e, 60,000 for loops without a call for each element, 90,000 for
-    # gradients in C and the tape, 130,000 for the rules, 210,000 for convolution, pooling and their columns, 60,000 for
-    # passes and groups of programs, 140,000 for shaders of windows, sorts and scans, 140,000 for inverse functions in vectors
-    # and short rows, 130,000 for traces, 650,000 for 200 operators of ONNX, 200,000 for programs in files and calls of them, 50,000
-    # for barriers, 60,000 for strips and tiles of float64, 60,000 for the profiler,
-    # 160,000 for the backend of Triton Inference Server, 990,000 for the compiler of Triton IR, 30,000 for groups as
-    # shaders; the rest are tables and C++ functions of 17 rows. The project's own bar is 10,000,000, which is missed.
-    assert sizes[f"paddle_mps/{LIBRARY}"] <= 11_950_000
+    # The project's own bar is 10,000,000, for a library without symbols, which is missed. It is here and nowhere else.
+    assert sizes[f"paddle_mps/{LIBRARY}"] <= 11_750_000
     for ending in (
         "paddle_mps/py.typed",
         "paddle_mps/memory_viz/page.html",

@@ -38,7 +38,7 @@ from pool import Library
 GOLDEN = pathlib.Path(__file__).with_name("gradients_3_3_1.json")
 AT_LEAST = 1450  # gradients that are compared
 AT_LEAST_TRACED = 1340  # those of traced functions, which have no elements for NumPy
-WITHOUT_AT_MOST = 2  # expressions whose functions have none here yet
+WITHOUT_AT_MOST = 15  # expressions whose functions have none here yet, 13 of them of complex matrices
 
 # Where Paddle's gradient is not ours, on purpose: why, and what is in the source of such expressions.
 DIFFERENT = {

@@ -146,7 +146,8 @@ def test_ctrl_c_is_answered(place: str, what: str) -> None:
     code, out, errors = script(program, place)
     assert (code, errors) == (0, "")
     answered, _, rest = out.partition("\n")
-    assert int(answered) < 200 and rest == "right\n"
+    # On a machine with nothing else to do it takes less than 200 ms. All calls together take seconds.
+    assert int(answered) < 2000 and rest == "right\n"
 
 
 @both()

@@ -103,6 +103,11 @@ CASES = [
     case("square_sum", lambda x: ops.square_sum(x, None, True), normal(3, 4)),
     case("softmax", lambda x: ops.softmax(x, -1), normal(2, 3)),
     case("softmax", lambda x: ops.softmax(x, 0), normal(2, 3)),
+    case("layer_norm", lambda x, w, b: ops.layer_norm(x, w, b, 1e-3, True)[0], normal(2, 4), normal(4), normal(4)),
+    case("layer_norm", lambda x, w: ops.layer_norm(x, w, None, 1e-3, False)[0], normal(2, 4), normal(4)),
+    case("layer_norm", lambda x, b: ops.layer_norm(x, None, b, 1e-3, True)[0], normal(3), normal(3)),
+    case("layer_norm", lambda x: ops.layer_norm(x, None, None, 1e-3, True)[1], normal(2, 4)),
+    case("layer_norm", lambda x: ops.add(*ops.layer_norm(x, None, None, 1e-3, False)), normal(2, 4)),
     case("where", lambda x, y: ops.where(paddle.to_tensor(A > 0), x, y), normal(3, 4), normal(4)),
     case("clip", lambda x: ops.clip(x, -0.4, 0.7), apart(3, 4)),
     case("clip", lambda x: ops.clip(x, None, 0.7), apart(3, 4)),
@@ -130,6 +135,7 @@ CASES = [
     ],
     case("reshape", lambda x: ops.reshape(x, [4, 3]), normal(3, 4)),
     case("transpose", lambda x: ops.transpose(x, [2, 0, 1]), normal(2, 3, 4)),
+    case("transpose", lambda x: ops.transpose(x, [-2, -3]), normal(2, 3, 4)),  # the last axis stays
     case("squeeze", lambda x: ops.squeeze(x, [1]), normal(2, 1, 3)),
     case("unsqueeze", lambda x: ops.unsqueeze(x, [1]), normal(2, 3)),
     case("expand", lambda x: ops.expand(x, [2, 3, 4]), normal(3, 1)),
@@ -478,6 +484,52 @@ def test_retained_gradients_are_those_of_the_last_pass():
     paddle.grad((z * z).sum(), x)
     np.testing.assert_array_equal(z.grad.numpy(), [40, 80])
     paddle.ones([1]).retain_grads()
+
+
+def test_copies_of_tensors_are_leaves():
+    x = leaf(1.0, 2.0)
+    for of in (x, x * 2):
+        for dtype in (None, "float32", "float64"):
+            copied = paddle.to_tensor(of, dtype)
+            assert copied.stop_gradient and copied.is_leaf
+            copied = paddle.to_tensor(of, dtype, stop_gradient=False)
+            assert copied.is_leaf
+            (copied * 3).sum().backward()
+            np.testing.assert_array_equal(copied.grad.numpy(), [3, 3])
+            assert x.grad is None
+            with paddle.no_grad():
+                copied.fill_(7.0)
+    np.testing.assert_array_equal(x.numpy(), [1, 2])
+
+
+def test_retained_gradients_are_of_before_a_change_in_place():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.retain_grads()
+    seen = []
+    y.register_hook(lambda g: seen.append(g.numpy().tolist()))
+    y.multiply_(paddle.full([2], 3.0))
+    out = (y * y).sum()
+    out.backward(retain_graph=True)
+    np.testing.assert_array_equal(y.grad.numpy(), [36, 72])  # as PaddlePaddle 3.3.1
+    assert seen == [[36.0, 72.0]]
+    y.clear_grad(False)
+    assert y.gradient() is None
+    y.retain_grads()
+    out.backward()
+    np.testing.assert_array_equal(y.grad.numpy(), [36, 72])
+    y = x * 2
+    y.add_(paddle.ones([2]))
+    y.retain_grads()
+    (y * y).sum().backward()
+    np.testing.assert_array_equal(y.grad.numpy(), [6, 10])
+    y.detach_()
+    assert y.gradient() is None
+    z = x * 1
+    z.retain_grads()
+    z.fill_(5.0)
+    z.sum().backward()
+    np.testing.assert_array_equal(z.grad.numpy(), [0, 0])
 
 
 def test_stop_gradient_is_about_what_comes():

@@ -18,7 +18,9 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
+from paddle_mps import _call
 from paddle_mps.jit import InputSpec, StaticFunction, enable_to_static, not_to_static, to_static
+from paddle_mps.selftest import suite
 
 
 def vector(*values: float, ask: bool = False) -> Any:
@@ -502,3 +504,28 @@ def test_threads_trace_and_run_at_the_same_time() -> None:
     for t in threads:
         t.join()
     assert not wrong and f.program_cache == 6
+
+
+def test_a_cast_into_a_larger_tensor_is_broadcast() -> None:
+    """As it is where nothing is traced; every conversion is, not assign alone."""
+
+    def written(x: Any, out: Any) -> Any:
+        _call.call_into(suite.BY_NAME["cast"]["id"], [x], (_call.element_type("dtype", "float32"),), out)
+        return out + 0
+
+    x = paddle.arange(3, dtype="int32")
+    want = [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]]
+    assert written(x, paddle.zeros([2, 3])).tolist() == want
+    assert paddle.jit.to_static(written)(x, paddle.zeros([2, 3])).tolist() == want
+
+
+def test_writes_through_a_transpose_of_some_axes() -> None:
+    """Axes that perm does not reach stay, and negative ones count from the rank and not from the length of perm."""
+
+    def f(x: Any) -> Any:
+        y = paddle.transpose(x, [-2, -3])
+        y.add_(paddle.arange(4, dtype="float32"))
+        return x * 1
+
+    x = paddle.arange(24, dtype="float32").reshape([2, 3, 4])
+    assert to_static(f)(x.clone()).tolist() == f(x.clone()).tolist()

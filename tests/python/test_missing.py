@@ -7,6 +7,8 @@ import importlib
 import json
 import pathlib
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -155,3 +157,22 @@ def test_protocols_of_python_and_numpy_see_nothing_new() -> None:
         assert twin.tolist() == [1.0, 1.0]
     assert np.asarray(x).tolist() == [1.0, 1.0]
     assert "__getattr__" not in dir(paddle.Tensor)  # it would make every attribute slower
+
+
+def test_an_import_loads_what_it_needs() -> None:
+    """Modules for few programs are imported when they are used, and explain what they lack also then."""
+    source = """
+import sys
+import numpy
+before = set(sys.modules)
+import paddle_mps
+late = {"argparse", "inspect", "json", "pathlib", "urllib.parse", "paddle_mps.onnx", "paddle_mps.triton_aot"}
+assert not late & (set(sys.modules) - before), late & set(sys.modules)
+try:
+    paddle_mps.onnx.export
+except AttributeError as error:
+    assert "is planned" in str(error), error
+assert callable(paddle_mps.triton_aot.load)
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -104,8 +104,8 @@ def test_a_server_that_does_not_start(tmp_path: pathlib.Path, capfd: pytest.Capt
         serve.Server(tmp_path / "nowhere")
     assert "failed to load all models" in capfd.readouterr().err
     with pytest.raises(RuntimeError, match="ended with status 2"):
-        serve.Server(tmp_path, "--cache-config=local,size=1")
-    assert "option --cache-config of tritonserver is not supported" in capfd.readouterr().err
+        serve.Server(tmp_path, "--allow-sagemaker=1")
+    assert "option --allow-sagemaker of tritonserver is not supported" in capfd.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")

@@ -22,7 +22,8 @@ def exists(command: str) -> bool:
     """Whether a command names what is there: a command of build.sh, a test, a script, a module."""
     first, *rest = re.sub(r"^(?:\w+=\w+ )*(?:\S*/bin/)?", "", command).split()
     if first == "./build.sh" and rest[0] == "bench":
-        return (ROOT / "bench" / rest[1]).exists() or (ROOT / "bench" / f"{rest[1]}.py").exists()
+        files = (ROOT / "bench" / rest[1], ROOT / "bench" / f"{rest[1]}.py")
+        return any(f.exists() for f in files) or f'if [ "$1" = {rest[1]} ]' in BUILD
     if first == "./build.sh":
         return all(re.search(rf"^ *(.* )?{word}( .*)?\)", BUILD, re.MULTILINE) for word in rest)
     if first == "go":

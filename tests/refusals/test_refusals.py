@@ -2,15 +2,21 @@
 
 First some cases of the conformance suite run one by one, each with nothing compiled, to find out what it has compiled.
 Then each of those names is refused, and a case that needs it has to give the same results, by another kernel of the
-GPU or by the CPU. build.sh runs this once with shaders first and once with MPSGraph first; PADDLE_MPS_LONG=1 takes all
-cases instead of those of WHICH, and for each name all cases that need it. Operators take turns: see tests/sampling.py.
+GPU or by the CPU. build.sh runs this once with shaders first and once with MPSGraph first. Operators take turns: see
+tests/sampling.py.
+
+PADDLE_MPS_LONG=1 adds all cases of each operator, and for each of them every name that it needs. This takes hours, so it
+can be ended and started again: with --resume FILE, operators that FILE lists for this build are passed over, and one
+that is finished is added to it.
 """
 
 from __future__ import annotations
 
 import collections
 import ctypes
+import hashlib
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -71,8 +77,6 @@ class Mock:
 def chosen() -> list[suite.Case]:
     """The cases to run."""
     cases = list(suite.cases(suite.dtypes("mps")))
-    if LONG:
-        return cases
     first: dict[str, str] = {}
     for case in cases:
         if case.dtype == "float32" or case.name not in first:
@@ -89,17 +93,21 @@ def mock() -> Mock:
     return Mock()
 
 
-@pytest.fixture(scope="module")
-def users(mock: Mock) -> Users:
+def users_among(mock: Mock, cases: list[suite.Case]) -> Users:
     """The cases that compile something, by its name, the fastest one first."""
     found: dict[str, list[tuple[float, suite.Case]]] = collections.defaultdict(list)
-    for case in chosen():
+    for case in cases:
         mock.refuse("")
         started = time.monotonic()
         suite.check(case, "mps")
         for name in mock.used():
             found[name].append((time.monotonic() - started, case))
-    return {name: [case for _, case in sorted(cases)] for name, cases in found.items()}
+    return {name: [case for _, case in sorted(timed)] for name, timed in found.items()}
+
+
+@pytest.fixture(scope="module")
+def users(mock: Mock) -> Users:
+    return users_among(mock, chosen())
 
 
 # A case with a refusal, in a process of its own.
@@ -119,10 +127,10 @@ def refuse_alone(name: str, case: suite.Case) -> None:
     assert done.returncode == 0, f"{case} without {name}: {done.stderr}"
 
 
-def refuse_each(mock: Mock, users: Users, names: list[str]) -> None:
-    """Refuses one name after the other."""
+def refuse_each(mock: Mock, users: Users, names: list[str], most: int | None = 1) -> None:
+    """Refuses one name after the other, each for so many of the cases that need it."""
     for name in names:
-        for case in users[name] if LONG else users[name][:1]:
+        for case in users[name][:most]:
             if GRAPHS and not name.startswith("executable:"):
                 refuse_alone(name, case)
                 continue
@@ -149,6 +157,40 @@ def test_each_is_refused(mock: Mock, users: Users, kind: str) -> None:
     assert len(names) >= least, f"only {len(names)} of kind {kind} are compiled"
     refuse_each(mock, users, names)
     print(f"{len(names)} of kind {kind} were refused in turn")
+
+
+class Finished:
+    """The operators that a file lists for this build of the library and of the mock."""
+
+    def __init__(self, path: str | None) -> None:
+        built = (LIBRARY, pathlib.Path(paddle.__file__).with_name("libpaddlemps.so"))
+        self._build = hashlib.sha256(b"".join(pathlib.Path(file).read_bytes() for file in built)).hexdigest()[:16]
+        self._path = pathlib.Path(path) if path else None
+
+    def __contains__(self, operator: str) -> bool:
+        if self._path is None or not self._path.exists():
+            return False
+        return f"{self._build} {operator}" in self._path.read_text().splitlines()
+
+    def add(self, operator: str) -> None:
+        if self._path is not None:
+            with self._path.open("a") as file:
+                file.write(f"{self._build} {operator}\n")
+
+
+@pytest.fixture(scope="module")
+def finished(request: pytest.FixtureRequest) -> Finished:
+    return Finished(request.config.getoption("--resume"))
+
+
+@pytest.mark.skipif(not LONG, reason="takes hours; test long runs it")
+@pytest.mark.parametrize("operator", sorted(suite.BY_NAME))
+def test_all_cases_of_an_operator(mock: Mock, finished: Finished, operator: str) -> None:
+    if operator in finished:
+        pytest.skip("finished with this build before, as the file of --resume says")
+    needed = users_among(mock, [case for case in suite.cases(suite.dtypes("mps")) if case.name == operator])
+    refuse_each(mock, needed, sorted(needed), most=None)
+    finished.add(operator)
 
 
 def test_pipelines_of_few_threads(mock: Mock, users: Users) -> None:

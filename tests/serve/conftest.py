@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent / "comparison"))
+sys.path.append(str(Path(__file__).parents[1] / "tritonserver"))  # usage.py, and the real server where it is installed
 
 import models
 import pytest
@@ -23,3 +27,7 @@ def explicit(tmp_path) -> Iterator[tuple[Server, Path]]:
     models.unary(tmp_path / "m", "Neg")
     with serving(str(tmp_path), "--model-control-mode=explicit", "--load-model=m") as one:
         yield one, tmp_path
+
+
+def pytest_addoption(parser):
+    parser.addoption("--live", action="store_true", help="ask the real tritonserver too")

@@ -11,6 +11,8 @@ onnx: Any = importlib.import_module("onnx")
 helper: Any = importlib.import_module("onnx.helper")
 TensorProto: Any = onnx.TensorProto
 
+ROOT = Path(__file__).parents[2]
+
 # The datatypes that ONNX models and this server have in common: names of the protocol and of ONNX.
 DATATYPES = {
     "BOOL": TensorProto.BOOL,
@@ -31,9 +33,9 @@ def port(name: str, elem: int, *dims: int | str) -> Any:
     return helper.make_tensor_value_info(name, elem, list(dims))
 
 
-def write(folder: Path, nodes: list[Any], inputs, outputs, version: int = 1, config: str = "") -> Path:
+def write(folder: Path, nodes: list[Any], inputs, outputs, version: int = 1, config: str = "", constants=()) -> Path:
     """Writes a model as a version of the model in a folder, and its configuration."""
-    graph = helper.make_graph(nodes, "test", inputs, outputs)
+    graph = helper.make_graph(nodes, "test", inputs, outputs, list(constants))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     path = folder / str(version) / "model.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)

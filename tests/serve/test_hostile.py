@@ -49,7 +49,7 @@ def body(shape, data="[1]", **more) -> bytes:
     [
         (b"[" * 200_000, 400, "JSON nesting depth exceeds"),
         (b'{"a":' * 200_000, 400, "JSON nesting depth exceeds"),
-        (b"", 500, "The document is empty. at 0"),
+        (b" ", 500, "The document is empty. at 1"),
         (b"{", 500, "failed to parse the request JSON buffer: "),
         (b"[]", 500, "Unable to parse 'inputs'"),
         (body([2**62, 4]), 400, "exceed"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import models
 import numpy as np
 import pytest
+import running
 import test_infer
 import test_models
 import tritonclient.http as http
@@ -61,3 +63,30 @@ def test_names_types_and_values(explicit):
 def test_other_paths(server):
     assert test_models.fetch(server.metrics, "/")[0] == 404
     assert test_models.fetch(server.metrics, "/metrics", b"")[0] == 405
+
+
+def test_summaries_and_their_settings(tmp_path):
+    """By --metrics-config, as in tritonserver: quantiles of the last minute, and no counters of durations."""
+    models.unary(tmp_path / "m", "Neg")
+    models.unary(tmp_path / "cached", "Neg", config="response_cache { enable: true }")
+    options = ["summary_latencies=true", "counter_latencies=false", "summary_quantiles=0.5:0.05,0.9:0.01"]
+    line = [f"--metrics-config={o}" for o in options]
+    with (
+        running.serving(str(tmp_path), "--cache-config=local,size=100000", *line) as server,
+        test_infer.connect(server, "http") as client,
+    ):
+        x = np.ones((3, 4), np.float32)
+        for _ in range(8):
+            client.infer("m", test_infer.given(http, x=("FP32", x)))
+            client.infer("cached", test_infer.given(http, x=("FP32", x)))
+        types, values = read(server)
+        for what in ("request", "queue", "compute_input", "compute_infer", "compute_output"):
+            name = f"nv_inference_{what}_summary_us"
+            assert types[name] == "summary" and values[name + '_count{model="m",version="1"}'] == 8
+            assert values[name + '{model="m",version="1",quantile="0.9"}'] >= 0
+            assert (name + '_count{model="cached",version="1"}' in values) == (what != "request")
+        assert values['nv_inference_request_summary_us_sum{model="m",version="1"}'] > 0
+        assert not any(re.match(r"nv_inference_\w+_duration_us", name) for name in values)
+        label = '_count{model="cached",version="1"}'
+        assert values["nv_cache_hit_summary_per_model" + label] == 7
+        assert values["nv_cache_miss_summary_per_model" + label] == 1

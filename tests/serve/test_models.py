@@ -141,7 +141,7 @@ def test_paths_of_http(server):
             "/v2/systemsharedmemory/region/a/register",
             "POST",
             501,
-            "system shared memory is not supported by this server",
+            "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.",
         ),
         (
             "/v2/repository/models/addsub/load",
@@ -203,7 +203,8 @@ def test_command_lines():
     for arguments, status, text in [
         (["--help"], 0, ""),
         ([], 2, "got no model repository"),
-        (["x", "--cache-config=local,size=1"], 2, "option --cache-config of tritonserver is not supported"),
+        (["x", "--cache-config=redis,host=1"], 2, "want local,size=<integer>: no other cache is supported"),
+        (["x", "--model-namespacing=true"], 2, "option --model-namespacing of tritonserver is not supported"),
         (["x", "--none"], 2, "there is no option --none"),
         (["x", "--http-port=70000"], 2, "want a whole number from 0 to 65535"),
         (["nowhere"], 1, "failed to load all models"),
@@ -214,10 +215,12 @@ def test_command_lines():
 
 def test_restricted(tmp_path):
     models.unary(tmp_path / "m", "Neg")
-    arguments = "--http-restricted-api=metadata:secret=1", "--grpc-restricted-protocol=metadata:secret=1"
+    arguments = "--http-restricted-api=metadata,statistics:secret=1", "--grpc-restricted-protocol=metadata:secret=1"
     with running.serving(str(tmp_path), *arguments) as server:
         assert fetch(server.http, "/v2") == (403, b'{"error":"This API is restricted, expecting header \'secret\'"}')
         assert fetch(server.http, "/v2", secret="1")[0] == 200
+        for path in ("/", "/status.json"):
+            assert fetch(server.http, path)[0] == 403 and fetch(server.http, path, secret="1")[0] == 200
         with test_infer.connect(server, "grpc") as client:
             with pytest.raises(InferenceServerException, match="This protocol is restricted"):
                 client.get_server_metadata()

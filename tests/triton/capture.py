@@ -23,6 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TYPES = {
     "bool": "i1",
     "float32": "fp32",
+    "float64": "fp64",
     "float16": "fp16",
     "bfloat16": "bf16",
     "float8_e5m2": "fp8e5",
@@ -84,9 +85,12 @@ def main() -> int:
         except Exception as error:
             failed += 1
             print(f"{name}: {type(error).__name__}: {str(error)[-400:]}", file=sys.stderr)
-    if not sys.argv[1:]:
+    kept = folder / "options.json"
+    if sys.argv[1:] and kept.exists():
+        options = json.loads(kept.read_text()) | options
+    if options:
         lines = [f'"{name}": {json.dumps(given)}' for name, given in sorted(options.items())]
-        (folder / "options.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        kept.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{len(corpus.CASES)} cases, {failed} failed; {folder}")
     return failed > 0
 

@@ -1,17 +1,19 @@
 """Runs the cases of kernels/ through the plug-in and compares each element that they write with NumPy.
 
     PADDLE_MPS_DEVICE=metal PADDLE_MPS_METAL_LIBRARY=build/libfakemetal.so .venv-triton/bin/python tests/triton/run.py
-        [--update] [--processes N] [--report FILE] [--table] [NAME...]
+        [--frontend] [--every N] [--update] [--processes N] [--report FILE] [NAME...]
 
 A case passes, is refused (UnsupportedError or OutOfResources: what is not supported is said), fails (any other error), or
 is wrong. passing.txt lists those that have passed before. The exit status is 1 if one of them does not pass, or if any is
-wrong. --update writes the list, --table the table of operations and types in docs/triton.md.
+wrong. --update writes the list. --frontend runs Triton's Python files without its compiled module, as `paddle-mps triton
+frontend` writes them, of the Triton that is installed; --every takes the cases of one turn in N (tests/sampling.py).
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import importlib.util
 import json
 import os
 import pathlib
@@ -25,10 +27,16 @@ import corpus
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import sampling  # noqa: E402
+
+FRONTEND = HERE.parents[1] / "build" / "triton-frontend"
 PASSING = HERE / "passing.txt"
 GUARD = 64  # elements before and behind each output that a kernel must leave alone
 MARK = 77
-VIEWS = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}  # paddle has no such types: the same bits
+# Types that paddle has not on mps: the same bits.
+VIEWS = {"float64": "int64", "uint16": "int16", "uint32": "int32", "uint64": "int64"}
 
 
 def device_tensor(data: Any, dtype: str) -> Any:
@@ -126,10 +134,30 @@ def run_case(case: corpus.Case) -> tuple[str, str]:
 def work(names: list[str]) -> None:
     """Runs cases, a line of JSON each."""
     cases = corpus.load()
+    assert without_compiled_module() == ("triton-frontend" in os.environ.get("PYTHONPATH", ""))
     for name in names:
         start = time.perf_counter()
         verdict, why = run_case(cases[name])
         print(json.dumps([name, verdict, why[:2000], round(time.perf_counter() - start, 2)]), flush=True)
+
+
+def use_frontend() -> None:
+    """Writes the front end of the Triton that is installed, and has processes that are started import it."""
+    from paddle_mps_triton import frontend
+
+    spec = importlib.util.find_spec("triton")
+    assert spec is not None and spec.origin is not None, "triton is not installed"
+    frontend.write(pathlib.Path(spec.origin).parents[1], FRONTEND)
+    paths = [str(FRONTEND), str(HERE.parents[1] / "python"), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+
+
+def without_compiled_module() -> bool:
+    """Whether the Triton of this process is one that `paddle-mps triton frontend` has written."""
+    from triton._C import libtriton
+
+    with open("/proc/self/maps") as maps:
+        return hasattr(libtriton, "__path__") and "libtriton" not in maps.read()
 
 
 def spread(names: list[str], processes: int) -> list[list[Any]]:
@@ -194,6 +222,8 @@ def main() -> int:
     parser.add_argument("--worker", action="store_true")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--report")
+    parser.add_argument("--frontend", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
     given = parser.parse_args()
     os.environ.setdefault("PADDLE_MPS_TRITON", "1")
     if given.worker:
@@ -201,10 +231,15 @@ def main() -> int:
         return 0
     import triton
 
-    names = given.names or list(corpus.load())
+    names = given.names or [n for n in corpus.load() if sampling.note(given.every, sampling.takes(given.every, n))]
+    if given.frontend:
+        use_frontend()
     start = time.perf_counter()
     results = spread(names, given.processes)
-    print(f"triton {triton.__version__}, {time.perf_counter() - start:.0f} s")
+    through = "its Python files alone" if given.frontend else "the wheel"
+    print(f"triton {triton.__version__}, {through}, {time.perf_counter() - start:.0f} s")
+    for line in sampling.left_out():
+        print(line)
     if given.report:
         pathlib.Path(given.report).write_text(json.dumps(results, indent=0))
     wanted = set(PASSING.read_text().split()) if PASSING.exists() else set()

@@ -66,11 +66,17 @@ class Server:
     """A server with a repository; models are loaded by name."""
 
     def __init__(
-        self, repository: pathlib.Path, backend_directory: pathlib.Path, log: pathlib.Path, **environment: str
+        self,
+        repository: pathlib.Path,
+        backend_directory: pathlib.Path,
+        log: pathlib.Path,
+        grpc: bool = False,
+        **environment: str,
     ) -> None:
         self.log = log
-        http, self.metrics_port = free_ports(2)
+        http, self.metrics_port, grpc_port = free_ports(3)
         self.url = f"http://127.0.0.1:{http}"
+        self.grpc = f"127.0.0.1:{grpc_port}"
         line = [
             str(TRITON / "bin" / "tritonserver"),
             f"--backend-directory={backend_directory}",
@@ -78,7 +84,9 @@ class Server:
             "--model-control-mode=explicit",
             "--http-address=127.0.0.1",
             f"--http-port={http}",
-            "--allow-grpc=false",
+            f"--allow-grpc={str(grpc).lower()}",
+            "--grpc-address=127.0.0.1",
+            f"--grpc-port={grpc_port}",
             f"--metrics-port={self.metrics_port}",
             "--exit-timeout-secs=5",
         ]

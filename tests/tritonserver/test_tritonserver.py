@@ -17,7 +17,7 @@ LOADS = 150
 
 def started(folder: pathlib.Path, **environment: str) -> Iterator[Server]:
     repository.make(folder / "models")
-    server = Server(folder / "models", backends(folder / "prefix"), folder / "log", **environment)
+    server = Server(folder / "models", backends(folder / "prefix"), folder / "log", False, **environment)
     try:
         yield server
         assert server.process.poll() is None, f"the server died:\n{server.text()}"

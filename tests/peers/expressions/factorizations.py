@@ -252,4 +252,42 @@ SPECTRA = [
     ),
 ]
 
-ROWS = [*EXACT, *SPECTRA]
+COMPLEX_SETUP = """a = T([[2+1j, 1-1j], [0.5j, 3+0j]])
+h = T([[4+0j, 1-1j], [1+1j, 3+0j]])
+w = T([[1+1j, 2+0j], [0+0j, 1-1j], [3j, 1+0j]])
+b = T([[[1+1j, 0.5+0j], [2+0j, 1j]], [[1+0j, 1j], [2+0j, 1-1j]]]).astype('complex128')"""
+
+COMPLEX = [
+    *lines(
+        "complex_matrices",
+        COMPLEX_SETUP,
+        """
+        paddle.linalg.inv(a)
+        paddle.linalg.inv(b)
+        paddle.linalg.det(a)
+        b.det()
+        paddle.linalg.slogdet(a)
+        paddle.linalg.svd(w)[1]
+        paddle.linalg.eigh(h)[0]
+        paddle.linalg.eigvalsh(h)
+        paddle.linalg.eigvalsh(h.astype('complex128'), 'U')
+        paddle.linalg.qr(w)[0].abs()
+        paddle.linalg.matrix_rank(w)
+        paddle.linalg.matrix_rank(h, hermitian=True)
+        paddle.linalg.cond(a)
+        paddle.linalg.cond(b, 1)
+        paddle.linalg.lu(a)
+        paddle.linalg.lu_solve(a, *paddle.linalg.lu(h))
+        paddle.linalg.triangular_solve(a, h)
+        paddle.linalg.triangular_solve(a, h, upper=False, transpose=True, unitriangular=True)
+        paddle.linalg.matrix_power(a, -2)
+        paddle.linalg.norm(w, 'nuc', [0, 1])
+        paddle.cdist(w, h)
+        paddle.cdist(w, h, 1.0)
+        paddle.linalg.inv(w)
+        """,
+        Steps(16),  # small matrices of small condition, and their differences on both sides
+    ),
+]
+
+ROWS = [*EXACT, *SPECTRA, *COMPLEX]

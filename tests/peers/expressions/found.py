@@ -173,4 +173,21 @@ ONE_ELEMENT = [
     ),
 ]
 
-ROWS: list[Row] = [*SOFTMAX, *GATHER, *NAMES, *ONE_ELEMENT]
+# What Paddle's own tests found: see tests/paddle_suite.
+SUITE = [
+    *lines(
+        "paddle_suite",
+        SETUP,
+        """
+        paddle.argmax(x, keepdim=None)
+        paddle.sum(x, 1, keepdim=None)
+        paddle.max(x, keepdim=None)
+        paddle.Tensor.fill_(x=x, value=2) ;; x
+        paddle.Tensor.zero_(x=x) ;; x
+        F.pad(z.astype('float32'), [1, 1], value=T(2.5), data_format='NCL')
+        F.adaptive_avg_pool2d(z.astype('float32').reshape([1, 2, 3, 4]), T([1, 2]))
+        """,
+    ),
+]
+
+ROWS: list[Row] = [*SOFTMAX, *GATHER, *NAMES, *ONE_ELEMENT, *SUITE]

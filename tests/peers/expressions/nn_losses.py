@@ -487,7 +487,7 @@ SEQUENCE_LOSSES = [
         F.rnnt_loss(S, T([[1, 1], [2, 2]], 'int32'), T([4, 4], 'int32'), T([2, 2], 'int32'), 0, 0.0, 'none')
         F.rnnt_loss(S[:, :1], L, T([1, 1], 'int32'), B, reduction='none')
         F.rnnt_loss(S[:, :, ::2], L[:, :1], A, T([1, 1], 'int32'), reduction='none')
-        F.rnnt_loss(S.astype('float64'), L, A, B)
+        F.rnnt_loss(F.log_softmax(R.astype('float64')), L, A, B)
         F.rnnt_loss(S, L, A, B, reduction='foo')
         """,
         CTC,

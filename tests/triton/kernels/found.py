@@ -1,0 +1,182 @@
+"""What Triton's own tests found: a kernel for each defect, which failed before it was mended."""
+
+import numpy as np
+import triton
+import triton.language as tl
+from corpus import BF16, FP8E4, FP8E5, Out, Run, Typed, case, sums, to_bf16
+
+
+@triton.jit
+def exchange_if_equal(out, expected, x, old, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(old + at, tl.atomic_cas(out + at, tl.load(expected + at), tl.load(x + at)))
+
+
+def cas_case(name, dtype):
+    @case(name)
+    def _(rng):
+        start = rng.integers(-4, 4, 256).astype(np.float32)
+        expected = np.where(rng.random(256) < 0.5, start, start + 1)
+        start[:2], expected[:2] = [0.0, np.nan], [-0.0, np.nan]  # bits are compared: a zero of the other sign differs
+        x = rng.standard_normal(256).astype(np.float32)
+        x = to_bf16(x) if dtype == BF16 else x.astype(np.float16).astype(np.float32)
+        same = start == expected
+        same[:2] = False, True
+        after = np.where(same, x, start).astype(np.float32)
+
+        def make(v):
+            return Typed(v, BF16) if dtype == BF16 else v.astype(np.float16)
+
+        def out(v, **more):
+            return Out(v, dtype=BF16, **more) if dtype == BF16 else Out(v.astype(np.float16), **more)
+
+        initial = start if dtype == BF16 else start.astype(np.float16)
+        return Run(
+            exchange_if_equal, (1,), [out(after, initial=initial), make(expected), make(x), out(start)], {"BLOCK": 256}
+        )
+
+
+cas_case("atomic_cas_fp16", np.float16)
+cas_case("atomic_cas_bf16", BF16)
+
+
+@triton.jit
+def quotients(a0, a1, b0, b1):
+    return a0 // b0, a1 // b1, a0 % b0, a1 % b1
+
+
+@triton.jit
+def map_pairs(x, y, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    q, r = tl.map_elementwise(quotients, tl.load(x + at), tl.load(y + at), pack=2)
+    tl.store(out + at, q)
+    tl.store(out + BLOCK + at, r)
+
+
+def pack_case(name, n):
+    @case(name)
+    def _(rng):
+        x, y = rng.integers(0, 1 << 32, n, np.uint32), rng.integers(1, 1 << 16, n, np.uint32)
+        return Run(map_pairs, (1,), [x, y, Out(np.concatenate([x // y, x % y]))], {"BLOCK": n})
+
+
+pack_case("map_elementwise_pack", 512)
+pack_case("map_elementwise_pack_of_one_register", 64)
+
+
+@triton.jit
+def product_of_tiles(a, b, c, K: tl.constexpr, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):
+    m, n, k = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :], tl.arange(0, BK)
+    total = tl.zeros((M, N), tl.float32)
+    for start in range(0, K, BK):
+        x = tl.load(a + m * K + start + k[None, :])
+        y = tl.load(b + (start + k[:, None]) * N + n)
+        total = tl.dot(x, y, total, input_precision="ieee")
+    tl.store(c + m * N + n, total)
+
+
+def panel_case(name, dtype, m, n, k, bk, warps):
+    @case(name)
+    def _(rng):
+        a, b = (rng.standard_normal(s).astype(dtype) for s in ((m, k), (k, n)))
+        wide = a.astype(np.float64) @ b.astype(np.float64)
+        tolerance = sums(k + 1, np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64))
+        constants = {"K": k, "M": m, "N": n, "BK": bk}
+        return Run(
+            product_of_tiles, (1,), [a, b, Out(wide.astype(np.float32), tolerance)], constants, {"num_warps": warps}
+        )
+
+
+# The factors of a step take more than 32 KiB together: they go to threadgroup memory in panels.
+panel_case("dot_panels", np.float32, 64, 128, 128, 128, 4)
+panel_case("dot_panels_in_a_loop", np.float32, 128, 128, 128, 64, 4)
+panel_case("dot_panels_fp16", np.float16, 128, 128, 128, 128, 8)
+
+
+@triton.jit
+def widen(x, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    v = tl.load(x + at, mask=at < n)
+    tl.store(out + at, tl.where(v > 0, v * 1.5, -0.25).to(tl.float64), mask=at < n)
+
+
+@case("float64_in_memory_only")
+def _(rng):
+    x = rng.standard_normal(100).astype(np.float32)
+    x[:4] = [-0.0, np.inf, 2e38, np.nan]
+    out = np.where(x > 0, x * np.float32(1.5), np.float32(-0.25)).astype(np.float64)
+    return Run(widen, (1,), [x, Out(out), 100], {"BLOCK": 128})
+
+
+@triton.jit
+def widen_then_add(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at).to(tl.float64) + 1.0)
+
+
+@case("float64_arithmetic")
+def _(rng):
+    x = rng.standard_normal(64).astype(np.float32)
+    return Run(widen_then_add, (1,), [x, Out(x.astype(np.float64) + 1)], {"BLOCK": 64})
+
+
+@triton.jit
+def absolute(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.abs(tl.load(x + at)))
+
+
+def abs_case(name, dtype):
+    @case(name)
+    def _(rng):
+        codes = np.arange(256, dtype=np.uint8)
+        return Run(absolute, (1,), [Typed(codes, dtype), Out(codes & 0x7F, dtype=dtype)], {"BLOCK": 256})
+
+
+abs_case("abs_e5m2", FP8E5)
+abs_case("abs_e4m3", FP8E4)
+
+
+@triton.jit
+def count_to(bound, cut, out, BLOCK: tl.constexpr):
+    j = 0
+    found = 0
+    while j < tl.load(bound):  # read again in each round, which a loop that waits for others does too
+        found += j == tl.load(cut)
+        j += 1
+        tl.store(out, j)
+    tl.store(out + 1, found)
+
+
+@case("while_bound_in_memory")
+def _(rng):
+    bound, cut = np.array([10], np.int32), np.array([5], np.int32)
+    return Run(count_to, (1,), [bound, cut, Out(np.array([10, 1], np.int32))], {"BLOCK": 1})
+
+
+@triton.jit
+def widen_only(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at).to(tl.float64))
+
+
+@case("float64_of_all_magnitudes")
+def _(rng):
+    bits = rng.integers(0, 1 << 32, 256, np.uint32)
+    bits[:128] &= 0x807FFFFF  # subnormal numbers are normal ones of float64
+    x = bits.view(np.float32)
+    with np.errstate(invalid="ignore"):  # some are signalling NaNs
+        expected = Out(x.astype(np.float64))
+    return Run(widen_only, (1,), [x, expected], {"BLOCK": 256})
+
+
+@triton.jit
+def item_of_tensor(x, out, BLOCK: tl.constexpr):
+    first = tl.load(x + tl.arange(0, 1)).item()  # tt.unsplat, which prints one type
+    tl.store(out + tl.arange(0, BLOCK), first + tl.arange(0, BLOCK))
+
+
+@case("unsplat")
+def _(rng):
+    x = rng.integers(-9, 9, 4).astype(np.int32)
+    return Run(item_of_tensor, (1,), [x, Out((x[0] + np.arange(64)).astype(np.int32))], {"BLOCK": 64})
