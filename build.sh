@@ -15,23 +15,34 @@ usage: ./build.sh COMMAND
 
   demo            build, install into .venv and run examples/quickstart.py
   demo ocr        install rapidocr into .venv-ocr and read the text in a picture with examples/ocr/ocr.py
+  demo serve      make the models of examples/triton, serve them and check the answers of paddle-mps serve, and of the real
+                  tritonserver where test tritonserver has installed it
   demo triton [NAME]
                   install triton into .venv-triton and run examples/triton/NAME.py, add or softmax, on the mock of Metal
   test            run the tests: Go (plain, race, portable), C, Python, conformance, packaging. In large
                   suites groups of cases take turns from commit to commit; the output counts the others
   test long       the same with PADDLE_MPS_LONG=1: run the cases of all turns and all packages, fuzz the C
                   interface for an hour and every other fuzz target for 30 s, soak each place with ten
-                  million operators, not 1.5 million, and, on Linux, run all of test darwin
+                  million operators, not 1.5 million, and, on Linux, run all of test darwin; with TRITON_SOURCE
+                  also bench triton-core
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
+  test paddle-suite [--only REGEX] [--list]
+                  run Paddle's own tests of tensor functions, in PADDLE_SOURCE, a checkout of PaddlePaddle/PaddleTest,
+                  over this library and over PaddlePaddle, and compare
   test onnx       run the tests of the onnx package, and programs for onnxruntime, installed into .venv-onnx
   test exports    export networks with paddle2onnx, installed into .venv-exports, and compare with onnxruntime
   test tritonserver
-                  serve models in the real Triton Inference Server, installed into .venv-tritonserver (Linux)
-  test serve      run the server of models with tritonclient, installed into .venv-serve
+                  serve models in the real Triton Inference Server, installed into .venv-tritonserver (Linux), and compare
+                  its answers with those of paddle-mps serve
+  test serve      run the server of models with tritonclient, installed into .venv-serve, and compare it with the recorded
+                  answers of tritonserver
   test triton [NAME...]
                   run kernels written in Triton, which is installed into .venv-triton (Linux, Python 3.11), through the
-                  plug-in on the mock of Metal, against NumPy: all of tests/triton/kernels, or those named
+                  plug-in on the mock of Metal, against NumPy: all of tests/triton/kernels, or those named; then a
+                  fifth of them (with PADDLE_MPS_LONG=1 all) without Triton's compiled module
+  test triton-tutorials [NAME...]
+                  run the tutorials of Triton's source, in TRITON_SOURCE, with PyTorch's tensors: 01 to 06 and 08, or those named
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
                   tests/machorun/main.c
   lib             build python/paddle_mps/libpaddlemps.so (.dylib on a Mac)
@@ -42,6 +53,8 @@ usage: ./build.sh COMMAND
   tarball         build dist/paddlemps-VERSION-PLATFORM.tar.gz with the same contents
   darwin          build library, tool, wheel and tarball for Apple silicon, also on Linux
   bench [NAME]    run the benchmark bench/NAME; without a name, list all
+  bench triton-core [--all | --tenth N] [--only REGEX] [--report FILE]
+                  run a tenth of the test_core.py of Triton 3.6.0's source, in TRITON_SOURCE, and count what passes
   bench code [REV]
                   print sizes, comments and import cycles of REV and of the working tree
   bench pair [-rounds N] [-only REGEX] REV NAME [ARGS]
@@ -177,7 +190,7 @@ lib() {
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
-        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/tritonlang/...=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l \
+        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/tritonlang/...=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l -gcflags=$module/kernels/metal/msl=-l \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi
     native || return 0
@@ -240,6 +253,12 @@ need_browser() {
 }
 
 demo() {
+    if [ "${1:-}" = serve ]; then
+        need_serve
+        if [ -d .venv-tritonserver ]; then lib; fi # it is the backend there
+        .venv-serve/bin/python examples/triton/demo.py
+        return
+    fi
     lib
     if [ "${1:-}" = ocr ]; then
         shift
@@ -480,8 +499,9 @@ differential_traced() { PADDLE_MPS_DEVICE=host differential --traced; }
 differential_host() { PADDLE_MPS_DEVICE=host differential; }
 differential_queue() { PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 differential; }
 
-# refusals NAME: what Apple's compilers refuse, one after the other, is computed in another way.
-refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals; }
+# refusals NAME: what Apple's compilers refuse, one after the other, is computed in another way. With `test long` this
+# takes hours, and goes on where it was ended with the same build.
+refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals --resume "build/$1.finished"; }
 
 # conformance_refused NAME OPTION...: the suite with all shaders and graphs refused, which the CPU then computes.
 conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$@"; }
@@ -569,6 +589,8 @@ run_tests() {
     part selftest junit py_test selftest tests/selftest
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then
         part fuzz status fuzz
+        [ ! -d .venv-triton ] || part triton-frontend status triton_frontend
+        [ -z "${TRITON_SOURCE:-}" ] || part triton-core status triton_source core --least 0.95
         [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }
     fi
     parts_end
@@ -664,14 +686,25 @@ darwin_parts() {
     part darwin-graphs junit conformance_darwin darwin-graphs '' 10 PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph
 }
 
-peers() {
+# need_peers GROUPS: PaddlePaddle in .venv-peers.
+need_peers() {
     need_python
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         missing 'Python 3.11 or later (for the NumPy of the recorded answers)' \
-            'apt-get install python3.11 python3.11-venv    # then PYTHON=python3.11 ./build.sh test peers' \
+            'apt-get install python3.11 python3.11-venv    # then set PYTHON=python3.11' \
             'brew install python@3.13'
     lib
-    venv .venv-peers peers
+    venv .venv-peers "$1"
+}
+
+# paddle_suite: Paddle's own tests, from its source, over this library and over PaddlePaddle.
+paddle_suite() {
+    need_peers peers,paddle-suite
+    .venv-peers/bin/python tests/paddle_suite/run.py "$@"
+}
+
+peers() {
+    need_peers peers
     peers_status=0
     .venv-peers/bin/python tests/peers/exchange.py || peers_status=1
     .venv-peers/bin/python tests/peers/surface.py || peers_status=1
@@ -694,8 +727,34 @@ triton() {
     export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
     triton_status=0
     on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
+    triton_frontend "$@" || triton_status=1
     on_mock 15.0 '' .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1
     return $triton_status
+}
+
+# triton_frontend [NAME...]: the same kernels without Triton's compiled module, a fifth of them at each commit, or all with
+# PADDLE_MPS_LONG=1.
+triton_frontend() (
+    take_turns
+    export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
+    on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py --frontend --every 5 "$@"
+)
+
+# triton_source PROGRAM ARGUMENT...: a program of tests/triton that runs files of Triton's source, with PyTorch beside it.
+# Its wheel for CUDA takes 5 GB; with PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu it is one for the CPU.
+triton_source() {
+    need_python
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+        missing 'Python 3.10 or later (for triton 3.6.0)' \
+            'apt-get install python3.11 python3.11-venv    # then set PYTHON=python3.11' \
+            'triton has no wheels for a Mac'
+    lib
+    sh tests/fakemetal/build.sh
+    venv .venv-triton-source triton-source
+    program=$1
+    shift
+    TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1 \
+        on_mock 15.0 '' .venv-triton-source/bin/python "tests/triton/$program.py" "$@"
 }
 
 # demo_triton NAME: an example written in Triton: add or softmax; without a name, both.
@@ -740,11 +799,13 @@ need_tritonserver() {
 
 tritonserver() {
     need_tritonserver
-    .venv-tritonserver/bin/python -m pytest --quiet tests/tritonserver "$@"
+    .venv-tritonserver/bin/python -m pytest --quiet tests/tritonserver "$@" || return 1
+    need_serve
+    .venv-serve/bin/python -m pytest --quiet tests/serve/test_comparison.py --live
 }
 
-# serve: the server of models, asked by the clients that people have.
-serve() {
+# need_serve: the server of models, and its clients in .venv-serve.
+need_serve() {
     need_python
     tool
     [ -f .venv-serve/stamp ] && [ -z "$(find pyproject.toml -newer .venv-serve/stamp)" ] || {
@@ -753,15 +814,29 @@ serve() {
         pip .venv-serve install --group serve # not the package: the server is a program in Go
         : >.venv-serve/stamp
     }
+    GOEXPERIMENT=$simd go build -o build/serve-load ./cmd/paddle-mps/internal/load
+    # The test of examples/fleet is left out where there is none.
+    command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || debian haproxy || true
+}
+
+# serve: the server of models, asked by the clients that people have.
+serve() {
+    need_serve
     .venv-serve/bin/python -m pytest --quiet tests/serve
 }
 
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
+        echo triton-core
         return
     fi
     if [ "$1" = pair ]; then venv .venv-bench bench; fi
+    if [ "$1" = triton-core ]; then
+        shift
+        triton_source core "$@"
+        return
+    fi
     if [ -f "bench/$1/main.go" ]; then
         lib
         program=./bench/$1
@@ -769,7 +844,7 @@ bench() {
         GOEXPERIMENT=$simd go run "$program" "$@"
         return
     fi
-    benchmark=bench/$1.py
+    benchmark=bench/$(printf '%s' "$1" | tr - _).py # triton-cuda is a name too
     [ -f "$benchmark" ] || mistake "bench: got '$1'; want a name that ./build.sh bench lists"
     shift
     lib
@@ -779,18 +854,25 @@ bench() {
         return
         ;;
     esac
-    if [ "$benchmark" = bench/tritonserver.py ]; then
+    case $benchmark in bench/tritonserver.py | bench/serve.py)
         need_tritonserver
         command -v wrk >/dev/null || debian wrk || missing wrk 'apt-get install wrk' 'brew install wrk'
+        tool
+        GOEXPERIMENT=$simd go build -o build/serve-load ./cmd/paddle-mps/internal/load
         .venv-tritonserver/bin/python "$benchmark" "$@"
         return
-    fi
+        ;;
+    esac
     case $benchmark in bench/cpu.py | bench/functions.py | bench/programs.py) # PaddlePaddle is one of their columns
         venv .venv-peers peers
         .venv-peers/bin/python "$benchmark" "$@"
         return
         ;;
     esac
+    if [ "$benchmark" = bench/triton_cuda.py ]; then # PyTorch and Triton are those of the machine with the GPU
+        PYTHONPATH=python "$python" "$benchmark" "$@"
+        return
+    fi
     if [ "$benchmark" = bench/triton_launch.py ]; then
         sh tests/fakemetal/build.sh
         venv .venv-triton triton
@@ -896,13 +978,15 @@ test)
     long) PADDLE_MPS_LONG=1 && export PADDLE_MPS_LONG && run_tests ;;
     op) shift && test_op "$@" ;;
     peers) peers ;;
+    paddle-suite) shift && paddle_suite "$@" ;;
     onnx) onnx ;;
     exports) shift && exports "$@" ;;
     tritonserver) shift && tritonserver "$@" ;;
     serve) serve ;;
     triton) shift && triton "$@" ;;
+    triton-tutorials) shift && triton_source tutorials "$@" ;;
     darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, onnx, exports, tritonserver, serve, triton or darwin" ;;
+    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, paddle-suite, onnx, exports, tritonserver, serve, triton, triton-tutorials or darwin" ;;
     esac
     ;;
 help | -h | --help) usage ;;

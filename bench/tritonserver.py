@@ -18,6 +18,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+if __name__ == "__main__":  # bench/onnx.py must not be found before the package onnx
+    sys.path.append(sys.path.pop(0))
 sys.path.insert(0, str(ROOT / "tests" / "tritonserver"))
 
 import repository  # noqa: E402

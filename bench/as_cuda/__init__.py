@@ -1,0 +1,1 @@
+"""Compiled Triton kernels as CUDA: what bench/triton_cuda.py is made of."""
