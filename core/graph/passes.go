@@ -1,18 +1,19 @@
 package graph
 
 // Passes is a set of rewritings that make programs faster and change no bit of what they compute, random numbers
-// included. Factors alone changes roundings.
+// included. Two are not exact to the bit: Factors changes roundings, and Constants has the roundings of the CPU.
 type Passes uint8
 
 // The passes, in the order in which they run.
 const (
-	Views    Passes = 1 << iota // see elideViews
-	Common                      // see shareCommon
-	DeadCode                    // see dropDead
-	Groups                      // elementwise steps run block by block, on devices that fuse; see grouper
-	Factors                     // after all others, by callers who can compute constants; see TakeFactors
+	Views     Passes = 1 << iota // see elideViews
+	Common                       // see shareCommon
+	DeadCode                     // see dropDead
+	Groups                       // elementwise steps run block by block, on devices that fuse; see grouper
+	Factors                      // after all others, by callers who can compute constants; see TakeFactors
+	Constants                    // before Factors, by the same callers; see FoldConstants
 
-	AllPasses = Views | Common | DeadCode | Groups | Factors
+	AllPasses = Views | Common | DeadCode | Groups | Factors | Constants
 )
 
 // rewritings are the passes from graph to graph. Views come first, because equal calls show when their operands

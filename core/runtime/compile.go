@@ -23,8 +23,13 @@ type compiled struct {
 // Workspace is the number of scratch bytes of a run; it does not depend on the call.
 func (x *compiled) Workspace(*device.Call) int64 { return x.arena }
 
-// Bytes is the memory of the program without the constants, which all shapes share.
+// Bytes is the memory of the program without the constants that all shapes share.
 func (x *compiled) Bytes() (n int64) {
+	for i, k := range x.planned.Constants {
+		if k.Local && i < len(x.constants) {
+			n += x.constants[i].store.bytes
+		}
+	}
 	for i := range x.parts {
 		if s, ok := x.parts[i].program.(device.Sized); ok {
 			n += s.Bytes()
@@ -56,10 +61,7 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	g = g.Rewrite(p.ctx.passes)
-	if p.ctx.passes&graph.Factors != 0 {
-		g = g.TakeFactors(p.combine).Rewrite(p.ctx.passes & graph.DeadCode) // the constants that are combined now
-	}
+	g = p.computeConstants(g.Rewrite(p.ctx.passes))
 	fuses, ends := p.ctx.fuses, []int(nil)
 	for {
 		made, err := p.compileFor(g, fuses, ends)
@@ -229,6 +231,44 @@ func (p *Program) loadedConstant(k *op.Const, made *view) (v view, ok bool) {
 	}
 	v.store.retain()
 	return v, true
+}
+
+// computeConstants is a graph after the passes that compute constants. What only those calls read is left out.
+func (p *Program) computeConstants(g *graph.Graph) *graph.Graph {
+	passes, before := p.ctx.passes, g
+	if passes&graph.Constants != 0 {
+		g = g.FoldConstants(p.evaluate)
+	}
+	if passes&graph.Factors != 0 {
+		g = g.TakeFactors(p.combine)
+	}
+	if g == before {
+		return g
+	}
+	return g.Rewrite(passes & graph.DeadCode)
+}
+
+// evaluate computes a call of constants on the CPU. The results are for this compilation alone, because they may depend on
+// shapes. Dtypes that the place lacks are refused, so that the call stays and has the error of an eager call.
+func (p *Program) evaluate(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) {
+	for i := range in {
+		if k := in[i].Const; k != nil {
+			if err := p.ctx.supports(row.Name, k.DType); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out, err := p.ctx.rt.Fold(row, at, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range out {
+		if err := p.ctx.supports(row.Name, k.DType); err != nil {
+			return nil, err
+		}
+		k.Local = true
+	}
+	return out, nil
 }
 
 // What is combined depends on constants alone. It is computed once for a program, on the CPU, whatever the place of the
