@@ -144,7 +144,14 @@ def scan(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def matmul(x: Array, y: Array, transpose_x: int = 0, transpose_y: int = 0) -> Array:
-    found: Array = np.matmul(swapped(x, transpose_x), swapped(y, transpose_y))
+    """The product by four products of real matrices.
+
+    Those of complex matrices in OpenBLAS differ between processors: where terms cancel, some give -0.0.
+    """
+    x, y = swapped(x, transpose_x), swapped(y, transpose_y)
+    real = np.matmul(x.real, y.real) - np.matmul(x.imag, y.imag)
+    found: Array = np.empty(real.shape, np.result_type(x, y))
+    found.real, found.imag = real, np.matmul(x.real, y.imag) + np.matmul(x.imag, y.real)
     return found
 
 
