@@ -31,6 +31,9 @@ type builder struct {
 	graph *graph.Builder
 	ask   op.Inference
 	known map[int]*op.Const // inputs of the model that the graph does not have, because their elements are known
+	main  *scope            // of the main graph
+	given []*value          // results of counted calls of the node at which the graph begins; see stage.go
+	taken int               // how many of them it has asked for
 	depth int
 	budget
 }
@@ -60,35 +63,55 @@ func (s *scope) within() *scope {
 	return &scope{outer: s, values: map[string]*value{}, opsets: s.opsets, attrs: s.attrs, inside: s.inside}
 }
 
-// resolve is Model.Resolve for types that match. The caller holds the lock of the model. Outputs of the file become
+// resolve is Model.Stage for types that match. The caller holds the lock of the model. Outputs of the file become
 // outputs of the graph in the same order; one may be an input, or a constant.
-func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph, error) {
-	b := &builder{model: m, graph: graph.NewBuilder(), known: known}
-	top := &scope{values: map[string]*value{}, opsets: m.file.opsets}
+func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph, *graph.Stage, error) {
+	b := m.newBuilder(known)
 	for i, p := range m.inputs {
 		if k := known[i]; k != nil {
-			top.values[p.Name] = &value{Type: k.Type, data: k}
+			b.main.values[p.Name] = &value{Type: k.Type, data: k}
 			continue
 		}
-		top.values[p.Name] = &value{Type: inputs[i], at: b.graph.Input(inputs[i]), placed: true, inputs: 1 << min(i, 63)}
+		b.main.values[p.Name] = b.input(inputs[i], 1<<min(i, 63))
 	}
-	made, err := b.body(top, m.file.graph)
+	return b.build(0)
+}
+
+// newBuilder begins a graph of the model.
+func (m *Model) newBuilder(known map[int]*op.Const) *builder {
+	main := &scope{values: map[string]*value{}, opsets: m.file.opsets}
+	return &builder{model: m, graph: graph.NewBuilder(), known: known, main: main}
+}
+
+// input is an input of the graph. from are the inputs of the model that its elements depend on.
+func (b *builder) input(t op.Type, from uint64) *value {
+	return &value{Type: t, at: b.graph.Input(t), placed: true, inputs: from}
+}
+
+// build adds the nodes of the main graph from one on, and ends the graph.
+func (b *builder) build(from int) (*graph.Graph, *graph.Stage, error) {
+	main := b.model.file.graph
+	made, err := b.body(b.main, main, from)
+	var cut *cut
+	if errors.As(err, &cut) {
+		return b.cutAt(cut)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	outputs := make([]graph.Value, len(made))
 	for i, v := range made {
 		if v.isList {
-			return nil, status.Errorf(status.Unsupported, "[onnx] output %q is a sequence; want a tensor", m.file.graph.Outputs[i].Name)
+			return nil, nil, status.Errorf(status.Unsupported, "[onnx] output %q is a sequence; want a tensor", main.Outputs[i].Name)
 		}
 		outputs[i] = b.place(v)
 	}
-	return b.graph.Build(outputs...), nil
+	return b.graph.Build(outputs...), nil, nil
 }
 
-// body adds a graph to what is built, and returns its outputs. The scope has the inputs. Initializers hide names of
-// the graphs around, as inputs do.
-func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
+// body adds a graph, from one of its nodes on, to what is built, and returns its outputs. The scope has the inputs.
+// Initializers hide names of the graphs around, as inputs do.
+func (b *builder) body(s *scope, g *Graph, from int) ([]*value, error) {
 	if err := b.draw(int64(1 + len(g.Initializers) + len(g.Inputs) + len(g.Outputs))); err != nil {
 		return nil, err
 	}
@@ -102,7 +125,7 @@ func (b *builder) body(s *scope, g *Graph) ([]*value, error) {
 		}
 		s.values[t.Name] = &value{Type: c.Type, data: c, fixed: true}
 	}
-	if err := b.run(s, g.Nodes); err != nil {
+	if err := b.run(s, g.Nodes[from:]); err != nil {
 		return nil, err
 	}
 	out := make([]*value, len(g.Outputs))
@@ -124,6 +147,9 @@ func (b *builder) run(s *scope, nodes []*Node) error {
 		}
 		if err := b.node(s, n); err != nil {
 			return err
+		}
+		if s == b.main {
+			b.given, b.taken = nil, 0
 		}
 	}
 	return nil

@@ -300,7 +300,7 @@ func TestCallsAreLimited(t *testing.T) {
 		b := &builder{model: m, graph: graph.NewBuilder(), budget: budget{calls: test.before}}
 		x := typeOf(t, 1, 1, 4, 4)
 		top := &scope{values: map[string]*value{"x": {Type: x, at: b.graph.Input(x), placed: true}}, opsets: m.file.opsets}
-		_, err := b.body(top, m.file.graph)
+		_, err := b.body(top, m.file.graph, 0)
 		if test.want == "" {
 			require.NoError(t, err)
 			continue

@@ -221,12 +221,29 @@ func (m *Model) matches(inputs []op.Type) error {
 // are the same objects for all types. An error names the node. graph.NeedsElements says that elements of inputs
 // decide something; see Given.
 func (m *Model) Resolve(inputs []op.Type) (*graph.Graph, error) {
+	return unstaged(m.Stage(inputs))
+}
+
+// Stage is Resolve for a model that may have calls whose results have a size that follows from elements; see
+// [graph.Staged].
+func (m *Model) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	if err := m.matches(inputs); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.resolve(inputs, nil)
+}
+
+// unstaged is the graph of a stage that nothing follows, and an error for others.
+func unstaged(g *graph.Graph, next *graph.Stage, err error) (*graph.Graph, error) {
+	if err == nil && next != nil {
+		err = status.Errorf(status.Unsupported, "[%s] the size of its result depends on the elements of a tensor", next.Row.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // Given is the model for known elements of some inputs, by their numbers; its graphs take the others. It is for models in
@@ -252,9 +269,12 @@ type Given struct {
 func (g *Given) Inputs() []op.Type { return g.rest }
 
 // Resolve is that of the model, for types of the inputs that are not known.
-func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) {
+func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) { return unstaged(g.Stage(inputs)) }
+
+// Stage is that of the model, likewise.
+func (g *Given) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	if len(inputs) != len(g.rest) {
-		return nil, status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(g.rest))
+		return nil, nil, status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(g.rest))
 	}
 	all := make([]op.Type, 0, len(g.types))
 	for i := range g.types {
@@ -265,7 +285,7 @@ func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) {
 		all, inputs = append(all, inputs[0]), inputs[1:]
 	}
 	if err := g.matches(all); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

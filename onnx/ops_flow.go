@@ -86,7 +86,7 @@ func (c *call) body(g *Graph, in []*value) []*value {
 		}
 		s.values[p.Name] = in[i]
 	}
-	out, err := c.builder.body(s, g)
+	out, err := c.builder.body(s, g, 0)
 	c.must(err)
 	return out
 }

@@ -222,44 +222,22 @@ func trilu(c *call) []*value {
 // zero is a 0-d zero of a dtype.
 func (c *call) zero(d dtype.DType) *value { return c.constant(d, nil, make([]byte, d.Size())) }
 
-// compress keeps the slices for which a condition holds, which has to be known.
+// compress keeps the slices for which a condition holds. A condition that is shorter than the axis drops what is behind it.
 func compress(c *call) []*value {
-	x, keep := c.x(0), floatsOf(c.look(c.x(1), "the condition"))
-	axis := 0
+	x, axis := c.x(0), 0
 	if c.given("axis") {
 		axis = c.axis(c.int("axis", 0), x.rank())
 	} else {
 		x = c.reshape(x, x.Shape.Numel())
 	}
-	var list []int64
-	for i, yes := range keep {
-		if yes != 0 {
-			list = append(list, int64(i))
-		}
-	}
-	return one(c.take(x, axis, list))
+	return one(c.gathered(x, c.squeeze(c.counted(op.IDNonzero, nil, c.x(1)), 1), axis))
 }
 
-// nonZero has a result whose size follows from elements, which have to be known. The indices are in the order of the
-// elements.
+// nonZero is the indices of the elements that are not 0, an axis a row. A single number has one axis here.
 func nonZero(c *call) []*value {
 	x := c.x(0)
-	k := c.look(x, "the size of the result")
-	rank := max(x.rank(), 1)
-	c.room(int64(rank)+1, x.Shape.Numel()) // as if no element were 0
-	list := floatsOf(k)
-	var at []int64
-	for i, v := range list {
-		if v != 0 {
-			at = append(at, int64(i))
-		}
+	if x.rank() == 0 {
+		x = c.reshape(x, 1)
 	}
-	out := make([]int64, rank*len(at))
-	for i, place := range at {
-		for axis := x.rank() - 1; axis >= 0; axis-- {
-			out[axis*len(at)+i] = place % x.dims()[axis]
-			place /= x.dims()[axis]
-		}
-	}
-	return one(c.tensor([]int64{int64(rank), int64(len(at))}, out))
+	return one(c.transpose(c.counted(op.IDNonzero, nil, x), 1, 0))
 }

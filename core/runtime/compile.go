@@ -18,6 +18,7 @@ type compiled struct {
 	constants []view  // in the memory of the device
 	arena     int64   // bytes of scratch memory that a run needs
 	work      float64 // elements that a run works on, about
+	next      *stage  // what runs behind it; nil: its outputs are the results
 }
 
 // Workspace is the number of scratch bytes of a run; it does not depend on the call.
@@ -57,7 +58,7 @@ func (x *compiled) Close() error {
 // ask at the same time.
 func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	defer compiling("program", fmt.Sprintf(`"program":%d`, p.id))()
-	g, err := p.source.Resolve(shapes)
+	g, next, err := p.resolve(shapes)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,11 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 			fuses = nil
 		case errors.Is(err, errLowered):
 			ends = nil // the steps have other numbers now
+		case err != nil:
+			return nil, err
 		default:
-			return made, err
+			made.next = next
+			return made, nil
 		}
 	}
 }
@@ -121,7 +125,7 @@ func (r *refusedGroup) Error() string { return r.err.Error() }
 
 // compileFor makes the program of a graph whose dimensions are known. errLowered and refusedGroup say that its plan has
 // to be made anew.
-func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses, ends []int) (device.Program, error) {
+func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses, ends []int) (*compiled, error) {
 	x := &compiled{}
 	var err error
 	if x.planned, err = g.PlanFor(p.ctx.composes, fuses, ends...); err != nil {

@@ -49,16 +49,8 @@ type Program struct {
 	onCPU  []bool       // its steps that the CPU runs
 }
 
-// Source is what a program is made of: a graph, or a model of a file that becomes another graph for each set of shapes.
-// It is used from any goroutine. One that is an io.Closer is closed with its program.
-type Source interface {
-	Inputs() []op.Type  // of a call; dimensions may be symbols
-	Outputs() []op.Type // likewise, of its results
-	Calls() int         // of operators
-	// Resolve is the graph for inputs of these types. Constants that it shares with other resolutions are the same objects.
-	Resolve(inputs []op.Type) (*graph.Graph, error)
-	String() string
-}
+// Source is what a program is made of: a graph, or a model of a file. One that is an io.Closer is closed with its program.
+type Source = graph.Source
 
 // ProgramInfo describes a program. From Steps on it is about the shapes that were compiled last: zeros
 // before the first compilation.
@@ -267,6 +259,9 @@ func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor) (
 	}
 	if err != nil {
 		return nil, err
+	}
+	if next := r.code.next; next != nil {
+		return r.runNext(next, on, mode, made)
 	}
 	if made, err = r.adopt(made); err != nil || p.back == nil && len(p.changed) == 0 {
 		return made, err

@@ -118,6 +118,9 @@ func (r *programRun) find(mode Mode) (err error) {
 		return err
 	}
 	r.code = code.(*compiled)
+	if mode.has(NonBlocking) && r.code.next != nil { // it waits for the counted call
+		return &Long{r.code.work}
+	}
 	if mode.has(NonBlocking) && p.ctx.inOrder {
 		work := r.code.work
 		for _, t := range r.inputs {

@@ -1,0 +1,59 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Where the size of a result follows from elements, shapes behind it are known only when it has run. A program of such a
+// source runs in stages: a compiled graph, the counted call as an eager call, which waits for its count, and the rest. The
+// rest is a program of its own, which is compiled for each set of sizes.
+
+// stage is the counted call behind a compiled graph, and the program behind the call.
+type stage struct {
+	*graph.Stage
+	rest *Program
+}
+
+// resolve is the graph for inputs of these types, and what follows it; nil where its outputs are the results.
+func (p *Program) resolve(shapes []op.Type) (*graph.Graph, *stage, error) {
+	source, ok := p.source.(graph.Staged)
+	if !ok {
+		g, err := p.source.Resolve(shapes)
+		return g, nil, err
+	}
+	g, next, err := source.Stage(shapes)
+	if err != nil || next == nil {
+		return g, nil, err
+	}
+	rest := p.ctx.NewProgram(next.Rest)
+	if rest.home = p; p.home != nil {
+		rest.home = p.home
+	}
+	return g, &stage{next, rest}, nil
+}
+
+// Programs of the rest are compiled under keys of their home. They are not dropped with the stage before them, which would
+// need the lock of the cache that evicts it: nothing finds them any more, and they are evicted in their turn.
+
+// runNext makes tensors of what the run has computed, and runs what follows on them. The results are appended to made.
+func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+	rt, c := r.program.ctx.rt, r.program.ctx
+	values, err := r.adopt(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rt.freeAll(values)
+	operands := make([]Operand, next.Operands)
+	for i := range operands {
+		operands[i].Tensor = values[i]
+	}
+	counted, err := rt.Call(next.Row, operands, slices.Clone(next.Attrs), c, on)
+	if err != nil {
+		return nil, err
+	}
+	defer rt.freeAll(counted)
+	return next.rest.runOnce(append(counted[:len(counted):len(counted)], values[next.Operands:]...), on, mode, made)
+}

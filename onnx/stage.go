@@ -1,0 +1,161 @@
+package onnx
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// The results of NonZero, Compress and NonMaxSuppression have a size that only elements tell, and a graph is made for known
+// sizes. The graph of such a model therefore ends at the call, and the rest of the model is a source of its own, which is
+// resolved once the call has run; see [graph.Staged].
+//
+// The function of the node runs again in the rest, from its beginning, and finds the result among the inputs. So it remains
+// an ordinary function; what it computes before the call becomes a part of both graphs.
+//
+// This holds for nodes of the main graph. A branch or a function cannot be resumed in its middle: there the elements have
+// to be known.
+
+// cut ends a graph at a counted call. It is an error of the node that build handles.
+type cut struct {
+	node     *Node // of the main graph
+	row      *op.Row
+	attrs    op.Attrs
+	operands []*value
+	result   value // its type has a symbol for the size; inputs are those of the model that it depends on
+}
+
+// Error satisfies the interface; it is for nobody to see.
+func (*cut) Error() string { return "the graph ends here" }
+
+// counted calls a row whose result has a size that follows from elements. Where these are known, so is the result.
+func (c *call) counted(id op.ID, at op.Attrs, in ...*value) *value {
+	row, b := op.ByID(id), c.builder
+	full, err := b.infer(row, at, in)
+	c.must(err)
+	result := value{Type: b.ask.Out[0], fixed: !c.tainted}
+	known := true
+	for _, v := range in {
+		known, result.fixed, result.inputs = known && v.known(), result.fixed && v.fixed, result.inputs|v.inputs
+	}
+	switch {
+	case known:
+		for _, v := range in { // the result may have the indices of all elements
+			if v.data != nil {
+				c.room(v.Shape.Numel())
+				c.room(int64(v.rank()), v.Shape.Numel())
+			}
+		}
+		made, err := b.model.evaluate(row, full, in)
+		c.must(err)
+		result.Type, result.data = made[0].Type, made[0]
+		return &result
+	case c.scope != b.main:
+		for _, v := range in {
+			c.look(v, "the size of the result")
+		}
+	case b.taken < len(b.given):
+		b.taken++
+		return b.given[b.taken-1]
+	}
+	result.fixed = false
+	panic(refusal{&cut{c.node, row, full, in, result}})
+}
+
+// rest is a model from a node on. Its inputs are the results of counted calls of the node, the latest first, and values by
+// name.
+type rest struct {
+	*Model
+	known   map[int]*op.Const // inputs of the model; see Model.Given
+	from    int               // the node
+	results int
+	inputs  []value           // types, and the inputs of the model that they depend on
+	names   []string          // of the inputs behind the results
+	ready   map[string]*value // values with elements
+}
+
+// cutAt ends the graph at a counted call. Its outputs are the operands, the results of earlier calls of the node, and what the
+// nodes from this one on read.
+func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
+	main := b.model.file.graph
+	r := &rest{Model: b.model, known: b.known, from: slices.Index(main.Nodes, at.node), results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{}}
+	var outputs []graph.Value
+	for _, v := range at.operands {
+		outputs = append(outputs, b.place(v))
+	}
+	pass := func(v *value) {
+		outputs = append(outputs, b.place(v))
+		r.inputs = append(r.inputs, value{Type: v.Type, inputs: v.inputs})
+	}
+	for _, v := range b.given {
+		pass(v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
+		switch v := b.main.values[name]; {
+		case v == nil: // one of these nodes makes it
+		case v.isList:
+			return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the sequence %q is read by later nodes; want tensors behind a result whose size depends on elements", at.node.named(b.main.opsets[at.node.Domain]), name)
+		case v.known():
+			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, fixed: v.fixed, inputs: v.inputs}
+		default:
+			pass(v)
+			r.names = append(r.names, name)
+		}
+	}
+	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Rest: r}, nil
+}
+
+// reads is the names that the outputs and the nodes from one on read, those of graphs in attributes included.
+func (g *Graph) reads(from int) map[string]bool {
+	names := map[string]bool{}
+	for _, p := range g.Outputs {
+		names[p.Name] = true
+	}
+	for _, n := range g.Nodes[from:] {
+		for _, name := range n.In {
+			names[name] = true
+		}
+		for _, a := range n.Attrs {
+			if a.G != nil {
+				maps.Copy(names, a.G.reads(0))
+			}
+		}
+	}
+	return names
+}
+
+// Inputs are the types of the results of the calls, and of the values that follow.
+func (r *rest) Inputs() []op.Type {
+	types := make([]op.Type, len(r.inputs))
+	for i := range types {
+		types[i] = r.inputs[i].Type
+	}
+	return types
+}
+
+// Resolve is Stage, for a rest that nothing follows.
+func (r *rest) Resolve(inputs []op.Type) (*graph.Graph, error) { return unstaged(r.Stage(inputs)) }
+
+// Stage is the graph of the rest up to the next call. The runtime made the inputs, of which only the sizes of results are new.
+func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.newBuilder(r.known)
+	var made []*value
+	for i, t := range inputs {
+		made = append(made, b.input(t, r.inputs[i].inputs))
+	}
+	// The node made the earlier calls first.
+	b.given = append(made[1:r.results:r.results], made[0])
+	for i, name := range r.names {
+		b.main.values[name] = made[r.results+i]
+	}
+	for name, v := range r.ready {
+		again := *v // a graph says of a value whether it is placed
+		b.main.values[name] = &again
+	}
+	return b.build(r.from)
+}
