@@ -364,6 +364,9 @@
 /* x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and. */
 #define PMPS_OP_INDEX_REDUCE 190u
 
+/* The boxes [batch, n, 4] that non-maximum suppression chooses by scores [batch, class, n], best first: their numbers [batch, class, max_output_size or n], then -1. */
+#define PMPS_OP_NMS 191u
+
 /* A tensor of one value. */
 #define PMPS_OP_FULL 200u
 

@@ -738,6 +738,11 @@ inline Tensor index_reduce(const Operand& x, const Operand& value, const Tensors
   return detail::Call(PMPS_OP_INDEX_REDUCE).with(x).with(value).with(indices).give("reduce", reduce).one();
 }
 
+/* The boxes [batch, n, 4] that non-maximum suppression chooses by scores [batch, class, n], best first: their numbers [batch, class, max_output_size or n], then -1. */
+inline Tensor nms(const Operand& boxes, const Operand& scores, std::int64_t max_output_size, double iou_threshold, double score_threshold, bool center = false) {
+  return detail::Call(PMPS_OP_NMS).with(boxes).with(scores).give("max_output_size", max_output_size).give("iou_threshold", iou_threshold).give("score_threshold", score_threshold).give("center", center).one();
+}
+
 /* A tensor of one value. */
 inline Tensor full(Place place, Axes shape, Number fill_value, pmps_dtype dtype) {
   return detail::Call(PMPS_OP_FULL).give("shape", shape.values()).give("fill_value", fill_value).give("dtype", dtype).on(place);

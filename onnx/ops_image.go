@@ -29,6 +29,8 @@ var images = []entry{
 	{"AffineGrid", 20, 0, affineGrid},
 	// Col2Im: blocks, image_shape, block_shape.
 	{"Col2Im", 18, 0, col2im},
+	// NonMaxSuppression: boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold.
+	{"NonMaxSuppression", 10, 0, nonMaxSuppression},
 }
 
 // sampling is how one axis is resized.
@@ -542,4 +544,24 @@ func (c *call) reflected(v *value, n float64, corners bool) *value {
 	d := c.do(op.IDRemainder, nil, c.sub(v, num(low)), num(2*span))
 	d = c.where(c.do(op.IDGreaterThan, nil, d, num(span)), c.sub(num(2*span), d), d)
 	return c.add(d, num(low))
+}
+
+// nonMaxSuppression is rows of batch, class and box for the boxes that are chosen, those of a class from the best on. The row
+// has as many places for each class, and -1 in those that are left.
+func nonMaxSuppression(c *call) []*value {
+	most, limit, least := int64(0), 0.0, math.Inf(-1)
+	if c.has(2) {
+		most = max(int64(c.number(2, "max_output_boxes_per_class")), 0)
+	}
+	if c.has(3) {
+		limit = c.number(3, "iou_threshold")
+	}
+	if c.has(4) {
+		least = c.number(4, "score_threshold")
+	}
+	at := with(op.NmsMaxOutputSize, most, op.NmsIouThreshold, limit, op.NmsScoreThreshold, least, op.NmsCenter, c.yes("center_point_box", 0))
+	boxes := c.do(op.IDNms, at, c.x(0), c.x(1))
+	places := c.counted(op.IDNonzero, nil, c.do(op.IDGreaterEqual, nil, boxes, whole(0)))
+	chosen := c.do(op.IDIndex, nil, boxes, c.pick(places, 1, 0), c.pick(places, 1, 1), c.pick(places, 1, 2))
+	return one(c.concat(1, c.slice(places, 1, 0, 2), c.unsqueeze(chosen, 1)))
 }

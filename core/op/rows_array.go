@@ -293,6 +293,18 @@ var indexRows = []Row{
 		ID: 183, Name: "nonzero", Kind: Index, In: x, Accepts: bitExact, Infer: rules{toInt64, nonzeroBound}, Counted: true, Python: byHand, ONNX: "NonZero-13",
 		NumPy: "np.argwhere(x)", Doc: "Indices of the elements that are not zero, one row each in row-major order: shape [count, rank].",
 	},
+	// The choice of a box depends on all choices before it, and few boxes are chosen: a GPU would run one thread a class.
+	{
+		ID: 191, Name: "nms", Kind: Index, In: []Input{{Name: "boxes"}, {Name: "scores"}}, Accepts: dtype.SetOf(dtype.Float32), Infer: rules{boxIndices}, Python: internal,
+		Attrs: []Attr{
+			{Name: "max_output_size", Type: IntAttr, Needed: true, Doc: "the most boxes of a class"},
+			{Name: "iou_threshold", Type: FloatAttr, Needed: true, Doc: "a box is dropped if its intersection over union with a chosen one is larger"},
+			{Name: "score_threshold", Type: FloatAttr, Needed: true, Doc: "boxes without a larger score are dropped; -inf drops only those whose score is nan"},
+			{Name: "center", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "boxes are center and size, not two opposite corners"},
+		},
+		Doc:       "The boxes [batch, n, 4] that non-maximum suppression chooses by scores [batch, class, n], best first: their numbers [batch, class, max_output_size or n], then -1.",
+		Elsewhere: "tests/python/test_nms.py", Lacks: []Lack{{Device: "metal", DTypes: dtype.SetOf(dtype.Float32), Why: "each choice depends on all before it"}},
+	},
 }
 
 // Creation from attributes alone. The dtype is one of them, and so is everything that a wrapper works out from

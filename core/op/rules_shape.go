@@ -447,3 +447,28 @@ func fromCount(c *Inference) error {
 	c.Out[0].Shape.Dims[0] = n
 	return nil
 }
+
+// boxIndices is the rule of nms: places for the numbers of boxes, as many for each class of each image.
+func boxIndices(c *Inference) error {
+	if err := c.settle(dtype.Float32); err != nil {
+		return err
+	}
+	boxes, scores := &c.In[0].Shape, &c.In[1].Shape
+	if boxes.Rank != 3 || scores.Rank != 3 || differ(boxes.Dims[2], 4) || differ(boxes.Dims[0], scores.Dims[0]) || differ(boxes.Dims[1], scores.Dims[2]) {
+		return status.Errorf(status.Invalid, "[%s] boxes have shape %s and scores %s; want [batch, n, 4] and [batch, class, n]", c.Row.Name, boxes, scores)
+	}
+	most := c.attr("max_output_size").I
+	if most < 0 {
+		return status.Errorf(status.Invalid, "[%s] max_output_size is %d; want 0 or more", c.Row.Name, most)
+	}
+	c.Out[0] = Type{DType: dtype.Int64, Shape: *scores}
+	switch n := &c.Out[0].Shape.Dims[2]; {
+	case !shape.IsSymbol(*n):
+		*n = min(*n, most)
+	case most > 0: // as many as there are, or as may be
+		*n = c.unknown()
+	default:
+		*n = 0
+	}
+	return nil
+}

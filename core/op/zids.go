@@ -124,6 +124,7 @@ const (
 	IDIndexPut          ID = 182
 	IDNonzero           ID = 183
 	IDIndexReduce       ID = 190
+	IDNms               ID = 191
 	IDFull              ID = 200
 	IDRange             ID = 201
 	IDLinspace          ID = 202
@@ -216,6 +217,10 @@ const (
 	SpreadSteps                = 4
 	GatherAxis                 = 0
 	IndexReduceReduce          = 0
+	NmsMaxOutputSize           = 0
+	NmsIouThreshold            = 1
+	NmsScoreThreshold          = 2
+	NmsCenter                  = 3
 	FullShape                  = 0
 	FullFillValue              = 1
 	FullDtype                  = 2
