@@ -8,22 +8,25 @@
 //
 //	paddle-mps run model.onnx --input x.npy [--output DIR]
 //
-// runs an ONNX model on arrays in NumPy's files: a module of the Python package.
+// runs an ONNX model on arrays in NumPy files, through the Python package.
 //
 //	paddle-mps explain model.onnx [--shape X=N,N]
 //	paddle-mps bench model.onnx [--compare onnxruntime]
 //
-// print what a model becomes, and how long it takes: modules of the Python package.
+// print the compiled steps of a model, and its running time, through the Python package.
 //
 //	paddle-mps serve REPOSITORY | model.onnx [OPTIONS]
 //
 // serves models over HTTP and gRPC, as tritonserver does: see docs/serving.md.
 //
+//	paddle-mps triton compile KERNEL.ttir [-o KERNEL.metal]
+//
+// compiles a Triton kernel to a Metal shader: see docs/triton.md.
+//
 //	paddle-mps selftest [--quick]
 //	paddle-mps collect-env
 //
-// check every device of the machine, and print what a report of a problem should say: both run a module of the Python
-// package.
+// check every device of the machine, and print the versions that a bug report needs, through the Python package.
 //
 // pip installs a command of the same name and with the same subcommands, which is written in Python.
 package main
