@@ -28,7 +28,7 @@
 //
 // check every device of the machine, and print the versions that a bug report needs, through the Python package.
 //
-// pip installs a command of the same name and with the same subcommands, which is written in Python.
+// pip installs a Python command of the same name with the same subcommands, except triton explain.
 package main
 
 import (
@@ -51,13 +51,13 @@ var commands = []struct {
 	run        func(args []string, out, complain io.Writer) error
 }{
 	{"run", "run MODEL.onnx [--input X.npy] [--output DIR]   runs an ONNX model (by the Python package)", runModel},
-	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the steps that a model becomes (by the Python package)", explainModel},
+	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the compiled steps of a model (by the Python package)", explainModel},
 	{"bench", "bench MODEL.onnx [--compare onnxruntime]  times an ONNX model (by the Python package)", benchModel},
 	{"serve", "serve REPOSITORY|MODEL.onnx [OPTIONS]    serves models over HTTP and gRPC, as tritonserver does", serveModels},
-	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
-	{"triton", "triton compile KERNEL.ttir [-o KERNEL.metal]  compiles Triton IR to a Metal kernel", triton},
+	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   draws a memory snapshot as an HTML page", memoryViz},
+	{"triton", "triton compile KERNEL.ttir [-o KERNEL.metal]  compiles a Triton kernel to a Metal shader; also triton explain, triton frontend", triton},
 	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
-	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},
+	{"collect-env", "collect-env                               prints the versions that a bug report needs (by the Python package)", collectEnv},
 }
 
 // version is set by build.sh, from paddlemps.h.
