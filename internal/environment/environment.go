@@ -1,8 +1,8 @@
 // Package environment reads the environment variables of the library and opens the devices that they ask for, for the
 // shared library and for the command-line tool.
 //
-// docs/environment.md describes the variables. What they say is read once, when the devices are opened: a variable that
-// is set later has no effect.
+// docs/environment.md describes the variables. They are read once, when the devices are opened; a variable that is set
+// later has no effect.
 package environment
 
 import (
