@@ -101,7 +101,7 @@ func operators(name, text string) (ids []op.ID, err error) {
 		if word == "" {
 			continue
 		}
-		// An operator that there is not is a slip as well.
+		// An unknown operator is a mistake too.
 		row, err := op.ByName(word)
 		if err != nil {
 			return nil, status.Errorf(status.Invalid, "[start] %s is %q; want operators of docs/ops.md, but there is no %s", name, text, word)

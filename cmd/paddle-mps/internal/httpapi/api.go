@@ -174,7 +174,7 @@ var routes = map[string]route{
 	"/v2/cudasharedmemory/unregister":   {groupMemory, http.MethodPost, (*call).cudaMemoryUnregister},
 }
 
-// find is the route of a path, and what the path says. ok is false for paths that there are not.
+// find returns the route of a path and its parameters. ok is false for unknown paths.
 // What it finds in the path it writes into the call.
 func (c *call) find() (found route, ok bool) {
 	// Names of models may have characters that a path escapes, a slash among them: parts are unescaped one by one.
@@ -216,7 +216,7 @@ func (c *call) find() (found route, ok bool) {
 // findModel is the route of /v2/models/MODEL and what follows.
 func (c *call) findModel(model string, rest []string) (found route, ok bool) {
 	c.model = model
-	// A version is digits and nothing else; any other word makes another path, which there is not.
+	// A version consists of digits; any other word is an unknown path.
 	hasVersion := len(rest) >= 2 && rest[0] == "versions"
 	if hasVersion {
 		n, err := strconv.ParseInt(rest[1], 10, 64)

@@ -65,7 +65,7 @@ type Mistake struct{ error }
 
 // Run is the command. It returns when the server has ended.
 func Run(args []string, out, complain io.Writer) error {
-	// Help is asked for by whoever does not know the options yet: it comes before they are checked.
+	// Help comes before the options are checked, because its users do not know them yet.
 	for _, a := range args {
 		if a == "-h" || a == "-help" || a == "--help" {
 			usage(out)
