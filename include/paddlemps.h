@@ -206,7 +206,7 @@ typedef struct pmps_memory_stats {
   int64_t available_bytes;                              /* that may still be reserved: see pmps_memory_set_limit */
   pmps_program_stats program_cache;
   int64_t refused_shaders, refused_graphs;              /* compilations that Metal and MPSGraph have refused */
-  int64_t second_way_steps;                             /* that ran on the GPU as another kernel than a refused one */
+  int64_t second_way_steps;                             /* steps that ran on the GPU by another kernel than the refused one */
 } pmps_memory_stats;
 
 pmps_error *pmps_memory_get_stats(const pmps_place *place, pmps_memory_stats *stats);
@@ -214,7 +214,7 @@ pmps_error *pmps_memory_get_stats(const pmps_place *place, pmps_memory_stats *st
 /* Sets peaks to the current figures. */
 pmps_error *pmps_memory_reset_peak(const pmps_place *place);
 
-/* Frees heaps without live blocks, and cached programs. What Metal or MPSGraph has refused is compiled again. */
+/* Frees heaps without live blocks, and cached programs. Kernels that Metal or MPSGraph has refused are tried again. */
 pmps_error *pmps_memory_empty_cache(const pmps_place *place);
 
 /* Sets sums (allocated, freed) and counts to 0, those of programs too. */
@@ -448,15 +448,15 @@ pmps_error *pmps_tensor_to_dlpack_versioned(pmps_tensor *tensor, struct DLManage
 
 /* ---- Gradients ---------------------------------------------------------------------------------- */
 
-/* Reverse-mode differentiation. Calls of operators are recorded where an operand requires gradients and the thread has
- * not switched recording off; results of floating-point dtypes then require gradients too. Integers and bools have none.
- * A tensor that requires gradients and was not computed from one that does is a leaf. */
+/* Reverse-mode differentiation. An operator call is recorded if an operand requires gradients and recording is enabled on
+ * the thread. Results with floating-point dtypes then require gradients too; integers and bools have none. A leaf is a
+ * tensor that requires gradients and was not computed from one that does. */
 
-/* Whether calls of this thread are recorded from now on: true at first. Returns what it was. */
+/* Enables or disables recording on this thread; it is enabled at first. Returns the previous setting. */
 bool pmps_grad_set_enabled(bool enabled);
 
-/* Makes a tensor require gradients from now on, or none; what was computed from it before is not concerned. One that was
- * computed from nothing becomes a leaf. PMPS_TYPE_MISMATCH for a dtype that has no gradients. */
+/* Sets whether a tensor requires gradients from now on. Tensors computed from it earlier are not affected. A tensor without
+ * recorded history becomes a leaf. PMPS_TYPE_MISMATCH for a dtype that has no gradients. */
 pmps_error *pmps_tensor_set_requires_grad(pmps_tensor *tensor, bool required);
 
 typedef struct pmps_grad_info {
@@ -469,29 +469,29 @@ typedef struct pmps_grad_info {
 
 pmps_error *pmps_tensor_get_grad_info(const pmps_tensor *tensor, pmps_grad_info *info);
 
-/* What backward passes have added up for a leaf, or the gradient of the last pass for a tensor that retains it. Owned; NULL
- * where there is none. Later passes add in the same memory. The tensor keeps a handle of its own until its last handle is
- * freed. */
+/* The accumulated gradient of a leaf, or the gradient of the last pass for a tensor that retains it. Owned; NULL if there is
+ * none. Later passes accumulate in the same memory. The tensor itself holds a reference to its gradient until the tensor's
+ * last handle is freed. */
 pmps_error *pmps_tensor_get_grad(const pmps_tensor *tensor, pmps_tensor **grad);
 
-/* Replaces the gradient by a copy of one of the dtype, shape and place of the tensor; NULL removes it. */
+/* Replaces the gradient by a copy of grad, which must have the tensor's dtype, shape and place; NULL removes it. */
 pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad);
 
-/* Makes backward passes keep the gradient of a tensor that is no leaf, as hooks that were added before have made it. Without
- * effect on a leaf. */
+/* Makes backward passes keep the gradient of a tensor that is not a leaf, after the hooks that were added before this call.
+ * No effect on a leaf. */
 pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor);
 
 /* Another handle to the same view, which requires no gradients. Owned. */
 pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached);
 
-/* Sees a gradient during a backward pass, on its thread. grad is borrowed until the hook returns. A tensor in *other
- * (owned by the library from then on, of grad's dtype, shape and place) takes its place; NULL leaves it. Any result but 0
- * ends the pass with PMPS_INVALID_ARGUMENT. */
+/* Called with a gradient during a backward pass, on the thread of the pass. grad is borrowed until the hook returns. To
+ * replace it, store a tensor of the same dtype, shape and place in *other, which the library then owns; NULL keeps the
+ * gradient. Any result but 0 ends the pass with PMPS_INVALID_ARGUMENT. */
 typedef int32_t (*pmps_grad_hook)(void *user, pmps_tensor *grad, pmps_tensor **other);
 
-/* Calls a hook with each gradient of a tensor, but that of a leaf only in passes for leaves, as long as the tensor or what was computed from it lives, or until the
- * hook is removed by its number. Then deleter, which may be NULL, is called once, from any thread, when the hook is not
- * running; not if this call fails. */
+/* Calls a hook with each gradient of a tensor. The hook of a leaf is called only in passes for leaves. The hook stays as long
+ * as the tensor or results computed from it live, or until it is removed by its id. Then deleter (may be NULL) is called
+ * once, from any thread, when the hook is not running. It is not called if this call fails. */
 pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,
                                       uint64_t *id);
 pmps_error *pmps_tensor_remove_grad_hook(pmps_tensor *tensor, uint64_t id, bool *removed);
@@ -506,19 +506,19 @@ typedef struct pmps_grad_pass {
   size_t to_count;
   pmps_tensor *const *stop;     /* gradients go no further than these; only with to */
   size_t stop_count;
-  bool retain_graph;            /* what was recorded stays, for another pass over it */
+  bool retain_graph;            /* keep the recorded calls for another pass */
   bool create_graph;            /* the pass itself is recorded, for gradients of gradients */
 } pmps_grad_pass;
 
-/* Runs a pass on this thread's current stream. With to it writes to_count handles (owned; NULL where no result depends on
- * the tensor) and no leaf changes; else grads may be NULL. PMPS_INVALID_ARGUMENT where a result requires no gradients,
- * where a recorded call was passed before without retain_graph, or where a value that a gradient reads was changed in
- * place after its call. */
+/* Runs a pass on this thread's current stream. If to is given, it writes to_count handles to grads (owned; NULL if no result
+ * depends on the tensor), and no leaf changes; otherwise grads may be NULL. PMPS_INVALID_ARGUMENT if a result requires no
+ * gradients, if an earlier pass without retain_graph has used a recorded call, or if a value that a gradient reads was
+ * changed in place after its call. */
 pmps_error *pmps_grad_backward(const pmps_grad_pass *pass, pmps_tensor **grads);
 
-/* Computes the gradients of the inputs of a function from those of its outputs, on the thread of the pass. of is borrowed,
- * with NULL for an output that nothing depends on; grads starts as NULL, which stands for zero, and is owned by the
- * library. Any result but 0 ends the pass with PMPS_INVALID_ARGUMENT. */
+/* Computes the gradients of a function's inputs from those of its outputs, on the thread of the pass. of is borrowed; an
+ * entry is NULL if nothing depends on the output. Store the gradients in grads, whose entries are NULL at first, which means
+ * zero; the library owns them afterwards. Any result but 0 ends the pass with PMPS_INVALID_ARGUMENT. */
 typedef int32_t (*pmps_grad_callback)(void *user, pmps_tensor *const *of, size_t output_count, pmps_tensor **grads,
                                       size_t input_count);
 
@@ -529,8 +529,8 @@ typedef struct pmps_grad_function {
   void *user;
 } pmps_grad_function;
 
-/* Makes outputs, which were computed without recording, results of a function of the caller: gradients go through its
- * callback. Where no input requires gradients nothing is recorded, and the deleter called. On failure it is not called. */
+/* Records outputs, which were computed without recording, as results of a custom function whose callback computes the
+ * gradients. If no input requires gradients, nothing is recorded, and the deleter is called. On failure it is not called. */
 pmps_error *pmps_grad_apply(const pmps_grad_function *function, pmps_tensor *const *inputs, size_t input_count,
                             pmps_tensor *const *outputs, size_t output_count);
 
@@ -612,8 +612,8 @@ pmps_error *pmps_op_call_into(pmps_op op, const pmps_arg *args, size_t arg_count
 /* ---- Programs -----------------------------------------------------------------------------------
  *
  * Many operators as one call. Calls add operators to a graph and compute nothing. A program is a graph that is
- * compiled for one place and can be run any number of times. It computes what the same calls of pmps_op_call
- * compute, random numbers included.
+ * compiled for one place and can be run any number of times. Its results equal those of the same calls of pmps_op_call,
+ * random numbers included, except for roundings where constant factors are folded into weights (docs/programs.md).
  */
 
 /* Operators and their inputs. One thread at a time may use a graph: a call is PMPS_INVALID_ARGUMENT while another
@@ -631,9 +631,8 @@ typedef int64_t pmps_value;
 pmps_error *pmps_graph_new(pmps_graph **graph);
 void pmps_graph_free(pmps_graph *graph);
 
-/* A symbol: a negative number that is used in dims in place of a size which is only known when the program runs.
- * Within a run all dimensions with one symbol have the same size. Results whose sizes depend on a symbol have
- * symbols as well. */
+/* A symbol: a negative number that stands in dims for a size that is only known when the program runs. Within a run, all
+ * dimensions with the same symbol have the same size. Results whose sizes depend on a symbol have symbols too. */
 pmps_error *pmps_graph_add_symbol(pmps_graph *graph, int64_t *dim);
 
 /* The next input of the program. dims (copied) are sizes and symbols of the graph. */
@@ -666,8 +665,8 @@ pmps_error *pmps_graph_get_value_info(pmps_graph *graph, pmps_value value, pmps_
  * it with pmps_text_free. */
 pmps_error *pmps_graph_to_text(pmps_graph *graph, char **text);
 
-/* A program that computes outputs: count tensors of the graph, at least one. It ends the graph, which can then only be
- * freed; the program does not need it. After a failure the graph is unchanged. Nothing is compiled yet. Owned. */
+/* A program that computes outputs: count tensors of the graph, at least one. Afterwards the graph can only be freed; the
+ * program does not need it. After a failure the graph is unchanged. Nothing is compiled yet. Owned. */
 pmps_error *pmps_program_new(const pmps_place *place, pmps_graph *graph, const pmps_value *outputs, size_t count,
                              pmps_program **program);
 
@@ -706,70 +705,67 @@ typedef struct pmps_program_info {
 
 pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info);
 
-/* The program as text for people: its graph, or, with plan, what was compiled last: the steps, their groups and memory, and
- * which of them the CPU runs (empty before the first compilation). The formats may change. Owned: free it with
- * pmps_text_free. */
+/* The program as readable text: its graph or, with plan, the last compiled plan: steps, groups, memory, and which steps run on
+ * the CPU (empty before the first compilation). The format may change. Owned: free it with pmps_text_free. */
 pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **text);
 
 /* ---- Programs in files ----------------------------------------------------------------------------
  *
- * A program may be made of an ONNX model, or of a file that pmps_program_save has written. Sizes that a model leaves open are
- * those of the inputs of a run; each set of them is compiled once. docs/onnx.md lists what is supported.
+ * A program can be loaded from an ONNX model, or from a file that pmps_program_save has written. Dynamic sizes of a model are
+ * taken from the inputs of a run; each set of sizes is compiled once. docs/onnx.md lists what is supported.
  */
 
-/* Writes the program to a file, with the elements that captured tensors have now, and without gradients. The file is the
- * graph as text, then the constants; it has a version, and appears whole or not at all. PMPS_UNSUPPORTED for a program that
- * writes into tensors. */
+/* Writes the program to a file, with the current elements of captured tensors, and without gradients. The file has a version,
+ * the graph as text, and the constants. It is written atomically. PMPS_UNSUPPORTED for a program that writes into tensors. */
 pmps_error *pmps_program_save(const pmps_program *program, const char *path);
 
-/* A program of a file: the file path (UTF-8), or, if path is NULL, the size bytes at data (copied). What it is, it says itself. The file is mapped until
- * the program is freed, and must not change meanwhile; weights in other files are found in its folder. PMPS_UNSUPPORTED
- * names every operator that is not supported. A node that cannot run because of its operands is an error of
- * pmps_program_prepare and of the first run. Owned. */
+/* Loads a program from the file path (UTF-8) or, if path is NULL, from the size bytes at data (copied). The format is detected.
+ * The file is mapped until the program is freed, and must not change meanwhile; external weights are looked up in its
+ * folder. PMPS_UNSUPPORTED names every operator that is not supported. Operands that a node does not support are an error of
+ * pmps_program_prepare or of the first run. Owned. */
 pmps_error *pmps_program_load(const pmps_place *place, const char *path, const void *data, size_t size,
                               pmps_program **program);
 
-/* An input of a program, or an output, in the order of pmps_program_run. In info, sizes that are not known are -1, and so is
- * the rank where a file does not say it. name is what the file calls it, and type the type that it declares, like
- * `float[batch, 3, ?, ?]`; both are empty for programs that are not of a file, and may be NULL. Owned: free them with
- * pmps_text_free. */
+/* An input or output of a program, in the order of pmps_program_run. In info, unknown sizes are -1, and so is the rank if the
+ * file does not state it. name is its name in the file, and type the declared type, such as `float[batch, 3, ?, ?]`; both are
+ * empty for programs that were not loaded from a file, and may be NULL. Owned: free them with pmps_text_free. */
 pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size_t index, pmps_value_info *info,
                                   char **name, char **type);
 
-/* What the ONNX file of a program says about it, as a JSON object: producer_name, producer_version, domain, model_version,
- * description, graph_name, graph_description; metadata, the texts that the exporter has added, by their keys; opsets, the
- * versions of the sets of operators by their domains; inputs, outputs, and replaceable, the inputs that have values in the
- * file, which a run cannot replace. Each of these is an object with name, elem (such as "float") and shape: null where the
- * file does not say it, else a list of sizes, names of sizes, and nulls. Later versions may add fields. PMPS_UNSUPPORTED for
- * programs that are not of an ONNX file. Owned: free it with pmps_text_free. */
+/* The description of a program in its ONNX file, as a JSON object: producer_name, producer_version, domain, model_version,
+ * description, graph_name, graph_description; metadata, the exporter's texts by key; opsets, the opset versions by domain;
+ * inputs, outputs, and replaceable, the inputs that have values in the file, which a run cannot replace. Entries of these
+ * three are objects with name, elem (such as "float") and shape: null if the file does not state it, else a list of sizes,
+ * names of sizes, and nulls. Later versions may add fields. PMPS_UNSUPPORTED for programs that were not loaded from an ONNX
+ * file. Owned: free it with pmps_text_free. */
 pmps_error *pmps_program_describe(const pmps_program *program, char **json);
 
 /* ---- Traces ---------------------------------------------------------------------------------------
  *
- * A program made of calls instead of a graph. While a thread traces, its calls of operators (also those of the fast family,
- * indexing and backward passes) compute nothing: they become operators of a program, and their results are tensors with a
- * dtype and a shape and without elements. PMPS_TRACED is the error of reads of elements, and of operators whose
- * results have sizes that depend on elements.
+ * A program recorded from calls instead of a graph. While a thread traces, its operator calls (also those of the fast family,
+ * indexing and backward passes) compute nothing. They become operators of a program, and their results are tensors with a
+ * dtype and a shape, but without elements. Reading elements is PMPS_TRACED, and so are operators whose result sizes depend on
+ * elements.
  *
- * A tensor with elements that a call reads is captured: each run reads what it holds then. A call that writes into it, or
- * into an input, changes nothing while it is traced; each run writes the last value into it. A view of a traced tensor
- * shares no memory with it, and writing into either while both live is PMPS_UNSUPPORTED.
+ * A tensor with elements that a traced call reads is captured: each run reads its current elements. A traced call that writes
+ * into it, or into an input, changes nothing during tracing; each run writes the final value into it. A view of a traced
+ * tensor shares no memory with it, and writing into either while both live is PMPS_UNSUPPORTED.
  */
 
 typedef struct pmps_trace pmps_trace;
 
-/* Begins to trace on this thread, for programs of a place. inputs has room for count tensors: those that stand for the
- * arguments of the program, with the dtypes and shapes of the examples, and that ask for gradients where these do. A thread
- * traces one function at a time. The trace and each of the inputs are owned. */
+/* Begins to trace on this thread, for a program on a place. inputs has room for count tensors, which stand for the arguments
+ * of the program. They have the dtypes and shapes of the examples, and require gradients if those do. A thread traces one
+ * function at a time. The trace and each of the inputs are owned. */
 pmps_error *pmps_trace_begin(const pmps_place *place, pmps_tensor *const *examples, size_t count, pmps_tensor **inputs,
                              pmps_trace **trace);
 
-/* Ends a trace and frees it, also after a failure, unless the failure is PMPS_INVALID_HANDLE or another thread traces. The
- * program returns outputs, which are tensors of the trace or captured ones. Owned. */
+/* Ends a trace and frees it. A failure frees it too, unless it is PMPS_INVALID_HANDLE or the trace belongs to another thread.
+ * The program returns outputs, which are tensors of the trace or captured ones. Owned. */
 pmps_error *pmps_trace_end(pmps_trace *trace, pmps_tensor *const *outputs, size_t count, pmps_program **program);
 
-/* Makes the calls of this thread run again (paused), or be traced again, until the end of the trace. What they make
- * meanwhile is captured where it is read. */
+/* Pauses or resumes a trace. While it is paused, calls of this thread run normally, and their results are captured if traced
+ * calls read them. */
 pmps_error *pmps_trace_pause(pmps_trace *trace, bool paused);
 
 /* Ends a trace without a program, and frees it. The thread that began it calls this. */
@@ -849,11 +845,11 @@ typedef struct pmps_kernel_arg {
 pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count,
                             const uint64_t *threads, const uint64_t *group);
 
-/* Runs a kernel as pmps_kernel_run does. Behind args the kernel gets a buffer for reports, of zeros, whose form
- * docs/triton.md describes; reports says in JSON, as the metadata of a compiled Triton kernel has it, what it may report.
- * When the call is done, what it has printed is written to standard output, and the first assertion that did not hold is an
- * error, PMPS_DEVICE_FAILED: of the next wait for the stream or for a tensor that the kernel may write, once. Tensors stay
- * valid. */
+/* Runs a kernel as pmps_kernel_run does, with one more buffer after args, for reports. It is zero at first; tritonlang/report
+ * describes its format. reports is the field "reports" of the metadata of a compiled Triton kernel, as JSON: what the kernel
+ * may report. When the kernel has finished, its prints are written to standard output. The first assertion that did not hold
+ * is an error, PMPS_DEVICE_FAILED, which is returned once, by the next wait for the stream or for a tensor that the kernel may
+ * write. Tensors stay valid. */
 pmps_error *pmps_kernel_run_reporting(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count,
                                       const uint64_t *threads, const uint64_t *group, const char *reports);
 
@@ -899,10 +895,10 @@ pmps_error *pmps_capture_end(const pmps_place *place);
 
 /* ---- Profiling ------------------------------------------------------------------------------------
  *
- * A recording of what the process does: calls of operators, runs of programs, compilations, the work of devices, copies,
- * waits, spans of the program itself and, if asked for, levels of memory. There is one at a time, of all threads. It is
- * bounded: the latest events are kept, and how many there was no room for is said in the text. While nothing is recorded,
- * a call costs one atomic load more than it would. docs/profiler.md describes the text.
+ * A recording of what the process does: operator calls, program runs, compilations, device work, copies, waits, custom spans
+ * and, if requested, memory use. There is one recording at a time, for all threads. It keeps the latest events, up to a
+ * limit, and counts those that were dropped. While nothing is recorded, a call costs one additional atomic load.
+ * docs/profiler.md describes the output.
  */
 
 enum {
@@ -919,8 +915,8 @@ pmps_error *pmps_profile_start(uint32_t flags, int64_t max_events);
  * with pmps_text_free. */
 pmps_error *pmps_profile_stop(char **json);
 
-/* The beginning of a span of this thread, 0 while nothing is recorded. It is a time, so there is nothing to free if no span
- * is made of it. */
+/* The start of a span on this thread; 0 while nothing is recorded. It is a time, so there is nothing to free if the span is
+ * not recorded. */
 uint64_t pmps_profile_begin(void);
 
 /* Records a span of this thread from begun, which pmps_profile_begin returned, until now. category and name are UTF-8, of

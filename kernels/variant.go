@@ -1,12 +1,11 @@
-// Package kernels is where a device says what it can run.
+// Package kernels is the registry in which a device declares what it can run.
 //
-// Each device folder keeps one [Variants] and fills it from init functions, so that what a device can
-// do is decided by which of its files are in the build. A [Variant] names an operator and the dtypes
-// that it computes in, may accept only some steps, and makes the kernel for them; of several that
-// accept a step the one of highest [Priority] runs. An operator that a device lacks is a row that is
-// absent, never a stub.
+// Each device folder has one [Variants] and fills it from init functions, so the files in the build
+// determine what the device supports. A [Variant] names an operator and the dtypes that it computes
+// in, may accept only some steps, and makes the kernel for them. If several accept a step, the one
+// with the highest [Priority] runs. An unsupported operator has no row; there are no stubs.
 //
-// The package knows no operator and no device; what a kernel is, the device folder decides.
+// The package knows no operator and no device; the device folder defines what a kernel is.
 package kernels
 
 import (

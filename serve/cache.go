@@ -14,13 +14,12 @@ import (
 	"time"
 )
 
-// The cache of responses: a model whose configuration has response_cache { enable: true } answers a request that it has
-// answered before from memory, with no execution. Keys are digests of all that an answer depends on: the version as it was
-// loaded, the inputs as the model gets them, and the outputs that are asked for. A version that is loaded again begins with
-// no entries.
+// The response cache: if the configuration of a model has response_cache { enable: true }, a repeated request is answered
+// from memory, without an execution. A key is a digest of everything that an answer depends on: the load of the version, the
+// inputs as the model gets them, and the requested outputs. A reloaded version starts without entries.
 //
-// The cache is shared by all models and bounded in bytes; the entries that were used longest ago leave it. Data are copied in
-// and out, because those of a response belong to the caller.
+// The cache is shared by all models and bounded in bytes; it evicts the least recently used entries. Data is copied in and
+// out, because the data of a response belongs to the caller.
 
 // key is what a response depends on.
 type key [sha256.Size]byte
@@ -32,7 +31,7 @@ type entry struct {
 	bytes   int64
 }
 
-// overhead is about what an entry takes beside its data, and an output likewise.
+// overhead is the approximate memory of an entry besides its data, and of an output.
 const overhead = 256
 
 // Cache is a cache of responses. It may be used from any goroutine.
@@ -72,13 +71,13 @@ func (c *Cache) get(k key) ([]Tensor, bool) {
 	return cloned(outputs), true
 }
 
-// put adds an entry, and drops as many old ones as have to make room. One that is larger than the cache is not kept.
+// put adds an entry, and evicts old ones to make room. An entry that is larger than the cache is not stored.
 func (c *Cache) put(k key, outputs []Tensor) {
 	bytes := int64(overhead)
 	for i := range outputs {
 		bytes += overhead + int64(len(outputs[i].Data))
 	}
-	// A response that fills the cache alone would push out all others, and itself with the next one.
+	// A response that fills the cache alone would evict all others, and be evicted by the next one.
 	if bytes > c.size {
 		return
 	}

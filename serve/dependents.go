@@ -8,11 +8,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
-// Ensembles and their models. Loading an ensemble loads the models that it lacks first. When a model is loaded or unloaded,
-// each ensemble that uses it is made anew: READY where all its models are, and UNAVAILABLE otherwise, until they are back.
+// Ensembles and their models. Loading an ensemble first loads its models that are not loaded. When a model is loaded or
+// unloaded, each ensemble that uses it is created again: READY if all its models are, otherwise UNAVAILABLE until they are.
 //
-// No goroutine holds model.busy of two models at one time: the models of an ensemble are loaded before the ensemble's is
-// taken, and ensembles are revised after that of the model was given back.
+// No goroutine holds model.busy of two models at the same time: the models of an ensemble are loaded before the lock of the
+// ensemble is taken, and ensembles are revised after the lock of the model is released.
 
 // steps are the names of the models of a configuration, each once; none where it is no ensemble.
 func steps(c *modelconfig.ModelConfig) (names []string) {

@@ -1,117 +1,124 @@
-// Package serve is a model server without its protocols: a repository of models, their versions, and requests that are
-// batched and run.
+// Package serve is a model server without its protocols: it loads the models of a repository, batches requests and
+// runs them.
 //
-// A [Server] has models by name. A model has versions, each a [Version]: an ONNX file that has become programs of
-// core/runtime, a queue (serve/batching) and instances, which are goroutines that take batches from the queue and run
-// them. Instances of a version share weights and compiled programs. [Server.Infer] checks a [Request] against the
-// configuration (serve/modelconfig), puts it into the queue and waits for its [Response].
+// A [Server] has models by name. A model has versions. A [Version] is an ONNX file compiled to programs of
+// core/runtime, a queue (serve/batching), and instances, which are goroutines that take batches from the queue and
+// run them. Instances of a version share weights and compiled programs. [Server.Infer] checks a [Request] against
+// the configuration (serve/modelconfig), puts it into the queue and waits for its [Response].
 //
 // # Loading
 //
-// A load makes all versions that the policy selects, warms them up, and only then puts them in the place of the versions
-// before. Those answer what they have accepted, and are closed afterwards. A load that fails changes nothing.
+// A load creates all versions that the policy selects and warms them up. Only then do they replace the previous
+// versions, which finish the requests that they have accepted and are closed. A failed load changes nothing.
 //
-// # Words
+// # Terms
 //
-// Names, rules and messages are those of Triton Inference Server, so that clients and configurations move over; its
-// source is github.com/triton-inference-server/core. A dimension is -1 where any size is accepted. With a
-// max_batch_size above 0 shapes of the configuration are without the dimension of the batch, which requests have.
+// Names, rules and messages are those of Triton Inference Server, so that clients and configurations can be reused;
+// its source is github.com/triton-inference-server/core. A dimension is -1 if any size is accepted. With a
+// max_batch_size above 0, shapes in the configuration omit the batch dimension, which shapes of requests include.
 //
-// The invariant: a request that was accepted is answered exactly once, and its input is not looked at after that.
+// The invariant: an accepted request is answered exactly once, and its input is not read after that.
 //
-// # A request
+// # The path of a request
 //
-// What happens to one, in order, and where:
+// The steps, in order, with their files:
 //
-//   - [Server.Find] looks the version up and holds it, so that it is not closed before the answer (server.go).
-//   - Version.accept compares it with the configuration. From here on sizes and shapes are consistent: an input has as
-//     many bytes as its shape says, and the product did not overflow (validate.go).
-//   - Version.infer puts it into the queue and waits. While it waits there it can be cancelled; once an instance has
-//     taken it, it cannot, because the kernels read its bytes (instance.go).
-//   - An instance takes a batch, gathers the inputs of its requests, runs the program and divides the outputs
-//     (execute.go). On the CPU a request that is alone in its batch is read where it is, without a copy.
-//   - The durations are counted before the answer is sent: a client that asks for statistics after its answer finds
-//     itself in them (statistics.go).
+//   - [Server.Find] looks up the version and holds a reference, so that it is not closed before the answer
+//     (server.go).
+//   - Version.accept checks the request against the configuration. From here on sizes and shapes are
+//     consistent: an input has as many bytes as its shape says, and the product did not overflow
+//     (validate.go).
+//   - Version.infer puts the request into the queue and waits. In the queue it can be cancelled; once an
+//     instance has taken it, it cannot, because kernels read its bytes (instance.go).
+//   - An instance takes a batch, gathers the inputs of its requests, runs the program and splits the outputs
+//     (execute.go). On the CPU, a request that is alone in its batch is read in place, without a copy.
+//   - Durations are counted before the answer is sent, so that a client that asks for statistics after its
+//     answer finds it counted (statistics.go).
 //
-// An output is made once for a batch. The parts of its requests are slices of one piece of memory that belongs to their
-// responses, and the garbage collector frees it with the last of them.
+// An output is allocated once per batch. The parts of its requests are slices of this memory, which the garbage
+// collector frees with the last response.
 //
 // # Locks and goroutines
 //
-// Server.mu guards which versions serve; it is never held while a model is read, compiled or run. model.busy is held
-// while one model is loaded or unloaded, so that two loads of it come one after the other, and is taken before Server.mu.
-// Each instance is a goroutine. A version is retired by a goroutine of its own, which waits for the requests that hold it.
-// counters.mu is a leaf: nothing is called with it.
+// Server.mu guards the table of serving versions. It is never held while a model is read, compiled or run.
+// model.busy serializes loads and unloads of one model, and is taken before Server.mu. Each instance is a goroutine.
+// A retired version has its own goroutine, which waits until no request holds it. counters.mu is a leaf lock:
+// nothing is called while it is held.
 //
-// # What a program is
+// # Programs
 //
-// A version has a program of core/runtime for each device that its instances are on, and all instances of a device share
-// it: weights are in the memory of the device once. A program is compiled for each set of shapes that it meets, and the
-// runtime keeps the latest ones. A load compiles it for a batch of one where the configuration says all other dimensions;
-// larger batches are compiled when they first come, or before by model_warmup.
+// A version has one program of core/runtime for each device that its instances use. All instances on a device share
+// it, so the device holds the weights once. A program is compiled for each set of shapes that it gets, and the
+// runtime keeps the most recent ones. If the configuration fixes all other dimensions, a load compiles it for batch
+// size 1; larger batches are compiled at their first request, or earlier by model_warmup.
 //
-// # What is not here
+// # Not in this package
 //
-// No protocol: messages, ports and limits of bodies belong to the command. No sequences of requests and no decoupled models:
-// a configuration that asks for them does not load.
+// Protocols: messages, ports and limits of bodies belong to the command. Sequences and decoupled models are not
+// supported; a configuration that asks for them does not load.
 //
 // # Optional inputs
 //
-// An initializer that is also an input of the graph is a constant to the runtime. A configuration that lists it makes it an
-// input of the program: onnx.Model.Take does so for each copy of the model that a version parses. A request without it gets
-// the value of the file, whose shape broadcasts. The key of a request in the queue tells what it has left out, so that a
-// batch either has an input for all of its requests or for none, and the value is never joined to itself.
+// The runtime treats an initializer that is also a graph input as a constant. If the configuration lists it, it
+// becomes an input of the program: onnx.Model.Take does so for each copy of the model that a version parses. A
+// request without it gets the value of the file, whose shape broadcasts. The queue key of a request includes which
+// inputs it omits. A batch therefore has an input for all of its requests or for none, and the default value is
+// never concatenated.
 //
 // # Ensembles
 //
-// A request to an ensemble holds the versions of all its models from its beginning to its end: a load in between changes
-// nothing for it. Tensors between steps are the outputs of one model and the inputs of the next, without a copy. The first
-// step that fails cancels the others; the request returns when none of them runs, because they read its inputs.
+// A request to an ensemble holds the versions of all its models from start to end, so a load in between does not
+// affect it. Tensors between steps are the outputs of one model and the inputs of the next, without a copy. The
+// first step that fails cancels the others. The request returns when no step is running any more, because steps read
+// its inputs.
 //
-// An ensemble has no program, so that its versions cost nothing: they are made anew whenever one of their models is. Models
-// are told apart by who asked for them: those that were loaded by name stay when an ensemble is unloaded with its models.
+// An ensemble has no program, so its versions are cheap: they are created again whenever one of their models is. The
+// server records which models were loaded by name; these stay when an ensemble is unloaded together with its models.
 //
-// # Responses that are kept
+// # Response cache
 //
-// A key is a digest of the inputs as the model gets them, so that the order of the inputs in a request does not matter. It
-// begins with the number of the load: nothing has to be removed when a model changes, because nobody asks for the old keys any
-// more, and the bound drops them. A digest of 256 bits does not collide by chance, and clients cannot choose it to.
-// Two equal requests at one time both run; the first to end is kept.
+// A key is a digest of the inputs in the model's order, so the order of inputs in the request does not matter. It
+// starts with the number of the load: after a reload nobody asks for the old keys, and the size limit evicts their
+// responses. A 256-bit digest does not collide by chance, and clients cannot construct a collision. Two equal
+// requests at the same time both run, and the first to finish is stored.
 //
 // # The rate limiter
 //
-// An instance takes its batch from the queue first and then waits for resources, so that the batch is formed by the rules of
-// the queue alone. The order among those that wait is a heap; the one on top blocks the others until its resources are there.
-// Resources are given to all of an instance's needs at one time: two instances cannot each hold what the other one wants.
+// An instance takes its batch from the queue first and then waits for resources, so that only the rules of the queue
+// form the batch. Waiting instances are in a heap, and the top one blocks the others until its resources are
+// available. An instance gets all its resources at once, so two instances cannot deadlock by each holding what the
+// other needs.
 //
 // # Files
 //
-//   - server.go: models by name, readiness, and the way of a request to its version.
-//   - repository.go: folders and files on disk; load.go: from a configuration to versions that serve; start.go: what is
-//     loaded without being asked for.
-//   - open.go, complete.go, bind.go, warmup.go: one version, from its file to instances.
-//   - ensemble.go, dependents.go: graphs of models, and what a load of one model means for others.
+//   - server.go: models by name, readiness, and how a request finds its version.
+//   - repository.go: folders and files on disk. load.go: from a configuration to serving versions. start.go:
+//     what is loaded at the start.
+//   - open.go, complete.go, bind.go, warmup.go: one version, from its file to its instances.
+//   - ensemble.go, dependents.go: graphs of models, and which ensembles a load of a model affects.
 //   - validate.go, optional.go, instance.go, execute.go, classify.go: one request.
-//   - cache.go, ratelimit.go: answers that are kept, and instances that wait for each other.
-//   - statistics.go, latency.go, observe.go, describe.go: what is told about all of it.
+//   - cache.go, ratelimit.go: the response cache and the rate limiter.
+//   - statistics.go, latency.go, observe.go, describe.go: what the server reports.
 //
 // # Failures
 //
-// Every error that leaves the package is an [Error] with a code of the protocols, or one that [From] turns into one. A
-// request that fails in a batch fails the whole batch, because the program has run on all of it: what can be known before
-// is refused before. A panic in a kernel is caught in the instance and fails its batch; the server goes on.
+// Every error that leaves the package is an [Error] with a code of the protocols, or one that [From] converts to
+// one. If a request fails while its batch runs, the whole batch fails, because the program runs on all of it;
+// whatever can be checked earlier is checked before batching. A panic in a kernel is recovered in the instance and
+// fails its batch; the server keeps running.
 //
 // # Memory of models
 //
-// A file is read and not mapped, so that replacing it in place while it is served does no harm. Its bytes stay in memory
-// beside the weights on the device: constants are read from them when a program is compiled for other shapes.
+// A file is read, not mapped, so it can be replaced in place while it is served. Its bytes stay in memory beside the
+// weights on the device, because compiling for other shapes reads constants from them.
 //
-// # Order of shutting down
+// # Shutdown
 //
-// Exit makes the server not ready, and refuses loads. Close takes the versions out of the table and waits for the requests
-// that hold them. Between the two the protocols answer what they have accepted.
+// Exit marks the server as not ready and refuses loads. Close removes the versions from the table and waits for the
+// requests that hold them. Between the two, the protocols finish the requests that they have accepted.
 //
 // # Time
 //
-// Statistics use the monotonic clock but for the moment of the last inference, which is told in milliseconds since 1970.
+// Statistics use the monotonic clock, except for the time of the last inference, which is in milliseconds since
+// 1970.
 package serve

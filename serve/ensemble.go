@@ -12,16 +12,16 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
-// An ensemble is a version without a program: a request to it is a request to the model of each step, whose inputs are
-// tensors that the client has sent or other steps have made. A step runs as soon as its inputs are there, so that branches
-// run at one time. The models batch and count the requests of an ensemble like any others; the ensemble counts itself with
-// the sums of its steps, as in Triton.
+// An ensemble is a version without a program: a request to it becomes a request to the model of each step, whose inputs are
+// tensors from the client or from other steps. A step runs as soon as its inputs are available, so branches run concurrently.
+// The models batch and count the requests of an ensemble like any others. The ensemble's own statistics are the sums of its
+// steps, as in Triton.
 //
-// The graph was checked when the configuration was read (serve/modelconfig), and the models when the ensemble was loaded:
-// types, shapes and the largest batch. An ensemble is loaded anew when one of its models is, and is not READY without them
-// (dependents.go).
+// The graph was checked when the configuration was read (serve/modelconfig); types, shapes and the largest batch were checked
+// against the models when the ensemble was loaded. An ensemble is reloaded whenever one of its models is, and is not READY
+// without them (dependents.go).
 
-// mostFlights is how many requests of one ensemble may be on their way: each holds the tensors between its steps.
+// mostFlights limits the requests of one ensemble in flight: each holds the tensors between its steps.
 const mostFlights = 4096
 
 // ensemble is what a version of an ensemble has in place of programs.

@@ -51,7 +51,7 @@ type answer struct {
 func (j *job) size() uint64 { return uint64(max(j.accepted.batch, 1)) }
 
 // instance runs batches, one at a time.
-// Its own goroutine uses it, or that of a request to which the queue has lent it.
+// It is used by its own goroutine, or by that of a request to which the queue has lent it.
 type instance struct {
 	version *Version
 	runtime *runtime.Runtime
@@ -278,7 +278,7 @@ func (v *Version) enqueue(ctx context.Context, j *job) (*Response, error) {
 		return a.response, a.err
 	case <-ctx.Done():
 	}
-	// Whoever takes an item off the queue answers it: here that is us, or else an instance that has it already.
+	// The goroutine that takes an item off the queue answers it: this one, or an instance that has taken it already.
 	if v.queue.Remove(&j.item) {
 		v.counters.wait(-1)
 		v.counters.failed(reasonCancelled, j.received)

@@ -8,10 +8,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
-// An optional input is one that a request may leave out. An ONNX file says what it is then: an initializer that is also an
-// input of the graph. The runtime takes such an input for a constant, unless the configuration lists it: then it becomes an
-// input of the program, and a request without it gets the value of the file. The value has a shape of its own, which
-// broadcasts over a batch; requests with and without an input never share one.
+// An optional input may be omitted by a request. Its default value is in the ONNX file: an initializer that is also a graph
+// input. The runtime treats such an input as a constant, unless the configuration lists it: then it becomes an input of the
+// program, and a request without it gets the value of the file. The value has its own shape, which broadcasts over a batch;
+// requests with and without an input never share a batch.
 
 // takeDefaults makes inputs of the initializers that the configuration lists, and returns their values by name. It is called
 // for each model that a version parses, with the same configuration.

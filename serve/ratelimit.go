@@ -8,10 +8,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
-// The rate limiter: with --rate-limit=execution_count an instance that has a batch waits until the resources of its group are
-// free, and holds them while the batch runs. Resources are counted names; one is of a device or, where it is global, of all of
-// them. Of the instances that wait, the one with the fewest executions times its priority is the next, and nobody passes it:
-// an instance that needs much is not starved by those that need little.
+// The rate limiter: with --rate-limit=execution_count, an instance that has a batch waits until the resources of its group are
+// free, and holds them while the batch runs. A resource is a name with a count, on one device or, if it is global, shared by
+// all. Of the waiting instances, the one with the smallest product of executions and priority is next, and no other overtakes
+// it: an instance that needs much is not starved by those that need little.
 //
 // How much there is of each resource is said by --rate-limit-resource; where nothing is said of any, there is as much as the
 // instance with the largest need has.

@@ -27,7 +27,7 @@ type Options struct {
 	Control      Control
 	// Load are the models that ControlExplicit loads at the start; "*": all.
 	Load []string
-	// LenientReady makes the server ready also where models are not.
+	// LenientReady makes the server ready even if models are not.
 	LenientReady bool
 	// DefaultMaxBatch is the largest batch of models whose configuration leaves it open; see complete.
 	DefaultMaxBatch int
@@ -151,8 +151,8 @@ func (s *Server) find(name string, number int64) (*Version, error) {
 	return nil, Errorf(NotFound, "Request for unknown model: '%s' version %d is not found", name, number)
 }
 
-// Infer answers a request. It waits for its turn in the queue of the model; ctx ends that wait. It does so after Exit as
-// well: whoever has come that far is answered.
+// Infer answers a request. It waits in the queue of the model; ctx cancels that wait. It also works after Exit, so that
+// requests that have been accepted are answered.
 func (s *Server) Infer(ctx context.Context, r *Request) (*Response, error) {
 	s.flights.Add(1)
 	defer s.flights.Add(-1)
@@ -209,7 +209,7 @@ func (s *Server) Serves(name string, number int64) error {
 	return err
 }
 
-// Exit ends the readiness of the server, and loads and unloads. Inferences are answered until Close.
+// Exit makes the server not ready and refuses loads and unloads. Inferences are answered until Close.
 func (s *Server) Exit() {
 	s.mu.Lock() // no task begins after this
 	defer s.mu.Unlock()

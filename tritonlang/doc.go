@@ -1,8 +1,8 @@
 // Package tritonlang compiles Triton IR, as text, to a kernel in Metal's shading language, as text.
 //
-// The steps are packages: ttir parses and verifies, clean does what Triton's passes do where none has run, layout says
-// which thread holds which elements, emit turns operations into statements. Nothing here talks to a device, reads a file
-// or needs the rest of the library.
+// Each step is a package: ttir parses and verifies, clean does the work of Triton's passes if none has run, layout says
+// which thread holds which elements, and emit turns operations into statements. The compiler accesses no device, reads no
+// file and does not need the rest of the library.
 //
 // # How a kernel is launched
 //
@@ -15,11 +15,13 @@
 //
 //	kernel(x, y, out, n, threads=grid * threads, group_size=threads, arg_casts={3: "int32"})
 //
-// There are no hidden arguments. A kernel of more than 31 arguments is refused.
+// The only hidden argument is one more buffer behind the others, in a kernel that prints or asserts: see package report. A
+// kernel of more than 31 arguments is refused.
 //
 // The first line of the text is a comment with the metadata in JSON: "triton_mps" (the version of this convention), "name",
-// "args" (name, type as in Triton's signatures, "divisible": what the address in bytes, or the value, has to be a multiple
-// of, "writes"), "num_warps", "threads" and "shared" (bytes of threadgroup memory, which the kernel declares itself).
+// "args" (name, type as in Triton's signatures, "divisible": what the address in bytes, or the value, must be a multiple of,
+// "writes"), "grid", "num_warps", "threads", "shared" (bytes of threadgroup memory, which the kernel declares itself), and
+// "reports" of a kernel that prints or asserts (its sites).
 //
 // The invariant: the same input gives the same bytes.
 package tritonlang

@@ -8,24 +8,27 @@
 //
 //	paddle-mps run model.onnx --input x.npy [--output DIR]
 //
-// runs an ONNX model on arrays in NumPy's files: a module of the Python package.
+// runs an ONNX model on arrays in NumPy files, through the Python package.
 //
 //	paddle-mps explain model.onnx [--shape X=N,N]
 //	paddle-mps bench model.onnx [--compare onnxruntime]
 //
-// print what a model becomes, and how long it takes: modules of the Python package.
+// print the compiled steps of a model, and its running time, through the Python package.
 //
 //	paddle-mps serve REPOSITORY | model.onnx [OPTIONS]
 //
 // serves models over HTTP and gRPC, as tritonserver does: see docs/serving.md.
 //
+//	paddle-mps triton compile KERNEL.ttir [-o KERNEL.metal]
+//
+// compiles a Triton kernel to a Metal shader: see docs/triton.md.
+//
 //	paddle-mps selftest [--quick]
 //	paddle-mps collect-env
 //
-// check every device of the machine, and print what a report of a problem should say: both run a module of the Python
-// package.
+// check every device of the machine, and print the versions that a bug report needs, through the Python package.
 //
-// pip installs a command of the same name and with the same subcommands, which is written in Python.
+// pip installs a Python command of the same name with the same subcommands, except triton explain.
 package main
 
 import (
@@ -48,13 +51,13 @@ var commands = []struct {
 	run        func(args []string, out, complain io.Writer) error
 }{
 	{"run", "run MODEL.onnx [--input X.npy] [--output DIR]   runs an ONNX model (by the Python package)", runModel},
-	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the steps that a model becomes (by the Python package)", explainModel},
+	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the compiled steps of a model (by the Python package)", explainModel},
 	{"bench", "bench MODEL.onnx [--compare onnxruntime]  times an ONNX model (by the Python package)", benchModel},
 	{"serve", "serve REPOSITORY|MODEL.onnx [OPTIONS]    serves models over HTTP and gRPC, as tritonserver does", serveModels},
-	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   writes a snapshot of memory as a page for a browser", memoryViz},
-	{"triton", "triton compile KERNEL.ttir [-o KERNEL.metal]  compiles Triton IR to a Metal kernel", triton},
+	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   draws a memory snapshot as an HTML page", memoryViz},
+	{"triton", "triton compile KERNEL.ttir [-o KERNEL.metal]  compiles a Triton kernel to a Metal shader; also triton explain, triton frontend", triton},
 	{"selftest", "selftest [--quick] [...]                  checks every device and prints a report (by the Python package)", selftest},
-	{"collect-env", "collect-env                               prints what a report of a problem should say (by the Python package)", collectEnv},
+	{"collect-env", "collect-env                               prints the versions that a bug report needs (by the Python package)", collectEnv},
 }
 
 // version is set by build.sh, from paddlemps.h.

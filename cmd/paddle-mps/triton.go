@@ -18,13 +18,13 @@ const tritonUsage = `usage:
   paddle-mps triton explain KERNEL.ttir [-w WARPS]
   paddle-mps triton frontend SOURCE DIR
 
-compile turns Triton IR, the .ttir that Triton leaves in its cache, into source of a Metal kernel; its first line says how
-the kernel is launched. explain prints layouts, threadgroup memory, barriers and bytes of an access. Neither needs Python,
-but for a kernel in a Python file, whose IR Triton makes: PADDLE_MPS_PYTHON names an interpreter that has Triton. SIGNATURE
-is the types and constants of its parameters, such as "*fp32:16, i32, 1024"; 16 divides what :16 stands behind.
+compile translates Triton IR (the .ttir file in Triton's cache) to the source of a Metal kernel, whose first line says how to
+launch it. explain prints layouts, threadgroup memory, barriers and bytes per access. Neither needs Python for a .ttir file. For
+a kernel in a Python file, PADDLE_MPS_PYTHON names an interpreter that has Triton, which makes the IR. SIGNATURE lists the types
+and constants of the parameters, such as "*fp32:16, i32, 1024"; :16 promises that the address or number is a multiple of 16.
 
-frontend writes a package triton into DIR for machines that have no wheel of Triton, from a copy of Triton 3.6 to 3.9: a
-wheel for any platform, an unpacked one, or a checkout. It needs Python with the package paddle_mps, and downloads nothing.
+frontend writes a package triton into DIR, for machines without a wheel of Triton, from a copy of Triton 3.6 to 3.9: a wheel for
+any platform, an unpacked one, or a checkout. It needs Python with the package paddle_mps, and downloads nothing.
 `
 
 // triton compiles Triton IR.

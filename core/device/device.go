@@ -1,7 +1,7 @@
 // Package device is the interface between the device-independent core and the devices.
 //
 // A [Device] makes heaps, streams and events and compiles a [Plan] to a [Program]. There is no method
-// per operator: for one that the device lacks, Compile returns status.Unsupported.
+// per operator: for an operator that the device does not support, Compile returns status.Unsupported.
 // The runtime above this interface decides shapes, dtypes, views, memory and order; a device only runs
 // resolved calls. The package computes nothing and does not depend on Python, C or handles.
 //

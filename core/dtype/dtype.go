@@ -1,5 +1,5 @@
-// Package dtype defines the element types and the promotion rule. It is the only place that knows the size and
-// name of a dtype, or the dtype of int8 plus float16.
+// Package dtype defines the element types and the promotion rule. No other package knows the size and name of a
+// dtype, or the result dtype of int8 plus float16.
 package dtype
 
 import (

@@ -1,11 +1,11 @@
-// Package graph says what operators mean together, in three steps that every caller goes through: eager
+// Package graph turns operator calls into steps for a device. Every caller takes the same three steps: eager
 // calls with one node, programs with many.
 //
 //   - Build: a [Builder] makes a [Graph] of nodes in SSA form, each value defined once, and infers types
 //     at once. Dimensions may be symbols; [Graph.Resolve] puts numbers in their place.
-//   - Legalize: a [Legal] graph has nothing implied. Casts, composites, broadcasting, views and the
-//     copies that views or shared memory make necessary are steps on views of buffers, in the form in
-//     which devices take them.
+//   - Legalize: in a [Legal] graph nothing is implicit. Casts, composites, broadcasting, views, and the
+//     copies that views or shared memory require are steps on views of buffers, in the form that devices
+//     accept.
 //   - Plan: [Graph.PlanFor] does both for a whole graph: the steps, in the order of the nodes, and for each
 //     buffer a place, most of them in one arena that they share by liveness. Eager calls need no arena and
 //     run the steps of a Legal as they are.
@@ -16,7 +16,7 @@
 // Second, random numbers are drawn in the order of the nodes, so a program draws the same numbers as the same
 // calls one by one.
 //
-// The package computes no elements, owns no memory and knows no device; what an operator means is said
+// The package computes no elements, owns no memory and knows no device; the meaning of an operator is defined
 // by its row in core/op.
 package graph
 

@@ -1,8 +1,8 @@
-// Package mapped reads files where they are mapped into memory: programs and models, whose weights are then read page by page
-// and copied only when they go to a device.
+// Package mapped reads files through memory mappings: programs and models, whose weights are then read page by page and
+// copied only when they go to a device.
 //
-// A file that another process makes shorter meanwhile ends this process when its pages are read, as with every program that
-// maps files. Who writes such files replaces them as a whole.
+// If another process truncates the file, reading the mapping ends this process, as in every program that maps files. To
+// update such a file, write a new one and rename it into place.
 package mapped
 
 import (

@@ -1,6 +1,6 @@
-// Package op is the one table of operators. A row says everything about an operator that is true
-// on every device: its name, inputs, attributes, the dtypes and shapes of its results, what it is
-// called in ONNX, how exact it must be and how it is tested. What a device does about it lives in kernels/.
+// Package op is the table of operators. A row defines everything about an operator that is the same
+// on every device: its name, inputs, attributes, the dtypes and shapes of its results, its name in
+// ONNX, how exact it must be and how it is tested. The implementations are in kernels/.
 //
 // Everything that lists operators is derived from the table by `go generate ./core/op`: the C ids,
 // the Python wrappers with their stubs, docs/ops.md and the conformance cases. A new operator is a
@@ -15,9 +15,9 @@
 //  4. A composite says the step in terms of other rows ([Lowering]); a view has become layouts of its operand.
 //  5. [Step.Arrange] lays the operands out in the frame in which devices take the row's kind; see device.Call.
 //
-// Rows are literals and their rules are small functions with the name of what they say, so that a row can be read
-// aloud: reshape is of kind View, accepts everything, and its view is viewReshape. A rule that several rows share finds
-// attributes by their names, because they stand at different positions; kernels use the generated constants.
+// Rows are literals, and their rules are small functions named after what they define, so that a row is readable:
+// reshape is of kind View, accepts everything, and its view is viewReshape. A rule that several rows share finds
+// attributes by name, because their positions differ; kernels use the generated constants.
 //
 // The package infers; it does not run, allocate or know what a tensor's memory is.
 package op

@@ -1,12 +1,12 @@
 // Package profile records what a process does and when: calls of operators, runs of programs, compilations, work of
 // devices, copies, waits, spans of the host program, and the levels of memory. [Stop] returns it as a trace for Perfetto.
 //
-// There is one recording at a time in a process. It is a ring: when it is full, the oldest event makes room for
-// the next one and is counted as dropped, so that a recording is bounded in memory however long it lasts.
+// There is one recording at a time in a process. It is a ring buffer: when it is full, the next event overwrites the
+// oldest one, which is counted as dropped. The memory of a recording is therefore bounded, however long it lasts.
 //
 // The invariant: while nothing is recorded, a place that could record something costs one atomic load ([On]) and
-// changes nothing. All functions may be called from any goroutine at any time. An event that began before the recording
-// did is not part of it, and neither is one that ends after it.
+// changes nothing. All functions may be called from any goroutine at any time. Events that begin before the recording
+// or end after it are not part of it.
 //
 // The package does not know operators, devices or tensors: its callers say what an event is called.
 package profile

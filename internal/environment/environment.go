@@ -1,8 +1,8 @@
 // Package environment reads the environment variables of the library and opens the devices that they ask for, for the
 // shared library and for the command-line tool.
 //
-// docs/environment.md describes the variables. What they say is read once, when the devices are opened: a variable that
-// is set later has no effect.
+// docs/environment.md describes the variables. They are read once, when the devices are opened; a variable that is set
+// later has no effect.
 package environment
 
 import (
@@ -101,7 +101,7 @@ func operators(name, text string) (ids []op.ID, err error) {
 		if word == "" {
 			continue
 		}
-		// An operator that there is not is a slip as well.
+		// An unknown operator is a mistake too.
 		row, err := op.ByName(word)
 		if err != nil {
 			return nil, status.Errorf(status.Invalid, "[start] %s is %q; want operators of docs/ops.md, but there is no %s", name, text, word)

@@ -1,4 +1,4 @@
-// Package lint keeps rules of the house that neither the compiler nor vet knows: which package may
+// Package lint enforces rules of this project that neither the compiler nor vet knows: which package may
 // import which, where unsafe may be used, that exported names are documented, that no path of
 // a developer's machine is in the tree, and that the licence of everything linked in is shipped.
 //

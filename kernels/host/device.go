@@ -1,4 +1,4 @@
-// Package host is the device that is always there: the CPU, in Go.
+// Package host is the CPU device, written in Go. It exists on every machine.
 //
 // It is the `cpu` place everywhere, the reference for other devices, and, with [Config.Async], an
 // emulated GPU whose streams are real queues with a worker each. Both run the same kernels.
@@ -14,10 +14,10 @@
 // the other. An operator has a portable kernel without state that takes every call, and may have variants
 // beside it (constant.go) that take some steps, keep state, and give the same bits.
 //
-// What a kernel may rely on: the runtime infers, casts, broadcasts and frames the operands before
-// (device.Call), submits no call whose outputs have no elements, and copies inputs that overlap an output in
-// a way that matters. A kernel that is run without elements all the same does nothing. Another thread of
-// the program may write to an input at any time; so a value that is checked and then used is read once.
+// A kernel may rely on this: the runtime has inferred, cast, broadcast and framed the operands (device.Call),
+// submits no call whose outputs are empty, and copies inputs that overlap an output unsafely. A kernel that is
+// run without elements anyway does nothing. Another thread of the program may write to an input at any time,
+// so a value that is checked and then used must be read only once.
 //
 // A new elementwise operator is a line in init of unary.go, binary.go or compare.go with a function of one
 // or two elements: registerUnaryFloats and eachOf, registerBinaryFloats and eachPair. What package vec has

@@ -6,8 +6,8 @@
     x = paddle.randn([2, 3])
     print(paddle.exp(x) + 1)
 
-The names, their arguments and their answers are PaddlePaddle's; docs/differences.md lists what is
-decided otherwise.
+Names, arguments and results are those of PaddlePaddle; docs/differences.md lists the deliberate
+differences.
 """
 
 import math as _math

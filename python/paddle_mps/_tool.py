@@ -20,7 +20,7 @@ def _of(module: str) -> Command:
 # The subcommands: what they take, what they do and the function that gets the arguments after the name.
 COMMANDS: dict[str, tuple[str, str, Command]] = {
     "run": ("MODEL.onnx [--input X.npy] [--output DIR]", "runs an ONNX model", _of("onnx")),
-    "explain": ("MODEL.onnx [--shape X=N,N]", "prints the steps that a model becomes", _of("_explain")),
+    "explain": ("MODEL.onnx [--shape X=N,N]", "prints the compiled steps of a model", _of("_explain")),
     "bench": ("MODEL.onnx [--compare onnxruntime]", "times an ONNX model", _of("_bench")),
     "serve": (
         "REPOSITORY|MODEL.onnx [OPTIONS]",
@@ -29,16 +29,16 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
     ),
     "triton": (
         "compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
-        "compiles a Triton kernel to a Metal shader; frontend SOURCE DIR writes a Triton for machines without a wheel",
+        "compiles a Triton kernel to a Metal shader; also triton frontend, for machines without a wheel of Triton",
         _of("_triton_tool"),
     ),
     "memory-viz": (
         "SNAPSHOT.json [-o PAGE.html]",
-        "writes a snapshot of memory as a page for a browser",
+        "draws a memory snapshot as an HTML page",
         _of("memory_viz"),
     ),
     "selftest": ("[--quick] [...]", "checks every device and prints a report", _of("selftest.command")),
-    "collect-env": ("", "prints what a report of a problem should say", _of("collect_env")),
+    "collect-env": ("", "prints the versions that a bug report needs", _of("collect_env")),
 }
 
 

@@ -1,10 +1,10 @@
-"""Models in ONNX files, as programs of a place.
+"""Runs ONNX models on the CPU or the Apple GPU.
 
     model = paddle_mps.onnx.load("model.onnx")
     y = model(x)
 
-Arguments are NumPy arrays or tensors, in the order of the model's inputs or by their names; results are tensors. Sizes that
-the file leaves open may differ from call to call: each set of them is compiled at its first call, and kept.
+Arguments are NumPy arrays or tensors, by position in the order of the model's inputs, or by name; results are tensors.
+Dynamic sizes may differ from call to call: the model is compiled at the first call with each set of sizes.
 docs/onnx.md lists what is supported.
 """
 

@@ -1,11 +1,11 @@
-"""A server of ONNX models over HTTP and gRPC, as a program of its own that Python starts and ends.
+"""Starts and stops a server for ONNX models over HTTP and gRPC, in a process of its own.
 
     paddle_mps.serve.add_model("models", "net", "net.onnx", max_batch_size=8)
     with paddle_mps.serve.Server("models") as server:
         client = tritonclient.http.InferenceServerClient(server.http)
 
-The server is the command `paddle-mps serve`, which is written in Go: this module finds it, starts it and waits until its
-models are loaded. docs/serving.md describes the command.
+The server is the command `paddle-mps serve`, an executable written in Go. This module finds it, starts it and waits until
+its models are loaded. docs/serving.md describes the command.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VARIABLE = "PADDLE_MPS_TOOL"
 
 
 def executable() -> str:
-    """The path of the command in Go. A variable, the wheel and the checkout are looked at, in this order."""
+    """The path of the executable: from PADDLE_MPS_TOOL, the wheel or the checkout, in this order."""
     given = os.environ.get(VARIABLE)
     if given:
         if os.access(given, os.X_OK):
@@ -47,11 +47,11 @@ def executable() -> str:
 
 
 class Server:
-    """A server of a repository, or of one ONNX file, on ports of this machine that are free.
+    """A server for a repository, or for one ONNX file, on free ports of this machine.
 
-    It starts with the object and ends with `close`, at the end of a `with` block, or with the process that made it, in
-    whatever way that ends: the server watches a pipe whose other end is here. (A child made by os.fork holds that end
-    too.) What it logs goes to the standard error.
+    It starts when the object is created. It ends with `close`, at the end of a `with` block, or when this process ends,
+    even by a crash: the server watches a pipe whose other end is here. (A child made by os.fork holds that end too.)
+    Its log goes to standard error.
 
     Attributes: `http`, `grpc` and `metrics` are addresses such as "127.0.0.1:41001"; `pid` is the process.
     """
@@ -71,8 +71,8 @@ class Server:
         timeout: float = 600.0,
     ) -> None:
         """Starts a server and waits until its models are loaded, at most `timeout` seconds. `options` are those of the
-        command, such as "--model-control-mode=explicit". A port of 0 is a free one. RuntimeError where the server does
-        not start; it says why on the standard error."""
+        command, such as "--model-control-mode=explicit". Port 0 means a free port. Raises RuntimeError if the server
+        does not start; the server prints the reason to standard error."""
         line = [
             executable(),
             "serve",
@@ -108,8 +108,8 @@ class Server:
             setattr(self, name, address)
 
     def close(self, timeout: float = 60.0) -> int:
-        """Ends the server: requests that it has accepted are answered. Returns its exit status, 0 where all of them
-        were; after `timeout` seconds the server is killed. A second call does nothing."""
+        """Shuts the server down after it has answered the requests that it accepted. Returns its exit status, 0 if all
+        were answered. After `timeout` seconds the server is killed. A second call does nothing."""
         process = self._process
         for pipe in (process.stdin, process.stdout):
             _close(pipe)
@@ -153,10 +153,10 @@ def add_model(
 ) -> Path:
     """Adds an ONNX file to a model repository, as a version of a model, and returns the folder of the version.
 
-    `version` is by default the one after the highest. The configuration (config.pbtxt) is written where any of the other
-    arguments is given, and is that of all versions; without it the server completes one from the file. `kind` is "AUTO",
-    "CPU", "GPU" or "MODEL". A server that polls the repository or loads the model meanwhile sees the version as a whole
-    or not at all.
+    `version` defaults to the highest existing version plus one. If any other argument is given, config.pbtxt is written,
+    which applies to all versions; without it the server completes a configuration from the file. `kind` is "AUTO", "CPU",
+    "GPU" or "MODEL". The version is added atomically: a server that polls the repository or loads the model meanwhile
+    sees it completely or not at all.
     """
     if not re.fullmatch(r"[^/\\\0]+", name) or name in (".", ".."):
         raise ValueError(f"[add_model] name is {name!r}; want the name of a folder")

@@ -1,4 +1,4 @@
-"""The driver that Triton finds: which device runs, and what launches a compiled kernel on it."""
+"""The driver that Triton discovers: it selects the device and launches compiled kernels on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes a Triton without its compiled module, for machines that have no wheel of it: `paddle-mps triton frontend`.
+"""Writes Triton's Python files without its compiled module, for machines without a wheel: `paddle-mps triton frontend`.
 
     python -m paddle_mps_triton.frontend SOURCE DIR
 

@@ -1,20 +1,20 @@
-// Package batching puts requests together: a queue from which the instances of a model take batches.
+// Package batching forms batches: it is the queue from which the instances of a model take them.
 //
-// A [Queue] has one level for each priority. [Queue.Push] adds an [Item], [Queue.Next] returns the items of the next batch
-// as the policy of dynamic batching says: a preferred size as soon as there is one, what there is once the oldest item has
-// waited for the longest delay, and only items of one shape.
+// A [Queue] has one level for each priority. [Queue.Push] adds an [Item]. [Queue.Next] returns the items of the next
+// batch by the policy of dynamic batching: a preferred size as soon as it is reached, or whatever is queued once the
+// oldest item has waited for the maximum delay, and only items of one shape.
 //
-// The rules are those of Triton Inference Server's scheduler. The invariant: an item leaves the queue exactly once, by
-// Next, by [Queue.Remove] or, when its time is over, by the callback Expired; each queue is bounded.
+// The rules are those of Triton Inference Server's scheduler. The invariant: an item leaves the queue exactly once,
+// by Next, by [Queue.Remove] or, when it times out, by the callback Expired. The length of each queue is bounded.
 //
-// The package knows no tensors: an item has a size and a key that is equal for shapes that can be batched.
+// The package knows no tensors: an item has a size, and a key that is equal for shapes that can be batched together.
 //
-// Instances call Next, each with its [Worker], whenever they are free; there is no other thread. With several free instances
-// each takes a batch of its own, so that a delay is worth its while only where instances are busy.
+// Instances call Next, each with its [Worker], whenever they are free; there is no other thread. If several
+// instances are free, each takes its own batch, so a delay helps only while all instances are busy.
 //
-// Waking an instance takes longer than many a model. [Queue.Borrow] therefore lends a worker that waits to the goroutine of
-// a request which would be a batch by itself at once: it runs the batch in the place of the instance, and no goroutine
-// changes.
+// Waking an instance takes longer than many a model runs. If a request would immediately form a batch by itself,
+// [Queue.Borrow] therefore lends a waiting worker to the goroutine of the request, which runs the batch itself,
+// without a switch of goroutines.
 package batching
 
 import (

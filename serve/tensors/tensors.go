@@ -1,8 +1,9 @@
-// Package tensors relates the element types of the inference protocol to those of the runtime, and knows the bytes of a
-// tensor on the wire.
+// Package tensors maps the element types of the inference protocol to those of the runtime, and defines the wire
+// format of tensors.
 //
-// Elements are little-endian and row-major. A bool is a byte. An element of BYTES, a text, is its length as a uint32 and
-// then its bytes. The invariant: a size that a request states is checked for overflow before anything is computed of it.
+// Elements are little-endian and row-major. A bool is one byte. A BYTES element, a string, is its length as a uint32
+// followed by its bytes. The invariant: a size that a request states is checked for overflow before it is used in a
+// computation.
 package tensors
 
 import (

@@ -1,13 +1,13 @@
 // Package layout says which thread of a threadgroup holds which elements of a tensor.
 //
-// All sizes are powers of two, so an element's number in row-major order is a string of bits, and so are a register's
-// number in a thread, a thread's number in its SIMD group (lane) and a SIMD group's in the threadgroup (warp). A Layout
-// maps each bit of the latter three to a bit of the element's number, or to None: then threads that differ in that bit
-// only hold the same element. Each bit of the element's number occurs once.
+// All sizes are powers of two, so an element's row-major index is a string of bits, and so are the index of a register in
+// a thread, of a thread in its SIMD group (lane), and of a SIMD group in the threadgroup (warp). A Layout maps each bit of
+// the latter three to a bit of the element's index, or to None: threads that differ only in that bit hold the same
+// element. Each bit of the element's index occurs once.
 //
 // The invariant: a register bit is never None, so that no thread holds an element twice.
 //
-// Reshaping changes no bit. Transposing permutes them, and reducing or undoing a broadcast takes some away.
+// Reshaping changes no bit. Transposing permutes bits, and reducing or undoing a broadcast removes some.
 package layout
 
 import (

@@ -1,18 +1,18 @@
-// Package report reads what a running kernel has to say: values that tl.device_print printed, and the first condition of
-// tl.device_assert that did not hold.
+// Package report reads what a running kernel reports: values that tl.device_print printed, and the first condition
+// of tl.device_assert that did not hold.
 //
-// The places in a program that may report are its sites, which the compiler numbers and describes in the metadata. A kernel
-// with sites has one more argument, words of 32 bits that are zeros before it runs:
+// The places in a program that may report are its sites, which the compiler numbers and describes in the metadata. A
+// kernel with sites has one more argument, 32-bit words that are zero before it runs:
 //
 //	word 0     how many words records take; it may count more than there is room for
 //	word 1     1 if a condition did not hold
 //	words 2-8  the record of that condition
 //	words 9-   records of printed values
 //
-// A record has seven words: the site with the operand's number in the upper half, the program's three numbers, the number of
-// the element in row-major order, and the lower and upper half of the value's bits.
+// A record has seven words: the site with the operand's number in the upper half, the three program ids, the index
+// of the element in row-major order, and the lower and upper half of the value's bits.
 //
-// The package imports nothing of the compiler, so that what launches kernels need not either.
+// The package imports nothing of the compiler, so that code that launches kernels need not either.
 package report
 
 import (

@@ -33,8 +33,8 @@
 //	tensor<64x32xf16>        a tensor; its elements may be pointers: tensor<64x!tt.ptr<f16>>
 //	index                    sizes, which Triton itself does not use
 //
-// Tensors with an encoding (#ttg.blocked and others) belong to Triton's next dialect and are refused with a message that
-// says so: whoever takes the wrong file from a cache should know.
+// Tensors with an encoding (#ttg.blocked and others) belong to Triton's next dialect, TTGIR. They are refused with a message
+// that says so, for the case that somebody took the wrong file from a cache.
 //
 // # Constants
 //

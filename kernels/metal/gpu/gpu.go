@@ -1,10 +1,10 @@
-// Package gpu is the interface between the Metal kernels and the device that runs them. Kernels see nothing else of the
-// device.
+// Package gpu is the interface between the Metal kernels and the device that runs them. Kernels use nothing else of
+// the device.
 //
-// A [Device] is the GPU with what has been found out about it. A [Heap] is memory of it; [Locate] finds where
-// in a buffer an operand lies. [Device.Pipelines] compiles shaders. A [Kernel] computes one operator and
-// encodes itself, call by call, through an [Encoder], which is the device's command buffer. [Register] puts
-// variants of operators into the registry from which the device chooses.
+// A [Device] is the GPU with its detected properties. A [Heap] is its memory; [Locate] finds the buffer and offset
+// of an operand. [Device.Pipelines] compiles shaders. A [Kernel] computes one operator and encodes each call
+// through an [Encoder], which is the device's command buffer. [Register] adds variants of operators to the
+// registry from which the device chooses.
 //
 // The invariants: nothing is sent to Metal that Metal would abort on, because that ends the process; and a
 // goroutine that sends anything holds an autorelease pool. Kernels are immutable, so that many streams may

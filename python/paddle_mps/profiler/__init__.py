@@ -6,8 +6,8 @@
             p.step()
     p.summary()
 
-Names, arguments and states are PaddlePaddle's; docs/profiler.md says what is recorded, and docs/differences.md what is decided
-otherwise. The library records; this package only says when, and reads the result. Nothing of it is imported before it is used.
+Names, arguments and states are PaddlePaddle's; docs/profiler.md says what is recorded and what differs. The library records;
+this package starts and stops a recording and reads the result. It is imported only when it is used.
 """
 
 from ._events import RecordEvent, TracerEventType

@@ -1,59 +1,62 @@
-// Package grpcapi is the inference protocol over gRPC: KServe v2 with the extensions of Triton Inference Server, and the
-// health protocol of gRPC.
+// Package grpcapi implements the inference protocol over gRPC: KServe v2 with the extensions of Triton Inference
+// Server, and gRPC's health protocol.
 //
-// Methods are in the files by what they are about; infer.go turns a message into a request of package serve and its
-// response into a message, without a copy of tensors where the message has them in binary form. Messages of errors and
-// codes are those of tritonserver.
+// Methods are grouped in files by subject. infer.go converts a message to a request of package serve and the
+// response to a message, without copying tensors that the message holds in binary form. Error messages and codes are
+// those of tritonserver.
 //
-// What the server lacks (CUDA memory) is refused by name.
+// Features that the server lacks (CUDA memory) are refused by name.
 //
 // # Calls
 //
-// Every call goes through an interceptor, which asks for the header of a restricted group, turns errors of package serve
-// into status codes, and makes an error of a panic. Methods therefore return errors as they get them.
+// Every call goes through an interceptor, which checks the header of a restricted group, converts errors of package
+// serve to status codes, and converts a panic to an error. Methods therefore return errors unchanged.
 //
 // # Tensors
 //
-// Inputs are in raw_input_contents, in the order of the inputs, or in the typed contents of each input; a message with both
-// is refused. Outputs are always raw. The bytes of an input are copied once out of what was received (codec.go), and those of
-// an output are sent from the memory that the server made. tritonclient uses raw contents alone; clients of KServe may use typed ones.
+// Inputs are in raw_input_contents, in the order of the inputs, or in the typed contents of each input; a message
+// with both is refused. Outputs are always raw. The bytes of an input are copied once out of the receive buffer
+// (codec.go), and those of an output are sent from the server's memory. tritonclient uses only raw contents; KServe
+// clients may use typed ones.
 //
 // # Shared memory
 //
-// An input with the parameter shared_memory_region is copied out of the region before the request goes to the server, and an
-// output with one is copied in after it (memory.go). Regions are those that HTTP has too. A message with such an output has
-// empty raw contents for it, so that the contents of the others keep their places.
+// An input with the parameter shared_memory_region is copied out of the region before the request is passed to the
+// server, and an output with one is copied into it afterwards (memory.go). HTTP shares these regions. The raw
+// contents of such an output are empty, so that those of other outputs keep their positions.
 //
-// The regions of outputs are held while the request runs: an unregistration in between does not take them away. Inputs in
-// shared memory count against the limit of a message, though they are not in it: a region may be larger than all memory.
+// The regions of outputs are held while the request runs, so unregistering them in between does not remove them.
+// Inputs in shared memory count against the message limit although they are not in the message: a region may be
+// larger than all memory.
 //
 // # Streams
 //
-// A stream is a sequence of inferences on one call. They run at one time, up to a number, and are answered in order. An
-// error of one of them is a response with a message and its id. Each response has the parameter triton_final_response,
-// because a request has one response here. When the server ends, a stream ends with UNAVAILABLE once what it has sent is
-// answered.
+// A stream is a sequence of inferences on one call. They run concurrently, up to a limit, and are answered in order.
+// An error of one of them is a response with a message and its id. Each response has the parameter
+// triton_final_response, because a request has exactly one response here. At shutdown, a stream ends with
+// UNAVAILABLE after its requests are answered.
 //
 // # Limits
 //
-// A message has at most --grpc-max-input-size bytes, decompressed too: gRPC refuses a larger one before it is read. A
-// connection has at most 4,096 calls at a time, and headers of 64 KiB. One that has not finished its handshake after 20 s
-// is closed, and so is one whose client does not answer a ping. The message of a call has to be there within a minute
-// (arrival.go). All requests that have arrived have at most --total-max-input-size bytes together, with those of HTTP; gRPC does
-// not say how large a message is before it is there. A stream holds at most as many bytes of requests that are not answered as one message may have, or one request.
+// A message has at most --grpc-max-input-size bytes, also decompressed: gRPC refuses a larger one before reading it.
+// A connection has at most 4,096 concurrent calls, and headers of 64 KiB. It is closed if its handshake takes more
+// than 20 s, or if its client does not answer a ping. The message of a call must arrive within a minute
+// (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes;
+// gRPC does not tell the size of a message before it has arrived. The unanswered requests of a stream are limited to
+// the bytes of one message, or to one request.
 //
 // # Traces
 //
-// A call that is sampled (package traces) is traced from the moment its headers were there until its response was handed to the
-// transport. The handler of an inference is ours (codec.go), so that its trace can end where the codec has written the response;
-// a call that is not sampled pays one atomic load for all of it. Requests of a stream are traced one by one.
+// A sampled call (package traces) is traced from the arrival of its headers until its response is passed to the
+// transport. The handler of an inference is our own (codec.go), so that its trace can end when the codec has written
+// the response. A call that is not sampled costs one atomic load. Requests of a stream are traced one by one.
 //
-// What a trace calls the wait for a call begins when its headers are there, as nothing before that can be seen here.
+// The wait for a call starts when its headers have arrived, because nothing earlier is visible here.
 //
 // # Cancellation
 //
-// A call that its client cancels leaves the queue of the model. Once its batch runs, it runs to the end, and the answer is
-// dropped by gRPC.
+// A call that its client cancels is removed from the model's queue. If its batch is already running, it runs to the
+// end, and gRPC drops the answer.
 package grpcapi
 
 import (

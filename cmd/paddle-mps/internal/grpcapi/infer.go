@@ -47,7 +47,7 @@ func (a *API) requestOf(m *kserve.ModelInferRequest, places *shared) (*serve.Req
 	if err != nil {
 		return nil, err
 	}
-	// A model that there is not is reported before anything else about the request, as in tritonserver.
+	// An unknown model is reported before anything else about the request, as in tritonserver.
 	if err := a.Server.Serves(m.ModelName, n); err != nil {
 		return nil, err
 	}

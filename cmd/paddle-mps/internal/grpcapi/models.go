@@ -99,7 +99,7 @@ func (a *API) RepositoryIndex(_ context.Context, r *kserve.RepositoryIndexReques
 	return answer, nil
 }
 
-// noRepository refuses the name of a repository, which there is not.
+// noRepository refuses requests that name a repository, because repositories have no names.
 func noRepository(name string) error {
 	if name != "" {
 		return serve.Errorf(serve.Unsupported, "'repository_name' specification is not supported")

@@ -28,7 +28,7 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 	go func() {
 		var lost error
 		for p := range answers {
-			// After an error nothing is sent, but answers are taken, so that nobody waits.
+			// After an error nothing is sent, but answers are still received, so that no sender blocks.
 			m := <-p.answer
 			a.Room.Give(p.taken)
 			m.trace.Now("GRPC_SEND_START")

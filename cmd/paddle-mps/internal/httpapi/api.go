@@ -1,66 +1,69 @@
-// Package httpapi is the inference protocol over HTTP: KServe v2 with the extensions of Triton Inference Server, as JSON
-// and with the binary form of tensors.
+// Package httpapi implements the inference protocol over HTTP: KServe v2 with the extensions of Triton Inference
+// Server, as JSON and with tensors in binary form.
 //
-// A request takes these steps: the path selects a handler (api.go); the body is read and decompressed within its limit
-// (body.go); its JSON is checked and read in place (infer.go, data.go); serve.Server answers; the response is written as
-// the request asks (respond.go). Paths, status codes, forms of JSON and messages are those of tritonserver.
+// A request takes these steps: the path selects a handler (api.go); the body is read and decompressed within its
+// limit (body.go); its JSON is checked and read in place (infer.go, data.go); serve.Server answers; the response is
+// written in the requested form (respond.go). Paths, status codes, JSON forms and messages are those of
+// tritonserver.
 //
-// The invariant: nothing that a client states is believed. Sizes are compared with what has arrived before memory is
-// taken for them, nesting is bounded, and a connection that is too slow ends.
+// The invariant: nothing that a client states is trusted. Sizes are compared with what has arrived before memory is
+// allocated for them, nesting is bounded, and a connection that is too slow is closed.
 //
 // # Bodies of an inference
 //
-// A body has one of three forms, by the header Inference-Header-Content-Length:
+// A body has one of three forms, selected by the header Inference-Header-Content-Length:
 //
 //   - without the header it is JSON: {"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}]}.
-//   - with a number above 0 it is so many bytes of JSON, and then the elements of the inputs that have a parameter
-//     binary_data_size, in their order, little-endian.
-//   - with 0 it is the elements of the only input, of a batch of one.
+//   - with a number above 0 it is that many bytes of JSON, followed by the elements of the inputs that have a
+//     parameter binary_data_size, in their order, little-endian.
+//   - with 0 it is the elements of the only input, as a batch of one.
 //
-// A response is JSON, or JSON and behind it the outputs that are asked for in binary form, with the same header. The third
-// form asks for all of them so.
+// A response is JSON, optionally followed by the outputs that were requested in binary form, with the same header.
+// The third form requests all outputs in binary form.
 //
-// Element types without a form in JSON, FP16 and BF16, are refused there. Numbers NaN and Infinity are written as these
-// words and read as such, which is no JSON by the letter, but what tritonserver does. The numbers of a float32 are written
-// with the digits of the float64 that is equal to it.
+// Element types without a JSON form, FP16 and BF16, are refused in JSON. NaN and Infinity are written and read as
+// these words, which is not valid JSON, but is what tritonserver does. A float32 is written with the digits of the
+// equal float64.
 //
 // # Shared memory
 //
-// An input or output whose parameters name a region is there and not in the body: inputs are copied out before the request
-// goes to the server, outputs are copied in before the response is written (memory.go). A region that is unregistered
-// meanwhile stays for the request. The response has name, type and shape of such an output and nothing else, as
-// tritonserver's has. Package sharedmemory says why no region is mapped.
+// An input or output whose parameters name a region is in that region, not in the body: inputs are copied out before
+// the request is passed to the server, and outputs are copied in before the response is written (memory.go). A
+// region that is unregistered meanwhile stays valid for the request. For such an output the response has only name,
+// type and shape, as in tritonserver. Package sharedmemory explains why regions are not mapped.
 //
-// # The page
+// # The status page
 //
-// The path / is a page for people (page.go, page.html), and /status.json has its numbers. Both belong to the restricted group
-// "statistics". The page has no state in the server: every number only grows, and the browser subtracts. Percentiles come
-// from counts of requests by their time, of which the browser subtracts those of ten seconds ago. Names of models come from
-// folders and requests: the page shows them as text, and its policy of contents lets nothing else in if it should fail to.
+// The path / is the status page (page.go, page.html), and /status.json has its numbers. Both belong to the
+// restricted group "statistics". The server keeps no state for the page: every number only grows, and the browser
+// subtracts. Percentiles are computed from histograms of durations, from which the browser subtracts those of ten
+// seconds ago. Model names come from folders and requests. The page inserts them as text, and its content security
+// policy is a second barrier.
 //
 // # Traces
 //
-// An inference that is sampled (package traces) is stamped where it begins, when its body was read, and around the writing of
-// its response (trace.go). It is sampled once its body is there and its model is known to serve, as in tritonserver. A request
-// that the model refuses has no moments of sending.
+// A sampled inference (package traces) is stamped at its start, when its body was read, and around writing its
+// response (trace.go). As in tritonserver, the sampling decision is made once the body is read and the model is
+// known to serve. A request that the model refuses has no timestamps of sending.
 //
 // # Limits
 //
 //   - The header of a request: 64 KiB, within 15 s (package service).
-//   - A body: --http-max-input-size, as it is sent and decompressed; 20 s for its first bytes, then 32 KiB a second, so
-//     that a client which sends a byte a second is put out after 20 s; 65,536 pieces where it has no length.
-//   - Memory for a body is taken as it arrives: 1 MiB, and then twice what is there.
-//   - The memory of all bodies together: --total-max-input-size, of both protocols (room.go).
-//   - Inputs in shared memory: all of a request together as many bytes as a body may have. An object may be sparse, so that
-//     its size says nothing about memory.
-//   - JSON: 100 levels. A shape says nothing about memory: elements are counted where they stand.
-//   - A response above 64 KiB has to be read at the same pace.
+//   - A body: --http-max-input-size, both as sent and decompressed; 20 s for its first bytes, then 32 KiB per
+//     second, so that a client which sends a byte per second is disconnected after 20 s; 65,536 chunks if it
+//     has no length.
+//   - Memory for a body is allocated as it arrives: 1 MiB, then doubled.
+//   - The memory of all bodies together: --total-max-input-size, for both protocols (room.go).
+//   - The inputs in shared memory of a request: together as many bytes as a body may have. An object may be
+//     sparse, so its size says nothing about memory.
+//   - JSON: 100 levels. A shape says nothing about memory: elements are counted where they are in the text.
+//   - A response above 64 KiB must be read at the same minimum rate.
 //
 // # Memory
 //
-// Bodies and the JSON of responses are in buffers that are used again. Binary inputs are parts of the buffer of their
-// body, which begins such that the first of them is aligned to 16 bytes: the kernels of the CPU then read it where it is.
-// Outputs are written from the memory that the server made for them.
+// Bodies and the JSON of responses are in reused buffers. Binary inputs are slices of the buffer of their body,
+// whose start is chosen so that the first input is aligned to 16 bytes: CPU kernels then read it in place. Outputs
+// are written from the server's memory.
 package httpapi
 
 import (
@@ -171,7 +174,7 @@ var routes = map[string]route{
 	"/v2/cudasharedmemory/unregister":   {groupMemory, http.MethodPost, (*call).cudaMemoryUnregister},
 }
 
-// find is the route of a path, and what the path says. ok is false for paths that there are not.
+// find returns the route of a path and its parameters. ok is false for unknown paths.
 // What it finds in the path it writes into the call.
 func (c *call) find() (found route, ok bool) {
 	// Names of models may have characters that a path escapes, a slash among them: parts are unescaped one by one.
@@ -213,7 +216,7 @@ func (c *call) find() (found route, ok bool) {
 // findModel is the route of /v2/models/MODEL and what follows.
 func (c *call) findModel(model string, rest []string) (found route, ok bool) {
 	c.model = model
-	// A version is digits and nothing else; any other word makes another path, which there is not.
+	// A version consists of digits; any other word is an unknown path.
 	hasVersion := len(rest) >= 2 && rest[0] == "versions"
 	if hasVersion {
 		n, err := strconv.ParseInt(rest[1], 10, 64)

@@ -53,7 +53,7 @@ func (s *Settings) Change(by func(*Logging) error) (Logging, error) {
 	return changed, nil
 }
 
-// CheckFormat refuses formats that there are not.
+// CheckFormat refuses unknown formats.
 func CheckFormat(format string) error {
 	if format != "default" && format != "ISO8601" && format != "json" {
 		return serve.Errorf(serve.InvalidArg, "invalid argument for log_format, got: %s", format)
@@ -94,7 +94,7 @@ func (c *call) logging() error {
 	return c.reply(values)
 }
 
-// change changes one setting. Settings that there are not are passed over, as in tritonserver.
+// change changes one setting. Unknown settings are ignored, as in tritonserver.
 func change(l *Logging, m jsontext.Member) (err error) {
 	var level uint64
 	switch m.Name {

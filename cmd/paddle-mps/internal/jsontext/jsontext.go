@@ -1,9 +1,9 @@
-// Package jsontext reads JSON of requests in place: text is checked once as a whole, and values are then looked at where
-// they stand, so that a request takes no memory beside its text, however many elements it has.
+// Package jsontext reads JSON requests in place: the text is checked once as a whole, and values are then read
+// directly from it. A request therefore needs no memory besides its text, however many elements it has.
 //
-// It accepts what Triton Inference Server accepts, which is RFC 8259 and, as numbers, NaN, Inf and Infinity. The messages
-// of errors are those of the parser there (RapidJSON), which clients may have come to know. The invariant: methods of a
-// [Value] rely on the check and never fail on the form of the text, only on its type.
+// It accepts what Triton Inference Server accepts: RFC 8259 and, as numbers, NaN, Inf and Infinity. Error messages
+// are those of tritonserver's parser (RapidJSON), which clients may rely on. The invariant: methods of a [Value]
+// rely on the check and never fail because of malformed text, only because of a wrong type.
 //
 // # How it is used
 //
@@ -15,11 +15,11 @@
 //		...
 //	}
 //
-// A value is a span of the text. Looking at its members skips over theirs, so that text at depth n is passed over n times:
-// requests have their elements at depth 4 or 5, and skipping takes little beside converting numbers.
+// A value is a span of the text. Reading its members skips over theirs, so text at depth n is scanned n times.
+// Requests have their elements at depth 4 or 5, and skipping is cheap compared with converting numbers.
 //
-// encoding/json does not do: it refuses NaN and Infinity, it makes a value in memory of each element, and its messages are
-// not those that clients of tritonserver know.
+// encoding/json is not suitable: it refuses NaN and Infinity, allocates a value for each element, and its messages
+// differ from those that clients of tritonserver know.
 package jsontext
 
 import (

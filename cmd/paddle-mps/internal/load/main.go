@@ -1,16 +1,17 @@
-// Command load sends inferences to a server from a number of clients at a time, compares every byte that comes back, and
-// prints what it has seen as JSON. It is the client of gRPC in `./build.sh bench serve`, and that of the soak tests.
+// Command load sends inferences to a server from several concurrent clients, compares every byte of the answers, and
+// prints the result as JSON. It is the gRPC client of `./build.sh bench serve`, and the client of the soak tests.
 //
 //	load [-grpc] [-clients 16] [-seconds 3] [-requests N] [-bytes 64] [-model m] [-batched] [-any] HOST:PORT
 //
-// The model has one input x and one output y, both FP32 of one dimension of any size, and y is x. Each request has elements
-// of its own, so that an answer for another one is seen. An answer that is refused counts as refused, and how long that took
-// is kept apart. With -batched the shape of a request has a batch of one in front. With -any answers of whatever contents are right: for models that compute something.
+// The model must be the identity from input x to output y, both FP32 with one dimension of any size. Each request
+// has different elements, so that an answer to another request is detected. Refused requests are counted, and their
+// durations are kept separately. -batched adds a batch dimension of 1 to the shape. -any accepts any contents of the
+// answer, for models that compute something.
 //
-// HTTP is spoken over a plain connection, with the tensor in binary form behind the JSON; gRPC is grpc-go. Both keep one
-// connection for each client. The first request of a client includes what a connection takes to be made.
+// HTTP uses a plain connection, with the tensor in binary form after the JSON; gRPC uses grpc-go. Both keep one
+// connection per client. The first request of a client includes the time to connect.
 //
-// It exits with 0 whatever the server has answered: who runs it looks at the numbers.
+// The exit status is 0 whatever the server answers: the caller evaluates the numbers.
 package main
 
 import (

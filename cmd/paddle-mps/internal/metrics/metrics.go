@@ -1,21 +1,22 @@
-// Package metrics shows what the server has done in the text form of Prometheus: the metrics of tritonserver by name,
-// label and type, and those of the devices' memory and compiled programs.
+// Package metrics exposes the server's statistics in Prometheus text form: the metrics of tritonserver, by name,
+// label and type, and those of device memory and compiled programs.
 //
-// Nothing is counted here but for summaries (summaries.go). A collector reads the statistics of the server when they are asked for, so that they are equal
-// to those of the statistics extension, and a version that is unloaded takes its metrics along.
+// Except for summaries (summaries.go), nothing is counted here. A collector reads the server's statistics on
+// request, so the metrics equal those of the statistics extension, and the metrics of a version disappear when it is
+// unloaded.
 //
-// Names that begin with nv_ are tritonserver's; clients such as dashboards and autoscalers look for them. Those that begin
-// with paddle_mps_ are about the devices: memory that the pool holds, and the cache of compiled programs.
+// Names that begin with nv_ are tritonserver's; dashboards and autoscalers look for them. Names that begin with
+// paddle_mps_ describe the devices: memory held by the pool, and the cache of compiled programs.
 //
 // # Settings
 //
-// By --metrics-config the counters of durations can be left out, and summaries added: quantiles over the last minute, with
-// the errors that the setting allows. Every request that is answered is then counted here once for each duration, which is
-// why they are off unless asked for. A model that uses the cache of responses has no summary of whole requests, and summaries
-// of hits and misses instead.
+// --metrics-config can disable the counters of durations, and add summaries: quantiles over the last minute, with
+// the configured errors. Summaries are off by default because every answered request is then counted here, once for
+// each duration. A model that uses the response cache has no summary of whole requests, but summaries of hits and
+// misses.
 //
-// Counters never fall while a version serves. A version that is loaded again begins with 0, as in tritonserver, which
-// Prometheus takes for a restart.
+// Counters never decrease while a version serves. A reloaded version begins with 0, as in tritonserver, and
+// Prometheus treats that as a restart.
 package metrics
 
 import (

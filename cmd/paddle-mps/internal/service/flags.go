@@ -59,7 +59,7 @@ func text(name, help string, at func(*options) *string) option {
 
 // port is an option with the number of a port; 0 takes one that is free.
 func port(name, help string, at func(*options) *int) option {
-	return number(name, help+" 0 takes a free one, which is printed.", 0, 65535, func(o *options, n int64) { *at(o) = int(n) })
+	return number(name, help+" 0: a free port, which is printed.", 0, 65535, func(o *options, n int64) { *at(o) = int(n) })
 }
 
 // longest is a duration in seconds that options may name.
@@ -67,77 +67,77 @@ const longest = 1 << 31
 
 // table are the options that the server has. Names and meanings are those of tritonserver 2.73 but where the help says so.
 var table = slices.Concat([]option{
-	{"model-repository", "<string>", "A folder of models, or one ONNX file. May be given several times.", addRepository},
+	{"model-repository", "<string>", "A folder of models, or one ONNX file. May be repeated.", addRepository},
 	{"model-store", "<string>", "The same as --model-repository.", addRepository},
-	text("id", "The name of the server.", func(o *options) *string { return &o.id }),
-	choice("model-control-mode", "Which models are loaded: none (all at the start), poll, explicit (on request).", func(o *options) *string { return &o.control }, "none", "poll", "explicit"),
-	{"load-model", "<string>", "A model to load at the start with --model-control-mode=explicit; * for all. May be given several times.", addModel},
-	number("repository-poll-secs", "Seconds between looks at the repository with --model-control-mode=poll.", 1, longest, func(o *options, n int64) { o.poll = time.Duration(n) * time.Second }),
-	flag("exit-on-error", "Whether to exit where a model cannot be loaded at the start.", func(o *options) *bool { return &o.exitOnError }),
-	flag("strict-readiness", "Whether the server is ready only where all models are.", func(o *options) *bool { return &o.strictReady }),
-	number("exit-timeout-secs", "Seconds that requests in flight have at the end.", 0, longest, func(o *options, n int64) { o.exitTimeout = time.Duration(n) * time.Second }),
-	number("model-load-thread-count", "How many models are loaded at one time.", 1, 1024, func(o *options, n int64) { o.loads = int(n) }),
+	text("id", "The name of the server in its metadata. Default: triton.", func(o *options) *string { return &o.id }),
+	choice("model-control-mode", "Which models are loaded: none (all at the start; the default), poll (and whenever the repository changes), explicit (on request).", func(o *options) *string { return &o.control }, "none", "poll", "explicit"),
+	{"load-model", "<string>", "A model to load at the start with --model-control-mode=explicit; * for all. May be repeated.", addModel},
+	number("repository-poll-secs", "Seconds between checks of the repository with --model-control-mode=poll. Default: 15.", 1, longest, func(o *options, n int64) { o.poll = time.Duration(n) * time.Second }),
+	flag("exit-on-error", "Whether to exit if a model cannot be loaded at the start. Default: true.", func(o *options) *bool { return &o.exitOnError }),
+	flag("strict-readiness", "Whether the server is ready only if all models are ready. Default: true.", func(o *options) *bool { return &o.strictReady }),
+	number("exit-timeout-secs", "Seconds to wait at shutdown for requests in flight. Default: 30.", 0, longest, func(o *options, n int64) { o.exitTimeout = time.Duration(n) * time.Second }),
+	number("model-load-thread-count", "How many models are loaded concurrently. Default: 2.", 1, 1024, func(o *options, n int64) { o.loads = int(n) }),
 	{"backend-config", "<backend>,<key>=<value>", "A setting of the backend metal_mps or onnxruntime: default-max-batch-size.", addBackendConfig},
-	choice("rate-limit", "Whether instances wait for the resources that their group names: off, execution_count.", func(o *options) *string { return &o.rateLimit }, "off", "execution_count"),
-	{"rate-limit-resource", "<name>:<count>:<device>", "How much there is of a resource, on one device or, without its number, on each. May be given several times.", addResource},
-	{"cache-config", "local,size=<integer>", "Keeps responses of models with response_cache { enable: true }, so many bytes of them.", setCache},
+	choice("rate-limit", "Whether instances wait for the resources of their instance group: off (the default), execution_count.", func(o *options) *string { return &o.rateLimit }, "off", "execution_count"),
+	{"rate-limit-resource", "<name>:<count>:<device>", "How much of a resource exists, on one device, or on each device if none is given. May be repeated.", addResource},
+	{"cache-config", "local,size=<integer>", "Caches responses of models with response_cache { enable: true }, up to this many bytes.", setCache},
 	{"response-cache-byte-size", "<integer>", "The same as --cache-config=local,size=<integer>.", func(o *options, value string) error { return setCache(o, "local,size="+value) }},
-	flag("allow-client-shm", "Whether clients may register shared memory of the machine; not where not given.", func(o *options) *bool { return &o.clientMemory }),
-	number("total-max-input-size", "The largest sum of the bodies and messages of all requests that are not answered, in bytes; 2147483648 where not given. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
-	{"ends-with-parent", "", "End when the standard input ends. (Not in tritonserver.)", func(o *options, _ string) error { o.parent = true; return nil }},
+	flag("allow-client-shm", "Whether clients may register system shared memory. Default: false.", func(o *options) *bool { return &o.clientMemory }),
+	number("total-max-input-size", "The largest total size of the bodies and messages of all unanswered requests, in bytes. Default: 2147483648. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
+	{"ends-with-parent", "", "Exit when standard input is closed. (Not in tritonserver.)", func(o *options, _ string) error { o.parent = true; return nil }},
 }, httpOptions, grpcOptions, metricsOptions, logOptions, traceOptions)
 
 // httpOptions are those of HTTP.
 var httpOptions = []option{
-	flag("allow-http", "Whether to serve HTTP.", func(o *options) *bool { return &o.http }),
-	text("http-address", "The address of HTTP; 127.0.0.1 where not given (in tritonserver 0.0.0.0).", func(o *options) *string { return &o.httpAddress }),
-	port("http-port", "The port of HTTP.", func(o *options) *int { return &o.httpPort }),
-	number("http-max-input-size", "The largest body in bytes, as sent and decompressed.", 1, 1<<40, func(o *options, n int64) { o.httpMaxInput = n }),
-	{"http-restricted-api", "<apis>:<key>=<value>", "APIs that ask for a header.", restrictHTTP},
-	flag("http-use-ssl", "Whether HTTP is over TLS. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.use }),
-	flag("http-use-ssl-mutual", "Whether clients of HTTP need a certificate. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.mutual }),
-	text("http-server-cert", "The certificate of HTTP, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.cert }),
-	text("http-server-key", "The key of HTTP, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.key }),
-	text("http-root-cert", "The authorities of clients' certificates, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.root }),
+	flag("allow-http", "Whether to serve HTTP. Default: true.", func(o *options) *bool { return &o.http }),
+	text("http-address", "The address to serve HTTP on. Default: 127.0.0.1 (tritonserver: 0.0.0.0).", func(o *options) *string { return &o.httpAddress }),
+	port("http-port", "The port to serve HTTP on. Default: 8000.", func(o *options) *int { return &o.httpPort }),
+	number("http-max-input-size", "The largest request body in bytes, both as sent and decompressed. Default: 67108864.", 1, 1<<40, func(o *options, n int64) { o.httpMaxInput = n }),
+	{"http-restricted-api", "<apis>:<key>=<value>", "APIs that require a header with this key and value. May be repeated.", restrictHTTP},
+	flag("http-use-ssl", "Whether HTTP uses TLS. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.use }),
+	flag("http-use-ssl-mutual", "Whether HTTP clients must present a certificate. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.mutual }),
+	text("http-server-cert", "The server certificate for HTTP, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.cert }),
+	text("http-server-key", "The private key for HTTP, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.key }),
+	text("http-root-cert", "The certificate authorities for client certificates, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.root }),
 }
 
 // grpcOptions are those of gRPC.
 var grpcOptions = []option{
-	flag("allow-grpc", "Whether to serve gRPC.", func(o *options) *bool { return &o.grpc }),
-	text("grpc-address", "The address of gRPC; 127.0.0.1 where not given (in tritonserver 0.0.0.0).", func(o *options) *string { return &o.grpcAddress }),
-	port("grpc-port", "The port of gRPC.", func(o *options) *int { return &o.grpcPort }),
-	number("grpc-max-input-size", "The largest message in bytes, decompressed too; 67108864 where not given. (Not in tritonserver, where it is 2147483647.)", 1, 1<<31-1, func(o *options, n int64) { o.grpcMaxInput = n }),
-	{"grpc-restricted-protocol", "<protocols>:<key>=<value>", "Protocols that ask for a header.", restrictGRPC},
-	flag("grpc-use-ssl", "Whether gRPC is over TLS.", func(o *options) *bool { return &o.tls.use }),
-	flag("grpc-use-ssl-mutual", "Whether clients of gRPC need a certificate.", func(o *options) *bool { return &o.tls.mutual }),
-	text("grpc-server-cert", "The certificate of gRPC, a PEM file.", func(o *options) *string { return &o.tls.cert }),
-	text("grpc-server-key", "The key of gRPC, a PEM file.", func(o *options) *string { return &o.tls.key }),
-	text("grpc-root-cert", "The authorities of clients' certificates, a PEM file.", func(o *options) *string { return &o.tls.root }),
+	flag("allow-grpc", "Whether to serve gRPC. Default: true.", func(o *options) *bool { return &o.grpc }),
+	text("grpc-address", "The address to serve gRPC on. Default: 127.0.0.1 (tritonserver: 0.0.0.0).", func(o *options) *string { return &o.grpcAddress }),
+	port("grpc-port", "The port to serve gRPC on. Default: 8001.", func(o *options) *int { return &o.grpcPort }),
+	number("grpc-max-input-size", "The largest message in bytes, also decompressed. Default: 67108864. (Not in tritonserver, where it is 2147483647.)", 1, 1<<31-1, func(o *options, n int64) { o.grpcMaxInput = n }),
+	{"grpc-restricted-protocol", "<protocols>:<key>=<value>", "Protocols that require a header with this key and value. May be repeated.", restrictGRPC},
+	flag("grpc-use-ssl", "Whether gRPC uses TLS.", func(o *options) *bool { return &o.tls.use }),
+	flag("grpc-use-ssl-mutual", "Whether gRPC clients must present a certificate.", func(o *options) *bool { return &o.tls.mutual }),
+	text("grpc-server-cert", "The server certificate for gRPC, a PEM file.", func(o *options) *string { return &o.tls.cert }),
+	text("grpc-server-key", "The private key for gRPC, a PEM file.", func(o *options) *string { return &o.tls.key }),
+	text("grpc-root-cert", "The certificate authorities for client certificates, a PEM file.", func(o *options) *string { return &o.tls.root }),
 }
 
 // metricsOptions are those of the metrics.
 var metricsOptions = []option{
-	flag("allow-metrics", "Whether to serve metrics.", func(o *options) *bool { return &o.metrics }),
-	flag("allow-gpu-metrics", "Whether metrics have those of GPUs.", func(o *options) *bool { return &o.gpuMetrics }),
-	flag("allow-cpu-metrics", "Whether metrics have those of the CPU.", func(o *options) *bool { return &o.cpuMetrics }),
-	text("metrics-address", "The address of metrics; that of HTTP where not given.", func(o *options) *string { return &o.metricsAddress }),
-	{"metrics-config", "<setting>=<value>", "counter_latencies=<boolean>, summary_latencies=<boolean>, summary_quantiles=<quantile>:<error>,...; histogram_latencies is of models with many responses, which there are none of.", setMetrics},
-	port("metrics-port", "The port of metrics.", func(o *options) *int { return &o.metricsPort }),
+	flag("allow-metrics", "Whether to serve metrics. Default: true.", func(o *options) *bool { return &o.metrics }),
+	flag("allow-gpu-metrics", "Whether to report GPU metrics. Default: true.", func(o *options) *bool { return &o.gpuMetrics }),
+	flag("allow-cpu-metrics", "Whether to report CPU metrics. Default: true.", func(o *options) *bool { return &o.cpuMetrics }),
+	text("metrics-address", "The address to serve metrics on. Default: that of HTTP.", func(o *options) *string { return &o.metricsAddress }),
+	{"metrics-config", "<setting>=<value>", "counter_latencies=<boolean>, summary_latencies=<boolean>, summary_quantiles=<quantile>:<error>,... histogram_latencies has no effect: it is for decoupled models, which are not supported.", setMetrics},
+	port("metrics-port", "The port to serve metrics on. Default: 8002.", func(o *options) *int { return &o.metricsPort }),
 }
 
 // logOptions are those of the log.
 var logOptions = []option{
-	number("log-verbose", "0 for no verbose messages, 1 or more for them.", 0, 1<<31, func(o *options, n int64) { o.log.Verbose = uint32(n) }),
-	flag("log-info", "Whether the log has information.", func(o *options) *bool { return &o.log.Info }),
-	flag("log-warning", "Whether the log has warnings.", func(o *options) *bool { return &o.log.Warning }),
-	flag("log-error", "Whether the log has errors.", func(o *options) *bool { return &o.log.Error }),
-	choice("log-format", "The form of the log: default, ISO8601, or json (not in tritonserver).", func(o *options) *string { return &o.log.Format }, "default", "ISO8601", "json"),
-	text("log-file", "The file of the log; the standard error where not given.", func(o *options) *string { return &o.log.File }),
+	number("log-verbose", "Whether to log verbose messages: 0 (the default) or a level from 1 on.", 0, 1<<31, func(o *options, n int64) { o.log.Verbose = uint32(n) }),
+	flag("log-info", "Whether to log information. Default: true.", func(o *options) *bool { return &o.log.Info }),
+	flag("log-warning", "Whether to log warnings. Default: true.", func(o *options) *bool { return &o.log.Warning }),
+	flag("log-error", "Whether to log errors. Default: true.", func(o *options) *bool { return &o.log.Error }),
+	choice("log-format", "The format of the log: default, ISO8601, or json (not in tritonserver).", func(o *options) *string { return &o.log.Format }, "default", "ISO8601", "json"),
+	text("log-file", "The file to log to. Default: standard error.", func(o *options) *string { return &o.log.File }),
 }
 
 // traceOptions are those of traces. All but the first are old names of tritonserver's for settings of the first.
 var traceOptions = []option{
-	{"trace-config", "<mode>,<setting>=<value>", "mode=triton or opentelemetry, level=OFF or TIMESTAMPS, rate=<n>, count=<n>; triton,file=<path>, triton,log-frequency=<n>; opentelemetry,url=<url>, opentelemetry,resource=<key>=<value>, opentelemetry,bsp_max_queue_size=<n>, bsp_schedule_delay=<ms>, bsp_max_export_batch_size=<n>. May be given several times.", addTrace("")},
+	{"trace-config", "<mode>,<setting>=<value>", "mode=triton or opentelemetry, level=OFF or TIMESTAMPS, rate=<n>, count=<n>; triton,file=<path>, triton,log-frequency=<n>; opentelemetry,url=<url>, opentelemetry,resource=<key>=<value>, opentelemetry,bsp_max_queue_size=<n>, bsp_schedule_delay=<ms>, bsp_max_export_batch_size=<n>. May be repeated.", addTrace("")},
 	{"trace-file", "<string>", "The same as --trace-config=triton,file=<string>.", addTrace("triton,file=")},
 	{"trace-level", "<string>", "The same as --trace-config=level=<string>.", addTrace("level=")},
 	{"trace-rate", "<integer>", "The same as --trace-config=rate=<integer>.", addTrace("rate=")},
@@ -299,5 +299,5 @@ func usage(w io.Writer) {
 	for _, t := range table {
 		fmt.Fprintf(w, "  --%s %s\n        %s\n", t.name, t.value, t.help)
 	}
-	fmt.Fprintln(w, "\nOther options of tritonserver are refused by name, but for those that only tune it: docs/serving.md lists both.")
+	fmt.Fprintln(w, "\nOther options of tritonserver are refused by name, except those that only tune it, which are ignored: docs/serving.md lists both.")
 }

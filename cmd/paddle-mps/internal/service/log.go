@@ -78,6 +78,6 @@ func (l *logger) plain() *log.Logger { return slog.NewLogLogger(l.levels, slog.L
 // close closes the file of the log.
 func (l *logger) close() {
 	if l.file != nil {
-		_ = l.file.Close() // there is nobody to tell
+		_ = l.file.Close() // the error cannot be reported
 	}
 }

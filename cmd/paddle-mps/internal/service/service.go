@@ -1,33 +1,35 @@
-// Package service is the command serve: it reads the command line, loads the models, opens the ports, and ends in order.
+// Package service is the command serve: it parses the command line, loads the models, opens the ports, and shuts
+// down in order.
 //
-// The start: models are loaded, ports are opened, and the line "serving: ..." with the addresses is printed to the standard
-// output. The end (SIGTERM, SIGINT, or the end of the parent where asked for): the server is not ready at once, the
-// requests in flight are answered, models are unloaded, and the status is 0, or 1 where time was not enough.
+// Start: models are loaded, ports are opened, and the line "serving: ..." with the addresses is printed to standard
+// output. Shutdown (SIGTERM, SIGINT, or the end of the parent if requested): the server stops being ready, answers
+// the requests in flight and unloads the models. It exits with status 0, or with 1 if the timeout expires first.
 //
 // # Options
 //
-// The names are those of tritonserver (flags.go). An option that is missing here is refused by name, because a server that
-// drops an option which its operator relies on does harm. Those that only tune what this server does not have, such as
-// numbers of threads, are accepted and named in the log (unknown.go).
+// The names are those of tritonserver (flags.go). An option that is not supported is refused by name, because
+// dropping an option that an operator relies on is harmful. Options that only tune what this server does not have,
+// such as numbers of threads, are accepted and named in the log (unknown.go).
 //
-// # What is off
+// # Disabled by default
 //
-// Four things are off unless the command line asks for them, as in tritonserver: the cache of responses (--cache-config), the
-// rate limiter (--rate-limit), shared memory of clients (--allow-client-shm) and summaries of durations (--metrics-config).
-// A configuration may have settings of the first two all the same: they change nothing then, and the log says so of the cache.
+// As in tritonserver, four features are off unless the command line enables them: the response cache
+// (--cache-config), the rate limiter (--rate-limit), shared memory of clients (--allow-client-shm) and summaries of
+// durations (--metrics-config). A model configuration may contain settings of the first two anyway. They then have
+// no effect, and the log says so for the cache.
 //
-// Each of them takes something from the machine that has a bound: bytes for responses, descriptors for regions, memory for
-// quantiles. The bound of the cache is in its option; the others are constants of their packages.
+// Each feature uses a bounded resource: bytes for responses, descriptors for regions, memory for quantiles. The
+// limit of the cache is in its option; the others are constants of their packages.
 //
 // # Addresses
 //
-// A server listens on 127.0.0.1 unless it is told another address: the protocol has no users and no passwords, and loading
-// a model is a right to run it. docs/serving.md says what to put in front of a server that others can reach.
+// A server listens on 127.0.0.1 by default, because the protocol has no authentication, and whoever may load a model
+// may run it. docs/serving.md says what to put in front of a server that others can reach.
 //
 // # The end of the parent
 //
-// With --ends-with-parent the server ends when its standard input does. A program that starts it holds the other end of a
-// pipe: when that program ends, in whatever way, the system closes the pipe.
+// With --ends-with-parent the server exits when its standard input is closed. The program that starts it holds the
+// other end of a pipe: however that program ends, the system closes the pipe.
 package service
 
 import (
@@ -63,7 +65,7 @@ type Mistake struct{ error }
 
 // Run is the command. It returns when the server has ended.
 func Run(args []string, out, complain io.Writer) error {
-	// Help is asked for by whoever does not know the options yet: it comes before they are checked.
+	// Help comes before the options are checked, because its users do not know them yet.
 	for _, a := range args {
 		if a == "-h" || a == "-help" || a == "--help" {
 			usage(out)

@@ -69,6 +69,6 @@ func guarded(copied func() int, want int) (err error) {
 
 func (m *mapping) close() {
 	if m.bytes != nil {
-		_ = syscall.Munmap(m.bytes) // there is nobody to tell
+		_ = syscall.Munmap(m.bytes) // the error cannot be reported
 	}
 }

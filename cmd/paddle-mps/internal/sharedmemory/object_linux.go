@@ -53,4 +53,4 @@ func (f file) writeAt(from []byte, offset int64) error {
 	return err
 }
 
-func (f file) close() { _ = f.Close() } // there is nobody to tell
+func (f file) close() { _ = f.Close() } // the error cannot be reported

@@ -1,18 +1,18 @@
-// Package sharedmemory is the extension of system shared memory: a client puts inputs into a POSIX shared-memory object of
-// the machine, and finds outputs there.
+// Package sharedmemory implements the extension for system shared memory: a client puts inputs into a POSIX
+// shared-memory object of the machine, and finds outputs there.
 //
-// [Regions] has the regions that clients have registered. A region is a part of an object; [Place] is a part of a region,
-// as a request names it. [Regions.Hold] finds the region of a place, [Held.Read] copies it out and [Held.Write] copies a
-// result in.
+// [Regions] holds the regions that clients have registered. A region is a part of an object, and a [Place] is a part
+// of a region, as a request names it. [Regions.Hold] finds the region of a place, [Held.Read] copies it out and
+// [Held.Write] copies a result in.
 //
-// The invariant: no memory of a client is ever mapped into the kernels' sight. Its owner may truncate an object at any time,
-// and a process that reads a mapping behind the end gets SIGBUS, of which tritonserver 2.51 dies. On Linux the bytes are copied
-// with pread and pwrite on the descriptor, which return an error instead. macOS has neither for such objects, but refuses
-// to change the size of one that has a size; there the copy goes through a mapping, in a goroutine that turns a fault into
-// an error.
+// The invariant: kernels never access mapped memory of a client. Its owner may truncate the object at any time, and
+// reading a mapping beyond the end raises SIGBUS, which crashes tritonserver 2.51. On Linux the bytes are copied
+// with pread and pwrite on the descriptor, which return an error instead. macOS supports neither for such objects,
+// but refuses to change the size of an object that has one. There the copy goes through a mapping, in a goroutine
+// that converts a fault to an error.
 //
-// Registered regions are bounded in number, and what a request may read is bounded by the caller: an object may be sparse,
-// and its size says nothing about memory.
+// The number of registered regions is bounded, and the caller bounds what a request may read: an object may be
+// sparse, so its size says nothing about memory.
 package sharedmemory
 
 import (

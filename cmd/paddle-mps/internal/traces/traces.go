@@ -1,37 +1,38 @@
-// Package traces decides which requests are traced and writes what they went through: into files in the form of
-// tritonserver, or as spans of OpenTelemetry to a collector.
+// Package traces decides which requests are traced, and writes their traces: to files in tritonserver's format, or
+// as OpenTelemetry spans to a collector.
 //
-// A frontend calls [Tracer.Start] for each inference. Where no setting asks for traces that is one atomic load, and the
-// result is nil, on which all methods do nothing. Else the request counts for the rate of its model, and each n-th gets a
-// [Request]: the frontend stamps it with the moments that only it knows, package serve fills in those of the model and of the
-// steps of an ensemble, and [Request.End] hands it to its writer.
+// A frontend calls [Tracer.Start] for each inference. If no setting enables traces, this costs one atomic load and
+// returns nil, on which all methods do nothing. Otherwise the request counts for the rate of its model, and every
+// n-th one gets a [Request]. The frontend stamps it with the times that only it knows, package serve adds those of
+// the model and of the steps of an ensemble, and [Request.End] passes it to its writer.
 //
-// The invariant: a trace is written by the setting that it was sampled by, also where that has been changed meanwhile, and
-// what was sampled before Close is written by it.
+// The invariant: a trace is written by the setting that sampled it, even if the setting has changed since, and
+// traces sampled before Close are written by it.
 //
 // # Settings
 //
-// There is one setting for all models and one for each model that asks for another (settings.go). What a model does not set
-// follows the setting of all, and what that does not set follows the command line. The mode, the file and the collector are
-// those of the command line alone: a client must not choose where a server writes. Names, values and messages are those of
+// There is one global setting, and one for each model that overrides it (settings.go). A value that a model does not
+// set follows the global setting, which follows the command line. Mode, file and collector can be set only on the
+// command line: a client must not choose where a server writes. Names, values and messages are those of
 // tritonserver.
 //
 // # Files
 //
-// A file is a JSON array of objects, each with the number of its trace: one with the model, and one for each moment
-// (file.go). With log-frequency=N each N traces make a file of their own, FILE.0, FILE.1 and so on; without, FILE is complete
-// when the server ends. Moments are nanoseconds since 1970. They are measured with the monotonic clock, so that differences
-// are durations also where somebody sets the clock.
+// A file is a JSON array of objects, each with the number of its trace: one with the model, and one for each
+// timestamp (file.go). With log-frequency=N, every N traces are written to their own file: FILE.0, FILE.1 and so on.
+// Without it, FILE is complete when the server ends. Timestamps are nanoseconds since 1970. They are measured with
+// the monotonic clock, so that differences are durations even if the clock is set.
 //
 // # Spans
 //
-// A request is three spans or more: InferRequest, one named like the model, with a span "compute" below it, and those of the
-// models of an ensemble below that of the ensemble (spans.go). A request that comes with a context of its own (traceparent)
-// is traced whatever the rate is, and its spans belong to that.
+// A request has at least three spans: InferRequest, a child named after the model, and its child "compute". The
+// models of an ensemble are children of the ensemble's span (spans.go). A request with a context of its own
+// (traceparent) is always traced, and its spans belong to that trace.
 //
-// # What is not here
+// # Not supported
 //
-// The level TENSORS, which writes the elements of tensors into the file, is refused: a log must not have what clients send.
+// The level TENSORS, which writes tensor elements to the file, is refused: a log must not contain the data of
+// clients.
 package traces
 
 import (
