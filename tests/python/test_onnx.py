@@ -6,6 +6,7 @@ import pathlib
 import struct
 
 import numpy as np
+import onnx_files
 import pytest
 
 import paddle_mps as paddle
@@ -106,6 +107,53 @@ def test_elements_that_decide_shapes() -> None:
         assert model(np.ones(2 * rows, np.float32), np.array([rows, 2])).shape == [rows, 2]
     with pytest.raises(ValueError, match=r"cannot have shape \[4, 4\]"):
         model(x, np.array([4, 4]))
+
+
+# The sizes of results behind NonZero, Compress and NonMaxSuppression follow from elements: such models run in stages.
+
+
+@pytest.mark.parametrize("place", [paddle.CPUPlace(), paddle.MPSPlace(0)])
+def test_sizes_that_elements_decide(place: paddle.Place) -> None:
+    """The elements of x * x above 1, of these those whose exponential is below 20, and how many they are."""
+    nodes = [
+        onnx_files.node("Mul", ["x", "x"], ["square"]),
+        onnx_files.node("Greater", ["square", "one"], ["large"]),
+        onnx_files.node("NonZero", ["large"], ["places"]),
+        onnx_files.node("Transpose", ["places"], ["rows"]),
+        onnx_files.node("GatherND", ["square", "rows"], ["kept"]),
+        onnx_files.node("Exp", ["kept"], ["e"]),
+        onnx_files.node("Less", ["e", "twenty"], ["small"]),
+        onnx_files.node("Compress", ["kept", "small"], ["y"]),
+        onnx_files.node("Shape", ["y"], ["count"]),
+        onnx_files.node("Sub", ["x", "square"], ["z"]),
+    ]
+    weights = [onnx_files.weight("one", np.float32(1)), onnx_files.weight("twenty", np.float32(20))]
+    outputs = [onnx_files.port(*p, None) for p in (("y", "float"), ("count", "int64"), ("z", "float"))]
+    file = onnx_files.model(nodes, [onnx_files.port("x", "float", [None, 5])], outputs, weights)
+    model = paddle.onnx.load(file, place)
+    rng = np.random.default_rng(3)
+    for n in (1, 4, 4, 30, 0, 4):
+        x = rng.standard_normal((n, 5)).astype(np.float32) * 2
+        y, count, z = (t.numpy() for t in model(x))
+        kept = (x * x)[x * x > 1]
+        np.testing.assert_allclose(y, kept[np.exp(kept) < 20], rtol=1e-6)
+        assert count.tolist() == list(y.shape)
+        np.testing.assert_allclose(z, x - x * x, rtol=1e-6)
+
+
+def test_sizes_that_elements_of_a_branch_decide() -> None:
+    """A branch cannot be resumed in its middle: its elements have to be known."""
+    branch = onnx_files.field(1, onnx_files.node("NonZero", ["square"], ["y"]))
+    branch += onnx_files.field(2, "branch") + onnx_files.field(12, onnx_files.port("y", "int64", None))
+    choice = onnx_files.node("If", ["yes"], ["out"])
+    for name in ("then_branch", "else_branch"):
+        choice += onnx_files.field(5, onnx_files.field(1, name) + onnx_files.field(6, branch) + onnx_files.field(20, 5))
+    nodes = [onnx_files.node("Mul", ["x", "x"], ["square"]), choice]
+    inputs = [onnx_files.port("x", "float", [3]), onnx_files.port("yes", "bool", [])]
+    model = paddle.onnx.load(
+        onnx_files.model(nodes, inputs, [onnx_files.port("out", "int64", None)]), paddle.CPUPlace()
+    )
+    assert model(np.array([0, 2, 3], np.float32), np.array(True)).tolist() == [[1, 2]]
 
 
 def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
