@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -19,7 +21,8 @@ type Combine func(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Const, err
 //	add(multiply(add(conv(x, w), b), k), t)  becomes  add(conv(x, w * k), b * k + t)
 //
 // The sums have other roundings: those of the products of w and k, each half an ulp, take the place of those of the
-// result. Halves are left alone, because their weights would be rounded to halves.
+// result. Halves are left alone, because their weights would be rounded to halves. A factor stays where it would make an element
+// of a constant infinite, undefined or subnormal: the calls one by one may then give numbers all the same.
 //
 // combine computes the new constants. Where it fails, the calls stay as they are.
 func (g *Graph) TakeFactors(combine Combine) *Graph {
@@ -104,7 +107,7 @@ func (f *factors) scale(g *Graph, c *chain, n *Node, k *op.Const) (Value, bool) 
 		return 0, false
 	}
 	weight, err := f.combine(n.Row, c.weight, k, dims)
-	if err != nil {
+	if err != nil || !finite(weight) || losesDigits(c.weight, k, weight, &dims) {
 		return 0, false
 	}
 	if c.bias != nil {
@@ -134,15 +137,54 @@ func (f *factors) shift(c *chain, n *Node, k *op.Const, at int) (Value, bool) {
 }
 
 // combined is a row of two constants that broadcast to one result, if they are alike but for axes of one element in front, or
-// the second is a single element; else nil.
-func (f *factors) combined(row *op.Row, x, y *op.Const) (*op.Const, error) {
+// the second is a single element, and the result is finite; else nil.
+func (f *factors) combined(row *op.Row, x, y *op.Const) (made *op.Const, err error) {
 	switch {
 	case y.Shape.Numel() == 1:
-		return f.combine(row, x, y, shape.Shape{})
+		made, err = f.combine(row, x, y, shape.Shape{})
 	case slices.Equal(withoutOnes(&x.Shape), withoutOnes(&y.Shape)):
-		return f.combine(row, x, y, x.Shape)
+		made, err = f.combine(row, x, y, x.Shape)
 	}
-	return nil, nil
+	if made != nil && !finite(made) {
+		made = nil
+	}
+	return made, err
+}
+
+// elementAt is an element of a constant of float32 or float64.
+func elementAt(k *op.Const, i int64) float64 {
+	if k.DType == dtype.Float32 {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(k.Bytes[4*i:])))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(k.Bytes[8*i:]))
+}
+
+// finite reports whether all elements are finite.
+func finite(k *op.Const) bool {
+	for i := range k.Shape.Numel() {
+		if v := elementAt(k, i); v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// losesDigits reports whether an element of a weight became too small for all its digits when a factor went into it. The factor
+// broadcasts to the weight in these dimensions, of which one at most is not 1. A factor of 0 makes zeros, which are right.
+func losesDigits(weight, factor, made *op.Const, dims *shape.Shape) bool {
+	least, count, inner := 0x1p-126, dims.Numel(), int64(1) // the least normal number; factors; elements in a row with one factor
+	if weight.DType == dtype.Float64 {
+		least = 0x1p-1022
+	}
+	for axis := dims.Rank - 1; axis >= 0 && dims.Dims[axis] == 1; axis-- {
+		inner *= weight.Shape.Dims[axis]
+	}
+	for i := range made.Shape.Numel() {
+		if math.Abs(elementAt(made, i)) < least && math.Abs(elementAt(weight, i)) >= least && elementAt(factor, i/inner%count) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutOnes are the dimensions from the first that is not one.

@@ -34,6 +34,10 @@ func TestParts(t *testing.T) {
 	at, ok = byID[IDSpread].Parts(Attrs{SpreadShape: ints(2, 3), SpreadAxes: ints(0), SpreadStarts: ints(0), SpreadEnds: ints(1), SpreadSteps: {}}, 2)
 	require.True(t, ok)
 	require.Equal(t, ints(2, 3, 2), at[SpreadShape])
+	spread := Attrs{SpreadShape: ints(2, 3), SpreadAxes: ints(-1, 0), SpreadStarts: ints(0, 1), SpreadEnds: ints(1, 2), SpreadSteps: {}}
+	at, _ = byID[IDSpread].Parts(spread, 2)
+	require.Equal(t, ints(1, 0), at[SpreadAxes], "the last axis is that of the parts now")
+	require.Equal(t, ints(-1, 0), spread[SpreadAxes], "the caller's attributes stay")
 	for i, fold := range Folds {
 		_, ok = byID[IDIndexReduce].Parts(Attrs{{Kind: String, Ref: fold}}, 1)
 		require.Equal(t, i == 0, ok, fold)

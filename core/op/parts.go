@@ -27,9 +27,16 @@ func partsReduced(at Attrs, rank int) (Attrs, bool) {
 	return at, len(axes) > 0 && !at[SumDtype].Set()
 }
 
-// partsSpread makes room for both parts.
-func partsSpread(at Attrs, _ int) (Attrs, bool) {
+// partsSpread makes room for both parts, and counts axes from the front.
+func partsSpread(at Attrs, rank int) (Attrs, bool) {
 	at = slices.Clone(at)
+	axes := slices.Clone(at[SpreadAxes].Ints)
+	for i, axis := range axes {
+		if axis < 0 {
+			axes[i] += int64(rank)
+		}
+	}
+	at[SpreadAxes].Ints = axes
 	at[SpreadShape].Ints = append(slices.Clone(at[SpreadShape].Ints), 2)
 	return at, true
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -12,6 +13,7 @@ import (
 // another one. SAFETY: the kernel vouches for addresses and numbers of elements.
 func init() {
 	floats := sumsBeside[float64]()
+	floats.zero = math.Copysign(0, -1) // which changes no element: 0 would turn -0 into 0
 	floats.direct = func(dst, src unsafe.Pointer, n int64) { vec.RunningSum(slice[float32](dst, n), slice[float32](src, n)) }
 	floats.directBeside = func(as []float64, dst, src unsafe.Pointer) {
 		n := int64(len(as))

@@ -101,3 +101,18 @@ func TestCumsumOfInfinities(t *testing.T) {
 		}
 	}
 }
+
+// Sums of nothing but -0 are -0, as NumPy's are, whichever way lines lie.
+func TestCumsumKeepsNegativeZero(t *testing.T) {
+	negative := math.Copysign(0, -1)
+	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64} {
+		for axis := range 2 {
+			r := newRig(t, Config{Threads: 1})
+			x, y := of(d, dims(20, 20), negative), of(d, dims(20, 20))
+			require.NoError(t, r.call("cumsum", &device.Call{In: operands(x), Out: operands(y), Axes: op.Axes(1 << axis)}))
+			for i, v := range y.values() {
+				require.True(t, v == 0 && math.Signbit(v), "%s along axis %d: element %d is %g", d, axis, i, v)
+			}
+		}
+	}
+}

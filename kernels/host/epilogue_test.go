@@ -160,3 +160,60 @@ func TestHeadsDoNotAllocate(t *testing.T) {
 	c.Workspace, c.Owner = room(program.Workspace(c)), quiet{}
 	require.LessOrEqual(t, testing.AllocsPerRun(50, func() { r.stream.Run(program, c) }), 0.3)
 }
+
+// Random programs of products and what follows them have the bits of their steps one by one: residuals, transposed and smaller
+// operands, results that are read later, and several outputs.
+func TestRandomHeads(t *testing.T) {
+	rounds := 40
+	if testing.Short() {
+		rounds = 5
+	}
+	random, heads := rand.New(rand.NewPCG(19, 20)), 0
+	for round := range rounds {
+		r := newRig(t, Config{Threads: 1 + round%3})
+		b := graph.NewBuilder()
+		call := func(id op.ID, at op.Attrs, in ...graph.Value) graph.Value { return must(b.Call(op.ByID(id), in, at))[0] }
+		values := []graph.Value{b.Input(typed(dtype.Float32, 257, 257)), b.Input(typed(dtype.Float32, 257, 257))}
+		small := []graph.Value{b.Input(typed(dtype.Float32, 257)), b.Input(typed(dtype.Float32, 257, 1))}
+		some := func() graph.Value {
+			return values[max(random.IntN(len(values)), random.IntN(len(values)), random.IntN(len(values)))]
+		}
+		for range 4 + random.IntN(16) {
+			var v graph.Value
+			switch random.IntN(10) {
+			case 0, 1, 2:
+				v = call(op.IDMatmul, nil, some(), some())
+			case 3:
+				v = call([]op.ID{op.IDTanh, op.IDRelu, op.IDAbs}[random.IntN(3)], nil, some())
+			case 4:
+				v = call(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: []int64{1, 0}}}, some())
+			case 5:
+				small = append(small, call(op.IDTanh, nil, call(op.IDMean, op.Attrs{{Kind: op.Ints, Ints: []int64{int64(random.IntN(2))}}, {Kind: op.Bool, I: 1}}, some())))
+				continue
+			case 6, 7:
+				v = call([]op.ID{op.IDAdd, op.IDMultiply, op.IDMaximum}[random.IntN(3)], nil, some(), small[random.IntN(len(small))])
+			default:
+				v = call([]op.ID{op.IDAdd, op.IDSubtract, op.IDMinimum}[random.IntN(3)], nil, some(), some())
+			}
+			values = append(values, call(op.IDClip, nil, v, b.Scalar(op.Value{Kind: op.Float, F: -9}), b.Scalar(op.Value{Kind: op.Float, F: 9})))
+		}
+		outputs := []graph.Value{values[len(values)-1]}
+		for i := 2; i < len(values)-1; i++ {
+			if random.IntN(6) == 0 {
+				outputs = append(outputs, values[i])
+			}
+		}
+		g := b.Build(outputs...)
+		plain, fused := planFused(r.Device, g, false), planFused(r.Device, g, true)
+		for _, group := range fused.Groups {
+			if group.Head {
+				heads++
+			}
+		}
+		want, got := planCall(plain, 3), planCall(fused, 3)
+		require.NoError(t, oneByOne(r, plain, want))
+		require.NoError(t, runPlan(r, must(r.Compile(&fused.Plan)), got))
+		require.Equal(t, bytesOut(want), bytesOut(got), "%s", g)
+	}
+	require.Greater(t, heads, rounds/2)
+}

@@ -165,7 +165,7 @@ func runningSumsRow(sums []float64, dst, src []float32) {
 // may be src. Four at a time are added among themselves before the sum of those in front of them is, so that an addition
 // waits for the one before only once in four.
 func RunningSum(dst, src []float32) {
-	sum := 0.0
+	sum := math.Copysign(0, -1) // which changes no element: 0 would turn -0 into 0
 	n := min(len(dst), len(src))
 	for dst, src = dst[:n], src[:n]; len(src) >= 4 && len(dst) >= 4; dst, src = dst[4:], src[4:] {
 		first, third := float64(src[0]), float64(src[2])

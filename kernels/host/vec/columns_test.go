@@ -207,7 +207,7 @@ func TestRunningSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for n := range 40 {
 		for _, special := range []bool{false, true} {
-			x, want, sum := make([]float32, n), make([]float32, n), float32(0)
+			x, want, sum := make([]float32, n), make([]float32, n), float32(math.Copysign(0, -1))
 			if special {
 				x = specials32(r, n)
 			}

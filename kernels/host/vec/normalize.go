@@ -51,11 +51,13 @@ func sumDeviationsRow(x []float32, mean float64) float64 {
 	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// standardizeRow sets dst to (x - mean) * scale * weight + bias. The last two are fused, as in vectors.
+// standardizeRow sets dst to (x - mean) * scale * weight + bias. The last two are fused, as in vectors. A missing bias counts
+// as -0, which changes nothing: a sum with 0 would turn -0 into 0.
 func standardizeRow(dst, src, weight, bias []float32, mean, scale float64) {
+	nothing := math.Copysign(0, -1)
 	for i, x := range src {
 		y := (float64(x) - mean) * scale
-		w, b := 1.0, 0.0
+		w, b := 1.0, nothing
 		if weight != nil {
 			w = float64(weight[i])
 		}

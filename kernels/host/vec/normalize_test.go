@@ -80,3 +80,39 @@ func TestNormalizeTakesTheShortest(t *testing.T) {
 		require.InDelta(t, 2, Normalize(nil, dst, nil, nil, 0.25, true), 0)
 	})
 }
+
+// An element has the same bits wherever it lies in its row, the sign of zero included.
+func TestNormalizedElementsHaveNoPlace(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(15, 16))
+		for _, n := range sizes {
+			for kind := range 4 {
+				x, weight, bias := specials32(r, n), specials32(r, n), specials32(r, n)
+				copy(x, edges32()[:min(n, 12)])
+				if kind&1 != 0 {
+					weight = nil
+				}
+				if kind&2 != 0 {
+					bias = nil
+				}
+				for _, mean := range []float64{0, math.Copysign(0, -1), 1} {
+					dst, check := guarded(make([]float32, n))
+					active.standardize(dst, x, weight, bias, mean, 0.75)
+					check(t)
+					for i := range x {
+						y, w := (float64(x[i])-mean)*0.75, 1.0
+						if weight != nil {
+							w = float64(weight[i])
+						}
+						if bias != nil {
+							y = math.FMA(y, w, float64(bias[i]))
+						} else {
+							y *= w
+						}
+						require.True(t, sameBits(float64(float32(y)), float64(dst[i])), "element %d of %d, kind %d: %g", i, n, kind, x[i])
+					}
+				}
+			}
+		}
+	})
+}

@@ -64,14 +64,61 @@ func across512(s wide512) float64 {
 	return halve(lanes[:])
 }
 
+// The instructions for the larger and the smaller of two numbers drop NaN. A sum of all elements beside them is NaN if one
+// is; it also is for infinities of both signs. Only then each element is asked, which takes twice as long.
+
 func maxRow512(x []float32) float32 {
 	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(-1)))
 	m1, m2, m3 := m0, m0, m0
+	var s0, s1, s2, s3 narrow512
+	rest := x
+	for ; len(rest) >= 4*lanes512; rest = rest[4*lanes512:] {
+		x0, x1 := archsimd.LoadFloat32x16Slice(rest), archsimd.LoadFloat32x16Slice(rest[lanes512:])
+		x2, x3 := archsimd.LoadFloat32x16Slice(rest[2*lanes512:]), archsimd.LoadFloat32x16Slice(rest[3*lanes512:])
+		m0, m1, m2, m3 = m0.Max(x0), m1.Max(x1), m2.Max(x2), m3.Max(x3)
+		s0, s1, s2, s3 = s0.Add(x0), s1.Add(x1), s2.Add(x2), s3.Add(x3)
+	}
+	unclear := s0.Add(s1).Add(s2.Add(s3)).IsNaN().ToBits() != 0
+	var lanes [lanes512]float32
+	m0.Max(m1).Max(m2.Max(m3)).StoreSlice(lanes[:])
+	archsimd.ClearAVXUpperBits()
+	if unclear {
+		return maxAny512(x)
+	}
+	return larger(maxRow(lanes[:]), maxRow(rest))
+}
+
+func minRow512(x []float32) float32 {
+	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
+	m1, m2, m3 := m0, m0, m0
+	var s0, s1, s2, s3 narrow512
+	rest := x
+	for ; len(rest) >= 4*lanes512; rest = rest[4*lanes512:] {
+		x0, x1 := archsimd.LoadFloat32x16Slice(rest), archsimd.LoadFloat32x16Slice(rest[lanes512:])
+		x2, x3 := archsimd.LoadFloat32x16Slice(rest[2*lanes512:]), archsimd.LoadFloat32x16Slice(rest[3*lanes512:])
+		m0, m1, m2, m3 = m0.Min(x0), m1.Min(x1), m2.Min(x2), m3.Min(x3)
+		s0, s1, s2, s3 = s0.Add(x0), s1.Add(x1), s2.Add(x2), s3.Add(x3)
+	}
+	unclear := s0.Add(s1).Add(s2.Add(s3)).IsNaN().ToBits() != 0
+	var lanes [lanes512]float32
+	m0.Min(m1).Min(m2.Min(m3)).StoreSlice(lanes[:])
+	archsimd.ClearAVXUpperBits()
+	if unclear {
+		return minAny512(x)
+	}
+	return smaller(minRow(lanes[:]), minRow(rest))
+}
+
+// maxAny512 is maxRow512 of any numbers. The running vector is the second operand, so that the test for NaN is one of the element
+// and does not wait.
+func maxAny512(x []float32) float32 {
+	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(-1)))
+	m1, m2, m3 := m0, m0, m0
 	for ; len(x) >= 4*lanes512; x = x[4*lanes512:] {
-		m0 = larger512(m0, archsimd.LoadFloat32x16Slice(x))
-		m1 = larger512(m1, archsimd.LoadFloat32x16Slice(x[lanes512:]))
-		m2 = larger512(m2, archsimd.LoadFloat32x16Slice(x[2*lanes512:]))
-		m3 = larger512(m3, archsimd.LoadFloat32x16Slice(x[3*lanes512:]))
+		m0 = larger512(archsimd.LoadFloat32x16Slice(x), m0)
+		m1 = larger512(archsimd.LoadFloat32x16Slice(x[lanes512:]), m1)
+		m2 = larger512(archsimd.LoadFloat32x16Slice(x[2*lanes512:]), m2)
+		m3 = larger512(archsimd.LoadFloat32x16Slice(x[3*lanes512:]), m3)
 	}
 	var lanes [lanes512]float32
 	larger512(larger512(m0, m1), larger512(m2, m3)).StoreSlice(lanes[:])
@@ -79,14 +126,16 @@ func maxRow512(x []float32) float32 {
 	return larger(maxRow(lanes[:]), maxRow(x))
 }
 
-func minRow512(x []float32) float32 {
+// minAny512 is minRow512 of any numbers. The running vector is the second operand, so that the test for NaN is one of the element
+// and does not wait.
+func minAny512(x []float32) float32 {
 	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
 	m1, m2, m3 := m0, m0, m0
 	for ; len(x) >= 4*lanes512; x = x[4*lanes512:] {
-		m0 = smaller512(m0, archsimd.LoadFloat32x16Slice(x))
-		m1 = smaller512(m1, archsimd.LoadFloat32x16Slice(x[lanes512:]))
-		m2 = smaller512(m2, archsimd.LoadFloat32x16Slice(x[2*lanes512:]))
-		m3 = smaller512(m3, archsimd.LoadFloat32x16Slice(x[3*lanes512:]))
+		m0 = smaller512(archsimd.LoadFloat32x16Slice(x), m0)
+		m1 = smaller512(archsimd.LoadFloat32x16Slice(x[lanes512:]), m1)
+		m2 = smaller512(archsimd.LoadFloat32x16Slice(x[2*lanes512:]), m2)
+		m3 = smaller512(archsimd.LoadFloat32x16Slice(x[3*lanes512:]), m3)
 	}
 	var lanes [lanes512]float32
 	smaller512(smaller512(m0, m1), smaller512(m2, m3)).StoreSlice(lanes[:])

@@ -153,3 +153,26 @@ func BenchmarkReduce(b *testing.B) {
 		})
 	}
 }
+
+// Infinities of both signs are no NaN, though their sum is, and neither are numbers whose sum is infinite.
+func TestMaxRowMinRowOfInfinities(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		inf := float32(math.Inf(1))
+		for _, n := range sizes[1:] {
+			for at := range n {
+				for _, v := range []float32{inf, math.MaxFloat32} {
+					x := make([]float32, n)
+					x[at], x[(at+n/2)%n] = v, -v
+					require.Equal(t, v, MaxRow(x), "at %d of %d", at, n)
+					require.Equal(t, -v, MinRow(x), "at %d of %d", at, n)
+					for i := range x {
+						x[i] = -v
+					}
+					require.Equal(t, -v, MaxRow(x), "%d elements", n)
+					x[at] = float32(math.NaN())
+					require.True(t, math.IsNaN(float64(MaxRow(x))) && math.IsNaN(float64(MinRow(x))), "NaN at %d of %d", at, n)
+				}
+			}
+		}
+	})
+}

@@ -66,14 +66,61 @@ func across256(s wide256) float64 {
 	return halve(lanes[:])
 }
 
+// The instructions for the larger and the smaller of two numbers drop NaN. A sum of all elements beside them is NaN if one
+// is; it also is for infinities of both signs. Only then each element is asked, which takes twice as long.
+
 func maxRow256(x []float32) float32 {
 	m0 := archsimd.BroadcastFloat32x8(float32(math.Inf(-1)))
 	m1, m2, m3 := m0, m0, m0
+	var s0, s1, s2, s3 narrow256
+	rest := x
+	for ; len(rest) >= 4*lanes256; rest = rest[4*lanes256:] {
+		x0, x1 := archsimd.LoadFloat32x8Slice(rest), archsimd.LoadFloat32x8Slice(rest[lanes256:])
+		x2, x3 := archsimd.LoadFloat32x8Slice(rest[2*lanes256:]), archsimd.LoadFloat32x8Slice(rest[3*lanes256:])
+		m0, m1, m2, m3 = m0.Max(x0), m1.Max(x1), m2.Max(x2), m3.Max(x3)
+		s0, s1, s2, s3 = s0.Add(x0), s1.Add(x1), s2.Add(x2), s3.Add(x3)
+	}
+	unclear := s0.Add(s1).Add(s2.Add(s3)).IsNaN().ToBits() != 0
+	var lanes [lanes256]float32
+	m0.Max(m1).Max(m2.Max(m3)).StoreSlice(lanes[:])
+	archsimd.ClearAVXUpperBits()
+	if unclear {
+		return maxAny256(x)
+	}
+	return larger(maxRow(lanes[:]), maxRow(rest))
+}
+
+func minRow256(x []float32) float32 {
+	m0 := archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
+	m1, m2, m3 := m0, m0, m0
+	var s0, s1, s2, s3 narrow256
+	rest := x
+	for ; len(rest) >= 4*lanes256; rest = rest[4*lanes256:] {
+		x0, x1 := archsimd.LoadFloat32x8Slice(rest), archsimd.LoadFloat32x8Slice(rest[lanes256:])
+		x2, x3 := archsimd.LoadFloat32x8Slice(rest[2*lanes256:]), archsimd.LoadFloat32x8Slice(rest[3*lanes256:])
+		m0, m1, m2, m3 = m0.Min(x0), m1.Min(x1), m2.Min(x2), m3.Min(x3)
+		s0, s1, s2, s3 = s0.Add(x0), s1.Add(x1), s2.Add(x2), s3.Add(x3)
+	}
+	unclear := s0.Add(s1).Add(s2.Add(s3)).IsNaN().ToBits() != 0
+	var lanes [lanes256]float32
+	m0.Min(m1).Min(m2.Min(m3)).StoreSlice(lanes[:])
+	archsimd.ClearAVXUpperBits()
+	if unclear {
+		return minAny256(x)
+	}
+	return smaller(minRow(lanes[:]), minRow(rest))
+}
+
+// maxAny256 is maxRow256 of any numbers. The running vector is the second operand, so that the test for NaN is one of the element
+// and does not wait.
+func maxAny256(x []float32) float32 {
+	m0 := archsimd.BroadcastFloat32x8(float32(math.Inf(-1)))
+	m1, m2, m3 := m0, m0, m0
 	for ; len(x) >= 4*lanes256; x = x[4*lanes256:] {
-		m0 = larger256(m0, archsimd.LoadFloat32x8Slice(x))
-		m1 = larger256(m1, archsimd.LoadFloat32x8Slice(x[lanes256:]))
-		m2 = larger256(m2, archsimd.LoadFloat32x8Slice(x[2*lanes256:]))
-		m3 = larger256(m3, archsimd.LoadFloat32x8Slice(x[3*lanes256:]))
+		m0 = larger256(archsimd.LoadFloat32x8Slice(x), m0)
+		m1 = larger256(archsimd.LoadFloat32x8Slice(x[lanes256:]), m1)
+		m2 = larger256(archsimd.LoadFloat32x8Slice(x[2*lanes256:]), m2)
+		m3 = larger256(archsimd.LoadFloat32x8Slice(x[3*lanes256:]), m3)
 	}
 	var lanes [lanes256]float32
 	larger256(larger256(m0, m1), larger256(m2, m3)).StoreSlice(lanes[:])
@@ -81,14 +128,16 @@ func maxRow256(x []float32) float32 {
 	return larger(maxRow(lanes[:]), maxRow(x))
 }
 
-func minRow256(x []float32) float32 {
+// minAny256 is minRow256 of any numbers. The running vector is the second operand, so that the test for NaN is one of the element
+// and does not wait.
+func minAny256(x []float32) float32 {
 	m0 := archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
 	m1, m2, m3 := m0, m0, m0
 	for ; len(x) >= 4*lanes256; x = x[4*lanes256:] {
-		m0 = smaller256(m0, archsimd.LoadFloat32x8Slice(x))
-		m1 = smaller256(m1, archsimd.LoadFloat32x8Slice(x[lanes256:]))
-		m2 = smaller256(m2, archsimd.LoadFloat32x8Slice(x[2*lanes256:]))
-		m3 = smaller256(m3, archsimd.LoadFloat32x8Slice(x[3*lanes256:]))
+		m0 = smaller256(archsimd.LoadFloat32x8Slice(x), m0)
+		m1 = smaller256(archsimd.LoadFloat32x8Slice(x[lanes256:]), m1)
+		m2 = smaller256(archsimd.LoadFloat32x8Slice(x[2*lanes256:]), m2)
+		m3 = smaller256(archsimd.LoadFloat32x8Slice(x[3*lanes256:]), m3)
 	}
 	var lanes [lanes256]float32
 	smaller256(smaller256(m0, m1), smaller256(m2, m3)).StoreSlice(lanes[:])

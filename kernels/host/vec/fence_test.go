@@ -1,0 +1,219 @@
+//go:build linux || darwin
+
+package vec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fences is memory for the operands of one call. Each lies between two pages that nobody may read or write, directly behind the
+// first or directly in front of the second.
+type fences struct {
+	regions [][]byte
+	used    int
+	high    bool // operands end where the second page begins
+}
+
+const fenced = 1 << 19 // bytes of a region
+
+func newFences(t *testing.T) *fences {
+	f := &fences{}
+	page := os.Getpagesize()
+	for range 5 {
+		whole, err := syscall.Mmap(-1, 0, fenced+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, syscall.Munmap(whole)) })
+		require.NoError(t, syscall.Mprotect(whole[:page], syscall.PROT_NONE))
+		require.NoError(t, syscall.Mprotect(whole[page+fenced:], syscall.PROT_NONE))
+		f.regions = append(f.regions, whole[page:page+fenced])
+	}
+	return f
+}
+
+// operand is the next operand of a call.
+func operand[T any](f *fences, n int) []T {
+	region := f.regions[f.used]
+	f.used++
+	if n == 0 {
+		return nil
+	}
+	size, at := n*int(unsafe.Sizeof(*new(T))), 0
+	if f.high {
+		at = fenced - size
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&region[at])), n)
+}
+
+// try calls f and reports a read or write outside of its operands.
+func (f *fences) try(t *testing.T, call func(), what string, at ...any) {
+	t.Helper()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("%s, operands at the end %v: %v", fmt.Sprintf(what, at...), f.high, r)
+		}
+	}()
+	f.used = 0
+	call()
+}
+
+// floats fills every region with numbers as float32.
+func (f *fences) floats() {
+	r := rand.New(rand.NewPCG(17, 18))
+	for _, region := range f.regions {
+		x := unsafe.Slice((*float32)(unsafe.Pointer(&region[0])), fenced/4)
+		copy(x, specials32(r, len(x)))
+	}
+}
+
+// rowCalls are the functions of rows, on operands of n elements each.
+func rowCalls(f *fences, n int) map[string]func() {
+	floats := func() []float32 { return operand[float32](f, n) }
+	doubles := func() []float64 { return operand[float64](f, n) }
+	halves := func() []uint16 { return operand[uint16](f, n) }
+	bytes := func() []uint8 { return operand[uint8](f, n) }
+	words := func() []int32 { return operand[int32](f, n) }
+	calls := map[string]func(){
+		"f16 to f32":   func() { F16ToF32Row(floats(), halves()) },
+		"bf16 to f32":  func() { BF16ToF32Row(floats(), halves()) },
+		"f32 to f16":   func() { F32ToF16Row(halves(), floats()) },
+		"f32 to bf16":  func() { F32ToBF16Row(halves(), floats()) },
+		"to int32":     func() { ToInt32(words(), floats()) },
+		"less":         func() { Less(bytes(), floats(), floats()) },
+		"less equal":   func() { LessEqual(bytes(), floats(), floats()) },
+		"equal":        func() { Equal(bytes(), floats(), floats()) },
+		"not equal":    func() { NotEqual(bytes(), floats(), floats()) },
+		"atan2":        func() { Atan2(floats(), floats(), floats()) },
+		"pow":          func() { Pow(floats(), floats(), floats()) },
+		"leaky relu":   func() { LeakyRelu(floats(), floats(), 0.5) },
+		"softplus":     func() { Softplus(floats(), floats(), 1, 20) },
+		"softmax":      func() { Softmax(floats(), floats(), n) },
+		"normalize":    func() { Normalize(floats(), floats(), floats(), floats(), 1, true) },
+		"rms":          func() { Normalize(floats(), floats(), nil, nil, 1, false) },
+		"weight":       func() { Normalize(floats(), floats(), floats(), nil, 1, false) },
+		"bias":         func() { Normalize(floats(), floats(), nil, floats(), 1, false) },
+		"sum":          func() { Sum(floats()) },
+		"sum64":        func() { Sum64(doubles()) },
+		"squares":      func() { SumSquares(floats()) },
+		"count":        func() { CountTrue(bytes()) },
+		"max":          func() { MaxRow(floats()) },
+		"min":          func() { MinRow(floats()) },
+		"any":          func() { AnyByte(bytes()) },
+		"all":          func() { AllBytes(bytes()) },
+		"or":           func() { Or(bytes(), bytes()) },
+		"and":          func() { AndTrue(bytes(), bytes()) },
+		"largest":      func() { Largest(floats(), Descending) },
+		"find":         func() { Find(floats(), 1234, 0) },
+		"beyond":       func() { Beyond(floats(), 1e38, 0) },
+		"arg columns":  func() { ArgColumns(floats(), words(), floats(), 0, 3) },
+		"running sums": func() { RunningSums(doubles(), floats(), floats()) },
+		"running sum":  func() { RunningSum(floats(), floats()) },
+		"sort keys":    func() { SortKeys(operand[uint32](f, n), floats(), 0) },
+	}
+	for u := range Unary(unaryCount) {
+		calls[u.String()] = func() { u.Row(floats(), floats()) }
+	}
+	for b := range Binary(binaryCount) {
+		calls[b.String()] = func() { RowsOf[float32](b).VV(floats(), floats(), floats()) }
+		calls[b.String()+" scalar"] = func() { RowsOf[float32](b).VS(floats(), floats(), 2) }
+		calls["scalar "+b.String()] = func() { RowsOf[float32](b).SV(floats(), 2, floats()) }
+		calls[b.String()+" float64"] = func() { RowsOf[float64](b).VV(doubles(), doubles(), doubles()) }
+	}
+	return calls
+}
+
+// No function touches memory in front of its operands or behind them.
+func TestRowsStayInside(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		f := newFences(t)
+		for _, high := range []bool{false, true} {
+			f.high = high
+			f.floats()
+			lengths := append([]int{0, 127, 128, 129, 200, 255, 256, 257, 300, 513, 1025}, sizes...)
+			for n := range maxLength {
+				lengths = append(lengths, n)
+			}
+			for _, n := range lengths {
+				for name, call := range rowCalls(f, n) {
+					f.try(t, call, "%s of %d", name, n)
+				}
+			}
+		}
+	})
+}
+
+// Nor do those of several rows.
+func TestColumnsStayInside(t *testing.T) {
+	f := newFences(t)
+	eachStack(t, func(t *testing.T, _ *rand.Rand, n, stride, rows int) {
+		all := max(rows-1, 0)*stride + n
+		for _, high := range []bool{false, true} {
+			f.high = high
+			f.try(t, func() { SumColumns(operand[float64](f, n), operand[float32](f, all), stride, rows) }, "sums of %d, %d, %d", n, stride, rows)
+			f.try(t, func() { MaxColumns(operand[float32](f, n), operand[float32](f, all), stride, rows) }, "max of %d, %d, %d", n, stride, rows)
+			f.try(t, func() { MinColumns(operand[float32](f, n), operand[float32](f, all), stride, rows) }, "min of %d, %d, %d", n, stride, rows)
+			f.try(t, func() { OrColumns(operand[uint8](f, n), operand[uint8](f, all), stride, rows) }, "or of %d, %d, %d", n, stride, rows)
+			f.try(t, func() { AndColumns(operand[uint8](f, n), operand[uint8](f, all), stride, rows) }, "and of %d, %d, %d", n, stride, rows)
+		}
+	})
+}
+
+// Nor do products, whose matrices end with their last element and not with its row.
+func TestProductsStayInside(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		f := newFences(t)
+		productsStayInside[float32](t, f)
+		productsStayInside[float64](t, f)
+	})
+}
+
+func productsStayInside[T Real](t *testing.T, f *fences) {
+	for _, m := range []int{1, 2, 5, 6, 7, 11, 12, 13, 25} {
+		for _, n := range []int{1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65, 129} {
+			for _, k := range []int{0, 1, 2, 3, 4, 5, 9, 257} {
+				for _, more := range []int{0, 3} {
+					f.high = (m+n+k)%2 == 0
+					matrix := func(rows, cols int) []T { return operand[T](f, max(rows-1, 0)*(cols+more)+cols*min(rows, 1)) }
+					what := []any{m, n, k, more}
+					f.try(t, func() {
+						require.True(t, MatMul(matrix(m, n), matrix(m, k), matrix(k, n), m, n, k, k+more, n+more, n+more))
+					}, "product %v", what)
+					f.try(t, func() {
+						require.True(t, AddMatMul(matrix(m, n), matrix(m, k), matrix(k, n), m, n, k, k+more, n+more, n+more))
+					}, "added product %v", what)
+					f.try(t, func() {
+						right := NewRight(matrix(k, n), k, n, n+more)
+						require.True(t, right.MatMul(matrix(m, n), matrix(m, k), m, 0, n, k+more, n+more))
+						f.used = 3
+						steps := min(k, 256)
+						require.True(t, right.AddRows(matrix(m, n), operand[T](f, steps*m), 0, steps, m, 0, n, n+more, false))
+					}, "packed product %v", what)
+					f.try(t, func() {
+						c, b, offsets := matrix(m, n), operand[T](f, n+k), make([]int, k)
+						for i := range offsets {
+							offsets[i] = (i * 7) % (k + 1)
+						}
+						a := operand[T](f, m*k)
+						if m >= FewRows[T]() {
+							packed := operand[T](f, LeftSize[T](m, k))
+							require.True(t, PackLeft(packed, a, m, k, k))
+							a = packed
+						}
+						for _, set := range []bool{true, false} {
+							require.True(t, AddTaps(c, a, b, offsets, m, n, k, n+more, set))
+						}
+					}, "taps %v", what)
+					f.try(t, func() { AddDots(matrix(m, n), matrix(m, k), matrix(n, k), m, n, k, k+more, k+more, n+more) }, "dots %v", what)
+				}
+			}
+		}
+	}
+}
