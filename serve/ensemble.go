@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -357,6 +358,10 @@ func (p *passage) response() (*Response, error) {
 		}
 		t := p.tensors[port.name]
 		t.Name = port.name
+		// Inputs are memory of the request, and outputs are the caller's.
+		if v.input(port.name) >= 0 {
+			t.Data = bytes.Clone(t.Data)
+		}
 		inner, dims := t.Shape, port.dims
 		if port.reshape != nil {
 			dims = port.reshape
