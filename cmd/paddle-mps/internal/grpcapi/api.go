@@ -25,7 +25,8 @@
 // empty raw contents for it, so that the contents of the others keep their places.
 //
 // The regions of outputs are held while the request runs: an unregistration in between does not take them away. Inputs in
-// shared memory count against the limit of a message, though they are not in it: a region may be larger than all memory.
+// shared memory count against the limit of a message and that of all requests, though they are not in it: a region may be
+// larger than all memory.
 //
 // # Streams
 //
@@ -36,7 +37,8 @@
 //
 // # Limits
 //
-// A message has at most --grpc-max-input-size bytes, decompressed too: gRPC refuses a larger one before it is read. A
+// A message has at most --grpc-max-input-size bytes, decompressed too: gRPC refuses a larger one before it is read. A message
+// has at most 65,536 fields, those within it counted, and one that is neither an inference nor a load has 64 KiB (codec.go). A
 // connection has at most 4,096 calls at a time, and headers of 64 KiB. One that has not finished its handshake after 20 s
 // is closed, and so is one whose client does not answer a ping. The message of a call has to be there within a minute
 // (arrival.go). All requests that have arrived have at most --total-max-input-size bytes together, with those of HTTP; gRPC does

@@ -52,8 +52,8 @@
 //   - Memory for a body is taken as it arrives: 1 MiB, and then twice what is there.
 //   - The memory of all bodies together: --total-max-input-size, of both protocols (room.go).
 //   - Inputs in shared memory: all of a request together as many bytes as a body may have. An object may be sparse, so that
-//     its size says nothing about memory.
-//   - JSON: 100 levels. A shape says nothing about memory: elements are counted where they stand.
+//     its size says nothing about memory. They count against the memory of all requests together.
+//   - JSON: 100 levels, and 65,536 members of objects. A shape says nothing about memory: elements are counted where they stand.
 //   - A response above 64 KiB has to be read at the same pace.
 //
 // # Memory
