@@ -28,9 +28,10 @@ func steps(c *modelconfig.ModelConfig) (names []string) {
 // again.
 func (s *Server) loadParts(c *modelconfig.ModelConfig, path []string) error {
 	for _, name := range steps(c) {
-		// A configuration may come from a client, and the name becomes a part of a path.
-		if err := checkName(name); err != nil {
-			return err
+		// A configuration may come from a client, and the name becomes a part of a path. One that is none is refused when the
+		// ensemble looks for the model.
+		if checkName(name) != nil {
+			continue
 		}
 		if slices.Contains(append(path, c.Name), name) {
 			return Errorf(InvalidArg, "circular dependency between ensembles: %s -> ... -> %s -> %s", name, c.Name, name)

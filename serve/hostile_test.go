@@ -67,13 +67,13 @@ func TestWarmUpOfARequest(t *testing.T) {
 // TestStepsOutsideOfTheRepository: the names of an ensemble's models become a part of a path, as that of a load does.
 func TestStepsOutsideOfTheRepository(t *testing.T) {
 	outside := repository(t, map[string]string{
-		"secret/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2)), "models/none": "",
+		"secret/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2)), "models/e/1/none": "",
 	})
 	s := started(t, nil, Options{Control: ControlExplicit, Repositories: []string{filepath.Join(outside, "models")}})
 	err := s.Load("e", Overrides{Config: `{"platform": "ensemble", "max_batch_size": 4,
 		"input": [{"name": "x", "data_type": "TYPE_FP32", "dims": [2]}], "output": [{"name": "y", "data_type": "TYPE_FP32", "dims": [2]}],
 		"ensemble_scheduling": {"step": [{"model_name": "../secret", "model_version": -1, "input_map": {"x": "x"}, "output_map": {"y": "y"}}]}}`})
-	require.Error(t, err)
+	require.ErrorContains(t, err, "contains models that are not available or ambiguous: ../secret")
 	index, err := s.Index(false)
 	require.NoError(t, err)
 	for _, e := range index {
