@@ -215,3 +215,14 @@ func TestEveryItemLeavesOnce(t *testing.T) {
 	consumers.Wait()
 	require.Eventually(t, func() bool { return left.Load() == producers*each }, 5*time.Second, time.Millisecond)
 }
+
+// TestNoTimerIsLeft: a queue that has ended holds nothing, however late the items that were in it could have expired.
+func TestNoTimerIsLeft(t *testing.T) {
+	q := New(Config{Policy: Policy{Timeout: time.Hour}})
+	push(t, q, 1)
+	w := NewWorker(nil)
+	require.Len(t, q.Next(w, nil), 1)
+	q.Close()
+	require.Nil(t, q.Next(w, nil))
+	require.False(t, q.timer.Stop(), "the timer still runs")
+}
