@@ -88,3 +88,38 @@ func TestLargeBatches(t *testing.T) {
 	defer v.queue.Return(w)
 	require.LessOrEqual(t, cap(w.Of().(*instance).buffer), largestKept)
 }
+
+// TestInstancesForgetTheirRequests: an instance that waits holds nothing of the requests that it has answered.
+func TestInstancesForgetTheirRequests(t *testing.T) {
+	for _, ordered := range []string{"", "preserve_ordering: true"} {
+		s := started(t, map[string]string{
+			"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 1)),
+			"m/config.pbtxt": `max_batch_size: 2 dynamic_batching { preferred_batch_size: 2 max_queue_delay_microseconds: 100000000 ` + ordered + ` }`,
+		}, Options{})
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if _, err := s.Infer(t.Context(), input("m", []int64{1, 1}, 1)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		v, release, err := s.Find("m", -1)
+		require.NoError(t, err)
+		defer release()
+		var w *batching.Worker
+		require.Eventually(t, func() bool { w = v.queue.Borrow(2); return w != nil }, 10*time.Second, time.Millisecond)
+		defer v.queue.Return(w)
+		n := w.Of().(*instance)
+		for _, it := range n.items[:cap(n.items)] {
+			require.Nil(t, it)
+		}
+		for _, j := range n.jobs[:cap(n.jobs)] {
+			require.Nil(t, j)
+		}
+		for _, a := range n.answers[:cap(n.answers)] {
+			require.Zero(t, a)
+		}
+	}
+}
