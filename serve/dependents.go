@@ -28,8 +28,8 @@ func steps(c *modelconfig.ModelConfig) (names []string) {
 // again.
 func (s *Server) loadParts(c *modelconfig.ModelConfig, path []string) error {
 	for _, name := range steps(c) {
-		// A configuration may come from a client, and the name becomes a part of a path. One that is none is refused when the
-		// ensemble looks for the model.
+		// A configuration may come from a client, and the name becomes part of a path. The ensemble refuses an invalid name
+		// when it looks up the model.
 		if checkName(name) != nil {
 			continue
 		}

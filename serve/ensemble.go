@@ -358,7 +358,7 @@ func (p *passage) response() (*Response, error) {
 		}
 		t := p.tensors[port.name]
 		t.Name = port.name
-		// Inputs are memory of the request, and outputs are the caller's.
+		// An input is memory of the request, which the frontend reuses; an output belongs to the caller.
 		if v.input(port.name) >= 0 {
 			t.Data = bytes.Clone(t.Data)
 		}

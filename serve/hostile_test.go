@@ -81,8 +81,8 @@ func TestStepsOutsideOfTheRepository(t *testing.T) {
 	}
 }
 
-// TestTextsOfAConfigurationThatAreNoText: gRPC and Prometheus cannot show them.
-func TestTextsOfAConfigurationThatAreNoText(t *testing.T) {
+// TestConfigurationsAreUTF8: gRPC and Prometheus cannot show other texts.
+func TestConfigurationsAreUTF8(t *testing.T) {
 	s := started(t, nil, Options{Control: ControlExplicit})
 	err := s.Load("m", Overrides{
 		Config: "{\"backend\": \"metal_mps\", \"metric_tags\": {\"a\": \"\xff\"}}",

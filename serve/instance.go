@@ -139,7 +139,7 @@ func (n *instance) serve() {
 	})
 }
 
-// forget drops what refers to the requests of a batch: they would stay in memory until the next one.
+// forget drops the references to the requests of a batch, which would keep them in memory until the next batch.
 func (n *instance) forget() {
 	clear(n.items)
 	clear(n.jobs)

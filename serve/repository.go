@@ -164,8 +164,8 @@ func (f *found) signature() string {
 	return string(h.Sum(nil))
 }
 
-// describe writes what is known of a file, and of all below a folder. Links are followed, as in a load: a repository is often
-// made of them. above are the folders on the way, so that a link to one of them is no endless way.
+// describe writes size and time of a file, or of a folder and everything in it. It follows links, as a load does: many
+// repositories are made of them. above are the folders that contain path: a link back to one of them is not followed.
 func describe(to io.Writer, path string, above []os.FileInfo) {
 	info, err := os.Stat(path)
 	if err != nil {

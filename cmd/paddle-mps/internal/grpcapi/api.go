@@ -37,8 +37,8 @@
 //
 // # Limits
 //
-// A message has at most --grpc-max-input-size bytes, decompressed too: gRPC refuses a larger one before it is read. As many
-// messages are decompressed at a time as there are processors (decompress.go), so that many small ones cannot take all memory. A message
+// A message has at most --grpc-max-input-size bytes, decompressed too: gRPC refuses a larger one before it is read. At most
+// one message per processor is decompressed at a time (decompress.go), so that many small ones cannot take all memory. A message
 // has at most 65,536 fields, those within it counted, and one that is neither an inference nor a load has 64 KiB (codec.go). A
 // connection has at most 4,096 calls at a time, and headers of 64 KiB. One that has not finished its handshake after 20 s
 // is closed, and so is one whose client does not answer a ping. The message of a call has to be there within a minute
@@ -123,7 +123,7 @@ func New(c Config) *grpc.Server {
 		grpc.MaxHeaderListSize(headerBytes), grpc.ConnectionTimeout(handshake),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pings, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: dead, Timeout: handshake}),
-		grpc.ForceServerCodecV2(newCodec()), newDecompressor(c.MaxInput).bound(), grpc.InTapHandle(a.limited),
+		grpc.ForceServerCodecV2(newCodec()), newDecompressor(c.MaxInput).option(), grpc.InTapHandle(a.limited),
 		grpc.UnaryInterceptor(a.unary), grpc.StreamInterceptor(a.stream),
 	}
 	if c.TLS != nil {

@@ -273,8 +273,8 @@ func uvarint(from *mem.Reader) (n uint64, err error) {
 	return 0, errEnds
 }
 
-// count is the number of fields in a message that are messages or bytes, with those within them that inner, unless it is nil,
-// counts. What is no message protobuf refuses.
+// count is the number of length-delimited fields in a message. inner, unless it is nil, counts those within each of them. The
+// count ends where the text is not a valid message, which protobuf refuses later.
 func count(text []byte, inner func(number protowire.Number, value []byte) int) (n int) {
 	// Numbers are not counted: in a list without its length each takes a byte at least, and eight in memory.
 	for len(text) > 0 {

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// decompressor decompresses messages of gzip, as many at a time as there are processors. gRPC would decompress those of all
-// calls at once, and each of them may become a thousand times as large before its size is known.
+// decompressor decompresses gzip messages, at most one per processor at a time. gRPC alone would decompress those of all calls
+// at once, and a message can grow to a thousand times its size before that size is known.
 type decompressor struct {
 	limit int64         // of a message; gRPC refuses what is larger
 	slots chan struct{} // one for each message that may be on its way
@@ -18,12 +18,12 @@ type decompressor struct {
 
 // newDecompressor is the decompressor of a server.
 func newDecompressor(limit int64) *decompressor {
-	// More would take memory and no less time.
+	// More at a time would take more memory and not less time.
 	return &decompressor{limit, make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// bound is the option for the decompressor.
-func (d *decompressor) bound() grpc.ServerOption {
+// option makes a server use the decompressor.
+func (d *decompressor) option() grpc.ServerOption {
 	//lint:ignore SA1019 a compressor that is registered is that of all servers and clients of the process, and knows no limit
 	return grpc.RPCDecompressor(d)
 }
@@ -31,7 +31,7 @@ func (d *decompressor) bound() grpc.ServerOption {
 // Type is the encoding.
 func (*decompressor) Type() string { return "gzip" }
 
-// readers are those of messages before.
+// readers are gzip readers that are used again.
 var readers sync.Pool
 
 // Do decompresses a message, up to one byte more than it may have.
