@@ -28,6 +28,11 @@ func steps(c *modelconfig.ModelConfig) (names []string) {
 // again.
 func (s *Server) loadParts(c *modelconfig.ModelConfig, path []string) error {
 	for _, name := range steps(c) {
+		// A configuration may come from a client, and the name becomes part of a path. The ensemble refuses an invalid name
+		// when it looks up the model.
+		if checkName(name) != nil {
+			continue
+		}
 		if slices.Contains(append(path, c.Name), name) {
 			return Errorf(InvalidArg, "circular dependency between ensembles: %s -> ... -> %s -> %s", name, c.Name, name)
 		}

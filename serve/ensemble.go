@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -357,6 +358,10 @@ func (p *passage) response() (*Response, error) {
 		}
 		t := p.tensors[port.name]
 		t.Name = port.name
+		// An input is memory of the request, which the frontend reuses; an output belongs to the caller.
+		if v.input(port.name) >= 0 {
+			t.Data = bytes.Clone(t.Data)
+		}
 		inner, dims := t.Shape, port.dims
 		if port.reshape != nil {
 			dims = port.reshape

@@ -139,3 +139,17 @@ func TestEnsembleBounds(t *testing.T) {
 	_, err = s.Infer(context.Background(), ofE(1, 2))
 	require.NoError(t, err)
 }
+
+// TestInputsThatAreOutputs: an output of an ensemble that is an input of it is the caller's, and not the memory of the request,
+// which the frontends use for other requests once there is an answer.
+func TestInputsThatAreOutputs(t *testing.T) {
+	files := ensembleFiles(`output { name: "a" data_type: TYPE_FP32 dims: 2 }`)
+	s := started(t, files, Options{})
+	require.True(t, s.Ready())
+	r := ofE(1, -3)
+	got, err := s.Infer(context.Background(), r)
+	require.NoError(t, err)
+	clear(r.Inputs[0].Data)
+	require.Equal(t, "a", got.Outputs[1].Name)
+	require.Equal(t, []float32{1, -3}, numbers(got.Outputs[1].Data))
+}

@@ -22,6 +22,10 @@ func (n *instance) execute(jobs []*job, m *moments) error {
 				rt.Free(t.Handle())
 			}
 		}
+		// One batch of the largest size must not take its memory forever.
+		if cap(n.buffer) > largestKept {
+			n.buffer = nil
+		}
 	}()
 	if err != nil {
 		return err

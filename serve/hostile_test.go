@@ -63,3 +63,30 @@ func TestWarmUpOfARequest(t *testing.T) {
 	})
 	require.ErrorContains(t, err, "warmup")
 }
+
+// TestStepsOutsideOfTheRepository: the names of an ensemble's models become a part of a path, as that of a load does.
+func TestStepsOutsideOfTheRepository(t *testing.T) {
+	outside := repository(t, map[string]string{
+		"secret/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2)), "models/e/1/none": "",
+	})
+	s := started(t, nil, Options{Control: ControlExplicit, Repositories: []string{filepath.Join(outside, "models")}})
+	err := s.Load("e", Overrides{Config: `{"platform": "ensemble", "max_batch_size": 4,
+		"input": [{"name": "x", "data_type": "TYPE_FP32", "dims": [2]}], "output": [{"name": "y", "data_type": "TYPE_FP32", "dims": [2]}],
+		"ensemble_scheduling": {"step": [{"model_name": "../secret", "model_version": -1, "input_map": {"x": "x"}, "output_map": {"y": "y"}}]}}`})
+	require.ErrorContains(t, err, "contains models that are not available or ambiguous: ../secret")
+	index, err := s.Index(false)
+	require.NoError(t, err)
+	for _, e := range index {
+		require.NotContains(t, e.Name, "secret")
+	}
+}
+
+// TestConfigurationsAreUTF8: gRPC and Prometheus cannot show other texts.
+func TestConfigurationsAreUTF8(t *testing.T) {
+	s := started(t, nil, Options{Control: ControlExplicit})
+	err := s.Load("m", Overrides{
+		Config: "{\"backend\": \"metal_mps\", \"metric_tags\": {\"a\": \"\xff\"}}",
+		Files:  map[string][]byte{"1/model.onnx": onnxtest.Unary("Neg", onnxtest.Float, 1)},
+	})
+	require.Error(t, err)
+}

@@ -121,7 +121,7 @@ func (n *instance) serve() {
 		for i, a := range n.run(n.jobs) {
 			n.jobs[i].answer <- a
 		}
-		clear(n.jobs) // their memory is no longer needed
+		n.forget()
 		// The goroutines that were answered come first. The next batch would keep this thread to itself, and they would often
 		// wait for its end: nothing wakes another thread for them where all are busy.
 		goruntime.Gosched()
@@ -131,11 +131,19 @@ func (n *instance) serve() {
 	// wait, and the instance does not.
 	deliver := v.turn()
 	jobs, answers := slices.Clone(n.jobs), slices.Clone(n.run(n.jobs))
+	n.forget()
 	deliver(func() {
 		for i, j := range jobs {
 			j.answer <- answers[i]
 		}
 	})
+}
+
+// forget drops the references to the requests of a batch, which would keep them in memory until the next batch.
+func (n *instance) forget() {
+	clear(n.items)
+	clear(n.jobs)
+	clear(n.answers)
 }
 
 // run runs jobs as one batch, counts them, and returns their answers, which are there until the next run.

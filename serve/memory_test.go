@@ -4,10 +4,12 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/batching"
 )
 
 // TestMemoryOfOutputs: responses that give their memory back never see each other's elements, also those of one batch.
@@ -59,4 +61,65 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	}
 	require.Nil(t, newMemory(smallestKept-1, 1))
 	require.Nil(t, newMemory(largestKept+1, 1))
+}
+
+// TestLargeBatches: the memory of a batch that is larger than others is not kept by the instance that ran it.
+func TestLargeBatches(t *testing.T) {
+	const each = largestKept/2/4 + 1 // floats
+	s := started(t, map[string]string{
+		"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, -1)),
+		"m/config.pbtxt": `max_batch_size: 2 dynamic_batching { preferred_batch_size: 2 max_queue_delay_microseconds: 100000000 }`,
+	}, Options{})
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			_, err := s.Infer(t.Context(), input("m", []int64{1, each}, make([]float32, each)...))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	v, release, err := s.Find("m", -1)
+	require.NoError(t, err)
+	defer release()
+	var w *batching.Worker
+	require.Eventually(t, func() bool { w = v.queue.Borrow(2); return w != nil }, 10*time.Second, time.Millisecond)
+	defer v.queue.Return(w)
+	require.LessOrEqual(t, cap(w.Of().(*instance).buffer), largestKept)
+}
+
+// TestInstancesForgetTheirRequests: an instance that waits holds nothing of the requests that it has answered.
+func TestInstancesForgetTheirRequests(t *testing.T) {
+	for _, ordered := range []string{"", "preserve_ordering: true"} {
+		s := started(t, map[string]string{
+			"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 1)),
+			"m/config.pbtxt": `max_batch_size: 2 dynamic_batching { preferred_batch_size: 2 max_queue_delay_microseconds: 100000000 ` + ordered + ` }`,
+		}, Options{})
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if _, err := s.Infer(t.Context(), input("m", []int64{1, 1}, 1)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		v, release, err := s.Find("m", -1)
+		require.NoError(t, err)
+		defer release()
+		var w *batching.Worker
+		require.Eventually(t, func() bool { w = v.queue.Borrow(2); return w != nil }, 10*time.Second, time.Millisecond)
+		defer v.queue.Return(w)
+		n := w.Of().(*instance)
+		for _, it := range n.items[:cap(n.items)] {
+			require.Nil(t, it)
+		}
+		for _, j := range n.jobs[:cap(n.jobs)] {
+			require.Nil(t, j)
+		}
+		for _, a := range n.answers[:cap(n.answers)] {
+			require.Zero(t, a)
+		}
+	}
 }

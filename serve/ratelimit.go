@@ -93,12 +93,11 @@ func (l *Limiter) add(g *modelconfig.ModelInstanceGroup, at place.Place) (*share
 	defer l.mu.Unlock()
 	l.shares[s] = true
 	for r, n := range s.needs {
-		other := Resource{r.Name, Global}
 		if has := l.limit(r); n > has {
 			delete(l.shares, s)
 			return nil, Errorf(InvalidArg, "Resource count for \"%s\" is limited to %d which will prevent scheduling of one or more model instances, the minimum required count is %d", r.Name, has, n)
 		}
-		if r.Device != Global && l.limitsAnyone(other) {
+		if l.isMixed(r) {
 			delete(l.shares, s)
 			return nil, Errorf(InvalidArg, "Resource \"%s\" is present as both global and device-specific resource in the model configuration.", r.Name)
 		}
@@ -106,11 +105,14 @@ func (l *Limiter) add(g *modelconfig.ModelInstanceGroup, at place.Place) (*share
 	return s, nil
 }
 
-// limitsAnyone reports whether some instance needs a resource. The caller has the lock.
-func (l *Limiter) limitsAnyone(r Resource) bool {
+// isMixed reports whether some instance needs a resource of the same name that is global where this one is not, or the other
+// way around. The caller has the lock.
+func (l *Limiter) isMixed(r Resource) bool {
 	for s := range l.shares {
-		if s.needs[r] > 0 {
-			return true
+		for other := range s.needs {
+			if other.Name == r.Name && (other.Device == Global) != (r.Device == Global) {
+				return true
+			}
 		}
 	}
 	return false

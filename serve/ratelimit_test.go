@@ -115,3 +115,14 @@ func TestLimitsThatCannotBeMet(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestResourcesOfTwoKinds: a name is one of a device or of all devices, whichever instance comes first.
+func TestResourcesOfTwoKinds(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		l := NewLimiter([]Limit{{Resource{"R", EveryDevice}, 4}, {Resource{"R", Global}, 4}})
+		_, err := l.add(group(1, &modelconfig.ModelRateLimiter_Resource{Name: "R", Global: first, Count: 1}), place.CPU)
+		require.NoError(t, err)
+		_, err = l.add(group(1, &modelconfig.ModelRateLimiter_Resource{Name: "R", Global: !first, Count: 1}), place.CPU)
+		require.ErrorContains(t, err, "both global and device-specific", "%v", first)
+	}
+}

@@ -3,7 +3,7 @@ package serve
 import (
 	"fmt"
 	"hash/fnv"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,15 +160,24 @@ func (f *found) signature() string {
 	if f.file != "" {
 		root = f.file
 	}
-	// Size and time of change of each file are enough: whoever replaces a model changes one of them.
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // what cannot be read is as good as not there
-		}
-		if info, err := os.Stat(path); err == nil { // of what a link leads to
-			fmt.Fprintf(h, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
-		}
-		return nil
-	})
+	describe(h, root, nil)
 	return string(h.Sum(nil))
+}
+
+// describe writes size and time of a file, or of a folder and everything in it. It follows links, as a load does: many
+// repositories are made of them. above are the folders that contain path: a link back to one of them is not followed.
+func describe(to io.Writer, path string, above []os.FileInfo) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return // what cannot be read is as good as not there
+	}
+	// Size and time of change of each file are enough: whoever replaces a model changes one of them.
+	fmt.Fprintf(to, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+	if !info.IsDir() || slices.ContainsFunc(above, func(one os.FileInfo) bool { return os.SameFile(one, info) }) {
+		return
+	}
+	entries, _ := os.ReadDir(path) // likewise
+	for _, e := range entries {
+		describe(to, filepath.Join(path, e.Name()), append(slices.Clip(above), info))
+	}
 }

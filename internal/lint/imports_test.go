@@ -84,6 +84,8 @@ var thirdParty = map[string][]string{
 	"github.com/bufbuild/protocompile":    {"internal/protogen"},
 	"github.com/prometheus/client_golang": {"cmd/paddle-mps/internal/metrics"},
 	"go.opentelemetry.io":                 {"cmd/paddle-mps/internal/traces"},
+	"k8s.io/api":                          nil,
+	"sigs.k8s.io/yaml":                    nil,
 }
 
 // notInLibrary are packages that the shared library must not link: servers belong to cmd.

@@ -85,6 +85,10 @@ func (q *Queue) Next(w *Worker, into []*Item) []*Item {
 	for {
 		if q.length == 0 {
 			if q.closed {
+				// A timer that has been set holds the queue, and all that Expired refers to.
+				if q.timer != nil {
+					q.timer.Stop()
+				}
 				return nil
 			}
 			q.wait(w, nil)

@@ -19,6 +19,7 @@ package batching
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -170,12 +171,11 @@ func (q *Queue) Remove(it *Item) bool {
 
 // without is a list without an item.
 func without(list []*Item, it *Item) []*Item {
-	for i := range list {
-		if list[i] == it {
-			return append(list[:i], list[i+1:]...)
-		}
+	i := slices.Index(list, it)
+	if i < 0 {
+		return list
 	}
-	return list
+	return slices.Delete(list, i, i+1)
 }
 
 // Close ends Push; Next returns what is left, and then nil.

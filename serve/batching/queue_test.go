@@ -2,6 +2,7 @@ package batching
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -214,4 +215,31 @@ func TestEveryItemLeavesOnce(t *testing.T) {
 	q.Close()
 	consumers.Wait()
 	require.Eventually(t, func() bool { return left.Load() == producers*each }, 5*time.Second, time.Millisecond)
+}
+
+// TestNoTimerIsLeft: a queue that has ended holds nothing, however late the items that were in it could have expired.
+func TestNoTimerIsLeft(t *testing.T) {
+	q := New(Config{Policy: Policy{Timeout: time.Hour}})
+	push(t, q, 1)
+	w := NewWorker(nil)
+	require.Len(t, q.Next(w, nil), 1)
+	q.Close()
+	require.Nil(t, q.Next(w, nil))
+	require.False(t, q.timer.Stop(), "the timer still runs")
+}
+
+// TestRemovedItemsAreForgotten: the memory of a list does not hold the items that have left it, and with them their requests.
+func TestRemovedItemsAreForgotten(t *testing.T) {
+	q := New(Config{})
+	items := []*Item{{Size: 1}, {Size: 1}, {Size: 1}}
+	for _, it := range items {
+		require.NoError(t, q.Push(it))
+	}
+	for _, it := range slices.Backward(items) {
+		require.True(t, q.Remove(it))
+	}
+	list := q.levels[0].items
+	for _, it := range list[:cap(list)] {
+		require.Nil(t, it)
+	}
 }

@@ -77,7 +77,7 @@ def test_instances_share_weights_and_programs(tmp_path):
                 memory = client.get_inference_statistics("m")["model_stats"][0]["memory_usage"]
             taken[count] = (
                 values['paddle_mps_memory_allocated_bytes{place="cpu"}'],
-                values['paddle_mps_program_misses{place="cpu"}'],
+                values['paddle_mps_program_misses_total{place="cpu"}'],
                 memory,
             )
     assert taken[1] == taken[4]

@@ -123,7 +123,7 @@ func New(c Config) *grpc.Server {
 		grpc.MaxHeaderListSize(headerBytes), grpc.ConnectionTimeout(handshake),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pings, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: dead, Timeout: handshake}),
-		grpc.ForceServerCodecV2(newCodec()), grpc.InTapHandle(a.limited),
+		grpc.ForceServerCodecV2(newCodec()), newDecompressor(c.MaxInput).option(), grpc.InTapHandle(a.limited),
 		grpc.UnaryInterceptor(a.unary), grpc.StreamInterceptor(a.stream),
 	}
 	if c.TLS != nil {

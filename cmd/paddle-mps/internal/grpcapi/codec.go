@@ -39,6 +39,7 @@ type inference struct {
 	*kserve.ModelInferRequest
 	freed  bool  // whether it will be
 	size   int64 // of the message
+	fields int   // of the message and within them; see count
 	memory []*[]byte
 }
 
@@ -120,6 +121,17 @@ func (c codec) Unmarshal(data mem.BufferSlice, to any) error {
 		one := inference{ModelInferRequest: m}
 		return one.read(data)
 	}
+	// Other messages are small, but for the files of a load: protobuf takes up to 64 bytes for one of a message.
+	if m, is := to.(*kserve.RepositoryModelLoadRequest); is {
+		text := data.Materialize()
+		if count(text, nil) > mostFields {
+			return errMany
+		}
+		return protobuf.Unmarshal(text, m)
+	}
+	if data.Len() > mostOther {
+		return errLarge
+	}
 	return c.CodecV2.Unmarshal(data, to)
 }
 
@@ -129,25 +141,32 @@ const (
 	fieldVersion = 2
 	fieldID      = 3
 	fieldInputs  = 5
+	fieldOutputs = 6
 	fieldRaw     = 7
 
-	fieldName  = 1
-	fieldType  = 2
-	fieldShape = 3
+	fieldName     = 1
+	fieldType     = 2
+	fieldShape    = 3
+	fieldContents = 5
 )
 
 // mostDims is how many dimensions a shape may have: no model has as many, and a message can state millions.
 const mostDims = 1024
 
-// mostFields is how many fields a request may have: an empty input takes two bytes of a message, and a hundred in memory.
+// mostFields is how many fields a request may have, those of its inputs and outputs too: an empty input takes two bytes of a
+// message, and a hundred in memory.
 const mostFields = 1 << 16
+
+// mostOther is the size of a message that is neither an inference nor a load.
+const mostOther = 1 << 16
 
 // The errors of messages that are none.
 var (
-	errEnds = errors.New("the message ends within a field")
-	errMany = errors.New("the request has more than 65536 fields")
-	errText = errors.New("a text is no UTF-8")
-	errDims = errors.New("the shape of an input has more than 1024 dimensions")
+	errEnds  = errors.New("the message ends within a field")
+	errMany  = errors.New("the request has more than 65536 fields")
+	errText  = errors.New("a text is no UTF-8")
+	errLarge = errors.New("the message has more than 65536 bytes, and is neither an inference nor a load")
+	errDims  = errors.New("the shape of an input has more than 1024 dimensions")
 )
 
 // read reads a request. The bytes of tensors are copied once, from where they were received to where they are used.
@@ -157,8 +176,8 @@ func (m *inference) read(data mem.BufferSlice) error {
 	m.size = int64(data.Len())
 	// Fields that are not read here are collected, and read by protobuf.
 	var rest, text []byte
-	for fields := 0; from.Remaining() > 0; fields++ {
-		if fields == mostFields {
+	for from.Remaining() > 0 {
+		if m.fields++; m.fields > mostFields {
 			return errMany
 		}
 		tag, err := uvarint(from)
@@ -174,6 +193,7 @@ func (m *inference) read(data mem.BufferSlice) error {
 			if _, err := io.ReadFull(from, rest[at:]); err != nil {
 				return err
 			}
+			m.fields += count(rest, inRequest)
 			break
 		}
 		n, err := uvarint(from)
@@ -196,7 +216,10 @@ func (m *inference) read(data mem.BufferSlice) error {
 			return err
 		}
 	}
-	if len(rest) == 0 {
+	switch {
+	case m.fields > mostFields:
+		return errMany
+	case len(rest) == 0:
 		return nil
 	}
 	return protobuf.UnmarshalOptions{Merge: true}.Unmarshal(rest, m.ModelInferRequest)
@@ -215,8 +238,9 @@ func (m *inference) field(number protowire.Number, text, rest []byte) ([]byte, e
 	case fieldInputs:
 		in := &kserve.ModelInferRequest_InferInputTensor{}
 		m.Inputs = append(m.Inputs, in)
-		return rest, readInput(in, text)
+		return rest, m.readInput(in, text)
 	}
+	m.fields += inRequest(number, text)
 	rest = protowire.AppendTag(rest, number, protowire.BytesType)
 	return protowire.AppendBytes(rest, text), nil
 }
@@ -249,8 +273,51 @@ func uvarint(from *mem.Reader) (n uint64, err error) {
 	return 0, errEnds
 }
 
+// count is the number of length-delimited fields in a message. inner, unless it is nil, counts those within each of them. The
+// count ends where the text is not a valid message, which protobuf refuses later.
+func count(text []byte, inner func(number protowire.Number, value []byte) int) (n int) {
+	// Numbers are not counted: in a list without its length each takes a byte at least, and eight in memory.
+	for len(text) > 0 {
+		number, kind, tag := protowire.ConsumeTag(text)
+		if tag < 0 {
+			return n
+		}
+		size := protowire.ConsumeFieldValue(number, kind, text[tag:])
+		if size < 0 {
+			return n
+		}
+		if kind == protowire.BytesType {
+			value, _ := protowire.ConsumeBytes(text[tag:]) // it is whole
+			if n++; inner != nil {
+				n += inner(number, value)
+			}
+		}
+		text = text[tag+size:]
+	}
+	return n
+}
+
+// inRequest counts the fields within one of a request.
+func inRequest(number protowire.Number, value []byte) int {
+	switch number {
+	case fieldInputs:
+		return count(value, inInput)
+	case fieldOutputs:
+		return count(value, nil)
+	}
+	return 0
+}
+
+// inInput counts the fields within one of an input.
+func inInput(number protowire.Number, value []byte) int {
+	if number != fieldContents {
+		return 0
+	}
+	return count(value, nil)
+}
+
 // readInput reads an input; one with parameters or typed contents is protobuf's.
-func readInput(in *kserve.ModelInferRequest_InferInputTensor, text []byte) error {
+func (m *inference) readInput(in *kserve.ModelInferRequest_InferInputTensor, text []byte) error {
 	for left := text; len(left) > 0; {
 		number, kind, n := protowire.ConsumeTag(left)
 		if n < 0 {
@@ -258,6 +325,9 @@ func readInput(in *kserve.ModelInferRequest_InferInputTensor, text []byte) error
 		}
 		left = left[n:]
 		if kind != protowire.BytesType || number > fieldShape {
+			if m.fields += count(text, inInput); m.fields > mostFields {
+				return errMany
+			}
 			in.Reset()
 			if err := protobuf.Unmarshal(text, in); err != nil {
 				return err

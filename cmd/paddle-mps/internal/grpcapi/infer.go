@@ -20,7 +20,7 @@ func (a *API) ModelInfer(ctx context.Context, m *kserve.ModelInferRequest) (*kse
 // infer answers an inference, whose trace, where it gets one, is left in traced if that is not nil.
 func (a *API) infer(ctx context.Context, m *kserve.ModelInferRequest, traced **traces.Request) (*kserve.ModelInferResponse, error) {
 	// The message stays in memory until the response is made: tensors of the request are parts of it.
-	places := shared{regions: a.Regions, left: a.MaxInput}
+	places := shared{regions: a.Regions, left: a.MaxInput, room: a.Room}
 	defer places.release()
 	r, err := a.requestOf(m, &places)
 	if err != nil {

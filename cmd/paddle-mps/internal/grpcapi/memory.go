@@ -3,6 +3,7 @@ package grpcapi
 import (
 	"context"
 
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
 	"github.com/paddle-mps/paddle-mps/serve"
@@ -38,6 +39,8 @@ type shared struct {
 	regions *sharedmemory.Regions
 	left    int64                         // bytes that inputs may still have: those of a request are bounded as a message is
 	places  map[string]*sharedmemory.Held // of outputs
+	room    *httpapi.Room
+	taken   int64 // of room, for inputs
 }
 
 // tensor is an input or output of a message.
@@ -96,9 +99,18 @@ func (s *shared) input(in *kserve.ModelInferRequest_InferInputTensor, model stri
 		return nil, true, err
 	}
 	defer h.Release()
-	data, err = h.Read(s.left)
+	data, err = h.Read(s.left, s.reserve)
 	s.left -= int64(len(data))
 	return data, true, err
+}
+
+// reserve takes room for an input until the request is answered.
+func (s *shared) reserve(bytes int64) error {
+	err := s.room.Take(bytes)
+	if err == nil {
+		s.taken += bytes
+	}
+	return err
 }
 
 // output notes the place of an output, whose region is held until the request is answered.
@@ -139,8 +151,9 @@ func (s *shared) take(r *serve.Response) error {
 	return nil
 }
 
-// release ends the holds of regions.
+// release ends the holds of regions, and gives the room of inputs back.
 func (s *shared) release() {
+	s.room.Give(s.taken)
 	for _, h := range s.places {
 		h.Release()
 	}

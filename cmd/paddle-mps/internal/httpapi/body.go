@@ -220,7 +220,7 @@ func (c *call) object() ([]jsontext.Member, error) {
 func parse(text []byte) (jsontext.Value, error) {
 	root, err := jsontext.Parse(text)
 	switch {
-	case errors.Is(err, jsontext.ErrDeep):
+	case errors.Is(err, jsontext.ErrDeep), errors.Is(err, jsontext.ErrMany):
 		return root, serve.Errorf(serve.InvalidArg, "%s", err)
 	case err != nil:
 		return root, serve.Errorf(serve.Internal, "%s", err)

@@ -25,6 +25,7 @@ type inference struct {
 	limit           int64   // bytes of inputs that are given as JSON
 	body            *buffer // with memory for what is read from it
 
+	call    *call
 	regions *sharedmemory.Regions
 	shared  int64                         // bytes of inputs in shared memory
 	places  map[string]*sharedmemory.Held // of outputs that belong into shared memory
@@ -54,7 +55,7 @@ func (c *call) infer() error {
 	defer b.free()
 	t := c.traced(received)
 	defer t.End()
-	in := &inference{limit: c.api.MaxInput, body: b, regions: c.api.Regions}
+	in := &inference{limit: c.api.MaxInput, body: b, call: c, regions: c.api.Regions}
 	defer in.release()
 	in.Inputs = b.inputs[:0]
 	in.Model, in.Version, in.Received, in.Trace = c.model, c.version, received, t.Inner()

@@ -84,7 +84,8 @@ func placeOf(parameters []jsontext.Member) (p sharedmemory.Place, is bool, err e
 	return p, true, nil
 }
 
-// sharedInput is a copy of an input that is in shared memory. Those of one request together are bounded as a body is.
+// sharedInput is a copy of an input that is in shared memory. Those of one request together are bounded as a body is,
+// and count against the room of all requests.
 func (in *inference) sharedInput(parameters []jsontext.Member) ([]byte, error) {
 	p, _, err := placeOf(parameters)
 	if err != nil {
@@ -96,7 +97,7 @@ func (in *inference) sharedInput(parameters []jsontext.Member) ([]byte, error) {
 		return nil, err
 	}
 	defer h.Release()
-	data, err := h.Read(in.limit - in.shared)
+	data, err := h.Read(in.limit-in.shared, in.call.take)
 	in.shared += int64(len(data))
 	return data, err
 }

@@ -94,8 +94,9 @@ func TestReadersThatDoNotRead(t *testing.T) {
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
+	require.NoError(t, c.(*net.TCPConn).SetReadBuffer(4<<10)) // the fewer responses the system holds, the sooner the server waits
 	body := request(8000)
-	require.NoError(t, c.SetWriteDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, c.SetWriteDeadline(time.Now().Add(time.Minute)))
 	for err == nil {
 		_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", infer, len(body), body)
 	}

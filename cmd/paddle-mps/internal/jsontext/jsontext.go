@@ -36,6 +36,13 @@ const Deepest = 100
 // ErrDeep is the error of text that is nested deeper than that.
 var ErrDeep = fmt.Errorf("JSON nesting depth exceeds maximum allowed limit (%d)", Deepest) //nolint:staticcheck // Triton's text
 
+// MostMembers is how many members the objects of a text may have together: six bytes of text are one, which takes 40 bytes when
+// it is looked at.
+const MostMembers = 1 << 16
+
+// ErrMany is the error of text with more members than that.
+var ErrMany = fmt.Errorf("JSON has more than %d members", MostMembers)
+
 // Kind is the type of a value.
 type Kind uint8
 
@@ -58,7 +65,7 @@ type Member struct {
 	Value Value
 }
 
-// Parse checks text, which must stay as it is while its values are used. The error is ErrDeep or says what is wrong where.
+// Parse checks text, which must stay as it is while its values are used. The error is ErrDeep, ErrMany or says what is wrong where.
 func Parse(text []byte) (Value, error) {
 	// The scanner checks everything once; what reads values later can then skip over text without looking at it closely.
 	// RapidJSON ends at a byte 0, wherever it stands: what is behind it is no part of the document. It passes over a byte
@@ -85,8 +92,9 @@ func Parse(text []byte) (Value, error) {
 
 // scanner checks text.
 type scanner struct {
-	text []byte
-	at   int
+	text    []byte
+	at      int
+	members int // of objects, so far
 }
 
 // errText is the beginning of Triton's message.
@@ -171,6 +179,9 @@ func (s *scanner) object(depth int) error {
 	for {
 		if s.next() != '"' {
 			return s.wrong("Missing a name for object member.")
+		}
+		if s.members++; s.members > MostMembers {
+			return ErrMany
 		}
 		if err := s.string(); err != nil {
 			return err

@@ -129,9 +129,20 @@ func TestLeaves(t *testing.T) {
 	require.Equal(t, errArray, err)
 }
 
+// TestManyMembers: objects with millions of members are refused before a list of them is made.
+func TestManyMembers(t *testing.T) {
+	members := func(n int) []byte { return []byte(`{"a":0` + strings.Repeat(`,"a":0`, n-1) + `}`) }
+	_, err := Parse(members(MostMembers))
+	require.NoError(t, err)
+	_, err = Parse(members(MostMembers + 1))
+	require.ErrorIs(t, err, ErrMany)
+	_, err = Parse([]byte("[" + strings.Repeat(`{"a":{"b":0}},`, MostMembers) + "0]"))
+	require.ErrorIs(t, err, ErrMany)
+}
+
 // FuzzParse: no text is a fault, and what encoding/json accepts is accepted with the same contents.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,2.5e3,"x\u00e9\ud83d\ude00",{}],"b":null}`, `[[[[]]]]`, `{"inputs":[{"name":"x","shape":[1,2],"data":[true,false]}]}`, `[NaN,-Infinity]`, "[\"\\", `{"":`} {
+	for _, seed := range []string{`{"a":[1,2.5e3,"x\u00e9\ud83d\ude00",{}],"b":null}`, `[[[[]]]]`, `{"inputs":[{"name":"x","shape":[1,2],"data":[true,false]}]}`, `[NaN,-Infinity]`, "[\"\\", `{"":`, "1E700"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -142,7 +153,7 @@ func FuzzParse(f *testing.F) {
 		d := json.NewDecoder(strings.NewReader(string(text)))
 		d.UseNumber()
 		var want any
-		if !json.Valid(text) || d.Decode(&want) != nil || err == ErrDeep || strings.Contains(fmt.Sprint(err), "surrogate") {
+		if !json.Valid(text) || d.Decode(&want) != nil || err == ErrDeep || err == ErrMany || strings.Contains(fmt.Sprint(err), "surrogate") || strings.Contains(fmt.Sprint(err), "too big") {
 			return
 		}
 		require.NoError(t, err)

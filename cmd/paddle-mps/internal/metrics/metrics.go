@@ -225,8 +225,8 @@ func (d *devices) Collect(to chan<- prometheus.Metric) {
 		send("paddle_mps_memory_allocated_bytes", "Bytes of live tensors, weights among them", prometheus.GaugeValue, memory.Allocated.Current)
 		send("paddle_mps_memory_reserved_bytes", "Bytes that the pool of the device holds", prometheus.GaugeValue, memory.Reserved.Current)
 		send("paddle_mps_programs", "Compiled programs in the cache", prometheus.GaugeValue, programs.Entries)
-		send("paddle_mps_program_hits", "Runs whose program was in the cache", prometheus.CounterValue, programs.Hits)
-		send("paddle_mps_program_misses", "Runs whose program had to be compiled", prometheus.CounterValue, programs.Misses)
+		send("paddle_mps_program_hits_total", "Runs whose program was in the cache", prometheus.CounterValue, programs.Hits)
+		send("paddle_mps_program_misses_total", "Runs whose program had to be compiled", prometheus.CounterValue, programs.Misses)
 		if at != place.CPU {
 			send("nv_gpu_memory_used_bytes", "GPU used memory, in bytes", prometheus.GaugeValue, memory.Reserved.Current)
 			send("nv_gpu_memory_total_bytes", "GPU total memory, in bytes", prometheus.GaugeValue, c.Info().TotalMemory)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -79,6 +80,18 @@ func TestTagsThatAreNoLabels(t *testing.T) {
 		s, text := served(t, `metric_tags { key: "`+key+`" value: "c" }`)
 		require.NoError(t, s.Serves("m", -1), key)
 		require.Contains(t, text(), "nv_inference_count{")
+	}
+}
+
+// TestLint: what promtool has to say is about names that are tritonserver's.
+func TestLint(t *testing.T) {
+	s, text := served(t, `response_cache { enable: true } metric_tags { key: "team" value: "a" }`)
+	require.NoError(t, ask(s, 1))
+	problems, err := promlint.New(strings.NewReader(text())).Lint()
+	require.NoError(t, err)
+	require.NotEmpty(t, problems, "counters of tritonserver do not end in _total")
+	for _, p := range problems {
+		require.True(t, strings.HasPrefix(p.Metric, "nv_"), "%s: %s", p.Metric, p.Text)
 	}
 }
 

@@ -55,7 +55,7 @@ const version = "2.73.0"
 
 // extensions are those of the protocol that the server has.
 var extensions = []string{
-	"classification", "sequence", "model_repository", "model_repository(unload_dependents)", "schedule_policy",
+	"classification", "model_repository", "model_repository(unload_dependents)", "schedule_policy",
 	"model_configuration", "system_shared_memory", "binary_tensor_data", "parameters", "statistics", "trace", "logging",
 }
 

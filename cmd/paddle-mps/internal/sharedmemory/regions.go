@@ -232,13 +232,16 @@ func (h *Held) gone() error {
 	return serve.Errorf(serve.InvalidArg, "shared memory region '%s' is no longer backed by object '%s', which has been truncated", h.Region, h.region.Key)
 }
 
-// Read is a copy of the place, which has at most limit bytes.
-func (h *Held) Read(limit int64) ([]byte, error) {
+// Read is a copy of the place, which has at most limit bytes. take is called before memory is taken for it, and may refuse.
+func (h *Held) Read(limit int64, take func(bytes int64) error) ([]byte, error) {
 	if h.Size > uint64(max(limit, 0)) {
 		return nil, serve.Errorf(serve.InvalidArg, "input of %d bytes in shared memory region '%s' exceeds the maximum allowed input size, of which %d bytes are left", h.Size, h.Region, limit)
 	}
 	// Memory is taken after the object is known to have so much.
 	if err := h.within(int(h.Size)); err != nil {
+		return nil, err
+	}
+	if err := take(int64(h.Size)); err != nil {
 		return nil, err
 	}
 	data := make([]byte, h.Size)

@@ -25,6 +25,9 @@ func made(t *testing.T, size int64) string {
 	return "/" + f.Name()[len(folder)+1:]
 }
 
+// anyNumber has memory for any number of bytes.
+func anyNumber(int64) error { return nil }
+
 // TestRegister has the texts of tritonserver 2.73, and those of our own limits.
 func TestRegister(t *testing.T) {
 	key := made(t, 100)
@@ -99,17 +102,17 @@ func TestPlaces(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, h.Write("y", []byte("12345678")))
 	require.EqualError(t, h.Write("y", make([]byte, 9)), "shared memory size specified with the request for output 'y' (8 bytes) should be at least 9 bytes to hold the results")
-	got, err := h.Read(8)
+	got, err := h.Read(8, anyNumber)
 	require.NoError(t, err)
 	require.Equal(t, "12345678", string(got))
-	_, err = h.Read(7)
+	_, err = h.Read(7, anyNumber)
 	require.ErrorContains(t, err, "exceeds the maximum allowed input size")
 	text, err := os.ReadFile(folder + key)
 	require.NoError(t, err)
 	require.Equal(t, "12345678", string(text[20:28]))
 	// A hold outlives the registration.
 	require.NoError(t, s.Unregister("a"))
-	_, err = h.Read(8)
+	_, err = h.Read(8, anyNumber)
 	require.NoError(t, err)
 	h.Release()
 }
@@ -124,7 +127,7 @@ func TestTruncated(t *testing.T) {
 	require.NoError(t, err)
 	defer h.Release()
 	require.NoError(t, os.Truncate(folder+key, 0))
-	_, err = h.Read(1 << 20)
+	_, err = h.Read(1<<20, anyNumber)
 	require.ErrorContains(t, err, "which has been truncated")
 	require.ErrorContains(t, h.Write("y", make([]byte, 1<<19)), "which has been truncated")
 	info, err := os.Stat(folder + key)
@@ -139,7 +142,7 @@ func TestTruncated(t *testing.T) {
 	})
 	failed := 0
 	for range 400 {
-		if _, err := h.Read(1 << 20); err != nil {
+		if _, err := h.Read(1<<20, anyNumber); err != nil {
 			failed++
 		}
 	}
@@ -159,7 +162,7 @@ func TestManyAtOnce(t *testing.T) {
 				name := fmt.Sprint(i % 3)
 				_ = s.Register(name, key, 0, 4096)
 				if h, err := s.Hold(Place{name, 0, 64}); err == nil {
-					_, _ = h.Read(64)
+					_, _ = h.Read(64, anyNumber)
 					h.Release()
 				}
 				_ = s.Unregister(name)
