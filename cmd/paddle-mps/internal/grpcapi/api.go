@@ -26,8 +26,8 @@
 // contents of such an output are empty, so that those of other outputs keep their positions.
 //
 // The regions of outputs are held while the request runs, so unregistering them in between does not remove them.
-// Inputs in shared memory count against the message limit although they are not in the message: a region may be
-// larger than all memory.
+// Inputs in shared memory count against the message limit and the limit of all requests, although they are not in the
+// message: a region may be larger than all memory.
 //
 // # Streams
 //
@@ -38,7 +38,10 @@
 //
 // # Limits
 //
-// A message has at most --grpc-max-input-size bytes, also decompressed: gRPC refuses a larger one before reading it.
+// A message has at most --grpc-max-input-size bytes, also decompressed: gRPC refuses a larger one before reading it. At
+// most one message per processor is decompressed at a time (decompress.go), so that many small ones cannot exhaust
+// memory. A message has at most 65,536 fields, nested ones included, and 64 KiB unless it is an inference or a load
+// (codec.go).
 // A connection has at most 4,096 concurrent calls, and headers of 64 KiB. It is closed if its handshake takes more
 // than 20 s, or if its client does not answer a ping. The message of a call must arrive within a minute
 // (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes;

@@ -56,7 +56,7 @@
 //   - The memory of all bodies together: --total-max-input-size, for both protocols (room.go).
 //   - The inputs in shared memory of a request: together as many bytes as a body may have. An object may be
 //     sparse, so its size says nothing about memory.
-//   - JSON: 100 levels. A shape says nothing about memory: elements are counted where they are in the text.
+//   - JSON: 100 levels, and 65,536 members of objects. A shape says nothing about memory: elements are counted where they are in the text.
 //   - A response above 64 KiB must be read at the same minimum rate.
 //
 // # Memory
