@@ -55,7 +55,9 @@ func (s source) String() string     { return s.file.String() }
 func (s source) Resolve(inputs []op.Type) (*graph.Graph, error) { return s.file.Resolve(inputs) }
 
 // Stage is that of the file.
-func (s source) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) { return s.file.Stage(inputs) }
+func (s source) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
+	return s.file.Stage(inputs)
+}
 
 // Decided is the file with inputs of known elements.
 func (s source) Decided(known map[int]*op.Const) runtime.Source { return s.file.Given(known) }
