@@ -3,7 +3,8 @@
 Each library is a process of its own with one thread. The processes take turns, row by row, so that a change of the
 machine's speed hits all; a figure is the median of the turns. The last column is the time of paddle_mps over that of the
 faster peer. Functions that the issue bounds at 10 million elements (at most 2) are marked with a star, and those above
-the bound are listed at the end; the exit status is 1 if there are any. Arguments are names of functions; none for all.
+the bound are listed at the end; the exit status is 1 if there are any. Then come factorizations of matrices of 512 x 512,
+and transforms. Arguments are names of functions; none for all.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from dataclasses import dataclass
 
 SIZES = (8, 10_000, 10_000_000)
+SQUARE = 512 * 512  # the elements of the matrices that factorizations are measured with
 TURNS = 5
 LEAST = 0.01  # seconds that a turn measures at least
 BAR = 2.0
@@ -35,10 +37,11 @@ arrays = {
 }
 x = arrays["x"]
 arrays["X"], arrays["s"] = x.reshape(-1, 8), np.sort(x)
-images = {8: (1, 2, 2, 2), 10_000: (1, 4, 50, 50), 10_000_000: (100, 40, 50, 50)}[n]
-arrays["R"], arrays["I"], arrays["C"] = x.reshape(-1, min(n, 1000)), x.reshape(images), np.ones(images[1], "float32")
-side = max(int(n ** 0.5) // 8, 2)
-arrays["A"] = rng.uniform(-1, 1, (side, side)).astype("float32")
+images = {8: (1, 2, 2, 2), 10_000: (1, 4, 50, 50), 10_000_000: (100, 40, 50, 50)}.get(n, (1, 1, 1, n))
+arrays["R"], arrays["I"], arrays["C"] = x.reshape(-1, min(n, 512 if n == 512 * 512 else 1000)), x.reshape(images), np.ones(images[1], "float32")
+side = 512 if n == 512 * 512 else max(int(n ** 0.5) // 8, 2)
+A = rng.uniform(-1, 1, (side, side)).astype("float32")
+arrays["A"], arrays["S"] = A, A @ A.T + side * np.eye(side, dtype="float32")
 """
 
 # name | expression of both Paddles | expression of NumPy; a star: bounded by the issue
@@ -53,9 +56,9 @@ lerp* | paddle.lerp(x, y, 0.5) | x + np.float32(0.5) * (y - x)
 logit* | paddle.logit(x) | np.log(x / (1 - x))
 nan_to_num* | paddle.nan_to_num(x) | np.nan_to_num(x)
 isclose* | paddle.isclose(x, y) | np.isclose(x, y)
-lgamma | paddle.lgamma(x) |
-digamma | paddle.digamma(x) |
-erfinv | paddle.erfinv(x) |
+lgamma* | paddle.lgamma(x) |
+digamma* | paddle.digamma(x) |
+erfinv* | paddle.erfinv(x) |
 elu* | F.elu(x) | np.where(x > 0, x, np.expm1(x))
 hardswish* | F.hardswish(x) | x * np.clip(x + 3, 0, 6) / 6
 mish* | F.mish(x) | x * np.tanh(np.log1p(np.exp(x)))
@@ -106,6 +109,27 @@ batch_norm | F.batch_norm(I, C, C, C, C, training=True) |
 batch_norm(eval) | F.batch_norm(I, C, C, C, C) |
 """
 
+# Factorizations, of 512 x 512, and transforms, of as many elements: printed, and not bounded by the issue.
+MATRICES = """
+solve | paddle.linalg.solve(A, A) | np.linalg.solve(A, A)
+inv | paddle.linalg.inv(A) | np.linalg.inv(A)
+det | paddle.linalg.det(A) | np.linalg.det(A)
+cholesky | paddle.linalg.cholesky(S) | np.linalg.cholesky(S)
+qr | paddle.linalg.qr(A) | np.linalg.qr(A)
+svd | paddle.linalg.svd(A) | np.linalg.svd(A, full_matrices=False)
+eigh | paddle.linalg.eigh(S) | np.linalg.eigh(S)
+eig | paddle.linalg.eig(A) | np.linalg.eig(A)
+lstsq | paddle.linalg.lstsq(A, A) | np.linalg.lstsq(A, A, rcond=None)
+pinv | paddle.linalg.pinv(A) | np.linalg.pinv(A)
+matrix_power | paddle.linalg.matrix_power(A, 5) | np.linalg.matrix_power(A, 5)
+multi_dot | paddle.linalg.multi_dot([A, A, A]) | np.linalg.multi_dot([A, A, A])
+fft | paddle.fft.fft(x) | np.fft.fft(x)
+rfft | paddle.fft.rfft(x) | np.fft.rfft(x)
+irfft | paddle.fft.irfft(paddle.fft.rfft(x)) | np.fft.irfft(np.fft.rfft(x))
+fft2 | paddle.fft.fft2(A) | np.fft.fft2(A)
+fftn of rows | paddle.fft.fftn(A, axes=[1]) | np.fft.fftn(A, axes=[1])
+"""
+
 WORKER = """
 import json, sys, time
 import numpy as np
@@ -151,8 +175,8 @@ class Function:
         return self.numpy if library == "numpy" else self.ours
 
 
-def functions(wanted: list[str]) -> list[Function]:
-    rows = [[part.strip() for part in line.split(" |")] for line in FUNCTIONS.strip().splitlines()]
+def functions(wanted: list[str], text: str) -> list[Function]:
+    rows = [[part.strip() for part in line.split(" |")] for line in text.strip().splitlines()]
     found = [Function(name.rstrip("*"), name.endswith("*"), ours, (rest or [""])[0]) for name, ours, *rest in rows]
     return [f for f in found if not wanted or f.name in wanted]
 
@@ -219,11 +243,12 @@ def cell(value: float | str | None) -> str:
 
 def main() -> int:
     libraries = [Library(name) for name in available()]
-    table = functions(sys.argv[1:])
+    tables = [(n, functions(sys.argv[1:], FUNCTIONS)) for n in SIZES]
+    tables.append((SQUARE, functions(sys.argv[1:], MATRICES)))
     above = []
     started = time.monotonic()
     print(f"{'function':<20}{'elements':>12}{'paddle_mps us':>16}{'NumPy us':>14}{'Paddle us':>16}{'ratio':>8}")
-    for n in SIZES:
+    for n, table in tables:
         for f in table:
             took = compare(f, n, libraries)
             ours = took.get("paddle_mps")

@@ -132,6 +132,7 @@ type Python struct {
 	Internal bool     // not public in Python
 
 	TensorsOnly bool // the function refuses Python scalars, as Paddle's does; the library and x * y accept them
+	OutByPlace  bool // out stands before the parameter name, and may come without its name, as in Paddle
 }
 
 // Attr declares an attribute.

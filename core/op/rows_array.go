@@ -58,7 +58,7 @@ var reduceRows = []Row{
 		Settings: someAxes,
 	},
 	{
-		ID: 104, Name: "prod", Kind: Reduce, In: summands, Grad: Grad{Rule: gradProd, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "ReduceProd-18",
+		ID: 104, Name: "prod", Kind: Reduce, In: summands, Grad: Grad{Rule: gradProd, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
 		Attrs: []Attr{axisOrAxes, keepDim, sumDType}, NumPy: "np.prod(x, axis=axis, keepdims=keepdim)", Doc: "Product; bool as int64; 1 of nothing.",
 		Settings: someAxes,
 	},

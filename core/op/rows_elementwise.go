@@ -125,20 +125,25 @@ var binaryRows = []Row{
 	},
 }
 
+// bitwise is a method with an in-place form, which takes out in front of name.
+func bitwise(aliases ...string) Python {
+	return Python{Method: true, InPlace: true, OutByPlace: true, Alias: aliases}
+}
+
 // Operators on bits. Those of two operands take one dtype only, not even a Python number; shifts are arithmetic
 // and promote as arithmetic does. A shift has an answer for every distance, where C and the GPU have none.
 var bitwiseRows = []Row{
 	{
 		ID: 10, Name: "bitwise_and", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Infer: rules{identical, broadcast},
-		Python: inPlace, ONNX: "BitwiseAnd-18", NumPy: "x & y", Doc: "The bits that are set in both.",
+		Python: bitwise(), ONNX: "BitwiseAnd-18", NumPy: "x & y", Doc: "The bits that are set in both.",
 	},
 	{
 		ID: 11, Name: "bitwise_or", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Infer: rules{identical, broadcast},
-		Python: inPlace, ONNX: "BitwiseOr-18", NumPy: "x | y", Doc: "The bits that are set in either.",
+		Python: bitwise(), ONNX: "BitwiseOr-18", NumPy: "x | y", Doc: "The bits that are set in either.",
 	},
 	{
 		ID: 12, Name: "bitwise_xor", Kind: Binary, In: xy, Accepts: dtype.Integers | dtype.Bools, Infer: rules{identical, broadcast},
-		Python: inPlace, ONNX: "BitwiseXor-18", NumPy: "x ^ y", Doc: "The bits that are set in exactly one.",
+		Python: bitwise(), ONNX: "BitwiseXor-18", NumPy: "x ^ y", Doc: "The bits that are set in exactly one.",
 	},
 	{
 		ID: 13, Name: "bitwise_left_shift", Kind: Binary, In: xys, Accepts: dtype.Integers, Infer: rules{promoted, broadcast},
@@ -150,7 +155,7 @@ var bitwiseRows = []Row{
 	},
 	{
 		ID: 67, Name: "bitwise_not", Kind: Unary, In: x, Accepts: dtype.Integers | dtype.Bools, Infer: rules{same, likeInput},
-		Python: Python{Method: true, InPlace: true, Alias: []string{"bitwise_invert"}}, ONNX: "BitwiseNot-18", NumPy: "~x", Doc: "Every bit the other way round; of bool the opposite.",
+		Python: bitwise("bitwise_invert"), ONNX: "BitwiseNot-18", NumPy: "~x", Doc: "Every bit the other way round; of bool the opposite.",
 	},
 }
 

@@ -156,8 +156,11 @@ func (k indexing) part(c *device.Call, lo, hi int64) error {
 // contiguous list, else it is nil: the walks would cost more than the elements.
 func (k indexing) scalars(c *device.Call) func(k indexing, c *device.Call, lo, hi int64) error {
 	indexed, list := k.operands(c)
-	if k.fold || len(c.In) != 2 || indexed.Rank != 1 || !c.In[1].IsContiguous() || !list.IsContiguous() {
+	if len(c.In) != 2 || indexed.Rank != 1 || !c.In[1].IsContiguous() || !list.IsContiguous() {
 		return nil
+	}
+	if k.fold {
+		return scalarFolds[indexed.DType]
 	}
 	// Elements are moved as bits, as in part.
 	switch indexed.DType.Size() {

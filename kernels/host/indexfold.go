@@ -24,6 +24,16 @@ const (
 // join writes n elements that are srcStep bytes apart to places that are dstStep bytes apart.
 type join func(dst, src unsafe.Pointer, dstStep, srcStep, n int64)
 
+// foldOfCall is how a call joins elements.
+func foldOfCall(c *device.Call) fold {
+	for i, name := range op.Folds {
+		if name == c.Attrs[op.IndexReduceReduce].Str() {
+			return fold(i)
+		}
+	}
+	return foldAdd
+}
+
 // folder is what a call does with the elements of a slice: index and index_put move them.
 func (k indexing) folder(c *device.Call) join {
 	if !k.fold {
@@ -32,13 +42,7 @@ func (k indexing) folder(c *device.Call) join {
 			moveStrided(dst, src, dstStep, srcStep, size, n)
 		}
 	}
-	how := foldAdd
-	for i, name := range op.Folds {
-		if name == c.Attrs[op.IndexReduceReduce].Str() {
-			how = fold(i)
-		}
-	}
-	return joins[c.Out[0].DType](how)
+	return joins[c.Out[0].DType](foldOfCall(c))
 }
 
 // joins has a join for each dtype. Sums of bool are or, products are and: the larger and the smaller of 0 and 1.
@@ -55,6 +59,39 @@ var joins = map[dtype.DType]func(fold) join{
 	dtype.Float64:  joined[float64],
 	dtype.Float16:  joinedHalves(dtype.F16ToF32, dtype.F32ToF16),
 	dtype.BFloat16: joinedHalves(dtype.BF16ToF32, dtype.F32ToBF16),
+}
+
+// scalarFolds joins slices of one element each, for the dtypes that programs count and add up in; see scalars.
+var scalarFolds = map[dtype.DType]func(k indexing, c *device.Call, lo, hi int64) error{
+	dtype.Int32:   foldScalars[int32],
+	dtype.Int64:   foldScalars[int64],
+	dtype.Float32: foldScalars[float32],
+	dtype.Float64: foldScalars[float64],
+}
+
+// foldScalars joins elements lo to hi-1 with those that the indices name, in their order. Sums, which are most calls, have a
+// loop of their own, without a call and a choice an element.
+// SAFETY: as in part.
+func foldScalars[T number](_ indexing, c *device.Call, lo, hi int64) error {
+	indexed, values, how := &c.Out[0], &c.In[0], foldOfCall(c)
+	size, step := indexed.Dims[0], indexed.Strides[0]*int64(unsafe.Sizeof(T(0)))
+	row := rowAt[T](values, lo, hi)
+	indices := rowAt[int64](&c.In[1], lo, hi)
+	for b, i := range indices {
+		if i < 0 {
+			i += size
+		}
+		if uint64(i) >= uint64(size) {
+			return outOfRange(c, indices[b], 0, size)
+		}
+		at := (*T)(unsafe.Add(indexed.Addr, i*step))
+		if how == foldAdd {
+			*at += row[b]
+		} else {
+			*at = foldOf(how, *at, row[b])
+		}
+	}
+	return nil
 }
 
 // joined is the join of elements of type T.

@@ -250,7 +250,9 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
 def reshaped(x: Tensor, dims: Sequence[int]) -> Tensor:
     """x under another shape, in which 0 is a dimension and not that of x: a view where strides and elements allow."""
     if 0 in dims:
-        return _operators.full(meta(x).place.word, list(dims), 0, meta(x).dtype)
+        # reshape infers one axis without elements, as it infers others; a tensor made anew would not depend on x.
+        at = list(dims).index(0)
+        return _operators.expand(_operators.reshape(x, [1] * at + [-1] + [1] * (len(dims) - at - 1)), list(dims))
     return _operators.reshape(x, list(dims))
 
 

@@ -220,9 +220,9 @@ def get_rng_state(device: DeviceLike | None = None) -> GeneratorState:
     return _random.get_state(mps_place(device))
 
 
-def set_rng_state(state: GeneratorState, device: DeviceLike | None = None) -> None:
+def set_rng_state(new_state: GeneratorState, device: DeviceLike | None = None) -> None:
     """Restores a state of the generator of an mps device."""
-    _random.set_state(mps_place(device), state)
+    _random.set_state(mps_place(device), new_state)
 
 
 def show_config() -> None:

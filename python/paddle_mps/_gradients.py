@@ -84,9 +84,9 @@ class GradientMethods:
     def requires_grad(self: Any, value: bool) -> None:
         self.stop_gradient = not value
 
-    def requires_grad_(self: Any, value: bool = True) -> Any:
+    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
         """Sets `requires_grad`; returns the tensor."""
-        self.requires_grad = value
+        self.requires_grad = requires_grad
         return self
 
     @property

@@ -280,7 +280,7 @@ def minimum(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=No
     return result if out is None else into(out, result)
 
 
-def bitwise_and(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
+def bitwise_and(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other=None):
     """The bits that are set in both.
 
     Args:
@@ -309,7 +309,7 @@ def bitwise_and_(x, y, name=None):
     return in_place(bitwise_and, x, y)
 
 
-def bitwise_or(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
+def bitwise_or(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other=None):
     """The bits that are set in either.
 
     Args:
@@ -338,7 +338,7 @@ def bitwise_or_(x, y, name=None):
     return in_place(bitwise_or, x, y)
 
 
-def bitwise_xor(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
+def bitwise_xor(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other=None):
     """The bits that are set in exactly one.
 
     Args:
@@ -1363,7 +1363,7 @@ def isfinite(x=REQUIRED, name=None, *, out=None, input=None):
     return result if out is None else into(out, result)
 
 
-def bitwise_not(x=REQUIRED, name=None, *, out=None, input=None):
+def bitwise_not(x=REQUIRED, out=None, name=None, *, input=None):
     """Every bit the other way round; of bool the opposite.
 
     Args:
@@ -1720,7 +1720,7 @@ def min(x=REQUIRED, axis=None, keepdim=False, name=None, *, out=None, input=None
     return result if out is None else into(out, result)
 
 
-def prod(x=REQUIRED, axis=None, keepdim=False, dtype=None, name=None, *, out=None, input=None, dim=None):
+def prod(x=REQUIRED, axis=None, keepdim=False, dtype=None, out=None, name=None, *, input=None, dim=None):
     """Product; bool as int64; 1 of nothing.
 
     Args:

@@ -205,9 +205,9 @@ def minimum(
 def bitwise_and(
     x: Tensor = ...,
     y: Tensor = ...,
+    out: Tensor | None = None,
     name: str | None = None,
     *,
-    out: Tensor | None = None,
     input: Tensor | None = None,
     other: Tensor | None = None,
 ) -> Tensor: ...
@@ -215,9 +215,9 @@ def bitwise_and_(x: Tensor = ..., y: Tensor = ..., name: str | None = None) -> T
 def bitwise_or(
     x: Tensor = ...,
     y: Tensor = ...,
+    out: Tensor | None = None,
     name: str | None = None,
     *,
-    out: Tensor | None = None,
     input: Tensor | None = None,
     other: Tensor | None = None,
 ) -> Tensor: ...
@@ -225,9 +225,9 @@ def bitwise_or_(x: Tensor = ..., y: Tensor = ..., name: str | None = None) -> Te
 def bitwise_xor(
     x: Tensor = ...,
     y: Tensor = ...,
+    out: Tensor | None = None,
     name: str | None = None,
     *,
-    out: Tensor | None = None,
     input: Tensor | None = None,
     other: Tensor | None = None,
 ) -> Tensor: ...
@@ -466,11 +466,11 @@ def isfinite(
     x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
 ) -> Tensor: ...
 def bitwise_not(
-    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+    x: Tensor = ..., out: Tensor | None = None, name: str | None = None, *, input: Tensor | None = None
 ) -> Tensor: ...
 def bitwise_not_(x: Tensor = ..., name: str | None = None) -> Tensor: ...
 def bitwise_invert(
-    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+    x: Tensor = ..., out: Tensor | None = None, name: str | None = None, *, input: Tensor | None = None
 ) -> Tensor: ...
 def bitwise_invert_(x: Tensor = ..., name: str | None = None) -> Tensor: ...
 def acos(
@@ -551,9 +551,9 @@ def prod(
     axis: Ints | None = None,
     keepdim: bool = False,
     dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
     name: str | None = None,
     *,
-    out: Tensor | None = None,
     input: Tensor | None = None,
     dim: Ints | None = None,
 ) -> Tensor: ...
@@ -716,27 +716,27 @@ class Methods:
     def bitwise_and(
         self,
         y: Tensor = ...,
+        out: Tensor | None = None,
         name: str | None = None,
         *,
-        out: Tensor | None = None,
         other: Tensor | None = None,
     ) -> Tensor: ...
     def bitwise_and_(self, y: Tensor = ..., name: str | None = None) -> Tensor: ...
     def bitwise_or(
         self,
         y: Tensor = ...,
+        out: Tensor | None = None,
         name: str | None = None,
         *,
-        out: Tensor | None = None,
         other: Tensor | None = None,
     ) -> Tensor: ...
     def bitwise_or_(self, y: Tensor = ..., name: str | None = None) -> Tensor: ...
     def bitwise_xor(
         self,
         y: Tensor = ...,
+        out: Tensor | None = None,
         name: str | None = None,
         *,
-        out: Tensor | None = None,
         other: Tensor | None = None,
     ) -> Tensor: ...
     def bitwise_xor_(self, y: Tensor = ..., name: str | None = None) -> Tensor: ...
@@ -909,9 +909,9 @@ class Methods:
     def isnan(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor: ...
     def isinf(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor: ...
     def isfinite(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor: ...
-    def bitwise_not(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor: ...
+    def bitwise_not(self, out: Tensor | None = None, name: str | None = None) -> Tensor: ...
     def bitwise_not_(self, name: str | None = None) -> Tensor: ...
-    def bitwise_invert(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor: ...
+    def bitwise_invert(self, out: Tensor | None = None, name: str | None = None) -> Tensor: ...
     def bitwise_invert_(self, name: str | None = None) -> Tensor: ...
     def acos(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor: ...
     def acos_(self, name: str | None = None) -> Tensor: ...
@@ -952,9 +952,9 @@ class Methods:
         axis: Ints | None = None,
         keepdim: bool = False,
         dtype: DTypeLike | None = None,
+        out: Tensor | None = None,
         name: str | None = None,
         *,
-        out: Tensor | None = None,
         dim: Ints | None = None,
     ) -> Tensor: ...
     def any(

@@ -10,7 +10,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from . import _dtype, _grad, _operators
+from . import _dtype, _grad, _operators, _tracing
 from ._arithmetic import cast
 from ._array import reshaped
 from ._call import into, renamed
@@ -25,6 +25,8 @@ from ._singular import svdvals
 if TYPE_CHECKING:
     from ._dtype import DTypeLike
     from ._typing import Ints
+
+MANY = 1 << 16  # elements: with fewer, nansum takes one way whether there is a nan or not
 
 __all__ = [
     "amax",
@@ -159,7 +161,15 @@ def nansum(
     name: str | None = None,
 ) -> Tensor:
     """The sum of the elements that are not nan; see `sum` for the dtype of the result."""
-    return _operators.sum(without_nan(tensor(x, "nansum", "x")), axis, dtype, keepdim)
+    x = tensor(x, "nansum", "x")
+    described = meta(x)
+    if described.numel > MANY and described.place.is_cpu_place() and not _tracing.active():
+        # A nan among the elements makes the sum one; without any, one pass over the elements is enough. Other places are not
+        # waited for.
+        total = _operators.sum(x, axis, dtype, keepdim)
+        if not described.dtype.is_floating or not _tracing.found(_operators.isnan(total)):
+            return total
+    return _operators.sum(without_nan(x), axis, dtype, keepdim)
 
 
 def without_nan(x: Tensor) -> Tensor:

@@ -289,7 +289,7 @@ def set_stream(stream: Stream | None) -> Stream:
 
 
 @contextlib.contextmanager
-def stream_guard(stream: Stream | None) -> Iterator[None]:
+def stream_guard(stream: Stream | None = None) -> Iterator[None]:
     """Makes a stream this thread's inside a with block; None changes nothing."""
     if stream is None:
         yield

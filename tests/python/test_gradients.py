@@ -811,3 +811,19 @@ def test_what_has_no_gradient_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         paddle.to_tensor([1.0]).backward()  # nothing to do, as in Paddle
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        paddle.flatten, paddle.ravel, paddle.atleast_3d, lambda x: paddle.dstack([x, x]), lambda x: paddle.flatten(x.T, 1),
+        lambda x: paddle.flatten(x.unsqueeze(1).expand([2, 4, 0]), 0, 1), lambda x: paddle.flatten(x.unsqueeze(0), 1),
+    ],
+)  # fmt: skip
+def test_shapes_without_elements_keep_the_gradient(function):
+    x = paddle.zeros([2, 0])
+    x.stop_gradient = False
+    y = function(x)
+    assert y.numel().item() == 0 and not y.stop_gradient
+    y.sum().backward()
+    assert x.grad is not None and x.grad.shape == [2, 0]

@@ -154,3 +154,28 @@ def test_indices_in_the_memory_that_is_written(place: str) -> None:
     narrow = paddle.to_tensor([2, 0, 1], dtype="int32", place=place)
     narrow[narrow[:2]] = narrow[1:]
     assert narrow.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64", "float16", "uint8"])
+@pytest.mark.parametrize("how", ["add", "multiply", "amin", "amax"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_joining_single_elements(dtype, how, step):
+    """One index an element has a loop of its own: repeated and negative indices, and places with strides."""
+    rng = np.random.default_rng(5)
+    target, values = rng.integers(1, 3, 2 * 50).astype(dtype), rng.integers(1, 3, 200).astype(dtype)
+    index = rng.integers(-50, 50, 200)
+    want = target.copy()
+    part = want[::2] if step == 2 else want[:50]
+    ufunc = {"add": np.add, "multiply": np.multiply, "amin": np.minimum, "amax": np.maximum}[how]
+    ufunc.at(part, index, values)
+    x = paddle.to_tensor(target)
+    view = x[::2] if step == 2 else x[:50]
+    view.put_along_axis_(paddle.to_tensor(index), paddle.to_tensor(values), 0, how)
+    assert np.array_equal(x.numpy(), want)
+
+
+def test_joining_refuses_an_index_out_of_range():
+    x = paddle.zeros([3])
+    for i in (3, -4):
+        with pytest.raises(IndexError, match=rf"index {i} is out of range"):
+            paddle.index_add(x, paddle.to_tensor([0, i]), 0, paddle.ones([2]))

@@ -130,15 +130,28 @@ func aliases(b *strings.Builder, row *op.Row) {
 // function is a wrapper: operands, attributes, and what every function of Paddle takes besides. out is cast to, as by the
 // library; name is taken and dropped.
 func function(b *strings.Builder, row *op.Row) {
-	list := append(parameters(row), "name=None", "*", "out=None")
+	var others []string
 	for _, other := range renames(row) {
-		list = append(list, other.alias+"=None")
+		others = append(others, other.alias+"=None")
 	}
+	list := append(parameters(row), labels(row, "name=None", "out=None", others)...)
 	fmt.Fprintf(b, "\n\ndef %s(%s):\n", row.Name, strings.Join(list, ", "))
 	docstring(b, row)
 	choices(b, row)
 	fmt.Fprintf(b, "    result = _operators.%s(%s)\n", row.Name, strings.Join(names(row), ", "))
 	b.WriteString("    return result if out is None else into(out, result)\n")
+}
+
+// labels is what every function takes behind its attributes: a name and out, and then the names that stand for others. A
+// star ends the arguments by place; Python wants a parameter behind it.
+func labels(row *op.Row, name, out string, others []string) []string {
+	switch {
+	case !row.Python.OutByPlace:
+		return append([]string{name, "*", out}, others...)
+	case len(others) == 0:
+		return []string{out, name}
+	}
+	return append([]string{out, name, "*"}, others...)
 }
 
 // choices lets an argument come under another name.

@@ -46,8 +46,8 @@ func stubs(rows []op.Row) string {
 // stub is a function with its aliases and in-place form; indented, they are methods.
 func stub(b *strings.Builder, row *op.Row, indent string) {
 	for _, name := range append([]string{row.Name}, row.Python.Alias...) {
-		list := append(typed(row, indent != ""), "name: str | None = None", "*", "out: Tensor | None = None")
-		list = append(list, otherNames(row, indent != "")...)
+		others := otherNames(row, indent != "")
+		list := append(typed(row, indent != ""), labels(row, "name: str | None = None", "out: Tensor | None = None", others)...)
 		signature(b, indent, name, list)
 		if row.Python.InPlace {
 			signature(b, indent, name+"_", append(typed(row, indent != ""), "name: str | None = None"))

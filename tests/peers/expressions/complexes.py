@@ -237,7 +237,7 @@ ARITHMETIC = [
         c.sum(), m.sum(0), m.sum([0, 1], keepdim=True), e.sum(), f.sum(dtype='complex64')
         m.mean(-1), m.prod(1), paddle.cumsum(m), paddle.cumsum(m, 1), paddle.cumprod(m, 1)
         m.any(0), m.all(1)
-        m @ m, m @ m[0], c @ c, m @ f[:2], d[:2] @ m, m.mm(m.T), paddle.matmul(m, m, transpose_x=True)
+        m @ m + 0, m @ m[0], c @ c, m @ f[:2], d[:2] @ m, m.mm(m.T), paddle.matmul(m, m, transpose_x=True)
         paddle.dot(c, c), paddle.inner(c, c), paddle.outer(c, c), paddle.vecdot(c, c), paddle.trace(m)
         paddle.isnan(c), paddle.isinf(T([complex(inf, nan)])), paddle.isfinite(c)
         x = f.clone() ;; x.add_(c) ;; x
@@ -285,7 +285,7 @@ ARITHMETIC = [
         SETUP,
         """
         paddle.mv(m, m[0])  =>  m @ m[0]
-        paddle.bmm(m[None], m[None])  =>  (m @ m)[None]
+        paddle.bmm(m[None], m[None]) + 0  =>  (m @ m + 0)[None]
         paddle.split(m, 2)[1]  =>  m[1:]
         c.repeat_interleave(2)  =>  c[T([0, 0, 1, 1, 2, 2])]
         paddle.equal_all(c, c)  =>  T(True)

@@ -1,0 +1,206 @@
+"""Further cases of functions that few of the other expressions are about: dtypes, axes, tensors without elements, errors."""
+
+from __future__ import annotations
+
+from match import Steps
+
+from .row import Row, lines
+
+SETUP = (
+    "x = T([[1.0, 2.0, 3.0], [0.5, 0.25, 0.75]])\ni = T([[3, 5, 6], [1, 2, 4]])\nb = T([True, False])\n"
+    "e = paddle.zeros([0, 3])\nc = T([[1.0, 2.0], [3.0, 4.0]])\nw = paddle.arange(8.0).reshape([1, 2, 4])\n"
+    "v = paddle.arange(16.0).reshape([1, 2, 2, 2, 2])"
+)
+
+ROWS: list[Row] = [
+    *lines(
+        "further cases",
+        SETUP,
+        """
+        F.adaptive_avg_pool1d(w, 2)
+        F.adaptive_avg_pool1d(w.astype('float64'), 3)
+        F.adaptive_avg_pool1d(x, 2)
+        F.adaptive_avg_pool3d(v, 1)
+        F.adaptive_avg_pool3d(v.astype('float64'), [1, 2, 1])
+        F.adaptive_avg_pool3d(w, 1)
+        F.adaptive_max_pool1d(w, 2)
+        F.adaptive_max_pool1d(w, 2, True)
+        F.adaptive_max_pool1d(x, 2)
+        F.adaptive_max_pool3d(v, 1)
+        F.adaptive_max_pool3d(v, [1, 2, 1])
+        F.adaptive_max_pool3d(v, 1, True)
+        F.adaptive_max_pool3d(w, 1)
+        paddle.argwhere(e)
+        paddle.as_tensor([[1, 2]], 'float64')
+        paddle.as_tensor([])
+        paddle.atleast_2d(e, T(1.0))
+        paddle.atleast_3d(T([1, 2]))
+        paddle.bitwise_and(i, i[0])
+        paddle.bitwise_and(b, T([True, True]))
+        i.bitwise_and(T([[1], [3]]))
+        paddle.bitwise_and(T([], 'int32'), T([1], 'int32'))
+        paddle.bitwise_and(i, T([1, 2]))
+        paddle.bitwise_and(1, 2)
+        paddle.bitwise_or(i, i[0])
+        paddle.bitwise_or(b, T([True, True]))
+        i.bitwise_or(T([[1], [3]]))
+        paddle.bitwise_or(T([], 'int32'), T([1], 'int32'))
+        paddle.bitwise_or(1, 2)
+        paddle.bitwise_xor(i, i[0])
+        paddle.bitwise_xor(b, T([True, True]))
+        i.bitwise_xor(T([[1], [3]]))
+        paddle.bitwise_xor(T([], 'int32'), T([1], 'int32'))
+        paddle.bitwise_xor(1, 2)
+        paddle.bitwise_not(i)
+        paddle.bitwise_not(b)
+        i.astype('uint8').bitwise_not()
+        paddle.bitwise_invert(T([], 'int32'))
+        paddle.bitwise_not(1)
+        (o := T([0]), paddle.prod(T([2, 3, 4]), 0, True, None, o), o)[2]
+        paddle.bitwise_left_shift(T([1, 2]), T([3, 1]))
+        paddle.bmm(T([[[1.0, 2.0]]]), T([[[3.0], [4.0]]]))
+        T([[[1.0, 2.0]]], 'float64').bmm(T([[[3.0], [4.0]]], 'float64'))
+        paddle.bmm(paddle.zeros([2, 0, 3]), paddle.zeros([2, 3, 2]))
+        paddle.bmm(c, c)
+        paddle.broadcast_shapes([2, 1], [1, 3], [1])
+        paddle.broadcast_shapes([2], [3])
+        paddle.linalg.cholesky_inverse(T([[2.0, 0.0], [0.0, 4.0]]), upper=True)
+        paddle.linalg.cholesky_inverse(T([1.0]))
+        paddle.column_stack([T([1, 2]), T([[3], [4]])])
+        paddle.column_stack([T(1.0), T(2.0)])
+        paddle.diagflat(T([[1, 2], [3, 4]]))
+        paddle.diagflat(T([1.5], 'float64'), 1)
+        paddle.dstack([T([1, 2]), T([3, 4])])
+        paddle.dstack([T(1.0), T(2.0)])
+        paddle.dstack([c, c[:1]])
+        paddle.dsplit(v[0], 2)[1]
+        paddle.dsplit(v[0], [1])[0].shape
+        paddle.dsplit(c, 2)
+        paddle.vsplit(c, 2)[1]
+        paddle.vsplit(i, [1])[0]
+        paddle.vsplit(T([1, 2]), 2)
+        paddle.row_stack([T([1, 2]), T([3, 4])])
+        paddle.expand_as(T([1, 2, 3]), i)
+        T([[1.0], [2.0]]).expand_as(x)
+        paddle.expand_as(T([1, 2]), i)
+        paddle.from_numpy(np.ones([2], 'float64'))
+        paddle.from_numpy([1])
+        paddle.full_like(i, 2.5)
+        paddle.full_like(e, 1)
+        paddle.ones_like(i)
+        paddle.ones_like(e)
+        paddle.ones_like(x, 'int32')
+        paddle.zeros_like(i)
+        paddle.zeros_like(e)
+        paddle.zeros_like(x, 'bool')
+        paddle.empty_like(x).shape
+        paddle.empty_like(e)
+        paddle.empty_like(i).dtype
+        paddle.empty_like(i, 'float64').dtype
+        paddle.empty([0, 2])
+        paddle.empty([2], 'int32').dtype
+        x.new_ones([2])
+        i.new_ones([0])
+        x.new_zeros([2], dtype='int32')
+        i.new_zeros([1, 2])
+        e.new_zeros([])
+        i.new_empty([0])
+        x.new_empty([2]).shape
+        x.new_empty([2], dtype='bool').dtype
+        x.new_empty([2, 0])
+        paddle.negative(i)
+        paddle.negative(T([1.5, -2.0], 'float64'))
+        paddle.negative(e)
+        paddle.positive(i)
+        paddle.positive(e)
+        x.positive()
+        paddle.positive(b)
+        paddle.nonzero(i > 2)
+        paddle.numel(e)
+        paddle.permute(x, [1, 0])
+        x.permute(1, 0)
+        paddle.permute(w, [2, 0, 1])
+        e.permute([1, 0])
+        x.permute([0])
+        paddle.rank(x)
+        paddle.rank(T(1.0))
+        paddle.rank(e)
+        paddle.rank(w.astype('int32'))
+        paddle.ravel(i.T)
+        paddle.ravel(e)
+        paddle.linalg.svdvals(T([[3.0, 0.0], [0.0, 4.0]]))
+        paddle.linalg.svdvals(T([1.0]))
+        paddle.triu_indices(2, 3)
+        paddle.triu_indices(3, 2, 1)
+        paddle.triu_indices(0, 2)
+        paddle.true_divide(i, T([2, 2, 2]))
+        paddle.true_divide(x, 2.0)
+        paddle.true_divide(e, e)
+        x.type_as(i)
+        i.type_as(x)
+        e.type_as(i)
+        b.type_as(x)
+        x.view_as(T([1, 2, 3, 4, 5, 6]))
+        i.view_as(paddle.zeros([3, 2]))
+        x.view_as(paddle.zeros([2, 3, 1]))
+        x.view_as(T([1, 2]))
+        paddle.view_as_complex(c)
+        paddle.view_as_complex(c.astype('float64')).dtype
+        paddle.view_as_complex(paddle.zeros([0, 2]))
+        paddle.view_as_complex(x)
+        paddle.view_as_real(T([1 + 2j, 3 - 1j]))
+        paddle.view_as_real(T([[1 + 2j]], 'complex128'))
+        paddle.view_as_real(paddle.zeros([0], 'complex64'))
+        paddle.view_as_real(T([[1j], [2 + 0j]])).shape
+        F.square_error_cost(x, x * 2)
+        F.square_error_cost(e, e)
+        F.upsample(w.unsqueeze(0), scale_factor=2).shape
+        F.upsample(w.unsqueeze(0), [4, 8], mode='nearest')
+        F.upsample(w.unsqueeze(0), scale_factor=2, mode='bilinear')
+        F.zeropad2d(w.unsqueeze(0), [1, 0, 0, 1])
+        F.lp_pool1d(w, 2.0, 2)
+        F.lp_pool1d(w, 1.0, 2, 1)
+        F.lp_pool1d(x, 2.0, 2)
+        F.max_unpool1d(*F.max_pool1d(w, 2, return_mask=True), 2)
+        F.max_unpool1d(*F.max_pool1d(w.astype('float64'), 2, return_mask=True), 2)
+        F.max_unpool1d(w, T([0]), 2)
+        F.max_unpool1d(*F.max_pool1d(w, 2, return_mask=True), 2, output_size=[1, 2, 4])
+        F.max_unpool3d(*F.max_pool3d(v, 2, return_mask=True), 2)
+        F.max_unpool3d(*F.max_pool3d(v.astype('float64'), 2, return_mask=True), 2)
+        F.max_unpool3d(*F.max_pool3d(v, 2, return_mask=True), 2, output_size=[2, 2, 2])
+        F.max_unpool3d(w, T([0]), 2)
+        x.detach()
+        i.detach().dtype
+        e.detach()
+        x[::, ::2].detach()
+        x.element_size(), i.element_size(), b.element_size()
+        e.element_size()
+        x.is_contiguous(), x.T.is_contiguous(), e.is_contiguous()
+        paddle.is_empty(e), paddle.is_empty(T(1.0))
+        paddle.is_floating_point(x), paddle.is_floating_point(i)
+        paddle.is_integer(b)
+        x.is_same_shape(i), x.is_same_shape(e)
+        x.is_same_shape(T([1, 2]))
+        T(1.0).is_same_shape(T(2))
+        paddle.scatter_reduce(T([1, 2]), 0, T([0, 0]), T([5, 6]), 'sum')
+        F.conv3d_transpose(v, paddle.ones([2, 1, 1, 1, 1]))
+        F.dropout3d(v, 0.0)
+        T([1.0], 'float64').element_size()
+        v[:, :, 1].is_contiguous()
+        c[:, :1].is_contiguous()
+        paddle.is_empty(paddle.zeros([2, 0], 'int32'))
+        paddle.is_floating_point(T([1.0], 'float16')), paddle.is_floating_point(b)
+        paddle.is_tensor(x), paddle.is_tensor([1.0])
+        paddle.is_tensor(None)
+        paddle.is_tensor(paddle.zeros([0]))
+        paddle.linalg.lu_solve(T([[1.0], [2.0]]), *paddle.linalg.lu(T([[2.0, 0.0], [0.0, 4.0]])))
+        paddle.linalg.lu_solve(T([[1.0], [2.0]], 'float64'), *paddle.linalg.lu(T([[4.0, 1.0], [0.0, 2.0]], 'float64')))
+        paddle.linalg.lu_unpack(*paddle.linalg.lu(T([[2.0, 1.0], [0.0, 4.0]])))[2]
+        paddle.linalg.lu_unpack(*paddle.linalg.lu(T([[2.0, 1.0], [0.0, 4.0]], 'float64')))[1]
+        paddle.linalg.lu_unpack(*paddle.linalg.lu(T([[2.0, 1.0], [0.0, 4.0]])), unpack_pivots=False)[1]
+        T([1, 2], 'int32').type_as(T(1.0, 'float16'))
+        c.fill_diagonal_tensor(T([7.0, 8.0]), 0, 0, 1)
+        """,
+        Steps(16),
+    ),
+]
