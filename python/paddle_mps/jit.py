@@ -21,7 +21,7 @@ import threading
 import types
 import weakref
 from collections.abc import Sequence
-from typing import Any, Callable, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, Union, overload
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from ._trees import Leaf, flatten, result, unflatten
 _meta = operator.attrgetter("_meta")  # the description of a tensor, where it has been asked for
 PACKAGE = __name__.partition(".")[0]
 KEPT = 64  # programs of a function, the latest ones
+
+if TYPE_CHECKING:
+    from ._drawing import Drawing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Dims = Union[int, None]
@@ -246,6 +249,14 @@ class StaticFunction:
         Sizes that are open are s0, s1 and so on: see `dynamic` of `to_static`.
         """
         return self._traced(args, kwargs)[0].program.text()
+
+    def draw(self, *args: Any, **kwargs: Any) -> Drawing:
+        """The graph for these arguments as a picture, which notebooks show and whose `save(path)` writes an SVG file. The function
+        is traced, but not run.
+        """
+        from ._drawing import Drawing  # rarely needed
+
+        return Drawing(self.lower(*args, **kwargs))
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What is compiled for these arguments: steps, groups that run block by block, memory, and what the CPU runs for
@@ -556,6 +567,12 @@ class TranslatedLayer:
     def program(self) -> str:
         """The graph as text, an operator a line."""
         return self._program.text()
+
+    def draw(self) -> Drawing:
+        """The graph as a picture; see `StaticFunction.draw`."""
+        from ._drawing import Drawing  # rarely needed
+
+        return Drawing(self.program())
 
     def eval(self) -> None:
         """Changes nothing: the function does what it did when it was saved."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import threading
 import weakref
+import xml.etree.ElementTree
 from collections import OrderedDict, namedtuple
 from typing import Any
 
@@ -605,6 +607,35 @@ def test_text_says_what_was_traced_and_compiled() -> None:
     f = to_static(lambda x: F.relu(x * 2 + 1))
     assert "relu(%" in f.lower(vector(1, 2)) and "input %0 float32[2]" in f.lower(vector(1, 2))
     assert "group of steps 0 to 2" in f.explain(vector(1, 2))
+
+
+def test_graphs_are_drawn(tmp_path: Any) -> None:
+    w = vector(1, 2)
+
+    @to_static
+    def f(x: Any) -> Any:
+        y = F.gelu(x * w) + 0.5
+        return (y < x) & (y > -1.0), list(paddle.split(y, 2))
+
+    drawn = f.draw(vector(3, 4))
+    drawn.save(tmp_path / "f.svg")
+    assert (tmp_path / "f.svg").read_text(encoding="utf-8") == str(drawn) == drawn._repr_svg_()
+    tree = xml.etree.ElementTree.fromstring(str(drawn))
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in tree.iter(f"{space}text")]
+    assert len(list(tree.iter(f"{space}rect"))) == f.lower(vector(3, 4)).count("\n")  # a box for each line
+    assert texts[:2] == ["%0", "float32[2]"] and texts.count("→ float32[1]") == 2
+    assert "gelu" in texts and "approximate=false" in texts and "0.5" in texts and texts.count("→ bool[2]") == 3
+    lines = f.lower(vector(3, 4)).splitlines()
+    reads = sum(len(set(re.findall(r"%\d+", line.partition("(")[2]))) or line.startswith("output") for line in lines)
+    assert len(list(tree.iter(f"{space}path"))) == reads
+    paddle.jit.save(lambda x: x * w, str(tmp_path / "g"), [InputSpec([None, 2])])
+    loaded = str(paddle.jit.load(str(tmp_path / "g")).draw())
+    assert "float32[s0, 2]" in loaded and "%1 float32[2]" in loaded  # a constant stands in the box that reads it
+    wide, height = (float(tree.attrib[name]) for name in ("width", "height"))
+    for box in tree.iter(f"{space}rect"):
+        x, y, w_, h = (float(box.attrib[name]) for name in ("x", "y", "width", "height"))
+        assert x >= 0 and y >= 0 and x + w_ <= wide and y + h <= height
 
 
 def test_specifications_are_checked() -> None:
