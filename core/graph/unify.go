@@ -16,6 +16,17 @@ import (
 // Attributes that have a size in them are the difficulty: reshape(x, [7, 3]) for 7 rows and reshape(x, [11, 3]) for 11 are
 // reshape(x, [0, 3]) for any number of them. Where an operator has such a way to name a size, it is used, and elsewhere the
 // symbol of an input that has this size in both; what is neither, such as twice a size, has no such graph.
+//
+// An example, of a function that adds zeros([n, 1]) to the first two columns of its argument:
+//
+//	for 5 rows                                   for 11 rows
+//	input %0 float32[5, 4]                       input %0 float32[11, 4]
+//	%1 = slice(%0) axes=[1] starts=[0] ends=[2]  the same
+//	%2 = full() shape=[5, 1] fill_value=0.0      %2 = full() shape=[11, 1] fill_value=0.0
+//	%3 = add(%1, %2)                             the same
+//
+// The graph of both has the input float32[s0, 4], and full() shape=[s0, 1]. A scalar that is made of a size, as in x / n, is part
+// of a call and no attribute: no symbol can stand for it, and the two are refused.
 
 // Unify is the graph that is g for inputs of its sizes, and h for those of h. Its inputs have a symbol wherever the sizes of g
 // and h differ: sizes that are equal in both are one size. status.Unsupported says where the two make other calls.
@@ -54,6 +65,9 @@ func (g *Graph) Unify(h *Graph) (*Graph, error) {
 	return made, nil
 }
 
+// The two graphs are walked through in step. A value of h stands for one of g from the moment when the calls that make them have
+// been found to be the same, so that operands are compared by number and not by what computes them.
+
 // unifier walks through two graphs at once.
 type unifier struct {
 	g, h    *Graph
@@ -83,6 +97,9 @@ func (u *unifier) inputs() error {
 	}
 	return nil
 }
+
+// Sizes are told apart by the pair that they are in the two graphs. A caller who traces for sizes of its choice takes other ones
+// for each axis that is to be free.
 
 // symbol is the size that is a for g and b for h.
 func (u *unifier) symbol(a, b int64) int64 {
@@ -160,21 +177,30 @@ func (u *unifier) node(i int) error {
 	return nil
 }
 
+// How an attribute names sizes is said by its row, so that no operator is special here. Other attributes have to be the same: a
+// step, a window or an axis that depends on a size is another call for each.
+
 // open is an attribute that names sizes in another way than by numbers, of two calls where it has other numbers.
 func (u *unifier) open(n, m *Node, attr int) (op.Value, bool) {
-	v, w := &n.Attrs[attr], &m.Attrs[attr]
-	ok := v.Kind == w.Kind && len(v.Ints) == len(w.Ints)
-	if ok && n.Row.TakesSizes(attr) {
+	v, w, use := &n.Attrs[attr], &m.Attrs[attr], n.Row.Attrs[attr].Sizes
+	if v.Kind != w.Kind || len(v.Ints) != len(w.Ints) {
+		return op.Value{}, false
+	}
+	switch use {
+	case op.AsDims, op.AsReshaped, op.AsExpanded:
 		if v.Kind == op.Int {
 			size, found := u.size(v.I, w.I)
 			return op.Value{Kind: op.Int, I: size}, found
 		}
-		list, found := u.sizes(n, m, v.Ints, w.Ints)
+		list, found := u.sizes(n, m, use, v.Ints, w.Ints)
 		return op.Value{Kind: op.Ints, Ints: list}, found
-	}
-	if ok && n.Row.ID == op.IDSlice && (attr == op.SliceStarts || attr == op.SliceEnds) && sameValue(&n.Attrs[op.SliceAxes], &m.Attrs[op.SliceAxes]) {
+	case op.AsStart, op.AsEnd:
+		axes := n.Row.AttrIndex("axes")
+		if !sameValue(&n.Attrs[axes], &m.Attrs[axes]) {
+			return op.Value{}, false
+		}
 		x, y := u.g.values[n.In[0]].Shape, u.h.values[m.In[0]].Shape
-		list, found := cutAny(v.Ints, w.Ints, n.Attrs[op.SliceAxes].Ints, attr == op.SliceEnds, &x, &y)
+		list, found := cutAny(v.Ints, w.Ints, n.Attrs[axes].Ints, use == op.AsEnd, &x, &y)
 		return op.Value{Kind: op.Ints, Ints: list}, found
 	}
 	return op.Value{}, false
@@ -186,11 +212,14 @@ func (u *unifier) size(a, b int64) (int64, bool) {
 	return op.SizeAttr(shape.Symbol(max(at, 0))), at >= 0
 }
 
+// The forms that need no symbol come first: they hold whatever the graph is part of. With [0, -1] a reshape keeps its rows even
+// where they are no input of the graph, but, for example, the rows that a slice has left.
+
 // sizes are the dimensions that reshape, expand and operators that make tensors ask for. Where a dimension is that of the operand,
 // reshape has 0 for it and expand -1; one dimension of reshape may follow from the others; all other ones are symbols.
-func (u *unifier) sizes(n, m *Node, a, b []int64) ([]int64, bool) {
+func (u *unifier) sizes(n, m *Node, use op.Sizes, a, b []int64) ([]int64, bool) {
 	list, free := append([]int64(nil), a...), 0
-	reshape, expand := n.Row.ID == op.IDReshape, n.Row.ID == op.IDExpand
+	reshape, expand := use == op.AsReshaped, use == op.AsExpanded
 	for i := range a {
 		at := i
 		if expand {
@@ -224,6 +253,9 @@ func (u *unifier) kept(n, m *Node, axis int, a, b int64) bool {
 	return axis < x.Rank && axis < y.Rank && x.Dims[axis] == a && y.Dims[axis] == b
 }
 
+// Bounds of a slice are clamped to the axis, so that those from the end hold for axes that are shorter than both, as an index
+// of Python does.
+
 // cutAny are the starts or the ends of slice: an end that is the size of the axis is the largest number, and what has the same
 // distance from it in both is counted from the end. The end of a slice backwards that is before the first element is -n-1.
 func cutAny(a, b, axes []int64, ends bool, x, y *shape.Shape) ([]int64, bool) {
@@ -250,6 +282,9 @@ func cutAny(a, b, axes []int64, ends bool, x, y *shape.Shape) ([]int64, bool) {
 	}
 	return list, true
 }
+
+// Symbols are inferred by rules of their own, beside those for numbers. That both say the same of the sizes that were traced is
+// checked here, where a difference is an error of the caller's function and no wrong shape of a run.
 
 // becomes checks that the graph has the results of another one, for the inputs of that.
 func (g *Graph) becomes(one *Graph) error {

@@ -25,9 +25,23 @@ func SymbolIn(n int64) (symbol int64, ok bool) {
 	return shape.Symbol(int(openSize - n)), true
 }
 
+// Sizes is how an attribute says the size of an input for all of its sizes.
+type Sizes uint8
+
+// The ways.
+const (
+	NoSizes    Sizes = iota // not at all
+	AsDims                  // a dimension of the result: by a symbol
+	AsReshaped              // likewise; 0 where it is that of the operand, and one may be -1
+	AsExpanded              // likewise; -1 where it is that of the operand, counted from the last axis
+	AsStart                 // an index on one of axes: from the end
+	AsEnd                   // likewise; the end itself is the largest number, or the smallest one backwards
+)
+
 // TakesSizes reports whether an attribute may have symbols in it: the rules for it ask.
 func (r *Row) TakesSizes(attr int) bool {
-	return r.Attrs[attr].Name == "shape" && r.ID != IDAsStrided || r.Attrs[attr].Name == "count"
+	use := r.Attrs[attr].Sizes
+	return use >= AsDims && use <= AsExpanded
 }
 
 // sizeOf is a dimension that an attribute asks for, of which a symbol is one where the graph may have symbols.
