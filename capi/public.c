@@ -410,6 +410,10 @@ pmps_error *pmps_trace_to_text(const pmps_trace *trace, char **text) {
   return ENTER(goTraceToText(BITS(trace), text));
 }
 
+pmps_error *pmps_program_unify(const pmps_program *program, const pmps_program *other, pmps_program **unified) {
+  return ENTER(goProgramUnify(BITS(program), BITS(other), OUT(unified)));
+}
+
 pmps_error *pmps_program_get_captured(const pmps_program *program, size_t index, pmps_tensor **tensor) {
   return ENTER(goProgramGetCaptured(BITS(program), index, OUT(tensor)));
 }

@@ -219,6 +219,33 @@ func goProgramGetCaptured(handle C.uint64_t, index C.size_t, out *C.uint64_t) C.
 	})
 }
 
+// goProgramUnify is pmps_program_unify. The caller owns the handle, and may free the two programs afterwards. It waits for the
+// work that computes captured tensors where the two have captured different ones.
+//
+//export goProgramUnify
+func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
+	const who = "program_unify"
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+		if out == nil {
+			return null(who)
+		}
+		return pinned(programs, who, "program", uint64(other), func(q *programRecord) error {
+			made, record := programs.New()
+			if record == nil {
+				return full(programs, who, "programs")
+			}
+			unified, err := p.Unify(q.Program)
+			if err != nil {
+				programs.Free(made)
+				return err
+			}
+			*record = programRecord{unified}
+			*out = C.uint64_t(made)
+			return nil
+		})
+	})
+}
+
 // goProgramToText is pmps_program_to_text. The text is C memory that the caller owns.
 //
 //export goProgramToText

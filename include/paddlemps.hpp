@@ -947,6 +947,12 @@ class Program {
     check(pmps_program_load(&place, path.c_str(), nullptr, 0, &program));
     return Program(program);
   }
+  /* A program for all sizes, of two that were traced of one function for arguments of other sizes. */
+  Program unified(const Program& other) const {
+    pmps_program* program = nullptr;
+    check(pmps_program_unify(get(), other.get(), &program));
+    return Program(program);
+  }
   void save(const std::string& path) const { check(pmps_program_save(get(), path.c_str())); }
 
   /* Compiles for inputs of these sizes, which the first run with them would do otherwise. */

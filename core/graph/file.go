@@ -88,14 +88,14 @@ func ReadFile(contents []byte) (*Graph, error) {
 	var length int64
 	var sum uint32
 	if _, err := fmt.Sscanf(string(contents[len(fileFormat):fileHead]), fileAbout, &length, &sum); err != nil || length < 0 {
-		return nil, status.Errorf(status.Invalid, "[program] the second line of the file is damaged")
+		return nil, status.Errorf(status.Invalid, "[program] the file has %q at byte %d; want a line like %q", contents[len(fileFormat):fileHead], len(fileFormat), fmt.Sprintf(fileAbout, 412, 0x0b1c2d3e))
 	}
 	if length > int64(len(contents)-fileHead) {
 		return nil, cut(contents, int64(fileHead)+length)
 	}
 	text := string(contents[fileHead:][:length])
 	if crc32.ChecksumIEEE([]byte(text)) != sum {
-		return nil, status.Errorf(status.Invalid, "[program] the text of the file is damaged: its checksum is another one")
+		return nil, status.Errorf(status.Invalid, "[program] the text of the file, bytes %d to %d, is damaged: its checksum is %08x; want %08x", fileHead, int64(fileHead)+length, crc32.ChecksumIEEE([]byte(text)), sum)
 	}
 	at := int64(fileHead) + length
 	g, err := Parse(text, func(n int64) ([]byte, error) {

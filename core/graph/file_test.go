@@ -2,6 +2,8 @@ package graph
 
 import (
 	"bytes"
+	"fmt"
+	"hash/crc32"
 	"math"
 	"strings"
 	"testing"
@@ -130,6 +132,62 @@ func TestFilesThatAreDamaged(t *testing.T) {
 	}
 }
 
+// Each error of a damaged file says where it is and what was wanted there.
+func TestErrorsOfFilesNameTheByte(t *testing.T) {
+	b := NewBuilder()
+	file := contents(t, b.Build(b.must(t, "exp", nil, b.Input(known(dtype.Float32)))))
+	length := len(file) - fileHead
+	about := fmt.Sprintf("%11d bytes", length)
+	for want, changed := range map[string][]byte{
+		fmt.Sprintf("the file ends at byte 21; want at least %d bytes", fileHead):                          file[:len(fileFormat)],
+		`the file has "          x bytes, crc32`:                                                           bytes.Replace(file, []byte(about), []byte("          x bytes"), 1),
+		fmt.Sprintf("the file ends at byte %d; want at least %d bytes", len(file), fileHead+99999999999):   bytes.Replace(file, []byte(about), []byte("99999999999 bytes"), 1),
+		fmt.Sprintf("the text of the file, bytes %d to %d, is damaged: its checksum", fileHead, len(file)): bytes.Replace(file, []byte("exp("), []byte("abs("), 1),
+		`the file has another version; want the line "paddle-mps program 1"`:                               bytes.Replace(file, []byte("program 1"), []byte("program 2"), 1),
+		fmt.Sprintf("the file has %d bytes; want %d", len(file)+1, len(file)):                              append(bytes.Clone(file), 0),
+	} {
+		_, err := ReadFile(changed)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// mended is a file whose second line is right for a text of so many bytes, so that a change of the text is not found by its
+// checksum.
+func mended(contents []byte, length int) []byte {
+	if len(contents) < fileHead {
+		return contents
+	}
+	length = min(max(length, 0), len(contents)-fileHead)
+	about := fmt.Sprintf(fileAbout, length, crc32.ChecksumIEEE(contents[fileHead:][:length]))
+	return append(append(bytes.Clone(contents[:len(fileFormat)]), about...), contents[fileHead:]...)
+}
+
+// FuzzReadFile reads any contents, with a second line that is right or that is not. They become an error, or a graph that is
+// the same after another round; memory is bounded by the length of the file.
+func FuzzReadFile(f *testing.F) {
+	for _, build := range graphs {
+		b := NewBuilder()
+		g := b.Build(build(f, b)...)
+		file := contents(f, g)
+		f.Add(file, len(g.String()))
+		f.Add(file[:len(file)-1], -1)
+	}
+	f.Fuzz(func(t *testing.T, file []byte, length int) {
+		if length >= 0 {
+			file = mended(file, length)
+		}
+		g, err := ReadFile(file)
+		if err != nil {
+			require.ErrorContains(t, err, "[program] ")
+			return
+		}
+		again, err := ReadFile(contents(t, g))
+		require.NoError(t, err)
+		require.Equal(t, g.String(), again.String())
+		require.Equal(t, g.Inputs(), again.Inputs())
+	})
+}
+
 // FuzzParse reads any text, which becomes an error or a graph that is the same after another round.
 func FuzzParse(f *testing.F) {
 	for _, set := range []map[string]func(testing.TB, *Builder) []Value{graphs, rewritten} {
@@ -138,6 +196,8 @@ func FuzzParse(f *testing.F) {
 			f.Add(b.Build(build(f, b)...).String())
 		}
 	}
+	f.Add("input %0 float32[s0]\n%1 float32[s0, 2] = full() shape=[s0, 2] fill_value=1.0 dtype=float32\noutput %1\n")
+	f.Add("input %0 float32[s0, s1]\n%1 float32[s1, s0] = reshape(%0) shape=[s1, -1]\n%2 int64[s0] = randperm() count=s0 dtype=int64\noutput %1\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		data := func(n int64) ([]byte, error) {
 			if n > 1<<20 {

@@ -116,7 +116,8 @@ func (g *Graph) Resolve(inputs []op.Type) (*Graph, error) {
 	if len(inputs) != len(g.inputs) {
 		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(inputs), len(g.inputs))
 	}
-	if err := g.matches(inputs); err != nil {
+	sizes, err := g.matches(inputs)
+	if err != nil {
 		return nil, err
 	}
 	b := NewBuilder()
@@ -124,7 +125,7 @@ func (g *Graph) Resolve(inputs []op.Type) (*Graph, error) {
 	for i, v := range g.inputs {
 		known[v] = b.Input(inputs[i])
 	}
-	return g.rebuild(b, known, g.outputs)
+	return g.rebuild(b, known, g.outputs, sizes)
 }
 
 // Freeze is the graph without its last inputs, which have these elements from now on, and with its first outputs alone.
@@ -138,12 +139,12 @@ func (g *Graph) Freeze(last []*op.Const, outputs int) (*Graph, error) {
 			known[v] = b.Input(g.values[v].Type)
 		}
 	}
-	return g.rebuild(b, known, g.outputs[:outputs])
+	return g.rebuild(b, known, g.outputs[:outputs], nil)
 }
 
 // rebuild adds the constants and the nodes of a graph to a builder, and builds these values. known are the values of the
-// inputs in the builder, by their values here.
-func (g *Graph) rebuild(b *Builder, known, outputs []Value) (*Graph, error) {
+// inputs in the builder, by their values here, and sizes those of symbols in attributes; nil: these stay symbols.
+func (g *Graph) rebuild(b *Builder, known, outputs []Value, sizes map[int64]int64) (*Graph, error) {
 	for v := range g.values {
 		switch x := &g.values[v]; {
 		case x.data != nil:
@@ -154,7 +155,11 @@ func (g *Graph) rebuild(b *Builder, known, outputs []Value) (*Graph, error) {
 	}
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		out, err := b.Call(n.Row, translate(known, n.In), n.Attrs)
+		at, err := n.sized(sizes)
+		if err != nil {
+			return nil, err
+		}
+		out, err := b.Call(n.Row, translate(known, n.In), at)
 		if err != nil {
 			return nil, err
 		}
@@ -165,6 +170,32 @@ func (g *Graph) rebuild(b *Builder, known, outputs []Value) (*Graph, error) {
 	return b.Build(translate(known, outputs)...), nil
 }
 
+// sized are the attributes with sizes in place of symbols.
+func (n *Node) sized(sizes map[int64]int64) (op.Attrs, error) {
+	at := n.Attrs
+	for i := range n.Attrs {
+		if sizes == nil || !n.Row.TakesSizes(i) {
+			continue
+		}
+		v, err := n.Attrs[i].WithSizes(func(symbol int64) (int64, error) {
+			if size, ok := sizes[symbol]; ok {
+				return size, nil
+			}
+			return 0, status.Errorf(status.Invalid, "[%s] %s has a size that no input has", n.Row.Name, n.Row.Attrs[i].Name)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			if &at[0] == &n.Attrs[0] {
+				at = slices.Clone(at)
+			}
+			at[i] = *v
+		}
+	}
+	return at, nil
+}
+
 func translate(known, vs []Value) []Value {
 	out := make([]Value, len(vs))
 	for i, v := range vs {
@@ -173,8 +204,8 @@ func translate(known, vs []Value) []Value {
 	return out
 }
 
-// matches checks the types of a call against those that the graph was built for: one size for one symbol.
-func (g *Graph) matches(inputs []op.Type) error {
+// matches checks the types of a call against those that the graph was built for, and returns the size for each symbol.
+func (g *Graph) matches(inputs []op.Type) (map[int64]int64, error) {
 	sizes := map[int64]int64{}
 	for i := range inputs {
 		want, got := &g.values[g.inputs[i]], &inputs[i]
@@ -191,10 +222,10 @@ func (g *Graph) matches(inputs []op.Type) error {
 			ok = d == n
 		}
 		if !ok {
-			return status.Errorf(status.Invalid, "[program] input %d is %s of shape %s; want %s of shape %s", i, got.DType, &got.Shape, want.DType, &want.Shape)
+			return nil, status.Errorf(status.Invalid, "[program] input %d is %s of shape %s; want %s of shape %s", i, got.DType, &got.Shape, want.DType, dims(&want.Shape))
 		}
 	}
-	return nil
+	return sizes, nil
 }
 
 // Builder makes a graph. It is for one goroutine.

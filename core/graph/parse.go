@@ -23,7 +23,7 @@ import (
 //	node      = declared { "," declared } "=" NAME "(" [ operand { "," operand } ] ")" { attribute }
 //	operand   = "%" NUMBER | scalar
 //	scalar    = NUMBER | FLOAT | "true" | "false" | "none"
-//	attribute = NAME "=" ( scalar | NAME | QUOTED | "[" [ item { "," item } ] "]" )
+//	attribute = NAME "=" ( scalar | NAME | QUOTED | dimension | "[" [ item { "," item } ] "]" )
 //
 // A declared value has the next number, from %0 on. A text may come from a stranger: it is bounded by its length alone, a
 // line adds at most one node, and nothing is computed but types.
@@ -336,9 +336,9 @@ func (p *parser) attribute(row *op.Row, at op.Attrs) error {
 	case op.IntsAttr:
 		v.Kind = op.Ints
 		return p.list(func() error {
-			n, err := strconv.ParseInt(p.word, 10, 64)
+			n, err := p.integer(row, i)
 			if err != nil {
-				return wrong(strconv.Quote(p.word), "an integer")
+				return err
 			}
 			v.Ints = append(v.Ints, n)
 			p.next()
@@ -376,10 +376,32 @@ func (p *parser) attribute(row *op.Row, at op.Attrs) error {
 	case op.TensorAttr, op.GraphAttr:
 		return wrong("a tensor or a graph as an attribute", "a value that has a text")
 	}
+	if strings.HasPrefix(p.word, "s") && row.Attrs[i].Type == op.IntAttr {
+		n, err := p.integer(row, i)
+		*v = op.Value{Kind: op.Int, I: n}
+		p.next()
+		return err
+	}
 	x, err := scalar(p.word)
 	*v = x
 	p.next()
 	return err
+}
+
+// integer is the latest token as an integer in an attribute, or as a size of an input where the attribute takes one.
+func (p *parser) integer(row *op.Row, attr int) (int64, error) {
+	if row.TakesSizes(attr) && strings.HasPrefix(p.word, "s") {
+		d, err := p.dimension()
+		if err == nil && shape.SymbolNumber(d) >= p.builder.Symbols() {
+			err = wrong(strconv.Quote(p.word), "a size of an input")
+		}
+		return op.SizeAttr(d), err
+	}
+	n, err := strconv.ParseInt(p.word, 10, 64)
+	if err != nil {
+		return 0, wrong(strconv.Quote(p.word), "an integer")
+	}
+	return n, nil
 }
 
 // quoted reads a text.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 //	output %3
 //
 // Values are numbered in the order of their lines, and so are dimensions that are not known: s0, s1, ... An operand that is
-// left out is none. The elements of constants are not in the text. Parse makes the graph of a text.
+// left out is none. A dimension that an attribute asks for may be one of those: full() shape=[s0, 3]. The elements of constants are not in the text. Parse makes the graph of a text.
 
 // String is the graph as text.
 func (g *Graph) String() string {
@@ -38,7 +39,7 @@ func (g *Graph) print() (string, []*op.Const) {
 	p.constants()
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		fmt.Fprintf(&p.text, "%s = %s(%s)%s\n", list(n.Out, p.declare), n.Row.Name, list(n.In, p.name), attributes(n.Row, n.Attrs))
+		fmt.Fprintf(&p.text, "%s = %s(%s)%s\n", list(n.Out, p.declare), n.Row.Name, list(n.In, p.name), p.attributes(n))
 	}
 	for _, v := range g.outputs {
 		fmt.Fprintf(&p.text, "output %s\n", p.name(v))
@@ -153,14 +154,39 @@ func attributes(row *op.Row, at op.Attrs) string {
 	return text
 }
 
+// attributes is the attributes of a node, with the symbols of the text in place of those of the graph.
+func (p *printer) attributes(n *Node) string {
+	at := slices.Clone(n.Attrs)
+	for i := range at {
+		if !n.Row.TakesSizes(i) {
+			continue
+		}
+		renamed, err := at[i].WithSizes(func(symbol int64) (int64, error) { return op.SizeAttr(shape.Symbol(p.sizes[symbol])), nil })
+		if err == nil && renamed != nil {
+			at[i] = *renamed
+		}
+	}
+	return attributes(n.Row, at)
+}
+
+// size is a number in an attribute as text.
+func size(n int64) string {
+	if symbol, ok := op.SymbolIn(n); ok {
+		return fmt.Sprintf("s%d", shape.SymbolNumber(symbol))
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 // attribute is the value of an attribute as text.
 func attribute(v *op.Value) string {
 	var texts []string
 	switch v.Kind {
 	case op.Ints:
 		for _, n := range v.Ints {
-			texts = append(texts, strconv.FormatInt(n, 10))
+			texts = append(texts, size(n))
 		}
+	case op.Int:
+		return size(v.I)
 	case op.Floats:
 		for _, x := range v.Floats() {
 			texts = append(texts, number(&op.Value{Kind: op.Float, F: x}))

@@ -141,6 +141,7 @@ type Attr struct {
 	Type    AttrType
 	Default Value // Kind None: absent is allowed and means what Doc says
 	Needed  bool  // there is no default
+	Sizes   Sizes // how it says the size of an input that is not known yet
 	Doc     string
 }
 

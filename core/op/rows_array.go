@@ -10,7 +10,7 @@ var (
 	oneAxis    = Attr{Name: "axis", Type: IntAttr, Doc: "the axis; none for the flattened tensor"}
 	keepDim    = Attr{Name: "keepdim", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "keep reduced axes with one element"}
 	sumDType   = Attr{Name: "dtype", Type: DTypeAttr, Doc: "x is cast to it first; none for the rule of the operator"}
-	newShape   = Attr{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the result"}
+	newShape   = Attr{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsDims, Doc: "dimensions of the result"}
 	outDType   = Attr{Name: "dtype", Type: DTypeAttr, Needed: true, Doc: "dtype of the result"}
 	// byHand has a wrapper in _array.py or its like; internal ones are called by others only.
 	byHand   = Python{Method: true, ByHand: true}
@@ -172,7 +172,7 @@ var reduceRows = []Row{
 var viewRows = []Row{
 	{
 		ID: 140, Name: "reshape", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewReshape, Alias: Alias{Write: writeReshaped}, Python: byHand, ONNX: "Reshape-14",
-		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "reshape(x, shape)", Doc: "The same elements under another shape.",
+		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsReshaped, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "reshape(x, shape)", Doc: "The same elements under another shape.",
 		Settings: []Setting{{{"shape", []int{-1}}}, {{"shape", []int{0, -1, 1}}}},
 	},
 	{
@@ -191,15 +191,15 @@ var viewRows = []Row{
 	},
 	{
 		ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Grad: Grad{Rule: gradExpand}, Accepts: moved, View: viewExpand, Python: byHand, ONNX: "Expand-13",
-		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "expand(x, shape)", Doc: "Broadcast to a shape.",
+		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsExpanded, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "expand(x, shape)", Doc: "Broadcast to a shape.",
 		Settings: []Setting{{{"shape", []int{2, -1, -1}}}},
 	},
 	{
 		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Grad: Grad{Rule: gradSlice}, Accepts: moved, View: viewSlice, Alias: Alias{Write: writeSliced}, Python: byHand, ONNX: "Slice-13",
 		Attrs: []Attr{
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "the axes that are cut"},
-			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "first index on each, from the end if negative"},
-			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "index after the last on each, from the end if negative"},
+			{Name: "starts", Type: IntsAttr, Needed: true, Sizes: AsStart, Doc: "first index on each, from the end if negative"},
+			{Name: "ends", Type: IntsAttr, Needed: true, Sizes: AsEnd, Doc: "index after the last on each, from the end if negative"},
 			{Name: "steps", Type: IntsAttr, Doc: "step on each, not zero; none for 1"},
 		}, NumPy: "input[slices(input, axes, starts, ends, steps)]", Doc: "A range of indices on some axes.",
 		Settings: []Setting{
@@ -248,7 +248,7 @@ var assembleRows = []Row{
 	{
 		ID: 164, Name: "spread", Kind: Assemble, In: x, Grad: Grad{Rule: gradSpread}, Parts: partsSpread, Accepts: moved, Infer: rules{same, spread}, Lower: lowerSpread, Python: internal,
 		Attrs: []Attr{
-			newShape,
+			{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the result"},
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "as of slice"},
 			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "as of slice"},
 			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "as of slice"},
@@ -321,7 +321,7 @@ var createRows = []Row{
 		Attrs: []Attr{
 			{Name: "start", Type: ScalarAttr, Needed: true, Doc: "first value"},
 			{Name: "step", Type: ScalarAttr, Needed: true, Doc: "distance of neighbours"},
-			{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values"},
+			{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values"},
 			outDType,
 		}, Doc: "start + i * step, computed in int64 or float64.",
 		Elsewhere: "tests/python/golden/creation.txt",
@@ -331,7 +331,7 @@ var createRows = []Row{
 		Attrs: []Attr{
 			{Name: "start", Type: FloatAttr, Needed: true, Doc: "first value"},
 			{Name: "stop", Type: FloatAttr, Needed: true, Doc: "last value"},
-			{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values, at least 1"},
+			{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values, at least 1"},
 			outDType,
 		}, NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.",
 		Settings: []Setting{{{"start", 0.0}, {"stop", 10.0}, {"count", 5}}, {{"start", 4.0}, {"stop", 0.0}, {"count", 9}}, {{"start", 1.0}, {"stop", 3.0}, {"count", 1}}},
@@ -356,7 +356,7 @@ var createRows = []Row{
 	},
 	{
 		ID: 206, Name: "randperm", Kind: Create, Random: true, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: Python{ByHand: true},
-		Attrs: []Attr{{Name: "count", Type: IntAttr, Needed: true, Doc: "number of values"}, outDType}, Doc: "The integers 0 to count - 1 in random order.",
+		Attrs: []Attr{{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values"}, outDType}, Doc: "The integers 0 to count - 1 in random order.",
 		Elsewhere: "tests/python/test_mps.py",
 	},
 }

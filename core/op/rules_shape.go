@@ -431,16 +431,30 @@ func nonzeroBound(c *Inference) (err error) {
 
 // fromAttr is the rule of results with the shape that attribute shape says.
 func fromAttr(c *Inference) (err error) {
-	if c.Out[0].Shape, err = shape.Of(c.attr("shape").Ints...); err != nil {
+	want := c.attr("shape").Ints
+	known := want
+	if c.opens(want) {
+		known = slices.Clone(want)
+		for i, d := range want {
+			if c.sizeOf(d) != d {
+				known[i] = 0
+			}
+		}
+	}
+	if c.Out[0].Shape, err = shape.Of(known...); err != nil {
 		return status.Errorf(status.Invalid, "[%s] %s", c.Row.Name, strings.TrimPrefix(err.Error(), "[shape] "))
+	}
+	for i, d := range want {
+		c.Out[0].Shape.Dims[i] = c.sizeOf(d)
 	}
 	return nil
 }
 
 // fromCount is the rule of lines of as many elements as attribute count says.
 func fromCount(c *Inference) error {
-	n := c.attr("count").I
-	if n < 0 {
+	given := c.attr("count").I
+	n := c.sizeOf(given)
+	if n < 0 && n == given {
 		return status.Errorf(status.Invalid, "[%s] count is %d; want 0 or more", c.Row.Name, n)
 	}
 	c.Out[0].Shape = shape.Shape{Rank: 1}

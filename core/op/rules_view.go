@@ -48,7 +48,7 @@ func (c *Inference) reshaped(in *shape.Shape, want []int64) (s shape.Shape, err 
 	if len(want) > shape.MaxRank {
 		return bad("too many dimensions")
 	}
-	if !in.Known() {
+	if !in.Known() || c.opens(want) {
 		return c.reshapedSymbols(in, want)
 	}
 	// free is where -1 stands, and known the product of all others. zero notes a 0 that is taken by its word.
@@ -101,7 +101,10 @@ func (c *Inference) reshapedSymbols(in *shape.Shape, want []int64) (s shape.Shap
 	free := -1
 	s.Rank = len(want)
 	for i, d := range want {
+		symbol := c.sizeOf(d)
 		switch {
+		case symbol != d:
+			d = symbol
 		case d == -1 && free < 0:
 			free = i
 			continue
@@ -239,14 +242,16 @@ func viewExpand(c *Inference, in *shape.Layout) error {
 	s := shape.Shape{Rank: len(want)}
 	for i, d := range want {
 		j := i - (len(want) - in.Rank)
+		symbol := c.sizeOf(d)
 		if d == -1 && j >= 0 {
-			d = in.Dims[j]
+			symbol = in.Dims[j]
 		}
-		if j >= 0 && d == in.Dims[j] {
+		open := symbol != d
+		if d = symbol; j >= 0 && d == in.Dims[j] {
 			s.Dims[i] = d
 			continue
 		}
-		if d < 0 || j >= 0 && differ(in.Dims[j], d) && in.Dims[j] != 1 {
+		if d < 0 && !open || j >= 0 && differ(in.Dims[j], d) && in.Dims[j] != 1 {
 			return bad()
 		}
 		s.Dims[i] = d

@@ -33,6 +33,7 @@ type Program struct {
 	asked    []bool    // whether each argument asked for gradients
 	askedAt  []uint32  // storage.asked of each captured tensor
 	asking   []*Tensor // captured tensors that ask for gradients, as they did when they were captured
+	open     bool      // arguments have symbols: see Unify
 	changed  []int     // inputs that the outputs behind the results are written into
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
 
@@ -114,6 +115,7 @@ func (p *Program) Inputs() []op.Type { return p.inputs[:p.given] }
 
 // Accepts reports whether a traced program was traced for such arguments: of these dtypes, shapes and place, with gradients
 // recorded as they are now, and then with the same arguments and captured tensors asking for them. Other programs accept all.
+// A size that Unify has left open may be any but 0 and 1, with which functions often do other things than with the rest.
 func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
 	if !p.traced {
 		return true
@@ -126,9 +128,12 @@ func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
 			return false
 		}
 	}
+	if p.open && !p.admits(in) {
+		return false
+	}
 	for i, t := range in {
 		want := &p.inputs[i]
-		if t.dtype != want.DType || t.Shape != want.Shape || t.store.ctx != p.ctx || recording && t.Asks() != p.asked[i] {
+		if t.dtype != want.DType || t.Shape != want.Shape && !p.open || t.store.ctx != p.ctx || recording && t.Asks() != p.asked[i] {
 			return false
 		}
 	}

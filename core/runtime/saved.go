@@ -15,8 +15,7 @@ import (
 // Save writes the program to a file, which Load reads: the graph (see graph.ReadFile) with the elements that captured tensors
 // have now. The file appears whole or not at all. status.Unsupported: the program writes into tensors.
 //
-// What a program keeps for its gradient is left out, so that a loaded program has none. The sizes of all inputs have to be
-// known.
+// What a program keeps for its gradient is left out, so that a loaded program has none. Sizes that are open stay so.
 func (p *Program) Save(path string) error {
 	if len(p.changed) > 0 {
 		return status.Errorf(status.Unsupported, "[program] it writes into %d of its inputs; want one that only returns results", len(p.changed))
@@ -28,10 +27,17 @@ func (p *Program) Save(path string) error {
 			return err
 		}
 	}
-	g, err := p.source.Resolve(p.inputs)
-	if err == nil {
-		g, err = g.Freeze(frozen, p.results)
+	source, ok := p.source.(interface {
+		Freeze(last []*op.Const, outputs int) (*graph.Graph, error)
+	})
+	if !ok { // a model, which is a graph once its sizes are known
+		known, err := p.source.Resolve(p.inputs)
+		if err != nil {
+			return err
+		}
+		source = known
 	}
+	g, err := source.Freeze(frozen, p.results)
 	if err != nil {
 		return err
 	}

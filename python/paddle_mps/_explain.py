@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from . import _examples, onnx
+from ._drawing import Drawing
 from ._place import place as place_of
 
 
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     _examples.options(parser)
     parser.add_argument("--summary", action="store_true", help="how often each operator runs, instead of the steps")
+    parser.add_argument("--svg", metavar="FILE", help="draw the model's graph to this file, instead of printing steps")
     given = parser.parse_args(arguments)
     try:
         _explain(given)
@@ -33,6 +35,10 @@ def main(arguments: Sequence[str]) -> int:
 def _explain(given: argparse.Namespace) -> None:
     """The command, after its arguments are parsed."""
     model = onnx.load(given.model, None if given.place is None else place_of(given.place))
+    if given.svg:
+        Drawing(model._program.text()).save(given.svg)
+        print(f"wrote {given.svg}")
+        return
     arrays = _examples.inputs(model, given)
     model.run(arrays)
     text, info = model.explain(), model._program.info()

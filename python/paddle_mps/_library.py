@@ -173,6 +173,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_program_load": (Error, (Place, c_char_p, c_char_p, c_size_t, NewPointer)),
     "pmps_program_get_port": (Error, (Program, c_bool, c_size_t, POINTER(ValueInfo), NewPointer, NewPointer)),
     "pmps_program_describe": (Error, (Program, NewPointer)),
+    "pmps_program_unify": (Error, (Program, Program, NewPointer)),
     "pmps_program_get_captured": (Error, (Program, c_size_t, NewTensor)),
     "pmps_trace_begin": (Error, (Place, NewTensor, c_size_t, NewTensor, NewPointer)),
     "pmps_trace_end": (Error, (Trace, NewTensor, c_size_t, NewPointer)),

@@ -93,13 +93,14 @@ class Program:
 
     Attributes:
         results: how many tensors a run returns.
+        open: it is for all sizes, and not for those that it was traced for.
         run: takes the arguments, one after the other; returns a list of tensors or, where there is one result, that tensor.
             NotImplemented where the program was traced for other arguments or gradients, or where there are too many
             of them for a built-in function.
     """
 
     def __init__(self, handle: int, results: int, recording: bool) -> None:
-        self._handle, self.results = handle, results
+        self._handle, self.results, self.open = handle, results, False
         self._lead = (SINGLE if results == 1 else 0) | (RECORDING if recording else 0)
         # The handler holds no reference to this object, which would never be freed.
         self.run: Callable[..., Any] = builtin(
@@ -132,10 +133,24 @@ class Program:
         check(quick.pmps_program_get_info(made.value, byref(about)))
         return cls(made.value, about.outputs, False)
 
-    def prepare(self) -> None:
-        """Compiles the program, unless it is compiled."""
-        count = self.info().inputs
-        check(library.pmps_program_prepare(self._handle, (Ints * max(count, 1))(), count))
+    def unify(self, other: Program) -> Program:
+        """A program for all sizes, of two that were traced for others.
+
+        Raises:
+            UnsupportedError: they differ in more than sizes.
+        """
+        made = ctypes.c_void_p()
+        check(library.pmps_program_unify(self._handle, other._handle, byref(made)))
+        assert made.value
+        both = Program(made.value, self.results, bool(self._lead & RECORDING))
+        both.open = True
+        return both
+
+    def prepare(self, arguments: Sequence[Tensor]) -> None:
+        """Compiles the program for the shapes of arguments, unless it is compiled for them."""
+        sizes = [(ctypes.c_int64 * max(len(x.shape), 1))(*x.shape) for x in arguments]
+        pointers = (Ints * max(len(sizes), 1))(*[ctypes.cast(size, Ints) for size in sizes])
+        check(library.pmps_program_prepare(self._handle, pointers, len(sizes)))
 
     def info(self) -> ProgramInfo:
         """Figures of the program and of its last compilation."""

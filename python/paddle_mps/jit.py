@@ -21,7 +21,7 @@ import threading
 import types
 import weakref
 from collections.abc import Sequence
-from typing import Any, Callable, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, Union, overload
 
 import numpy as np
 
@@ -29,14 +29,19 @@ from . import _dtype, _tracing
 from ._creation import to_tensor, zeros
 from ._errors import TracingError, UnsupportedError
 from ._objects import grad_info, is_grad_enabled, meta, traces
+from ._open_sizes import Family, probes, united
 from ._place import Place
 from ._place import current as current_place
+from ._shapes import as_strided
 from ._tensor import Tensor
 from ._trees import Leaf, flatten, result, unflatten
 
 _meta = operator.attrgetter("_meta")  # the description of a tensor, where it has been asked for
 PACKAGE = __name__.partition(".")[0]
 KEPT = 64  # programs of a function, the latest ones
+
+if TYPE_CHECKING:
+    from ._drawing import Drawing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Dims = Union[int, None]
@@ -173,11 +178,14 @@ class StaticFunction:
 
     __name__: str
 
-    def __init__(self, function: Callable[..., Any], input_spec: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], input_spec: Sequence[Any] | None = None, dynamic: bool = False
+    ) -> None:
         functools.update_wrapper(self, function)
-        self.dygraph_function, self._input_spec = function, input_spec
+        self.dygraph_function, self._input_spec, self._dynamic = function, input_spec, dynamic
         self._name = getattr(function, "__qualname__", type(function).__name__)
         self._entries: dict[Any, Entry] = {}
+        self._families: dict[Any, Family[Entry]] = {}  # with dynamic, by everything about arguments but their sizes
         # Entries and not what runs them: another thread may forget an entry, whose program has to stay until a call returns.
         self._quick: dict[Any, Entry] = {}  # by the descriptions of arguments that are tensors
         self._latest: Entry | type[_NoEntry] = _NoEntry
@@ -198,7 +206,7 @@ class StaticFunction:
             return self.dygraph_function(reference(), *args, **kwargs)
 
         functools.update_wrapper(method, self.dygraph_function)
-        bound = StaticFunction(method, self._input_spec)
+        bound = StaticFunction(method, self._input_spec, self._dynamic)
         self._bound[instance] = bound
         return bound
 
@@ -230,36 +238,51 @@ class StaticFunction:
             entry = self._entry(tree, arguments, again=entry)
             made = entry.run(*arguments)
         if args and not kwargs and all(type(x) is Tensor for x in args):
-            self._latest = self._quick[tuple(map(meta, arguments))] = entry
+            self._latest = entry
+            if not entry.program.open:  # of which there would be one for each set of sizes
+                self._quick[tuple(map(meta, arguments))] = entry
         return entry.run_anyway(arguments) if made is NotImplemented else made
 
     def lower(self, *args: Any, **kwargs: Any) -> str:
-        """The graph for these arguments as text, an operator a line. The function is traced, but not run."""
-        return self._traced(args, kwargs).program.text()
+        """The graph for these arguments as text, an operator a line. The function is traced, but not run.
+
+        Sizes that are open are s0, s1 and so on: see `dynamic` of `to_static`.
+        """
+        return self._traced(args, kwargs)[0].program.text()
+
+    def draw(self, *args: Any, **kwargs: Any) -> Drawing:
+        """The graph for these arguments as a picture, which notebooks show and whose `save(path)` writes an SVG file. The function
+        is traced, but not run.
+        """
+        from ._drawing import Drawing  # rarely needed
+
+        return Drawing(self.lower(*args, **kwargs))
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What is compiled for these arguments: steps, groups that run block by block, memory, and what the CPU runs for
-        the GPU. The function is traced and compiled, but not run.
+        the GPU. The function is traced and compiled, but not run. With `dynamic`, a first line says why sizes are not open.
         """
-        program = self._traced(args, kwargs).program
-        program.prepare()
-        return program.text(plan=True)
+        entry, arguments = self._traced(args, kwargs)
+        entry.program.prepare(arguments)
+        reasons = [family.reason for family in self._families.values() if family.reason and not entry.program.open]
+        return "".join(f"sizes are not open: {reason}\n" for reason in reasons[-1:]) + entry.program.text(plan=True)
 
     @property
     def program_cache(self) -> int:
         """How many programs there are."""
-        return len(self._entries)
+        return len(self._entries) + sum(len(family.open) for family in self._families.values())
 
     def clear(self) -> None:
         """Forgets all programs: the next call traces the function again."""
         with self._lock:
             self._entries.clear()
+            self._families.clear()
             self._quick.clear()
             self._latest = _NoEntry
 
-    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Entry, list[Tensor]]:
         arguments: list[Tensor] = []
-        return self._entry(flatten((args, kwargs), arguments, argument), arguments)
+        return self._entry(flatten((args, kwargs), arguments, argument), arguments), arguments
 
     def _entry(self, tree: Any, arguments: Sequence[Tensor], again: Entry | None = None) -> Entry:
         """What the function is for these arguments; traced anew if that is `again`."""
@@ -274,22 +297,41 @@ class StaticFunction:
             with self._lock:
                 found = self._entries.get(key)
                 if found is None or found is again:
-                    self._check(arguments)
-                    found = self._trace(tree, arguments)
-                    while len(self._entries) >= KEPT:
-                        self._quick.clear()
-                        self._latest = _NoEntry
-                        del self._entries[next(iter(self._entries))]
-                    self._entries[key] = found
+                    found = self._made(key, arguments, again)
         return found
+
+    def _made(self, key: Any, arguments: Sequence[Tensor], again: Entry | None) -> Entry:
+        """Traces the function for these arguments, unless there is a program for all sizes that takes them."""
+        tree, kinds, *rest = key
+        shapes = tuple(meta(x).shape for x in arguments)
+        family: Family[Entry] | None = None
+        if self._dynamic:
+            ranks = tree, tuple((dtype, len(shape), place, asks) for dtype, shape, place, asks in kinds), *rest
+            if again is not None or len(self._families) >= KEPT:  # other captured tensors ask for gradients now
+                for old in [ranks] if ranks in self._families else list(self._families)[:1]:
+                    del self._families[old]
+            family = self._families.setdefault(ranks, Family())
+            found = family.find(shapes)
+            if found is not None:
+                return found
+        self._check(arguments)
+        traced = self._trace(tree, arguments)
+        entry = traced if family is None else family.add(shapes, traced)
+        if entry is traced:
+            while len(self._entries) >= KEPT:
+                self._quick.clear()
+                self._latest = _NoEntry
+                del self._entries[next(iter(self._entries))]
+            self._entries[key] = entry
+        return entry
 
     def _check(self, arguments: Sequence[Tensor]) -> None:
         specs = [s for s in self._input_spec or () if isinstance(s, InputSpec)]
         for i, (spec, x) in enumerate(zip(specs, arguments)):
             spec.check(x, self._name, i)
 
-    def _trace(self, tree: Any, arguments: Sequence[Tensor]) -> Entry:
-        """Calls the function with tensors that stand for the arguments.
+    def _trace(self, tree: Any, arguments: Sequence[Tensor], gradients: bool = True) -> Entry:
+        """Calls the function with tensors that stand for the arguments; its results have gradients only with `gradients`.
 
         Raises:
             TracingError: it wants elements of a tensor.
@@ -311,7 +353,7 @@ class StaticFunction:
                     leaves.append(-1 - stands[id(x)])
                 elif trace.makes(x):
                     leaves.append(len(outputs))
-                    outputs.append(x)
+                    outputs.append(x if gradients else x.detach())
                 else:
                     leaves.append(x)
             return Entry(trace.end(outputs, is_grad_enabled()), results, leaves)
@@ -359,6 +401,8 @@ def to_static(
     input_spec: Sequence[Any] | None = None,
     build_strategy: Any = None,
     backend: str | None = "CINN",
+    *,
+    dynamic: bool | None = None,
     **kwargs: Any,
 ) -> StaticFunction: ...
 @overload
@@ -367,6 +411,8 @@ def to_static(
     input_spec: Sequence[Any] | None = None,
     build_strategy: Any = None,
     backend: str | None = "CINN",
+    *,
+    dynamic: bool | None = None,
     **kwargs: Any,
 ) -> Callable[[Callable[..., Any]], StaticFunction]: ...
 def to_static(
@@ -374,6 +420,8 @@ def to_static(
     input_spec: Sequence[Any] | None = None,
     build_strategy: Any = None,
     backend: str | None = "CINN",
+    *,
+    dynamic: bool | None = None,
     **kwargs: Any,
 ) -> Any:
     """Makes a function one that is traced once and then runs as a program. Also a decorator, with or without arguments.
@@ -384,18 +432,24 @@ def to_static(
         input_spec: an InputSpec for each tensor among the arguments, which is checked. Sizes need not be given: each set of
             sizes has a program.
         build_strategy, backend, kwargs: ignored; there is one compiler.
+        dynamic: sizes are open. The function is traced for two sets of sizes; if it makes the same calls for both, what differs
+            between them may have any size but 0 and 1 from then on, and the function is not traced again. For those who
+            know that it has no condition on sizes. Otherwise each set of sizes has a program, and `explain` says why; so it
+            is where results have gradients.
 
     Raises:
-        TypeError: function cannot be called. Calls raise a TypeError for arguments that cannot be hashed, and a TracingError
-            where the function wants elements of a tensor: in a condition, in float(), in numpy().
+        TypeError: function cannot be called, or dynamic is no bool. Calls raise a TypeError for arguments that cannot be hashed,
+            and a TracingError where the function wants elements of a tensor: in a condition, in float(), in numpy().
     """
+    if dynamic is not None and not isinstance(dynamic, bool):
+        raise TypeError(f"[to_static] dynamic is {dynamic!r}; want a bool or None")
     if function is None:
-        return lambda f: to_static(f, input_spec)
+        return lambda f: to_static(f, input_spec, dynamic=dynamic)
     if not callable(function):
         raise TypeError(f"[to_static] got {type(function).__name__}; want a function")
     if isinstance(function, StaticFunction):
         return function
-    return StaticFunction(function, input_spec)
+    return StaticFunction(function, input_spec, bool(dynamic))
 
 
 SUFFIX = ".pmps"  # of the files of save
@@ -410,19 +464,20 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
     Args:
         layer: a function, or one of `to_static`.
         path: the file without its suffix.
-        input_spec: for each argument a tensor or an InputSpec whose sizes are all given; None: what `to_static` was given.
+        input_spec: for each argument a tensor or an InputSpec; None: what `to_static` was given. Sizes that an InputSpec leaves
+            open are open in the file: the function is traced for two sizes of each, and for 1, and has to do the same for all.
         configs: ignored.
 
     Raises:
         TypeError: layer cannot be called, or returns something else than tensors.
-        ValueError: an argument has no specification, or one with an open size.
-        UnsupportedError: the function changes tensors in place.
+        ValueError: there are no specifications.
+        UnsupportedError: the function changes tensors in place, or makes other calls for other sizes where sizes are open.
     """
     function = to_static(layer)
     specs = input_spec if input_spec is not None else function._input_spec
     if specs is None:
         raise ValueError("[save] got no input_spec; want a tensor or an InputSpec for each argument")
-    entry = function._traced(tuple(example(spec, i) for i, spec in enumerate(specs)), {})
+    entry = traced(function, specs)
     if not only_tensors(entry.results):
         raise TypeError(
             "[save] the function returns something else than tensors; want a tensor, or a list or tuple of tensors"
@@ -430,6 +485,52 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
     if entry.leaves != list(range(entry.program.results)):
         raise TypeError("[save] the function returns an argument or a tensor that it has not made; want a copy of it")
     entry.program.save(os.fspath(path) + SUFFIX)
+
+
+def traced(function: StaticFunction, specs: Sequence[Any]) -> Entry:
+    """What a function is for arguments of these specifications.
+
+    Where sizes are open, it is traced for two sizes of each, and has to do the same for both; and for 1, if it takes that.
+
+    Raises:
+        UnsupportedError: it has not.
+    """
+    for i, spec in enumerate(specs):
+        if not isinstance(spec, (Tensor, InputSpec)):
+            raise TypeError(f"[save] input_spec has {type(spec).__name__} at {i}; want a tensor or an InputSpec")
+    axes = [i for spec in specs if isinstance(spec, InputSpec) for i, n in enumerate(spec.shape) if n == -1]
+
+    def of(sizes: Sequence[int]) -> Entry:
+        left = iter(sizes)
+        arguments = [
+            spec
+            if isinstance(spec, Tensor)
+            else example([next(left) if n == -1 else n for n in spec.shape], spec.dtype)
+            for spec in specs
+        ]
+        return function._trace(flatten((tuple(arguments), {}), [], argument), arguments, gradients=False)
+
+    if not axes:
+        return of([])
+    failure: Exception | None = None
+    for sizes, others in probes(axes):
+        try:
+            first, second = of(sizes), of(others)
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            failure = failure or error
+            continue
+        made = united(first, second)
+        try:
+            single = of([1] * len(axes))
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+            return made
+        if united(first, single).program.text() != made.program.text():
+            raise UnsupportedError(
+                "[save] the function makes other calls where open sizes are 1; want the same for all"
+            )
+        return made
+    assert failure is not None
+    raise failure
 
 
 def only_tensors(tree: Any) -> bool:
@@ -440,15 +541,10 @@ def only_tensors(tree: Any) -> bool:
     return sort is list and all(isinstance(x, Leaf) for x in content)
 
 
-def example(spec: Any, position: int) -> Tensor:
-    """A tensor of a specification."""
-    if isinstance(spec, Tensor):
-        return spec
-    if not isinstance(spec, InputSpec):
-        raise TypeError(f"[save] input_spec has {type(spec).__name__} at {position}; want a tensor or an InputSpec")
-    if -1 in spec.shape:
-        raise ValueError(f"[save] input_spec has shape {list(spec.shape)} at {position}; want all sizes")
-    return zeros(spec.shape, dtype=spec.dtype)
+def example(shape: Sequence[int], dtype: Any) -> Tensor:
+    """A tensor that a function can be traced for: of one element in memory, however large it is."""
+    one = zeros([1], dtype=dtype)
+    return as_strided(one, shape, [0] * len(shape))
 
 
 class TranslatedLayer:
@@ -471,6 +567,12 @@ class TranslatedLayer:
     def program(self) -> str:
         """The graph as text, an operator a line."""
         return self._program.text()
+
+    def draw(self) -> Drawing:
+        """The graph as a picture; see `StaticFunction.draw`."""
+        from ._drawing import Drawing  # rarely needed
+
+        return Drawing(self.program())
 
     def eval(self) -> None:
         """Changes nothing: the function does what it did when it was saved."""

@@ -157,6 +157,7 @@ static void program_calls(void) {
   pmps_trace *trace = NULL;
   FORKED(pmps_program_to_text(program, false, &words));
   FORKED(pmps_program_save(program, "p"));
+  FORKED(pmps_program_unify(program, program, &p));
   FORKED(pmps_program_get_captured(program, 0, &t));
   FORKED(pmps_program_load(NULL, "model.onnx", NULL, 0, &p));
   FORKED(pmps_program_get_port(program, false, 0, &info, &text, NULL));

@@ -271,6 +271,15 @@ static void calls_become_a_program() {
   EXPECT(program->run({x})[0].values<float>() == (std::vector<float>{3, 8}));
   EXPECT(program->captured(0).values<float>() == (std::vector<float>{3, 4}) && program->info().captured == 1);
   EXPECT(program->text().find("multiply(") != std::string::npos && !program->text(true).empty());
+  {
+    const pm::Tensor longer = pm::Tensor::from<float>(place(), {3}, {1, 2, 3}), four = pm::Tensor::from<float>(place(), {4}, {1, 2, 3, 4});
+    std::vector<pm::Program> traced;
+    for (const pm::Tensor* one : {&x, &longer}) {
+      pm::Trace trace(place(), {*one});
+      traced.push_back(trace.end({trace.inputs()[0] * trace.inputs()[0]}));
+    }
+    EXPECT(traced[0].unified(traced[1]).run({four})[0].values<float>() == (std::vector<float>{1, 4, 9, 16}));
+  }
   { pm::Trace dropped(place(), {}); }
   EXPECT((x + w).values<float>() == (std::vector<float>{4, 6}));
 }

@@ -83,6 +83,41 @@ static void calls_become_a_program(void) {
   }
 }
 
+/* Two traces for other sizes are a program for all sizes, also in a file. */
+static void sizes_are_opened(void) {
+  const char *folder = getenv("TMPDIR");
+  char path[512];
+  snprintf(path, sizeof path, "%s/open-%p.program", folder ? folder : ".", (void *)path);
+  for (int i = 0; i < place_count(); i++) {
+    pmps_tensor *w = ramp(places[i], 1), *three = ramp(places[i], 3), *four = ramp(places[i], 4), *five = ramp(places[i], 5);
+    pmps_program *first = product(four, w), *second = product(five, w), *both = NULL, *loaded = NULL;
+    OK(pmps_program_unify(first, second, &both));
+    pmps_program_free(first);
+    pmps_program_free(second);
+    pmps_value_info info = {.struct_size = sizeof info};
+    OK(pmps_program_get_port(both, false, 0, &info, NULL, NULL));
+    EXPECT(info.rank == 1 && info.dims[0] == -1);
+    OK(pmps_program_save(both, path));
+    OK(pmps_program_load(places[i], path, NULL, 0, &loaded));
+    pmps_program *const all[] = {both, loaded};
+    for (int j = 0; j < 2; j++) {
+      pmps_tensor *out = run(all[j], three);
+      EXPECT(holds(out, 0, 1, 2));
+      pmps_tensor_free(out);
+    }
+    FAILS(pmps_program_unify(loaded, both, &first), PMPS_UNSUPPORTED, "want two traces of one function that differ in sizes");
+    FAILS(pmps_program_unify(both, both, NULL), PMPS_INVALID_ARGUMENT, "null");
+    FAILS(pmps_program_unify(both, NULL, &first), PMPS_INVALID_HANDLE, "program");
+    pmps_program_free(both);
+    pmps_program_free(loaded);
+    pmps_tensor_free(w);
+    pmps_tensor_free(three);
+    pmps_tensor_free(four);
+    pmps_tensor_free(five);
+  }
+  EXPECT(remove(path) == 0);
+}
+
 /* A program that was saved computes the same after it was loaded, with what it had captured then. */
 static void programs_are_saved(void) {
   const char *folder = getenv("TMPDIR");
@@ -164,6 +199,7 @@ static void no_handles_are_left(void) { EXPECT(pmps_live_handles() == 0); }
 void traces_suite(void) {
   RUN(calls_become_a_program);
   RUN(programs_are_saved);
+  RUN(sizes_are_opened);
   RUN(programs_have_gradients);
   RUN(a_thread_traces_one_function);
   RUN(no_handles_are_left);

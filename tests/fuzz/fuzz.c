@@ -843,6 +843,10 @@ CALL(pmps_program_describe) {
   char *json = NULL;
   if (ended(pmps_program_describe(AS(pmps_program, any(&programs)), one_in(20) ? NULL : &json))) pmps_text_free(json);
 }
+CALL(pmps_program_unify) {
+  pmps_program *p = NULL;
+  if (ended(pmps_program_unify(AS(pmps_program, any(&programs)), AS(pmps_program, any(&programs)), one_in(20) ? NULL : &p))) keep(&programs, BITS(p), free_program);
+}
 CALL(pmps_program_get_captured) {
   pmps_tensor *t = NULL;
   if (ended(pmps_program_get_captured(AS(pmps_program, any(&programs)), below(3), one_in(20) ? NULL : &t))) keep(&tensors, BITS(t), free_tensor);

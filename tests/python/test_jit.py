@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import threading
 import weakref
+import xml.etree.ElementTree
 from collections import OrderedDict, namedtuple
 from typing import Any
 
@@ -178,7 +180,15 @@ def test_what_cannot_be_saved(tmp_path: Any) -> None:
     path, x = str(tmp_path / "f"), vector(1, 2)
     for f, specs, error in (
         (lambda x: x + 1, None, "got no input_spec"),
-        (lambda x: x + 1, [InputSpec([None, 2])], "want all sizes"),
+        (lambda x: x * 2 if x.shape[0] > 8 else x, [InputSpec([None, 2])], "not the same for all sizes"),
+        (lambda x: x * (2 if x.shape[0] > 1 else 3), [InputSpec([None, 2])], "operand 1 is another one"),
+        (lambda x: x / x.shape[0], [InputSpec([-1, 2])], "operand 1 is another one"),
+        (
+            lambda x: x + paddle.zeros([2 * x.shape[0], 1])[: x.shape[0]],
+            [InputSpec([-1, 2])],
+            r"shape is \[10, 1\] for some",
+        ),
+        (lambda x, y: x @ y, [InputSpec([None, 2]), InputSpec([3, None])], "matmul"),
         (lambda x: x + 1, [7], "has int at 0"),
         (lambda x: {"a": x + 1}, [x], "returns something else than tensors"),
         (lambda x: x, [x], "returns an argument"),
@@ -196,6 +206,160 @@ def test_what_cannot_be_saved(tmp_path: Any) -> None:
         file.write_bytes(damaged)
         with pytest.raises(ValueError, match=r"program|onnx"):
             paddle.jit.load(path)
+
+
+def places() -> list[Any]:
+    return [paddle.CPUPlace()] + [paddle.MPSPlace(0)] * (paddle.mps.device_count() > 0)
+
+
+def test_saved_functions_of_open_sizes(tmp_path: Any) -> None:
+    """What a file computes for sizes that the function was not traced for is what the function does, to the bit."""
+    before = paddle.get_device()
+    try:
+        for place in places():
+            paddle.set_device(device_of(place))
+            check_open_sizes(str(tmp_path / "f"))
+    finally:
+        paddle.set_device(before)
+
+
+def device_of(place: Any) -> str:
+    return "cpu" if place == paddle.CPUPlace() else "mps:0"
+
+
+def check_open_sizes(path: str) -> None:
+    w, table = paddle.randn([16, 16]), paddle.randn([10, 16])
+    w.stop_gradient = False
+    kernel, scale = paddle.randn([4, 3, 3, 3]), paddle.randn([4])
+
+    def attention(ids: Any, mask: Any) -> Any:
+        x = F.embedding(ids, table)
+        batch, length, width = x.shape
+        heads = (x @ w).reshape([batch, length, 4, 4]).transpose([0, 2, 1, 3])
+        weights = F.softmax(heads @ heads.transpose([0, 1, 3, 2]) + mask.unsqueeze(1), -1)
+        mixed = (weights @ heads).transpose([0, 2, 1, 3]).reshape([batch, length, width])
+        return mixed + paddle.arange(length, dtype="float32").unsqueeze(-1), mixed[:, -1]
+
+    def image(x: Any) -> Any:
+        y = F.group_norm(F.relu(F.conv2d(x, kernel, padding=1)), 2, weight=scale, bias=scale)
+        pooled: Any = F.max_pool2d(y, 2)
+        return pooled.flatten(1).mean(-1), paddle.zeros([x.shape[0], 1]) + y[::-1, :, 0, 0]
+
+    ids, mask = InputSpec([None, None], "int64"), InputSpec([-1, None, None])
+    paddle.jit.save(attention, path, [ids, mask])
+    loaded = paddle.jit.load(path)
+    for batch, length in ((1, 1), (2, 3), (3, 2), (5, 11)):
+        given = paddle.randint(0, 10, [batch, length]), paddle.randn([batch, length, length])
+        for got, want in zip(loaded(*given), attention(*given)):
+            assert got.shape == want.shape and got.numpy().tobytes() == want.numpy().tobytes()
+    with pytest.raises(
+        ValueError, match=r"input 1 is float32 of shape \[2, 4, 4\]; want float32 of shape \[s0, s1, s1\]"
+    ):
+        loaded(paddle.randint(0, 10, [2, 3]), paddle.randn([2, 4, 4]))
+    paddle.jit.save(image, path, [InputSpec([None, 3, None, None])])
+    loaded = paddle.jit.load(path)
+    assert "input %0 float32[s0, 3, s1, s2]" in loaded.program() and "shape=[s0, 1]" in loaded.program()
+    for n, height, width in ((1, 8, 8), (2, 9, 12), (4, 32, 6)):
+        x = paddle.randn([n, 3, height, width])
+        for got, want in zip(loaded(x), image(x)):
+            assert got.shape == want.shape and got.numpy().tobytes() == want.numpy().tobytes()
+
+
+def joined_with(w: Any) -> Any:
+    return lambda x: (paddle.where(x == x, w, x), paddle.concat([w, x]).astype("float32") * 0.1)
+
+
+def test_files_keep_every_bit(tmp_path: Any) -> None:
+    """Weights of each dtype, nan and -0.0 included, and numbers in calls, on each place."""
+    path = str(tmp_path / "f")
+    for place in places():
+        for dtype in ("float32", "float16", "bfloat16", "int32", "int64", "uint8", "bool") + ("float64",) * (
+            place == paddle.CPUPlace()
+        ):
+            values = (
+                np.array([0.1, -0.0, np.inf, 3, 5e-3], np.float32) if "float" in dtype else np.array([1, 0, 7, 100, 3])
+            )
+            w = paddle.to_tensor(values, dtype=dtype, place=place)
+            x = paddle.to_tensor(np.array([1, 0, 1, 1, 0]), dtype=dtype, place=place)
+            f = to_static(joined_with(w))
+            paddle.jit.save(f, path, [x])
+            with paddle.device_guard(device_of(place)):
+                loaded = paddle.jit.load(path)
+            for got, want in zip(loaded(x), f(x)):
+                assert got.dtype == want.dtype and got.numpy().tobytes() == want.numpy().tobytes()
+
+
+def test_open_sizes_are_traced_twice() -> None:
+    traced: list[int] = []
+    w = vector(1, 2, 3)
+
+    def f(x: Any, y: Any) -> Any:
+        traced.append(x.shape[0])
+        return {
+            "sum": (x * (w if x.place == w.place else paddle.to_tensor([1.0, 2.0, 3.0], place=x.place))).sum(0),
+            "both": [x + y, x],
+        }
+
+    for place in places():
+        traced.clear()
+        g = to_static(f, dynamic=True)
+        for n in (4, 6, 9, 30, 2, 4, 9, 1, 1, 0):
+            x = paddle.to_tensor(np.arange(3 * n, dtype=np.float32).reshape(n, 3), place=place)
+            got = g(x, x)
+            assert got["sum"].tolist() == (x.numpy() * np.array([1, 2, 3], np.float32)).sum(0).tolist()
+            assert got["both"][0].tolist() == (x + x).tolist() and got["both"][1] is x
+        assert traced == [4, 6, 1, 0] and g.program_cache == 4
+        with pytest.raises(ValueError, match="add"):
+            g(paddle.zeros([5, 3]).to(place), paddle.zeros([4, 3]).to(place))
+    w.add_(vector(1, 1, 1))
+    h = to_static(f, dynamic=True)
+    for n in (2, 3, 4):
+        assert h(paddle.ones([n, 3]), paddle.ones([3]))["sum"].tolist() == [2 * n, 3 * n, 4 * n]
+    assert "input %0 float32[s0, 3]" in h.lower(paddle.ones([9, 3]), paddle.ones([3]))
+    assert "float32[9, 3]" in h.explain(paddle.ones([9, 3]), paddle.ones([3]))
+    h.clear()
+    assert h.program_cache == 0
+
+
+def test_sizes_that_a_function_looks_at_are_not_open() -> None:
+    def f(x: Any) -> Any:
+        return x * (2 if x.shape[0] > 3 else 3)
+
+    g = to_static(f, dynamic=True)
+    for n in (2, 5, 3, 4, 2):
+        assert g(paddle.ones([n])).tolist() == f(paddle.ones([n])).tolist()
+    assert g.program_cache == 4
+    assert g.explain(paddle.ones([7])).startswith("sizes are not open: [multiply] call 0: operand 1 is another one")
+    back = to_static(lambda x: (x * x).mean(), dynamic=True)
+    for n in (2, 3, 5):
+        x = paddle.ones([n])
+        x.stop_gradient = False
+        back(x).backward()
+        assert x.grad.tolist() == (np.full(n, 2, np.float32) * np.float32(1 / n)).tolist()
+        assert back(x.detach()).item() == 1
+    assert "gradients" in back.explain(x)
+    named = to_static(lambda x: {"n": x.shape[0], "y": x + 1}, dynamic=True)
+    assert [named(paddle.ones([n]))["n"] for n in (2, 3, 4)] == [2, 3, 4]
+    with pytest.raises(TypeError, match="dynamic is 1; want a bool"):
+        to_static(f, dynamic=1)  # type: ignore[call-overload]
+
+
+def test_open_sizes_of_methods_and_of_weights_that_are_trained_later() -> None:
+    class Layer:
+        def __init__(self) -> None:
+            self.w = vector(1, 2)
+
+        @to_static(dynamic=True)
+        def __call__(self, x: Any) -> Any:
+            return x * self.w
+
+    layer = Layer()
+    for n in (3, 4, 5):
+        assert layer(paddle.ones([n, 2])).tolist() == [[1, 2]] * n
+    layer.w.stop_gradient = False
+    for n in (3, 4, 5):
+        layer(paddle.ones([n, 2])).sum().backward()
+    assert layer.w.grad.tolist() == [12, 12]
 
 
 def test_constants_tell_programs_apart() -> None:
@@ -443,6 +607,35 @@ def test_text_says_what_was_traced_and_compiled() -> None:
     f = to_static(lambda x: F.relu(x * 2 + 1))
     assert "relu(%" in f.lower(vector(1, 2)) and "input %0 float32[2]" in f.lower(vector(1, 2))
     assert "group of steps 0 to 2" in f.explain(vector(1, 2))
+
+
+def test_graphs_are_drawn(tmp_path: Any) -> None:
+    w = vector(1, 2)
+
+    @to_static
+    def f(x: Any) -> Any:
+        y = F.gelu(x * w) + 0.5
+        return (y < x) & (y > -1.0), list(paddle.split(y, 2))
+
+    drawn = f.draw(vector(3, 4))
+    drawn.save(tmp_path / "f.svg")
+    assert (tmp_path / "f.svg").read_text(encoding="utf-8") == str(drawn) == drawn._repr_svg_()
+    tree = xml.etree.ElementTree.fromstring(str(drawn))
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in tree.iter(f"{space}text")]
+    assert len(list(tree.iter(f"{space}rect"))) == f.lower(vector(3, 4)).count("\n")  # a box for each line
+    assert texts[:2] == ["%0", "float32[2]"] and texts.count("→ float32[1]") == 2
+    assert "gelu" in texts and "approximate=false" in texts and "0.5" in texts and texts.count("→ bool[2]") == 3
+    lines = f.lower(vector(3, 4)).splitlines()
+    reads = sum(len(set(re.findall(r"%\d+", line.partition("(")[2]))) or line.startswith("output") for line in lines)
+    assert len(list(tree.iter(f"{space}path"))) == reads
+    paddle.jit.save(lambda x: x * w, str(tmp_path / "g"), [InputSpec([None, 2])])
+    loaded = str(paddle.jit.load(str(tmp_path / "g")).draw())
+    assert "float32[s0, 2]" in loaded and "%1 float32[2]" in loaded  # a constant stands in the box that reads it
+    wide, height = (float(tree.attrib[name]) for name in ("width", "height"))
+    for box in tree.iter(f"{space}rect"):
+        x, y, w_, h = (float(box.attrib[name]) for name in ("x", "y", "width", "height"))
+        assert x >= 0 and y >= 0 and x + w_ <= wide and y + h <= height
 
 
 def test_specifications_are_checked() -> None:

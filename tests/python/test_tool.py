@@ -156,6 +156,12 @@ def test_explain(product: str, capsys: pytest.CaptureFixture[str], tmp_path: pat
     assert re.search(r"matmul\(.*\) +float32\[5, 4\]", said) and re.search(r"add\(.*\) +float32\[5, 4\]", said)
     assert command("explain", product, "--summary", "--shape", "x=2,3", "--shape", "b=4") == 0
     assert re.search(r"^ +1  matmul\n +1  add$", capsys.readouterr().out, re.MULTILINE)
+    picture = tmp_path / "product.svg"
+    assert command("explain", product, "--svg", str(picture)) == 0
+    assert capsys.readouterr().out == f"wrote {picture}\n"
+    drawn = picture.read_text(encoding="utf-8")
+    assert drawn.startswith("<svg ") and all(f">{name}</text>" in drawn for name in ("x", "MatMul", "output z"))
+    assert command("explain", product, "--svg", str(tmp_path / "no" / "x.svg")) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,149 @@
+package graph
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// sized is what a function makes of inputs [n, m, 4] and [m], as a trace for these sizes has it.
+type sized func(t testing.TB, b *Builder, x, y Value, n, m int64) []Value
+
+// unified is the graph of a function for (5, 7) and (11, 13), which is what the function makes for three other pairs of sizes.
+func unified(t *testing.T, f sized) (*Graph, error) {
+	trace := func(n, m int64) *Graph {
+		b := NewBuilder()
+		x, y := b.Input(typed(dtype.Float32, n, m, 4)), b.Input(typed(dtype.Float32, m))
+		return b.Build(f(t, b, x, y, n, m)...)
+	}
+	g, err := trace(5, 7).Unify(trace(11, 13))
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range [][2]int64{{5, 7}, {2, 3}, {40, 9}} {
+		want := trace(pair[0], pair[1])
+		known, err := g.Resolve(want.Inputs())
+		require.NoError(t, err)
+		require.Equal(t, want.Outputs(), known.Outputs())
+		require.Equal(t, len(want.Nodes()), len(known.Nodes()))
+	}
+	again, err := ReadFile(contents(t, g))
+	require.NoError(t, err)
+	require.Equal(t, g.String(), again.String())
+	return g, nil
+}
+
+// What stands in an attribute for a size is the way in which the operator says it, and otherwise the symbol of an input.
+func TestUnifyNamesSizes(t *testing.T) {
+	one := func(name string, at func(n, m int64) op.Attrs, first bool) sized {
+		return func(t testing.TB, b *Builder, x, y Value, n, m int64) []Value {
+			if !first {
+				return []Value{b.must(t, name, at(n, m), y)}
+			}
+			return []Value{b.must(t, name, at(n, m), x)}
+		}
+	}
+	cut := func(start, end, step func(n, m int64) int64) sized {
+		return one("slice", func(n, m int64) op.Attrs {
+			return op.Attrs{op.SliceAxes: ints(0), op.SliceStarts: ints(start(n, m)), op.SliceEnds: ints(end(n, m)), op.SliceSteps: ints(step(n, m))}
+		}, true)
+	}
+	number := func(v int64) func(n, m int64) int64 { return func(int64, int64) int64 { return v } }
+	back := func(v int64) func(n, m int64) int64 { return func(n, _ int64) int64 { return n - v } }
+	for name, c := range map[string]struct {
+		f    sized
+		want string
+	}{
+		"kept":       {one("reshape", func(n, m int64) op.Attrs { return op.Attrs{ints(n, m, 2, 2)} }, true), "%2 float32[s0, s1, 2, 2] = reshape(%0) shape=[0, 0, 2, 2]"},
+		"flat":       {one("reshape", func(n, m int64) op.Attrs { return op.Attrs{ints(n*m, 4)} }, true), "%2 float32[s2, 4] = reshape(%0) shape=[-1, 4]"},
+		"swapped":    {one("reshape", func(n, m int64) op.Attrs { return op.Attrs{ints(m, n, 4)} }, true), "reshape(%0) shape=[s1, s0, 4]"},
+		"expand":     {one("expand", func(n, m int64) op.Attrs { return op.Attrs{ints(n, m)} }, false), "%2 float32[s0, s1] = expand(%1) shape=[s0, -1]"},
+		"all":        {cut(number(0), back(0), number(1)), "slice(%0) axes=[0] starts=[0] ends=[9223372036854775807] steps=[1]"},
+		"last":       {cut(back(1), back(0), number(1)), "starts=[-1] ends=[9223372036854775807]"},
+		"but last":   {cut(number(1), back(1), number(1)), "starts=[1] ends=[-1]"},
+		"backwards":  {cut(back(1), func(n, _ int64) int64 { return -n - 1 }, number(-1)), "starts=[-1] ends=[-9223372036854775808] steps=[-1]"},
+		"not a size": {cut(number(0), number(2), number(2)), "starts=[0] ends=[2] steps=[2]"},
+		"made": {func(t testing.TB, b *Builder, x, y Value, n, m int64) []Value {
+			made := b.must(t, "full", op.Attrs{ints(n, 1, 4), float(2), {Kind: op.DType, I: int64(dtype.Float32)}})
+			return []Value{b.must(t, "multiply", nil, x, made), b.must(t, "randperm", op.Attrs{integer(n), {Kind: op.DType, I: int64(dtype.Int64)}})}
+		}, "= full() shape=[s0, 1, 4] fill_value=2.0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := unified(t, c.f)
+			require.NoError(t, err)
+			require.Contains(t, g.String(), c.want)
+		})
+	}
+}
+
+// What is not the same for both, or has no way to be said for all sizes, is an error that names the call.
+func TestUnifyRefuses(t *testing.T) {
+	for want, f := range map[string]sized{
+		"[multiply] call 0: operand 1 is another one": func(t testing.TB, b *Builder, x, _ Value, n, _ int64) []Value {
+			return []Value{b.must(t, "multiply", nil, x, b.Scalar(float(1/float64(n))))}
+		},
+		"call 0 is exp for some sizes, abs for others": func(t testing.TB, b *Builder, x, _ Value, n, _ int64) []Value {
+			return []Value{b.must(t, map[bool]string{true: "exp", false: "abs"}[n < 8], nil, x)}
+		},
+		"there are 7 calls and 1 results for some sizes, 13 and 1 for others": func(t testing.TB, b *Builder, x, _ Value, _, m int64) []Value {
+			for range m {
+				x = b.must(t, "exp", nil, x)
+			}
+			return []Value{x}
+		},
+		"[full] call 0: shape is [10] for some sizes, [22] for others": func(t testing.TB, b *Builder, _, _ Value, n, _ int64) []Value {
+			return []Value{b.must(t, "full", op.Attrs{ints(2 * n), float(0), {Kind: op.DType, I: int64(dtype.Float32)}})}
+		},
+		"result 0 is another one": func(t testing.TB, b *Builder, x, y Value, n, _ int64) []Value {
+			if n > 8 {
+				return []Value{b.must(t, "exp", nil, x)}
+			}
+			b.must(t, "exp", nil, x)
+			return []Value{x}
+		},
+		"[slice] call 0: steps is [5]": func(t testing.TB, b *Builder, x, _ Value, n, _ int64) []Value {
+			return []Value{b.must(t, "slice", op.Attrs{op.SliceAxes: ints(0), op.SliceStarts: ints(0), op.SliceEnds: ints(9), op.SliceSteps: ints(n)}, x)}
+		},
+	} {
+		_, err := unified(t, f)
+		require.ErrorContains(t, err, want)
+	}
+	b, c := NewBuilder(), NewBuilder()
+	g, h := b.Build(b.Input(known(dtype.Float32))), c.Build(c.Input(known(dtype.Int32)))
+	_, err := g.Unify(h)
+	require.ErrorContains(t, err, "input 0 is float32[2, 3] for some sizes, int32[2, 3] for others")
+}
+
+// Sizes that are equal in both are one size.
+func TestUnifyKeepsEqualSizes(t *testing.T) {
+	trace := func(n int64) *Graph {
+		b := NewBuilder()
+		b.Input(typed(dtype.Float32, n, n))
+		return b.Build(b.must(t, "full", op.Attrs{ints(n), float(0), {Kind: op.DType, I: int64(dtype.Float32)}}))
+	}
+	g, err := trace(5).Unify(trace(7))
+	require.NoError(t, err)
+	require.Contains(t, g.String(), "input %0 float32[s0, s0]\n%1 float32[s0] = full() shape=[s0]")
+	_, err = g.Resolve([]op.Type{typed(dtype.Float32, 3, 4)})
+	require.ErrorContains(t, err, "input 0 is float32 of shape [3, 4]; want float32 of shape [s0, s0]")
+}
+
+// A text may have sizes of inputs in attributes that take them, and nowhere else.
+func TestTextsWithSizesInAttributes(t *testing.T) {
+	const good = "input %0 float32[s0]\n%1 float32[s0, 2] = full() shape=[s0, 2] fill_value=1.0 dtype=float32\noutput %1\n"
+	g, err := Parse(good, nil)
+	require.NoError(t, err)
+	require.Equal(t, good, g.String())
+	for _, text := range []string{
+		"input %0 float32[s0]\n%1 float32[s0, 2] = full() shape=[s1, 2] fill_value=1.0 dtype=float32\n",
+		"input %0 float32[s0]\n%1 float32[s0, 2] = full() shape=[2, s99999] fill_value=1.0 dtype=float32\n",
+		"input %0 float32[s0]\n%1 float32[s0] = sum(%0) axis=[s0] keepdim=false\n",
+		"input %0 float32[2]\n%1 float32[2] = full() shape=[-1099511627776] fill_value=1.0 dtype=float32\n",
+	} {
+		_, err := Parse(text, nil)
+		require.ErrorContains(t, err, "[program] line 2", text)
+	}
+}

@@ -1,0 +1,94 @@
+package op
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// A call may have the size of an input of its graph in an attribute: zeros([s0, 3]) for an input of s0 rows. -1 and 0 mean
+// something else in a list of dimensions, so that symbols are other numbers there, which no call can mean as sizes.
+
+const (
+	openSize  = -1 << 40 // for the first symbol; those of the others are below it
+	openSizes = 1 << 16  // how many there can be
+)
+
+// SizeAttr is what stands in an attribute for a symbol.
+func SizeAttr(symbol int64) int64 { return openSize - int64(shape.SymbolNumber(symbol)) }
+
+// SymbolIn is the symbol that a number in an attribute stands for, if it does for one.
+func SymbolIn(n int64) (symbol int64, ok bool) {
+	if n > openSize || n <= openSize-openSizes {
+		return 0, false
+	}
+	return shape.Symbol(int(openSize - n)), true
+}
+
+// Sizes is how an attribute says the size of an input for all of its sizes.
+type Sizes uint8
+
+// The ways.
+const (
+	NoSizes    Sizes = iota // not at all
+	AsDims                  // a dimension of the result: by a symbol
+	AsReshaped              // likewise; 0 where it is that of the operand, and one may be -1
+	AsExpanded              // likewise; -1 where it is that of the operand, counted from the last axis
+	AsStart                 // an index on one of axes: from the end
+	AsEnd                   // likewise; the end itself is the largest number, or the smallest one backwards
+)
+
+// TakesSizes reports whether an attribute may have symbols in it: the rules for it ask.
+func (r *Row) TakesSizes(attr int) bool {
+	use := r.Attrs[attr].Sizes
+	return use >= AsDims && use <= AsExpanded
+}
+
+// sizeOf is a dimension that an attribute asks for, of which a symbol is one where the graph may have symbols.
+func (c *Inference) sizeOf(d int64) int64 {
+	if symbol, ok := SymbolIn(d); ok && c.NewSymbol != nil {
+		return symbol
+	}
+	return d
+}
+
+// opens reports whether a list of dimensions has a symbol in it.
+func (c *Inference) opens(dims []int64) bool {
+	for _, d := range dims {
+		if c.sizeOf(d) != d {
+			return true
+		}
+	}
+	return false
+}
+
+// WithSizes is an attribute with numbers in place of its symbols; nil if it has none.
+func (v *Value) WithSizes(of func(symbol int64) (int64, error)) (*Value, error) {
+	list := []int64{v.I}
+	switch v.Kind {
+	case Int:
+	case Ints:
+		list = slices.Clone(v.Ints)
+	default:
+		return nil, nil
+	}
+	found := false
+	for i, n := range list {
+		symbol, ok := SymbolIn(n)
+		if !ok {
+			continue
+		}
+		size, err := of(symbol)
+		if err != nil {
+			return nil, err
+		}
+		list[i], found = size, true
+	}
+	switch {
+	case !found:
+		return nil, nil
+	case v.Kind == Int:
+		return &Value{Kind: Int, I: list[0]}, nil
+	}
+	return &Value{Kind: Ints, Ints: list}, nil
+}

@@ -1,0 +1,130 @@
+package runtime
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// A function is traced for the sizes of its arguments. Two traces of it, for other sizes, make a program for all sizes where
+// the function makes the same calls for both; see graph.Unify. That it makes them for a third size too is what its caller
+// knows: a condition that both sizes decide alike leaves no trace.
+
+// Unify makes a program of two that were traced of one function, for arguments of other sizes. It takes arguments of
+// all sizes where theirs differ, equal ones where they are equal in both, and has what both have: captured tensors and changes. status.Unsupported says what is not the
+// same in both.
+//
+// Gradients are refused: much of a backward pass is made of sizes, such as 1 / n for a mean, and it is a graph of its own that
+// does not see the arguments.
+//
+// Tensors that each trace has captured anew, such as to_tensor within a function makes them, are the same if their elements
+// are.
+func (p *Program) Unify(q *Program) (*Program, error) {
+	if err := p.like(q); err != nil {
+		return nil, err
+	}
+	g, ok := p.source.(*graph.Graph)
+	h, known := q.source.(*graph.Graph)
+	if !ok || !known {
+		return nil, other("origins")
+	}
+	unified, err := g.Unify(h)
+	if err != nil {
+		return nil, err
+	}
+	made := &Program{traced: true, open: true, results: p.results, given: p.given, asked: p.asked, askedAt: p.askedAt, changed: p.changed}
+	p.ctx.start(made, unified)
+	for _, t := range p.captured {
+		same, err := t.Alias()
+		if err != nil {
+			made.Close()
+			return nil, err
+		}
+		made.captured = append(made.captured, same)
+	}
+	return made, nil
+}
+
+// other is the error of programs that differ.
+func other(in string) error {
+	return status.Errorf(status.Unsupported, "[program] the two programs have other %s; want two traces of one function that differ in sizes", in)
+}
+
+// like refuses a program that differs from this one in more than sizes.
+func (p *Program) like(q *Program) error {
+	switch {
+	case !p.traced || !q.traced || p.ctx != q.ctx:
+		return other("origins or places")
+	case p.given != q.given || p.results != q.results || !slices.Equal(p.changed, q.changed):
+		return other("arguments, results or changes")
+	case len(p.captured) != len(q.captured):
+		return other("captured tensors")
+	case !slices.Equal(p.asked, q.asked) || !slices.Equal(p.askedAt, q.askedAt):
+		return other("gradients")
+	case p.back != nil || q.back != nil:
+		return status.Errorf(status.Unsupported, "[program] its results have gradients, whose program is for known sizes; want a program without, or one for each set of sizes")
+	}
+	for i, t := range p.captured {
+		same, err := sameCapture(t, q.captured[i], slices.Contains(p.changed, p.given+i))
+		if err != nil {
+			return err
+		}
+		if !same {
+			return other("captured tensors")
+		}
+	}
+	return nil
+}
+
+// sameCapture reports whether two captured tensors are one, or if it is not written to, have the same elements.
+func sameCapture(t, u *Tensor, changed bool) (bool, error) {
+	if t.store == u.store {
+		return t.dtype == u.dtype && t.offset == u.offset && t.Shape == u.Shape && slices.Equal(t.Strides[:t.Rank], u.Strides[:u.Rank]), nil
+	}
+	if changed || t.dtype != u.dtype || t.Shape != u.Shape || t.Asks() || u.Asks() {
+		return false, nil
+	}
+	x, err := t.Constant()
+	if err != nil {
+		return false, err
+	}
+	y, err := u.Constant()
+	if err != nil {
+		return false, err
+	}
+	return bytes.Equal(x.Bytes, y.Bytes), nil
+}
+
+// admits reports whether a program with symbols takes arguments of these shapes; see Accepts. Few have more symbols than
+// fit the array, and those are resolved by a run, which finds the same.
+func (p *Program) admits(in []*Tensor) bool {
+	var sizes [16]int64
+	for i, t := range in {
+		want := &p.inputs[i].Shape
+		if want.Rank != t.Rank {
+			return false
+		}
+		for j, d := range want.Slice() {
+			n := t.Dims[j]
+			if !shape.IsSymbol(d) {
+				if d != n {
+					return false
+				}
+				continue
+			}
+			if n < 2 {
+				return false
+			}
+			if s := shape.SymbolNumber(d); s < len(sizes) {
+				if sizes[s] != 0 && sizes[s] != n {
+					return false
+				}
+				sizes[s] = n
+			}
+		}
+	}
+	return true
+}
