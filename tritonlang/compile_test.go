@@ -2,6 +2,7 @@ package tritonlang
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -226,4 +227,31 @@ func TestRaw(t *testing.T) {
 			require.Equal(t, passed.Stats.Accesses, raw.Stats.Accesses, name)
 		}
 	}
+}
+
+// TestManyArguments: numbers share one buffer where there are more arguments than Metal binds, and what still does not fit is
+// refused.
+func TestManyArguments(t *testing.T) {
+	text := func(pointers, numbers int) string {
+		var params []string
+		for i := range pointers {
+			params = append(params, fmt.Sprintf("%%p%d: !tt.ptr<i32>", i))
+		}
+		for i := range numbers {
+			params = append(params, fmt.Sprintf("%%n%d: i32", i))
+		}
+		return "module {\n  tt.func public @k(" + strings.Join(params, ", ") + ") {\n" +
+			"    %v = arith.addi %n0, %n1 : i32\n    tt.store %p0, %v : !tt.ptr<i32>\n    tt.return\n  }\n}\n"
+	}
+	few, err := Compile(text(29, 2), "few.ttir", Options{})
+	require.NoError(t, err)
+	require.NotContains(t, few.Metadata, "packed")
+	require.Contains(t, few.Source, "constant int &n1 [[buffer(30)]]")
+	many, err := Compile(text(30, 5), "many.ttir", Options{})
+	require.NoError(t, err)
+	require.Contains(t, many.Metadata, `"packed":true`)
+	require.Contains(t, many.Source, "constant ulong *numbers [[buffer(30)]]")
+	require.Contains(t, many.Source, "const int n1 = int(numbers[1]);")
+	_, err = Compile(text(31, 2), "more.ttir", Options{})
+	require.EqualError(t, err, "[triton] kernel k: a kernel has at most 31 buffers: 32 are wanted, of which numbers take one")
 }

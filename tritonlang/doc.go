@@ -15,7 +15,9 @@
 //
 //	kernel(x, y, out, n, threads=grid * threads, group_size=threads, arg_casts={3: "int32"})
 //
-// There are no hidden arguments. A kernel of more than 31 arguments is refused.
+// A kernel of more arguments than the 31 that Metal binds has "packed" in its metadata: pointers are the first buffers, in
+// their order, and one buffer behind them has all numbers, 8 bytes each. A kernel of more than 30 pointers is refused. There
+// are no hidden arguments but that of a kernel that reports.
 //
 // The first line of the text is a comment with the metadata in JSON: "triton_mps" (the version of this convention), "name",
 // "args" (name, type as in Triton's signatures, "divisible": what the address in bytes, or the value, has to be a multiple
