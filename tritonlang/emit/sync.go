@@ -115,6 +115,17 @@ func (p *pending) merge(o *pending) {
 	p.stored, p.acquired = p.stored || o.stored, p.acquired || o.acquired
 }
 
+// size is how much is pending: it grows whenever merge adds something.
+func (p *pending) size() int {
+	n := len(p.reads) + len(p.writes) + len(p.shared)
+	for _, flag := range []bool{p.stored, p.acquired} {
+		if flag {
+			n++
+		}
+	}
+	return n
+}
+
 // overlaps reports whether an area shares bytes with one of a set.
 func overlaps(all map[*area]bool, a *area) bool {
 	for b := range all {
@@ -176,7 +187,12 @@ type syncer struct {
 
 // flow goes through statements, and changes what is pending.
 func (s *syncer) flow(all []*node, p *pending) (out []*node) {
+	// Touches since the last statement: what they stand for is still to come, behind a barrier that a later one asks for.
+	var ahead []*node
 	for _, n := range all {
+		if n.kind != touch && n.kind != open {
+			ahead = nil
+		}
 		switch n.kind {
 		case touch:
 			pool, device := p.needs(n)
@@ -193,11 +209,15 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 					clean.stored, clean.acquired = p.stored, p.acquired
 				}
 				*p = *clean
+				for _, a := range ahead {
+					p.after(a)
+				}
 				if s.insert {
 					s.count++
 				}
 			}
 			p.after(n)
+			ahead = append(ahead, n)
 		case block:
 			s.branch(n, p)
 		case leave:
@@ -211,12 +231,16 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 // branch goes through a condition or loop. What a loop's end leaves pending is pending at its beginning.
 func (s *syncer) branch(n *node, p *pending) {
 	before := p.copy()
-	// What the end of the body leaves pending, found by a walk that inserts nothing.
+	// What the end of the body leaves pending, found by walks that insert nothing. With more pending at its beginning barriers
+	// move, and leave other things pending at its end: the walks go on until nothing is new.
 	if n.again {
-		dry := &syncer{exits: []*pending{newPending()}}
-		around := p.copy()
-		dry.flow(n.body, around)
-		p.merge(around)
+		for known := -1; known < p.size(); {
+			known = p.size()
+			dry := &syncer{exits: []*pending{newPending()}}
+			around := p.copy()
+			dry.flow(n.body, around)
+			p.merge(around)
+		}
 		s.exits = append(s.exits, newPending())
 	}
 	other := before.copy()
