@@ -1,6 +1,7 @@
 package tritonlang
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -225,6 +227,36 @@ func TestRaw(t *testing.T) {
 		// Masks of descriptors are compared along each dimension, which shows that rows can be read 16 bytes at a time.
 		if name != "tensor_descriptor.ttir" {
 			require.Equal(t, passed.Stats.Accesses, raw.Stats.Accesses, name)
+		}
+	}
+}
+
+// TestCaptured: the IR that the oldest and the newest version of Triton makes of the kernels of the suite compiles if the
+// kernel passes on the mock, and prints as text that parses to the same.
+func TestCaptured(t *testing.T) {
+	folder := filepath.Join("..", "tests", "triton")
+	passing, err := os.ReadFile(filepath.Join(folder, "passing.txt"))
+	require.NoError(t, err)
+	for _, version := range []string{"3.6.0", "3.9.0"} {
+		var options map[string]struct {
+			Warps    int  `json:"num_warps"`
+			F64AsF32 bool `json:"allow_f64_as_f32"`
+		}
+		text, err := os.ReadFile(filepath.Join(folder, "ttir", version, "options.json"))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &options))
+		for _, name := range strings.Fields(string(passing)) {
+			text, err := os.ReadFile(filepath.Join(folder, "ttir", version, name+".ttir"))
+			require.NoError(t, err)
+			o := options[name]
+			_, err = Compile(string(text), name, Options{Warps: o.Warps, F64AsF32: o.F64AsF32})
+			require.NoError(t, err, "%s of %s", name, version)
+			m, err := ttir.Parse(string(text), name)
+			require.NoError(t, err)
+			printed := ttir.Print(m)
+			again, err := ttir.Parse(printed, name)
+			require.NoError(t, err, printed)
+			require.Equal(t, printed, ttir.Print(again))
 		}
 	}
 }
