@@ -79,9 +79,9 @@ func (e *emitter) load(o *ttir.Op) {
 	}
 	l := e.plan.homeOf(v)
 	a := e.accessOf(o, l, 1)
-	// Several SIMD groups load the same elements: see effect.shared.
-	_, warps := l.Replicated()
-	e.device(effect{loads: true, shared: warps != 0, root: a.root})
+	// Several threads load the same elements: see effect.shared.
+	lanes, warps := l.Replicated()
+	e.device(effect{loads: true, shared: lanes != 0 || warps != 0, root: a.root})
 	if a.vec == 0 {
 		e.done(v, &value{regs: e.loadEach(o, a, l)})
 		return

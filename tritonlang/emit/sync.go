@@ -35,7 +35,7 @@ type effect struct {
 	release bool
 	// What is read later is what other programs have released.
 	acquire bool
-	// Several SIMD groups load the same elements.
+	// Several threads load the same elements, of which one stores what is made of them.
 	shared bool
 	// The argument that the pointer comes from; "" if unknown.
 	root string
@@ -89,7 +89,7 @@ func place(a *area, at int, live []*area) bool {
 // pending is what has happened since the last barrier.
 type pending struct {
 	reads, writes map[*area]bool
-	// Roots that several SIMD groups have loaded from.
+	// Roots from which several threads have loaded the same elements.
 	shared map[string]bool
 	// Device memory was written.
 	stored bool
@@ -145,7 +145,7 @@ func (p *pending) needs(n *node) (pool, device bool) {
 	// A lock that is released shows what was stored under it; a lock that was taken is asked before
 	// what it guards.
 	device = e.release && p.stored || (e.loads || e.stores) && p.acquired
-	// Another SIMD group may still have to load what is stored here.
+	// Another thread may still have to load what is stored here.
 	if e.stores && len(p.shared) > 0 && (e.root == "" || p.shared[e.root] || p.shared[""]) {
 		device = true
 	}

@@ -316,3 +316,26 @@ def _(rng):
     out = Out(np.where(np.arange(64) < 40, x + total, 0).astype(np.int32))
     out2 = Out(np.concatenate([np.arange(64) * 1.25, np.full(64, 1.25)]).astype(np.float32))
     return Run(sum_of_many, (1,), [x, out, *numbers, 1.25, 2**34, True, 40, out2], {"BLOCK": 64})
+
+
+@triton.jit
+def count_up_and_add(x, y, out, M: tl.constexpr, N: tl.constexpr):
+    m, n = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    v = tl.load(x + m * 3)  # by each thread that adds it to an element of y
+    tl.store(x + m * 3, v + 1)
+    tl.store(out + m * N + n, v + tl.load(y + m * N + n))
+
+
+def count_case(name, m, n, warps):
+    @case(name)
+    def _(rng):
+        x, y = rng.integers(0, 99, m * 3).astype(np.int32), rng.integers(0, 99, (m, n)).astype(np.int32)
+        after = x.copy()
+        after[::3] += 1
+        args = [Out(after, initial=x), y, Out(x[::3][:, None] + y)]
+        return Run(count_up_and_add, (1,), args, {"M": m, "N": n}, {"num_warps": warps})
+
+
+# One thread stores what others still have to load: lanes of a SIMD group, and several groups.
+count_case("load_by_lanes_then_store", 64, 64, 4)
+count_case("load_by_groups_then_store", 16, 128, 8)
