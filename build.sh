@@ -513,7 +513,7 @@ fuzz() {
         /^ok/   { n = split(names, f, " "); for (i = 1; i <= n; i++) print f[i], $2; names = "" }
     ' | while read -r target package; do
         echo "fuzz $target $package"
-        GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime 30s "$package" </dev/null || exit 1
+        GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime 30s -fuzzminimizetime 1x "$package" </dev/null || exit 1
     done
 }
 

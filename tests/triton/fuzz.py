@@ -60,6 +60,22 @@ def exclusive_or(a, b):
     return a ^ b
 
 
+@triton.jit
+def distance(a, b):
+    if a > b:
+        return a - b
+    if a == b:
+        return a
+    return b - a
+
+
+@triton.jit
+def halved(x, ROUND: tl.constexpr):
+    if ROUND:
+        return (x + 1) >> 1
+    return x >> 1
+
+
 """
 
 
@@ -314,7 +330,21 @@ class Writer:
         if x is None or y is None:
             return None
         a, b = x.name, y.name
-        op = self.pick(["+", "-", "minimum", "maximum", "abs", "neg", "floor"])
+        op = self.pick(["+", "-", "*", "minimum", "maximum", "abs", "neg", "floor", "bfloat16", "div_rn"])
+        if op in ("*", "bfloat16", "div_rn") and x.dtype != "float32":
+            return None  # a product of float16 may be subnormal
+        if op == "bfloat16":
+            return self.assign(
+                x.dtype, x.shape, f"{a}.to(tl.bfloat16).to(tl.float32)", lambda env: corpus.to_bf16(env[a])
+            )
+        if op == "div_rn":
+            text = f"tl.div_rn({a}, tl.where(tl.abs({b}) > 0.01, {b}, 1.0))"
+            return self.assign(
+                x.dtype,
+                x.shape,
+                text,
+                lambda env: env[a] / np.where(np.abs(env[b]) > np.float32(0.01), env[b], np.float32(1)),
+            )
         if op == "abs":
             return self.assign(x.dtype, x.shape, f"tl.abs({a})", lambda env: np.abs(env[a]))
         if op == "neg":
@@ -331,8 +361,64 @@ class Writer:
                 f"tl.{op}({a}, {b}) + 0.0",
                 lambda env: getattr(np, "f" + op[:3])(env[a], env[b]) + np.asarray(0.0, x.dtype),
             )
-        f = {"+": np.add, "-": np.subtract}[op]
+        f = {"+": np.add, "-": np.subtract, "*": np.multiply}[op]
         return self.assign(x.dtype, x.shape, f"{a} {op} {b}", lambda env: f(env[a], env[b]))
+
+    def called(self) -> Statement | None:
+        """Functions with branches: of elements, and of tensors by a constant."""
+        x = self.of(["int32", "uint32", "int64"])
+        y = x and self.of([x.dtype], x.shape)
+        if x is None or y is None:
+            return None
+        a, b, one = x.name, y.name, np.asarray(1, x.dtype)
+        if self.rng.random() < 0.5:
+            above = bool(self.rng.random() < 0.5)
+            return self.assign(
+                x.dtype, x.shape, f"halved({a}, {above})", lambda env: (env[a] + one if above else env[a]) >> one
+            )
+
+        def f(env: Env) -> Any:
+            return np.where(env[a] > env[b], env[a] - env[b], np.where(env[a] == env[b], env[a], env[b] - env[a]))
+
+        return self.assign(x.dtype, x.shape, f"tl.map_elementwise(distance, {a}, {b})", f)
+
+    def fewer(self) -> Statement | None:
+        """A reduction that takes the axis away."""
+        x = self.of(["int32", "uint32", "int64", "uint64"])
+        if x is None or len(x.shape) < 2:
+            return None
+        axis = int(self.rng.integers(len(x.shape)))
+        shape, a = x.shape[:axis] + x.shape[axis + 1 :], x.name
+        op, f = self.pick([("sum", np.add), ("max", np.maximum), ("min", np.minimum), ("xor_sum", np.bitwise_xor)])
+        return self.assign(x.dtype, shape, f"tl.{op}({a}, {axis})", lambda env: f.reduce(env[a], axis, dtype=x.dtype))
+
+    def more(self) -> Statement | None:
+        """A tensor that is repeated along a new axis."""
+        x = self.of([*INTEGERS, "float32"])
+        if x is None or len(x.shape) > 2 or self.count_of(x.shape) > 1024:
+            return None
+        axis, n, a = int(self.rng.integers(len(x.shape) + 1)), 1 << int(self.rng.integers(0, 3)), x.name
+        shape = (*x.shape[:axis], n, *x.shape[axis:])
+        text = f"tl.broadcast_to(tl.expand_dims({a}, {axis}), {list(shape)})"
+        return self.assign(
+            x.dtype, shape, text, lambda env: np.ascontiguousarray(np.broadcast_to(np.expand_dims(env[a], axis), shape))
+        )
+
+    def joined(self) -> Statement | None:
+        """Two tensors along a new axis, which goes somewhere else and away again."""
+        x = self.of(["int32", "int64", "uint32"])
+        y = x and self.of([x.dtype], x.shape)
+        if x is None or y is None:
+            return None
+        a, b, rank, dtype = x.name, y.name, len(x.shape), x.dtype
+        order = [int(i) for i in self.rng.permutation(rank + 1)]
+        axis = int(self.rng.integers(rank + 1))
+        shape = tuple((*x.shape, 2)[i] for i in order)
+        shape = shape[:axis] + shape[axis + 1 :]
+        text = f"tl.xor_sum(tl.permute(tl.join({a}, {b}), {order}), {axis})"
+        return self.assign(
+            dtype, shape, text, lambda env: np.bitwise_xor.reduce(np.stack([env[a], env[b]], -1).transpose(order), axis)
+        )
 
     def unary(self) -> Statement | None:
         x = self.of([*INTEGERS, "bool"])
@@ -794,7 +880,8 @@ class Writer:
         plain = [
             self.load, self.load, self.numbers, self.binary, self.binary, self.binary, self.floating, self.unary, self.compare, self.logic,
             self.where, self.cast, self.cast, self.bits, self.bits_of_float, self.reduce, self.reduce, self.scan, self.reorder, self.reorder, self.reorder,
-            self.scatter, self.add_atomically, self.histogram, self.dot, self.dot, self.scalar,
+            self.scatter, self.add_atomically, self.histogram, self.dot, self.dot, self.scalar, self.called, self.fewer, self.more,
+            self.joined, self.joined,
         ]  # fmt: skip
         made: list[Statement] = []
         tries = 0
