@@ -40,7 +40,8 @@ usage: ./build.sh COMMAND
   test triton [NAME...]
                   run kernels written in Triton, which is installed into .venv-triton (Linux, Python 3.11), through the
                   plug-in on the mock of Metal, against NumPy: all of tests/triton/kernels, or those named; then a
-                  fifth of them (with PADDLE_MPS_LONG=1 all) without Triton's compiled module
+                  fifth of them (with PADDLE_MPS_LONG=1 all) without Triton's compiled module; without names also
+                  random programs for 30 s (with PADDLE_MPS_LONG=1 for 10 minutes)
   test triton-tutorials [NAME...]
                   run the tutorials of Triton's source, in TRITON_SOURCE, with PyTorch's tensors: 01 to 06 and 08, or those named
   test darwin     run the library for macOS and its Go tests on Linux, under an emulator: see
@@ -512,7 +513,7 @@ fuzz() {
         /^ok/   { n = split(names, f, " "); for (i = 1; i <= n; i++) print f[i], $2; names = "" }
     ' | while read -r target package; do
         echo "fuzz $target $package"
-        GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime 30s "$package" </dev/null || exit 1
+        GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime 30s -fuzzminimizetime 1x "$package" </dev/null || exit 1
     done
 }
 
@@ -728,6 +729,7 @@ triton() {
     triton_status=0
     on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
     triton_frontend "$@" || triton_status=1
+    [ $# -gt 0 ] || triton_random || triton_status=1
     on_mock 15.0 '' .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1
     return $triton_status
 }
@@ -738,6 +740,20 @@ triton_frontend() (
     take_turns
     export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
     on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py --frontend --every 5 "$@"
+)
+
+# triton_random: random programs, other ones at each commit, with Triton's compiled module and without it.
+triton_random() (
+    take_turns
+    export TRITON_CACHE_DIR="$root/build/triton-random" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
+    if long; then seconds=300; else seconds=15; fi
+    random_status=0
+    for how in '' --frontend; do
+        # shellcheck disable=SC2086 # an option or none
+        on_mock 15.0 '' .venv-triton/bin/python tests/triton/fuzz.py $how --seconds $seconds --first "${PADDLE_MPS_SAMPLE:-0}0000" || random_status=1
+    done
+    rm -rf "$root/build/triton-random"
+    return $random_status
 )
 
 # triton_source PROGRAM ARGUMENT...: a program of tests/triton that runs files of Triton's source, with PyTorch beside it.

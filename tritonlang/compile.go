@@ -81,6 +81,9 @@ func metadata(k *emit.Kernel, warps int) string {
 	}
 	s.WriteString(`],"grid":"threadgroups","num_warps":` + strconv.Itoa(warps) + `,"threads":` + strconv.Itoa(k.Threads) +
 		`,"shared":` + strconv.Itoa(k.Stats.Shared))
+	if k.Packed {
+		s.WriteString(`,"packed":true`)
+	}
 	if len(k.Sites) > 0 {
 		text, err := json.Marshal(k.Sites)
 		if err != nil {

@@ -1,12 +1,15 @@
 package tritonlang
 
 import (
+	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 	"github.com/stretchr/testify/require"
 )
 
@@ -226,4 +229,61 @@ func TestRaw(t *testing.T) {
 			require.Equal(t, passed.Stats.Accesses, raw.Stats.Accesses, name)
 		}
 	}
+}
+
+// TestCaptured: the IR that the oldest and the newest version of Triton makes of the kernels of the suite compiles if the
+// kernel passes on the mock, and prints as text that parses to the same.
+func TestCaptured(t *testing.T) {
+	folder := filepath.Join("..", "tests", "triton")
+	passing, err := os.ReadFile(filepath.Join(folder, "passing.txt"))
+	require.NoError(t, err)
+	for _, version := range []string{"3.6.0", "3.9.0"} {
+		var options map[string]struct {
+			Warps    int  `json:"num_warps"`
+			F64AsF32 bool `json:"allow_f64_as_f32"`
+		}
+		text, err := os.ReadFile(filepath.Join(folder, "ttir", version, "options.json"))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &options))
+		for _, name := range strings.Fields(string(passing)) {
+			text, err := os.ReadFile(filepath.Join(folder, "ttir", version, name+".ttir"))
+			require.NoError(t, err)
+			o := options[name]
+			_, err = Compile(string(text), name, Options{Warps: o.Warps, F64AsF32: o.F64AsF32})
+			require.NoError(t, err, "%s of %s", name, version)
+			m, err := ttir.Parse(string(text), name)
+			require.NoError(t, err)
+			printed := ttir.Print(m)
+			again, err := ttir.Parse(printed, name)
+			require.NoError(t, err, printed)
+			require.Equal(t, printed, ttir.Print(again))
+		}
+	}
+}
+
+// TestManyArguments: numbers share one buffer where there are more arguments than Metal binds, and what still does not fit is
+// refused.
+func TestManyArguments(t *testing.T) {
+	text := func(pointers, numbers int) string {
+		var params []string
+		for i := range pointers {
+			params = append(params, fmt.Sprintf("%%p%d: !tt.ptr<i32>", i))
+		}
+		for i := range numbers {
+			params = append(params, fmt.Sprintf("%%n%d: i32", i))
+		}
+		return "module {\n  tt.func public @k(" + strings.Join(params, ", ") + ") {\n" +
+			"    %v = arith.addi %n0, %n1 : i32\n    tt.store %p0, %v : !tt.ptr<i32>\n    tt.return\n  }\n}\n"
+	}
+	few, err := Compile(text(29, 2), "few.ttir", Options{})
+	require.NoError(t, err)
+	require.NotContains(t, few.Metadata, "packed")
+	require.Contains(t, few.Source, "constant int &n1 [[buffer(30)]]")
+	many, err := Compile(text(30, 5), "many.ttir", Options{})
+	require.NoError(t, err)
+	require.Contains(t, many.Metadata, `"packed":true`)
+	require.Contains(t, many.Source, "constant ulong *numbers [[buffer(30)]]")
+	require.Contains(t, many.Source, "const int n1 = int(numbers[1]);")
+	_, err = Compile(text(31, 2), "more.ttir", Options{})
+	require.EqualError(t, err, "[triton] kernel k: a kernel has at most 31 buffers: 32 are wanted, of which numbers take one")
 }

@@ -73,18 +73,21 @@ class Frame:
 
     __slots__ = ("args", "grid", "memory", "words")
 
-    def __init__(self, params: Sequence[dict[str, Any]]) -> None:
-        numbers = sum(not is_pointer(p) for p in params)
-        self.memory = ctypes.create_string_buffer(ARGUMENT * len(params) + GRID + NUMBER * numbers)
+    def __init__(self, params: Sequence[dict[str, Any]], packed: bool) -> None:
+        sizes = [0 if is_pointer(p) else struct.calcsize("=" + SCALARS[p["type"]]) for p in params]
+        numbers = sum(map(bool, sizes))
+        if packed:
+            sizes = [s for s in sizes if not s] + [NUMBER * numbers]
+        self.memory = ctypes.create_string_buffer(ARGUMENT * len(sizes) + GRID + NUMBER * numbers)
         base = ctypes.addressof(self.memory)
-        self.args, self.grid = c_void_p(base), c_void_p(base + ARGUMENT * len(params))
+        self.args, self.grid = c_void_p(base), c_void_p(base + ARGUMENT * len(sizes))
         # Three words an argument: the handle of a tensor, or the address and the size of a number. A call sets handles.
         self.words = memoryview(self.memory).cast("B").cast("Q")
-        address = base + ARGUMENT * len(params) + GRID
-        for i, p in enumerate(params):
-            if not is_pointer(p):
+        address = base + ARGUMENT * len(sizes) + GRID
+        for i, size in enumerate(sizes):
+            if size:
                 self.words[WORDS * i + 1] = address
-                self.words[WORDS * i + 2] = struct.calcsize("=" + SCALARS[p["type"]])
+                self.words[WORDS * i + 2] = size
                 address += NUMBER
 
 
@@ -96,8 +99,8 @@ def is_pointer(param: dict[str, Any]) -> bool:
 class Program:
     """A compiled kernel, ready to run: tritonlang/doc.go has its metadata and how it is launched.
 
-    Argument i is [[buffer(i)]]: a pointer is a tensor, a scalar its own bytes. A program of Triton's grid is a
-    threadgroup.
+    Argument i is [[buffer(i)]]: a pointer is a tensor, a scalar its own bytes. Where there are more arguments than buffers,
+    the metadata says "packed": numbers are one buffer behind the pointers. A program of Triton's grid is a threadgroup.
     """
 
     def __init__(self, source: str, metadata: dict[str, Any]) -> None:
@@ -108,10 +111,13 @@ class Program:
         self._library = compile_shader(source)
         self.kernel = getattr(self._library, self.name)
         self.max_threads = self.kernel.max_threads_per_threadgroup
+        self._packed = bool(metadata.get("packed"))
+        pointers = [i for i, p in enumerate(self.params) if is_pointer(p)]
+        buffers = len(pointers) + 1 if self._packed else len(self.params)
         reports = metadata.get("reports")  # of a kernel that prints or asserts
         handle, count, group = (
             self.kernel._handle,
-            ctypes.c_size_t(len(self.params)),
+            ctypes.c_size_t(buffers),
             (ctypes.c_uint64 * 3)(self.threads, 1, 1),
         )
         text = ctypes.c_char_p(json.dumps(reports).encode()) if reports else None
@@ -120,10 +126,10 @@ class Program:
         self.rest = (group, text) if reports else (group,)
         self.count = count
         self._numbers = [i for i, p in enumerate(self.params) if not is_pointer(p)]
-        self._pointers = [(WORDS * i, i) for i, p in enumerate(self.params) if is_pointer(p)]
+        self._pointers = [(WORDS * (n if self._packed else i), i) for n, i in enumerate(pointers)]
         layout = struct.Struct(self._layout())
         self.pack = layout.pack_into
-        self.at = ARGUMENT * len(self.params)  # where the grid is in a frame, and numbers behind it
+        self.at = ARGUMENT * buffers  # where the grid is in a frame, and numbers behind it
         self._frames: list[Frame] = []  # a thread takes one for the time of a call
         self.pop, self.push = self._frames.pop, self._frames.append
 
@@ -142,7 +148,7 @@ class Program:
 
     def frame(self) -> Frame:
         """Memory for one more call at a time."""
-        return Frame(self.params)
+        return Frame(self.params, self._packed)
 
     def run(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
         """Puts a run of x * y * z programs into this thread's stream; values are those of all parameters."""

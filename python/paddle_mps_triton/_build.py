@@ -51,7 +51,7 @@ def msl(module: Any, metadata: dict[str, Any], options: _options.Options) -> str
     finally:
         library.pmps_text_free(source)
         library.pmps_text_free(described)
-    metadata["name"], metadata["shared"] = found["name"], found["shared"]
+    metadata["name"], metadata["shared"], metadata["packed"] = found["name"], found["shared"], "packed" in found
     return made
 
 

@@ -25,7 +25,12 @@ def launcher(source: Any, metadata: Any) -> Callable[..., None]:
     kept = [i for i, kind in enumerate(kinds) if kind != "constexpr"]
     if any(isinstance(kind, (tuple, list)) or str(kind).startswith("tensordesc") for kind in kinds):
         return nested(kinds, kept)
-    pointers = [(n, i) for n, i in enumerate(kept) if kinds[i].startswith("*")]
+    packed = getattr(metadata, "packed", False)  # numbers are one argument behind the pointers
+    pointers = [
+        (n, i)
+        for n, i in enumerate(i for i in kept if kinds[i].startswith("*") or not packed)
+        if kinds[i].startswith("*")
+    ]
     handles = "\n            ".join(f"words[{_triton.WORDS * n}] = a{i}._handle" for n, i in pointers)
     numbers = "".join(f", a{i}" for i in kept if not kinds[i].startswith("*"))
     text = f"""

@@ -8,6 +8,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
@@ -78,6 +80,9 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 			l = e.plan.homeOf(s.v)
 		}
 		x := e.get(from[i], l)
+		if x.full {
+			panic(&ttir.Unsupported{Op: "tensor of pointers", Where: e.where, Why: "pointers from several arguments, or cast to another size, cannot be carried"})
+		}
 		temps[i] = x
 		if !e.carriedBy(slots, i, x) {
 			continue
@@ -114,7 +119,7 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 			e.whole(s.regs.n, func(k at) string { return e.element(s.regs, nil, k) + " = 0;" })
 			continue
 		}
-		if x.regs.name == s.regs.name {
+		if same(x.regs, s.regs) {
 			continue
 		}
 		e.whole(s.regs.n, func(k at) string { return e.element(s.regs, nil, k) + " = " + e.element(x.regs, nil, k) + ";" })
@@ -129,13 +134,19 @@ func regType(s *slot) string {
 	return cType(s.v.Type.Element())
 }
 
-// carriedBy reports whether a value is held by another slot, which may be assigned before it is read.
+// same reports whether registers are others under the same numbers.
+func same(x, y *reg) bool {
+	return x.name == y.name && x.plus == y.plus && slices.Equal(x.index, y.index)
+}
+
+// carriedBy reports whether a value is held by another slot, or by its own in another order, which may be assigned before it
+// is read.
 func (e *emitter) carriedBy(slots []*slot, i int, x *value) bool {
 	for k, s := range slots {
-		if k == i {
+		if k == i && (x.regs == nil || s.regs == nil || same(x.regs, s.regs)) {
 			continue
 		}
-		if s.name != "" && x.scalar == s.name || s.regs != nil && x.regs != nil && x.regs.name == s.regs.name {
+		if k != i && s.name != "" && x.scalar == s.name || s.regs != nil && x.regs != nil && x.regs.name == s.regs.name {
 			return true
 		}
 	}

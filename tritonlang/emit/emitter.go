@@ -182,18 +182,39 @@ func identity(n int) []int {
 // define computes n registers by an expression of the register's number, and names the result.
 func (e *emitter) define(like, ctype string, n int, expression func(read func(*reg) string) string) *reg {
 	r := &reg{name: e.name(like), ctype: ctype, n: n, index: identity(n), array: new(bool)}
-	// One register needs no loop. What it depends on has one register too, and is no part of an open
-	// loop.
+	early := false
+	// One register needs no loop. Most of what it depends on has one register too, and is no part of an open loop.
 	if n == 1 {
-		text := expression(func(v *reg) string { return e.element(v, nil, at{}) })
-		e.before(&node{kind: line, text: ctype + " " + r.name + " = " + text + ";"})
+		l := e.openLoop()
+		text := ctype + " " + r.name + " = " + expression(func(v *reg) string {
+			early = early || crosses(v, l, at{})
+			return e.element(v, nil, at{})
+		}) + ";"
+		if early {
+			e.say(text)
+		} else {
+			e.before(&node{kind: line, text: text})
+		}
 		return r
 	}
-	l := e.loopFor(n)
-	text := expression(func(v *reg) string { return e.element(v, l, at{name: "r"}) })
+	l, text := e.loopFor(n), ""
+	// Registers of the loop that have other numbers may not be computed yet: these need the whole loop in front.
+	read := func(v *reg) string {
+		early = early || crosses(v, l, at{name: "r"})
+		return e.element(v, l, at{name: "r"})
+	}
+	if text = expression(read); early {
+		l = e.add(&node{kind: loop, trips: n})
+		text = expression(read)
+	}
 	r.loop = l
 	l.body = append(l.body, &node{kind: line, text: text, def: r, where: e.where})
 	return r
+}
+
+// crosses reports whether a register that a loop computes is read there under another number than that of the iteration.
+func crosses(v *reg, l *node, i at) bool {
+	return v.n > 1 && v.loop != nil && v.loop == l && (i.name != "r" || i.number(v.index, v.plus) != "r")
 }
 
 // array declares n registers, which statements then assign.
@@ -327,7 +348,7 @@ var reserved = func() map[string]bool {
 		inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
 		return short signed sizeof static static_assert static_cast struct switch template this throw true try typedef typeid typename uint ulong
 		uchar ushort union unsigned using virtual void volatile while xor xor_eq kernel vertex fragment device constant threadgroup thread metal
-		pool lane warp program programs records r q k exp exp2 log log2 sin cos sqrt rsqrt fabs abs floor ceil fma fmod fmin fmax min max pow tanh erf
+		pool lane warp program programs records numbers r q k exp exp2 log log2 sin cos sqrt rsqrt fabs abs floor ceil fma fmod fmin fmax min max pow tanh erf
 		mulhi clamp as_type select mem_flags threadgroup_barrier main NAN INFINITY bfloat size_t ptrdiff_t atomic atomic_int atomic_uint precise fast
 		sign step mix fract round rint trunc tan asin acos atan sinh cosh asinh acosh atanh atan2 copysign ldexp frexp modf popcount clz ctz dot
 		cross length distance normalize array vec matrix sampler access ray uniform plus minus multiplies divides isnan isinf isfinite any all

@@ -63,38 +63,78 @@ func external(_ *emitter, o *ttir.Op, x []string) string {
 	return f + "(" + strings.Join(x, ", ") + ")"
 }
 
-// castPointer emits tt.bitcast of pointers, to elements of the same size.
+// castPointer emits tt.bitcast of pointers. Offsets count in elements: where these get another size, each element has a pointer
+// of its own.
 func (e *emitter) castPointer(o *ttir.Op) {
 	v := o.Results[0]
 	from, to := o.Operands[0].Type.Element().Elem, v.Type.Element().Elem
-	if byteSize(from) != byteSize(to) {
-		refuse(o, to.String(), "a pointer can only be cast to elements of the same size")
-	}
-	cast := func(x *value) *value {
+	kind := "(" + e.pointerType(v) + ")"
+	cast := func(x *value, l layout.Layout) *value {
 		y := *x
-		if x.full {
-			panic(&ttir.Unsupported{Op: o.Name, Where: o.Where(), Why: "a cast of pointers from several arguments is not supported"})
-		}
-		if memoryType(from) != memoryType(to) {
-			y.scalar = e.pointer(v, "("+e.pointerType(v)+")"+x.scalar)
+		switch {
+		case x.full:
+			y.regs = e.combine(v.Name, e.pointerType(v), l, []*reg{x.regs}, func(t []string) string { return kind + t[0] })
+		case x.regs != nil && byteSize(from) != byteSize(to):
+			r := e.combine(v.Name, e.pointerType(v), l, []*reg{x.regs}, func(t []string) string { return kind + "(" + x.scalar + " + " + t[0] + ")" })
+			y = value{regs: r, full: true}
+		case memoryType(from) != memoryType(to):
+			y.scalar = e.pointer(v, kind+x.scalar)
 		}
 		return &y
 	}
 	if !v.Type.IsTensor() {
-		e.set(v, layout.Layout{}, cast(e.get(o.Operands[0], layout.Layout{})))
+		e.set(v, layout.Layout{}, cast(e.get(o.Operands[0], layout.Layout{}), layout.Layout{}))
 		return
 	}
 	if !e.plan.follows(v) {
 		l := e.plan.homeOf(v)
-		e.done(v, cast(e.get(o.Operands[0], l)))
+		e.done(v, cast(e.get(o.Operands[0], l), l))
 		return
 	}
 	for _, l := range e.plan.wanted[v] {
-		e.set(v, l, cast(e.get(o.Operands[0], l)))
+		e.set(v, l, cast(e.get(o.Operands[0], l), l))
 	}
 }
 
-// A cast of pointers is no operation on elements. What is refused for a reason has a row here, so that the error says it.
+// choosePointer emits arith.select of pointers. Each element has a pointer of its own, since the choices may have other bases.
+func (e *emitter) choosePointer(o *ttir.Op) {
+	v := o.Results[0]
+	if !v.Type.IsTensor() {
+		e.set(v, layout.Layout{}, &value{scalar: e.pointer(v, e.scalar(o.Operands[0])+" ? "+e.scalar(o.Operands[1])+" : "+e.scalar(o.Operands[2]))})
+		return
+	}
+	in := func(l layout.Layout) *value {
+		var args []*reg
+		var bases []string
+		for i, x := range o.Operands {
+			a := e.get(x, l)
+			// A pointer without offsets is one register, which stands for all.
+			r, base := a.regs, ""
+			switch {
+			case i > 0 && r == nil:
+				r = &reg{name: a.scalar, n: 1, index: nones(len(l.Reg))}
+			case i > 0 && !a.full:
+				base = a.scalar + " + "
+			case r == nil:
+				r = &reg{name: a.scalar, n: 1, index: nones(len(l.Reg))} // a scalar condition
+			}
+			args, bases = append(args, r), append(bases, base)
+		}
+		r := e.combine(v.Name, e.pointerType(v), l, args, func(t []string) string {
+			return t[0] + " ? " + bases[1] + t[1] + " : " + bases[2] + t[2]
+		})
+		return &value{regs: r, full: true}
+	}
+	if !e.plan.follows(v) {
+		e.done(v, in(e.plan.homeOf(v)))
+		return
+	}
+	for _, l := range e.plan.wanted[v] {
+		e.set(v, l, in(l))
+	}
+}
+
+// A cast or choice of pointers is no operation on elements. What is refused for a reason has a row here, so that the error says it.
 func init() {
 	rules["tt.bitcast"] = func(e *emitter, o *ttir.Op) {
 		if o.Results[0].Type.IsPointer() && o.Operands[0].Type.IsPointer() {
@@ -102,6 +142,13 @@ func init() {
 			return
 		}
 		e.elementwise(o, bitcast)
+	}
+	rules["arith.select"] = func(e *emitter, o *ttir.Op) {
+		if o.Results[0].Type.IsPointer() {
+			e.choosePointer(o)
+			return
+		}
+		e.elementwise(o, elements["arith.select"])
 	}
 	refusals := map[string]string{
 		"tt.int_to_ptr":             "pointers made from integers are not supported: a GPU's addresses are not the CPU's",

@@ -21,6 +21,8 @@ type fact struct {
 	contig, same, div []int
 	// The value, where all elements are equal and it is constant.
 	known *int64
+	// No element is negative, as signed numbers are read, if nothing overflows.
+	natural bool
 }
 
 // mostDiv stands for "divisible by everything".
@@ -29,7 +31,7 @@ const mostDiv = 1 << 30
 // blank is the fact that nothing is known.
 func blank(t *ttir.Type) fact {
 	n := max(1, len(t.Shape))
-	return fact{ones(n), ones(n), ones(n), nil}
+	return fact{contig: ones(n), same: ones(n), div: ones(n)}
 }
 
 // ones is a list of n times 1.
@@ -121,6 +123,7 @@ func (a *facts) op(o *ttir.Op) {
 		i := blank(b.Args[0].Type)
 		// The induction variable goes from the lower bound by steps: what divides both divides it.
 		i.div[0] = min(a.get(o.Operands[0]).div[0], a.get(o.Operands[2]).div[0])
+		i.natural = a.get(o.Operands[0]).natural
 		a.of[b.Args[0]] = i
 		a.carry(b.Args[1:], o.Operands[3:])
 		a.region(o.Regions[0])
@@ -138,6 +141,9 @@ func (a *facts) op(o *ttir.Op) {
 		a.carry(o.Regions[0].Blocks[0].Args, o.Operands)
 	case "tt.reduce", "tt.scan", "tt.map_elementwise":
 		return
+	case "llvm.intr.assume":
+		a.assume(o.Operands[0].Def)
+		return
 	}
 	for _, r := range o.Regions {
 		a.region(r)
@@ -152,6 +158,21 @@ func (a *facts) op(o *ttir.Op) {
 	a.of[o.Results[0]] = k
 }
 
+// assume notes that a number is not negative, if that is what the program promises.
+func (a *facts) assume(o *ttir.Op) {
+	if o == nil || o.Name != "arith.cmpi" {
+		return
+	}
+	x, y := o.Operands[0], a.get(o.Operands[1])
+	if least := map[string]int64{"sge": 0, "sgt": -1}; y.known != nil {
+		if n, ok := least[o.Word("predicate")]; ok && *y.known >= n {
+			k := a.get(x)
+			k.natural = true
+			a.of[x] = k
+		}
+	}
+}
+
 // carry weakens what is known of the values that a loop or condition gives.
 func (a *facts) carry(to, from []*ttir.Value) {
 	for i, v := range to {
@@ -159,11 +180,12 @@ func (a *facts) carry(to, from []*ttir.Value) {
 		now := a.get(from[i])
 		// The first value is taken as it is. It is not constant, even if it was.
 		if !seen {
-			a.of[v] = fact{now.contig, now.same, now.div, nil}
+			a.of[v] = fact{now.contig, now.same, now.div, nil, now.natural}
 			a.changed = true
 			continue
 		}
-		k := fact{least(old.contig, now.contig), least(old.same, now.same), least(old.div, now.div), nil}
+		k := fact{least(old.contig, now.contig), least(old.same, now.same), least(old.div, now.div), nil, old.natural && now.natural}
+		a.changed = a.changed || k.natural != old.natural
 		for d := range k.contig {
 			if k.contig[d] != old.contig[d] || k.same[d] != old.same[d] || k.div[d] != old.div[d] {
 				a.changed = true
@@ -210,7 +232,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 		k := blank(o.Results[0].Type)
 		all, _ := ttir.Literal(o)
 		if len(all) == 1 && o.Results[0].Type.IsInt(0) {
-			k.known = &all[0].Int
+			k.known, k.natural = &all[0].Int, all[0].Int >= 0
 			for d := range k.same {
 				k.same[d], k.div[d] = size(o.Results[0].Type, d), power(all[0].Int)
 			}
@@ -219,7 +241,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	},
 	// One run, from a known start.
 	"tt.make_range": func(_ *facts, o *ttir.Op) fact {
-		return fact{[]int{o.Results[0].Type.Shape[0]}, []int{1}, []int{power(int64(o.Int("start", 0)))}, nil}
+		return fact{[]int{o.Results[0].Type.Shape[0]}, []int{1}, []int{power(int64(o.Int("start", 0)))}, nil, o.Int("start", 0) >= 0}
 	},
 	// All elements are the scalar.
 	"tt.splat": func(a *facts, o *ttir.Op) fact {
@@ -227,7 +249,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 		for d := range k.same {
 			k.same[d], k.div[d] = o.Results[0].Type.Shape[d], from.div[0]
 		}
-		k.known = from.known
+		k.known, k.natural = from.known, from.natural
 		return k
 	},
 	// Along the new dimension there is one element.
@@ -237,12 +259,12 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 			out := append([]int{}, list[:axis]...)
 			return append(append(out, n), list[axis:]...)
 		}
-		return fact{insert(from.contig, 1), insert(from.same, 1), insert(from.div, from.every(0)), from.known}
+		return fact{insert(from.contig, 1), insert(from.same, 1), insert(from.div, from.every(0)), from.known, from.natural}
 	},
 	// Along a dimension that grows, all elements are the same.
 	"tt.broadcast": func(a *facts, o *ttir.Op) fact {
 		from, t := a.get(o.Operands[0]), o.Results[0].Type
-		k := fact{append([]int{}, from.contig...), append([]int{}, from.same...), append([]int{}, from.div...), from.known}
+		k := fact{append([]int{}, from.contig...), append([]int{}, from.same...), append([]int{}, from.div...), from.known, from.natural}
 		// All elements along a new dimension are one element of the operand.
 		for d := range t.Shape {
 			if o.Operands[0].Type.Shape[d] != t.Shape[d] {
@@ -268,9 +290,9 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	"arith.ori":        (*facts).logic,
 	"arith.xori":       (*facts).logic,
 	"arith.extsi":      func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
-	"arith.extui":      func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"arith.extui":      (*facts).widen,
 	"arith.index_cast": func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
-	"tt.bitcast":       func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"tt.bitcast":       (*facts).cast,
 	"arith.minsi":      (*facts).uniform,
 	"arith.maxsi":      (*facts).uniform,
 	"arith.select":     (*facts).choose,
@@ -281,9 +303,23 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 		for d, s := range order.Ints {
 			k.contig[d], k.same[d], k.div[d] = from.contig[s], from.same[s], from.div[s]
 		}
-		k.known = from.known
+		k.known, k.natural = from.known, from.natural
 		return k
 	},
+	"tt.reshape": func(a *facts, o *ttir.Op) fact {
+		k := blank(o.Results[0].Type)
+		k.natural = a.get(o.Operands[0]).natural
+		return k
+	},
+	"tt.get_program_id":   counts,
+	"tt.get_num_programs": counts,
+}
+
+// counts is the rule of what counts from 0.
+func counts(_ *facts, o *ttir.Op) fact {
+	k := blank(o.Results[0].Type)
+	k.natural = true
+	return k
 }
 
 // sum is the rule of a sum, whose second operand counts in units of some bytes, and of a difference.
@@ -298,6 +334,7 @@ func (a *facts) sum(o *ttir.Op, unit int, minus bool) fact {
 		k.same[d] = min(x.same[d], y.same[d])
 		k.div[d] = min(begins(x, d, k.contig[d], unit), begins(y, d, k.contig[d], 1)*unit, mostDiv)
 	}
+	k.natural = !minus && x.natural && y.natural
 	// Constants are folded, for shifts and factors made of them.
 	if x.known != nil && y.known != nil && unit == 1 {
 		n := *x.known + *y.known
@@ -325,7 +362,7 @@ func (a *facts) product(o *ttir.Op) fact {
 			return k
 		}
 		n := int64(1) << *y.known
-		y = fact{y.contig, y.same, ones(len(y.div)), &n}
+		y = fact{y.contig, y.same, ones(len(y.div)), &n, true}
 		for d := range y.div {
 			y.div[d] = int(n)
 		}
@@ -341,6 +378,7 @@ func (a *facts) product(o *ttir.Op) fact {
 			k.div[d] = min(x.every(d)*y.every(d), mostDiv)
 		}
 	}
+	k.natural = x.natural && y.natural
 	if x.known != nil && y.known != nil {
 		n := *x.known * *y.known
 		k.known = &n
@@ -351,7 +389,14 @@ func (a *facts) product(o *ttir.Op) fact {
 // divide is the rule of a quotient or rest by a divisor that is the same along a dimension.
 func (a *facts) divide(o *ttir.Op, rest bool) fact {
 	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	// Signed division rounds towards zero: below it, what falls between two multiples of the divisor are other numbers.
+	signed := strings.HasSuffix(o.Name, "si")
+	k.natural = x.natural && (!signed || y.known == nil || *y.known > 0)
 	for d := range k.contig {
+		if signed && !x.natural {
+			k.same[d] = min(x.same[d], y.same[d])
+			continue
+		}
 		if y.same[d] != size(o.Results[0].Type, d) {
 			continue
 		}
@@ -390,6 +435,7 @@ func (a *facts) logic(o *ttir.Op) fact {
 	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
 	for d := range k.same {
 		k.same[d] = min(x.same[d], y.same[d])
+		k.natural = x.natural && y.natural || o.Name == "arith.andi" && (x.natural || y.natural)
 		if k.same[d] == size(o.Results[0].Type, d) && o.Name != "arith.andi" {
 			k.div[d] = min(x.div[d], y.div[d])
 		}
@@ -404,6 +450,7 @@ func (a *facts) uniform(o *ttir.Op) fact {
 		k.same[d] = min(x.same[d], y.same[d])
 		k.div[d] = min(x.every(d), y.every(d))
 	}
+	k.natural = x.natural && y.natural || o.Name == "arith.maxsi" && (x.natural || y.natural)
 	return k
 }
 
@@ -420,5 +467,32 @@ func (a *facts) choose(o *ttir.Op) fact {
 		k.contig[d] = min(s, x.contig[d], y.contig[d])
 		k.div[d] = min(begins(x, d, k.contig[d], 1), begins(y, d, k.contig[d], 1))
 	}
+	k.natural = x.natural && y.natural
+	return k
+}
+
+// cast is the rule of a bitcast. Pointers to elements of another size do not follow each other by one of these.
+func (a *facts) cast(o *ttir.Op) fact {
+	k, from, to := a.get(o.Operands[0]), o.Operands[0].Type.Element(), o.Results[0].Type.Element()
+	if from.IsPointer() != to.IsPointer() || from.IsPointer() && byteSize(from.Elem) != byteSize(to.Elem) {
+		div := append([]int{}, k.div...)
+		// Each element begins a run now.
+		for d := range div {
+			if k.contig[d] > 1 {
+				div[d] = min(div[d], byteSize(from.Elem))
+			}
+		}
+		k = fact{contig: ones(len(k.contig)), same: k.same, div: div}
+	}
+	return k
+}
+
+// widen is the rule of arith.extui: what was negative is a large number now.
+func (a *facts) widen(o *ttir.Op) fact {
+	k := a.get(o.Operands[0])
+	if k.known != nil && *k.known < 0 {
+		k.known = nil
+	}
+	k.natural = true
 	return k
 }

@@ -21,9 +21,11 @@ type Kernel struct {
 	Stats Stats
 	// Places that may report; the kernel then has one more buffer.
 	Sites report.Sites
+	// Numbers lie in one buffer behind the pointers, because there are more arguments than buffers.
+	Packed bool
 }
 
-// Arg is an argument of a kernel, at the index of buffers that is its number.
+// Arg is an argument of a kernel, at the index of buffers that is its number unless numbers are packed.
 type Arg struct {
 	Name string
 	// As Triton's signatures have it: *fp32, i32.
@@ -95,6 +97,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 	params := e.params(f, k)
 	var body []*node
 	e.list = &body
+	e.unpack(f, k)
 	e.body(f.Body, nil)
 	// Areas need their places before barriers, which depend on what overlaps.
 	areas := measure(body)
@@ -113,19 +116,25 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 	return k, nil
 }
 
-// params declares the arguments: argument i is [[buffer(i)]].
+// params declares the arguments: argument i is [[buffer(i)]] as long as there are enough buffers.
 func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	// setBuffer takes an index up to 30.
-	buffers := len(f.Params())
-	// The buffer for reports stands behind the arguments, which keep their indices.
+	buffers, extra := len(f.Params()), 0
 	if reporting(f) {
-		buffers++
-		defer func() { params = append(params, "device uint *records [[buffer("+itoa(len(f.Params()))+")]]") }()
+		extra = 1
 	}
-	if buffers > mostBuffers {
-		panic(&ttir.Unsupported{Op: "kernel " + f.Name, Where: f.Loc.Where(), Why: "a kernel has at most 31 arguments"})
+	if k.Packed = buffers+extra > mostBuffers; k.Packed {
+		buffers = 1
+		for _, v := range f.Params() {
+			if v.Type.IsPointer() {
+				buffers++
+			}
+		}
 	}
-	for i, v := range f.Params() {
+	if buffers+extra > mostBuffers {
+		panic(&ttir.Unsupported{Op: "kernel " + f.Name, Where: f.Loc.Where(), Why: "a kernel has at most 31 buffers: " + itoa(buffers+extra) + " are wanted, of which numbers take one"})
+	}
+	for _, v := range f.Params() {
 		// An argument is refused even if nothing uses it: its size would be wrong.
 		if name, ok := supported(v.Type); !ok && !(name == "f64" && e.opts.F64AsF32) {
 			panic(&ttir.Unsupported{Op: "argument " + strings.TrimPrefix(v.Name, "%"), Type: name, Where: v.Loc.Where(), Why: "Metal has no such type"})
@@ -138,10 +147,45 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 			a.Writes, a.ElementSize = e.roots.written[e.roots.root(v)], byteSize(v.Type.Elem)
 		}
 		e.set(v, layout.Layout{}, &value{scalar: name})
-		params = append(params, text+" [[buffer("+itoa(i)+")]]")
+		if v.Type.IsPointer() || !k.Packed {
+			params = append(params, text+" [[buffer("+itoa(len(params))+")]]")
+		}
 		k.Args = append(k.Args, a)
 	}
+	if k.Packed {
+		params = append(params, "constant ulong *numbers [[buffer("+itoa(len(params))+")]]")
+	}
+	// The buffer for reports stands behind the arguments, which keep their indices.
+	if extra > 0 {
+		params = append(params, "device uint *records [[buffer("+itoa(len(params))+")]]")
+	}
 	return params
+}
+
+// unpack declares the numbers that one buffer has, each in the lower bytes of 8.
+func (e *emitter) unpack(f *ttir.Func, k *Kernel) {
+	if !k.Packed {
+		return
+	}
+	n := 0
+	for _, v := range f.Params() {
+		if v.Type.IsPointer() {
+			continue
+		}
+		t, word := cType(v.Type), "numbers["+itoa(n)+"]"
+		n++
+		switch {
+		case t == "bool":
+			word = "(" + word + " & 0xff) != 0"
+		case t == "float":
+			word = "as_type<float>(uint(" + word + "))"
+		case t == "half":
+			word = "as_type<half>(ushort(" + word + "))"
+		default:
+			word = t + "(" + word + ")"
+		}
+		e.say("const ", t, " ", e.scalar(v), " = ", word, ";")
+	}
 }
 
 // signature is a type as Triton's signatures have it.

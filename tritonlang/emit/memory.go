@@ -79,9 +79,9 @@ func (e *emitter) load(o *ttir.Op) {
 	}
 	l := e.plan.homeOf(v)
 	a := e.accessOf(o, l, 1)
-	// Several SIMD groups load the same elements: see effect.shared.
-	_, warps := l.Replicated()
-	e.device(effect{loads: true, shared: warps != 0, root: a.root})
+	// Several threads load the same elements: see effect.shared.
+	lanes, warps := l.Replicated()
+	e.device(effect{loads: true, shared: lanes != 0 || warps != 0, root: a.root})
 	if a.vec == 0 {
 		e.done(v, &value{regs: e.loadEach(o, a, l)})
 		return
@@ -365,8 +365,8 @@ func (e *emitter) store(o *ttir.Op) {
 // stored, or in one of its own.
 func (e *emitter) storeEach(a *target, l layout.Layout) {
 	loop := e.openLoop()
-	// The store joins the loop only if each iteration may store before the next one loads.
-	if owner(l) != "" || l.Registers() == 1 || loop == nil || loop.trips != l.Registers() || loop.loaded[a.root] || loop.loaded[""] || a.root == "" && loop.loaded != nil {
+	// The store joins the loop only if each iteration may store before the next one loads, and has computed what it stores.
+	if a.early(loop) || owner(l) != "" || l.Registers() == 1 || loop == nil || loop.trips != l.Registers() || loop.loads(a.root) {
 		e.owned(l, func() {
 			e.whole(l.Registers(), func(i at) string { return e.storeOne(a, nil, i) })
 		})
@@ -374,6 +374,21 @@ func (e *emitter) storeEach(a *target, l layout.Layout) {
 	}
 	loop.effect.stores = true
 	loop.body = append(loop.body, &node{kind: line, text: e.storeOne(a, loop, at{name: "r"}), where: e.where})
+}
+
+// loads reports whether a loop over registers loads from what may be an argument; "" stands for any.
+func (n *node) loads(root string) bool {
+	return n.loaded[root] || n.loaded[""] || root == "" && n.loaded != nil
+}
+
+// early reports whether a loop computes a register of an access in another iteration than the one that uses it.
+func (a *target) early(loop *node) bool {
+	for _, r := range []*reg{a.pointer.regs, a.mask, a.value} {
+		if r != nil && crosses(r, loop, at{name: "r"}) {
+			return true
+		}
+	}
+	return false
 }
 
 // storeOne is the statement that stores an element.
@@ -415,5 +430,12 @@ func (e *emitter) storeVector(a *target, i func(int) at) {
 	})
 }
 
-// device notes an access to device memory, in front of an open loop.
-func (e *emitter) device(f effect) { e.before(&node{kind: touch, effect: f}) }
+// device notes an access to device memory: in front of an open loop, or, for a store to what the loop loads, behind it.
+func (e *emitter) device(f effect) {
+	n := &node{kind: touch, effect: f}
+	if l := e.openLoop(); l != nil && f.stores && l.loads(f.root) {
+		e.add(n)
+		return
+	}
+	e.before(n)
+}

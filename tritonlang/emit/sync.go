@@ -35,7 +35,7 @@ type effect struct {
 	release bool
 	// What is read later is what other programs have released.
 	acquire bool
-	// Several SIMD groups load the same elements.
+	// Several threads load the same elements, of which one stores what is made of them.
 	shared bool
 	// The argument that the pointer comes from; "" if unknown.
 	root string
@@ -89,7 +89,7 @@ func place(a *area, at int, live []*area) bool {
 // pending is what has happened since the last barrier.
 type pending struct {
 	reads, writes map[*area]bool
-	// Roots that several SIMD groups have loaded from.
+	// Roots from which several threads have loaded the same elements.
 	shared map[string]bool
 	// Device memory was written.
 	stored bool
@@ -115,6 +115,17 @@ func (p *pending) merge(o *pending) {
 	p.stored, p.acquired = p.stored || o.stored, p.acquired || o.acquired
 }
 
+// size is how much is pending: it grows whenever merge adds something.
+func (p *pending) size() int {
+	n := len(p.reads) + len(p.writes) + len(p.shared)
+	for _, flag := range []bool{p.stored, p.acquired} {
+		if flag {
+			n++
+		}
+	}
+	return n
+}
+
 // overlaps reports whether an area shares bytes with one of a set.
 func overlaps(all map[*area]bool, a *area) bool {
 	for b := range all {
@@ -134,7 +145,7 @@ func (p *pending) needs(n *node) (pool, device bool) {
 	// A lock that is released shows what was stored under it; a lock that was taken is asked before
 	// what it guards.
 	device = e.release && p.stored || (e.loads || e.stores) && p.acquired
-	// Another SIMD group may still have to load what is stored here.
+	// Another thread may still have to load what is stored here.
 	if e.stores && len(p.shared) > 0 && (e.root == "" || p.shared[e.root] || p.shared[""]) {
 		device = true
 	}
@@ -176,7 +187,12 @@ type syncer struct {
 
 // flow goes through statements, and changes what is pending.
 func (s *syncer) flow(all []*node, p *pending) (out []*node) {
+	// Touches since the last statement: what they stand for is still to come, behind a barrier that a later one asks for.
+	var ahead []*node
 	for _, n := range all {
+		if n.kind != touch && n.kind != open {
+			ahead = nil
+		}
 		switch n.kind {
 		case touch:
 			pool, device := p.needs(n)
@@ -193,11 +209,15 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 					clean.stored, clean.acquired = p.stored, p.acquired
 				}
 				*p = *clean
+				for _, a := range ahead {
+					p.after(a)
+				}
 				if s.insert {
 					s.count++
 				}
 			}
 			p.after(n)
+			ahead = append(ahead, n)
 		case block:
 			s.branch(n, p)
 		case leave:
@@ -211,12 +231,16 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 // branch goes through a condition or loop. What a loop's end leaves pending is pending at its beginning.
 func (s *syncer) branch(n *node, p *pending) {
 	before := p.copy()
-	// What the end of the body leaves pending, found by a walk that inserts nothing.
+	// What the end of the body leaves pending, found by walks that insert nothing. With more pending at its beginning barriers
+	// move, and leave other things pending at its end: the walks go on until nothing is new.
 	if n.again {
-		dry := &syncer{exits: []*pending{newPending()}}
-		around := p.copy()
-		dry.flow(n.body, around)
-		p.merge(around)
+		for known := -1; known < p.size(); {
+			known = p.size()
+			dry := &syncer{exits: []*pending{newPending()}}
+			around := p.copy()
+			dry.flow(n.body, around)
+			p.merge(around)
+		}
 		s.exits = append(s.exits, newPending())
 	}
 	other := before.copy()

@@ -180,3 +180,162 @@ def item_of_tensor(x, out, BLOCK: tl.constexpr):
 def _(rng):
     x = rng.integers(-9, 9, 4).astype(np.int32)
     return Run(item_of_tensor, (1,), [x, Out((x[0] + np.arange(64)).astype(np.int32))], {"BLOCK": 64})
+
+
+# What random programs found: see fuzz.py.
+
+
+@triton.jit
+def swap_pairs(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    even, odd = tl.split(tl.reshape(tl.load(x + at).to(tl.int16), (BLOCK // 2, 2)))
+    tl.store(out + at, tl.reshape(tl.join(odd, even), (BLOCK,)))
+
+
+def swap_case(name, n, warps):
+    @case(name)
+    def _(rng):
+        x = rng.integers(0, 99, n).astype(np.uint8)
+        expected = x.reshape(-1, 2)[:, ::-1].reshape(-1).astype(np.int16)
+        return Run(swap_pairs, (1,), [x, Out(expected)], {"BLOCK": n}, {"num_warps": warps})
+
+
+# A register of a loop that another iteration computes.
+swap_case("swapped_pairs", 512, 4)
+swap_case("swapped_pairs_of_many", 4096, 2)
+
+
+@triton.jit
+def swap_pairs_of_numbers(n, out, M: tl.constexpr, N: tl.constexpr):
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    v = (at < n).to(tl.int8) * 5 ^ (at % 3).to(tl.int8)  # which is cheap to compute again in another layout
+    even, odd = tl.split(tl.reshape(v, (M, N // 2, 2)))
+    tl.store(out + at, tl.reshape(tl.join(odd, even), (M, N)))
+
+
+@case("swapped_pairs_of_numbers")
+def _(rng):
+    at = np.arange(256)
+    v = ((at < 131) * 5 ^ at % 3).astype(np.int8)
+    expected = v.reshape(-1, 2)[:, ::-1].reshape(-1)
+    return Run(swap_pairs_of_numbers, (1,), [131, Out(expected)], {"M": 8, "N": 32}, {"num_warps": 8})
+
+
+@triton.jit
+def product_then_argmax(x, y, product, out, M: tl.constexpr, N: tl.constexpr):
+    m, k = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    number = m * N + k
+    a = (number & 15).to(tl.int8)
+    tl.store(product + m * M + tl.arange(0, M)[None, :], tl.dot(a, tl.trans(a), out_dtype=tl.int32))
+    v = tl.load(x + m + k * M)  # so that SIMD groups have different columns
+    i = tl.broadcast_to(tl.argmax(v, 1, keep_dims=True), (M, N))
+    tl.store(out + number, i + tl.load(y + number))
+
+
+# What a reduction reads in two areas is behind the barrier that the second one needs, and in front of what is exchanged next.
+@case("product_then_argmax")
+def _(rng):
+    x, y = rng.integers(-50, 50, (64, 16)).astype(np.int16), rng.integers(0, 9, (64, 16)).astype(np.int32)
+    a = (np.arange(1024) & 15).reshape(64, 16)
+    outs = [Out((a @ a.T).astype(np.int32)), Out(x.reshape(16, 64).argmax(0)[:, None].astype(np.int32) + y)]
+    return Run(product_then_argmax, (1,), [x, y, *outs], {"M": 64, "N": 16}, {"num_warps": 8})
+
+
+# What a review found.
+
+
+@triton.jit
+def gather_below_zero(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    below = at - 16
+    # Remainders are those of C: below zero, numbers that follow each other have others than above it.
+    v = tl.load(x + 16 + below % 4)
+    tl.store(out + at, v + tl.load(x + at, mask=below // 4 == 0, other=7))
+
+
+@case("division_below_zero")
+def _(rng):
+    x, at = rng.integers(10, 99, 1024).astype(np.int32), np.arange(1024)
+    chosen = np.where(np.trunc((at - 16) / 4) == 0, x, 7)
+    return Run(
+        gather_below_zero, (1,), [x, Out(x[16 + np.fmod(at - 16, 4)] + chosen)], {"BLOCK": 1024}, {"num_warps": 1}
+    )
+
+
+@triton.jit
+def halves_of_words(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x.to(tl.pointer_type(tl.int16)) + at))
+    upper = (x + at).to(tl.pointer_type(tl.int16)) + 1  # each element has a pointer of its own
+    tl.store(out + BLOCK + at, tl.load(upper))
+
+
+@case("pointers_to_halves_of_words")
+def _(rng):
+    x = rng.integers(-(2**31), 2**31 - 1, 128).astype(np.int32)
+    halves = x.view(np.int16)
+    return Run(halves_of_words, (1,), [x, Out(np.concatenate([halves[:128], halves[1::2]]))], {"BLOCK": 128})
+
+
+@triton.jit
+def choose_pointers(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    p = x
+    if n > 3:
+        p = y
+    q = tl.where(at < n, x + at, y + at * 2)
+    tl.store(out + at, tl.load(p + at) + tl.load(q))
+
+
+@case("pointers_of_two_arguments")
+def _(rng):
+    x, y, at = rng.integers(0, 99, 256).astype(np.int32), rng.integers(0, 99, 256).astype(np.int32), np.arange(128)
+    return Run(choose_pointers, (1,), [x, y, Out(y[:128] + np.where(at < 50, x[at], y[at * 2])), 50], {"BLOCK": 128})
+
+
+@triton.jit
+def sum_of_many(
+    x, out, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, c0, c1, c2, c3, c4, c5,
+    factor, wide, positive, n, out2, BLOCK: tl.constexpr,
+):  # fmt: skip
+    at = tl.arange(0, BLOCK)
+    total = (
+        a0 + a1 * 2 + a2 * 3 + a3 * 5 + a4 + a5 + a6 + a7 + a8 + a9 + b0 + b1 + b2 + b3 + b4 + b5 + b6 + b7 + b8 + b9
+    )
+    total += c0 + c1 + c2 + c3 + c4 + c5 * 7
+    tl.store(out + at, tl.load(x + at) + total, mask=at < n)
+    tl.store(out2 + at, at * factor, mask=positive)
+    if wide > 2**33:
+        tl.store(out2 + BLOCK + at, factor)
+
+
+@case("more_arguments_than_buffers")
+def _(rng):
+    numbers, x = [int(a) for a in rng.integers(2, 9, 26)], rng.integers(0, 9, 64).astype(np.int32)
+    total = sum(numbers) + numbers[1] + 2 * numbers[2] + 4 * numbers[3] + 6 * numbers[25]
+    out = Out(np.where(np.arange(64) < 40, x + total, 0).astype(np.int32))
+    out2 = Out(np.concatenate([np.arange(64) * 1.25, np.full(64, 1.25)]).astype(np.float32))
+    return Run(sum_of_many, (1,), [x, out, *numbers, 1.25, 2**34, True, 40, out2], {"BLOCK": 64})
+
+
+@triton.jit
+def count_up_and_add(x, y, out, M: tl.constexpr, N: tl.constexpr):
+    m, n = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    v = tl.load(x + m * 3)  # by each thread that adds it to an element of y
+    tl.store(x + m * 3, v + 1)
+    tl.store(out + m * N + n, v + tl.load(y + m * N + n))
+
+
+def count_case(name, m, n, warps):
+    @case(name)
+    def _(rng):
+        x, y = rng.integers(0, 99, m * 3).astype(np.int32), rng.integers(0, 99, (m, n)).astype(np.int32)
+        after = x.copy()
+        after[::3] += 1
+        args = [Out(after, initial=x), y, Out(x[::3][:, None] + y)]
+        return Run(count_up_and_add, (1,), args, {"M": m, "N": n}, {"num_warps": warps})
+
+
+# One thread stores what others still have to load: lanes of a SIMD group, and several groups.
+count_case("load_by_lanes_then_store", 64, 64, 4)
+count_case("load_by_groups_then_store", 16, 128, 8)
