@@ -16,7 +16,9 @@
 //	kernel(x, y, out, n, threads=grid * threads, group_size=threads, arg_casts={3: "int32"})
 //
 // The only hidden argument is one more buffer behind the others, in a kernel that prints or asserts: see package report. A
-// kernel of more than 31 arguments is refused.
+// kernel with more arguments than the 31 that Metal binds has "packed" in its metadata: its pointers are the first
+// buffers, in their order, and one buffer after them has all numbers, 8 bytes each. A kernel with more than 30 pointers
+// is refused.
 //
 // The first line of the text is a comment with the metadata in JSON: "triton_mps" (the version of this convention), "name",
 // "args" (name, type as in Triton's signatures, "divisible": what the address in bytes, or the value, must be a multiple of,
