@@ -172,7 +172,9 @@ func TestRandomHeads(t *testing.T) {
 	for round := range rounds {
 		r := newRig(t, Config{Threads: 1 + round%3})
 		b := graph.NewBuilder()
-		call := func(id op.ID, at op.Attrs, in ...graph.Value) graph.Value { return must(b.Call(op.ByID(id), in, at))[0] }
+		call := func(id op.ID, at op.Attrs, in ...graph.Value) graph.Value {
+			return must(b.Call(op.ByID(id), in, at))[0]
+		}
 		values := []graph.Value{b.Input(typed(dtype.Float32, 257, 257)), b.Input(typed(dtype.Float32, 257, 257))}
 		small := []graph.Value{b.Input(typed(dtype.Float32, 257)), b.Input(typed(dtype.Float32, 257, 1))}
 		some := func() graph.Value {
