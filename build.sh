@@ -725,32 +725,37 @@ triton() {
     lib
     sh tests/fakemetal/build.sh
     venv .venv-triton triton
-    export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
     triton_status=0
-    on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
+    with_triton triton .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
     triton_frontend "$@" || triton_status=1
     [ $# -gt 0 ] || triton_random || triton_status=1
-    on_mock 15.0 '' .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1
+    with_triton triton .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1
     return $triton_status
 }
+
+# with_triton CACHE COMMAND...: runs it on the mock with the plug-in and the detector of races, and keeps compiled kernels in
+# build/CACHE.
+with_triton() (
+    export TRITON_CACHE_DIR="$root/build/$1" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
+    shift
+    on_mock 15.0 '' "$@"
+)
 
 # triton_frontend [NAME...]: the same kernels without Triton's compiled module, a fifth of them at each commit, or all with
 # PADDLE_MPS_LONG=1.
 triton_frontend() (
     take_turns
-    export TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
-    on_mock 15.0 '' .venv-triton/bin/python tests/triton/run.py --frontend --every 5 "$@"
+    with_triton triton .venv-triton/bin/python tests/triton/run.py --frontend --every 5 "$@"
 )
 
 # triton_random: random programs, other ones at each commit, with Triton's compiled module and without it.
 triton_random() (
     take_turns
-    export TRITON_CACHE_DIR="$root/build/triton-random" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
     if long; then seconds=300; else seconds=15; fi
     random_status=0
     for how in '' --frontend; do
-        # shellcheck disable=SC2086 # an option or none
-        on_mock 15.0 '' .venv-triton/bin/python tests/triton/fuzz.py $how --seconds $seconds --first "${PADDLE_MPS_SAMPLE:-0}0000" || random_status=1
+        # shellcheck disable=SC2086  # an option or none
+        with_triton triton-random .venv-triton/bin/python tests/triton/fuzz.py $how --seconds $seconds --first "${PADDLE_MPS_SAMPLE:-0}0000" || random_status=1
     done
     rm -rf "$root/build/triton-random"
     return $random_status
@@ -769,8 +774,7 @@ triton_source() {
     venv .venv-triton-source triton-source
     program=$1
     shift
-    TRITON_CACHE_DIR="$root/build/triton" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1 \
-        on_mock 15.0 '' .venv-triton-source/bin/python "tests/triton/$program.py" "$@"
+    with_triton triton .venv-triton-source/bin/python "tests/triton/$program.py" "$@"
 }
 
 # demo_triton NAME: an example written in Triton: add or softmax; without a name, both.
@@ -836,9 +840,35 @@ need_serve() {
     command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || debian haproxy || true
 }
 
+# need_clients: promtool, and the perf_analyzer that runs on Debian 12, in build/clients. Debian's packages are unpacked there and
+# not installed, because the one of promtool would start a server. A test whose program is missing is skipped and says so.
+need_clients() {
+    [ "$(go env GOOS)-$(go env GOARCH)" = linux-amd64 ] && command -v apt-get >/dev/null || return 0
+    clients=$root/build/clients
+    if [ ! -f "$clients/stamp" ]; then
+        say 'installing promtool and perf_analyzer into build/clients'
+        rm -rf "$clients" && mkdir -p "$clients/debian"
+        # perf_analyzer is linked with libb64 and CUDA's runtime; it asks a server that has no GPU.
+        pip .venv-serve install --no-deps --target "$clients/python" tritonclient==2.51.0 nvidia-cuda-runtime-cu12==12.6.77
+        (
+            [ "$(id -u)" != 0 ] || apt-get update
+            cd "$clients/debian"
+            apt-get download prometheus libb64-0d
+            for package in *.deb; do dpkg -x "$package" .; done
+            rm ./*.deb
+        ) >build/clients.log 2>&1 || return 0
+        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s:%s" exec "%s" "$@"\n' "$clients/debian/usr/lib/x86_64-linux-gnu" \
+            "$clients/python/nvidia/cuda_runtime/lib" "$clients/python/bin/perf_analyzer" >"$clients/perf_analyzer"
+        chmod +x "$clients/perf_analyzer"
+        : >"$clients/stamp"
+    fi
+    export PATH="$clients/debian/usr/bin:$PATH" PERF_ANALYZER="$clients/perf_analyzer"
+}
+
 # serve: the server of models, asked by the clients that people have.
 serve() {
     need_serve
+    need_clients
     (cd tests/manifests && go test ./...) || return 1
     .venv-serve/bin/python -m pytest --quiet tests/serve
 }

@@ -158,8 +158,9 @@ def test_full_queue(tmp_path):
         each = compute / (last["execution_count"] - first["execution_count"]) / 1000
         print(f"48 clients on a queue of 8: {said}, an execution takes {each:.0f} us")
         assert said["failed"] == 0 and said["refused"] > 0 and said["requests"] > 0
-        assert said["refused_p50"] < 10_000
-        assert said["p99"] < 30 * each
+        if LONG:  # times are for a machine that does nothing else
+            assert said["refused_p50"] < 10_000
+            assert said["p99"] < 30 * each
         flat(before, after, 1.03 if LONG else 1.25)
 
 
