@@ -82,12 +82,18 @@ class Launch:
     def __init__(
         self, device: Device, function: c_void_p, metadata: dict[str, Any], grid: Sequence[int], values: Sequence[Any]
     ) -> None:
-        self._kept = [
-            ctypes.c_uint64(v if isinstance(v, int) else v.data_ptr())
-            if p["type"].startswith("*")
-            else TYPES[p["type"]](v)
-            for v, p in zip(values, metadata["args"])
+        pairs = [(v, p["type"]) for v, p in zip(values, metadata["args"])]
+        self._kept: list[Any] = [
+            ctypes.c_uint64(v if isinstance(v, int) else v.data_ptr()) if kind.startswith("*") else TYPES[kind](v)
+            for v, kind in pairs
         ]
+        if metadata.get("packed"):  # numbers are one buffer behind the pointers, eight bytes each
+            numbers = b"".join(
+                bytes(v).ljust(8, b"\0") for v, (_, k) in zip(self._kept, pairs) if not k.startswith("*")
+            )
+            self._numbers = Memory(device, np.frombuffer(numbers, np.uint8))
+            self._kept = [v for v, (_, kind) in zip(self._kept, pairs) if kind.startswith("*")]
+            self._kept.append(ctypes.c_uint64(self._numbers.data_ptr()))
         pointers = (c_void_p * len(self._kept))(*[ctypes.addressof(v) for v in self._kept])
         x, y, z = (*grid, 1, 1)[:3]
         self._call, self._arguments = device.call, (
