@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import os
 import re
-from dataclasses import dataclass, field
 
 LETTER, LINE, PAD, GAP, BETWEEN = 7.3, 16, 8, 24, 44  # pixels: of the monospaced font, in boxes, and around them
 LONGEST = 48  # letters of a line of a box
@@ -16,16 +15,13 @@ STYLE = (
 )
 
 
-@dataclass
 class Box:
     """An operator, an input or an output."""
 
-    sort: str
-    lines: list[str]
-    reads: list[int] = field(default_factory=list)  # boxes above
-    layer: int = 0
-    x: float = 0.0
-    y: float = 0.0
+    def __init__(self, sort: str, lines: list[str], reads: list[int] | None = None) -> None:
+        self.sort, self.lines = sort, lines
+        self.reads = reads or []  # boxes above
+        self.layer, self.x, self.y = 0, 0.0, 0.0
 
     @property
     def width(self) -> float:

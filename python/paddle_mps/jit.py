@@ -21,12 +21,13 @@ import threading
 import types
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, TypeVar, Union, overload
+from typing import Any, Callable, TypeVar, Union, overload
 
 import numpy as np
 
 from . import _dtype, _tracing
 from ._creation import to_tensor, zeros
+from ._drawing import Drawing
 from ._errors import TracingError, UnsupportedError
 from ._objects import grad_info, is_grad_enabled, meta, traces
 from ._open_sizes import Family, probes, united
@@ -39,9 +40,6 @@ from ._trees import Leaf, flatten, result, unflatten
 _meta = operator.attrgetter("_meta")  # the description of a tensor, where it has been asked for
 PACKAGE = __name__.partition(".")[0]
 KEPT = 64  # programs of a function, the latest ones
-
-if TYPE_CHECKING:
-    from ._drawing import Drawing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Dims = Union[int, None]
@@ -254,8 +252,6 @@ class StaticFunction:
         """The graph for these arguments as a picture, which notebooks show and whose `save(path)` writes an SVG file. The function
         is traced, but not run.
         """
-        from ._drawing import Drawing  # rarely needed
-
         return Drawing(self.lower(*args, **kwargs))
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
@@ -570,8 +566,6 @@ class TranslatedLayer:
 
     def draw(self) -> Drawing:
         """The graph as a picture; see `StaticFunction.draw`."""
-        from ._drawing import Drawing  # rarely needed
-
         return Drawing(self.program())
 
     def eval(self) -> None:

@@ -111,7 +111,8 @@ def likely(row: _call.Operator, generator: random.Random) -> list[Any]:
     given: list[Any] = [0] if row.lead == _builtin.PLACE else []
     for name, kind in row.operands:
         first = indices if name == "indices" else [x, x]
-        given.append(first if kind & _builtin.VARIADIC else indices[0] if name == "index" else x)
+        alone = {"index": indices[0], "boxes": paddle.ones([1, 3, 4]), "scores": paddle.ones([1, 2, 3])}
+        given.append(first if kind & _builtin.VARIADIC else alone.get(name, x))
     return given + [generator.choice(LIKELY[kind]) for _, kind in row.attributes]
 
 

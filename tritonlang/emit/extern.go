@@ -42,6 +42,7 @@ func external(_ *emitter, o *ttir.Op, x []string) string {
 		refuse(o, "", "function "+symbol+" is not known")
 	}
 	t := o.Results[0].Type.Element()
+	// Functions on integers have the same name for all widths; those on floats are told apart below.
 	if f := libdeviceInts[name]; f != "" && t.Kind == ttir.Int && o.Operands[0].Type.IsInt(0) {
 		return cType(t) + "(" + f + "(" + strings.Join(x, ", ") + "))"
 	}
@@ -75,9 +76,11 @@ func (e *emitter) castPointer(o *ttir.Op) {
 		case x.full:
 			y.regs = e.combine(v.Name, e.pointerType(v), l, []*reg{x.regs}, func(t []string) string { return kind + t[0] })
 		case x.regs != nil && byteSize(from) != byteSize(to):
+			// An offset counts elements of the old size, so that it is added before the cast.
 			r := e.combine(v.Name, e.pointerType(v), l, []*reg{x.regs}, func(t []string) string { return kind + "(" + x.scalar + " + " + t[0] + ")" })
 			y = value{regs: r, full: true}
 		case memoryType(from) != memoryType(to):
+			// Offsets stay as they are: the elements have one size, and only the base is cast.
 			y.scalar = e.pointer(v, kind+x.scalar)
 		}
 		return &y

@@ -35,6 +35,7 @@ func (e *emitter) gather(o *ttir.Op) {
 	}
 	v, source, axis := o.Results[0], o.Operands[0], o.Int("axis", 0)
 	from, l := e.plan.homeOf(source), e.plan.homeOf(v)
+	// The source is written in its own layout: a conversion to that of the result would go through the same memory.
 	x := e.materialize(source, e.get(source, from), from)
 	index := e.get(o.Operands[1], l).regs
 	memory, bytes := sharedType(x.ctype)
@@ -58,6 +59,7 @@ func (e *emitter) gather(o *ttir.Op) {
 			for k, b := range l.Reg {
 				reg[k] = others(b)
 			}
+			// In a loop over registers the number of the register is a variable, whose bits are spread at run time.
 			terms = append(terms, scatter(i.name, reg)...)
 		}
 		terms = append(terms, "ulong("+e.element(index, nil, i)+") * "+itoa(1<<there[axis]))
@@ -80,9 +82,11 @@ func (e *emitter) histogram(o *ttir.Op) {
 	// All threads clear the counters together.
 	e.say("for (uint k = warp * 32 + lane; k < ", itoa(bins), "; k += ", itoa(threads), ") ", a.name, "[k] = 0;")
 	e.add(&node{kind: touch, area: a, effect: effect{reads: true, writes: true}})
+	// Several threads may have copies of an element: only the thread that owns it counts it.
 	e.owned(l, func() {
 		e.whole(l.Registers(), func(i at) string {
 			n := e.element(x, nil, i)
+			// An unsigned comparison leaves out negative numbers as well as large ones.
 			c := "ulong(" + n + ") < " + itoa(bins)
 			if len(o.Operands) > 1 {
 				c += " && " + e.element(e.get(o.Operands[1], l).regs, nil, i)

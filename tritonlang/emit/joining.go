@@ -62,6 +62,7 @@ func (e *emitter) join(o *ttir.Op) {
 	}
 	v := o.Results[0]
 	l := e.plan.homeOf(v)
+	// tt.join adds a last dimension, whose bit is the lowest one; tt.cat makes the first dimension longer.
 	bit := 0
 	if o.Name == "tt.cat" {
 		bit = l.Bits() - 1
@@ -105,6 +106,7 @@ func (e *emitter) split(o *ttir.Op) {
 		if len(e.plan.wanted[v]) == 0 {
 			continue
 		}
+		// A result is a view of the operand's registers, from the first or the second one on: nothing is copied.
 		r := *x
 		r.index = x.index[1:]
 		if i == 1 && x.index[0] >= 0 {
