@@ -509,13 +509,16 @@ refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals --resume "build/$1.fi
 # conformance_refused NAME OPTION...: the suite with all shaders and graphs refused, which the CPU then computes.
 conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$@"; }
 
+# fuzz TIME PACKAGE...: each fuzz target of these packages for that time.
 fuzz() {
-    GOEXPERIMENT=$simd go test -list '^Fuzz' ./... | awk '
+    time=$1
+    shift
+    GOEXPERIMENT=$simd go test -list '^Fuzz' "$@" | awk '
         /^Fuzz/ { names = names " " $1 }
         /^ok/   { n = split(names, f, " "); for (i = 1; i <= n; i++) print f[i], $2; names = "" }
     ' | while read -r target package; do
         echo "fuzz $target $package"
-        GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime 30s -fuzzminimizetime 1x "$package" </dev/null || exit 1
+        GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 1x "$package" </dev/null || exit 1
     done
 }
 
@@ -591,7 +594,7 @@ run_tests() {
     part shaders-listed lines shaders_listed
     part selftest junit py_test selftest tests/selftest
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then
-        part fuzz status fuzz
+        part fuzz status fuzz 30s ./...
         [ ! -d .venv-triton ] || part triton-frontend status triton_frontend
         [ -z "${TRITON_SOURCE:-}" ] || part triton-core status triton_source core --least 0.95
         [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }
@@ -872,7 +875,11 @@ serve() {
     need_serve
     need_clients
     (cd tests/manifests && go test ./...) || return 1
-    .venv-serve/bin/python -m pytest --quiet tests/serve
+    serve_status=0
+    .venv-serve/bin/python -m pytest --quiet tests/serve || serve_status=1
+    # Requests, configurations and regions, each for a few seconds; with test long for longer, as all others.
+    fuzz 4s ./serve/... ./cmd/... >build/serve-fuzz.log 2>&1 || { cat build/serve-fuzz.log && serve_status=1; }
+    return $serve_status
 }
 
 bench() {
