@@ -128,7 +128,8 @@ def test_checks(fleet):
     fleet.servers[1].stop()
     for protocol in ("http", "grpc"):
         right(load(getattr(fleet, protocol), "-clients=2", "-requests=200", "-seconds=0", *flags(protocol)))
-    for path in ("/v2/repository/index", "/v2/logging", "/v2/trace/setting", "/status.json", "/"):
+    settings = ("/v2/trace/setting", "/v2/models/m/trace/setting", "/v2/models/%6D/tr%61ce/setting")
+    for path in ("/v2/repository/index", "/v2/logging", *settings, "/status.json", "/"):
         assert test_models.fetch(fleet.http, path)[0] == 403, path
     assert test_models.fetch(fleet.http, "/v2/health/ready")[0] == 200
 
