@@ -60,6 +60,19 @@ static int our_unlinkat(int fd, const char *path, int flags) { return unlinkat(f
 static int our_mkdirat(int fd, const char *path, uint16_t mode) { return mkdirat(folder(fd), path, mode); }
 static ssize_t our_readlinkat(int fd, const char *path, char *out, size_t size) { return readlinkat(folder(fd), path, out, size); }
 static int our_renameat(int a, const char *from, int b, const char *to) { return renameat(folder(a), from, folder(b), to); }
+/* A time may be the present one, or one that stays: in nanoseconds, -1 and -2. */
+static struct timespec linux_time(struct timespec t) {
+  if (t.tv_nsec == -1) t.tv_nsec = UTIME_NOW;
+  if (t.tv_nsec == -2) t.tv_nsec = UTIME_OMIT;
+  return t;
+}
+
+static int our_utimensat(int fd, const char *path, const struct timespec *times, int flags) {
+  if (!times) return utimensat(folder(fd), path, NULL, at_flags(flags));
+  struct timespec both[] = {linux_time(times[0]), linux_time(times[1])};
+  return utimensat(folder(fd), path, both, at_flags(flags));
+}
+
 static int our_faccessat(int fd, const char *path, int mode, int flags) { return (void)flags, faccessat(folder(fd), path, mode, 0); }
 
 /* ---- What variadic.S calls. checked.S would hide the stack from it, so these look after errno themselves. */
@@ -148,7 +161,7 @@ static darwin_entry *our_readdir(DIR *from) {
 }
 
 const function file_functions[] = {
-    OUR_CALL(stat), OUR_CALL(lstat), OUR_CALL(fstat), OUR_CALL(fstatat), OUR_CALL(unlinkat), OUR_CALL(mkdirat), OUR_CALL(readlinkat), OUR_CALL(renameat), OUR_CALL(faccessat),
+    OUR_CALL(stat), OUR_CALL(lstat), OUR_CALL(fstat), OUR_CALL(fstatat), OUR_CALL(unlinkat), OUR_CALL(mkdirat), OUR_CALL(readlinkat), OUR_CALL(renameat), OUR_CALL(faccessat), OUR_CALL(utimensat),
     OURS(readdir_r), OURS(readdir), DATA(open, variadic_open), DATA(openat, variadic_openat), DATA(fcntl, variadic_fcntl),
     DATA(ioctl, variadic_ioctl),
     SAME_CALL(read), SAME_CALL(write), SAME_CALL(pread), SAME_CALL(pwrite), SAME_CALL(close), SAME_CALL(lseek), SAME_CALL(dup), SAME_CALL(dup2), SAME_CALL(pipe), SAME_CALL(fsync),
