@@ -71,6 +71,7 @@ type rest struct {
 	*Model
 	known   map[int]*op.Const // inputs of the model; see Model.Given
 	from    int               // the node
+	stage   int               // how many stages there are before it
 	results int
 	inputs  []value           // types, and the inputs of the model that they depend on
 	names   []string          // of the inputs behind the results
@@ -81,7 +82,12 @@ type rest struct {
 // nodes from this one on read.
 func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	main := b.model.file.graph
-	r := &rest{Model: b.model, known: b.known, from: slices.Index(main.Nodes, at.node), results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{}}
+	r := &rest{
+		Model: b.model, known: b.known, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{},
+	}
+	if r.stage > mostStages {
+		return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the model has more than %d results whose sizes depend on elements", at.node.named(b.main.opsets[at.node.Domain]), mostStages)
+	}
 	var outputs []graph.Value
 	for _, v := range at.operands {
 		outputs = append(outputs, b.place(v))
@@ -93,6 +99,8 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	for _, v := range b.given {
 		pass(v)
 	}
+	var ports []int
+	var again []string // names of ports
 	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
 		switch v := b.main.values[name]; {
 		case v == nil: // one of these nodes makes it
@@ -100,12 +108,18 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 			return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the sequence %q is read by later nodes; want tensors behind a result whose size depends on elements", at.node.named(b.main.opsets[at.node.Domain]), name)
 		case v.known():
 			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, fixed: v.fixed, inputs: v.inputs}
+		case slices.Contains(b.ports, v):
+			ports, again = append(ports, slices.Index(b.ports, v)), append(again, name)
 		default:
 			pass(v)
 			r.names = append(r.names, name)
 		}
 	}
-	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Rest: r}, nil
+	for _, i := range ports {
+		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, inputs: b.ports[i].inputs})
+	}
+	r.names = append(r.names, again...)
+	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Inputs: ports, Rest: r}, nil
 }
 
 // reads is the names that the outputs and the nodes from one on read, those of graphs in attributes included.
@@ -144,6 +158,7 @@ func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b := r.newBuilder(r.known)
+	b.stage = r.stage
 	var made []*value
 	for i, t := range inputs {
 		made = append(made, b.input(t, r.inputs[i].inputs))

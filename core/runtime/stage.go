@@ -55,5 +55,9 @@ func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor)
 		return nil, err
 	}
 	defer rt.freeAll(counted)
-	return next.rest.runOnce(append(counted[:len(counted):len(counted)], values[next.Operands:]...), on, mode, made)
+	in := slices.Concat(counted, values[next.Operands:])
+	for _, i := range next.Inputs {
+		in = append(in, r.inputs[i])
+	}
+	return next.rest.runOnce(in, on, mode, made)
 }

@@ -36,7 +36,7 @@ func (p positives) Stage(in []op.Type) (*graph.Graph, *graph.Stage, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.Build(above[0], x), &graph.Stage{Row: op.MustByName("nonzero"), Operands: 1, Rest: p.rest}, nil
+	return b.Build(above[0]), &graph.Stage{Row: op.MustByName("nonzero"), Operands: 1, Inputs: []int{0}, Rest: p.rest}, nil
 }
 
 // doubled is the rest, for the indices and the vector. It fails for as many indices as failing says.
