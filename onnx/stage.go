@@ -129,16 +129,50 @@ func (g *Graph) reads(from int) map[string]bool {
 		names[p.Name] = true
 	}
 	for _, n := range g.Nodes[from:] {
-		for _, name := range n.In {
-			names[name] = true
-		}
-		for _, a := range n.Attrs {
-			if a.G != nil {
-				maps.Copy(names, a.G.reads(0))
-			}
-		}
+		n.reads(names)
 	}
 	return names
+}
+
+// reads adds the names that a node reads, and graphs in its attributes.
+func (n *Node) reads(names map[string]bool) {
+	for _, name := range n.In {
+		names[name] = true
+	}
+	for _, a := range n.Attrs {
+		if a.G != nil {
+			maps.Copy(names, a.G.reads(0))
+		}
+	}
+}
+
+// Counts reports whether sizes may follow from the elements of inputs: a node counts what others compute of them. The first
+// size of an output may be such a number then, whatever the file calls it.
+func (m *Model) Counts() bool {
+	computed := map[string]bool{} // of elements of inputs
+	for _, p := range m.inputs {
+		computed[p.Name] = true
+	}
+	for _, n := range m.file.graph.Nodes {
+		names := map[string]bool{}
+		n.reads(names)
+		follows := false
+		for name := range names {
+			follows = follows || computed[name]
+		}
+		switch n.Op {
+		case "Shape", "Size":
+			continue
+		case "NonZero", "Compress", "NonMaxSuppression":
+			if follows {
+				return true
+			}
+		}
+		for _, name := range n.Out {
+			computed[name] = follows
+		}
+	}
+	return false
 }
 
 // Inputs are the types of the results of the calls, and of the values that follow.

@@ -158,13 +158,11 @@ def test_a_condition_with_axes() -> None:
     """Compress takes a vector; of other conditions it made a tensor with too many dimensions."""
     inputs = [onnx_files.port("x", "float", None), onnx_files.port("keep", "bool", None)]
     node = onnx_files.node("Compress", ["x", "keep"], ["y"])
-    model = paddle.onnx.load(
-        onnx_files.model([node], inputs, [onnx_files.port("y", "float", None)]), paddle.CPUPlace()
-    )
+    model = paddle.onnx.load(onnx_files.model([node], inputs, [onnx_files.port("y", "float", None)]), paddle.CPUPlace())
     x = np.arange(4, dtype=np.float32)
     assert model(x, np.array([False, True])).tolist() == [1]
     for keep in (np.array(True), np.array([[True], [False]])):
-        with pytest.raises(ValueError, match="the condition has [02] dimensions; want 1"):
+        with pytest.raises(ValueError, match=r"the condition has [02] dimensions; want 1"):
             model(x, keep)
 
 
