@@ -29,6 +29,7 @@ func (p *Program) resolve(shapes []op.Type) (*graph.Graph, *stage, error) {
 		return g, nil, err
 	}
 	rest := p.ctx.NewProgram(next.Rest)
+	rest.stage = p.stage + 1
 	if rest.home = p; p.home != nil {
 		rest.home = p.home
 	}
