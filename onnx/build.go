@@ -32,6 +32,8 @@ type builder struct {
 	ask   op.Inference
 	known map[int]*op.Const // inputs of the model that the graph does not have, because their elements are known
 	main  *scope            // of the main graph
+	ports []*value          // inputs of the graph
+	stage int               // how many stages there are before the graph
 	given []*value          // results of counted calls of the node at which the graph begins; see stage.go
 	taken int               // how many of them it has asked for
 	depth int
@@ -85,7 +87,9 @@ func (m *Model) newBuilder(known map[int]*op.Const) *builder {
 
 // input is an input of the graph. from are the inputs of the model that its elements depend on.
 func (b *builder) input(t op.Type, from uint64) *value {
-	return &value{Type: t, at: b.graph.Input(t), placed: true, inputs: from}
+	v := &value{Type: t, at: b.graph.Input(t), placed: true, inputs: from}
+	b.ports = append(b.ports, v)
+	return v
 }
 
 // build adds the nodes of the main graph from one on, and ends the graph.
@@ -116,7 +120,7 @@ func (b *builder) body(s *scope, g *Graph, from int) ([]*value, error) {
 		return nil, err
 	}
 	for _, t := range g.Initializers {
-		if b.model.taken(g, t.Name) {
+		if from > 0 || b.model.taken(g, t.Name) { // a rest has those that it reads, unless a node has hidden them
 			continue
 		}
 		c, err := b.model.constant(t)
@@ -261,6 +265,14 @@ func (m *Model) share(c *op.Const) *op.Const {
 	return c
 }
 
+// outlive says of a constant that all resolutions share it. One that they share already is only read: a program may be
+// compiling with it.
+func outlive(c *op.Const) {
+	if c.Local {
+		c.Local = false
+	}
+}
+
 // infer asks the row about a call. The answer is in b.ask until the next question. It is what graph.Builder asks
 // too. Here the answer says how large a result would be before anything is computed.
 func (b *builder) infer(row *op.Row, at op.Attrs, in []*value) (op.Attrs, error) {
@@ -357,7 +369,7 @@ func (b *builder) rename(row *op.Row, in, out []*value) bool {
 		c := &op.Const{Type: out[0].Type, Bytes: x.Bytes, Local: true}
 		made = []*op.Const{b.model.share(c)}
 		if key != "" && len(b.model.folded) < mostShared {
-			made[0].Local = false // what is computed of it is fixed too, however large that is
+			outlive(made[0]) // what is computed of it is fixed too, however large that is
 			b.model.folded[key] = made
 		}
 	}
@@ -399,7 +411,7 @@ func (b *builder) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool
 		}
 		if kept {
 			for _, c := range made {
-				c.Local = false
+				outlive(c)
 			}
 			m.folded[key] = made
 			if bytes > smallFold {

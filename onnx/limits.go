@@ -30,6 +30,7 @@ const (
 	mostNodes    = 200_000 // nodes of the file, those in loops counted each time they run; and nodes in the file
 	mostMessages = 1 << 20 // messages of the file that become structures: nodes, attributes, tensors, inputs, outputs
 	mostShared   = 1 << 14 // entries of small and folded of a Model
+	mostStages   = 1000    // results whose sizes depend on elements: each is a graph of its own, and a program
 	deepCalls    = 64      // functions and branches within each other
 )
 

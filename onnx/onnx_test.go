@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -306,6 +307,11 @@ func FuzzParse(f *testing.F) {
 		part{5, tensorOf("n", 7, appendInt(nil, 3, 8))}, part{12, portAs("y", 7)},
 		part{1, nodeOf("Loop", names("n", ""), names("y"), message{}.text(1, "body").sub(6, body))},
 	)))
+	f.Add(modelOf(graphOf(
+		part{11, portAs("b", 1, 1, -1, 4)}, part{11, portAs("s", 1, 1, 1, -1)}, part{12, portAs("y", 1)}, part{12, portAs("p", 7)},
+		part{5, vectorOf("most", 3)}, part{1, nodeOf("NonMaxSuppression", names("b", "s", "most"), names("p"))},
+		part{1, nodeOf("NonZero", names("p"), names("q"))}, part{1, nodeOf("Compress", names("s", "s"), names("y"))},
+	)))
 	f.Fuzz(func(t *testing.T, bytes []byte) {
 		m, err := Parse(bytes, "", zeros)
 		if err != nil {
@@ -313,15 +319,26 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		m.spent = largeFolds - 1<<20
-		inputs := m.Inputs()
-		for i := range inputs {
-			for j, d := range inputs[i].Shape.Slice() {
-				if inputs[i].Shape.Dims[j] = d; d < 0 {
-					inputs[i].Shape.Dims[j] = 2
+		var source graph.Source = m
+		for range 4 { // stages
+			staged, ok := source.(graph.Staged)
+			if !ok {
+				break
+			}
+			inputs := slices.Clone(source.Inputs())
+			for i := range inputs {
+				for j, d := range inputs[i].Shape.Slice() {
+					if d < 0 {
+						inputs[i].Shape.Dims[j] = 2
+					}
 				}
 			}
+			_, next, err := staged.Stage(inputs)
+			if err != nil || next == nil {
+				break
+			}
+			source = next.Rest
 		}
-		_, _ = m.Resolve(inputs)
 		require.NotEmpty(t, m.String())
 		said, err := m.Describe()
 		require.NoError(t, err)

@@ -551,7 +551,7 @@ func (c *call) reflected(v *value, n float64, corners bool) *value {
 func nonMaxSuppression(c *call) []*value {
 	most, limit, least := int64(0), 0.0, math.Inf(-1)
 	if c.has(2) {
-		most = max(int64(c.number(2, "max_output_boxes_per_class")), 0)
+		most = int64(min(max(c.number(2, "max_output_boxes_per_class"), 0), math.MaxInt32)) // exporters write the largest int64
 	}
 	if c.has(3) {
 		limit = c.number(3, "iou_threshold")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Operators that read or write through tensors of indices, and those whose result has a size that follows from elements,
@@ -225,6 +226,9 @@ func (c *call) zero(d dtype.DType) *value { return c.constant(d, nil, make([]byt
 // compress keeps the slices for which a condition holds. A condition that is shorter than the axis drops what is behind it.
 func compress(c *call) []*value {
 	x, axis := c.x(0), 0
+	if n := c.x(1).rank(); n != 1 {
+		c.wrong("the condition has %s; want 1", status.Count(n, "dimension", "dimensions"))
+	}
 	if c.given("axis") {
 		axis = c.axis(c.int("axis", 0), x.rank())
 	} else {

@@ -71,6 +71,7 @@ type rest struct {
 	*Model
 	known   map[int]*op.Const // inputs of the model; see Model.Given
 	from    int               // the node
+	stage   int               // how many stages there are before it
 	results int
 	inputs  []value           // types, and the inputs of the model that they depend on
 	names   []string          // of the inputs behind the results
@@ -81,7 +82,12 @@ type rest struct {
 // nodes from this one on read.
 func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	main := b.model.file.graph
-	r := &rest{Model: b.model, known: b.known, from: slices.Index(main.Nodes, at.node), results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{}}
+	r := &rest{
+		Model: b.model, known: b.known, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{},
+	}
+	if r.stage > mostStages {
+		return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the model has more than %d results whose sizes depend on elements", at.node.named(b.main.opsets[at.node.Domain]), mostStages)
+	}
 	var outputs []graph.Value
 	for _, v := range at.operands {
 		outputs = append(outputs, b.place(v))
@@ -93,6 +99,8 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	for _, v := range b.given {
 		pass(v)
 	}
+	var ports []int
+	var again []string // names of ports
 	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
 		switch v := b.main.values[name]; {
 		case v == nil: // one of these nodes makes it
@@ -100,12 +108,18 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 			return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the sequence %q is read by later nodes; want tensors behind a result whose size depends on elements", at.node.named(b.main.opsets[at.node.Domain]), name)
 		case v.known():
 			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, fixed: v.fixed, inputs: v.inputs}
+		case slices.Contains(b.ports, v):
+			ports, again = append(ports, slices.Index(b.ports, v)), append(again, name)
 		default:
 			pass(v)
 			r.names = append(r.names, name)
 		}
 	}
-	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Rest: r}, nil
+	for _, i := range ports {
+		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, inputs: b.ports[i].inputs})
+	}
+	r.names = append(r.names, again...)
+	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Inputs: ports, Rest: r}, nil
 }
 
 // reads is the names that the outputs and the nodes from one on read, those of graphs in attributes included.
@@ -115,16 +129,50 @@ func (g *Graph) reads(from int) map[string]bool {
 		names[p.Name] = true
 	}
 	for _, n := range g.Nodes[from:] {
-		for _, name := range n.In {
-			names[name] = true
-		}
-		for _, a := range n.Attrs {
-			if a.G != nil {
-				maps.Copy(names, a.G.reads(0))
-			}
-		}
+		n.reads(names)
 	}
 	return names
+}
+
+// reads adds the names that a node reads, and graphs in its attributes.
+func (n *Node) reads(names map[string]bool) {
+	for _, name := range n.In {
+		names[name] = true
+	}
+	for _, a := range n.Attrs {
+		if a.G != nil {
+			maps.Copy(names, a.G.reads(0))
+		}
+	}
+}
+
+// Counts reports whether sizes may follow from the elements of inputs: a node counts what others compute of them. The first
+// size of an output may be such a number then, whatever the file calls it.
+func (m *Model) Counts() bool {
+	computed := map[string]bool{} // of elements of inputs
+	for _, p := range m.inputs {
+		computed[p.Name] = true
+	}
+	for _, n := range m.file.graph.Nodes {
+		names := map[string]bool{}
+		n.reads(names)
+		follows := false
+		for name := range names {
+			follows = follows || computed[name]
+		}
+		switch n.Op {
+		case "Shape", "Size":
+			continue
+		case "NonZero", "Compress", "NonMaxSuppression":
+			if follows {
+				return true
+			}
+		}
+		for _, name := range n.Out {
+			computed[name] = follows
+		}
+	}
+	return false
 }
 
 // Inputs are the types of the results of the calls, and of the values that follow.
@@ -144,6 +192,7 @@ func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b := r.newBuilder(r.known)
+	b.stage = r.stage
 	var made []*value
 	for i, t := range inputs {
 		made = append(made, b.input(t, r.inputs[i].inputs))

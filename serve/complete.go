@@ -18,8 +18,8 @@ func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
 	}
 	inputs, outputs := m.Ports()
 	if batches(inputs) && batches(outputs) {
-		// Inputs or outputs with all dimensions of the file leave none for the batch.
-		if c.MaxBatchSize == 0 && !inFull(c, append(slices.Clip(inputs), outputs...)) {
+		// Inputs or outputs with all dimensions of the file leave none for the batch. What a model counts is no batch either.
+		if c.MaxBatchSize == 0 && !m.Counts() && !inFull(c, append(slices.Clip(inputs), outputs...)) {
 			c.MaxBatchSize = int32(max(most, 0))
 		}
 		if c.MaxBatchSize > 1 && c.SchedulingChoice == nil {

@@ -145,3 +145,25 @@ func TestParameters(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a", config.Parameters["team"].StringValue)
 }
+
+// TestCountsAreNoBatches: the first size of an output may be how many elements are not zero, and requests that run together
+// would get each other's. A model that counts is not completed to a batch; sizes that shapes tell are no counts.
+func TestCountsAreNoBatches(t *testing.T) {
+	in, out := onnxtest.Port{Name: "x", Elem: onnxtest.Float, Dims: []int64{-1}}, onnxtest.Port{Name: "y", Elem: onnxtest.Int64, Dims: []int64{-1, 1}}
+	step := func(operator, in, out string) onnxtest.Node {
+		return onnxtest.Node{Op: operator, In: []string{in}, Out: []string{out}}
+	}
+	s := started(t, map[string]string{
+		"counts/1/model.onnx": string(onnxtest.Model([]onnxtest.Port{in}, []onnxtest.Port{out}, step("NonZero", "x", "at"), step("Transpose", "at", "y"))),
+		"shapes/1/model.onnx": string(onnxtest.Model([]onnxtest.Port{in}, []onnxtest.Port{out}, step("Shape", "x", "s"), step("NonZero", "s", "at"), step("Transpose", "at", "y"))),
+	}, Options{})
+	require.True(t, s.Ready())
+	for name, batch := range map[string]int32{"counts": 0, "shapes": 4} {
+		config, err := s.ConfigOf(name, -1)
+		require.NoError(t, err)
+		require.Equal(t, batch, config.MaxBatchSize, name)
+	}
+	got, err := s.Infer(context.Background(), input("counts", []int64{4}, 0, 3, 0, 5))
+	require.NoError(t, err)
+	require.Equal(t, []int64{2, 1}, got.Outputs[0].Shape)
+}

@@ -9,9 +9,12 @@ import (
 // Evaluate runs a row whose operands are all known, and returns its results. Attributes are complete.
 type Evaluate func(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error)
 
-// mostFolded is the size in bytes of the largest result that FoldConstants keeps: the mask of a long sequence, but no
-// matrix of weights, of which each set of shapes would have a copy.
-const mostFolded = 1 << 20
+// Limits in bytes of what FoldConstants keeps, of which each set of shapes has a copy: the mask of a long sequence, but no
+// matrix of weights. A small file may ask for any number of results.
+const (
+	mostFolded = 1 << 20  // of a call
+	allFolded  = 64 << 20 // of a graph
+)
 
 // FoldConstants evaluates the calls whose operands are all constants and numbers, such as those that make the causal mask of
 // a traced function. Their results become constants, from which the operands of later calls may follow.
@@ -33,6 +36,7 @@ type folding struct {
 	g        *Graph
 	evaluate Evaluate
 	made     []value // the constants, which follow the values of g
+	bytes    int64   // of made
 }
 
 // fold evaluates a call and names its results in instead. It reports whether it did.
@@ -51,6 +55,7 @@ func (f *folding) fold(n *Node, instead []Value) bool {
 		}
 	}
 	for i, k := range made {
+		f.bytes += int64(len(k.Bytes))
 		instead[n.Out[i]] = Value(len(f.g.values) + len(f.made))
 		f.made = append(f.made, value{Type: k.Type, data: k})
 	}
@@ -63,7 +68,7 @@ func (f *folding) small(n *Node) bool {
 	for _, v := range n.Out {
 		t := &f.g.values[v].Type
 		bytes += t.Shape.Numel() * t.DType.Size()
-		if bytes > mostFolded || slices.Contains(f.g.outputs, v) {
+		if bytes > min(mostFolded, allFolded-f.bytes) || slices.Contains(f.g.outputs, v) {
 			return false
 		}
 	}

@@ -74,3 +74,19 @@ func TestFoldConstantsChecksTypes(t *testing.T) {
 		require.Same(t, g, g.FoldConstants(func(*op.Row, op.Attrs, []op.Known) ([]*op.Const, error) { return wrong, nil }))
 	}
 }
+
+// However many calls a graph has, the constants that are made of them have a limit.
+func TestFoldConstantsHasALimit(t *testing.T) {
+	b := NewBuilder()
+	x := b.Input(typed(dtype.Float32, 1))
+	const calls = allFolded/mostFolded + 3
+	var read []Value
+	for range calls {
+		read = append(read, b.must(t, "add", nil, x, b.filled(t, 1, mostFolded/4)))
+	}
+	bytes := make([]byte, mostFolded) // one for all: it is the limit that is tested
+	after := b.Build(read...).FoldConstants(func(_ *op.Row, at op.Attrs, _ []op.Known) ([]*op.Const, error) {
+		return []*op.Const{{Type: typed(dtype.Float32, at[0].Ints...), Bytes: bytes}}, nil
+	})
+	require.Equal(t, 2*calls-allFolded/mostFolded, after.Calls())
+}

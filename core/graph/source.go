@@ -28,6 +28,8 @@ type Stage struct {
 	Row      *op.Row
 	Attrs    op.Attrs
 	Operands int
-	// Rest takes the results of the call, then the outputs behind its operands. Its outputs are those of the whole.
+	Inputs   []int // of the graph that the rest reads too, by number: as outputs they would be copies
+	// Rest takes the results of the call, then the outputs behind its operands, then Inputs. Its outputs are those of the
+	// whole.
 	Rest Source
 }

@@ -142,9 +142,9 @@ func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses, ends []int) (*co
 		_ = x.Close() // the first error is the one to report
 		return nil, err
 	}
-	p.note(x)
+	p.note(x, 0)
 	if p.home != nil {
-		p.home.note(x)
+		p.home.note(x, p.stage)
 	}
 	return x, nil
 }
@@ -165,8 +165,8 @@ func (c *Context) supportsAll(plan *device.Plan) error {
 	return nil
 }
 
-// note records the figures of a compilation for Info.
-func (p *Program) note(x *compiled) {
+// note records a compilation for Info and Explain, in place of the latest one of its stage. Those of later stages follow it.
+func (p *Program) note(x *compiled, stage int) {
 	i := ProgramInfo{Steps: len(x.planned.Steps), Parts: len(x.parts), Arena: x.planned.Arena, Groups: len(x.planned.Groups)}
 	for _, g := range x.planned.Groups {
 		i.Grouped += g.End - g.First
@@ -180,8 +180,8 @@ func (p *Program) note(x *compiled) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i.Compilations = p.latest.Compilations + 1
-	p.latest, p.plan, p.onCPU = i, &x.planned.Plan, onCPU
+	p.compilations++
+	p.latest = append(p.latest[:min(stage, len(p.latest)):min(stage, len(p.latest))], noted{i, &x.planned.Plan, onCPU})
 }
 
 // load copies the constants into the memory of the device, or finds the copies that are there.

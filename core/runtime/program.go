@@ -3,6 +3,8 @@ package runtime
 import (
 	"encoding/binary"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -45,9 +47,16 @@ type Program struct {
 
 	combined map[combination]*op.Const // what follows from two constants, likewise
 
-	latest ProgramInfo  // figures of the latest compilation
-	plan   *device.Plan // the latest one
-	onCPU  []bool       // its steps that the CPU runs
+	stage        int     // how many stages there are before it, of one that is the rest of another
+	latest       []noted // what was compiled last, by stage
+	compilations int64
+}
+
+// noted is what Info and Explain say of a compilation.
+type noted struct {
+	info  ProgramInfo
+	plan  *device.Plan
+	onCPU []bool // its steps that the CPU runs
 }
 
 // Source is what a program is made of: a graph, or a model of a file. One that is an io.Closer is closed with its program.
@@ -156,7 +165,10 @@ func (p *Program) Context() *Context { return p.ctx }
 func (p *Program) Info() ProgramInfo {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := p.latest
+	i := ProgramInfo{Compilations: p.compilations}
+	for k := range p.latest {
+		i.add(&p.latest[k].info)
+	}
 	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), p.source.Calls()
 	for _, v := range p.loaded {
 		i.Constants += v.store.bytes
@@ -164,24 +176,31 @@ func (p *Program) Info() ProgramInfo {
 	return i
 }
 
+// add adds the figures of a stage. A run holds the memory of all its stages.
+func (i *ProgramInfo) add(o *ProgramInfo) {
+	i.Steps, i.CPUSteps, i.Parts, i.Arena = i.Steps+o.Steps, i.CPUSteps+o.CPUSteps, i.Parts+o.Parts, i.Arena+o.Arena
+	i.Groups, i.Grouped = i.Groups+o.Groups, i.Grouped+o.Grouped
+}
+
 // String is the graph as text.
 func (p *Program) String() string { return p.source.String() }
 
 // Explain says what was compiled last: steps, groups, memory, and which steps the CPU runs because the device lacks them.
-// It is empty before the first compilation.
+// It is empty before the first compilation. Stages follow each other.
 func (p *Program) Explain() string {
 	p.mu.Lock()
-	plan, onCPU := p.plan, p.onCPU
+	latest := slices.Clone(p.latest)
 	p.mu.Unlock()
-	if plan == nil {
-		return ""
+	var text []string
+	for _, x := range latest {
+		text = append(text, graph.Explain(x.plan, func(step int) string {
+			if x.onCPU[step] {
+				return "on the CPU, because " + p.ctx.info.Backend + " has no kernel"
+			}
+			return ""
+		}))
 	}
-	return graph.Explain(plan, func(step int) string {
-		if onCPU[step] {
-			return "on the CPU, because " + p.ctx.info.Backend + " has no kernel"
-		}
-		return ""
-	})
+	return strings.Join(text, "\n")
 }
 
 // Prepare compiles the program for shapes, unless it is in the cache. It may take long and holds no lock.

@@ -29,6 +29,7 @@ func (p *Program) resolve(shapes []op.Type) (*graph.Graph, *stage, error) {
 		return g, nil, err
 	}
 	rest := p.ctx.NewProgram(next.Rest)
+	rest.stage = p.stage + 1
 	if rest.home = p; p.home != nil {
 		rest.home = p.home
 	}
@@ -55,5 +56,9 @@ func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor)
 		return nil, err
 	}
 	defer rt.freeAll(counted)
-	return next.rest.runOnce(append(counted[:len(counted):len(counted)], values[next.Operands:]...), on, mode, made)
+	in := slices.Concat(counted, values[next.Operands:])
+	for _, i := range next.Inputs {
+		in = append(in, r.inputs[i])
+	}
+	return next.rest.runOnce(in, on, mode, made)
 }

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 
@@ -36,7 +37,7 @@ func (p positives) Stage(in []op.Type) (*graph.Graph, *graph.Stage, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.Build(above[0], x), &graph.Stage{Row: op.MustByName("nonzero"), Operands: 1, Rest: p.rest}, nil
+	return b.Build(above[0]), &graph.Stage{Row: op.MustByName("nonzero"), Operands: 1, Inputs: []int{0}, Rest: p.rest}, nil
 }
 
 // doubled is the rest, for the indices and the vector. It fails for as many indices as failing says.
@@ -140,4 +141,18 @@ func TestStagesWait(t *testing.T) {
 	_, err := w.rt.In(runtime.NonBlocking).Run(p, []*runtime.Tensor{in}, nil, nil)
 	require.ErrorAs(t, err, new(*runtime.Long))
 	w.free(in)
+}
+
+// What is said of a program is about all its stages.
+func TestStagesAreExplained(t *testing.T) {
+	w := newWorld(t)
+	p := w.cpu.NewProgram(positives{})
+	defer p.Close()
+	for _, list := range [][]float32{{1, -1, 2}, {1, -1, -2}, {3, 4}} {
+		in := w.vector(list...)
+		w.free(append(w.run(p, in), in)...)
+		require.Contains(t, p.Explain(), "greater_than(")
+		require.Contains(t, p.Explain(), "index(")
+		require.Equal(t, strings.Count(p.Explain(), " = "), p.Info().Steps)
+	}
 }

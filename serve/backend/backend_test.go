@@ -173,6 +173,10 @@ func TestComplete(t *testing.T) {
 	m, err = loaded(t, rt, scalar, `{}`)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"max_batch_size":0,"input":[{"name":"x","data_type":"TYPE_FP32","dims":[1]}],"output":[{"name":"y","data_type":"TYPE_FP32","dims":[1]}]}`, string(m.Config()))
+	counts := modelOf(message{}.sub(1, nodeOf("NonZero", "y", "x")).sub(11, portOf("x", 1, -1)).sub(12, portOf("y", 7, -1, -1)))
+	m, err = loaded(t, rt, counts, `{}`)
+	require.NoError(t, err)
+	require.Contains(t, string(m.Config()), `"max_batch_size":0`, "the first size of a result is no batch")
 	_, err = loaded(t, rt, scalar, `{"max_batch_size":2}`)
 	require.ErrorContains(t, err, "max_batch_size is 2; want 0")
 }

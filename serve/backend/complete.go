@@ -20,7 +20,7 @@ func complete(c *config, defaultMaxBatch int64, file *onnx.Model) ([]byte, error
 		batched = batched && len(p.Dims) > 0 && p.Dims[0].Size < 0
 	}
 	switch {
-	case batched && c.maxBatch == 0:
+	case batched && c.maxBatch == 0 && !file.Counts(): // what a model counts is no batch
 		c.maxBatch = max(defaultMaxBatch, 0)
 	case !batched && c.maxBatch > 0:
 		return nil, status.Errorf(status.Invalid, "max_batch_size is %d; want 0, because not all inputs and outputs of the file begin with an open dimension", c.maxBatch)

@@ -141,6 +141,46 @@ def test_sizes_that_elements_decide(place: paddle.Place) -> None:
         np.testing.assert_allclose(z, x - x * x, rtol=1e-6)
 
 
+def test_boxes_without_a_limit() -> None:
+    """Exporters write the largest int64 where all boxes may be chosen."""
+    limits = [onnx_files.weight("most", np.array([2**63 - 1])), onnx_files.weight("iou", np.array([0.5], np.float32))]
+    node = onnx_files.node("NonMaxSuppression", ["boxes", "scores", "most", "iou"], ["y"])
+    inputs = [onnx_files.port("boxes", "float", [1, None, 4]), onnx_files.port("scores", "float", [1, 1, None])]
+    model = paddle.onnx.load(
+        onnx_files.model([node], inputs, [onnx_files.port("y", "int64", None)], limits), paddle.CPUPlace()
+    )
+    boxes = np.array([[[0, 0, 1, 1], [0, 0, 1, 1.1], [5, 5, 6, 6]]], np.float32)
+    scores = np.array([[[0.5, 0.6, 0.7]]], np.float32)
+    assert model(boxes, scores).tolist() == [[0, 0, 2], [0, 0, 1]]
+
+
+def test_a_condition_with_axes() -> None:
+    """Compress takes a vector; of other conditions it made a tensor with too many dimensions."""
+    inputs = [onnx_files.port("x", "float", None), onnx_files.port("keep", "bool", None)]
+    node = onnx_files.node("Compress", ["x", "keep"], ["y"])
+    model = paddle.onnx.load(onnx_files.model([node], inputs, [onnx_files.port("y", "float", None)]), paddle.CPUPlace())
+    x = np.arange(4, dtype=np.float32)
+    assert model(x, np.array([False, True])).tolist() == [1]
+    for keep in (np.array(True), np.array([[True], [False]])):
+        with pytest.raises(ValueError, match=r"the condition has [02] dimensions; want 1"):
+            model(x, keep)
+
+
+def test_sizes_behind_a_name_with_two_values() -> None:
+    """The rest of a model reads what a node has made, and not the weight whose name the node took."""
+    nodes = [
+        onnx_files.node("Mul", ["x", "x"], ["w"]),
+        onnx_files.node("NonZero", ["w"], ["places"]),
+        onnx_files.node("Add", ["w", "w"], ["sum"]),
+    ]
+    outputs = [onnx_files.port("places", "int64", None), onnx_files.port("sum", "float", None)]
+    weight = onnx_files.weight("w", np.ones(3, np.float32))
+    file = onnx_files.model(nodes, [onnx_files.port("x", "float", [3])], outputs, [weight])
+    places, total = paddle.onnx.load(file, paddle.CPUPlace())(np.array([0, 2, 3], np.float32))
+    assert places.tolist() == [[1, 2]]
+    assert total.tolist() == [0, 8, 18]
+
+
 def test_sizes_that_elements_of_a_branch_decide() -> None:
     """A branch cannot be resumed in its middle: its elements have to be known."""
     branch = onnx_files.field(1, onnx_files.node("NonZero", ["square"], ["y"]))
