@@ -560,6 +560,7 @@ func nonMaxSuppression(c *call) []*value {
 		least = c.number(4, "score_threshold")
 	}
 	at := with(op.NmsMaxOutputSize, most, op.NmsIouThreshold, limit, op.NmsScoreThreshold, least, op.NmsCenter, c.yes("center_point_box", 0))
+	// Places that hold a box are counted; index reads their boxes. The two first columns of a place are its batch and its class.
 	boxes := c.do(op.IDNms, at, c.x(0), c.x(1))
 	places := c.counted(op.IDNonzero, nil, c.do(op.IDGreaterEqual, nil, boxes, whole(0)))
 	chosen := c.do(op.IDIndex, nil, boxes, c.pick(places, 1, 0), c.pick(places, 1, 1), c.pick(places, 1, 2))

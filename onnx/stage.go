@@ -99,6 +99,7 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	for _, v := range b.given {
 		pass(v)
 	}
+	// Inputs of this graph go to the rest as they are, behind all others: as outputs of the graph they would be copies.
 	var ports []int
 	var again []string // names of ports
 	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
@@ -154,6 +155,7 @@ func (m *Model) Counts() bool {
 		computed[p.Name] = true
 	}
 	for _, n := range m.file.graph.Nodes {
+		// What follows from constants alone is counted when the graph is built, for all calls alike.
 		names := map[string]bool{}
 		n.reads(names)
 		follows := false
@@ -161,7 +163,7 @@ func (m *Model) Counts() bool {
 			follows = follows || computed[name]
 		}
 		switch n.Op {
-		case "Shape", "Size":
+		case "Shape", "Size": // they read no elements
 			continue
 		case "NonZero", "Compress", "NonMaxSuppression":
 			if follows {
