@@ -119,7 +119,7 @@ def test_tool_runs(prefix: pathlib.Path) -> None:
         ("foo", "got command 'foo'; want one of those above"),
         ("install", "install: got 0 arguments; want one, the folder"),
         ("install a b", "install: got 2 arguments"),
-        ("test foo", "test: got 'foo'; want nothing, long, op NAME, peers, onnx, "),
+        ("test foo", "test: got 'foo'; want nothing, long, op NAME, peers, paddle-suite, onnx, "),
         ("test op", "test op: got 0 arguments"),
         ("bench nothing", "bench: got 'nothing'"),
     ],
