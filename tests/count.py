@@ -2,7 +2,7 @@
 
     count.py add DIR PART FORMAT STATUS SECONDS
                                           reads DIR/PART.log (or .xml), prints one line and what failed
-    count.py total DIR                    prints the sum, and the seconds of each part; exits 1 if anything failed
+    count.py total DIR                    prints the sum, the seconds of each part and what failed; exits 1 if anything failed
     count.py save DIR FILE                writes the counts of all parts as JSON
     count.py compare OLD NEW              prints the counts of two runs side by side, each a DIR or such a
                                           FILE; exits 1 if a part has fewer cases than it had
@@ -158,8 +158,9 @@ def add(directory: pathlib.Path, part: str, form: str, status: int, seconds: int
         counts.failures[f"{part} ended with status {status}"] = tail(log)
     if counts.passed == 0 and not counts.failures and not counts.skips:
         counts.failures[f"{part} ran nothing"] = tail(log)
-    for failed, text in counts.failures.items():
-        print(f"FAIL {failed}\n{text}")
+    failures = "".join(f"FAIL {failed}\n{text}\n" for failed, text in counts.failures.items())
+    print(failures, end="")
+    base.with_suffix(".failures").write_text(failures)
     for reason, times in counts.skips.items():
         print(f"skipped {times}: {reason}")
     row = (counts.passed, len(counts.failures), sum(counts.skips.values()))
@@ -214,13 +215,18 @@ def compared(part: str, old: list[int], new: list[int]) -> None:
 
 
 def total(directory: pathlib.Path) -> int:
-    """Prints a row a part in the order in which they ended, and the sum. A part beside others has seconds of its own."""
+    """Prints a row a part in the order in which they ended, what failed once more, and the sum. A part beside others has
+    seconds of its own."""
     rows = rows_of(directory)
     print(f"\n{'part':<20}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>8}")
     for part, row in rows.items():
         took = (directory / part).with_suffix(".seconds")
         seconds = took.read_text() if took.exists() else ""
         print(f"{part:<20}" + "".join(f"{n:>8}" for n in row) + f"{seconds:>8}")
+    for part, (_, failed, _) in rows.items():
+        if failed:
+            said = (directory / part).with_suffix(".failures")
+            print(f"\n== what failed in {part}\n{said.read_text() if said.exists() else ''}", end="")
     passed, failed = (sum(numbers[i] for numbers in rows.values()) for i in (0, 1))
     print(f"\n{passed} passed, {failed} failed")
     return 1 if failed or not rows else 0

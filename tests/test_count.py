@@ -52,3 +52,12 @@ def test_nothing_to_compare_with_is_a_failure(tmp_path: pathlib.Path) -> None:
     empty = parts(tmp_path / "empty")
     assert count("compare", empty, parts(tmp_path / "new", go="1 0 0"))[0] == 1
     assert count("save", empty, tmp_path / "empty.json")[0] == 1
+
+
+def test_what_failed_is_said_again_at_the_end(tmp_path: pathlib.Path) -> None:
+    folder = parts(tmp_path / "run", fine="3 0 0")
+    (folder / "wrong.log").write_text("ok one\n  got 1, want 2\nFAIL two\nok three\n")
+    assert count("add", folder, "wrong", "lines", "1", "5")[0] == 0
+    status, lines = count("total", folder)
+    assert (status, lines[-1]) == (1, "5 passed, 1 failed".split())
+    assert lines[-6:-2] == ["== what failed in wrong".split(), ["FAIL", "two"], "got 1, want 2".split(), []]
