@@ -20,14 +20,17 @@ N = 1 << 20
 
 
 def long_work(seconds: float = 0.3) -> paddle.Tensor:
-    """Queues work of about so many seconds on this thread's stream; its result holds ones."""
+    """Queues work of at least so many seconds on this thread's stream; its result holds ones."""
     a = paddle.full([512, 512], 1 / 512, place="mps")
     x = paddle.ones([512, 512], place="mps")
-    mps.synchronize()
-    start = time.perf_counter()
-    x = a.matmul(x)
-    mps.synchronize()
-    for _ in range(round(seconds / max(time.perf_counter() - start, 1e-4))):
+    times = []
+    for _ in range(10):  # the shortest time: the others may contain the work of other processes
+        mps.synchronize()
+        start = time.perf_counter()
+        x = a.matmul(x)
+        mps.synchronize()
+        times.append(time.perf_counter() - start)
+    for _ in range(round(seconds / max(min(times), 1e-4))):
         x = a.matmul(x)
     return x
 
@@ -239,11 +242,15 @@ def work(count):
         x = a.matmul(x)
     return x
 
+times = []
+for _ in range(5):
+    begun = time.perf_counter()
+    work(1)
+    mps.synchronize()
+    times.append(time.perf_counter() - begun)
+count = min(int(8 / min(times)), 600)
 begun = time.perf_counter()
-work(4)
-mps.synchronize()
-each = (time.perf_counter() - begun) / 4
-x = work(min(int(8 / each), 600))
+x = work(count)
 event = mps.current_stream().record_event()
 
 def flood(step):
@@ -265,29 +272,34 @@ waits = {
     "in place": lambda: flood(lambda: small.add_(small)),
 }
 for name, wait in waits.items():
-    sent = []
-    def send():
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-    threading.Timer(0.15, send).start()
+    threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
         wait()
         print(name, "was not interrupted")
     except KeyboardInterrupt:
-        print(name, round((time.perf_counter() - sent[0]) * 1e3), sep=": ")
-assert not event.query()
+        print(name, "done" if event.query() else "interrupted", sep=": ")
+# Other processes can only make the work take longer.
+print("left", begun + count * min(times) - time.perf_counter(), sep=": ", flush=True)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends itself a SIGINT")
 def test_every_wait_can_be_interrupted_and_exit_does_not_wait() -> None:
-    begun = time.perf_counter()
-    ran = script(INTERRUPTS)
-    assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
-    answers = dict(line.split(": ") for line in ran.stdout.splitlines())
-    assert len(answers) == 12
-    assert all(int(milliseconds) < 200 for milliseconds in answers.values()), answers
-    assert time.perf_counter() - begun < 20, "the exit waited for the work"
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as ran:
+        assert ran.stdout is not None and ran.stderr is not None
+        answers = {}
+        for line in ran.stdout:
+            name, _, answer = line.rstrip().partition(": ")
+            answers[name] = answer
+            ended = time.perf_counter()
+        status, stderr = ran.wait(60), ran.stderr.read()
+        exit_took = time.perf_counter() - ended
+    assert (status, stderr) == (0, "")
+    left = float(answers.pop("left"))
+    assert len(answers) == 12 and set(answers.values()) == {"interrupted"}, answers
+    assert exit_took < left, "the exit waited for the work"
 
 
 @pytest.mark.parametrize("end", ["", "raise SystemExit(0)", "import os; os._exit(0)"])
