@@ -324,11 +324,7 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 		if uint64(p.Outputs()) > uint64(*count) {
 			return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", who, p.Outputs(), *count)
 		}
-		handles, err := array[uint64](who, "inputs", inputs, uint64(inCount))
-		if err != nil {
-			return err
-		}
-		in, err := acquireAll(nil, rt, who, handles)
+		in, err := tensorsOf(rt, who, "inputs", inputs, inCount)
 		defer releaseAll(in)
 		if err != nil {
 			return err
@@ -350,6 +346,40 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 		*count = C.size_t(len(made))
 		return nil
 	})
+}
+
+// goProgramRunInto is pmps_program_run_into. Inputs and outputs are held during the call and stay the caller's.
+//
+//export goProgramRunInto
+func goProgramRunInto(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on C.uint64_t, outputs unsafe.Pointer, outCount C.size_t) C.fault {
+	const who = "program_run_into"
+	return onProgram(who, handle, func(rt *runtime.Runtime, p *runtime.Program) error {
+		in, err := tensorsOf(rt, who, "inputs", inputs, inCount)
+		defer releaseAll(in)
+		if err != nil {
+			return err
+		}
+		out, err := tensorsOf(rt, who, "outputs", outputs, outCount)
+		defer releaseAll(out)
+		if err != nil {
+			return err
+		}
+		stream, err := using(on)
+		if err != nil {
+			return err
+		}
+		defer done(on)
+		return calling(rt, on).RunInto(p, in, out, stream)
+	})
+}
+
+// tensorsOf holds the tensors of an array of handles, some of them even after an error.
+func tensorsOf(rt *runtime.Runtime, who, what string, handles unsafe.Pointer, count C.size_t) ([]*runtime.Tensor, error) {
+	list, err := array[uint64](who, what, handles, uint64(count))
+	if err != nil {
+		return nil, err
+	}
+	return acquireAll(nil, rt, who, list)
 }
 
 // goProgramGetInfo is pmps_program_get_info. It may be called during a run, and then describes the sizes that

@@ -359,6 +359,11 @@ pmps_error *pmps_program_run(pmps_program *program, pmps_tensor *const *inputs, 
   return ENTER(goProgramRun(BITS(program), IN(inputs), input_count, CURRENT, OUT(outputs), count));
 }
 
+pmps_error *pmps_program_run_into(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
+                                  pmps_tensor *const *outputs, size_t output_count) {
+  return ENTER(goProgramRunInto(BITS(program), IN(inputs), input_count, CURRENT, IN(outputs), output_count));
+}
+
 pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info) {
   return ENTER(goProgramGetInfo(BITS(program), info));
 }

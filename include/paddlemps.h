@@ -687,6 +687,13 @@ pmps_error *pmps_program_prepare(pmps_program *program, const int64_t *const *di
 pmps_error *pmps_program_run(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
                              pmps_tensor **outputs, size_t *count);
 
+/* As pmps_program_run, with outputs that exist: as many as the program has, on its place, with the shapes of the results, which
+ * are cast to their dtypes. An output that is contiguous, begins at a multiple of 16 bytes, has the result's dtype and shares
+ * memory with no other tensor of the run is computed in place. Others are copied to; of outputs that overlap, the last one wins.
+ * An error of the arguments leaves the outputs as they are, a failure of the device leaves their elements undefined. */
+pmps_error *pmps_program_run_into(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
+                                  pmps_tensor *const *outputs, size_t output_count);
+
 /* The fields from steps on are of the sizes that were compiled last; 0 before the first compilation. */
 typedef struct pmps_program_info {
   size_t struct_size;     /* in: sizeof(pmps_program_info) */

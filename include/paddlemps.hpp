@@ -984,6 +984,14 @@ class Program {
     return results;
   }
 
+  /* The same, with outputs that exist; see pmps_program_run_into. */
+  void run_into(std::initializer_list<Input> inputs, std::initializer_list<Input> outputs) const {
+    std::vector<pmps_tensor*> in, out;
+    for (const Input& i : inputs) in.push_back(i.tensor);
+    for (const Input& o : outputs) out.push_back(o.tensor);
+    check(pmps_program_run_into(get(), in.data(), in.size(), out.data(), out.size()));
+  }
+
   ProgramInfo info() const {
     return detail::filled<ProgramInfo>([&](auto* info) { return pmps_program_get_info(get(), info); });
   }

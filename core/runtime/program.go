@@ -256,7 +256,7 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*T
 		}
 	}
 	if len(in) != p.given {
-		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), p.given)
+		return nil, wrongInputs(len(in), p.given)
 	}
 	return p.runDecided(in, on, mode, made)
 }
@@ -267,7 +267,7 @@ func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor) (
 		return nil, status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
 	}
 	if len(in) != p.given {
-		return nil, status.Errorf(status.Invalid, "[program] got %d inputs; want %d", len(in), p.given)
+		return nil, wrongInputs(len(in), p.given)
 	}
 	r := p.ctx.rt.newRun(p, on)
 	defer r.recycle()

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -276,7 +277,20 @@ func (w *world) agree(p *runtime.Program, g *drawn, in []*runtime.Tensor) {
 	for i, t := range out {
 		require.Equal(w, want[i], w.describe(t), "output %d of\n%s", i, g)
 	}
+	w.again(p, in, out, want)
 	w.free(out...)
+}
+
+// again runs a program once more, from the same random numbers, into the tensors that it has made, after they were overwritten.
+func (w *world) again(p *runtime.Program, in, out []*runtime.Tensor, want []string) {
+	for _, t := range out {
+		require.NoError(w, t.Write(bytes.Repeat([]byte{1}, int(t.Layout.Numel()*t.DType().Size()))))
+	}
+	p.Context().Seed(11)
+	require.NoError(w, w.rt.In(0).RunInto(p, in, out, nil))
+	for i, t := range out {
+		require.Equal(w, want[i], w.describe(t), "output %d in place of\n%s", i, p)
+	}
 }
 
 // Programs compute the same bits with all passes, with each of them alone and without any, on any number of threads, for sizes

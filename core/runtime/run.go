@@ -18,6 +18,8 @@ type programRun struct {
 	entry    *program.Entry // nil before find
 	code     *compiled      // the program of entry
 	in, out  []view         // views of outputs hold references until adopt
+	into     []*Tensor      // the caller's outputs that are computed in place, nil for others; none without such outputs
+	changes  []change       // what writing into each of the caller's outputs means for gradients
 	copies   []*storage     // contiguous, aligned copies of inputs that were not
 	arena    *storage       // intermediate results, shared by the parts where there are several
 	launches []*launch      // of the parts, prepared and not submitted
@@ -52,6 +54,9 @@ func (r *programRun) recycle() {
 	for _, l := range r.launches {
 		l.recycle()
 	}
+	for i := range r.changes {
+		r.changes[i].drop()
+	}
 	rt.freeAll(r.moved)
 	if r.entry != nil {
 		r.entry.Release(r.lane)
@@ -60,10 +65,13 @@ func (r *programRun) recycle() {
 	clear(r.moved)
 	clear(r.in)
 	clear(r.out)
+	clear(r.into)
+	clear(r.changes)
 	clear(r.copies)
 	clear(r.launches)
 	r.inputs, r.moved, r.in, r.out = r.inputs[:0], r.moved[:0], r.in[:0], r.out[:0]
-	r.copies, r.launches, r.text = r.copies[:0], r.launches[:0], r.text[:0]
+	r.into, r.changes, r.copies = r.into[:0], r.changes[:0], r.copies[:0]
+	r.launches, r.text = r.launches[:0], r.text[:0]
 	r.program, r.stream, r.entry, r.code, r.arena, r.seed = nil, nil, nil, nil, nil, [2]uint64{}
 	rt.runs.Put(r)
 }
@@ -171,6 +179,11 @@ func (r *programRun) prepare() error {
 		r.in[i], r.copies = v, append(r.copies, v.store)
 	}
 	for i := range r.code.planned.Outputs {
+		if i < len(r.into) && r.into[i] != nil {
+			r.into[i].store.retain()
+			r.out = append(r.out, r.into[i].view)
+			continue
+		}
 		t := &r.code.planned.Outputs[i]
 		v, err := c.empty("program", t.DType, &t.Shape, r.stream)
 		if err != nil {
@@ -277,11 +290,15 @@ func (r *programRun) launch(p *part) *launch {
 
 // The caller's list takes the tensors, so that a caller with room for them, such as the one for Python, spares an allocation.
 
-// adopt makes tensors of the outputs, which take over their references, and appends them to made. On an error none is
-// left, and recycle has what remains.
+// adopt makes tensors of the outputs, which take over their references, and appends them to made: nil for those of the caller.
+// On an error none is left, and recycle has what remains.
 func (r *programRun) adopt(made []*Tensor) ([]*Tensor, error) {
 	rt := r.stream.ctx.rt
 	for i := range r.out {
+		if i < len(r.into) && r.into[i] != nil {
+			made = append(made, nil)
+			continue
+		}
 		t, err := rt.adopt(&r.out[i])
 		r.out[i].store = nil // the tensor owns its reference now, or it is released
 		if err != nil {

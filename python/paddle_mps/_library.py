@@ -167,6 +167,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_program_free": (None, (Program,)),
     "pmps_program_prepare": (Error, (Program, POINTER(Ints), c_size_t)),
     "pmps_program_run": (Error, (Program, NewTensor, c_size_t, NewTensor, POINTER(c_size_t))),
+    "pmps_program_run_into": (Error, (Program, NewTensor, c_size_t, NewTensor, c_size_t)),
     "pmps_program_get_info": (Error, (Program, POINTER(ProgramInfo))),
     "pmps_program_to_text": (Error, (Program, c_bool, NewPointer)),
     "pmps_program_save": (Error, (Program, c_char_p)),

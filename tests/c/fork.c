@@ -152,6 +152,7 @@ static void program_calls(void) {
   FORKED(pmps_program_new(NULL, graph, &value, 1, &p));
   FORKED(pmps_program_prepare(program, NULL, 0));
   FORKED(pmps_program_run(program, &tensor, 1, &t, &count));
+  FORKED(pmps_program_run_into(program, &tensor, 1, &tensor, 1));
   FORKED(pmps_program_get_info(program, &about));
   char *words = NULL;
   pmps_trace *trace = NULL;

@@ -409,6 +409,48 @@ static void inputs_have_to_fit(void) {
   pmps_program_free(program);
 }
 
+/* Where the elements lie. */
+static const void *data_of(pmps_tensor *t) {
+  void *data = NULL;
+  OK(pmps_tensor_map(t, &data));
+  return data;
+}
+
+static void outputs_may_be_given(void) {
+  const pmps_place *place = target();
+  pmps_program *program = quotient(place);
+  const int64_t three = 3, four = 4;
+  const int32_t values[] = {12, 20, 35, 1}, by[] = {3, 4, 5, 0}, zeros[4] = {0};
+  pmps_tensor *x = NULL, *y = NULL, *none = NULL, *q = NULL, *s = NULL, *f = ramp(place, 3), *longer = NULL;
+  OK(pmps_tensor_from_host(place, PMPS_INT32, 1, &three, values, &x));
+  OK(pmps_tensor_from_host(place, PMPS_INT32, 1, &three, by, &y));
+  OK(pmps_tensor_from_host(place, PMPS_INT32, 1, &three, zeros, &q));
+  OK(pmps_tensor_from_host(place, PMPS_INT32, 1, &three, zeros, &s));
+  OK(pmps_tensor_from_host(place, PMPS_INT32, 1, &four, zeros, &longer));
+  OK(pmps_tensor_empty(place, PMPS_INT32, 1, &three, &none));
+  const void *at_q = data_of(q), *at_s = data_of(s), *at_x = data_of(x);
+#define INTO(a, b, u, v) pmps_program_run_into(program, (pmps_tensor *[]){a, b}, 2, (pmps_tensor *[]){u, v}, 2)
+  OK(INTO(x, y, q, s));
+  pmps_tensor *out[2];
+  size_t count = 2;
+  OK(pmps_program_run(program, (pmps_tensor *[]){x, y}, 2, out, &count));
+  EXPECT(equal(q, out[0]) && equal(s, out[1]));
+  EXPECT(data_of(q) == at_q && data_of(s) == at_s);
+  FAILS(INTO(x, y, q, longer), PMPS_INVALID_ARGUMENT, "output 1 has shape [4]; want [3] of int32");
+  FAILS(INTO(x, y, q, NULL), PMPS_INVALID_HANDLE, "null");
+  FAILS(pmps_program_run_into(program, (pmps_tensor *[]){x, y}, 2, out, 1), PMPS_INVALID_ARGUMENT, "got 1 outputs; want 2");
+  FAILS(pmps_program_run_into(program, (pmps_tensor *[]){x, y}, 2, NULL, 2), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(pmps_program_run_into(program, NULL, 2, out, 2), PMPS_INVALID_ARGUMENT, "null");
+  EXPECT(equal(q, out[0]) && equal(s, out[1]));
+  OK(INTO(x, y, f, x)); /* cast, and over an input */
+  EXPECT(equal(x, out[1]) && data_of(x) == at_x);
+  for (int i = 0; i < 2; i++) pmps_tensor_free(out[i]);
+#undef INTO
+  pmps_tensor *all[] = {x, y, none, q, s, f, longer};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) pmps_tensor_free(all[i]);
+  pmps_program_free(program);
+}
+
 static void inputs_without_elements(void) {
   const pmps_place *place = target();
   pmps_program *program = quotient(place);
@@ -802,6 +844,7 @@ int main(void) {
   RUN(a_division_by_zero_is_reported);
   RUN(strided_inputs_are_taken_as_they_are);
   RUN(inputs_have_to_fit);
+  RUN(outputs_may_be_given);
   RUN(inputs_without_elements);
   RUN(threads_share_a_program);
   RUN(threads_do_not_share_a_graph);

@@ -728,6 +728,15 @@ CALL(pmps_program_run) {
   pmps_error *e = pmps_program_run(p, one_in(50) ? NULL : in, inputs, out, one_in(50) ? NULL : &count);
   collect(e, out, count);
 }
+CALL(pmps_program_run_into) {
+  pmps_tensor *in[64], *out[8];
+  size_t inputs;
+  pmps_program *p = program(&inputs);
+  if (inputs > 64) return;
+  for (size_t i = 0; i < inputs; i++) in[i] = AS(pmps_tensor, any(&tensors));
+  for (size_t i = 0; i < 8; i++) out[i] = AS(pmps_tensor, any(&tensors));
+  ended(pmps_program_run_into(p, one_in(50) ? NULL : in, inputs, one_in(50) ? NULL : out, below(4)));
+}
 CALL(pmps_program_get_info) {
   pmps_program_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
   ended(pmps_program_get_info(AS(pmps_program, any(&programs)), one_in(20) ? NULL : &i));

@@ -1,0 +1,168 @@
+package runtime
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/profile"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// RunInto is Run with outputs that exist: tensors on the place of the program with the shapes of the results, which are cast to
+// their dtypes. They may share memory with inputs and with each other; of two that do, the later one wins. An error of the
+// arguments leaves them as they are, a failure of the device leaves their elements undefined.
+//
+// An output is computed in place if it is contiguous, aligned, of the result's dtype, and shares memory with no other tensor of
+// the run. Others are copied when the results are there.
+func (c Caller) RunInto(p *Program, in, out []*Tensor, on *Stream) error {
+	return p.runInto(in, out, on, c.mode)
+}
+
+// runInto is RunInto in a mode.
+func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
+	if profile.On() && !mode.has(profiled) {
+		start := profile.Now()
+		err := p.runInto(in, out, on, mode|profiled)
+		p.recordRun(in, out, err, start)
+		return err
+	}
+	if len(out) != p.results {
+		return status.Errorf(status.Invalid, "[program] got %d outputs; want %d", len(out), p.results)
+	}
+	for i, t := range out {
+		if t.store.ctx != p.ctx {
+			return status.Errorf(status.Invalid, "[program] output %d is on %s; want %s", i, t.store.ctx.place, p.ctx.place)
+		}
+		if err := writable("program", &t.view); err != nil {
+			return err
+		}
+	}
+	if p.plain(on, mode) {
+		done, err := p.runDirect(in, out, on, mode)
+		if done || err != nil && !p.decide(err, nil) {
+			return err
+		}
+	}
+	made, err := p.run(in, on, mode, nil)
+	if err != nil {
+		return err
+	}
+	defer p.ctx.rt.freeAll(made)
+	return p.deliver(made, out, on, mode)
+}
+
+// plain reports whether a run computes its results and does nothing else: it records no gradients and changes no inputs.
+func (p *Program) plain(on *Stream, mode Mode) bool {
+	return p.decided.Load() == nil && len(p.changed) == 0 && !on.Traces() && (p.back == nil || !mode.has(Recording))
+}
+
+// deliver copies results to the outputs, after it has checked all of them.
+func (p *Program) deliver(made, out []*Tensor, on *Stream, mode Mode) error {
+	rt := p.ctx.rt
+	for i, t := range made {
+		if t == nil { // computed in place
+			continue
+		}
+		if t.Shape != out[i].Shape {
+			return wrongOutput(i, out[i], t.dtype, &t.Shape)
+		}
+		change, err := rt.changing(assign, []Operand{{Tensor: t}}, nil, out[i], mode)
+		change.drop()
+		if err != nil {
+			return err
+		}
+	}
+	for i, t := range made {
+		if t == nil {
+			continue
+		}
+		if err := rt.callInto(assign, []Operand{{Tensor: t}}, nil, out[i], on, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runDirect is runInto of a plain program. It is not done, and nothing has happened, if the program runs in stages or an input
+// turns out to decide its graph.
+func (p *Program) runDirect(in, out []*Tensor, on *Stream, mode Mode) (done bool, err error) {
+	if len(in) != p.given {
+		return true, wrongInputs(len(in), p.given)
+	}
+	r := p.ctx.rt.newRun(p, on)
+	defer r.recycle()
+	if err := r.read(in, on); err != nil {
+		return true, err
+	}
+	if err := r.find(mode); err != nil || r.code.next != nil {
+		return false, err
+	}
+	if err := r.choose(out); err != nil {
+		return true, err
+	}
+	for _, t := range out {
+		change, err := p.ctx.rt.changing(assign, nil, nil, t, mode)
+		r.changes = append(r.changes, change)
+		if err != nil {
+			return true, err
+		}
+	}
+	if err := r.prepare(); err != nil {
+		return true, err
+	}
+	if err := r.submit(); err != nil {
+		return true, err
+	}
+	for i, t := range r.into {
+		if t != nil {
+			r.changes[i].done(t)
+		}
+	}
+	made, err := r.adopt(nil)
+	defer p.ctx.rt.freeAll(made)
+	if err != nil {
+		return true, err
+	}
+	return true, p.deliver(made, out, on, mode)
+}
+
+// choose decides which outputs the run computes in place, and checks the shapes of all.
+func (r *programRun) choose(out []*Tensor) error {
+	for i, t := range out {
+		want := &r.code.planned.Outputs[i]
+		if t.Shape != want.Shape {
+			return wrongOutput(i, t, want.DType, &want.Shape)
+		}
+		if t.dtype != want.DType || !t.fits() || overlapsAny(t, i, out) || overlapsAny(t, -1, r.inputs) {
+			t = nil
+		}
+		r.into = append(r.into, t)
+	}
+	return nil
+}
+
+// overlapsAny reports whether the memory that a tensor is a part of overlaps that of one in a list, other than the one at self.
+func overlapsAny(t *Tensor, self int, list []*Tensor) bool {
+	for i, o := range list {
+		if i != self && t.store.overlaps(o.store) {
+			return true
+		}
+	}
+	return false
+}
+
+// overlaps reports whether two storages have memory in common. Foreign memory may be given twice.
+func (st *storage) overlaps(other *storage) bool {
+	// SAFETY: addresses to compare, never followed.
+	a, b := uintptr(st.base), uintptr(other.base)
+	return st.sharesWith(other) || a < b+uintptr(other.bytes) && b < a+uintptr(st.bytes)
+}
+
+// wrongInputs is the error of a run with a wrong number of inputs.
+func wrongInputs(got, want int) error {
+	return status.Errorf(status.Invalid, "[program] got %d inputs; want %d", got, want)
+}
+
+// wrongOutput is the error of an output that has another shape than its result.
+func wrongOutput(i int, got *Tensor, d dtype.DType, want *shape.Shape) error {
+	return status.Errorf(status.Invalid, "[program] output %d has shape %s; want %s of %s", i, &got.Shape, want, d)
+}
