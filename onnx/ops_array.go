@@ -47,6 +47,10 @@ var arrays = []entry{
 	// Reshape: data, shape; an attribute before opset 5.
 	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
 	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
+	// BitCast: data; attribute to.
+	{"BitCast", 26, 0, func(c *call) []*value {
+		return one(c.do(op.IDBitcast, with(op.BitcastDtype, c.elem("to", c.x(0).DType)), c.x(0)))
+	}},
 	// Transpose: data; attribute perm.
 	{"Transpose", 1, 0, transpose},
 	// Squeeze: data, axes; an attribute before opset 13.
