@@ -42,7 +42,7 @@ var flow = []entry{
 	// SequenceMap: sequences and tensors; attribute body.
 	{"SequenceMap", 17, 0, sequenceMap},
 	// Optional: what there is, or nothing.
-	{"Optional", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
+	{"Optional", 15, 0, func(c *call) []*value { return one(c.passed(0)) }},
 	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
 	// OptionalHasElement: bool.
 	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},

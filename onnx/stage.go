@@ -70,6 +70,7 @@ func (c *call) counted(id op.ID, at op.Attrs, in ...*value) *value {
 type rest struct {
 	*Model
 	known   map[int]*op.Const // inputs of the model; see Model.Given
+	tensors int               // of all inputs
 	from    int               // the node
 	stage   int               // how many stages there are before it
 	results int
@@ -83,7 +84,7 @@ type rest struct {
 func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	main := b.model.file.graph
 	r := &rest{
-		Model: b.model, known: b.known, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{},
+		Model: b.model, known: b.known, tensors: b.tensors, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{},
 	}
 	if r.stage > mostStages {
 		return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the model has more than %d results whose sizes depend on elements", at.node.named(b.main.opsets[at.node.Domain]), mostStages)
@@ -107,8 +108,8 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 		case v == nil: // one of these nodes makes it
 		case v.isList:
 			return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the sequence %q is read by later nodes; want tensors behind a result whose size depends on elements", at.node.named(b.main.opsets[at.node.Domain]), name)
-		case v.known():
-			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, fixed: v.fixed, inputs: v.inputs}
+		case v.known() || v.none:
+			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, none: v.none, fixed: v.fixed, inputs: v.inputs}
 		case slices.Contains(b.ports, v):
 			ports, again = append(ports, slices.Index(b.ports, v)), append(again, name)
 		default:
@@ -193,7 +194,7 @@ func (r *rest) Resolve(inputs []op.Type) (*graph.Graph, error) { return unstaged
 func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.newBuilder(r.known)
+	b := r.newBuilder(r.known, r.tensors)
 	b.stage = r.stage
 	var made []*value
 	for i, t := range inputs {

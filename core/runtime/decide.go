@@ -152,7 +152,7 @@ func (p *Program) subprogram(d *decided, in []*Tensor, mode Mode) (*Program, []*
 	}
 	source := p.source.(Decider).Decided(known)
 	sub := p.ctx.NewProgram(source)
-	sub.home = p
+	sub.home = p.root()
 	d.programs[string(key)], d.order = sub, append(d.order, string(key))
 	return sub, rest, nil
 }
@@ -162,8 +162,16 @@ func (p *Program) subprogram(d *decided, in []*Tensor, mode Mode) (*Program, []*
 // drop evicts what was compiled of a subprogram. It has nothing else: its constants are those of its home. A run that is
 // under way keeps what it needs.
 func (p *Program) drop(sub *Program) {
-	prefix := string(sub.prefix())
+	prefix, id := string(sub.prefix()), p.root().id
 	p.ctx.programs.Discard(func(k *device.Key) bool {
-		return k.Op == 0 && k.Class == p.id && strings.HasPrefix(k.Rest, prefix)
+		return k.Op == 0 && k.Class == id && strings.HasPrefix(k.Rest, prefix)
 	})
+}
+
+// root is the program that has the constants and the keys: the program itself, unless it is one of another.
+func (p *Program) root() *Program {
+	if p.home != nil {
+		return p.home
+	}
+	return p
 }
