@@ -653,12 +653,12 @@ func spaceToDepth(c *call) []*value {
 	return one(c.reshape(x, n, ch*b*b, h/b, w/b))
 }
 
-// dropout is its operand: programs do not train. The mask says that everything is kept. Where the mask is wanted, it
+// dropout is its operand, except in training mode. The mask says that everything is kept. Where the mask is wanted, it
 // is of bool from opset 10 on and of the dtype of x before.
 func dropout(c *call) []*value {
 	x := c.x(0)
-	if c.has(2) && c.number(2, "training_mode") != 0 && (!c.has(1) || c.number(1, "ratio") != 0) {
-		c.refuse("training_mode is not supported")
+	if c.has(2) && c.number(2, "training_mode") != 0 {
+		return c.dropped(x)
 	}
 	if len(c.node.Out) < 2 {
 		return one(x)

@@ -9,8 +9,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// The results of NonZero, Compress and NonMaxSuppression have a size that only elements tell, and a graph is made for known
-// sizes. The graph of such a model therefore ends at the call, and the rest of the model is a source of its own, which is
+// The results of NonZero, Compress, NonMaxSuppression and Unique have a size that only elements tell, and a graph is made for
+// known sizes. The graph of such a model therefore ends at the call, and the rest of the model is a source of its own, which is
 // resolved once the call has run; see [graph.Staged].
 //
 // The function of the node runs again in the rest, from its beginning, and finds the result among the inputs. So it remains
@@ -166,7 +166,7 @@ func (m *Model) Counts() bool {
 		switch n.Op {
 		case "Shape", "Size": // they read no elements
 			continue
-		case "NonZero", "Compress", "NonMaxSuppression":
+		case "NonZero", "Compress", "NonMaxSuppression", "Unique":
 			if follows {
 				return true
 			}
