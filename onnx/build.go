@@ -35,6 +35,8 @@ type builder struct {
 	main    *scope            // of the main graph
 	ports   []*value          // inputs of the graph
 	stage   int               // how many stages there are before the graph
+	outer   *Node             // of the main graph, which is being added
+	drawn   bool              // it has drawn random numbers
 	given   []*value          // results of counted calls of the node at which the graph begins; see stage.go
 	taken   int               // how many of them it has asked for
 	depth   int
@@ -131,6 +133,9 @@ func (b *builder) run(s *scope, nodes []*Node) error {
 	for _, n := range nodes {
 		if b.nodes++; b.nodes > mostNodes {
 			return status.Errorf(status.Unsupported, "[onnx] %s: the model runs more than %d nodes, those of loops counted each time", n.named(s.opsets[n.Domain]), mostNodes)
+		}
+		if s == b.main {
+			b.outer, b.drawn = n, false
 		}
 		if err := b.node(s, n); err != nil {
 			return err
@@ -297,6 +302,7 @@ func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]
 	if err != nil {
 		return nil, err
 	}
+	b.drawn = b.drawn || row.Random
 	known, fixed, bytes, inputs := !row.Random && !row.Counted, !tainted, int64(0), uint64(0)
 	for _, v := range in {
 		known, fixed, inputs = known && v.known(), fixed && v.fixed, inputs|v.inputs

@@ -180,6 +180,9 @@ func (b *builder) returned(made []*value) ([]graph.Value, error) {
 	}
 	outputs := make([]graph.Value, len(list))
 	for i, v := range list {
+		if v.isList || v.none {
+			return nil, status.Errorf(status.Unsupported, "[onnx] an output is a sequence of sequences or optionals; want tensors")
+		}
 		outputs[i] = b.place(v)
 	}
 	return outputs, nil

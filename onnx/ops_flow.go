@@ -293,7 +293,12 @@ func (c *call) sequence(i int) []*value {
 func listOf(list []*value) []*value { return one(&value{isList: true, list: list}) }
 
 // sequenceConstruct is a sequence of all operands.
-func sequenceConstruct(c *call) []*value { return listOf(slices.Clone(c.in)) }
+func sequenceConstruct(c *call) []*value {
+	for i := range c.in {
+		c.x(i)
+	}
+	return listOf(slices.Clone(c.in))
+}
 
 // place is operand i as a position in a sequence of n tensors, counted from the end if negative.
 func (c *call) position(i, n, last int) int {

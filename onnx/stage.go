@@ -16,12 +16,13 @@ import (
 // The function of the node runs again in the rest, from its beginning, and finds the result among the inputs. So it remains
 // an ordinary function; what it computes before the call becomes a part of both graphs.
 //
-// This holds for nodes of the main graph. A branch or a function cannot be resumed in its middle: there the elements have
-// to be known.
+// A call within a branch, a loop or a function of the model ends the graph at the node of the main graph around it, which runs
+// again as a whole: a loop with a call in each round computes all rounds before it again. Random numbers would be others then,
+// so that they are refused before such a call.
 
 // cut ends a graph at a counted call. It is an error of the node that build handles.
 type cut struct {
-	node     *Node // of the main graph
+	node     *Node // of the main graph, around the call
 	row      *op.Row
 	attrs    op.Attrs
 	operands []*value
@@ -53,16 +54,14 @@ func (c *call) counted(id op.ID, at op.Attrs, in ...*value) *value {
 		c.must(err)
 		result.Type, result.data = made[0].Type, made[0]
 		return &result
-	case c.scope != b.main:
-		for _, v := range in {
-			c.look(v, "the size of the result")
-		}
 	case b.taken < len(b.given):
 		b.taken++
 		return b.given[b.taken-1]
+	case b.drawn:
+		c.refuse("its size depends on elements, and random numbers were drawn before it in a branch, a loop or a function; want them outside")
 	}
 	result.fixed = false
-	panic(refusal{&cut{c.node, row, full, in, result}})
+	panic(refusal{&cut{b.outer, row, full, in, result}})
 }
 
 // rest is a model from a node on. Its inputs are the results of counted calls of the node, the latest first, and values by
@@ -163,19 +162,38 @@ func (m *Model) Counts() bool {
 		for name := range names {
 			follows = follows || computed[name]
 		}
-		switch n.Op {
-		case "Shape", "Size": // they read no elements
+		if n.Op == "Shape" || n.Op == "Size" { // they read no elements
 			continue
-		case "NonZero", "Compress", "NonMaxSuppression", "Unique":
-			if follows {
-				return true
-			}
+		}
+		if follows && m.counting(n, map[*function]bool{}) {
+			return true
 		}
 		for _, name := range n.Out {
 			computed[name] = follows
 		}
 	}
 	return false
+}
+
+// counting reports whether a node counts, or one in its branches or the function that it calls. A function that was seen is
+// not looked at again.
+func (m *Model) counting(n *Node, seen map[*function]bool) bool {
+	switch n.Op {
+	case "NonZero", "Compress", "NonMaxSuppression", "Unique":
+		return true
+	}
+	one := func(n *Node) bool { return m.counting(n, seen) }
+	for _, a := range n.Attrs {
+		if a.G != nil && slices.ContainsFunc(a.G.Nodes, one) {
+			return true
+		}
+	}
+	f := m.file.functions[functionName{n.Domain, n.Op, n.Overload}]
+	if f == nil || seen[f] {
+		return false
+	}
+	seen[f] = true
+	return slices.ContainsFunc(f.nodes, one)
 }
 
 // Inputs are the types of the results of the calls, and of the values that follow.

@@ -54,7 +54,7 @@ def port(name: str, elem: str, shape: Sequence[Dim] | None, *, sequence: bool = 
 
 
 def attribute(name: str, value: Any) -> bytes:
-    """An attribute: an integer, a float, a text, or a list of integers or of floats."""
+    """An attribute: an integer, a float, a text, a graph, or a list of integers or of floats."""
     floats = isinstance(value, float) or (isinstance(value, list) and isinstance(value[0], float))
     if floats:
         numbers = value if isinstance(value, list) else [value]
@@ -63,7 +63,7 @@ def attribute(name: str, value: Any) -> bytes:
     elif isinstance(value, list):
         made, kind = b"".join(field(8, n) for n in value), 7
     else:
-        number, kind = (4, 3) if isinstance(value, str) else (3, 2)
+        number, kind = (4, 3) if isinstance(value, str) else (6, 5) if isinstance(value, bytes) else (3, 2)
         made = field(number, value)
     return field(1, name) + made + field(20, kind)
 
@@ -74,6 +74,18 @@ def node(op: str, inputs: Sequence[str], outputs: Sequence[str], domain: str = "
     if domain:
         made += field(7, domain)
     return made + b"".join(field(5, attribute(name, value)) for name, value in attributes.items())
+
+
+def graph(nodes: Sequence[bytes], inputs: Sequence[bytes], outputs: Sequence[bytes]) -> bytes:
+    """A graph for an attribute."""
+    body = b"".join(field(1, n) for n in nodes) + field(2, "body")
+    return body + b"".join(field(11, p) for p in inputs) + b"".join(field(12, p) for p in outputs)
+
+
+def function(name: str, nodes: Sequence[bytes], inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
+    """A function of the domain "own", as a further field of the model."""
+    body = field(1, name) + b"".join(field(4, x) for x in inputs) + b"".join(field(5, y) for y in outputs)
+    return field(25, body + b"".join(field(7, n) for n in nodes) + field(9, field(2, 17)) + field(10, "own"))
 
 
 def weight(name: str, array: Any) -> bytes:

@@ -93,7 +93,7 @@ def test_determinants_of_what_has_none(place: str) -> None:
 )
 def test_unique(place: str, dtype: str, shape: tuple[int, ...], axis: int | None) -> None:
     x = rng.integers(0, 4, shape).astype(dtype)
-    attributes = {} if axis is None else {"axis": axis}
+    attributes: dict[str, Any] = {} if axis is None else {"axis": axis}
     want = np.unique(x, True, True, True, axis=axis)
     for got, w in zip(run(place, "Unique", [x], 4, **attributes), want):
         np.testing.assert_array_equal(got.reshape(w.shape), w)
@@ -126,10 +126,10 @@ def test_counts_of_terms(place: str, mode: str) -> None:
                 for start in range(12 - (len(gram) - 1) * step):
                     row[place_of] += list(line[start::step][: len(gram)]) == gram
     if mode == "IDF":
-        want = (want > 0).astype("float32")
+        want[:] = want > 0
     if mode != "TF":
         want *= np.array(weights, "float32")
-    attributes = {
+    attributes: dict[str, Any] = {
         "mode": mode, "min_gram_length": 1, "max_gram_length": 3, "max_skip_count": 2, "ngram_counts": [0, 2, 8],
         "ngram_indexes": to, "pool_int64s": [word for gram in pool for word in gram], "weights": weights,
     }  # fmt: skip
@@ -169,7 +169,7 @@ def test_kernels_that_are_not_deformed(place: str, groups: int) -> None:
         rng.standard_normal((2, 4, 7, 6)).astype("float32"),
         rng.standard_normal((6, 4 // groups, 3, 2)).astype("float32"),
     )
-    at = {"strides": [2, 1], "pads": [1, 0, 1, 1], "dilations": [1, 2], "group": groups}
+    at: dict[str, Any] = {"strides": [2, 1], "pads": [1, 0, 1, 1], "dilations": [1, 2], "group": groups}
     want = run(place, "Conv", [x, w], **at)
     offset = np.zeros((2, 2 * 6 * 2, *want.shape[2:]), "float32")
     got = run(place, "DeformConv", [x, w, offset], offset_group=2, **at)

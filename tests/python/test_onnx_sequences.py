@@ -113,7 +113,7 @@ def test_behind_a_size_that_elements_tell() -> None:
     )
     for x in ([1, 0, 2], [0, 0, 0], [1, 1, 1]):
         a, b = model([np.array(x, "float32")])
-        assert a.tolist() == b.tolist() == [np.nonzero(x)[0].tolist()]
+        assert a.tolist() == b.tolist() == [np.flatnonzero(x).tolist()]
 
 
 def test_wrong_arguments() -> None:
