@@ -54,7 +54,7 @@ func deformConv(c *call) []*value {
 	// Each offset group of each image is an image of its own, with its channels.
 	at := c.deformed(x, offset, kernel, n*parts)
 	images := c.reshape(x, slices.Concat([]int64{n * parts, channels / parts}, x.dims()[2:])...)
-	read := c.blend(images, at, 0, 2, true, func(d *value) *value { return c.sub(num(1), c.do(op.IDAbs, nil, d)) })
+	read := c.blend(images, at, 0, 2, true, c.linearWeight)
 	if c.has(4) {
 		read = c.mul(read, c.reshape(c.x(4), slices.Concat([]int64{n * parts, 1, points}, places)...))
 	}

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -25,9 +24,8 @@ const mostForms = 64
 
 // forms are the programs of a program by the forms of its inputs.
 type forms struct {
-	mu       sync.Mutex
-	programs map[string]*Program
-	order    []string // keys of programs, the oldest first
+	mu sync.Mutex
+	subprograms
 }
 
 // form notes how a program depends on forms.
@@ -35,7 +33,7 @@ func (p *Program) form(s Source) {
 	if f, ok := s.(Former); ok {
 		inputs, outputs := f.Varies()
 		if p.varies = outputs; inputs {
-			p.forms = &forms{programs: map[string]*Program{}}
+			p.forms = &forms{subprograms: subprograms{programs: map[string]*Program{}}}
 		}
 	}
 }
@@ -76,13 +74,5 @@ func (p *Program) formed(in []*Tensor) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.forms.order) == mostForms {
-		p.drop(p.forms.programs[p.forms.order[0]])
-		delete(p.forms.programs, p.forms.order[0])
-		p.forms.order = slices.Delete(p.forms.order, 0, 1)
-	}
-	sub := p.ctx.NewProgram(source)
-	sub.home = p
-	p.forms.programs[key], p.forms.order = sub, append(p.forms.order, key)
-	return sub, nil
+	return p.forms.add(p, mostForms, key, source), nil
 }
