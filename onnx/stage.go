@@ -3,6 +3,7 @@ package onnx
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -76,6 +77,13 @@ type rest struct {
 	inputs  []value           // types, and the inputs of the model that they depend on
 	names   []string          // of the inputs behind the results
 	ready   map[string]*value // values with elements
+	lists   []named           // sequences, those within others first
+}
+
+// named is a sequence by its name, and its elements by names that no file has given.
+type named struct {
+	name     string
+	elements []string
 }
 
 // cutAt ends the graph at a counted call. Its outputs are the operands, the results of earlier calls of the node, and what the
@@ -102,11 +110,19 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	// Inputs of this graph go to the rest as they are, behind all others: as outputs of the graph they would be copies.
 	var ports []int
 	var again []string // names of ports
-	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
-		switch v := b.main.values[name]; {
+	elements := 0      // of all sequences, which are named by their numbers: names of the file may be long
+	var carry func(name string, v *value)
+	carry = func(name string, v *value) {
+		switch {
 		case v == nil: // one of these nodes makes it
 		case v.isList:
-			return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the sequence %q is read by later nodes; want tensors behind a result whose size depends on elements", at.node.named(b.main.opsets[at.node.Domain]), name)
+			list := named{name: name}
+			for i, e := range v.list {
+				list.elements = append(list.elements, "\x00"+strconv.Itoa(elements))
+				elements++
+				carry(list.elements[i], e)
+			}
+			r.lists = append(r.lists, list)
 		case v.known() || v.none:
 			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, none: v.none, fixed: v.fixed, inputs: v.inputs}
 		case slices.Contains(b.ports, v):
@@ -115,6 +131,9 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 			pass(v)
 			r.names = append(r.names, name)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
+		carry(name, b.main.values[name])
 	}
 	for _, i := range ports {
 		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, inputs: b.ports[i].inputs})
@@ -226,6 +245,13 @@ func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	for name, v := range r.ready {
 		again := *v // a graph says of a value whether it is placed
 		b.main.values[name] = &again
+	}
+	for _, l := range r.lists {
+		v := &value{isList: true}
+		for _, name := range l.elements {
+			v.list = append(v.list, b.main.values[name])
+		}
+		b.main.values[l.name] = v
 	}
 	return b.build(r.from)
 }

@@ -116,6 +116,45 @@ def test_behind_a_size_that_elements_tell() -> None:
         assert a.tolist() == b.tolist() == [np.flatnonzero(x).tolist()]
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_sequences_pass_such_a_size(place: str) -> None:
+    """Sequences of inputs, of computed tensors and of none are read behind it."""
+    model = load(
+        [
+            files.node("Neg", ["x"], ["minus"]),
+            files.node("SequenceConstruct", ["minus", "x", "two"], ["made"]),
+            files.node("SequenceEmpty", [], ["none"]),
+            files.node("NonZero", ["x"], ["at"]),
+            files.node("SequenceInsert", ["none", "at"], ["some"]),
+            files.node("SequenceLength", ["none"], ["n"]),
+            files.node("ConcatFromSequence", ["made"], ["joined"], axis=0),
+            files.node("Compress", ["joined", "joined_is"], ["y"]),
+            files.node("SequenceInsert", ["s", "y"], ["z"]),
+        ],
+        [
+            files.port("x", "float", [3]),
+            files.port("s", "float", [None], sequence=True),
+            files.port("joined_is", "bool", [None]),
+        ],
+        [
+            files.port("some", "int64", None, sequence=True),
+            files.port("n", "int64", []),
+            files.port("z", "float", None, sequence=True),
+        ],
+        place,
+        [files.weight("two", np.full(2, 2, "float32"))],
+    )
+    for x, s, keep in (
+        ([1, 0, 2], [[5]], [0, 1, 1, 0, 0, 0, 1, 1]),
+        ([0, 0, 0], [], [1] * 8),
+        ([1, 1, 1], [[1], [2, 3]], [0]),
+    ):
+        some, n, z = model(np.array(x, "float32"), [np.array(v, "float32") for v in s], np.array(keep, bool))
+        assert [v.tolist() for v in some] == [[np.flatnonzero(x).tolist()]] and n.item() == 0
+        joined = [-v for v in x] + x + [2, 2]
+        assert [v.tolist() for v in z] == [*s, [v for v, k in zip(joined, keep) if k]]
+
+
 def test_wrong_arguments() -> None:
     model, x = joining(), np.ones(2, "float32")
     for given in (x, None, paddle.to_tensor(x, place="cpu")):
