@@ -120,7 +120,9 @@ func TestWrongForms(t *testing.T) {
 		counts []int64
 		want   string
 	}{
-		{nil, want}, {[]int64{1}, want}, {[]int64{1, 1, 1}, want},
+		{nil, want},
+		{[]int64{1}, want},
+		{[]int64{1, 1, 1}, want},
 		{[]int64{0, 0}, "[listing] the lists are empty"},
 		{[]int64{1, 1}, "[program] got 1 inputs; want 2"},
 	} {
