@@ -21,6 +21,21 @@ type model struct{ *onnx.Model }
 // Decided is the model with inputs of known elements.
 func (m model) Decided(known map[int]*op.Const) runtime.Source { return m.Given(known) }
 
+// Formed is the model for inputs of known numbers of tensors.
+func (m model) Formed(counts []int64) (runtime.Source, error) {
+	f, err := m.Form(counts)
+	if err != nil {
+		return nil, err
+	}
+	return form{f}, nil
+}
+
+// form is a model for known numbers of tensors as a source.
+type form struct{ *onnx.Form }
+
+// Decided is the form with tensors of known elements.
+func (f form) Decided(known map[int]*op.Const) runtime.Source { return f.Given(known) }
+
 // goProgramLoad is pmps_program_load. The bytes are copied: the elements of constants are read from them at each
 // compilation. The caller owns the handle.
 //

@@ -302,7 +302,7 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 		return C.CALL_FAILED, stale(who, "program", programs.History(uint64(given.program)))
 	}
 	defer programs.Unpin(uint64(given.program))
-	if p.Outputs() > len(results.of) {
+	if p.Varies() || p.Outputs() > len(results.of) {
 		return C.CALL_MANY, nil
 	}
 	stream, err := using(on)

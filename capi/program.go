@@ -338,6 +338,12 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 		if err != nil {
 			return err
 		}
+		if uint64(len(made)) > uint64(*count) { // only where the outputs are lists
+			for _, t := range made {
+				rt.Free(t.Handle())
+			}
+			return status.Errorf(status.Invalid, "[%s] made %d tensors; want room for them, not for %d", who, len(made), *count)
+		}
 		// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
 		to := unsafe.Slice(outputs, len(made))
 		for i, t := range made {

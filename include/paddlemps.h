@@ -720,6 +720,13 @@ pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **
  *
  * A program can be loaded from an ONNX model, or from a file that pmps_program_save has written. Dynamic sizes of a model are
  * taken from the inputs of a run; each set of sizes is compiled once. docs/onnx.md lists what is supported.
+ *
+ * An input of a model may be a sequence of tensors, or an optional. If one is, a run of the program gets a form as its first
+ * tensor: int64, with a number for each input, which is how many tensors it is made of: 1 for a tensor, the length of a
+ * sequence, -1 for an optional without a value. All tensors of all inputs follow. Likewise, if an output is a sequence or an
+ * optional, a run returns the form of the outputs and then all tensors, at most 4097. Room for too few is
+ * PMPS_INVALID_ARGUMENT. pmps_program_get_port counts inputs and outputs as the file does, and a program that takes a form
+ * cannot be prepared.
  */
 
 /* Writes the program to a file, with the current elements of captured tensors, and without gradients. The file has a version,

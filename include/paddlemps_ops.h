@@ -232,6 +232,9 @@
 /* A contiguous copy of x. */
 #define PMPS_OP_ASSIGN 93u
 
+/* The bits of x as elements of another dtype. */
+#define PMPS_OP_BITCAST 94u
+
 /* Sum; bool and int32 as int64; 0 of nothing. */
 #define PMPS_OP_SUM 100u
 

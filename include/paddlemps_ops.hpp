@@ -518,6 +518,11 @@ inline Tensor assign(const Operand& x) {
   return detail::Call(PMPS_OP_ASSIGN).with(x).one();
 }
 
+/* The bits of x as elements of another dtype. */
+inline Tensor bitcast(const Operand& x, pmps_dtype dtype) {
+  return detail::Call(PMPS_OP_BITCAST).with(x).give("dtype", dtype).one();
+}
+
 /* Sum; bool and int32 as int64; 0 of nothing. */
 inline Tensor sum(const Operand& x, Axes axis = {}, std::optional<pmps_dtype> dtype = {}, bool keepdim = false) {
   return detail::Call(PMPS_OP_SUM).with(x).give("axis", axis).give("dtype", dtype).give("keepdim", keepdim).one();

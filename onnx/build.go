@@ -27,16 +27,19 @@ import (
 
 // builder makes the graph of a model for one set of input types.
 type builder struct {
-	model *Model
-	graph *graph.Builder
-	ask   op.Inference
-	known map[int]*op.Const // inputs of the model that the graph does not have, because their elements are known
-	main  *scope            // of the main graph
-	ports []*value          // inputs of the graph
-	stage int               // how many stages there are before the graph
-	given []*value          // results of counted calls of the node at which the graph begins; see stage.go
-	taken int               // how many of them it has asked for
-	depth int
+	model   *Model
+	graph   *graph.Builder
+	ask     op.Inference
+	known   map[int]*op.Const // inputs of the model that the graph does not have, because their elements are known
+	tensors int               // of all inputs of the model
+	main    *scope            // of the main graph
+	ports   []*value          // inputs of the graph
+	stage   int               // how many stages there are before the graph
+	outer   *Node             // of the main graph, which is being added
+	drawn   bool              // it has drawn random numbers
+	given   []*value          // results of counted calls of the node at which the graph begins; see stage.go
+	taken   int               // how many of them it has asked for
+	depth   int
 	budget
 }
 
@@ -65,24 +68,10 @@ func (s *scope) within() *scope {
 	return &scope{outer: s, values: map[string]*value{}, opsets: s.opsets, attrs: s.attrs, inside: s.inside}
 }
 
-// resolve is Model.Stage for types that match. The caller holds the lock of the model. Outputs of the file become
-// outputs of the graph in the same order; one may be an input, or a constant.
-func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph, *graph.Stage, error) {
-	b := m.newBuilder(known)
-	for i, p := range m.inputs {
-		if k := known[i]; k != nil {
-			b.main.values[p.Name] = &value{Type: k.Type, data: k}
-			continue
-		}
-		b.main.values[p.Name] = b.input(inputs[i], 1<<min(i, 63))
-	}
-	return b.build(0)
-}
-
-// newBuilder begins a graph of the model.
-func (m *Model) newBuilder(known map[int]*op.Const) *builder {
+// newBuilder begins a graph of the model, for calls with so many tensors.
+func (m *Model) newBuilder(known map[int]*op.Const, tensors int) *builder {
 	main := &scope{values: map[string]*value{}, opsets: m.file.opsets}
-	return &builder{model: m, graph: graph.NewBuilder(), known: known, main: main}
+	return &builder{model: m, graph: graph.NewBuilder(), known: known, tensors: tensors, main: main}
 }
 
 // input is an input of the graph. from are the inputs of the model that its elements depend on.
@@ -94,8 +83,7 @@ func (b *builder) input(t op.Type, from uint64) *value {
 
 // build adds the nodes of the main graph from one on, and ends the graph.
 func (b *builder) build(from int) (*graph.Graph, *graph.Stage, error) {
-	main := b.model.file.graph
-	made, err := b.body(b.main, main, from)
+	made, err := b.body(b.main, b.model.file.graph, from)
 	var cut *cut
 	if errors.As(err, &cut) {
 		return b.cutAt(cut)
@@ -103,12 +91,9 @@ func (b *builder) build(from int) (*graph.Graph, *graph.Stage, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	outputs := make([]graph.Value, len(made))
-	for i, v := range made {
-		if v.isList {
-			return nil, nil, status.Errorf(status.Unsupported, "[onnx] output %q is a sequence; want a tensor", main.Outputs[i].Name)
-		}
-		outputs[i] = b.place(v)
+	outputs, err := b.returned(made)
+	if err != nil {
+		return nil, nil, err
 	}
 	return b.graph.Build(outputs...), nil, nil
 }
@@ -148,6 +133,9 @@ func (b *builder) run(s *scope, nodes []*Node) error {
 	for _, n := range nodes {
 		if b.nodes++; b.nodes > mostNodes {
 			return status.Errorf(status.Unsupported, "[onnx] %s: the model runs more than %d nodes, those of loops counted each time", n.named(s.opsets[n.Domain]), mostNodes)
+		}
+		if s == b.main {
+			b.outer, b.drawn = n, false
 		}
 		if err := b.node(s, n); err != nil {
 			return err
@@ -314,6 +302,7 @@ func (b *builder) apply(row *op.Row, at op.Attrs, in []*value, tainted bool) ([]
 	if err != nil {
 		return nil, err
 	}
+	b.drawn = b.drawn || row.Random
 	known, fixed, bytes, inputs := !row.Random && !row.Counted, !tainted, int64(0), uint64(0)
 	for _, v := range in {
 		known, fixed, inputs = known && v.known(), fixed && v.fixed, inputs|v.inputs

@@ -43,8 +43,8 @@ func (c *call) must(err error) {
 // Operands.
 
 // has reports whether operand i is given. Exporters leave operands out by an empty name, or at the end by a shorter
-// list.
-func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
+// list; and an optional may be nothing.
+func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil && !c.in[i].none }
 
 // wants reports whether the node names result i.
 func (c *call) wants(i int) bool { return i < len(c.node.Out) && c.node.Out[i] != "" }
@@ -69,6 +69,14 @@ func (c *call) any(i int) *value {
 	return c.in[i]
 }
 
+// passed is operand i, whatever it is: a tensor, a sequence or nothing.
+func (c *call) passed(i int) *value {
+	if i < len(c.in) && c.in[i] != nil {
+		return c.in[i]
+	}
+	return &value{none: true}
+}
+
 // look is the elements of a tensor that has to be known while the graph is built. Elements that depend on the inputs
 // of a call taint it: its results are not kept for other shapes.
 func (c *call) look(v *value, what string) *op.Const {
@@ -87,7 +95,7 @@ func (c *call) needs(v *value, what string) error {
 	err := error(status.Errorf(status.Unsupported, "%s depends on the elements of an input; want it to follow from constants and shapes", what))
 	var list []int
 	at := 0
-	for i := range c.model.inputs {
+	for i := range c.tensors {
 		if c.builder.known[i] != nil {
 			continue
 		}

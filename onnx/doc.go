@@ -40,9 +40,9 @@
 //
 // # What is not here
 //
-// Sequences and optionals exist while a graph is built, and not as inputs or outputs of a model. Nothing fuses nodes: passes
-// of core/graph and groups of devices do that for all programs alike. Nothing chooses a device for a node: the runtime runs
-// what a device lacks on the CPU, and counts it.
+// Sequences and optionals exist while a graph is built; as inputs and outputs of a model they are lists of tensors, see form.go.
+// Nothing fuses nodes: passes of core/graph and groups of devices do that for all programs alike. Nothing chooses a device for
+// a node: the runtime runs what a device lacks on the CPU, and counts it.
 //
 // The invariant: whatever the bytes of a file are, reading them is an error or a model, never a panic, and takes memory
 // that is bounded by a multiple of the file and by the limits in limits.go. Functions of operators call c.room before they make

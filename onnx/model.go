@@ -87,7 +87,7 @@ func (m *Model) Close() error {
 }
 
 // declare lists inputs and outputs. An input that is also an initializer has a value: callers do not give it.
-// Sequences and optionals among the inputs are refused here: no tensor of the runtime stands for one.
+// Inputs with elements that no tensor of the runtime has are refused here.
 func (m *Model) declare() error {
 	given := map[string]bool{}
 	for _, t := range m.file.graph.Initializers {
@@ -103,7 +103,7 @@ func (m *Model) declare() error {
 		if err != nil {
 			return err
 		}
-		if t.DType == dtype.Invalid || p.Sequence || p.Optional || p.Other {
+		if t.DType == dtype.Invalid || p.Other {
 			return status.Errorf(status.Unsupported, "[onnx] input %q is %s; want a tensor of one of %v", p.Name, p.Text(), dtype.Movable.Members())
 		}
 		m.inputs, m.types = append(m.inputs, p), append(m.types, t)
@@ -198,25 +198,6 @@ func (m *Model) String() string {
 	return b.String()
 }
 
-// matches checks the types of a call against what the file declares. A size that the file leaves open may be any.
-// The file may be wrong about sizes that it does say; onnxruntime refuses these inputs as well.
-func (m *Model) matches(inputs []op.Type) error {
-	if len(inputs) != len(m.types) {
-		return status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(m.types))
-	}
-	for i := range inputs {
-		got, want, p := &inputs[i], &m.types[i], m.inputs[i]
-		ok := got.DType == want.DType && got.Shape.Known() && (!p.Ranked || got.Shape.Rank == want.Shape.Rank)
-		for j := 0; ok && p.Ranked && j < want.Shape.Rank; j++ {
-			ok = shape.IsSymbol(want.Shape.Dims[j]) || want.Shape.Dims[j] == got.Shape.Dims[j]
-		}
-		if !ok {
-			return status.Errorf(status.Invalid, "[onnx] input %q is %s%s; want %s", p.Name, got.DType, &got.Shape, p.Text())
-		}
-	}
-	return nil
-}
-
 // Resolve is the graph for inputs of these types, whose dimensions are known. Constants that do not depend on them
 // are the same objects for all types. An error names the node. graph.NeedsElements says that elements of inputs
 // decide something; see Given.
@@ -227,12 +208,10 @@ func (m *Model) Resolve(inputs []op.Type) (*graph.Graph, error) {
 // Stage is Resolve for a model that may have calls whose results have a size that follows from elements; see
 // [graph.Staged].
 func (m *Model) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
-	if err := m.matches(inputs); err != nil {
-		return nil, nil, err
+	if varies(m.inputs) {
+		return nil, nil, status.Errorf(status.Unsupported, "[onnx] the model takes a sequence or an optional; want a call with the number of tensors")
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.resolve(inputs, nil)
+	return m.plain().Stage(inputs)
 }
 
 // unstaged is the graph of a stage that nothing follows, and an error for others.
@@ -246,51 +225,8 @@ func unstaged(g *graph.Graph, next *graph.Stage, err error) (*graph.Graph, error
 	return g, nil
 }
 
-// Given is the model for known elements of some inputs, by their numbers; its graphs take the others. It is for models in
-// which these elements decide what the graph is: Resolve has refused them with graph.NeedsElements.
-func (m *Model) Given(known map[int]*op.Const) *Given {
-	g := &Given{Model: m, known: known}
-	for i, t := range m.types {
-		if known[i] == nil {
-			g.rest = append(g.rest, t)
-		}
-	}
-	return g
-}
-
-// Given is a model some of whose inputs are known; see [Model.Given].
-type Given struct {
-	*Model
-	known map[int]*op.Const
-	rest  []op.Type
-}
-
-// Inputs are the types of the inputs that are not known.
-func (g *Given) Inputs() []op.Type { return g.rest }
-
-// Resolve is that of the model, for types of the inputs that are not known.
-func (g *Given) Resolve(inputs []op.Type) (*graph.Graph, error) { return unstaged(g.Stage(inputs)) }
-
-// Stage is that of the model, likewise.
-func (g *Given) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
-	if len(inputs) != len(g.rest) {
-		return nil, nil, status.Errorf(status.Invalid, "[onnx] got %s; want %d", status.Count(len(inputs), "input", "inputs"), len(g.rest))
-	}
-	all := make([]op.Type, 0, len(g.types))
-	for i := range g.types {
-		if k := g.known[i]; k != nil {
-			all = append(all, k.Type)
-			continue
-		}
-		all, inputs = append(all, inputs[0]), inputs[1:]
-	}
-	if err := g.matches(all); err != nil {
-		return nil, nil, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.resolve(all, g.known)
-}
+// Given is the model for known elements of some inputs; see [Form.Given].
+func (m *Model) Given(known map[int]*op.Const) *Given { return m.plain().Given(known) }
 
 // constant is an initializer, or the tensor of an attribute, as a constant: always the same one. The same tensor is
 // the same constant in all graphs; devices keep one copy of it.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -292,6 +293,55 @@ func TestViewsOfSmallConstantsAreFixed(t *testing.T) {
 	}
 }
 
+// What is in a sequence, or nothing, is refused where it cannot be.
+func TestSequencesOfWhatIsNoTensor(t *testing.T) {
+	kind := func(name string, fields ...protowire.Number) message {
+		m := message{}.sub(1, message{}.int(1, 1))
+		for _, f := range fields {
+			m = message{}.sub(f, message{}.sub(1, m))
+		}
+		return message{}.text(1, name).sub(2, m)
+	}
+	same := graphOf(part{11, kind("v")}, part{1, nodeOf("SequenceConstruct", names("v"), names("w"))}, part{12, kind("w", 4)})
+	for _, test := range []struct {
+		name, want string
+		parts      []part
+	}{
+		{"constructed", "operand 0 is missing", []part{
+			{11, kind("o", 9)}, {12, kind("y", 4)}, {1, nodeOf("SequenceConstruct", names("o"), names("y"))},
+		}},
+		{"left out", "operand 0 is missing", []part{
+			{11, kind("o", 9)}, {12, kind("y", 4)}, {1, nodeOf("SequenceConstruct", names(""), names("y"))},
+		}},
+		{"operand", "operand 0 is missing", []part{
+			{11, kind("o", 9)}, {12, kind("y")}, {1, nodeOf("Neg", names("o"), names("y"))},
+		}},
+		{"nested", "an output is a sequence of sequences or optionals; want tensors", []part{
+			{11, kind("s", 4)}, {12, kind("y", 4)}, {1, nodeOf("SequenceMap", names("s"), names("y"), graphAttr("body", same))},
+		}},
+		{"undeclared", `output "y" is a sequence or nothing; want float`, []part{
+			{11, kind("o", 9)}, {12, kind("y")}, {1, nodeOf("Identity", names("o"), names("y"))},
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := Parse(modelOf(graphOf(test.parts...)), "", noFold)
+			require.NoError(t, err)
+			counts, types := []int64{nothing}, []op.Type{}
+			if m.inputs[0].Sequence {
+				counts, types = []int64{1}, []op.Type{typeOf(t, 2)}
+			}
+			f, err := m.Form(counts)
+			require.NoError(t, err)
+			_, err = f.Resolve(types)
+			require.ErrorContains(t, err, test.want)
+			_, err = m.Resolve(m.Inputs())
+			require.ErrorContains(t, err, "takes a sequence or an optional; want a call with the number of tensors")
+			_, err = m.Form(nil)
+			require.ErrorContains(t, err, "the form has 0 numbers; want one for each of 1 inputs")
+		})
+	}
+}
+
 // FuzzParse reads any bytes, and resolves what is a model. Neither may panic, nor take much memory.
 func FuzzParse(f *testing.F) {
 	f.Add(reshaping())
@@ -312,6 +362,11 @@ func FuzzParse(f *testing.F) {
 		part{5, vectorOf("most", 3)}, part{1, nodeOf("NonMaxSuppression", names("b", "s", "most"), names("p"))},
 		part{1, nodeOf("NonZero", names("p"), names("q"))}, part{1, nodeOf("Compress", names("s", "s"), names("y"))},
 	)))
+	list := message{}.text(1, "s").sub(2, message{}.sub(9, message{}.sub(1, message{}.sub(4, message{}.sub(1, message{}.sub(1, message{}.int(1, 1)))))))
+	f.Add(modelOf(graphOf(
+		part{11, list}, part{12, list}, part{1, nodeOf("Identity", names("s"), names("t"))}, part{12, portAs("n", 7)},
+		part{1, nodeOf("SequenceLength", names("t"), names("n"))}, part{1, nodeOf("Unique", names("n"), names("u"))},
+	)))
 	f.Fuzz(func(t *testing.T, bytes []byte) {
 		m, err := Parse(bytes, "", zeros)
 		if err != nil {
@@ -320,6 +375,18 @@ func FuzzParse(f *testing.F) {
 		}
 		m.spent = largeFolds - 1<<20
 		var source graph.Source = m
+		if counts := make([]int64, len(m.inputs)); varies(m.inputs) {
+			for i, p := range m.inputs {
+				if counts[i] = 1; p.Optional && len(bytes)%2 == 0 {
+					counts[i] = nothing
+				}
+			}
+			form, err := m.Form(counts)
+			if err != nil {
+				return
+			}
+			source = form
+		}
 		for range 4 { // stages
 			staged, ok := source.(graph.Staged)
 			if !ok {

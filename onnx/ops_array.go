@@ -47,6 +47,10 @@ var arrays = []entry{
 	// Reshape: data, shape; an attribute before opset 5.
 	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
 	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
+	// BitCast: data; attribute to.
+	{"BitCast", 26, 0, func(c *call) []*value {
+		return one(c.do(op.IDBitcast, with(op.BitcastDtype, c.elem("to", c.x(0).DType)), c.x(0)))
+	}},
 	// Transpose: data; attribute perm.
 	{"Transpose", 1, 0, transpose},
 	// Squeeze: data, axes; an attribute before opset 13.
@@ -649,12 +653,12 @@ func spaceToDepth(c *call) []*value {
 	return one(c.reshape(x, n, ch*b*b, h/b, w/b))
 }
 
-// dropout is its operand: programs do not train. The mask says that everything is kept. Where the mask is wanted, it
+// dropout is its operand, except in training mode. The mask says that everything is kept. Where the mask is wanted, it
 // is of bool from opset 10 on and of the dtype of x before.
 func dropout(c *call) []*value {
 	x := c.x(0)
-	if c.has(2) && c.number(2, "training_mode") != 0 && (!c.has(1) || c.number(1, "ratio") != 0) {
-		c.refuse("training_mode is not supported")
+	if c.has(2) && c.number(2, "training_mode") != 0 {
+		return c.dropped(x)
 	}
 	if len(c.node.Out) < 2 {
 		return one(x)

@@ -63,7 +63,7 @@ var elementwise = []entry{
 	{"Softplus", 1, 0, softplus},
 	{"Softsign", 1, 0, softsign},
 	// Identity: of sequences and optionals too.
-	{"Identity", 1, 0, func(c *call) []*value { return one(c.any(0)) }},
+	{"Identity", 1, 0, func(c *call) []*value { return one(c.passed(0)) }},
 	{"IsInf", 10, 0, isInf},
 	// Add: as all below with broadcast, in the dtype of the operands.
 	{"Add", 1, op.IDAdd, broadcast},

@@ -22,6 +22,8 @@ var flow = []entry{
 	{"If", 1, 0, buildIf},
 	// Loop: trip count, condition, values; attribute body.
 	{"Loop", 1, 0, buildLoop},
+	// Scan: lengths of sequences, states, sequences; attribute body.
+	{"Scan", 8, 0, scanBatches},
 	// Scan: states, sequences; attribute body.
 	{"Scan", 9, 0, buildScan},
 	// SequenceConstruct: of one operand or more.
@@ -42,7 +44,7 @@ var flow = []entry{
 	// SequenceMap: sequences and tensors; attribute body.
 	{"SequenceMap", 17, 0, sequenceMap},
 	// Optional: what there is, or nothing.
-	{"Optional", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
+	{"Optional", 15, 0, func(c *call) []*value { return one(c.passed(0)) }},
 	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
 	// OptionalHasElement: bool.
 	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},
@@ -189,15 +191,46 @@ func (c *call) stacked(list []*value, axis int, p *Port) *value {
 // buildScan runs the body for each index of the axes that are scanned. The operands are first the states and then
 // what is scanned; results are the states and then what is stacked, along an axis and in a direction that attributes
 // say.
-func buildScan(c *call) []*value {
+func buildScan(c *call) []*value { return c.scan(c.in, c.list("scan_input_directions")) }
+
+// scanBatches is Scan before opset 9: all operands and results have an axis of batches in front, and the first operand, which
+// may be left out, says how long each sequence is.
+func scanBatches(c *call) []*value {
+	if c.has(0) {
+		c.refuse("sequence_lens is not supported")
+	}
+	if len(c.in) < 2 || c.x(1).rank() == 0 || c.x(1).dims()[0] == 0 {
+		c.wrong("has no batches; want operands with an axis of them")
+	}
+	var made [][]*value
+	for b := range c.x(1).dims()[0] {
+		var in []*value
+		for i := range c.in[1:] {
+			in = append(in, c.pick(c.x(1+i), 0, b))
+		}
+		made = append(made, c.scan(in, c.list("directions")))
+	}
+	out := make([]*value, len(made[0]))
+	for i := range out {
+		var list []*value
+		for _, of := range made {
+			list = append(list, of[i])
+		}
+		out[i] = c.stacked(list, 0, nil)
+	}
+	return out
+}
+
+// scan is the body, for each index of the axes that are scanned.
+func (c *call) scan(operands []*value, inBack []int64) []*value {
 	g, scanned := c.subgraph("body"), int(c.int("num_scan_inputs", 0))
-	if scanned < 1 || scanned > len(c.in) {
-		c.wrong("num_scan_inputs is %d; want 1 to %d", scanned, len(c.in))
+	if scanned < 1 || scanned > len(operands) {
+		c.wrong("num_scan_inputs is %d; want 1 to %d", scanned, len(operands))
 	}
 	c.room(int64(len(g.Outputs)))
-	states := len(c.in) - scanned
-	carried, inputs := slices.Clone(c.in[:states]), c.in[states:]
-	inAxes, inBack := c.list("scan_input_axes"), c.list("scan_input_directions")
+	states := len(operands) - scanned
+	carried, inputs := slices.Clone(operands[:states]), operands[states:]
+	inAxes := c.list("scan_input_axes")
 	outAxes, outBack := c.list("scan_output_axes"), c.list("scan_output_directions")
 	at := func(list []int64, i int) int64 {
 		if i < len(list) {
@@ -206,8 +239,11 @@ func buildScan(c *call) []*value {
 		return 0
 	}
 	rounds := int64(-1)
-	for i := range inputs {
-		rounds = c.x(states + i).dims()[c.axis(at(inAxes, i), inputs[i].rank())]
+	for i, x := range inputs {
+		if x == nil || x.isList {
+			c.wrong("operand %d is no tensor; want one to scan", states+i)
+		}
+		rounds = x.dims()[c.axis(at(inAxes, i), x.rank())]
 	}
 	if rounds > longestLoop {
 		c.refuse("runs %d times; want at most %d", rounds, longestLoop)
@@ -257,7 +293,12 @@ func (c *call) sequence(i int) []*value {
 func listOf(list []*value) []*value { return one(&value{isList: true, list: list}) }
 
 // sequenceConstruct is a sequence of all operands.
-func sequenceConstruct(c *call) []*value { return listOf(slices.Clone(c.in)) }
+func sequenceConstruct(c *call) []*value {
+	for i := range c.in {
+		c.x(i)
+	}
+	return listOf(slices.Clone(c.in))
+}
 
 // place is operand i as a position in a sequence of n tensors, counted from the end if negative.
 func (c *call) position(i, n, last int) int {

@@ -453,9 +453,7 @@ func gridSample(c *call) []*value {
 		}
 		return one(c.sampled(x, at, corners))
 	case "linear", "bilinear":
-		return one(c.blend(x, at, 0, 2, corners, func(d *value) *value {
-			return c.sub(num(1), c.do(op.IDAbs, nil, d))
-		}))
+		return one(c.blend(x, at, 0, 2, corners, c.linearWeight))
 	case "cubic", "bicubic":
 		return one(c.blend(x, at, 0, 4, corners, c.cubicWeight))
 	default:
@@ -463,6 +461,9 @@ func gridSample(c *call) []*value {
 	}
 	return nil
 }
+
+// linearWeight is the kernel of linear interpolation at distances below 1.
+func (c *call) linearWeight(d *value) *value { return c.sub(num(1), c.do(op.IDAbs, nil, d)) }
 
 // cubicWeight is the kernel of cubic interpolation with -0.75 at distances below 2.
 func (c *call) cubicWeight(d *value) *value {

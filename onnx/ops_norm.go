@@ -36,16 +36,19 @@ var norms = []entry{
 // model runs is a product and a sum.
 func batchNormalization(c *call) []*value {
 	x := c.x(0)
-	if c.yes("training_mode", 0) || c.opset < 7 && !c.yes("is_test", 0) && len(c.node.Out) > 1 {
-		c.refuse("training_mode is not supported")
+	if x.rank() < 2 {
+		c.wrong("the operand has %d dimensions; want 2 or more", x.rank())
+	}
+	if c.yes("training_mode", 0) {
+		return c.trainedNorm(x)
+	}
+	if c.opset < 7 && !c.yes("is_test", 0) && len(c.node.Out) > 1 {
+		c.refuse("training before opset 14 is not supported")
 	}
 	scale, bias, mean, variance := c.x(1), c.x(2), c.x(3), c.x(4)
 	factor := c.div(scale, c.do(op.IDSqrt, nil, c.add(variance, num(c.float("epsilon", 1e-5)))))
 	term := c.sub(bias, c.mul(mean, factor))
 	wide := func(v *value) *value { return c.cast(c.channels(v, x.rank()), x.DType) }
-	if x.rank() < 2 {
-		c.wrong("the operand has %d dimensions; want 2 or more", x.rank())
-	}
 	return one(c.add(c.mul(x, wide(factor)), wide(term)))
 }
 

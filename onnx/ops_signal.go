@@ -75,47 +75,62 @@ func (c *call) dft(axis int64) *value {
 	if a == x.rank()-1 {
 		c.wrong("the axis is the one of real and imaginary parts")
 	}
-	n := x.dims()[a]
+	n, inverse, onesided := x.dims()[a], c.yes("inverse", 0), c.yes("onesided", 0)
+	half := inverse && onesided // what is given is the first half of a spectrum, and the result is real
+	if half {
+		n = 2 * (n - 1)
+	}
 	if c.has(1) {
-		if n = int64(c.number(1, "dft_length")); n < 1 || n > longestSignal {
+		if n = int64(c.number(1, "dft_length")); n > longestSignal {
 			c.wrong("dft_length is %d", n)
 		}
 	}
-	if have := x.dims()[a]; have > n {
-		x = c.slice(x, a, 0, n)
-	} else if have < n {
-		x = c.padAxis(x, a, 0, n-have, num(0))
+	if n < 1 {
+		c.wrong("a transform has %d elements; want 1 or more", n)
 	}
-	return c.transformed(x, a, n, c.yes("inverse", 0), c.yes("onesided", 0))
+	want := n
+	if half {
+		want = n/2 + 1
+	}
+	if have := x.dims()[a]; have > want {
+		x = c.slice(x, a, 0, want)
+	} else if have < want {
+		x = c.padAxis(x, a, 0, want-have, num(0))
+	}
+	return c.transformed(x, a, n, inverse, onesided)
 }
 
-// transformed is the product with the roots. A onesided result has the first half; a onesided inverse is given it.
-// The result has a real and an imaginary part as its last axis.
+// transformed is the product with the roots. A onesided result has the first half; a onesided inverse is given it, and each
+// of its frequencies stands for two, but for the first and, of an even length, the last. The result has a real and an imaginary
+// part as its last axis; that of a onesided inverse is real.
 func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) *value {
-	last := x.rank() - 1
-	if onesided && inverse {
-		c.refuse("onesided with inverse is not supported")
+	last, in, out := x.rank()-1, n, n
+	switch half := n/2 + 1; {
+	case onesided && inverse:
+		in = half
+	case onesided:
+		out = half
 	}
-	out := n
-	if onesided {
-		out = n/2 + 1
-	}
-	if n > longestSignal || n*out > longestSignal {
+	if n > longestSignal || in*out > longestSignal {
 		c.refuse("a transform of %d elements is not supported", n)
 	}
-	c.room(2, n, out)
-	cos, sin := make([]float64, n*out), make([]float64, n*out)
+	c.room(2, in, out)
+	cos, sin := make([]float64, in*out), make([]float64, in*out)
 	sign, scale := -1.0, 1.0
 	if inverse {
 		sign, scale = 1, 1/float64(n)
 	}
-	for i := range n {
+	for i := range in {
+		times := scale
+		if in < n && i > 0 && 2*i < n {
+			times *= 2
+		}
 		for k := range out {
 			turn := 2 * math.Pi * float64(i*k%n) / float64(n)
-			cos[i*out+k], sin[i*out+k] = scale*math.Cos(turn), scale*sign*math.Sin(turn)
+			cos[i*out+k], sin[i*out+k] = times*math.Cos(turn), times*sign*math.Sin(turn)
 		}
 	}
-	roots := []int64{n, out}
+	roots := []int64{in, out}
 	re, im := c.reals(x.DType, roots, cos), c.reals(x.DType, roots, sin)
 	times := func(v, m *value) *value { // along the axis, which goes to the end and back
 		end := v.rank() - 1
@@ -126,6 +141,9 @@ func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) 
 	if x.dims()[last] == 2 {
 		imaginary := c.pick(x, last, 1)
 		first, second = c.sub(first, times(imaginary, im)), c.add(second, times(imaginary, re))
+	}
+	if onesided && inverse {
+		return c.unsqueeze(first, int64(last))
 	}
 	return c.concat(last, c.unsqueeze(first, int64(last)), c.unsqueeze(second, int64(last)))
 }

@@ -3,25 +3,27 @@ package onnx
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// The results of NonZero, Compress and NonMaxSuppression have a size that only elements tell, and a graph is made for known
-// sizes. The graph of such a model therefore ends at the call, and the rest of the model is a source of its own, which is
+// The results of NonZero, Compress, NonMaxSuppression and Unique have a size that only elements tell, and a graph is made for
+// known sizes. The graph of such a model therefore ends at the call, and the rest of the model is a source of its own, which is
 // resolved once the call has run; see [graph.Staged].
 //
 // The function of the node runs again in the rest, from its beginning, and finds the result among the inputs. So it remains
 // an ordinary function; what it computes before the call becomes a part of both graphs.
 //
-// This holds for nodes of the main graph. A branch or a function cannot be resumed in its middle: there the elements have
-// to be known.
+// A call within a branch, a loop or a function of the model ends the graph at the node of the main graph around it, which runs
+// again as a whole: a loop with a call in each round computes all rounds before it again. Random numbers would be others then,
+// so that they are refused before such a call.
 
 // cut ends a graph at a counted call. It is an error of the node that build handles.
 type cut struct {
-	node     *Node // of the main graph
+	node     *Node // of the main graph, around the call
 	row      *op.Row
 	attrs    op.Attrs
 	operands []*value
@@ -53,16 +55,14 @@ func (c *call) counted(id op.ID, at op.Attrs, in ...*value) *value {
 		c.must(err)
 		result.Type, result.data = made[0].Type, made[0]
 		return &result
-	case c.scope != b.main:
-		for _, v := range in {
-			c.look(v, "the size of the result")
-		}
 	case b.taken < len(b.given):
 		b.taken++
 		return b.given[b.taken-1]
+	case b.drawn:
+		c.refuse("its size depends on elements, and random numbers were drawn before it in a branch, a loop or a function; want them outside")
 	}
 	result.fixed = false
-	panic(refusal{&cut{c.node, row, full, in, result}})
+	panic(refusal{&cut{b.outer, row, full, in, result}})
 }
 
 // rest is a model from a node on. Its inputs are the results of counted calls of the node, the latest first, and values by
@@ -70,12 +70,20 @@ func (c *call) counted(id op.ID, at op.Attrs, in ...*value) *value {
 type rest struct {
 	*Model
 	known   map[int]*op.Const // inputs of the model; see Model.Given
+	tensors int               // of all inputs
 	from    int               // the node
 	stage   int               // how many stages there are before it
 	results int
 	inputs  []value           // types, and the inputs of the model that they depend on
 	names   []string          // of the inputs behind the results
 	ready   map[string]*value // values with elements
+	lists   []named           // sequences, those within others first
+}
+
+// named is a sequence by its name, and its elements by names that no file has given.
+type named struct {
+	name     string
+	elements []string
 }
 
 // cutAt ends the graph at a counted call. Its outputs are the operands, the results of earlier calls of the node, and what the
@@ -83,7 +91,7 @@ type rest struct {
 func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	main := b.model.file.graph
 	r := &rest{
-		Model: b.model, known: b.known, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{},
+		Model: b.model, known: b.known, tensors: b.tensors, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{},
 	}
 	if r.stage > mostStages {
 		return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the model has more than %d results whose sizes depend on elements", at.node.named(b.main.opsets[at.node.Domain]), mostStages)
@@ -102,19 +110,30 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	// Inputs of this graph go to the rest as they are, behind all others: as outputs of the graph they would be copies.
 	var ports []int
 	var again []string // names of ports
-	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
-		switch v := b.main.values[name]; {
+	elements := 0      // of all sequences, which are named by their numbers: names of the file may be long
+	var carry func(name string, v *value)
+	carry = func(name string, v *value) {
+		switch {
 		case v == nil: // one of these nodes makes it
 		case v.isList:
-			return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the sequence %q is read by later nodes; want tensors behind a result whose size depends on elements", at.node.named(b.main.opsets[at.node.Domain]), name)
-		case v.known():
-			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, fixed: v.fixed, inputs: v.inputs}
+			list := named{name: name}
+			for i, e := range v.list {
+				list.elements = append(list.elements, "\x00"+strconv.Itoa(elements))
+				elements++
+				carry(list.elements[i], e)
+			}
+			r.lists = append(r.lists, list)
+		case v.known() || v.none:
+			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, none: v.none, fixed: v.fixed, inputs: v.inputs}
 		case slices.Contains(b.ports, v):
 			ports, again = append(ports, slices.Index(b.ports, v)), append(again, name)
 		default:
 			pass(v)
 			r.names = append(r.names, name)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
+		carry(name, b.main.values[name])
 	}
 	for _, i := range ports {
 		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, inputs: b.ports[i].inputs})
@@ -162,19 +181,38 @@ func (m *Model) Counts() bool {
 		for name := range names {
 			follows = follows || computed[name]
 		}
-		switch n.Op {
-		case "Shape", "Size": // they read no elements
+		if n.Op == "Shape" || n.Op == "Size" { // they read no elements
 			continue
-		case "NonZero", "Compress", "NonMaxSuppression":
-			if follows {
-				return true
-			}
+		}
+		if follows && m.counting(n, map[*function]bool{}) {
+			return true
 		}
 		for _, name := range n.Out {
 			computed[name] = follows
 		}
 	}
 	return false
+}
+
+// counting reports whether a node counts, or one in its branches or the function that it calls. A function that was seen is
+// not looked at again.
+func (m *Model) counting(n *Node, seen map[*function]bool) bool {
+	switch n.Op {
+	case "NonZero", "Compress", "NonMaxSuppression", "Unique":
+		return true
+	}
+	one := func(n *Node) bool { return m.counting(n, seen) }
+	for _, a := range n.Attrs {
+		if a.G != nil && slices.ContainsFunc(a.G.Nodes, one) {
+			return true
+		}
+	}
+	f := m.file.functions[functionName{n.Domain, n.Op, n.Overload}]
+	if f == nil || seen[f] {
+		return false
+	}
+	seen[f] = true
+	return slices.ContainsFunc(f.nodes, one)
 }
 
 // Inputs are the types of the results of the calls, and of the values that follow.
@@ -193,7 +231,7 @@ func (r *rest) Resolve(inputs []op.Type) (*graph.Graph, error) { return unstaged
 func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.newBuilder(r.known)
+	b := r.newBuilder(r.known, r.tensors)
 	b.stage = r.stage
 	var made []*value
 	for i, t := range inputs {
@@ -207,6 +245,13 @@ func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	for name, v := range r.ready {
 		again := *v // a graph says of a value whether it is placed
 		b.main.values[name] = &again
+	}
+	for _, l := range r.lists {
+		v := &value{isList: true}
+		for _, name := range l.elements {
+			v.list = append(v.list, b.main.values[name])
+		}
+		b.main.values[l.name] = v
 	}
 	return b.build(r.from)
 }

@@ -93,3 +93,24 @@ func TestStagesHaveALimit(t *testing.T) {
 		parts = append(parts, part{1, nodeOf("NonZero", names("x"), names("y"))})
 	}
 }
+
+// What counts may be in a branch, or in a function that calls itself and others.
+func TestCountsWithinNodes(t *testing.T) {
+	branch := graphOf(part{1, nodeOf("NonZero", names("x"), names("z"))}, part{12, portAs("z", 7)})
+	choice := part{1, nodeOf("If", names("c"), names("y"), graphAttr("then_branch", branch), graphAttr("else_branch", branch))}
+	inputs := []part{{11, portAs("x", 1, -1)}, {11, portAs("c", 9)}, {12, portAs("y", 7)}}
+	m, err := Parse(modelOf(graphOf(append(inputs, choice)...)), "", zeros)
+	require.NoError(t, err)
+	require.True(t, m.Counts())
+	m, err = Parse(modelOf(graphOf(append(inputs, part{1, nodeOf("Identity", names("x"), names("y"))})...)), "", zeros)
+	require.NoError(t, err)
+	require.False(t, m.Counts())
+
+	f, g := functionName{"own", "F", ""}, functionName{"own", "G", ""}
+	call := func(f functionName) *Node { return &Node{Op: f.name, Domain: f.domain} }
+	m.file.functions[f] = &function{functionName: f, nodes: []*Node{call(f), call(g), call(g)}}
+	m.file.functions[g] = &function{functionName: g, nodes: []*Node{call(f), call(f)}}
+	require.False(t, m.counting(call(f), map[*function]bool{}))
+	m.file.functions[g].nodes = append(m.file.functions[g].nodes, &Node{Op: "Compress"})
+	require.True(t, m.counting(call(f), map[*function]bool{}))
+}

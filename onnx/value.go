@@ -11,13 +11,14 @@ import (
 )
 
 // value is what a name of the file stands for while a graph is built: a tensor with a type and often with elements, a
-// number that a rule of this package adds, or a sequence of tensors, whose length is always known.
+// number that a rule of this package adds, a sequence of tensors, whose length is always known, or nothing.
 type value struct {
 	op.Type
 	data   *op.Const // the elements, where they are known
 	number *op.Value // a Python scalar, weak in promotion; not Set: an operand that is left out
 	list   []*value  // of a sequence
 	isList bool
+	none   bool // an optional without a value
 	fixed  bool // it follows from the file alone, whatever the inputs are
 
 	inputs uint64      // of the model that its elements depend on, bit i for input i; those from 63 on share a bit

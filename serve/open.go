@@ -119,13 +119,24 @@ func (o *opening) load(v *Version) error {
 // change the model, or end the process.
 func (o *opening) parse(rt *runtime.Runtime) (*onnx.Model, error) {
 	if o.bytes != nil {
-		return onnx.Parse(o.bytes, "", rt.Fold) // without a folder there is no external data
+		return tensorsOnly(onnx.Parse(o.bytes, "", rt.Fold)) // without a folder there is no external data
 	}
 	bytes, err := os.ReadFile(o.file)
 	if err != nil {
 		return nil, Errorf(Unavailable, "unable to find '%s' for model '%s'", o.file, o.config.Name)
 	}
-	return onnx.Parse(bytes, filepath.Dir(o.file), rt.Fold)
+	return tensorsOnly(onnx.Parse(bytes, filepath.Dir(o.file), rt.Fold))
+}
+
+// tensorsOnly refuses models with sequences or optionals, which the protocols have no messages for.
+func tensorsOnly(m *onnx.Model, err error) (*onnx.Model, error) {
+	if err == nil {
+		err = m.OnlyTensors()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // compile makes a program for each place that instances run on, and compiles it for a batch of one where all other

@@ -167,3 +167,15 @@ func TestCountsAreNoBatches(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{2, 1}, got.Outputs[0].Shape)
 }
+
+// TestSequencesAreRefused: the protocols have no messages for a list of tensors.
+func TestSequencesAreRefused(t *testing.T) {
+	list, one := onnxtest.Port{Name: "x", Elem: onnxtest.Float, Dims: []int64{2}, Sequence: true}, onnxtest.Port{Name: "y", Elem: onnxtest.Float, Dims: []int64{2}}
+	s := started(t, map[string]string{
+		"takes/1/model.onnx":   string(onnxtest.Model([]onnxtest.Port{list}, []onnxtest.Port{one}, onnxtest.Node{Op: "ConcatFromSequence", In: []string{"x"}, Out: []string{"y"}})),
+		"returns/1/model.onnx": string(onnxtest.Model([]onnxtest.Port{one}, []onnxtest.Port{list}, onnxtest.Node{Op: "SequenceConstruct", In: []string{"y"}, Out: []string{"x"}})),
+	}, Options{Control: ControlExplicit})
+	for _, name := range []string{"takes", "returns"} {
+		require.ErrorContains(t, s.Load(name, Overrides{}), `[onnx] "x" is a sequence of float[2]; want a tensor`, name)
+	}
+}

@@ -72,6 +72,13 @@ func lowerConcat(e Emitter, s *Step) error {
 	return nil
 }
 
+// lowerBitcast copies x as if it had the dtype of the result.
+func lowerBitcast(e Emitter, s *Step) error {
+	x := s.In[0]
+	x.DType = s.Out[0].DType
+	return e.Copy(x, s.Out[0])
+}
+
 // lowerStack copies each input to its place along the new axis.
 func lowerStack(e Emitter, s *Step) error {
 	axis, out := s.Axes.First(), &s.Out[0]

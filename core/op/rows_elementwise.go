@@ -284,4 +284,10 @@ var selectRows = []Row{
 		ID: 93, Name: "assign", Kind: Convert, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, Infer: rules{same, likeInput}, Python: Python{ByHand: true}, ONNX: "Identity-16",
 		NumPy: "x", Doc: "A contiguous copy of x.",
 	},
+	{
+		ID: 94, Name: "bitcast", Kind: Convert, In: x, Accepts: moved, Infer: rules{toAttr, likeInput, asWide}, Lower: lowerBitcast, Python: internal,
+		Attrs:     []Attr{{Name: "dtype", Type: DTypeAttr, Needed: true, Doc: "dtype of the result, with elements of as many bytes"}},
+		Doc:       "The bits of x as elements of another dtype.",
+		Elsewhere: "tests/python/test_bitcast.py",
+	},
 }

@@ -164,6 +164,14 @@ func toAttr(c *Inference) error {
 	return nil
 }
 
+// asWide is the rule of bitcast: elements of the result take as many bytes as those of x.
+func asWide(c *Inference) error {
+	if from, to := c.In[0].DType, c.Out[0].DType; from.Size() != to.Size() {
+		return status.Errorf(status.Invalid, "[%s] dtype is %s, whose elements have %d bytes; want a dtype of %d, as %s", c.Row.Name, to, to.Size(), from.Size(), from)
+	}
+	return nil
+}
+
 // toIndex is the rule of argmax: the dtype attribute names the index type.
 func toIndex(c *Inference) error {
 	if err := c.settle(c.In[0].DType); err != nil {

@@ -80,6 +80,7 @@ const (
 	IDClip              ID = 91
 	IDCast              ID = 92
 	IDAssign            ID = 93
+	IDBitcast           ID = 94
 	IDSum               ID = 100
 	IDMean              ID = 101
 	IDMax               ID = 102
@@ -150,6 +151,7 @@ const (
 	LeakyReluNegativeSlope     = 0
 	SoftmaxAxis                = 0
 	CastDtype                  = 0
+	BitcastDtype               = 0
 	SumAxis                    = 0
 	SumDtype                   = 1
 	SumKeepdim                 = 2

@@ -186,10 +186,7 @@ func (p *Program) note(x *compiled, stage int) {
 
 // load copies the constants into the memory of the device, or finds the copies that are there.
 func (x *compiled) load(p *Program) error {
-	home := p
-	if p.home != nil {
-		home = p.home
-	}
+	home := p.root()
 	for _, k := range x.planned.Constants {
 		v, err := home.constant(k)
 		if err != nil {

@@ -32,10 +32,28 @@ const (
 
 // decided are the programs of a program for the elements of inputs.
 type decided struct {
-	mu       sync.Mutex
-	inputs   []int // that decide, in ascending order
+	mu     sync.Mutex
+	inputs []int // that decide, in ascending order
+	subprograms
+}
+
+// subprograms are the latest programs of a program, by what tells them apart.
+type subprograms struct {
 	programs map[string]*Program
 	order    []string // keys of programs, the oldest first
+}
+
+// add makes a program of a source. The oldest one goes where there are too many. The caller holds the lock of the list.
+func (s *subprograms) add(p *Program, most int, key string, source Source) *Program {
+	if len(s.order) == most {
+		p.drop(s.programs[s.order[0]])
+		delete(s.programs, s.order[0])
+		s.order = s.order[1:]
+	}
+	sub := p.ctx.NewProgram(source)
+	sub.home = p.root()
+	s.programs[key], s.order = sub, append(s.order, key)
+	return sub
 }
 
 // The set of inputs only grows, so that a run is tried again a few times at most. Programs for elements of fewer inputs are
@@ -64,7 +82,7 @@ func (p *Program) decide(err error, used *decided) bool {
 		all[i] = true
 	}
 	if len(all) > n {
-		p.decided.Store(&decided{inputs: slices.Sorted(maps.Keys(all)), programs: map[string]*Program{}})
+		p.decided.Store(&decided{inputs: slices.Sorted(maps.Keys(all)), subprograms: subprograms{programs: map[string]*Program{}}})
 		if before != nil {
 			before.mu.Lock()
 			defer before.mu.Unlock()
@@ -145,16 +163,7 @@ func (p *Program) subprogram(d *decided, in []*Tensor, mode Mode) (*Program, []*
 	if sub := d.programs[string(key)]; sub != nil {
 		return sub, rest, nil
 	}
-	if len(d.order) == mostDecided {
-		p.drop(d.programs[d.order[0]])
-		delete(d.programs, d.order[0])
-		d.order = d.order[1:]
-	}
-	source := p.source.(Decider).Decided(known)
-	sub := p.ctx.NewProgram(source)
-	sub.home = p
-	d.programs[string(key)], d.order = sub, append(d.order, string(key))
-	return sub, rest, nil
+	return d.add(p, mostDecided, string(key), p.source.(Decider).Decided(known)), rest, nil
 }
 
 // The oldest is dropped whatever its use was: a model that alternates between more sets compiles each time.
@@ -162,8 +171,16 @@ func (p *Program) subprogram(d *decided, in []*Tensor, mode Mode) (*Program, []*
 // drop evicts what was compiled of a subprogram. It has nothing else: its constants are those of its home. A run that is
 // under way keeps what it needs.
 func (p *Program) drop(sub *Program) {
-	prefix := string(sub.prefix())
+	prefix, id := string(sub.prefix()), p.root().id
 	p.ctx.programs.Discard(func(k *device.Key) bool {
-		return k.Op == 0 && k.Class == p.id && strings.HasPrefix(k.Rest, prefix)
+		return k.Op == 0 && k.Class == id && strings.HasPrefix(k.Rest, prefix)
 	})
+}
+
+// root is the program that has the constants and the keys: the program itself, unless it is one of another.
+func (p *Program) root() *Program {
+	if p.home != nil {
+		return p.home
+	}
+	return p
 }

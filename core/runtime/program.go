@@ -40,7 +40,9 @@ type Program struct {
 	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
 
 	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
-	home    *Program                // of one that is for their elements: the program that has its constants
+	forms   *forms                  // nil unless inputs are lists
+	varies  bool                    // outputs are lists
+	home    *Program                // of one that is for their elements, or a form: the program that has its constants
 
 	mu     sync.Mutex
 	loaded map[*op.Const]view // constants in the memory of the device, one copy for all shapes
@@ -89,6 +91,7 @@ func (c *Context) NewProgram(s Source) *Program {
 // start gives a program its source and a number.
 func (c *Context) start(p *Program, s Source) *Program {
 	p.ctx, p.source, p.id, p.inputs, p.loaded = c, s, programIDs.Add(1), s.Inputs(), map[*op.Const]view{}
+	p.form(s)
 	return p
 }
 
@@ -248,6 +251,9 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*T
 		results, err := p.run(in, on, mode|profiled, made)
 		p.recordRun(in, results[min(before, len(results)):], err, start)
 		return results, err
+	}
+	if p.forms != nil {
+		return p.runFormed(in, on, mode, made)
 	}
 	if p.decided.Load() == nil {
 		results, err := p.runOnce(in, on, mode, made)

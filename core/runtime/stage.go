@@ -30,9 +30,7 @@ func (p *Program) resolve(shapes []op.Type) (*graph.Graph, *stage, error) {
 	}
 	rest := p.ctx.NewProgram(next.Rest)
 	rest.stage = p.stage + 1
-	if rest.home = p; p.home != nil {
-		rest.home = p.home
-	}
+	rest.home = p.root()
 	return g, &stage{next, rest}, nil
 }
 

@@ -17,9 +17,10 @@ const (
 
 // Port is an input or output. A dimension below 0 is one of any size.
 type Port struct {
-	Name string
-	Elem int
-	Dims []int64
+	Name     string
+	Elem     int
+	Dims     []int64
+	Sequence bool // of such tensors
 }
 
 // Node is a call of an operator of the main domain.
@@ -72,7 +73,7 @@ func WithWeights(weights []Weight, inputs, outputs []Port, nodes ...Node) []byte
 
 // Unary is the file of one operator from input "x" to output "y", both of one type and shape.
 func Unary(operator string, elem int, dims ...int64) []byte {
-	return Model([]Port{{"x", elem, dims}}, []Port{{"y", elem, dims}}, Node{operator, []string{"x"}, []string{"y"}})
+	return Model([]Port{{Name: "x", Elem: elem, Dims: dims}}, []Port{{Name: "y", Elem: elem, Dims: dims}}, Node{operator, []string{"x"}, []string{"y"}})
 }
 
 // tensor is a TensorProto.
@@ -98,8 +99,11 @@ func port(p Port) []byte {
 		}
 		shape = message(shape, 1, dim)
 	}
-	tensor := message(number(nil, 1, uint64(p.Elem)), 2, shape)
-	return message(text(nil, 1, p.Name), 2, message(nil, 1, tensor))
+	kind := message(nil, 1, message(number(nil, 1, uint64(p.Elem)), 2, shape))
+	if p.Sequence {
+		kind = message(nil, 4, message(nil, 1, kind))
+	}
+	return message(text(nil, 1, p.Name), 2, kind)
 }
 
 // message appends a field that is a message.

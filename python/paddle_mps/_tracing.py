@@ -82,10 +82,15 @@ def _otherwise(program: int, results: int, inputs: tuple[Tensor, ...], reason: i
 
 def _run(program: int, results: int, inputs: Sequence[Tensor]) -> Any:
     """Runs a program through ctypes."""
-    out, count = (ctypes.c_uint64 * max(results, 1))(), ctypes.c_size_t(results)
-    check(library.pmps_program_run(program, handles(inputs), len(inputs), out, byref(count)))
-    made = [fresh(handle) for handle in out[:results]]
+    made = _run_many(program, results, inputs)
     return made[0] if results == 1 else made
+
+
+def _run_many(program: int, most: int, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The results of a program, at most so many."""
+    out, count = (ctypes.c_uint64 * max(most, 1))(), ctypes.c_size_t(most)
+    check(library.pmps_program_run(program, handles(inputs), len(inputs), out, byref(count)))
+    return [fresh(handle) for handle in out[: count.value]]
 
 
 class Program:
@@ -114,6 +119,10 @@ class Program:
     def run_anyway(self, inputs: Sequence[Tensor]) -> Any:
         """`run` for any number of arguments, of the dtypes and shapes that the program was traced for."""
         return _run(self._handle, self.results, inputs)
+
+    def run_many(self, inputs: Sequence[Tensor], most: int) -> list[Tensor]:
+        """A run that returns any number of tensors up to most."""
+        return _run_many(self._handle, most, inputs)
 
     def __del__(self) -> None:
         forget("program", self._handle, self._lead)

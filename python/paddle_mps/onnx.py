@@ -38,6 +38,8 @@ __all__ = ["Model", "Port", "load"]
 BY_NUMBER = {d.number: d for d in _dtype.ALL}
 
 Array = Union[Tensor, "np.ndarray[Any, Any]", Sequence[Any], float]
+Given = Union[Array, Sequence[Array], None]
+MOST_TENSORS = 4096  # of all results of a run, and the form before them: the library refuses more
 
 
 class Port(NamedTuple):
@@ -75,30 +77,59 @@ class Model:
         self._program = _tracing.Program(handle.value, info.outputs, False)
         self.inputs = [_port(handle.value, False, i) for i in range(info.inputs)]
         self.outputs = [_port(handle.value, True, i) for i in range(info.outputs)]
+        self._takes_forms, self._returns_forms = (
+            any(_kind(p) != (False, False) for p in ports) for ports in (self.inputs, self.outputs)
+        )
 
-    def __call__(self, *args: Array, **kwargs: Array) -> Any:
+    def __call__(self, *args: Given, **kwargs: Given) -> Any:
         """Runs the model.
 
         Args:
             args: NumPy arrays or tensors for the first inputs. Arrays and what makes arrays are converted to the dtype that the
-                model takes, if nothing but precision is lost; tensors have to have it.
+                model takes, if nothing but precision is lost; tensors have to have it. A sequence is a list of them, and None
+                an optional without a value.
             kwargs: those for the other inputs, by name.
 
         Returns:
-            A tensor, or a tuple of tensors where the model has several outputs.
+            A tensor, or a tuple of tensors where the model has several outputs. A sequence is a list of tensors, and None an
+            optional without a value.
 
         Raises:
             TypeError: an input is missing, or is given twice, or its dtype is wrong.
             ValueError: a shape is none that the model takes.
             UnsupportedError: the model cannot run with these shapes.
         """
-        inputs = [self._tensor(x, p) for x, p in zip(self._arguments(args, kwargs), self.inputs)]
+        given = self._arguments(args, kwargs)
+        if self._takes_forms or self._returns_forms:
+            return self._formed(given)
+        inputs = [self._tensor(x, p) for x, p in zip(given, self.inputs)]
         made = self._program.run(*inputs)
         if made is NotImplemented:
             made = self._program.run_anyway(inputs)
         return tuple(made) if isinstance(made, list) else made
 
-    def run(self, inputs: Mapping[str, Array]) -> dict[str, Tensor]:
+    def _formed(self, given: Sequence[Given]) -> Any:
+        """A call of a model with sequences or optionals. The tensors of all inputs follow each other, behind their form: of how
+        many each is made, and -1 for nothing. Results come likewise."""
+        form: list[int] = []
+        inputs: list[Tensor] = []
+        for x, port in zip(given, self.inputs):
+            values = _values(x, port)
+            form.append(-1 if values is None else len(values))
+            inputs += [self._tensor(value, port) for value in values or ()]
+        if self._takes_forms:
+            inputs.insert(0, to_tensor(np.array(form, np.int64), place=self.place))
+        if not self._returns_forms:
+            made = self._program.run_anyway(inputs)
+            return tuple(made) if isinstance(made, list) else made
+        counts, *tensors = self._program.run_many(inputs, 1 + MOST_TENSORS)
+        results: list[Any] = []
+        for n, port in zip(counts.tolist(), self.outputs):
+            values, tensors = tensors[: max(n, 0)], tensors[max(n, 0) :]
+            results.append(None if n < 0 else values if _kind(port)[1] else values[0])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def run(self, inputs: Mapping[str, Given]) -> dict[str, Any]:
         """As a call, with inputs and results by their names, which need be no identifiers of Python."""
         made = self(**inputs)
         return dict(zip([p.name for p in self.outputs], made if isinstance(made, tuple) else (made,)))
@@ -119,7 +150,7 @@ class Model:
 
         return f"Model({self._name!r}, ({text(self.inputs)}) -> ({text(self.outputs)}), {self.place})"
 
-    def _arguments(self, args: tuple[Array, ...], kwargs: Mapping[str, Array]) -> list[Array]:
+    def _arguments(self, args: tuple[Given, ...], kwargs: Mapping[str, Given]) -> list[Any]:
         """The arguments in the order of the inputs."""
         names = [p.name for p in self.inputs]
         if len(args) > len(names):
@@ -145,6 +176,26 @@ class Model:
                 raise TypeError(f"[onnx] input {port.name!r} is {array.dtype}; want {port.dtype.name}")
             array = array.astype(port.dtype.numpy)
         return to_tensor(array, dtype=port.dtype, place=self.place)
+
+
+def _kind(port: Port) -> tuple[bool, bool]:
+    """Whether a port may be nothing, and whether it is a sequence, as its type says."""
+    optional = port.type.startswith("optional ")
+    return optional, port.type[len("optional ") if optional else 0 :].startswith("a sequence of ")
+
+
+def _values(x: Given, port: Port) -> Sequence[Array] | None:
+    """The tensors of an argument; None for nothing.
+
+    Raises:
+        TypeError: it is not what the port takes.
+    """
+    optional, sequence = _kind(port)
+    if x is None and optional:
+        return None
+    if x is None or (sequence and not isinstance(x, (list, tuple))):
+        raise TypeError(f"[onnx] input {port.name!r} is {type(x).__name__}; want {port.type}")
+    return x if sequence else [x]  # type: ignore[return-value]  # a list, as was checked
 
 
 def _port(program: int, output: bool, index: int) -> Port:
@@ -220,13 +271,24 @@ def _run(given: argparse.Namespace) -> None:
             args.append(array)
     start = time.perf_counter()
     made = model(*args, **named)
-    arrays = [x.numpy() for x in (made if isinstance(made, tuple) else (made,))]
+    arrays = [(name, x.numpy()) for name, x in _named(model, made if isinstance(made, tuple) else (made,))]
     print(f"compiled and ran in {time.perf_counter() - start:.3f} s")
-    for port, array in zip(model.outputs, arrays):
-        print(f"{port.name}: {array.dtype}{list(array.shape)}")
+    for name, array in arrays:
+        print(f"{name}: {array.dtype}{list(array.shape)}")
         if given.output:
             os.makedirs(given.output, exist_ok=True)
-            np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", port.name) + ".npy"), array)
+            np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", name) + ".npy"), array)
+
+
+def _named(model: Model, results: Sequence[Any]) -> list[tuple[str, Tensor]]:
+    """The tensors of results by names. Those of a sequence have a number behind the name, and nothing has no tensor."""
+    found: list[tuple[str, Tensor]] = []
+    for port, x in zip(model.outputs, results):
+        if isinstance(x, list):
+            found += [(f"{port.name}.{i}", one) for i, one in enumerate(x)]
+        elif x is not None:
+            found.append((port.name, x))
+    return found
 
 
 _missing.explain(_missing.PACKAGE)  # the package did so for the modules that were there before this one

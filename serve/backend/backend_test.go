@@ -228,3 +228,10 @@ func TestInstancesShareAProgram(t *testing.T) {
 	wait.Wait()
 	require.Len(t, m.programs, 2)
 }
+
+// TestSequencesAreRefused: the server has no input that is a list of tensors.
+func TestSequencesAreRefused(t *testing.T) {
+	list := message{}.text(1, "x").sub(2, message{}.sub(4, message{}.sub(1, message{}.sub(1, message{}.int(1, 1)))))
+	_, err := loaded(t, newRuntime(t), modelOf(message{}.sub(1, nodeOf("SequenceLength", "y", "x")).sub(11, list).sub(12, portOf("y", 7))), "{}")
+	require.ErrorContains(t, err, `[onnx] "x" is a sequence of float; want a tensor`)
+}

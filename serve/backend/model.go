@@ -84,7 +84,7 @@ func load(rt *runtime.Runtime, o *Options) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{rt: rt, name: o.Name, file: file, programs: map[place.Place]*runtime.Program{}}
-	if o.Complete && (len(c.inputs) == 0 || len(c.outputs) == 0) {
+	if err = file.OnlyTensors(); err == nil && o.Complete && (len(c.inputs) == 0 || len(c.outputs) == 0) {
 		m.complete, err = complete(c, o.DefaultMaxBatch, file)
 	}
 	if err == nil {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
@@ -39,18 +40,52 @@ def dim(size: Dim) -> bytes:
     return b"" if size is None else field(1, size) if isinstance(size, int) else field(2, size)
 
 
-def port(name: str, elem: str, shape: Sequence[Dim] | None) -> bytes:
+def port(name: str, elem: str, shape: Sequence[Dim] | None, *, sequence: bool = False, optional: bool = False) -> bytes:
     """An input or an output of a graph."""
     tensor = field(1, ELEMS[elem])
     if shape is not None:
         tensor += field(2, b"".join(field(1, dim(d)) for d in shape))
-    return field(1, name) + field(2, field(1, tensor))
+    kind = field(1, tensor)
+    if sequence:
+        kind = field(4, field(1, kind))
+    if optional:
+        kind = field(9, field(1, kind))
+    return field(1, name) + field(2, kind)
 
 
-def node(op: str, inputs: Sequence[str], outputs: Sequence[str], **ints: int) -> bytes:
-    """A node, with attributes that are integers."""
+def attribute(name: str, value: Any) -> bytes:
+    """An attribute: an integer, a float, a text, a graph, or a list of integers or of floats."""
+    floats = isinstance(value, float) or (isinstance(value, list) and isinstance(value[0], float))
+    if floats:
+        numbers = value if isinstance(value, list) else [value]
+        number, kind = (7, 6) if isinstance(value, list) else (2, 1)
+        made = b"".join(varint(number << 3 | 5) + struct.pack("<f", x) for x in numbers)
+    elif isinstance(value, list):
+        made, kind = b"".join(field(8, n) for n in value), 7
+    else:
+        number, kind = (4, 3) if isinstance(value, str) else (6, 5) if isinstance(value, bytes) else (3, 2)
+        made = field(number, value)
+    return field(1, name) + made + field(20, kind)
+
+
+def node(op: str, inputs: Sequence[str], outputs: Sequence[str], domain: str = "", **attributes: Any) -> bytes:
+    """A node of a domain, the main one by default."""
     made = b"".join(field(1, x) for x in inputs) + b"".join(field(2, y) for y in outputs) + field(4, op)
-    return made + b"".join(field(5, field(1, name) + field(3, n) + field(20, 2)) for name, n in ints.items())
+    if domain:
+        made += field(7, domain)
+    return made + b"".join(field(5, attribute(name, value)) for name, value in attributes.items())
+
+
+def graph(nodes: Sequence[bytes], inputs: Sequence[bytes], outputs: Sequence[bytes]) -> bytes:
+    """A graph for an attribute."""
+    body = b"".join(field(1, n) for n in nodes) + field(2, "body")
+    return body + b"".join(field(11, p) for p in inputs) + b"".join(field(12, p) for p in outputs)
+
+
+def function(name: str, nodes: Sequence[bytes], inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
+    """A function of the domain "own", as a further field of the model."""
+    body = field(1, name) + b"".join(field(4, x) for x in inputs) + b"".join(field(5, y) for y in outputs)
+    return field(25, body + b"".join(field(7, n) for n in nodes) + field(9, field(2, 17)) + field(10, "own"))
 
 
 def weight(name: str, array: Any) -> bytes:
@@ -70,9 +105,12 @@ def model(
     ir: int = 8,
     graph: bytes = b"",
     about: bytes = b"",
+    opset: int = 17,
+    domains: Sequence[str] = (),
 ) -> bytes:
-    """A file of opset 17. graph and about are further fields of the graph and of the model."""
+    """A file of an opset, with version 1 of other domains. graph and about are further fields of the graph and of the model."""
     body = b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, w) for w in weights) + graph
     body += b"".join(field(11, p) for p in inputs) + b"".join(field(12, p) for p in outputs)
     pairs = b"".join(field(14, field(1, k) + field(2, v)) for k, v in (metadata or {}).items())
-    return field(1, ir) + about + field(7, body) + field(8, field(2, 17)) + pairs
+    opsets = field(8, field(2, opset)) + b"".join(field(8, field(1, name) + field(2, 1)) for name in domains)
+    return field(1, ir) + about + field(7, body) + opsets + pairs

@@ -182,7 +182,7 @@ def test_sizes_behind_a_name_with_two_values() -> None:
 
 
 def test_sizes_that_elements_of_a_branch_decide() -> None:
-    """A branch cannot be resumed in its middle: its elements have to be known."""
+    """The condition is an input, so that it is read before the branch counts; test_onnx_stages.py has more of these."""
     branch = onnx_files.field(1, onnx_files.node("NonZero", ["square"], ["y"]))
     branch += onnx_files.field(2, "branch") + onnx_files.field(12, onnx_files.port("y", "int64", None))
     choice = onnx_files.node("If", ["yes"], ["out"])

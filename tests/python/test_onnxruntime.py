@@ -589,3 +589,78 @@ except Exception as error:
 WIDE = files.model(
     [files.node("Neg", ["x"], ["y"])], [files.port("x", "double", ["n", 3])], [files.port("y", "double", ["n", 3])]
 )
+
+
+# y = s with x at the end; s and y are sequences.
+INSERT = files.model(
+    [files.node("SequenceInsert", ["s", "x"], ["y"])],
+    [files.port("s", "float", [2], sequence=True), files.port("x", "float", [2])],
+    [files.port("y", "float", [2], sequence=True)],
+)
+
+
+def test_sequences_are_lists() -> None:
+    s = session(INSERT)
+    assert [(p.name, p.type, p.shape) for p in s.get_inputs() + s.get_outputs()] == [
+        ("s", "seq(tensor(float))", []),
+        ("x", "tensor(float)", [2]),
+        ("y", "seq(tensor(float))", []),
+    ]
+    x = np.arange(2, dtype=np.float32)
+    for given in ([], [x + 1], [x + 1, x + 2], [np.zeros((3, 2), np.float32)]):
+        (y,) = s.run(None, {"s": given, "x": x})
+        assert isinstance(y, list) and len(y) == len(given) + 1
+        for got, want in zip(y, [*given, x]):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_what_is_no_sequence() -> None:
+    s, x = session(INSERT), np.zeros(2, np.float32)
+    for given, error, says in (
+        (x, errors.InvalidArgument, "input with name: 's' expected to be"),
+        ((x,), RuntimeError, "Iterable of <class '.*'> should be given as array for input 's'"),
+        ([1.0], RuntimeError, "CreateSequenceOfTensors: Input is not a tensor"),
+        ([[1.0, 2.0]], RuntimeError, "CreateSequenceOfTensors: Input is not a tensor"),
+        ([x.astype(np.float64)], RuntimeError, None),
+        (None, errors.Fail, None),
+    ):
+        with pytest.raises(error, match=says):
+            s.run(None, {"s": given, "x": x})
+
+
+def test_optionals_are_none() -> None:
+    has = session(
+        files.model(
+            [files.node("OptionalHasElement", ["o"], ["y"])],
+            [files.port("o", "float", [2], optional=True)],
+            [files.port("y", "bool", [])],
+        )
+    )
+    assert str(has.get_inputs()[0]) == "NodeArg(name='o', type='optional(tensor(float))', shape=[2])"
+    x = np.ones(2, np.float32)
+    assert [has.run(None, feed)[0].item() for feed in ({"o": x}, {"o": None}, {}, {"o": [1.0, 2.0]})] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+    with pytest.raises(errors.InvalidArgument, match="Got invalid dimensions for input: o"):
+        has.run(None, {"o": np.ones(3, np.float32)})
+    with pytest.raises(errors.InvalidArgument, match=r"Actual: \(tensor\(double\)\) , expected: \(tensor\(float\)\)"):
+        has.run(None, {"o": np.ones(2)})
+    same = session(
+        files.model(
+            [files.node("Identity", ["o"], ["y"])],
+            [files.port("o", "float", [2], optional=True)],
+            [files.port("y", "float", [2], optional=True)],
+        )
+    )
+    assert same.run(None, {"o": None}) == [None]
+    np.testing.assert_array_equal(same.run(None, {"o": x})[0], x)
+
+
+@ours
+def test_values_hold_no_sequences() -> None:
+    s, x = session(INSERT), ort.OrtValue.ortvalue_from_numpy(np.zeros(2, np.float32))
+    with pytest.raises(errors.NotImplemented, match=r"'y' is a sequence or nothing; want run\(\)"):
+        s.run_with_ort_values(None, {"s": [], "x": x})

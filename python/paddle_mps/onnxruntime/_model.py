@@ -13,7 +13,8 @@ class NodeArg:
     Attributes:
         name: what the file calls it.
         type: such as `tensor(float)`.
-        shape: a size, the name of a size or None for each dimension; empty also where the file says nothing of them.
+        shape: a size, the name of a size or None for each dimension; empty also where the file says nothing of them, and for
+            sequences.
     """
 
     def __init__(self, name: str, type: str, shape: list[Any], ranked: bool) -> None:
@@ -44,9 +45,11 @@ class ModelMetadata:
 
 def ports(said: list[dict[str, Any]], sizes: dict[str, int]) -> list[NodeArg]:
     """Inputs or outputs, with sizes for names of dimensions."""
-    return [
-        NodeArg(p["name"], _type(p), [sizes.get(d, d) for d in p["shape"] or []], p["shape"] is not None) for p in said
-    ]
+    found = []
+    for p in said:
+        shape = None if p.get("sequence") else p["shape"]
+        found.append(NodeArg(p["name"], _type(p), [sizes.get(d, d) for d in shape or []], shape is not None))
+    return found
 
 
 def _type(port: dict[str, Any]) -> str:

@@ -138,16 +138,18 @@ class InferenceSession:
         output_names: Sequence[str] | None,
         input_feed: Mapping[str, Any],
         run_options: RunOptions | None = None,
-    ) -> list[Array]:
+    ) -> list[Any]:
         """Runs the model. Any number of threads may call it at the same time.
 
         Args:
             output_names: which results, in this order; None or empty: all.
-            input_feed: an array for each input, by its name. Lists are converted; arrays have to be of the right dtype.
+            input_feed: an array for each input, by its name. Lists are converted; arrays have to be of the right dtype. A sequence
+                is a list of arrays. An optional is None or left out where it has no value.
             run_options: see `RunOptions`.
 
         Returns:
-            The results, as arrays that nothing else refers to.
+            The results, as arrays that nothing else refers to, lists of them for sequences, and None for optionals without a
+            value.
 
         Raises:
             ValueError: an input is missing.
@@ -158,7 +160,7 @@ class InferenceSession:
         """
         names = self._checked(output_names, input_feed, run_options)
         made = self._results(input_feed)
-        return [made[name].numpy() for name in names]
+        return [_plain(made[name]) for name in names]
 
     def run_with_ort_values(
         self,
@@ -167,7 +169,9 @@ class InferenceSession:
         run_options: RunOptions | None = None,
     ) -> list[OrtValue]:
         """As `run`, with values instead of arrays."""
-        return [OrtValue(x) for x in self.run(output_names, input_dict_ort_values, run_options)]
+        made = self.run(output_names, input_dict_ort_values, run_options)
+        _check_arrays(made, output_names or self._output_names)
+        return [OrtValue(x) for x in made]
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
         """Runs the model on what a binding binds.
@@ -181,6 +185,7 @@ class InferenceSession:
         try:
             self._checked(names, iobinding._inputs, run_options)
             made = self._results(iobinding._inputs)
+            _check_arrays([made[name] for name in names], names)
         except Failure as error:
             raise RuntimeError("Error in execution: " + str(error).split(" : ", 3)[-1]) from error
         iobinding._keep(made)
@@ -216,7 +221,7 @@ class InferenceSession:
     def _complete(self, feed: Mapping[str, Any]) -> None:
         """Raises a ValueError where an input is missing."""
         given = list(feed.keys())
-        missing = [name for name in self._input_names if name not in given]
+        missing = [p.name for p in self._inputs if p.name not in given and not p.type.startswith("optional(")]
         if missing:
             raise ValueError(f"Required inputs ({missing}) are missing from input feed ({given}).")
 
@@ -246,9 +251,9 @@ class InferenceSession:
             raise NotSupported.of(f"[onnxruntime] {name!r} has a value in the file, which a run cannot replace")
         raise InvalidArgument.of(f"Invalid input name: {name}")
 
-    def _results(self, feed: Mapping[str, Any]) -> dict[str, Tensor]:
+    def _results(self, feed: Mapping[str, Any]) -> dict[str, Any]:
         """Runs the model: the results by their names."""
-        arrays = [argument(feed[port.name], port) for port in self._inputs]
+        arrays = [argument(feed.get(port.name), port) for port in self._inputs]
         try:
             with running():
                 return self._made(arrays)
@@ -261,13 +266,32 @@ class InferenceSession:
         with running():
             return self._made(arrays)
 
-    def _made(self, arrays: list[Array | Tensor]) -> dict[str, Tensor]:
+    def _made(self, arrays: list[Any]) -> dict[str, Any]:
         """The results of the model, by their names."""
-        place = self._place
-        made = self._model(
-            *[x if isinstance(x, Tensor) and meta(x).place == place else to_tensor(x, place=place) for x in arrays]
-        )
+
+        def placed(x: Any) -> Any:
+            if x is None or (isinstance(x, Tensor) and meta(x).place == self._place):
+                return x
+            return [placed(one) for one in x] if isinstance(x, list) else to_tensor(x, place=self._place)
+
+        made = self._model(*[placed(x) for x in arrays])
         return dict(zip(self._output_names, made if isinstance(made, tuple) else (made,)))
+
+
+def _plain(made: Any) -> Any:
+    """A result as an array, a list of arrays, or None."""
+    if made is None:
+        return None
+    return [one.numpy() for one in made] if isinstance(made, list) else made.numpy()
+
+
+def _check_arrays(made: Sequence[Any], names: Sequence[str]) -> None:
+    """Raises NotImplemented for sequences and nothing, which a value does not hold."""
+    for x, name in zip(made, names):
+        if x is None or isinstance(x, list):
+            raise NotSupported.of(
+                f"[onnxruntime] {name!r} is a sequence or nothing; want run(), which returns lists and None"
+            )
 
 
 def _load(source: str | bytes | os.PathLike[str], place: Place) -> onnx.Model:
@@ -287,8 +311,41 @@ def _of_device(error: BaseException | None) -> bool:
     return isinstance(error, (UnsupportedError, DeviceError, TypeError))
 
 
-def argument(given: Any, port: NodeArg) -> Array | Tensor:
-    """An input as an array in the machine's byte order, after its dtype and shape have been checked. A tensor stays one.
+def argument(given: Any, port: NodeArg) -> Any:
+    """An input as an array, a list of arrays for a sequence, or None for an optional without a value.
+
+    Raises:
+        RuntimeError: it is nothing of which onnxruntime makes an input.
+        InvalidArgument: the dtype or the shape is wrong.
+    """
+    kind = port.type
+    if kind.startswith("optional("):
+        if given is None:
+            return None
+        kind = kind[len("optional(") : -1]
+    if kind.startswith("seq("):
+        return _sequence(given, port.name, kind[len("seq(") : -1])
+    return _array(given, port if kind == port.type else NodeArg(port.name, kind, port.shape, port._ranked))
+
+
+def _sequence(given: Any, name: str, kind: str) -> list[Any]:
+    """A sequence as a list of arrays of a type. Their shapes may be any."""
+    if given is None:
+        raise Fail.of(f"Missing Input: {name}")
+    if isinstance(given, (np.ndarray, Tensor, OrtValue)):
+        raise InvalidArgument.of(f"input with name: '{name}' expected to be a list of {kind} but received a tensor")
+    if not isinstance(given, list):
+        raise RuntimeError(f"Iterable of {type(given)} should be given as array for input '{name}'.")
+    if not all(isinstance(x, (np.ndarray, Tensor)) for x in given):
+        raise RuntimeError("CreateSequenceOfTensors: Input is not a tensor")
+    try:
+        return [_array(x, NodeArg(name, kind, [], False)) for x in given]
+    except InvalidArgument as error:
+        raise RuntimeError(str(error)) from error
+
+
+def _array(given: Any, port: NodeArg) -> Array | Tensor:
+    """A tensor as an array in the machine's byte order, after its dtype and shape have been checked. A tensor stays one.
 
     Raises:
         RuntimeError: it is nothing of which onnxruntime makes an input.

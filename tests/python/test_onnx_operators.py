@@ -1,0 +1,225 @@
+"""paddle_mps.onnx: operators where the tests of the onnx package, which tests/onnx runs, leave something open. Values are computed
+by NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx_files as files
+import pytest
+
+import paddle_mps as paddle
+
+pytestmark = pytest.mark.parametrize("place", ["cpu", "mps"])
+
+rng = np.random.default_rng(3)
+
+
+def run(
+    place: str, op: str, arrays: list[Any], results: int = 1, opset: int = 22, domain: str = "", **attributes: Any
+) -> Any:
+    """The results of a model of one node, with arrays for its operands; None for one that is left out."""
+    names = ["" if x is None else f"x{i}" for i, x in enumerate(arrays)]
+    kinds = {"float32": "float", "float64": "double"}
+    inputs = [
+        files.port(name, kinds.get(str(x.dtype), str(x.dtype)), [None] * x.ndim)
+        for name, x in zip(names, arrays)
+        if x is not None
+    ]
+    outputs = [f"y{i}" for i in range(results)]
+    model = files.model(
+        [files.node(op, names, outputs, domain, **attributes)],
+        inputs,
+        [files.port(name, "float", None) for name in outputs],
+        opset=opset,
+        domains=[domain] if domain else [],
+    )
+    made = paddle.onnx.load(model, place)(*[x for x in arrays if x is not None])
+    return [x.numpy() for x in made] if isinstance(made, tuple) else made.numpy()
+
+
+def test_dropout_of_training(place: str) -> None:
+    x = rng.standard_normal((50, 80)).astype("float32")
+    ratio, training = np.array(0.25, "float32"), np.array(True)
+    y, mask = run(place, "Dropout", [x, ratio, training], 2)
+    assert mask.dtype == bool
+    np.testing.assert_array_equal(y == 0, ~mask)
+    np.testing.assert_allclose(y, np.where(mask, x / np.float32(0.75), 0), rtol=2**-22)
+    # 4,000 draws with a probability of 0.25 have a deviation of 27: ten of them never happen.
+    assert abs((~mask).sum() - 1000) < 270
+    again = run(place, "Dropout", [x, ratio, training], 2)[1]
+    assert (again != mask).any()
+    np.testing.assert_array_equal(run(place, "Dropout", [x, np.array(0, "float32"), training], 2)[0], x)
+    assert not run(place, "Dropout", [x, np.array(1, "float32"), training]).any()
+
+
+def test_norm_of_training(place: str) -> None:
+    x = rng.standard_normal((4, 3, 5)).astype("float32") * 3 + 2
+    scale, bias, mean, variance = rng.random((4, 3)).astype("float32")
+    got = run(
+        place, "BatchNormalization", [x, scale, bias, mean, variance], 3, training_mode=1, momentum=0.75, epsilon=0.5
+    )
+    exact = x.astype("float64")
+    m, v = exact.mean((0, 2)), exact.var((0, 2))
+    y = (exact - m[:, None]) / np.sqrt(v[:, None] + 0.5) * scale[:, None] + bias[:, None]
+    for a, b in zip(got, (y, 0.75 * mean + 0.25 * m, 0.75 * variance + 0.25 * v)):
+        np.testing.assert_allclose(a, b, rtol=2**-18, atol=2**-18)  # sums of 20 terms of up to 12
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 8])
+def test_determinants(place: str, n: int) -> None:
+    # Integers have exact determinants, and small ones many zeros as first elements.
+    x = rng.integers(-2, 3, (7, 3, n, n)).astype("float32")
+    got = run(place, "Det", [x])
+    assert got.shape == (7, 3)
+    # Elimination with pivots: an error of n**2 roundings of what the rows hold, which Hadamard's bound limits.
+    bound = np.prod(np.linalg.norm(x.astype("float64"), axis=-1), axis=-1)
+    assert (np.abs(got - np.linalg.det(x.astype("float64"))) <= n * n * 2.0**-22 * bound).all()
+
+
+def test_determinants_of_what_has_none(place: str) -> None:
+    assert run(place, "Det", [np.zeros((2, 3, 3), "float32")]).tolist() == [0, 0]
+    assert run(place, "Det", [np.eye(4, dtype="float32")[[1, 0, 3, 2]]]) == 1
+    for shape in [(3,), (2, 3)]:
+        with pytest.raises(ValueError, match="want square matrices"):
+            run(place, "Det", [np.zeros(shape, "float32")])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "int8", "bool"])
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((40,), None), ((6, 7), None), ((30, 2), 0), ((2, 30), 1), ((2, 30, 3), 1), ((0,), None), ((0, 3), 0)],
+)
+def test_unique(place: str, dtype: str, shape: tuple[int, ...], axis: int | None) -> None:
+    x = rng.integers(0, 4, shape).astype(dtype)
+    attributes: dict[str, Any] = {} if axis is None else {"axis": axis}
+    want = np.unique(x, True, True, True, axis=axis)
+    for got, w in zip(run(place, "Unique", [x], 4, **attributes), want):
+        np.testing.assert_array_equal(got.reshape(w.shape), w)
+    # In the order of their first occurrence.
+    values, first, inverse, counts = run(place, "Unique", [x], 4, sorted=0, **attributes)
+    order = np.argsort(want[1])
+    np.testing.assert_array_equal(first, want[1][order])
+    np.testing.assert_array_equal(counts, want[3][order])
+    np.testing.assert_array_equal(values, np.take(x if axis is not None else x.reshape(-1), first, axis or 0))
+    np.testing.assert_array_equal(np.take(values, inverse, axis or 0), x if axis is not None else x.reshape(-1))
+
+
+def test_unique_numbers_that_are_none(place: str) -> None:
+    x = np.array([np.nan, 1, -0.0, np.nan, 0.0, np.inf, 1], "float32")
+    values, first, inverse, counts = run(place, "Unique", [x], 4)
+    np.testing.assert_array_equal(values, np.array([0, 1, np.inf, np.nan], "float32"))
+    assert (first.tolist(), inverse.tolist(), counts.tolist()) == ([2, 1, 5, 0], [3, 1, 0, 3, 0, 2, 1], [2, 2, 1, 2])
+
+
+@pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
+def test_counts_of_terms(place: str, mode: str) -> None:
+    """Sequences of one, two and three words, with up to two words between."""
+    pool = [[1], [4], [2, 1], [1, 1], [3, 3], [1, 2, 3]]
+    to, weights = [5, 0, 2, 1, 6, 3], [0.5, 2.0, 3.0, 1.0, 7.0, 4.0, 1.5]
+    x = rng.integers(0, 5, (6, 12)).astype("int32")
+    want = np.zeros((6, 7), "float32")
+    for row, line in zip(want, x):
+        for gram, place_of in zip(pool, to):
+            for step in range(1, 4 if len(gram) > 1 else 2):
+                for start in range(12 - (len(gram) - 1) * step):
+                    row[place_of] += list(line[start::step][: len(gram)]) == gram
+    if mode == "IDF":
+        want[:] = want > 0
+    if mode != "TF":
+        want *= np.array(weights, "float32")
+    attributes: dict[str, Any] = {
+        "mode": mode, "min_gram_length": 1, "max_gram_length": 3, "max_skip_count": 2, "ngram_counts": [0, 2, 8],
+        "ngram_indexes": to, "pool_int64s": [word for gram in pool for word in gram], "weights": weights,
+    }  # fmt: skip
+    np.testing.assert_array_equal(run(place, "TfIdfVectorizer", [x], opset=17, **attributes), want)
+    np.testing.assert_array_equal(
+        run(place, "TfIdfVectorizer", [x[0].astype("int64")], opset=17, **attributes), want[0]
+    )
+
+
+def test_regions_between_elements(place: str) -> None:
+    """Regions with edges between and at elements, and beyond the image. A plane is the same between its elements as at them."""
+    rows, columns = np.mgrid[0:8, 0:10].astype("float32")
+    x = np.stack([np.stack([rows, columns]), np.stack([columns * 2, rows * 3])])
+    regions = np.array([[1.25, 2.5, 6.75, 5.5], [0.5, 0.5, 8.5, 6.5], [20, 20, 30, 30]], "float32")
+    got = run(place, "RoiAlign", [x, regions, np.array([0, 1, 0])], output_height=3, output_width=2, sampling_ratio=2)
+    want = np.zeros((3, 2, 3, 2))
+    for i, (x1, y1, x2, y2) in enumerate(regions[:2].astype("float64") - 0.5):
+        for h in range(3):
+            for w in range(2):
+                middle = y1 + (h + 0.5) * (y2 - y1) / 3, x1 + (w + 0.5) * (x2 - x1) / 2
+                want[i, :, h, w] = middle if i == 0 else (2 * middle[1], 3 * middle[0])
+    np.testing.assert_allclose(got, want, rtol=2**-20, atol=2**-20)
+
+
+def test_adaptive_regions_are_refused(place: str) -> None:
+    arrays = [np.zeros((1, 1, 4, 4), "float32"), np.zeros((1, 4), "float32"), np.zeros(1, "int64")]
+    with pytest.raises(
+        paddle.UnsupportedError, match="sampling_ratio is 0, which makes the number of points depend on elements"
+    ):
+        run(place, "RoiAlign", arrays)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_kernels_that_are_not_deformed(place: str, groups: int) -> None:
+    """Without offsets it is a convolution."""
+    x, w = (
+        rng.standard_normal((2, 4, 7, 6)).astype("float32"),
+        rng.standard_normal((6, 4 // groups, 3, 2)).astype("float32"),
+    )
+    at: dict[str, Any] = {"strides": [2, 1], "pads": [1, 0, 1, 1], "dilations": [1, 2], "group": groups}
+    want = run(place, "Conv", [x, w], **at)
+    offset = np.zeros((2, 2 * 6 * 2, *want.shape[2:]), "float32")
+    got = run(place, "DeformConv", [x, w, offset], offset_group=2, **at)
+    np.testing.assert_allclose(got, want, rtol=2**-18, atol=2**-18)  # sums of 24 terms
+    with pytest.raises(ValueError, match=r"the offsets are for \d places on axis 0"):
+        run(place, "DeformConv", [x, w, offset[:, :, 1:]], offset_group=2, **at)
+
+
+@pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
+def test_linear_attention_continues(place: str, rule: str) -> None:
+    """A sequence in two calls is the sequence in one; the first token reads the product of its key and its value."""
+    q, k = rng.standard_normal((2, 2, 7, 8)).astype("float32")
+    v = rng.standard_normal((2, 7, 6)).astype("float32")
+    decay = -rng.random((2, 7, 2)).astype("float32") if "gated" in rule else None
+    beta = rng.random((2, 7, 1)).astype("float32") if "delta" in rule else None
+
+    def attend(state: Any, part: slice) -> Any:
+        more = [None if x is None else x[:, part] for x in (decay, beta)]
+        arrays = [q[:, part], k[:, part], v[:, part], state, *more]
+        return run(place, "LinearAttention", arrays, 2, 27, update_rule=rule, q_num_heads=2, kv_num_heads=2)
+
+    whole, last = attend(None, slice(0, 7))
+    first, state = attend(None, slice(0, 3))
+    second, end = attend(state, slice(3, 7))
+    np.testing.assert_array_equal(np.concatenate([first, second], 1), whole)
+    np.testing.assert_array_equal(end, last)
+    share = np.einsum("bhd,bhd->bh", *[x[:, 0].reshape(2, 2, 4) for x in (q, k)]) / 2
+    if beta is not None:
+        share = share * beta[:, 0]
+    want = share[:, :, None] * v[:, 0].reshape(2, 2, 3)
+    np.testing.assert_allclose(first[:, 0], want.reshape(2, 6), rtol=2**-18, atol=2**-18)
+    with pytest.raises(ValueError, match=r"the state has shape .* want"):
+        attend(state[:1], slice(0, 3))
+    with pytest.raises(ValueError, match='update_rule is "other"'):
+        run(place, "LinearAttention", [q, k, v], 2, 27, update_rule="other", q_num_heads=2, kv_num_heads=2)
+
+
+def test_optimizers_of_several_tensors(place: str) -> None:
+    """The operands are lists by role, and so are the results."""
+    rate, count = np.array(0.5, "float32"), np.array(3)
+    (x, y), (g, h), (v, w) = (rng.standard_normal((2, n)).astype("float32") for n in (4, 4, 4))
+    got = run(
+        place, "Momentum", [rate, count, x, y, g, h, v, w], 4, domain="ai.onnx.preview.training", alpha=0.5, beta=2.0
+    )
+    moved = [0.5 * v + 2 * g, 0.5 * w + 2 * h]
+    for a, b in zip(got, [x - 0.5 * moved[0], y - 0.5 * moved[1], *moved]):
+        np.testing.assert_allclose(a, b, rtol=2**-20, atol=2**-20)
+    first = run(
+        place, "Momentum", [rate, np.array(0), x, g, v], 2, domain="ai.onnx.preview.training", alpha=0.5, beta=2.0
+    )
+    np.testing.assert_allclose(first[1], 0.5 * v + g, rtol=2**-20, atol=2**-20)
+    with pytest.raises(ValueError, match="has 6 operands; want 2 and 3 for each tensor"):
+        run(place, "Momentum", [rate, count, x, y, g, h], 2, domain="ai.onnx.preview.training")
