@@ -71,10 +71,10 @@ func (m *Model) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph
 	b := m.newBuilder(known)
 	for i, p := range m.inputs {
 		if k := known[i]; k != nil {
-			b.main.values[p.Name] = &value{Type: k.Type, data: k}
+			b.main.values[p.Name] = &value{Type: k.Type, elem: p.Elem.lacking(), data: k}
 			continue
 		}
-		b.main.values[p.Name] = b.input(inputs[i], 1<<min(i, 63))
+		b.main.values[p.Name] = b.input(inputs[i], p.Elem.lacking(), 1<<min(i, 63))
 	}
 	return b.build(0)
 }
@@ -86,8 +86,8 @@ func (m *Model) newBuilder(known map[int]*op.Const) *builder {
 }
 
 // input is an input of the graph. from are the inputs of the model that its elements depend on.
-func (b *builder) input(t op.Type, from uint64) *value {
-	v := &value{Type: t, at: b.graph.Input(t), placed: true, inputs: from}
+func (b *builder) input(t op.Type, elem ElemType, from uint64) *value {
+	v := &value{Type: t, elem: elem, at: b.graph.Input(t), placed: true, inputs: from}
 	b.ports = append(b.ports, v)
 	return v
 }
@@ -108,6 +108,9 @@ func (b *builder) build(from int) (*graph.Graph, *graph.Stage, error) {
 		if v.isList {
 			return nil, nil, status.Errorf(status.Unsupported, "[onnx] output %q is a sequence; want a tensor", main.Outputs[i].Name)
 		}
+		if p := main.Outputs[i]; v.elem != p.Elem.lacking() {
+			return nil, nil, status.Errorf(status.Unsupported, "[onnx] output %q is made of %s; want %s, as the file declares", p.Name, v.elemText(), p.Elem)
+		}
 		outputs[i] = b.place(v)
 	}
 	return b.graph.Build(outputs...), nil, nil
@@ -127,7 +130,7 @@ func (b *builder) body(s *scope, g *Graph, from int) ([]*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.values[t.Name] = &value{Type: c.Type, data: c, fixed: true}
+		s.values[t.Name] = &value{Type: c.Type, elem: t.Elem.lacking(), data: c, fixed: true}
 	}
 	if err := b.run(s, g.Nodes[from:]); err != nil {
 		return nil, err
@@ -186,7 +189,7 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 		c.refuse("is not supported")
 	}
 	c.row = e.row
-	out := e.build(c)
+	out := c.results(&e)
 	for i, name := range n.Out {
 		if name != "" && i < len(out) && out[i] != nil {
 			s.values[name] = out[i]

@@ -94,7 +94,7 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	}
 	pass := func(v *value) {
 		outputs = append(outputs, b.place(v))
-		r.inputs = append(r.inputs, value{Type: v.Type, inputs: v.inputs})
+		r.inputs = append(r.inputs, value{Type: v.Type, elem: v.elem, inputs: v.inputs})
 	}
 	for _, v := range b.given {
 		pass(v)
@@ -108,7 +108,7 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 		case v.isList:
 			return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the sequence %q is read by later nodes; want tensors behind a result whose size depends on elements", at.node.named(b.main.opsets[at.node.Domain]), name)
 		case v.known():
-			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, fixed: v.fixed, inputs: v.inputs}
+			r.ready[name] = &value{Type: v.Type, elem: v.elem, data: v.data, number: v.number, fixed: v.fixed, inputs: v.inputs}
 		case slices.Contains(b.ports, v):
 			ports, again = append(ports, slices.Index(b.ports, v)), append(again, name)
 		default:
@@ -117,7 +117,7 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 		}
 	}
 	for _, i := range ports {
-		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, inputs: b.ports[i].inputs})
+		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, elem: b.ports[i].elem, inputs: b.ports[i].inputs})
 	}
 	r.names = append(r.names, again...)
 	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Inputs: ports, Rest: r}, nil
@@ -197,7 +197,7 @@ func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	b.stage = r.stage
 	var made []*value
 	for i, t := range inputs {
-		made = append(made, b.input(t, r.inputs[i].inputs))
+		made = append(made, b.input(t, r.inputs[i].elem, r.inputs[i].inputs))
 	}
 	// The node made the earlier calls first.
 	b.given = append(made[1:r.results:r.results], made[0])

@@ -3,7 +3,8 @@
     model = paddle_mps.onnx.load("model.onnx")
     y = model(x)
 
-Arguments are NumPy arrays or tensors, by position in the order of the model's inputs, or by name; results are tensors.
+Arguments are NumPy arrays or tensors, by position in the order of the model's inputs, or by name; results are tensors. Inputs
+and results with elements that tensors lack, such as uint16 and 8-bit floats, are arrays.
 Dynamic sizes may differ from call to call: the model is compiled at the first call with each set of sizes.
 docs/onnx.md lists what is supported.
 """
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from . import _dtype, _missing, _tracing
+from . import _dtype, _elements, _missing, _tracing
 from ._creation import to_tensor
 from ._errors import check
 from ._library import library, quick
@@ -45,7 +46,7 @@ class Port(NamedTuple):
 
     Attributes:
         name: what the file calls it.
-        dtype: the dtype of its elements.
+        dtype: the dtype of its elements; None where tensors lack it, as uint16.
         shape: the size of each axis, None for any; None where the file does not say how many axes there are.
         type: what the file declares, such as `float[batch, 3, ?, ?]`.
     """
@@ -75,17 +76,22 @@ class Model:
         self._program = _tracing.Program(handle.value, info.outputs, False)
         self.inputs = [_port(handle.value, False, i) for i in range(info.inputs)]
         self.outputs = [_port(handle.value, True, i) for i in range(info.outputs)]
+        # Results that are arrays, by position.
+        self._lacking = {i: name for i, p in enumerate(self.outputs) if (name := _elements.lacking(p.type))}
 
     def __call__(self, *args: Array, **kwargs: Array) -> Any:
         """Runs the model.
 
         Args:
             args: NumPy arrays or tensors for the first inputs. Arrays and what makes arrays are converted to the dtype that the
-                model takes, if nothing but precision is lost; tensors have to have it.
+                model takes, if nothing but precision is lost; tensors have to have it. For elements that tensors lack:
+                arrays of uint16, uint32 or uint64; for those of 8 bits and less arrays of the dtypes of ml_dtypes, or of
+                uint8 with the bits of an element in each byte.
             kwargs: those for the other inputs, by name.
 
         Returns:
-            A tensor, or a tuple of tensors where the model has several outputs.
+            A tensor, or a tuple of tensors where the model has several outputs. Results with elements that tensors lack are
+            arrays as above, with dtypes of ml_dtypes if it is installed.
 
         Raises:
             TypeError: an input is missing, or is given twice, or its dtype is wrong.
@@ -96,9 +102,14 @@ class Model:
         made = self._program.run(*inputs)
         if made is NotImplemented:
             made = self._program.run_anyway(inputs)
-        return tuple(made) if isinstance(made, list) else made
+        if not self._lacking:
+            return tuple(made) if isinstance(made, list) else made
+        results = made if isinstance(made, list) else [made]
+        for i, name in self._lacking.items():
+            results[i] = _elements.uncarried(results[i].numpy(), name)
+        return tuple(results) if isinstance(made, list) else results[0]
 
-    def run(self, inputs: Mapping[str, Array]) -> dict[str, Tensor]:
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Any]:
         """As a call, with inputs and results by their names, which need be no identifiers of Python."""
         made = self(**inputs)
         return dict(zip([p.name for p in self.outputs], made if isinstance(made, tuple) else (made,)))
@@ -137,6 +148,8 @@ class Model:
 
     def _tensor(self, x: Array, port: Port) -> Tensor:
         """An argument as a tensor of the model's place."""
+        if name := _elements.lacking(port.type):
+            return to_tensor(_elements.carried(x, name, f"input {port.name!r}"), place=self.place)
         if isinstance(x, Tensor):
             return x if meta(x).place == self.place else x.to(self.place)
         array = x if isinstance(x, np.ndarray) else np.asarray(x)
@@ -158,7 +171,8 @@ def _port(program: int, output: bool, index: int) -> Port:
         texts.append(ctypes.string_at(text).decode("utf-8", "replace"))
         quick.pmps_text_free(text)
     dims = None if info.rank < 0 else tuple(None if n < 0 else n for n in info.dims[: info.rank])
-    return Port(texts[0], BY_NUMBER.get(info.dtype), dims, texts[1])
+    dtype = None if _elements.lacking(texts[1]) else BY_NUMBER.get(info.dtype)
+    return Port(texts[0], dtype, dims, texts[1])
 
 
 def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None) -> Model:
@@ -220,13 +234,14 @@ def _run(given: argparse.Namespace) -> None:
             args.append(array)
     start = time.perf_counter()
     made = model(*args, **named)
-    arrays = [x.numpy() for x in (made if isinstance(made, tuple) else (made,))]
+    arrays = [x if isinstance(x, np.ndarray) else x.numpy() for x in (made if isinstance(made, tuple) else (made,))]
     print(f"compiled and ran in {time.perf_counter() - start:.3f} s")
     for port, array in zip(model.outputs, arrays):
         print(f"{port.name}: {array.dtype}{list(array.shape)}")
         if given.output:
             os.makedirs(given.output, exist_ok=True)
-            np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", port.name) + ".npy"), array)
+            plain = array if array.dtype.isbuiltin == 1 else array.view(np.uint8)  # files have no dtypes of ml_dtypes
+            np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", port.name) + ".npy"), plain)
 
 
 _missing.explain(_missing.PACKAGE)  # the package did so for the modules that were there before this one

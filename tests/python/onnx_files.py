@@ -12,7 +12,8 @@ Dim = Union[int, str, None]
 ELEMS = {
     name: number
     for number, name in enumerate(
-        "undefined float uint8 int8 uint16 int16 int32 int64 string bool float16 double uint32 uint64".split()
+        "undefined float uint8 int8 uint16 int16 int32 int64 string bool float16 double uint32 uint64 complex64 complex128 "
+        "bfloat16 float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz uint4 int4 float4e2m1 float8e8m0 uint2 int2".split()
     )
 }
 
@@ -68,11 +69,12 @@ def model(
     metadata: Mapping[str, str] | None = None,
     *,
     ir: int = 8,
+    opset: int = 17,
     graph: bytes = b"",
     about: bytes = b"",
 ) -> bytes:
-    """A file of opset 17. graph and about are further fields of the graph and of the model."""
+    """A file. graph and about are further fields of the graph and of the model."""
     body = b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, w) for w in weights) + graph
     body += b"".join(field(11, p) for p in inputs) + b"".join(field(12, p) for p in outputs)
     pairs = b"".join(field(14, field(1, k) + field(2, v)) for k, v in (metadata or {}).items())
-    return field(1, ir) + about + field(7, body) + field(8, field(2, 17)) + pairs
+    return field(1, ir) + about + field(7, body) + field(8, field(2, opset)) + pairs

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import onnx
+from .. import _elements, onnx
 from .._creation import to_tensor
 from .._errors import DeviceError, UnsupportedError
 from .._objects import Tensor, meta
@@ -23,7 +23,7 @@ from ._model import ModelMetadata, NodeArg, ports
 from ._options import RunOptions, SessionOptions
 from ._providers import CPU, MPS, chosen
 from ._types import BY_NAME, elem_of, tensor_type
-from ._values import Array, OrtValue, place_of
+from ._values import Array, Held, OrtValue, array_of, place_of
 
 
 class InferenceSession:
@@ -75,6 +75,8 @@ class InferenceSession:
         self._replaceable = ports(said["replaceable"], sizes)
         self._input_names = [p.name for p in self._inputs]
         self._output_names = [p.name for p in self._outputs]
+        # The types of results for which NumPy has none: arrays of uint8 have their bits.
+        self._small = {p.name: name for p in self._outputs if (name := p.type[len("tensor(") : -1]) in _elements.SMALL}
 
     def get_inputs(self) -> list[NodeArg]:
         """What a run takes."""
@@ -158,7 +160,7 @@ class InferenceSession:
         """
         names = self._checked(output_names, input_feed, run_options)
         made = self._results(input_feed)
-        return [made[name].numpy() for name in names]
+        return [array_of(made[name]) for name in names]
 
     def run_with_ort_values(
         self,
@@ -167,7 +169,8 @@ class InferenceSession:
         run_options: RunOptions | None = None,
     ) -> list[OrtValue]:
         """As `run`, with values instead of arrays."""
-        return [OrtValue(x) for x in self.run(output_names, input_dict_ort_values, run_options)]
+        made = self.run(output_names, input_dict_ort_values, run_options)
+        return [OrtValue(x, self._small.get(name)) for name, x in zip(output_names or self._output_names, made)]
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
         """Runs the model on what a binding binds.
@@ -246,7 +249,7 @@ class InferenceSession:
             raise NotSupported.of(f"[onnxruntime] {name!r} has a value in the file, which a run cannot replace")
         raise InvalidArgument.of(f"Invalid input name: {name}")
 
-    def _results(self, feed: Mapping[str, Any]) -> dict[str, Tensor]:
+    def _results(self, feed: Mapping[str, Any]) -> dict[str, Held]:
         """Runs the model: the results by their names."""
         arrays = [argument(feed[port.name], port) for port in self._inputs]
         try:
@@ -261,13 +264,17 @@ class InferenceSession:
         with running():
             return self._made(arrays)
 
-    def _made(self, arrays: list[Array | Tensor]) -> dict[str, Tensor]:
-        """The results of the model, by their names."""
-        place = self._place
-        made = self._model(
-            *[x if isinstance(x, Tensor) and meta(x).place == place else to_tensor(x, place=place) for x in arrays]
-        )
-        return dict(zip(self._output_names, made if isinstance(made, tuple) else (made,)))
+    def _made(self, arrays: list[Held]) -> dict[str, Held]:
+        """The results of the model, by their names: tensors, or arrays where tensors lack the type."""
+        made = self._model(*[self._given(x, p) for x, p in zip(arrays, self._model.inputs)])
+        results = dict(zip(self._output_names, made if isinstance(made, tuple) else (made,)))
+        return {name: x.view(np.uint8) if name in self._small else x for name, x in results.items()}
+
+    def _given(self, x: Held, port: onnx.Port) -> Held:
+        """An input as the model takes it: a tensor, or an array where tensors lack the type."""
+        if (isinstance(x, Tensor) and meta(x).place == self._place) or _elements.lacking(port.type):
+            return x
+        return to_tensor(x, place=self._place)
 
 
 def _load(source: str | bytes | os.PathLike[str], place: Place) -> onnx.Model:
@@ -287,7 +294,7 @@ def _of_device(error: BaseException | None) -> bool:
     return isinstance(error, (UnsupportedError, DeviceError, TypeError))
 
 
-def argument(given: Any, port: NodeArg) -> Array | Tensor:
+def argument(given: Any, port: NodeArg) -> Held:
     """An input as an array in the machine's byte order, after its dtype and shape have been checked. A tensor stays one.
 
     Raises:
@@ -307,14 +314,14 @@ def argument(given: Any, port: NodeArg) -> Array | Tensor:
         dtype, shape = np.dtype(meta(value).dtype.numpy), tuple(meta(value).shape)
     else:
         dtype, shape = value.dtype, value.shape
-    actual = tensor_type(elem_of(dtype))
+    actual = tensor_type(given._elem() if isinstance(given, OrtValue) else elem_of(dtype))
     if actual != port.type:
         raise InvalidArgument.of(f"Unexpected input data type. Actual: ({actual}) , expected: ({port.type})")
     if port._ranked and not port.shape and shape and dtype.itemsize and np.prod(shape) == 1:
-        scalar: Array | Tensor = value.reshape(())  # onnxruntime takes any shape for a scalar
+        scalar: Held = value.reshape(())  # onnxruntime takes any shape for a scalar
         return scalar
     _check_shape(shape, port)
-    made: Array | Tensor = value
+    made: Held = value
     return made if isinstance(made, Tensor) else made.astype(dtype.newbyteorder("="), copy=False)
 
 
