@@ -31,18 +31,17 @@ func (e ElemType) lacking() ElemType {
 // unsigned reports whether elements are unsigned integers that signed ones carry.
 func (e ElemType) unsigned() bool { return e == elemUint16 || e == elemUint32 || e == elemUint64 }
 
-// The element types that are named in functions.
+// The element types that functions name.
 const (
-	elemUint16       ElemType = 4
-	elemUint32       ElemType = 12
-	elemUint64       ElemType = 13
-	elemFloat8E8M0   ElemType = 24
-	elemFloat4E2M1   ElemType = 23
-	elemUint4        ElemType = 21
-	elemInt4         ElemType = 22
-	elemUint2        ElemType = 25
-	elemInt2         ElemType = 26
-	elemFloat8E4M3FN ElemType = 17
+	elemUint16     ElemType = 4
+	elemUint32     ElemType = 12
+	elemUint64     ElemType = 13
+	elemUint4      ElemType = 21
+	elemInt4       ElemType = 22
+	elemFloat4E2M1 ElemType = 23
+	elemFloat8E8M0 ElemType = 24
+	elemUint2      ElemType = 25
+	elemInt2       ElemType = 26
 )
 
 // bits is how many bits an element takes in a file, where that is less than a byte; otherwise 0.
@@ -125,8 +124,8 @@ func (c *call) alike(list []*value) ElemType {
 // treatment is what an operator does with elements of types that tensors lack.
 type treatment struct {
 	how     how
-	data    uint64 // operands that may have such elements, bit i for operand i
-	results uint64 // results that have them, likewise; the others have the dtype that the function gives them
+	data    uint32 // operands that may have such elements, bit i for operand i; bit 31 for all from there on
+	results uint32 // results that have them, likewise; the others have the dtype that the function gives them
 }
 
 // how is a kind of treatment.
@@ -142,35 +141,40 @@ const (
 	itself      // the function knows all types
 )
 
-const every = ^uint64(0)
+const every = ^uint32(0)
 
-// treatments are by name of the operator, with those of one treatment on a line.
+// treatmentRows are the operators that know these types, those of one treatment on a line.
+var treatmentRows = [...]struct {
+	names string
+	treatment
+}{
+	{"If Loop Scan Identity Shape Size Optional OptionalGetElement OptionalHasElement SequenceConstruct SequenceAt SequenceInsert SequenceErase SequenceLength SequenceMap", treatment{how: passes}},
+	{"Reshape Transpose Squeeze Unsqueeze Flatten Expand Slice Split Tile DepthToSpace SpaceToDepth ReverseSequence Gather GatherElements GatherND Compress", treatment{moves, 1, every}},
+	{"Concat", treatment{moves, every, every}},
+	{"Where", treatment{moves, 0b110, every}},
+	{"OneHot", treatment{moves, 0b100, every}},
+	{"BitwiseNot ReduceSum ReduceProd CumSum Trilu CenterCropPad", treatment{wraps, 1, every}},
+	{"Add Sub Mul Div Mod Sum BitShift BitwiseAnd BitwiseOr BitwiseXor MatMul", treatment{wraps, every, every}},
+	{"Pad Scatter ScatterElements ScatterND", treatment{wraps, 0b101, every}},
+	{"TensorScatter", treatment{wraps, 0b11, every}},
+	{"NonZero", treatment{wraps, 1, 0}},
+	{"Equal", treatment{wraps, 0b11, 0}},
+	{"Max Min Clip", treatment{orders, every, every}},
+	{"ReduceMax ReduceMin TopK", treatment{orders, 1, 1}},
+	{"ArgMax ArgMin", treatment{orders, 1, 0}},
+	{"Less LessOrEqual Greater GreaterOrEqual", treatment{orders, every, 0}},
+	{"Cast CastLike QuantizeLinear com.microsoft:QuantizeLinear", treatment{how: itself}},
+	{"DequantizeLinear com.microsoft:DequantizeLinear", treatment{decodes, 0b101, 0}},
+	{"Pow", treatment{decodes, 0b10, 0}},
+}
+
+// treatments are the rows by name of the operator.
 var treatments = map[string]treatment{}
 
 func init() {
-	for names, t := range map[string]treatment{
-		"If Loop Scan Identity Shape Size Optional OptionalGetElement OptionalHasElement SequenceConstruct SequenceAt SequenceInsert SequenceErase SequenceLength SequenceMap": {how: passes},
-		"Reshape Transpose Squeeze Unsqueeze Flatten Expand Slice Split Tile DepthToSpace SpaceToDepth ReverseSequence Gather GatherElements GatherND Compress":                {moves, 1, every},
-		"Concat": {moves, every, every},
-		"Where":  {moves, 0b110, every},
-		"OneHot": {moves, 0b100, every},
-
-		"BitwiseNot ReduceSum ReduceProd CumSum Trilu CenterCropPad":              {wraps, 1, every},
-		"Add Sub Mul Div Mod Sum BitShift BitwiseAnd BitwiseOr BitwiseXor MatMul": {wraps, every, every},
-		"Pad Scatter ScatterElements ScatterND":                                   {wraps, 0b101, every},
-		"TensorScatter":                                                           {wraps, 0b11, every},
-		"NonZero":                                                                 {wraps, 1, 0},
-		"Equal":                                                                   {wraps, 0b11, 0},
-		"Max Min Clip":                                                            {orders, every, every},
-		"ReduceMax ReduceMin TopK":                                                {orders, 1, 1},
-		"ArgMax ArgMin":                                                           {orders, 1, 0},
-		"Less LessOrEqual Greater GreaterOrEqual":                                 {orders, every, 0},
-		"Cast CastLike QuantizeLinear":                                            {how: itself},
-		"DequantizeLinear":                                                        {decodes, 0b101, 0},
-		"Pow":                                                                     {decodes, 0b10, 0},
-	} {
-		for name := range strings.FieldsSeq(names) {
-			treatments[name] = t
+	for i := range treatmentRows {
+		for _, name := range strings.Fields(treatmentRows[i].names) {
+			treatments[name] = treatmentRows[i].treatment
 		}
 	}
 }
@@ -189,7 +193,8 @@ func lacking(list []*value) ElemType {
 }
 
 // results calls the function of the operator, which may be one of the model. Operands of types that tensors lack are
-// treated as the operator is listed.
+// treated as the operator is listed. A function of the model is expanded, and its nodes are looked at one by one; so are those
+// of graphs in attributes, which read values of the graphs around them as well.
 func (c *call) results(e *entry) []*value {
 	elem := lacking(c.in)
 	if elem == 0 || e.name == "" {
@@ -205,7 +210,7 @@ func (c *call) results(e *entry) []*value {
 	c.treat(t, elem)
 	out := e.build(c)
 	for i, v := range out {
-		if v != nil && t.results>>min(i, 63)&1 == 1 {
+		if v != nil && t.results>>min(i, 31)&1 == 1 {
 			if t.how == orders {
 				v = c.reordered(v)
 			}
@@ -216,14 +221,17 @@ func (c *call) results(e *entry) []*value {
 }
 
 // treat checks the operands and replaces those that the function cannot take as they are. All operands that count have
-// elements of one type, but where these are decoded.
+// elements of one type, but where these are decoded. The others, such as indices and axes, have to have dtypes of tensors.
+//
+// The largest and the smallest of elements that are scattered to one place would need another order than their sums and
+// products, which only the bits of signed integers have. An attribute decides which of them a node wants.
 func (c *call) treat(t treatment, elem ElemType) {
 	if how := c.text("reduction", "none"); how == "min" || how == "max" {
 		c.refuse("reduction %s of elements of type %s is not supported", how, elem)
 	}
 	c.in = slices.Clone(c.in)
 	for i, v := range c.in {
-		counts := t.data>>min(i, 63)&1 == 1
+		counts := t.data>>min(i, 31)&1 == 1
 		switch {
 		case v == nil || v.elem == 0 && (!counts || t.how == decodes):
 		case v.isList || !counts:

@@ -106,7 +106,7 @@ func (c *call) quantizeTo(x, scale, zero *value, elem ElemType) *value {
 	if zero != nil {
 		zero = c.decoded(zero.as(elem), dtype.Float32)
 	}
-	if _, ok := smallFloats[elem]; !ok {
+	if elem.smallFloat() == nil {
 		low, high := smallInt(elem)
 		if elem == elemUint16 {
 			high = 1<<16 - 1

@@ -14,6 +14,7 @@ import (
 // smallFloat is a format of floats: a sign, an exponent and a fraction. Codes are the bits without the sign. They are in the
 // order of the numbers.
 type smallFloat struct {
+	elem     ElemType
 	sign     int  // the code with only the sign
 	fraction int  // bits of it
 	lowest   int  // exponent of the smallest number that is no subnormal
@@ -23,14 +24,24 @@ type smallFloat struct {
 	zero     bool // there is a negative zero
 }
 
-// smallFloats are the formats by type; those of FNUZ have one NaN in the place of the negative zero. FLOAT4E2M1 has no
-// NaN, which becomes a zero, and always saturates.
-var smallFloats = map[ElemType]smallFloat{
-	17:             {0x80, 3, -6, 0x7e, 0x7f, 0x7f, true},
-	18:             {0x80, 3, -7, 0x7f, 0x80, 0x80, false},
-	19:             {0x80, 2, -14, 0x7b, 0x7c, 0x7e, true},
-	20:             {0x80, 2, -15, 0x7f, 0x80, 0x80, false},
-	elemFloat4E2M1: {8, 1, 0, 7, 7, 8, true},
+// smallFloats are the formats: E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ and FLOAT4E2M1. Those of FNUZ have one NaN in the place of the
+// negative zero. FLOAT4E2M1 has no NaN, which becomes a zero, and always saturates.
+var smallFloats = [...]smallFloat{
+	{17, 0x80, 3, -6, 0x7e, 0x7f, 0x7f, true},
+	{18, 0x80, 3, -7, 0x7f, 0x80, 0x80, false},
+	{19, 0x80, 2, -14, 0x7b, 0x7c, 0x7e, true},
+	{20, 0x80, 2, -15, 0x7f, 0x80, 0x80, false},
+	{elemFloat4E2M1, 8, 1, 0, 7, 7, 8, true},
+}
+
+// smallFloat is the format of a type; nil where it is none of a float, or has only an exponent.
+func (e ElemType) smallFloat() *smallFloat {
+	for i := range smallFloats {
+		if smallFloats[i].elem == e {
+			return &smallFloats[i]
+		}
+	}
+	return nil
 }
 
 // number is the number that a byte stands for.
@@ -67,8 +78,8 @@ func smallInt(e ElemType) (low, high int) {
 // numbers are what the 256 bytes stand for. Bits above those of an element do not count.
 func numbers(e ElemType) []float64 {
 	list := make([]float64, 256)
-	f, low, high := smallFloats[e], 0, 0
-	low, high = smallInt(e)
+	f := e.smallFloat()
+	low, high := smallInt(e)
 	for code := range list {
 		switch {
 		case high > 0:
@@ -77,7 +88,7 @@ func numbers(e ElemType) []float64 {
 				n += 2 * low
 			}
 			list[code] = float64(n)
-		case e != elemFloat8E8M0:
+		case f != nil:
 			list[code] = f.number(code)
 		case code == 0xff:
 			list[code] = math.NaN()
@@ -119,7 +130,7 @@ func (c *call) convertedTo(x *value, d dtype.DType, elem ElemType) *value {
 		if elem != 0 {
 			want = dtype.Int64
 		}
-		if _, ok := smallFloats[elem]; ok || elem == elemFloat8E8M0 {
+		if elem.smallFloat() != nil || elem == elemFloat8E8M0 {
 			want = dtype.Float32
 		}
 		x = c.decoded(x, want)
@@ -129,14 +140,14 @@ func (c *call) convertedTo(x *value, d dtype.DType, elem ElemType) *value {
 
 // encoded is numbers as elements of a type that tensors lack, or of a dtype where elem is 0.
 func (c *call) encoded(x *value, d dtype.DType, elem ElemType) *value {
-	f, isFloat := smallFloats[elem]
+	f := elem.smallFloat()
 	switch {
 	case elem == 0:
 		return c.cast(x, d)
 	case elem.unsigned():
 		return c.unsignedOf(x, d).as(elem)
-	case isFloat:
-		return c.smallFloat(x, &f, elem == elemFloat4E2M1 || c.yes("saturate", 1)).as(elem)
+	case f != nil:
+		return c.smallFloat(x, f, elem == elemFloat4E2M1 || c.yes("saturate", 1)).as(elem)
 	case elem == elemFloat8E8M0:
 		return c.powerOfTwo(x).as(elem)
 	}

@@ -43,9 +43,10 @@ def dtype_of(name: str) -> np.dtype[Any]:
     if name in UNSIGNED:
         return np.dtype(name)
     try:
-        return np.dtype(getattr(importlib.import_module("ml_dtypes"), SMALL[name]))
+        dtype: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), SMALL[name]))
     except (ImportError, AttributeError):
         return np.dtype(np.uint8)
+    return dtype
 
 
 def carried(x: Any, name: str, what: str) -> Array:

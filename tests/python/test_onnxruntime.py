@@ -252,7 +252,20 @@ def test_operators_that_are_missing() -> None:
         session(TWO.replace(b"Mul", b"Nul"))
 
 
-DTYPES = ["float32", "float64", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+DTYPES = [
+    "float32",
+    "float64",
+    "float16",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+]
 ELEM = {"float32": "float", "float64": "double"}
 
 
@@ -327,7 +340,9 @@ def test_values_without_a_dtype(elem: str) -> None:
         made.run(None, {"x": raw})
     assert ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.array([-1], np.int16), 4).numpy().tolist() == [65535]
     for array, number in ((np.zeros(2, np.float32), 17), (np.zeros(2, np.uint8), 8), (np.zeros(2, np.int8), 99)):
-        with pytest.raises(RuntimeError, match="Items size in the incoming array|Not a valid ONNX Tensor data type: 99"):
+        with pytest.raises(
+            RuntimeError, match=r"Items size in the incoming array|Not a valid ONNX Tensor data type: 99"
+        ):
             ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, number)
 
 

@@ -158,7 +158,8 @@ class OrtValue:
 
     def tensor_size_in_bytes(self) -> int:
         """The number of bytes of the elements."""
-        return int(np.prod(self.shape(), dtype=np.int64)) * self.numpy().dtype.itemsize
+        kind: np.dtype[Any] = meta(self._held).dtype.numpy if isinstance(self._held, Tensor) else self._held.dtype
+        return int(np.prod(self.shape(), dtype=np.int64)) * kind.itemsize
 
     def has_value(self) -> bool:
         """True: there are no values without elements."""
