@@ -229,6 +229,9 @@ func (c *call) treat(t treatment, elem ElemType) {
 	if how := c.text("reduction", "none"); how == "min" || how == "max" {
 		c.refuse("reduction %s of elements of type %s is not supported", how, elem)
 	}
+	if t.how == decodes && t.data&1 == 1 { // the first operand of a DequantizeLinear
+		c.quantizes(elem)
+	}
 	c.in = slices.Clone(c.in)
 	for i, v := range c.in {
 		counts := t.data>>min(i, 31)&1 == 1

@@ -100,9 +100,7 @@ func (c *call) quantum(x, scale, zero *value, low, high int64) *value {
 // quantizeTo is quantize to a type that tensors lack. A float is x / scale + zero, rounded once more; ONNX has a zero point
 // of 0 there, which leaves the sign of a zero alone.
 func (c *call) quantizeTo(x, scale, zero *value, elem ElemType) *value {
-	if elem == elemUint32 || elem == elemUint64 || elem == elemFloat8E8M0 {
-		c.refuse("quantized elements of type %s are not supported", elem)
-	}
+	c.quantizes(elem)
 	if zero != nil {
 		zero = c.decoded(zero.as(elem), dtype.Float32)
 	}
@@ -118,6 +116,13 @@ func (c *call) quantizeTo(x, scale, zero *value, elem ElemType) *value {
 		y = c.where(c.do(op.IDEqual, nil, zero, num(0)), y, c.add(y, c.cast(zero, y.DType)))
 	}
 	return c.encoded(y, elem.carrier(), elem)
+}
+
+// quantizes refuses types that ONNX does not quantize to.
+func (c *call) quantizes(elem ElemType) {
+	if elem == elemUint32 || elem == elemUint64 || elem == elemFloat8E8M0 {
+		c.refuse("quantized elements of type %s are not supported", elem)
+	}
 }
 
 // quantizeLinear has the operands x, scale and zero point, whose dtype is that of the result; uint8 without one.

@@ -49,6 +49,12 @@ def dtype_of(name: str) -> np.dtype[Any]:
     return dtype
 
 
+def plain(kind: str) -> np.dtype[Any] | None:
+    """A dtype of NumPy that a port takes which is declared as kind, if tensors lack its elements: uint8 for small ones."""
+    name = lacking(kind)
+    return None if name is None else np.dtype(name if name in UNSIGNED else "uint8")
+
+
 def carried(x: Any, name: str, what: str) -> Array:
     """An array of such elements as one of the dtype that carries them. what names it in errors.
 
