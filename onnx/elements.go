@@ -137,7 +137,7 @@ const (
 	moves       // results are elements of operands, at other places
 	wraps       // moves, or computes in a way that is the same for signed and unsigned integers; may make zeros
 	orders      // compares unsigned integers: with the highest bit the other way round they have the order of signed ones
-	decodes     // computes with the numbers that elements stand for, as float32
+	decodes     // computes with the numbers that elements stand for
 	itself      // the function knows all types
 )
 

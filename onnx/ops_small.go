@@ -7,7 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// Elements of 8 bits and less: floats of 8 and 4 bits, integers of 4 and 2. A byte carries each, which is looked up in a table
+// Elements of 8 bits and less: floats of 8 and 4 bits, integers of 4 and 2. A byte carries each. A float is looked up in a table
 // of the numbers that bytes stand for, and made by arithmetic on floats. Nothing computes with them in between: models
 // convert them, or dequantize them, before they do.
 
@@ -75,19 +75,12 @@ func smallInt(e ElemType) (low, high int) {
 	return 0, 0
 }
 
-// numbers are what the 256 bytes stand for. Bits above those of an element do not count.
+// numbers are what the 256 bytes stand for that carry floats. Bits above those of an element do not count.
 func numbers(e ElemType) []float64 {
 	list := make([]float64, 256)
 	f := e.smallFloat()
-	low, high := smallInt(e)
 	for code := range list {
 		switch {
-		case high > 0:
-			n := code & (high - low)
-			if n > high {
-				n += 2 * low
-			}
-			list[code] = float64(n)
 		case f != nil:
 			list[code] = f.number(code)
 		case code == 0xff:
@@ -101,16 +94,23 @@ func numbers(e ElemType) []float64 {
 
 // looked is the numbers of a table at indices, in float32.
 func (c *call) looked(table []float64, index *value) *value {
-	flat := c.cast(c.reshape(index.as(0), index.Shape.Numel()), dtype.Int64)
+	flat := c.cast(c.reshape(index.as(0), index.Shape.Numel()), dtype.Int32)
 	numbers := c.reals(dtype.Float32, []int64{int64(len(table))}, table)
 	return c.reshape(c.do(op.IDGather, with(op.GatherAxis, 0), numbers, flat), index.dims()...)
 }
 
-// decoded is the numbers that elements stand for which tensors lack: unsigned integers as [call.unsignedNumber] has them, others
-// in float32, which holds all of them.
+// decoded is the numbers that elements stand for which tensors lack: unsigned integers as [call.unsignedNumber] has them, floats in
+// float32, which holds all of them, and small integers in a byte.
 func (c *call) decoded(x *value, d dtype.DType) *value {
-	if x.elem.unsigned() {
+	switch low, high := smallInt(x.elem); {
+	case x.elem.unsigned():
 		return c.unsignedNumber(x, d)
+	case low < 0: // the highest bit of the element is moved to that of the byte, and back with its sign
+		space := whole(int64(8 - x.elem.bits()))
+		top := c.do(op.IDBitwiseLeftShift, nil, c.cast(x.as(0), dtype.Int8), space)
+		return c.do(op.IDBitwiseRightShift, nil, top, space)
+	case high > 0:
+		return c.do(op.IDBitwiseAnd, nil, x.as(0), c.integerOf(dtype.Uint8, int64(high)))
 	}
 	return c.looked(numbers(x.elem), x)
 }

@@ -342,6 +342,23 @@ def test_moves(dtype: Any) -> None:
         assert got.dtype == want.dtype and (bits(got) == bits(want)).all()
 
 
+@pytest.mark.parametrize("dtype", [np.uint16, ml_dtypes.float8_e5m2, ml_dtypes.int4])
+def test_elements_that_decide_a_shape(dtype: Any) -> None:
+    """The model is compiled for the elements of an input, which is known then; -1 is the rest."""
+    nodes = [
+        helper.make_node("Cast", ["shape"], ["s"], to=7),
+        helper.make_node("Reshape", ["x", "s"], ["y"]),
+        helper.make_node("Identity", ["shape"], ["z"]),
+    ]
+    made = model(nodes, {"x": dtype, "shape": dtype}, {"y": dtype, "z": dtype})
+    x = np.arange(6).astype(np.float32).astype(dtype)
+    for dims in ((2, 3), (3, 2), (6,)) + (() if dtype is np.uint16 else ((-1, 2),)):
+        shape = np.array(dims, np.float32).astype(dtype)
+        y, z = made(x, shape)
+        assert y.shape == x.reshape(dims).shape and (bits(y).reshape(-1) == bits(x)).all()
+        assert z.dtype == shape.dtype and (bits(z) == bits(shape)).all()
+
+
 def test_control_flow() -> None:
     """A loop that carries and stacks, and a scan."""
     body = helper.make_graph(
