@@ -309,6 +309,26 @@ def test_quantization(dtype: Any, source: Any) -> None:
     assert (run("QuantizeLinear", [x, scale[:1]], dtype, output_dtype=elem(dtype)).shape) == x.shape
 
 
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.uint4, np.uint16, ml_dtypes.float8_e4m3fn])
+def test_blocks(dtype: Any) -> None:
+    """A scale and a zero point for each block of 4 along an axis, which weights of language models have. Quotients are exact."""
+    x = (random.integers(-64, 64, (3, 12, 2)) / 8).astype(np.float32)
+    scale = np.float32(2) ** random.integers(-3, 1, (3, 3, 2)).astype(np.float32)
+    zero: Any = np.zeros((3, 3, 2)).astype(dtype)
+    if dtype is not ml_dtypes.float8_e4m3fn:
+        zero = random.integers(0, 7, zero.shape).astype(dtype)
+    wide = [np.repeat(a.astype(np.float32), 4, 1) for a in (scale, zero)]
+    want = x / wide[0] + wide[1]
+    if dtype is not ml_dtypes.float8_e4m3fn:
+        info = ml_dtypes.iinfo(dtype)
+        want = np.clip(np.rint(x / wide[0]) + wide[1], int(info.min), int(info.max))
+    want = want.astype(dtype)
+    got = run("QuantizeLinear", [x, scale, zero], dtype, axis=1, block_size=4)
+    assert got.dtype == want.dtype and (got == want).all()
+    back = (want.astype(np.float32) - wide[1]) * wide[0]
+    assert (run("DequantizeLinear", [got, scale, zero], np.float32, axis=1, block_size=4) == back).all()
+
+
 def test_a_float_zero_point_is_added() -> None:
     dtype = ml_dtypes.float8_e4m3fn
     x, scale, zero = np.array([1, 2, -0.0], np.float32), np.array(0.5, np.float32), np.array(0.5, dtype)
