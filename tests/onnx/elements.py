@@ -17,7 +17,6 @@ import paddle_mps
 onnx: Any = importlib.import_module("onnx")
 helper: Any = importlib.import_module("onnx.helper")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
-DEVICES: Any = importlib.import_module("onnxruntime")
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy, about infinities and NaN
 
@@ -152,7 +151,6 @@ def test_reductions(dtype: Any) -> None:
     assert (run("MatMul", [x, y], dtype) == (x[:, :, None] * y).sum(1, dtype)).all()
 
 
-FLOATS = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 SIGNED = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.bool_]
 
 
