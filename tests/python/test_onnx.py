@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import pathlib
 import struct
 import sys
+from ctypes import byref
 
 import numpy as np
 import onnx_files
 import pytest
 
 import paddle_mps as paddle
+from paddle_mps._dtype import BY_NUMBER
+from paddle_mps._errors import check
+from paddle_mps._library import library
+from paddle_mps._structs import ValueInfo
 
 # y = x * w, with w = [0, 2, 4] and x of float[n, 3], from the onnx package.
 PRODUCT = bytes.fromhex(
@@ -73,6 +79,16 @@ def test_unsigned_integers_are_arrays() -> None:
     for wrong in (np.zeros(1, np.int16), paddle.to_tensor([1], dtype="int16", place=paddle.CPUPlace()), [1]):
         with pytest.raises(TypeError, match=r"input 'x' is .*; want an array of uint16"):
             model(wrong)
+
+
+@pytest.mark.parametrize(
+    ("elem", "carrier"),
+    [("uint16", "int16"), ("uint32", "int32"), ("uint64", "int64"), ("float8e5m2", "uint8"), ("int4", "uint8")],
+)
+def test_the_c_interface_has_the_dtype_that_carries_elements(elem: str, carrier: str) -> None:
+    model, info = identity(elem, paddle.CPUPlace()), ValueInfo(ctypes.sizeof(ValueInfo))
+    check(library.pmps_program_get_port(model._program._handle, False, 0, byref(info), None, None))
+    assert BY_NUMBER[info.dtype].name == carrier
 
 
 @pytest.mark.parametrize("elem", ["float8e4m3fn", "float8e8m0", "int4", "float4e2m1", "uint2"])
