@@ -137,11 +137,6 @@ var elementwise = []entry{
 		x := c.x(0)
 		return one(c.where(c.do(op.IDGreaterThan, nil, x, num(c.float("alpha", 1))), x, num(0)))
 	}},
-	// Binarizer: 1 above attribute threshold, else 0.
-	{"ai.onnx.ml:Binarizer", 1, 0, func(c *call) []*value {
-		x := c.x(0)
-		return one(c.cast(c.do(op.IDGreaterThan, nil, x, num(c.float("threshold", 0))), x.DType))
-	}},
 	// Shrink: towards 0 by bias, beyond lambd.
 	{"Shrink", 9, 0, shrink},
 	// Gelu: x times the normal distribution at x.

@@ -1,13 +1,11 @@
 package onnx
 
 import (
-	"slices"
-
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// Normalizations, as they are at inference, and for batches also in training.
+// Normalizations, as they are at inference.
 //
 // They are sums and products of rows. What follows from weights alone, such as the factor of a batch normalization,
 // is computed once when a graph is built. Statistics of halves are computed in float32 where ONNX says so.
@@ -38,11 +36,8 @@ var norms = []entry{
 // model runs is a product and a sum.
 func batchNormalization(c *call) []*value {
 	x := c.x(0)
-	if c.yes("training_mode", 0) {
-		return c.batchStatistics(x)
-	}
-	if c.opset < 7 && !c.yes("is_test", 0) && len(c.node.Out) > 1 {
-		c.refuse("training before opset 14 is not supported")
+	if c.yes("training_mode", 0) || c.opset < 7 && !c.yes("is_test", 0) && len(c.node.Out) > 1 {
+		c.refuse("training_mode is not supported")
 	}
 	scale, bias, mean, variance := c.x(1), c.x(2), c.x(3), c.x(4)
 	factor := c.div(scale, c.do(op.IDSqrt, nil, c.add(variance, num(c.float("epsilon", 1e-5)))))
@@ -52,25 +47,6 @@ func batchNormalization(c *call) []*value {
 		c.wrong("the operand has %d dimensions; want 2 or more", x.rank())
 	}
 	return one(c.add(c.mul(x, wide(factor)), wide(term)))
-}
-
-// batchStatistics is BatchNormalization in training: by the mean and the variance of the batch. The results behind it are
-// the moving averages of both.
-func (c *call) batchStatistics(x *value) []*value {
-	if x.rank() < 2 {
-		c.wrong("the operand has %d dimensions; want 2 or more", x.rank())
-	}
-	axes := slices.Delete(count(x.rank()), 1, 2)
-	mean := c.mean(x, true, axes...)
-	difference := c.sub(x, mean)
-	variance := c.mean(c.do(op.IDSquare, nil, difference), true, axes...)
-	wide := func(i int) *value { return c.cast(c.channels(c.x(i), x.rank()), x.DType) }
-	y := c.div(difference, c.do(op.IDSqrt, nil, c.add(variance, num(c.float("epsilon", 1e-5)))))
-	moving := func(i int, now *value) *value {
-		before := c.x(i)
-		return c.blended(c.float("momentum", 0.9), before, c.cast(c.reshape(now, before.dims()...), before.DType))
-	}
-	return []*value{c.add(c.mul(y, wide(1)), wide(2)), moving(3, mean), moving(4, variance)}
 }
 
 // standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation. The mean is subtracted

@@ -38,18 +38,6 @@ var selections = []entry{
 	{"Compress", 9, 0, compress},
 	// NonZero: int64 [rank, count].
 	{"NonZero", 9, 0, nonZero},
-	// ArrayFeatureExtractor: data, indices of the last axis.
-	{"ai.onnx.ml:ArrayFeatureExtractor", 1, 0, arrayFeatureExtractor},
-}
-
-// arrayFeatureExtractor reads indices of the last axis. Of a vector it makes a matrix of one row, as onnxruntime does.
-func arrayFeatureExtractor(c *call) []*value {
-	x, n := c.x(0), c.x(1).Shape.Numel()
-	if x.rank() == 1 {
-		x = c.unsqueeze(x, 0)
-	}
-	last := c.axis(-1, x.rank())
-	return one(c.gathered(x, c.reshape(c.x(1), n), last))
 }
 
 // gather reads slices along an axis; the axes of the indices take its place. The rank of the result is that of both

@@ -75,59 +75,47 @@ func (c *call) dft(axis int64) *value {
 	if a == x.rank()-1 {
 		c.wrong("the axis is the one of real and imaginary parts")
 	}
-	n, back := x.dims()[a], c.yes("inverse", 0) && c.yes("onesided", 0)
-	if back { // the half of a transform of an even length
-		n = 2 * (n - 1)
-	}
+	n := x.dims()[a]
 	if c.has(1) {
 		if n = int64(c.number(1, "dft_length")); n < 1 || n > longestSignal {
 			c.wrong("dft_length is %d", n)
 		}
 	}
-	want := n
-	if back {
-		want = n/2 + 1
-	}
-	if have := x.dims()[a]; have > want {
-		x = c.slice(x, a, 0, want)
-	} else if have < want {
-		x = c.padAxis(x, a, 0, want-have, num(0))
+	if have := x.dims()[a]; have > n {
+		x = c.slice(x, a, 0, n)
+	} else if have < n {
+		x = c.padAxis(x, a, 0, n-have, num(0))
 	}
 	return c.transformed(x, a, n, c.yes("inverse", 0), c.yes("onesided", 0))
 }
 
-// transformed is the product with the roots. A onesided result has the first half. The result has a real and an imaginary part
-// as its last axis. A onesided inverse is given the first half, and its result is real: what the other half would add, which
-// mirrors the first one, comes from counting twice all but the first element, and the last one of an even length.
+// transformed is the product with the roots. A onesided result has the first half; a onesided inverse is given it.
+// The result has a real and an imaginary part as its last axis.
 func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) *value {
 	last := x.rank() - 1
-	rows, out := n, n
-	switch half := n/2 + 1; {
-	case onesided && inverse:
-		rows = half
-	case onesided:
-		out = half
+	if onesided && inverse {
+		c.refuse("onesided with inverse is not supported")
 	}
-	if n < 1 || n > longestSignal || rows*out > longestSignal {
+	out := n
+	if onesided {
+		out = n/2 + 1
+	}
+	if n > longestSignal || n*out > longestSignal {
 		c.refuse("a transform of %d elements is not supported", n)
 	}
-	c.room(2, rows, out)
-	cos, sin := make([]float64, rows*out), make([]float64, rows*out)
+	c.room(2, n, out)
+	cos, sin := make([]float64, n*out), make([]float64, n*out)
 	sign, scale := -1.0, 1.0
 	if inverse {
 		sign, scale = 1, 1/float64(n)
 	}
-	for i := range rows {
-		counts := scale
-		if onesided && inverse && i > 0 && 2*i != n {
-			counts = 2 * scale
-		}
+	for i := range n {
 		for k := range out {
 			turn := 2 * math.Pi * float64(i*k%n) / float64(n)
-			cos[i*out+k], sin[i*out+k] = counts*math.Cos(turn), counts*sign*math.Sin(turn)
+			cos[i*out+k], sin[i*out+k] = scale*math.Cos(turn), scale*sign*math.Sin(turn)
 		}
 	}
-	roots := []int64{rows, out}
+	roots := []int64{n, out}
 	re, im := c.reals(x.DType, roots, cos), c.reals(x.DType, roots, sin)
 	times := func(v, m *value) *value { // along the axis, which goes to the end and back
 		end := v.rank() - 1
@@ -138,9 +126,6 @@ func (c *call) transformed(x *value, axis int, n int64, inverse, onesided bool) 
 	if x.dims()[last] == 2 {
 		imaginary := c.pick(x, last, 1)
 		first, second = c.sub(first, times(imaginary, im)), c.add(second, times(imaginary, re))
-	}
-	if onesided && inverse {
-		return c.unsqueeze(first, int64(last))
 	}
 	return c.concat(last, c.unsqueeze(first, int64(last)), c.unsqueeze(second, int64(last)))
 }
