@@ -742,7 +742,10 @@ pmps_error *pmps_program_load(const pmps_place *place, const char *path, const v
 
 /* An input or output of a program, in the order of pmps_program_run. In info, unknown sizes are -1, and so is the rank if the
  * file does not state it. name is its name in the file, and type the declared type, such as `float[batch, 3, ?, ?]`; both are
- * empty for programs that were not loaded from a file, and may be NULL. Owned: free them with pmps_text_free. */
+ * empty for programs that were not loaded from a file, and may be NULL. Owned: free them with pmps_text_free.
+ *
+ * A file may declare elements that tensors lack. Tensors of the dtype in info then have their bits: signed integers those of
+ * uint16, uint32 and uint64; uint8 those of 8-bit floats, and in the low bits those of elements of 4 and 2 bits, one in a byte. */
 pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size_t index, pmps_value_info *info,
                                   char **name, char **type);
 

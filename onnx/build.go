@@ -75,8 +75,8 @@ func (m *Model) newBuilder(known map[int]*op.Const, tensors int) *builder {
 }
 
 // input is an input of the graph. from are the inputs of the model that its elements depend on.
-func (b *builder) input(t op.Type, from uint64) *value {
-	v := &value{Type: t, at: b.graph.Input(t), placed: true, inputs: from}
+func (b *builder) input(t op.Type, elem ElemType, from uint64) *value {
+	v := &value{Type: t, elem: elem, at: b.graph.Input(t), placed: true, inputs: from}
 	b.ports = append(b.ports, v)
 	return v
 }
@@ -112,7 +112,7 @@ func (b *builder) body(s *scope, g *Graph, from int) ([]*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.values[t.Name] = &value{Type: c.Type, data: c, fixed: true}
+		s.values[t.Name] = &value{Type: c.Type, elem: t.Elem.lacking(), data: c, fixed: true}
 	}
 	if err := b.run(s, g.Nodes[from:]); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 		c.refuse("is not supported")
 	}
 	c.row = e.row
-	out := e.build(c)
+	out := c.results(&e)
 	for i, name := range n.Out {
 		if name != "" && i < len(out) && out[i] != nil {
 			s.values[name] = out[i]

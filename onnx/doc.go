@@ -36,6 +36,10 @@
 //   - c.refuse ends the function because of what is not supported, and c.wrong because the model is wrong. The message is
 //     put behind the name of the node.
 //
+// An operator that takes elements which tensors lack, such as uint16 or 8-bit floats, has an entry in the table of treatments
+// in elements.go. Without one it refuses them, and its function never sees them: it may take c.x(i).DType for the type of the
+// elements. With one it sees the tensor that carries them, and c.x(i).elem is their type.
+//
 // The tests of the onnx package show whether it is right: python tests/onnx/run.py --match NAME.
 //
 // # What is not here

@@ -20,6 +20,8 @@ type folder struct {
 	path  string // empty: the model has none
 	root  *os.Root
 	files map[string]*mapped.File
+
+	unpacked int64 // bytes of tensors whose elements are copied, each to a byte
 }
 
 // close unmaps the files.
@@ -62,7 +64,23 @@ func (d *folder) read(t *Tensor) ([]byte, error) {
 	if offset < 0 || length < 0 || offset > size || length > size-offset {
 		return nil, status.Errorf(status.Invalid, "[onnx] tensor %q is bytes %d to %d of %q; want bytes of that file, which has %d", t.Name, offset, offset+length, location, size)
 	}
-	return m.Bytes[offset:][:length:length], nil
+	return m.Bytes[offset:][:length:length], d.copied(t, length)
+}
+
+// copied counts the bytes of a tensor whose elements are unpacked. Tensors may overlap in a file; copies of all of them take
+// no more memory than copies of the files, or they are refused.
+func (d *folder) copied(t *Tensor, length int64) error {
+	if t.Elem.bits() == 0 {
+		return nil
+	}
+	size := int64(0)
+	for _, m := range d.files {
+		size += int64(len(m.Bytes))
+	}
+	if d.unpacked += length; d.unpacked > size {
+		return status.Errorf(status.Unsupported, "[onnx] tensor %q: tensors of %s overlap in the files with external data; want each in a place of its own", t.Name, t.Elem)
+	}
+	return nil
 }
 
 // open maps a file of the folder. [os.Root] follows no link that leads out of it. Files are opened without waiting,

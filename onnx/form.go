@@ -127,10 +127,10 @@ func (f *Form) resolve(inputs []op.Type, known map[int]*op.Const) (*graph.Graph,
 	made := make([]*value, len(f.ports))
 	for i := range made {
 		if k := known[i]; k != nil {
-			made[i] = &value{Type: k.Type, data: k}
+			made[i] = &value{Type: k.Type, elem: f.ports[i].Elem.lacking(), data: k}
 			continue
 		}
-		made[i] = b.input(inputs[i], 1<<min(i, 63))
+		made[i] = b.input(inputs[i], f.ports[i].Elem.lacking(), 1<<min(i, 63))
 	}
 	// Each input of the model takes its tensors from the front of the list.
 	for i, p := range f.inputs {
@@ -157,6 +157,9 @@ func (b *builder) returned(made []*value) ([]graph.Value, error) {
 	var list []*value
 	var form []byte
 	for i, v := range made {
+		if err := ports[i].made(v); err != nil {
+			return nil, err
+		}
 		switch {
 		case v.isList || v.none:
 			if p := ports[i]; v.isList && !p.Sequence || v.none && !p.Optional {
@@ -186,6 +189,20 @@ func (b *builder) returned(made []*value) ([]graph.Value, error) {
 		outputs[i] = b.place(v)
 	}
 	return outputs, nil
+}
+
+// made checks that a value, or each of a sequence, has elements of the type that the file declares: another type that tensors
+// lack would leave as something else.
+func (p *Port) made(v *value) error {
+	for _, e := range v.list {
+		if err := p.made(e); err != nil {
+			return err
+		}
+	}
+	if !v.isList && !v.none && v.elem != p.Elem.lacking() {
+		return status.Errorf(status.Unsupported, "[onnx] output %q is made of %s; want %s, as the file declares", p.Name, v.elemText(), p.Elem)
+	}
+	return nil
 }
 
 // Given is the form for known elements of some tensors, by their numbers; its graphs take the others. It is for models in

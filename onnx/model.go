@@ -104,7 +104,7 @@ func (m *Model) declare() error {
 			return err
 		}
 		if t.DType == dtype.Invalid || p.Other {
-			return status.Errorf(status.Unsupported, "[onnx] input %q is %s; want a tensor of one of %v", p.Name, p.Text(), dtype.Movable.Members())
+			return status.Errorf(status.Unsupported, "[onnx] input %q is %s; want a tensor of one of %s", p.Name, p.Text(), carried())
 		}
 		m.inputs, m.types = append(m.inputs, p), append(m.types, t)
 	}
@@ -121,11 +121,11 @@ func (m *Model) declare() error {
 	return nil
 }
 
-// typeWith is the type of a port. Each dimension that is not known is a symbol of its own, because files give one
+// typeWith is the type of a port, that of the tensor that carries its elements. Each dimension that is not known is a symbol of its own, because files give one
 // name to sizes that differ: "?", "-1", or an expression. A port of unknown rank has the rank 0. symbols counts
 // those of the model, so that each is another one.
 func (p *Port) typeWith(symbols *int) (t op.Type, err error) {
-	t.DType = p.Elem.DType()
+	t.DType = p.Elem.carrier()
 	if len(p.Dims) > shape.MaxRank {
 		return t, status.Errorf(status.Unsupported, "[onnx] %q has %d dimensions; want at most %d", p.Name, len(p.Dims), shape.MaxRank)
 	}

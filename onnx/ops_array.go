@@ -48,9 +48,7 @@ var arrays = []entry{
 	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
 	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
 	// BitCast: data; attribute to.
-	{"BitCast", 26, 0, func(c *call) []*value {
-		return one(c.do(op.IDBitcast, with(op.BitcastDtype, c.elem("to", c.x(0).DType)), c.x(0)))
-	}},
+	{"BitCast", 26, 0, func(c *call) []*value { return one(c.bitCast(c.x(0))) }},
 	// Transpose: data; attribute perm.
 	{"Transpose", 1, 0, transpose},
 	// Squeeze: data, axes; an attribute before opset 13.
@@ -124,7 +122,7 @@ func (c *call) constantValue() *value {
 	if a := c.attr("value"); a != nil && a.T != nil {
 		k, err := c.model.constant(a.T)
 		c.must(err)
-		return &value{Type: k.Type, data: k}
+		return &value{Type: k.Type, elem: a.T.Elem.lacking(), data: k}
 	}
 	if a := c.attr("value_float"); a != nil {
 		return c.reals(dtype.Float32, nil, []float64{float64(a.F)})
@@ -151,6 +149,7 @@ func (c *call) constantValue() *value {
 // constantOfShape is a tensor of one value, 0 by default, whose shape is an operand.
 func constantOfShape(c *call) []*value {
 	dims, d, v := c.checked(c.ints(0, "the shape")), dtype.Float32, op.Value{Kind: op.Float}
+	var elem ElemType
 	if a := c.attr("value"); a != nil && a.T != nil {
 		k, err := c.model.constant(a.T)
 		c.must(err)
@@ -160,12 +159,12 @@ func constantOfShape(c *call) []*value {
 		if d = k.DType; d.IsComplex() {
 			c.refuse("complex elements are not supported")
 		}
-		v.F = floatsOf(k)[0]
+		v.F, elem = floatsOf(k)[0], a.T.Elem.lacking()
 		if list, ok := k.Ints(); ok {
 			v = integer(list[0])
 		}
 	}
-	return one(c.do(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d)))
+	return one(c.do(op.IDFull, with(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d)).as(elem))
 }
 
 // shapeNode is the dimensions of its operand from start to end, which count from the end if negative. It never looks

@@ -104,10 +104,10 @@ var elementwise = []entry{
 	// Clip: x, min, max; the bounds were attributes before opset 11.
 	{"Clip", 1, 0, clipAttributes},
 	{"Clip", 11, 0, clip},
-	// Cast: to attribute to; saturate is for 8-bit floats, which tensors are not.
+	// Cast: to attribute to; saturate and round_mode are for 8-bit floats.
 	{"Cast", 1, 0, cast},
 	// CastLike: x, and a tensor whose dtype counts.
-	{"CastLike", 15, 0, func(c *call) []*value { return one(c.cast(c.x(0), c.x(1).DType)) }},
+	{"CastLike", 15, 0, func(c *call) []*value { return one(c.convertedTo(c.x(0), c.x(1).DType, c.x(1).elem)) }},
 	// LeakyRelu: alpha * x below 0.
 	{"LeakyRelu", 1, 0, func(c *call) []*value {
 		return one(c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, c.float("alpha", 0.01)), c.x(0)))
@@ -202,6 +202,9 @@ func (c *call) smaller(x, y *value) *value { return c.do(op.IDMinimum, nil, x, y
 // unlike Python; a divisor of 0 is an error when the model runs.
 func divide(c *call) []*value {
 	x, y := c.x(0), c.legacy()
+	if x.elem.unsigned() {
+		return one(c.unsignedQuotient(x, y))
+	}
 	if !x.DType.IsInt() {
 		return one(c.div(x, y))
 	}
@@ -216,6 +219,9 @@ func divide(c *call) []*value {
 // remainder of the magnitudes, which is exact for floats too.
 func modulo(c *call) []*value {
 	x, y := c.x(0), c.x(1)
+	if x.elem.unsigned() {
+		return one(c.unsignedRemainder(x, y))
+	}
 	if !c.yes("fmod", 0) {
 		return one(c.do(op.IDRemainder, nil, x, y))
 	}
@@ -246,6 +252,9 @@ func bitShift(c *call) []*value {
 	case "LEFT":
 		return one(c.do(op.IDBitwiseLeftShift, nil, c.x(0), c.x(1)))
 	case "RIGHT":
+		if c.x(0).elem.unsigned() {
+			return one(c.unsignedRight(c.x(0), c.x(1)))
+		}
 		return one(c.do(op.IDBitwiseRightShift, nil, c.x(0), c.x(1)))
 	}
 	c.wrong("direction is %q; want LEFT or RIGHT", c.text("direction", ""))
@@ -323,7 +332,7 @@ func cast(c *call) []*value {
 	if c.x(0).DType.IsComplex() {
 		c.refuse("a cast of complex numbers is not supported")
 	}
-	return one(c.cast(c.x(0), c.dtype(castType(a))))
+	return one(c.converted(c.x(0), castType(a)))
 }
 
 // castType is the element type that a cast names; in the first opsets by its name. It is 0, which no tensor has, for
@@ -332,7 +341,7 @@ func castType(a *Attribute) ElemType {
 	if len(a.S) == 0 {
 		return ElemType(a.I)
 	}
-	names := map[string]ElemType{"FLOAT": 1, "UINT8": 2, "INT8": 3, "INT16": 5, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11}
+	names := map[string]ElemType{"FLOAT": 1, "UINT8": 2, "INT8": 3, "UINT16": 4, "INT16": 5, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11, "UINT32": 12, "UINT64": 13}
 	return names[string(a.S)]
 }
 

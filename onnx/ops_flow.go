@@ -176,7 +176,7 @@ func buildLoop(c *call) []*value {
 // and dimensions follow from the list.
 func (c *call) stacked(list []*value, axis int, p *Port) *value {
 	if len(list) > 0 {
-		return c.do(op.IDStack, with(op.StackAxis, axis), list...)
+		return c.do(op.IDStack, with(op.StackAxis, axis), list...).as(c.alike(list))
 	}
 	dims := []int64{0}
 	for _, d := range p.Dims {
@@ -185,7 +185,7 @@ func (c *call) stacked(list []*value, axis int, p *Port) *value {
 	if len(dims) > shape.MaxRank {
 		c.refuse("output %q has %d dimensions", p.Name, len(dims))
 	}
-	return c.constant(c.dtype(p.Elem), dims, nil)
+	return c.constant(c.carrier(p.Elem), dims, nil).as(p.Elem.lacking())
 }
 
 // buildScan runs the body for each index of the axes that are scanned. The operands are first the states and then
@@ -257,7 +257,7 @@ func (c *call) scan(operands []*value, inBack []int64) []*value {
 			if at(inBack, i) == 1 {
 				index = rounds - 1 - r
 			}
-			in = append(in, c.pick(x, axis, index))
+			in = append(in, c.pick(x, axis, index).as(x.elem))
 		}
 		out := c.body(g, in)
 		if len(out) < states {

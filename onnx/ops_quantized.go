@@ -12,7 +12,7 @@ import (
 //
 // Quantizing and dequantizing are formulas of rows on floats, so that a model in the form of QuantizeLinear, an
 // operator and DequantizeLinear computes the same numbers as in onnxruntime, and not faster than in floats. Elements
-// of less than 8 bits and 8-bit floats are refused when the file is read.
+// of less than 8 bits and 8-bit floats are converted as in ops_small.go.
 
 var quantized = []entry{
 	// QuantizeLinear: x, scale, zero point.
@@ -81,24 +81,64 @@ func (c *call) quantize(x, scale, zero *value, d dtype.DType) *value {
 	if d != dtype.Int8 && d != dtype.Uint8 && d != dtype.Int16 {
 		c.refuse("quantized elements of %s are not supported", d)
 	}
+	low, high := d.Range()
+	return c.cast(c.quantum(x, scale, zero, low, high), d)
+}
+
+// quantum is quantize between two integers, in floats. A sum with a zero point of 16 bits may be none of a half.
+func (c *call) quantum(x, scale, zero *value, low, high int64) *value {
 	y := c.do(op.IDRound, nil, c.div(x, scale))
+	if y.DType != dtype.Float64 {
+		y = c.cast(y, dtype.Float32)
+	}
 	if zero != nil {
 		y = c.add(y, c.cast(zero, y.DType))
 	}
-	low, high := d.Range()
-	return c.cast(c.clamp(y, float64(low), float64(high)), d)
+	return c.clamp(y, float64(low), float64(high))
+}
+
+// quantizeTo is quantize to a type that tensors lack. A float is x / scale + zero, rounded once more; ONNX has a zero point
+// of 0 there, which leaves the sign of a zero alone.
+func (c *call) quantizeTo(x, scale, zero *value, elem ElemType) *value {
+	c.quantizes(elem)
+	if zero != nil {
+		zero = c.decoded(zero.as(elem), dtype.Float32)
+	}
+	if elem.smallFloat() == nil {
+		low, high := smallInt(elem)
+		if elem == elemUint16 {
+			high = 1<<16 - 1
+		}
+		return c.encoded(c.quantum(x, scale, zero, int64(low), int64(high)), elem.carrier(), elem)
+	}
+	y := c.div(x, scale)
+	if zero != nil {
+		y = c.where(c.do(op.IDEqual, nil, zero, num(0)), y, c.add(y, c.cast(zero, y.DType)))
+	}
+	return c.encoded(y, elem.carrier(), elem)
+}
+
+// quantizes refuses types that ONNX does not quantize to.
+func (c *call) quantizes(elem ElemType) {
+	if elem == elemUint32 || elem == elemUint64 || elem == elemFloat8E8M0 {
+		c.refuse("quantized elements of type %s are not supported", elem)
+	}
 }
 
 // quantizeLinear has the operands x, scale and zero point, whose dtype is that of the result; uint8 without one.
 func quantizeLinear(c *call) []*value {
 	x, scale := c.x(0), c.x(1)
+	if e := max(x.elem, scale.elem); e != 0 {
+		c.refuse("operands of type %s are not supported", e)
+	}
 	d, axis, block := dtype.Uint8, c.quantAxis(x.rank()), c.int("block_size", 0)
-	if c.given("output_dtype") && c.int("output_dtype", 0) != 0 {
-		d = c.elem("output_dtype", d)
+	elem := ElemType(c.int("output_dtype", 0)).lacking()
+	if c.int("output_dtype", 0) != 0 {
+		d = c.carrier(ElemType(c.int("output_dtype", 0)))
 	}
 	var zero *value
 	if c.has(2) {
-		d, zero = c.x(2).DType, c.spreadParam(c.x(2), x.dims(), axis, block)
+		d, elem, zero = c.x(2).DType, c.x(2).elem, c.spreadParam(c.x(2), x.dims(), axis, block)
 	}
 	if !x.DType.IsFloat() {
 		x = c.cast(x, scale.DType)
@@ -107,6 +147,9 @@ func quantizeLinear(c *call) []*value {
 		x = c.cast(x, c.elem("precision", x.DType))
 	}
 	scale = c.cast(c.spreadParam(scale, x.dims(), axis, block), x.DType)
+	if elem != 0 {
+		return one(c.quantizeTo(x, scale, zero, elem))
+	}
 	return one(c.quantize(x, scale, zero, d))
 }
 

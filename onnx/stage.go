@@ -102,7 +102,7 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	}
 	pass := func(v *value) {
 		outputs = append(outputs, b.place(v))
-		r.inputs = append(r.inputs, value{Type: v.Type, inputs: v.inputs})
+		r.inputs = append(r.inputs, value{Type: v.Type, elem: v.elem, inputs: v.inputs})
 	}
 	for _, v := range b.given {
 		pass(v)
@@ -124,7 +124,7 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 			}
 			r.lists = append(r.lists, list)
 		case v.known() || v.none:
-			r.ready[name] = &value{Type: v.Type, data: v.data, number: v.number, none: v.none, fixed: v.fixed, inputs: v.inputs}
+			r.ready[name] = &value{Type: v.Type, elem: v.elem, data: v.data, number: v.number, none: v.none, fixed: v.fixed, inputs: v.inputs}
 		case slices.Contains(b.ports, v):
 			ports, again = append(ports, slices.Index(b.ports, v)), append(again, name)
 		default:
@@ -136,7 +136,7 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 		carry(name, b.main.values[name])
 	}
 	for _, i := range ports {
-		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, inputs: b.ports[i].inputs})
+		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, elem: b.ports[i].elem, inputs: b.ports[i].inputs})
 	}
 	r.names = append(r.names, again...)
 	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Inputs: ports, Rest: r}, nil
@@ -235,7 +235,7 @@ func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	b.stage = r.stage
 	var made []*value
 	for i, t := range inputs {
-		made = append(made, b.input(t, r.inputs[i].inputs))
+		made = append(made, b.input(t, r.inputs[i].elem, r.inputs[i].inputs))
 	}
 	// The node made the earlier calls first.
 	b.given = append(made[1:r.results:r.results], made[0])

@@ -14,19 +14,40 @@ import (
 // ElemType is the type of an element in TensorProto.DataType.
 type ElemType int32
 
-// elems are the element types: their names in ONNX, and the dtypes of tensors that have them.
+// elems are the element types: their names in ONNX, the dtypes of tensors that have them, and where there are none the
+// dtypes of tensors that carry them; see elements.go.
 var elems = [...]struct {
-	name  string
-	dtype dtype.DType
+	name    string
+	dtype   dtype.DType
+	carrier dtype.DType
 }{
-	0: {"undefined", dtype.Invalid}, 1: {"float", dtype.Float32}, 2: {"uint8", dtype.Uint8}, 3: {"int8", dtype.Int8},
-	4: {"uint16", dtype.Invalid}, 5: {"int16", dtype.Int16}, 6: {"int32", dtype.Int32}, 7: {"int64", dtype.Int64},
-	8: {"string", dtype.Invalid}, 9: {"bool", dtype.Bool}, 10: {"float16", dtype.Float16}, 11: {"double", dtype.Float64},
-	12: {"uint32", dtype.Invalid}, 13: {"uint64", dtype.Invalid}, 14: {"complex64", dtype.Complex64},
-	15: {"complex128", dtype.Complex128}, 16: {"bfloat16", dtype.BFloat16}, 17: {"float8e4m3fn", dtype.Invalid},
-	18: {"float8e4m3fnuz", dtype.Invalid}, 19: {"float8e5m2", dtype.Invalid}, 20: {"float8e5m2fnuz", dtype.Invalid},
-	21: {"uint4", dtype.Invalid}, 22: {"int4", dtype.Invalid}, 23: {"float4e2m1", dtype.Invalid},
-	24: {"float8e8m0", dtype.Invalid}, 25: {"uint2", dtype.Invalid}, 26: {"int2", dtype.Invalid},
+	0:  {"undefined", dtype.Invalid, dtype.Invalid},
+	1:  {"float", dtype.Float32, dtype.Float32},
+	2:  {"uint8", dtype.Uint8, dtype.Uint8},
+	3:  {"int8", dtype.Int8, dtype.Int8},
+	4:  {"uint16", dtype.Invalid, dtype.Int16},
+	5:  {"int16", dtype.Int16, dtype.Int16},
+	6:  {"int32", dtype.Int32, dtype.Int32},
+	7:  {"int64", dtype.Int64, dtype.Int64},
+	8:  {"string", dtype.Invalid, dtype.Invalid},
+	9:  {"bool", dtype.Bool, dtype.Bool},
+	10: {"float16", dtype.Float16, dtype.Float16},
+	11: {"double", dtype.Float64, dtype.Float64},
+	12: {"uint32", dtype.Invalid, dtype.Int32},
+	13: {"uint64", dtype.Invalid, dtype.Int64},
+	14: {"complex64", dtype.Complex64, dtype.Complex64},
+	15: {"complex128", dtype.Complex128, dtype.Complex128},
+	16: {"bfloat16", dtype.BFloat16, dtype.BFloat16},
+	17: {"float8e4m3fn", dtype.Invalid, dtype.Uint8},
+	18: {"float8e4m3fnuz", dtype.Invalid, dtype.Uint8},
+	19: {"float8e5m2", dtype.Invalid, dtype.Uint8},
+	20: {"float8e5m2fnuz", dtype.Invalid, dtype.Uint8},
+	21: {"uint4", dtype.Invalid, dtype.Uint8},
+	22: {"int4", dtype.Invalid, dtype.Uint8},
+	23: {"float4e2m1", dtype.Invalid, dtype.Uint8},
+	24: {"float8e8m0", dtype.Invalid, dtype.Uint8},
+	25: {"uint2", dtype.Invalid, dtype.Uint8},
+	26: {"int2", dtype.Invalid, dtype.Uint8},
 }
 
 // String is the name in ONNX. Numbers that ONNX has no type for, as those of newer versions, are shown as they are.
@@ -43,6 +64,15 @@ func (e ElemType) DType() dtype.DType {
 		return dtype.Invalid
 	}
 	return elems[e].dtype
+}
+
+// carrier is the dtype of tensors that carry such elements: their own, or another for types that tensors lack. Invalid
+// where nothing does.
+func (e ElemType) carrier() dtype.DType {
+	if e < 0 || int(e) >= len(elems) {
+		return dtype.Invalid
+	}
+	return elems[e].carrier
 }
 
 // Tensor is a TensorProto. Its elements stay in the file until [Tensor.Const].
@@ -111,12 +141,12 @@ func pair(message []byte) (e keyValue, err error) {
 	return e, err
 }
 
-// Type is the type of the tensor; status.Unsupported for elements that tensors do not have. The size is checked
+// Type is the type of the tensor that carries the elements; status.Unsupported where there is none. The size is checked
 // against what an address space holds, before anything is multiplied.
 func (t *Tensor) Type() (op.Type, error) {
-	d := t.Elem.DType()
+	d := t.Elem.carrier()
 	if d == dtype.Invalid {
-		return op.Type{}, status.Errorf(status.Unsupported, "[onnx] tensor %q has elements of type %s; want one of %v", t.Name, t.Elem, dtype.Movable.Members())
+		return op.Type{}, status.Errorf(status.Unsupported, "[onnx] tensor %q has elements of type %s; want one of %s", t.Name, t.Elem, carried())
 	}
 	s, err := shape.Of(t.Dims...)
 	if err != nil {
@@ -144,6 +174,9 @@ func (t *Tensor) Const(outside func(*Tensor) ([]byte, error)) (*op.Const, error)
 		c.Bytes = t.typed(made.DType)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if c.Bytes, err = t.unpacked(c.Bytes, made.Shape.Numel()); err != nil {
 		return nil, err
 	}
 	if want := made.Shape.Numel() * made.DType.Size(); int64(len(c.Bytes)) != want {

@@ -14,6 +14,7 @@ import (
 // number that a rule of this package adds, a sequence of tensors, whose length is always known, or nothing.
 type value struct {
 	op.Type
+	elem   ElemType  // of elements that tensors lack, which DType carries; 0: those of DType
 	data   *op.Const // the elements, where they are known
 	number *op.Value // a Python scalar, weak in promotion; not Set: an operand that is left out
 	list   []*value  // of a sequence

@@ -70,7 +70,7 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 		return 0, Errorf(InvalidArg, "unexpected inference %s '%s', allowed %ss are: %s", what, d.GetName(), what, strings.Join(names, ", "))
 	}
 	p := ports[at]
-	// Types of files that tensors of the runtime do not have were refused by the reader.
+	// Types of files that tensors of the runtime do not have were refused by complete.
 	if kind := typeOf(p); kind != d.GetDataType() {
 		return 0, Errorf(InvalidArg, "unable to load model '%s', configuration expects datatype %s for %s '%s', model provides %s",
 			v.config.Name, d.GetDataType(), what, d.GetName(), tensors.Type(kind).ConfigName())

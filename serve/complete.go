@@ -8,15 +8,20 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
-// complete fills in inputs, outputs and the largest batch from the model where the configuration lacks inputs or outputs,
+// complete refuses types that the runtime has no tensors of, which models may have nevertheless, and fills in inputs, outputs and the largest batch from the model where the configuration lacks inputs or outputs,
 // by the rule of Triton's ONNX Runtime backend: a model whose inputs and outputs all begin with a dimension of any size
 // takes batches, of at most most items unless the configuration says another number, and then batches are dynamic.
 func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
+	inputs, outputs := m.Ports()
+	for _, p := range append(slices.Clip(inputs), outputs...) {
+		if typeOf(p) == modelconfig.DataType_TYPE_INVALID {
+			return Errorf(Unsupported, "unable to load model '%s', '%s' is %s in the file, which is not supported", c.Name, p.Name, p.Text())
+		}
+	}
 	// A configuration that names both sides is complete as it is: a max_batch_size of 0 means none there.
 	if len(c.Input) > 0 && len(c.Output) > 0 {
 		return nil
 	}
-	inputs, outputs := m.Ports()
 	if batches(inputs) && batches(outputs) {
 		// Inputs or outputs with all dimensions of the file leave none for the batch. What a model counts is no batch either.
 		if c.MaxBatchSize == 0 && !m.Counts() && !inFull(c, append(slices.Clip(inputs), outputs...)) {

@@ -228,6 +228,20 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestTypesThatAreNotServed: the reader has types that tensors lack, and the protocols would not have them as what carries them.
+func TestTypesThatAreNotServed(t *testing.T) {
+	const uint16s, strings = 4, 8
+	for elem, want := range map[int]string{uint16s: "'x' is uint16[n, 2] in the file, which is not supported", strings: "string[n, 2]"} {
+		for _, config := range []string{"", `max_batch_size: 4 input { name: "x" data_type: TYPE_UINT16 dims: 2 } output { name: "y" data_type: TYPE_UINT16 dims: 2 }`} {
+			s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Identity", elem, -1, 2)), "m/config.pbtxt": config}, Options{})
+			require.False(t, s.Ready())
+			index, err := s.Index(false)
+			require.NoError(t, err)
+			require.Contains(t, index[0].Reason, want)
+		}
+	}
+}
+
 // TestQueue: a full queue refuses at once, and a request that is cancelled leaves it.
 func TestQueue(t *testing.T) {
 	s := started(t, map[string]string{

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
 def _ours(given: argparse.Namespace) -> Callable[[dict[str, Any]], list[Any]]:
     """A function that runs the model."""
     model = onnx.load(given.model, None if given.place is None else place_of(given.place))
-    return lambda arrays: [x.numpy() for x in model.run(arrays).values()]
+    return lambda arrays: [x if isinstance(x, np.ndarray) else x.numpy() for x in model.run(arrays).values()]
 
 
 def _theirs(given: argparse.Namespace) -> Callable[[dict[str, Any]], list[Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import onnx
+from . import _elements, onnx
 
 Array = Any
 
@@ -76,13 +76,15 @@ def inputs(model: onnx.Model, given: argparse.Namespace) -> dict[str, Array]:
     made: dict[str, Array] = {}
     for p, port in zip(said, model.inputs):
         name = p["name"]
+        # Arrays of bytes have the bits of elements that NumPy has no dtype for.
+        dtype = port.dtype.numpy if port.dtype else _elements.plain(port.type)
         if name in files:
             made[name] = np.load(files[name])
-        elif port.dtype is None or (p["shape"] is None and name not in shapes):
+        elif dtype is None or (p["shape"] is None and name not in shapes):
             raise ValueError(f"[input] {name!r} is {port.type}; want its shape (--shape) or an array for it (--input)")
         else:
             shape = numbers("shape", shapes[name]) if name in shapes else [_size(d, sizes) for d in p["shape"]]
-            made[name] = _random(port.dtype.numpy, shape, random)
+            made[name] = _random(dtype, shape, random)
     return made
 
 

@@ -3,7 +3,8 @@
     model = paddle_mps.onnx.load("model.onnx")
     y = model(x)
 
-Arguments are NumPy arrays or tensors, by position in the order of the model's inputs, or by name; results are tensors.
+Arguments are NumPy arrays or tensors, by position in the order of the model's inputs, or by name; results are tensors. Inputs
+and results with elements that tensors lack, such as uint16 and 8-bit floats, are arrays.
 Dynamic sizes may differ from call to call: the model is compiled at the first call with each set of sizes.
 docs/onnx.md lists what is supported.
 """
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from . import _dtype, _missing, _tracing
+from . import _dtype, _elements, _missing, _tracing
 from ._creation import to_tensor
 from ._errors import check
 from ._library import library, quick
@@ -47,7 +48,7 @@ class Port(NamedTuple):
 
     Attributes:
         name: what the file calls it.
-        dtype: the dtype of its elements.
+        dtype: the dtype of its elements; None where tensors lack it, as uint16.
         shape: the size of each axis, None for any; None where the file does not say how many axes there are.
         type: what the file declares, such as `float[batch, 3, ?, ?]`.
     """
@@ -80,19 +81,24 @@ class Model:
         self._takes_forms, self._returns_forms = (
             any(_kind(p) != (False, False) for p in ports) for ports in (self.inputs, self.outputs)
         )
+        # Whether there are results that are arrays.
+        self._lacks = any(map(_lacking, self.outputs))
 
     def __call__(self, *args: Given, **kwargs: Given) -> Any:
         """Runs the model.
 
         Args:
             args: NumPy arrays or tensors for the first inputs. Arrays and what makes arrays are converted to the dtype that the
-                model takes, if nothing but precision is lost; tensors have to have it. A sequence is a list of them, and None
-                an optional without a value.
+                model takes, if nothing but precision is lost; tensors have to have it. For elements that tensors lack:
+                arrays of uint16, uint32 or uint64; for those of 8 bits and less arrays of the dtypes of ml_dtypes, or of
+                uint8 with the bits of an element in each byte. A sequence is a list of them, and None an optional without a
+                value.
             kwargs: those for the other inputs, by name.
 
         Returns:
-            A tensor, or a tuple of tensors where the model has several outputs. A sequence is a list of tensors, and None an
-            optional without a value.
+            A tensor, or a tuple of tensors where the model has several outputs. Results with elements that tensors lack are
+            arrays as above, with dtypes of ml_dtypes if it is installed. A sequence is a list of tensors, and None an optional
+            without a value.
 
         Raises:
             TypeError: an input is missing, or is given twice, or its dtype is wrong.
@@ -106,7 +112,13 @@ class Model:
         made = self._program.run(*inputs)
         if made is NotImplemented:
             made = self._program.run_anyway(inputs)
-        return tuple(made) if isinstance(made, list) else made
+        return self._returned(made)
+
+    def _returned(self, made: list[Tensor] | Tensor) -> Any:
+        """The results of a model all of which are tensors or arrays."""
+        if not isinstance(made, list):
+            return _result(made, self.outputs[0]) if self._lacks else made
+        return tuple(_result(x, p) for x, p in zip(made, self.outputs)) if self._lacks else tuple(made)
 
     def _formed(self, given: Sequence[Given]) -> Any:
         """A call of a model with sequences or optionals. The tensors of all inputs follow each other, behind their form: of how
@@ -120,12 +132,11 @@ class Model:
         if self._takes_forms:
             inputs.insert(0, to_tensor(np.array(form, np.int64), place=self.place))
         if not self._returns_forms:
-            made = self._program.run_anyway(inputs)
-            return tuple(made) if isinstance(made, list) else made
+            return self._returned(self._program.run_anyway(inputs))
         counts, *tensors = self._program.run_many(inputs, 1 + MOST_TENSORS)
         results: list[Any] = []
         for n, port in zip(counts.tolist(), self.outputs):
-            values, tensors = tensors[: max(n, 0)], tensors[max(n, 0) :]
+            values, tensors = [_result(x, port) for x in tensors[: max(n, 0)]], tensors[max(n, 0) :]
             results.append(None if n < 0 else values if _kind(port)[1] else values[0])
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -168,6 +179,8 @@ class Model:
 
     def _tensor(self, x: Array, port: Port) -> Tensor:
         """An argument as a tensor of the model's place."""
+        if name := _lacking(port):
+            return to_tensor(_elements.carried(x, name, f"input {port.name!r}"), place=self.place)
         if isinstance(x, Tensor):
             return x if meta(x).place == self.place else x.to(self.place)
         array = x if isinstance(x, np.ndarray) else np.asarray(x)
@@ -182,6 +195,17 @@ def _kind(port: Port) -> tuple[bool, bool]:
     """Whether a port may be nothing, and whether it is a sequence, as its type says."""
     optional = port.type.startswith("optional ")
     return optional, port.type[len("optional ") if optional else 0 :].startswith("a sequence of ")
+
+
+def _lacking(port: Port) -> str | None:
+    """The element type of a port, or of the tensors of a sequence, if tensors lack it."""
+    return _elements.lacking(port.type.replace("optional ", "").replace("a sequence of ", ""))
+
+
+def _result(x: Tensor, port: Port) -> Any:
+    """A tensor that a model has made as what a caller gets."""
+    name = _lacking(port)
+    return x if name is None else _elements.uncarried(x.numpy(), name)
 
 
 def _values(x: Given, port: Port) -> Sequence[Array] | None:
@@ -209,7 +233,8 @@ def _port(program: int, output: bool, index: int) -> Port:
         texts.append(ctypes.string_at(text).decode("utf-8", "replace"))
         quick.pmps_text_free(text)
     dims = None if info.rank < 0 else tuple(None if n < 0 else n for n in info.dims[: info.rank])
-    return Port(texts[0], BY_NUMBER.get(info.dtype), dims, texts[1])
+    dtype = None if _elements.lacking(texts[1]) else BY_NUMBER.get(info.dtype)
+    return Port(texts[0], dtype, dims, texts[1])
 
 
 def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None) -> Model:
@@ -271,18 +296,24 @@ def _run(given: argparse.Namespace) -> None:
             args.append(array)
     start = time.perf_counter()
     made = model(*args, **named)
-    arrays = [(name, x.numpy()) for name, x in _named(model, made if isinstance(made, tuple) else (made,))]
+    arrays = [(name, _array(x)) for name, x in _named(model, made if isinstance(made, tuple) else (made,))]
     print(f"compiled and ran in {time.perf_counter() - start:.3f} s")
     for name, array in arrays:
         print(f"{name}: {array.dtype}{list(array.shape)}")
         if given.output:
             os.makedirs(given.output, exist_ok=True)
-            np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", name) + ".npy"), array)
+            plain = array if array.dtype.isbuiltin == 1 else array.view(np.uint8)  # files have no dtypes of ml_dtypes
+            np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", name) + ".npy"), plain)
 
 
-def _named(model: Model, results: Sequence[Any]) -> list[tuple[str, Tensor]]:
+def _array(x: Tensor | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A result as an array."""
+    return x.numpy() if isinstance(x, Tensor) else x
+
+
+def _named(model: Model, results: Sequence[Any]) -> list[tuple[str, Any]]:
     """The tensors of results by names. Those of a sequence have a number behind the name, and nothing has no tensor."""
-    found: list[tuple[str, Tensor]] = []
+    found: list[tuple[str, Any]] = []
     for port, x in zip(model.outputs, results):
         if isinstance(x, list):
             found += [(f"{port.name}.{i}", one) for i, one in enumerate(x)]

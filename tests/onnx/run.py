@@ -86,9 +86,11 @@ def wrong(name: str, got: Any, want: Any, rtol: float, atol: float) -> str:
         return f"{got}; want a tensor"
     if want.dtype.name == "bfloat16":
         got, want = got.cast("float32"), want.astype("float32")
-    array = got.numpy()
+    array = got if isinstance(got, np.ndarray) else got.numpy()
     if array.dtype != want.dtype:
         return f"dtype {array.dtype}; want {want.dtype}"
+    if want.dtype.isbuiltin != 1:  # of ml_dtypes, whose numbers float32 holds
+        array, want = array.astype("float32"), want.astype("float32")
     if array.shape != want.shape:
         return f"shape {array.shape}; want {want.shape}"
     if RANDOM.search(name):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import pathlib
 import struct
+import sys
+from ctypes import byref
 
 import numpy as np
 import onnx_files
 import pytest
 
 import paddle_mps as paddle
+from paddle_mps._dtype import BY_NUMBER
+from paddle_mps._errors import check
+from paddle_mps._library import library
+from paddle_mps._structs import ValueInfo
 
 # y = x * w, with w = [0, 2, 4] and x of float[n, 3], from the onnx package.
 PRODUCT = bytes.fromhex(
@@ -55,6 +62,58 @@ def test_wrong_arguments(model: paddle.onnx.Model) -> None:
         model(x.astype(np.complex64))
     with pytest.raises(ValueError, match=r'input "x" is float32\[1, 2\]; want float\[n, 3\]'):
         model(x[:, :2])
+
+
+def identity(elem: str, place: str | paddle.Place) -> paddle.onnx.Model:
+    """A model that returns its input."""
+    ports = [onnx_files.port(name, elem, [None]) for name in "xy"]
+    return paddle.onnx.load(onnx_files.model([onnx_files.node("Identity", ["x"], ["y"])], ports[:1], ports[1:]), place)
+
+
+def test_unsigned_integers_are_arrays() -> None:
+    model = identity("uint16", paddle.CPUPlace())
+    assert model.inputs == [("x", None, (None,), "uint16[?]")]
+    y = model(np.array([1, 65535], np.uint16))
+    assert isinstance(y, np.ndarray) and y.dtype == np.uint16 and y.tolist() == [1, 65535]
+    assert model.run({"x": np.array([7], np.uint8)})["y"].tolist() == [7]
+    for wrong in (np.zeros(1, np.int16), paddle.to_tensor([1], dtype="int16", place=paddle.CPUPlace()), [1]):
+        with pytest.raises(TypeError, match=r"input 'x' is .*; want an array of uint16"):
+            model(wrong)
+
+
+@pytest.mark.parametrize(
+    ("elem", "carrier"),
+    [("uint16", "int16"), ("uint32", "int32"), ("uint64", "int64"), ("float8e5m2", "uint8"), ("int4", "uint8")],
+)
+def test_the_c_interface_has_the_dtype_that_carries_elements(elem: str, carrier: str) -> None:
+    model, info = identity(elem, paddle.CPUPlace()), ValueInfo(ctypes.sizeof(ValueInfo))
+    check(library.pmps_program_get_port(model._program._handle, False, 0, byref(info), None, None))
+    assert BY_NUMBER[info.dtype].name == carrier
+
+
+@pytest.mark.parametrize("elem", ["float8e4m3fn", "float8e8m0", "int4", "float4e2m1", "uint2"])
+def test_small_elements_are_bytes_without_ml_dtypes(elem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    model = identity(elem, paddle.CPUPlace())
+    y = model(np.array([3, 0, 1], np.uint8))
+    assert y.dtype == np.uint8 and y.tolist() == [3, 0, 1]
+    with pytest.raises(TypeError, match=f"input 'x' is float32; want an array of uint8 with the bits of {elem}"):
+        model(np.zeros(1, np.float32))
+
+
+def test_the_command_writes_small_elements_as_bytes(tmp_path: pathlib.Path) -> None:
+    file = onnx_files.model(
+        [onnx_files.node("Cast", ["x"], ["y"], to=onnx_files.ELEMS["float8e4m3fn"])],
+        [onnx_files.port("x", "float", [2])],
+        [onnx_files.port("y", "float8e4m3fn", [2])],
+        opset=21,
+    )
+    (tmp_path / "m.onnx").write_bytes(file)
+    np.save(tmp_path / "x.npy", np.array([1, -2], np.float32))
+    paths = [str(tmp_path / name) for name in ("m.onnx", "x.npy", "out")]
+    assert paddle.onnx.main([paths[0], "--input", paths[1], "--output", paths[2], "--place", "cpu"]) == 0
+    y = np.load(tmp_path / "out" / "y.npy")
+    assert y.dtype == np.uint8 and y.tolist() == [0x38, 0xC0]
 
 
 def test_files(tmp_path: pathlib.Path) -> None:

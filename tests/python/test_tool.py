@@ -147,6 +147,19 @@ def product(tmp_path: pathlib.Path) -> str:
     return str(path)
 
 
+def test_explain_has_examples_of_elements_that_tensors_lack(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "pair.onnx"
+    ports = [files.port(name, elem, [2]) for name, elem in (("a", "uint16"), ("b", "float8e5m2"))]
+    nodes = [files.node("Cast", ["a"], ["x"], to=1), files.node("Cast", ["b"], ["y"], to=1)]
+    path.write_bytes(
+        files.model(nodes, ports, [files.port("x", "float", [2]), files.port("y", "float", [2])], opset=21)
+    )
+    assert command("explain", str(path), "--place", "cpu") == 0
+    assert "a uint16[2], b uint8[2]" in capsys.readouterr().out
+
+
 def test_explain(product: str, capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     np.save(tmp_path / "b.npy", np.ones(4, np.float32))
     shapes = ["--size", "n=5", "--input", f"b={tmp_path / 'b.npy'}", "--place", "cpu"]

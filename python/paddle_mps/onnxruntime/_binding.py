@@ -11,7 +11,7 @@ import numpy as np
 from .._creation import to_tensor
 from .._objects import Tensor
 from ._types import dtype_of, elem_of, tensor_type
-from ._values import Array, OrtValue, place_of
+from ._values import Array, Held, OrtValue, array_of, place_of
 
 if TYPE_CHECKING:
     from ._session import InferenceSession
@@ -106,9 +106,10 @@ class IOBinding:
         self._outputs.clear()
         self._made.clear()
 
-    def _keep(self, made: dict[str, Tensor]) -> None:
+    def _keep(self, made: dict[str, Held]) -> None:
         """Writes results to where they are bound."""
-        self._made = {name: _bound(name, made[name], to) for name, to in self._outputs.items()}
+        small = self._session._small
+        self._made = {name: _bound(name, made[name], small.get(name), to) for name, to in self._outputs.items()}
 
 
 def _at(device_type: str, device_id: int, element_type: Any, shape: Sequence[int], pointer: int) -> OrtValue:
@@ -118,14 +119,19 @@ def _at(device_type: str, device_id: int, element_type: Any, shape: Sequence[int
     return OrtValue(memory_at(pointer, shape, element_type))
 
 
-def _bound(name: str, x: Tensor, to: OrtValue | tuple[str, int]) -> OrtValue:
-    """A result as the value that it is bound to."""
+def _bound(name: str, x: Held, small: str | None, to: OrtValue | tuple[str, int]) -> OrtValue:
+    """A result as the value that it is bound to. small is the type of its elements, if NumPy has none."""
     if isinstance(to, tuple):
         place = place_of(*to)
-        return OrtValue(x.numpy() if place.is_cpu_place() else x.to(place))
-    array, shape = x.numpy(), to.shape()
-    if elem_of(array.dtype) != to._elem():
-        got, want = tensor_type(to._elem()), tensor_type(elem_of(array.dtype))
+        if place.is_cpu_place():
+            return OrtValue(array_of(x), small)
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"[onnxruntime] result {name!r} of {small or x.dtype} is bound to {to[0]}; want cpu")
+        return OrtValue(x.to(place))
+    array, shape = array_of(x), to.shape()
+    elem = small or elem_of(array.dtype)
+    if elem != to._elem():
+        got, want = tensor_type(to._elem()), tensor_type(elem)
         raise RuntimeError(f"Error in execution: Unexpected output data type. Actual: ({got}) , expected: ({want})")
     if len(shape) != array.ndim:
         raise RuntimeError(

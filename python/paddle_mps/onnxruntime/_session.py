@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import onnx
+from .. import _elements, onnx
 from .._creation import to_tensor
 from .._errors import DeviceError, UnsupportedError
 from .._objects import Tensor, meta
@@ -23,7 +23,7 @@ from ._model import ModelMetadata, NodeArg, ports
 from ._options import RunOptions, SessionOptions
 from ._providers import CPU, MPS, chosen
 from ._types import BY_NAME, elem_of, tensor_type
-from ._values import Array, OrtValue, place_of
+from ._values import Array, Held, OrtValue, array_of, place_of
 
 
 class InferenceSession:
@@ -75,6 +75,8 @@ class InferenceSession:
         self._replaceable = ports(said["replaceable"], sizes)
         self._input_names = [p.name for p in self._inputs]
         self._output_names = [p.name for p in self._outputs]
+        # The types of results for which NumPy has none: arrays of uint8 have their bits.
+        self._small = {p.name: name for p in self._outputs if (name := p.type[len("tensor(") : -1]) in _elements.SMALL}
 
     def get_inputs(self) -> list[NodeArg]:
         """What a run takes."""
@@ -170,8 +172,9 @@ class InferenceSession:
     ) -> list[OrtValue]:
         """As `run`, with values instead of arrays."""
         made = self.run(output_names, input_dict_ort_values, run_options)
-        _check_arrays(made, output_names or self._output_names)
-        return [OrtValue(x) for x in made]
+        wanted = output_names or self._output_names
+        _check_arrays(made, wanted)
+        return [OrtValue(x, self._small.get(name)) for name, x in zip(wanted, made)]
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
         """Runs the model on what a binding binds.
@@ -267,22 +270,25 @@ class InferenceSession:
             return self._made(arrays)
 
     def _made(self, arrays: list[Any]) -> dict[str, Any]:
-        """The results of the model, by their names."""
+        """The results of the model, by their names: tensors, or arrays where tensors lack the type, lists of them, or None."""
+        made = self._model(*[self._given(x, p) for x, p in zip(arrays, self._model.inputs)])
+        results = dict(zip(self._output_names, made if isinstance(made, tuple) else (made,)))
+        return {name: x.view(np.uint8) if name in self._small else x for name, x in results.items()}
 
-        def placed(x: Any) -> Any:
-            if x is None or (isinstance(x, Tensor) and meta(x).place == self._place):
-                return x
-            return [placed(one) for one in x] if isinstance(x, list) else to_tensor(x, place=self._place)
-
-        made = self._model(*[placed(x) for x in arrays])
-        return dict(zip(self._output_names, made if isinstance(made, tuple) else (made,)))
+    def _given(self, x: Any, port: onnx.Port) -> Any:
+        """An input as the model takes it: a tensor, or an array where tensors lack the type, a list of them, or None."""
+        if isinstance(x, list):
+            return [self._given(one, port) for one in x]
+        if x is None or (isinstance(x, Tensor) and meta(x).place == self._place) or onnx._lacking(port):
+            return x
+        return to_tensor(x, place=self._place)
 
 
 def _plain(made: Any) -> Any:
     """A result as an array, a list of arrays, or None."""
     if made is None:
         return None
-    return [one.numpy() for one in made] if isinstance(made, list) else made.numpy()
+    return [array_of(one) for one in made] if isinstance(made, list) else array_of(made)
 
 
 def _check_arrays(made: Sequence[Any], names: Sequence[str]) -> None:
@@ -344,7 +350,7 @@ def _sequence(given: Any, name: str, kind: str) -> list[Any]:
         raise RuntimeError(str(error)) from error
 
 
-def _array(given: Any, port: NodeArg) -> Array | Tensor:
+def _array(given: Any, port: NodeArg) -> Held:
     """A tensor as an array in the machine's byte order, after its dtype and shape have been checked. A tensor stays one.
 
     Raises:
@@ -364,14 +370,14 @@ def _array(given: Any, port: NodeArg) -> Array | Tensor:
         dtype, shape = np.dtype(meta(value).dtype.numpy), tuple(meta(value).shape)
     else:
         dtype, shape = value.dtype, value.shape
-    actual = tensor_type(elem_of(dtype))
+    actual = tensor_type(given._elem() if isinstance(given, OrtValue) else elem_of(dtype))
     if actual != port.type:
         raise InvalidArgument.of(f"Unexpected input data type. Actual: ({actual}) , expected: ({port.type})")
     if port._ranked and not port.shape and shape and dtype.itemsize and np.prod(shape) == 1:
-        scalar: Array | Tensor = value.reshape(())  # onnxruntime takes any shape for a scalar
+        scalar: Held = value.reshape(())  # onnxruntime takes any shape for a scalar
         return scalar
     _check_shape(shape, port)
-    made: Array | Tensor = value
+    made: Held = value
     return made if isinstance(made, Tensor) else made.astype(dtype.newbyteorder("="), copy=False)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
+from .. import _elements
 from .._creation import to_tensor
 from .._device import is_available
 from .._objects import Tensor, meta
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     Held = Union[Array, Tensor]
 else:  # the oldest NumPy has no such expression
     Array = np.ndarray
+    Held = object
 
 
 def place_of(device_type: str, device_id: int) -> Place:
@@ -38,6 +40,11 @@ def place_of(device_type: str, device_id: int) -> Place:
             + (" or mps." if is_available() else ".")
         )
     raise Exception("Unsupported device type: " + device_type)
+
+
+def array_of(x: Held) -> Array:
+    """A result as an array, that of a tensor or itself."""
+    return x.numpy() if isinstance(x, Tensor) else x
 
 
 class OrtDevice:
@@ -62,10 +69,15 @@ class OrtDevice:
 
 
 class OrtValue:
-    """An array with a type and a device. One of the CPU shares the memory of the NumPy array that it is made of."""
+    """An array with a type and a device. One of the CPU shares the memory of the NumPy array that it is made of.
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
+    Args:
+        held: the array, or a tensor of a device.
+        elem: the name of the type of elements, if NumPy has none; the array has their bits.
+    """
+
+    def __init__(self, held: Held, elem: str | None = None) -> None:
+        self._held, self._named = held, elem
 
     @staticmethod
     def ortvalue_from_numpy(numpy_obj: Array, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
@@ -79,7 +91,28 @@ class OrtValue:
         place = place_of(device_type, device_id)
         if place.is_cpu_place():
             return OrtValue(_plain(numpy_obj))
+        if elem_of(numpy_obj.dtype) in _elements.UNSIGNED:
+            raise RuntimeError(f"[onnxruntime] got an array of {numpy_obj.dtype} for {device_type}; want one for cpu")
         return OrtValue(to_tensor(numpy_obj, place=place))
+
+    @staticmethod
+    def ortvalue_from_numpy_with_onnx_type(data: Array, /, onnx_element_type: int) -> OrtValue:
+        """A value whose elements have the bits of those of an array, and a type of ONNX by its number; the same memory. It is
+        how values of 8-bit floats are made. Elements of 4 and 2 bits take a byte each, other than in onnxruntime.
+
+        Raises:
+            RuntimeError: there is no such type, or its elements have another size.
+        """
+        name = next((name for name, number in NUMBERS.items() if number == onnx_element_type and number), None)
+        if name is None:
+            raise RuntimeError(f"Not a valid ONNX Tensor data type: {onnx_element_type}")
+        kind = BY_NAME.get(name) if name != "string" else None
+        size = 1 if name in _elements.SMALL else 0 if kind is None else kind.itemsize
+        if not isinstance(data, np.ndarray) or data.dtype.itemsize != size or data.dtype.hasobject:
+            got = data.dtype if isinstance(data, np.ndarray) else type(data).__name__
+            raise RuntimeError(f"Items size in the incoming array: got {got}; want one of {size} bytes for {name}")
+        plain = _plain(data)
+        return OrtValue(plain.view(np.uint8), name) if kind is None else OrtValue(plain.view(kind))
 
     @staticmethod
     def ortvalue_from_shape_and_type(
@@ -95,7 +128,7 @@ class OrtValue:
 
     def numpy(self) -> Array:
         """The elements: the same memory on the CPU, a copy elsewhere."""
-        return self._held.numpy() if isinstance(self._held, Tensor) else self._held
+        return array_of(self._held)
 
     def shape(self) -> list[int]:
         """The size of each dimension."""
@@ -125,7 +158,8 @@ class OrtValue:
 
     def tensor_size_in_bytes(self) -> int:
         """The number of bytes of the elements."""
-        return int(np.prod(self.shape(), dtype=np.int64)) * BY_NAME[self._elem()].itemsize
+        kind: np.dtype[Any] = meta(self._held).dtype.numpy if isinstance(self._held, Tensor) else self._held.dtype
+        return int(np.prod(self.shape(), dtype=np.int64)) * kind.itemsize
 
     def has_value(self) -> bool:
         """True: there are no values without elements."""
@@ -159,6 +193,8 @@ class OrtValue:
             self._held.reshape(-1).view(np.uint8)[:] = given.reshape(-1).view(np.uint8)
 
     def _elem(self) -> str:
+        if self._named is not None:
+            return self._named
         return elem_of(np.dtype(meta(self._held).dtype.numpy) if isinstance(self._held, Tensor) else self._held.dtype)
 
     def __dlpack__(self, *, stream: Any = None) -> Any:
