@@ -43,8 +43,8 @@ const mostOperands = 3
 //	one    = number | operand | "epsilon" | definition | row "(" either {"," either} ")"
 type termParser struct {
 	row   *op.Row
-	names map[string]*term // of definitions
-	text  string           // what is left
+	names []*term // of definitions, as many as have been parsed
+	text  string  // what is left
 }
 
 // parse is the term of an expression. The texts are those of the table, so that one that is wrong is a panic.
@@ -92,8 +92,10 @@ func (p *termParser) one() *term {
 			return &term{operand: i}
 		}
 	}
-	if t := p.names[word]; t != nil {
-		return t
+	for i, t := range p.names {
+		if op.Definitions[i].Name == word {
+			return t
+		}
 	}
 	if word == "epsilon" {
 		return &term{kind: epsilonTerm}

@@ -15,18 +15,23 @@ type pattern struct {
 	term  *term
 }
 
-// patterns are the spellings of all rows, in the order in which they are tried. They are parsed when the first program is
-// compiled.
-var patterns = sync.OnceValue(func() (all []pattern) {
+// The patterns are the spellings of all rows, in the order in which they are tried. They are parsed when the first program is
+// compiled, so that loading the library does not wait for it.
+var (
+	patterns []pattern
+	parsed   sync.Once
+)
+
+// parsePatterns fills in patterns. Definitions are parsed anew for each spelling: their operands are those of its row.
+func parsePatterns() {
 	for _, s := range op.Spellings {
-		p := termParser{row: op.ByID(s.Of), names: map[string]*term{}}
+		p := termParser{row: op.ByID(s.Of), names: make([]*term, 0, len(op.Definitions))}
 		for _, d := range op.Definitions {
-			p.names[d.Name] = p.parse(d.Expr)
+			p.names = append(p.names, p.parse(d.Expr))
 		}
-		all = append(all, pattern{p.row, s.Attrs, p.parse(s.Expr)})
+		patterns = append(patterns, pattern{p.row, s.Attrs, p.parse(s.Expr)})
 	}
-	return all
-})
+}
 
 // attributes are those of the row for a match: those of the spelling, and what the match has found. ok is false where the row
 // computes something else: along another axis, or with an epsilon that may make the root of a negative number.
@@ -56,6 +61,7 @@ func (p *pattern) attributes(m *match) (at op.Attrs, ok bool) {
 // The calls are tried from the last to the first, so that the whole comes before its parts: a normalization with weight and bias
 // before the one without. Expressions do not overlap: their calls are read by nothing else.
 func recognize(g *Graph) *Graph {
+	parsed.Do(parsePatterns)
 	r := recognizer{g: g, made: make([]*Node, len(g.values)), uses: g.uses(), to: NewBuilder(), replaced: make([]bool, len(g.values))}
 	r.to.graph = Graph{values: slices.Clone(g.values), nodes: slices.Clone(g.nodes), inputs: g.inputs, outputs: g.outputs, symbols: g.symbols}
 	for i := range g.nodes {
@@ -87,7 +93,8 @@ type recognizer struct {
 // counts that the row accepts.
 func (r *recognizer) try(i int) {
 	root := r.g.nodes[i].Out[0]
-	for _, p := range patterns() {
+	for j := range patterns {
+		p := &patterns[j]
 		// Operands that the expression does not have stay unbound, which the row takes as left out.
 		m := match{g: r.g, made: r.made, dtype: r.g.values[root].DType, axis: -1, bound: [mostOperands]Value{-1, -1, -1}}
 		if !m.fits(p.term, root) || !r.private(&m, root) {
