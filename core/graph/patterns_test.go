@@ -79,7 +79,7 @@ var spelled = map[string]struct {
 		scale := s.do("rsqrt", s.do("add", s.scalar(1e-3), s.along("mean", 1, s.do("multiply", d, d))))
 		return []Value{whole, weighted, bare, s.do("add", s.line(), s.do("multiply", d, s.do("multiply", scale, s.line())))}
 	}},
-	"patterns_rms_norm": {4, func(s speller, x Value) []Value {
+	"patterns_rms_norm": {6, func(s speller, x Value) []Value {
 		mean := func(x Value) Value { // with a call of its own for each
 			return s.do("add", s.along("mean", -1, s.do("pow", x, s.scalar(2))), s.f32(1e-6))
 		}
@@ -88,7 +88,13 @@ var spelled = map[string]struct {
 		two := s.do("multiply", y, s.do("reciprocal", s.do("sqrt", mean(y))))
 		three := s.do("multiply", s.do("multiply", z, s.do("divide", s.f32(1), s.do("sqrt", mean(z)))), s.line())
 		four := s.do("cos", x)
-		return []Value{one, two, three, s.do("multiply", s.do("pow", mean(four), s.scalar(-0.5)), four)}
+		five, six := s.do("tanh", x), s.do("erf", x) // without an epsilon, as paddle2onnx writes those below 1e-5
+		of := func(x Value) Value { return s.along("mean", -1, s.do("multiply", x, x)) }
+		return []Value{
+			one, two, three, s.do("multiply", s.do("pow", mean(four), s.scalar(-0.5)), four),
+			s.do("multiply", five, s.do("reciprocal", s.do("sqrt", s.do("multiply", of(five), s.constant(dtype.Float32, 1, 1))))),
+			s.do("divide", six, s.do("sqrt", of(six))),
+		}
 	}},
 	"patterns_gelu": {4, func(s speller, x Value) []Value {
 		erf := func(x Value) Value {

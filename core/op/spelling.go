@@ -4,7 +4,7 @@ package op
 // ONNX write those that an opset has no operator for. graph.Patterns looks for them.
 //
 // An expression has calls of rows, numbers, the names of operands of the row, the names of Definitions, and epsilon, which is any
-// constant and becomes the attribute of this name. add and multiply have two terms or more, in any order and with any
+// constant and becomes the attribute of this name; without one the attribute is 0. add and multiply have two terms or more, in any order and with any
 // parentheses; the first should have the operands that the others read, because it is looked for first. A product with
 // divide(1, t) may divide by t. Reductions are along one axis, which they keep: attribute axis, or the last one where the row
 // has none. t | u is one of both.
@@ -14,13 +14,16 @@ type Spelling struct {
 	Attrs Attrs // of the row; what is left out has its default, or is found
 }
 
-// Definitions are names for parts of expressions. One may use those above it.
+// Definitions are names for parts of expressions. One may use those above it. paddle2onnx drops an epsilon below 1e-5, and multiplies
+// by 1 instead.
 var Definitions = []struct{ Name, Expr string }{
 	{"d", "subtract(x, mean(x))"},
-	{"variance", "add(mean(square(d) | pow(d, 2) | multiply(d, d)), epsilon)"},
+	{"mean of d", "mean(square(d) | pow(d, 2) | multiply(d, d))"},
+	{"variance", "add(mean of d, epsilon) | multiply(mean of d, 1) | mean of d"},
 	{"deviation", "sqrt(variance) | pow(variance, 0.5)"},
 	{"of d", "rsqrt(variance) | pow(variance, -0.5) | reciprocal(deviation) | divide(1, deviation)"},
-	{"squares", "add(mean(square(x) | pow(x, 2) | multiply(x, x)), epsilon)"},
+	{"mean of x", "mean(square(x) | pow(x, 2) | multiply(x, x))"},
+	{"squares", "add(mean of x, epsilon) | multiply(mean of x, 1) | mean of x"},
 	{"length", "sqrt(squares) | pow(squares, 0.5)"},
 	{"of x", "rsqrt(squares) | pow(squares, -0.5) | reciprocal(length) | divide(1, length)"},
 	{"cubes", "multiply(0.044715, pow(x, 3)) | multiply(0.044715, square(x), x) | multiply(0.044715, x, x, x)"},

@@ -141,6 +141,9 @@ FILES = {
         node("Pow", ["x", "two"], ["p"]), mean("p", "v"), node("Add", ["v", "eps"], ["ve"]), node("Sqrt", ["ve"], ["s"]),
         node("Div", ["one", "s"], ["r"]), node("Mul", ["x", "r"], ["n"]), node("Mul", ["w", "n"], ["y"])],
         two=2.0, one=1.0, eps=1e-5)),
+    "RMS norm of paddle2onnx, which drops an epsilon of 1e-6": ("layer_norm", lambda x: normal(x, 0) * W, file([
+        node("Mul", ["x", "x"], ["p"]), mean("p", "v"), node("Mul", ["v", "one"], ["ve"]), node("Sqrt", ["ve"], ["s"]),
+        node("Reciprocal", ["s"], ["r"]), node("Mul", ["x", "r"], ["n"]), node("Mul", ["n", "w"], ["y"])], one=1.0)),
     "gelu of PyTorch": ("gelu", gelu, file([
         node("Div", ["x", "root"], ["q"]), node("Erf", ["q"], ["e"]), node("Add", ["e", "one"], ["a"]),
         node("Mul", ["x", "a"], ["m"]), node("Mul", ["m", "half"], ["y"])], root=math.sqrt(2), one=1.0, half=0.5)),
