@@ -140,14 +140,19 @@ static void *results_of(const interpreter *in, const described_list *results) {
   return list;
 }
 
+static void *tuple_of(const pmps_python_api *py, void *const *items, int64_t count) {
+  void *tuple = py->PyTuple_New((intptr_t)count);
+  for (int64_t i = 0; tuple && i < count; i++) {
+    py->Py_IncRef(items[i]);
+    py->PyTuple_SetItem(tuple, (intptr_t)i, items[i]);
+  }
+  return tuple;
+}
+
 /* The result of `otherwise` for a call. */
 static void *otherwise(const interpreter *in, void *function, void *const *args, int64_t count, int reason) {
   const pmps_python_api *py = &in->api;
-  void *given = py->PyTuple_New((intptr_t)count), *number = py->PyLong_FromLongLong(reason), *result = NULL;
-  for (int64_t i = 0; given && i < count; i++) {
-    py->Py_IncRef(args[i]);
-    py->PyTuple_SetItem(given, (intptr_t)i, args[i]);
-  }
+  void *given = tuple_of(py, args, count), *number = py->PyLong_FromLongLong(reason), *result = NULL;
   if (given && number) result = py->PyObject_CallFunctionObjArgs(py->otherwise, function, given, number, NULL);
   if (given) py->Py_DecRef(given);
   if (number) py->Py_DecRef(number);
@@ -434,6 +439,36 @@ static void *python_program(void *self, void *const *args, int64_t count) {
   return results_of(in, &results);
 }
 
+/* Runs the latest program of a traced function; NotImplemented if it is not for these arguments. */
+static void *run_latest(const pmps_python_api *py, void *traced, void *const *args, int64_t count) {
+  void *latest = py->PyObject_GetAttr(traced, py->name_latest); /* another thread may replace it */
+  void *function = latest ? py->PyObject_GetAttr(latest, py->name_bound) : NULL;
+  void *result = NULL;
+  if (function == py->none)
+    py->Py_IncRef(result = py->not_implemented);
+  else if (function)
+    result = python_program(function, args, count);
+  if (function) py->Py_DecRef(function);
+  if (latest) py->Py_DecRef(latest);
+  return result;
+}
+
+static void *python_traced(void *self, void *const *args, int64_t count, void *names) {
+  const pmps_python_api *py = &any->api;
+  if (count && !names && !py->PySequence_Size(py->traces)) {
+    void *result = run_latest(py, self, args, count);
+    if (result != py->not_implemented) return result;
+    py->Py_DecRef(result);
+  }
+  int64_t total = count + (names ? py->PySequence_Size(names) : 0);
+  void *values = tuple_of(py, args, total), *result = NULL;
+  void *handler = values ? py->PyObject_GetAttr(self, py->name_otherwise) : NULL;
+  if (handler) result = py->PyObject_CallFunctionObjArgs(handler, values, names ? names : py->none, NULL);
+  if (handler) py->Py_DecRef(handler);
+  if (values) py->Py_DecRef(values);
+  return result;
+}
+
 /* The tensor of a fast call, with the shape that is the last argument. */
 static void *shaped(const interpreter *in, uint64_t handle, void *self, void *const *args, int64_t count) {
   if (!handle) return otherwise(in, self, args, count, PMPS_PYTHON_FAILED);
@@ -547,6 +582,7 @@ bool pmps_python_init(const pmps_python_api *api, pmps_python_entries *entries) 
       .describe = ENTRY(python_describe),
       .flush = ENTRY(python_flush),
       .free = ENTRY(python_free),
+      .traced = ENTRY(python_traced),
       .release = ENTRY(python_release),
   };
   return true;

@@ -1052,12 +1052,14 @@ typedef struct pmps_python_api {
   int (*PyCapsule_IsValid)(void *capsule, const char *name);
   void *(*PyCapsule_GetPointer)(void *capsule, const char *name);
 
-  void *none, *yes, *no;                                       /* None, True, False */
+  void *none, *yes, *no, *not_implemented;                     /* None, True, False, NotImplemented */
   void *bool_type, *int_type, *float_type, *tuple_type, *list_type, *str_type;
   void *dtype_type;                                            /* the class of dtypes */
   void *const *tensor_type;                                    /* the class of tensors, set before the first call */
   void *name_handle, *name_shape, *name_meta;                  /* names of a tensor's slots */
   void *name_number, *name_dims;                               /* of a dtype's number and of a Meta's shape */
+  void *name_latest, *name_bound, *name_otherwise;             /* see pmps_python_entries.traced */
+  void *traces;    /* a list: while it has items, traced functions are called by Python code */
   void *metas;     /* a dict of Meta by the bytes that describe it: see pmps_python_entries.describe */
   void *dtypes;    /* a dict of dtypes by name */
   void *describe;  /* makes the Meta that metas lacks: describe(bytes) */
@@ -1103,8 +1105,8 @@ typedef struct pmps_python_function {
   uint8_t reserved[5]; /* 0 */
 } pmps_python_function;
 
-/* The functions, for a PyMethodDef. Only `call` and `program` release the interpreter's lock, for what takes more than a
- * few microseconds. Functions that make a tensor first free one that `free` has deferred. */
+/* The functions, for a PyMethodDef. Only `call`, `program` and `traced` release the interpreter's lock, for what takes more
+ * than a few microseconds. Functions that make a tensor first free one that `free` has deferred. */
 typedef struct pmps_python_entries {
   const void *context; /* for pmps_python_function */
 
@@ -1119,6 +1121,9 @@ typedef struct pmps_python_entries {
   void *flush;    /* flush(): frees all deferred tensors; returns their number */
 
   void *free; /* METH_NOARGS, a method: frees a tensor; defers it if it has a shape in name_shape */
+  void *traced; /* METH_FASTCALL | METH_KEYWORDS, a method: calls a traced function. Attribute name_latest of self is an object
+                   that keeps a program alive, whose attribute name_bound is what `program` is bound to for it, or None.
+                   name_otherwise(values, names) makes the calls that this program is not for */
 
   void *release; /* the destructor of a capsule: calls the deleter of the DLPack structure in it, unless another library
                     has taken that */

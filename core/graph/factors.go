@@ -151,9 +151,14 @@ func (f *factors) combined(row *op.Row, x, y *op.Const) (made *op.Const, err err
 	return made, err
 }
 
-// elementAt is an element of a constant of float32 or float64.
+// elementAt is an element of a constant of floats.
 func elementAt(k *op.Const, i int64) float64 {
-	if k.DType == dtype.Float32 {
+	switch k.DType {
+	case dtype.Float16:
+		return float64(dtype.F16ToF32(binary.LittleEndian.Uint16(k.Bytes[2*i:])))
+	case dtype.BFloat16:
+		return float64(dtype.BF16ToF32(binary.LittleEndian.Uint16(k.Bytes[2*i:])))
+	case dtype.Float32:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(k.Bytes[4*i:])))
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(k.Bytes[8*i:]))

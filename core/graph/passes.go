@@ -1,7 +1,8 @@
 package graph
 
 // Passes is a set of rewritings that make programs faster and change no bit of what they compute, random numbers
-// included. Two are not exact to the bit: Factors changes roundings, and Constants has the roundings of the CPU.
+// included. Three are not exact to the bit: Factors changes roundings, Constants has the roundings of the CPU, and Patterns
+// those of the rows that it finds.
 type Passes uint8
 
 // The passes, in the order in which they run.
@@ -12,18 +13,21 @@ const (
 	Groups                       // elementwise steps run block by block, on devices that fuse; see grouper
 	Factors                      // after all others, by callers who can compute constants; see TakeFactors
 	Constants                    // before Factors, by the same callers; see FoldConstants
+	// Patterns is after Common: an expression may compute one part twice. See recognize.
+	Patterns
 
-	AllPasses = Views | Common | DeadCode | Groups | Factors | Constants
+	AllPasses = Views | Common | DeadCode | Groups | Factors | Constants | Patterns
 )
 
 // rewritings are the passes from graph to graph. Views come first, because equal calls show when their operands
-// are the same values; dead code comes last, because it removes what the others have left unread.
+// are the same values; patterns come behind both; dead code comes last, because it removes what the others have left unread.
 var rewritings = []struct {
 	pass    Passes
 	rewrite func(*Graph) *Graph
 }{
 	{Views, elideViews},
 	{Common, shareCommon},
+	{Patterns, recognize},
 	{DeadCode, dropDead},
 }
 

@@ -300,7 +300,7 @@ func TestRandomProgramsByPasses(t *testing.T) {
 	if testing.Short() {
 		rounds = 6
 	}
-	for _, off := range []graph.Passes{0, graph.AllPasses, ^graph.Views, ^graph.Common, ^graph.DeadCode, ^graph.Groups, ^graph.Constants} {
+	for _, off := range []graph.Passes{0, graph.AllPasses, ^graph.Views, ^graph.Common, ^graph.DeadCode, ^graph.Groups, ^graph.Constants, ^graph.Patterns} {
 		for _, threads := range []int{1, 2, 5} {
 			rt, err := runtime.New(runtime.Config{CPU: host.New(host.Config{Threads: threads}), WithoutPasses: off})
 			require.NoError(t, err)
@@ -323,7 +323,7 @@ func TestRandomProgramsByPasses(t *testing.T) {
 				grouped, arena = grouped+info.Grouped, arena+info.Arena
 				p.Close()
 			}
-			t.Logf("without %06b, %d threads: %d steps in groups, arenas of %d bytes", off&graph.AllPasses, threads, grouped, arena)
+			t.Logf("without %07b, %d threads: %d steps in groups, arenas of %d bytes", off&graph.AllPasses, threads, grouped, arena)
 			require.Equal(t, off&graph.Groups == 0, grouped > 0)
 			require.NoError(t, rt.Close())
 		}

@@ -30,7 +30,7 @@ SCALAR, OPTIONAL, VARIADIC = 1, 2, 4
 Handler = Callable[["tuple[Any, ...]", int], Any]
 T = TypeVar("T")
 
-_METH_NOARGS, _METH_FASTCALL = 0x04, 0x80
+_METH_KEYWORDS, _METH_NOARGS, _METH_FASTCALL = 0x02, 0x04, 0x80
 _HEAD = struct.Struct("=QQBBBB4x")  # pmps_python_function
 _KINDS = ("unary", "binary", "scalar", "call", "program", "idle", "describe", "flush")
 
@@ -74,6 +74,9 @@ def forever(value: T) -> T:
     return value
 
 
+# The traces of all threads, and one that never ends while functions of `to_static` are switched off. While there are none, no
+# tensor is asked whether it is traced, and the library calls functions that were traced.
+traces: list[int] = []
 # The library reads the class of tensors here.
 _tensor_class = forever((c_void_p * 1)())
 
@@ -89,10 +92,11 @@ def _start() -> PythonEntries | None:
         return None
     api, entries = PythonApi(ctypes.sizeof(PythonApi)), PythonEntries()
     objects = {
-        "none": None, "yes": True, "no": False, "bool_type": bool, "int_type": int, "float_type": float,
+        "none": None, "yes": True, "no": False, "not_implemented": NotImplemented, "bool_type": bool, "int_type": int, "float_type": float,
         "tuple_type": tuple, "list_type": list, "str_type": str, "dtype_type": _dtype.DType,
         "name_handle": sys.intern("_handle"), "name_shape": sys.intern("_shape"), "name_meta": sys.intern("_meta"),
-        "name_number": sys.intern("number"), "name_dims": sys.intern("shape"), "metas": metas,
+        "name_number": sys.intern("number"), "name_dims": sys.intern("shape"), "name_latest": sys.intern("_latest"),
+        "name_bound": sys.intern("bound"), "name_otherwise": sys.intern("_otherwise"), "traces": traces, "metas": metas,
         "dtypes": _dtype.NAMES, "describe": describe, "otherwise": otherwise,
     }  # fmt: skip
     for name in [field[0] for field in PythonApi._fields_[1:]]:
@@ -154,11 +158,11 @@ def idle(what: int) -> Callable[[], bool]:
     return builtin("idle", what, lambda arguments, reason: bool(quick.pmps_fast_idle(what)))
 
 
-def method(kind: str, cls: type) -> Any:
-    """A method without arguments of a class; None if there are no built-in functions."""
+def method(kind: str, cls: type, arguments: bool = False) -> Any:
+    """A method of a class, without arguments or with any; None if there are no built-in functions."""
     if _entries is None:
         return None
-    return _new_method(cls, _definition(kind, _METH_NOARGS))
+    return _new_method(cls, _definition(kind, _METH_FASTCALL | _METH_KEYWORDS if arguments else _METH_NOARGS))
 
 
 def destructor() -> int:

@@ -138,7 +138,6 @@ def retained(handle: int) -> Tensor:
 
 
 _replacing = threading.Lock()
-traces: list[int] = []  # the traces of all threads: while there are none, no tensor is asked whether it is traced
 asked: list[bool] = []  # not empty once a tensor of the program has asked for a gradient: until then none is looked for
 
 
@@ -177,7 +176,7 @@ def replace(x: Tensor, result: Tensor) -> None:
     made = ctypes.c_uint64()
     check(quick.pmps_tensor_retain(result._handle, byref(made)))
     described = ask(made.value)
-    if traces and information(made.value).traced and not information(x._handle).traced:
+    if _builtin.traces and information(made.value).traced and not information(x._handle).traced:
         quick.pmps_tensor_free(made.value)
         raise TracingError("[jit] a traced function gives a tensor another shape in place; want a new tensor")
     if graded_leaf(x, "in place"):

@@ -218,8 +218,9 @@ class PythonApi(ctypes.Structure):
             PyLong_AsUnsignedLongLong PyLong_FromLongLong PyLong_FromUnsignedLongLong PyFloat_AsDouble
             PyErr_Occurred PyErr_Clear PyEval_SaveThread PyEval_RestoreThread
             PyType_GetSlot PyCapsule_IsValid PyCapsule_GetPointer
-            none yes no bool_type int_type float_type tuple_type list_type str_type dtype_type tensor_type
-            name_handle name_shape name_meta name_number name_dims metas dtypes describe otherwise
+            none yes no not_implemented bool_type int_type float_type tuple_type list_type str_type dtype_type tensor_type
+            name_handle name_shape name_meta name_number name_dims name_latest name_bound name_otherwise traces
+            metas dtypes describe otherwise
         """.split()
     ]
 
@@ -228,5 +229,6 @@ class PythonEntries(ctypes.Structure):
     """pmps_python_entries."""
 
     _fields_ = [
-        (name, c_void_p) for name in "context unary binary scalar call program idle describe flush free release".split()
+        (name, c_void_p)
+        for name in "context unary binary scalar call program idle describe flush free traced release".split()
     ]

@@ -12,11 +12,11 @@ from ctypes import byref
 from typing import Any, Callable
 
 from . import _operators
-from ._builtin import FAILED, HEAVY, OTHER, RECORDING, SINGLE, UNUSUAL, builtin, forget
+from ._builtin import FAILED, HEAVY, OTHER, RECORDING, SINGLE, UNUSUAL, builtin, forget, traces
 from ._errors import BusyError, check, last_failure
 from ._grad import callbacks
 from ._library import Ints, library, quick
-from ._objects import Tensor, fresh, information, traces, view
+from ._objects import Tensor, fresh, information, view
 from ._place import Place
 from ._structs import ProgramInfo
 from ._worker import SLICE_MS, run

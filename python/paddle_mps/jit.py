@@ -25,11 +25,11 @@ from typing import Any, Callable, TypeVar, Union, overload
 
 import numpy as np
 
-from . import _dtype, _tracing
+from . import _builtin, _dtype, _tracing
 from ._creation import to_tensor, zeros
 from ._drawing import Drawing
 from ._errors import TracingError, UnsupportedError
-from ._objects import grad_info, is_grad_enabled, meta, traces
+from ._objects import grad_info, is_grad_enabled, meta
 from ._open_sizes import Family, probes, united
 from ._place import Place
 from ._place import current as current_place
@@ -135,6 +135,7 @@ class Entry:
             tensor that the function returned as it captured it.
         run: takes the arguments that are tensors and returns what the function does; NotImplemented as of
             `_tracing.Program.run`.
+        bound: what `run` is bound to, if it is a built-in function; else None.
     """
 
     def __init__(self, program: _tracing.Program, results: Any, leaves: list[Any]) -> None:
@@ -142,6 +143,7 @@ class Entry:
         # It returns the one tensor that the program makes.
         self._single = isinstance(results, Leaf) and isinstance(leaves[0], int) and leaves[0] == 0
         self.run: Callable[..., Any] = program.run if self._single else self._run
+        self.bound: bytes | None = getattr(program.run, "__self__", None) if self._single else None
 
     def _run(self, *arguments: Tensor) -> Any:
         made = self.program.run(*arguments)
@@ -161,6 +163,8 @@ class Entry:
 
 class _NoEntry:
     """Where there is no program yet."""
+
+    bound = None
 
     @staticmethod
     def run(*arguments: Any) -> Any:
@@ -209,7 +213,15 @@ class StaticFunction:
         return bound
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (traces and _tracing.active()) or not _enabled[0]:
+        return self._call(args, kwargs)
+
+    def _otherwise(self, values: tuple[Any, ...], names: tuple[str, ...] | None) -> Any:
+        """A call with these arguments, the last ones by name, that the library has not made."""
+        by_position = len(values) - len(names or ())
+        return self._call(values[:by_position], dict(zip(names or (), values[by_position:])))
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if _builtin.traces and (_tracing.active() or OFF in _builtin.traces):
             return self.dygraph_function(*args, **kwargs)
         if (
             args and not kwargs
@@ -381,14 +393,21 @@ def where(error: BaseException) -> str:
     return found
 
 
-_enabled = [True]
+# The library calls the latest program of a function where it can: a method written in Python costs as much as a small operator
+# costs beyond its elements.
+StaticFunction.__call__ = _builtin.method("traced", StaticFunction, True) or StaticFunction.__call__  # type: ignore[method-assign]
+
+OFF = 0  # a trace that never ends; those of threads have the id of an object
 
 
 def enable_to_static(enable_to_static_bool: bool) -> None:
     """Whether functions of `to_static` run as programs; otherwise as they were written, operator by operator."""
     if not isinstance(enable_to_static_bool, bool):
         raise TypeError(f"[enable_to_static] got {enable_to_static_bool!r}; want a bool")
-    _enabled[0] = enable_to_static_bool
+    while OFF in _builtin.traces:
+        _builtin.traces.remove(OFF)
+    if not enable_to_static_bool:
+        _builtin.traces.append(OFF)
 
 
 @overload

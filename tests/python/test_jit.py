@@ -7,20 +7,22 @@ expressions (`tests/peers --traced`) and random programs (`tests/differential --
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import re
+import sys
 import threading
 import weakref
 import xml.etree.ElementTree
 from collections import OrderedDict, namedtuple
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps import _call
+from paddle_mps import _builtin, _call
 from paddle_mps.jit import InputSpec, StaticFunction, enable_to_static, not_to_static, to_static
 from paddle_mps.selftest import suite
 
@@ -722,3 +724,76 @@ def test_writes_through_a_transpose_of_some_axes() -> None:
 
     x = paddle.arange(24, dtype="float32").reshape([2, 3, 4])
     assert to_static(f)(x.clone()).tolist() == f(x.clone()).tolist()
+
+
+def called(call: Callable[[], Any]) -> list[str]:
+    """The functions of the package that are written in Python and that a call enters."""
+    entered = []
+
+    def profile(frame: Any, event: str, value: Any) -> None:
+        if event == "call" and frame.f_globals.get("__name__", "").startswith("paddle_mps"):
+            entered.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return entered
+
+
+@pytest.mark.skipif(not _builtin.available(), reason="this interpreter has no built-in functions")
+def test_the_latest_program_is_called_without_python() -> None:
+    one = to_static(lambda x, y: x + y)
+    two = to_static(lambda x: (x + 1, x))
+    x, y = vector(1, 2), vector(3, 4)
+    assert one(x, y).tolist() == [4, 6] and two(x)[0].tolist() == [2, 3]
+    assert called(lambda: one(x, y)) == []
+    assert called(lambda: two(x)) != []  # a tree of results is put together by Python code
+    assert called(lambda: one(x, y=y)) != [] and called(lambda: one(vector(1), vector(2))) != []
+
+
+def test_calls_that_the_latest_program_is_not_for() -> None:
+    """Each is the call of the function as it was written, whatever has been called before, and holds no reference."""
+    f = to_static(lambda x, y=1.0, *, scale=1: (x + y) * scale)
+    x, y, short = vector(1, 2), vector(3, 4), vector(5)
+    calls: list[tuple[tuple[Any, ...], dict[str, Any], list[float]]] = [
+        ((x, y), {}, [4, 6]), ((x,), {}, [2, 3]), ((x, 2.0), {}, [3, 4]), ((x,), {"y": y}, [4, 6]),
+        ((short, short), {}, [10]), ((x, y), {"scale": 3}, [12, 18]), ((), {"x": x, "y": y, "scale": 2}, [8, 12]),
+    ]  # fmt: skip
+    for _ in range(2):
+        for first, second in itertools.product(calls, calls):
+            for args, kwargs, want in (first, second):
+                assert f(*args, **kwargs).tolist() == want
+    watched = [f, f._latest, x, y, short, f._latest.bound]
+    before = [sys.getrefcount(it) for it in watched]
+    for _ in range(50):
+        for args, kwargs, _ in calls:
+            f(*args, **kwargs)
+    f(*calls[-1][0], **calls[-1][1])
+    assert [sys.getrefcount(it) for it in watched] == before
+    for args in ((), (x, y, x)):
+        with pytest.raises(TypeError, match="argument"):
+            f(*args)
+    with pytest.raises(TypeError, match="unexpected"):
+        f(x, other=y)
+
+
+def test_a_function_within_a_trace_and_beside_one() -> None:
+    """While a thread traces, the function is a part of what it traces; calls of other threads run it."""
+    inner = to_static(lambda x: x * 2)
+    x = vector(1, 2)
+    inner(x)
+    beside: list[Any] = []
+
+    def outer(y: Any) -> Any:
+        thread = threading.Thread(target=lambda: beside.append(inner(x).tolist()))
+        thread.start()
+        thread.join()
+        return inner(y) + inner(x)
+
+    f = to_static(outer)
+    assert f(x).tolist() == [4, 8] and beside == [[2, 4]]
+    assert f.lower(x).count("multiply") == 2
+    x.add_(vector(1, 1))
+    assert f(vector(1, 1)).tolist() == [6, 8]  # x is captured by reference

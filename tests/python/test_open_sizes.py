@@ -47,7 +47,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
     "interpolate": (lambda w, x: F.interpolate(x, scale_factor=2), [[N, 3, 4, 4]]),
     "attention": (heads, [[N, N, 8]]),
     "sdpa": (lambda w, x: F.scaled_dot_product_attention(x, x, x), [[N, N, 2, 8]]),
-    "rms": (lambda w, x: x * (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt() * w.bias, [[N, 8]]),
+    "means of lines": (lambda w, x: x * (x.abs().mean(-1, keepdim=True) + 1e-6).rsqrt() * w.bias, [[N, 8]]),
     "log_softmax": (lambda w, x: F.log_softmax(x).max(-1), [[N, 4]]),
     "embedding": (lambda w, x: F.embedding(x.argmax(-1), w.table), [[N, N, 8]]),
     "one_hot": (lambda w, x: F.one_hot(x.argmax(-1), 4), [[N, 4]]),
