@@ -1,0 +1,27 @@
+package service
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// nextCollection is the size of the heap at which the collector runs next.
+func nextCollection() uint64 {
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return s.NextGC
+}
+
+// TestRaiseHeap: the collector waits for twice the floor, but not where the operator has decided.
+func TestRaiseHeap(t *testing.T) {
+	t.Cleanup(func() { floor = nil })
+	for _, set := range []string{"GOGC", "GOMEMLIMIT"} {
+		raiseHeap(func(name string) string { return map[string]string{set: "100"}[name] })
+		require.Less(t, nextCollection(), uint64(heapFloor), set)
+	}
+	raiseHeap(func(string) string { return "" })
+	require.GreaterOrEqual(t, nextCollection(), uint64(2*heapFloor))
+}
