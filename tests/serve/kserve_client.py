@@ -20,17 +20,18 @@ from typing import Any
 import models
 import numpy as np
 import running
+from numpy.typing import NDArray
 
 kserve: Any = importlib.import_module("kserve")
 # The types of elements that the client has: FP16 and BF16 have no form in JSON.
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
 
 
-def elements(dtype: str) -> np.ndarray:
+def elements(dtype: str) -> NDArray[Any]:
     return (np.arange(8) % 2 if dtype == "bool" else np.arange(8)).reshape(2, 4).astype(dtype)
 
 
-def request(model: str, inputs: dict[str, np.ndarray], binary: bool, **parameters: Any) -> Any:
+def request(model: str, inputs: dict[str, NDArray[Any]], binary: bool, **parameters: Any) -> Any:
     """A request whose tensors are in the binary form, or in JSON and typed contents."""
     made = []
     for name, value in inputs.items():
@@ -41,7 +42,7 @@ def request(model: str, inputs: dict[str, np.ndarray], binary: bool, **parameter
     return kserve.InferRequest(model, made, request_id="seven", parameters=parameters or None)
 
 
-def same(response: Any, want: dict[str, np.ndarray]) -> None:
+def same(response: Any, want: dict[str, NDArray[Any]]) -> None:
     """The response has the outputs, in their types, and the id of the request."""
     assert response.id == "seven"
     got = {output.name: output.as_numpy() for output in response.outputs}
