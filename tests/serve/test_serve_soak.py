@@ -120,7 +120,7 @@ def test_versions_under_load(tmp_path):
         print(f"{count} versions under 8 clients: {said}")
 
 
-def test_loads_and_unloads(tmp_path):
+def test_loads_and_unloads(tmp_path, small_heap):
     count = 150 if LONG else 40
     models.unary(tmp_path / "m", "Identity", dims=("n",), config=IDENTITY)
     with serving(str(tmp_path), "--model-control-mode=explicit", "--log-info=false") as server:
@@ -137,7 +137,7 @@ def test_loads_and_unloads(tmp_path):
         flat(before, Footprint(server), 1.05)
 
 
-def test_full_queue(tmp_path):
+def test_full_queue(tmp_path, small_heap):
     """48 clients on a queue of 8: those that are refused are refused at once, and the others wait for few executions."""
     config = (
         'max_batch_size: 1 input { name: "x" data_type: TYPE_FP32 dims: 1024 }'
@@ -204,7 +204,7 @@ def test_slow_clients(tmp_path):
         assert worst < 1
 
 
-def test_connections_that_come_and_go(tmp_path):
+def test_connections_that_come_and_go(tmp_path, small_heap):
     count = 3000 if LONG else 600
     models.unary(tmp_path / "m", "Identity", dims=("n",), config=IDENTITY)
     with serving(str(tmp_path), "--log-info=false") as server:
