@@ -32,21 +32,27 @@ func (c *counting) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	if err != nil {
 		return nil, nil, err
 	}
-	return &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*message{}}, info, nil
+	return &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*call{}}, info, nil
 }
 
-// counted is a connection that counts the messages which have not arrived completely. gRPC has them in memory, and no code of ours
-// sees them before they are complete. A connection that finds no room is closed: nothing else ends one of its messages
-// before it has arrived.
+// counted is a connection that counts the messages which have not arrived completely, and the headers of calls whose client may
+// still send something. gRPC has them in memory, and no code of ours sees a message before it is complete. A connection that
+// finds no room is closed: nothing else ends one of its messages before it has arrived.
 type counted struct {
 	net.Conn
 	room *httpapi.Room
 
 	mu      sync.Mutex // reads and writes are on two goroutines
 	in, out frames
-	open    map[uint32]*message // by stream that neither side has ended; nil: no part of a message
-	held    int64               // bytes of all messages, which are taken from the room
-	closed  bool                // nothing is taken any more
+	open    map[uint32]*call // by stream; those that neither side has ended
+	held    int64            // bytes of all calls, which are taken from the room
+	closed  bool             // nothing is taken any more
+}
+
+// call is what is in memory of a call that is open.
+type call struct {
+	headers int64 // bytes
+	message message
 }
 
 // errRoom ends a connection.
@@ -77,10 +83,11 @@ func (c *counted) received(b []byte) error {
 		case !done:
 		case c.in.ends():
 			c.drop(stream)
-		case c.in.kind() == frameHeaders:
-			if _, twice := c.open[stream]; !twice {
-				c.open[stream] = nil
-			}
+		case c.in.kind() == frameHeaders && c.open[stream] == nil:
+			c.open[stream] = &call{}
+			fallthrough
+		case c.in.kind() == frameHeaders, c.in.kind() == frameContinue:
+			c.more(stream, int64(c.in.size()))
 		}
 	}
 	return c.settle(before)
@@ -109,35 +116,29 @@ func (c *counted) forget() {
 	}
 }
 
-// add counts data of a stream. gRPC drops what comes on one that has ended.
-func (c *counted) add(stream uint32, data []byte) {
-	m, open := c.open[stream]
-	if !open {
-		return
-	}
-	// Most messages are complete with their first data, and nothing is allocated for them.
-	var fresh message
-	if m == nil {
-		m = &fresh
-	}
-	got := m.got
-	m.add(data)
-	c.held += m.got - got
-	switch {
-	case m.have == 0:
-		c.open[stream] = nil
-	case m == &fresh:
-		kept := fresh
-		c.open[stream] = &kept
+// more counts headers of a call that is open.
+func (c *counted) more(stream uint32, size int64) {
+	if one := c.open[stream]; one != nil {
+		one.headers += size
+		c.held += size
 	}
 }
 
-// drop forgets a stream that has ended.
-func (c *counted) drop(stream uint32) {
-	if m := c.open[stream]; m != nil {
-		c.held -= m.got
+// add counts data of a call. gRPC drops what comes on a stream that has ended.
+func (c *counted) add(stream uint32, data []byte) {
+	if one := c.open[stream]; one != nil {
+		before := one.message.got
+		one.message.add(data)
+		c.held += one.message.got - before
 	}
-	delete(c.open, stream)
+}
+
+// drop forgets a call that has ended.
+func (c *counted) drop(stream uint32) {
+	if one := c.open[stream]; one != nil {
+		c.held -= one.headers + one.message.got
+		delete(c.open, stream)
+	}
 }
 
 // Write writes. A stream that the server ends holds nothing any more, whatever its client goes on to send.

@@ -38,16 +38,19 @@ func dial(t *testing.T, address string) raw {
 	return r
 }
 
-// begin sends the headers of a call and a part of a message that says it has so many bytes.
-func (r raw) begin(stream uint32, method string, size, part int) error {
+// block is the headers of a call.
+func block(method string) []byte {
 	var headers bytes.Buffer
 	e := hpack.NewEncoder(&headers)
 	for _, h := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", method}, {":authority", "a"}, {"content-type", "application/grpc"}, {"te", "trailers"}} {
-		if err := e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}); err != nil {
-			return err
-		}
+		_ = e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}) // into memory
 	}
-	err := r.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: headers.Bytes(), EndHeaders: true})
+	return headers.Bytes()
+}
+
+// begin sends the headers of a call and a part of a message that says it has so many bytes.
+func (r raw) begin(stream uint32, method string, size, part int) error {
+	err := r.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block(method), EndHeaders: true})
 	if err == nil {
 		err = r.WriteData(stream, false, binary.BigEndian.AppendUint32([]byte{0}, uint32(size)))
 	}
@@ -74,19 +77,33 @@ func TestRoomWhileMessagesArrive(t *testing.T) {
 	require.NoError(t, one.begin(1, infer, 1<<20, 60000))
 	require.NoError(t, one.begin(3, stream, 1<<20, 50000))
 	require.NoError(t, one.begin(5, infer, 1<<20, 40000))
-	settled(t, room, 150000)
+	call, streaming := int64(len(block(infer))), int64(len(block(stream)))
+	settled(t, room, 150000+2*call+streaming)
 	// The client gives a call up, or the connection.
 	require.NoError(t, one.WriteRSTStream(1, http2.ErrCodeCancel))
-	settled(t, room, 90000)
+	settled(t, room, 90000+call+streaming)
 	// The server ends a call: what its client still sends is dropped.
 	require.NoError(t, one.begin(7, "/no/method", 1<<20, 30000))
-	settled(t, room, 90000)
+	settled(t, room, 90000+call+streaming)
 	require.NoError(t, one.WriteData(7, false, make([]byte, 10000)))
 	require.NoError(t, one.WriteData(5, false, make([]byte, 100)))
-	settled(t, room, 90100)
+	settled(t, room, 90100+call+streaming)
 	_, err := client.ModelInfer(t.Context(), request(1000, 1))
 	require.NoError(t, err)
 	require.NoError(t, one.Close())
+	settled(t, room, 0)
+	// Streams without a message have headers in memory for as long as they are open.
+	many := dial(t, address)
+	long := append(block(stream), make([]byte, 0, 16<<10)...)
+	long = append(long, 0, 1, 'a', 0x7F, 0x81, 0x7C) // a literal of 16,000 bytes: RFC 7541, sections 6.2.2 and 5.1
+	long = append(long, bytes.Repeat([]byte{'b'}, 16000)...)
+	for i := range uint32(10) {
+		require.NoError(t, many.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*i + 1, BlockFragment: long, EndHeaders: true}))
+	}
+	settled(t, room, 10*int64(len(long)))
+	require.NoError(t, many.WriteData(1, true, nil)) // its client ends a stream
+	settled(t, room, 9*int64(len(long)))
+	require.NoError(t, many.Close())
 	settled(t, room, 0)
 
 	// A hundred connections, none of which sends much: those that find no room are closed.
@@ -134,7 +151,7 @@ func FuzzFrames(f *testing.F) {
 		// Each byte of the script is a frame of a stream; for data the next one is their size.
 		var client, server bytes.Buffer
 		in, out := http2.NewFramer(&client, nil), http2.NewFramer(&server, nil)
-		open := map[uint32][]byte{}
+		open, headers := map[uint32][]byte{}, map[uint32]int64{}
 		for len(script) > 0 {
 			what, stream := script[0]&7, uint32(script[0]>>4)*2+1
 			script = script[1:]
@@ -143,8 +160,9 @@ func FuzzFrames(f *testing.F) {
 			case what == 0:
 				require.NoError(t, in.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndHeaders: true, BlockFragment: []byte("abc")}))
 				if !is {
-					open[stream] = []byte{}
+					open[stream], headers[stream] = []byte{}, 0
 				}
+				headers[stream] += 3
 			case what == 1:
 				require.NoError(t, in.WriteRSTStream(stream, http2.ErrCodeCancel))
 				delete(open, stream)
@@ -171,15 +189,15 @@ func FuzzFrames(f *testing.F) {
 			}
 		}
 		room := httpapi.NewRoom(1 << 40)
-		c := &counted{Conn: &piecewise{text: client.Bytes(), size: max(size, 1)}, room: room, open: map[uint32]*message{}}
+		c := &counted{Conn: &piecewise{text: client.Bytes(), size: max(size, 1)}, room: room, open: map[uint32]*call{}}
 		for b := make([]byte, 100); ; {
 			if _, err := c.Read(b); err != nil {
 				break
 			}
 		}
 		want := int64(0)
-		for _, text := range open {
-			want += messageBytes(text)
+		for stream, text := range open {
+			want += headers[stream] + messageBytes(text)
 		}
 		require.Equal(t, want, room.Used())
 		// The server ends all of them.
@@ -201,7 +219,7 @@ func FuzzAnyFrames(f *testing.F) {
 	f.Add([]byte("\x00\x00\x01\x01\x04\x00\x00\x00\x01a\xff\xff\xff\x00\x08\x00\x00\x00\x01\xff\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		room := httpapi.NewRoom(1 << 10)
-		c := &counted{Conn: &piecewise{text: text, size: 1 << 20}, room: room, in: frames{skip: len(text) % 30}, open: map[uint32]*message{}}
+		c := &counted{Conn: &piecewise{text: text, size: 1 << 20}, room: room, in: frames{skip: len(text) % 30}, open: map[uint32]*call{}}
 		for b := make([]byte, 100); ; {
 			if _, err := c.Read(b); err != nil {
 				break

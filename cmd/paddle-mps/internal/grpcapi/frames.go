@@ -8,9 +8,10 @@ import "encoding/binary"
 
 // The types and flags of frames that count.
 const (
-	frameData    = 0
-	frameHeaders = 1
-	frameReset   = 3
+	frameData     = 0
+	frameHeaders  = 1
+	frameReset    = 3
+	frameContinue = 9 // headers go on
 
 	flagEnd    = 1 // of a stream: no more frames in this direction
 	flagPadded = 8
@@ -35,10 +36,11 @@ type frames struct {
 	padded bool // the next byte is the size of the padding
 }
 
-// kind, flags and stream are those of the frame.
+// kind, flags, stream and size are those of the frame; the size is that of its payload.
 func (f *frames) kind() byte     { return f.head[3] }
 func (f *frames) flags() byte    { return f.head[4] }
 func (f *frames) stream() uint32 { return binary.BigEndian.Uint32(f.head[5:]) & (1<<31 - 1) }
+func (f *frames) size() int      { return int(f.head[0])<<16 | int(f.head[1])<<8 | int(f.head[2]) }
 
 // ends reports whether the frame is the last one of its stream in this direction.
 func (f *frames) ends() bool {
@@ -57,7 +59,7 @@ func (f *frames) next(b []byte) (data, rest []byte, done bool) {
 	if f.have < frameHead {
 		n := copy(f.head[f.have:], b)
 		if f.have += n; f.have == frameHead {
-			f.left = int(f.head[0])<<16 | int(f.head[1])<<8 | int(f.head[2])
+			f.left = f.size()
 			f.pad, f.padded = 0, f.kind() == frameData && f.flags()&flagPadded != 0
 		}
 		return nil, b[n:], f.complete()
@@ -96,7 +98,7 @@ type message struct {
 	got  int64 // bytes of it that are in memory
 }
 
-// add takes data of the stream. What is left of a message that is complete is nothing: whoever reads it counts it from there.
+// add takes data of the stream. Of a message that is complete nothing is left here: whoever reads it counts it from there.
 func (m *message) add(data []byte) {
 	for len(data) > 0 {
 		if m.have < prefix {
