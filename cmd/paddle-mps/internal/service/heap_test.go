@@ -15,13 +15,15 @@ func nextCollection() uint64 {
 	return s.NextGC
 }
 
-// TestRaiseHeap: the collector waits for twice the floor, but not where the operator has decided.
+// TestRaiseHeap: the collector waits for twice the floor, but not where the operator has decided, and only until it is lowered.
 func TestRaiseHeap(t *testing.T) {
-	t.Cleanup(func() { floor = nil })
 	for _, set := range []string{"GOGC", "GOMEMLIMIT"} {
-		raiseHeap(func(name string) string { return map[string]string{set: "100"}[name] })
+		lower := raiseHeap(func(name string) string { return map[string]string{set: "100"}[name] })
 		require.Less(t, nextCollection(), uint64(heapFloor), set)
+		lower()
 	}
-	raiseHeap(func(string) string { return "" })
+	lower := raiseHeap(func(string) string { return "" })
 	require.GreaterOrEqual(t, nextCollection(), uint64(2*heapFloor))
+	lower()
+	require.Less(t, nextCollection(), uint64(heapFloor))
 }
