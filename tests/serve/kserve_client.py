@@ -15,6 +15,7 @@ import importlib.metadata
 import logging
 import pathlib
 import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 import models
@@ -31,7 +32,7 @@ def elements(dtype: str) -> NDArray[Any]:
     return (np.arange(8) % 2 if dtype == "bool" else np.arange(8)).reshape(2, 4).astype(dtype)
 
 
-def request(model: str, inputs: dict[str, NDArray[Any]], binary: bool, **parameters: Any) -> Any:
+def request(model: str, inputs: Mapping[str, NDArray[Any]], binary: bool, **parameters: Any) -> Any:
     """A request whose tensors are in the binary form, or in JSON and typed contents."""
     made = []
     for name, value in inputs.items():
@@ -42,7 +43,7 @@ def request(model: str, inputs: dict[str, NDArray[Any]], binary: bool, **paramet
     return kserve.InferRequest(model, made, request_id="seven", parameters=parameters or None)
 
 
-def same(response: Any, want: dict[str, NDArray[Any]]) -> None:
+def same(response: Any, want: Mapping[str, NDArray[Any]]) -> None:
     """The response has the outputs, in their types, and the id of the request."""
     assert response.id == "seven"
     got = {output.name: output.as_numpy() for output in response.outputs}
