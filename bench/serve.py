@@ -1,7 +1,8 @@
 """What a request costs in `paddle-mps serve`, beside the real Triton Inference Server with a backend in C that only copies.
 
 Both servers run at one time and are asked by turns: wrk sends requests of HTTP, and a small client in Go
-(cmd/paddle-mps/internal/load) those of gRPC, comparing every byte. The model is the identity, so that all of it is
+(cmd/paddle-mps/internal/load) those of gRPC, comparing every byte; where `./build.sh test serve` has installed
+perf_analyzer, it sends both. The model is the identity, so that all of it is
 overhead. Rates are noisy on a machine that does other things: the ratio is the median of those of each turn, and the CPU
 time of the server for a request stands beside it. The other lines are about models: ResNet-50 with random weights, and a
 layer that is larger than the cache.
@@ -10,8 +11,10 @@ layer that is larger than the cache.
 from __future__ import annotations
 
 import argparse
+import csv
 import importlib
 import json
+import os
 import pathlib
 import re
 import socket
@@ -20,8 +23,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +45,7 @@ import tritonserver as peer  # noqa: E402
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 FLOAT = repository.TensorProto.FLOAT
 LOAD = ROOT / "build" / "serve-load"
+ANALYZER = pathlib.Path(os.environ.get("PERF_ANALYZER", ROOT / "build" / "clients" / "perf_analyzer"))
 # Without a delay the requests that come while a batch runs are the next one: two groups of clients take turns, each with half
 # a batch, which takes as long as a whole one.
 BATCHING = "dynamic_batching { preferred_batch_size: 16 max_queue_delay_microseconds: 10000 }"
@@ -91,6 +97,27 @@ def load(pid: int, address: str, *options: str, seconds: float) -> Turn:
         raise SystemExit(f"requests have failed: {said}")
     cpu = (used(pid) - before) / said["requests"] * 1e6
     return Turn(said["requests"] / said["seconds"], said["p50"], said["p99"], cpu)
+
+
+def succeeded(url: str, model: str) -> int:
+    """How many requests a model has answered."""
+    with urllib.request.urlopen(f"{url}/v2/models/{model}/stats") as response:
+        return json.load(response)["model_stats"][0]["inference_stats"]["success"]["count"]
+
+
+def analyze(pid: int, url: str, protocol: str, address: str, model: str, seconds: float) -> Turn:
+    """A turn of perf_analyzer, with 4 requests on their way at a time. url is where the statistics are."""
+    before, since = used(pid), succeeded(url, model)
+    with tempfile.NamedTemporaryFile("r", suffix=".csv") as table:
+        # It wants three windows, which need not be alike: the ratio of turns is what counts.
+        line = [str(ANALYZER), "-m", model, "-i", protocol, "-u", address, "--shape", "x:16", "--concurrency-range=4"]
+        line += [f"-p{seconds / 3 * 1000:.0f}", "-s999", "--max-trials=4", "-f", table.name]
+        done = subprocess.run(line, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"perf_analyzer has failed:\n{done.stdout}{done.stderr}")
+        (row,) = csv.DictReader(table)
+    cpu = (used(pid) - before) / (succeeded(url, model) - since) * 1e6
+    return Turn(float(row["Inferences/Second"]), float(row["p50 latency"]), float(row["p99 latency"]), cpu)
 
 
 def against(name: str, bar: float, rounds: int, theirs: Callable[[], Turn], ours: Callable[[], Turn]) -> bool:
@@ -217,6 +244,19 @@ def identities(folder: pathlib.Path, rounds: int, seconds: float) -> list[bool]:
                     lambda o=options: load(we.process.pid, we.grpc, *o, "-model=ours", seconds=seconds),
                 )
             )
+        addresses = (("http", they.url.removeprefix("http://"), we.http, 1.2), ("grpc", they.grpc, we.grpc, 1.0))
+        for protocol, theirs, ours, bar in addresses if ANALYZER.exists() else ():
+            met.append(
+                against(
+                    f"perf_analyzer, {protocol}, 64 B",
+                    bar,
+                    rounds,
+                    partial(analyze, they.process.pid, they.url, protocol, theirs, "c", seconds),
+                    partial(analyze, we.process.pid, f"http://{we.http}", protocol, ours, "ours", seconds),
+                )
+            )
+        if not ANALYZER.exists():
+            print(f"perf_analyzer: not measured, there is no {ANALYZER}; ./build.sh test serve installs it")
         script = peer.request(folder, 64)
         met.append(
             against(

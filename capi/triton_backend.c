@@ -1,6 +1,7 @@
 /*
  * triton_backend.c - the entry points of a backend of Triton Inference Server, and all calls into its API. serve/backend
- * does the work; an execution crosses into Go once, by triton_run, and a second time where its results are large.
+ * does the work; an execution crosses into Go once, by goTritonRun, and a second time where its results are large or some
+ * milliseconds have passed.
  *
  * The server opens this library and has the functions that are called here, so that they are looked up in the process: the
  * library depends on no server. Without one nobody calls the entry points.
@@ -133,6 +134,7 @@ typedef struct {
   uint64_t handle;
   const model *model;
   bool on_mps;
+  uint64_t kept;             /* when goTritonKeep was called last */
   uint64_t rows, piece_room; /* of the arrays */
   triton_input *inputs;
   triton_output *outputs;
@@ -291,6 +293,9 @@ static TRITONSERVER_Error *report_memory(TRITONBACKEND_Model *of, int64_t bytes)
 }
 
 /* ---- Execution. */
+
+/* Nanoseconds between calls of goTritonKeep: less than the ten milliseconds after which Go acts. */
+enum { KEEP = 8000000 };
 
 /* Makes room for the arrays of count requests. */
 static bool room(instance *s, uint64_t count) {
@@ -466,6 +471,10 @@ EXPORT TRITONSERVER_Error *TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_Mode
   if (rows) LOGGED(server.ModelInstanceReportBatchStatistics(on, rows, begin, compute, computed, end));
   for (uint32_t r = 0; r < count; r++) finish(s, requests[r], r);
   if (job.report && !failed) set_figures(job.figures, s->on_mps);
+  if (end - s->kept > KEEP) {
+    goTritonKeep();
+    s->kept = end;
+  }
   return NULL;
 }
 

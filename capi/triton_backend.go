@@ -5,7 +5,9 @@ import "C"
 
 import (
 	"fmt"
+	goruntime "runtime"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -29,9 +31,13 @@ type served struct {
 	pieces   [][]byte
 }
 
+// instances is how many of them there are.
+var instances atomic.Int64
+
 var servings = slot.NewTable(servedKind, func(s *served) {
 	if s.instance != nil {
 		s.instance.Close()
+		instances.Add(-1)
 	}
 	if s.model != nil && s.instance == nil {
 		s.model.Close()
@@ -44,7 +50,9 @@ func serve(m *backend.Model, i *backend.Instance, to *C.uint64_t) error {
 	handle, record := servings.New()
 	switch {
 	case record != nil:
-		record.model, record.instance = m, i
+		if record.model, record.instance = m, i; i != nil {
+			instances.Add(1)
+		}
 		*to = C.uint64_t(handle)
 		return nil
 	case i != nil:
@@ -144,6 +152,22 @@ func goTritonRelease(handle C.uint64_t) C.fault {
 		s.instance.Release()
 		return nil
 	})
+}
+
+// Between two executions the thread of an instance keeps the processor of Go's scheduler that it had (a P), so that the next
+// execution only takes it up again. Ten milliseconds after a goroutine was last scheduled there, the scheduler's monitor takes the
+// P away, and from then on after each execution: the next one has to look for a P and wakes the monitor, which is a system call
+// before the model runs and four switches of threads beside it. See retake in runtime/proc.go of Go 1.26.
+
+// goTritonKeep schedules the goroutine of the calling thread anew, so that its P stays. The thread waits for another one meanwhile:
+// it is for after the responses, every few milliseconds. With several instances, whose threads would keep several Ps from work
+// that can use them, it does nothing.
+//
+//export goTritonKeep
+func goTritonKeep() {
+	if instances.Load() == 1 {
+		goruntime.Gosched()
+	}
 }
 
 // goTritonRun runs the requests of an execution. A fault is that of all requests; otherwise each has its own.

@@ -1,14 +1,17 @@
 package serve
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
 // TestLoadsOfOneNameAtOneTime: a load that fails must not take away the record that another load of the name fills.
@@ -89,4 +92,40 @@ func TestConfigurationsAreUTF8(t *testing.T) {
 		Files:  map[string][]byte{"1/model.onnx": onnxtest.Unary("Neg", onnxtest.Float, 1)},
 	})
 	require.Error(t, err)
+}
+
+// TestInstancesTogether: groups, and GPUs of a group that are named again and again, make no more instances than one group may.
+func TestInstancesTogether(t *testing.T) {
+	s := started(t, nil, Options{Control: ControlExplicit})
+	load := func(groups string) error {
+		return s.Load("m", Overrides{
+			Config: `{"backend": "metal_mps", "instance_group": [` + groups + `]}`,
+			Files:  map[string][]byte{"1/model.onnx": onnxtest.Unary("Neg", onnxtest.Float, 1)},
+		})
+	}
+	const group = `{"kind": "KIND_CPU", "count": 512}`
+	require.NoError(t, load(group+", "+group))
+	require.ErrorContains(t, load(group+", "+group+", "+group), "model m has 1536 instances; want at most 1024")
+	c := &modelconfig.ModelConfig{Name: "m", InstanceGroup: []*modelconfig.ModelInstanceGroup{
+		{Name: "g", Kind: modelconfig.ModelInstanceGroup_KIND_GPU, Count: 1024, Gpus: []int32{0, 0}},
+	}}
+	require.ErrorContains(t, modelconfig.CheckInstances(c, 1), "model m has 2048 instances; want at most 1024")
+}
+
+// TestLargeWarmUps: the inputs of a sample are bounded together, before memory is taken for any of them.
+func TestLargeWarmUps(t *testing.T) {
+	s := started(t, nil, Options{Control: ControlExplicit})
+	inputs := ""
+	for i := range 20 {
+		inputs += fmt.Sprintf(`, "x%d": {"data_type": "TYPE_UINT8", "dims": [1000000000], "random_data": true}`, i)
+	}
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	err := s.Load("m", Overrides{
+		Config: `{"backend": "metal_mps", "model_warmup": [{"name": "w", "inputs": {` + inputs[2:] + `}}]}`,
+		Files:  map[string][]byte{"1/model.onnx": onnxtest.Unary("Neg", onnxtest.Float, 1)},
+	})
+	require.ErrorContains(t, err, "warmup sample 'w'")
+	goruntime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<28))
 }

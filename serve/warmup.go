@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
-// largestWarmUp is the size of one input of a warm-up request in bytes.
+// largestWarmUp is the size of all inputs of a warm-up request together in bytes.
 const largestWarmUp = 1 << 30
 
 // warmUp runs the requests that the configuration has for it on each device of the version. It counts in no statistics.
@@ -62,6 +62,8 @@ func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request) error {
 // warmUpRequest makes the request of a sample.
 func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Request, error) {
 	r := &Request{Model: v.config.Name, ID: w.Name}
+	// A configuration may come from a client: no memory is taken before the sizes of all inputs are known.
+	left := int64(largestWarmUp)
 	for name, in := range w.Inputs {
 		// Dimensions are without the batch here too; the sample says how many items it has.
 		t := Tensor{Name: name, Type: tensors.Type(in.DataType), Shape: in.Dims}
@@ -69,14 +71,19 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 			t.Shape = append([]int64{int64(max(w.BatchSize, 1))}, in.Dims...)
 		}
 		size, ok := tensors.ByteSize(t.Type, t.Shape)
-		if !ok || size > largestWarmUp {
-			return nil, Errorf(InvalidArg, "warmup sample '%s' has shape %s for input '%s'; want known dimensions and at most %d bytes", w.Name, tensors.Text(t.Shape), name, largestWarmUp)
+		if !ok || size > left {
+			return nil, Errorf(InvalidArg, "warmup sample '%s' has shape %s for input '%s'; want known dimensions and at most %d bytes for all inputs", w.Name, tensors.Text(t.Shape), name, largestWarmUp)
 		}
-		var err error
-		if t.Data, err = warmUpData(in, t.Type, size, folder); err != nil {
-			return nil, Errorf(InvalidArg, "warmup sample '%s', input '%s': %s", w.Name, name, err)
-		}
+		left -= size
 		r.Inputs = append(r.Inputs, t)
+	}
+	for i := range r.Inputs {
+		t := &r.Inputs[i]
+		size, _ := tensors.ByteSize(t.Type, t.Shape) // see above
+		var err error
+		if t.Data, err = warmUpData(w.Inputs[t.Name], t.Type, size, folder); err != nil {
+			return nil, Errorf(InvalidArg, "warmup sample '%s', input '%s': %s", w.Name, t.Name, err)
+		}
 	}
 	return r, nil
 }

@@ -84,6 +84,7 @@ var thirdParty = map[string][]string{
 	"github.com/bufbuild/protocompile":    {"internal/protogen"},
 	"github.com/prometheus/client_golang": {"cmd/paddle-mps/internal/metrics"},
 	"go.opentelemetry.io":                 {"cmd/paddle-mps/internal/traces"},
+	"golang.org/x/net":                    nil,
 	"k8s.io/api":                          nil,
 	"sigs.k8s.io/yaml":                    nil,
 }

@@ -2,7 +2,7 @@ package modelconfig
 
 import "fmt"
 
-// mostInstances is the number of instances of a group: each has a thread of control and its buffers.
+// mostInstances is the number of instances of a group, and of all groups together: each has a goroutine and its buffers.
 const mostInstances = 1024
 
 // mostLevels is the number of levels of priority: each has a queue.
@@ -13,6 +13,7 @@ func CheckInstances(c *ModelConfig, gpus int) error {
 	if levels := c.GetDynamicBatching().GetPriorityLevels(); levels > mostLevels {
 		return fmt.Errorf("priority_levels of %s is %d; want at most %d", c.Name, levels, mostLevels)
 	}
+	all := 0
 	for _, g := range c.InstanceGroup {
 		of := fmt.Sprintf("instance group %s of model %s", g.Name, c.Name)
 		switch {
@@ -31,6 +32,10 @@ func CheckInstances(c *ModelConfig, gpus int) error {
 				return fmt.Errorf("%s specifies invalid or unsupported gpu id %d. The GPUs are 0 to %d", of, n, gpus-1)
 			}
 		}
+		all += int(g.Count) * max(len(g.Gpus), 1) // a GPU may be named more than once
+	}
+	if all > mostInstances {
+		return fmt.Errorf("model %s has %d instances; want at most %d", c.Name, all, mostInstances)
 	}
 	return nil
 }

@@ -29,5 +29,11 @@ def explicit(tmp_path) -> Iterator[tuple[Server, Path]]:
         yield one, tmp_path
 
 
+@pytest.fixture
+def small_heap(monkeypatch) -> None:
+    """Servers collect garbage as soon as the heap has doubled, so that 64 MiB of it do not hide what is lost."""
+    monkeypatch.setenv("GOGC", "100")
+
+
 def pytest_addoption(parser):
     parser.addoption("--live", action="store_true", help="ask the real tritonserver too")

@@ -39,7 +39,7 @@ def test_hits_and_metrics(tmp_path, protocol):
         assert int(one["cache_hit"]["count"]) == 2 and int(one["cache_miss"]["count"]) == 1
 
 
-def test_it_is_bounded(tmp_path):
+def test_it_is_bounded(tmp_path, small_heap):
     """Ten thousand different answers of 16 KiB do not grow a cache of a megabyte."""
     models.unary(tmp_path / "m", "Neg", dims=("n", 4096), config=CONFIG)
     with (

@@ -42,11 +42,11 @@
 // most one message per processor is decompressed at a time (decompress.go), so that many small ones cannot exhaust
 // memory. A message has at most 65,536 fields, nested ones included, and 64 KiB unless it is an inference or a load
 // (codec.go).
-// A connection has at most 4,096 concurrent calls, and headers of 64 KiB. It is closed if its handshake takes more
+// A connection has at most 4,096 concurrent calls, and headers of 64 KiB, which count with its message. It is closed if its handshake takes more
 // than 20 s, or if its client does not answer a ping. The message of a call must arrive within a minute
-// (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes;
-// gRPC does not tell the size of a message before it has arrived. The unanswered requests of a stream are limited to
-// the bytes of one message, or to one request.
+// (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes. A
+// message counts while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The unanswered
+// requests of a stream are limited to the bytes of one message, or to one request.
 //
 // # Traces
 //
@@ -129,9 +129,11 @@ func New(c Config) *grpc.Server {
 		grpc.ForceServerCodecV2(newCodec()), newDecompressor(c.MaxInput).option(), grpc.InTapHandle(a.limited),
 		grpc.UnaryInterceptor(a.unary), grpc.StreamInterceptor(a.stream),
 	}
+	var encrypted credentials.TransportCredentials
 	if c.TLS != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(c.TLS)))
+		encrypted = credentials.NewTLS(c.TLS)
 	}
+	options = append(options, grpc.Creds(newCounting(encrypted, c.Room)))
 	// The health protocol is on the same port, for those who balance load.
 	s := grpc.NewServer(options...)
 	s.RegisterService(service(), a)

@@ -107,6 +107,7 @@ func run(ctx context.Context, o *options, out, complain io.Writer) error {
 	for _, name := range o.unused {
 		log.Warn("option --" + name + " has no effect on this server")
 	}
+	defer raiseHeap(os.Getenv)()
 	// Devices are opened before models are read, so that a machine without them says so at once.
 	rt, err := open(log.Logger)
 	if err != nil {

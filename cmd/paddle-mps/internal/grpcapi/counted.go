@@ -1,0 +1,166 @@
+package grpcapi
+
+import (
+	"errors"
+	"net"
+	"sync"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
+)
+
+// counting are credentials whose connections count what arrives against the room of all requests. gRPC hands a connection over
+// to them once, and what they return has no encryption any more.
+type counting struct {
+	credentials.TransportCredentials
+	room *httpapi.Room
+}
+
+// newCounting wraps credentials; nil are those of a server without TLS.
+func newCounting(c credentials.TransportCredentials, room *httpapi.Room) credentials.TransportCredentials {
+	if c == nil {
+		c = insecure.NewCredentials()
+	}
+	return &counting{c, room}
+}
+
+// ServerHandshake is that of the credentials.
+func (c *counting) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*call{}}, info, nil
+}
+
+// counted is a connection that counts the messages which have not arrived completely, and the headers of calls whose client may
+// still send something. gRPC has them in memory, and no code of ours sees a message before it is complete. A connection that
+// finds no room is closed: nothing else ends one of its messages before it has arrived.
+type counted struct {
+	net.Conn
+	room *httpapi.Room
+
+	mu      sync.Mutex // reads and writes are on two goroutines
+	in, out frames
+	open    map[uint32]*call // by stream; those that neither side has ended
+	held    int64            // bytes of all calls, which are taken from the room
+	closed  bool             // nothing is taken any more
+}
+
+// call is what is in memory of a call that is open.
+type call struct {
+	headers int64 // bytes
+	message message
+}
+
+// errRoom ends a connection.
+var errRoom = errors.New("there is no room for the messages of the connection")
+
+// Read reads, and counts what has arrived.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if full := c.received(b[:n]); full != nil && err == nil {
+		err = full
+	}
+	return n, err
+}
+
+// received counts bytes of the client. Messages that are complete within them need no room.
+func (c *counted) received(b []byte) error {
+	before := c.held
+	for len(b) > 0 && !c.closed {
+		data, rest, done := c.in.next(b)
+		b = rest
+		stream := c.in.stream()
+		if len(data) > 0 {
+			c.add(stream, data)
+		}
+		switch {
+		case !done:
+		case c.in.ends():
+			c.drop(stream)
+		case c.in.kind() == frameHeaders && c.open[stream] == nil:
+			c.open[stream] = &call{}
+			fallthrough
+		case c.in.kind() == frameHeaders, c.in.kind() == frameContinue:
+			c.more(stream, int64(c.in.size()))
+		}
+	}
+	return c.settle(before)
+}
+
+// settle takes from the room what is held more than before, or gives back what is less.
+func (c *counted) settle(before int64) error {
+	more := c.held - before
+	switch {
+	case c.closed:
+	case more < 0:
+		c.room.Give(-more)
+	case more > 0 && c.room.Take(more) != nil:
+		c.held = before
+		c.forget()
+		return errRoom
+	}
+	return nil
+}
+
+// forget gives back all that is held. The connection is about to end.
+func (c *counted) forget() {
+	if !c.closed {
+		c.room.Give(c.held)
+		c.closed, c.open = true, nil
+	}
+}
+
+// more counts headers of a call that is open.
+func (c *counted) more(stream uint32, size int64) {
+	if one := c.open[stream]; one != nil {
+		one.headers += size
+		c.held += size
+	}
+}
+
+// add counts data of a call. gRPC drops what comes on a stream that has ended.
+func (c *counted) add(stream uint32, data []byte) {
+	if one := c.open[stream]; one != nil {
+		before := one.message.got
+		one.message.add(data)
+		c.held += one.message.got - before
+	}
+}
+
+// drop forgets a call that has ended.
+func (c *counted) drop(stream uint32) {
+	if one := c.open[stream]; one != nil {
+		c.held -= one.headers + one.message.got
+		delete(c.open, stream)
+	}
+}
+
+// Write writes. A stream that the server ends holds nothing any more, whatever its client goes on to send.
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.held
+	for sent := b[:n]; len(sent) > 0 && !c.closed; {
+		_, rest, done := c.out.next(sent)
+		if sent = rest; done && c.out.ends() {
+			c.drop(c.out.stream())
+		}
+	}
+	_ = c.settle(before) // it is no more than before
+	return n, err
+}
+
+// Close gives back what is held.
+func (c *counted) Close() error {
+	c.mu.Lock()
+	c.forget()
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
