@@ -39,7 +39,7 @@ func (e *emitter) atomic(o *ttir.Op, op string) {
 	e.add(&node{kind: touch, effect: effect{
 		stores: true, loads: true, root: root, release: sem == "release" || sem == "acq_rel",
 	}})
-	f := atomicName(o, op)
+	f, reach := atomicName(o, op), e.reach(o)
 	values := 1
 	switch op {
 	case "cas":
@@ -48,9 +48,9 @@ func (e *emitter) atomic(o *ttir.Op, op string) {
 		values = 0
 	}
 	if !o.Operands[0].Type.IsTensor() {
-		e.atomicScalar(o, f, values)
+		e.atomicScalar(o, f, values, reach)
 	} else {
-		e.atomicTensor(o, f, values)
+		e.atomicTensor(o, f, values, reach)
 	}
 	if sem == "acquire" || sem == "acq_rel" {
 		e.add(&node{kind: touch, effect: effect{acquire: true}})
@@ -73,14 +73,17 @@ func atomicName(o *ttir.Op, op string) string {
 	return "atomic_" + op + "_" + kind
 }
 
-// call is the call of an atomic function on an element.
-func atomicCall(f, place string, args []string) string {
+// atomicCall is the call of an atomic function on an element of a type; reach finds what is behind an address of the CPU.
+func atomicCall(f, place string, args []string, t *ttir.Type, reach func(string, int) string) string {
+	if reach != nil {
+		place = "(device " + memoryType(t) + " *)" + reach(place, byteSize(t))
+	}
 	return f + "(" + strings.Join(append([]string{place}, args...), ", ") + ")"
 }
 
 // atomicScalar has the first thread do the operation, and gives the old value to all through threadgroup memory, if
 // anything uses it.
-func (e *emitter) atomicScalar(o *ttir.Op, f string, values int) {
+func (e *emitter) atomicScalar(o *ttir.Op, f string, values int, reach func(string, int) string) {
 	p := e.scalar(o.Operands[0])
 	var args []string
 	for _, v := range o.Operands[1 : 1+values] {
@@ -92,7 +95,7 @@ func (e *emitter) atomicScalar(o *ttir.Op, f string, values int) {
 			c += " && " + m
 		}
 	}
-	call := atomicCall(f, p, args)
+	call := atomicCall(f, p, args, o.Operands[0].Type.Elem, reach)
 	if len(o.Results) == 0 || !e.used(o.Results[0]) {
 		e.block("if ("+c+")", true, false, func() { e.say(call, ";") })
 		return
@@ -113,7 +116,7 @@ func (e *emitter) used(v *ttir.Value) bool { return e.counts[v] > 0 }
 
 // atomicTensor has each owner do the operation on its elements. Threads that hold the same elements get the old values
 // from the owner.
-func (e *emitter) atomicTensor(o *ttir.Op, f string, values int) {
+func (e *emitter) atomicTensor(o *ttir.Op, f string, values int, reach func(string, int) string) {
 	l := e.plan.accessLayout(o)
 	p := e.get(o.Operands[0], l)
 	var regs []*reg
@@ -126,7 +129,7 @@ func (e *emitter) atomicTensor(o *ttir.Op, f string, values int) {
 		for _, r := range regs[:values] {
 			args = append(args, e.element(r, nil, i))
 		}
-		text := before + atomicCall(f, base+" + "+number, args) + ";"
+		text := before + atomicCall(f, base+" + "+number, args, o.Operands[0].Type.Element().Elem, reach) + ";"
 		if len(regs) > values && regs[values].name != "true" {
 			text = "if (" + e.element(regs[values], nil, i) + ") " + text
 		}

@@ -154,8 +154,6 @@ func init() {
 		e.elementwise(o, elements["arith.select"])
 	}
 	refusals := map[string]string{
-		"tt.int_to_ptr":             "pointers made from integers are not supported: a GPU's addresses are not the CPU's",
-		"tt.ptr_to_int":             "addresses as integers are not supported",
 		"tt.elementwise_inline_asm": "inline assembly is of another machine",
 	}
 	for name, why := range refusals {

@@ -19,7 +19,7 @@ type Kernel struct {
 	// Without the comment at the head of the file.
 	Body  string
 	Stats Stats
-	// Places that may report; the kernel then has one more buffer.
+	// Places that may report; the kernel then has one more buffer, or two: see package report.
 	Sites report.Sites
 	// Numbers lie in one buffer behind the pointers, because there are more arguments than buffers.
 	Packed bool
@@ -93,6 +93,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, counts: usesOf(f), fragments: map[*ttir.Value]*fragments{},
 		plan: makePlan(f, layout.Log(opts.Warps)), roots: findRoots(f),
 	}
+	e.roots.refuseMixed(f)
 	k := &Kernel{Name: e.name(f.Name), Threads: opts.Warps * 32}
 	params := e.params(f, k)
 	var body []*node
@@ -120,8 +121,13 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	// setBuffer takes an index up to 30.
 	buffers, extra := len(f.Params()), 0
-	if reporting(f) {
-		extra = 1
+	finds := e.roots.addressing(f)
+	if finds {
+		extra++
+	}
+	reports := finds || reporting(f)
+	if reports {
+		extra++
 	}
 	if k.Packed = buffers+extra > mostBuffers; k.Packed {
 		buffers = 1
@@ -155,8 +161,11 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	if k.Packed {
 		params = append(params, "constant ulong *numbers [[buffer("+itoa(len(params))+")]]")
 	}
-	// The buffer for reports stands behind the arguments, which keep their indices.
-	if extra > 0 {
+	// The table of addresses and the buffer for reports stand behind the arguments, which keep their indices.
+	if finds {
+		params = append(params, "device const ulong *addresses [[buffer("+itoa(len(params))+")]]")
+	}
+	if reports {
 		params = append(params, "device uint *records [[buffer("+itoa(len(params))+")]]")
 	}
 	return params
