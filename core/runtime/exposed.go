@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"encoding/binary"
-	"sort"
 	"sync"
 	"unsafe"
 
@@ -38,7 +37,15 @@ func (st *storage) expose() {
 
 // first is the place in the list, but for its last element, of the first storage that does not begin before an address.
 func (x *exposed) first(base unsafe.Pointer) int {
-	return sort.Search(len(x.all)-1, func(i int) bool { return address(x.all[i].base) >= address(base) })
+	low, high := 0, len(x.all)-1
+	for low < high {
+		if middle := (low + high) / 2; address(x.all[middle].base) < address(base) {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
 }
 
 // dropView drops the reference of a view, and reports whether it was the last one.

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import re
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +16,7 @@ import triton.language as tl
 
 import paddle_mps as paddle
 from paddle_mps import triton_aot
+from paddle_mps_triton import frontend
 
 FILE = pathlib.Path(__file__)
 
@@ -214,7 +219,12 @@ def test_memory_of_numpy():
     del shared
 
 
-WRONG = {"beyond the end": lambda x: x.data_ptr() + 4 * 97, "null": lambda x: 0, "negative": lambda x: -8, "far away": lambda x: 1 << 52}
+WRONG = {
+    "beyond the end": lambda x: x.data_ptr() + 4 * 97,
+    "null": lambda x: 0,
+    "negative": lambda x: -8,
+    "far away": lambda x: 1 << 52,
+}
 
 
 @pytest.mark.parametrize("what", WRONG)
@@ -252,9 +262,12 @@ def test_addresses_as_integers():
 
 def test_what_is_refused():
     x, out = on_gpu([1]), paddle.zeros([1], place="mps")
-    with pytest.raises(paddle.UnsupportedError, match=r"argument [px] .*test_addresses.py:\d+: a pointer of the kernel may be this argument or"):
+    with pytest.raises(
+        paddle.UnsupportedError,
+        match=r"argument [px] .*test_addresses.py:\d+: a pointer of the kernel may be this argument or",
+    ):
         mixed[(1,)](x, table_of(x), out, 2)
-    with pytest.raises(paddle.UnsupportedError, match="tt.ptr_to_int of i64 .*: the address of an argument"):
+    with pytest.raises(paddle.UnsupportedError, match=r"tt.ptr_to_int of i64 .*: the address of an argument"):
         of_argument[(1,)](x, paddle.zeros([1], dtype="int64", place="mps"))
 
 
@@ -265,3 +278,18 @@ def test_ahead_of_time(tmp_path: pathlib.Path):
     loaded = triton_aot.load(tmp_path / "rows.metal")
     loaded[(1,)](table_of(x), out, 8)
     assert np.array_equal(out.numpy()[0], np.arange(8))
+
+
+def test_without_the_compiled_module(tmp_path: pathlib.Path):
+    """The same kernels through Triton's Python files alone."""
+    root = pathlib.Path(triton.__file__).parents[1]
+    assert frontend.main([str(root), str(tmp_path)]) == 0
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    chosen = "not compiled_module and not ahead_of_time and not no_tensor"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(FILE), "-k", chosen],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and re.search(r"1\d passed", done.stdout), done.stdout[-3000:]

@@ -81,16 +81,11 @@ func (e *emitter) pointerToInt(o *ttir.Op) {
 		return
 	}
 	l := e.plan.homeOf(v)
-	x := e.get(p, l)
-	var r *reg
-	switch {
-	case x.full:
-		r = e.combine(v.Name, "long", l, []*reg{x.regs}, func(t []string) string { return "(long)" + t[0] })
-	case x.regs != nil:
-		r = e.combine(v.Name, "long", l, []*reg{x.regs}, func(t []string) string { return "(long)(" + x.scalar + " + " + t[0] + ")" })
-	default:
-		r = &reg{name: "(long)" + x.scalar, n: 1, index: nones(len(l.Reg))}
-	}
+	x, r := e.get(p, l), e.array(v.Name, "long", l.Registers())
+	e.whole(r.n, func(i at) string {
+		base, number := e.place(x, nil, i)
+		return e.element(r, nil, i) + " = (long)(" + base + " + " + number + ");"
+	})
 	e.done(v, &value{regs: r})
 }
 

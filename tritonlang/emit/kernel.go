@@ -145,8 +145,9 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 		if name, ok := supported(v.Type); !ok && !(name == "f64" && e.opts.F64AsF32) {
 			panic(&ttir.Unsupported{Op: "argument " + strings.TrimPrefix(v.Name, "%"), Type: name, Where: v.Loc.Where(), Why: "Metal has no such type"})
 		}
-		name := e.name(v.Name)
-		a := Arg{Name: strings.TrimPrefix(v.Name, "%"), Type: signature(v.Type), Divisible: e.plan.facts.get(v).div[0]}
+		own := paramName(v)
+		name := e.name(own)
+		a := Arg{Name: strings.TrimPrefix(own, "%"), Type: signature(v.Type), Divisible: e.plan.facts.get(v).div[0]}
 		text := "constant " + cType(v.Type) + " &" + name
 		if v.Type.IsPointer() {
 			text = e.pointerType(v) + name
@@ -169,6 +170,16 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 		params = append(params, "device uint *records [[buffer("+itoa(len(params))+")]]")
 	}
 	return params
+}
+
+// paramName is the name of a parameter: that of the program, which some printed IR has in the location alone.
+func paramName(v *ttir.Value) string {
+	if number, ok := strings.CutPrefix(v.Name, "%arg"); ok && v.Loc != nil && v.Loc.Name != "" {
+		if _, err := strconv.Atoi(number); err == nil {
+			return "%" + v.Loc.Name
+		}
+	}
+	return v.Name
 }
 
 // unpack declares the numbers that one buffer has, each in the lower bytes of 8.
