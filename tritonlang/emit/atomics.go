@@ -7,6 +7,13 @@
 //
 // Metal's atomic operations are relaxed. An operation with release is preceded by a barrier if the program has stored
 // something since the last one, and one with acquire is followed by a barrier before the next access; see sync.go.
+//
+//	if ((warp & 2) == 0) {                                     // of two threads with the same element, one
+//	    if (mask) old = atomic_fadd_float(f_ptr + i, x);
+//	}
+//	...                                                        // the other gets old through threadgroup memory
+//
+// If nothing uses the old value, the second half is left out.
 
 package emit
 
@@ -208,7 +215,8 @@ func atomicHelpers() (all []helper) {
 	return all
 }
 
-// shortAtomics are operations on 16-bit floats, by exchange of the 32-bit word that holds one.
+// shortAtomics are operations on 16-bit floats, by exchange of the 32-bit word that holds one. The other half of the word is
+// written back as it was read; if another thread has changed it, the exchange fails and is tried again.
 func shortAtomics(kind string) (all []helper) {
 	ctype, widen, narrow, needs := "half", "float(now)", "half(%)", ""
 	bits, back := "as_type<ushort>(next)", "as_type<half>(ushort(%))"

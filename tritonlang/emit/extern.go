@@ -64,7 +64,7 @@ func external(_ *emitter, o *ttir.Op, x []string) string {
 	return f + "(" + strings.Join(x, ", ") + ")"
 }
 
-// castPointer emits tt.bitcast of pointers. Offsets count in elements: where these get another size, each element has a pointer
+// castPointer emits tt.bitcast of pointers, which p.to(tl.pointer_type(...)) makes. Offsets count in elements: where these get another size, each element has a pointer
 // of its own.
 func (e *emitter) castPointer(o *ttir.Op) {
 	v := o.Results[0]

@@ -1,4 +1,18 @@
 // A kernel as a whole: its arguments, the order of the steps, and the text of the file.
+//
+//	#include <metal_stdlib>
+//	...                                                        functions of the prelude, then those of regions
+//	[[max_total_threads_per_threadgroup(128)]]
+//	kernel void add(
+//	    device const float *x [[buffer(0)]],                   arguments, in the program's order
+//	    ...
+//	    device const ulong *addresses [[buffer(4)]],           if it follows addresses of the CPU
+//	    device uint *records [[buffer(5)]],                    if it reports
+//	    uint3 program [[threadgroup_position_in_grid]],        what the hardware gives
+//	    ...) {
+//	    threadgroup uint4 pool[2];                             all threadgroup memory
+//
+// max_total_threads_per_threadgroup lets Metal's compiler give a thread as many registers as the kernel's threads leave.
 
 package emit
 
@@ -182,7 +196,7 @@ func paramName(v *ttir.Value) string {
 	return v.Name
 }
 
-// unpack declares the numbers that one buffer has, each in the lower bytes of 8.
+// unpack declares the numbers that one buffer has, each in the lower bytes of 8. The launch writes them in the same form.
 func (e *emitter) unpack(f *ttir.Func, k *Kernel) {
 	if !k.Packed {
 		return

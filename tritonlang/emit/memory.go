@@ -5,6 +5,18 @@
 // need not be known: if the masks of a vector are all true it is moved as one, otherwise element by element.
 //
 // An element that several threads hold is loaded by all of them and stored by one, its owner.
+//
+// A masked load of 4 floats at once becomes
+//
+//	if (mask[q * 4] && mask[q * 4 + 1] && mask[q * 4 + 2] && mask[q * 4 + 3]) {
+//	    float4 t = *(device const float4 *)(x + offs[q * 4]);
+//	    ...
+//	} else {
+//	    v[q * 4] = mask[q * 4] ? x[offs[q * 4]] : other[q * 4];
+//	    ...
+//	}
+//
+// If the mask is known to be the same for all 4, the condition is one of them, and the other branch loads nothing.
 
 package emit
 

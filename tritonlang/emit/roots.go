@@ -1,5 +1,9 @@
 // Which argument a pointer comes from. A launch has to know which buffers a kernel writes, and it reads that from const
 // in the text: so a pointer's type must be the same wherever it goes.
+//
+//	%p = arith.select %c, %x, %y               one set with the arguments x and y
+//	tt.store %p, %v                            both are written: device float *x, device float *y
+//	%q = tt.int_to_ptr %n                      a set of addresses of the CPU; see addresses.go
 
 package emit
 
