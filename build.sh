@@ -741,7 +741,7 @@ triton() {
 # with_triton CACHE COMMAND...: runs it on the mock with the plug-in and the detector of races, and keeps compiled kernels in
 # build/CACHE.
 with_triton() (
-    export TRITON_CACHE_DIR="$root/build/$1" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1
+    export TRITON_CACHE_DIR="$root/build/$1" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1 FAKEMETAL_ADDRESSES=1
     shift
     on_mock 15.0 '' "$@"
 )

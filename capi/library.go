@@ -179,7 +179,7 @@ func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t
 			return status.Errorf(status.Invalid, "[%s] %s", k.Name, err)
 		}
 		name := k.Name
-		return k.RunReporting(list, grid, triple(group), report.Words, func(words []uint32) error {
+		return k.RunReporting(list, grid, triple(group), report.Words, sites.FindsAddresses(), func(words []uint32) error {
 			printed, failed := sites.Read(words)
 			_, _ = os.Stdout.WriteString(printed) // a standard output that is closed takes nothing
 			if failed != "" {

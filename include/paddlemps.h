@@ -828,10 +828,11 @@ pmps_error *pmps_library_get_names(const pmps_library *library, char **names);
  * JSON: the kernel's name, its arguments, num_warps, threads of a threadgroup, bytes of threadgroup memory. Argument i of
  * the Triton function is [[buffer(i)]]; a program of the grid is a threadgroup, so that a grid of (x, y, z) programs is
  * a dispatch of (x * threads, y, z) threads in groups of (threads, 1, 1). options is JSON, NULL for none: num_warps (4),
- * allow_f64_as_f32, max_threads, shared_memory, file (the name that errors give). PMPS_INVALID_ARGUMENT for text that is no
- * Triton IR, as `file:LINE:COLUMN: ...`; PMPS_UNSUPPORTED for what Metal cannot do, with operation, type and the
- * program's line, and as `[triton] out of resource: NAME, required: N, limit: M` for a kernel that needs too much. Works
- * without a device. Owned: free both texts with pmps_text_free. */
+ * allow_f64_as_f32, max_threads, shared_memory, file (the name that errors give), explain (true: source is a text that
+ * describes layouts, threadgroup memory, barriers and accesses). PMPS_INVALID_ARGUMENT for text that is no Triton IR, as
+ * `file:LINE:COLUMN: ...`; PMPS_UNSUPPORTED for what Metal cannot do, with operation, type and the program's line, and as
+ * `[triton] out of resource: NAME, required: N, limit: M` for a kernel that needs too much. Works without a device. Owned:
+ * free both texts with pmps_text_free. */
 pmps_error *pmps_triton_compile(const void *ttir, size_t size, const char *options, char **source, char **metadata);
 
 /* A kernel by its name; PMPS_NOT_FOUND if there is none. Its arguments are buffers. Threadgroup memory must be declared
@@ -870,9 +871,13 @@ pmps_error *pmps_kernel_run(pmps_kernel *kernel, const pmps_kernel_arg *args, si
 
 /* Runs a kernel as pmps_kernel_run does, with one more buffer after args, for reports. It is zero at first; tritonlang/report
  * describes its format. reports is the field "reports" of the metadata of a compiled Triton kernel, as JSON: what the kernel
- * may report. When the kernel has finished, its prints are written to standard output. The first assertion that did not hold
- * is an error, PMPS_DEVICE_FAILED, which is returned once, by the next wait for the stream or for a tensor that the kernel may
- * write. Tensors stay valid. */
+ * may report. When the kernel has finished, its prints are written to standard output. The first assertion that did not hold,
+ * or the first access to an address that is in no tensor, is an error, PMPS_DEVICE_FAILED, which is returned once, by the
+ * next wait for the stream or for a tensor that the kernel may write. Tensors stay valid.
+ *
+ * If reports says that the kernel follows addresses of the CPU, it gets a table of tensors before the buffer for reports.
+ * It may then read and write all tensors of its device whose address pmps_tensor_map or pmps_tensor_get_metal has returned,
+ * or that share memory; the call counts as a write to them. */
 pmps_error *pmps_kernel_run_reporting(pmps_kernel *kernel, const pmps_kernel_arg *args, size_t count,
                                       const uint64_t *threads, const uint64_t *group, const char *reports);
 

@@ -51,5 +51,7 @@ var constants = []Constant{
 	{"MTLPipelineOptionBindingInfo", 1, "10.11"},
 	{"MTLResourceHazardTrackingModeUntracked", 256, "10.13"},
 	{"MTLResourceStorageModeShared", 0, "10.11"},
+	{"MTLResourceUsageRead", 1, "10.13"},
+	{"MTLResourceUsageWrite", 2, "10.13"},
 	{"MTLStorageModeShared", 0, "10.11"},
 }

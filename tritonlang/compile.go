@@ -18,6 +18,7 @@ type Options struct {
 	MaxThreads int  // of a threadgroup; 0: 1024
 	MaxShared  int  // bytes of threadgroup memory; 0: 32 KiB
 	NoFusion   bool // keep products and sums apart, which Metal may otherwise fuse
+	Explain    bool // Result.Source is the description that Explain gives
 }
 
 // Result is a compiled kernel.
@@ -59,7 +60,11 @@ func Compile(text, file string, o Options) (*Result, error) {
 		return nil, err
 	}
 	meta := metadata(k, warps)
-	return &Result{Source: "// " + meta + "\n" + k.Body, Metadata: meta, Name: k.Name, Stats: k.Stats}, nil
+	r := &Result{Source: "// " + meta + "\n" + k.Body, Metadata: meta, Name: k.Name, Stats: k.Stats}
+	if o.Explain {
+		r.Source = r.Explain()
+	}
+	return r, nil
 }
 
 // metadata is what a launch has to know, as JSON.

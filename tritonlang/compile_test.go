@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,8 +101,8 @@ func TestSortCounts(t *testing.T) {
 // TestRefusals: what is not supported is an error that names operation, type and line.
 func TestRefusals(t *testing.T) {
 	all := modules(t)
-	_, err := Compile(all["ptrs"], "ptrs.ttir", Options{})
-	require.EqualError(t, err, "[triton] tt.int_to_ptr of !tt.ptr<f32> at kernels.py:295: pointers made from integers are not supported: a GPU's addresses are not the CPU's")
+	_, err := Compile(strings.Replace(all["add"], "arith.addf", "arith.frob", 1), "x.ttir", Options{})
+	require.EqualError(t, err, "[triton] arith.frob at kernels.py:9: this operation is not supported")
 	var unsupported *Unsupported
 	require.ErrorAs(t, err, &unsupported)
 	_, err = Compile(all["add"], "add.ttir", Options{Warps: 64})
@@ -112,8 +114,6 @@ func TestRefusals(t *testing.T) {
 	require.EqualError(t, err, "[triton] argument x_ptr of f64 at kernels.py:4: Metal has no such type")
 	_, err = Compile(wide, "wide.ttir", Options{F64AsF32: true})
 	require.NoError(t, err)
-	_, err = Compile(strings.Replace(all["add"], "arith.addf", "arith.frob", 1), "x.ttir", Options{})
-	require.EqualError(t, err, "[triton] arith.frob at kernels.py:9: this operation is not supported")
 	dense := func(elements string) string {
 		return "module { tt.func public @f(%p: !tt.ptr<i32>) {\n %x = arith.constant dense<" + elements + "> : tensor<2xi32>\n" +
 			" %a = tt.splat %p : !tt.ptr<i32> -> tensor<2x!tt.ptr<i32>>\n tt.store %a, %x : tensor<2x!tt.ptr<i32>>\n tt.return } }"
@@ -122,6 +122,37 @@ func TestRefusals(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Compile(dense("[1, 2]"), "x.ttir", Options{})
 	require.ErrorContains(t, err, "its elements differ; want one for all")
+}
+
+// TestAddresses: pointers made from integers have a table and a place that is reported, and do not mix with arguments.
+func TestAddresses(t *testing.T) {
+	text := modules(t)["ptrs"]
+	k, err := Compile(text, "ptrs.ttir", Options{})
+	require.NoError(t, err)
+	require.Contains(t, k.Source, "device const ulong *addresses [[buffer(2)]],\n    device uint *records [[buffer(3)]]")
+	require.Contains(t, k.Metadata, `"reports":[{"kind":"address","where":"kernels.py:297"}]`)
+	require.Equal(t, 1, strings.Count(k.Source, "triton_find(addresses, records, 0u, program, (ulong)("), "only the load by an address")
+	_, err = Compile(strings.Replace(text, "tt.load %p_0 : !tt.ptr<i64>", "tt.ptr_to_int %t_ptr : !tt.ptr<i64> -> i64", 1), "x.ttir", Options{})
+	require.EqualError(t, err, "[triton] tt.ptr_to_int of i64 at kernels.py:295: the address of an argument as an integer is not supported: a GPU's addresses are not the CPU's")
+	// A pointer that is not followed needs nothing.
+	k, err = Compile(strings.Replace(text, "tt.splat %p_2 : !tt.ptr<f32>", "tt.splat %o_ptr : !tt.ptr<f32>", 1), "x.ttir", Options{})
+	require.NoError(t, err)
+	require.NotContains(t, k.Source, "records")
+	require.NotContains(t, k.Metadata, "reports")
+}
+
+// TestArgumentNames: IR that was printed without names has those of the program in its locations.
+func TestArgumentNames(t *testing.T) {
+	text := modules(t)["add"]
+	named, err := Compile(text, "add.ttir", Options{})
+	require.NoError(t, err)
+	for i, name := range []string{"x_ptr", "y_ptr", "out_ptr", "n"} {
+		text = regexp.MustCompile("%"+name+`\b`).ReplaceAllString(text, "%arg"+strconv.Itoa(i))
+	}
+	require.Contains(t, text, "%arg3")
+	k, err := Compile(text, "add.ttir", Options{})
+	require.NoError(t, err)
+	require.Equal(t, named.Metadata, k.Metadata)
 }
 
 // TestWaits: a loop that polls memory is refused; a lock, and a loop over what it computes itself, are not.

@@ -15,7 +15,8 @@
 //
 //	kernel(x, y, out, n, threads=grid * threads, group_size=threads, arg_casts={3: "int32"})
 //
-// The only hidden argument is one more buffer behind the others, in a kernel that prints or asserts: see package report. A
+// The only hidden arguments are buffers behind the others: one in a kernel that prints or asserts, and another in front of it
+// in a kernel that follows addresses of the CPU. See package report. A
 // kernel with more arguments than the 31 that Metal binds has "packed" in its metadata: its pointers are the first
 // buffers, in their order, and one buffer after them has all numbers, 8 bytes each. A kernel with more than 30 pointers
 // is refused.
@@ -23,7 +24,7 @@
 // The first line of the text is a comment with the metadata in JSON: "triton_mps" (the version of this convention), "name",
 // "args" (name, type as in Triton's signatures, "divisible": what the address in bytes, or the value, must be a multiple of,
 // "writes"), "grid", "num_warps", "threads", "shared" (bytes of threadgroup memory, which the kernel declares itself), and
-// "reports" of a kernel that prints or asserts (its sites).
+// "reports" of a kernel that has these buffers (its sites).
 //
 // The invariant: the same input gives the same bytes.
 package tritonlang

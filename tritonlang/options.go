@@ -7,7 +7,8 @@ import (
 )
 
 // ParseOptions reads options as JSON: {"num_warps": 4, "allow_f64_as_f32": false, "max_threads": 1024, "shared_memory": 32768,
-// "enable_fp_fusion": true, "file": "kernel.ttir"}. num_stages has no effect. All are optional; file is the name that errors give. Other names are an error.
+// "enable_fp_fusion": true, "file": "kernel.ttir", "explain": false}. num_stages has no effect. All are optional; file is the name
+// that errors give. Other names are an error.
 func ParseOptions(text []byte) (o Options, file string, err error) {
 	given := struct {
 		Warps     int    `json:"num_warps"`
@@ -17,6 +18,7 @@ func ParseOptions(text []byte) (o Options, file string, err error) {
 		File      string `json:"file"`
 		Stages    any    `json:"num_stages"` // accepted, without effect
 		FpFusion  bool   `json:"enable_fp_fusion"`
+		Explain   bool   `json:"explain"`
 		NumCTAs   int    `json:"num_ctas"`
 		Cooperate bool   `json:"launch_cooperative_grid"`
 	}{Warps: 4, NumCTAs: 1, File: "kernel.ttir", FpFusion: true}
@@ -27,7 +29,7 @@ func ParseOptions(text []byte) (o Options, file string, err error) {
 			return o, "", fmt.Errorf("[triton] options: %w", err)
 		}
 	}
-	o = Options{given.Warps, given.F64AsF32, given.Threads, given.Shared, !given.FpFusion}
+	o = Options{given.Warps, given.F64AsF32, given.Threads, given.Shared, !given.FpFusion, given.Explain}
 	switch {
 	case given.Warps < 1 || given.Warps&(given.Warps-1) != 0:
 		return o, given.File, refused(fmt.Sprintf("num_warps=%d", given.Warps), "want a power of two")

@@ -6,6 +6,9 @@ type Shaders interface {
 	NewLibrary(source string) (Library, error)
 	// LoadLibrary reads a compiled library from a file.
 	LoadLibrary(path string) (Library, error)
+	// AddressOf is the address of an operand as kernels see it, which differs from that of the CPU; ok is false for memory
+	// that the device does not have.
+	AddressOf(o *Operand) (address uint64, ok bool)
 }
 
 // Library is compiled source.
@@ -41,6 +44,7 @@ type Grid struct {
 	Kernel         string // its name, for messages
 	Threads, Group [3]uint64
 	Args           []Argument
+	Resident       []Heap // that the kernel may access beside its arguments
 }
 
 // Argument is one argument of a call of a kernel: constant bytes, or a tensor where there are none.

@@ -44,21 +44,32 @@ func (l *launch) complain(failed error) {
 }
 
 // RunReporting is Run for a kernel whose last argument is memory that it reports to: words of zeros, which are given to
-// read when the call is done, on a goroutine of the stream.
-func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words int, read func([]uint32) error, on *Stream) error {
+// read when the call is done, on a goroutine of the stream. One that finds addresses has the table of those that are known
+// to the program in front of it, and may read and write what is there.
+func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words int, finds bool, read func([]uint32) error, on *Stream) error {
 	rt := k.ctx.rt
 	size, err := shape.Of(int64(words))
 	if err != nil {
 		return err
 	}
-	t, err := rt.FromHost(k.ctx, dtype.Int32, size, make([]byte, 4*words))
-	if err != nil {
+	var more [2]*Tensor // the table and the words
+	var reaches []*storage
+	if finds {
+		reaches = k.ctx.exposed.hold()
+		defer releaseAll(reaches)
+		if more[0], err = k.ctx.addressTable(reaches); err != nil {
+			return err
+		}
+		args = append(args, KernelArg{Tensor: more[0]})
+	}
+	if more[1], err = rt.FromHost(k.ctx, dtype.Int32, size, make([]byte, 4*words)); err != nil {
+		rt.freeAll(more[:])
 		return err
 	}
-	memory, handle := t.addr, t.handle
-	submitted, err := k.run(append(args, KernelArg{Tensor: t}), threads, group, func(failed error) error {
+	memory := more[1].addr
+	submitted, err := k.run(append(args, KernelArg{Tensor: more[1]}), threads, group, reaches, func(failed error) error {
 		// Only now, because memory that is freed may be used again by what follows the call in the stream.
-		defer rt.Free(handle)
+		defer rt.freeAll(more[:])
 		if failed != nil {
 			return nil
 		}
@@ -66,7 +77,7 @@ func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words 
 		return read(unsafe.Slice((*uint32)(memory), words))
 	}, on)
 	if !submitted {
-		rt.Free(handle)
+		rt.freeAll(more[:])
 	}
 	return err
 }

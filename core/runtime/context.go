@@ -38,6 +38,7 @@ type Context struct {
 	programs      *program.Cache
 	compileErrors sync.Map // by device.Key: the error of a compilation whose caller was refused; see later
 	random        generator
+	exposed       exposed
 	inOrder       bool // calls are complete when Run returns: there is nothing to wait for
 
 	submit sync.Mutex // held while the hazards of a call are checked and recorded; unused when inOrder

@@ -84,12 +84,13 @@ func (k *Kernel) Close() error { return k.program.Close() }
 // each tensor's element with all indices zero; it has to know the strides. If the call fails, the tensors that
 // it may write are marked as failed.
 func (k *Kernel) Run(args []KernelArg, threads, group [3]uint64, on *Stream) error {
-	_, err := k.run(args, threads, group, nil, on)
+	_, err := k.run(args, threads, group, nil, nil, on)
 	return err
 }
 
-// run is Run with what is to be called when the call is done, nil for nothing. It will be if the call was submitted.
-func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, check func(error) error, on *Stream) (submitted bool, err error) {
+// run is Run with storages that the kernel may reach beside its arguments, and with what is to be called when the call is
+// done, nil for nothing. It will be if the call was submitted.
+func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, reaches []*storage, check func(error) error, on *Stream) (submitted bool, err error) {
 	if on.Traces() {
 		return false, status.Errorf(status.Unsupported, "[%s] a shader cannot run within a function that is traced; want it outside", k.Name)
 	}
@@ -109,6 +110,7 @@ func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, check func(erro
 		l.recycle()
 		return false, err
 	}
+	l.reach(reaches)
 	return true, l.dispatch(k.program)
 }
 

@@ -119,7 +119,7 @@ func (t *Tensor) Map() (unsafe.Pointer, error) {
 	if err := t.store.wait(true); err != nil {
 		return nil, err
 	}
-	t.store.addressTaken.Store(true)
+	t.store.expose()
 	return t.addr, nil
 }
 

@@ -42,7 +42,7 @@ func (t *Tensor) Buffer() (buffer uintptr, offset uint64, err error) {
 	if !ok {
 		return 0, 0, status.Errorf(status.Invalid, "[tensor_get_metal] the memory of the tensor was not allocated by the device; want a tensor that the device allocated")
 	}
-	t.store.addressTaken.Store(true)
+	t.store.expose()
 	return buffer, offset, nil
 }
 

@@ -35,7 +35,7 @@ func (t *Tensor) Share(c *Context) (*Tensor, error) {
 	v := t.view
 	v.store = c.rt.newStorage(c, from.base, from.bytes)
 	v.store.foreignHeap, v.store.free = heap, from.release
-	v.store.addressTaken.Store(true)
+	v.store.expose()
 	return c.rt.adopt(&v)
 }
 

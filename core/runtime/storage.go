@@ -55,7 +55,7 @@ func (st *storage) retain() { st.refs.Add(1) }
 // release drops a view's reference. The last one frees the memory: a stream that is the only one to use it
 // still can reuse it at once, others when all streams have passed their uses.
 func (st *storage) release() {
-	if !dropRef(&st.refs) {
+	if !st.dropView() {
 		return
 	}
 	switch {

@@ -225,6 +225,15 @@ func (b *batch) pause() {
 	}
 }
 
+// Use makes a buffer resident in the encoder that is open.
+func (b *batch) Use(used mtl.Buffer) error {
+	if err := b.compute(); err != nil {
+		return err
+	}
+	b.encoder.UseResource(objc.ID(used), mtl.ResourceUsageRead|mtl.ResourceUsageWrite)
+	return nil
+}
+
 // Dispatch encodes a dispatch of a pipeline. The other fields of d are set; those for the encoder and the
 // pipeline are not.
 func (b *batch) Dispatch(pipeline mtl.ComputePipelineState, d *objc.Dispatch) error {

@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
 		"FAKEMETAL_DELAY_US": "200", "FAKEMETAL_STRICT": "1", // what a kernel does wrong ends the process: no test overlooks it
-		"FAKEMETAL_OVERLAP": "1", "FAKEMETAL_TRACKED_ORDER": "1", "FAKEMETAL_SILENT_FAILURES": "1",
+		"FAKEMETAL_OVERLAP": "1", "FAKEMETAL_TRACKED_ORDER": "1", "FAKEMETAL_ADDRESSES": "1", "FAKEMETAL_SILENT_FAILURES": "1",
 		"FAKEMETAL_DEAD_QUEUES": "1", "FAKEMETAL_READONLY_PAGES": "1", "FAKEMETAL_WATCHDOG_MS": "5000",
 	} {
 		if os.Getenv(name) == "" {

@@ -152,6 +152,15 @@ func (k *custom) Encode(e gpu.Encoder, c *device.Call) error {
 		}
 		d.Bind(objc.ID(at), offset)
 	}
+	for _, h := range g.Resident {
+		own, ok := h.(*gpu.Heap)
+		if !ok {
+			return status.Errorf(status.Unsupported, "got a tensor in memory that the GPU does not have")
+		}
+		if err := e.Use(own.Whole()); err != nil {
+			return err
+		}
+	}
 	d.Threads = objc.Size{Width: g.Threads[0], Height: g.Threads[1], Depth: g.Threads[2]}
 	d.Group = objc.Size{Width: g.Group[0], Height: g.Group[1], Depth: g.Group[2]}
 	return e.Dispatch(k.state, d)

@@ -293,7 +293,7 @@ func TestReports(t *testing.T) {
 	k := w.kernel(w.library("kernel void f(device float *x, device uint *says, uint i [[thread_position_in_grid]]) { x[i] += 1; if (i == 3) says[1] = 5; }"), "f")
 	x := w.filled(w.gpu, 1, 8)
 	run := func(fails bool) {
-		require.NoError(t, k.RunReporting([]runtime.KernelArg{tensor(x)}, line(8), auto, 16, func(words []uint32) error {
+		require.NoError(t, k.RunReporting([]runtime.KernelArg{tensor(x)}, line(8), auto, 16, false, func(words []uint32) error {
 			if !slices.Equal(words[:3], []uint32{0, 5, 0}) { // no require, which would end the stream's goroutine
 				return status.Errorf(status.Internal, "the kernel has reported %v", words[:3])
 			}

@@ -43,6 +43,15 @@ func (d *Device) BufferOf(o *device.Operand) (buffer uintptr, offset uint64, ok 
 	return uintptr(b), offset, ok
 }
 
+// AddressOf is where the GPU sees an operand.
+func (d *Device) AddressOf(o *device.Operand) (address uint64, ok bool) {
+	b, offset, ok := gpu.Where(o)
+	if !ok {
+		return 0, false
+	}
+	return b.GPUAddress() + offset, true
+}
+
 // CanCapture reports whether Metal allows this process to capture: only with MTL_CAPTURE_ENABLED=1.
 func (d *Device) CanCapture() bool {
 	defer objc.Pool().Close()

@@ -10,6 +10,7 @@ var (
 	setHazardTrackingMode = objc.Declare1[HeapDescriptor, HazardTrackingMode, objc.Void]("MTLHeapDescriptor", "setHazardTrackingMode:")
 	newBufferAt           = objc.Declare3[Heap, uint64, ResourceOptions, uint64, Buffer]("MTLHeap", "newBufferWithLength:options:offset:")
 	contents              = objc.Declare0[Buffer, objc.Pointer]("MTLBuffer", "contents")
+	gpuAddress            = objc.Declare0[Buffer, uint64]("MTLBuffer", "gpuAddress")
 	length                = objc.Declare0[Buffer, uint64]("MTLBuffer", "length")
 )
 
@@ -36,6 +37,9 @@ func (h Heap) NewBuffer(length uint64, o ResourceOptions, offset uint64) Buffer 
 
 // Contents is -[MTLBuffer contents]: the memory, as long as the buffer lives.
 func (b Buffer) Contents() objc.Pointer { return contents.Send(b) }
+
+// GPUAddress is -[MTLBuffer gpuAddress] (macOS 13): where shaders see the memory, as long as the buffer lives.
+func (b Buffer) GPUAddress() uint64 { return gpuAddress.Send(b) }
 
 // Length is -[MTLBuffer length], in bytes.
 func (b Buffer) Length() uint64 { return length.Send(b) }

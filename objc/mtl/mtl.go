@@ -84,6 +84,15 @@ type BarrierScope = objc.BarrierScope
 // BarrierScopeBuffers is all buffers.
 const BarrierScopeBuffers BarrierScope = 1
 
+// ResourceUsage is MTLResourceUsage.
+type ResourceUsage uint64
+
+// What kernels do with a resource that they follow addresses into.
+const (
+	ResourceUsageRead  ResourceUsage = 1
+	ResourceUsageWrite ResourceUsage = 2
+)
+
 // GPUFamily is MTLGPUFamily.
 type GPUFamily int64
 

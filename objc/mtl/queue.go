@@ -19,6 +19,7 @@ var (
 	endEncoding           = objc.Declare0[objc.ID, objc.Void]("MTLCommandEncoder", "endEncoding")
 	updateFence           = objc.Declare1[ComputeCommandEncoder, Fence, objc.Void]("MTLComputeCommandEncoder", "updateFence:")
 	waitForFence          = objc.Declare1[ComputeCommandEncoder, Fence, objc.Void]("MTLComputeCommandEncoder", "waitForFence:")
+	useResource           = objc.Declare2[ComputeCommandEncoder, objc.ID, ResourceUsage, objc.Void]("MTLComputeCommandEncoder", "useResource:usage:")
 	updateBlitFence       = objc.Declare1[BlitCommandEncoder, Fence, objc.Void]("MTLBlitCommandEncoder", "updateFence:")
 	waitForBlitFence      = objc.Declare1[BlitCommandEncoder, Fence, objc.Void]("MTLBlitCommandEncoder", "waitForFence:")
 	copyFromBuffer        = objc.Declare5[BlitCommandEncoder, Buffer, uint64, Buffer, uint64, uint64, objc.Void]("MTLBlitCommandEncoder", "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:")
@@ -85,6 +86,12 @@ func (e ComputeCommandEncoder) UpdateFence(f Fence) { updateFence.Send(e, f) }
 // WaitForFence is -[MTLComputeCommandEncoder waitForFence:]: the encoder's work waits for the last update before it in
 // the queue.
 func (e ComputeCommandEncoder) WaitForFence(f Fence) { waitForFence.Send(e, f) }
+
+// UseResource is -[MTLComputeCommandEncoder useResource:usage:]: kernels of the encoder may follow addresses into the
+// resource, from the next dispatch on.
+func (e ComputeCommandEncoder) UseResource(resource objc.ID, u ResourceUsage) {
+	useResource.Send(e, resource, u)
+}
 
 // UpdateFence is -[MTLBlitCommandEncoder updateFence:].
 func (e BlitCommandEncoder) UpdateFence(f Fence) { updateBlitFence.Send(e, f) }

@@ -28,8 +28,8 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
         _of("serve"),
     ),
     "triton": (
-        "compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
-        "compiles a Triton kernel to a Metal shader; also triton frontend, for machines without a wheel of Triton",
+        "compile|explain KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
+        "compiles a Triton kernel to a Metal shader, or explains it; also triton frontend, for machines without a wheel of Triton",
         _of("_triton_tool"),
     ),
     "memory-viz": (

@@ -1,4 +1,4 @@
-"""The command `paddle-mps triton`: compiles Triton kernels ahead of time, to files for `paddle_mps.triton_aot`."""
+"""The command `paddle-mps triton`: compiles Triton kernels ahead of time, to files for `paddle_mps.triton_aot`, and explains them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ._errors import check
 from ._library import library
 
 
-def compiled(text: str, file: str, warps: int, f64_as_f32: bool) -> str:
-    """The Metal source of Triton IR; file is the name that errors give."""
-    options = {"num_warps": warps, "allow_f64_as_f32": f64_as_f32, "file": file}
+def compiled(text: str, file: str, warps: int, f64_as_f32: bool, explain: bool = False) -> str:
+    """The Metal source of Triton IR, or what explains it; file is the name that errors give."""
+    options = {"num_warps": warps, "allow_f64_as_f32": f64_as_f32, "file": file, "explain": explain}
     encoded, source, metadata = text.encode(), c_void_p(), c_void_p()
     check(
         library.pmps_triton_compile(encoded, len(encoded), json.dumps(options).encode(), byref(source), byref(metadata))
@@ -54,8 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from paddle_mps_triton import frontend
 
         return frontend.main(arguments[1:])
-    parser = argparse.ArgumentParser(prog="paddle-mps triton", description="compiles a Triton kernel to a Metal shader")
-    parser.add_argument("command", choices=["compile", "frontend"], help="frontend takes others: frontend --help")
+    parser = argparse.ArgumentParser(
+        prog="paddle-mps triton",
+        description="compiles a Triton kernel to a Metal shader, or explains it: layouts, threadgroup memory, barriers, "
+        "bytes per access",
+    )
+    parser.add_argument(
+        "command", choices=["compile", "explain", "frontend"], help="frontend --help: its own arguments"
+    )
     parser.add_argument("file", type=pathlib.Path, help="Triton IR (.ttir), or a Python file (.py)")
     parser.add_argument("-o", dest="output", help="where the source goes; standard output without it")
     parser.add_argument("-w", dest="warps", type=int, default=4, help="SIMD groups of a program (4)")
@@ -68,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("a Python file wants -n and -s, and nothing else does")
     try:
         read = of_python(given.file, given.name, given.signature, given.warps) if python else given.file.read_text()
-        source = compiled(read, given.file.name, given.warps, given.allow_f64_as_f32)
+        source = compiled(
+            read, given.file.name, given.warps, given.allow_f64_as_f32, explain=given.command == "explain"
+        )
     except subprocess.CalledProcessError as error:
         return error.returncode
     except (OSError, ValueError, RuntimeError) as error:

@@ -34,6 +34,7 @@
  *   FAKEMETAL_STRICT=1        a kernel's mistake ends the process, and not just its command buffer
  *   FAKEMETAL_COUNT=1         what kernels ask of memory is counted; see shader_count.c
  *   FAKEMETAL_RACES=1         threads that use threadgroup memory with no barrier between end a kernel; see shader_race.c
+ *   FAKEMETAL_ADDRESSES=1     GPU addresses of heaps are unlike those of the CPU (Linux)
  *   FAKEMETAL_LEAKS=1         prints what is alive when the process exits
  *   FAKEMETAL_DEFECT=name     something is wrong with the device; see defect.h
  *   FAKEMETAL_REFUSE=patterns what the compilers refuse; see fakemetal_refuse

@@ -36,6 +36,8 @@ typedef struct {
   uint64_t barriers; /* before the dispatches whose uses are known */
   use *uses;
   int count, room;
+  shader_resident *residents; /* that were made resident so far */
+  int resident_count, resident_room;
 } session;
 
 typedef struct {
@@ -60,6 +62,7 @@ struct dispatch {
   uint64_t barriers; /* before it */
   hazard *memory[SHADER_BUFFERS];
   uint32_t writable; /* bit i: it may write what is bound at i */
+  int residents;     /* how many of the session's are resident */
   _Alignas(16) unsigned char constants[];
 };
 
@@ -70,6 +73,7 @@ static char *run_end(void *context) { return work_end(&((session *)context)->wor
 
 static void drop_session(void *context) {
   free(((session *)context)->uses);
+  free(((session *)context)->residents);
   free(context);
 }
 
@@ -226,14 +230,33 @@ static void compute_set_threadgroup(id self, SEL cmd, uint64_t length, uint64_t 
   e->threadgroup[index] = length;
 }
 
+/* make_resident lets the dispatches that follow use addresses in a resource. In which order they use it is not checked. */
+static void make_resident(encoder *e, id resource, bool writes) {
+  session *s = e->session;
+  const shader_resident new = resource_resident(resource, writes);
+  for (int i = 0; i < s->resident_count; i++)
+    if (s->residents[i].base == new.base && s->residents[i].length == new.length && s->residents[i].writable == new.writable) return;
+  if (s->resident_count == s->resident_room)
+    s->residents = realloc(s->residents, (size_t)(s->resident_room = s->resident_room ? 2 * s->resident_room : 16) * sizeof *s->residents);
+  s->residents[s->resident_count++] = new;
+}
+
 static void compute_use_resource(id self, SEL cmd, id resource, uint64_t usage) {
   (void)cmd;
   enum { READ = 1, WRITE = 2 };
   if (usage == 0 || usage > (READ | WRITE)) misuse("usage %llu", (unsigned long long)usage);
-  if (is_kind(resource, "MTLBuffer")) uses(open_encoder(self), resource, (usage & WRITE) != 0);
+  encoder *e = open_encoder(self);
+  if (!is_live(resource) || !is_kind(resource, "MTLBuffer")) misuse("the resource is no buffer; nothing else is imitated");
+  uses(e, resource, (usage & WRITE) != 0);
+  make_resident(e, resource, (usage & WRITE) != 0);
 }
 
-static void compute_use_heap(id self, SEL cmd, id heap) { (void)cmd, command_buffer_keep(open_encoder(self)->command_buffer, heap); }
+static void compute_use_heap(id self, SEL cmd, id heap) {
+  (void)cmd;
+  encoder *e = open_encoder(self);
+  command_buffer_keep(e->command_buffer, heap);
+  make_resident(e, heap, false);
+}
 
 /* ---- Compute: dispatches. */
 
@@ -272,6 +295,7 @@ static char *run_dispatch(void *context) {
   dispatch *d = context;
   shader_extent touched[SHADER_BUFFERS] = {{0, 0}};
   shader_counts counts;
+  d->what.residents = d->session->residents, d->what.resident_count = d->residents;
   char *wrong = shader_run(d->function, &d->what, &counts, touched);
   if (shader_counting()) count_dispatch(shader_function_name(d->function), &counts);
   used(d, touched);
@@ -358,7 +382,7 @@ static void encode(id self, size3 threads, size3 group) {
   check_sizes(e, threads, group);
   enter(self);
   dispatch *d = calloc(1, sizeof *d + room_of_constants(e));
-  d->function = pipeline_function(e->pipeline), d->session = e->session;
+  d->function = pipeline_function(e->pipeline), d->session = e->session, d->residents = e->session->resident_count;
   command_buffer_keep(e->command_buffer, e->pipeline);
   for (size_t i = 0, constants = 0; i < SHADER_BUFFERS; i++) constants = bind(e, d, (int)i, constants);
   bind_threadgroup(e, d);

@@ -3,11 +3,15 @@
  *
  * Memory is mapped, so that buffers begin at a page as Metal's do. In a placement heap buffers are
  * windows that may overlap; one of an automatic heap has memory of its own, dirty, since Metal promises
- * nothing about what is in it. Source: the pages of MTLHeap, MTLHeapDescriptor, MTLBuffer, MTLResource.
+ * nothing about what is in it. With FAKEMETAL_ADDRESSES=1 the memory of placement heaps is mapped twice, so that gpuAddress
+ * is another address than contents, as on a GPU; memory of another owner has one address.
+ * Source: the pages of MTLHeap, MTLHeapDescriptor, MTLBuffer, MTLResource.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "defect.h"
 #include "limits.h"
@@ -25,6 +29,8 @@ typedef struct {
 typedef struct {
   labelled head;
   char *bytes; /* of a placement heap */
+  char *seen;  /* the same memory as the GPU sees it: another mapping once gpuAddress was asked for */
+  int file;    /* that is mapped; -1: none */
   uint64_t size, used, options;
   int64_t type;
   hazard use;
@@ -42,6 +48,25 @@ typedef struct {
 
 static char *map(uint64_t size) {
   char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+#if defined(__linux__)
+/* shared_file is memory that can be mapped more than once; -1 unless GPU addresses are to be unlike those of the CPU. */
+static int shared_file(uint64_t size) {
+  const char *text = getenv("FAKEMETAL_ADDRESSES");
+  if (!text || strcmp(text, "1") != 0) return -1;
+  int file = memfd_create("fakemetal", MFD_CLOEXEC);
+  if (file >= 0 && ftruncate(file, (off_t)size) == 0) return file;
+  if (file >= 0) close(file);
+  return -1;
+}
+#else
+static int shared_file(uint64_t size) { return (void)size, -1; }
+#endif
+
+static char *map_file(int file, uint64_t size) {
+  char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
   return bytes == MAP_FAILED ? NULL : bytes;
 }
 
@@ -93,7 +118,8 @@ id device_new_heap(id self, SEL cmd, id descriptor) {
   h->size = d->size, h->type = d->type, h->options = options_of(d);
   h->use.untracked = tracking_of(h->options) == TRACKING_UNTRACKED;
   pthread_mutex_init(&h->lock, NULL);
-  if (h->type == HEAP_PLACEMENT) h->bytes = map(h->size);
+  h->file = h->type == HEAP_PLACEMENT ? shared_file(h->size) : -1;
+  if (h->type == HEAP_PLACEMENT) h->seen = h->bytes = h->file < 0 ? map(h->size) : map_file(h->file, h->size);
   if (h->bytes && worst_case()) memset(h->bytes, DIRT, h->size < (64 << 20) ? h->size : (64 << 20));
   count(COUNT_HEAPS, 1);
   return &h->head.head;
@@ -104,7 +130,9 @@ static void heap_dealloc(id self) {
   hazard_close(&h->use);
   pthread_mutex_destroy(&h->lock);
   if (planted(HEAP_LEAK)) return;
+  if (h->seen && h->seen != h->bytes) munmap(h->seen, h->size);
   if (h->bytes) munmap(h->bytes, h->size);
+  if (h->file >= 0) close(h->file);
   device_give(h->size);
 }
 
@@ -112,6 +140,17 @@ size_align device_heap_buffer_size(id self, SEL cmd, uint64_t length, uint64_t o
   (void)self, (void)cmd, (void)options;
   if (length == 0) misuse("length is 0");
   return (size_align){limit_heap_size(length), limit_heap_align(length)};
+}
+
+/* heap_seen is a placement heap's memory as the GPU sees it. */
+static char *heap_seen(heap *h) {
+  pthread_mutex_lock(&h->lock);
+  if (h->file >= 0 && h->seen == h->bytes) {
+    char *again = map_file(h->file, h->size);
+    if (again) h->seen = again;
+  }
+  pthread_mutex_unlock(&h->lock);
+  return h->seen;
 }
 
 static uint64_t heap_size(id self) { return ((heap *)self)->size; }
@@ -286,7 +325,14 @@ static void buffer_modified(id self, SEL cmd, range r) {
 }
 
 static uint64_t buffer_get_length(id self) { return ((buffer *)self)->length; }
-static uint64_t buffer_address(id self) { return (uintptr_t)((buffer *)self)->bytes; }
+
+/* buffer_seen is where the GPU sees a buffer. */
+static char *buffer_seen(const buffer *b) {
+  if (!b->heap || b->heap->type != HEAP_PLACEMENT) return b->bytes;
+  return heap_seen(b->heap) + (b->bytes - b->heap->bytes);
+}
+
+static uint64_t buffer_address(id self) { return (uintptr_t)buffer_seen((buffer *)self); }
 static uint64_t buffer_options(id self) { return ((buffer *)self)->options; }
 static uint64_t buffer_storage(id self) { return (uint64_t)storage_of(((buffer *)self)->options); }
 static uint64_t buffer_tracking(id self) { return (uint64_t)tracking_of(((buffer *)self)->options); }
@@ -309,6 +355,15 @@ static const method buffer_methods[] = {
     INSTANCE("allocatedSize", buffer_allocated),
     INSTANCE("setPurgeableState:", purgeable),
 };
+
+shader_resident resource_resident(id resource, bool writable) {
+  if (is_kind(resource, "MTLHeap")) {
+    heap *h = (heap *)resource;
+    return (shader_resident){h->type == HEAP_PLACEMENT ? heap_seen(h) : NULL, h->type == HEAP_PLACEMENT ? h->size : 0, false};
+  }
+  const buffer *b = (buffer *)resource;
+  return (shader_resident){buffer_seen(b), b->length, writable};
+}
 
 /* Resources of a heap are tracked as the heap is, all at once. */
 hazard *buffer_hazard(id self) {

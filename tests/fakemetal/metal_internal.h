@@ -9,6 +9,7 @@
 #include "class.h"
 #include "metal.h"
 #include "order.h"
+#include "shader.h"
 
 typedef struct {
   uint64_t width, height, depth;
@@ -69,6 +70,9 @@ id device_new_buffer_no_copy(id self, SEL cmd, void *bytes, uint64_t length, uin
 
 /* The record of who uses a buffer: its heap's, as one resource, where it lies in one. */
 hazard *buffer_hazard(id buffer);
+
+/* Memory of a buffer or heap that kernels may follow addresses into. A heap is only read. */
+shader_resident resource_resident(id resource, bool writable);
 
 /* ---- queue.c */
 

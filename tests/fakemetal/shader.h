@@ -100,8 +100,17 @@ typedef struct {
   uintptr_t low, high;
 } shader_extent;
 
+/* Memory that kernels may follow addresses into, although it is not bound. */
+typedef struct {
+  void *base;
+  size_t length;
+  bool writable;
+} shader_resident;
+
 typedef struct {
   shader_binding buffers[SHADER_BUFFERS];
+  const shader_resident *residents;
+  int resident_count;
   size_t threadgroup[SHADER_BUFFERS]; /* bytes set by the encoder */
   uint64_t groups[3];                 /* threadgroups */
   uint64_t group[3];                  /* threads of a threadgroup */

@@ -21,7 +21,7 @@
 #include "defect.h"
 #include "shader_internal.h"
 
-enum { MAX_THREADS = 1024, STACK = 64 << 10, DECLARED = 64, THREADGROUP_MEMORY = 32768, RANGES = 2 * SHADER_BUFFERS + DECLARED + 4, POISON = 0xfb };
+enum { MAX_THREADS = 1024, STACK = 64 << 10, DECLARED = 64, THREADGROUP_MEMORY = 32768, RANGES = 2 * SHADER_BUFFERS + DECLARED + 4, POISON = 0xfb }; /* RANGES: beside residents */
 
 typedef enum { READY, AT_BARRIER, AT_SIMD, ENDED } fiber_state;
 
@@ -36,7 +36,7 @@ typedef struct {
   shader_thread thread;
 } fiber;
 
-typedef enum { IN_BUFFER, IN_THREADGROUP, IN_PRIVATE } range_kind;
+typedef enum { IN_BUFFER, IN_RESIDENT, IN_THREADGROUP, IN_PRIVATE } range_kind;
 
 typedef struct {
   uintptr_t start, end;
@@ -53,8 +53,8 @@ typedef struct {
   const shader_dispatch *dispatch;
   shader_frame frame;
   shader_thread shape;        /* what is equal for all threads of a group */
-  range ranges[RANGES];
-  int range_count, fixed_ranges, last_range;
+  range *ranges;
+  int range_room, range_count, fixed_ranges, last_range;
   fiber *fibers;              /* MAX_THREADS */
   char *stacks;               /* MAX_THREADS times STACK */
   int count, running;
@@ -77,6 +77,7 @@ static void run_free(void *p) {
   munmap(r->stacks, (size_t)MAX_THREADS * STACK);
   shader_tally_free(r->tally);
   shader_races_free(r->races);
+  free(r->ranges);
   free(r->fibers);
   free(r);
 }
@@ -154,7 +155,7 @@ static void fail(run *r, char *words) {
 /* ---- Memory: where a kernel may read and write. */
 
 static void allow(run *r, const void *start, size_t size, range_kind kind, int index, bool writable) {
-  if (size == 0 || r->range_count == RANGES) return;
+  if (size == 0 || r->range_count == r->range_room) return;
   uintptr_t at = (uintptr_t)start;
   r->ranges[r->range_count++] = (range){at, at + size, kind, index, writable, at + size, 0, 0};
 }
@@ -168,7 +169,7 @@ static const char *nearby(run *r, uintptr_t at, range *found) {
     if (away >= best || g->kind == IN_PRIVATE) continue;
     best = away;
     *found = *g;
-    name = g->kind == IN_BUFFER ? "buffer" : "threadgroup memory";
+    name = g->kind == IN_BUFFER ? "buffer" : g->kind == IN_RESIDENT ? "resident resource" : "threadgroup memory";
   }
   return name;
 }
@@ -230,7 +231,7 @@ static void counted(const void *address, uint64_t size, int32_t write, const voi
     return;
   }
   shader_tally_access(r->tally, r->fibers[r->running].thread.index, (uint64_t)(uintptr_t)address, size, write != 0,
-                      r->dispatch->buffers[g->index].constant, site);
+                      g->kind == IN_BUFFER && r->dispatch->buffers[g->index].constant, site);
 }
 
 static void arithmetic(uint32_t instructions) {
@@ -260,7 +261,7 @@ static void declare(void *variable, uint64_t size) {
   run *r = here();
   for (int i = r->fixed_ranges; i < r->range_count; i++)
     if (r->ranges[i].start == (uintptr_t)variable) return;
-  if (r->range_count == RANGES) fail(r, shader_format("declares too many threadgroup variables"));
+  if (r->range_count == r->range_room) fail(r, shader_format("declares too many threadgroup variables"));
   allow(r, variable, size, IN_THREADGROUP, r->range_count - r->fixed_ranges, true);
   memset(variable, POISON, size);
   size_t total = 0;
@@ -494,6 +495,12 @@ static char *bind(run *r) {
   const shader_function *fn = r->function;
   memset(&r->frame, 0, sizeof r->frame);
   r->range_count = r->last_range = 0;
+  int room = RANGES + r->dispatch->resident_count;
+  if (r->range_room < room) {
+    range *more = realloc(r->ranges, (size_t)room * sizeof *more);
+    if (!more) return shader_format("no memory");
+    r->ranges = more, r->range_room = room;
+  }
   allow(r, r->stacks, (size_t)MAX_THREADS * STACK, IN_PRIVATE, 0, true);
   for (int i = 0; i < SHADER_BUFFERS; i++) {
     const shader_binding *b = &r->dispatch->buffers[i];
@@ -507,6 +514,10 @@ static char *bind(run *r) {
     if (size == 0) return shader_format("kernel %s: the length of threadgroup memory %d was not set", fn->name, i);
     if (!(r->frame.threadgroup[i] = aligned_alloc(16, (size + 15) / 16 * 16))) return shader_format("no memory");
     allow(r, r->frame.threadgroup[i], size, IN_THREADGROUP, i, true);
+  }
+  for (int i = 0; i < r->dispatch->resident_count; i++) {
+    const shader_resident *s = &r->dispatch->residents[i];
+    allow(r, s->base, s->length, IN_RESIDENT, i, s->writable);
   }
   allow(r, &r->frame, sizeof r->frame, IN_PRIVATE, 0, false);
   allow(r, r->fibers, MAX_THREADS * sizeof *r->fibers, IN_PRIVATE, 0, false);

@@ -75,6 +75,20 @@ def test_wrong_command_lines(add_py: pathlib.Path, what: str):
     assert done.returncode == status and words in done.stderr and "Traceback" not in done.stderr
 
 
+def test_explain(add_py: pathlib.Path):
+    """The same text for IR and for the Python file that it comes from."""
+    script = "import sys; from paddle_mps._tool import main; sys.exit(main())"  # what pip installs
+    command = [sys.executable, "-c", script, "triton", "explain"]
+    of_python = subprocess.run(
+        [*command, add_py, "-n", "add", "-s", SIGNATURE, "-w", "2"], capture_output=True, text=True
+    )
+    assert of_python.returncode == 0, of_python.stderr
+    words = ["kernel add", "0 bytes of threadgroup memory", "add.py:5 tt.load: 16 bytes an access"]
+    assert all(word in of_python.stdout for word in words) and "kernel void" not in of_python.stdout
+    of_ir = subprocess.run([*command, HERE / "ttir" / "3.9.0" / "softmax.ttir"], capture_output=True, text=True)
+    assert of_ir.returncode == 0 and "2 barriers in the text" in of_ir.stdout, of_ir.stdout
+
+
 def test_wrong_input_says_where(tmp_path: pathlib.Path):
     (tmp_path / "x.ttir").write_text("module {\n  tt.func nothing\n}\n")
     done = tool(tmp_path / "x.ttir")

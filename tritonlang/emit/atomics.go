@@ -7,6 +7,13 @@
 //
 // Metal's atomic operations are relaxed. An operation with release is preceded by a barrier if the program has stored
 // something since the last one, and one with acquire is followed by a barrier before the next access; see sync.go.
+//
+//	if ((warp & 2) == 0) {                                     // of two threads with the same element, one
+//	    if (mask) old = atomic_fadd_float(f_ptr + i, x);
+//	}
+//	...                                                        // the other gets old through threadgroup memory
+//
+// If nothing uses the old value, the second half is left out.
 
 package emit
 
@@ -39,7 +46,7 @@ func (e *emitter) atomic(o *ttir.Op, op string) {
 	e.add(&node{kind: touch, effect: effect{
 		stores: true, loads: true, root: root, release: sem == "release" || sem == "acq_rel",
 	}})
-	f := atomicName(o, op)
+	f, reach := atomicName(o, op), e.reach(o)
 	values := 1
 	switch op {
 	case "cas":
@@ -48,9 +55,9 @@ func (e *emitter) atomic(o *ttir.Op, op string) {
 		values = 0
 	}
 	if !o.Operands[0].Type.IsTensor() {
-		e.atomicScalar(o, f, values)
+		e.atomicScalar(o, f, values, reach)
 	} else {
-		e.atomicTensor(o, f, values)
+		e.atomicTensor(o, f, values, reach)
 	}
 	if sem == "acquire" || sem == "acq_rel" {
 		e.add(&node{kind: touch, effect: effect{acquire: true}})
@@ -73,14 +80,17 @@ func atomicName(o *ttir.Op, op string) string {
 	return "atomic_" + op + "_" + kind
 }
 
-// call is the call of an atomic function on an element.
-func atomicCall(f, place string, args []string) string {
+// atomicCall is the call of an atomic function on an element of a type; reach finds what is behind an address of the CPU.
+func atomicCall(f, place string, args []string, t *ttir.Type, reach func(string, int) string) string {
+	if reach != nil {
+		place = "(device " + memoryType(t) + " *)" + reach(place, byteSize(t))
+	}
 	return f + "(" + strings.Join(append([]string{place}, args...), ", ") + ")"
 }
 
 // atomicScalar has the first thread do the operation, and gives the old value to all through threadgroup memory, if
 // anything uses it.
-func (e *emitter) atomicScalar(o *ttir.Op, f string, values int) {
+func (e *emitter) atomicScalar(o *ttir.Op, f string, values int, reach func(string, int) string) {
 	p := e.scalar(o.Operands[0])
 	var args []string
 	for _, v := range o.Operands[1 : 1+values] {
@@ -92,7 +102,7 @@ func (e *emitter) atomicScalar(o *ttir.Op, f string, values int) {
 			c += " && " + m
 		}
 	}
-	call := atomicCall(f, p, args)
+	call := atomicCall(f, p, args, o.Operands[0].Type.Elem, reach)
 	if len(o.Results) == 0 || !e.used(o.Results[0]) {
 		e.block("if ("+c+")", true, false, func() { e.say(call, ";") })
 		return
@@ -113,7 +123,7 @@ func (e *emitter) used(v *ttir.Value) bool { return e.counts[v] > 0 }
 
 // atomicTensor has each owner do the operation on its elements. Threads that hold the same elements get the old values
 // from the owner.
-func (e *emitter) atomicTensor(o *ttir.Op, f string, values int) {
+func (e *emitter) atomicTensor(o *ttir.Op, f string, values int, reach func(string, int) string) {
 	l := e.plan.accessLayout(o)
 	p := e.get(o.Operands[0], l)
 	var regs []*reg
@@ -126,7 +136,7 @@ func (e *emitter) atomicTensor(o *ttir.Op, f string, values int) {
 		for _, r := range regs[:values] {
 			args = append(args, e.element(r, nil, i))
 		}
-		text := before + atomicCall(f, base+" + "+number, args) + ";"
+		text := before + atomicCall(f, base+" + "+number, args, o.Operands[0].Type.Element().Elem, reach) + ";"
 		if len(regs) > values && regs[values].name != "true" {
 			text = "if (" + e.element(regs[values], nil, i) + ") " + text
 		}
@@ -205,7 +215,8 @@ func atomicHelpers() (all []helper) {
 	return all
 }
 
-// shortAtomics are operations on 16-bit floats, by exchange of the 32-bit word that holds one.
+// shortAtomics are operations on 16-bit floats, by exchange of the 32-bit word that holds one. The other half of the word is
+// written back as it was read; if another thread has changed it, the exchange fails and is tried again.
 func shortAtomics(kind string) (all []helper) {
 	ctype, widen, narrow, needs := "half", "float(now)", "half(%)", ""
 	bits, back := "as_type<ushort>(next)", "as_type<half>(ushort(%))"

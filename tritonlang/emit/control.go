@@ -4,6 +4,19 @@
 //
 // Two kinds of values are carried better than by copies: pointers that move by one offset for all elements are a base that
 // moves and offsets that stay, and sums of products stay in matrices of SIMD groups.
+//
+//	scf.for %k = 0 to %n iter_args(%sum = %zero, %p = %a_ptrs)      float sum = 0.0f;
+//	                                                                device const float *p = a_ptr;
+//	                                                                for (int k = 0; k < n; k += 32) {
+//	  %x = tt.load %p                                                   float x = p[offs];
+//	  %s = arith.addf %sum, %x                                          float s = sum + x;
+//	  %q = tt.addptr %p, %c32                                           device const float *q = p + 32;
+//	  scf.yield %s, %q                                                  sum = s;
+//	                                                                    p = q;
+//	                                                                }
+//
+// A body may yield what it carries in another place, so that an assignment could overwrite what the next one reads. assign
+// makes copies where that is so.
 
 package emit
 

@@ -91,6 +91,11 @@
 // the kernel reads them, and their order is the order of execution. A failed assertion does not end the thread, because
 // the other threads would wait for it at the next barrier.
 //
+// # Addresses
+//
+// A pointer that the program makes out of an integer is an address of the CPU, which the GPU cannot follow. It stays one
+// until it is accessed; addresses.go says how the memory is found then.
+//
 // # What is refused
 //
 // A rule that cannot compile an operation calls refuse, with operation, element type and line. There is no other way to

@@ -2,6 +2,13 @@
 //
 // An expression is used for scalars and tensors alike. Operands are names, elements of arrays or literals, never compound,
 // so that expressions need no parentheses around them.
+//
+// What Triton IR defines and C++ does not is made explicit in the expression: sums wrap around because they are computed as
+// uint, a divisor of 0 becomes 1, and minima of NaN follow the operation and not the function.
+//
+//	arith.addi %a, %b : i32        int(uint(a) + uint(b))
+//	arith.divsi %a, %b : i32       int(a / (b == 0 ? int(1) : b))
+//	arith.addf %a, %b : bf16       float_to_bf16(bf16_to_float(a) + bf16_to_float(b))
 
 package emit
 
@@ -201,7 +208,7 @@ func wrapping(op string) expression {
 	}
 }
 
-// as converts to an unsigned type; a constant gets its suffix.
+// as converts to an unsigned type; a constant gets its suffix, so that sums of small numbers stay readable.
 func as(u, x string) string {
 	if n, err := strconv.ParseInt(x, 10, 32); err == nil && n >= 0 && u == "uint" {
 		return x + "u"

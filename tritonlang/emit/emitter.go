@@ -348,7 +348,7 @@ var reserved = func() map[string]bool {
 		inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
 		return short signed sizeof static static_assert static_cast struct switch template this throw true try typedef typeid typename uint ulong
 		uchar ushort union unsigned using virtual void volatile while xor xor_eq kernel vertex fragment device constant threadgroup thread metal
-		pool lane warp program programs records numbers r q k exp exp2 log log2 sin cos sqrt rsqrt fabs abs floor ceil fma fmod fmin fmax min max pow tanh erf
+		pool lane warp program programs records addresses numbers r q k exp exp2 log log2 sin cos sqrt rsqrt fabs abs floor ceil fma fmod fmin fmax min max pow tanh erf
 		mulhi clamp as_type select mem_flags threadgroup_barrier main NAN INFINITY bfloat size_t ptrdiff_t atomic atomic_int atomic_uint precise fast
 		sign step mix fract round rint trunc tan asin acos atan sinh cosh asinh acosh atanh atan2 copysign ldexp frexp modf popcount clz ctz dot
 		cross length distance normalize array vec matrix sampler access ray uniform plus minus multiplies divides isnan isinf isfinite any all

@@ -64,7 +64,7 @@ func external(_ *emitter, o *ttir.Op, x []string) string {
 	return f + "(" + strings.Join(x, ", ") + ")"
 }
 
-// castPointer emits tt.bitcast of pointers. Offsets count in elements: where these get another size, each element has a pointer
+// castPointer emits tt.bitcast of pointers, which p.to(tl.pointer_type(...)) makes. Offsets count in elements: where these get another size, each element has a pointer
 // of its own.
 func (e *emitter) castPointer(o *ttir.Op) {
 	v := o.Results[0]
@@ -154,8 +154,6 @@ func init() {
 		e.elementwise(o, elements["arith.select"])
 	}
 	refusals := map[string]string{
-		"tt.int_to_ptr":             "pointers made from integers are not supported: a GPU's addresses are not the CPU's",
-		"tt.ptr_to_int":             "addresses as integers are not supported",
 		"tt.elementwise_inline_asm": "inline assembly is of another machine",
 	}
 	for name, why := range refusals {

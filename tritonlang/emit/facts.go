@@ -3,6 +3,14 @@
 //
 // The analysis is Triton's own, AxisInfo: rules for each operation, run until loops change nothing. A rule that is missing
 // means that nothing is known, so that accesses are narrow but right.
+//
+//	%r = tt.make_range {0, 1024}                contig 1024, div 2^30
+//	%b = arith.muli %pid, %c1024                div 1024
+//	%o = arith.addi (splat %b), %r              contig 1024, div 1024
+//	%p = tt.addptr (splat %x), %o               contig 1024, div 16 if x is promised to be a multiple of 16 bytes
+//
+// so that 4 floats may be loaded at once. With a mask `%o < splat %n` the facts of the comparison say whether all 4 elements
+// have one answer, which they have if n is a multiple of 4.
 
 package emit
 
@@ -107,6 +115,7 @@ func (a *facts) get(v *ttir.Value) fact {
 	return blank(v.Type)
 }
 
+// region goes through the operations of a region, in the order of the text.
 func (a *facts) region(r *ttir.Region) {
 	for _, b := range r.Blocks {
 		for _, o := range b.Ops {

@@ -1,5 +1,15 @@
 // Operations whose accesses depend on values: gather reads a tensor at indices, histogram counts. Both go through threadgroup
 // memory, because which thread has an element is known at run time only.
+//
+//	shared[lane + warp * 32] = x;                              // gather: the source, in its own layout
+//	threadgroup_barrier(mem_flags::mem_threadgroup);
+//	y = shared[ulong(index) * 1];                              // the index, times the distance of elements on the axis
+//
+//	for (uint k = ...; k < 16; k += 128) shared[k] = 0;        // histogram: 16 bins
+//	threadgroup_barrier(mem_flags::mem_threadgroup);
+//	if (ulong(x) < 16) atomic_fetch_add_explicit(shared + x, 1u, memory_order_relaxed);
+//
+// An index that is outside of the source is undefined in Triton; a histogram does not count it.
 
 package emit
 

@@ -41,7 +41,8 @@ type group struct {
 	layout layout.Layout
 }
 
-// access is what suits an access to memory: bits in the order of addresses, and how many of them make a vector.
+// access is what suits an access to memory: bits in the order of addresses, and how many of them make a vector. Of rows of
+// 64 float16 that follow each other, the order is that of the element's number, and the vector is 8 elements: 3 bits.
 type access struct {
 	order []int
 	vec   int
@@ -295,7 +296,7 @@ func (g *groups) suitsAny(v *ttir.Value) access {
 	return access{layout.Order(v.Type.Shape, dims), 2}
 }
 
-// choose is the rule of a selection: what holds for both choices, as far as the condition is the same.
+// choose decides the layout of a group, once.
 func (g *groups) choose(one *group) {
 	if one.chosen {
 		return

@@ -1,5 +1,12 @@
 // Joining tensors along a new or the first dimension, and splitting along the last: one bit of the element's number tells
 // operands or results apart, and where that bit is a register's, nothing moves.
+//
+//	join of x and y, tensor<8xf32> each      element number of the result:  b2 b1 b0 w
+//	                                         w is 0 for x and 1 for y, and the bits above are those of x and y
+//
+// If w is register bit 0, the result's registers are those of x and y in turn, and z[r] is `(r & 1) != 0 ? y[r / 2] : x[r / 2]`.
+// If it is a lane's bit, both operands are held by pairs of lanes, and each lane takes one: `(lane & 1) != 0 ? y : x`.
+// A split is the inverse: with w in a register its results are every other register, and no statement is needed.
 
 package emit
 

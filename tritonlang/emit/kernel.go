@@ -1,4 +1,18 @@
 // A kernel as a whole: its arguments, the order of the steps, and the text of the file.
+//
+//	#include <metal_stdlib>
+//	...                                                        functions of the prelude, then those of regions
+//	[[max_total_threads_per_threadgroup(128)]]
+//	kernel void add(
+//	    device const float *x [[buffer(0)]],                   arguments, in the program's order
+//	    ...
+//	    device const ulong *addresses [[buffer(4)]],           if it follows addresses of the CPU
+//	    device uint *records [[buffer(5)]],                    if it reports
+//	    uint3 program [[threadgroup_position_in_grid]],        what the hardware gives
+//	    ...) {
+//	    threadgroup uint4 pool[2];                             all threadgroup memory
+//
+// max_total_threads_per_threadgroup lets Metal's compiler give a thread as many registers as the kernel's threads leave.
 
 package emit
 
@@ -19,7 +33,7 @@ type Kernel struct {
 	// Without the comment at the head of the file.
 	Body  string
 	Stats Stats
-	// Places that may report; the kernel then has one more buffer.
+	// Places that may report; the kernel then has one more buffer, or two: see package report.
 	Sites report.Sites
 	// Numbers lie in one buffer behind the pointers, because there are more arguments than buffers.
 	Packed bool
@@ -93,6 +107,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, counts: usesOf(f), fragments: map[*ttir.Value]*fragments{},
 		plan: makePlan(f, layout.Log(opts.Warps)), roots: findRoots(f),
 	}
+	e.roots.refuseMixed(f)
 	k := &Kernel{Name: e.name(f.Name), Threads: opts.Warps * 32}
 	params := e.params(f, k)
 	var body []*node
@@ -120,8 +135,13 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	// setBuffer takes an index up to 30.
 	buffers, extra := len(f.Params()), 0
-	if reporting(f) {
-		extra = 1
+	finds := e.roots.addressing(f)
+	if finds {
+		extra++
+	}
+	reports := finds || reporting(f)
+	if reports {
+		extra++
 	}
 	if k.Packed = buffers+extra > mostBuffers; k.Packed {
 		buffers = 1
@@ -139,8 +159,9 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 		if name, ok := supported(v.Type); !ok && !(name == "f64" && e.opts.F64AsF32) {
 			panic(&ttir.Unsupported{Op: "argument " + strings.TrimPrefix(v.Name, "%"), Type: name, Where: v.Loc.Where(), Why: "Metal has no such type"})
 		}
-		name := e.name(v.Name)
-		a := Arg{Name: strings.TrimPrefix(v.Name, "%"), Type: signature(v.Type), Divisible: e.plan.facts.get(v).div[0]}
+		own := paramName(v)
+		name := e.name(own)
+		a := Arg{Name: strings.TrimPrefix(own, "%"), Type: signature(v.Type), Divisible: e.plan.facts.get(v).div[0]}
 		text := "constant " + cType(v.Type) + " &" + name
 		if v.Type.IsPointer() {
 			text = e.pointerType(v) + name
@@ -155,14 +176,27 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	if k.Packed {
 		params = append(params, "constant ulong *numbers [[buffer("+itoa(len(params))+")]]")
 	}
-	// The buffer for reports stands behind the arguments, which keep their indices.
-	if extra > 0 {
+	// The table of addresses and the buffer for reports stand behind the arguments, which keep their indices.
+	if finds {
+		params = append(params, "device const ulong *addresses [[buffer("+itoa(len(params))+")]]")
+	}
+	if reports {
 		params = append(params, "device uint *records [[buffer("+itoa(len(params))+")]]")
 	}
 	return params
 }
 
-// unpack declares the numbers that one buffer has, each in the lower bytes of 8.
+// paramName is the name of a parameter: that of the program, which some printed IR has in the location alone.
+func paramName(v *ttir.Value) string {
+	if number, ok := strings.CutPrefix(v.Name, "%arg"); ok && v.Loc != nil && v.Loc.Name != "" {
+		if _, err := strconv.Atoi(number); err == nil {
+			return "%" + v.Loc.Name
+		}
+	}
+	return v.Name
+}
+
+// unpack declares the numbers that one buffer has, each in the lower bytes of 8. The launch writes them in the same form.
 func (e *emitter) unpack(f *ttir.Func, k *Kernel) {
 	if !k.Packed {
 		return

@@ -1,4 +1,8 @@
 // tt.map_elementwise, whose region is an ordinary function of scalars.
+//
+//	inline void map1(thread float &result2, float x) { if (x < 0.0f) { ... } }
+//	...
+//	for (ushort r = 0; r < 8; r++) map1(y[r], x[r]);
 
 package emit
 

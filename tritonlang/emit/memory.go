@@ -5,6 +5,18 @@
 // need not be known: if the masks of a vector are all true it is moved as one, otherwise element by element.
 //
 // An element that several threads hold is loaded by all of them and stored by one, its owner.
+//
+// A masked load of 4 floats at once becomes
+//
+//	if (mask[q * 4] && mask[q * 4 + 1] && mask[q * 4 + 2] && mask[q * 4 + 3]) {
+//	    float4 t = *(device const float4 *)(x + offs[q * 4]);
+//	    ...
+//	} else {
+//	    v[q * 4] = mask[q * 4] ? x[offs[q * 4]] : other[q * 4];
+//	    ...
+//	}
+//
+// If the mask is known to be the same for all 4, the condition is one of them, and the other branch loads nothing.
 
 package emit
 
@@ -59,12 +71,13 @@ func given(t *ttir.Type, text string) string {
 func (e *emitter) load(o *ttir.Op) {
 	v := o.Results[0]
 	if v.Type.IsPointer() {
-		refuse(o, v.Type.Element().String(), "pointers kept in memory are not supported")
+		refuse(o, v.Type.Element().String(), "pointers are kept in memory as integers; want a load of int64 and .to(tl.pointer_type(...))")
 	}
 	if !v.Type.IsTensor() {
 		e.device(effect{loads: true, shared: true, root: e.roots.name(o.Operands[0])})
 		// All threads load a scalar. A mask that is false must keep them from the address.
-		text := fetched(v.Type, e.scalar(o.Operands[0])+"[0]")
+		a := &target{elem: v.Type, reach: e.reach(o)}
+		text := fetched(v.Type, a.cell(e.scalar(o.Operands[0]), "0", true))
 		if len(o.Operands) > 1 {
 			other := zero(v.Type)
 			if len(o.Operands) > 2 {
@@ -119,12 +132,44 @@ type target struct {
 	steady bool
 	root   string
 	elem   *ttir.Type
+	// What finds the memory behind an address of the CPU; nil for pointers of arguments.
+	reach func(pointer string, bytes int) string
+}
+
+// cell is an element in memory: it may be loaded, and assigned unless it is only read.
+func (a *target) cell(base, number string, reads bool) string {
+	if a.reach == nil {
+		return base + "[" + number + "]"
+	}
+	return a.through(memoryType(a.elem), byteSize(a.elem), base, number, reads)
+}
+
+// vectorCell is a vector of elements in memory.
+func (a *target) vectorCell(base, number string, reads bool) string {
+	t := vectorType(a.elem, a.vec)
+	if a.reach == nil {
+		return dereferenced(t, base+" + "+number, reads)
+	}
+	return a.through(t, byteSize(a.elem)<<a.vec, base, number, reads)
+}
+
+// through is a place of a type and so many bytes behind an address of the CPU.
+func (a *target) through(ctype string, bytes int, base, number string, reads bool) string {
+	return dereferenced(ctype, a.reach(base+" + "+number, bytes), reads)
+}
+
+// dereferenced is what a pointer points to, as an element of a type.
+func dereferenced(ctype, pointer string, reads bool) string {
+	if reads {
+		ctype = "const " + ctype
+	}
+	return "*(device " + ctype + " *)(" + pointer + ")"
 }
 
 // accessOf collects an access; mask is the number of the operand that is the mask.
 func (e *emitter) accessOf(o *ttir.Op, l layout.Layout, mask int) *target {
 	p := o.Operands[0]
-	a := &target{pointer: e.get(p, l), root: e.roots.name(p), elem: p.Type.Element().Elem}
+	a := &target{pointer: e.get(p, l), root: e.roots.name(p), elem: p.Type.Element().Elem, reach: e.reach(o)}
 	if len(o.Operands) > mask {
 		a.mask = e.get(o.Operands[mask], l).regs
 	}
@@ -187,7 +232,7 @@ func (e *emitter) loadEach(o *ttir.Op, a *target, l layout.Layout) *reg {
 		default:
 			base, number = a.pointer.scalar, read(a.pointer.regs)
 		}
-		text := fetched(v.Type, base+"["+number+"]")
+		text := fetched(v.Type, a.cell(base, number, true))
 		if a.mask == nil {
 			return text
 		}
@@ -246,8 +291,7 @@ func (e *emitter) loadVectors(o *ttir.Op, a *target, l layout.Layout) *reg {
 		whole := func() {
 			t := e.temp("t")
 			base, number := e.place(a.pointer, nil, i(0))
-			vt := vectorType(a.elem, a.vec)
-			e.say(vt, " ", t, " = *(device const ", vt, " *)(", base, " + ", number, ");")
+			e.say(vectorType(a.elem, a.vec), " ", t, " = ", a.vectorCell(base, number, true), ";")
 			for k := range 1 << a.vec {
 				e.say(e.element(r, nil, i(k)), " = ", fetched(v.Type, component(a.elem, a.vec, t, k)), ";")
 			}
@@ -268,7 +312,7 @@ func (e *emitter) loadVectors(o *ttir.Op, a *target, l layout.Layout) *reg {
 				}
 				if !a.steady {
 					base, number := e.place(a.pointer, nil, i(k))
-					other = e.element(a.mask, nil, i(k)) + " ? " + fetched(v.Type, base+"["+number+"]") + " : " + other
+					other = e.element(a.mask, nil, i(k)) + " ? " + fetched(v.Type, a.cell(base, number, true)) + " : " + other
 				}
 				e.say(e.element(r, nil, i(k)), " = ", other, ";")
 			}
@@ -345,8 +389,9 @@ func (e *emitter) store(o *ttir.Op) {
 		if len(o.Operands) > 2 {
 			c += " && " + e.scalar(o.Operands[2])
 		}
+		a := &target{elem: o.Operands[1].Type, reach: e.reach(o)}
 		e.add(&node{kind: block, text: "if (" + c + ")", may: true, body: []*node{
-			{kind: line, text: e.scalar(o.Operands[0]) + "[0] = " + given(o.Operands[1].Type, e.scalar(o.Operands[1])) + ";"},
+			{kind: line, text: a.cell(e.scalar(o.Operands[0]), "0", false) + " = " + given(o.Operands[1].Type, e.scalar(o.Operands[1])) + ";"},
 		}})
 		return
 	}
@@ -394,7 +439,7 @@ func (a *target) early(loop *node) bool {
 // storeOne is the statement that stores an element.
 func (e *emitter) storeOne(a *target, l *node, i at) string {
 	base, number := e.place(a.pointer, l, i)
-	text := base + "[" + number + "] = " + given(a.elem, e.element(a.value, l, i)) + ";"
+	text := a.cell(base, number, false) + " = " + given(a.elem, e.element(a.value, l, i)) + ";"
 	if a.mask != nil {
 		text = "if (" + e.element(a.mask, l, i) + ") " + text
 	}
@@ -409,8 +454,7 @@ func (e *emitter) storeVector(a *target, i func(int) at) {
 		for k := range all {
 			all[k] = given(a.elem, e.element(a.value, nil, i(k)))
 		}
-		vt := vectorType(a.elem, a.vec)
-		e.say("*(device ", vt, " *)(", base, " + ", number, ") = ", assembled(a.elem, a.vec, all), ";")
+		e.say(a.vectorCell(base, number, false), " = ", assembled(a.elem, a.vec, all), ";")
 	}
 	c := e.allSet(a, i)
 	if c == "" {

@@ -185,3 +185,20 @@ inline void report_value(device uint *records, uint site, uint3 program, uint el
 inline void report_failure(device uint *records, uint site, uint3 program, uint element) {
     if (atomic_fetch_or_explicit((device atomic_uint *)(records + 1), 1u, memory_order_relaxed) == 0) report_record(records + 2, site, program, element, 0ul);
 }
+
+// What is at an address of the CPU, by a table of tensors in the order of their addresses. An address that is in none of
+// them is reported, and gives a few bytes behind the records. Package report has the form of both.
+//! triton_find report_record
+inline device uchar *triton_find(device const ulong *addresses, device uint *records, uint site, uint3 program, ulong address, ulong bytes) {
+    ulong low = 0, high = addresses[0];
+    // The last tensor that begins at the address or before it; 0 if there is none.
+    while (low < high) {
+        const ulong middle = (low + high + 1) / 2;
+        if (addresses[3 * middle] <= address) low = middle;
+        else high = middle - 1;
+    }
+    const ulong offset = address - addresses[3 * low], size = low == 0 ? 0ul : addresses[3 * low + 1];
+    if (bytes <= size && offset <= size - bytes) return reinterpret_cast<device uchar *>(addresses[3 * low + 2] + offset);
+    if (atomic_fetch_or_explicit((device atomic_uint *)(records + 1), 1u, memory_order_relaxed) == 0) report_record(records + 2, site, program, 0u, address);
+    return (device uchar *)(records + 65532);
+}

@@ -1,5 +1,14 @@
 // Products by sums of products in registers: for integers, batches, and sizes that are no multiples of 8. And the layouts of
 // products and scans.
+//
+//	for (ushort k = 0; k < 32; k++) {
+//	    float x[4], y[4];                                      // of a thread's 4 rows and 4 columns
+//	    ...
+//	    for (ushort r = 0; r < 16; r++) sums[r] = fma(x[r >> 2], y[r & 3], sums[r]);
+//	}
+//
+// A thread with a square of 4 by 4 elements reads 8 numbers for 16 products. Both factors are in threadgroup memory as a
+// whole, and a product of two that do not fit there is out of resources.
 
 package emit
 
@@ -17,6 +26,8 @@ func productLayout(shape []int, warps int) layout.Layout {
 	spare := max(0, first[d]-layout.Lanes-warps)
 	n := min(2, ns, spare)
 	m := min(2, ms, max(0, spare-n))
+	// First the bits in registers, of columns and rows, then the rest of both: columns before rows, so that neighbouring lanes
+	// hold neighbouring columns.
 	var order []int
 	add := func(from, to int) {
 		for b := from; b < to; b++ {
@@ -38,6 +49,7 @@ func scanLayout(shape []int, axis, warps int) layout.Layout {
 	total := first[len(shape)]
 	spare := max(0, total-layout.Lanes-warps)
 	vec := min(spare, n)
+	// The axis first: its lowest bits are registers, the next ones lanes, the last ones SIMD groups.
 	var order []int
 	for b := low; b < low+n; b++ {
 		order = append(order, b)

@@ -3,6 +3,21 @@
 // The region becomes a function that combines one set of values into another. It is called for a thread's own elements,
 // then for those of other lanes, whose numbers differ in one bit, then for those of other SIMD groups. Bits that lie off the
 // axis play no part, so one description fits reductions of all axes in all layouts.
+//
+// The maximum of 1,024 floats in 4 SIMD groups becomes
+//
+//	float m = x[0];
+//	for (ushort k = 1; k < 8; k++) combine1(m, x[k]);          // registers
+//	float o2 = simd_shuffle_xor(m, ushort(1));                 // lanes: 1, 2, 4, 8, 16
+//	combine1(m, o2);
+//	...
+//	if (lane == 0) shared[warp] = m;                           // SIMD groups
+//	threadgroup_barrier(mem_flags::mem_threadgroup);
+//	m = shared[0];
+//	for (ushort k = 1; k < 4; k++) combine1(m, shared[k]);
+//
+// where combine1 is what the region says. After each step all threads that took part hold the same value, which is what
+// the rest of the kernel relies on: no thread has to be told the result.
 
 package emit
 
@@ -95,7 +110,6 @@ func (r *reducer) onAxis(bit int) bool { return bit >= r.low && bit < r.low+r.n 
 func (r *reducer) registers() (accs []*reg) {
 	e := r.e
 	// Register bits off the axis number the results, those on it what is combined.
-	// Register bits off and on the axis.
 	var kept, gone []int
 	for i, b := range r.from.Reg {
 		if r.onAxis(b) {
@@ -206,6 +220,7 @@ func (r *reducer) warps(accs []*reg) {
 	if width == 0 {
 		return
 	}
+	// Slots of one result follow each other, so that bits of the result's number move up by those of the slot.
 	up := func(part []int) []int {
 		out := make([]int, len(part))
 		for i, b := range part {
@@ -256,7 +271,8 @@ func (r *reducer) warps(accs []*reg) {
 	})
 }
 
-// combiner is the function that a region of a reduction or scan became.
+// combiner is the function that a region of a reduction or scan became. Of a region with n results, the function has 2n
+// parameters: n references that are combined into, and n values that are combined with them.
 type combiner struct {
 	name string
 	// Values of the kernel that the region uses.
@@ -272,7 +288,7 @@ func (c *combiner) targets(e *emitter, accs []*reg, i at) (args []string) {
 	return args
 }
 
-// call wants operands and results in the homes of parameters and of the call's results.
+// call is the text of a call, with the values of the kernel that the region uses behind the other arguments.
 func (c *combiner) call(args []string) string {
 	return c.name + "(" + strings.Join(append(args, c.extra...), ", ") + ")"
 }
@@ -290,7 +306,7 @@ func (e *emitter) combiner(o *ttir.Op) *combiner {
 		refuse(o, "", "a region with several blocks is not supported")
 	}
 	b := o.Regions[0].Blocks[0]
-	// One operation whose operands may be swapped, and its terminator.
+	// One operation whose operands may be swapped, and its terminator. Only then may pairs of lanes combine in either order.
 	c := &combiner{name: e.temp("combine"), commutes: len(b.Ops) == 2 && symmetric[b.Ops[0].Name]}
 	var params []string
 	n := len(b.Args) / 2

@@ -40,7 +40,7 @@ func (e *emitter) site(o *ttir.Op, s report.Site) string {
 		refuse(o, "", "in a function of a reduction, scan or map nothing can be reported")
 	}
 	s.Where = o.Where()
-	if len(o.Operands) > 0 {
+	if len(o.Operands) > 0 && s.Kind != report.Address {
 		s.Shape = o.Operands[0].Type.Shape
 	}
 	e.sites = append(e.sites, s)

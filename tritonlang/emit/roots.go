@@ -1,5 +1,9 @@
 // Which argument a pointer comes from. A launch has to know which buffers a kernel writes, and it reads that from const
 // in the text: so a pointer's type must be the same wherever it goes.
+//
+//	%p = arith.select %c, %x, %y               one set with the arguments x and y
+//	tt.store %p, %v                            both are written: device float *x, device float *y
+//	%q = tt.int_to_ptr %n                      a set of addresses of the CPU; see addresses.go
 
 package emit
 
@@ -18,11 +22,13 @@ type roots struct {
 	// A set with a pointer made from an integer or loaded.
 	unknown map[*ttir.Value]bool
 	written map[*ttir.Value]bool
+	// A set of addresses of the CPU; see addresses.go.
+	addresses map[*ttir.Value]bool
 }
 
 // findRoots joins the pointers of a function to sets and marks those that are written.
 func findRoots(f *ttir.Func) *roots {
-	r := &roots{map[*ttir.Value]*ttir.Value{}, map[*ttir.Value][]string{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}}
+	r := &roots{map[*ttir.Value]*ttir.Value{}, map[*ttir.Value][]string{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}}
 	f.Body.Walk(r.join)
 	for _, v := range f.Params() {
 		if v.Type.IsPointer() {
@@ -101,6 +107,7 @@ func (r *roots) note(o *ttir.Op) {
 	for _, v := range o.Results {
 		if v.Type.IsPointer() && !slices.ContainsFunc(o.Operands, func(x *ttir.Value) bool { return x.Type.IsPointer() }) && len(o.Regions) == 0 {
 			r.unknown[r.root(v)] = true
+			r.addresses[r.root(v)] = r.addresses[r.root(v)] || o.Name == "tt.int_to_ptr"
 		}
 	}
 }

@@ -2,6 +2,20 @@
 //
 // A scan needs the elements of a line in order: a thread's registers follow each other along the axis, then lanes, then SIMD
 // groups. Each level scans its own and combines what stands before from the right side, so that regions need not commute.
+//
+// Of 8 elements a thread, in lines of 8 lanes, this becomes
+//
+//	for (ushort k = 1; k < 8; k++) v[k] = v[k - 1] + v[k];     // registers
+//	float total = v[7];
+//	float o = simd_shuffle_up(total, ushort(1));               // lanes: 1, 2, 4
+//	if ((lane & 7) >= 1) total = o + total;
+//	...
+//	float before = simd_shuffle_up(total, ushort(1));          // what stands before this thread
+//	if ((lane & 7) >= 1) for (ushort k = 0; k < 8; k++) v[k] = before + v[k];
+//
+// with a call of the region's function for each sum. A line that goes over SIMD groups has their totals in threadgroup
+// memory: each group combines those before it. A reverse scan is the same with lanes, groups and registers counted from the
+// other end.
 
 package emit
 
@@ -119,6 +133,7 @@ func (s *scanner) fold(before, x []string) {
 		e.say(r.ctype, " ", t, " = ", before[i], ";")
 		temps = append(temps, t)
 	}
+	// The function writes to its first arguments, which are copies: what stands before is used again.
 	e.say(s.f.call(append(append([]string{}, temps...), x...)), ";")
 	for i := range x {
 		e.say(x[i], " = ", temps[i], ";")
@@ -180,6 +195,7 @@ func (s *scanner) lanes() {
 		for b := range s.laneBits {
 			s.step(i, 1<<b)
 		}
+		// Now the neighbour's total is all that stands before this thread in the SIMD group.
 		for m, t := range s.totals {
 			e.say(e.element(s.before[m], nil, i), " = ", s.shifted(t.ctype, e.element(t, nil, i), 1), ";")
 		}

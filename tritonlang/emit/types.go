@@ -1,4 +1,12 @@
 // What types are in Metal. Values are kept in the type that Metal has, or as bits where it has none.
+//
+//	Triton IR      value      memory
+//	i1             bool       uchar
+//	i8 to i64      char, short, int, long
+//	f16, f32       half, float
+//	bf16           ushort     ushort    its bits; arithmetic is done in float
+//	f8E5M2, ...    uchar      uchar     likewise
+//	f64            float      ulong     if the program allows it
 
 package emit
 

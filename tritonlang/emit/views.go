@@ -1,5 +1,12 @@
 // Operations that move nothing: broadcasts, reshapes, ranges, offsets of pointers. Registers of the result are those of the
 // operand under other numbers, or follow from the thread's number.
+//
+// A range of 1,024 elements, with 4 of them in registers that follow each other, is computed where it is used:
+//
+//	offs[r] = int(lane * 4 + warp * 128 + (r & 3) + (r & 4) * 128);
+//
+// Each term is a part of the layout: lanes hold bits 2 to 6 of the number, SIMD groups 7 and 8, registers 0, 1 and 9. If a
+// tensor of pointers is a scalar and this range, an access is x_ptr[offs[r]], and x_ptr + pid * 1024 stays a scalar pointer.
 
 package emit
 
@@ -42,7 +49,7 @@ func (e *emitter) view(o *ttir.Op) {
 			}
 			continue
 		}
-		// The operand's registers under the view's numbers.
+		// The operand's registers under the view's numbers: both values share one array in the text.
 		from := operandLayout(o, 0, l)
 		x := *e.get(o.Operands[0], from)
 		if x.regs != nil {
@@ -160,16 +167,19 @@ func (e *emitter) addptrIn(o *ttir.Op, l layout.Layout) *value {
 		r := e.combine(v.Name, e.pointerType(v), l, []*reg{p.regs, x.regs}, func(t []string) string { return t[0] + " + " + t[1] })
 		return &value{regs: r, full: true}
 	case uniform(o.Operands[1]):
+		// One offset for all elements moves the base, and the offsets of elements stay 32 bits wide.
 		return &value{scalar: e.pointer(v, p.scalar+" + "+x.regs.name), regs: p.regs, wide: p.wide}
 	case p.regs == nil:
 		// The first offsets are used as they are, 32 bits wide.
 		return &value{scalar: p.scalar, regs: x.regs, wide: wide}
 	}
+	// A sum of two offsets may be more than 32 bits hold, even if each of them is less.
 	r := e.combine(v.Name, "long", l, []*reg{p.regs, x.regs}, func(t []string) string { return "long(" + t[0] + ") + " + t[1] })
 	return &value{scalar: p.scalar, regs: r, wide: true}
 }
 
-// combine computes registers from others in one layout.
+// combine computes registers from others in one layout. Of operands that are one register each, such as constants, the
+// result is one register too.
 func (e *emitter) combine(like, ctype string, l layout.Layout, args []*reg, f func([]string) string) *reg {
 	n, index := l.Registers(), identity(l.Registers())
 	if narrow(args) {

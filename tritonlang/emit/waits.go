@@ -2,9 +2,15 @@ package emit
 
 import "github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 
-// waits refuses a loop that goes on until another program has written something. Threadgroups of a Metal GPU need not run at
-// the same time, so that such a loop may never end. A lock is no such loop: who holds it runs, and will release it; it is
-// taken by a compare-and-swap or an exchange.
+// waits refuses a loop that goes on until another program has written something:
+//
+//	while tl.atomic_add(flag, 0) == 0:         # refused
+//	    pass
+//	while tl.atomic_cas(lock, 0, 1) == 1:      # a lock
+//	    pass
+//
+// Threadgroups of a Metal GPU need not run at the same time, so that such a loop may never end. A lock is no such loop: who
+// holds it runs, and will release it; it is taken by a compare-and-swap or an exchange.
 func (e *emitter) waits(o *ttir.Op) {
 	inside := map[*ttir.Op]bool{}
 	stores := map[string]bool{}

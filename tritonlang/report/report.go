@@ -2,15 +2,31 @@
 // of tl.device_assert that did not hold.
 //
 // The places in a program that may report are its sites, which the compiler numbers and describes in the metadata. A
-// kernel with sites has one more argument, 32-bit words that are zero before it runs:
+// kernel with sites has one more argument behind the others, 32-bit words that are zero before it runs:
 //
 //	word 0     how many words records take; it may count more than there is room for
 //	word 1     1 if a condition did not hold
 //	words 2-8  the record of that condition
 //	words 9-   records of printed values
+//	the last 4 what the kernel gets instead of memory that it must not access
 //
 // A record has seven words: the site with the operand's number in the upper half, the three program ids, the index
 // of the element in row-major order, and the lower and upper half of the value's bits.
+//
+// # Addresses
+//
+// A site of kind address is an access through a pointer that the program has made from an integer: an address of the CPU,
+// as data_ptr() gives it. A kernel with such sites has another argument in front of the words, the table of tensors that it
+// may reach in this way. It consists of 64-bit words, three for each row. The first row begins with the number of the
+// others. These are in ascending order, have no byte in common, and hold
+//
+//	word 0   the address of a tensor's memory, as the CPU sees it
+//	word 1   its bytes
+//	word 2   its address as the GPU sees it
+//
+// The GPU must be able to access all of this memory while the kernel runs (residency), although it is not bound.
+//
+// The value in the record of such a site is the address that is in no tensor.
 //
 // The package imports nothing of the compiler, so that code that launches kernels need not either.
 package report
@@ -32,12 +48,14 @@ const (
 	Failed = 2
 	// First is where records of printed values begin.
 	First = Failed + Record
+	// Address is the kind of a site that accesses memory by an address of the CPU.
+	Address = "address"
 )
 
 // Site is a place that may report.
 type Site struct {
-	Kind  string   `json:"kind"`            // assert or print
-	Text  string   `json:"text"`            // the message, or what stands in front of values
+	Kind  string   `json:"kind"`            // assert, print or address
+	Text  string   `json:"text,omitempty"`  // the message, or what stands in front of values
 	Where string   `json:"where"`           // file.py:line
 	Hex   bool     `json:"hex,omitempty"`   // integers are printed as such
 	Types []string `json:"types,omitempty"` // of the operands, as Triton's signatures have them: i32, u8, fp32
@@ -55,6 +73,16 @@ func Parse(text []byte) (s Sites, err error) {
 	return s, nil
 }
 
+// FindsAddresses reports whether the kernel has the table of tensors.
+func (s Sites) FindsAddresses() bool {
+	for i := range s {
+		if s[i].Kind == Address {
+			return true
+		}
+	}
+	return false
+}
+
 // Read is what a kernel has printed, a line for each value, and what it says of a condition that did not hold; "" for
 // nothing. Records of one program keep their order, and programs follow each other by number. Records that name no site are
 // left out: a kernel that writes beyond its tensors may have made them.
@@ -64,7 +92,11 @@ func (s Sites) Read(words []uint32) (printed, failed string) {
 	}
 	if r := words[Failed:First]; words[1] != 0 && int(r[0]) < len(s) {
 		site := s[r[0]]
-		failed = fmt.Sprintf("device_assert: %s at %s, program (%d, %d, %d)%s", site.Text, site.Where, r[1], r[2], r[3], index(site.Shape, r[4], ", element "))
+		what := "device_assert: " + site.Text
+		if site.Kind == Address {
+			what = fmt.Sprintf("address 0x%x is in no tensor of this device", uint64(r[5])|uint64(r[6])<<32)
+		}
+		failed = fmt.Sprintf("%s at %s, program (%d, %d, %d)%s", what, site.Where, r[1], r[2], r[3], index(site.Shape, r[4], ", element "))
 	}
 	var records [][]uint32
 	end := min(uint64(len(words)), First+uint64(words[0]))

@@ -58,6 +58,12 @@ func TestFailure(t *testing.T) {
 	copy(w[Failed:], []uint32{1, 3, 4, 5, 6})
 	_, failed := s.Read(w)
 	require.Equal(t, "device_assert: x is negative at k.py:7, program (3, 4, 5), element 6", failed)
+	s[1] = Site{Kind: Address, Where: "k.py:9"}
+	require.True(t, s.FindsAddresses())
+	require.False(t, s[:1].FindsAddresses())
+	copy(w[Failed:], []uint32{1, 3, 4, 5, 0, 0x1000, 0x7f})
+	_, failed = s.Read(w)
+	require.Equal(t, "address 0x7f00001000 is in no tensor of this device at k.py:9, program (3, 4, 5)", failed)
 	w[Failed] = 2
 	_, failed = s.Read(w)
 	require.Empty(t, failed, "no such site")

@@ -154,7 +154,8 @@ func spaced(a, b token) bool {
 		// 16 : i32, but array<i32: 1>.
 		return a.kind == num
 	}
-	apart := func(k lexeme) bool { return k == word || k == num || k == str || k == hash || k == at || k == bang }
+	// Without a blank the second of these would be read as the end of the first. Only marks cannot.
+	apart := func(k lexeme) bool { return k != mark && k != end }
 	// A shape is cut into tokens that belong together.
 	joined := a.kind == num && b.kind == word && b.text[0] == 'x' || a.kind == word && b.kind == bang && a.text == "x"
 	return apart(a.kind) && apart(b.kind) && !joined

@@ -24,3 +24,16 @@ func TestPrintIsIdentity(t *testing.T) {
 		require.Equal(t, once, Print(again))
 	}
 }
+
+// TestAttributesKeepTheirTokens: what follows a value or block in an attribute is not printed as its end. Fuzzing found this.
+func TestAttributesKeepTheirTokens(t *testing.T) {
+	for _, value := range []string{"^bb1 16 : i32", "%0 0 : i32", "@f 1", "#a b"} {
+		m, err := Parse("module { tt.func public @f(%p: i32 {tt.x = "+value+"}) { tt.return } }", "x.ttir")
+		require.NoError(t, err)
+		once := Print(m)
+		require.Contains(t, once, value)
+		again, err := Parse(once, "printed")
+		require.NoError(t, err, once)
+		require.Equal(t, once, Print(again))
+	}
+}

@@ -184,6 +184,8 @@ type Counter interface {
 type Encoder interface {
 	// Arguments begins a dispatch: a record for its arguments, valid until the next one is begun.
 	Arguments() *objc.Dispatch
+	// Use makes a buffer resident for the dispatches that follow, which may read and write it although it is not bound.
+	Use(b mtl.Buffer) error
 	// Dispatch encodes a shader with the arguments and the grid of a record.
 	Dispatch(pipeline mtl.ComputePipelineState, d *objc.Dispatch) error
 	// Execute encodes an executable of MPSGraph.

@@ -41,6 +41,7 @@ func (r *recorder) Dispatch(_ mtl.ComputePipelineState, d *objc.Dispatch) error 
 }
 
 func (r *recorder) Execute(mpsgraph.Executable, objc.Array, objc.Array) error { panic("no graph") }
+func (r *recorder) Use(mtl.Buffer) error                                      { return nil }
 func (r *recorder) Blit(_, _ gpu.Span, _ uint64) error                        { panic("no blit") }
 func (r *recorder) Word() (mtl.Buffer, uint64, error)                         { return 1, 0, nil }
 func (r *recorder) Number([8]byte) (mtl.Buffer, error)                        { return 1, nil }

@@ -19,6 +19,8 @@ static const char source[] =
     "                device float *z [[buffer(2)]], constant uint &n [[buffer(3)]],\n"
     "                uint i [[thread_position_in_grid]]) { if (i < n) z[i] = x[i] + y[i]; }\n"
     "kernel void twice(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] *= 2; }\n"
+    "kernel void follow(device const ulong *list [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+    "  reinterpret_cast<device float *>(list[0])[i] *= 2; }\n"
     "kernel void shift(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = i + stride; }\n"
     "kernel void spread(device float *x [[buffer(0)]], threadgroup float *t [[threadgroup(0)]],\n"
     "                   uint i [[thread_position_in_threadgroup]]) {\n"
@@ -221,7 +223,7 @@ static void try_specialization(void) {
   finish(cb);
   expect(((uint32_t *)contents(x))[63] == 68, "function constants have values");
   expect(send1(l, "newFunctionWithName:", text("nothing")) == NULL, "a function that is not there is nil");
-  expect(number(send0(l, "functionNames"), "count") == 4, "a library tells its functions");
+  expect(number(send0(l, "functionNames"), "count") == 5, "a library tells its functions");
   objc_release(values), objc_release(l), objc_release(p), objc_release(x);
   objc_autoreleasePoolPop(pool);
 }
@@ -610,6 +612,28 @@ static void readonly_pages(void) {
 }
 
 
+/* follow_with runs a kernel that follows an address in a heap, which is resident or not. */
+static void follow_with(bool resident) {
+  open_gpu();
+  id x = send3(heap_of(65536, PLACEMENT, 0), "newBufferWithLength:options:offset:", 64, SHARED, 16384);
+  id list = buffer(8, SHARED), p = pipeline("follow");
+  uint64_t address = SEND(uint64_t, (id, SEL), x, "gpuAddress");
+  if (address == (uint64_t)(uintptr_t)contents(x)) abort();
+  memcpy(contents(list), &address, sizeof address);
+  contents(x)[3] = 5;
+  id cb = command_buffer(), e = compute(cb);
+  send1(e, "setComputePipelineState:", p);
+  bind(e, list, 0, 0);
+  if (resident) send2(e, "useResource:usage:", x, 3);
+  dispatch(e, 4, 4);
+  end(e);
+  finish(cb);
+  if (status(cb) != 4 || contents(x)[3] != 10) abort();
+}
+
+static void follow(void) { follow_with(true); }
+static void follow_absent(void) { follow_with(false); }
+
 static void hazard_after_wait(void) {
   open_gpu();
   id x = buffer(64, UNTRACKED), p = pipeline("twice");
@@ -770,6 +794,7 @@ static const struct {
     {"an index beyond the last", NULL, "index 31; there are 31", index_31},
     {"an offset beyond the buffer", NULL, "offset 16 is not in the buffer, which has 16 bytes", offset_beyond},
     {"too many constant bytes", NULL, "4097 bytes; want 1 to 4096", long_bytes},
+    {"an address in memory that is not resident", "FAKEMETAL_ADDRESSES=1 FAKEMETAL_STRICT=1", "reads 4 bytes that nothing is bound to", follow_absent},
     {"a dispatch without a pipeline", NULL, "no compute pipeline state is set", no_pipeline},
     {"a dispatch without a buffer", NULL, "the kernel wants a buffer at index 0; none is set", nothing_bound},
     {"constant bytes that are written", NULL, "the kernel writes at index 0, where constant bytes are set", write_to_bytes},
@@ -847,6 +872,7 @@ int main(void) {
   lives("a fault signals nothing and ends the queue", "FAKEMETAL_SILENT_FAILURES=1 FAKEMETAL_DEAD_QUEUES=1 FAKEMETAL_WATCHDOG_MS=200", silent_failure);
   lives("no other failure does", "FAKEMETAL_DEAD_QUEUES=1", queue_lives);
   lives("after three faults the process is ignored for a while", "FAKEMETAL_PENALTY_MS=500", penalty);
+  lives("kernels follow addresses in resident memory", "FAKEMETAL_ADDRESSES=1", follow);
   lives("pages that may only be read take a copy", "FAKEMETAL_READONLY_PAGES=1", readonly_pages);
   lives("a result is stale until the program waits", "FAKEMETAL_DELAY_US=200000", stale_without_wait);
   lives("a grid of groups has more threads", NULL, many_groups);
