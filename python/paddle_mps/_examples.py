@@ -77,7 +77,7 @@ def inputs(model: onnx.Model, given: argparse.Namespace) -> dict[str, Array]:
     for p, port in zip(said, model.inputs):
         name = p["name"]
         if name in files:
-            made[name] = np.load(files[name])
+            made[name] = onnx.array_of(files[name])
         elif port.dtype is None or (p["shape"] is None and name not in shapes):
             raise ValueError(f"[input] {name!r} is {port.type}; want its shape (--shape) or an array for it (--input)")
         else:

@@ -28,8 +28,8 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
         _of("serve"),
     ),
     "triton": (
-        "compile KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
-        "compiles a Triton kernel to a Metal shader; also triton frontend, for machines without a wheel of Triton",
+        "compile KERNEL.ttir [-o KERNEL.metal]",
+        "compiles a Triton kernel to a Metal shader; also triton frontend",
         _of("_triton_tool"),
     ),
     "memory-viz": (
@@ -62,9 +62,9 @@ def run(arguments: Sequence[str]) -> int:
         print(f"paddle-mps {__version__}")
         return 0
     if name not in COMMANDS:
-        if name:
-            print(f"paddle-mps: got command {name!r}; want one of these", file=sys.stderr)
         print(usage(), file=sys.stderr)
+        if name:
+            print(f"\npaddle-mps: got command {name!r}; want one of those above", file=sys.stderr)
         return 2
     return COMMANDS[name][2](rest)
 

@@ -54,8 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from paddle_mps_triton import frontend
 
         return frontend.main(arguments[1:])
-    parser = argparse.ArgumentParser(prog="paddle-mps triton", description="compiles a Triton kernel to a Metal shader")
-    parser.add_argument("command", choices=["compile", "frontend"], help="frontend takes others: frontend --help")
+    if list(arguments[:1]) == ["explain"]:
+        print("paddle-mps triton: only the executable of ./build.sh tool has the command explain", file=sys.stderr)
+        return 2
+    parser = argparse.ArgumentParser(prog="paddle-mps triton", description="Compiles a Triton kernel to a Metal shader.")
+    parser.add_argument("command", choices=["compile", "frontend"], help="frontend has other arguments: see paddle-mps triton frontend --help")
     parser.add_argument("file", type=pathlib.Path, help="Triton IR (.ttir), or a Python file (.py)")
     parser.add_argument("-o", dest="output", help="where the source goes; standard output without it")
     parser.add_argument("-w", dest="warps", type=int, default=4, help="SIMD groups of a program (4)")
@@ -65,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     python = given.file.suffix == ".py"
     if python != bool(given.name and given.signature):
-        parser.error("a Python file wants -n and -s, and nothing else does")
+        parser.error("a Python file needs -n and -s; a .ttir file takes neither")
     try:
         read = of_python(given.file, given.name, given.signature, given.warps) if python else given.file.read_text()
         source = compiled(read, given.file.name, given.warps, given.allow_f64_as_f32)
