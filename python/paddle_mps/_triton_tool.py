@@ -57,8 +57,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if list(arguments[:1]) == ["explain"]:
         print("paddle-mps triton: only the executable of ./build.sh tool has the command explain", file=sys.stderr)
         return 2
-    parser = argparse.ArgumentParser(prog="paddle-mps triton", description="Compiles a Triton kernel to a Metal shader.")
-    parser.add_argument("command", choices=["compile", "frontend"], help="frontend has other arguments: see paddle-mps triton frontend --help")
+    parser = argparse.ArgumentParser(
+        prog="paddle-mps triton", description="Compiles a Triton kernel to a Metal shader."
+    )
+    parser.add_argument(
+        "command",
+        choices=["compile", "frontend"],
+        help="frontend has other arguments: see paddle-mps triton frontend --help",
+    )
     parser.add_argument("file", type=pathlib.Path, help="Triton IR (.ttir), or a Python file (.py)")
     parser.add_argument("-o", dest="output", help="where the source goes; standard output without it")
     parser.add_argument("-w", dest="warps", type=int, default=4, help="SIMD groups of a program (4)")

@@ -215,7 +215,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="paddle-mps run", description="Runs an ONNX model.")
     parser.add_argument("model", help="the .onnx file")
     parser.add_argument(
-        "--input", action="append", default=[], metavar="[NAME=]X.npy", help="an array for the next input of the model, or for the one called NAME; may be repeated"
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]X.npy",
+        help="an array for the next input of the model, or for the one called NAME; may be repeated",
     )
     parser.add_argument("--output", metavar="DIR", help="the folder for the results, which are written as NAME.npy")
     parser.add_argument("--place", metavar="PLACE", help="cpu or mps:0; the current place by default")

@@ -35,9 +35,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="only the most important checks: less than a minute")
     parser.add_argument("--section", choices=SECTIONS, action="append", help="only this one; may be repeated")
     parser.add_argument("--place", choices=("cpu", "mps"), help="only devices of this place")
-    parser.add_argument("--budget", type=float, metavar="SECONDS", help="time for one section on one device, with --quick")
+    parser.add_argument(
+        "--budget", type=float, metavar="SECONDS", help="time for one section on one device, with --quick"
+    )
     parser.add_argument("--first", action="store_true", help="end a section at its first failure")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="where to write the report; default: standard output")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where to write the report; default: standard output"
+    )
     options = parser.parse_args(arguments)
     if options.output:  # a path that cannot be written must not become known after minutes
         try:
