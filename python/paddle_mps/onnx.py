@@ -205,9 +205,10 @@ def array_of(path: str) -> np.ndarray[Any, Any]:
     """
     with open(path, "rb") as file:
         try:
-            return np.lib.format.read_array(file, allow_pickle=False)
+            array: np.ndarray[Any, Any] = np.lib.format.read_array(file, allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise ValueError(f"[input] {path} is no array; want a .npy file, which numpy.save writes") from error
+    return array
 
 
 def main(arguments: Sequence[str]) -> int:
