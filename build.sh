@@ -17,8 +17,9 @@ usage: ./build.sh COMMAND
   demo ocr        install rapidocr into .venv-ocr and read the text in a picture with examples/ocr/ocr.py
   demo serve      make the models of examples/triton, serve them and check the answers of paddle-mps serve, and of the real
                   tritonserver where test tritonserver has installed it
-  demo triton [NAME]
-                  install triton into .venv-triton and run examples/triton/NAME.py, add or softmax, on the mock of Metal
+  demo triton [NAME | FILE.py]
+                  install triton into .venv-triton and run examples/triton/NAME.py, add or softmax, or a program of your own,
+                  on the mock of Metal
   test            run the tests: Go (plain, race, portable), C, Python, conformance, packaging. In large
                   suites groups of cases take turns from commit to commit; the output counts the others
   test long       the same with PADDLE_MPS_LONG=1: run the cases of all turns and all packages, fuzz the C
@@ -256,6 +257,7 @@ need_browser() {
 }
 
 demo() {
+    case ${1:-} in '' | ocr | serve | triton) ;; *) mistake "demo: got '$1'; want nothing, ocr, serve or triton" ;; esac
     if [ "${1:-}" = serve ]; then
         need_serve
         if [ -d .venv-tritonserver ]; then lib; fi # it is the backend there
@@ -275,7 +277,7 @@ demo() {
         return
     fi
     venv .venv demo
-    .venv/bin/python examples/quickstart.py "$@"
+    .venv/bin/python examples/quickstart.py
 }
 
 wheel() {
@@ -782,14 +784,22 @@ triton_source() {
     with_triton triton .venv-triton-source/bin/python "tests/triton/$program.py" "$@"
 }
 
-# demo_triton NAME: an example written in Triton: add or softmax; without a name, both.
+# demo_triton [NAME | FILE.py]: examples written in Triton, or a program of the user; without arguments, add and softmax.
 demo_triton() {
+    [ $# -le 1 ] || mistake "demo triton: got $# arguments; want at most one"
+    case ${1:-} in
+    '') set -- examples/triton/add.py examples/triton/softmax.py ;;
+    /*.py) ;;
+    *.py) set -- "$caller/$1" ;;
+    *) set -- "examples/triton/$1.py" ;;
+    esac
+    [ -f "$1" ] || mistake "demo triton: there is no $1; want add, softmax or the path of a Python file"
     need_python
     lib
     sh tests/fakemetal/build.sh
     venv .venv-triton triton
-    for example in ${1:-add softmax}; do
-        PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "examples/triton/$example.py" || return 1
+    for program in "$@"; do
+        PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "$program" || return 1
     done
 }
 

@@ -4,7 +4,7 @@
  * milliseconds have passed.
  *
  * The server opens this library and has the functions that are called here, so that they are looked up in the process: the
- * library depends on no server. Without one nobody calls the entry points.
+ * library depends on no server. Without one the entry points are not called.
  *
  * Rules of the server: an entry point that returns an error has done nothing, and the server keeps the requests. After
  * success of an execution they are ours: each gets one final response and is then released. Instances execute on threads of
@@ -97,7 +97,7 @@ static TRITONSERVER_Error *refusal(void) {
   return NULL;
 }
 
-/* Logs an error of the server that nobody can be told otherwise, and deletes it. */
+/* Logs an error of the server that cannot be reported otherwise, and deletes it. */
 static void complain(TRITONSERVER_Error *error, int line) {
   if (!error) return;
   TRITONSERVER_Error *other = server.LogMessage(LOG_ERROR, "triton_backend.c", line, server.ErrorMessage(error));

@@ -65,7 +65,7 @@ func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 	d := decoder{}
 	f, err := d.file(bytes)
 	if err != nil {
-		return nil, err
+		return nil, explained(bytes, err)
 	}
 	m := &Model{
 		file: f, fold: fold, folder: folder{path: dir}, consts: map[*Tensor]*op.Const{}, small: map[string]*op.Const{}, folded: map[string][]*op.Const{}, ids: map[*op.Const]int{},

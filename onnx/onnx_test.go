@@ -131,7 +131,14 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		name, want string
 		bytes      []byte
 	}{
-		{"empty", "has 0 graphs; want a model with one", nil},
+		{"empty", "the file is empty; want an ONNX model", nil},
+		{"no graph", "has 0 graphs; want a model with one", message{}.int(1, 8)},
+		{"pointer", "Git LFS; want an ONNX model: fetch", []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")},
+		{"archive", "a zip archive", []byte("PK\x03\x04\x14\x00")},
+		{"pickle", "a pickle", []byte("\x80\x04\x95")},
+		{"paddle", "convert it with paddle2onnx", []byte("\n\x1f\x08\x00\x10\xff\xff")},
+		{"program", "a JSON file", []byte(`{"base_code": {"magic": "pir"}}`)},
+		{"page", "an HTML or XML page", []byte("<!DOCTYPE html>")},
 		{"text", "damaged", []byte("this is no model")},
 		{"truncated", "damaged", reshaping()[:40]},
 		{"nested", "nests more than 100 messages", modelOf(deep)},
@@ -208,7 +215,7 @@ func TestExternalData(t *testing.T) {
 		{filepath.Join(dir, "secret"), "0", "8", "want a path within the folder of the model"},
 		{"link", "0", "8", "escapes"},
 		{"none", "0", "8", "no such file"},
-		{".", "0", "8", "no regular file"},
+		{".", "0", "8", "is a folder; want a file"},
 		{"", "0", "8", "want a path within"},
 	} {
 		w := message{}.int(1, 2).int(2, 1).text(8, "w").int(14, 1).sub(13, message{}.text(1, "location").text(2, test.location)).

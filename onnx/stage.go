@@ -30,7 +30,7 @@ type cut struct {
 	result   value // its type has a symbol for the size; inputs are those of the model that it depends on
 }
 
-// Error satisfies the interface; it is for nobody to see.
+// Error satisfies the interface; users never see it.
 func (*cut) Error() string { return "the graph ends here" }
 
 // counted calls a row whose result has a size that follows from elements. Where these are known, so is the result.

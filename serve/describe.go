@@ -99,7 +99,7 @@ func (s *Server) Index(ready bool) ([]Entry, error) {
 	if s.exiting.Load() {
 		return nil, Errorf(Unavailable, "Server not ready")
 	}
-	// Folders that appeared after the start are listed as well, by their name alone: nobody has loaded them.
+	// Folders that appeared after the start are listed as well, by their name alone: they are not loaded.
 	listed, _ := s.scan() // what cannot be read is in the log when it is loaded
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -78,7 +78,7 @@
 // # Response cache
 //
 // A key is a digest of the inputs in the model's order, so the order of inputs in the request does not matter. It
-// starts with the number of the load: after a reload nobody asks for the old keys, and the size limit evicts their
+// starts with the number of the load: after a reload no request has the old keys, and the size limit evicts their
 // responses. A 256-bit digest does not collide by chance, and clients cannot construct a collision. Two equal
 // requests at the same time both run, and the first to finish is stored.
 //

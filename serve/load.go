@@ -100,6 +100,9 @@ func (s *Server) loadOne(name string, o Overrides) (changed bool, err error) {
 			err = errors.New("model not found in any model repository")
 		}
 		s.options.Log(Failure, fmt.Sprintf("Poll failed for model directory '%s': %s", name, err))
+		if there && f.isNoModel() {
+			s.options.Log(Warning, fmt.Sprintf("'%s' has neither config.pbtxt nor a version with a model; want %s", f.folder, layout))
+		}
 		// Names that are in no repository must not make the table grow.
 		s.forget(m)
 		var refused *Error
@@ -132,7 +135,7 @@ func (s *Server) hold(name string) *model {
 	for {
 		m := s.model(name)
 		m.busy.Lock()
-		// A load of the same name that has failed meanwhile may have dropped the record: nobody would find what is put there.
+		// A load of the same name that has failed meanwhile may have dropped the record: what is put there would be lost.
 		s.mu.RLock()
 		kept := s.models[name] == m
 		s.mu.RUnlock()

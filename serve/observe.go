@@ -16,9 +16,9 @@ const (
 	ObservedMiss // looked for in the cache and kept there
 )
 
-// observe reports the durations of a request that was run, where somebody wants them.
+// observe reports the durations of a request that was run, if an observer is set.
 func (v *Version) observe(j *job, m *moments) {
-	// Usually nobody does, and a request pays nothing for it.
+	// Usually there is none, and a request pays nothing for it.
 	to := v.observer
 	if to == nil {
 		return

@@ -39,7 +39,7 @@ func (o *opening) open() (v *Version, err error) {
 		return nil, err
 	}
 	o.noteParameters(v.config)
-	// A version that is half made has instances and programs that nobody else would close.
+	// A version that is half made has instances and programs that would otherwise never be closed.
 	defer func() {
 		if err != nil {
 			v.close()

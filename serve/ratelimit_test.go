@@ -20,7 +20,7 @@ func group(priority uint32, resources ...*modelconfig.ModelRateLimiter_Resource)
 	return &modelconfig.ModelInstanceGroup{RateLimiter: &modelconfig.ModelRateLimiter{Priority: priority, Resources: resources}}
 }
 
-// TestLimiter: never more is in use than there is, from many goroutines; everybody gets a turn.
+// TestLimiter: never more is in use than there is, from many goroutines; each instance gets a turn.
 func TestLimiter(t *testing.T) {
 	l := NewLimiter([]Limit{{Resource{"R", EveryDevice}, 4}, {Resource{"G", Global}, 3}})
 	var r, g atomic.Int64

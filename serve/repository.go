@@ -26,6 +26,19 @@ type found struct {
 	file   string // the model itself, where the repository is a file
 }
 
+// layout is what users are told who have arranged their files in another way, which Triton's messages do not say.
+const layout = "REPOSITORY/MODEL/VERSION/model.onnx, such as models/net/1/model.onnx"
+
+// isNoModel reports whether a folder has neither a configuration nor a version with a file of the default name.
+func (f *found) isNoModel() bool {
+	if f.file != "" {
+		return false
+	}
+	numbers, _ := versionsIn(f.folder) // what cannot be read is as good as not there
+	_, err := os.Stat(filepath.Join(f.folder, "config.pbtxt"))
+	return err != nil && !f.hasDefault(numbers, Overrides{})
+}
+
 // isFile reports whether a repository is one ONNX file.
 func isFile(repository string) bool {
 	info, err := os.Stat(repository)
@@ -171,7 +184,7 @@ func describe(to io.Writer, path string, above []os.FileInfo) {
 	if err != nil {
 		return // what cannot be read is as good as not there
 	}
-	// Size and time of change of each file are enough: whoever replaces a model changes one of them.
+	// Size and time of change of each file are enough: replacing a model changes one of them.
 	fmt.Fprintf(to, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 	if !info.IsDir() || slices.ContainsFunc(above, func(one os.FileInfo) bool { return os.SameFile(one, info) }) {
 		return

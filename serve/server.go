@@ -230,7 +230,7 @@ func (s *Server) task() (done func(), ok bool) {
 }
 
 // retireLater retires a version that was replaced, without waiting for it; then, which may be nil, is called afterwards. The
-// task of whoever calls it has not ended.
+// caller runs in a task that has not ended.
 func (s *Server) retireLater(v *Version, then func()) {
 	s.tasks.Go(func() {
 		v.retire()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,6 +16,9 @@ func (s *Server) Start() error {
 	names, failures := s.initial()
 	for _, err := range failures {
 		s.options.Log(Failure, err.Error())
+	}
+	if len(names)+len(failures) == 0 && s.options.Control != ControlExplicit {
+		s.options.Log(Warning, fmt.Sprintf("there is no model in '%s'; want %s", strings.Join(s.options.Repositories, "', '"), layout))
 	}
 	failed := s.loadAll(names)
 	if failed > 0 || len(failures) > 0 {

@@ -2,7 +2,7 @@
 
 `./build.sh test` sets PADDLE_MPS_SAMPLE to a number that grows by one with each commit, the turn. Each group has a place
 among the N turns that follow each other, which depends on its name alone: N successive turns run every case exactly
-once. Without the variable, as in `./build.sh test long` and wherever somebody starts a suite by hand, all cases run.
+once. Without the variable, as in `./build.sh test long` and wherever a suite is started by hand, all cases run.
 
 A suite that leaves something out says so in a line of `left_out`, which tests/count.py reads: what is left out counts as
 skipped.

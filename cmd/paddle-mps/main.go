@@ -109,8 +109,8 @@ func runCommand(args []string, out, complain io.Writer) int {
 		fmt.Fprintf(complain, "paddle-mps %s: %v\n", c.name, err)
 		return 1
 	}
-	fmt.Fprintf(complain, "paddle-mps: got command %q; want one of these\n", args[0])
 	usage(complain)
+	fmt.Fprintf(complain, "\npaddle-mps: got command %q; want one of those above\n", args[0])
 	return 2
 }
 

@@ -154,7 +154,7 @@ func render(data []byte) ([]byte, error) {
 func parse(data []byte) (*snapshot, error) {
 	var s snapshot
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("got a file that is not a snapshot: %w", err)
+		return nil, fmt.Errorf("got a file that is not a snapshot: %w; want a file of paddle.mps.dump_snapshot", err)
 	}
 	if s.Version != snapshotVersion {
 		return nil, fmt.Errorf("the snapshot has version %d; want %d", s.Version, snapshotVersion)

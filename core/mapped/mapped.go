@@ -33,6 +33,9 @@ func Of(f *os.File) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder; want a file", f.Name())
+	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", f.Name())
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Rules that compute: gradients, and what views are where there is no memory. They are written once, as calls of rows on
-// values, and run by whoever has values.
+// values, and run by each caller that has values.
 
 // Var names a value of a [Calculator].
 type Var int

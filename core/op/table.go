@@ -90,7 +90,7 @@ func MustByName(name string) *Row {
 }
 
 // AttrIndex finds an attribute by its name, -1 where there is none.
-// It is for callers who have the name from somebody else, and for rules that several rows share.
+// It is for callers that got the name from outside, and for rules that several rows share.
 func (row *Row) AttrIndex(name string) int {
 	return slices.IndexFunc(row.Attrs, func(a Attr) bool { return a.Name == name })
 }

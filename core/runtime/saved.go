@@ -75,7 +75,7 @@ func unwritten(err error) error {
 }
 
 // saved is the graph of a file that Save has written, which is mapped: its constants are read from there when they are needed.
-// Nobody may change or cut the file meanwhile.
+// The file must not change or shrink meanwhile.
 type saved struct {
 	*graph.Graph
 	file *mapped.File

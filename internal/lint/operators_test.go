@@ -43,9 +43,9 @@ var homonyms = map[string]string{
 	"python/paddle_mps/selftest/suite.py index": "the kind of operators",
 }
 
-// TestNobodyMatchesOperatorsByName fails on an operator's name in a file that has no business with it, and on a
+// TestNoCodeMatchesOperatorsByName fails on an operator's name in a file that has no business with it, and on a
 // comparison of a Name with one anywhere in Go.
-func TestNobodyMatchesOperatorsByName(t *testing.T) {
+func TestNoCodeMatchesOperatorsByName(t *testing.T) {
 	unused := map[string]bool{}
 	for key := range homonyms {
 		unused[key] = true

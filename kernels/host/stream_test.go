@@ -228,7 +228,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestWaitTakesThePointAlong records an event again while somebody waits for the first point.
+// TestWaitTakesThePointAlong records an event again while a goroutine waits for the first point.
 func TestWaitTakesThePointAlong(t *testing.T) {
 	r := newRig(t, Config{Async: true, InlineLimit: -1})
 	other := must(r.NewStream())

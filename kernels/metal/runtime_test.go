@@ -26,7 +26,7 @@ type world struct {
 	cpu, gpu *runtime.Context
 }
 
-// newWorld has work linger until somebody waits, so that counts are exact.
+// newWorld has work linger until a call waits for it, so that counts are exact.
 func newWorld(t *testing.T) *world { return newWorldOf(t, metal.Config{Linger: -1}) }
 
 func newWorldOf(t *testing.T, config metal.Config) *world {

@@ -19,7 +19,7 @@ func TestSharedPipelines(t *testing.T) {
 	for range 2 {
 		a, err := r.Pipelines(sourceToShare, "run")
 		require.NoError(t, err)
-		require.Greater(t, fakemetal.Count(t, "compiles"), compiled, "nobody has had it")
+		require.Greater(t, fakemetal.Count(t, "compiles"), compiled, "it was not compiled before")
 		compiled = fakemetal.Count(t, "compiles")
 		b, err := r.Pipelines(sourceToShare, "run")
 		require.NoError(t, err)

@@ -75,10 +75,13 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
     elif not rest or (run is run_file and first.startswith("-")):
-        print(f"paddle_mps: {first} is no program; see python -m paddle_mps --help", file=sys.stderr)
+        print(f"paddle_mps: {first} is no program or option; see python -m paddle_mps --help", file=sys.stderr)
         return 2
     elif run is run_file and not os.path.exists(first):
         print(f"paddle_mps: can't open file {first!r}: it does not exist", file=sys.stderr)
+        return 2
+    elif run is run_file and os.path.isdir(first) and not os.path.exists(os.path.join(first, "__main__.py")):
+        print(f"paddle_mps: {first!r} is a folder without __main__.py; want a program", file=sys.stderr)
         return 2
     else:
         installer(option)()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -31,9 +31,9 @@ def main(arguments: Sequence[str]) -> int:
     """Times a model and prints the figures."""
     parser = argparse.ArgumentParser(prog="paddle-mps bench", description="Times a model.")
     _examples.options(parser)
-    parser.add_argument("--compare", choices=[THEIRS], help="time this as well, which has to be installed")
+    parser.add_argument("--compare", choices=[THEIRS], help="also time this, which must be installed")
     parser.add_argument("--threads", type=int, help="threads of one operator on the CPU; all CPUs by default")
-    parser.add_argument("--seconds", type=float, default=5, help="how long; default 5")
+    parser.add_argument("--seconds", type=float, default=5, help="how long to measure; default 5")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     try:
@@ -174,6 +174,12 @@ def _bench(given: argparse.Namespace, arguments: Sequence[str]) -> None:
     """The command, after its arguments are parsed."""
     if given.threads is not None and given.threads < 1:
         raise ValueError(f"[bench] threads is {given.threads}; want 1 or more")
+    if not given.seconds >= 0:
+        raise ValueError(f"[bench] seconds is {given.seconds}; want 0 or more")
+    if given.compare and importlib.util.find_spec(given.compare) is None:
+        raise ValueError(
+            f"[bench] {given.compare} is not installed; want it in {sys.executable}, by pip install {given.compare}"
+        )
     model = onnx.load(given.model, None if given.place is None else place_of(given.place))
     arrays = _examples.inputs(model, given)
     print(f"{given.model} on {model.place}: {_examples.described(arrays)}\n")

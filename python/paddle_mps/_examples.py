@@ -79,7 +79,7 @@ def inputs(model: onnx.Model, given: argparse.Namespace) -> dict[str, Array]:
         # Arrays of bytes have the bits of elements that NumPy has no dtype for.
         dtype = port.dtype.numpy if port.dtype else _elements.plain(port.type)
         if name in files:
-            made[name] = np.load(files[name])
+            made[name] = onnx.array_of(files[name])
         elif dtype is None or (p["shape"] is None and name not in shapes):
             raise ValueError(f"[input] {name!r} is {port.type}; want its shape (--shape) or an array for it (--input)")
         else:

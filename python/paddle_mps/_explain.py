@@ -45,8 +45,8 @@ def _explain(given: argparse.Namespace) -> None:
     print(f"{given.model} on {model.place}: {_examples.described(arrays)}")
     print(
         f"{info.operators} nodes, {info.steps} steps, {info.grouped_steps} of them in {info.groups} groups, "
-        f"{info.cpu_steps} on the CPU for the GPU\n{info.constant_bytes:,} bytes of constants, "
-        f"{info.scratch_bytes:,} bytes for what is between steps\n"
+        f"{info.cpu_steps} on the CPU because the GPU cannot run them\n{info.constant_bytes:,} bytes of constants, "
+        f"{info.scratch_bytes:,} bytes of scratch memory\n"
     )
     if not given.summary:
         print(text.rstrip())

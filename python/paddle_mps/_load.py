@@ -75,7 +75,7 @@ def _refuse_path(path: str) -> NoReturn:
     for model in (path, path + ".json", path + ".pdmodel"):
         if os.path.exists(model):
             raise UnsupportedError(
-                f"[load] {model} is not a file of paddle.save; want one: models cannot be loaded yet"
+                f"[load] {model} is not a file of paddle.save; want one: models cannot be loaded yet; paddle2onnx converts them"
             )
     whole = [path + end for end in (".pdparams", ".pdopt") if os.path.exists(path + end)]
     hint = f"; want the whole name, {whole[0]!r}" if whole else "; want the name of a file"
@@ -94,8 +94,9 @@ def _from_file(file: Readable, name: str, configs: dict[str, Any]) -> Any:
     if first == b"\x00":
         array = _tensor_file.read(source)
         return array if numpy else _tensor(array, source, source.at - array.nbytes)
+    instead = "; an ONNX model is loaded by paddle_mps.onnx.load" if name.endswith(".onnx") else ""
     raise source.error(
-        f"got {first[0]:#04x}; want 0x80, the start of a pickle of protocol 2 to 5, or 0x00, of a tensor"
+        f"got {first[0]:#04x}; want 0x80, the start of a pickle of protocol 2 to 5, or 0x00, of a tensor{instead}"
     )
 
 

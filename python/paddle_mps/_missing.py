@@ -175,7 +175,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.geometric": (Rule(0, "use paddle.gather and reductions"),),
     "paddle.hub": (Rule(0, "download the files yourself"),),
     "paddle.incubate": (Rule(0, "use the functions of paddle and paddle.nn.functional"),),
-    "paddle.inference": (Rule(0, "it loads saved models, which paddle_mps cannot yet; use PaddlePaddle"),),
+    "paddle.inference": (
+        Rule(
+            0,
+            "it loads saved models, which paddle_mps cannot yet; convert them with paddle2onnx and use paddle_mps.onnx.load",
+        ),
+    ),
     "paddle.onnx": (Rule(3, "export with PaddlePaddle; `paddle.onnx.load` runs ONNX files"),),
     "paddle.sysconfig": (Rule(0, "it names files of PaddlePaddle; the C header is include/paddlemps.h"),),
     "paddle.utils": (

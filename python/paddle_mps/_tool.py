@@ -62,9 +62,9 @@ def run(arguments: Sequence[str]) -> int:
         print(f"paddle-mps {__version__}")
         return 0
     if name not in COMMANDS:
-        if name:
-            print(f"paddle-mps: got command {name!r}; want one of these", file=sys.stderr)
         print(usage(), file=sys.stderr)
+        if name:
+            print(f"\npaddle-mps: got command {name!r}; want one of those above", file=sys.stderr)
         return 2
     return COMMANDS[name][2](rest)
 

@@ -56,11 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return frontend.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="paddle-mps triton",
-        description="compiles a Triton kernel to a Metal shader, or explains it: layouts, threadgroup memory, barriers, "
-        "bytes per access",
+        description="Compiles a Triton kernel to a Metal shader, or explains it: layouts, threadgroup memory, barriers, "
+        "bytes per access.",
     )
     parser.add_argument(
-        "command", choices=["compile", "explain", "frontend"], help="frontend --help: its own arguments"
+        "command",
+        choices=["compile", "explain", "frontend"],
+        help="frontend has other arguments: see paddle-mps triton frontend --help",
     )
     parser.add_argument("file", type=pathlib.Path, help="Triton IR (.ttir), or a Python file (.py)")
     parser.add_argument("-o", dest="output", help="where the source goes; standard output without it")
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     python = given.file.suffix == ".py"
     if python != bool(given.name and given.signature):
-        parser.error("a Python file wants -n and -s, and nothing else does")
+        parser.error("a Python file needs -n and -s; a .ttir file takes neither")
     try:
         read = of_python(given.file, given.name, given.signature, given.warps) if python else given.file.read_text()
         source = compiled(

@@ -613,8 +613,27 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     Raises:
         ValueError: there is no such file, or it is damaged or of another version.
     """
-    place = current_place()
-    return TranslatedLayer(_tracing.Program.load(os.fspath(path) + SUFFIX, place), place)
+    place, file = current_place(), os.fspath(path) + SUFFIX
+    if not os.path.exists(file):
+        raise ValueError(f"[jit.load] there is no {file!r}; want the path that was given to jit.save{_instead(path)}")
+    return TranslatedLayer(_tracing.Program.load(file, place), place)
+
+
+PADDLES = (".pdmodel", ".json", ".pdiparams")  # what PaddlePaddle's jit.save writes
+
+
+def _instead(path: str) -> str:
+    """What to do with a path that is none of `save`, as the end of a sentence."""
+    path = os.fspath(path)
+    if path.endswith(SUFFIX):
+        return f", without {SUFFIX}"
+    if path.endswith(".onnx"):
+        return ": an ONNX model is loaded by paddle_mps.onnx.load"
+    if path.endswith(PADDLES) or any(os.path.exists(path + end) for end in PADDLES):
+        return (
+            ": a model of PaddlePaddle cannot be loaded yet; convert it with paddle2onnx and use paddle_mps.onnx.load"
+        )
+    return ""
 
 
 def not_to_static(func: Function | None = None) -> Any:

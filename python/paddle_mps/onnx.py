@@ -141,7 +141,15 @@ class Model:
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(self, inputs: Mapping[str, Given]) -> dict[str, Any]:
-        """As a call, with inputs and results by their names, which need be no identifiers of Python."""
+        """As a call, with inputs and results by their names, which need be no identifiers of Python.
+
+        Raises:
+            TypeError: inputs is no mapping; and as a call.
+        """
+        if not isinstance(inputs, Mapping):
+            raise TypeError(
+                f"[onnx] inputs are {type(inputs).__name__}; want a dict of arrays by name, or call the model"
+            )
         made = self(**inputs)
         return dict(zip([p.name for p in self.outputs], made if isinstance(made, tuple) else (made,)))
 
@@ -259,7 +267,24 @@ def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None
     where = current_place() if place is None else place_of(place)
     if isinstance(model, (bytes, bytearray, memoryview)):
         return Model(None, bytes(model), where)
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(f"[onnx] model is {type(model).__name__}; want the path of an ONNX file, or its bytes")
     return Model(os.fspath(model), None, where)
+
+
+def array_of(path: str) -> np.ndarray[Any, Any]:
+    """The array of a file of `numpy.save`, for the commands.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is another file.
+    """
+    with open(path, "rb") as file:
+        try:
+            array: np.ndarray[Any, Any] = np.lib.format.read_array(file, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise ValueError(f"[input] {path} is no array; want a .npy file, which numpy.save writes") from error
+    return array
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -267,9 +292,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="paddle-mps run", description="Runs an ONNX model.")
     parser.add_argument("model", help="the .onnx file")
     parser.add_argument(
-        "--input", action="append", default=[], metavar="[NAME=]X.npy", help="an array for the next input, or for NAME"
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]X.npy",
+        help="an array for the next input of the model, or for the one called NAME; may be repeated",
     )
-    parser.add_argument("--output", metavar="DIR", help="write the results there, as NAME.npy")
+    parser.add_argument("--output", metavar="DIR", help="the folder for the results, which are written as NAME.npy")
     parser.add_argument("--place", metavar="PLACE", help="cpu or mps:0; the current place by default")
     given = parser.parse_args(arguments)
     try:
@@ -283,13 +312,17 @@ def main(arguments: Sequence[str]) -> int:
 def _run(given: argparse.Namespace) -> None:
     """The command, after its arguments are parsed."""
     start = time.perf_counter()
+    if given.output and os.path.exists(given.output) and not os.path.isdir(given.output):
+        raise ValueError(f"[output] {given.output} is a file; want a folder")
     model = load(given.model, None if given.place is None else place_of(given.place))
     print(f"loaded {given.model} in {time.perf_counter() - start:.3f} s")
     args: list[np.ndarray[Any, Any]] = []
     named: dict[str, np.ndarray[Any, Any]] = {}
     for text in given.input:
         name, _, path = text.rpartition("=")
-        array = np.load(path)
+        array = array_of(path)
+        if name in named:
+            raise ValueError(f"[input] got two arrays for {name!r}; want one")
         if name:
             named[name] = array
         else:

@@ -102,7 +102,7 @@ class Server:
             raise RuntimeError(f"[serve] the models were not loaded within {timeout} s")
         if not said[0].startswith("serving: "):
             status = self._process.wait()
-            raise RuntimeError(f"[serve] the server ended with status {status}; it says why on the standard error")
+            raise RuntimeError(f"[serve] the server ended with status {status}; the reason is above, on standard error")
         for word in said[0].split()[1:]:
             name, _, address = word.partition("=")
             setattr(self, name, address)
@@ -162,6 +162,16 @@ def add_model(
         raise ValueError(f"[add_model] name is {name!r}; want the name of a folder")
     if kind not in ("AUTO", "CPU", "GPU", "MODEL"):
         raise ValueError(f"[add_model] kind is {kind!r}; want 'AUTO', 'CPU', 'GPU' or 'MODEL'")
+    if not os.path.isfile(model):  # before anything is made, which a server would find
+        raise FileNotFoundError(f"[add_model] {os.fspath(model)!r} is no file; want the path of an ONNX file")
+    for what, number in (
+        ("max_batch_size", max_batch_size),
+        ("max_queue_delay_microseconds", max_queue_delay_microseconds),
+    ):
+        if number is not None and number < 0:
+            raise ValueError(f"[add_model] {what} is {number}; want 0 or more")
+    if instances < 1:
+        raise ValueError(f"[add_model] instances is {instances}; want 1 or more")
     folder = Path(repository) / name
     folder.mkdir(parents=True, exist_ok=True)
     if version is None:

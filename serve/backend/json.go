@@ -13,7 +13,7 @@ import (
 // configuration that it does not know. What is read here is what a server has written.
 
 // It takes all that RFC 8259 allows, to a depth of 100, and some that it does not: a number is any run of characters up to the
-// next delimiter, which whoever wants a number parses. Texts are decoded, and raw keeps what was read, so that a value can be
+// next delimiter, which the caller parses if it wants a number. Texts are decoded, and raw keeps what was read, so that a value can be
 // written again as it was.
 
 // value is a JSON value with the text that it was read from.

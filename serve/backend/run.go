@@ -326,7 +326,7 @@ func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int
 }
 
 // A call into Go that only frees costs about as much as the memory of small results is worth, and large results of a model
-// that nobody asks again should not stay.
+// that gets no more requests should not stay.
 
 // keep is how much of results waits for the next run to be freed: below it a call of its own costs more than the memory.
 const keep = 1 << 20

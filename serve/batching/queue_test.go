@@ -120,7 +120,7 @@ func TestTimeouts(t *testing.T) {
 // TestBorrow: a worker that waits is lent for an item that would wait for nothing, and takes nothing until it is back.
 func TestBorrow(t *testing.T) {
 	q := New(Config{MaxBatch: 4, Preferred: []int{2, 4}, Delay: time.Hour})
-	require.Nil(t, q.Borrow(2), "nobody waits")
+	require.Nil(t, q.Borrow(2), "no worker waits")
 	taken := make(chan []*Item)
 	worker := NewWorker("a")
 	go func() {

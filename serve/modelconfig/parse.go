@@ -61,8 +61,8 @@ func bounded(text []byte, opening, closing string) error {
 	return nil
 }
 
-// readable is an error of the protobuf packages without the blanks that they vary on purpose, so that no one compares
-// messages: people do read them.
+// readable is an error of the protobuf packages without the blanks that they vary on purpose, to keep programs from comparing
+// messages. Users of this server read them.
 func readable(err error) error {
 	// The blank is U+00A0 in some builds and not in others.
 	text := strings.ReplaceAll(err.Error(), "\u00a0", " ")

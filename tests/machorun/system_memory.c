@@ -29,7 +29,7 @@ static void *reserve(void *near, size_t size) {
 
 static void *our_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
   int to = linux_flags(flags);
-  size = up(size); /* as munmap and mprotect take it: what lies behind is somebody else's */
+  size = up(size); /* as munmap and mprotect take it: what lies behind has another owner */
   if (flags & ANONYMOUS) fd = -1;
   if (!(flags & FIXED) && size > 0) {
     address = reserve(address, size);

@@ -201,6 +201,6 @@ const function thread_functions[] = {
     SAME(pthread_mutexattr_init), SAME(pthread_mutexattr_destroy), SAME(pthread_attr_init), SAME(pthread_attr_destroy),
     SAME(pthread_attr_getstacksize), SAME(pthread_join), SAME(pthread_detach), SAME(pthread_self), SAME(pthread_equal),
     SAME(pthread_exit), SAME(pthread_atfork), SAME(sched_yield),
-    DATA(_tlv_bootstrap, give_up), /* each descriptor is pointed elsewhere before anybody calls it */
+    DATA(_tlv_bootstrap, give_up), /* each descriptor is pointed elsewhere before it is called */
     END,
 };

@@ -1,4 +1,4 @@
-"""Evaluates expressions with one library, for as long as somebody asks.
+"""Evaluates expressions with one library, for as long as the parent asks.
 
     worker.py MODULE PLACE        MODULE is paddle or paddle_mps; tensors are made on PLACE
 

@@ -149,7 +149,7 @@ def test_gradients_of_images_without_elements_are_zero() -> None:
 
 
 def test_strides_longer_than_everything_cost_nothing() -> None:
-    """Each of these took longer than anybody waits: a phase for each element of a stride, planes for each of a kernel."""
+    """Each of these took too long to wait for: a phase for each element of a stride, planes for each of a kernel."""
     assert F.conv1d_transpose(whole((1, 1, 1), 1), whole((1, 1, 1), 2), stride=1 << 27).shape == [1, 1, 1]
     x, w = whole((1, 1, 4, 4), 3), paddle.full([1, 1, 1, 1], 2.0)
     _, dx, _ = gradients(F.conv2d, x, w, stride=20000)

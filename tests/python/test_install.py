@@ -65,6 +65,16 @@ def test_a_text(tmp_path: pathlib.Path) -> None:
     assert out == "['x'] [0.0, 2.0]\n-c False\n"
 
 
+def test_paths_that_are_no_program(tmp_path: pathlib.Path) -> None:
+    for given, says in (
+        ("no.py", "does not exist"),
+        (".", "a folder without __main__.py"),
+        ("--no", "no program or option"),
+    ):
+        said = python("-m", "paddle_mps", given, cwd=tmp_path, status=2)
+        assert said.startswith("paddle_mps: ") and says in said
+
+
 def test_the_status_of_a_program(tmp_path: pathlib.Path) -> None:
     python("-m", "paddle_mps", "-c", "import paddle, sys; sys.exit(3)", cwd=tmp_path, status=3)
     assert "ZeroDivisionError" in python("-m", "paddle_mps", "-c", "import paddle; 1 / 0", cwd=tmp_path, status=1)

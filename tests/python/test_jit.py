@@ -199,8 +199,17 @@ def test_what_cannot_be_saved(tmp_path: Any) -> None:
         with pytest.raises((TypeError, ValueError, RuntimeError), match=error):
             paddle.jit.save(f, path, specs)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(ValueError, match="no such file"):
+    with pytest.raises(ValueError, match=r"there is no .*; want the path that was given to jit\.save$"):
         paddle.jit.load(path)
+    (tmp_path / "net.pdiparams").touch()
+    for name, says in (
+        ("f.pmps", r"without \.pmps"),
+        ("f.onnx", "an ONNX model is loaded by paddle_mps.onnx.load"),
+        ("net", "convert it with paddle2onnx"),
+        ("inference.json", "convert it with paddle2onnx"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            paddle.jit.load(str(tmp_path / name))
     paddle.jit.save(lambda x: x * vector(3, 4), path, [x])
     file = tmp_path / "f.pmps"
     whole = file.read_bytes()

@@ -58,6 +58,10 @@ def test_wrong_arguments(model: paddle.onnx.Model) -> None:
         model(z=x)
     with pytest.raises(TypeError, match=r"inputs \['x'\] are missing"):
         model()
+    with pytest.raises(TypeError, match="inputs are ndarray; want a dict of arrays by name"):
+        model.run(x)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="model is int; want the path of an ONNX file, or its bytes"):
+        paddle.onnx.load(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="is complex64; want float32"):
         model(x.astype(np.complex64))
     with pytest.raises(ValueError, match=r'input "x" is float32\[1, 2\]; want float\[n, 3\]'):
@@ -123,6 +127,14 @@ def test_files(tmp_path: pathlib.Path) -> None:
         assert paddle.onnx.load(given)(np.ones((1, 3), np.float32)).tolist() == [[0, 2, 4]]
     with pytest.raises(ValueError, match="no such file"):
         paddle.onnx.load(tmp_path / "none.onnx")
+    with pytest.raises(ValueError, match="is a folder; want a file"):
+        paddle.onnx.load(tmp_path)
+    with pytest.raises(ValueError, match="the file is empty; want an ONNX model"):
+        paddle.onnx.load(b"")
+    with pytest.raises(
+        ValueError, match=r"PaddlePaddle's inference\.json; want an ONNX model: convert the model with paddle2onnx"
+    ):
+        paddle.onnx.load(b'{"base_code": {"magic": "pir"}}')
     with pytest.raises(ValueError, match="is damaged"):
         paddle.onnx.load(PRODUCT[:50])
     with pytest.raises(paddle.UnsupportedError, match=r'1 operator is not supported: Nul-17 \(node "product"\)'):
@@ -263,5 +275,15 @@ def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str])
         assert paddle.onnx.main([model, "--input", text, "--output", out, "--place", "cpu"]) == 0
         assert "y: float32[2, 3]" in capsys.readouterr().out
         assert np.load(tmp_path / "out" / "y.npy").tolist() == [[0, 2, 4], [0, 2, 4]]
-    assert paddle.onnx.main([model]) == 1
-    assert "inputs ['x'] are missing" in capsys.readouterr().err
+    (tmp_path / "x.txt").write_text("1 2 3")
+    np.savez(tmp_path / "x.npz", np.ones((2, 3)))
+    for line, says in (
+        ([], "inputs ['x'] are missing"),
+        (["--input", str(tmp_path / "x.txt")], "x.txt is no array; want a .npy file, which numpy.save writes"),
+        (["--input", str(tmp_path / "x.npz")], "x.npz is no array; want a .npy file"),
+        (["--input", str(tmp_path / "none.npy")], "No such file"),
+        (["--input", "x=" + x, "--input", "x=" + x], "got two arrays for 'x'; want one"),
+        (["--input", x, "--output", model], "m.onnx is a file; want a folder"),
+    ):
+        assert paddle.onnx.main([model, *line]) == 1
+        assert says in capsys.readouterr().err

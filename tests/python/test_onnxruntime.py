@@ -591,6 +591,13 @@ def test_install() -> None:
 
 
 @ours
+@pytest.mark.skipif(sys.platform == "darwin", reason="a Mac may have the GPU")
+def test_install_for_a_gpu_that_is_missing() -> None:
+    said = python("-m", "paddle_mps", "--onnxruntime=mps", "-c", PROGRAM, status=1, PADDLE_MPS_DEVICE="auto")
+    assert "PADDLE_MPS_DEVICE=host emulates one on the CPU" in said
+
+
+@ours
 def test_install_for_the_gpu() -> None:
     """The program asks for the CPU and gets the device that the user asks for."""
     out = python("-m", "paddle_mps", "--onnxruntime=mps", "-c", PROGRAM, PADDLE_MPS_DEVICE="host")

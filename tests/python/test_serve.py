@@ -91,11 +91,15 @@ def test_models_are_added(net: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert config["dynamic_batching"]["max_queue_delay_microseconds"] == 5
     assert config["instance_group"][0]["count"] == 2 and config["instance_group"][0]["kind"] == "KIND_CPU"
     wrongs: list[dict[str, Any]] = [{"name": "../a"}, {"name": ".."}, {"version": 2}, {"version": 0}, {"kind": "TPU"}]
+    wrongs += [{"max_batch_size": -1}, {"max_queue_delay_microseconds": -1}, {"instances": 0}]
     for wrong in wrongs:
         with pytest.raises(ValueError, match=r"\[add_model\]"):
             serve.add_model(**{"repository": repository, "name": "a", "model": net, **wrong})
     with pytest.raises(OSError, match="nowhere"):
         serve.add_model(repository, "a", "nowhere.onnx")
+    with pytest.raises(OSError, match="is no file; want the path of an ONNX file"):
+        serve.add_model(repository, "c", tmp_path)
+    assert sorted(p.name for p in repository.iterdir()) == ["a", "b"]  # a folder c would be a model that does not load
     assert sorted(p.name for p in (repository / "a").iterdir()) == ["1", "2", "7"]
 
 

@@ -63,7 +63,7 @@ def pairs() -> Iterator[tuple[str, inspect.Signature, inspect.Signature]]:
 
 
 def default(p: inspect.Parameter) -> Any:
-    """A default; a tuple stands for the list that nobody may change, and REQUIRED for none."""
+    """A default; a tuple stands for the list that must not change, and REQUIRED for none."""
     if p.default is REQUIRED:
         return MISSING
     return list(p.default) if isinstance(p.default, tuple) else p.default

@@ -62,7 +62,7 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str], line: str, says: s
     ("line", "status", "says"),
     [
         ("", 2, "usage:"),
-        ("sing", 2, "got command 'sing'; want one of these"),
+        ("sing", 2, "got command 'sing'; want one of those above"),
         ("memory-viz", 2, "required: SNAPSHOT.json"),
         ("explain", 2, "required: model"),
         ("bench nowhere.onnx", 1, "nowhere.onnx"),
@@ -115,7 +115,7 @@ def test_the_snapshot_is_not_overwritten(tmp_path: pathlib.Path, capsys: pytest.
         ('"stack": 1}]}]', '"stack": 2}]}]', "stack 2; want"),
         ('"size": 3, "stack": 1}],', '"size": -3, "stack": 1}],', "event 0 has -3 bytes"),
         ('"segments": [{', '"segments": [3, {', "not a snapshot"),
-        ("a.py", "\udcff", "not a snapshot"),
+        ("a.py", "\udcff", "is not UTF-8; want a file of paddle.mps.dump_snapshot"),
     ],
 )
 def test_what_is_no_snapshot(old: str, new: str, says: str) -> None:
@@ -187,11 +187,27 @@ def test_explain(product: str, capsys: pytest.CaptureFixture[str], tmp_path: pat
         ("--shape b=x", "got 'x'; want sizes"),
         ("--shape b=5", "do not broadcast"),
         ("--shape b=4 --threads 0", "threads is 0; want 1 or more"),
+        ("--shape b=4 --seconds -1", "seconds is -1.0; want 0 or more"),
+        ("--input b=no.npy", "No such file"),
     ],
 )
 def test_mistakes_about_models(product: str, capfd: pytest.CaptureFixture[str], options: str, says: str) -> None:
     assert command("bench", product, *options.split()) == 1
     assert says in capfd.readouterr().err
+
+
+def test_bench_without_onnxruntime(
+    product: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert command("bench", product, "--shape", "b=4", "--compare", "onnxruntime") == 1
+    assert "onnxruntime is not installed" in capfd.readouterr().err
+
+
+def test_the_report_is_writable_before_the_checks(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in (tmp_path, tmp_path / "no" / "report.md"):
+        assert command("selftest", "--output", str(path)) == 2
+        assert "the report cannot be written" in capsys.readouterr().err
 
 
 def test_bench(product: str, capsys: pytest.CaptureFixture[str]) -> None:

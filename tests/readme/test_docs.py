@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from documents import DEVICES, LINK, PAGES, ROOT, anchors, blocks, kept, output, prose, tables, text
+from documents import DEVICES, LINK, PAGES, ROOT, anchors, blocks, fake, kept, output, prose, tables, text
 
 from paddle_mps._library import find
 
@@ -34,13 +34,35 @@ def pages(*languages: str) -> list[object]:
 
 @pytest.mark.parametrize(("page", "device"), pages("python"))
 def test_python_runs(page: str, device: str, tmp_path: pathlib.Path) -> None:
-    """The blocks of a page are one program; what shell commands call program.py is that program."""
+    """The blocks of a page are one program; what shell commands call program.py is that program, and what they run as models
+    are the files that it has written."""
     program = "".join(blocks(page, "python"))
     kept(program, output([sys.executable, "-c", program], tmp_path, device))
     (tmp_path / "program.py").write_text(program, encoding="utf-8")
     for command in blocks(page, "sh"):
-        if "program.py" in command:
+        if "program.py" in command or "paddle-mps run " in command:
             output(["sh", "-euc", command], tmp_path, device, PADDLE_MPS_FALLBACK="1")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the mock of Metal is Linux's")
+def test_shaders_run_as_the_page_says(tmp_path: pathlib.Path) -> None:
+    """The block after the one that names the file is the file; the command runs it in a checkout, of which it sees two folders."""
+    fake()
+    (tmp_path / "kernel.py").write_text(blocks("docs/shaders.md", "python")[0], encoding="utf-8")
+    (tmp_path / "build").symlink_to(ROOT / "build")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    build, run = blocks("docs/shaders.md", "sh")[0].splitlines()
+    assert (ROOT / build.split()[1]).is_file()
+    kept(blocks("docs/shaders.md", "python")[0], output(["sh", "-euc", run], tmp_path, "auto"))
+
+
+def test_serving_from_python(tmp_path: pathlib.Path) -> None:
+    """The program makes a repository of a file of the checkout; here that is a file of the same name and ports."""
+    (program,) = (block for block in blocks("docs/serving.md", "python") if "paddle_mps.serve" in block)
+    (name,) = re.findall(r'file = "(.*)"', program)
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_bytes(bytes.fromhex("".join(re.findall(r'"([0-9a-f]{20,})"', text("docs/onnx.md")))))
+    assert re.fullmatch(r"(127\.0\.0\.1:\d+ ?){3}\n", output([sys.executable, "-c", program], tmp_path, "host"))
 
 
 @pytest.mark.parametrize("language", COMPILERS)

@@ -168,7 +168,7 @@ def test_circles_of_several(tmp_path):
 
 
 def test_models_come_and_go(repository):
-    """An ensemble is out while one of its models is, and back with it; models that nobody asked for go with it."""
+    """An ensemble is out while one of its models is, and back with it; models that no client asked for go with it."""
     ensemble(repository, "outer", step("good", {"a": "a"}, {"b": "m"}) + step("neg", {"x": "m"}, {"y": "b"}))
     x = np.zeros((1, 4), np.float32)
     with (
@@ -198,7 +198,7 @@ def test_models_come_and_go(repository):
 
 
 def test_branches_under_load(repository):
-    """Two branches from one input, many clients, and a model that is replaced all the while: nobody is refused."""
+    """Two branches from one input, many clients, and a model that is replaced all the while: no request is refused."""
     (repository / "sum" / "1").mkdir(parents=True)
     ports = [models.port(n, models.TensorProto.FLOAT, "n", 4) for n in ("x", "z", "y")]
     models.write(

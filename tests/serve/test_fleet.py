@@ -26,7 +26,7 @@ needs_haproxy = pytest.mark.skipif(not os.access(HAPROXY, os.X_OK), reason="ther
 
 
 def ports(count: int) -> list[int]:
-    """Ports that nobody listens on: a server has to come back at the same one."""
+    """Ports that no process listens on: a server has to come back at the same one."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     numbers = [s.getsockname()[1] for s in sockets]
     for s in sockets:

@@ -197,9 +197,17 @@ def test_it_ends_with_its_parent(tmp_path):
     assert server.stop(signal.SIGINT) == 0
 
 
-def test_command_lines():
+def test_command_lines(tmp_path):
     def run(*arguments):
-        return subprocess.run([running.EXECUTABLE, "serve", *arguments], capture_output=True, text=True, timeout=60)
+        command = [running.EXECUTABLE, "serve", *arguments]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+    models.unary(tmp_path / "good" / "m", "Neg")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "flat" / "m").mkdir(parents=True)
+    (tmp_path / "flat" / "m" / "model.onnx").write_bytes((tmp_path / "good" / "m" / "1" / "model.onnx").read_bytes())
+    ports = ["--http-port=0", "--grpc-port=0", "--metrics-port=0"]
+    layout = "want REPOSITORY/MODEL/VERSION/model.onnx"
 
     for arguments, status, text in [
         (["--help"], 0, ""),
@@ -209,6 +217,19 @@ def test_command_lines():
         (["x", "--none"], 2, "there is no option --none"),
         (["x", "--http-port=70000"], 2, "want a whole number from 0 to 65535"),
         (["nowhere"], 1, "failed to load all models"),
+        (["x", "--http-prot=1"], 2, "paddle-mps serve --help lists them"),
+        ([str(tmp_path / "flat")], 1, f"neither config.pbtxt nor a version with a model; {layout}"),
+        ([str(tmp_path / "good" / "m")], 1, f"neither config.pbtxt nor a version with a model; {layout}"),
+        (
+            [str(tmp_path / "empty"), "--ends-with-parent", *ports],
+            0,
+            f"there is no model in '{tmp_path / 'empty'}'; {layout}",
+        ),
+        (
+            [str(tmp_path / "good"), "--grpc-use-ssl=true", *ports],
+            1,
+            "--grpc-server-cert and --grpc-server-key for gRPC",
+        ),
     ]:
         ended = run(*arguments)
         assert (ended.returncode, text in ended.stderr) == (status, True), ended.stderr

@@ -64,7 +64,7 @@ WRONG = {
     "hint": (["-n", "add", "-s", SIGNATURE.replace("16", "8", 1)], 2, "x has the hint '8'; want 1 or 16"),
     "name": (["-n", "sub", "-s", SIGNATURE], 2, "has no kernel 'sub'"),
     "type": (["-n", "add", "-s", "i32, *fp32, *fp32, i32, 1024"], 1, "Unsupported ptr type"),
-    "neither": ([], 2, "a Python file wants -n and -s"),
+    "neither": ([], 2, "a Python file needs -n and -s"),
 }
 
 

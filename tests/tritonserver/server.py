@@ -43,7 +43,7 @@ class ServerError(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on; the server takes no port 0."""
+    """Ports that no process listens on; the server takes no port 0."""
     sockets = [socket.socket() for _ in range(count)]
     for s in sockets:
         s.bind(("127.0.0.1", 0))

@@ -34,7 +34,7 @@
 //	index                    sizes, which Triton itself does not use
 //
 // Tensors with an encoding (#ttg.blocked and others) belong to Triton's next dialect, TTGIR. They are refused with a message
-// that says so, for the case that somebody took the wrong file from a cache.
+// that says so, for the case that the wrong file was taken from a cache.
 //
 // # Constants
 //

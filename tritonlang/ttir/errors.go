@@ -1,4 +1,4 @@
-// Three kinds of errors leave the compiler, and each has its own reader: whoever wrote the text, whoever wrote the program,
+// Three kinds of errors leave the compiler, and each has its own reader: the author of the text, the author of the program,
 // and Triton's autotuner, which goes on to the next configuration where resources are short.
 
 package ttir

@@ -137,7 +137,7 @@ func (p *parser) ops(b *Block) {
 		if p.peek().kind == end {
 			p.fail("the text ends in a block")
 		}
-		// What follows a branch or a return can never run, and is a mistake of whoever wrote it.
+		// What follows a branch or a return can never run, and is a mistake in the text.
 		if n := len(b.Ops); n > 0 && terminators[b.Ops[n-1].Name] {
 			p.fail("an operation follows the end of its block")
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fences is memory for the operands of one call. Each lies between two pages that nobody may read or write, directly behind the
+// fences is memory for the operands of one call. Each lies between two pages that may be neither read nor written, directly behind the
 // first or directly in front of the second.
 type fences struct {
 	regions [][]byte

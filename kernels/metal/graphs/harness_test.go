@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // bench is a device that prefers MPSGraph.
 type bench struct{ *metaltest.Bench }
 
-// open opens the device; work lingers until somebody waits for it.
+// open opens the device; work lingers until a call waits for it.
 func open(t testing.TB) bench {
 	d, err := metal.Open(metal.Config{Library: fakemetal.Library(t), Prefer: metal.PreferGraphs, Linger: -1})
 	require.NoError(t, err)

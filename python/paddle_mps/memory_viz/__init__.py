@@ -18,6 +18,8 @@ from typing import Any
 
 __all__ = ["main", "render"]
 
+WANT = "want a file of paddle.mps.dump_snapshot"
+
 VERSION = 1  # of a snapshot; it changes only when fields change their meaning
 
 # What the JSON is escaped with inside a script element, as Go's json.HTMLEscape does it.
@@ -52,8 +54,10 @@ def _parsed(data: bytes) -> dict[str, Any]:
         if not isinstance(found, dict):
             raise TypeError(f"{type(found).__name__} instead of an object")
         _check(found)
-    except (TypeError, KeyError, AttributeError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"got a file that is not a snapshot: {error!r}") from None
+    except UnicodeDecodeError as error:  # its repr would be all of the file
+        raise ValueError(f"got a file that is not a snapshot: byte {error.start} is not UTF-8; {WANT}") from None
+    except (TypeError, KeyError, AttributeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"got a file that is not a snapshot: {error!r}; {WANT}") from None
     return found
 
 

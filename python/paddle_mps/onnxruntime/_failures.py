@@ -113,6 +113,10 @@ class DeviceReset(Failure):
     code, word = 15, "DEVICE_RESET"
 
 
+# What this package says of files that onnxruntime cannot parse either.
+UNREADABLE = ("is damaged", "nests more than", "is no regular file", "is a folder", "want an ONNX model: ")
+
+
 @contextlib.contextmanager
 def loading(path: str | None) -> Iterator[None]:
     """Turns errors of loading a model, from a file or from bytes, into those of onnxruntime."""
@@ -125,9 +129,9 @@ def loading(path: str | None) -> Iterator[None]:
         raise RuntimeException.of(str(error)) from error
     except (ValueError, TypeError) as error:
         text = str(error)
-        if any(sign in text for sign in ("is damaged", "nests more than", "is no regular file")):
+        if any(sign in text for sign in UNREADABLE):
             raise InvalidProtobuf.of(where + "protobuf parsing failed.") from error
-        if "the file has 0 graphs" in text:
+        if "the file has 0 graphs" in text or "the file is empty" in text:
             raise InvalidArgument.of("No graph was found in the protobuf.") from error
         raise InvalidGraph.of(where + text) from error
 

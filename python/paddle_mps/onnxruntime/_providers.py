@@ -37,7 +37,8 @@ def force(provider: str | None) -> None:
         ValueError: the machine has no such provider.
     """
     if provider is not None and provider not in get_available_providers():
-        raise ValueError(f"[install] provider is {provider!r}; want one of {get_available_providers()}")
+        hint = "" if provider != MPS else "; there is no mps device: PADDLE_MPS_DEVICE=host emulates one on the CPU"
+        raise ValueError(f"[install] provider is {provider!r}; want one of {get_available_providers()}{hint}")
     _forced[:] = [] if provider is None else [provider]
 
 

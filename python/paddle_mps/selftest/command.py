@@ -30,15 +30,25 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="paddle-mps selftest",
         description="Checks every device of this machine and prints a report in Markdown, to paste into an issue.",
-        epilog="The exit status is 0 if every check held, else 1.",
+        epilog="The exit status is 0 if every check passed, else 1.",
     )
-    parser.add_argument("--quick", action="store_true", help="the most telling checks only: less than a minute")
+    parser.add_argument("--quick", action="store_true", help="only the most important checks: less than a minute")
     parser.add_argument("--section", choices=SECTIONS, action="append", help="only this one; may be repeated")
     parser.add_argument("--place", choices=("cpu", "mps"), help="only devices of this place")
-    parser.add_argument("--budget", type=float, metavar="SECONDS", help="of one section on one device with --quick")
-    parser.add_argument("--first", action="store_true", help="leave a section at its first failure")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="where the report goes; else to standard output")
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--budget", type=float, metavar="SECONDS", help="time for one section on one device, with --quick"
+    )
+    parser.add_argument("--first", action="store_true", help="end a section at its first failure")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where to write the report; default: standard output"
+    )
+    options = parser.parse_args(arguments)
+    if options.output:  # a path that cannot be written must not become known after minutes
+        try:
+            options.output.open("a").close()
+        except OSError as error:
+            parser.error(f"the report cannot be written: {error}")
+    return options
 
 
 def main(arguments: list[str]) -> int:

@@ -835,7 +835,7 @@ static const struct {
     {"waitUntilSignaledValue: on an old system", "FAKEMETAL_MACOS=11.0", "needs macOS 12.0", old_event},
 };
 
-/* Limits, each as somebody has published it: see limits.c. */
+/* Limits, each as published: see limits.c. */
 static void limits_are(bool known, uint64_t family, uint64_t working_set, uint64_t longest) {
   open_gpu();
   signed char (*has)(id, SEL, uint64_t) = (signed char (*)(id, SEL, uint64_t))message;

@@ -72,7 +72,7 @@ static void begin(program *p) {
   p->one = square(p, 1, 1), p->half = square(p, 0.5f, 0.5f), p->nothing = square(p, 0, 0), p->identity = square(p, 1, 0);
 }
 
-/* end reads the result and frees everything; it answers the first error that anybody heard of. */
+/* end reads the result and frees everything; it returns the first error that was reported. */
 static pmps_error *end(program *p, float *result) {
   float values[SIDE][SIDE];
   if (!p->error) try(p, pmps_tensor_read(p->x, values, sizeof values));

@@ -26,7 +26,7 @@ def masked(value: Any, repository: pathlib.Path) -> Any:
             made_list.sort(key=lambda v: (v["name"], str(v.get("version", ""))))
         return made_list
     if isinstance(value, str):
-        # Protobuf for Go has one of two spaces here, by the bytes of the executable, so that nobody relies on its messages.
+        # Protobuf for Go has one of two spaces here, by the bytes of the executable, so that programs do not rely on its messages.
         value = value.replace(str(repository), "REPOSITORY").replace("proto:\xa0", "proto: ")
         # Files of a request are in a folder with such a name.
         return re.sub(re.escape(tempfile.gettempdir()) + r"/folder\w{6}", "REPOSITORY", value)

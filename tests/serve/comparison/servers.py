@@ -61,7 +61,7 @@ def real(repository: pathlib.Path, *options: str) -> Iterator[Running]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on: tritonserver takes no port 0."""
+    """Ports that no process listens on: tritonserver takes no port 0."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [s.getsockname()[1] for s in sockets]
     for s in sockets:

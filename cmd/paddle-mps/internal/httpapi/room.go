@@ -7,7 +7,7 @@ import (
 )
 
 // Room bounds the memory of the bodies of all requests together, of both protocols. A limit for each request alone says
-// nothing about a thousand of them. Who finds no room is refused and may try again: nobody waits with memory in hand, so that
+// nothing about a thousand of them. A request that finds no room is refused and may be sent again: none waits while it holds memory, so that
 // requests cannot block each other.
 type Room struct {
 	bound int64

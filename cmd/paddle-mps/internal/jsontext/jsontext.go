@@ -127,7 +127,7 @@ func (s *scanner) blanks() {
 
 // value checks a value that begins here.
 func (s *scanner) value(depth int) error {
-	// A number does not begin with zeros: 01 is a 0 that something else follows, which whoever called finds.
+	// A number does not begin with zeros: 01 is a 0 that something else follows, which the caller reports.
 	switch c := s.next(); {
 	case c == '{' || c == '[':
 		// The limit is on the depth of calls here: each level is one of value, and one of array or object.

@@ -281,7 +281,7 @@ func parse(args []string) (*options, error) {
 		}
 	}
 	if len(o.repositories) == 0 {
-		return nil, fmt.Errorf("got no model repository; want a folder of models or an ONNX file")
+		return nil, fmt.Errorf("got no model repository; want a folder of models or an ONNX file (--help describes the options)")
 	}
 	return o, nil
 }

@@ -23,7 +23,7 @@
 //
 // # Addresses
 //
-// A server listens on 127.0.0.1 by default, because the protocol has no authentication, and whoever may load a model
+// A server listens on 127.0.0.1 by default, because the protocol has no authentication, and a client that may load a model
 // may run it. docs/serving.md says what to put in front of a server that others can reach.
 //
 // # The end of the parent

@@ -3,6 +3,7 @@ package service
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -11,6 +12,9 @@ import (
 func (c *certificates) config() (*tls.Config, error) {
 	if !c.use && !c.mutual {
 		return nil, nil
+	}
+	if c.cert == "" || c.key == "" {
+		return nil, errors.New("TLS is on, but certificate or key is missing; want --http-server-cert and --http-server-key for HTTP, --grpc-server-cert and --grpc-server-key for gRPC")
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {

@@ -47,5 +47,5 @@ func unknown(name, value string, hasValue bool, args []string) (rest []string, e
 	case slices.Contains(lacking, name):
 		return nil, fmt.Errorf("option --%s of tritonserver is not supported", name)
 	}
-	return nil, fmt.Errorf("there is no option --%s", name)
+	return nil, fmt.Errorf("there is no option --%s; paddle-mps serve --help lists them", name)
 }

@@ -1,0 +1,214 @@
+package runtime
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// through computes the gradients of the operands.
+//
+// Operands that ask for no gradient cost nothing: the rule is told which are wanted, and is not asked at all where none is.
+func (b *backward) through(n *node, dy []*Tensor) error {
+	wants, any := make([]bool, len(n.in)), false
+	for i := range n.in {
+		wants[i] = b.wanted(&n.in[i])
+		any = any || wants[i]
+	}
+	if !any {
+		return nil
+	}
+	dx, err := b.differentiate(n, dy, wants)
+	if err != nil {
+		b.rt.freeAll(dx)
+		return err
+	}
+	for i, d := range dx {
+		if d == nil {
+			continue
+		}
+		dx[i] = nil
+		if !wants[i] {
+			b.rt.Free(d.handle)
+			continue
+		}
+		if d, err = b.move(d, n.in[i].ctx); err == nil {
+			err = b.add(n.in[i].from, d)
+		}
+		if err != nil {
+			b.rt.freeAll(dx)
+			return err
+		}
+	}
+	return nil
+}
+
+// move brings a gradient to the device of its tensor, where it is on another: a 0-d operand may have been on the CPU.
+//
+// The copy is recorded where the pass is.
+func (b *backward) move(d *Tensor, to *Context) (*Tensor, error) {
+	if d.store.ctx == to {
+		return d, nil
+	}
+	defer b.rt.Free(d.handle)
+	return b.rt.In(b.mode).To(d, to, false, b.on)
+}
+
+// differentiate asks the rule of the node. What it kept is released unless another pass is to come.
+//
+// The rule runs with the mode of the pass: recorded, its calls become nodes like any others, with higher numbers than all
+// that there are. So gradients of gradients need no rules of their own.
+func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor, error) {
+	if n.moved {
+		same, err := dy[0].Same()
+		return []*Tensor{same}, err
+	}
+	if err := n.whole(); err != nil {
+		return nil, err
+	}
+	if f := n.function(); f != nil {
+		defer f.release()
+		dx, err := b.custom(n, f, dy)
+		if err == nil {
+			b.spend(n)
+		}
+		return dx, err
+	}
+	if n.row == nil { // a function that another pass has just spent
+		return nil, n.whole()
+	}
+	mode := b.mode
+	if n.row.Grad.Once {
+		mode = 0
+	}
+	c := calculator{rt: b.rt, ctx: dyContext(dy), on: b.on, mode: mode}
+	defer c.free()
+	g := op.Gradient{Calls: op.Calls{Calculator: &c}, Row: n.row, Attrs: n.attrs, Wants: wants}
+	if err := c.unpack(n, &g); err != nil {
+		return nil, err
+	}
+	for _, d := range dy {
+		if d == nil {
+			g.Dy = append(g.Dy, op.NoVar)
+		} else {
+			g.Dy = append(g.Dy, c.push(operandVar{Operand: Operand{Tensor: d}}))
+		}
+	}
+	if err := g.Differentiate(); err != nil {
+		return nil, err
+	}
+	dx := make([]*Tensor, len(g.Dx))
+	for i, v := range g.Dx {
+		if v == op.NoVar {
+			continue
+		}
+		var err error
+		if dx[i], err = c.take(v); err != nil {
+			return dx, err
+		}
+	}
+	if n.row.Grad.Once {
+		b.end(n, dy, dx, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name))
+	}
+	b.spend(n)
+	return dx, nil
+}
+
+// end makes gradients the results of a function that has none itself, where the pass is recorded: a pass that goes through
+// them fails. They depend on the gradients of the node's results and on whatever the node was computed from.
+//
+// A pass may be recorded only in case that it is differentiated again, as those of paddle.func are. So the pass that
+// is recorded succeeds, and the error comes from the one that would need what is missing.
+func (b *backward) end(n *node, dy, dx []*Tensor, why error) {
+	if b.mode == 0 {
+		return
+	}
+	end := newNode(nil, nil)
+	end.custom = &Function{Backward: func([]*Tensor) ([]*Tensor, error) { return nil, why }}
+	end.custom.refs.Add(1)
+	end.refs.Add(1)
+	defer end.release()
+	for i := range n.in {
+		if h := n.in[i].from; h != nil {
+			h.node.refs.Add(1)
+			end.in = append(end.in, kept{Type: n.in[i].Type, ctx: n.in[i].ctx, from: h})
+		}
+	}
+	for _, d := range dy {
+		if d == nil {
+			continue
+		}
+		if h := d.holdAsked(); h != nil {
+			end.in = append(end.in, kept{Type: op.Type{DType: d.dtype, Shape: d.Shape}, ctx: d.store.ctx, from: h})
+		}
+	}
+	for i, d := range dx {
+		if d == nil {
+			end.out = append(end.out, kept{})
+			continue
+		}
+		end.keepResult(i, d)
+		d.inherit(&history{node: end, index: i})
+	}
+}
+
+// spend releases what a node kept, unless another pass is to come.
+func (b *backward) spend(n *node) {
+	if b.pass.Keep || b.pass.Again {
+		return
+	}
+	n.mu.Lock()
+	n.drop()
+	f := n.custom
+	n.custom = nil
+	n.mu.Unlock()
+	if f != nil {
+		f.release() // what it has kept of the call may be its own result
+	}
+}
+
+// whole refuses a node that a pass has gone through.
+func (n *node) whole() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.spent {
+		return nil
+	}
+	name := "backward"
+	if n.row != nil {
+		name = n.row.Name
+	}
+	return status.Errorf(status.Invalid, "[%s] a backward pass has gone through this call before, and its values are freed; want retain_graph=True in that pass", name)
+}
+
+// dyContext is the device of the gradients, at least one of which there is.
+func dyContext(dy []*Tensor) *Context {
+	for _, d := range dy {
+		if d != nil {
+			return d.store.ctx
+		}
+	}
+	return nil
+}
+
+// custom calls the function of the caller.
+func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
+	dx, err := f.Backward(dy)
+	if err != nil {
+		return dx, err
+	}
+	if len(dx) != len(n.in) {
+		return dx, status.Errorf(status.Invalid, "[backward] the function returned %d gradients; want %d, one an operand", len(dx), len(n.in))
+	}
+	for i, d := range dx {
+		if want := &n.in[i]; d != nil && (d.Shape != want.Shape || d.dtype != want.DType) {
+			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.dtype, &d.Shape, want.DType, &want.Shape)
+		}
+	}
+	if f.Once {
+		b.end(n, dy, dx, withoutSecond)
+	}
+	return dx, nil
+}
+
+// withoutSecond is the error for the gradient of a traced function's gradient.
+var withoutSecond = status.Errorf(status.Unsupported, "[jit] the gradient of a traced function has no gradient; want create_graph=False, or the gradient taken within the function")
