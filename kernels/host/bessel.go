@@ -1,6 +1,10 @@
 package host
 
-import "math"
+import (
+	"math"
+
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
 
 // Modified Bessel functions of the first kind, of orders 0 and 1. Each is two Chebyshev series, as Clenshaw gave them
 // (Chebyshev Series for Mathematical Functions, NPL Mathematical Tables 5, 1962) and as most libraries have them. The
@@ -44,31 +48,22 @@ var i1Far = []float64{
 	2.96262899764595014e-16, -3.20952592199342396e-17, -4.65030536848935833e-17, 4.41434832307170795e-18, 7.51729631084210481e-18,
 }
 
-// chebyshev is the sum of c[k] * T_k(t), by Clenshaw's recurrence.
-func chebyshev(c []float64, t float64) float64 {
-	var b, last float64
-	for k := len(c) - 1; k > 0; k-- {
-		b, last = 2*t*b-last+c[k], b
-	}
-	return t*b - last + c[0]
-}
-
 // i0e is exp(-|x|) * I0(x).
 func i0e(x float64) float64 {
 	x = math.Abs(x)
 	if x <= 8 {
-		return chebyshev(i0Near, x/4-1) / (1 + x)
+		return vec.Chebyshev(i0Near, x/4-1) / (1 + x)
 	}
-	return chebyshev(i0Far, 16/x-1) / math.Sqrt(x)
+	return vec.Chebyshev(i0Far, 16/x-1) / math.Sqrt(x)
 }
 
 // i1e is exp(-|x|) * I1(x).
 func i1e(x float64) float64 {
 	size := math.Abs(x)
 	if size <= 8 {
-		return chebyshev(i1Near, size/4-1) * x / (1 + size)
+		return vec.Chebyshev(i1Near, size/4-1) * x / (1 + size)
 	}
-	return math.Copysign(chebyshev(i1Far, 16/size-1)/math.Sqrt(size), x)
+	return math.Copysign(vec.Chebyshev(i1Far, 16/size-1)/math.Sqrt(size), x)
 }
 
 // i0 and i1 are the functions of bessel.go without the factor that keeps those finite.

@@ -17,8 +17,6 @@ var specialFunctions = []struct {
 	id op.ID
 	f  func(x float64) float64
 }{
-	{op.IDLgamma, lgamma},
-	{op.IDDigamma, digamma},
 	{op.IDErfinv, math.Erfinv},
 	{op.IDI0, i0},
 	{op.IDI0e, i0e},

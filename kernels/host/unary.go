@@ -103,6 +103,8 @@ var vectorFunctions = []struct {
 	{op.IDAcosh, vec.Acosh, heavy},
 	{op.IDAtanh, vec.Atanh, heavy},
 	{op.IDErf, vec.Erf, heavy},
+	{op.IDLgamma, vec.Lgamma, 2 * heavy},
+	{op.IDDigamma, vec.Digamma, 2 * heavy},
 	{op.IDSigmoid, vec.Sigmoid, heavy},
 	{op.IDRelu, vec.Relu, 1},
 	{op.IDSilu, vec.Silu, heavy},

@@ -29,6 +29,8 @@ var scalars = [unaryCount]func(float64) float64{
 	Acosh:      math.Acosh,
 	Atanh:      math.Atanh,
 	Erf:        math.Erf,
+	Lgamma:     lgamma,
+	Digamma:    digamma,
 	Sigmoid:    sigmoid,
 	Relu:       relu,
 	Silu:       func(x float64) float64 { return x * sigmoid(x) },
