@@ -14,7 +14,7 @@ from ._array import reshaped
 from ._call import into, renamed, take
 from ._convert import REQUIRED, axis_of, chosen, index, of_one_place, tensor, whole
 from ._creation import full
-from ._errors import UnsupportedError
+from ._errors import UnsupportedError, errors_of
 from ._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def ordered(x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor
     return values, places
 
 
+@errors_of("sort")
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`sort` along the first axis."""
     return into(out, sort(input, axis=0))
@@ -90,6 +91,7 @@ def topk(
     return found[0], found[1]
 
 
+@errors_of("topk")
 def kthvalue(
     x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
