@@ -143,6 +143,9 @@ func splats(xs []float64) []splat8 {
 // splatNarrow16 is splat8 for float32; the 256-bit loops read its first half.
 type splatNarrow16 [16]float32
 
+// Inlined, it would be a loop of its own for each constant.
+//
+//go:noinline
 func splatNarrow(x float32) (s splatNarrow16) {
 	for i := range s {
 		s[i] = x
