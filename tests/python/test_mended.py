@@ -291,6 +291,8 @@ MESSAGES = [
     (lambda x: x.gather(T([5])), IndexError, "[gather] index 5 is out of range"),
     (lambda x: x.index_select(T([5])), IndexError, "[index_select] index 5 is out of range"),
     (lambda x: x.take_along_axis(T([[5]]), 0), IndexError, "[take_along_axis] index 5 is out of range"),
+    (lambda x: x.cast("int32").quantile(0.5), paddle.UnsupportedError, "[quantile] x is int32; want"),
+    (lambda x: paddle.bincount(x), TypeError, "[bincount] x is float32; want int32 or int64"),
     (lambda x: x.kthvalue(9), ValueError, "[kthvalue] k is 9; want"),
     (lambda x: x.std(axis=5), ValueError, "[std] axis 5 is out of range"),
     (lambda x: x.var(axis=5), ValueError, "[var] axis 5 is out of range"),
@@ -310,6 +312,13 @@ def test_messages_are_plain(call: Any, kind: type[Exception], message: str) -> N
     with pytest.raises(kind) as failure:
         call(paddle.arange(6.0).reshape([2, 3]))
     assert message in str(failure.value)
+
+
+def test_the_results_of_topk_have_names() -> None:
+    found = T([3.0, 1.0, 2.0]).topk(2)
+    assert found.values.tolist() == [3, 2] and found.indices.tolist() == [0, 2]
+    traced = paddle.jit.to_static(lambda x: paddle.topk(x, 1))(T([3.0, 1.0]))
+    assert type(traced) is type(found) and traced.indices.tolist() == [0]
 
 
 def test_views_that_overlap_themselves_are_not_written_through() -> None:
