@@ -4,8 +4,12 @@
 
 package vec
 
-// The functions of gamma.go on one wide vector, by the same formulas. Below 0 two terms are subtracted, of which next to
-// nothing may be left: such lanes are told to the caller. Positive ones keep their digits, zeros included.
+// The functions of gamma.go on one wide vector, by the same formulas. Positive arguments keep their digits, beside zeros of
+// the functions too.
+//
+// Below 0 a reflection subtracts two terms. Each has an error of some 1e-11 of itself, which float32 does not show unless
+// nearly all digits cancel. A lane of which less than 2^-8 of the terms is left goes to the scalar function, which has all
+// digits of float64: one in some hundred random negative numbers.
 
 // horner256 is a polynomial, from the constant term on.
 func horner256(c []splat8, x wide256) wide256 {
@@ -41,7 +45,8 @@ func lgamma256(x wide256) (r wide256, unsure mask256) {
 	return top.Merge(reflected, a.Equal(top)).Merge(r, negative), unsure
 }
 
-// lgammaOfSize256 is lgamma of numbers from 0 on. Those from 2 to 8 have the product of what they are above [1, 2] in p.
+// lgammaOfSize256 is lgamma of numbers from 0 on. Six steps of the recurrence take those below 8 to [1, 2]: t is where they
+// end, p the product of the numbers passed. One logarithm serves all lanes: of p, of x below 1, and of x in Stirling's series.
 func lgammaOfSize256(x wide256) wide256 {
 	unit, two := load256(&one), load256(&two)
 	t, p := x, unit
@@ -76,7 +81,8 @@ func digamma256(x wide256) (r wide256, unsure mask256) {
 	return reflected.Merge(r, negative), unsure
 }
 
-// digammaOfSize256 is digamma of numbers from 0 on. The reciprocals that the recurrence adds up are one quotient n/d.
+// digammaOfSize256 is digamma of numbers from 0 on. The reciprocals that the recurrence adds up are one quotient n/d, because
+// a division takes as long as a dozen products; -1/x below 1 and -1/(2x) of the series take its place.
 func digammaOfSize256(x wide256) wide256 {
 	unit, two := load256(&one), load256(&two)
 	var n wide256
