@@ -132,6 +132,16 @@ var (
 	digammaTerms   = splats([]float64{1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132})
 )
 
+// Modified Bessel functions: the series of bessel.go without terms below 1e-10 of the result.
+var (
+	quarter      = splat(0.25)
+	sixteen      = splat(16)
+	i0NearFitted = splats(i0Near[:23])
+	i1NearFitted = splats(i1Near[:24])
+	i0FarFitted  = splats(i0Far[:9])
+	i1FarFitted  = splats(i1Far[:9])
+)
+
 func splats(xs []float64) []splat8 {
 	s := make([]splat8, len(xs))
 	for i, x := range xs {

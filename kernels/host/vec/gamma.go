@@ -32,7 +32,7 @@ var lgammaNear = []float64{
 }
 
 // lgammaOfNext is lgamma(1+y) for y from 0 to 1, with all digits near both.
-func lgammaOfNext(y float64) float64 { return y * (y - 1) * Chebyshev(lgammaNear, 2*y-1) }
+func lgammaOfNext(y float64) float64 { return y * (y - 1) * chebyshev(lgammaNear, 2*y-1) }
 
 // lgamma is the logarithm of |gamma(x)|. Below 0 it is reflected (DLMF 5.5.3), from 10 on it is Stirling's series (5.11.1),
 // and in between its recurrence moves it to [1, 2].
@@ -75,7 +75,7 @@ func stirling(x float64) float64 {
 
 // digammaOfOne is digamma on [1, 2].
 func digammaOfOne(x float64) float64 {
-	return (x - digammaZero - digammaRest) * Chebyshev(digammaNear, 2*x-3)
+	return (x - digammaZero - digammaRest) * chebyshev(digammaNear, 2*x-3)
 }
 
 // digammaByRecurrence takes x to [1, 2], where near is digamma.
@@ -138,8 +138,8 @@ func horner(c []float64, t float64) (p float64) {
 	return p
 }
 
-// Chebyshev is the sum of c[k] * T_k(t), by Clenshaw's recurrence.
-func Chebyshev(c []float64, t float64) float64 {
+// chebyshev is the sum of c[k] * T_k(t), by Clenshaw's recurrence.
+func chebyshev(c []float64, t float64) float64 {
 	var b, last float64
 	for k := len(c) - 1; k > 0; k-- {
 		b, last = 2*t*b-last+c[k], b

@@ -111,6 +111,10 @@ func (t *table) unary512() {
 		GeluTanh: inWhole512(func(dst, src []float32) { mapWide512(dst, src, geluTanh512) }),
 
 		Lgamma:  inWhole512(func(dst, src []float32) { mapSure512(dst, src, lgamma512, lgamma) }),
+		I0:      inWhole512(func(dst, src []float32) { mapWide512(dst, src, i0512) }),
+		I0e:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, i0e512) }),
+		I1:      inWhole512(func(dst, src []float32) { mapWide512(dst, src, i1512) }),
+		I1e:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, i1e512) }),
 		Digamma: inWhole512(func(dst, src []float32) { mapSure512(dst, src, digamma512, digamma) }),
 
 		Tan: func(dst, src []float32) { mapTrig512(dst, src, tan512, math.Tan) },

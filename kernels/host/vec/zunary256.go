@@ -113,6 +113,10 @@ func (t *table) unary256() {
 		GeluTanh: inWhole256(func(dst, src []float32) { mapWide256(dst, src, geluTanh256) }),
 
 		Lgamma:  inWhole256(func(dst, src []float32) { mapSure256(dst, src, lgamma256, lgamma) }),
+		I0:      inWhole256(func(dst, src []float32) { mapWide256(dst, src, i0256) }),
+		I0e:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, i0e256) }),
+		I1:      inWhole256(func(dst, src []float32) { mapWide256(dst, src, i1256) }),
+		I1e:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, i1e256) }),
 		Digamma: inWhole256(func(dst, src []float32) { mapSure256(dst, src, digamma256, digamma) }),
 
 		Tan: func(dst, src []float32) { mapTrig256(dst, src, tan256, math.Tan) },

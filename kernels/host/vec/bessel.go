@@ -1,10 +1,6 @@
-package host
+package vec
 
-import (
-	"math"
-
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
-)
+import "math"
 
 // Modified Bessel functions of the first kind, of orders 0 and 1. Each is two Chebyshev series, as Clenshaw gave them
 // (Chebyshev Series for Mathematical Functions, NPL Mathematical Tables 5, 1962) and as most libraries have them. The
@@ -52,18 +48,18 @@ var i1Far = []float64{
 func i0e(x float64) float64 {
 	x = math.Abs(x)
 	if x <= 8 {
-		return vec.Chebyshev(i0Near, x/4-1) / (1 + x)
+		return chebyshev(i0Near, x/4-1) / (1 + x)
 	}
-	return vec.Chebyshev(i0Far, 16/x-1) / math.Sqrt(x)
+	return chebyshev(i0Far, 16/x-1) / math.Sqrt(x)
 }
 
 // i1e is exp(-|x|) * I1(x).
 func i1e(x float64) float64 {
 	size := math.Abs(x)
 	if size <= 8 {
-		return vec.Chebyshev(i1Near, size/4-1) * x / (1 + size)
+		return chebyshev(i1Near, size/4-1) * x / (1 + size)
 	}
-	return math.Copysign(vec.Chebyshev(i1Far, 16/size-1)/math.Sqrt(size), x)
+	return math.Copysign(chebyshev(i1Far, 16/size-1)/math.Sqrt(size), x)
 }
 
 // i0 and i1 are the functions of bessel.go without the factor that keeps those finite.
