@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
@@ -23,7 +24,10 @@ type folding[D, A, C any] struct {
 	beside func(as []A, row []C)          // an element of each of neighbouring outputs
 	// stack is beside for several rows of elements, each a stride behind the one before. Where there is one, it folds
 	// the rows that lie in memory as values without a call for each.
-	stack  func(as []A, rows []C, stride, count int)
+	stack func(as []A, rows []C, stride, count int)
+	// lines folds all elements of each output, length in a row of memory, the next row a stride on. Where there is one, it
+	// folds short rows of float32.
+	lines  func(as []A, from unsafe.Pointer, stride, length int64)
 	result func(a A, count int64) D // count elements were folded
 }
 
@@ -79,12 +83,14 @@ type passage struct {
 	outer    walk
 	reduced  shape.Layout
 	sideways bool // neighbouring outputs are computed together
+	lined    bool // the elements of an output lie one behind the other, as float32
 }
 
 // begin puts the passage in front of output lo.
 func (p *passage) begin(c *device.Call, lo int64) {
 	kept, reduced := axesOf(c)
 	p.reduced, p.sideways = reduced, sideways(&kept, &reduced)
+	p.lined = c.In[0].DType == dtype.Float32 && kept.Rank > 0 && kept.Strides[kept.Rank-1] > 0 && reduced.IsContiguous()
 	p.outer.begin(c.In[0].Addr, c.In[0].DType.Size(), &kept)
 	p.outer.seek(lo)
 }
@@ -158,7 +164,12 @@ func (k *reduction[D, A, C]) columns(to *lane[D], in *passage, f *frame, n int64
 		for i := range as {
 			as[i] = k.zero
 		}
-		for at := int64(0); at < count; {
+		at := int64(0)
+		if in.lined && k.lines != nil {
+			k.lines(as, outer.here(), step/outer.size, count)
+			at = count
+		}
+		for at < count {
 			from, rows := unsafe.Add(outer.here(), inner.offset), int64(1)
 			if stacked {
 				stride := inner.strides[inner.rank-1] / outer.size

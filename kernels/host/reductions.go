@@ -3,6 +3,7 @@ package host
 import (
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -146,15 +147,22 @@ func sumIn64(result func(float64, int64) float64) folding[float64, float64, floa
 	return folding[float64, float64, float32]{
 		fold:   func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
 		stack:  vec.SumColumns,
+		lines:  sumLines,
 		result: result,
 	}
+}
+
+// sumLines adds short rows of memory up.
+// SAFETY: the elements of all outputs are in the memory of the operand, which the call holds.
+func sumLines(sums []float64, from unsafe.Pointer, stride, length int64) {
+	vec.SumLines(sums, slice[float32](from, (int64(len(sums))-1)*stride+length), int(stride), int(length))
 }
 
 // squareSum adds the squares of float32 up in float64, which holds them exactly.
 func squareSum() folding[float64, float64, float32] {
 	f := sumIn64(func(a float64, _ int64) float64 { return a })
 	f.fold = func(a float64, row []float32, _ int64) float64 { return a + vec.SumSquares(row) }
-	f.stack, f.beside = nil, func(as []float64, row []float32) {
+	f.stack, f.lines, f.beside = nil, nil, func(as []float64, row []float32) {
 		for i, x := range row {
 			as[i] += float64(x) * float64(x)
 		}

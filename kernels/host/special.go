@@ -9,30 +9,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// Functions that package vec does not have: one of float64 each, which float32 and the halves call as well and
-// round the result of. A row of the table is all that another one needs.
-
-// specialFunctions are those of one operand.
-var specialFunctions = []struct {
-	id op.ID
-	f  func(x float64) float64
-}{
-	{op.IDLgamma, lgamma},
-	{op.IDDigamma, digamma},
-	{op.IDErfinv, math.Erfinv},
-	{op.IDI0, i0},
-	{op.IDI0e, i0e},
-	{op.IDI1, i1},
-	{op.IDI1e, i1e},
-}
-
-// The loops are two for all functions, one for float32 and one for float64. A loop of its own for each function would
-// be some 2 KB of code more, and the call through a pointer costs little beside what is called. The halves arrive as
-// float32, which their codec makes of them.
+// Functions that package vec does not have, or not for one operand. The halves arrive as float32, which their codec makes of
+// them.
 func init() {
-	for _, s := range specialFunctions {
-		registerUnaryFloats(s.id, 2*heavy, through[float32](s.f), through[float64](s.f))
-	}
+	registerUnaryFloats(op.IDErfinv, 2*heavy, through[float32](math.Erfinv), through[float64](math.Erfinv))
 	registerBinaryFloats(op.IDAtan2, 2*heavy, rows[float32, float32]{vv: vec.Atan2}, rows[float64, float64]{vv: vec.Atan264})
 	registerBinaryFloats(op.IDCopysign, 1, rows[float32, float32]{vv: copysigns32}, rows[float64, float64]{vv: copysigns64})
 	registerBinaryFloats(op.IDFmax, 2, passingNaN[float32](vec.Max), passingNaN[float64](vec.Max))

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -103,6 +104,12 @@ var vectorFunctions = []struct {
 	{op.IDAcosh, vec.Acosh, heavy},
 	{op.IDAtanh, vec.Atanh, heavy},
 	{op.IDErf, vec.Erf, heavy},
+	{op.IDLgamma, vec.Lgamma, 2 * heavy},
+	{op.IDDigamma, vec.Digamma, 2 * heavy},
+	{op.IDI0, vec.I0, 2 * heavy},
+	{op.IDI0e, vec.I0e, 2 * heavy},
+	{op.IDI1, vec.I1, 2 * heavy},
+	{op.IDI1e, vec.I1e, 2 * heavy},
 	{op.IDSigmoid, vec.Sigmoid, heavy},
 	{op.IDRelu, vec.Relu, 1},
 	{op.IDSilu, vec.Silu, heavy},
@@ -132,10 +139,44 @@ func init() {
 		register(id, dtype.Bool, newUnary(plain[uint8, uint8](1), rowOf(copyRow[uint8])))
 	}
 	register(op.IDLogicalNot, dtype.Bool, predicate(notBytes))
-	registerPredicates(halfCodec(dtype.Float16), dtype.Float16)
-	registerPredicates(halfCodec(dtype.BFloat16), dtype.BFloat16)
-	registerPredicates(new(codec[float32]), dtype.Float32)
-	registerPredicates(new(codec[float64]), dtype.Float64)
+	inVectors := map[op.ID]func([]uint8, []float32){
+		op.IDLogicalNot: against(0, vec.Equal, nil),
+		op.IDIsnan:      func(dst []uint8, src []float32) { vec.NotEqual(dst, src, src) },
+		op.IDIsinf:      against(math.Inf(1), vec.Equal, vec.Abs.Row),
+		op.IDIsfinite:   against(math.Inf(1), vec.Less, vec.Abs.Row),
+	}
+	registerPredicates(halfCodec(dtype.Float16), dtype.Float16, inVectors)
+	registerPredicates(halfCodec(dtype.BFloat16), dtype.BFloat16, inVectors)
+	registerPredicates(new(codec[float32]), dtype.Float32, inVectors)
+	registerPredicates(new(codec[float64]), dtype.Float64, map[op.ID]func([]uint8, []float64){
+		op.IDLogicalNot: isZero[float64],
+		op.IDIsnan:      isNaN,
+		op.IDIsinf:      isInf,
+		op.IDIsfinite:   isFinite,
+	})
+}
+
+// against is a question about float32: how an element, or what a function makes of it, compares with a number.
+func against(number float64, compare func(dst []uint8, a, b []float32), function func(dst, src []float32)) func([]uint8, []float32) {
+	numbers := make([]float32, block)
+	for i := range numbers {
+		numbers[i] = float32(number)
+	}
+	return func(dst []uint8, src []float32) {
+		f := newFrame()
+		defer f.free()
+		made := slice[float32](f.room(), block)
+		for len(src) > 0 {
+			n := min(len(src), block)
+			row := src[:n]
+			if function != nil {
+				row = made[:n]
+				function(row, src)
+			}
+			compare(dst[:n], row, numbers)
+			dst, src = dst[n:], src[n:]
+		}
+	}
 }
 
 // registerUnaryFloats adds a function of floats; the halves compute in float32.
@@ -171,13 +212,8 @@ func registerUnaryIntegers[T integer](d dtype.DType, magnitude func(T) T) {
 }
 
 // registerPredicates adds the questions about floats that compute with T.
-func registerPredicates[T float32 | float64](in *codec[T], d dtype.DType) {
-	for id, f := range map[op.ID]func([]uint8, []T){
-		op.IDLogicalNot: isZero[T],
-		op.IDIsnan:      isNaN[T],
-		op.IDIsinf:      isInf[T],
-		op.IDIsfinite:   isFinite[T],
-	} {
+func registerPredicates[T float32 | float64](in *codec[T], d dtype.DType, rows map[op.ID]func([]uint8, []T)) {
+	for id, f := range rows {
 		register(id, d, newUnary(mapping(in, new(codec[uint8]), 1), rowOf(f)))
 	}
 }
@@ -206,7 +242,7 @@ func isZero[T number](dst []uint8, src []T) {
 }
 
 // isNaN knows that nan alone differs from itself.
-func isNaN[T float32 | float64](dst []uint8, src []T) {
+func isNaN(dst []uint8, src []float64) {
 	dst = dst[:len(src)]
 	for i, x := range src {
 		dst[i] = bit(x != x)
@@ -214,7 +250,7 @@ func isNaN[T float32 | float64](dst []uint8, src []T) {
 }
 
 // isInf is neither nan nor finite.
-func isInf[T float32 | float64](dst []uint8, src []T) {
+func isInf(dst []uint8, src []float64) {
 	dst = dst[:len(src)]
 	for i, x := range src {
 		dst[i] = bit(x == x) ^ bit(x-x == 0)
@@ -222,7 +258,7 @@ func isInf[T float32 | float64](dst []uint8, src []T) {
 }
 
 // isFinite knows that infinities and nan leave nan when they are subtracted from themselves.
-func isFinite[T float32 | float64](dst []uint8, src []T) {
+func isFinite(dst []uint8, src []float64) {
 	dst = dst[:len(src)]
 	for i, x := range src {
 		dst[i] = bit(x-x == 0)

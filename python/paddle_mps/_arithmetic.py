@@ -436,21 +436,21 @@ def clip(
     """
     if input is not None:
         x = chosen("clip", "x", x, REQUIRED, "input", input)
-    low, high = single(min), single(max)
+    low, high = single("min", min), single("max", max)
     if isinstance(low, (int, float)) and isinstance(high, (int, float)) and not low <= high:
         raise ValueError(f"[clip] min is {min} and max {max}; want min up to max")
     result = _operators.clip(x, low, high)
     return result if out is None else into(out, result)
 
 
-def single(bound: Any) -> Any:
+def single(name: str, bound: Any) -> Any:
     """A bound as a 0-d tensor or a number."""
     if bound is None or bound.__class__ is float or bound.__class__ is int:
         return bound
     if not hasattr(bound, "reshape") or isinstance(bound, np.generic):
         return bound
     if bound.size != 1:
-        raise ValueError(f"[clip] a bound has {bound.size} elements; want one")
+        raise ValueError(f"[clip] {name} has {bound.size} elements; want one")
     return bound.reshape([])
 
 
@@ -462,11 +462,13 @@ def clip_(
     The bounds of integers lose their fractions, as in Paddle.
     """
     mine = tensor(x, "clip_", "x")
-    return in_place(clip, mine, bound_like(mine, min), bound_like(mine, max))
+    return in_place(clip, mine, bound_like(mine, "min", min), bound_like(mine, "max", max))
 
 
-def bound_like(x: Tensor, bound: Any) -> Any:
+def bound_like(x: Tensor, name: str, bound: Any) -> Any:
     """A bound that does not change the dtype of x."""
+    if bound is not None and not isinstance(bound, Tensor) and scalar(bound) is None:
+        raise TypeError(f"[clip_] {name} is {type(bound).__name__}; want a number or a Tensor")
     if bound is None or not meta(x).dtype.is_integer:
         return bound
     if isinstance(bound, Tensor):

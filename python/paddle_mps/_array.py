@@ -13,7 +13,7 @@ from . import _dtype, _grad, _operators
 from ._call import into, renamed
 from ._convert import REQUIRED, axis_of, chosen, index, tensor, whole
 from ._dtype import DType, DTypeLike
-from ._errors import check
+from ._errors import check, errors_of
 from ._indexing import INTEGER, WHOLE, basic, coordinates, places
 from ._library import library
 from ._objects import Tensor, from_array, information, meta, replace
@@ -54,6 +54,7 @@ def reshape(
     return _operators.reshape(x, spread(shape, more) if more else shape)
 
 
+@errors_of("reshape")
 @renamed(dtype="shape_or_dtype", shape="shape_or_dtype", size="shape_or_dtype")
 def view(x: Tensor, shape_or_dtype: ShapeLike | DTypeLike, *more: int, name: str | None = None) -> Tensor:
     """x under another shape, or its bits as another dtype, over the same memory.
@@ -313,6 +314,7 @@ def parts(x: Tensor, sections: int | Sequence[int], axis: Any) -> list[Tensor]:
     return _operators.split(x, sections, axis)
 
 
+@errors_of("split")
 @renamed(input="x", dim="axis")
 def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """`split` into equal parts."""

@@ -223,7 +223,7 @@ class Operator:
             raise error
         first = 0 if self.lead == OPERANDS else 1
         last = first + len(self.operands)
-        operands = self._operands(arguments[first:last])
+        operands = self._operands(arguments[first:last], _complex.NUMBERS)
         attributes = [self._attribute(name, kind, v) for (name, kind), v in zip(self.attributes, arguments[last:])]
         result = _complex.answer(self.name, operands, {a[0]: a[2] for a in attributes if a is not None})
         if result is None:
@@ -238,13 +238,19 @@ class Operator:
         work = functools.partial(self._call, arguments[0] if first else None, operands, attributes)
         return run(work) if reason == HEAVY else work()
 
-    def _operands(self, given: Sequence[Any]) -> list[Any]:
-        """The operands, one after the other, after a check of those that must be tensors."""
+    def _operands(self, given: Sequence[Any], also: tuple[type[Any], ...] = ()) -> list[Any]:
+        """The operands, one after the other, after a check that each is a tensor or, where one is welcome, a number."""
         flat: list[Any] = []
         for (name, kind), x in zip(self.operands, given):
             if kind & VARIADIC:
                 flat += listed(x, self.name, name)
-            elif kind & SCALAR or (x is None and kind & OPTIONAL):
+            elif x is None and kind & OPTIONAL:
+                flat.append(x)
+            elif kind & SCALAR:
+                if not isinstance(x, (Tensor, *also)) and scalar(x) is None:
+                    raise TypeError(
+                        f"[{self.name}] {name} is {type(x).__name__}; want a Tensor, a bool, an int or a float"
+                    )
                 flat.append(x)
             else:
                 flat.append(tensor(x, self.name, name))

@@ -88,6 +88,17 @@ def tensor(x: object, function: str, name: str) -> Tensor:
     raise ValueError(f"[{function}] argument {name} is {type(x).__name__}; want a Tensor")
 
 
+def numeric(function: str, name: str, value: Any) -> Any:
+    """A number.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(value, (complex, np.complexfloating)) or scalar(value) is not None:
+        return value
+    raise TypeError(f"[{function}] {name} is {value!r}; want a number")
+
+
 def axis_of(function: str, axis: Any, rank: int, error: type[Exception] = ValueError) -> int:
     """An axis, counted from the front.
 

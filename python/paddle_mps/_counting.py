@@ -334,7 +334,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, name:
     x = tensor(x, "bincount", "x")
     m, least = meta(x), index("minlength", minlength.item() if isinstance(minlength, Tensor) else minlength)
     if m.dtype not in (_dtype.int32, _dtype.int64):
-        raise TypeError(f"[bincount] x is {m.dtype}; want int32 or int64")
+        raise TypeError(f"[bincount] x is {m.dtype.name}; want int32 or int64")
     if len(m.shape) != 1:
         raise ValueError(f"[bincount] x has shape {list(m.shape)}; want one dimension")
     if least < 0:

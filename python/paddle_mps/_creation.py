@@ -246,9 +246,14 @@ def full(
         ValueError: a dimension is negative, or the string is no number.
     """
     refuse(pin_memory)
+    if isinstance(fill_value, Tensor) and meta(fill_value).numel != 1:
+        raise ValueError(f"[full] fill_value has {meta(fill_value).numel} elements; want one")
     value = value_of(fill_value)
     if isinstance(value, str):
-        value = float(value)
+        try:
+            value = float(value)
+        except ValueError:
+            raise ValueError(f"[full] fill_value is {value!r}; want a number, a string of one or a Tensor") from None
     if not isinstance(value, _complex.NUMBERS) and scalar(value) is None:
         raise TypeError(f"[full] fill_value is {type(value).__name__}; want a number, a string of one or a Tensor")
     if dtype is None:

@@ -16,7 +16,7 @@ import numpy as np
 from . import _complex, _grad, _operators, _ops
 from ._arithmetic import clip, clip_, divide, divide_, subtract, subtract_
 from ._call import into, renamed, take
-from ._convert import listed, one_number, scalar, tensor
+from ._convert import listed, numeric, one_number, scalar, tensor
 from ._creation import full_0d
 from ._dtype import DType, bool_, float16, float32, float64, int32, int64
 from ._errors import UnsupportedError
@@ -298,7 +298,7 @@ def scale(
     """
     if act not in (None, "relu", "sigmoid", "tanh"):
         raise ValueError(f"[scale] act is {act!r}; want None, 'relu', 'sigmoid' or 'tanh'")
-    factor, summand = number_like(x, scale), number_like(x, bias)
+    factor, summand = number_like(x, "scale", scale), number_like(x, "bias", bias)
     if bias_after_scale:
         result = _operators.add(_operators.multiply(x, factor), summand)
     else:
@@ -309,12 +309,13 @@ def scale(
     return activation(result)
 
 
-def number_like(x: Tensor, value: Any) -> Tensor:
+def number_like(x: Tensor, name: str, value: Any) -> Tensor:
     """A number, or a tensor of one element, as a 0-d tensor of the dtype of x."""
     if isinstance(value, Tensor):
         if meta(value).numel != 1:
-            raise ValueError(f"[scale] scale has {meta(value).numel} elements; want one")
+            raise ValueError(f"[scale] {name} has {meta(value).numel} elements; want one")
         return _operators.cast(value, meta(x).dtype).reshape([])
+    numeric("scale", name, value)
     return full_0d(x, value != 0 if meta(x).dtype is bool_ else value)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import Any, Callable, TypeVar
 
 from ._library import quick
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class OutOfMemoryError(MemoryError, RuntimeError):
@@ -84,3 +88,23 @@ def check(error: int | None) -> None:
 def last_failure() -> Exception:
     """The exception for this thread's last fast call that returned 0."""
     return exception(quick.pmps_fast_error())
+
+
+def errors_of(*inner: str) -> Callable[[Function], Function]:
+    """Lets the errors of operators and functions that a function calls name the function, which its caller knows."""
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+                name, bracket, rest = text.partition("] ")
+                if bracket and name[1:] in inner:
+                    error.args = (f"[{function.__name__}] {rest}", *error.args[1:])
+                raise
+
+        return wrapper  # type: ignore[return-value]
+
+    return decorate

@@ -10,6 +10,7 @@ from . import _dtype, _operators
 from ._convert import index, of_one_place, tensor
 from ._creation import to_tensor
 from ._derivative import composed, derivative, derivative_of_real, without_derivative
+from ._errors import UnsupportedError
 from ._factorizations import householder_product, reflections, swapped
 from ._lapack import Floats, Numbers, adjoint, checked, elements, matrices, result
 from ._matrix_parts import product, turned
@@ -48,10 +49,13 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
             is not finite has a result of nan.
 
     Raises:
-        ValueError: x has other dtypes, or is no batch of square matrices.
+        UnsupportedError: x is complex.
+        ValueError: x has another dtype, or is no batch of square matrices.
     """
     given = x if isinstance(x, Tensor) else to_tensor(x)
     m = meta(given)
+    if m.dtype.is_complex:
+        raise UnsupportedError(f"[matrix_exp] x is {m.dtype.name}; want float32 or float64")
     if m.dtype.name not in ("float32", "float64"):
         raise ValueError(f"[matrix_exp] x is {m.dtype.name}; want float32 or float64")
     if not m.shape or m.shape[-2:] == (1, 1):

@@ -16,8 +16,9 @@ from ._arithmetic import cast
 from ._array import reshaped, stack, unbind
 from ._array import slice as cut
 from ._call import into, mixed, renamed
-from ._convert import axis_of, index, scalar, tensor
+from ._convert import axis_of, index, numeric, scalar, tensor
 from ._elementwise import conj
+from ._errors import errors_of
 from ._inplace import in_place
 from ._objects import Tensor, from_array, meta
 from ._precision import fractional, rounded, working
@@ -61,6 +62,7 @@ def of_one_dtype(name: str, *operands: Tensor) -> None:
         raise ValueError(f"[{name}] dtypes are {', '.join(d.name for d in dtypes)}; want one dtype")
 
 
+@errors_of("matmul")
 def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
     """The matrix product of two matrices; further axes and vectors are treated as by `matmul`.
 
@@ -407,7 +409,9 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
         ValueError: x or y is no tensor, dtypes differ, or the shapes do not broadcast.
     """
     of_one_dtype("dist", tensor(x, "dist", "x"), tensor(y, "dist", "y"))
-    return rounded(power_norm(_operators.subtract(fractional(x), fractional(y)), float(p), None, False), x)
+    return rounded(
+        power_norm(_operators.subtract(fractional(x), fractional(y)), float(numeric("dist", "p", p)), None, False), x
+    )
 
 
 def trapezoid(
@@ -445,7 +449,7 @@ def trapezoids(name: str, y: Tensor, x: Tensor | None, dx: Any, axis: int) -> Te
     wide, at = working(y), axis_of(name, axis, len(shape), IndexError)
     front, back = neighbours(wide, at)
     sums = _operators.add(back, front)
-    width: Any = 1.0 if dx is None else dx
+    width: Any = 1.0 if dx is None else dx if isinstance(dx, Tensor) else numeric(name, "dx", dx)
     if x is not None:
         start, end = neighbours(working(x), at if len(meta(x).shape) == len(shape) else 0)
         width = _operators.subtract(end, start)

@@ -19,6 +19,7 @@ from ._call import into, renamed, writer
 from ._call import take as take_value
 from ._convert import REQUIRED, axis_of, listed, scalar, tensor, whole
 from ._creation import filled, full_0d
+from ._errors import errors_of
 from ._indexing import along, front, places, put_into, translate
 from ._inplace import in_place
 from ._objects import Tensor, meta, replace
@@ -91,6 +92,7 @@ def tuples(function: str, x: Tensor, index: Any) -> list[Tensor]:
     return [given[..., i] for i in range(shape[-1])]
 
 
+@errors_of("index")
 @renamed(input="x")
 def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     """The slices x[index[..., 0], index[..., 1], ...].
@@ -104,6 +106,7 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     return _operators.index(x, columns)
 
 
+@errors_of("index")
 @renamed(input="x", dim="axis")
 def index_select(
     x: Tensor, index: Tensor, axis: int = 0, name: str | None = None, *, out: Tensor | None = None
@@ -121,6 +124,7 @@ def index_select(
     return into(out, _operators.gather(x, where_from, a))
 
 
+@errors_of("index")
 def index_sample(x: Tensor, index: Tensor) -> Tensor:
     """x[i, index[i, j]] for all i and j of an index matrix.
 
@@ -147,6 +151,7 @@ def lattice(index: Tensor, axis: int) -> list[Tensor]:
     return found
 
 
+@errors_of("index")
 @renamed(input="x")
 def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
     """The elements of x by their numbers in row-major order, in the shape of index.
@@ -195,6 +200,7 @@ def fitting(function: str, arr: Tensor, indices: Tensor, axis: int, values: Tens
         raise RuntimeError(f"[{function}] indices have shape {list(shape)}; want at most {most} and {list(given)}")
 
 
+@errors_of("index")
 @renamed(input="arr", index="indices", dim="axis")
 def take_along_axis(
     arr: Tensor, indices: Tensor, axis: int, broadcast: bool = True, *, out: Tensor | None = None
@@ -245,6 +251,7 @@ def gathered_along(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None
     return take_along_axis(tensor(input, "gather", "input"), index, dim, False, out=out)
 
 
+@errors_of("index")
 @either_order
 @renamed(input="x")
 def gather(
@@ -270,6 +277,7 @@ def stretched(x: Tensor, shape: Sequence[int]) -> Tensor:
     return x if list(meta(x).shape) == list(shape) else expand(x, list(shape))
 
 
+@errors_of("index_put", "index_reduce")
 def put_along_axis_(
     arr: Tensor,
     indices: Tensor,
@@ -367,6 +375,7 @@ def divide_by(x: Tensor, counts: Tensor) -> None:
         take_value(x, cast(_operators.floor_divide(cast(x, _dtype.int64), counts), kind))
 
 
+@errors_of("put_along_axis_")
 @renamed(input="arr", index="indices", dim="axis", src="values", value="values")
 def put_along_axis(
     arr: Tensor,
@@ -396,16 +405,19 @@ def put_along_axis(
     return put_along_axis_(made, indices, values, axis, reduce, include_self, broadcast)
 
 
+@errors_of("put_along_axis")
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """`put_along_axis` that adds, without broadcasting."""
     return put_along_axis(input, index, src, dim, "add", True, False)
 
 
+@errors_of("put_along_axis", "put_along_axis_")
 def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """`scatter_add` into input itself; returns it."""
     return put_along_axis_(input, index, src, dim, "add", True, False)
 
 
+@errors_of("put_along_axis")
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -413,6 +425,7 @@ def scatter_reduce(
     return put_along_axis(input, index, src, dim, reduce, include_self, False)
 
 
+@errors_of("put_along_axis", "put_along_axis_")
 def scatter_reduce_(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -420,6 +433,7 @@ def scatter_reduce_(
     return put_along_axis_(input, index, src, dim, reduce, include_self, False)
 
 
+@errors_of("index_put", "index_reduce", "put_along_axis_", "scatter")
 @renamed(input="x", dim="index_or_dim")
 def scatter_(
     x: Tensor, *args: Any, overwrite: bool = True, name: str | None = None, reduce: str | None = None, **named: Any
@@ -428,6 +442,7 @@ def scatter_(
     return scattered(tensor(x, "scatter_", "x"), args, overwrite, reduce, named)
 
 
+@errors_of("index_put", "index_reduce", "put_along_axis_")
 @renamed(input="x", dim="index_or_dim")
 def scatter(
     x: Tensor = REQUIRED,
@@ -483,6 +498,7 @@ def put_slices(x: Tensor, index: Any, updates: Any, overwrite: bool) -> None:
     write(x, source, [where_to], "assign" if overwrite or not meta(where_to).shape else "add", False)
 
 
+@errors_of("index_put", "index_reduce")
 @renamed(input="x")
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
     """A copy of x with updates added to the slices x[index[..., 0], index[..., 1], ...], one after the other.
@@ -504,12 +520,14 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     return made
 
 
+@errors_of("scatter_nd_add")
 def scatter_nd(index: Tensor, updates: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`scatter_nd_add` to zeros of a shape."""
     m = meta(tensor(updates, "scatter_nd", "updates"))
     return scatter_nd_add(filled(whole("shape", shape), 0, m.dtype, m.place), index, updates)
 
 
+@errors_of("index_put", "index_reduce")
 def index_add_(
     x: Tensor, index: Tensor, axis: int, value: Tensor, alpha: Scalar = 1, name: str | None = None
 ) -> Tensor:
@@ -531,6 +549,7 @@ def index_add_(
     return x
 
 
+@errors_of("index_add_")
 @renamed(input="x", dim="axis", source="value")
 def index_add(
     x: Tensor,
@@ -551,6 +570,7 @@ def index_add(
     return into(out, index_add_(_operators.assign(tensor(x, "index_add", "x")), index, axis, value, alpha))
 
 
+@errors_of("index_put", "index_reduce")
 def index_fill_(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name: str | None = None) -> Tensor:
     """`index_fill` into x itself; returns it."""
     if isinstance(axis, Tensor):
@@ -563,6 +583,7 @@ def index_fill_(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, nam
     return x
 
 
+@errors_of("index_fill_")
 @renamed(input="x", dim="axis")
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name: str | None = None) -> Tensor:
     """A copy of x with a number in the slices that index names along an axis.
@@ -574,6 +595,7 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name
     return index_fill_(_operators.assign(tensor(x, "index_fill", "x")), index, axis, value)
 
 
+@errors_of("index_put", "index_reduce")
 def index_put_(
     x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
 ) -> Tensor:
@@ -586,6 +608,7 @@ def index_put_(
     return x
 
 
+@errors_of("index_put_")
 @renamed(input="x", values="value")
 def index_put(
     x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
@@ -649,6 +672,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Scalar | complex | Tensor, name
     return in_place(masked_fill, x, mask, value)
 
 
+@errors_of("index")
 @renamed(input="x", source="value")
 def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = None) -> Tensor:
     """x with the elements of value, in row-major order, where mask holds; x and mask broadcast.

@@ -14,6 +14,7 @@ from ._array import concat, expand, flatten, flip, reshaped, spread, stack, tile
 from ._call import renamed
 from ._convert import axis_of, index, listed, of_one_place, tensor, whole
 from ._creation import filled, to_tensor, value_of
+from ._errors import errors_of
 from ._indexing import INTEGER, SLICE, WHOLE, basic, fill_part
 from ._objects import Tensor, from_array, meta
 
@@ -497,6 +498,7 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
     return _operators.assign(basic(x, items))
 
 
+@errors_of("slice")
 @renamed(input="x")
 def strided_slice(
     x: Tensor, axes: Sequence[int], starts: Ints, ends: Ints, strides: Ints, name: str | None = None

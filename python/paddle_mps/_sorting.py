@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._array import reshaped
 from ._call import into, renamed, take
 from ._convert import REQUIRED, axis_of, chosen, index, of_one_place, tensor, whole
 from ._creation import full
-from ._errors import UnsupportedError
+from ._errors import UnsupportedError, errors_of
 from ._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -53,9 +53,17 @@ def ordered(x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor
     return values, places
 
 
+@errors_of("sort")
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`sort` along the first axis."""
     return into(out, sort(input, axis=0))
+
+
+class TopKRetType(NamedTuple):
+    """What `topk` returns, under Paddle's name."""
+
+    values: Tensor
+    indices: Tensor
 
 
 @renamed(input="x", dim="axis")
@@ -68,8 +76,8 @@ def topk(
     name: str | None = None,
     *,
     out: tuple[Tensor, Tensor] | None = None,
-) -> tuple[Tensor, Tensor]:
-    """The k largest or smallest elements along an axis, in order, and their int64 indices.
+) -> TopKRetType:
+    """The k largest or smallest elements along an axis, in order, as values, and their int64 indices, as indices.
 
     Args:
         k: how many; also a tensor of one element.
@@ -87,9 +95,10 @@ def topk(
     found = _operators.topk(tensor(x, "topk", "x"), count, -1 if axis is None else index("axis", axis), bool(largest))
     if out is not None:
         found = [into(o, t) for o, t in zip(out, found)]
-    return found[0], found[1]
+    return TopKRetType(found[0], found[1])
 
 
+@errors_of("topk")
 def kthvalue(
     x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -362,7 +371,7 @@ def quantiles(function: str, x: Any, q: Any, axis: Any, keepdim: bool, interpola
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"[{function}] interpolation is {interpolation!r}; want one of {', '.join(INTERPOLATIONS)}")
     if not meta(x).dtype.is_floating:
-        raise UnsupportedError(f"[{function}] x is {meta(x).dtype}; want a floating-point dtype")
+        raise UnsupportedError(f"[{function}] x is {meta(x).dtype.name}; want a floating-point dtype")
     line, left, kept = lines(x, axes_of(function, x, axis))
     shape, place = kept if keepdim else left, meta(x).place
     rows, n = meta(line).shape

@@ -16,7 +16,7 @@ from ._array import reshaped
 from ._call import into, renamed
 from ._convert import axis_of, tensor, whole
 from ._creation import full_0d
-from ._errors import UnsupportedError
+from ._errors import UnsupportedError, errors_of
 from ._inplace import in_place
 from ._objects import Tensor, meta
 from ._precision import fractional, number_of_terms, rounded, working
@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 
+@errors_of("mean", "sum")
 @renamed(input="x", dim="axis")
 def var(
     x: Tensor,
@@ -78,7 +79,7 @@ def var(
     squares = summed_squares(working(x), axis, keepdim)
     divisor = number_of_terms(x, squares) - lost if meta(x).numel else 0.0
     if divisor <= 0 and lost:
-        warnings.warn("[var] the degrees of freedom are at most 0", stacklevel=3)
+        warnings.warn("[var] the degrees of freedom are at most 0", stacklevel=4)
     return into(out, cast(_operators.divide(squares, max(divisor, 0.0)), meta(x).dtype))
 
 
@@ -97,6 +98,7 @@ def summed_squares(x: Tensor, axis: Ints | None, keepdim: bool) -> Tensor:
     return _operators.subtract(squares, _operators.square(shift) / max(number_of_terms(x, squares), 1))
 
 
+@errors_of("var")
 def std(
     x: Tensor,
     axis: Ints | None = None,
@@ -206,6 +208,7 @@ def count_nonzero(x: Tensor, axis: Ints | None = None, keepdim: bool = False, na
     return _operators.count_nonzero(cast(x, _dtype.bool_) if meta(x).dtype.is_complex else x, axis, keepdim)
 
 
+@errors_of("max")
 @renamed(input="x", dim="axis")
 def logsumexp(
     x: Tensor,
@@ -346,6 +349,7 @@ def singular_norm(x: Tensor, p: Any, rows: int, columns: int, keepdim: bool) -> 
     return _operators.unsqueeze(found, sorted((rows, columns))) if keepdim else found
 
 
+@errors_of("matrix_norm", "vector_norm")
 @renamed(input="x", A="x", ord="p", dim="axis")
 def norm(
     x: Tensor,

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _arithmetic, _array, _dlpack, _dtype, _ids, _indexing, _operators, _place, _repr, _sampling, _stream
 from ._call import again, expression, reflected, unary
-from ._convert import index, tensor
+from ._convert import index, numeric, tensor
 from ._counting import CountingMethods
 from ._creation import empty, to_tensor
 from ._diagonals import DiagonalMethods
@@ -573,6 +573,7 @@ class Tensor(
         Raises:
             ValueError: min is not below max, or one is infinite.
         """
+        numeric("uniform_", "min", min), numeric("uniform_", "max", max)
         if not -math.inf < min < max < math.inf:
             raise ValueError(f"[uniform_] the range is [{min}, {max}); want min below max, both finite")
         graded_leaf(self, "uniform_")

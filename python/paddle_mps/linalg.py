@@ -11,6 +11,7 @@ from . import _dtype, _factorizations, _grad, _matrix_functions, _operators
 from ._array import transpose
 from ._convert import index, listed, tensor
 from ._diagonals import diagonal
+from ._errors import UnsupportedError, errors_of
 from ._factorizations import *  # noqa: F403
 from ._factorizations import (
     cholesky,
@@ -75,11 +76,14 @@ def cov(
     Raises:
         ValueError: x is no tensor or has other than one or two dimensions; weights of another
             length, negative ones, ones that add up to 0, or fweights that are not whole.
-        TypeError: x is no tensor of floats.
+        TypeError: x has integers or bools.
+        UnsupportedError: x is complex.
     """
     shape = meta(tensor(x, "cov", "x")).shape
     if len(shape) not in (1, 2):
         raise ValueError(f"[cov] x has {len(shape)} dimensions; want 1 or 2")
+    if meta(x).dtype.is_complex:
+        raise UnsupportedError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
     if not meta(x).dtype.is_floating:
         raise TypeError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
     rows = _operators.unsqueeze(fractional(x), 0) if len(shape) == 1 else fractional(x)
@@ -134,6 +138,7 @@ def check_weights(label: str, weights: Tensor, observations: int) -> None:
         raise ValueError("[cov] fweights has fractions; want whole numbers")
 
 
+@errors_of("cov")
 def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
     """Pearson's correlation coefficients of variables, in [-1, 1]: see `cov`."""
     shape = meta(tensor(x, "corrcoef", "x")).shape

@@ -245,6 +245,7 @@ def test_another_file_is_no_library(monkeypatch: pytest.MonkeyPatch, path: str, 
         _library.load()
 
 
+TEXT: Any = "a"  # where the type does not allow it
 MESSAGES = [
     (lambda x: T([2**70]), ValueError, "[to_tensor] the data has the int 1180591620717411303424; want"),
     (lambda x: T([1.0, None]), ValueError, "[to_tensor] the data has a NoneType; want"),
@@ -263,6 +264,45 @@ MESSAGES = [
     (lambda x: x.numpy() @ x.mT.mT[0].mT, ValueError, "[mT] the number of dimensions is 1; want at least 2"),
     (lambda x: paddle.from_dlpack(np.array([1], "uint16")), TypeError, "the numbers are unsigned integers with 16"),
     (lambda x: x.view("float64"), ValueError, "[view] shape [2, 3], strides [3, 1] and offset 0 do not divide"),
+    (lambda x: paddle.full([2], "a"), ValueError, "[full] fill_value is 'a'; want a number"),
+    (lambda x: paddle.full([2], x), ValueError, "[full] fill_value has 6 elements; want one"),
+    (lambda x: x.clip("a"), TypeError, "[clip] min is str; want a Tensor, a bool, an int or a float"),
+    (lambda x: x.clip_(0, "a"), TypeError, "[clip_] max is str; want a number or a Tensor"),
+    (lambda x: x.cast("int32").clip_("a"), TypeError, "[clip_] min is str; want a number or a Tensor"),
+    (lambda x: x.clip(max=x), ValueError, "[clip] max has 6 elements; want one"),
+    (lambda x: paddle.where(x > 1, TEXT, x), TypeError, "[where] x is str; want a Tensor, a bool, an int or a float"),
+    (lambda x: x.scale(1.0, "a"), TypeError, "[scale] bias is 'a'; want a number"),
+    (lambda x: paddle.dist(x, x, TEXT), TypeError, "[dist] p is 'a'; want a number"),
+    (lambda x: paddle.trapezoid(x, dx=TEXT), TypeError, "[trapezoid] dx is 'a'; want a number"),
+    (lambda x: x.uniform_("a"), TypeError, "[uniform_] min is 'a'; want a number"),
+    (lambda x: paddle.nn.functional.pad(x, [1, 1], value=TEXT), TypeError, "[pad] value is 'a'; want a number"),
+    (lambda x: paddle.nn.functional.elu(x, TEXT), TypeError, "[elu] fill_value: got str; want"),
+    (lambda x: paddle.nn.functional.one_hot(T([5]), 3), IndexError, "[one_hot] index 5 is out of range"),
+    (lambda x: paddle.scatter(x, T([5]), x[:1]), IndexError, "[scatter] index 5 is out of range for axis 0 of 2"),
+    (lambda x: paddle.scatter(x, T([5]), x[:1], False), IndexError, "[scatter] index 5 is out of range"),
+    (lambda x: x.scatter_(T([-3]), x[:1]), IndexError, "[scatter_] index -3 is out of range"),
+    (lambda x: x.scatter_add(0, T([[5]]), x), IndexError, "[scatter_add] index 5 is out of range"),
+    (lambda x: x.scatter_reduce(0, T([[5]]), x, "mean"), IndexError, "[scatter_reduce] index 5 is out of range"),
+    (lambda x: x.put_along_axis(T([[5]]), 1.0, 0), IndexError, "[put_along_axis] index 5 is out of range"),
+    (lambda x: x.index_add(T([5]), 0, x[:1]), IndexError, "[index_add] index 5 is out of range"),
+    (lambda x: x.index_fill_(T([5]), 0, 1), IndexError, "[index_fill_] index 5 is out of range"),
+    (lambda x: x.index_put((T([5]),), x[0], True), IndexError, "[index_put] index 5 is out of range"),
+    (lambda x: paddle.scatter_nd(T([[5]]), x[0, :1], [2]), IndexError, "[scatter_nd] index 5 is out of range"),
+    (lambda x: x.gather(T([5])), IndexError, "[gather] index 5 is out of range"),
+    (lambda x: x.index_select(T([5])), IndexError, "[index_select] index 5 is out of range"),
+    (lambda x: x.take_along_axis(T([[5]]), 0), IndexError, "[take_along_axis] index 5 is out of range"),
+    (lambda x: x.cast("int32").quantile(0.5), paddle.UnsupportedError, "[quantile] x is int32; want"),
+    (lambda x: paddle.bincount(x), TypeError, "[bincount] x is float32; want int32 or int64"),
+    (lambda x: x.kthvalue(9), ValueError, "[kthvalue] k is 9; want"),
+    (lambda x: x.std(axis=5), ValueError, "[std] axis 5 is out of range"),
+    (lambda x: x.var(axis=5), ValueError, "[var] axis 5 is out of range"),
+    (lambda x: x.logsumexp(axis=5), ValueError, "[logsumexp] axis 5 is out of range"),
+    (lambda x: x.chunk(0), ValueError, "[chunk] an axis of 2 elements cannot be split into 0"),
+    (lambda x: x.mm(x), ValueError, "[mm] shapes [2, 3] and [2, 3] do not fit"),
+    (lambda x: x.view([5]), ValueError, "[view] shape [2, 3] cannot become [5]"),
+    (lambda x: paddle.linalg.matrix_exp(T([[1j]])), paddle.UnsupportedError, "[matrix_exp] x is complex64; want"),
+    (lambda x: paddle.linalg.cov(T([[1j]])), paddle.UnsupportedError, "[cov] x is complex64; want a floating-point"),
+    (lambda x: paddle.linalg.corrcoef(T([[1j]])), paddle.UnsupportedError, "[corrcoef] x is complex64; want"),
     (lambda x: x.T.view([6]), ValueError, "[view] shape [3, 2] with strides [1, 3] is no view of shape [6]; want"),
 ]
 
@@ -272,6 +312,13 @@ def test_messages_are_plain(call: Any, kind: type[Exception], message: str) -> N
     with pytest.raises(kind) as failure:
         call(paddle.arange(6.0).reshape([2, 3]))
     assert message in str(failure.value)
+
+
+def test_the_results_of_topk_have_names() -> None:
+    found = T([3.0, 1.0, 2.0]).topk(2)
+    assert found.values.tolist() == [3, 2] and found.indices.tolist() == [0, 2]
+    traced = paddle.jit.to_static(lambda x: paddle.topk(x, 1))(T([3.0, 1.0]))
+    assert type(traced) is type(found) and traced.indices.tolist() == [0]
 
 
 def test_views_that_overlap_themselves_are_not_written_through() -> None:

@@ -117,9 +117,45 @@ var (
 	geluThird  = splat(2 * math.Sqrt2 / math.SqrtPi * geluCubic)
 )
 
+// lgamma and digamma, as in gamma.go. What is left out of the series, which begin at 8 here, is below 1e-11.
+var (
+	eight          = splat(8)
+	three          = splat(3)
+	minusHalf      = splat(-0.5)
+	gammaDoubt     = splat(0x1p-8)
+	lgammaShift    = splat((logOf2Pi - 1) / 2)
+	lgammaFitted   = splats(lgammaFew)
+	stirlingTerms  = splats([]float64{1. / 12, -1. / 360, 1. / 1260, -1. / 1680})
+	digammaRoot    = splat(digammaZero)
+	digammaRootLow = splat(digammaRest)
+	digammaFitted  = splats(digammaFew)
+	digammaTerms   = splats([]float64{1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132})
+)
+
+// Modified Bessel functions: the series of bessel.go without terms below 1e-10 of the result.
+var (
+	quarter      = splat(0.25)
+	sixteen      = splat(16)
+	i0NearFitted = splats(i0Near[:23])
+	i1NearFitted = splats(i1Near[:24])
+	i0FarFitted  = splats(i0Far[:9])
+	i1FarFitted  = splats(i1Far[:9])
+)
+
+func splats(xs []float64) []splat8 {
+	s := make([]splat8, len(xs))
+	for i, x := range xs {
+		s[i] = splat(x)
+	}
+	return s
+}
+
 // splatNarrow16 is splat8 for float32; the 256-bit loops read its first half.
 type splatNarrow16 [16]float32
 
+// Inlined, it would be a loop of its own for each constant.
+//
+//go:noinline
 func splatNarrow(x float32) (s splatNarrow16) {
 	for i := range s {
 		s[i] = x

@@ -18,29 +18,18 @@ func scaledErfc(a float64) float64 {
 	return 1 / (a * math.SqrtPi) * (1 - z*(1-3*z*(1-5*z)))
 }
 
-// chebyshev interpolates f at n Chebyshev nodes of [-1, 1] and gives the
+// fitted interpolates f at n Chebyshev nodes of [-1, 1] and gives the
 // polynomial in powers of t.
-func chebyshev(n int, f func(t float64) float64) []float64 {
-	powers, last, next := make([]float64, n), make([]float64, n+1), make([]float64, n+1)
-	last[0], next[1] = 1, 1 // T0 and T1 in powers of t
-	for j := range n {
-		c := 0.0
+func fitted(n int, f func(t float64) float64) []float64 {
+	factors := make([]float64, n)
+	for j := range factors {
 		for k := range n {
 			angle := math.Pi * (float64(k) + 0.5) / float64(n)
-			c += f(math.Cos(angle)) * math.Cos(float64(j)*angle) * 2 / float64(n)
+			factors[j] += f(math.Cos(angle)) * math.Cos(float64(j)*angle) * 2 / float64(n)
 		}
-		if j == 0 {
-			c /= 2
-		}
-		following := make([]float64, n+1)
-		for i := range n {
-			powers[i] += c * last[i]
-			following[i+1] += 2 * next[i]
-			following[i] -= last[i]
-		}
-		last, next = next, following
 	}
-	return powers
+	factors[0] /= 2
+	return powersOf(factors)
 }
 
 func TestAtanFit(t *testing.T) {
@@ -48,7 +37,7 @@ func TestAtanFit(t *testing.T) {
 		q := math.Sqrt((1 + t) / 2)
 		return math.Atan(q) / q
 	}
-	for i, c := range chebyshev(len(atanFitted), scaled) {
+	for i, c := range fitted(len(atanFitted), scaled) {
 		require.InDelta(t, c, atanFitted[i][0], 1e-11, "coefficient %d", i)
 	}
 	for q := 0x1p-10; q <= 1; q += 0x1p-10 {

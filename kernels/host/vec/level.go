@@ -133,5 +133,6 @@ func portableTable() *table {
 	for f, at := range scalars {
 		t.unary[f] = throughFloat64(at)
 	}
+	t.unary[Lgamma], t.unary[Digamma] = throughFloat64(lgammaNarrow), throughFloat64(digammaNarrow)
 	return t
 }

@@ -35,6 +35,9 @@ const (
 // instruction that uses it. The 256-bit loops read its first half.
 type splat8 [8]float64
 
+// Inlined, it would be a loop of its own for each constant.
+//
+//go:noinline
 func splat(x float64) (s splat8) {
 	for i := range s {
 		s[i] = x

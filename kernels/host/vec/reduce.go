@@ -8,6 +8,35 @@ import "math"
 // once.
 func Sum(x []float32) float64 { return active.sum(x) }
 
+// SumLines adds the elements of each of several rows to its sum, in their order. Row i has length elements from x[i*stride]
+// on; all of them lie in x. It is for rows that are too short for vectors: four are added beside each other, so that one
+// addition does not wait for the one before.
+func SumLines(sums []float64, x []float32, stride, length int) {
+	if length <= 0 || stride < 0 || len(x) < (len(sums)-1)*stride+length {
+		return
+	}
+	for ; len(sums) >= 4; sums = sums[4:] {
+		a := x[:length]
+		b, c, d := x[stride:][:len(a)], x[2*stride:][:len(a)], x[3*stride:][:len(a)]
+		var s0, s1, s2, s3 float64
+		for j, v := range a {
+			s0 += float64(v)
+			s1 += float64(b[j])
+			s2 += float64(c[j])
+			s3 += float64(d[j])
+		}
+		sums[0], sums[1], sums[2], sums[3] = sums[0]+s0, sums[1]+s1, sums[2]+s2, sums[3]+s3
+		x = x[min(4*stride, len(x)):]
+	}
+	for i := range sums {
+		var s float64
+		for _, v := range x[i*stride:][:length] {
+			s += float64(v)
+		}
+		sums[i] += s
+	}
+}
+
 // SumSquares adds the squares up in float64, in which they are exact; the error is that of Sum.
 func SumSquares(x []float32) float64 { return active.sumSquares(x) }
 

@@ -176,3 +176,32 @@ func TestMaxRowMinRowOfInfinities(t *testing.T) {
 		}
 	})
 }
+
+func TestSumLines(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	x := make([]float32, 400)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	for lines := range 11 {
+		for length := 1; length <= 9; length++ {
+			for _, stride := range []int{0, length - 1, length, length + 3} {
+				sums, check := guarded(make([]float64, lines))
+				for i := range sums {
+					sums[i] = float64(i)
+				}
+				SumLines(sums, x[:max((lines-1)*stride, 0)+length], stride, length)
+				check(t)
+				for i, got := range sums {
+					want := 0.0
+					for _, v := range x[i*stride:][:length] {
+						want += float64(v)
+					}
+					require.Equal(t, float64(i)+want, got, "row %d of %d, %d elements, stride %d", i, lines, length, stride)
+				}
+			}
+		}
+	}
+	SumLines(nil, nil, 1, 1)
+	SumLines([]float64{0}, x[:1], 1, 2) // x is too short
+}

@@ -37,6 +37,12 @@ const (
 	Acosh
 	Atanh
 	Erf
+	Lgamma   // the logarithm of |gamma(x)|
+	Digamma  // its derivative
+	I0       // the modified Bessel function of the first kind of order 0
+	I0e      // I0 times exp(-|x|)
+	I1       // that of order 1
+	I1e      // I1 times exp(-|x|)
 	Sigmoid  // 1/(1+exp(-x))
 	Relu     // x where x > 0, else 0
 	Silu     // x*sigmoid(x)
@@ -56,7 +62,7 @@ func (f Unary) String() string {
 	return [unaryCount]string{
 		"neg", "abs", "sqrt", "rsqrt", "reciprocal", "square", "exp", "expm1", "log", "log1p", "log2", "log10",
 		"sin", "cos", "tan", "asin", "acos", "atan", "tanh", "sinh", "cosh", "asinh", "acosh", "atanh",
-		"erf", "sigmoid", "relu", "silu", "gelu", "gelu_tanh",
+		"erf", "lgamma", "digamma", "i0", "i0e", "i1", "i1e", "sigmoid", "relu", "silu", "gelu", "gelu_tanh",
 		"floor", "ceil", "round", "trunc", "sign",
 	}[f]
 }

@@ -4,6 +4,7 @@ package vec
 
 import (
 	"math"
+	"math/bits"
 	"simd/archsimd"
 )
 
@@ -58,6 +59,30 @@ func mapTrig512(dst, src []float32, f func(wide512) wide512, scalar func(float64
 	archsimd.ClearAVXUpperBits()
 }
 
+// mapSure512 is mapWide512 with a way out: f also tells which lanes it has too few digits for, which the scalar function
+// computes instead. The rows are whole vectors.
+func mapSure512(dst, src []float32, f func(wide512) (wide512, mask512), scalar func(float64) float64) {
+	for len(src) >= half512 && len(dst) >= half512 {
+		x := archsimd.LoadFloat32x8Slice(src).ConvertToFloat64()
+		y, unsure := f(x)
+		left := unsure.ToBits()
+		var again [half512]float64 // src may be dst
+		if left != 0 {
+			x.StoreSlice(again[:])
+		}
+		y.ConvertToFloat32().StoreSlice(dst)
+		if left != 0 {
+			archsimd.ClearAVXUpperBits()
+			for ; left != 0; left &= left - 1 {
+				i := bits.TrailingZeros8(left)
+				dst[i] = float32(scalar(again[i]))
+			}
+		}
+		src, dst = src[half512:], dst[half512:]
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // unary512 fills in every function.
 func (t *table) unary512() {
 	t.unary = [unaryCount]func(dst, src []float32){
@@ -84,6 +109,13 @@ func (t *table) unary512() {
 		Sinh:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, sinh512) }),
 		Cosh:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, cosh512) }),
 		GeluTanh: inWhole512(func(dst, src []float32) { mapWide512(dst, src, geluTanh512) }),
+
+		Lgamma:  inWhole512(func(dst, src []float32) { mapSure512(dst, src, lgamma512, lgamma) }),
+		I0:      inWhole512(func(dst, src []float32) { mapWide512(dst, src, i0512) }),
+		I0e:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, i0e512) }),
+		I1:      inWhole512(func(dst, src []float32) { mapWide512(dst, src, i1512) }),
+		I1e:     inWhole512(func(dst, src []float32) { mapWide512(dst, src, i1e512) }),
+		Digamma: inWhole512(func(dst, src []float32) { mapSure512(dst, src, digamma512, digamma) }),
 
 		Tan: func(dst, src []float32) { mapTrig512(dst, src, tan512, math.Tan) },
 	}

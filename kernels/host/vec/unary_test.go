@@ -99,6 +99,47 @@ func TestUnaryWithinTwoUlp(t *testing.T) {
 	}
 }
 
+// TestGammaBesideItsZeros has float32 numbers around each change of sign, where the two terms of a reflection cancel, and a
+// polynomial of few terms alone would be off by thousands of units.
+func TestGammaBesideItsZeros(t *testing.T) {
+	for _, f := range []Unary{Lgamma, Digamma} {
+		var beside []float32
+		last := f.At(-30.5)
+		for x := float32(-30.5); x < 4; x += 0x1p-7 {
+			y := f.At(float64(x))
+			if y*last <= 0 && !math.IsInf(y, 0) && !math.IsInf(last, 0) {
+				low, high := float64(x-0x1p-7), float64(x)
+				for high-low > 1e-9 {
+					if middle := (low + high) / 2; f.At(middle)*last <= 0 {
+						high = middle
+					} else {
+						low = middle
+					}
+				}
+				zero := float32(high)
+				for range 200 {
+					zero = math.Nextafter32(zero, -100)
+				}
+				for range 400 {
+					beside = append(beside, zero)
+					zero = math.Nextafter32(zero, 100)
+				}
+			}
+			last = y
+		}
+		require.Greater(t, len(beside), 10*400)
+		for _, set := range tables() {
+			dst := make([]float32, len(beside))
+			set.unary[f](dst, beside)
+			for i, x := range beside {
+				want := f.At(float64(x))
+				d := ulps(dst[i], want)
+				require.True(t, d >= 0 && d <= 2, "%v: %v(%g) = %g; want %g", set.level, f, x, dst[i], want)
+			}
+		}
+	}
+}
+
 func TestLeakyReluIsExact(t *testing.T) {
 	for _, slope := range []float32{0.01, 0, -2, 3} {
 		row := func(set *table) func(dst, src []float32) {
@@ -241,6 +282,32 @@ func TestUnarySpecialValues(t *testing.T) {
 		{Erf, inf, 1},
 		{Erf, -inf, -1},
 		{Erf, minus, minus},
+		{Lgamma, 0, inf},
+		{Lgamma, minus, inf},
+		{Lgamma, -3, inf},
+		{Lgamma, -1e30, inf},
+		{Lgamma, 1, 0},
+		{Lgamma, 2, 0},
+		{Lgamma, inf, inf},
+		{Lgamma, -inf, inf},
+		{Lgamma, nan, nan},
+		{Digamma, 0, -inf},
+		{Digamma, minus, inf},
+		{Digamma, -3, nan},
+		{Digamma, -1e30, nan},
+		{Digamma, inf, inf},
+		{Digamma, -inf, nan},
+		{Digamma, nan, nan},
+		{I0, 0, 1},
+		{I0, -inf, inf},
+		{I0, nan, nan},
+		{I0e, 0, 1},
+		{I0e, inf, 0},
+		{I1, minus, minus},
+		{I1, -inf, -inf},
+		{I1, nan, nan},
+		{I1e, minus, minus},
+		{I1e, -inf, minus},
 		{Sigmoid, inf, 1},
 		{Sigmoid, -inf, 0},
 		{Sigmoid, 0, 0.5},

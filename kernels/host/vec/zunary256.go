@@ -6,6 +6,7 @@ package vec
 
 import (
 	"math"
+	"math/bits"
 	"simd/archsimd"
 )
 
@@ -60,6 +61,30 @@ func mapTrig256(dst, src []float32, f func(wide256) wide256, scalar func(float64
 	archsimd.ClearAVXUpperBits()
 }
 
+// mapSure256 is mapWide256 with a way out: f also tells which lanes it has too few digits for, which the scalar function
+// computes instead. The rows are whole vectors.
+func mapSure256(dst, src []float32, f func(wide256) (wide256, mask256), scalar func(float64) float64) {
+	for len(src) >= half256 && len(dst) >= half256 {
+		x := archsimd.LoadFloat32x4Slice(src).ConvertToFloat64()
+		y, unsure := f(x)
+		left := unsure.ToBits()
+		var again [half256]float64 // src may be dst
+		if left != 0 {
+			x.StoreSlice(again[:])
+		}
+		y.ConvertToFloat32().StoreSlice(dst)
+		if left != 0 {
+			archsimd.ClearAVXUpperBits()
+			for ; left != 0; left &= left - 1 {
+				i := bits.TrailingZeros8(left)
+				dst[i] = float32(scalar(again[i]))
+			}
+		}
+		src, dst = src[half256:], dst[half256:]
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // unary256 fills in every function.
 func (t *table) unary256() {
 	t.unary = [unaryCount]func(dst, src []float32){
@@ -86,6 +111,13 @@ func (t *table) unary256() {
 		Sinh:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, sinh256) }),
 		Cosh:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, cosh256) }),
 		GeluTanh: inWhole256(func(dst, src []float32) { mapWide256(dst, src, geluTanh256) }),
+
+		Lgamma:  inWhole256(func(dst, src []float32) { mapSure256(dst, src, lgamma256, lgamma) }),
+		I0:      inWhole256(func(dst, src []float32) { mapWide256(dst, src, i0256) }),
+		I0e:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, i0e256) }),
+		I1:      inWhole256(func(dst, src []float32) { mapWide256(dst, src, i1256) }),
+		I1e:     inWhole256(func(dst, src []float32) { mapWide256(dst, src, i1e256) }),
+		Digamma: inWhole256(func(dst, src []float32) { mapSure256(dst, src, digamma256, digamma) }),
 
 		Tan: func(dst, src []float32) { mapTrig256(dst, src, tan256, math.Tan) },
 	}

@@ -18,6 +18,7 @@ from .._convert import axis_of, index, tensor
 from .._creation import full_0d
 from .._dtype import float32
 from .._elementwise import alike, in_single, of_floats
+from .._errors import errors_of
 from .._inplace import in_place
 from .._objects import Tensor, meta
 from .._ops import leaky_relu
@@ -31,7 +32,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def activation(function: Function) -> Function:
     """Checks that the first operand is floating-point, and computes 16 bits in float32."""
-    computed = in_single(function)
+    computed = errors_of("full", "less_than", "greater_than", "multiply", "divide")(in_single(function))
 
     @functools.wraps(function)
     def wrapper(x: Any, *arguments: Any, **options: Any) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 from .. import _dtype, _operators
 from .._arithmetic import cast
 from .._array import reshaped
-from .._convert import index, tensor, whole
+from .._convert import index, numeric, tensor, whole
 from .._creation import filled, value_of
-from .._errors import UnsupportedError
+from .._errors import UnsupportedError, errors_of
 from .._indexing import SLICE, basic, fill_part, put_into
 from .._objects import Tensor, from_array, meta
 
@@ -25,6 +25,7 @@ FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
 MODES = ("constant", "reflect", "replicate", "circular")
 
 
+@errors_of("index_put")
 def one_hot(x: Tensor, num_classes: int | Tensor = -1, name: str | None = None) -> Tensor:
     """For each integer a float32 row of zeros with a one at that index.
 
@@ -116,7 +117,7 @@ def pad(
         raise ValueError(f"[pad] pad {amounts} cuts more than there is of shape {list(shape)}")
     pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
     if mode == "constant":
-        return surrounded(inner, pairs, value_of(value))
+        return surrounded(inner, pairs, numeric("pad", "value", value_of(value)))
     result = inner
     for axis, (before, behind) in enumerate(pairs):
         if before or behind:

@@ -9,7 +9,7 @@ from .._arithmetic import cast
 from .._call import into, renamed
 from .._convert import axis_of, tensor
 from .._creation import full_0d
-from .._errors import UnsupportedError
+from .._errors import UnsupportedError, errors_of
 from .._objects import Tensor, meta
 from .._precision import fractional, rounded, working
 from .._statistics import power_norm
@@ -39,6 +39,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
     return rounded(_operators.add(product, working(tensor(bias, "linear", "bias"))), x)
 
 
+@errors_of("square_sum", "sum", "max")
 @renamed(input="x", dim="axis", eps="epsilon")
 def normalize(
     x: Tensor,

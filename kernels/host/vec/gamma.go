@@ -1,10 +1,6 @@
-package host
+package vec
 
-import (
-	"math"
-
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
-)
+import "math"
 
 // The gamma function's relatives. Their coefficients are Chebyshev interpolations at 70 nodes, computed with mpmath to 50
 // digits and cut off below 2**-57 of the largest.
@@ -45,30 +41,54 @@ func lgamma(x float64) float64 {
 	case math.IsInf(size, 1):
 		return size
 	case size < 0x1p-60: // gamma(x) is 1/x
-		return -vec.Log.At(size)
+		return -ln(size)
 	case x < 0:
 		sine := math.Sin(math.Pi * (x - math.RoundToEven(x))) // the rest is without rounding
 		if sine == 0 {
 			return math.Inf(1)
 		}
 		return math.Log(math.Pi/(size*math.Abs(sine))) - lgamma(size)
-	case x < 1:
-		return lgammaOfNext(x) - math.Log(x)
 	case x < 10:
-		product := 1.0
-		for x > 2 {
-			x--
-			product *= x
-		}
-		return lgammaOfNext(x-1) + math.Log(product)
+		return lgammaByRecurrence(x, lgammaOfNext)
 	}
 	return (x-0.5)*(math.Log(x)-1) + (logOf2Pi-1)/2 + stirling(x)
+}
+
+// lgammaByRecurrence takes x to [1, 2], where near is lgamma(1+y).
+func lgammaByRecurrence(x float64, near func(y float64) float64) float64 {
+	if x < 1 {
+		return near(x) - math.Log(x)
+	}
+	product := 1.0
+	for x > 2 {
+		x--
+		product *= x
+	}
+	return near(x-1) + math.Log(product)
 }
 
 // stirling is what Stirling's formula for the logarithm of gamma lacks, from 10 on.
 func stirling(x float64) float64 {
 	z := 1 / (x * x)
 	return (1./12 - z*(1./360-z*(1./1260-z*(1./1680-z*(1./1188-z*(691./360360-z*(1./156))))))) / x
+}
+
+// digammaOfOne is digamma on [1, 2].
+func digammaOfOne(x float64) float64 {
+	return (x - digammaZero - digammaRest) * chebyshev(digammaNear, 2*x-3)
+}
+
+// digammaByRecurrence takes x to [1, 2], where near is digamma.
+func digammaByRecurrence(x float64, near func(x float64) float64) float64 {
+	if x < 1 {
+		return near(x+1) - 1/x
+	}
+	var sum float64
+	for x > 2 {
+		x--
+		sum += 1 / x
+	}
+	return sum + near(x)
 }
 
 // digamma is the derivative of the logarithm of gamma. Below 0 it is reflected (DLMF 5.5.4); in between it is moved to
@@ -83,17 +103,64 @@ func digamma(x float64) float64 {
 			return math.NaN()
 		}
 		return digamma(1-x) - math.Pi/math.Tan(math.Pi*rest)
-	case x < 1:
-		return digamma(x+1) - 1/x
 	case x < 10:
-		var sum float64
-		for x > 2 {
-			x--
-			sum += 1 / x
-		}
-		return sum + (x-digammaZero-digammaRest)*chebyshev(digammaNear, 2*x-3)
+		return digammaByRecurrence(x, digammaOfOne)
 	}
 	z := 1 / (x * x)
 	series := z * (1./12 - z*(1./120-z*(1./252-z*(1./240-z*(1./132-z*(691./32760-z*(1./12-z*(3617./8160))))))))
 	return math.Log(x) - 0.5/x - series
+}
+
+// The first terms of the interpolations, in powers: what is left out is below 1e-11, of which float32 shows nothing.
+var lgammaFew, digammaFew = powersOf(lgammaNear[:14]), powersOf(digammaNear[:15])
+
+// lgammaNarrow is lgamma with the digits that float32 needs.
+func lgammaNarrow(x float64) float64 {
+	if x < 0x1p-60 || !(x < 10) {
+		return lgamma(x)
+	}
+	return lgammaByRecurrence(x, func(y float64) float64 { return y * (y - 1) * horner(lgammaFew, 2*y-1) })
+}
+
+// digammaNarrow is digamma with the digits that float32 needs.
+func digammaNarrow(x float64) float64 {
+	if !(x > 0 && x < 10) {
+		return digamma(x)
+	}
+	return digammaByRecurrence(x, func(x float64) float64 { return (x - digammaZero - digammaRest) * horner(digammaFew, 2*x-3) })
+}
+
+// horner is a polynomial, from the constant term on.
+func horner(c []float64, t float64) (p float64) {
+	for k := len(c) - 1; k >= 0; k-- {
+		p = p*t + c[k]
+	}
+	return p
+}
+
+// chebyshev is the sum of c[k] * T_k(t), by Clenshaw's recurrence.
+func chebyshev(c []float64, t float64) float64 {
+	var b, last float64
+	for k := len(c) - 1; k > 0; k-- {
+		b, last = 2*t*b-last+c[k], b
+	}
+	return t*b - last + c[0]
+}
+
+// powersOf is the sum of c[k] * T_k(t) in powers of t, which cancel where there are many: of the few terms that float32 needs they
+// are accurate.
+func powersOf(c []float64) []float64 {
+	n := len(c)
+	powers, last, next := make([]float64, n), make([]float64, n+1), make([]float64, n+1)
+	last[0], next[1] = 1, 1 // T0 and T1
+	for _, factor := range c {
+		following := make([]float64, n+1)
+		for i := range n {
+			powers[i] += factor * last[i]
+			following[i+1] += 2 * next[i]
+			following[i] -= last[i]
+		}
+		last, next = next, following
+	}
+	return powers
 }
