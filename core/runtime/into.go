@@ -36,6 +36,8 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 			return err
 		}
 	}
+	// What must be known before anything is written cannot be known of every program: these run as ever, and their results are
+	// copied.
 	if p.plain(on, mode) {
 		done, err := p.runDirect(in, out, on, mode)
 		if done || err != nil && !p.decide(err, nil) {
@@ -71,6 +73,7 @@ func (p *Program) deliver(made, out []*Tensor, on *Stream, mode Mode) error {
 			return err
 		}
 	}
+	// In this order the later of two outputs that overlap wins.
 	for i, t := range made {
 		if t == nil {
 			continue
@@ -90,6 +93,7 @@ func (p *Program) runDirect(in, out []*Tensor, on *Stream, mode Mode) (done bool
 	}
 	r := p.ctx.rt.newRun(p, on)
 	defer r.recycle()
+	// The same steps as of runOnce, with choose before prepare, which then allocates no memory for what is in place.
 	if err := r.read(in, on); err != nil {
 		return true, err
 	}
@@ -99,6 +103,7 @@ func (p *Program) runDirect(in, out []*Tensor, on *Stream, mode Mode) (done bool
 	if err := r.choose(out); err != nil {
 		return true, err
 	}
+	// An output that may not be written to is refused here, before the run begins.
 	for _, t := range out {
 		change, err := p.ctx.rt.changing(assign, nil, nil, t, mode)
 		r.changes = append(r.changes, change)
@@ -124,6 +129,9 @@ func (p *Program) runDirect(in, out []*Tensor, on *Stream, mode Mode) (done bool
 	}
 	return true, p.deliver(made, out, on, mode)
 }
+
+// Steps of a program read their inputs in any order, so that an output that overlaps one would change what later steps read.
+// Two outputs that overlap are both copied: the order of the run is not that of the list.
 
 // choose decides which outputs the run computes in place, and checks the shapes of all.
 func (r *programRun) choose(out []*Tensor) error {
