@@ -29,7 +29,7 @@ def exists(command: str) -> bool:
     if first == "go":
         folder, wanted = ROOT / rest[1], rest[3] if "-run" in rest else "Test"
         return any(f"func {wanted}" in p.read_text(encoding="utf-8") for p in folder.glob("*_test.go"))
-    if first == "sh":
+    if first == "sh" or (first == "python" and rest[0].endswith(".py")):
         return (ROOT / rest[0]).is_file()
     if rest[:2] == ["-m", "pytest"]:
         return (ROOT / rest[2]).exists()
@@ -56,6 +56,7 @@ def test_commands_that_do_not_exist_are_seen() -> None:
         "./build.sh bench nothing",
         "go test ./objc -run TestNothing",
         "sh tests/nothing.sh",
+        "python tests/nothing.py",
         ".venv/bin/python -m pytest tests/nothing",
         "python -m paddle_mps.nothing",
         "make",
