@@ -28,7 +28,9 @@ type counts [16]int64
 // dispatch is shader_dispatch.
 type dispatch struct {
 	buffers [31]binding
-	_       [31]uintptr // threadgroup
+	_       unsafe.Pointer // what kernels may follow addresses into
+	_       int32          // how many there are
+	_       [31]uintptr    // threadgroup
 	groups  [3]uint64
 	group   [3]uint64
 	threads [3]uint64
