@@ -28,6 +28,14 @@ func (e ElemType) lacking() ElemType {
 	return e
 }
 
+// textOf is the name of a dtype where elements of a type are expected, for errors: that of the type if it is what carries it.
+func (e ElemType) textOf(d dtype.DType) string {
+	if e.lacking() != 0 && d == e.carrier() {
+		return e.String()
+	}
+	return d.String()
+}
+
 // unsigned reports whether elements are unsigned integers that signed ones carry.
 func (e ElemType) unsigned() bool { return e == elemUint16 || e == elemUint32 || e == elemUint64 }
 
@@ -236,9 +244,12 @@ func (c *call) treat(t treatment, elem ElemType) {
 	for i, v := range c.in {
 		counts := t.data>>min(i, 31)&1 == 1
 		switch {
-		case v == nil || v.elem == 0 && (!counts || t.how == decodes):
-		case v.isList || !counts:
-			c.refuse("operand %d of elements of type %s is not supported", i, lacking(c.in[i:i+1]))
+		case !c.has(i):
+		case v.isList:
+			c.x(i) // the error
+		case v.elem == 0 && (!counts || t.how == decodes):
+		case !counts:
+			c.refuse("operand %d of elements of type %s is not supported", i, v.elem)
 		case t.how == decodes:
 			c.in[i] = c.decoded(v, dtype.Float32)
 		case v.elem != elem:

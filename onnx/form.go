@@ -114,7 +114,7 @@ func (f *Form) matches(inputs []op.Type) error {
 			ok = shape.IsSymbol(want.Shape.Dims[j]) || want.Shape.Dims[j] == got.Shape.Dims[j]
 		}
 		if !ok {
-			return status.Errorf(status.Invalid, "[onnx] input %q is %s%s; want %s", p.Name, got.DType, &got.Shape, p.Text())
+			return status.Errorf(status.Invalid, "[onnx] input %q is %s%s; want %s", p.Name, p.Elem.textOf(got.DType), &got.Shape, p.Text())
 		}
 	}
 	return nil

@@ -175,6 +175,11 @@ func buildLoop(c *call) []*value {
 // stacked is tensors side by side along a new axis. Of no tensors the graph has to say what the type is. Its dtype
 // and dimensions follow from the list.
 func (c *call) stacked(list []*value, axis int, p *Port) *value {
+	for _, v := range list {
+		if v.isList || v.none {
+			c.wrong("a sequence or nothing is to be stacked; want tensors")
+		}
+	}
 	if len(list) > 0 {
 		return c.do(op.IDStack, with(op.StackAxis, axis), list...).as(c.alike(list))
 	}
@@ -206,7 +211,7 @@ func scanBatches(c *call) []*value {
 	for b := range c.x(1).dims()[0] {
 		var in []*value
 		for i := range c.in[1:] {
-			in = append(in, c.pick(c.x(1+i), 0, b))
+			in = append(in, c.pick(c.x(1+i), 0, b).as(c.in[1+i].elem))
 		}
 		made = append(made, c.scan(in, c.list("directions")))
 	}

@@ -104,8 +104,8 @@ func termCounts(c *call) []*value {
 	}
 	dims, width := x.dims(), slices.Max(to)+1
 	n := dims[len(dims)-1]
-	x = c.reshape(c.cast(x, dtype.Int64), x.Shape.Numel()/max(n, 1), n, 1)
-	rows := x.dims()[0]
+	rows := product(dims[:len(dims)-1]) // there are as many texts if they have no words
+	x = c.reshape(c.cast(x, dtype.Int64), rows, n, 1)
 	total := c.full(dtype.Float32, integer(0), rows, width)
 	least, most, skips := c.int("min_gram_length", 1), c.int("max_gram_length", 1), min(c.int("max_skip_count", 0), n)
 	for i, start := range starts {

@@ -180,7 +180,7 @@ func (t *Tensor) Const(outside func(*Tensor) ([]byte, error)) (*op.Const, error)
 		return nil, err
 	}
 	if want := made.Shape.Numel() * made.DType.Size(); int64(len(c.Bytes)) != want {
-		return nil, status.Errorf(status.Invalid, "[onnx] tensor %q of %s%s has %s; want %d", t.Name, made.DType, &made.Shape, status.Count(len(c.Bytes), "byte", "bytes"), want)
+		return nil, status.Errorf(status.Invalid, "[onnx] tensor %q of %s%s has %s; want %d", t.Name, t.Elem.textOf(made.DType), &made.Shape, status.Count(len(c.Bytes), "byte", "bytes"), want)
 	}
 	return c, nil
 }

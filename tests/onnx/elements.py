@@ -37,7 +37,11 @@ def bits(x: Any) -> Any:
 
 
 def model(
-    nodes: list[Any], inputs: dict[str, Any], outputs: dict[str, Any], weights: dict[str, Any] | None = None
+    nodes: list[Any],
+    inputs: dict[str, Any],
+    outputs: dict[str, Any],
+    weights: dict[str, Any] | None = None,
+    opset: int = 25,
 ) -> Any:
     """A model of nodes, with dtypes of its inputs and outputs, whose shapes are open."""
     graph = helper.make_graph(
@@ -47,7 +51,7 @@ def model(
         [helper.make_tensor_value_info(name, elem(d), None) for name, d in outputs.items()],
         [numpy_helper.from_array(w, name) for name, w in (weights or {}).items()],
     )
-    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=11).SerializeToString()
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=11).SerializeToString()
     return paddle_mps.onnx.load(data, paddle_mps.CPUPlace())
 
 
@@ -404,6 +408,37 @@ def test_control_flow() -> None:
     last, stack, most, running = made(np.array(65533, np.uint16))
     assert last.tolist() == 0 and stack.tolist() == [65534, 65535, 0]
     assert most.tolist() == 65535 and running.tolist() == [65534, 65535, 65535]
+
+
+def test_errors_name_the_type_of_the_file() -> None:
+    tensor = numpy_helper.from_array(np.zeros(2, np.uint16), "w")
+    tensor.raw_data = b"123"
+    with pytest.raises(ValueError, match=r'tensor "w" of uint16\[2\] has 3 bytes; want 4'):
+        model([helper.make_node("Constant", [], ["y"], value=tensor)], {}, {"y": np.uint16})()
+    nodes = [
+        helper.make_node("SequenceConstruct", ["x", "x"], ["s"]),
+        helper.make_node("SequenceEmpty", [], ["none"], dtype=4),
+        helper.make_node("Concat", ["x", "s"], ["y"], axis=0),
+    ]
+    for name in ("s", "none"):
+        nodes[-1].input[1] = name
+        with pytest.raises(ValueError, match=r"Concat-\d+\): operand 1 is a sequence; want a tensor"):
+            model(nodes, {"x": np.uint16}, {"y": np.uint16})(np.zeros(2, np.uint16))
+
+
+def test_a_scan_of_batches() -> None:
+    """Scan before opset 9. Its body compares numbers whose bits are negative as signed integers."""
+    body = helper.make_graph(
+        [helper.make_node("Greater", ["e", "m"], ["g"]), helper.make_node("Max", ["m", "e"], ["n"])],
+        "body",
+        [helper.make_tensor_value_info(n, 4, []) for n in "me"],
+        [helper.make_tensor_value_info(n, t, []) for n, t in (("n", 4), ("g", 9))],
+    )
+    scan = helper.make_node("Scan", ["", "m", "x"], ["most", "greater"], body=body, num_scan_inputs=1)
+    made = model([scan], {"m": np.uint16, "x": np.uint16}, {"most": np.uint16, "greater": np.bool_}, opset=8)
+    most, greater = made(np.array([5, 60000], np.uint16), np.array([[4, 65535, 7], [1, 2, 65535]], np.uint16))
+    assert most.dtype == np.uint16 and most.tolist() == [65535, 65535]
+    assert greater.tolist() == [[False, True, False], [False, False, True]]
 
 
 def test_what_is_refused() -> None:

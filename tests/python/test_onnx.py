@@ -83,6 +83,8 @@ def test_unsigned_integers_are_arrays() -> None:
     for wrong in (np.zeros(1, np.int16), paddle.to_tensor([1], dtype="int16", place=paddle.CPUPlace()), [1]):
         with pytest.raises(TypeError, match=r"input 'x' is .*; want an array of uint16"):
             model(wrong)
+    with pytest.raises(ValueError, match=r'input "x" is uint16\[1, 1\]; want uint16\[\?\]'):
+        model(np.zeros((1, 1), np.uint16))
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,10 @@ def test_counts_of_terms(place: str, mode: str) -> None:
     np.testing.assert_array_equal(
         run(place, "TfIdfVectorizer", [x[0].astype("int64")], opset=17, **attributes), want[0]
     )
+    for dims in ((0,), (2, 0)):  # texts without words
+        got = run(place, "TfIdfVectorizer", [np.zeros(dims, "int64")], opset=17, **attributes)
+        np.testing.assert_array_equal(got, np.zeros((*dims[:-1], 7), "float32"))
+        assert got.shape == (*dims[:-1], 7)
 
 
 def test_regions_between_elements(place: str) -> None:

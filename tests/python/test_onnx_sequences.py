@@ -155,6 +155,21 @@ def test_sequences_pass_such_a_size(place: str) -> None:
         assert [v.tolist() for v in z] == [*s, [v for v, k in zip(joined, keep) if k]]
 
 
+def test_sequences_of_rounds_are_not_stacked() -> None:
+    body = files.graph(
+        [files.node("SequenceConstruct", ["x"], ["s"]), files.node("Identity", ["go"], ["on"])],
+        [files.port("i", "int64", []), files.port("go", "bool", [])],
+        [files.port("on", "bool", []), files.port("s", "float", None, sequence=True)],
+    )
+    model = load(
+        [files.node("Loop", ["n", ""], ["y"], body=body)],
+        [files.port("n", "int64", []), files.port("x", "float", [None])],
+        [files.port("y", "float", None)],
+    )
+    with pytest.raises(ValueError, match=r"Loop-\d+\): a sequence or nothing is to be stacked; want tensors"):
+        model(np.array(2), np.ones(2, "float32"))
+
+
 def test_wrong_arguments() -> None:
     model, x = joining(), np.ones(2, "float32")
     for given in (x, None, paddle.to_tensor(x, place="cpu")):
