@@ -28,7 +28,7 @@ type termKind uint8
 
 const (
 	operandTerm termKind = iota // a tensor; where an expression has one twice, both are the same value
-	literalTerm                 // a constant that is as near to a number as the dtype of the calls allows, or a neighbour of it
+	literalTerm                 // a constant that is as near to a number as the dtype of the calls allows; see near
 	epsilonTerm                 // a constant, which the match remembers
 	callTerm                    // a call with operands in this order
 	eitherTerm                  // one of several
@@ -210,9 +210,13 @@ func (m *match) reducesAxis(n *Node) bool {
 }
 
 // near reports whether a value is the number f, or one of its neighbours in the dtype of the calls: exporters write constants
-// such as sqrt(2) with the digits of this dtype, rounded this way or that.
+// such as sqrt(2) with the digits of this dtype, rounded this way or that. Of a number that float32 holds, such as 2, a neighbour
+// is another one: negative numbers have a square, and no power of 2.0000002.
 func (m *match) near(v Value, f float64) bool {
 	got, ok := m.g.number(v)
+	if float64(float32(f)) == f {
+		return ok && got == f
+	}
 	spacing := 0x1p-23 // the distance from 1 to the next number; Python scalars beside halves are not rounded to halves
 	switch {
 	case m.dtype == dtype.Float64:

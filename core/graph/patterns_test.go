@@ -177,7 +177,17 @@ func TestPatternsThatAreNone(t *testing.T) {
 		"epsilon has more axes than x": func(s speller, x Value) []Value { return norm(s, x, s.constant(dtype.Float32, 1e-5, 1, 1, 1), 1) },
 		"sqrt(2) is wrong":             func(s speller, x Value) []Value { return gelu(s, x, 0.7071, 1, 0.5) },
 		"one is wrong":                 func(s speller, x Value) []Value { return gelu(s, x, math.Sqrt2/2, 1.001, 0.5) },
+		"one is off by an ulp":         func(s speller, x Value) []Value { return gelu(s, x, math.Sqrt2/2, 1+0x1p-23, 0.5) },
 		"a half is wrong":              func(s speller, x Value) []Value { return gelu(s, x, math.Sqrt2/2, 1, 0.25) },
+		"a power that negative numbers lack": func(s speller, x Value) []Value {
+			square := s.do("pow", x, s.f32(2+0x1p-22))
+			return []Value{s.do("divide", x, s.do("sqrt", s.along("mean", 1, square)))}
+		},
+		"a power of halves that negative numbers lack": func(s speller, _ Value) []Value {
+			x := s.Input(known(dtype.BFloat16))
+			square := s.do("pow", x, s.constant(dtype.BFloat16, 2+0x1p-6))
+			return []Value{s.do("divide", x, s.do("sqrt", s.along("mean", 1, square)))}
+		},
 		"two tensors": func(s speller, x Value) []Value {
 			return []Value{s.do("multiply", gelu(s, x, math.Sqrt2/2, 1, 1)[0], s.do("exp", x))}
 		},
