@@ -32,6 +32,9 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 		if t.store.ctx != p.ctx {
 			return status.Errorf(status.Invalid, "[program] output %d is on %s; want %s", i, t.store.ctx.place, p.ctx.place)
 		}
+		if t.Traced() { // it has no memory
+			return status.Errorf(status.Traced, "[program] output %d is a tensor of a function that was traced, which has no elements; want another tensor", i)
+		}
 		if err := writable("program", &t.view); err != nil {
 			return err
 		}

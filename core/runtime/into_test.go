@@ -109,6 +109,24 @@ func TestRunIntoRefuses(t *testing.T) {
 	})
 }
 
+// A tensor of a function that is being traced, or was, has no memory to write to.
+func TestRunIntoOfTraces(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		p := c.NewProgram(sumAndDouble(w))
+		defer p.Close()
+		x, a := w.f32(c, []float32{1, 2}, 2), w.f32(c, []float32{5, 5}, 2)
+		tr := w.tracer(c, x)
+		defer w.free(x, a, tr.in[0])
+		in, out := []*runtime.Tensor{x, x}, []*runtime.Tensor{a, tr.in[0]}
+		const says = "[program] output 1 is a tensor of a function that was traced, which has no elements; want another tensor"
+		require.EqualError(w, w.into(p, in, out), says)
+		require.EqualError(w, w.rt.In(runtime.Recording).RunInto(p, in, out, tr.Stream()), says)
+		tr.Abort()
+		require.EqualError(w, w.into(p, in, out), says)
+		require.Equal(w, []float32{5, 5}, w.floats(a))
+	})
+}
+
 // A program in stages has sizes that no caller can know before the run; its outputs are copied once they are there.
 func TestRunIntoOfStages(t *testing.T) {
 	w := newWorld(t)
