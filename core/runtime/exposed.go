@@ -21,18 +21,22 @@ type exposed struct {
 	all []*storage
 }
 
-// expose notes that the address is returned to a caller, who holds a view.
+// expose notes that the address is returned to a caller, who holds a view. When it returns, the storage is listed, also if another
+// goroutine has begun to list it: a kernel may be given the address at once.
 func (st *storage) expose() {
-	if st.addressTaken.Swap(true) || st.ctx.inOrder {
+	if st.addressTaken.Load() {
 		return
 	}
 	x := &st.ctx.exposed
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.all = append(x.all, st)
-	i := x.first(st.base)
-	copy(x.all[i+1:], x.all[i:])
-	x.all[i] = st
+	if !st.addressTaken.Load() && !st.ctx.inOrder {
+		x.all = append(x.all, st)
+		i := x.first(st.base)
+		copy(x.all[i+1:], x.all[i:])
+		x.all[i] = st
+	}
+	st.addressTaken.Store(true)
 }
 
 // first is the place in the list, but for its last element, of the first storage that does not begin before an address.
@@ -48,15 +52,21 @@ func (x *exposed) first(base unsafe.Pointer) int {
 	return low
 }
 
-// dropView drops the reference of a view, and reports whether it was the last one.
+// dropView drops the reference of a view, and reports whether it was the last one. Whether the storage is listed is asked once
+// there is no other view: until then the holder of another one may expose it.
 func (st *storage) dropView() bool {
+	for others := st.refs.Load(); others > 0; others = st.refs.Load() {
+		if st.refs.CompareAndSwap(others, others-1) {
+			return false
+		}
+	}
 	if !st.addressTaken.Load() || st.ctx.inOrder {
-		return dropRef(&st.refs)
+		return true
 	}
 	x := &st.ctx.exposed
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !dropRef(&st.refs) {
+	if !dropRef(&st.refs) { // hold has retained it meanwhile
 		return false
 	}
 	i := x.first(st.base)
