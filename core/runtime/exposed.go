@@ -30,12 +30,14 @@ func (st *storage) expose() {
 	x := &st.ctx.exposed
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	// A device without queues has no kernels that could find it.
 	if !st.addressTaken.Load() && !st.ctx.inOrder {
 		x.all = append(x.all, st)
 		i := x.first(st.base)
 		copy(x.all[i+1:], x.all[i:])
 		x.all[i] = st
 	}
+	// Last, because who reads it without the lock takes the storage for a listed one.
 	st.addressTaken.Store(true)
 }
 
@@ -103,7 +105,7 @@ func (c *Context) addressTable(all []*storage) (*Tensor, error) {
 	rows, end := uint64(0), uint64(0)
 	for _, st := range all {
 		at, ok := dev.AddressOf(&device.Operand{Addr: st.base, Heap: st.heap()})
-		if !ok {
+		if !ok { // foreign memory that the device does not reach: a kernel reports its addresses as unknown
 			continue
 		}
 		from := address(st.base)

@@ -76,7 +76,7 @@ func (p *Program) deliver(made, out []*Tensor, on *Stream, mode Mode) error {
 			return err
 		}
 	}
-	// In this order the later of two outputs that overlap wins.
+	// In this order the later of two outputs that overlap wins. Nothing is written before all have been checked above.
 	for i, t := range made {
 		if t == nil {
 			continue
@@ -120,6 +120,7 @@ func (p *Program) runDirect(in, out []*Tensor, on *Stream, mode Mode) (done bool
 	if err := r.submit(); err != nil {
 		return true, err
 	}
+	// Those in place have their new contents; the changes of the others are dropped, because deliver makes them again.
 	for i, t := range r.into {
 		if t != nil {
 			r.changes[i].done(t)

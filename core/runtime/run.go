@@ -172,6 +172,7 @@ func (r *programRun) prepare() error {
 		if t.fits() {
 			continue
 		}
+		// The copy is made on the stream, so that what the caller writes to the input later does not reach it.
 		v, err := r.stream.contiguous(&t.view)
 		if err != nil {
 			return err
@@ -180,6 +181,7 @@ func (r *programRun) prepare() error {
 	}
 	for i := range r.code.planned.Outputs {
 		if i < len(r.into) && r.into[i] != nil {
+			// As of a new output: recycle releases one reference of each.
 			r.into[i].store.retain()
 			r.out = append(r.out, r.into[i].view)
 			continue
@@ -194,6 +196,7 @@ func (r *programRun) prepare() error {
 	if draws := r.code.planned.Draws; draws > 0 {
 		r.seed = c.random.take(draws)
 	}
+	// A single part has a workspace of its own, see hold; several pass intermediate results to each other in the arena.
 	if len(r.code.parts) < 2 || r.code.arena == 0 {
 		return nil
 	}
