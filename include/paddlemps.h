@@ -690,7 +690,8 @@ pmps_error *pmps_program_run(pmps_program *program, pmps_tensor *const *inputs, 
 /* As pmps_program_run, with outputs that exist: as many as the program has, on its place, with the shapes of the results, which
  * are cast to their dtypes. An output that is contiguous, begins at a multiple of 16 bytes, has the result's dtype and shares
  * memory with no other tensor of the run is computed in place. Others are copied to; of outputs that overlap, the last one wins.
- * An error of the arguments leaves the outputs as they are, a failure of the device leaves their elements undefined. */
+ * An error of the arguments leaves the outputs as they are, a failure of the device leaves their elements undefined.
+ * PMPS_UNSUPPORTED for a program whose outputs are lists. */
 pmps_error *pmps_program_run_into(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
                                   pmps_tensor *const *outputs, size_t output_count);
 

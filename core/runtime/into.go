@@ -25,6 +25,9 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 		p.recordRun(in, out, err, start)
 		return err
 	}
+	if p.varies {
+		return status.Errorf(status.Unsupported, "[program] outputs are lists, whose lengths only the run says; want Run, which makes them")
+	}
 	if len(out) != p.results {
 		return status.Errorf(status.Invalid, "[program] got %d outputs; want %d", len(out), p.results)
 	}
@@ -57,7 +60,7 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 
 // plain reports whether a run computes its results and does nothing else: it records no gradients and changes no inputs.
 func (p *Program) plain(on *Stream, mode Mode) bool {
-	return p.decided.Load() == nil && len(p.changed) == 0 && !on.Traces() && (p.back == nil || !mode.has(Recording))
+	return p.decided.Load() == nil && p.forms == nil && len(p.changed) == 0 && !on.Traces() && (p.back == nil || !mode.has(Recording))
 }
 
 // deliver copies results to the outputs, after it has checked all of them.

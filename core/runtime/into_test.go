@@ -141,6 +141,52 @@ func TestRunIntoOfStages(t *testing.T) {
 	require.Equal(t, []float32{2, -2, 4}, w.floats(twice))
 }
 
+// taking is listing with the sum alone as its output, so that only inputs are lists.
+type taking struct{ listing }
+
+func (taking) Varies() (inputs, outputs bool) { return true, false }
+func (t taking) Formed(counts []int64) (runtime.Source, error) {
+	s, err := t.listing.Formed(counts)
+	if err != nil {
+		return nil, err
+	}
+	return total{s.(summing)}, nil
+}
+
+// total is taking for a form.
+type total struct{ summing }
+
+func (total) Varies() (inputs, outputs bool) { return false, false }
+func (s total) Resolve(in []op.Type) (*graph.Graph, error) {
+	b := graph.NewBuilder()
+	sum := b.Input(in[0])
+	for _, t := range in[1:] {
+		out, err := b.Call(op.MustByName("add"), []graph.Value{sum, b.Input(t)}, nil)
+		if err != nil {
+			return nil, err
+		}
+		sum = out[0]
+	}
+	return b.Build(sum), nil
+}
+
+// Inputs may be lists; outputs that are lists are refused, because only the run says how many tensors they are.
+func TestRunIntoOfLists(t *testing.T) {
+	w := newWorld(t)
+	in := []*runtime.Tensor{w.form(2, 1), w.vector(1, 2), w.vector(3, 4), w.vector(5, 6)}
+	out := w.vector(0, 0)
+	defer w.free(append(in, out)...)
+	p := w.cpu.NewProgram(taking{})
+	defer p.Close()
+	require.NoError(t, w.into(p, in, one(out)))
+	require.Equal(t, []float32{9, 12}, w.floats(out))
+	varies := w.cpu.NewProgram(listing{})
+	defer varies.Close()
+	err := w.into(varies, in, one(out))
+	require.Equal(t, status.Unsupported, status.CodeOf(err), err)
+	require.ErrorContains(t, err, "outputs are lists")
+}
+
 // A saved tensor that a run has overwritten is found by the pass backward.
 func TestRunIntoCountsAsAWrite(t *testing.T) {
 	w := newWorld(t)

@@ -2,6 +2,7 @@ package metal_test
 
 import (
 	"encoding/binary"
+	goruntime "runtime"
 	"testing"
 	"unsafe"
 
@@ -81,7 +82,9 @@ func TestKernelsFollowAddresses(t *testing.T) {
 	bytes := map[uint64]uint64{first: 1200, second: 32}
 	for _, r := range rows {
 		require.GreaterOrEqual(t, r[1], bytes[r[0]])
-		require.NotEqual(t, r[0], r[2], "the GPU's address is the CPU's")
+		if goruntime.GOOS == "linux" { // elsewhere the mock has one address for both
+			require.NotEqual(t, r[0], r[2], "the GPU's address is the CPU's")
+		}
 	}
 	require.Less(t, rows[0][0], rows[1][0])
 	low, _, err := f.first(y)

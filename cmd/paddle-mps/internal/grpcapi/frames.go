@@ -98,7 +98,7 @@ type message struct {
 	got  int64 // bytes of it that are in memory
 }
 
-// add takes data of the stream. Of a message that is complete nothing is left here: whoever reads it counts it from there.
+// add takes data of the stream. Of a message that is complete nothing is left here: its reader counts it from there.
 func (m *message) add(data []byte) {
 	for len(data) > 0 {
 		if m.have < prefix {
