@@ -39,6 +39,8 @@ class Case:
     request: HTTP | RPC
     # What becomes of tritonserver 2.51, such as a signal that ends it: the request is sent to our server alone.
     dies: str = ""
+    # How the answer of tritonserver 2.51 varies from run to run: recorded in place of it.
+    varies: str = ""
 
 
 def get(name: str, path: str, *headers: tuple[str, str], method: str = "GET") -> Case:

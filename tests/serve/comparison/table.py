@@ -68,7 +68,11 @@ def short(answer: Any, other: Any) -> str:
     """What an answer has that another one has not, in a cell of a table."""
     if "ends" in answer:
         return f"**{answer['ends']}**"
+    if "varies" in answer:
+        return str(answer["varies"])
     status = str(answer.get("status", answer.get("code", "closed")))
+    if "varies" in other:
+        return status
     one, another = content(answer), content(other)
     if isinstance(one, str) or isinstance(another, str):
         text = one if isinstance(one, str) else "" if one is None else "..."
