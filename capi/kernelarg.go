@@ -14,12 +14,16 @@ type kernelArg struct {
 	size   uint64
 }
 
-// kernelArgs resolves arguments; tensors are held until releaseArgs, which the caller
+// usualArgs is how many arguments most kernels have at most: a call of one finds room for them on its stack.
+const usualArgs = 12
+
+// kernelArgs resolves arguments and appends them to list; tensors are held until releaseArgs, which the caller
 // calls also after an error. Bytes are borrowed from the caller.
-func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg) (list []runtime.KernelArg, err error) {
+func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg, list []runtime.KernelArg) ([]runtime.KernelArg, error) {
 	for i := range given {
 		a := &given[i]
 		var one runtime.KernelArg
+		var err error
 		switch {
 		case a.tensor == 0:
 			one.Bytes, err = memory(who, a.data, a.size)

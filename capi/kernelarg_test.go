@@ -12,7 +12,7 @@ import (
 
 func TestKernelBytes(t *testing.T) {
 	raw := []byte{1, 2, 3, 4}
-	list, err := kernelArgs(nil, "f", []kernelArg{{data: address(raw), size: 4}, {data: address(raw), size: 1}})
+	list, err := kernelArgs(nil, "f", []kernelArg{{data: address(raw), size: 4}, {data: address(raw), size: 1}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []runtime.KernelArg{{Bytes: raw}, {Bytes: raw[:1]}}, list)
 	releaseArgs(list)
@@ -22,7 +22,7 @@ func TestKernelBytes(t *testing.T) {
 		"a tensor and bytes": {tensor: 1, data: address(raw), size: 4},
 		"a tensor and size":  {tensor: 1, size: 4},
 	} {
-		_, err := kernelArgs(nil, "f", []kernelArg{bad})
+		_, err := kernelArgs(nil, "f", []kernelArg{bad}, nil)
 		require.Equal(t, status.Invalid, status.CodeOf(err), name)
 	}
 }

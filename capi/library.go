@@ -159,8 +159,22 @@ func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 //
 //export goKernelRun
 func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t) C.fault {
-	return run("kernel_run", handle, args, count, threads, group, on, func(k *kernel, list []runtime.KernelArg, grid [3]uint64, stream *runtime.Stream) error {
-		return k.Run(list, grid, triple(group), stream)
+	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *kernel) error {
+		var room [usualArgs]runtime.KernelArg
+		given, err := array[kernelArg](k.Name, "arguments", args, uint64(count))
+		if err != nil {
+			return err
+		}
+		list, err := kernelArgs(rt, k.Name, given, room[:0])
+		defer releaseArgs(list)
+		if err != nil {
+			return err
+		}
+		grid, err := gridOf(k.Name, threads, list)
+		if err != nil {
+			return err
+		}
+		return withStream(on, func(stream *runtime.Stream) error { return k.Run(list, grid, triple(group), stream) })
 	})
 }
 
@@ -170,34 +184,12 @@ func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads
 //export goKernelRunReporting
 func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, reports C.text_in, on C.uint64_t) C.fault {
 	const who = "kernel_run_reporting"
-	return run(who, handle, args, count, threads, group, on, func(k *kernel, list []runtime.KernelArg, grid [3]uint64, stream *runtime.Stream) error {
-		if reports == nil {
-			return null(who)
-		}
-		sites, err := report.Parse([]byte(C.GoString(reports)))
-		if err != nil {
-			return status.Errorf(status.Invalid, "[%s] %s", k.Name, err)
-		}
-		name := k.Name
-		return k.RunReporting(list, grid, triple(group), report.Words, sites.FindsAddresses(), func(words []uint32) error {
-			printed, failed := sites.Read(words)
-			_, _ = os.Stdout.WriteString(printed) // a standard output that is closed takes nothing
-			if failed != "" {
-				return status.Errorf(status.Device, "[%s] %s", name, failed)
-			}
-			return nil
-		}, stream)
-	})
-}
-
-// run has what the two ways to run a kernel have in common.
-func run(who string, handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t, body func(*kernel, []runtime.KernelArg, [3]uint64, *runtime.Stream) error) C.fault {
 	return onKernel(who, handle, func(rt *runtime.Runtime, k *kernel) error {
 		given, err := array[kernelArg](k.Name, "arguments", args, uint64(count))
 		if err != nil {
 			return err
 		}
-		list, err := kernelArgs(rt, k.Name, given)
+		list, err := kernelArgs(rt, k.Name, given, nil)
 		defer releaseArgs(list)
 		if err != nil {
 			return err
@@ -206,11 +198,34 @@ func run(who string, handle C.uint64_t, args unsafe.Pointer, count C.size_t, thr
 		if err != nil {
 			return err
 		}
-		stream, err := using(on)
-		if err != nil {
-			return err
+		if reports == nil {
+			return null(who)
 		}
-		defer done(on)
-		return body(k, list, grid, stream)
+		sites, err := report.Parse([]byte(C.GoString(reports)))
+		if err != nil {
+			return status.Errorf(status.Invalid, "[%s] %s", k.Name, err)
+		}
+		name := k.Name
+		read := func(words []uint32) error {
+			printed, failed := sites.Read(words)
+			_, _ = os.Stdout.WriteString(printed) // a standard output that is closed takes nothing
+			if failed != "" {
+				return status.Errorf(status.Device, "[%s] %s", name, failed)
+			}
+			return nil
+		}
+		return withStream(on, func(stream *runtime.Stream) error {
+			return k.RunReporting(list, grid, triple(group), report.Words, sites.FindsAddresses(), read, stream)
+		})
 	})
+}
+
+// withStream runs body with the stream that a call goes to, which stays pinned while it runs.
+func withStream(on C.uint64_t, body func(*runtime.Stream) error) error {
+	stream, err := using(on)
+	if err != nil {
+		return err
+	}
+	defer done(on)
+	return body(stream)
 }

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -105,7 +104,8 @@ func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, reaches []*stor
 	}
 	l := k.ctx.rt.newLaunch(k.ctx, k.ctx.pick(on))
 	l.check = check
-	l.Grid = &device.Grid{Kernel: k.Name, Threads: threads, Group: group}
+	l.forKernel()
+	l.Grid.Kernel, l.Grid.Threads, l.Grid.Group = k.Name, threads, group
 	if err := l.fill(k, args); err != nil {
 		l.recycle()
 		return false, err
@@ -175,28 +175,58 @@ func (k *Kernel) checkArg(i int, a *KernelArg) error {
 	return nil
 }
 
+// kernelRoom is memory for a call of a user's kernel. It stays with the record of the launch, so that a call which is
+// repeated allocates nothing.
+type kernelRoom struct {
+	grid    device.Grid
+	in, out []device.Operand
+	numbers []byte // of all arguments that are bytes
+}
+
+// forKernel gives the launch, which is new, room for the call of a kernel.
+func (l *launch) forKernel() {
+	if l.kernel == nil {
+		l.kernel = new(kernelRoom)
+	}
+	r := l.kernel
+	l.Grid, l.In, l.Out = &r.grid, r.in[:0], r.out[:0]
+}
+
+// clear drops what the room refers to.
+func (r *kernelRoom) clear() {
+	if r == nil {
+		return
+	}
+	clear(r.grid.Args)
+	clear(r.grid.Resident)
+	r.grid = device.Grid{Args: r.grid.Args[:0], Resident: r.grid.Resident[:0]}
+}
+
 // fill adds the arguments. A tensor that the kernel may write is an input too, because the kernel need not
 // write all of it. A 0-d tensor of the CPU is passed as bytes.
 func (l *launch) fill(k *Kernel, args []KernelArg) error {
-	g := l.Grid
-	g.Args = make([]device.Argument, len(args))
+	r, g := l.kernel, l.Grid
+	defer func() { r.in, r.out = l.In, l.Out }() // grown, maybe
+	r.numbers = r.numbers[:0]
 	for i := range args {
+		var a device.Argument
 		t := args[i].Tensor
 		switch {
 		case t == nil:
-			g.Args[i].Bytes = slices.Clone(args[i].Bytes)
+			a.Bytes = r.number(args[i].Bytes)
 		case t.store.ctx != k.ctx:
 			if err := t.store.wait(false); err != nil {
 				return err
 			}
 			// SAFETY: the tensor is held by the caller and has one element.
-			g.Args[i].Bytes = slices.Clone(unsafe.Slice((*byte)(t.addr), t.dtype.Size()))
+			a.Bytes = r.number(unsafe.Slice((*byte)(t.addr), t.dtype.Size()))
 		case k.writes(i):
 			l.stores = append(l.stores, t.store)
 		default:
-			g.Args[i].Tensor = len(l.In)
+			a.Tensor = len(l.In)
 			l.readView(&t.view)
 		}
+		g.Args = append(g.Args, a)
 	}
 	for i := range args {
 		if t := args[i].Tensor; k.writes(i) {
@@ -206,6 +236,13 @@ func (l *launch) fill(k *Kernel, args []KernelArg) error {
 		}
 	}
 	return nil
+}
+
+// number copies the bytes of an argument. Where the room grows, earlier arguments stay in what it was before.
+func (r *kernelRoom) number(b []byte) []byte {
+	n := len(r.numbers)
+	r.numbers = append(r.numbers, b...)
+	return r.numbers[n:]
 }
 
 // writes reports whether the kernel may write argument i. checkArgs has made sure that it is a tensor then.

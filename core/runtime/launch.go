@@ -27,6 +27,7 @@ type launch struct {
 	in      [4]device.Operand
 	out     [1]device.Operand
 	scalars [4]uint64
+	kernel  *kernelRoom // nil until the record has been one of a user's kernel
 	scratch *alloc.Block
 	check   func(failed error) error // called once when a user's kernel is done: what it has reported; nil for none
 	count   *int64                   // set to the number of results when the launch is recycled, where that depends on the data
@@ -72,6 +73,7 @@ func (l *launch) recycle() {
 	}
 	clear(l.stores)
 	l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid = nil, 0, nil, nil, 0, nil
+	l.kernel.clear()
 	l.ctx, l.stream, l.held, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, nil, 0
 	clear(l.lacks)
 	l.row, l.program, l.lacks, l.nonBlocking, l.draws, l.check = nil, nil, l.lacks[:0], false, 0, nil

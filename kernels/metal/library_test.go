@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/kernels/metal"
 )
 
 const source = `
@@ -73,6 +74,31 @@ func TestLibraryIsDescribed(t *testing.T) {
 	}
 	_, err := l.Kernel("nobody")
 	require.Equal(t, status.NotFound, status.CodeOf(err))
+}
+
+// A call of a kernel that is repeated allocates nothing, whatever it writes; each call has its own numbers.
+func TestKernelsAllocateNothing(t *testing.T) {
+	w := newWorld(t)
+	l := w.library(source + `
+kernel void rotate3(device float *x, device float *y, device float *z, constant float &a, uint i [[thread_position_in_grid]]) {
+  float first = x[i];
+  x[i] = y[i], y[i] = z[i], z[i] = first + a;
+}`)
+	k := w.kernel(l, "rotate3")
+	x, y, z := w.filled(w.gpu, 1, 2), w.filled(w.gpu, 2, 2), w.filled(w.gpu, 3, 2)
+	args := []runtime.KernelArg{tensor(x), tensor(y), tensor(z), number(0.5)}
+	call := func() {
+		require.NoError(t, k.Run(args, line(2), auto, nil))
+		require.NoError(t, w.gpu.Synchronize())
+	}
+	for range 6 {
+		call()
+	}
+	require.Equal(t, []float32{2, 2}, w.values(x))
+	if !metal.UnderRace { // where pools of purego, which makes the sends, drop some of what is put back
+		require.Zero(t, testing.AllocsPerRun(100, call))
+	}
+	w.free(x, y, z)
 }
 
 func TestSourceThatDoesNotCompile(t *testing.T) {

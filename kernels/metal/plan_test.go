@@ -188,7 +188,7 @@ func TestPlanWarm(t *testing.T) {
 	require.EqualValues(t, len(p.plan.Steps), fakemetal.Count(t, "dispatches"))
 	require.EqualValues(t, 2, fakemetal.Count(t, "commits"), "40 dispatches, and the rest")
 	require.Zero(t, fakemetal.Count(t, "buffers"))
-	if !underRace { // where pools of purego, which makes the sends, drop some of what is put back
+	if !UnderRace { // where pools of purego, which makes the sends, drop some of what is put back
 		require.Zero(t, testing.AllocsPerRun(20, run))
 	}
 	require.NoError(t, program.Close())

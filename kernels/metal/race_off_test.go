@@ -2,4 +2,4 @@
 
 package metal
 
-const underRace = false
+const UnderRace = false

@@ -2,4 +2,4 @@
 
 package metal
 
-const underRace = true
+const UnderRace = true
