@@ -48,6 +48,9 @@ func TestNestingIsBounded(t *testing.T) {
 // FuzzParse: no text makes the parser or verifier panic, and what is printed parses to what prints the same.
 func FuzzParse(f *testing.F) {
 	f.Add("module { tt.func public @f(%p: !tt.ptr<f32>) { tt.return } }")
+	for _, nothing := range []string{`"a"("":0:3)`, `""("x.py":1:2)`, `"a"("")`, `"a"(fused["", "":0:0])`} { // locations that say less than they seem
+		f.Add("module { tt.func public @f() { tt.return loc(" + nothing + ") } }")
+	}
 	files, err := filepath.Glob("../testdata/*.ttir")
 	require.NoError(f, err)
 	for _, file := range files {

@@ -38,8 +38,6 @@ func (l *Loc) String() string {
 		return escape(l.Name) + "(" + l.Inner.String() + ")"
 	case l.Name != "":
 		return escape(l.Name)
-	case l.File == "" && l.Line == 0:
-		return "unknown"
 	}
 	return escape(l.File) + ":" + strconv.Itoa(l.Line) + ":" + strconv.Itoa(l.Col)
 }
@@ -137,27 +135,36 @@ func (p *parser) fused(depth int) *Loc {
 	return l
 }
 
-// fileOrName parses "file":line:column, "name" and "name"(location).
+// fileOrName parses "file":line:column, "name" and "name"(location). An empty name says nothing, and neither does line 0
+// of an empty file.
 func (p *parser) fileOrName(t token, depth int) *Loc {
 	name := p.unquote(t)
 	if p.take("(") {
-		l := &Loc{Name: name, Inner: p.loc(depth + 1)}
+		inner := p.loc(depth + 1)
 		p.want(")")
-		return l
+		if name == "" {
+			return inner
+		}
+		return &Loc{Name: name, Inner: inner}
 	}
 	if !p.take(":") {
+		if name == "" {
+			return nil
+		}
 		return &Loc{Name: name}
 	}
 	l := &Loc{File: name, Line: p.number()}
 	p.want(":")
 	l.Col = p.number()
-	// A range: its beginning is enough.
 	if p.take("to") { // a range: its beginning is enough
 		p.take(":")
 		p.number()
 		if p.take(":") {
 			p.number()
 		}
+	}
+	if l.File == "" && l.Line == 0 {
+		return nil
 	}
 	return l
 }
