@@ -12,7 +12,9 @@ The exit status is 1 if a result is wrong or a program fails; a refusal counts a
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
+import inspect
 import json
 import pathlib
 import subprocess
@@ -148,6 +150,13 @@ def truncated(x: Any, y: Any) -> tuple[Any, Any]:
         return q, x % y
     q = (q * np.where((x < 0) != (y < 0), -1, 1)).astype(np.int64).astype(x.dtype)
     return q, (x - q * y).astype(x.dtype)
+
+
+@functools.cache
+def negates() -> bool:
+    """Whether -x negates a float. Before that, in Triton 3.6, it was 0 - x, so that -0.0 came out as 0.0."""
+    language = importlib.import_module("triton.language.semantic")
+    return "fneg" in inspect.getsource(language.TritonSemantic.minus)
 
 
 class Writer:
@@ -348,7 +357,7 @@ class Writer:
         if op == "abs":
             return self.assign(x.dtype, x.shape, f"tl.abs({a})", lambda env: np.abs(env[a]))
         if op == "neg":
-            return self.assign(x.dtype, x.shape, f"-{a}", lambda env: -env[a])
+            return self.assign(x.dtype, x.shape, f"-{a}", lambda env: -env[a] if negates() else 0 - env[a])
         if op == "floor":
             if x.dtype != "float32":
                 return None
@@ -824,7 +833,9 @@ class Writer:
             assert w is not None
             ends.append(w)
         self.values = outer + names
-        lines = [f"{n.name} = {v.name}" for n, v in zip(names, carried)]
+        # Each begins as a value of its own: Triton 3.9 takes a variable that gets the old value of another one, which was the
+        # same at first, for unchanged (CodeGenerator._find_carries).
+        lines = [f"{n.name} = {v.name} {'* 1.0' if v.dtype in FLOATS else '+ 0'}" for n, v in zip(names, carried)]
         inner = [line for s in body for line in s.lines]
         inner += [f"{', '.join(n.name for n in names)} = {', '.join(w.name for w in ends)}"]
         if kind == "while":
