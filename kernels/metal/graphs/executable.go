@@ -44,9 +44,9 @@ func build(d *gpu.Device, f lowering, b *builder) (gpu.Kernel, error) {
 	if err := quarantined(d, b.call); err != nil {
 		return nil, err
 	}
-	x := &executable{device: d, graph: mpsgraph.NewGraph()}
+	b.graph = newScript()
+	x := &executable{device: d, graph: b.graph.graph}
 	x.graph.SetOptions(mpsgraph.OptionsNone) // no synchronisation of results with the CPU: memory is shared
-	b.graph = x.graph
 	if err := x.describe(b, f); err != nil {
 		x.Close()
 		return nil, err
@@ -96,12 +96,9 @@ func (x *executable) describe(b *builder, f lowering) error {
 	return b.err
 }
 
-// compile turns the graph into a program. Level 0 of optimization keeps it on the GPU; higher levels may move parts
-// to the Neural Engine, whose arithmetic is another.
+// compile turns the graph into a program, or loads the one that an earlier process has stored. Level 0 of optimization
+// keeps it on the GPU; higher levels may move parts to the Neural Engine, whose arithmetic is another.
 func (x *executable) compile(d *gpu.Device, b *builder) error {
-	if d.Compiling != nil {
-		d.Compiling()
-	}
 	types := make([]mpsgraph.ShapedType, len(x.in))
 	for i := range x.in {
 		types[i] = mpsgraph.NewShapedType(x.in[i].shape, elementTypes[x.in[i].dtype])
@@ -112,6 +109,17 @@ func (x *executable) compile(d *gpu.Device, b *builder) error {
 	how.SetOptimizationLevel(mpsgraph.OptimizationLevel0)
 	// Else MPSGraph compiles in the background and the first run waits for it, under the stream's lock.
 	how.SetWaitForCompilationCompletion(true)
+	b.graph.end(b.placeholders, b.results)
+	stores, name := d.Store != nil && b.nodes >= leastStored, ""
+	if stores {
+		name = key(d, b.graph)
+		if x.load(d, name, types, how, len(b.results)) {
+			return nil
+		}
+	}
+	if d.Compiling != nil {
+		d.Compiling()
+	}
 	x.program = objc.Retain(x.graph.Compile(d.Graphs, objc.DictionaryOf(b.placeholders, types), objc.ArrayOf(b.results...), how))
 	if x.program == 0 {
 		return &gpu.Refusal{Graph: true, Words: "it makes no executable of it"}
@@ -122,6 +130,9 @@ func (x *executable) compile(d *gpu.Device, b *builder) error {
 	}
 	if x.targets, ok = arrange(x.program.TargetTensors(), b.results); !ok || len(x.targets) != len(b.results) {
 		return status.Errorf(status.Internal, "MPSGraph gives results that were not asked for")
+	}
+	if stores {
+		x.save(d, name)
 	}
 	return nil
 }
