@@ -32,6 +32,7 @@ type executable struct {
 	feeds       []int  // input i of the program is in[feeds[i]]
 	targets     []int  // result i of the program is out[targets[i]]
 	nodes       int    // of the graph
+	loaded      string // the key of a stored executable until its first run
 	writesEarly bool   // elements of the output may be written before all inputs are read
 
 	// ended looks at the word when the GPU has ended a call; nil where the graph tells none.
@@ -160,12 +161,23 @@ func (x *executable) Encode(e gpu.Encoder, c *device.Call) error {
 		return err
 	}
 	x.mu.Lock()
-	err := e.Execute(x.program, objc.ArrayOf(r.inputs...), objc.ArrayOf(r.results...))
+	err := x.execute(&r)
 	x.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	return r.end()
+}
+
+// execute encodes the executable itself. MPSGraph may look at what it has loaded only now, and end the process.
+func (x *executable) execute(r *run) (err error) {
+	if x.loaded == "" {
+		return r.e.Execute(x.program, objc.ArrayOf(r.inputs...), objc.ArrayOf(r.results...))
+	}
+	key := x.loaded
+	x.loaded = ""
+	x.device.Store.Watch(key, func() { err = x.execute(r) })
+	return err
 }
 
 // Finish hands the number that the graph reports to who asked for it when the graph was built.

@@ -43,7 +43,7 @@ func (x *executable) load(d *gpu.Device, key string, types []mpsgraph.ShapedType
 			fed[i] = types[from]
 		}
 		x.program.Specialize(d.Graphs, objc.ArrayOf(fed...), how)
-		x.feeds, x.targets = feeds, targets
+		x.feeds, x.targets, x.loaded = feeds, targets, key
 		return true
 	})
 }

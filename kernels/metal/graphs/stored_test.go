@@ -82,7 +82,7 @@ func (b bench) runs(n named) {
 // TestEachGraphIsStoredOnce has a graph for each call of a variety, and finds each of them again: in this process and on
 // another device, which compiles nothing.
 func TestEachGraphIsStoredOnce(t *testing.T) {
-	folder := t.TempDir()
+	folder, told := t.TempDir(), len(warnings)
 	b := openIn(t, folder)
 	all := b.variety()
 	for name, n := range all {
@@ -103,7 +103,7 @@ func TestEachGraphIsStoredOnce(t *testing.T) {
 	}
 	require.Zero(t, fakemetal.Count(t, "executables"), "compiled")
 	require.EqualValues(t, len(all), again.GPU.Store.Stats().Hits)
-	require.Empty(t, warnings)
+	require.Empty(t, warnings[told:])
 }
 
 // TestKeyOfGraph reads the key of an entry: what is not of the call.
@@ -322,7 +322,8 @@ func TestEachFailureWhileStoring(t *testing.T) {
 				failed := compile()
 				over := fakemetal.Count(t, "failed") == 0
 				fakemetal.Reset(t)
-				require.Equal(t, live, fakemetal.Count(t, "live_objects"), "failure %d", n)
+				// What earlier runs used may still be released meanwhile, by the threads of the mock.
+				require.LessOrEqual(t, fakemetal.Count(t, "live_objects"), live, "failure %d", n)
 				if !failed && !over {
 					packages++
 				}

@@ -8,7 +8,7 @@
 //	HASH/used             written at each use: its time is that of the last one
 //	HASH.refused          this graph is compiled by each process: see below
 //	new-N/                an entry that is being written
-//	process-N             locked by the process that made it for as long as it uses the folder
+//	process-N             locked by the process that made it for as long as it uses the folder; names what MPSGraph has
 //	lock                  locked while a process opens the folder
 //
 // How it stays right:
@@ -16,8 +16,8 @@
 //   - An entry appears by one rename and is never changed, so other processes see all of it or nothing.
 //   - The key says everything that the package depends on and is compared in full. Before MPSGraph sees a package, the
 //     owner, the list, the size and the content of all files are checked. What does not fit is removed.
-//   - MPSGraph reads and writes packages or ends the process; nothing can catch that. While it does either, the file
-//     process-N names the entry. The next process to open the folder finds that file unlocked and marks the entry as
+//   - MPSGraph reads and writes packages or ends the process; nothing can catch that. While it does either, and while it
+//     runs for the first time what it has read, the file process-N names the entry. The next process to open the folder finds that file unlocked and marks the entry as
 //     refused, so a graph ends one process at most. A package that MPSGraph does not load is marked too.
 //   - MPSGraph may read a package later than it opens it. So entries are evicted only by a process that opens the folder
 //     while no other one uses it: the least recently used ones, until a quarter of the limit is free. A process adds no
@@ -42,6 +42,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 )
@@ -71,6 +72,9 @@ const (
 type Store struct {
 	folder string
 	limit  int64
+
+	running sync.Mutex // held while a loaded graph runs for the first time; taken without mu
+	naming  sync.Mutex // of the process file's text, taken last
 
 	mu       sync.Mutex
 	opened   bool
@@ -147,11 +151,11 @@ func (s *Store) Load(key string, load func(path string, note []byte) bool) bool 
 		return false
 	}
 	// If the process ends here, the next one finds the name.
-	if !s.announce(name) {
+	if !s.announce(handling, name) {
 		return false
 	}
 	ok := load(s.path(name, content), note)
-	s.announce("")
+	s.announce(handling, "")
 	if !ok {
 		// Its files are as they were written, so writing them again would not help.
 		s.refuse(name, "is not loaded by MPSGraph")
@@ -160,6 +164,15 @@ func (s *Store) Load(key string, load func(path string, note []byte) bool) bool 
 	s.stats.Hits++
 	_ = os.WriteFile(s.path(name, used), []byte("\n"), 0o600) // a folder that cannot be written evicts nothing
 	return true
+}
+
+// Watch has run use a graph that Load has made under a key for the first time. Nothing else of the store waits for it.
+func (s *Store) Watch(key string, run func()) {
+	s.running.Lock()
+	defer s.running.Unlock()
+	s.announce(running, nameOf(key)) // what is loaded has to run, whatever becomes of the folder
+	run()
+	s.announce(running, "")
 }
 
 // Save has write make a package and stores it, with a note, under a key that Load has not found. write gets the path of a
@@ -194,6 +207,8 @@ func (s *Store) Close() {
 // leave removes the process file, which says that packages are in use, and turns the store off.
 func (s *Store) leave() {
 	s.opened, s.off = true, true
+	s.naming.Lock()
+	defer s.naming.Unlock()
 	if s.self != nil {
 		_ = os.Remove(s.self.Name())
 		_ = s.self.Close()
@@ -228,6 +243,9 @@ func (s *Store) ready() bool {
 // open makes the folder, cleans it and enters this process. A folder that is there but cannot be written is of no use
 // either: without the process file, another process could evict what this one reads.
 func (s *Store) open() error {
+	if !utf8.ValidString(s.folder) {
+		return errors.New("the path is not UTF-8") // of which Foundation would make no URL
+	}
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
 		return err
 	}
@@ -271,9 +289,13 @@ func (s *Store) lock() (unlock func(), err error) {
 		if err == nil {
 			return func() { _ = f.Close() }, nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) || time.Now().After(end) {
+		switch {
+		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
 			_ = f.Close()
-			return nil, err
+			return nil, fmt.Errorf("it cannot be locked: %w", err)
+		case time.Now().After(end):
+			_ = f.Close()
+			return nil, errors.New("another process has had it locked for too long")
 		}
 	}
 }
@@ -316,9 +338,13 @@ func (s *Store) bury(path string) bool {
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		return false
 	}
-	text := make([]byte, digits)
-	if n, _ := io.ReadFull(f, text); n == len(text) && isName(string(text)) {
-		s.refuse(string(text), "was read or written by MPSGraph when a process ended")
+	// A place that was never written is zeros.
+	text := make([]byte, places*digits)
+	n, _ := io.ReadFull(f, text)
+	for at := 0; at+digits <= n; at += digits {
+		if name := string(text[at:][:digits]); isName(name) {
+			s.refuse(name, "was read, written or first run by MPSGraph when a process ended")
+		}
 	}
 	_ = os.Remove(path)
 	return true
@@ -375,9 +401,21 @@ func (s *Store) full(more int64) bool {
 	return s.stats.Bytes+more >= s.limit
 }
 
-// announce writes into the process file which entry MPSGraph gets; "" for none.
-func (s *Store) announce(name string) bool {
-	if _, err := s.self.Seek(0, io.SeekStart); err != nil {
+// The places in a process file.
+const (
+	handling = iota // what is written or read
+	running         // what runs for the first time
+	places
+)
+
+// announce writes into a place of the process file which entry MPSGraph gets; "" for none.
+func (s *Store) announce(place int, name string) bool {
+	s.naming.Lock()
+	defer s.naming.Unlock()
+	if s.self == nil {
+		return false
+	}
+	if _, err := s.self.Seek(int64(place*digits), io.SeekStart); err != nil {
 		return false
 	}
 	_, err := fmt.Fprintf(s.self, "%*s", digits, name)
@@ -405,11 +443,11 @@ func (s *Store) add(name, key string, note []byte, write func(path string)) erro
 	if err := os.Remove(probe); err != nil {
 		return err
 	}
-	if !s.announce(name) {
+	if !s.announce(handling, name) {
 		return errors.New("the process file cannot be written")
 	}
 	write(filepath.Join(temporary, content))
-	s.announce("")
+	s.announce(handling, "")
 	files, err := s.list(filepath.Join(temporary, content))
 	if err != nil || files == "" {
 		// MPSGraph reports no errors: it wrote nothing, which is no fault of the folder.

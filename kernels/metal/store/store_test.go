@@ -239,6 +239,30 @@ func makeFolder(t *testing.T, folder string, mode os.FileMode) {
 	require.NoError(t, os.Chmod(filepath.Join(folder, subfolder), mode))
 }
 
+// TestPathIsText has a path of which Foundation would make no URL.
+func TestPathIsText(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "\xff"), 0)
+	s.save("a")
+	require.False(t, s.Load("a", read(t, "a")))
+	require.Len(t, s.warnings, 1)
+	require.Contains(t, s.warnings[0], "not UTF-8")
+}
+
+// TestLockedFolder has a process that has stopped while it opened the folder.
+func TestLockedFolder(t *testing.T) {
+	folder := t.TempDir()
+	makeFolder(t, folder, 0o700)
+	f, err := os.Create(filepath.Join(folder, subfolder, "lock"))
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	s := open(t, folder, 0)
+	s.save("a")
+	require.False(t, s.Load("a", read(t, "a")))
+	require.Len(t, s.warnings, 1)
+	require.Contains(t, s.warnings[0], "locked for too long")
+}
+
 // TestFolderGoesAway removes the folder while it is used.
 func TestFolderGoesAway(t *testing.T) {
 	folder := t.TempDir()
@@ -355,13 +379,13 @@ func TestUseKeeps(t *testing.T) {
 	require.False(t, last.Load("1", read(t, "1")))
 }
 
-// TestDeath ends a process while the system writes or reads a package. Nobody sees a part of it, the next process says
+// TestDeath ends a process while the system writes, reads or first runs a package. Nobody sees a part of it, the next process says
 // what happened, and the graph is not tried again.
 func TestDeath(t *testing.T) {
-	for _, where := range []string{"write", "read"} {
+	for _, where := range []string{"write", "read", "run"} {
 		t.Run(where, func(t *testing.T) {
 			folder := t.TempDir()
-			if where == "read" {
+			if where != "write" {
 				first := open(t, folder, 0)
 				first.save("a")
 				first.Close()
@@ -411,6 +435,20 @@ func TestProcesses(t *testing.T) {
 		require.True(t, s.Load(strconv.Itoa(i), read(t, strconv.Itoa(i))))
 	}
 	require.Len(t, entries(t, folder), 8)
+}
+
+// TestWatchRuns has what was loaded run, also when the store is closed or busy.
+func TestWatchRuns(t *testing.T) {
+	s := open(t, t.TempDir(), 0)
+	s.save("a")
+	runs := 0
+	require.True(t, s.Load("a", func(string, []byte) bool {
+		s.Watch("b", func() { runs++ })
+		return true
+	}))
+	s.Close()
+	s.Watch("a", func() { runs++ })
+	require.Equal(t, 2, runs)
 }
 
 // TestThreads is TestProcesses in one process.
@@ -465,8 +503,13 @@ func TestChild(t *testing.T) {
 		s.Save("a", nil, func(path string) { write("a")(path); die() })
 	case "die in read":
 		s.Load("a", func(string, []byte) bool { die(); return true })
+	case "die in run":
+		require.True(t, s.Load("a", read(t, "a")))
+		s.Watch("a", die)
 	case "die between":
 		s.Save("a", []byte("a"), write("a"))
+		require.True(t, s.Load("a", read(t, "a")))
+		s.Watch("a", func() {})
 		die()
 	case "full":
 		require.False(t, s.Load("other", nil)) // opens the folder
