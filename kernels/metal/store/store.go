@@ -2,23 +2,24 @@
 //
 // The folder holds:
 //
-//	HASH/                 an entry, named after the hash of its key (FNV-1a, 128 bits)
-//	HASH/entry            the key in full, a note, and the size and hash of each file of the package
-//	HASH/graph.mpsgraphpackage  what MPSGraph wrote
-//	HASH/used             written at each use: its time is that of the last one
-//	HASH.refused          this graph is compiled by each process: see below
-//	new-N/                an entry that is being written
-//	process-N             locked by the process that made it for as long as it uses the folder; names what MPSGraph has
-//	lock                  locked while a process opens the folder
+//	HASH/           an entry, named after the hash of its key (FNV-1a, 128 bits)
+//	  entry         the key in full, a note, and the size and hash of each file of the package
+//	  graph.mpsgraphpackage  what MPSGraph wrote
+//	  used          written at each use: its time is that of the last one
+//	HASH.refused    this graph is compiled by each process: see below
+//	new-N/          an entry that is being written
+//	process-N       locked by the process that made it while it uses the folder; names what MPSGraph is working on
+//	lock            locked while a process opens the folder
 //
 // How it stays right:
 //
 //   - An entry appears by one rename and is never changed, so other processes see all of it or nothing.
 //   - The key says everything that the package depends on and is compared in full. Before MPSGraph sees a package, the
 //     owner, the list, the size and the content of all files are checked. What does not fit is removed.
-//   - MPSGraph reads and writes packages or ends the process; nothing can catch that. While it does either, and while it
-//     runs for the first time what it has read, the file process-N names the entry. The next process to open the folder finds that file unlocked and marks the entry as
-//     refused, so a graph ends one process at most. A package that MPSGraph does not load is marked too.
+//   - MPSGraph ends the process where it cannot write or read a package, and nothing can catch that. While it does either,
+//     and while it runs for the first time what it has read, the file process-N names the entry. The next process to open
+//     the folder finds that file unlocked and marks the entry as refused, so that no later process ends with it. A package
+//     that MPSGraph does not load is marked too.
 //   - MPSGraph may read a package later than it opens it. So entries are evicted only by a process that opens the folder
 //     while no other one uses it: the least recently used ones, until a quarter of the limit is free. A process adds no
 //     entry beyond the limit.
@@ -67,14 +68,14 @@ const (
 	mostManifest = 1 << 20         // bytes of an entry's manifest
 )
 
-// Store is a folder of compiled graphs; nil stores nothing. Goroutines may share one; one at a time
-// reads or writes a package, because Apple does not document that several may.
+// Store is a folder of compiled graphs; nil stores nothing. Goroutines may share one; one at a time reads or writes a
+// package, because Apple does not document that several may.
 type Store struct {
 	folder string
 	limit  int64
 
-	running sync.Mutex // held while a loaded graph runs for the first time; taken without mu
-	naming  sync.Mutex // of the process file's text, taken last
+	first  sync.Mutex // held while a loaded graph runs for the first time; taken without mu
+	naming sync.Mutex // of the process file's text, taken last
 
 	mu       sync.Mutex
 	opened   bool
@@ -168,8 +169,8 @@ func (s *Store) Load(key string, load func(path string, note []byte) bool) bool 
 
 // Watch has run use a graph that Load has made under a key for the first time. Nothing else of the store waits for it.
 func (s *Store) Watch(key string, run func()) {
-	s.running.Lock()
-	defer s.running.Unlock()
+	s.first.Lock()
+	defer s.first.Unlock()
 	s.announce(running, nameOf(key)) // what is loaded has to run, whatever becomes of the folder
 	run()
 	s.announce(running, "")
@@ -350,8 +351,7 @@ func (s *Store) bury(path string) bool {
 	return true
 }
 
-// measure counts the bytes of the folder, which are those of entries and of what is being written, and finds the refused
-// graphs.
+// measure counts the bytes of all entries and finds the refused graphs.
 func (s *Store) measure() {
 	all, _ := namesIn(s.folder)
 	s.stats.Bytes, s.added = 0, 0
@@ -359,7 +359,7 @@ func (s *Store) measure() {
 		if graph, ok := strings.CutSuffix(name, refused); ok {
 			s.skipped[graph] = true
 		}
-		if isName(name) || strings.HasPrefix(name, partial) {
+		if isName(name) {
 			s.stats.Bytes += sizeOf(s.path(name))
 		}
 	}
