@@ -187,13 +187,13 @@ lib() {
     need_cc
     link_lists
     # Nothing is inlined in onnx, which runs once for each model and shape, nor in tritonlang, nor where Metal's shaders and
-    # graphs are written: 450 KB; nor in serve/backend: 16 KB; nor in core/graph and core/op, which calls that are repeated do
+    # graphs are written and stored: 450 KB; nor in serve/backend: 16 KB; nor in core/graph and core/op, which calls that are repeated do
     # not reach: 130 KB.
     module=github.com/paddle-mps/paddle-mps
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
-        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/tritonlang/...=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l -gcflags=$module/kernels/metal/msl=-l \
+        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/tritonlang/...=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l -gcflags=$module/kernels/metal/msl=-l -gcflags=$module/kernels/metal/store=-l \
         -gcflags=$module/core/graph=-l -gcflags=$module/core/op=-l \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -38,6 +39,7 @@ func goMemoryGetStats(p C.place_in, stats *C.pmps_memory_stats) C.fault {
 			refused_shaders:      C.int64_t(refused.Shaders),
 			refused_graphs:       C.int64_t(refused.Graphs),
 			second_way_steps:     C.int64_t(refused.SecondWay),
+			stored_graphs:        storedStats(c.Stored()),
 		}
 		return give("memory_get_stats", stats, &full, &full.struct_size)
 	})
@@ -48,6 +50,15 @@ func stat(s alloc.Stat) C.pmps_stat {
 	return C.pmps_stat{
 		current: C.int64_t(s.Current), peak: C.int64_t(s.Peak),
 		allocated: C.int64_t(s.Allocated), freed: C.int64_t(s.Freed),
+	}
+}
+
+// storedStats is the statistics of stored graphs in the form of the header.
+func storedStats(s device.Stored) C.pmps_stored_stats {
+	return C.pmps_stored_stats{
+		hits: C.int64_t(s.Hits), misses: C.int64_t(s.Misses),
+		writes: C.int64_t(s.Writes), dropped: C.int64_t(s.Dropped),
+		bytes: C.int64_t(s.Bytes),
 	}
 }
 

@@ -194,6 +194,13 @@ typedef struct pmps_program_stats {
   int64_t compile_ns;             /* nanoseconds, all compilations together */
 } pmps_program_stats;
 
+/* Graphs of MPSGraph that are stored for later processes, in the folder PADDLE_MPS_CACHE_DIR (environment). */
+typedef struct pmps_stored_stats {
+  int64_t hits, misses;           /* graphs that were loaded instead of compiled; those that were not there */
+  int64_t writes, dropped;        /* graphs added; those removed because they were damaged or could not be loaded */
+  int64_t bytes;                  /* now in the folder, as far as this process knows */
+} pmps_stored_stats;
+
 typedef struct pmps_memory_stats {
   size_t struct_size;                                   /* in: sizeof(pmps_memory_stats) */
   pmps_stat allocated_bytes, allocation;                /* live blocks: bytes, number */
@@ -207,6 +214,7 @@ typedef struct pmps_memory_stats {
   pmps_program_stats program_cache;
   int64_t refused_shaders, refused_graphs;              /* compilations that Metal and MPSGraph have refused */
   int64_t second_way_steps;                             /* steps that ran on the GPU by another kernel than the refused one */
+  pmps_stored_stats stored_graphs;
 } pmps_memory_stats;
 
 pmps_error *pmps_memory_get_stats(const pmps_place *place, pmps_memory_stats *stats);

@@ -209,6 +209,17 @@ func (c *Context) ResetAccumulated() {
 	c.memory.ResetAccumulated()
 	c.programs.ResetAccumulated()
 	c.resetRefusals()
+	if d, ok := c.dev.(device.Storer); ok {
+		d.ResetStored()
+	}
+}
+
+// Stored is what the device has stored for later processes; all 0 where it stores nothing.
+func (c *Context) Stored() (s device.Stored) {
+	if d, ok := c.dev.(device.Storer); ok {
+		s = d.Stored()
+	}
+	return s
 }
 
 // EmptyCache evicts all compiled programs and returns all idle heaps. What compilers have refused is forgotten too.

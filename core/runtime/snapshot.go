@@ -22,6 +22,7 @@ type (
 		// Fallbacks counts the calls that the CPU has run because the device lacks the operator, by name.
 		Fallbacks map[string]int64 `json:"cpu_fallbacks"`
 		Refused   refused          `json:"refused"`
+		Stored    stored           `json:"stored_graphs"`
 		Limit     int64            `json:"limit_bytes"`
 		Retries   int64            `json:"num_alloc_retries"`
 		OOMs      int64            `json:"num_ooms"`
@@ -45,6 +46,13 @@ type (
 		Compilations int64         `json:"compilations"`
 		Failures     int64         `json:"failures"`
 		CompileTime  time.Duration `json:"compile_ns"`
+	}
+	stored struct {
+		Hits    int64 `json:"hits"`
+		Misses  int64 `json:"misses"`
+		Writes  int64 `json:"writes"`
+		Dropped int64 `json:"dropped"`
+		Bytes   int64 `json:"bytes"`
 	}
 	refused struct {
 		Shaders   int64 `json:"shaders"`
@@ -99,7 +107,7 @@ func (c *Context) WriteSnapshot(w io.Writer) error {
 	s := snapshot{
 		Version: snapshotVersion, Device: c.info.Name, Place: c.place.String(), TimeUS: found.Time / 1000, Limit: c.Limit(),
 		Retries: found.Stats.Retries, OOMs: found.Stats.OOMs,
-		Stats: statsOf(&found.Stats), Programs: programs(c.programs.Stats()), Fallbacks: c.Fallbacks(), Refused: refused(c.Refusals()), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
+		Stats: statsOf(&found.Stats), Programs: programs(c.programs.Stats()), Fallbacks: c.Fallbacks(), Refused: refused(c.Refusals()), Stored: stored(c.Stored()), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
 	}
 	for i := range found.Heaps {
 		s.Segments = append(s.Segments, segmentOf(&found.Heaps[i], names))

@@ -8,6 +8,7 @@ package environment
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ import (
 // Config is what the environment asks for.
 type Config struct {
 	Device  string        // PADDLE_MPS_DEVICE: auto, metal or host
-	Metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS; PADDLE_MPS_CONCURRENT=0
+	Metal   metal.Config  // PADDLE_MPS_METAL_LIBRARY: loaded in place of Apple's; PADDLE_MPS_PREFER: msl or mpsgraph; PADDLE_MPS_CPU_OPS; PADDLE_MPS_CONCURRENT=0; PADDLE_MPS_CACHE_DIR and PADDLE_MPS_CACHE_DIR_BYTES: compiled graphs on disk
 	Threads int           // PADDLE_MPS_NUM_THREADS: of one call; 0: all CPUs
 	Verbose int32         // MPS_VERBOSE: messages above this level are dropped
 	Pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
@@ -56,6 +57,11 @@ func Read(getenv func(string) string) (c Config, err error) {
 	if c.Metal.Leave, err = operators("PADDLE_MPS_CPU_OPS", getenv("PADDLE_MPS_CPU_OPS")); err != nil {
 		return c, err
 	}
+	c.Metal.Folder = getenv("PADDLE_MPS_CACHE_DIR")
+	if c.Metal.Folder != "" && !filepath.IsAbs(c.Metal.Folder) {
+		// The working folder of a program changes.
+		return c, status.Errorf(status.Invalid, "[start] PADDLE_MPS_CACHE_DIR is %q; want an absolute path", c.Metal.Folder)
+	}
 	// Both names are in use; the first one wins.
 	verbose := "MPS_VERBOSE"
 	if getenv(verbose) == "" {
@@ -77,6 +83,7 @@ func Read(getenv func(string) string) (c Config, err error) {
 		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
 		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.Entries, 0, 1, math.MaxInt64},
 		{"PADDLE_MPS_PROGRAM_CACHE_BYTES", &c.Bytes, 0, 1, math.MaxInt64},
+		{"PADDLE_MPS_CACHE_DIR_BYTES", &c.Metal.FolderBytes, 0, 1, math.MaxInt64},
 		{"PADDLE_MPS_INLINE", &c.Inline, 0, -1, math.MaxInt64},
 	} {
 		if *v.to, err = number(v.name, getenv(v.name), v.absent, v.min, v.max); err != nil {

@@ -47,9 +47,12 @@ func TestRead(t *testing.T) {
 		"age":             {[]string{"MPS_MAX_BUFFER_AGE", "1500"}, func(c *Config) { c.Age = 1500 * time.Millisecond }},
 		"programs":        {[]string{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", "64"}, func(c *Config) { c.Entries = 64 }},
 		"program bytes":   {[]string{"PADDLE_MPS_PROGRAM_CACHE_BYTES", "65536"}, func(c *Config) { c.Bytes = 65536 }},
-		"inline":          {[]string{"PADDLE_MPS_INLINE", "100"}, func(c *Config) { c.Inline = 100 }},
-		"nothing inline":  {[]string{"PADDLE_MPS_INLINE", "-1"}, func(c *Config) { c.Inline = -1 }},
-		"below nothing":   {[]string{"PADDLE_MPS_INLINE", "0"}, func(c *Config) { c.Inline = -1 }},
+		"graphs on disk": {[]string{"PADDLE_MPS_CACHE_DIR", "/a/b", "PADDLE_MPS_CACHE_DIR_BYTES", "1000"}, func(c *Config) {
+			c.Metal.Folder, c.Metal.FolderBytes = "/a/b", 1000
+		}},
+		"inline":         {[]string{"PADDLE_MPS_INLINE", "100"}, func(c *Config) { c.Inline = 100 }},
+		"nothing inline": {[]string{"PADDLE_MPS_INLINE", "-1"}, func(c *Config) { c.Inline = -1 }},
+		"below nothing":  {[]string{"PADDLE_MPS_INLINE", "0"}, func(c *Config) { c.Inline = -1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := plain
@@ -77,6 +80,8 @@ func TestReadNamesWhatIsWrong(t *testing.T) {
 
 		"PADDLE_MPS_PROGRAM_CACHE_ENTRIES": {"0", "-1", "many"},
 		"PADDLE_MPS_PROGRAM_CACHE_BYTES":   {"0", "1MB"},
+		"PADDLE_MPS_CACHE_DIR":             {"here", "~/cache", "./x"},
+		"PADDLE_MPS_CACHE_DIR_BYTES":       {"0", "1MB"},
 	} {
 		for _, value := range values {
 			_, err := Read(environment(name, value))

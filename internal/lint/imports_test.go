@@ -28,8 +28,9 @@ var layers = []struct {
 	{[]string{"objc", "objc/gen"}, nil},
 	{[]string{"objc/mtl", "objc/mpsgraph"}, []string{"objc", "objc/mtl"}},
 	{[]string{"kernels/metal/msl"}, []string{"core/dtype", "core/op"}},
+	{[]string{"kernels/metal/store"}, []string{"core/device"}},
 	{[]string{"kernels/metal/gpu"}, []string{
-		"core/dtype", "core/shape", "core/op", "core/device", "kernels", "objc/...",
+		"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/store", "objc/...",
 	}},
 	{[]string{"kernels/metal/graphs"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/gpu", "objc", "objc/mpsgraph", "objc/mtl",

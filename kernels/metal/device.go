@@ -35,7 +35,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	_ "github.com/paddle-mps/paddle-mps/kernels/metal/graphs" // registers its variants
 	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/store"
 	"github.com/paddle-mps/paddle-mps/objc"
+	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
 
@@ -64,6 +66,11 @@ type Config struct {
 	// Serial makes the dispatches of an encoder run one behind the other, without barriers: for finding out whether
 	// a wrong result comes from their order.
 	Serial bool
+
+	// Folder is where compiled graphs are stored for later processes, and FolderBytes how large that may become (0: the
+	// store's default). "": nothing is stored. Without effect before macOS 14.
+	Folder      string
+	FolderBytes int64
 }
 
 // linger is long beside the time that a program takes to fill a command buffer, and short beside what
@@ -87,7 +94,10 @@ type Device struct {
 	clocks []clock // of streams that are closed
 }
 
-var _ device.Device = (*Device)(nil)
+var (
+	_ device.Device = (*Device)(nil)
+	_ device.Storer = (*Device)(nil)
+)
 
 // families of GPUs that the device runs on, newest first.
 var families = []mtl.GPUFamily{mtl.GPUFamilyApple10, mtl.GPUFamilyApple9, mtl.GPUFamilyApple8, mtl.GPUFamilyApple7}
@@ -113,6 +123,9 @@ func Open(c Config) (*Device, error) {
 	}
 	d := &Device{Device: gpu.Open(found, family), prefer: c.Prefer, variants: gpu.Variants(c.Prefer), leave: c.Leave, linger: c.Linger, serial: c.Serial}
 	d.Copier = shaders.NewCopier(d.Device)
+	if c.Folder != "" && mpsgraph.HasPackages() {
+		d.Store = store.New(c.Folder, c.FolderBytes)
+	}
 	d.describe()
 	return d, nil
 }
@@ -182,6 +195,12 @@ func (d *Device) noteFault(failure *status.Error) { d.fault.CompareAndSwap(nil, 
 
 // NewEvent makes an event that counts as done.
 func (d *Device) NewEvent() (device.Event, error) { return &event{}, nil }
+
+// Stored is what the store of compiled graphs has done; see device.Storer.
+func (d *Device) Stored() device.Stored { return d.Store.Stats() }
+
+// ResetStored sets its counts to 0.
+func (d *Device) ResetStored() { d.Store.ResetStats() }
 
 // Close gives the GPU back. Streams, heaps and programs have been closed before.
 func (d *Device) Close() error {

@@ -35,7 +35,10 @@ type refusals struct {
 }
 
 // OnRefusal sets who is told; see device.Refuser.
-func (d *Device) OnRefusal(warn func(text string)) { d.refusals.warn.Store(&warn) }
+func (d *Device) OnRefusal(warn func(text string)) {
+	d.refusals.warn.Store(&warn)
+	d.Store.OnWarning(warn)
+}
 
 // Revision grows with each shader that is refused.
 func (d *Device) Revision() uint64 { return d.refusals.revision.Load() }

@@ -126,6 +126,10 @@ def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
 
     refused_shaders and refused_graphs count what Metal and MPSGraph did not compile; second_way_steps
     are the steps that ran on the GPU all the same, by another kernel.
+
+    Where PADDLE_MPS_CACHE_DIR names a folder, stored_graphs.hits and .misses are graphs of MPSGraph that
+    were loaded from it, and those that were not there; .writes and .dropped those added, and those removed
+    because they were damaged or could not be loaded; .bytes what the folder holds.
     """
     flat: dict[str, int] = {}
 

@@ -89,6 +89,12 @@ class ProgramStats(ctypes.Structure):
     ]  # fmt: skip
 
 
+class StoredStats(ctypes.Structure):
+    """pmps_stored_stats."""
+
+    _fields_ = [(name, c_int64) for name in ("hits", "misses", "writes", "dropped", "bytes")]
+
+
 class MemoryStats(ctypes.Structure):
     """pmps_memory_stats."""
 
@@ -111,6 +117,7 @@ class MemoryStats(ctypes.Structure):
         ("refused_shaders", c_int64),
         ("refused_graphs", c_int64),
         ("second_way_steps", c_int64),
+        ("stored_graphs", StoredStats),
     ]
 
 

@@ -130,6 +130,8 @@ static const char *const counter_names[COUNTERS] = {
     [COUNT_REFUSED] = "refused",
     [COUNT_EARLY_WAITS] = "early_waits",
     [COUNT_MEMORY_BARRIERS] = "memory_barriers",
+    [COUNT_PACKAGES_WRITTEN] = "packages_written",
+    [COUNT_PACKAGES_READ] = "packages_read",
 };
 
 void count(counter which, int64_t n) { atomic_fetch_add_explicit(&counters[which], n, memory_order_relaxed); }
@@ -215,6 +217,8 @@ static const char *const failure_names[FAILURES + 1] = {
     [FAIL_EXECUTABLE] = "executable",
     [FAIL_QUEUE] = "queue",
     [FAIL_EVENT] = "event",
+    [FAIL_PACKAGE_WRITE] = "package_write",
+    [FAIL_PACKAGE_READ] = "package_read",
     [FAILURES] = "any",
 };
 

@@ -37,6 +37,7 @@
  *   FAKEMETAL_ADDRESSES=1     GPU addresses of heaps are unlike those of the CPU (Linux)
  *   FAKEMETAL_LEAKS=1         prints what is alive when the process exits
  *   FAKEMETAL_DEFECT=name     something is wrong with the device; see defect.h
+ *   FAKEMETAL_LENIENT_PACKAGES=1  a damaged package gives nil; otherwise it ends the process
  *   FAKEMETAL_REFUSE=patterns what the compilers refuse; see fakemetal_refuse
  */
 #ifndef FAKEMETAL_CONTROL_H
@@ -71,6 +72,8 @@ typedef enum {
   COUNT_REFUSED,        /* names that FAKEMETAL_REFUSE matched */
   COUNT_EARLY_WAITS,    /* waits that were committed before what signals the event */
   COUNT_MEMORY_BARRIERS, /* of encoders; those of threadgroups are in shader_counts */
+  COUNT_PACKAGES_WRITTEN,
+  COUNT_PACKAGES_READ,
   COUNTERS
 } counter;
 
@@ -84,6 +87,8 @@ typedef enum {
   FAIL_EXECUTABLE,
   FAIL_QUEUE,
   FAIL_EVENT,
+  FAIL_PACKAGE_WRITE, /* nothing is written; with code 6 (SIGABRT) the process ends */
+  FAIL_PACKAGE_READ,  /* nil; likewise */
   FAILURES
 } failure;
 
@@ -130,7 +135,7 @@ FAKEMETAL_API bool fakemetal_dispatch_name(int64_t nth, char *name, uint64_t roo
 FAKEMETAL_API void fakemetal_reset(void);
 
 /* Makes the nth of a kind from now (1 is the next) fail: "heap", "buffer", "library", "function",
- * "pipeline", "command_buffer", "executable", "queue", "event" or "any". code is that of the error
+ * "pipeline", "command_buffer", "executable", "queue", "event", "package_write", "package_read" or "any". code is that of the error
  * it answers; 0 for a usual one, and 12 (ENOMEM) of the system's own domain for the compilers of shaders. nth 0 makes none fail. False if there is no such kind. */
 FAKEMETAL_API bool fakemetal_fail(const char *what, int64_t nth, int code);
 

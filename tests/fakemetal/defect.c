@@ -26,6 +26,7 @@ static const char *const names[DEFECTS] = {
     [INT64_TRUNCATED] = "int64_truncated",
     [SELECT_NAN] = "select_nan",
     [SMALL_FLUSHED] = "small_flushed",
+    [PACKAGE_ORDER] = "package_order",
 };
 
 defect defect_read(void) {

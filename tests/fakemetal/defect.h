@@ -27,6 +27,7 @@ typedef enum {
   INT64_TRUNCATED,
   SELECT_NAN,
   SMALL_FLUSHED,
+  PACKAGE_ORDER,
   DEFECTS
 } defect;
 

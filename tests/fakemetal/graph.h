@@ -214,6 +214,31 @@ id graph_encode(id self, SEL cmd, id commands, id feeds, id targets, id operatio
 void graph_run_into(id self, SEL cmd, id queue, id feeds, id operations, id results);
 id graph_run_on(id self, SEL cmd, id queue, id feeds, id targets, id operations);
 
+/* MPSGraphExecutable. */
+typedef struct {
+  object head;
+  graph *graph;
+  node **nodes; /* that are computed, in order */
+  tensor **feeds, **targets;
+  int64_t node_count, tensor_count;
+  int feed_count, target_count;
+  uint64_t options;
+  bool halves;   /* float32 is computed in half precision */
+  char *package; /* the folder that it was loaded from; NULL if it was compiled */
+} executable;
+
+/* Finds what the targets need, from the last node back. */
+void executable_select(executable *x);
+
+/* ---- graph_package.c: executables on disk. */
+
+/* Writes a folder, as -[MPSGraphExecutable serializeToMPSGraphPackageAtURL:descriptor:] does. */
+void package_write(const executable *x, const char *path);
+/* Looks whether a folder is whole; the rest of it is read by package_read. False where a test wants nil. */
+bool package_open(executable *x, const char *path);
+/* Reads the graph of an executable that was loaded and has none yet. */
+void package_read(executable *x);
+
 /* ---- graph_data.c: memory. */
 
 /* How the elements of an MPSNDArray or an MPSGraphTensorData lie in a buffer. */

@@ -100,21 +100,10 @@ static const method execution_methods[] = {
 
 /* ---- MPSGraphExecutable. */
 
-typedef struct {
-  object head;
-  graph *graph;
-  node **nodes; /* that are computed, in order */
-  tensor **feeds, **targets;
-  int64_t node_count, tensor_count;
-  int feed_count, target_count;
-  uint64_t options;
-  bool halves; /* float32 is computed in half precision */
-} executable;
-
 static void executable_dealloc(id self) {
   executable *x = (executable *)self;
-  free(x->nodes), free(x->feeds), free(x->targets);
-  release(&x->graph->head);
+  free(x->nodes), free(x->feeds), free(x->targets), free(x->package);
+  if (x->graph) release(&x->graph->head);
 }
 
 static void shuffle(tensor **tensors, int count) {
@@ -140,8 +129,7 @@ static bool is_fed(const executable *x, const tensor *t) {
   return false;
 }
 
-/* select_nodes finds what the targets need, from the last node back. */
-static void select_nodes(executable *x) {
+void executable_select(executable *x) {
   const graph *g = x->graph;
   bool *wanted = calloc((size_t)g->tensor_count, sizeof *wanted);
   node **last = calloc((size_t)g->node_count, sizeof *last);
@@ -209,7 +197,7 @@ static executable *compile(id self, id feeds, id targets, id operations, form (*
   x->graph = (graph *)retain(self), x->options = x->graph->options, x->tensor_count = x->graph->tensor_count;
   take_feeds(x, feeds, form_of);
   take_targets(x, targets);
-  select_nodes(x);
+  executable_select(x);
   shuffle(x->feeds, x->feed_count), shuffle(x->targets, x->target_count);
   leave(self);
   if (refuses(x)) return release((id)x), NULL;
@@ -222,6 +210,22 @@ id graph_compile(id self, SEL cmd, id device, id feeds, id targets, id operation
   executable *x = compile(self, feeds, targets, operations, shaped_type_form);
   if (x) x->halves = worst_case() && level_of(descriptor) == LEVEL_ONE;
   return autorelease((id)x);
+}
+
+static id executable_init(id self, SEL cmd, id url, id descriptor) {
+  (void)cmd;
+  executable *x = (executable *)self;
+  x->halves = worst_case() && level_of(descriptor) == LEVEL_ONE;
+  if (package_open(x, url_path(url))) return self;
+  release(self);
+  return NULL;
+}
+
+static void executable_serialize(id self, SEL cmd, id url, id descriptor) {
+  (void)cmd, (void)descriptor;
+  enter(self);
+  package_write((executable *)self, url_path(url));
+  leave(self);
 }
 
 /* ---- Running. */
@@ -329,6 +333,7 @@ static id made(const executable *x) {
 static id encode(id self, SEL cmd, id commands, id inputs, id results, id descriptor) {
   (void)cmd;
   executable *x = (executable *)self;
+  package_read(x);
   if (array_count(inputs) != (size_t)x->feed_count) misuse("%zu inputs; want %d", array_count(inputs), x->feed_count);
   if (results && array_count(results) != (size_t)x->target_count) misuse("%zu results; want %d", array_count(results), x->target_count);
   id all = results ? retain(results) : made(x);
@@ -368,14 +373,24 @@ static id tensors_of(tensor *const *tensors, int count) {
   return autorelease(all);
 }
 
-static id executable_feeds(id self) { return tensors_of(((executable *)self)->feeds, ((executable *)self)->feed_count); }
-static id executable_targets(id self) { return tensors_of(((executable *)self)->targets, ((executable *)self)->target_count); }
+/* An executable of a package has no tensors of a graph that the caller could know. */
+static id executable_feeds(id self) {
+  const executable *x = (executable *)self;
+  return x->package ? NULL : tensors_of(x->feeds, x->feed_count);
+}
+
+static id executable_targets(id self) {
+  const executable *x = (executable *)self;
+  return x->package ? NULL : tensors_of(x->targets, x->target_count);
+}
+
 static uint64_t executable_options(id self) { return ((executable *)self)->options; }
 static void executable_set_options(id self, SEL cmd, uint64_t options) { (void)cmd, ((executable *)self)->options = options; }
 
 static void executable_specialize(id self, SEL cmd, id device, id types, id descriptor) {
   (void)cmd, (void)device, (void)descriptor;
   executable *x = (executable *)self;
+  package_read(x);
   if (array_count(types) != (size_t)x->feed_count) misuse("%zu types; want %d", array_count(types), x->feed_count);
   for (int i = 0; i < x->feed_count; i++) {
     form f = shaped_type_form(item(types, i));
@@ -388,6 +403,8 @@ static const method executable_methods[] = {
     INSTANCE("targetTensors", executable_targets),
     INSTANCE("options", executable_options),
     INSTANCE("setOptions:", executable_set_options),
+    INSTANCE("initWithMPSGraphPackageAtURL:compilationDescriptor:", executable_init),
+    INSTANCE("serializeToMPSGraphPackageAtURL:descriptor:", executable_serialize),
     INSTANCE("specializeWithDevice:inputTypes:compilationDescriptor:", executable_specialize),
     INSTANCE("encodeToCommandBuffer:inputsArray:resultsArray:executionDescriptor:", encode),
     INSTANCE("runWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:", executable_run),

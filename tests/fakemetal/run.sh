@@ -12,6 +12,7 @@ library=${1:-$root/build/libfakemetal.so}
 [ $# -gt 0 ] || sh build.sh || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export TMPDIR="$work"
 log=$work/log
 : >"$log"
 strict='-std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -Wno-cast-function-type'

@@ -26,6 +26,7 @@ def test_keys_are_those_of_torch() -> None:
     stats = mps.memory_stats()
     expected = {f"{s}.all.{part}" for s in STATS for part in ("current", "peak", "allocated", "freed")}
     expected |= {f"program_cache.{part}" for part in PROGRAMS}
+    expected |= {f"stored_graphs.{part}" for part in ("hits", "misses", "writes", "dropped", "bytes")}
     expected |= {"num_alloc_retries", "num_ooms", "limit_bytes", "available_bytes"}
     assert set(stats) == expected | {"refused_shaders", "refused_graphs", "second_way_steps"}
     assert list(stats) == sorted(stats)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -56,7 +59,24 @@ def test_lost_barriers_fail_their_step(concurrent: str, selftest: Any) -> None:
     assert done.returncode == int(concurrent), done.stdout
 
 
-ELSEWHERE = (bringup.two_busy_streams, bringup.a_long_wait, bringup.a_fault, bringup.softmax, bringup.random)
+ELSEWHERE = (
+    bringup.two_busy_streams, bringup.a_long_wait, bringup.a_fault, bringup.stored_graphs, bringup.softmax, bringup.random,
+)  # fmt: skip
+
+
+def test_stored_graphs_are_timed(fake: pathlib.Path) -> None:
+    """The step about graphs on disk, by hand: it times them on the mock, and says where nothing is stored."""
+
+    def stored(place: str, **env: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "paddle_mps.selftest.stored", place]
+        metal = {"PADDLE_MPS_DEVICE": "metal", "PADDLE_MPS_METAL_LIBRARY": str(fake)}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **metal, **env})
+        return done.returncode, done.stdout + done.stderr
+
+    code, text = stored("mps")
+    assert code == 0 and re.fullmatch(r"9 graphs: [\d.]+ ms to compile .*, [\d.]+ ms with .*\n", text), text
+    assert stored("mps", FAKEMETAL_MACOS="13.5") == (3, "")
+    assert stored("cpu") == (3, "")
 
 
 def test_a_wrong_result_fails_its_step(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/store"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
@@ -36,6 +37,9 @@ type Device struct {
 
 	// Copier carries elements between layouts and dtypes; the device sets it before anything is compiled.
 	Copier Copier
+
+	// Store has what earlier processes have compiled; nil where nothing is stored.
+	Store *store.Store
 
 	// Compiling is called before each compilation, in tests; it may be nil.
 	Compiling func()
@@ -78,6 +82,7 @@ func NewLister(lists func(source string, functions []string)) *Device {
 // Close releases the GPU. Whatever was made of it has been released before.
 func (d *Device) Close() {
 	d.Copier.Close()
+	d.Store.Close()
 	objc.Release(d.Graphs)
 	objc.Release(d.Metal)
 }

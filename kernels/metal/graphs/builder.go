@@ -18,7 +18,7 @@ type builder struct {
 	device *gpu.Device
 	call   *device.Call
 	bits   bool // floats are integers of their size
-	graph  mpsgraph.Graph
+	graph  *script
 
 	in           []tensor // the call's inputs
 	fed          []port
@@ -63,7 +63,7 @@ func (b *builder) feed(l *shape.Layout, d dtype.DType) {
 	if !b.allows(p.dtype, dims) {
 		return
 	}
-	x := b.made(b.graph.Placeholder(p.shape, elementTypes[p.dtype]), p.dtype, dims)
+	x := b.made(b.graph.placeholder(p.shape, dims, elementTypes[p.dtype]), p.dtype, dims)
 	b.placeholders = append(b.placeholders, x.id)
 	b.in = append(b.in, b.transpose(x, order))
 }
@@ -111,7 +111,7 @@ func (b *builder) unary(o mpsgraph.Unary, x tensor) tensor {
 	if b.err != nil {
 		return x
 	}
-	return b.made(o.Of(b.graph, x.id), x.dtype, x.dims)
+	return b.made(b.graph.unary(o, x.id), x.dtype, x.dims)
 }
 
 // test is a function of one tensor that answers a bool.
@@ -127,7 +127,7 @@ func (b *builder) binary(o mpsgraph.Binary, x, y tensor) tensor {
 	if b.err != nil {
 		return x
 	}
-	return b.made(o.Of(b.graph, x.id, y.id), x.dtype, dims)
+	return b.made(b.graph.binary(o, x.id, y.id), x.dtype, dims)
 }
 
 // The arithmetic and the logic of two tensors.
@@ -153,7 +153,7 @@ func (b *builder) choose(condition, x, y tensor) tensor {
 	if b.err != nil {
 		return x
 	}
-	return b.made(mpsgraph.Select.Of(b.graph, condition.id, x.id, y.id), x.dtype, dims)
+	return b.made(b.graph.ternary(mpsgraph.Select, condition.id, x.id, y.id), x.dtype, dims)
 }
 
 // cast is MPSGraph's: what is out of range becomes what Apple likes; see convert for Paddle's.
@@ -161,7 +161,7 @@ func (b *builder) cast(x tensor, d dtype.DType) tensor {
 	if x.dtype == d || !b.allows(d, x.dims) {
 		return x
 	}
-	return b.made(mpsgraph.Cast.Of(b.graph, x.id, elementTypes[d]), d, x.dims)
+	return b.made(b.graph.casting(mpsgraph.Cast, x.id, elementTypes[d]), d, x.dims)
 }
 
 // wide is x as float32 if it is a shorter float. Apple's arithmetic of halves does not follow IEEE 754 where NaN,
@@ -178,7 +178,7 @@ func (b *builder) number(v float64, d dtype.DType) tensor {
 	if b.err != nil {
 		return tensor{dtype: d}
 	}
-	return b.made(b.graph.Constant(v, elementTypes[d]), d, []int64{1})
+	return b.made(b.graph.constant(v, elementTypes[d]), d, []int64{1})
 }
 
 // integer is a constant of any integer dtype. MPSGraph takes constants as float64, which does not hold integers
@@ -188,8 +188,8 @@ func (b *builder) integer(v int64, d dtype.DType) tensor {
 		return b.number(float64(v), d)
 	}
 	// Little-endian, as every Mac with such a GPU.
-	data := objc.Bytes(binary.LittleEndian.AppendUint64(nil, uint64(v))[:d.Size()])
-	return b.made(b.graph.ConstantWithData(data, objc.Ints([]int64{1}), elementTypes[d]), d, []int64{1})
+	data := binary.LittleEndian.AppendUint64(nil, uint64(v))[:d.Size()]
+	return b.made(b.graph.bytes(data, elementTypes[d]), d, []int64{1})
 }
 
 // real is a constant of float32.
@@ -203,5 +203,5 @@ func (b *builder) coordinates(axis int, dims ...int64) tensor {
 	if !b.allows(dtype.Int32, dims) {
 		return tensor{dtype: dtype.Int32, dims: dims}
 	}
-	return b.made(b.graph.CoordinateAlongAxis(int64(axis), objc.Ints(dims)), dtype.Int32, dims)
+	return b.made(b.graph.coordinates(int64(axis), dims), dtype.Int32, dims)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
-	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 )
 
@@ -54,10 +53,10 @@ func planar(dims []int64) []int64 {
 	return []int64{dims[0], dims[1], 1, dims[2]}
 }
 
-// convolve has make put a convolution into the graph. weight are the dimensions of the weight, windows those of the images
+// convolve has add put a convolution of x and y into the graph. weight are the dimensions of the weight, windows those of the images
 // that have an element for each window, and images those of what the windows lie on: MPSGraph ends the process where they do
 // not belong together.
-func (b *builder) convolve(images, windows, weight []int64, make func(d mpsgraph.Convolution2DOpDescriptor, shape objc.Array) mpsgraph.Tensor) tensor {
+func (b *builder) convolve(images, windows, weight []int64, x, y tensor, add func(s *script, x, y mpsgraph.Tensor, dims []int64, c *mpsgraph.Convolution2D) mpsgraph.Tensor) tensor {
 	none := tensor{dtype: dtype.Float32, dims: planar(dimsOf(&b.call.Out[0].Shape))}
 	if b.err != nil || !b.allows(none.dtype, none.dims) {
 		return none
@@ -84,31 +83,23 @@ func (b *builder) convolve(images, windows, weight []int64, make func(d mpsgraph
 	if b.err != nil {
 		return none
 	}
-	d := mpsgraph.NewConvolution(&c)
-	defer objc.Release(d)
-	return b.made(make(d, objc.Ints(none.dims)), none.dtype, none.dims)
+	return b.made(add(b.graph, x.id, y.id, none.dims, &c), none.dtype, none.dims)
 }
 
 // convolved is conv.
 func convolved(b *builder) tensor {
 	x, weight := b.side(b.full(0)), b.side(b.full(1))
-	return b.convolve(x.dims, planar(dimsOf(&b.call.Out[0].Shape)), weight.dims, func(d mpsgraph.Convolution2DOpDescriptor, _ objc.Array) mpsgraph.Tensor {
-		return b.graph.Convolution(x.id, weight.id, d)
-	})
+	return b.convolve(x.dims, planar(dimsOf(&b.call.Out[0].Shape)), weight.dims, x, weight, (*script).convolution)
 }
 
 // convolvedBack is conv_transpose, the gradient of a convolution with respect to its images.
 func convolvedBack(b *builder) tensor {
 	x, weight := b.side(b.full(0)), b.side(b.full(1))
-	return b.convolve(planar(dimsOf(&b.call.Out[0].Shape)), x.dims, weight.dims, func(d mpsgraph.Convolution2DOpDescriptor, shape objc.Array) mpsgraph.Tensor {
-		return b.graph.ConvolutionDataGradient(x.id, weight.id, shape, d)
-	})
+	return b.convolve(planar(dimsOf(&b.call.Out[0].Shape)), x.dims, weight.dims, x, weight, (*script).convolutionData)
 }
 
 // convolvedWeight is conv_weight.
 func convolvedWeight(b *builder) tensor {
 	x, y := b.side(b.full(0)), b.side(b.full(1))
-	return b.convolve(x.dims, y.dims, planar(dimsOf(&b.call.Out[0].Shape)), func(d mpsgraph.Convolution2DOpDescriptor, shape objc.Array) mpsgraph.Tensor {
-		return b.graph.ConvolutionWeightsGradient(y.id, x.id, shape, d)
-	})
+	return b.convolve(x.dims, y.dims, planar(dimsOf(&b.call.Out[0].Shape)), y, x, (*script).convolutionWeights)
 }

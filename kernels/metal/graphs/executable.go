@@ -32,6 +32,7 @@ type executable struct {
 	feeds       []int  // input i of the program is in[feeds[i]]
 	targets     []int  // result i of the program is out[targets[i]]
 	nodes       int    // of the graph
+	loaded      string // the key of a stored executable until its first run
 	writesEarly bool   // elements of the output may be written before all inputs are read
 
 	// ended looks at the word when the GPU has ended a call; nil where the graph tells none.
@@ -44,9 +45,9 @@ func build(d *gpu.Device, f lowering, b *builder) (gpu.Kernel, error) {
 	if err := quarantined(d, b.call); err != nil {
 		return nil, err
 	}
-	x := &executable{device: d, graph: mpsgraph.NewGraph()}
+	b.graph = newScript()
+	x := &executable{device: d, graph: b.graph.graph}
 	x.graph.SetOptions(mpsgraph.OptionsNone) // no synchronisation of results with the CPU: memory is shared
-	b.graph = x.graph
 	if err := x.describe(b, f); err != nil {
 		x.Close()
 		return nil, err
@@ -96,12 +97,9 @@ func (x *executable) describe(b *builder, f lowering) error {
 	return b.err
 }
 
-// compile turns the graph into a program. Level 0 of optimization keeps it on the GPU; higher levels may move parts
-// to the Neural Engine, whose arithmetic is another.
+// compile turns the graph into a program, or loads the one that an earlier process has stored. Level 0 of optimization
+// keeps it on the GPU; higher levels may move parts to the Neural Engine, whose arithmetic is another.
 func (x *executable) compile(d *gpu.Device, b *builder) error {
-	if d.Compiling != nil {
-		d.Compiling()
-	}
 	types := make([]mpsgraph.ShapedType, len(x.in))
 	for i := range x.in {
 		types[i] = mpsgraph.NewShapedType(x.in[i].shape, elementTypes[x.in[i].dtype])
@@ -112,6 +110,17 @@ func (x *executable) compile(d *gpu.Device, b *builder) error {
 	how.SetOptimizationLevel(mpsgraph.OptimizationLevel0)
 	// Else MPSGraph compiles in the background and the first run waits for it, under the stream's lock.
 	how.SetWaitForCompilationCompletion(true)
+	b.graph.end(b.placeholders, b.results)
+	stores, name := d.Store != nil && b.nodes >= leastStored, ""
+	if stores {
+		name = key(d, b.graph)
+		if x.load(d, name, types, how, len(b.results)) {
+			return nil
+		}
+	}
+	if d.Compiling != nil {
+		d.Compiling()
+	}
 	x.program = objc.Retain(x.graph.Compile(d.Graphs, objc.DictionaryOf(b.placeholders, types), objc.ArrayOf(b.results...), how))
 	if x.program == 0 {
 		return &gpu.Refusal{Graph: true, Words: "it makes no executable of it"}
@@ -122,6 +131,9 @@ func (x *executable) compile(d *gpu.Device, b *builder) error {
 	}
 	if x.targets, ok = arrange(x.program.TargetTensors(), b.results); !ok || len(x.targets) != len(b.results) {
 		return status.Errorf(status.Internal, "MPSGraph gives results that were not asked for")
+	}
+	if stores {
+		x.save(d, name)
 	}
 	return nil
 }
@@ -149,12 +161,23 @@ func (x *executable) Encode(e gpu.Encoder, c *device.Call) error {
 		return err
 	}
 	x.mu.Lock()
-	err := e.Execute(x.program, objc.ArrayOf(r.inputs...), objc.ArrayOf(r.results...))
+	err := x.execute(&r)
 	x.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	return r.end()
+}
+
+// execute encodes the executable itself. MPSGraph may look at what it has loaded only now, and end the process.
+func (x *executable) execute(r *run) (err error) {
+	if x.loaded == "" {
+		return r.e.Execute(x.program, objc.ArrayOf(r.inputs...), objc.ArrayOf(r.results...))
+	}
+	key := x.loaded
+	x.loaded = ""
+	x.device.Store.Watch(key, func() { err = x.execute(r) })
+	return err
 }
 
 // Finish hands the number that the graph reports to who asked for it when the graph was built.

@@ -1,6 +1,7 @@
 package graphs_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -22,18 +23,37 @@ import (
 // TestMain has the mock of Metal end the process for what a graph does wrong, so that no test overlooks it.
 func TestMain(m *testing.M) {
 	os.Setenv("FAKEMETAL_STRICT", "1")
-	os.Exit(m.Run())
+	status := m.Run()
+	if os.Getenv("GRAPHS_FOLDER") != "" {
+		fmt.Printf("\nstored %d %d %d %d, warnings %q\n", stored.Hits, stored.Misses, stored.Writes, stored.Dropped, warnings)
+	}
+	os.Exit(status)
 }
 
 // bench is a device that prefers MPSGraph.
 type bench struct{ *metaltest.Bench }
 
-// open opens the device; work lingers until a call waits for it.
-func open(t testing.TB) bench {
-	d, err := metal.Open(metal.Config{Library: fakemetal.Library(t), Prefer: metal.PreferGraphs, Linger: -1})
+// open opens the device; work lingers until a call waits for it. Graphs are stored where the test, or the one that has
+// started this process, wants it.
+func open(t testing.TB) bench { return openIn(t, os.Getenv("GRAPHS_FOLDER")) }
+
+func openIn(t testing.TB, folder string) bench {
+	d, err := metal.Open(metal.Config{Library: fakemetal.Library(t), Prefer: metal.PreferGraphs, Linger: -1, Folder: folder})
 	require.NoError(t, err)
-	return bench{metaltest.New(t, d, d.Device, metal.PreferGraphs)}
+	d.OnRefusal(func(text string) { warnings = append(warnings, text) })
+	b := bench{metaltest.New(t, d, d.Device, metal.PreferGraphs)}
+	t.Cleanup(func() {
+		s := d.Stored()
+		stored.Hits, stored.Misses, stored.Writes, stored.Dropped = stored.Hits+s.Hits, stored.Misses+s.Misses, stored.Writes+s.Writes, stored.Dropped+s.Dropped
+	})
+	return b
 }
+
+// What all devices of this process have stored, and what they have warned of.
+var (
+	stored   device.Stored
+	warnings []string
+)
 
 // on is the bench for a part of a test.
 func (b bench) on(t testing.TB) bench { return bench{b.For(t)} }

@@ -65,7 +65,7 @@ func (b *builder) gather(x, places tensor) tensor {
 	if b.err != nil || !b.allows(x.dtype, []int64{places.dims[0], x.dims[1]}) {
 		return x
 	}
-	return b.made(b.graph.Gather(x.id, places.id, 0, 0), x.dtype, []int64{places.dims[0], x.dims[1]})
+	return b.made(b.graph.gather(x.id, places.id, 0, 0), x.dtype, []int64{places.dims[0], x.dims[1]})
 }
 
 // writeSlices writes by reading: each place takes the last slice of those that go there, or what it has. What two
@@ -83,7 +83,7 @@ func writeSlices(b *builder) tensor {
 	// last is, for each place, the largest number of the slices that go there, or -1: MPSGraph's scatter leaves open
 	// which of two writes wins, but a maximum does not depend on it.
 	none := b.broadcast(b.integer(-1, dtype.Int32), old.dims[0])
-	last := b.made(b.graph.ScatterAlongAxis(0, none.id, b.coordinates(0, at.dims[0]).id, at.id, mpsgraph.ScatterModeMax), dtype.Int32, none.dims)
+	last := b.made(b.graph.scatter(0, none.id, b.coordinates(0, at.dims[0]).id, at.id, mpsgraph.ScatterModeMax), dtype.Int32, none.dims)
 	taken := b.compare(mpsgraph.GreaterThanOrEqualTo, last, b.integer(0, dtype.Int32))
 	taken = b.both(taken, b.unary(mpsgraph.Not, outside))
 	fresh := b.gather(value, b.binary(mpsgraph.Maximum, last, b.integer(0, dtype.Int32)))

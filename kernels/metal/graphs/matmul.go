@@ -62,7 +62,7 @@ func (b *builder) multiply(x, y tensor) tensor {
 	if !b.allows(x.dtype, dims) {
 		return x
 	}
-	return b.made(mpsgraph.MatrixMultiplication.Of(b.graph, x.id, y.id), x.dtype, dims)
+	return b.made(b.graph.binary(mpsgraph.MatrixMultiplication, x.id, y.id), x.dtype, dims)
 }
 
 // product is that of floats: in parts of the inner axis, added up in float32, on the GPUs and in the sizes where one

@@ -27,13 +27,13 @@ func nonzeroRows(b *builder) tensor {
 	// How many come before an element is an exclusive sum, and at the same time where its number goes. All others are
 	// written to one place behind the end, which is cut off.
 	ones := b.cast(kept, dtype.Int32)
-	before := b.made(mpsgraph.CumulativeSum.Of(b.graph, ones.id, 0, true, false), dtype.Int32, ones.dims)
+	before := b.made(b.graph.cumulative(mpsgraph.CumulativeSum, ones.id, 0, true, false), dtype.Int32, ones.dims)
 	to := b.choose(kept, before, b.integer(n, dtype.Int32))
 	room := b.broadcast(b.integer(0, dtype.Int32), n+1)
 	if b.err != nil {
 		return x
 	}
-	found := b.made(b.graph.ScatterAlongAxis(0, room.id, b.coordinates(0, n).id, to.id, mpsgraph.ScatterModeSet), dtype.Int32, room.dims)
+	found := b.made(b.graph.scatter(0, room.id, b.coordinates(0, n).id, to.id, mpsgraph.ScatterModeSet), dtype.Int32, room.dims)
 	number := b.reshape(b.slice(found, 0, 0, n), n, 1)
 	// A row-major number is taken apart from the last axis on.
 	columns := make([]tensor, len(dims))

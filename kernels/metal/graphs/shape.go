@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 )
 
@@ -16,7 +15,7 @@ func (b *builder) reshape(x tensor, dims ...int64) tensor {
 	if slices.Equal(dims, x.dims) || !b.allows(x.dtype, dims) {
 		return x
 	}
-	return b.made(mpsgraph.Reshape.Of(b.graph, x.id, objc.Ints(dims)), x.dtype, dims)
+	return b.made(b.graph.listed(mpsgraph.Reshape, x.id, dims), x.dtype, dims)
 }
 
 // transpose puts axis order[i] of x in place i.
@@ -33,7 +32,7 @@ func (b *builder) transpose(x tensor, order []int64) tensor {
 	if straight {
 		return x
 	}
-	return b.made(mpsgraph.Transpose.Of(b.graph, x.id, objc.Ints(order)), x.dtype, dims)
+	return b.made(b.graph.listed(mpsgraph.Transpose, x.id, order), x.dtype, dims)
 }
 
 // broadcast stretches axes of one element; the number of axes stays.
@@ -45,7 +44,7 @@ func (b *builder) broadcast(x tensor, dims ...int64) tensor {
 	if !b.allows(x.dtype, dims) {
 		return x
 	}
-	return b.made(mpsgraph.Broadcast.Of(b.graph, x.id, objc.Ints(dims)), x.dtype, dims)
+	return b.made(b.graph.listed(mpsgraph.Broadcast, x.id, dims), x.dtype, dims)
 }
 
 // fit gives x the dimensions of a result: others for the same elements, or more of them.
@@ -84,7 +83,7 @@ func (b *builder) slice(x tensor, axis int, start, end int64) tensor {
 	if b.err != nil {
 		return x
 	}
-	return b.made(b.graph.Slice(x.id, objc.Ints(starts), objc.Ints(ends), objc.Ints(steps)), x.dtype, dims)
+	return b.made(b.graph.slice(x.id, starts, ends, steps), x.dtype, dims)
 }
 
 // concat joins tensors that differ only in the extent of an axis.
@@ -101,7 +100,7 @@ func (b *builder) concat(axis int, parts ...tensor) tensor {
 	if len(parts) == 1 || !b.allows(parts[0].dtype, dims) {
 		return parts[0]
 	}
-	return b.made(mpsgraph.Concat.Of(b.graph, objc.ArrayOf(ids...), int64(axis)), parts[0].dtype, dims)
+	return b.made(b.graph.joining(mpsgraph.Concat, ids, int64(axis)), parts[0].dtype, dims)
 }
 
 // reduce folds one axis, which stays with extent 1.
@@ -112,7 +111,7 @@ func (b *builder) reduce(o mpsgraph.Listed, x tensor, axis int) tensor {
 	}
 	dims := slices.Clone(x.dims)
 	dims[axis] = 1
-	return b.made(o.Of(b.graph, x.id, objc.Ints([]int64{int64(axis)})), x.dtype, dims)
+	return b.made(b.graph.listed(o, x.id, []int64{int64(axis)}), x.dtype, dims)
 }
 
 // search is the int32 index of an extreme along an axis, which stays with extent 1.
@@ -123,5 +122,5 @@ func (b *builder) search(o mpsgraph.Axial, x tensor, axis int) tensor {
 	}
 	dims := slices.Clone(x.dims)
 	dims[axis] = 1
-	return b.made(o.Of(b.graph, x.id, int64(axis)), dtype.Int32, dims)
+	return b.made(b.graph.axial(o, x.id, int64(axis)), dtype.Int32, dims)
 }

@@ -12,6 +12,6 @@ func init() {
 		if b.err != nil {
 			return x
 		}
-		return b.made(mpsgraph.SoftMax.Of(b.graph, x.id, reducedAxis), x.dtype, x.dims)
+		return b.made(b.graph.axial(mpsgraph.SoftMax, x.id, reducedAxis), x.dtype, x.dims)
 	})
 }

@@ -16,7 +16,7 @@ import numpy as np
 
 import paddle_mps as paddle
 
-from . import arithmetic, fault, hardware, ordering
+from . import arithmetic, fault, hardware, ordering, stored
 from .compare import Array, same, tensor, values
 from .recorder import Recorder, Skip
 
@@ -276,6 +276,18 @@ def a_fault(place: str) -> None:
     first_addition(place)
 
 
+# ---- Graphs on disk
+
+
+def stored_graphs(place: str) -> None:
+    """What MPSGraph writes in one process, another one loads, with the same results."""
+    command = [sys.executable, "-m", f"{__package__}.stored", place]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=140)
+    if done.returncode == stored.UNSUPPORTED:
+        raise Skip("the device stores no graphs")
+    assert done.returncode == 0, f"the processes ended with status {done.returncode}\n{done.stdout}{done.stderr}"
+
+
 # ---- Large grids
 
 
@@ -326,6 +338,8 @@ STEPS = [
          "this report, and what Console.app says of kIOGPUCommandBuffer in that minute", 120),
     Step("a fault on purpose", a_fault, "After a fault the process has to be started again.",
          "this report, and what Console.app says of kIOGPUCommandBuffer in that minute"),
+    Step("stored graphs", stored_graphs, "Nothing: graphs are stored only where PADDLE_MPS_CACHE_DIR is set. Do not set it.",
+         "this report, and the output of `python -m paddle_mps.selftest.stored mps`", 150),
     *(Step(f"division: {spoken(probe)}", probe, WRONG) for probe in hardware.DIVISIONS),
     Step("large grids: many rows", many_rows, WRONG),
     Step("large grids: many elements", many_elements, WRONG),

@@ -3,6 +3,7 @@
  * What the operators answer is in the other graph_*.c, what they refuse in graph_misuse.c.
  */
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "graph_text.h"
@@ -136,6 +137,58 @@ static void try_encoding(void) {
   SEND(void, (id, SEL, void *, void *), send0(at(fresh, 0), "mpsndarray"), "readBytes:strideBytes:", read, NULL);
   expect(read[0] == 2 && read[1] == 4, "without memory for them results get their own");
   objc_release(result), objc_release(b);
+}
+
+enum { PATH = 256 };
+
+/* A package of a difference in a new folder of TMPDIR, which run.sh removes; path (PATH bytes) is where. */
+static id serialized(char *path) {
+  const char *folder = getenv("TMPDIR");
+  static int made;
+  snprintf(path, PATH - 32, "%s/fakemetal-%d-%d", folder ? folder : "/tmp", (int)getpid(), made++);
+  if (mkdir(path, 0700) != 0) abort();
+  strcat(path, "/p.mpsgraphpackage");
+  id d = send0(class_of("MPSGraphExecutableSerializationDescriptor"), "new"), url = send1(class_of("NSURL"), "fileURLWithPath:", text(path));
+  feed_one("f32 3: 5 7 9"), feed_one("f32 1: 2");
+  id program = compile(subtract(g.placeholders[0], g.placeholders[1]));
+  send2(program, "serializeToMPSGraphPackageAtURL:descriptor:", url, d);
+  objc_release(d);
+  return program;
+}
+
+static id loaded(const char *path) {
+  id url = send1(class_of("NSURL"), "fileURLWithPath:", text(path));
+  return send2(send0(class_of("MPSGraphExecutable"), "alloc"), "initWithMPSGraphPackageAtURL:compilationDescriptor:", url, NULL);
+}
+
+/* Removes a file of a package; all of it without a name. */
+static void drop(const char *path, const char *name) {
+  char file[PATH + 32];
+  snprintf(file, sizeof file, "%s/%s", path, name ? name : "manifest.plist");
+  remove(file);
+  if (name) return;
+  drop(path, "model.bin");
+  remove(path);
+  snprintf(file, sizeof file, "%.*s", (int)(strrchr(path, '/') - path), path);
+  remove(file);
+}
+
+static void try_package(void) {
+  char path[PATH];
+  id order = send0(serialized(path), "feedTensors"), program = loaded(path), result, datas[2];
+  id b = output("f32 3: 0 0 0", &result);
+  expect(program && !send0(program, "feedTensors") && !send0(program, "targetTensors"), "an executable is loaded, and knows no tensors");
+  for (intptr_t i = 0; i < 2; i++) datas[i] = g.datas[at(order, i) == g.placeholders[1]];
+  send4(program, "runWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:", g.queue, array_of(datas, 2), array_of(&result, 1), NULL);
+  expect(floats(b)[0] == 3 && floats(b)[1] == 5 && floats(b)[2] == 7, "it runs, its inputs in the order that they had");
+  fakemetal_fail("package_read", 1, 0);
+  expect(!loaded(path), "loading can be made to fail");
+  drop(path, NULL);
+  fakemetal_fail("package_write", 1, 0);
+  serialized(path);
+  expect(access(path, F_OK) != 0, "writing can be made to fail");
+  drop(path, NULL);
+  objc_release(result), objc_release(b), objc_release(program);
 }
 
 static void try_graph_forms(void) {
@@ -403,6 +456,44 @@ static void array_on_14(void) {
   send3(send0(class_of("MPSNDArray"), "alloc"), "initWithBuffer:offset:descriptor:", send2(g.gpu, "newBufferWithLength:options:", 4096, 0), 0, d);
 }
 
+static void package_twice(void) {
+  char path[PATH];
+  open_it();
+  id program = serialized(path), d = send0(class_of("MPSGraphExecutableSerializationDescriptor"), "new");
+  drop(path, "model.bin"); /* the test ends here: it leaves a folder with one file */
+  send2(program, "serializeToMPSGraphPackageAtURL:descriptor:", send1(class_of("NSURL"), "fileURLWithPath:", text(path)), d);
+}
+
+static void package_without(const char *name) {
+  char path[PATH];
+  open_it();
+  serialized(path);
+  drop(path, name);
+  loaded(path);
+}
+
+static void no_manifest(void) { package_without("manifest.plist"); }
+static void no_model(void) { package_without("model.bin"); }
+
+static void gone_package(void) {
+  char path[PATH];
+  open_it();
+  serialized(path);
+  id program = loaded(path), types[2] = {shaped(g.placeholders[0]), shaped(g.placeholders[1])};
+  drop(path, NULL);
+  send3(program, "specializeWithDevice:inputTypes:compilationDescriptor:", NULL, array_of(types, 2), NULL);
+}
+
+static void lenient(void) {
+  char path[PATH];
+  open_it();
+  serialized(path);
+  drop(path, "model.bin");
+  bool refused = !loaded(path);
+  drop(path, NULL);
+  exit(!refused);
+}
+
 static void *build_much(void *x) {
   void *pool = objc_autoreleasePoolPush();
   for (int i = 0; i < 20000; i++) send3(g.graph, ADD, x, x, NULL);
@@ -444,16 +535,22 @@ static const struct {
     {"a tensor of unknown shape in a sum", NULL, "which depends on values", use_nonzero},
     {"a result for more than there is", NULL, "a result of Int32 [2, 1]; want Int32 [1, 1]", short_nonzero},
     {"an array with an offset on an old system", "FAKEMETAL_MACOS=14.0", "needs macOS 15.0", array_on_14},
+    {"a package where there is one", NULL, "creating .mpsgraphpackage directory failed", package_twice},
+    {"a package without its manifest", NULL, "couldn't be opened", no_manifest},
+    {"a package without its model", NULL, "couldn't be opened", no_model},
+    {"a package that goes before it is used", NULL, "is no longer there", gone_package},
+    {"a package on an old system", "FAKEMETAL_MACOS=13.3", "needs macOS 14.0", no_model},
     {"two threads that build a graph", NULL, "another thread is using this MPSGraph at the same time", two_builders},
 };
 
 static void (*const tries[])(void) = {
-    try_building, try_constants, try_executable, try_encoding, try_graph_forms, try_over_feed, try_arrays, try_rows, try_events, try_failures, try_counters, try_random, try_attention,
+    try_building, try_constants, try_executable, try_package, try_encoding, try_graph_forms, try_over_feed, try_arrays, try_rows, try_events, try_failures, try_counters, try_random, try_attention,
 };
 
 int main(void) {
   for (size_t i = 0; i < sizeof misuses / sizeof *misuses; i++) misused(misuses[i].what, misuses[i].environment, misuses[i].want, misuses[i].body);
   lives("with level 1 the worst case is half precision", "FAKEMETAL_WORST=1", levels);
+  lives("a damaged package gives nil where that is wanted", "FAKEMETAL_LENIENT_PACKAGES=1", lenient);
   if (getenv("CHECK_ROW")) return 0;
   int64_t before = fakemetal_count("live_objects");
   for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
