@@ -50,7 +50,7 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 			return err
 		}
 	}
-	made, err := p.run(in, on, mode, nil)
+	made, err := p.run(in, on, mode, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (l *launch) recycle() {
 		l.Out[i].Addr, l.Out[i].Heap = nil, nil
 	}
 	clear(l.stores)
-	l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid = nil, 0, nil, nil, 0, nil
+	l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid, l.Stop = nil, 0, nil, nil, 0, nil, nil
 	l.ctx, l.stream, l.held, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, nil, 0
 	clear(l.lacks)
 	l.row, l.program, l.lacks, l.nonBlocking, l.draws, l.check = nil, nil, l.lacks[:0], false, 0, nil

@@ -222,13 +222,13 @@ func (p *Program) Prepare(shapes []op.Type) error {
 
 // Run computes the outputs from the inputs, both in the order of the graph, on a stream of the device (nil: the
 // default one). The outputs may not be computed yet when Run returns; reading them waits. The caller frees them.
-func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) { return p.run(in, on, 0, nil) }
+func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) { return p.run(in, on, 0, nil, nil) }
 
 // Run is Program.Run, with the outputs appended to made. In mode Recording the results of a traced program have
 // gradients, if inputs ask for them. In mode NonBlocking a run that would keep its caller waiting is refused with a
 // [Long] and has no effect.
 func (c Caller) Run(p *Program, in []*Tensor, on *Stream, made []*Tensor) ([]*Tensor, error) {
-	return p.run(in, on, c.mode, made)
+	return p.run(in, on, c.mode, made, nil)
 }
 
 // Long is the error of a run that would keep its caller waiting.
@@ -244,19 +244,19 @@ func (l *Long) Error() string { return "[program] the run takes long" }
 // waitable is how many elements a caller waits for who holds a lock: they take a few microseconds.
 const waitable = 4096
 
-// run is Run in a mode.
-func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+// run is Run in a mode; stop, unless it is nil, may end it.
+func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
 	if profile.On() && !mode.has(profiled) {
 		start, before := profile.Now(), len(made)
-		results, err := p.run(in, on, mode|profiled, made)
+		results, err := p.run(in, on, mode|profiled, made, stop)
 		p.recordRun(in, results[min(before, len(results)):], err, start)
 		return results, err
 	}
 	if p.forms != nil {
-		return p.runFormed(in, on, mode, made)
+		return p.runFormed(in, on, mode, made, stop)
 	}
 	if p.decided.Load() == nil {
-		results, err := p.runOnce(in, on, mode, made)
+		results, err := p.runOnce(in, on, mode, made, stop)
 		if err == nil || !p.decide(err, nil) {
 			return results, err
 		}
@@ -264,20 +264,27 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*T
 	if len(in) != p.given {
 		return nil, wrongInputs(len(in), p.given)
 	}
-	return p.runDecided(in, on, mode, made)
+	return p.runDecided(in, on, mode, made, stop)
 }
 
-// runOnce is run of a program that no input decides.
-func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+var errRunTraced = status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
+
+// runOnce is run of a program that no input decides. One that can be cancelled has ended on the device when it returns, so
+// that it writes nothing into inputs unless it has computed everything.
+func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
 	if on.Traces() {
-		return nil, status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
+		return nil, errRunTraced
 	}
 	if len(in) != p.given {
 		return nil, wrongInputs(len(in), p.given)
 	}
 	r := p.ctx.rt.newRun(p, on)
 	defer r.recycle()
-	err := r.read(in, on)
+	r.stop = stop
+	err := stop.Err()
+	if err == nil {
+		err = r.read(in, on)
+	}
 	if err == nil {
 		err = r.find(mode)
 	}
@@ -291,10 +298,18 @@ func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor) (
 		return nil, err
 	}
 	if next := r.code.next; next != nil {
-		return r.runNext(next, on, mode, made)
+		return r.runNext(next, on, mode, made, stop)
 	}
-	if made, err = r.adopt(made); err != nil || p.back == nil && len(p.changed) == 0 {
-		return made, err
+	before := len(made)
+	made, err = r.adopt(made)
+	if stop != nil && err == nil {
+		err = p.ctx.rt.settle(made[before:])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.back == nil && len(p.changed) == 0 {
+		return made, nil
 	}
 	return p.finish(r.inputs, made, on, mode)
 }

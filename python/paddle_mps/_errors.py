@@ -66,6 +66,7 @@ EXCEPTIONS: dict[int, type[Exception]] = {
     13: BusyError,  # BUSY
     14: ShaderError,  # SYNTAX
     15: TracingError,  # TRACED
+    16: RuntimeError,  # CANCELLED
 }
 
 
