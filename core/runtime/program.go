@@ -31,13 +31,15 @@ type Program struct {
 
 	// Of programs that were traced.
 	traced   bool
-	captured []*Tensor // further inputs
-	asked    []bool    // whether each argument asked for gradients
-	askedAt  []uint32  // storage.asked of each captured tensor
-	asking   []*Tensor // captured tensors that ask for gradients, as they did when they were captured
-	open     bool      // arguments have symbols: see Unify
-	changed  []int     // inputs that the outputs behind the results are written into
-	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
+	captured []*Tensor      // further inputs
+	asked    []bool         // whether each argument asked for gradients
+	askedAt  []uint32       // storage.asked of each captured tensor
+	asking   []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
+	open     bool           // arguments have symbols: see Unify
+	changed  []int          // inputs that the outputs behind the results are written into
+	back     *pullback      // of programs whose results ask for gradients; their last outputs are for it
+	replays  *replays       // of programs with symbols whose results do
+	quiet    map[int]uint64 // of both: the operands, by call, that get no gradient; see Trace.note
 
 	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
 	forms   *forms                  // nil unless inputs are lists
@@ -111,6 +113,7 @@ func (p *Program) Close() {
 	if p.back != nil {
 		p.back.release()
 	}
+	p.forgetAll()
 	if s, ok := p.source.(io.Closer); ok {
 		_ = s.Close() // it was only read
 	}
@@ -208,16 +211,30 @@ func (p *Program) Explain() string {
 
 // Prepare compiles the program for shapes, unless it is in the cache. It may take long and holds no lock.
 func (p *Program) Prepare(shapes []op.Type) error {
-	for _, t := range p.captured {
-		shapes = append(shapes[:len(shapes):len(shapes)], op.Type{DType: t.dtype, Shape: t.Shape})
+	if p.replays != nil {
+		known, err := p.replayedFor(shapes, 0)
+		if err != nil {
+			return err
+		}
+		defer p.leave(known)
+		return known.Prepare(shapes)
 	}
-	e, err := p.find(shapes, 0)
+	e, err := p.find(p.withCaptured(shapes), 0)
 	if err != nil {
 		return err
 	}
 	defer e.Release(0)
 	_, err = e.Program()
 	return err
+}
+
+// withCaptured are the types of all inputs, from those of the arguments.
+func (p *Program) withCaptured(arguments []op.Type) []op.Type {
+	all := slices.Clone(arguments)
+	for _, t := range p.captured {
+		all = append(all, op.Type{DType: t.dtype, Shape: t.Shape})
+	}
+	return all
 }
 
 // Run computes the outputs from the inputs, both in the order of the graph, on a stream of the device (nil: the
@@ -251,6 +268,9 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop 
 		results, err := p.run(in, on, mode|profiled, made, stop)
 		p.recordRun(in, results[min(before, len(results)):], err, start)
 		return results, err
+	}
+	if p.replays != nil && mode.has(Recording) {
+		return p.runReplayed(in, on, mode, made, stop)
 	}
 	if p.forms != nil {
 		return p.runFormed(in, on, mode, made, stop)

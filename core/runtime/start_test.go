@@ -72,6 +72,9 @@ func newWatchedWorld(t *testing.T, before *func()) *world {
 	return w
 }
 
+// These tests know when a run is where: a device calls them before each part of a program, and a source between two stages. No
+// test waits for a time, and none can pass because a run was fast.
+
 // start begins a run in mode Recording; *ends counts those that have ended.
 func (w *world) start(p *runtime.Program, ends *atomic.Int64, in ...*runtime.Tensor) *runtime.Run {
 	r, err := w.rt.In(runtime.Recording).Start(p, in, nil, func() { ends.Add(1) })
@@ -160,6 +163,7 @@ func TestCancelBeforeEachPart(t *testing.T) {
 		// The last round cancels nothing, and shows that the runs before it have left the program as it was.
 		for n := 1; n <= parts+1; n++ {
 			var r *runtime.Run
+			// The first part may be submitted before start has returned: it waits until r is known.
 			known, count := make(chan struct{}), 0
 			before = func() {
 				<-known
@@ -199,6 +203,7 @@ func TestCancelInTurn(t *testing.T) {
 		var ends, begun atomic.Int64
 		release := make(chan struct{})
 		before = func() { begun.Add(1); <-release }
+		// All goroutines that make runs are blocked in the device, so that none of the runs in waiting can begin.
 		var busy []*runtime.Run
 		for range goruntime.GOMAXPROCS(0) {
 			busy = append(busy, w.start(p, &ends, x))
@@ -296,6 +301,7 @@ func TestStartErrors(t *testing.T) {
 		defer w.free(x)
 		var ends atomic.Int64
 		for range 2 {
+			// Start itself does not look at the inputs: that they are too many is found where they are read.
 			r := w.start(p, &ends, x, x)
 			_, err := r.Wait()
 			require.ErrorContains(w, err, "[program] got 2 inputs; want 1")
