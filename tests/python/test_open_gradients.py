@@ -11,12 +11,11 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
+from test_open_sizes import CASES, PLACES, Weights, sized
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
 from paddle_mps.jit import to_static
-
-from test_open_sizes import CASES, PLACES, Weights, sized
 
 N = None
 SIZES = ((4, 6), (5, 9), (2, 2), (7, 3), (13, 8), (7, 3))
@@ -62,7 +61,7 @@ OWN: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
     "gradient of a gradient": (of_gradient, [[N, 8]]),
 }
 # Two of those of test_open_sizes.py have no gradient, and one has results of integers.
-DIFFERENTIABLE = {name: case for name, case in CASES.items() if name not in ("one_hot", "embedding", "topk")}
+ALL = {**OWN, **{name: case for name, case in CASES.items() if name not in ("one_hot", "embedding", "topk")}}
 
 
 def gradients(function: Callable[..., Any], inputs: list[Any], weights: Weights) -> list[Any]:
@@ -82,9 +81,9 @@ def gradients(function: Callable[..., Any], inputs: list[Any], weights: Weights)
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", {**OWN, **DIFFERENTIABLE})
+@pytest.mark.parametrize("name", ALL)
 def test_gradients_for_all_sizes(name: str, place: str) -> None:
-    written, specs = {**OWN, **DIFFERENTIABLE}[name]
+    written, specs = ALL[name]
     before = paddle.get_device()
     paddle.set_device(place)
     try:
@@ -169,6 +168,5 @@ def test_gradients_that_the_calls_do_not_tell(name: str) -> None:
     x.stop_gradient = False
     first = dynamic.explain(x).splitlines()[0]
     assert first.startswith("sizes are not open: ")
-
 
     assert re.search(reason, first)
