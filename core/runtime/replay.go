@@ -109,7 +109,7 @@ func (p *Program) replayFor(types []op.Type) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.replay(g, p.replays.of)
+	return p.replay(g, p.replays.of, p.quiet)
 }
 
 // leave is the end of a run. The last one of a program that was dropped meanwhile closes it.
@@ -148,8 +148,9 @@ func (p *Program) forgetAll() {
 	}
 }
 
-// replaysAs gives the program gradients, if those of the two programs that it was made of are those of their calls.
-func (p *Program) replaysAs(first, second *Program) error {
+// replaysAs gives the program gradients, if those of the two programs that it was made of are those of their calls. at is where
+// their calls are in the graph of the program.
+func (p *Program) replaysAs(first, second *Program, at []int) error {
 	for _, t := range first.asking {
 		same, err := t.Same()
 		if err != nil {
@@ -158,8 +159,7 @@ func (p *Program) replaysAs(first, second *Program) error {
 		p.asking = append(p.asking, same)
 	}
 	for _, q := range []*Program{first, second} {
-		p.quiet = q.quiet // the same of both
-		again, err := p.replay(q.source.(*graph.Graph), q.back.of)
+		again, err := p.replay(q.source.(*graph.Graph), q.back.of, q.quiet)
 		if err != nil {
 			return err
 		}
@@ -168,6 +168,10 @@ func (p *Program) replaysAs(first, second *Program) error {
 		if !same {
 			return status.Errorf(status.Unsupported, "[program] the gradient of the function is not that of its calls alone%s; want no hook, no gradient of its own and no write into a tensor in a function for all sizes", text)
 		}
+	}
+	p.quiet = map[int]uint64{}
+	for i, operands := range first.quiet { // the same of both
+		p.quiet[at[i]] = operands
 	}
 	p.replays = &replays{of: first.back.of, programs: map[string]*replayed{}}
 	return nil
@@ -192,13 +196,13 @@ func (b *pullback) differs(of *pullback) (line string, same bool) {
 // the calls, with its history; several handles of one memory, of which some are detached, are told apart by Program.quiet.
 
 // replay traces the calls of a graph for known sizes, with the captured tensors and the changes of this program. Of the results
-// only those in of have gradients.
-func (p *Program) replay(g *graph.Graph, of []int) (*Program, error) {
+// only those in of have gradients, and operands in quiet get none.
+func (p *Program) replay(g *graph.Graph, of []int, quiet map[int]uint64) (*Program, error) {
 	tr, err := p.ctx.newTrace(p.given)
 	if err != nil {
 		return nil, err
 	}
-	r := &replay{Trace: tr, graph: g, operands: map[graph.Value]Operand{}}
+	r := &replay{Trace: tr, graph: g, quiet: quiet, operands: map[graph.Value]Operand{}}
 	defer func() { p.ctx.rt.freeAll(r.made) }()
 	made, err := r.program(p, of)
 	if err != nil {
@@ -212,6 +216,7 @@ func (p *Program) replay(g *graph.Graph, of []int) (*Program, error) {
 type replay struct {
 	*Trace
 	graph    *graph.Graph
+	quiet    map[int]uint64
 	operands map[graph.Value]Operand // what stands for the values of the graph
 	made     []*Tensor               // freed at the end
 }
@@ -223,7 +228,7 @@ func (r *replay) program(p *Program, of []int) (*Program, error) {
 		return nil, err
 	}
 	for i := range r.graph.Nodes() {
-		if err := r.call(&r.graph.Nodes()[i], p.quiet[i]); err != nil {
+		if err := r.call(&r.graph.Nodes()[i], r.quiet[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -530,6 +531,7 @@ func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 	}
 	p := &Program{traced: true, results: len(outputs), given: tr.given, back: back}
 	if back != nil {
+		maps.DeleteFunc(tr.quiet, func(call int, _ uint64) bool { return call >= calls }) // of the backward pass
 		p.quiet = tr.quiet
 	}
 	inputs := make([]graph.Value, len(tr.sources))

@@ -30,7 +30,7 @@ func (p *Program) Unify(q *Program) (*Program, error) {
 		return nil, other("origins")
 	}
 	shown := p.results + len(p.changed) // without what the gradient reads
-	unified, err := g.Leading(shown).Unify(h.Leading(shown))
+	unified, at, err := g.Leading(shown).Unify(h.Leading(shown))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (p *Program) Unify(q *Program) (*Program, error) {
 	if p.back == nil {
 		return made, nil
 	}
-	if err := made.replaysAs(p, q); err != nil {
+	if err := made.replaysAs(p, q, at); err != nil {
 		made.Close()
 		return nil, err
 	}

@@ -34,6 +34,10 @@ def counted(w: Weights, x: Any) -> Any:
     return x * w.bias
 
 
+def in_training(w: Weights, x: Any) -> Any:
+    return F.batch_norm(x, w.table[0] * 1, w.table[1] * 1, w.bias, w.bias, training=True)
+
+
 def of_gradient(w: Weights, x: Any) -> Any:
     (slope,) = paddle.grad((x**3 * w.bias).sum(), x, create_graph=True)
     return slope * x
@@ -58,6 +62,8 @@ OWN: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
     "cumsum": (lambda w, x: paddle.cumsum(x, 0) * x, [[N, 8]]),
     "without gradient": (without_gradient, [[N, 8]]),
     "changes": (counted, [[N, 8]]),
+    "counts": (lambda w, x: x * w.bias / x.shape[0] + x.var(0, unbiased=False), [[N, 8]]),
+    "batch_norm in training": (in_training, [[N, 8, N]]),
     "gradient of a gradient": (of_gradient, [[N, 8]]),
 }
 # Two of those of test_open_sizes.py have no gradient, and one has results of integers.
