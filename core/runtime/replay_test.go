@@ -135,3 +135,54 @@ func TestUnifyRefusesOwnGradients(t *testing.T) {
 		require.Equal(w, live, w.rt.Live())
 	})
 }
+
+// TestUnifiedGradientFailuresAreClean makes each request of a run for new sizes, and of its backward pass, fail in turn: the
+// failure is returned, nothing is left, and the same program works afterwards.
+func TestUnifiedGradientFailuresAreClean(t *testing.T) {
+	for kind, least := range map[string]int64{"run": 3, "compile": 3} {
+		t.Run(kind, func(t *testing.T) {
+			for n, over := int64(1), false; !over; n++ {
+				m := &machine{T: t, faults: &faults{kind: kind}}
+				require.NoError(t, m.start(false))
+				w := &world{T: t, rt: m.rt}
+				s := w.leaf(m.c, 3)
+				p := w.openMean(m.c, s)
+				step := func() error {
+					x := w.leaf(m.c, 1, 2, 3, 4)
+					defer w.free(x)
+					out, err := m.rt.In(runtime.Recording).Run(p, one(x), nil, nil)
+					if err != nil {
+						return err
+					}
+					defer w.free(out...)
+					found, err := m.rt.Backward(&runtime.Pass{Of: out, To: one(x)}, nil)
+					if err != nil {
+						return err
+					}
+					defer w.free(found...)
+					var b [16]byte
+					return found[0].Read(b[:])
+				}
+				require.NoError(t, m.c.Synchronize())
+				m.at = m.count.Load() + n
+				err := step()
+				if err == nil { // a run may fail whose result nobody reads
+					err = m.c.Synchronize()
+				}
+				if over = m.count.Load() < m.at; over {
+					require.NoError(t, err)
+					require.GreaterOrEqual(t, n-1, least)
+				} else {
+					require.ErrorContains(t, err, "injected", "failure %d", n)
+				}
+				m.at = 0
+				_ = m.c.Synchronize()
+				require.NoError(t, step(), "after failure %d", n)
+				p.Close()
+				w.free(s)
+				require.NoError(t, m.c.Synchronize())
+				m.end(t, n)
+			}
+		})
+	}
+}
