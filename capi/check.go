@@ -40,14 +40,28 @@ func full[T any](all *slot.Table[T], who, kinds string) error {
 	return status.Errorf(status.OutOfMemory, "[%s] %d %s are alive; want some to be freed", who, all.Live(), kinds)
 }
 
-// pinned runs f with what a handle of a table names, which stays pinned while f runs.
-func pinned[T any](all *slot.Table[T], who, kind string, handle uint64, f func(*T) error) error {
+// The tables of this package hold pointers, so that the compiler makes the code of tables once for all of them.
+
+// table is a table of handles of one kind. When a handle is gone, end is called with the object that it named, unless it got
+// none.
+func table[P comparable](kind uint8, end func(P)) *slot.Table[P] {
+	return slot.NewTable(kind, func(object *P) {
+		var none P
+		if *object != none {
+			end(*object)
+		}
+		*object = none
+	})
+}
+
+// pinned runs f with the object that a handle of a table names, which stays pinned while f runs.
+func pinned[P any](all *slot.Table[P], who, kind string, handle uint64, f func(P) error) error {
 	named := all.Pin(handle)
 	if named == nil {
 		return stale(who, kind, all.History(handle))
 	}
 	defer all.Unpin(handle)
-	return f(named)
+	return f(*named)
 }
 
 // array is count elements of the caller's memory, which stays the caller's and is only read while the

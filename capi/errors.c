@@ -179,6 +179,7 @@ const char *pmps_code_name(pmps_code code) {
       [PMPS_BUSY] = "BUSY",
       [PMPS_SYNTAX] = "SYNTAX",
       [PMPS_TRACED] = "TRACED",
+      [PMPS_CANCELLED] = "CANCELLED",
   };
   size_t i = (size_t)(int64_t)code;
   return i < sizeof names / sizeof *names ? names[i] : "UNKNOWN";

@@ -40,7 +40,7 @@ func goEventNew(p C.place_in, flags C.uint32_t, out *C.uint64_t) C.fault {
 			_ = e.Close() // the first error is the one to report
 			return full(events, "event_new", "events")
 		}
-		*record = event{e, c}
+		*record = &event{e, c}
 		*out = C.uint64_t(handle)
 		return nil
 	})
@@ -70,7 +70,7 @@ func goEventRecord(handle, streamHandle C.uint64_t, current *C.current_streams) 
 			return stale("event_record", "stream", streams.History(uint64(streamHandle)))
 		}
 		defer streams.Unpin(uint64(streamHandle))
-		return e.Record(s.Stream)
+		return e.Record((*s).Stream)
 	})
 }
 

@@ -108,14 +108,14 @@ func idle(rt *runtime.Runtime, what uint64) bool {
 			return false
 		}
 		defer streams.Unpin(what)
-		return s.Idle()
+		return (*s).Idle()
 	case eventKind:
 		e := events.Pin(what)
 		if e == nil {
 			return false
 		}
 		defer events.Unpin(what)
-		return e.Query()
+		return (*e).Query()
 	}
 	c, err := packedPlace(rt, what)
 	return err == nil && c != nil && c.Idle()

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
-	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/tritonlang/report"
 )
@@ -20,21 +19,9 @@ const (
 	kernelKind  = 5
 )
 
-// library and kernel are what the handles of the two name.
-type (
-	library struct{ *runtime.Library }
-	kernel  struct{ *runtime.Kernel }
-)
-
 var (
-	libraries = slot.NewTable(libraryKind, func(l *library) {
-		_ = l.Close() // a free cannot report a failure
-		*l = library{}
-	})
-	kernels = slot.NewTable(kernelKind, func(k *kernel) {
-		_ = k.Close() // as above
-		*k = kernel{}
-	})
+	libraries = table(libraryKind, func(l *runtime.Library) { _ = l.Close() }) // a free cannot report a failure
+	kernels   = table(kernelKind, func(k *runtime.Kernel) { _ = k.Close() })   // as above
 )
 
 // newLibrary calls make on the device of a place and writes the handle of the library to out. The caller owns it.
@@ -52,7 +39,7 @@ func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make 
 			_ = l.Close() // the first error is the one to report
 			return full(libraries, who, "libraries")
 		}
-		*record = library{l}
+		*record = l
 		*out = C.uint64_t(handle)
 		return nil
 	})
@@ -81,7 +68,7 @@ func goLibraryFree(handle C.uint64_t) {
 }
 
 // onLibrary runs the body of an exported function against a library, which stays pinned while it runs.
-func onLibrary(who string, handle C.uint64_t, body func(*library) error) C.fault {
+func onLibrary(who string, handle C.uint64_t, body func(*runtime.Library) error) C.fault {
 	return try(func(*runtime.Runtime) error {
 		return pinned(libraries, who, "library", uint64(handle), body)
 	})
@@ -92,7 +79,7 @@ func onLibrary(who string, handle C.uint64_t, body func(*library) error) C.fault
 //
 //export goLibraryGetNames
 func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
-	return onLibrary("library_get_names", handle, func(l *library) error {
+	return onLibrary("library_get_names", handle, func(l *runtime.Library) error {
 		if out == nil {
 			return null("library_get_names")
 		}
@@ -106,7 +93,7 @@ func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
 //
 //export goLibraryGetKernel
 func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fault {
-	return onLibrary("library_get_kernel", handle, func(l *library) error {
+	return onLibrary("library_get_kernel", handle, func(l *runtime.Library) error {
 		if name == nil || out == nil {
 			return null("library_get_kernel")
 		}
@@ -119,7 +106,7 @@ func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fa
 			_ = k.Close() // the first error is the one to report
 			return full(kernels, "library_get_kernel", "kernels")
 		}
-		*record = kernel{k}
+		*record = k
 		*out = C.uint64_t(made)
 		return nil
 	})
@@ -133,9 +120,9 @@ func goKernelFree(handle C.uint64_t) {
 }
 
 // onKernel runs the body of an exported function against a kernel, which stays pinned while it runs.
-func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *kernel) error) C.fault {
+func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.Kernel) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(kernels, who, "kernel", uint64(handle), func(k *kernel) error { return body(rt, k) })
+		return pinned(kernels, who, "kernel", uint64(handle), func(k *runtime.Kernel) error { return body(rt, k) })
 	})
 }
 
@@ -143,7 +130,7 @@ func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *kernel
 //
 //export goKernelGetInfo
 func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
-	return onKernel("kernel_get_info", handle, func(_ *runtime.Runtime, k *kernel) error {
+	return onKernel("kernel_get_info", handle, func(_ *runtime.Runtime, k *runtime.Kernel) error {
 		full := C.pmps_kernel_info{
 			max_threads_per_threadgroup: C.uint64_t(k.MaxGroup),
 			thread_execution_width:      C.uint64_t(k.Width),
@@ -159,7 +146,7 @@ func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 //
 //export goKernelRun
 func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t) C.fault {
-	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *kernel) error {
+	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *runtime.Kernel) error {
 		var room [usualArgs]runtime.KernelArg
 		given, err := array[kernelArg](k.Name, "arguments", args, uint64(count))
 		if err != nil {
@@ -184,7 +171,7 @@ func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads
 //export goKernelRunReporting
 func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, reports C.text_in, on C.uint64_t) C.fault {
 	const who = "kernel_run_reporting"
-	return onKernel(who, handle, func(rt *runtime.Runtime, k *kernel) error {
+	return onKernel(who, handle, func(rt *runtime.Runtime, k *runtime.Kernel) error {
 		given, err := array[kernelArg](k.Name, "arguments", args, uint64(count))
 		if err != nil {
 			return err

@@ -134,7 +134,7 @@ func goLiveHandles() (n C.int64_t) {
 	n = C.error_count()
 	quietly(func(rt *runtime.Runtime) {
 		n += C.int64_t(rt.Live() + streams.Live() - defaults.Load() + events.Live() +
-			libraries.Live() + kernels.Live() + graphs.Live() + programs.Live() + traces.Live() +
+			libraries.Live() + kernels.Live() + graphs.Live() + programs.Live() + runs.Live() + traces.Live() +
 			servings.Live())
 	})
 	return n

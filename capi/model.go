@@ -61,7 +61,7 @@ func goProgramLoad(p C.place_in, path C.text_in, data unsafe.Pointer, size C.siz
 			}
 			return full(programs, who, "programs")
 		}
-		*record = programRecord{c.NewProgram(read)}
+		*record = c.NewProgram(read)
 		*out = C.uint64_t(handle)
 		return nil
 	})

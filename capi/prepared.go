@@ -297,11 +297,12 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 	if given.release != 0 {
 		rt.Free(uint64(given.release))
 	}
-	p := programs.Pin(uint64(given.program))
-	if p == nil {
+	pinned := programs.Pin(uint64(given.program))
+	if pinned == nil {
 		return C.CALL_FAILED, stale(who, "program", programs.History(uint64(given.program)))
 	}
 	defer programs.Unpin(uint64(given.program))
+	p := *pinned
 	if p.Varies() || p.Outputs() > len(results.of) {
 		return C.CALL_MANY, nil
 	}
@@ -329,7 +330,7 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 	if !p.Accepts(l.in, on&C.NO_GRADIENTS == 0, given.recording != 0) {
 		return C.CALL_OTHER, nil
 	}
-	l.made, err = caller.Run(p.Program, l.in, stream, l.made)
+	l.made, err = caller.Run(p, l.in, stream, l.made)
 	if long := (*runtime.Long)(nil); errors.As(err, &long) {
 		if long.Work > heavyWork {
 			return C.CALL_HEAVY, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
-	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -19,21 +18,11 @@ const (
 	programKind = 7
 )
 
-// graphRecord and programRecord are what the handles of the two name. A graph goes with its handle. A program
-// goes when its handle is freed and no call is inside; what it has submitted to streams keeps what it needs.
-type (
-	graphRecord   struct{ *building }
-	programRecord struct{ *runtime.Program }
-)
-
+// A graph goes with its handle. A program goes when its handle is freed and no call is inside; what it has submitted to
+// streams keeps what it needs.
 var (
-	graphs   = slot.NewTable(graphKind, func(g *graphRecord) { *g = graphRecord{} })
-	programs = slot.NewTable(programKind, func(p *programRecord) {
-		if p.Program != nil {
-			p.Close()
-		}
-		*p = programRecord{}
-	})
+	graphs   = table(graphKind, func(*building) {})
+	programs = table(programKind, (*runtime.Program).Close)
 )
 
 // goGraphNew is pmps_graph_new. The caller owns the handle.
@@ -48,7 +37,7 @@ func goGraphNew(out *C.uint64_t) C.fault {
 		if record == nil {
 			return full(graphs, "graph_new", "graphs")
 		}
-		*record = graphRecord{newBuilding()}
+		*record = newBuilding()
 		*out = C.uint64_t(handle)
 		return nil
 	})
@@ -65,12 +54,12 @@ func goGraphFree(handle C.uint64_t) {
 // status.Invalid.
 func onGraph(who string, handle C.uint64_t, body func(*runtime.Runtime, *building) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(graphs, who, "graph", uint64(handle), func(g *graphRecord) error {
+		return pinned(graphs, who, "graph", uint64(handle), func(g *building) error {
 			if err := g.enter(who); err != nil {
 				return err
 			}
 			defer g.mu.Unlock()
-			return body(rt, g.building)
+			return body(rt, g)
 		})
 	})
 }
@@ -252,7 +241,7 @@ func goProgramNew(p C.place_in, handle C.uint64_t, outputs unsafe.Pointer, count
 			programs.Free(made)
 			return err
 		}
-		*record = programRecord{c.NewProgram(built)}
+		*record = c.NewProgram(built)
 		*out = C.uint64_t(made)
 		return nil
 	})
@@ -269,7 +258,7 @@ func goProgramFree(handle C.uint64_t) {
 // onProgram runs the body of an exported function against a program, which stays pinned while it runs.
 func onProgram(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.Program) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(programs, who, "program", uint64(handle), func(p *programRecord) error { return body(rt, p.Program) })
+		return pinned(programs, who, "program", uint64(handle), func(p *runtime.Program) error { return body(rt, p) })
 	})
 }
 
@@ -338,20 +327,26 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 		if err != nil {
 			return err
 		}
-		if uint64(len(made)) > uint64(*count) { // only where the outputs are lists
-			for _, t := range made {
-				rt.Free(t.Handle())
-			}
-			return status.Errorf(status.Invalid, "[%s] made %d tensors; want room for them, not for %d", who, len(made), *count)
-		}
-		// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
-		to := unsafe.Slice(outputs, len(made))
-		for i, t := range made {
-			to[i] = C.uint64_t(t.Handle())
-		}
-		*count = C.size_t(len(made))
-		return nil
+		return handOver(rt, who, made, outputs, count)
 	})
+}
+
+// handOver writes the handles of what a run has made. Where the room is too small, which is known only now where the outputs
+// are lists, it frees them.
+func handOver(rt *runtime.Runtime, who string, made []*runtime.Tensor, outputs *C.uint64_t, count *C.size_t) error {
+	if uint64(len(made)) > uint64(*count) {
+		for _, t := range made {
+			rt.Free(t.Handle())
+		}
+		return status.Errorf(status.Invalid, "[%s] made %d tensors; want room for them, not for %d", who, len(made), *count)
+	}
+	// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
+	to := unsafe.Slice(outputs, len(made))
+	for i, t := range made {
+		to[i] = C.uint64_t(t.Handle())
+	}
+	*count = C.size_t(len(made))
+	return nil
 }
 
 // goProgramRunInto is pmps_program_run_into. Inputs and outputs are held during the call and stay the caller's.

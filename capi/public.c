@@ -364,6 +364,31 @@ pmps_error *pmps_program_run_into(pmps_program *program, pmps_tensor *const *inp
   return ENTER(goProgramRunInto(BITS(program), IN(inputs), input_count, CURRENT, IN(outputs), output_count));
 }
 
+pmps_error *pmps_program_start(pmps_program *program, pmps_tensor *const *inputs, size_t input_count, pmps_run **run) {
+  return ENTER(goProgramStart(BITS(program), IN(inputs), input_count, CURRENT, OUT(run)));
+}
+
+pmps_error *pmps_run_query(const pmps_run *run, bool *ended) {
+  uint64_t wait = 0;
+  pmps_error *error = ENTER(goRunWaitFor(BITS(run), 0, ended ? &wait : NULL));
+  if (!error) *ended = wait == 0;
+  return error;
+}
+
+pmps_error *pmps_run_wait_for(const pmps_run *run, int64_t timeout_ms, uint64_t *wait) {
+  return ENTER(goRunWaitFor(BITS(run), timeout_ms, wait));
+}
+
+pmps_error *pmps_run_wait(const pmps_run *run, pmps_tensor **outputs, size_t *count) {
+  return ENTER(goRunWait(BITS(run), OUT(outputs), count));
+}
+
+pmps_error *pmps_run_cancel(pmps_run *run) { return ENTER(goRunCancel(BITS(run))); }
+
+void pmps_run_free(pmps_run *run) {
+  if (!in_child) goRunFree(BITS(run));
+}
+
 pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info) {
   return ENTER(goProgramGetInfo(BITS(program), info));
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
-	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
 )
@@ -33,14 +32,8 @@ type event struct {
 }
 
 var (
-	streams = slot.NewTable(streamKind, func(s *stream) {
-		go s.Stream.Close() // it waits for the work of the stream, and a free must not block
-		*s = stream{}
-	})
-	events = slot.NewTable(eventKind, func(e *event) {
-		_ = e.Close() // a free cannot report a failure
-		*e = event{}
-	})
+	streams = table(streamKind, func(s *stream) { go s.Stream.Close() }) // it waits for the work of the stream, and a free must not block
+	events  = table(eventKind, func(e *event) { _ = e.Close() })         // a free cannot report a failure
 
 	defaultOf sync.Map     // *runtime.Context -> handle of its default stream
 	defaultMu sync.Mutex   // around making one
@@ -53,7 +46,7 @@ func newStream(s *runtime.Stream, forever bool) (uint64, error) {
 	if record == nil {
 		return 0, full(streams, "stream_new", "streams")
 	}
-	*record = stream{s, forever}
+	*record = &stream{s, forever}
 	return handle, nil
 }
 
@@ -99,7 +92,7 @@ func using(on C.uint64_t) (*runtime.Stream, error) {
 		return nil, nil
 	}
 	if s := streams.Pin(uint64(handle)); s != nil {
-		return s.Stream, nil
+		return (*s).Stream, nil
 	}
 	return nil, status.Errorf(status.InvalidHandle, "[stream] this thread's current stream was freed; want another to be set")
 }
@@ -169,7 +162,7 @@ func goStreamFree(handle C.uint64_t) {
 			return
 		}
 		defer streams.Unpin(uint64(handle))
-		if !s.forever {
+		if !(*s).forever {
 			streams.Free(uint64(handle))
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
-	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
 )
@@ -23,12 +22,9 @@ type trace struct {
 	before C.uint64_t // what was current
 }
 
-var traces = slot.NewTable(traceKind, func(t *trace) {
-	if t.Trace != nil {
-		t.Abort()
-		streams.Free(uint64(t.stream))
-	}
-	*t = trace{}
+var traces = table(traceKind, func(t *trace) {
+	t.Abort()
+	streams.Free(uint64(t.stream))
 })
 
 // goTraceBegin is pmps_trace_begin. The caller owns the handles in inputs and out. current is memory of the calling thread.
@@ -71,8 +67,8 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 			traces.Free(handle)
 			return err
 		}
-		*record = trace{tr, C.uint64_t(stream), current.of[place.MPSKind]}
-		current.of[place.MPSKind] = record.stream
+		*record = &trace{tr, C.uint64_t(stream), current.of[place.MPSKind]}
+		current.of[place.MPSKind] = C.uint64_t(stream)
 		// SAFETY: the C contract says that inputs has room for count handles.
 		for i, t := range stands {
 			unsafe.Slice(inputs, len(stands))[i] = C.uint64_t(t.Handle())
@@ -96,10 +92,10 @@ func traceOf(on C.uint64_t) *runtime.Stream {
 		return nil
 	}
 	defer streams.Unpin(handle)
-	if !s.Traces() {
+	if !(*s).Traces() {
 		return nil
 	}
-	return s.Stream
+	return (*s).Stream
 }
 
 // leave makes the thread's calls run again, where it is this thread that traces.
@@ -143,7 +139,7 @@ func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, curre
 			traces.Free(uint64(handle))
 			return err
 		}
-		*record = programRecord{p}
+		*record = p
 		*out = C.uint64_t(made)
 		traces.Free(uint64(handle))
 		return nil
@@ -174,7 +170,7 @@ func goTracePause(handle C.uint64_t, paused C.bool, current *C.current_streams) 
 func goTraceAbort(handle C.uint64_t, current *C.current_streams) {
 	quietly(func(*runtime.Runtime) {
 		if t := traces.Pin(uint64(handle)); t != nil {
-			t.leave(current)
+			(*t).leave(current)
 			traces.Unpin(uint64(handle))
 			traces.Free(uint64(handle))
 		}
@@ -229,17 +225,17 @@ func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 		if out == nil {
 			return null(who)
 		}
-		return pinned(programs, who, "program", uint64(other), func(q *programRecord) error {
+		return pinned(programs, who, "program", uint64(other), func(q *runtime.Program) error {
 			made, record := programs.New()
 			if record == nil {
 				return full(programs, who, "programs")
 			}
-			unified, err := p.Unify(q.Program)
+			unified, err := p.Unify(q)
 			if err != nil {
 				programs.Free(made)
 				return err
 			}
-			*record = programRecord{unified}
+			*record = unified
 			*out = C.uint64_t(made)
 			return nil
 		})

@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
-	"github.com/paddle-mps/paddle-mps/core/slot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
 	"github.com/paddle-mps/paddle-mps/serve/backend"
@@ -34,7 +33,7 @@ type served struct {
 // instances is how many of them there are.
 var instances atomic.Int64
 
-var servings = slot.NewTable(servedKind, func(s *served) {
+var servings = table(servedKind, func(s *served) {
 	if s.instance != nil {
 		s.instance.Close()
 		instances.Add(-1)
@@ -42,7 +41,6 @@ var servings = slot.NewTable(servedKind, func(s *served) {
 	if s.model != nil && s.instance == nil {
 		s.model.Close()
 	}
-	*s = served{}
 })
 
 // serve gives a model, or an instance of it, a handle. Without one it is closed.
@@ -50,7 +48,7 @@ func serve(m *backend.Model, i *backend.Instance, to *C.uint64_t) error {
 	handle, record := servings.New()
 	switch {
 	case record != nil:
-		if record.model, record.instance = m, i; i != nil {
+		if *record = (&served{model: m, instance: i}); i != nil {
 			instances.Add(1)
 		}
 		*to = C.uint64_t(handle)

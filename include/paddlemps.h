@@ -91,7 +91,8 @@ typedef enum pmps_code {
   PMPS_ARITHMETIC = 12,         /* an integer was divided by zero */
   PMPS_BUSY = 13,               /* a call of the fast family would have had to wait */
   PMPS_SYNTAX = 14,             /* the source of a shader does not compile */
-  PMPS_TRACED = 15              /* elements of a traced tensor are wanted, which has none */
+  PMPS_TRACED = 15,             /* elements of a traced tensor are wanted, which has none */
+  PMPS_CANCELLED = 16           /* a run was cancelled before it ended */
 } pmps_code;
 
 /* An error is immutable: threads may share it, and it can be read in a forked child. Owned by the caller of the
@@ -703,6 +704,35 @@ pmps_error *pmps_program_run(pmps_program *program, pmps_tensor *const *inputs, 
 pmps_error *pmps_program_run_into(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
                                   pmps_tensor *const *outputs, size_t output_count);
 
+/* A run of a program that its caller does not wait for. Threads may share a run: any of them may wait for it or cancel it. */
+typedef struct pmps_run pmps_run;
+
+/* Begins to run the program as pmps_program_run does, on this thread's stream, and returns at once: a thread of the library
+ * compiles if it has to, and waits for the device. For each place the library makes as many runs at a time as the process may
+ * use processors; further ones wait in the order of their start. Program, inputs and stream may be freed at once, the library
+ * keeps them until the run has ended. Until then no call may write into an input. What is wrong with the inputs is
+ * the error of pmps_run_wait. Owned. */
+pmps_error *pmps_program_start(pmps_program *program, pmps_tensor *const *inputs, size_t input_count, pmps_run **run);
+
+/* Whether the run has ended: with outputs, a failure, or because it was cancelled. */
+pmps_error *pmps_run_query(const pmps_run *run, bool *ended);
+
+/* Waits in slices for the end of the run. It does not return the failure of the run. */
+pmps_error *pmps_run_wait_for(const pmps_run *run, int64_t timeout_ms, uint64_t *wait);
+
+/* Waits for the end of the run and returns its outputs, which have been computed then; otherwise as pmps_program_run. Each call
+ * makes handles of its own of the same tensors. PMPS_CANCELLED if the run was cancelled; it has no outputs then. Each output
+ * is owned. */
+pmps_error *pmps_run_wait(const pmps_run *run, pmps_tensor **outputs, size_t *count);
+
+/* Cancels the run, and does not wait: it ends at once if it has not begun, else before its next step. A step or a compilation
+ * under way is completed, and so is what the GPU has been given. A run that was cancelled writes into no tensor. It has no
+ * effect when the last step has begun: the run then ends as usual. */
+pmps_error *pmps_run_cancel(pmps_run *run);
+
+/* Cancels the run if it has not ended, and frees its outputs, of which handles from pmps_run_wait stay valid. It does not wait. */
+void pmps_run_free(pmps_run *run);
+
 /* The fields from steps on are of the sizes that were compiled last; 0 before the first compilation. */
 typedef struct pmps_program_info {
   size_t struct_size;     /* in: sizeof(pmps_program_info) */
@@ -799,8 +829,8 @@ void pmps_trace_abort(pmps_trace *trace);
 
 /* A program for all sizes, made of two that were traced of one function for arguments of other sizes. Where the sizes of the
  * two differ, it takes any; sizes that are equal in both have to be equal in a run. PMPS_UNSUPPORTED names the first call
- * that is not the same for both, or that has a number made of sizes where it cannot say it for all, and is the error of
- * programs whose results have gradients. Conditions on sizes that both traces have decided alike are not found. Owned. */
+ * that is not the same for both, or that has a number made of sizes where it cannot say it for all. Results have gradients if
+ * those of both have; a hook, or a function of the caller's with a gradient, is PMPS_UNSUPPORTED then. Conditions on sizes that both traces have decided alike are not found. Owned. */
 pmps_error *pmps_program_unify(const pmps_program *program, const pmps_program *other, pmps_program **unified);
 
 /* The graph so far, as pmps_graph_to_text. Owned: free it with pmps_text_free. */

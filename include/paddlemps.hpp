@@ -10,7 +10,7 @@
  *   Destructors and functions that are noexcept do not throw.
  *
  * OBJECTS
- *   Tensor, Stream, Event, Graph, Program, Library and Kernel own one object each. They can be moved and not copied. An
+ *   Tensor, Stream, Event, Graph, Program, Run, Library and Kernel own one object each. They can be moved and not copied. An
  *   object that was moved from may be destroyed or assigned to; any other use of it throws. retain() makes another
  *   handle, clone() copies the elements.
  *
@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -928,6 +929,47 @@ class Graph {
   detail::Owned<pmps_graph, pmps_graph_free> handle_;
 };
 
+/* A run of a program that its caller does not wait for: what Program::start returns. The destructor cancels it and does not
+ * wait. Threads may share a run. */
+class Run {
+ public:
+  explicit Run(pmps_run* owned) noexcept : handle_(owned) {}
+
+  /* Whether the run has ended: with outputs, a failure, or because it was cancelled. */
+  bool ended() const {
+    bool ended = false;
+    check(pmps_run_query(get(), &ended));
+    return ended;
+  }
+
+  /* Waits for the end, at most that long, and returns ended(). */
+  bool wait_for(std::chrono::milliseconds timeout) const {
+    std::uint64_t wait = 0;
+    check(pmps_run_wait_for(get(), std::max<std::int64_t>(timeout.count(), 0), &wait));
+    return wait == 0;
+  }
+
+  /* Waits for the end and returns the outputs, at most `most`, or throws the failure: Error of code PMPS_CANCELLED if the
+   * run was cancelled. */
+  std::vector<Tensor> wait(std::size_t most = 64) const {
+    std::vector<pmps_tensor*> outputs(most);
+    std::vector<Tensor> results;
+    results.reserve(most); /* it may throw, so before the call makes anything */
+    check(pmps_run_wait(get(), outputs.data(), &most));
+    for (std::size_t i = 0; i < most; i++) results.emplace_back(outputs[i]);
+    return results;
+  }
+
+  /* Ends the run before its next step. Does not wait. */
+  void cancel() const { check(pmps_run_cancel(get())); }
+
+  pmps_run* get() const noexcept { return handle_.get(); }
+  pmps_run* release() noexcept { return handle_.release(); }
+
+ private:
+  detail::Owned<pmps_run, pmps_run_free> handle_;
+};
+
 /* A graph that is compiled for one place and runs as one call. Threads may run it at the same time. */
 class Program {
  public:
@@ -990,6 +1032,15 @@ class Program {
     for (const Input& i : inputs) in.push_back(i.tensor);
     for (const Input& o : outputs) out.push_back(o.tensor);
     check(pmps_program_run_into(get(), in.data(), in.size(), out.data(), out.size()));
+  }
+
+  /* Begins a run and does not wait for it. The inputs may be freed at once; nothing may write into them until it has ended. */
+  Run start(std::initializer_list<Input> inputs) const {
+    std::vector<pmps_tensor*> in;
+    for (const Input& i : inputs) in.push_back(i.tensor);
+    pmps_run* run = nullptr;
+    check(pmps_program_start(get(), in.data(), in.size(), &run));
+    return Run(run);
   }
 
   ProgramInfo info() const {

@@ -74,6 +74,22 @@ func (g *Graph) Outputs() []op.Type { return g.typesOf(g.outputs) }
 // TypeOf is the type of a value.
 func (g *Graph) TypeOf(v Value) op.Type { return g.values[v].Type }
 
+// Given is what is known of a value when the graph is built: the number of a scalar or the elements of a constant; neither for
+// what inputs and nodes make.
+func (g *Graph) Given(v Value) (number *op.Value, elements *op.Const) {
+	return g.values[v].number, g.values[v].data
+}
+
+// Ends are the values of the inputs, and those of the first outputs.
+func (g *Graph) Ends(first int) (inputs, outputs []Value) { return g.inputs, g.outputs[:first] }
+
+// Leading is the graph with its first outputs alone.
+func (g *Graph) Leading(first int) *Graph {
+	short := *g
+	short.outputs = g.outputs[:first]
+	return &short
+}
+
 func (g *Graph) typesOf(vs []Value) []op.Type {
 	ts := make([]op.Type, len(vs))
 	for i, v := range vs {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -25,12 +26,13 @@ import (
 //	%2 = full() shape=[5, 1] fill_value=0.0      %2 = full() shape=[11, 1] fill_value=0.0
 //	%3 = add(%1, %2)                             the same
 //
-// The graph of both has the input float32[s0, 4], and full() shape=[s0, 1]. A scalar that is made of a size, as in x / n, is part
-// of a call and no attribute: no symbol can stand for it, and the two are refused.
+// The graph of both has the input float32[s0, 4], and full() shape=[s0, 1]. A scalar that is made of sizes, as in x / n, is part
+// of a call and no attribute. Where it is a product of sizes, the graph counts so many ones; any other one is refused.
 
 // Unify is the graph that is g for inputs of its sizes, and h for those of h. Its inputs have a symbol wherever the sizes of g
-// and h differ: sizes that are equal in both are one size. status.Unsupported says where the two make other calls.
-func (g *Graph) Unify(h *Graph) (*Graph, error) {
+// and h differ: sizes that are equal in both are one size. at says where in it the nodes of g are, in their order; it has more
+// where it counts. status.Unsupported says where the two make other calls.
+func (g *Graph) Unify(h *Graph) (made *Graph, at []int, err error) {
 	u := unifier{g: g, h: h, builder: NewBuilder(), of: make([]Value, len(h.values)), made: make([]Value, len(g.values))}
 	for v := range u.of {
 		u.of[v] = -1
@@ -39,30 +41,30 @@ func (g *Graph) Unify(h *Graph) (*Graph, error) {
 		u.made[v] = -1
 	}
 	if err := u.inputs(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(g.nodes) != len(h.nodes) || len(g.outputs) != len(h.outputs) {
-		return nil, status.Errorf(status.Unsupported, "[program] there are %d calls and %d results for some sizes, %d and %d for others; want the same calls", len(g.nodes), len(g.outputs), len(h.nodes), len(h.outputs))
+		return nil, nil, status.Errorf(status.Unsupported, "[program] there are %d calls and %d results for some sizes, %d and %d for others; want the same calls", len(g.nodes), len(g.outputs), len(h.nodes), len(h.outputs))
 	}
 	for i := range g.nodes {
 		if err := u.node(i); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	outputs := make([]Value, len(g.outputs))
 	for i, v := range g.outputs {
 		var ok bool
 		if outputs[i], ok = u.operand(v, h.outputs[i]); !ok {
-			return nil, status.Errorf(status.Unsupported, "[program] result %d is another one for other sizes; want the same", i)
+			return nil, nil, status.Errorf(status.Unsupported, "[program] result %d is another one for other sizes; want the same", i)
 		}
 	}
-	made := u.builder.Build(outputs...)
+	made = u.builder.Build(outputs...)
 	for _, one := range []*Graph{g, h} {
 		if err := made.becomes(one); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return made, nil
+	return made, u.at, nil
 }
 
 // The two graphs are walked through in step. A value of h stands for one of g from the moment when the calls that make them have
@@ -75,6 +77,7 @@ type unifier struct {
 	symbols [][2]int64 // what each is for g and for h
 	of      []Value    // by value of h: the one of g that it corresponds to; -1: none yet
 	made    []Value    // by value of g: the one that was built; -1: none yet
+	at      []int      // by node of g: where it is in what was built
 }
 
 // inputs declares the inputs.
@@ -153,6 +156,10 @@ func (u *unifier) node(i int) error {
 	for j, v := range n.In {
 		var ok bool
 		if in[j], ok = u.operand(v, m.In[j]); !ok {
+			if count, known := u.count(n, m, j); known {
+				in[j] = count
+				continue
+			}
 			return status.Errorf(status.Unsupported, "[%s] call %d: operand %d is another one for other sizes; want the same", n.Row.Name, i, j)
 		}
 	}
@@ -171,10 +178,110 @@ func (u *unifier) node(i int) error {
 	if err != nil {
 		return status.Errorf(status.Unsupported, "%s; want a call that needs no known size", err)
 	}
+	u.at = append(u.at, u.builder.Calls()-1)
 	for j, v := range n.Out {
 		u.made[v], u.of[m.Out[j]] = out[j], v
 	}
 	return nil
+}
+
+// A number of elements is the usual scalar that is made of sizes: what a sum is divided by. Any two numbers are some function of
+// two sizes, so that only products count as such, and only where one alone gives both numbers. Of float operands, the product
+// has the dtype, as a scalar would; that of integers is part of the result's dtype, and refused.
+
+// For the mean of 5 and of 11 rows of 4 elements, divided by 20 and by 44, and a size that is s0:
+//
+//	%1 int64[s0] = full() shape=[s0] fill_value=1    %2 int64[] = sum(%1)    %3 int64[] = multiply(%2, 4)
+//	%4 float32[] = cast(%3)    %5 float32[] = divide(%0, %4)
+//
+// All of it but the division is folded into a constant when the graph is compiled for the sizes of a run.
+
+// mostCounted is how many symbols products are looked for among: all of their sets are tried.
+const mostCounted = 8
+
+// count is a 0-d tensor for operand j of two calls, if it is a number that is the same product of sizes in both.
+func (u *unifier) count(n, m *Node, j int) (Value, bool) {
+	if n.Row.Kind != op.Binary {
+		return 0, false
+	}
+	beside := &u.g.values[n.In[1-j]]
+	a, whole := u.g.whole(n.In[j])
+	b, too := u.h.whole(m.In[j])
+	if !whole || !too || beside.number != nil || !beside.DType.IsFloat() {
+		return 0, false
+	}
+	found := 0
+	for mask := 1; mask < 1<<min(len(u.symbols), mostCounted); mask++ {
+		x, y := u.product(mask)
+		if x > 0 && y > 0 && a%x == 0 && b%y == 0 && a/x == b/y {
+			if found != 0 {
+				return 0, false
+			}
+			found = mask
+		}
+	}
+	if found == 0 {
+		return 0, false
+	}
+	x, _ := u.product(found)
+	return u.ones(found, a/x, beside.DType)
+}
+
+// whole is a scalar that is a whole number above 0, which floats of its size hold exactly.
+func (g *Graph) whole(v Value) (int64, bool) {
+	f, ok := g.number(v)
+	if !ok || g.values[v].number == nil || f < 1 || f != math.Trunc(f) || f >= 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// product is that of some of the symbols, for g and for h; 0 where it is beyond any number of elements.
+func (u *unifier) product(mask int) (x, y int64) {
+	x, y = 1, 1
+	for i, s := range u.symbols[:min(len(u.symbols), mostCounted)] {
+		if mask&(1<<i) != 0 && x > 0 && y > 0 {
+			if s[0] < 1 || s[1] < 1 || x > 1<<53/s[0] || y > 1<<53/s[1] {
+				return 0, 0
+			}
+			x, y = x*s[0], y*s[1]
+		}
+	}
+	return x, y
+}
+
+// ones builds times the product of some of the symbols, as a 0-d tensor. Each of them is counted by itself, when the graph is
+// compiled for known sizes, so that a run computes nothing for it.
+func (u *unifier) ones(mask int, times int64, d dtype.DType) (Value, bool) {
+	var failed error
+	call := func(id op.ID, at op.Attrs, in ...Value) Value {
+		var out []Value
+		if failed == nil {
+			out, failed = u.builder.Call(op.ByID(id), in, at)
+		}
+		if failed != nil {
+			return 0
+		}
+		return out[0]
+	}
+	whole := op.Value{Kind: op.DType, I: int64(dtype.Int64)}
+	made := Value(-1)
+	for i := range u.symbols {
+		if mask&(1<<i) == 0 {
+			continue
+		}
+		shape := op.Value{Kind: op.Ints, Ints: []int64{op.SizeAttr(shape.Symbol(i))}}
+		one := call(op.IDSum, nil, call(op.IDFull, op.Attrs{op.FullShape: shape, op.FullFillValue: {Kind: op.Float, F: 1}, op.FullDtype: whole}))
+		if made >= 0 {
+			one = call(op.IDMultiply, nil, made, one)
+		}
+		made = one
+	}
+	if times != 1 {
+		made = call(op.IDMultiply, nil, made, u.builder.Scalar(op.Value{Kind: op.Int, I: times}))
+	}
+	made = call(op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(d)}}, made)
+	return made, failed == nil
 }
 
 // How an attribute names sizes is said by its row, so that no operator is special here. Other attributes have to be the same: a

@@ -43,8 +43,12 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 	}
 	if on.Traces() {
 		made, err := on.trace.call(row, in, at, c)
-		if err != nil || !recording {
-			return made, err
+		if err != nil {
+			return nil, err
+		}
+		on.trace.note(in, recording)
+		if !recording {
+			return made, nil
 		}
 		return rt.record(row, in, at, made)
 	}

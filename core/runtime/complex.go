@@ -82,7 +82,7 @@ func (c *calculator) onComplex(row *op.Row, in []Operand, at op.Attrs) (made []*
 	}
 	x := in[0].Tensor
 	if x.Traced() {
-		return nil, true, status.Errorf(status.Traced, "[backward] a program does not compute with complex numbers; want the function without jit")
+		return nil, true, status.Errorf(status.Unsupported, "[backward] a program does not compute with complex numbers; want the function without jit")
 	}
 	if row.Parts == nil {
 		return nil, false, nil

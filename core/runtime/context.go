@@ -48,6 +48,7 @@ type Context struct {
 	made    uint64 // streams so far
 	main    *Stream
 	events  sync.Pool // device.Event, for ordering streams
+	started started
 }
 
 // newContext takes over a device and gives it an allocator, a program cache and a default stream. On an error

@@ -126,7 +126,7 @@ func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy, gradients []graph
 // run, asking the captured tensors that ask for gradients, and kept the outputs behind the results and changes, which the record owns from now on.
 func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tensor) error {
 	rt := b.program.ctx.rt
-	r := &recorded{pullback: b, kept: kept}
+	r := &recorded{pullback: b, kept: slices.Clone(kept)} // kept is in the list of the caller, who may use it again
 	b.refs.Add(1)
 	operands := make([]*Tensor, len(b.to))
 	for i, at := range b.to {

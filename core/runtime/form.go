@@ -3,6 +3,7 @@ package runtime
 import (
 	"sync"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -43,7 +44,7 @@ func (p *Program) form(s Source) {
 func (p *Program) Varies() bool { return p.varies }
 
 // runFormed runs the program for the form that the first tensor holds, on the others. It waits for the form.
-func (p *Program) runFormed(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+func (p *Program) runFormed(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
 	if mode.has(NonBlocking) {
 		return nil, &Long{}
 	}
@@ -51,7 +52,7 @@ func (p *Program) runFormed(in []*Tensor, on *Stream, mode Mode, made []*Tensor)
 	if err != nil {
 		return nil, err
 	}
-	return sub.run(in[1:], on, mode, made)
+	return sub.run(in[1:], on, mode, made, stop)
 }
 
 // formed is the program for a form.

@@ -50,7 +50,7 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 			return err
 		}
 	}
-	made, err := p.run(in, on, mode, nil)
+	made, err := p.run(in, on, mode, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 
 // plain reports whether a run computes its results and does nothing else: it records no gradients and changes no inputs.
 func (p *Program) plain(on *Stream, mode Mode) bool {
-	return p.decided.Load() == nil && p.forms == nil && len(p.changed) == 0 && !on.Traces() && (p.back == nil || !mode.has(Recording))
+	return p.decided.Load() == nil && p.forms == nil && len(p.changed) == 0 && !on.Traces() && (p.back == nil && p.replays == nil || !mode.has(Recording))
 }
 
 // deliver copies results to the outputs, after it has checked all of them.

@@ -101,18 +101,19 @@ func (st *storage) hazards(writes bool) (uses []alloc.Use) {
 	return uses
 }
 
-// Ready implements device.Owner: the first failure of an input, nil where all were computed.
+// Ready implements device.Owner: the first failure of an input, nil where all were computed and the call is not to stop.
 func (l *launch) Ready() error {
 	for _, st := range l.stores[:len(l.stores)-l.writes] {
 		if e := st.fault.Load(); e != nil {
 			return e
 		}
 	}
-	return nil
+	return l.Stop.Err()
 }
 
 // Done implements device.Owner. On devices with queues it stores a failure in the outputs and in the stream,
-// for later readers; on the others the submitting call is still running and returns it.
+// for later readers; on the others the submitting call is still running and returns it. That a call was cancelled is no
+// failure of the stream.
 func (l *launch) Done(err error) {
 	if l.ctx.inOrder {
 		if l.err = err; err == nil {
@@ -126,7 +127,9 @@ func (l *launch) Done(err error) {
 		for _, st := range l.stores[len(l.stores)-l.writes:] {
 			st.fault.Store(e)
 		}
-		l.stream.fail(e)
+		if e.Code != status.Cancelled {
+			l.stream.fail(e)
+		}
 	} else {
 		l.clearFaults()
 	}

@@ -31,13 +31,15 @@ type Program struct {
 
 	// Of programs that were traced.
 	traced   bool
-	captured []*Tensor // further inputs
-	asked    []bool    // whether each argument asked for gradients
-	askedAt  []uint32  // storage.asked of each captured tensor
-	asking   []*Tensor // captured tensors that ask for gradients, as they did when they were captured
-	open     bool      // arguments have symbols: see Unify
-	changed  []int     // inputs that the outputs behind the results are written into
-	back     *pullback // of programs whose results ask for gradients; their last outputs are for it
+	captured []*Tensor      // further inputs
+	asked    []bool         // whether each argument asked for gradients
+	askedAt  []uint32       // storage.asked of each captured tensor
+	asking   []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
+	open     bool           // arguments have symbols: see Unify
+	changed  []int          // inputs that the outputs behind the results are written into
+	back     *pullback      // of programs whose results ask for gradients; their last outputs are for it
+	replays  *replays       // of programs with symbols whose results do
+	quiet    map[int]uint64 // of both: the operands, by call, that get no gradient; see Trace.note
 
 	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
 	forms   *forms                  // nil unless inputs are lists
@@ -111,6 +113,7 @@ func (p *Program) Close() {
 	if p.back != nil {
 		p.back.release()
 	}
+	p.forgetAll()
 	if s, ok := p.source.(io.Closer); ok {
 		_ = s.Close() // it was only read
 	}
@@ -208,10 +211,15 @@ func (p *Program) Explain() string {
 
 // Prepare compiles the program for shapes, unless it is in the cache. It may take long and holds no lock.
 func (p *Program) Prepare(shapes []op.Type) error {
-	for _, t := range p.captured {
-		shapes = append(shapes[:len(shapes):len(shapes)], op.Type{DType: t.dtype, Shape: t.Shape})
+	if p.replays != nil {
+		known, err := p.replayedFor(shapes, 0)
+		if err != nil {
+			return err
+		}
+		defer p.leave(known)
+		return known.Prepare(shapes)
 	}
-	e, err := p.find(shapes, 0)
+	e, err := p.find(p.withCaptured(shapes), 0)
 	if err != nil {
 		return err
 	}
@@ -220,15 +228,24 @@ func (p *Program) Prepare(shapes []op.Type) error {
 	return err
 }
 
+// withCaptured are the types of all inputs, from those of the arguments.
+func (p *Program) withCaptured(arguments []op.Type) []op.Type {
+	all := slices.Clone(arguments)
+	for _, t := range p.captured {
+		all = append(all, op.Type{DType: t.dtype, Shape: t.Shape})
+	}
+	return all
+}
+
 // Run computes the outputs from the inputs, both in the order of the graph, on a stream of the device (nil: the
 // default one). The outputs may not be computed yet when Run returns; reading them waits. The caller frees them.
-func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) { return p.run(in, on, 0, nil) }
+func (p *Program) Run(in []*Tensor, on *Stream) ([]*Tensor, error) { return p.run(in, on, 0, nil, nil) }
 
 // Run is Program.Run, with the outputs appended to made. In mode Recording the results of a traced program have
 // gradients, if inputs ask for them. In mode NonBlocking a run that would keep its caller waiting is refused with a
 // [Long] and has no effect.
 func (c Caller) Run(p *Program, in []*Tensor, on *Stream, made []*Tensor) ([]*Tensor, error) {
-	return p.run(in, on, c.mode, made)
+	return p.run(in, on, c.mode, made, nil)
 }
 
 // Long is the error of a run that would keep its caller waiting.
@@ -244,19 +261,22 @@ func (l *Long) Error() string { return "[program] the run takes long" }
 // waitable is how many elements a caller waits for who holds a lock: they take a few microseconds.
 const waitable = 4096
 
-// run is Run in a mode.
-func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+// run is Run in a mode; stop, unless it is nil, may end it.
+func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
 	if profile.On() && !mode.has(profiled) {
 		start, before := profile.Now(), len(made)
-		results, err := p.run(in, on, mode|profiled, made)
+		results, err := p.run(in, on, mode|profiled, made, stop)
 		p.recordRun(in, results[min(before, len(results)):], err, start)
 		return results, err
 	}
+	if p.replays != nil && mode.has(Recording) {
+		return p.runReplayed(in, on, mode, made, stop)
+	}
 	if p.forms != nil {
-		return p.runFormed(in, on, mode, made)
+		return p.runFormed(in, on, mode, made, stop)
 	}
 	if p.decided.Load() == nil {
-		results, err := p.runOnce(in, on, mode, made)
+		results, err := p.runOnce(in, on, mode, made, stop)
 		if err == nil || !p.decide(err, nil) {
 			return results, err
 		}
@@ -264,20 +284,27 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*T
 	if len(in) != p.given {
 		return nil, wrongInputs(len(in), p.given)
 	}
-	return p.runDecided(in, on, mode, made)
+	return p.runDecided(in, on, mode, made, stop)
 }
 
-// runOnce is run of a program that no input decides.
-func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+var errRunTraced = status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
+
+// runOnce is run of a program that no input decides. One that can be cancelled has ended on the device when it returns, so
+// that it writes nothing into inputs unless it has computed everything.
+func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
 	if on.Traces() {
-		return nil, status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
+		return nil, errRunTraced
 	}
 	if len(in) != p.given {
 		return nil, wrongInputs(len(in), p.given)
 	}
 	r := p.ctx.rt.newRun(p, on)
 	defer r.recycle()
-	err := r.read(in, on)
+	r.stop = stop
+	err := stop.Err()
+	if err == nil {
+		err = r.read(in, on)
+	}
 	if err == nil {
 		err = r.find(mode)
 	}
@@ -291,10 +318,18 @@ func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor) (
 		return nil, err
 	}
 	if next := r.code.next; next != nil {
-		return r.runNext(next, on, mode, made)
+		return r.runNext(next, on, mode, made, stop)
 	}
-	if made, err = r.adopt(made); err != nil || p.back == nil && len(p.changed) == 0 {
-		return made, err
+	before := len(made)
+	made, err = r.adopt(made)
+	if stop != nil && err == nil {
+		err = p.ctx.rt.settle(made[before:])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.back == nil && len(p.changed) == 0 {
+		return made, nil
 	}
 	return p.finish(r.inputs, made, on, mode)
 }

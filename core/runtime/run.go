@@ -24,7 +24,8 @@ type programRun struct {
 	arena    *storage       // intermediate results, shared by the parts where there are several
 	launches []*launch      // of the parts, prepared and not submitted
 	seed     [2]uint64
-	text     []byte // of the key
+	text     []byte       // of the key
+	stop     *device.Stop // nil: nobody can cancel the run
 }
 
 // A run goes through the same steps in the same order: read, find, prepare, submit, adopt. Each of them may fail,
@@ -72,7 +73,7 @@ func (r *programRun) recycle() {
 	r.inputs, r.moved, r.in, r.out = r.inputs[:0], r.moved[:0], r.in[:0], r.out[:0]
 	r.into, r.changes, r.copies = r.into[:0], r.changes[:0], r.copies[:0]
 	r.launches, r.text = r.launches[:0], r.text[:0]
-	r.program, r.stream, r.entry, r.code, r.arena, r.seed = nil, nil, nil, nil, nil, [2]uint64{}
+	r.program, r.stream, r.entry, r.code, r.arena, r.stop, r.seed = nil, nil, nil, nil, nil, nil, [2]uint64{}
 	rt.runs.Put(r)
 }
 
@@ -250,7 +251,7 @@ func (r *programRun) hold(l *launch) error {
 // waits for them nor keeps them. Outputs that an earlier part has written, and the arena, are inputs too.
 func (r *programRun) launch(p *part) *launch {
 	l := r.stream.ctx.rt.newLaunch(r.stream.ctx, r.stream)
-	l.program, l.lacks, l.Seed = p.program, append(l.lacks, p.lacks...), r.seed
+	l.program, l.lacks, l.Seed, l.Stop = p.program, append(l.lacks, p.lacks...), r.seed, r.stop
 	for i := range r.in {
 		if !p.uses.in[i] {
 			l.In = append(l.In, device.Operand{})

@@ -95,7 +95,7 @@ type Runtime struct {
 	runs     sync.Pool     // *programRun
 	stores   sync.Pool     // *storage
 	waits    waits
-	releases sync.WaitGroup // foreign memory that streams are still at; see releaseForeign
+	releases sync.WaitGroup // what Close waits for: foreign memory that streams are still at, and started runs
 	reclaim  func(need int64) bool
 	log      func(warning bool, text string)
 	fallback bool

@@ -3,6 +3,7 @@ package runtime
 import (
 	"slices"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
@@ -38,7 +39,7 @@ func (p *Program) resolve(shapes []op.Type) (*graph.Graph, *stage, error) {
 // need the lock of the cache that evicts it: nothing finds them any more, and they are evicted in their turn.
 
 // runNext makes tensors of what the run has computed, and runs what follows on them. The results are appended to made.
-func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor) ([]*Tensor, error) {
+func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
 	rt, c := r.program.ctx.rt, r.program.ctx
 	values, err := r.adopt(nil)
 	if err != nil {
@@ -58,5 +59,5 @@ func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor)
 	for _, i := range next.Inputs {
 		in = append(in, r.inputs[i])
 	}
-	return next.rest.runOnce(in, on, mode, made)
+	return next.rest.runOnce(in, on, mode, made, stop)
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -36,6 +37,7 @@ type Trace struct {
 	asking   []*Tensor              // handles of captured tensors that ask for gradients; several may be of one source
 	captured map[*storage][]*source // tensors that were captured, by their memory
 	given    int                    // sources that stand for arguments, which come first
+	quiet    map[int]uint64         // see note
 	ended    bool
 }
 
@@ -56,12 +58,9 @@ type source struct {
 // for each, of its dtype and shape, which asks for gradients where the argument does. The caller frees them, also after an
 // error in a later call.
 func (c *Context) NewTrace(examples []*Tensor) (tr *Trace, stands []*Tensor, err error) {
-	idle, err := new(device.Null).NewStream() // no work is ever submitted
-	if err != nil {
+	if tr, err = c.newTrace(len(examples)); err != nil {
 		return nil, nil, err
 	}
-	tr = &Trace{ctx: c, builder: graph.NewBuilder(), captured: map[*storage][]*source{}, given: len(examples)}
-	tr.stream = &Stream{ctx: c, dev: idle, trace: tr}
 	for i, x := range examples {
 		t, err := tr.argument(i, x)
 		if err != nil {
@@ -74,8 +73,18 @@ func (c *Context) NewTrace(examples []*Tensor) (tr *Trace, stands []*Tensor, err
 	return tr, stands, nil
 }
 
-// argument makes the tensor that stands for an argument. It is contiguous, whatever the argument is: a program takes inputs of
-// any layout, and the function may not depend on one that the next call need not have.
+// newTrace is a trace without arguments, for so many.
+func (c *Context) newTrace(given int) (*Trace, error) {
+	idle, err := new(device.Null).NewStream() // no work is ever submitted
+	if err != nil {
+		return nil, err
+	}
+	tr := &Trace{ctx: c, builder: graph.NewBuilder(), captured: map[*storage][]*source{}, given: given}
+	tr.stream = &Stream{ctx: c, dev: idle, trace: tr}
+	return tr, nil
+}
+
+// argument makes the tensor that stands for an argument.
 func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 	if err := x.store.known("trace"); err != nil {
 		return nil, err
@@ -83,12 +92,18 @@ func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 	if x.store.ctx != tr.ctx {
 		return nil, status.Errorf(status.Invalid, "[trace] argument %d is on %s; want %s, where the program runs", i, x.store.ctx.place, tr.ctx.place)
 	}
+	return tr.stand(op.Type{DType: x.dtype, Shape: x.Shape}, x.Asks())
+}
+
+// stand makes the tensor that stands for an argument of a type, which asks for gradients or not. It is contiguous, whatever the
+// argument is: a program takes inputs of any layout, and the function may not depend on one that the next call need not have.
+func (tr *Trace) stand(x op.Type, asks bool) (*Tensor, error) {
 	s := tr.input(x)
-	t, err := tr.adopt(s.alias, x.dtype, 0, shape.Contiguous(x.Shape))
+	t, err := tr.adopt(s.alias, x.DType, 0, shape.Contiguous(x.Shape))
 	if err != nil {
 		return nil, err
 	}
-	if x.Asks() {
+	if asks {
 		err = t.Ask(true)
 	}
 	if err == nil {
@@ -101,9 +116,9 @@ func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 	return t, nil
 }
 
-// input adds an input of a tensor's dtype and shape.
-func (tr *Trace) input(t *Tensor) *source {
-	v := tr.builder.Input(op.Type{DType: t.dtype, Shape: t.Shape})
+// input adds an input.
+func (tr *Trace) input(x op.Type) *source {
+	v := tr.builder.Input(x)
 	s := &source{input: v, alias: newRoot(tr, v)}
 	s.alias.root.source = s
 	tr.sources = append(tr.sources, s)
@@ -189,6 +204,25 @@ func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Te
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+// note notes which operands of the latest call it gets no gradients for, by the number of the call: a bit for each. They are
+// detached, ask for none, or nothing is recorded. Of further operands than there are bits it says nothing.
+func (tr *Trace) note(in []Operand, recording bool) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	mask := uint64(0)
+	for i := range in {
+		if t := in[i].Tensor; t != nil && !(recording && t.Asks()) {
+			mask |= 1 << i
+		}
+	}
+	if mask != 0 {
+		if tr.quiet == nil {
+			tr.quiet = map[int]uint64{}
+		}
+		tr.quiet[tr.builder.Calls()-1] = mask
+	}
 }
 
 // view adds a call whose result shares the memory of its operand, in which it lies where part says; mu is held.
@@ -328,7 +362,7 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = tr.input(t)
+		found = tr.input(op.Type{DType: t.dtype, Shape: t.Shape})
 		found.tensor = same
 		found.alias.root.bytes, found.alias.root.changes, found.alias.root.memory = t.store.bytes, &t.store.version, t.store
 		found.alias.stamp = t.store.version.Load()
@@ -457,7 +491,7 @@ func (c Caller) toTraced(t *Tensor, to *Context, copy bool) (*Tensor, error) {
 // End makes a program of what was traced, which returns these tensors. The caller frees them and those that stand for
 // arguments. After an error the trace has ended too.
 func (tr *Trace) End(outputs []*Tensor) (*Program, error) {
-	p, err := tr.end(outputs)
+	p, err := tr.end(outputs, nil)
 	if err != nil {
 		tr.Abort()
 	}
@@ -468,7 +502,9 @@ func (tr *Trace) End(outputs []*Tensor) (*Program, error) {
 //
 // The outputs of the graph are, in this order: what the function returns; the last values of the inputs that it changes; and
 // what its gradient reads. A caller sees the first alone.
-func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
+//
+// before, unless it is nil, is called when the gradient has been traced, with mu held.
+func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 	values, err := tr.results(outputs)
 	if err != nil {
 		return nil, err
@@ -488,7 +524,16 @@ func (tr *Trace) end(outputs []*Tensor) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if before != nil {
+		if err := before(); err != nil {
+			return nil, err
+		}
+	}
 	p := &Program{traced: true, results: len(outputs), given: tr.given, back: back}
+	if back != nil {
+		maps.DeleteFunc(tr.quiet, func(call int, _ uint64) bool { return call >= calls }) // of the backward pass
+		p.quiet = tr.quiet
+	}
 	inputs := make([]graph.Value, len(tr.sources))
 	for i, s := range tr.sources {
 		inputs[i] = s.input

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,6 +105,42 @@ func TestTraceCapturesByReference(t *testing.T) {
 		p.Close()
 		require.Equal(w, live, w.rt.Live())
 	})
+}
+
+// TestRunsIntoOneList: what the gradient of a run has kept does not lie in the list that its caller gave for the results, and uses
+// again for the next run.
+func TestRunsIntoOneList(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x := w.leaf(c, 1, 2)
+		tr := w.tracer(c, x)
+		y := tr.do("multiply", operands(tr.do("exp", operands(tr.in[0])), tr.in[0])) // the gradient reads the exponentials
+		p := tr.end(y)
+		room := make([]*runtime.Tensor, 0, 8)
+		var results []*runtime.Tensor
+		for range 3 {
+			out, err := w.rt.In(runtime.Recording).Run(p, one(x), nil, room)
+			require.NoError(w, err)
+			results = append(results, out[0])
+		}
+		for i, y := range results {
+			w.backward(runtime.Pass{Of: one(y)})
+			e := math.E
+			// Each of three shares has 2 ulp of exp and two roundings, and two more are of their sum.
+			require.InEpsilonSlice(w, []float64{float64(i+1) * 2 * e, float64(i+1) * 3 * e * e}, widened(w.gradient(x)), 8*0x1p-23)
+		}
+		w.free(append(results, x)...)
+		p.Close()
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
+// widened are numbers as float64.
+func widened(list []float32) (out []float64) {
+	for _, v := range list {
+		out = append(out, float64(v))
+	}
+	return out
 }
 
 // TestTraceWritesBack: calls that write into arguments and captured tensors do so at each run, and not before.

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -15,10 +16,7 @@ import (
 
 // Unify makes a program of two that were traced of one function, for arguments of other sizes. It takes arguments of
 // all sizes where theirs differ, equal ones where they are equal in both, and has what both have: captured tensors and changes. status.Unsupported says what is not the
-// same in both.
-//
-// Gradients are refused: much of a backward pass is made of sizes, such as 1 / n for a mean, and it is a graph of its own that
-// does not see the arguments.
+// same in both. Gradients are those of the calls: see replay.go.
 //
 // Tensors that each trace has captured anew, such as to_tensor within a function makes them, are the same if their elements
 // are.
@@ -31,7 +29,8 @@ func (p *Program) Unify(q *Program) (*Program, error) {
 	if !ok || !known {
 		return nil, other("origins")
 	}
-	unified, err := g.Unify(h)
+	shown := p.results + len(p.changed) // without what the gradient reads
+	unified, at, err := g.Leading(shown).Unify(h.Leading(shown))
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +43,13 @@ func (p *Program) Unify(q *Program) (*Program, error) {
 			return nil, err
 		}
 		made.captured = append(made.captured, same)
+	}
+	if p.back == nil {
+		return made, nil
+	}
+	if err := made.replaysAs(p, q, at); err != nil {
+		made.Close()
+		return nil, err
 	}
 	return made, nil
 }
@@ -64,8 +70,8 @@ func (p *Program) like(q *Program) error {
 		return other("captured tensors")
 	case !slices.Equal(p.asked, q.asked) || !slices.Equal(p.askedAt, q.askedAt):
 		return other("gradients")
-	case p.back != nil || q.back != nil:
-		return status.Errorf(status.Unsupported, "[program] its results have gradients, whose program is for known sizes; want a program without, or one for each set of sizes")
+	case (p.back == nil) != (q.back == nil) || p.back != nil && (!slices.Equal(p.back.of, q.back.of) || !maps.Equal(p.quiet, q.quiet)):
+		return other("gradients")
 	}
 	for i, t := range p.captured {
 		same, err := sameCapture(t, q.captured[i], slices.Contains(p.changed, p.given+i))

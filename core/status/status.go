@@ -34,13 +34,14 @@ const (
 	Busy          Code = 13 // the call would have to wait and must not; Python waits and tries again
 	Syntax        Code = 14 // the source of a shader does not compile: ShaderError
 	Traced        Code = 15 // elements are wanted of a tensor of a function that is being traced: TracingError
+	Cancelled     Code = 16 // a run was cancelled before it ended: RuntimeError
 )
 
 // names are those of the C header without their prefix, by code.
 var names = [...]string{
 	"OK", "INVALID_ARGUMENT", "TYPE_MISMATCH", "INDEX_OUT_OF_RANGE", "OUT_OF_MEMORY", "UNSUPPORTED",
 	"UNAVAILABLE", "DEVICE_FAILED", "INVALID_HANDLE", "FORKED", "INTERNAL", "NOT_FOUND", "ARITHMETIC",
-	"BUSY", "SYNTAX", "TRACED",
+	"BUSY", "SYNTAX", "TRACED", "CANCELLED",
 }
 
 // String is the code's name in the C header without its prefix.

@@ -149,8 +149,8 @@ func (s *sequence) bytes() (n int64) {
 	return n
 }
 
-// run ends at the first step that fails. What later steps would have written is then undefined, as is
-// the output of the one that failed.
+// run ends at the first step that fails, or before the next one when the call is to stop. What later steps would have
+// written is then undefined, as is the output of the one that failed.
 func (s *sequence) run(t *threads, c *device.Call) error { return s.runStages(t, c, nil) }
 
 // runStages is run; p records the stages, unless it is nil.
@@ -163,7 +163,11 @@ func (s *sequence) runStages(t *threads, c *device.Call, p *probe) error {
 		calls = s.newCalls(c)
 	}
 	defer s.release(calls)
+	stop := c.Stop
 	for i := range s.stages {
+		if stop != nil && stop.Err() != nil {
+			return stop.Err()
+		}
 		own := c
 		if s.stages[i].single() {
 			own = &(*calls)[i]

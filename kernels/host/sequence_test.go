@@ -350,3 +350,40 @@ func BenchmarkPlan(b *testing.B) {
 		}
 	}
 }
+
+// counted is a kernel that counts its runs and calls a function in each.
+type counted struct {
+	simple
+	runs *int
+	then func()
+}
+
+func (k counted) run(*threads, *device.Call) error {
+	*k.runs++
+	k.then()
+	return nil
+}
+
+// TestSequenceStops: a call that is to stop ends before its next step, and one that is not runs all of them.
+func TestSequenceStops(t *testing.T) {
+	d := New(Config{Threads: 1})
+	for at := 1; at <= 4; at++ { // 4: never
+		var stop device.Stop
+		runs := 0
+		s := &sequence{}
+		for range 3 {
+			k := counted{runs: &runs, then: func() {
+				if runs == at {
+					stop.Request()
+				}
+			}}
+			s.stages = append(s.stages, stage{kernel: k, steps: []device.Step{{Call: &device.Call{}}}})
+		}
+		err := s.run(d.threads, &device.Call{Stop: &stop})
+		require.Equal(t, min(at, 3), runs)
+		require.Equal(t, at < 3, status.CodeOf(err) == status.Cancelled, "stopped in step %d", at)
+		runs = 0
+		require.NoError(t, s.run(d.threads, &device.Call{}))
+		require.Equal(t, 3, runs, "a call that nobody can stop")
+	}
+}

@@ -97,12 +97,14 @@ func (b *batch) full() bool {
 	return b.recorded || b.dispatches >= mostDispatches || b.bytes >= mostBytes || len(b.calls) >= mostDispatches
 }
 
-// record encodes a call.
+// record encodes a call, unless it is to stop: that may be so in a batch that was deferred.
 func (b *batch) record(p *pending) {
 	p.first = len(b.endings)
-	if p.program == nil {
+	switch p.err = p.call.Stop.Err(); {
+	case p.err != nil:
+	case p.program == nil:
 		p.err = b.copy(p.call)
-	} else {
+	default:
 		p.err = p.program.encode(b, p.call)
 	}
 	if p.err != nil && !p.plan {

@@ -170,6 +170,30 @@ func TestForeignEvent(t *testing.T) {
 	require.Equal(t, floats(&c.In[0])[0]+floats(&c.In[1])[0], out[0])
 }
 
+// TestStopBeforeTheTurn: a call that was cancelled while its batch had to wait is not given to the GPU; those beside it are.
+func TestStopBeforeTheTurn(t *testing.T) {
+	r := newRig(t, Config{})
+	p, cancelled := r.sum(8)
+	_, other := r.sum(8)
+	e := foreignEvent{make(chan struct{})}
+	r.stream.Wait(e)
+	out := floats(&cancelled.Out[0])
+	out[0] = 12345
+	end := newOwner()
+	cancelled.Owner, cancelled.Stop = end, new(device.Stop)
+	other.Stop = new(device.Stop)
+	r.stream.Run(p, cancelled)
+	ticket := r.stream.Run(p, other)
+	cancelled.Stop.Request()
+	fakemetal.Reset(t)
+	close(e.passed)
+	r.stream.Sync(ticket)
+	require.Equal(t, status.Cancelled, status.CodeOf(<-end.ended))
+	require.EqualValues(t, 1, fakemetal.Count(t, "dispatches"))
+	require.EqualValues(t, 12345, out[0])
+	require.Equal(t, floats(&other.In[0])[0]+floats(&other.In[1])[0], floats(&other.Out[0])[0])
+}
+
 // TestReady hands the failure of an input to the call that was to read it, whatever the GPU did.
 func TestReady(t *testing.T) {
 	r := newRig(t, Config{})

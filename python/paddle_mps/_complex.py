@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import _dtype, _recording
 from ._convert import of_one_place
 from ._dtype import DType
+from ._errors import TracingError, outside_of_programs
 from ._objects import Tensor, from_array, meta
 
 Array = npt.NDArray[Any]
@@ -75,9 +76,16 @@ def array(x: Any, kind: np.dtype[Any]) -> Array:
 
 
 def answer(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Tensor | None:
-    """The result of an operator of the table for complex operands, recorded if one asks; None if it has none."""
+    """The result of an operator of the table for complex operands, recorded if one asks; None if it has none.
+
+    Raises:
+        UnsupportedError: an operand has no elements, because a function is being traced.
+    """
     given = dict(attributes)
-    made = result_of(name, operands, attributes)
+    try:
+        made = result_of(name, operands, attributes)
+    except TracingError:
+        raise outside_of_programs(name) from None
     if made is not None and _recording.asks(*operands):
         recorders[0](name, operands, given, made)
     return made

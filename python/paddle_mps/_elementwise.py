@@ -19,7 +19,7 @@ from ._call import into, renamed, take
 from ._convert import listed, numeric, one_number, scalar, tensor
 from ._creation import full_0d
 from ._dtype import DType, bool_, float16, float32, float64, int32, int64
-from ._errors import UnsupportedError
+from ._errors import TracingError, UnsupportedError, outside_of_programs
 from ._inplace import in_place
 from ._objects import Tensor, meta
 from ._place import CPU
@@ -427,7 +427,10 @@ def isreal(x: Tensor, name: str | None = None) -> Tensor:
     """
     known = meta(of_tensor(x, "isreal"))
     if known.dtype.is_complex:
-        return _complex.computed(np.isreal, x)
+        try:
+            return _complex.computed(np.isreal, x)
+        except TracingError:
+            raise outside_of_programs("isreal") from None
     return _operators.full(known.place.word, known.shape, True, bool_)
 
 

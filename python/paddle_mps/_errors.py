@@ -49,6 +49,13 @@ class BusyError(RuntimeError):
     """A call would have to wait for the device and was not made. It never leaves the package."""
 
 
+def outside_of_programs(name: str) -> UnsupportedError:
+    """The error of a function of complex numbers that is called with tensors of a function that is being traced."""
+    return UnsupportedError(
+        f"[{name}] a program does not compute with complex numbers; want the function without jit, or this part of it"
+    )
+
+
 # pmps_code: exception. A code that a newer library may add is a RuntimeError.
 EXCEPTIONS: dict[int, type[Exception]] = {
     1: ValueError,  # INVALID_ARGUMENT
@@ -66,6 +73,7 @@ EXCEPTIONS: dict[int, type[Exception]] = {
     13: BusyError,  # BUSY
     14: ShaderError,  # SYNTAX
     15: TracingError,  # TRACED
+    16: RuntimeError,  # CANCELLED
 }
 
 

@@ -56,6 +56,7 @@ Tensor = c_uint64  # pmps_tensor *
 Library = c_void_p
 Kernel = c_void_p
 Graph = c_void_p
+Run = c_void_p
 Program = c_void_p
 Trace = c_void_p  # pmps_trace *
 Value = c_int64  # pmps_value
@@ -168,6 +169,12 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_program_prepare": (Error, (Program, POINTER(Ints), c_size_t)),
     "pmps_program_run": (Error, (Program, NewTensor, c_size_t, NewTensor, POINTER(c_size_t))),
     "pmps_program_run_into": (Error, (Program, NewTensor, c_size_t, NewTensor, c_size_t)),
+    "pmps_program_start": (Error, (Program, NewTensor, c_size_t, NewPointer)),
+    "pmps_run_query": (Error, (Run, POINTER(c_bool))),
+    "pmps_run_wait_for": (Error, (Run, c_int64, POINTER(c_uint64))),
+    "pmps_run_wait": (Error, (Run, NewTensor, POINTER(c_size_t))),
+    "pmps_run_cancel": (Error, (Run,)),
+    "pmps_run_free": (None, (Run,)),
     "pmps_program_get_info": (Error, (Program, POINTER(ProgramInfo))),
     "pmps_program_to_text": (Error, (Program, c_bool, NewPointer)),
     "pmps_program_save": (Error, (Program, c_char_p)),

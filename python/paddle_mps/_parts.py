@@ -13,7 +13,7 @@ from ._array import bits
 from ._call import into
 from ._convert import tensor
 from ._derivative import derivative
-from ._errors import UnsupportedError
+from ._errors import TracingError, UnsupportedError, errors_of, outside_of_programs
 from ._objects import Tensor, meta
 from ._shapes import broadcast_shape
 
@@ -31,6 +31,7 @@ def of_parts(name: str, x: Any, parameter: str) -> Tensor:
     return given
 
 
+@errors_of("as_complex")
 def complex(real: Tensor, imag: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """real + 1j * imag, element by element, for tensors that broadcast: complex64 of float32, complex128 of float64.
 
@@ -76,6 +77,8 @@ def as_complex(x: Tensor, name: str | None = None) -> Tensor:
         raise ValueError(f"[as_complex] the last stride is {m.strides[-1]}; want 1 (contiguous() makes such a copy)")
     try:
         whole = bits(given, OF_PARTS[m.dtype])
+    except TracingError:
+        raise outside_of_programs("as_complex") from None
     except ValueError:  # pairs that begin inside of pairs
         whole = bits(_operators.assign(given), OF_PARTS[m.dtype])
     return _operators.squeeze(whole, -1)
@@ -95,7 +98,10 @@ def pairs(name: str, x: Any) -> Tensor:
     m = meta(tensor(x, name, "x"))
     if m.dtype not in PARTS:
         raise UnsupportedError(f"[{name}] x is {m.dtype.name}; want complex64 or complex128")
-    return two_floats(x)
+    try:
+        return two_floats(x)
+    except TracingError:
+        raise outside_of_programs(name) from None
 
 
 def _numbers_of(d: list[Any], made: list[Any], given: Any) -> list[Any]:
@@ -132,6 +138,7 @@ def view_as_real(input: Tensor) -> Tensor:
     return as_real(input)
 
 
+@errors_of("complex")
 def polar(abs: Tensor, angle: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """abs * (cos(angle) + 1j * sin(angle)), element by element, for tensors that broadcast.
 

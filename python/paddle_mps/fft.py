@@ -24,7 +24,7 @@ from ._convert import axis_of, tensor, whole
 from ._creation import arange, filled, requiring
 from ._derivative import derivative
 from ._dtype import DTypeLike
-from ._errors import UnsupportedError
+from ._errors import TracingError, UnsupportedError, outside_of_programs
 from ._objects import Tensor, from_array, meta
 from ._place import device_name
 from ._shapes import roll
@@ -76,7 +76,10 @@ def operand(name: str, x: Any, real: bool) -> tuple[Array, bool]:
     if not (wide in (_dtype.float32, _dtype.float64) or (wide.is_complex and not real)):
         kinds = "float32, float64 or integers" if real else "float32, float64, complex64, complex128 or integers"
         raise UnsupportedError(f"[{name}] x is {dtype.name}; want {kinds}")
-    return x.numpy().astype(wide.numpy, copy=False), wide in DOUBLE
+    try:
+        return x.numpy().astype(wide.numpy, copy=False), wide in DOUBLE
+    except TracingError:
+        raise outside_of_programs(name) from None
 
 
 def on_cpu(name: str, x: Any) -> None:

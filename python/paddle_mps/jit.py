@@ -449,8 +449,8 @@ def to_static(
         build_strategy, backend, kwargs: ignored; there is one compiler.
         dynamic: sizes are open. The function is traced for two sets of sizes; if it makes the same calls for both, what differs
             between them may have any size but 0 and 1 from then on, and the function is not traced again. For those who
-            know that it has no condition on sizes. Otherwise each set of sizes has a program, and `explain` says why; so it
-            is where results have gradients.
+            know that it has no condition on sizes. Otherwise each set of sizes has a program, and `explain` says why.
+            Gradients are those of the operators for the sizes of a call.
 
     Raises:
         TypeError: function cannot be called, or dynamic is no bool. Calls raise a TypeError for arguments that cannot be hashed,

@@ -17,9 +17,9 @@ static void codes_have_names(void) {
   EXPECT(strcmp(pmps_code_name(PMPS_OK), "OK") == 0);
   EXPECT(strcmp(pmps_code_name(PMPS_INDEX_OUT_OF_RANGE), "INDEX_OUT_OF_RANGE") == 0);
   EXPECT(strcmp(pmps_code_name(PMPS_ARITHMETIC), "ARITHMETIC") == 0);
-  EXPECT(strcmp(pmps_code_name((pmps_code)(PMPS_TRACED + 1)), "UNKNOWN") == 0);
+  EXPECT(strcmp(pmps_code_name((pmps_code)(PMPS_CANCELLED + 1)), "UNKNOWN") == 0);
   EXPECT(strcmp(pmps_code_name((pmps_code)(-1)), "UNKNOWN") == 0);
-  for (int code = PMPS_OK; code <= PMPS_TRACED; code++) {
+  for (int code = PMPS_OK; code <= PMPS_CANCELLED; code++) {
     EXPECT(pmps_code_name((pmps_code)code) && strcmp(pmps_code_name((pmps_code)code), "UNKNOWN") != 0);
   }
 }

@@ -153,6 +153,15 @@ static void program_calls(void) {
   FORKED(pmps_program_prepare(program, NULL, 0));
   FORKED(pmps_program_run(program, &tensor, 1, &t, &count));
   FORKED(pmps_program_run_into(program, &tensor, 1, &tensor, 1));
+  pmps_run *run = NULL;
+  bool over = false;
+  uint64_t wait = 0;
+  FORKED(pmps_program_start(program, &tensor, 1, &run));
+  FORKED(pmps_run_query(run, &over));
+  FORKED(pmps_run_wait_for(run, 1000, &wait));
+  FORKED(pmps_run_wait(run, &t, &count));
+  FORKED(pmps_run_cancel(run));
+  pmps_run_free(run);
   FORKED(pmps_program_get_info(program, &about));
   char *words = NULL;
   pmps_trace *trace = NULL;

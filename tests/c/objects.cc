@@ -255,6 +255,25 @@ static void programs_are_one_call() {
   EXPECT(program.run({longer + longer})[0].values<float>() == (std::vector<float>{3, 21}));
 }
 
+static void runs_are_started_and_waited_for() {
+  pm::Graph graph;
+  const pm::Value x = graph.input(PMPS_FLOAT32, {graph.symbol()});
+  std::unique_ptr<pm::Program> program = std::make_unique<pm::Program>(place(), graph, std::initializer_list<pm::Value>{graph.call(PMPS_OP_MULTIPLY, {x, x})});
+  std::vector<pm::Run> runs;
+  for (float i = 0; i < 20; i++) runs.push_back(program->start({pm::Tensor::from<float>(place(), {1}, {i})}));
+  const pm::Run wrong = program->start({});
+  program.reset();
+  for (std::size_t i = 0; i < runs.size(); i++) {
+    while (!runs[i].wait_for(std::chrono::seconds(1))) {
+    }
+    const std::vector<pm::Tensor> out = runs[i].wait(), again = runs[i].wait(1);
+    EXPECT(runs[i].ended() && out.size() == 1 && out[0].item<float>() == static_cast<float>(i * i) && again.size() == 1);
+    runs[i].cancel(); /* too late */
+  }
+  EXPECT(code_of([&] { wrong.wait(); }) == PMPS_INVALID_ARGUMENT);
+  EXPECT(code_of([&] { runs[0].wait(0); }) == PMPS_INVALID_ARGUMENT);
+}
+
 static void calls_become_a_program() {
   const pm::Tensor x = pm::Tensor::from<float>(place(), {2}, {1, 2}), w = pm::Tensor::from<float>(place(), {2}, {3, 4});
   std::unique_ptr<pm::Program> program;
@@ -374,6 +393,7 @@ int main() {
   RUN(gradients_are_computed);
   RUN(recording_is_back_on);
   RUN(programs_are_one_call);
+  RUN(runs_are_started_and_waited_for);
   RUN(calls_become_a_program);
   RUN(shaders_are_refused_where_there_is_no_metal);
   return failed_tests ? 1 : 0;

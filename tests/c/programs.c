@@ -824,6 +824,130 @@ static void runs_outlive_their_program(void) {
   }
 }
 
+/* ---- Runs that their caller does not wait for. */
+
+static void runs_can_be_started(void) {
+  const pmps_place *place = target();
+  data d = data_for(place, 64);
+  pmps_program *program = program_of(place, &d);
+  pmps_tensor *in[] = {d.x, d.y}, *want[OUTPUTS] = {NULL};
+  size_t count = OUTPUTS;
+  OK(pmps_program_run(program, in, 2, want, &count));
+  pmps_run *runs[40];
+  for (int i = 0; i < 40; i++) OK(pmps_program_start(program, in, 2, &runs[i]));
+  pmps_program_free(program); /* the runs keep what they need */
+  free_data(&d);
+  for (int i = 0; i < 40; i++) {
+    pmps_tensor *out[OUTPUTS] = {NULL}, *again[OUTPUTS] = {NULL};
+    bool ended = false;
+    uint64_t wait = 0;
+    do OK(pmps_run_wait_for(runs[i], 1000, &wait));
+    while (wait);
+    OK(pmps_run_query(runs[i], &ended));
+    EXPECT(ended);
+    OK(pmps_run_cancel(runs[i])); /* too late */
+    FAILS(pmps_run_wait(runs[i], out, NULL), PMPS_INVALID_ARGUMENT, "null");
+    FAILS(pmps_run_wait(runs[i], NULL, &count), PMPS_INVALID_ARGUMENT, "null");
+    count = OUTPUTS - 1;
+    FAILS(pmps_run_wait(runs[i], out, &count), PMPS_INVALID_ARGUMENT, "made 8 tensors; want room for them, not for 7");
+    EXPECT(!out[0] && count == OUTPUTS - 1);
+    count = MOST;
+    OK(pmps_run_wait(runs[i], out, &count));
+    EXPECT(count == OUTPUTS);
+    OK(pmps_run_wait(runs[i], again, &count));
+    EXPECT(out[0] != again[0] && data_of(out[0]) == data_of(again[0]));
+    pmps_run_free(runs[i]);
+    FAILS(pmps_run_query(runs[i], &ended), PMPS_INVALID_HANDLE, "run");
+    EXPECT(equal(out[2], want[2])); /* what is not random */
+    for (int k = 0; k < OUTPUTS; k++) pmps_tensor_free(out[k]), pmps_tensor_free(again[k]);
+  }
+  for (int k = 0; k < OUTPUTS; k++) pmps_tensor_free(want[k]);
+  EXPECT(pmps_live_handles() == 0);
+}
+
+static void failures_of_runs_are_returned(void) {
+  const pmps_place *place = target();
+  pmps_program *program = quotient(place);
+  const int64_t three = 3;
+  const int32_t values[] = {7, -8, 3}, zeros[] = {1, 0, 1};
+  pmps_tensor *in[2] = {NULL}, *out[2] = {NULL};
+  pmps_run *run = NULL, *other = (pmps_run *)program;
+  uint64_t wait = 0;
+  bool ended = false;
+  size_t count = 2;
+  OK(pmps_tensor_from_host(place, PMPS_INT32, 1, &three, values, &in[0]));
+  OK(pmps_tensor_from_host(place, PMPS_INT32, 1, &three, zeros, &in[1]));
+  OK(pmps_program_start(program, in, 2, &run));
+  for (int i = 0; i < 2; i++) FAILS(pmps_run_wait(run, out, &count), PMPS_ARITHMETIC, "divided by zero");
+  FAILS(pmps_run_wait_for(run, -1, &wait), PMPS_INVALID_ARGUMENT, "timeout_ms is -1");
+  FAILS(pmps_run_wait_for(run, 1, NULL), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(pmps_run_query(run, NULL), PMPS_INVALID_ARGUMENT, "null");
+  pmps_run_free(run);
+  pmps_error_free(pmps_device_synchronize(place)); /* reports it too, where work is queued */
+  OK(pmps_program_start(program, in, 1, &run));
+  FAILS(pmps_run_wait(run, out, &count), PMPS_INVALID_ARGUMENT, "got 1 inputs; want 2");
+  EXPECT(!out[0] && count == 2);
+  pmps_run_free(run);
+  pmps_run_free(run);
+  pmps_run_free(NULL);
+  FAILS(pmps_program_start(program, in, 2, NULL), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(pmps_program_start(program, NULL, 2, &run), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(pmps_program_start((pmps_program *)in[0], in, 2, &run), PMPS_INVALID_HANDLE, "program");
+  FAILS(pmps_program_start(program, (pmps_tensor *[]){in[0], NULL}, 2, &run), PMPS_INVALID_HANDLE, "input 1 is null");
+  FAILS(pmps_run_wait(other, out, &count), PMPS_INVALID_HANDLE, "run");
+  FAILS(pmps_run_wait_for(other, 0, &wait), PMPS_INVALID_HANDLE, "run");
+  FAILS(pmps_run_query(other, &ended), PMPS_INVALID_HANDLE, "run");
+  FAILS(pmps_run_cancel(other), PMPS_INVALID_HANDLE, "run");
+  for (int i = 0; i < 2; i++) pmps_tensor_free(in[i]);
+  pmps_program_free(program);
+  EXPECT(pmps_live_handles() == 0);
+}
+
+static atomic_int wrong_runs, completed, cancelled;
+
+/* Starts runs of the shared program, cancels some from here and frees some without a wait. */
+static void *starter(void *unused) {
+  (void)unused;
+  for (int round = 0; round < 10; round++) {
+    pmps_tensor *in[] = {shared_data.x, shared_data.y};
+    pmps_run *runs[12] = {NULL};
+    for (int i = 0; i < 12; i++) {
+      pmps_error *error = pmps_program_start(shared_program, in, 2, &runs[i]);
+      wrong_runs += error != NULL;
+      pmps_error_free(error);
+    }
+    for (int i = 11; i >= 0; i--) {
+      if (i % 3 == 0) pmps_error_free(pmps_run_cancel(runs[i]));
+      if (i % 4 == 0) pmps_run_free(runs[i]);
+    }
+    for (int i = 0; i < 12; i++) {
+      if (i % 4 == 0) continue;
+      pmps_tensor *out[OUTPUTS] = {NULL};
+      size_t count = OUTPUTS;
+      pmps_error *error = pmps_run_wait(runs[i], out, &count);
+      if (!error) completed++;
+      else if (i % 3 == 0 && pmps_error_code(error) == PMPS_CANCELLED && !out[0]) cancelled++;
+      else wrong_runs++;
+      pmps_error_free(error);
+      for (int k = 0; k < OUTPUTS; k++) pmps_tensor_free(out[k]);
+      pmps_run_free(runs[i]);
+    }
+  }
+  return NULL;
+}
+
+static void many_runs_at_once(void) {
+  const pmps_place *place = target();
+  shared_data = data_for(place, 64);
+  shared_program = program_of(place, &shared_data);
+  wrong_runs = completed = cancelled = 0;
+  on_threads(starter, THREADS);
+  EXPECT(wrong_runs == 0 && completed + cancelled == THREADS * 10 * 9 && completed >= THREADS * 10 * 6);
+  OK(pmps_device_synchronize(place)); /* a cancelled run is no failure of its stream */
+  pmps_program_free(shared_program);
+  free_data(&shared_data);
+}
+
 static void nothing_is_left(void) {
   OK(pmps_device_synchronize(target()));
   for (int i = 0; i < 1000 && pmps_live_handles() != 0; i++) OK(pmps_device_synchronize(target())); /* streams close by themselves */
@@ -849,6 +973,9 @@ int main(void) {
   RUN(threads_share_a_program);
   RUN(threads_do_not_share_a_graph);
   RUN(runs_outlive_their_program);
+  RUN(runs_can_be_started);
+  RUN(failures_of_runs_are_returned);
+  RUN(many_runs_at_once);
   RUN(nothing_is_left);
   return failed_tests != 0;
 }

@@ -80,7 +80,7 @@ typedef struct {
   int count;
 } pool;
 
-static pool tensors, streams, events, libraries, kernels, graphs, programs, values;
+static pool tensors, streams, events, libraries, kernels, graphs, programs, runs, values;
 
 static void keep(pool *p, uint64_t handle, void (*release)(uint64_t)) {
   if (!handle) return;
@@ -123,6 +123,7 @@ static void free_event(uint64_t h) { pmps_event_free(AS(pmps_event, h)); }
 static void free_library(uint64_t h) { pmps_library_free(AS(pmps_library, h)); }
 static void free_graph(uint64_t h) { pmps_graph_free(AS(pmps_graph, h)); }
 static void free_program(uint64_t h) { pmps_program_free(AS(pmps_program, h)); }
+static void free_run(uint64_t h) { pmps_run_free(AS(pmps_run, h)); }
 static void free_value(uint64_t h) { (void)h; } /* goes with its graph */
 static void free_kernel(uint64_t h) { pmps_kernel_free(AS(pmps_kernel, h)); }
 
@@ -737,6 +738,31 @@ CALL(pmps_program_run_into) {
   for (size_t i = 0; i < 8; i++) out[i] = AS(pmps_tensor, any(&tensors));
   ended(pmps_program_run_into(p, one_in(50) ? NULL : in, inputs, one_in(50) ? NULL : out, below(4)));
 }
+CALL(pmps_program_start) {
+  pmps_tensor *in[64];
+  pmps_run *r = NULL;
+  size_t inputs;
+  pmps_program *p = program(&inputs);
+  if (inputs > 64) return;
+  for (size_t i = 0; i < inputs; i++) in[i] = AS(pmps_tensor, any(&tensors));
+  if (ended(pmps_program_start(p, one_in(50) ? NULL : in, inputs, one_in(50) ? NULL : &r))) keep(&runs, BITS(r), free_run);
+}
+CALL(pmps_run_query) {
+  bool over = false;
+  ended(pmps_run_query(AS(pmps_run, any(&runs)), one_in(50) ? NULL : &over));
+}
+CALL(pmps_run_wait_for) {
+  uint64_t wait = one_in(10) ? dice() : 0;
+  ended(pmps_run_wait_for(AS(pmps_run, any(&runs)), one_in(10) ? -1 : (int64_t)below(3), one_in(50) ? NULL : &wait));
+}
+CALL(pmps_run_wait) {
+  pmps_tensor *out[8] = {NULL};
+  size_t count = one_in(10) ? below(8) : 8;
+  pmps_error *e = pmps_run_wait(AS(pmps_run, any(&runs)), one_in(50) ? NULL : out, one_in(50) ? NULL : &count);
+  collect(e, out, count);
+}
+CALL(pmps_run_cancel) { ended(pmps_run_cancel(AS(pmps_run, any(&runs)))); }
+CALL(pmps_run_free) { drop(&runs, free_run); }
 CALL(pmps_program_get_info) {
   pmps_program_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
   ended(pmps_program_get_info(AS(pmps_program, any(&programs)), one_in(20) ? NULL : &i));
@@ -1052,6 +1078,7 @@ static int run_round(uint64_t seed, uint64_t count) {
   }
   note("the end");
   ended(pmps_stream_set_current(NULL));
+  while (runs.count) drop(&runs, free_run);
   while (tensors.count) drop(&tensors, free_tensor);
   while (events.count) drop(&events, free_event);
   while (streams.count) drop(&streams, free_stream);

@@ -116,7 +116,7 @@ def lacks_float64(got: Answer) -> bool:
 
 def needs_elements(got: Answer) -> bool:
     """Whether a traced function refused the expression: it wants elements while it is traced, another shape in place, or
-    gradients of complex numbers.
+    computes with complex numbers.
     """
     says = "a function that is (being )?traced|a function is being traced|another shape in place|a program does not compute with complex"
     return re.search(says, got.get("message", "")) is not None
@@ -128,7 +128,9 @@ def unchecked(row: Row, want: Answer) -> bool:
 
 
 UNCHECKED = "a traced function does not check elements"
-NEEDS_ELEMENTS = "a traced function has no elements, nor other shapes in place, nor complex gradients, and says so"
+NEEDS_ELEMENTS = (
+    "a traced function has no elements, nor other shapes in place, nor complex numbers to compute with, and says so"
+)
 AT_LEAST_TRACED = 6100  # expressions that a traced function answers
 
 

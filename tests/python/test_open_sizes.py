@@ -62,6 +62,10 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
     "last": (lambda w, x: x[:, -1] - x[:, 0], [[N, N, 4]]),
     "cut": (lambda w, x: x[1:] - x[:-1], [[N, 4]]),
     "backwards": (lambda w, x: x[::-1, ::2], [[N, N]]),
+    "counts": (
+        lambda w, x: [x / x.shape[0], (x.shape[1] * x).sum() / (2 * x.size), x.var(unbiased=False)],
+        [[N, N, 8]],
+    ),
     "means": (lambda w, x: [x.mean(), x.mean(0), x.sum(1)], [[N, 4]]),
     "normalize": (lambda w, x: F.normalize(x), [[N, 8]]),
     "cumsum": (lambda w, x: paddle.cumsum(x, 1), [[N, N]]),
@@ -131,7 +135,7 @@ def test_programs_for_all_sizes(name: str, place: str, tmp_path: Any) -> None:
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "condition": (lambda x: x * 2 if x.shape[0] > 100 else x * 3, "operand 1 is another one for other sizes"),
     "one": (lambda x: x * 2 if x.shape[0] == 1 else x * 3, "operand 1 is another one for other sizes"),
-    "number": (lambda x: x / x.shape[0], "operand 1 is another one for other sizes"),
+    "number": (lambda x: x / (x.shape[0] + 1), "operand 1 is another one for other sizes"),
     "loop": (lambda x: sum((x[i] for i in range(x.shape[0])), x[0]), "calls and 1 results for some sizes"),
     "twice": (lambda x: paddle.zeros([2 * x.shape[0], 1]), r"\[full\] call 0: shape is \[10, 1\] for some sizes"),
     "squeeze": (lambda x: x.squeeze(), r"\[squeeze\] the size of axis 0"),

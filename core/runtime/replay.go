@@ -1,0 +1,360 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Gradients of programs for all sizes. Much of a backward pass is made of sizes, such as 1 / n for a mean or the shape that a
+// broadcast is summed to, and its rules are written for known ones. So the pass is not made for symbols: for each set of sizes
+// the calls of the graph are traced once more, now with sizes that are known, and the backward pass with them. What that makes
+// is a program like that of a function traced for these sizes; the function itself is not called.
+//
+// A graph says what is computed, and not what the function said of gradients beside that. Which operands of a call get none,
+// because they were detached or nothing was recorded, is noted for each call. A hook, a write into a tensor, or a gradient of the
+// caller's is not: such functions are found when two programs are united. The calls of each are traced again, and the
+// backward pass has to be the one that the function had.
+
+// An example, y = mean(x * x) of a program that was united from traces for 5 and for 7 elements:
+//
+//	graph:            input %0 float32[s0]    %1 = multiply(%0, %0)    %2 = mean(%1)    output %2
+//	a run for 3:      the two calls are traced for float32[3], with an argument that asks for gradients
+//	its function:     in x                    out y
+//	its pullback:     in x, dy                out dx, which is expand(dy * 1/3, [3]) * x * 2
+//
+// The function and its pullback are compiled by themselves, the pullback at the first backward pass. A program keeps what it has
+// traced for the latest sets of sizes; what is compiled is in the cache of the device, like all else.
+//
+// A run without gradients needs none of this: it is a run of the graph with symbols.
+
+// mostReplays is how many sets of sizes a program keeps programs for: the latest ones.
+const mostReplays = 64
+
+// The lock is held while calls are traced, so that two goroutines with the same new sizes trace them once. Nothing is compiled
+// under it, and no function of the caller is called: calls of a graph have no hooks.
+
+// replays are the programs of a program with symbols, by the shapes of the inputs.
+type replays struct {
+	of []int // results that ask for gradients
+
+	mu       sync.Mutex
+	programs map[string]*replayed
+	order    []string // keys of programs, the oldest first
+}
+
+// replayed is a program for known sizes. It is closed when it has been dropped and no run is in it.
+type replayed struct {
+	*Program
+	users   int // under replays.mu, like dropped
+	dropped bool
+}
+
+// runReplayed runs the program for the sizes of the inputs.
+func (p *Program) runReplayed(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
+	if len(in) != p.given {
+		return nil, wrongInputs(len(in), p.given)
+	}
+	types := make([]op.Type, len(in))
+	for i, t := range in {
+		types[i] = op.Type{DType: t.dtype, Shape: t.Shape}
+	}
+	known, err := p.replayedFor(types, mode)
+	if err != nil {
+		return nil, err
+	}
+	defer p.leave(known)
+	return known.run(in, on, mode, made, stop)
+}
+
+// replayedFor is the program for arguments of these types, with a user more.
+func (p *Program) replayedFor(types []op.Type, mode Mode) (*replayed, error) {
+	var text []byte
+	for i := range types {
+		text = appendShape(text, types[i].DType, &types[i].Shape)
+	}
+	key, r := string(text), p.replays
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := r.programs[key]
+	if found == nil {
+		if mode.has(NonBlocking) {
+			return nil, &Long{}
+		}
+		made, err := p.replayFor(types)
+		if err != nil {
+			return nil, err
+		}
+		if len(r.order) == mostReplays {
+			p.forget(r.order[0])
+			r.order = r.order[1:]
+		}
+		made.home = p.root() // which has the compiled programs and their figures
+		found = &replayed{Program: made}
+		r.programs[key], r.order = found, append(r.order, key)
+	}
+	found.users++
+	return found, nil
+}
+
+// replayFor traces the calls for arguments of these types.
+func (p *Program) replayFor(types []op.Type) (*Program, error) {
+	g, err := p.source.Resolve(p.withCaptured(types))
+	if err != nil {
+		return nil, err
+	}
+	return p.replay(g, p.replays.of, p.quiet)
+}
+
+// leave is the end of a run. The last one of a program that was dropped meanwhile closes it.
+func (p *Program) leave(x *replayed) {
+	p.replays.mu.Lock()
+	defer p.replays.mu.Unlock()
+	x.users--
+	p.closeUnused(x)
+}
+
+// forget drops the program of a key; replays.mu is held.
+func (p *Program) forget(key string) {
+	x := p.replays.programs[key]
+	delete(p.replays.programs, key)
+	x.dropped = true
+	p.closeUnused(x)
+}
+
+// closeUnused closes a program that was dropped, and that no run is in; replays.mu is held.
+func (p *Program) closeUnused(x *replayed) {
+	if x.dropped && x.users == 0 {
+		p.drop(x.Program)
+		x.Close()
+	}
+}
+
+// forgetAll drops all programs; no run is under way.
+func (p *Program) forgetAll() {
+	if p.replays == nil {
+		return
+	}
+	p.replays.mu.Lock()
+	defer p.replays.mu.Unlock()
+	for key := range p.replays.programs {
+		p.forget(key)
+	}
+}
+
+// replaysAs gives the program gradients, if those of the two programs that it was made of are those of their calls. at is where
+// their calls are in the graph of the program.
+func (p *Program) replaysAs(first, second *Program, at []int) error {
+	for _, t := range first.asking {
+		same, err := t.Same()
+		if err != nil {
+			return err
+		}
+		p.asking = append(p.asking, same)
+	}
+	for _, q := range []*Program{first, second} {
+		again, err := p.replay(q.source.(*graph.Graph), q.back.of, q.quiet)
+		if err != nil {
+			return err
+		}
+		text, same := again.back.differs(q.back)
+		again.Close()
+		if !same {
+			return status.Errorf(status.Unsupported, "[program] the gradient of the function is not that of its calls alone%s; want no hook, no gradient of its own and no write into a tensor in a function for all sizes", text)
+		}
+	}
+	p.quiet = map[int]uint64{}
+	for i, operands := range first.quiet { // the same of both
+		p.quiet[at[i]] = operands
+	}
+	p.replays = &replays{of: first.back.of, programs: map[string]*replayed{}}
+	return nil
+}
+
+// differs compares the backward pass of calls that were traced again with the one that the function had: the first line of that
+// which is another one.
+func (b *pullback) differs(of *pullback) (line string, same bool) {
+	if b == nil || !slices.Equal(b.to, of.to) {
+		return "", false
+	}
+	lines := strings.Split(b.program.String(), "\n")
+	for i, want := range strings.Split(of.program.String(), "\n") {
+		if i >= len(lines) || lines[i] != want {
+			return fmt.Sprintf(": it has `%s`", want), false
+		}
+	}
+	return "", true
+}
+
+// Captured tensors keep their order, which is that of the inputs of the graph. One that asks for gradients stands for itself in
+// the calls, with its history; several handles of one memory, of which some are detached, are told apart by Program.quiet.
+
+// replay traces the calls of a graph for known sizes, with the captured tensors and the changes of this program. Of the results
+// only those in of have gradients, and operands in quiet get none.
+func (p *Program) replay(g *graph.Graph, of []int, quiet map[int]uint64) (*Program, error) {
+	tr, err := p.ctx.newTrace(p.given)
+	if err != nil {
+		return nil, err
+	}
+	r := &replay{Trace: tr, graph: g, quiet: quiet, operands: map[graph.Value]Operand{}}
+	defer func() { p.ctx.rt.freeAll(r.made) }()
+	made, err := r.program(p, of)
+	if err != nil {
+		tr.Abort()
+		return nil, err
+	}
+	return made, nil
+}
+
+// replay is a trace of calls that a graph has.
+type replay struct {
+	*Trace
+	graph    *graph.Graph
+	quiet    map[int]uint64
+	operands map[graph.Value]Operand // what stands for the values of the graph
+	made     []*Tensor               // freed at the end
+}
+
+// program makes the calls, and the program of them.
+func (r *replay) program(p *Program, of []int) (*Program, error) {
+	inputs, outputs := r.graph.Ends(p.results + len(p.changed))
+	if err := r.inputs(p, inputs); err != nil {
+		return nil, err
+	}
+	for i := range r.graph.Nodes() {
+		if err := r.call(&r.graph.Nodes()[i], r.quiet[i]); err != nil {
+			return nil, err
+		}
+	}
+	results := make([]*Tensor, p.results)
+	for i, v := range outputs[:p.results] {
+		t, err := r.operand(v)
+		if err != nil {
+			return nil, err
+		}
+		if results[i] = t.Tensor; !slices.Contains(of, i) {
+			if results[i], err = r.detached(t.Tensor); err != nil {
+				return nil, err
+			}
+		}
+	}
+	last := make([]Operand, len(p.changed))
+	for i, v := range outputs[p.results:] {
+		var err error
+		if last[i], err = r.operand(v); err != nil {
+			return nil, err
+		}
+	}
+	return r.end(results, func() error { return r.write(p.changed, last) })
+}
+
+// inputs makes what stands for the arguments, and captures what the program has captured, in its order.
+func (r *replay) inputs(p *Program, inputs []graph.Value) error {
+	for i, v := range inputs[:p.given] {
+		t, err := r.stand(r.graph.TypeOf(v), p.asked[i])
+		if err != nil {
+			return err
+		}
+		r.operands[v], r.made = Operand{Tensor: t}, append(r.made, t)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, v := range inputs[p.given:] {
+		s, err := r.capture("program", i, p.captured[i])
+		if err != nil {
+			return err
+		}
+		r.operands[v] = Operand{Tensor: s.tensor}
+		for _, t := range p.asking {
+			if t.store != s.tensor.store {
+				continue
+			}
+			if same, err := r.capture("program", i, t); err != nil {
+				return err
+			} else if same == s {
+				r.operands[v] = Operand{Tensor: t}
+			}
+		}
+	}
+	return nil
+}
+
+// detached is a tensor that asks for nothing.
+func (r *replay) detached(t *Tensor) (*Tensor, error) {
+	same, err := t.Alias()
+	if err == nil {
+		r.made = append(r.made, same)
+	}
+	return same, err
+}
+
+// call makes a call of the graph, with gradients for the operands that the function recorded.
+func (r *replay) call(n *graph.Node, quiet uint64) error {
+	in := make([]Operand, len(n.In))
+	for i, v := range n.In {
+		var err error
+		if in[i], err = r.operand(v); err != nil {
+			return err
+		}
+		if t := in[i].Tensor; quiet&(1<<i) != 0 && t.Asks() {
+			if in[i].Tensor, err = r.detached(t); err != nil {
+				return err
+			}
+		}
+	}
+	made, err := r.ctx.rt.In(Recording).Call(n.Row, in, slices.Clone(n.Attrs), r.ctx, r.stream)
+	if err != nil {
+		return err
+	}
+	r.made = append(r.made, made...)
+	for i, v := range n.Out {
+		r.operands[v] = Operand{Tensor: made[i]}
+	}
+	return nil
+}
+
+// operand is what stands for a value of the graph. Constants are those of the graph, so that all sizes share their memory.
+func (r *replay) operand(v graph.Value) (Operand, error) {
+	number, elements := r.graph.Given(v)
+	if number != nil {
+		return Operand{Value: *number}, nil
+	}
+	if known, ok := r.operands[v]; ok || elements == nil {
+		return known, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, err := r.tensor(r.builder.Constant(elements))
+	if err != nil {
+		return Operand{}, err
+	}
+	r.operands[v], r.made = Operand{Tensor: t}, append(r.made, t)
+	return r.operands[v], nil
+}
+
+// It comes behind the backward pass, which reads of these inputs what they were before: a function that changes an input which its
+// own gradient reads has been refused when it was traced.
+
+// write gives inputs that the function changes their last values; mu is held.
+func (r *replay) write(changed []int, last []Operand) error {
+	values := make([]graph.Value, len(changed))
+	for i := range changed {
+		x, err := r.of("program", i, last[i].Tensor)
+		if err != nil {
+			return err
+		}
+		if values[i], err = r.read(x); err != nil {
+			return err
+		}
+	}
+	for i, at := range changed { // a last value may be what another input was
+		r.sources[at].alias.value, r.sources[at].changed = values[i], true
+	}
+	return nil
+}
