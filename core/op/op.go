@@ -62,11 +62,12 @@ const (
 	Create                    // no tensor inputs
 	Window                    // moves a window over images: convolution, pooling
 	Normalize                 // over lines along the last axis, of which Axes is the set: layer_norm
+	Attend                    // each row of the first operand looks at all rows of the second: attention
 )
 
 // String names the kind.
 func (k Kind) String() string {
-	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window", "normalize"}[k]
+	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window", "normalize", "attend"}[k]
 }
 
 // Input declares an operand. The zero Input is a tensor that has to be given, with any values. An operand that is left

@@ -105,6 +105,9 @@ func work(plan *device.Plan) (elements float64) {
 		case op.Product:
 			x := &call.In[0]
 			elements += out * float64(x.Dims[max(x.Rank, 1)-1]) / products
+		case op.Attend: // two products for each query and key
+			x := &call.In[0]
+			elements += 2 * float64(x.Numel()) * float64(call.In[1].Dims[max(call.In[1].Rank, 2)-2]) / products
 		case op.Window:
 			if len(call.In) > 1 && call.In[1].Rank > 0 {
 				w := &call.In[1]

@@ -1,0 +1,384 @@
+package host
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// attention is softmax(scale * query @ key.T + mask) @ value in float32. It works on a panel of queries, as many as a tile of a
+// product has columns, and goes through the keys in blocks: of the scores there is one block at a time, in the first-level cache.
+//
+// The softmax is online: weights are relative to the largest score so far, and what has been added up is multiplied by a factor
+// when there is a larger one. The result is divided by the sum of the weights at the end. See vec.WeighColumns.
+//
+// Milakov and Gimelshein, Online normalizer calculation for softmax; Dao et al., FlashAttention.
+type attention struct {
+	codec *codec[float32]
+	mask  masking // of a mask in the dtype of the operands
+	rooms sync.Pool
+}
+
+func init() {
+	for d, k := range map[dtype.DType]*attention{
+		dtype.Float32:  {codec: new(codec[float32]), mask: addMask(func(x float32) float32 { return x })},
+		dtype.Float16:  {codec: halfCodec(dtype.Float16), mask: addMask(dtype.F16ToF32)},
+		dtype.BFloat16: {codec: halfCodec(dtype.BFloat16), mask: addMask(dtype.BF16ToF32)},
+	} {
+		register(op.IDAttention, d, k)
+	}
+}
+
+// unseen is the score of a key that is not seen.
+var unseen = float32(math.Inf(-1))
+
+// keyBlock is the most keys of a block. With panels of 32 queries their scores are 32 KiB.
+const keyBlock = 256
+
+// cost takes eight multiply-adds for an addition, and has some for each weight.
+func (k *attention) cost(c *device.Call) int64 {
+	queries, keys, size, width := attentionSizes(c)
+	return batchesOf(&c.Out[0]) * queries * keys * (size + width + 32) / 8
+}
+
+// workspace is nothing; each part has a room.
+func (k *attention) workspace(*device.Call) int64 { return 0 }
+
+// attentionSizes are the number of queries and of keys of a head, and of elements of a key and of a value.
+func attentionSizes(c *device.Call) (queries, keys, size, width int64) {
+	q, v := &c.In[0], &c.In[2]
+	return q.Dims[q.Rank-2], v.Dims[v.Rank-2], q.Dims[q.Rank-1], v.Dims[v.Rank-1]
+}
+
+// batchesOf is the number of matrices of an operand.
+func batchesOf(o *device.Operand) int64 {
+	n := int64(1)
+	for _, d := range o.Slice()[:o.Rank-2] {
+		n *= d
+	}
+	return n
+}
+
+// run gives each thread panels of queries, counted through all heads. Neighbouring ones share what is laid out of the keys.
+func (k *attention) run(t *threads, c *device.Call) error {
+	if c.Out[0].Numel() == 0 {
+		return nil
+	}
+	queries, _, _, _ := attentionSizes(c)
+	_, cols := vec.PanelTile()
+	panels := batchesOf(&c.Out[0]) * ((queries + int64(cols) - 1) / int64(cols))
+	return t.each(k, c, panels, max(grain*panels/max(k.cost(c), 1), 1))
+}
+
+// part does panels lo to hi-1.
+func (k *attention) part(c *device.Call, lo, hi int64) error {
+	f := newFrame()
+	defer f.free()
+	var a attending
+	room := a.open(k, c, f)
+	defer k.rooms.Put(room)
+	panels := (a.queries + a.cols - 1) / a.cols
+	for head := int64(-1); lo < hi; lo++ {
+		if now := lo / panels; now != head {
+			head = now
+			a.seek(head)
+		}
+		if err := a.panel(lo % panels * a.cols); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attending is one part of a call: its operands, and room for a head and for a panel.
+type attending struct {
+	*attention
+	queries, keys, size, width int64
+	rows, cols                 int64 // of a tile
+	block                      int64 // keys of a full block
+	scale                      float32
+	scaling                    int // of weights by a power of two: their sum is at most 1, so that no sum of weighted values overflows
+	causal                     bool
+	masking                    masking // nil: no mask
+
+	operands [5]device.Operand // query, key, value, mask, result
+	heads    [5]walk           // visit the first element of each matrix
+	lines    [5]lineAccess[float32]
+
+	keysLaid, valuesLaid []float32 // of a head, as left panels: the keys by rows, the values transposed, block by block
+	finite               bool      // of a head: whether all its values are
+	panelLaid            []float32 // queries, as a right panel
+	scores               []float32 // a block of keys times a panel
+	sums                 []float32 // width rows of a panel: weighted values
+	tops, totals, by     []float32 // of the columns: see vec.WeighColumns
+	line                 []float32 // room for a row of an operand
+}
+
+// The numbers of operands of attending.
+const (
+	queryOperand = iota
+	keyOperand
+	valueOperand
+	maskOperand
+	outOperand
+)
+
+// open reads a call and takes room, which the caller gives back.
+func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float32) {
+	a.attention = k
+	a.queries, a.keys, a.size, a.width = attentionSizes(c)
+	rows, cols := vec.PanelTile()
+	a.rows, a.cols = int64(rows), int64(cols)
+	a.block = keyBlock / a.rows * a.rows
+	a.scale = float32(c.Attrs[op.AttentionScale].F)
+	a.scaling = bits.Len64(uint64(max(a.keys, 1) - 1))
+	a.causal = c.Attrs[op.AttentionCausal].I != 0
+	copy(a.operands[:], c.In)
+	a.operands[outOperand] = c.Out[0]
+	if mask := &a.operands[maskOperand]; !mask.Absent() {
+		a.masking = k.mask
+		if mask.DType == dtype.Bool {
+			a.masking = hideMask
+		}
+	}
+	for i := range a.operands {
+		if o := &a.operands[i]; !o.Absent() {
+			batch := o.Layout
+			batch.Rank -= 2
+			a.heads[i].begin(o.Addr, o.DType.Size(), &batch)
+			if i != maskOperand && o.Numel() > 0 {
+				row := device.Operand{Addr: o.Addr, DType: o.DType, Layout: shape.Layout{Shape: shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{o.Dims[o.Rank-1]}}}}
+				row.Strides[0] = o.Strides[o.Rank-1]
+				a.lines[i].open(&row, k.codec, f)
+			}
+		}
+	}
+	tall := (a.width + a.rows - 1) / a.rows * a.rows
+	sizes := [...]int64{
+		(a.keys + a.rows - 1) / a.rows * a.rows * a.size, a.keys * tall, a.size * a.cols, a.block * a.cols, tall * a.cols,
+		a.cols, a.cols, a.cols, max(a.size, a.width),
+	}
+	total := int64(0)
+	for _, n := range sizes {
+		total += n
+	}
+	room = roomOf[float32](&k.rooms, total)
+	rest := *room
+	for i, to := range [...]*[]float32{&a.keysLaid, &a.valuesLaid, &a.panelLaid, &a.scores, &a.sums, &a.tops, &a.totals, &a.by, &a.line} {
+		*to, rest = rest[:sizes[i]:sizes[i]], rest[sizes[i]:]
+	}
+	return room
+}
+
+// row is row i of an operand's matrix of the head, as values.
+// SAFETY: the row lies in the operand; see walk.here.
+func (a *attending) row(operand int, i int64) []float32 {
+	o := &a.operands[operand]
+	at := unsafe.Add(a.heads[operand].here(), i*o.Strides[o.Rank-2]*o.DType.Size())
+	return a.lines[operand].read(at, a.line[:o.Dims[o.Rank-1]])
+}
+
+// seek goes to a head and lays out its keys and values.
+func (a *attending) seek(head int64) {
+	for i := range a.heads {
+		if !a.operands[i].Absent() && a.operands[i].Numel() > 0 {
+			a.heads[i].seek(head)
+		}
+	}
+	a.layKeys()
+	a.layValues()
+}
+
+// layKeys makes left panels of the keys: each has the elements of as many keys as a tile has rows, the first ones of all, then the
+// second ones. Keys that the last panel lacks are zero.
+func (a *attending) layKeys() {
+	if a.size == 0 {
+		return
+	}
+	if rest := a.keys % a.rows; rest != 0 {
+		clear(a.keysLaid[(a.keys-rest)*a.size:])
+	}
+	for j := range a.keys {
+		panel := a.keysLaid[j/a.rows*a.rows*a.size:][:a.rows*a.size]
+		at := j % a.rows
+		for _, x := range a.row(keyOperand, j) {
+			panel[at] = x
+			at += a.rows
+		}
+	}
+}
+
+// layValues makes left panels of the transposed values of each block of keys. A NaN, or an infinity, minus itself is NaN.
+func (a *attending) layValues() {
+	var off float32
+	for from := int64(0); from < a.keys && a.width > 0; from += a.block {
+		n := min(a.block, a.keys-from)
+		tall := int64(len(a.sums)) / a.cols
+		block := a.valuesLaid[from*tall:][:n*tall]
+		for j := range n {
+			row := a.row(valueOperand, from+j)
+			for e := int64(0); e < a.width; e += a.rows {
+				to := block[e*n+j*a.rows:][:a.rows]
+				have := row[e:min(e+a.rows, a.width)]
+				for i, x := range have {
+					to[i] = x
+					off += x - x
+				}
+				clear(to[len(have):])
+			}
+		}
+	}
+	a.finite = off == 0
+}
+
+// panel computes the results of queries from first on, as many as a panel has columns. Keys that none of them sees are left out,
+// unless a value is NaN or infinite: times the weight 0 it is NaN.
+func (a *attending) panel(first int64) error {
+	n := min(a.cols, a.queries-first)
+	a.layQueries(first, n)
+	for i := range a.tops {
+		a.tops[i], a.totals[i] = unseen, 0
+	}
+	keys := a.keys
+	if a.causal && a.finite {
+		keys = min(keys, first+n)
+	}
+	for from := int64(0); from < keys; from += a.block {
+		if err := a.attend(first, n, from, min(a.block, keys-from)); err != nil {
+			return err
+		}
+	}
+	a.write(first, n)
+	return nil
+}
+
+// layQueries makes a right panel of the scaled queries. Columns that there are no queries for are zero.
+func (a *attending) layQueries(first, n int64) {
+	if n < a.cols {
+		clear(a.panelLaid)
+	}
+	for c := int64(0); c < n && a.size > 0; c++ {
+		at := c
+		for _, x := range a.row(queryOperand, first+c) {
+			a.panelLaid[at] = x * a.scale
+			at += a.cols
+		}
+	}
+}
+
+// attend adds what the first n keys of a block contribute to a panel.
+func (a *attending) attend(first, queries, from, n int64) error {
+	panels := (n + a.rows - 1) / a.rows * a.rows
+	scores := a.scores[:panels*a.cols]
+	if !vec.MulPanels(scores, a.keysLaid[from*a.size:], a.panelLaid, int(a.size), int(a.size), true) {
+		return status.Errorf(status.Internal, "[attention] got scores of %d keys that do not fit their memory", n)
+	}
+	scores = scores[:n*a.cols]
+	a.hide(scores, first, queries, from, n)
+	vec.WeighColumns(scores, a.tops, a.totals, a.by, a.scaling)
+	if from > 0 {
+		a.rescale()
+	}
+	tall, whole := int64(len(a.sums))/a.cols, min(a.block, a.keys-from)
+	if !vec.MulPanels(a.sums, a.valuesLaid[from*tall:], scores, int(n), int(whole), from == 0) {
+		return status.Errorf(status.Internal, "[attention] got values of %d keys that do not fit their memory", n)
+	}
+	return nil
+}
+
+// timesRow are the loops of a multiplication.
+var timesRow = vec.RowsOf[float32](vec.Mul)
+
+// rescale multiplies the sums of each column by its factor.
+func (a *attending) rescale() {
+	for _, factor := range a.by {
+		if factor != 1 {
+			for sums := a.sums; len(sums) > 0; sums = sums[a.cols:] {
+				timesRow.VV(sums[:a.cols], sums[:a.cols], a.by)
+			}
+			return
+		}
+	}
+}
+
+// write divides the sums by those of the weights. Without keys all is 0, as a product of matrices without columns.
+func (a *attending) write(first, n int64) {
+	for i, total := range a.totals {
+		a.by[i] = 1 / total
+	}
+	if a.keys == 0 {
+		clear(a.sums)
+	} else {
+		for sums := a.sums; len(sums) > 0; sums = sums[a.cols:] {
+			timesRow.VV(sums[:a.cols], sums[:a.cols], a.by)
+		}
+	}
+	o, out := &a.operands[outOperand], &a.lines[outOperand]
+	for c := range n {
+		// SAFETY: the row lies in the result; see walk.here.
+		at := unsafe.Add(a.heads[outOperand].here(), (first+c)*o.Strides[o.Rank-2]*o.DType.Size())
+		row := out.room(at, a.line[:a.width])
+		from := c
+		for e := range row {
+			row[e] = a.sums[from]
+			from += a.cols
+		}
+		out.write(at, row)
+	}
+}
+
+// Masks are applied to a block of scores where it lies.
+
+// masking applies n elements of a mask, so many bytes apart, to scores that are so many places apart.
+type masking func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64)
+
+// addMask adds elements of a type.
+// SAFETY: the elements lie in the operand.
+func addMask[T any](value func(T) float32) masking {
+	return func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64) {
+		for j := range n {
+			scores[j*apart] += value(*(*T)(unsafe.Add(mask, j*stride)))
+		}
+	}
+}
+
+// hideMask sets what a mask of bools hides to -inf.
+// SAFETY: the elements lie in the operand.
+func hideMask(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64) {
+	for j := range n {
+		if *(*uint8)(unsafe.Add(mask, j*stride)) == 0 {
+			scores[j*apart] = unseen
+		}
+	}
+}
+
+// hide applies the mask of a block of scores, and what causal hides. A later key is hidden whatever its score is.
+// SAFETY: see addMask.
+func (a *attending) hide(scores []float32, first, queries, from, n int64) {
+	if a.causal {
+		for j := max(first-from+1, 0); j < n; j++ {
+			row := scores[j*a.cols:][:min(from+j-first, queries)]
+			for c := range row {
+				row[c] = unseen
+			}
+		}
+	}
+	if a.masking == nil {
+		return
+	}
+	o := &a.operands[maskOperand]
+	size := o.DType.Size()
+	down, along := o.Strides[o.Rank-2]*size, o.Strides[o.Rank-1]*size
+	at := unsafe.Add(a.heads[maskOperand].here(), first*down+from*along)
+	for c := range queries {
+		a.masking(scores[c:], a.cols, unsafe.Add(at, c*down), along, n)
+	}
+}
