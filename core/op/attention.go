@@ -11,8 +11,8 @@ import (
 // Attention in terms of other rows: for devices without a kernel of their own, and for its gradient, which computes the weights
 // of the keys again.
 
-// attentionWeights is softmax(scale * q @ k.T + mask), where a key that is not seen has the score -inf: of a query that sees no
-// key all weights are NaN.
+// attentionWeights is softmax(scale * q @ k.T + mask), where a key that is not seen has the score -inf, or fill: of a query whose
+// scores are all -inf the weights are NaN.
 func (c *Calls) attentionWeights(q, k, mask Var, at Attrs) Var {
 	if scale := at[AttentionScale].F; scale != 1 {
 		q = c.scale(q, scale)
@@ -34,6 +34,9 @@ func (c *Calls) attentionWeights(q, k, mask Var, at Attrs) Var {
 	case c.TypeOf(mask).DType.IsFloat():
 		scores = c.add(scores, mask)
 	default:
+		if fill := at[AttentionFill]; fill.Set() {
+			hidden = c.Number(fill)
+		}
 		scores = c.where(mask, scores, hidden)
 	}
 	return c.Do(IDSoftmax, Attrs{SoftmaxAxis: {Kind: Int, I: -1}}, scores)
@@ -93,6 +96,9 @@ func gradAttention(g *Gradient) {
 	}
 	d := g.sumKept(g.multiply(dy, g.Out[0]), int64(s.Rank-1))
 	scores := g.multiply(w, g.subtract(g.grouped(dy, v, true), d))
+	if !g.Absent(mask) && !g.TypeOf(mask).DType.IsFloat() {
+		scores = g.where(mask, scores, g.zero())
+	}
 	g.Set(3, scores)
 	scale := g.Attrs[AttentionScale].F
 	if g.Wants[0] {

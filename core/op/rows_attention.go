@@ -20,6 +20,7 @@ var attentionRows = []Row{
 		Attrs: []Attr{
 			{Name: "scale", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "factor of the scores"},
 			{Name: "causal", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "query i sees the keys up to i alone"},
+			{Name: "fill", Type: FloatAttr, Doc: "score of a key that a bool mask hides; none for -inf"},
 		},
 		Doc:       "softmax(scale * query @ key.T + mask) @ value for query [batch..., heads, length, size]; a bool mask is true where a query sees a key.",
 		Elsewhere: "tests/python/test_attention.py",

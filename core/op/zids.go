@@ -295,4 +295,5 @@ const (
 	LayerNormCentered          = 1
 	AttentionScale             = 0
 	AttentionCausal            = 1
+	AttentionFill              = 2
 )

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -131,6 +132,46 @@ func BenchmarkPatterns(b *testing.B) {
 					rt.Free(out[0].Handle())
 				}
 			})
+		}
+	}
+}
+
+// plainDevice has no kernels for composites.
+type plainDevice struct{ device.Device }
+
+// An attention stays as it is on a device that would run it in terms of what it was.
+func TestAttentionNeedsAKernel(t *testing.T) {
+	for _, kernel := range []bool{true, false} {
+		for _, off := range []graph.Passes{0, graph.Attention} {
+			d := device.Device(host.New(host.Config{Threads: 1}))
+			if !kernel {
+				d = plainDevice{d}
+			}
+			rt, err := runtime.New(runtime.Config{CPU: d, WithoutPasses: off})
+			require.NoError(t, err)
+			w := &world{T: t, rt: rt}
+			w.cpu, _ = rt.Context(place.CPU)
+			b := graph.NewBuilder()
+			call := func(name string, at op.Attrs, in ...graph.Value) graph.Value {
+				out, err := b.Call(op.MustByName(name), in, at)
+				require.NoError(t, err)
+				return out[0]
+			}
+			q := b.Input(typed(dtype.Float32, 1, 2, 2))
+			scores := call("matmul", op.Attrs{{Kind: op.Bool}, {Kind: op.Bool, I: 1}}, q, q)
+			p := w.cpu.NewProgram(b.Build(call("matmul", nil, call("softmax", nil, scores), q)))
+			in := w.f32(w.cpu, []float32{1, 0, 0, 1}, 1, 2, 2)
+			out := w.run(p, in)
+			share := float32(1 / (1 + math.Exp(-1)))
+			require.InDeltaSlice(t, []float32{share, 1 - share, 1 - share, share}, w.floats(out[0]), 1e-6)
+			want := 3
+			if kernel && off == 0 {
+				want = 1
+			}
+			require.Equal(t, want, p.Info().Steps, "a kernel: %t, without passes %b", kernel, off)
+			w.free(append(out, in)...)
+			p.Close()
+			require.NoError(t, rt.Close())
 		}
 	}
 }

@@ -108,6 +108,7 @@ type attending struct {
 	scaling                    int // of weights by a power of two: their sum is at most 1, so that no sum of weighted values overflows
 	causal                     bool
 	masking                    masking // nil: no mask
+	fill                       float32 // the score of a key that a mask of bools hides
 
 	operands [5]device.Operand // query, key, value, mask, result
 	heads    [5]walk           // visit the first element of each matrix
@@ -141,6 +142,10 @@ func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float3
 	a.scale = float32(c.Attrs[op.AttentionScale].F)
 	a.scaling = bits.Len64(uint64(max(a.keys, 1) - 1))
 	a.causal = c.Attrs[op.AttentionCausal].I != 0
+	a.fill = unseen
+	if fill := &c.Attrs[op.AttentionFill]; fill.Set() {
+		a.fill = rounding(k.codec, fill, c.Out[0].DType)
+	}
 	copy(a.operands[:], c.In)
 	a.operands[outOperand] = c.Out[0]
 	if mask := &a.operands[maskOperand]; !mask.Absent() {
@@ -176,6 +181,16 @@ func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float3
 		*to, rest = rest[:sizes[i]:sizes[i]], rest[sizes[i]:]
 	}
 	return room
+}
+
+// rounding is a number as an element of a dtype.
+// SAFETY: an element has as many bytes as the codec reads, at most 8.
+func rounding(c *codec[float32], v *op.Value, d dtype.DType) float32 {
+	to, element := [1]float32{float32(v.F)}, v.Bits(d)
+	if c.load != nil {
+		c.load(to[:], unsafe.Pointer(&element))
+	}
+	return to[0]
 }
 
 // row is row i of an operand's matrix of the head, as values.
@@ -337,25 +352,25 @@ func (a *attending) write(first, n int64) {
 
 // Masks are applied to a block of scores where it lies.
 
-// masking applies n elements of a mask, so many bytes apart, to scores that are so many places apart.
-type masking func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64)
+// masking applies n elements of a mask, so many bytes apart, to scores that are so many places apart. A mask of bools has fill.
+type masking func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, fill float32)
 
 // addMask adds elements of a type.
 // SAFETY: the elements lie in the operand.
 func addMask[T any](value func(T) float32) masking {
-	return func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64) {
+	return func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, _ float32) {
 		for j := range n {
 			scores[j*apart] += value(*(*T)(unsafe.Add(mask, j*stride)))
 		}
 	}
 }
 
-// hideMask sets what a mask of bools hides to -inf.
+// hideMask replaces what a mask of bools hides.
 // SAFETY: the elements lie in the operand.
-func hideMask(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64) {
+func hideMask(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, fill float32) {
 	for j := range n {
 		if *(*uint8)(unsafe.Add(mask, j*stride)) == 0 {
-			scores[j*apart] = unseen
+			scores[j*apart] = fill
 		}
 	}
 }
@@ -379,6 +394,6 @@ func (a *attending) hide(scores []float32, first, queries, from, n int64) {
 	down, along := o.Strides[o.Rank-2]*size, o.Strides[o.Rank-1]*size
 	at := unsafe.Add(a.heads[maskOperand].here(), first*down+from*along)
 	for c := range queries {
-		a.masking(scores[c:], a.cols, unsafe.Add(at, c*down), along, n)
+		a.masking(scores[c:], a.cols, unsafe.Add(at, c*down), along, n, a.fill)
 	}
 }

@@ -157,7 +157,7 @@ func callAttention(t *testing.T, r *rig, q, k, v, mask, out *tensor, at op.Attrs
 }
 
 func attentionAttrs(scale float64, causal bool) op.Attrs {
-	at := op.Attrs{{Kind: op.Float, F: scale}, {Kind: op.Bool}}
+	at := op.Attrs{{Kind: op.Float, F: scale}, {Kind: op.Bool}, {}}
 	if causal {
 		at[op.AttentionCausal].I = 1
 	}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
+import paddle_mps.nn.functional as F
 from paddle_mps import _operators
 from paddle_mps.jit import to_static
 
@@ -187,6 +188,25 @@ def test_programs(place: str) -> None:
             np.testing.assert_array_equal(traced(*args).numpy(), f(*args).numpy())
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+def test_fill(place: str, dtype: str) -> None:
+    """A key that is hidden has the score fill, rounded to the dtype: of a query without others all weights are equal, or NaN of
+    an infinity."""
+    if dtype == "float64" and place != "cpu":
+        pytest.skip("the device has no float64")
+    q, k, v = (given(numbers(1, 2, 5, 4), dtype, place) for _ in range(3))
+    mask = paddle.to_tensor(np.arange(5)[:, None] > 2 * np.ones(5), place=place)
+    for fill in (-1e9, -3e38, 2.0, float("-inf")):
+        got = exact(_operators.attention(q, k, v, mask, 0.5, False, fill))
+        rounded = exact(given(np.array(fill), dtype, place))
+        want = exact(v).mean(2)[:, :, None] if np.isfinite(rounded) else np.nan * np.ones((1, 2, 1, 4))
+        off = {"float32": 2.0**-21, "float64": 2.0**-48}.get(dtype, 2.0**-6)
+        np.testing.assert_allclose(got[:, :, :3], np.broadcast_to(want, (1, 2, 3, 4)), rtol=0, atol=off)
+        tail = [q[:, :, 3:], k, v]
+        check(_operators.attention(*tail, mask[3:], 0.5, False, fill), tail, mask[3:], 0.5, False)
+
+
 def test_refuses() -> None:
     q, k, mask = paddle.ones([2, 4, 3, 8]), paddle.ones([2, 2, 5, 8]), paddle.ones([3, 4])
     call = _operators.attention
@@ -208,3 +228,74 @@ def test_refuses() -> None:
             call(*args, 1.0, False)
     with pytest.raises(paddle.UnsupportedError, match=r"\[attention\] has no kernel for int64"):
         call(*(x.astype("int64") for x in (q, k, k)), None, 1.0, False)
+
+
+def steps(explained: str) -> list[str]:
+    """The operators of the steps of a program."""
+    return [line.split("= ")[1].split("(")[0] for line in explained.splitlines() if "= " in line]
+
+
+def scores_of(q: Any, k: Any) -> Any:
+    return paddle.matmul(q, k, transpose_y=True)
+
+
+def bert(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    return paddle.matmul(F.softmax(paddle.matmul(q, k.transpose([0, 1, 3, 2])) / 2.0 + mask, -1), v)
+
+
+def torch_export(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    return paddle.matmul(F.softmax(scores_of(q * 0.25**0.5, k * 0.5) * 2.0, -1), v)
+
+
+def masked_fill(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    return paddle.matmul(F.softmax(paddle.where(mask > 0, -1e9, scores_of(q, k)), -1), v)
+
+
+def seen(q: Any, k: Any, v: Any, mask: Any) -> Any:
+    return paddle.matmul(F.softmax(paddle.where(mask < 0, scores_of(q, k) * 0.5, float("-inf")), -1), v)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(  # where promotes halves beside a Python number to float32
+    ("spelled", "dtype"),
+    [
+        *((f, "float32") for f in (bert, torch_export, masked_fill, seen)),
+        (bert, "bfloat16"),
+        (torch_export, "bfloat16"),
+    ],
+)
+def test_recognised(place: str, spelled: Any, dtype: str) -> None:
+    """A program of an expression has one step where the device has a kernel, and the results of the calls."""
+    for hidden in (False, True):  # of one query every key
+        arrays = [numbers(2, 3, 20, 8), numbers(2, 3, 30, 8), numbers(2, 3, 30, 5)]
+        mask = numbers(20, 30) - 10 * np.eye(20, 30)
+        if hidden:
+            mask[7] = 1
+        args = [given(a, dtype, place) for a in (*arrays, mask)]
+        traced = to_static(spelled)
+        got, want = exact(traced(*args)), exact(spelled(*args))
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+        # Both are within the bound of the row, which is below 2**-24 * (16 * 100 + 100) * 5 for these numbers; halves are
+        # rounded after each call, and a score of 30 is off by 0.1.
+        assert np.nanmax(np.abs(got - want)) <= (2.0**-10 if dtype == "float32" else 0.5)
+        found = steps(traced.explain(*args))
+        assert "matmul" not in found and "softmax" not in found and found.count("attention") == 1
+
+
+def test_not_recognised() -> None:
+    """What else reads the weights, such as the rule of a gradient, keeps the calls."""
+
+    def slopes(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        return paddle.grad([bert(q, k, v, mask).sum()], [q])[0]
+
+    def weights(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        w = F.softmax(scores_of(q, k), -1)
+        return paddle.matmul(w, v), w
+
+    args = [
+        given(a, "float32", "cpu")
+        for a in (numbers(2, 3, 9, 8), numbers(2, 3, 9, 8), numbers(2, 3, 9, 5), numbers(9, 9))
+    ]
+    args[0].stop_gradient = False
+    for f in (slopes, weights):
+        assert "attention" not in steps(to_static(f).explain(*args))
