@@ -86,10 +86,21 @@ func (k *attention) part(c *device.Call, lo, hi int64) error {
 	room := a.open(k, c, f)
 	defer k.rooms.Put(room)
 	panels := (a.queries + a.cols - 1) / a.cols
+	few := a.queries <= a.cols/fewQueries
 	for head := int64(-1); lo < hi; lo++ {
 		if now := lo / panels; now != head {
 			head = now
 			a.seek(head)
+			if !few {
+				a.layKeys()
+				a.layValues()
+			}
+		}
+		if few {
+			if err := a.queryByQuery(); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := a.panel(lo % panels * a.cols); err != nil {
 			return err
@@ -201,15 +212,13 @@ func (a *attending) row(operand int, i int64) []float32 {
 	return a.lines[operand].read(at, a.line[:o.Dims[o.Rank-1]])
 }
 
-// seek goes to a head and lays out its keys and values.
+// seek goes to a head.
 func (a *attending) seek(head int64) {
 	for i := range a.heads {
 		if !a.operands[i].Absent() && a.operands[i].Numel() > 0 {
 			a.heads[i].seek(head)
 		}
 	}
-	a.layKeys()
-	a.layValues()
 }
 
 // layKeys makes left panels of the keys: each has the elements of as many keys as a tile has rows, the first ones of all, then the
@@ -309,8 +318,8 @@ func (a *attending) attend(first, queries, from, n int64) error {
 	return nil
 }
 
-// timesRow are the loops of a multiplication.
-var timesRow = vec.RowsOf[float32](vec.Mul)
+// timesRow and minusRow are the loops of a product and of a difference.
+var timesRow, minusRow = vec.RowsOf[float32](vec.Mul), vec.RowsOf[float32](vec.Sub)
 
 // rescale multiplies the sums of each column by its factor.
 func (a *attending) rescale() {
@@ -336,18 +345,115 @@ func (a *attending) write(first, n int64) {
 			timesRow.VV(sums[:a.cols], sums[:a.cols], a.by)
 		}
 	}
-	o, out := &a.operands[outOperand], &a.lines[outOperand]
 	for c := range n {
-		// SAFETY: the row lies in the result; see walk.here.
-		at := unsafe.Add(a.heads[outOperand].here(), (first+c)*o.Strides[o.Rank-2]*o.DType.Size())
-		row := out.room(at, a.line[:a.width])
+		row := a.line[:a.width]
 		from := c
 		for e := range row {
 			row[e] = a.sums[from]
 			from += a.cols
 		}
-		out.write(at, row)
+		a.writeRow(first+c, row)
 	}
+}
+
+// writeRow writes row i of the result.
+// SAFETY: the row lies in the result; see walk.here.
+func (a *attending) writeRow(i int64, values []float32) {
+	o, out := &a.operands[outOperand], &a.lines[outOperand]
+	at := unsafe.Add(a.heads[outOperand].here(), i*o.Strides[o.Rank-2]*o.DType.Size())
+	copy(out.room(at, values), values)
+	out.write(at, values)
+}
+
+// A panel of few queries, such as that of the next token of a text, would be mostly empty, and laying out the keys and values would
+// take longer than what is done with them. They are read where they lie instead, query by query.
+
+// fewQueries is the part of a panel up to which queries are few: at 4 of 32 both ways take as long.
+const fewQueries = 8
+
+// matrix is n rows of a head's matrix of an operand from row first on, and their distance: in memory itself where rows lie there as
+// values, else in room.
+// SAFETY: the rows lie in the operand; see walk.here.
+func (a *attending) matrix(operand int, first, n int64, room []float32) (values []float32, distance int64) {
+	o := &a.operands[operand]
+	width, down := o.Dims[o.Rank-1], o.Strides[o.Rank-2]
+	if a.lines[operand].direct && down >= width && o.Numel() > 0 {
+		at := unsafe.Add(a.heads[operand].here(), first*down*4)
+		return slice[float32](at, (n-1)*down+width), down
+	}
+	for j := int64(0); j < n && width > 0; j++ {
+		copy(room[j*width:], a.row(operand, first+j))
+	}
+	return room[:n*width], width
+}
+
+// queryByQuery computes the results of a head. The weights of a query and a block of keys are one row.
+func (a *attending) queryByQuery() error {
+	sums, query := a.sums[:a.queries*a.width], a.panelLaid[:a.size]
+	clear(sums)
+	for i := range a.queries {
+		a.tops[i], a.totals[i] = unseen, 0
+	}
+	for from := int64(0); from < a.keys; from += a.block {
+		n := min(a.block, a.keys-from)
+		keys, down := a.matrix(keyOperand, from, n, a.keysLaid)
+		values, across := a.matrix(valueOperand, from, n, a.valuesLaid)
+		for i := range a.queries {
+			if a.size > 0 {
+				timesRow.VS(query, a.row(queryOperand, i), a.scale)
+			}
+			weights := a.scores[:n]
+			clear(weights)
+			fit := vec.AddDots(weights, query, keys, 1, int(n), int(a.size), int(a.size), int(down), int(n))
+			a.hideRow(weights, i, from)
+			a.weigh(weights, int(i), sums[i*a.width:][:a.width])
+			if !fit || !vec.AddMatMul(sums[i*a.width:][:a.width], weights, values, 1, int(a.width), int(n), int(n), int(across), int(a.width)) {
+				return status.Errorf(status.Internal, "[attention] got %d keys that do not fit their memory", n)
+			}
+		}
+	}
+	for i := range a.queries {
+		row := sums[i*a.width:][:a.width]
+		timesRow.VS(row, row, 1/a.totals[i])
+		if a.keys == 0 {
+			clear(row)
+		}
+		a.writeRow(i, row)
+	}
+	return nil
+}
+
+// weigh is vec.WeighColumns of the scores of query i, which are a row, and rescales what has been summed up of it.
+func (a *attending) weigh(scores []float32, i int, sums []float32) {
+	before := a.tops[i]
+	a.tops[i] = max(before, vec.MaxRow(scores))
+	top := a.tops[i]
+	if top == unseen {
+		top = 0
+	}
+	minusRow.VS(scores, scores, top)
+	vec.Exp.Row(scores, scores)
+	timesRow.VS(scores, scores, float32(math.Ldexp(1, -a.scaling)))
+	by := float32(math.Exp(float64(before) - float64(top)))
+	a.totals[i] = a.totals[i]*by + float32(vec.Sum(scores))
+	if by != 1 {
+		timesRow.VS(sums, sums, by)
+	}
+}
+
+// hideRow is hide for the scores of query i and keys from one on, which are a row.
+// SAFETY: see addMask.
+func (a *attending) hideRow(scores []float32, i, from int64) {
+	for j := max(i+1-from, 0); a.causal && j < int64(len(scores)); j++ {
+		scores[j] = unseen
+	}
+	if a.masking == nil {
+		return
+	}
+	o := &a.operands[maskOperand]
+	size := o.DType.Size()
+	at := unsafe.Add(a.heads[maskOperand].here(), (i*o.Strides[o.Rank-2]+from*o.Strides[o.Rank-1])*size)
+	a.masking(scores, 1, at, o.Strides[o.Rank-1]*size, int64(len(scores)), a.fill)
 }
 
 // Masks are applied to a block of scores where it lies.

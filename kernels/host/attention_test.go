@@ -179,7 +179,7 @@ func TestAttention(t *testing.T) {
 		random := rand.New(rand.NewPCG(7, 8))
 		for n, s := range [][7]int64{ // batch, heads, heads of keys, queries, keys, size, width
 			{1, 1, 1, 1, 1, 1, 1}, {2, 3, 3, 5, 7, 4, 6}, {1, 2, 2, 32, 252, 8, 12}, {1, 2, 2, 33, 253, 8, 13}, {2, 4, 2, 31, 300, 5, 3},
-			{1, 6, 1, 70, 600, 16, 24}, {1, 1, 1, 1, 1000, 8, 8}, {1, 1, 1, 100, 1, 8, 8}, {1, 2, 2, 3, 4, 0, 5}, {1, 2, 2, 3, 0, 4, 5}, {3, 2, 1, 64, 64, 64, 64},
+			{1, 6, 1, 70, 600, 16, 24}, {1, 1, 1, 1, 1000, 8, 8}, {2, 4, 2, 3, 520, 7, 5}, {1, 2, 1, 4, 255, 0, 9}, {2, 2, 2, 2, 0, 4, 3}, {1, 1, 1, 100, 1, 8, 8}, {1, 2, 2, 3, 4, 0, 5}, {1, 2, 2, 3, 0, 4, 5}, {3, 2, 1, 64, 64, 64, 64},
 		} {
 			for m := range 6 {
 				d := []dtype.DType{dtype.Float32, dtype.Float16, dtype.BFloat16}[(n+m)%3]
@@ -215,25 +215,34 @@ func TestAttention(t *testing.T) {
 // Infinities and NaN of each operand, and what a mask leaves nothing of, are what the definition gives; so are values whose sum
 // would overflow.
 func TestAttentionOfSpecials(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
+	inf := math.Inf(1)
+	nan := math.NaN()
 	r := newRig(t, Config{Threads: 2})
 	random := rand.New(rand.NewPCG(9, 10))
 	for operand := range 4 {
 		for _, special := range []float64{inf, -inf, nan, 3e38, -3e38} {
-			for _, causal := range []bool{false, true} {
-				const l, s, e = 40, 300, 4
+			for mode := range 4 {
+				const s, e = 300, 4
+				causal, l := mode%2 == 1, []int64{40, 2}[mode/2]
 				ts := []*tensor{
 					of(dtype.Float32, dims(1, 1, l, e), gaussian(random, l*e)...), of(dtype.Float32, dims(1, 1, s, e), gaussian(random, s*e)...),
 					of(dtype.Float32, dims(1, 1, s, e), gaussian(random, s*e)...), of(dtype.Float32, dims(1, 1, l, s), gaussian(random, l*s)...),
 				}
 				put(ts[operand].at(ts[operand].Numel()/2), dtype.Float32, special)
 				if operand == 3 || math.Abs(special) != 3e38 || operand == 2 {
-					callAttention(t, r, ts[0], ts[1], ts[2], ts[3], of(dtype.Float32, dims(1, 1, l, e)), attentionAttrs(0.5, causal), operand, special, causal)
+					callAttention(t, r, ts[0], ts[1], ts[2], ts[3], of(dtype.Float32, dims(1, 1, l, e)), attentionAttrs(0.5, causal), operand, special, mode)
 				}
 			}
 		}
 	}
-	const n = 70
+	for _, n := range []int64{70, 2} {
+		attentionOfNothing(t, r, n)
+	}
+}
+
+// attentionOfNothing has values whose sum overflows, and masks that leave nothing.
+func attentionOfNothing(t *testing.T, r *rig, n int64) {
+	inf, nan := math.Inf(1), math.NaN()
 	q, k, v := of(dtype.Float32, dims(1, 1, n, 2), 0), of(dtype.Float32, dims(1, 1, n, 2), 0), of(dtype.Float32, dims(1, 1, n, 2), 3e38)
 	callAttention(t, r, q, k, v, nil, of(dtype.Float32, dims(1, 1, n, 2)), attentionAttrs(0.5, false), "large values")
 	callAttention(t, r, q, k, v, of(dtype.Bool, dims(n, n), 0), of(dtype.Float32, dims(1, 1, n, 2)), attentionAttrs(0.5, false), "all hidden")
