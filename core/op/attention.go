@@ -21,13 +21,13 @@ func (c *Calls) attentionWeights(q, k, mask Var, at Attrs) Var {
 	if c.Err != nil {
 		return NoVar
 	}
-	hidden := c.Float(math.Inf(-1))
+	hidden := Value{Kind: Float, F: math.Inf(-1)}
 	if at[AttentionCausal].I != 0 {
 		s := c.Shape(scores)
 		rows := s
 		rows.Rank, rows.Dims[0], rows.Dims[1] = 2, s.Dims[s.Rank-2], 1
 		seen := c.Do(IDLessEqual, nil, c.count(s.Dims[s.Rank-1]), c.Reshape(c.count(rows.Dims[0]), &rows))
-		scores = c.where(seen, scores, hidden)
+		scores = c.unless(seen, scores, hidden)
 	}
 	switch {
 	case c.Err != nil || c.Absent(mask):
@@ -35,11 +35,23 @@ func (c *Calls) attentionWeights(q, k, mask Var, at Attrs) Var {
 		scores = c.add(scores, mask)
 	default:
 		if fill := at[AttentionFill]; fill.Set() {
-			hidden = c.Number(fill)
+			hidden = fill
 		}
-		scores = c.where(mask, scores, hidden)
+		scores = c.unless(mask, scores, hidden)
 	}
 	return c.Do(IDSoftmax, Attrs{SoftmaxAxis: {Kind: Int, I: -1}}, scores)
+}
+
+// unless is scores where they are seen and a number elsewhere, in the dtype of the scores: halves beside a number would become float32.
+func (c *Calls) unless(seen, scores Var, v Value) Var {
+	if c.Err != nil {
+		return NoVar
+	}
+	other := c.Number(v)
+	if d := c.TypeOf(scores).DType; d.Size() < 4 {
+		other = c.full(&shape.Shape{}, v, d)
+	}
+	return c.where(seen, scores, other)
 }
 
 // grouped is the product of matrices of x with those of y, which may be transposed. Where y has fewer heads, the matrices of x

@@ -175,3 +175,59 @@ func TestAttentionNeedsAKernel(t *testing.T) {
 		}
 	}
 }
+
+// In terms of other rows, attention is within the roundings of its steps of what the kernel gives, in all dtypes, with masks of all
+// kinds, and where heads share keys.
+func TestAttentionInTermsOfOtherRows(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	values := func(n int) (list []float32) {
+		for range n {
+			list = append(list, float32(random.NormFloat64()))
+		}
+		return list
+	}
+	q, k, v, mask := values(2*4*5*8), values(2*2*7*8), values(2*2*7*3), values(5*7)
+	for i := range 5 {
+		mask[7*i] = 1 // a query sees one key at least
+	}
+	for d, off := range map[dtype.DType]float64{dtype.Float32: 0x1p-18, dtype.Float16: 0x1p-6, dtype.BFloat16: 0x1p-3} {
+		for form := range 6 { // no mask, added, of bools; causal or not
+			var results [2][]float32
+			for i, dev := range []device.Device{host.New(host.Config{Threads: 1}), plainDevice{host.New(host.Config{Threads: 1})}} {
+				rt, err := runtime.New(runtime.Config{CPU: dev})
+				require.NoError(t, err)
+				w := &world{T: t, rt: rt}
+				w.cpu, _ = rt.Context(place.CPU)
+				b := graph.NewBuilder()
+				call := func(name string, at op.Attrs, in ...graph.Value) graph.Value {
+					out, err := b.Call(op.MustByName(name), in, at)
+					require.NoError(t, err)
+					return out[0]
+				}
+				var in []graph.Value
+				for _, dims := range [][]int64{{2, 4, 5, 8}, {2, 2, 7, 8}, {2, 2, 7, 3}, {5, 7}} {
+					in = append(in, call("cast", op.Attrs{{Kind: op.DType, I: int64(d)}}, b.Input(typed(dtype.Float32, dims...))))
+				}
+				switch form / 2 {
+				case 0:
+					in[3] = b.Scalar(op.Value{})
+				case 2:
+					in[3] = call("greater_than", nil, in[3], b.Scalar(double(0)))
+				}
+				y := call("attention", op.Attrs{double(0.5), {Kind: op.Bool, I: int64(form % 2)}}, in...)
+				p := w.cpu.NewProgram(b.Build(call("cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float32)}}, y)))
+				given := []*runtime.Tensor{
+					w.f32(w.cpu, q, 2, 4, 5, 8), w.f32(w.cpu, k, 2, 2, 7, 8), w.f32(w.cpu, v, 2, 2, 7, 3), w.f32(w.cpu, mask, 5, 7),
+				}
+				out := w.run(p, given...)
+				results[i] = w.floats(out[0])
+				w.free(append(out, given...)...)
+				p.Close()
+				require.NoError(t, rt.Close())
+			}
+			for i := range results[0] {
+				require.InDelta(t, results[0][i], results[1][i], off, "%s, form %d, element %d", d, form, i)
+			}
+		}
+	}
+}
