@@ -231,12 +231,20 @@ func (a *attending) layKeys() {
 		clear(a.keysLaid[(a.keys-rest)*a.size:])
 	}
 	for j := range a.keys {
-		panel := a.keysLaid[j/a.rows*a.rows*a.size:][:a.rows*a.size]
-		at := j % a.rows
-		for _, x := range a.row(keyOperand, j) {
-			panel[at] = x
-			at += a.rows
-		}
+		placeRow(a.keysLaid[j/a.rows*a.rows*a.size+j%a.rows:], a.row(keyOperand, j), a.rows)
+	}
+}
+
+// placeRow puts elements of a row at a distance.
+func placeRow(to, row []float32, distance int64) {
+	at := int64(0)
+	for len(row) >= 4 && at+3*distance < int64(len(to)) {
+		to[at], to[at+distance], to[at+2*distance], to[at+3*distance] = row[0], row[1], row[2], row[3]
+		row, at = row[4:], at+4*distance
+	}
+	for _, x := range row {
+		to[at] = x
+		at += distance
 	}
 }
 
@@ -290,12 +298,9 @@ func (a *attending) layQueries(first, n int64) {
 		clear(a.panelLaid)
 	}
 	for c := int64(0); c < n && a.size > 0; c++ {
-		at := c
-		for _, x := range a.row(queryOperand, first+c) {
-			a.panelLaid[at] = x * a.scale
-			at += a.cols
-		}
+		placeRow(a.panelLaid[c:], a.row(queryOperand, first+c), a.cols)
 	}
+	timesRow.VS(a.panelLaid, a.panelLaid, a.scale)
 }
 
 // attend adds what the first n keys of a block contribute to a panel.
@@ -318,8 +323,8 @@ func (a *attending) attend(first, queries, from, n int64) error {
 	return nil
 }
 
-// timesRow and minusRow are the loops of a product and of a difference.
-var timesRow, minusRow = vec.RowsOf[float32](vec.Mul), vec.RowsOf[float32](vec.Sub)
+// timesRow, plusRow and minusRow are the loops of a product, a sum and a difference.
+var timesRow, plusRow, minusRow = vec.RowsOf[float32](vec.Mul), vec.RowsOf[float32](vec.Add), vec.RowsOf[float32](vec.Sub)
 
 // rescale multiplies the sums of each column by its factor.
 func (a *attending) rescale() {
@@ -453,30 +458,40 @@ func (a *attending) hideRow(scores []float32, i, from int64) {
 	o := &a.operands[maskOperand]
 	size := o.DType.Size()
 	at := unsafe.Add(a.heads[maskOperand].here(), (i*o.Strides[o.Rank-2]+from*o.Strides[o.Rank-1])*size)
-	a.masking(scores, 1, at, o.Strides[o.Rank-1]*size, int64(len(scores)), a.fill)
+	a.masking(scores, at, o.Strides[o.Rank-1]*size, a.fill)
 }
 
-// Masks are applied to a block of scores where it lies.
+// Masks are applied to a block of scores where it lies, a row of it at a time.
 
-// masking applies n elements of a mask, so many bytes apart, to scores that are so many places apart. A mask of bools has fill.
-type masking func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, fill float32)
+// masking applies elements of a mask, so many bytes apart, to a row of scores: often one element to all, because a mask is the same
+// for all queries. A mask of bools has fill.
+type masking func(scores []float32, mask unsafe.Pointer, stride int64, fill float32)
 
 // addMask adds elements of a type.
 // SAFETY: the elements lie in the operand.
 func addMask[T any](value func(T) float32) masking {
-	return func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, _ float32) {
-		for j := range n {
-			scores[j*apart] += value(*(*T)(unsafe.Add(mask, j*stride)))
+	return func(scores []float32, mask unsafe.Pointer, stride int64, _ float32) {
+		if stride == 0 {
+			if x := value(*(*T)(mask)); x != 0 {
+				plusRow.VS(scores, scores, x)
+			}
+			return
+		}
+		for i := range scores {
+			scores[i] += value(*(*T)(unsafe.Add(mask, int64(i)*stride)))
 		}
 	}
 }
 
 // hideMask replaces what a mask of bools hides.
 // SAFETY: the elements lie in the operand.
-func hideMask(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, fill float32) {
-	for j := range n {
-		if *(*uint8)(unsafe.Add(mask, j*stride)) == 0 {
-			scores[j*apart] = fill
+func hideMask(scores []float32, mask unsafe.Pointer, stride int64, fill float32) {
+	if stride == 0 && *(*uint8)(mask) != 0 {
+		return
+	}
+	for i := range scores {
+		if *(*uint8)(unsafe.Add(mask, int64(i)*stride)) == 0 {
+			scores[i] = fill
 		}
 	}
 }
@@ -499,7 +514,7 @@ func (a *attending) hide(scores []float32, first, queries, from, n int64) {
 	size := o.DType.Size()
 	down, along := o.Strides[o.Rank-2]*size, o.Strides[o.Rank-1]*size
 	at := unsafe.Add(a.heads[maskOperand].here(), first*down+from*along)
-	for c := range queries {
-		a.masking(scores[c:], a.cols, unsafe.Add(at, c*down), along, n, a.fill)
+	for j := range n {
+		a.masking(scores[j*a.cols:][:queries], unsafe.Add(at, j*along), down, a.fill)
 	}
 }

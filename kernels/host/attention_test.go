@@ -274,3 +274,23 @@ func TestAttentionOnThreads(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkAttention is heads of 128 and 512 queries and keys of 64 elements, on one thread.
+func BenchmarkAttention(b *testing.B) {
+	random := rand.New(rand.NewPCG(13, 14))
+	for _, s := range [][2]int64{{96, 128}, {12, 512}} {
+		for _, causal := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%dx%d/causal=%t", s[0], s[1], causal), func(b *testing.B) {
+				r := newRig(b, Config{Threads: 1})
+				l := dims(s[0], s[1], 64)
+				q, k, v, out := of(dtype.Float32, l, gaussian(random, 4096)...), of(dtype.Float32, l, gaussian(random, 4096)...), of(dtype.Float32, l, gaussian(random, 4096)...), of(dtype.Float32, l)
+				for b.Loop() {
+					call := &device.Call{In: append(operands(q, k, v), device.Operand{}), Out: operands(out), Attrs: attentionAttrs(0.125, causal)}
+					if err := r.call("attention", call); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

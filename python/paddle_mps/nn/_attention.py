@@ -69,7 +69,7 @@ def scaled_dot_product_attention(
     mask = None if is_causal or attn_mask is None else tensor(attn_mask, function, "attn_mask")
     dropped = dropout_p > 0 and training
     if not dropped and (mask is None or meta(mask).dtype in (_dtype.bool_, meta(query).dtype)):
-        result = _operators.attention(q, k, v, mask, factor, is_causal)
+        result = _operators.attention(q, k, v, mask, factor, bool(is_causal))
     else:
         weights = _operators.softmax(masked(grouped(q * factor, k, True), mask, is_causal), -1)
         if dropped:
