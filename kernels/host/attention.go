@@ -29,9 +29,9 @@ type attention struct {
 
 func init() {
 	for d, k := range map[dtype.DType]*attention{
-		dtype.Float32:  {codec: new(codec[float32]), mask: addMask(func(x float32) float32 { return x })},
-		dtype.Float16:  {codec: halfCodec(dtype.Float16), mask: addMask(dtype.F16ToF32)},
-		dtype.BFloat16: {codec: halfCodec(dtype.BFloat16), mask: addMask(dtype.BF16ToF32)},
+		dtype.Float32:  {codec: new(codec[float32]), mask: addMask},
+		dtype.Float16:  {codec: halfCodec(dtype.Float16), mask: addHalves(dtype.F16ToF32)},
+		dtype.BFloat16: {codec: halfCodec(dtype.BFloat16), mask: addHalves(dtype.BF16ToF32)},
 	} {
 		register(op.IDAttention, d, k)
 	}
@@ -109,7 +109,8 @@ func (k *attention) part(c *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// attending is one part of a call: its operands, and room for a head and for a panel.
+// attending is one part of a call: its operands, and room for a head and for a panel. Keys and values of a head are laid out once, as
+// the loops of products read them, which takes a number of steps that grows with the keys, beside products for each query and key.
 type attending struct {
 	*attention
 	queries, keys, size, width int64
@@ -271,6 +272,9 @@ func (a *attending) layValues() {
 	a.finite = off == 0
 }
 
+// Blocks of keys are taken in their order by every panel, and a panel is computed by one thread: the bits of a result depend neither
+// on the number of threads nor on the heads beside it.
+
 // panel computes the results of queries from first on, as many as a panel has columns. Keys that none of them sees are left out,
 // unless a value is NaN or infinite: times the weight 0 it is NaN.
 func (a *attending) panel(first int64) error {
@@ -326,7 +330,8 @@ func (a *attending) attend(first, queries, from, n int64) error {
 // timesRow, plusRow and minusRow are the loops of a product, a sum and a difference.
 var timesRow, plusRow, minusRow = vec.RowsOf[float32](vec.Mul), vec.RowsOf[float32](vec.Add), vec.RowsOf[float32](vec.Sub)
 
-// rescale multiplies the sums of each column by its factor.
+// rescale multiplies the sums of each column by its factor. After the first blocks there is seldom a score that is larger than all
+// before, and nothing to do.
 func (a *attending) rescale() {
 	for _, factor := range a.by {
 		if factor != 1 {
@@ -458,41 +463,66 @@ func (a *attending) hideRow(scores []float32, i, from int64) {
 	o := &a.operands[maskOperand]
 	size := o.DType.Size()
 	at := unsafe.Add(a.heads[maskOperand].here(), (i*o.Strides[o.Rank-2]+from*o.Strides[o.Rank-1])*size)
-	a.masking(scores, at, o.Strides[o.Rank-1]*size, a.fill)
+	a.masking(scores, 1, at, o.Strides[o.Rank-1]*size, int64(len(scores)), a.fill)
 }
 
-// Masks are applied to a block of scores where it lies, a row of it at a time.
+// Masks are applied to a block of scores where it lies.
 
-// masking applies elements of a mask, so many bytes apart, to a row of scores: often one element to all, because a mask is the same
-// for all queries. A mask of bools has fill.
-type masking func(scores []float32, mask unsafe.Pointer, stride int64, fill float32)
+// masking applies n elements of a mask, so many bytes apart, to scores that are so many places apart. With a distance of 0 it is one
+// element for all, as that of a key which no query of a text may see. A mask of bools has fill.
+type masking func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, fill float32)
 
-// addMask adds elements of a type.
+// maskRun is how many keys of a query are masked before those of the next: a line of the cache of a mask of float32, which is then
+// read once, while the scores of so many keys stay in the cache.
+const maskRun = 16
+
+// addMask adds elements of float32.
 // SAFETY: the elements lie in the operand.
-func addMask[T any](value func(T) float32) masking {
-	return func(scores []float32, mask unsafe.Pointer, stride int64, _ float32) {
-		if stride == 0 {
-			if x := value(*(*T)(mask)); x != 0 {
-				plusRow.VS(scores, scores, x)
-			}
-			return
+func addMask(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, _ float32) {
+	if stride == 0 && apart == 1 {
+		if x := *(*float32)(mask); x != 0 {
+			plusRow.VS(scores[:n], scores[:n], x)
 		}
-		for i := range scores {
-			scores[i] += value(*(*T)(unsafe.Add(mask, int64(i)*stride)))
+		return
+	}
+	for i := range n {
+		scores[i*apart] += *(*float32)(unsafe.Add(mask, i*stride))
+	}
+}
+
+// addHalves adds elements of float16 or bfloat16, which are converted a run at a time.
+// SAFETY: see addMask.
+func addHalves(value func(uint16) float32) masking {
+	return func(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, fill float32) {
+		var run [maskRun]float32
+		for n > 0 && stride != 0 {
+			m := min(n, maskRun)
+			for i := range m {
+				run[i] = value(*(*uint16)(unsafe.Add(mask, i*stride)))
+			}
+			addMask(scores, apart, unsafe.Pointer(&run), 4, m, fill)
+			n -= m
+			if n > 0 {
+				scores, mask = scores[m*apart:], unsafe.Add(mask, m*stride)
+			}
+		}
+		if n > 0 {
+			run[0] = value(*(*uint16)(mask))
+			addMask(scores, apart, unsafe.Pointer(&run), 0, n, fill)
 		}
 	}
 }
 
-// hideMask replaces what a mask of bools hides.
+// hideMask replaces what a mask of bools hides. Which elements those are is as good as random, so that it takes no branch for each.
 // SAFETY: the elements lie in the operand.
-func hideMask(scores []float32, mask unsafe.Pointer, stride int64, fill float32) {
+func hideMask(scores []float32, apart int64, mask unsafe.Pointer, stride, n int64, fill float32) {
 	if stride == 0 && *(*uint8)(mask) != 0 {
 		return
 	}
-	for i := range scores {
-		if *(*uint8)(unsafe.Add(mask, int64(i)*stride)) == 0 {
-			scores[i] = fill
-		}
+	filled := math.Float32bits(fill)
+	for i := range n {
+		hidden := uint32((int32(*(*uint8)(unsafe.Add(mask, i*stride))) - 1) >> 31) // all ones or none
+		scores[i*apart] = math.Float32frombits(math.Float32bits(scores[i*apart])&^hidden | filled&hidden)
 	}
 }
 
@@ -514,7 +544,12 @@ func (a *attending) hide(scores []float32, first, queries, from, n int64) {
 	size := o.DType.Size()
 	down, along := o.Strides[o.Rank-2]*size, o.Strides[o.Rank-1]*size
 	at := unsafe.Add(a.heads[maskOperand].here(), first*down+from*along)
-	for j := range n {
-		a.masking(scores[j*a.cols:][:queries], unsafe.Add(at, j*along), down, a.fill)
+	for j := int64(0); down == 0 && j < n; j++ {
+		a.masking(scores[j*a.cols:], 1, unsafe.Add(at, j*along), 0, queries, a.fill)
+	}
+	for j := int64(0); down != 0 && j < n; j += maskRun {
+		for c := range queries {
+			a.masking(scores[j*a.cols+c:], a.cols, unsafe.Add(at, c*down+j*along), along, min(maskRun, n-j), a.fill)
+		}
 	}
 }
