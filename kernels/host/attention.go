@@ -86,17 +86,16 @@ func (k *attention) part(c *device.Call, lo, hi int64) error {
 	room := a.open(k, c, f)
 	defer k.rooms.Put(room)
 	panels := (a.queries + a.cols - 1) / a.cols
-	few := a.queries <= a.cols/fewQueries
 	for head := int64(-1); lo < hi; lo++ {
 		if now := lo / panels; now != head {
 			head = now
 			a.seek(head)
-			if !few {
+			if !a.few {
 				a.layKeys()
 				a.layValues()
 			}
 		}
-		if few {
+		if a.few {
 			if err := a.queryByQuery(); err != nil {
 				return err
 			}
@@ -116,6 +115,7 @@ type attending struct {
 	queries, keys, size, width int64
 	rows, cols                 int64 // of a tile
 	block                      int64 // keys of a full block
+	few                        bool  // see queryByQuery
 	scale                      float32
 	scaling                    int // of weights by a power of two: their sum is at most 1, so that no sum of weighted values overflows
 	causal                     bool
@@ -151,6 +151,7 @@ func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float3
 	rows, cols := vec.PanelTile()
 	a.rows, a.cols = int64(rows), int64(cols)
 	a.block = keyBlock / a.rows * a.rows
+	a.few = a.queries <= a.cols/fewQueries
 	a.scale = float32(c.Attrs[op.AttentionScale].F)
 	a.scaling = bits.Len64(uint64(max(a.keys, 1) - 1))
 	a.causal = c.Attrs[op.AttentionCausal].I != 0
@@ -182,6 +183,9 @@ func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float3
 	sizes := [...]int64{
 		(a.keys + a.rows - 1) / a.rows * a.rows * a.size, a.keys * tall, a.size * a.cols, a.block * a.cols, tall * a.cols,
 		a.cols, a.cols, a.cols, max(a.size, a.width),
+	}
+	if a.few { // one block, where it has to be copied
+		sizes[0], sizes[1] = a.block*a.size, a.block*a.width
 	}
 	total := int64(0)
 	for _, n := range sizes {
