@@ -17,6 +17,9 @@ var multiHeads = []entry{
 	{"com.microsoft:MultiHeadAttention", 1, 0, multiHeadAttention},
 }
 
+// Refused are queries, keys and values in one tensor, rotary embeddings inside of the operator, and a past in memory of a fixed length,
+// into which onnxruntime writes; and masks of other shapes than those of attendMicrosoft.
+
 // projectedAttention is attention of three projections of the input, which one matrix of weights makes side by side. Results: the
 // output, and the keys and values, earlier ones in front, in one tensor.
 func projectedAttention(c *call) []*value {
@@ -112,7 +115,7 @@ func (c *call) attendMicrosoft(q, k, v *value, past int64, mask, bias int) *valu
 		added = absent()
 	}
 	scale := c.float("scale", 0)
-	if scale == 0 {
+	if scale == 0 { // as where the attribute is missing
 		scale = 1 / math.Sqrt(float64(q.dims()[3]))
 	}
 	y := c.do(op.IDAttention, with(op.AttentionScale, scale, op.AttentionCausal, causal && past == 0), q, k, v, added)
