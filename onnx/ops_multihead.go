@@ -61,6 +61,8 @@ func projectedAttention(c *call) []*value {
 	return out
 }
 
+// The bias of queries, keys and values is one line, in this order; a sequence that has been projected before has none.
+
 // multiHeadAttention is attention of queries, keys and values with their biases. Keys and values that have heads already are those of
 // another sequence, whose bias was added before. Results: the output, all keys and all values.
 func multiHeadAttention(c *call) []*value {
@@ -118,6 +120,7 @@ func (c *call) attendMicrosoft(q, k, v *value, past int64, mask, bias int) *valu
 	if scale == 0 { // as where the attribute is missing
 		scale = 1 / math.Sqrt(float64(q.dims()[3]))
 	}
+	// A causal mask that begins at the first key is an attribute, beside which the row takes any other mask.
 	y := c.do(op.IDAttention, with(op.AttentionScale, scale, op.AttentionCausal, causal && past == 0), q, k, v, added)
 	return c.together(y, true)
 }
