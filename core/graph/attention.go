@@ -234,3 +234,38 @@ func (f *attentionFinder) call(row *op.Row, at op.Attrs, in ...Value) Value {
 	}
 	return out[0]
 }
+
+// Expand replaces calls of composites by calls of other rows, where the rows say them so, for devices without kernels of them. Passes
+// then see the parts: a factor goes into the weight of the product before it, and a causal mask is computed once.
+func (g *Graph) Expand() *Graph {
+	if !slices.ContainsFunc(g.nodes, func(n Node) bool { return n.Row.Calls != nil }) {
+		return g
+	}
+	to := NewBuilder()
+	to.graph = Graph{values: slices.Clone(g.values), inputs: g.inputs, outputs: g.outputs, symbols: g.symbols}
+	for i := range g.nodes {
+		if n := &g.nodes[i]; n.Row.Calls == nil || !to.expand(n) {
+			to.graph.nodes = append(to.graph.nodes, *n)
+		}
+	}
+	return &to.graph
+}
+
+// expand adds the calls that a composite consists of. The last one makes what the composite made. On an error the graph is as before:
+// the composite stays, and has the error when it is planned.
+func (b *Builder) expand(n *Node) bool {
+	before := b.graph
+	c := op.Calls{Calculator: b.Calculator()}
+	in := make([]op.Var, len(n.In))
+	for i, v := range n.In {
+		in[i] = op.Var(v)
+	}
+	out := n.Row.Calls(&c, in, n.Attrs)
+	last := len(b.graph.nodes) - 1
+	if c.Err != nil || last < 0 || b.graph.nodes[last].Out[0] != Value(out) || b.graph.values[out].Type != b.graph.values[n.Out[0]].Type {
+		b.graph = before
+		return false
+	}
+	b.graph.nodes[last].Out[0] = n.Out[0]
+	return true
+}

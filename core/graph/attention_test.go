@@ -185,3 +185,19 @@ func TestAttentionScale(t *testing.T) {
 	require.Equal(t, []string{"attention"}, rows(g))
 	require.InDelta(t, 3.0/2*5*7/4, g.Nodes()[0].Attrs[op.AttentionScale].F, 0)
 }
+
+// On devices without a kernel passes see the calls that attention consists of, which make the same value.
+func TestExpand(t *testing.T) {
+	b := NewBuilder()
+	s := speller{b, t}
+	q, k, v := s.Input(typed(dtype.Float32, 2, 4, 5, 3)), s.Input(typed(dtype.Float32, 2, 2, 7, 3)), s.Input(typed(dtype.Float32, 2, 2, 7, 6))
+	y := s.must(t, "attention", op.Attrs{float(0.5), {Kind: op.Bool, I: 1}}, q, k, v, s.Scalar(op.Value{}))
+	g := b.Build(s.do("exp", y))
+	before := g.String()
+	after := g.Expand()
+	require.Equal(t, before, g.String(), "the graph that was given has changed")
+	require.Equal(t, g.Outputs(), after.Outputs())
+	golden(t, "expanded", before+"\n"+after.String())
+	require.Same(t, after, after.Expand())
+	require.NotContains(t, rows(after), "attention")
+}

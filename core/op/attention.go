@@ -121,6 +121,11 @@ func gradAttention(g *Gradient) {
 	}
 }
 
+// attentionCalls is the result as calls of other rows.
+func attentionCalls(c *Calls, in []Var, at Attrs) Var {
+	return c.grouped(c.attentionWeights(in[0], in[1], in[3], at), in[2], false)
+}
+
 // lowerAttention writes the weights to memory, and multiplies them with the values. Where heads share values, the product is that
 // of tall matrices, and goes into the result as if that had their shape.
 func lowerAttention(e Emitter, s *Step) error {
@@ -129,7 +134,7 @@ func lowerAttention(e Emitter, s *Step) error {
 	w := c.attentionWeights(0, 1, 3, s.Attrs)
 	heads, n, into := s.In[0].Rank-3, s.In[1].Dims[s.In[0].Rank-3], s.Out[0]
 	if n != into.Dims[heads] && !into.IsContiguous() {
-		out := c.grouped(w, 2, false)
+		out := c.grouped(w, 2, false) // the results of which are copied
 		if c.Err != nil {
 			return c.Err
 		}

@@ -62,6 +62,9 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.ctx.passes&graph.Attention == 0 {
+		g = g.Expand()
+	}
 	g = p.computeConstants(g.Rewrite(p.ctx.passes))
 	fuses, ends := p.ctx.fuses, []int(nil)
 	for {

@@ -192,7 +192,7 @@ func TestAttentionInTermsOfOtherRows(t *testing.T) {
 	}
 	for d, off := range map[dtype.DType]float64{dtype.Float32: 0x1p-18, dtype.Float16: 0x1p-6, dtype.BFloat16: 0x1p-3} {
 		for form := range 6 { // no mask, added, of bools; causal or not
-			var results [2][]float32
+			var results [4][]float32 // of programs with a kernel and without, and of single calls
 			for i, dev := range []device.Device{host.New(host.Config{Threads: 1}), plainDevice{host.New(host.Config{Threads: 1})}} {
 				rt, err := runtime.New(runtime.Config{CPU: dev})
 				require.NoError(t, err)
@@ -221,13 +221,43 @@ func TestAttentionInTermsOfOtherRows(t *testing.T) {
 				}
 				out := w.run(p, given...)
 				results[i] = w.floats(out[0])
+				results[2+i] = eagerAttention(w, d, form, given)
 				w.free(append(out, given...)...)
 				p.Close()
 				require.NoError(t, rt.Close())
 			}
-			for i := range results[0] {
-				require.InDelta(t, results[0][i], results[1][i], off, "%s, form %d, element %d", d, form, i)
+			for _, got := range results[1:] {
+				for i := range got {
+					require.InDelta(t, results[0][i], got[i], off, "%s, form %d, element %d", d, form, i)
+				}
 			}
 		}
 	}
+}
+
+// eagerAttention is the form of attention of TestAttentionInTermsOfOtherRows in single calls.
+func eagerAttention(w *world, d dtype.DType, form int, given []*runtime.Tensor) []float32 {
+	var made []*runtime.Tensor
+	call := func(name string, at op.Attrs, in ...runtime.Operand) runtime.Operand {
+		full := make(op.Attrs, len(op.MustByName(name).Attrs))
+		copy(full, at)
+		out, err := w.rt.Call(op.MustByName(name), in, full, nil, nil)
+		require.NoError(w, err)
+		made = append(made, out...)
+		return runtime.Operand{Tensor: out[0]}
+	}
+	in := make([]runtime.Operand, 4)
+	for i := range in {
+		in[i] = call("cast", op.Attrs{{Kind: op.DType, I: int64(d)}}, runtime.Operand{Tensor: given[i]})
+	}
+	switch form / 2 {
+	case 0:
+		in[3] = runtime.Operand{}
+	case 2:
+		in[3] = call("greater_than", nil, in[3], runtime.Operand{Value: double(0)})
+	}
+	y := call("attention", op.Attrs{double(0.5), {Kind: op.Bool, I: int64(form % 2)}}, in...)
+	out := w.floats(call("cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float32)}}, y).Tensor)
+	w.free(made...)
+	return out
 }
