@@ -198,6 +198,32 @@ def training(title: str, model: str) -> Case:
     ])  # fmt: skip
 
 
+# Queries, keys and values are [batch, length, heads, size] in Paddle and [batch, heads, length, size] in PyTorch.
+ATTENTION = """
+batch, heads, length, size = {shape}
+q, k, v = (tensor(array(batch, length, heads, size)) for _ in range(3))
+if name == "torch":
+    q, k, v = (x.transpose(1, 2).contiguous() for x in (q, k, v))
+def composed():
+    a, b, c = (x.transpose([0, 2, 1, 3]) for x in (q, k, v))
+    scores = paddle.matmul(a * size**-0.5, b, transpose_y=True)
+    if {causal}:
+        scores = paddle.where(paddle.ones([length, length], "bool").tril(), scores, paddle.full([], -np.inf))
+    return paddle.matmul(F.softmax(scores, -1), c).transpose([0, 2, 1, 3])
+f = lambda: F.scaled_dot_product_attention(q, k, v, is_causal={causal})
+"""
+
+
+def attention(shape: tuple[int, ...], causal: bool) -> Case:
+    define = ATTENTION.format(shape=shape, causal=causal)
+    return Case(f"{'causal ' * causal}attention of {shape}", [
+        Column("paddle_mps", define),
+        Column("paddle_mps", define, "composed()", "composed", 1.0),
+        Column("paddle", define),
+        Column("torch", define, bar=1.0),
+    ])  # fmt: skip
+
+
 CASES = [
     Case("ten elementwise steps on 16 MiB", [
         Column("paddle_mps", OURS + "f = paddle.jit(compute)\n", "f(x, y)", "jit"),
@@ -216,6 +242,7 @@ CASES = [
     ]),
     training("forward and backward of an MLP, batch 64, 784-256-10", MLP),
     training("forward and backward of LeNet, batch 64", LENET),
+    *(attention(shape, causal) for shape in ((1, 12, 512, 64), (8, 12, 128, 64), (1, 8, 2048, 64)) for causal in (False, True)),
 ]  # fmt: skip
 
 SMALL = """

@@ -168,6 +168,8 @@ func (c *call) with(size int64, t *runtime.Tensor) int64 {
 		return n
 	case c.row.Kind == op.Product && t.Rank > 0:
 		return times(size, t.Dims[t.Rank-1])/products + n
+	case c.row.Kind == op.Attend && t.Rank > 1: // key or value, beside queries of so many elements
+		return max(size, times(size, t.Dims[t.Rank-2])/products+n)
 	case c.row.Kind != op.Assemble && c.row.Kind != op.Index && !c.alike(t):
 		return times(size, n)
 	case c.row.Kind == op.Assemble:

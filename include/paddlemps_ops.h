@@ -415,4 +415,7 @@
 /* (x - mean(x)) * scale * weight + bias along the last axis, and scale, which is 1 / sqrt(mean((x - mean(x))**2) + epsilon). */
 #define PMPS_OP_LAYER_NORM 230u
 
+/* softmax(scale * query @ key.T + mask) @ value for query [batch..., heads, length, size]; a bool mask is true where a query sees a key. */
+#define PMPS_OP_ATTENTION 231u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -823,6 +823,11 @@ inline std::vector<Tensor> layer_norm(const Operand& x, const Operand& weight = 
   return detail::Call(PMPS_OP_LAYER_NORM).with(x).with(weight).with(bias).give("epsilon", epsilon).give("centered", centered).all(most);
 }
 
+/* softmax(scale * query @ key.T + mask) @ value for query [batch..., heads, length, size]; a bool mask is true where a query sees a key. */
+inline Tensor attention(const Operand& query, const Operand& key, const Operand& value, const Operand& mask = {}, double scale = 1, bool causal = false, std::optional<double> fill = {}) {
+  return detail::Call(PMPS_OP_ATTENTION).with(query).with(key).with(value).with(mask).give("scale", scale).give("causal", causal).give("fill", fill).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -10,7 +10,8 @@ import (
 
 // Attention and what belongs to it.
 //
-// It is a product, a softmax and another product with masks between them; the weights are held in memory as a whole.
+// It is one call of the row, or where something else is done to the scores, or is asked for, a product, a softmax and another product
+// with masks between them.
 
 var attentions = []entry{
 	// Attention: Q, K, V, mask, past key, past value, lengths.
@@ -58,38 +59,58 @@ func attention(c *call) []*value {
 		k, v = c.concat(2, c.x(4), k), c.concat(2, c.x(5), v)
 	}
 	keys, values := k, v
-	groups := q.dims()[1] / max(k.dims()[1], 1)
-	k, v = c.repeated(k, groups), c.repeated(v, groups)
-	scale := math.Sqrt(c.float("scale", 1/math.Sqrt(float64(q.dims()[3]))))
+	scale := c.float("scale", 1/math.Sqrt(float64(q.dims()[3])))
 	d := q.DType
 	if p := c.int("softmax_precision", 0); p != 0 {
 		d = c.elem("softmax_precision", d)
 	}
+	if d == q.DType && k.DType == d && v.DType == d && c.float("softcap", 0) == 0 && !c.wants(3) {
+		return []*value{c.together(c.attend(q, k, v, scale, past), flat), keys, values}
+	}
+	groups := q.dims()[1] / max(k.dims()[1], 1)
+	k, v = c.repeated(k, groups), c.repeated(v, groups)
+	scale = math.Sqrt(scale)
 	raw := c.do(op.IDMatmul, with(op.MatmulTransposeY, true), c.mul(q, num(scale)), c.mul(k, num(scale)))
 	capped := raw
 	if s := c.float("softcap", 0); s != 0 {
 		capped = c.mul(c.do(op.IDTanh, nil, c.div(raw, num(s))), num(s))
 	}
 	masked := capped
-	if bias := c.attentionBias(q, k, past); bias != nil {
-		masked = c.add(capped, bias)
+	if allowed, bias := c.attentionMasks(q, k, past, c.yes("is_causal", 0)); allowed != nil || bias != nil {
+		masked = c.add(capped, c.closed(allowed, bias, q.DType))
 	}
 	shares := c.cast(c.softmax(c.cast(masked, d), 3), q.DType)
-	y := c.matmul(shares, v)
-	if flat {
-		s := y.dims()
-		y = c.reshape(c.swap(y, 1, 2), s[0], s[2], s[1]*s[3])
-	}
+	y := c.together(c.matmul(shares, v), flat)
 	shown := []*value{raw, capped, masked, shares}[min(max(c.int("qk_matmul_output_mode", 0), 0), 3)]
 	return []*value{y, keys, values, shown}
 }
 
-// attentionBias is what is added to the weights: 0 where a query may see a key and -inf where not, or the mask that
-// is given; nil where there is none. A causal mask lets query i see the keys up to past + i. A mask that is shorter
-// than the keys ends with positions that are not seen.
-func (c *call) attentionBias(q, k *value, past int64) *value {
+// together is a result with heads as one axis with the elements, where the operands have them so.
+func (c *call) together(y *value, flat bool) *value {
+	if !flat {
+		return y
+	}
+	s := y.dims()
+	return c.reshape(c.swap(y, 1, 2), s[0], s[2], s[1]*s[3])
+}
+
+// attend is the row. A causal mask that begins at the first key is an attribute of it, and one of bools an operand.
+func (c *call) attend(q, k, v *value, scale float64, past int64) *value {
+	causal := c.yes("is_causal", 0)
+	mask, bias := c.attentionMasks(q, k, past, causal && past != 0)
+	if bias != nil {
+		mask = c.closed(mask, bias, q.DType)
+	}
+	if mask == nil {
+		mask = absent()
+	}
+	return c.do(op.IDAttention, with(op.AttentionScale, scale, op.AttentionCausal, causal && past == 0), q, k, v, mask)
+}
+
+// attentionMasks are where a query may see a key, and a mask that is added; nil where there is none. A causal mask lets query i see
+// the keys up to past + i. A mask that is shorter than the keys ends with positions that are not seen.
+func (c *call) attentionMasks(q, k *value, past int64, causal bool) (allowed, bias *value) {
 	n, m := q.dims()[2], k.dims()[2]
-	var allowed *value
 	also := func(v *value) {
 		if allowed == nil {
 			allowed = v
@@ -98,7 +119,7 @@ func (c *call) attentionBias(q, k *value, past int64) *value {
 		}
 	}
 	rows, columns := c.steps(n, 0, 2), c.steps(m, 1, 2)
-	if c.yes("is_causal", 0) {
+	if causal {
 		last := c.add(rows, whole(past))
 		also(c.do(op.IDLessEqual, nil, columns, last))
 	}
@@ -106,7 +127,6 @@ func (c *call) attentionBias(q, k *value, past int64) *value {
 		b := c.x(6).dims()[0]
 		also(c.do(op.IDLessThan, nil, c.steps(m, 3, 4), c.reshape(c.cast(c.x(6), dtype.Int64), b, 1, 1, 1)))
 	}
-	var bias *value
 	if c.has(3) {
 		mask := c.x(3)
 		if short := m - mask.dims()[mask.rank()-1]; short > 0 {
@@ -122,11 +142,16 @@ func (c *call) attentionBias(q, k *value, past int64) *value {
 			bias = c.cast(mask, q.DType)
 		}
 	}
+	return allowed, bias
+}
+
+// closed is what is added to the scores: 0 where a query may see a key and -inf where not, and the mask that is added. The row softmax
+// turns -inf into a weight of 0, and a row of nothing else into NaN.
+func (c *call) closed(allowed, bias *value, d dtype.DType) *value {
 	if allowed == nil {
 		return bias
 	}
-	// The row softmax turns -inf into a weight of 0, and a row of nothing else into NaN.
-	closed := c.where(allowed, c.zero(q.DType), c.reals(q.DType, nil, []float64{math.Inf(-1)}))
+	closed := c.where(allowed, c.zero(d), c.reals(d, nil, []float64{math.Inf(-1)}))
 	if bias == nil {
 		return closed
 	}

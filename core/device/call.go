@@ -31,6 +31,9 @@ type Operand struct {
 //     batch axes of all three agree (stride 0 where broadcast). Transposes are in the strides.
 //   - Window: images are batch, channels, then one to three spatial axes, whatever the attribute
 //     channels_last says: it is in the strides. Weights are as in the rows. op.WindowsOf reads the attributes.
+//   - Attend: queries are batch..., length, size; keys batch..., keys, size; values batch..., keys, any; the result has the
+//     lengths of the queries and the sizes of the values. A mask is batch..., length, keys, or left out. The batch axes
+//     of all agree (stride 0 where broadcast).
 //   - Index: see the rows; index operands are int64 and already broadcast.
 //
 // A scalar operand is an element in memory that lives as long as the call, with strides 0.

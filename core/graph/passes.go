@@ -1,8 +1,8 @@
 package graph
 
 // Passes is a set of rewritings that make programs faster and change no bit of what they compute, random numbers
-// included. Three are not exact to the bit: Factors changes roundings, Constants has the roundings of the CPU, and Patterns
-// those of the rows that it finds.
+// included. Four are not exact to the bit: Factors changes roundings, Constants has the roundings of the CPU, and Patterns and
+// Attention those of the rows that they find.
 type Passes uint8
 
 // The passes, in the order in which they run.
@@ -15,8 +15,11 @@ const (
 	Constants                    // before Factors, by the same callers; see FoldConstants
 	// Patterns is after Common: an expression may compute one part twice. See recognize.
 	Patterns
+	// Attention is after Patterns, which may find its softmax, on devices with a kernel of it: in terms of other rows it is what
+	// the expression was. See recognizeAttention.
+	Attention
 
-	AllPasses = Views | Common | DeadCode | Groups | Factors | Constants | Patterns
+	AllPasses = Views | Common | DeadCode | Groups | Factors | Constants | Patterns | Attention
 )
 
 // rewritings are the passes from graph to graph. Views come first, because equal calls show when their operands
@@ -28,6 +31,7 @@ var rewritings = []struct {
 	{Views, elideViews},
 	{Common, shareCommon},
 	{Patterns, recognize},
+	{Attention, recognizeAttention},
 	{DeadCode, dropDead},
 }
 

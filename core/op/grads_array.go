@@ -244,7 +244,7 @@ func gradSoftmax(g *Gradient) {
 }
 
 // product is matmul, with either operand transposed.
-func (g *Gradient) product(x, y Var, transposeX, transposeY bool) Var {
+func (c *Calls) product(x, y Var, transposeX, transposeY bool) Var {
 	at := Attrs{MatmulTransposeX: {Kind: Bool}, MatmulTransposeY: {Kind: Bool}}
 	if transposeX {
 		at[MatmulTransposeX].I = 1
@@ -252,7 +252,7 @@ func (g *Gradient) product(x, y Var, transposeX, transposeY bool) Var {
 	if transposeY {
 		at[MatmulTransposeY].I = 1
 	}
-	return g.Do(IDMatmul, at, x, y)
+	return c.Do(IDMatmul, at, x, y)
 }
 
 // gradMatmul: dy y' and x' dy, with the transposes of the call. A vector is a row on the left and a column on the right.

@@ -141,6 +141,7 @@ const (
 	IDAvgPool           ID = 225
 	IDAvgUnpool         ID = 226
 	IDLayerNorm         ID = 230
+	IDAttention         ID = 231
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -292,4 +293,7 @@ const (
 	AvgUnpoolChannelsLast      = 7
 	LayerNormEpsilon           = 0
 	LayerNormCentered          = 1
+	AttentionScale             = 0
+	AttentionCausal            = 1
+	AttentionFill              = 2
 )

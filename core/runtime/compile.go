@@ -62,6 +62,9 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.ctx.passes&graph.Attention == 0 {
+		g = g.Expand()
+	}
 	g = p.computeConstants(g.Rewrite(p.ctx.passes))
 	fuses, ends := p.ctx.fuses, []int(nil)
 	for {
@@ -105,6 +108,9 @@ func work(plan *device.Plan) (elements float64) {
 		case op.Product:
 			x := &call.In[0]
 			elements += out * float64(x.Dims[max(x.Rank, 1)-1]) / products
+		case op.Attend: // two products for each query and key
+			x := &call.In[0]
+			elements += 2 * float64(x.Numel()) * float64(call.In[1].Dims[max(call.In[1].Rank, 2)-2]) / products
 		case op.Window:
 			if len(call.In) > 1 && call.In[1].Rank > 0 {
 				w := &call.In[1]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -133,4 +134,130 @@ func BenchmarkPatterns(b *testing.B) {
 			})
 		}
 	}
+}
+
+// plainDevice has no kernels for composites.
+type plainDevice struct{ device.Device }
+
+// An attention stays as it is on a device that would run it in terms of what it was.
+func TestAttentionNeedsAKernel(t *testing.T) {
+	for _, kernel := range []bool{true, false} {
+		for _, off := range []graph.Passes{0, graph.Attention} {
+			d := device.Device(host.New(host.Config{Threads: 1}))
+			if !kernel {
+				d = plainDevice{d}
+			}
+			rt, err := runtime.New(runtime.Config{CPU: d, WithoutPasses: off})
+			require.NoError(t, err)
+			w := &world{T: t, rt: rt}
+			w.cpu, _ = rt.Context(place.CPU)
+			b := graph.NewBuilder()
+			call := func(name string, at op.Attrs, in ...graph.Value) graph.Value {
+				out, err := b.Call(op.MustByName(name), in, at)
+				require.NoError(t, err)
+				return out[0]
+			}
+			q := b.Input(typed(dtype.Float32, 1, 2, 2))
+			scores := call("matmul", op.Attrs{{Kind: op.Bool}, {Kind: op.Bool, I: 1}}, q, q)
+			p := w.cpu.NewProgram(b.Build(call("matmul", nil, call("softmax", nil, scores), q)))
+			in := w.f32(w.cpu, []float32{1, 0, 0, 1}, 1, 2, 2)
+			out := w.run(p, in)
+			share := float32(1 / (1 + math.Exp(-1)))
+			require.InDeltaSlice(t, []float32{share, 1 - share, 1 - share, share}, w.floats(out[0]), 1e-6)
+			want := 3
+			if kernel && off == 0 {
+				want = 1
+			}
+			require.Equal(t, want, p.Info().Steps, "a kernel: %t, without passes %b", kernel, off)
+			w.free(append(out, in)...)
+			p.Close()
+			require.NoError(t, rt.Close())
+		}
+	}
+}
+
+// In terms of other rows, attention is within the roundings of its steps of what the kernel gives, in all dtypes, with masks of all
+// kinds, and where heads share keys.
+func TestAttentionInTermsOfOtherRows(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	values := func(n int) (list []float32) {
+		for range n {
+			list = append(list, float32(random.NormFloat64()))
+		}
+		return list
+	}
+	q, k, v, mask := values(2*4*5*8), values(2*2*7*8), values(2*2*7*3), values(5*7)
+	for i := range 5 {
+		mask[7*i] = 1 // a query sees one key at least
+	}
+	for d, off := range map[dtype.DType]float64{dtype.Float32: 0x1p-18, dtype.Float16: 0x1p-6, dtype.BFloat16: 0x1p-3} {
+		for form := range 6 { // no mask, added, of bools; causal or not
+			var results [4][]float32 // of programs with a kernel and without, and of single calls
+			for i, dev := range []device.Device{host.New(host.Config{Threads: 1}), plainDevice{host.New(host.Config{Threads: 1})}} {
+				rt, err := runtime.New(runtime.Config{CPU: dev})
+				require.NoError(t, err)
+				w := &world{T: t, rt: rt}
+				w.cpu, _ = rt.Context(place.CPU)
+				b := graph.NewBuilder()
+				call := func(name string, at op.Attrs, in ...graph.Value) graph.Value {
+					out, err := b.Call(op.MustByName(name), in, at)
+					require.NoError(t, err)
+					return out[0]
+				}
+				var in []graph.Value
+				for _, dims := range [][]int64{{2, 4, 5, 8}, {2, 2, 7, 8}, {2, 2, 7, 3}, {5, 7}} {
+					in = append(in, call("cast", op.Attrs{{Kind: op.DType, I: int64(d)}}, b.Input(typed(dtype.Float32, dims...))))
+				}
+				switch form / 2 {
+				case 0:
+					in[3] = b.Scalar(op.Value{})
+				case 2:
+					in[3] = call("greater_than", nil, in[3], b.Scalar(double(0)))
+				}
+				y := call("attention", op.Attrs{double(0.5), {Kind: op.Bool, I: int64(form % 2)}}, in...)
+				p := w.cpu.NewProgram(b.Build(call("cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float32)}}, y)))
+				given := []*runtime.Tensor{
+					w.f32(w.cpu, q, 2, 4, 5, 8), w.f32(w.cpu, k, 2, 2, 7, 8), w.f32(w.cpu, v, 2, 2, 7, 3), w.f32(w.cpu, mask, 5, 7),
+				}
+				out := w.run(p, given...)
+				results[i] = w.floats(out[0])
+				results[2+i] = eagerAttention(w, d, form, given)
+				w.free(append(out, given...)...)
+				p.Close()
+				require.NoError(t, rt.Close())
+			}
+			for _, got := range results[1:] {
+				for i := range got {
+					require.InDelta(t, results[0][i], got[i], off, "%s, form %d, element %d", d, form, i)
+				}
+			}
+		}
+	}
+}
+
+// eagerAttention is the form of attention of TestAttentionInTermsOfOtherRows in single calls.
+func eagerAttention(w *world, d dtype.DType, form int, given []*runtime.Tensor) []float32 {
+	var made []*runtime.Tensor
+	call := func(name string, at op.Attrs, in ...runtime.Operand) runtime.Operand {
+		full := make(op.Attrs, len(op.MustByName(name).Attrs))
+		copy(full, at)
+		out, err := w.rt.Call(op.MustByName(name), in, full, nil, nil)
+		require.NoError(w, err)
+		made = append(made, out...)
+		return runtime.Operand{Tensor: out[0]}
+	}
+	in := make([]runtime.Operand, 4)
+	for i := range in {
+		in[i] = call("cast", op.Attrs{{Kind: op.DType, I: int64(d)}}, runtime.Operand{Tensor: given[i]})
+	}
+	switch form / 2 {
+	case 0:
+		in[3] = runtime.Operand{}
+	case 2:
+		in[3] = call("greater_than", nil, in[3], runtime.Operand{Value: double(0)})
+	}
+	y := call("attention", op.Attrs{double(0.5), {Kind: op.Bool, I: int64(form % 2)}}, in...)
+	out := w.floats(call("cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float32)}}, y).Tensor)
+	w.free(made...)
+	return out
 }

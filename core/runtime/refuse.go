@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -30,6 +31,10 @@ type composite struct {
 func (c *Context) startRefusals() {
 	if d, ok := c.dev.(device.Composer); ok {
 		c.composes = func(s *op.Step) bool { return d.Composes(s) && !c.lowered(s) }
+	}
+	of := []op.Ref{{DType: dtype.Float32}}
+	if attention := (op.Step{Row: op.ByID(op.IDAttention), In: of, Out: of}); c.composes == nil || !c.composes(&attention) {
+		c.passes &^= graph.Attention // in terms of other rows it would be what the program has
 	}
 	if d, ok := c.dev.(device.Refuser); ok {
 		c.refuser = d

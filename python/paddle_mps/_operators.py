@@ -173,3 +173,4 @@ max_unpool = operator(224, "max_unpool", "x indices", "size:ints add:bool channe
 avg_pool = operator(225, "avg_pool", "x", "kernel_size:ints stride:ints padding:ints ceil_mode:bool adaptive:bool exclusive:bool channels_last:bool")
 avg_unpool = operator(226, "avg_unpool", "x", "size:ints kernel_size:ints stride:ints padding:ints ceil_mode:bool adaptive:bool exclusive:bool channels_last:bool")
 layer_norm = operator(230, "layer_norm", "x weight= bias=", "epsilon:float centered:bool", result="many")
+attention = operator(231, "attention", "query key value mask=", "scale:float causal:bool fill:float")

@@ -69,3 +69,91 @@ def test_dynamic_quantize_lstm(direction: str, weight: Any, start: bool) -> None
     for got, want in both(node, feed, weights, 3):
         assert got.shape == want.shape and np.abs(want).max() > 0.1
         assert np.abs(got - want).max() <= STEPS * 8 * 2.0**-23
+
+
+def attention_feed(random: Any, batch: int, length: int, keys: int, mask: str) -> dict[str, Any]:
+    """A mask of integers: how many keys count, or which."""
+    if mask == "lengths":
+        return {"m": random.integers(1, keys + 1, batch).astype(np.int32)}
+    if mask == "keys":
+        return {"m": (random.random((batch, keys)) < 0.7).astype(np.int32)}
+    if mask == "queries":
+        return {"m": (random.random((batch, length, keys)) < 0.7).astype(np.int32)}
+    return {}
+
+
+# A score is a sum of 8 products of up to some 3 * 3, so that it is off by less than 8 * 100 * 2**-24, as is its weight of itself; the
+# results are up to 4.
+NEAR = 2.0**-12
+
+
+@pytest.mark.parametrize("mask", ["", "lengths", "keys", "queries"])
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("past", [0, 4])
+@pytest.mark.parametrize("bias", [False, True])
+def test_multi_head_attention(mask: str, causal: int, past: int, bias: bool) -> None:
+    random, batch, length, heads, size = np.random.default_rng(4), 2, 5, 3, 8
+    keys = past + length
+    feed = {n: random.standard_normal((batch, length, heads * size)).astype(np.float32) for n in "qkv"}
+    feed |= attention_feed(random, batch, length, keys, mask)
+    if bias:
+        feed["b"] = random.standard_normal(3 * heads * size).astype(np.float32)
+        feed["a"] = random.standard_normal((1, heads, length, keys)).astype(np.float32)
+    if past:
+        feed |= {n: random.standard_normal((batch, heads, past, size)).astype(np.float32) for n in ("pk", "pv")}
+    names = ["q", "k", "v", "b", "m", "a", "pk", "pv"]
+    node = helper.make_node(
+        "MultiHeadAttention", [n if n in feed else "" for n in names], ["y", "nk", "nv"], domain="com.microsoft",
+        num_heads=heads, unidirectional=causal,
+    )  # fmt: skip
+    for got, want in both(node, feed, {}, 3 if past else 1):
+        assert got.shape == want.shape and np.abs(got - want).max() <= NEAR
+
+
+@pytest.mark.parametrize("mask", ["", "lengths", "keys", "queries"])
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("past", [0, 4])
+@pytest.mark.parametrize("sizes", [[24, 24, 24], [24, 24, 12]])
+def test_attention(mask: str, causal: int, past: int, sizes: list[int]) -> None:
+    if past and sizes[2] != 24:
+        pytest.skip("keys and values of a past have one size")
+    random, batch, length, heads = np.random.default_rng(5), 2, 5, 3
+    feed = {"x": random.standard_normal((batch, length, 16)).astype(np.float32)}
+    weights = {
+        "w": (random.standard_normal((16, sum(sizes))) / 4).astype(np.float32),
+        "b": random.standard_normal(sum(sizes)).astype(np.float32),
+    }
+    feed |= attention_feed(random, batch, length, past + length, mask)
+    if past:
+        feed["p"] = random.standard_normal((2, batch, heads, past, 8)).astype(np.float32)
+    node = helper.make_node(
+        "Attention", ["x", "w", "b", "m" if mask else "", "p" if past else ""], ["y", "n"][: 1 + (past > 0)], domain="com.microsoft",
+        num_heads=heads, unidirectional=causal, qkv_hidden_sizes=sizes, scale=0.3,
+    )  # fmt: skip
+    for got, want in both(node, feed, weights, 1 + (past > 0)):
+        assert got.shape == want.shape and np.abs(got - want).max() <= NEAR
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "message"),
+    [
+        ("Attention", {"x": (2, 5, 16), "w": (16, 24), "p": (2, 2, 3, 8)}, "the past has shape"),
+        ("Attention", {"x": (2, 5, 16), "w": (24,)}, "and a matrix"),
+        ("Attention", {"x": (2, 5, 16), "w": (16, 25)}, "qkv_hidden_sizes is"),
+        ("Attention", {"x": (2, 5, 16), "w": (16, 24), "m": (8,)}, "a mask of shape"),
+        ("MultiHeadAttention", {"q": (2, 5, 8)}, "in one tensor"),
+        ("MultiHeadAttention", {"q": (2, 5, 9), "k": (2, 5, 9), "v": (2, 5, 9)}, "does not have 2 heads"),
+        ("MultiHeadAttention", {"q": (2, 5, 8), "k": (2, 5, 8), "v": (2, 4, 8)}, "query has shape"),
+        (
+            "MultiHeadAttention",
+            {"q": (2, 5, 8), "k": (2, 5, 8), "v": (2, 5, 8), "pk": (2, 5), "pv": (2, 5)},
+            "the past has shapes",
+        ),
+    ],
+)
+def test_attention_refuses(name: str, shapes: dict[str, Any], message: str) -> None:
+    names = ["x", "w", "b", "m", "p"] if name == "Attention" else ["q", "k", "v", "b", "m", "a", "pk", "pv"]
+    node = helper.make_node(name, [n if n in shapes else "" for n in names], ["y"], domain="com.microsoft", num_heads=2)
+    feed = {n: np.ones(s, np.int32 if n == "m" else np.float32) for n, s in shapes.items()}
+    with pytest.raises(Exception, match=message):
+        both(node, feed, {}, 1)

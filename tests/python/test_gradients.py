@@ -193,6 +193,14 @@ CASES = [
         ]
     ],
     case("avg_unpool", lambda x: ops.avg_unpool(x, [5], [2], [1], [1, 1], False, False, True, False), normal(1, 2, 6)),
+    *[
+        case("attention", lambda *t, c=c: ops.attention(*t, 0.5, c), normal(*q), normal(*k), normal(*v), normal(*m))
+        for q, k, v, m in [
+            ((2, 2, 3, 2), (2, 2, 4, 2), (2, 2, 4, 3), (3, 4)), ((1, 4, 3, 2), (1, 2, 3, 2), (1, 2, 3, 2), (1, 4, 1, 3)),
+        ] for c in (False, True)
+    ],
+    case("attention", lambda q, k, v: ops.attention(q, k, v, paddle.to_tensor(np.tri(3, 3, 1) > 0), 1.0, False),
+         normal(2, 3, 2), normal(1, 3, 2).repeat(2, 0), normal(2, 3, 1)),
 ]  # fmt: skip
 
 

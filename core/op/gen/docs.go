@@ -52,6 +52,7 @@ var kindNames = []struct {
 	{op.Create, "Creation"},
 	{op.Window, "Windows over images"},
 	{op.Normalize, "Normalizations"},
+	{op.Attend, "Attention"},
 }
 
 // dtypeOf names the dtype that a value holds.

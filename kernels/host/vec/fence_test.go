@@ -116,6 +116,7 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"arg columns":  func() { ArgColumns(floats(), words(), floats(), 0, 3) },
 		"running sums": func() { RunningSums(doubles(), floats(), floats()) },
 		"running sum":  func() { RunningSum(floats(), floats()) },
+		"weigh":        func() { WeighColumns(floats(), floats(), floats(), floats(), 3) },
 		"sort keys":    func() { SortKeys(operand[uint32](f, n), floats(), 0) },
 	}
 	for u := range Unary(unaryCount) {

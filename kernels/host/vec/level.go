@@ -36,6 +36,7 @@ type table struct {
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
 
 	softmax   func(dst, src []float32, length int)
+	weigh     func(s, tops, sums, factors []float32, scaling int)
 	leakyRelu func(dst, src []float32, slope float32)
 	softplus  func(dst, src []float32, beta, threshold float32)
 
@@ -98,6 +99,7 @@ func portableTable() *table {
 		equal:     equalRow,
 		notEqual:  notEqualRow,
 		softmax:   softmaxRows,
+		weigh:     weighColumns,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
 

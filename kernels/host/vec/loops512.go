@@ -42,6 +42,7 @@ func (t *table) loops512() {
 	t.unary[Cos] = inWhole512(cosLoop512)
 	t.unary[Silu] = inWhole512(siluLoop512)
 	t.softmax = softmax512
+	t.weigh = weigh512
 	t.pow = pow512
 	t.toInt32 = toInt32512
 	t.less, t.lessEqual, t.equal, t.notEqual = less512, lessEqual512, equal512, notEqual512

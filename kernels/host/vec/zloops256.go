@@ -44,6 +44,7 @@ func (t *table) loops256() {
 	t.unary[Cos] = inWhole256(cosLoop256)
 	t.unary[Silu] = inWhole256(siluLoop256)
 	t.softmax = softmax256
+	t.weigh = weigh256
 	t.pow = pow256
 	t.toInt32 = toInt32256
 	t.less, t.lessEqual, t.equal, t.notEqual = less256, lessEqual256, equal256, notEqual256

@@ -65,11 +65,17 @@ def scaled_dot_product_attention(
         )
     q, k, v = (_operators.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
     features = meta(query).shape[3]
-    scores = grouped(q * (scale or (features**-0.5 if features else 1.0)), k, True)
-    weights = _operators.softmax(masked(scores, attn_mask, is_causal), -1)
-    if dropout_p > 0:
-        weights = dropout(weights, dropout_p, None, training)
-    result = _operators.transpose(grouped(weights, v, False), [0, 2, 1, 3])
+    factor = float(scale or (features**-0.5 if features else 1.0))
+    mask = None if is_causal or attn_mask is None else tensor(attn_mask, function, "attn_mask")
+    dropped = dropout_p > 0 and training
+    if not dropped and (mask is None or meta(mask).dtype in (_dtype.bool_, meta(query).dtype)):
+        result = _operators.attention(q, k, v, mask, factor, bool(is_causal))
+    else:
+        weights = _operators.softmax(masked(grouped(q * factor, k, True), mask, is_causal), -1)
+        if dropped:
+            weights = dropout(weights, dropout_p, None, training)
+        result = grouped(weights, v, False)
+    result = _operators.transpose(result, [0, 2, 1, 3])
     return _operators.squeeze(result, 0) if rank == 3 else result
 
 
@@ -91,7 +97,7 @@ def masked(scores: Tensor, mask: Any, causal: bool) -> Tensor:
         return _operators.where(seen, scores, full_0d(scores, float("-inf")))
     if mask is None:
         return scores
-    if meta(tensor(mask, "scaled_dot_product_attention", "attn_mask")).dtype is _dtype.bool_:
+    if meta(mask).dtype is _dtype.bool_:
         return _operators.where(mask, scores, full_0d(scores, float("-inf")))
     return _operators.add(scores, mask)
 
