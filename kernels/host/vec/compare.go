@@ -33,6 +33,19 @@ func ToInt32(dst []int32, src []float32) {
 	active.toInt32(dst[:n], src[:n])
 }
 
+// ToFloat32 rounds once.
+func ToFloat32(dst []float32, src []float64) {
+	n := min(len(dst), len(src))
+	active.toFloat32(dst[:n], src[:n])
+}
+
+func toFloat32Row(dst []float32, src []float64) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = float32(x)
+	}
+}
+
 func toInt32Row(dst []int32, src []float32) {
 	for i, x := range src {
 		switch {

@@ -61,3 +61,13 @@ func toInt32512(dst []int32, src []float32) {
 	archsimd.ClearAVXUpperBits()
 	toInt32Row(dst, src)
 }
+
+// toFloat32512 is ToFloat32.
+func toFloat32512(dst []float32, src []float64) {
+	for len(dst) >= half512 && len(src) >= half512 {
+		archsimd.LoadFloat64x8Slice(src).ConvertToFloat32().StoreSlice(dst)
+		dst, src = dst[half512:], src[half512:]
+	}
+	archsimd.ClearAVXUpperBits()
+	toFloat32Row(dst, src)
+}

@@ -61,6 +61,33 @@ func TestTruthOfBytes(t *testing.T) {
 	}
 }
 
+// TestToFloat32 rounds what lies between two float32, halfway, and beyond the range.
+func TestToFloat32(t *testing.T) {
+	var edges []float64
+	for _, x := range edges32() {
+		next := math.Nextafter32(x, float32(math.Inf(1)))
+		edges = append(edges, float64(x), (float64(x)+float64(next))/2, math.Nextafter(float64(x), 0), float64(x)*1e30, float64(x)*1e-30)
+	}
+	eachLevel(t, func(t *testing.T) {
+		for n := range maxLength {
+			for shift := range edges {
+				src := make([]float64, n)
+				for i := range src {
+					src[i] = edges[(i+shift)%len(edges)]
+				}
+				dst, check := guarded(make([]float32, n))
+				ToFloat32(dst, src)
+				check(t)
+				for i, x := range src {
+					if want := float32(x); !sameBits(float64(want), float64(dst[i])) {
+						t.Fatalf("%g: got %g, want %g", x, dst[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestToInt32(t *testing.T) {
 	edges := append(edges32(), 2147483520, 2147483648, 2147483904, -2147483648, -2147483904, 1.9, -1.9)
 	eachLevel(t, func(t *testing.T) {

@@ -33,7 +33,11 @@ type table struct {
 	pow   func(dst, x, y []float32)
 
 	toInt32                          func(dst []int32, src []float32)
+	toFloat32                        func(dst []float32, src []float64)
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
+
+	bitwise    [bitwiseCount]func(dst, a, b []uint8)
+	logicalNot func(dst, src []uint8)
 
 	softmax   func(dst, src []float32, length int)
 	leakyRelu func(dst, src []float32, slope float32)
@@ -41,6 +45,8 @@ type table struct {
 
 	sum        func(x []float32) float64
 	sumSquares func(x []float32) float64
+	product    func(x []float32) float64
+	sumLines   func(sums []float64, x []float32, stride, length int)
 	countTrue  func(x []uint8) int64
 	sumBlock64 func(x []float64) float64
 	max, min   func(x []float32) float32
@@ -93,16 +99,23 @@ func portableTable() *table {
 		atan2:     atan2Row,
 		pow:       powRow,
 		toInt32:   toInt32Row,
+		toFloat32: toFloat32Row,
 		less:      lessRow,
 		lessEqual: lessEqualRow,
 		equal:     equalRow,
 		notEqual:  notEqualRow,
+
+		bitwise:    wordLoops,
+		logicalNot: logicalNotRow,
+
 		softmax:   softmaxRows,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
 
 		sum:        sumRow,
 		sumSquares: sumSquaresRow,
+		product:    productRow,
+		sumLines:   sumLinesRow,
 		countTrue:  countTrueRow,
 		sumBlock64: sumBlock64,
 		max:        maxRow,

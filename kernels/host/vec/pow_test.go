@@ -38,3 +38,61 @@ func TestPowWithinTwoUlp(t *testing.T) {
 		}
 	}
 }
+
+// TestSquaresArePowers wants the bits of Square, alone in a vector of other powers as well as in a row of squares.
+func TestSquaresArePowers(t *testing.T) {
+	x := edges32()
+	eachLevel(t, func(t *testing.T) {
+		for _, others := range []float32{2, 0.5, 3} {
+			y, want, got := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
+			for i := range y {
+				y[i] = others
+				if i%3 == 0 {
+					y[i] = 2
+				}
+			}
+			Square.Row(want, x)
+			Pow(got, x, y)
+			for i, p := range y {
+				if p == 2 && !sameBits(float64(got[i]), float64(want[i])) {
+					t.Fatalf("pow(%g, 2) is %g among powers of %g; want %g", x[i], got[i], others, want[i])
+				}
+			}
+		}
+	})
+}
+
+// TestPowDependsOnItsOperandsAlone computes rows whole and each pair by itself, among them pairs that vectors leave to the
+// scalar function.
+func TestPowDependsOnItsOperandsAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := make([]float32, 100_003), make([]float32, 100_003)
+	for i := range x {
+		x[i], y[i] = r.Float32()*10, r.Float32()*10-5
+		if r.IntN(50) == 0 {
+			x[i] = -x[i]
+		}
+	}
+	eachLevel(t, func(t *testing.T) {
+		row, one := make([]float32, len(x)), make([]float32, 1)
+		Pow(row, x, y)
+		for i := range x {
+			Pow(one, x[i:i+1], y[i:i+1])
+			if !sameBits(float64(one[0]), float64(row[i])) {
+				t.Fatalf("pow(%g, %g) is %g alone and %g in a row", x[i], y[i], one[0], row[i])
+			}
+		}
+	})
+}
+
+func BenchmarkPow(b *testing.B) {
+	x, y, dst := make([]float32, 1<<12), make([]float32, 1<<12), make([]float32, 1<<12)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range x {
+		x[i], y[i] = r.Float32(), r.Float32()
+	}
+	b.SetBytes(int64(4 * len(x)))
+	for b.Loop() {
+		Pow(dst, x, y)
+	}
+}

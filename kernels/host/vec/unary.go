@@ -95,7 +95,8 @@ func Atan264(dst, y, x []float64) {
 	}
 }
 
-// Pow sets dst[i] to x[i] to the power of y[i], as math.Pow defines it: 1 for a power of 0, even of NaN. It is within 2 ulp.
+// Pow sets dst[i] to x[i] to the power of y[i], as math.Pow defines it: 1 for a power of 0, even of NaN. It is within 2 ulp,
+// and of squares rounded once.
 func Pow(dst, x, y []float32) {
 	n := min(len(dst), len(x), len(y))
 	active.pow(dst[:n], x[:n], y[:n])
@@ -137,8 +138,16 @@ func throughFloat64(f func(float64) float64) func(dst, src []float32) {
 
 func powRow(dst, x, y []float32) {
 	for i, v := range x {
-		dst[i] = float32(math.Pow(float64(v), float64(y[i])))
+		dst[i] = power(v, y[i])
 	}
+}
+
+// power is x to the y, with a square that is the product: rounded once, as Square is.
+func power(x, y float32) float32 {
+	if y == 2 {
+		return x * x
+	}
+	return float32(math.Pow(float64(x), float64(y)))
 }
 
 func leakyReluRow[T float32 | float64](dst, src []T, slope T) {

@@ -63,3 +63,13 @@ func toInt32256(dst []int32, src []float32) {
 	archsimd.ClearAVXUpperBits()
 	toInt32Row(dst, src)
 }
+
+// toFloat32256 is ToFloat32.
+func toFloat32256(dst []float32, src []float64) {
+	for len(dst) >= half256 && len(src) >= half256 {
+		archsimd.LoadFloat64x4Slice(src).ConvertToFloat32().StoreSlice(dst)
+		dst, src = dst[half256:], src[half256:]
+	}
+	archsimd.ClearAVXUpperBits()
+	toFloat32Row(dst, src)
+}
