@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // Of a bool only the lowest bit counts, so that not is another function there.
@@ -14,8 +15,7 @@ func init() {
 	registerBitwise[int64](dtype.Int64)
 
 	registerMasks[uint8](dtype.Bool)
-	not := func(x uint8) uint8 { return bit(x == 0) }
-	register(op.IDBitwiseNot, dtype.Bool, newUnary(plain[uint8, uint8](1), eachOf(not)))
+	register(op.IDBitwiseNot, dtype.Bool, newUnary(plain[uint8, uint8](1), rowOf(vec.LogicalNot)))
 }
 
 // registerBitwise adds all operators on the bits of one integer type.
@@ -26,14 +26,12 @@ func registerBitwise[T integer](d dtype.DType) {
 	register(op.IDBitwiseNot, d, newUnary(plain[T, T](1), eachOf(func(x T) T { return ^x })))
 }
 
-// registerMasks adds the operators that never leave the two values of a bool either.
+// registerMasks adds the operators that never leave the two values of a bool either. Bits are independent, so that those of
+// integers of any width are computed as bytes.
 func registerMasks[T integer](d dtype.DType) {
-	for id, f := range map[op.ID]func(x, y T) T{
-		op.IDBitwiseAnd: func(x, y T) T { return x & y },
-		op.IDBitwiseOr:  func(x, y T) T { return x | y },
-		op.IDBitwiseXor: func(x, y T) T { return x ^ y },
-	} {
-		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(f)})
+	for id, f := range map[op.ID]vec.Bitwise{op.IDBitwiseAnd: vec.BitAnd, op.IDBitwiseOr: vec.BitOr, op.IDBitwiseXor: vec.BitXor} {
+		row := func(dst, a, b []T) { f.Row(octetsOf(dst), octetsOf(a), octetsOf(b)) }
+		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: rows[T, T]{vv: row}})
 	}
 }
 

@@ -8,16 +8,17 @@ import (
 
 // Elements are compared in their own type, halves in float32, which holds them exactly.
 func init() {
+	truths := against(0, vec.NotEqual, nil)
 	registerComparisons(nil, dtype.Bool, logicalBytes())
 	registerComparisons(nil, dtype.Uint8, logicalBytes())
-	registerComparisons(nil, dtype.Int8, logical[int8]())
-	registerComparisons(nil, dtype.Int16, logical[int16]())
-	registerComparisons(nil, dtype.Int32, logical[int32]())
-	registerComparisons(nil, dtype.Int64, logical[int64]())
-	registerComparisons(halfCodec(dtype.Float16), dtype.Float16, logical[float32]())
-	registerComparisons(halfCodec(dtype.BFloat16), dtype.BFloat16, logical[float32]())
-	registerComparisons(nil, dtype.Float32, logical[float32]())
-	registerComparisons(nil, dtype.Float64, logical[float64]())
+	registerComparisons(nil, dtype.Int8, logical(notZero[int8]))
+	registerComparisons(nil, dtype.Int16, logical(notZero[int16]))
+	registerComparisons(nil, dtype.Int32, logical(notZero[int32]))
+	registerComparisons(nil, dtype.Int64, logical(notZero[int64]))
+	registerComparisons(halfCodec(dtype.Float16), dtype.Float16, logical(truths))
+	registerComparisons(halfCodec(dtype.BFloat16), dtype.BFloat16, logical(truths))
+	registerComparisons(nil, dtype.Float32, logical(truths))
+	registerComparisons(nil, dtype.Float64, logical(notZero[float64]))
 }
 
 // registerComparisons adds the operators that answer a bool about two elements of type T, which in

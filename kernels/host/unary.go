@@ -138,7 +138,7 @@ func init() {
 	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
 		register(id, dtype.Bool, newUnary(plain[uint8, uint8](1), rowOf(copyRow[uint8])))
 	}
-	register(op.IDLogicalNot, dtype.Bool, predicate(notBytes))
+	register(op.IDLogicalNot, dtype.Bool, predicate(vec.LogicalNot))
 	inVectors := map[op.ID]func([]uint8, []float32){
 		op.IDLogicalNot: against(0, vec.Equal, nil),
 		op.IDIsnan:      func(dst []uint8, src []float32) { vec.NotEqual(dst, src, src) },
