@@ -85,8 +85,8 @@ func init() {
 	} {
 		registerBinaryFloats(id, 1, fromVec[float32](f), fromVec[float64](f))
 	}
-	registerBinaryFloats(op.IDFloorDivide, heavy, eachPair(floorDivide[float32]), eachPair(floorDivide[float64]))
-	registerBinaryFloats(op.IDRemainder, heavy, eachPair(remainder[float32]), eachPair(remainder[float64]))
+	registerBinaryFloats(op.IDFloorDivide, heavy, rows[float32, float32]{vv: floorDivides[float32]}, rows[float64, float64]{vv: floorDivides[float64]})
+	registerBinaryFloats(op.IDRemainder, heavy, rows[float32, float32]{vv: remainders[float32]}, rows[float64, float64]{vv: remainders[float64]})
 	registerBinaryFloats(op.IDLogaddexp, 2*heavy, eachPair(logAddExp[float32]), eachPair(logAddExp[float64]))
 	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow}, eachPair(power))
 
@@ -195,34 +195,6 @@ func powerInteger[T integer](x, y T) T {
 		x *= x
 	}
 	return result
-}
-
-// floorDivide is the quotient that belongs to remainder, as in Python: 1 // 0.1 is 9, because 0.1
-// is a little more than a tenth.
-func floorDivide[T float32 | float64](x, y T) T {
-	a, b := float64(x), float64(y)
-	if b == 0 {
-		return T(a / b)
-	}
-	rest := math.Mod(a, b)
-	q := (a - rest) / b
-	if rest != 0 && (rest < 0) != (b < 0) {
-		q--
-	}
-	if q == 0 {
-		return T(math.Copysign(0, a/b))
-	}
-	return T(math.Round(q)) // q is an integer but for its own rounding error
-}
-
-// remainder has the sign of the divisor: -1 % inf is inf.
-func remainder[T float32 | float64](x, y T) T {
-	a, b := float64(x), float64(y)
-	rest := math.Mod(a, b)
-	if rest != 0 && (rest < 0) != (b < 0) {
-		rest += b
-	}
-	return T(rest)
 }
 
 // power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan. It serves float64; float32 and the halves
