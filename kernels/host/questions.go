@@ -125,6 +125,5 @@ func counting[W word](sign W) folding[int64, int64, W] {
 				as[i] += int64(bit(x&^sign != 0))
 			}
 		},
-		result: func(a, _ int64) int64 { return a },
 	}
 }

@@ -34,22 +34,17 @@ func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f
 // registerFloatReductions adds the reductions of float32 and the halves. Sums and products are
 // accumulated in float64 and rounded once; the other results are elements.
 func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float64]) {
-	reduce(op.IDSum, d, in, out, sumIn64(func(a float64, _ int64) float64 { return a }))
+	reduce(op.IDSum, d, in, out, sumIn64(nil))
 	reduce(op.IDMean, d, in, out, sumIn64(func(a float64, n int64) float64 { return a / float64(n) }))
 	reduce(op.IDProd, d, in, out, folding[float64, float64, float32]{
 		zero: 1,
-		fold: func(a float64, row []float32, _ int64) float64 {
-			for _, x := range row {
-				a *= float64(x)
-			}
-			return a
-		},
+		fold: func(a float64, row []float32, _ int64) float64 { return a * vec.Product(row) },
 		beside: func(as []float64, row []float32) {
 			for i, x := range row {
 				as[i] *= float64(x)
 			}
 		},
-		result: func(a float64, _ int64) float64 { return a },
+		lines: linesOf(vec.ProductLines),
 	})
 	inf := float32(math.Inf(1))
 	largest, smallest := extreme(-inf, larger[float32]), extreme(inf, smaller[float32])
@@ -119,7 +114,6 @@ func folded[T any](zero T, f func(a, x T) T) folding[T, T, T] {
 				as[i] = f(as[i], x)
 			}
 		},
-		result: func(a T, _ int64) T { return a },
 	}
 }
 
@@ -142,25 +136,27 @@ func smaller[T number](a, x T) T {
 	return a
 }
 
-// sumIn64 adds float32 up in float64; result makes the output of the sum and the count.
+// sumIn64 adds float32 up in float64; result makes the output of the sum and the count, nil the sum itself.
 func sumIn64(result func(float64, int64) float64) folding[float64, float64, float32] {
 	return folding[float64, float64, float32]{
 		fold:   func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
 		stack:  vec.SumColumns,
-		lines:  sumLines,
+		lines:  linesOf(vec.SumLines),
 		result: result,
 	}
 }
 
-// sumLines adds short rows of memory up.
+// linesOf makes a function of short rows of memory of one of vec.
 // SAFETY: the elements of all outputs are in the memory of the operand, which the call holds.
-func sumLines(sums []float64, from unsafe.Pointer, stride, length int64) {
-	vec.SumLines(sums, slice[float32](from, (int64(len(sums))-1)*stride+length), int(stride), int(length))
+func linesOf(f func(as []float64, x []float32, stride, length int)) func(as []float64, from unsafe.Pointer, stride, length int64) {
+	return func(as []float64, from unsafe.Pointer, stride, length int64) {
+		f(as, slice[float32](from, (int64(len(as))-1)*stride+length), int(stride), int(length))
+	}
 }
 
 // squareSum adds the squares of float32 up in float64, which holds them exactly.
 func squareSum() folding[float64, float64, float32] {
-	f := sumIn64(func(a float64, _ int64) float64 { return a })
+	f := sumIn64(nil)
 	f.fold = func(a float64, row []float32, _ int64) float64 { return a + vec.SumSquares(row) }
 	f.stack, f.lines, f.beside = nil, nil, func(as []float64, row []float32) {
 		for i, x := range row {
