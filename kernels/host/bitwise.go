@@ -21,9 +21,9 @@ func init() {
 // registerBitwise adds all operators on the bits of one integer type.
 func registerBitwise[T integer](d dtype.DType) {
 	registerMasks[T](d)
-	register(op.IDBitwiseLeftShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftLeft[T])})
-	register(op.IDBitwiseRightShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: eachPair(shiftRight[T])})
-	register(op.IDBitwiseNot, d, newUnary(plain[T, T](1), eachOf(func(x T) T { return ^x })))
+	register(op.IDBitwiseLeftShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: rows[T, T]{vv: leftShifts[T]}})
+	register(op.IDBitwiseRightShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: rows[T, T]{vv: rightShifts[T]}})
+	register(op.IDBitwiseNot, d, newUnary(plain[T, T](1), rowOf(complements[T])))
 }
 
 // registerMasks adds the operators that never leave the two values of a bool either. Bits are independent, so that those of
@@ -33,20 +33,4 @@ func registerMasks[T integer](d dtype.DType) {
 		row := func(dst, a, b []T) { f.Row(octetsOf(dst), octetsOf(a), octetsOf(b)) }
 		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: rows[T, T]{vv: row}})
 	}
-}
-
-// shiftLeft and shiftRight take a negative distance, which Go refuses, for one that is too large.
-func shiftLeft[T integer](x, y T) T {
-	if y < 0 {
-		return 0
-	}
-	return x << y
-}
-
-// shiftRight keeps the sign: a distance that is too large gives 0 or -1.
-func shiftRight[T integer](x, y T) T {
-	if y < 0 {
-		y = 127
-	}
-	return x >> y
 }

@@ -37,12 +37,16 @@ func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]r
 		registerVectorComparisons(in, d)
 		return
 	}
+	below := less[T]
+	if f, ok := any(vec.LessInt32).(func(dst []uint8, a, b []T)); ok {
+		below = f
+	}
 	for id, r := range map[op.ID]rows[uint8, T]{
 		op.IDEqual:        {vv: equal[T]},
 		op.IDNotEqual:     {vv: notEqual[T]},
-		op.IDLessThan:     {vv: less[T]},
+		op.IDLessThan:     {vv: below},
 		op.IDLessEqual:    {vv: lessEqual[T]},
-		op.IDGreaterThan:  {vv: func(dst []uint8, a, b []T) { less(dst, b, a) }},
+		op.IDGreaterThan:  {vv: func(dst []uint8, a, b []T) { below(dst, b, a) }},
 		op.IDGreaterEqual: {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
 	} {
 		add(id, r)

@@ -27,19 +27,8 @@ type folding[D, A, C any] struct {
 	stack func(as []A, rows []C, stride, count int)
 	// lines folds all elements of each output, length in a row of memory, the next row a stride on. Where there is one, it
 	// folds short rows of float32.
-	lines  func(as []A, from unsafe.Pointer, stride, length int64)
-	result func(a A, count int64) D // count elements were folded; nil where results are the accumulators
-}
-
-// finish makes results of accumulators of count elements each.
-func (f *folding[D, A, C]) finish(dst []D, as []A, count int64) {
-	if same, ok := any(as).([]D); ok && f.result == nil {
-		copy(dst, same)
-		return
-	}
-	for i, a := range as {
-		dst[i] = f.result(a, count)
-	}
+	lines   func(as []A, from unsafe.Pointer, stride, length int64)
+	results func(dst []D, as []A, count int64) // of accumulators of count elements each
 }
 
 // cost counts the input: every element is folded once.
@@ -142,7 +131,7 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *f
 			at += m
 		}
 		outer.skip(1)
-		k.finish(to.space(1), []A{a}, count)
+		k.results(to.space(1), []A{a}, count)
 		to.keep()
 	}
 }
@@ -194,7 +183,7 @@ func (k *reduction[D, A, C]) columns(to *lane[D], in *passage, f *frame, n int64
 		}
 		for done := int64(0); done < m; done += block {
 			some := as[done:min(done+block, m)]
-			k.finish(to.space(int64(len(some))), some, count)
+			k.results(to.space(int64(len(some))), some, count)
 			to.keep()
 		}
 		outer.skip(m)

@@ -56,9 +56,3 @@ func notZero[T number](dst []uint8, src []T) {
 		dst[i] = bit(x != 0)
 	}
 }
-
-// octetsOf is the memory of a row.
-// SAFETY: integers have no bytes but those of their value.
-func octetsOf[T integer](row []T) []uint8 {
-	return slice[uint8](unsafe.Pointer(unsafe.SliceData(row)), int64(len(row))*int64(unsafe.Sizeof(*new(T))))
-}

@@ -9,6 +9,19 @@ func Less(dst []uint8, a, b []float32) {
 	active.less(dst[:n], a[:n], b[:n])
 }
 
+// LessInt32 is Less for integers.
+func LessInt32(dst []uint8, a, b []int32) {
+	n := min(len(dst), len(a), len(b))
+	active.lessInt32(dst[:n], a[:n], b[:n])
+}
+
+func lessInt32Row(dst []uint8, a, b []int32) {
+	b, dst = b[:len(a)], dst[:len(a)]
+	for i, x := range a {
+		dst[i] = oneIf(x < b[i])
+	}
+}
+
 // LessEqual is described with Less.
 func LessEqual(dst []uint8, a, b []float32) {
 	n := min(len(dst), len(a), len(b))

@@ -18,6 +18,16 @@ func less512(dst []uint8, a, b []float32) {
 	lessRow(dst, a, b)
 }
 
+// lessInt32512 is LessInt32.
+func lessInt32512(dst []uint8, a, b []int32) {
+	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {
+		spread512(dst, archsimd.LoadInt32x16Slice(a).Less(archsimd.LoadInt32x16Slice(b)).ToBits())
+		dst, a, b = dst[lanes512:], a[lanes512:], b[lanes512:]
+	}
+	archsimd.ClearAVXUpperBits()
+	lessInt32Row(dst, a, b)
+}
+
 // lessEqual512 is LessEqual.
 func lessEqual512(dst []uint8, a, b []float32) {
 	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {

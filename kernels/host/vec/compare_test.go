@@ -41,6 +41,28 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
+func TestLessInt32(t *testing.T) {
+	edges := []int32{math.MinInt32, math.MinInt32 + 1, -2, -1, 0, 1, 2, 1 << 24, math.MaxInt32 - 1, math.MaxInt32}
+	eachLevel(t, func(t *testing.T) {
+		for n := range maxLength {
+			for shift := range edges {
+				a, b := make([]int32, n), make([]int32, n)
+				for i := range n {
+					a[i], b[i] = edges[i%len(edges)], edges[(i+shift)%len(edges)]
+				}
+				dst, check := guarded(make([]uint8, n))
+				LessInt32(dst, a, b)
+				check(t)
+				for i := range n {
+					if want := oneIf(a[i] < b[i]); want != dst[i] {
+						t.Fatalf("%d, %d: got %d, want %d", a[i], b[i], dst[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestTruthOfBytes takes every pair of bytes, at every place of a word and in a tail.
 func TestTruthOfBytes(t *testing.T) {
 	for a := range 256 {

@@ -178,6 +178,8 @@ var (
 	narrowOne   = splatNarrow(1)
 	narrowInt32 = splatNarrow(0x1p31) // the first float beyond int32
 	narrowHalf  = splatNarrow(0.5)
+	narrowTwo   = splatNarrow(2)
+	narrowPower = splatNarrow(127) // the first power of 2 that exponents do not have on both sides
 	narrowAbs   = splatNarrow(math.Float32frombits(1<<31 - 1))
 	narrowSign  = splatNarrow(math.Float32frombits(1 << 31))
 

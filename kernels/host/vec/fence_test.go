@@ -94,6 +94,8 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"not equal":    func() { NotEqual(bytes(), floats(), floats()) },
 		"atan2":        func() { Atan2(floats(), floats(), floats()) },
 		"pow":          func() { Pow(floats(), floats(), floats()) },
+		"exp2":         func() { Exp2(floats(), floats()) },
+		"less int32":   func() { LessInt32(bytes(), words(), words()) },
 		"leaky relu":   func() { LeakyRelu(floats(), floats(), 0.5) },
 		"softplus":     func() { Softplus(floats(), floats(), 1, 20) },
 		"softmax":      func() { Softmax(floats(), floats(), n) },

@@ -31,10 +31,13 @@ type table struct {
 	unary [unaryCount]func(dst, src []float32)
 	atan2 func(dst, y, x []float32)
 	pow   func(dst, x, y []float32)
+	exp2  func(dst, src []float32)
 
 	toInt32                          func(dst []int32, src []float32)
 	toFloat32                        func(dst []float32, src []float64)
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
+
+	lessInt32 func(dst []uint8, a, b []int32)
 
 	bitwise    [bitwiseCount]func(dst, a, b []uint8)
 	logicalNot func(dst, src []uint8)
@@ -98,12 +101,14 @@ func portableTable() *table {
 		binary64:  portableRows[float64](),
 		atan2:     atan2Row,
 		pow:       powRow,
+		exp2:      exp2Row,
 		toInt32:   toInt32Row,
 		toFloat32: toFloat32Row,
 		less:      lessRow,
 		lessEqual: lessEqualRow,
 		equal:     equalRow,
 		notEqual:  notEqualRow,
+		lessInt32: lessInt32Row,
 
 		bitwise:    wordLoops,
 		logicalNot: logicalNotRow,

@@ -46,8 +46,9 @@ func (t *table) loops512() {
 	t.unary[Cos] = inWhole512(cosLoop512)
 	t.unary[Silu] = inWhole512(siluLoop512)
 	t.softmax = softmax512
-	t.pow = pow512
+	t.pow, t.exp2 = pow512, exp2512
 	t.toInt32, t.toFloat32 = toInt32512, toFloat32512
+	t.lessInt32 = lessInt32512
 	t.less, t.lessEqual, t.equal, t.notEqual = less512, lessEqual512, equal512, notEqual512
 }
 
@@ -235,6 +236,23 @@ func signedPow512(dst, x, y *[half512]float32) {
 		i := bits.TrailingZeros8(left)
 		dst[i] = power(bases[i], powers[i])
 	}
+}
+
+// exp2512 is Exp2: integers become exponents, vectors with other numbers are left to pow512, which rounds integers to the same.
+// SAFETY: both slices have one length.
+func exp2512(dst, src []float32) {
+	whole := len(src) &^ (lanes512 - 1)
+	for i := 0; i < whole; i += lanes512 {
+		x := archsimd.LoadFloat32x16(at512(&src[i]))
+		usual := x.TruncScaled(0).Equal(x).And(absNarrow512(x).Less(loadNarrow512(&narrowPower)))
+		if usual.ToBits() == 1<<lanes512-1 {
+			powerNarrow512(x).Store(at512(&dst[i]))
+		} else {
+			pow512(dst[i:i+lanes512], narrowTwo[:lanes512], src[i:i+lanes512])
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+	pow512(dst[whole:], narrowTwo[:len(src)-whole], src[whole:])
 }
 
 // octo512 is the vector of half512 elements at an element.

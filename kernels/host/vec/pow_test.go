@@ -85,6 +85,38 @@ func TestPowDependsOnItsOperandsAlone(t *testing.T) {
 	})
 }
 
+// TestExp2 wants the bits of Pow, in rows of integers and of any numbers.
+func TestExp2(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rows := [][]float32{edges32()}
+		for n := range maxLength {
+			row := make([]float32, n)
+			for i := range row {
+				row[i] = float32(i*7%300 - 150)
+				if n%3 == 0 {
+					row[i] = float32(i*7%253 - 126)
+				}
+			}
+			rows = append(rows, row)
+		}
+		for _, row := range rows {
+			twos, want := make([]float32, len(row)), make([]float32, len(row))
+			for i := range twos {
+				twos[i] = 2
+			}
+			Pow(want, twos, row)
+			got, check := guarded(make([]float32, len(row)))
+			Exp2(got, row)
+			check(t)
+			for i, y := range row {
+				if !sameBits(float64(got[i]), float64(want[i])) || y == float32(math.Trunc(float64(y))) && math.Ldexp(1, int(max(min(y, 500), -500))) != float64(got[i]) && math.Abs(float64(y)) <= 149 && y <= 127 {
+					t.Fatalf("2 to the %g is %g; want %g", y, got[i], want[i])
+				}
+			}
+		}
+	})
+}
+
 func BenchmarkPow(b *testing.B) {
 	x, y, dst := make([]float32, 1<<12), make([]float32, 1<<12), make([]float32, 1<<12)
 	r := rand.New(rand.NewPCG(5, 6))

@@ -102,6 +102,12 @@ func Pow(dst, x, y []float32) {
 	active.pow(dst[:n], x[:n], y[:n])
 }
 
+// Exp2 sets dst[i] to 2 to the power of src[i], with the bits of Pow.
+func Exp2(dst, src []float32) {
+	n := min(len(dst), len(src))
+	active.exp2(dst[:n], src[:n])
+}
+
 // LeakyRelu sets dst[i] to src[i] where it is positive, else to slope*src[i].
 func LeakyRelu(dst, src []float32, slope float32) {
 	n := min(len(dst), len(src))
@@ -139,6 +145,12 @@ func throughFloat64(f func(float64) float64) func(dst, src []float32) {
 func powRow(dst, x, y []float32) {
 	for i, v := range x {
 		dst[i] = power(v, y[i])
+	}
+}
+
+func exp2Row(dst, src []float32) {
+	for i, y := range src {
+		dst[i] = power(2, y)
 	}
 }
 

@@ -20,6 +20,16 @@ func less256(dst []uint8, a, b []float32) {
 	lessRow(dst, a, b)
 }
 
+// lessInt32256 is LessInt32.
+func lessInt32256(dst []uint8, a, b []int32) {
+	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
+		spread256(dst, archsimd.LoadInt32x8Slice(a).Less(archsimd.LoadInt32x8Slice(b)).ToBits())
+		dst, a, b = dst[lanes256:], a[lanes256:], b[lanes256:]
+	}
+	archsimd.ClearAVXUpperBits()
+	lessInt32Row(dst, a, b)
+}
+
 // lessEqual256 is LessEqual.
 func lessEqual256(dst []uint8, a, b []float32) {
 	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {

@@ -48,8 +48,9 @@ func (t *table) loops256() {
 	t.unary[Cos] = inWhole256(cosLoop256)
 	t.unary[Silu] = inWhole256(siluLoop256)
 	t.softmax = softmax256
-	t.pow = pow256
+	t.pow, t.exp2 = pow256, exp2256
 	t.toInt32, t.toFloat32 = toInt32256, toFloat32256
+	t.lessInt32 = lessInt32256
 	t.less, t.lessEqual, t.equal, t.notEqual = less256, lessEqual256, equal256, notEqual256
 }
 
@@ -237,6 +238,23 @@ func signedPow256(dst, x, y *[half256]float32) {
 		i := bits.TrailingZeros8(left)
 		dst[i] = power(bases[i], powers[i])
 	}
+}
+
+// exp2256 is Exp2: integers become exponents, vectors with other numbers are left to pow256, which rounds integers to the same.
+// SAFETY: both slices have one length.
+func exp2256(dst, src []float32) {
+	whole := len(src) &^ (lanes256 - 1)
+	for i := 0; i < whole; i += lanes256 {
+		x := archsimd.LoadFloat32x8(at256(&src[i]))
+		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&narrowPower)))
+		if usual.ToBits() == 1<<lanes256-1 {
+			powerNarrow256(x).Store(at256(&dst[i]))
+		} else {
+			pow256(dst[i:i+lanes256], narrowTwo[:lanes256], src[i:i+lanes256])
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+	pow256(dst[whole:], narrowTwo[:len(src)-whole], src[whole:])
 }
 
 // octo256 is the vector of half256 elements at an element.
