@@ -110,12 +110,14 @@ func sideways(kept, reduced *shape.Layout) bool {
 }
 
 // rows computes n outputs one after the other, each from rows of its own elements.
+// SAFETY: the room is the frame's, and accumulators hold no pointers.
 func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *frame, n int64) {
 	outer := &in.outer
 	operand := device.Operand{Addr: outer.base, DType: c.In[0].DType, Layout: in.reduced}
 	count := in.reduced.Numel()
 	var from lane[C]
 	from.open(&operand, k.in, f, 0)
+	one := slice[A](f.room(), 1) // not a variable: the compiler would put what an unknown function gets on the heap
 	length := int64(block)
 	if from.raw == nil && k.in.load == nil {
 		length = max(count, 1) // memory itself: no reason to cut it
@@ -131,7 +133,8 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *f
 			at += m
 		}
 		outer.skip(1)
-		k.results(to.space(1), []A{a}, count)
+		one[0] = a
+		k.results(to.space(1), one, count)
 		to.keep()
 	}
 }
