@@ -87,7 +87,7 @@ func init() {
 	}
 	registerBinaryFloats(op.IDFloorDivide, heavy, rows[float32, float32]{vv: floorDivides[float32]}, rows[float64, float64]{vv: floorDivides[float64]})
 	registerBinaryFloats(op.IDRemainder, heavy, rows[float32, float32]{vv: remainders[float32]}, rows[float64, float64]{vv: remainders[float64]})
-	registerBinaryFloats(op.IDLogaddexp, 2*heavy, eachPair(logAddExp[float32]), eachPair(logAddExp[float64]))
+	registerBinaryFloats(op.IDLogaddexp, 2*heavy, rows[float32, float32]{vv: logAddExps}, eachPair(logAddExp))
 	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow, sv: powersOf}, eachPair(power))
 
 	registerBinaryIntegers[uint8](dtype.Uint8)
@@ -230,7 +230,27 @@ func power(x, y float64) float64 {
 }
 
 // logAddExp is log(exp(x) + exp(y)) without overflow. Equal infinities give nan, as in Paddle.
-func logAddExp[T float32 | float64](x, y T) T {
-	a, b := float64(x), float64(y)
-	return T(max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b))))
+func logAddExp(x, y float64) float64 {
+	return max(x, y) + math.Log1p(math.Exp(-math.Abs(x-y)))
 }
+
+// logAddExps is logAddExp of rows of float32. What rounding x-y drops is multiplied by exp(-|x-y|) and so below half a unit in
+// the last place of 1, of which the result is the sum with a number that is not smaller.
+func logAddExps(dst, x, y []float32) {
+	f := newFrame()
+	defer f.free()
+	rest := slice[float32](f.room(), block) // dst may be x or y
+	for len(dst) > 0 {
+		n := min(len(dst), block)
+		part := rest[:n]
+		differences.VV(part, x, y)
+		vec.Abs.Row(part, part)
+		vec.Neg.Row(part, part)
+		vec.Softplus(part, part, 1, 1) // log(1 + exp): nothing is above the threshold
+		larger32.VV(dst[:n], x, y)
+		sums.VV(dst[:n], dst, part)
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+var differences, larger32, sums = vec.RowsOf[float32](vec.Sub), vec.RowsOf[float32](vec.Max), vec.RowsOf[float32](vec.Add)

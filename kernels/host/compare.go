@@ -22,7 +22,7 @@ func init() {
 }
 
 // registerComparisons adds the operators that answer a bool about two elements of type T, which in
-// reads; nil where the elements are T already. more are the logical operators.
+// reads; nil where the elements are T already. more are the logical operators, and comparisons that have loops of their own.
 func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]rows[uint8, T]) {
 	if in == nil {
 		in = new(codec[T])
@@ -49,7 +49,9 @@ func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]r
 		op.IDGreaterThan:  {vv: func(dst []uint8, a, b []T) { below(dst, b, a) }},
 		op.IDGreaterEqual: {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
 	} {
-		add(id, r)
+		if _, ok := more[id]; !ok {
+			add(id, r)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ var junctions = map[op.ID]vec.Bitwise{
 }
 
 // logical are the operators of elements of T, which truths makes bytes of.
+// SAFETY: see slice; rows are alive during the call.
 func logical[T number](truths func(dst []uint8, src []T)) map[op.ID]rows[uint8, T] {
 	made := func(dst []uint8, src unsafe.Pointer) { truths(dst, slice[T](src, int64(len(dst)))) }
 	all := map[op.ID]rows[uint8, T]{}
@@ -40,9 +41,9 @@ func joinRow(j vec.Bitwise, dst []uint8, a, b unsafe.Pointer, size uintptr, trut
 	}
 }
 
-// logicalBytes are the operators of bytes, which need no conversion.
+// logicalBytes are the operators of bytes, which need no conversion, and comparisons of bytes.
 func logicalBytes() map[op.ID]rows[uint8, uint8] {
-	all := map[op.ID]rows[uint8, uint8]{}
+	all := map[op.ID]rows[uint8, uint8]{op.IDEqual: {vv: vec.BytesEqual.Row}, op.IDNotEqual: {vv: vec.BytesDiffer.Row}}
 	for id, j := range junctions {
 		all[id] = rows[uint8, uint8]{vv: j.Row}
 	}

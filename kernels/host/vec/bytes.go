@@ -3,7 +3,7 @@ package vec
 import "encoding/binary"
 
 // Bitwise names a function of two bytes that computes each bit, or each byte, by itself. The first three are of bits and so
-// serve integers of any width; the others take all bytes but 0 for true and give 0 or 1.
+// serve integers of any width; the logical ones take all bytes but 0 for true. All but the first three give 0 or 1.
 type Bitwise uint8
 
 const (
@@ -13,13 +13,15 @@ const (
 	LogicalAnd
 	LogicalOr
 	LogicalXor
+	BytesEqual
+	BytesDiffer
 
 	bitwiseCount = iota
 )
 
 // String gives the name in lower case with underscores, "logical_and".
 func (f Bitwise) String() string {
-	return [bitwiseCount]string{"bit_and", "bit_or", "bit_xor", "logical_and", "logical_or", "logical_xor"}[f]
+	return [bitwiseCount]string{"bit_and", "bit_or", "bit_xor", "logical_and", "logical_or", "logical_xor", "bytes_equal", "bytes_differ"}[f]
 }
 
 // Row sets dst[i] to f(a[i], b[i]).
@@ -51,6 +53,9 @@ var inWords = [bitwiseCount]func(x, y uint64) uint64{
 	LogicalAnd: func(x, y uint64) uint64 { return truths(x) & truths(y) },
 	LogicalOr:  func(x, y uint64) uint64 { return truths(x | y) },
 	LogicalXor: func(x, y uint64) uint64 { return truths(x) ^ truths(y) },
+
+	BytesEqual:  func(x, y uint64) uint64 { return ones ^ truths(x^y) },
+	BytesDiffer: func(x, y uint64) uint64 { return truths(x ^ y) },
 }
 
 // wordLoops are the loops over words. The order of the bytes in a word does not matter.

@@ -28,6 +28,12 @@ func (t *table) bitwise512() {
 		LogicalXor: func(dst, a, b []uint8) {
 			pairs512(dst, a, b, LogicalXor, func(x, y, one archsimd.Uint8x64) archsimd.Uint8x64 { return x.Min(one).Xor(y.Min(one)) })
 		},
+		BytesEqual: func(dst, a, b []uint8) {
+			pairs512(dst, a, b, BytesEqual, func(x, y, one archsimd.Uint8x64) archsimd.Uint8x64 { return one.Sub(x.Xor(y).Min(one)) })
+		},
+		BytesDiffer: func(dst, a, b []uint8) {
+			pairs512(dst, a, b, BytesDiffer, func(x, y, one archsimd.Uint8x64) archsimd.Uint8x64 { return x.Xor(y).Min(one) })
+		},
 	}
 	t.logicalNot = logicalNot512
 }

@@ -12,6 +12,9 @@ func TestBitwise(t *testing.T) {
 		LogicalAnd: func(x, y uint8) uint8 { return oneIf(truth(x) && truth(y)) },
 		LogicalOr:  func(x, y uint8) uint8 { return oneIf(truth(x) || truth(y)) },
 		LogicalXor: func(x, y uint8) uint8 { return oneIf(truth(x) != truth(y)) },
+
+		BytesEqual:  func(x, y uint8) uint8 { return oneIf(x == y) },
+		BytesDiffer: func(x, y uint8) uint8 { return oneIf(x != y) },
 	}
 	for f := range Bitwise(bitwiseCount) {
 		t.Run(f.String(), func(t *testing.T) {

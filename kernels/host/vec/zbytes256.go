@@ -30,6 +30,12 @@ func (t *table) bitwise256() {
 		LogicalXor: func(dst, a, b []uint8) {
 			pairs256(dst, a, b, LogicalXor, func(x, y, one archsimd.Uint8x32) archsimd.Uint8x32 { return x.Min(one).Xor(y.Min(one)) })
 		},
+		BytesEqual: func(dst, a, b []uint8) {
+			pairs256(dst, a, b, BytesEqual, func(x, y, one archsimd.Uint8x32) archsimd.Uint8x32 { return one.Sub(x.Xor(y).Min(one)) })
+		},
+		BytesDiffer: func(dst, a, b []uint8) {
+			pairs256(dst, a, b, BytesDiffer, func(x, y, one archsimd.Uint8x32) archsimd.Uint8x32 { return x.Xor(y).Min(one) })
+		},
 	}
 	t.logicalNot = logicalNot256
 }
