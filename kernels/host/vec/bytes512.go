@@ -54,7 +54,7 @@ func pairs512(dst, a, b []uint8, name Bitwise, f func(x, y, one archsimd.Uint8x6
 	wordLoops[name](dst[whole:], a[whole:], b[whole:])
 }
 
-// logicalNot512 is LogicalNot.
+// logicalNot512 is LogicalNot: 1 less the smaller of a byte and 1.
 // SAFETY: both slices have one length.
 func logicalNot512(dst, src []uint8) {
 	whole := len(dst) &^ (bytes512 - 1)

@@ -15,6 +15,7 @@ func LessInt32(dst []uint8, a, b []int32) {
 	active.lessInt32(dst[:n], a[:n], b[:n])
 }
 
+// lessInt32Row is the portable form.
 func lessInt32Row(dst []uint8, a, b []int32) {
 	b, dst = b[:len(a)], dst[:len(a)]
 	for i, x := range a {
@@ -52,6 +53,7 @@ func ToFloat32(dst []float32, src []float64) {
 	active.toFloat32(dst[:n], src[:n])
 }
 
+// toFloat32Row is the portable form.
 func toFloat32Row(dst []float32, src []float64) {
 	dst = dst[:len(src)]
 	for i, x := range src {

@@ -191,12 +191,14 @@ func pow512(dst, x, y []float32) {
 	for m := 0; m < whole; m += half512 {
 		a := archsimd.LoadFloat32x8(octo512(&x[m])).ConvertToFloat64()
 		b := archsimd.LoadFloat32x8(octo512(&y[m])).ConvertToFloat64()
+		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
 		squares := b.Equal(load512(&two)).ToBits()
 		if squares == 1<<half512-1 {
 			a.Mul(a).ConvertToFloat32().Store(octo512(&dst[m]))
 			continue
 		}
 		finite := a.Sub(a).Add(b.Sub(b)).Equal(nought) // else NaN
+		// A vector with some squares goes to signedPow512 too: a choice by lanes would slow all others down.
 		if squares != 0 || a.Greater(nought).And(finite).ToBits() != 1<<half512-1 {
 			signedPow512(octo512(&dst[m]), octo512(&x[m]), octo512(&y[m]))
 			continue
@@ -223,9 +225,11 @@ func signedPow512(dst, x, y *[half512]float32) {
 	a, b := archsimd.LoadFloat32x8(x).ConvertToFloat64(), archsimd.LoadFloat32x8(y).ConvertToFloat64()
 	nought := load512(&zero)
 	base, integral, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&half))
+	// The same steps as in pow512: an element has the same bits in either.
 	k, f := splitLog512(base)
 	r, scale := foldExp512(k.MulAdd(load512(&ln2), atanhLog512(f)).Mul(b))
 	p := expTaylor512(r).MulAdd(scale, scale)
+	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.TruncScaled(0).NotEqual(h)
 	p = negate512(p).Merge(p, a.Less(nought).And(odd))
 	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
@@ -244,6 +248,7 @@ func exp2512(dst, src []float32) {
 	whole := len(src) &^ (lanes512 - 1)
 	for i := 0; i < whole; i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
+		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
 		usual := x.TruncScaled(0).Equal(x).And(absNarrow512(x).Less(loadNarrow512(&narrowPower)))
 		if usual.ToBits() == 1<<lanes512-1 {
 			powerNarrow512(x).Store(at512(&dst[i]))

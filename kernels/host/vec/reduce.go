@@ -156,6 +156,7 @@ func (s *scaled) times(x float64) {
 // float64 is the number, 0 or infinite where it is beyond the range.
 func (s *scaled) float64() float64 { return math.Ldexp(s.value, productStep*s.exponent) }
 
+// productRow is the portable form: four elements at a time, whose product is in the range in any case.
 func productRow(x []float32) float64 { return (&scaled{value: 1}).rest(x) }
 
 // rest is the number times the elements of a row.

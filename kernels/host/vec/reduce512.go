@@ -44,11 +44,14 @@ func product512(x []float32) float64 {
 	for ; len(x) >= lanes; x = x[lanes:] {
 		from := unsafe.Pointer(&x[0])
 		var e0, e1 wide512
+		// A scaled product is within 2^300 on both sides and four elements within 2^596, so that neither product leaves the
+		// range of float64.
 		p0, e0 = scaled512(p0.Mul(four512(from, 0)))
 		p1, e1 = scaled512(p1.Mul(four512(from, step)))
 		exponents = exponents.Add(e0.Add(e1))
 	}
 	var values, counts [half512]float64
+	// The lanes are multiplied one after the other, with the exponents that they have.
 	p0, e := scaled512(p0.Mul(p1))
 	p0.Store(&values)
 	exponents.Add(e).Store(&counts)

@@ -137,12 +137,14 @@ func softmaxColumns512(dst, src []float32, length int) {
 		return unsafe.Slice((*uint32)(unsafe.Pointer(&x[i*length])), length)
 	}
 	for len(src) > 0 {
+		// Lanes without a row keep what was there before, which no other lane sees.
 		rows := min(len(src)/length, half512)
 		for i := range rows {
 			for j, x := range words(src, i) {
 				columns[j&(softmaxFew-1)][i&(half512-1)] = x
 			}
 		}
+		// A maximum may miss NaN, and that of infinities is no number: the sum is NaN then, and all of the row with it.
 		top := archsimd.LoadFloat32x8(column(0))
 		for j := 1; j < length; j++ {
 			top = top.Max(archsimd.LoadFloat32x8(column(j)))
@@ -154,6 +156,7 @@ func softmaxColumns512(dst, src []float32, length int) {
 			exps[j&(softmaxFew-1)] = e
 			sum = sum.Add(e)
 		}
+		// A product instead of a division for each element: its rounding is one of float64.
 		factor := load512(&one).Div(sum)
 		for j := range length {
 			exps[j&(softmaxFew-1)].Mul(factor).ConvertToFloat32().Store(column(j))

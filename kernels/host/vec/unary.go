@@ -142,12 +142,14 @@ func throughFloat64(f func(float64) float64) func(dst, src []float32) {
 	}
 }
 
+// powRow is the portable form; vectors leave single elements to power, too.
 func powRow(dst, x, y []float32) {
 	for i, v := range x {
 		dst[i] = power(v, y[i])
 	}
 }
 
+// exp2Row is what vectors must answer as well.
 func exp2Row(dst, src []float32) {
 	for i, y := range src {
 		dst[i] = power(2, y)

@@ -56,7 +56,7 @@ func pairs256(dst, a, b []uint8, name Bitwise, f func(x, y, one archsimd.Uint8x3
 	wordLoops[name](dst[whole:], a[whole:], b[whole:])
 }
 
-// logicalNot256 is LogicalNot.
+// logicalNot256 is LogicalNot: 1 less the smaller of a byte and 1.
 // SAFETY: both slices have one length.
 func logicalNot256(dst, src []uint8) {
 	whole := len(dst) &^ (bytes256 - 1)

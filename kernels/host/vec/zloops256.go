@@ -193,12 +193,14 @@ func pow256(dst, x, y []float32) {
 	for m := 0; m < whole; m += half256 {
 		a := archsimd.LoadFloat32x4(octo256(&x[m])).ConvertToFloat64()
 		b := archsimd.LoadFloat32x4(octo256(&y[m])).ConvertToFloat64()
+		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
 		squares := b.Equal(load256(&two)).ToBits()
 		if squares == 1<<half256-1 {
 			a.Mul(a).ConvertToFloat32().Store(octo256(&dst[m]))
 			continue
 		}
 		finite := a.Sub(a).Add(b.Sub(b)).Equal(nought) // else NaN
+		// A vector with some squares goes to signedPow256 too: a choice by lanes would slow all others down.
 		if squares != 0 || a.Greater(nought).And(finite).ToBits() != 1<<half256-1 {
 			signedPow256(octo256(&dst[m]), octo256(&x[m]), octo256(&y[m]))
 			continue
@@ -225,9 +227,11 @@ func signedPow256(dst, x, y *[half256]float32) {
 	a, b := archsimd.LoadFloat32x4(x).ConvertToFloat64(), archsimd.LoadFloat32x4(y).ConvertToFloat64()
 	nought := load256(&zero)
 	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&half))
+	// The same steps as in pow256: an element has the same bits in either.
 	k, f := splitLog256(base)
 	r, scale := foldExp256(k.MulAdd(load256(&ln2), atanhLog256(f)).Mul(b))
 	p := expTaylor256(r).MulAdd(scale, scale)
+	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.Trunc().NotEqual(h)
 	p = negate256(p).Merge(p, a.Less(nought).And(odd))
 	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
@@ -246,6 +250,7 @@ func exp2256(dst, src []float32) {
 	whole := len(src) &^ (lanes256 - 1)
 	for i := 0; i < whole; i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
+		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
 		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&narrowPower)))
 		if usual.ToBits() == 1<<lanes256-1 {
 			powerNarrow256(x).Store(at256(&dst[i]))

@@ -46,11 +46,14 @@ func product256(x []float32) float64 {
 	for ; len(x) >= lanes; x = x[lanes:] {
 		from := unsafe.Pointer(&x[0])
 		var e0, e1 wide256
+		// A scaled product is within 2^300 on both sides and four elements within 2^596, so that neither product leaves the
+		// range of float64.
 		p0, e0 = scaled256(p0.Mul(four256(from, 0)))
 		p1, e1 = scaled256(p1.Mul(four256(from, step)))
 		exponents = exponents.Add(e0.Add(e1))
 	}
 	var values, counts [half256]float64
+	// The lanes are multiplied one after the other, with the exponents that they have.
 	p0, e := scaled256(p0.Mul(p1))
 	p0.Store(&values)
 	exponents.Add(e).Store(&counts)
