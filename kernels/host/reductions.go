@@ -35,11 +35,7 @@ func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f
 // accumulated in float64 and rounded once; the other results are elements.
 func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float64]) {
 	reduce(op.IDSum, d, in, out, sumIn64(accumulators))
-	reduce(op.IDMean, d, in, out, sumIn64(func(dst, as []float64, n int64) {
-		for i, a := range as {
-			dst[i] = a / float64(n)
-		}
-	}))
+	reduce(op.IDMean, d, in, out, sumIn64(func(dst, as []float64, n int64) { quotients.VS(dst, as, float64(n)) }))
 	reduce(op.IDProd, d, in, out, folding[float64, float64, float32]{
 		zero: 1,
 		fold: func(a float64, row []float32, _ int64) float64 { return a * vec.Product(row) },
@@ -198,6 +194,9 @@ func smaller[T number](a, x T) T {
 	}
 	return a
 }
+
+// quotients divides sums by their counts.
+var quotients = vec.RowsOf[float64](vec.Div)
 
 // sumIn64 adds float32 up in float64; results are made of sums and the count.
 func sumIn64(results func(dst, sums []float64, count int64)) folding[float64, float64, float32] {
