@@ -85,10 +85,10 @@ func init() {
 	} {
 		registerBinaryFloats(id, 1, fromVec[float32](f), fromVec[float64](f))
 	}
-	registerBinaryFloats(op.IDFloorDivide, heavy, eachPair(floorDivide[float32]), eachPair(floorDivide[float64]))
-	registerBinaryFloats(op.IDRemainder, heavy, eachPair(remainder[float32]), eachPair(remainder[float64]))
-	registerBinaryFloats(op.IDLogaddexp, 2*heavy, eachPair(logAddExp[float32]), eachPair(logAddExp[float64]))
-	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow}, eachPair(power))
+	registerBinaryFloats(op.IDFloorDivide, heavy, rows[float32, float32]{vv: floorDivides[float32]}, rows[float64, float64]{vv: floorDivides[float64]})
+	registerBinaryFloats(op.IDRemainder, heavy, rows[float32, float32]{vv: remainders[float32]}, rows[float64, float64]{vv: remainders[float64]})
+	registerBinaryFloats(op.IDLogaddexp, 2*heavy, rows[float32, float32]{vv: logAddExps}, eachPair(logAddExp))
+	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow, sv: powersOf}, eachPair(power))
 
 	registerBinaryIntegers[uint8](dtype.Uint8)
 	registerBinaryIntegers[int8](dtype.Int8)
@@ -105,7 +105,9 @@ func init() {
 	}
 }
 
-// fromVec is a function of vec.
+// fromVec is a function of vec. Inlined, it would be all of them for each.
+//
+//go:noinline
 func fromVec[T vec.Number](f vec.Binary) rows[T, T] {
 	r := vec.RowsOf[T](f)
 	return rows[T, T]{r.VV, r.VS, r.SV}
@@ -135,13 +137,15 @@ func registerBinaryFloats(id op.ID, weight int64, f32 rows[float32, float32], f6
 // registerBinaryIntegers adds the arithmetic of one integer type, which wraps around. divide is not among it:
 // its row casts integers to floats.
 func registerBinaryIntegers[T integer](d dtype.DType) {
-	for id, f := range map[op.ID]vec.Binary{
-		op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul, op.IDMaximum: vec.Max, op.IDMinimum: vec.Min,
+	for id, r := range map[op.ID]rows[T, T]{
+		op.IDAdd: fromVec[T](vec.Add), op.IDSubtract: fromVec[T](vec.Sub), op.IDMultiply: fromVec[T](vec.Mul),
+		op.IDMaximum: {vv: largerOnes[T], sv: raised[T]}, op.IDMinimum: {vv: smallerOnes[T], sv: lowered[T]},
 	} {
-		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: fromVec[T](f)})
+		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: r})
 	}
-	register(op.IDFloorDivide, d, &binary[T, T]{plain[T, T](heavy), eachPair(floorDivideInteger[T]), nonZero[T](op.IDFloorDivide)})
-	register(op.IDRemainder, d, &binary[T, T]{plain[T, T](heavy), eachPair(remainderInteger[T]), nonZero[T](op.IDRemainder)})
+	for id, r := range map[op.ID]rows[T, T]{op.IDFloorDivide: eachPair(floorDivideInteger[T]), op.IDRemainder: eachPair(remainderInteger[T])} {
+		register(id, d, &binary[T, T]{plain[T, T](heavy), r, nonZero[T](id)})
+	}
 	register(op.IDPow, d, &binary[T, T]{mapped: plain[T, T](heavy), rows: eachPair(powerInteger[T])})
 }
 
@@ -197,40 +201,56 @@ func powerInteger[T integer](x, y T) T {
 	return result
 }
 
-// floorDivide is the quotient that belongs to remainder, as in Python: 1 // 0.1 is 9, because 0.1
-// is a little more than a tenth.
-func floorDivide[T float32 | float64](x, y T) T {
-	a, b := float64(x), float64(y)
-	if b == 0 {
-		return T(a / b)
+// powersOf is the powers of one number, with the bits of vec.Pow.
+func powersOf(dst []float32, x float32, y []float32) {
+	if x == 2 {
+		vec.Exp2(dst, y)
+		return
 	}
-	rest := math.Mod(a, b)
-	q := (a - rest) / b
-	if rest != 0 && (rest < 0) != (b < 0) {
-		q--
+	f := newFrame()
+	defer f.free()
+	bases := slice[float32](f.room(), block)
+	for i := range bases {
+		bases[i] = x
 	}
-	if q == 0 {
-		return T(math.Copysign(0, a/b))
+	for len(dst) > 0 {
+		n := min(len(dst), block)
+		vec.Pow(dst[:n], bases, y)
+		dst, y = dst[n:], y[n:]
 	}
-	return T(math.Round(q)) // q is an integer but for its own rounding error
 }
 
-// remainder has the sign of the divisor: -1 % inf is inf.
-func remainder[T float32 | float64](x, y T) T {
-	a, b := float64(x), float64(y)
-	rest := math.Mod(a, b)
-	if rest != 0 && (rest < 0) != (b < 0) {
-		rest += b
+// power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan; a square is the product. It serves float64;
+// float32 and the halves have vec.Pow, which means the same and computes several elements at once.
+func power(x, y float64) float64 {
+	if y == 2 {
+		return x * x
 	}
-	return T(rest)
+	return math.Pow(x, y)
 }
-
-// power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan. It serves float64; float32 and the halves
-// have vec.Pow, which means the same and computes several elements at once.
-func power(x, y float64) float64 { return math.Pow(x, y) }
 
 // logAddExp is log(exp(x) + exp(y)) without overflow. Equal infinities give nan, as in Paddle.
-func logAddExp[T float32 | float64](x, y T) T {
-	a, b := float64(x), float64(y)
-	return T(max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b))))
+func logAddExp(x, y float64) float64 {
+	return max(x, y) + math.Log1p(math.Exp(-math.Abs(x-y)))
 }
+
+// logAddExps is logAddExp of rows of float32. What rounding x-y drops is multiplied by exp(-|x-y|) and so below half a unit in
+// the last place of 1, of which the result is the sum with a number that is not smaller.
+func logAddExps(dst, x, y []float32) {
+	f := newFrame()
+	defer f.free()
+	rest := slice[float32](f.room(), block) // dst may be x or y
+	for len(dst) > 0 {
+		n := min(len(dst), block)
+		part := rest[:n]
+		differences.VV(part, x, y)
+		vec.Abs.Row(part, part)
+		vec.Neg.Row(part, part)
+		vec.Softplus(part, part, 1, 1) // log(1 + exp): nothing is above the threshold
+		larger32.VV(dst[:n], x, y)
+		sums.VV(dst[:n], dst, part)
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+var differences, larger32, sums = vec.RowsOf[float32](vec.Sub), vec.RowsOf[float32](vec.Max), vec.RowsOf[float32](vec.Add)

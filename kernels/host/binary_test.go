@@ -172,3 +172,45 @@ type quiet struct{}
 
 func (quiet) Ready() error { return nil }
 func (quiet) Done(error)   {}
+
+// TestSquaresAsPowers: a power of 2 has the bits of square in any dtype of floats, whether the exponent is a number or a tensor,
+// contiguous or not.
+func TestSquaresAsPowers(t *testing.T) {
+	values := []float64{0, math.Copysign(0, -1), 1, -1, 1.1, -3.3, 1e-3, 1e-25, 1e-42, 3e19, -1e30, math.Inf(1), math.Inf(-1), math.NaN(), 0.7}
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64} {
+			n := int64(1003) // the last vector is not full
+			x, want := of(d, dims(n), values...), of(d, dims(n))
+			require.NoError(t, r.call("square", &device.Call{In: operands(x), Out: operands(want)}))
+			number, twos, out := of(d, dims(n), 2), of(d, dims(n), 2), of(d, dims(n))
+			number.Strides[0] = 0
+			for name, y := range map[string]*tensor{"number": number, "tensor": twos} {
+				require.NoError(t, r.call("pow", &device.Call{In: operands(x, y), Out: operands(out)}))
+				sameBits(t, want.values(), out.values(), "%s, %s", d, name)
+			}
+		}
+	})
+}
+
+// TestNextafter compares with the library, and wants y itself where x equals it.
+func TestNextafter(t *testing.T) {
+	inf, nan, zero, tiny := math.Inf(1), math.NaN(), math.Copysign(0, -1), float64(math.SmallestNonzeroFloat32)
+	numbers := []float64{0, zero, tiny, -tiny, 1, -1, 1.5, -1.5, math.MaxFloat32, -math.MaxFloat32, inf, -inf, nan}
+	var x, y, want32, want64 []float64
+	for _, a := range numbers {
+		for _, b := range numbers {
+			x, y = append(x, a), append(y, b)
+			want32, want64 = append(want32, float64(math.Nextafter32(float32(a), float32(b)))), append(want64, math.Nextafter(a, b))
+			if a == b {
+				want32[len(x)-1], want64[len(x)-1] = b, b
+			}
+		}
+	}
+	r := newRig(t, Config{Threads: 1})
+	for d, want := range map[dtype.DType][]float64{dtype.Float32: want32, dtype.Float64: want64} {
+		l := dims(int64(len(x)))
+		out := of(d, l)
+		require.NoError(t, r.call("nextafter", &device.Call{In: operands(of(d, l, x...), of(d, l, y...)), Out: operands(out)}))
+		sameBits(t, want, out.values(), d.String())
+	}
+}

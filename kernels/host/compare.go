@@ -8,20 +8,21 @@ import (
 
 // Elements are compared in their own type, halves in float32, which holds them exactly.
 func init() {
+	truths := against(0, vec.NotEqual, nil)
 	registerComparisons(nil, dtype.Bool, logicalBytes())
 	registerComparisons(nil, dtype.Uint8, logicalBytes())
-	registerComparisons(nil, dtype.Int8, logical[int8]())
-	registerComparisons(nil, dtype.Int16, logical[int16]())
-	registerComparisons(nil, dtype.Int32, logical[int32]())
-	registerComparisons(nil, dtype.Int64, logical[int64]())
-	registerComparisons(halfCodec(dtype.Float16), dtype.Float16, logical[float32]())
-	registerComparisons(halfCodec(dtype.BFloat16), dtype.BFloat16, logical[float32]())
-	registerComparisons(nil, dtype.Float32, logical[float32]())
-	registerComparisons(nil, dtype.Float64, logical[float64]())
+	registerComparisons(nil, dtype.Int8, logical(notZero[int8]))
+	registerComparisons(nil, dtype.Int16, logical(notZero[int16]))
+	registerComparisons(nil, dtype.Int32, logical(notZero[int32]))
+	registerComparisons(nil, dtype.Int64, logical(notZero[int64]))
+	registerComparisons(halfCodec(dtype.Float16), dtype.Float16, logical(truths))
+	registerComparisons(halfCodec(dtype.BFloat16), dtype.BFloat16, logical(truths))
+	registerComparisons(nil, dtype.Float32, logical(truths))
+	registerComparisons(nil, dtype.Float64, logical(notZero[float64]))
 }
 
 // registerComparisons adds the operators that answer a bool about two elements of type T, which in
-// reads; nil where the elements are T already. more are the logical operators.
+// reads; nil where the elements are T already. more are the logical operators, and comparisons that have loops of their own.
 func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]rows[uint8, T]) {
 	if in == nil {
 		in = new(codec[T])
@@ -36,15 +37,21 @@ func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]r
 		registerVectorComparisons(in, d)
 		return
 	}
+	below := less[T]
+	if f, ok := any(vec.LessInt32).(func(dst []uint8, a, b []T)); ok {
+		below = f
+	}
 	for id, r := range map[op.ID]rows[uint8, T]{
 		op.IDEqual:        {vv: equal[T]},
 		op.IDNotEqual:     {vv: notEqual[T]},
-		op.IDLessThan:     {vv: less[T]},
+		op.IDLessThan:     {vv: below},
 		op.IDLessEqual:    {vv: lessEqual[T]},
-		op.IDGreaterThan:  {vv: func(dst []uint8, a, b []T) { less(dst, b, a) }},
+		op.IDGreaterThan:  {vv: func(dst []uint8, a, b []T) { below(dst, b, a) }},
 		op.IDGreaterEqual: {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
 	} {
-		add(id, r)
+		if _, ok := more[id]; !ok {
+			add(id, r)
+		}
 	}
 }
 

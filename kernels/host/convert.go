@@ -57,23 +57,23 @@ func newCasts() *castTable {
 func castIntegers[T integer](t *castTable, from dtype.DType) {
 	row := &t[from]
 	in := new(codec[T])
-	row[dtype.Bool] = casting(in, eachOf(func(x T) uint8 { return bit(x != 0) }))
-	row[dtype.Uint8] = casting(in, eachOf(wrap[uint8, T]))
-	row[dtype.Int8] = casting(in, eachOf(wrap[int8, T]))
-	row[dtype.Int16] = casting(in, eachOf(wrap[int16, T]))
-	row[dtype.Int32] = casting(in, eachOf(wrap[int32, T]))
-	row[dtype.Int64] = casting(in, eachOf(wrap[int64, T]))
+	row[dtype.Bool] = casting(in, rowOf(notZero[T]))
+	row[dtype.Uint8] = casting(in, wrapping[uint8, T])
+	row[dtype.Int8] = casting(in, wrapping[int8, T])
+	row[dtype.Int16] = casting(in, wrapping[int16, T])
+	row[dtype.Int32] = casting(in, wrapping[int32, T])
+	row[dtype.Int64] = casting(in, wrapping[int64, T])
 	row[dtype.Float16] = casting(in, eachOf(func(x T) uint16 { return dtype.F64ToF16(sticky(int64(x))) }))
 	row[dtype.BFloat16] = casting(in, eachOf(func(x T) uint16 { return dtype.F64ToBF16(sticky(int64(x))) }))
-	row[dtype.Float32] = casting(in, eachOf(wrap[float32, T]))
-	row[dtype.Float64] = casting(in, eachOf(wrap[float64, T]))
+	row[dtype.Float32] = casting(in, wrapping[float32, T])
+	row[dtype.Float64] = casting(in, wrapping[float64, T])
 }
 
 // castFloats adds the casts of one float type, which computes with T. To integers they drop the fraction and
 // saturate; to floats they round once.
 func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DType, f16, bf16 func([]uint16, []T)) {
 	row := &t[from]
-	row[dtype.Bool] = casting(in, eachOf(func(x T) uint8 { return bit(x != 0) }))
+	row[dtype.Bool] = casting(in, rowOf(notZero[T]))
 	row[dtype.Uint8] = casting(in, saturating[uint8, T](dtype.Uint8))
 	row[dtype.Int8] = casting(in, saturating[int8, T](dtype.Int8))
 	row[dtype.Int16] = casting(in, saturating[int16, T](dtype.Int16))
@@ -84,8 +84,11 @@ func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DTyp
 	row[dtype.Int64] = casting(in, saturating[int64, T](dtype.Int64))
 	row[dtype.Float16] = casting(in, rowOf(f16))
 	row[dtype.BFloat16] = casting(in, rowOf(bf16))
-	row[dtype.Float32] = casting(in, eachOf(wrap[float32, T]))
-	row[dtype.Float64] = casting(in, eachOf(wrap[float64, T]))
+	row[dtype.Float32] = casting(in, wrapping[float32, T])
+	if in, ok := any(in).(*codec[float64]); ok {
+		row[dtype.Float32] = casting(in, rowOf(vec.ToFloat32))
+	}
+	row[dtype.Float64] = casting(in, wrapping[float64, T])
 }
 
 // casting is a kernel that reads through a codec and writes elements.
@@ -93,8 +96,14 @@ func casting[D, C any](in *codec[C], f func(*device.Call, []D, []C)) kernel {
 	return newUnary(mapping(in, new(codec[D]), 1), f)
 }
 
-// wrap is Go's conversion: integers wrap around, and floats round once.
-func wrap[D, C number](x C) D { return D(x) }
+// wrapping is Go's conversion: integers wrap around, and floats round once. It is a loop of its own, because the call of a
+// function for each element would cost more than the conversion.
+func wrapping[D, C number](_ *device.Call, dst []D, src []C) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = D(x)
+	}
+}
 
 // saturating drops the fraction; what is too large becomes the nearest integer of the dtype, and nan 0.
 func saturating[D integer, C float32 | float64](to dtype.DType) func(*device.Call, []D, []C) {

@@ -67,7 +67,11 @@ func anyOf[W word](sign W) folding[uint8, W, W] {
 				as[i] |= x
 			}
 		},
-		result: func(a W, _ int64) uint8 { return bit(a&^sign != 0) },
+		results: func(dst []uint8, as []W, _ int64) {
+			for i, a := range as {
+				dst[i] = bit(a&^sign != 0)
+			}
+		},
 	}
 }
 
@@ -91,7 +95,11 @@ func allOf[W word](sign W) folding[uint8, W, W] {
 				as[i] = min(as[i], x&^sign)
 			}
 		},
-		result: func(a W, _ int64) uint8 { return bit(a != 0) },
+		results: func(dst []uint8, as []W, _ int64) {
+			for i, a := range as {
+				dst[i] = bit(a != 0)
+			}
+		},
 	}
 }
 
@@ -125,6 +133,6 @@ func counting[W word](sign W) folding[int64, int64, W] {
 				as[i] += int64(bit(x&^sign != 0))
 			}
 		},
-		result: func(a, _ int64) int64 { return a },
+		results: accumulators[int64],
 	}
 }

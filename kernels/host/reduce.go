@@ -27,8 +27,8 @@ type folding[D, A, C any] struct {
 	stack func(as []A, rows []C, stride, count int)
 	// lines folds all elements of each output, length in a row of memory, the next row a stride on. Where there is one, it
 	// folds short rows of float32.
-	lines  func(as []A, from unsafe.Pointer, stride, length int64)
-	result func(a A, count int64) D // count elements were folded
+	lines   func(as []A, from unsafe.Pointer, stride, length int64)
+	results func(dst []D, as []A, count int64) // of accumulators of count elements each
 }
 
 // cost counts the input: every element is folded once.
@@ -110,12 +110,14 @@ func sideways(kept, reduced *shape.Layout) bool {
 }
 
 // rows computes n outputs one after the other, each from rows of its own elements.
+// SAFETY: the room is the frame's, and accumulators hold no pointers.
 func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *frame, n int64) {
 	outer := &in.outer
 	operand := device.Operand{Addr: outer.base, DType: c.In[0].DType, Layout: in.reduced}
 	count := in.reduced.Numel()
 	var from lane[C]
 	from.open(&operand, k.in, f, 0)
+	one := slice[A](f.room(), 1) // not a variable: the compiler would put what an unknown function gets on the heap
 	length := int64(block)
 	if from.raw == nil && k.in.load == nil {
 		length = max(count, 1) // memory itself: no reason to cut it
@@ -131,7 +133,8 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *f
 			at += m
 		}
 		outer.skip(1)
-		to.space(1)[0] = k.result(a, count)
+		one[0] = a
+		k.results(to.space(1), one, count)
 		to.keep()
 	}
 }
@@ -183,10 +186,7 @@ func (k *reduction[D, A, C]) columns(to *lane[D], in *passage, f *frame, n int64
 		}
 		for done := int64(0); done < m; done += block {
 			some := as[done:min(done+block, m)]
-			dst := to.space(int64(len(some)))
-			for i, a := range some {
-				dst[i] = k.result(a, count)
-			}
+			k.results(to.space(int64(len(some))), some, count)
 			to.keep()
 		}
 		outer.skip(m)

@@ -34,27 +34,22 @@ func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f
 // registerFloatReductions adds the reductions of float32 and the halves. Sums and products are
 // accumulated in float64 and rounded once; the other results are elements.
 func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float64]) {
-	reduce(op.IDSum, d, in, out, sumIn64(func(a float64, _ int64) float64 { return a }))
-	reduce(op.IDMean, d, in, out, sumIn64(func(a float64, n int64) float64 { return a / float64(n) }))
+	reduce(op.IDSum, d, in, out, sumIn64(accumulators))
+	reduce(op.IDMean, d, in, out, sumIn64(func(dst, as []float64, n int64) { quotients.VS(dst, as, float64(n)) }))
 	reduce(op.IDProd, d, in, out, folding[float64, float64, float32]{
 		zero: 1,
-		fold: func(a float64, row []float32, _ int64) float64 {
-			for _, x := range row {
-				a *= float64(x)
-			}
-			return a
-		},
+		fold: func(a float64, row []float32, _ int64) float64 { return a * vec.Product(row) },
 		beside: func(as []float64, row []float32) {
 			for i, x := range row {
 				as[i] *= float64(x)
 			}
 		},
-		result: func(a float64, _ int64) float64 { return a },
+		lines:   linesOf(vec.ProductLines),
+		results: accumulators[float64],
 	})
 	inf := float32(math.Inf(1))
-	largest, smallest := extreme(-inf, larger[float32]), extreme(inf, smaller[float32])
-	largest.fold = func(a float32, row []float32, _ int64) float32 { return larger(a, vec.MaxRow(row)) }
-	smallest.fold = func(a float32, row []float32, _ int64) float32 { return smaller(a, vec.MinRow(row)) }
+	largest := extreme(-inf, larger[float32], func(a float32, row []float32, _ int64) float32 { return larger(a, vec.MaxRow(row)) })
+	smallest := extreme(inf, smaller[float32], func(a float32, row []float32, _ int64) float32 { return smaller(a, vec.MinRow(row)) })
 	largest.stack, smallest.stack = vec.MaxColumns, vec.MinColumns
 	reduce(op.IDMax, d, in, in, largest)
 	reduce(op.IDMin, d, in, in, smallest)
@@ -67,9 +62,9 @@ func registerDoubleReductions() {
 	reduce(op.IDSum, dtype.Float64, same, same, sumExactly(func(a twofold, _ int64) float64 { return a.value() }))
 	reduce(op.IDMean, dtype.Float64, same, same, sumExactly(func(a twofold, n int64) float64 { return a.value() / float64(n) }))
 	reduce(op.IDSquareSum, dtype.Float64, same, same, squareSum64())
-	reduce(op.IDProd, dtype.Float64, same, same, folded(1, func(a, x float64) float64 { return a * x }))
-	reduce(op.IDMax, dtype.Float64, same, same, extreme(-inf, larger[float64]))
-	reduce(op.IDMin, dtype.Float64, same, same, extreme(inf, smaller[float64]))
+	reduce(op.IDProd, dtype.Float64, same, same, product[float64]())
+	reduce(op.IDMax, dtype.Float64, same, same, extreme(-inf, larger[float64], largestOf))
+	reduce(op.IDMin, dtype.Float64, same, same, extreme(inf, smaller[float64], smallestOf))
 }
 
 // registerIntegerReductions adds those of one integer type. Sums and products wrap around; means do not overflow.
@@ -85,9 +80,9 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 		return a
 	}
 	reduce(op.IDSum, d, same, same, sum)
-	reduce(op.IDProd, d, same, same, folded(1, func(a, x T) T { return a * x }))
-	reduce(op.IDMax, d, same, same, extreme(T(low), larger[T]))
-	reduce(op.IDMin, d, same, same, extreme(T(high), smaller[T]))
+	reduce(op.IDProd, d, same, same, product[T]())
+	reduce(op.IDMax, d, same, same, extreme(T(low), larger[T], largestOf))
+	reduce(op.IDMin, d, same, same, extreme(T(high), smaller[T], smallestOf))
 	reduce(op.IDMean, d, same, same, folding[T, wide, T]{
 		fold: func(a wide, row []T, _ int64) wide {
 			for _, x := range row {
@@ -100,11 +95,41 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 				as[i] = as[i].plus(int64(x))
 			}
 		},
-		result: func(a wide, n int64) T { return T(a.over(n)) },
+		results: func(dst []T, as []wide, n int64) {
+			for i, a := range as {
+				dst[i] = T(a.over(n))
+			}
+		},
 	})
 }
 
-// folded makes a folding of a function of two elements.
+// accumulators are the results where these need nothing more.
+func accumulators[T any](dst, as []T, _ int64) { copy(dst, as) }
+
+// product multiplies in T, each line in the order of its elements. Its loops are its own, because the call of a function for
+// each element would cost more than the multiplication.
+func product[T number]() folding[T, T, T] {
+	return folding[T, T, T]{
+		zero: 1,
+		fold: func(a T, row []T, _ int64) T {
+			for _, x := range row {
+				a *= x
+			}
+			return a
+		},
+		beside: func(as, row []T) {
+			as = as[:len(row)]
+			for i, x := range row {
+				as[i] *= x
+			}
+		},
+		results: accumulators[T],
+	}
+}
+
+// folded makes a folding of a function of two elements. Inlined, it would be functions for each of them.
+//
+//go:noinline
 func folded[T any](zero T, f func(a, x T) T) folding[T, T, T] {
 	return folding[T, T, T]{
 		zero: zero,
@@ -119,12 +144,40 @@ func folded[T any](zero T, f func(a, x T) T) folding[T, T, T] {
 				as[i] = f(as[i], x)
 			}
 		},
-		result: func(a T, _ int64) T { return a },
+		results: accumulators[T],
 	}
 }
 
-// extreme is folded for max and min.
-func extreme[T number](zero T, f func(a, x T) T) folding[T, T, T] { return folded(zero, f) }
+// extreme is folded for max and min, with a loop of its own for rows.
+func extreme[T number](zero T, f func(a, x T) T, row func(a T, row []T, at int64) T) folding[T, T, T] {
+	e := folded(zero, f)
+	e.fold = row
+	return e
+}
+
+// largestOf keeps four running maxima, so that one comparison does not wait for the one before.
+func largestOf[T number](a T, row []T, _ int64) T {
+	b, c, d := a, a, a
+	for ; len(row) >= 4; row = row[4:] {
+		a, b, c, d = larger(a, row[0]), larger(b, row[1]), larger(c, row[2]), larger(d, row[3])
+	}
+	for _, x := range row {
+		a = larger(a, x)
+	}
+	return larger(larger(a, b), larger(c, d))
+}
+
+// smallestOf is the same for minima.
+func smallestOf[T number](a T, row []T, _ int64) T {
+	b, c, d := a, a, a
+	for ; len(row) >= 4; row = row[4:] {
+		a, b, c, d = smaller(a, row[0]), smaller(b, row[1]), smaller(c, row[2]), smaller(d, row[3])
+	}
+	for _, x := range row {
+		a = smaller(a, x)
+	}
+	return smaller(smaller(a, b), smaller(c, d))
+}
 
 // larger is the maximum of two elements; nan where either is.
 func larger[T number](a, x T) T {
@@ -142,25 +195,30 @@ func smaller[T number](a, x T) T {
 	return a
 }
 
-// sumIn64 adds float32 up in float64; result makes the output of the sum and the count.
-func sumIn64(result func(float64, int64) float64) folding[float64, float64, float32] {
+// quotients divides sums by their counts.
+var quotients = vec.RowsOf[float64](vec.Div)
+
+// sumIn64 adds float32 up in float64; results are made of sums and the count.
+func sumIn64(results func(dst, sums []float64, count int64)) folding[float64, float64, float32] {
 	return folding[float64, float64, float32]{
-		fold:   func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
-		stack:  vec.SumColumns,
-		lines:  sumLines,
-		result: result,
+		fold:    func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
+		stack:   vec.SumColumns,
+		lines:   linesOf(vec.SumLines),
+		results: results,
 	}
 }
 
-// sumLines adds short rows of memory up.
+// linesOf makes a function of short rows of memory of one of vec.
 // SAFETY: the elements of all outputs are in the memory of the operand, which the call holds.
-func sumLines(sums []float64, from unsafe.Pointer, stride, length int64) {
-	vec.SumLines(sums, slice[float32](from, (int64(len(sums))-1)*stride+length), int(stride), int(length))
+func linesOf(f func(as []float64, x []float32, stride, length int)) func(as []float64, from unsafe.Pointer, stride, length int64) {
+	return func(as []float64, from unsafe.Pointer, stride, length int64) {
+		f(as, slice[float32](from, (int64(len(as))-1)*stride+length), int(stride), int(length))
+	}
 }
 
 // squareSum adds the squares of float32 up in float64, which holds them exactly.
 func squareSum() folding[float64, float64, float32] {
-	f := sumIn64(func(a float64, _ int64) float64 { return a })
+	f := sumIn64(accumulators)
 	f.fold = func(a float64, row []float32, _ int64) float64 { return a + vec.SumSquares(row) }
 	f.stack, f.lines, f.beside = nil, nil, func(as []float64, row []float32) {
 		for i, x := range row {
@@ -222,7 +280,11 @@ func sumExactly(result func(twofold, int64) float64) folding[float64, twofold, f
 				as[i] = as[i].plus(x)
 			}
 		},
-		result: result,
+		results: func(dst []float64, as []twofold, n int64) {
+			for i, a := range as {
+				dst[i] = result(a, n)
+			}
+		},
 	}
 }
 

@@ -21,11 +21,11 @@ func init() {
 			register(op.IDWhere, d, newWhere[uint64]())
 		}
 	}
-	register(op.IDClip, dtype.Uint8, newClip(new(codec[uint8]), nil, nil))
-	register(op.IDClip, dtype.Int8, newClip(new(codec[int8]), nil, nil))
-	register(op.IDClip, dtype.Int16, newClip(new(codec[int16]), nil, nil))
-	register(op.IDClip, dtype.Int32, newClip(new(codec[int32]), nil, nil))
-	register(op.IDClip, dtype.Int64, newClip(new(codec[int64]), nil, nil))
+	register(op.IDClip, dtype.Uint8, newClip(new(codec[uint8]), raised[uint8], lowered[uint8]))
+	register(op.IDClip, dtype.Int8, newClip(new(codec[int8]), raised[int8], lowered[int8]))
+	register(op.IDClip, dtype.Int16, newClip(new(codec[int16]), raised[int16], lowered[int16]))
+	register(op.IDClip, dtype.Int32, newClip(new(codec[int32]), raised[int32], lowered[int32]))
+	register(op.IDClip, dtype.Int64, newClip(new(codec[int64]), raised[int64], lowered[int64]))
 	register(op.IDClip, dtype.Float16, newClip(halfCodec(dtype.Float16), nil, nil))
 	register(op.IDClip, dtype.BFloat16, newClip(halfCodec(dtype.BFloat16), nil, nil))
 	register(op.IDClip, dtype.Float32, newClip(new(codec[float32]), vec.RowsOf[float32](vec.Max).SV, vec.RowsOf[float32](vec.Min).SV))

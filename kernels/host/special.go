@@ -17,8 +17,8 @@ func init() {
 	registerBinaryFloats(op.IDCopysign, 1, rows[float32, float32]{vv: copysigns32}, rows[float64, float64]{vv: copysigns64})
 	registerBinaryFloats(op.IDFmax, 2, passingNaN[float32](vec.Max), passingNaN[float64](vec.Max))
 	registerBinaryFloats(op.IDFmin, 2, passingNaN[float32](vec.Min), passingNaN[float64](vec.Min))
-	register(op.IDNextafter, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](heavy), rows: eachPair(nextafter32)})
-	register(op.IDNextafter, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](heavy), rows: eachPair(nextafter)})
+	register(op.IDNextafter, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](2), rows: rows[float32, float32]{vv: nextafters32}})
+	register(op.IDNextafter, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](2), rows: rows[float64, float64]{vv: nextafters64}})
 	register(op.IDGcd, dtype.Int32, &binary[int32, int32]{mapped: plain[int32, int32](4 * heavy), rows: eachPair(gcd[int32])})
 	register(op.IDGcd, dtype.Int64, &binary[int64, int64]{mapped: plain[int64, int64](4 * heavy), rows: eachPair(gcd[int64])})
 }
@@ -32,20 +32,37 @@ func through[T float32 | float64](f func(float64) float64) func(*device.Call, []
 	}
 }
 
-// nextafter is y where x equals it, which shows for zeros; Go's is x there.
-func nextafter(x, y float64) float64 {
-	if x == y {
-		return y
+// nextafters32 is math.Nextafter32, but y where x equals it, which shows for zeros. Away from zero the bits count up, whichever
+// sign there is; the direction is not predictable, so that it must not be a branch.
+func nextafters32(dst, x, y []float32) {
+	y, dst = y[:len(x)], dst[:len(x)]
+	for i, v := range x {
+		switch w := y[i]; {
+		case v == w:
+			dst[i] = w
+		case v == 0 || v != v || w != w:
+			dst[i] = math.Nextafter32(v, w)
+		default:
+			away := bit(w > v) ^ bit(v < 0)
+			dst[i] = math.Float32frombits(math.Float32bits(v) + 2*uint32(away) - 1)
+		}
 	}
-	return math.Nextafter(x, y)
 }
 
-// nextafter32 is nextafter among the numbers of float32.
-func nextafter32(x, y float32) float32 {
-	if x == y {
-		return y
+// nextafters64 is nextafters32 among the numbers of float64.
+func nextafters64(dst, x, y []float64) {
+	y, dst = y[:len(x)], dst[:len(x)]
+	for i, v := range x {
+		switch w := y[i]; {
+		case v == w:
+			dst[i] = w
+		case v == 0 || v != v || w != w:
+			dst[i] = math.Nextafter(v, w)
+		default:
+			away := bit(w > v) ^ bit(v < 0)
+			dst[i] = math.Float64frombits(math.Float64bits(v) + 2*uint64(away) - 1)
+		}
 	}
-	return math.Nextafter32(x, y)
 }
 
 // copysigns32 is math.Copysign on the bits of float32. A function of two elements, as for eachPair, would be called for each

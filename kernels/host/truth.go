@@ -1,76 +1,59 @@
 package host
 
 import (
-	words "encoding/binary"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// junction is a logical operator of two elements, of which all but 0 are true: what it gives when both are true, and
-// when one is. Eight elements of one byte are computed at a time.
-type junction struct{ both, one uint64 }
-
-// junctions are the logical operators of two operands. A table of what they give replaces a function each: eight bytes
-// then take a handful of instructions whichever it is, and a dtype needs one loop and not three.
-var junctions = map[op.ID]junction{
-	op.IDLogicalAnd: {ones, 0},
-	op.IDLogicalOr:  {ones, ones},
-	op.IDLogicalXor: {0, ones},
+// junctions are the logical operators of two operands, of which all elements but 0 are true, as functions of bytes.
+var junctions = map[op.ID]vec.Bitwise{
+	op.IDLogicalAnd: vec.LogicalAnd,
+	op.IDLogicalOr:  vec.LogicalOr,
+	op.IDLogicalXor: vec.LogicalXor,
 }
 
-// of is the operator on eight bytes that are 0 or 1.
-func (j junction) of(x, y uint64) uint64 { return x&y&j.both | (x^y)&j.one }
-
-// logical are the operators of elements of T.
-func logical[T number]() map[op.ID]rows[uint8, T] {
+// logical are the operators of elements of T, which truths makes bytes of.
+// SAFETY: see slice; rows are alive during the call.
+func logical[T number](truths func(dst []uint8, src []T)) map[op.ID]rows[uint8, T] {
+	made := func(dst []uint8, src unsafe.Pointer) { truths(dst, slice[T](src, int64(len(dst)))) }
 	all := map[op.ID]rows[uint8, T]{}
 	for id, j := range junctions {
 		all[id] = rows[uint8, T]{vv: func(dst []uint8, a, b []T) {
-			b, dst = b[:len(a)], dst[:len(a)]
-			for i, x := range a {
-				dst[i] = uint8(j.of(uint64(bit(x != 0)), uint64(bit(b[i] != 0))))
-			}
+			joinRow(j, dst, unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), unsafe.Sizeof(*new(T)), made)
 		}}
 	}
 	return all
 }
 
-// logicalBytes are the operators of bytes.
+// joinRow combines rows of elements of a size block by block. It knows no type, so that it is compiled once.
+// SAFETY: see slice.
+func joinRow(j vec.Bitwise, dst []uint8, a, b unsafe.Pointer, size uintptr, truths func(dst []uint8, src unsafe.Pointer)) {
+	f := newFrame()
+	defer f.free()
+	left, right := slice[uint8](f.room(), block), slice[uint8](f.room(), block)
+	for at := 0; at < len(dst); at += block {
+		n := min(len(dst)-at, block)
+		truths(left[:n], unsafe.Add(a, uintptr(at)*size))
+		truths(right[:n], unsafe.Add(b, uintptr(at)*size))
+		j.Row(dst[at:at+n], left, right)
+	}
+}
+
+// logicalBytes are the operators of bytes, which need no conversion, and comparisons of bytes.
 func logicalBytes() map[op.ID]rows[uint8, uint8] {
-	all := map[op.ID]rows[uint8, uint8]{}
+	all := map[op.ID]rows[uint8, uint8]{op.IDEqual: {vv: vec.BytesEqual.Row}, op.IDNotEqual: {vv: vec.BytesDiffer.Row}}
 	for id, j := range junctions {
-		all[id] = rows[uint8, uint8]{vv: func(dst, a, b []uint8) {
-			b, dst = b[:len(a)], dst[:len(a)]
-			// Bytes are independent, so that the order of those in a word does not matter.
-			for len(a) >= 8 {
-				words.LittleEndian.PutUint64(dst, j.of(truths(words.LittleEndian.Uint64(a)), truths(words.LittleEndian.Uint64(b))))
-				dst, a, b = dst[8:], a[8:], b[8:]
-			}
-			for i, x := range a {
-				dst[i] = uint8(j.of(truths(uint64(x)), truths(uint64(b[i]))))
-			}
-		}}
+		all[id] = rows[uint8, uint8]{vv: j.Row}
 	}
 	return all
 }
 
-// ones has a 1 in each byte.
-const ones = 0x0101010101010101
-
-// truths is 1 in each byte that is not 0. The sum carries into the highest bit of a byte, and never out of it.
-func truths(x uint64) uint64 {
-	const low = 0x7f * ones
-	return (x&low + low | x) >> 7 & ones
-}
-
-// notBytes is the logical not of bytes.
-func notBytes(dst, src []uint8) {
+// notZero is true for all but zeros.
+func notZero[T number](dst []uint8, src []T) {
 	dst = dst[:len(src)]
-	for len(src) >= 8 {
-		words.LittleEndian.PutUint64(dst, ones^truths(words.LittleEndian.Uint64(src)))
-		dst, src = dst[8:], src[8:]
-	}
 	for i, x := range src {
-		dst[i] = uint8(1 ^ truths(uint64(x)))
+		dst[i] = bit(x != 0)
 	}
 }

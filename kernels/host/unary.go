@@ -54,7 +54,9 @@ func (k *unary) part(c *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// rowOf adapts a function of rows that needs no attributes.
+// rowOf adapts a function of rows that needs no attributes. Inlined, it would be a function for each of them.
+//
+//go:noinline
 func rowOf[D, C any](f func(dst []D, src []C)) func(*device.Call, []D, []C) {
 	return func(_ *device.Call, dst []D, src []C) { f(dst, src) }
 }
@@ -129,16 +131,16 @@ func init() {
 	registerUnaryFloats(op.IDLeakyRelu, 1, withSlope(vec.LeakyRelu), withSlope(vec.LeakyRelu64))
 	registerUnaryFloats(op.IDSoftplus, heavy, withBeta(vec.Softplus), withBeta(vec.Softplus64))
 
-	registerUnaryIntegers[uint8](dtype.Uint8, same[uint8])
-	registerUnaryIntegers(dtype.Int8, abs[int8])
-	registerUnaryIntegers(dtype.Int16, abs[int16])
-	registerUnaryIntegers(dtype.Int32, abs[int32])
-	registerUnaryIntegers(dtype.Int64, abs[int64])
+	registerUnaryIntegers[uint8](dtype.Uint8)
+	registerUnaryIntegers[int8](dtype.Int8)
+	registerUnaryIntegers[int16](dtype.Int16)
+	registerUnaryIntegers[int32](dtype.Int32)
+	registerUnaryIntegers[int64](dtype.Int64)
 
 	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
 		register(id, dtype.Bool, newUnary(plain[uint8, uint8](1), rowOf(copyRow[uint8])))
 	}
-	register(op.IDLogicalNot, dtype.Bool, predicate(notBytes))
+	register(op.IDLogicalNot, dtype.Bool, predicate(vec.LogicalNot))
 	inVectors := map[op.ID]func([]uint8, []float32){
 		op.IDLogicalNot: against(0, vec.Equal, nil),
 		op.IDIsnan:      func(dst []uint8, src []float32) { vec.NotEqual(dst, src, src) },
@@ -191,13 +193,13 @@ func registerUnaryFloats(id op.ID, weight int64, f32 func(*device.Call, []float3
 
 // registerUnaryIntegers adds the functions of one integer type, which wrap around. Integers have no fraction to
 // round and are never nan or infinite.
-func registerUnaryIntegers[T integer](d dtype.DType, magnitude func(T) T) {
+func registerUnaryIntegers[T integer](d dtype.DType) {
 	for id, f := range map[op.ID]func(*device.Call, []T, []T){
-		op.IDAbs:    eachOf(magnitude),
-		op.IDNeg:    eachOf(func(x T) T { return -x }),
-		op.IDSign:   eachOf(signOf[T]),
-		op.IDSquare: eachOf(func(x T) T { return x * x }),
-		op.IDRelu:   eachOf(func(x T) T { return max(x, 0) }),
+		op.IDAbs:    rowOf(magnitudes[T]),
+		op.IDNeg:    rowOf(negatives[T]),
+		op.IDSign:   rowOf(signs[T]),
+		op.IDSquare: rowOf(squares[T]),
+		op.IDRelu:   rowOf(positives[T]),
 		op.IDFloor:  rowOf(copyRow[T]),
 		op.IDCeil:   rowOf(copyRow[T]),
 		op.IDRound:  rowOf(copyRow[T]),
@@ -275,22 +277,8 @@ func always[T any](dst []uint8, _ []T) {
 	}
 }
 
-// same is the absolute value of what has no sign.
-func same[T any](x T) T { return x }
-
 // copyRow is the rounding of integers.
 func copyRow[T any](dst, src []T) { copy(dst, src) }
-
-// signOf is -1, 0 or 1.
-func signOf[T integer](x T) T {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return ^T(0) // -1; no unsigned value gets here
-	}
-	return 0
-}
 
 // gelu is exact, or the approximation by tanh where the attribute asks for it.
 func gelu[T any](row func(f vec.Unary, dst, src []T)) func(*device.Call, []T, []T) {

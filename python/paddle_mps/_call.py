@@ -21,6 +21,7 @@ import numpy as np
 
 from . import _complex, _place
 from ._builtin import FAILED, HEAVY, OPERANDS, OPTIONAL, OUTPUT, PLACE, SCALAR, VARIADIC, builtin
+from ._caller import called
 from ._convert import (
     A_FLOATS,
     A_INTS,
@@ -257,14 +258,14 @@ class Operator:
         return flat
 
     def _attribute(self, name: str, kind: str, value: Any) -> Any:
-        """An attribute; its errors name the operator."""
+        """An attribute; its errors name the operator if no other function has been called."""
         try:
             return ATTRIBUTES[kind](name, value)
         except (TypeError, ValueError) as error:
             text = str(error)
             if not text.startswith(f"[{name}] "):
                 raise
-            raise type(error)(f"[{self.name}] {name}: {text[len(name) + 3 :]}") from None
+            raise type(error)(f"[{self.name}] {text[len(name) + 3 :]}") from None
 
     def _call(self, lead: Any, operands: list[Any], attributes: list[Any]) -> Any:
         """Makes a call through ctypes."""
@@ -315,7 +316,7 @@ def into(out: Tensor | None, result: Tensor) -> Tensor:
     """The result, or out after it took the result, with its shape and dtype, as in Paddle."""
     if out is None:
         return result
-    take(tensor(out, "out", "out"), result)
+    take(out if isinstance(out, Tensor) else tensor(out, called("out"), "out"), result)
     return out
 
 

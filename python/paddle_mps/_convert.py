@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _dtype, _place
+from ._caller import called
 from ._objects import Tensor, meta
 
 # pmps_arg_kind and pmps_attr_kind.
@@ -42,12 +43,12 @@ def scalar(value: object) -> tuple[int, int | float] | None:
     if isinstance(value, (int, np.integer)):
         number = int(value)
         if not -(2**63) <= number < 2**63:
-            raise ValueError(f"[scalar] got {number}; want an integer of 64 bits")
+            raise ValueError(f"[{called('scalar')}] got {number}; want an integer of 64 bits")
         return INT, number
     if isinstance(value, (float, np.floating)):
         return FLOAT, float(value)
     if isinstance(value, (complex, np.complexfloating)):
-        raise TypeError(f"[scalar] got the complex number {value}; want a bool, an int or a float")
+        raise TypeError(f"[{called('scalar')}] got the complex number {value}; want a bool, an int or a float")
     return None
 
 
@@ -70,7 +71,7 @@ def operand(x: object) -> bytes:
         return _OPERAND.pack(NOTHING, 0, 0)
     known = scalar(x)
     if known is None:
-        raise TypeError(f"[operand] got {type(x).__name__}; want a Tensor, a bool, an int or a float")
+        raise TypeError(f"[{called('operand')}] got {type(x).__name__}; want a Tensor, a bool, an int or a float")
     return _OPERAND.pack(known[0], 0, word(*known))
 
 
@@ -158,7 +159,7 @@ def flag(name: str, value: Any) -> Any:
     """A bool attribute. Numbers 0 and 1 and 0-d tensors are accepted, and None for False; other types are TypeErrors."""
     if value is None or isinstance(value, (bool, np.bool_, int, Tensor)):
         return name, A_BOOL, int(bool(value))
-    raise TypeError(f"[{name}] got {type(value).__name__}; want a bool")
+    raise TypeError(f"[{called(name)}] {name} is {said(value)}; want a bool")
 
 
 def integer(name: str, value: Any) -> Any:
@@ -170,14 +171,14 @@ def index(name: str, value: Any) -> int:
     """A whole number of 64 bits; a float or a string is a TypeError."""
     if isinstance(value, Tensor) and value.ndim:  # Python's index takes 0-d tensors only
         if value.size != 1:
-            raise TypeError(f"[{name}] got {said(value)}; want an int")
+            raise TypeError(f"[{called(name)}] {name} is {said(value)}; want an int")
         value = value.item()
     try:
         found = operator.index(value)
     except TypeError:
-        raise TypeError(f"[{name}] got {said(value)}; want an int") from None
+        raise TypeError(f"[{called(name)}] {name} is {said(value)}; want an int") from None
     if not -(2**63) <= found < 2**63:
-        raise ValueError(f"[{name}] got {found}; want an integer of 64 bits")
+        raise ValueError(f"[{called(name)}] {name} is {found}; want an integer of 64 bits")
     return found
 
 
@@ -192,7 +193,7 @@ def said(value: Any) -> str:
 def number(name: str, value: Any) -> Any:
     """A float attribute. Its bits are the value here, because 0.0 == -0.0 and nan != nan."""
     if isinstance(value, (str, bytes)) or value is None:
-        raise TypeError(f"[{name}] got {value!r}; want a number")
+        raise TypeError(f"[{called(name)}] {name} is {value!r}; want a number")
     return name, A_FLOAT, word(FLOAT, float(value))
 
 
@@ -219,7 +220,7 @@ def either(name: str, value: Any) -> Any:
     """An attribute that is a bool, an int or a float, whichever was given."""
     known = scalar(value)
     if known is None:
-        raise TypeError(f"[{name}] got {type(value).__name__}; want a bool, an int or a float")
+        raise TypeError(f"[{called(name)}] {name} is {type(value).__name__}; want a bool, an int or a float")
     kind, given = known
     return name, {BOOL: A_BOOL, INT: A_INT, FLOAT: A_FLOAT}[kind], word(kind, given)
 
@@ -228,7 +229,7 @@ def text(name: str, value: Any) -> Any:
     """An attribute that is a str; None: the default."""
     if value is None or isinstance(value, str):
         return None if value is None else (name, A_STRING, value.encode())
-    raise TypeError(f"[{name}] got {type(value).__name__}; want a str")
+    raise TypeError(f"[{called(name)}] {name} is {type(value).__name__}; want a str")
 
 
 def numbers(name: str, value: Any) -> Any:
@@ -249,7 +250,7 @@ def texts(name: str, value: Any) -> Any:
 
 def constant(name: str, value: Any) -> Any:
     """An attribute that is a tensor; None: the default."""
-    return None if value is None else (name, A_TENSOR, tensor(value, name, "value")._handle)
+    return None if value is None else (name, A_TENSOR, tensor(value, called(name), name)._handle)
 
 
 # Makes attributes of arguments, by the type that the table of operators gives them, in the order of its numbers.

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _complex, _default_place, _dlpack, _dtype, _operators, _place
 from ._call import into, renamed
+from ._caller import called
 from ._convert import scalar, whole
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError, check
@@ -28,7 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def where(place: PlaceLike | None, device: PlaceLike | None, dtype: DType | None = None) -> Place:
     """The place that place= or device= names, or the current one for a dtype; both are a TypeError."""
     if place is not None and device is not None:
-        raise TypeError("[place] got place= and device=; want one of them")
+        raise TypeError(f"[{called('place')}] got place= and device=; want one of them")
     given = place if place is not None else device
     return _default_place.holding(dtype) if given is None else _place.place(given)
 
@@ -56,7 +57,9 @@ def requiring(function: Function) -> Function:
 def refuse(pin_memory: Any = False) -> None:
     """Raises for arguments that ask for pinned memory."""
     if pin_memory:
-        raise UnsupportedError("[pin_memory] got True; want False: memory of mps devices is the CPU's own")
+        raise UnsupportedError(
+            f"[{called('pin_memory')}] pin_memory is True; want False: memory of mps devices is the CPU's own"
+        )
 
 
 def dims(shape: ShapeLike | None) -> tuple[int, ...]:
@@ -68,7 +71,7 @@ def dims(shape: ShapeLike | None) -> tuple[int, ...]:
     """
     found = () if shape is None else whole("shape", shape)
     if any(n < 0 for n in found):
-        raise ValueError(f"[shape] got {list(found)}; want dimensions from 0")
+        raise ValueError(f"[{called('shape')}] shape is {list(found)}; want dimensions from 0")
     return found
 
 
@@ -344,7 +347,7 @@ def blank(shape: tuple[int, ...], dtype: DType, place: Place) -> Tensor:
 def like(x: Tensor, dtype: DTypeLike | None, place: PlaceLike | None, device: PlaceLike | None) -> Any:
     """(shape, dtype, place) of x, unless others are given."""
     if not isinstance(x, Tensor):
-        raise TypeError(f"[like] x is {type(x).__name__}; want a Tensor")
+        raise TypeError(f"[{called('like')}] x is {type(x).__name__}; want a Tensor")
     m = meta(x)
     given = m.place if place is None and device is None else where(place, device)
     return m.shape, m.dtype if dtype is None else _dtype.dtype(dtype), given

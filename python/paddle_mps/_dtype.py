@@ -6,6 +6,8 @@ from typing import Any, Union
 
 import numpy as np
 
+from ._caller import called
+
 
 class DType:
     """An element type. There is one object a type, and it equals its own name: `x.dtype == "int8"`."""
@@ -101,7 +103,7 @@ def dtype(value: DTypeLike) -> DType:
         return BY_NUMPY[np.dtype(value)]
     except (KeyError, TypeError):
         names = ", ".join(d.name for d in ALL)
-        raise TypeError(f"[dtype] got {value!r}; want one of {names}") from None
+        raise TypeError(f"[{called('dtype')}] dtype is {value!r}; want one of {names}") from None
 
 
 def get_default_dtype() -> str:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from . import _complex, _grad, _operators, _ops
+from . import _complex, _grad, _operators, _ops, _tracing
 from ._arithmetic import clip, clip_, divide, divide_, subtract, subtract_
+from ._array import bits
 from ._call import into, renamed, take
 from ._convert import listed, numeric, one_number, scalar, tensor
 from ._creation import full_0d
-from ._dtype import DType, bool_, float16, float32, float64, int32, int64
+from ._dtype import DType, bool_, float16, float32, float64, int16, int32, int64
 from ._errors import TracingError, UnsupportedError, outside_of_programs
 from ._inplace import in_place
 from ._objects import Tensor, meta
@@ -110,8 +111,10 @@ def signbit(x: Tensor, name: str | None = None) -> Tensor:
     Raises:
         TypeError: x is no tensor.
     """
-    if meta(of_tensor(x, "signbit")).dtype.is_floating:
-        x = _operators.copysign_expression(1.0, x)
+    dtype = meta(of_tensor(x, "signbit")).dtype
+    if dtype.is_floating:  # the sign of a float is that of its bits as an integer, nan included
+        whole = {2: int16, 4: int32, 8: int64}[dtype.itemsize]
+        x = _operators.bitcast(x, whole) if _tracing.active() else bits(x, whole)
     result: Tensor = x < 0
     return result
 

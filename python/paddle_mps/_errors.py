@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
 from ._library import quick
@@ -98,6 +99,14 @@ def last_failure() -> Exception:
     return exception(quick.pmps_fast_error())
 
 
+def rename(error: Exception, inner: Sequence[str], name: str) -> None:
+    """Makes the error of one of some functions that of another."""
+    text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    found, bracket, rest = text.partition("] ")
+    if bracket and found[1:] in inner:
+        error.args = (f"[{name}] {rest}", *error.args[1:])
+
+
 def errors_of(*inner: str) -> Callable[[Function], Function]:
     """Lets the errors of operators and functions that a function calls name the function, which its caller knows."""
 
@@ -107,10 +116,7 @@ def errors_of(*inner: str) -> Callable[[Function], Function]:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-                name, bracket, rest = text.partition("] ")
-                if bracket and name[1:] in inner:
-                    error.args = (f"[{function.__name__}] {rest}", *error.args[1:])
+                rename(error, inner, function.__name__)
                 raise
 
         return wrapper  # type: ignore[return-value]

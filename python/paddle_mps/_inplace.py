@@ -6,6 +6,8 @@ from typing import Any, Callable
 
 from . import _grad, _operators
 from ._call import take, tensor
+from ._caller import called
+from ._errors import rename
 from ._objects import Tensor, meta
 
 
@@ -16,13 +18,18 @@ def in_place(function: Callable[..., Tensor], x: Any, *arguments: Any) -> Tensor
 
     Raises:
         ValueError: the result has another shape than x.
+        Exception: an error of function, in the name of the function that the program called.
     """
     name = function.__name__
     mine = tensor(x, name + "_", "x")
     _grad.graded_leaf(mine, name + "_")
     # A gradient may read what x was, so that the function gets a copy.
     operand = _operators.assign(mine) if _grad.asks(mine) else mine
-    result = function(operand, *arguments)
+    try:
+        result = function(operand, *arguments)
+    except Exception as error:
+        rename(error, [name], called(f"{name}_"))
+        raise
     if meta(result).shape != meta(mine).shape:
         raise ValueError(
             f"[{name}_] the result has shape {list(meta(result).shape)} and x {list(meta(mine).shape)}; want them equal"

@@ -11,6 +11,7 @@ import numpy as np
 from . import _dtype, _operators, _place
 from ._array import reshaped
 from ._call import renamed
+from ._caller import called
 from ._convert import index, listed, tensor, whole
 from ._creation import blank, converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DType, DTypeLike
@@ -188,7 +189,7 @@ def sizes(size: Any, more: Sequence[int]) -> tuple[int, ...]:
     """
     found = whole("size", (size, *more) if more else size)
     if any(n < 0 for n in found):
-        raise ValueError(f"[size] got {list(found)}; want dimensions from 0")
+        raise ValueError(f"[{called('size')}] size is {list(found)}; want dimensions from 0")
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from ._caller import called
 from ._structs import PlaceStruct
 
 CPU, MPS = 0, 1  # pmps_place_kind
@@ -104,7 +105,7 @@ def place(value: str | Place) -> Place:
             return of(MPS, 0)
         if name == "mps" and digits.isdecimal() and digits.isascii() and int(digits) < 2**31:
             return of(MPS, int(digits))
-    raise ValueError(f"[place] got {value!r}; want 'cpu', 'mps', 'mps:N', CPUPlace() or MPSPlace(N)")
+    raise ValueError(f"[{called('place')}] place is {value!r}; want 'cpu', 'mps', 'mps:N', CPUPlace() or MPSPlace(N)")
 
 
 def mps_place(device: int | str | Place | None) -> Place:

@@ -9,6 +9,20 @@ func Less(dst []uint8, a, b []float32) {
 	active.less(dst[:n], a[:n], b[:n])
 }
 
+// LessInt32 is Less for integers.
+func LessInt32(dst []uint8, a, b []int32) {
+	n := min(len(dst), len(a), len(b))
+	active.lessInt32(dst[:n], a[:n], b[:n])
+}
+
+// lessInt32Row is the portable form.
+func lessInt32Row(dst []uint8, a, b []int32) {
+	b, dst = b[:len(a)], dst[:len(a)]
+	for i, x := range a {
+		dst[i] = oneIf(x < b[i])
+	}
+}
+
 // LessEqual is described with Less.
 func LessEqual(dst []uint8, a, b []float32) {
 	n := min(len(dst), len(a), len(b))
@@ -31,6 +45,20 @@ func NotEqual(dst []uint8, a, b []float32) {
 func ToInt32(dst []int32, src []float32) {
 	n := min(len(dst), len(src))
 	active.toInt32(dst[:n], src[:n])
+}
+
+// ToFloat32 rounds once.
+func ToFloat32(dst []float32, src []float64) {
+	n := min(len(dst), len(src))
+	active.toFloat32(dst[:n], src[:n])
+}
+
+// toFloat32Row is the portable form.
+func toFloat32Row(dst []float32, src []float64) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = float32(x)
+	}
 }
 
 func toInt32Row(dst []int32, src []float32) {

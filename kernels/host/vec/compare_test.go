@@ -41,6 +41,28 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
+func TestLessInt32(t *testing.T) {
+	edges := []int32{math.MinInt32, math.MinInt32 + 1, -2, -1, 0, 1, 2, 1 << 24, math.MaxInt32 - 1, math.MaxInt32}
+	eachLevel(t, func(t *testing.T) {
+		for n := range maxLength {
+			for shift := range edges {
+				a, b := make([]int32, n), make([]int32, n)
+				for i := range n {
+					a[i], b[i] = edges[i%len(edges)], edges[(i+shift)%len(edges)]
+				}
+				dst, check := guarded(make([]uint8, n))
+				LessInt32(dst, a, b)
+				check(t)
+				for i := range n {
+					if want := oneIf(a[i] < b[i]); want != dst[i] {
+						t.Fatalf("%d, %d: got %d, want %d", a[i], b[i], dst[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestTruthOfBytes takes every pair of bytes, at every place of a word and in a tail.
 func TestTruthOfBytes(t *testing.T) {
 	for a := range 256 {
@@ -59,6 +81,33 @@ func TestTruthOfBytes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestToFloat32 rounds what lies between two float32, halfway, and beyond the range.
+func TestToFloat32(t *testing.T) {
+	var edges []float64
+	for _, x := range edges32() {
+		next := math.Nextafter32(x, float32(math.Inf(1)))
+		edges = append(edges, float64(x), (float64(x)+float64(next))/2, math.Nextafter(float64(x), 0), float64(x)*1e30, float64(x)*1e-30)
+	}
+	eachLevel(t, func(t *testing.T) {
+		for n := range maxLength {
+			for shift := range edges {
+				src := make([]float64, n)
+				for i := range src {
+					src[i] = edges[(i+shift)%len(edges)]
+				}
+				dst, check := guarded(make([]float32, n))
+				ToFloat32(dst, src)
+				check(t)
+				for i, x := range src {
+					if want := float32(x); !sameBits(float64(want), float64(dst[i])) {
+						t.Fatalf("%g: got %g, want %g", x, dst[i], want)
+					}
+				}
+			}
+		}
+	})
 }
 
 func TestToInt32(t *testing.T) {

@@ -33,7 +33,9 @@ var (
 var (
 	// Beyond these exp is 0 or infinite in float32, with room for a division
 	// by a small beta, and 2^n stays a normal float64.
-	expLow, expHigh = splat(-708), splat(708)
+	expLow, expHigh         = splat(-708), splat(708)
+	productLow, productHigh = splat(1 / productLimit), splat(productLimit)
+	productDown, productUp  = splat(0x1p-600), splat(0x1p600)
 
 	log2e    = splat(math.Log2E)
 	minusLn2 = splat(-math.Ln2)
@@ -176,6 +178,8 @@ var (
 	narrowOne   = splatNarrow(1)
 	narrowInt32 = splatNarrow(0x1p31) // the first float beyond int32
 	narrowHalf  = splatNarrow(0.5)
+	narrowTwo   = splatNarrow(2)
+	narrowPower = splatNarrow(127) // the first power of 2 that exponents do not have on both sides
 	narrowAbs   = splatNarrow(math.Float32frombits(1<<31 - 1))
 	narrowSign  = splatNarrow(math.Float32frombits(1 << 31))
 

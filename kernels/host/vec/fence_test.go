@@ -87,12 +87,15 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"f32 to f16":   func() { F32ToF16Row(halves(), floats()) },
 		"f32 to bf16":  func() { F32ToBF16Row(halves(), floats()) },
 		"to int32":     func() { ToInt32(words(), floats()) },
+		"to float32":   func() { ToFloat32(floats(), doubles()) },
 		"less":         func() { Less(bytes(), floats(), floats()) },
 		"less equal":   func() { LessEqual(bytes(), floats(), floats()) },
 		"equal":        func() { Equal(bytes(), floats(), floats()) },
 		"not equal":    func() { NotEqual(bytes(), floats(), floats()) },
 		"atan2":        func() { Atan2(floats(), floats(), floats()) },
 		"pow":          func() { Pow(floats(), floats(), floats()) },
+		"exp2":         func() { Exp2(floats(), floats()) },
+		"less int32":   func() { LessInt32(bytes(), words(), words()) },
 		"leaky relu":   func() { LeakyRelu(floats(), floats(), 0.5) },
 		"softplus":     func() { Softplus(floats(), floats(), 1, 20) },
 		"softmax":      func() { Softmax(floats(), floats(), n) },
@@ -103,6 +106,7 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"sum":          func() { Sum(floats()) },
 		"sum64":        func() { Sum64(doubles()) },
 		"squares":      func() { SumSquares(floats()) },
+		"product":      func() { Product(floats()) },
 		"count":        func() { CountTrue(bytes()) },
 		"max":          func() { MaxRow(floats()) },
 		"min":          func() { MinRow(floats()) },
@@ -110,6 +114,7 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"all":          func() { AllBytes(bytes()) },
 		"or":           func() { Or(bytes(), bytes()) },
 		"and":          func() { AndTrue(bytes(), bytes()) },
+		"logical not":  func() { LogicalNot(bytes(), bytes()) },
 		"largest":      func() { Largest(floats(), Descending) },
 		"find":         func() { Find(floats(), 1234, 0) },
 		"beyond":       func() { Beyond(floats(), 1e38, 0) },
@@ -121,6 +126,9 @@ func rowCalls(f *fences, n int) map[string]func() {
 	}
 	for u := range Unary(unaryCount) {
 		calls[u.String()] = func() { u.Row(floats(), floats()) }
+	}
+	for b := range Bitwise(bitwiseCount) {
+		calls[b.String()] = func() { b.Row(bytes(), bytes(), bytes()) }
 	}
 	for b := range Binary(binaryCount) {
 		calls[b.String()] = func() { RowsOf[float32](b).VV(floats(), floats(), floats()) }

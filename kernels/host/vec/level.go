@@ -31,9 +31,16 @@ type table struct {
 	unary [unaryCount]func(dst, src []float32)
 	atan2 func(dst, y, x []float32)
 	pow   func(dst, x, y []float32)
+	exp2  func(dst, src []float32)
 
 	toInt32                          func(dst []int32, src []float32)
+	toFloat32                        func(dst []float32, src []float64)
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
+
+	lessInt32 func(dst []uint8, a, b []int32)
+
+	bitwise    [bitwiseCount]func(dst, a, b []uint8)
+	logicalNot func(dst, src []uint8)
 
 	softmax   func(dst, src []float32, length int)
 	weigh     func(s, tops, sums, factors []float32, scaling int)
@@ -42,6 +49,8 @@ type table struct {
 
 	sum        func(x []float32) float64
 	sumSquares func(x []float32) float64
+	product    func(x []float32) float64
+	sumLines   func(sums []float64, x []float32, stride, length int)
 	countTrue  func(x []uint8) int64
 	sumBlock64 func(x []float64) float64
 	max, min   func(x []float32) float32
@@ -93,11 +102,18 @@ func portableTable() *table {
 		binary64:  portableRows[float64](),
 		atan2:     atan2Row,
 		pow:       powRow,
+		exp2:      exp2Row,
 		toInt32:   toInt32Row,
+		toFloat32: toFloat32Row,
 		less:      lessRow,
 		lessEqual: lessEqualRow,
 		equal:     equalRow,
 		notEqual:  notEqualRow,
+		lessInt32: lessInt32Row,
+
+		bitwise:    wordLoops,
+		logicalNot: logicalNotRow,
+
 		softmax:   softmaxRows,
 		weigh:     weighColumns,
 		leakyRelu: leakyReluRow[float32],
@@ -105,6 +121,8 @@ func portableTable() *table {
 
 		sum:        sumRow,
 		sumSquares: sumSquaresRow,
+		product:    productRow,
+		sumLines:   sumLinesRow,
 		countTrue:  countTrueRow,
 		sumBlock64: sumBlock64,
 		max:        maxRow,

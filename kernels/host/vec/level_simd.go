@@ -76,9 +76,11 @@ func (t *table) use256() {
 	t.unary256()
 	t.f16ToF32, t.bf16ToF32 = f16ToF32Row256, bf16ToF32Row256
 	t.sum, t.sumSquares, t.sumBlock64 = sum256, sumSquares256, sumBlock256
-	t.countTrue = countTrue256
+	t.product, t.countTrue = product256, countTrue256
+	t.sumLines = sumLines256
 	t.max, t.min = maxRow256, minRow256
 	t.columns256()
+	t.bitwise256()
 	t.sumDeviations, t.standardize = sumDeviations256, standardize256
 	t.tiles256()
 	t.dots256()
@@ -90,9 +92,10 @@ func (t *table) use512() {
 	t.f16ToF32, t.bf16ToF32 = f16ToF32Row512, bf16ToF32Row512
 	t.f32ToF16, t.f32ToBF16 = f32ToF16Row512, f32ToBF16Row512
 	t.sum, t.sumSquares, t.sumBlock64 = sum512, sumSquares512, sumBlock512
-	t.countTrue = countTrue512
+	t.product, t.countTrue = product512, countTrue512
 	t.max, t.min = maxRow512, minRow512
 	t.columns512()
+	t.bitwise512()
 	t.sumDeviations, t.standardize = sumDeviations512, standardize512
 	t.tiles512()
 }

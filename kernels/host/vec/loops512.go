@@ -2,7 +2,11 @@
 
 package vec
 
-import "simd/archsimd"
+import (
+	"math/bits"
+	"simd/archsimd"
+	"unsafe"
+)
 
 // The functions whose time counts most have loops of their own. What a loop calls is inlined, because each of the
 // functions below stays under the compiler's limit; a function handed to a driver would have to fit in as a whole, and
@@ -43,8 +47,9 @@ func (t *table) loops512() {
 	t.unary[Silu] = inWhole512(siluLoop512)
 	t.softmax = softmax512
 	t.weigh = weigh512
-	t.pow = pow512
-	t.toInt32 = toInt32512
+	t.pow, t.exp2 = pow512, exp2512
+	t.toInt32, t.toFloat32 = toInt32512, toFloat32512
+	t.lessInt32 = lessInt32512
 	t.less, t.lessEqual, t.equal, t.notEqual = less512, lessEqual512, equal512, notEqual512
 }
 
@@ -177,32 +182,85 @@ func expSum512(dst []float64, src []float32, top float32) float64 {
 	return sum
 }
 
-// pow512 is exp(y log|x|), which is accurate to 1e-9 because the logarithm is a float64, negative for odd powers of
-// negative numbers. A vector with a base that is 0 or not finite, a power that is not finite, or a fraction as the power of
-// a negative number, goes to the scalar function as a whole. So does the end of a row.
+// pow512 is exp(y log(x)), which is accurate to 1e-9 because the logarithm is a float64. Squares are products, which all paths
+// round alike; a vector of squares needs no more than that. Vectors with other than positive finite bases and finite powers go
+// to signedPow512.
+// SAFETY: all three slices have one length; octo512 gets the first of half512 elements.
 func pow512(dst, x, y []float32) {
-	top, nought := load512(&inf), load512(&zero)
-	for m := 0; m < len(dst); m += half512 {
-		n := min(m+half512, len(dst))
-		if n-m < half512 {
-			powRow(dst[m:n], x[m:n], y[m:n])
-			break
-		}
-		a := archsimd.LoadFloat32x8Slice(x[m:n]).ConvertToFloat64()
-		b := archsimd.LoadFloat32x8Slice(y[m:n]).ConvertToFloat64()
-		base, whole, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&half))
-		usual := base.Greater(nought).And(base.Less(top)).And(abs512(b).Less(top)).And(a.Greater(nought).Or(whole))
-		if usual.ToBits() != 1<<half512-1 {
-			archsimd.ClearAVXUpperBits()
-			powRow(dst[m:n], x[m:n], y[m:n])
+	nought := load512(&zero)
+	whole := len(dst) &^ (half512 - 1)
+	for m := 0; m < whole; m += half512 {
+		a := archsimd.LoadFloat32x8(octo512(&x[m])).ConvertToFloat64()
+		b := archsimd.LoadFloat32x8(octo512(&y[m])).ConvertToFloat64()
+		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
+		squares := b.Equal(load512(&two)).ToBits()
+		if squares == 1<<half512-1 {
+			a.Mul(a).ConvertToFloat32().Store(octo512(&dst[m]))
 			continue
 		}
-		k, f := splitLog512(base)
-		l := k.MulAdd(load512(&ln2), atanhLog512(f))
-		r, scale := foldExp512(l.Mul(b))
-		p := expTaylor512(r).MulAdd(scale, scale)
-		odd := h.TruncScaled(0).NotEqual(h)
-		negate512(p).Merge(p, a.Less(nought).And(odd)).ConvertToFloat32().StoreSlice(dst[m:n])
+		finite := a.Sub(a).Add(b.Sub(b)).Equal(nought) // else NaN
+		// A vector with some squares goes to signedPow512 too: a choice by lanes would slow all others down.
+		if squares != 0 || a.Greater(nought).And(finite).ToBits() != 1<<half512-1 {
+			signedPow512(octo512(&dst[m]), octo512(&x[m]), octo512(&y[m]))
+			continue
+		}
+		k, f := splitLog512(a)
+		r, scale := foldExp512(k.MulAdd(load512(&ln2), atanhLog512(f)).Mul(b))
+		expTaylor512(r).MulAdd(scale, scale).ConvertToFloat32().Store(octo512(&dst[m]))
 	}
 	archsimd.ClearAVXUpperBits()
+	if whole < len(dst) { // one more vector: an element's place in the row must not show
+		var bases, powers [half512]float32
+		copy(bases[:], x[whole:])
+		copy(powers[:], y[whole:])
+		signedPow512(&bases, &bases, &powers)
+		copy(dst[whole:], bases[:])
+	}
 }
+
+// signedPow512 computes a vector of any elements: exp(y log|x|), negative for odd powers of negative numbers. The scalar
+// function computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the
+// base is negative.
+func signedPow512(dst, x, y *[half512]float32) {
+	bases, powers := *x, *y // dst may be either
+	a, b := archsimd.LoadFloat32x8(x).ConvertToFloat64(), archsimd.LoadFloat32x8(y).ConvertToFloat64()
+	nought := load512(&zero)
+	base, integral, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&half))
+	// The same steps as in pow512: an element has the same bits in either.
+	k, f := splitLog512(base)
+	r, scale := foldExp512(k.MulAdd(load512(&ln2), atanhLog512(f)).Mul(b))
+	p := expTaylor512(r).MulAdd(scale, scale)
+	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
+	odd := h.TruncScaled(0).NotEqual(h)
+	p = negate512(p).Merge(p, a.Less(nought).And(odd))
+	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
+	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(integral)).ToBits()
+	a.Mul(a).Merge(p, b.Equal(load512(&two))).ConvertToFloat32().Store(dst)
+	archsimd.ClearAVXUpperBits()
+	for left := usual ^ (1<<half512 - 1); left != 0; left &= left - 1 {
+		i := bits.TrailingZeros8(left)
+		dst[i] = power(bases[i], powers[i])
+	}
+}
+
+// exp2512 is Exp2: integers become exponents, vectors with other numbers are left to pow512, which rounds integers to the same.
+// SAFETY: both slices have one length.
+func exp2512(dst, src []float32) {
+	whole := len(src) &^ (lanes512 - 1)
+	for i := 0; i < whole; i += lanes512 {
+		x := archsimd.LoadFloat32x16(at512(&src[i]))
+		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
+		usual := x.TruncScaled(0).Equal(x).And(absNarrow512(x).Less(loadNarrow512(&narrowPower)))
+		if usual.ToBits() == 1<<lanes512-1 {
+			powerNarrow512(x).Store(at512(&dst[i]))
+		} else {
+			pow512(dst[i:i+lanes512], narrowTwo[:lanes512], src[i:i+lanes512])
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+	pow512(dst[whole:], narrowTwo[:len(src)-whole], src[whole:])
+}
+
+// octo512 is the vector of half512 elements at an element.
+// SAFETY: see at512.
+func octo512(p *float32) *[half512]float32 { return (*[half512]float32)(unsafe.Pointer(p)) }

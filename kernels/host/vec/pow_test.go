@@ -38,3 +38,93 @@ func TestPowWithinTwoUlp(t *testing.T) {
 		}
 	}
 }
+
+// TestSquaresArePowers wants the bits of Square, alone in a vector of other powers as well as in a row of squares.
+func TestSquaresArePowers(t *testing.T) {
+	x := edges32()
+	eachLevel(t, func(t *testing.T) {
+		for _, others := range []float32{2, 0.5, 3} {
+			y, want, got := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
+			for i := range y {
+				y[i] = others
+				if i%3 == 0 {
+					y[i] = 2
+				}
+			}
+			Square.Row(want, x)
+			Pow(got, x, y)
+			for i, p := range y {
+				if p == 2 && !sameBits(float64(got[i]), float64(want[i])) {
+					t.Fatalf("pow(%g, 2) is %g among powers of %g; want %g", x[i], got[i], others, want[i])
+				}
+			}
+		}
+	})
+}
+
+// TestPowDependsOnItsOperandsAlone computes rows whole and each pair by itself, among them pairs that vectors leave to the
+// scalar function.
+func TestPowDependsOnItsOperandsAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	x, y := make([]float32, 100_003), make([]float32, 100_003)
+	for i := range x {
+		x[i], y[i] = r.Float32()*10, r.Float32()*10-5
+		if r.IntN(50) == 0 {
+			x[i] = -x[i]
+		}
+	}
+	eachLevel(t, func(t *testing.T) {
+		row, one := make([]float32, len(x)), make([]float32, 1)
+		Pow(row, x, y)
+		for i := range x {
+			Pow(one, x[i:i+1], y[i:i+1])
+			if !sameBits(float64(one[0]), float64(row[i])) {
+				t.Fatalf("pow(%g, %g) is %g alone and %g in a row", x[i], y[i], one[0], row[i])
+			}
+		}
+	})
+}
+
+// TestExp2 wants the bits of Pow, in rows of integers and of any numbers.
+func TestExp2(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rows := [][]float32{edges32()}
+		for n := range maxLength {
+			row := make([]float32, n)
+			for i := range row {
+				row[i] = float32(i*7%300 - 150)
+				if n%3 == 0 {
+					row[i] = float32(i*7%253 - 126)
+				}
+			}
+			rows = append(rows, row)
+		}
+		for _, row := range rows {
+			twos, want := make([]float32, len(row)), make([]float32, len(row))
+			for i := range twos {
+				twos[i] = 2
+			}
+			Pow(want, twos, row)
+			got, check := guarded(make([]float32, len(row)))
+			Exp2(got, row)
+			check(t)
+			for i, y := range row {
+				if !sameBits(float64(got[i]), float64(want[i])) || y == float32(math.Trunc(float64(y))) && math.Ldexp(1, int(max(min(y, 500), -500))) != float64(got[i]) && math.Abs(float64(y)) <= 149 && y <= 127 {
+					t.Fatalf("2 to the %g is %g; want %g", y, got[i], want[i])
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkPow(b *testing.B) {
+	x, y, dst := make([]float32, 1<<12), make([]float32, 1<<12), make([]float32, 1<<12)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range x {
+		x[i], y[i] = r.Float32(), r.Float32()
+	}
+	b.SetBytes(int64(4 * len(x)))
+	for b.Loop() {
+		Pow(dst, x, y)
+	}
+}

@@ -8,13 +8,17 @@ import "math"
 // once.
 func Sum(x []float32) float64 { return active.sum(x) }
 
-// SumLines adds the elements of each of several rows to its sum, in their order. Row i has length elements from x[i*stride]
-// on; all of them lie in x. It is for rows that are too short for vectors: four are added beside each other, so that one
-// addition does not wait for the one before.
+// SumLines adds the elements of each of several rows to its sum. Row i has length elements from x[i*stride] on; all of them lie
+// in x. It is for short rows: several are added beside each other, so that one addition does not wait for the one before. A sum
+// depends on the elements of its row alone.
 func SumLines(sums []float64, x []float32, stride, length int) {
-	if length <= 0 || stride < 0 || len(x) < (len(sums)-1)*stride+length {
-		return
+	if length > 0 && stride >= 0 && len(sums) > 0 && len(x) >= (len(sums)-1)*stride+length {
+		active.sumLines(sums, x, stride, length)
 	}
+}
+
+// sumLinesRow adds four rows at a time, each in the order of its elements.
+func sumLinesRow(sums []float64, x []float32, stride, length int) {
 	for ; len(sums) >= 4; sums = sums[4:] {
 		a := x[:length]
 		b, c, d := x[stride:][:len(a)], x[2*stride:][:len(a)], x[3*stride:][:len(a)]
@@ -37,8 +41,37 @@ func SumLines(sums []float64, x []float32, stride, length int) {
 	}
 }
 
+// ProductLines multiplies as SumLines adds, each row in the order of its elements.
+func ProductLines(products []float64, x []float32, stride, length int) {
+	if length <= 0 || stride < 0 || len(x) < (len(products)-1)*stride+length {
+		return
+	}
+	for ; len(products) >= 4; products = products[4:] {
+		a := x[:length]
+		b, c, d := x[stride:][:len(a)], x[2*stride:][:len(a)], x[3*stride:][:len(a)]
+		p0, p1, p2, p3 := products[0], products[1], products[2], products[3]
+		for j, v := range a {
+			p0 *= float64(v)
+			p1 *= float64(b[j])
+			p2 *= float64(c[j])
+			p3 *= float64(d[j])
+		}
+		products[0], products[1], products[2], products[3] = p0, p1, p2, p3
+		x = x[min(4*stride, len(x)):]
+	}
+	for i := range products {
+		for _, v := range x[i*stride:][:length] {
+			products[i] *= float64(v)
+		}
+	}
+}
+
 // SumSquares adds the squares up in float64, in which they are exact; the error is that of Sum.
 func SumSquares(x []float32) float64 { return active.sumSquares(x) }
+
+// Product multiplies the row in float64, whose range it leaves only if the product itself does: no order of the elements lets
+// it overflow on the way. Each element costs one rounding of float64.
+func Product(x []float32) float64 { return active.product(x) }
 
 // CountTrue counts the bytes that are not 0.
 func CountTrue(x []uint8) int64 { return active.countTrue(x) }
@@ -95,6 +128,47 @@ func sumSquaresRow(x []float32) float64 {
 		s[0] += float64(v) * float64(v)
 	}
 	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+// scaled is the number value 2^(productStep exponent). value is 0, not finite, or a magnitude between 1/productLimit and
+// productLimit, which may be multiplied by four float32, 2^-149 to 2^128 each, and by another such value.
+type scaled struct {
+	value    float64
+	exponent int
+}
+
+const (
+	productLimit = 0x1p300
+	productStep  = 600 // as powers of 2, so that scaling does not round
+)
+
+// times multiplies by a magnitude between 2^-600 and 2^600.
+func (s *scaled) times(x float64) {
+	s.value *= x
+	switch a := math.Abs(s.value); {
+	case a > productLimit:
+		s.value, s.exponent = s.value*0x1p-600, s.exponent+1
+	case a < 1/productLimit:
+		s.value, s.exponent = s.value*0x1p600, s.exponent-1 // of 0 no exponent counts
+	}
+}
+
+// float64 is the number, 0 or infinite where it is beyond the range.
+func (s *scaled) float64() float64 { return math.Ldexp(s.value, productStep*s.exponent) }
+
+// productRow is the portable form: four elements at a time, whose product is in the range in any case.
+func productRow(x []float32) float64 { return (&scaled{value: 1}).rest(x) }
+
+// rest is the number times the elements of a row.
+func (s *scaled) rest(x []float32) float64 {
+	p := *s
+	for ; len(x) >= 4; x = x[4:] {
+		p.times(float64(x[0]) * float64(x[1]) * (float64(x[2]) * float64(x[3])))
+	}
+	for _, v := range x {
+		p.times(float64(v))
+	}
+	return p.float64()
 }
 
 func countTrueRow(x []uint8) (n int64) {

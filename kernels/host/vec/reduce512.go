@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"simd/archsimd"
+	"unsafe"
 )
 
 // Four running vectors, so that one addition does not wait for the one before.
@@ -32,6 +33,50 @@ func sumSquares512(x []float32) float64 {
 		s0, s1, s2, s3 = x0.MulAdd(x0, s0), x1.MulAdd(x1, s1), x2.MulAdd(x2, s2), x3.MulAdd(x3, s3)
 	}
 	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumSquaresRow(x)
+}
+
+// product512 is Product. Each lane is scaled by itself; the exponents of all are counted together, as numbers.
+// SAFETY: see floats512.
+func product512(x []float32) float64 {
+	const lanes, step = 8 * half512, 16 * half512 // elements of a turn, bytes of half of them
+	p0, exponents := load512(&one), load512(&zero)
+	p1 := p0
+	for ; len(x) >= lanes; x = x[lanes:] {
+		from := unsafe.Pointer(&x[0])
+		var e0, e1 wide512
+		// A scaled product is within 2^300 on both sides and four elements within 2^596, so that neither product leaves the
+		// range of float64.
+		p0, e0 = scaled512(p0.Mul(four512(from, 0)))
+		p1, e1 = scaled512(p1.Mul(four512(from, step)))
+		exponents = exponents.Add(e0.Add(e1))
+	}
+	var values, counts [half512]float64
+	// The lanes are multiplied one after the other, with the exponents that they have.
+	p0, e := scaled512(p0.Mul(p1))
+	p0.Store(&values)
+	exponents.Add(e).Store(&counts)
+	archsimd.ClearAVXUpperBits()
+	p := scaled{value: 1}
+	for i, v := range values {
+		p.times(v)
+		p.exponent += int(counts[i])
+	}
+	return p.rest(x)
+}
+
+// four512 multiplies four vectors.
+// SAFETY: see floats512.
+func four512(p unsafe.Pointer, i int) wide512 {
+	const bytes = 4 * half512
+	return widened512(p, i).Mul(widened512(p, i+bytes)).Mul(widened512(p, i+2*bytes).Mul(widened512(p, i+3*bytes)))
+}
+
+// scaled512 is scaled.times after the product.
+func scaled512(p wide512) (value, exponent wide512) {
+	a, unit, nought := abs512(p), load512(&one), load512(&zero)
+	large, small := a.Greater(load512(&productHigh)), a.Less(load512(&productLow))
+	factor := load512(&productDown).Merge(load512(&productUp).Merge(unit, small), large)
+	return p.Mul(factor), unit.Merge(load512(&minusOne).Merge(nought, small), large)
 }
 
 func countTrue512(x []uint8) (n int64) {

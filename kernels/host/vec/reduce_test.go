@@ -177,7 +177,52 @@ func TestMaxRowMinRowOfInfinities(t *testing.T) {
 	})
 }
 
-func TestSumLines(t *testing.T) {
+// TestProduct multiplies rows of every length that a vector loop treats in its own way, and rows whose product leaves the range
+// of float64 on the way in any order that does not take the magnitudes of its factors into account.
+func TestProduct(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for n := range 300 {
+			row := make([]float32, n)
+			want := new(big.Float).SetPrec(200).SetInt64(1)
+			for i := range row {
+				row[i] = float32(math.Ldexp(1+r.Float64(), r.IntN(250)-125))
+				if i%2 == 1 {
+					row[i] = -1 / row[i-1]
+				}
+				want.Mul(want, big.NewFloat(float64(row[i])))
+			}
+			product, _ := want.Float64()
+			require.InDelta(t, product, Product(row), float64(n+1)*0x1p-53*math.Abs(product), "%d elements", n)
+			for _, special := range []struct{ x, want float64 }{{float64(nan), float64(nan)}, {float64(inf), math.Inf(1)}, {0, 0}} {
+				for at := 0; at < n; at += 7 {
+					some := append([]float32(nil), row...)
+					some[at] = float32(special.x)
+					got := Product(some)
+					require.True(t, sameBits(math.Abs(got), special.want), "%g at %d of %d: %g", special.x, at, n, got)
+				}
+			}
+		}
+		large, small := make([]float32, 1000), make([]float32, 1000)
+		for i := range large {
+			large[i], small[i] = math.MaxFloat32, math.SmallestNonzeroFloat32
+		}
+		require.Equal(t, math.Inf(1), Product(large))
+		require.Zero(t, Product(small))
+		require.True(t, math.IsNaN(Product(append(append(large, 0), inf))))
+		require.True(t, math.IsNaN(Product(append(small, inf, 0))))
+		require.Equal(t, math.Inf(-1), Product(append(small, -inf)))
+		balanced := make([]float32, 4096) // half of all lanes sees large numbers only
+		for i := range balanced {
+			balanced[i] = []float32{0x1p100, 0x1p-100}[i%2]
+		}
+		require.Equal(t, 1.0, Product(balanced))
+	})
+}
+
+// TestProductLines wants the products in the order of the elements.
+func TestProductLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	x := make([]float32, 400)
 	for i := range x {
@@ -186,22 +231,57 @@ func TestSumLines(t *testing.T) {
 	for lines := range 11 {
 		for length := 1; length <= 9; length++ {
 			for _, stride := range []int{0, length - 1, length, length + 3} {
-				sums, check := guarded(make([]float64, lines))
-				for i := range sums {
-					sums[i] = float64(i)
+				products, check := guarded(make([]float64, lines))
+				for i := range products {
+					products[i] = float64(i)
 				}
-				SumLines(sums, x[:max((lines-1)*stride, 0)+length], stride, length)
+				ProductLines(products, x[:max((lines-1)*stride, 0)+length], stride, length)
 				check(t)
-				for i, got := range sums {
-					want := 0.0
+				for i, got := range products {
+					want := float64(i)
 					for _, v := range x[i*stride:][:length] {
-						want += float64(v)
+						want *= float64(v)
 					}
-					require.Equal(t, float64(i)+want, got, "row %d of %d, %d elements, stride %d", i, lines, length, stride)
+					require.Equal(t, want, got, "row %d of %d, %d elements, stride %d", i, lines, length, stride)
 				}
 			}
 		}
 	}
+	ProductLines(nil, nil, 1, 1)
+	ProductLines([]float64{0}, x[:1], 1, 2) // x is too short
+}
+
+func TestSumLines(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	x := make([]float32, 500)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	eachLevel(t, func(t *testing.T) {
+		for lines := range 11 {
+			for length := 1; length <= 33; length++ {
+				for _, stride := range []int{0, length - 1, length, length + 3} {
+					sums, check := guarded(make([]float64, lines))
+					for i := range sums {
+						sums[i] = float64(i)
+					}
+					SumLines(sums, x[:max((lines-1)*stride, 0)+length], stride, length)
+					check(t)
+					for i, got := range sums {
+						want := 0.0
+						for _, v := range x[i*stride:][:length] {
+							want += float64(v)
+						}
+						// A rounding for each element and one for the number that was there, of magnitudes below 32.
+						require.InDelta(t, float64(i)+want, got, float64(length+1)*32*0x1p-53, "row %d of %d, %d elements, stride %d", i, lines, length, stride)
+						one := []float64{float64(i)}
+						SumLines(one, x[i*stride:][:length], stride, length)
+						require.Equal(t, one[0], got, "alone")
+					}
+				}
+			}
+		}
+	})
 	SumLines(nil, nil, 1, 1)
 	SumLines([]float64{0}, x[:1], 1, 2) // x is too short
 }

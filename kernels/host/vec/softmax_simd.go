@@ -8,6 +8,9 @@ import "sync"
 
 const softmaxSlack = 16 // lanes
 
+// softmaxFew is the longest row, a power of 2, that lies in a lane: longer ones fill vectors.
+const softmaxFew = 16
+
 var softmaxRests sync.Pool // of *[]float32
 
 // softmaxRoom is room for as many vectors as a row begins.

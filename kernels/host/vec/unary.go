@@ -95,10 +95,17 @@ func Atan264(dst, y, x []float64) {
 	}
 }
 
-// Pow sets dst[i] to x[i] to the power of y[i], as math.Pow defines it: 1 for a power of 0, even of NaN. It is within 2 ulp.
+// Pow sets dst[i] to x[i] to the power of y[i], as math.Pow defines it: 1 for a power of 0, even of NaN. It is within 2 ulp,
+// and of squares rounded once.
 func Pow(dst, x, y []float32) {
 	n := min(len(dst), len(x), len(y))
 	active.pow(dst[:n], x[:n], y[:n])
+}
+
+// Exp2 sets dst[i] to 2 to the power of src[i], with the bits of Pow.
+func Exp2(dst, src []float32) {
+	n := min(len(dst), len(src))
+	active.exp2(dst[:n], src[:n])
 }
 
 // LeakyRelu sets dst[i] to src[i] where it is positive, else to slope*src[i].
@@ -135,10 +142,26 @@ func throughFloat64(f func(float64) float64) func(dst, src []float32) {
 	}
 }
 
+// powRow is the portable form; vectors leave single elements to power, too.
 func powRow(dst, x, y []float32) {
 	for i, v := range x {
-		dst[i] = float32(math.Pow(float64(v), float64(y[i])))
+		dst[i] = power(v, y[i])
 	}
+}
+
+// exp2Row is what vectors must answer as well.
+func exp2Row(dst, src []float32) {
+	for i, y := range src {
+		dst[i] = power(2, y)
+	}
+}
+
+// power is x to the y, with a square that is the product: rounded once, as Square is.
+func power(x, y float32) float32 {
+	if y == 2 {
+		return x * x
+	}
+	return float32(math.Pow(float64(x), float64(y)))
 }
 
 func leakyReluRow[T float32 | float64](dst, src []T, slope T) {

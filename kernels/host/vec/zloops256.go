@@ -4,7 +4,11 @@
 
 package vec
 
-import "simd/archsimd"
+import (
+	"math/bits"
+	"simd/archsimd"
+	"unsafe"
+)
 
 // The functions whose time counts most have loops of their own. What a loop calls is inlined, because each of the
 // functions below stays under the compiler's limit; a function handed to a driver would have to fit in as a whole, and
@@ -45,8 +49,9 @@ func (t *table) loops256() {
 	t.unary[Silu] = inWhole256(siluLoop256)
 	t.softmax = softmax256
 	t.weigh = weigh256
-	t.pow = pow256
-	t.toInt32 = toInt32256
+	t.pow, t.exp2 = pow256, exp2256
+	t.toInt32, t.toFloat32 = toInt32256, toFloat32256
+	t.lessInt32 = lessInt32256
 	t.less, t.lessEqual, t.equal, t.notEqual = less256, lessEqual256, equal256, notEqual256
 }
 
@@ -179,32 +184,85 @@ func expSum256(dst []float64, src []float32, top float32) float64 {
 	return sum
 }
 
-// pow256 is exp(y log|x|), which is accurate to 1e-9 because the logarithm is a float64, negative for odd powers of
-// negative numbers. A vector with a base that is 0 or not finite, a power that is not finite, or a fraction as the power of
-// a negative number, goes to the scalar function as a whole. So does the end of a row.
+// pow256 is exp(y log(x)), which is accurate to 1e-9 because the logarithm is a float64. Squares are products, which all paths
+// round alike; a vector of squares needs no more than that. Vectors with other than positive finite bases and finite powers go
+// to signedPow256.
+// SAFETY: all three slices have one length; octo256 gets the first of half256 elements.
 func pow256(dst, x, y []float32) {
-	top, nought := load256(&inf), load256(&zero)
-	for m := 0; m < len(dst); m += half256 {
-		n := min(m+half256, len(dst))
-		if n-m < half256 {
-			powRow(dst[m:n], x[m:n], y[m:n])
-			break
-		}
-		a := archsimd.LoadFloat32x4Slice(x[m:n]).ConvertToFloat64()
-		b := archsimd.LoadFloat32x4Slice(y[m:n]).ConvertToFloat64()
-		base, whole, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&half))
-		usual := base.Greater(nought).And(base.Less(top)).And(abs256(b).Less(top)).And(a.Greater(nought).Or(whole))
-		if usual.ToBits() != 1<<half256-1 {
-			archsimd.ClearAVXUpperBits()
-			powRow(dst[m:n], x[m:n], y[m:n])
+	nought := load256(&zero)
+	whole := len(dst) &^ (half256 - 1)
+	for m := 0; m < whole; m += half256 {
+		a := archsimd.LoadFloat32x4(octo256(&x[m])).ConvertToFloat64()
+		b := archsimd.LoadFloat32x4(octo256(&y[m])).ConvertToFloat64()
+		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
+		squares := b.Equal(load256(&two)).ToBits()
+		if squares == 1<<half256-1 {
+			a.Mul(a).ConvertToFloat32().Store(octo256(&dst[m]))
 			continue
 		}
-		k, f := splitLog256(base)
-		l := k.MulAdd(load256(&ln2), atanhLog256(f))
-		r, scale := foldExp256(l.Mul(b))
-		p := expTaylor256(r).MulAdd(scale, scale)
-		odd := h.Trunc().NotEqual(h)
-		negate256(p).Merge(p, a.Less(nought).And(odd)).ConvertToFloat32().StoreSlice(dst[m:n])
+		finite := a.Sub(a).Add(b.Sub(b)).Equal(nought) // else NaN
+		// A vector with some squares goes to signedPow256 too: a choice by lanes would slow all others down.
+		if squares != 0 || a.Greater(nought).And(finite).ToBits() != 1<<half256-1 {
+			signedPow256(octo256(&dst[m]), octo256(&x[m]), octo256(&y[m]))
+			continue
+		}
+		k, f := splitLog256(a)
+		r, scale := foldExp256(k.MulAdd(load256(&ln2), atanhLog256(f)).Mul(b))
+		expTaylor256(r).MulAdd(scale, scale).ConvertToFloat32().Store(octo256(&dst[m]))
 	}
 	archsimd.ClearAVXUpperBits()
+	if whole < len(dst) { // one more vector: an element's place in the row must not show
+		var bases, powers [half256]float32
+		copy(bases[:], x[whole:])
+		copy(powers[:], y[whole:])
+		signedPow256(&bases, &bases, &powers)
+		copy(dst[whole:], bases[:])
+	}
 }
+
+// signedPow256 computes a vector of any elements: exp(y log|x|), negative for odd powers of negative numbers. The scalar
+// function computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the
+// base is negative.
+func signedPow256(dst, x, y *[half256]float32) {
+	bases, powers := *x, *y // dst may be either
+	a, b := archsimd.LoadFloat32x4(x).ConvertToFloat64(), archsimd.LoadFloat32x4(y).ConvertToFloat64()
+	nought := load256(&zero)
+	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&half))
+	// The same steps as in pow256: an element has the same bits in either.
+	k, f := splitLog256(base)
+	r, scale := foldExp256(k.MulAdd(load256(&ln2), atanhLog256(f)).Mul(b))
+	p := expTaylor256(r).MulAdd(scale, scale)
+	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
+	odd := h.Trunc().NotEqual(h)
+	p = negate256(p).Merge(p, a.Less(nought).And(odd))
+	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
+	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(integral)).ToBits()
+	a.Mul(a).Merge(p, b.Equal(load256(&two))).ConvertToFloat32().Store(dst)
+	archsimd.ClearAVXUpperBits()
+	for left := usual ^ (1<<half256 - 1); left != 0; left &= left - 1 {
+		i := bits.TrailingZeros8(left)
+		dst[i] = power(bases[i], powers[i])
+	}
+}
+
+// exp2256 is Exp2: integers become exponents, vectors with other numbers are left to pow256, which rounds integers to the same.
+// SAFETY: both slices have one length.
+func exp2256(dst, src []float32) {
+	whole := len(src) &^ (lanes256 - 1)
+	for i := 0; i < whole; i += lanes256 {
+		x := archsimd.LoadFloat32x8(at256(&src[i]))
+		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
+		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&narrowPower)))
+		if usual.ToBits() == 1<<lanes256-1 {
+			powerNarrow256(x).Store(at256(&dst[i]))
+		} else {
+			pow256(dst[i:i+lanes256], narrowTwo[:lanes256], src[i:i+lanes256])
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+	pow256(dst[whole:], narrowTwo[:len(src)-whole], src[whole:])
+}
+
+// octo256 is the vector of half256 elements at an element.
+// SAFETY: see at256.
+func octo256(p *float32) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(p)) }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"simd/archsimd"
+	"unsafe"
 )
 
 // Four running vectors, so that one addition does not wait for the one before.
@@ -34,6 +35,50 @@ func sumSquares256(x []float32) float64 {
 		s0, s1, s2, s3 = x0.MulAdd(x0, s0), x1.MulAdd(x1, s1), x2.MulAdd(x2, s2), x3.MulAdd(x3, s3)
 	}
 	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumSquaresRow(x)
+}
+
+// product256 is Product. Each lane is scaled by itself; the exponents of all are counted together, as numbers.
+// SAFETY: see floats256.
+func product256(x []float32) float64 {
+	const lanes, step = 8 * half256, 16 * half256 // elements of a turn, bytes of half of them
+	p0, exponents := load256(&one), load256(&zero)
+	p1 := p0
+	for ; len(x) >= lanes; x = x[lanes:] {
+		from := unsafe.Pointer(&x[0])
+		var e0, e1 wide256
+		// A scaled product is within 2^300 on both sides and four elements within 2^596, so that neither product leaves the
+		// range of float64.
+		p0, e0 = scaled256(p0.Mul(four256(from, 0)))
+		p1, e1 = scaled256(p1.Mul(four256(from, step)))
+		exponents = exponents.Add(e0.Add(e1))
+	}
+	var values, counts [half256]float64
+	// The lanes are multiplied one after the other, with the exponents that they have.
+	p0, e := scaled256(p0.Mul(p1))
+	p0.Store(&values)
+	exponents.Add(e).Store(&counts)
+	archsimd.ClearAVXUpperBits()
+	p := scaled{value: 1}
+	for i, v := range values {
+		p.times(v)
+		p.exponent += int(counts[i])
+	}
+	return p.rest(x)
+}
+
+// four256 multiplies four vectors.
+// SAFETY: see floats256.
+func four256(p unsafe.Pointer, i int) wide256 {
+	const bytes = 4 * half256
+	return widened256(p, i).Mul(widened256(p, i+bytes)).Mul(widened256(p, i+2*bytes).Mul(widened256(p, i+3*bytes)))
+}
+
+// scaled256 is scaled.times after the product.
+func scaled256(p wide256) (value, exponent wide256) {
+	a, unit, nought := abs256(p), load256(&one), load256(&zero)
+	large, small := a.Greater(load256(&productHigh)), a.Less(load256(&productLow))
+	factor := load256(&productDown).Merge(load256(&productUp).Merge(unit, small), large)
+	return p.Mul(factor), unit.Merge(load256(&minusOne).Merge(nought, small), large)
 }
 
 func countTrue256(x []uint8) (n int64) {

@@ -7,6 +7,7 @@ package vec
 import (
 	"math"
 	"simd/archsimd"
+	"unsafe"
 )
 
 // softmax256 is softmaxRows in float32, but for rows whose largest element is beyond the limit.
@@ -15,6 +16,10 @@ import (
 // itself, exp(x) = 2^n exp(r), and from n that of the maximum is subtracted, which is exact. All is 2^64 times as large until the end, so
 // that no power is subnormal. What rounding drops from an exponential is kept until the end too, in room.
 func softmax256(dst, src []float32, length int) {
+	if length <= softmaxFew {
+		softmaxColumns256(dst, src, length)
+		return
+	}
 	room := softmaxRoom(length)
 	for ; len(src) >= length; dst, src = dst[length:], src[length:] {
 		row, to := src[:length], dst[:length]
@@ -119,6 +124,52 @@ func scale256(row, rests []float32, near, far float32) {
 		e := archsimd.LoadFloat32x8(&pad)
 		e.MulAdd(n, n.MulAdd(archsimd.LoadFloat32x8(at256(&rests[i])), e.Mul(f))).Store(&pad)
 		copy(row[i:], pad[:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// softmaxColumns256 is softmaxRows of short rows, which would fill no vectors: each has a lane. Elements move to lanes and back as
+// words, because legacy instructions for floats would wait for the vectors.
+// SAFETY: a word has the bits of a float32; rows and columns are inside of their slices and arrays.
+func softmaxColumns256(dst, src []float32, length int) {
+	var columns [softmaxFew][half256]uint32
+	var exps [softmaxFew]wide256
+	column := func(j int) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(&columns[j&(softmaxFew-1)])) }
+	words := func(x []float32, i int) []uint32 {
+		return unsafe.Slice((*uint32)(unsafe.Pointer(&x[i*length])), length)
+	}
+	for len(src) > 0 {
+		// Lanes without a row keep what was there before, which no other lane sees.
+		rows := min(len(src)/length, half256)
+		for i := range rows {
+			for j, x := range words(src, i) {
+				columns[j&(softmaxFew-1)][i&(half256-1)] = x
+			}
+		}
+		// A maximum may miss NaN, and that of infinities is no number: the sum is NaN then, and all of the row with it.
+		top := archsimd.LoadFloat32x4(column(0))
+		for j := 1; j < length; j++ {
+			top = top.Max(archsimd.LoadFloat32x4(column(j)))
+		}
+		var sum wide256
+		for j := range length {
+			r, scale := foldExp256(archsimd.LoadFloat32x4(column(j)).ConvertToFloat64().Sub(top.ConvertToFloat64()))
+			e := expTaylor256(r).MulAdd(scale, scale)
+			exps[j&(softmaxFew-1)] = e
+			sum = sum.Add(e)
+		}
+		// A product instead of a division for each element: its rounding is one of float64.
+		factor := load256(&one).Div(sum)
+		for j := range length {
+			exps[j&(softmaxFew-1)].Mul(factor).ConvertToFloat32().Store(column(j))
+		}
+		for i := range rows {
+			to := words(dst, i)
+			for j := range to {
+				to[j] = columns[j&(softmaxFew-1)][i&(half256-1)]
+			}
+		}
+		src, dst = src[rows*length:], dst[rows*length:]
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -131,6 +131,7 @@ func power(b *builder, in []tensor) tensor {
 	// A sum of two numbers of which one is NaN is NaN.
 	undefined := b.either(b.test(mpsgraph.IsNaN, x), b.test(mpsgraph.IsNaN, y))
 	result := b.choose(undefined, b.plus(x, y), b.binary(mpsgraph.Power, x, y))
+	result = b.choose(b.compare(mpsgraph.Equal, y, b.like(y, 2)), b.times(x, x), result) // as the shader
 	return b.choose(always, one, result)
 }
 

@@ -118,7 +118,9 @@ template <typename T, typename W> inline T power(T x, T y) {
     return T(result);
 }
 
+// A square is a product, as that of square is: alone and in a group it is rounded once.
 inline float power(float x, float y) {
+    if (y == 2) return x * x;
     if (x == 1 || y == 0) return 1;
     if (isnan(x) || isnan(y)) return NAN;
     return pow(x, y);

@@ -43,6 +43,9 @@ def activation(function: Function) -> Function:
 
 def clipped(x: Tensor, low: float, high: float) -> Tensor:
     """x between two numbers; nan stays, and so does the sign of a zero that is one of them."""
+    # Of zeros with different signs, clip keeps that of x on the CPU only.
+    if low <= high and meta(x).place.is_cpu_place() and not _grad.asks(x):
+        return _operators.clip(x, low, high)
     above = _operators.where(x > high, full_0d(x, high), x)
     return inside(x, low, high, _operators.where(x < low, full_0d(x, low), above))
 
@@ -128,6 +131,8 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    if isinstance(min, (int, float)) and isinstance(max, (int, float)) and min <= max:
+        return clipped(x, min, max)
     raised = _operators.where(x < min, full_0d(x, min), x)
     return inside(x, min, max, _operators.where(raised > max, full_0d(x, max), raised))
 

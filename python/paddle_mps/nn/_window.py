@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._caller import called
 from .._convert import tensor
 from .._objects import meta
 
@@ -21,7 +22,7 @@ def numbers(value: Any, count: int, what: str) -> list[int]:
         return [int(v) for v in value]
     if whole(value):
         return [int(value)] * count
-    raise ValueError(f"[{what}] got {value!r}; want an int or {count}")
+    raise ValueError(f"[{called(what)}] {what} is {value!r}; want an int or {count}")
 
 
 def whole(value: Any) -> bool:

@@ -1,0 +1,53 @@
+"""The function that a program called, for errors of what many functions share: a dtype, a shape, a whole number."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+PACKAGE = __name__.partition(".")[0]
+
+# Modules whose functions convert arguments and make calls for others, and those that are programs themselves.
+SHARED = {
+    f"{PACKAGE}.{name}"
+    for name in ("_builtin", "_call", "_caller", "_convert", "_dtype", "_errors", "_place", "_worker")
+}
+PROGRAMS = f"{PACKAGE}.selftest"
+
+SPECIAL = {"__getitem__": "index", "__setitem__": "index", "__call__": ""}
+
+
+def called(default: str) -> str:
+    """The name of the function that the program called: the outermost one of this package on the stack.
+
+    A function that calls another one is the one that the program knows. This looks at the stack, which takes microseconds:
+    it is for errors only, and spares each conversion an argument.
+
+    Args:
+        default: the name if no function of the package is on the stack, as for an operator that is called by itself.
+    """
+    found = default
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and ours(frame):
+        found = name_of(frame) or found
+        frame = frame.f_back
+    return found
+
+
+def ours(frame: FrameType) -> bool:
+    """Whether a function is one of the package."""
+    module = frame.f_globals.get("__name__") or ""
+    return module.partition(".")[0] == PACKAGE and not module.startswith(PROGRAMS)
+
+
+def name_of(frame: FrameType) -> str:
+    """The name under which programs know a function; empty if they do not."""
+    name = frame.f_code.co_name
+    if name == "wrapper":  # of a decorator, which names the function so
+        return getattr(frame.f_locals.get("function"), "__name__", "")
+    if frame.f_globals["__name__"] in SHARED or name.startswith("<"):
+        return ""
+    if name == "__init__":
+        return type(frame.f_locals["self"]).__name__ if "self" in frame.f_locals else ""
+    name = SPECIAL.get(name, name)
+    return name.strip("_") if name.startswith("__") else "" if name.startswith("_") else name

@@ -1,0 +1,147 @@
+"""Errors begin with the name of a function, not with that of an argument: every parameter of every function is given nonsense."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import paddle_mps as paddle
+from paddle_mps import _ops
+from paddle_mps._convert import REQUIRED
+
+X = np.linspace(0.1, 0.9, 12, dtype="float32").reshape(3, 4)
+
+# What stands for the parameters that must be given beside the one that is wrong; a tensor stands for all others.
+USUAL: dict[str, Any] = {
+    "axes": [0], "axis": 0, "bins": 3, "chunks": 3, "data": [1.0], "decimals": 0, "depth": 3, "destination": 1, "diagonal": 0,
+    "dim": 0, "downscale_factor": 1, "dtype": "float32", "end": 3, "ends": [2], "equation": "ij->ji", "fill_value": 1.0,
+    "groups": 1, "high": 5, "k": 1, "kernel_size": 2, "low": 0, "n": 2, "normalized_shape": [4], "num": 3, "num_classes": 3,
+    "num_or_sections": 3, "num_rows": 3, "num_samples": 1, "offset": 0, "p": 2, "perm": [1, 0], "q": 0.5, "reduce": "add",
+    "repeat_times": [1, 1], "repeats": 2, "sections": 3, "shape": [3, 4], "shape_or_dtype": [4, 3], "shifts": 1,
+    "size": [2, 2], "source": 0, "start": 0, "starts": [0], "stop": 3, "stride": [1, 1], "strides": [1], "upscale_factor": 1,
+}  # fmt: skip
+
+
+class Nonsense:
+    """What no function takes."""
+
+
+WORD: Any = "a"
+PART: Any = 1.5
+
+MISTAKES: list[Any] = [Nonsense(), "nonsense", [Nonsense()]]
+
+# They change what other tests see, write files, or are called by another name.
+LEFT_OUT = {
+    "async_save", "disable_static", "jit", "load", "save", "seed", "set_default_dtype", "set_device", "set_flags",
+    "set_grad_enabled", "set_printoptions", "set_rng_state", "manual_seed", "set_default_device",
+}  # fmt: skip
+
+# What errors may begin with beside the names of functions: protocols of Python that a tensor does not follow, and the
+# property that a keyword of many functions sets.
+ALSO = {"bool", "float", "index", "int", "item", "setitem", "stop_gradient"}
+
+NAMESPACES: dict[str, Any] = {
+    "paddle": paddle, "functional": paddle.nn.functional, "linalg": paddle.linalg, "fft": paddle.fft,
+    "Tensor": paddle.Tensor,
+}  # fmt: skip
+
+
+def functions() -> Iterator[tuple[str, str, Callable[..., Any]]]:
+    """The public functions and the methods of tensors."""
+    for namespace, owner in NAMESPACES.items():
+        for name in dir(owner) if namespace == "Tensor" else owner.__all__:
+            found = getattr(owner, name)
+            if name[0] != "_" and name not in LEFT_OUT and callable(found) and not inspect.isclass(found):
+                yield namespace, name, found
+
+
+OPERATORS = {name for name in vars(paddle._operators) if name[0] != "_"}
+NAMES = (
+    {name for _, name, _ in functions()} | {f.__name__ for _, _, f in functions()} | OPERATORS | set(vars(_ops)) | ALSO
+)
+
+
+def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [p for p in given if p.kind in named]
+
+
+def calls(function: Callable[..., Any], method: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Arguments of which one is wrong, with its name."""
+    known = parameters(function)
+    needed = [p.name for p in known if p.default in (inspect.Parameter.empty, REQUIRED)]
+    for p in known[method:]:
+        for mistake in MISTAKES:
+            usual = {name: USUAL.get(name) for name in needed}
+            filled = {n: paddle.to_tensor(X) if v is None else v for n, v in usual.items()}
+            yield p.name, {**filled, **({known[0].name: paddle.to_tensor(X)} if method else {}), p.name: mistake}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_errors_begin_with_a_function(namespace: str) -> None:
+    tried, wrong = 0, []
+    for space, name, function in functions():
+        if space != namespace:
+            continue
+        for parameter, arguments in calls(function, space == "Tensor"):
+            try:
+                function(**arguments)
+            except Exception as error:
+                text = str(error)
+                first = text[1:].partition("]")[0] if text.startswith("[") else ""
+                tried += bool(first)
+                # The name of a parameter may be that of another function: `shape` is one.
+                if first and first not in (name, function.__name__) and (first == parameter or first not in NAMES):
+                    wrong.append(f"{name}({parameter}=...): {text[:120]}")
+    assert not wrong, "\n".join(wrong[:50])
+    assert tried > 50
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: paddle.topk(x, WORD), "[topk] k is 'a'; want an int"),
+        (lambda x: paddle.kthvalue(x, PART), "[kthvalue] k is 1.5; want an int"),
+        (lambda x: paddle.roll(x, WORD), "[roll] shifts is 'a'; want an int"),
+        (lambda x: x.roll([1, None]), "[roll] shifts is None; want an int"),
+        (lambda x: paddle.zeros([2, -1]), "[zeros] shape is [2, -1]; want dimensions from 0"),
+        (lambda x: paddle.zeros([2], "int31"), "[zeros] dtype is 'int31'; want one of "),
+        (lambda x: paddle.cast(x, "int31"), "[cast] dtype is 'int31'; want one of "),
+        (lambda x: x.astype("int31"), "[astype] dtype is 'int31'; want one of "),
+        (lambda x: paddle.sum(x, axis=WORD), "[sum] axis is 'a'; want an int"),
+        (lambda x: paddle.chunk(x, WORD), "[chunk] chunks is 'a'; want an int"),
+        (lambda x: paddle.std(x, axis=WORD), "[std] axis is 'a'; want an int"),
+        (lambda x: paddle.ones([2], place="gpu"), "[ones] place is 'gpu'; want 'cpu', "),
+        (
+            lambda x: paddle.nn.functional.max_pool2d(x[None, None], WORD),
+            "[max_pool2d] kernel_size is 'a'; want an int or 2",
+        ),
+        (lambda x: x[:, :2].reshape(WORD), "[reshape] shape is 'a'; want ints"),
+        (lambda x: paddle.cumsum_(x, axis=WORD), "[cumsum_] axis is 'a'; want an int"),
+        (lambda x: x.tanh_().frac_().cast("bool").frac_(), "[frac_] x is bool; want one of "),
+        (lambda x: paddle.add(x, x, out=WORD), "[add] argument out is str; want a Tensor"),
+        (lambda x: paddle._operators.topk(x, WORD, -1, True), "[topk] k is 'a'; want an int"),
+    ],
+)
+def test_errors_say_what_came_and_what_was_wanted(call: Callable[[Any], Any], text: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as raised:
+        call(paddle.to_tensor(X))
+    assert str(raised.value).startswith(text)
+
+
+def test_functions_of_a_program_are_not_named() -> None:
+    def roll(x: Any) -> Any:
+        return paddle.kthvalue(x, WORD)
+
+    with pytest.raises(TypeError, match=r"^\[kthvalue\] k is 'a'"):
+        roll(paddle.to_tensor(X))
