@@ -186,15 +186,18 @@ lib() {
     platform
     need_cc
     link_lists
-    # Nothing is inlined in onnx, which runs once for each model and shape, nor in tritonlang, nor where Metal's shaders and
-    # graphs are written and stored: 450 KB; nor in serve/backend: 16 KB; nor in core/graph and core/op, which calls that are repeated do
-    # not reach: 130 KB.
-    module=github.com/paddle-mps/paddle-mps
+    # Nothing is inlined in packages that calls which are repeated do not reach, 700 KB: onnx, which runs once for each model
+    # and shape, tritonlang, graphs and operators, where Metal's shaders and graphs are written and stored, the backend of
+    # tritonserver, and what writes messages and reads JSON.
+    module=github.com/paddle-mps/paddle-mps small=
+    for package in onnx serve/backend tritonlang/... kernels/metal/shaders kernels/metal/graphs kernels/metal/msl kernels/metal/store core/graph core/op; do
+        small="$small -gcflags=$module/$package=-l"
+    done
+    for package in encoding/json fmt os reflect strconv time; do small="$small -gcflags=$package=-l"; done
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
-    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build \
-        -gcflags=$module/onnx=-l -gcflags=$module/serve/backend=-l -gcflags=$module/tritonlang/...=-l -gcflags=$module/kernels/metal/shaders=-l -gcflags=$module/kernels/metal/graphs=-l -gcflags=$module/kernels/metal/msl=-l -gcflags=$module/kernels/metal/store=-l \
-        -gcflags=$module/core/graph=-l -gcflags=$module/core/op=-l \
+    # shellcheck disable=SC2086  # $small is a list
+    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build $small \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi
     native || return 0

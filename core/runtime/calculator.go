@@ -26,6 +26,7 @@ type operandVar struct {
 	number  bool
 }
 
+// push adds a value and returns its number; that of a tensor has the tensor's type.
 func (c *calculator) push(v operandVar) op.Var {
 	if v.Tensor != nil {
 		v.Type = op.Type{DType: v.Tensor.dtype, Shape: v.Tensor.Shape}

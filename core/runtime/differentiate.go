@@ -195,8 +195,10 @@ func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {
 	return r.program.Run(in, nil)
 }
 
+// fill is the row that makes a gradient of zeros, where an output has none.
 var fill = op.ByID(op.IDFull)
 
+// zeroAttrs are the attributes with which fill gives zeros of a type.
 func zeroAttrs(t *op.Type) op.Attrs {
 	return op.Attrs{
 		op.FullShape: {Kind: op.Ints, Ints: t.Shape.Slice()}, op.FullFillValue: {Kind: op.Float},

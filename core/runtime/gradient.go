@@ -90,6 +90,7 @@ func (t *Tensor) HasGradient() bool {
 	return t.changed.Load().hasGradient() || t.history.Load().hasGradient()
 }
 
+// hasGradient reports whether a backward pass has left a gradient for the tensor; nil has none.
 func (h *history) hasGradient() bool {
 	if h == nil {
 		return false
