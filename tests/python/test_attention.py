@@ -31,7 +31,7 @@ def attention(q: Array, k: Array, v: Array, mask: Array | None, scale: float, ca
     scores = scale * q @ np.swapaxes(k, -1, -2)
     size = np.abs(scale * q) @ np.abs(np.swapaxes(k, -1, -2)) * (q.shape[-1] + 4) + 4 * np.abs(scores)
     if causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        scores = np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
         if mask.dtype != bool:
@@ -61,8 +61,8 @@ def exact(x: Any) -> Array:
 
 
 def check(got: Any, tensors: list[Any], mask: Any, scale: float, causal: bool) -> None:
-    arrays = [exact(x) for x in tensors]
-    want, size = attention(*arrays, None if mask is None else exact(mask), scale, causal)
+    q, k, v = (exact(x) for x in tensors)
+    want, size = attention(q, k, v, None if mask is None else exact(mask), scale, causal)
     dtype = str(got.dtype).split(".")[-1]
     off = size * (EPS["float64"] if dtype == "float64" else EPS["float32"])
     if dtype in ("float16", "bfloat16"):  # which other devices round after each step

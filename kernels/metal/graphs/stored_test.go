@@ -207,8 +207,11 @@ func TestOtherSystem(t *testing.T) {
 		environment string
 		compiles    bool
 	}{
-		{"FAKEMETAL_MACOS=15.0", true}, {"FAKEMETAL_MACOS=15.0", false}, {"FAKEMETAL_MACOS=14.0", true},
-		{"FAKEMETAL_GPU=M3", true}, {"FAKEMETAL_GPU=M3", false},
+		{"FAKEMETAL_MACOS=15.0", true},
+		{"FAKEMETAL_MACOS=15.0", false},
+		{"FAKEMETAL_MACOS=14.0", true},
+		{"FAKEMETAL_GPU=M3", true},
+		{"FAKEMETAL_GPU=M3", false},
 	} {
 		out, err := storedBy(t, "^TestChildVariety$", folder, "GRAPHS_ROLE=run", c.environment)
 		require.NoError(t, err, out)
