@@ -10,8 +10,9 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps import _operators
+from paddle_mps import _call, _operators
 from paddle_mps.jit import to_static
+from paddle_mps.selftest import aliases, suite
 
 PLACES = ["cpu"] + ["mps:0"] * (paddle.mps.device_count() > 0)
 RNG = np.random.default_rng(11)
@@ -119,6 +120,24 @@ def test_views(place: str) -> None:
     one = given(numbers(1, 3, 1, 8), "float32", place).expand([2, 3, 37, 8])
     back = paddle.flip(v, [2])
     check(_operators.attention(turned, one, back, None, 0.5, False), [turned, one, back], None, 0.5, False)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("shared", [[0], [1], [2], [0, 1, 2]], ids=str)
+def test_output_over_operands(place: str, dtype: str, shared: list[int]) -> None:
+    """The output may lie in the memory of operands: in the same place, or ahead of them, or behind."""
+    row = suite.BY_NAME["attention"]
+    shape, n = [2, 20, 24], 960
+    for start, out_start in aliases.STARTS:
+        line = given(numbers(n + 1), dtype, place)
+        x, out = (line[at : at + n].reshape(shape) for at in (start, out_start))
+        tensors = [x if i in shared else given(numbers(*shape), dtype, place) for i in range(3)]
+        before, around = [t.clone() for t in tensors], exact(line)
+        _call.call_into(row["id"], tensors, suite.attributes(row, {"scale": 0.5, "causal": True}), out)
+        check(out, before, None, 0.5, True)
+        outside = [at for at in range(n + 1) if not out_start <= at < out_start + n]
+        np.testing.assert_array_equal(exact(line)[outside], around[outside])
 
 
 @pytest.mark.parametrize("place", PLACES)

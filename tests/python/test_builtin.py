@@ -147,6 +147,7 @@ def image(*shape: int) -> paddle.Tensor:
 
 # Arguments of rows whose operands and attributes depend on each other, so that none that are drawn fit.
 FITTING: dict[str, Callable[[], list[Any]]] = {
+    "attention": lambda: [image(1, 2, 3), image(1, 4, 3), image(1, 4, 3), None, 0.5, False, -1.0],
     "spread": lambda: [image(2, 3), [4, 3], [0], [1], [3], None],
     "conv": lambda: [image(1, 1, 3, 3), image(2, 1, 2, 2), None, None, [1, 1], 1, False],
     "conv_transpose": lambda: [image(1, 2, 3, 3), image(2, 1, 2, 2), None, None, None, None, 1, False],
