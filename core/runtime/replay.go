@@ -163,7 +163,7 @@ func (p *Program) replaysAs(first, second *Program, at []int) error {
 		if err != nil {
 			return err
 		}
-		text, same := again.back.differs(q.back)
+		text, same := again.differs(q)
 		again.Close()
 		if !same {
 			return status.Errorf(status.Unsupported, "[program] the gradient of the function is not that of its calls alone%s; want no hook, no gradient of its own and no write into a tensor in a function for all sizes", text)
@@ -177,14 +177,26 @@ func (p *Program) replaysAs(first, second *Program, at []int) error {
 	return nil
 }
 
-// differs compares the backward pass of calls that were traced again with the one that the function had: the first line of that
+// Texts number what a graph takes. Two backward passes with one text are the same pass only if they read the same values of the
+// calls: exp has dy * exp(x), and a PyLayer around it may have dy times another tensor of that size. So what they read is
+// compared too: inputs by their numbers, and values on the way as the last outputs of the calls.
+
+// differs compares calls that were traced again, and their backward pass, with what the function had: the first line of that
 // which is another one.
-func (b *pullback) differs(of *pullback) (line string, same bool) {
-	if b == nil || !slices.Equal(b.to, of.to) {
+func (p *Program) differs(of *Program) (line string, same bool) {
+	if p.back == nil || !slices.Equal(p.back.to, of.back.to) {
 		return "", false
 	}
-	lines := strings.Split(b.program.String(), "\n")
-	for i, want := range strings.Split(of.program.String(), "\n") {
+	if line, same = differs(p.back.program.String(), of.back.program.String()); same {
+		line, same = differs(p.String(), of.String())
+	}
+	return line, same && slices.Equal(p.back.reads, of.back.reads)
+}
+
+// differs compares a text with the wanted one: the first line of that which is another one.
+func differs(text, of string) (line string, same bool) {
+	lines := strings.Split(text, "\n")
+	for i, want := range strings.Split(of, "\n") {
 		if i >= len(lines) || lines[i] != want {
 			return fmt.Sprintf(": it has `%s`", want), false
 		}
