@@ -16,6 +16,15 @@ const runKind = 10
 // A free cancels the run and does not wait for it: the run itself keeps what it needs.
 var runs = table(runKind, (*runtime.Run).Free)
 
+// freeRun frees a run. It cancels it by itself, because the end of its record waits for threads that wait for the run.
+func freeRun(handle uint64) {
+	if r := runs.Pin(handle); r != nil {
+		(*r).Cancel()
+		runs.Unpin(handle)
+	}
+	runs.Free(handle)
+}
+
 // goProgramStart is pmps_program_start. Program, inputs and stream are pinned until the run has ended. The caller owns
 // the handle.
 //
@@ -115,5 +124,5 @@ func goRunCancel(handle C.uint64_t) C.fault {
 //
 //export goRunFree
 func goRunFree(handle C.uint64_t) {
-	quietly(func(*runtime.Runtime) { runs.Free(uint64(handle)) })
+	quietly(func(*runtime.Runtime) { freeRun(uint64(handle)) })
 }

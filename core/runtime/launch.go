@@ -72,7 +72,7 @@ func (l *launch) recycle() {
 		l.Out[i].Addr, l.Out[i].Heap = nil, nil
 	}
 	clear(l.stores)
-	l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid, l.Stop = nil, 0, nil, nil, 0, nil, nil
+	l.Op, l.Attrs, l.Axes, l.Workspace, l.Scratch, l.Count, l.Grid, l.Stop = 0, nil, 0, nil, nil, 0, nil, nil
 	l.kernel.clear()
 	l.ctx, l.stream, l.held, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, nil, 0
 	clear(l.lacks)

@@ -37,14 +37,16 @@ import (
 // mostReplays is how many sets of sizes a program keeps programs for: the latest ones.
 const mostReplays = 64
 
-// The lock is held while calls are traced, so that two goroutines with the same new sizes trace them once. Nothing is compiled
-// under it, and no function of the caller is called: calls of a graph have no hooks.
+// One goroutine at a time traces calls, so that two with the same new sizes trace them once. Nothing is compiled meanwhile, and no
+// function of the caller is called: calls of a graph have no hooks. Runs for sizes that are known do not wait for it, nor does a
+// caller who may not.
 
 // replays are the programs of a program with symbols, by the shapes of the inputs.
 type replays struct {
-	of []int // results that ask for gradients
+	of      []int      // results that ask for gradients
+	tracing sync.Mutex // held while calls are traced; taken without mu
 
-	mu       sync.Mutex
+	mu       sync.Mutex // held for a moment
 	programs map[string]*replayed
 	order    []string // keys of programs, the oldest first
 }
@@ -80,27 +82,48 @@ func (p *Program) replayedFor(types []op.Type, mode Mode) (*replayed, error) {
 		text = appendShape(text, types[i].DType, &types[i].Shape)
 	}
 	key, r := string(text), p.replays
+	if found := r.enter(key); found != nil {
+		return found, nil
+	}
+	if mode.has(NonBlocking) {
+		return nil, &Long{}
+	}
+	r.tracing.Lock()
+	defer r.tracing.Unlock()
+	if found := r.enter(key); found != nil { // another goroutine has traced it
+		return found, nil
+	}
+	made, err := p.replayFor(types)
+	if err != nil {
+		return nil, err
+	}
+	made.home = p.root() // which has the compiled programs and their figures
+	return p.keep(key, made), nil
+}
+
+// enter is the program of a key, with a user more; nil where there is none.
+func (r *replays) enter(key string) *replayed {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := r.programs[key]
-	if found == nil {
-		if mode.has(NonBlocking) {
-			return nil, &Long{}
-		}
-		made, err := p.replayFor(types)
-		if err != nil {
-			return nil, err
-		}
-		if len(r.order) == mostReplays {
-			p.forget(r.order[0])
-			r.order = r.order[1:]
-		}
-		made.home = p.root() // which has the compiled programs and their figures
-		found = &replayed{Program: made}
-		r.programs[key], r.order = found, append(r.order, key)
+	if found != nil {
+		found.users++
 	}
-	found.users++
-	return found, nil
+	return found
+}
+
+// keep keeps a program, with a user, and drops the oldest one where there are too many.
+func (p *Program) keep(key string, made *Program) *replayed {
+	r := p.replays
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.order) == mostReplays {
+		p.forget(r.order[0])
+		r.order = r.order[1:]
+	}
+	x := &replayed{Program: made, users: 1}
+	r.programs[key], r.order = x, append(r.order, key)
+	return x
 }
 
 // replayFor traces the calls for arguments of these types.
@@ -163,7 +186,7 @@ func (p *Program) replaysAs(first, second *Program, at []int) error {
 		if err != nil {
 			return err
 		}
-		text, same := again.back.differs(q.back)
+		text, same := again.differs(q)
 		again.Close()
 		if !same {
 			return status.Errorf(status.Unsupported, "[program] the gradient of the function is not that of its calls alone%s; want no hook, no gradient of its own and no write into a tensor in a function for all sizes", text)
@@ -177,14 +200,26 @@ func (p *Program) replaysAs(first, second *Program, at []int) error {
 	return nil
 }
 
-// differs compares the backward pass of calls that were traced again with the one that the function had: the first line of that
+// Texts number what a graph takes. Two backward passes with one text are the same pass only if they read the same values of the
+// calls: exp has dy * exp(x), and a PyLayer around it may have dy times another tensor of that size. So what they read is
+// compared too: inputs by their numbers, and values on the way as the last outputs of the calls.
+
+// differs compares calls that were traced again, and their backward pass, with what the function had: the first line of that
 // which is another one.
-func (b *pullback) differs(of *pullback) (line string, same bool) {
-	if b == nil || !slices.Equal(b.to, of.to) {
+func (p *Program) differs(of *Program) (line string, same bool) {
+	if p.back == nil || !slices.Equal(p.back.to, of.back.to) {
 		return "", false
 	}
-	lines := strings.Split(b.program.String(), "\n")
-	for i, want := range strings.Split(of.program.String(), "\n") {
+	if line, same = differs(p.back.program.String(), of.back.program.String()); same {
+		line, same = differs(p.String(), of.String())
+	}
+	return line, same && slices.Equal(p.back.reads, of.back.reads)
+}
+
+// differs compares a text with the wanted one: the first line of that which is another one.
+func differs(text, of string) (line string, same bool) {
+	lines := strings.Split(text, "\n")
+	for i, want := range strings.Split(of, "\n") {
 		if i >= len(lines) || lines[i] != want {
 			return fmt.Sprintf(": it has `%s`", want), false
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -132,6 +133,42 @@ func TestUnifyRefusesOwnGradients(t *testing.T) {
 			x.Close()
 		}
 		w.free(s)
+		require.Equal(w, live, w.rt.Live())
+	})
+}
+
+// TestUnifyRefusesOtherReads: a gradient of the function's own may have the calls of theirs and read other tensors, ones on the
+// way or captured ones. It is refused too.
+func TestUnifyRefusesOtherReads(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		s, other := w.f32(c, []float32{2}), w.f32(c, []float32{7})
+		ways := map[string]func(tr *tracer) (y, read *runtime.Tensor){
+			"on the way": func(tr *tracer) (y, read *runtime.Tensor) {
+				return tr.do("exp", operands(tr.in[0])), tr.do("sin", operands(tr.in[0]))
+			},
+			"captured": func(tr *tracer) (y, read *runtime.Tensor) { return tr.do("multiply", operands(tr.in[0], s)), other },
+		}
+		for name, way := range ways {
+			trace := func(n int) *runtime.Program {
+				x := w.leaf(c, make([]float32, n)...)
+				defer w.free(x)
+				tr := w.tracer(c, x)
+				y, read := way(tr)
+				end := tr.do("multiply", operands(other, s)) // so that both ways have captured both
+				w.rt.Apply(&runtime.Function{Backward: func(of []*runtime.Tensor) ([]*runtime.Tensor, error) {
+					return tr.rt.In(0).Call(op.MustByName("multiply"), operands(of[0], read), nil, tr.Context(), tr.Stream())
+				}}, one(tr.in[0]), one(y))
+				return tr.end(y, end)
+			}
+			p, q := trace(5), trace(7)
+			_, err := p.Unify(q)
+			require.Equal(w, status.Unsupported, status.CodeOf(err), name)
+			require.ErrorContains(w, err, "the gradient of the function is not that of its calls alone", name)
+			p.Close()
+			q.Close()
+		}
+		w.free(s, other)
 		require.Equal(w, live, w.rt.Live())
 	})
 }

@@ -62,7 +62,7 @@ func other(in string) error {
 // like refuses a program that differs from this one in more than sizes.
 func (p *Program) like(q *Program) error {
 	switch {
-	case !p.traced || !q.traced || p.ctx != q.ctx:
+	case !p.traced || !q.traced || p.open || q.open || p.ctx != q.ctx:
 		return other("origins or places")
 	case p.given != q.given || p.results != q.results || !slices.Equal(p.changed, q.changed):
 		return other("arguments, results or changes")

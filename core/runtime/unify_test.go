@@ -93,6 +93,8 @@ func TestUnifyRefusesOtherPrograms(t *testing.T) {
 			both, err := p.Unify(other)
 			if q.want == "" {
 				require.NoError(w, err, "each trace may make its own constant")
+				_, err = both.Unify(both)
+				require.ErrorContains(w, err, "have other origins or places; want two traces", "it is no trace any more")
 				both.Close()
 			} else {
 				require.ErrorContains(w, err, q.want)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
 	"github.com/paddle-mps/paddle-mps/kernels/metal"
@@ -99,6 +101,26 @@ kernel void rotate3(device float *x, device float *y, device float *z, constant 
 		require.Zero(t, testing.AllocsPerRun(100, call))
 	}
 	w.free(x, y, z)
+}
+
+// TestKernelsOfNoElements: a kernel runs also where all that it writes is empty, whatever operators have run before. An operator
+// has nothing to compute there.
+func TestKernelsOfNoElements(t *testing.T) {
+	w := newWorld(t)
+	k := w.kernel(w.library("kernel void f(device float *x, constant int &n, uint i [[thread_position_in_grid]]) { if (n > 0) x[i] = 1; }"), "f")
+	x := w.filled(w.gpu, 1, 4)
+	empty, err := w.rt.Empty(w.gpu, dtype.Float32, shape.Shape{Rank: 1}, nil)
+	require.NoError(t, err)
+	args := []runtime.KernelArg{tensor(empty), {Bytes: make([]byte, 4)}}
+	for range 8 {
+		w.free(w.add(x, x, nil))
+		require.NoError(t, w.gpu.Synchronize())
+		before := fakemetal.Count(t, "dispatches")
+		require.NoError(t, k.Run(args, line(4), auto, nil))
+		require.NoError(t, w.gpu.Synchronize())
+		require.EqualValues(t, 1, fakemetal.Count(t, "dispatches")-before)
+	}
+	w.free(x, empty)
 }
 
 func TestSourceThatDoesNotCompile(t *testing.T) {

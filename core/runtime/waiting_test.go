@@ -1,0 +1,30 @@
+package runtime
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// TestReplaysDoNotWait: while another goroutine traces a program for all sizes, a run for sizes that are known begins and ends,
+// and a run for others is refused to a caller who may not wait.
+func TestReplaysDoNotWait(t *testing.T) {
+	of := func(n int64) []op.Type {
+		return []op.Type{{DType: dtype.Float32, Shape: shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{n}}}}
+	}
+	known := of(3)
+	key := string(appendShape(nil, known[0].DType, &known[0].Shape))
+	p := &Program{replays: &replays{programs: map[string]*replayed{key: {Program: &Program{}}}}}
+	p.replays.tracing.Lock()
+	x, err := p.replayedFor(known, NonBlocking)
+	require.NoError(t, err)
+	require.Equal(t, 1, x.users)
+	p.leave(x)
+	require.Zero(t, x.users)
+	_, err = p.replayedFor(of(4), NonBlocking)
+	require.ErrorAs(t, err, new(*Long))
+}
