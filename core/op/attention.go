@@ -22,22 +22,22 @@ func (c *Calls) attentionWeights(q, k, mask Var, at Attrs) Var {
 		return NoVar
 	}
 	hidden := Value{Kind: Float, F: math.Inf(-1)}
-	if at[AttentionCausal].I != 0 {
+	switch {
+	case c.Absent(mask):
+	case c.TypeOf(mask).DType.IsFloat():
+		scores = c.add(scores, mask)
+	case at[AttentionFill].Set():
+		scores = c.unless(mask, scores, at[AttentionFill])
+	default:
+		scores = c.unless(mask, scores, hidden)
+	}
+	// After the mask: its fill, or a NaN in it, is no score of a later key.
+	if at[AttentionCausal].I != 0 && c.Err == nil {
 		s := c.Shape(scores)
 		rows := s
 		rows.Rank, rows.Dims[0], rows.Dims[1] = 2, s.Dims[s.Rank-2], 1
 		seen := c.Do(IDLessEqual, nil, c.count(s.Dims[s.Rank-1]), c.Reshape(c.count(rows.Dims[0]), &rows))
 		scores = c.unless(seen, scores, hidden)
-	}
-	switch {
-	case c.Err != nil || c.Absent(mask):
-	case c.TypeOf(mask).DType.IsFloat():
-		scores = c.add(scores, mask)
-	default:
-		if fill := at[AttentionFill]; fill.Set() {
-			hidden = fill
-		}
-		scores = c.unless(mask, scores, hidden)
 	}
 	return c.Do(IDSoftmax, Attrs{SoftmaxAxis: {Kind: Int, I: -1}}, scores)
 }

@@ -208,6 +208,27 @@ def test_fill(place: str, dtype: str) -> None:
         check(_operators.attention(*tail, mask[3:], 0.5, False, fill), tail, mask[3:], 0.5, False)
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+def test_causal_beside_masks(place: str, dtype: str) -> None:
+    """A later key is hidden whatever the mask says of it: neither its fill nor a NaN becomes a score."""
+    if dtype == "float64" and place != "cpu":
+        pytest.skip("the device has no float64")
+    for n in (3, 40):
+        q, k, v = (given(numbers(1, 2, n, 4), dtype, place) for _ in range(3))
+        later = np.arange(n) > np.arange(n)[:, None]
+        some = RNG.random((n, n)) < 0.5
+        masks = [paddle.to_tensor(some | later, place=place), paddle.to_tensor(some & ~later, place=place)]
+        one, other = (exact(_operators.attention(q, k, v, mask, 0.5, True, 2.0)) for mask in masks)
+        np.testing.assert_array_equal(one, other)
+        added = numbers(n, n)
+        plain = exact(_operators.attention(q, k, v, given(added, dtype, place), 0.5, True))
+        assert np.isfinite(plain).all()
+        for value in (np.nan, np.inf):
+            mask = given(np.where(later, value, added), dtype, place)
+            np.testing.assert_array_equal(exact(_operators.attention(q, k, v, mask, 0.5, True)), plain)
+
+
 def test_refuses() -> None:
     q, k, mask = paddle.ones([2, 4, 3, 8]), paddle.ones([2, 2, 5, 8]), paddle.ones([3, 4])
     call = _operators.attention
