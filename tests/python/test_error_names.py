@@ -130,6 +130,10 @@ def test_errors_begin_with_a_function(namespace: str) -> None:
         (lambda x: paddle.cumsum_(x, axis=WORD), "[cumsum_] axis is 'a'; want an int"),
         (lambda x: x.tanh_().frac_().cast("bool").frac_(), "[frac_] x is bool; want one of "),
         (lambda x: paddle.add(x, x, out=WORD), "[add] argument out is str; want a Tensor"),
+        (lambda x: paddle.func.grad(paddle.sum)(x, WORD), "[sum] axis is 'a'; want an int"),
+        (lambda x: paddle.func.value_and_grad(paddle.sum)(x, WORD), "[sum] axis is 'a'; want an int"),
+        (lambda x: paddle.Tensor(x, dtype="int31"), "[Tensor] dtype is 'int31'; want one of "),
+        (lambda x: paddle.Tensor([1.0], place="gpu"), "[Tensor] place is 'gpu'; want 'cpu', "),
         (lambda x: paddle._operators.topk(x, WORD, -1, True), "[topk] k is 'a'; want an int"),
     ],
 )
