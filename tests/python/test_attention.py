@@ -174,6 +174,20 @@ def test_gradients_of_narrow_dtypes(place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
+def test_gradients_of_nothing(place: str) -> None:
+    """Without keys there is nothing that gradients depend on; what causal hides has the gradient 0, also of a query without keys."""
+    q, k, v = (given(numbers(1, 2, n, 4), "float32", place).detach() for n in (33, 0, 0))
+    q.stop_gradient = False
+    _operators.attention(q, k, v, None, 0.5, False).sum().backward()
+    assert (exact(q.grad) == 0).all()
+    q, k, v = (given(numbers(1, 1, 3, 4), "float32", place).detach() for _ in range(3))
+    q.stop_gradient = False
+    first = paddle.to_tensor(np.array([False, True, True]), place=place)
+    _operators.attention(q, k, v, first, 0.5, True).sum().backward()
+    assert (exact(q.grad)[:, :, 0] == 0).all()
+
+
+@pytest.mark.parametrize("place", PLACES)
 def test_programs(place: str) -> None:
     """A traced function has the bits of the call, also with open sizes and a result that goes into a view."""
 
