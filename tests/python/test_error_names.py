@@ -129,6 +129,8 @@ def test_errors_begin_with_a_function(namespace: str) -> None:
         (lambda x: x[:, :2].reshape(WORD), "[reshape] shape is 'a'; want ints"),
         (lambda x: paddle.cumsum_(x, axis=WORD), "[cumsum_] axis is 'a'; want an int"),
         (lambda x: x.tanh_().frac_().cast("bool").frac_(), "[frac_] x is bool; want one of "),
+        (lambda x: paddle.add(x, x, alpha=WORD), "[add] alpha is 'a'; want a number"),
+        (lambda x: x.subtract_(x, alpha=[1]), "[subtract_] alpha is [1]; want a number"),
         (lambda x: paddle.add(x, x, out=WORD), "[add] argument out is str; want a Tensor"),
         (lambda x: paddle.func.grad(paddle.sum)(x, WORD), "[sum] axis is 'a'; want an int"),
         (lambda x: paddle.func.value_and_grad(paddle.sum)(x, WORD), "[sum] axis is 'a'; want an int"),
