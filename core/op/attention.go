@@ -22,24 +22,31 @@ func (c *Calls) attentionWeights(q, k, mask Var, at Attrs) Var {
 		return NoVar
 	}
 	hidden := Value{Kind: Float, F: math.Inf(-1)}
-	if at[AttentionCausal].I != 0 {
-		s := c.Shape(scores)
-		rows := s
-		rows.Rank, rows.Dims[0], rows.Dims[1] = 2, s.Dims[s.Rank-2], 1
-		seen := c.Do(IDLessEqual, nil, c.count(s.Dims[s.Rank-1]), c.Reshape(c.count(rows.Dims[0]), &rows))
-		scores = c.unless(seen, scores, hidden)
-	}
 	switch {
-	case c.Err != nil || c.Absent(mask):
+	case c.Absent(mask):
 	case c.TypeOf(mask).DType.IsFloat():
 		scores = c.add(scores, mask)
+	case at[AttentionFill].Set():
+		scores = c.unless(mask, scores, at[AttentionFill])
 	default:
-		if fill := at[AttentionFill]; fill.Set() {
-			hidden = fill
-		}
 		scores = c.unless(mask, scores, hidden)
 	}
+	// After the mask: its fill, or a NaN in it, is no score of a later key.
+	if at[AttentionCausal].I != 0 {
+		scores = c.unless(c.notLater(scores), scores, hidden)
+	}
 	return c.Do(IDSoftmax, Attrs{SoftmaxAxis: {Kind: Int, I: -1}}, scores)
+}
+
+// notLater is true where a key is not behind the query.
+func (c *Calls) notLater(scores Var) Var {
+	s := c.Shape(scores)
+	if c.Err != nil {
+		return NoVar
+	}
+	rows := s
+	rows.Rank, rows.Dims[0], rows.Dims[1] = 2, s.Dims[s.Rank-2], 1
+	return c.Do(IDLessEqual, nil, c.count(s.Dims[s.Rank-1]), c.Reshape(c.count(rows.Dims[0]), &rows))
 }
 
 // unless is scores where they are seen and a number elsewhere, in the dtype of the scores: halves beside a number would become float32.
@@ -110,6 +117,9 @@ func gradAttention(g *Gradient) {
 	scores := g.multiply(w, g.subtract(g.grouped(dy, v, true), d))
 	if !g.Absent(mask) && !g.TypeOf(mask).DType.IsFloat() {
 		scores = g.where(mask, scores, g.zero())
+	}
+	if !g.Absent(mask) && g.Attrs[AttentionCausal].I != 0 { // without a mask each query has a key, and the weights of later ones are 0
+		scores = g.where(g.notLater(scores), scores, g.zero())
 	}
 	g.Set(3, scores)
 	scale := g.Attrs[AttentionScale].F

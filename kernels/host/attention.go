@@ -458,16 +458,15 @@ func (a *attending) weigh(scores []float32, i int, sums []float32) {
 // hideRow is hide for the scores of query i and keys from one on, which are a row.
 // SAFETY: see addMask.
 func (a *attending) hideRow(scores []float32, i, from int64) {
+	if a.masking != nil {
+		o := &a.operands[maskOperand]
+		size := o.DType.Size()
+		at := unsafe.Add(a.heads[maskOperand].here(), (i*o.Strides[o.Rank-2]+from*o.Strides[o.Rank-1])*size)
+		a.masking(scores, 1, at, o.Strides[o.Rank-1]*size, int64(len(scores)), a.fill)
+	}
 	for j := max(i+1-from, 0); a.causal && j < int64(len(scores)); j++ {
 		scores[j] = unseen
 	}
-	if a.masking == nil {
-		return
-	}
-	o := &a.operands[maskOperand]
-	size := o.DType.Size()
-	at := unsafe.Add(a.heads[maskOperand].here(), (i*o.Strides[o.Rank-2]+from*o.Strides[o.Rank-1])*size)
-	a.masking(scores, 1, at, o.Strides[o.Rank-1]*size, int64(len(scores)), a.fill)
 }
 
 // Masks are applied to a block of scores where it lies.
@@ -530,20 +529,26 @@ func hideMask(scores []float32, apart int64, mask unsafe.Pointer, stride, n int6
 	}
 }
 
-// hide applies the mask of a block of scores, and what causal hides. A later key is hidden whatever its score is.
-// SAFETY: see addMask.
+// hide applies the mask of a block of scores, and then what causal hides: a later key is hidden whatever its score is, also where
+// that is the fill of the mask.
 func (a *attending) hide(scores []float32, first, queries, from, n int64) {
-	if a.causal {
-		for j := max(first-from+1, 0); j < n; j++ {
-			row := scores[j*a.cols:][:min(from+j-first, queries)]
-			for c := range row {
-				row[c] = unseen
-			}
-		}
+	if a.masking != nil {
+		a.maskBlock(scores, first, queries, from, n)
 	}
-	if a.masking == nil {
+	if !a.causal {
 		return
 	}
+	for j := max(first-from+1, 0); j < n; j++ {
+		row := scores[j*a.cols:][:min(from+j-first, queries)]
+		for c := range row {
+			row[c] = unseen
+		}
+	}
+}
+
+// maskBlock applies the mask of a block of scores.
+// SAFETY: see addMask.
+func (a *attending) maskBlock(scores []float32, first, queries, from, n int64) {
 	o := &a.operands[maskOperand]
 	size := o.DType.Size()
 	down, along := o.Strides[o.Rank-2]*size, o.Strides[o.Rank-1]*size

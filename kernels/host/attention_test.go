@@ -38,14 +38,14 @@ func (a *attended) want() (out, off []float64) {
 				scores[j] += product
 				magnitude += math.Abs(product)
 			}
-			if a.causal && j > i {
-				scores[j] = math.Inf(-1)
-			}
 			if a.mask != nil && a.hides && a.mask[i*a.keys+j] == 0 {
 				scores[j] = math.Inf(-1)
 			}
 			if a.mask != nil && !a.hides {
 				scores[j] += a.mask[i*a.keys+j]
+			}
+			if a.causal && j > i {
+				scores[j] = math.Inf(-1)
 			}
 			if !math.IsInf(scores[j], -1) {
 				most = max(most, magnitude*float64(a.size+2)+2*math.Abs(scores[j]))
@@ -263,6 +263,40 @@ func attentionOfNothing(t *testing.T, r *rig, n int64) {
 	// The NaN of a later key, which no query sees, times its weight of 0.
 	put(v.at(2*n-1), dtype.Float32, nan)
 	callAttention(t, r, q, k, v, nil, of(dtype.Float32, dims(1, 1, n, 2)), attentionAttrs(0.5, true), "a value that is not seen is NaN")
+}
+
+// What a mask says of a key behind the query changes nothing where causal hides the key: neither its fill nor a NaN becomes a score.
+func TestAttentionHidesLaterKeysBehindMasks(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	eachMode(t, func(t *testing.T, r *rig) {
+		random := rand.New(rand.NewPCG(13, 14))
+		for _, l := range []int64{1, 2, 40, 300} {
+			const s, e = 300, 4
+			q, k, v := of(dtype.Float32, dims(1, 1, l, e), gaussian(random, l*e)...), of(dtype.Float32, dims(1, 1, s, e), gaussian(random, s*e)...), of(dtype.Float32, dims(1, 1, s, e), gaussian(random, s*e)...)
+			for _, d := range []dtype.DType{dtype.Bool, dtype.Float32} {
+				at := attentionAttrs(0.5, true)
+				at[op.AttentionFill] = op.Value{Kind: op.Float, F: 2}
+				var want []float64
+				for _, later := range []float64{1, 0, nan, inf, -inf} {
+					mask := make([]float64, l*s)
+					for i := range mask {
+						mask[i] = float64(i % 3 & 1)
+						if int64(i)%s > int64(i)/s {
+							mask[i] = later
+						}
+					}
+					out := of(dtype.Float32, dims(1, 1, l, e))
+					step := &device.Call{In: operands(q, k, v, of(d, dims(1, 1, l, s), mask...)), Out: operands(out), Attrs: at}
+					require.NoError(t, r.call("attention", step))
+					if want == nil {
+						want = out.values()
+					}
+					sameBits(t, want, out.values(), fmt.Sprint(l, d, later))
+				}
+				require.False(t, math.IsNaN(want[0]), "%d %s", l, d)
+			}
+		}
+	})
 }
 
 // A result has the same bits for any number of threads.

@@ -168,7 +168,7 @@ func (k *reduction[D, A, C]) columns(to *lane[D], in *passage, f *frame, n int64
 			as[i] = k.zero
 		}
 		at := int64(0)
-		if in.lined && k.lines != nil {
+		if in.lined && k.lines != nil && count > 0 { // rows without elements may have no memory
 			k.lines(as, outer.here(), step/outer.size, count)
 			at = count
 		}

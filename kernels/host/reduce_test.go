@@ -149,6 +149,19 @@ func TestReduce(t *testing.T) {
 	})
 }
 
+// Rows without elements, which have no memory, as many as would be reduced beside each other.
+func TestReduceNothing(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	for name, want := range map[string]float64{"sum": 0, "mean": math.NaN(), "prod": 1} {
+		for _, d := range dtype.Floats.Members() {
+			x, out := of(d, dims(33, 0)), of(d, dims(33, 1))
+			x.Addr = nil
+			require.NoError(t, r.call(name, &device.Call{In: operands(x), Out: operands(out), Axes: 2}))
+			expect(t, out, func(int) float64 { return want }, name, d)
+		}
+	}
+}
+
 func TestReduceValues(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	r := newRig(t, Config{Threads: 1})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import math
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _operators, _place
 from ._call import into, mixed, renamed
-from ._convert import REQUIRED, chosen, index, scalar, tensor
+from ._convert import REQUIRED, chosen, index, said, scalar, tensor
 from ._creation import full_0d, to_tensor
 from ._dtype import DTypeLike
 from ._indexing import coordinates
@@ -71,6 +72,8 @@ def subtract(
 def scaled(y: Any, alpha: Scalar, name: str) -> Tensor:
     """alpha * y in the dtype of y."""
     given = tensor(y, name, "y")
+    if type(alpha) is not int and not isinstance(alpha, (numbers.Number, np.ndarray, Tensor)):
+        raise TypeError(f"[{name}] alpha is {said(alpha)}; want a number")
     return given if alpha == 1 else cast(mixed(_operators.multiply_expression, given, alpha), meta(given).dtype)
 
 

@@ -47,7 +47,7 @@ from ._convert import (
     whole,
     word,
 )
-from ._errors import BusyError, UnsupportedError, check, last_failure
+from ._errors import BusyError, UnsupportedError, check, last_failure, rename
 from ._ids import ASSIGN, MATMUL
 from ._library import library, quick
 from ._objects import SMALL, Tensor, collect, flush, fresh, from_array, meta, replace, retained, view
@@ -349,7 +349,7 @@ class Short:
 
     def _scalar(self, arguments: tuple[Any, ...], reason: int) -> Tensor:
         x, given, left, _ = arguments
-        known = scalar(given)
+        known = scalar(given, _names[self.op])  # no function was called, but an expression computed
         assert known is not None  # the caller has checked it
         kind, operands = known[0] + (LEFT if left else 0), (given, x) if left else (x, given)
         return self._made(reason, operands, quick.pmps_fast_scalar, self.op, x, kind, word(*known), NONE, left=left)
@@ -433,11 +433,20 @@ def mixed(general: Callable[..., Any], x: Tensor, y: Any, left: bool = False) ->
     if isinstance(y, np.ndarray):
         y = from_array(y, meta(x).place)
     elif isinstance(y, (str, bytes)):  # == and != of other things are False and True, as in Python
-        name = _operators[general].name if general in _operators else "operator"
-        raise TypeError(f"[{name}] got a Tensor and {y!r}; want a Tensor, an array or a number")
-    elif not isinstance(y, (Tensor, *_complex.NUMBERS)) and scalar(y) is None:
-        return NotImplemented
+        raise TypeError(f"[{spelled(general)}] got a Tensor and {y!r}; want a Tensor, an array or a number")
+    elif not isinstance(y, (Tensor, *_complex.NUMBERS)):
+        try:
+            if scalar(y) is None:
+                return NotImplemented
+        except ValueError as error:
+            rename(error, ["scalar"], spelled(general))
+            raise
     return general(y, x) if left else general(x, y)
+
+
+def spelled(general: Callable[..., Any]) -> str:
+    """The name of an operator, for errors."""
+    return _operators[general].name if general in _operators else "operator"
 
 
 def renamed(**names: str) -> Callable[[Function], Function]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from inspect import CO_NESTED
 from types import FrameType
 
 PACKAGE = __name__.partition(".")[0]
@@ -10,8 +11,10 @@ PACKAGE = __name__.partition(".")[0]
 # Modules whose functions convert arguments and make calls for others, and those that are programs themselves.
 SHARED = {
     f"{PACKAGE}.{name}"
-    for name in ("_builtin", "_call", "_caller", "_convert", "_dtype", "_errors", "_place", "_worker")
-}
+    for name in (
+        "_builtin", "_call", "_caller", "_convert", "_dtype", "_errors", "_place", "_worker", "func", "incubate.autograd",
+    )
+}  # fmt: skip
 PROGRAMS = f"{PACKAGE}.selftest"
 
 SPECIAL = {"__getitem__": "index", "__setitem__": "index", "__call__": ""}
@@ -45,9 +48,10 @@ def name_of(frame: FrameType) -> str:
     name = frame.f_code.co_name
     if name == "wrapper":  # of a decorator, which names the function so
         return getattr(frame.f_locals.get("function"), "__name__", "")
-    if frame.f_globals["__name__"] in SHARED or name.startswith("<"):
-        return ""
-    if name == "__init__":
-        return type(frame.f_locals["self"]).__name__ if "self" in frame.f_locals else ""
+    if frame.f_globals["__name__"] in SHARED or name.startswith("<") or frame.f_code.co_flags & CO_NESTED:
+        return ""  # what a function defines for itself, as func.grad does, has a name that programs do not know
+    if name in ("__init__", "__new__"):
+        made = frame.f_locals.get(frame.f_code.co_varnames[0])
+        return (made if isinstance(made, type) else type(made)).__name__
     name = SPECIAL.get(name, name)
     return name.strip("_") if name.startswith("__") else "" if name.startswith("_") else name

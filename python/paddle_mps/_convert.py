@@ -31,8 +31,11 @@ class _Required:
 REQUIRED: Any = _Required()
 
 
-def scalar(value: object) -> tuple[int, int | float] | None:
+def scalar(value: object, name: str = "scalar") -> tuple[int, int | float] | None:
     """(kind, number) of a Python or NumPy scalar, None for anything else.
+
+    Args:
+        name: what errors name if no function of the package was called: the operator of an expression.
 
     Raises:
         ValueError: an integer does not fit into 64 bits.
@@ -43,12 +46,12 @@ def scalar(value: object) -> tuple[int, int | float] | None:
     if isinstance(value, (int, np.integer)):
         number = int(value)
         if not -(2**63) <= number < 2**63:
-            raise ValueError(f"[{called('scalar')}] got {number}; want an integer of 64 bits")
+            raise ValueError(f"[{called(name)}] got {number}; want an integer of 64 bits")
         return INT, number
     if isinstance(value, (float, np.floating)):
         return FLOAT, float(value)
     if isinstance(value, (complex, np.complexfloating)):
-        raise TypeError(f"[{called('scalar')}] got the complex number {value}; want a bool, an int or a float")
+        raise TypeError(f"[{called(name)}] got the complex number {value}; want a bool, an int or a float")
     return None
 
 

@@ -193,6 +193,20 @@ def test_gradients_of_narrow_dtypes(place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
+def test_gradients_of_nothing(place: str) -> None:
+    """Without keys there is nothing that gradients depend on; what causal hides has the gradient 0, also of a query without keys."""
+    q, k, v = (given(numbers(1, 2, n, 4), "float32", place).detach() for n in (33, 0, 0))
+    q.stop_gradient = False
+    _operators.attention(q, k, v, None, 0.5, False).sum().backward()
+    assert (exact(q.grad) == 0).all()
+    q, k, v = (given(numbers(1, 1, 3, 4), "float32", place).detach() for _ in range(3))
+    q.stop_gradient = False
+    first = paddle.to_tensor(np.array([False, True, True]), place=place)
+    _operators.attention(q, k, v, first, 0.5, True).sum().backward()
+    assert (exact(q.grad)[:, :, 0] == 0).all()
+
+
+@pytest.mark.parametrize("place", PLACES)
 def test_programs(place: str) -> None:
     """A traced function has the bits of the call, also with open sizes and a result that goes into a view."""
 
@@ -225,6 +239,27 @@ def test_fill(place: str, dtype: str) -> None:
         np.testing.assert_allclose(got[:, :, :3], np.broadcast_to(want, (1, 2, 3, 4)), rtol=0, atol=off)
         tail = [q[:, :, 3:], k, v]
         check(_operators.attention(*tail, mask[3:], 0.5, False, fill), tail, mask[3:], 0.5, False)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+def test_causal_beside_masks(place: str, dtype: str) -> None:
+    """A later key is hidden whatever the mask says of it: neither its fill nor a NaN becomes a score."""
+    if dtype == "float64" and place != "cpu":
+        pytest.skip("the device has no float64")
+    for n in (3, 40):
+        q, k, v = (given(numbers(1, 2, n, 4), dtype, place) for _ in range(3))
+        later = np.arange(n) > np.arange(n)[:, None]
+        some = RNG.random((n, n)) < 0.5
+        masks = [paddle.to_tensor(some | later, place=place), paddle.to_tensor(some & ~later, place=place)]
+        one, other = (exact(_operators.attention(q, k, v, mask, 0.5, True, 2.0)) for mask in masks)
+        np.testing.assert_array_equal(one, other)
+        added = numbers(n, n)
+        plain = exact(_operators.attention(q, k, v, given(added, dtype, place), 0.5, True))
+        assert np.isfinite(plain).all()
+        for value in (np.nan, np.inf):
+            mask = given(np.where(later, value, added), dtype, place)
+            np.testing.assert_array_equal(exact(_operators.attention(q, k, v, mask, 0.5, True)), plain)
 
 
 def test_refuses() -> None:
