@@ -148,16 +148,8 @@ func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t) C.fault {
 	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *runtime.Kernel) error {
 		var room [usualArgs]runtime.KernelArg
-		given, err := array[kernelArg](k.Name, "arguments", args, uint64(count))
-		if err != nil {
-			return err
-		}
-		list, err := kernelArgs(rt, k.Name, given, room[:0])
+		list, grid, err := kernelCall(rt, k.Name, args, count, threads, room[:0])
 		defer releaseArgs(list)
-		if err != nil {
-			return err
-		}
-		grid, err := gridOf(k.Name, threads, list)
 		if err != nil {
 			return err
 		}
@@ -172,16 +164,8 @@ func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads
 func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, reports C.text_in, on C.uint64_t) C.fault {
 	const who = "kernel_run_reporting"
 	return onKernel(who, handle, func(rt *runtime.Runtime, k *runtime.Kernel) error {
-		given, err := array[kernelArg](k.Name, "arguments", args, uint64(count))
-		if err != nil {
-			return err
-		}
-		list, err := kernelArgs(rt, k.Name, given, nil)
+		list, grid, err := kernelCall(rt, k.Name, args, count, threads, nil)
 		defer releaseArgs(list)
-		if err != nil {
-			return err
-		}
-		grid, err := gridOf(k.Name, threads, list)
 		if err != nil {
 			return err
 		}
@@ -205,6 +189,19 @@ func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t
 			return k.RunReporting(list, grid, triple(group), report.Words, sites.FindsAddresses(), read, stream)
 		})
 	})
+}
+
+// kernelCall is what the two ways to run a kernel read of their caller's memory: the arguments, appended to room, and the
+// threads. The caller calls releaseArgs also after an error.
+func kernelCall(rt *runtime.Runtime, who string, args unsafe.Pointer, count C.size_t, threads unsafe.Pointer, room []runtime.KernelArg) (list []runtime.KernelArg, grid [3]uint64, err error) {
+	given, err := array[kernelArg](who, "arguments", args, uint64(count))
+	if err == nil {
+		list, err = kernelArgs(rt, who, given, room)
+	}
+	if err == nil {
+		grid, err = gridOf(who, threads, list)
+	}
+	return list, grid, err
 }
 
 // withStream runs body with the stream that a call goes to, which stays pinned while it runs.

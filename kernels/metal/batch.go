@@ -307,10 +307,15 @@ func (b *batch) Blit(from, to gpu.Span, n uint64) error {
 }
 
 // seal ends the filling of a batch that is not deferred: the last command buffer signals the batch's last ticket on
-// the stream's event, and is committed. The caller holds a pool.
+// the stream's event, and is committed. A batch of which nothing was encoded, such as one of cancelled calls, gets a command
+// buffer for the signal: the CPU's signal could come after that of a later batch, and the event would fall. The caller
+// holds a pool.
 func (b *batch) seal() {
 	s := b.stream
 	b.committed = true
+	if b.host == nil {
+		_ = b.begin() // without a command buffer the CPU signals
+	}
 	if b.buffer != 0 {
 		b.finishBuffer(s.clock.event, s.clock.at(b.last), b.last)
 	}

@@ -194,6 +194,25 @@ func TestStopBeforeTheTurn(t *testing.T) {
 	require.Equal(t, floats(&other.In[0])[0]+floats(&other.In[1])[0], floats(&other.Out[0])[0])
 }
 
+// TestStopOfABatch: of a batch whose calls are all cancelled the GPU signals the end, in its turn. If the CPU did, the signal
+// could come after that of a later batch, and the event would fall.
+func TestStopOfABatch(t *testing.T) {
+	r := newRig(t, Config{})
+	p, c := r.sum(8)
+	e := foreignEvent{make(chan struct{})}
+	r.stream.Wait(e)
+	end := newOwner()
+	c.Owner, c.Stop = end, new(device.Stop)
+	ticket := r.stream.Run(p, c)
+	c.Stop.Request()
+	fakemetal.Reset(t)
+	close(e.passed)
+	r.stream.Sync(ticket)
+	require.Equal(t, status.Cancelled, status.CodeOf(<-end.ended))
+	require.Zero(t, fakemetal.Count(t, "dispatches"))
+	require.EqualValues(t, 1, fakemetal.Count(t, "commits"))
+}
+
 // TestReady hands the failure of an input to the call that was to read it, whatever the GPU did.
 func TestReady(t *testing.T) {
 	r := newRig(t, Config{})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from inspect import CO_NESTED
 from types import FrameType
 
 PACKAGE = __name__.partition(".")[0]
+
+NESTED = 0x10  # inspect.CO_NESTED, without a module that takes its time to import
 
 # Modules whose functions convert arguments and make calls for others, and those that are programs themselves.
 SHARED = {
@@ -48,7 +49,7 @@ def name_of(frame: FrameType) -> str:
     name = frame.f_code.co_name
     if name == "wrapper":  # of a decorator, which names the function so
         return getattr(frame.f_locals.get("function"), "__name__", "")
-    if frame.f_globals["__name__"] in SHARED or name.startswith("<") or frame.f_code.co_flags & CO_NESTED:
+    if frame.f_globals["__name__"] in SHARED or name.startswith("<") or frame.f_code.co_flags & NESTED:
         return ""  # what a function defines for itself, as func.grad does, has a name that programs do not know
     if name in ("__init__", "__new__"):
         made = frame.f_locals.get(frame.f_code.co_varnames[0])

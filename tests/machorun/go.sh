@@ -13,6 +13,7 @@ left_out='
 kernels/metal/msl: compiles the shader engine of the double with cc and loads it, and cc is that of this machine
 tests/msl: checks the sources with clang and with the shader engine of the double, both of this machine
 cmd/paddle-mps/internal/grpcapi: its tests are clients over sockets, which the loader lacks
+kernels/metal/store: its tests make pipes, change owners and limit and kill other processes, which the loader lacks
 '
 # Tests over sockets, in packages with others.
 sockets='TestLongWaits TestPace TestReadersThatDoNotRead TestManyDimensions'

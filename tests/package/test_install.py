@@ -49,7 +49,7 @@ def examples(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_there_are_examples_in_both_languages() -> None:
-    subjects = {"errors", "dlpack", "streams", "memory", "program"}
+    subjects = {"errors", "dlpack", "streams", "memory", "program", "runs"}
     assert subjects <= {pathlib.Path(e).stem for e in EXAMPLES if e.startswith("c/")}
     assert subjects == {pathlib.Path(e).stem for e in EXAMPLES if e.startswith("cpp/")}
 

@@ -312,7 +312,7 @@ func (s *Store) clean() error {
 	alone := true
 	for _, name := range all {
 		if strings.HasPrefix(name, process) && s.path(name) != s.self.Name() {
-			alone = s.bury(s.path(name)) && alone
+			alone = s.reap(s.path(name)) && alone
 		}
 	}
 	// Each belongs to the process that made it; if none lives, nobody will finish it.
@@ -328,9 +328,9 @@ func (s *Store) clean() error {
 	return nil
 }
 
-// bury removes the file of a process that has ended, and refuses the graph that it ended with. It reports whether the
+// reap removes the file of a process that has ended, and refuses the graph that it ended with. It reports whether the
 // process has ended.
-func (s *Store) bury(path string) bool {
+func (s *Store) reap(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
