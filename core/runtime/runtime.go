@@ -184,10 +184,10 @@ func (rt *Runtime) HandleHistory(handle uint64) string { return rt.tensors.Histo
 // tensors are alive it returns status.Internal and closes nothing; with the build tag invariants the error says
 // where they were made.
 func (rt *Runtime) Close() error {
+	rt.releases.Wait() // before the count: a run that was freed has its results until it ends
 	if n := rt.Live(); n > 0 {
 		return status.Errorf(status.Internal, "[close] %d tensors are alive; want none%s", n, rt.tensors.Leaks())
 	}
-	rt.releases.Wait()
 	for _, c := range rt.contexts() {
 		if err := c.close(); err != nil {
 			return err

@@ -224,7 +224,7 @@ func TestCancelInTurn(t *testing.T) {
 		}
 		waiting[10].Free()
 		require.EqualValues(w, 11, ends.Load())
-		for _, r := range busy { // their results go when they have ended
+		for _, r := range busy { // which cancels them in the device
 			r.Free()
 		}
 		close(release)
@@ -233,6 +233,10 @@ func TestCancelInTurn(t *testing.T) {
 			require.NoError(w, err)
 			w.free(out...)
 			r.Free()
+		}
+		for _, r := range busy {
+			_, err := r.Wait()
+			require.Equal(w, status.Cancelled, status.CodeOf(err), "a run that was freed")
 		}
 	})
 }
