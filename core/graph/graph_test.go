@@ -365,20 +365,52 @@ func TestArena(t *testing.T) {
 	require.Positive(t, saved, "no arena was smaller than its buffers")
 }
 
-// check runs a plan on an arena that remembers which buffer each granule holds, and answers how much smaller
+// TestChainAlternates: a chain of layers that cannot be computed in place has two of them at a time, however long it is: one in
+// the arena, one in the memory of the output.
+func TestChainAlternates(t *testing.T) {
+	for layers := 2; layers < 9; layers++ {
+		for _, activation := range []string{"", "tanh"} {
+			b := NewBuilder()
+			x, w := b.Input(typed(dtype.Float32, 64, 64)), b.Input(typed(dtype.Float32, 64, 64))
+			for range layers {
+				if x = b.must(t, "matmul", op.Attrs{{Kind: op.Bool}, {Kind: op.Bool}}, x, w); activation != "" {
+					x = b.must(t, activation, nil, x)
+				}
+			}
+			var l Legal
+			require.NoError(t, l.addGraph(b.Build(x), &Planned{}))
+			groups, _ := l.group(func(*op.Step) bool { return true }, nil)
+			for _, groups := range [][]device.Group{nil, groups} {
+				plan := makePlan(&l, 2, groups)
+				check(t, &l, plan)
+				require.EqualValues(t, 64*64*4, plan.Arena, "%d layers with %q, %d groups", layers, activation, len(groups))
+			}
+		}
+	}
+}
+
+// check runs a plan on an arena and outputs that remember which buffer each granule holds, and answers how much smaller
 // the arena is than all buffers. Groups run in two blocks, the second first: a step touches half of what it reads and
 // writes in order, and all of what lies in another way.
 func check(t *testing.T, l *Legal, p *device.Plan) int64 {
-	holds := make([]int, p.Arena/granule)
+	holds := map[int][]int{-1: make([]int, p.Arena/granule)} // by output; -1: the arena
 	total := int64(0)
 	for i := range l.Buffers {
-		if l.Buffers[i].Role == Temporary {
-			total += l.Buffers[i].bytes()
+		switch b := &l.Buffers[i]; b.Role {
+		case Temporary:
+			total += b.bytes()
+		case Made:
+			holds[b.Index] = make([]int, b.bytes()/granule)
 		}
 	}
 	// granules calls f for those of an operand that a block of a group touches; half is -1 for a step that runs alone.
-	granules := func(r *op.Ref, slot *device.Slot, half int64, f func(granule int64)) {
-		if slot.Space != device.Scratch {
+	granules := func(r *op.Ref, slot *device.Slot, half int64, f func(held *int)) {
+		memory := holds[slot.Index]
+		switch slot.Space {
+		case device.Output:
+		case device.Scratch:
+			memory = holds[-1]
+		default:
 			return
 		}
 		first, n := (slot.Offset-r.Offset*4)/granule, l.Buffers[r.Buffer].bytes()/granule
@@ -387,20 +419,20 @@ func check(t *testing.T, l *Legal, p *device.Plan) int64 {
 			from, to = half*(n/2), max(n/2, half*n)
 		}
 		for k := from; k < to; k++ {
-			f(first + k)
+			f(&memory[first+k])
 		}
 	}
 	run := func(i int, half int64) {
 		s := &p.Steps[i]
 		for j := range s.In {
 			r := &l.Steps[i].In[j]
-			granules(r, &s.In[j], half, func(g int64) {
-				require.Equal(t, r.Buffer+1, holds[g], "step %d reads what is not there (half %d):\n%s", i, half, l)
+			granules(r, &s.In[j], half, func(held *int) {
+				require.Equal(t, r.Buffer+1, *held, "step %d reads what is not there (half %d):\n%s", i, half, l)
 			})
 		}
 		for j := range s.Out {
 			r := &l.Steps[i].Out[j]
-			granules(r, &s.Out[j], half, func(g int64) { holds[g] = r.Buffer + 1 })
+			granules(r, &s.Out[j], half, func(held *int) { *held = r.Buffer + 1 })
 		}
 	}
 	groups := p.Groups

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"math"
+	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -278,9 +279,26 @@ type places struct {
 // written: best fit, which for the chains and branches of models comes close to the largest sum of what is
 // alive at once. A step takes time in proportion to its operands and to the holes that there are. The steps of a group
 // run side by side, so that whatever one of them uses is in use until the last of them ends.
+//
+// Two choices of the buffers that use the memory of outputs are tried, and the shorter arena counts. If any buffer may that
+// comes first, the last layer but one of a chain can be there, where the last may not be, and a third place is needed. The
+// choice from the last step backward lets a chain alternate between two places.
 func arrange(l *Legal, groups []device.Group) places {
 	spans := l.spans()
-	p := places{arenaAt: make([]int64, len(l.Buffers)), guestOf: make([]int, len(l.Buffers)), locals: l.locals(groups, spans)}
+	locals := l.locals(groups, spans)
+	first := arrangeBy(l, groups, spans, locals, false)
+	if slices.Max(append(first.guestOf, -1)) < 0 {
+		return first
+	}
+	if backward := arrangeBy(l, groups, spans, locals, true); backward.arena < first.arena {
+		return backward
+	}
+	return first
+}
+
+// arrangeBy is arrange with one of the two choices.
+func arrangeBy(l *Legal, groups []device.Group, spans []span, locals []int, backward bool) places {
+	p := places{arenaAt: make([]int64, len(l.Buffers)), guestOf: make([]int, len(l.Buffers)), locals: locals}
 	d := donors{legal: l, spans: spans, groupOf: make([]*device.Group, len(l.Steps)), given: make([]bool, len(l.Buffers))}
 	for i := range groups {
 		for j := groups[i].First; j < groups[i].End; j++ {
@@ -296,6 +314,10 @@ func arrange(l *Legal, groups []device.Group) places {
 			ending[d.end(i)] = append(ending[d.end(i)], i)
 		}
 	}
+	var suits []bool
+	if backward {
+		suits = d.backward(hosts, starting, ending)
+	}
 	var free holes
 	for i := range l.Steps {
 		for _, b := range starting[i] {
@@ -308,9 +330,11 @@ func arrange(l *Legal, groups []device.Group) places {
 				d.given[from] = true // its place is b's now
 				continue
 			}
-			if h := d.host(hosts, b); h != nil {
-				p.guestOf[b], h.taken = h.output, true
-				continue
+			if suits == nil || suits[b] {
+				if h := d.host(hosts, b); h != nil {
+					p.guestOf[b], h.taken = h.output, true
+					continue
+				}
 			}
 			p.arenaAt[b] = free.take(l.Buffers[b].bytes())
 		}
@@ -374,6 +398,47 @@ func (d *donors) host(hosts map[int]*host, b int) (best *host) {
 		}
 	}
 	return best
+}
+
+// backward chooses the buffers that use the memory of outputs by visiting the steps from the last to the first: a buffer takes
+// it at its last step and gives it back at its first. One that is written over a donor goes where that is, so that these two
+// count as one. starting and ending are the buffers by these steps.
+func (d *donors) backward(hosts map[int]*host, starting, ending [][]int) []bool {
+	over, under := make([]int, len(d.spans)), make([]int, len(d.spans)) // by buffer: its donor, and whose donor it is
+	for b := range over {
+		over[b], under[b] = -1, -1
+	}
+	given := slices.Clone(d.given)
+	for _, buffers := range starting {
+		for _, b := range buffers {
+			if from := d.donor(b); from >= 0 {
+				d.given[from], over[b], under[from] = true, from, b
+			}
+		}
+	}
+	d.given = given
+	suits, hosted := make([]bool, len(d.spans)), make([]*host, len(d.spans)) // hosted: by the first of those that are one
+	for i := len(starting) - 1; i >= 0; i-- {
+		for _, b := range ending[i] {
+			if under[b] >= 0 {
+				continue
+			}
+			if h := d.host(hosts, b); h != nil {
+				h.taken, suits[b] = true, true
+				first := b
+				for ; over[first] >= 0; first = over[first] {
+					suits[over[first]] = true
+				}
+				hosted[first] = h
+			}
+		}
+		for _, b := range starting[i] {
+			if hosted[b] != nil {
+				hosted[b].taken = false
+			}
+		}
+	}
+	return suits
 }
 
 // end is the last step until which a buffer is in use. In a group that is its last one: until it ends, another block may
