@@ -142,9 +142,10 @@ func (c *call) onCPU(where *runtime.Context) bool {
 	return where == nil || where.Place().Kind == place.CPUKind
 }
 
-// work estimates how many elements a call works on; 0 on devices with queues, where the caller does not wait.
+// work estimates how many elements a call works on; 0 on devices with queues, where the caller does not wait, and for a
+// view, of which only reshape may copy, and no contiguous tensor.
 func (c *call) work(where *runtime.Context) int64 {
-	if !c.onCPU(where) {
+	if !c.onCPU(where) || c.row.Kind == op.View && c.in[0].Tensor != nil && c.in[0].Tensor.IsContiguous() {
 		return 0
 	}
 	var size int64

@@ -32,6 +32,20 @@ def test_a_thread_serves_many_calls() -> None:
     assert names() == before
 
 
+def test_views_are_made_by_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view takes no time, however large its tensor is; a reshape of a view that has to copy does."""
+    x = paddle.ones([_call.HEAVY_WORK // 8 + 1, 8], "uint8")
+    ran: list[Any] = []
+    monkeypatch.setattr(_call, "run", lambda work: ran.append(work) or work())
+    assert paddle.reshape(x, [-1]).shape == [x.size]
+    assert paddle.transpose(x, [1, 0]).shape == [8, x.shape[0]]
+    assert paddle.slice(x, [0], [1], [3]).shape == [2, 8]
+    assert x[:, 3].shape == [x.shape[0]]
+    assert not ran
+    assert paddle.reshape(paddle.transpose(x, [1, 0]), [-1]).shape == [x.size]
+    assert len(ran) == 1
+
+
 def test_it_ran_in_another_thread_and_brought_back_what_came() -> None:
     assert _worker.run(threading.current_thread) is not threading.main_thread()
 
