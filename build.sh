@@ -935,6 +935,14 @@ bench() {
     esac
     case $benchmark in bench/cpu.py | bench/functions.py | bench/programs.py) # PaddlePaddle is one of their columns
         venv .venv-peers peers
+        case $benchmark in
+        bench/functions.py) ;;
+        *) # the other peers, found after what is in .venv-peers
+            bench_peers
+            .venv-bench/bin/python -c 'import site; print(*site.getsitepackages())' \
+                >"$(.venv-peers/bin/python -c 'import site; print(*site.getsitepackages())')/bench.pth"
+            ;;
+        esac
         .venv-peers/bin/python "$benchmark" "$@"
         return
         ;;
@@ -949,13 +957,18 @@ bench() {
         PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "$benchmark" "$@"
         return
     fi
+    bench_peers
+    .venv-bench/bin/python "$benchmark" "$@"
+}
+
+# bench_peers: .venv-bench, with PyTorch where it installs.
+bench_peers() {
     venv .venv-bench bench
     .venv-bench/bin/python -c 'import torch' 2>/dev/null || [ -f .venv-bench/no-torch ] ||
         pip .venv-bench install --group torch || {
         echo 'build.sh: PyTorch does not install here; its column stays empty' >&2
         : >.venv-bench/no-torch
     }
-    .venv-bench/bin/python "$benchmark" "$@"
 }
 
 # go_files and tree: what git would commit, so that environments and caches are left out.
