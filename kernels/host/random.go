@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // A call of n elements uses ceil(n/4) Philox counters from Seed[1] on where it draws 32 bits an
@@ -25,27 +26,66 @@ func init() {
 // precision is how many random bits an element of a float dtype can tell apart in [0, 1).
 var precision = [dtype.Last + 1]int{dtype.Float16: 11, dtype.BFloat16: 8, dtype.Float32: 24}
 
+// randoms is the numbers that one call may use: those of the counters from first on, numbered from 0. A counter gives four 32-bit
+// numbers or two 64-bit numbers. Any of them can be computed without those before it, so a tensor is the same however it is
+// split.
+type randoms struct {
+	key   [2]uint32
+	first uint64
+	room  []uint32 // for two words of each element of a block, and what is left of the counters at the ends
+}
+
+// newRandoms starts from a call's Seed, a key and the first counter. The numbers lie in the frame.
+func newRandoms(seed [2]uint64, f *frame) randoms {
+	// SAFETY: two buffers of 64-bit elements, until the frame is freed.
+	return randoms{[2]uint32{uint32(seed[0]), uint32(seed[0] >> 32)}, seed[1], slice[uint32](f.stretch(2), 4*block)}
+}
+
+// words are the 32-bit numbers from one on, at most two for each element of a block; valid until the next call.
+func (r *randoms) words(from int64, n int) []uint32 {
+	before := int(from % 4)
+	vec.Philox(r.room[:(before+n+3)&^3], r.key, r.first+uint64(from/4))
+	return r.room[before:][:n]
+}
+
+// wide are the 64-bit numbers from one on, at most a block of them, lower half first.
+func (r *randoms) wide(from int64, n int) []uint32 { return r.words(2*from, 2*n) }
+
+// word64 is number i of those that wide returns.
+func word64(words []uint32, i int) uint64 { return uint64(words[2*i]) | uint64(words[2*i+1])<<32 }
+
 // uniform draws from [min, max). Fractions have no more bits than the dtype holds, so that most
 // ranges need no rounding; where rounding would give max, the value is the one just below it.
 func uniform(c *device.Call, dst []float64, first int64) {
 	low, high := c.Attrs[op.UniformMin].Float64(), c.Attrs[op.UniformMax].Float64()
 	d := c.Out[0].DType
-	r := newRandoms(c.Seed)
+	f := newFrame()
+	defer f.free()
+	r := newRandoms(c.Seed, f)
 	top := math.Inf(1)
 	if low < high {
 		top = below(d, high)
 	}
-	for i := range dst {
-		at := first + int64(i)
-		var fraction float64
-		if d == dtype.Float64 {
-			fraction = float64(r.wide(at)>>11) / (1 << 53)
-		} else {
-			keep := precision[d]
-			fraction = float64(r.word(at)>>(32-keep)) / float64(uint64(1)<<keep)
+	if d == dtype.Float64 {
+		words := r.wide(first, len(dst))
+		for i := range dst {
+			dst[i] = within(low+float64((high-low)*(float64(word64(words, i)>>11)/(1<<53))), top)
 		}
-		dst[i] = min(low+float64((high-low)*fraction), top)
+		return
 	}
+	keep := precision[d]
+	unit := 1 / float64(uint64(1)<<keep)
+	for i, w := range r.words(first, len(dst)) {
+		dst[i] = within(low+float64((high-low)*(float64(w>>(32-keep))*unit)), top)
+	}
+}
+
+// within is min(x, top) in half the instructions: a zero of either sign and NaN stay what they are.
+func within(x, top float64) float64 {
+	if x > top {
+		return top
+	}
+	return x
 }
 
 // below is the largest value of a float dtype that is less than x.
@@ -84,28 +124,34 @@ func nearestBelow(x float64, narrow func(float64) uint16, widen func(uint16) flo
 // normal draws by the transform of Box and Muller: two uniform numbers give elements 2i and 2i+1.
 func normal(c *device.Call, dst []float64, first int64) {
 	mean, deviation := c.Attrs[op.NormalMean].Float64(), c.Attrs[op.NormalStd].Float64()
-	double := c.Out[0].DType == dtype.Float64
-	r := newRandoms(c.Seed)
+	size := 2 // words of a pair
+	if c.Out[0].DType == dtype.Float64 {
+		size = 4
+	}
+	f := newFrame()
+	defer f.free()
+	r := newRandoms(c.Seed, f)
+	skip := int(first % 2) // the first element of a pair may not be asked for
+	words := r.words(first/2*int64(size), (skip+len(dst)+1)/2*size)
 	var pair [2]float64
 	for i := range dst {
-		at := first + int64(i)
+		at := skip + i
 		if i == 0 || at%2 == 0 {
-			pair = gaussians(&r, at/2, double)
+			pair = gaussians(words[at/2*size:][:size])
 		}
 		dst[i] = mean + float64(deviation*pair[at%2])
 	}
 }
 
-// gaussians is pair i, from 32 random bits each or from 53.
-func gaussians(r *randoms, i int64, double bool) [2]float64 {
+// gaussians is a pair from 32 random bits each or from 53.
+func gaussians(words []uint32) [2]float64 {
 	var u, v float64 // in (0, 1] and [0, 1)
-	if double {
-		u = float64(r.wide(2*i)>>11+1) / (1 << 53)
-		v = float64(r.wide(2*i+1)>>11) / (1 << 53)
+	if len(words) == 4 {
+		u = float64(word64(words, 0)>>11+1) / (1 << 53)
+		v = float64(word64(words, 1)>>11) / (1 << 53)
 	} else {
-		both := r.wide(i)
-		u = float64(both>>32+1) / (1 << 32)
-		v = float64(both&math.MaxUint32) / (1 << 32)
+		u = (float64(words[1]) + 1) / (1 << 32)
+		v = float64(words[0]) / (1 << 32)
 	}
 	radius := math.Sqrt(-2 * math.Log(u))
 	sin, cos := math.Sincos(2 * math.Pi * v)
@@ -116,9 +162,12 @@ func gaussians(r *randoms, i int64, double bool) [2]float64 {
 // value's chance exceeds by more than width / 2**64.
 func randint(c *device.Call, dst []int64, first int64) {
 	low, high := c.Attrs[op.RandintLow].I, c.Attrs[op.RandintHigh].I
-	r := newRandoms(c.Seed)
+	f := newFrame()
+	defer f.free()
+	r := newRandoms(c.Seed, f)
+	words := r.wide(first, len(dst))
 	for i := range dst {
-		offset, _ := bits.Mul64(r.wide(first+int64(i)), uint64(high-low))
+		offset, _ := bits.Mul64(word64(words, i), uint64(high-low))
 		dst[i] = low + int64(offset)
 	}
 }
@@ -151,9 +200,14 @@ func (k permutation) workspace(c *device.Call) int64 {
 func (k permutation) run(t *threads, c *device.Call) error {
 	n := c.Out[0].Numel()
 	both := slice[drawn](c.Workspace, 2*n)
-	r := newRandoms(c.Seed)
-	for i := range n {
-		both[i] = drawn{r.wide(i), i}
+	f := newFrame()
+	defer f.free()
+	r := newRandoms(c.Seed, f)
+	for i := int64(0); i < n; i += block {
+		words := r.wide(i, int(min(n-i, block)))
+		for j := range len(words) / 2 {
+			both[i+int64(j)] = drawn{word64(words, j), i + int64(j)}
+		}
 	}
 	sortDrawn(both[:n], both[n:])
 	return k.create.run(t, c)

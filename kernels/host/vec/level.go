@@ -66,6 +66,8 @@ type table struct {
 	sortKeys               func(dst []uint32, src []float32, flip uint32) (some, all uint32, negativeZero bool)
 	beyond                 func(x []float32, v float32, flip uint32) int
 
+	philox func(dst []uint32, key [2]uint32, first uint64)
+
 	sumDeviations func(x []float32, mean float64) float64
 	standardize   func(dst, src, weight, bias []float32, mean, scale float64)
 
@@ -127,6 +129,8 @@ func portableTable() *table {
 		sumBlock64: sumBlock64,
 		max:        maxRow,
 		min:        minRow,
+
+		philox: philoxRow,
 
 		sumColumns:  sumColumnsRow,
 		maxColumns:  maxColumnsRow,

@@ -81,6 +81,7 @@ func (t *table) use256() {
 	t.max, t.min = maxRow256, minRow256
 	t.columns256()
 	t.bitwise256()
+	t.philox = philox256
 	t.sumDeviations, t.standardize = sumDeviations256, standardize256
 	t.tiles256()
 	t.dots256()
