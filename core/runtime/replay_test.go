@@ -78,7 +78,8 @@ func TestUnifiedGradients(t *testing.T) {
 			})
 		}
 		all.Wait()
-		x := argument(4)
+		const fresh = 200
+		x := argument(fresh)
 		_, err := w.rt.In(runtime.Recording|runtime.NonBlocking).Run(p, one(x), nil, nil)
 		var long *runtime.Long
 		require.ErrorAs(w, err, &long, "a run that would have to trace")
@@ -88,7 +89,7 @@ func TestUnifiedGradients(t *testing.T) {
 		// The record of a run holds the program of its backward pass, which the open one does not own.
 		out := w.run(p, x)
 		p.Close()
-		gradient(x, 4, out)
+		gradient(x, fresh, out)
 		w.free(append(plain, s)...)
 		require.NoError(w, c.Synchronize())
 		require.Equal(w, live, w.rt.Live())
