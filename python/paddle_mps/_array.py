@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _dtype, _grad, _operators
 from ._call import into, renamed
-from ._convert import REQUIRED, axis_of, chosen, index, tensor, whole
+from ._caller import called
+from ._convert import REQUIRED, axis_of, chosen, index, said, tensor, whole
 from ._dtype import DType, DTypeLike
 from ._errors import check, errors_of
 from ._indexing import INTEGER, WHOLE, basic, coordinates, places
@@ -50,7 +51,7 @@ def reshape(
     if input is not None:
         x = chosen("reshape", "x", x, REQUIRED, "input", input)
     if isinstance(shape, str):
-        raise ValueError(f"[reshape] shape is {shape!r}; want ints")
+        raise ValueError(f"[{called('reshape')}] shape is {said(shape)}; want ints")
     return _operators.reshape(x, spread(shape, more) if more else shape)
 
 

@@ -18,7 +18,7 @@ SHARED = {
 }  # fmt: skip
 PROGRAMS = f"{PACKAGE}.selftest"
 
-SPECIAL = {"__getitem__": "index", "__setitem__": "index", "__call__": ""}
+SPECIAL = {"__getitem__": "index", "__setitem__": "setitem", "__call__": ""}
 
 
 def called(default: str) -> str:

@@ -11,6 +11,7 @@ from ctypes import byref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _place, _random, _stream
+from ._convert import tensor
 from ._errors import DeviceError, check
 from ._library import find, library
 from ._objects import flush
@@ -137,7 +138,7 @@ def set_device(device: DeviceLike | None) -> Place:
 
 def get_device(input: Any = None) -> str:
     """The current place, or that of a tensor, as 'cpu' or 'mps:N'."""
-    return device_name(_place.current() if input is None else input.place)
+    return device_name(_place.current() if input is None else tensor(input, "get_device", "input").place)
 
 
 def set_mps_device(device: DeviceLike) -> None:

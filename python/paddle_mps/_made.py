@@ -12,7 +12,7 @@ from . import _dtype, _operators, _place
 from ._array import reshaped
 from ._call import renamed
 from ._caller import called
-from ._convert import index, listed, tensor, whole
+from ._convert import index, listed, one_number, tensor, whole
 from ._creation import blank, converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
@@ -37,11 +37,15 @@ def logspace(
     Raises:
         ValueError: num is below 1.
     """
-    count, kind = int(value_of(num)), floating(dtype)
+    count, kind = int(one_number(num, "logspace", "num")), floating(dtype)
+    first, last, root = (
+        float(one_number(given, "logspace", name))
+        for name, given in (("start", start), ("stop", stop), ("base", base))
+    )
     if count < 1:
         raise ValueError(f"[logspace] num is {count}; want a number from 1")
-    exponents = np.linspace(float(value_of(start)), float(value_of(stop)), count)
-    powers = np.power(float(value_of(base)), exponents)
+    exponents = np.linspace(first, last, count)
+    powers = np.power(root, exponents)
     return from_array(converted(powers, kind), where(None, None))
 
 
@@ -78,7 +82,7 @@ def cartesian_prod(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     Raises:
         ValueError: there is no vector, one has another number of axes, or their dtypes differ.
     """
-    given = listed(list(x), "cartesian_prod")
+    given = listed(x if isinstance(x, Tensor) or not hasattr(x, "__iter__") else list(x), "cartesian_prod")
     for t in given:
         if len(meta(t).shape) != 1:
             raise ValueError(f"[cartesian_prod] a tensor has {len(meta(t).shape)} axes; want 1")
@@ -162,9 +166,19 @@ def as_tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """`asarray` under PyTorch's name."""
+    """A tensor with a copy of data, as of `asarray`, under PyTorch's name.
+
+    Args:
+        dtype: None: that of the data, floats of Python as the default dtype.
+        device: where the tensor lives; None: the current place, or that of a tensor.
+        requires_grad: whether gradients are wanted: stop_gradient=False.
+
+    Raises:
+        TypeError: the data is no tensor, or the dtype is none.
+        ValueError: pin_memory is set: memory of mps devices is the CPU's own.
+    """
     refuse(pin_memory)
-    made = asarray(data, dtype=dtype, device=device)
+    made: Tensor = asarray(data, dtype=dtype, device=device)
     if requires_grad:
         made.stop_gradient = False
     return made

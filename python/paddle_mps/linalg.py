@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from . import _dtype, _factorizations, _grad, _matrix_functions, _operators
 from ._array import transpose
-from ._convert import index, listed, tensor
+from ._convert import flag, index, listed, tensor
 from ._diagonals import diagonal
 from ._errors import UnsupportedError, errors_of
 from ._factorizations import *  # noqa: F403
@@ -86,6 +86,7 @@ def cov(
         raise UnsupportedError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
     if not meta(x).dtype.is_floating:
         raise TypeError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
+    flag("ddof", ddof)
     rows = _operators.unsqueeze(fractional(x), 0) if len(shape) == 1 else fractional(x)
     if not rowvar and meta(rows).shape[0] != 1:
         rows = transpose(rows, [1, 0])
@@ -140,7 +141,16 @@ def check_weights(label: str, weights: Tensor, observations: int) -> None:
 
 @errors_of("cov")
 def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
-    """Pearson's correlation coefficients of variables, in [-1, 1]: see `cov`."""
+    """Pearson's correlation coefficients of n variables, in [-1, 1]: [n, n], or a 0-d tensor of one variable.
+
+    Args:
+        x: real observations, [n, observations]; a vector is one variable.
+        rowvar: whether the rows are the variables, and not the columns.
+
+    Raises:
+        ValueError: x is no tensor, or has other than one or two axes.
+        UnsupportedError: x is complex.
+    """
     shape = meta(tensor(x, "corrcoef", "x")).shape
     if len(shape) not in (1, 2):
         raise ValueError(f"[corrcoef] x has {len(shape)} dimensions; want 1 or 2")

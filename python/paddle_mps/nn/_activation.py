@@ -14,7 +14,7 @@ import numpy as np
 from .. import _grad, _operators
 from .._array import split
 from .._call import renamed
-from .._convert import axis_of, index, tensor
+from .._convert import axis_of, index, real, tensor
 from .._creation import full_0d
 from .._dtype import float32
 from .._elementwise import alike, in_single, of_floats
@@ -78,7 +78,7 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         ValueError: x is no tensor.
         ZeroDivisionError: alpha is 0.
     """
-    if alpha == 0:
+    if real("celu", "alpha", alpha) == 0:
         raise ZeroDivisionError("[celu] alpha is 0; want another number")
     zero = full_0d(x, 0)
     bent = _operators.expm1(x / alpha) * alpha
@@ -102,9 +102,9 @@ def selu(
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor, scale is not above 1, or alpha is below 0.
     """
-    if scale <= 1.0:
+    if real("selu", "scale", scale) <= 1.0:
         raise ValueError(f"[selu] scale is {scale}; want more than 1")
-    if alpha < 0:
+    if real("selu", "alpha", alpha) < 0:
         raise ValueError(f"[selu] alpha is {alpha}; want at least 0")
     bent = _operators.expm1(_operators.clip(x, None, 0.0)) * float(np.float32(alpha))
     result: Tensor = _operators.where(x > 0, x, bent) * float(np.float32(scale))
@@ -131,6 +131,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("hardtanh", "min", min), real("hardtanh", "max", max)
     if isinstance(min, (int, float)) and isinstance(max, (int, float)) and min <= max:
         return clipped(x, min, max)
     raised = _operators.where(x < min, full_0d(x, min), x)
@@ -145,6 +146,7 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("hardsigmoid", "slope", slope), real("hardsigmoid", "offset", offset)
     return clipped(x * float(np.float32(slope)) + float(np.float32(offset)), 0.0, 1.0)
 
 
@@ -168,6 +170,7 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("hardshrink", "threshold", threshold)
     kept = (x <= -threshold) | (x >= threshold) | _operators.isnan(x)
     return _operators.where(kept, x, x * 0)
 
@@ -180,7 +183,7 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor, or threshold is below 0.
     """
-    if threshold < 0:
+    if real("softshrink", "threshold", threshold) < 0:
         raise ValueError(f"[softshrink] threshold is {threshold}; want at least 0")
     small = _operators.where((x >= -threshold) & (x <= threshold), full_0d(x, 0), x)
     lowered = _operators.where(x > threshold, x - threshold, small)
@@ -219,6 +222,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("thresholded_relu", "threshold", threshold)
     return _operators.where(x <= threshold, full_0d(x, value), x)
 
 

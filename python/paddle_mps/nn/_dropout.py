@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import _dtype, _operators
 from .._call import renamed
-from .._convert import one_number, tensor
+from .._convert import one_number, real, tensor, whole
 from .._creation import full_0d
 from .._elementwise import of_floats
 from .._errors import UnsupportedError
@@ -94,7 +94,7 @@ def mask_shape(shape: Sequence[int], axis: Any) -> list[int]:
     """
     if not isinstance(axis, (int, list, tuple)):
         raise TypeError(f"[dropout] axis is {axis!r}; want an int or a list of ints")
-    axes = [axis] if isinstance(axis, int) else list(axis)
+    axes = whole("axis", axis)
     if not axes or min(axes) < 0 or max(axes) >= len(shape) or len(axes) > len(shape):
         raise ValueError(f"[dropout] axis is {axis}; want some from 0 to {len(shape) - 1}")
     return [n if a in axes else 1 for a, n in enumerate(shape)]
@@ -111,7 +111,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         RuntimeError: input has another number of axes.
         ValueError: input is no tensor, or p is not in [0, 1].
     """
-    if not 0 <= p <= 1:
+    if not 0 <= real("dropout1d", "p", p) <= 1:
         raise ValueError(f"[dropout1d] p is {p}; want a number from 0 to 1")
     rank = len(meta(tensor(input, "dropout1d", "input")).shape)
     if rank not in (2, 3):

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _operators
 from .._array import concat, reshaped
 from .._call import into, renamed
-from .._convert import index, tensor, whole
+from .._convert import index, real, tensor, whole
 from .._creation import filled
 from .._elementwise import of_floats
 from .._grad import no_grad
@@ -86,7 +86,7 @@ def layer_norm(
         ValueError: x is no tensor, a shape does not fit, or epsilon is out of range.
     """
     shape = meta(tensor(x, "layer_norm", "x")).shape
-    if not 0 <= epsilon <= 1e-3:
+    if not 0 <= real("layer_norm", "epsilon", epsilon) <= 1e-3:
         raise ValueError(f"[layer_norm] epsilon is {epsilon}; want a number from 0 to 0.001")
     if isinstance(normalized_shape, (int, np.integer)):
         normalized_shape = [int(normalized_shape)]
