@@ -369,6 +369,7 @@ __all__ = [
     "sum",
     "t",
     "t_",
+    "tensor",
     "tile",
     "to_dlpack",
     "to_tensor",
@@ -404,5 +405,8 @@ __all__ += _distributions.__all__ + _range.__all__
 
 if _typing.TYPE_CHECKING:
     from . import onnx, profiler, serve, triton_aot  # imported when they are used: see _missing.LATE
+    from .tensor import tensor
+else:
+    from . import tensor  # a module that can be called
 
 _missing.explain(__name__)

@@ -16,7 +16,7 @@ from . import _dtype, _grad, _operators
 from ._arithmetic import sum as added_up
 from ._array import flatten
 from ._call import into, renamed
-from ._convert import index, tensor
+from ._convert import index, real, tensor
 from ._creation import filled, floating, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DTypeLike
 from ._errors import UnsupportedError, errors_of
@@ -230,6 +230,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
     shape = meta(tensor(x, "diag", "x")).shape
     if len(shape) > 2:
         raise ValueError(f"[diag] x has {len(shape)} axes; want at most 2")
+    real("diag", "padding_value", padding_value)
     if len(shape) == 2:
         return _operators.assign(line(x, offset, 0, 1))
     size = (shape[0] if shape else 1) + abs(index("offset", offset))

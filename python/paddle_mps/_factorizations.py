@@ -411,9 +411,9 @@ def matrix_rank(
     Raises:
         ValueError: x is no tensor or has less than two dimensions, or tol is given with atol or rtol.
     """
-    for name_of, bound in (("tol", tol), ("atol", atol), ("rtol", rtol)):
-        if bound is not None:
-            real("matrix_rank", name_of, bound)
+    for what, given in (("tol", tol), ("atol", atol), ("rtol", rtol)):
+        if given is not None:
+            real("matrix_rank", what, given)
     if tol is not None and (atol is not None or rtol is not None):
         raise ValueError("[matrix_rank] got tol with atol or rtol; want one of them")
     a = matrices("matrix_rank", x, bool(hermitian))

@@ -338,7 +338,9 @@ def fill(target: Tensor, value: Any) -> None:
 def check_broadcast(given: Sequence[int], part: Sequence[int]) -> None:
     """Raises a ValueError unless a value of one shape broadcasts to another."""
     if len(given) > len(part) or any(n not in (1, wanted) for n, wanted in zip(reversed(given), reversed(part))):
-        raise ValueError(f"[{called('setitem')}] the value has shape {list(given)} and the part {list(part)}; want it to broadcast")
+        raise ValueError(
+            f"[{called('setitem')}] the value has shape {list(given)} and the part {list(part)}; want it to broadcast"
+        )
 
 
 def fitted(given: Tensor, shape: Sequence[int]) -> Tensor:

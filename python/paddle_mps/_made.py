@@ -39,8 +39,7 @@ def logspace(
     """
     count, kind = int(one_number(num, "logspace", "num")), floating(dtype)
     first, last, root = (
-        float(one_number(given, "logspace", name))
-        for name, given in (("start", start), ("stop", stop), ("base", base))
+        float(one_number(given, "logspace", name)) for name, given in (("start", start), ("stop", stop), ("base", base))
     )
     if count < 1:
         raise ValueError(f"[logspace] num is {count}; want a number from 1")

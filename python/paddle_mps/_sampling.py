@@ -169,7 +169,9 @@ def randint(
     if kind.is_integer:
         limits = np.iinfo(kind.numpy)
         if bounds[0] < limits.min or bounds[1] - 1 > limits.max:
-            raise IndexError(f"[{called('randint')}] the range is [{bounds[0]}, {bounds[1]}); want integers of {kind.name}")
+            raise IndexError(
+                f"[{called('randint')}] the range is [{bounds[0]}, {bounds[1]}); want integers of {kind.name}"
+            )
     return _operators.randint(where(place, device).word, dims(shape), *bounds, kind)
 
 

@@ -374,7 +374,11 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
         ValueError: there is none, one has more than two axes, or their dtypes differ.
     """
     rows = [0, 0]
-    given = listed(inputs if isinstance(inputs, Tensor) or not hasattr(inputs, "__iter__") else list(inputs), "block_diag", "inputs")
+    given = listed(
+        inputs if isinstance(inputs, Tensor) or not hasattr(inputs, "__iter__") else list(inputs),
+        "block_diag",
+        "inputs",
+    )
     if any(len(meta(x).shape) > 2 for x in given):
         raise ValueError("[block_diag] a tensor has more than 2 axes; want at most 2")
     alike("block_diag", given)

@@ -112,6 +112,8 @@ def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> lis
         IndexError: there is no such axis.
     """
     shape = meta(tensor(x, "split_with_sizes", "x")).shape
+    if not isinstance(split_sizes, (list, tuple, Tensor)):
+        raise TypeError(f"[split_with_sizes] split_sizes is {said(split_sizes)}; want a list of ints")
     lengths = whole("split_sizes", split_sizes)
     if any(n < 0 for n in lengths):
         raise ValueError(f"[split_with_sizes] split_sizes are {list(lengths)}; want numbers from 0")

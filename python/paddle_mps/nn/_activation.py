@@ -65,6 +65,7 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("elu", "alpha", alpha)
     bent = _operators.expm1(_operators.clip(x, None, 0.0))
     return _operators.where(x > 0, x, bent if alpha == 1 else bent * full_0d(x, alpha))
 
@@ -222,7 +223,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
-    real("thresholded_relu", "threshold", threshold)
+    real("thresholded_relu", "threshold", threshold), real("thresholded_relu", "value", value)
     return _operators.where(x <= threshold, full_0d(x, value), x)
 
 

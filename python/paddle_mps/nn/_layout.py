@@ -143,7 +143,9 @@ def padded_axes(
         return [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
     first, last = FORMATS[rank]
     if data_format not in (None, first, last):
-        raise AssertionError(f"[{called('pad')}] data_format is {data_format!r}; want {first} or {last} for {rank} axes")
+        raise AssertionError(
+            f"[{called('pad')}] data_format is {data_format!r}; want {first} or {last} for {rank} axes"
+        )
     if mode != "constant" and len(pairs) != rank - 2:
         raise ValueError(f"[{called('pad')}] pad has {len(amounts)} numbers; want {2 * (rank - 2)}")
     behind = 1 if data_format == last else 0

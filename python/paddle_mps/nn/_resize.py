@@ -170,7 +170,9 @@ def checked(x: Any, mode: str, align_corners: Any, align_mode: int, antialias: A
     if not isinstance(mode, str) or mode not in RANKS or rank not in RANKS[mode]:
         raise ValueError(f"[{called('interpolate')}] mode is {mode!r} for {rank} axes; want one of {', '.join(RANKS)}")
     if not isinstance(align_corners, bool) or not isinstance(antialias, bool):
-        raise TypeError(f"[{called('interpolate')}] align_corners is {align_corners!r} and antialias {antialias!r}; want bools")
+        raise TypeError(
+            f"[{called('interpolate')}] align_corners is {align_corners!r} and antialias {antialias!r}; want bools"
+        )
     if align_mode not in (0, 1):
         raise ValueError(f"[{called('interpolate')}] align_mode is {align_mode}; want 0 or 1")
     if align_corners and mode == "nearest":
@@ -210,7 +212,9 @@ def resized(
     sizes, scales = wanted(x, size, scale_factor, recompute_scale_factor, axes)
     known = meta(x)
     if not known.dtype.is_floating and mode != "nearest" and known.dtype.name != "uint8":
-        raise UnsupportedError(f"[{called('interpolate')}] x is {known.dtype.name}; want a floating-point tensor for {mode!r}")
+        raise UnsupportedError(
+            f"[{called('interpolate')}] x is {known.dtype.name}; want a floating-point tensor for {mode!r}"
+        )
     if any(n < 1 for n in sizes):
         raise ValueError(f"[{called('interpolate')}] the result would have size {sizes}; want numbers from 1")
     narrow = mode != "nearest" and known.dtype.itemsize < 4
