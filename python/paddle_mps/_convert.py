@@ -103,14 +103,14 @@ def numeric(function: str, name: str, value: Any) -> Any:
     raise TypeError(f"[{called(function)}] {name} is {said(value)}; want a number")
 
 
-def real(function: str, name: str, value: Any) -> Any:
-    """A bool, an int or a float, or a tensor, as it is.
+def real(function: str, name: str, value: Any, tensors: bool = True) -> Any:
+    """A bool, an int or a float, or with tensors also a tensor, as it is.
 
     Raises:
         TypeError: it is something else.
         ValueError: an int does not fit into 64 bits.
     """
-    if isinstance(value, Tensor) or scalar(value, function) is not None:
+    if (tensors and isinstance(value, Tensor)) or scalar(value, function) is not None:
         return value
     raise TypeError(f"[{called(function)}] {name} is {said(value)}; want a number")
 

@@ -230,7 +230,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
     shape = meta(tensor(x, "diag", "x")).shape
     if len(shape) > 2:
         raise ValueError(f"[diag] x has {len(shape)} axes; want at most 2")
-    real("diag", "padding_value", padding_value)
+    real("diag", "padding_value", padding_value, False)
     if len(shape) == 2:
         return _operators.assign(line(x, offset, 0, 1))
     size = (shape[0] if shape else 1) + abs(index("offset", offset))

@@ -390,7 +390,14 @@ def pinv(x: Tensor, rcond: float | Tensor = 1e-15, hermitian: bool = False, name
         ValueError: x is no tensor, or has less than two dimensions.
     """
     limit = numbers("pinv", rcond) if isinstance(rcond, Tensor) else real("pinv", "rcond", rcond)
-    return result(checked("pinv", np.linalg.pinv, matrices("pinv", x), limit, hermitian=bool(hermitian)), x)
+    a = matrices("pinv", x)
+    try:
+        limit = np.broadcast_to(limit, a.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            f"[pinv] rcond has shape {list(np.shape(limit))}; want one that broadcasts to {list(a.shape[:-2])}"
+        ) from None
+    return result(checked("pinv", np.linalg.pinv, a, limit, hermitian=bool(hermitian)), x)
 
 
 def matrix_rank(
@@ -576,6 +583,8 @@ def lu_unpack(
     if unpack_pivots:
         if pivots.dtype.kind != "i":
             raise TypeError(f"[lu_unpack] y is {meta(y).dtype.name}; want the pivots of lu, which are integers")
+        if pivots.size and not 1 <= pivots.min() <= pivots.max() <= m:
+            raise ValueError(f"[lu_unpack] y has pivots from {pivots.min()} to {pivots.max()}; want 1 to {m}")
         permutation = result(swapped(np.eye(m)[rows_in_order(pivots, m)]), x)
     if unpack_ludata:
         lower = result(np.tril(a[..., :k], -1) + np.eye(m, k), x)

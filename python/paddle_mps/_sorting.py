@@ -12,7 +12,7 @@ from . import _array, _dtype, _operators, _ops
 from ._arithmetic import cast, where
 from ._array import reshaped
 from ._call import into, renamed, take
-from ._convert import REQUIRED, axis_of, chosen, index, of_one_place, one_number, said, tensor, whole
+from ._convert import REQUIRED, axis_of, chosen, flag, index, of_one_place, one_number, said, tensor, whole
 from ._creation import full
 from ._errors import UnsupportedError, errors_of
 from ._objects import Tensor, from_array, meta
@@ -44,6 +44,7 @@ def argsort(
         TypeError: the axis is no whole number.
         ValueError: the axis is out of range.
     """
+    flag("descending", descending)
     return ordered(tensor(x, "argsort", "x"), index("axis", axis), descending)[1]
 
 

@@ -65,7 +65,7 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
-    real("elu", "alpha", alpha)
+    real("elu", "alpha", alpha, False)
     bent = _operators.expm1(_operators.clip(x, None, 0.0))
     return _operators.where(x > 0, x, bent if alpha == 1 else bent * full_0d(x, alpha))
 
@@ -132,7 +132,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
-    real("hardtanh", "min", min), real("hardtanh", "max", max)
+    real("hardtanh", "min", min, False), real("hardtanh", "max", max, False)
     if isinstance(min, (int, float)) and isinstance(max, (int, float)) and min <= max:
         return clipped(x, min, max)
     raised = _operators.where(x < min, full_0d(x, min), x)
@@ -223,7 +223,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
-    real("thresholded_relu", "threshold", threshold), real("thresholded_relu", "value", value)
+    real("thresholded_relu", "threshold", threshold), real("thresholded_relu", "value", value, False)
     return _operators.where(x <= threshold, full_0d(x, value), x)
 
 
