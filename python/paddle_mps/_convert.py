@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _dtype, _place
-from ._caller import called
+from ._caller import axis_text, called
 from ._objects import Tensor, meta
 
 # pmps_arg_kind and pmps_attr_kind.
@@ -123,7 +123,7 @@ def axis_of(function: str, axis: Any, rank: int, error: type[Exception] = ValueE
     """
     given = index("axis", axis)
     if not -rank <= given < rank:
-        raise error(f"[{called(function)}] axis is {given}; want one of the {rank} axes")
+        raise error(f"[{called(function)}] axis is {given}; want {axis_text(rank)}")
     return given % rank
 
 

@@ -16,6 +16,7 @@ from . import _array, _dtype, _operators, _ops
 from ._arithmetic import cast, where
 from ._array import reshaped
 from ._call import into, renamed
+from ._caller import dimensions_text
 from ._convert import index, of_one_place, real, said, tensor
 from ._creation import full, linspace
 from ._errors import UnsupportedError
@@ -526,7 +527,7 @@ def grid(points: np.ndarray[Any, Any], bins: Any, ranges: Any) -> list[np.ndarra
     given = [bins] * size if isinstance(bins, (int, np.integer)) else list(bins)
     if len(given) != size or (ranges is not None and len(ranges) != 2 * size):
         raise ValueError(
-            f"[histogramdd] got {len(given)} bins and ranges {ranges} for {size} dimensions; want one of each"
+            f"[histogramdd] got {len(given)} bins and ranges {ranges} for {dimensions_text(size)}; want one of each"
         )
     edges = []
     for d, b in enumerate(given):

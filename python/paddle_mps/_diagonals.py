@@ -16,6 +16,7 @@ from . import _dtype, _grad, _operators
 from ._arithmetic import sum as added_up
 from ._array import flatten
 from ._call import into, renamed
+from ._caller import axes_text
 from ._convert import index, real, tensor
 from ._creation import filled, floating, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DTypeLike
@@ -95,7 +96,7 @@ def plane(function: str, rank: int, first: int, second: int) -> tuple[int, int]:
     first, second = index("axis", first), index("axis", second)
     for axis in (first, second):
         if rank < 2 or not -rank <= axis < rank:
-            raise IndexError(f"[{function}] axis is {axis}; want one of {rank} axes, and at least two of them")
+            raise IndexError(f"[{function}] axis is {axis} and x has {axes_text(rank)}; want one of at least 2 axes")
     if first % rank == second % rank:
         raise ValueError(f"[{function}] the axes are {first} and {second}; want two different ones")
     return first % rank, second % rank
@@ -229,7 +230,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
     """
     shape = meta(tensor(x, "diag", "x")).shape
     if len(shape) > 2:
-        raise ValueError(f"[diag] x has {len(shape)} axes; want at most 2")
+        raise ValueError(f"[diag] x has {axes_text(len(shape))}; want at most 2")
     real("diag", "padding_value", padding_value, False)
     if len(shape) == 2:
         return _operators.assign(line(x, offset, 0, 1))
@@ -285,7 +286,7 @@ def triangle(function: str, x: Any, diagonal: int, lower: bool) -> Tensor:
     given = tensor(x, function, "x")
     shape, place = meta(given).shape, meta(given).place
     if len(shape) < 2:
-        raise ValueError(f"[{function}] x has {len(shape)} axes; want at least 2")
+        raise ValueError(f"[{function}] x has {axes_text(len(shape))}; want at least 2")
     if math.prod(shape) == 0:
         return _operators.assign(given)
     rows = _operators.range(place.word, index("diagonal", diagonal), 1, shape[-2], _dtype.int64)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from . import _operators
 from ._array import reshaped
+from ._caller import axes_text
 from ._convert import said
 from ._objects import Tensor, meta
 from ._precision import rounded, working
@@ -91,7 +92,7 @@ def labels_of(text: str, rank: int) -> Labels:
     found = letters(text)
     more = rank - len(found)
     if more < 0 or (more and "..." not in text):
-        raise AssertionError(f"[einsum] the labels {text!r} are for {len(found)} axes; want {rank}")
+        raise AssertionError(f"[einsum] the labels {text!r} are for {axes_text(len(found))}; want {rank}")
     before = text.index("...") if "..." in text else len(text)
     return [*found[:before], *(f".{i}" for i in reversed(range(more))), *found[before:]]
 

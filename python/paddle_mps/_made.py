@@ -11,7 +11,7 @@ import numpy as np
 from . import _dtype, _operators, _place
 from ._array import reshaped
 from ._call import renamed
-from ._caller import called
+from ._caller import axes_text, called
 from ._convert import index, listed, one_number, tensor, whole
 from ._creation import blank, converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DType, DTypeLike
@@ -60,7 +60,7 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     """
     m = meta(tensor(x, "vander", "x"))
     if len(m.shape) != 1:
-        raise ValueError(f"[vander] x has {len(m.shape)} axes; want 1")
+        raise ValueError(f"[vander] x has {axes_text(len(m.shape))}; want 1")
     count = m.shape[0] if n is None else index("n", n)
     if count < 0:
         raise ValueError(f"[vander] n is {count}; want a number from 0")
@@ -84,7 +84,7 @@ def cartesian_prod(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     given = listed(x if isinstance(x, Tensor) or not hasattr(x, "__iter__") else list(x), "cartesian_prod")
     for t in given:
         if len(meta(t).shape) != 1:
-            raise ValueError(f"[cartesian_prod] a tensor has {len(meta(t).shape)} axes; want 1")
+            raise ValueError(f"[cartesian_prod] a tensor has {axes_text(len(meta(t).shape))}; want 1")
     if len(given) == 1:
         return given[0]
     return _operators.stack([reshaped(g, [meta(g).numel]) for g in meshgrid(given)], 1)
@@ -103,7 +103,7 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
     """
     m = meta(tensor(x, "combinations", "x"))
     if len(m.shape) != 1:
-        raise TypeError(f"[combinations] x has {len(m.shape)} axes; want 1")
+        raise TypeError(f"[combinations] x has {axes_text(len(m.shape))}; want 1")
     if not isinstance(r, int) or r < 0:
         raise ValueError(f"[combinations] r is {r!r}; want an int from 0")
     if r == 0:

@@ -16,6 +16,7 @@ from ._arithmetic import cast
 from ._array import reshaped, stack, unbind
 from ._array import slice as cut
 from ._call import into, mixed, renamed
+from ._caller import dimensions_text
 from ._convert import axis_of, index, numeric, one_number, said, scalar, tensor
 from ._elementwise import conj
 from ._errors import errors_of
@@ -399,7 +400,7 @@ def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
     """
     shape = meta(tensor(x, "pdist", "x")).shape
     if len(shape) != 2:
-        raise AssertionError(f"[pdist] x has {len(shape)} dimensions; want 2")
+        raise AssertionError(f"[pdist] x has {dimensions_text(len(shape))}; want 2")
     wide = fractional(x)
     first, second = (from_array(i.astype(np.int64), meta(x).place) for i in np.triu_indices(shape[0], 1))
     between = _operators.subtract(_operators.gather(wide, first), _operators.gather(wide, second))

@@ -17,6 +17,7 @@ from ._arithmetic import cast, where
 from ._array import expand, flatten, reshaped
 from ._call import into, renamed, writer
 from ._call import take as take_value
+from ._caller import axes_text
 from ._convert import REQUIRED, axis_of, listed, scalar, tensor, whole
 from ._creation import filled, full_0d
 from ._errors import errors_of
@@ -187,7 +188,7 @@ def beside(function: str, arr: Tensor, indices: Any, axis: Any) -> tuple[Tensor,
     given = positions(function, indices, TypeError)
     rank = len(meta(tensor(arr, function, "arr")).shape)
     if len(meta(given).shape) != rank:
-        raise ValueError(f"[{function}] indices have {len(meta(given).shape)} axes; want {rank}, as arr has")
+        raise ValueError(f"[{function}] indices have {axes_text(len(meta(given).shape))}; want {rank}, as arr has")
     return given, axis_of(function, axis, rank, AssertionError)
 
 

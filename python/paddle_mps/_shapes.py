@@ -12,7 +12,7 @@ import numpy as np
 from . import _grad, _operators
 from ._array import concat, expand, flatten, flip, reshaped, spread, stack, tile, transpose, view
 from ._call import renamed
-from ._caller import called
+from ._caller import axes_text, called
 from ._convert import axis_of, index, listed, of_one_place, tensor, whole
 from ._creation import filled, to_tensor, value_of
 from ._errors import errors_of
@@ -49,7 +49,7 @@ def meshgrid(*args: Any, name: str | None = None, indexing: str = "ij") -> list[
     alike("meshgrid", given)
     for x in given:
         if len(meta(x).shape) > 1:
-            raise ValueError(f"[meshgrid] a tensor has {len(meta(x).shape)} axes; want at most 1")
+            raise ValueError(f"[meshgrid] a tensor has {axes_text(len(meta(x).shape))}; want at most 1")
     order = list(range(len(given)))
     if indexing == "xy" and len(given) > 1:
         order[:2] = 1, 0
@@ -91,7 +91,7 @@ def roll(x: Tensor, shifts: Ints, axis: Ints | None = None, name: str | None = N
         return _operators.reshape(rolled(line, given[0], 0), list(shape)) if 0 not in shape else _operators.assign(x)
     axes = [axis_of("roll", a, max(len(shape), 1)) for a in whole("axis", axis)]
     if len(axes) != len(given):
-        raise ValueError(f"[roll] got {len(given)} shifts and {len(axes)} axes; want as many")
+        raise ValueError(f"[roll] got {len(given)} shifts and {axes_text(len(axes))}; want as many")
     result = x
     for shift, a in zip(given, axes):
         result = rolled(result, shift, a) if shape else result
@@ -117,9 +117,9 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
     rank = len(meta(tensor(x, "rot90", "x")).shape)
     axes = whole("axes", axes)
     if len(axes) != 2:
-        raise ValueError(f"[rot90] got {len(axes)} axes; want 2")
+        raise ValueError(f"[rot90] got {axes_text(len(axes))}; want 2")
     if rank < 2:
-        raise ValueError(f"[rot90] x has {rank} axes; want at least 2")
+        raise ValueError(f"[rot90] x has {axes_text(rank)}; want at least 2")
     first, second = (axis_of("rot90", a, rank) for a in axes)
     if first == second:
         raise ValueError(f"[rot90] axes are {list(axes)}; want two different ones")
@@ -147,7 +147,9 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints, name: str | None = None
     rank = len(meta(tensor(x, "moveaxis", "x")).shape)
     sources, targets = whole("source", source), whole("destination", destination)
     if len(sources) != len(targets):
-        raise AssertionError(f"[moveaxis] source has {len(sources)} and destination {len(targets)} axes; want as many")
+        raise AssertionError(
+            f"[moveaxis] source has {len(sources)} and destination {axes_text(len(targets))}; want as many"
+        )
     came = [axis_of("moveaxis", a, rank, AssertionError) for a in sources]
     goes = [axis_of("moveaxis", a, rank, AssertionError) for a in targets]
     if len(set(came)) < len(came) or len(set(goes)) < len(goes):
@@ -169,7 +171,7 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
         ValueError: x has fewer than two axes.
     """
     if len(meta(tensor(x, "matrix_transpose", "x")).shape) < 2:
-        raise ValueError(f"[matrix_transpose] x has {len(meta(x).shape)} axes; want at least 2")
+        raise ValueError(f"[matrix_transpose] x has {axes_text(len(meta(x).shape))}; want at least 2")
     return transpose(x, -2, -1)
 
 
@@ -262,7 +264,7 @@ def tensor_split(
 
 def split_along(function: str, x: Any, given: Any, axis: int, least: int) -> list[Tensor]:
     if len(meta(tensor(x, function, "x")).shape) < least:
-        raise ValueError(f"[{function}] x has {len(meta(x).shape)} axes; want at least {least}")
+        raise ValueError(f"[{function}] x has {axes_text(len(meta(x).shape))}; want at least {least}")
     return tensor_split(x, given, axis)
 
 

@@ -12,6 +12,7 @@ from . import _array, _dtype, _operators, _ops
 from ._arithmetic import cast, where
 from ._array import reshaped
 from ._call import into, renamed, take
+from ._caller import axis_text
 from ._convert import REQUIRED, axis_of, chosen, flag, index, of_one_place, one_number, said, tensor, whole
 from ._creation import full
 from ._errors import UnsupportedError, errors_of
@@ -234,7 +235,7 @@ def median(
         raise TypeError(f"[median] x is {type(x).__name__}; want a Tensor")
     rank = len(meta(x).shape)
     if axis is not None and (not isinstance(axis, int) or not -max(rank, 1) <= axis < max(rank, 1)):
-        raise ValueError(f"[median] axis is {axis!r}; want None or one of the {rank} axes")
+        raise ValueError(f"[median] axis is {axis!r}; want None or {axis_text(rank)}")
     moded("median", mode)
     line, left, kept = lines(x, axis)
     shape = kept if keepdim else left

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from . import _dtype, _operators
 from ._arithmetic import assign
 from ._call import into, renamed
+from ._caller import axes_text, dimensions_text
 from ._convert import axis_of, real, said, tensor, whole
 from ._creation import arange, filled, requiring
 from ._derivative import derivative
@@ -108,7 +109,7 @@ def lengths(name: str, s: Any, axes: Any, rank: int) -> tuple[list[int], list[in
     if not found or len(set(found)) < len(found):
         raise ValueError(f"[{name}] axes are {axes!r} of {rank}; want one or several, each once")
     if sizes is not None and len(sizes) != len(found):
-        raise ValueError(f"[{name}] got {len(sizes)} lengths and {len(found)} axes; want as many")
+        raise ValueError(f"[{name}] got {len(sizes)} lengths and {axes_text(len(found))}; want as many")
     return found, sizes
 
 
@@ -131,7 +132,7 @@ def one(name: str, n: Any, axis: Any) -> tuple[list[int] | None, list[int]]:
 def two(name: str, x: Any, s: Any, axes: Any) -> tuple[Any, Any]:
     """(s, axes) of a transform along two axes, after a check that they are two."""
     if isinstance(x, Tensor) and len(meta(x).shape) < 2:
-        raise ValueError(f"[{name}] x has {len(meta(x).shape)} dimensions; want at least 2")
+        raise ValueError(f"[{name}] x has {dimensions_text(len(meta(x).shape))}; want at least 2")
     for what, given in (("s", s), ("axes", axes)):
         if given is not None and (not isinstance(given, Sequence) or len(given) != 2):
             raise ValueError(f"[{name}] {what} is {given!r}; want two ints")

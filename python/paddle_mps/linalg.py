@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from . import _dtype, _factorizations, _grad, _matrix_functions, _operators
 from ._array import transpose
+from ._caller import dimensions_text
 from ._convert import flag, index, listed, tensor
 from ._diagonals import diagonal
 from ._errors import UnsupportedError, errors_of
@@ -81,7 +82,7 @@ def cov(
     """
     shape = meta(tensor(x, "cov", "x")).shape
     if len(shape) not in (1, 2):
-        raise ValueError(f"[cov] x has {len(shape)} dimensions; want 1 or 2")
+        raise ValueError(f"[cov] x has {dimensions_text(len(shape))}; want 1 or 2")
     if meta(x).dtype.is_complex:
         raise UnsupportedError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
     if not meta(x).dtype.is_floating:
@@ -153,7 +154,7 @@ def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
     """
     shape = meta(tensor(x, "corrcoef", "x")).shape
     if len(shape) not in (1, 2):
-        raise ValueError(f"[corrcoef] x has {len(shape)} dimensions; want 1 or 2")
+        raise ValueError(f"[corrcoef] x has {dimensions_text(len(shape))}; want 1 or 2")
     c = cov(working(x), rowvar)
     n = len(meta(c).shape)
     if n == 0:
@@ -269,7 +270,7 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
     """
     rank = len(meta(tensor(x, "matrix_transpose", "x")).shape)
     if rank < 2:
-        raise ValueError(f"[matrix_transpose] x has {rank} dimensions; want at least 2")
+        raise ValueError(f"[matrix_transpose] x has {dimensions_text(rank)}; want at least 2")
     return transpose(x, -2, -1)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from .. import _grad, _operators
 from .._array import split
 from .._call import renamed
+from .._caller import axes_text
 from .._convert import axis_of, index, real, tensor
 from .._creation import full_0d
 from .._dtype import float32
@@ -280,12 +281,12 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
     alike(of_floats(x, "prelu"), tensor(weight, "prelu", "weight"), "prelu")
     slopes, known = meta(weight).shape, meta(x)
     if len(slopes) > 1:
-        raise AssertionError(f"[prelu] weight has {len(slopes)} axes; want at most 1")
+        raise AssertionError(f"[prelu] weight has {axes_text(len(slopes))}; want at most 1")
     if slopes not in ((), (1,)):
         if data_format not in CHANNELS_FIRST + CHANNELS_LAST:
             raise ValueError(f"[prelu] data_format is {data_format!r}; want {CHANNELS_FIRST + CHANNELS_LAST}")
         if len(known.shape) < 2:
-            raise AssertionError(f"[prelu] x has {len(known.shape)} axes; want at least 2")
+            raise AssertionError(f"[prelu] x has {axes_text(len(known.shape))}; want at least 2")
         axis = 1 if data_format in CHANNELS_FIRST else len(known.shape) - 1
         if slopes[0] != known.shape[axis]:
             raise AssertionError(f"[prelu] weight has {slopes[0]} elements; want 1 or {known.shape[axis]}")
@@ -381,7 +382,7 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
     """
     shape = list(meta(of_floats(x, "maxout")).shape)
     if len(shape) != 4:
-        raise ValueError(f"[maxout] x has {len(shape)} axes; want 4")
+        raise ValueError(f"[maxout] x has {axes_text(len(shape))}; want 4")
     if axis not in (1, 3, -1):
         raise ValueError(f"[maxout] axis is {axis}; want 1, 3 or -1")
     if index("groups", groups) < 2 or shape[axis] % groups:

@@ -11,6 +11,7 @@ from typing import Any
 from .. import _dtype, _operators
 from .._array import reshaped
 from .._call import renamed
+from .._caller import axes_text
 from .._convert import axis_of, index, real, tensor
 from .._creation import full_0d
 from .._elementwise import alike, of_dtypes, of_floats
@@ -160,7 +161,7 @@ def cross_entropy(
     x, label = tensor(input, "cross_entropy", "input"), tensor(label, "cross_entropy", "label")
     rank, given = len(meta(x).shape), len(meta(label).shape)
     if not rank or given not in (rank - 1, rank):
-        raise ValueError(f"[cross_entropy] input has {rank} axes and label {given}; want as many or one less")
+        raise ValueError(f"[cross_entropy] input has {axes_text(rank)} and label {given}; want as many or one less")
     axis = axis_of("cross_entropy", axis, rank)
     if real("cross_entropy", "label_smoothing", label_smoothing) > 0:
         label, soft_label = smoothed(x, label, given < rank, label_smoothing), True
@@ -235,7 +236,9 @@ def softmax_with_cross_entropy(
     name = "softmax_with_cross_entropy"
     shape, given = meta(tensor(logits, name, "logits")).shape, meta(tensor(label, name, "label")).shape
     if not shape or len(given) not in (len(shape) - 1, len(shape)):
-        raise ValueError(f"[{name}] logits has {len(shape)} axes and label {len(given)}; want as many or one less")
+        raise ValueError(
+            f"[{name}] logits has {axes_text(len(shape))} and label {len(given)}; want as many or one less"
+        )
     axis = axis_of(name, axis, len(shape))
     if len(given) < len(shape):
         label = _operators.reshape(label, [given[0] if given else 1, shape[1]])
@@ -374,7 +377,9 @@ def sigmoid_focal_loss(
     if normalizer is not None:
         of_dtypes(normalizer, "sigmoid_focal_loss", _dtype.float32, _dtype.float64)
         if len(meta(normalizer).shape) > 1:
-            raise ValueError(f"[sigmoid_focal_loss] normalizer has {len(meta(normalizer).shape)} axes; want 0 or 1")
+            raise ValueError(
+                f"[sigmoid_focal_loss] normalizer has {axes_text(len(meta(normalizer).shape))}; want 0 or 1"
+            )
     real("sigmoid_focal_loss", "alpha", alpha)
     alike(of_floats(logit, "sigmoid_focal_loss"), label, "sigmoid_focal_loss")
     same_shape("sigmoid_focal_loss", logit, label)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _dtype, _operators
 from .._arithmetic import cast
 from .._array import reshaped
-from .._caller import called
+from .._caller import axes_text, called
 from .._convert import index, numeric, one_number, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError, errors_of
@@ -138,13 +138,13 @@ def padded_axes(
         return pairs[:rank] if from_left else pairs[:rank][::-1]
     if rank not in FORMATS:
         if mode != "constant":
-            raise AssertionError(f"[{called('pad')}] x has {rank} axes; want 3, 4 or 5")
+            raise AssertionError(f"[{called('pad')}] x has {axes_text(rank)}; want 3, 4 or 5")
         refuse_cuts(amounts)
         return [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
     first, last = FORMATS[rank]
     if data_format not in (None, first, last):
         raise AssertionError(
-            f"[{called('pad')}] data_format is {data_format!r}; want {first} or {last} for {rank} axes"
+            f"[{called('pad')}] data_format is {data_format!r}; want {first} or {last} for {axes_text(rank)}"
         )
     if mode != "constant" and len(pairs) != rank - 2:
         raise ValueError(f"[{called('pad')}] pad has {len(amounts)} numbers; want {2 * (rank - 2)}")
@@ -207,7 +207,7 @@ def planes(function: str, x: Any, factor: Any, data_format: str, what: str) -> t
         raise TypeError(f"[{function}] {what} is {factor!r}; want an int")
     if len(shape) != 4 or factor <= 0:
         raise ValueError(
-            f"[{function}] x has {len(shape)} axes and {what} is {factor}; want 4 axes and a number from 1"
+            f"[{function}] x has {axes_text(len(shape))} and {what} is {factor}; want 4 axes and a number from 1"
         )
     if data_format not in FORMATS[4]:
         raise ValueError(f"[{function}] data_format is {data_format!r}; want 'NCHW' or 'NHWC'")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .. import _operators
 from .._array import reshaped
 from .._call import renamed
-from .._caller import called
+from .._caller import axes_text, called
 from .._convert import flag, tensor, whole
 from .._creation import filled, full_0d
 from .._dtype import float32, int64
@@ -106,7 +106,7 @@ def unfold(
 def planes(x: Tensor, axes: int) -> tuple[int, ...]:
     shape = meta(x).shape
     if len(shape) != axes:
-        raise AssertionError(f"[{called('unfold')}] x has {len(shape)} axes; want {axes}")
+        raise AssertionError(f"[{called('unfold')}] x has {axes_text(len(shape))}; want {axes}")
     return shape
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .. import _operators
 from .._array import reshaped
 from .._call import renamed
-from .._caller import called
+from .._caller import axes_text, called
 from .._convert import said, tensor
 from .._creation import value_of
 from .._dtype import float32
@@ -166,9 +166,11 @@ def checked(x: Any, mode: str, align_corners: Any, align_mode: int, antialias: A
     """
     rank = len(meta(tensor(x, "interpolate", "x")).shape)
     if rank not in LAYOUTS:
-        raise ValueError(f"[{called('interpolate')}] x has {rank} axes; want 3, 4 or 5")
+        raise ValueError(f"[{called('interpolate')}] x has {axes_text(rank)}; want 3, 4 or 5")
     if not isinstance(mode, str) or mode not in RANKS or rank not in RANKS[mode]:
-        raise ValueError(f"[{called('interpolate')}] mode is {mode!r} for {rank} axes; want one of {', '.join(RANKS)}")
+        raise ValueError(
+            f"[{called('interpolate')}] mode is {mode!r} for {axes_text(rank)}; want one of {', '.join(RANKS)}"
+        )
     if not isinstance(align_corners, bool) or not isinstance(antialias, bool):
         raise TypeError(
             f"[{called('interpolate')}] align_corners is {align_corners!r} and antialias {antialias!r}; want bools"
