@@ -1,4 +1,4 @@
-"""paddle.tensor: a module that can be called."""
+"""paddle.tensor, a module that can be called, and further names that PaddlePaddle shares with PyTorch."""
 
 from __future__ import annotations
 
@@ -53,6 +53,12 @@ def test_has_the_functions_of_the_package() -> None:
     assert module.add is paddle.add
     with pytest.raises(AttributeError, match="nonsense"):
         module.nonsense  # noqa: B018
+
+
+def test_names_of_pytorch_are_those_of_paddle() -> None:
+    for name in ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "group_norm", "layer_norm"):
+        assert getattr(paddle, name) is getattr(paddle.nn.functional, name)
+    assert paddle.autograd.Function is paddle.autograd.PyLayer
 
 
 def test_imports_of_older_programs() -> None:
