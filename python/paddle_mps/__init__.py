@@ -210,7 +210,7 @@ from ._tensor import Tensor
 from ._typed import *  # noqa: F403
 from ._version import __version__
 from .device import Event, Stream, device_guard
-from .nn.functional import group_norm, layer_norm
+from .nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm
 from .utils.dlpack import to_dlpack
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -231,6 +231,7 @@ __all__ = [
     "TracingError",
     "UnsupportedError",
     "__version__",
+    "adaptive_avg_pool1d",
     "add",
     "arange",
     "assign",
@@ -254,6 +255,9 @@ __all__ = [
     "complex64",
     "complex128",
     "concat",
+    "conv1d",
+    "conv2d",
+    "conv3d",
     "device",
     "device_guard",
     "divide",
@@ -369,6 +373,7 @@ __all__ = [
     "sum",
     "t",
     "t_",
+    "tensor",
     "tile",
     "to_dlpack",
     "to_tensor",
@@ -404,5 +409,8 @@ __all__ += _distributions.__all__ + _range.__all__
 
 if _typing.TYPE_CHECKING:
     from . import onnx, profiler, serve, triton_aot  # imported when they are used: see _missing.LATE
+    from .tensor import tensor
+else:
+    from . import tensor  # a module that can be called
 
 _missing.explain(__name__)

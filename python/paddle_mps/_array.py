@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _dtype, _grad, _operators
 from ._call import into, renamed
-from ._convert import REQUIRED, axis_of, chosen, index, tensor, whole
+from ._caller import axis_text, called, dimensions_text
+from ._convert import REQUIRED, axis_of, chosen, index, said, tensor, whole
 from ._dtype import DType, DTypeLike
 from ._errors import check, errors_of
 from ._indexing import INTEGER, WHOLE, basic, coordinates, places
@@ -50,7 +51,7 @@ def reshape(
     if input is not None:
         x = chosen("reshape", "x", x, REQUIRED, "input", input)
     if isinstance(shape, str):
-        raise ValueError(f"[reshape] shape is {shape!r}; want ints")
+        raise ValueError(f"[{called('reshape')}] shape is {said(shape)}; want ints")
     return _operators.reshape(x, spread(shape, more) if more else shape)
 
 
@@ -119,7 +120,7 @@ def exchanged(rank: int, a: int, b: int) -> list[int]:
     """All axes with two of them swapped."""
     for axis in (a, b):
         if not -rank <= axis < rank:
-            raise IndexError(f"[transpose] axis is {axis}; want one of the {rank} axes")
+            raise IndexError(f"[transpose] axis is {axis}; want {axis_text(rank)}")
     order = list(range(rank))
     order[a], order[b] = order[b], order[a]
     return order
@@ -138,7 +139,7 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
     """
     rank = len(meta(tensor(input, "t", "input")).shape)
     if rank > 2:
-        raise ValueError(f"[t] the tensor has {rank} dimensions; want at most 2")
+        raise ValueError(f"[t] the tensor has {dimensions_text(rank)}; want at most 2")
     return transpose(input, list(range(rank))[::-1])
 
 

@@ -207,7 +207,15 @@ class Operator:
         return made
 
     def otherwise(self, arguments: tuple[Any, ...], reason: int) -> Any:
-        """Handles a call that the built-in function has not made. What the library refuses may be complex."""
+        """Handles a call that the built-in function has not made; its errors name the function that the program called."""
+        try:
+            return self._made(arguments, reason)
+        except Exception as error:
+            rename(error, [self.name], called(self.name))
+            raise
+
+    def _made(self, arguments: tuple[Any, ...], reason: int) -> Any:
+        """Makes a call that the built-in function has not made. What the library refuses may be complex."""
         error = last_failure() if reason == FAILED else None
         if isinstance(error, UnsupportedError):
             return self._complex(arguments, error)
@@ -359,6 +367,16 @@ class Short:
     ) -> Tensor:
         """Makes the call in its longer form; operands are handles, and a number on the side that left says."""
         try:
+            return self._answer(reason, operands, function, *arguments, left=left)
+        except Exception as error:
+            rename(error, [_names[self.op]], called(_names[self.op]))
+            raise
+
+    def _answer(
+        self, reason: int, operands: Sequence[Any], function: Any, *arguments: Any, left: bool | None = None
+    ) -> Tensor:
+        """What `_made` returns; its errors name the operator."""
+        try:
             handle = 0 if reason == FAILED else function(*arguments)
             return fresh(handle or again(function, *arguments))
         except UnsupportedError as error:
@@ -433,7 +451,7 @@ def mixed(general: Callable[..., Any], x: Tensor, y: Any, left: bool = False) ->
     if isinstance(y, np.ndarray):
         y = from_array(y, meta(x).place)
     elif isinstance(y, (str, bytes)):  # == and != of other things are False and True, as in Python
-        raise TypeError(f"[{spelled(general)}] got a Tensor and {y!r}; want a Tensor, an array or a number")
+        raise TypeError(f"[{called(spelled(general))}] got a Tensor and {y!r}; want a Tensor, an array or a number")
     elif not isinstance(y, (Tensor, *_complex.NUMBERS)):
         try:
             if scalar(y) is None:

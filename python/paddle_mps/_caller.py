@@ -18,7 +18,11 @@ SHARED = {
 }  # fmt: skip
 PROGRAMS = f"{PACKAGE}.selftest"
 
-SPECIAL = {"__getitem__": "index", "__setitem__": "index", "__call__": ""}
+# What methods with special names are called in errors. An expression is known by its operator, as are `add` and `less_than`.
+SPECIAL = {"__getitem__": "index", "__setitem__": "setitem", "__call__": ""}
+for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
+    SPECIAL.update({f"__{kind}{_name}__": "" for kind in ("", "r", "i")})
+SPECIAL.update({f"__{_name}__": "" for _name in "eq ne lt le gt ge neg pos abs invert".split()})
 
 
 def called(default: str) -> str:
@@ -56,3 +60,18 @@ def name_of(frame: FrameType) -> str:
         return (made if isinstance(made, type) else type(made)).__name__
     name = SPECIAL.get(name, name)
     return name.strip("_") if name.startswith("__") else "" if name.startswith("_") else name
+
+
+def axes_text(count: int) -> str:
+    """A number of axes in a message: "1 axis", "2 axes"."""
+    return f"{count} {'axis' if count == 1 else 'axes'}"
+
+
+def axis_text(count: int) -> str:
+    """What an axis of so many may be, in a message."""
+    return "0 or -1" if count == 1 else f"one of the {count} axes"
+
+
+def dimensions_text(count: int) -> str:
+    """A number of dimensions in a message."""
+    return f"{count} {'dimension' if count == 1 else 'dimensions'}"

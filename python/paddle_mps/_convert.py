@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _dtype, _place
-from ._caller import called
+from ._caller import axis_text, called
 from ._objects import Tensor, meta
 
 # pmps_arg_kind and pmps_attr_kind.
@@ -89,7 +89,7 @@ def tensor(x: object, function: str, name: str) -> Tensor:
         return x
     if x is REQUIRED:
         raise TypeError(f"{function}() missing a required argument: {name!r}")
-    raise ValueError(f"[{function}] argument {name} is {type(x).__name__}; want a Tensor")
+    raise ValueError(f"[{called(function)}] argument {name} is {type(x).__name__}; want a Tensor")
 
 
 def numeric(function: str, name: str, value: Any) -> Any:
@@ -100,7 +100,19 @@ def numeric(function: str, name: str, value: Any) -> Any:
     """
     if isinstance(value, (complex, np.complexfloating)) or scalar(value) is not None:
         return value
-    raise TypeError(f"[{function}] {name} is {value!r}; want a number")
+    raise TypeError(f"[{called(function)}] {name} is {said(value)}; want a number")
+
+
+def real(function: str, name: str, value: Any, tensors: bool = True) -> Any:
+    """A bool, an int or a float, or with tensors also a tensor, as it is.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: an int does not fit into 64 bits.
+    """
+    if (tensors and isinstance(value, Tensor)) or scalar(value, function) is not None:
+        return value
+    raise TypeError(f"[{called(function)}] {name} is {said(value)}; want a number")
 
 
 def axis_of(function: str, axis: Any, rank: int, error: type[Exception] = ValueError) -> int:
@@ -111,7 +123,7 @@ def axis_of(function: str, axis: Any, rank: int, error: type[Exception] = ValueE
     """
     given = index("axis", axis)
     if not -rank <= given < rank:
-        raise error(f"[{function}] axis is {given}; want one of the {rank} axes")
+        raise error(f"[{called(function)}] axis is {given}; want {axis_text(rank)}")
     return given % rank
 
 
@@ -128,7 +140,7 @@ def of_one_place(function: str, *operands: Tensor) -> None:
         if place != places[0]:
             first, second = _place.device_name(places[0]), _place.device_name(place)
             raise ValueError(
-                f"[{function}] got tensors on {first} and on {second}; want one place (move one with .to() or .cpu())"
+                f"[{called(function)}] got tensors on {first} and on {second}; want one place (move one with .to() or .cpu())"
             )
 
 
@@ -141,10 +153,10 @@ def one_number(value: Any, function: str, name: str, error: type[Exception] = Va
     """
     if isinstance(value, Tensor):
         if meta(value).numel != 1:
-            raise error(f"[{function}] {name} has {meta(value).numel} elements; want one")
+            raise error(f"[{called(function)}] {name} has {meta(value).numel} elements; want one")
         value = value.item()
     if scalar(value) is None:
-        raise TypeError(f"[{function}] {name} is {said(value)}; want a number")
+        raise TypeError(f"[{called(function)}] {name} is {said(value)}; want a number")
     return value
 
 
@@ -154,7 +166,7 @@ def listed(x: Any, function: str, name: str = "x") -> list[Tensor]:
         raise TypeError(f"{function}() missing a required argument: {name!r}")
     if not isinstance(x, (list, tuple)) or not x:
         what = "an empty list" if isinstance(x, (list, tuple)) else type(x).__name__
-        raise ValueError(f"[{function}] {name} is {what}; want a list of Tensors")
+        raise ValueError(f"[{called(function)}] {name} is {what}; want a list of Tensors")
     return [tensor(item, function, f"{name}[{i}]") for i, item in enumerate(x)]
 
 
@@ -195,9 +207,12 @@ def said(value: Any) -> str:
 
 def number(name: str, value: Any) -> Any:
     """A float attribute. Its bits are the value here, because 0.0 == -0.0 and nan != nan."""
-    if isinstance(value, (str, bytes)) or value is None:
-        raise TypeError(f"[{called(name)}] {name} is {value!r}; want a number")
-    return name, A_FLOAT, word(FLOAT, float(value))
+    try:
+        if not isinstance(value, (str, bytes)):
+            return name, A_FLOAT, word(FLOAT, float(value))
+    except TypeError:
+        pass  # it is said below
+    raise TypeError(f"[{called(name)}] {name} is {said(value)}; want a number")
 
 
 def whole(name: str, value: Any) -> tuple[int, ...]:

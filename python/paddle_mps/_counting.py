@@ -16,7 +16,8 @@ from . import _array, _dtype, _operators, _ops
 from ._arithmetic import cast, where
 from ._array import reshaped
 from ._call import into, renamed
-from ._convert import index, of_one_place, tensor
+from ._caller import dimensions_text
+from ._convert import index, of_one_place, real, said, tensor
 from ._creation import full, linspace
 from ._errors import UnsupportedError
 from ._objects import Tensor, from_array, meta
@@ -418,6 +419,7 @@ def extent(function: str, x: Tensor, bins: int, low: float, high: float, beside:
     Raises:
         ValueError: bins is below 1, high below low, or the range is not finite.
     """
+    low, high = real(function, "min", low), real(function, "max", high)
     if bins < 1:
         raise ValueError(f"[{function}] bins is {bins}; want 1 or more")
     if high < low:
@@ -450,7 +452,7 @@ def histogram_bin_edges(
     x = tensor(input, "histogram_bin_edges", "input")
     if min == max and not meta(x).numel:
         raise ValueError("[histogram_bin_edges] input has no elements; want some, or a range")
-    count = int(bins)
+    count = index("bins", bins)
     low, high = extent("histogram_bin_edges", x, count, min, max, 0.5)
     return linspace(low, high, count + 1, dtype="float32", place=meta(x).place)
 
@@ -485,6 +487,8 @@ def histogramdd(
         raise ValueError(
             f"[histogramdd] x is {m.dtype} of shape {list(m.shape)}; want float32 or float64 of two dimensions"
         )
+    if weights is not None:
+        tensor(weights, "histogramdd", "weights")
     of_one_place("histogramdd", x, *(given for given in (weights, *tensors_of(bins)) if given is not None))
     size = m.shape[-1]
     points = _array.reshape(x, [-1, size]).numpy()
@@ -517,10 +521,13 @@ def grid(points: np.ndarray[Any, Any], bins: Any, ranges: Any) -> list[np.ndarra
         ValueError: bins or ranges has other than one entry a dimension.
     """
     size = points.shape[1]
+    for name, value in (("bins", bins), ("ranges", ranges)):
+        if not isinstance(value, (int, np.integer, list, tuple, Tensor, np.ndarray)) and value is not None:
+            raise TypeError(f"[histogramdd] {name} is {said(value)}; want one or several numbers")
     given = [bins] * size if isinstance(bins, (int, np.integer)) else list(bins)
     if len(given) != size or (ranges is not None and len(ranges) != 2 * size):
         raise ValueError(
-            f"[histogramdd] got {len(given)} bins and ranges {ranges} for {size} dimensions; want one of each"
+            f"[histogramdd] got {len(given)} bins and ranges {ranges} for {dimensions_text(size)}; want one of each"
         )
     edges = []
     for d, b in enumerate(given):

@@ -139,7 +139,7 @@ def to_tensor(
         array = from_python(data, dtype is None)
     else:
         raise TypeError(
-            f"[to_tensor] data is {type(data).__name__}; want a number, a list, a tuple, an array or a Tensor"
+            f"[{called('to_tensor')}] data is {type(data).__name__}; want a number, a list, a tuple, an array or a Tensor"
         )
     if dtype is not None:
         array = converted(array, _dtype.dtype(dtype))
@@ -151,10 +151,12 @@ def from_python(data: Any, by_default: bool) -> np.ndarray[Any, Any]:
     try:
         array = np.array(data)
     except ValueError:
-        raise ValueError("[to_tensor] the lists differ in length; want lists of one length at each depth") from None
+        raise ValueError(
+            f"[{called('to_tensor')}] the lists differ in length; want lists of one length at each depth"
+        ) from None
     if array.dtype.kind in "OUS" or array.dtype == np.uint64:
         raise ValueError(
-            f"[to_tensor] the data has {unfit(data) or array.dtype}; want bools, ints of 64 bits, floats and complex numbers"
+            f"[{called('to_tensor')}] the data has {unfit(data) or array.dtype}; want bools, ints of 64 bits, floats and complex numbers"
         )
     if array.dtype.kind == "c" and by_default and not has_tensor(data):
         return array if _dtype.default() is _dtype.float64 else array.astype(np.complex64)
@@ -193,10 +195,14 @@ def converted(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]
 def shared(data: Data, dtype: DTypeLike | None, place: Place) -> Tensor:
     """A tensor of a place over the memory of data."""
     if not isinstance(data, (Tensor, np.ndarray)):
-        raise UnsupportedError(f"[to_tensor] zero_copy of {type(data).__name__}; want a NumPy array or a Tensor")
+        raise UnsupportedError(
+            f"[{called('to_tensor')}] zero_copy of {type(data).__name__}; want a NumPy array or a Tensor"
+        )
     x = data.detach() if isinstance(data, Tensor) else _dlpack.from_dlpack(data)
     if dtype is not None and x.dtype is not _dtype.dtype(dtype):
-        raise UnsupportedError(f"[to_tensor] zero_copy of {x.dtype.name} as {dtype}; want the data's own dtype")
+        raise UnsupportedError(
+            f"[{called('to_tensor')}] zero_copy of {x.dtype.name} as {dtype}; want the data's own dtype"
+        )
     return x if meta(x).place == place else _dlpack.shared(x, place)
 
 
@@ -250,15 +256,19 @@ def full(
     """
     refuse(pin_memory)
     if isinstance(fill_value, Tensor) and meta(fill_value).numel != 1:
-        raise ValueError(f"[full] fill_value has {meta(fill_value).numel} elements; want one")
+        raise ValueError(f"[{called('full')}] fill_value has {meta(fill_value).numel} elements; want one")
     value = value_of(fill_value)
     if isinstance(value, str):
         try:
             value = float(value)
         except ValueError:
-            raise ValueError(f"[full] fill_value is {value!r}; want a number, a string of one or a Tensor") from None
+            raise ValueError(
+                f"[{called('full')}] fill_value is {value!r}; want a number, a string of one or a Tensor"
+            ) from None
     if not isinstance(value, _complex.NUMBERS) and scalar(value) is None:
-        raise TypeError(f"[full] fill_value is {type(value).__name__}; want a number, a string of one or a Tensor")
+        raise TypeError(
+            f"[{called('full')}] fill_value is {type(value).__name__}; want a number, a string of one or a Tensor"
+        )
     if dtype is None:
         dtype = _dtype.bool_ if isinstance(value, bool) else _dtype.default()
         if isinstance(value, _complex.NUMBERS) and not isinstance(fill_value, Tensor):

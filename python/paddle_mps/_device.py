@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from . import _place, _random, _stream
+from ._convert import tensor
 from ._errors import DeviceError, check
 from ._library import find, library
 from ._objects import flush
@@ -20,6 +21,7 @@ from ._structs import DeviceInfo
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from ._objects import Tensor
     from ._typing import DeviceLike
 
 
@@ -135,9 +137,20 @@ def set_device(device: DeviceLike | None) -> Place:
     return use(mps_place(device) if isinstance(device, int) else _place.place(device))
 
 
-def get_device(input: Any = None) -> str:
-    """The current place, or that of a tensor, as 'cpu' or 'mps:N'."""
-    return device_name(_place.current() if input is None else input.place)
+@overload
+def get_device(input: None = None) -> str: ...
+@overload
+def get_device(input: Tensor) -> int: ...
+def get_device(input: Tensor | None = None) -> str | int:
+    """The current place as 'cpu' or 'mps:N'; of a tensor the number of its mps device, -1 on the CPU, as Tensor.get_device.
+
+    Raises:
+        ValueError: input is no tensor.
+    """
+    if input is None:
+        return device_name(_place.current())
+    place = tensor(input, "get_device", "input").place
+    return -1 if place.is_cpu_place() else place.index
 
 
 def set_mps_device(device: DeviceLike) -> None:

@@ -16,10 +16,11 @@ from . import _dtype, _grad, _operators
 from ._arithmetic import sum as added_up
 from ._array import flatten
 from ._call import into, renamed
-from ._convert import index, tensor
+from ._caller import axes_text
+from ._convert import index, real, tensor
 from ._creation import filled, floating, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DTypeLike
-from ._errors import UnsupportedError
+from ._errors import UnsupportedError, errors_of
 from ._indexing import fill, fill_part
 from ._inplace import in_place
 from ._objects import Tensor, from_array, meta
@@ -73,6 +74,7 @@ def size_of(function: str, name: str, given: Any) -> int:
 
 def line(x: Tensor, offset: int, first: int, second: int) -> Tensor:
     """The diagonal over two axes, in range and different, as a view whose last axis it is."""
+    offset = index("offset", offset)
     x = _grad.compact(x)
     m = meta(x)
     rows, columns = m.shape[first], m.shape[second]
@@ -91,9 +93,10 @@ def plane(function: str, rank: int, first: int, second: int) -> tuple[int, int]:
         IndexError: the tensor has fewer than two axes, or one is out of range.
         ValueError: both are the same.
     """
+    first, second = index("axis", first), index("axis", second)
     for axis in (first, second):
         if rank < 2 or not -rank <= axis < rank:
-            raise IndexError(f"[{function}] axis is {axis}; want one of {rank} axes, and at least two of them")
+            raise IndexError(f"[{function}] axis is {axis} and x has {axes_text(rank)}; want one of at least 2 axes")
     if first % rank == second % rank:
         raise ValueError(f"[{function}] the axes are {first} and {second}; want two different ones")
     return first % rank, second % rank
@@ -137,10 +140,11 @@ def put_line(function: str, x: Tensor, diagonal_of: Callable[[Tensor], Tensor], 
     fill_part(x, diagonal_of, y)
 
 
+@errors_of("fill_diagonal_tensor_")
 def fill_diagonal_tensor(
     x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None
 ) -> Tensor:
-    """`diagonal_scatter` under another name."""
+    """`diagonal_scatter` under another name, with its errors."""
     made = _operators.assign(tensor(x, "fill_diagonal_tensor", "x"))
     return fill_diagonal_tensor_(made, y, offset, dim1, dim2)
 
@@ -189,6 +193,7 @@ def band(x: Tensor, row: int, offset: int) -> Tensor:
 
 def steep(x: Tensor, offset: int) -> Tensor:
     """The diagonal over all axes, as a view."""
+    offset = index("offset", offset)
     x = _grad.compact(x)
     m = meta(x)
     first, count = max(-offset, 0), max(min(m.shape) - abs(offset), 0)
@@ -225,10 +230,11 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
     """
     shape = meta(tensor(x, "diag", "x")).shape
     if len(shape) > 2:
-        raise ValueError(f"[diag] x has {len(shape)} axes; want at most 2")
+        raise ValueError(f"[diag] x has {axes_text(len(shape))}; want at most 2")
+    real("diag", "padding_value", padding_value, False)
     if len(shape) == 2:
         return _operators.assign(line(x, offset, 0, 1))
-    size = (shape[0] if shape else 1) + abs(offset)
+    size = (shape[0] if shape else 1) + abs(index("offset", offset))
     made = filled((size, size), padding_value, meta(x).dtype, meta(x).place)
     fill_part(made, lambda t: line(t, offset, 0, 1), x)
     return made
@@ -236,7 +242,14 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
 
 @renamed(input="x")
 def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
-    """A matrix of zeros with all elements of x on a diagonal; see `diag`."""
+    """A matrix of zeros with all n elements of x, in row-major order, on a diagonal.
+
+    Args:
+        offset: the diagonal, above the main one if positive; the matrix has n + abs(offset) rows and columns.
+
+    Raises:
+        ValueError: x is no tensor.
+    """
     return diag(flatten(tensor(x, "diagflat", "x")), offset)
 
 
@@ -256,7 +269,7 @@ def diag_embed(input: Tensor | Sequence[Any], offset: int = 0, dim1: int = -2, d
     if not shape:
         raise IndexError("[diag_embed] the tensor has no axes; want at least one")
     first, second = plane("diag_embed", len(shape) + 1, dim1, dim2)
-    size = shape[-1] + abs(offset)
+    size = shape[-1] + abs(index("offset", offset))
     sizes = iter(shape[:-1])
     dims = [size if a in (first, second) else next(sizes) for a in range(len(shape) + 1)]
     made = filled(tuple(dims), 0, meta(x).dtype, meta(x).place)
@@ -273,7 +286,7 @@ def triangle(function: str, x: Any, diagonal: int, lower: bool) -> Tensor:
     given = tensor(x, function, "x")
     shape, place = meta(given).shape, meta(given).place
     if len(shape) < 2:
-        raise ValueError(f"[{function}] x has {len(shape)} axes; want at least 2")
+        raise ValueError(f"[{function}] x has {axes_text(len(shape))}; want at least 2")
     if math.prod(shape) == 0:
         return _operators.assign(given)
     rows = _operators.range(place.word, index("diagonal", diagonal), 1, shape[-2], _dtype.int64)
@@ -298,7 +311,16 @@ def tril(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor |
 
 @renamed(input="x")
 def triu(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The upper triangles of matrices: zeros below a diagonal; see `tril`."""
+    """The upper triangles of matrices: a copy of x with zeros below a diagonal.
+
+    Args:
+        diagonal: above the main one if positive, below it if negative.
+        out: takes the result and is returned.
+
+    Raises:
+        ValueError: x is no tensor, or has fewer than two axes.
+        TypeError: diagonal is no int.
+    """
     return into(out, triangle("triu", x, diagonal, False))
 
 
@@ -326,7 +348,18 @@ def tril_indices(
 def triu_indices(
     row: int, col: int | None = None, offset: int = 0, dtype: DTypeLike = "int64", *, device: PlaceLike | None = None
 ) -> Tensor:
-    """The indices of the elements on and above a diagonal of a matrix; see `tril_indices`."""
+    """The indices of the elements on and above a diagonal of a matrix, in row-major order: shape [2, n], rows and columns.
+
+    Args:
+        row, col: the size of the matrix; col is row if it is None.
+        offset: the diagonal, above the main one if positive.
+        dtype: int64 or int32.
+        device: where the tensor lives; None: the current place.
+
+    Raises:
+        TypeError: a size is no int from 0, or the offset no int.
+        UnsupportedError: the dtype is neither int32 nor int64.
+    """
     return indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
 
 

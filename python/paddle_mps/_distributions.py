@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _dtype, _operators
 from ._call import into, renamed
+from ._caller import axes_text
 from ._convert import index, of_one_place, one_number, said, scalar, tensor
 from ._counting import searchsorted
 from ._creation import filled
@@ -289,7 +290,7 @@ def multinomial(
     weights, count = fractions("multinomial", x), index("num_samples", num_samples)
     m = meta(weights)
     if len(m.shape) not in (1, 2):
-        raise ValueError(f"[multinomial] x has {len(m.shape)} axes; want 1 or 2")
+        raise ValueError(f"[multinomial] x has {axes_text(len(m.shape))}; want 1 or 2")
     if count < 1:
         raise ValueError(f"[multinomial] num_samples is {count}; want a number from 1")
     if m.shape[0] == 0 and len(m.shape) == 2:

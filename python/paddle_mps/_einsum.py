@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from . import _operators
 from ._array import reshaped
+from ._caller import axes_text
+from ._convert import said
 from ._objects import Tensor, meta
 from ._precision import rounded, working
 from ._products import of_one_dtype
@@ -31,10 +33,13 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
             broadcast. Axes of one element broadcast.
 
     Raises:
-        ValueError: an operand is no tensor, dtypes differ, axes of one label have other lengths, or the
+        TypeError: the equation is no str.
+        ValueError: dtypes differ, axes of one label have other lengths, or the
             result has a label that no operand has, or one label twice.
-        AssertionError: the equation is malformed or does not fit the operands.
+        AssertionError: the equation is malformed or does not fit the operands, or one of them is no tensor.
     """
+    if not isinstance(equation, str):
+        raise TypeError(f"[einsum] equation is {said(equation)}; want a str")
     for i, x in enumerate(operands):
         if not isinstance(x, Tensor):
             raise AssertionError(f"[einsum] operand {i} is {type(x).__name__}; want a Tensor")
@@ -87,7 +92,7 @@ def labels_of(text: str, rank: int) -> Labels:
     found = letters(text)
     more = rank - len(found)
     if more < 0 or (more and "..." not in text):
-        raise AssertionError(f"[einsum] the labels {text!r} are for {len(found)} axes; want {rank}")
+        raise AssertionError(f"[einsum] the labels {text!r} are for {axes_text(len(found))}; want {rank}")
     before = text.index("...") if "..." in text else len(text)
     return [*found[:before], *(f".{i}" for i in reversed(range(more))), *found[before:]]
 

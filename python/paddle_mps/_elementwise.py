@@ -17,7 +17,7 @@ from . import _complex, _grad, _operators, _ops, _tracing
 from ._arithmetic import clip, clip_, divide, divide_, subtract, subtract_
 from ._array import bits
 from ._call import into, renamed, take
-from ._convert import listed, numeric, one_number, scalar, tensor
+from ._convert import listed, numeric, one_number, real, scalar, tensor
 from ._creation import full_0d
 from ._dtype import DType, bool_, float16, float32, float64, int16, int32, int64
 from ._errors import TracingError, UnsupportedError, outside_of_programs
@@ -251,6 +251,7 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
     Raises:
         ValueError: x is no tensor.
     """
+    real("stanh", "scale_a", scale_a), real("stanh", "scale_b", scale_b)
     result: Tensor = scale_b * _operators.tanh(scale_a * x)
     return result
 
@@ -479,7 +480,17 @@ def near(x: Tensor, y: Tensor, rtol: float, atol: float, equal_nan: bool, name: 
 def allclose(
     x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether all elements are close, see `isclose`; a 0-d bool tensor, True of nothing."""
+    """Whether all elements of two tensors are close: a 0-d bool tensor, True of nothing. See `isclose`.
+
+    Args:
+        x, y: tensors of one shape and one dtype.
+        rtol, atol: the relative and the absolute tolerance, floats.
+        equal_nan: whether two nan are close.
+
+    Raises:
+        RuntimeError: the shapes differ.
+        ValueError: x or y is no tensor, the dtypes differ, or a tolerance is no float.
+    """
     return _operators.all(near(x, y, rtol, atol, equal_nan, "allclose"))
 
 
@@ -614,7 +625,12 @@ def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The smaller of x and y, element by element; of a number and nan the number. See `fmax`."""
+    """The smaller of x and y, element by element; of a number and nan the number.
+
+    Raises:
+        TypeError: the dtypes do not promote to one.
+        ValueError: x or y is no tensor, or the shapes do not broadcast.
+    """
     floats = meta(tensor(x, "fmin", "x")).dtype.is_floating or meta(tensor(y, "fmin", "y")).dtype.is_floating
     return _operators.fmin(x, y) if floats else _operators.minimum(x, y)
 
@@ -636,7 +652,12 @@ def lcm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def true_divide(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """input / other; see `divide`."""
+    """input / other, element by element; integers are divided as float32, see `divide`.
+
+    Raises:
+        TypeError: the dtypes do not promote to one.
+        ValueError: the shapes do not broadcast.
+    """
     return into(out, divide(input, other))
 
 

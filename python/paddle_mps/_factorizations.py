@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _dtype, _operators
 from . import _matrix_gradients as _rules
 from ._call import into
-from ._convert import of_one_place, tensor
+from ._convert import flag, of_one_place, real, tensor
 from ._derivative import derivative_of_real, without_derivative
 from ._errors import UnsupportedError
 from ._lapack import Numbers, adjoint, checked, counts, elements, matrices, numbers, result, singular_values
@@ -279,7 +279,14 @@ def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, T
 
 @derivative_of_real(_rules.eigvalsh, "x")
 def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
-    """The eigenvalues of symmetric or Hermitian matrices in ascending order; see `eigh`."""
+    """The real eigenvalues of symmetric or Hermitian matrices [..., n, n] in ascending order, of shape [..., n].
+
+    Args:
+        UPLO: the triangle that is read, "L" or "U".
+
+    Raises:
+        ValueError: x is no tensor, no batch of square matrices, or there is no such triangle.
+    """
     return result(checked("eigvalsh", np.linalg.eigvalsh, symmetric("eigvalsh", x, UPLO), UPLO), x)
 
 
@@ -301,7 +308,16 @@ def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
 
 @without_derivative
 def eigvals(x: Tensor, name: str | None = None) -> Tensor:
-    """The eigenvalues of matrices in no order, complex; see `eig`."""
+    """The eigenvalues of matrices [..., n, n] in no order, of shape [..., n]: complex64, or complex128 of double precision.
+
+    Args:
+        x: matrices of float32, float64, complex64 or complex128, on the CPU.
+
+    Raises:
+        ValueError: x is no tensor, no batch of square matrices, or has elements that are not finite.
+        UnsupportedError: x is of another dtype.
+        TypeError: x is on an mps device.
+    """
     return complex_result(checked("eigvals", np.linalg.eigvals, general("eigvals", x)), x)
 
 
@@ -373,8 +389,15 @@ def pinv(x: Tensor, rcond: float | Tensor = 1e-15, hermitian: bool = False, name
     Raises:
         ValueError: x is no tensor, or has less than two dimensions.
     """
-    limit = numbers("pinv", rcond) if isinstance(rcond, Tensor) else rcond
-    return result(checked("pinv", np.linalg.pinv, matrices("pinv", x), limit, hermitian=bool(hermitian)), x)
+    limit = numbers("pinv", rcond) if isinstance(rcond, Tensor) else real("pinv", "rcond", rcond)
+    a = matrices("pinv", x)
+    try:
+        limit = np.broadcast_to(limit, a.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            f"[pinv] rcond has shape {list(np.shape(limit))}; want one that broadcasts to {list(a.shape[:-2])}"
+        ) from None
+    return result(checked("pinv", np.linalg.pinv, a, limit, hermitian=bool(hermitian)), x)
 
 
 def matrix_rank(
@@ -395,6 +418,9 @@ def matrix_rank(
     Raises:
         ValueError: x is no tensor or has less than two dimensions, or tol is given with atol or rtol.
     """
+    for what, given in (("tol", tol), ("atol", atol), ("rtol", rtol)):
+        if given is not None:
+            real("matrix_rank", what, given)
     if tol is not None and (atol is not None or rtol is not None):
         raise ValueError("[matrix_rank] got tol with atol or rtol; want one of them")
     a = matrices("matrix_rank", x, bool(hermitian))
@@ -472,7 +498,7 @@ def lstsq(
     if a.shape[:-1] != b.shape[:-1]:
         raise ValueError(f"[lstsq] shapes are {list(a.shape)} and {list(b.shape)}; want [..., m, n] and [..., m, k]")
     rows, columns = a.shape[-2:]
-    limit = PRECISION[meta(x).dtype.name] * max(rows, columns) if rcond is None else rcond
+    limit = PRECISION[meta(x).dtype.name] * max(rows, columns) if rcond is None else real("lstsq", "rcond", rcond)
     u, s, vh = checked("lstsq", np.linalg.svd, a, full_matrices=False)
     kept = s > limit * s.max(-1, keepdims=True, initial=0.0)
     inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
@@ -550,10 +576,15 @@ def lu_unpack(
     """
     of_one_place("lu_unpack", tensor(x, "lu_unpack", "x"), tensor(y, "lu_unpack", "y"))
     a, pivots = matrices("lu_unpack", x), tensor(y, "lu_unpack", "y").numpy()
+    flag("unpack_ludata", unpack_ludata), flag("unpack_pivots", unpack_pivots)
     m, n = a.shape[-2:]
     k = min(m, n)
     permutation = lower = upper = None
     if unpack_pivots:
+        if pivots.dtype.kind != "i":
+            raise TypeError(f"[lu_unpack] y is {meta(y).dtype.name}; want the pivots of lu, which are integers")
+        if pivots.size and not 1 <= pivots.min() <= pivots.max() <= m:
+            raise ValueError(f"[lu_unpack] y has pivots from {pivots.min()} to {pivots.max()}; want 1 to {m}")
         permutation = result(swapped(np.eye(m)[rows_in_order(pivots, m)]), x)
     if unpack_ludata:
         lower = result(np.tril(a[..., :k], -1) + np.eye(m, k), x)

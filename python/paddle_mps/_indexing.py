@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _complex, _dtype, _grad, _operators
 from ._call import NONE, again, writer
+from ._caller import called
 from ._creation import full_0d, to_tensor
 from ._gradient_functions import connect
 from ._library import quick
@@ -337,7 +338,9 @@ def fill(target: Tensor, value: Any) -> None:
 def check_broadcast(given: Sequence[int], part: Sequence[int]) -> None:
     """Raises a ValueError unless a value of one shape broadcasts to another."""
     if len(given) > len(part) or any(n not in (1, wanted) for n, wanted in zip(reversed(given), reversed(part))):
-        raise ValueError(f"[setitem] the value has shape {list(given)} and the part {list(part)}; want it to broadcast")
+        raise ValueError(
+            f"[{called('setitem')}] the value has shape {list(given)} and the part {list(part)}; want it to broadcast"
+        )
 
 
 def fitted(given: Tensor, shape: Sequence[int]) -> Tensor:
@@ -368,7 +371,7 @@ def beside(value: Any, x: Tensor) -> Tensor:
     if isinstance(value, (bool, int, float)) or (isinstance(value, _complex.NUMBERS) and meta(x).dtype.is_complex):
         return full_0d(x, value)
     raise ValueError(
-        f"[setitem] the value is {type(value).__name__}; want a Tensor, an array, an int, a float or a bool, or beside "
+        f"[{called('setitem')}] the value is {type(value).__name__}; want a Tensor, an array, an int, a float or a bool, or beside "
         "a complex tensor a complex number"
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Callable
 
 from . import _grad, _operators
+from ._caller import axes_text
 from ._creation import filled
 from ._derivative import own
 from ._objects import Tensor, meta
@@ -135,7 +136,7 @@ def matrix(y: Tensor, x: Tensor, batched: bool, kind: type[Jacobian] = Jacobian)
     for name, t in (("ys", y), ("xs", x)):
         rank = len(meta(t).shape)
         if not batched <= rank <= batched + 1:
-            raise ValueError(f"[jacobian] {name} has {rank} axes; want {int(batched)} or {batched + 1}")
+            raise ValueError(f"[jacobian] {name} has {axes_text(rank)}; want {int(batched)} or {batched + 1}")
     return kind([y], [x], batched, (len(meta(y).shape) > batched, len(meta(x).shape) > batched))
 
 

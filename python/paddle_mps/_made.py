@@ -11,8 +11,8 @@ import numpy as np
 from . import _dtype, _operators, _place
 from ._array import reshaped
 from ._call import renamed
-from ._caller import called
-from ._convert import index, listed, tensor, whole
+from ._caller import axes_text, called
+from ._convert import index, listed, one_number, tensor, whole
 from ._creation import blank, converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
@@ -37,11 +37,14 @@ def logspace(
     Raises:
         ValueError: num is below 1.
     """
-    count, kind = int(value_of(num)), floating(dtype)
+    count, kind = int(one_number(num, "logspace", "num")), floating(dtype)
+    first, last, root = (
+        float(one_number(given, "logspace", name)) for name, given in (("start", start), ("stop", stop), ("base", base))
+    )
     if count < 1:
         raise ValueError(f"[logspace] num is {count}; want a number from 1")
-    exponents = np.linspace(float(value_of(start)), float(value_of(stop)), count)
-    powers = np.power(float(value_of(base)), exponents)
+    exponents = np.linspace(first, last, count)
+    powers = np.power(root, exponents)
     return from_array(converted(powers, kind), where(None, None))
 
 
@@ -57,7 +60,7 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     """
     m = meta(tensor(x, "vander", "x"))
     if len(m.shape) != 1:
-        raise ValueError(f"[vander] x has {len(m.shape)} axes; want 1")
+        raise ValueError(f"[vander] x has {axes_text(len(m.shape))}; want 1")
     count = m.shape[0] if n is None else index("n", n)
     if count < 0:
         raise ValueError(f"[vander] n is {count}; want a number from 0")
@@ -78,10 +81,10 @@ def cartesian_prod(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     Raises:
         ValueError: there is no vector, one has another number of axes, or their dtypes differ.
     """
-    given = listed(list(x), "cartesian_prod")
+    given = listed(x if isinstance(x, Tensor) or not hasattr(x, "__iter__") else list(x), "cartesian_prod")
     for t in given:
         if len(meta(t).shape) != 1:
-            raise ValueError(f"[cartesian_prod] a tensor has {len(meta(t).shape)} axes; want 1")
+            raise ValueError(f"[cartesian_prod] a tensor has {axes_text(len(meta(t).shape))}; want 1")
     if len(given) == 1:
         return given[0]
     return _operators.stack([reshaped(g, [meta(g).numel]) for g in meshgrid(given)], 1)
@@ -100,7 +103,7 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
     """
     m = meta(tensor(x, "combinations", "x"))
     if len(m.shape) != 1:
-        raise TypeError(f"[combinations] x has {len(m.shape)} axes; want 1")
+        raise TypeError(f"[combinations] x has {axes_text(len(m.shape))}; want 1")
     if not isinstance(r, int) or r < 0:
         raise ValueError(f"[combinations] r is {r!r}; want an int from 0")
     if r == 0:
@@ -162,9 +165,19 @@ def as_tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """`asarray` under PyTorch's name."""
+    """A tensor with a copy of data, as of `asarray`, under PyTorch's name.
+
+    Args:
+        dtype: None: that of the data, floats of Python as the default dtype.
+        device: where the tensor lives; None: the current place, or that of a tensor.
+        requires_grad: whether gradients are wanted: stop_gradient=False.
+
+    Raises:
+        TypeError: the data is no tensor, or the dtype is none.
+        ValueError: pin_memory is set: memory of mps devices is the CPU's own.
+    """
     refuse(pin_memory)
-    made = asarray(data, dtype=dtype, device=device)
+    made: Tensor = asarray(data, dtype=dtype, device=device)
     if requires_grad:
         made.stop_gradient = False
     return made

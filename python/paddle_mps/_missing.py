@@ -52,7 +52,7 @@ KINDS = {
 }
 
 _NUMPY = "until then compute it with NumPy from x.numpy() and pass the result to paddle.to_tensor"
-_GRADIENTS = "there are no gradients yet; until then compute derivatives by hand"
+_GRADIENTS = "until then write a paddle.autograd.PyLayer, which saves what its gradient needs"
 _LAYERS = "until then keep the weights in tensors and call paddle.nn.functional"
 _TRAINING = "there is no training yet; until then train with PaddlePaddle"
 _STATIC = "there is no static graph mode; operators run when they are called"
@@ -68,7 +68,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle": (
         Rule(
             2,
-            "until then compose it from the operators of paddle",
+            "they are functions of paddle.nn.functional",
             "adaptive_avg_pool1d conv1d conv2d conv3d group_norm layer_norm",
         ),
         Rule(3, _LAYERS, "Model ParamAttr LazyGuard create_parameter flops summary"),

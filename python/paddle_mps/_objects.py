@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from . import _builtin, _dtype
+from ._caller import called
 from ._errors import TracingError, check, last_failure
 from ._library import library, quick
 from ._meta import Meta, describe, intern, metas
@@ -194,7 +195,7 @@ def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
     """A tensor with a copy of an array; arrays of uint16 hold bfloat16."""
     if array.dtype not in _dtype.BY_NUMPY:
         names = ", ".join(str(d) for d in _dtype.BY_NUMPY)
-        raise ValueError(f"[to_tensor] the data is {array.dtype}; want one of {names}")
+        raise ValueError(f"[{called('to_tensor')}] the data is {array.dtype}; want one of {names}")
     data = np.ascontiguousarray(array).reshape(array.shape)
     shape = (ctypes.c_int64 * data.ndim)(*data.shape)
     handle = ctypes.c_uint64()

@@ -119,22 +119,32 @@ def part(name: str, x: Any, number: int) -> Tensor:
 
 
 def real(x: Tensor, name: str | None = None) -> Tensor:
-    """The real parts of a complex tensor, as a view; see `as_real`."""
+    """The real parts of a complex tensor, as a view of its shape: float32 of complex64, float64 of complex128.
+
+    Raises:
+        ValueError: x is no tensor.
+        UnsupportedError: x is not complex.
+    """
     return part("real", x, 0)
 
 
 def imag(x: Tensor, name: str | None = None) -> Tensor:
-    """The imaginary parts of a complex tensor, as a view; see `as_real`."""
+    """The imaginary parts of a complex tensor, as a view of its shape: float32 of complex64, float64 of complex128.
+
+    Raises:
+        ValueError: x is no tensor.
+        UnsupportedError: x is not complex.
+    """
     return part("imag", x, 1)
 
 
 def view_as_complex(input: Tensor) -> Tensor:
-    """`as_complex`."""
+    """`as_complex` under PyTorch's name: pairs along the last axis as complex numbers, with its errors."""
     return as_complex(input)
 
 
 def view_as_real(input: Tensor) -> Tensor:
-    """`as_real`."""
+    """`as_real` under PyTorch's name: the two parts along a new last axis, as a view, with its errors."""
     return as_real(input)
 
 

@@ -16,7 +16,8 @@ from ._arithmetic import cast
 from ._array import reshaped, stack, unbind
 from ._array import slice as cut
 from ._call import into, mixed, renamed
-from ._convert import axis_of, index, numeric, scalar, tensor
+from ._caller import dimensions_text
+from ._convert import axis_of, index, numeric, one_number, said, scalar, tensor
 from ._elementwise import conj
 from ._errors import errors_of
 from ._inplace import in_place
@@ -226,6 +227,9 @@ def paired_axes(axes: Any, rank: int) -> tuple[list[int], list[int]]:
         return list(range(rank - int(axes), rank)), list(range(int(axes)))
     if not isinstance(axes, (list, tuple)):
         raise TypeError(f"[tensordot] axes is {axes!r}; want an int, lists of ints or a Tensor")
+    for a in axes:
+        if not isinstance(a, (int, np.integer, list, tuple, Tensor, np.ndarray)):
+            raise TypeError(f"[tensordot] axes is {said(axes)}; want an int, lists of ints or a Tensor")
     if not axes or isinstance(axes[0], (int, np.integer)):
         axes = [axes, axes]
     lists = [a.tolist() if isinstance(a, (Tensor, np.ndarray)) else list(a) for a in axes[:2]]
@@ -366,6 +370,7 @@ def cdist(
     left, right = meta(tensor(x, "cdist", "x")).shape, meta(tensor(y, "cdist", "y")).shape
     if len(left) < 2 or len(right) < 2 or left[-1] != right[-1]:
         raise AssertionError(f"[cdist] shapes are {list(left)} and {list(right)}; want [..., n, c] and [..., m, c]")
+    p = float(one_number(p, "cdist", "p"))
     if not p >= 0:
         raise AssertionError(f"[cdist] p is {p}; want a number from 0")
     a, b = (v if meta(v).dtype.is_complex else fractional(v) for v in (x, y))
@@ -395,11 +400,11 @@ def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
     """
     shape = meta(tensor(x, "pdist", "x")).shape
     if len(shape) != 2:
-        raise AssertionError(f"[pdist] x has {len(shape)} dimensions; want 2")
+        raise AssertionError(f"[pdist] x has {dimensions_text(len(shape))}; want 2")
     wide = fractional(x)
     first, second = (from_array(i.astype(np.int64), meta(x).place) for i in np.triu_indices(shape[0], 1))
     between = _operators.subtract(_operators.gather(wide, first), _operators.gather(wide, second))
-    return rounded(power_norm(between, float(p), -1, False), x)
+    return rounded(power_norm(between, float(one_number(p, "pdist", "p")), -1, False), x)
 
 
 def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
@@ -410,7 +415,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
     """
     of_one_dtype("dist", tensor(x, "dist", "x"), tensor(y, "dist", "y"))
     return rounded(
-        power_norm(_operators.subtract(fractional(x), fractional(y)), float(numeric("dist", "p", p)), None, False), x
+        power_norm(_operators.subtract(fractional(x), fractional(y)), float(one_number(p, "dist", "p")), None, False), x
     )
 
 
@@ -434,7 +439,19 @@ def trapezoid(
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, dx: float | None = None, axis: int = -1, name: str | None = None
 ) -> Tensor:
-    """The integrals of y up to each value along an axis but the first; see `trapezoid`."""
+    """The integrals of y by the trapezoidal rule from the first value along an axis to each other one.
+
+    Args:
+        x, dx: as of `trapezoid`.
+
+    Returns:
+        A tensor of the shape of y, with one element fewer along the axis.
+
+    Raises:
+        ValueError: y is no tensor, x and dx are both given, or shapes do not broadcast.
+        TypeError: the values are no floats.
+        IndexError: the axis is out of range.
+    """
     return rounded(_operators.cumsum(trapezoids("cumulative_trapezoid", y, x, dx, axis), axis), y)
 
 
@@ -487,7 +504,7 @@ def diff(
         ValueError: x is no tensor, n is below 1, or what is joined to x has another dtype or shape.
         IndexError: the axis is out of range.
     """
-    if n < 1:
+    if index("n", n) < 1:
         raise ValueError(f"[diff] n is {n}; want at least 1")
     axis = axis_of("diff", axis, len(meta(tensor(x, "diff", "x")).shape), IndexError)
     parts = [part for part in (prepend, x, append) if part is not None]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 import time
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_uint64
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import _place
+from ._caller import called
+from ._convert import index, said
 from ._errors import check
 from ._library import library, quick
 from ._place import Place
@@ -43,10 +44,19 @@ def set_seed(place: Place, seed: int) -> None:
 
 
 def whole_seed(seed: int) -> int:
-    """A seed as a whole number from 0 below 2**64, from what int() takes, as in Paddle."""
-    number = int(seed)
+    """A seed as a whole number from 0 below 2**64, from what int() takes, as in Paddle.
+
+    Raises:
+        TypeError: it is outside that range, or of a type that is no number.
+        ValueError: it is a string that is no number, or nan.
+    """
+    wanted = f"[{called('seed')}] seed is {said(seed)}; want a whole number from 0 below 2**64"
+    try:
+        number = int(seed)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(wanted) from None
     if not 0 <= number < 2**64:
-        raise TypeError(f"[seed] got {seed!r}; want a whole number from 0 below 2**64")
+        raise TypeError(wanted)
     return number
 
 
@@ -115,7 +125,7 @@ def clock_seed() -> int:
 @contextlib.contextmanager
 def one_seed(place: Place, seed: int) -> Iterator[None]:
     """Draws from a generator with this seed meanwhile; 0 draws from the device's own."""
-    if operator.index(seed) == 0:
+    if index("seed", seed) == 0:
         yield
         return
     state = get_state(place)

@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _dtype, _operators
 from ._call import into, renamed
-from ._convert import index
+from ._caller import called
+from ._convert import index, tensor
 from ._creation import dims, floating, like, refuse, requiring, sized, value_of, where
 from ._dtype import DType, DTypeLike
 from ._objects import Tensor, graded_leaf
@@ -58,7 +59,7 @@ def normals(shape: ShapeLike, mean: float, std: float, dtype: DType, place: Plac
 
 def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Tensor:
     """Writes normally distributed values into x; returns x."""
-    graded_leaf(x, "normal_")
+    graded_leaf(tensor(x, "normal_", "x"), "normal_")
     shape, kind, target = like(x, None, None, None)
     return into(x, normals(shape, mean, std, kind, target))
 
@@ -106,7 +107,7 @@ def uniform(
         seed: not 0: these values come from a generator of their own with this seed.
     """
     target = where(place, device, floating(dtype))
-    with one_seed(target, seed):
+    with one_seed(target, index("seed", seed)):
         return into(out, uniforms(shape, value_of(min), value_of(max), floating(dtype), target))
 
 
@@ -137,7 +138,7 @@ def normal(
         noise = normals(centre.shape, 0.0, 1.0, centre.dtype, centre.place)
         return into(out, noise * std + mean + centre)
     if shape is None:
-        raise TypeError("[normal] mean and std are numbers and there is no shape; want one")
+        raise TypeError(f"[{called('normal')}] mean and std are numbers and there is no shape; want one")
     kind = _dtype.default()
     return into(out, normals(shape, float(mean), float(std), kind, where(place, device, kind)))
 
@@ -163,12 +164,14 @@ def randint(
     """
     bounds = (0, index("low", low)) if high is None else (index("low", low), index("high", high))
     if bounds[0] >= bounds[1]:
-        raise ValueError(f"[randint] the range is [{bounds[0]}, {bounds[1]}); want low below high")
+        raise ValueError(f"[{called('randint')}] the range is [{bounds[0]}, {bounds[1]}); want low below high")
     kind = _dtype.int64 if dtype is None else _dtype.dtype(dtype)
     if kind.is_integer:
         limits = np.iinfo(kind.numpy)
         if bounds[0] < limits.min or bounds[1] - 1 > limits.max:
-            raise IndexError(f"[randint] the range is [{bounds[0]}, {bounds[1]}); want integers of {kind.name}")
+            raise IndexError(
+                f"[{called('randint')}] the range is [{bounds[0]}, {bounds[1]}); want integers of {kind.name}"
+            )
     return _operators.randint(where(place, device).word, dims(shape), *bounds, kind)
 
 

@@ -17,6 +17,7 @@ from ._arithmetic import cast, where
 from ._array import expand, flatten, reshaped
 from ._call import into, renamed, writer
 from ._call import take as take_value
+from ._caller import axes_text
 from ._convert import REQUIRED, axis_of, listed, scalar, tensor, whole
 from ._creation import filled, full_0d
 from ._errors import errors_of
@@ -187,7 +188,7 @@ def beside(function: str, arr: Tensor, indices: Any, axis: Any) -> tuple[Tensor,
     given = positions(function, indices, TypeError)
     rank = len(meta(tensor(arr, function, "arr")).shape)
     if len(meta(given).shape) != rank:
-        raise ValueError(f"[{function}] indices have {len(meta(given).shape)} axes; want {rank}, as arr has")
+        raise ValueError(f"[{function}] indices have {axes_text(len(meta(given).shape))}; want {rank}, as arr has")
     return given, axis_of(function, axis, rank, AssertionError)
 
 
@@ -277,7 +278,7 @@ def stretched(x: Tensor, shape: Sequence[int]) -> Tensor:
     return x if list(meta(x).shape) == list(shape) else expand(x, list(shape))
 
 
-@errors_of("index_put", "index_reduce")
+@errors_of("index_put", "index_reduce", "put_along_axis")
 def put_along_axis_(
     arr: Tensor,
     indices: Tensor,
@@ -407,7 +408,18 @@ def put_along_axis(
 
 @errors_of("put_along_axis")
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """`put_along_axis` that adds, without broadcasting."""
+    """A copy of input, to which the elements of src are added where index says; equal indices add up.
+
+    Args:
+        dim: the axis along which index counts.
+        index: int32 or int64, with as many axes as input, and nowhere longer than src.
+        src: the summands, of the dtype of input.
+
+    Raises:
+        IndexError: an index is out of range.
+        RuntimeError: index is longer than input or src along an axis.
+        ValueError: the dtypes of input and src differ, or an argument is no tensor.
+    """
     return put_along_axis(input, index, src, dim, "add", True, False)
 
 
@@ -421,7 +433,20 @@ def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """`put_along_axis` by a reduction, without broadcasting: "sum", "prod", "mean", "amin" or "amax"."""
+    """A copy of input, with whose elements those of src are combined where index says.
+
+    Args:
+        dim: the axis along which index counts.
+        index: int32 or int64, with as many axes as input, and nowhere longer than src.
+        src: what is combined, of the dtype of input.
+        reduce: "sum", "prod", "mean", "amin" or "amax".
+        include_self: whether the elements of input count.
+
+    Raises:
+        IndexError: an index is out of range.
+        RuntimeError: index is longer than input or src along an axis.
+        ValueError: the dtypes differ, an argument is no tensor, or there is no such reduction.
+    """
     return put_along_axis(input, index, src, dim, reduce, include_self, False)
 
 
@@ -522,12 +547,21 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
 
 @errors_of("scatter_nd_add")
 def scatter_nd(index: Tensor, updates: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
-    """`scatter_nd_add` to zeros of a shape."""
+    """Zeros of a shape, to which updates are added: `scatter_nd_add` without x.
+
+    Args:
+        index: int32 or int64 of shape [..., k]: the first k indices of a slice.
+        updates: the summands, of shape index.shape[:-1] + shape[k:]; the result has their dtype.
+
+    Raises:
+        IndexError: an index is out of range.
+        ValueError: the shape of updates is another than that of the slices, or a dimension is negative.
+    """
     m = meta(tensor(updates, "scatter_nd", "updates"))
     return scatter_nd_add(filled(whole("shape", shape), 0, m.dtype, m.place), index, updates)
 
 
-@errors_of("index_put", "index_reduce")
+@errors_of("index_put", "index_reduce", "index_add")
 def index_add_(
     x: Tensor, index: Tensor, axis: int, value: Tensor, alpha: Scalar = 1, name: str | None = None
 ) -> Tensor:
@@ -570,7 +604,7 @@ def index_add(
     return into(out, index_add_(_operators.assign(tensor(x, "index_add", "x")), index, axis, value, alpha))
 
 
-@errors_of("index_put", "index_reduce")
+@errors_of("index_put", "index_reduce", "index_fill")
 def index_fill_(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name: str | None = None) -> Tensor:
     """`index_fill` into x itself; returns it."""
     if isinstance(axis, Tensor):
@@ -595,7 +629,7 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name
     return index_fill_(_operators.assign(tensor(x, "index_fill", "x")), index, axis, value)
 
 
-@errors_of("index_put", "index_reduce")
+@errors_of("index_reduce", "index_put")
 def index_put_(
     x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
 ) -> Tensor:

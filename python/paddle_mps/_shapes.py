@@ -12,6 +12,7 @@ import numpy as np
 from . import _grad, _operators
 from ._array import concat, expand, flatten, flip, reshaped, spread, stack, tile, transpose, view
 from ._call import renamed
+from ._caller import axes_text, called
 from ._convert import axis_of, index, listed, of_one_place, tensor, whole
 from ._creation import filled, to_tensor, value_of
 from ._errors import errors_of
@@ -48,7 +49,7 @@ def meshgrid(*args: Any, name: str | None = None, indexing: str = "ij") -> list[
     alike("meshgrid", given)
     for x in given:
         if len(meta(x).shape) > 1:
-            raise ValueError(f"[meshgrid] a tensor has {len(meta(x).shape)} axes; want at most 1")
+            raise ValueError(f"[meshgrid] a tensor has {axes_text(len(meta(x).shape))}; want at most 1")
     order = list(range(len(given)))
     if indexing == "xy" and len(given) > 1:
         order[:2] = 1, 0
@@ -90,7 +91,7 @@ def roll(x: Tensor, shifts: Ints, axis: Ints | None = None, name: str | None = N
         return _operators.reshape(rolled(line, given[0], 0), list(shape)) if 0 not in shape else _operators.assign(x)
     axes = [axis_of("roll", a, max(len(shape), 1)) for a in whole("axis", axis)]
     if len(axes) != len(given):
-        raise ValueError(f"[roll] got {len(given)} shifts and {len(axes)} axes; want as many")
+        raise ValueError(f"[roll] got {len(given)} shifts and {axes_text(len(axes))}; want as many")
     result = x
     for shift, a in zip(given, axes):
         result = rolled(result, shift, a) if shape else result
@@ -114,14 +115,15 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
         ValueError: axes are not two different ones in range, or x has fewer.
     """
     rank = len(meta(tensor(x, "rot90", "x")).shape)
+    axes = whole("axes", axes)
     if len(axes) != 2:
-        raise ValueError(f"[rot90] got {len(axes)} axes; want 2")
+        raise ValueError(f"[rot90] got {axes_text(len(axes))}; want 2")
     if rank < 2:
-        raise ValueError(f"[rot90] x has {rank} axes; want at least 2")
+        raise ValueError(f"[rot90] x has {axes_text(rank)}; want at least 2")
     first, second = (axis_of("rot90", a, rank) for a in axes)
     if first == second:
         raise ValueError(f"[rot90] axes are {list(axes)}; want two different ones")
-    turns = k % 4
+    turns = index("k", k) % 4
     if turns == 0:
         return x
     if turns == 2:
@@ -145,7 +147,9 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints, name: str | None = None
     rank = len(meta(tensor(x, "moveaxis", "x")).shape)
     sources, targets = whole("source", source), whole("destination", destination)
     if len(sources) != len(targets):
-        raise AssertionError(f"[moveaxis] source has {len(sources)} and destination {len(targets)} axes; want as many")
+        raise AssertionError(
+            f"[moveaxis] source has {len(sources)} and destination {axes_text(len(targets))}; want as many"
+        )
     came = [axis_of("moveaxis", a, rank, AssertionError) for a in sources]
     goes = [axis_of("moveaxis", a, rank, AssertionError) for a in targets]
     if len(set(came)) < len(came) or len(set(goes)) < len(goes):
@@ -167,22 +171,46 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
         ValueError: x has fewer than two axes.
     """
     if len(meta(tensor(x, "matrix_transpose", "x")).shape) < 2:
-        raise ValueError(f"[matrix_transpose] x has {len(meta(x).shape)} axes; want at least 2")
+        raise ValueError(f"[matrix_transpose] x has {axes_text(len(meta(x).shape))}; want at least 2")
     return transpose(x, -2, -1)
 
 
 def atleast_1d(*inputs: Any, name: str | None = None) -> Any:
-    """Tensors with at least one axis: one, or a list of them as of the arguments."""
+    """Tensors with at least one axis.
+
+    Args:
+        inputs: tensors, data as for `to_tensor`, or one list of tensors.
+
+    Returns:
+        Of one input a tensor, of several a list: the input itself, or a 0-d one as a view of shape [1].
+
+    Raises:
+        TypeError: an input can be no tensor.
+    """
     return raised(inputs, lambda shape: shape or [1])
 
 
 def atleast_2d(*inputs: Any, name: str | None = None) -> Any:
-    """Tensors with at least two axes: a vector becomes a row. See `atleast_1d`."""
+    """Tensors with at least two axes: a 0-d tensor becomes [1, 1] and a vector of n elements [1, n].
+
+    Args:
+        inputs: as of `atleast_1d`, which also describes the result.
+
+    Raises:
+        TypeError: an input can be no tensor.
+    """
     return raised(inputs, lambda shape: [1] * (2 - len(shape)) + shape)
 
 
 def atleast_3d(*inputs: Any, name: str | None = None) -> Any:
-    """Tensors with at least three axes: of n elements [1, n, 1], of [m, n] [m, n, 1]. See `atleast_1d`."""
+    """Tensors with at least three axes: n elements become [1, n, 1], and [m, n] becomes [m, n, 1].
+
+    Args:
+        inputs: as of `atleast_1d`, which also describes the result.
+
+    Raises:
+        TypeError: an input can be no tensor.
+    """
     return raised(inputs, lambda shape: ([1, *(shape or [1])] if len(shape) < 2 else shape) + [1] * (len(shape) < 3))
 
 
@@ -224,11 +252,11 @@ def tensor_split(
     if isinstance(num_or_indices, (int, np.integer)):
         count = int(num_or_indices)
         if count <= 0:
-            raise ValueError(f"[tensor_split] num_or_indices is {count}; want a number from 1")
+            raise ValueError(f"[{called('tensor_split')}] num_or_indices is {count}; want a number from 1")
         return _operators.split(x, [n // count + (i < n % count) for i in range(count)], a) if count > 1 else [clone(x)]
     if not isinstance(num_or_indices, (list, tuple)):
         raise ValueError(
-            f"[tensor_split] num_or_indices is {num_or_indices!r}; want an int, or a list or tuple of ints"
+            f"[{called('tensor_split')}] num_or_indices is {num_or_indices!r}; want an int, or a list or tuple of ints"
         )
     inner = list(whole("num_or_indices", num_or_indices))
     return [cut(x, a, start, stop) for start, stop in zip([0, *inner], [*inner, n])]
@@ -236,22 +264,52 @@ def tensor_split(
 
 def split_along(function: str, x: Any, given: Any, axis: int, least: int) -> list[Tensor]:
     if len(meta(tensor(x, function, "x")).shape) < least:
-        raise ValueError(f"[{function}] x has {len(meta(x).shape)} axes; want at least {least}")
+        raise ValueError(f"[{function}] x has {axes_text(len(meta(x).shape))}; want at least {least}")
     return tensor_split(x, given, axis)
 
 
 def hsplit(x: Tensor, num_or_indices: int | Sequence[int], name: str | None = None) -> list[Tensor]:
-    """`tensor_split` along the second axis, or the first of a vector."""
+    """Parts of x along the second axis, or along the first of a vector.
+
+    Args:
+        num_or_indices: as of `tensor_split`: how many parts, or where they begin.
+
+    Returns:
+        A list of tensors with as many axes as x.
+
+    Raises:
+        ValueError: x is a 0-d tensor, or num_or_indices is neither an int from 1 nor a list or tuple of ints.
+    """
     return split_along("hsplit", x, num_or_indices, 1 if len(meta(tensor(x, "hsplit", "x")).shape) > 1 else 0, 1)
 
 
 def vsplit(x: Tensor, num_or_indices: int | Sequence[int], name: str | None = None) -> list[Tensor]:
-    """`tensor_split` along the first axis of at least two."""
+    """Parts of x along the first axis.
+
+    Args:
+        num_or_indices: as of `tensor_split`: how many parts, or where they begin.
+
+    Returns:
+        A list of tensors with as many axes as x.
+
+    Raises:
+        ValueError: x has fewer than two axes, or num_or_indices is neither an int from 1 nor a list or tuple of ints.
+    """
     return split_along("vsplit", x, num_or_indices, 0, 2)
 
 
 def dsplit(x: Tensor, num_or_indices: int | Sequence[int], name: str | None = None) -> list[Tensor]:
-    """`tensor_split` along the third axis."""
+    """Parts of x along the third axis.
+
+    Args:
+        num_or_indices: as of `tensor_split`: how many parts, or where they begin.
+
+    Returns:
+        A list of tensors with as many axes as x.
+
+    Raises:
+        ValueError: x has fewer than three axes, or num_or_indices is neither an int from 1 nor a list or tuple of ints.
+    """
     return split_along("dsplit", x, num_or_indices, 2, 3)
 
 
@@ -266,13 +324,21 @@ def together(function: str, x: Any, raise_to: Any, axis: int | None = None) -> T
 
 @renamed(tensors="x")
 def hstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """Tensors end to end along the second axis; vectors and 0-d tensors along the only one."""
+    """A copy of tensors, end to end along the second axis; vectors and 0-d tensors along the only one.
+
+    Raises:
+        ValueError: x holds no tensor or something else, or shapes differ beside that axis.
+    """
     return together("hstack", x, atleast_1d)
 
 
 @renamed(tensors="x")
 def vstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """Tensors on top of each other, vectors as rows."""
+    """A copy of tensors, end to end along the first axis: 0-d tensors and vectors as rows, see `atleast_2d`.
+
+    Raises:
+        ValueError: x holds no tensor or something else, or shapes differ beside that axis.
+    """
     return together("vstack", x, atleast_2d, 0)
 
 
@@ -281,13 +347,21 @@ row_stack = vstack
 
 @renamed(tensors="x")
 def dstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """Tensors end to end along the third axis; see `atleast_3d`."""
+    """A copy of tensors, end to end along the third axis, after `atleast_3d`.
+
+    Raises:
+        ValueError: x holds no tensor or something else, or shapes differ beside that axis.
+    """
     return together("dstack", x, atleast_3d, 2)
 
 
 @renamed(tensors="x")
 def column_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """Tensors side by side, vectors as columns."""
+    """A copy of tensors, end to end along the second axis: 0-d tensors and vectors of n elements as columns [n, 1].
+
+    Raises:
+        ValueError: x holds no tensor or something else, or shapes differ beside that axis.
+    """
 
     def columns(*given: Tensor) -> list[Tensor]:
         return [reshaped(t, [meta(t).numel, 1]) if len(meta(t).shape) < 2 else t for t in given]
@@ -302,7 +376,11 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
         ValueError: there is none, one has more than two axes, or their dtypes differ.
     """
     rows = [0, 0]
-    given = listed(list(inputs), "block_diag", "inputs")
+    given = listed(
+        inputs if isinstance(inputs, Tensor) or not hasattr(inputs, "__iter__") else list(inputs),
+        "block_diag",
+        "inputs",
+    )
     if any(len(meta(x).shape) > 2 for x in given):
         raise ValueError("[block_diag] a tensor has more than 2 axes; want at most 2")
     alike("block_diag", given)
@@ -377,23 +455,36 @@ def as_strided(
             the offset is negative or within an element.
     """
     size = meta(tensor(x, "as_strided", "x")).dtype.itemsize
+    offset = index("offset", offset)
     if offset < 0 or offset % size:
         raise ValueError(f"[as_strided] offset is {offset}; want a multiple of {size} bytes from 0")
     return _operators.as_strided(x, whole("shape", shape), whole("stride", stride), offset // size - x.offset)
 
 
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
-    """`view` under the shape of another tensor."""
+    """x under the shape of another tensor: a view that shares the memory of x.
+
+    Raises:
+        ValueError: an argument is no tensor, other has another number of elements, or the strides of x allow no such view.
+    """
     return view(x, list(meta(tensor(other, "view_as", "other")).shape))
 
 
 def clone(x: Tensor, name: str | None = None) -> Tensor:
-    """A contiguous copy."""
+    """A contiguous copy of x, of its dtype and at its place; gradients pass through it.
+
+    Raises:
+        ValueError: x is no tensor.
+    """
     return _operators.assign(tensor(x, "clone", "x"))
 
 
 def tolist(x: Tensor) -> Any:
-    """The elements as nested lists of Python numbers; a 0-d tensor as a number."""
+    """The elements as nested lists of Python numbers; a 0-d tensor as a number. It waits for the device.
+
+    Raises:
+        ValueError: x is no tensor.
+    """
     return tensor(x, "tolist", "x").tolist()
 
 
@@ -426,7 +517,7 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
         ValueError: the axis is out of range or shorter than a window, or the step is not from 1.
     """
     x = _grad.compact(tensor(x, "unfold", "x"))
-    m = meta(x)
+    m, size, step = meta(x), index("size", size), index("step", step)
     if not m.shape:
         if axis in (0, -1) and size in (0, 1) and step > 0:
             return _operators.as_strided(x, [size], [1], 0)
@@ -467,6 +558,7 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
         raise AssertionError("[narrow] input has no axes, or start has; want the opposite")
     a = axis_of("narrow", dim, len(shape), IndexError)
     first, n = index("start", value_of(start)), shape[a]
+    length = index("length", length)
     if length < 0 or not -n <= first <= n:
         raise AssertionError(f"[narrow] start is {first} and length {length}; want bounds of an axis of {n}")
     first += n if first < 0 else 0
@@ -545,6 +637,7 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
     """
     made = _operators.assign(tensor(x, "select_scatter", "x"))
     a = axis_of("select_scatter", axis, len(meta(made).shape), IndexError)
+    (index,) = whole("index", index)
     target = at(made, a, index)
     if meta(tensor(values, "select_scatter", "values")).shape != meta(target).shape:
         raise RuntimeError(
@@ -555,7 +648,11 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
 
 
 def ravel(input: Tensor) -> Tensor:
-    """All elements as one axis: a view where strides allow."""
+    """All elements in row-major order, with the shape [n]: a view where the strides allow one, else a copy.
+
+    Raises:
+        ValueError: input is no tensor.
+    """
     return flatten(input)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._call import into
+from ._convert import said
 from ._derivative import derivative_of_real
 from ._errors import UnsupportedError
 from ._lapack import checked, matrices, result, singular_values
@@ -71,6 +72,8 @@ def svd(
     made = result(u, x), result(s, x), result(vh, x)
     if out is None:
         return made
+    if not isinstance(out, (list, tuple)) or len(out) != 3:
+        raise TypeError(f"[svd] out is {said(out)}; want three Tensors")
     return into(out[0], made[0]), into(out[1], made[1]), into(out[2], made[2])
 
 

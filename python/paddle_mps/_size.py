@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import SupportsIndex, overload
 
+from ._caller import axis_text
+
 
 class Size(list[int]):
     """The dimensions of a tensor: a list that also equals a tuple of the same numbers.
@@ -88,7 +90,7 @@ class TensorSize(int):
         if dim is None:
             return Size(self._shape)
         if not -len(self._shape) <= dim < len(self._shape):
-            raise IndexError(f"[size] dim is {dim}; want one of {len(self._shape)} axes")
+            raise IndexError(f"[size] dim is {dim}; want {axis_text(len(self._shape))}")
         return self._shape[dim]
 
     def __reduce__(self) -> tuple[type[TensorSize], tuple[int, tuple[int, ...]]]:

@@ -12,7 +12,8 @@ from . import _array, _dtype, _operators, _ops
 from ._arithmetic import cast, where
 from ._array import reshaped
 from ._call import into, renamed, take
-from ._convert import REQUIRED, axis_of, chosen, index, of_one_place, tensor, whole
+from ._caller import axis_text
+from ._convert import REQUIRED, axis_of, chosen, flag, index, of_one_place, one_number, said, tensor, whole
 from ._creation import full
 from ._errors import UnsupportedError, errors_of
 from ._objects import Tensor, from_array, meta
@@ -31,7 +32,7 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = Fal
         TypeError: the axis is no whole number.
         ValueError: the axis is out of range.
     """
-    return _operators.sort(tensor(x, "sort", "x"), index("axis", axis), bool(descending))
+    return _operators.sort(tensor(x, "sort", "x"), index("axis", axis), descending)
 
 
 @renamed(input="x", dim="axis")
@@ -44,7 +45,8 @@ def argsort(
         TypeError: the axis is no whole number.
         ValueError: the axis is out of range.
     """
-    return ordered(tensor(x, "argsort", "x"), index("axis", axis), bool(descending))[1]
+    flag("descending", descending)
+    return ordered(tensor(x, "argsort", "x"), index("axis", axis), descending)[1]
 
 
 def ordered(x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
@@ -55,7 +57,11 @@ def ordered(x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor
 
 @errors_of("sort")
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`sort` along the first axis."""
+    """The elements in ascending order along the first axis, in a copy; see `sort`.
+
+    Raises:
+        ValueError: input is no tensor.
+    """
     return into(out, sort(input, axis=0))
 
 
@@ -92,8 +98,10 @@ def topk(
         ValueError: k is below 1 or more than the axis has, or the axis is out of range.
     """
     count = index("k", k.item() if isinstance(k, Tensor) else k)
-    found = _operators.topk(tensor(x, "topk", "x"), count, -1 if axis is None else index("axis", axis), bool(largest))
+    found = _operators.topk(tensor(x, "topk", "x"), count, -1 if axis is None else index("axis", axis), largest)
     if out is not None:
+        if not isinstance(out, (list, tuple)) or len(out) != 2:
+            raise TypeError(f"[topk] out is {said(out)}; want two Tensors")
         found = [into(o, t) for o, t in zip(out, found)]
     return TopKRetType(found[0], found[1])
 
@@ -227,7 +235,7 @@ def median(
         raise TypeError(f"[median] x is {type(x).__name__}; want a Tensor")
     rank = len(meta(x).shape)
     if axis is not None and (not isinstance(axis, int) or not -max(rank, 1) <= axis < max(rank, 1)):
-        raise ValueError(f"[median] axis is {axis!r}; want None or one of the {rank} axes")
+        raise ValueError(f"[median] axis is {axis!r}; want None or {axis_text(rank)}")
     moded("median", mode)
     line, left, kept = lines(x, axis)
     shape = kept if keepdim else left
@@ -354,7 +362,13 @@ def nanquantile(
     keepdim: bool = False,
     interpolation: str = "linear",
 ) -> Tensor:
-    """`quantile` of the elements that are not nan; nan where there are none."""
+    """The quantiles of the elements that are not nan; nan where there are none. See `quantile` for q, axis and interpolation.
+
+    Raises:
+        TypeError: x is no tensor, or q is of another type.
+        UnsupportedError: x is no tensor of a floating-point dtype.
+        ValueError: q is empty or out of range, an axis is out of range, or interpolation is another word.
+    """
     return quantiles("nanquantile", x, q, axis, keepdim, interpolation, skip=True)
 
 
@@ -394,7 +408,7 @@ def shares_of(function: str, q: Any) -> list[float]:
         q = q.tolist()
     if not isinstance(q, (int, float, list, tuple)):
         raise TypeError(f"[{function}] q is {type(q).__name__}; want an int, a float, a list, a tuple or a tensor")
-    shares = [float(s) for s in (q if isinstance(q, (list, tuple)) else [q])]
+    shares = [float(one_number(s, function, "q")) for s in (q if isinstance(q, (list, tuple)) else [q])]
     if not shares:
         raise ValueError(f"[{function}] q is empty; want at least one number")
     if not all(0 <= s <= 1 for s in shares):

@@ -150,7 +150,16 @@ def gammainc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 @derivative(_less_density, "x", "y")
 def gammaincc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y): see `gammainc`."""
+    """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y), element by element; see `gammainc`.
+
+    Args:
+        x, y: of one floating-point dtype, at least 0; they broadcast. Computed on the CPU with NumPy.
+
+    Raises:
+        ValueError: an element is below 0 or nan, or the shapes do not broadcast.
+        UnsupportedError: the operands are no floats.
+        AttributeError: an operand is no tensor.
+    """
     return _incomplete("gammaincc", x, y)
 
 

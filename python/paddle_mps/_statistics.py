@@ -14,7 +14,7 @@ from . import _dtype, _grad, _operators, _tracing
 from ._arithmetic import cast
 from ._array import reshaped
 from ._call import into, renamed
-from ._convert import axis_of, tensor, whole
+from ._convert import axis_of, flag, one_number, tensor, whole
 from ._creation import full_0d
 from ._errors import UnsupportedError, errors_of
 from ._inplace import in_place
@@ -66,13 +66,15 @@ def var(
         out: takes the result and is returned.
 
     Raises:
+        TypeError: unbiased is no bool, or correction no number.
         ValueError: x is no tensor, an axis is out of range or stands twice, or unbiased and
             correction are both given.
         UnsupportedError: x is complex.
     """
     if unbiased is not None and correction != 1:
         raise ValueError(f"[var] got unbiased={unbiased} and correction={correction}; want one of them")
-    lost = float(correction) if unbiased is None else float(unbiased)
+    flag("unbiased", unbiased)
+    lost = float(one_number(correction, "var", "correction")) if unbiased is None else float(unbiased)
     x = tensor(x, "var", "x")
     if meta(x).dtype.is_complex:
         raise UnsupportedError(f"[var] x is {meta(x).dtype.name}; want real numbers")
@@ -151,7 +153,16 @@ def amin(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The smallest element; nan if any is. See `amax`."""
+    """The smallest element; nan if any is.
+
+    Args:
+        axis: an axis, several, or None for all.
+        keepdim: keep reduced axes with one element.
+        out: takes the result and is returned.
+
+    Raises:
+        ValueError: x is no tensor, an axis is out of range or stands twice, or there is no element.
+    """
     return into(out, _operators.min(tensor(x, "amin", "x"), axis, keepdim))
 
 
@@ -162,7 +173,16 @@ def nansum(
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The sum of the elements that are not nan; see `sum` for the dtype of the result."""
+    """The sum of the elements that are not nan; 0 where there are none.
+
+    Args:
+        axis: an axis, several, or None for all.
+        dtype: x is cast to it first; None: the rule of `sum`, where integers and bools add up as int64.
+        keepdim: keep reduced axes with one element.
+
+    Raises:
+        ValueError: x is no tensor, or an axis is out of range or stands twice.
+    """
     x = tensor(x, "nansum", "x")
     described = meta(x)
     if described.numel > MANY and described.place.is_cpu_place() and not _tracing.active():
@@ -392,13 +412,14 @@ def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
         ValueError: x is no tensor, or axis is out of range.
     """
     x = tensor(x, "renorm", "x")
+    p, most = float(one_number(p, "renorm", "p")), float(one_number(max_norm, "renorm", "max_norm"))
     rank = len(meta(x).shape)
     kept = axis_of("renorm", axis, rank)
     wide = fractional(x)
     others = [a for a in range(rank) if a != kept]
-    size = power_norm(wide, float(p), others, True) if others else _operators.abs(wide)
-    beyond = _operators.greater_than_expression(size, float(max_norm))
-    factor = _operators.where(beyond, _operators.divide_expression(float(max_norm), size), full_0d(wide, 1))
+    size = power_norm(wide, p, others, True) if others else _operators.abs(wide)
+    beyond = _operators.greater_than_expression(size, most)
+    factor = _operators.where(beyond, _operators.divide_expression(most, size), full_0d(wide, 1))
     return rounded(_operators.multiply(wide, factor), x)
 
 

@@ -8,7 +8,8 @@ from typing import Any, Callable
 
 from . import _operators
 from ._array import reshaped
-from ._convert import axis_of, index, tensor, whole
+from ._caller import called
+from ._convert import axis_of, index, said, tensor, whole
 from ._creation import blank, dims, filled
 from ._made import shard_index
 from ._objects import Tensor, meta, replace
@@ -85,9 +86,11 @@ def apply(x: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
     Raises:
         TypeError: it makes no tensor, or is no function.
     """
+    if not callable(func):
+        raise TypeError(f"[{called('apply')}] func is {said(func)}; want a function")
     made: Any = func(x)
     if not isinstance(made, Tensor):
-        raise TypeError(f"[apply] the function returned {type(made).__name__}; want a Tensor")
+        raise TypeError(f"[{called('apply')}] the function returned {type(made).__name__}; want a Tensor")
     return made
 
 
@@ -109,7 +112,9 @@ def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> lis
         IndexError: there is no such axis.
     """
     shape = meta(tensor(x, "split_with_sizes", "x")).shape
-    lengths = whole("split_sizes", list(split_sizes))
+    if not isinstance(split_sizes, (list, tuple, Tensor)):
+        raise TypeError(f"[split_with_sizes] split_sizes is {said(split_sizes)}; want a list of ints")
+    lengths = whole("split_sizes", split_sizes)
     if any(n < 0 for n in lengths):
         raise ValueError(f"[split_with_sizes] split_sizes are {list(lengths)}; want numbers from 0")
     axis = axis_of("split_with_sizes", dim, len(shape), IndexError)

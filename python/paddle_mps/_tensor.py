@@ -13,7 +13,8 @@ import numpy as np
 
 from . import _arithmetic, _array, _dlpack, _dtype, _ids, _indexing, _operators, _place, _repr, _sampling, _stream
 from ._call import again, expression, reflected, unary
-from ._convert import index, numeric, tensor
+from ._caller import called
+from ._convert import index, real, tensor
 from ._counting import CountingMethods
 from ._creation import empty, to_tensor
 from ._diagonals import DiagonalMethods
@@ -237,7 +238,7 @@ class Tensor(
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> list[int] | int:
         """The strides, or the one of an axis, in elements."""
-        return self.strides if dim is None else self.strides[dim]
+        return self.strides if dim is None else self.strides[index("dim", dim)]
 
     def get_strides(self) -> list[int]:
         """The strides in elements."""
@@ -307,19 +308,19 @@ class Tensor(
             TypeError: an index is no int.
         """
         if any(isinstance(a, bool) for a in args):
-            raise TypeError(f"[item] indices are {args}; want ints")
+            raise TypeError(f"[{called('item')}] indices are {args}; want ints")
         args = tuple([index("item", a) for a in args])
         shape, numel = meta(self).shape, meta(self).numel
         if not args:
             if numel != 1:
-                raise ValueError(f"[item] the tensor has {numel} elements; want one, or indices")
+                raise ValueError(f"[{called('item')}] the tensor has {numel} elements; want one, or indices")
             return self._values().item()
         if len(args) == 1:
             if not 0 <= args[0] < numel:
-                raise ValueError(f"[item] index is {args[0]}; want one of {numel} elements")
+                raise ValueError(f"[{called('item')}] index is {args[0]}; want one of {numel} elements")
             args = tuple(int(i) for i in np.unravel_index(args[0], shape))
         if len(args) != len(shape):
-            raise ValueError(f"[item] got {len(args)} indices; want {len(shape)}")
+            raise ValueError(f"[{called('item')}] got {len(args)} indices; want {len(shape)}")
         return self[args].item()
 
     def tolist(self) -> Any:
@@ -453,7 +454,7 @@ class Tensor(
 
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor in the dtype of another one."""
-        return self.astype(meta(other).dtype)
+        return self.astype(meta(tensor(other, "type_as", "other")).dtype)
 
     def clone(self, name: str | None = None) -> Tensor:
         """A contiguous copy."""
@@ -573,7 +574,7 @@ class Tensor(
         Raises:
             ValueError: min is not below max, or one is infinite.
         """
-        numeric("uniform_", "min", min), numeric("uniform_", "max", max)
+        real("uniform_", "min", min), real("uniform_", "max", max)
         if not -math.inf < min < max < math.inf:
             raise ValueError(f"[uniform_] the range is [{min}, {max}); want min below max, both finite")
         graded_leaf(self, "uniform_")

@@ -13,6 +13,7 @@ from ._jacobian import hessian, jacobian
 from ._objects import Tensor, meta
 
 __all__ = [
+    "Function",
     "PyLayer",
     "PyLayerContext",
     "backward",
@@ -97,6 +98,9 @@ class PyLayer:
             if any(x is fixed for fixed in ctx._fixed):
                 x.stop_gradient = True
         return type(made)(results) if several else results[0]
+
+
+Function = PyLayer  # its name in PyTorch, which Paddle has too
 
 
 def tensors_in(given: Sequence[Any]) -> list[Tensor]:

@@ -20,7 +20,8 @@ import numpy.typing as npt
 from . import _dtype, _operators
 from ._arithmetic import assign
 from ._call import into, renamed
-from ._convert import axis_of, tensor, whole
+from ._caller import axes_text, dimensions_text
+from ._convert import axis_of, real, said, tensor, whole
 from ._creation import arange, filled, requiring
 from ._derivative import derivative
 from ._dtype import DTypeLike
@@ -91,7 +92,7 @@ def on_cpu(name: str, x: Any) -> None:
 
 
 def scaling(name: str, norm: Any) -> str:
-    if norm not in OPPOSITE:
+    if not isinstance(norm, str) or norm not in OPPOSITE:
         raise ValueError(f"[{name}] norm is {norm!r}; want 'forward', 'backward' or 'ortho'")
     return str(norm)
 
@@ -108,7 +109,7 @@ def lengths(name: str, s: Any, axes: Any, rank: int) -> tuple[list[int], list[in
     if not found or len(set(found)) < len(found):
         raise ValueError(f"[{name}] axes are {axes!r} of {rank}; want one or several, each once")
     if sizes is not None and len(sizes) != len(found):
-        raise ValueError(f"[{name}] got {len(sizes)} lengths and {len(found)} axes; want as many")
+        raise ValueError(f"[{name}] got {len(sizes)} lengths and {axes_text(len(found))}; want as many")
     return found, sizes
 
 
@@ -131,7 +132,7 @@ def one(name: str, n: Any, axis: Any) -> tuple[list[int] | None, list[int]]:
 def two(name: str, x: Any, s: Any, axes: Any) -> tuple[Any, Any]:
     """(s, axes) of a transform along two axes, after a check that they are two."""
     if isinstance(x, Tensor) and len(meta(x).shape) < 2:
-        raise ValueError(f"[{name}] x has {len(meta(x).shape)} dimensions; want at least 2")
+        raise ValueError(f"[{name}] x has {dimensions_text(len(meta(x).shape))}; want at least 2")
     for what, given in (("s", s), ("axes", axes)):
         if given is not None and (not isinstance(given, Sequence) or len(given) != 2):
             raise ValueError(f"[{name}] {what} is {given!r}; want two ints")
@@ -385,7 +386,17 @@ def fft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`fftn` along two axes, the last two unless others are given."""
+    """`fftn` along two axes, the last two unless others are given.
+
+    Args:
+        s: two lengths, to which x is cut or filled up with zeros; None: those of x.
+
+    Raises:
+        TypeError: x is no tensor, or is on an mps device.
+        ValueError: x has fewer than two axes, s or axes are not two, a length is not above 0, an axis is out of range,
+            or there is no such norm.
+        UnsupportedError: x is of a dtype that `fftn` does not take.
+    """
     return transformed("fft2", x, "c2c", *two("fft2", x, s, axes), norm, np.fft.fftn, out)
 
 
@@ -399,7 +410,17 @@ def ifft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`ifftn` along two axes, the last two unless others are given."""
+    """`ifftn` along two axes, the last two unless others are given.
+
+    Args:
+        s: two lengths, to which x is cut or filled up with zeros; None: those of x.
+
+    Raises:
+        TypeError: x is no tensor, or is on an mps device.
+        ValueError: x has fewer than two axes, s or axes are not two, a length is not above 0, an axis is out of range,
+            or there is no such norm.
+        UnsupportedError: x is of a dtype that `ifftn` does not take.
+    """
     return transformed("ifft2", x, "c2c", *two("ifft2", x, s, axes), norm, np.fft.ifftn, out)
 
 
@@ -413,7 +434,17 @@ def rfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`rfftn` along two axes, the last two unless others are given."""
+    """`rfftn` along two axes, the last two unless others are given.
+
+    Args:
+        s: two lengths, to which x is cut or filled up with zeros; None: those of x.
+
+    Raises:
+        TypeError: x is no tensor, or is on an mps device.
+        ValueError: x has fewer than two axes, s or axes are not two, a length is not above 0, an axis is out of range,
+            or there is no such norm.
+        UnsupportedError: x is of a dtype that `rfftn` does not take.
+    """
     return transformed("rfft2", x, "r2c", *two("rfft2", x, s, axes), norm, np.fft.rfftn, out)
 
 
@@ -427,7 +458,17 @@ def irfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`irfftn` along two axes, the last two unless others are given."""
+    """`irfftn` along two axes, the last two unless others are given.
+
+    Args:
+        s: two lengths, to which x is cut or filled up with zeros; None: those of x.
+
+    Raises:
+        TypeError: x is no tensor.
+        ValueError: x has fewer than two axes, s or axes are not two, a length is not above 0, an axis is out of range,
+            or there is no such norm.
+        UnsupportedError: x is of a dtype that `irfftn` does not take.
+    """
     return transformed("irfft2", x, "c2r", *two("irfft2", x, s, axes), norm, np.fft.irfftn, out)
 
 
@@ -441,7 +482,17 @@ def hfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`hfftn` along two axes, the last two unless others are given."""
+    """`hfftn` along two axes, the last two unless others are given.
+
+    Args:
+        s: two lengths, to which x is cut or filled up with zeros; None: those of x.
+
+    Raises:
+        TypeError: x is no tensor.
+        ValueError: x has fewer than two axes, s or axes are not two, a length is not above 0, an axis is out of range,
+            or there is no such norm.
+        UnsupportedError: x is of a dtype that `hfftn` does not take.
+    """
     return transformed("hfft2", x, "c2r", *two("hfft2", x, s, axes), norm, hermitian, out)
 
 
@@ -455,7 +506,17 @@ def ihfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`ihfftn` along two axes, the last two unless others are given."""
+    """`ihfftn` along two axes, the last two unless others are given.
+
+    Args:
+        s: two lengths, to which x is cut or filled up with zeros; None: those of x.
+
+    Raises:
+        TypeError: x is no tensor, or is on an mps device.
+        ValueError: x has fewer than two axes, s or axes are not two, a length is not above 0, an axis is out of range,
+            or there is no such norm.
+        UnsupportedError: x is of a dtype that `ihfftn` does not take.
+    """
     return transformed("ihfft2", x, "r2c", *two("ihfft2", x, s, axes), norm, inverse_hermitian, out)
 
 
@@ -633,7 +694,7 @@ def fftfreq(
         ValueError: n or d is 0.
         TypeError: n is no int.
     """
-    return frequencies("fftfreq", n, d, -(n // 2), (n + 1) // 2, dtype, out, device, requires_grad)
+    return frequencies("fftfreq", n, d, False, dtype, out, device, requires_grad)
 
 
 @requiring
@@ -647,16 +708,21 @@ def rfftfreq(
     device: PlaceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """The frequencies of the elements of `rfft`: 0, 1, ..., n // 2 over d * n; see `fftfreq`."""
-    return frequencies("rfftfreq", n, d, 0, n // 2 + 1, dtype, out, device, requires_grad)
+    """The frequencies of the elements of `rfft`: 0, 1, ..., n // 2 over d * n, of shape [n // 2 + 1].
+
+    Arguments and errors are those of `fftfreq`.
+    """
+    return frequencies("rfftfreq", n, d, True, dtype, out, device, requires_grad)
 
 
 def frequencies(
-    name: str, n: int, d: float, first: int, end: int, dtype: Any, out: Tensor | None, device: Any, requires_grad: bool
+    name: str, n: int, d: float, half: bool, dtype: Any, out: Tensor | None, device: Any, requires_grad: bool
 ) -> Tensor:
-    """The whole numbers from first to end, those from 0 in front, over n * d."""
+    """The numbers of the elements of a transform of n, those from 0 in front, over n * d; with half those from 0 only."""
     if not isinstance(n, int):
-        raise TypeError(f"[{name}] n is {n!r}; want an int")
+        raise TypeError(f"[{name}] n is {said(n)}; want an int")
+    real(name, "d", d)
+    first, end = (0, n // 2 + 1) if half else (-(n // 2), (n + 1) // 2)
     if n * d == 0:
         raise ValueError(f"[{name}] n is {n} and d is {d}; want neither to be 0")
     kind = _dtype.default() if dtype is None else dtype
@@ -681,7 +747,15 @@ def fftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | Non
 
 @renamed(input="x", dim="axes")
 def ifftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | None = None) -> Tensor:
-    """The inverse of `fftshift`, which differs from it where an axis has an odd number of elements."""
+    """The inverse of `fftshift`, which differs from it where an axis has an odd number of elements. A copy, where x is.
+
+    Args:
+        axes: an axis, several, or None for all.
+
+    Raises:
+        ValueError: x is no tensor, or an axis of several is out of range.
+        IndexError: the axis is out of range.
+    """
     return shifted("ifftshift", x, axes, 1)
 
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from . import _dtype, _factorizations, _grad, _matrix_functions, _operators
 from ._array import transpose
-from ._convert import index, listed, tensor
+from ._caller import dimensions_text
+from ._convert import flag, index, listed, tensor
 from ._diagonals import diagonal
 from ._errors import UnsupportedError, errors_of
 from ._factorizations import *  # noqa: F403
@@ -81,11 +82,12 @@ def cov(
     """
     shape = meta(tensor(x, "cov", "x")).shape
     if len(shape) not in (1, 2):
-        raise ValueError(f"[cov] x has {len(shape)} dimensions; want 1 or 2")
+        raise ValueError(f"[cov] x has {dimensions_text(len(shape))}; want 1 or 2")
     if meta(x).dtype.is_complex:
         raise UnsupportedError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
     if not meta(x).dtype.is_floating:
         raise TypeError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
+    flag("ddof", ddof)
     rows = _operators.unsqueeze(fractional(x), 0) if len(shape) == 1 else fractional(x)
     if not rowvar and meta(rows).shape[0] != 1:
         rows = transpose(rows, [1, 0])
@@ -140,10 +142,19 @@ def check_weights(label: str, weights: Tensor, observations: int) -> None:
 
 @errors_of("cov")
 def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
-    """Pearson's correlation coefficients of variables, in [-1, 1]: see `cov`."""
+    """Pearson's correlation coefficients of n variables, in [-1, 1]: [n, n], or a 0-d tensor of one variable.
+
+    Args:
+        x: real observations, [n, observations]; a vector is one variable.
+        rowvar: whether the rows are the variables, and not the columns.
+
+    Raises:
+        ValueError: x is no tensor, or has other than one or two axes.
+        UnsupportedError: x is complex.
+    """
     shape = meta(tensor(x, "corrcoef", "x")).shape
     if len(shape) not in (1, 2):
-        raise ValueError(f"[corrcoef] x has {len(shape)} dimensions; want 1 or 2")
+        raise ValueError(f"[corrcoef] x has {dimensions_text(len(shape))}; want 1 or 2")
     c = cov(working(x), rowvar)
     n = len(meta(c).shape)
     if n == 0:
@@ -259,7 +270,7 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
     """
     rank = len(meta(tensor(x, "matrix_transpose", "x")).shape)
     if rank < 2:
-        raise ValueError(f"[matrix_transpose] x has {rank} dimensions; want at least 2")
+        raise ValueError(f"[matrix_transpose] x has {dimensions_text(rank)}; want at least 2")
     return transpose(x, -2, -1)
 
 

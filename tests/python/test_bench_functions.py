@@ -35,7 +35,7 @@ LEFT_OUT = {
         set_default_dtype set_device set_flags set_printoptions set_rng_state show_config jit""",
     "questions about a tensor": """is_complex is_empty is_floating_point is_integer is_tensor numel rank shape
         broadcast_shape broadcast_shapes""",
-    "files and other libraries": "save load from_dlpack from_numpy to_dlpack as_tensor asarray",
+    "files and other libraries": "save load from_dlpack from_numpy tensor to_dlpack as_tensor asarray",
     "views, or another name or order of arguments of a row": """atleast_1d atleast_2d atleast_3d broadcast_tensors dsplit
         empty_like expand_as matrix_transpose mm negative permute rand_like randint_like randn_like range ravel t
         tolist true_divide view_as view_as_complex view_as_real vsplit""",

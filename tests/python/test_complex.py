@@ -297,7 +297,7 @@ def test_refusals_name_the_operator_and_the_dtype() -> None:
         (lambda: c < c, r"\[less_than\] has no kernel for complex64"),
         (lambda: c // f, r"\[floor_divide\] .*complex64"),
         (lambda: paddle.sum(c, dtype="float32"), r"\[sum\] got a tensor of complex64 where float32 is computed"),
-        (lambda: paddle.arange(3, dtype="complex64"), r"\[range\] has no kernel for complex64"),
+        (lambda: paddle.arange(3, dtype="complex64"), r"\[arange\] has no kernel for complex64"),
         (lambda: paddle.real(f), r"\[real\] x is float32; want complex64 or complex128"),
         (lambda: paddle.complex(T([1]), T([1])), r"\[complex\] real is int64; want float32 or float64"),
         (lambda: paddle.searchsorted(f, c), r"\[searchsorted\] got tensors of float32 and complex64"),

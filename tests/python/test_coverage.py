@@ -41,6 +41,12 @@ def test_names_that_are_missing_need_a_reason(tool: Any) -> None:
     assert tool.complaints(tier, stale) == ["reasons for names that are not missing from tier 1: paddle.a"]
 
 
+def test_documents_state_how_many_names_tier_1_has(tool: Any) -> None:
+    names = f"{tool.count('paddle_mps')[0][1].names:,}"
+    for page in ("README.md", "README.zh-CN.md", "README.ja.md", "docs/guide.md"):
+        assert names in (PEERS.parents[1] / page).read_text(encoding="utf-8"), page
+
+
 def test_reasons_are_of_names_of_tier_1(tool: Any) -> None:
     tier = tool.count("paddle_mps")[0][1]
     assert set(tool.REASONS) <= set(tier.missing)

@@ -276,7 +276,7 @@ MESSAGES = [
     (lambda x: paddle.trapezoid(x, dx=TEXT), TypeError, "[trapezoid] dx is 'a'; want a number"),
     (lambda x: x.uniform_("a"), TypeError, "[uniform_] min is 'a'; want a number"),
     (lambda x: paddle.nn.functional.pad(x, [1, 1], value=TEXT), TypeError, "[pad] value is 'a'; want a number"),
-    (lambda x: paddle.nn.functional.elu(x, TEXT), TypeError, "[elu] fill_value is str; want"),
+    (lambda x: paddle.nn.functional.elu(x, TEXT), TypeError, "[elu] alpha is 'a'; want a number"),
     (lambda x: paddle.nn.functional.one_hot(T([5]), 3), IndexError, "[one_hot] index 5 is out of range"),
     (lambda x: paddle.scatter(x, T([5]), x[:1]), IndexError, "[scatter] index 5 is out of range for axis 0 of 2"),
     (lambda x: paddle.scatter(x, T([5]), x[:1], False), IndexError, "[scatter] index 5 is out of range"),

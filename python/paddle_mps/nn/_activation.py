@@ -14,7 +14,8 @@ import numpy as np
 from .. import _grad, _operators
 from .._array import split
 from .._call import renamed
-from .._convert import axis_of, index, tensor
+from .._caller import axes_text
+from .._convert import axis_of, index, real, tensor
 from .._creation import full_0d
 from .._dtype import float32
 from .._elementwise import alike, in_single, of_floats
@@ -65,6 +66,7 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("elu", "alpha", alpha, False)
     bent = _operators.expm1(_operators.clip(x, None, 0.0))
     return _operators.where(x > 0, x, bent if alpha == 1 else bent * full_0d(x, alpha))
 
@@ -78,7 +80,7 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         ValueError: x is no tensor.
         ZeroDivisionError: alpha is 0.
     """
-    if alpha == 0:
+    if real("celu", "alpha", alpha) == 0:
         raise ZeroDivisionError("[celu] alpha is 0; want another number")
     zero = full_0d(x, 0)
     bent = _operators.expm1(x / alpha) * alpha
@@ -102,9 +104,9 @@ def selu(
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor, scale is not above 1, or alpha is below 0.
     """
-    if scale <= 1.0:
+    if real("selu", "scale", scale) <= 1.0:
         raise ValueError(f"[selu] scale is {scale}; want more than 1")
-    if alpha < 0:
+    if real("selu", "alpha", alpha) < 0:
         raise ValueError(f"[selu] alpha is {alpha}; want at least 0")
     bent = _operators.expm1(_operators.clip(x, None, 0.0)) * float(np.float32(alpha))
     result: Tensor = _operators.where(x > 0, x, bent) * float(np.float32(scale))
@@ -131,6 +133,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("hardtanh", "min", min, False), real("hardtanh", "max", max, False)
     if isinstance(min, (int, float)) and isinstance(max, (int, float)) and min <= max:
         return clipped(x, min, max)
     raised = _operators.where(x < min, full_0d(x, min), x)
@@ -145,6 +148,7 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("hardsigmoid", "slope", slope), real("hardsigmoid", "offset", offset)
     return clipped(x * float(np.float32(slope)) + float(np.float32(offset)), 0.0, 1.0)
 
 
@@ -168,6 +172,7 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("hardshrink", "threshold", threshold)
     kept = (x <= -threshold) | (x >= threshold) | _operators.isnan(x)
     return _operators.where(kept, x, x * 0)
 
@@ -180,7 +185,7 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor, or threshold is below 0.
     """
-    if threshold < 0:
+    if real("softshrink", "threshold", threshold) < 0:
         raise ValueError(f"[softshrink] threshold is {threshold}; want at least 0")
     small = _operators.where((x >= -threshold) & (x <= threshold), full_0d(x, 0), x)
     lowered = _operators.where(x > threshold, x - threshold, small)
@@ -219,6 +224,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor.
     """
+    real("thresholded_relu", "threshold", threshold), real("thresholded_relu", "value", value, False)
     return _operators.where(x <= threshold, full_0d(x, value), x)
 
 
@@ -275,12 +281,12 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
     alike(of_floats(x, "prelu"), tensor(weight, "prelu", "weight"), "prelu")
     slopes, known = meta(weight).shape, meta(x)
     if len(slopes) > 1:
-        raise AssertionError(f"[prelu] weight has {len(slopes)} axes; want at most 1")
+        raise AssertionError(f"[prelu] weight has {axes_text(len(slopes))}; want at most 1")
     if slopes not in ((), (1,)):
         if data_format not in CHANNELS_FIRST + CHANNELS_LAST:
             raise ValueError(f"[prelu] data_format is {data_format!r}; want {CHANNELS_FIRST + CHANNELS_LAST}")
         if len(known.shape) < 2:
-            raise AssertionError(f"[prelu] x has {len(known.shape)} axes; want at least 2")
+            raise AssertionError(f"[prelu] x has {axes_text(len(known.shape))}; want at least 2")
         axis = 1 if data_format in CHANNELS_FIRST else len(known.shape) - 1
         if slopes[0] != known.shape[axis]:
             raise AssertionError(f"[prelu] weight has {slopes[0]} elements; want 1 or {known.shape[axis]}")
@@ -376,7 +382,7 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
     """
     shape = list(meta(of_floats(x, "maxout")).shape)
     if len(shape) != 4:
-        raise ValueError(f"[maxout] x has {len(shape)} axes; want 4")
+        raise ValueError(f"[maxout] x has {axes_text(len(shape))}; want 4")
     if axis not in (1, 3, -1):
         raise ValueError(f"[maxout] axis is {axis}; want 1, 3 or -1")
     if index("groups", groups) < 2 or shape[axis] % groups:

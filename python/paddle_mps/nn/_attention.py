@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _dtype, _operators
 from .._array import reshaped
+from .._caller import axes_text
 from .._convert import tensor
 from .._creation import full_0d
 from .._elementwise import alike, of_floats
@@ -55,7 +56,7 @@ def scaled_dot_product_attention(
     alike(query, tensor(value, function, "value"), function)
     rank = len(meta(query).shape)
     if rank not in (3, 4) or len(meta(key).shape) != rank or len(meta(value).shape) != rank:
-        raise ValueError(f"[{function}] query has {rank} axes; want 3 or 4, and as many of key and value")
+        raise ValueError(f"[{function}] query has {axes_text(rank)}; want 3 or 4, and as many of key and value")
     if rank == 3:
         query, key, value = (_operators.unsqueeze(x, 0) for x in (query, key, value))
     heads, shared = meta(query).shape[2], meta(key).shape[2]

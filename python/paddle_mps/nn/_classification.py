@@ -11,7 +11,8 @@ from typing import Any
 from .. import _dtype, _operators
 from .._array import reshaped
 from .._call import renamed
-from .._convert import axis_of, tensor
+from .._caller import axes_text
+from .._convert import axis_of, index, real, tensor
 from .._creation import full_0d
 from .._elementwise import alike, of_dtypes, of_floats
 from .._errors import UnsupportedError
@@ -37,7 +38,7 @@ def label_smooth(
         UnsupportedError: label is not floating-point.
         ValueError: an operand is no tensor, the shapes do not fit, or epsilon is not in [0, 1].
     """
-    if not 0 <= epsilon <= 1:
+    if not 0 <= real("label_smooth", "epsilon", epsilon) <= 1:
         raise ValueError(f"[label_smooth] epsilon is {epsilon}; want a number from 0 to 1")
     x = working(of_floats(label, "label_smooth"))
     classes = meta(x).shape[-1] if meta(x).shape else 1
@@ -154,14 +155,15 @@ def cross_entropy(
             above 0 for soft labels.
     """
     check_reduction("cross_entropy", reduction)
+    ignore_index = index("ignore_index", ignore_index)
     if ignore_index > 0 and soft_label:
         raise ValueError(f"[cross_entropy] ignore_index is {ignore_index} and soft_label True; want one of them")
     x, label = tensor(input, "cross_entropy", "input"), tensor(label, "cross_entropy", "label")
     rank, given = len(meta(x).shape), len(meta(label).shape)
     if not rank or given not in (rank - 1, rank):
-        raise ValueError(f"[cross_entropy] input has {rank} axes and label {given}; want as many or one less")
+        raise ValueError(f"[cross_entropy] input has {axes_text(rank)} and label {given}; want as many or one less")
     axis = axis_of("cross_entropy", axis, rank)
-    if label_smoothing > 0:
+    if real("cross_entropy", "label_smoothing", label_smoothing) > 0:
         label, soft_label = smoothed(x, label, given < rank, label_smoothing), True
     elif given < rank:
         label = _operators.unsqueeze(label, axis)
@@ -234,7 +236,9 @@ def softmax_with_cross_entropy(
     name = "softmax_with_cross_entropy"
     shape, given = meta(tensor(logits, name, "logits")).shape, meta(tensor(label, name, "label")).shape
     if not shape or len(given) not in (len(shape) - 1, len(shape)):
-        raise ValueError(f"[{name}] logits has {len(shape)} axes and label {len(given)}; want as many or one less")
+        raise ValueError(
+            f"[{name}] logits has {axes_text(len(shape))} and label {len(given)}; want as many or one less"
+        )
     axis = axis_of(name, axis, len(shape))
     if len(given) < len(shape):
         label = _operators.reshape(label, [given[0] if given else 1, shape[1]])
@@ -373,7 +377,10 @@ def sigmoid_focal_loss(
     if normalizer is not None:
         of_dtypes(normalizer, "sigmoid_focal_loss", _dtype.float32, _dtype.float64)
         if len(meta(normalizer).shape) > 1:
-            raise ValueError(f"[sigmoid_focal_loss] normalizer has {len(meta(normalizer).shape)} axes; want 0 or 1")
+            raise ValueError(
+                f"[sigmoid_focal_loss] normalizer has {axes_text(len(meta(normalizer).shape))}; want 0 or 1"
+            )
+    real("sigmoid_focal_loss", "alpha", alpha)
     alike(of_floats(logit, "sigmoid_focal_loss"), label, "sigmoid_focal_loss")
     same_shape("sigmoid_focal_loss", logit, label)
     like, (x, y) = operands("sigmoid_focal_loss", logit=logit, label=label)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Union
 from .. import _operators
 from .._array import reshaped
 from .._call import renamed
+from .._caller import axes_text
 from .._convert import tensor
 from .._creation import value_of
 from .._elementwise import alike
@@ -72,7 +73,7 @@ def weight_of(function: str, weight: Any, axes: int) -> tuple[int, ...]:
     """
     shape = meta(tensor(weight, function, "weight")).shape
     if len(shape) != axes + 2:
-        raise ValueError(f"[{function}] weight has {len(shape)} axes; want {axes + 2}")
+        raise ValueError(f"[{function}] weight has {axes_text(len(shape))}; want {axes + 2}")
     return shape
 
 

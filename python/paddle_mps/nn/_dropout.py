@@ -13,7 +13,8 @@ from typing import Any
 
 from .. import _dtype, _operators
 from .._call import renamed
-from .._convert import one_number, tensor
+from .._caller import axes_text
+from .._convert import one_number, real, tensor, whole
 from .._creation import full_0d
 from .._elementwise import of_floats
 from .._errors import UnsupportedError
@@ -94,7 +95,7 @@ def mask_shape(shape: Sequence[int], axis: Any) -> list[int]:
     """
     if not isinstance(axis, (int, list, tuple)):
         raise TypeError(f"[dropout] axis is {axis!r}; want an int or a list of ints")
-    axes = [axis] if isinstance(axis, int) else list(axis)
+    axes = whole("axis", axis)
     if not axes or min(axes) < 0 or max(axes) >= len(shape) or len(axes) > len(shape):
         raise ValueError(f"[dropout] axis is {axis}; want some from 0 to {len(shape) - 1}")
     return [n if a in axes else 1 for a, n in enumerate(shape)]
@@ -111,11 +112,11 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         RuntimeError: input has another number of axes.
         ValueError: input is no tensor, or p is not in [0, 1].
     """
-    if not 0 <= p <= 1:
+    if not 0 <= real("dropout1d", "p", p) <= 1:
         raise ValueError(f"[dropout1d] p is {p}; want a number from 0 to 1")
     rank = len(meta(tensor(input, "dropout1d", "input")).shape)
     if rank not in (2, 3):
-        raise RuntimeError(f"[dropout1d] input has {rank} axes; want 2 or 3")
+        raise RuntimeError(f"[dropout1d] input has {axes_text(rank)}; want 2 or 3")
     if inplace:
         warnings.warn("[dropout1d] inplace is True; it changes nothing", stacklevel=2)
     if rank == 3:
@@ -151,7 +152,7 @@ def whole_channels(
     """`dropout` of the channels of each example."""
     rank = len(meta(tensor(x, function, "x")).shape)
     if rank != len(formats[0]):
-        raise ValueError(f"[{function}] x has {rank} axes; want {len(formats[0])}")
+        raise ValueError(f"[{function}] x has {axes_text(rank)}; want {len(formats[0])}")
     if data_format not in formats:
         raise ValueError(f"[{function}] data_format is {data_format!r}; want one of {', '.join(formats)}")
     return dropout(x, p, [0, 1 if data_format == formats[0] else rank - 1], training)
@@ -178,7 +179,7 @@ def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name
     """
     shape = meta(tensor(x, "feature_alpha_dropout", "x")).shape
     if training and p != 1 and len(shape) < 2:
-        raise ValueError(f"[feature_alpha_dropout] x has {len(shape)} axes; want 2 or more")
+        raise ValueError(f"[feature_alpha_dropout] x has {axes_text(len(shape))}; want 2 or more")
     return saturated("feature_alpha_dropout", x, [*shape[:2], *[1] * (len(shape) - 2)], p, training)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import _dtype, _operators
 from .._array import reshaped
 from .._call import renamed
+from .._caller import axes_text
 from .._convert import index, tensor
 from .._creation import full_0d
 from .._elementwise import of_floats
@@ -53,7 +54,7 @@ def embedding(
     if known.dtype not in (_dtype.int32, _dtype.int64):
         raise UnsupportedError(f"[embedding] x is {known.dtype.name}; want int32 or int64")
     if len(table) != 2:
-        raise ValueError(f"[embedding] weight has {len(table)} axes; want 2")
+        raise ValueError(f"[embedding] weight has {axes_text(len(table))}; want 2")
     padding = None if padding_idx is None else index("padding_idx", padding_idx)
     if padding is not None and not -table[0] <= padding < table[0]:
         raise ValueError(f"[embedding] padding_idx is {padding}; want a number from {-table[0]} to {table[0] - 1}")

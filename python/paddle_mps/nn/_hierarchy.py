@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _dtype, _operators
 from .._array import concat, reshaped
-from .._convert import tensor
+from .._convert import index, tensor
 from .._creation import full_0d, value_of
 from .._elementwise import of_floats
 from .._objects import Tensor, from_array, meta
@@ -56,7 +56,7 @@ def hsigmoid_loss(
         UnsupportedError: input is not floating-point.
         ValueError: an operand is no tensor, the shapes do not fit, or num_classes is below 2.
     """
-    if num_classes < 2:
+    if index("num_classes", num_classes) < 2:
         raise ValueError(f"[hsigmoid_loss] num_classes is {num_classes}; want a number from 2")
     x, table = working(of_floats(input, "hsigmoid_loss")), working(tensor(weight, "hsigmoid_loss", "weight"))
     shape, nodes_shape = meta(x).shape, meta(table).shape

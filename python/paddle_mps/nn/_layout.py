@@ -10,7 +10,8 @@ import numpy as np
 from .. import _dtype, _operators
 from .._arithmetic import cast
 from .._array import reshaped
-from .._convert import index, numeric, tensor, whole
+from .._caller import axes_text, called
+from .._convert import index, numeric, one_number, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError, errors_of
 from .._indexing import SLICE, basic, fill_part, put_into
@@ -38,14 +39,14 @@ def one_hot(x: Tensor, num_classes: int | Tensor = -1, name: str | None = None) 
     """
     m = meta(tensor(x, "one_hot", "x"))
     if m.dtype not in (_dtype.int32, _dtype.int64):
-        raise UnsupportedError(f"[one_hot] x is {m.dtype.name}; want int32 or int64")
+        raise UnsupportedError(f"[{called('one_hot')}] x is {m.dtype.name}; want int32 or int64")
     count = index("num_classes", value_of(num_classes))
     if count == -1:
         if not m.numel:
-            raise ValueError("[one_hot] x has no elements; want some, or num_classes")
+            raise ValueError(f"[{called('one_hot')}] x has no elements; want some, or num_classes")
         count = int(_operators.max(x).item()) + 1
     if count < 0 or (m.numel and not count):
-        raise ValueError(f"[one_hot] num_classes is {count}; want -1 or a number above each integer")
+        raise ValueError(f"[{called('one_hot')}] num_classes is {count}; want -1 or a number above each integer")
     made = filled((m.numel, count), 0, _dtype.float32, m.place)
     if not m.numel:
         return reshaped(made, [*m.shape, count])
@@ -70,7 +71,7 @@ def sequence_mask(
         ValueError: maxlen is negative, or None where there is no length.
     """
     m = meta(tensor(x, "sequence_mask", "x"))
-    length = int(_operators.max(x).item() if maxlen is None else value_of(maxlen))
+    length = int(_operators.max(x).item()) if maxlen is None else int(one_number(maxlen, "sequence_mask", "maxlen"))
     if length < 0:
         raise ValueError(f"[sequence_mask] maxlen is {length}; want a number from 0")
     line = _operators.range(m.place.word, 0, 1, length, _dtype.int64)
@@ -106,15 +107,15 @@ def pad(
     """
     shape = meta(tensor(x, "pad", "x")).shape
     if mode not in MODES:
-        raise AssertionError(f"[pad] mode is {mode!r}; want one of {', '.join(MODES)}")
+        raise AssertionError(f"[{called('pad')}] mode is {mode!r}; want one of {', '.join(MODES)}")
     if not isinstance(pad, (list, tuple, Tensor, np.ndarray)):
-        raise TypeError(f"[pad] pad is {pad!r}; want a list of ints")
+        raise TypeError(f"[{called('pad')}] pad is {pad!r}; want a list of ints")
     amounts = list(whole("pad", pad))
     pairs = padded_axes(shape, amounts, mode, data_format, pad_from_left_axis)
     items = [(SLICE, 7, max(-before, 0), n + min(behind, 0), 1) for n, (before, behind) in zip(shape, pairs)]
     inner = basic(x, items) if min(amounts, default=0) < 0 else x
     if any(n + before + behind < 0 for n, (before, behind) in zip(shape, pairs)):
-        raise ValueError(f"[pad] pad {amounts} cuts more than there is of shape {list(shape)}")
+        raise ValueError(f"[{called('pad')}] pad {amounts} cuts more than there is of shape {list(shape)}")
     pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
     if mode == "constant":
         return surrounded(inner, pairs, numeric("pad", "value", value_of(value)))
@@ -137,21 +138,23 @@ def padded_axes(
         return pairs[:rank] if from_left else pairs[:rank][::-1]
     if rank not in FORMATS:
         if mode != "constant":
-            raise AssertionError(f"[pad] x has {rank} axes; want 3, 4 or 5")
+            raise AssertionError(f"[{called('pad')}] x has {axes_text(rank)}; want 3, 4 or 5")
         refuse_cuts(amounts)
         return [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
     first, last = FORMATS[rank]
     if data_format not in (None, first, last):
-        raise AssertionError(f"[pad] data_format is {data_format!r}; want {first} or {last} for {rank} axes")
+        raise AssertionError(
+            f"[{called('pad')}] data_format is {data_format!r}; want {first} or {last} for {axes_text(rank)}"
+        )
     if mode != "constant" and len(pairs) != rank - 2:
-        raise ValueError(f"[pad] pad has {len(amounts)} numbers; want {2 * (rank - 2)}")
+        raise ValueError(f"[{called('pad')}] pad has {len(amounts)} numbers; want {2 * (rank - 2)}")
     behind = 1 if data_format == last else 0
     return [(0, 0)] * (rank - behind - len(pairs)) + pairs[::-1] + [(0, 0)] * behind
 
 
 def refuse_cuts(amounts: Sequence[int]) -> None:
     if any(n < 0 for n in amounts):
-        raise ValueError(f"[pad] pad is {list(amounts)}; want numbers from 0")
+        raise ValueError(f"[{called('pad')}] pad is {list(amounts)}; want numbers from 0")
 
 
 def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Tensor:
@@ -178,7 +181,7 @@ def continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tens
     """x with its own elements before and behind an axis."""
     n = meta(x).shape[axis]
     if n == 0 or (mode == "reflect" and max(before, behind) >= n):
-        raise ValueError(f"[pad] {before} and {behind} elements of an axis of {n}; want fewer than it has")
+        raise ValueError(f"[{called('pad')}] {before} and {behind} elements of an axis of {n}; want fewer than it has")
     places = np.arange(-before, n + behind)
     if mode == "circular":
         places %= n
@@ -204,7 +207,7 @@ def planes(function: str, x: Any, factor: Any, data_format: str, what: str) -> t
         raise TypeError(f"[{function}] {what} is {factor!r}; want an int")
     if len(shape) != 4 or factor <= 0:
         raise ValueError(
-            f"[{function}] x has {len(shape)} axes and {what} is {factor}; want 4 axes and a number from 1"
+            f"[{function}] x has {axes_text(len(shape))} and {what} is {factor}; want 4 axes and a number from 1"
         )
     if data_format not in FORMATS[4]:
         raise ValueError(f"[{function}] data_format is {data_format!r}; want 'NCHW' or 'NHWC'")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from .. import _operators
-from .._convert import tensor
+from .._convert import real, tensor
 from .._creation import full_0d
 from .._dtype import float32, float64
 from .._elementwise import alike, of_floats
@@ -154,7 +154,7 @@ def poisson_nll_loss(
     Raises:
         ValueError: an operand is no tensor, the shapes differ, epsilon is not above 0, or there is no such reduction.
     """
-    if epsilon <= 0:
+    if real("poisson_nll_loss", "epsilon", epsilon) <= 0:
         raise ValueError(f"[poisson_nll_loss] epsilon is {epsilon}; want a number above 0")
     check_reduction("poisson_nll_loss", reduction)
     like, (x, y) = operands("poisson_nll_loss", input=input, label=label)
@@ -219,6 +219,7 @@ def margin_ranking_loss(
     """
     check_reduction("margin_ranking_loss", reduction)
     like, (x, y, z) = operands("margin_ranking_loss", input=input, other=other, label=label)
+    real("margin_ranking_loss", "margin", margin)
     loss = _operators.multiply(_operators.subtract(y, x), z)
     return reduced(_operators.relu(loss + margin if margin else loss), reduction, like)
 
@@ -233,6 +234,7 @@ def hinge_embedding_loss(
     """
     check_reduction("hinge_embedding_loss", reduction)
     like, (x, y) = operands("hinge_embedding_loss", input=input, label=label)
+    real("hinge_embedding_loss", "margin", margin)
     zero = full_0d(x, 0)
     apart = _operators.where(y == -1.0, _operators.relu(margin - x), zero)
     return reduced(_operators.where(y == 1.0, x, zero) + apart, reduction, like)

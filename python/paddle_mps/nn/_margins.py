@@ -10,7 +10,7 @@ from typing import Callable
 
 from .. import _dtype, _operators
 from .._array import reshaped
-from .._convert import tensor
+from .._convert import real, said, tensor
 from .._creation import full_0d
 from .._dtype import float32, float64
 from .._objects import Tensor, meta
@@ -64,7 +64,7 @@ def cosine_embedding_loss(
 
 def check_margin(function: str, margin: float) -> None:
     """Raises a ValueError for a negative margin."""
-    if margin < 0:
+    if real(function, "margin", margin) < 0:
         raise ValueError(f"[{function}] margin is {margin}; want a number from 0")
 
 
@@ -91,7 +91,7 @@ def triplet_margin_loss(
     check_reduction("triplet_margin_loss", reduction)
     check_margin("triplet_margin_loss", margin)
     given = operands("triplet_margin_loss", input=input, positive=positive, negative=negative)
-    distance = functools.partial(pairwise_distance, p=p, epsilon=epsilon)
+    distance = functools.partial(pairwise_distance, p=real("triplet_margin_loss", "p", p), epsilon=epsilon)
     same_shape("triplet_margin_loss", *given[1])
     near, far = distances(given[1], distance, swap)
     return reduced(_operators.relu(_operators.subtract(near, far) + margin), reduction, given[0])
@@ -127,6 +127,8 @@ def triplet_margin_with_distance_loss(
     check_margin(function, margin)
     like = operands(function, input=input, positive=positive, negative=negative)[0]
     same_shape(function, input, positive, negative)
+    if distance_function is not None and not callable(distance_function):
+        raise TypeError(f"[{function}] distance_function is {said(distance_function)}; want a function")
     near, far = distances([input, positive, negative], distance_function or pairwise_distance, swap)
     if found(_operators.logical_not(_operators.logical_and(near >= 0, far >= 0))):
         raise ValueError(f"[{function}] a distance is negative or nan; want all from 0")

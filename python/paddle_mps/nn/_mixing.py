@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _dtype, _operators
 from .._array import concat, reshaped
-from .._convert import axis_of, tensor
+from .._convert import axis_of, real, tensor
 from .._creation import filled
 from .._elementwise import alike, of_floats
 from .._objects import Tensor, meta
@@ -99,7 +99,7 @@ def gumbel_softmax(
     """
     m = meta(of_floats(x, "gumbel_softmax"))
     axis = axis_of("gumbel_softmax", axis, len(m.shape))
-    if temperature <= 0:
+    if real("gumbel_softmax", "temperature", temperature) <= 0:
         raise ValueError(f"[gumbel_softmax] temperature is {temperature}; want a number above 0")
     wide = working(x)
     chance = uniforms(m.shape, 0.0, 1.0, meta(wide).dtype, m.place)

@@ -15,7 +15,8 @@ import numpy as np
 from .. import _operators
 from .._array import concat, reshaped
 from .._call import into, renamed
-from .._convert import index, tensor, whole
+from .._caller import axes_text
+from .._convert import index, real, tensor, whole
 from .._creation import filled
 from .._elementwise import of_floats
 from .._grad import no_grad
@@ -86,7 +87,7 @@ def layer_norm(
         ValueError: x is no tensor, a shape does not fit, or epsilon is out of range.
     """
     shape = meta(tensor(x, "layer_norm", "x")).shape
-    if not 0 <= epsilon <= 1e-3:
+    if not 0 <= real("layer_norm", "epsilon", epsilon) <= 1e-3:
         raise ValueError(f"[layer_norm] epsilon is {epsilon}; want a number from 0 to 0.001")
     if isinstance(normalized_shape, (int, np.integer)):
         normalized_shape = [int(normalized_shape)]
@@ -187,10 +188,10 @@ def batch_norm(
     shape = meta(tensor(x, "batch_norm", "x")).shape
     rank = len(shape)
     if rank < 2:
-        raise AssertionError(f"[batch_norm] x has {rank} axes; want 2 to 5")
+        raise AssertionError(f"[batch_norm] x has {axes_text(rank)}; want 2 to 5")
     channels = channel_axis("batch_norm", rank, data_format, (*CHANNELS_FIRST, *CHANNELS_LAST))
     if rank > 5:
-        raise ValueError(f"[batch_norm] x has {rank} axes; want 2 to 5")
+        raise ValueError(f"[batch_norm] x has {axes_text(rank)}; want 2 to 5")
     for known, label in ((running_mean, "running_mean"), (running_var, "running_var")):
         sized_as("batch_norm", label, tensor(known, "batch_norm", label), shape[channels])
     sized_as("batch_norm", "weight", weight, shape[channels])
@@ -240,7 +241,7 @@ def instance_norm(
     """
     shape = meta(tensor(x, "instance_norm", "x")).shape
     if not 2 <= len(shape) <= 5:
-        raise ValueError(f"[instance_norm] x has {len(shape)} axes; want 2 to 5")
+        raise ValueError(f"[instance_norm] x has {axes_text(len(shape))}; want 2 to 5")
     sized_as("instance_norm", "weight", weight, shape[1])
     sized_as("instance_norm", "bias", bias, shape[1])
     wide = working(of_floats(x, "instance_norm"))

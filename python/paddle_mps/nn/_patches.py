@@ -10,7 +10,8 @@ import numpy.typing as npt
 from .. import _operators
 from .._array import reshaped
 from .._call import renamed
-from .._convert import tensor
+from .._caller import axes_text, called
+from .._convert import flag, tensor, whole
 from .._creation import filled, full_0d
 from .._dtype import float32, int64
 from .._elementwise import alike, of_floats
@@ -18,7 +19,8 @@ from .._indexing import SLICE, basic
 from .._objects import Tensor, from_array, meta
 from .._scatter import index_add
 from ._layout import pad
-from ._window import numbers, whole
+from ._window import numbers
+from ._window import whole as is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +58,7 @@ def pair(what: str, value: Any) -> list[int]:
 
 def sides(padding: Any) -> list[tuple[int, int]]:
     """Padding as [before, behind] of height and width: of one, two or four numbers (top, left, bottom, right)."""
-    if whole(padding):
+    if is_whole(padding):
         return [(int(padding), int(padding))] * 2
     given = list(padding) if isinstance(padding, (list, tuple)) else []
     given = given * 2 if len(given) == 2 else given
@@ -104,7 +106,7 @@ def unfold(
 def planes(x: Tensor, axes: int) -> tuple[int, ...]:
     shape = meta(x).shape
     if len(shape) != axes:
-        raise AssertionError(f"[unfold] x has {len(shape)} axes; want {axes}")
+        raise AssertionError(f"[{called('unfold')}] x has {axes_text(len(shape))}; want {axes}")
     return shape
 
 
@@ -178,7 +180,8 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     if not isinstance(theta, Tensor):
         raise TypeError(f"[affine_grid] theta is {type(theta).__name__}; want a Tensor")
     m = meta(of_floats(theta, "affine_grid"))
-    shape = [int(n) for n in (out_shape.tolist() if isinstance(out_shape, Tensor) else out_shape)]
+    shape = list(whole("out_shape", out_shape))
+    flag("align_corners", align_corners)
     axes = len(shape) - 2
     if axes not in (2, 3) or len(m.shape) != 3 or m.shape[1:] != (axes, axes + 1):
         raise ValueError(f"[affine_grid] theta is {list(m.shape)} and out_shape {shape}; want [N, 2, 3] or [N, 3, 4]")

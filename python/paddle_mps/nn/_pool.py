@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Union
 
 from .. import _operators
 from .._call import renamed
+from .._convert import one_number
 from .._creation import full_0d, value_of
 from .._dtype import int32
 from .._elementwise import of_floats
@@ -349,7 +350,7 @@ def lp_pool(
     axes: int, x: Any, norm_type: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, data_format: str
 ) -> Tensor:
     """The roots of sums of powers along so many spatial axes."""
-    function, p = f"lp_pool{axes}d", float(norm_type)
+    function, p = f"lp_pool{axes}d", float(one_number(norm_type, f"lp_pool{axes}d", "norm_type"))
     if p == 0:
         raise ValueError(f"[{function}] norm_type is 0; want another number")
     kernel, strides, pads, channels_last = windows(

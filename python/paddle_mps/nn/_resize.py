@@ -14,7 +14,8 @@ import numpy.typing as npt
 from .. import _operators
 from .._array import reshaped
 from .._call import renamed
-from .._convert import tensor
+from .._caller import axes_text, called
+from .._convert import said, tensor
 from .._creation import value_of
 from .._dtype import float32
 from .._errors import UnsupportedError
@@ -129,28 +130,28 @@ def wanted(x: Any, size: Any, scale_factor: Any, recompute: Any, places: list[in
     have = [shape[i] for i in places]
     if size is not None:
         if scale_factor is not None:
-            raise ValueError("[interpolate] got size and scale_factor; want one of them")
+            raise ValueError(f"[{called('interpolate')}] got size and scale_factor; want one of them")
         if recompute:
-            raise ValueError("[interpolate] got size and recompute_scale_factor; want one of them")
+            raise ValueError(f"[{called('interpolate')}] got size and recompute_scale_factor; want one of them")
         if isinstance(size, (Tensor, np.ndarray)):
             size = size.tolist()
         if not isinstance(size, (list, tuple)):
-            raise TypeError(f"[interpolate] size is {size!r}; want a list of ints")
+            raise TypeError(f"[{called('interpolate')}] size is {size!r}; want a list of ints")
         sizes = [int(value_of(n)) for n in size]
         if len(sizes) != len(have):
-            raise ValueError(f"[interpolate] size has {len(sizes)} numbers; want {len(have)}")
+            raise ValueError(f"[{called('interpolate')}] size has {len(sizes)} numbers; want {len(have)}")
         if any(n < 1 for n in sizes):
-            raise AssertionError(f"[interpolate] size is {sizes}; want numbers from 1")
+            raise AssertionError(f"[{called('interpolate')}] size is {sizes}; want numbers from 1")
         return sizes, [0.0] * len(have)
     if isinstance(scale_factor, (Tensor, np.ndarray)):
         scale_factor = scale_factor.tolist()
     if isinstance(scale_factor, (int, float)):
         scale_factor = [scale_factor] * len(have)
     if not isinstance(scale_factor, (list, tuple)):
-        raise TypeError(f"[interpolate] scale_factor is {scale_factor!r}; want numbers")
+        raise TypeError(f"[{called('interpolate')}] scale_factor is {scale_factor!r}; want numbers")
     scales = [float(value_of(s)) for s in scale_factor]
     if len(scales) != len(have) or any(s <= 0 for s in scales):
-        raise ValueError(f"[interpolate] scale_factor is {scales}; want {len(have)} numbers above 0")
+        raise ValueError(f"[{called('interpolate')}] scale_factor is {scales}; want {len(have)} numbers above 0")
     if recompute:
         return [math.floor(n * s) for n, s in zip(have, scales)], [0.0] * len(have)
     return [int(np.float32(n) * np.float32(s)) for n, s in zip(have, scales)], scales
@@ -165,19 +166,23 @@ def checked(x: Any, mode: str, align_corners: Any, align_mode: int, antialias: A
     """
     rank = len(meta(tensor(x, "interpolate", "x")).shape)
     if rank not in LAYOUTS:
-        raise ValueError(f"[interpolate] x has {rank} axes; want 3, 4 or 5")
-    if mode not in RANKS or rank not in RANKS[mode]:
-        raise ValueError(f"[interpolate] mode is {mode!r} for {rank} axes; want one of {', '.join(RANKS)}")
+        raise ValueError(f"[{called('interpolate')}] x has {axes_text(rank)}; want 3, 4 or 5")
+    if not isinstance(mode, str) or mode not in RANKS or rank not in RANKS[mode]:
+        raise ValueError(
+            f"[{called('interpolate')}] mode is {mode!r} for {axes_text(rank)}; want one of {', '.join(RANKS)}"
+        )
     if not isinstance(align_corners, bool) or not isinstance(antialias, bool):
-        raise TypeError(f"[interpolate] align_corners is {align_corners!r} and antialias {antialias!r}; want bools")
+        raise TypeError(
+            f"[{called('interpolate')}] align_corners is {align_corners!r} and antialias {antialias!r}; want bools"
+        )
     if align_mode not in (0, 1):
-        raise ValueError(f"[interpolate] align_mode is {align_mode}; want 0 or 1")
+        raise ValueError(f"[{called('interpolate')}] align_mode is {align_mode}; want 0 or 1")
     if align_corners and mode == "nearest":
-        raise ValueError("[interpolate] align_corners is set for 'nearest'; want another mode")
+        raise ValueError(f"[{called('interpolate')}] align_corners is set for 'nearest'; want another mode")
     if antialias and mode not in SMOOTH:
-        raise ValueError(f"[interpolate] antialias is set for {mode!r}; want 'bilinear' or 'bicubic'")
+        raise ValueError(f"[{called('interpolate')}] antialias is set for {mode!r}; want 'bilinear' or 'bicubic'")
     if data_format not in LAYOUTS[rank]:
-        raise ValueError(f"[interpolate] data_format is {data_format!r}; want {' or '.join(LAYOUTS[rank])}")
+        raise ValueError(f"[{called('interpolate')}] data_format is {data_format!r}; want {' or '.join(LAYOUTS[rank])}")
     return list(range(1, rank - 1)) if data_format == LAYOUTS[rank][1] else list(range(2, rank))
 
 
@@ -194,21 +199,26 @@ def resized(
     name: str | None = None,
 ) -> Tensor:
     """See `interpolate`, whose arguments these are."""
+    for name, word in (("mode", mode), ("data_format", data_format)):
+        if not isinstance(word, str) and (word is not None or name == "mode"):
+            raise TypeError(f"[{called('interpolate')}] {name} is {said(word)}; want a str")
     mode, rank = mode.lower(), len(meta(tensor(x, "interpolate", "x")).shape)
     given = LAYOUTS.get(rank, ("",))[0] if data_format is None else data_format.upper()
     axes = checked(x, mode, align_corners, align_mode, antialias, given)
     if size is None and scale_factor is None:
-        raise ValueError("[interpolate] got neither size nor scale_factor; want one of them")
+        raise ValueError(f"[{called('interpolate')}] got neither size nor scale_factor; want one of them")
     if mode == "area":
         if size is None:
-            raise ValueError("[interpolate] mode is 'area' without size; want one")
+            raise ValueError(f"[{called('interpolate')}] mode is 'area' without size; want one")
         return adaptive_avg(rank - 2, x, size, {3: "NCL", 4: "NCHW", 5: "NCDHW"}[rank])
     sizes, scales = wanted(x, size, scale_factor, recompute_scale_factor, axes)
     known = meta(x)
     if not known.dtype.is_floating and mode != "nearest" and known.dtype.name != "uint8":
-        raise UnsupportedError(f"[interpolate] x is {known.dtype.name}; want a floating-point tensor for {mode!r}")
+        raise UnsupportedError(
+            f"[{called('interpolate')}] x is {known.dtype.name}; want a floating-point tensor for {mode!r}"
+        )
     if any(n < 1 for n in sizes):
-        raise ValueError(f"[interpolate] the result would have size {sizes}; want numbers from 1")
+        raise ValueError(f"[{called('interpolate')}] the result would have size {sizes}; want numbers from 1")
     narrow = mode != "nearest" and known.dtype.itemsize < 4
     y = _operators.cast(x, float32) if narrow else x
     for axis, m, scale in zip(axes, sizes, scales):
@@ -249,7 +259,7 @@ def interpolate(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     if len(args) >= 5 and type(args[4]) is not int:
         for word, value in zip(("recompute_scale_factor", "antialias"), args[4:]):
             if word in kwargs:
-                raise TypeError(f"[interpolate] got {word} twice; want it once")
+                raise TypeError(f"[{called('interpolate')}] got {word} twice; want it once")
             kwargs[word] = value
         args = args[:4]
     return resized(x, *args, **kwargs)

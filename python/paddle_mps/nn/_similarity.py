@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _operators
 from .._arithmetic import cast
 from .._call import into, renamed
-from .._convert import axis_of, tensor
+from .._convert import axis_of, one_number, tensor
 from .._creation import full_0d
 from .._errors import UnsupportedError, errors_of
 from .._objects import Tensor, meta
@@ -58,7 +58,7 @@ def normalize(
         ValueError: x is no tensor, or the axis is out of range.
     """
     wide = fractional(tensor(x, "normalize", "x"))
-    size = power_norm(wide, float(p), axis, True)
+    size = power_norm(wide, float(one_number(p, "normalize", "p")), axis, True)
     least = full_0d(wide, epsilon)
     return into(out, rounded(_operators.divide(wide, _operators.maximum(size, least)), x))
 
@@ -130,4 +130,4 @@ def pairwise_distance(
     between = _operators.subtract(a, b)
     if epsilon:
         between = _operators.add(between, epsilon)
-    return rounded(power_norm(between, float(p), -1, keepdim), x)
+    return rounded(power_norm(between, float(one_number(p, "pairwise_distance", "p")), -1, keepdim), x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._caller import called
+from .._caller import axes_text, called
 from .._convert import tensor
 from .._objects import meta
 
@@ -48,7 +48,7 @@ def shape_of(function: str, x: Any, axes: int) -> tuple[int, ...]:
     """
     shape = meta(tensor(x, function, "x")).shape
     if len(shape) != axes + 2:
-        raise ValueError(f"[{function}] x has {len(shape)} axes; want {axes + 2}")
+        raise ValueError(f"[{function}] x has {axes_text(len(shape))}; want {axes + 2}")
     return shape
 
 

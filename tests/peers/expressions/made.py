@@ -97,6 +97,15 @@ ROWS = [
         paddle.as_tensor([1, 2])
         y = paddle.as_tensor(x) ;; y[0] = 9 ;; x
         paddle.as_tensor(1.5, dtype='float64')
+        paddle.tensor([1, 2])
+        paddle.tensor([[1., 2.], [3., 4.]], 'int32')
+        paddle.tensor(np.arange(4.)[::2])
+        paddle.tensor([])
+        y = paddle.tensor(x) ;; y[0] = 9 ;; x
+        paddle.tensor('a')
+        paddle.get_device(T([1]))
+        paddle.diag(T([1.]), padding_value='a')
+        F.elu(T([1.]), 1j)
         paddle.from_numpy(a[::-1])
         y = paddle.from_numpy(a) ;; y[0] = 9 ;; a
         paddle.from_numpy([1, 2])

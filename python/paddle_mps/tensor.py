@@ -1,0 +1,65 @@
+"""paddle.tensor: called, it makes a tensor; its attributes are the functions of paddle.
+
+Programs write `paddle.tensor([1.0, 2.0])`, as with PyTorch, and older ones `from paddle.tensor import add`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ._creation import refuse, requiring, to_tensor
+
+if TYPE_CHECKING:
+    from ._dtype import DTypeLike
+    from ._objects import Tensor
+    from ._typing import PlaceLike
+
+
+@requiring
+def tensor(
+    data: Any,
+    dtype: DTypeLike | None = None,
+    device: PlaceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor with a copy of data, as of `to_tensor`.
+
+    Args:
+        data: a number, a list, a tuple, an array or a Tensor.
+        dtype: None: that of the data, floats of Python as the default dtype.
+        device: where the tensor lives; None: the current place.
+        requires_grad: whether gradients are wanted: stop_gradient=False.
+
+    Raises:
+        TypeError: the data can be no tensor, or gradients are wanted of integers.
+        ValueError: the lists of data differ in length.
+        UnsupportedError: pin_memory is set: memory of mps devices is the CPU's own.
+    """
+    refuse(pin_memory)
+    return to_tensor(data, dtype, device=device)
+
+
+class TensorModule(ModuleType):
+    """The class of this module, which can be called and has the functions of the package."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        made: Tensor = tensor(*args, **kwargs)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """A public function of the package.
+
+        Raises:
+            AttributeError: there is none of that name.
+        """
+        if not name.startswith("_"):
+            return getattr(sys.modules[__package__ or ""], name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+sys.modules[__name__].__class__ = TensorModule
+
+__all__ = ["tensor"]
