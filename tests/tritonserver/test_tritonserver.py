@@ -164,7 +164,7 @@ def test_unsigned_integers(server: Server) -> None:
     server.load("divide")
     assert [p["data_type"] for p in server.json("/v2/models/divide/config")["input"]] == ["TYPE_UINT64"] * 2
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda seed: divisions(server, seed), range(60)))
+        list(pool.map(divisions, [server] * 60, range(60)))
 
 
 @pytest.mark.parametrize("name", repository.REFUSED)
@@ -248,7 +248,7 @@ def test_several_instances_on_emulated_mps(tmp_path: pathlib.Path) -> None:
         server.load("divide")
         assert server.text().count("instance divide") == 3 and server.text().count("runs on mps:0") == 3
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda seed: divisions(server, seed), range(60)))
+            list(pool.map(divisions, [server] * 60, range(60)))
 
 
 def compilations(server: Server) -> int:
@@ -271,7 +271,7 @@ def test_instances_share_weights_and_programs(server: Server, random: np.random.
         programs, (memory, _, _) = compilations(server), server.footprint()
         server.load(name)
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda x: server.infer(name, {"x": x})["y"], xs))
+            answers = list(pool.map(lambda x, model: server.infer(model, {"x": x})["y"], xs, [name] * len(xs)))
         assert (np.abs(np.concatenate(answers) - want) <= bound).all()
         grown[name], compiled[name] = server.footprint()[0] - memory, compilations(server) - programs
         (usage,) = server.statistics(name)["memory_usage"]

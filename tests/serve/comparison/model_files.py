@@ -94,7 +94,9 @@ def make(folder: Path) -> Path:
         + 'max_batch_size: 8 input { name: "x" data_type: TYPE_INT64 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }',
         constants=[constant("table", np.arange(5, dtype=np.float32))],
     )
-    unsigned = " ".join(f'input {{ name: "{name}" data_type: TYPE_UINT64 dims: 4 {more} }}' for name, more in HALF.items())
+    unsigned = " ".join(
+        f'input {{ name: "{name}" data_type: TYPE_UINT64 dims: 4 {more} }}' for name, more in HALF.items()
+    )
     write(
         folder / "half",
         [node("Div", "x by", "y")],
