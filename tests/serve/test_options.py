@@ -35,7 +35,7 @@ def authority(folder: Path, name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def keys(tmp_path_factory) -> Path:
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two authorities: the server trusts the first one alone."""
     folder = tmp_path_factory.mktemp("keys")
     authority(folder, "ours")

@@ -443,7 +443,7 @@ def outputs() -> Iterator[Case]:
             tensor(datatype=datatype, data=data),
             outputs=[{"name": "y", "parameters": {"classification": 2}}],
         )
-    for name, data in {
+    for name, numbers in {
         "UINT64": [2**63 - 1, 2**64 - 1, 2**63, 2**64 - 2],
         "INT64": [2**53, 2**53 + 1, -(2**63), 2**63 - 1],
         "UINT32": [2**31 - 1, 2**32 - 1, 2**31, 0],
@@ -452,7 +452,7 @@ def outputs() -> Iterator[Case]:
         yield infer(
             f"classes of {name}, large numbers",
             f"type_{name.lower()}",
-            tensor(datatype=name, data=data),
+            tensor(datatype=name, data=numbers),
             outputs=[{"name": "y", "parameters": {"classification": 4}}],
         )
     nan = '{"inputs":[{"name":"x","datatype":"FP32","shape":[1,4],"data":[1,NaN,Infinity,-Infinity]}],"outputs":[{"name":"y","parameters":{"classification":2}}]}'
