@@ -17,6 +17,7 @@ var elementSize = [...]int64{1: 1, 2: 4, 3: 8, 4: 4, 5: 8, 6: 4, 7: 8}
 // typedIn is the memory of typed contents within a message: path are the fields that lead to them. Where the text is no valid
 // message it ends, and protobuf refuses it later.
 func typedIn(text []byte, path ...protowire.Number) (bytes int64) {
+	// Lists stand packed in one field, or with a field for each element: protobuf reads both, and so does this.
 	for len(text) > 0 {
 		number, kind, tag := protowire.ConsumeTag(text)
 		if tag < 0 {
@@ -46,6 +47,7 @@ func typedIn(text []byte, path ...protowire.Number) (bytes int64) {
 
 // elements is how many elements a list has, or one that stands alone.
 func elements(number protowire.Number, packed bool, value []byte) (n int64) {
+	// Numbers of a packed list have from one to ten bytes, and nothing says how many numbers there are.
 	switch {
 	case !packed:
 		return 1
@@ -60,7 +62,8 @@ func elements(number protowire.Number, packed bool, value []byte) (n int64) {
 	return n
 }
 
-// typedOf is typedIn of a message that was read.
+// typedOf is typedIn of a message that was read. A stream reads a message before it knows what else it has in flight: the codec
+// counts the message while it reads it, and the stream from then on.
 func typedOf(m *kserve.ModelInferRequest) (bytes int64) {
 	for _, in := range m.Inputs {
 		c := in.GetContents()
@@ -72,7 +75,8 @@ func typedOf(m *kserve.ModelInferRequest) (bytes int64) {
 	return bytes
 }
 
-// takeTyped takes room for typed contents, until giveTyped.
+// takeTyped takes room for typed contents, until giveTyped. An error of the codec would lose its code: gRPC calls each of them
+// internal. A call keeps it for its handler; a stream ends with it.
 func (m *inference) takeTyped(bytes int64) error {
 	if bytes == 0 {
 		return nil
