@@ -8,9 +8,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
-// complete refuses types that the runtime has no tensors of, which models may have nevertheless, and fills in inputs, outputs and the largest batch from the model where the configuration lacks inputs or outputs,
-// by the rule of Triton's ONNX Runtime backend: a model whose inputs and outputs all begin with a dimension of any size
-// takes batches, of at most most items unless the configuration says another number, and then batches are dynamic.
+// complete refuses inputs and outputs of element types that the protocol lacks, or that no tensor has. Where the configuration
+// lacks inputs or outputs, it fills them in from the model, with the largest batch, by the rule of Triton's ONNX Runtime
+// backend: a model whose inputs and outputs all begin with a dimension of any size takes batches, of at most most items unless
+// the configuration says another number, and then batches are dynamic.
 func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
 	inputs, outputs := m.Ports()
 	for _, p := range append(slices.Clip(inputs), outputs...) {
@@ -76,7 +77,7 @@ func batches(ports []*onnx.Port) bool {
 
 // typeOf is the type of a port in configurations.
 func typeOf(p *onnx.Port) modelconfig.DataType {
-	return modelconfig.DataType(tensors.Of(p.Elem.DType()))
+	return modelconfig.DataType(tensors.OfElem(int32(p.Elem)))
 }
 
 // dimsOf are the dimensions of a port, -1 where any size is accepted.

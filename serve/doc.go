@@ -31,7 +31,8 @@
 //   - Version.infer puts the request into the queue and waits. In the queue it can be cancelled; once an
 //     instance has taken it, it cannot, because kernels read its bytes (instance.go).
 //   - An instance takes a batch, gathers the inputs of its requests, runs the program and splits the outputs
-//     (execute.go). On the CPU, a request that is alone in its batch is read in place, without a copy.
+//     (execute.go). On the CPU, a request that is alone in its batch is read in place, without a copy. The requests
+//     of a batch that fails run one by one, so that only the invalid ones fail (instance.go).
 //   - Durations are counted before the answer is sent, so that a client that asks for statistics after its
 //     answer finds it counted (statistics.go).
 //

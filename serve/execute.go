@@ -162,8 +162,8 @@ func wanted(jobs []*job, name string) bool {
 // checkOutput refuses a result that the configuration does not describe, or that cannot be divided.
 func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 	dims := t.Shape.Slice()
-	if k := tensors.Of(t.DType()); k != p.kind {
-		return Errorf(Internal, "unexpected datatype %s for inference output '%s', expecting %s", k.ConfigName(), p.name, p.kind.ConfigName())
+	if t.DType() != p.kind.DType() {
+		return Errorf(Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType(), p.kind.ConfigName())
 	}
 	// A model may be wrong about what it declares; clients must not get shapes that the metadata exclude.
 	inner, want := dims, p.dims

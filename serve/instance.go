@@ -148,6 +148,20 @@ func (n *instance) forget() {
 
 // run runs jobs as one batch, counts them, and returns their answers, which are there until the next run.
 func (n *instance) run(jobs []*job) []answer {
+	n.answers = n.answers[:0]
+	if n.runBatch(jobs, len(jobs) == 1) {
+		return n.answers
+	}
+	// The error may be that of one request, such as an index out of range, and concerns nobody else.
+	for i := range jobs {
+		n.runBatch(jobs[i:i+1], true)
+	}
+	return n.answers
+}
+
+// runBatch runs jobs as one batch, counts them, and adds their answers. A batch that fails is only counted and answered if it
+// is not tried again; else runBatch returns false.
+func (n *instance) runBatch(jobs []*job, last bool) bool {
 	v, total := n.version, uint64(0)
 	for _, j := range jobs {
 		total += j.size()
@@ -155,12 +169,14 @@ func (n *instance) run(jobs []*job) []answer {
 	m := moments{start: time.Now()}
 	err := n.attempt(jobs, &m)
 	m.end = time.Now()
+	if err != nil && !last {
+		return false
+	}
 	// A batch that has failed is no execution, as in Triton; its requests are counted as failures.
 	if err == nil {
 		v.counters.executed(total, &m)
 	}
 	// All answers are made before the first one is sent, because statistics are counted with them.
-	n.answers = n.answers[:0]
 	for _, j := range jobs {
 		j.response.Times = Times{j.queued, m.start, m.inputs, m.outputs, m.end} // of a failure too, for its trace
 		if err != nil {
@@ -172,7 +188,7 @@ func (n *instance) run(jobs []*job) []answer {
 		v.observe(j, &m)
 		n.answers = append(n.answers, answer{response: &j.response})
 	}
-	return n.answers
+	return true
 }
 
 // attempt is execute with a panic as an error: a fault in a kernel fails the batch and not the server.

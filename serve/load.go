@@ -94,11 +94,12 @@ func (s *Server) loadOne(name string, o Overrides) (changed bool, err error) {
 		f, there = found{name: name}, true
 	}
 	// The configuration is read before anything of the model that serves is touched.
-	plan, err := s.plan(f, o)
-	if !there || err != nil {
-		if err == nil {
-			err = errors.New("model not found in any model repository")
-		}
+	var plan *plan
+	err = errors.New("model not found in any model repository")
+	if there {
+		plan, err = s.plan(f, o)
+	}
+	if err != nil {
 		s.options.Log(Failure, fmt.Sprintf("Poll failed for model directory '%s': %s", name, err))
 		if there && f.isNoModel() {
 			s.options.Log(Warning, fmt.Sprintf("'%s' has neither config.pbtxt nor a version with a model; want %s", f.folder, layout))

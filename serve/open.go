@@ -82,6 +82,10 @@ func (o *opening) load(v *Version) error {
 	if b := v.config.Backend; b != modelconfig.Ours && b != modelconfig.ORT {
 		return Errorf(InvalidArg, "unable to find backend library for backend '%s', try specifying runtime on the model configuration.", b)
 	}
+	// A configuration that a server has shown may have the name of the library of its backend.
+	if r := v.config.Runtime; r != "" && r != "libtriton_"+v.config.Backend+".so" {
+		return Errorf(InvalidArg, "unable to find '%s' for model '%s', backend '%s' is built in: want no runtime", r, v.config.Name, v.config.Backend)
+	}
 	// The order matters: what the file says completes the configuration, and only then is the whole configuration checked.
 	first, err := o.parse(rt)
 	if err != nil {

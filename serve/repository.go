@@ -85,26 +85,34 @@ func (s *Server) scan() (all map[string]found, failures []error) {
 	}
 	for name := range twice {
 		delete(all, name)
-		failures = append(failures, fmt.Errorf("failed to poll model '%s': not unique across all model repositories", name))
+		failures = append(failures, notUnique(name))
 	}
 	return all, failures
 }
 
-// locate finds one model by name. A name never leads out of its repository.
+// locate finds one model by name. A name never leads out of its repository. One that two repositories have is not found.
 func (s *Server) locate(name string) (f found, ok bool) {
 	for _, repository := range s.options.Repositories {
+		one := found{name: name, folder: filepath.Join(repository, name)}
 		if isFile(repository) {
-			if one := fileModel(repository); one.name == name {
-				return one, true
+			if one = fileModel(repository); one.name != name {
+				continue
 			}
+		} else if info, err := os.Stat(one.folder); err != nil || !info.IsDir() {
 			continue
 		}
-		folder := filepath.Join(repository, name)
-		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			return found{name: name, folder: folder}, true
+		if ok {
+			s.options.Log(Failure, notUnique(name).Error())
+			return found{}, false
 		}
+		f, ok = one, true
 	}
-	return f, false
+	return f, ok
+}
+
+// notUnique is the error of a name that several repositories have.
+func notUnique(name string) error {
+	return fmt.Errorf("failed to poll model '%s': not unique across all model repositories", name)
 }
 
 // checkName refuses names that are no name of a folder.

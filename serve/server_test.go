@@ -218,7 +218,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		`max_batch_size: 4 input { name: "z" data_type: TYPE_FP32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "unexpected inference input 'z', allowed inputs are: x",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_INT32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`: "configuration expects datatype TYPE_INT32 for input 'x', model provides TYPE_FP32",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: 3 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "the model expects shape [-1,2] but the model configuration specifies shape [-1,3]",
-		`output { name: "y" data_type: TYPE_FP32 dims: 2 label_filename: "../labels" }`:                                         "is outside model directory",
+		`runtime: "libother.so"`: "unable to find 'libother.so' for model 'm', backend 'onnxruntime' is built in: want no runtime",
+		`output { name: "y" data_type: TYPE_FP32 dims: 2 label_filename: "../labels" }`: "is outside model directory",
 	} {
 		s := started(t, map[string]string{"m/1/model.onnx": model, "m/config.pbtxt": config}, Options{})
 		require.False(t, s.Ready())
@@ -229,16 +230,27 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 }
 
 // TestTypesThatAreNotServed: the reader has types that tensors lack, and the protocols would not have them as what carries them.
+// A configuration has to name the type of the file, and not the signed one whose tensors have the same bits.
 func TestTypesThatAreNotServed(t *testing.T) {
-	const uint16s, strings = 4, 8
-	for elem, want := range map[int]string{uint16s: "'x' is uint16[n, 2] in the file, which is not supported", strings: "string[n, 2]"} {
-		for _, config := range []string{"", `max_batch_size: 4 input { name: "x" data_type: TYPE_UINT16 dims: 2 } output { name: "y" data_type: TYPE_UINT16 dims: 2 }`} {
-			s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Identity", elem, -1, 2)), "m/config.pbtxt": config}, Options{})
-			require.False(t, s.Ready())
-			index, err := s.Index(false)
-			require.NoError(t, err)
-			require.Contains(t, index[0].Reason, want)
-		}
+	const uint16s, strings, float8s = 4, 8, 17
+	ports := func(kind string) string {
+		return fmt.Sprintf(`max_batch_size: 4 input { name: "x" data_type: %s dims: 2 } output { name: "y" data_type: %s dims: 2 }`, kind, kind)
+	}
+	for _, c := range []struct {
+		elem         int
+		config, want string
+	}{
+		{float8s, "", "'x' is float8e4m3fn[n, 2] in the file, which is not supported"},
+		{float8s, ports("TYPE_UINT8"), "'x' is float8e4m3fn[n, 2] in the file, which is not supported"},
+		{strings, "", "string[n, 2]"},
+		{strings, ports("TYPE_STRING"), "string[n, 2]"},
+		{uint16s, ports("TYPE_INT16"), "configuration expects datatype TYPE_INT16 for input 'x', model provides TYPE_UINT16"},
+	} {
+		s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Identity", c.elem, -1, 2)), "m/config.pbtxt": c.config}, Options{})
+		require.False(t, s.Ready())
+		index, err := s.Index(false)
+		require.NoError(t, err)
+		require.Contains(t, index[0].Reason, c.want)
 	}
 }
 

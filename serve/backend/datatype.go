@@ -21,17 +21,17 @@ func (d Datatype) known() tensors.Type {
 	return tensors.Type(d)
 }
 
-// dtype is that of the runtime's tensors, Invalid where it has none.
+// dtype is that of the runtime's tensors with such elements, or with their bits; Invalid where there are none.
 func (d Datatype) dtype() dtype.DType { return d.known().DType() }
 
 // String is the name in a configuration: TYPE_FP32. A number that is none is TYPE_INVALID, as the server has it for what it does
 // not know.
 func (d Datatype) String() string { return d.known().ConfigName() }
 
-// datatypeOfPort is the element type of an input or an output of a file; an error names a type that is none, or that the
-// runtime has no tensors of.
+// datatypeOfPort is the element type of an input or an output of a file; an error names a type that is none, or that no tensor
+// of the runtime has.
 func datatypeOfPort(p *onnx.Port) (Datatype, error) {
-	if d := Datatype(tensors.Of(p.Elem.DType())); d != 0 && !p.Sequence && !p.Optional && !p.Other {
+	if d := Datatype(tensors.OfElem(int32(p.Elem))); d != 0 && !p.Sequence && !p.Optional && !p.Other {
 		return d, nil
 	}
 	var names []string

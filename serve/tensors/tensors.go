@@ -39,28 +39,31 @@ const (
 	last = BF16
 )
 
-// types are the element types: the name in requests, the one in configurations, the bytes of an element (0: it has a
-// length of its own), and the type that tensors of the runtime have (Invalid: none).
+// types are the element types: the name in requests, the one in configurations, the number in TensorProto.DataType of ONNX,
+// the bytes of an element (0: it has a length of its own), and the dtype of tensors of the runtime that have such elements
+// (Invalid: none). The runtime has no unsigned integers of 16 bits and more: tensors of signed integers of the same size
+// have their bits, as package onnx makes and takes them.
 var types = [...]struct {
 	name, config string
+	elem         int32
 	size         int64
 	dtype        dtype.DType
 }{
-	Invalid: {"<invalid>", "TYPE_INVALID", 0, dtype.Invalid},
-	Bool:    {"BOOL", "TYPE_BOOL", 1, dtype.Bool},
-	Uint8:   {"UINT8", "TYPE_UINT8", 1, dtype.Uint8},
-	Uint16:  {"UINT16", "TYPE_UINT16", 2, dtype.Invalid},
-	Uint32:  {"UINT32", "TYPE_UINT32", 4, dtype.Invalid},
-	Uint64:  {"UINT64", "TYPE_UINT64", 8, dtype.Invalid},
-	Int8:    {"INT8", "TYPE_INT8", 1, dtype.Int8},
-	Int16:   {"INT16", "TYPE_INT16", 2, dtype.Int16},
-	Int32:   {"INT32", "TYPE_INT32", 4, dtype.Int32},
-	Int64:   {"INT64", "TYPE_INT64", 8, dtype.Int64},
-	FP16:    {"FP16", "TYPE_FP16", 2, dtype.Float16},
-	FP32:    {"FP32", "TYPE_FP32", 4, dtype.Float32},
-	FP64:    {"FP64", "TYPE_FP64", 8, dtype.Float64},
-	Bytes:   {"BYTES", "TYPE_STRING", 0, dtype.Invalid},
-	BF16:    {"BF16", "TYPE_BF16", 2, dtype.BFloat16},
+	Invalid: {"<invalid>", "TYPE_INVALID", 0, 0, dtype.Invalid},
+	Bool:    {"BOOL", "TYPE_BOOL", 9, 1, dtype.Bool},
+	Uint8:   {"UINT8", "TYPE_UINT8", 2, 1, dtype.Uint8},
+	Uint16:  {"UINT16", "TYPE_UINT16", 4, 2, dtype.Int16},
+	Uint32:  {"UINT32", "TYPE_UINT32", 12, 4, dtype.Int32},
+	Uint64:  {"UINT64", "TYPE_UINT64", 13, 8, dtype.Int64},
+	Int8:    {"INT8", "TYPE_INT8", 3, 1, dtype.Int8},
+	Int16:   {"INT16", "TYPE_INT16", 5, 2, dtype.Int16},
+	Int32:   {"INT32", "TYPE_INT32", 6, 4, dtype.Int32},
+	Int64:   {"INT64", "TYPE_INT64", 7, 8, dtype.Int64},
+	FP16:    {"FP16", "TYPE_FP16", 10, 2, dtype.Float16},
+	FP32:    {"FP32", "TYPE_FP32", 1, 4, dtype.Float32},
+	FP64:    {"FP64", "TYPE_FP64", 11, 8, dtype.Float64},
+	Bytes:   {"BYTES", "TYPE_STRING", 8, 0, dtype.Invalid},
+	BF16:    {"BF16", "TYPE_BF16", 16, 2, dtype.BFloat16},
 }
 
 // String is the name in requests: "FP32".
@@ -87,7 +90,7 @@ func (t Type) Size() int64 {
 	return types[t].size
 }
 
-// DType is the type of the runtime's tensors; dtype.Invalid where it has none.
+// DType is the dtype of the runtime's tensors with such elements, or with their bits; dtype.Invalid where there are none.
 func (t Type) DType() dtype.DType {
 	if t > last {
 		return dtype.Invalid
@@ -107,10 +110,11 @@ var byName = func() map[string]Type {
 // Parse finds a type by its name in requests; Invalid where there is none.
 func Parse(name string) Type { return byName[name] }
 
-// Of is the type for tensors of the runtime; Invalid for those that the protocol lacks, such as complex numbers.
-func Of(d dtype.DType) Type {
+// OfElem is the type of elements in an ONNX model, given as a number of TensorProto.DataType. It is Invalid for those that
+// the protocol lacks, such as complex numbers, and for those that no tensor of the runtime has.
+func OfElem(elem int32) Type {
 	for t := Bool; t <= last; t++ {
-		if types[t].dtype == d && d != dtype.Invalid {
+		if types[t].elem == elem && types[t].dtype != dtype.Invalid {
 			return t
 		}
 	}

@@ -14,12 +14,14 @@ func TestTypesAreConsistent(t *testing.T) {
 	for k := Bool; k <= last; k++ {
 		require.Equal(t, k, Parse(k.String()))
 		if d := k.DType(); d != dtype.Invalid {
-			require.Equal(t, k, Of(d))
+			require.Equal(t, k, OfElem(types[k].elem))
 			require.Equal(t, d.Size(), k.Size(), k)
 		}
 	}
 	require.Equal(t, Invalid, Parse("FP33"))
-	require.Equal(t, Invalid, Of(dtype.Complex64))
+	for _, elem := range []int32{-1, 0, 8, 14, 17, 99} { // no type, string, complex64, float8e4m3fn
+		require.Equal(t, Invalid, OfElem(elem), elem)
+	}
 	require.Equal(t, "<invalid>", Type(99).String())
 	require.Zero(t, Type(99).Size())
 }

@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[2]
 DATATYPES = {
     "BOOL": TensorProto.BOOL,
     "UINT8": TensorProto.UINT8,
+    "UINT16": TensorProto.UINT16,
+    "UINT32": TensorProto.UINT32,
+    "UINT64": TensorProto.UINT64,
     "INT8": TensorProto.INT8,
     "INT16": TensorProto.INT16,
     "INT32": TensorProto.INT32,
@@ -26,6 +29,9 @@ DATATYPES = {
     "FP64": TensorProto.DOUBLE,
     "BF16": TensorProto.BFLOAT16,
 }
+
+# Those whose tensors have the bits of signed integers.
+UNSIGNED = ("UINT16", "UINT32", "UINT64")
 
 
 def port(name: str, elem: int, *dims: int | str) -> Any:
@@ -69,6 +75,10 @@ def repository(folder: Path) -> Path:
     add_sub(folder / "addsub")
     for name, elem in DATATYPES.items():
         unary(folder / f"identity_{name.lower()}", "Identity", elem)
+        if name in UNSIGNED:
+            inputs = [port(one, elem, "n", 4) for one in ("x", "by")]
+            divide = helper.make_node("Div", ["x", "by"], ["y"])
+            write(folder / f"divide_{name.lower()}", [divide], inputs, [port("y", elem, "n", 4)])
     unary(
         folder / "labels",
         "Identity",

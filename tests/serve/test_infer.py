@@ -55,6 +55,29 @@ def test_every_datatype_comes_back(server, protocol, datatype):
     assert y.dtype == x.dtype and y.tobytes() == x.tobytes()
 
 
+@pytest.mark.parametrize("protocol", ["http", "http with JSON", "grpc"])
+@pytest.mark.parametrize("datatype", models.UNSIGNED)
+def test_quotients_of_unsigned_integers(server, protocol, datatype):
+    """Numbers in the upper half of the type, which are negative ones as signed integers, exactly."""
+    module, dtype = PROTOCOLS[protocol[:4]], triton_to_np_dtype(datatype)
+    largest = np.iinfo(dtype).max
+    x = np.array([[largest, largest - 1, largest // 2 + 1, largest // 2], [largest] * 4], dtype)
+    by = np.array([[1, 3, 2, largest], [largest, largest // 2 + 1, 10, 7]], dtype)
+    inputs = []
+    for name, array in {"x": x, "by": by}.items():
+        inputs.append(module.InferInput(name, array.shape, datatype))
+        inputs[-1].set_data_from_numpy(array, **({"binary_data": False} if "JSON" in protocol else {}))
+    outputs = [http.InferRequestedOutput("y", binary_data=False)] if "JSON" in protocol else None
+    with connect(server, protocol[:4]) as client:
+        model = client.get_model_metadata(
+            f"divide_{datatype.lower()}", **({"as_json": True} if protocol == "grpc" else {})
+        )
+        assert [p["datatype"] for p in (*model["inputs"], *model["outputs"])] == [datatype] * 3
+        y = client.infer(f"divide_{datatype.lower()}", inputs, outputs=outputs).as_numpy("y")
+    assert y.dtype == dtype
+    np.testing.assert_array_equal(y, x // by)
+
+
 @pytest.mark.parametrize("request_compression", [None, "gzip", "deflate"])
 @pytest.mark.parametrize("response_compression", [None, "gzip", "deflate"])
 @pytest.mark.parametrize("binary", [True, False])

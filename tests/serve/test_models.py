@@ -215,6 +215,11 @@ def test_command_lines(tmp_path):
         (["x", "--cache-config=redis,host=1"], 2, "want local,size=<integer>: no other cache is supported"),
         (["x", "--model-namespacing=true"], 2, "option --model-namespacing of tritonserver is not supported"),
         (["x", "--none"], 2, "there is no option --none"),
+        (
+            ["x", "--load-model=m"],
+            2,
+            "Use of '--load-model' requires setting '--model-control-mode=explicit' as well.",
+        ),
         (["x", "--http-port=70000"], 2, "want a whole number from 0 to 65535"),
         (["nowhere"], 1, "failed to load all models"),
         (["x", "--http-prot=1"], 2, "paddle-mps serve --help lists them"),

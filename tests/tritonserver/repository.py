@@ -19,9 +19,18 @@ Port = tuple[str, int, list[object]]
 WEIGHTS = np.random.default_rng(1).standard_normal((4, 8)).astype(np.float32)
 BIAS = np.random.default_rng(2).standard_normal(8).astype(np.float32)
 
+# The weights of a model that are large beside everything else that an instance has: 32 MiB.
+HEAVY = np.random.default_rng(3).standard_normal((2048, 4096), dtype=np.float32)
+
+# How many products a model makes that runs for seconds where its input is large.
+POWERS = 24
+
 ELEMS = {
     "BOOL": TensorProto.BOOL,
     "UINT8": TensorProto.UINT8,
+    "UINT16": TensorProto.UINT16,
+    "UINT32": TensorProto.UINT32,
+    "UINT64": TensorProto.UINT64,
     "INT8": TensorProto.INT8,
     "INT16": TensorProto.INT16,
     "INT32": TensorProto.INT32,
@@ -32,9 +41,8 @@ ELEMS = {
     "BF16": TensorProto.BFLOAT16,
 }
 REFUSED = {
-    "UINT16": (TensorProto.UINT16, "uint16"),
-    "UINT32": (TensorProto.UINT32, "uint32"),
-    "UINT64": (TensorProto.UINT64, "uint64"),
+    "FP8": (TensorProto.FLOAT8E4M3FN, "float8e4m3fn"),
+    "COMPLEX": (TensorProto.COMPLEX64, "complex64"),
     "BYTES": (TensorProto.STRING, "string"),
 }
 
@@ -157,7 +165,40 @@ def make(folder: pathlib.Path) -> None:
         [("y", f32, [3])],
         "instance_group [{ kind: KIND_MODEL }]",
     )
+    instances(r)
     bad(r)
+
+
+def instances(r: Repository) -> None:
+    """Models with several instances."""
+    f32, u64 = TensorProto.FLOAT, TensorProto.UINT64
+    for name, count in {"heavy_one": 1, "heavy_four": 4}.items():
+        r.model(
+            name,
+            [node("MatMul", "x w", "y")],
+            [("x", f32, [1, HEAVY.shape[0]])],
+            [("y", f32, [1, HEAVY.shape[1]])],
+            f"instance_group [{{ kind: KIND_CPU count: {count} }}]",
+            [numpy_helper.from_array(HEAVY, "w")],
+        )
+    powers = ["x", *(f"x{i}" for i in range(POWERS - 1)), "y"]
+    r.model(
+        "powers",
+        [node("MatMul", f"{a} x", b) for a, b in zip(powers, powers[1:])],
+        [("x", f32, ["n", "n"])],
+        [("y", f32, ["n", "n"])],
+        "max_batch_size: 0\n"
+        + ports("input", [("x", "TYPE_FP32", "dims: [-1, -1]")])
+        + ports("output", [("y", "TYPE_FP32", "dims: [-1, -1]")])
+        + "\ninstance_group [{ kind: KIND_CPU count: 2 }]",
+    )
+    r.model(
+        "divide",
+        [node("Div", "x by", "y"), node("Mod", "x by", "z")],
+        [("x", u64, ["n", 3]), ("by", u64, ["n", 3])],
+        [("y", u64, ["n", 3]), ("z", u64, ["n", 3])],
+        "dynamic_batching { max_queue_delay_microseconds: 2000 }\ninstance_group [{ kind: KIND_MODEL count: 3 }]",
+    )
 
 
 def bad(r: Repository) -> None:

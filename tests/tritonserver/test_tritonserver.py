@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import pathlib
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,12 +138,33 @@ def test_optional_inputs(server: Server) -> None:
 def test_datatypes(server: Server, name: str, random: np.random.Generator) -> None:
     model = f"type_{name.lower()}"
     server.load(model)
-    raw = random.integers(0, 2 if name == "BOOL" else 120, (2, 3))
-    x = raw.astype(DATATYPES.get(name, np.uint16))  # bfloat16 as its bits
+    dtype = np.dtype(DATATYPES.get(name, np.uint16))  # bfloat16 as its bits
+    if dtype.kind in "iu" and name != "BF16":
+        x = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (2, 3), dtype, endpoint=True)
+    else:
+        x = random.integers(0, 2 if name == "BOOL" else 120, (2, 3)).astype(dtype)
     assert server.json(f"/v2/models/{model}")["inputs"][0]["datatype"] == name
     y = server.infer(model, {"x": x}, x=name)["y"]
     assert y.dtype == x.dtype
     assert np.array_equal(y, np.concatenate([x, x], 1))
+
+
+def divisions(server: Server, seed: int) -> None:
+    """Quotients of all of uint64: a request and its answer, with a batch size of 1 to 3."""
+    random = np.random.default_rng(seed)
+    x = random.integers(0, 2**64 - 1, (1 + seed % 3, 3), np.uint64, endpoint=True)
+    by = random.integers(1, 2**64 - 1, x.shape, np.uint64, endpoint=True) >> random.integers(0, 64, x.shape, np.uint64)
+    by = np.maximum(by, 1)
+    answer = server.infer("divide", {"x": x, "by": by})
+    assert np.array_equal(answer["y"], x // by)
+    assert np.array_equal(answer["z"], x % by)
+
+
+def test_unsigned_integers(server: Server) -> None:
+    server.load("divide")
+    assert [p["data_type"] for p in server.json("/v2/models/divide/config")["input"]] == ["TYPE_UINT64"] * 2
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(divisions, [server] * 60, range(60)))
 
 
 @pytest.mark.parametrize("name", repository.REFUSED)
@@ -219,6 +241,63 @@ def test_emulated_mps(tmp_path: pathlib.Path, random: np.random.Generator) -> No
             x = random.standard_normal((4, 16)).astype(np.float32)
             assert np.array_equal(server.infer("identity", {"x": x})["y"], x)
         assert 'paddle_mps_memory_reserved_bytes{place="mps"}' in server.metrics()
+
+
+def test_several_instances_on_emulated_mps(tmp_path: pathlib.Path) -> None:
+    for server in started(tmp_path, PADDLE_MPS_DEVICE="host"):
+        server.load("divide")
+        assert server.text().count("instance divide") == 3 and server.text().count("runs on mps:0") == 3
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(divisions, [server] * 60, range(60)))
+
+
+def compilations(server: Server) -> int:
+    """How many programs were compiled for the CPU. The metric is set by executions, at most once a second."""
+    time.sleep(1.1)
+    server.infer("identity", {"x": np.zeros((1, 16), np.float32)})
+    (line,) = (s for s in server.metrics().splitlines() if s.startswith('paddle_mps_program_compilations{place="cpu"}'))
+    return int(float(line.split()[-1]))
+
+
+def test_instances_share_weights_and_programs(server: Server, random: np.random.Generator) -> None:
+    server.load("identity")
+    grown, compiled = {}, {}
+    xs = [random.standard_normal((1, len(repository.HEAVY)), dtype=np.float32) for _ in range(16)]
+    x, w = np.concatenate(xs).astype(np.float64), repository.HEAVY.astype(np.float64)
+    want = x @ w
+    # A sum of 2048 products: their rounding errors add up to less than this many halves of an ulp of their sizes.
+    bound = len(w) * 2**-24 * (np.abs(x) @ np.abs(w))
+    for name in ("heavy_one", "heavy_four"):
+        programs, (memory, _, _) = compilations(server), server.footprint()
+        server.load(name)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda x, model: server.infer(model, {"x": x})["y"], xs, [name] * len(xs)))
+        assert (np.abs(np.concatenate(answers) - want) <= bound).all()
+        grown[name], compiled[name] = server.footprint()[0] - memory, compilations(server) - programs
+        (usage,) = server.statistics(name)["memory_usage"]
+        assert usage["byte_size"] == repository.HEAVY.nbytes
+        server.unload(name)
+    print(grown, compiled)
+    assert compiled == {"heavy_one": 1, "heavy_four": 1}
+    assert grown["heavy_one"] >= repository.HEAVY.nbytes >> 10
+    assert grown["heavy_four"] <= 1.1 * grown["heavy_one"]
+
+
+def test_instances_run_at_once(server: Server) -> None:
+    """A request that runs for seconds, and others that are answered meanwhile by the other instance."""
+    server.load("powers")
+    small, large = (np.eye(n, k=1, dtype=np.float32) for n in (repository.POWERS + 4, 1536))
+    want = np.linalg.matrix_power(small, repository.POWERS + 1)
+    server.infer("powers", {"x": small})
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        long = pool.submit(server.infer, "powers", {"x": large})
+        before = server.processor_time()
+        while server.processor_time() - before < 0.3 and not long.done():  # until it was received, and runs
+            time.sleep(0.02)
+        for _ in range(10):
+            assert np.array_equal(server.infer("powers", {"x": small})["y"], want)
+        assert not long.done(), "the request was to take longer than the others together"
+        assert np.array_equal(long.result()["y"], np.eye(1536, k=repository.POWERS + 1, dtype=np.float32))
 
 
 def test_loads_and_unloads_leave_nothing(server: Server) -> None:

@@ -13,7 +13,7 @@ from tritonclient.grpc import service_pb2 as pb
 
 LOADS = """no_text unknown_field wrong_directory_name negative_batch zero_dims no_dims two_inputs no_datatype no_name wrong_reshape preferred_too_large
 priority_too_large priority_of_queue default_priority_missing no_group_count group_with_gpus warmup_without_dims warmup_of_wrong_input
-batch_too_large_for_warmup no_labels wrong_file_name wrong_backend wrong_type wrong_dims wrong_input_name format_without_dims ragged decoupled no_version
+batch_too_large_for_warmup no_labels wrong_file_name wrong_backend signed wrong_type wrong_dims wrong_input_name format_without_dims ragged decoupled no_version
 no_versions no_file damaged wrong_version operator scalar ensemble_circle ensemble_unknown ensemble_unused ensemble_unwritten ensemble_wrong_type
 ensemble_no_steps none .. a%2Fb %2e %20 größe""".split()
 

@@ -129,9 +129,15 @@ def lengths() -> Iterator[Case]:
 
 def datatypes() -> Iterator[Case]:
     bits = {"BOOL": b"\1\0\1\1", "UINT8": b"\0\1\xfe\xff", "INT8": b"\0\1\xfe\xff"}
+    for datatype, size in {"UINT16": 2, "UINT32": 4, "UINT64": 8}.items():
+        largest = 2 ** (8 * size) - 1
+        bits[datatype] = b"".join(n.to_bytes(size, "little") for n in (0, largest, largest // 2, largest // 2 + 1))
     for datatype, size in {
         "BOOL": 1,
         "UINT8": 1,
+        "UINT16": 2,
+        "UINT32": 4,
+        "UINT64": 8,
         "INT8": 1,
         "INT16": 2,
         "INT32": 4,
@@ -179,7 +185,10 @@ def datatypes() -> Iterator[Case]:
         )
     for datatype in ("UINT16", "UINT32", "UINT64", "FP8", ""):
         yield binary(
-            f"binary {datatype}", MODEL, {"inputs": [tensor(datatype=datatype, data=None, binary_data_size=16)]}, DATA
+            f"binary {datatype} for FP32",
+            MODEL,
+            {"inputs": [tensor(datatype=datatype, data=None, binary_data_size=16)]},
+            DATA,
         )
     for name, shape in {
         "wraps to 16 bytes": [2**62, 4],

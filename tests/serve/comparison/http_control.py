@@ -28,7 +28,7 @@ PATHS = {
     "cuda memory": "/v2/cudasharedmemory/status",
 }
 
-MODELS = "addsub fixed open wide reshaped labels versions optional gather type_bool queued priorities warm both".split()
+MODELS = "addsub fixed open wide reshaped labels versions optional gather half type_bool type_uint16 queued priorities warm both".split()
 
 # Paths that lead nowhere, or nearly somewhere.
 WRONG_PATHS = """/v1 /v2/ /v2/x /v2/health /v2/health/ /v2/health/x /v2/health/live/ /v2/models /v2/models/ /v2/models//config /v2/models/none

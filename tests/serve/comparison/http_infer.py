@@ -13,7 +13,8 @@ from case import Case, infer, post, tensor
 MODEL, PATH = "type_fp32", "/v2/models/type_fp32/infer"
 
 # Every datatype of the protocol, of those that models here have.
-TYPES = "BOOL UINT8 INT8 INT16 INT32 INT64 FP32 FP64".split()
+WHOLE = "UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64".split()
+TYPES = ["BOOL", *WHOLE, "FP32", "FP64"]
 
 # Elements of whole numbers that are, or are not, in the range of some type.
 NUMBERS = "0 -0 1 -1 127 128 255 256 -128 -129 32767 32768 65536 2147483647 2147483648 -2147483648 -2147483649 4294967295 4294967296 \
@@ -45,10 +46,10 @@ def cases() -> Iterator[Case]:
 
 
 def elements() -> Iterator[Case]:
-    for datatype in TYPES[1:6]:
+    for datatype in WHOLE:
         for text in NUMBERS:
             yield element(f"{datatype} {text}", datatype, text)
-    for datatype in TYPES[6:]:
+    for datatype in ("FP32", "FP64"):
         for text in FLOATS:
             yield element(f"{datatype} {text}", datatype, text)
     for text in ("true", "false", "0", "1", "2", '"true"', "null", "1.0", "TRUE", "[true]"):
@@ -56,9 +57,6 @@ def elements() -> Iterator[Case]:
     for datatype in ("FP16", "BF16"):
         yield element(f"{datatype} as JSON", datatype, "1")
     for datatype in (
-        "UINT16",
-        "UINT32",
-        "UINT64",
         "BYTES",
         "",
         "FP8",
@@ -272,6 +270,9 @@ def names() -> Iterator[Case]:
         one = tensor()
         del one[member]
         yield infer(f"without {member}", MODEL, one)
+    large = tensor(datatype="UINT64", data=[2**64 - 1, 2**63, 2**63 - 1, 1])
+    yield infer("unsigned integers, halved", "half", large)
+    yield infer("unsigned integers, divided", "half", large, tensor("by", "UINT64", data=[2**64 - 1, 3, 2**63, 1]))
     x, scale = tensor(), tensor("scale", data=[2, 2, 2, 2])
     yield infer("an optional input left out", "optional", x)
     yield infer("an optional input", "optional", x, scale)
@@ -442,6 +443,18 @@ def outputs() -> Iterator[Case]:
             tensor(datatype=datatype, data=data),
             outputs=[{"name": "y", "parameters": {"classification": 2}}],
         )
+    for name, numbers in {
+        "UINT64": [2**63 - 1, 2**64 - 1, 2**63, 2**64 - 2],
+        "INT64": [2**53, 2**53 + 1, -(2**63), 2**63 - 1],
+        "UINT32": [2**31 - 1, 2**32 - 1, 2**31, 0],
+        "UINT16": [2**15 - 1, 2**16 - 1, 2**15, 0],
+    }.items():
+        yield infer(
+            f"classes of {name}, large numbers",
+            f"type_{name.lower()}",
+            tensor(datatype=name, data=numbers),
+            outputs=[{"name": "y", "parameters": {"classification": 4}}],
+        )
     nan = '{"inputs":[{"name":"x","datatype":"FP32","shape":[1,4],"data":[1,NaN,Infinity,-Infinity]}],"outputs":[{"name":"y","parameters":{"classification":2}}]}'
     yield post("classes of infinities", PATH, nan.replace("NaN", "2"))
     yield infer(
@@ -466,6 +479,8 @@ def texts() -> Iterator[Case]:
         "",
     ):
         yield post(f"Content-Type: {value}", PATH, body, ("Content-Type", value))
+    form = ("Content-Type", "application/x-www-form-urlencoded")
+    yield post("a large body that is called a form", PATH, json.dumps(body) + " " * (8 << 20), form, dies="SIGSEGV")
     for value in ("application/json", "text/html", "*/*", "image/png"):
         yield post(f"Accept: {value}", PATH, body, ("Accept", value))
     yield post("Expect: nothing", PATH, body, ("Expect", "nothing"))

@@ -161,6 +161,14 @@ def inputs() -> Iterator[Case]:
     yield infer(
         "memory: an input of a datatype without JSON", "type_fp16", tensor(datatype="FP16", data=None, **place(size=8))
     )
+    unsigned = tensor(datatype="UINT64", data=None, **place(size=32, offset=SIZE - 32))
+    where = {"name": "y", "parameters": place(size=32, offset=192)}
+    large = tensor(datatype="UINT64", data=[2**64 - 1, 2**63, 2**63 - 1, 1])
+    yield infer("memory: an output of UINT64", "type_uint64", large, outputs=[where])
+    yield infer(
+        "memory: an input of UINT64", "half", tensor(datatype="UINT64", data=None, **place(size=32, offset=192))
+    )
+    yield infer("memory: an input of UINT64 at the end", "type_uint64", unsigned)
 
 
 def outputs() -> Iterator[Case]:

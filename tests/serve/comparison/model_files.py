@@ -10,10 +10,12 @@ import models
 import numpy as np
 from models import TensorProto, helper, port, unary, write
 
-F32, I64 = TensorProto.FLOAT, TensorProto.INT64
+F32, I64, U64 = TensorProto.FLOAT, TensorProto.INT64, TensorProto.UINT64
 LABELS = "zero\none\ntwo\nthree\n"
 XY = 'input { name: "x" data_type: TYPE_FP32 dims: 4 } output { name: "y" data_type: TYPE_FP32 dims: 4 }'
 BACKEND = 'backend: "metal_mps" '
+# The inputs of a quotient of unsigned integers, whose bits as signed ones would give another result.
+HALF = {"x": "", "by": "optional: true"}
 # The real server leaves the kind to our backend, which prefers KIND_MODEL there: models of their own show it.
 MPS = BACKEND + "instance_group { kind: KIND_CPU } "
 
@@ -92,6 +94,17 @@ def make(folder: Path) -> Path:
         + 'max_batch_size: 8 input { name: "x" data_type: TYPE_INT64 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }',
         constants=[constant("table", np.arange(5, dtype=np.float32))],
     )
+    unsigned = " ".join(
+        f'input {{ name: "{name}" data_type: TYPE_UINT64 dims: 4 {more} }}' for name, more in HALF.items()
+    )
+    write(
+        folder / "half",
+        [node("Div", "x by", "y")],
+        [port("x", U64, "n", 4), port("by", U64, "n", 4)],
+        [port("y", U64, "n", 4)],
+        config=MPS + f'max_batch_size: 4 {unsigned} output {{ name: "y" data_type: TYPE_UINT64 dims: 4 }}',
+        constants=[constant("by", np.array([[2, 2, 2, 2]], np.uint64))],
+    )
     queue = "dynamic_batching { preferred_batch_size: 8 max_queue_delay_microseconds: 200000 default_queue_policy { timeout_action: REJECT default_timeout_microseconds: 0 allow_timeout_override: true max_queue_size: 8 } }"
     unary(folder / "queued", "Neg", config=MPS + "max_batch_size: 8 " + queue + XY)
     priorities = "dynamic_batching { priority_levels: 3 default_priority_level: 2 priority_queue_policy { key: 1 value { max_queue_size: 5 } } }"
@@ -112,7 +125,7 @@ def make(folder: Path) -> Path:
 
 
 LOADED = [f"type_{name.lower()}" for name in models.DATATYPES] + (
-    "addsub fixed open wide reshaped labels few_labels versions optional gather counted queued priorities warm größe both".split()
+    "addsub fixed open wide reshaped labels few_labels versions optional gather counted half queued priorities warm größe both".split()
 )
 
 
@@ -173,6 +186,9 @@ def bad(folder: Path) -> None:
     }
     for name, config in configs.items():
         unary(folder / name, "Neg", config=config)
+    # Tensors of signed integers have the bits of unsigned ones; for a configuration they are other types.
+    signed = MPS + "max_batch_size: 4 " + XY.replace("FP32", "INT16")
+    unary(folder / "signed", "Identity", TensorProto.UINT16, config=signed)
     for name in ("no_versions", "no_file", "damaged", "wrong_version"):
         (folder / name).mkdir()
         (folder / name / "config.pbtxt").write_text(MPS)

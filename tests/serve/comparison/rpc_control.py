@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from case import Case, rpc
 from tritonclient.grpc import service_pb2 as pb
 
-MODELS = "type_fp32 addsub fixed open wide reshaped labels versions optional priorities warm both größe".split()
+MODELS = "type_fp32 type_uint32 type_uint64 half addsub fixed open wide reshaped labels versions optional priorities warm both größe".split()
 
 
 def cases() -> Iterator[Case]:

@@ -128,6 +128,12 @@ def raws() -> Iterator[Case]:
     yield infer("only an optional input", "optional", [tensor("scale")])
     yield infer("an ensemble", "both")
     yield infer(
+        "unsigned integers, halved",
+        "half",
+        [tensor(datatype="UINT64")],
+        (struct.pack("<4Q", 2**64 - 1, 2**63, 2**63 - 1, 1),),
+    )
+    yield infer(
         "an index out of range", "gather", [tensor(datatype="INT64", shape=(1, 2))], (struct.pack("<2q", 7, 0),)
     )
     two = [tensor(f"INPUT{i}", "INT32", (1, 16)) for i in range(2)]
@@ -141,6 +147,9 @@ def raws() -> Iterator[Case]:
     for datatype, size in {
         "BOOL": 1,
         "UINT8": 1,
+        "UINT16": 2,
+        "UINT32": 4,
+        "UINT64": 8,
         "INT8": 1,
         "INT16": 2,
         "INT32": 4,
@@ -149,7 +158,7 @@ def raws() -> Iterator[Case]:
         "BF16": 2,
         "FP64": 8,
     }.items():
-        data = b"\1\0\1\0" if datatype == "BOOL" else bytes(range(4 * size))
+        data = b"\1\0\1\0" if datatype == "BOOL" else bytes(range(256 - 4 * size, 256))
         yield infer(f"raw {datatype}", f"type_{datatype.lower()}", [tensor(datatype=datatype)], (data,))
     texts = b"".join(struct.pack("<I", len(t)) + t for t in (b"a", b"", b"\xff\xfe", b"0123456789"))
     yield infer("raw BYTES", inputs=[tensor(datatype="BYTES")], raw=(texts,))
@@ -167,7 +176,7 @@ def contents() -> Iterator[Case]:
         "fp64_contents": [1, -2, 0.1, float("-inf")],
         "bytes_contents": [b"a", b"", b"\xff", b"abcd"],
     }
-    for datatype in "BOOL UINT8 INT8 INT16 INT32 INT64 FP16 BF16 FP32 FP64".split():
+    for datatype in "BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 BF16 FP32 FP64".split():
         for field, value in fields.items():
             yield typed(f"{field} for {datatype}", f"type_{datatype.lower()}", datatype, **{field: value})
     for datatype, field in {

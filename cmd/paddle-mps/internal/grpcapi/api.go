@@ -45,7 +45,8 @@
 // A connection has at most 4,096 concurrent calls, and headers of 64 KiB, which count with its message. It is closed if its handshake takes more
 // than 20 s, or if its client does not answer a ping. The message of a call must arrive within a minute
 // (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes. A
-// message counts while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The unanswered
+// message counts while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The elements of
+// typed contents count with the memory that they take (typed.go). The unanswered
 // requests of a stream are limited to the bytes of one message, or to one request.
 //
 // # Traces
@@ -126,7 +127,7 @@ func New(c Config) *grpc.Server {
 		grpc.MaxHeaderListSize(headerBytes), grpc.ConnectionTimeout(handshake),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pings, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: dead, Timeout: handshake}),
-		grpc.ForceServerCodecV2(newCodec()), newDecompressor(c.MaxInput).option(), grpc.InTapHandle(a.limited),
+		grpc.ForceServerCodecV2(newCodec(c.Room)), newDecompressor(c.MaxInput).option(), grpc.InTapHandle(a.limited),
 		grpc.UnaryInterceptor(a.unary), grpc.StreamInterceptor(a.stream),
 	}
 	var encrypted credentials.TransportCredentials

@@ -23,16 +23,20 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 )
 
 // codec is the form of messages on the wire. It reads and writes inferences itself: protobuf would copy each tensor twice,
 // and take memory for each field. All other messages, and fields of inferences that few requests have, are protobuf's.
-type codec struct{ encoding.CodecV2 }
+type codec struct {
+	encoding.CodecV2
+	room *httpapi.Room // of all requests together; see typed.go
+}
 
-// newCodec is the codec of the server.
-func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
+// newCodec is the codec of a server.
+func newCodec(room *httpapi.Room) codec { return codec{encoding.GetCodecV2(proto.Name), room} }
 
 // inference is a request whose large tensors are in memory that is used again, if it is freed.
 type inference struct {
@@ -41,6 +45,10 @@ type inference struct {
 	size   int64 // of the message
 	fields int   // of the message and within them; see count
 	memory []*[]byte
+
+	room    *httpapi.Room
+	typed   int64 // bytes of room that typed contents have taken
+	refused error // there was no room for them, and the message was not read
 }
 
 // tensorMemory is memory of tensors that were answered, of at least smallTensor bytes.
@@ -92,8 +100,12 @@ func service() *grpc.ServiceDesc {
 func inferHandler(api any, ctx context.Context, read func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
 	m := &inference{ModelInferRequest: &kserve.ModelInferRequest{}, freed: true}
 	defer m.free() // the response has none of it
+	defer m.giveTyped()
 	if err := read(m); err != nil {
 		return nil, err
+	}
+	if m.refused != nil {
+		return nil, coded(m.refused)
 	}
 	room := api.(*API).Room
 	if err := room.Take(m.size); err != nil {
@@ -116,9 +128,15 @@ func (c codec) Unmarshal(data mem.BufferSlice, to any) error {
 	switch m := to.(type) {
 	// The handlers of inferences make these; every other message is one of protobuf.
 	case *inference:
-		return m.read(data)
-	case *kserve.ModelInferRequest: // of a stream
-		one := inference{ModelInferRequest: m}
+		m.room = c.room
+		err := m.read(data)
+		if m.refused != nil {
+			return nil // the handler has the error, with its code
+		}
+		return err
+	case *kserve.ModelInferRequest: // of a stream, which counts it from here on
+		one := inference{ModelInferRequest: m, room: c.room}
+		defer one.giveTyped()
 		return one.read(data)
 	}
 	// Other messages are small, but for the files of a load: protobuf takes up to 64 bytes for one of a message.
@@ -194,6 +212,9 @@ func (m *inference) read(data mem.BufferSlice) error {
 				return err
 			}
 			m.fields += count(rest, inRequest)
+			if err := m.takeTyped(typedIn(rest, fieldInputs, fieldContents)); err != nil {
+				return err
+			}
 			break
 		}
 		n, err := uvarint(from)
@@ -327,6 +348,9 @@ func (m *inference) readInput(in *kserve.ModelInferRequest_InferInputTensor, tex
 		if kind != protowire.BytesType || number > fieldShape {
 			if m.fields += count(text, inInput); m.fields > mostFields {
 				return errMany
+			}
+			if err := m.takeTyped(typedIn(text, fieldContents)); err != nil {
+				return err
 			}
 			in.Reset()
 			if err := protobuf.Unmarshal(text, in); err != nil {

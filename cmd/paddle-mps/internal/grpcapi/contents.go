@@ -3,6 +3,7 @@ package grpcapi
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
@@ -17,7 +18,7 @@ func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, mod
 	c, filled := in.Contents, 0
 	le := binary.LittleEndian
 	// one is called for each field with elements: there is one field, and it suits the type.
-	one := func(suits bool, field tensors.Type) bool {
+	one := func(n int, suits bool, field tensors.Type) bool {
 		switch filled++; {
 		case err != nil:
 			// The first mistake is reported, and a wrong field before one too many.
@@ -26,9 +27,12 @@ func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, mod
 		case !suits:
 			err = serve.Errorf(serve.InvalidArg, "unexpected explicit tensor data for input tensor '%s' for model '%s' of type '%s', expected datatype '%s'", in.Name, model, field, k)
 		}
+		if err == nil {
+			data = slices.Grow(data, n*int(k.Size()))
+		}
 		return err == nil
 	}
-	if len(c.BoolContents) > 0 && one(k == tensors.Bool, tensors.Bool) {
+	if n := len(c.BoolContents); n > 0 && one(n, k == tensors.Bool, tensors.Bool) {
 		for _, b := range c.BoolContents {
 			if b {
 				data = append(data, 1)
@@ -37,37 +41,37 @@ func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, mod
 			}
 		}
 	}
-	if len(c.IntContents) > 0 && one(k == tensors.Int8 || k == tensors.Int16 || k == tensors.Int32, tensors.Int32) {
+	if n := len(c.IntContents); n > 0 && one(n, k == tensors.Int8 || k == tensors.Int16 || k == tensors.Int32, tensors.Int32) {
 		for _, n := range c.IntContents {
 			data = appendWhole(data, uint64(n), k.Size())
 		}
 	}
-	if len(c.Int64Contents) > 0 && one(k == tensors.Int64, tensors.Int64) {
+	if n := len(c.Int64Contents); n > 0 && one(n, k == tensors.Int64, tensors.Int64) {
 		for _, n := range c.Int64Contents {
 			data = le.AppendUint64(data, uint64(n))
 		}
 	}
-	if len(c.UintContents) > 0 && one(k == tensors.Uint8 || k == tensors.Uint16 || k == tensors.Uint32, tensors.Uint32) {
+	if n := len(c.UintContents); n > 0 && one(n, k == tensors.Uint8 || k == tensors.Uint16 || k == tensors.Uint32, tensors.Uint32) {
 		for _, n := range c.UintContents {
 			data = appendWhole(data, uint64(n), k.Size())
 		}
 	}
-	if len(c.Uint64Contents) > 0 && one(k == tensors.Uint64, tensors.Uint64) {
+	if n := len(c.Uint64Contents); n > 0 && one(n, k == tensors.Uint64, tensors.Uint64) {
 		for _, n := range c.Uint64Contents {
 			data = le.AppendUint64(data, n)
 		}
 	}
-	if len(c.Fp32Contents) > 0 && one(k == tensors.FP32, tensors.FP32) {
+	if n := len(c.Fp32Contents); n > 0 && one(n, k == tensors.FP32, tensors.FP32) {
 		for _, x := range c.Fp32Contents {
 			data = le.AppendUint32(data, math.Float32bits(x))
 		}
 	}
-	if len(c.Fp64Contents) > 0 && one(k == tensors.FP64, tensors.FP64) {
+	if n := len(c.Fp64Contents); n > 0 && one(n, k == tensors.FP64, tensors.FP64) {
 		for _, x := range c.Fp64Contents {
 			data = le.AppendUint64(data, math.Float64bits(x))
 		}
 	}
-	if len(c.BytesContents) > 0 && one(k == tensors.Bytes, tensors.Bytes) {
+	if n := len(c.BytesContents); n > 0 && one(n, k == tensors.Bytes, tensors.Bytes) {
 		for _, text := range c.BytesContents {
 			data = tensors.AppendElement(data, text)
 		}

@@ -49,7 +49,7 @@ func TestFieldsWithin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := newCodec().Unmarshal(pieces(c.text, 1<<14), c.to)
+			err := newCodec(nil).Unmarshal(pieces(c.text, 1<<14), c.to)
 			runtime.ReadMemStats(&after)
 			t.Logf("%d bytes take %d", len(c.text), after.TotalAlloc-before.TotalAlloc)
 			require.Error(t, err)

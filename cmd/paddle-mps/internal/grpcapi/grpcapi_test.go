@@ -138,7 +138,7 @@ func TestForms(t *testing.T) {
 // TestManyFields: empty inputs take two bytes each in a message, and must not take a gigabyte in the server.
 func TestManyFields(t *testing.T) {
 	for _, field := range []string{"\x2a\x00", "\x32\x00", "\x3a\x00"} {
-		err := newCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(strings.Repeat(field, 1<<20))}, &kserve.ModelInferRequest{})
+		err := newCodec(nil).Unmarshal(mem.BufferSlice{mem.SliceBuffer(strings.Repeat(field, 1<<20))}, &kserve.ModelInferRequest{})
 		require.ErrorIs(t, err, errMany)
 	}
 }
@@ -345,7 +345,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte("\x2a\x02\x18\x05\x0a\x01\xff\x3a\x00\x32\x03\x0a\x01y"), 2)
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
 		got, want := &kserve.ModelInferRequest{}, &kserve.ModelInferRequest{}
-		mine := newCodec().Unmarshal(pieces(text, max(size, 1)), got)
+		mine := newCodec(nil).Unmarshal(pieces(text, max(size, 1)), got)
 		theirs := proto.Unmarshal(text, want)
 		if (mine == nil) != (theirs == nil) && mine != errDims {
 			t.Fatalf("%v; protobuf says %v", mine, theirs)
@@ -355,7 +355,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		// The same fields make a response.
 		response := &kserve.ModelInferResponse{ModelName: strings.ToValidUTF8(string(text), ""), RawOutputContents: [][]byte{text, nil, bytes.Repeat(text, 100)}}
-		sent, err := newCodec().Marshal(response)
+		sent, err := newCodec(nil).Marshal(response)
 		require.NoError(t, err)
 		back := &kserve.ModelInferResponse{}
 		require.NoError(t, proto.Unmarshal(sent.Materialize(), back))

@@ -49,7 +49,7 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 				requests, end = nil, <-ended
 				continue
 			}
-			p := pending{answer: make(chan streamed, 1), size: int64(proto.Size(m))}
+			p := pending{answer: make(chan streamed, 1), size: int64(proto.Size(m)) + typedOf(m)}
 			held.enter(p.size)
 			// A stream goes on after a request that finds no room, as after any other error: its client may send it again,
 			// and those behind it may be smaller.

@@ -32,8 +32,13 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 	if count > int64(len(data.Text())) {
 		return nil, errShape
 	}
-	if size, ok := tensors.ByteSize(t.Type, t.Shape); !ok || size > in.limit {
+	size, ok := tensors.ByteSize(t.Type, t.Shape)
+	if !ok || size > in.limit {
 		return nil, serve.Errorf(serve.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
+	}
+	// They count against the room of all requests beside the body, which is four times smaller at most.
+	if err := in.call.take(size); err != nil {
+		return nil, err
 	}
 	// Memory is taken for as many elements as the text can have, and not for as many as the shape states. Texts say
 	// themselves how long they are.

@@ -46,8 +46,15 @@ func TestRoom(t *testing.T) {
 	require.Equal(t, http.StatusOK, (<-first).Code)
 	require.Equal(t, http.StatusOK, ask(a, http.MethodPost, infer, large).Code)
 	require.Zero(t, a.Room.Used())
-	// Neither a body without a length, nor one that is refused, nor one of another kind keeps any of it.
 	a.MaxInput = 1 << 20
+	// The elements of JSON are memory beside the body: 20,000 of them take 40,000 bytes here, and twice as many there.
+	many := `{"inputs":[{"name":"x","datatype":"FP32","shape":[10000,2],"data":[` + strings.Repeat("0,", 19999) + `0]}]}`
+	w = ask(a, http.MethodPost, infer, many)
+	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	require.Contains(t, w.Body.String(), "Exceeds maximum memory of 102400 bytes for all requests together")
+	require.Contains(t, ask(a, http.MethodPost, infer, strings.Replace(many, "FP32", "INT8", 1)).Body.String(), "batch-size must be")
+	require.Zero(t, a.Room.Used())
+	// Neither a body without a length, nor one that is refused, nor one of another kind keeps any of it.
 	r = httptest.NewRequest(http.MethodPost, infer, io.MultiReader(bytes.NewReader(make([]byte, 200<<10))))
 	r.ContentLength = -1
 	w = httptest.NewRecorder()

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,15 +27,17 @@ type option struct {
 // flag is an option that is true where it has no value.
 func flag(name, help string, at func(*options) *bool) option {
 	return option{name, "<boolean>", help, func(o *options, value string) error {
-		// Triton takes True and TRUE too.
-		b, err := strconv.ParseBool(strings.ToLower(value))
-		if err != nil {
+		b, ok := booleans[strings.ToLower(value)]
+		if !ok {
 			return fmt.Errorf("want true or false")
 		}
 		*at(o) = b
 		return nil
 	}}
 }
+
+// booleans are the values of flags, in small letters: those that tritonserver takes.
+var booleans = map[string]bool{"true": true, "on": true, "1": true, "false": false, "off": false, "0": false}
 
 // number is an option with a whole number between two.
 func number(name, help string, low, high int64, set func(*options, int64)) option {
@@ -81,7 +84,10 @@ var table = slices.Concat([]option{
 	choice("rate-limit", "Whether instances wait for the resources of their instance group: off (the default), execution_count.", func(o *options) *string { return &o.rateLimit }, "off", "execution_count"),
 	{"rate-limit-resource", "<name>:<count>:<device>", "How much of a resource exists, on one device, or on each device if none is given. May be repeated.", addResource},
 	{"cache-config", "local,size=<integer>", "Caches responses of models with response_cache { enable: true }, up to this many bytes.", setCache},
-	{"response-cache-byte-size", "<integer>", "The same as --cache-config=local,size=<integer>.", func(o *options, value string) error { return setCache(o, "local,size="+value) }},
+	{"response-cache-byte-size", "<integer>", "The same as --cache-config=local,size=<integer>.", func(o *options, value string) error {
+		o.cacheSize = true
+		return setCacheSize(o, value)
+	}},
 	flag("allow-client-shm", "Whether clients may register system shared memory. Default: false.", func(o *options) *bool { return &o.clientMemory }),
 	number("total-max-input-size", "The largest total size of the bodies and messages of all unanswered requests, in bytes. Default: 2147483648. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
 	{"ends-with-parent", "", "Exit when standard input is closed. (Not in tritonserver.)", func(o *options, _ string) error { o.parent = true; return nil }},
@@ -127,13 +133,29 @@ var metricsOptions = []option{
 
 // logOptions are those of the log.
 var logOptions = []option{
-	number("log-verbose", "Whether to log verbose messages: 0 (the default) or a level from 1 on.", 0, 1<<31, func(o *options, n int64) { o.log.Verbose = uint32(n) }),
+	verbosity,
 	flag("log-info", "Whether to log information. Default: true.", func(o *options) *bool { return &o.log.Info }),
 	flag("log-warning", "Whether to log warnings. Default: true.", func(o *options) *bool { return &o.log.Warning }),
 	flag("log-error", "Whether to log errors. Default: true.", func(o *options) *bool { return &o.log.Error }),
 	choice("log-format", "The format of the log: default, ISO8601, or json (not in tritonserver).", func(o *options) *string { return &o.log.Format }, "default", "ISO8601", "json"),
 	text("log-file", "The file to log to. Default: standard error.", func(o *options) *string { return &o.log.File }),
 }
+
+// verbosity is the level of the log. true and false are levels as well.
+var verbosity = func() option {
+	o := number("log-verbose", "Whether to log verbose messages: 0 (the default) or a level from 1 on.", 0, 1<<31, func(o *options, n int64) { o.log.Verbose = uint32(n) })
+	level := o.set
+	o.set = func(o *options, value string) error {
+		switch strings.ToLower(value) {
+		case "true":
+			value = "1"
+		case "false":
+			value = "0"
+		}
+		return level(o, value)
+	}
+	return o
+}()
 
 // traceOptions are those of traces. All but the first are old names of tritonserver's for settings of the first.
 var traceOptions = []option{
@@ -150,9 +172,13 @@ func addTrace(setting string) func(*options, string) error {
 	return func(o *options, value string) error { return o.traces.Add(setting + value) }
 }
 
-// choice is an option with one of some words.
+// choice is an option with one of some words. tritonserver takes those of the log's format as they are, and the others in any
+// case.
 func choice(name, help string, at func(*options) *string, words ...string) option {
 	return option{name, "<string>", help, func(o *options, value string) error {
+		if name != "log-format" {
+			value = strings.ToLower(value)
+		}
 		if !slices.Contains(words, value) {
 			return fmt.Errorf("want one of %s", strings.Join(words, ", "))
 		}
@@ -168,7 +194,9 @@ func addRepository(o *options, value string) error {
 }
 
 func addModel(o *options, value string) error {
-	o.load = append(o.load, value)
+	if !slices.Contains(o.load, value) { // a model that is named twice is loaded once
+		o.load = append(o.load, value)
+	}
 	return nil
 }
 
@@ -215,9 +243,18 @@ func setMetrics(o *options, value string) error {
 // setCache reads the size of the cache. Other caches than "local" are plug-ins of tritonserver.
 func setCache(o *options, value string) error {
 	text, ok := strings.CutPrefix(value, "local,size=")
-	size, err := strconv.ParseInt(text, 10, 64)
-	if !ok || err != nil || size < 1 {
+	if !ok || setCacheSize(o, text) != nil {
 		return fmt.Errorf("want local,size=<integer>: no other cache is supported")
+	}
+	o.cacheConfig = true
+	return nil
+}
+
+// setCacheSize reads how many bytes the cache has.
+func setCacheSize(o *options, value string) error {
+	size, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || size < 1 {
+		return fmt.Errorf("want a whole number of bytes from 1 on")
 	}
 	o.cache = size
 	return nil
@@ -280,16 +317,28 @@ func parse(args []string) (*options, error) {
 			return nil, fmt.Errorf("option --%s is %q; %w", name, value, err)
 		}
 	}
-	if len(o.repositories) == 0 {
-		return nil, fmt.Errorf("got no model repository; want a folder of models or an ONNX file (--help describes the options)")
+	return o, o.agree()
+}
+
+// agree refuses options that exclude each other. The texts are those of tritonserver.
+func (o *options) agree() error {
+	switch {
+	case len(o.repositories) == 0:
+		return fmt.Errorf("got no model repository; want a folder of models or an ONNX file (--help describes the options)")
+	case len(o.load) > 0 && o.control != "explicit":
+		return errors.New("Use of '--load-model' requires setting '--model-control-mode=explicit' as well.")
+	case len(o.load) > 1 && slices.Contains(o.load, "*"):
+		return errors.New("Wildcard model name '*' must be the ONLY startup model if specified at all.")
+	case o.cacheSize && o.cacheConfig:
+		return errors.New("Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one or the other.")
 	}
-	return o, nil
+	return nil
 }
 
 // isBool reports whether an argument is the value of a boolean.
 func isBool(arg string) bool {
-	_, err := strconv.ParseBool(strings.ToLower(arg))
-	return err == nil
+	_, ok := booleans[strings.ToLower(arg)]
+	return ok
 }
 
 // usage describes the options.

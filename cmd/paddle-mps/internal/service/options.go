@@ -37,6 +37,8 @@ type options struct {
 	rateLimit    string
 	resources    []serve.Limit
 	cache        int64 // bytes of responses; 0: none are kept
+	cacheSize    bool  // whether --response-cache-byte-size is given
+	cacheConfig  bool  // whether --cache-config is
 	clientMemory bool  // whether clients may register shared memory
 	traces       traces.Config
 

@@ -28,7 +28,8 @@ var lacking = strings.Fields(`disable-auto-complete-config model-config-name mod
 func isOff(name, value string) bool {
 	switch name {
 	case "allow-sagemaker", "allow-vertex-ai", "model-namespacing", "reuse-http-port", "reuse-grpc-port", "strict-model-config":
-		return strings.EqualFold(value, "false") || value == "0"
+		on, known := booleans[strings.ToLower(value)]
+		return known && !on
 	}
 	return false
 }

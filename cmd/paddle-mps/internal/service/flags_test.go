@@ -1,0 +1,47 @@
+package service
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestValues: booleans and words are read as tritonserver reads them.
+func TestValues(t *testing.T) {
+	for line, want := range map[string]bool{"--allow-grpc=on": true, "--allow-grpc=TRUE": true, "--allow-grpc=1": true, "--allow-grpc": true,
+		"--allow-grpc=off": false, "--allow-grpc=False": false, "--allow-grpc=0": false} {
+		o, err := parse([]string{"models", line})
+		require.NoError(t, err, line)
+		require.Equal(t, want, o.grpc, line)
+	}
+	for _, line := range []string{"--allow-grpc=yes", "--allow-grpc=", "--allow-grpc=t", "--allow-grpc=2", "--model-control-mode=all", "--log-format=iso8601"} {
+		_, err := parse([]string{"models", line})
+		require.ErrorContains(t, err, "want ", line)
+	}
+	// A boolean may be the next word; another word is a repository.
+	o, err := parse([]string{"--allow-grpc", "off", "--allow-metrics", "models", "--log-verbose=true", "--rate-limit=OFF", "--model-control-mode=Poll"})
+	require.NoError(t, err)
+	require.Equal(t, []any{false, true, []string{"models"}, uint32(1), "off", "poll"}, []any{o.grpc, o.metrics, o.repositories, o.log.Verbose, o.rateLimit, o.control})
+}
+
+// TestOptionsThatExcludeEachOther: the texts are those of tritonserver.
+func TestOptionsThatExcludeEachOther(t *testing.T) {
+	for want, line := range map[string][]string{
+		"Use of '--load-model' requires setting '--model-control-mode=explicit' as well.":                                  {"--load-model=m"},
+		"Wildcard model name '*' must be the ONLY startup model if specified at all.":                                      {"--model-control-mode=explicit", "--load-model=*", "--load-model=m"},
+		"Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one or the other.": {"--response-cache-byte-size=1", "--cache-config=local,size=2"},
+		"option --response-cache-byte-size is \"0\"; want a whole number of bytes from 1 on":                               {"--response-cache-byte-size=0"},
+		"option --cache-config is \"local,size=x\"; want local,size=<integer>: no other cache is supported":                {"--cache-config=local,size=x"},
+		"got no model repository; want a folder of models or an ONNX file (--help describes the options)":                  nil,
+		"option --load-model has no value; want <string>":                                                                  {"--load-model"},
+	} {
+		if line != nil {
+			line = append([]string{"models"}, line...)
+		}
+		_, err := parse(line)
+		require.EqualError(t, err, want)
+	}
+	o, err := parse([]string{"models", "--load-model=*", "--model-control-mode=EXPLICIT", "--load-model=*"})
+	require.NoError(t, err, "the order does not matter, and a model may be named twice")
+	require.Equal(t, []string{"*"}, o.load)
+}
