@@ -37,12 +37,13 @@ type pairing func(dst, a, b unsafe.Pointer, n int64)
 //go:noinline
 func newBinary[D, C any](in, out coding, weight int64, r rows[D, C]) *binary {
 	k := &binary{in: in, out: out, effort: effortOf(in, out, weight)}
-	k.vv = func(dst, a, b unsafe.Pointer, n int64) { r.vv(slice[D](dst, n), slice[C](a, n), slice[C](b, n)) }
-	if r.vs != nil {
-		k.vs = func(dst, a, b unsafe.Pointer, n int64) { r.vs(slice[D](dst, n), slice[C](a, n), *(*C)(b)) }
+	vv, vs, sv := r.vv, r.vs, r.sv // captured each by itself, as in reduce
+	k.vv = func(dst, a, b unsafe.Pointer, n int64) { vv(slice[D](dst, n), slice[C](a, n), slice[C](b, n)) }
+	if vs != nil {
+		k.vs = func(dst, a, b unsafe.Pointer, n int64) { vs(slice[D](dst, n), slice[C](a, n), *(*C)(b)) }
 	}
-	if r.sv != nil {
-		k.sv = func(dst, a, b unsafe.Pointer, n int64) { r.sv(slice[D](dst, n), *(*C)(a), slice[C](b, n)) }
+	if sv != nil {
+		k.sv = func(dst, a, b unsafe.Pointer, n int64) { sv(slice[D](dst, n), *(*C)(a), slice[C](b, n)) }
 	}
 	return k
 }

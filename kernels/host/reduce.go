@@ -5,6 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
@@ -42,20 +43,25 @@ type stacking func(as, rows unsafe.Pointer, n int64, stride, count int)
 // folds short rows of float32.
 type lining func(as, from unsafe.Pointer, n, stride, length int64)
 
-// newReduction makes a kernel of the arithmetic of types.
+// reduce registers a reduction whose output has one dtype.
+//
+// The functions of f are variables of their own: the closures would otherwise capture f, and each type of it would need a
+// descriptor.
+//
 // SAFETY: see slice; an accumulator has 16 bytes at most and holds no pointers.
-func newReduction[D, A, C any](in *codec[C], out *codec[D], f folding[D, A, C]) *reduction {
+func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
 	k := &reduction{in: in.coding, out: out.coding, size: int64(unsafe.Sizeof(f.zero)), stack: f.stack, lines: f.lines}
 	*(*A)(unsafe.Pointer(&k.zero)) = f.zero
+	fold, beside, results := f.fold, f.beside, f.results
 	k.fold = func(as, from unsafe.Pointer, n, step, length int64) {
 		all := slice[A](as, n)
 		for i := range all {
-			all[i] = f.fold(all[i], slice[C](unsafe.Add(from, int64(i)*step), length))
+			all[i] = fold(all[i], slice[C](unsafe.Add(from, int64(i)*step), length))
 		}
 	}
-	k.beside = func(as, row unsafe.Pointer, n int64) { f.beside(slice[A](as, n), slice[C](row, n)) }
-	k.results = func(dst, as unsafe.Pointer, n, count int64) { f.results(slice[D](dst, n), slice[A](as, n), count) }
-	return k
+	k.beside = func(as, row unsafe.Pointer, n int64) { beside(slice[A](as, n), slice[C](row, n)) }
+	k.results = func(dst, as unsafe.Pointer, n, count int64) { results(slice[D](dst, n), slice[A](as, n), count) }
+	register(id, d, k)
 }
 
 // stackOf makes a stacking of a function of rows.

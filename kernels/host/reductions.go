@@ -26,11 +26,6 @@ func init() {
 	registerQuestions()
 }
 
-// reduce registers a reduction whose output has one dtype.
-func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
-	register(id, d, newReduction(in, out, f))
-}
-
 // registerFloatReductions adds the reductions of float32 and the halves. Sums and products are
 // accumulated in float64 and rounded once; the other results are elements.
 func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float64]) {

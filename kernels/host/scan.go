@@ -43,8 +43,8 @@ func newScan[C any](in coding, weight int64, f func(line []C), r running[C]) *sc
 	k := &scan{coding: in, size: int64(unsafe.Sizeof(r.zero)), weight: weight, direct: r.direct, directBeside: r.directBeside}
 	*(*C)(unsafe.Pointer(&k.zero)) = r.zero
 	k.f = func(line unsafe.Pointer, n int64) { f(slice[C](line, n)) }
-	if r.beside != nil {
-		k.beside = func(as, row unsafe.Pointer, n int64) { r.beside(slice[C](as, n), slice[C](row, n)) }
+	if beside := r.beside; beside != nil { // captured by itself, as in reduce
+		k.beside = func(as, row unsafe.Pointer, n int64) { beside(slice[C](as, n), slice[C](row, n)) }
 	}
 	return k
 }
