@@ -98,6 +98,7 @@ func flag(b bool) C.int32_t {
 }
 
 // give fills in a struct of the caller that starts with its size; see [fit].
+// SAFETY: see giveBytes; T is a C struct.
 func give[T any](who string, to, full *T, size *C.size_t) error {
 	return giveBytes(who, unsafe.Pointer(to), unsafe.Pointer(full), unsafe.Sizeof(*full), size)
 }

@@ -182,6 +182,7 @@ func (k *reduction) rows(c *device.Call, to *track, in *passage, f *frame, n int
 }
 
 // begin puts n accumulators in front of their first element.
+// SAFETY: see rows; zero has the bytes of an accumulator.
 func (k *reduction) begin(as unsafe.Pointer, n int64) {
 	moveStrided(as, unsafe.Pointer(&k.zero), k.size, 0, k.size, n)
 }

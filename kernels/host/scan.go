@@ -87,6 +87,7 @@ func lengthAlong(c *device.Call) int64 {
 
 // part scans lines lo to hi-1, numbered in row-major order of the other axes. A line is read as a whole before any of
 // it is written, so the output may be the operand itself.
+// SAFETY: the room is this part's until it is put back, and holds a line.
 func (k *scan) part(c *device.Call, lo, hi int64) error {
 	length := lengthAlong(c)
 	x, y := newLines(c, &c.In[0], lo), newLines(c, &c.Out[0], lo)
