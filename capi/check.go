@@ -67,16 +67,22 @@ func pinned[P any](all *slot.Table[P], who, kind string, handle uint64, f func(P
 // array is count elements of the caller's memory, which stays the caller's and is only read while the
 // exported function runs.
 func array[T any](who, what string, p unsafe.Pointer, count uint64) ([]T, error) {
-	switch {
-	case count > maxCount:
-		return nil, status.Errorf(status.Invalid, "[%s] got %d %s; want at most %d", who, count, what, maxCount)
-	case count == 0:
-		return nil, nil
-	case p == nil:
-		return nil, status.Errorf(status.Invalid, "[%s] the pointer to %d %s is null", who, count, what)
+	if err := countable(who, what, p, count); err != nil || count == 0 {
+		return nil, err
 	}
 	// SAFETY: the C contract says that p points to count elements for the duration of the call.
 	return unsafe.Slice((*T)(p), count), nil
+}
+
+// countable refuses what cannot be an array of the caller.
+func countable(who, what string, p unsafe.Pointer, count uint64) error {
+	switch {
+	case count > maxCount:
+		return status.Errorf(status.Invalid, "[%s] got %d %s; want at most %d", who, count, what, maxCount)
+	case count > 0 && p == nil:
+		return status.Errorf(status.Invalid, "[%s] the pointer to %d %s is null", who, count, what)
+	}
+	return nil
 }
 
 // memory is size bytes of the caller's memory, borrowed as by array and not limited by maxCount.

@@ -98,19 +98,25 @@ func flag(b bool) C.int32_t {
 }
 
 // give fills in a struct of the caller that starts with its size; see [fit].
+// SAFETY: see giveBytes; T is a C struct.
 func give[T any](who string, to, full *T, size *C.size_t) error {
+	return giveBytes(who, unsafe.Pointer(to), unsafe.Pointer(full), unsafe.Sizeof(*full), size)
+}
+
+// giveBytes is give for a struct of a length.
+func giveBytes(who string, to, full unsafe.Pointer, length uintptr, size *C.size_t) error {
 	if to == nil {
 		return null(who)
 	}
-	// SAFETY: T is a C struct whose first field is a size_t, and the C contract says that the caller owns as
+	// SAFETY: to is a C struct whose first field is a size_t, and the C contract says that the caller owns as
 	// many bytes as that field holds, for the duration of the call.
-	*size = *(*C.size_t)(unsafe.Pointer(to))
-	n, rest, err := fit(who, unsafe.Sizeof(*full), uintptr(*size))
+	*size = *(*C.size_t)(to)
+	n, rest, err := fit(who, length, uintptr(*size))
 	if err != nil {
 		return err
 	}
-	target := unsafe.Slice((*byte)(unsafe.Pointer(to)), n+rest)
-	copy(target, unsafe.Slice((*byte)(unsafe.Pointer(full)), n))
+	target := unsafe.Slice((*byte)(to), n+rest)
+	copy(target, unsafe.Slice((*byte)(full), n))
 	clear(target[n:])
 	return nil
 }

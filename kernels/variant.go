@@ -9,9 +9,7 @@
 package kernels
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -97,7 +95,9 @@ func (r *Variants[D, K]) Add(v Variant[D, K]) {
 		}
 		row[d] = append(row[d], &v)
 		r.choice[v.Op] = r.choice[v.Op] || v.Accepts != nil || len(row[d]) > 1
-		slices.SortStableFunc(row[d], func(a, b *Variant[D, K]) int { return cmp.Compare(b.Priority, a.Priority) })
+		for i := len(row[d]) - 1; i > 0 && row[d][i-1].Priority < v.Priority; i-- { // behind its equals
+			row[d][i-1], row[d][i] = row[d][i], row[d][i-1]
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ type Method0[S, R Word] struct{ *Method }
 // Declare0 declares a method of a class or protocol; since is the first macOS that has it, where that is newer than
 // the macOS that the library requires.
 func Declare0[S, R Word](class, selector string, since ...string) Method0[S, R] {
-	return Method0[S, R]{declare(class, selector, reflect.TypeFor[func(S) R](), since)}
+	return Method0[S, R]{declare(class, selector, reflect.TypeOf((func(S) R)(nil)), since)}
 }
 
 // Send sends the message.
@@ -85,7 +85,7 @@ type Method1[S, A, R Word] struct{ *Method }
 
 // Declare1 is Declare0 for one argument.
 func Declare1[S, A, R Word](class, selector string, since ...string) Method1[S, A, R] {
-	return Method1[S, A, R]{declare(class, selector, reflect.TypeFor[func(S, A) R](), since)}
+	return Method1[S, A, R]{declare(class, selector, reflect.TypeOf((func(S, A) R)(nil)), since)}
 }
 
 // Send sends the message.
@@ -96,7 +96,7 @@ type Method2[S, A, B, R Word] struct{ *Method }
 
 // Declare2 is Declare0 for two arguments.
 func Declare2[S, A, B, R Word](class, selector string, since ...string) Method2[S, A, B, R] {
-	return Method2[S, A, B, R]{declare(class, selector, reflect.TypeFor[func(S, A, B) R](), since)}
+	return Method2[S, A, B, R]{declare(class, selector, reflect.TypeOf((func(S, A, B) R)(nil)), since)}
 }
 
 // Send sends the message.
@@ -109,7 +109,7 @@ type Method3[S, A, B, C, R Word] struct{ *Method }
 
 // Declare3 is Declare0 for three arguments.
 func Declare3[S, A, B, C, R Word](class, selector string, since ...string) Method3[S, A, B, C, R] {
-	return Method3[S, A, B, C, R]{declare(class, selector, reflect.TypeFor[func(S, A, B, C) R](), since)}
+	return Method3[S, A, B, C, R]{declare(class, selector, reflect.TypeOf((func(S, A, B, C) R)(nil)), since)}
 }
 
 // Send sends the message.
@@ -122,7 +122,7 @@ type Method4[S, A, B, C, D, R Word] struct{ *Method }
 
 // Declare4 is Declare0 for four arguments.
 func Declare4[S, A, B, C, D, R Word](class, selector string, since ...string) Method4[S, A, B, C, D, R] {
-	return Method4[S, A, B, C, D, R]{declare(class, selector, reflect.TypeFor[func(S, A, B, C, D) R](), since)}
+	return Method4[S, A, B, C, D, R]{declare(class, selector, reflect.TypeOf((func(S, A, B, C, D) R)(nil)), since)}
 }
 
 // Send sends the message.
@@ -135,7 +135,7 @@ type Method5[S, A, B, C, D, E, R Word] struct{ *Method }
 
 // Declare5 is Declare0 for five arguments.
 func Declare5[S, A, B, C, D, E, R Word](class, selector string, since ...string) Method5[S, A, B, C, D, E, R] {
-	return Method5[S, A, B, C, D, E, R]{declare(class, selector, reflect.TypeFor[func(S, A, B, C, D, E) R](), since)}
+	return Method5[S, A, B, C, D, E, R]{declare(class, selector, reflect.TypeOf((func(S, A, B, C, D, E) R)(nil)), since)}
 }
 
 // Send sends the message.
@@ -148,7 +148,7 @@ type Method6[S, A, B, C, D, E, F, R Word] struct{ *Method }
 
 // Declare6 is Declare0 for six arguments.
 func Declare6[S, A, B, C, D, E, F, R Word](class, selector string, since ...string) Method6[S, A, B, C, D, E, F, R] {
-	return Method6[S, A, B, C, D, E, F, R]{declare(class, selector, reflect.TypeFor[func(S, A, B, C, D, E, F) R](), since)}
+	return Method6[S, A, B, C, D, E, F, R]{declare(class, selector, reflect.TypeOf((func(S, A, B, C, D, E, F) R)(nil)), since)}
 }
 
 // Send sends the message.
@@ -169,7 +169,7 @@ type Sel uintptr
 
 // DeclareMixed declares a method with floats or structs; F is func(receiver, Sel, arguments) result.
 func DeclareMixed[F any](class, selector string, since ...string) *Mixed[F] {
-	given := reflect.TypeFor[F]()
+	given := reflect.TypeOf(*new(F))
 	args := []reflect.Type{given.In(0)}
 	for i := 2; i < given.NumIn(); i++ {
 		args = append(args, given.In(i))

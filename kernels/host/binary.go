@@ -2,6 +2,7 @@ package host
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -18,46 +19,67 @@ type rows[D, C any] struct {
 	sv func(dst []D, a C, b []C) // nil: use vv
 }
 
-// binary is out[i] = f(x[i], y[i]).
-type binary[D, C any] struct {
-	mapped[D, C]
-	rows[D, C]
-	check func(y []C) error // nil: every divisor or exponent will do
+// binary is out[i] = f(x[i], y[i]). It computes n values at one address from those at two others, so that the kernel itself
+// is compiled once and not for each pair of types.
+type binary struct {
+	in, out coding
+	effort
+	vv, vs, sv pairing
+	check      func(y unsafe.Pointer, n int64) error // nil: every divisor or exponent will do
+}
+
+// pairing is a function of rows where types are not known: of n values at each address, but one of a scalar.
+type pairing func(dst, a, b unsafe.Pointer, n int64)
+
+// newBinary makes a kernel of functions of rows. Inlined, it would be in each registration.
+// SAFETY: see slice; part hands over rows of these types.
+//
+//go:noinline
+func newBinary[D, C any](in, out coding, weight int64, r rows[D, C]) *binary {
+	k := &binary{in: in, out: out, effort: effortOf(in, out, weight)}
+	vv, vs, sv := r.vv, r.vs, r.sv // captured each by itself, as in reduce
+	k.vv = func(dst, a, b unsafe.Pointer, n int64) { vv(slice[D](dst, n), slice[C](a, n), slice[C](b, n)) }
+	if vs != nil {
+		k.vs = func(dst, a, b unsafe.Pointer, n int64) { vs(slice[D](dst, n), slice[C](a, n), *(*C)(b)) }
+	}
+	if sv != nil {
+		k.sv = func(dst, a, b unsafe.Pointer, n int64) { sv(slice[D](dst, n), *(*C)(a), slice[C](b, n)) }
+	}
+	return k
 }
 
 // run splits the elements over the threads.
-func (k *binary[D, C]) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
+func (k *binary) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
 // part computes on the memory of the operands itself where they are contiguous values, or a contiguous row
-// and a scalar, and needs no divisor looked at; else through lanes.
-func (k *binary[D, C]) part(c *device.Call, lo, hi int64) error {
+// and a scalar, and needs no divisor looked at; else through tracks.
+func (k *binary) part(c *device.Call, lo, hi int64) error {
 	if out, x, y := &c.Out[0], &c.In[0], &c.In[1]; k.native && k.check == nil && out.IsContiguous() {
 		switch flatX, flatY := x.IsContiguous(), y.IsContiguous(); {
 		case flatX && flatY:
-			k.vv(rowAt[D](out, lo, hi), rowAt[C](x, lo, hi), rowAt[C](y, lo, hi))
+			k.vv(addressOf(out, lo), addressOf(x, lo), addressOf(y, lo), hi-lo)
 			return nil
 		case flatX && k.vs != nil && isScalar(y):
-			k.vs(rowAt[D](out, lo, hi), rowAt[C](x, lo, hi), rowAt[C](y, 0, 1)[0])
+			k.vs(addressOf(out, lo), addressOf(x, lo), y.Addr, hi-lo)
 			return nil
 		case flatY && k.sv != nil && isScalar(x):
-			k.sv(rowAt[D](out, lo, hi), rowAt[C](x, 0, 1)[0], rowAt[C](y, lo, hi))
+			k.sv(addressOf(out, lo), x.Addr, addressOf(y, lo), hi-lo)
 			return nil
 		}
 	}
 	return k.blocks(c, lo, hi)
 }
 
-// blocks computes through lanes: any strides, any dtype, and divisors that must be looked at.
-func (k *binary[D, C]) blocks(c *device.Call, lo, hi int64) error {
+// blocks computes through tracks: any strides, any dtype, and divisors that must be looked at.
+func (k *binary) blocks(c *device.Call, lo, hi int64) error {
 	var store [4]device.Operand
 	out, in := arranged(c, store[:0])
 	f := newFrame()
 	defer f.free()
-	var to lane[D]
-	var left, right lane[C]
-	to.open(out, k.out, f, lo)
-	left.open(&in[0], k.in, f, lo)
-	right.open(&in[1], k.in, f, lo)
+	var to, left, right track
+	to.open(out, &k.out, f, lo)
+	left.open(&in[0], &k.in, f, lo)
+	right.open(&in[1], &k.in, f, lo)
 	if k.check != nil {
 		right.own(f) // another thread of the program must not change what has been checked
 	}
@@ -67,12 +89,12 @@ func (k *binary[D, C]) blocks(c *device.Call, lo, hi int64) error {
 		n := min(block, hi-lo)
 		a, b := left.next(n), right.next(n)
 		if k.check != nil {
-			if err := k.check(b); err != nil {
+			if err := k.check(b, n); err != nil {
 				return err
 			}
 		}
-		k.vv(to.space(n), a, b)
-		to.keep()
+		k.vv(to.space(), a, b, n)
+		to.keep(n)
 		lo += n
 	}
 	return nil
@@ -83,7 +105,7 @@ func init() {
 	for id, f := range map[op.ID]vec.Binary{
 		op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul, op.IDDivide: vec.Div, op.IDMaximum: vec.Max, op.IDMinimum: vec.Min,
 	} {
-		registerBinaryFloats(id, 1, fromVec[float32](f), fromVec[float64](f))
+		registerBinaryFloats(id, 1, fromVec(vec.RowsOf[float32](f)), fromVec(vec.RowsOf[float64](f)))
 	}
 	registerBinaryFloats(op.IDFloorDivide, heavy, rows[float32, float32]{vv: floorDivides[float32]}, rows[float64, float64]{vv: floorDivides[float64]})
 	registerBinaryFloats(op.IDRemainder, heavy, rows[float32, float32]{vv: remainders[float32]}, rows[float64, float64]{vv: remainders[float64]})
@@ -101,17 +123,12 @@ func init() {
 	for id, f := range map[op.ID]func(x, y uint8) uint8{
 		op.IDAdd: or, op.IDMaximum: or, op.IDMultiply: and, op.IDMinimum: and, op.IDDivide: and,
 	} {
-		register(id, dtype.Bool, &binary[uint8, uint8]{mapped: plain[uint8, uint8](1), rows: eachPair(f)})
+		register(id, dtype.Bool, newBinary(plain, plain, 1, eachPair(f)))
 	}
 }
 
-// fromVec is a function of vec. Inlined, it would be all of them for each.
-//
-//go:noinline
-func fromVec[T vec.Number](f vec.Binary) rows[T, T] {
-	r := vec.RowsOf[T](f)
-	return rows[T, T]{r.VV, r.VS, r.SV}
-}
+// fromVec is a function of vec.
+func fromVec[T vec.Number](r vec.Rows[T]) rows[T, T] { return rows[T, T]{r.VV, r.VS, r.SV} }
 
 // eachPair makes rows of a function of two elements.
 func eachPair[D, C any](f func(x, y C) D) rows[D, C] {
@@ -127,32 +144,37 @@ func eachPair[D, C any](f func(x, y C) D) rows[D, C] {
 // a line in init, with eachPair of a function of two elements.
 func registerBinaryFloats(id op.ID, weight int64, f32 rows[float32, float32], f64 rows[float64, float64]) {
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		h := halfCodec(d)
-		register(id, d, &binary[float32, float32]{mapped: mapping(h, h, weight+3), rows: f32})
+		h := halfCodec(d).coding
+		register(id, d, newBinary(h, h, weight+3, f32))
 	}
-	register(id, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](weight), rows: f32})
-	register(id, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](weight), rows: f64})
+	register(id, dtype.Float32, newBinary(plain, plain, weight, f32))
+	register(id, dtype.Float64, newBinary(plain, plain, weight, f64))
 }
 
 // registerBinaryIntegers adds the arithmetic of one integer type, which wraps around. divide is not among it:
 // its row casts integers to floats.
 func registerBinaryIntegers[T integer](d dtype.DType) {
-	for id, r := range map[op.ID]rows[T, T]{
-		op.IDAdd: fromVec[T](vec.Add), op.IDSubtract: fromVec[T](vec.Sub), op.IDMultiply: fromVec[T](vec.Mul),
-		op.IDMaximum: {vv: largerOnes[T], sv: raised[T]}, op.IDMinimum: {vv: smallerOnes[T], sv: lowered[T]},
-	} {
-		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: r})
+	add := func(id op.ID, r rows[T, T]) { register(id, d, newBinary(plain, plain, 1, r)) }
+	add(op.IDAdd, fromVec(vec.IntegerRows[T](vec.Add)))
+	add(op.IDSubtract, fromVec(vec.IntegerRows[T](vec.Sub)))
+	add(op.IDMultiply, fromVec(vec.IntegerRows[T](vec.Mul)))
+	add(op.IDMaximum, rows[T, T]{vv: largerOnes[T], sv: raised[T]})
+	add(op.IDMinimum, rows[T, T]{vv: smallerOnes[T], sv: lowered[T]})
+	divide := func(id op.ID, r rows[T, T]) {
+		k := newBinary(plain, plain, heavy, r)
+		k.check = nonZero[T](id)
+		register(id, d, k)
 	}
-	for id, r := range map[op.ID]rows[T, T]{op.IDFloorDivide: eachPair(floorDivideInteger[T]), op.IDRemainder: eachPair(remainderInteger[T])} {
-		register(id, d, &binary[T, T]{plain[T, T](heavy), r, nonZero[T](id)})
-	}
-	register(op.IDPow, d, &binary[T, T]{mapped: plain[T, T](heavy), rows: eachPair(powerInteger[T])})
+	divide(op.IDFloorDivide, eachPair(floorDivideInteger[T]))
+	divide(op.IDRemainder, eachPair(remainderInteger[T]))
+	register(op.IDPow, d, newBinary(plain, plain, heavy, eachPair(powerInteger[T])))
 }
 
 // nonZero refuses a divisor of zero.
-func nonZero[T integer](id op.ID) func([]T) error {
-	return func(divisors []T) error {
-		for _, y := range divisors {
+// SAFETY: see slice; the divisors are of type T.
+func nonZero[T integer](id op.ID) func(unsafe.Pointer, int64) error {
+	return func(divisors unsafe.Pointer, n int64) error {
+		for _, y := range slice[T](divisors, n) {
 			if y == 0 {
 				return status.Errorf(status.Math, "[%s] an integer is divided by zero; want a divisor other than 0", op.ByID(id).Name)
 			}

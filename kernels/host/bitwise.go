@@ -15,15 +15,15 @@ func init() {
 	registerBitwise[int64](dtype.Int64)
 
 	registerMasks[uint8](dtype.Bool)
-	register(op.IDBitwiseNot, dtype.Bool, newUnary(plain[uint8, uint8](1), rowOf(vec.LogicalNot)))
+	register(op.IDBitwiseNot, dtype.Bool, newRows(plain, plain, 1, vec.LogicalNot))
 }
 
 // registerBitwise adds all operators on the bits of one integer type.
 func registerBitwise[T integer](d dtype.DType) {
 	registerMasks[T](d)
-	register(op.IDBitwiseLeftShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: rows[T, T]{vv: leftShifts[T]}})
-	register(op.IDBitwiseRightShift, d, &binary[T, T]{mapped: plain[T, T](1), rows: rows[T, T]{vv: rightShifts[T]}})
-	register(op.IDBitwiseNot, d, newUnary(plain[T, T](1), rowOf(complements[T])))
+	register(op.IDBitwiseLeftShift, d, newBinary(plain, plain, 1, rows[T, T]{vv: leftShifts[T]}))
+	register(op.IDBitwiseRightShift, d, newBinary(plain, plain, 1, rows[T, T]{vv: rightShifts[T]}))
+	register(op.IDBitwiseNot, d, newRows(plain, plain, 1, complements[T]))
 }
 
 // registerMasks adds the operators that never leave the two values of a bool either. Bits are independent, so that those of
@@ -31,6 +31,6 @@ func registerBitwise[T integer](d dtype.DType) {
 func registerMasks[T integer](d dtype.DType) {
 	for id, f := range map[op.ID]vec.Bitwise{op.IDBitwiseAnd: vec.BitAnd, op.IDBitwiseOr: vec.BitOr, op.IDBitwiseXor: vec.BitXor} {
 		row := func(dst, a, b []T) { f.Row(octetsOf(dst), octetsOf(a), octetsOf(b)) }
-		register(id, d, &binary[T, T]{mapped: plain[T, T](1), rows: rows[T, T]{vv: row}})
+		register(id, d, newBinary(plain, plain, 1, rows[T, T]{vv: row}))
 	}
 }

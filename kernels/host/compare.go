@@ -6,68 +6,36 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// Elements are compared in their own type, halves in float32, which holds them exactly.
+// Elements are compared in their own type, halves in float32, which holds them exactly. Package vec compares a vector of
+// float32 at a time; a loop in Go, which has no instruction for eight answers at once, took three times as long on data in
+// memory.
 func init() {
-	truths := against(0, vec.NotEqual, nil)
-	registerComparisons(nil, dtype.Bool, logicalBytes())
-	registerComparisons(nil, dtype.Uint8, logicalBytes())
-	registerComparisons(nil, dtype.Int8, logical(notZero[int8]))
-	registerComparisons(nil, dtype.Int16, logical(notZero[int16]))
-	registerComparisons(nil, dtype.Int32, logical(notZero[int32]))
-	registerComparisons(nil, dtype.Int64, logical(notZero[int64]))
-	registerComparisons(halfCodec(dtype.Float16), dtype.Float16, logical(truths))
-	registerComparisons(halfCodec(dtype.BFloat16), dtype.BFloat16, logical(truths))
-	registerComparisons(nil, dtype.Float32, logical(truths))
-	registerComparisons(nil, dtype.Float64, logical(notZero[float64]))
+	for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8} {
+		registerComparisons(plain, d, vec.BytesEqual.Row, vec.BytesDiffer.Row, less[uint8], lessEqual[uint8])
+	}
+	registerComparisons(plain, dtype.Int8, equal[int8], notEqual[int8], less[int8], lessEqual[int8])
+	registerComparisons(plain, dtype.Int16, equal[int16], notEqual[int16], less[int16], lessEqual[int16])
+	registerComparisons(plain, dtype.Int32, equal[int32], notEqual[int32], vec.LessInt32, lessEqual[int32])
+	registerComparisons(plain, dtype.Int64, equal[int64], notEqual[int64], less[int64], lessEqual[int64])
+	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
+		registerComparisons(halfCodec(d).coding, d, vec.Equal, vec.NotEqual, vec.Less, vec.LessEqual)
+	}
+	registerComparisons(plain, dtype.Float32, vec.Equal, vec.NotEqual, vec.Less, vec.LessEqual)
+	registerComparisons(plain, dtype.Float64, equal[float64], notEqual[float64], less[float64], lessEqual[float64])
 }
 
-// registerComparisons adds the operators that answer a bool about two elements of type T, which in
-// reads; nil where the elements are T already. more are the logical operators, and comparisons that have loops of their own.
-func registerComparisons[T number](in *codec[T], d dtype.DType, more map[op.ID]rows[uint8, T]) {
-	if in == nil {
-		in = new(codec[T])
+// registerComparisons adds the operators that answer a bool about the order of two elements, which are read as values of
+// type T.
+func registerComparisons[T number](in coding, d dtype.DType, equal, notEqual, less, lessEqual func(dst []uint8, a, b []T)) {
+	add := func(id op.ID, f func(dst []uint8, a, b []T)) {
+		register(id, d, newBinary(in, plain, 1, rows[uint8, T]{vv: f}))
 	}
-	add := func(id op.ID, r rows[uint8, T]) {
-		register(id, d, &binary[uint8, T]{mapped: mapping(in, new(codec[uint8]), 1), rows: r})
-	}
-	for id, r := range more {
-		add(id, r)
-	}
-	if in, ok := any(in).(*codec[float32]); ok {
-		registerVectorComparisons(in, d)
-		return
-	}
-	below := less[T]
-	if f, ok := any(vec.LessInt32).(func(dst []uint8, a, b []T)); ok {
-		below = f
-	}
-	for id, r := range map[op.ID]rows[uint8, T]{
-		op.IDEqual:        {vv: equal[T]},
-		op.IDNotEqual:     {vv: notEqual[T]},
-		op.IDLessThan:     {vv: below},
-		op.IDLessEqual:    {vv: lessEqual[T]},
-		op.IDGreaterThan:  {vv: func(dst []uint8, a, b []T) { below(dst, b, a) }},
-		op.IDGreaterEqual: {vv: func(dst []uint8, a, b []T) { lessEqual(dst, b, a) }},
-	} {
-		if _, ok := more[id]; !ok {
-			add(id, r)
-		}
-	}
-}
-
-// registerVectorComparisons adds those of float32, and of halves as float32. Package vec compares a vector at a time; a
-// loop in Go, which has no instruction for eight answers at once, took three times as long on data in memory.
-func registerVectorComparisons(in *codec[float32], d dtype.DType) {
-	for id, f := range map[op.ID]func(dst []uint8, a, b []float32){
-		op.IDEqual:        vec.Equal,
-		op.IDNotEqual:     vec.NotEqual,
-		op.IDLessThan:     vec.Less,
-		op.IDLessEqual:    vec.LessEqual,
-		op.IDGreaterThan:  func(dst []uint8, a, b []float32) { vec.Less(dst, b, a) },
-		op.IDGreaterEqual: func(dst []uint8, a, b []float32) { vec.LessEqual(dst, b, a) },
-	} {
-		register(id, d, &binary[uint8, float32]{mapped: mapping(in, new(codec[uint8]), 1), rows: rows[uint8, float32]{vv: f}})
-	}
+	add(op.IDEqual, equal)
+	add(op.IDNotEqual, notEqual)
+	add(op.IDLessThan, less)
+	add(op.IDLessEqual, lessEqual)
+	add(op.IDGreaterThan, func(dst []uint8, a, b []T) { less(dst, b, a) })
+	add(op.IDGreaterEqual, func(dst []uint8, a, b []T) { lessEqual(dst, b, a) })
 }
 
 // The comparisons are loops of their own: a call for each element would cost four times as

@@ -56,49 +56,48 @@ func newCasts() *castTable {
 // round once.
 func castIntegers[T integer](t *castTable, from dtype.DType) {
 	row := &t[from]
-	in := new(codec[T])
-	row[dtype.Bool] = casting(in, rowOf(notZero[T]))
-	row[dtype.Uint8] = casting(in, wrapping[uint8, T])
-	row[dtype.Int8] = casting(in, wrapping[int8, T])
-	row[dtype.Int16] = casting(in, wrapping[int16, T])
-	row[dtype.Int32] = casting(in, wrapping[int32, T])
-	row[dtype.Int64] = casting(in, wrapping[int64, T])
-	row[dtype.Float16] = casting(in, eachOf(func(x T) uint16 { return dtype.F64ToF16(sticky(int64(x))) }))
-	row[dtype.BFloat16] = casting(in, eachOf(func(x T) uint16 { return dtype.F64ToBF16(sticky(int64(x))) }))
-	row[dtype.Float32] = casting(in, wrapping[float32, T])
-	row[dtype.Float64] = casting(in, wrapping[float64, T])
+	row[dtype.Bool] = newRows(plain, plain, 1, notZero[T])
+	row[dtype.Uint8] = casting(plain, wrapping[uint8, T])
+	row[dtype.Int8] = row[dtype.Uint8] // the same bits
+	row[dtype.Int16] = casting(plain, wrapping[int16, T])
+	row[dtype.Int32] = casting(plain, wrapping[int32, T])
+	row[dtype.Int64] = casting(plain, wrapping[int64, T])
+	row[dtype.Float16] = newUnary(plain, plain, 1, eachOf(func(x T) uint16 { return dtype.F64ToF16(sticky(int64(x))) }))
+	row[dtype.BFloat16] = newUnary(plain, plain, 1, eachOf(func(x T) uint16 { return dtype.F64ToBF16(sticky(int64(x))) }))
+	row[dtype.Float32] = casting(plain, wrapping[float32, T])
+	row[dtype.Float64] = casting(plain, wrapping[float64, T])
 }
 
 // castFloats adds the casts of one float type, which computes with T. To integers they drop the fraction and
 // saturate; to floats they round once.
 func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DType, f16, bf16 func([]uint16, []T)) {
 	row := &t[from]
-	row[dtype.Bool] = casting(in, rowOf(notZero[T]))
-	row[dtype.Uint8] = casting(in, saturating[uint8, T](dtype.Uint8))
-	row[dtype.Int8] = casting(in, saturating[int8, T](dtype.Int8))
-	row[dtype.Int16] = casting(in, saturating[int16, T](dtype.Int16))
-	row[dtype.Int32] = casting(in, saturating[int32, T](dtype.Int32))
+	row[dtype.Bool] = newRows(in.coding, plain, 1, notZero[T])
+	row[dtype.Uint8] = casting(in.coding, saturating[uint8, T](dtype.Uint8))
+	row[dtype.Int8] = casting(in.coding, saturating[int8, T](dtype.Int8))
+	row[dtype.Int16] = casting(in.coding, saturating[int16, T](dtype.Int16))
+	row[dtype.Int32] = casting(in.coding, saturating[int32, T](dtype.Int32))
 	if in, ok := any(in).(*codec[float32]); ok { // of halves too: their values are float32
-		row[dtype.Int32] = casting(in, rowOf(vec.ToInt32))
+		row[dtype.Int32] = newRows(in.coding, plain, 1, vec.ToInt32)
 	}
-	row[dtype.Int64] = casting(in, saturating[int64, T](dtype.Int64))
-	row[dtype.Float16] = casting(in, rowOf(f16))
-	row[dtype.BFloat16] = casting(in, rowOf(bf16))
-	row[dtype.Float32] = casting(in, wrapping[float32, T])
+	row[dtype.Int64] = casting(in.coding, saturating[int64, T](dtype.Int64))
+	row[dtype.Float16] = newRows(in.coding, plain, 1, f16)
+	row[dtype.BFloat16] = newRows(in.coding, plain, 1, bf16)
+	row[dtype.Float32] = casting(in.coding, wrapping[float32, T])
 	if in, ok := any(in).(*codec[float64]); ok {
-		row[dtype.Float32] = casting(in, rowOf(vec.ToFloat32))
+		row[dtype.Float32] = newRows(in.coding, plain, 1, vec.ToFloat32)
 	}
-	row[dtype.Float64] = casting(in, wrapping[float64, T])
+	row[dtype.Float64] = casting(in.coding, wrapping[float64, T])
 }
 
-// casting is a kernel that reads through a codec and writes elements.
-func casting[D, C any](in *codec[C], f func(*device.Call, []D, []C)) kernel {
-	return newUnary(mapping(in, new(codec[D]), 1), f)
-}
+// casting is a kernel that reads through a coding and writes elements.
+func casting(in coding, f rowsAt) kernel { return &unary{in, plain, effortOf(in, plain, 1), f} }
 
 // wrapping is Go's conversion: integers wrap around, and floats round once. It is a loop of its own, because the call of a
 // function for each element would cost more than the conversion.
-func wrapping[D, C number](_ *device.Call, dst []D, src []C) {
+// SAFETY: see newUnary.
+func wrapping[D, C number](_ *device.Call, to, from unsafe.Pointer, n int64) {
+	dst, src := slice[D](to, n), slice[C](from, n)
 	dst = dst[:len(src)]
 	for i, x := range src {
 		dst[i] = D(x)
@@ -106,11 +105,13 @@ func wrapping[D, C number](_ *device.Call, dst []D, src []C) {
 }
 
 // saturating drops the fraction; what is too large becomes the nearest integer of the dtype, and nan 0.
-func saturating[D integer, C float32 | float64](to dtype.DType) func(*device.Call, []D, []C) {
+// SAFETY: see newUnary.
+func saturating[D integer, C float32 | float64](to dtype.DType) rowsAt {
 	low, high := to.Range()
 	least, most := C(low), C(high) // most is rounded up to a power of two where C cannot hold it
-	return func(_ *device.Call, dst []D, src []C) {
-		for i, x := range src {
+	return func(_ *device.Call, to, from unsafe.Pointer, n int64) {
+		dst := slice[D](to, n)
+		for i, x := range slice[C](from, n) {
 			if least < x && x < most {
 				dst[i] = D(x)
 			} else {

@@ -15,9 +15,8 @@ func init() {
 	floats := sumsBeside[float64]()
 	floats.zero = math.Copysign(0, -1) // which changes no element: 0 would turn -0 into 0
 	floats.direct = func(dst, src unsafe.Pointer, n int64) { vec.RunningSum(slice[float32](dst, n), slice[float32](src, n)) }
-	floats.directBeside = func(as []float64, dst, src unsafe.Pointer) {
-		n := int64(len(as))
-		vec.RunningSums(as, slice[float32](dst, n), slice[float32](src, n))
+	floats.directBeside = func(as, dst, src unsafe.Pointer, n int64) {
+		vec.RunningSums(slice[float64](as, n), slice[float32](dst, n), slice[float32](src, n))
 	}
 	registerScanFloats(op.IDCumsum, 1, accumulate[float64], floats)
 	registerScan(op.IDCumsum, dtype.Uint8, 1, accumulate[uint8], sumsBeside[uint8]())

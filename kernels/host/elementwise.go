@@ -8,30 +8,16 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
-// mapped is what the kernels of elementwise operators share: out[i] is a function of the elements i
-// of the inputs. A kernel computes whole rows of type C to rows of type D.
-type mapped[D, C any] struct {
-	in  *codec[C]
-	out *codec[D]
-	effort
-}
-
-// effort is what elements of an elementwise kernel cost, whatever their types: methods of mapped would be compiled for
-// each pair of these.
+// effort is what elements of an elementwise kernel cost, in which out[i] is a function of the elements i of the inputs.
 type effort struct {
-	native bool  // neither codec does anything
+	native bool  // neither coding does anything
 	weight int64 // cost of an element, in additions
 	least  int64 // elements that are worth a thread
 }
 
-// mapping describes a kernel by how elements are read and written and what one costs.
-func mapping[D, C any](in *codec[C], out *codec[D], weight int64) mapped[D, C] {
-	return mapped[D, C]{in, out, effort{in.load == nil && out.store == nil, weight, grain / weight}}
-}
-
-// plain is a mapping whose rows are the elements themselves.
-func plain[D, C any](weight int64) mapped[D, C] {
-	return mapping(new(codec[C]), new(codec[D]), weight)
+// effortOf describes a kernel by how elements are read and written and what one costs.
+func effortOf(in, out coding, weight int64) effort {
+	return effort{in.read == nil && out.write == nil, weight, grain / weight}
 }
 
 // cost counts the weight for each element.
@@ -50,6 +36,12 @@ func (e *effort) elements(work splitter, t *threads, c *device.Call) error {
 //go:noinline
 func rowAt[T any](o *device.Operand, lo, hi int64) []T {
 	return slice[T](unsafe.Add(o.Addr, lo*int64(unsafe.Sizeof(*new(T)))), hi-lo)
+}
+
+// addressOf is where element i of a contiguous operand lies.
+// SAFETY: see slice.
+func addressOf(o *device.Operand, i int64) unsafe.Pointer {
+	return unsafe.Add(o.Addr, i*o.DType.Size())
 }
 
 // isScalar reports whether all elements of an operand are the same one in memory, as those of a number that

@@ -38,7 +38,10 @@ func TestFrameGrows(t *testing.T) {
 }
 
 // sum adds any number of inputs, each through a lane, as a kernel of many operands would.
-type sum struct{ mapped[float32, float32] }
+type sum struct {
+	codec *codec[float32]
+	effort
+}
 
 func (k *sum) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
@@ -48,10 +51,10 @@ func (k *sum) part(c *device.Call, lo, hi int64) error {
 	f := newFrame()
 	defer f.free()
 	var to lane[float32]
-	to.open(out, k.out, f, lo)
+	to.open(out, k.codec, f, lo)
 	from := make([]lane[float32], len(in))
 	for i := range from {
-		from[i].open(&in[i], k.in, f, lo)
+		from[i].open(&in[i], k.codec, f, lo)
 	}
 	for lo < hi {
 		n := min(block, hi-lo)
@@ -78,7 +81,8 @@ func TestManyOperands(t *testing.T) {
 			inputs[i] = place(dtype.Float16, all[[]string{"padded", "transposed", "flipped"}[i%3]], 0, ramp(2000, 0, float64(i))...)
 		}
 		c.In = operands(inputs...)
-		k := &sum{mapping(halfCodec(dtype.Float16), halfCodec(dtype.Float16), 1)}
+		half := halfCodec(dtype.Float16)
+		k := &sum{half, effortOf(half.coding, half.coding, 1)}
 		o := newOwner()
 		c.Owner = o
 		r.stream.Run(&program{k}, c)

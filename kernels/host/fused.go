@@ -34,8 +34,8 @@ type elementwise interface {
 	perElement() bool
 }
 
-func (k *binary[D, C]) perElement() bool { return k.check == nil }
-func (copier) perElement() bool          { return true }
+func (k *binary) perElement() bool { return k.check == nil }
+func (copier) perElement() bool    { return true }
 
 // Memory for the intermediate results of a thread. blockBytes is what one of them takes, a quarter of a first-level cache
 // of 32 KiB; where there are so many that all would take more than cacheBytes, half of a small second-level cache, blocks are

@@ -27,6 +27,9 @@ type coding struct {
 	read, write func(to, from unsafe.Pointer, n int64)
 }
 
+// plain is the coding of values that are the elements themselves.
+var plain coding
+
 // codecOf makes a codec of its two functions, either of which may be nil.
 func codecOf[C any](load func([]C, unsafe.Pointer), store func(unsafe.Pointer, []C)) *codec[C] {
 	c := &codec[C]{load: load, store: store}

@@ -51,7 +51,7 @@ func init() {
 	registerUnpool[float32](dtype.Float32, dtype.Float32)
 	registerUnpool[float64](dtype.Float64, dtype.Float64)
 	registerUnpool[uint8](dtype.Uint8, dtype.Uint8)
-	registerUnpool[int8](dtype.Int8, dtype.Int8)
+	registerUnpool[uint8](dtype.Int8, dtype.Int8) // which wraps around as uint8 does
 	registerUnpool[int16](dtype.Int16, dtype.Int16)
 	registerUnpool[int32](dtype.Int32, dtype.Int32)
 	registerUnpool[int64](dtype.Int64, dtype.Int64)

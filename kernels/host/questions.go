@@ -28,7 +28,7 @@ func registerQuestions() {
 		}
 	}
 	counted := counting[uint8](0)
-	counted.fold = func(a int64, row []uint8, _ int64) int64 { return a + vec.CountTrue(row) }
+	counted.fold = func(a int64, row []uint8) int64 { return a + vec.CountTrue(row) }
 	ask(dtype.Bool, anyByte(), allBytes(), counted)
 	for _, id := range []op.ID{op.IDMax, op.IDSum, op.IDMean} {
 		reduce(id, dtype.Bool, new(codec[uint8]), new(codec[uint8]), anyByte())
@@ -51,7 +51,7 @@ const untilKnown = 1 << 12
 // anyOf is true where an element is not zero, false for no elements: accumulators collect the bits that are set.
 func anyOf[W word](sign W) folding[uint8, W, W] {
 	return folding[uint8, W, W]{
-		fold: func(a W, row []W, _ int64) W {
+		fold: func(a W, row []W) W {
 			for len(row) > 0 && a&^sign == 0 {
 				part := row[:min(untilKnown, len(row))]
 				for _, x := range part {
@@ -79,7 +79,7 @@ func anyOf[W word](sign W) folding[uint8, W, W] {
 func allOf[W word](sign W) folding[uint8, W, W] {
 	return folding[uint8, W, W]{
 		zero: ^W(0),
-		fold: func(a W, row []W, _ int64) W {
+		fold: func(a W, row []W) W {
 			for len(row) > 0 && a != 0 {
 				part := row[:min(untilKnown, len(row))]
 				for _, x := range part {
@@ -106,14 +106,14 @@ func allOf[W word](sign W) folding[uint8, W, W] {
 // anyByte is anyOf on vectors of bytes.
 func anyByte() folding[uint8, uint8, uint8] {
 	f := anyOf[uint8](0)
-	f.stack, f.fold = vec.OrColumns, func(a uint8, row []uint8, _ int64) uint8 { return a | bit(a == 0 && vec.AnyByte(row)) }
+	f.stack, f.fold = stackOf(vec.OrColumns), func(a uint8, row []uint8) uint8 { return a | bit(a == 0 && vec.AnyByte(row)) }
 	return f
 }
 
 // allBytes is allOf on vectors of bytes.
 func allBytes() folding[uint8, uint8, uint8] {
 	f := allOf[uint8](0)
-	f.stack, f.fold = vec.AndColumns, func(a uint8, row []uint8, _ int64) uint8 { return a & -bit(a != 0 && vec.AllBytes(row)) }
+	f.stack, f.fold = stackOf(vec.AndColumns), func(a uint8, row []uint8) uint8 { return a & -bit(a != 0 && vec.AllBytes(row)) }
 	return f
 }
 
@@ -121,7 +121,7 @@ func allBytes() folding[uint8, uint8, uint8] {
 // predicted, so that a branch would cost more than the addition.
 func counting[W word](sign W) folding[int64, int64, W] {
 	return folding[int64, int64, W]{
-		fold: func(a int64, row []W, _ int64) int64 {
+		fold: func(a int64, row []W) int64 {
 			for _, x := range row {
 				a += int64(bit(x&^sign != 0))
 			}

@@ -5,39 +5,80 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
-// reduction folds the elements along some axes into an accumulator of type A for each element of
-// the output. Elements are computed with as C and results as D.
-type reduction[D, A, C any] struct {
-	in  *codec[C]
-	out *codec[D]
-	folding[D, A, C]
+// reduction folds the elements along some axes into an accumulator for each element of the output. It knows values,
+// accumulators and results by their addresses, so that it is compiled once and not for each combination of types.
+type reduction struct {
+	in, out coding
+	size    int64     // bytes of an accumulator
+	zero    [2]uint64 // what an accumulator begins with, in its first bytes
+	// fold folds rows of length values, each a step behind the one before, into n accumulators, one for each row.
+	fold func(as, from unsafe.Pointer, n, step, length int64)
+	// beside folds a value into each of n neighbouring accumulators.
+	beside  func(as, row unsafe.Pointer, n int64)
+	stack   stacking
+	lines   lining
+	results func(dst, as unsafe.Pointer, n, count int64) // of n accumulators of count elements each
 }
 
-// folding is the arithmetic of a reduction. The elements of one output are numbered from 0 in
-// row-major order of the reduced axes.
+// folding is the arithmetic of a reduction with accumulators of type A. Elements are computed with as C and results as D. The
+// elements of one output are in row-major order of the reduced axes.
 type folding[D, A, C any] struct {
-	zero   A
-	fold   func(a A, row []C, at int64) A // elements at, at + 1, ... of one output
-	beside func(as []A, row []C)          // an element of each of neighbouring outputs
-	// stack is beside for several rows of elements, each a stride behind the one before. Where there is one, it folds
-	// the rows that lie in memory as values without a call for each.
-	stack func(as []A, rows []C, stride, count int)
-	// lines folds all elements of each output, length in a row of memory, the next row a stride on. Where there is one, it
-	// folds short rows of float32.
-	lines   func(as []A, from unsafe.Pointer, stride, length int64)
+	zero    A
+	fold    func(a A, row []C) A
+	beside  func(as []A, row []C) // an element of each of neighbouring outputs; not called where there is stack
+	stack   stacking
+	lines   lining
 	results func(dst []D, as []A, count int64) // of accumulators of count elements each
 }
 
+// stacking is reduction.beside for count rows, each a stride of elements behind the one before. Where there is one, it folds
+// rows that lie in memory as values without a call for each.
+type stacking func(as, rows unsafe.Pointer, n int64, stride, count int)
+
+// lining folds all elements of each of n outputs, length in a row of memory, the next row a stride on. Where there is one, it
+// folds short rows of float32.
+type lining func(as, from unsafe.Pointer, n, stride, length int64)
+
+// reduce registers a reduction whose output has one dtype.
+//
+// The functions of f are variables of their own: the closures would otherwise capture f, and each type of it would need a
+// descriptor.
+//
+// SAFETY: see slice; an accumulator has 16 bytes at most and holds no pointers.
+func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
+	k := &reduction{in: in.coding, out: out.coding, size: int64(unsafe.Sizeof(f.zero)), stack: f.stack, lines: f.lines}
+	*(*A)(unsafe.Pointer(&k.zero)) = f.zero
+	fold, beside, results := f.fold, f.beside, f.results
+	k.fold = func(as, from unsafe.Pointer, n, step, length int64) {
+		all := slice[A](as, n)
+		for i := range all {
+			all[i] = fold(all[i], slice[C](unsafe.Add(from, int64(i)*step), length))
+		}
+	}
+	k.beside = func(as, row unsafe.Pointer, n int64) { beside(slice[A](as, n), slice[C](row, n)) }
+	k.results = func(dst, as unsafe.Pointer, n, count int64) { results(slice[D](dst, n), slice[A](as, n), count) }
+	register(id, d, k)
+}
+
+// stackOf makes a stacking of a function of rows.
+// SAFETY: see slice.
+func stackOf[A, C any](f func(as []A, rows []C, stride, count int)) stacking {
+	return func(as, rows unsafe.Pointer, n int64, stride, count int) {
+		f(slice[A](as, n), slice[C](rows, int64(count-1)*int64(stride)+n), stride, count)
+	}
+}
+
 // cost counts the input: every element is folded once.
-func (k *reduction[D, A, C]) cost(c *device.Call) int64    { return c.In[0].Numel() }
-func (k *reduction[D, A, C]) workspace(*device.Call) int64 { return 0 }
+func (k *reduction) cost(c *device.Call) int64    { return c.In[0].Numel() }
+func (k *reduction) workspace(*device.Call) int64 { return 0 }
 
 // run splits the work by outputs. A whole tensor reduced to one element is not split: its sum
 // must not depend on the number of threads.
-func (k *reduction[D, A, C]) run(t *threads, c *device.Call) error {
+func (k *reduction) run(t *threads, c *device.Call) error {
 	n := c.Out[0].Numel()
 	each := max(c.In[0].Numel()/max(n, 1), 1)
 	return t.each(k, c, n, max(grain/each, 1))
@@ -61,13 +102,13 @@ func axesOf(c *device.Call) (kept, reduced shape.Layout) {
 }
 
 // part computes outputs lo to hi-1, by rows or by columns, whichever walks memory in order.
-func (k *reduction[D, A, C]) part(c *device.Call, lo, hi int64) error {
+func (k *reduction) part(c *device.Call, lo, hi int64) error {
 	var in passage
 	in.begin(c, lo)
 	f := newFrame()
 	defer f.free()
-	var to lane[D]
-	to.open(&c.Out[0], k.out, f, lo)
+	var to track
+	to.open(&c.Out[0], &k.out, f, lo)
 	if in.sideways {
 		k.columns(&to, &in, f, hi-lo)
 	} else {
@@ -77,8 +118,7 @@ func (k *reduction[D, A, C]) part(c *device.Call, lo, hi int64) error {
 }
 
 // passage is the way of a reduction through its input: outer stands where the elements of the next output begin, and
-// reduced is how they lie from there. It is apart from the reductions because the compiler makes those once for each
-// combination of types.
+// reduced is how they lie from there.
 type passage struct {
 	outer    walk
 	reduced  shape.Layout
@@ -109,33 +149,50 @@ func sideways(kept, reduced *shape.Layout) bool {
 		(reduced.Numel() <= short || abs(kept.Strides[kept.Rank-1]) < abs(reduced.Strides[reduced.Rank-1]))
 }
 
-// rows computes n outputs one after the other, each from rows of its own elements.
-// SAFETY: the room is the frame's, and accumulators hold no pointers.
-func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *frame, n int64) {
-	outer := &in.outer
+// rows computes n outputs one after the other, each from rows of its own elements. Where these lie in memory as values, all
+// outputs that one stride reaches are folded by one call.
+// SAFETY: see walk.here; the rooms are the frame's, and accumulators hold no pointers.
+func (k *reduction) rows(c *device.Call, to *track, in *passage, f *frame, n int64) {
+	outer, count := &in.outer, in.reduced.Numel()
 	operand := device.Operand{Addr: outer.base, DType: c.In[0].DType, Layout: in.reduced}
-	count := in.reduced.Numel()
-	var from lane[C]
-	from.open(&operand, k.in, f, 0)
-	one := slice[A](f.room(), 1) // not a variable: the compiler would put what an unknown function gets on the heap
-	length := int64(block)
-	if from.raw == nil && k.in.load == nil {
-		length = max(count, 1) // memory itself: no reason to cut it
+	var from track
+	from.open(&operand, &k.in, f, 0)
+	direct := from.raw == nil && k.in.read == nil
+	as, most := f.room(), min(block, int64(unsafe.Sizeof(buffer{}))/k.size)
+	for n > 0 {
+		m := min(outer.run(n), most)
+		k.begin(as, m)
+		switch {
+		case count == 0: // there is no memory
+			outer.skip(m)
+		case direct:
+			k.fold(as, outer.here(), m, outer.strides[outer.rank-1], count)
+			outer.skip(m)
+		default:
+			for i := range m {
+				from.walk.base = outer.here()
+				k.foldBlocks(unsafe.Add(as, i*k.size), &from, count)
+				outer.skip(1)
+			}
+		}
+		k.results(to.space(), as, m, count)
+		to.keep(m)
+		n -= m
 	}
-	for range n {
-		if count > 0 { // else there is no memory
-			from.walk.base = outer.here()
-		}
-		a := k.zero
-		for at := int64(0); at < count; {
-			m := min(length, count-at)
-			a = k.fold(a, from.next(m), at)
-			at += m
-		}
-		outer.skip(1)
-		one[0] = a
-		k.results(to.space(1), one, count)
-		to.keep()
+}
+
+// begin puts n accumulators in front of their first element.
+// SAFETY: see rows; zero has the bytes of an accumulator.
+func (k *reduction) begin(as unsafe.Pointer, n int64) {
+	moveStrided(as, unsafe.Pointer(&k.zero), k.size, 0, k.size, n)
+}
+
+// foldBlocks folds the next count values into one accumulator.
+func (k *reduction) foldBlocks(a unsafe.Pointer, from *track, count int64) {
+	for count > 0 {
+		m := min(block, count)
+		k.fold(a, from.next(m), 1, 0, m)
+		count -= m
 	}
 }
 
@@ -145,72 +202,64 @@ func (k *reduction[D, A, C]) rows(c *device.Call, to *lane[D], in *passage, f *f
 // row, because the first row is then not where the memory of all begins. Each output is folded from its first element to its
 // last in either way, so that it does not depend on where runs begin, which depends on the number of threads.
 //
-// SAFETY: see walk.here; the rooms are the frame's, and accumulators hold no pointers.
-func (k *reduction[D, A, C]) columns(to *lane[D], in *passage, f *frame, n int64) {
+// SAFETY: see rows.
+func (k *reduction) columns(to *track, in *passage, f *frame, n int64) {
 	outer, count := &in.outer, in.reduced.Numel()
 	// Runs are long, so that the rows of one are read in order for longer than a prefetcher takes to see it.
 	const buffers = 4
-	most := buffers * int64(unsafe.Sizeof(buffer{})/unsafe.Sizeof(k.zero))
-	all := slice[A](f.stretch(buffers), most)
-	raw, values := f.room(), f.room()
+	most := buffers * int64(unsafe.Sizeof(buffer{})) / k.size
+	as, raw, values := f.stretch(buffers), f.room(), f.room()
 	var inner walk
 	inner.begin(nil, outer.size, &in.reduced)
 	step := outer.strides[outer.rank-1]
-	direct := k.in.load == nil && step == outer.size
+	direct := k.in.read == nil && step == outer.size
 	stacked := direct && k.stack != nil && inner.strides[inner.rank-1] >= 0
 	if !direct {
 		most = min(most, block)
 	}
 	for n > 0 {
-		as := all[:min(outer.run(n), most)]
-		m := int64(len(as))
-		for i := range as {
-			as[i] = k.zero
-		}
+		m := min(outer.run(n), most)
+		k.begin(as, m)
 		at := int64(0)
 		if in.lined && k.lines != nil && count > 0 { // rows without elements may have no memory
-			k.lines(as, outer.here(), step/outer.size, count)
+			k.lines(as, outer.here(), m, step/outer.size, count)
 			at = count
 		}
 		for at < count {
 			from, rows := unsafe.Add(outer.here(), inner.offset), int64(1)
 			if stacked {
-				stride := inner.strides[inner.rank-1] / outer.size
 				rows = inner.run(count - at)
-				k.stack(as, slice[C](from, (rows-1)*stride+m), int(stride), int(rows))
+				k.stack(as, from, m, int(inner.strides[inner.rank-1]/outer.size), int(rows))
 			} else {
-				k.row(as, from, step, outer.size, raw, values)
+				k.row(as, from, m, step, outer.size, raw, values)
 			}
 			inner.skip(rows)
 			at += rows
 		}
 		for done := int64(0); done < m; done += block {
-			some := as[done:min(done+block, m)]
-			k.results(to.space(int64(len(some))), some, count)
-			to.keep()
+			some := min(block, m-done)
+			k.results(to.space(), unsafe.Add(as, done*k.size), some, count)
+			to.keep(some)
 		}
 		outer.skip(m)
 		n -= m
 	}
 }
 
-// row folds an element of each of neighbouring outputs, which are a step apart: in memory itself, or gathered and converted.
+// row folds an element of each of m neighbouring outputs, which are a step apart: in memory itself, or gathered and converted.
 // SAFETY: see columns.
-func (k *reduction[D, A, C]) row(as []A, from unsafe.Pointer, step, size int64, raw, values unsafe.Pointer) {
-	m := int64(len(as))
+func (k *reduction) row(as, from unsafe.Pointer, m, step, size int64, raw, values unsafe.Pointer) {
 	if step != size {
 		moveStrided(raw, from, size, step, size, m)
 		from = raw
 	}
-	row := slice[C](values, m)
-	if k.in.load == nil {
-		row = slice[C](from, m)
-	} else {
-		k.in.load(row, from)
+	if k.in.read != nil {
+		k.in.read(values, from, m)
+		from = values
 	}
 	if k.stack != nil {
-		k.stack(as, row, 0, 1)
+		k.stack(as, from, m, 0, 1)
 	} else {
-		k.beside(as, row)
+		k.beside(as, from, m)
 	}
 }

@@ -134,6 +134,8 @@ func TestReduce(t *testing.T) {
 					{[]int64{0, 3}, 2},
 					{[]int64{2, 600}, 1},
 					{[]int64{2, 600}, 2},
+					{[]int64{530, 34}, 2}, // more rows than one call folds
+					{[]int64{3, 260, 34}, 4},
 				} {
 					for where, l := range layouts(c.ds...) {
 						x := place(d, l, 1, 1, 3, 0, 2, 1, 0, 1)

@@ -26,11 +26,6 @@ func init() {
 	registerQuestions()
 }
 
-// reduce registers a reduction whose output has one dtype.
-func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
-	register(id, d, &reduction[D, A, C]{in: in, out: out, folding: f})
-}
-
 // registerFloatReductions adds the reductions of float32 and the halves. Sums and products are
 // accumulated in float64 and rounded once; the other results are elements.
 func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float64]) {
@@ -38,7 +33,7 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 	reduce(op.IDMean, d, in, out, sumIn64(func(dst, as []float64, n int64) { quotients.VS(dst, as, float64(n)) }))
 	reduce(op.IDProd, d, in, out, folding[float64, float64, float32]{
 		zero: 1,
-		fold: func(a float64, row []float32, _ int64) float64 { return a * vec.Product(row) },
+		fold: func(a float64, row []float32) float64 { return a * vec.Product(row) },
 		beside: func(as []float64, row []float32) {
 			for i, x := range row {
 				as[i] *= float64(x)
@@ -48,9 +43,9 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 		results: accumulators[float64],
 	})
 	inf := float32(math.Inf(1))
-	largest := extreme(-inf, larger[float32], func(a float32, row []float32, _ int64) float32 { return larger(a, vec.MaxRow(row)) })
-	smallest := extreme(inf, smaller[float32], func(a float32, row []float32, _ int64) float32 { return smaller(a, vec.MinRow(row)) })
-	largest.stack, smallest.stack = vec.MaxColumns, vec.MinColumns
+	largest := extreme(-inf, larger[float32], func(a float32, row []float32) float32 { return larger(a, vec.MaxRow(row)) })
+	smallest := extreme(inf, smaller[float32], func(a float32, row []float32) float32 { return smaller(a, vec.MinRow(row)) })
+	largest.stack, smallest.stack = stackOf(vec.MaxColumns), stackOf(vec.MinColumns)
 	reduce(op.IDMax, d, in, in, largest)
 	reduce(op.IDMin, d, in, in, smallest)
 }
@@ -73,7 +68,7 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 	low, high := d.Range()
 	sum := folded(0, func(a, x T) T { return a + x })
 	// A loop of its own, because the call of a function for each element would cost more than the addition.
-	sum.fold = func(a T, row []T, _ int64) T {
+	sum.fold = func(a T, row []T) T {
 		for _, x := range row {
 			a += x
 		}
@@ -84,7 +79,7 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 	reduce(op.IDMax, d, same, same, extreme(T(low), larger[T], largestOf))
 	reduce(op.IDMin, d, same, same, extreme(T(high), smaller[T], smallestOf))
 	reduce(op.IDMean, d, same, same, folding[T, wide, T]{
-		fold: func(a wide, row []T, _ int64) wide {
+		fold: func(a wide, row []T) wide {
 			for _, x := range row {
 				a = a.plus(int64(x))
 			}
@@ -111,7 +106,7 @@ func accumulators[T any](dst, as []T, _ int64) { copy(dst, as) }
 func product[T number]() folding[T, T, T] {
 	return folding[T, T, T]{
 		zero: 1,
-		fold: func(a T, row []T, _ int64) T {
+		fold: func(a T, row []T) T {
 			for _, x := range row {
 				a *= x
 			}
@@ -133,7 +128,7 @@ func product[T number]() folding[T, T, T] {
 func folded[T any](zero T, f func(a, x T) T) folding[T, T, T] {
 	return folding[T, T, T]{
 		zero: zero,
-		fold: func(a T, row []T, _ int64) T {
+		fold: func(a T, row []T) T {
 			for _, x := range row {
 				a = f(a, x)
 			}
@@ -149,14 +144,14 @@ func folded[T any](zero T, f func(a, x T) T) folding[T, T, T] {
 }
 
 // extreme is folded for max and min, with a loop of its own for rows.
-func extreme[T number](zero T, f func(a, x T) T, row func(a T, row []T, at int64) T) folding[T, T, T] {
+func extreme[T number](zero T, f func(a, x T) T, row func(a T, row []T) T) folding[T, T, T] {
 	e := folded(zero, f)
 	e.fold = row
 	return e
 }
 
 // largestOf keeps four running maxima, so that one comparison does not wait for the one before.
-func largestOf[T number](a T, row []T, _ int64) T {
+func largestOf[T number](a T, row []T) T {
 	b, c, d := a, a, a
 	for ; len(row) >= 4; row = row[4:] {
 		a, b, c, d = larger(a, row[0]), larger(b, row[1]), larger(c, row[2]), larger(d, row[3])
@@ -168,7 +163,7 @@ func largestOf[T number](a T, row []T, _ int64) T {
 }
 
 // smallestOf is the same for minima.
-func smallestOf[T number](a T, row []T, _ int64) T {
+func smallestOf[T number](a T, row []T) T {
 	b, c, d := a, a, a
 	for ; len(row) >= 4; row = row[4:] {
 		a, b, c, d = smaller(a, row[0]), smaller(b, row[1]), smaller(c, row[2]), smaller(d, row[3])
@@ -201,25 +196,25 @@ var quotients = vec.RowsOf[float64](vec.Div)
 // sumIn64 adds float32 up in float64; results are made of sums and the count.
 func sumIn64(results func(dst, sums []float64, count int64)) folding[float64, float64, float32] {
 	return folding[float64, float64, float32]{
-		fold:    func(a float64, row []float32, _ int64) float64 { return a + vec.Sum(row) },
-		stack:   vec.SumColumns,
+		fold:    func(a float64, row []float32) float64 { return a + vec.Sum(row) },
+		stack:   stackOf(vec.SumColumns),
 		lines:   linesOf(vec.SumLines),
 		results: results,
 	}
 }
 
-// linesOf makes a function of short rows of memory of one of vec.
+// linesOf makes a lining of a function of vec.
 // SAFETY: the elements of all outputs are in the memory of the operand, which the call holds.
-func linesOf(f func(as []float64, x []float32, stride, length int)) func(as []float64, from unsafe.Pointer, stride, length int64) {
-	return func(as []float64, from unsafe.Pointer, stride, length int64) {
-		f(as, slice[float32](from, (int64(len(as))-1)*stride+length), int(stride), int(length))
+func linesOf(f func(as []float64, x []float32, stride, length int)) lining {
+	return func(as, from unsafe.Pointer, n, stride, length int64) {
+		f(slice[float64](as, n), slice[float32](from, (n-1)*stride+length), int(stride), int(length))
 	}
 }
 
 // squareSum adds the squares of float32 up in float64, which holds them exactly.
 func squareSum() folding[float64, float64, float32] {
 	f := sumIn64(accumulators)
-	f.fold = func(a float64, row []float32, _ int64) float64 { return a + vec.SumSquares(row) }
+	f.fold = func(a float64, row []float32) float64 { return a + vec.SumSquares(row) }
 	f.stack, f.lines, f.beside = nil, nil, func(as []float64, row []float32) {
 		for i, x := range row {
 			as[i] += float64(x) * float64(x)
@@ -234,7 +229,7 @@ func squareSum() folding[float64, float64, float32] {
 // squareSum64 rounds each square once and adds them up as sums of float64 are.
 func squareSum64() folding[float64, twofold, float64] {
 	f := sumExactly(func(a twofold, _ int64) float64 { return a.value() })
-	f.fold = func(a twofold, row []float64, _ int64) twofold {
+	f.fold = func(a twofold, row []float64) twofold {
 		var squares [block]float64
 		for len(row) > 0 {
 			n := min(len(row), block)
@@ -274,7 +269,7 @@ func (a twofold) value() float64 {
 // sumExactly adds float64 up with what rounding drops; result as in sumIn64.
 func sumExactly(result func(twofold, int64) float64) folding[float64, twofold, float64] {
 	return folding[float64, twofold, float64]{
-		fold: func(a twofold, row []float64, _ int64) twofold { return a.plus(vec.Sum64(row)) },
+		fold: func(a twofold, row []float64) twofold { return a.plus(vec.Sum64(row)) },
 		beside: func(as []twofold, row []float64) {
 			for i, x := range row {
 				as[i] = as[i].plus(x)

@@ -1,76 +1,82 @@
 package host
 
 import (
+	"unsafe"
+
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// where moves bits, so that dtypes of one size share a kernel; clip compares, and has one for each dtype.
+// where moves bits, so that dtypes of one size share a function; clip compares, and has one for each dtype.
 func init() {
 	for _, d := range dtype.All.Members() {
 		switch d.Size() {
 		case 1:
-			register(op.IDWhere, d, newWhere[uint8]())
+			register(op.IDWhere, d, newWhere(choose[uint8]))
 		case 2:
-			register(op.IDWhere, d, newWhere[uint16]())
+			register(op.IDWhere, d, newWhere(choose[uint16]))
 		case 4:
-			register(op.IDWhere, d, newWhere[uint32]())
+			register(op.IDWhere, d, newWhere(choose[uint32]))
 		case 8:
-			register(op.IDWhere, d, newWhere[uint64]())
+			register(op.IDWhere, d, newWhere(choose[uint64]))
 		}
 	}
-	register(op.IDClip, dtype.Uint8, newClip(new(codec[uint8]), raised[uint8], lowered[uint8]))
-	register(op.IDClip, dtype.Int8, newClip(new(codec[int8]), raised[int8], lowered[int8]))
-	register(op.IDClip, dtype.Int16, newClip(new(codec[int16]), raised[int16], lowered[int16]))
-	register(op.IDClip, dtype.Int32, newClip(new(codec[int32]), raised[int32], lowered[int32]))
-	register(op.IDClip, dtype.Int64, newClip(new(codec[int64]), raised[int64], lowered[int64]))
-	register(op.IDClip, dtype.Float16, newClip(halfCodec(dtype.Float16), nil, nil))
-	register(op.IDClip, dtype.BFloat16, newClip(halfCodec(dtype.BFloat16), nil, nil))
-	register(op.IDClip, dtype.Float32, newClip(new(codec[float32]), vec.RowsOf[float32](vec.Max).SV, vec.RowsOf[float32](vec.Min).SV))
-	register(op.IDClip, dtype.Float64, newClip(new(codec[float64]), vec.RowsOf[float64](vec.Max).SV, vec.RowsOf[float64](vec.Min).SV))
+	register(op.IDClip, dtype.Uint8, newClip(raised[uint8], lowered[uint8]))
+	register(op.IDClip, dtype.Int8, newClip(raised[int8], lowered[int8]))
+	register(op.IDClip, dtype.Int16, newClip(raised[int16], lowered[int16]))
+	register(op.IDClip, dtype.Int32, newClip(raised[int32], lowered[int32]))
+	register(op.IDClip, dtype.Int64, newClip(raised[int64], lowered[int64]))
+	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
+		h := halfCodec(d).coding
+		register(op.IDClip, d, &clip{coding: h, effort: effortOf(h, h, 2), clamp: clamp[float32]})
+	}
+	register(op.IDClip, dtype.Float32, newClip(vec.RowsOf[float32](vec.Max).SV, vec.RowsOf[float32](vec.Min).SV))
+	register(op.IDClip, dtype.Float64, newClip(vec.RowsOf[float64](vec.Max).SV, vec.RowsOf[float64](vec.Min).SV))
 }
 
-// where is out[i] = condition[i] ? x[i] : y[i], on elements as bits of type T.
-type where[T uint8 | uint16 | uint32 | uint64] struct{ mapped[T, T] }
+// where is out[i] = condition[i] ? x[i] : y[i].
+type where struct {
+	effort
+	choose func(dst, condition, a, b unsafe.Pointer, n int64)
+}
 
 // newWhere counts twice an addition: three operands are read.
-func newWhere[T uint8 | uint16 | uint32 | uint64]() kernel { return &where[T]{plain[T, T](2)} }
+func newWhere(choose func(dst, condition, a, b unsafe.Pointer, n int64)) kernel {
+	return &where{effortOf(plain, plain, 2), choose}
+}
 
 // run splits the elements over the threads.
-func (k *where[T]) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
+func (k *where) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
-// part computes elements lo to hi-1 through lanes.
-func (k *where[T]) part(c *device.Call, lo, hi int64) error {
+// part computes elements lo to hi-1 through tracks.
+func (k *where) part(c *device.Call, lo, hi int64) error {
 	var store [4]device.Operand
 	out, in := arranged(c, store[:0])
 	f := newFrame()
 	defer f.free()
-	var to, left, right lane[T]
-	var condition lane[uint8]
-	to.open(out, k.out, f, lo)
-	condition.open(&in[0], &bytes, f, lo)
-	left.open(&in[1], k.in, f, lo)
-	right.open(&in[2], k.in, f, lo)
+	var to, condition, left, right track
+	to.open(out, &plain, f, lo)
+	condition.open(&in[0], &plain, f, lo)
+	left.open(&in[1], &plain, f, lo)
+	right.open(&in[2], &plain, f, lo)
 	left.hold(min(block, hi-lo))
 	right.hold(min(block, hi-lo))
 	for lo < hi {
 		n := min(block, hi-lo)
-		choose(to.space(n), condition.next(n), left.next(n), right.next(n))
-		to.keep()
+		k.choose(to.space(), condition.next(n), left.next(n), right.next(n), n)
+		to.keep(n)
 		lo += n
 	}
 	return nil
 }
 
-// bytes reads and writes elements of one byte as they are.
-var bytes codec[uint8]
-
-// choose takes dst[i] from a where the condition is not 0, else from b.
-func choose[T uint8 | uint16 | uint32 | uint64](dst []T, condition []uint8, a, b []T) {
-	a, b, dst = a[:len(condition)], b[:len(condition)], dst[:len(condition)]
-	for i, holds := range condition {
+// choose takes each of n elements at dst, as bits of type T, from x where the condition is not 0, else from y.
+// SAFETY: see slice.
+func choose[T uint8 | uint16 | uint32 | uint64](to, condition, x, y unsafe.Pointer, n int64) {
+	dst, a, b := slice[T](to, n), slice[T](x, n), slice[T](y, n)
+	for i, holds := range slice[uint8](condition, n) {
 		x, y := a[i], b[i] // both, so that there is no branch to mispredict
 		if holds == 0 {
 			x = y
@@ -79,61 +85,69 @@ func choose[T uint8 | uint16 | uint32 | uint64](dst []T, condition []uint8, a, b
 	}
 }
 
-// clip is out[i] = min(max(x[i], low[i]), high[i]).
-type clip[T number] struct {
-	mapped[T, T]
-	raise func(dst []T, low T, src []T)  // max of a bound and a row, of equals the element; nil: see clamp
-	lower func(dst []T, high T, src []T) // min likewise
+// clip is out[i] = min(max(x[i], low[i]), high[i]). It reads and writes through one coding.
+type clip struct {
+	coding
+	effort
+	// between clips n elements of memory to two bounds, unless one of these is nan; nil: see clamp.
+	between func(dst, src, low, high unsafe.Pointer, n int64) bool
+	clamp   func(dst, src, low, high unsafe.Pointer, n int64)
 }
 
-// newClip makes a kernel that reads and writes through one codec.
-func newClip[T number](c *codec[T], raise, lower func(dst []T, bound T, src []T)) kernel {
-	return &clip[T]{mapping(c, c, 2), raise, lower}
+// newClip makes a kernel of max and min of a bound and a row. Of equals they are the element.
+// SAFETY: see slice.
+func newClip[T number](raise, lower func(dst []T, bound T, src []T)) kernel {
+	return &clip{effort: effortOf(plain, plain, 2), clamp: clamp[T], between: func(to, from, low, high unsafe.Pointer, n int64) bool {
+		least, most := *(*T)(low), *(*T)(high)
+		if least != least || most != most {
+			return false
+		}
+		// Two passes over a block, which stays in the cache between them.
+		for dst, src := slice[T](to, n), slice[T](from, n); len(src) > 0; {
+			m := min(block, len(src))
+			raise(dst[:m], least, src[:m])
+			lower(dst[:m], most, dst[:m])
+			dst, src = dst[m:], src[m:]
+		}
+		return true
+	}}
 }
 
 // run splits the elements over the threads.
-func (k *clip[T]) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
+func (k *clip) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
 // part computes elements lo to hi-1: on memory itself where there are vectors for that, and both bounds are one value
-// that is no nan, else through lanes. Bounds of one value are read once.
-func (k *clip[T]) part(c *device.Call, lo, hi int64) error {
-	if k.raise != nil && c.Out[0].IsContiguous() && c.In[0].IsContiguous() && isScalar(&c.In[1]) && isScalar(&c.In[2]) {
-		low, high := rowAt[T](&c.In[1], 0, 1)[0], rowAt[T](&c.In[2], 0, 1)[0]
-		if low == low && high == high {
-			// Two passes over a block, which stays in the cache between them.
-			for ; lo < hi; lo += block {
-				end := min(lo+block, hi)
-				dst := rowAt[T](&c.Out[0], lo, end)
-				k.raise(dst, low, rowAt[T](&c.In[0], lo, end))
-				k.lower(dst, high, dst)
-			}
-			return nil
-		}
+// that is no nan, else through tracks. Bounds of one value are read once.
+func (k *clip) part(c *device.Call, lo, hi int64) error {
+	if k.between != nil && c.Out[0].IsContiguous() && c.In[0].IsContiguous() && isScalar(&c.In[1]) && isScalar(&c.In[2]) &&
+		k.between(addressOf(&c.Out[0], lo), addressOf(&c.In[0], lo), c.In[1].Addr, c.In[2].Addr, hi-lo) {
+		return nil
 	}
 	var store [4]device.Operand
 	out, in := arranged(c, store[:0])
 	f := newFrame()
 	defer f.free()
-	var to lane[T]
-	var from [3]lane[T]
-	to.open(out, k.out, f, lo)
+	var to track
+	var from [3]track
+	to.open(out, &k.coding, f, lo)
 	for i := range from {
-		from[i].open(&in[i], k.in, f, lo)
+		from[i].open(&in[i], &k.coding, f, lo)
 		from[i].hold(min(block, hi-lo))
 	}
 	for lo < hi {
 		n := min(block, hi-lo)
-		clamp(to.space(n), from[0].next(n), from[1].next(n), from[2].next(n))
-		to.keep()
+		k.clamp(to.space(), from[0].next(n), from[1].next(n), from[2].next(n), n)
+		to.keep(n)
 		lo += n
 	}
 	return nil
 }
 
 // clamp moves values to the nearest bound; a nan stays, and a bound of nan bounds nothing.
-func clamp[T number](dst, src, low, high []T) {
-	dst, low, high = dst[:len(src)], low[:len(src)], high[:len(src)]
-	for i, v := range src {
+// SAFETY: see slice.
+func clamp[T number](to, from, least, most unsafe.Pointer, n int64) {
+	dst, low, high := slice[T](to, n), slice[T](least, n), slice[T](most, n)
+	for i, v := range slice[T](from, n) {
 		if v < low[i] {
 			v = low[i]
 		}

@@ -10,18 +10,18 @@ import (
 )
 
 func init() {
-	for d, c := range map[dtype.DType]*codec[float32]{
-		dtype.Float16: halfCodec(dtype.Float16), dtype.BFloat16: halfCodec(dtype.BFloat16), dtype.Float32: new(codec[float32]),
+	for d, c := range map[dtype.DType]coding{
+		dtype.Float16: halfCodec(dtype.Float16).coding, dtype.BFloat16: halfCodec(dtype.BFloat16).coding, dtype.Float32: plain,
 	} {
-		register(op.IDSoftmax, d, &softmax{scan[float32]{codec: c, weight: heavy, f: softmaxLine}})
+		register(op.IDSoftmax, d, &softmax{newScan(c, heavy, softmaxLine, running[float32]{})})
 	}
-	register(op.IDSoftmax, dtype.Float64, &scan[float64]{codec: new(codec[float64]), weight: 3 * heavy, f: normalise})
+	register(op.IDSoftmax, dtype.Float64, newScan(plain, 3*heavy, normalise, running[float64]{}))
 }
 
 // softmax is a scan that computes rows which lie in memory as values, one behind another, all at once.
 //
 // Halves and float32 go through float32; see vec.Softmax.
-type softmax struct{ scan[float32] }
+type softmax struct{ *scan }
 
 func softmaxLine(line []float32) { vec.Softmax(line, line, len(line)) }
 
@@ -35,7 +35,7 @@ func (k *softmax) run(t *threads, c *device.Call) error {
 func (k *softmax) part(c *device.Call, lo, hi int64) error {
 	x, y := &c.In[0], &c.Out[0]
 	last := y.Rank == 0 || c.Axes.First() == y.Rank-1
-	if k.codec.load != nil || k.codec.store != nil || !last || !x.IsContiguous() || !y.IsContiguous() {
+	if k.read != nil || k.write != nil || !last || !x.IsContiguous() || !y.IsContiguous() {
 		return k.scan.part(c, lo, hi)
 	}
 	length := lengthAlong(c)

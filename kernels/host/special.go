@@ -17,10 +17,10 @@ func init() {
 	registerBinaryFloats(op.IDCopysign, 1, rows[float32, float32]{vv: copysigns32}, rows[float64, float64]{vv: copysigns64})
 	registerBinaryFloats(op.IDFmax, 2, passingNaN[float32](vec.Max), passingNaN[float64](vec.Max))
 	registerBinaryFloats(op.IDFmin, 2, passingNaN[float32](vec.Min), passingNaN[float64](vec.Min))
-	register(op.IDNextafter, dtype.Float32, &binary[float32, float32]{mapped: plain[float32, float32](2), rows: rows[float32, float32]{vv: nextafters32}})
-	register(op.IDNextafter, dtype.Float64, &binary[float64, float64]{mapped: plain[float64, float64](2), rows: rows[float64, float64]{vv: nextafters64}})
-	register(op.IDGcd, dtype.Int32, &binary[int32, int32]{mapped: plain[int32, int32](4 * heavy), rows: eachPair(gcd[int32])})
-	register(op.IDGcd, dtype.Int64, &binary[int64, int64]{mapped: plain[int64, int64](4 * heavy), rows: eachPair(gcd[int64])})
+	register(op.IDNextafter, dtype.Float32, newBinary(plain, plain, 2, rows[float32, float32]{vv: nextafters32}))
+	register(op.IDNextafter, dtype.Float64, newBinary(plain, plain, 2, rows[float64, float64]{vv: nextafters64}))
+	register(op.IDGcd, dtype.Int32, newBinary(plain, plain, 4*heavy, eachPair(gcd[int32])))
+	register(op.IDGcd, dtype.Int64, newBinary(plain, plain, 4*heavy, eachPair(gcd[int64])))
 }
 
 // through is the rows of T that a function of float64 gives.

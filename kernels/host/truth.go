@@ -3,6 +3,7 @@ package host
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
@@ -14,17 +15,40 @@ var junctions = map[op.ID]vec.Bitwise{
 	op.IDLogicalXor: vec.LogicalXor,
 }
 
-// logical are the operators of elements of T, which truths makes bytes of.
-// SAFETY: see slice; rows are alive during the call.
-func logical[T number](truths func(dst []uint8, src []T)) map[op.ID]rows[uint8, T] {
-	made := func(dst []uint8, src unsafe.Pointer) { truths(dst, slice[T](src, int64(len(dst)))) }
-	all := map[op.ID]rows[uint8, T]{}
+// Elements of one byte, 0 or not, are combined as they are.
+func init() {
 	for id, j := range junctions {
-		all[id] = rows[uint8, T]{vv: func(dst []uint8, a, b []T) {
-			joinRow(j, dst, unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), unsafe.Sizeof(*new(T)), made)
-		}}
+		for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8} {
+			register(id, d, newBinary(plain, plain, 1, rows[uint8, uint8]{vv: j.Row}))
+		}
 	}
-	return all
+	truths := against(0, vec.NotEqual, nil)
+	registerLogical(plain, dtype.Int8, notZero[int8])
+	registerLogical(plain, dtype.Int16, notZero[int16])
+	registerLogical(plain, dtype.Int32, notZero[int32])
+	registerLogical(plain, dtype.Int64, notZero[int64])
+	registerLogical(halfCodec(dtype.Float16).coding, dtype.Float16, truths)
+	registerLogical(halfCodec(dtype.BFloat16).coding, dtype.BFloat16, truths)
+	registerLogical(plain, dtype.Float32, truths)
+	registerLogical(plain, dtype.Float64, notZero[float64])
+}
+
+// registerLogical adds the logical operators of elements that are read as values of type T, which truths makes bytes of.
+// SAFETY: see newBinary.
+func registerLogical[T number](in coding, d dtype.DType, truths func(dst []uint8, src []T)) {
+	registerJunctions(in, d, unsafe.Sizeof(*new(T)), func(dst []uint8, src unsafe.Pointer) {
+		truths(dst, slice[T](src, int64(len(dst))))
+	})
+}
+
+// registerJunctions is registerLogical for values of a size.
+// SAFETY: see newBinary.
+func registerJunctions(in coding, d dtype.DType, size uintptr, truths func(dst []uint8, src unsafe.Pointer)) {
+	for id, j := range junctions {
+		register(id, d, &binary{in: in, out: plain, effort: effortOf(in, plain, 1), vv: func(dst, a, b unsafe.Pointer, n int64) {
+			joinRow(j, slice[uint8](dst, n), a, b, size, truths)
+		}})
+	}
 }
 
 // joinRow combines rows of elements of a size block by block. It knows no type, so that it is compiled once.
@@ -39,15 +63,6 @@ func joinRow(j vec.Bitwise, dst []uint8, a, b unsafe.Pointer, size uintptr, trut
 		truths(right[:n], unsafe.Add(b, uintptr(at)*size))
 		j.Row(dst[at:at+n], left, right)
 	}
-}
-
-// logicalBytes are the operators of bytes, which need no conversion, and comparisons of bytes.
-func logicalBytes() map[op.ID]rows[uint8, uint8] {
-	all := map[op.ID]rows[uint8, uint8]{op.IDEqual: {vv: vec.BytesEqual.Row}, op.IDNotEqual: {vv: vec.BytesDiffer.Row}}
-	for id, j := range junctions {
-		all[id] = rows[uint8, uint8]{vv: j.Row}
-	}
-	return all
 }
 
 // notZero is true for all but zeros.

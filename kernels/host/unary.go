@@ -15,16 +15,29 @@ import (
 type unary struct {
 	in, out coding
 	effort
-	f func(c *device.Call, dst, src unsafe.Pointer, n int64)
+	f rowsAt
 }
+
+// rowsAt is a function of rows where types are not known: n values at dst of as many at src.
+type rowsAt func(c *device.Call, dst, src unsafe.Pointer, n int64)
 
 // newUnary makes a kernel of a function of rows. Inlined, it would be in each registration.
 // SAFETY: see slice; part hands over rows of these types.
 //
 //go:noinline
-func newUnary[D, C any](m mapped[D, C], f func(c *device.Call, dst []D, src []C)) *unary {
-	return &unary{m.in.coding, m.out.coding, m.effort, func(c *device.Call, dst, src unsafe.Pointer, n int64) {
+func newUnary[D, C any](in, out coding, weight int64, f func(c *device.Call, dst []D, src []C)) *unary {
+	return &unary{in, out, effortOf(in, out, weight), func(c *device.Call, dst, src unsafe.Pointer, n int64) {
 		f(c, slice[D](dst, n), slice[C](src, n))
+	}}
+}
+
+// newRows is newUnary for a function that needs no attributes.
+// SAFETY: see newUnary.
+//
+//go:noinline
+func newRows[D, C any](in, out coding, weight int64, f func(dst []D, src []C)) *unary {
+	return &unary{in, out, effortOf(in, out, weight), func(_ *device.Call, dst, src unsafe.Pointer, n int64) {
+		f(slice[D](dst, n), slice[C](src, n))
 	}}
 }
 
@@ -35,7 +48,7 @@ func (k *unary) run(t *threads, c *device.Call) error { return k.elements(k, t, 
 // SAFETY: see slice.
 func (k *unary) part(c *device.Call, lo, hi int64) error {
 	if out, x := &c.Out[0], &c.In[0]; k.native && out.IsContiguous() && x.IsContiguous() {
-		k.f(c, unsafe.Add(out.Addr, lo*out.DType.Size()), unsafe.Add(x.Addr, lo*x.DType.Size()), hi-lo)
+		k.f(c, addressOf(out, lo), addressOf(x, lo), hi-lo)
 		return nil
 	}
 	var store [4]device.Operand
@@ -138,7 +151,7 @@ func init() {
 	registerUnaryIntegers[int64](dtype.Int64)
 
 	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
-		register(id, dtype.Bool, newUnary(plain[uint8, uint8](1), rowOf(copyRow[uint8])))
+		register(id, dtype.Bool, newRows(plain, plain, 1, copyRow[uint8]))
 	}
 	register(op.IDLogicalNot, dtype.Bool, predicate(vec.LogicalNot))
 	inVectors := map[op.ID]func([]uint8, []float32){
@@ -147,10 +160,10 @@ func init() {
 		op.IDIsinf:      against(math.Inf(1), vec.Equal, vec.Abs.Row),
 		op.IDIsfinite:   against(math.Inf(1), vec.Less, vec.Abs.Row),
 	}
-	registerPredicates(halfCodec(dtype.Float16), dtype.Float16, inVectors)
-	registerPredicates(halfCodec(dtype.BFloat16), dtype.BFloat16, inVectors)
-	registerPredicates(new(codec[float32]), dtype.Float32, inVectors)
-	registerPredicates(new(codec[float64]), dtype.Float64, map[op.ID]func([]uint8, []float64){
+	registerPredicates(halfCodec(dtype.Float16).coding, dtype.Float16, inVectors)
+	registerPredicates(halfCodec(dtype.BFloat16).coding, dtype.BFloat16, inVectors)
+	registerPredicates(plain, dtype.Float32, inVectors)
+	registerPredicates(plain, dtype.Float64, map[op.ID]func([]uint8, []float64){
 		op.IDLogicalNot: isZero[float64],
 		op.IDIsnan:      isNaN,
 		op.IDIsinf:      isInf,
@@ -184,28 +197,24 @@ func against(number float64, compare func(dst []uint8, a, b []float32), function
 // registerUnaryFloats adds a function of floats; the halves compute in float32.
 func registerUnaryFloats(id op.ID, weight int64, f32 func(*device.Call, []float32, []float32), f64 func(*device.Call, []float64, []float64)) {
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		h := halfCodec(d)
-		register(id, d, newUnary(mapping(h, h, weight+2), f32))
+		h := halfCodec(d).coding
+		register(id, d, newUnary(h, h, weight+2, f32))
 	}
-	register(id, dtype.Float32, newUnary(plain[float32, float32](weight), f32))
-	register(id, dtype.Float64, newUnary(plain[float64, float64](weight), f64))
+	register(id, dtype.Float32, newUnary(plain, plain, weight, f32))
+	register(id, dtype.Float64, newUnary(plain, plain, weight, f64))
 }
 
 // registerUnaryIntegers adds the functions of one integer type, which wrap around. Integers have no fraction to
 // round and are never nan or infinite.
 func registerUnaryIntegers[T integer](d dtype.DType) {
-	for id, f := range map[op.ID]func(*device.Call, []T, []T){
-		op.IDAbs:    rowOf(magnitudes[T]),
-		op.IDNeg:    rowOf(negatives[T]),
-		op.IDSign:   rowOf(signs[T]),
-		op.IDSquare: rowOf(squares[T]),
-		op.IDRelu:   rowOf(positives[T]),
-		op.IDFloor:  rowOf(copyRow[T]),
-		op.IDCeil:   rowOf(copyRow[T]),
-		op.IDRound:  rowOf(copyRow[T]),
-		op.IDTrunc:  rowOf(copyRow[T]),
-	} {
-		register(id, d, newUnary(plain[T, T](1), f))
+	add := func(id op.ID, f func(dst, src []T)) { register(id, d, newRows(plain, plain, 1, f)) }
+	add(op.IDAbs, magnitudes[T])
+	add(op.IDNeg, negatives[T])
+	add(op.IDSign, signs[T])
+	add(op.IDSquare, squares[T])
+	add(op.IDRelu, positives[T])
+	for _, id := range []op.ID{op.IDFloor, op.IDCeil, op.IDRound, op.IDTrunc} {
+		add(id, copyRow[T])
 	}
 	register(op.IDLogicalNot, d, predicate(isZero[T]))
 	register(op.IDIsnan, d, predicate(never[T]))
@@ -214,15 +223,15 @@ func registerUnaryIntegers[T integer](d dtype.DType) {
 }
 
 // registerPredicates adds the questions about floats that compute with T.
-func registerPredicates[T float32 | float64](in *codec[T], d dtype.DType, rows map[op.ID]func([]uint8, []T)) {
+func registerPredicates[T float32 | float64](in coding, d dtype.DType, rows map[op.ID]func([]uint8, []T)) {
 	for id, f := range rows {
-		register(id, d, newUnary(mapping(in, new(codec[uint8]), 1), rowOf(f)))
+		register(id, d, newRows(in, plain, 1, f))
 	}
 }
 
 // predicate is a kernel that answers bools about elements as they are.
 func predicate[T any](f func(dst []uint8, src []T)) kernel {
-	return newUnary(plain[uint8, T](1), rowOf(f))
+	return newRows(plain, plain, 1, f)
 }
 
 // bit is a bool as tensors store it.

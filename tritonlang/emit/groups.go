@@ -7,8 +7,8 @@
 package emit
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
@@ -65,7 +65,7 @@ func makeGroups(p *plan, f *ttir.Func) *groups {
 		}
 	})
 	// Chosen layouts are what later groups derive theirs from.
-	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(b.rank(), a.rank()) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].rank() > all[j].rank() })
 	for _, one := range all {
 		g.choose(one)
 	}
@@ -267,7 +267,7 @@ func (g *groups) suits(v *ttir.Value) access {
 	for i := range dims {
 		dims[i] = len(dims) - 1 - i
 	}
-	slices.SortStableFunc(dims, func(a, b int) int { return cmp.Compare(k.contig[b], k.contig[a]) })
+	sort.SliceStable(dims, func(i, j int) bool { return k.contig[dims[i]] > k.contig[dims[j]] })
 	bytes := byteSize(v.Type.Element().Elem)
 	// A vector is no longer than a run, its address a multiple of it, and it has 16 bytes at most.
 	n := min(k.contig[dims[0]], max(1, k.div[dims[0]]/bytes), 16/bytes, v.Type.Shape[dims[0]])

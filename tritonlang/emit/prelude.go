@@ -1,9 +1,8 @@
 package emit
 
 import (
-	"cmp"
 	_ "embed" // for prelude.metal
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -31,8 +30,8 @@ var helpers = func() (all []helper) {
 // all are the helpers with those of atomic operations, sorted by what they need.
 var all = func() []helper {
 	more := atomicHelpers()
-	slices.SortFunc(more, func(a, b helper) int { return cmp.Compare(a.name, b.name) })
-	slices.SortStableFunc(more, func(a, b helper) int { return cmp.Compare(len(a.needs), len(b.needs)) })
+	sort.SliceStable(more, func(i, j int) bool { return more[i].name < more[j].name })
+	sort.SliceStable(more, func(i, j int) bool { return len(more[i].needs) < len(more[j].needs) })
 	return append(append([]helper{}, helpers...), more...)
 }()
 

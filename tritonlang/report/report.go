@@ -36,6 +36,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -103,8 +104,9 @@ func (s Sites) Read(words []uint32) (printed, failed string) {
 	for at := uint64(First); at+Record <= end; at += Record {
 		records = append(records, words[at:at+Record])
 	}
-	slices.SortStableFunc(records, func(a, b []uint32) int {
-		return slices.Compare([]uint32{a[3], a[2], a[1]}, []uint32{b[3], b[2], b[1]})
+	sort.SliceStable(records, func(i, j int) bool {
+		a, b := records[i], records[j]
+		return slices.Compare([]uint32{a[3], a[2], a[1]}, []uint32{b[3], b[2], b[1]}) < 0
 	})
 	var out strings.Builder
 	for _, r := range records {

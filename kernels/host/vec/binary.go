@@ -2,16 +2,17 @@ package vec
 
 // Number is what a row of plain Go numbers can hold. The 16-bit floats are not
 // among them: they are widened to float32 first.
-type Number interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+type Number interface{ Integer | ~float32 | ~float64 }
+
+// Integer is a Number without a fraction.
+type Integer interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
 // Binary names a function of two elements.
 //
-// Integers wrap around. Div truncates integers towards zero, and an integer
-// divided by zero gives 0: a caller that must report it looks first. Max and
-// Min give NaN when either operand is NaN, and the second operand when both
-// are equal, which only zeros of different sign can show.
+// Max and Min give NaN when either operand is NaN, and the second operand when
+// both are equal, which only zeros of different sign can show.
 type Binary uint8
 
 const (
@@ -40,14 +41,39 @@ type Rows[T Number] struct {
 
 // RowsOf gives the fastest loops of op for T. Look it up once and keep it: the
 // answer never changes.
-func RowsOf[T Number](op Binary) Rows[T] {
+func RowsOf[T Real](op Binary) Rows[T] {
 	if r, ok := any(active.binary32[op]).(Rows[T]); ok {
 		return r.checked()
 	}
-	if r, ok := any(active.binary64[op]).(Rows[T]); ok {
-		return r.checked()
+	return any(active.binary64[op]).(Rows[T]).checked()
+}
+
+// IntegerRows gives the loops of op, which is Add, Sub or Mul, for integers:
+// these wrap around.
+//
+//go:noinline
+func IntegerRows[T Integer](op Binary) Rows[T] {
+	switch op {
+	case Add:
+		return Rows[T]{
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, sum2[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, sum2[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, sum2[T]) },
+		}
+	case Sub:
+		return Rows[T]{
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, difference[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, difference[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, difference[T]) },
+		}
+	case Mul:
+		return Rows[T]{
+			VV: func(dst, a, b []T) { eachVV(dst, a, b, product[T]) },
+			VS: func(dst, a []T, b T) { eachVS(dst, a, b, product[T]) },
+			SV: func(dst []T, a T, b []T) { eachSV(dst, a, b, product[T]) },
+		}
 	}
-	return portableRows[T]()[op].checked()
+	panic("vec: integers have no rows of " + op.String())
 }
 
 // checked cuts the slices to one length, which the loops rely on.
@@ -68,7 +94,7 @@ func (r Rows[T]) checked() Rows[T] {
 	}
 }
 
-func portableRows[T Number]() [binaryCount]Rows[T] {
+func portableRows[T Real]() [binaryCount]Rows[T] {
 	return [binaryCount]Rows[T]{
 		Add: {
 			VV: func(dst, a, b []T) { eachVV(dst, a, b, sum2[T]) },
@@ -127,12 +153,7 @@ func sum2[T Number](x, y T) T       { return x + y }
 func difference[T Number](x, y T) T { return x - y }
 func product[T Number](x, y T) T    { return x * y }
 
-func quotient[T Number](x, y T) T {
-	if one := T(1); y == 0 && one/2 == 0 { // an integer type
-		return 0
-	}
-	return x / y
-}
+func quotient[T Real](x, y T) T { return x / y }
 
 func larger[T Number](x, y T) T {
 	if x > y || x != x {
