@@ -13,8 +13,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/text"
 )
 
-// Casts to and from strings. ONNX leaves the digits of floats open; they are those of its reference, which are NumPy's: the shortest
-// ones that are read as the same number.
+// Casts to and from strings. ONNX leaves the digits of floats open, and its reference has others than onnxruntime. They are those of
+// onnxruntime, because models that look up such strings were made with it: 8 significant digits, of float64 too, as printf("%.8g") has
+// them. So a 3 is "3", and a bool is "1" or "0".
 //
 // What ONNX calls undefined is decided here. A text that is no number is an error of the run, with the node and the element, because
 // any number in its place would be an invented one. A text of a float becomes an integer without its fraction, as the float would. An
@@ -41,7 +42,7 @@ func (c *call) toStrings(x *value) *value {
 	return c.eachString(x, func(_ *text.Table, k *op.Const) ([]string, error) { return printed(k, elem.unsigned()), nil })
 }
 
-// printed are elements as strings. A bool is True or False, as in NumPy; what carries unsigned integers is read as such.
+// printed are elements as strings. A bool is 1 or 0; what carries unsigned integers is read as such.
 func printed(k *op.Const, unsigned bool) (list []string) {
 	if ints, ok := k.Ints(); ok {
 		for _, n := range ints {
@@ -54,54 +55,22 @@ func printed(k *op.Const, unsigned bool) (list []string) {
 		return list
 	}
 	for _, f := range floatsOf(k) {
-		switch {
-		case k.DType != dtype.Bool:
-			list = append(list, printedFloat(f, k.DType))
-		case f != 0:
-			list = append(list, "True")
-		default:
-			list = append(list, "False")
-		}
+		list = append(list, printedFloat(f))
 	}
 	return list
 }
 
-// printedFloat is the shortest decimal number that is read as the same number of a dtype. Those from 1e16 on, and those below 1e-4,
-// have an exponent.
-func printedFloat(f float64, d dtype.DType) string {
+// printedFloat is a float as a string.
+func printedFloat(f float64) string {
 	switch {
 	case f != f:
-		return "nan"
+		return "NaN"
 	case math.IsInf(f, 1):
-		return "inf"
+		return "INF"
 	case math.IsInf(f, -1):
-		return "-inf"
+		return "-INF"
 	}
-	digits := ""
-	switch d {
-	case dtype.Float64:
-		digits = strconv.FormatFloat(f, 'e', -1, 64)
-	case dtype.Float32:
-		digits = strconv.FormatFloat(f, 'e', -1, 32)
-	default: // halves
-		want := op.Value{Kind: op.Float, F: f}
-		for n := 0; n < 6; n++ {
-			digits = strconv.FormatFloat(f, 'e', n, 64)
-			read, _ := strconv.ParseFloat(digits, 64)
-			if got := (op.Value{Kind: op.Float, F: read}); got.Bits(d) == want.Bits(d) {
-				break
-			}
-		}
-	}
-	if size := math.Abs(f); size != 0 && (size >= 1e16 || size < 1e-4) {
-		return digits
-	}
-	short, _ := strconv.ParseFloat(digits, 64)
-	plain := strconv.FormatFloat(short, 'f', -1, 64)
-	if !strings.Contains(plain, ".") {
-		plain += ".0"
-	}
-	return plain
+	return strconv.FormatFloat(f, 'g', 8, 64)
 }
 
 // ofStrings is the numbers that strings stand for: those of d, or of a type that tensors lack where elem is not 0.
@@ -122,18 +91,16 @@ func (c *call) ofStrings(x *value, d dtype.DType, elem ElemType) *value {
 }
 
 // parsed is the bits of the number that a string stands for. An integer may be written as a float, and loses its fraction; one that
-// is out of range is no number of its type, whereas a float becomes an infinity.
+// is out of range is no number of its type, whereas a float becomes an infinity. A bool is any number, or true or false.
 func parsed(s string, d dtype.DType, unsigned bool) (bits int64, ok bool) {
 	size := int(d.Bits())
 	switch {
-	case d == dtype.Bool:
-		b, err := strconv.ParseBool(s)
-		if err == nil && b {
-			bits = 1
-		}
-		return bits, err == nil
+	case d == dtype.Bool && strings.EqualFold(s, "true"):
+		return 1, true
+	case d == dtype.Bool && strings.EqualFold(s, "false"):
+		return 0, true
 	case unsigned || d == dtype.Uint8:
-		n, err := strconv.ParseUint(s, 10, size)
+		n, err := strconv.ParseUint(strings.TrimPrefix(s, "+"), 10, size)
 		if err == nil {
 			return int64(n), true
 		}
@@ -148,7 +115,10 @@ func parsed(s string, d dtype.DType, unsigned bool) (bits int64, ok bool) {
 		precision = 32
 	}
 	f, err := strconv.ParseFloat(s, precision)
-	if d.IsFloat() {
+	if d == dtype.Bool && (f != f || math.IsInf(f, 0)) {
+		return 0, false
+	}
+	if d.IsFloat() || d == dtype.Bool {
 		v := op.Value{Kind: op.Float, F: f}
 		return int64(v.Bits(d)), err == nil || math.IsInf(f, 0) // of a number out of range
 	}

@@ -85,22 +85,6 @@ func TestCallsOnStringsEndTheGraph(t *testing.T) {
 	require.Len(t, g.Outputs(), 2)
 }
 
-// Every bfloat16 is the shortest number that is read as it.
-func TestDigitsOfHalves(t *testing.T) {
-	for i := range 1 << 16 {
-		f := float64(math.Float32frombits(uint32(i) << 16))
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			continue
-		}
-		s := printedFloat(f, dtype.BFloat16)
-		bits, ok := parsed(s, dtype.BFloat16, false)
-		require.True(t, ok)
-		require.Equal(t, int64(i), bits, s)
-		require.LessOrEqual(t, len(s), 24)
-	}
-	require.Equal(t, "0.1", printedFloat(float64(math.Float32frombits(0x3dcd<<16)), dtype.BFloat16))
-}
-
 func TestNumbersOfStrings(t *testing.T) {
 	for _, test := range []struct {
 		s        string
@@ -121,6 +105,13 @@ func TestNumbersOfStrings(t *testing.T) {
 		{"9223372036854775808", dtype.Int64, false, 0, false},
 		{"0x1p3", dtype.Float64, false, int64(math.Float64bits(8)), true},
 		{"1e400", dtype.Float64, false, int64(math.Float64bits(math.Inf(1))), true},
+		{"-2.5", dtype.Bool, false, 1, true},
+		{"TRUE", dtype.Bool, false, 1, true},
+		{"0", dtype.Bool, false, 0, true},
+		{"yes", dtype.Bool, false, 0, false},
+		{"nan", dtype.Bool, false, 0, false},
+		{"+7", dtype.Uint8, false, 7, true},
+		{"++7", dtype.Uint8, false, 0, false},
 		{"", dtype.Int64, false, 0, false},
 		{"one", dtype.Float32, false, 0, false},
 	} {
