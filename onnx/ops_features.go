@@ -112,7 +112,7 @@ func (c *call) labels(strings, ints, floats, tensor string) *value {
 		v := &value{Type: k.Type, data: k}
 		return c.reshape(v, v.Shape.Numel()).as(a.T.Elem.lacking())
 	}
-	c.wrong("has no attribute with its labels; want one of %q", slices.DeleteFunc([]string{strings, ints, floats, tensor}, func(s string) bool { return s == "" }))
+	c.wrong("has no attribute with its labels; want one of %v", slices.DeleteFunc([]string{strings, ints, floats, tensor}, func(s string) bool { return s == "" }))
 	return nil
 }
 

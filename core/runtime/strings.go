@@ -38,17 +38,20 @@ func (rt *Runtime) FromStrings(c *Context, s shape.Shape, wire []byte) (*Tensor,
 	if err != nil {
 		return nil, err
 	}
-	return rt.ofStrings(c, &s, list)
+	places := make([]int64, len(list))
+	for i := range places {
+		places[i] = int64(i)
+	}
+	return rt.ofStrings(c, &s, list, places)
 }
 
-// ofStrings is a tensor of strings, which are copied.
-func (rt *Runtime) ofStrings(c *Context, s *shape.Shape, list []string) (*Tensor, error) {
-	own, at := text.Own(list)
-	t, err := rt.ofInts(c, s, at)
+// ofStrings is a tensor of the strings at these places of a list, which the tensor keeps. The list is not nil, also where it is empty.
+func (rt *Runtime) ofStrings(c *Context, s *shape.Shape, list []string, places []int64) (*Tensor, error) {
+	t, err := rt.ofInts(c, s, places)
 	if err != nil {
 		return nil, err
 	}
-	t.store.strings = append([]string{}, own...) // not nil: of no elements it is a tensor of strings as well
+	t.store.strings = list
 	return t, nil
 }
 
@@ -218,11 +221,11 @@ func (rt *Runtime) stringsOf(t *Tensor, table *text.Table) (*Tensor, error) {
 		return nil, err
 	}
 	ids, _ := k.Ints()
-	list, err := table.Texts(ids)
+	list, places, err := table.Own(ids)
 	if err != nil {
 		return nil, err
 	}
-	return rt.ofStrings(t.store.ctx, &t.Shape, list)
+	return rt.ofStrings(t.store.ctx, &t.Shape, list, places)
 }
 
 // callStrings makes a call on strings, on the CPU. It waits for the operands, and copies them and the results where the device is

@@ -126,6 +126,25 @@ func (t *Table) Texts(ids []int64) ([]string, error) {
 	return list, nil
 }
 
+// Own are copies of the strings with these numbers, each of them once, however often it occurs: a string of the table may be a part of
+// a much longer one, which its copy does not keep. at is where each of the ids is in the list.
+func (t *Table) Own(ids []int64) (own []string, at []int64, err error) {
+	places, at, own := map[int64]int64{}, make([]int64, len(ids)), []string{}
+	for i, id := range ids {
+		place, ok := places[id]
+		if !ok {
+			s, err := t.Text(id)
+			if err != nil {
+				return nil, nil, err
+			}
+			place = int64(len(own))
+			own, places[id] = append(own, strings.Clone(s)), place
+		}
+		at[i] = place
+	}
+	return own, at, nil
+}
+
 // The wire form of strings is that of BYTES in the protocol of Triton Inference Server: for each element its length in bytes, in
 // 4 bytes, little-endian, and then the bytes.
 
@@ -173,20 +192,4 @@ func Encode(list []string) ([]byte, error) {
 		wire = append(binary.LittleEndian.AppendUint32(wire, uint32(len(s))), s...)
 	}
 	return wire, nil
-}
-
-// Own is the strings in memory of their own, each that occurs often once: they may be parts of much longer ones, which the list
-// would keep. at is where each element of list is in it.
-func Own(list []string) (own []string, at []int64) {
-	places, at := map[string]int64{}, make([]int64, len(list))
-	for i, s := range list {
-		place, ok := places[s]
-		if !ok {
-			s = strings.Clone(s)
-			place = int64(len(own))
-			own, places[s] = append(own, s), place
-		}
-		at[i] = place
-	}
-	return own, at
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -99,10 +100,22 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// What is kept has no part of what it was cut from.
+// What is kept has each string once, and no part of what it was cut from.
 func TestOwn(t *testing.T) {
-	whole := fmt.Sprint("a long", " text")
-	own, at := Own([]string{whole[:1], whole[2:4], whole[:1]})
-	require.Equal(t, []string{"a", "lo"}, own)
-	require.Equal(t, []int64{0, 1, 0}, at)
+	x, whole := New(nil), fmt.Sprint("a long", " text")
+	a, err := x.ID(whole[:1])
+	require.NoError(t, err)
+	b, err := x.ID(whole[2:4])
+	require.NoError(t, err)
+	own, at, err := x.Own([]int64{a, b, 0, a})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "lo", ""}, own)
+	require.Equal(t, []int64{0, 1, 2, 0}, at)
+	require.NotSame(t, unsafe.StringData(whole), unsafe.StringData(own[0]))
+	own, at, err = x.Own(nil)
+	require.NoError(t, err)
+	require.NotNil(t, own, "it is a list of strings")
+	require.Empty(t, at)
+	_, _, err = x.Own([]int64{9})
+	require.Equal(t, status.Invalid, status.CodeOf(err))
 }

@@ -72,7 +72,7 @@ def test_concat(rng: random.Random) -> None:
 def test_split(rng: random.Random) -> None:
     """onnxruntime has no parts of an empty string, and no white space but blanks."""
     x = np.array([s for s in strings(rng, 9).tolist() if s and "\n" not in s] or ["a"], object)
-    more = {"maxsplit": rng.choice([0, 1, 2])} if rng.random() < 0.5 else {}
+    more: dict[str, Any] = {"maxsplit": rng.choice([0, 1, 2])} if rng.random() < 0.5 else {}
     same(node("StringSplit", 1, 2, delimiter=rng.choice(["-", "--", "a", " "]), **more), [x], [STRING, INT64])
 
 
@@ -98,22 +98,23 @@ def test_labels(rng: random.Random) -> None:
     words, numbers = rng.sample(WORDS, rng.choice([1, 3, 9])), rng.sample(range(-9, 9), 5)
     x = np.array([rng.randint(-10, 10) for _ in range(6)])
     floats = np.array([rng.choice([float("nan"), 0.5, -1, 0]) for _ in range(6)], "float32")
-    for given, more, elem in [
+    cases: list[tuple[Any, dict[str, Any], int]] = [
         (strings(rng, 2, 3), {"keys_strings": words, "values_int64s": list(range(len(words)))}, INT64),
         (strings(rng, 6), {"keys_strings": words, "values_strings": [w + "!" for w in words]}, STRING),
         (x, {"keys_int64s": numbers, "values_strings": [str(n) for n in numbers], "default_string": "none"}, STRING),
         (floats, {"keys_floats": [float("nan"), 0.5, -1.0], "values_int64s": [1, 2, 3]}, INT64),
-    ]:
+    ]
+    for given, more, elem in cases:
         same(node("LabelEncoder", 1, 1, LABELS, **more), [given], [elem])
 
 
 def test_words_are_counted(rng: random.Random) -> None:
-    more = {
+    more: dict[str, Any] = {
         "mode": rng.choice(["TF", "IDF", "TFIDF"]),
         "max_skip_count": rng.choice([0, 1]),
         "weights": [1.0, 2.0, 3.0],
     }
-    pool = {"pool_strings": ["a", "b", "a", "b"], "ngram_counts": [0, 2], "ngram_indexes": [0, 1, 2]}
+    pool: dict[str, Any] = {"pool_strings": ["a", "b", "a", "b"], "ngram_counts": [0, 2], "ngram_indexes": [0, 1, 2]}
     x = strings(rng, *rng.choice([(9,), (2, 9)]))
     same(
         node("TfIdfVectorizer", 1, 1, min_gram_length=1, max_gram_length=2, **more, **pool),
