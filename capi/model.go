@@ -7,6 +7,7 @@ import (
 	"io"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -124,6 +125,9 @@ func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.
 				ports = outputs
 			}
 			port := ports[index]
+			if port.IsString() {
+				full.dtype = C.int32_t(dtype.String)
+			}
 			texts = [2]string{port.Name, port.Text()}
 			if !port.Ranked {
 				full.rank = -1

@@ -173,6 +173,15 @@ pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *
   return ENTER(goTensorFromMemory(dtype, rank, IN(dims), IN(strides), data, deleter, BITS(user), OUT(tensor)));
 }
 
+pmps_error *pmps_tensor_from_strings(const pmps_place *place, int32_t rank, const int64_t *dims, const void *data,
+                                     size_t size, pmps_tensor **tensor) {
+  return ENTER(goTensorFromStrings(place, rank, IN(dims), IN(data), size, OUT(tensor)));
+}
+
+pmps_error *pmps_tensor_get_strings(const pmps_tensor *tensor, char **data, size_t *size) {
+  return ENTER(goTensorGetStrings(BITS(tensor), data, size));
+}
+
 pmps_error *pmps_tensor_retain(pmps_tensor *tensor, pmps_tensor **same) {
   return ENTER(goTensorRetain(BITS(tensor), OUT(same)));
 }

@@ -122,6 +122,50 @@ func goTensorFromMemory(dtype, rank C.int32_t, dims, strides unsafe.Pointer, dat
 	})
 }
 
+// goTensorFromStrings is pmps_tensor_from_strings. The caller owns the handle; data is copied before it returns.
+//
+//export goTensorFromStrings
+func goTensorFromStrings(p C.place_in, rank C.int32_t, dims, data unsafe.Pointer, size C.size_t, out *C.uint64_t) C.fault {
+	const who = "tensor_from_strings"
+	return try(func(rt *runtime.Runtime) error {
+		if out == nil {
+			return null(who)
+		}
+		c, err := contextOf(rt, p)
+		if err != nil {
+			return err
+		}
+		s, err := shapeOf(who, int32(rank), dims)
+		if err != nil {
+			return err
+		}
+		wire, err := memory(who, data, uint64(size))
+		if err != nil {
+			return err
+		}
+		t, err := rt.FromStrings(c, s, wire)
+		return hand(out, t, err)
+	})
+}
+
+// goTensorGetStrings is pmps_tensor_get_strings. The bytes are C memory that the caller owns. It blocks until the tensor is computed.
+//
+//export goTensorGetStrings
+func goTensorGetStrings(handle C.uint64_t, data **C.char, size *C.size_t) C.fault {
+	const who = "tensor_get_strings"
+	return onTensor(who, handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		if data == nil || size == nil {
+			return null(who)
+		}
+		wire, err := t.Strings()
+		if err != nil {
+			return err
+		}
+		*data, *size = (*C.char)(C.CBytes(wire)), C.size_t(len(wire))
+		return nil
+	})
+}
+
 // goTensorRetain is pmps_tensor_retain. The caller owns the new handle; either may be freed first.
 //
 //export goTensorRetain

@@ -356,6 +356,19 @@ pmps_error *pmps_tensor_empty(const pmps_place *place, int32_t dtype, int32_t ra
 pmps_error *pmps_tensor_from_host(const pmps_place *place, int32_t dtype, int32_t rank,
                                   const int64_t *dims, const void *data, pmps_tensor **tensor);
 
+/* A new tensor of strings, for programs of files that take strings. The size bytes at data (copied) are the strings in row-major
+ * order, each as its length in bytes (4 bytes, little-endian) and its bytes, which must be UTF-8 and may have NULs. It is the form
+ * of the type BYTES in the protocol of Triton Inference Server. Owned.
+ *
+ * The strings are in memory of the library. The tensor itself has the dtype PMPS_INT64, and its elements stand for the strings:
+ * views of it are tensors of strings too, copies and results of operators are integers. */
+pmps_error *pmps_tensor_from_strings(const pmps_place *place, int32_t rank, const int64_t *dims, const void *data,
+                                     size_t size, pmps_tensor **tensor);
+
+/* The strings of a tensor of strings, in the form of pmps_tensor_from_strings. Waits for the work that the tensor depends on.
+ * PMPS_TYPE_MISMATCH for any other tensor. Owned: free data with pmps_text_free. */
+pmps_error *pmps_tensor_get_strings(const pmps_tensor *tensor, char **data, size_t *size);
+
 /* Called once, from any thread, when the library no longer uses memory that it has retained. */
 typedef void (*pmps_deleter)(void *user);
 
@@ -784,7 +797,8 @@ pmps_error *pmps_program_load(const pmps_place *place, const char *path, const v
  * empty for programs that were not loaded from a file, and may be NULL. Owned: free them with pmps_text_free.
  *
  * A file may declare elements that tensors lack. Tensors of the dtype in info then have their bits: signed integers those of
- * uint16, uint32 and uint64; uint8 those of 8-bit floats, and in the low bits those of elements of 4 and 2 bits, one in a byte. */
+ * uint16, uint32 and uint64; uint8 those of 8-bit floats, and in the low bits those of elements of 4 and 2 bits, one in a byte.
+ * The dtype of strings is PMPS_STRING: see pmps_tensor_from_strings. */
 pmps_error *pmps_program_get_port(const pmps_program *program, bool output, size_t index, pmps_value_info *info,
                                   char **name, char **type);
 

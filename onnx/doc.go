@@ -40,6 +40,11 @@
 // in elements.go. Without one it refuses them, and its function never sees them: it may take c.x(i).DType for the type of the
 // elements. With one it sees the tensor that carries them, and c.x(i).elem is their type.
 //
+// An operator that looks into strings takes them by c.strings(i), which are numbers, and makes a call with c.onStrings, or for one result
+// for each element with c.eachString and c.ofEachString. The function that it passes sees the strings themselves, and runs between two
+// graphs: it is called in each run, on the CPU, and may be called by several runs at a time. Whatever it makes of them has to be
+// bounded: the table of strings refuses more than a run may have. See strings.go.
+//
 // The tests of the onnx package show whether it is right: python tests/onnx/run.py --match NAME.
 //
 // # What is not here

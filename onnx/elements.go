@@ -9,12 +9,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Element types that tensors lack: unsigned integers of 16 bits and more, 8-bit floats, and elements of 4 and 2 bits. A tensor
+// Element types that tensors lack: unsigned integers of 16 bits and more, 8-bit floats, elements of 4 and 2 bits, and strings. A tensor
 // of another dtype carries their bits, in the graph as in inputs and outputs of a model:
 //
 //   - Unsigned integers are the signed integers of the same size with the same bits. Sums and products wrap around, so that
 //     those of signed integers have the right bits; ops_unsigned.go has what differs.
 //   - An element of 8 bits or less is a byte, uint8, whose low bits it is; see ops_small.go. Files have several in a byte.
+//   - A string is its number in the table of a run, int64; see strings.go.
 //
 // A value knows the type of its elements (value.elem). Rows do not: the result of one is a tensor of the dtype that carries.
 // Functions of operators are therefore only called with such operands where the table of treatments says what happens, and
@@ -42,6 +43,7 @@ func (e ElemType) unsigned() bool { return e == elemUint16 || e == elemUint32 ||
 // The element types that functions name.
 const (
 	elemUint16     ElemType = 4
+	elemString     ElemType = 8
 	elemUint32     ElemType = 12
 	elemUint64     ElemType = 13
 	elemUint4      ElemType = 21
@@ -143,7 +145,8 @@ const (
 	refuses how = iota
 	passes      // the function hands values on, or looks at nothing but their shapes
 	moves       // results are elements of operands, at other places
-	wraps       // moves, or computes in a way that is the same for signed and unsigned integers; may make zeros
+	fills       // moves, compares for equality, or makes zeros, which are empty strings
+	wraps       // the same, or computes in a way that is the same for signed and unsigned integers
 	orders      // compares unsigned integers: with the highest bit the other way round they have the order of signed ones
 	decodes     // computes with the numbers that elements stand for
 	itself      // the function knows all types
@@ -157,21 +160,23 @@ var treatmentRows = [...]struct {
 	treatment
 }{
 	{"If Loop Scan Identity Shape Size Optional OptionalGetElement OptionalHasElement SequenceConstruct SequenceAt SequenceInsert SequenceErase SequenceLength SequenceMap", treatment{how: passes}},
-	{"Reshape Transpose Squeeze Unsqueeze Flatten Expand Slice Split Tile DepthToSpace SpaceToDepth ReverseSequence Gather GatherElements GatherND Compress", treatment{moves, 1, every}},
+	{"Reshape Transpose Squeeze Unsqueeze Flatten Expand Slice Split Tile DepthToSpace SpaceToDepth ReverseSequence Gather GatherElements GatherND Compress ai.onnx.ml:ArrayFeatureExtractor", treatment{moves, 1, every}},
 	{"Concat", treatment{moves, every, every}},
 	{"Where", treatment{moves, 0b110, every}},
 	{"OneHot", treatment{moves, 0b100, every}},
-	{"BitwiseNot ReduceSum ReduceProd CumSum Trilu CenterCropPad", treatment{wraps, 1, every}},
+	{"BitwiseNot ReduceSum ReduceProd CumSum", treatment{wraps, 1, every}},
+	{"Trilu CenterCropPad", treatment{fills, 1, every}},
 	{"Add Sub Mul Div Mod Sum BitShift BitwiseAnd BitwiseOr BitwiseXor MatMul", treatment{wraps, every, every}},
-	{"Pad Scatter ScatterElements ScatterND", treatment{wraps, 0b101, every}},
-	{"TensorScatter", treatment{wraps, 0b11, every}},
-	{"NonZero", treatment{wraps, 1, 0}},
-	{"Equal", treatment{wraps, 0b11, 0}},
+	{"Pad Scatter ScatterElements ScatterND", treatment{fills, 0b101, every}},
+	{"TensorScatter", treatment{fills, 0b11, every}},
+	{"NonZero", treatment{fills, 1, 0}},
+	{"Equal", treatment{fills, 0b11, 0}},
 	{"Max Min Clip", treatment{orders, every, every}},
 	{"ReduceMax ReduceMin TopK", treatment{orders, 1, 1}},
 	{"ArgMax ArgMin", treatment{orders, 1, 0}},
 	{"Less LessOrEqual Greater GreaterOrEqual", treatment{orders, every, 0}},
-	{"Cast CastLike BitCast QuantizeLinear com.microsoft:QuantizeLinear", treatment{how: itself}},
+	{"Cast CastLike BitCast QuantizeLinear com.microsoft:QuantizeLinear SplitToSequence ConcatFromSequence Unique", treatment{how: itself}},
+	{"StringConcat StringSplit StringNormalizer TfIdfVectorizer ai.onnx.ml:LabelEncoder ai.onnx.ml:CategoryMapper", treatment{how: itself}},
 	{"DequantizeLinear com.microsoft:DequantizeLinear", treatment{decodes, 0b101, 0}},
 	{"Pow", treatment{decodes, 0b10, 0}},
 }
@@ -212,7 +217,7 @@ func (c *call) results(e *entry) []*value {
 	switch {
 	case t.how == passes || t.how == itself:
 		return e.build(c)
-	case t.how == refuses || !elem.unsigned() && (t.how == wraps || t.how == orders):
+	case t.how == refuses || !elem.unsigned() && (t.how == wraps || t.how == orders) || elem != elemString && !elem.unsigned() && t.how == fills || elem == elemString && t.how == decodes:
 		c.refuse("elements of type %s are not supported", elem)
 	}
 	c.treat(t, elem)
@@ -228,13 +233,16 @@ func (c *call) results(e *entry) []*value {
 	return out
 }
 
+// Strings take part in what moves them, compares them for equality or makes zeros, since 0 is the number of the empty string. The
+// order of their numbers means nothing, and neither does a sum.
+
 // treat checks the operands and replaces those that the function cannot take as they are. All operands that count have
 // elements of one type, but where these are decoded. The others, such as indices and axes, have to have dtypes of tensors.
 //
 // The largest and the smallest of elements that are scattered to one place would need another order than their sums and
 // products, which only the bits of signed integers have. An attribute decides which of them a node wants.
 func (c *call) treat(t treatment, elem ElemType) {
-	if how := c.text("reduction", "none"); how == "min" || how == "max" {
+	if how := c.text("reduction", "none"); how == "min" || how == "max" || how != "none" && elem == elemString {
 		c.refuse("reduction %s of elements of type %s is not supported", how, elem)
 	}
 	if t.how == decodes && t.data&1 == 1 { // the first operand of a DequantizeLinear
@@ -275,7 +283,7 @@ func (c *call) integerOf(d dtype.DType, n int64) *value {
 // tensors one, so that these would be other elements.
 func (c *call) bitCast(x *value) *value {
 	to := ElemType(c.int("to", 0))
-	if x.elem.bits() != 0 || to.bits() != 0 {
+	if x.elem.bits() != 0 || to.bits() != 0 || x.elem == elemString || to == elemString {
 		c.refuse("elements of type %s and %s are not supported", x.elemText(), to)
 	}
 	d := c.carrier(to)

@@ -22,11 +22,11 @@ func TestTreatmentsAreOfOperators(t *testing.T) {
 	}
 }
 
-// Each type that tensors lack has something that carries it, but for text.
+// Each type that tensors lack has something that carries it.
 func TestCarriers(t *testing.T) {
 	for i, e := range elems {
 		elem := ElemType(i)
-		require.Equal(t, e.name == "undefined" || e.name == "string", elem.carrier() == dtype.Invalid, e.name)
+		require.Equal(t, e.name == "undefined", elem.carrier() == dtype.Invalid, e.name)
 		if e.dtype != dtype.Invalid {
 			require.Equal(t, e.dtype, elem.carrier())
 			require.Zero(t, elem.lacking())
@@ -130,17 +130,15 @@ func TestNumbersOfSmallElements(t *testing.T) {
 	}
 }
 
-// What an operator is not known to do with a type is refused with the name of the type, in sequences too.
+// What an operator is not known to do with a type is refused with the name of the type.
 func TestElementsThatAnOperatorLacks(t *testing.T) {
 	x := op.Type{DType: dtype.Int16, Shape: typeOf(t, 2).Shape}
-	axis := message{}.text(1, "axis").int(3, 0)
 	for name, nodes := range map[string][]part{
 		`node "the Sqrt" (Sqrt-17): elements of type uint16 are not supported`: {
 			{1, nodeOf("Sqrt", names("x"), names("y"))},
 		},
-		`node "the ConcatFromSequence" (ConcatFromSequence-17): elements of type uint16 are not supported`: {
-			{1, nodeOf("SequenceConstruct", names("x"), names("s"))},
-			{1, nodeOf("ConcatFromSequence", names("s"), names("y"), axis)},
+		`node "the Unique" (Unique-17): elements of type uint16 are not supported`: {
+			{1, nodeOf("Unique", names("x"), names("y"))},
 		},
 	} {
 		parts := append([]part{{11, portAs("x", elemUint16, 2)}, {12, portAs("y", elemUint16, 2)}}, nodes...)
@@ -151,6 +149,6 @@ func TestElementsThatAnOperatorLacks(t *testing.T) {
 		require.Equal(t, status.Unsupported, status.CodeOf(err))
 		require.ErrorContains(t, err, name)
 	}
-	_, err := Parse(modelOf(graphOf(part{11, portAs("x", 8, 2)}, part{12, portAs("x", 8, 2)})), "", noFold)
-	require.ErrorContains(t, err, `input "x" is string[2]; want a tensor of one of float, uint8,`)
+	_, err := Parse(modelOf(graphOf(part{11, portAs("x", 0, 2)}, part{12, portAs("x", 0, 2)})), "", noFold)
+	require.ErrorContains(t, err, `input "x" is undefined[2]; want a tensor of one of float, uint8,`)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/text"
 )
 
 // newest is the latest opset of the main domain that the table of operators was written for.
@@ -33,6 +34,8 @@ type Model struct {
 
 	from   *mapped.File // of a model that was opened
 	folder folder
+
+	strings *text.Model
 
 	mu     sync.Mutex // held while the model is resolved
 	consts map[*Tensor]*op.Const
@@ -68,11 +71,12 @@ func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 		return nil, explained(bytes, err)
 	}
 	m := &Model{
-		file: f, fold: fold, folder: folder{path: dir}, consts: map[*Tensor]*op.Const{}, small: map[string]*op.Const{}, folded: map[string][]*op.Const{}, ids: map[*op.Const]int{},
+		file: f, fold: fold, folder: folder{path: dir}, consts: map[*Tensor]*op.Const{}, small: map[string]*op.Const{}, folded: map[string][]*op.Const{}, ids: map[*op.Const]int{}, strings: &text.Model{},
 	}
 	if err := m.check(); err != nil {
 		return nil, err
 	}
+	m.intern()
 	return m, m.declare()
 }
 
@@ -217,6 +221,9 @@ func (m *Model) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 // unstaged is the graph of a stage that nothing follows, and an error for others.
 func unstaged(g *graph.Graph, next *graph.Stage, err error) (*graph.Graph, error) {
 	if err == nil && next != nil {
+		if next.Strings != nil {
+			return nil, status.Errorf(status.Unsupported, "[onnx] the model computes with strings, which takes a run")
+		}
 		err = status.Errorf(status.Unsupported, "[%s] the size of its result depends on the elements of a tensor", next.Row.Name)
 	}
 	if err != nil {
@@ -234,7 +241,7 @@ func (m *Model) constant(t *Tensor) (*op.Const, error) {
 	if c := m.consts[t]; c != nil {
 		return c, nil
 	}
-	c, err := t.Const(m.folder.read)
+	c, err := m.read(t)
 	if err == nil {
 		m.consts[t] = c
 	}

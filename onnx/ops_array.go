@@ -104,20 +104,18 @@ var arrays = []entry{
 }
 
 // constant is the tensor of an attribute, in one of its many forms. Its elements follow from the file alone, so that
-// everything made of constants is computed once for all shapes. Sparse tensors and strings are refused.
+// everything made of constants is computed once for all shapes. Sparse tensors are refused.
 func constant(c *call) []*value {
-	for _, name := range []string{"sparse_value", "value_string", "value_strings"} {
-		if c.given(name) {
-			c.refuse("attribute %s is not supported", name)
-		}
+	if c.given("sparse_value") {
+		c.refuse("attribute sparse_value is not supported")
 	}
 	v := c.constantValue()
 	v.fixed = true
 	return one(v)
 }
 
-// constantValue is the one of the attributes value, value_float, value_floats, value_int and value_ints that is
-// given.
+// constantValue is the one of the attributes value, value_float, value_floats, value_int, value_ints, value_string and
+// value_strings that is given.
 func (c *call) constantValue() *value {
 	if a := c.attr("value"); a != nil && a.T != nil {
 		k, err := c.model.constant(a.T)
@@ -141,6 +139,12 @@ func (c *call) constantValue() *value {
 	if a := c.attr("value_ints"); a != nil {
 		c.room(int64(len(a.Ints)))
 		return c.vector(a.Ints...)
+	}
+	if a := c.attr("value_string"); a != nil {
+		return c.tensor(nil, c.numbers("value_string", a.S)).as(elemString)
+	}
+	if a := c.attr("value_strings"); a != nil {
+		return c.vector(c.numbers("value_strings", a.Texts...)...).as(elemString)
 	}
 	c.wrong("has no value")
 	return nil

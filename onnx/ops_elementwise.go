@@ -341,7 +341,7 @@ func castType(a *Attribute) ElemType {
 	if len(a.S) == 0 {
 		return ElemType(a.I)
 	}
-	names := map[string]ElemType{"FLOAT": 1, "UINT8": 2, "INT8": 3, "UINT16": 4, "INT16": 5, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11, "UINT32": 12, "UINT64": 13}
+	names := map[string]ElemType{"FLOAT": 1, "UINT8": 2, "INT8": 3, "UINT16": 4, "INT16": 5, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11, "STRING": 8, "UINT32": 12, "UINT64": 13}
 	return names[string(a.S)]
 }
 

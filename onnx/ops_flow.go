@@ -378,6 +378,9 @@ func splitToSequence(c *call) []*value {
 			parts[i] = c.squeeze(parts[i], int64(axis))
 		}
 	}
+	for i := range parts {
+		parts[i] = parts[i].as(x.elem)
+	}
 	return listOf(parts)
 }
 
@@ -397,7 +400,7 @@ func concatFromSequence(c *call) []*value {
 	if c.yes("new_axis", 0) {
 		return one(c.stacked(list, c.axis(c.int("axis", 0), list[0].rank()+1), nil))
 	}
-	return one(c.concat(c.axis(c.int("axis", 0), list[0].rank()), list...))
+	return one(c.concat(c.axis(c.int("axis", 0), list[0].rank()), list...).as(c.alike(list)))
 }
 
 // sequenceMap runs the body for each position; tensors among the further operands are the same each time. The number

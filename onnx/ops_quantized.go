@@ -120,7 +120,7 @@ func (c *call) quantizeTo(x, scale, zero *value, elem ElemType) *value {
 
 // quantizes refuses types that ONNX does not quantize to.
 func (c *call) quantizes(elem ElemType) {
-	if elem == elemUint32 || elem == elemUint64 || elem == elemFloat8E8M0 {
+	if elem == elemUint32 || elem == elemUint64 || elem == elemFloat8E8M0 || elem == elemString {
 		c.refuse("quantized elements of type %s are not supported", elem)
 	}
 }

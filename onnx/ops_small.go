@@ -125,6 +125,12 @@ func (c *call) convertedTo(x *value, d dtype.DType, elem ElemType) *value {
 	if x.elem != 0 && x.elem == elem {
 		return x
 	}
+	if elem == elemString {
+		return c.toStrings(x)
+	}
+	if x.elem == elemString {
+		return c.ofStrings(x, d, elem)
+	}
 	if x.elem != 0 {
 		want := d
 		if elem != 0 {

@@ -16,7 +16,7 @@ import (
 var texts = []entry{
 	// Unique: x. Results: the elements or slices, where each is first, which of them each element is, how often each occurs.
 	{"Unique", 11, 0, unique},
-	// TfIdfVectorizer: words as integers, [words] or [texts, words].
+	// TfIdfVectorizer: words as integers or strings, [words] or [texts, words].
 	{"TfIdfVectorizer", 9, 0, termCounts},
 }
 
@@ -24,14 +24,21 @@ var texts = []entry{
 // that count runs as a stage of its own. All NaNs are one element.
 func unique(c *call) []*value {
 	x, axis := c.x(0), 0
+	if x.elem != 0 && x.elem != elemString {
+		c.refuse("elements of type %s are not supported", x.elem)
+	}
 	if c.given("axis") {
 		axis = c.axis(c.int("axis", 0), x.rank())
 	} else {
-		x = c.reshape(x, x.Shape.Numel())
+		x = c.reshape(x, x.Shape.Numel()).as(x.elem)
 	}
 	n := x.dims()[axis]
 	front := slices.Insert(slices.Delete(count(x.rank()), axis, axis+1), 0, int64(axis))
-	lines := c.reshape(c.transpose(x, front...), n, x.Shape.Numel()/max(n, 1))
+	keys := x
+	if x.elem == elemString {
+		keys = c.ranks(x)
+	}
+	lines := c.reshape(c.transpose(keys, front...), n, x.Shape.Numel()/max(n, 1))
 	order, differs := c.sortedLines(lines)
 	starts := c.squeeze(c.counted(op.IDNonzero, nil, differs), 1)
 	k := starts.dims()[0]
@@ -47,7 +54,7 @@ func unique(c *call) []*value {
 		first, counts = c.gathered(first, by, 0), c.gathered(counts, by, 0)
 		group = c.gathered(c.inverted(by, c.steps(k, 0, 1)), group, 0)
 	}
-	return []*value{c.gathered(x, first, axis), first, c.inverted(order, group), counts}
+	return []*value{c.gathered(x, first, axis).as(x.elem), first, c.inverted(order, group), counts}
 }
 
 // arranged is the places of the elements of a vector in ascending order; those of equals stay in theirs.
@@ -92,13 +99,17 @@ func (c *call) sortedLines(x *value) (order, differs *value) {
 }
 
 // termCounts counts how often sequences of words occur in texts, in which further words may be between two that follow each
-// other, always as many. Attribute pool_int64s has the sequences, first all of one word, from ngram_counts[1] on those of
+// other, always as many. Attribute pool_int64s or pool_strings has the sequences, first all of one word, from ngram_counts[1] on those of
 // two, and so on; ngram_indexes has the place of each in the result.
 func termCounts(c *call) []*value {
 	x, pool, starts, to := c.x(0), c.list("pool_int64s"), c.list("ngram_counts"), c.list("ngram_indexes")
-	if !c.given("pool_int64s") {
-		c.refuse("a pool of strings is not supported")
+	if a := c.attr("pool_strings"); a != nil {
+		pool = c.numbers("pool_strings", a.Texts...)
 	}
+	if (x.elem == elemString) != c.given("pool_strings") || x.elem != 0 && x.elem != elemString {
+		c.wrong("the operand has elements of type %s; want strings and pool_strings, or integers and pool_int64s", x.elemText())
+	}
+	x = x.as(0)
 	if x.rank() < 1 || x.rank() > 2 || len(to) == 0 || slices.Min(to) < 0 || slices.Max(to) > math.MaxInt32 {
 		c.wrong("the operand has %d dimensions, and there are %d ngram_indexes; want 1 or 2, and 1 or more from 0 on", x.rank(), len(to))
 	}

@@ -12,7 +12,7 @@ import (
 
 // The results of NonZero, Compress, NonMaxSuppression and Unique have a size that only elements tell, and a graph is made for
 // known sizes. The graph of such a model therefore ends at the call, and the rest of the model is a source of its own, which is
-// resolved once the call has run; see [graph.Staged].
+// resolved once the call has run; see [graph.Staged]. Calls on strings end it as well; see strings.go.
 //
 // The function of the node runs again in the rest, from its beginning, and finds the result among the inputs. So it remains
 // an ordinary function; what it computes before the call becomes a part of both graphs.
@@ -21,13 +21,14 @@ import (
 // again as a whole: a loop with a call in each round computes all rounds before it again. Random numbers would be others then,
 // so that they are refused before such a call.
 
-// cut ends a graph at a counted call. It is an error of the node that build handles.
+// cut ends a graph at a counted call, or at one on strings. It is an error of the node that build handles.
 type cut struct {
 	node     *Node // of the main graph, around the call
 	row      *op.Row
 	attrs    op.Attrs
+	strings  graph.StringCall // nil: row
 	operands []*value
-	result   value // its type has a symbol for the size; inputs are those of the model that it depends on
+	results  []value // their types have symbols for sizes; inputs are those of the model that they depend on
 }
 
 // Error satisfies the interface; users never see it.
@@ -62,11 +63,11 @@ func (c *call) counted(id op.ID, at op.Attrs, in ...*value) *value {
 		c.refuse("its size depends on elements, and random numbers were drawn before it in a branch, a loop or a function; want them outside")
 	}
 	result.fixed = false
-	panic(refusal{&cut{b.outer, row, full, in, result}})
+	panic(refusal{&cut{node: b.outer, row: row, attrs: full, operands: in, results: []value{result}}})
 }
 
-// rest is a model from a node on. Its inputs are the results of counted calls of the node, the latest first, and values by
-// name.
+// rest is a model from a node on. Its inputs are the results of calls of the node that ended graphs, those of the latest call
+// first, and values by name.
 type rest struct {
 	*Model
 	known   map[int]*op.Const // inputs of the model; see Model.Given
@@ -74,6 +75,7 @@ type rest struct {
 	from    int               // the node
 	stage   int               // how many stages there are before it
 	results int
+	latest  int               // how many of them are of the latest call
 	inputs  []value           // types, and the inputs of the model that they depend on
 	names   []string          // of the inputs behind the results
 	ready   map[string]*value // values with elements
@@ -86,15 +88,15 @@ type named struct {
 	elements []string
 }
 
-// cutAt ends the graph at a counted call. Its outputs are the operands, the results of earlier calls of the node, and what the
+// cutAt ends the graph at a call. Its outputs are the operands, the results of earlier calls of the node, and what the
 // nodes from this one on read.
 func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 	main := b.model.file.graph
 	r := &rest{
-		Model: b.model, known: b.known, tensors: b.tensors, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: 1 + len(b.given), inputs: []value{at.result}, ready: map[string]*value{},
+		Model: b.model, known: b.known, tensors: b.tensors, from: slices.Index(main.Nodes, at.node), stage: b.stage + 1, results: len(at.results) + len(b.given), latest: len(at.results), inputs: at.results, ready: map[string]*value{},
 	}
 	if r.stage > mostStages {
-		return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the model has more than %d results whose sizes depend on elements", at.node.named(b.main.opsets[at.node.Domain]), mostStages)
+		return nil, nil, status.Errorf(status.Unsupported, "[onnx] %s: the model has more than %d results whose sizes depend on elements, or that are made of strings", at.node.named(b.main.opsets[at.node.Domain]), mostStages)
 	}
 	var outputs []graph.Value
 	for _, v := range at.operands {
@@ -139,7 +141,9 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 		r.inputs = append(r.inputs, value{Type: b.ports[i].Type, elem: b.ports[i].elem, inputs: b.ports[i].inputs})
 	}
 	r.names = append(r.names, again...)
-	return b.graph.Build(outputs...), &graph.Stage{Row: at.row, Attrs: at.attrs, Operands: len(at.operands), Inputs: ports, Rest: r}, nil
+	return b.graph.Build(outputs...), &graph.Stage{
+		Row: at.row, Attrs: at.attrs, Strings: at.strings, Model: b.model.strings, Operands: len(at.operands), Inputs: ports, Rest: r,
+	}, nil
 }
 
 // reads is the names that the outputs and the nodes from one on read, those of graphs in attributes included.
@@ -198,7 +202,7 @@ func (m *Model) Counts() bool {
 // not looked at again.
 func (m *Model) counting(n *Node, seen map[*function]bool) bool {
 	switch n.Op {
-	case "NonZero", "Compress", "NonMaxSuppression", "Unique":
+	case "NonZero", "Compress", "NonMaxSuppression", "Unique", "StringSplit", "StringNormalizer":
 		return true
 	}
 	one := func(n *Node) bool { return m.counting(n, seen) }
@@ -238,7 +242,7 @@ func (r *rest) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 		made = append(made, b.input(t, r.inputs[i].elem, r.inputs[i].inputs))
 	}
 	// The node made the earlier calls first.
-	b.given = append(made[1:r.results:r.results], made[0])
+	b.given = append(made[r.latest:r.results:r.results], made[:r.latest]...)
 	for i, name := range r.names {
 		b.main.values[name] = made[r.results+i]
 	}

@@ -28,7 +28,7 @@ var table = map[string][]entry{}
 
 // Functions of control flow look operators up in the table, so that it cannot be initialized where it is declared.
 func init() {
-	for _, family := range [][]entry{elementwise, reductions, arrays, selections, networks, pools, norms, recurrent, images, quantized, flow, attentions, losses, signals, otherAttentions, multiHeads, optimizers, sights, texts, features} {
+	for _, family := range [][]entry{elementwise, reductions, arrays, selections, networks, pools, norms, recurrent, images, quantized, flow, attentions, losses, signals, otherAttentions, multiHeads, optimizers, sights, texts, stringed, features} {
 		for _, e := range family {
 			table[e.name] = append(table[e.name], e)
 		}

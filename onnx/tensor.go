@@ -29,7 +29,7 @@ var elems = [...]struct {
 	5:  {"int16", dtype.Int16, dtype.Int16},
 	6:  {"int32", dtype.Int32, dtype.Int32},
 	7:  {"int64", dtype.Int64, dtype.Int64},
-	8:  {"string", dtype.Invalid, dtype.Invalid},
+	8:  {"string", dtype.Invalid, dtype.Int64},
 	9:  {"bool", dtype.Bool, dtype.Bool},
 	10: {"float16", dtype.Float16, dtype.Float16},
 	11: {"double", dtype.Float64, dtype.Float64},
@@ -86,7 +86,7 @@ type Tensor struct {
 	floats   []float32
 	ints     []int64 // of int32_data, int64_data and uint64_data, which ends there
 	doubles  []uint64
-	texts    int
+	texts    [][]byte
 	external []keyValue
 	outside  bool // the elements are in another file
 }
@@ -109,7 +109,7 @@ func (d *decoder) tensor(message []byte) (*Tensor, error) {
 		case 5, 7, 11:
 			t.ints, err = f.varints(t.ints)
 		case 6:
-			t.texts++
+			t.texts = append(t.texts, f.bytes)
 		case 8:
 			t.Name = f.text()
 		case 9:

@@ -96,14 +96,14 @@ func (p *Program) decide(err error, used *decided) bool {
 
 // runDecided runs the program for the elements that the deciding inputs have. It waits for them. A program that turns out
 // to depend on further inputs is replaced.
-func (p *Program) runDecided(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
+func (p *Program) runDecided(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
 	for {
 		d := p.decided.Load()
 		sub, rest, err := p.subprogram(d, in, mode)
 		if err != nil {
 			return nil, err
 		}
-		results, err := sub.runOnce(rest, on, mode, made, stop)
+		results, err := sub.runOnce(rest, on, mode, made, x)
 		var needs *graph.NeedsElements
 		if errors.As(err, &needs) {
 			err = &graph.NeedsElements{Inputs: d.outer(needs.Inputs), Err: needs.Err}

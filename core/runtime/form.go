@@ -3,7 +3,6 @@ package runtime
 import (
 	"sync"
 
-	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -44,7 +43,7 @@ func (p *Program) form(s Source) {
 func (p *Program) Varies() bool { return p.varies }
 
 // runFormed runs the program for the form that the first tensor holds, on the others. It waits for the form.
-func (p *Program) runFormed(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
+func (p *Program) runFormed(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
 	if mode.has(NonBlocking) {
 		return nil, &Long{}
 	}
@@ -52,7 +51,7 @@ func (p *Program) runFormed(in []*Tensor, on *Stream, mode Mode, made []*Tensor,
 	if err != nil {
 		return nil, err
 	}
-	return sub.run(in[1:], on, mode, made, stop)
+	return sub.run(in[1:], on, mode, made, x)
 }
 
 // formed is the program for a form.

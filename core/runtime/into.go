@@ -28,6 +28,11 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 	if p.varies {
 		return status.Errorf(status.Unsupported, "[program] outputs are lists, whose lengths only the run says; want Run, which makes them")
 	}
+	if p.strings != nil {
+		if outputs, _ := p.strings.StringOutputs(); outputs != nil {
+			return status.Errorf(status.Unsupported, "[program] an output is strings, which are not computed into a tensor; want Run, which makes it")
+		}
+	}
 	if len(out) != p.results {
 		return status.Errorf(status.Invalid, "[program] got %d outputs; want %d", len(out), p.results)
 	}
@@ -60,7 +65,7 @@ func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 
 // plain reports whether a run computes its results and does nothing else: it records no gradients and changes no inputs.
 func (p *Program) plain(on *Stream, mode Mode) bool {
-	return p.decided.Load() == nil && p.forms == nil && len(p.changed) == 0 && !on.Traces() && (p.back == nil && p.replays == nil || !mode.has(Recording))
+	return p.decided.Load() == nil && p.forms == nil && p.strings == nil && len(p.changed) == 0 && !on.Traces() && (p.back == nil && p.replays == nil || !mode.has(Recording))
 }
 
 // deliver copies results to the outputs, after it has checked all of them.

@@ -44,6 +44,7 @@ type Program struct {
 	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
 	forms   *forms                  // nil unless inputs are lists
 	varies  bool                    // outputs are lists
+	strings graph.Stringed          // the source, if inputs or outputs are strings; else nil
 	home    *Program                // of one that is for their elements, or a form: the program that has its constants
 
 	mu     sync.Mutex
@@ -94,6 +95,7 @@ func (c *Context) NewProgram(s Source) *Program {
 func (c *Context) start(p *Program, s Source) *Program {
 	p.ctx, p.source, p.id, p.inputs, p.loaded = c, s, programIDs.Add(1), s.Inputs(), map[*op.Const]view{}
 	p.form(s)
+	p.stringed(s)
 	return p
 }
 
@@ -261,22 +263,25 @@ func (l *Long) Error() string { return "[program] the run takes long" }
 // waitable is how many elements a caller waits for who holds a lock: they take a few microseconds.
 const waitable = 4096
 
-// run is Run in a mode; stop, unless it is nil, may end it.
-func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
+// run is Run in a mode; most runs have no extras.
+func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
 	if profile.On() && !mode.has(profiled) {
 		start, before := profile.Now(), len(made)
-		results, err := p.run(in, on, mode|profiled, made, stop)
+		results, err := p.run(in, on, mode|profiled, made, x)
 		p.recordRun(in, results[min(before, len(results)):], err, start)
 		return results, err
 	}
 	if p.replays != nil && mode.has(Recording) {
-		return p.runReplayed(in, on, mode, made, stop)
+		return p.runReplayed(in, on, mode, made, x)
 	}
 	if p.forms != nil {
-		return p.runFormed(in, on, mode, made, stop)
+		return p.runFormed(in, on, mode, made, x)
+	}
+	if p.strings != nil && (x == nil || x.strings == nil) {
+		return p.runStrings(in, on, mode, made, x)
 	}
 	if p.decided.Load() == nil {
-		results, err := p.runOnce(in, on, mode, made, stop)
+		results, err := p.runOnce(in, on, mode, made, x)
 		if err == nil || !p.decide(err, nil) {
 			return results, err
 		}
@@ -284,14 +289,14 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop 
 	if len(in) != p.given {
 		return nil, wrongInputs(len(in), p.given)
 	}
-	return p.runDecided(in, on, mode, made, stop)
+	return p.runDecided(in, on, mode, made, x)
 }
 
 var errRunTraced = status.Errorf(status.Unsupported, "[program] a program cannot run within a function that is traced; want the calls that it was made of")
 
 // runOnce is run of a program that no input decides. One that can be cancelled has ended on the device when it returns, so
 // that it writes nothing into inputs unless it has computed everything.
-func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
+func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
 	if on.Traces() {
 		return nil, errRunTraced
 	}
@@ -300,8 +305,8 @@ func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor, s
 	}
 	r := p.ctx.rt.newRun(p, on)
 	defer r.recycle()
-	r.stop = stop
-	err := stop.Err()
+	r.stop = x.stopped()
+	err := r.stop.Err()
 	if err == nil {
 		err = r.read(in, on)
 	}
@@ -318,11 +323,11 @@ func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor, s
 		return nil, err
 	}
 	if next := r.code.next; next != nil {
-		return r.runNext(next, on, mode, made, stop)
+		return r.runNext(next, on, mode, made, x)
 	}
 	before := len(made)
 	made, err = r.adopt(made)
-	if stop != nil && err == nil {
+	if r.stop != nil && err == nil {
 		err = p.ctx.rt.settle(made[before:])
 	}
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -59,7 +58,7 @@ type replayed struct {
 }
 
 // runReplayed runs the program for the sizes of the inputs.
-func (p *Program) runReplayed(in []*Tensor, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
+func (p *Program) runReplayed(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
 	if len(in) != p.given {
 		return nil, wrongInputs(len(in), p.given)
 	}
@@ -72,7 +71,7 @@ func (p *Program) runReplayed(in []*Tensor, on *Stream, mode Mode, made []*Tenso
 		return nil, err
 	}
 	defer p.leave(known)
-	return known.run(in, on, mode, made, stop)
+	return known.run(in, on, mode, made, x)
 }
 
 // replayedFor is the program for arguments of these types, with a user more.

@@ -5,6 +5,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/text"
 )
 
 // programRun is one run of a program, from its inputs to the tensors that it makes. It holds what it lists until recycle.
@@ -26,6 +27,20 @@ type programRun struct {
 	seed     [2]uint64
 	text     []byte       // of the key
 	stop     *device.Stop // nil: nobody can cancel the run
+}
+
+// extras is what few runs have. A nil one is that of all others.
+type extras struct {
+	stop    *device.Stop // may end the run; nil: nobody can cancel it
+	strings *text.Table  // nil: the run has met no strings yet
+}
+
+// stopped is what may end the run.
+func (x *extras) stopped() *device.Stop {
+	if x == nil {
+		return nil
+	}
+	return x.stop
 }
 
 // A run goes through the same steps in the same order: read, find, prepare, submit, adopt. Each of them may fail,
@@ -97,6 +112,9 @@ func (r *programRun) read(in []*Tensor, on *Stream) error {
 	for i, t := range r.inputs {
 		if err := t.store.known("program"); err != nil {
 			return err
+		}
+		if t.store.strings != nil {
+			return status.Errorf(status.Type, "[program] input %d is a tensor of strings; want one of %s", i, p.inputs[i].DType)
 		}
 		if t.store.ctx != p.ctx {
 			return status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.store.ctx.place, p.ctx.place)

@@ -3,16 +3,16 @@ package runtime
 import (
 	"slices"
 
-	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
 // Where the size of a result follows from elements, shapes behind it are known only when it has run. A program of such a
 // source runs in stages: a compiled graph, the counted call as an eager call, which waits for its count, and the rest. The
-// rest is a program of its own, which is compiled for each set of sizes.
+// rest is a program of its own, which is compiled for each set of sizes. A call on strings is made in the same way, by a function
+// of the source, on the CPU; see strings.go.
 
-// stage is the counted call behind a compiled graph, and the program behind the call.
+// stage is the call behind a compiled graph, and the program behind the call.
 type stage struct {
 	*graph.Stage
 	rest *Program
@@ -38,19 +38,27 @@ func (p *Program) resolve(shapes []op.Type) (*graph.Graph, *stage, error) {
 // Programs of the rest are compiled under keys of their home. They are not dropped with the stage before them, which would
 // need the lock of the cache that evicts it: nothing finds them any more, and they are evicted in their turn.
 
-// runNext makes tensors of what the run has computed, and runs what follows on them. The results are appended to made.
-func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor, stop *device.Stop) ([]*Tensor, error) {
+// runNext makes tensors of what the run has computed, and runs what follows on them. The results are appended to made. A table of
+// strings that is made here is that of all stages behind this one: strings that an earlier stage would have numbered do not exist,
+// because it would have made the table.
+func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
 	rt, c := r.program.ctx.rt, r.program.ctx
 	values, err := r.adopt(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer rt.freeAll(values)
-	operands := make([]Operand, next.Operands)
-	for i := range operands {
-		operands[i].Tensor = values[i]
+	var counted []*Tensor
+	if next.Strings != nil {
+		x = x.withStrings(next.Model)
+		counted, err = c.callStrings(next.Strings, values[:next.Operands], x.strings)
+	} else {
+		operands := make([]Operand, next.Operands)
+		for i := range operands {
+			operands[i].Tensor = values[i]
+		}
+		counted, err = rt.Call(next.Row, operands, slices.Clone(next.Attrs), c, on)
 	}
-	counted, err := rt.Call(next.Row, operands, slices.Clone(next.Attrs), c, on)
 	if err != nil {
 		return nil, err
 	}
@@ -59,5 +67,5 @@ func (r *programRun) runNext(next *stage, on *Stream, mode Mode, made []*Tensor,
 	for _, i := range next.Inputs {
 		in = append(in, r.inputs[i])
 	}
-	return next.rest.runOnce(in, on, mode, made, stop)
+	return next.rest.runOnce(in, on, mode, made, x)
 }

@@ -141,7 +141,7 @@ func (r *Run) compute() (results []*Tensor, err error) {
 			err = status.Errorf(status.Internal, "[program] %v; this is a bug of the library", x)
 		}
 	}()
-	return r.program.run(r.in, r.on, r.caller.mode, nil, &r.stop)
+	return r.program.run(r.in, r.on, r.caller.mode, nil, &extras{stop: &r.stop})
 }
 
 // settle waits until results have been computed. It returns the first failure, and frees all of them then.

@@ -33,6 +33,7 @@ type storage struct {
 	asked        atomic.Uint32                // how often a tensor of this memory began or ceased to ask for gradients
 	version      atomic.Uint32                // how often the runtime has written to it since its first contents
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
+	strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil
 	traced       *traced                      // of results of calls that were traced and not run: there is no memory
 
 	mu    sync.Mutex
@@ -114,7 +115,7 @@ func (st *storage) unpin() {
 		st.foreignWork.Store(false)
 		st.addressTaken.Store(false)
 	}
-	st.traced = nil
+	st.traced, st.strings = nil, nil
 	st.version.Store(0)
 	st.asked.Store(0)
 	st.write, st.uses = alloc.Use{}, st.uses[:0]

@@ -16,13 +16,13 @@ import (
 var layers = []struct {
 	packages, may []string
 }{
-	{[]string{"place", "core/status", "core/slot", "core/mapped", "core/profile"}, nil},
+	{[]string{"place", "core/status", "core/slot", "core/mapped", "core/profile", "core/text"}, nil},
 	{[]string{"core/dtype", "core/shape"}, []string{"core/dtype"}},
 	{[]string{"core/op"}, []string{"core/dtype", "core/shape"}},
 	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op"}},
-	{[]string{"core/graph"}, []string{"core/dtype", "core/shape", "core/op", "core/device"}},
+	{[]string{"core/graph"}, []string{"core/dtype", "core/shape", "core/op", "core/device", "core/text"}},
 	{[]string{"core/graph/graphtest"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
-	{[]string{"onnx"}, []string{"core/dtype", "core/shape", "core/op", "core/graph", "core/mapped"}},
+	{[]string{"onnx"}, []string{"core/dtype", "core/shape", "core/op", "core/graph", "core/mapped", "core/text"}},
 	{[]string{"alloc", "core/program"}, []string{"core/device"}},
 	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},
 	{[]string{"objc", "objc/gen"}, nil},

@@ -1,7 +1,7 @@
-"""Element types of ONNX that tensors lack: unsigned integers of 16 bits and more, 8-bit floats, and 4-bit and 2-bit elements.
+"""Element types of ONNX that tensors lack: unsigned integers of 16 bits and more, 8-bit floats, 4-bit and 2-bit elements, and strings.
 
 Models take and return them as NumPy arrays. The tensors in between carry their bits: signed integers those of unsigned ones, and
-uint8 those of smaller elements, each of which takes a byte.
+uint8 those of smaller elements, each of which takes a byte. Strings have tensors of their own kind; see _strings.py.
 """
 
 from __future__ import annotations
@@ -32,10 +32,13 @@ SMALL = {
 }
 
 
+STRING = "string"
+
+
 def lacking(kind: str) -> str | None:
     """The element type of a port that is declared as kind, such as `uint16[n, 3]`, if tensors lack it."""
     name = kind.partition("[")[0]
-    return name if name in UNSIGNED or name in SMALL else None
+    return name if name in UNSIGNED or name in SMALL or name == STRING else None
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
@@ -50,9 +53,10 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def plain(kind: str) -> np.dtype[Any] | None:
-    """A dtype of NumPy that a port takes which is declared as kind, if tensors lack its elements: uint8 for small ones."""
+    """A dtype of NumPy that a port takes which is declared as kind, if tensors lack its elements: uint8 for
+    small ones, objects for strings."""
     name = lacking(kind)
-    return None if name is None else np.dtype(name if name in UNSIGNED else "uint8")
+    return None if name is None else np.dtype(name if name in UNSIGNED else "O" if name == STRING else "uint8")
 
 
 def carried(x: Any, name: str, what: str) -> Array:

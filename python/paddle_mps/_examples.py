@@ -94,10 +94,11 @@ def _size(dim: Any, sizes: Mapping[str, int]) -> int:
 
 
 def _random(dtype: Any, shape: Sequence[int], random: np.random.Generator) -> Array:
-    """Normal numbers, or integers that are 0 or 1, which any table of a model has."""
+    """Normal numbers, or integers that are 0 or 1, which any table of a model has; for strings, the texts of these."""
     if np.issubdtype(dtype, np.floating):
         return random.standard_normal(shape).astype(dtype)
-    return random.integers(0, 2, shape).astype(dtype)
+    numbers = random.integers(0, 2, shape)
+    return numbers.astype(str).astype(dtype) if dtype.hasobject else numbers.astype(dtype)
 
 
 def described(arrays: Mapping[str, Array]) -> str:

@@ -122,6 +122,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         Error,
         (c_int32, c_int32, Ints, Ints, c_void_p, Deleter, c_void_p, NewTensor),
     ),
+    "pmps_tensor_from_strings": (Error, (Place, c_int32, Ints, c_char_p, c_size_t, NewTensor)),
+    "pmps_tensor_get_strings": (Error, (Tensor, NewPointer, POINTER(c_size_t))),
     "pmps_tensor_retain": (Error, (Tensor, NewTensor)),
     "pmps_tensor_free": (None, (Tensor,)),
     "pmps_tensor_get_info": (Error, (Tensor, POINTER(TensorInfo))),

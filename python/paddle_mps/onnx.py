@@ -4,7 +4,7 @@
     y = model(x)
 
 Arguments are NumPy arrays or tensors, by position in the order of the model's inputs, or by name; results are tensors. Inputs
-and results with elements that tensors lack, such as uint16 and 8-bit floats, are arrays.
+and results with elements that tensors lack, such as strings, uint16 and 8-bit floats, are arrays.
 Dynamic sizes may differ from call to call: the model is compiled at the first call with each set of sizes.
 docs/onnx.md lists what is supported.
 """
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from . import _dtype, _elements, _missing, _tracing
+from . import _dtype, _elements, _missing, _strings, _tracing
 from ._creation import to_tensor
 from ._errors import check
 from ._library import library, quick
@@ -48,7 +48,7 @@ class Port(NamedTuple):
 
     Attributes:
         name: what the file calls it.
-        dtype: the dtype of its elements; None where tensors lack it, as uint16.
+        dtype: the dtype of its elements; None where tensors lack it, as uint16 and strings.
         shape: the size of each axis, None for any; None where the file does not say how many axes there are.
         type: what the file declares, such as `float[batch, 3, ?, ?]`.
     """
@@ -91,13 +91,13 @@ class Model:
             args: NumPy arrays or tensors for the first inputs. Arrays and what makes arrays are converted to the dtype that the
                 model takes, if nothing but precision is lost; tensors have to have it. For elements that tensors lack:
                 arrays of uint16, uint32 or uint64; for those of 8 bits and less arrays of the dtypes of ml_dtypes, or of
-                uint8 with the bits of an element in each byte. A sequence is a list of them, and None an optional without a
+                uint8 with the bits of an element in each byte; for strings arrays of str or of bytes in UTF-8. A sequence is a list of them, and None an optional without a
                 value.
             kwargs: those for the other inputs, by name.
 
         Returns:
             A tensor, or a tuple of tensors where the model has several outputs. Results with elements that tensors lack are
-            arrays as above, with dtypes of ml_dtypes if it is installed. A sequence is a list of tensors, and None an optional
+            arrays as above, with dtypes of ml_dtypes if it is installed, and of str objects for strings. A sequence is a list of tensors, and None an optional
             without a value.
 
         Raises:
@@ -187,7 +187,10 @@ class Model:
 
     def _tensor(self, x: Array, port: Port) -> Tensor:
         """An argument as a tensor of the model's place."""
-        if name := _lacking(port):
+        name = _lacking(port)
+        if name == _elements.STRING:
+            return _strings.tensor_of(x, self.place, f"input {port.name!r}")
+        if name:
             return to_tensor(_elements.carried(x, name, f"input {port.name!r}"), place=self.place)
         if isinstance(x, Tensor):
             return x if meta(x).place == self.place else x.to(self.place)
@@ -213,6 +216,8 @@ def _lacking(port: Port) -> str | None:
 def _result(x: Tensor, port: Port) -> Any:
     """A tensor that a model has made as what a caller gets."""
     name = _lacking(port)
+    if name == _elements.STRING:
+        return _strings.array_of(x)
     return x if name is None else _elements.uncarried(x.numpy(), name)
 
 
@@ -336,6 +341,8 @@ def _run(given: argparse.Namespace) -> None:
         if given.output:
             os.makedirs(given.output, exist_ok=True)
             plain = array if array.dtype.isbuiltin == 1 else array.view(np.uint8)  # files have no dtypes of ml_dtypes
+            if array.dtype.hasobject:
+                plain = array.astype(str)  # files without pickles have no objects
             np.save(os.path.join(given.output, re.sub(r"[^\w.-]", "_", name) + ".npy"), plain)
 
 

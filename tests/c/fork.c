@@ -75,6 +75,8 @@ static void fallible_calls(void) {
   FORKED(pmps_tensor_empty(NULL, PMPS_FLOAT32, 1, &n, &t));
   FORKED(pmps_tensor_from_host(NULL, PMPS_FLOAT32, 1, &n, data, &t));
   FORKED(pmps_tensor_from_memory(PMPS_FLOAT32, 1, &n, NULL, data, NULL, NULL, &t));
+  FORKED(pmps_tensor_from_strings(NULL, 1, &n, data, sizeof data, &t));
+  FORKED(pmps_tensor_get_strings(tensor, &json, &count));
   FORKED(pmps_tensor_retain(tensor, &t));
   FORKED(pmps_tensor_get_info(tensor, &info));
   FORKED(pmps_tensor_read(tensor, data, sizeof data));

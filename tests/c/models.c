@@ -66,10 +66,85 @@ static void models_have_errors(void) {
   pmps_program_free(program);
 }
 
+/* y = x with "!" behind each string, and x of string[n]. */
+static const unsigned char exclaim[] = {
+    8, 8, 58, 74, 10, 23, 10, 1, 120, 10, 1, 119, 18, 1, 121, 34, 12, 83, 116, 114, 105, 110, 103, 67, 111, 110, 99,
+    97, 116, 18, 1, 103, 42, 8, 16, 8, 50, 1, 33, 66, 1, 119, 90, 16, 10, 1, 120, 18, 11, 10, 9, 8, 8, 18, 5, 10, 3,
+    18, 1, 110, 98, 16, 10, 1, 121, 18, 11, 10, 9, 8, 8, 18, 5, 10, 3, 18, 1, 110, 66, 4, 10, 0, 16, 20,
+};
+
+static void strings_go_in_and_come_out(void) {
+  const pmps_place *places[2] = {&cpu, &mps};
+  const char words[] = "\3\0\0\0a\0b\0\0\0\0\2\0\0\0\303\244"; /* with a NUL within, an empty one, and a letter of two bytes */
+  const char want[] = "\4\0\0\0a\0b!\1\0\0\0!\3\0\0\0\303\244!";
+  const int64_t three = 3, zero = 0;
+  for (int i = 0; i < (has_mps() ? 2 : 1); i++) {
+    pmps_program *program = NULL;
+    OK(pmps_program_load(places[i], NULL, exclaim, sizeof exclaim, &program));
+    pmps_value_info info = {.struct_size = sizeof info};
+    char *type = NULL, *data = NULL;
+    OK(pmps_program_get_port(program, false, 0, &info, NULL, &type));
+    EXPECT(info.dtype == PMPS_STRING && info.rank == 1 && !strcmp(type, "string[n]"));
+    pmps_text_free(type);
+    pmps_tensor *x = NULL, *y = NULL;
+    size_t count = 1, size = 0;
+    OK(pmps_tensor_from_strings(places[i], 1, &three, words, sizeof words - 1, &x));
+    OK(pmps_program_run(program, &x, 1, &y, &count));
+    pmps_program_free(program); /* the strings of a result are its own */
+    pmps_tensor_free(x);
+    OK(pmps_tensor_get_strings(y, &data, &size));
+    EXPECT(size == sizeof want - 1 && !memcmp(data, want, size));
+    pmps_text_free(data);
+    pmps_tensor_free(y);
+    OK(pmps_tensor_from_strings(places[i], 1, &zero, NULL, 0, &x));
+    OK(pmps_tensor_get_strings(x, &data, &size));
+    EXPECT(size == 0);
+    pmps_text_free(data);
+    pmps_tensor_free(x);
+  }
+}
+
+static void strings_have_errors(void) {
+  const int64_t one = 1, two = 2, minus = -1, huge = INT64_MAX / 16;
+  pmps_tensor *x = NULL, *y = NULL;
+  char *data = NULL;
+  size_t size = 0, count = 1;
+  FAILS(pmps_tensor_from_strings(&cpu, 1, &one, "\1\0\0\0\377", 5, &x), PMPS_INVALID_ARGUMENT, "string 0 is not UTF-8");
+  FAILS(pmps_tensor_from_strings(&cpu, 1, &one, "\2\0\0\0a", 5, &x), PMPS_INVALID_ARGUMENT, "string 0 has 2 bytes from byte 4 on");
+  FAILS(pmps_tensor_from_strings(&cpu, 1, &two, "\1\0\0\0abc", 7, &x), PMPS_INVALID_ARGUMENT, "want at least 4 for each of 2");
+  FAILS(pmps_tensor_from_strings(&cpu, 0, NULL, "\0\0\0\0a", 5, &x), PMPS_INVALID_ARGUMENT, "end at byte 4 of 5");
+  FAILS(pmps_tensor_from_strings(&cpu, 1, &huge, "", 0, &x), PMPS_INVALID_ARGUMENT, "got 0 bytes");
+  FAILS(pmps_tensor_from_strings(&cpu, 1, &minus, "", 0, &x), PMPS_INVALID_ARGUMENT, "-1");
+  FAILS(pmps_tensor_from_strings(&cpu, 1, &one, NULL, 5, &x), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(pmps_tensor_from_strings(&cpu, 1, &one, "\0\0\0\0", 4, NULL), PMPS_INVALID_ARGUMENT, "null");
+  EXPECT(!x);
+  pmps_program *program = NULL;
+  OK(pmps_program_load(&cpu, NULL, exclaim, sizeof exclaim, &program));
+  OK(pmps_tensor_empty(&cpu, PMPS_INT64, 1, &one, &x));
+  FAILS(pmps_tensor_get_strings(x, &data, &size), PMPS_TYPE_MISMATCH, "got a tensor of int64; want one of strings");
+  FAILS(pmps_program_run(program, &x, 1, &y, &count), PMPS_TYPE_MISMATCH, "input 0 is a tensor of int64[1]; want a tensor of strings for input \"x\", string[n]");
+  pmps_tensor_free(x);
+  OK(pmps_tensor_from_strings(&cpu, 0, NULL, "\0\0\0\0", 4, &x));
+  FAILS(pmps_program_run(program, &x, 1, &y, &count), PMPS_INVALID_ARGUMENT, "input \"x\" is string[]; want string[n]");
+  FAILS(pmps_program_run_into(program, &x, 1, &x, 1), PMPS_UNSUPPORTED, "an output is strings");
+  FAILS(pmps_tensor_get_strings(x, NULL, &size), PMPS_INVALID_ARGUMENT, "null");
+  pmps_program_free(program);
+  OK(pmps_program_load(&cpu, NULL, product, sizeof product, &program));
+  FAILS(pmps_program_run(program, &x, 1, &y, &count), PMPS_TYPE_MISMATCH, "input 0 is a tensor of strings; want one of float32");
+  pmps_program_free(program);
+  const int64_t beyond = 1;
+  OK(pmps_tensor_write(x, &beyond, sizeof beyond));
+  FAILS(pmps_tensor_get_strings(x, &data, &size), PMPS_INVALID_ARGUMENT, "were overwritten");
+  EXPECT(!data && !y);
+  pmps_tensor_free(x);
+}
+
 static void no_handles_are_left(void) { EXPECT(pmps_live_handles() == 0); }
 
 void models_suite(void) {
   RUN(models_become_programs);
   RUN(models_have_errors);
+  RUN(strings_go_in_and_come_out);
+  RUN(strings_have_errors);
   RUN(no_handles_are_left);
 }

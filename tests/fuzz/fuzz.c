@@ -332,6 +332,18 @@ CALL(pmps_tensor_from_host) {
   pmps_error *e = pmps_tensor_from_host(place(), dtype(), (int32_t)below(3), dims, one_in(20) ? NULL : memory, &t);
   made(e, t);
 }
+CALL(pmps_tensor_from_strings) {
+  const int64_t dims[2] = {(int64_t)below(4), (int64_t)below(3)};
+  const char wire[] = "\1\0\0\0a\0\0\0\0\2\0\0\0\303\244\4\0\0\0four";
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_from_strings(place(), (int32_t)below(3), dims, one_in(20) ? NULL : wire, below(sizeof wire), one_in(30) ? NULL : &t);
+  made(e, t);
+}
+CALL(pmps_tensor_get_strings) {
+  char *data = NULL;
+  size_t size = 0;
+  if (ended(pmps_tensor_get_strings(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &data, &size))) pmps_text_free(data);
+}
 CALL(pmps_tensor_from_memory) {
   int64_t dims[2] = {(int64_t)below(20), (int64_t)below(20)}, strides[2] = {(int64_t)below(30), (int64_t)below(3)};
   pmps_tensor *t = NULL;

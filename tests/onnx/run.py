@@ -95,6 +95,8 @@ def wrong(name: str, got: Any, want: Any, rtol: float, atol: float) -> str:
         return f"shape {array.shape}; want {want.shape}"
     if RANDOM.search(name):
         return ""
+    if want.dtype == object:  # strings
+        return "" if np.array_equal(array, want) else f"{array.tolist()}; want {want.tolist()}"
     if not np.allclose(array, want, rtol=rtol, atol=atol, equal_nan=True):
         different = ~np.isclose(array, want, rtol=rtol, atol=atol, equal_nan=True)
         return (

@@ -20,8 +20,9 @@ ELEMS = {
 
 
 def varint(n: int) -> bytes:
-    """An integer in the wire format."""
+    """An integer in the wire format; a negative one as its 64 bits."""
     out = bytearray()
+    n &= 2**64 - 1
     while n > 127:
         out.append(n & 127 | 128)
         n >>= 7
@@ -55,12 +56,17 @@ def port(name: str, elem: str, shape: Sequence[Dim] | None, *, sequence: bool = 
 
 
 def attribute(name: str, value: Any) -> bytes:
-    """An attribute: an integer, a float, a text, a graph, or a list of integers or of floats."""
+    """An attribute: an integer, a float, a text, a graph, or a list of integers, of floats or of texts; a tensor as `weight` makes it
+    in a tuple."""
     floats = isinstance(value, float) or (isinstance(value, list) and isinstance(value[0], float))
     if floats:
         numbers = value if isinstance(value, list) else [value]
         number, kind = (7, 6) if isinstance(value, list) else (2, 1)
         made = b"".join(varint(number << 3 | 5) + struct.pack("<f", x) for x in numbers)
+    elif isinstance(value, tuple):
+        made, kind = field(5, value[0]), 4
+    elif isinstance(value, list) and isinstance(value[0], (str, bytes)):
+        made, kind = b"".join(field(9, s) for s in value), 8
     elif isinstance(value, list):
         made, kind = b"".join(field(8, n) for n in value), 7
     else:
@@ -90,7 +96,10 @@ def function(name: str, nodes: Sequence[bytes], inputs: Sequence[str], outputs: 
 
 
 def weight(name: str, array: Any) -> bytes:
-    """An initializer of float32 or int64."""
+    """An initializer of float32, int64 or strings."""
+    if array.dtype == object:
+        texts = b"".join(field(6, s) for s in array.reshape(-1).tolist())
+        return b"".join(field(1, n) for n in array.shape) + field(2, ELEMS["string"]) + field(8, name) + texts
     elem = {"float32": 1, "int64": 7}[str(array.dtype)]
     raw = field(2, elem) + field(8, name) + field(9, np.ascontiguousarray(array).tobytes())
     return b"".join(field(1, n) for n in array.shape) + raw

@@ -284,13 +284,20 @@ def test_dtypes(dtype: str) -> None:
     assert y.dtype == x.dtype and y.shape == (5, 3) and (y == x.T).all()
 
 
-@ours
-def test_dtypes_that_are_missing() -> None:
+def test_strings() -> None:
     data = files.model(
-        [files.node("Identity", ["x"], ["y"])], [files.port("x", "string", [3])], [files.port("y", "string", [3])]
+        [files.node("StringConcat", ["x", "x"], ["y"])],
+        [files.port("x", "string", ["n"])],
+        [files.port("y", "string", ["n"])],
+        opset=20,
     )
-    with pytest.raises(errors.NotImplemented, match='input "x" is string'):
-        session(data)
+    made = session(data)
+    assert made.get_inputs()[0].type == "tensor(string)"
+    for x in (np.array(["a", "ü", ""], object), np.array(["a", "ü", ""]), ["a", "ü", ""]):
+        (y,) = made.run(None, {"x": x})
+        assert y.dtype == object and y.tolist() == ["aa", "üü", ""]
+    with pytest.raises(errors.InvalidArgument, match="Unexpected input data type"):
+        made.run(None, {"x": np.array([1, 2], "int64")})
 
 
 # The bits of 1 and -2 by type; onnxruntime gives only those of the first as an array.

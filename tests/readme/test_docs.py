@@ -61,7 +61,8 @@ def test_serving_from_python(tmp_path: pathlib.Path) -> None:
     (program,) = (block for block in blocks("docs/serving.md", "python") if "paddle_mps.serve" in block)
     (name,) = re.findall(r'file = "(.*)"', program)
     (tmp_path / name).parent.mkdir(parents=True)
-    (tmp_path / name).write_bytes(bytes.fromhex("".join(re.findall(r'"([0-9a-f]{20,})"', text("docs/onnx.md")))))
+    first = blocks("docs/onnx.md", "python")[0]
+    (tmp_path / name).write_bytes(bytes.fromhex("".join(re.findall(r'"([0-9a-f]{20,})"', first))))
     assert re.fullmatch(r"(127\.0\.0\.1:\d+ ?){3}\n", output([sys.executable, "-c", program], tmp_path, "host"))
 
 

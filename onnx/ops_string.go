@@ -1,0 +1,186 @@
+package onnx
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/text"
+)
+
+// Operators that look into strings; strings.go says how they are called. Strings are UTF-8, and upper and lower case are those of
+// Unicode, whatever the locale is.
+//
+// A function of an operator checks operands and attributes when the graph is built, and makes a closure of what it needs, which is
+// called in each run, maybe in several at a time. So a closure changes nothing that it shares: compiled expressions and sets of words
+// are only read. What a closure makes is bounded. The table of the run bounds the bytes of strings, and refuses a string before it is
+// made where that may be much longer than its parts. The number of results is that of the elements of the operand, but for StringSplit,
+// which has a limit of its own.
+
+var stringed = []entry{
+	// StringConcat: x, y; broadcast.
+	{"StringConcat", 20, 0, stringConcat},
+	// StringSplit: x. Results: the parts along a new last axis, and how many there are of each string.
+	{"StringSplit", 20, 0, stringSplit},
+	// StringNormalizer: [words] or [1, words].
+	{"StringNormalizer", 10, 0, stringNormalizer},
+}
+
+// stringConcat is the strings of x with those of y behind them. The graph broadcasts both, as numbers, before the call.
+func stringConcat(c *call) []*value {
+	x, y := c.strings(0), c.strings(1)
+	s, err := shape.Broadcast("onnx", &x.Shape, &y.Shape)
+	c.must(err)
+	join := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := stringList(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		behind, err := stringList(t, in[1])
+		if err != nil {
+			return nil, err
+		}
+		k := &op.Const{Type: in[0].Type}
+		for i := range list {
+			if err := t.Room(len(list[i]) + len(behind[i])); err != nil {
+				return nil, err
+			}
+			id, err := t.ID(list[i] + behind[i])
+			if err != nil {
+				return nil, err
+			}
+			k.Bytes = appendInt(k.Bytes, id, 8)
+		}
+		return []*op.Const{k}, nil
+	}
+	operands := []*value{c.expand(x.as(0), s.Slice()...), c.expand(y.as(0), s.Slice()...)}
+	return c.onStrings(join, operands, typed(dtype.Int64, elemString, s.Slice()...))
+}
+
+// mostParts is how many strings StringSplit makes at most, those that fill shorter lists included.
+const mostParts = 1 << 26
+
+// stringSplit cuts strings at a delimiter, or between words where there is none. Lists that are shorter than the longest one end
+// with empty strings.
+func stringSplit(c *call) []*value {
+	x := c.strings(0)
+	if x.rank() == shape.MaxRank {
+		c.refuse("the result has %d dimensions; want at most %d", x.rank()+1, shape.MaxRank)
+	}
+	delimiter, most := c.text("delimiter", ""), c.int("maxsplit", -1)
+	split := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := stringList(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		parts, width, counts := make([][]string, len(list)), 0, &op.Const{Type: in[0].Type}
+		for i, s := range list {
+			parts[i] = splitString(s, delimiter, most)
+			counts.Bytes = appendInt(counts.Bytes, int64(len(parts[i])), 8)
+			width = max(width, len(parts[i]))
+		}
+		if times(int64(len(list)), int64(width)) > mostParts {
+			return nil, status.Errorf(status.Unsupported, "[onnx] the parts of %d strings are up to %d; want at most %d in all", len(list), width, mostParts)
+		}
+		k := &op.Const{Type: op.Type{DType: dtype.Int64, Shape: shapeOf(append(slices.Clone(in[0].Shape.Slice()), int64(width)))}}
+		k.Bytes = make([]byte, 0, 8*width*len(list))
+		for _, of := range parts {
+			for i := range width {
+				s := ""
+				if i < len(of) {
+					s = of[i]
+				}
+				id, err := t.ID(s)
+				if err != nil {
+					return nil, err
+				}
+				k.Bytes = appendInt(k.Bytes, id, 8)
+			}
+		}
+		return []*op.Const{k, counts}, nil
+	}
+	dims := append(slices.Clone(x.dims()), c.graph.Symbol())
+	return c.onStrings(split, []*value{x.as(0)}, typed(dtype.Int64, elemString, dims...), typed(dtype.Int64, 0, x.dims()...))
+}
+
+// splitString cuts a string at a delimiter, or between words if it is empty, at most so many times; below 0 as often as possible.
+// The last part is what is left then. Between words it has no white space in front, and keeps what is at its end, as in Python.
+func splitString(s, delimiter string, most int64) (parts []string) {
+	if delimiter != "" {
+		if most < 0 || most >= int64(len(s)) {
+			return strings.Split(s, delimiter)
+		}
+		return strings.SplitN(s, delimiter, int(most)+1)
+	}
+	if most < 0 {
+		return strings.Fields(s)
+	}
+	for s = strings.TrimLeftFunc(s, unicode.IsSpace); s != ""; s = strings.TrimLeftFunc(s, unicode.IsSpace) {
+		end := strings.IndexFunc(s, unicode.IsSpace)
+		if end < 0 || int64(len(parts)) == most {
+			return append(parts, s)
+		}
+		parts, s = append(parts, s[:end]), s[end:]
+	}
+	return parts
+}
+
+// stringNormalizer drops stop words, and makes all letters of the others lower or upper case. A result without words has one,
+// the empty string. A stop word is a whole element, as ONNX says and onnxruntime has it; ONNX's reference drops words within elements.
+// Whether it counts as one is decided by what the element was before its letters were changed.
+func stringNormalizer(c *call) []*value {
+	x := c.strings(0)
+	if x.rank() != 1 && (x.rank() != 2 || x.dims()[0] != 1) {
+		c.wrong("the operand has shape %s; want [words] or [1, words]", &x.Shape)
+	}
+	change := map[string]func(string) string{"NONE": nil, "LOWER": strings.ToLower, "UPPER": strings.ToUpper}
+	action := c.text("case_change_action", "NONE")
+	to, ok := change[action]
+	if !ok {
+		c.wrong("case_change_action is %q; want NONE, LOWER or UPPER", action)
+	}
+	exact, stop := c.yes("is_case_sensitive", 0), map[string]bool{}
+	if a := c.attr("stopwords"); a != nil {
+		c.numbers("stopwords", a.Texts...) // they have to be UTF-8
+		for _, s := range a.Texts {
+			stop[compared(string(s), exact)] = true
+		}
+	}
+	normalize := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := stringList(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		var kept []string
+		for _, s := range list {
+			if stop[compared(s, exact)] {
+				continue
+			}
+			if to != nil {
+				s = to(s)
+			}
+			kept = append(kept, s)
+		}
+		if len(kept) == 0 {
+			kept = []string{""}
+		}
+		s := in[0].Shape
+		s.Dims[s.Rank-1] = int64(len(kept))
+		return stringConst(t, s, kept)
+	}
+	dims := slices.Clone(x.dims())
+	dims[len(dims)-1] = c.graph.Symbol()
+	return c.onStrings(normalize, []*value{x.as(0)}, typed(dtype.Int64, elemString, dims...))
+}
+
+// compared is a string as stop words are compared.
+func compared(s string, exact bool) string {
+	if exact {
+		return s
+	}
+	return strings.ToLower(s)
+}

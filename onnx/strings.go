@@ -1,0 +1,254 @@
+package onnx
+
+import (
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/text"
+)
+
+// A tensor of strings is one of int64, whose elements are numbers in the table of a run; see package core/text. Equal strings have
+// equal numbers. So what moves and compares elements is the operators of integers, as for other types that tensors lack, and what
+// follows from strings of the file is computed when the graph is built.
+//
+// Operators that look into strings are in ops_string.go. A device has numbers and no strings, so that such a call ends the graph, as
+// one whose result has a size that elements tell; see stage.go. The runtime makes it between two graphs, on the CPU.
+//
+// Which operators take strings is in the table of treatments in elements.go. An operator that sorts elements, or computes with them,
+// is not among them: the order of numbers is that in which the run has met the strings. Where an order matters, as for Unique, a call
+// on strings makes ranks of them first, see [call.ranks].
+//
+// A number that a run gives to a string may be a constant of a program only if that program is for this run alone, which none is. So
+// a result of a call on strings is never known when a graph is built, and a shape that follows from it is refused. An input of strings
+// of which a shape is wanted is refused in the same way, once the runtime has tried it with the numbers as constants.
+
+// intern gives the strings of the file their numbers: those of tensors and of attributes. Graphs have these numbers as constants, and
+// runs look for strings among them, so that there are no further ones later. All texts of attributes count, also those that name a mode,
+// because within a function of the model an attribute may stand for one of another name. In alphabetical order they have the same
+// numbers each time that the file is read, and so have the constants that devices keep.
+func (m *Model) intern() {
+	found := map[string]bool{}
+	m.file.graph.strings(found)
+	for _, f := range m.file.functions {
+		stringsOf(f.nodes, found)
+		for _, a := range f.defaults {
+			a.strings(found)
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(found)) {
+		m.strings.Add(s)
+	}
+}
+
+// strings adds the strings of a graph.
+func (g *Graph) strings(found map[string]bool) {
+	for _, t := range g.Initializers {
+		t.strings(found)
+	}
+	stringsOf(g.Nodes, found)
+}
+
+// stringsOf adds the strings of nodes, and those that operators of ai.onnx.ml have as a default.
+func stringsOf(nodes []*Node, found map[string]bool) {
+	for _, n := range nodes {
+		if n.Domain == "ai.onnx.ml" {
+			found[unused] = true
+		}
+		for _, a := range n.Attrs {
+			a.strings(found)
+		}
+	}
+}
+
+// strings adds the strings of an attribute.
+func (a *Attribute) strings(found map[string]bool) {
+	found[string(a.S)] = true
+	for _, s := range a.Texts {
+		found[string(s)] = true
+	}
+	if a.T != nil {
+		a.T.strings(found)
+	}
+	if a.G != nil {
+		a.G.strings(found)
+	}
+}
+
+// strings adds the elements of a tensor of strings; others have none.
+func (t *Tensor) strings(found map[string]bool) {
+	for _, s := range t.texts {
+		found[string(s)] = true
+	}
+}
+
+// read is a tensor of the file with its elements, which are numbers of the model for strings. ONNX has strings in no other place of a
+// tensor than string_data: neither in raw data nor in another file. They are checked here and not when they are interned, so that an
+// attribute with other bytes, which nothing takes for a string, does no harm.
+func (m *Model) read(t *Tensor) (*op.Const, error) {
+	if t.Elem != elemString {
+		return t.Const(m.folder.read)
+	}
+	made, err := t.Type()
+	if err != nil {
+		return nil, err
+	}
+	if t.outside || t.rawSet || int64(len(t.texts)) != made.Shape.Numel() {
+		return nil, status.Errorf(status.Invalid, "[onnx] tensor %q of string%s has %s in string_data; want %d, and no other data", t.Name, &made.Shape, status.Count(len(t.texts), "element", "elements"), made.Shape.Numel())
+	}
+	c := &op.Const{Type: made}
+	for i, s := range t.texts {
+		id, ok := m.strings.ID(string(s))
+		if !ok || !utf8.Valid(s) {
+			return nil, status.Errorf(status.Invalid, "[onnx] element %d of tensor %q is not UTF-8", i, t.Name)
+		}
+		c.Bytes = appendInt(c.Bytes, id, 8)
+	}
+	return c, nil
+}
+
+// numbers are the numbers of strings of an attribute.
+func (c *call) numbers(name string, list ...[]byte) []int64 {
+	c.room(int64(len(list)))
+	ids := make([]int64, len(list))
+	for i, s := range list {
+		id, ok := c.model.strings.ID(string(s))
+		if !ok || !utf8.Valid(s) {
+			c.wrong("string %d of attribute %s is not UTF-8", i, name)
+		}
+		ids[i] = id
+	}
+	return ids
+}
+
+// strings is operand i, which has to be strings.
+func (c *call) strings(i int) *value {
+	x := c.x(i)
+	if x.elem != elemString {
+		c.wrong("operand %d has elements of type %s; want strings", i, x.elemText())
+	}
+	return x
+}
+
+// onStrings ends the graph at a call on strings; in the graph behind it, it returns the results. Each of results has their type, with
+// a symbol for a size that only the call tells.
+//
+// It is [call.counted] for functions instead of rows, with two differences. The call is made in each run even if all operands are
+// known, because strings that it makes have no numbers before. And it may have several results, which are inputs of the rest in this
+// order.
+func (c *call) onStrings(call graph.StringCall, operands []*value, results ...value) []*value {
+	b := c.builder
+	if b.taken+len(results) <= len(b.given) {
+		b.taken += len(results)
+		return b.given[b.taken-len(results) : b.taken : b.taken]
+	}
+	if b.drawn {
+		c.refuse("it looks into strings, and random numbers were drawn before it in a branch, a loop or a function; want them outside")
+	}
+	where := c.node.named(c.opset)
+	placed := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		made, err := call(t, in)
+		if err != nil {
+			return nil, placeError(where, err)
+		}
+		return made, nil
+	}
+	panic(refusal{&cut{node: b.outer, strings: placed, operands: operands, results: results}})
+}
+
+// typed is a result of a call on strings, with dimensions that may be symbols.
+func typed(d dtype.DType, elem ElemType, dims ...int64) value {
+	return value{Type: op.Type{DType: d, Shape: shapeOf(dims)}, elem: elem}
+}
+
+// eachString is a call that makes a string of each element of x.
+func (c *call) eachString(x *value, of func(t *text.Table, k *op.Const) ([]string, error)) *value {
+	call := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := of(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		return stringConst(t, in[0].Shape, list)
+	}
+	return c.onStrings(call, []*value{x.as(0)}, typed(dtype.Int64, elemString, x.dims()...))[0]
+}
+
+// ofEachString is a call that makes an element of dtype d of each string of x: it appends its bytes to raw.
+func (c *call) ofEachString(x *value, d dtype.DType, of func(raw []byte, s string) ([]byte, error)) *value {
+	call := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := stringList(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		k := &op.Const{Type: op.Type{DType: d, Shape: in[0].Shape}}
+		for i, s := range list {
+			if k.Bytes, err = of(k.Bytes, s); err != nil {
+				return nil, status.Errorf(status.CodeOf(err), "[onnx] element %d is %s", i, err)
+			}
+		}
+		return []*op.Const{k}, nil
+	}
+	return c.onStrings(call, []*value{x.as(0)}, typed(d, 0, x.dims()...))[0]
+}
+
+// stringList are the strings that an operand has numbers of.
+func stringList(t *text.Table, k *op.Const) ([]string, error) {
+	ids, _ := k.Ints()
+	return t.Texts(ids)
+}
+
+// stringConst is the numbers of strings as the one result of a call.
+func stringConst(t *text.Table, s shape.Shape, list []string) ([]*op.Const, error) {
+	k := &op.Const{Type: op.Type{DType: dtype.Int64, Shape: s}, Bytes: make([]byte, 0, 8*len(list))}
+	for _, s := range list {
+		id, err := t.ID(s)
+		if err != nil {
+			return nil, err
+		}
+		k.Bytes = appendInt(k.Bytes, id, 8)
+	}
+	return []*op.Const{k}, nil
+}
+
+// IsString reports whether the elements of a port are strings.
+func (p *Port) IsString() bool { return p.Elem == elemString }
+
+// Strings are the strings of the model; see [graph.Stringed].
+func (m *Model) Strings() *text.Model { return m.strings }
+
+// StringInputs describes the inputs that are strings, if all are tensors.
+func (m *Model) StringInputs() []string { return stringPorts(m.inputs) }
+
+// StringInputs describes the tensors of a form that are strings.
+func (f *Form) StringInputs() []string { return stringPorts(f.ports) }
+
+// stringPorts describes the ports that are strings, and others as an empty text; nil where there are none.
+func stringPorts(ports []*Port) (list []string) {
+	for i, p := range ports {
+		if p.Elem == elemString {
+			if list == nil {
+				list = make([]string, len(ports))
+			}
+			list[i] = "input \"" + p.Name + "\", " + p.Text()
+		}
+	}
+	return list
+}
+
+// StringOutputs says which outputs are strings, and whether the results of a run begin with their form.
+func (m *Model) StringOutputs() (outputs []bool, formed bool) {
+	for i, p := range m.file.graph.Outputs {
+		if p.Elem == elemString {
+			if outputs == nil {
+				outputs = make([]bool, len(m.file.graph.Outputs))
+			}
+			outputs[i] = true
+		}
+	}
+	return outputs, varies(m.file.graph.Outputs)
+}
