@@ -35,6 +35,10 @@ type tile[T Real] struct {
 	// row adds len(a) rows of rowPanels panels of b, which begin stride elements apart, times elements of a to the row c; nil
 	// where there is none.
 	row func(c, a, b []T, stride int)
+
+	// half is direct for at most half of a panel of a, on halfCols columns of c; nil where there is none.
+	halfCols int
+	half     func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
 }
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.
