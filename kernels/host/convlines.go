@@ -47,14 +47,15 @@ func cutLines(j *convolving[float32]) {
 		s.inPlace = s.inPlace && s.dims[axis] <= j.in.dims[axis]
 	}
 	planes := min(volumeOf(&j.step), int64(len(j.taps)))
-	channels := min(blockTerms/int64(len(j.taps))+2, j.channels)
-	each := float64(j.rows)*float64(volumeOf(grid)) + float64(channels)*float64(planes)*float64(s.dims[0])*float64(s.dims[1])*float64(s.dims[2])
+	lines := float64(min(blockTerms/int64(len(j.taps))+2, j.channels)*planes) * float64(s.dims[0]) * float64(s.dims[2]) // elements of a line of all planes
+	each := float64(j.rows)*float64(volumeOf(grid)) + lines*float64(s.dims[1])
 	c.images, c.lines = max(int64(lineElements/each), 1), grid[1]
 	if each > lineElements {
 		c.lines = min(max(int64(lineElements/each*float64(grid[1])), 1), grid[1])
 	}
-	if !s.inPlace && (planes > mostPlanes || c.lines < most[1] || s.dims[2] > 2*grid[2]) {
-		return // more would be copied than multiplied
+	copied := float64(c.images) * lines * float64(c.lines+most[1])
+	if !s.inPlace && (planes > mostPlanes || c.lines < most[1] || s.dims[2] > 2*grid[2] || copied > 4*lineElements) {
+		return // more would be copied than multiplied, or than fits the cache
 	}
 	s.dims[1] = c.lines + most[1]
 	s.strides = [op.MaxSpatial]int64{s.dims[1] * s.dims[2], s.dims[2], 1}

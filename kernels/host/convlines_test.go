@@ -9,6 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // A NaN of an image is in the terms of the weight whose taps see it, and in no others: lines that are multiplied in vectors
@@ -35,5 +36,33 @@ func TestConvWeightOfNaN(t *testing.T) {
 				require.Equal(t, math.IsNaN(want[i]), math.IsNaN(v), "%s: element %d is NaN, term %d", name, at, i)
 			}
 		}
+	}
+}
+
+// Lines are no copies of what is far larger than the cache: of long lines with padding, and of long dilations.
+func TestLinesAreCut(t *testing.T) {
+	for name, c := range map[string]struct {
+		x, y  [3]int64 // spatial sizes of the image and of the windows
+		taps  [][op.MaxSpatial]int64
+		lines bool
+	}{
+		"padded":         {[3]int64{1, 28, 28}, [3]int64{1, 28, 28}, [][op.MaxSpatial]int64{{0, -1, -1}, {0, 1, 1}}, true},
+		"large":          {[3]int64{1, 512, 512}, [3]int64{1, 512, 512}, [][op.MaxSpatial]int64{{0, -1, -1}, {0, 1, 1}}, true},
+		"long in place":  {[3]int64{1, 1, 1 << 30}, [3]int64{1, 1, 1<<30 - 2}, [][op.MaxSpatial]int64{{}, {0, 0, 2}}, true},
+		"long":           {[3]int64{1, 1, 1 << 30}, [3]int64{1, 1, 1 << 30}, [][op.MaxSpatial]int64{{0, 0, -1}, {0, 0, 1}}, false},
+		"far planes":     {[3]int64{1, 9, 64}, [3]int64{1, 9, 64}, [][op.MaxSpatial]int64{{-1 << 40, 0, 0}, {1 << 40, 0, 0}}, false},
+		"far lines":      {[3]int64{1, 9, 64}, [3]int64{1, 9, 64}, [][op.MaxSpatial]int64{{0, -1 << 40, 0}, {0, 1 << 40, 0}}, false},
+		"short":          {[3]int64{1, 9, 7}, [3]int64{1, 9, 7}, [][op.MaxSpatial]int64{{0, -1, -1}, {0, 1, 1}}, false},
+		"single element": {[3]int64{1, 9, 7}, [3]int64{1, 9, 7}, [][op.MaxSpatial]int64{{}}, true},
+	} {
+		j := &convolving[float32]{rows: 16, channels: 3, groups: 1, step: neighbours, taps: c.taps}
+		for im, size := range map[*image[float32]][3]int64{&j.in: c.x, &j.seen: c.y} {
+			im.batch, im.channels, im.dims = 2, 3, size
+			im.strides = [op.MaxSpatial]int64{size[1] * size[2], size[2], 1}
+			im.perChannel = size[0] * size[1] * size[2]
+			im.perImage = 3 * im.perChannel
+		}
+		cutLines(j)
+		require.Equal(t, c.lines && vec.HasLineDots(), j.cutInLines.on, name)
 	}
 }
