@@ -8,6 +8,10 @@ import (
 // Where y lies in lines of neighbours, a term of conv_weight is the sum of their products with lines of x that begin at the tap
 // of the term. Nothing is gathered: lines of y are read where they are, and those of x too, or from a padded copy, whose planes
 // are those of a strip.
+//
+// conv drops the sums that belong to no window, and can therefore multiply a strip as one run. Here each product would be added
+// to a term that counts, and zeros in y would not help: a NaN beside a line, times 0, is NaN. So each line ends where its windows
+// do.
 
 const (
 	leastLine    = 8       // windows of a line: half of a vector
@@ -36,6 +40,7 @@ func cutLines(j *convolving[float32]) {
 	if y.strides[2] != 1 || min(y.strides[1], y.perChannel, y.perImage) < 0 || volumeOf(grid)*j.in.batch*j.channels == 0 {
 		return
 	}
+	// The planes are those of one strip that has all lines which are multiplied at a time.
 	s := &c.phase.strips
 	low, high := bounds(j.taps)
 	var most [op.MaxSpatial]int64 // the largest shift of a plane
@@ -46,6 +51,7 @@ func cutLines(j *convolving[float32]) {
 		s.dims[axis] += most[axis]
 		s.inPlace = s.inPlace && s.dims[axis] <= j.in.dims[axis]
 	}
+	// With a stride, a channel has a plane for each distance of windows at which the kernel has elements.
 	planes := min(volumeOf(&j.step), int64(len(j.taps)))
 	lines := float64(min(blockTerms/int64(len(j.taps))+2, j.channels)*planes) * float64(s.dims[0]) * float64(s.dims[2]) // elements of a line of all planes
 	each := float64(j.rows)*float64(volumeOf(grid)) + lines*float64(s.dims[1])
@@ -53,6 +59,7 @@ func cutLines(j *convolving[float32]) {
 	if each > lineElements {
 		c.lines = min(max(int64(lineElements/each*float64(grid[1])), 1), grid[1])
 	}
+	// Floats do not overflow, whatever the dilation is.
 	copied := float64(c.images) * lines * float64(c.lines+most[1])
 	if !s.inPlace && (planes > mostPlanes || c.lines < most[1] || s.dims[2] > 2*grid[2] || copied > 4*lineElements) {
 		return // more would be copied than multiplied, or than fits the cache
@@ -79,6 +86,7 @@ func linePiece(j *weighed[float32], share, group, first, n int64, s *scratch[flo
 	if st.inPlace {
 		perChannel, l.NextB = j.in.perChannel, int(j.in.perImage)
 	}
+	// All channels of the copy have the same taps, a channel's planes further on.
 	offsets := make([]int, n)
 	for i := range offsets {
 		term := first + int64(i)
@@ -101,12 +109,16 @@ func linePiece(j *weighed[float32], share, group, first, n int64, s *scratch[flo
 	return true
 }
 
+// A copy has the images one behind the other, in each its channels, and in each of those its planes. Padding is
+// zeros, as where windows are gathered: a NaN of y is in the terms of all taps, those that see padding beside it too.
+
 // lineCopy is what windows of some lines see in some channels of some images: the images as they are, or a padded copy.
 func lineCopy(j *weighed[float32], img, images, channel, channels, line, count int64, s *scratch[float32]) []float32 {
 	st := &j.cutInLines.phase.strips
 	if st.inPlace {
 		return j.in.data[j.in.at(img, channel)+line*j.in.strides[1]:]
 	}
+	// The last lines of an image may be fewer, in planes of the same size.
 	need := st.dims
 	need[1] += count - j.cutInLines.lines
 	s.columns = grown(s.columns, images*channels*int64(st.planes)*st.size)

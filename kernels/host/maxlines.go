@@ -16,12 +16,14 @@ const mostLineTaps = 1 << 12
 // lined reports whether maxLines is the way to go. Numbers of elements are added up in 32 bits.
 func (j *pooling[T]) lined(s *poolScratch) bool {
 	w, x := &j.windows, &j.x
+	// Elements of a line have to be neighbours, and those of lines further on to lie behind the first.
 	if w.Adaptive || w.Stride[2] > 2 || !vec.HasWindowMax() || x.strides[2] != 1 || x.strides[0] < 0 || x.strides[1] < 0 {
 		return false
 	}
 	if w.Kernel[0] > mostLineTaps || w.Kernel[1] > mostLineTaps || w.Kernel[2] > mostLineTaps || volumeOf(&w.Kernel) > mostLineTaps || x.plane() > math.MaxInt32 {
 		return false
 	}
+	// A window at an edge takes as long as several in a vector.
 	low, high := fullWindows(s.ranges[2], w.Kernel[2])
 	return 4*(high-low) >= 3*len(s.ranges[2])
 }
@@ -36,7 +38,11 @@ func fullWindows(ranges []span, width int64) (low, high int) {
 	return low, high
 }
 
-// maxLines is max_pool of a plane.
+// A line of windows is a few windows at its left edge, one by one, a run in vectors, and a few at its right edge. Taps change
+// only where a line of windows sees fewer lines of the plane than the one before, at the upper and the lower edge: what they
+// say is relative to the first line seen.
+
+// maxLines is max_pool of a plane. It reports false where windows do not lie in their plane, which is a mistake of ours.
 func maxLines(j *pooling[float32], img, channel int64, s *poolScratch) bool {
 	f := newFrame()
 	defer f.free()
@@ -90,12 +96,17 @@ func (j *pooling[T]) tapsOf(taps []vec.Tap, r *poolRows) []vec.Tap {
 	return taps
 }
 
+// A line of windows begins at the first element that its first window of full width sees; what x has from there on is
+// longer than the line, so that vectors can be read whole.
+
 // line looks at n windows of full width that see the same lines, the first from index low of the last axis on.
 func (j *pooling[T]) line(best []float32, at []int32, from int64, r *poolRows, low int64, n int, taps []vec.Tap) bool {
 	x := any(j.x.data).([]float32)[from+r.fromA*j.x.strides[0]+r.fromB*j.x.strides[1]+low:]
 	first := (r.fromA*j.x.dims[1]+r.fromB)*j.x.dims[2] + low
 	return vec.WindowMax(best, at, x, taps, n, int(j.windows.Stride[2]), int32(first))
 }
+
+// Results of a line are mostly neighbours in memory, as are their indices: then they are copied.
 
 // storeLine writes results and indices of neighbouring windows.
 func (j *pooling[T]) storeLine(best []T, at []int32, to, place int64) {
