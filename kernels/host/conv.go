@@ -99,26 +99,27 @@ func (k *convolution[T]) bytes() int64 {
 // writes to its own piece of the result and to scratch memory alone.
 type convolving[T float32 | float64] struct {
 	*convolution[T]
-	all      [3]device.Operand // the operands as elements of T
-	in, out  image[T]          // what is gathered from, and what is written; a weight is an image of kernels
-	seen     image[T]          // the images that the weight is multiplied with in conv_weight
-	shares   shares            // of conv_weight
-	sums     []T               // the weights of its shares of images, where there are several
-	other    []T               // the weight that is read, which is contiguous
-	room     unsafe.Pointer    // for weights: those of the phases of conv_transpose, and those that are packed
-	groups   int64
-	rows     int64 // of a product: output channels of a group
-	channels int64 // of one group of the image that is gathered from
-	phases   []convPhase[T]
-	taps     [][op.MaxSpatial]int64 // of all phases
-	planes   [][op.MaxSpatial]int64 // likewise, and so are the offsets
-	offsets  []int
-	step     [op.MaxSpatial]int64 // distance of windows in the image
-	pieces   int64
-	work     splitter
-	copying  device.Call
-	from, to [1]device.Operand
-	epilogue epilogue
+	all        [3]device.Operand // the operands as elements of T
+	in, out    image[T]          // what is gathered from, and what is written; a weight is an image of kernels
+	seen       image[T]          // the images that the weight is multiplied with in conv_weight
+	shares     shares            // of conv_weight
+	cutInLines lineCut[T]        // of conv_weight too
+	sums       []T               // the weights of its shares of images, where there are several
+	other      []T               // the weight that is read, which is contiguous
+	room       unsafe.Pointer    // for weights: those of the phases of conv_transpose, and those that are packed
+	groups     int64
+	rows       int64 // of a product: output channels of a group
+	channels   int64 // of one group of the image that is gathered from
+	phases     []convPhase[T]
+	taps       [][op.MaxSpatial]int64 // of all phases
+	planes     [][op.MaxSpatial]int64 // likewise, and so are the offsets
+	offsets    []int
+	step       [op.MaxSpatial]int64 // distance of windows in the image
+	pieces     int64
+	work       splitter
+	copying    device.Call
+	from, to   [1]device.Operand
+	epilogue   epilogue
 }
 
 // leastPlane is the number of elements of a channel from which on an epilogue pays: pieces have a part of each channel.

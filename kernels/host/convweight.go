@@ -47,6 +47,9 @@ func planWeight[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.noteTaps(w)
 	j.seen.open(&j.all[right])
 	j.rows = j.seen.channels / j.groups
+	if narrow, ok := any(j).(*convolving[float32]); ok {
+		cutLines(narrow)
+	}
 	j.shares = sharesOf(j.terms(), j.groups, j.in.batch)
 	if j.shares.images > 1 {
 		j.sums = j.reserve(j.shares.images * j.out.batch * j.terms())
@@ -92,6 +95,9 @@ func (j *weighed[T]) part(_ *device.Call, lo, hi int64) error {
 // piece adds up n terms of one group in s.sums, a row for each channel of y. It reports false where memory does not fit, which
 // is a mistake of ours.
 func (j *weighed[T]) piece(share, group, first, n int64, s *scratch[T]) bool {
+	if narrow, ok := any(j).(*weighed[float32]); ok && narrow.cutInLines.on {
+		return linePiece(narrow, share, group, first, n, any(s).(*scratch[float32]))
+	}
 	grid := &j.seen.dims
 	plane := volumeOf(grid)
 	at, end := j.in.batch*share/j.shares.images*plane, j.in.batch*(share+1)/j.shares.images*plane

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Windows beside each other that lie inside the plane take their elements from the same lines: the first elements of each
@@ -17,6 +18,12 @@ import (
 // maxPlane is max_pool of a plane.
 func maxPlane[T float32 | float64](j *pooling[T], img, channel int64, s *poolScratch) error {
 	j.measure(s, &j.y.dims, &j.x.dims)
+	if narrow, ok := any(j).(*pooling[float32]); ok && narrow.lined(s) {
+		if !maxLines(narrow, img, channel, s) {
+			return status.Errorf(status.Internal, "[max_pool] got windows that do not lie in their plane")
+		}
+		return nil
+	}
 	if j.banded(s) {
 		maxBands(j, img, channel)
 		return nil

@@ -33,6 +33,7 @@ type poolScratch struct {
 	measured bool                  // ranges are those of the call
 	sums     []float64             // a plane
 	places   []int64               // of a block of windows
+	taps     []vec.Tap             // of windows that see the same number of lines
 }
 
 var poolScratches = sync.Pool{New: func() any { return new(poolScratch) }}

@@ -112,18 +112,38 @@ def check_rows(name: str, a: Numbers, b: Numbers) -> None:
         ) from None
 
 
+# Rows of a triangle up to which it is solved row by row: with more of them, the calls of NumPy are products of matrices.
+SUBSTITUTED_ROWS = 16
+
+
 def substituted(a: Numbers, b: Numbers, upper: bool, unit: bool) -> Numbers:
     """The solutions z of a z = b for triangular matrices, by substitution; 0 on a diagonal gives inf or nan."""
-    n = a.shape[-1]
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     z = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])), np.result_type(a, b))
     with np.errstate(all="ignore"):
-        for i in reversed(range(n)) if upper else range(n):
-            if not unit:
-                z[..., i, :] /= a[..., i, i, None]
-            rest = slice(0, i) if upper else slice(i + 1, n)
-            z[..., rest, :] -= a[..., rest, i, None] * z[..., i, None, :]
+        substitute(a, z, upper, unit)
     return z
+
+
+def substitute(a: Numbers, z: Numbers, upper: bool, unit: bool) -> None:
+    """`substituted` in the memory of z: one half of the triangle after the other, and in between a product of matrices.
+
+    The other triangle of a is not read.
+    """
+    n = a.shape[-1]
+    if n > SUBSTITUTED_ROWS:
+        first, second = slice(0, n // 2), slice(n // 2, n)
+        if upper:
+            first, second = second, first
+        substitute(a[..., first, first], z[..., first, :], upper, unit)
+        z[..., second, :] -= np.matmul(a[..., second, first], z[..., first, :])
+        substitute(a[..., second, second], z[..., second, :], upper, unit)
+        return
+    for i in reversed(range(n)) if upper else range(n):
+        if not unit:
+            z[..., i, :] /= a[..., i, i, None]
+        rest = slice(0, i) if upper else slice(i + 1, n)
+        z[..., rest, :] -= a[..., rest, i, None] * z[..., i, None, :]
 
 
 @derivative_of_real(_rules.triangular_solve, "x", "y")

@@ -119,6 +119,29 @@ def test_solutions(shape: tuple[int, ...], dtype: str) -> None:
     assert ratio(wide(x) @ inverse - np.eye(n), norm(wide(x)) * norm(inverse), n, dtype) < THRESHOLD
 
 
+@pytest.mark.parametrize("upper", [True, False])
+@pytest.mark.parametrize("transpose", [True, False])
+def test_substitution_reads_one_triangle(upper: bool, transpose: bool) -> None:
+    """NaN in the other triangle is not read; a 0 on the diagonal gives inf or NaN in its row and in those that depend on
+    it; a NaN stays in its column."""
+    n, zero = 50, 31
+    a = np.random.default_rng(1).standard_normal((n, n)) + 8 * np.eye(n)
+    b = np.random.default_rng(2).standard_normal((2, n, 3))
+    triangle = np.triu(a) if upper else np.tril(a)
+    given = np.where(triangle == 0, np.nan, triangle)
+
+    def solved(given: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return wide(linalg.triangular_solve(paddle.to_tensor(given), paddle.to_tensor(b), upper, transpose))
+
+    want = np.linalg.solve(triangle.T if transpose else triangle, b)
+    np.testing.assert_allclose(solved(given, b), want, rtol=1e3 * n * PRECISION["float64"])
+    b[0, :, 1] = np.nan
+    assert np.array_equal(np.isnan(solved(given, b)), np.isnan(b))
+    b[0, :, 1], given[zero, zero] = 1, 0
+    done = np.arange(n) > zero if upper != transpose else np.arange(n) < zero
+    assert np.array_equal(np.isfinite(solved(given, b)), np.broadcast_to(done[:, None], b.shape))
+
+
 @pytest.mark.parametrize("dtype", PRECISION)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pinv_and_lstsq(shape: tuple[int, ...], dtype: str) -> None:

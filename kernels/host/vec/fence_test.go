@@ -226,3 +226,27 @@ func productsStayInside[T Real](t *testing.T, f *fences) {
 		}
 	}
 }
+
+// Nor do windows and lines, whose vectors read what is beside them as long as it is inside.
+func TestWindowsAndLinesStayInside(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		f := newFences(t)
+		for _, n := range sizes {
+			f.high = n%2 == 0
+			for step := 1; step <= 2 && HasWindowMax(); step++ {
+				f.try(t, func() {
+					room := (n + WindowLanes - 1) &^ (WindowLanes - 1)
+					x := operand[float32](f, 5+(n-1)*step+1)
+					require.True(t, WindowMax(operand[float32](f, room), operand[int32](f, room), x, []Tap{{0, 0}, {5, 1}}, n, step, 0))
+				}, "windows of %d, %d", n, step)
+			}
+			if HasLineDots() {
+				f.try(t, func() {
+					l := Lines{Width: n, Count: 2, StepA: n, StepB: n + 3, Images: 2, NextA: 14 * n, NextB: 2*n + 9, Row: 2 * n}
+					a, b := operand[float32](f, 2*14*n), operand[float32](f, l.NextB+l.StepB+n+4)
+					require.True(t, AddLineDots(operand[float32](f, 7*3), a, b, []int{0, 4, 1}, 7, 3, &l))
+				}, "lines of %d", n)
+			}
+		}
+	})
+}

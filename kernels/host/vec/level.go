@@ -65,6 +65,7 @@ type table struct {
 	runningSums            func(sums []float64, dst, src []float32)
 	sortKeys               func(dst []uint32, src []float32, flip uint32) (some, all uint32, negativeZero bool)
 	beyond                 func(x []float32, v float32, flip uint32) int
+	windowMax              func(best []float32, at []int32, x []float32, taps []Tap, n, step, reach int, first int32) // or nil
 
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
@@ -75,6 +76,8 @@ type table struct {
 	tile64 tile[float64]
 	dots32 dots[float32]
 	dots64 dots[float64]
+
+	lineDots func(to *[lineRows * lineCols]float32, a, b []float32, offsets *[lineCols]int, l *Lines) // or nil
 }
 
 // active is chosen once, before main; only tests of this package replace it.

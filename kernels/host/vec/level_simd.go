@@ -99,6 +99,7 @@ func (t *table) use512() {
 	t.bitwise512()
 	t.sumDeviations, t.standardize = sumDeviations512, standardize512
 	t.tiles512()
+	t.lineDots = addedLines
 }
 
 // after is a line from an element on; nil of none.

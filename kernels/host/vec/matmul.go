@@ -35,6 +35,13 @@ type tile[T Real] struct {
 	// row adds len(a) rows of rowPanels panels of b, which begin stride elements apart, times elements of a to the row c; nil
 	// where there is none.
 	row func(c, a, b []T, stride int)
+
+	// column adds a times one column of b to one of c, for a multiple of columnRows rows; nil where there is none.
+	column func(c, a, b []T, m, k, lda, ldb, ldc int, set bool)
+
+	// half is direct for at most half of a panel of a, on halfCols columns of c; nil where there is none.
+	halfCols int
+	half     func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
 }
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.
@@ -117,6 +124,12 @@ func addMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) {
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
+	if rows := t.narrow(c, a, b, m, n, k, lda, ldb, ldc, set); rows > 0 {
+		if rows < m {
+			addMatMul(c[rows*ldc:], a[rows*lda:], b, m-rows, n, k, lda, ldb, ldc, set)
+		}
+		return
+	}
 	if m < t.least() {
 		t.thin(c, a, b, m, n, k, lda, ldb, ldc)
 		return
@@ -136,6 +149,27 @@ func addMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) {
 		}
 	}
 	pool.Put(p)
+}
+
+// Of a few columns a tile would compute many more, and packing a takes longer than the product.
+const (
+	fewColumns = 4
+	columnRows = 8 // that are added up side by side
+)
+
+// narrow is the product for few columns, of the first rows; it answers how many it took. A block of a stays in the first-level
+// cache for all columns.
+func (t *tile[T]) narrow(c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) int {
+	if t.column == nil || n > fewColumns {
+		return 0
+	}
+	m -= m % columnRows
+	for i := 0; i < m; i += blockRows {
+		for j := range n {
+			t.column(c[i*ldc+j:], a[i*lda:], b[j:], min(blockRows, m-i), k, lda, ldb, ldc, set)
+		}
+	}
+	return m
 }
 
 // least is the number of rows from which on a product uses tiles: a tile of which c has half the rows is as fast as rows

@@ -55,6 +55,10 @@ func TestMatMulFloat32(t *testing.T) {
 		{66, 513, 30},
 		{130, 35, 260},
 		{4, 1030, 2},
+		{24, 1, 300},
+		{37, 2, 40},
+		{203, 3, 9},
+		{104, 4, 5},
 		{6, 6, 0},
 		{0, 3, 2},
 		{3, 0, 2},
@@ -98,6 +102,38 @@ func TestMatMulSplit(t *testing.T) {
 				}
 			}
 			require.Equal(t, whole, c, "split in %dx%d", part[0], part[1])
+		}
+	})
+}
+
+// Products of a few columns that are cut along k, by columns and by rows have the bits of a whole product of more columns.
+func TestMatMulOfFewColumns(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	m, n, k := 109, 9, 37
+	a, b := randomRow(r, m*k), randomRow(r, k*n)
+	a[5*k+3], b[7*n] = float32(math.NaN()), float32(math.Inf(1))
+	eachLevel(t, func(t *testing.T) {
+		whole := make([]float32, m*n)
+		require.True(t, MatMul(whole, a, b, m, n, k, k, n, n))
+		for cols := 1; cols <= fewColumns+1; cols++ {
+			for _, rows := range []int{8, 12, 100, m} {
+				c, check := guarded(make([]float32, m*n))
+				for i := 0; i < m; i += rows {
+					for j := 0; j < n; j += cols {
+						for l := 0; l < k; l += 10 {
+							require.True(t, AddMatMul(c[i*n+j:], a[i*k+l:], b[l*n+j:], min(rows, m-i), min(cols, n-j), min(10, k-l), k, n, n))
+						}
+					}
+				}
+				check(t)
+				for i := range whole {
+					if whole[i] == whole[i] { //nolint:gocritic,staticcheck // NaN has no bits of its own
+						require.Equal(t, math.Float32bits(whole[i]), math.Float32bits(c[i]), "%d rows, %d columns, element %d", rows, cols, i)
+					} else {
+						require.True(t, math.IsNaN(float64(c[i])))
+					}
+				}
+			}
 		}
 	})
 }

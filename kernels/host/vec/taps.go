@@ -75,8 +75,38 @@ const (
 
 // addTaps is AddTaps for rows that are tiles. reach is the largest offset.
 func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, set bool) {
-	pool, k := packsOf[T](), len(offsets)
+	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
+	rest := m % t.rows
+	if m -= rest; rest > 0 && rest <= t.rows/2 && t.half != nil {
+		done := t.addHalves(c[m*ldc:], a[m*lda:], b, offsets, rest, n, lda, ldc, reach, p, set)
+		if done < n {
+			t.addTiles(c[m*ldc+done:], a[m*lda:], b[done:], offsets, rest, n-done, lda, ldc, reach, p, set)
+		}
+	} else {
+		m += rest
+	}
+	if m > 0 {
+		t.addTiles(c, a, b, offsets, m, n, lda, ldc, reach, p, set)
+	}
+	pool.Put(p)
+}
+
+// addHalves is addTaps for rows that are half a tile at most. It ends at the column from which on a tile would read beyond b,
+// and answers which that is.
+func (t *tile[T]) addHalves(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) (done int) {
+	for ; done < n && reach+done+t.halfCols <= len(b); done += t.halfCols {
+		for l := 0; l < len(offsets); l += depth {
+			seen := offsets[l:][:min(depth, len(offsets)-l)]
+			t.half(c[done:], a[l*t.rows:], b[done:], seen, m, min(t.halfCols, n-done), lda, ldc, &p.edge, set && l == 0)
+		}
+	}
+	return min(done, n)
+}
+
+// addTiles is addTaps with whole tiles.
+func (t *tile[T]) addTiles(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) {
+	k := len(offsets)
 	tiles, width := (m+t.rows-1)/t.rows, pickedCols
 	direct := t.direct != nil && (tiles <= directTiles || tiles*k <= directTaps)
 	if direct || m <= blockRows {
@@ -104,7 +134,6 @@ func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int,
 			}
 		}
 	}
-	pool.Put(p)
 }
 
 // A tile reads whole rows of b, and the last ones may end where b ends.

@@ -405,3 +405,92 @@ done:
 	STORETILE512
 	VZEROUPPER
 	RET
+
+// The half tile has six of the twelve rows of a panel of a and twice the columns: rows that are left over would fill less than
+// half of a whole one.
+
+// ROWHALF adds one element of a times the row of b to a row of the tile.
+#define ROWHALF(a, x, c0, c1, c2, c3) \
+	VBROADCASTSS a, x; \
+	VFMADD231PS Z0, x, c0; \
+	VFMADD231PS Z1, x, c1; \
+	VFMADD231PS Z2, x, c2; \
+	VFMADD231PS Z3, x, c3
+
+// LOADHALF and STOREHALF move a row of the tile and go to the next.
+#define LOADHALF(c0, c1, c2, c3) \
+	VMOVUPS (SI), c0; \
+	VMOVUPS 64(SI), c1; \
+	VMOVUPS 128(SI), c2; \
+	VMOVUPS 192(SI), c3; \
+	ADDQ DX, SI
+
+#define STOREHALF(c0, c1, c2, c3) \
+	VMOVUPS c0, (SI); \
+	VMOVUPS c1, 64(SI); \
+	VMOVUPS c2, 128(SI); \
+	VMOVUPS c3, 192(SI); \
+	ADDQ DX, SI
+
+// ZEROHALF begins the sums of a row with 0.
+#define ZEROHALF(c0, c1, c2, c3) \
+	VPXORD c0, c0, c0; \
+	VPXORD c1, c1, c1; \
+	VPXORD c2, c2, c2; \
+	VPXORD c3, c3, c3
+
+// func tileAt6x64(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)
+TEXT ·tileAt6x64(SB), NOSPLIT, $0-56
+	ARGUMENTS
+	MOVQ offsets+48(FP), R8
+	SHLQ $2, DX
+	TESTL R9, R9
+	JNE  zero
+	MOVQ DI, SI
+	LOADHALF(Z8, Z9, Z10, Z11)
+	LOADHALF(Z12, Z13, Z14, Z15)
+	LOADHALF(Z16, Z17, Z18, Z19)
+	LOADHALF(Z20, Z21, Z22, Z23)
+	LOADHALF(Z24, Z25, Z26, Z27)
+	LOADHALF(Z28, Z29, Z30, Z31)
+	JMP  begin
+
+zero:
+	ZEROHALF(Z8, Z9, Z10, Z11)
+	ZEROHALF(Z12, Z13, Z14, Z15)
+	ZEROHALF(Z16, Z17, Z18, Z19)
+	ZEROHALF(Z20, Z21, Z22, Z23)
+	ZEROHALF(Z24, Z25, Z26, Z27)
+	ZEROHALF(Z28, Z29, Z30, Z31)
+
+begin:
+	TESTQ CX, CX
+	JLE  done
+
+step:
+	MOVQ (R8), R10
+	VMOVUPS (BX)(R10*4), Z0
+	VMOVUPS 64(BX)(R10*4), Z1
+	VMOVUPS 128(BX)(R10*4), Z2
+	VMOVUPS 192(BX)(R10*4), Z3
+	ROWHALF((AX), Z4, Z8, Z9, Z10, Z11)
+	ROWHALF(4(AX), Z5, Z12, Z13, Z14, Z15)
+	ROWHALF(8(AX), Z6, Z16, Z17, Z18, Z19)
+	ROWHALF(12(AX), Z7, Z20, Z21, Z22, Z23)
+	ROWHALF(16(AX), Z4, Z24, Z25, Z26, Z27)
+	ROWHALF(20(AX), Z5, Z28, Z29, Z30, Z31)
+	ADDQ $48, AX
+	ADDQ $8, R8
+	DECQ CX
+	JNZ  step
+
+done:
+	MOVQ DI, SI
+	STOREHALF(Z8, Z9, Z10, Z11)
+	STOREHALF(Z12, Z13, Z14, Z15)
+	STOREHALF(Z16, Z17, Z18, Z19)
+	STOREHALF(Z20, Z21, Z22, Z23)
+	STOREHALF(Z24, Z25, Z26, Z27)
+	STOREHALF(Z28, Z29, Z30, Z31)
+	VZEROUPPER
+	RET

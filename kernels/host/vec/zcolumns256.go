@@ -19,6 +19,7 @@ func (t *table) columns256() {
 	t.runningSums = runningSums256
 	t.sortKeys, t.beyond = sortKeys256, beyond256
 	t.anyByte, t.allBytes = anyByte256, allBytes256
+	t.windowMax = windowMax256
 }
 
 // Vectors are loaded from an address and a number of bytes: of a part of a slice the compiler computes length and capacity

@@ -25,14 +25,17 @@ from .._precision import rounded, working
 from ._activation import CHANNELS_FIRST, CHANNELS_LAST
 
 
-def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
-    """x less its mean along some axes and divided by its standard deviation; the mean and the variance, of size 1 there."""
+def standardized(
+    x: Tensor, axes: Sequence[int], epsilon: float, weight: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """x less its mean along some axes, divided by its standard deviation and times weight, of size 1 there as are the other
+    results: the mean and the variance."""
     axes = list(axes)
     mean = _operators.mean(x, axes, True)
     centered = _operators.subtract(x, mean)
     count = math.prod(meta(x).shape[a] for a in axes)
     variance = _operators.divide(_operators.square_sum(centered, axes, True), count)
-    return _operators.multiply(centered, _operators.rsqrt(variance + epsilon)), mean, variance
+    return _operators.multiply(centered, affine(_operators.rsqrt(variance + epsilon), weight, None)), mean, variance
 
 
 def along_lines(
@@ -197,16 +200,17 @@ def batch_norm(
     sized_as("batch_norm", "weight", weight, shape[channels])
     sized_as("batch_norm", "bias", bias, shape[channels])
     wide, spread = working(of_floats(x, "batch_norm")), along(channels, rank)
+    gain = None if weight is None else factor(weight, spread)  # goes into the scale: a pass over x less
     if (not training) if use_global_stats is None else use_global_stats:
-        scale = _operators.rsqrt(factor(running_var, spread) + epsilon)
+        scale = affine(_operators.rsqrt(factor(running_var, spread) + epsilon), gain, None)
         normal = _operators.multiply(_operators.subtract(wide, factor(running_mean, spread)), scale)
     else:
         axes = [a for a in range(rank) if a != channels]
-        normal, mean, variance = standardized(wide, axes, epsilon)
+        normal, mean, variance = standardized(wide, axes, epsilon, gain)
         with no_grad():
             follow(running_mean, mean, momentum)
             follow(running_var, variance, momentum)
-    return rounded(affine(normal, weight, bias, spread), x)
+    return rounded(affine(normal, None, bias, spread), x)
 
 
 def follow(running: Tensor, batch: Tensor, momentum: float) -> None:
