@@ -25,7 +25,9 @@ func (t *Tensor) Version() uint32 { return t.store.changes() }
 //
 // A tensor that asks for none keeps what it was computed from, for when it asks again.
 func (t *Tensor) Ask(yes bool) error {
-	t.store.asked.Add(1)
+	if t.Asks() != yes { // programs that read its memory are traced anew
+		t.store.asked.Add(1)
+	}
 	h := t.history.Load()
 	switch {
 	case h != nil:

@@ -453,6 +453,24 @@ def test_weights_that_are_trained_later_get_gradients() -> None:
             assert w.grad.tolist() == [1, 2]
 
 
+def test_asking_anew_for_what_is_asked_traces_nothing() -> None:
+    traced: list[int] = []
+    w, frozen = vector(3, 4, ask=True), vector(1, 1)
+
+    def f(x: Any) -> Any:
+        traced.append(1)
+        return (x * w + frozen).sum()
+
+    g = to_static(f)
+    for _ in range(3):
+        w.stop_gradient, frozen.stop_gradient = False, True
+        g(vector(1, 2)).backward()
+    assert traced == [1] and w.grad.tolist() == [3, 6] and frozen.grad is None
+    frozen.stop_gradient = False
+    g(vector(1, 2)).backward()
+    assert traced == [1, 1] and frozen.grad.tolist() == [1, 1]
+
+
 def test_a_program_stays_while_it_is_called() -> None:
     f = to_static(lambda x: x + 1)
     x = vector(1)
@@ -588,6 +606,22 @@ def test_tensors_that_escape_a_trace_are_errors() -> None:
         with pytest.raises(paddle.TracingError):
             use(kept[0])
     assert "traced" in repr(kept[0])
+    with pytest.raises(paddle.TracingError, match="no elements, also after the trace; want .* what the function returns"):
+        kept[0].numpy()
+
+
+def test_results_that_hide_tensors_are_errors() -> None:
+    """A set or an object stays as it was, so that a tensor in it would have no elements."""
+
+    class Pair:
+        def __init__(self, x: Any) -> None:
+            self.x = x
+
+    x = vector(1)
+    for function in (lambda x: {x * 2}, lambda x: [frozenset([x + 1])], lambda x: {"a": Pair(x * 2)}, Pair):
+        with pytest.raises(TypeError, match=r"\[jit\] the function returns .*, which holds a tensor that it makes"):
+            to_static(function)(x)
+    assert to_static(lambda y: (y * 2, Pair(x), Pair))(x)[1].x is x
 
 
 def test_functions_that_call_functions_are_one_program() -> None:
@@ -662,6 +696,37 @@ def test_specifications_are_checked() -> None:
     assert spec.unbatch().shape == (3, 2) and InputSpec.from_numpy(np.ones(3, np.float32)).shape == (3,)
     with pytest.raises(ValueError, match=r"\[InputSpec\] the shape is \(\)"):
         InputSpec([]).unbatch()
+    for shape in ("ab", 3, [2.5], ["n", 3], None, [[2]]):
+        with pytest.raises(TypeError, match=r"\[InputSpec\] shape is .*; want a list of sizes"):
+            InputSpec(shape)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"\[InputSpec\] shape is \[-2\]; want sizes from 0"):
+        InputSpec([-2])
+    assert InputSpec((np.int64(2), None, -1)).shape == (2, -1, -1)
+    with pytest.raises(TypeError, match=r"\[to_static\] input_spec is InputSpec; want a list"):
+        to_static(lambda x: x, input_spec=InputSpec([2]))  # type: ignore[call-overload]
+    many = to_static(lambda x: x + 1, input_spec=[InputSpec([None]), InputSpec([None])])
+    with pytest.raises(ValueError, match="input_spec has 2 specifications, and the call 1 tensors"):
+        many(vector(1))
+
+
+def test_specifications_of_nested_arguments() -> None:
+    specs = [{"b": [InputSpec([2]), None], "a": InputSpec([None], name="a")}, InputSpec([3], name="last")]
+    f = to_static(lambda d, y: d["a"] + d["b"][0] + y[0], input_spec=specs)
+    good = {"a": vector(1, 2), "b": [vector(1, 2), vector(5)], "more": vector(1)}
+    assert f(good, y=vector(1, 2, 3)).tolist() == [3, 5]
+    for given, error in (
+        ([{**good, "a": paddle.ones([1, 2])}, vector(1, 2, 3)], r"a has shape \[1, 2\]; want \[-1\]"),
+        ([{**good, "b": [vector(1), 2]}, vector(1, 2, 3)], r"argument 1 has shape \[1\]; want \[2\]"),
+        ([good, vector(1)], r"last has shape \[1\]; want \[3\]"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            f(*given)
+
+
+def test_save_makes_folders(tmp_path: Any) -> None:
+    path = str(tmp_path / "new" / "er" / "f")
+    paddle.jit.save(lambda x: x * 2, path, [InputSpec([None])])
+    assert paddle.jit.load(path)(vector(1, 2)).tolist() == [2, 4]
 
 
 def test_it_can_be_switched_off() -> None:
