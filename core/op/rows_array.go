@@ -242,16 +242,16 @@ var assembleRows = []Row{
 	},
 	{
 		ID: 162, Name: "tile", Kind: Assemble, In: x, Grad: Grad{Rule: gradTile}, Accepts: moved, Infer: rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
-		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
+		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Sizes: AsDims, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
 		Settings: []Setting{{{"repeat_times", []int{2, 3}}}, {{"repeat_times", []int{2}}}, {{"repeat_times", []int{2, 1, 2}}}},
 	},
 	{
 		ID: 164, Name: "spread", Kind: Assemble, In: x, Grad: Grad{Rule: gradSpread}, Parts: partsSpread, Accepts: moved, Infer: rules{same, spread}, Lower: lowerSpread, Python: internal,
 		Attrs: []Attr{
-			{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the result"},
+			{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsDims, Doc: "dimensions of the result"},
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "as of slice"},
-			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "as of slice"},
-			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "as of slice"},
+			{Name: "starts", Type: IntsAttr, Needed: true, Sizes: AsStart, Doc: "as of slice"},
+			{Name: "ends", Type: IntsAttr, Needed: true, Sizes: AsEnd, Doc: "as of slice"},
 			{Name: "steps", Type: IntsAttr, Doc: "as of slice"},
 		}, Doc: "Zeros of a shape, with x where slice reads: slice of the result is x.",
 		Elsewhere: "tests/python/test_gradients.py",
