@@ -392,7 +392,10 @@ func (u *unifier) ones(t sizeCount, form op.ID, d dtype.DType) (Value, bool) {
 // reports whether v and w are such a number. Floats of a range are rounded otherwise.
 func (u *unifier) from(n *Node, v, w *op.Value) bool {
 	d := u.g.values[n.Out[0]].DType
-	exact := d == dtype.Int64 || d == dtype.Int32 || d.IsFloat() && n.Row.ID == op.IDFull
+	exact := d == dtype.Int64 || d == dtype.Int32 || d.IsFloat()
+	if n.Row.ID == op.IDRange { // one without elements begins anywhere
+		exact = exact && !d.IsFloat() && n.Attrs[op.RangeCount].I > 0
+	}
 	a, b := v.Float64(), w.Float64()
 	if !exact || a != math.Trunc(a) || b != math.Trunc(b) || max(a, b) >= 1<<31 {
 		return false

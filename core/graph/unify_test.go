@@ -193,17 +193,24 @@ func TestUnifyCountsSizes(t *testing.T) {
 		"of integers": func(t testing.TB, b *Builder, x, _ Value, n, _ int64) []Value {
 			return []Value{b.must(t, "multiply", nil, b.must(t, "cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Int32)}}, x), b.Scalar(whole(n)))}
 		},
+		"an exponent": func(t testing.TB, b *Builder, x, _ Value, n, _ int64) []Value {
+			return []Value{b.must(t, "pow", nil, b.must(t, "cast", op.Attrs{{Kind: op.DType, I: int64(dtype.BFloat16)}}, x), b.Scalar(whole(n)))}
+		},
 	} {
 		_, err := unified(t, f)
 		require.ErrorContains(t, err, "operand 1 is ", name)
 	}
+	_, err := unified(t, func(t testing.TB, b *Builder, _, _ Value, n, _ int64) []Value {
+		return []Value{b.must(t, "range", op.Attrs{op.RangeStart: whole(n), op.RangeStep: whole(1), op.RangeCount: whole(0), op.RangeDtype: {Kind: op.DType, I: int64(dtype.Int64)}})}
+	})
+	require.ErrorContains(t, err, "[range] call 0: start is 5 for some sizes, 11 for others", "a range without elements begins anywhere")
 	// 12 and 24 are 6 times the first size and 4 times the second one.
 	trace := func(n, m, k int64) *Graph {
 		b := NewBuilder()
 		x := b.Input(typed(dtype.Float32, n, m))
 		return b.Build(b.must(t, "divide", nil, x, b.Scalar(whole(k))))
 	}
-	_, _, err := trace(2, 3, 12).Unify(trace(4, 6, 24))
+	_, _, err = trace(2, 3, 12).Unify(trace(4, 6, 24))
 	require.ErrorContains(t, err, "operand 1 is 12 for some sizes, 24 for others")
 }
 
