@@ -78,7 +78,7 @@ func TestUnifiedGradients(t *testing.T) {
 			})
 		}
 		all.Wait()
-		x := argument(4)
+		x := argument(200) // a size that has not been run: a goroutine that comes late leaves the programs of any other
 		_, err := w.rt.In(runtime.Recording|runtime.NonBlocking).Run(p, one(x), nil, nil)
 		var long *runtime.Long
 		require.ErrorAs(w, err, &long, "a run that would have to trace")
@@ -88,7 +88,7 @@ func TestUnifiedGradients(t *testing.T) {
 		// The record of a run holds the program of its backward pass, which the open one does not own.
 		out := w.run(p, x)
 		p.Close()
-		gradient(x, 4, out)
+		gradient(x, 200, out)
 		w.free(append(plain, s)...)
 		require.NoError(w, c.Synchronize())
 		require.Equal(w, live, w.rt.Live())

@@ -469,6 +469,21 @@ def test_asking_anew_for_what_is_asked_traces_nothing() -> None:
     frozen.stop_gradient = False
     g(vector(1, 2)).backward()
     assert traced == [1, 1] and frozen.grad.tolist() == [1, 1]
+    view = frozen[:1]
+    for _ in range(3):  # as weights of which two functions train one half each
+        frozen.stop_gradient = True
+        assert g.dygraph_function(vector(1, 2)).item() == 13
+        frozen.stop_gradient = False
+        frozen.clear_grad()
+        g(vector(1, 2)).backward()
+        assert frozen.grad.tolist() == [1, 1]
+    assert traced == [1, 1, 1, 1, 1] and view.stop_gradient is False  # three calls of the function itself
+    other = frozen.detach()
+    frozen.stop_gradient, other.stop_gradient = True, False  # another tensor of the same memory
+    w.clear_gradient(set_to_zero=False)
+    frozen.clear_gradient(set_to_zero=False)
+    g(vector(1, 2)).backward()
+    assert w.grad.tolist() == [1, 2] and frozen.grad is None and other.grad is None and len(traced) == 6
 
 
 def test_a_program_stays_while_it_is_called() -> None:
