@@ -313,13 +313,13 @@ var indexRows = []Row{
 var createRows = []Row{
 	{
 		ID: 200, Name: "full", Kind: Create, Accepts: bitExact, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true},
-		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Doc: "the value of every element"}, outDType}, NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.",
+		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Sizes: AsAdded, Doc: "the value of every element"}, outDType}, NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.",
 		Settings: []Setting{{{"shape", []int{3, 4}}, {"fill_value", 2}}, {{"shape", []int{0, 2}}, {"fill_value", 1}}, {{"shape", []int{}}, {"fill_value", 1}}, {{"shape", []int{70001}}, {"fill_value", 3}}},
 	},
 	{
 		ID: 201, Name: "range", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: internal,
 		Attrs: []Attr{
-			{Name: "start", Type: ScalarAttr, Needed: true, Doc: "first value"},
+			{Name: "start", Type: ScalarAttr, Needed: true, Sizes: AsAdded, Doc: "first value"},
 			{Name: "step", Type: ScalarAttr, Needed: true, Doc: "distance of neighbours"},
 			{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values"},
 			outDType,

@@ -37,10 +37,14 @@ const (
 	AsExpanded              // likewise; -1 where it is that of the operand, counted from the last axis
 	AsStart                 // an index on one of axes; below 0 from the end
 	AsEnd                   // likewise; the end itself is the largest number, or the smallest one backwards
+	AsAdded                 // no symbol: the result is that for 0, plus the number
 )
 
 // TakesSizes reports whether an attribute may have symbols in it: the rules for it ask.
-func (r *Row) TakesSizes(attr int) bool { return r.Attrs[attr].Sizes != NoSizes }
+func (r *Row) TakesSizes(attr int) bool {
+	use := r.Attrs[attr].Sizes
+	return use != NoSizes && use != AsAdded
+}
 
 // sizeOf is a dimension that an attribute asks for, of which a symbol is one where the graph has symbols.
 func (c *Inference) sizeOf(d int64) int64 {

@@ -183,7 +183,11 @@ def test_what_cannot_be_saved(tmp_path: Any) -> None:
     for f, specs, error in (
         (lambda x: x + 1, None, "got no input_spec"),
         (lambda x: x * 2 if x.shape[0] > 8 else x, [InputSpec([None, 2])], "not the same for all sizes"),
-        (lambda x: x * (2 if x.shape[0] > 1 else 3), [InputSpec([None, 2])], "operand 1 is 2 for some sizes, 3 for others"),
+        (
+            lambda x: x * (2 if x.shape[0] > 1 else 3),
+            [InputSpec([None, 2])],
+            "operand 1 is 2 for some sizes, 3 for others",
+        ),
         (lambda x: x / (x.shape[0] + 2), [InputSpec([-1, 2])], "operand 1 is 7 for some sizes, 213 for others"),
         (
             lambda x: x + paddle.zeros([2 * x.shape[0], 1])[: x.shape[0]],
@@ -341,7 +345,9 @@ def test_sizes_that_a_function_looks_at_are_not_open() -> None:
     for n in (2, 5, 3, 4, 2):
         assert g(paddle.ones([n])).tolist() == f(paddle.ones([n])).tolist()
     assert g.program_cache == 4
-    assert g.explain(paddle.ones([7])).startswith("sizes are not open: [multiply] call 0: operand 1 is 3 for some sizes, 2 ")
+    assert g.explain(paddle.ones([7])).startswith(
+        "sizes are not open: [multiply] call 0: operand 1 is 3 for some sizes, 2 "
+    )
     back = to_static(lambda x: (x * x).mean(), dynamic=True)
     for n in (2, 3, 5):
         x = paddle.ones([n])
@@ -621,7 +627,9 @@ def test_tensors_that_escape_a_trace_are_errors() -> None:
         with pytest.raises(paddle.TracingError):
             use(kept[0])
     assert "traced" in repr(kept[0])
-    with pytest.raises(paddle.TracingError, match="no elements, also after the trace; want .* what the function returns"):
+    with pytest.raises(
+        paddle.TracingError, match=r"no elements, also after the trace; want .* what the function returns"
+    ):
         kept[0].numpy()
 
 

@@ -101,7 +101,10 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
     "table": (lambda w, x: x + w.positions[: x.shape[1]], [[N, N, 8]]),
     "mask": (lambda w, x: (x @ x.T) * w.mask[: x.shape[0], : x.shape[0]], [[N, 8]]),
     "cache": (cached, [[N, 8], [N, 8]]),
-    "positions": (lambda w, x, y: x + w.positions[len(y) : len(y) + len(x)] + w.positions[len(y)], [[N, 8], [N, 8]]),
+    "positions after others": (
+        lambda w, x, y: x + w.positions[len(y) : len(y) + len(x)] + w.positions[len(y)],
+        [[N, 8], [N, 8]],
+    ),
     "padded": (lambda w, x: F.conv2d(F.pad(x, [1, 1, 1, 1]), w.kernel), [[N, 3, 4, 4]]),
     "tiled": (lambda w, x: paddle.concat([paddle.tile(w.bias, [x.shape[0], 1, 1]), x], 1), [[N, 3, 8]]),
     "framed": (lambda w, x: F.pad(x, [1, 2, 0, 1], value=-1.5), [[N, N]]),
