@@ -21,6 +21,7 @@
 package graph
 
 import (
+	"math"
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -336,6 +337,9 @@ func (b *Builder) Call(row *op.Row, in []Value, at op.Attrs) ([]Value, error) {
 	copy(full, at)
 	for i := range full { // the caller may change its lists
 		full[i].Ints = slices.Clone(full[i].Ints)
+		if use := row.Attrs[i].Sizes; b.graph.symbols == 0 && (use == op.AsStart || use == op.AsEnd) {
+			withoutSymbols(full[i].Ints)
+		}
 	}
 	if err := row.Fill(full); err != nil {
 		return nil, err
@@ -367,6 +371,15 @@ func (b *Builder) Call(row *op.Row, in []Value, at op.Attrs) ([]Value, error) {
 	}
 	b.graph.nodes = append(b.graph.nodes, n)
 	return n.Out, nil
+}
+
+// withoutSymbols moves bounds of slices that look like symbols farther from every axis, where they mean the same.
+func withoutSymbols(bounds []int64) {
+	for i, n := range bounds {
+		if _, ok := op.SymbolIn(n); ok {
+			bounds[i] = math.MinInt64
+		}
+	}
 }
 
 // Retract takes the latest call back, for callers who find its results to be too many for them. Nothing may

@@ -234,6 +234,11 @@ func TestBoundsThatLookLikeSymbols(t *testing.T) {
 	x := b.Input(typed(dtype.Float32, 5))
 	v := b.must(t, "slice", op.Attrs{op.SliceAxes: ints(0), op.SliceStarts: ints(op.SizeAttr(shape.Symbol(0))), op.SliceEnds: ints(4)}, x)
 	require.Equal(t, typed(dtype.Float32, 4), b.TypeOf(v))
+	g := b.Build(v)
+	require.Contains(t, g.String(), "starts=[-9223372036854775808] ends=[4]")
+	known, err := g.Resolve(g.Inputs())
+	require.NoError(t, err)
+	require.Equal(t, g.Outputs(), known.Outputs())
 }
 
 // Sizes that are equal in both are one size.
