@@ -36,10 +36,12 @@ const mostSets = 62
 // form is what a number is of a whole one.
 type form uint8
 
+// The forms, which are tried in this order. A number that is whole in both graphs is itself, and no other form of a larger one: 12 and
+// 24 are roots too.
 const (
-	itself form = iota
-	reciprocal
-	root
+	itself     form = iota
+	reciprocal      // 1 over it
+	root            // its square root
 )
 
 // forms are what a number may be of a whole one, each with its inverse.
@@ -99,9 +101,10 @@ func (u *unifier) product(mask int) (x, y int64) {
 	return x, y
 }
 
-// sizeCount is times the product of a set of symbols, and plus a number.
+// sizeCount is times the product of a set of symbols, and plus a number. For sizes 5 and 7 of one graph, and 11 and 13 of the other, the
+// numbers 69 and 285 are 2 * 5 * 7 - 1 and 2 * 11 * 13 - 1: both symbols, twice, and -1.
 type sizeCount struct {
-	set         int
+	set         int // of symbols: bit i for that at i of unifier.symbols
 	times, plus int64
 }
 
