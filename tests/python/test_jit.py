@@ -467,14 +467,17 @@ def test_asking_anew_for_what_is_asked_traces_nothing() -> None:
         traced.append(1)
         return (x * w + frozen).sum()
 
+    def slope(x: Any) -> Any:
+        return None if x.grad is None else x.grad.tolist()
+
     g = to_static(f)
     for _ in range(3):
         w.stop_gradient, frozen.stop_gradient = False, True
         g(vector(1, 2)).backward()
-    assert traced == [1] and w.grad.tolist() == [3, 6] and frozen.grad is None
+    assert traced == [1] and slope(w) == [3, 6] and slope(frozen) is None
     frozen.stop_gradient = False
     g(vector(1, 2)).backward()
-    assert traced == [1, 1] and frozen.grad.tolist() == [1, 1]
+    assert traced == [1, 1] and slope(frozen) == [1, 1]
     view = frozen[:1]
     for _ in range(3):  # as weights of which two functions train one half each
         frozen.stop_gradient = True
@@ -482,14 +485,14 @@ def test_asking_anew_for_what_is_asked_traces_nothing() -> None:
         frozen.stop_gradient = False
         frozen.clear_grad()
         g(vector(1, 2)).backward()
-        assert frozen.grad.tolist() == [1, 1]
+        assert slope(frozen) == [1, 1]
     assert traced == [1, 1, 1, 1, 1] and view.stop_gradient is False  # three calls of the function itself
     other = frozen.detach()
     frozen.stop_gradient, other.stop_gradient = True, False  # another tensor of the same memory
     w.clear_gradient(set_to_zero=False)
     frozen.clear_gradient(set_to_zero=False)
     g(vector(1, 2)).backward()
-    assert w.grad.tolist() == [1, 2] and frozen.grad is None and other.grad is None and len(traced) == 6
+    assert slope(w) == [1, 2] and slope(frozen) is None and slope(other) is None and len(traced) == 6
 
 
 def test_a_program_stays_while_it_is_called() -> None:
@@ -724,7 +727,7 @@ def test_specifications_are_checked() -> None:
             InputSpec(shape)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"\[InputSpec\] shape is \[-2\]; want sizes from 0"):
         InputSpec([-2])
-    assert InputSpec((np.int64(2), None, -1)).shape == (2, -1, -1)
+    assert InputSpec((np.int64(2), None, -1)).shape == (2, -1, -1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"\[to_static\] input_spec is InputSpec; want a list"):
         to_static(lambda x: x, input_spec=InputSpec([2]))  # type: ignore[call-overload]
     many = to_static(lambda x: x + 1, input_spec=[InputSpec([None]), InputSpec([None])])
