@@ -21,6 +21,7 @@
 package graph
 
 import (
+	"math"
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -146,21 +147,25 @@ func (g *Graph) Resolve(inputs []op.Type) (*Graph, error) {
 
 // Freeze is the graph without its last inputs, which have these elements from now on, and with its first outputs alone.
 func (g *Graph) Freeze(last []*op.Const, outputs int) (*Graph, error) {
-	b := NewBuilder()
+	b, sizes := NewBuilder(), sizes{}
 	known := make([]Value, len(g.values))
 	for i, v := range g.inputs {
 		if at := i - (len(g.inputs) - len(last)); at >= 0 {
 			known[v] = b.Constant(last[at])
 		} else {
 			known[v] = b.Input(g.values[v].Type)
+			sizes.note(&g.values[v].Shape, &g.values[v].Shape)
 		}
 	}
-	return g.rebuild(b, known, g.outputs[:outputs], nil)
+	return g.rebuild(b, known, g.outputs[:outputs], sizes)
 }
 
+// Sizes are found as the nodes are rebuilt: that of a symbol which stands for the rows of a concat is known once the
+// concat has been inferred again.
+
 // rebuild adds the constants and the nodes of a graph to a builder, and builds these values. known are the values of the
-// inputs in the builder, by their values here, and sizes those of symbols in attributes; nil: these stay symbols.
-func (g *Graph) rebuild(b *Builder, known, outputs []Value, sizes map[int64]int64) (*Graph, error) {
+// inputs in the builder, by their values here, and sizes what the symbols of inputs are there.
+func (g *Graph) rebuild(b *Builder, known, outputs []Value, sizes sizes) (*Graph, error) {
 	for v := range g.values {
 		switch x := &g.values[v]; {
 		case x.data != nil:
@@ -181,23 +186,40 @@ func (g *Graph) rebuild(b *Builder, known, outputs []Value, sizes map[int64]int6
 		}
 		for j, v := range n.Out {
 			known[v] = out[j]
+			sizes.note(&g.values[v].Shape, &b.graph.values[out[j]].Shape)
 		}
 	}
 	return b.Build(translate(known, outputs)...), nil
 }
 
+// sizes are what symbols of a graph are in another one, which has the same values: numbers, or symbols of its own.
+type sizes map[int64]int64
+
+// note notes the symbols in the shape of a value, which is another shape in the other graph.
+func (s sizes) note(was, is *shape.Shape) {
+	for i, d := range was.Slice() {
+		if _, seen := s[d]; !seen && shape.IsSymbol(d) && i < is.Rank {
+			s[d] = is.Dims[i]
+		}
+	}
+}
+
 // sized are the attributes with sizes in place of symbols.
-func (n *Node) sized(sizes map[int64]int64) (op.Attrs, error) {
+func (n *Node) sized(sizes sizes) (op.Attrs, error) {
 	at := n.Attrs
 	for i := range n.Attrs {
-		if sizes == nil || !n.Row.TakesSizes(i) {
+		if !n.Row.TakesSizes(i) {
 			continue
 		}
 		v, err := n.Attrs[i].WithSizes(func(symbol int64) (int64, error) {
-			if size, ok := sizes[symbol]; ok {
+			switch size, ok := sizes[symbol]; {
+			case !ok:
+				return 0, status.Errorf(status.Invalid, "[%s] %s has a size that no earlier value has", n.Row.Name, n.Row.Attrs[i].Name)
+			case shape.IsSymbol(size):
+				return op.SizeAttr(size), nil
+			default:
 				return size, nil
 			}
-			return 0, status.Errorf(status.Invalid, "[%s] %s has a size that no input has", n.Row.Name, n.Row.Attrs[i].Name)
 		})
 		if err != nil {
 			return nil, err
@@ -221,8 +243,8 @@ func translate(known, vs []Value) []Value {
 }
 
 // matches checks the types of a call against those that the graph was built for, and returns the size for each symbol.
-func (g *Graph) matches(inputs []op.Type) (map[int64]int64, error) {
-	sizes := map[int64]int64{}
+func (g *Graph) matches(inputs []op.Type) (sizes, error) {
+	sizes := sizes{}
 	for i := range inputs {
 		want, got := &g.values[g.inputs[i]], &inputs[i]
 		ok := want.Form == got.Form && want.DType == got.DType && want.Shape.Rank == got.Shape.Rank && got.Shape.Known()
@@ -315,12 +337,16 @@ func (b *Builder) Call(row *op.Row, in []Value, at op.Attrs) ([]Value, error) {
 	copy(full, at)
 	for i := range full { // the caller may change its lists
 		full[i].Ints = slices.Clone(full[i].Ints)
+		if use := row.Attrs[i].Sizes; b.graph.symbols == 0 && (use == op.AsStart || use == op.AsEnd) {
+			withoutSymbols(full[i].Ints)
+		}
 	}
 	if err := row.Fill(full); err != nil {
 		return nil, err
 	}
 	c := &b.asked
 	c.Reset(row, full)
+	c.Open = b.graph.symbols > 0
 	for _, v := range in {
 		if !b.Has(v) {
 			return nil, status.Errorf(status.Invalid, "[%s] an operand is no value of this graph", row.Name)
@@ -345,6 +371,15 @@ func (b *Builder) Call(row *op.Row, in []Value, at op.Attrs) ([]Value, error) {
 	}
 	b.graph.nodes = append(b.graph.nodes, n)
 	return n.Out, nil
+}
+
+// withoutSymbols moves bounds of slices that look like symbols farther from every axis, where they mean the same.
+func withoutSymbols(bounds []int64) {
+	for i, n := range bounds {
+		if _, ok := op.SymbolIn(n); ok {
+			bounds[i] = math.MinInt64
+		}
+	}
 }
 
 // Retract takes the latest call back, for callers who find its results to be too many for them. Nothing may

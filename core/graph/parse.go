@@ -31,7 +31,7 @@ import (
 // Parse makes the graph of a text, as String writes it. data gives the elements of its constants, in the order of their
 // lines: how many bytes it is asked for is known from the line. Errors are status.Invalid and name the line.
 func Parse(text string, data func(bytes int64) ([]byte, error)) (*Graph, error) {
-	p := parser{builder: NewBuilder(), data: data}
+	p := parser{builder: NewBuilder(), data: data, sizes: sizes{}}
 	for text != "" {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
@@ -49,6 +49,7 @@ type parser struct {
 	data    func(bytes int64) ([]byte, error)
 	values  []Value // by number
 	outputs []Value
+	sizes   sizes // symbols of the text as those of the builder
 	line    int
 	rest    string // of the line
 	word    string // the latest token: punctuation, a quoted text, or anything else up to one of both
@@ -71,6 +72,7 @@ func (p *parser) parse(line string) error {
 			return err
 		}
 		p.values = append(p.values, p.builder.Input(t))
+		p.sizes.note(&t.Shape, &t.Shape)
 	case "constant":
 		if err := p.constant(); err != nil {
 			return err
@@ -388,14 +390,18 @@ func (p *parser) attribute(row *op.Row, at op.Attrs) error {
 	return err
 }
 
-// integer is the latest token as an integer in an attribute, or as a size of an input where the attribute takes one.
+// integer is the latest token as an integer in an attribute, or as a size of a line above where the attribute takes one.
 func (p *parser) integer(row *op.Row, attr int) (int64, error) {
 	if row.TakesSizes(attr) && strings.HasPrefix(p.word, "s") {
 		d, err := p.dimension()
-		if err == nil && shape.SymbolNumber(d) >= p.builder.Symbols() {
-			err = wrong(strconv.Quote(p.word), "a size of an input")
+		known, ok := p.sizes[d]
+		switch {
+		case err != nil:
+			return 0, err
+		case !ok:
+			return 0, wrong(strconv.Quote(p.word), "a size of a line above")
 		}
-		return op.SizeAttr(d), err
+		return op.SizeAttr(known), nil
 	}
 	n, err := strconv.ParseInt(p.word, 10, 64)
 	if err != nil {
@@ -434,6 +440,7 @@ func (p *parser) check(row *op.Row, made []Value, types []op.Type) error {
 			return wrong(said.DType.String()+dims(&said.Shape), is.DType.String()+dims(&is.Shape)+", which "+row.Name+" makes")
 		}
 		p.values = append(p.values, v)
+		p.sizes.note(&said.Shape, &is.Shape)
 	}
 	return nil
 }

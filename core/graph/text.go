@@ -19,7 +19,8 @@ import (
 //	output %3
 //
 // Values are numbered in the order of their lines, and so are dimensions that are not known: s0, s1, ... An operand that is
-// left out is none. A dimension that an attribute asks for may be one of those: full() shape=[s0, 3]. The elements of constants are not in the text. Parse makes the graph of a text.
+// left out is none. A size in an attribute may be one that a line above has: full() shape=[s0, 3]. The elements of constants are
+// not in the text. Parse makes the graph of a text.
 
 // String is the graph as text.
 func (g *Graph) String() string {

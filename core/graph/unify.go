@@ -3,9 +3,7 @@ package graph
 import (
 	"bytes"
 	"math"
-	"slices"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -16,7 +14,8 @@ import (
 //
 // Attributes that have a size in them are the difficulty: reshape(x, [7, 3]) for 7 rows and reshape(x, [11, 3]) for 11 are
 // reshape(x, [0, 3]) for any number of them. Where an operator has such a way to name a size, it is used, and elsewhere the
-// symbol of an input that has this size in both; what is neither, such as twice a size, has no such graph.
+// symbol of an earlier value that has this size in both: of an input, or of what a call has made, such as the length of a cache
+// and what was joined to it. What is neither, such as a half of a size, has no such graph.
 //
 // An example, of a function that adds zeros([n, 1]) to the first two columns of its argument:
 //
@@ -27,7 +26,8 @@ import (
 //	%3 = add(%1, %2)                             the same
 //
 // The graph of both has the input float32[s0, 4], and full() shape=[s0, 1]. A scalar that is made of sizes, as in x / n, is part
-// of a call and no attribute. Where it is a product of sizes, the graph counts so many ones; any other one is refused.
+// of a call and no attribute. Where it is a product of sizes, or of a few forms more, the graph counts ones; any other one is
+// refused.
 
 // Unify is the graph that is g for inputs of its sizes, and h for those of h. Its inputs have a symbol wherever the sizes of g
 // and h differ: sizes that are equal in both are one size. at says where in it the nodes of g are, in their order; it has more
@@ -43,6 +43,7 @@ func (g *Graph) Unify(h *Graph) (made *Graph, at []int, err error) {
 	if err := u.inputs(); err != nil {
 		return nil, nil, err
 	}
+	u.given = len(u.symbols)
 	if len(g.nodes) != len(h.nodes) || len(g.outputs) != len(h.outputs) {
 		return nil, nil, status.Errorf(status.Unsupported, "[program] there are %d calls and %d results for some sizes, %d and %d for others; want the same calls", len(g.nodes), len(g.outputs), len(h.nodes), len(h.outputs))
 	}
@@ -74,11 +75,16 @@ func (g *Graph) Unify(h *Graph) (made *Graph, at []int, err error) {
 type unifier struct {
 	g, h    *Graph
 	builder *Builder
-	symbols [][2]int64 // what each is for g and for h
-	of      []Value    // by value of h: the one of g that it corresponds to; -1: none yet
-	made    []Value    // by value of g: the one that was built; -1: none yet
-	at      []int      // by node of g: where it is in what was built
+	symbols []openSize                       // those of inputs, and then of what calls make
+	then    func(out Value) ([]Value, error) // makes what a call is of what was built in its place; nil: it is that
+	given   int                              // how many of them inputs have
+	of      []Value                          // by value of h: the one of g that it corresponds to; -1: none yet
+	made    []Value                          // by value of g: the one that was built; -1: none yet
+	at      []int                            // by node of g: where it is in what was built
 }
+
+// openSize is a symbol that was built, and what it is for g and for h.
+type openSize struct{ symbol, g, h int64 }
 
 // inputs declares the inputs.
 func (u *unifier) inputs() error {
@@ -104,15 +110,39 @@ func (u *unifier) inputs() error {
 // Sizes are told apart by the pair that they are in the two graphs. A caller who traces for sizes of its choice takes other ones
 // for each axis that is to be free.
 
-// symbol is the size that is a for g and b for h.
+// symbol is the size of inputs that is a for g and b for h.
 func (u *unifier) symbol(a, b int64) int64 {
-	at := slices.Index(u.symbols, [2]int64{a, b})
-	if at < 0 {
-		at = len(u.symbols)
-		u.symbols = append(u.symbols, [2]int64{a, b})
-		u.builder.Symbol()
+	d, ok := u.find(a, b)
+	if !ok {
+		d = u.builder.Symbol()
+		u.symbols = append(u.symbols, openSize{d, a, b})
 	}
-	return shape.Symbol(at)
+	return d
+}
+
+// find is the first symbol that is a for g and b for h.
+func (u *unifier) find(a, b int64) (symbol int64, ok bool) {
+	for i := range u.symbols {
+		if k := &u.symbols[i]; k.g == a && k.h == b {
+			return k.symbol, true
+		}
+	}
+	return 0, false
+}
+
+// learn adds the sizes that a call has made of others; v is its result in g, w in h, and out what was built.
+func (u *unifier) learn(v, w, out Value) {
+	x, y, s := &u.g.values[v].Shape, &u.h.values[w].Shape, u.builder.TypeOf(out).Shape
+	if x.Rank != s.Rank || y.Rank != s.Rank {
+		return
+	}
+	for i, d := range s.Slice() {
+		a, b := x.Dims[i], y.Dims[i]
+		if _, ok := u.find(a, b); ok || a == b || !shape.IsSymbol(d) || shape.SymbolNumber(d) >= mostSymbols {
+			continue
+		}
+		u.symbols = append(u.symbols, openSize{d, a, b})
+	}
 }
 
 // operand is what was built of a value of g, if w is the same value of h.
@@ -160,6 +190,9 @@ func (u *unifier) node(i int) error {
 				in[j] = count
 				continue
 			}
+			if x, y := u.g.values[v].number, u.h.values[m.In[j]].number; x != nil && y != nil {
+				return status.Errorf(status.Unsupported, "[%s] call %d: operand %d is %s for some sizes, %s for others; want one number, a product of sizes, or one more or less than it", n.Row.Name, i, j, number(x), number(y))
+			}
 			return status.Errorf(status.Unsupported, "[%s] call %d: operand %d is another one for other sizes; want the same", n.Row.Name, i, j)
 		}
 	}
@@ -178,113 +211,21 @@ func (u *unifier) node(i int) error {
 	if err != nil {
 		return status.Errorf(status.Unsupported, "%s; want a call that needs no known size", err)
 	}
+	if then := u.then; then != nil {
+		u.then = nil
+		if out, err = then(out[0]); err != nil {
+			return err
+		}
+	}
 	u.at = append(u.at, u.builder.Calls()-1)
 	for j, v := range n.Out {
 		u.made[v], u.of[m.Out[j]] = out[j], v
+		u.learn(v, m.Out[j], out[j])
 	}
 	return nil
 }
 
-// A number of elements is the usual scalar that is made of sizes: what a sum is divided by. Any two numbers are some function of
-// two sizes, so that only products count as such, and only where one alone gives both numbers. Of float operands, the product
-// has the dtype, as a scalar would; that of integers is part of the result's dtype, and refused.
-
-// For the mean of 5 and of 11 rows of 4 elements, divided by 20 and by 44, and a size that is s0:
-//
-//	%1 int64[s0] = full() shape=[s0] fill_value=1    %2 int64[] = sum(%1)    %3 int64[] = multiply(%2, 4)
-//	%4 float32[] = cast(%3)    %5 float32[] = divide(%0, %4)
-//
-// All of it but the division is folded into a constant when the graph is compiled for the sizes of a run.
-
-// mostCounted is how many symbols products are looked for among: all of their sets are tried.
-const mostCounted = 8
-
-// count is a 0-d tensor for operand j of two calls, if it is a number that is the same product of sizes in both.
-func (u *unifier) count(n, m *Node, j int) (Value, bool) {
-	if n.Row.Kind != op.Binary {
-		return 0, false
-	}
-	beside := &u.g.values[n.In[1-j]]
-	a, whole := u.g.whole(n.In[j])
-	b, too := u.h.whole(m.In[j])
-	if !whole || !too || beside.number != nil || !beside.DType.IsFloat() {
-		return 0, false
-	}
-	found := 0
-	for mask := 1; mask < 1<<min(len(u.symbols), mostCounted); mask++ {
-		x, y := u.product(mask)
-		if x > 0 && y > 0 && a%x == 0 && b%y == 0 && a/x == b/y {
-			if found != 0 {
-				return 0, false
-			}
-			found = mask
-		}
-	}
-	if found == 0 {
-		return 0, false
-	}
-	x, _ := u.product(found)
-	return u.ones(found, a/x, beside.DType)
-}
-
-// whole is a scalar that is a whole number above 0, which floats of its size hold exactly.
-func (g *Graph) whole(v Value) (int64, bool) {
-	f, ok := g.number(v)
-	if !ok || g.values[v].number == nil || f < 1 || f != math.Trunc(f) || f >= 1<<53 {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-// product is that of some of the symbols, for g and for h; 0 where it is beyond any number of elements.
-func (u *unifier) product(mask int) (x, y int64) {
-	x, y = 1, 1
-	for i, s := range u.symbols[:min(len(u.symbols), mostCounted)] {
-		if mask&(1<<i) != 0 && x > 0 && y > 0 {
-			if s[0] < 1 || s[1] < 1 || x > 1<<53/s[0] || y > 1<<53/s[1] {
-				return 0, 0
-			}
-			x, y = x*s[0], y*s[1]
-		}
-	}
-	return x, y
-}
-
-// ones builds times the product of some of the symbols, as a 0-d tensor. Each of them is counted by itself, when the graph is
-// compiled for known sizes, so that a run computes nothing for it.
-func (u *unifier) ones(mask int, times int64, d dtype.DType) (Value, bool) {
-	var failed error
-	call := func(id op.ID, at op.Attrs, in ...Value) Value {
-		var out []Value
-		if failed == nil {
-			out, failed = u.builder.Call(op.ByID(id), in, at)
-		}
-		if failed != nil {
-			return 0
-		}
-		return out[0]
-	}
-	whole := op.Value{Kind: op.DType, I: int64(dtype.Int64)}
-	made := Value(-1)
-	for i := range u.symbols {
-		if mask&(1<<i) == 0 {
-			continue
-		}
-		shape := op.Value{Kind: op.Ints, Ints: []int64{op.SizeAttr(shape.Symbol(i))}}
-		one := call(op.IDSum, nil, call(op.IDFull, op.Attrs{op.FullShape: shape, op.FullFillValue: {Kind: op.Float, F: 1}, op.FullDtype: whole}))
-		if made >= 0 {
-			one = call(op.IDMultiply, nil, made, one)
-		}
-		made = one
-	}
-	if times != 1 {
-		made = call(op.IDMultiply, nil, made, u.builder.Scalar(op.Value{Kind: op.Int, I: times}))
-	}
-	made = call(op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(d)}}, made)
-	return made, failed == nil
-}
-
-// How an attribute names sizes is said by its row, so that no operator is special here. Other attributes have to be the same: a
+// How an attribute names sizes is said by its row, so that few operators are special here. Other attributes have to be the same: a
 // step, a window or an axis that depends on a size is another call for each.
 
 // open is an attribute that names sizes in another way than by numbers, of two calls where it has other numbers.
@@ -294,6 +235,8 @@ func (u *unifier) open(n, m *Node, attr int) (op.Value, bool) {
 		return op.Value{}, false
 	}
 	switch use {
+	case op.AsAdded:
+		return op.Value{Kind: op.Int}, u.from(n, v, w)
 	case op.AsDims, op.AsReshaped, op.AsExpanded:
 		if v.Kind == op.Int {
 			size, found := u.size(v.I, w.I)
@@ -307,7 +250,13 @@ func (u *unifier) open(n, m *Node, attr int) (op.Value, bool) {
 			return op.Value{}, false
 		}
 		x, y := u.g.values[n.In[0]].Shape, u.h.values[m.In[0]].Shape
-		list, found := cutAny(v.Ints, w.Ints, n.Attrs[axes].Ints, use == op.AsEnd, &x, &y)
+		if whole := n.Row.AttrIndex("shape"); whole >= 0 { // the slice is of the result
+			copy(x.Dims[:], n.Attrs[whole].Ints)
+			copy(y.Dims[:], m.Attrs[whole].Ints)
+			x.Rank, y.Rank = len(n.Attrs[whole].Ints), len(m.Attrs[whole].Ints)
+		}
+		list, left := u.cutAny(v.Ints, w.Ints, n.Attrs[axes].Ints, use == op.AsEnd, &x, &y)
+		found := len(left) == 0 || use == op.AsEnd && n.Row.Kind == op.View && u.lengths(n, m, left)
 		return op.Value{Kind: op.Ints, Ints: list}, found
 	}
 	return op.Value{}, false
@@ -315,8 +264,8 @@ func (u *unifier) open(n, m *Node, attr int) (op.Value, bool) {
 
 // size is what stands in an attribute for the symbol that is a for g and b for h.
 func (u *unifier) size(a, b int64) (int64, bool) {
-	at := slices.Index(u.symbols, [2]int64{a, b})
-	return op.SizeAttr(shape.Symbol(max(at, 0))), at >= 0
+	symbol, ok := u.find(a, b)
+	return op.SizeAttr(symbol), ok
 }
 
 // The forms that need no symbol come first: they hold whatever the graph is part of. With [0, -1] a reshape keeps its rows even
@@ -364,9 +313,11 @@ func (u *unifier) kept(n, m *Node, axis int, a, b int64) bool {
 // of Python does.
 
 // cutAny are the starts or the ends of slice: an end that is the size of the axis is the largest number, and what has the same
-// distance from it in both is counted from the end. The end of a slice backwards that is before the first element is -n-1.
-func cutAny(a, b, axes []int64, ends bool, x, y *shape.Shape) ([]int64, bool) {
-	list := append([]int64(nil), a...)
+// distance from it in both is counted from the end. The end of a slice backwards that is before the first element is -n-1. Other
+// bounds are symbols, as in a table of positions that is cut to the length of an input. left are the places of those that have no
+// form; the end there is the largest number.
+func (u *unifier) cutAny(a, b, axes []int64, ends bool, x, y *shape.Shape) (list []int64, left []int) {
+	list = append([]int64(nil), a...)
 	for i := range a {
 		if a[i] == b[i] {
 			continue
@@ -375,19 +326,53 @@ func cutAny(a, b, axes []int64, ends bool, x, y *shape.Shape) ([]int64, bool) {
 		if axis < 0 {
 			axis += int64(x.Rank)
 		}
-		left := x.Dims[axis] - a[i]
+		p, q := fromStart(a[i], x.Dims[axis]), fromStart(b[i], y.Dims[axis])
+		behind := x.Dims[axis] - p
+		symbol, known := u.size(p, q)
 		switch {
 		case ends && a[i] == -x.Dims[axis]-1 && b[i] == -y.Dims[axis]-1:
 			list[i] = math.MinInt64
-		case left != y.Dims[axis]-b[i] || left < 0 || left == 0 && !ends:
-			return nil, false
-		case left == 0:
+		case p >= 0 && behind == y.Dims[axis]-q && behind > 0:
+			list[i] = -behind
+		case p >= 0 && behind == y.Dims[axis]-q && behind == 0 && ends:
 			list[i] = math.MaxInt64
+		case known:
+			list[i] = symbol
 		default:
-			list[i] = -left
+			list[i], left = math.MaxInt64, append(left, i)
 		}
 	}
-	return list, true
+	return list, left
+}
+
+// fromStart is a bound of a slice of n elements, counted from the first one; one before that stays below 0.
+func fromStart(v, n int64) int64 {
+	if v < 0 && v >= -n {
+		return v + n
+	}
+	return v
+}
+
+// lengths says ends of slices by how many elements they are from the start, which a slice of the slice takes. So positions[k:k+n] is
+// positions[k:][:n]. It reports whether the lengths are the same, or sizes.
+func (u *unifier) lengths(n, m *Node, left []int) bool {
+	var axes, starts, ends []int64
+	for _, i := range left {
+		from, to := n.Attrs[op.SliceStarts].Ints[i], m.Attrs[op.SliceStarts].Ints[i]
+		a, b := n.Attrs[op.SliceEnds].Ints[i]-from, m.Attrs[op.SliceEnds].Ints[i]-to
+		length, known := u.size(a, b)
+		if a == b {
+			length, known = a, true
+		}
+		if steps := n.Attrs[op.SliceSteps].Ints; from < 0 || to < 0 || a < 0 || b < 0 || !known || len(steps) > 0 && steps[i] != 1 {
+			return false
+		}
+		axes, starts, ends = append(axes, n.Attrs[op.SliceAxes].Ints[i]), append(starts, 0), append(ends, length)
+	}
+	list := func(v []int64) op.Value { return op.Value{Kind: op.Ints, Ints: v} }
+	at := op.Attrs{op.SliceAxes: list(axes), op.SliceStarts: list(starts), op.SliceEnds: list(ends)}
+	u.then = func(out Value) ([]Value, error) { return u.builder.Call(n.Row, []Value{out}, at) }
+	return true
 }
 
 // Symbols are inferred by rules of their own, beside those for numbers. That both say the same of the sizes that were traced is

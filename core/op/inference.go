@@ -120,6 +120,7 @@ type Inference struct {
 	// NewSymbol makes a symbol for a dimension that follows from others in a way that symbols do not
 	// say. It may be nil where no dimension is a symbol.
 	NewSymbol func() int64
+	Open      bool // there are symbols, which attributes may have too
 
 	// The answer.
 

@@ -121,7 +121,7 @@ const f32, i64, boolean = dtype.Float32, dtype.Int64, dtype.Bool
 // question is an inference that has not been answered.
 func question(row *Row, args []Arg, at Attrs) *Inference {
 	symbols := 100
-	c := &Inference{NewSymbol: func() int64 { symbols++; return shape.Symbol(symbols) }}
+	c := &Inference{Open: true, NewSymbol: func() int64 { symbols++; return shape.Symbol(symbols) }}
 	c.Reset(row, at)
 	c.In = append(c.In, args...)
 	return c

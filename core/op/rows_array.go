@@ -242,16 +242,16 @@ var assembleRows = []Row{
 	},
 	{
 		ID: 162, Name: "tile", Kind: Assemble, In: x, Grad: Grad{Rule: gradTile}, Accepts: moved, Infer: rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
-		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
+		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Sizes: AsDims, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
 		Settings: []Setting{{{"repeat_times", []int{2, 3}}}, {{"repeat_times", []int{2}}}, {{"repeat_times", []int{2, 1, 2}}}},
 	},
 	{
 		ID: 164, Name: "spread", Kind: Assemble, In: x, Grad: Grad{Rule: gradSpread}, Parts: partsSpread, Accepts: moved, Infer: rules{same, spread}, Lower: lowerSpread, Python: internal,
 		Attrs: []Attr{
-			{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the result"},
+			{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsDims, Doc: "dimensions of the result"},
 			{Name: "axes", Type: IntsAttr, Needed: true, Doc: "as of slice"},
-			{Name: "starts", Type: IntsAttr, Needed: true, Doc: "as of slice"},
-			{Name: "ends", Type: IntsAttr, Needed: true, Doc: "as of slice"},
+			{Name: "starts", Type: IntsAttr, Needed: true, Sizes: AsStart, Doc: "as of slice"},
+			{Name: "ends", Type: IntsAttr, Needed: true, Sizes: AsEnd, Doc: "as of slice"},
 			{Name: "steps", Type: IntsAttr, Doc: "as of slice"},
 		}, Doc: "Zeros of a shape, with x where slice reads: slice of the result is x.",
 		Elsewhere: "tests/python/test_gradients.py",
@@ -313,13 +313,13 @@ var indexRows = []Row{
 var createRows = []Row{
 	{
 		ID: 200, Name: "full", Kind: Create, Accepts: bitExact, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true},
-		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Doc: "the value of every element"}, outDType}, NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.",
+		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Sizes: AsAdded, Doc: "the value of every element"}, outDType}, NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.",
 		Settings: []Setting{{{"shape", []int{3, 4}}, {"fill_value", 2}}, {{"shape", []int{0, 2}}, {"fill_value", 1}}, {{"shape", []int{}}, {"fill_value", 1}}, {{"shape", []int{70001}}, {"fill_value", 3}}},
 	},
 	{
 		ID: 201, Name: "range", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: internal,
 		Attrs: []Attr{
-			{Name: "start", Type: ScalarAttr, Needed: true, Doc: "first value"},
+			{Name: "start", Type: ScalarAttr, Needed: true, Sizes: AsAdded, Doc: "first value"},
 			{Name: "step", Type: ScalarAttr, Needed: true, Doc: "distance of neighbours"},
 			{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values"},
 			outDType,

@@ -281,13 +281,16 @@ func spread(c *Inference) error {
 		return status.Errorf(status.Invalid, "[%s] shape has %d entries; want at most %d", c.Row.Name, into.Rank, shape.MaxRank)
 	}
 	for i, d := range c.attr("shape").Ints {
-		if d < 0 {
+		given := d
+		if d = c.sizeOf(d); d < 0 && d == given {
 			return status.Errorf(status.Invalid, "[%s] dimension %d of shape is %d; want at least 0", c.Row.Name, i, d)
 		}
 		into.Dims[i] = d
 	}
-	if _, err := into.Bytes(c.In[0].DType.Size()); err != nil {
-		return status.Errorf(status.Invalid, "[%s] %s", c.Row.Name, err)
+	if into.Known() {
+		if _, err := into.Bytes(c.In[0].DType.Size()); err != nil {
+			return status.Errorf(status.Invalid, "[%s] %s", c.Row.Name, err)
+		}
 	}
 	whole := shape.Contiguous(into)
 	if err := viewSlice(c, &whole); err != nil {
@@ -315,6 +318,12 @@ func tiled(c *Inference) error {
 		}
 		if j := i - (rank - len(times)); j >= 0 {
 			n = times[j]
+		}
+		if c.sizeOf(n) != n {
+			if c.Out[0].Shape.Dims[i] = c.sizeOf(n); d != 1 {
+				c.Out[0].Shape.Dims[i] = c.unknown()
+			}
+			continue
 		}
 		if n < 0 {
 			return status.Errorf(status.Invalid, "[%s] repeat_times is %v; want no negative number", c.Row.Name, times)

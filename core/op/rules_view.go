@@ -281,6 +281,8 @@ func viewSlice(c *Inference, in *shape.Layout) error {
 			return status.Errorf(status.Invalid, "[%s] step %d on a tensor of %s; want a step that is not zero and at least one dimension", c.Row.Name, step, status.Count(in.Rank, "dimension", "dimensions"))
 		}
 		switch {
+		case c.opens(starts[i:i+1]) || c.opens(ends[i:i+1]):
+			p.Dims[axis] = c.unknown()
 		case !shape.IsSymbol(in.Dims[axis]):
 			p.Cut(axis, starts[i], ends[i], step)
 		case starts[i] != 0 || step != 1 || ends[i] < math.MaxInt32:

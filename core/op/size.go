@@ -6,8 +6,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
-// A call may have the size of an input of its graph in an attribute: zeros([s0, 3]) for an input of s0 rows. -1 and 0 mean
-// something else in a list of dimensions, so that symbols are other numbers there, which no call can mean as sizes.
+// A call may have a size of an earlier value of its graph in an attribute: zeros([s0, 3]) for an input of s0 rows. -1 and 0 mean
+// something else in a list of dimensions, so that symbols are other numbers there, which no call can mean as sizes. A bound of
+// a slice may be any number: it is a symbol only in a graph that has symbols.
 
 const (
 	openSize  = -1 << 40 // for the first symbol; those of the others are below it
@@ -25,28 +26,29 @@ func SymbolIn(n int64) (symbol int64, ok bool) {
 	return shape.Symbol(int(openSize - n)), true
 }
 
-// Sizes is how an attribute says the size of an input for all of its sizes.
+// Sizes is how an attribute says a size that is not known: by a symbol, and in the other ways that the row has for it.
 type Sizes uint8
 
 // The ways.
 const (
 	NoSizes    Sizes = iota // not at all
-	AsDims                  // a dimension of the result: by a symbol
+	AsDims                  // a dimension of the result
 	AsReshaped              // likewise; 0 where it is that of the operand, and one may be -1
 	AsExpanded              // likewise; -1 where it is that of the operand, counted from the last axis
-	AsStart                 // an index on one of axes: from the end
+	AsStart                 // an index on one of axes; below 0 from the end
 	AsEnd                   // likewise; the end itself is the largest number, or the smallest one backwards
+	AsAdded                 // no symbol: the result is that for 0, plus the number
 )
 
 // TakesSizes reports whether an attribute may have symbols in it: the rules for it ask.
 func (r *Row) TakesSizes(attr int) bool {
 	use := r.Attrs[attr].Sizes
-	return use >= AsDims && use <= AsExpanded
+	return use != NoSizes && use != AsAdded
 }
 
-// sizeOf is a dimension that an attribute asks for, of which a symbol is one where the graph may have symbols.
+// sizeOf is a dimension that an attribute asks for, of which a symbol is one where the graph has symbols.
 func (c *Inference) sizeOf(d int64) int64 {
-	if symbol, ok := SymbolIn(d); ok && c.NewSymbol != nil {
+	if symbol, ok := SymbolIn(d); ok && c.Open {
 		return symbol
 	}
 	return d

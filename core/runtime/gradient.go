@@ -25,7 +25,7 @@ func (t *Tensor) Version() uint32 { return t.store.changes() }
 //
 // A tensor that asks for none keeps what it was computed from, for when it asks again.
 func (t *Tensor) Ask(yes bool) error {
-	t.store.asked.Add(1)
+	before := t.asks()
 	h := t.history.Load()
 	switch {
 	case h != nil:
@@ -39,7 +39,24 @@ func (t *Tensor) Ask(yes bool) error {
 		n.keepResult(0, t)
 		t.inherit(&history{node: n})
 	}
+	// Programs that read the memory are traced anew, unless what asks is what did when they were traced: weights that each step
+	// freezes and trains again.
+	switch after := t.asks(); {
+	case before == nil && after != nil:
+		t.store.asked.Add(after.mark())
+	case before != nil && after == nil:
+		t.store.asked.Add(-before.mark())
+	}
 	return nil
+}
+
+// mark is a number that no other history has, for sums of them; the finalizer of SplitMix64 (Steele, Lea and Flood, Fast Splittable
+// Pseudorandom Number Generators, 2014) makes it, so that two sums are as good as never equal by chance.
+func (h *history) mark() uint64 {
+	x := (h.node.seq<<6 | uint64(min(h.index, 63))) + 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 // Retain makes backward passes keep the gradient of a tensor that is no leaf: the one that hooks added before have made of it,

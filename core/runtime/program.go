@@ -33,7 +33,7 @@ type Program struct {
 	traced   bool
 	captured []*Tensor      // further inputs
 	asked    []bool         // whether each argument asked for gradients
-	askedAt  []uint32       // storage.asked of each captured tensor
+	askedAt  []uint64       // storage.asked of each captured tensor
 	asking   []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
 	open     bool           // arguments have symbols: see Unify
 	changed  []int          // inputs that the outputs behind the results are written into

@@ -30,7 +30,7 @@ type storage struct {
 	fault        atomic.Pointer[status.Error] // why the contents were not computed; nil where they are valid
 	complaint    atomic.Pointer[complaint]    // of a kernel that wrote to it, said once: the contents are what it computed
 	foreignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
-	asked        atomic.Uint32                // how often a tensor of this memory began or ceased to ask for gradients
+	asked        atomic.Uint64                // the sum of the marks of what began to ask for gradients of this memory, less what ceased; see Ask
 	version      atomic.Uint32                // how often the runtime has written to it since its first contents
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
 	strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil

@@ -146,7 +146,7 @@ func (t *Tensor) Traced() bool { return t.store.traced != nil }
 
 // errTraced is the error of a read of elements that a traced tensor does not have.
 func errTraced(who string) error {
-	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements yet; want operators (where, for a condition on elements), or the value made outside of the function", who)
+	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements, also after the trace; want operators (where, for a condition on elements), the value made outside of the function, or what the function returns", who)
 }
 
 // known refuses storages without memory.

@@ -20,7 +20,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable, TypeVar, Union, overload
 
 import numpy as np
@@ -53,12 +53,20 @@ class InputSpec:
         dtype: a dtype or its name.
         name: what errors call the argument; None: its position.
         stop_gradient: as of tensors; not checked.
+
+    Raises:
+        TypeError: shape is no list of integers, or dtype is none.
+        ValueError: a size is below -1.
     """
 
     def __init__(
         self, shape: Sequence[Dims], dtype: Any = "float32", name: str | None = None, stop_gradient: bool = False
     ) -> None:
-        self.shape = tuple(-1 if n is None else int(n) for n in shape)
+        if not isinstance(shape, (list, tuple)) or not all(n is None or hasattr(n, "__index__") for n in shape):
+            raise TypeError(f"[InputSpec] shape is {shape!r}; want a list of sizes, with None or -1 for any size")
+        self.shape = tuple(-1 if n is None else operator.index(n) for n in shape)
+        if any(n < -1 for n in self.shape):
+            raise ValueError(f"[InputSpec] shape is {list(shape)}; want sizes from 0, and None or -1 for any size")
         self.dtype, self.name, self.stop_gradient = _dtype.dtype(dtype), name, stop_gradient
 
     @classmethod
@@ -322,7 +330,7 @@ class StaticFunction:
             found = family.find(shapes)
             if found is not None:
                 return found
-        self._check(arguments)
+        self._check(tree, arguments)
         traced = self._trace(tree, arguments)
         entry = traced if family is None else family.add(shapes, traced)
         if entry is traced:
@@ -333,10 +341,22 @@ class StaticFunction:
             self._entries[key] = entry
         return entry
 
-    def _check(self, arguments: Sequence[Tensor]) -> None:
-        specs = [s for s in self._input_spec or () if isinstance(s, InputSpec)]
-        for i, (spec, x) in enumerate(zip(specs, arguments)):
-            spec.check(x, self._name, i)
+    def _check(self, tree: Any, arguments: Sequence[Tensor]) -> None:
+        """Refuses arguments that are not as input_spec says."""
+        specs = self._input_spec or ()
+        if any(isinstance(s, (list, tuple, dict)) for s in specs):
+            (_, _, ((_, _, by_position), (_, _, by_name))) = tree
+            pairs = list(specified(list(specs), (list, list, (*by_position, *[x for _, x in by_name]))))
+        else:
+            flat = [s for s in specs if isinstance(s, InputSpec)]
+            if len(flat) > len(arguments):
+                raise ValueError(
+                    f"[{self._name}] input_spec has {len(flat)} specifications, and the call {len(arguments)} tensors; "
+                    "want one for each tensor"
+                )
+            pairs = list(zip(flat, range(len(flat))))
+        for spec, i in pairs:
+            spec.check(arguments[i], self._name, i)
 
     def _trace(self, tree: Any, arguments: Sequence[Tensor], gradients: bool = True) -> Entry:
         """Calls the function with tensors that stand for the arguments; its results have gradients only with `gradients`.
@@ -350,7 +370,7 @@ class StaticFunction:
             handles = [x._handle for x in trace.inputs]
             args, kwargs = unflatten(tree, trace.inputs)
             returned: list[Tensor] = []
-            results = flatten(self.dygraph_function(*args, **kwargs), returned, result)
+            results = flatten(self.dygraph_function(*args, **kwargs), returned, functools.partial(other, trace))
             leaves: list[Any] = []
             outputs: list[Tensor] = []
             stands = {id(x): i for i, x in enumerate(trace.inputs)}
@@ -369,6 +389,33 @@ class StaticFunction:
             raise TracingError(str(error) + where(error)) from error
         finally:
             trace.abort()
+
+
+def other(trace: _tracing.Trace, x: Any) -> Any:
+    """A result that is no tensor: it stays as it was.
+
+    Raises:
+        TypeError: it holds tensors that the function makes, which would have no elements.
+    """
+    held = x if isinstance(x, (set, frozenset)) else getattr(x, "__dict__", {}).values()
+    if not isinstance(x, (type, types.ModuleType)) and any(isinstance(y, Tensor) and trace.makes(y) for y in held):
+        raise TypeError(
+            f"[jit] the function returns {type(x).__name__}, which holds a tensor that it makes; want tensors, and lists, "
+            "tuples and dicts of them"
+        )
+    return result(x)
+
+
+def specified(spec: Any, given: Any) -> Iterator[tuple[InputSpec, int]]:
+    """The specifications of nested lists and dicts, each with the number of the tensor that stands in its place."""
+    if isinstance(spec, InputSpec) and isinstance(given, Leaf):
+        yield spec, given.number
+    elif isinstance(given, tuple) and isinstance(spec, dict) and given[0] is dict:
+        for key, x in given[2]:
+            yield from specified(spec.get(key), x)
+    elif isinstance(given, tuple) and isinstance(spec, (list, tuple)) and given[0] is list:
+        for one, x in zip(spec, given[2]):
+            yield from specified(one, x)
 
 
 def place_of(arguments: Sequence[Tensor]) -> Place:
@@ -444,8 +491,8 @@ def to_static(
     Args:
         function: takes and returns tensors, and lists, tuples and dicts of them; its other arguments are part of the
             program, and have to be hashable. A method is traced for each instance.
-        input_spec: an InputSpec for each tensor among the arguments, which is checked. Sizes need not be given: each set of
-            sizes has a program.
+        input_spec: an InputSpec for each tensor among the arguments, which is checked, or lists and dicts of them, as the arguments
+            are. Sizes need not be given: each set of sizes has a program.
         build_strategy, backend, kwargs: ignored; there is one compiler.
         dynamic: sizes are open. The function is traced for two sets of sizes; if it makes the same calls for both, what differs
             between them may have any size but 0 and 1 from then on, and the function is not traced again. For those who
@@ -453,11 +500,13 @@ def to_static(
             Gradients are those of the operators for the sizes of a call.
 
     Raises:
-        TypeError: function cannot be called, or dynamic is no bool. Calls raise a TypeError for arguments that cannot be hashed,
+        TypeError: function cannot be called, input_spec is no list, or dynamic is no bool. Calls raise a TypeError for arguments that cannot be hashed,
             and a TracingError where the function wants elements of a tensor: in a condition, in float(), in numpy().
     """
     if dynamic is not None and not isinstance(dynamic, bool):
         raise TypeError(f"[to_static] dynamic is {dynamic!r}; want a bool or None")
+    if input_spec is not None and not isinstance(input_spec, (list, tuple)):
+        raise TypeError(f"[to_static] input_spec is {type(input_spec).__name__}; want a list of InputSpec")
     if function is None:
         return lambda f: to_static(f, input_spec, dynamic=dynamic)
     if not callable(function):
@@ -478,7 +527,7 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
 
     Args:
         layer: a function, or one of `to_static`.
-        path: the file without its suffix.
+        path: the file without its suffix. Folders that are missing are made.
         input_spec: for each argument a tensor or an InputSpec; None: what `to_static` was given. Sizes that an InputSpec leaves
             open are open in the file: the function is traced for two sizes of each, and for 1, and has to do the same for all.
         configs: ignored.
@@ -499,6 +548,7 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
         )
     if entry.leaves != list(range(entry.program.results)):
         raise TypeError("[save] the function returns an argument or a tensor that it has not made; want a copy of it")
+    os.makedirs(os.path.dirname(os.fspath(path)) or ".", exist_ok=True)
     entry.program.save(os.fspath(path) + SUFFIX)
 
 

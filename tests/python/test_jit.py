@@ -183,8 +183,12 @@ def test_what_cannot_be_saved(tmp_path: Any) -> None:
     for f, specs, error in (
         (lambda x: x + 1, None, "got no input_spec"),
         (lambda x: x * 2 if x.shape[0] > 8 else x, [InputSpec([None, 2])], "not the same for all sizes"),
-        (lambda x: x * (2 if x.shape[0] > 1 else 3), [InputSpec([None, 2])], "operand 1 is another one"),
-        (lambda x: x / (x.shape[0] + 1), [InputSpec([-1, 2])], "operand 1 is another one"),
+        (
+            lambda x: x * (2 if x.shape[0] > 1 else 3),
+            [InputSpec([None, 2])],
+            "operand 1 is 2 for some sizes, 3 for others",
+        ),
+        (lambda x: x / (x.shape[0] + 2), [InputSpec([-1, 2])], "operand 1 is 7 for some sizes, 213 for others"),
         (
             lambda x: x + paddle.zeros([2 * x.shape[0], 1])[: x.shape[0]],
             [InputSpec([-1, 2])],
@@ -341,7 +345,9 @@ def test_sizes_that_a_function_looks_at_are_not_open() -> None:
     for n in (2, 5, 3, 4, 2):
         assert g(paddle.ones([n])).tolist() == f(paddle.ones([n])).tolist()
     assert g.program_cache == 4
-    assert g.explain(paddle.ones([7])).startswith("sizes are not open: [multiply] call 0: operand 1 is another one")
+    assert g.explain(paddle.ones([7])).startswith(
+        "sizes are not open: [multiply] call 0: operand 1 is 3 for some sizes, 2 "
+    )
     back = to_static(lambda x: (x * x).mean(), dynamic=True)
     for n in (2, 3, 5):
         x = paddle.ones([n])
@@ -451,6 +457,42 @@ def test_weights_that_are_trained_later_get_gradients() -> None:
             w.clear_grad()
             y.backward()
             assert w.grad.tolist() == [1, 2]
+
+
+def test_asking_anew_for_what_is_asked_traces_nothing() -> None:
+    traced: list[int] = []
+    w, frozen = vector(3, 4, ask=True), vector(1, 1)
+
+    def f(x: Any) -> Any:
+        traced.append(1)
+        return (x * w + frozen).sum()
+
+    def slope(x: Any) -> Any:
+        return None if x.grad is None else x.grad.tolist()
+
+    g = to_static(f)
+    for _ in range(3):
+        w.stop_gradient, frozen.stop_gradient = False, True
+        g(vector(1, 2)).backward()
+    assert traced == [1] and slope(w) == [3, 6] and slope(frozen) is None
+    frozen.stop_gradient = False
+    g(vector(1, 2)).backward()
+    assert traced == [1, 1] and slope(frozen) == [1, 1]
+    view = frozen[:1]
+    for _ in range(3):  # as weights of which two functions train one half each
+        frozen.stop_gradient = True
+        assert g.dygraph_function(vector(1, 2)).item() == 13
+        frozen.stop_gradient = False
+        frozen.clear_grad()
+        g(vector(1, 2)).backward()
+        assert slope(frozen) == [1, 1]
+    assert traced == [1, 1, 1, 1, 1] and view.stop_gradient is False  # three calls of the function itself
+    other = frozen.detach()
+    frozen.stop_gradient, other.stop_gradient = True, False  # another tensor of the same memory
+    w.clear_gradient(set_to_zero=False)
+    frozen.clear_gradient(set_to_zero=False)
+    g(vector(1, 2)).backward()
+    assert slope(w) == [1, 2] and slope(frozen) is None and slope(other) is None and len(traced) == 6
 
 
 def test_a_program_stays_while_it_is_called() -> None:
@@ -588,6 +630,24 @@ def test_tensors_that_escape_a_trace_are_errors() -> None:
         with pytest.raises(paddle.TracingError):
             use(kept[0])
     assert "traced" in repr(kept[0])
+    with pytest.raises(
+        paddle.TracingError, match=r"no elements, also after the trace; want .* what the function returns"
+    ):
+        kept[0].numpy()
+
+
+def test_results_that_hide_tensors_are_errors() -> None:
+    """A set or an object stays as it was, so that a tensor in it would have no elements."""
+
+    class Pair:
+        def __init__(self, x: Any) -> None:
+            self.x = x
+
+    x = vector(1)
+    for function in (lambda x: {x * 2}, lambda x: [frozenset([x + 1])], lambda x: {"a": Pair(x * 2)}, Pair):
+        with pytest.raises(TypeError, match=r"\[jit\] the function returns .*, which holds a tensor that it makes"):
+            to_static(function)(x)
+    assert to_static(lambda y: (y * 2, Pair(x), Pair))(x)[1].x is x
 
 
 def test_functions_that_call_functions_are_one_program() -> None:
@@ -662,6 +722,37 @@ def test_specifications_are_checked() -> None:
     assert spec.unbatch().shape == (3, 2) and InputSpec.from_numpy(np.ones(3, np.float32)).shape == (3,)
     with pytest.raises(ValueError, match=r"\[InputSpec\] the shape is \(\)"):
         InputSpec([]).unbatch()
+    for shape in ("ab", 3, [2.5], ["n", 3], None, [[2]]):
+        with pytest.raises(TypeError, match=r"\[InputSpec\] shape is .*; want a list of sizes"):
+            InputSpec(shape)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"\[InputSpec\] shape is \[-2\]; want sizes from 0"):
+        InputSpec([-2])
+    assert InputSpec((np.int64(2), None, -1)).shape == (2, -1, -1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"\[to_static\] input_spec is InputSpec; want a list"):
+        to_static(lambda x: x, input_spec=InputSpec([2]))  # type: ignore[call-overload]
+    many = to_static(lambda x: x + 1, input_spec=[InputSpec([None]), InputSpec([None])])
+    with pytest.raises(ValueError, match="input_spec has 2 specifications, and the call 1 tensors"):
+        many(vector(1))
+
+
+def test_specifications_of_nested_arguments() -> None:
+    specs = [{"b": [InputSpec([2]), None], "a": InputSpec([None], name="a")}, InputSpec([3], name="last")]
+    f = to_static(lambda d, y: d["a"] + d["b"][0] + y[0], input_spec=specs)
+    good = {"a": vector(1, 2), "b": [vector(1, 2), vector(5)], "more": vector(1)}
+    assert f(good, y=vector(1, 2, 3)).tolist() == [3, 5]
+    for given, error in (
+        ([{**good, "a": paddle.ones([1, 2])}, vector(1, 2, 3)], r"a has shape \[1, 2\]; want \[-1\]"),
+        ([{**good, "b": [vector(1), 2]}, vector(1, 2, 3)], r"argument 1 has shape \[1\]; want \[2\]"),
+        ([good, vector(1)], r"last has shape \[1\]; want \[3\]"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            f(*given)
+
+
+def test_save_makes_folders(tmp_path: Any) -> None:
+    path = str(tmp_path / "new" / "er" / "f")
+    paddle.jit.save(lambda x: x * 2, path, [InputSpec([None])])
+    assert paddle.jit.load(path)(vector(1, 2)).tolist() == [2, 4]
 
 
 def test_it_can_be_switched_off() -> None:

@@ -6,6 +6,7 @@ the calls one by one, for sizes that the function was not traced for.
 
 from __future__ import annotations
 
+import math
 import zlib
 from typing import Any, Callable
 
@@ -29,6 +30,9 @@ class Weights:
             paddle.to_tensor(numbers.standard_normal(shape).astype(np.float32))
             for shape in ([8, 8], [3, 8], [4, 3, 3, 3], [8], [10, 8])
         )
+        # Long enough for the sizes that functions are traced for.
+        self.positions = paddle.to_tensor(numbers.standard_normal([700, 8]).astype(np.float32))
+        self.mask = paddle.tril(paddle.ones([700, 700]))
 
 
 def heads(w: Weights, x: Any) -> Any:
@@ -40,6 +44,25 @@ def heads(w: Weights, x: Any) -> Any:
         .transpose([0, 2, 1, 3])
         .reshape([batch, length, width])
     )
+
+
+def filled_in_parts(w: Weights, x: Any) -> Any:
+    """Parts of new tensors are written into."""
+    made = paddle.zeros([x.shape[0], 9])
+    made[:, 1:] = x
+    made[-1] = 1.0
+    return made
+
+
+def cached(w: Weights, x: Any, before: Any) -> list[Any]:
+    """Scores of tokens that follow others, with positions and a mask that are cut to where they stand."""
+    past, n = before.shape[0], x.shape[0]
+    k = paddle.concat([before, x + w.positions[past : past + n]])
+    total = k.shape[0]
+    causal = paddle.arange(total) <= paddle.arange(past, total).unsqueeze(1)
+    scores = (x @ k.T) * w.mask[past:total, :total] + paddle.full([n, total], 0.5)
+    places = (paddle.arange(n) + past).astype("float32")
+    return [paddle.where(causal, scores, paddle.zeros_like(scores)), k.sum(0) / total, x[:, 0] * places, k[-n:]]
 
 
 CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
@@ -72,6 +95,25 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
         [[N, N, 8]],
     ),
     "means": (lambda w, x: [x.mean(), x.mean(0), x.sum(1)], [[N, 4]]),
+    "deviation": (lambda w, x: [x.std(0), (x - x.mean(0)) / (x.var() + 1).sqrt()], [[N, N]]),
+    "reciprocal": (lambda w, x: [x.sum(0) * (1 / x.shape[0]), x.T @ x / math.sqrt(x.shape[0])], [[N, 8]]),
+    "halves": (lambda w, x: (x.astype("bfloat16") * (51 * x.shape[0])).astype("float32") + len(x), [[N, 8]]),
+    "table": (lambda w, x: x + w.positions[: x.shape[1]], [[N, N, 8]]),
+    "mask": (lambda w, x: (x @ x.T) * w.mask[: x.shape[0], : x.shape[0]], [[N, 8]]),
+    "cache": (cached, [[N, 8], [N, 8]]),
+    "positions after others": (
+        lambda w, x, y: x + w.positions[len(y) : len(y) + len(x)] + w.positions[len(y)],
+        [[N, 8], [N, 8]],
+    ),
+    "padded": (lambda w, x: F.conv2d(F.pad(x, [1, 1, 1, 1]), w.kernel), [[N, 3, 4, 4]]),
+    "tiled": (lambda w, x: paddle.concat([paddle.tile(w.bias, [x.shape[0], 1, 1]), x], 1), [[N, 3, 8]]),
+    "framed": (lambda w, x: F.pad(x, [1, 2, 0, 1], value=-1.5), [[N, N]]),
+    "filled": (lambda w, x: x.sum() / paddle.full([2], float(x.size)), [[N, 8]]),
+    "written": (filled_in_parts, [[N, 8]]),
+    "integers": (
+        lambda w, x: [paddle.arange(4) * x.shape[0], paddle.arange(x.shape[0]) < x.shape[0] - 1],
+        [[N, 8]],
+    ),
     "normalize": (lambda w, x: F.normalize(x), [[N, 8]]),
     "cumsum": (lambda w, x: paddle.cumsum(x, 1), [[N, N]]),
     "topk": (lambda w, x: list(paddle.topk(x, 1)), [[N, N]]),
@@ -138,9 +180,14 @@ def test_programs_for_all_sizes(name: str, place: str, tmp_path: Any) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
-    "condition": (lambda x: x * 2 if x.shape[0] > 100 else x * 3, "operand 1 is another one for other sizes"),
-    "one": (lambda x: x * 2 if x.shape[0] == 1 else x * 3, "operand 1 is another one for other sizes"),
-    "number": (lambda x: x / (x.shape[0] + 1), "operand 1 is another one for other sizes"),
+    "condition": (
+        lambda x: x * 2 if x.shape[0] > 100 else x * 3,
+        r"\[multiply\] call 0: operand 1 is 3 for some sizes, 2 for others; want one number",
+    ),
+    "one": (lambda x: x * 2 if x.shape[0] == 1 else x * 3, "operand 1 is 3 for some sizes, 2 for others"),
+    "number": (lambda x: x / (x.shape[0] + 2), "operand 1 is 7 for some sizes, 213 for others"),
+    "exponent": (lambda x: x.astype("bfloat16") ** x.shape[0], r"\[pow\] call 1: operand 1 is 5 for some sizes"),
+    "half": (lambda x: x[: x.shape[0] // 2], r"\[slice\] call 0: ends is \[2\] for some sizes"),
     "loop": (lambda x: sum((x[i] for i in range(x.shape[0])), x[0]), "calls and 1 results for some sizes"),
     "twice": (lambda x: paddle.zeros([2 * x.shape[0], 1]), r"\[full\] call 0: shape is \[10, 1\] for some sizes"),
     "squeeze": (lambda x: x.squeeze(), r"\[squeeze\] the size of axis 0"),
@@ -167,7 +214,7 @@ def test_texts_in_files_are_checked(tmp_path: Any) -> None:
     file = path.read_bytes()
     text = file[55:]
     for was, now, error in (
-        (b"shape=[s0, 1]", b"shape=[s9, 1]", 'line 2: got "s9"; want a size of an input'),
+        (b"shape=[s0, 1]", b"shape=[s9, 1]", 'line 2: got "s9"; want a size of a line above'),
         (b"shape=[s0, 1]", b"shape=[-7, 1]", "line 2: "),
         (b"= full(", b"= fill(", 'line 2: got "fill"; want an operator'),
         (b"float32[s0, 4]\n", b"float32[s0, 4", "line 1: "),

@@ -16,6 +16,7 @@ from .._creation import filled, value_of
 from .._errors import UnsupportedError, errors_of
 from .._indexing import SLICE, basic, fill_part, put_into
 from .._objects import Tensor, from_array, meta
+from .._tracing import active
 
 if TYPE_CHECKING:
     from .._dtype import DTypeLike
@@ -158,8 +159,19 @@ def refuse_cuts(amounts: Sequence[int]) -> None:
 
 
 def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Tensor:
-    """A tensor of one value with x in the middle."""
+    """A tensor of one value with x in the middle.
+
+    In a function that is traced it is joined of parts: a graph says that for all sizes, and its gradient too.
+    """
     m = meta(x)
+    if active():
+        made = x
+        for axis, ends in enumerate(pairs):
+            if any(ends):
+                shape = list(meta(made).shape)
+                edges = [filled((*shape[:axis], n, *shape[axis + 1 :]), value, m.dtype, m.place) for n in ends]
+                made = _operators.concat([edges[0], made, edges[1]], axis)
+        return _operators.assign(x) if made is x else made
     made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
     if m.numel:
         middle = [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]
