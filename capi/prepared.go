@@ -20,6 +20,7 @@ const (
 	smallWork = 4096    // elements; work on fewer takes a few microseconds
 	heavyWork = 1 << 23 // elements; work on more takes 10 milliseconds and more
 	products  = 64      // multiplications of a matrix product that take as long as one element of other work
+	reduced   = 4       // elements that are reduced, which writes nothing, in the time of one element of other work
 )
 
 // calls is a pool, so that an operator allocates no memory for its operands.
@@ -144,7 +145,7 @@ func (c *call) onCPU(where *runtime.Context) bool {
 
 // work estimates how many elements a call works on; 0 on devices with queues, where the caller does not wait.
 func (c *call) work(where *runtime.Context) int64 {
-	if !c.onCPU(where) {
+	if !c.onCPU(where) || c.views() {
 		return 0
 	}
 	var size int64
@@ -156,7 +157,20 @@ func (c *call) work(where *runtime.Context) int64 {
 	if c.out != nil {
 		size = max(size, c.out.Numel())
 	}
+	if c.row.Kind == op.Reduce {
+		size /= reduced
+	}
 	return max(size, c.extent(size))
+}
+
+// views reports whether a call makes nothing but other layouts of its operand's memory, which takes as long for any size. What
+// is not contiguous may have to be copied.
+func (c *call) views() bool {
+	if c.row.Kind != op.View || c.row.Fresh || c.out != nil {
+		return false
+	}
+	x := c.in[0].Tensor
+	return x != nil && x.IsContiguous()
 }
 
 // with adds an operand to an estimate of work. Operands that broadcast may make a result of as many
