@@ -9,9 +9,9 @@ from typing import Any, Callable
 from . import _operators
 from ._array import reshaped
 from ._convert import axis_of, index, tensor, whole
-from ._creation import blank, dims, filled
+from ._creation import dims, filled
 from ._made import shard_index
-from ._objects import Tensor, meta, replace
+from ._objects import Tensor, blank, meta, replace
 from ._shapes import cut
 
 
