@@ -1,7 +1,7 @@
 """Elementwise functions that are made of operators of the table, and further names of operators.
 
 Each is computed on the device of its operand. Half precision is computed in float32 and rounded once at the end, as
-in the operators. No function copies elements to the host, so none waits for the device.
+in the operators. No function copies elements to the host, so none waits for the device. `frexp` on the CPU is NumPy's.
 """
 
 from __future__ import annotations
