@@ -20,6 +20,7 @@ const (
 	smallWork = 4096    // elements; work on fewer takes a few microseconds
 	heavyWork = 1 << 23 // elements; work on more takes 10 milliseconds and more
 	products  = 64      // multiplications of a matrix product that take as long as one element of other work
+	reduced   = 4       // elements that are reduced, which writes nothing, in the time of one element of other work
 )
 
 // calls is a pool, so that an operator allocates no memory for its operands.
@@ -142,10 +143,10 @@ func (c *call) onCPU(where *runtime.Context) bool {
 	return where == nil || where.Place().Kind == place.CPUKind
 }
 
-// work estimates how many elements a call works on; 0 on devices with queues, where the caller does not wait, and for a
-// view, of which only reshape may copy, and no contiguous tensor.
+// work estimates how many elements a call works on. It is 0 on devices with queues, where the caller does not wait, and
+// for views.
 func (c *call) work(where *runtime.Context) int64 {
-	if !c.onCPU(where) || c.row.Kind == op.View && c.in[0].Tensor != nil && c.in[0].Tensor.IsContiguous() {
+	if !c.onCPU(where) || c.views() {
 		return 0
 	}
 	var size int64
@@ -157,7 +158,20 @@ func (c *call) work(where *runtime.Context) int64 {
 	if c.out != nil {
 		size = max(size, c.out.Numel())
 	}
+	if c.row.Kind == op.Reduce {
+		size /= reduced
+	}
 	return max(size, c.extent(size))
+}
+
+// views reports whether a call makes nothing but other layouts of its operand's memory, which takes as long for any size. What
+// is not contiguous may have to be copied.
+func (c *call) views() bool {
+	if c.row.Kind != op.View || c.row.Fresh || c.out != nil {
+		return false
+	}
+	x := c.in[0].Tensor
+	return x != nil && x.IsContiguous()
 }
 
 // with adds an operand to an estimate of work. Operands that broadcast may make a result of as many

@@ -152,52 +152,110 @@ func (k indexing) part(c *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// scalars moves slices lo to hi-1 of one element each, if one contiguous index tensor names them and they lie in a
-// contiguous list, else it is nil: the walks would cost more than the elements.
+// scalars is the function for slices of one element each, if there is one for the call, else nil: the walks would cost more
+// than the elements. The list is contiguous or, in a write, one element for all; see also scalarFolds.
 func (k indexing) scalars(c *device.Call) func(k indexing, c *device.Call, lo, hi int64) error {
 	indexed, list := k.operands(c)
-	if len(c.In) != 2 || indexed.Rank != 1 || !c.In[1].IsContiguous() || !list.IsContiguous() {
+	indices := c.In[1:]
+	if len(indices) != indexed.Rank || !list.IsContiguous() && (!k.write || !isScalar(list)) {
 		return nil
 	}
 	if k.fold {
+		if len(indices) != 1 || !indices[0].IsContiguous() || !list.IsContiguous() {
+			return nil
+		}
 		return scalarFolds[indexed.DType]
 	}
-	// Elements are moved as bits, as in part.
-	switch indexed.DType.Size() {
-	case 1:
-		return moveScalars[uint8]
-	case 2:
-		return moveScalars[uint16]
-	case 4:
-		return moveScalars[uint32]
-	case 8:
-		return moveScalars[uint64]
+	if moveElements[indexed.DType.Size()] == nil {
+		return nil
+	}
+	return indexing.elements
+}
+
+// elements moves slices lo to hi-1. Where the indices of all axes but the last lead to is computed for a block at a time, so that
+// nothing but a load depends on an index, and the processor has several under way.
+// SAFETY: an element of the list is within it; see part for the others.
+func (k indexing) elements(c *device.Call, lo, hi int64) error {
+	indexed, list := k.operands(c)
+	indices, width := c.In[1:], indexed.DType.Size()
+	f := newFrame()
+	defer f.free()
+	var from [shape.MaxRank]track
+	for axis := range indices {
+		from[axis].open(&indices[axis], &longs.coding, f, lo)
+	}
+	m := movement{base: indexed.Addr, step: width, write: k.write}
+	if k.write && isScalar(list) {
+		m.step = 0
+	}
+	places := slice[int64](f.room(), block)
+	for ; lo < hi; lo += block {
+		m.places, m.list = places[:min(block, hi-lo)], unsafe.Add(list.Addr, lo*m.step)
+		clear(m.places)
+		for axis := range indices {
+			move := addPlaces
+			if axis == len(indices)-1 {
+				move = moveElements[width]
+			}
+			m.size, m.stride = indexed.Dims[axis], indexed.Strides[axis]*width
+			row := slice[int64](from[axis].next(int64(len(m.places))), int64(len(m.places)))
+			if i := move(&m, row); i < len(row) {
+				return outOfRange(c, row[i], axis, m.size)
+			}
+		}
 	}
 	return nil
 }
 
-// moveScalars moves elements of a width.
+// movement is the way of a block of elements between a list and an operand.
+type movement struct {
+	base, list   unsafe.Pointer
+	places       []int64 // bytes from base to the elements that the axes so far lead to
+	step         int64   // bytes from an element of the list to the next
+	size, stride int64   // of the next axis, in elements and in bytes
+	write        bool    // from the list
+}
+
+// addPlaces adds to places where the indices along an axis lead, and returns the number of the first one that is out of range, or
+// how many there are.
+func addPlaces(m *movement, indices []int64) int {
+	for j, i := range indices {
+		if i < 0 {
+			i += m.size
+		}
+		if uint64(i) >= uint64(m.size) {
+			return j
+		}
+		m.places[j] += i * m.stride
+	}
+	return len(indices)
+}
+
+// moveElements moves the elements of a size that the indices along the last axis lead to; its result is that of addPlaces.
+var moveElements = [17]func(m *movement, indices []int64) int{
+	1: movePlaces[uint8], 2: movePlaces[uint16], 4: movePlaces[uint32], 8: movePlaces[uint64],
+}
+
+// movePlaces moves elements as bits.
 // SAFETY: as in part.
-func moveScalars[T uint8 | uint16 | uint32 | uint64](k indexing, c *device.Call, lo, hi int64) error {
-	indexed, list := k.operands(c)
-	size, step := indexed.Dims[0], indexed.Strides[0]*int64(unsafe.Sizeof(T(0)))
-	row := rowAt[T](list, lo, hi)
-	for b, i := range rowAt[int64](&c.In[1], lo, hi) {
+func movePlaces[T uint8 | uint16 | uint32 | uint64](m *movement, indices []int64) int {
+	base, list, size, stride, step, write := m.base, m.list, m.size, m.stride, m.step, m.write
+	places := m.places[:len(indices)]
+	for j, i := range indices {
 		if i < 0 {
 			i += size
 		}
 		if uint64(i) >= uint64(size) {
-			return outOfRange(c, rowAt[int64](&c.In[1], lo, hi)[b], 0, size)
+			return j
 		}
-		// Nothing but the load depends on the index before it, so that the processor has several under way.
-		at := (*T)(unsafe.Add(indexed.Addr, i*step))
-		if k.write {
-			*at = row[b]
+		at, item := (*T)(unsafe.Add(base, places[j]+i*stride)), (*T)(unsafe.Add(list, int64(j)*step))
+		if write {
+			*at = *item
 		} else {
-			row[b] = *at
+			*item = *at
 		}
 	}
-	return nil
+	return len(indices)
 }
 
 // split cuts the layout of an operand before an axis.

@@ -92,6 +92,37 @@ func TestIndexOutOfRange(t *testing.T) {
 	})
 }
 
+// TestIndexGrids reads and writes single elements that one index an axis names, more of them than a block, in every width, and
+// fills them with one element. Axes of the tensor are strided, and the first index is the same along a row.
+func TestIndexGrids(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		const d0, d1, b0, b1 = 5, 7, 130, 9
+		shape := dims(b0, b1)
+		for _, d := range dtype.All.Members() {
+			for where, l := range layouts(d0, d1) {
+				x := place(d, l, 0, ramp(d0*d1, 0, 1)...)
+				column := dims(b0, 1)
+				first := place(dtype.Int64, column.BroadcastTo(&shape.Shape), 0, ramp(2*d0, -d0, 1)...)
+				second := of(dtype.Int64, dims(b0, b1), ramp(2*d1, -d1, 1)...)
+				out := place(d, dims(b0, b1), 0)
+				require.NoError(t, r.call("index", &device.Call{In: operands(x, first, second), Out: operands(out)}))
+				xs, is, js := x.values(), first.ints(), second.ints()
+				at := func(i int) int { return int((is[i]+d0)%d0)*d1 + int((js[i]+d1)%d1) }
+				expect(t, out, func(i int) float64 { return xs[at(i)] }, d, where)
+
+				for how, value := range []*tensor{out, scalar(d, dims(b0, b1), 1)} {
+					target, want := place(d, l, 0, 0), make([]float64, d0*d1)
+					require.NoError(t, r.call("index_put", &device.Call{In: operands(value, first, second), Out: operands(target)}))
+					for i, v := range value.values() {
+						want[at(i)] = v
+					}
+					sameBits(t, want, target.values(), d, where, how)
+				}
+			}
+		}
+	})
+}
+
 // TestIndexPutOverItsIndices has indices in the memory that it writes. The runtime copies such indices first;
 // the kernel by itself may write any element of its output, and nothing else.
 func TestIndexPutOverItsIndices(t *testing.T) {

@@ -9,19 +9,23 @@ import (
 )
 
 const (
-	shortRun  = 12      // elements that are sorted fastest by insertion
-	shortLine = 400     // elements that are sorted fastest by merging
-	longLine  = 1 << 16 // elements that are worth several threads
-	digits    = 1 << 11 // that a part of a key may have: three parts are a key of 32 bits
-	wideLine  = 1 << 13 // elements that are worth counting so many digits; of shorter lines parts are bytes
-	few       = 16      // to sort fewer than one in so many, the others are left out first
+	shortRun   = 12      // elements that are sorted fastest by insertion
+	shortLine  = 400     // elements that are sorted fastest by merging
+	longLine   = 1 << 16 // elements that are worth several threads
+	digits     = 1 << 11 // that a part of a key may have: three parts are a key of 32 bits
+	wideLine   = 1 << 13 // elements that are worth counting so many digits; of shorter lines parts are bytes
+	leastDigit = 10      // bits that a part of an integer has, but for the last
+	few        = 16      // to sort fewer than one in so many, the others are left out first
 )
 
 // counts is how many keys of a piece of a line have each digit, and then where the next of them goes.
 type counts [digits]uint32
 
 // radix sorts the keys of one line, and with them where they come from, by one part of them after the other
-// from the last: of 11 bits, or a byte where the line is short.
+// from the last: a byte where the line is short, else the bits that vary in as few parts of one width as parts of at most 11
+// bits are. Parts as narrow as that leave fewer places to write to at once, for which caches have room. Numbers of a range, as
+// integers often are, have equally many keys for each highest part: these places are so many powers of two apart and share
+// lines of the caches, so that integers have wider parts first and few bits in the last one.
 // Equals stay in their order, so that the result is one, however many pieces the work is cut into.
 //
 // For each part the keys of each piece are counted by it, the counts are turned into the places where each piece's keys
@@ -33,6 +37,7 @@ type radix[K key] struct {
 	at, moved   []uint32 // of each key its place in the line; empty where they are not asked for
 	pieces      []counts
 	whole       *[3]counts // by all three digits of keys in one piece, where they are counted at once
+	least       int        // bits of a digit at least
 	shift       int        // of the digit that is being sorted by
 	mask        K          // its bits
 	phase       phase
@@ -151,21 +156,27 @@ func (r *radix[K]) sort(t *threads, vary K) error {
 		r.merge()
 		return nil
 	}
-	width, together := 8, false
-	if len(r.keys) >= wideLine {
-		width = bits.Len(digits - 1)
-		together = unsafe.Sizeof(vary) == 4 && len(r.pieces) == 1
+	if vary == 0 {
+		return nil
 	}
-	if together {
-		r.countAll()
+	first, width, together := bits.TrailingZeros64(uint64(vary)), 8, false
+	if len(r.keys) >= wideLine {
+		const widest = 11 // bits of digits
+		length := bits.Len64(uint64(vary)) - first
+		parts := (length + widest - 1) / widest
+		width = max((length+parts-1)/parts, r.least)
+		together = parts <= len(r.whole) && len(r.pieces) == 1
 	}
 	r.mask = 1<<width - 1
-	for r.shift = 0; vary>>r.shift != 0; r.shift += width {
+	if together {
+		r.countAll(first, width)
+	}
+	for r.shift = first; vary>>r.shift != 0; r.shift += width {
 		if vary>>r.shift&r.mask == 0 {
 			continue
 		}
 		if together {
-			r.pieces[0] = r.whole[r.shift/width]
+			r.pieces[0] = r.whole[(r.shift-first)/width]
 		} else if err := r.do(t, r.count); err != nil {
 			return err
 		}
@@ -190,18 +201,17 @@ func (r *radix[K]) count(piece int, lo, hi int64) {
 	}
 }
 
-// countAll counts the three digits of all keys.
-func (r *radix[K]) countAll() {
+// countAll counts three digits of all keys, of so many bits each from a shift on, of which sort uses those that vary.
+func (r *radix[K]) countAll(shift, width int) {
 	if r.whole == nil {
 		r.whole = new([3]counts)
 	}
-	c := r.whole
+	c, mask := r.whole, r.mask
 	clear(c[:])
-	for _, key := range r.keys {
-		k := uint32(key)
-		c[0][k%digits]++
-		c[1][k/digits%digits]++
-		c[2][k/digits/digits]++
+	for _, k := range r.keys {
+		c[0][digit(k, mask, shift)]++
+		c[1][digit(k, mask, shift+width)]++
+		c[2][digit(k, mask, shift+2*width)]++
 	}
 }
 

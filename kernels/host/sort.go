@@ -94,7 +94,10 @@ func (k *sorter[K]) sort(t *threads, c *device.Call, lo, hi int64) error {
 		}
 		k.sortings.Put(s)
 	}()
-	s.order, s.flip, s.kept = k.order, c.Attrs[k.flip].I, lengthOf(c, &c.Out[0])
+	s.order, s.flip, s.kept, s.least = k.order, c.Attrs[k.flip].I, lengthOf(c, &c.Out[0]), 0
+	if !k.order.float {
+		s.least = leastDigit
+	}
 	if length, places := lengthOf(c, &c.In[0]), len(c.Out) > 1; t == nil {
 		s.resize(length, places)
 	} else {

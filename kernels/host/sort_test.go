@@ -81,6 +81,32 @@ func TestSort(t *testing.T) {
 	})
 }
 
+// The bits in which keys differ begin anywhere and are cut into digits of one width, few or many of them.
+func TestSortDigits(t *testing.T) {
+	eachMode(t, func(t *testing.T, r *rig) {
+		for _, d := range []dtype.DType{dtype.Int32, dtype.Int64} {
+			for _, bits := range []int{1, 11, 12, 22, 23, 30, 34, 45} {
+				for _, shift := range []int{0, 7} {
+					if bits+shift < 8*int(d.Size()) {
+						checkSort(t, r, of(d, dims(wideLine), digitsOf(wideLine, bits, shift)...), 0, 3, fmt.Sprint(d, bits, shift))
+					}
+				}
+			}
+		}
+		checkSort(t, r, of(dtype.Int64, dims(longLine+3), digitsOf(longLine+3, 34, 7)...), 0, 3, "long")
+	})
+}
+
+// digitsOf are n multiples of 1 << shift, of so many bits.
+func digitsOf(n, bits, shift int) []float64 {
+	source := rand.New(rand.NewPCG(uint64(bits), uint64(shift)))
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = math.Ldexp(float64(source.Int64N(1<<bits)), shift)
+	}
+	return values
+}
+
 // Short lines are sorted by blocks, and those of a block with a -0 one by one.
 func TestSortShortLines(t *testing.T) {
 	eachMode(t, func(t *testing.T, r *rig) {

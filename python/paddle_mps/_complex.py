@@ -17,7 +17,7 @@ from . import _dtype, _recording
 from ._convert import of_one_place
 from ._dtype import DType
 from ._errors import TracingError, outside_of_programs
-from ._objects import Tensor, from_array, meta
+from ._objects import Tensor, blank, from_array, memory, meta, retained
 
 Array = npt.NDArray[Any]
 
@@ -60,17 +60,36 @@ def computed(function: Callable[..., Any], *operands: Any, **attributes: Any) ->
     tensors = [x for x in operands if isinstance(x, Tensor)]
     of_one_place(function.__name__, *tensors)
     kind = common(operands).numpy
+    held = [retained(x._handle) if isinstance(x, Tensor) else x for x in operands]  # another thread may replace memory
     with np.errstate(all="ignore"):
-        found = np.asarray(function(*[array(x, kind) for x in operands], **attributes))
+        arrays = [array(x, kind) for x in held]
+        if isinstance(function, np.ufunc) and not attributes and max(a.size for a in arrays) >= SHARED:
+            return in_place_of_tensor(function, arrays, meta(tensors[0]).place)
+        found = np.asarray(function(*arrays, **attributes))
     if found.dtype.kind in "cf":
         found = found.astype(kind if found.dtype.kind == "c" else kind.type().real.dtype, copy=False)
     return from_array(found, meta(tensors[0]).place)
 
 
+def in_place_of_tensor(function: np.ufunc, arrays: Sequence[Array], place: Any) -> Tensor:
+    """The answer of a function of elements, which NumPy writes into the memory of the tensor."""
+    dtype = function(*[a.reshape(-1)[:0] for a in arrays]).dtype
+    shape = np.broadcast(*arrays).shape
+    made = blank(shape, _dtype.BY_NUMPY[dtype], place)
+    function(*arrays, out=memory(made))
+    return made
+
+
+SHARED = 1 << 12  # elements from which copying costs more than asking where they lie
+
+
 def array(x: Any, kind: np.dtype[Any]) -> Array:
-    """An operand as an array."""
+    """An operand as an array, which is valid while the operand lives. It is not to be written."""
     if not isinstance(x, Tensor):
         return np.asarray(x, kind)
+    m = meta(x)
+    if m.numel >= SHARED and m.dtype.numpy == kind and x.is_contiguous():
+        return memory(x)
     values: Array = x._values()
     return values.astype(kind, copy=False)
 

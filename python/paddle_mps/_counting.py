@@ -150,17 +150,22 @@ def unique_consecutive(
         return answered(x, [nothing] * 2, (return_inverse, return_counts))
     front = [axis, *(a for a in range(len(meta(x).shape)) if a != axis)]
     table = _array.reshape(_array.transpose(x, front), [n, -1])
-    differ = (
-        _ops.any(_ops.not_equal(table[1:], table[: n - 1]), axis=1)
-        if n > 1
-        else full([0], False, dtype="bool", place=place)
-    )
+    if n == 1:
+        differ = full([0], False, dtype="bool", place=place)
+    elif meta(table).shape[1] == 1:
+        line = _array.reshape(table, [n])
+        differ = _ops.not_equal(line[1:], line[: n - 1])
+    else:
+        differ = _ops.any(_ops.not_equal(table[1:], table[: n - 1]), axis=1)
     first = _array.concat([full([1], True, dtype="bool", place=place), differ], 0)
     starts = _array.reshape(_array.nonzero(first), [-1])
-    back = _operators.cumsum(cast(first, "int64"), 0, None) - 1
-    ends = _array.concat([starts[1:], full([1], n, dtype="int64", place=place)], 0)
+    extras = []
+    if return_inverse:
+        extras.append(_operators.cumsum(cast(first, "int64"), 0, None) - 1)
+    if return_counts:
+        extras.append(_array.concat([starts[1:], full([1], n, dtype="int64", place=place)], 0) - starts)
     found = _operators.gather(x, starts, axis)
-    return answered(found, [cast(back, small), cast(ends - starts, small)], (return_inverse, return_counts))
+    return (found, *[cast(e, small) for e in extras]) if extras else found
 
 
 @renamed(input="values")
@@ -306,13 +311,27 @@ def isin(
     shape, place = list(meta(x).shape), meta(x).place
     if not meta(x).numel or not meta(test_x).numel:
         return full(shape, bool(invert), dtype="bool", place=place)
-    test = _array.reshape(sort_all(test_x), [-1])
     flat = _array.reshape(x, [-1])
+    if meta(test_x).numel <= FEW_TESTED:
+        return reshaped(among_few(flat, _array.reshape(test_x, [-1]), invert), shape)
+    test = _array.reshape(sort_all(test_x), [-1])
     at = places(_array.reshape(test, [1, -1]), _array.reshape(x, [1, -1]), False)
     last = meta(test).shape[0] - 1
     near = _operators.gather(test, _operators.clip(_array.reshape(at, [-1]), 0, last), 0)
     found = _ops.not_equal(flat, near) if invert else _ops.equal(flat, near)
     return reshaped(found, shape)
+
+
+FEW_TESTED = 16  # elements that take less time to compare with one after the other than to sort with all others
+
+
+def among_few(x: Tensor, test: Tensor, invert: bool) -> Tensor:
+    """Whether each element is one of a few, or with invert none of them."""
+    compare, join = (_ops.not_equal, _ops.logical_and) if invert else (_ops.equal, _ops.logical_or)
+    found = compare(x, test[:1])
+    for i in range(1, meta(test).numel):
+        found = join(found, compare(x, test[i : i + 1]))
+    return found
 
 
 def sort_all(x: Tensor) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from ctypes import byref, c_int64, c_uint64
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
@@ -14,9 +13,8 @@ from ._call import into, renamed
 from ._caller import called
 from ._convert import scalar, whole
 from ._dtype import DType, DTypeLike
-from ._errors import UnsupportedError, check
-from ._library import library
-from ._objects import Tensor, fresh, from_array, meta
+from ._errors import UnsupportedError
+from ._objects import Tensor, blank, from_array, meta
 from ._place import Place
 from ._tracing import paused
 
@@ -345,13 +343,6 @@ def empty(
     refuse(pin_memory)
     kind = floating(dtype)
     return into(out, blank(dims(shape), kind, where(place, device, kind)))
-
-
-def blank(shape: tuple[int, ...], dtype: DType, place: Place) -> Tensor:
-    handle = c_uint64()
-    array = (c_int64 * len(shape))(*shape)
-    check(library.pmps_tensor_empty(byref(place.struct), dtype.number, len(shape), array, byref(handle)))
-    return fresh(handle.value)
 
 
 def like(x: Tensor, dtype: DTypeLike | None, place: PlaceLike | None, device: PlaceLike | None) -> Any:

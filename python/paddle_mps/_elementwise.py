@@ -1,7 +1,7 @@
 """Elementwise functions that are made of operators of the table, and further names of operators.
 
 Each is computed on the device of its operand. Half precision is computed in float32 and rounded once at the end, as
-in the operators. No function copies elements to the host, so none waits for the device.
+in the operators. No function copies elements to the host, so none waits for the device. `frexp` on the CPU is NumPy's.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from ._creation import full_0d
 from ._dtype import DType, bool_, float16, float32, float64, int16, int32, int64
 from ._errors import TracingError, UnsupportedError, outside_of_programs
 from ._inplace import in_place
-from ._objects import Tensor, meta
+from ._objects import Tensor, blank, memory, meta
 from ._place import CPU
 from ._precision import fractional
+from ._recording import asks
 
 if TYPE_CHECKING:
     from ._typing import Scalar
@@ -162,6 +163,11 @@ def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
         TypeError: x is not float32 or float64.
     """
     x = of_dtypes(x, "frexp", float32, float64)
+    if meta(x).place.kind == CPU and meta(x).numel and not asks(x):
+        try:
+            return frexp_in_numpy(x)
+        except TracingError:
+            pass
     usual = _operators.logical_and(_operators.isfinite(x), x != 0)
     mantissa = _operators.where(usual, x, full_0d(x, 0.5))
     exponent = _operators.cast(usual, meta(x).dtype) * 0
@@ -175,6 +181,18 @@ def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
     mantissa, exponent = shifted(mantissa, exponent, _operators.abs(mantissa) >= 1, -1)
     unusual = _operators.where(_operators.isinf(x), full_0d(x, 1), x * 0 if meta(x).numel else x)
     return _operators.where(usual, mantissa, x), _operators.where(usual, exponent, unusual)
+
+
+def frexp_in_numpy(x: Tensor) -> tuple[Tensor, Tensor]:
+    """`frexp` on the CPU, without gradients: NumPy computes it in the memory of the results, in one pass."""
+    m, given = meta(x), x.contiguous()
+    mantissa, exponent = blank(m.shape, m.dtype, m.place), blank(m.shape, int32, m.place)
+    np.frexp(memory(given), memory(mantissa), memory(exponent))
+    powers, usual = _operators.cast(exponent, m.dtype), _operators.isfinite(x)
+    if not _ops.all(usual):
+        infinite = _operators.where(_operators.isinf(x), full_0d(x, 1), x)
+        powers = _operators.where(usual, powers, infinite)
+    return mantissa, powers
 
 
 def shifted(mantissa: Tensor, exponent: Tensor, where: Tensor, bits: int) -> tuple[Tensor, Tensor]:

@@ -13,10 +13,10 @@ from ._array import reshaped
 from ._call import renamed
 from ._caller import axes_text, called
 from ._convert import index, listed, one_number, tensor, whole
-from ._creation import blank, converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
+from ._creation import converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
-from ._objects import Tensor, from_array, meta
+from ._objects import Tensor, blank, from_array, meta
 from ._shapes import meshgrid
 
 if TYPE_CHECKING:

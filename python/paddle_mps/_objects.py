@@ -191,6 +191,24 @@ def replace(x: Tensor, result: Tensor) -> None:
     quick.pmps_tensor_free(old)
 
 
+def blank(shape: tuple[int, ...], dtype: _dtype.DType, place: Place) -> Tensor:
+    """A tensor with undefined elements."""
+    handle = ctypes.c_uint64()
+    array = (ctypes.c_int64 * len(shape))(*shape)
+    check(library.pmps_tensor_empty(byref(place.struct), dtype.number, len(shape), array, byref(handle)))
+    return fresh(handle.value)
+
+
+def memory(x: Tensor) -> np.ndarray[Any, Any]:
+    """The elements of a contiguous tensor on the CPU that is not empty, as an array over its memory, after work on it is done.
+
+    It is valid while the tensor lives, and while no other thread may give x other memory: hold what `retained` makes of x.
+    """
+    m = meta(x)
+    room = (ctypes.c_char * (m.numel * m.dtype.itemsize)).from_address(x.data_ptr())
+    return np.frombuffer(memoryview(room), m.dtype.numpy).reshape(m.shape)
+
+
 def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
     """A tensor with a copy of an array; arrays of uint16 hold bfloat16."""
     if array.dtype not in _dtype.BY_NUMPY:
@@ -210,12 +228,14 @@ __all__ = [
     "Meta",
     "Tensor",
     "ask",
+    "blank",
     "collect",
     "flush",
     "fresh",
     "from_array",
     "information",
     "intern",
+    "memory",
     "meta",
     "new",
     "register",

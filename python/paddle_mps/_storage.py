@@ -10,9 +10,9 @@ from . import _operators
 from ._array import reshaped
 from ._caller import called
 from ._convert import axis_of, index, said, tensor, whole
-from ._creation import blank, dims, filled
+from ._creation import dims, filled
 from ._made import shard_index
-from ._objects import Tensor, meta, replace
+from ._objects import Tensor, blank, meta, replace
 from ._shapes import cut
 
 

@@ -390,3 +390,46 @@ def test_memory_is_aligned_as_that_of_the_parts() -> None:
     for first in (0, 1):
         x = parts[first : first + 4].view("complex128")
         same(paddle.from_dlpack(x), x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_large_tensors_are_computed_in_their_memory(dtype: str) -> None:
+    """From some thousand elements on NumPy reads and writes the memory of the tensors, and copies only what is no array of it."""
+    n = 2 * _complex.SHARED
+    x, y = values((n,), dtype), values((n,), dtype)
+    x[:4], y[:4] = [0, complex(np.inf, np.nan), complex(-0.0, -0.0), 1], [0, 1, complex(0.0, -0.0), complex(np.nan, 0)]
+    kept = x.copy()
+    a, b = T(x), T(y)
+    with np.errstate(all="ignore"):
+        same(a + b, x + y)
+        same(a * b[::-1], x * y[::-1].copy())  # NumPy rounds otherwise beside a stride
+        same(a.reshape([2, -1]) - b[: n // 2], x.reshape(2, -1) - y[: n // 2])
+        same(a * 2.5j, x * np.asarray(2.5j, dtype))
+        same(a + T(y.real), x + y.real)
+        same(paddle.abs(a), np.abs(x))
+        same(paddle.conj(a), np.conj(x))
+        same(a == b, x == y)
+        same(paddle.isnan(a), np.isnan(x))
+        same(a[1:][::2] + b[1:][::2], x[1::2] + y[1::2])
+        same(a + T(np.complex128(1)), x.astype("complex128") + 1)
+    same(a, kept)
+    with pytest.raises(ValueError, match="shape"):
+        a + b[1:]
+    a += b
+    same(a, kept + y)
+
+
+def test_the_memory_of_an_operand_stays_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another thread may do, the function gives the tensor other memory, and fills what it had if that is free."""
+    n = 2 * _complex.SHARED
+    x = T(np.full(n, 1j, "complex64"))
+    later: list[paddle.Tensor] = []
+
+    def add(a: Any, b: Any) -> Any:
+        paddle.assign(T(np.zeros(2 * n, "complex64")), x)
+        later.extend(T(np.full(n, 7, "complex64")) for _ in range(20))
+        return a + b
+
+    monkeypatch.setitem(_complex.FUNCTIONS, "add", add)
+    same(x + 1, np.full(n, 1 + 1j, "complex64"))
+    assert x.shape == [2 * n]

@@ -151,3 +151,25 @@ except KeyboardInterrupt:
     print("interrupted")
 """
     assert script(program) == ("interrupted", "")
+
+
+def test_views_and_questions_of_large_tensors_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their time does not grow with the size, so that no thread is woken for them; a reshape that copies is another matter."""
+    n = _call.HEAVY_WORK + 2
+    x, z = paddle.zeros([2, n // 2]), paddle.zeros([n], "complex64")
+
+    def refuse(function: Any) -> Any:
+        raise AssertionError("it went to a worker")
+
+    monkeypatch.setattr(_call, "run", refuse)
+    assert x.unsqueeze(0).shape == [1, 2, n // 2]
+    assert x.T.shape == [n // 2, 2]
+    assert x.reshape([-1]).shape == [n]
+    assert paddle.real(z).shape == paddle.imag(z).shape == [n]
+    assert paddle.as_complex(paddle.as_real(z)).shape == [n]
+    assert not paddle.any(x)
+    assert not paddle.all(x)
+    with pytest.raises(AssertionError, match="worker"):
+        x.T.reshape([-1])
+    with pytest.raises(AssertionError, match="worker"):
+        paddle.abs(x)
