@@ -49,8 +49,10 @@ func TestOrderOfClasses(t *testing.T) {
 		tensors.Uint64: {words(1<<63-1, 1<<64-1, 1<<63, 1<<64-2), []string{"18446744073709551615:1", "18446744073709551614:3", "9223372036854775808:2", "9223372036854775807:0"}},
 		tensors.Int8:   {[]byte{0, 127, 255, 128}, []string{"127:1", "0:0", "-1:2", "-128:3"}},
 		tensors.Int64:  {words(1<<53, 1<<53+1, 1<<63, 1<<64-1), []string{"9007199254740993:1", "9007199254740992:0", "-1:3", "-9223372036854775808:2"}},
-		tensors.FP64: {words(math.Float64bits(nan), math.Float64bits(negative), 0, math.Float64bits(-1)),
-			[]string{"-0.000000:1", "0.000000:2", "-1.000000:3", "nan:0"}},
+		tensors.FP64: {
+			words(math.Float64bits(nan), math.Float64bits(negative), 0, math.Float64bits(-1)),
+			[]string{"-0.000000:1", "0.000000:2", "-1.000000:3", "nan:0"},
+		},
 	} {
 		made, err := classify(Tensor{Type: k, Shape: []int64{4}, Data: c.data}, 4, nil, false)
 		require.NoError(t, err)

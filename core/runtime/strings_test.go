@@ -24,6 +24,7 @@ type shouting struct{ model *text.Model }
 func (shouting) Inputs() []op.Type {
 	return []op.Type{typed(dtype.Int64, -1), typed(dtype.Float32, -1)}
 }
+
 func (shouting) Outputs() []op.Type {
 	return []op.Type{typed(dtype.Int64, -1), typed(dtype.Float32, -1)}
 }

@@ -67,8 +67,10 @@ func elements(number protowire.Number, packed bool, value []byte) (n int64) {
 func typedOf(m *kserve.ModelInferRequest) (bytes int64) {
 	for _, in := range m.Inputs {
 		c := in.GetContents()
-		for number, n := range []int{1: len(c.GetBoolContents()), 2: len(c.GetIntContents()), 3: len(c.GetInt64Contents()), 4: len(c.GetUintContents()),
-			5: len(c.GetUint64Contents()), 6: len(c.GetFp32Contents()), 7: len(c.GetFp64Contents())} {
+		for number, n := range []int{
+			1: len(c.GetBoolContents()), 2: len(c.GetIntContents()), 3: len(c.GetInt64Contents()), 4: len(c.GetUintContents()),
+			5: len(c.GetUint64Contents()), 6: len(c.GetFp32Contents()), 7: len(c.GetFp64Contents()),
+		} {
 			bytes += 2 * elementSize[number] * int64(n)
 		}
 	}

@@ -8,8 +8,10 @@ import (
 
 // TestValues: booleans and words are read as tritonserver reads them.
 func TestValues(t *testing.T) {
-	for line, want := range map[string]bool{"--allow-grpc=on": true, "--allow-grpc=TRUE": true, "--allow-grpc=1": true, "--allow-grpc": true,
-		"--allow-grpc=off": false, "--allow-grpc=False": false, "--allow-grpc=0": false} {
+	for line, want := range map[string]bool{
+		"--allow-grpc=on": true, "--allow-grpc=TRUE": true, "--allow-grpc=1": true, "--allow-grpc": true,
+		"--allow-grpc=off": false, "--allow-grpc=False": false, "--allow-grpc=0": false,
+	} {
 		o, err := parse([]string{"models", line})
 		require.NoError(t, err, line)
 		require.Equal(t, want, o.grpc, line)
