@@ -126,7 +126,7 @@ func parsed(s string, d dtype.DType, unsigned bool) (bits int64, ok bool) {
 	if unsigned || d == dtype.Uint8 {
 		low, high = 0, math.Ldexp(1, size)
 	}
-	if f = math.Trunc(f); err != nil || !(f >= low && f < high) || strings.IndexAny(s, ".eE") < 0 {
+	if f = math.Trunc(f); err != nil || !(f >= low && f < high) || !strings.ContainsAny(s, ".eE") {
 		return 0, false
 	}
 	if f >= 1<<63 {

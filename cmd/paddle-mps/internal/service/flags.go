@@ -320,16 +320,19 @@ func parse(args []string) (*options, error) {
 	return o, o.agree()
 }
 
-// agree refuses options that exclude each other. The texts are those of tritonserver.
+// agree refuses options that exclude each other.
 func (o *options) agree() error {
 	switch {
 	case len(o.repositories) == 0:
 		return fmt.Errorf("got no model repository; want a folder of models or an ONNX file (--help describes the options)")
 	case len(o.load) > 0 && o.control != "explicit":
+		//lint:ignore ST1005 it is Triton's text
 		return errors.New("Use of '--load-model' requires setting '--model-control-mode=explicit' as well.")
 	case len(o.load) > 1 && slices.Contains(o.load, "*"):
+		//lint:ignore ST1005 it is Triton's text
 		return errors.New("Wildcard model name '*' must be the ONLY startup model if specified at all.")
 	case o.cacheSize && o.cacheConfig:
+		//lint:ignore ST1005 it is Triton's text
 		return errors.New("Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one or the other.")
 	}
 	return nil
