@@ -103,7 +103,7 @@ ROWS = [
         paddle.tensor([])
         y = paddle.tensor(x) ;; y[0] = 9 ;; x
         paddle.tensor('a')
-        paddle.get_device(T([1]))
+        paddle.get_device(T([1]).cpu())
         paddle.diag(T([1.]), padding_value='a')
         F.elu(T([1.]), 1j)
         paddle.from_numpy(a[::-1])
