@@ -15,11 +15,13 @@ func TestTypesAreConsistent(t *testing.T) {
 		require.Equal(t, k, Parse(k.String()))
 		if d := k.DType(); d != dtype.Invalid {
 			require.Equal(t, k, OfElem(types[k].elem))
-			require.Equal(t, d.Size(), k.Size(), k)
+			if k != Bytes { // tensors have numbers in place of strings
+				require.Equal(t, d.Size(), k.Size(), k)
+			}
 		}
 	}
 	require.Equal(t, Invalid, Parse("FP33"))
-	for _, elem := range []int32{-1, 0, 8, 14, 17, 99} { // no type, string, complex64, float8e4m3fn
+	for _, elem := range []int32{-1, 0, 14, 17, 99} { // no type, complex64, float8e4m3fn
 		require.Equal(t, Invalid, OfElem(elem), elem)
 	}
 	require.Equal(t, "<invalid>", Type(99).String())

@@ -25,7 +25,7 @@ func TestTypedContentsAreCounted(t *testing.T) {
 	m := &kserve.ModelInferRequest{ModelName: "m", Inputs: []*kserve.ModelInferRequest_InferInputTensor{{Name: "x", Contents: contents}, {Name: "y", Contents: contents}}}
 	text, err := protobuf.Marshal(m)
 	require.NoError(t, err)
-	const one = 2 * (2*1 + 3*4 + 2*8 + 2*4 + 1*8 + 2*4 + 3*8)
+	const one = 2*(2*1+3*4+2*8+2*4+1*8+2*4+3*8) + 2*(64+2*1)
 	require.EqualValues(t, 2*one, typedOf(m))
 	require.EqualValues(t, 2*one, typedIn(text, fieldInputs, fieldContents))
 	alone := []byte{3 << 3, 5, 3 << 3, 200, 1, 6<<3 | 5, 0, 0, 0, 0} // two of int64_contents and one of fp32_contents
