@@ -36,7 +36,7 @@ func (s *Server) RawInput(name string, number int64, data []byte) (Tensor, error
 		if n, _ := tensors.Count(known); n != 1 || free >= 0 {
 			return Tensor{}, Errorf(InvalidArg, "[request id: <id_unknown>] For BYTE datatype raw input '%s', the model must have input shape [1]", p.name)
 		}
-		t.Shape, t.Data = append(t.Shape, known...), tensors.AppendElement(make([]byte, 0, 4+len(data)), data)
+		t.Shape, t.Data = append(t.Shape, known...), tensors.AppendElement(make([]byte, 0, tensors.LengthSize+len(data)), data)
 		return t, nil
 	}
 	each, ok := tensors.ByteSize(p.kind, known)

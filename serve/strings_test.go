@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -130,11 +131,12 @@ func TestBatchesOfStrings(t *testing.T) {
 // TestWarmUpOfStrings: zeros and random elements are empty strings, as in tritonserver; a file has elements with their lengths.
 func TestWarmUpOfStrings(t *testing.T) {
 	files := map[string]string{}
-	for name, kind := range map[string]string{"zero": "zero_data: true", "random": "random_data: true", "file": `input_data_file: "good"`, "wrong": `input_data_file: "bad"`} {
+	for name, kind := range map[string]string{"zero": "zero_data: true", "random": "random_data: true", "file": `input_data_file: "good"`, "wrong": `input_data_file: "bad"`, "large": "zero_data: true"} {
+		rows := map[bool]int{false: 2, true: 3_000_000}[name == "large"]
 		files[name+"/1/model.onnx"] = sameStrings
 		files[name+"/warmup/good"], files[name+"/warmup/bad"] = string(wire("a", "b", "c", "d")), "a\nb\nc\nd\n"
 		files[name+"/config.pbtxt"] = `max_batch_size: 2 input { name: "x" data_type: TYPE_STRING dims: 2 } output { name: "y" data_type: TYPE_STRING dims: 2 }
-			model_warmup { name: "w" batch_size: 2 inputs { key: "x" value { data_type: TYPE_STRING dims: 2 ` + kind + ` } } }`
+			model_warmup { name: "w" batch_size: ` + strconv.Itoa(rows) + ` inputs { key: "x" value { data_type: TYPE_STRING dims: 2 ` + kind + ` } } }`
 	}
 	s := started(t, files, Options{})
 	for _, name := range []string{"zero", "random", "file"} {
@@ -144,12 +146,15 @@ func TestWarmUpOfStrings(t *testing.T) {
 	all, err := s.Index(false)
 	require.NoError(t, err)
 	for _, e := range all {
+		if e.Name == "large" { // 24 MB in the request, and 1.5 GB in a run
+			require.Contains(t, e.Reason, "want known dimensions and at most 1073741824 bytes for all inputs")
+		}
 		if e.Name == "wrong" {
 			require.Contains(t, e.Reason, "failed to run warmup sample 'w': [request id: w] ")
 			require.Contains(t, e.Reason, "string element")
 		}
 	}
-	require.Len(t, all, 4)
+	require.Len(t, all, 5)
 }
 
 // TestStringsInCacheAndEnsemble: an answer of the cache has the strings of the first one, and an ensemble passes strings on.

@@ -71,6 +71,10 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 			t.Shape = append([]int64{int64(max(w.BatchSize, 1))}, in.Dims...)
 		}
 		size, ok := warmUpSize(&t)
+		// What a run makes of strings counts here too: they are small in the request alone.
+		if t.Type == tensors.Bytes && ok {
+			size = min(size, largestWarmUp) * (1 + tensors.WorkEach/tensors.LengthSize)
+		}
 		if !ok || size > left {
 			return nil, Errorf(InvalidArg, "warmup sample '%s' has shape %s for input '%s'; want known dimensions and at most %d bytes for all inputs", w.Name, tensors.Text(t.Shape), name, largestWarmUp)
 		}
@@ -92,7 +96,8 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 // random strings are in tritonserver.
 func warmUpSize(t *Tensor) (int64, bool) {
 	if t.Type == tensors.Bytes {
-		return tensors.ByteSize(tensors.Int32, t.Shape)
+		n, ok := tensors.Count(t.Shape)
+		return min(n, largestWarmUp) * tensors.LengthSize, ok
 	}
 	return tensors.ByteSize(t.Type, t.Shape)
 }

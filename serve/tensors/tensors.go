@@ -170,8 +170,8 @@ func Text(shape []int64) string {
 	return b.String()
 }
 
-// lengthSize is the bytes of the length of an element.
-const lengthSize = 4
+// LengthSize is the bytes of the length of an element of Bytes.
+const LengthSize = 4
 
 // AppendElement appends an element of Bytes.
 func AppendElement(to []byte, text []byte) []byte {
@@ -181,15 +181,15 @@ func AppendElement(to []byte, text []byte) []byte {
 
 // NextElement takes the first element off the data of Bytes; false where the data end within it.
 func NextElement(data []byte) (text, rest []byte, ok bool) {
-	if len(data) < lengthSize {
+	if len(data) < LengthSize {
 		return nil, data, false
 	}
 	// The length is compared as it is stated: no sum with it can wrap around.
 	n := uint64(binary.LittleEndian.Uint32(data))
-	if n > uint64(len(data)-lengthSize) {
+	if n > uint64(len(data)-LengthSize) {
 		return nil, data, false
 	}
-	return data[lengthSize:][:n], data[lengthSize+n:], true
+	return data[LengthSize:][:n], data[LengthSize+n:], true
 }
 
 // CheckElements says why data are not n elements of Bytes that are UTF-8; "" where they are. The words, and which of several
@@ -197,8 +197,8 @@ func NextElement(data []byte) (text, rest []byte, ok bool) {
 func CheckElements(data []byte, n int64, input string) (why string) {
 	var count int64
 	for len(data) > 0 {
-		if len(data) < lengthSize {
-			return fmt.Sprintf("incomplete string length indicator for %s, expecting %d bytes but only %d bytes available. Please make sure the string length indicator is in one buffer.", input, lengthSize, len(data))
+		if len(data) < LengthSize {
+			return fmt.Sprintf("incomplete string length indicator for %s, expecting %d bytes but only %d bytes available. Please make sure the string length indicator is in one buffer.", input, LengthSize, len(data))
 		}
 		if count++; count > n {
 			return fmt.Sprintf("unexpected number of string elements %d for %s, expecting %d", count, input, n)
@@ -207,7 +207,7 @@ func CheckElements(data []byte, n int64, input string) (why string) {
 		switch {
 		// A last element that is cut is one too few where others lack, and tritonserver leaves it to the model where none does.
 		case !ok && count == n:
-			return fmt.Sprintf("incomplete string data for %s, expecting string of length %d but only %d bytes available.", input, binary.LittleEndian.Uint32(data), len(data)-lengthSize)
+			return fmt.Sprintf("incomplete string data for %s, expecting string of length %d but only %d bytes available.", input, binary.LittleEndian.Uint32(data), len(data)-LengthSize)
 		case !ok:
 			data = nil
 			continue
@@ -234,17 +234,19 @@ func SplitElements(data []byte, n int64) (first, rest []byte, ok bool) {
 	return data[:size:size], rest, true
 }
 
+// WorkEach is Work for an empty string: measured with millions of strings, 150 bytes where all are empty, and 330 where all differ.
+const WorkEach = 256
+
 // Work is about the memory that the run of a request takes for its elements of Bytes besides their data, of which a short
 // string takes many times its own bytes: the string itself, its number in the tables of the run, and the number in tensors.
 // It is 0 for other types, whose data are the tensors.
 func Work(t Type, data []byte) (bytes int64) {
-	const each = 128
 	if t != Bytes {
 		return 0
 	}
 	bytes = int64(len(data))
 	for _, rest, ok := NextElement(data); ok; _, rest, ok = NextElement(rest) {
-		bytes += each
+		bytes += WorkEach
 	}
 	return bytes
 }

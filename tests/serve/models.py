@@ -72,12 +72,13 @@ def add_sub(folder: Path) -> Path:
 
 
 def strings(folder: Path) -> dict[str, Path]:
-    """Writes models of strings: one that joins its inputs and says how often words occur, and two of dictionaries."""
+    """Writes models of strings: one that joins its inputs, two dictionaries, and one that returns what it gets."""
     text, number = TensorProto.STRING, TensorProto.INT64
     ending = helper.make_tensor("ending", text, [1, 1], [b"!"])
     join = [helper.make_node("StringConcat", ["x", "ending"], ["y"])]
-    keys = dict(domain="ai.onnx.ml", keys_strings=["cat", "dog", "日本"], values_int64s=[7, 8, 9], default_int64=-1)
-    names = dict(domain="ai.onnx.ml", keys_int64s=[7, 8, 9], values_strings=["cat", "dog", "日本"], default_string="?")
+    words, numbers = ["cat", "dog", "日本"], [7, 8, 9]
+    keys = {"keys_strings": words, "values_int64s": numbers, "default_int64": -1}
+    names = {"keys_int64s": numbers, "values_strings": words, "default_string": "?"}
     return {
         "join": write(
             folder / "join",
@@ -92,13 +93,13 @@ def strings(folder: Path) -> dict[str, Path]:
         ),
         "number": write(
             folder / "number",
-            [helper.make_node("LabelEncoder", ["x"], ["y"], **keys)],
+            [helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", **keys)],
             [port("x", text, "n", 2)],
             [port("y", number, "n", 2)],
         ),
         "name": write(
             folder / "name",
-            [helper.make_node("LabelEncoder", ["x"], ["y"], **names)],
+            [helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", **names)],
             [port("x", number, "n", 2)],
             [port("y", text, "n", 2)],
         ),

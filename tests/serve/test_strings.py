@@ -6,7 +6,6 @@ import asyncio
 import importlib
 import json
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 import models
@@ -16,6 +15,7 @@ import tritonclient.grpc as grpc
 import tritonclient.grpc.aio as grpc_aio
 import tritonclient.http as http
 import tritonclient.http.aio as http_aio
+from numpy.typing import NDArray
 from test_hostile import rss
 from test_infer import PROTOCOLS, connect, given
 from test_models import fetch
@@ -34,13 +34,13 @@ def oracle(tmp_path_factory) -> dict[str, Any]:
     return {name: reference.ReferenceEvaluator(str(path)) for name, path in paths.items()}
 
 
-def encoded(array: np.ndarray) -> np.ndarray:
-    """Strings as tritonclient gives them: bytes."""
+def encoded(array: NDArray[Any]) -> NDArray[Any]:
+    """Strings as tritonclient returns them: bytes."""
     return np.array([s.encode() for s in array.ravel()], object).reshape(array.shape)
 
 
 # Models of the oracle, and their inputs.
-ASKED: list[tuple[str, dict[str, tuple[str, np.ndarray]]]] = [
+ASKED: list[tuple[str, dict[str, tuple[str, NDArray[Any]]]]] = [
     ("any_text", {"x": ("BYTES", TEXTS)}),
     ("join", {"x": ("BYTES", TEXTS)}),
     ("join", {"x": ("BYTES", TEXTS), "ending": ("BYTES", ENDINGS)}),
@@ -49,7 +49,7 @@ ASKED: list[tuple[str, dict[str, tuple[str, np.ndarray]]]] = [
 ]
 
 
-def wanted(oracle: dict[str, Any], name: str, inputs: dict[str, tuple[str, np.ndarray]]) -> list[Any]:
+def wanted(oracle: dict[str, Any], name: str, inputs: dict[str, tuple[str, NDArray[Any]]]) -> list[Any]:
     """What a model is to return."""
     feeds = {k: v for k, (_, v) in inputs.items()}
     if name == "join":
@@ -73,7 +73,7 @@ def test_models_of_strings(server, oracle, protocol, name, inputs):
         y = client.infer(name, made, outputs=outputs).as_numpy("y")
     assert {k: types[k] for k in inputs} == {k: d for k, (d, _) in inputs.items()}
     assert types["y"] == ("INT64" if name == "number" else "BYTES")
-    # In JSON tritonclient leaves texts as they are.
+    # tritonclient returns texts of JSON as they are.
     got = encoded(y) if "JSON" in protocol and name != "number" else y
     assert got.tolist() == wanted(oracle, name, inputs)
 
@@ -108,7 +108,9 @@ def test_typed_contents(server):
         tensor.contents.bytes_contents.extend([b"ab", b""] * 50_000)
         assert stub.ModelInfer(request).raw_output_contents[0] == b"\2\0\0\0ab\0\0\0\0" * 50_000
         tensor.contents.bytes_contents.append(b"")
-        with pytest.raises(grpc.grpc.RpcError, match="unexpected number of string elements 100001 for inference input 'x'"):
+        with pytest.raises(
+            grpc.grpc.RpcError, match="unexpected number of string elements 100001 for inference input 'x'"
+        ):
             stub.ModelInfer(request)
 
 
@@ -151,20 +153,19 @@ def test_lying_lengths(server, data, text):
 def test_lying_shapes(server, shape):
     """No memory is taken for elements that are not there."""
     before = rss(server)
-    for request, length in (body(b"\0" * 8, shape), (json.dumps({"inputs": [{"name": "x", "datatype": "BYTES", "shape": shape, "data": ["", ""]}]}).encode(), "")):
+    for request, length in (
+        body(b"\0" * 8, shape),
+        (json.dumps({"inputs": [{"name": "x", "datatype": "BYTES", "shape": shape, "data": ["", ""]}]}).encode(), ""),
+    ):
         headers = {"Inference_Header_Content_Length": length} if length else {}
         status, answer = fetch(server.http, "/v2/models/any_text/infer", request, **headers)
         assert status == 400 and "error" in json.loads(answer)
     assert rss(server) - before < 64 << 10
 
 
-def elements(count: int) -> Iterator[bytes]:
-    yield from (struct.pack("<I", 3) + b"%03d" % (i % 1000) for i in range(count))
-
-
 def test_many_strings(server):
     """A million short strings come back; in memory each takes many times its bytes."""
-    data = b"".join(elements(1_000_000))
+    data = b"".join(struct.pack("<I", 3) + b"%03d" % i for i in range(1000)) * 1000
     request, length = body(data, [1, 1_000_000])
     status, answer = fetch(server.http, "/v2/models/any_text/infer", request, Inference_Header_Content_Length=length)
     assert status == 200 and len(json.loads(answer)["outputs"][0]["data"]) == 1_000_000

@@ -212,7 +212,9 @@ def test_strings_that_are_cut(server: Server) -> None:
         if i % 4:
             joins(server, i)
             return
-        with pytest.raises(ServerError, match="incomplete string data for input 'x', expecting string of length 4294967295"):
+        with pytest.raises(
+            ServerError, match="incomplete string data for input 'x', expecting string of length 4294967295"
+        ):
             ask_texts(server, wire(["a"]) + b"\xff" * 7, 1)
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:

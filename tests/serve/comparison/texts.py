@@ -11,7 +11,7 @@ import rpc_infer
 from case import Case, binary, get, infer, post, rpc, tensor
 
 MODEL = "type_bytes"
-BINARY = {"parameters": {"binary_data_output": True}}
+BINARY: dict[str, Any] = {"parameters": {"binary_data_output": True}}
 
 
 def wire(*texts: str | bytes) -> bytes:

@@ -68,7 +68,7 @@ func (in *inference) texts(t *serve.Tensor, array jsontext.Cursor) ([]byte, erro
 		if err != nil {
 			return nil, serve.Errorf(serve.Internal, "Unable to parse JSON bytes array: %s", err)
 		}
-		size += 4 + int64(n)
+		size += tensors.LengthSize + int64(n)
 	}
 	if size > in.limit {
 		return nil, in.tooLarge(t, size)
