@@ -366,7 +366,7 @@ pmps_error *pmps_tensor_from_strings(const pmps_place *place, int32_t rank, cons
                                      size_t size, pmps_tensor **tensor);
 
 /* The strings of a tensor of strings, in the form of pmps_tensor_from_strings. Waits for the work that the tensor depends on.
- * PMPS_TYPE_MISMATCH for any other tensor. Owned: free data with pmps_text_free. */
+ * PMPS_TYPE_MISMATCH for any other tensor, PMPS_OUT_OF_MEMORY for more than 2 GiB. Owned: free data with pmps_text_free. */
 pmps_error *pmps_tensor_get_strings(const pmps_tensor *tensor, char **data, size_t *size);
 
 /* Called once, from any thread, when the library no longer uses memory that it has retained. */

@@ -221,6 +221,15 @@ func (p *Port) IsString() bool { return p.Elem == elemString }
 // Strings are the strings of the model; see [graph.Stringed].
 func (m *Model) Strings() *text.Model { return m.strings }
 
+// Wire is the wire form of the strings of a constant of the model, such as a value that [Model.Take] has returned.
+func (m *Model) Wire(k *op.Const) ([]byte, error) {
+	list, err := stringList(text.New(m.strings), k)
+	if err != nil {
+		return nil, err
+	}
+	return text.Encode(list)
+}
+
 // StringInputs describes the inputs that are strings, if all are tensors.
 func (m *Model) StringInputs() []string { return stringPorts(m.inputs) }
 

@@ -26,8 +26,8 @@
 //   - [Server.Find] looks up the version and holds a reference, so that it is not closed before the answer
 //     (server.go).
 //   - Version.accept checks the request against the configuration. From here on sizes and shapes are
-//     consistent: an input has as many bytes as its shape says, and the product did not overflow
-//     (validate.go).
+//     consistent: an input has as many bytes as its shape says, or as many whole strings, and the product did not
+//     overflow (validate.go).
 //   - Version.infer puts the request into the queue and waits. In the queue it can be cancelled; once an
 //     instance has taken it, it cannot, because kernels read its bytes (instance.go).
 //   - An instance takes a batch, gathers the inputs of its requests, runs the program and splits the outputs
@@ -37,7 +37,9 @@
 //     answer finds it counted (statistics.go).
 //
 // An output is allocated once per batch. The parts of its requests are slices of this memory, which the garbage
-// collector frees with the last response.
+// collector frees with the last response. Strings, datatype BYTES, have their wire form everywhere in the package: their
+// lengths and bytes, one string behind the other. So a batch joins them as it joins other elements; only its division
+// counts them. The runtime makes tensors of this form, and this form of tensors.
 //
 // # Locks and goroutines
 //

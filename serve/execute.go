@@ -103,6 +103,9 @@ const alignment = 16
 // tensor is data as a tensor: the data themselves where the CPU runs the model and can read them where they are, else a
 // copy.
 func (n *instance) tensor(rt *runtime.Runtime, k tensors.Type, s shape.Shape, data []byte) (*runtime.Tensor, error) {
+	if k == tensors.Bytes {
+		return rt.FromStrings(n.program.context, s, data)
+	}
 	if !n.async {
 		// The bytes of a body begin wherever they were received. Addresses that do not suit the type are copied.
 		if t, err := rt.Borrow(k.DType(), s, data); err == nil {
@@ -127,19 +130,8 @@ func (n *instance) divide(jobs []*job, out []*runtime.Tensor) error {
 		if err := v.checkOutput(p, t, jobs); err != nil {
 			return err
 		}
-		// The memory belongs to the responses, so it is another one for each batch.
-		var data []byte
-		size := int64(t.Numel()) * int64(t.DType().Size())
-		if m := newMemory(size, len(jobs)); m != nil {
-			data = m.bytes[:size]
-			for _, j := range jobs {
-				j.response.memory = append(j.response.memory, m)
-			}
-		} else {
-			data = make([]byte, size)
-		}
-		// A read waits for the device and returns what has failed there.
-		if err := t.Read(data); err != nil {
+		data, err := read(t, jobs)
+		if err != nil {
 			return err
 		}
 		if err := v.share(p, t.Shape.Slice(), data, jobs); err != nil {
@@ -147,6 +139,24 @@ func (n *instance) divide(jobs []*job, out []*runtime.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// read is the elements of an output. It waits for the device and returns what has failed there.
+func read(t *runtime.Tensor, jobs []*job) ([]byte, error) {
+	if t.HasStrings() {
+		return t.Strings()
+	}
+	// The memory belongs to the responses, so it is another one for each batch.
+	size := int64(t.Numel()) * int64(t.DType().Size())
+	m := newMemory(size, len(jobs))
+	if m == nil {
+		data := make([]byte, size)
+		return data, t.Read(data)
+	}
+	for _, j := range jobs {
+		j.response.memory = append(j.response.memory, m)
+	}
+	return m.bytes[:size], t.Read(m.bytes[:size])
 }
 
 // wanted reports whether some job asks for an output.
@@ -162,7 +172,7 @@ func wanted(jobs []*job, name string) bool {
 // checkOutput refuses a result that the configuration does not describe, or that cannot be divided.
 func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 	dims := t.Shape.Slice()
-	if t.DType() != p.kind.DType() {
+	if t.DType() != p.kind.DType() || t.HasStrings() != (p.kind == tensors.Bytes) {
 		return Errorf(Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType(), p.kind.ConfigName())
 	}
 	// A model may be wrong about what it declares; clients must not get shapes that the metadata exclude.
@@ -193,10 +203,9 @@ func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job) error {
 		part, mine := data, j.ints(len(dims))
 		copy(mine, dims)
 		if v.config.MaxBatchSize > 0 {
-			// Items are equal in size: what one takes is the whole by their number.
-			n := int64(len(data)) / max(dims[0], 1) * j.accepted.batch
 			if len(jobs) > 1 {
-				part, data, dims = data[:n:n], data[n:], append([]int64{dims[0] - j.accepted.batch}, dims[1:]...)
+				part, data = divided(p.kind, data, dims, j.accepted.batch)
+				dims = append([]int64{dims[0] - j.accepted.batch}, dims[1:]...)
 			}
 			mine[0] = j.accepted.batch
 			if p.reshape != nil {
@@ -219,6 +228,18 @@ func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job) error {
 		j.response.Outputs = append(j.response.Outputs, t)
 	}
 	return nil
+}
+
+// divided is the part of the first items of a batch of a shape, and the rest.
+func divided(k tensors.Type, data []byte, dims []int64, items int64) (part, rest []byte) {
+	if k == tensors.Bytes {
+		n, _ := tensors.Count(dims[1:])                      // the dimensions are those of a tensor
+		part, rest, _ = tensors.SplitElements(data, n*items) // and the runtime has encoded its elements
+		return part, rest
+	}
+	// Items are equal in size: what one takes is the whole by their number.
+	n := int64(len(data)) / max(dims[0], 1) * items
+	return data[:n:n], data[n:]
 }
 
 // decided reports whether a program cannot be compiled for shapes alone: it will be when elements of inputs are known.

@@ -27,8 +27,17 @@ func takeDefaults(c *modelconfig.ModelConfig, m *onnx.Model) (map[string]*op.Con
 		return nil, err
 	}
 	all := map[string]*op.Const{}
+	inputs, _ := m.Ports()
 	for i, name := range names {
 		all[name] = values[i]
+		// Strings have numbers in the file; requests have their texts. Inputs that were taken are the last ones.
+		if inputs[len(inputs)-len(names)+i].IsString() {
+			wire, err := m.Wire(values[i])
+			if err != nil {
+				return nil, err
+			}
+			all[name] = &op.Const{Type: values[i].Type, Bytes: wire}
+		}
 	}
 	return all, nil
 }

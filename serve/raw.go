@@ -31,6 +31,14 @@ func (s *Server) RawInput(name string, number int64, data []byte) (Tensor, error
 		}
 		free, known[i] = i, 1
 	}
+	// The body is the text of the only string, without its length.
+	if p.kind == tensors.Bytes {
+		if n, _ := tensors.Count(known); n != 1 || free >= 0 {
+			return Tensor{}, Errorf(InvalidArg, "[request id: <id_unknown>] For BYTE datatype raw input '%s', the model must have input shape [1]", p.name)
+		}
+		t.Shape, t.Data = append(t.Shape, known...), tensors.AppendElement(make([]byte, 0, tensors.LengthSize+len(data)), data)
+		return t, nil
+	}
 	each, ok := tensors.ByteSize(p.kind, known)
 	if free >= 0 && ok && each > 0 {
 		known[free] = int64(len(data)) / each

@@ -242,8 +242,7 @@ func TestTypesThatAreNotServed(t *testing.T) {
 	}{
 		{float8s, "", "'x' is float8e4m3fn[n, 2] in the file, which is not supported"},
 		{float8s, ports("TYPE_UINT8"), "'x' is float8e4m3fn[n, 2] in the file, which is not supported"},
-		{strings, "", "string[n, 2]"},
-		{strings, ports("TYPE_STRING"), "string[n, 2]"},
+		{strings, ports("TYPE_INT64"), "configuration expects datatype TYPE_INT64 for input 'x', model provides TYPE_STRING"},
 		{uint16s, ports("TYPE_INT16"), "configuration expects datatype TYPE_INT16 for input 'x', model provides TYPE_UINT16"},
 	} {
 		s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Identity", c.elem, -1, 2)), "m/config.pbtxt": c.config}, Options{})

@@ -172,7 +172,12 @@ func (v *Version) acceptInput(r *Request, in *Tensor, j *job) error {
 	if !ok {
 		return Errorf(InvalidArg, "%sinput '%s' for model '%s' has shape %s, which causes total byte size to exceed maximum size of 9223372036854775807", r.tag(), in.Name, name, tensors.Text(in.Shape))
 	}
-	if int64(len(in.Data)) != want {
+	if in.Type == tensors.Bytes {
+		n, _ := tensors.Count(shape) // it fits, like the size
+		if why := tensors.CheckElements(in.Data, n, "inference input '"+in.Name+"' for model '"+name+"'"); why != "" {
+			return Errorf(InvalidArg, "%s%s", r.tag(), why)
+		}
+	} else if int64(len(in.Data)) != want {
 		return Errorf(InvalidArg, "%sinput byte size mismatch for input '%s' for model '%s'. Expected %d, got %d", r.tag(), in.Name, name, want, len(in.Data))
 	}
 	if shape == nil {

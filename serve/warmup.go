@@ -70,7 +70,11 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 		if v.config.MaxBatchSize > 0 {
 			t.Shape = append([]int64{int64(max(w.BatchSize, 1))}, in.Dims...)
 		}
-		size, ok := tensors.ByteSize(t.Type, t.Shape)
+		size, ok := warmUpSize(&t)
+		// What a run makes of strings counts here too: they are small in the request alone.
+		if t.Type == tensors.Bytes && ok {
+			size = min(size, largestWarmUp) * (1 + tensors.WorkEach/tensors.LengthSize)
+		}
 		if !ok || size > left {
 			return nil, Errorf(InvalidArg, "warmup sample '%s' has shape %s for input '%s'; want known dimensions and at most %d bytes for all inputs", w.Name, tensors.Text(t.Shape), name, largestWarmUp)
 		}
@@ -79,13 +83,23 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 	}
 	for i := range r.Inputs {
 		t := &r.Inputs[i]
-		size, _ := tensors.ByteSize(t.Type, t.Shape) // see above
+		size, _ := warmUpSize(t) // see above
 		var err error
 		if t.Data, err = warmUpData(w.Inputs[t.Name], t.Type, size, folder); err != nil {
 			return nil, Errorf(InvalidArg, "warmup sample '%s', input '%s': %s", w.Name, t.Name, err)
 		}
 	}
 	return r, nil
+}
+
+// warmUpSize is the number of bytes of an input that no file has. Zeros are the lengths of empty strings; they also are what
+// random strings are in tritonserver.
+func warmUpSize(t *Tensor) (int64, bool) {
+	if t.Type == tensors.Bytes {
+		n, ok := tensors.Count(t.Shape)
+		return min(n, largestWarmUp) * tensors.LengthSize, ok
+	}
+	return tensors.ByteSize(t.Type, t.Shape)
 }
 
 // warmUpData are zeros, random elements, or those of a file in the folder warmup of the model.
@@ -104,7 +118,7 @@ func warmUpData(in *modelconfig.ModelWarmup_Input, k tensors.Type, size int64, f
 		return root.ReadFile(file)
 	}
 	data := make([]byte, size)
-	if !in.GetRandomData() {
+	if !in.GetRandomData() || k == tensors.Bytes {
 		return data, nil
 	}
 	for i := int64(0); i < size; i += k.Size() {

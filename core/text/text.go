@@ -178,14 +178,14 @@ func Decode(who string, wire []byte, n int64) ([]string, error) {
 	return list, nil
 }
 
-// Encode is the wire form of strings.
+// Encode is the wire form of strings, which has at most 2 GiB: a result may have a long string of the run many times, of which the
+// run has only its number.
 func Encode(list []string) ([]byte, error) {
 	size := 0
 	for i, s := range list {
-		if len(s) > math.MaxUint32 {
-			return nil, status.Errorf(status.Unsupported, "[string] element %d has %d bytes; want at most %d", i, len(s), math.MaxUint32)
+		if size += prefix + len(s); size > math.MaxInt32 {
+			return nil, status.Errorf(status.OutOfMemory, "[string] the first %d of %d strings of a tensor take %d bytes; want at most %d", i+1, len(list), size, math.MaxInt32)
 		}
-		size += prefix + len(s)
 	}
 	wire := make([]byte, 0, size)
 	for _, s := range list {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -118,4 +119,12 @@ func TestOwn(t *testing.T) {
 	require.Empty(t, at)
 	_, _, err = x.Own([]int64{9})
 	require.Equal(t, status.Invalid, status.CodeOf(err))
+}
+
+// TestLongestWire: a string that a tensor has many times is refused before its copies take memory.
+func TestLongestWire(t *testing.T) {
+	list := slices.Repeat([]string{strings.Repeat("a", 1<<20)}, 1<<11)
+	_, err := Encode(list)
+	require.EqualError(t, err, "[string] the first 2048 of 2048 strings of a tensor take 2147491840 bytes; want at most 2147483647")
+	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/place"
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
 // message is a message of protobuf that is being written.
@@ -234,4 +235,73 @@ func TestSequencesAreRefused(t *testing.T) {
 	list := message{}.text(1, "x").sub(2, message{}.sub(4, message{}.sub(1, message{}.sub(1, message{}.int(1, 1)))))
 	_, err := loaded(t, newRuntime(t), modelOf(message{}.sub(1, nodeOf("SequenceLength", "y", "x")).sub(11, list).sub(12, portOf("y", 7))), "{}")
 	require.ErrorContains(t, err, `[onnx] "x" is a sequence of float; want a tensor`)
+}
+
+// stringsOf are strings as the server gives them.
+func stringsOf(list ...string) (data []byte) {
+	for _, s := range list {
+		data = tensors.AppendElement(data, []byte(s))
+	}
+	return data
+}
+
+// textsModel is y = text, where text is an input of strings with the value ["a", "bc"] that may be left out, and x has the batch.
+func textsModel() []byte {
+	value := message{}.int(1, 1).int(1, 2).int(2, 8).sub(6, []byte("a")).sub(6, []byte("bc")).text(8, "text")
+	return modelOf(message{}.sub(1, nodeOf("Identity", "y", "text")).sub(1, nodeOf("Identity", "z", "x")).sub(5, value).
+		sub(11, portOf("x", 8, -1, 2)).sub(11, portOf("text", 8, -1, 2)).sub(12, portOf("y", 8, -1, 2)).sub(12, portOf("z", 8, -1, 2)))
+}
+
+// TestStrings: strings in several pieces, in batches, and left out; lengths that lie are errors of their requests alone.
+func TestStrings(t *testing.T) {
+	rt := newRuntime(t)
+	m, err := loaded(t, rt, modelOf(message{}.sub(1, nodeOf("Identity", "y", "x")).sub(11, portOf("x", 8, -1, 2)).sub(12, portOf("y", 8, -1, 2))), `{}`)
+	require.NoError(t, err)
+	require.Contains(t, string(m.Config()), `{"name":"x","data_type":"TYPE_STRING","dims":[2]}`)
+	for _, kind := range []Kind{OnCPU, OnModel} {
+		i, err := m.Instance(kind)
+		require.NoError(t, err)
+		sent := [][]byte{stringsOf("", "é"), stringsOf("long"+strings.Repeat("er", 1000), "b", "c", "a\x00"), stringsOf("x", "y")[:9], stringsOf("a", "b", "c"), stringsOf("\xff", ""), {}}
+		list := make([]Request, len(sent))
+		for n, data := range sent {
+			rows := int64(1)
+			if n == 1 {
+				rows = 2
+			}
+			cut := min(6, len(data)) // within a string, or within its length
+			list[n] = Request{Inputs: []Input{{Given: true, Type: stringType, Dims: []int64{rows, 2}, Pieces: [][]byte{data[:cut], data[cut:]}}}, Outputs: make([]Output, 1)}
+		}
+		i.Run(list)
+		for n := range 2 {
+			require.NoError(t, list[n].Err)
+			require.Equal(t, sent[n], list[n].Outputs[0].Data)
+			require.Equal(t, stringType, list[n].Outputs[0].Type)
+			require.Equal(t, []int64{int64(n + 1), 2}, list[n].Outputs[0].Dims)
+		}
+		for n, want := range []string{
+			"incomplete string data for input 'x', expecting string of length 1 but only 0 bytes available.", "unexpected number of string elements 3 for input 'x', expecting 2",
+			"string element 0 of input 'x' is not UTF-8, as strings of ONNX models are", "expected 2 string elements for input 'x', got 0",
+		} {
+			require.EqualError(t, list[n+2].Err, "[metal_mps] "+want)
+		}
+		i.Close()
+	}
+}
+
+// TestDefaultStrings: an input of strings that a request leaves out has the strings of the file.
+func TestDefaultStrings(t *testing.T) {
+	const p = `{"name":"%s","data_type":"TYPE_STRING","dims":[2]%s}`
+	config := `{"max_batch_size":4,"input":[` + fmt.Sprintf(p, "x", "") + "," + fmt.Sprintf(p, "text", `,"optional":true`) + `],"output":[` + fmt.Sprintf(p, "y", "") + "," + fmt.Sprintf(p, "z", "") + `]}`
+	m, err := loaded(t, newRuntime(t), textsModel(), config)
+	require.NoError(t, err)
+	for _, kind := range []Kind{OnCPU, OnModel} {
+		i, err := m.Instance(kind)
+		require.NoError(t, err)
+		list := []Request{{Inputs: []Input{{Given: true, Type: stringType, Dims: []int64{1, 2}, Pieces: [][]byte{stringsOf("b", "bc")}}, {}}, Outputs: make([]Output, 2)}}
+		i.Run(list)
+		require.NoError(t, list[0].Err)
+		require.Equal(t, stringsOf("a", "bc"), list[0].Outputs[0].Data)
+		require.Equal(t, stringsOf("b", "bc"), list[0].Outputs[1].Data)
+		i.Close()
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/text"
 	"github.com/paddle-mps/paddle-mps/onnx"
 	"github.com/paddle-mps/paddle-mps/place"
 )
@@ -59,6 +60,12 @@ func (s source) Stage(inputs []op.Type) (*graph.Graph, *graph.Stage, error) {
 	return s.file.Stage(inputs)
 }
 
+// Strings, StringInputs and StringOutputs are those of the file: see graph.Stringed.
+
+func (s source) Strings() *text.Model          { return s.file.Strings() }
+func (s source) StringInputs() []string        { return s.file.StringInputs() }
+func (s source) StringOutputs() ([]bool, bool) { return s.file.StringOutputs() }
+
 // Decided is the file with inputs of known elements.
 func (s source) Decided(known map[int]*op.Const) runtime.Source { return s.file.Given(known) }
 
@@ -101,11 +108,23 @@ func (i *Instance) open(where place.Place) (err error) {
 		if t.given == nil {
 			continue
 		}
-		if i.defaults[n], err = i.model.rt.FromHost(i.ctx, t.given.DType, t.given.Shape, t.given.Bytes); err != nil {
+		if i.defaults[n], err = i.defaultOf(t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// defaultOf is the tensor with the value of an input in the file.
+func (i *Instance) defaultOf(t *tensor) (*runtime.Tensor, error) {
+	if t.kind != stringType {
+		return i.model.rt.FromHost(i.ctx, t.given.DType, t.given.Shape, t.given.Bytes)
+	}
+	wire, err := i.model.file.Wire(t.given)
+	if err != nil {
+		return nil, err
+	}
+	return i.model.rt.FromStrings(i.ctx, t.given.Shape, wire)
 }
 
 // Shapes that the configuration leaves open are compiled at the first request with them. model_warmup of the configuration

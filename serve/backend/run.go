@@ -4,9 +4,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
 // An execution goes through these steps, each of which leaves nothing half done:
@@ -129,7 +131,7 @@ func (m *Model) checkInput(t *tensor, in *Input) error {
 	s, err := shape.Of(in.Dims...)
 	bytes := int64(0)
 	if err == nil {
-		bytes, err = s.Bytes(t.dtype().Size())
+		bytes, err = s.Bytes(t.dtype().Size()) // of strings those of their numbers, which are checked here to fit too
 	}
 	if err != nil {
 		return status.Errorf(status.Invalid, "[metal_mps] input '%s': %s", t.name, err)
@@ -140,6 +142,12 @@ func (m *Model) checkInput(t *tensor, in *Input) error {
 	given := int64(0)
 	for _, p := range in.Pieces {
 		given += int64(len(p))
+	}
+	if t.kind == stringType {
+		if why := tensors.CheckElements(joined(in.Pieces), s.Numel(), "input '"+t.name+"'"); why != "" {
+			return status.Errorf(status.Invalid, "[metal_mps] %s", why)
+		}
+		return nil
 	}
 	if given != bytes {
 		return status.Errorf(status.Invalid, "[metal_mps] input '%s' has %d bytes; want %d for shape %s", t.name, given, bytes, &s)
@@ -257,10 +265,23 @@ func (i *Instance) input(n int, group []*Request, rows int64) (*runtime.Tensor, 
 			i.parts[k] = truths(p)
 		}
 	}
-	x, err := m.rt.Gather(i.ctx, t.dtype(), s, i.parts)
-	clear(i.parts) // they are borrowed
-	return x, err
+	defer clear(i.parts) // they are borrowed
+	if t.kind == stringType {
+		return m.rt.FromStrings(i.ctx, s, joined(i.parts))
+	}
+	return m.rt.Gather(i.ctx, t.dtype(), s, i.parts)
 }
+
+// joined are pieces of strings as one: a string may begin in one piece and end in another.
+func joined(pieces [][]byte) []byte {
+	if len(pieces) == 1 {
+		return pieces[0]
+	}
+	return slices.Concat(pieces...)
+}
+
+// stringType is TYPE_STRING, whose elements have sizes of their own.
+const stringType = Datatype(tensors.Bytes)
 
 // boolType is BOOL: clients may send any byte that is not 0 for true, and tensors have 1.
 const boolType Datatype = 1
@@ -299,12 +320,12 @@ func (i *Instance) freeInputs() {
 // split gives each request its rows of a result.
 func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int64) error {
 	m, t, s := i.model, i.model.outputs[n], made.Shape
-	data, err := made.Contents()
-	switch {
-	case err != nil:
-		return err
-	case made.DType() != t.dtype():
+	if made.DType() != t.dtype() || made.HasStrings() != (t.kind == stringType) {
 		return status.Errorf(status.Internal, "[metal_mps] output '%s' is %s; want %s", t.name, made.DType(), t.dtype())
+	}
+	data, err := i.contents(made)
+	if err != nil {
+		return err
 	}
 	if t.scalar && s.Rank == 0 {
 		s = shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{1}}
@@ -313,16 +334,42 @@ func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int
 		return status.Errorf(status.Invalid, "[metal_mps] output '%s' has shape %s; want %s with %d rows", t.name, &s, m.want(t), rows)
 	}
 	i.size += int64(len(data))
-	row := len(data) / int(rows)
+	row, elements := len(data)/int(rows), s.Numel()/rows
 	for _, r := range group {
 		o, size := &r.Outputs[n], len(data)
 		if m.maxBatch > 0 {
 			s.Dims[0], size = r.Batch, row*int(r.Batch)
 		}
+		if t.kind == stringType && m.maxBatch > 0 {
+			first, _, _ := tensors.SplitElements(data, elements*r.Batch) // the runtime has encoded them
+			size = len(first)
+		}
 		o.Type, o.Dims, o.Data = t.kind, append(o.Dims[:0], s.Slice()...), data[:size:size]
 		data = data[size:]
 	}
 	return nil
+}
+
+// contents is the elements of a result in memory of the runtime, until Release. Strings are encoded into a tensor of bytes: the
+// server reads the memory from C, which must not have that of Go.
+func (i *Instance) contents(made *runtime.Tensor) ([]byte, error) {
+	if !made.HasStrings() {
+		return made.Contents()
+	}
+	wire, err := made.Strings()
+	if err != nil {
+		return nil, err
+	}
+	s, err := shape.Of(int64(len(wire)))
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := i.model.rt.FromHost(i.ctx, dtype.Uint8, s, wire)
+	if err != nil {
+		return nil, err
+	}
+	i.held = append(i.held, bytes)
+	return bytes.Contents()
 }
 
 // A call into Go that only frees costs about as much as the memory of small results is worth, and large results of a model

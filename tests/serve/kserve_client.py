@@ -25,10 +25,12 @@ from numpy.typing import NDArray
 
 kserve: Any = importlib.import_module("kserve")
 # The types of elements that the client has: FP16 and BF16 have no form in JSON.
-DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "bytes")
 
 
 def elements(dtype: str) -> NDArray[Any]:
+    if dtype == "bytes":
+        return np.array([["a", "", "日本", "d e"]] * 2, object)
     return (np.arange(8) % 2 if dtype == "bool" else np.arange(8)).reshape(2, 4).astype(dtype)
 
 
@@ -36,7 +38,8 @@ def request(model: str, inputs: Mapping[str, NDArray[Any]], binary: bool, **para
     """A request whose tensors are in the binary form, or in JSON and typed contents."""
     made = []
     for name, value in inputs.items():
-        kind = "BOOL" if value.dtype == bool else value.dtype.name.upper().replace("FLOAT", "FP")
+        names = {"bool": "BOOL", "object": "BYTES"}
+        kind = names.get(value.dtype.name) or value.dtype.name.upper().replace("FLOAT", "FP")
         one = kserve.InferInput(name, list(value.shape), kind)
         one.set_data_from_numpy(value, binary_data=binary)
         made.append(one)
@@ -50,7 +53,10 @@ def same(response: Any, want: Mapping[str, NDArray[Any]]) -> None:
     assert got.keys() == want.keys()
     for name, value in want.items():
         assert got[name].dtype == value.dtype, (name, got[name].dtype)
-        np.testing.assert_array_equal(got[name].reshape(value.shape), value)
+        found = got[name].reshape(value.shape)
+        if value.dtype == object:  # of bytes, or of texts where they are in JSON
+            found = [[v.decode() if isinstance(v, bytes) else v for v in row] for row in found.tolist()]
+        np.testing.assert_array_equal(found, value)
 
 
 async def check(infer: Any, binary: bool, **parameters: Any) -> None:

@@ -28,6 +28,7 @@ DATATYPES = {
     "FP32": TensorProto.FLOAT,
     "FP64": TensorProto.DOUBLE,
     "BF16": TensorProto.BFLOAT16,
+    "BYTES": TensorProto.STRING,
 }
 
 # Those whose tensors have the bits of signed integers.
@@ -39,10 +40,13 @@ def port(name: str, elem: int, *dims: int | str) -> Any:
     return helper.make_tensor_value_info(name, elem, list(dims))
 
 
-def write(folder: Path, nodes: list[Any], inputs, outputs, version: int = 1, config: str = "", constants=()) -> Path:
+def write(
+    folder: Path, nodes: list[Any], inputs, outputs, version: int = 1, config: str = "", constants=(), opset: int = 17
+) -> Path:
     """Writes a model as a version of the model in a folder, and its configuration."""
     graph = helper.make_graph(nodes, "test", inputs, outputs, list(constants))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 4)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
     path = folder / str(version) / "model.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, path)
@@ -67,12 +71,49 @@ def add_sub(folder: Path) -> Path:
     return write(folder, nodes, inputs, outputs)
 
 
+def strings(folder: Path) -> dict[str, Path]:
+    """Writes models of strings: one that joins its inputs, two dictionaries, and one that returns what it gets."""
+    text, number = TensorProto.STRING, TensorProto.INT64
+    ending = helper.make_tensor("ending", text, [1, 1], [b"!"])
+    join = [helper.make_node("StringConcat", ["x", "ending"], ["y"])]
+    words, numbers = ["cat", "dog", "日本"], [7, 8, 9]
+    keys = {"keys_strings": words, "values_int64s": numbers, "default_int64": -1}
+    names = {"keys_int64s": numbers, "values_strings": words, "default_string": "?"}
+    return {
+        "join": write(
+            folder / "join",
+            join,
+            [port("x", text, "n", 2), port("ending", text, "n", 1)],
+            [port("y", text, "n", 2)],
+            config='max_batch_size: 4 input { name: "x" data_type: TYPE_STRING dims: 2 }'
+            ' input { name: "ending" data_type: TYPE_STRING dims: 1 optional: true }'
+            ' output { name: "y" data_type: TYPE_STRING dims: 2 }',
+            constants=[ending],
+            opset=20,
+        ),
+        "number": write(
+            folder / "number",
+            [helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", **keys)],
+            [port("x", text, "n", 2)],
+            [port("y", number, "n", 2)],
+        ),
+        "name": write(
+            folder / "name",
+            [helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", **names)],
+            [port("x", number, "n", 2)],
+            [port("y", text, "n", 2)],
+        ),
+        "any_text": unary(folder / "any_text", "Identity", text, dims=("n", "m")),
+    }
+
+
 LABELS = "zero\none\ntwo\nthree\n"
 
 
 def repository(folder: Path) -> Path:
     """Writes all models of the tests."""
     add_sub(folder / "addsub")
+    strings(folder)
     for name, elem in DATATYPES.items():
         unary(folder / f"identity_{name.lower()}", "Identity", elem)
         if name in UNSIGNED:

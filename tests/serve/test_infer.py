@@ -38,6 +38,8 @@ def random(datatype: str, shape):
     """Elements of a datatype."""
     generator = np.random.default_rng(1)
     dtype = ml_dtypes.bfloat16 if datatype == "BF16" else triton_to_np_dtype(datatype)
+    if datatype == "BYTES":
+        return np.array([b"a" * n for n in generator.integers(0, 100, np.prod(shape))], object).reshape(shape)
     if datatype == "BOOL":
         return generator.integers(0, 2, shape).astype(bool)
     if datatype == "BF16" or np.issubdtype(dtype, np.floating):
@@ -52,7 +54,7 @@ def test_every_datatype_comes_back(server, protocol, datatype):
     x = random(datatype, (3, 4))
     with connect(server, protocol) as client:
         y = client.infer(name, given(module, x=(datatype, x))).as_numpy("y")
-    assert y.dtype == x.dtype and y.tobytes() == x.tobytes()
+    assert y.dtype == x.dtype and (y.tolist() == x.tolist() if datatype == "BYTES" else y.tobytes() == x.tobytes())
 
 
 @pytest.mark.parametrize("protocol", ["http", "http with JSON", "grpc"])

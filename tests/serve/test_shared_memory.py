@@ -16,7 +16,7 @@ import running
 import test_infer
 import test_models
 import tritonclient.utils.shared_memory as shm
-from tritonclient.utils import InferenceServerException
+from tritonclient.utils import InferenceServerException, serialize_byte_tensor
 
 PROTOCOLS = test_infer.PROTOCOLS
 BYTES = 3 * 16 * 4
@@ -215,3 +215,27 @@ def test_bodies_of_a_registration(server):
     ]:
         got, answer = test_models.fetch(server.http, "/v2/systemsharedmemory/region/a/register", body)
         assert (got, json.loads(answer)["error"]) == (status, text)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_strings(server, protocol):
+    """Inputs and outputs of strings; a client reserves more for an output than it takes, or too little."""
+    module = PROTOCOLS[protocol]
+    texts = np.array([[b"cat", b""], [b"a" * 1000, "日本".encode()]], object)
+    size = sum(4 + len(one) for one in texts.ravel())
+    with shared("texts", 4096) as memory, test_infer.connect(server, protocol) as client:
+        shm.set_shared_memory_region(memory, [serialize_byte_tensor(texts)])
+        client.register_system_shared_memory("texts", key("texts"), 4096)
+        x, y = module.InferInput("x", [2, 2], "BYTES"), module.InferRequestedOutput("y")
+        x.set_shared_memory("texts", size, 0)
+        y.set_shared_memory("texts", 2048, 2048)
+        client.infer("any_text", [x], outputs=[y])
+        assert shm.get_contents_as_numpy(memory, np.object_, [2, 2], offset=2048).tolist() == texts.tolist()
+        y.set_shared_memory("texts", size - 1, 2048)
+        want = rf"\({size - 1} bytes\) should be at least {size} bytes to hold the results"
+        with pytest.raises(InferenceServerException, match=want):
+            client.infer("any_text", [x], outputs=[y])
+        x.set_shared_memory("texts", size - 1, 0)
+        with pytest.raises(InferenceServerException, match="incomplete string data for inference input 'x'"):
+            client.infer("any_text", [x])
+        client.unregister_system_shared_memory()

@@ -43,7 +43,6 @@ ELEMS = {
 REFUSED = {
     "FP8": (TensorProto.FLOAT8E4M3FN, "float8e4m3fn"),
     "COMPLEX": (TensorProto.COMPLEX64, "complex64"),
-    "BYTES": (TensorProto.STRING, "string"),
 }
 
 
@@ -191,6 +190,15 @@ def instances(r: Repository) -> None:
         + ports("input", [("x", "TYPE_FP32", "dims: [-1, -1]")])
         + ports("output", [("y", "TYPE_FP32", "dims: [-1, -1]")])
         + "\ninstance_group [{ kind: KIND_CPU count: 2 }]",
+    )
+    text = TensorProto.STRING
+    r.model(
+        "texts",
+        [node("Concat", "x x", "y", axis=1)],
+        [("x", text, ["n", 2])],
+        [("y", text, ["n", 4])],
+        "dynamic_batching { max_queue_delay_microseconds: 2000 }\ninstance_group [{ kind: KIND_MODEL count: 3 }]"
+        + "\nmodel_warmup [{ name: 'w' batch_size: 2 inputs { key: 'x' value { data_type: TYPE_STRING dims: [2] zero_data: true } } }]",
     )
     r.model(
         "divide",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import pathlib
+import struct
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -165,6 +167,58 @@ def test_unsigned_integers(server: Server) -> None:
     assert [p["data_type"] for p in server.json("/v2/models/divide/config")["input"]] == ["TYPE_UINT64"] * 2
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(divisions, [server] * 60, range(60)))
+
+
+def wire(texts: list[str]) -> bytes:
+    return b"".join(struct.pack("<I", len(t.encode())) + t.encode() for t in texts)
+
+
+def ask_texts(server: Server, data: bytes, rows: int) -> bytes:
+    """The strings that the model makes of others, in binary form."""
+    one = {"name": "x", "datatype": "BYTES", "shape": [rows, 2], "parameters": {"binary_data_size": len(data)}}
+    head = json.dumps({"inputs": [one], "parameters": {"binary_data_output": True}}).encode()
+    length = {"Inference-Header-Content-Length": str(len(head))}
+    body, headers = server.call("/v2/models/texts/infer", head + data, length)
+    return body[int(headers["Inference-Header-Content-Length"]) :]
+
+
+def joins(server: Server, seed: int) -> None:
+    """A request with random strings, a few of them long, and its answer."""
+    random = np.random.default_rng(seed)
+    rows = 1 + seed % 3
+    texts = ["é\0x"[i % 3] * int(n) for i, n in enumerate(random.integers(0, 40, 2 * rows) ** (1 + seed % 3))]
+    want = [t for row in range(rows) for t in texts[2 * row : 2 * row + 2] * 2]
+    assert ask_texts(server, wire(texts), rows) == wire(want)
+
+
+def test_strings(server: Server) -> None:
+    server.load("texts")
+    config = server.json("/v2/models/texts/config")
+    assert [(p["data_type"], p["dims"]) for p in (*config["input"], *config["output"])] == [
+        ("TYPE_STRING", [2]),
+        ("TYPE_STRING", [4]),
+    ]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(joins, [server] * 60, range(60)))
+    one = {"name": "x", "datatype": "BYTES", "shape": [1, 2], "data": ["日本", '"']}
+    assert server.json("/v2/models/texts/infer", {"inputs": [one]})["outputs"][0]["data"] == ["日本", '"'] * 2
+
+
+def test_strings_that_are_cut(server: Server) -> None:
+    """Beside good requests, whose batches they are in."""
+    server.load("texts")
+
+    def spoiled(i: int) -> None:
+        if i % 4:
+            joins(server, i)
+            return
+        with pytest.raises(
+            ServerError, match="incomplete string data for input 'x', expecting string of length 4294967295"
+        ):
+            ask_texts(server, wire(["a"]) + b"\xff" * 7, 1)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(spoiled, range(40)))
 
 
 @pytest.mark.parametrize("name", repository.REFUSED)

@@ -15,6 +15,7 @@ import model_files
 import modes
 import rpc_control
 import rpc_infer
+import texts
 import traces
 from case import Case
 
@@ -28,7 +29,7 @@ class Setup(NamedTuple):
 
 
 def explicit(folder: Path) -> Iterator[Case]:
-    for module in (http_control, http_infer, http_binary, rpc_control, rpc_infer, memory):
+    for module in (http_control, http_infer, http_binary, rpc_control, rpc_infer, texts, memory):
         yield from module.cases()
     yield from control.cases(folder)
     yield from traces.cases()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +103,7 @@ def cases() -> Iterator[Case]:
         yield rpc(f"SystemSharedMemoryRegister: {name}", "SystemSharedMemoryRegister", message)
     yield from inputs()
     yield from outputs()
+    yield from importlib.import_module("texts").in_memory()  # which places its strings by this module
     yield post("memory: unregister none", "/v2/systemsharedmemory/region/none/unregister")
     yield post("memory: unregister", "/v2/systemsharedmemory/region/r/unregister")
     yield post("memory: unregister again", "/v2/systemsharedmemory/region/r/unregister")

@@ -16,6 +16,7 @@ XY = 'input { name: "x" data_type: TYPE_FP32 dims: 4 } output { name: "y" data_t
 BACKEND = 'backend: "metal_mps" '
 # The inputs of a quotient of unsigned integers, whose bits as signed ones would give another result.
 HALF = {"x": "", "by": "optional: true"}
+OPEN_TEXT = "max_batch_size: 0 " + XY.replace("FP32", "STRING").replace("dims: 4", "dims: [-1, -1]")
 # The real server leaves the kind to our backend, which prefers KIND_MODEL there: models of their own show it.
 MPS = BACKEND + "instance_group { kind: KIND_CPU } "
 
@@ -119,13 +120,19 @@ def make(folder: Path) -> Path:
         + XY,
     )
     unary(folder / "größe", "Neg", config=MPS)
+    text = TensorProto.STRING
+    unary(folder / "one_text", "Identity", text, dims=(1,), config=MPS)
+    unary(folder / "open_text", "Identity", text, dims=("n", "m"), config=MPS + OPEN_TEXT)
+    for path in models.strings(folder).values():
+        config = path.parents[1] / "config.pbtxt"
+        config.write_text(MPS + (config.read_text() if config.exists() else ""))
     ensemble(folder)
     bad(folder)
     return folder
 
 
 LOADED = [f"type_{name.lower()}" for name in models.DATATYPES] + (
-    "addsub fixed open wide reshaped labels few_labels versions optional gather counted half queued priorities warm größe both".split()
+    "addsub fixed open wide reshaped labels few_labels versions optional gather counted half queued priorities warm größe both one_text open_text join number name texts".split()
 )
 
 
@@ -134,6 +141,15 @@ def ensemble(folder: Path) -> None:
     steps = "".join(
         f'step {{ model_name: "{name}" model_version: -1 input_map {{ key: "x" value: "{x}" }} output_map {{ key: "y" value: "{y}" }} }}'
         for name, x, y in (("labels", "x", "middle"), ("queued", "middle", "y"))
+    )
+    twice = "".join(
+        f'step {{ model_name: "join" model_version: -1 input_map {{ key: "x" value: "{x}" }} output_map {{ key: "y" value: "{y}" }} }}'
+        for x, y in (("x", "middle"), ("middle", "y"))
+    )
+    ports = XY.replace("FP32", "STRING").replace("dims: 4", "dims: 2")
+    (folder / "texts" / "1").mkdir(parents=True)
+    (folder / "texts" / "config.pbtxt").write_text(
+        f'platform: "ensemble" max_batch_size: 4 {ports} ensemble_scheduling {{ {twice} }}'
     )
     (folder / "both" / "1").mkdir(parents=True)
     (folder / "both" / "config.pbtxt").write_text(

@@ -23,7 +23,9 @@ class Recorded(NamedTuple):
 
 def recorded() -> dict[str, Recorded]:
     found: dict[str, Recorded] = {}
-    for line in ANSWERS.read_text(encoding="utf-8").splitlines():
+    for line in (
+        ANSWERS.read_text(encoding="utf-8").strip().split("\n")
+    ):  # splitlines ends lines at other characters too
         name, theirs, *ours = json.loads(line)
         if "as" in theirs:
             theirs = found[theirs["as"]].theirs

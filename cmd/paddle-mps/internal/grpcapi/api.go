@@ -40,13 +40,13 @@
 //
 // A message has at most --grpc-max-input-size bytes, also decompressed: gRPC refuses a larger one before reading it. At
 // most one message per processor is decompressed at a time (decompress.go), so that many small ones cannot exhaust
-// memory. A message has at most 65,536 fields, nested ones included, and 64 KiB unless it is an inference or a load
+// memory. A message has at most 65,536 fields, nested ones included but for texts of bytes_contents, and 64 KiB unless it is an inference or a load
 // (codec.go).
 // A connection has at most 4,096 concurrent calls, and headers of 64 KiB, which count with its message. It is closed if its handshake takes more
 // than 20 s, or if its client does not answer a ping. The message of a call must arrive within a minute
 // (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes. A
 // message counts while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The elements of
-// typed contents count with the memory that they take (typed.go). The unanswered
+// typed contents count with the memory that they take (typed.go), and strings with what a run makes of them. The unanswered
 // requests of a stream are limited to the bytes of one message, or to one request.
 //
 // # Traces

@@ -334,7 +334,12 @@ func inInput(number protowire.Number, value []byte) int {
 	if number != fieldContents {
 		return 0
 	}
-	return count(value, nil)
+	return count(value, func(number protowire.Number, _ []byte) int {
+		if number == fieldTexts {
+			return -1
+		}
+		return 0
+	})
 }
 
 // readInput reads an input; one with parameters or typed contents is protobuf's.

@@ -72,6 +72,11 @@ func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, mod
 		}
 	}
 	if n := len(c.BytesContents); n > 0 && one(n, k == tensors.Bytes, tensors.Bytes) {
+		size := 0
+		for _, text := range c.BytesContents {
+			size += tensors.LengthSize + len(text)
+		}
+		data = slices.Grow(data, size)
 		for _, text := range c.BytesContents {
 			data = tensors.AppendElement(data, text)
 		}

@@ -26,6 +26,11 @@ func (a *API) infer(ctx context.Context, m *kserve.ModelInferRequest, traced **t
 	if err != nil {
 		return nil, err
 	}
+	for i := range r.Inputs {
+		if err := places.reserve(tensors.Work(r.Inputs[i].Type, r.Inputs[i].Data)); err != nil {
+			return nil, err
+		}
+	}
 	t := a.trace(ctx, r)
 	if t != nil && traced != nil {
 		*traced = t

@@ -40,7 +40,7 @@ type shared struct {
 	left    int64                         // bytes that inputs may still have: those of a request are bounded as a message is
 	places  map[string]*sharedmemory.Held // of outputs
 	room    *httpapi.Room
-	taken   int64 // of room, for inputs
+	taken   int64 // of room, for inputs and what a run makes of them
 }
 
 // tensor is an input or output of a message.
@@ -104,7 +104,7 @@ func (s *shared) input(in *kserve.ModelInferRequest_InferInputTensor, model stri
 	return data, true, err
 }
 
-// reserve takes room for an input until the request is answered.
+// reserve takes room for an input, or for what a run makes of it, until the request is answered.
 func (s *shared) reserve(bytes int64) error {
 	err := s.room.Take(bytes)
 	if err == nil {

@@ -11,8 +11,16 @@ import (
 // gigabyte. That memory counts against the room of all requests before it is taken.
 
 // elementSize is the memory of an element in a list of InferTensorContents, by the number of the field: bools, int32, int64,
-// uint32, uint64, float32, float64. Texts are counted as fields; see count.
+// uint32, uint64, float32, float64. The field after them has texts.
 var elementSize = [...]int64{1: 1, 2: 4, 3: 8, 4: 4, 5: 8, 6: 4, 7: 8}
+
+// fieldTexts is the number of bytes_contents in InferTensorContents. Each text is a field of its own, and does not count as one
+// of those that a request may have: its memory does.
+const fieldTexts = 8
+
+// textSize is the memory of a text of so many bytes, in the list of protobuf and in the tensor. A short one is in a list that may
+// have room for as many again, in a piece of memory of its own, and has its length in the tensor.
+func textSize(bytes int) int64 { return 64 + 2*int64(bytes) }
 
 // typedIn is the memory of typed contents within a message: path are the fields that lead to them. Where the text is no valid
 // message it ends, and protobuf refuses it later.
@@ -38,6 +46,8 @@ func typedIn(text []byte, path ...protowire.Number) (bytes int64) {
 			if packed && number == path[0] {
 				bytes += typedIn(value, path[1:]...)
 			}
+		case number == fieldTexts && packed:
+			bytes += textSize(len(value))
 		case int(number) < len(elementSize):
 			bytes += 2 * elementSize[number] * elements(number, packed, value) // the list and the tensor
 		}
@@ -72,6 +82,9 @@ func typedOf(m *kserve.ModelInferRequest) (bytes int64) {
 			5: len(c.GetUint64Contents()), 6: len(c.GetFp32Contents()), 7: len(c.GetFp64Contents()),
 		} {
 			bytes += 2 * elementSize[number] * int64(n)
+		}
+		for _, text := range c.GetBytesContents() {
+			bytes += textSize(len(text))
 		}
 	}
 	return bytes

@@ -1,6 +1,7 @@
 package grpcapi
 
 import (
+	"bytes"
 	"runtime"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestTypedContentsAreCounted(t *testing.T) {
 	m := &kserve.ModelInferRequest{ModelName: "m", Inputs: []*kserve.ModelInferRequest_InferInputTensor{{Name: "x", Contents: contents}, {Name: "y", Contents: contents}}}
 	text, err := protobuf.Marshal(m)
 	require.NoError(t, err)
-	const one = 2 * (2*1 + 3*4 + 2*8 + 2*4 + 1*8 + 2*4 + 3*8)
+	const one = 2*(2*1+3*4+2*8+2*4+1*8+2*4+3*8) + 2*(64+2*1)
 	require.EqualValues(t, 2*one, typedOf(m))
 	require.EqualValues(t, 2*one, typedIn(text, fieldInputs, fieldContents))
 	alone := []byte{3 << 3, 5, 3 << 3, 200, 1, 6<<3 | 5, 0, 0, 0, 0} // two of int64_contents and one of fp32_contents
@@ -90,4 +91,25 @@ func TestTensorsOfTypedContents(t *testing.T) {
 	data, err := contents(in, tensors.Uint16, "m")
 	require.NoError(t, err)
 	require.Equal(t, []byte{1, 0, 255, 255, 0, 0, 255, 255}, data)
+}
+
+// TestTextsAreMemoryAndNoFields: a request may have more texts than fields; their memory counts before it is taken.
+func TestTextsAreMemoryAndNoFields(t *testing.T) {
+	const n = 2 * mostFields
+	texts := append(append(field(fieldName, []byte("x")), field(fieldType, []byte("BYTES"))...), field(fieldContents, bytes.Repeat(field(fieldTexts, []byte("a")), n))...)
+	text := append(field(fieldModel, []byte("m")), field(fieldInputs, texts)...)
+	for size, fits := range map[int64]bool{n * 66: true, n*66 - 1: false} {
+		room := httpapi.NewRoom(size)
+		m := &inference{ModelInferRequest: &kserve.ModelInferRequest{}}
+		require.NoError(t, newCodec(room).Unmarshal(pieces(text, 1<<14), m))
+		require.Equal(t, fits, m.refused == nil, "%v", m.refused)
+		if fits {
+			data, err := contents(m.Inputs[0], tensors.Bytes, "m")
+			require.NoError(t, err)
+			require.Equal(t, bytes.Repeat([]byte{1, 0, 0, 0, 'a'}, n), data)
+			require.EqualValues(t, size, room.Used())
+		}
+		m.giveTyped()
+		require.Zero(t, room.Used())
+	}
 }

@@ -23,6 +23,9 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 	if err != nil {
 		return nil, internal("data", err)
 	}
+	if t.Type == tensors.Bytes {
+		return in.texts(t, array)
+	}
 	count, ok := tensors.Count(t.Shape)
 	if !ok {
 		return nil, serve.Errorf(serve.InvalidArg, "invalid shape for input '%s': shape %s causes total element count to exceed maximum size of %d", t.Name, tensors.Text(t.Shape), int64(math.MaxInt64))
@@ -34,14 +37,13 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 	}
 	size, ok := tensors.ByteSize(t.Type, t.Shape)
 	if !ok || size > in.limit {
-		return nil, serve.Errorf(serve.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
+		return nil, in.tooLarge(t, size)
 	}
 	// They count against the room of all requests beside the body, which is four times smaller at most.
 	if err := in.call.take(size); err != nil {
 		return nil, err
 	}
-	// Memory is taken for as many elements as the text can have, and not for as many as the shape states. Texts say
-	// themselves how long they are.
+	// Memory is taken for as many elements as the text can have, and not for as many as the shape states.
 	r := reader{kind: t.Type, left: count, out: make([]byte, 0, count*t.Type.Size())}
 	if err := r.read(array); err != nil {
 		return nil, err
@@ -50,6 +52,36 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 		return nil, errShape
 	}
 	return r.out, nil
+}
+
+// tooLarge is the error of an input whose elements have more bytes than an input may have.
+func (in *inference) tooLarge(t *serve.Tensor, size int64) error {
+	return serve.Errorf(serve.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
+}
+
+// texts makes the elements of an input of BYTES. How many there are is for the model to check, as in tritonserver.
+func (in *inference) texts(t *serve.Tensor, array jsontext.Cursor) ([]byte, error) {
+	// Their size is known before they take memory: the text is read twice.
+	size, again := int64(0), array
+	for v, ok := again.Leaf(); ok; v, ok = again.Leaf() {
+		n, err := v.Len()
+		if err != nil {
+			return nil, serve.Errorf(serve.Internal, "Unable to parse JSON bytes array: %s", err)
+		}
+		size += tensors.LengthSize + int64(n)
+	}
+	if size > in.limit {
+		return nil, in.tooLarge(t, size)
+	}
+	if err := in.call.take(size); err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, size)
+	for v, ok := array.Leaf(); ok; v, ok = array.Leaf() {
+		n, _ := v.Len() // it is a text, as above
+		out, _ = v.Append(binary.LittleEndian.AppendUint32(out, uint32(n)))
+	}
+	return out, nil
 }
 
 // errShape is the error of elements that are fewer than the shape says; more are errLong.
@@ -75,9 +107,6 @@ func (r *reader) read(array jsontext.Cursor) error {
 		}
 		r.left--
 		if err := r.element(v); err != nil {
-			if r.kind == tensors.Bytes {
-				return serve.Errorf(serve.Internal, "Unable to parse JSON bytes array: %s", err)
-			}
 			return serve.Errorf(serve.Internal, "Unable to parse 'data': %s", err)
 		}
 	}
@@ -106,17 +135,9 @@ func (r *reader) element(v jsontext.Value) error {
 		x, err := v.Float()
 		r.out = le.AppendUint32(r.out, math.Float32bits(float32(x)))
 		return err
-	case tensors.FP64:
-		x, err := v.Float()
-		r.out = le.AppendUint64(r.out, math.Float64bits(x))
-		return err
 	}
-	// The length comes first, so that the text can be appended where it belongs.
-	n, err := v.Len() // of Bytes
-	if err == nil {
-		r.out = le.AppendUint32(r.out, uint32(n))
-		r.out, err = v.Append(r.out)
-	}
+	x, err := v.Float() // of FP64
+	r.out = le.AppendUint64(r.out, math.Float64bits(x))
 	return err
 }
 

@@ -170,3 +170,12 @@ func BenchmarkInfer(b *testing.B) {
 		}
 	}
 }
+
+// TestTexts: strings are written as RapidJSON writes them. Bytes that are no UTF-8, as labels may have, stay as they are.
+func TestTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		"": `""`, "a\"b\\/": `"a\"b\\/"`, "\b\t\n\v\f\r\x00\x1f\x7f": "\"\\b\\t\\n\\u000B\\f\\r\\u0000\\u001F\x7f\"", "<é\u2028🎉>&": "\"<é\u2028🎉>&\"", "\xff\xc3": "\"\xff\xc3\"",
+	} {
+		require.Equal(t, want, string(appendString(nil, []byte(text))))
+	}
+}

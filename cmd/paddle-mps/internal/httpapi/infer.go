@@ -71,6 +71,9 @@ func (c *call) infer() error {
 	default:
 		err = in.read(body[:header], body[header:], c.model)
 	}
+	if err == nil {
+		err = in.takeWork()
+	}
 	if err != nil {
 		return err
 	}
@@ -88,6 +91,16 @@ func (c *call) infer() error {
 	err = c.respond(in, response)
 	t.Now("HTTP_SEND_END")
 	return err
+}
+
+// takeWork takes room for what a run makes of the inputs besides their data.
+func (in *inference) takeWork() error {
+	for i := range in.Inputs {
+		if err := in.call.take(tensors.Work(in.Inputs[i].Type, in.Inputs[i].Data)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // alignment is that of the binary part of a body.

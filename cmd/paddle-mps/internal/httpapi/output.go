@@ -77,7 +77,7 @@ func appendElements(to []byte, t *serve.Tensor) ([]byte, error) {
 			if !ok {
 				return to, serve.Errorf(serve.Internal, "output tensor shape does not match size of output for '%s'", t.Name)
 			}
-			to, data = appendText(to, string(text)), rest
+			to, data = appendString(to, text), rest
 			continue
 		}
 		to = appendElement(to, t.Type, data)
@@ -148,6 +148,26 @@ func appendFloat(to []byte, x float64) []byte {
 		}
 	}
 	return append(to, ".0"...)
+}
+
+// appendString appends an element of BYTES in quotes, as RapidJSON does: bytes that are no UTF-8 stay as they are, and only what
+// JSON demands is escaped.
+func appendString(to, text []byte) []byte {
+	const digits = "0123456789ABCDEF"
+	to = append(to, '"')
+	for _, b := range text {
+		switch {
+		case b == '"' || b == '\\':
+			to = append(to, '\\', b)
+		case b >= 0x20:
+			to = append(to, b)
+		case strings.IndexByte("\b\t\n\f\r", b) >= 0:
+			to = append(to, '\\', "btn.fr"[b-'\b'])
+		default:
+			to = append(to, '\\', 'u', '0', '0', digits[b>>4], digits[b&15])
+		}
+	}
+	return append(to, '"')
 }
 
 // appendText appends a text in quotes. Bytes that are no UTF-8 become U+FFFD.

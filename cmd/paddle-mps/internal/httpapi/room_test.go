@@ -54,6 +54,16 @@ func TestRoom(t *testing.T) {
 	require.Contains(t, w.Body.String(), "Exceeds maximum memory of 102400 bytes for all requests together")
 	require.Contains(t, ask(a, http.MethodPost, infer, strings.Replace(many, "FP32", "INT8", 1)).Body.String(), "batch-size must be")
 	require.Zero(t, a.Room.Used())
+	// So are strings, and what a run makes of them: in JSON a string of 34,000 bytes takes them in the body, the tensor and the run,
+	// and each of 350 short ones takes 256 bytes more.
+	one := `{"inputs":[{"name":"x","datatype":"BYTES","shape":[1,1],"data":["` + strings.Repeat("a", 34000) + `"]}]}`
+	short := `{"inputs":[{"name":"x","datatype":"BYTES","shape":[1,350],"data":[` + strings.Repeat(`"a",`, 349) + `"a"]}]}`
+	for text, refused := range map[string]bool{one: false, strings.Replace(one, "aa", "aaaaaaaa", 50): true, strings.Replace(one, "aa", strings.Repeat("a", 1000), 1): true, short: false, strings.Replace(short, `"a"`, `"a","a"`, 150): true} {
+		w = ask(a, http.MethodPost, infer, text)
+		require.Equal(t, refused, w.Code == http.StatusServiceUnavailable, "%d bytes: %s", len(text), w.Body)
+		require.Contains(t, w.Body.String(), map[bool]string{true: "Exceeds maximum memory", false: "data-type is 'BYTES'"}[refused])
+		require.Zero(t, a.Room.Used())
+	}
 	// Neither a body without a length, nor one that is refused, nor one of another kind keeps any of it.
 	r = httptest.NewRequest(http.MethodPost, infer, io.MultiReader(bytes.NewReader(make([]byte, 200<<10))))
 	r.ContentLength = -1
