@@ -450,7 +450,7 @@ def isreal(x: Tensor, name: str | None = None) -> Tensor:
     known = meta(of_tensor(x, "isreal"))
     if known.dtype.is_complex:
         try:
-            return _complex.computed(np.isreal, x)
+            return _complex.computed("isreal", np.isreal, x)
         except TracingError:
             raise outside_of_programs("isreal") from None
     return _operators.full(known.place.word, known.shape, True, bool_)
