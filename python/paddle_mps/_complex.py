@@ -154,7 +154,7 @@ def chosen(condition: Tensor, x: Any, y: Any) -> Tensor:
     kind, wanted, kept = common((x, y)).numpy, condition.numpy(), held((x, y))
     arrays = [array(v, kind) for v in kept]
     check_broadcast("where", wanted, *arrays)
-    return from_array(np.where(wanted, *arrays), meta(condition).place)
+    return from_array(np.where(wanted, arrays[0], arrays[1]), meta(condition).place)
 
 
 def axes(axis: tuple[int, ...] | None) -> tuple[int, ...] | None:

@@ -447,7 +447,7 @@ def test_the_memory_of_what_where_chooses_from_stays(monkeypatch: pytest.MonkeyP
         later.extend(T(np.full(n, 7, "complex64")) for _ in range(20))
         return choose(*arrays)
 
-    monkeypatch.setattr(_complex.np, "where", where)
+    monkeypatch.setattr(np, "where", where)
     condition = np.arange(n) % 2 == 0
     found = paddle.where(T(condition), x, y)
     monkeypatch.undo()
