@@ -179,7 +179,8 @@ def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
         little = _operators.abs(mantissa) < 2.0**-step
         mantissa, exponent = shifted(mantissa, exponent, little, step)
     mantissa, exponent = shifted(mantissa, exponent, _operators.abs(mantissa) >= 1, -1)
-    unusual = _operators.where(_operators.isinf(x), full_0d(x, 1), x * 0 if meta(x).numel else x)
+    zero = _operators.abs(x) * 0 if meta(x).numel else x  # or nan, but never -0
+    unusual = _operators.where(_operators.isinf(x), full_0d(x, 1), zero)
     return _operators.where(usual, mantissa, x), _operators.where(usual, exponent, unusual)
 
 
