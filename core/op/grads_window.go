@@ -111,7 +111,7 @@ func gradConvWeight(g *Gradient) {
 }
 
 // gradMaxPool puts dy to where each window found its largest element. Windows may overlap, so that it is added. The indices
-// have no gradient.
+// have no gradient. A window without elements has the index -1, which max_unpool refuses: its dy becomes 0, at the first element.
 func gradMaxPool(g *Gradient) {
 	if g.Dy[0] == NoVar {
 		return
@@ -120,9 +120,20 @@ func gradMaxPool(g *Gradient) {
 	if g.Err != nil {
 		return
 	}
+	dy, at := g.Dy[0], g.Out[1]
+	windows, err := WindowsOf(ByID(IDMaxPool), g.Attrs, s.Rank-2)
+	if err != nil {
+		g.Err = err
+		return
+	}
+	if windows.mayBeEmpty() {
+		none := g.Number(Value{Kind: Int})
+		dy = g.where(g.Do(IDLessThan, nil, at, none), g.zero(), dy)
+		at = g.Do(IDMaximum, nil, at, none)
+	}
 	g.Set(0, g.Do(IDMaxUnpool, Attrs{
 		MaxUnpoolSize: {Kind: Ints, Ints: plane(&s, last.I != 0)}, MaxUnpoolAdd: {Kind: Bool, I: 1}, MaxUnpoolChannelsLast: last,
-	}, g.Dy[0], g.Out[1]))
+	}, dy, at))
 }
 
 // gradMaxUnpool reads dy at the indices, which number the plane of each channel of each image. Nothing was put at -1.

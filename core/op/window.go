@@ -154,6 +154,24 @@ func (w *Windows) Range(axis int, i, size int64) (low, high, share int64) {
 	return low, high, min(first+w.Kernel[axis], size+w.Before[axis]) - first
 }
 
+// mayBeEmpty reports whether a window of a pool can lie in the padding alone, whatever the size of the images is: one as wide
+// as the padding beside it, or with ceil_mode the last one, which may begin up to a stride further behind the end.
+func (w *Windows) mayBeEmpty() bool {
+	if w.Adaptive {
+		return false
+	}
+	for i := range w.Axes {
+		behind := w.Behind[i]
+		if w.Ceil {
+			behind += w.Stride[i] - 1
+		}
+		if max(w.Before[i], behind) >= w.Kernel[i] {
+			return true
+		}
+	}
+	return false
+}
+
 // Rules and kernels look at images in one order of axes. What follows moves the channels there and back; for kernels, in
 // the strides, so that no element moves.
 

@@ -13,7 +13,8 @@ NESTED = 0x10  # inspect.CO_NESTED, without a module that takes its time to impo
 SHARED = {
     f"{PACKAGE}.{name}"
     for name in (
-        "_builtin", "_call", "_caller", "_convert", "_dtype", "_errors", "_place", "_worker", "func", "incubate.autograd",
+        "_builtin", "_call", "_caller", "_complex", "_convert", "_dtype", "_errors", "_place", "_worker", "func",
+        "incubate.autograd",
     )
 }  # fmt: skip
 PROGRAMS = f"{PACKAGE}.selftest"

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _dtype, _recording
+from ._caller import called
 from ._convert import of_one_place
 from ._dtype import DType
 from ._errors import TracingError, outside_of_programs
@@ -49,26 +50,45 @@ def common(operands: Sequence[Any]) -> DType:
     return _dtype.complex128 if wide else _dtype.complex64
 
 
-def computed(function: Callable[..., Any], *operands: Any, **attributes: Any) -> Tensor:
+def computed(name: str, function: Callable[..., Any], *operands: Any, **attributes: Any) -> Tensor:
     """The answer of a function of NumPy for tensors and numbers, as complex arrays of one dtype, on their place.
 
     Bools stay what they are. The result is of that dtype, of the dtype of its parts, bool or int64.
+
+    Args:
+        name: that of the function in errors, if the program called none of this package.
 
     Raises:
         ValueError: the operands do not fit together, or are on different places.
     """
     tensors = [x for x in operands if isinstance(x, Tensor)]
-    of_one_place(function.__name__, *tensors)
+    of_one_place(name, *tensors)
     kind = common(operands).numpy
-    held = [retained(x._handle) if isinstance(x, Tensor) else x for x in operands]  # another thread may replace memory
+    kept = held(operands)
+    arrays = [array(x, kind) for x in kept]
+    if isinstance(function, np.ufunc):
+        check_broadcast(name, *arrays)
     with np.errstate(all="ignore"):
-        arrays = [array(x, kind) for x in held]
         if isinstance(function, np.ufunc) and not attributes and max(a.size for a in arrays) >= SHARED:
             return in_place_of_tensor(function, arrays, meta(tensors[0]).place)
         found = np.asarray(function(*arrays, **attributes))
     if found.dtype.kind in "cf":
         found = found.astype(kind if found.dtype.kind == "c" else kind.type().real.dtype, copy=False)
     return from_array(found, meta(tensors[0]).place)
+
+
+def held(operands: Sequence[Any]) -> list[Any]:
+    """Operands whose memory stays while this list does: another thread may give a tensor of the program other memory."""
+    return [retained(x._handle) if isinstance(x, Tensor) else x for x in operands]
+
+
+def check_broadcast(name: str, *arrays: Array) -> None:
+    """Raises a ValueError that names the function, unless the arrays broadcast."""
+    try:
+        np.broadcast(*arrays)
+    except ValueError:
+        shapes = " and ".join(str(list(a.shape)) for a in arrays)
+        raise ValueError(f"[{called(name)}] shapes {shapes} do not broadcast; want equal sizes, or 1") from None
 
 
 def in_place_of_tensor(function: np.ufunc, arrays: Sequence[Array], place: Any) -> Tensor:
@@ -123,7 +143,7 @@ def result_of(name: str, operands: Sequence[Any], attributes: dict[str, Any]) ->
         if not wanted.is_complex:  # the library computes real numbers
             return None
         operands = [x.cast(wanted) for x in operands]
-    return computed(FUNCTIONS[name], *operands, **attributes) if name in FUNCTIONS else None
+    return computed(name, FUNCTIONS[name], *operands, **attributes) if name in FUNCTIONS else None
 
 
 def chosen(condition: Tensor, x: Any, y: Any) -> Tensor:
@@ -131,8 +151,10 @@ def chosen(condition: Tensor, x: Any, y: Any) -> Tensor:
     if meta(condition).dtype is not _dtype.bool_:
         raise ValueError(f"[where] condition is {meta(condition).dtype.name}; want bool")
     of_one_place("where", condition, *[v for v in (x, y) if isinstance(v, Tensor)])
-    kind = common((x, y)).numpy
-    return from_array(np.where(condition.numpy(), array(x, kind), array(y, kind)), meta(condition).place)
+    kind, wanted, kept = common((x, y)).numpy, condition.numpy(), held((x, y))
+    arrays = [array(v, kind) for v in kept]
+    check_broadcast("where", wanted, *arrays)
+    return from_array(np.where(wanted, arrays[0], arrays[1]), meta(condition).place)
 
 
 def axes(axis: tuple[int, ...] | None) -> tuple[int, ...] | None:

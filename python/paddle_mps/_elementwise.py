@@ -179,7 +179,8 @@ def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
         little = _operators.abs(mantissa) < 2.0**-step
         mantissa, exponent = shifted(mantissa, exponent, little, step)
     mantissa, exponent = shifted(mantissa, exponent, _operators.abs(mantissa) >= 1, -1)
-    unusual = _operators.where(_operators.isinf(x), full_0d(x, 1), x * 0 if meta(x).numel else x)
+    zero = _operators.abs(x) * 0 if meta(x).numel else x  # or nan, but never -0
+    unusual = _operators.where(_operators.isinf(x), full_0d(x, 1), zero)
     return _operators.where(usual, mantissa, x), _operators.where(usual, exponent, unusual)
 
 
@@ -450,7 +451,7 @@ def isreal(x: Tensor, name: str | None = None) -> Tensor:
     known = meta(of_tensor(x, "isreal"))
     if known.dtype.is_complex:
         try:
-            return _complex.computed(np.isreal, x)
+            return _complex.computed("isreal", np.isreal, x)
         except TracingError:
             raise outside_of_programs("isreal") from None
     return _operators.full(known.place.word, known.shape, True, bool_)

@@ -433,3 +433,41 @@ def test_the_memory_of_an_operand_stays_while_it_is_read(monkeypatch: pytest.Mon
     monkeypatch.setitem(_complex.FUNCTIONS, "add", add)
     same(x + 1, np.full(n, 1 + 1j, "complex64"))
     assert x.shape == [2 * n]
+
+
+def test_the_memory_of_what_where_chooses_from_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 2 * _complex.SHARED
+    x, y = T(np.full(n, 1j, "complex64")), T(np.full(n, 2j, "complex64"))
+    later: list[paddle.Tensor] = []
+    choose = np.where
+
+    def where(*arrays: Any) -> Any:
+        for t in (x, y):
+            paddle.assign(T(np.zeros(2 * n, "complex64")), t)
+        later.extend(T(np.full(n, 7, "complex64")) for _ in range(20))
+        return choose(*arrays)
+
+    monkeypatch.setattr(np, "where", where)
+    condition = np.arange(n) % 2 == 0
+    found = paddle.where(T(condition), x, y)
+    monkeypatch.undo()
+    same(found, np.where(condition, 1j, 2j).astype("complex64"))
+
+
+@pytest.mark.parametrize("n", [3, 2 * _complex.SHARED])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("add", lambda x, y: x + y),
+        ("subtract", lambda x, y: y.real() - x),
+        ("pow", paddle.pow),
+        ("multiply_", lambda x, y: x.multiply_(y)),
+        ("equal", lambda x, y: x == y),
+        ("where", lambda x, y: paddle.where(T(np.ones(y.shape, "bool")), x, y)),
+        ("mse_loss", lambda x, y: paddle.nn.functional.mse_loss(x, y)),
+    ],
+)
+def test_errors_of_shapes_name_the_function(name: str, function: Any, n: int) -> None:
+    x, y = T(np.ones(n, "complex64")), T(np.ones(n + 1, "complex64"))
+    with pytest.raises(ValueError, match=rf"^\[{name}\] shapes .*\[{n}\].* do not broadcast; want equal sizes, or 1"):
+        function(x, y)

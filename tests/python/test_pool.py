@@ -37,6 +37,41 @@ def test_max_unpool_adds_what_meets() -> None:
     assert np.array_equal(dx.numpy().reshape(2, 25), want)
 
 
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "padding"),
+    [
+        ((5,), [1], [3], [0]),  # ceil_mode adds a window behind the end
+        ((5, 7), [2, 1], [2, 2], [0, 0]),
+        ((4, 3, 5), [1, 3, 1], [2, 1, 3], [0, 1, 0]),
+        ((8,), [3], [2], [1]),  # no window is empty
+    ],
+)
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_window_without_elements_has_no_gradient(
+    size: tuple[int, ...], kernel: list[int], stride: list[int], padding: list[int], traced: bool
+) -> None:
+    x = whole((2, 3, *size), 11)
+    x.stop_gradient = False
+    pool = getattr(F, f"max_pool{len(size)}d")
+
+    def pooled(x: Any) -> Any:
+        return pool(x, kernel, stride, padding, ceil_mode=True)
+
+    y = (paddle.jit.to_static(pooled) if traced else pooled)(x)
+    dy = whole(tuple(y.shape), 12)
+    y.backward(dy)
+    want = np.zeros(x.shape)
+    for image, channel, *window in np.ndindex(*y.shape):
+        first = [i * s - p for i, s, p in zip(window, stride, padding)]
+        part = tuple(slice(max(a, 0), max(a + k, 0)) for a, k in zip(first, kernel))
+        elements = x.numpy()[(image, channel, *part)]
+        if elements.size:
+            largest = np.unravel_index(elements.argmax(), elements.shape)
+            place = tuple(max(a, 0) + i for a, i in zip(first, largest))
+            want[(image, channel, *place)] += dy.numpy()[(image, channel, *window)]
+    assert np.array_equal(x.grad.numpy(), want)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float64"])
 def test_max_unpool_places_every_dtype(dtype: str) -> None:
     x = paddle.to_tensor([[[1, 2]]]).astype(dtype)
