@@ -178,6 +178,10 @@ func Decode(who string, wire []byte, n int64) ([]string, error) {
 	return list, nil
 }
 
+// mostWire is how many bytes a wire form has at most. A tensor has each of its strings once in memory, and a model may repeat a long
+// one many times.
+const mostWire = 1 << 32
+
 // Encode is the wire form of strings.
 func Encode(list []string) ([]byte, error) {
 	size := 0
@@ -185,7 +189,9 @@ func Encode(list []string) ([]byte, error) {
 		if len(s) > math.MaxUint32 {
 			return nil, status.Errorf(status.Unsupported, "[string] element %d has %d bytes; want at most %d", i, len(s), math.MaxUint32)
 		}
-		size += prefix + len(s)
+		if size += prefix + len(s); size > mostWire {
+			return nil, status.Errorf(status.OutOfMemory, "[string] the strings take more than %d bytes, each as often as it occurs; want a part of the tensor at a time", mostWire)
+		}
 	}
 	wire := make([]byte, 0, size)
 	for _, s := range list {

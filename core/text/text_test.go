@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -82,6 +83,14 @@ func TestWireForm(t *testing.T) {
 		require.ErrorContains(t, err, test.want)
 		require.Equal(t, status.Invalid, status.CodeOf(err))
 	}
+}
+
+// A wire form has a string as often as it occurs, however little memory its one copy takes.
+func TestWireFormIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	_, err := Encode(slices.Repeat([]string{long}, mostWire>>20))
+	require.EqualError(t, err, "[string] the strings take more than 4294967296 bytes, each as often as it occurs; want a part of the tensor at a time")
+	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
 }
 
 func FuzzDecode(f *testing.F) {
