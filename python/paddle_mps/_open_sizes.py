@@ -120,7 +120,7 @@ def further(
         UnsupportedError: it takes none of them.
     """
     made: list[Self] = []
-    failure: Exception | None = None
+    failure = ""
     for group in choices(pairs, {n for sizes in taken for n in sizes}):
         for sizes in group:
             if len(made) == 2:
@@ -129,9 +129,9 @@ def further(
                 made.append(trace(tuple(tuple(sizes[-1 - n] if n < 0 else n for n in shape) for shape in pattern)))
                 break
             except Exception as error:  # of the function, which may check sizes
-                failure = failure or error
+                failure = failure or f"{type(error).__name__}: {error}"
     if not made:
-        raise UnsupportedError(f"[jit] the function takes no sizes that were chosen to compare: {failure}") from failure
+        raise UnsupportedError(f"[jit] the function takes no sizes that were chosen to compare: {failure}")
     return made
 
 
