@@ -139,12 +139,13 @@ def choices(pairs: Sequence[tuple[int, int]], taken: set[int]) -> Iterator[list[
     """Groups of sizes for open ones that were these pairs in two calls; none is among `taken`.
 
     Different primes tell numbers that are made of them apart. The small ones ascend and the large ones descend, so that a comparison of
-    two sizes is decided in both ways. As in `probes`, sizes of images follow, and last what keeps all that is linear between sizes, as
-    where one is twice another.
+    two sizes is decided in both ways; and large ones are beyond most limits, such as that of min(n, 512). Small ones that are even, as those
+    of images, and large ones within tables of positions follow, and last what keeps all that is linear between sizes, as where one is
+    twice another.
     """
     small, large = chosen(pairs, taken, 5), chosen(pairs, taken, 211)[::-1]
-    for ones in small, large:
-        yield [ones, [32 * p for p in ones]]
+    yield [small, [32 * p for p in small]]
+    yield [[32 * p for p in large], large]
     for times in 2, 3:
         lines = [n + times * (m - n) for n, m in pairs], [m + times * (n - m) for n, m in pairs]
         yield [sizes for sizes in lines if min(sizes) > 1 and not taken & set(sizes)]
@@ -158,6 +159,13 @@ def chosen(pairs: Sequence[tuple[int, int]], taken: set[int], least: int) -> lis
         if all(sum(two) not in known for two, known in zip(combinations(found, 2), sums)):
             return found
     raise AssertionError("there are more primes than sums")
+
+
+def turned(sizes: Sequence[int]) -> list[list[int]]:
+    """Larger sizes, and the same ones, with the smallest in the place of the largest; see `choices` for why."""
+    order = sorted(set(sizes))
+    other = dict(zip(order, reversed(order)))
+    return [[times * other[n] for n in sizes] for times in (32, 1)]
 
 
 def primes(least: int) -> Iterator[int]:

@@ -30,7 +30,7 @@ from ._creation import to_tensor, zeros
 from ._drawing import Drawing
 from ._errors import TracingError, UnsupportedError
 from ._objects import grad_info, is_grad_enabled, meta
-from ._open_sizes import Family, Shapes, probes, united
+from ._open_sizes import Family, Shapes, probes, turned, united
 from ._place import Place
 from ._place import current as current_place
 from ._shapes import as_strided
@@ -534,7 +534,7 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
         layer: a function, or one of `to_static`.
         path: the file without its suffix. Folders that are missing are made.
         input_spec: for each argument a tensor or an InputSpec; None: what `to_static` was given. Sizes that an InputSpec leaves
-            open are open in the file: the function is traced for two sizes of each, and for 1, and has to do the same for all.
+            open are open in the file: the function is traced for a few sizes of each, and has to do the same for all.
         configs: ignored.
 
     Raises:
@@ -560,7 +560,8 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
 def traced(function: StaticFunction, specs: Sequence[Any]) -> Entry:
     """What a function is for arguments of these specifications.
 
-    Where sizes are open, it is traced for two sizes of each, and has to do the same for both; and for 1, if it takes that.
+    Where sizes are open, it is traced for two sizes of each, and has to do the same for both; and for 1, and for large sizes in
+    another order, if it takes these.
 
     Raises:
         UnsupportedError: it has not.
@@ -590,14 +591,17 @@ def traced(function: StaticFunction, specs: Sequence[Any]) -> Entry:
             failure = failure or error
             continue
         made = united(first, second)
-        try:
-            single = of([1] * len(axes))
-        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
-            return made
-        if united(first, single).program.text() != made.program.text():
-            raise UnsupportedError(
-                "[save] the function makes other calls where open sizes are 1; want the same for all"
-            )
+        for kind, more in ("are 1", [[1] * len(axes)]), ("are large, or in another order", turned(others)):
+            for sizes in more:
+                try:
+                    third = of(sizes)
+                except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+                    continue
+                if united(first, third).program.text() != made.program.text():
+                    raise UnsupportedError(
+                        f"[save] the function makes other calls where open sizes {kind}; want the same for all"
+                    )
+                break
         return made
     assert failure is not None
     raise failure

@@ -164,10 +164,11 @@ def test_programs_for_all_sizes(name: str, place: str, tmp_path: Any) -> None:
         save(function, str(tmp_path / "f"), [InputSpec(spec) for spec in specs])
         loaded, dynamic = load(str(tmp_path / "f")), to_static(function, dynamic=True)
         traced.clear()
-        for sizes in ((4, 6), (5, 9), (2, 2), (7, 3), (13, 8)):
+        for i, sizes in enumerate(((4, 6), (5, 9), (2, 2), (7, 3), (13, 8))):
             inputs = sized(specs, *sizes)
             assert results(dynamic, inputs) == results(lambda *xs: written(weights, *xs), inputs)
-        assert len(traced) == 4  # for two calls, and for two other sizes
+            # For each of two calls, and with the second one for two other sets of sizes, and those that a table is too small for.
+            assert len(traced) in ((1,), (4, 5))[min(i, 1)]
         for sizes in ((1, 1), (1, 5), (2, 3), (9, 4)):
             inputs = sized(specs, *sizes)
             try:
@@ -190,6 +191,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "half": (lambda x: x[: x.shape[0] // 2], r"\[slice\] call 0: ends is \[2\] for some sizes"),
     "loop": (lambda x: sum((x[i] for i in range(x.shape[0])), x[0]), "calls and 1 results for some sizes"),
     "twice": (lambda x: paddle.zeros([2 * x.shape[0], 1]), r"\[full\] call 0: shape is \[10, 1\] for some sizes"),
+    "limit": (lambda x: x / min(x.shape[0], 512), "operand 1 is 5 for some sizes, 512 for others"),
     "squeeze": (lambda x: x.squeeze(), r"\[squeeze\] the size of axis 0"),
     "array": (lambda x: x + paddle.to_tensor(np.zeros([x.shape[0], 1], np.float32)), "other captured tensors|input 1"),
 }
@@ -215,7 +217,7 @@ CHANCES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "both halves": (lambda x: x[x.shape[0] // 2 :].sum(0) - x[: x.shape[0] // 2].sum(0), [(4,), (5,), (8,)]),
     "pairs of rows": (lambda x: x[::2].sum(0) / (x.shape[0] // 2), [(8,), (16,), (9,)]),
     "power of two": (lambda x: x / 2 ** (x.shape[0] - 1).bit_length(), [(4,), (16,), (9,)]),
-    "window": (lambda x: x.cumsum(0) / min(x.shape[0], 16), [(4,), (8,), (300,)]),
+    "window": (lambda x: x.cumsum(0) / min(x.shape[0], 512), [(4,), (8,), (600,)]),
     "diagonal": (lambda x: paddle.tril(x @ x.t(), -(x.shape[0] // 4)), [(8,), (9,), (16,)]),
     "larger one": (lambda x, y: (x.sum() + y.sum()) / max(len(x), len(y)), [(4, 8), (5, 9), (20, 6)]),
     "sum of sizes": (lambda x, y: x.sum(0) / (len(x) + len(y)), [(6, 6), (8, 4), (16, 9)]),
@@ -250,6 +252,15 @@ def test_sizes_are_chosen_that_a_function_takes() -> None:
             assert dynamic(x).tolist() == function(x).tolist()
         assert dynamic.program_cache == (2 if still else 3)
     assert dynamic.explain(x).startswith("sizes are not open: [jit] the function takes no sizes that were chosen")
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x / max(x.shape), lambda x: x[: min(x.shape)], lambda x: x.sum(int(x.shape[0] > x.shape[1]))]
+)
+def test_the_order_of_open_sizes_is_open(function: Callable[..., Any], tmp_path: Any) -> None:
+    with pytest.raises(paddle.UnsupportedError, match=r"other calls where|for some sizes"):
+        save(function, str(tmp_path / "f"), [InputSpec([N, N])])
+    assert not list(tmp_path.iterdir())
 
 
 def test_texts_in_files_are_checked(tmp_path: Any) -> None:
