@@ -102,11 +102,15 @@ def confirmed(first: Self, second: Self, more: Sequence[Self]) -> Self:
         UnsupportedError: it is not.
     """
     made = united(first, more[0])
+    text = made.program.text()
     for one, other in [(second, more[0]), *((first, x) for x in more[1:])]:
-        if united(one, other).program.text() != made.program.text():
+        if (again := united(one, other).program.text()) != text:
+            call = next(
+                (f"{x.strip()!r} or {y.strip()!r}" for x, y in zip(text.split("\n"), again.split("\n")) if x != y), ""
+            )
             raise UnsupportedError(
-                "[jit] a number that Python computes of sizes is not made of them in the same way for all sizes; want a "
-                "size, or a product of sizes"
+                "[jit] a number that Python computes of sizes is not made of them in the same way for all sizes: a call is "
+                f"{call}; want a size, or a product of sizes"
             )
     return made
 

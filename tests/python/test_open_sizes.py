@@ -254,6 +254,14 @@ def test_sizes_are_chosen_that_a_function_takes() -> None:
     assert dynamic.explain(x).startswith("sizes are not open: [jit] the function takes no sizes that were chosen")
 
 
+def test_the_call_that_chance_would_decide_is_named() -> None:
+    dynamic = to_static(lambda x: x[: x.shape[0] if x.shape[0] < 300 else 4], dynamic=True)
+    for n, want in ((4, 4), (8, 8), (600, 4)):
+        assert dynamic(paddle.ones([n])).shape == [want]
+    reason = dynamic.explain(paddle.ones([600])).splitlines()[0]
+    assert reason.startswith("sizes are not open: [jit] a number that Python computes of sizes") and "slice" in reason
+
+
 @pytest.mark.parametrize(
     "function", [lambda x: x / max(x.shape), lambda x: x[: min(x.shape)], lambda x: x.sum(int(x.shape[0] > x.shape[1]))]
 )
