@@ -844,7 +844,9 @@ void pmps_trace_abort(pmps_trace *trace);
 /* A program for all sizes, made of two that were traced of one function for arguments of other sizes. Where the sizes of the
  * two differ, it takes any; sizes that are equal in both have to be equal in a run. PMPS_UNSUPPORTED names the first call
  * that is not the same for both, or that has a number made of sizes where it cannot say it for all. Results have gradients if
- * those of both have; a hook, or a function of the caller's with a gradient, is PMPS_UNSUPPORTED then. Conditions on sizes that both traces have decided alike are not found. Owned. */
+ * those of both have; a hook, or a function of the caller's with a gradient, is PMPS_UNSUPPORTED then. Conditions on sizes
+ * that both traces have decided alike are not found, and neither are numbers that are alike in both: 8 / 2 and 9 / 2. Take
+ * sizes far from each other, such as primes, and compare the text with that of further traces. Owned. */
 pmps_error *pmps_program_unify(const pmps_program *program, const pmps_program *other, pmps_program **unified);
 
 /* The graph so far, as pmps_graph_to_text. Owned: free it with pmps_text_free. */

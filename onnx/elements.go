@@ -249,15 +249,18 @@ func (c *call) treat(t treatment, elem ElemType) {
 		c.quantizes(elem)
 	}
 	c.in = slices.Clone(c.in)
+	counts := func(i int) bool { return t.data>>min(i, 31)&1 == 1 }
+	for i, v := range c.in { // first, because indices that are strings are no reason to want data that are strings
+		if c.has(i) && !v.isList && v.elem != 0 && !counts(i) {
+			c.refuse("operand %d of elements of type %s is not supported", i, v.elem)
+		}
+	}
 	for i, v := range c.in {
-		counts := t.data>>min(i, 31)&1 == 1
 		switch {
 		case !c.has(i):
 		case v.isList:
 			c.x(i) // the error
-		case v.elem == 0 && (!counts || t.how == decodes):
-		case !counts:
-			c.refuse("operand %d of elements of type %s is not supported", i, v.elem)
+		case v.elem == 0 && (!counts(i) || t.how == decodes):
 		case t.how == decodes:
 			c.in[i] = c.decoded(v, dtype.Float32)
 		case v.elem != elem:

@@ -82,9 +82,9 @@ func stringSplit(c *call) []*value {
 			parts[i] = splitString(s, delimiter, most)
 			counts.Bytes = appendInt(counts.Bytes, int64(len(parts[i])), 8)
 			width = max(width, len(parts[i]))
-		}
-		if times(int64(len(list)), int64(width)) > mostParts {
-			return nil, status.Errorf(status.Unsupported, "[onnx] the parts of %d strings are up to %d; want at most %d in all", len(list), width, mostParts)
+			if times(int64(len(list)), int64(width)) > mostParts { // before more of them are cut
+				return nil, status.Errorf(status.Unsupported, "[onnx] the parts of %d strings are up to %d; want at most %d in all", len(list), width, mostParts)
+			}
 		}
 		k := &op.Const{Type: op.Type{DType: dtype.Int64, Shape: shapeOf(append(slices.Clone(in[0].Shape.Slice()), int64(width)))}}
 		k.Bytes = make([]byte, 0, 8*width*len(list))
@@ -155,15 +155,21 @@ func stringNormalizer(c *call) []*value {
 		if err != nil {
 			return nil, err
 		}
+		ids, _ := in[0].Ints()
 		var kept []string
-		for _, s := range list {
-			if stop[compared(s, exact)] {
-				continue
+		changed := map[int64]string{} // each string once, however often it occurs: they may be long
+		for i, s := range list {
+			made, known := changed[ids[i]]
+			if !known {
+				if stop[compared(s, exact)] {
+					continue
+				}
+				if made = s; to != nil {
+					made = to(s)
+				}
+				changed[ids[i]] = made
 			}
-			if to != nil {
-				s = to(s)
-			}
-			kept = append(kept, s)
+			kept = append(kept, made)
 		}
 		if len(kept) == 0 {
 			kept = []string{""}

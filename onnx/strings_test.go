@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"math"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,6 +85,41 @@ func TestCallsOnStringsEndTheGraph(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, end)
 	require.Len(t, g.Outputs(), 2)
+}
+
+// A few long strings that are repeated very often take no more memory than the table has, also while a call on strings runs.
+func TestMemoryOfCallsOnStrings(t *testing.T) {
+	long := strings.Repeat("A ", 1<<18)
+	for _, node := range []message{
+		nodeOf("StringSplit", names("x"), names("y", "n")),
+		nodeOf("StringNormalizer", names("x"), names("y"), textAttr("case_change_action", "LOWER")),
+	} {
+		m, err := Parse(message{}.int(1, 8).sub(7, graphOf(part{11, portAs("x", 8, -1)}, part{12, portAs("y", 8)}, part{1, node})).sub(8, message{}.text(1, "").int(2, 20)), "", zeros)
+		require.NoError(t, err)
+		in := typeOf(t, 1000)
+		in.DType = dtype.Int64
+		_, next, err := m.Stage([]op.Type{in})
+		require.NoError(t, err)
+		table := text.New(m.Strings())
+		id, err := table.ID(long)
+		require.NoError(t, err)
+		x := &op.Const{Type: in}
+		for range 1000 {
+			x.Bytes = appendInt(x.Bytes, id, 8)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		made, err := next.Strings(table, []*op.Const{x})
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+		if err != nil {
+			require.EqualError(t, err, "[onnx] node \"the StringSplit\" (StringSplit-20): the parts of 1000 strings are up to 262144; want at most 67108864 in all")
+			continue
+		}
+		list, err := stringList(table, made[0])
+		require.NoError(t, err)
+		require.Equal(t, strings.ToLower(long), list[999])
+	}
 }
 
 func TestNumbersOfStrings(t *testing.T) {

@@ -85,6 +85,14 @@ func TestWireForm(t *testing.T) {
 	}
 }
 
+// A wire form has a string as often as it occurs, however little memory its one copy takes.
+func TestWireFormIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	_, err := Encode(slices.Repeat([]string{long}, 2048))
+	require.EqualError(t, err, "[string] the first 2048 of 2048 strings of a tensor take 2147491840 bytes; want at most 2147483647")
+	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("\x01\x00\x00\x00a\x00\x00\x00\x00"), int64(2))
 	f.Fuzz(func(t *testing.T, wire []byte, n int64) {

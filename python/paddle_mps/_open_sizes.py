@@ -1,8 +1,10 @@
-"""Programs of traced functions for arguments of all sizes, made of two traces for other sizes."""
+"""Programs of traced functions for arguments of all sizes, made of traces for different sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, count, islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from . import _tracing
@@ -58,8 +60,9 @@ class Family(Generic[Self]):
         """What takes arguments of these shapes."""
         return next((made for pattern, made in self.open if takes(pattern, shapes)), None)
 
-    def add(self, shapes: Shapes, traced: Self) -> Self:
+    def add(self, shapes: Shapes, traced: Self, trace: Callable[[Shapes], Self]) -> Self:
         """What is to run for arguments of these shapes, for which the function was traced: for open sizes, if there can be one.
+        `trace` traces the function for other shapes.
 
         Sizes of 0 and 1 stay as they are: functions often do something else for them. Once a function has done something else
         for two sizes, none are open.
@@ -71,21 +74,107 @@ class Family(Generic[Self]):
             return traced
         known, first = self._first
         pairs = [pair for x, y in zip(known, shapes) for pair in zip(x, y) if pair[0] != pair[1]]
-        if any(m < 2 for _, m in pairs):
+        if not pairs or any(m < 2 for _, m in pairs):
             return traced
         if any(n < 2 for n, _ in pairs):
             self._first = shapes, traced
             return traced
+        symbols = {pair: -1 - i for i, pair in enumerate(dict.fromkeys(pairs))}
+        pattern = tuple(tuple(symbols.get(pair, pair[0]) for pair in zip(x, y)) for x, y in zip(known, shapes))
         try:
-            made = united(first, traced)
+            united(first, traced)  # a function that has no open form mostly ends here, and is not traced again
+            made = confirmed(first, traced, further(pattern, list(symbols), known + shapes, trace))
         except UnsupportedError as error:
             self.reason = str(error)
             self.open.clear()
             return traced
-        symbols = {pair: -1 - i for i, pair in enumerate(dict.fromkeys(pairs))}
-        pattern = tuple(tuple(symbols.get(pair, pair[0]) for pair in zip(x, y)) for x, y in zip(known, shapes))
         self.open.insert(0, (pattern, made))
         return made
+
+
+def confirmed(first: Self, second: Self, more: Sequence[Self]) -> Self:
+    """What a function is for all sizes, if it is the same by each pair of traces.
+
+    The sizes of two calls tell little: 8 // 2 and 9 // 2 are one number, and 8 + 4 is 6 + 6. So it is made of the first call and of
+    a trace for sizes that were chosen, and has to be the same from the second call, and from a second choice.
+
+    Raises:
+        UnsupportedError: it is not.
+    """
+    made = united(first, more[0])
+    text = made.program.text()
+    for one, other in [(second, more[0]), *((first, x) for x in more[1:])]:
+        if (again := united(one, other).program.text()) != text:
+            call = next(
+                (f"{x.strip()!r} or {y.strip()!r}" for x, y in zip(text.split("\n"), again.split("\n")) if x != y), ""
+            )
+            raise UnsupportedError(
+                "[jit] a number that Python computes of sizes is not made of them in the same way for all sizes: a call is "
+                f"{call}; want a size, or a product of sizes"
+            )
+    return made
+
+
+def further(
+    pattern: Shapes, pairs: Sequence[tuple[int, int]], taken: Shapes, trace: Callable[[Shapes], Self]
+) -> list[Self]:
+    """What a function is for one or two other sets of sizes, those of `choices`: the first one of a group that it takes.
+
+    Raises:
+        UnsupportedError: it takes none of them.
+    """
+    made: list[Self] = []
+    failure = ""
+    for group in choices(pairs, {n for sizes in taken for n in sizes}):
+        for sizes in group:
+            if len(made) == 2:
+                break
+            try:
+                made.append(trace(tuple(tuple(sizes[-1 - n] if n < 0 else n for n in shape) for shape in pattern)))
+                break
+            except Exception as error:  # of the function, which may check sizes
+                failure = failure or f"{type(error).__name__}: {error}"
+    if not made:
+        raise UnsupportedError(f"[jit] the function takes no sizes that were chosen to compare: {failure}")
+    return made
+
+
+def choices(pairs: Sequence[tuple[int, int]], taken: set[int]) -> Iterator[list[list[int]]]:
+    """Groups of sizes for open ones that were these pairs in two calls; none is among `taken`.
+
+    Different primes tell numbers that are made of them apart. The small ones ascend and the large ones descend, so that a comparison of
+    two sizes is decided in both ways; and large ones are beyond most limits, such as that of min(n, 512). Small ones that are even, as those
+    of images, and large ones within tables of positions follow, and last what keeps all that is linear between sizes, as where one is
+    twice another.
+    """
+    small, large = chosen(pairs, taken, 5), chosen(pairs, taken, 211)[::-1]
+    yield [small, [32 * p for p in small]]
+    yield [[32 * p for p in large], large]
+    for times in 2, 3:
+        lines = [n + times * (m - n) for n, m in pairs], [m + times * (n - m) for n, m in pairs]
+        yield [sizes for sizes in lines if min(sizes) > 1 and not taken & set(sizes)]
+
+
+def chosen(pairs: Sequence[tuple[int, int]], taken: set[int], least: int) -> list[int]:
+    """Primes that follow each other, a size for each pair. No two have the sum that theirs have: 5 + 7 tells no more than 8 + 4."""
+    sums = [{n + a for n, a in zip(one, other)} for one, other in combinations(pairs, 2)]
+    for first in primes(least):
+        found = list(islice((p for p in primes(first) if not {p, 32 * p} & taken), len(pairs)))
+        if all(sum(two) not in known for two, known in zip(combinations(found, 2), sums)):
+            return found
+    raise AssertionError("there are more primes than sums")
+
+
+def turned(sizes: Sequence[int]) -> list[list[int]]:
+    """Larger sizes, and the same ones, with the smallest in the place of the largest; see `choices` for why."""
+    order = sorted(set(sizes))
+    other = dict(zip(order, reversed(order)))
+    return [[times * other[n] for n in sizes] for times in (32, 1)]
+
+
+def primes(least: int) -> Iterator[int]:
+    """The primes from a number on."""
+    return (n for n in count(least) if all(n % d for d in range(2, math.isqrt(n) + 1)))
 
 
 def takes(pattern: Shapes, shapes: Shapes) -> bool:

@@ -30,7 +30,7 @@ from ._creation import to_tensor, zeros
 from ._drawing import Drawing
 from ._errors import TracingError, UnsupportedError
 from ._objects import grad_info, is_grad_enabled, meta
-from ._open_sizes import Family, probes, united
+from ._open_sizes import Family, Shapes, probes, turned, united
 from ._place import Place
 from ._place import current as current_place
 from ._shapes import as_strided
@@ -332,7 +332,12 @@ class StaticFunction:
                 return found
         self._check(tree, arguments)
         traced = self._trace(tree, arguments)
-        entry = traced if family is None else family.add(shapes, traced)
+
+        def again_for(others: Shapes) -> Entry:
+            stand_ins = [alike(x, shape) for x, shape in zip(arguments, others)]
+            return self._trace(tree, stand_ins)
+
+        entry = traced if family is None else family.add(shapes, traced, again_for)
         if entry is traced:
             while len(self._entries) >= KEPT:
                 self._quick.clear()
@@ -494,9 +499,9 @@ def to_static(
         input_spec: an InputSpec for each tensor among the arguments, which is checked, or lists and dicts of them, as the arguments
             are. Sizes need not be given: each set of sizes has a program.
         build_strategy, backend, kwargs: ignored; there is one compiler.
-        dynamic: sizes are open. The function is traced for two sets of sizes; if it makes the same calls for both, what differs
-            between them may have any size but 0 and 1 from then on, and the function is not traced again. For those who
-            know that it has no condition on sizes. Otherwise each set of sizes has a program, and `explain` says why.
+        dynamic: sizes are open. The function is traced for the sizes of two calls, and for one or two sets of other sizes; if it makes the
+            same calls for all, what differs between them may have any size but 0 and 1 from then on, and the function is not
+            traced again. For those who know that it has no condition on sizes. Otherwise each set of sizes has a program, and `explain` says why.
             Gradients are those of the operators for the sizes of a call.
 
     Raises:
@@ -529,7 +534,7 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
         layer: a function, or one of `to_static`.
         path: the file without its suffix. Folders that are missing are made.
         input_spec: for each argument a tensor or an InputSpec; None: what `to_static` was given. Sizes that an InputSpec leaves
-            open are open in the file: the function is traced for two sizes of each, and for 1, and has to do the same for all.
+            open are open in the file: the function is traced for a few sizes of each, and has to do the same for all.
         configs: ignored.
 
     Raises:
@@ -555,7 +560,8 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
 def traced(function: StaticFunction, specs: Sequence[Any]) -> Entry:
     """What a function is for arguments of these specifications.
 
-    Where sizes are open, it is traced for two sizes of each, and has to do the same for both; and for 1, if it takes that.
+    Where sizes are open, it is traced for two sizes of each, and has to do the same for both; and for 1, and for large sizes in
+    another order, if it takes these.
 
     Raises:
         UnsupportedError: it has not.
@@ -585,14 +591,17 @@ def traced(function: StaticFunction, specs: Sequence[Any]) -> Entry:
             failure = failure or error
             continue
         made = united(first, second)
-        try:
-            single = of([1] * len(axes))
-        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
-            return made
-        if united(first, single).program.text() != made.program.text():
-            raise UnsupportedError(
-                "[save] the function makes other calls where open sizes are 1; want the same for all"
-            )
+        for kind, more in ("are 1", [[1] * len(axes)]), ("are large, or in another order", turned(others)):
+            for sizes in more:
+                try:
+                    third = of(sizes)
+                except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+                    continue
+                if united(first, third).program.text() != made.program.text():
+                    raise UnsupportedError(
+                        f"[save] the function makes other calls where open sizes {kind}; want the same for all"
+                    )
+                break
         return made
     assert failure is not None
     raise failure
@@ -610,6 +619,13 @@ def example(shape: Sequence[int], dtype: Any) -> Tensor:
     """A tensor that a function can be traced for: of one element in memory, however large it is."""
     one = zeros([1], dtype=dtype)
     return as_strided(one, shape, [0] * len(shape))
+
+
+def alike(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """An example that differs from an argument in its shape alone."""
+    made = as_strided(zeros([1], dtype=x.dtype, place=x.place), shape, [0] * len(shape))
+    made.stop_gradient = x.stop_gradient
+    return made
 
 
 class TranslatedLayer:

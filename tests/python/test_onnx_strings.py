@@ -302,6 +302,15 @@ def test_operators_that_take_no_strings(op: str) -> None:
         model(strings("a"))
 
 
+@pytest.mark.parametrize("op", ["Gather", "Reshape"])
+def test_indices_and_shapes_are_no_strings(op: str) -> None:
+    """The error is about them, and does not want the data to be strings too."""
+    weights = [files.weight("w", np.ones(3, np.float32))]
+    model = load([files.node(op, ["w", "x"], ["y"])], "string", {"y": "float"}, weights=weights)
+    with pytest.raises(paddle.UnsupportedError, match=f"\\({op}-20\\): operand 1 of elements of type string is not"):
+        model(strings("a"))
+
+
 def test_strings_are_no_zero_points() -> None:
     model = load(
         [files.node("QuantizeLinear", ["s", "s", "x"], ["y"])],

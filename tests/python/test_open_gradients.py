@@ -105,7 +105,7 @@ def test_gradients_for_all_sizes(name: str, place: str) -> None:
             got = gradients(dynamic, sized(specs, *sizes), weights)
             assert got == gradients(lambda *xs: written(others, *xs), sized(specs, *sizes), others)
             assert weights.table.numpy().tobytes() == others.table.numpy().tobytes()
-        assert len(traced) == 2 and dynamic.program_cache == 2
+        assert len(traced) in (4, 5) and dynamic.program_cache == 2
     finally:
         paddle.set_device(before)
 
