@@ -133,5 +133,6 @@ type Info struct {
 	Async        bool // calls may be incomplete when Run returns; failures attach to outputs
 	Float64      bool // has float64 and the complex types
 	BFloat16     bool // has bfloat16
+	ChannelsLast bool // convolutions with constant weights of float32 are faster where images have their channels last
 	Compiles     bool // Compile may take milliseconds: callers that hold a lock compile on another goroutine
 }

@@ -113,7 +113,25 @@ func (g *grouper) fusable(s *op.Step) bool {
 // its order, and the device wants it.
 func (g *grouper) heads(s *op.Step) bool {
 	return !s.Row.Elementwise() && !s.Row.Random && !s.Row.Updates && len(s.Out) == 1 && s.Out[0].Number == nil &&
-		s.Out[0].Numel() > 0 && g.legal.linear(&s.Out[0]) && g.fuses(s)
+		s.Out[0].Numel() > 0 && g.legal.all(&s.Out[0]) && g.fuses(s)
+}
+
+// all reports whether a view is all of its buffer, with its axes in any order.
+func (l *Legal) all(r *op.Ref) bool {
+	b := &l.Buffers[r.Buffer]
+	if r.Offset != 0 || r.DType != b.DType || r.Numel() != b.Count {
+		return false
+	}
+	step := int64(1)
+	for range r.Rank {
+		for axis, d := range r.Shape.Slice() {
+			if d > 1 && r.Strides[axis] == step { // of one axis only: the next one has a larger stride
+				step *= d
+				break
+			}
+		}
+	}
+	return step == b.Count
 }
 
 // linear reports whether a view is all of its buffer, in order: element i of the view is that of the buffer.
@@ -178,7 +196,7 @@ func (g *grouper) add(number int) {
 		}
 	}
 	t := g.state(s.Out[0].Buffer)
-	t.wrote, t.whole = true, g.legal.linear(&s.Out[0])
+	t.wrote, t.whole = true, g.legal.linear(&s.Out[0]) || len(g.open) == 0 && !s.Row.Elementwise() // of a head, see heads
 	g.open = append(g.open, number)
 }
 

@@ -1,9 +1,9 @@
 package graph
 
 // Passes is a set of rewritings that make programs faster and change no bit of what they compute, random numbers
-// included. Four are not exact to the bit: Factors changes roundings, Constants has the roundings of the CPU, and Patterns and
-// Attention those of the rows that they find.
-type Passes uint8
+// included. Five are not exact to the bit: Factors changes roundings, Constants has the roundings of the CPU, Patterns and
+// Attention those of the rows that they find, and Layout those of sums in another order.
+type Passes uint16
 
 // The passes, in the order in which they run.
 const (
@@ -19,7 +19,10 @@ const (
 	// the expression was. See recognizeAttention.
 	Attention
 
-	AllPasses = Views | Common | DeadCode | Groups | Factors | Constants | Patterns | Attention
+	// Layout is the last one, on devices that ask for it: the calls that it changes are known only then. See ChannelsLast.
+	Layout
+
+	AllPasses = Views | Common | DeadCode | Groups | Factors | Constants | Patterns | Attention | Layout
 )
 
 // rewritings are the passes from graph to graph. Views come first, because equal calls show when their operands

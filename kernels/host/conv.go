@@ -30,6 +30,7 @@ type convolution[T float32 | float64] struct {
 	plan         func(j *convolving[T], w *op.Windows) // says how the product is cut
 	known        []T                                   // the weights packed, where they were known when the kernel was made
 	right        *vec.Right[T]                         // likewise, as the right operand: see convcolumns.go
+	byRows       bool                                  // images have their channels last in memory: see convrows.go
 	jobs         sync.Pool
 }
 
@@ -115,6 +116,7 @@ type convolving[T float32 | float64] struct {
 	planes     [][op.MaxSpatial]int64 // likewise, and so are the offsets
 	offsets    []int
 	step       [op.MaxSpatial]int64 // distance of windows in the image
+	byLines    rowCut               // where images have their channels last
 	pieces     int64
 	work       splitter
 	copying    device.Call
@@ -125,8 +127,12 @@ type convolving[T float32 | float64] struct {
 // leastPlane is the number of elements of a channel from which on an epilogue pays: pieces have a part of each channel.
 const leastPlane = 2048
 
-// leads takes conv, whose windows are in the order of the result, where this is not converted.
+// leads takes conv, whose windows are in the order of the result, where this is not converted. With channels last it does not
+// know yet whether the weight will be a constant; see lead.
 func (k *convolution[T]) leads(c *device.Call) bool {
+	if k.native && c.Op == op.IDConv && k.dtype == dtype.Float32 && channelsLast(&c.Out[0]) && (c.In[left].Dims[1] == c.In[right].Dims[1] || isDepthwise(c)) {
+		return c.Out[0].Numel() >= leastLed/c.Out[0].DType.Size()
+	}
 	if !k.native || c.Op != op.IDConv || !worthLeading(&c.Out[0]) {
 		return false
 	}
@@ -143,8 +149,12 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 	return c.Out[0].Numel() * max(terms, 8) / 8
 }
 
-// staged reports whether operand i goes through the workspace: all of other dtypes do, and a weight that is not contiguous.
+// staged reports whether operand i goes through the workspace: all of other dtypes do, a weight that is not contiguous, and an
+// image that has its channels elsewhere than the kernel needs them.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
+	if k.byRows {
+		return i == left && !isLast(&c.In[left])
+	}
 	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }
 
@@ -189,8 +199,15 @@ func packedSize[T any](o *device.Operand) int64 {
 // run stages what has to be, multiplies, and converts the result; each step is split over the threads by itself.
 func (k *convolution[T]) run(t *threads, c *device.Call) error { return k.lead(t, c, epilogue{}) }
 
-// lead is run with an epilogue.
+// lead is run with an epilogue. Other kernels than those for images with their channels last run it at the end where the
+// result has them there: pieces are in another order than its elements.
 func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
+	if e.steps != nil && !k.byRows && !c.Out[0].IsContiguous() {
+		if err := k.lead(t, c, epilogue{}); err != nil {
+			return err
+		}
+		return e.steps.run(t, e.run)
+	}
 	if c.Workspace == nil && k.workspace(c) > 0 {
 		return status.Errorf(status.Internal, "[conv] got no workspace; want %d bytes", k.workspace(c))
 	}
@@ -236,8 +253,15 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 			continue
 		}
 		j.all[i] = device.Operand{Addr: j.room, DType: j.dtype, Layout: shape.Contiguous(o.Shape)}
+		if j.byRows {
+			j.all[i].Layout = lastLayout(o.Shape)
+		}
 		j.room = unsafe.Add(j.room, packedSize[T](&o))
 		if i == result || o.Numel() == 0 {
+			continue
+		}
+		if j.byRows && o.IsContiguous() {
+			interleave(&o, &j.all[i])
 			continue
 		}
 		if err := j.copy(t, j.pack, &o, &j.all[i]); err != nil {
@@ -300,6 +324,9 @@ var (
 	scratch32 = sync.Pool{New: func() any { return new(scratch[float32]) }}
 	scratch64 = sync.Pool{New: func() any { return new(scratch[float64]) }}
 )
+
+// tapLists are the lists of taps of threads.
+var tapLists = sync.Pool{New: func() any { return new([]vec.Tap) }}
 
 // scratchPool is the pool of a type.
 func scratchPool[T float32 | float64]() *sync.Pool {

@@ -34,6 +34,7 @@ import (
 	"runtime"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // Config says what kind of host device to make. The zero value is the cpu place.
@@ -85,7 +86,8 @@ func New(c Config) *Device {
 			Name: c.Name, Backend: "host", UUID: c.UUID,
 			TotalMemory: c.Memory, Recommended: c.Memory / 4 * 3, Processors: c.Threads,
 			Unified: true, Async: c.Async, BFloat16: true,
-			Float64: !c.Async, // an emulated GPU lacks what every GPU of its kind lacks
+			Float64:      !c.Async, // an emulated GPU lacks what every GPU of its kind lacks
+			ChannelsLast: vec.HasLines(),
 		},
 		inline:  c.InlineLimit,
 		threads: startThreads(c.Threads),

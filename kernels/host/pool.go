@@ -34,6 +34,7 @@ type poolScratch struct {
 	sums     []float64             // a plane
 	places   []int64               // of a block of windows
 	taps     []vec.Tap             // of windows that see the same number of lines
+	ones     []float32             // a one for each channel
 }
 
 var poolScratches = sync.Pool{New: func() any { return new(poolScratch) }}
@@ -144,6 +145,11 @@ func (k *pool[T]) run(t *threads, c *device.Call) error {
 		}
 	}
 	j.open(c, &w, &x, &y)
+	if narrow, ok := any(j).(*pooling[float32]); ok && k.native && deep(c, &x, &y) {
+		work := (*deepPooling)(narrow)
+		lines := work.lines()
+		return t.each(work, c, lines, max(grain*lines/max(k.cost(c), 1), 1))
+	}
 	planes := j.y.batch * j.y.channels
 	if err := t.each(j, c, planes, max(grain*planes/max(k.cost(c), 1), 1)); err != nil || k.native {
 		return err

@@ -67,6 +67,9 @@ type table struct {
 	beyond                 func(x []float32, v float32, flip uint32) int
 	windowMax              func(best []float32, at []int32, x []float32, taps []Tap, n, step, reach int, first int32) // or nil
 
+	depthwise func(to, x, w []float32, taps []Tap, n, step, channels int)
+	maxDeep   func(to, x []float32, taps []Tap, n, step, channels int)
+
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
 	sumDeviations func(x []float32, mean float64) float64
@@ -145,9 +148,10 @@ func portableTable() *table {
 		find:        findRow,
 		runningSums: runningSumsRow,
 		sortKeys:    sortKeysRow,
-		beyond:      beyondRow,
-		anyByte:     anyByteRow,
-		allBytes:    allBytesRow,
+		depthwise:   depthwiseRow, maxDeep: maxDeepRow,
+		beyond:   beyondRow,
+		anyByte:  anyByteRow,
+		allBytes: allBytesRow,
 
 		sumDeviations: sumDeviationsRow,
 		standardize:   standardizeRow,

@@ -42,6 +42,10 @@ type tile[T Real] struct {
 	// half is direct for at most half of a panel of a, on halfCols columns of c; nil where there is none.
 	halfCols int
 	half     func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
+
+	// lines is run for rows of a that lie where they are, lda apart, and the first columns of a panel of b; nil where there is
+	// none.
+	lines func(c []T, ldc int, a []T, lda int, b []T, cols int, set bool, edge *[maxTile]T)
 }
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.

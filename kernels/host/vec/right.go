@@ -30,6 +30,32 @@ func NewRight[T Real](b []T, k, n, ldb int) *Right[T] {
 	return r
 }
 
+// NewFilter lays out the weight of a convolution (outputs x channels x taps, contiguous) as the right operand of a product whose
+// left operand has a row for each window: for each tap, the elements of all channels. Row tap*channels + channel of r is that
+// of a tap and a channel, and its columns are the outputs. It keeps nothing of w, and is nil where w is shorter.
+func NewFilter[T Real](w []T, outputs, channels, taps int) *Right[T] {
+	if outputs < 0 || channels < 0 || taps < 0 || !fits(len(w), outputs, channels*taps, channels*taps) {
+		return nil
+	}
+	r := &Right[T]{tile: *tileOf[T](), k: channels * taps, n: outputs}
+	cols := r.tile.cols
+	r.panels = make([]T, (outputs+cols-1)/cols*cols*r.k+1) // one more, as in NewRight
+	for j := 0; j < outputs; j += cols {
+		panel := r.panel(j)
+		for o := range min(cols, outputs-j) {
+			from := w[(j+o)*r.k:][:r.k]
+			for t := range taps {
+				at := t*channels*cols + o
+				for i := t; i < len(from); i += taps {
+					panel[at] = from[i]
+					at += cols
+				}
+			}
+		}
+	}
+	return r
+}
+
 // Bytes is the memory that r holds.
 func (r *Right[T]) Bytes() int64 { return int64(unsafe.Sizeof(*new(T))) * int64(len(r.panels)) }
 
@@ -93,6 +119,55 @@ func (r *Right[T]) AddRows(c, a []T, first, steps, m, from, n, ldc int, set bool
 	pool.Put(p)
 	return true
 }
+
+// AddMatMul adds a (m x steps, row-major, leading dimension lda) times rows first to first+steps-1 of r, and of these columns
+// from to from+n-1, to c (m x n, leading dimension ldc), or with set makes c that product. steps is at most [MostSteps]; m and
+// first are any numbers that fit, and from is as in MatMul. It reports false and leaves c alone for operands that do not fit, and
+// runs on the calling thread.
+func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, set bool) bool {
+	t := &r.tile
+	if from < 0 || from%t.cols != 0 || n < 0 || n > r.n-from || first < 0 || steps < 0 || steps > min(depth, r.k-first) ||
+		m < 0 || !fits(len(c), m, n, ldc) || !fits(len(a), m, steps, lda) {
+		return false
+	}
+	if set && (steps == 0 || m < t.least()) {
+		zeroRows(c, m, n, ldc)
+	}
+	if m == 0 || n == 0 || steps == 0 {
+		return true
+	}
+	if m < t.least() {
+		for i := range m {
+			r.thinRow(c[i*ldc:][:n], a[i*lda:][:steps], first, from)
+		}
+		return true
+	}
+	pool := packsOf[T]()
+	p := pool.Get().(*packed[T])
+	whole := 0
+	if t.lines != nil {
+		whole = m - m%t.rows
+		for j := 0; j < n; j += t.cols {
+			panel := r.panel(from + j)[first*t.cols:][:steps*t.cols]
+			for i := 0; i < whole; i += t.rows {
+				t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, panel, min(t.cols, n-j), set, &p.edge)
+			}
+		}
+	}
+	for i := whole; i < m; i += blockRows {
+		rows := min(blockRows, m-i)
+		t.packLeft(p.a[:], a[i*lda:], rows, steps, lda)
+		t.block(c[i*ldc:], p.a[:], r.panels[from*r.k+first*t.cols:], t.rows*steps, t.cols*r.k, rows, n, steps, ldc, &p.edge, set)
+	}
+	pool.Put(p)
+	return true
+}
+
+// HasLines reports whether AddMatMul reads rows of float32 where they lie, which makes it much faster.
+func HasLines() bool { return active.tile32.lines != nil }
+
+// MostSteps is the largest number of rows that [Right.AddMatMul] takes at a time.
+const MostSteps = depth
 
 // packColumns is packLeft of a transposed operand, whose columns are lda apart.
 func (t *tile[T]) packColumns(to, a []T, rows, steps, lda int) {

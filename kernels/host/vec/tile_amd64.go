@@ -29,13 +29,41 @@ func checkedColumn(c, a, b []float32, m, k, lda, ldb, ldc int, set bool) {
 func tileAt6x64(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)
 
 //go:noescape
+func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+
+//go:noescape
+func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+
+// checkedLines is lines of AVX-512 with a look at the operands before.
+func checkedLines(c []float32, ldc int, a []float32, lda int, b []float32, cols int, set bool, edge *[maxTile]float32) {
+	const rows, width = 12, 2 * lanes512
+	steps := len(b) / width
+	_, _ = c[(rows-1)*ldc+cols-1], a[(rows-1)*lda+steps-1]
+	run := lines12x32
+	if cols <= lanes512 {
+		run = lines12x16
+	}
+	if cols == width || cols == lanes512 {
+		run(&c[0], ldc, &a[0], lda, &b[0], steps, set)
+		return
+	}
+	for r := 0; r < rows && !set; r++ {
+		copy(edge[r*width:], c[r*ldc:][:cols])
+	}
+	run(&edge[0], width, &a[0], lda, &b[0], steps, set)
+	for r := range rows {
+		copy(c[r*ldc:][:cols], edge[r*width:])
+	}
+}
+
+//go:noescape
 func tile12x16(c *float64, ldc int, a, b *float64, steps int, set bool)
 
 // tiles256 sets the tiles of AVX2: six rows of two vectors leave four registers of sixteen for two vectors of b and two
 // elements of a.
 func (t *table) tiles256() {
-	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, pick256, taps256, checkedTileAt(6, 6, 2*lanes256, tileAt6x16), row256, checkedColumn, 0, nil}
-	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, pick64x256, taps64x256, nil, nil, nil, 0, nil}
+	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, pick256, taps256, checkedTileAt(6, 6, 2*lanes256, tileAt6x16), row256, checkedColumn, 0, nil, nil}
+	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, pick64x256, taps64x256, nil, nil, nil, 0, nil, nil}
 }
 
 // AVX-512 has no dots of its own.
@@ -45,8 +73,8 @@ func (t *table) dots256() {
 
 // tiles512 sets those of AVX-512: twelve rows of two vectors, in 32 registers.
 func (t *table) tiles512() {
-	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, nil, row512, checkedColumn, 4 * lanes512, checkedTileAt(12, 6, 4*lanes512, tileAt6x64)}
-	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, 0, nil}
+	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, nil, row512, checkedColumn, 4 * lanes512, checkedTileAt(12, 6, 4*lanes512, tileAt6x64), checkedLines}
+	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, 0, nil, nil}
 }
 
 //go:noescape

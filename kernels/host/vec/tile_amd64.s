@@ -350,6 +350,189 @@ done:
 	VZEROUPPER
 	RET
 
+// A tile of lines reads the rows of a where they lie, R8 bytes apart, instead of a panel of them: AX, R10, R11 and R12 are at
+// every third one.
+
+#define LINEPOINTERS \
+	SHLQ $2, R8; \
+	SHLQ $2, DX; \
+	LEAQ (R8)(R8*2), R13; \
+	LEAQ (AX)(R13*1), R10; \
+	LEAQ (R10)(R13*1), R11; \
+	LEAQ (R11)(R13*1), R12
+
+// LINESTEP512 is STEP512 for step i of rows where they lie.
+#define LINESTEP512(i) \
+	VMOVUPS (i*128)(BX), Z0; \
+	VMOVUPS (i*128+64)(BX), Z1; \
+	ROW512((i*4)(AX), Z2, Z8, Z9); \
+	ROW512((i*4)(AX)(R8*1), Z3, Z10, Z11); \
+	ROW512((i*4)(AX)(R8*2), Z4, Z12, Z13); \
+	ROW512((i*4)(R10), Z5, Z14, Z15); \
+	ROW512((i*4)(R10)(R8*1), Z6, Z16, Z17); \
+	ROW512((i*4)(R10)(R8*2), Z7, Z18, Z19); \
+	ROW512((i*4)(R11), Z2, Z20, Z21); \
+	ROW512((i*4)(R11)(R8*1), Z3, Z22, Z23); \
+	ROW512((i*4)(R11)(R8*2), Z4, Z24, Z25); \
+	ROW512((i*4)(R12), Z5, Z26, Z27); \
+	ROW512((i*4)(R12)(R8*1), Z6, Z28, Z29); \
+	ROW512((i*4)(R12)(R8*2), Z7, Z30, Z31)
+
+// func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+TEXT ·lines12x32(SB), NOSPLIT, $0-49
+	MOVQ c+0(FP), DI
+	MOVQ ldc+8(FP), DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), R8
+	MOVQ b+32(FP), BX
+	MOVQ steps+40(FP), CX
+	MOVBLZX set+48(FP), R9
+	LINEPOINTERS
+	TESTL R9, R9
+	JNE  zero
+	LOADTILE512
+	JMP  begin
+
+zero:
+	ZEROTILE512
+
+begin:
+	SUBQ $4, CX
+	JLT  rest
+
+four:
+	LINESTEP512(0)
+	LINESTEP512(1)
+	LINESTEP512(2)
+	LINESTEP512(3)
+	ADDQ $16, AX
+	ADDQ $16, R10
+	ADDQ $16, R11
+	ADDQ $16, R12
+	ADDQ $512, BX
+	SUBQ $4, CX
+	JGE  four
+
+rest:
+	ADDQ $4, CX
+	JLE  done
+
+one:
+	LINESTEP512(0)
+	ADDQ $4, AX
+	ADDQ $4, R10
+	ADDQ $4, R11
+	ADDQ $4, R12
+	ADDQ $128, BX
+	DECQ CX
+	JNZ  one
+
+done:
+	STORETILE512
+	VZEROUPPER
+	RET
+
+// Of columns that fill half of a panel at most, the second vector is left out: twelve sums are enough to hide the latency of an
+// addition.
+
+#define LINESTEPHALF512(i) \
+	VMOVUPS (i*128)(BX), Z0; \
+	VFMADD231PS.BCST (i*4)(AX), Z0, Z8; \
+	VFMADD231PS.BCST (i*4)(AX)(R8*1), Z0, Z10; \
+	VFMADD231PS.BCST (i*4)(AX)(R8*2), Z0, Z12; \
+	VFMADD231PS.BCST (i*4)(R10), Z0, Z14; \
+	VFMADD231PS.BCST (i*4)(R10)(R8*1), Z0, Z16; \
+	VFMADD231PS.BCST (i*4)(R10)(R8*2), Z0, Z18; \
+	VFMADD231PS.BCST (i*4)(R11), Z0, Z20; \
+	VFMADD231PS.BCST (i*4)(R11)(R8*1), Z0, Z22; \
+	VFMADD231PS.BCST (i*4)(R11)(R8*2), Z0, Z24; \
+	VFMADD231PS.BCST (i*4)(R12), Z0, Z26; \
+	VFMADD231PS.BCST (i*4)(R12)(R8*1), Z0, Z28; \
+	VFMADD231PS.BCST (i*4)(R12)(R8*2), Z0, Z30
+
+#define LOADCOLUMN512(c0) \
+	VMOVUPS (SI), c0; \
+	ADDQ DX, SI
+
+#define STORECOLUMN512(c0) \
+	VMOVUPS c0, (SI); \
+	ADDQ DX, SI
+
+// func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+TEXT ·lines12x16(SB), NOSPLIT, $0-49
+	MOVQ c+0(FP), DI
+	MOVQ ldc+8(FP), DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), R8
+	MOVQ b+32(FP), BX
+	MOVQ steps+40(FP), CX
+	MOVBLZX set+48(FP), R9
+	LINEPOINTERS
+	ZEROTILE512
+	TESTL R9, R9
+	JNE  begin
+	MOVQ DI, SI
+	LOADCOLUMN512(Z8)
+	LOADCOLUMN512(Z10)
+	LOADCOLUMN512(Z12)
+	LOADCOLUMN512(Z14)
+	LOADCOLUMN512(Z16)
+	LOADCOLUMN512(Z18)
+	LOADCOLUMN512(Z20)
+	LOADCOLUMN512(Z22)
+	LOADCOLUMN512(Z24)
+	LOADCOLUMN512(Z26)
+	LOADCOLUMN512(Z28)
+	LOADCOLUMN512(Z30)
+
+begin:
+	SUBQ $4, CX
+	JLT  rest
+
+four:
+	LINESTEPHALF512(0)
+	LINESTEPHALF512(1)
+	LINESTEPHALF512(2)
+	LINESTEPHALF512(3)
+	ADDQ $16, AX
+	ADDQ $16, R10
+	ADDQ $16, R11
+	ADDQ $16, R12
+	ADDQ $512, BX
+	SUBQ $4, CX
+	JGE  four
+
+rest:
+	ADDQ $4, CX
+	JLE  done
+
+one:
+	LINESTEPHALF512(0)
+	ADDQ $4, AX
+	ADDQ $4, R10
+	ADDQ $4, R11
+	ADDQ $4, R12
+	ADDQ $128, BX
+	DECQ CX
+	JNZ  one
+
+done:
+	MOVQ DI, SI
+	STORECOLUMN512(Z8)
+	STORECOLUMN512(Z10)
+	STORECOLUMN512(Z12)
+	STORECOLUMN512(Z14)
+	STORECOLUMN512(Z16)
+	STORECOLUMN512(Z18)
+	STORECOLUMN512(Z20)
+	STORECOLUMN512(Z22)
+	STORECOLUMN512(Z24)
+	STORECOLUMN512(Z26)
+	STORECOLUMN512(Z28)
+	STORECOLUMN512(Z30)
+	VZEROUPPER
+	RET
+
 // ROW512D and STEP512D are the same for float64.
 #define ROW512D(a, x, c0, c1) \
 	VBROADCASTSD a, x; \

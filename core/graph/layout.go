@@ -1,0 +1,278 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+)
+
+// Images of a graph have their channels at axis 1. On devices whose convolutions are faster with the channels of an element
+// side by side, a convolution is called with its channels last, and so are the calls around it that can be: the image is
+// transposed once before the first of them, and once behind the last.
+//
+//	relu(conv(x, w))  becomes  transpose(relu(conv(transpose(x), w, channels_last=True)))
+
+// ChannelsLast is the graph with its convolutions on images that have their channels last, where devices have a kernel for
+// that; wants says so of a node. Calls that read such images take them as they are where they can: elementwise ones, pools,
+// reductions, concatenation along any axis, and slices. All others see what they saw before, through a transpose, which is a
+// view. The sums of a convolution may be in another order.
+func (g *Graph) ChannelsLast(wants func(g *Graph, n *Node) bool) *Graph {
+	if !slices.ContainsFunc(g.nodes, func(n Node) bool { return wants(g, &n) }) {
+		return g
+	}
+	l := layouts{g: g, wants: wants, to: NewBuilder(), first: make([]Value, len(g.values)), last: make([]Value, len(g.values)), uses: g.uses()}
+	for v := range g.values {
+		l.first[v], l.last[v] = -1, -1
+	}
+	for _, v := range g.inputs {
+		l.first[v] = l.to.Input(g.values[v].Type)
+	}
+	for v := range g.values {
+		switch x := &g.values[v]; {
+		case x.data != nil:
+			l.first[v] = l.to.Constant(x.data)
+		case x.number != nil:
+			l.first[v] = l.to.Scalar(*x.number)
+		}
+	}
+	for i := range g.nodes {
+		if n := &g.nodes[i]; !l.turned(n) && !l.kept(n) {
+			return g
+		}
+	}
+	outputs := make([]Value, len(g.outputs))
+	for i, v := range g.outputs {
+		var ok bool
+		if outputs[i], ok = l.channelsFirst(v); !ok {
+			return g
+		}
+	}
+	return l.to.Build(outputs...)
+}
+
+// layouts is the state of ChannelsLast: the values of the new graph that a value of the old one is, with its channels first and
+// last; -1 where there is none yet.
+type layouts struct {
+	g           *Graph
+	to          *Builder
+	wants       func(g *Graph, n *Node) bool
+	first, last []Value
+	uses        []int
+}
+
+// call adds a call, which can fail only where rows contradict each other: then the graph stays as it was.
+func (l *layouts) call(row *op.Row, at op.Attrs, in ...Value) (Value, bool) {
+	out, err := l.to.Call(row, in, at)
+	if err != nil {
+		return -1, false
+	}
+	return out[0], true
+}
+
+// transposed is a value of the new graph with its axes in another order.
+func (l *layouts) transposed(v Value, perm []int64) (Value, bool) {
+	return l.call(op.ByID(op.IDTranspose), op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: perm}}, v)
+}
+
+// channelsFirst is a value as the graph has it.
+func (l *layouts) channelsFirst(v Value) (Value, bool) {
+	if l.first[v] < 0 {
+		rank := int64(l.g.values[v].Shape.Rank)
+		perm := []int64{0, rank - 1}
+		for axis := int64(1); axis < rank-1; axis++ {
+			perm = append(perm, axis)
+		}
+		made, ok := l.transposed(l.last[v], perm)
+		if !ok {
+			return -1, false
+		}
+		l.first[v] = made
+	}
+	return l.first[v], true
+}
+
+// channelsLast is a value of so many axes with axis 1 behind all others. One of fewer axes, which broadcasts, gets the axes that
+// it lacks.
+func (l *layouts) channelsLast(v Value, rank int) (Value, bool) {
+	x := &l.g.values[v]
+	if x.number != nil || x.Shape.Numel() == 1 && x.Shape.Rank < rank {
+		return l.channelsFirst(v)
+	}
+	if l.last[v] >= 0 && x.Shape.Rank == rank {
+		return l.last[v], true
+	}
+	from, ok := l.channelsFirst(v)
+	if missing := rank - x.Shape.Rank; ok && missing > 0 {
+		dims := append(slices.Repeat([]int64{1}, missing), x.Shape.Slice()...)
+		from, ok = l.call(op.ByID(op.IDReshape), op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: dims}}, from)
+	}
+	if !ok {
+		return -1, false
+	}
+	perm := []int64{0}
+	for axis := int64(2); axis < int64(rank); axis++ {
+		perm = append(perm, axis)
+	}
+	made, ok := l.transposed(from, append(perm, 1))
+	if ok && x.Shape.Rank == rank {
+		l.last[v] = made
+	}
+	return made, ok
+}
+
+// moved is the number of an axis of rank once the channels are last.
+func moved(axis int64, rank int) int64 {
+	if axis < 0 {
+		axis += int64(rank)
+	}
+	switch {
+	case axis == 1:
+		return int64(rank) - 1
+	case axis > 1:
+		return axis - 1
+	}
+	return axis
+}
+
+// kept adds a call as it is. It is false where that fails, which it does not for a graph that has been inferred.
+func (l *layouts) kept(n *Node) bool {
+	in := make([]Value, len(n.In))
+	for i, v := range n.In {
+		var ok bool
+		if in[i], ok = l.channelsFirst(v); !ok {
+			return false
+		}
+	}
+	out, err := l.to.Call(n.Row, in, n.Attrs)
+	if err != nil {
+		return false
+	}
+	for i, v := range n.Out {
+		l.first[v] = out[i]
+	}
+	return true
+}
+
+// turned adds a call with the channels of its images last, if that is possible and an operand has them there already, or the
+// device wants it. It is false where it has added nothing that is read.
+func (l *layouts) turned(n *Node) bool {
+	if len(n.In) == 0 || len(n.Out) == 0 || n.Row.Random || n.Row.Updates {
+		return false
+	}
+	rank := l.g.values[n.In[0]].Shape.Rank
+	out := &l.g.values[n.Out[0]].Shape
+	if !l.wants(l.g, n) && !slices.ContainsFunc(n.In, func(v Value) bool { return l.last[v] >= 0 && l.g.values[v].Shape.Rank == max(rank, out.Rank) }) {
+		return false
+	}
+	at, images := n.Attrs, len(n.In)
+	switch {
+	case n.Row.Elementwise():
+		rank = out.Rank
+	case n.Row.AttrIndex("channels_last") >= 0:
+		number := n.Row.AttrIndex("channels_last")
+		if at[number].I != 0 || n.Row.Channels != nil && !l.wants(l.g, n) || n.Row.Channels == nil && !l.pools(n) {
+			return false
+		}
+		at = slices.Clone(at)
+		at[number] = op.Value{Kind: op.Bool, I: 1}
+		images = 1
+	case n.Row.Kind == op.Reduce:
+		return l.reduced(n, rank)
+	case n.Row == op.ByID(op.IDConcat):
+		at = slices.Clone(at)
+		at[op.ConcatAxis].I = moved(at[op.ConcatAxis].I, rank)
+	case n.Row == op.ByID(op.IDSlice):
+		at = slices.Clone(at)
+		axes := slices.Clone(at[op.SliceAxes].Ints)
+		for i := range axes {
+			axes[i] = moved(axes[i], rank)
+		}
+		at[op.SliceAxes].Ints = axes
+	default:
+		return false
+	}
+	in := make([]Value, len(n.In))
+	for i, v := range n.In {
+		ok := true
+		if i < images {
+			in[i], ok = l.channelsLast(v, rank)
+		} else {
+			in[i], ok = l.channelsFirst(v)
+		}
+		if !ok {
+			return false
+		}
+	}
+	made, err := l.to.Call(n.Row, in, at)
+	if err != nil {
+		return false
+	}
+	for i, v := range n.Out {
+		l.last[v] = made[i]
+	}
+	return true
+}
+
+// pools reports whether a call is a pool whose results but the first are not read: the numbers of elements in their planes are
+// the same wherever the channels are, but those of channels that are neighbours are not.
+func (l *layouts) pools(n *Node) bool {
+	for _, v := range n.Out[1:] {
+		if l.uses[v] > 0 {
+			return false
+		}
+	}
+	return n.Row.AttrIndex("kernel_size") >= 0 && n.Row.AttrIndex("size") < 0
+}
+
+// reduced adds a reduction. Without keepdim the axes that are left have to be in the order that they had.
+func (l *layouts) reduced(n *Node, rank int) bool {
+	number, keep := n.Row.AttrIndex("axis"), n.Row.AttrIndex("keepdim")
+	if number < 0 || keep < 0 || n.Row.Attrs[number].Type != op.IntsAttr || len(n.Attrs[number].Ints) == 0 || len(n.In) != 1 || len(n.Out) != 1 {
+		return false
+	}
+	var gone [shape.MaxRank]bool
+	axes := slices.Clone(n.Attrs[number].Ints)
+	spatial := 0 // axes that are reduced
+	for i := range axes {
+		axis := axes[i]
+		if axis < 0 {
+			axis += int64(rank)
+		}
+		if gone[axis] = true; axis > 1 {
+			spatial++
+		}
+		axes[i] = moved(axis, rank)
+	}
+	kept := n.Attrs[keep].I != 0
+	if !kept && !gone[1] && spatial < rank-2 {
+		return false
+	}
+	x, ok := l.channelsLast(n.In[0], rank)
+	if !ok {
+		return false
+	}
+	at := slices.Clone(n.Attrs)
+	at[number].Ints = axes
+	made, ok := l.call(n.Row, at, x)
+	switch {
+	case !ok:
+		return false
+	case kept:
+		l.last[n.Out[0]] = made
+	default:
+		l.first[n.Out[0]] = made
+	}
+	return true
+}
+
+// WantsChannelsLast is what devices answer whose convolutions with constant weights of float32 are faster with channels last.
+func WantsChannelsLast(g *Graph, n *Node) bool {
+	if n.Row.Channels == nil || n.Row.AttrIndex("channels_last") < 0 || len(n.In) != 2 {
+		return false
+	}
+	x, weight := &g.values[n.In[0]], &g.values[n.In[1]]
+	return n.Row == op.ByID(op.IDConv) && weight.data != nil && x.DType == dtype.Float32 && weight.DType == dtype.Float32 && n.Attrs[op.ConvChannelsLast].I == 0 &&
+		x.Shape.Numel() > 0 && weight.Shape.Numel() > 0 && (weight.Shape.Dims[1] == x.Shape.Dims[1] || weight.Shape.Dims[1] == 1 && weight.Shape.Dims[0] == x.Shape.Dims[1])
+}

@@ -1,0 +1,204 @@
+package host
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// Where the channels of an element are neighbours in memory, a window is a row of the left operand of a product, and the right
+// operand is the weight, packed once: what a window sees at one element of the kernel is a run of channels, and so is a row of
+// the result. A kernel of one element multiplies an image where it lies. Else some rows at a time are copied side by side, runs
+// of all channels of a line of the kernel, which costs little beside the product: each row serves all channels of the result.
+//
+// A sum is over the elements of the kernel, and for each over the channels, in this order: those of the other kernels are over
+// the channels first, and have other roundings.
+
+func init() {
+	registry.Add(variant{
+		Op: op.IDConv, DTypes: dtype.SetOf(dtype.Float32), Priority: kernels.Special + 2, Accepts: acceptsRows,
+		Make: func(_ *Device, c *device.Call, _ uint64) (kernel, error) {
+			weight := &c.In[right]
+			packed := vec.NewFilter(weightsOf(weight), int(weight.Dims[0]), int(weight.Dims[1]), int(weight.Numel()/(weight.Dims[0]*weight.Dims[1])))
+			copying := casts[dtype.Float32][dtype.Float32]
+			return &convolution[float32]{pack: copying, dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}, nil
+		},
+	})
+}
+
+// acceptsRows takes convolutions of one group with a constant weight whose result has its channels last in memory.
+func acceptsRows(_ *Device, c *device.Call) (uint64, bool) {
+	weight := &c.In[right]
+	return 0, weight.Const != nil && weight.IsContiguous() && weight.Numel() > 0 && weight.Dims[1] == c.In[left].Dims[1] && channelsLast(&c.Out[0])
+}
+
+// channelsLast reports whether images of several channels and elements lie one behind the other with their channels last.
+func channelsLast(o *device.Operand) bool {
+	return o.Dims[1] > 1 && o.Numel() > o.Dims[0]*o.Dims[1] && isLast(o)
+}
+
+// isLast reports whether the layout of an operand is lastLayout, but for axes of one element, whose strides are never used.
+func isLast(o *device.Operand) bool {
+	want := lastLayout(o.Shape)
+	for i, d := range o.Shape.Slice() {
+		if d > 1 && o.Strides[i] != want.Strides[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// lastLayout is the layout of images whose elements lie one behind the other with their channels last.
+func lastLayout(s shape.Shape) shape.Layout {
+	l := shape.Layout{Shape: s}
+	step := s.Dims[1]
+	l.Strides[1] = 1
+	for axis := s.Rank - 1; axis >= 2; axis-- {
+		l.Strides[axis] = step
+		step *= s.Dims[axis]
+	}
+	l.Strides[0] = step
+	return l
+}
+
+// interleavedElements is how many elements of all channels are moved at a time, so that they stay in the first-level cache.
+const interleavedElements = 64
+
+// interleave copies contiguous images to others that have their channels last.
+// SAFETY: the layouts lie in the operands.
+func interleave(from, to *device.Operand) {
+	channels := from.Dims[1]
+	plane := from.Numel() / (from.Dims[0] * channels)
+	x, y := slice[float32](from.Addr, from.Numel()), slice[float32](to.Addr, to.Numel())
+	for ; len(x) > 0; x, y = x[plane*channels:], y[plane*channels:] {
+		for first := int64(0); first < plane; first += interleavedElements {
+			n := min(interleavedElements, plane-first)
+			for c := range channels {
+				out := y[first*channels+c:]
+				for i, v := range x[c*plane+first:][:n] {
+					out[int64(i)*channels] = v
+				}
+			}
+		}
+	}
+}
+
+// rowCut says how the rows of a product are cut into pieces and copied.
+type rowCut struct {
+	inPlace bool  // rows are lines of the image as it is
+	taps    int64 // of a line of the kernel, whose channels are neighbours in the image
+	windows int64 // of all images
+	block   int64 // windows of a piece
+	blocks  int64
+	columns int64 // channels of the result of a piece
+}
+
+const (
+	mostRows       = 240     // windows of a piece; a multiple of the rows of every tile
+	leastRows      = 48      // likewise
+	rowResults     = 1 << 16 // elements of the result of a piece: a quarter of the second-level cache
+	rowPieces      = 4       // that there are at least, where there are several tiles of channels
+	badStride      = 512     // elements: lines of a multiple of them are in the same sets of the first-level cache
+	vectorElements = 16      // between copied rows, for the same reason
+)
+
+// planRows is the plan of a conv whose windows are the rows of the product.
+func planRows(j *convolving[float32], w *op.Windows) {
+	j.work = (*rowed)(j)
+	j.rows = j.out.channels
+	kernel := j.noteTaps(w)
+	r := &j.byLines
+	*r = rowCut{taps: 1, windows: volumeOf(&j.out.dims) * j.out.batch}
+	if dilation := spatial(w.Dilation, w.Axes, 1); dilation[2] == 1 {
+		r.taps = kernel[2]
+	}
+	r.inPlace = len(j.taps) == 1 && j.taps[0] == [op.MaxSpatial]int64{} && j.step == neighbours && j.in.dims == j.out.dims && j.channels%badStride != 0
+	height, width := vec.MatMulTile[float32]()
+	most := min(max(rowResults/j.rows, leastRows), mostRows)
+	r.blocks = (r.windows + most - 1) / most
+	r.block = roundTo((r.windows+r.blocks-1)/r.blocks, int64(height))
+	r.blocks = (r.windows + r.block - 1) / r.block
+	parts := (rowPieces + r.blocks - 1) / r.blocks
+	r.columns = roundTo((j.rows+parts-1)/parts, int64(width))
+	j.pieces = r.blocks * ((j.rows + r.columns - 1) / r.columns)
+}
+
+// rowed is a call as work that is cut into blocks of windows, and those into columns where there are few.
+type rowed convolving[float32]
+
+// part computes pieces lo to hi-1.
+func (j *rowed) part(_ *device.Call, lo, hi int64) error {
+	pool := scratchPool[float32]()
+	s := pool.Get().(*scratch[float32])
+	defer pool.Put(s)
+	b := j.epilogue.begin()
+	defer j.epilogue.end(b)
+	r := &j.byLines
+	terms := j.channels * int64(len(j.taps))
+	for piece := lo; piece < hi; piece++ {
+		first, from := piece%r.blocks*r.block, piece/r.blocks*r.columns
+		n, columns := min(r.block, r.windows-first), min(r.columns, j.rows-from)
+		to := j.out.data[first*j.rows+from:][:(n-1)*j.rows+columns]
+		for term := int64(0); term < terms; term += vec.MostSteps {
+			steps := min(vec.MostSteps, terms-term)
+			lines, distance := s.columns, steps+vectorElements
+			if r.inPlace {
+				lines, distance = j.in.data[first*j.channels+term:], j.channels
+			} else {
+				s.columns = grown(s.columns, r.block*distance)
+				lines = s.columns
+				j.copyRows(lines, first, n, term, steps, distance)
+			}
+			if !j.right.AddMatMul(to, lines, int(term), int(steps), int(n), int(distance), int(from), int(columns), int(j.rows), term == 0) {
+				return misfit()
+			}
+		}
+		if err := j.epilogue.rows(b, first*j.rows+from, n, j.rows, columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Padding is zeros that are multiplied like other elements, as in the other kernels.
+
+// copyRows copies steps elements, from number term on, of the rows of n windows, the first of which has number first. Rows
+// begin distance elements apart.
+func (j *rowed) copyRows(to []float32, first, n, term, steps, distance int64) {
+	r, im := &j.byLines, &j.in
+	run := r.taps * j.channels
+	at := cursorAt(&j.out.dims, first)
+	for row := range n {
+		line := to[row*distance:][:steps]
+		image := im.origin + at.image*im.perImage
+		var corner [op.MaxSpatial]int64 // of the window, without the tap
+		for axis := range corner {
+			corner[axis] = at.at[axis] * j.step[axis]
+		}
+		for number := term / run; len(line) > 0; number++ {
+			skip := max(term-number*run, 0) // of the run, for the first
+			part := line[:min(run-skip, int64(len(line)))]
+			line = line[len(part):]
+			tap := &j.taps[number*r.taps]
+			a, b, c := corner[0]+tap[0], corner[1]+tap[1], corner[2]+tap[2]
+			if a < 0 || a >= im.dims[0] || b < 0 || b >= im.dims[1] {
+				clear(part)
+				continue
+			}
+			// Elements low to high of the run are in the image.
+			low := min(max(-c, 0)*j.channels, run)
+			high := max(min(im.dims[2]-c, r.taps)*j.channels, low)
+			begin := image + a*im.strides[0] + b*im.strides[1] + c*j.channels + skip
+			low, high = min(max(low-skip, 0), int64(len(part))), min(max(high-skip, 0), int64(len(part)))
+			clear(part[:low])
+			if low < high {
+				copy(part[low:high], im.data[begin+low:])
+			}
+			clear(part[high:])
+		}
+		at.next(&j.out.dims, 1)
+	}
+}

@@ -1,0 +1,86 @@
+package vec
+
+// Images that have their channels last are looked at channel by channel in the lanes of a vector: what a window sees at one tap
+// is a run of channels.
+
+// Depthwise sets to to sums over taps of elements of x times those of w, for each of n windows and each channel:
+// to[i*channels+c] is the sum over taps, in their order, of x[i*step+tap.Offset+c] * w[tap.Number*channels+c], added with the
+// level's one way of rounding. It reports false, and does nothing, where a window, a weight or the result does not lie in its
+// slice.
+func Depthwise(to, x, w []float32, taps []Tap, n, step, channels int) bool {
+	if !deep(len(to), len(x), taps, n, step, channels) {
+		return false
+	}
+	for _, t := range taps {
+		if t.Number < 0 || channels > 0 && int(t.Number) > len(w)/channels-1 {
+			return false
+		}
+	}
+	if n > 0 && channels > 0 {
+		active.depthwise(to, x, w, taps, n, step, channels)
+	}
+	return true
+}
+
+// MaxDeep sets to to the largest element over taps, of which there is one at least, for each of n windows and each channel; NaN
+// is the largest of all. Windows are those of [Depthwise], and so is what it reports.
+func MaxDeep(to, x []float32, taps []Tap, n, step, channels int) bool {
+	if len(taps) == 0 || !deep(len(to), len(x), taps, n, step, channels) {
+		return false
+	}
+	if n > 0 && channels > 0 {
+		active.maxDeep(to, x, taps, n, step, channels)
+	}
+	return true
+}
+
+// deep reports whether windows and their results lie in slices of these lengths.
+func deep(to, x int, taps []Tap, n, step, channels int) bool {
+	if n < 0 || step < 0 || channels < 0 || !fits(to, n, channels, channels) {
+		return false
+	}
+	for _, t := range taps {
+		if t.Offset < 0 || t.Offset > x || n > 0 && !within(x-t.Offset, n, step, channels) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether n runs of channels, step apart, lie in so many elements.
+func within(elements, n, step, channels int) bool {
+	return channels <= elements && (n == 1 || step <= (elements-channels)/(n-1))
+}
+
+// deepWindows is how many windows use a weight that has been loaded into a vector.
+const deepWindows = 4
+
+// depthwiseRow is Depthwise, portable.
+func depthwiseRow(to, x, w []float32, taps []Tap, n, step, channels int) {
+	for i := range n {
+		sums := to[i*channels:][:channels]
+		clear(sums)
+		for _, t := range taps {
+			weights := w[int(t.Number)*channels:][:channels]
+			for c, v := range x[i*step+t.Offset:][:channels] {
+				sums[c] += float32(v * weights[c])
+			}
+		}
+	}
+}
+
+// maxDeepRow is MaxDeep, portable.
+func maxDeepRow(to, x []float32, taps []Tap, n, step, channels int) {
+	for i := range n {
+		best := to[i*channels:][:channels]
+		copy(best, x[i*step+taps[0].Offset:])
+		for _, t := range taps[1:] {
+			for c, v := range x[i*step+t.Offset:][:channels] {
+				// A comparison with NaN is false: a NaN replaces what is there, and nothing replaces it.
+				if top := best[c]; !(v <= top) && top == top { //nolint:staticcheck // a NaN is not less
+					best[c] = v
+				}
+			}
+		}
+	}
+}
