@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // blocks is what one thread needs to run a group: the calls of its steps for a block of elements, and memory for
@@ -16,6 +17,7 @@ type blocks struct {
 	calls     []device.Call
 	length    int64 // elements of a full block
 	now       int64 // elements that the calls have at present
+	at        int64 // the first element of the block
 	flat      []flat
 	gathered  []strided // inputs
 	scattered []strided // results
@@ -33,12 +35,32 @@ type flat struct {
 	base    unsafe.Pointer
 }
 
-// strided is an operand that lies in memory in any other way: it is copied from or to a room.
+// strided is an operand that lies in memory in any other way: it is copied from or to a room. One that is broadcast along its
+// first axes, such as a bias of the last axis, repeats, and is copied again only where a block begins elsewhere in it.
 type strided struct {
-	whole *device.Operand // of the step
-	slot  *device.Slot
-	room  assigned
-	walk  walk
+	whole  *device.Operand // of the step
+	slot   *device.Slot
+	room   assigned
+	walk   walk
+	period int64 // elements after which it repeats; 0 if it does not
+	phase  int64 // the element of the period that the room begins with
+	held   int64 // elements in the room that are those of this run
+}
+
+// periodOf is the period of a layout.
+func periodOf(l *shape.Layout) int64 {
+	axis := 0
+	for axis < l.Rank && (l.Dims[axis] == 1 || l.Strides[axis] == 0) {
+		axis++
+	}
+	period := int64(1)
+	for _, d := range l.Slice()[axis:] {
+		period *= d
+	}
+	if period == l.Numel() {
+		return 0
+	}
+	return period
 }
 
 // assigned says in which room of the memory an operand of a call lies.
@@ -64,6 +86,11 @@ func (f *fused) newBlocks() *blocks {
 	}
 	// A group that is smaller than a block needs no more memory than it has elements.
 	b.length = min(max(min(blockBytes, cacheBytes/int64(max(count, 1)))/f.size, block), f.elements)
+	for i := range b.gathered {
+		if p := b.gathered[i].period; p > 0 && p <= b.length {
+			b.length -= b.length % p // all blocks begin with the same element
+		}
+	}
 	size := (roundUp(b.length*f.size) + line) / 8 // the line keeps rooms from meeting in the same sets of the cache
 	b.memory = make([]uint64, int64(count)*size)
 	for i := range b.rooms {
@@ -94,7 +121,7 @@ func (b *blocks) add(list *[]strided, to, whole *device.Operand, slot *device.Sl
 		})
 		if same < 0 {
 			same = len(*list)
-			*list = append(*list, strided{whole: whole, slot: slot, room: assigned{to, *count}})
+			*list = append(*list, strided{whole: whole, slot: slot, room: assigned{to, *count}, period: periodOf(&whole.Layout)})
 			*count++
 		}
 		b.rooms = append(b.rooms, assigned{to, (*list)[same].room.number})
@@ -112,12 +139,14 @@ func (b *blocks) open(run *device.Call) {
 			s := &list[i]
 			at, _ := s.slot.Address(run)
 			s.walk.begin(at, s.whole.DType.Size(), &s.whole.Layout)
+			s.held = 0
 		}
 	}
 }
 
 // seek goes to element lo.
 func (b *blocks) seek(lo int64) {
+	b.at = lo
 	for i := range b.flat {
 		o := &b.flat[i]
 		// SAFETY: the element is one of the operand, which the planner has placed in memory of the run.
@@ -161,6 +190,14 @@ func (b *blocks) resize(n int64) {
 func (b *blocks) load(n int64) {
 	for i := range b.gathered {
 		s := &b.gathered[i]
+		if s.period > 0 {
+			phase := b.at % s.period
+			if phase == s.phase && n <= s.held {
+				continue
+			}
+			s.walk.seek(b.at)
+			s.phase, s.held = phase, n
+		}
 		s.walk.gather(s.room.operand.Addr, n)
 	}
 }
@@ -175,6 +212,7 @@ func (b *blocks) store(n int64) {
 
 // advance goes on to the block n elements further. There is one: an address behind the last element would be none.
 func (b *blocks) advance(n int64) {
+	b.at += n
 	for i := range b.flat {
 		// SAFETY: see open.
 		b.flat[i].operand.Addr = unsafe.Add(b.flat[i].operand.Addr, n*b.flat[i].step)

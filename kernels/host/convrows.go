@@ -102,6 +102,7 @@ const (
 	rowResults     = 1 << 16 // elements of the result of a piece: a quarter of the second-level cache
 	rowPieces      = 4       // that there are at least, where there are several tiles of channels
 	badStride      = 512     // elements: lines of a multiple of them are in the same sets of the first-level cache
+	copiedRows     = 96      // that are multiplied before the next ones are copied: about what fits the first-level cache
 	vectorElements = 16      // between copied rows, for the same reason
 )
 
@@ -144,16 +145,20 @@ func (j *rowed) part(_ *device.Call, lo, hi int64) error {
 		to := j.out.data[first*j.rows+from:][:(n-1)*j.rows+columns]
 		for term := int64(0); term < terms; term += vec.MostSteps {
 			steps := min(vec.MostSteps, terms-term)
-			lines, distance := s.columns, steps+vectorElements
 			if r.inPlace {
-				lines, distance = j.in.data[first*j.channels+term:], j.channels
-			} else {
-				s.columns = grown(s.columns, r.block*distance)
-				lines = s.columns
-				j.copyRows(lines, first, n, term, steps, distance)
+				if !j.right.AddMatMul(to, j.in.data[first*j.channels+term:], int(term), int(steps), int(n), int(j.channels), int(from), int(columns), int(j.rows), term == 0) {
+					return misfit()
+				}
+				continue
 			}
-			if !j.right.AddMatMul(to, lines, int(term), int(steps), int(n), int(distance), int(from), int(columns), int(j.rows), term == 0) {
-				return misfit()
+			distance := steps + vectorElements
+			s.columns = grown(s.columns, copiedRows*distance)
+			for row := int64(0); row < n; row += copiedRows {
+				rows := min(copiedRows, n-row)
+				j.copyRows(s.columns, first+row, rows, term, steps, distance)
+				if !j.right.AddMatMul(to[row*j.rows:], s.columns, int(term), int(steps), int(rows), int(distance), int(from), int(columns), int(j.rows), term == 0) {
+					return misfit()
+				}
 			}
 		}
 		if err := j.epilogue.rows(b, first*j.rows+from, n, j.rows, columns); err != nil {
@@ -188,10 +193,14 @@ func (j *rowed) copyRows(to []float32, first, n, term, steps, distance int64) {
 				clear(part)
 				continue
 			}
+			begin := image + a*im.strides[0] + b*im.strides[1] + c*j.channels + skip
+			if c >= 0 && c+r.taps <= im.dims[2] {
+				copyShort(part, im.data[begin:][:len(part)])
+				continue
+			}
 			// Elements low to high of the run are in the image.
 			low := min(max(-c, 0)*j.channels, run)
 			high := max(min(im.dims[2]-c, r.taps)*j.channels, low)
-			begin := image + a*im.strides[0] + b*im.strides[1] + c*j.channels + skip
 			low, high = min(max(low-skip, 0), int64(len(part))), min(max(high-skip, 0), int64(len(part)))
 			clear(part[:low])
 			if low < high {

@@ -43,10 +43,13 @@ type tile[T Real] struct {
 	halfCols int
 	half     func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
 
-	// lines is run for rows of a that lie where they are, lda apart, and the first columns of a panel of b; nil where there is
-	// none.
-	lines func(c []T, ldc int, a []T, lda int, b []T, cols int, set bool, edge *[maxTile]T)
+	// lines is run for rows of a that lie where they are, lda apart, and the first columns of a panel of b: as many rows as the
+	// tile has, or fewLines. nil where there is none.
+	lines func(c []T, ldc int, a []T, lda int, b []T, rows, cols int, set bool, edge *[maxTile]T)
 }
+
+// fewLines is how many rows lines takes where they do not fill a tile.
+const fewLines = 4
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.
 const rowPanels = 4

@@ -146,12 +146,21 @@ func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, s
 	p := pool.Get().(*packed[T])
 	whole := 0
 	if t.lines != nil {
-		whole = m - m%t.rows
+		whole = m - m%fewLines
 		for j := 0; j < n; j += t.cols {
 			panel := r.panel(from + j)[first*t.cols:][:steps*t.cols]
-			for i := 0; i < whole; i += t.rows {
-				t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, panel, min(t.cols, n-j), set, &p.edge)
+			for i := 0; i < whole; {
+				rows := fewLines
+				if i+t.rows <= whole {
+					rows = t.rows
+				}
+				t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, panel, rows, min(t.cols, n-j), set, &p.edge)
+				i += rows
 			}
+		}
+		if rest := m - whole; rest > 0 {
+			r.addLast(c[whole*ldc:], a[whole*lda:], first, steps, rest, lda, from, n, ldc, set, p)
+			whole = m
 		}
 	}
 	for i := whole; i < m; i += blockRows {
@@ -161,6 +170,29 @@ func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, s
 	}
 	pool.Put(p)
 	return true
+}
+
+// addLast is AddMatMul for fewer rows than lines takes, which it completes with zeros.
+func (r *Right[T]) addLast(c, a []T, first, steps, m, lda, from, n, ldc int, set bool, p *packed[T]) {
+	t := &r.tile
+	lines, sums := p.a[:fewLines*steps], p.b[:fewLines*t.cols]
+	clear(lines[copyLines(lines, a, m, steps, steps, lda):])
+	for j := 0; j < n; j += t.cols {
+		cols := min(t.cols, n-j)
+		if !set {
+			copyLines(sums, c[j:], m, cols, t.cols, ldc)
+		}
+		t.lines(sums, t.cols, lines, steps, r.panel(from + j)[first*t.cols:][:steps*t.cols], fewLines, t.cols, set, &p.edge)
+		copyLines(c[j:], sums, m, cols, ldc, t.cols)
+	}
+}
+
+// copyLines copies rows of n elements from rows ldb apart to rows lda apart, and answers where the next one would begin.
+func copyLines[T Real](a, b []T, rows, n, lda, ldb int) int {
+	for i := range rows {
+		copy(a[i*lda:][:n], b[i*ldb:])
+	}
+	return rows * lda
 }
 
 // HasLines reports whether AddMatMul reads rows of float32 where they lie, which makes it much faster.

@@ -34,16 +34,22 @@ func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int,
 //go:noescape
 func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
 
+//go:noescape
+func lines4x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+
 // checkedLines is lines of AVX-512 with a look at the operands before.
-func checkedLines(c []float32, ldc int, a []float32, lda int, b []float32, cols int, set bool, edge *[maxTile]float32) {
-	const rows, width = 12, 2 * lanes512
+func checkedLines(c []float32, ldc int, a []float32, lda int, b []float32, rows, cols int, set bool, edge *[maxTile]float32) {
+	const width = 2 * lanes512
 	steps := len(b) / width
 	_, _ = c[(rows-1)*ldc+cols-1], a[(rows-1)*lda+steps-1]
-	run := lines12x32
-	if cols <= lanes512 {
-		run = lines12x16
+	run, whole := lines12x32, cols == width
+	switch {
+	case rows == fewLines:
+		run = lines4x32
+	case cols <= lanes512:
+		run, whole = lines12x16, cols == lanes512
 	}
-	if cols == width || cols == lanes512 {
+	if whole {
 		run(&c[0], ldc, &a[0], lda, &b[0], steps, set)
 		return
 	}

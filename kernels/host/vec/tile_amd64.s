@@ -533,6 +533,71 @@ done:
 	VZEROUPPER
 	RET
 
+// Four rows are what is left over, or a part of it: eight sums just hide the latency of an addition.
+
+#define LINESTEPFOUR512(i) \
+	VMOVUPS (i*128)(BX), Z0; \
+	VMOVUPS (i*128+64)(BX), Z1; \
+	ROW512((i*4)(AX), Z2, Z8, Z9); \
+	ROW512((i*4)(AX)(R8*1), Z3, Z10, Z11); \
+	ROW512((i*4)(AX)(R8*2), Z4, Z12, Z13); \
+	ROW512((i*4)(R10), Z5, Z14, Z15)
+
+// func lines4x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+TEXT ·lines4x32(SB), NOSPLIT, $0-49
+	MOVQ c+0(FP), DI
+	MOVQ ldc+8(FP), DX
+	MOVQ a+16(FP), AX
+	MOVQ lda+24(FP), R8
+	MOVQ b+32(FP), BX
+	MOVQ steps+40(FP), CX
+	MOVBLZX set+48(FP), R9
+	LINEPOINTERS
+	ZEROTILE512
+	TESTL R9, R9
+	JNE  begin
+	MOVQ DI, SI
+	LOAD512(Z8, Z9)
+	LOAD512(Z10, Z11)
+	LOAD512(Z12, Z13)
+	LOAD512(Z14, Z15)
+
+begin:
+	SUBQ $4, CX
+	JLT  rest
+
+four:
+	LINESTEPFOUR512(0)
+	LINESTEPFOUR512(1)
+	LINESTEPFOUR512(2)
+	LINESTEPFOUR512(3)
+	ADDQ $16, AX
+	ADDQ $16, R10
+	ADDQ $512, BX
+	SUBQ $4, CX
+	JGE  four
+
+rest:
+	ADDQ $4, CX
+	JLE  done
+
+one:
+	LINESTEPFOUR512(0)
+	ADDQ $4, AX
+	ADDQ $4, R10
+	ADDQ $128, BX
+	DECQ CX
+	JNZ  one
+
+done:
+	MOVQ DI, SI
+	STORE512(Z8, Z9)
+	STORE512(Z10, Z11)
+	STORE512(Z12, Z13)
+	STORE512(Z14, Z15)
+	VZEROUPPER
+	RET
+
 // ROW512D and STEP512D are the same for float64.
 #define ROW512D(a, x, c0, c1) \
 	VBROADCASTSD a, x; \
