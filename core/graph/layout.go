@@ -22,7 +22,7 @@ func (g *Graph) ChannelsLast(wants func(g *Graph, n *Node) bool) *Graph {
 	if !slices.ContainsFunc(g.nodes, func(n Node) bool { return wants(g, &n) }) {
 		return g
 	}
-	l := layouts{g: g, wants: wants, to: NewBuilder(), first: make([]Value, len(g.values)), last: make([]Value, len(g.values)), uses: g.uses()}
+	l := layouts{g: g, wants: wants, to: NewBuilder(), first: make([]Value, len(g.values)), last: make([]Value, len(g.values)), uses: g.uses(), made: make([]*Node, len(g.values))}
 	for v := range g.values {
 		l.first[v], l.last[v] = -1, -1
 	}
@@ -38,8 +38,12 @@ func (g *Graph) ChannelsLast(wants func(g *Graph, n *Node) bool) *Graph {
 		}
 	}
 	for i := range g.nodes {
-		if n := &g.nodes[i]; !l.turned(n) && !l.kept(n) {
+		n := &g.nodes[i]
+		if !l.turned(n) && !l.shuffled(n) && !l.kept(n) {
 			return g
+		}
+		for _, v := range n.Out {
+			l.made[v] = n
 		}
 	}
 	outputs := make([]Value, len(g.outputs))
@@ -59,7 +63,14 @@ type layouts struct {
 	to          *Builder
 	wants       func(g *Graph, n *Node) bool
 	first, last []Value
-	uses        []int
+	uses        []int   // by value of the old one: how often it is read
+	made        []*Node // likewise: the call that makes it
+}
+
+// alongAxis are the rows that work along one axis of their first operand and keep the number of its axes, with the number of
+// this attribute. The other operands of concat are images too.
+var alongAxis = map[op.ID]int{
+	op.IDConcat: op.ConcatAxis, op.IDSplit: op.SplitAxis, op.IDGather: op.GatherAxis, op.IDSoftmax: op.SoftmaxAxis,
 }
 
 // call adds a call, which can fail only where rows contradict each other: then the graph stays as it was.
@@ -180,9 +191,6 @@ func (l *layouts) turned(n *Node) bool {
 		images = 1
 	case n.Row.Kind == op.Reduce:
 		return l.reduced(n, rank)
-	case n.Row == op.ByID(op.IDConcat):
-		at = slices.Clone(at)
-		at[op.ConcatAxis].I = moved(at[op.ConcatAxis].I, rank)
 	case n.Row == op.ByID(op.IDSlice):
 		at = slices.Clone(at)
 		axes := slices.Clone(at[op.SliceAxes].Ints)
@@ -191,7 +199,15 @@ func (l *layouts) turned(n *Node) bool {
 		}
 		at[op.SliceAxes].Ints = axes
 	default:
-		return false
+		number, ok := alongAxis[n.Row.ID]
+		if !ok || out.Rank != rank {
+			return false
+		}
+		at = slices.Clone(at)
+		at[number].I = moved(at[number].I, rank)
+		if n.Row.ID != op.IDConcat {
+			images = 1
+		}
 	}
 	in := make([]Value, len(n.In))
 	for i, v := range n.In {
@@ -224,6 +240,54 @@ func (l *layouts) pools(n *Node) bool {
 		}
 	}
 	return n.Row.AttrIndex("kernel_size") >= 0 && n.Row.AttrIndex("size") < 0
+}
+
+// Networks shuffle the channels of groups by a reshape to two axes of channels, a transpose of these, and a reshape back.
+
+// shuffled adds the last call of such a shuffle, where nothing else reads what is between.
+//
+//	reshape(transpose(reshape(x, [N, a, b, size...]), [0, 2, 1, ...]), [N, a * b, size...])
+func (l *layouts) shuffled(n *Node) bool {
+	reshape := op.ByID(op.IDReshape)
+	if n.Row != reshape || l.made[n.In[0]] == nil || l.made[n.In[0]].Row != op.ByID(op.IDTranspose) || l.uses[n.In[0]] != 1 {
+		return false
+	}
+	middle := l.made[n.In[0]]
+	first := l.made[middle.In[0]]
+	if first == nil || first.Row != reshape || l.uses[middle.In[0]] != 1 || l.last[first.In[0]] < 0 {
+		return false
+	}
+	x, parts, out := &l.g.values[first.In[0]].Shape, &l.g.values[middle.In[0]].Shape, &l.g.values[n.Out[0]].Shape
+	if *out != *x || parts.Rank != x.Rank+1 || parts.Dims[0] != x.Dims[0] || !slices.Equal(parts.Slice()[3:], x.Slice()[2:]) {
+		return false
+	}
+	perm, dims := []int64{}, []int64{x.Dims[0]}
+	for axis, from := range middle.Attrs[op.TransposePerm].Ints {
+		want := int64(axis)
+		if axis == 1 || axis == 2 {
+			want = 3 - want
+		}
+		if from != want && from+int64(parts.Rank) != want {
+			return false
+		}
+	}
+	dims = append(append(dims, x.Slice()[2:]...), parts.Dims[1], parts.Dims[2])
+	for axis := range dims {
+		perm = append(perm, int64(axis))
+	}
+	swap := len(perm) - 2
+	perm[swap], perm[swap+1] = perm[swap+1], perm[swap]
+	v, ok := l.call(reshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: dims}}, l.last[first.In[0]])
+	if ok {
+		v, ok = l.transposed(v, perm)
+	}
+	if ok {
+		v, ok = l.call(reshape, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: append(dims[:swap:swap], x.Dims[1])}}, v)
+	}
+	if ok {
+		l.last[n.Out[0]] = v
+	}
+	return ok
 }
 
 // reduced adds a reduction. Without keepdim the axes that are left have to be in the order that they had.

@@ -40,6 +40,13 @@ func TestLayout(t *testing.T) {
 			last := b.must(t, "transpose", op.Attrs{ints(0, 2, 3, 1)}, y)
 			return []Value{b.must(t, "reshape", op.Attrs{ints(1, -1)}, y), last, b.must(t, "sum", op.Attrs{ints(3)}, y)}
 		},
+		"layout_shuffle": func(t testing.TB, b *Builder) []Value { // channels of groups in turns, and a larger image
+			x := b.Input(typed(dtype.Float32, 1, 8, 5, 5))
+			y := b.must(t, "conv", nil, x, floats(b, 1, 8, 8, 1, 1))
+			y = b.must(t, "transpose", op.Attrs{ints(0, 2, 1, 3, 4)}, b.must(t, "reshape", op.Attrs{ints(0, 2, 4, 5, 5)}, y))
+			y = b.must(t, "reshape", op.Attrs{ints(1, 8, 5, 5)}, y)
+			return []Value{b.must(t, "gather", op.Attrs{{Kind: op.Int, I: 2}}, y, b.Constant(&op.Const{Type: typed(dtype.Int64, 1), Bytes: make([]byte, 8)}))}
+		},
 		"layout_stay": func(t testing.TB, b *Builder) []Value { // groups, other dtypes, and weights that are not known
 			x := b.Input(typed(dtype.Float32, 1, 8, 5, 5))
 			y := b.must(t, "conv", op.Attrs{{}, {}, {}, {Kind: op.Int, I: 2}}, x, floats(b, 1, 8, 4, 1, 1))

@@ -59,7 +59,7 @@ func (n *imageNetwork) grow() {
 	x := n.images[n.IntN(len(n.images))]
 	d := n.dims(x)
 	channels := d[1]
-	switch n.IntN(12) {
+	switch n.IntN(15) {
 	case 0, 1, 2: // a convolution, mostly with a bias
 		side, stride := int64(1+n.IntN(3)), int64(1+n.IntN(2))
 		pad := int64(n.IntN(2))
@@ -113,6 +113,31 @@ func (n *imageNetwork) grow() {
 		x = n.call("transpose", op.Attrs{op.TransposePerm: intsAttr(0, 2, 3, 1)}, x)
 		x = n.small(n.call("add", nil, x, n.ints(channels)))
 		x = n.call("transpose", op.Attrs{op.TransposePerm: intsAttr(0, 3, 1, 2)}, x)
+	case 12: // a shuffle of channels
+		groups := int64(2)
+		if channels%groups != 0 {
+			return
+		}
+		x = n.call("reshape", op.Attrs{op.ReshapeShape: intsAttr(d[0], groups, channels/groups, d[2], d[3])}, x)
+		x = n.call("transpose", op.Attrs{op.TransposePerm: intsAttr(0, 2, 1, 3, -1)}, x)
+		x = n.call("reshape", op.Attrs{op.ReshapeShape: intsAttr(0, channels, d[2], d[3])}, x)
+	case 13: // an image twice as large, or some of its channels
+		axis := int64(1 + n.IntN(3))
+		k := &op.Const{Type: typed(dtype.Int64, 2*d[axis])}
+		for i := range 2 * d[axis] {
+			k.Bytes = binary.LittleEndian.AppendUint64(k.Bytes, uint64(i/2))
+		}
+		x = n.call("gather", op.Attrs{op.GatherAxis: {Kind: op.Int, I: axis - 4*int64(n.IntN(2))}}, x, n.b.Constant(k))
+	case 14:
+		at := op.Attrs{op.SplitAxis: {Kind: op.Int, I: int64(n.IntN(4))}}
+		if at[op.SplitAxis].I != 0 {
+			at[0] = intsAttr(1, d[at[op.SplitAxis].I]-1)
+		} else {
+			at[0] = intsAttr(1)
+		}
+		parts, err := n.b.Call(op.MustByName("split"), []graph.Value{x}, at)
+		require.NoError(n, err)
+		x = parts[0]
 	case 11: // as a line, which is in the order of the memory
 		x = n.call("reshape", op.Attrs{op.ReshapeShape: intsAttr(d[0], -1)}, x)
 		x = n.call("reshape", op.Attrs{op.ReshapeShape: intsAttr(d[0], d[3], channels, d[2])}, n.small(n.call("add", nil, x, n.ints(1))))
