@@ -32,6 +32,10 @@ func (k copier) part(c *device.Call, lo, hi int64) error {
 		k.tiles(&to, &from, lo, hi)
 		return nil
 	}
+	if to.contiguous() && from.rank >= 2 && from.interleaves() {
+		k.interleave(&to, &from, lo, hi)
+		return nil
+	}
 	to.seek(lo)
 	from.seek(lo)
 	move(&to, &from, hi-lo)
@@ -46,6 +50,36 @@ const tile = 32
 func (w *walk) transposed() bool {
 	last := w.rank - 1
 	return abs(w.strides[last-1]) < abs(w.strides[last]) && min(w.dims[last-1], w.dims[last]) >= tile/2
+}
+
+// interleaves reports whether the elements of a few long lines alternate along the last axis.
+func (w *walk) interleaves() bool {
+	last := w.rank - 1
+	return abs(w.strides[last-1]) < abs(w.strides[last]) && w.dims[last] < tile/2 && w.dims[last-1] >= 2*w.dims[last]
+}
+
+// interleave is tiles for matrices of a few columns, which it copies column by column.
+// SAFETY: see tiles; parts of matrices are left to move.
+func (k copier) interleave(to, from *walk, lo, hi int64) {
+	size, last := int64(k), from.rank-1
+	rows, cols := from.dims[last-1], from.dims[last]
+	for lo < hi {
+		n := rows * cols
+		if first := lo % n; first > 0 || hi-lo < n {
+			n = min(n-first, hi-lo)
+			to.seek(lo)
+			from.seek(lo)
+			move(to, from, n)
+			lo += n
+			continue
+		}
+		from.seek(lo)
+		src, dst := from.here(), unsafe.Add(to.base, lo*size)
+		for col := range cols {
+			moveStrided(unsafe.Add(dst, col*size), unsafe.Add(src, col*from.strides[last]), cols*size, from.strides[last-1], size, rows)
+		}
+		lo += n
+	}
 }
 
 // tiles copies the elements lo to hi-1 of whole and broken matrices, which the last two axes of

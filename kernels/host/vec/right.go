@@ -130,13 +130,14 @@ func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, s
 		m < 0 || !fits(len(c), m, n, ldc) || !fits(len(a), m, steps, lda) {
 		return false
 	}
-	if set && (steps == 0 || m < t.least()) {
+	thin := m < t.least() && (t.lines == nil || m == 1)
+	if set && (steps == 0 || thin) {
 		zeroRows(c, m, n, ldc)
 	}
 	if m == 0 || n == 0 || steps == 0 {
 		return true
 	}
-	if m < t.least() {
+	if thin {
 		for i := range m {
 			r.thinRow(c[i*ldc:][:n], a[i*lda:][:steps], first, from)
 		}
