@@ -62,7 +62,7 @@ func notEqual512(dst []uint8, a, b []float32) {
 // toInt32512: the instruction drops the fraction, and answers with the smallest integer to what does not fit, which is
 // right for negative numbers alone.
 func toInt32512(dst []int32, src []float32) {
-	beyond, most := loadNarrow512(&narrowInt32), archsimd.BroadcastInt32x16(1<<31-1)
+	beyond, most := loadNarrow512(&consts.narrowInt32), archsimd.BroadcastInt32x16(1<<31-1)
 	for len(dst) >= lanes512 && len(src) >= lanes512 {
 		x := archsimd.LoadFloat32x16Slice(src)
 		whole := most.Merge(x.ConvertToInt32(), x.GreaterEqual(beyond))

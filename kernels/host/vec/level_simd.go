@@ -38,14 +38,13 @@ type splat8 [8]float64
 // Inlined, it would be a loop of its own for each constant.
 //
 //go:noinline
-func splat(x float64) (s splat8) {
+func (s *splat8) set(x float64) {
 	for i := range s {
 		s[i] = x
 	}
-	return s
 }
 
-func splatBits(b uint64) splat8 { return splat(math.Float64frombits(b)) }
+func (s *splat8) setBits(b uint64) { s.set(math.Float64frombits(b)) }
 
 func load512(s *splat8) wide512 { return archsimd.LoadFloat64x8((*[8]float64)(s)) }
 func load256(s *splat8) wide256 { return archsimd.LoadFloat64x4((*[4]float64)(s[:4])) }

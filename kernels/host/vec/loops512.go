@@ -55,32 +55,32 @@ func (t *table) loops512() {
 
 // foldNarrow512 gives n and r with x = n ln2 + r, |r| <= ln2/2. The first product is exact.
 func foldNarrow512(x narrow512) (n, r narrow512) {
-	magic := loadNarrow512(&narrowMagic)
-	n = x.MulAdd(loadNarrow512(&narrowLog2e), magic).Sub(magic)
-	r = n.MulAdd(loadNarrow512(&narrowMinusLn2), x)
-	return n, n.MulAdd(loadNarrow512(&narrowMinusLn2Low), r)
+	magic := loadNarrow512(&consts.narrowMagic)
+	n = x.MulAdd(loadNarrow512(&consts.narrowLog2e), magic).Sub(magic)
+	r = n.MulAdd(loadNarrow512(&consts.narrowMinusLn2), x)
+	return n, n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r)
 }
 
 // growthNarrow512 is exp(r) - 1, accurate relative to itself.
 func growthNarrow512(r narrow512) narrow512 {
-	p := loadNarrow512(&narrowGrowth[4]).
-		MulAdd(r, loadNarrow512(&narrowGrowth[3])).
-		MulAdd(r, loadNarrow512(&narrowGrowth[2])).
-		MulAdd(r, loadNarrow512(&narrowGrowth[1])).
-		MulAdd(r, loadNarrow512(&narrowGrowth[0]))
+	p := loadNarrow512(&consts.narrowGrowth[4]).
+		MulAdd(r, loadNarrow512(&consts.narrowGrowth[3])).
+		MulAdd(r, loadNarrow512(&consts.narrowGrowth[2])).
+		MulAdd(r, loadNarrow512(&consts.narrowGrowth[1])).
+		MulAdd(r, loadNarrow512(&consts.narrowGrowth[0]))
 	return p.MulAdd(r.Mul(r), r)
 }
 
 // powerNarrow512 is 2 to the n for an integer from -126 to 127.
 func powerNarrow512(n narrow512) narrow512 {
-	return n.Add(loadNarrow512(&narrowBias)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
+	return n.Add(loadNarrow512(&consts.narrowBias)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
 }
 
 // scaleNarrow512 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
 // rounds, where the result is subnormal.
 func scaleNarrow512(y, n narrow512) narrow512 {
-	bias := loadNarrow512(&narrowBias)
-	h := n.MulAdd(loadNarrow512(&narrowHalf), bias)
+	bias := loadNarrow512(&consts.narrowBias)
+	h := n.MulAdd(loadNarrow512(&consts.narrowHalf), bias)
 	y = y.Mul(h.AsInt32x16().ShiftAllLeft(23).AsFloat32x16())
 	return y.Mul(powerNarrow512(n.Sub(h.Sub(bias))))
 }
@@ -93,22 +93,21 @@ func clampNarrow512(x, low, high narrow512) narrow512 {
 
 // absNarrow512 clears the sign, that of nan as well.
 func absNarrow512(x narrow512) narrow512 {
-	return x.AsInt32x16().And(loadNarrow512(&narrowAbs).AsInt32x16()).AsFloat32x16()
+	return x.AsInt32x16().And(loadNarrow512(&consts.narrowAbs).AsInt32x16()).AsFloat32x16()
 }
 
 // signNarrow512 is y, which is not negative, with the sign of x.
 func signNarrow512(y, x narrow512) narrow512 {
-	sign := x.AsInt32x16().And(loadNarrow512(&narrowSign).AsInt32x16())
+	sign := x.AsInt32x16().And(loadNarrow512(&consts.narrowSign).AsInt32x16())
 	return y.AsInt32x16().Add(sign).AsFloat32x16()
 }
 
 // expLoop512 is exp: 0 or infinite beyond the limits, subnormal or normal between them.
 func expLoop512(dst, src []float32) {
-	low, high, unit := loadNarrow512(&narrowLowest), loadNarrow512(&narrowHighest), loadNarrow512(&narrowOne)
-	for len(src) >= lanes512 && len(dst) >= lanes512 {
-		n, r := foldNarrow512(clampNarrow512(archsimd.LoadFloat32x16Slice(src), low, high))
-		scaleNarrow512(growthNarrow512(r).Add(unit), n).StoreSlice(dst)
-		src, dst = src[lanes512:], dst[lanes512:]
+	low, high, unit := loadNarrow512(&consts.narrowLowest), loadNarrow512(&consts.narrowHighest), loadNarrow512(&consts.narrowOne)
+	for i := 0; i+lanes512 <= len(src); i += lanes512 {
+		n, r := foldNarrow512(clampNarrow512(archsimd.LoadFloat32x16(at512(&src[i])), low, high))
+		scaleNarrow512(growthNarrow512(r).Add(unit), n).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -116,7 +115,7 @@ func expLoop512(dst, src []float32) {
 // sigmoidLoop512: 1/(1+e) for positive x, e/(1+e) for negative ones, with e = exp(-|x|), which does not overflow.
 // What rounding drops from 1+e is taken off at the end: it would be the third half ulp.
 func sigmoidLoop512(dst, src []float32) {
-	low, unit := loadNarrow512(&narrowLowest), loadNarrow512(&narrowOne)
+	low, unit := loadNarrow512(&consts.narrowLowest), loadNarrow512(&consts.narrowOne)
 	var nought narrow512
 	for len(src) >= lanes512 && len(dst) >= lanes512 {
 		x := archsimd.LoadFloat32x16Slice(src)
@@ -137,9 +136,9 @@ func sigmoidLoop512(dst, src []float32) {
 func tanhLoop512(dst, src []float32) {
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
-		a, limit := absNarrow512(x), loadNarrow512(&narrowTanhLimit)
+		a, limit := absNarrow512(x), loadNarrow512(&consts.narrowTanhLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces512(&narrowTanh, a, loadNarrow512(&narrowTanhShift))
+		constant, p, t := pieces512(&consts.narrowTanh, a, loadNarrow512(&consts.narrowTanhShift))
 		signNarrow512(p.MulAdd(t, constant), x).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -150,10 +149,10 @@ func tanhLoop512(dst, src []float32) {
 func erfLoop512(dst, src []float32) {
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
-		a, limit := absNarrow512(x), loadNarrow512(&narrowErfLimit)
+		a, limit := absNarrow512(x), loadNarrow512(&consts.narrowErfLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces512(&narrowErf, a, loadNarrow512(&narrowErfShift))
-		constant = t.Merge(constant, a.Add(loadNarrow512(&narrowErfShift)).Less(loadNarrow512(&narrowErfFirst)))
+		constant, p, t := pieces512(&consts.narrowErf, a, loadNarrow512(&consts.narrowErfShift))
+		constant = t.Merge(constant, a.Add(loadNarrow512(&consts.narrowErfShift)).Less(loadNarrow512(&consts.narrowErfFirst)))
 		signNarrow512(p.MulAdd(t, constant), x).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -174,7 +173,7 @@ func expSum512(dst []float64, src []float32, top float32) float64 {
 	if len(src) == 0 {
 		return sum
 	}
-	pad := padding
+	pad := consts.padding
 	var out [half512]float64
 	copy(pad[:], src)
 	sum += expSum512(out[:], pad[:half512], top)
@@ -187,13 +186,13 @@ func expSum512(dst []float64, src []float32, top float32) float64 {
 // to signedPow512.
 // SAFETY: all three slices have one length; octo512 gets the first of half512 elements.
 func pow512(dst, x, y []float32) {
-	nought := load512(&zero)
+	nought := load512(&consts.zero)
 	whole := len(dst) &^ (half512 - 1)
 	for m := 0; m < whole; m += half512 {
 		a := archsimd.LoadFloat32x8(octo512(&x[m])).ConvertToFloat64()
 		b := archsimd.LoadFloat32x8(octo512(&y[m])).ConvertToFloat64()
 		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
-		squares := b.Equal(load512(&two)).ToBits()
+		squares := b.Equal(load512(&consts.two)).ToBits()
 		if squares == 1<<half512-1 {
 			a.Mul(a).ConvertToFloat32().Store(octo512(&dst[m]))
 			continue
@@ -205,7 +204,7 @@ func pow512(dst, x, y []float32) {
 			continue
 		}
 		k, f := splitLog512(a)
-		r, scale := foldExp512(k.MulAdd(load512(&ln2), atanhLog512(f)).Mul(b))
+		r, scale := foldExp512(k.MulAdd(load512(&consts.ln2), atanhLog512(f)).Mul(b))
 		expTaylor512(r).MulAdd(scale, scale).ConvertToFloat32().Store(octo512(&dst[m]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -224,18 +223,18 @@ func pow512(dst, x, y []float32) {
 func signedPow512(dst, x, y *[half512]float32) {
 	bases, powers := *x, *y // dst may be either
 	a, b := archsimd.LoadFloat32x8(x).ConvertToFloat64(), archsimd.LoadFloat32x8(y).ConvertToFloat64()
-	nought := load512(&zero)
-	base, integral, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&half))
+	nought := load512(&consts.zero)
+	base, integral, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&consts.half))
 	// The same steps as in pow512: an element has the same bits in either.
 	k, f := splitLog512(base)
-	r, scale := foldExp512(k.MulAdd(load512(&ln2), atanhLog512(f)).Mul(b))
+	r, scale := foldExp512(k.MulAdd(load512(&consts.ln2), atanhLog512(f)).Mul(b))
 	p := expTaylor512(r).MulAdd(scale, scale)
 	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.TruncScaled(0).NotEqual(h)
 	p = negate512(p).Merge(p, a.Less(nought).And(odd))
 	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
 	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(integral)).ToBits()
-	a.Mul(a).Merge(p, b.Equal(load512(&two))).ConvertToFloat32().Store(dst)
+	a.Mul(a).Merge(p, b.Equal(load512(&consts.two))).ConvertToFloat32().Store(dst)
 	archsimd.ClearAVXUpperBits()
 	for left := usual ^ (1<<half512 - 1); left != 0; left &= left - 1 {
 		i := bits.TrailingZeros8(left)
@@ -250,15 +249,15 @@ func exp2512(dst, src []float32) {
 	for i := 0; i < whole; i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
 		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
-		usual := x.TruncScaled(0).Equal(x).And(absNarrow512(x).Less(loadNarrow512(&narrowPower)))
+		usual := x.TruncScaled(0).Equal(x).And(absNarrow512(x).Less(loadNarrow512(&consts.narrowPower)))
 		if usual.ToBits() == 1<<lanes512-1 {
 			powerNarrow512(x).Store(at512(&dst[i]))
 		} else {
-			pow512(dst[i:i+lanes512], narrowTwo[:lanes512], src[i:i+lanes512])
+			pow512(dst[i:i+lanes512], consts.narrowTwo[:lanes512], src[i:i+lanes512])
 		}
 	}
 	archsimd.ClearAVXUpperBits()
-	pow512(dst[whole:], narrowTwo[:len(src)-whole], src[whole:])
+	pow512(dst[whole:], consts.narrowTwo[:len(src)-whole], src[whole:])
 }
 
 // octo512 is the vector of half512 elements at an element.

@@ -64,7 +64,7 @@ func notEqual256(dst []uint8, a, b []float32) {
 // toInt32256: the instruction drops the fraction, and answers with the smallest integer to what does not fit, which is
 // right for negative numbers alone.
 func toInt32256(dst []int32, src []float32) {
-	beyond, most := loadNarrow256(&narrowInt32), archsimd.BroadcastInt32x8(1<<31-1)
+	beyond, most := loadNarrow256(&consts.narrowInt32), archsimd.BroadcastInt32x8(1<<31-1)
 	for len(dst) >= lanes256 && len(src) >= lanes256 {
 		x := archsimd.LoadFloat32x8Slice(src)
 		whole := most.Merge(x.ConvertToInt32(), x.GreaterEqual(beyond))

@@ -57,32 +57,32 @@ func (t *table) loops256() {
 
 // foldNarrow256 gives n and r with x = n ln2 + r, |r| <= ln2/2. The first product is exact.
 func foldNarrow256(x narrow256) (n, r narrow256) {
-	magic := loadNarrow256(&narrowMagic)
-	n = x.MulAdd(loadNarrow256(&narrowLog2e), magic).Sub(magic)
-	r = n.MulAdd(loadNarrow256(&narrowMinusLn2), x)
-	return n, n.MulAdd(loadNarrow256(&narrowMinusLn2Low), r)
+	magic := loadNarrow256(&consts.narrowMagic)
+	n = x.MulAdd(loadNarrow256(&consts.narrowLog2e), magic).Sub(magic)
+	r = n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), x)
+	return n, n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r)
 }
 
 // growthNarrow256 is exp(r) - 1, accurate relative to itself.
 func growthNarrow256(r narrow256) narrow256 {
-	p := loadNarrow256(&narrowGrowth[4]).
-		MulAdd(r, loadNarrow256(&narrowGrowth[3])).
-		MulAdd(r, loadNarrow256(&narrowGrowth[2])).
-		MulAdd(r, loadNarrow256(&narrowGrowth[1])).
-		MulAdd(r, loadNarrow256(&narrowGrowth[0]))
+	p := loadNarrow256(&consts.narrowGrowth[4]).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[3])).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[2])).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[1])).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[0]))
 	return p.MulAdd(r.Mul(r), r)
 }
 
 // powerNarrow256 is 2 to the n for an integer from -126 to 127.
 func powerNarrow256(n narrow256) narrow256 {
-	return n.Add(loadNarrow256(&narrowBias)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
+	return n.Add(loadNarrow256(&consts.narrowBias)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
 }
 
 // scaleNarrow256 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
 // rounds, where the result is subnormal.
 func scaleNarrow256(y, n narrow256) narrow256 {
-	bias := loadNarrow256(&narrowBias)
-	h := n.MulAdd(loadNarrow256(&narrowHalf), bias)
+	bias := loadNarrow256(&consts.narrowBias)
+	h := n.MulAdd(loadNarrow256(&consts.narrowHalf), bias)
 	y = y.Mul(h.AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
 	return y.Mul(powerNarrow256(n.Sub(h.Sub(bias))))
 }
@@ -95,22 +95,21 @@ func clampNarrow256(x, low, high narrow256) narrow256 {
 
 // absNarrow256 clears the sign, that of nan as well.
 func absNarrow256(x narrow256) narrow256 {
-	return x.AsInt32x8().And(loadNarrow256(&narrowAbs).AsInt32x8()).AsFloat32x8()
+	return x.AsInt32x8().And(loadNarrow256(&consts.narrowAbs).AsInt32x8()).AsFloat32x8()
 }
 
 // signNarrow256 is y, which is not negative, with the sign of x.
 func signNarrow256(y, x narrow256) narrow256 {
-	sign := x.AsInt32x8().And(loadNarrow256(&narrowSign).AsInt32x8())
+	sign := x.AsInt32x8().And(loadNarrow256(&consts.narrowSign).AsInt32x8())
 	return y.AsInt32x8().Add(sign).AsFloat32x8()
 }
 
 // expLoop256 is exp: 0 or infinite beyond the limits, subnormal or normal between them.
 func expLoop256(dst, src []float32) {
-	low, high, unit := loadNarrow256(&narrowLowest), loadNarrow256(&narrowHighest), loadNarrow256(&narrowOne)
-	for len(src) >= lanes256 && len(dst) >= lanes256 {
-		n, r := foldNarrow256(clampNarrow256(archsimd.LoadFloat32x8Slice(src), low, high))
-		scaleNarrow256(growthNarrow256(r).Add(unit), n).StoreSlice(dst)
-		src, dst = src[lanes256:], dst[lanes256:]
+	low, high, unit := loadNarrow256(&consts.narrowLowest), loadNarrow256(&consts.narrowHighest), loadNarrow256(&consts.narrowOne)
+	for i := 0; i+lanes256 <= len(src); i += lanes256 {
+		n, r := foldNarrow256(clampNarrow256(archsimd.LoadFloat32x8(at256(&src[i])), low, high))
+		scaleNarrow256(growthNarrow256(r).Add(unit), n).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -118,7 +117,7 @@ func expLoop256(dst, src []float32) {
 // sigmoidLoop256: 1/(1+e) for positive x, e/(1+e) for negative ones, with e = exp(-|x|), which does not overflow.
 // What rounding drops from 1+e is taken off at the end: it would be the third half ulp.
 func sigmoidLoop256(dst, src []float32) {
-	low, unit := loadNarrow256(&narrowLowest), loadNarrow256(&narrowOne)
+	low, unit := loadNarrow256(&consts.narrowLowest), loadNarrow256(&consts.narrowOne)
 	var nought narrow256
 	for len(src) >= lanes256 && len(dst) >= lanes256 {
 		x := archsimd.LoadFloat32x8Slice(src)
@@ -139,9 +138,9 @@ func sigmoidLoop256(dst, src []float32) {
 func tanhLoop256(dst, src []float32) {
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		a, limit := absNarrow256(x), loadNarrow256(&narrowTanhLimit)
+		a, limit := absNarrow256(x), loadNarrow256(&consts.narrowTanhLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces256(&narrowTanh, a, loadNarrow256(&narrowTanhShift))
+		constant, p, t := pieces256(&consts.narrowTanh, a, loadNarrow256(&consts.narrowTanhShift))
 		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -152,10 +151,10 @@ func tanhLoop256(dst, src []float32) {
 func erfLoop256(dst, src []float32) {
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		a, limit := absNarrow256(x), loadNarrow256(&narrowErfLimit)
+		a, limit := absNarrow256(x), loadNarrow256(&consts.narrowErfLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces256(&narrowErf, a, loadNarrow256(&narrowErfShift))
-		constant = t.Merge(constant, a.Add(loadNarrow256(&narrowErfShift)).Less(loadNarrow256(&narrowErfFirst)))
+		constant, p, t := pieces256(&consts.narrowErf, a, loadNarrow256(&consts.narrowErfShift))
+		constant = t.Merge(constant, a.Add(loadNarrow256(&consts.narrowErfShift)).Less(loadNarrow256(&consts.narrowErfFirst)))
 		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -176,7 +175,7 @@ func expSum256(dst []float64, src []float32, top float32) float64 {
 	if len(src) == 0 {
 		return sum
 	}
-	pad := padding
+	pad := consts.padding
 	var out [half256]float64
 	copy(pad[:], src)
 	sum += expSum256(out[:], pad[:half256], top)
@@ -189,13 +188,13 @@ func expSum256(dst []float64, src []float32, top float32) float64 {
 // to signedPow256.
 // SAFETY: all three slices have one length; octo256 gets the first of half256 elements.
 func pow256(dst, x, y []float32) {
-	nought := load256(&zero)
+	nought := load256(&consts.zero)
 	whole := len(dst) &^ (half256 - 1)
 	for m := 0; m < whole; m += half256 {
 		a := archsimd.LoadFloat32x4(octo256(&x[m])).ConvertToFloat64()
 		b := archsimd.LoadFloat32x4(octo256(&y[m])).ConvertToFloat64()
 		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
-		squares := b.Equal(load256(&two)).ToBits()
+		squares := b.Equal(load256(&consts.two)).ToBits()
 		if squares == 1<<half256-1 {
 			a.Mul(a).ConvertToFloat32().Store(octo256(&dst[m]))
 			continue
@@ -207,7 +206,7 @@ func pow256(dst, x, y []float32) {
 			continue
 		}
 		k, f := splitLog256(a)
-		r, scale := foldExp256(k.MulAdd(load256(&ln2), atanhLog256(f)).Mul(b))
+		r, scale := foldExp256(k.MulAdd(load256(&consts.ln2), atanhLog256(f)).Mul(b))
 		expTaylor256(r).MulAdd(scale, scale).ConvertToFloat32().Store(octo256(&dst[m]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -226,18 +225,18 @@ func pow256(dst, x, y []float32) {
 func signedPow256(dst, x, y *[half256]float32) {
 	bases, powers := *x, *y // dst may be either
 	a, b := archsimd.LoadFloat32x4(x).ConvertToFloat64(), archsimd.LoadFloat32x4(y).ConvertToFloat64()
-	nought := load256(&zero)
-	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&half))
+	nought := load256(&consts.zero)
+	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&consts.half))
 	// The same steps as in pow256: an element has the same bits in either.
 	k, f := splitLog256(base)
-	r, scale := foldExp256(k.MulAdd(load256(&ln2), atanhLog256(f)).Mul(b))
+	r, scale := foldExp256(k.MulAdd(load256(&consts.ln2), atanhLog256(f)).Mul(b))
 	p := expTaylor256(r).MulAdd(scale, scale)
 	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.Trunc().NotEqual(h)
 	p = negate256(p).Merge(p, a.Less(nought).And(odd))
 	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
 	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(integral)).ToBits()
-	a.Mul(a).Merge(p, b.Equal(load256(&two))).ConvertToFloat32().Store(dst)
+	a.Mul(a).Merge(p, b.Equal(load256(&consts.two))).ConvertToFloat32().Store(dst)
 	archsimd.ClearAVXUpperBits()
 	for left := usual ^ (1<<half256 - 1); left != 0; left &= left - 1 {
 		i := bits.TrailingZeros8(left)
@@ -252,15 +251,15 @@ func exp2256(dst, src []float32) {
 	for i := 0; i < whole; i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
-		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&narrowPower)))
+		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&consts.narrowPower)))
 		if usual.ToBits() == 1<<lanes256-1 {
 			powerNarrow256(x).Store(at256(&dst[i]))
 		} else {
-			pow256(dst[i:i+lanes256], narrowTwo[:lanes256], src[i:i+lanes256])
+			pow256(dst[i:i+lanes256], consts.narrowTwo[:lanes256], src[i:i+lanes256])
 		}
 	}
 	archsimd.ClearAVXUpperBits()
-	pow256(dst[whole:], narrowTwo[:len(src)-whole], src[whole:])
+	pow256(dst[whole:], consts.narrowTwo[:len(src)-whole], src[whole:])
 }
 
 // octo256 is the vector of half256 elements at an element.
