@@ -21,6 +21,7 @@ type constants struct {
 	plainConstants
 	expConstants
 	logConstants
+	powConstants
 	trigConstants
 	asinhConstants
 	atanConstants
@@ -48,6 +49,7 @@ func newConstants() *constants {
 	c.plainConstants.fill()
 	c.expConstants.fill()
 	c.logConstants.fill()
+	c.powConstants.fill()
 	c.trigConstants.fill()
 	c.asinhConstants.fill()
 	c.atanConstants.fill()
@@ -120,7 +122,7 @@ func (c *expConstants) fill() {
 // log: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m-1, s = f/(2+f),
 // log(m) = 2 atanh(s).
 type logConstants struct {
-	rootHalf splat8
+	rootHalf splat8 // of float32, so that float32 and float64 split alike
 
 	ln2, log10e splat8
 
@@ -135,7 +137,7 @@ type logConstants struct {
 }
 
 func (c *logConstants) fill() {
-	c.rootHalf.set(math.Sqrt2 / 2)
+	c.rootHalf.set(float64(float32(math.Sqrt2 / 2)))
 
 	c.ln2.set(math.Ln2)
 	c.log10e.set(math.Log10E)
@@ -144,6 +146,30 @@ func (c *logConstants) fill() {
 	c.two52.set(0x1p52)
 
 	setAll(c.atanhTaylor[:], 1./3, 1./5, 1./7, 1./9, 1./11, 1./13)
+}
+
+// pow: 2^(y log2(x)).
+type powConstants struct {
+	// log2(1+f)/f, a minimax fit relative to itself: error below 1.1e-10.
+	log2Fitted [12]splat8
+
+	// Beyond these 2^t is 0 or infinite in float32, and 2^n stays a normal float64.
+	exp2Low, exp2High splat8
+
+	// (2^r-1)/r for |r| <= 1/2, a minimax fit: error below 2.4e-10 of 2^r.
+	exp2Fitted [7]splat8
+}
+
+func (c *powConstants) fill() {
+	setAll(c.log2Fitted[:],
+		1.442695040939366, -0.7213475252113207, 0.4808983207188551, -0.36067280081344577,
+		0.2885406447747511, -0.24050416390622853, 0.20609620800153952, -0.17904707764398156,
+		0.15900225711202523, -0.15698219720001663, 0.15485350530465858, -0.08634140982681918)
+	c.exp2Low.set(-1000)
+	c.exp2High.set(1000)
+	setAll(c.exp2Fitted[:],
+		0.6931471838167426, 0.24022650920797323, 0.055504003758576184, 0.009618056914585817,
+		0.0013341950383091942, 0.00015461369471339839, 1.3360009435286524e-05)
 }
 
 // sin and cos: x = q pi/2 + r with |r| <= pi/4.

@@ -86,6 +86,23 @@ func polynomial(c []float32, x float64) float64 {
 	return p
 }
 
+// TestPowFits holds both polynomials of pow to the errors that their comments state, relative to the function.
+func TestPowFits(t *testing.T) {
+	horner := func(c []splat8, x float64) float64 {
+		p := 0.0
+		for i := len(c) - 1; i >= 0; i-- {
+			p = p*x + c[i][0]
+		}
+		return p
+	}
+	for f := math.Sqrt2/2 - 1 - 0x1p-25; f <= math.Sqrt2-1+0x1p-24; f += 0x1p-12 {
+		require.InEpsilon(t, math.Log1p(f)/math.Ln2, f*horner(consts.log2Fitted[:], f), 1.1e-10, "log2 at %g", f)
+	}
+	for r := -0.5; r <= 0.5; r += 0x1p-12 {
+		require.InEpsilon(t, math.Exp2(r), 1+r*horner(consts.exp2Fitted[:], r), 2.4e-10, "exp2 at %g", r)
+	}
+}
+
 // TestNarrowFits holds the fits in float32 to errors below that of the last rounding, 2^-24, relative to the function.
 func TestNarrowFits(t *testing.T) {
 	within := func(want, got, bound, at float64, what string) {

@@ -112,22 +112,22 @@ func expLoop512(dst, src []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// sigmoidLoop512: 1/(1+e) for positive x, e/(1+e) for negative ones, with e = exp(-|x|), which does not overflow.
-// What rounding drops from 1+e is taken off at the end: it would be the third half ulp.
+// sigmoidLoop512: q = 1/(1+e) for positive x, e q for negative ones, with e = exp(-|x|), which does not overflow. The exponential is
+// computed times 2^64, so that it is rounded once before it may be subnormal. What rounding drops from 1+e and from the quotient,
+// 1 - q - q e, is added to q, or there would be half ulps of both.
 func sigmoidLoop512(dst, src []float32) {
 	low, unit := loadNarrow512(&consts.narrowLowest), loadNarrow512(&consts.narrowOne)
 	var nought narrow512
-	for len(src) >= lanes512 && len(dst) >= lanes512 {
-		x := archsimd.LoadFloat32x16Slice(src)
-		a := nought.Sub(absNarrow512(x))
+	for i := 0; i+lanes512 <= len(src); i += lanes512 {
+		x := archsimd.LoadFloat32x16(at512(&src[i]))
+		a := x.AsInt32x16().Or(loadNarrow512(&consts.narrowSign).AsInt32x16()).AsFloat32x16()
 		n, r := foldNarrow512(low.Merge(a, a.Less(low)))
-		e := scaleNarrow512(growthNarrow512(r).Add(unit), n)
-		d := e.Add(unit)
-		negative := x.Less(nought)
-		q := e.Merge(unit, negative).Div(d)
-		dropped := e.Sub(d.Sub(unit)).Mul(unit.Sub(q).Merge(q, negative)) // times 1/d
-		q.Sub(q.Mul(dropped)).StoreSlice(dst)
-		src, dst = src[lanes512:], dst[lanes512:]
+		scale := n.Add(loadNarrow512(&consts.narrowBiasUp)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
+		scaled := growthNarrow512(r).MulAdd(scale, scale)
+		minusE := scaled.Mul(loadNarrow512(&consts.narrowMinusDown))
+		q := unit.Div(unit.Sub(minusE))
+		q = q.MulAdd(q.MulAdd(minusE, unit.Sub(q)), q)
+		scaled.Mul(loadNarrow512(&consts.narrowDown)).Merge(unit, x.Less(nought)).Mul(q).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -181,43 +181,96 @@ func expSum512(dst []float64, src []float32, top float32) float64 {
 	return sum
 }
 
-// pow512 is exp(y log(x)), which is accurate to 1e-9 because the logarithm is a float64. Squares are products, which all paths
-// round alike; a vector of squares needs no more than that. Vectors with other than positive finite bases and finite powers go
-// to signedPow512.
-// SAFETY: all three slices have one length; octo512 gets the first of half512 elements.
+// pow512 is 2^(y log2(x)), in float64 for the digits that the product needs. It pads what fills no vector: an element's place in the
+// row must not show.
 func pow512(dst, x, y []float32) {
-	nought := load512(&consts.zero)
-	whole := len(dst) &^ (half512 - 1)
-	for m := 0; m < whole; m += half512 {
-		a := archsimd.LoadFloat32x8(octo512(&x[m])).ConvertToFloat64()
-		b := archsimd.LoadFloat32x8(octo512(&y[m])).ConvertToFloat64()
-		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
-		squares := b.Equal(load512(&consts.two)).ToBits()
-		if squares == 1<<half512-1 {
-			a.Mul(a).ConvertToFloat32().Store(octo512(&dst[m]))
-			continue
-		}
-		finite := a.Sub(a).Add(b.Sub(b)).Equal(nought) // else NaN
-		// A vector with some squares goes to signedPow512 too: a choice by lanes would slow all others down.
-		if squares != 0 || a.Greater(nought).And(finite).ToBits() != 1<<half512-1 {
-			signedPow512(octo512(&dst[m]), octo512(&x[m]), octo512(&y[m]))
-			continue
-		}
-		k, f := splitLog512(a)
-		r, scale := foldExp512(k.MulAdd(load512(&consts.ln2), atanhLog512(f)).Mul(b))
-		expTaylor512(r).MulAdd(scale, scale).ConvertToFloat32().Store(octo512(&dst[m]))
-	}
-	archsimd.ClearAVXUpperBits()
-	if whole < len(dst) { // one more vector: an element's place in the row must not show
-		var bases, powers [half512]float32
-		copy(bases[:], x[whole:])
-		copy(powers[:], y[whole:])
-		signedPow512(&bases, &bases, &powers)
+	whole := len(dst) &^ (lanes512 - 1)
+	powLoop512(dst[:whole], x, y)
+	if whole < len(dst) {
+		bases, powers := consts.narrowOne, consts.narrowOne
+		copy(bases[:lanes512], x[whole:])
+		copy(powers[:lanes512], y[whole:])
+		powLoop512(bases[:lanes512], bases[:], powers[:])
 		copy(dst[whole:], bases[:])
 	}
 }
 
-// signedPow512 computes a vector of any elements: exp(y log|x|), negative for odd powers of negative numbers. The scalar
+// powLoop512 computes vectors of positive normal bases and finite powers, and of squares: these are products, which all paths round
+// alike. It gives other vectors to signedPow512, and those with some squares too: a choice by lanes would slow all others down.
+// SAFETY: dst has whole vectors, x and y as many elements or more.
+func powLoop512(dst, x, y []float32) {
+	for i := 0; i < len(dst); i += lanes512 {
+		a, b := archsimd.LoadFloat32x16(at512(&x[i])), archsimd.LoadFloat32x16(at512(&y[i]))
+		squares := b.Equal(loadNarrow512(&consts.narrowTwo)).ToBits()
+		if squares == 1<<lanes512-1 {
+			a.Mul(a).Store(at512(&dst[i]))
+			continue
+		}
+		finite := absNarrow512(b).Less(loadNarrow512(&consts.narrowInf)).ToBits()
+		if squares != 0 || finite != 1<<lanes512-1 || unusual512(a, &consts.narrowNormalTop) {
+			signedPow512(octo512(&dst[i]), octo512(&x[i]), octo512(&y[i]))
+			signedPow512(octo512(&dst[i+half512]), octo512(&x[i+half512]), octo512(&y[i+half512]))
+			continue
+		}
+		k, f := splitNarrow512(a)
+		low := wideLog2512(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64()).Mul(b.GetLo().ConvertToFloat64())
+		high := wideLog2512(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64()).Mul(b.GetHi().ConvertToFloat64())
+		wideExp2512(low).ConvertToFloat32().Store(octo512(&dst[i]))
+		wideExp2512(high).ConvertToFloat32().Store(octo512(&dst[i+half512]))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// wideLog2512 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. Terms with even and
+// odd powers are polynomials of their own, so that fewer products wait for each other.
+func wideLog2512(k, f wide512) wide512 {
+	z := f.Mul(f)
+	even, odd := log2Even512(z), log2Odd512(z)
+	return odd.MulAdd(f, even).MulAdd(f, k)
+}
+
+func log2Even512(z wide512) wide512 {
+	return load512(&consts.log2Fitted[10]).
+		MulAdd(z, load512(&consts.log2Fitted[8])).
+		MulAdd(z, load512(&consts.log2Fitted[6])).
+		MulAdd(z, load512(&consts.log2Fitted[4])).
+		MulAdd(z, load512(&consts.log2Fitted[2])).
+		MulAdd(z, load512(&consts.log2Fitted[0]))
+}
+
+func log2Odd512(z wide512) wide512 {
+	return load512(&consts.log2Fitted[11]).
+		MulAdd(z, load512(&consts.log2Fitted[9])).
+		MulAdd(z, load512(&consts.log2Fitted[7])).
+		MulAdd(z, load512(&consts.log2Fitted[5])).
+		MulAdd(z, load512(&consts.log2Fitted[3])).
+		MulAdd(z, load512(&consts.log2Fitted[1]))
+}
+
+// wideExp2512 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
+// not for NaN, of which Max and Min may or may not make a number.
+func wideExp2512(t wide512) wide512 {
+	t = t.Min(load512(&consts.exp2High)).Max(load512(&consts.exp2Low))
+	shifted := t.Add(load512(&consts.trigMagic)) // the integer beside t in the low bits
+	p := exp2Fraction512(t.Sub(shifted.Sub(load512(&consts.trigMagic))))
+	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8()
+}
+
+// exp2Fraction512 is 2^r for |r| <= 1/2.
+func exp2Fraction512(r wide512) wide512 {
+	z := r.Mul(r)
+	even := load512(&consts.exp2Fitted[5]).
+		MulAdd(z, load512(&consts.exp2Fitted[3])).
+		MulAdd(z, load512(&consts.exp2Fitted[1])).
+		MulAdd(z, load512(&consts.one))
+	return load512(&consts.exp2Fitted[6]).
+		MulAdd(z, load512(&consts.exp2Fitted[4])).
+		MulAdd(z, load512(&consts.exp2Fitted[2])).
+		MulAdd(z, load512(&consts.exp2Fitted[0])).
+		MulAdd(r, even)
+}
+
+// signedPow512 computes a vector of any elements: 2^(y log2|x|), negative for odd powers of negative numbers. The scalar
 // function computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the
 // base is negative.
 func signedPow512(dst, x, y *[half512]float32) {
@@ -225,10 +278,8 @@ func signedPow512(dst, x, y *[half512]float32) {
 	a, b := archsimd.LoadFloat32x8(x).ConvertToFloat64(), archsimd.LoadFloat32x8(y).ConvertToFloat64()
 	nought := load512(&consts.zero)
 	base, integral, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&consts.half))
-	// The same steps as in pow512: an element has the same bits in either.
-	k, f := splitLog512(base)
-	r, scale := foldExp512(k.MulAdd(load512(&consts.ln2), atanhLog512(f)).Mul(b))
-	p := expTaylor512(r).MulAdd(scale, scale)
+	// The same steps as in powLoop512: an element has the same bits in either.
+	p := wideExp2512(wideLog2512(splitLog512(base)).Mul(b))
 	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.TruncScaled(0).NotEqual(h)
 	p = negate512(p).Merge(p, a.Less(nought).And(odd))

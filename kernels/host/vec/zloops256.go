@@ -114,22 +114,22 @@ func expLoop256(dst, src []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// sigmoidLoop256: 1/(1+e) for positive x, e/(1+e) for negative ones, with e = exp(-|x|), which does not overflow.
-// What rounding drops from 1+e is taken off at the end: it would be the third half ulp.
+// sigmoidLoop256: q = 1/(1+e) for positive x, e q for negative ones, with e = exp(-|x|), which does not overflow. The exponential is
+// computed times 2^64, so that it is rounded once before it may be subnormal. What rounding drops from 1+e and from the quotient,
+// 1 - q - q e, is added to q, or there would be half ulps of both.
 func sigmoidLoop256(dst, src []float32) {
 	low, unit := loadNarrow256(&consts.narrowLowest), loadNarrow256(&consts.narrowOne)
 	var nought narrow256
-	for len(src) >= lanes256 && len(dst) >= lanes256 {
-		x := archsimd.LoadFloat32x8Slice(src)
-		a := nought.Sub(absNarrow256(x))
+	for i := 0; i+lanes256 <= len(src); i += lanes256 {
+		x := archsimd.LoadFloat32x8(at256(&src[i]))
+		a := x.AsInt32x8().Or(loadNarrow256(&consts.narrowSign).AsInt32x8()).AsFloat32x8()
 		n, r := foldNarrow256(low.Merge(a, a.Less(low)))
-		e := scaleNarrow256(growthNarrow256(r).Add(unit), n)
-		d := e.Add(unit)
-		negative := x.Less(nought)
-		q := e.Merge(unit, negative).Div(d)
-		dropped := e.Sub(d.Sub(unit)).Mul(unit.Sub(q).Merge(q, negative)) // times 1/d
-		q.Sub(q.Mul(dropped)).StoreSlice(dst)
-		src, dst = src[lanes256:], dst[lanes256:]
+		scale := n.Add(loadNarrow256(&consts.narrowBiasUp)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
+		scaled := growthNarrow256(r).MulAdd(scale, scale)
+		minusE := scaled.Mul(loadNarrow256(&consts.narrowMinusDown))
+		q := unit.Div(unit.Sub(minusE))
+		q = q.MulAdd(q.MulAdd(minusE, unit.Sub(q)), q)
+		scaled.Mul(loadNarrow256(&consts.narrowDown)).Merge(unit, x.Less(nought)).Mul(q).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -183,43 +183,96 @@ func expSum256(dst []float64, src []float32, top float32) float64 {
 	return sum
 }
 
-// pow256 is exp(y log(x)), which is accurate to 1e-9 because the logarithm is a float64. Squares are products, which all paths
-// round alike; a vector of squares needs no more than that. Vectors with other than positive finite bases and finite powers go
-// to signedPow256.
-// SAFETY: all three slices have one length; octo256 gets the first of half256 elements.
+// pow256 is 2^(y log2(x)), in float64 for the digits that the product needs. It pads what fills no vector: an element's place in the
+// row must not show.
 func pow256(dst, x, y []float32) {
-	nought := load256(&consts.zero)
-	whole := len(dst) &^ (half256 - 1)
-	for m := 0; m < whole; m += half256 {
-		a := archsimd.LoadFloat32x4(octo256(&x[m])).ConvertToFloat64()
-		b := archsimd.LoadFloat32x4(octo256(&y[m])).ConvertToFloat64()
-		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
-		squares := b.Equal(load256(&consts.two)).ToBits()
-		if squares == 1<<half256-1 {
-			a.Mul(a).ConvertToFloat32().Store(octo256(&dst[m]))
-			continue
-		}
-		finite := a.Sub(a).Add(b.Sub(b)).Equal(nought) // else NaN
-		// A vector with some squares goes to signedPow256 too: a choice by lanes would slow all others down.
-		if squares != 0 || a.Greater(nought).And(finite).ToBits() != 1<<half256-1 {
-			signedPow256(octo256(&dst[m]), octo256(&x[m]), octo256(&y[m]))
-			continue
-		}
-		k, f := splitLog256(a)
-		r, scale := foldExp256(k.MulAdd(load256(&consts.ln2), atanhLog256(f)).Mul(b))
-		expTaylor256(r).MulAdd(scale, scale).ConvertToFloat32().Store(octo256(&dst[m]))
-	}
-	archsimd.ClearAVXUpperBits()
-	if whole < len(dst) { // one more vector: an element's place in the row must not show
-		var bases, powers [half256]float32
-		copy(bases[:], x[whole:])
-		copy(powers[:], y[whole:])
-		signedPow256(&bases, &bases, &powers)
+	whole := len(dst) &^ (lanes256 - 1)
+	powLoop256(dst[:whole], x, y)
+	if whole < len(dst) {
+		bases, powers := consts.narrowOne, consts.narrowOne
+		copy(bases[:lanes256], x[whole:])
+		copy(powers[:lanes256], y[whole:])
+		powLoop256(bases[:lanes256], bases[:], powers[:])
 		copy(dst[whole:], bases[:])
 	}
 }
 
-// signedPow256 computes a vector of any elements: exp(y log|x|), negative for odd powers of negative numbers. The scalar
+// powLoop256 computes vectors of positive normal bases and finite powers, and of squares: these are products, which all paths round
+// alike. It gives other vectors to signedPow256, and those with some squares too: a choice by lanes would slow all others down.
+// SAFETY: dst has whole vectors, x and y as many elements or more.
+func powLoop256(dst, x, y []float32) {
+	for i := 0; i < len(dst); i += lanes256 {
+		a, b := archsimd.LoadFloat32x8(at256(&x[i])), archsimd.LoadFloat32x8(at256(&y[i]))
+		squares := b.Equal(loadNarrow256(&consts.narrowTwo)).ToBits()
+		if squares == 1<<lanes256-1 {
+			a.Mul(a).Store(at256(&dst[i]))
+			continue
+		}
+		finite := absNarrow256(b).Less(loadNarrow256(&consts.narrowInf)).ToBits()
+		if squares != 0 || finite != 1<<lanes256-1 || unusual256(a, &consts.narrowNormalTop) {
+			signedPow256(octo256(&dst[i]), octo256(&x[i]), octo256(&y[i]))
+			signedPow256(octo256(&dst[i+half256]), octo256(&x[i+half256]), octo256(&y[i+half256]))
+			continue
+		}
+		k, f := splitNarrow256(a)
+		low := wideLog2256(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64()).Mul(b.GetLo().ConvertToFloat64())
+		high := wideLog2256(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64()).Mul(b.GetHi().ConvertToFloat64())
+		wideExp2256(low).ConvertToFloat32().Store(octo256(&dst[i]))
+		wideExp2256(high).ConvertToFloat32().Store(octo256(&dst[i+half256]))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// wideLog2256 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. Terms with even and
+// odd powers are polynomials of their own, so that fewer products wait for each other.
+func wideLog2256(k, f wide256) wide256 {
+	z := f.Mul(f)
+	even, odd := log2Even256(z), log2Odd256(z)
+	return odd.MulAdd(f, even).MulAdd(f, k)
+}
+
+func log2Even256(z wide256) wide256 {
+	return load256(&consts.log2Fitted[10]).
+		MulAdd(z, load256(&consts.log2Fitted[8])).
+		MulAdd(z, load256(&consts.log2Fitted[6])).
+		MulAdd(z, load256(&consts.log2Fitted[4])).
+		MulAdd(z, load256(&consts.log2Fitted[2])).
+		MulAdd(z, load256(&consts.log2Fitted[0]))
+}
+
+func log2Odd256(z wide256) wide256 {
+	return load256(&consts.log2Fitted[11]).
+		MulAdd(z, load256(&consts.log2Fitted[9])).
+		MulAdd(z, load256(&consts.log2Fitted[7])).
+		MulAdd(z, load256(&consts.log2Fitted[5])).
+		MulAdd(z, load256(&consts.log2Fitted[3])).
+		MulAdd(z, load256(&consts.log2Fitted[1]))
+}
+
+// wideExp2256 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
+// not for NaN, of which Max and Min may or may not make a number.
+func wideExp2256(t wide256) wide256 {
+	t = t.Min(load256(&consts.exp2High)).Max(load256(&consts.exp2Low))
+	shifted := t.Add(load256(&consts.trigMagic)) // the integer beside t in the low bits
+	p := exp2Fraction256(t.Sub(shifted.Sub(load256(&consts.trigMagic))))
+	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4()
+}
+
+// exp2Fraction256 is 2^r for |r| <= 1/2.
+func exp2Fraction256(r wide256) wide256 {
+	z := r.Mul(r)
+	even := load256(&consts.exp2Fitted[5]).
+		MulAdd(z, load256(&consts.exp2Fitted[3])).
+		MulAdd(z, load256(&consts.exp2Fitted[1])).
+		MulAdd(z, load256(&consts.one))
+	return load256(&consts.exp2Fitted[6]).
+		MulAdd(z, load256(&consts.exp2Fitted[4])).
+		MulAdd(z, load256(&consts.exp2Fitted[2])).
+		MulAdd(z, load256(&consts.exp2Fitted[0])).
+		MulAdd(r, even)
+}
+
+// signedPow256 computes a vector of any elements: 2^(y log2|x|), negative for odd powers of negative numbers. The scalar
 // function computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the
 // base is negative.
 func signedPow256(dst, x, y *[half256]float32) {
@@ -227,10 +280,8 @@ func signedPow256(dst, x, y *[half256]float32) {
 	a, b := archsimd.LoadFloat32x4(x).ConvertToFloat64(), archsimd.LoadFloat32x4(y).ConvertToFloat64()
 	nought := load256(&consts.zero)
 	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&consts.half))
-	// The same steps as in pow256: an element has the same bits in either.
-	k, f := splitLog256(base)
-	r, scale := foldExp256(k.MulAdd(load256(&consts.ln2), atanhLog256(f)).Mul(b))
-	p := expTaylor256(r).MulAdd(scale, scale)
+	// The same steps as in powLoop256: an element has the same bits in either.
+	p := wideExp2256(wideLog2256(splitLog256(base)).Mul(b))
 	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.Trunc().NotEqual(h)
 	p = negate256(p).Merge(p, a.Less(nought).And(odd))
