@@ -5,6 +5,7 @@ package vec
 import (
 	"math"
 	"simd/archsimd"
+	"unsafe"
 )
 
 // The vectors of one level: narrow elements as loaded, and wide ones for
@@ -47,7 +48,10 @@ func (s *splat8) set(x float64) {
 func (s *splat8) setBits(b uint64) { s.set(math.Float64frombits(b)) }
 
 func load512(s *splat8) wide512 { return archsimd.LoadFloat64x8((*[8]float64)(s)) }
-func load256(s *splat8) wide256 { return archsimd.LoadFloat64x4((*[4]float64)(s[:4])) }
+
+// load256 loads the first half. A slice of it would cost the compiler's budget of inlining more.
+// SAFETY: a constant has eight elements.
+func load256(s *splat8) wide256 { return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Pointer(s))) }
 
 // Every function that has used vectors ends with ClearAVXUpperBits, and uses
 // no scalar floats before: the compiler gives those legacy SSE instructions,

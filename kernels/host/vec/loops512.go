@@ -213,38 +213,37 @@ func powLoop512(dst, x, y []float32) {
 			continue
 		}
 		k, f := splitNarrow512(a)
-		low := wideLog2512(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64()).Mul(b.GetLo().ConvertToFloat64())
-		high := wideLog2512(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64()).Mul(b.GetHi().ConvertToFloat64())
+		low := wideLog2512(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
+		low = low.Mul(archsimd.LoadFloat32x8(octo512(&y[i])).ConvertToFloat64())
+		high := wideLog2512(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
+		high = high.Mul(archsimd.LoadFloat32x8(octo512(&y[i+half512])).ConvertToFloat64())
 		wideExp2512(low).ConvertToFloat32().Store(octo512(&dst[i]))
 		wideExp2512(high).ConvertToFloat32().Store(octo512(&dst[i+half512]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// wideLog2512 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. Terms with even and
-// odd powers are polynomials of their own, so that fewer products wait for each other.
+// wideLog2512 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. The polynomial is one
+// of pairs of terms, in f^4: a product waits for few others.
 func wideLog2512(k, f wide512) wide512 {
 	z := f.Mul(f)
-	even, odd := log2Even512(z), log2Odd512(z)
-	return odd.MulAdd(f, even).MulAdd(f, k)
+	z2 := z.Mul(z)
+	return log2High512(f, z).MulAdd(z2, log2Middle512(f, z)).MulAdd(z2, log2Low512(f, z)).MulAdd(f, k)
 }
 
-func log2Even512(z wide512) wide512 {
-	return load512(&consts.log2Fitted[10]).
-		MulAdd(z, load512(&consts.log2Fitted[8])).
-		MulAdd(z, load512(&consts.log2Fitted[6])).
-		MulAdd(z, load512(&consts.log2Fitted[4])).
-		MulAdd(z, load512(&consts.log2Fitted[2])).
-		MulAdd(z, load512(&consts.log2Fitted[0]))
+func log2High512(f, z wide512) wide512 {
+	low := load512(&consts.log2Fitted[9]).MulAdd(f, load512(&consts.log2Fitted[8]))
+	return load512(&consts.log2Fitted[11]).MulAdd(f, load512(&consts.log2Fitted[10])).MulAdd(z, low)
 }
 
-func log2Odd512(z wide512) wide512 {
-	return load512(&consts.log2Fitted[11]).
-		MulAdd(z, load512(&consts.log2Fitted[9])).
-		MulAdd(z, load512(&consts.log2Fitted[7])).
-		MulAdd(z, load512(&consts.log2Fitted[5])).
-		MulAdd(z, load512(&consts.log2Fitted[3])).
-		MulAdd(z, load512(&consts.log2Fitted[1]))
+func log2Middle512(f, z wide512) wide512 {
+	low := load512(&consts.log2Fitted[5]).MulAdd(f, load512(&consts.log2Fitted[4]))
+	return load512(&consts.log2Fitted[7]).MulAdd(f, load512(&consts.log2Fitted[6])).MulAdd(z, low)
+}
+
+func log2Low512(f, z wide512) wide512 {
+	low := load512(&consts.log2Fitted[1]).MulAdd(f, load512(&consts.log2Fitted[0]))
+	return load512(&consts.log2Fitted[3]).MulAdd(f, load512(&consts.log2Fitted[2])).MulAdd(z, low)
 }
 
 // wideExp2512 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is

@@ -215,38 +215,37 @@ func powLoop256(dst, x, y []float32) {
 			continue
 		}
 		k, f := splitNarrow256(a)
-		low := wideLog2256(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64()).Mul(b.GetLo().ConvertToFloat64())
-		high := wideLog2256(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64()).Mul(b.GetHi().ConvertToFloat64())
+		low := wideLog2256(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
+		low = low.Mul(archsimd.LoadFloat32x4(octo256(&y[i])).ConvertToFloat64())
+		high := wideLog2256(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
+		high = high.Mul(archsimd.LoadFloat32x4(octo256(&y[i+half256])).ConvertToFloat64())
 		wideExp2256(low).ConvertToFloat32().Store(octo256(&dst[i]))
 		wideExp2256(high).ConvertToFloat32().Store(octo256(&dst[i+half256]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// wideLog2256 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. Terms with even and
-// odd powers are polynomials of their own, so that fewer products wait for each other.
+// wideLog2256 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. The polynomial is one
+// of pairs of terms, in f^4: a product waits for few others.
 func wideLog2256(k, f wide256) wide256 {
 	z := f.Mul(f)
-	even, odd := log2Even256(z), log2Odd256(z)
-	return odd.MulAdd(f, even).MulAdd(f, k)
+	z2 := z.Mul(z)
+	return log2High256(f, z).MulAdd(z2, log2Middle256(f, z)).MulAdd(z2, log2Low256(f, z)).MulAdd(f, k)
 }
 
-func log2Even256(z wide256) wide256 {
-	return load256(&consts.log2Fitted[10]).
-		MulAdd(z, load256(&consts.log2Fitted[8])).
-		MulAdd(z, load256(&consts.log2Fitted[6])).
-		MulAdd(z, load256(&consts.log2Fitted[4])).
-		MulAdd(z, load256(&consts.log2Fitted[2])).
-		MulAdd(z, load256(&consts.log2Fitted[0]))
+func log2High256(f, z wide256) wide256 {
+	low := load256(&consts.log2Fitted[9]).MulAdd(f, load256(&consts.log2Fitted[8]))
+	return load256(&consts.log2Fitted[11]).MulAdd(f, load256(&consts.log2Fitted[10])).MulAdd(z, low)
 }
 
-func log2Odd256(z wide256) wide256 {
-	return load256(&consts.log2Fitted[11]).
-		MulAdd(z, load256(&consts.log2Fitted[9])).
-		MulAdd(z, load256(&consts.log2Fitted[7])).
-		MulAdd(z, load256(&consts.log2Fitted[5])).
-		MulAdd(z, load256(&consts.log2Fitted[3])).
-		MulAdd(z, load256(&consts.log2Fitted[1]))
+func log2Middle256(f, z wide256) wide256 {
+	low := load256(&consts.log2Fitted[5]).MulAdd(f, load256(&consts.log2Fitted[4]))
+	return load256(&consts.log2Fitted[7]).MulAdd(f, load256(&consts.log2Fitted[6])).MulAdd(z, low)
+}
+
+func log2Low256(f, z wide256) wide256 {
+	low := load256(&consts.log2Fitted[1]).MulAdd(f, load256(&consts.log2Fitted[0]))
+	return load256(&consts.log2Fitted[3]).MulAdd(f, load256(&consts.log2Fitted[2])).MulAdd(z, low)
 }
 
 // wideExp2256 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
