@@ -47,7 +47,7 @@ func weight512(x, least narrow512, bias shifts512) narrow512 {
 	t := x.MulAdd(loadNarrow512(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
 	r := n.MulAdd(loadNarrow512(&consts.narrowMinusLn2), x)
-	g := growthNarrow512(consts, n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r))
+	g := growthNarrow512(n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r))
 	power := t.AsInt32x16().Add(bias).ShiftAllLeft(23).AsFloat32x16()
 	var nought narrow512
 	return nought.Merge(g.MulAdd(power, power), below)

@@ -35,15 +35,9 @@ type constants struct {
 	narrowPiecesConstants
 }
 
+// consts are loaded for each vector by a loop that stores. With the address held in a register instead, log, tanh, erf and sin took 4
+// to 15 % less of data in cache, but 30 to 80 % more of 16 MiB, measured on Zen 5; why is not known.
 var consts = newConstants()
-
-// fixedConstants is consts for a loop that stores: it would load the variable again, and test it for nil, after each store, which took
-// a quarter of the time of log. What such a loop calls has the pointer as a parameter of the same name.
-func fixedConstants() *constants {
-	c := consts
-	_ = c.zero // the test for nil
-	return c
-}
 
 // cacheLine is what the vectors of AVX-512 fill.
 const cacheLine = 64
@@ -72,6 +66,7 @@ func newConstants() *constants {
 	return c
 }
 
+// plainConstants are numbers that many functions use.
 type plainConstants struct {
 	zero, one, two, half, minusOne, inf, nan splat8
 

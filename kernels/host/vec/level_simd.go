@@ -45,8 +45,10 @@ func (s *splat8) set(x float64) {
 	}
 }
 
+// setBits sets it to the number with these bits.
 func (s *splat8) setBits(b uint64) { s.set(math.Float64frombits(b)) }
 
+// load512 loads all of it.
 func load512(s *splat8) wide512 { return archsimd.LoadFloat64x8((*[8]float64)(s)) }
 
 // load256 loads the first half. A slice of it would cost the compiler's budget of inlining more.

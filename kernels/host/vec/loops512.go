@@ -54,7 +54,7 @@ func (t *table) loops512() {
 }
 
 // foldNarrow512 gives n and r with x = n ln2 + r, |r| <= ln2/2. The first product is exact.
-func foldNarrow512(consts *constants, x narrow512) (n, r narrow512) {
+func foldNarrow512(x narrow512) (n, r narrow512) {
 	magic := loadNarrow512(&consts.narrowMagic)
 	n = x.MulAdd(loadNarrow512(&consts.narrowLog2e), magic).Sub(magic)
 	r = n.MulAdd(loadNarrow512(&consts.narrowMinusLn2), x)
@@ -62,7 +62,7 @@ func foldNarrow512(consts *constants, x narrow512) (n, r narrow512) {
 }
 
 // growthNarrow512 is exp(r) - 1, accurate relative to itself.
-func growthNarrow512(consts *constants, r narrow512) narrow512 {
+func growthNarrow512(r narrow512) narrow512 {
 	p := loadNarrow512(&consts.narrowGrowth[4]).
 		MulAdd(r, loadNarrow512(&consts.narrowGrowth[3])).
 		MulAdd(r, loadNarrow512(&consts.narrowGrowth[2])).
@@ -72,17 +72,17 @@ func growthNarrow512(consts *constants, r narrow512) narrow512 {
 }
 
 // powerNarrow512 is 2 to the n for an integer from -126 to 127.
-func powerNarrow512(consts *constants, n narrow512) narrow512 {
+func powerNarrow512(n narrow512) narrow512 {
 	return n.Add(loadNarrow512(&consts.narrowBias)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
 }
 
 // scaleNarrow512 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
 // rounds, where the result is subnormal.
-func scaleNarrow512(consts *constants, y, n narrow512) narrow512 {
+func scaleNarrow512(y, n narrow512) narrow512 {
 	bias := loadNarrow512(&consts.narrowBias)
 	h := n.MulAdd(loadNarrow512(&consts.narrowHalf), bias)
 	y = y.Mul(h.AsInt32x16().ShiftAllLeft(23).AsFloat32x16())
-	return y.Mul(powerNarrow512(consts, n.Sub(h.Sub(bias))))
+	return y.Mul(powerNarrow512(n.Sub(h.Sub(bias))))
 }
 
 // clampNarrow512 moves what is beyond two limits to them. It keeps nan, which compares with neither.
@@ -92,23 +92,22 @@ func clampNarrow512(x, low, high narrow512) narrow512 {
 }
 
 // absNarrow512 clears the sign, that of nan as well.
-func absNarrow512(consts *constants, x narrow512) narrow512 {
+func absNarrow512(x narrow512) narrow512 {
 	return x.AsInt32x16().And(loadNarrow512(&consts.narrowAbs).AsInt32x16()).AsFloat32x16()
 }
 
 // signNarrow512 is y, which is not negative, with the sign of x.
-func signNarrow512(consts *constants, y, x narrow512) narrow512 {
+func signNarrow512(y, x narrow512) narrow512 {
 	sign := x.AsInt32x16().And(loadNarrow512(&consts.narrowSign).AsInt32x16())
 	return y.AsInt32x16().Add(sign).AsFloat32x16()
 }
 
 // expLoop512 is exp: 0 or infinite beyond the limits, subnormal or normal between them.
 func expLoop512(dst, src []float32) {
-	consts := fixedConstants()
 	low, high, unit := loadNarrow512(&consts.narrowLowest), loadNarrow512(&consts.narrowHighest), loadNarrow512(&consts.narrowOne)
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
-		n, r := foldNarrow512(consts, clampNarrow512(archsimd.LoadFloat32x16(at512(&src[i])), low, high))
-		scaleNarrow512(consts, growthNarrow512(consts, r).Add(unit), n).Store(at512(&dst[i]))
+		n, r := foldNarrow512(clampNarrow512(archsimd.LoadFloat32x16(at512(&src[i])), low, high))
+		scaleNarrow512(growthNarrow512(r).Add(unit), n).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -117,15 +116,14 @@ func expLoop512(dst, src []float32) {
 // computed times 2^64, so that it is rounded once before it may be subnormal. What rounding drops from 1+e and from the quotient,
 // 1 - q - q e, is added to q, or there would be half ulps of both.
 func sigmoidLoop512(dst, src []float32) {
-	consts := fixedConstants()
 	low, unit := loadNarrow512(&consts.narrowLowest), loadNarrow512(&consts.narrowOne)
 	var nought narrow512
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
 		a := x.AsInt32x16().Or(loadNarrow512(&consts.narrowSign).AsInt32x16()).AsFloat32x16()
-		n, r := foldNarrow512(consts, low.Merge(a, a.Less(low)))
+		n, r := foldNarrow512(low.Merge(a, a.Less(low)))
 		scale := n.Add(loadNarrow512(&consts.narrowBiasUp)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
-		scaled := growthNarrow512(consts, r).MulAdd(scale, scale)
+		scaled := growthNarrow512(r).MulAdd(scale, scale)
 		minusE := scaled.Mul(loadNarrow512(&consts.narrowMinusDown))
 		q := unit.Div(unit.Sub(minusE))
 		q = q.MulAdd(q.MulAdd(minusE, unit.Sub(q)), q)
@@ -136,13 +134,12 @@ func sigmoidLoop512(dst, src []float32) {
 
 // tanhLoop512 is a polynomial of |x| with the sign of x.
 func tanhLoop512(dst, src []float32) {
-	consts := fixedConstants()
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
-		a, limit := absNarrow512(consts, x), loadNarrow512(&consts.narrowTanhLimit)
+		a, limit := absNarrow512(x), loadNarrow512(&consts.narrowTanhLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces512(consts, &consts.narrowTanh, a, loadNarrow512(&consts.narrowTanhShift))
-		signNarrow512(consts, p.MulAdd(t, constant), x).Store(at512(&dst[i]))
+		constant, p, t := pieces512(&consts.narrowTanh, a, loadNarrow512(&consts.narrowTanhShift))
+		signNarrow512(p.MulAdd(t, constant), x).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -150,14 +147,13 @@ func tanhLoop512(dst, src []float32) {
 // erfLoop512 is the same for erf, but that what is multiplied by t in the first interval is less by 1: 1.128, the slope at 0, has too
 // few digits.
 func erfLoop512(dst, src []float32) {
-	consts := fixedConstants()
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
-		a, limit := absNarrow512(consts, x), loadNarrow512(&consts.narrowErfLimit)
+		a, limit := absNarrow512(x), loadNarrow512(&consts.narrowErfLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces512(consts, &consts.narrowErf, a, loadNarrow512(&consts.narrowErfShift))
+		constant, p, t := pieces512(&consts.narrowErf, a, loadNarrow512(&consts.narrowErfShift))
 		constant = t.Merge(constant, a.Add(loadNarrow512(&consts.narrowErfShift)).Less(loadNarrow512(&consts.narrowErfFirst)))
-		signNarrow512(consts, p.MulAdd(t, constant), x).Store(at512(&dst[i]))
+		signNarrow512(p.MulAdd(t, constant), x).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -203,7 +199,6 @@ func pow512(dst, x, y []float32) {
 // alike. It gives other vectors to signedPow512, and those with some squares too: a choice by lanes would slow all others down.
 // SAFETY: dst has whole vectors, x and y as many elements or more.
 func powLoop512(dst, x, y []float32) {
-	consts := fixedConstants()
 	for i := 0; i < len(dst); i += lanes512 {
 		a, b := archsimd.LoadFloat32x16(at512(&x[i])), archsimd.LoadFloat32x16(at512(&y[i]))
 		squares := b.Equal(loadNarrow512(&consts.narrowTwo)).ToBits()
@@ -211,57 +206,60 @@ func powLoop512(dst, x, y []float32) {
 			a.Mul(a).Store(at512(&dst[i]))
 			continue
 		}
-		finite := absNarrow512(consts, b).Less(loadNarrow512(&consts.narrowInf)).ToBits()
-		if squares != 0 || finite != 1<<lanes512-1 || unusual512(consts, a, &consts.narrowNormalTop) {
+		finite := absNarrow512(b).Less(loadNarrow512(&consts.narrowInf)).ToBits()
+		if squares != 0 || finite != 1<<lanes512-1 || unusual512(a, &consts.narrowNormalTop) {
 			signedPow512(octo512(&dst[i]), octo512(&x[i]), octo512(&y[i]))
 			signedPow512(octo512(&dst[i+half512]), octo512(&x[i+half512]), octo512(&y[i+half512]))
 			continue
 		}
-		k, f := splitNarrow512(consts, a)
-		low := wideLog2512(consts, k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
+		k, f := splitNarrow512(a)
+		low := wideLog2512(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
 		low = low.Mul(archsimd.LoadFloat32x8(octo512(&y[i])).ConvertToFloat64())
-		high := wideLog2512(consts, k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
+		high := wideLog2512(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
 		high = high.Mul(archsimd.LoadFloat32x8(octo512(&y[i+half512])).ConvertToFloat64())
-		wideExp2512(consts, low).ConvertToFloat32().Store(octo512(&dst[i]))
-		wideExp2512(consts, high).ConvertToFloat32().Store(octo512(&dst[i+half512]))
+		wideExp2512(low).ConvertToFloat32().Store(octo512(&dst[i]))
+		wideExp2512(high).ConvertToFloat32().Store(octo512(&dst[i+half512]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // wideLog2512 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. The polynomial is one
 // of pairs of terms, in f^4: a product waits for few others.
-func wideLog2512(consts *constants, k, f wide512) wide512 {
+func wideLog2512(k, f wide512) wide512 {
 	z := f.Mul(f)
 	z2 := z.Mul(z)
-	return log2High512(consts, f, z).MulAdd(z2, log2Middle512(consts, f, z)).MulAdd(z2, log2Low512(consts, f, z)).MulAdd(f, k)
+	return log2High512(f, z).MulAdd(z2, log2Middle512(f, z)).MulAdd(z2, log2Low512(f, z)).MulAdd(f, k)
 }
 
-func log2High512(consts *constants, f, z wide512) wide512 {
+// log2High512 has the coefficients of the highest four powers, given f and its square z.
+func log2High512(f, z wide512) wide512 {
 	low := load512(&consts.log2Fitted[9]).MulAdd(f, load512(&consts.log2Fitted[8]))
 	return load512(&consts.log2Fitted[11]).MulAdd(f, load512(&consts.log2Fitted[10])).MulAdd(z, low)
 }
 
-func log2Middle512(consts *constants, f, z wide512) wide512 {
+// log2Middle512 has the next four.
+func log2Middle512(f, z wide512) wide512 {
 	low := load512(&consts.log2Fitted[5]).MulAdd(f, load512(&consts.log2Fitted[4]))
 	return load512(&consts.log2Fitted[7]).MulAdd(f, load512(&consts.log2Fitted[6])).MulAdd(z, low)
 }
 
-func log2Low512(consts *constants, f, z wide512) wide512 {
+// log2Low512 has the lowest four.
+func log2Low512(f, z wide512) wide512 {
 	low := load512(&consts.log2Fitted[1]).MulAdd(f, load512(&consts.log2Fitted[0]))
 	return load512(&consts.log2Fitted[3]).MulAdd(f, load512(&consts.log2Fitted[2])).MulAdd(z, low)
 }
 
 // wideExp2512 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
 // not for NaN, of which Max and Min may or may not make a number.
-func wideExp2512(consts *constants, t wide512) wide512 {
+func wideExp2512(t wide512) wide512 {
 	t = t.Min(load512(&consts.exp2High)).Max(load512(&consts.exp2Low))
 	shifted := t.Add(load512(&consts.trigMagic)) // the integer beside t in the low bits
-	p := exp2Fraction512(consts, t.Sub(shifted.Sub(load512(&consts.trigMagic))))
+	p := exp2Fraction512(t.Sub(shifted.Sub(load512(&consts.trigMagic))))
 	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8()
 }
 
 // exp2Fraction512 is 2^r for |r| <= 1/2.
-func exp2Fraction512(consts *constants, r wide512) wide512 {
+func exp2Fraction512(r wide512) wide512 {
 	z := r.Mul(r)
 	even := load512(&consts.exp2Fitted[5]).
 		MulAdd(z, load512(&consts.exp2Fitted[3])).
@@ -283,8 +281,7 @@ func signedPow512(dst, x, y *[half512]float32) {
 	nought := load512(&consts.zero)
 	base, integral, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&consts.half))
 	// The same steps as in powLoop512: an element has the same bits in either.
-	k, f := splitLog512(base)
-	p := wideExp2512(consts, wideLog2512(consts, k, f).Mul(b))
+	p := wideExp2512(wideLog2512(splitLog512(base)).Mul(b))
 	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.TruncScaled(0).NotEqual(h)
 	p = negate512(p).Merge(p, a.Less(nought).And(odd))
@@ -301,14 +298,13 @@ func signedPow512(dst, x, y *[half512]float32) {
 // exp2512 is Exp2: integers become exponents, vectors with other numbers are left to pow512, which rounds integers to the same.
 // SAFETY: both slices have one length.
 func exp2512(dst, src []float32) {
-	consts := fixedConstants()
 	whole := len(src) &^ (lanes512 - 1)
 	for i := 0; i < whole; i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
 		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
-		usual := x.TruncScaled(0).Equal(x).And(absNarrow512(consts, x).Less(loadNarrow512(&consts.narrowPower)))
+		usual := x.TruncScaled(0).Equal(x).And(absNarrow512(x).Less(loadNarrow512(&consts.narrowPower)))
 		if usual.ToBits() == 1<<lanes512-1 {
-			powerNarrow512(consts, x).Store(at512(&dst[i]))
+			powerNarrow512(x).Store(at512(&dst[i]))
 		} else {
 			pow512(dst[i:i+lanes512], consts.narrowTwo[:lanes512], src[i:i+lanes512])
 		}

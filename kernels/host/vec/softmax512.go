@@ -67,13 +67,13 @@ func highest512(x []float32) float32 {
 
 // power512 is 2^64 exp(x) / 2^n, given n by the bias of exponents, in two parts, of which the second is what rounding drops. What is
 // less than low counts as low.
-func power512(consts *constants, x, low narrow512, bias shifts512) (e, rest narrow512) {
+func power512(x, low narrow512, bias shifts512) (e, rest narrow512) {
 	x = low.Merge(x, x.Less(low))
 	magic := loadNarrow512(&consts.narrowMagic)
 	t := x.MulAdd(loadNarrow512(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
 	r := n.MulAdd(loadNarrow512(&consts.narrowMinusLn2), x)
-	g := growthNarrow512(consts, n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r))
+	g := growthNarrow512(n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r))
 	s := t.AsInt32x16().Add(bias).ShiftAllLeft(23).AsFloat32x16()
 	e = g.MulAdd(s, s)
 	return e, g.MulAdd(s, s.Sub(e))
@@ -81,14 +81,13 @@ func power512(consts *constants, x, low narrow512, bias shifts512) (e, rest narr
 
 // powers512 sets dst and rests to power512 of a row and returns the sum. What fills no vector is padded with -Inf.
 func powers512(dst, src, rests []float32, top float32) float64 {
-	consts := fixedConstants()
 	var even, odd wide512
 	var dropped narrow512
 	low := archsimd.BroadcastFloat32x16(top - softmaxDepth)
 	bias := archsimd.BroadcastInt32x16(127 + 64 - int32(math.RoundToEven(float64(top)*math.Log2E)))
 	i := 0
 	for ; i+lanes512 <= len(src); i += lanes512 {
-		e, rest := power512(consts, archsimd.LoadFloat32x16(at512(&src[i])), low, bias)
+		e, rest := power512(archsimd.LoadFloat32x16(at512(&src[i])), low, bias)
 		e.Store(at512(&dst[i]))
 		rest.Store(at512(&rests[i]))
 		dropped = dropped.Add(rest)
@@ -97,7 +96,7 @@ func powers512(dst, src, rests []float32, top float32) float64 {
 	if i < len(src) {
 		row := consts.padding
 		copy(row[:lanes512], src[i:])
-		e, rest := power512(consts, archsimd.LoadFloat32x16(at512(&row[0])), low, bias)
+		e, rest := power512(archsimd.LoadFloat32x16(at512(&row[0])), low, bias)
 		e.Store(at512(&row[0]))
 		copy(dst[i:len(src)], row[:lanes512])
 		rest.Store(at512(&rests[i]))

@@ -49,7 +49,7 @@ func weight256(x, least narrow256, bias shifts256) narrow256 {
 	t := x.MulAdd(loadNarrow256(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
 	r := n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), x)
-	g := growthNarrow256(consts, n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r))
+	g := growthNarrow256(n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r))
 	power := t.AsInt32x8().Add(bias).ShiftAllLeft(23).AsFloat32x8()
 	var nought narrow256
 	return nought.Merge(g.MulAdd(power, power), below)

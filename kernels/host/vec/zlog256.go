@@ -10,7 +10,7 @@ import "simd/archsimd"
 // function that puts these right; it has the same bits for the rest, so that neighbors do not show.
 
 // splitNarrow256 is splitLog256 in float32.
-func splitNarrow256(consts *constants, x narrow256) (k, f narrow256) {
+func splitNarrow256(x narrow256) (k, f narrow256) {
 	bits := x.AsInt32x8().Sub(loadNarrow256(&consts.narrowRoot).AsInt32x8())
 	whole := bits.ShiftRight(loadNarrow256(&consts.narrowShift).AsInt32x8())
 	f = x.AsInt32x8().Sub(whole.ShiftAllLeft(23)).AsFloat32x8().Sub(loadNarrow256(&consts.narrowOne))
@@ -18,7 +18,7 @@ func splitNarrow256(consts *constants, x narrow256) (k, f narrow256) {
 }
 
 // unusual256 reports whether a lane is not a positive normal number below a top, of which it is given the bits.
-func unusual256(consts *constants, x narrow256, top *splatNarrow16) bool {
+func unusual256(x narrow256, top *splatNarrow16) bool {
 	moved := x.AsInt32x8().Add(loadNarrow256(&consts.narrowNormal).AsInt32x8())
 	return moved.Greater(loadNarrow256(top).AsInt32x8()).ToBits() != 0
 }
@@ -42,19 +42,19 @@ func curveLow256(c *[9]splatNarrow16, f, p narrow256) narrow256 {
 }
 
 // naturalLog256 is k ln2 + log(1+f), given q with log(1+f) = f + f^2 q. The small terms are added first.
-func naturalLog256(consts *constants, k, f, q narrow256) narrow256 {
+func naturalLog256(k, f, q narrow256) narrow256 {
 	small := k.MulAdd(loadNarrow256(&consts.narrowLn2Low), f.Mul(f).Mul(q))
 	return k.MulAdd(loadNarrow256(&consts.narrowLn2), f.Add(small))
 }
 
 // binaryLog256 is k + log2(1+f), given q with log2(1+f) = f log2(e) + f^2 q.
-func binaryLog256(consts *constants, k, f, q narrow256) narrow256 {
+func binaryLog256(k, f, q narrow256) narrow256 {
 	small := f.MulAdd(loadNarrow256(&consts.narrowLog2eLow), f.Mul(f).Mul(q))
 	return f.MulAdd(loadNarrow256(&consts.narrowLog2e), small).Add(k)
 }
 
 // edgesNarrow256 is logEdges256 in float32.
-func edgesNarrow256(consts *constants, r, x narrow256) narrow256 {
+func edgesNarrow256(r, x narrow256) narrow256 {
 	var nought narrow256
 	r = r.Merge(x, x.Less(loadNarrow256(&consts.narrowInf))) // x itself when it is +Inf or NaN
 	r = loadNarrow256(&consts.narrowMinusInf).Merge(r, x.Equal(nought))
@@ -62,39 +62,37 @@ func edgesNarrow256(consts *constants, r, x narrow256) narrow256 {
 }
 
 // anyLog256 is a logarithm of any numbers: subnormal ones are multiplied by a power of two, which is taken off again.
-func anyLog256(x narrow256, c *[9]splatNarrow16, ends func(consts *constants, k, f, q narrow256) narrow256) narrow256 {
+func anyLog256(x narrow256, c *[9]splatNarrow16, ends func(k, f, q narrow256) narrow256) narrow256 {
 	small := x.Less(loadNarrow256(&consts.narrowLeast))
-	k, f := splitNarrow256(consts, x.Mul(loadNarrow256(&consts.narrowRaise)).Merge(x, small))
+	k, f := splitNarrow256(x.Mul(loadNarrow256(&consts.narrowRaise)).Merge(x, small))
 	k = k.Sub(loadNarrow256(&consts.narrowRaised).Masked(small))
-	return edgesNarrow256(consts, ends(consts, k, f, curve256(c, f)), x)
+	return edgesNarrow256(ends(k, f, curve256(c, f)), x)
 }
 
 // logLoop256 is the natural logarithm.
 func logLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		if unusual256(consts, x, &consts.narrowNormalTop) {
+		if unusual256(x, &consts.narrowNormalTop) {
 			anyLog256(x, &consts.narrowLogCurve, naturalLog256).Store(at256(&dst[i]))
 			continue
 		}
-		k, f := splitNarrow256(consts, x)
-		naturalLog256(consts, k, f, curve256(&consts.narrowLogCurve, f)).Store(at256(&dst[i]))
+		k, f := splitNarrow256(x)
+		naturalLog256(k, f, curve256(&consts.narrowLogCurve, f)).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // log2Loop256 is the logarithm to base 2, exact for powers of two.
 func log2Loop256(dst, src []float32) {
-	consts := fixedConstants()
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		if unusual256(consts, x, &consts.narrowNormalTop) {
+		if unusual256(x, &consts.narrowNormalTop) {
 			anyLog256(x, &consts.narrowLog2Curve, binaryLog256).Store(at256(&dst[i]))
 			continue
 		}
-		k, f := splitNarrow256(consts, x)
-		binaryLog256(consts, k, f, curve256(&consts.narrowLog2Curve, f)).Store(at256(&dst[i]))
+		k, f := splitNarrow256(x)
+		binaryLog256(k, f, curve256(&consts.narrowLog2Curve, f)).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -108,18 +106,17 @@ func farLog1p256(r, u narrow256) narrow256 {
 // log1pLoop256 splits u = 1+x into 2^k and a fraction, whose distance from 1 it computes again, from x: 2^-k x + (2^-k - 1)
 // is rounded once, and has the bits of x that u has lost.
 func log1pLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		u := x.Add(loadNarrow256(&consts.narrowOne))
-		k, _ := splitNarrow256(consts, u)
+		k, _ := splitNarrow256(u)
 		// The power and one less than it are exact: k is at least -24 here, and above 24 the rounding is far below k ln2.
-		s := powerNarrow256(consts, nought.Sub(k))
+		s := powerNarrow256(nought.Sub(k))
 		f := x.MulAdd(s, s.Sub(loadNarrow256(&consts.narrowOne)))
-		r := naturalLog256(consts, k, f, curve256(&consts.narrowLogCurve, f))
+		r := naturalLog256(k, f, curve256(&consts.narrowLogCurve, f))
 		r = x.Merge(r, x.Equal(nought)) // for the sign
-		if unusual256(consts, u, &consts.narrowLog1pTop) {
+		if unusual256(u, &consts.narrowLog1pTop) {
 			r = farLog1p256(r, u)
 		}
 		r.Store(at256(&dst[i]))
@@ -130,13 +127,12 @@ func log1pLoop256(dst, src []float32) {
 // expm1Loop256: exp(x) - 1 = 2^n g + (2^n - 1) with g = exp(r) - 1. It is computed as half of that, because 2^n alone may be
 // infinite.
 func expm1Loop256(dst, src []float32) {
-	consts := fixedConstants()
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		n, r := foldNarrow256(consts, clampNarrow256(x, loadNarrow256(&consts.narrowExpm1Least), loadNarrow256(&consts.narrowHighest)))
-		g := growthNarrow256(consts, r)
-		s := powerNarrow256(consts, n.Sub(loadNarrow256(&consts.narrowOne)))
+		n, r := foldNarrow256(clampNarrow256(x, loadNarrow256(&consts.narrowExpm1Least), loadNarrow256(&consts.narrowHighest)))
+		g := growthNarrow256(r)
+		s := powerNarrow256(n.Sub(loadNarrow256(&consts.narrowOne)))
 		y := g.MulAdd(s, s.Sub(loadNarrow256(&consts.narrowHalf)))
 		y = y.Add(y)
 		y = g.Merge(y, n.Equal(nought)) // half of a subnormal number may be none

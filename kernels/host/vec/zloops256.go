@@ -56,7 +56,7 @@ func (t *table) loops256() {
 }
 
 // foldNarrow256 gives n and r with x = n ln2 + r, |r| <= ln2/2. The first product is exact.
-func foldNarrow256(consts *constants, x narrow256) (n, r narrow256) {
+func foldNarrow256(x narrow256) (n, r narrow256) {
 	magic := loadNarrow256(&consts.narrowMagic)
 	n = x.MulAdd(loadNarrow256(&consts.narrowLog2e), magic).Sub(magic)
 	r = n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), x)
@@ -64,7 +64,7 @@ func foldNarrow256(consts *constants, x narrow256) (n, r narrow256) {
 }
 
 // growthNarrow256 is exp(r) - 1, accurate relative to itself.
-func growthNarrow256(consts *constants, r narrow256) narrow256 {
+func growthNarrow256(r narrow256) narrow256 {
 	p := loadNarrow256(&consts.narrowGrowth[4]).
 		MulAdd(r, loadNarrow256(&consts.narrowGrowth[3])).
 		MulAdd(r, loadNarrow256(&consts.narrowGrowth[2])).
@@ -74,17 +74,17 @@ func growthNarrow256(consts *constants, r narrow256) narrow256 {
 }
 
 // powerNarrow256 is 2 to the n for an integer from -126 to 127.
-func powerNarrow256(consts *constants, n narrow256) narrow256 {
+func powerNarrow256(n narrow256) narrow256 {
 	return n.Add(loadNarrow256(&consts.narrowBias)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
 }
 
 // scaleNarrow256 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
 // rounds, where the result is subnormal.
-func scaleNarrow256(consts *constants, y, n narrow256) narrow256 {
+func scaleNarrow256(y, n narrow256) narrow256 {
 	bias := loadNarrow256(&consts.narrowBias)
 	h := n.MulAdd(loadNarrow256(&consts.narrowHalf), bias)
 	y = y.Mul(h.AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
-	return y.Mul(powerNarrow256(consts, n.Sub(h.Sub(bias))))
+	return y.Mul(powerNarrow256(n.Sub(h.Sub(bias))))
 }
 
 // clampNarrow256 moves what is beyond two limits to them. It keeps nan, which compares with neither.
@@ -94,23 +94,22 @@ func clampNarrow256(x, low, high narrow256) narrow256 {
 }
 
 // absNarrow256 clears the sign, that of nan as well.
-func absNarrow256(consts *constants, x narrow256) narrow256 {
+func absNarrow256(x narrow256) narrow256 {
 	return x.AsInt32x8().And(loadNarrow256(&consts.narrowAbs).AsInt32x8()).AsFloat32x8()
 }
 
 // signNarrow256 is y, which is not negative, with the sign of x.
-func signNarrow256(consts *constants, y, x narrow256) narrow256 {
+func signNarrow256(y, x narrow256) narrow256 {
 	sign := x.AsInt32x8().And(loadNarrow256(&consts.narrowSign).AsInt32x8())
 	return y.AsInt32x8().Add(sign).AsFloat32x8()
 }
 
 // expLoop256 is exp: 0 or infinite beyond the limits, subnormal or normal between them.
 func expLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	low, high, unit := loadNarrow256(&consts.narrowLowest), loadNarrow256(&consts.narrowHighest), loadNarrow256(&consts.narrowOne)
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
-		n, r := foldNarrow256(consts, clampNarrow256(archsimd.LoadFloat32x8(at256(&src[i])), low, high))
-		scaleNarrow256(consts, growthNarrow256(consts, r).Add(unit), n).Store(at256(&dst[i]))
+		n, r := foldNarrow256(clampNarrow256(archsimd.LoadFloat32x8(at256(&src[i])), low, high))
+		scaleNarrow256(growthNarrow256(r).Add(unit), n).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -119,15 +118,14 @@ func expLoop256(dst, src []float32) {
 // computed times 2^64, so that it is rounded once before it may be subnormal. What rounding drops from 1+e and from the quotient,
 // 1 - q - q e, is added to q, or there would be half ulps of both.
 func sigmoidLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	low, unit := loadNarrow256(&consts.narrowLowest), loadNarrow256(&consts.narrowOne)
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		a := x.AsInt32x8().Or(loadNarrow256(&consts.narrowSign).AsInt32x8()).AsFloat32x8()
-		n, r := foldNarrow256(consts, low.Merge(a, a.Less(low)))
+		n, r := foldNarrow256(low.Merge(a, a.Less(low)))
 		scale := n.Add(loadNarrow256(&consts.narrowBiasUp)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
-		scaled := growthNarrow256(consts, r).MulAdd(scale, scale)
+		scaled := growthNarrow256(r).MulAdd(scale, scale)
 		minusE := scaled.Mul(loadNarrow256(&consts.narrowMinusDown))
 		q := unit.Div(unit.Sub(minusE))
 		q = q.MulAdd(q.MulAdd(minusE, unit.Sub(q)), q)
@@ -138,13 +136,12 @@ func sigmoidLoop256(dst, src []float32) {
 
 // tanhLoop256 is a polynomial of |x| with the sign of x.
 func tanhLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		a, limit := absNarrow256(consts, x), loadNarrow256(&consts.narrowTanhLimit)
+		a, limit := absNarrow256(x), loadNarrow256(&consts.narrowTanhLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces256(consts, &consts.narrowTanh, a, loadNarrow256(&consts.narrowTanhShift))
-		signNarrow256(consts, p.MulAdd(t, constant), x).Store(at256(&dst[i]))
+		constant, p, t := pieces256(&consts.narrowTanh, a, loadNarrow256(&consts.narrowTanhShift))
+		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -152,14 +149,13 @@ func tanhLoop256(dst, src []float32) {
 // erfLoop256 is the same for erf, but that what is multiplied by t in the first interval is less by 1: 1.128, the slope at 0, has too
 // few digits.
 func erfLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		a, limit := absNarrow256(consts, x), loadNarrow256(&consts.narrowErfLimit)
+		a, limit := absNarrow256(x), loadNarrow256(&consts.narrowErfLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces256(consts, &consts.narrowErf, a, loadNarrow256(&consts.narrowErfShift))
+		constant, p, t := pieces256(&consts.narrowErf, a, loadNarrow256(&consts.narrowErfShift))
 		constant = t.Merge(constant, a.Add(loadNarrow256(&consts.narrowErfShift)).Less(loadNarrow256(&consts.narrowErfFirst)))
-		signNarrow256(consts, p.MulAdd(t, constant), x).Store(at256(&dst[i]))
+		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -205,7 +201,6 @@ func pow256(dst, x, y []float32) {
 // alike. It gives other vectors to signedPow256, and those with some squares too: a choice by lanes would slow all others down.
 // SAFETY: dst has whole vectors, x and y as many elements or more.
 func powLoop256(dst, x, y []float32) {
-	consts := fixedConstants()
 	for i := 0; i < len(dst); i += lanes256 {
 		a, b := archsimd.LoadFloat32x8(at256(&x[i])), archsimd.LoadFloat32x8(at256(&y[i]))
 		squares := b.Equal(loadNarrow256(&consts.narrowTwo)).ToBits()
@@ -213,57 +208,60 @@ func powLoop256(dst, x, y []float32) {
 			a.Mul(a).Store(at256(&dst[i]))
 			continue
 		}
-		finite := absNarrow256(consts, b).Less(loadNarrow256(&consts.narrowInf)).ToBits()
-		if squares != 0 || finite != 1<<lanes256-1 || unusual256(consts, a, &consts.narrowNormalTop) {
+		finite := absNarrow256(b).Less(loadNarrow256(&consts.narrowInf)).ToBits()
+		if squares != 0 || finite != 1<<lanes256-1 || unusual256(a, &consts.narrowNormalTop) {
 			signedPow256(octo256(&dst[i]), octo256(&x[i]), octo256(&y[i]))
 			signedPow256(octo256(&dst[i+half256]), octo256(&x[i+half256]), octo256(&y[i+half256]))
 			continue
 		}
-		k, f := splitNarrow256(consts, a)
-		low := wideLog2256(consts, k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
+		k, f := splitNarrow256(a)
+		low := wideLog2256(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
 		low = low.Mul(archsimd.LoadFloat32x4(octo256(&y[i])).ConvertToFloat64())
-		high := wideLog2256(consts, k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
+		high := wideLog2256(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
 		high = high.Mul(archsimd.LoadFloat32x4(octo256(&y[i+half256])).ConvertToFloat64())
-		wideExp2256(consts, low).ConvertToFloat32().Store(octo256(&dst[i]))
-		wideExp2256(consts, high).ConvertToFloat32().Store(octo256(&dst[i+half256]))
+		wideExp2256(low).ConvertToFloat32().Store(octo256(&dst[i]))
+		wideExp2256(high).ConvertToFloat32().Store(octo256(&dst[i+half256]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // wideLog2256 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. The polynomial is one
 // of pairs of terms, in f^4: a product waits for few others.
-func wideLog2256(consts *constants, k, f wide256) wide256 {
+func wideLog2256(k, f wide256) wide256 {
 	z := f.Mul(f)
 	z2 := z.Mul(z)
-	return log2High256(consts, f, z).MulAdd(z2, log2Middle256(consts, f, z)).MulAdd(z2, log2Low256(consts, f, z)).MulAdd(f, k)
+	return log2High256(f, z).MulAdd(z2, log2Middle256(f, z)).MulAdd(z2, log2Low256(f, z)).MulAdd(f, k)
 }
 
-func log2High256(consts *constants, f, z wide256) wide256 {
+// log2High256 has the coefficients of the highest four powers, given f and its square z.
+func log2High256(f, z wide256) wide256 {
 	low := load256(&consts.log2Fitted[9]).MulAdd(f, load256(&consts.log2Fitted[8]))
 	return load256(&consts.log2Fitted[11]).MulAdd(f, load256(&consts.log2Fitted[10])).MulAdd(z, low)
 }
 
-func log2Middle256(consts *constants, f, z wide256) wide256 {
+// log2Middle256 has the next four.
+func log2Middle256(f, z wide256) wide256 {
 	low := load256(&consts.log2Fitted[5]).MulAdd(f, load256(&consts.log2Fitted[4]))
 	return load256(&consts.log2Fitted[7]).MulAdd(f, load256(&consts.log2Fitted[6])).MulAdd(z, low)
 }
 
-func log2Low256(consts *constants, f, z wide256) wide256 {
+// log2Low256 has the lowest four.
+func log2Low256(f, z wide256) wide256 {
 	low := load256(&consts.log2Fitted[1]).MulAdd(f, load256(&consts.log2Fitted[0]))
 	return load256(&consts.log2Fitted[3]).MulAdd(f, load256(&consts.log2Fitted[2])).MulAdd(z, low)
 }
 
 // wideExp2256 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
 // not for NaN, of which Max and Min may or may not make a number.
-func wideExp2256(consts *constants, t wide256) wide256 {
+func wideExp2256(t wide256) wide256 {
 	t = t.Min(load256(&consts.exp2High)).Max(load256(&consts.exp2Low))
 	shifted := t.Add(load256(&consts.trigMagic)) // the integer beside t in the low bits
-	p := exp2Fraction256(consts, t.Sub(shifted.Sub(load256(&consts.trigMagic))))
+	p := exp2Fraction256(t.Sub(shifted.Sub(load256(&consts.trigMagic))))
 	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4()
 }
 
 // exp2Fraction256 is 2^r for |r| <= 1/2.
-func exp2Fraction256(consts *constants, r wide256) wide256 {
+func exp2Fraction256(r wide256) wide256 {
 	z := r.Mul(r)
 	even := load256(&consts.exp2Fitted[5]).
 		MulAdd(z, load256(&consts.exp2Fitted[3])).
@@ -285,8 +283,7 @@ func signedPow256(dst, x, y *[half256]float32) {
 	nought := load256(&consts.zero)
 	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&consts.half))
 	// The same steps as in powLoop256: an element has the same bits in either.
-	k, f := splitLog256(base)
-	p := wideExp2256(consts, wideLog2256(consts, k, f).Mul(b))
+	p := wideExp2256(wideLog2256(splitLog256(base)).Mul(b))
 	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.Trunc().NotEqual(h)
 	p = negate256(p).Merge(p, a.Less(nought).And(odd))
@@ -303,14 +300,13 @@ func signedPow256(dst, x, y *[half256]float32) {
 // exp2256 is Exp2: integers become exponents, vectors with other numbers are left to pow256, which rounds integers to the same.
 // SAFETY: both slices have one length.
 func exp2256(dst, src []float32) {
-	consts := fixedConstants()
 	whole := len(src) &^ (lanes256 - 1)
 	for i := 0; i < whole; i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
-		usual := x.Trunc().Equal(x).And(absNarrow256(consts, x).Less(loadNarrow256(&consts.narrowPower)))
+		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&consts.narrowPower)))
 		if usual.ToBits() == 1<<lanes256-1 {
-			powerNarrow256(consts, x).Store(at256(&dst[i]))
+			powerNarrow256(x).Store(at256(&dst[i]))
 		} else {
 			pow256(dst[i:i+lanes256], consts.narrowTwo[:lanes256], src[i:i+lanes256])
 		}

@@ -69,13 +69,13 @@ func highest256(x []float32) float32 {
 
 // power256 is 2^64 exp(x) / 2^n, given n by the bias of exponents, in two parts, of which the second is what rounding drops. What is
 // less than low counts as low.
-func power256(consts *constants, x, low narrow256, bias shifts256) (e, rest narrow256) {
+func power256(x, low narrow256, bias shifts256) (e, rest narrow256) {
 	x = low.Merge(x, x.Less(low))
 	magic := loadNarrow256(&consts.narrowMagic)
 	t := x.MulAdd(loadNarrow256(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
 	r := n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), x)
-	g := growthNarrow256(consts, n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r))
+	g := growthNarrow256(n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r))
 	s := t.AsInt32x8().Add(bias).ShiftAllLeft(23).AsFloat32x8()
 	e = g.MulAdd(s, s)
 	return e, g.MulAdd(s, s.Sub(e))
@@ -83,14 +83,13 @@ func power256(consts *constants, x, low narrow256, bias shifts256) (e, rest narr
 
 // powers256 sets dst and rests to power256 of a row and returns the sum. What fills no vector is padded with -Inf.
 func powers256(dst, src, rests []float32, top float32) float64 {
-	consts := fixedConstants()
 	var even, odd wide256
 	var dropped narrow256
 	low := archsimd.BroadcastFloat32x8(top - softmaxDepth)
 	bias := archsimd.BroadcastInt32x8(127 + 64 - int32(math.RoundToEven(float64(top)*math.Log2E)))
 	i := 0
 	for ; i+lanes256 <= len(src); i += lanes256 {
-		e, rest := power256(consts, archsimd.LoadFloat32x8(at256(&src[i])), low, bias)
+		e, rest := power256(archsimd.LoadFloat32x8(at256(&src[i])), low, bias)
 		e.Store(at256(&dst[i]))
 		rest.Store(at256(&rests[i]))
 		dropped = dropped.Add(rest)
@@ -99,7 +98,7 @@ func powers256(dst, src, rests []float32, top float32) float64 {
 	if i < len(src) {
 		row := consts.padding
 		copy(row[:lanes256], src[i:])
-		e, rest := power256(consts, archsimd.LoadFloat32x8(at256(&row[0])), low, bias)
+		e, rest := power256(archsimd.LoadFloat32x8(at256(&row[0])), low, bias)
 		e.Store(at256(&row[0]))
 		copy(dst[i:len(src)], row[:lanes256])
 		rest.Store(at256(&rests[i]))

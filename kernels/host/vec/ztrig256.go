@@ -14,7 +14,7 @@ import (
 
 // sinNarrow256 is sin(r) for |r| a little above pi/2, its sign flipped where the low bit of t is set. Roundings may lead to 1 and
 // a bit, which is cut: as integers, positive floats are in order, and negative ones are as unsigned integers. NaN does not last.
-func sinNarrow256(consts *constants, r, t narrow256) narrow256 {
+func sinNarrow256(r, t narrow256) narrow256 {
 	z := r.Mul(r)
 	p := loadNarrow256(&consts.narrowSin[4]).
 		MulAdd(z, loadNarrow256(&consts.narrowSin[3])).
@@ -27,28 +27,27 @@ func sinNarrow256(consts *constants, r, t narrow256) narrow256 {
 }
 
 // turnNarrow256 is x - n pi. The first product and difference are exact.
-func turnNarrow256(consts *constants, x, n narrow256) narrow256 {
+func turnNarrow256(x, n narrow256) narrow256 {
 	r := n.MulAdd(loadNarrow256(&consts.narrowMinusPi), x)
 	r = n.MulAdd(loadNarrow256(&consts.narrowMinusPiMid), r)
 	return n.MulAdd(loadNarrow256(&consts.narrowMinusPiLow), r)
 }
 
 // far256 reports whether a lane is beyond the limit, infinite or NaN.
-func far256(consts *constants, x narrow256) bool {
-	return absNarrow256(consts, x).LessEqual(loadNarrow256(&consts.narrowTrigLimit)).ToBits() != 1<<lanes256-1
+func far256(x narrow256) bool {
+	return absNarrow256(x).LessEqual(loadNarrow256(&consts.narrowTrigLimit)).ToBits() != 1<<lanes256-1
 }
 
 // sinLoop256: sin(r + n pi) is sin(r), with the other sign for an odd n.
 func sinLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		magic := loadNarrow256(&consts.narrowMagic)
 		t := x.MulAdd(loadNarrow256(&consts.narrowOverPi), magic)
-		r := sinNarrow256(consts, turnNarrow256(consts, x, t.Sub(magic)), t)
+		r := sinNarrow256(turnNarrow256(x, t.Sub(magic)), t)
 		r = x.Merge(r, x.Equal(nought)) // for the sign
-		if far256(consts, x) {
+		if far256(x) {
 			r = farTrig256(x, r, sin256, math.Sin)
 		}
 		r.Store(at256(&dst[i]))
@@ -58,15 +57,14 @@ func sinLoop256(dst, src []float32) {
 
 // cosLoop256: cos(r + (n + 1/2) pi) = -sin(r) for an even n.
 func cosLoop256(dst, src []float32) {
-	consts := fixedConstants()
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		// The odd magic number flips the low bit, and with it the sign.
 		minusHalf, magic := loadNarrow256(&consts.narrowMinusHalf), loadNarrow256(&consts.narrowMagicOdd)
 		t := x.MulAdd(loadNarrow256(&consts.narrowOverPi), minusHalf).Add(magic)
 		n := t.Sub(magic).Sub(minusHalf)
-		r := sinNarrow256(consts, turnNarrow256(consts, x, n), t)
-		if far256(consts, x) {
+		r := sinNarrow256(turnNarrow256(x, n), t)
+		if far256(x) {
 			r = farTrig256(x, r, cos256, math.Cos)
 		}
 		r.Store(at256(&dst[i]))
@@ -79,5 +77,5 @@ func farTrig256(x, near narrow256, wide func(wide256) wide256, scalar func(float
 	var row [lanes256]float32
 	x.Store(&row)
 	mapTrig256(row[:], row[:], wide, scalar)
-	return near.Merge(archsimd.LoadFloat32x8(&row), absNarrow256(consts, x).LessEqual(loadNarrow256(&consts.narrowTrigLimit)))
+	return near.Merge(archsimd.LoadFloat32x8(&row), absNarrow256(x).LessEqual(loadNarrow256(&consts.narrowTrigLimit)))
 }
