@@ -107,13 +107,18 @@ func allOf[W word](sign W) folding[uint8, W, W] {
 func anyByte() folding[uint8, uint8, uint8] {
 	f := anyOf[uint8](0)
 	f.stack, f.fold = stackOf(vec.OrColumns), func(a uint8, row []uint8) uint8 { return a | bit(a == 0 && vec.AnyByte(row)) }
+	f.results = truthOfBytes
 	return f
 }
+
+// truthOfBytes makes results of accumulators that are bytes: 1 of all but 0.
+func truthOfBytes(dst, as []uint8, _ int64) { vec.LogicalOr.Row(dst, as, as) }
 
 // allBytes is allOf on vectors of bytes.
 func allBytes() folding[uint8, uint8, uint8] {
 	f := allOf[uint8](0)
 	f.stack, f.fold = stackOf(vec.AndColumns), func(a uint8, row []uint8) uint8 { return a & -bit(a != 0 && vec.AllBytes(row)) }
+	f.results = truthOfBytes
 	return f
 }
 

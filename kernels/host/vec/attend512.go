@@ -41,13 +41,13 @@ func weigh512(s, tops, sums, factors []float32, scaling int) {
 
 // weight512 is exp(x) for x up to 0, times the power of two that bias is the exponent of; 0 below least, and NaN of NaN.
 func weight512(x, least narrow512, bias shifts512) narrow512 {
-	magic := loadNarrow512(&narrowMagic)
+	magic := loadNarrow512(&consts.narrowMagic)
 	below := x.Less(least)
 	x = least.Merge(x, below)
-	t := x.MulAdd(loadNarrow512(&narrowLog2e), magic)
+	t := x.MulAdd(loadNarrow512(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
-	r := n.MulAdd(loadNarrow512(&narrowMinusLn2), x)
-	g := growthNarrow512(n.MulAdd(loadNarrow512(&narrowMinusLn2Low), r))
+	r := n.MulAdd(loadNarrow512(&consts.narrowMinusLn2), x)
+	g := growthNarrow512(n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r))
 	power := t.AsInt32x16().Add(bias).ShiftAllLeft(23).AsFloat32x16()
 	var nought narrow512
 	return nought.Merge(g.MulAdd(power, power), below)

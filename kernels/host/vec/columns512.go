@@ -50,7 +50,7 @@ func octets512(p unsafe.Pointer, i int) archsimd.Uint8x64 {
 	return archsimd.LoadUint8x64((*[bytes512]uint8)(unsafe.Add(p, i)))
 }
 
-// sumColumns512 is SumColumns. An accumulator takes the space of two elements, which is why its address goes on at twice
+// sumColumns512 is SumColumns, of eight rows at a time: from memory that took a tenth to a fifth less than of four. An accumulator takes the space of two elements, which is why its address goes on at twice
 // the pace.
 // SAFETY: the caller has seen to it that all rows lie in x.
 func sumColumns512(sums []float64, x []float32, stride, rows int) {
@@ -60,7 +60,20 @@ func sumColumns512(sums []float64, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&sums[0]), unsafe.Pointer(&x[0])
-	for rows >= 4 {
+	for rows >= 8 {
+		row1, row2, row3, row4 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step), unsafe.Add(from, 4*step)
+		row5, row6, row7 := unsafe.Add(from, 5*step), unsafe.Add(from, 6*step), unsafe.Add(from, 7*step)
+		for i := 0; i < 4*whole; i += 4 * half512 {
+			sum := (*[half512]float64)(unsafe.Add(to, 2*i))
+			s := archsimd.LoadFloat64x8(sum).Add(widened512(from, i)).Add(widened512(row1, i)).Add(widened512(row2, i))
+			s = s.Add(widened512(row3, i)).Add(widened512(row4, i)).Add(widened512(row5, i))
+			s.Add(widened512(row6, i)).Add(widened512(row7, i)).Store(sum)
+		}
+		if rows -= 8; rows > 0 {
+			from = unsafe.Add(from, 8*step)
+		}
+	}
+	if rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
 		for i := 0; i < 4*whole; i += 4 * half512 {
 			sum := (*[half512]float64)(unsafe.Add(to, 2*i))

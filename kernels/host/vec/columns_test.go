@@ -26,12 +26,12 @@ func specials32(r *rand.Rand, n int) []float32 {
 // sizes are numbers of columns around those that fill a vector of some kind, and around several of them.
 var sizes = []int{1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200}
 
-// eachStack calls f with rows of every size, numbers of rows around a multiple of four, and distances from none at all.
+// eachStack calls f with rows of every size, numbers of rows around multiples of four and eight, and distances from none at all.
 func eachStack(t *testing.T, f func(t *testing.T, r *rand.Rand, n, stride, rows int)) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for _, n := range sizes {
-			for rows := range 10 {
+			for rows := range 15 {
 				for _, stride := range []int{0, 1, n, n + 3} {
 					f(t, r, n, stride, rows)
 				}

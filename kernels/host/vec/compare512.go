@@ -4,73 +4,73 @@ package vec
 
 import "simd/archsimd"
 
-// The comparisons write a bool for each bit of a mask, eight with one look-up: packing masks of 32 bits into bytes would
-// take as many shuffles, and other ones for each width. What is left of a row goes to the portable loop, which gives the
-// same answers: comparisons are exact.
+// The comparisons write a bool for each bit of a mask. What is left of a row goes to the portable loop, which gives the same answers:
+// comparisons are exact. All slices have one length.
 
 // less512 is Less.
 func less512(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {
-		spread512(dst, archsimd.LoadFloat32x16Slice(a).Less(archsimd.LoadFloat32x16Slice(b)).ToBits())
-		dst, a, b = dst[lanes512:], a[lanes512:], b[lanes512:]
+	whole := len(dst) &^ (lanes512 - 1)
+	for i := 0; i < whole; i += lanes512 {
+		spread512(&dst[i], archsimd.LoadFloat32x16(at512(&a[i])).Less(archsimd.LoadFloat32x16(at512(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	lessRow(dst, a, b)
+	lessRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // lessInt32512 is LessInt32. The other comparisons of integers have no loops here: a scalar loop is as fast as memory for eight
 // bytes an element, and nearly so for four.
 func lessInt32512(dst []uint8, a, b []int32) {
-	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {
-		spread512(dst, archsimd.LoadInt32x16Slice(a).Less(archsimd.LoadInt32x16Slice(b)).ToBits())
-		dst, a, b = dst[lanes512:], a[lanes512:], b[lanes512:]
+	whole := len(dst) &^ (lanes512 - 1)
+	for i := 0; i < whole; i += lanes512 {
+		x, y := archsimd.LoadInt32x16((*[lanes512]int32)(a[i:])), archsimd.LoadInt32x16((*[lanes512]int32)(b[i:]))
+		spread512(&dst[i], x.Less(y).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	lessInt32Row(dst, a, b)
+	lessInt32Row(dst[whole:], a[whole:], b[whole:])
 }
 
 // lessEqual512 is LessEqual.
 func lessEqual512(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {
-		spread512(dst, archsimd.LoadFloat32x16Slice(a).LessEqual(archsimd.LoadFloat32x16Slice(b)).ToBits())
-		dst, a, b = dst[lanes512:], a[lanes512:], b[lanes512:]
+	whole := len(dst) &^ (lanes512 - 1)
+	for i := 0; i < whole; i += lanes512 {
+		spread512(&dst[i], archsimd.LoadFloat32x16(at512(&a[i])).LessEqual(archsimd.LoadFloat32x16(at512(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	lessEqualRow(dst, a, b)
+	lessEqualRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // equal512 is Equal.
 func equal512(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {
-		spread512(dst, archsimd.LoadFloat32x16Slice(a).Equal(archsimd.LoadFloat32x16Slice(b)).ToBits())
-		dst, a, b = dst[lanes512:], a[lanes512:], b[lanes512:]
+	whole := len(dst) &^ (lanes512 - 1)
+	for i := 0; i < whole; i += lanes512 {
+		spread512(&dst[i], archsimd.LoadFloat32x16(at512(&a[i])).Equal(archsimd.LoadFloat32x16(at512(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	equalRow(dst, a, b)
+	equalRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // notEqual512 is NotEqual.
 func notEqual512(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes512 && len(a) >= lanes512 && len(b) >= lanes512 {
-		spread512(dst, archsimd.LoadFloat32x16Slice(a).NotEqual(archsimd.LoadFloat32x16Slice(b)).ToBits())
-		dst, a, b = dst[lanes512:], a[lanes512:], b[lanes512:]
+	whole := len(dst) &^ (lanes512 - 1)
+	for i := 0; i < whole; i += lanes512 {
+		spread512(&dst[i], archsimd.LoadFloat32x16(at512(&a[i])).NotEqual(archsimd.LoadFloat32x16(at512(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	notEqualRow(dst, a, b)
+	notEqualRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // toInt32512: the instruction drops the fraction, and answers with the smallest integer to what does not fit, which is
 // right for negative numbers alone.
 func toInt32512(dst []int32, src []float32) {
-	beyond, most := loadNarrow512(&narrowInt32), archsimd.BroadcastInt32x16(1<<31-1)
-	for len(dst) >= lanes512 && len(src) >= lanes512 {
-		x := archsimd.LoadFloat32x16Slice(src)
+	beyond, most := loadNarrow512(&consts.narrowInt32), archsimd.BroadcastInt32x16(1<<31-1)
+	n := len(dst) &^ (lanes512 - 1)
+	for i := 0; i < n; i += lanes512 {
+		x := archsimd.LoadFloat32x16(at512(&src[i]))
 		whole := most.Merge(x.ConvertToInt32(), x.GreaterEqual(beyond))
-		whole.Masked(x.Equal(x)).StoreSlice(dst)
-		dst, src = dst[lanes512:], src[lanes512:]
+		whole.Masked(x.Equal(x)).Store((*[lanes512]int32)(dst[i:]))
 	}
 	archsimd.ClearAVXUpperBits()
-	toInt32Row(dst, src)
+	toInt32Row(dst[n:], src[n:])
 }
 
 // toFloat32512 is ToFloat32: the instruction rounds to nearest, as Go's conversion does, and makes infinities of what is too

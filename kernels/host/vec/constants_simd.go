@@ -6,158 +6,284 @@ import (
 	"math"
 	"simd/archsimd"
 	"sync"
+	"unsafe"
 )
 
 // The polynomials of the vector loops. They run in float64, so their error in
 // float32 ulp (2^-24 relative) is what the comments give, far below the half
 // ulp of the final rounding.
 
-// The linker puts variables of one size side by side, and aligns them to 32 bytes and not to the 64 of a vector: either none or all
-// of the constants below cross lines of the cache, and which of both depends on all other variables of the program. Where they cross,
-// exp of 10^7 elements takes 5.2 ms instead of 2.1, and atan2 and atanh a third more. In the library of this revision they do not
-// because of these variables; `go tool nm` of a library that is linked without -s shows the addresses.
-var shift, further [4]float64
+// constants are the vectors that the loops load. One object holds them all, so that its address aligns every one of them to a line of
+// the cache, and no loop loads a vector from two lines: the linker aligns variables to 32 bytes only, and exp of 10^7 elements took
+// 5.2 ms instead of 2.1 where its constants crossed lines. Every field is a vector or an array of vectors; TestConstantsAreAligned
+// checks it, and that loops load no constant from elsewhere.
+type constants struct {
+	plainConstants
+	expConstants
+	logConstants
+	powConstants
+	trigConstants
+	asinhConstants
+	atanConstants
+	geluConstants
+	gammaConstants
+	besselConstants
+	narrowExpConstants
+	narrowLogConstants
+	narrowTrigConstants
+	narrowSiluConstants
+	narrowPiecesConstants
+}
 
-func init() { shift[0], further[0] = 1, 1 } // the linker drops what nothing uses
+// consts are loaded for each vector by a loop that stores. With the address held in a register instead, log, tanh, erf and sin took 4
+// to 15 % less of data in cache, but 30 to 80 % more of 16 MiB, measured on Zen 5; why is not known.
+var consts = newConstants()
 
-var (
-	zero     = splat(0)
-	one      = splat(1)
-	two      = splat(2)
-	half     = splat(0.5)
-	minusOne = splat(-1)
-	inf      = splat(math.Inf(1))
-	nan      = splat(math.NaN())
+// cacheLine is what the vectors of AVX-512 fill.
+const cacheLine = 64
+
+// newConstants allocates more than it needs, to begin at a line of the cache.
+// SAFETY: the room has no pointers, is as large as constants and what is left out in front, and lives as long as a pointer into it.
+func newConstants() *constants {
+	room := make([]byte, unsafe.Sizeof(constants{})+cacheLine-1)
+	start := unsafe.Pointer(unsafe.SliceData(room))
+	c := (*constants)(unsafe.Add(start, -uintptr(start)%cacheLine))
+	c.plainConstants.fill()
+	c.expConstants.fill()
+	c.logConstants.fill()
+	c.powConstants.fill()
+	c.trigConstants.fill()
+	c.asinhConstants.fill()
+	c.atanConstants.fill()
+	c.geluConstants.fill()
+	c.gammaConstants.fill()
+	c.besselConstants.fill()
+	c.narrowExpConstants.fill()
+	c.narrowLogConstants.fill()
+	c.narrowTrigConstants.fill()
+	c.narrowSiluConstants.fill()
+	c.narrowPiecesConstants.fill()
+	return c
+}
+
+// plainConstants are numbers that many functions use.
+type plainConstants struct {
+	zero, one, two, half, minusOne, inf, nan splat8
 
 	// Integers in the guise of floats.
-	minusZero    = splatBits(1 << 63)
-	absMask      = splatBits(1<<63 - 1)
-	mantissaMask = splatBits(1<<52 - 1)
-	fieldShift   = splatBits(52)
-	lowBit       = splatBits(1)
-)
+	minusZero                                 splat8
+	absMask, mantissaMask, fieldShift, lowBit splat8
+}
+
+func (c *plainConstants) fill() {
+	c.zero.set(0)
+	c.one.set(1)
+	c.two.set(2)
+	c.half.set(0.5)
+	c.minusOne.set(-1)
+	c.inf.set(math.Inf(1))
+	c.nan.set(math.NaN())
+
+	c.minusZero.setBits(1 << 63)
+	c.absMask.setBits(1<<63 - 1)
+	c.mantissaMask.setBits(1<<52 - 1)
+	c.fieldShift.setBits(52)
+	c.lowBit.setBits(1)
+}
 
 // exp: x = n ln2 + r with |r| <= ln2/2, exp(x) = 2^n exp(r).
-var (
+type expConstants struct {
 	// Beyond these exp is 0 or infinite in float32, with room for a division
 	// by a small beta, and 2^n stays a normal float64.
-	expLow, expHigh         = splat(-708), splat(708)
-	productLow, productHigh = splat(1 / productLimit), splat(productLimit)
-	productDown, productUp  = splat(0x1p-600), splat(0x1p600)
+	expLow, expHigh                                 splat8
+	productLow, productHigh, productDown, productUp splat8
 
-	log2e    = splat(math.Log2E)
-	minusLn2 = splat(-math.Ln2)
+	log2e, minusLn2 splat8
 	// Adding it to a small number leaves, rounded to nearest, that number in
 	// the low mantissa bits, with the exponent bias of float64 added.
-	expMagic = splat(0x1.8p52 + 1023)
+	expMagic splat8
 
 	// (exp(r)-1)/r, Taylor: the terms left out add up to below 2.1e-11.
-	expTaylor = [...]splat8{
-		splat(1), splat(1. / 2), splat(1. / 6), splat(1. / 24), splat(1. / 120),
-		splat(1. / 720), splat(1. / 5040), splat(1. / 40320), splat(1. / 362880),
-	}
-)
+	expTaylor [9]splat8
+}
+
+func (c *expConstants) fill() {
+	c.expLow.set(-708)
+	c.expHigh.set(708)
+	c.productLow.set(1 / productLimit)
+	c.productHigh.set(productLimit)
+	c.productDown.set(0x1p-600)
+	c.productUp.set(0x1p600)
+
+	c.log2e.set(math.Log2E)
+	c.minusLn2.set(-math.Ln2)
+	c.expMagic.set(0x1.8p52 + 1023)
+
+	setAll(c.expTaylor[:], 1, 1./2, 1./6, 1./24, 1./120, 1./720, 1./5040, 1./40320, 1./362880)
+}
 
 // log: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m-1, s = f/(2+f),
 // log(m) = 2 atanh(s).
-var (
-	rootHalf = splat(math.Sqrt2 / 2)
+type logConstants struct {
+	rootHalf splat8 // of float32, so that float32 and float64 split alike
 
-	ln2    = splat(math.Ln2)
-	log10e = splat(math.Log10E)
+	ln2, log10e splat8
 
 	// 2^52 + 1023: an exponent field or-ed into the mantissa of 2^52 is the
 	// number 2^52 + field.
-	fieldBias = splat(0x1p52 + 1023)
-	two52     = splat(0x1p52)
+	fieldBias splat8
+	two52     splat8
 
 	// (atanh(s)/s - 1)/s^2 in powers of s^2 <= 0.0295, Taylor: the terms left
 	// out add up to below 2e-12 of the result.
-	atanhTaylor = [...]splat8{
-		splat(1. / 3), splat(1. / 5), splat(1. / 7), splat(1. / 9), splat(1. / 11), splat(1. / 13),
-	}
-)
+	atanhTaylor [6]splat8
+}
+
+func (c *logConstants) fill() {
+	c.rootHalf.set(float64(float32(math.Sqrt2 / 2)))
+
+	c.ln2.set(math.Ln2)
+	c.log10e.set(math.Log10E)
+
+	c.fieldBias.set(0x1p52 + 1023)
+	c.two52.set(0x1p52)
+
+	setAll(c.atanhTaylor[:], 1./3, 1./5, 1./7, 1./9, 1./11, 1./13)
+}
+
+// pow: 2^(y log2(x)).
+type powConstants struct {
+	// log2(1+f)/f, a minimax fit relative to itself: error below 1.1e-10.
+	log2Fitted [12]splat8
+
+	// Beyond these 2^t is 0 or infinite in float32, and 2^n stays a normal float64.
+	exp2Low, exp2High splat8
+
+	// (2^r-1)/r for |r| <= 1/2, a minimax fit: error below 2.4e-10 of 2^r.
+	exp2Fitted [7]splat8
+}
+
+func (c *powConstants) fill() {
+	setAll(c.log2Fitted[:],
+		1.442695040939366, -0.7213475252113207, 0.4808983207188551, -0.36067280081344577,
+		0.2885406447747511, -0.24050416390622853, 0.20609620800153952, -0.17904707764398156,
+		0.15900225711202523, -0.15698219720001663, 0.15485350530465858, -0.08634140982681918)
+	c.exp2Low.set(-1000)
+	c.exp2High.set(1000)
+	setAll(c.exp2Fitted[:],
+		0.6931471838167426, 0.24022650920797323, 0.055504003758576184, 0.009618056914585817,
+		0.0013341950383091942, 0.00015461369471339839, 1.3360009435286524e-05)
+}
 
 // sin and cos: x = q pi/2 + r with |r| <= pi/4.
-var (
-	twoOverPi   = splat(2 / math.Pi)
-	trigMagic   = splat(0x1.8p52)
-	minusHalfPi = splat(-0x1.921fb54442d18p+0)
+type trigConstants struct {
+	twoOverPi, trigMagic, minusHalfPi splat8
 	// pi/2 less its float64, by which q may be multiplied up to trigLimit.
-	minusHalfPiLow = splat(-0x1.1a62633145c07p-54)
+	minusHalfPiLow splat8
 
 	// Above it the two-word pi/2 runs out and the scalar function takes over.
-	trigLimit = splat(0x1p30)
+	trigLimit splat8
 
 	// sin(r)/r and cos(r) in powers of r^2 <= 0.617, Taylor: the terms left
 	// out are below 9e-12 and 4e-13.
-	sinTaylor = [...]splat8{
-		splat(1), splat(-1. / 6), splat(1. / 120), splat(-1. / 5040), splat(1. / 362880), splat(-1. / 39916800),
-	}
-	cosTaylor = [...]splat8{
-		splat(1), splat(-1. / 2), splat(1. / 24), splat(-1. / 720), splat(1. / 40320),
-		splat(-1. / 3628800), splat(1. / 479001600),
-	}
-)
+	sinTaylor [6]splat8
+	cosTaylor [7]splat8
+}
+
+func (c *trigConstants) fill() {
+	c.twoOverPi.set(2 / math.Pi)
+	c.trigMagic.set(0x1.8p52)
+	c.minusHalfPi.set(-0x1.921fb54442d18p+0)
+	c.minusHalfPiLow.set(-0x1.1a62633145c07p-54)
+
+	c.trigLimit.set(0x1p30)
+
+	setAll(c.sinTaylor[:], 1, -1./6, 1./120, -1./5040, 1./362880, -1./39916800)
+	setAll(c.cosTaylor[:], 1, -1./2, 1./24, -1./720, 1./40320, -1./3628800, 1./479001600)
+}
 
 // asinh: a + (sqrt(1+a^2) - 1) above, where the difference has not cancelled to
 // less than 2e-10 of a; a + a^2/2 below, where a^4/8 is below 2e-10 of a.
-var asinhSplit = splat(0x1p-10)
+type asinhConstants struct{ asinhSplit splat8 }
+
+func (c *asinhConstants) fill() { c.asinhSplit.set(0x1p-10) }
 
 // atan: the angle of a point with 0 <= y <= x is q = y/x times a function of q^2.
-var (
-	halfTurn = splat(math.Pi)
-	rightPi  = splat(math.Pi / 2)
+type atanConstants struct {
+	halfTurn, rightPi splat8
 
 	// atan(q)/q in powers of 2q^2 - 1. The coefficients interpolate at 11
 	// Chebyshev nodes; TestAtanFit computes them again. Error below 5e-10.
-	atanFitted = [...]splat8{
-		splat(0.8704197513671027), splat(-0.10187654574464397),
-		splat(0.020851852252788787), splat(-0.0050307960956747656),
-		splat(0.0013155651370061576), splat(-0.0003613558146932599),
-		splat(0.00010239166889437389), splat(-2.8816726626892194e-05),
-		splat(8.488348421244819e-06), splat(-3.4035784091718764e-06),
-		splat(1.0328192714000166e-06),
-	}
-)
+	atanFitted [11]splat8
+}
+
+func (c *atanConstants) fill() {
+	c.halfTurn.set(math.Pi)
+	c.rightPi.set(math.Pi / 2)
+
+	setAll(c.atanFitted[:],
+		0.8704197513671027, -0.10187654574464397, 0.020851852252788787, -0.0050307960956747656,
+		0.0013155651370061576, -0.0003613558146932599, 0.00010239166889437389, -2.8816726626892194e-05,
+		8.488348421244819e-06, -3.4035784091718764e-06, 1.0328192714000166e-06)
+}
 
 // gelu with tanh: x/(1+exp(-y)), y = x (linear + cubic x^2).
-var (
-	geluLinear = splat(2 * math.Sqrt2 / math.SqrtPi)
-	geluThird  = splat(2 * math.Sqrt2 / math.SqrtPi * geluCubic)
-)
+type geluConstants struct {
+	geluLinear, geluThird splat8
+}
+
+func (c *geluConstants) fill() {
+	c.geluLinear.set(2 * math.Sqrt2 / math.SqrtPi)
+	c.geluThird.set(2 * math.Sqrt2 / math.SqrtPi * geluCubic)
+}
 
 // lgamma and digamma, as in gamma.go. What is left out of the series, which begin at 8 here, is below 1e-11.
-var (
-	eight          = splat(8)
-	three          = splat(3)
-	minusHalf      = splat(-0.5)
-	gammaDoubt     = splat(0x1p-8)
-	lgammaShift    = splat((logOf2Pi - 1) / 2)
-	lgammaFitted   = splats(lgammaFew)
-	stirlingTerms  = splats([]float64{1. / 12, -1. / 360, 1. / 1260, -1. / 1680})
-	digammaRoot    = splat(digammaZero)
-	digammaRootLow = splat(digammaRest)
-	digammaFitted  = splats(digammaFew)
-	digammaTerms   = splats([]float64{1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132})
-)
+type gammaConstants struct {
+	eight, three, minusHalf, gammaDoubt, lgammaShift splat8
+	lgammaFitted                                     [14]splat8
+	stirlingTerms                                    [4]splat8
+	digammaRoot, digammaRootLow                      splat8
+	digammaFitted                                    [15]splat8
+	digammaTerms                                     [5]splat8
+}
+
+func (c *gammaConstants) fill() {
+	c.eight.set(8)
+	c.three.set(3)
+	c.minusHalf.set(-0.5)
+	c.gammaDoubt.set(0x1p-8)
+	c.lgammaShift.set((logOf2Pi - 1) / 2)
+	setAll(c.lgammaFitted[:], lgammaFew...)
+	setAll(c.stirlingTerms[:], 1./12, -1./360, 1./1260, -1./1680)
+	c.digammaRoot.set(digammaZero)
+	c.digammaRootLow.set(digammaRest)
+	setAll(c.digammaFitted[:], digammaFew...)
+	setAll(c.digammaTerms[:], 1./12, -1./120, 1./252, -1./240, 1./132)
+}
 
 // Modified Bessel functions: the series of bessel.go without terms below 1e-10 of the result.
-var (
-	quarter      = splat(0.25)
-	sixteen      = splat(16)
-	i0NearFitted = splats(i0Near[:23])
-	i1NearFitted = splats(i1Near[:24])
-	i0FarFitted  = splats(i0Far[:9])
-	i1FarFitted  = splats(i1Far[:9])
-)
+type besselConstants struct {
+	quarter, sixteen splat8
+	i0NearFitted     [23]splat8
+	i1NearFitted     [24]splat8
+	i0FarFitted      [9]splat8
+	i1FarFitted      [9]splat8
+}
 
-func splats(xs []float64) []splat8 {
-	s := make([]splat8, len(xs))
+func (c *besselConstants) fill() {
+	c.quarter.set(0.25)
+	c.sixteen.set(16)
+	setAll(c.i0NearFitted[:], i0Near[:23]...)
+	setAll(c.i1NearFitted[:], i1Near[:24]...)
+	setAll(c.i0FarFitted[:], i0Far[:9]...)
+	setAll(c.i1FarFitted[:], i1Far[:9]...)
+}
+
+// setAll sets one constant for each number.
+func setAll(s []splat8, xs ...float64) {
 	for i, x := range xs {
-		s[i] = splat(x)
+		s[i].set(x)
 	}
-	return s
 }
 
 // splatNarrow16 is splat8 for float32; the 256-bit loops read its first half.
@@ -166,11 +292,10 @@ type splatNarrow16 [16]float32
 // Inlined, it would be a loop of its own for each constant.
 //
 //go:noinline
-func splatNarrow(x float32) (s splatNarrow16) {
+func (s *splatNarrow16) set(x float32) {
 	for i := range s {
 		s[i] = x
 	}
-	return s
 }
 
 func loadNarrow512(s *splatNarrow16) narrow512 {
@@ -182,114 +307,178 @@ func loadNarrow256(s *splatNarrow16) narrow256 {
 }
 
 // exp in float32: x = n ln2 + r, exp(x) = 2^n exp(r).
-var (
-	narrowOne   = splatNarrow(1)
-	narrowInt32 = splatNarrow(0x1p31) // the first float beyond int32
-	narrowHalf  = splatNarrow(0.5)
-	narrowTwo   = splatNarrow(2)
-	narrowPower = splatNarrow(127) // the first power of 2 that exponents do not have on both sides
-	narrowAbs   = splatNarrow(math.Float32frombits(1<<31 - 1))
-	narrowSign  = splatNarrow(math.Float32frombits(1 << 31))
+type narrowExpConstants struct {
+	narrowOne             splatNarrow16
+	narrowInt32           splatNarrow16 // the first float beyond int32
+	narrowHalf, narrowTwo splatNarrow16
+	narrowPower           splatNarrow16 // the first power of 2 that exponents do not have on both sides
+	narrowAbs, narrowSign splatNarrow16
 
 	// Beyond these exp is 0 or infinite.
-	narrowLowest, narrowHighest = splatNarrow(-104), splatNarrow(89)
+	narrowLowest, narrowHighest splatNarrow16
+	padding                     splatNarrow16 // -Inf, whose exponential is 0 beside any other
 
-	narrowLog2e = splatNarrow(math.Log2E)
+	narrowLog2e splatNarrow16
 	// ln2 in two parts. The first has 16 bits, so that its product with n, less x, is exact.
-	narrowMinusLn2    = splatNarrow(-0x1.62e4p-1)
-	narrowMinusLn2Low = splatNarrow(-(math.Ln2 - 0x1.62e4p-1))
+	narrowMinusLn2, narrowMinusLn2Low splatNarrow16
 	// Adding it to a small number leaves that number, rounded, in the low bits; with the bias, as an exponent.
-	narrowMagic = splatNarrow(0x1.8p23)
-	narrowBias  = splatNarrow(0x1.8p23 + 127)
+	narrowMagic splatNarrow16
+	narrowBias  splatNarrow16
 
 	// (exp(r)-1-r)/r^2, a minimax fit: error below 3.2e-9 of exp(r), which TestNarrowFits checks.
-	narrowGrowth = splatsNarrow(growth[:])
-)
+	narrowGrowth [9]splatNarrow16
+}
 
-func splatsNarrow(xs []float32) (s [9]splatNarrow16) {
+func (c *narrowExpConstants) fill() {
+	c.narrowOne.set(1)
+	c.narrowInt32.set(0x1p31)
+	c.narrowHalf.set(0.5)
+	c.narrowTwo.set(2)
+	c.narrowPower.set(127)
+	c.narrowAbs.set(math.Float32frombits(1<<31 - 1))
+	c.narrowSign.set(math.Float32frombits(1 << 31))
+
+	c.narrowLowest.set(-104)
+	c.narrowHighest.set(89)
+	c.padding.set(float32(math.Inf(-1)))
+
+	c.narrowLog2e.set(math.Log2E)
+	c.narrowMinusLn2.set(-0x1.62e4p-1)
+	c.narrowMinusLn2Low.set(-(math.Ln2 - 0x1.62e4p-1))
+	c.narrowMagic.set(0x1.8p23)
+	c.narrowBias.set(0x1.8p23 + 127)
+
+	setAllNarrow(&c.narrowGrowth, growth[:])
+}
+
+// setAllNarrow sets one constant for each number.
+func setAllNarrow(s *[9]splatNarrow16, xs []float32) {
 	for i, x := range xs {
-		s[i] = splatNarrow(x)
+		s[i].set(x)
 	}
-	return s
 }
 
 // log in float32: x = 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)), log(1+f) = f + f^2 q(f).
-var (
-	narrowRoot      = splatNarrow(math.Sqrt2 / 2)
-	narrowShift     = splatNarrow(math.Float32frombits(23))
-	narrowLeast     = splatNarrow(0x1p-126) // the least normal number
-	narrowRaise     = splatNarrow(0x1p24)
-	narrowRaised    = splatNarrow(24)
-	narrowMinusOne  = splatNarrow(-1)
-	narrowInf       = splatNarrow(float32(math.Inf(1)))
-	narrowNaN       = splatNarrow(float32(math.NaN()))
-	narrowMinusInf  = splatNarrow(float32(math.Inf(-1)))
-	narrowLn2       = splatNarrow(math.Ln2)
-	narrowLn2Low    = splatNarrow(math.Ln2 - 0x1.62e43p-1)
-	narrowLog2eLow  = splatNarrow(math.Log2E - 0x1.715476p+0)
-	narrowLogCurve  = splatsNarrow(logCurve[:])
-	narrowLog2Curve = splatsNarrow(log2Curve[:])
+type narrowLogConstants struct {
+	narrowRoot, narrowShift                 splatNarrow16
+	narrowLeast                             splatNarrow16 // the least normal number
+	narrowRaise, narrowRaised               splatNarrow16
+	narrowMinusOne                          splatNarrow16
+	narrowInf, narrowMinusInf, narrowNaN    splatNarrow16
+	narrowLn2, narrowLn2Low, narrowLog2eLow splatNarrow16
+	narrowLogCurve, narrowLog2Curve         [9]splatNarrow16
 
-	// Added to the bits of a positive normal number it gives what is less, as an int32, than the second; of no other.
-	narrowNormal    = splatNarrow(math.Float32frombits(0x7f800000))
-	narrowNormalTop = splatNarrow(math.Float32frombits(0xff000000 - 1))
-	narrowLog1pTop  = splatNarrow(math.Float32frombits(0xfe000000 - 1))
-	narrowLog1pFar  = splatNarrow(0x1p126)
-)
+	// Added to the bits of a positive normal number it gives what is less, as an int32, than one of the tops; of no other.
+	narrowNormal                    splatNarrow16
+	narrowNormalTop, narrowLog1pTop splatNarrow16
+	narrowLog1pFar                  splatNarrow16
+}
+
+func (c *narrowLogConstants) fill() {
+	c.narrowRoot.set(math.Sqrt2 / 2)
+	c.narrowShift.set(math.Float32frombits(23))
+	c.narrowLeast.set(0x1p-126)
+	c.narrowRaise.set(0x1p24)
+	c.narrowRaised.set(24)
+	c.narrowMinusOne.set(-1)
+	c.narrowInf.set(float32(math.Inf(1)))
+	c.narrowNaN.set(float32(math.NaN()))
+	c.narrowMinusInf.set(float32(math.Inf(-1)))
+	c.narrowLn2.set(math.Ln2)
+	c.narrowLn2Low.set(math.Ln2 - 0x1.62e43p-1)
+	c.narrowLog2eLow.set(math.Log2E - 0x1.715476p+0)
+	setAllNarrow(&c.narrowLogCurve, logCurve[:])
+	setAllNarrow(&c.narrowLog2Curve, log2Curve[:])
+
+	c.narrowNormal.set(math.Float32frombits(0x7f800000))
+	c.narrowNormalTop.set(math.Float32frombits(0xff000000 - 1))
+	c.narrowLog1pTop.set(math.Float32frombits(0xfe000000 - 1))
+	c.narrowLog1pFar.set(0x1p126)
+}
 
 // sin and cos in float32: x = n pi + r or (n + 1/2) pi + r, |r| <= pi/2, sin(r) = r + r^3 p(r^2).
-var (
-	narrowOverPi = splatNarrow(1 / math.Pi)
+type narrowTrigConstants struct {
+	narrowOverPi splatNarrow16
 	// pi in three parts, each below what is left, so that a product of -0 and its negative is 0 of the right sign.
-	narrowMinusPi    = splatNarrow(-0x1.921fb4p+1)
-	narrowMinusPiMid = splatNarrow(-0x1.4442dp-23)
-	narrowMinusPiLow = splatNarrow(-0x1.846988p-47)
-	narrowMinusHalf  = splatNarrow(-0.5)
-	narrowMagicOdd   = splatNarrow(0x1.8p23 + 1)
-	narrowTrigLimit  = splatNarrow(trigLimitNarrow)
-	narrowSin        = splatsNarrow(sinFit[:])
-)
+	narrowMinusPi, narrowMinusPiMid, narrowMinusPiLow splatNarrow16
+
+	narrowMinusHalf, narrowMagicOdd, narrowTrigLimit splatNarrow16
+	narrowSin                                        [9]splatNarrow16
+}
+
+func (c *narrowTrigConstants) fill() {
+	c.narrowOverPi.set(1 / math.Pi)
+	c.narrowMinusPi.set(-0x1.921fb4p+1)
+	c.narrowMinusPiMid.set(-0x1.4442dp-23)
+	c.narrowMinusPiLow.set(-0x1.846988p-47)
+	c.narrowMinusHalf.set(-0.5)
+	c.narrowMagicOdd.set(0x1.8p23 + 1)
+	c.narrowTrigLimit.set(trigLimitNarrow)
+	setAllNarrow(&c.narrowSin, sinFit[:])
+}
 
 // Above it multiples of pi in three parts are not accurate enough, and float64 takes over.
 const trigLimitNarrow = 0x1p17
 
 // silu in float32.
-var (
-	narrowSiluLimit  = splatNarrow(120) // silu of less is 0
-	narrowDown       = splatNarrow(0x1p-64)
-	narrowMinusDown  = splatNarrow(-0x1p-64)
-	narrowBiasUp     = splatNarrow(0x1.8p23 + 127 + 64)
-	narrowExpm1Least = splatNarrow(-20) // expm1 of less is -1
-)
+type narrowSiluConstants struct {
+	narrowSiluLimit                           splatNarrow16 // silu of less is 0
+	narrowDown, narrowMinusDown, narrowBiasUp splatNarrow16
+	narrowExpm1Least                          splatNarrow16 // expm1 of less is -1
+}
+
+func (c *narrowSiluConstants) fill() {
+	c.narrowSiluLimit.set(120)
+	c.narrowDown.set(0x1p-64)
+	c.narrowMinusDown.set(-0x1p-64)
+	c.narrowBiasUp.set(0x1.8p23 + 127 + 64)
+	c.narrowExpm1Least.set(-20)
+}
 
 // gelu in float32: max(x, 0) - a erfc(a/sqrt(2))/2 with a = |x|; erfc(a/sqrt(2)) = exp(-a^2/2) times what decreases slowly.
-var (
-	narrowGeluLimit      = splatNarrow(14.5) // gelu of less is 0
-	narrowGeluShift      = splatNarrow(1)
-	narrowGeluFirst      = splatNarrow(1.5) // a + shift where the first interval ends
-	narrowPieces         = splatNarrow(math.Float32frombits(22))
-	narrowMinusHalfLog2e = splatNarrow(-math.Log2E / 2)
-	narrowGelu           = piecesNarrow(geluPieces[:], 6)
+type narrowPiecesConstants struct {
+	narrowGeluLimit                    splatNarrow16 // gelu of less is 0
+	narrowGeluShift                    splatNarrow16
+	narrowGeluFirst                    splatNarrow16 // a + shift where the first interval ends
+	narrowPieces, narrowMinusHalfLog2e splatNarrow16
+	narrowGelu                         [9]splatNarrow16
 
-	narrowTanhLimit = splatNarrow(9.05) // tanh is 1 from there on
-	narrowTanhShift = splatNarrow(0.75)
-	narrowTanh      = piecesNarrow(tanhPieces[:], 5)
+	narrowTanhLimit splatNarrow16 // tanh is 1 from there on
+	narrowTanhShift splatNarrow16
+	narrowTanh      [9]splatNarrow16
 
-	narrowErfLimit = splatNarrow(4) // erf is 1 from there on
-	narrowErfShift = splatNarrow(0.375)
-	narrowErfFirst = splatNarrow(0.5) // see narrowGeluFirst
-	narrowErf      = piecesNarrow(erfPieces[:], 3)
-)
+	narrowErfLimit splatNarrow16 // erf is 1 from there on
+	narrowErfShift splatNarrow16
+	narrowErfFirst splatNarrow16 // see narrowGeluFirst
+	narrowErf      [9]splatNarrow16
+}
 
-// piecesNarrow makes tables of eight polynomials. The first of them belongs to numbers with the given last three bits above the
+func (c *narrowPiecesConstants) fill() {
+	c.narrowGeluLimit.set(14.5)
+	c.narrowGeluShift.set(1)
+	c.narrowGeluFirst.set(1.5)
+	c.narrowPieces.set(math.Float32frombits(22))
+	c.narrowMinusHalfLog2e.set(-math.Log2E / 2)
+	setPieces(&c.narrowGelu, geluPieces[:], 6)
+
+	c.narrowTanhLimit.set(9.05)
+	c.narrowTanhShift.set(0.75)
+	setPieces(&c.narrowTanh, tanhPieces[:], 5)
+
+	c.narrowErfLimit.set(4)
+	c.narrowErfShift.set(0.375)
+	c.narrowErfFirst.set(0.5)
+	setPieces(&c.narrowErf, erfPieces[:], 3)
+}
+
+// setPieces makes tables of eight polynomials. The first of them belongs to numbers with the given last three bits above the
 // second of the mantissa.
-func piecesNarrow(rows [][8]float32, first int) (s [9]splatNarrow16) {
+func setPieces(s *[9]splatNarrow16, rows [][8]float32, first int) {
 	for i, row := range rows {
 		for lane := range s[i] {
 			s[i][lane] = row[(lane-first+8)%8]
 		}
 	}
-	return s
 }
 
 // The coefficients, from the constant term on.
@@ -312,9 +501,6 @@ var (
 
 // pads has *splatNarrow16, for the end of a row.
 var pads = sync.Pool{New: func() any { return new(splatNarrow16) }}
-
-// padding is -Inf, whose exponential is 0 beside any other.
-var padding = splatNarrow(float32(math.Inf(-1)))
 
 // geluPieces are the centers of eight intervals of a, which begin at 0, 0.5, 1, 2, 3, 5, 7 and 11, and the coefficients there, in powers of
 // a less the center, of a exp(a^2/2) erfc(a/sqrt(2))/2, less a/2 in the first. They are minimax fits, with centers where the constant term is nearly

@@ -4,7 +4,12 @@ package vec
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -37,13 +42,13 @@ func TestAtanFit(t *testing.T) {
 		q := math.Sqrt((1 + t) / 2)
 		return math.Atan(q) / q
 	}
-	for i, c := range fitted(len(atanFitted), scaled) {
-		require.InDelta(t, c, atanFitted[i][0], 1e-11, "coefficient %d", i)
+	for i, c := range fitted(len(consts.atanFitted[:]), scaled) {
+		require.InDelta(t, c, consts.atanFitted[i][0], 1e-11, "coefficient %d", i)
 	}
 	for q := 0x1p-10; q <= 1; q += 0x1p-10 {
 		u, p := 2*q*q-1, 0.0
-		for i := len(atanFitted) - 1; i >= 0; i-- {
-			p = p*u + atanFitted[i][0]
+		for i := len(consts.atanFitted[:]) - 1; i >= 0; i-- {
+			p = p*u + consts.atanFitted[i][0]
 		}
 		require.InEpsilon(t, math.Atan(q), p*q, 5e-10, "at %g", q)
 	}
@@ -60,15 +65,15 @@ func TestTaylorErrors(t *testing.T) {
 		return p
 	}
 	for _, r := range []float64{math.Ln2 / 2, -math.Ln2 / 2, 0.1} {
-		require.InDelta(t, math.Expm1(r)/r, horner(expTaylor[:], r), 2.1e-11)
+		require.InDelta(t, math.Expm1(r)/r, horner(consts.expTaylor[:], r), 2.1e-11)
 	}
 	for _, m := range []float64{math.Sqrt2, math.Sqrt2 / 2, 1.1} {
 		s := (m - 1) / (m + 1)
-		require.InEpsilon(t, math.Log(m), 2*s*(1+s*s*horner(atanhTaylor[:], s*s)), 2e-12)
+		require.InEpsilon(t, math.Log(m), 2*s*(1+s*s*horner(consts.atanhTaylor[:], s*s)), 2e-12)
 	}
 	for _, r := range []float64{math.Pi / 4, 0.5} {
-		require.InDelta(t, math.Sin(r)/r, horner(sinTaylor[:], r*r), 9e-12)
-		require.InDelta(t, math.Cos(r), horner(cosTaylor[:], r*r), 4e-13)
+		require.InDelta(t, math.Sin(r)/r, horner(consts.sinTaylor[:], r*r), 9e-12)
+		require.InDelta(t, math.Cos(r), horner(consts.cosTaylor[:], r*r), 4e-13)
 	}
 }
 
@@ -79,6 +84,23 @@ func polynomial(c []float32, x float64) float64 {
 		p = p*x + float64(c[i])
 	}
 	return p
+}
+
+// TestPowFits holds both polynomials of pow to the errors that their comments state, relative to the function.
+func TestPowFits(t *testing.T) {
+	horner := func(c []splat8, x float64) float64 {
+		p := 0.0
+		for i := len(c) - 1; i >= 0; i-- {
+			p = p*x + c[i][0]
+		}
+		return p
+	}
+	for f := math.Sqrt2/2 - 1 - 0x1p-25; f <= math.Sqrt2-1+0x1p-24; f += 0x1p-12 {
+		require.InEpsilon(t, math.Log1p(f)/math.Ln2, f*horner(consts.log2Fitted[:], f), 1.1e-10, "log2 at %g", f)
+	}
+	for r := -0.5; r <= 0.5; r += 0x1p-12 {
+		require.InEpsilon(t, math.Exp2(r), 1+r*horner(consts.exp2Fitted[:], r), 2.4e-10, "exp2 at %g", r)
+	}
 }
 
 // TestNarrowFits holds the fits in float32 to errors below that of the last rounding, 2^-24, relative to the function.
@@ -109,9 +131,9 @@ func TestPieces(t *testing.T) {
 		bound        float64
 		f            func(a float64) float64
 	}{
-		{"gelu", geluPieces[:], &narrowGelu, 1, 14.5, 0.5, 1e-8, func(a float64) float64 { return a * scaledErfc(a/math.Sqrt2) / 2 }},
-		{"tanh", tanhPieces[:], &narrowTanh, 0.75, 9.05, 0, 3.3e-8, math.Tanh},
-		{"erf", erfPieces[:], &narrowErf, 0.375, 4, 1, 5e-8, math.Erf},
+		{"gelu", geluPieces[:], &consts.narrowGelu, 1, 14.5, 0.5, 1e-8, func(a float64) float64 { return a * scaledErfc(a/math.Sqrt2) / 2 }},
+		{"tanh", tanhPieces[:], &consts.narrowTanh, 0.75, 9.05, 0, 3.3e-8, math.Tanh},
+		{"erf", erfPieces[:], &consts.narrowErf, 0.375, 4, 1, 5e-8, math.Erf},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			from, to := 0.0, c.shift
@@ -142,4 +164,41 @@ func TestPieces(t *testing.T) {
 			require.GreaterOrEqual(t, from, c.above)
 		})
 	}
+}
+
+// TestConstantsAreAligned fails if a vector load of a constant crosses a line of the cache.
+func TestConstantsAreAligned(t *testing.T) {
+	require.Zero(t, uintptr(unsafe.Pointer(consts))%cacheLine)
+	require.Equal(t, uintptr(cacheLine), unsafe.Sizeof(splat8{}))
+	require.Equal(t, uintptr(cacheLine), unsafe.Sizeof(splatNarrow16{}))
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[constants]()) {
+		if f.Anonymous {
+			continue
+		}
+		element := f.Type
+		if element.Kind() == reflect.Array && element.Elem().Kind() == reflect.Array {
+			element = element.Elem()
+		}
+		require.Contains(t, []reflect.Type{reflect.TypeFor[splat8](), reflect.TypeFor[splatNarrow16]()}, element, f.Name)
+		value := reflect.ValueOf(consts).Elem().FieldByIndex(f.Index)
+		require.Zero(t, value.UnsafeAddr()%cacheLine, f.Name)
+	}
+}
+
+// Loops load constants from there only: the linker may align a variable of the package to 32 bytes.
+func TestLoopsLoadAlignedConstants(t *testing.T) {
+	names, err := filepath.Glob("*512.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	load := regexp.MustCompile(`load(?:Narrow)?512\(&(consts\.|c\[)?`)
+	found := 0
+	for _, name := range names {
+		source, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, m := range load.FindAllSubmatch(source, -1) {
+			require.NotEmpty(t, m[1], "%s: a constant outside of consts, or of a table that is not a parameter", name)
+			found++
+		}
+	}
+	require.Greater(t, found, 100)
 }

@@ -11,14 +11,14 @@ func siluLoop512(dst, src []float32) {
 	var nought narrow512
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
-		unit, minus, limit := loadNarrow512(&narrowOne), loadNarrow512(&narrowMinusOne), loadNarrow512(&narrowSiluLimit)
+		unit, minus, limit := loadNarrow512(&consts.narrowOne), loadNarrow512(&consts.narrowMinusOne), loadNarrow512(&consts.narrowSiluLimit)
 		a := absNarrow512(x)
 		a = limit.Merge(a, a.Greater(limit))
 		n, r := foldNarrow512(nought.Sub(a))
 		g := growthNarrow512(r)
-		s := n.Add(loadNarrow512(&narrowBiasUp)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
+		s := n.Add(loadNarrow512(&consts.narrowBiasUp)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
 		// Where 2^n does not show beside 1, d is 1 and all of the rest counts as dropped.
-		power := s.Mul(loadNarrow512(&narrowDown)) // 2^n
+		power := s.Mul(loadNarrow512(&consts.narrowDown)) // 2^n
 		d := g.MulAdd(power, unit.Add(power))
 		dropped := g.MulAdd(power, power.Sub(d.Sub(unit)))
 		p := unit.Div(d)
@@ -27,7 +27,7 @@ func siluLoop512(dst, src []float32) {
 		v := a.Mul(s).Mul(p)
 		y := v.MulAdd(h, v)
 		above := x.Merge(x.Mul(nought), x.GreaterEqual(nought)) // NaN of -Inf
-		y.MulAdd(loadNarrow512(&narrowMinusDown), above).Store(at512(&dst[i]))
+		y.MulAdd(loadNarrow512(&consts.narrowMinusDown), above).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -35,7 +35,7 @@ func siluLoop512(dst, src []float32) {
 // pieces512 gives, for each lane, the constant term of one of eight polynomials, all but that divided by t, and t, the distance from
 // the center of the interval. The intervals of a + shift are halves of binades, so that the bits of that sum tell which it is.
 func pieces512(c *[9]splatNarrow16, a, shift narrow512) (constant, p, t narrow512) {
-	i := a.Add(shift).AsInt32x16().ShiftRight(loadNarrow512(&narrowPieces).AsInt32x16()).AsUint32x16()
+	i := a.Add(shift).AsInt32x16().ShiftRight(loadNarrow512(&consts.narrowPieces).AsInt32x16()).AsUint32x16()
 	t = a.Sub(loadNarrow512(&c[0]).Permute(i))
 	p = loadNarrow512(&c[8]).Permute(i).
 		MulAdd(t, loadNarrow512(&c[7]).Permute(i)).
@@ -54,13 +54,13 @@ func piecesLow512(c *[9]splatNarrow16, i index512, t, p narrow512) narrow512 {
 
 // foldSquare512 gives n and r with -a^2/2 = n ln2 + r. What rounding drops from the square goes into r.
 func foldSquare512(a narrow512) (n, r narrow512) {
-	magic, minusHalf := loadNarrow512(&narrowMagic), loadNarrow512(&narrowMinusHalf)
+	magic, minusHalf := loadNarrow512(&consts.narrowMagic), loadNarrow512(&consts.narrowMinusHalf)
 	square := a.Mul(a)
 	h := square.Mul(minusHalf)
-	dropped := a.Mul(minusHalf).MulAdd(a, square.Mul(loadNarrow512(&narrowHalf)))
-	n = square.MulAdd(loadNarrow512(&narrowMinusHalfLog2e), magic).Sub(magic)
-	r = n.MulAdd(loadNarrow512(&narrowMinusLn2), h)
-	return n, n.MulAdd(loadNarrow512(&narrowMinusLn2Low), r).Add(dropped)
+	dropped := a.Mul(minusHalf).MulAdd(a, square.Mul(loadNarrow512(&consts.narrowHalf)))
+	n = square.MulAdd(loadNarrow512(&consts.narrowMinusHalfLog2e), magic).Sub(magic)
+	r = n.MulAdd(loadNarrow512(&consts.narrowMinusLn2), h)
+	return n, n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r).Add(dropped)
 }
 
 // geluLoop512 subtracts a erfc(a/sqrt(2))/2 from max(x, 0); see siluLoop512 for the powers of two. Half of a, the largest part
@@ -69,17 +69,17 @@ func geluLoop512(dst, src []float32) {
 	var nought narrow512
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
-		a, limit := absNarrow512(x), loadNarrow512(&narrowGeluLimit)
+		a, limit := absNarrow512(x), loadNarrow512(&consts.narrowGeluLimit)
 		a = limit.Merge(a, a.Greater(limit))
 		// The exponential and the polynomial do not depend on each other, so that the processor computes both at a time.
 		n, r := foldSquare512(a)
-		constant, p, t := pieces512(&narrowGelu, a, loadNarrow512(&narrowGeluShift))
-		constant = t.Mul(loadNarrow512(&narrowHalf)).Merge(constant, a.Add(loadNarrow512(&narrowGeluShift)).Less(loadNarrow512(&narrowGeluFirst)))
+		constant, p, t := pieces512(&consts.narrowGelu, a, loadNarrow512(&consts.narrowGeluShift))
+		constant = t.Mul(loadNarrow512(&consts.narrowHalf)).Merge(constant, a.Add(loadNarrow512(&consts.narrowGeluShift)).Less(loadNarrow512(&consts.narrowGeluFirst)))
 		y := p.MulAdd(t, constant)
 		y = growthNarrow512(r).MulAdd(y, y)
-		y = y.Mul(n.Add(loadNarrow512(&narrowBiasUp)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16())
+		y = y.Mul(n.Add(loadNarrow512(&consts.narrowBiasUp)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16())
 		above := x.Merge(x.Mul(nought), x.GreaterEqual(nought)) // NaN of -Inf
-		y.MulAdd(loadNarrow512(&narrowMinusDown), above).Store(at512(&dst[i]))
+		y.MulAdd(loadNarrow512(&consts.narrowMinusDown), above).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -5,6 +5,7 @@ package vec
 import (
 	"math"
 	"simd/archsimd"
+	"unsafe"
 )
 
 // The vectors of one level: narrow elements as loaded, and wide ones for
@@ -38,17 +39,21 @@ type splat8 [8]float64
 // Inlined, it would be a loop of its own for each constant.
 //
 //go:noinline
-func splat(x float64) (s splat8) {
+func (s *splat8) set(x float64) {
 	for i := range s {
 		s[i] = x
 	}
-	return s
 }
 
-func splatBits(b uint64) splat8 { return splat(math.Float64frombits(b)) }
+// setBits sets it to the number with these bits.
+func (s *splat8) setBits(b uint64) { s.set(math.Float64frombits(b)) }
 
+// load512 loads all of it.
 func load512(s *splat8) wide512 { return archsimd.LoadFloat64x8((*[8]float64)(s)) }
-func load256(s *splat8) wide256 { return archsimd.LoadFloat64x4((*[4]float64)(s[:4])) }
+
+// load256 loads the first half. A slice of it would cost the compiler's budget of inlining more.
+// SAFETY: a constant has eight elements.
+func load256(s *splat8) wide256 { return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Pointer(s))) }
 
 // Every function that has used vectors ends with ClearAVXUpperBits, and uses
 // no scalar floats before: the compiler gives those legacy SSE instructions,

@@ -62,6 +62,27 @@ func TestSquaresArePowers(t *testing.T) {
 	})
 }
 
+// TestWholePowersAreExact has whole numbers whose powers are whole numbers that float32 has.
+func TestWholePowersAreExact(t *testing.T) {
+	var x, y, want []float32
+	for base := -200; base <= 200; base++ {
+		product := 1
+		for power := 0; power < 24 && max(product, -product) <= 1<<24; power++ {
+			x, y, want = append(x, float32(base)), append(y, float32(power)), append(want, float32(product))
+			product *= base
+		}
+	}
+	eachLevel(t, func(t *testing.T) {
+		got := make([]float32, len(x))
+		Pow(got, x, y)
+		for i := range x {
+			if got[i] != want[i] {
+				t.Fatalf("pow(%g, %g) = %g; want %g", x[i], y[i], got[i], want[i])
+			}
+		}
+	})
+}
+
 // TestPowDependsOnItsOperandsAlone computes rows whole and each pair by itself, among them pairs that vectors leave to the
 // scalar function.
 func TestPowDependsOnItsOperandsAlone(t *testing.T) {

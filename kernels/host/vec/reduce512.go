@@ -39,7 +39,7 @@ func sumSquares512(x []float32) float64 {
 // SAFETY: see floats512.
 func product512(x []float32) float64 {
 	const lanes, step = 8 * half512, 16 * half512 // elements of a turn, bytes of half of them
-	p0, exponents := load512(&one), load512(&zero)
+	p0, exponents := load512(&consts.one), load512(&consts.zero)
 	p1 := p0
 	for ; len(x) >= lanes; x = x[lanes:] {
 		from := unsafe.Pointer(&x[0])
@@ -73,10 +73,10 @@ func four512(p unsafe.Pointer, i int) wide512 {
 
 // scaled512 is scaled.times after the product.
 func scaled512(p wide512) (value, exponent wide512) {
-	a, unit, nought := abs512(p), load512(&one), load512(&zero)
-	large, small := a.Greater(load512(&productHigh)), a.Less(load512(&productLow))
-	factor := load512(&productDown).Merge(load512(&productUp).Merge(unit, small), large)
-	return p.Mul(factor), unit.Merge(load512(&minusOne).Merge(nought, small), large)
+	a, unit, nought := abs512(p), load512(&consts.one), load512(&consts.zero)
+	large, small := a.Greater(load512(&consts.productHigh)), a.Less(load512(&consts.productLow))
+	factor := load512(&consts.productDown).Merge(load512(&consts.productUp).Merge(unit, small), large)
+	return p.Mul(factor), unit.Merge(load512(&consts.minusOne).Merge(nought, small), large)
 }
 
 func countTrue512(x []uint8) (n int64) {

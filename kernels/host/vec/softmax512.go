@@ -69,11 +69,11 @@ func highest512(x []float32) float32 {
 // less than low counts as low.
 func power512(x, low narrow512, bias shifts512) (e, rest narrow512) {
 	x = low.Merge(x, x.Less(low))
-	magic := loadNarrow512(&narrowMagic)
-	t := x.MulAdd(loadNarrow512(&narrowLog2e), magic)
+	magic := loadNarrow512(&consts.narrowMagic)
+	t := x.MulAdd(loadNarrow512(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
-	r := n.MulAdd(loadNarrow512(&narrowMinusLn2), x)
-	g := growthNarrow512(n.MulAdd(loadNarrow512(&narrowMinusLn2Low), r))
+	r := n.MulAdd(loadNarrow512(&consts.narrowMinusLn2), x)
+	g := growthNarrow512(n.MulAdd(loadNarrow512(&consts.narrowMinusLn2Low), r))
 	s := t.AsInt32x16().Add(bias).ShiftAllLeft(23).AsFloat32x16()
 	e = g.MulAdd(s, s)
 	return e, g.MulAdd(s, s.Sub(e))
@@ -94,9 +94,9 @@ func powers512(dst, src, rests []float32, top float32) float64 {
 		even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
 	}
 	if i < len(src) {
-		row := padding
+		row := consts.padding
 		copy(row[:lanes512], src[i:])
-		e, rest := power512(loadNarrow512(&row), low, bias)
+		e, rest := power512(archsimd.LoadFloat32x16(at512(&row[0])), low, bias)
 		e.Store(at512(&row[0]))
 		copy(dst[i:len(src)], row[:lanes512])
 		rest.Store(at512(&rests[i]))
@@ -157,7 +157,7 @@ func softmaxColumns512(dst, src []float32, length int) {
 			sum = sum.Add(e)
 		}
 		// A product instead of a division for each element: its rounding is one of float64.
-		factor := load512(&one).Div(sum)
+		factor := load512(&consts.one).Div(sum)
 		for j := range length {
 			exps[j&(softmaxFew-1)].Mul(factor).ConvertToFloat32().Store(column(j))
 		}

@@ -2,7 +2,10 @@
 
 package vec
 
-import "encoding/binary"
+import (
+	"simd/archsimd"
+	"unsafe"
+)
 
 // spreads has, for each byte, eight bytes with one of its bits each, the lowest first.
 var spreads = func() (s [256]uint64) {
@@ -14,10 +17,12 @@ var spreads = func() (s [256]uint64) {
 	return s
 }()
 
-// spread512 and spread256 write a mask as bools, one for each lane.
-func spread512(dst []uint8, mask uint16) {
-	binary.LittleEndian.PutUint64(dst, spreads[uint8(mask)])
-	binary.LittleEndian.PutUint64(dst[8:], spreads[mask>>8])
+// spread512 and spread256 write a mask as bools from an element on, one for each lane. AVX-512 has masks of bytes.
+// SAFETY: the loops have seen that sixteen elements follow.
+func spread512(dst *uint8, mask uint16) {
+	archsimd.BroadcastUint8x16(1).Masked(archsimd.Mask8x16FromBits(mask)).Store((*[16]uint8)(unsafe.Pointer(dst)))
 }
 
-func spread256(dst []uint8, mask uint8) { binary.LittleEndian.PutUint64(dst, spreads[mask]) }
+// AVX2 looks eight bools up: packing masks of 32 bits into bytes would take as many shuffles.
+// SAFETY: the loops have seen that eight elements follow. x86-64 is little-endian.
+func spread256(dst *uint8, mask uint8) { *(*uint64)(unsafe.Pointer(dst)) = spreads[mask] }

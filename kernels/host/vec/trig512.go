@@ -14,26 +14,26 @@ import (
 // a bit, which is cut: as integers, positive floats are in order, and negative ones are as unsigned integers. NaN does not last.
 func sinNarrow512(r, t narrow512) narrow512 {
 	z := r.Mul(r)
-	p := loadNarrow512(&narrowSin[4]).
-		MulAdd(z, loadNarrow512(&narrowSin[3])).
-		MulAdd(z, loadNarrow512(&narrowSin[2])).
-		MulAdd(z, loadNarrow512(&narrowSin[1])).
-		MulAdd(z, loadNarrow512(&narrowSin[0]))
+	p := loadNarrow512(&consts.narrowSin[4]).
+		MulAdd(z, loadNarrow512(&consts.narrowSin[3])).
+		MulAdd(z, loadNarrow512(&consts.narrowSin[2])).
+		MulAdd(z, loadNarrow512(&consts.narrowSin[1])).
+		MulAdd(z, loadNarrow512(&consts.narrowSin[0]))
 	s := p.Mul(z).MulAdd(r, r).AsInt32x16()
-	s = s.Min(loadNarrow512(&narrowOne).AsInt32x16()).AsUint32x16().Min(loadNarrow512(&narrowMinusOne).AsUint32x16()).AsInt32x16()
+	s = s.Min(loadNarrow512(&consts.narrowOne).AsInt32x16()).AsUint32x16().Min(loadNarrow512(&consts.narrowMinusOne).AsUint32x16()).AsInt32x16()
 	return s.Add(t.AsInt32x16().ShiftAllLeft(31)).AsFloat32x16()
 }
 
 // turnNarrow512 is x - n pi. The first product and difference are exact.
 func turnNarrow512(x, n narrow512) narrow512 {
-	r := n.MulAdd(loadNarrow512(&narrowMinusPi), x)
-	r = n.MulAdd(loadNarrow512(&narrowMinusPiMid), r)
-	return n.MulAdd(loadNarrow512(&narrowMinusPiLow), r)
+	r := n.MulAdd(loadNarrow512(&consts.narrowMinusPi), x)
+	r = n.MulAdd(loadNarrow512(&consts.narrowMinusPiMid), r)
+	return n.MulAdd(loadNarrow512(&consts.narrowMinusPiLow), r)
 }
 
 // far512 reports whether a lane is beyond the limit, infinite or NaN.
 func far512(x narrow512) bool {
-	return absNarrow512(x).LessEqual(loadNarrow512(&narrowTrigLimit)).ToBits() != 1<<lanes512-1
+	return absNarrow512(x).LessEqual(loadNarrow512(&consts.narrowTrigLimit)).ToBits() != 1<<lanes512-1
 }
 
 // sinLoop512: sin(r + n pi) is sin(r), with the other sign for an odd n.
@@ -41,8 +41,8 @@ func sinLoop512(dst, src []float32) {
 	var nought narrow512
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
-		magic := loadNarrow512(&narrowMagic)
-		t := x.MulAdd(loadNarrow512(&narrowOverPi), magic)
+		magic := loadNarrow512(&consts.narrowMagic)
+		t := x.MulAdd(loadNarrow512(&consts.narrowOverPi), magic)
 		r := sinNarrow512(turnNarrow512(x, t.Sub(magic)), t)
 		r = x.Merge(r, x.Equal(nought)) // for the sign
 		if far512(x) {
@@ -58,8 +58,8 @@ func cosLoop512(dst, src []float32) {
 	for i := 0; i+lanes512 <= len(src); i += lanes512 {
 		x := archsimd.LoadFloat32x16(at512(&src[i]))
 		// The odd magic number flips the low bit, and with it the sign.
-		minusHalf, magic := loadNarrow512(&narrowMinusHalf), loadNarrow512(&narrowMagicOdd)
-		t := x.MulAdd(loadNarrow512(&narrowOverPi), minusHalf).Add(magic)
+		minusHalf, magic := loadNarrow512(&consts.narrowMinusHalf), loadNarrow512(&consts.narrowMagicOdd)
+		t := x.MulAdd(loadNarrow512(&consts.narrowOverPi), minusHalf).Add(magic)
 		n := t.Sub(magic).Sub(minusHalf)
 		r := sinNarrow512(turnNarrow512(x, n), t)
 		if far512(x) {
@@ -75,5 +75,5 @@ func farTrig512(x, near narrow512, wide func(wide512) wide512, scalar func(float
 	var row [lanes512]float32
 	x.Store(&row)
 	mapTrig512(row[:], row[:], wide, scalar)
-	return near.Merge(archsimd.LoadFloat32x16(&row), absNarrow512(x).LessEqual(loadNarrow512(&narrowTrigLimit)))
+	return near.Merge(archsimd.LoadFloat32x16(&row), absNarrow512(x).LessEqual(loadNarrow512(&consts.narrowTrigLimit)))
 }

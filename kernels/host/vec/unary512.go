@@ -27,11 +27,11 @@ func mapTail512(dst, src []float32, f func(narrow512) narrow512) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// mapWide512 is map512 with f in float64.
+// mapWide512 is map512 with f in float64. It steps by an index: where f is called, and not inlined, everything that changes from one
+// vector to the next waits for memory.
 func mapWide512(dst, src []float32, f func(wide512) wide512) {
-	for len(src) >= half512 && len(dst) >= half512 {
-		f(archsimd.LoadFloat32x8Slice(src).ConvertToFloat64()).ConvertToFloat32().StoreSlice(dst)
-		src, dst = src[half512:], dst[half512:]
+	for i, n := 0, len(src)&^(half512-1); i < n; i += half512 {
+		f(archsimd.LoadFloat32x8(octo512(&src[i])).ConvertToFloat64()).ConvertToFloat32().Store(octo512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -49,7 +49,7 @@ func mapTrig512(dst, src []float32, f func(wide512) wide512, scalar func(float64
 	for m := 0; m < len(src); m += half512 {
 		n := min(m+half512, len(src))
 		x := archsimd.LoadFloat32x8SlicePart(src[m:n]).ConvertToFloat64()
-		if abs512(x).Greater(load512(&trigLimit)).ToBits() != 0 {
+		if abs512(x).Greater(load512(&consts.trigLimit)).ToBits() != 0 {
 			archsimd.ClearAVXUpperBits()
 			throughFloat64(scalar)(dst[m:n], src[m:n])
 			continue

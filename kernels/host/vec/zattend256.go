@@ -43,13 +43,13 @@ func weigh256(s, tops, sums, factors []float32, scaling int) {
 
 // weight256 is exp(x) for x up to 0, times the power of two that bias is the exponent of; 0 below least, and NaN of NaN.
 func weight256(x, least narrow256, bias shifts256) narrow256 {
-	magic := loadNarrow256(&narrowMagic)
+	magic := loadNarrow256(&consts.narrowMagic)
 	below := x.Less(least)
 	x = least.Merge(x, below)
-	t := x.MulAdd(loadNarrow256(&narrowLog2e), magic)
+	t := x.MulAdd(loadNarrow256(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
-	r := n.MulAdd(loadNarrow256(&narrowMinusLn2), x)
-	g := growthNarrow256(n.MulAdd(loadNarrow256(&narrowMinusLn2Low), r))
+	r := n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), x)
+	g := growthNarrow256(n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r))
 	power := t.AsInt32x8().Add(bias).ShiftAllLeft(23).AsFloat32x8()
 	var nought narrow256
 	return nought.Merge(g.MulAdd(power, power), below)

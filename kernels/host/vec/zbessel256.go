@@ -19,22 +19,22 @@ func clenshaw256(c []splat8, t wide256) wide256 {
 // bessel256 gives both forms of a function scaled by exp(-a), for a from 0 on: that up to 8 is still to be multiplied by
 // what vanishes at 0.
 func bessel256(a wide256, nearTerms, farTerms []splat8) (near, far wide256) {
-	unit := load256(&one)
-	near = clenshaw256(nearTerms, a.MulAdd(load256(&quarter), load256(&minusOne))).Div(unit.Add(a))
-	far = clenshaw256(farTerms, load256(&sixteen).Div(a).Sub(unit)).Div(a.Sqrt())
+	unit := load256(&consts.one)
+	near = clenshaw256(nearTerms, a.MulAdd(load256(&consts.quarter), load256(&consts.minusOne))).Div(unit.Add(a))
+	far = clenshaw256(farTerms, load256(&consts.sixteen).Div(a).Sub(unit)).Div(a.Sqrt())
 	return near, far
 }
 
 func i0e256(x wide256) wide256 {
 	a := abs256(x)
-	near, far := bessel256(a, i0NearFitted, i0FarFitted)
-	return near.Merge(far, a.LessEqual(load256(&eight)))
+	near, far := bessel256(a, consts.i0NearFitted[:], consts.i0FarFitted[:])
+	return near.Merge(far, a.LessEqual(load256(&consts.eight)))
 }
 
 func i1e256(x wide256) wide256 {
 	a := abs256(x)
-	near, far := bessel256(a, i1NearFitted, i1FarFitted)
-	return signed256(near.Mul(a).Merge(far, a.LessEqual(load256(&eight))), x)
+	near, far := bessel256(a, consts.i1NearFitted[:], consts.i1FarFitted[:])
+	return signed256(near.Mul(a).Merge(far, a.LessEqual(load256(&consts.eight))), x)
 }
 
 func i0256(x wide256) wide256 { return unscaled256(i0e256(x), x) }
@@ -43,6 +43,6 @@ func i1256(x wide256) wide256 { return unscaled256(i1e256(x), x) }
 // unscaled256 is y times exp(|x|). Infinite x has a y of 0, whose sign the result has; beyond float32 the product is
 // infinite there, and exp stays finite.
 func unscaled256(y, x wide256) wide256 {
-	a, top := abs256(x), load256(&inf)
+	a, top := abs256(x), load256(&consts.inf)
 	return signed256(top, y).Merge(y.Mul(exp256(a)), a.Equal(top))
 }

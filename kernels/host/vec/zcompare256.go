@@ -6,73 +6,73 @@ package vec
 
 import "simd/archsimd"
 
-// The comparisons write a bool for each bit of a mask, eight with one look-up: packing masks of 32 bits into bytes would
-// take as many shuffles, and other ones for each width. What is left of a row goes to the portable loop, which gives the
-// same answers: comparisons are exact.
+// The comparisons write a bool for each bit of a mask. What is left of a row goes to the portable loop, which gives the same answers:
+// comparisons are exact. All slices have one length.
 
 // less256 is Less.
 func less256(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
-		spread256(dst, archsimd.LoadFloat32x8Slice(a).Less(archsimd.LoadFloat32x8Slice(b)).ToBits())
-		dst, a, b = dst[lanes256:], a[lanes256:], b[lanes256:]
+	whole := len(dst) &^ (lanes256 - 1)
+	for i := 0; i < whole; i += lanes256 {
+		spread256(&dst[i], archsimd.LoadFloat32x8(at256(&a[i])).Less(archsimd.LoadFloat32x8(at256(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	lessRow(dst, a, b)
+	lessRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // lessInt32256 is LessInt32. The other comparisons of integers have no loops here: a scalar loop is as fast as memory for eight
 // bytes an element, and nearly so for four.
 func lessInt32256(dst []uint8, a, b []int32) {
-	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
-		spread256(dst, archsimd.LoadInt32x8Slice(a).Less(archsimd.LoadInt32x8Slice(b)).ToBits())
-		dst, a, b = dst[lanes256:], a[lanes256:], b[lanes256:]
+	whole := len(dst) &^ (lanes256 - 1)
+	for i := 0; i < whole; i += lanes256 {
+		x, y := archsimd.LoadInt32x8((*[lanes256]int32)(a[i:])), archsimd.LoadInt32x8((*[lanes256]int32)(b[i:]))
+		spread256(&dst[i], x.Less(y).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	lessInt32Row(dst, a, b)
+	lessInt32Row(dst[whole:], a[whole:], b[whole:])
 }
 
 // lessEqual256 is LessEqual.
 func lessEqual256(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
-		spread256(dst, archsimd.LoadFloat32x8Slice(a).LessEqual(archsimd.LoadFloat32x8Slice(b)).ToBits())
-		dst, a, b = dst[lanes256:], a[lanes256:], b[lanes256:]
+	whole := len(dst) &^ (lanes256 - 1)
+	for i := 0; i < whole; i += lanes256 {
+		spread256(&dst[i], archsimd.LoadFloat32x8(at256(&a[i])).LessEqual(archsimd.LoadFloat32x8(at256(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	lessEqualRow(dst, a, b)
+	lessEqualRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // equal256 is Equal.
 func equal256(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
-		spread256(dst, archsimd.LoadFloat32x8Slice(a).Equal(archsimd.LoadFloat32x8Slice(b)).ToBits())
-		dst, a, b = dst[lanes256:], a[lanes256:], b[lanes256:]
+	whole := len(dst) &^ (lanes256 - 1)
+	for i := 0; i < whole; i += lanes256 {
+		spread256(&dst[i], archsimd.LoadFloat32x8(at256(&a[i])).Equal(archsimd.LoadFloat32x8(at256(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	equalRow(dst, a, b)
+	equalRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // notEqual256 is NotEqual.
 func notEqual256(dst []uint8, a, b []float32) {
-	for len(dst) >= lanes256 && len(a) >= lanes256 && len(b) >= lanes256 {
-		spread256(dst, archsimd.LoadFloat32x8Slice(a).NotEqual(archsimd.LoadFloat32x8Slice(b)).ToBits())
-		dst, a, b = dst[lanes256:], a[lanes256:], b[lanes256:]
+	whole := len(dst) &^ (lanes256 - 1)
+	for i := 0; i < whole; i += lanes256 {
+		spread256(&dst[i], archsimd.LoadFloat32x8(at256(&a[i])).NotEqual(archsimd.LoadFloat32x8(at256(&b[i]))).ToBits())
 	}
 	archsimd.ClearAVXUpperBits()
-	notEqualRow(dst, a, b)
+	notEqualRow(dst[whole:], a[whole:], b[whole:])
 }
 
 // toInt32256: the instruction drops the fraction, and answers with the smallest integer to what does not fit, which is
 // right for negative numbers alone.
 func toInt32256(dst []int32, src []float32) {
-	beyond, most := loadNarrow256(&narrowInt32), archsimd.BroadcastInt32x8(1<<31-1)
-	for len(dst) >= lanes256 && len(src) >= lanes256 {
-		x := archsimd.LoadFloat32x8Slice(src)
+	beyond, most := loadNarrow256(&consts.narrowInt32), archsimd.BroadcastInt32x8(1<<31-1)
+	n := len(dst) &^ (lanes256 - 1)
+	for i := 0; i < n; i += lanes256 {
+		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		whole := most.Merge(x.ConvertToInt32(), x.GreaterEqual(beyond))
-		whole.Masked(x.Equal(x)).StoreSlice(dst)
-		dst, src = dst[lanes256:], src[lanes256:]
+		whole.Masked(x.Equal(x)).Store((*[lanes256]int32)(dst[i:]))
 	}
 	archsimd.ClearAVXUpperBits()
-	toInt32Row(dst, src)
+	toInt32Row(dst[n:], src[n:])
 }
 
 // toFloat32256 is ToFloat32: the instruction rounds to nearest, as Go's conversion does, and makes infinities of what is too

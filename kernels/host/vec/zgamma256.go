@@ -22,24 +22,24 @@ func horner256(c []splat8, x wide256) wide256 {
 
 // fraction256 is what rounding to an integer takes off, times pi: the functions have poles where it is 0.
 func fraction256(x wide256) wide256 {
-	return x.Sub(x.RoundToEven()).Mul(load256(&halfTurn))
+	return x.Sub(x.RoundToEven()).Mul(load256(&consts.halfTurn))
 }
 
 // lessens256 tells where a difference of a and b has lost digits.
 func lessens256(difference, a, b wide256) mask256 {
-	return abs256(difference).Less(abs256(a).Add(abs256(b)).Mul(load256(&gammaDoubt)))
+	return abs256(difference).Less(abs256(a).Add(abs256(b)).Mul(load256(&consts.gammaDoubt)))
 }
 
 // lgamma256 reflects negative numbers.
 func lgamma256(x wide256) (r wide256, unsure mask256) {
 	a := abs256(x)
 	r = lgammaOfSize256(a)
-	negative := x.Less(load256(&zero))
+	negative := x.Less(load256(&consts.zero))
 	if negative.ToBits() == 0 {
 		return r, negative
 	}
-	top := load256(&inf)
-	l := log256(load256(&halfTurn).Div(a.Mul(abs256(sin256(fraction256(a))))))
+	top := load256(&consts.inf)
+	l := log256(load256(&consts.halfTurn).Div(a.Mul(abs256(sin256(fraction256(a))))))
 	reflected := l.Sub(r)
 	unsure = lessens256(reflected, l, r).And(negative)
 	return top.Merge(reflected, a.Equal(top)).Merge(r, negative), unsure
@@ -48,35 +48,35 @@ func lgamma256(x wide256) (r wide256, unsure mask256) {
 // lgammaOfSize256 is lgamma of numbers from 0 on. Six steps of the recurrence take those below 8 to [1, 2]: t is where they
 // end, p the product of the numbers passed. One logarithm serves all lanes: of p, of x below 1, and of x in Stirling's series.
 func lgammaOfSize256(x wide256) wide256 {
-	unit, two := load256(&one), load256(&two)
+	unit, two := load256(&consts.one), load256(&consts.two)
 	t, p := x, unit
 	for range 6 {
 		s, over := t.Sub(unit), t.Greater(two)
 		t, p = s.Merge(t, over), p.Mul(s).Merge(p, over)
 	}
-	small, usual := x.Less(unit), x.Less(load256(&eight))
+	small, usual := x.Less(unit), x.Less(load256(&consts.eight))
 	l := log256(x.Merge(p, small).Merge(x, usual))
 	y := t.Sub(unit)
 	y = x.Merge(y, small)
-	near := horner256(lgammaFitted, y.MulAdd(two, load256(&minusOne))).Mul(y).Mul(y.Sub(unit))
+	near := horner256(consts.lgammaFitted[:], y.MulAdd(two, load256(&consts.minusOne))).Mul(y).Mul(y.Sub(unit))
 	near = near.Add(negate256(l).Merge(l, small))
 	z := unit.Div(x)
-	far := x.Sub(load256(&half)).MulAdd(l.Sub(unit), load256(&lgammaShift))
-	far = horner256(stirlingTerms, z.Mul(z)).MulAdd(z, far)
+	far := x.Sub(load256(&consts.half)).MulAdd(l.Sub(unit), load256(&consts.lgammaShift))
+	far = horner256(consts.stirlingTerms[:], z.Mul(z)).MulAdd(z, far)
 	return near.Merge(far, usual)
 }
 
 // digamma256 reflects negative numbers.
 func digamma256(x wide256) (r wide256, unsure mask256) {
-	nought := load256(&zero)
+	nought := load256(&consts.zero)
 	negative := x.Less(nought)
 	if negative.ToBits() == 0 {
 		return digammaOfSize256(x), negative
 	}
 	rest := fraction256(x)
-	r = digammaOfSize256(load256(&one).Sub(x).Merge(x, negative))
-	cot := load256(&halfTurn).Div(tan256(rest))
-	reflected := load256(&nan).Merge(r.Sub(cot), rest.Equal(nought))
+	r = digammaOfSize256(load256(&consts.one).Sub(x).Merge(x, negative))
+	cot := load256(&consts.halfTurn).Div(tan256(rest))
+	reflected := load256(&consts.nan).Merge(r.Sub(cot), rest.Equal(nought))
 	unsure = lessens256(reflected, r, cot).And(negative)
 	return reflected.Merge(r, negative), unsure
 }
@@ -84,24 +84,24 @@ func digamma256(x wide256) (r wide256, unsure mask256) {
 // digammaOfSize256 is digamma of numbers from 0 on. The reciprocals that the recurrence adds up are one quotient n/d, because
 // a division takes as long as a dozen products; -1/x below 1 and -1/(2x) of the series take its place.
 func digammaOfSize256(x wide256) wide256 {
-	unit, two := load256(&one), load256(&two)
+	unit, two := load256(&consts.one), load256(&consts.two)
 	var n wide256
 	t, d := x, unit
 	for range 6 {
 		s, over := t.Sub(unit), t.Greater(two)
 		t, n, d = s.Merge(t, over), n.MulAdd(s, d).Merge(n, over), d.Mul(s).Merge(d, over)
 	}
-	small, usual := x.Less(unit), x.Less(load256(&eight))
+	small, usual := x.Less(unit), x.Less(load256(&consts.eight))
 	t = x.Add(unit).Merge(t, small)
-	n = load256(&minusOne).Merge(n, small).Merge(load256(&minusHalf), usual)
+	n = load256(&consts.minusOne).Merge(n, small).Merge(load256(&consts.minusHalf), usual)
 	d = x.Merge(d, small).Merge(x, usual)
 	q := n.Div(d)
-	near := t.Sub(load256(&digammaRoot)).Sub(load256(&digammaRootLow))
-	near = horner256(digammaFitted, t.MulAdd(two, negate256(load256(&three)))).MulAdd(near, q)
+	near := t.Sub(load256(&consts.digammaRoot)).Sub(load256(&consts.digammaRootLow))
+	near = horner256(consts.digammaFitted[:], t.MulAdd(two, negate256(load256(&consts.three)))).MulAdd(near, q)
 	if usual.ToBits() == 1<<half256-1 {
 		return near
 	}
 	w := q.Add(q)
 	w = w.Mul(w)
-	return near.Merge(log256(x).Add(q).Sub(horner256(digammaTerms, w).Mul(w)), usual)
+	return near.Merge(log256(x).Add(q).Sub(horner256(consts.digammaTerms[:], w).Mul(w)), usual)
 }

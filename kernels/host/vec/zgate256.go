@@ -13,14 +13,14 @@ func siluLoop256(dst, src []float32) {
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		unit, minus, limit := loadNarrow256(&narrowOne), loadNarrow256(&narrowMinusOne), loadNarrow256(&narrowSiluLimit)
+		unit, minus, limit := loadNarrow256(&consts.narrowOne), loadNarrow256(&consts.narrowMinusOne), loadNarrow256(&consts.narrowSiluLimit)
 		a := absNarrow256(x)
 		a = limit.Merge(a, a.Greater(limit))
 		n, r := foldNarrow256(nought.Sub(a))
 		g := growthNarrow256(r)
-		s := n.Add(loadNarrow256(&narrowBiasUp)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
+		s := n.Add(loadNarrow256(&consts.narrowBiasUp)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
 		// Where 2^n does not show beside 1, d is 1 and all of the rest counts as dropped.
-		power := s.Mul(loadNarrow256(&narrowDown)) // 2^n
+		power := s.Mul(loadNarrow256(&consts.narrowDown)) // 2^n
 		d := g.MulAdd(power, unit.Add(power))
 		dropped := g.MulAdd(power, power.Sub(d.Sub(unit)))
 		p := unit.Div(d)
@@ -29,7 +29,7 @@ func siluLoop256(dst, src []float32) {
 		v := a.Mul(s).Mul(p)
 		y := v.MulAdd(h, v)
 		above := x.Merge(x.Mul(nought), x.GreaterEqual(nought)) // NaN of -Inf
-		y.MulAdd(loadNarrow256(&narrowMinusDown), above).Store(at256(&dst[i]))
+		y.MulAdd(loadNarrow256(&consts.narrowMinusDown), above).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -37,7 +37,7 @@ func siluLoop256(dst, src []float32) {
 // pieces256 gives, for each lane, the constant term of one of eight polynomials, all but that divided by t, and t, the distance from
 // the center of the interval. The intervals of a + shift are halves of binades, so that the bits of that sum tell which it is.
 func pieces256(c *[9]splatNarrow16, a, shift narrow256) (constant, p, t narrow256) {
-	i := a.Add(shift).AsInt32x8().ShiftRight(loadNarrow256(&narrowPieces).AsInt32x8()).AsUint32x8()
+	i := a.Add(shift).AsInt32x8().ShiftRight(loadNarrow256(&consts.narrowPieces).AsInt32x8()).AsUint32x8()
 	t = a.Sub(loadNarrow256(&c[0]).Permute(i))
 	p = loadNarrow256(&c[8]).Permute(i).
 		MulAdd(t, loadNarrow256(&c[7]).Permute(i)).
@@ -56,13 +56,13 @@ func piecesLow256(c *[9]splatNarrow16, i index256, t, p narrow256) narrow256 {
 
 // foldSquare256 gives n and r with -a^2/2 = n ln2 + r. What rounding drops from the square goes into r.
 func foldSquare256(a narrow256) (n, r narrow256) {
-	magic, minusHalf := loadNarrow256(&narrowMagic), loadNarrow256(&narrowMinusHalf)
+	magic, minusHalf := loadNarrow256(&consts.narrowMagic), loadNarrow256(&consts.narrowMinusHalf)
 	square := a.Mul(a)
 	h := square.Mul(minusHalf)
-	dropped := a.Mul(minusHalf).MulAdd(a, square.Mul(loadNarrow256(&narrowHalf)))
-	n = square.MulAdd(loadNarrow256(&narrowMinusHalfLog2e), magic).Sub(magic)
-	r = n.MulAdd(loadNarrow256(&narrowMinusLn2), h)
-	return n, n.MulAdd(loadNarrow256(&narrowMinusLn2Low), r).Add(dropped)
+	dropped := a.Mul(minusHalf).MulAdd(a, square.Mul(loadNarrow256(&consts.narrowHalf)))
+	n = square.MulAdd(loadNarrow256(&consts.narrowMinusHalfLog2e), magic).Sub(magic)
+	r = n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), h)
+	return n, n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r).Add(dropped)
 }
 
 // geluLoop256 subtracts a erfc(a/sqrt(2))/2 from max(x, 0); see siluLoop256 for the powers of two. Half of a, the largest part
@@ -71,17 +71,17 @@ func geluLoop256(dst, src []float32) {
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		a, limit := absNarrow256(x), loadNarrow256(&narrowGeluLimit)
+		a, limit := absNarrow256(x), loadNarrow256(&consts.narrowGeluLimit)
 		a = limit.Merge(a, a.Greater(limit))
 		// The exponential and the polynomial do not depend on each other, so that the processor computes both at a time.
 		n, r := foldSquare256(a)
-		constant, p, t := pieces256(&narrowGelu, a, loadNarrow256(&narrowGeluShift))
-		constant = t.Mul(loadNarrow256(&narrowHalf)).Merge(constant, a.Add(loadNarrow256(&narrowGeluShift)).Less(loadNarrow256(&narrowGeluFirst)))
+		constant, p, t := pieces256(&consts.narrowGelu, a, loadNarrow256(&consts.narrowGeluShift))
+		constant = t.Mul(loadNarrow256(&consts.narrowHalf)).Merge(constant, a.Add(loadNarrow256(&consts.narrowGeluShift)).Less(loadNarrow256(&consts.narrowGeluFirst)))
 		y := p.MulAdd(t, constant)
 		y = growthNarrow256(r).MulAdd(y, y)
-		y = y.Mul(n.Add(loadNarrow256(&narrowBiasUp)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+		y = y.Mul(n.Add(loadNarrow256(&consts.narrowBiasUp)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
 		above := x.Merge(x.Mul(nought), x.GreaterEqual(nought)) // NaN of -Inf
-		y.MulAdd(loadNarrow256(&narrowMinusDown), above).Store(at256(&dst[i]))
+		y.MulAdd(loadNarrow256(&consts.narrowMinusDown), above).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }

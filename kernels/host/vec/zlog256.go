@@ -11,15 +11,15 @@ import "simd/archsimd"
 
 // splitNarrow256 is splitLog256 in float32.
 func splitNarrow256(x narrow256) (k, f narrow256) {
-	bits := x.AsInt32x8().Sub(loadNarrow256(&narrowRoot).AsInt32x8())
-	whole := bits.ShiftRight(loadNarrow256(&narrowShift).AsInt32x8())
-	f = x.AsInt32x8().Sub(whole.ShiftAllLeft(23)).AsFloat32x8().Sub(loadNarrow256(&narrowOne))
+	bits := x.AsInt32x8().Sub(loadNarrow256(&consts.narrowRoot).AsInt32x8())
+	whole := bits.ShiftRight(loadNarrow256(&consts.narrowShift).AsInt32x8())
+	f = x.AsInt32x8().Sub(whole.ShiftAllLeft(23)).AsFloat32x8().Sub(loadNarrow256(&consts.narrowOne))
 	return whole.ConvertToFloat32(), f
 }
 
 // unusual256 reports whether a lane is not a positive normal number below a top, of which it is given the bits.
 func unusual256(x narrow256, top *splatNarrow16) bool {
-	moved := x.AsInt32x8().Add(loadNarrow256(&narrowNormal).AsInt32x8())
+	moved := x.AsInt32x8().Add(loadNarrow256(&consts.narrowNormal).AsInt32x8())
 	return moved.Greater(loadNarrow256(top).AsInt32x8()).ToBits() != 0
 }
 
@@ -43,29 +43,29 @@ func curveLow256(c *[9]splatNarrow16, f, p narrow256) narrow256 {
 
 // naturalLog256 is k ln2 + log(1+f), given q with log(1+f) = f + f^2 q. The small terms are added first.
 func naturalLog256(k, f, q narrow256) narrow256 {
-	small := k.MulAdd(loadNarrow256(&narrowLn2Low), f.Mul(f).Mul(q))
-	return k.MulAdd(loadNarrow256(&narrowLn2), f.Add(small))
+	small := k.MulAdd(loadNarrow256(&consts.narrowLn2Low), f.Mul(f).Mul(q))
+	return k.MulAdd(loadNarrow256(&consts.narrowLn2), f.Add(small))
 }
 
 // binaryLog256 is k + log2(1+f), given q with log2(1+f) = f log2(e) + f^2 q.
 func binaryLog256(k, f, q narrow256) narrow256 {
-	small := f.MulAdd(loadNarrow256(&narrowLog2eLow), f.Mul(f).Mul(q))
-	return f.MulAdd(loadNarrow256(&narrowLog2e), small).Add(k)
+	small := f.MulAdd(loadNarrow256(&consts.narrowLog2eLow), f.Mul(f).Mul(q))
+	return f.MulAdd(loadNarrow256(&consts.narrowLog2e), small).Add(k)
 }
 
 // edgesNarrow256 is logEdges256 in float32.
 func edgesNarrow256(r, x narrow256) narrow256 {
 	var nought narrow256
-	r = r.Merge(x, x.Less(loadNarrow256(&narrowInf))) // x itself when it is +Inf or NaN
-	r = loadNarrow256(&narrowMinusInf).Merge(r, x.Equal(nought))
-	return loadNarrow256(&narrowNaN).Merge(r, x.Less(nought))
+	r = r.Merge(x, x.Less(loadNarrow256(&consts.narrowInf))) // x itself when it is +Inf or NaN
+	r = loadNarrow256(&consts.narrowMinusInf).Merge(r, x.Equal(nought))
+	return loadNarrow256(&consts.narrowNaN).Merge(r, x.Less(nought))
 }
 
 // anyLog256 is a logarithm of any numbers: subnormal ones are multiplied by a power of two, which is taken off again.
 func anyLog256(x narrow256, c *[9]splatNarrow16, ends func(k, f, q narrow256) narrow256) narrow256 {
-	small := x.Less(loadNarrow256(&narrowLeast))
-	k, f := splitNarrow256(x.Mul(loadNarrow256(&narrowRaise)).Merge(x, small))
-	k = k.Sub(loadNarrow256(&narrowRaised).Masked(small))
+	small := x.Less(loadNarrow256(&consts.narrowLeast))
+	k, f := splitNarrow256(x.Mul(loadNarrow256(&consts.narrowRaise)).Merge(x, small))
+	k = k.Sub(loadNarrow256(&consts.narrowRaised).Masked(small))
 	return edgesNarrow256(ends(k, f, curve256(c, f)), x)
 }
 
@@ -73,12 +73,12 @@ func anyLog256(x narrow256, c *[9]splatNarrow16, ends func(k, f, q narrow256) na
 func logLoop256(dst, src []float32) {
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		if unusual256(x, &narrowNormalTop) {
-			anyLog256(x, &narrowLogCurve, naturalLog256).Store(at256(&dst[i]))
+		if unusual256(x, &consts.narrowNormalTop) {
+			anyLog256(x, &consts.narrowLogCurve, naturalLog256).Store(at256(&dst[i]))
 			continue
 		}
 		k, f := splitNarrow256(x)
-		naturalLog256(k, f, curve256(&narrowLogCurve, f)).Store(at256(&dst[i]))
+		naturalLog256(k, f, curve256(&consts.narrowLogCurve, f)).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -87,20 +87,20 @@ func logLoop256(dst, src []float32) {
 func log2Loop256(dst, src []float32) {
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		if unusual256(x, &narrowNormalTop) {
-			anyLog256(x, &narrowLog2Curve, binaryLog256).Store(at256(&dst[i]))
+		if unusual256(x, &consts.narrowNormalTop) {
+			anyLog256(x, &consts.narrowLog2Curve, binaryLog256).Store(at256(&dst[i]))
 			continue
 		}
 		k, f := splitNarrow256(x)
-		binaryLog256(k, f, curve256(&narrowLog2Curve, f)).Store(at256(&dst[i]))
+		binaryLog256(k, f, curve256(&consts.narrowLog2Curve, f)).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
 // farLog1p256 is r where u is a positive normal number below 2^126, whose inverse is one too, and else log(u).
 func farLog1p256(r, u narrow256) narrow256 {
-	usual := u.GreaterEqual(loadNarrow256(&narrowLeast)).And(u.Less(loadNarrow256(&narrowLog1pFar)))
-	return r.Merge(anyLog256(u, &narrowLogCurve, naturalLog256), usual)
+	usual := u.GreaterEqual(loadNarrow256(&consts.narrowLeast)).And(u.Less(loadNarrow256(&consts.narrowLog1pFar)))
+	return r.Merge(anyLog256(u, &consts.narrowLogCurve, naturalLog256), usual)
 }
 
 // log1pLoop256 splits u = 1+x into 2^k and a fraction, whose distance from 1 it computes again, from x: 2^-k x + (2^-k - 1)
@@ -109,14 +109,14 @@ func log1pLoop256(dst, src []float32) {
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		u := x.Add(loadNarrow256(&narrowOne))
+		u := x.Add(loadNarrow256(&consts.narrowOne))
 		k, _ := splitNarrow256(u)
 		// The power and one less than it are exact: k is at least -24 here, and above 24 the rounding is far below k ln2.
 		s := powerNarrow256(nought.Sub(k))
-		f := x.MulAdd(s, s.Sub(loadNarrow256(&narrowOne)))
-		r := naturalLog256(k, f, curve256(&narrowLogCurve, f))
+		f := x.MulAdd(s, s.Sub(loadNarrow256(&consts.narrowOne)))
+		r := naturalLog256(k, f, curve256(&consts.narrowLogCurve, f))
 		r = x.Merge(r, x.Equal(nought)) // for the sign
-		if unusual256(u, &narrowLog1pTop) {
+		if unusual256(u, &consts.narrowLog1pTop) {
 			r = farLog1p256(r, u)
 		}
 		r.Store(at256(&dst[i]))
@@ -130,10 +130,10 @@ func expm1Loop256(dst, src []float32) {
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		n, r := foldNarrow256(clampNarrow256(x, loadNarrow256(&narrowExpm1Least), loadNarrow256(&narrowHighest)))
+		n, r := foldNarrow256(clampNarrow256(x, loadNarrow256(&consts.narrowExpm1Least), loadNarrow256(&consts.narrowHighest)))
 		g := growthNarrow256(r)
-		s := powerNarrow256(n.Sub(loadNarrow256(&narrowOne)))
-		y := g.MulAdd(s, s.Sub(loadNarrow256(&narrowHalf)))
+		s := powerNarrow256(n.Sub(loadNarrow256(&consts.narrowOne)))
+		y := g.MulAdd(s, s.Sub(loadNarrow256(&consts.narrowHalf)))
 		y = y.Add(y)
 		y = g.Merge(y, n.Equal(nought)) // half of a subnormal number may be none
 		x.Merge(y, x.Equal(nought)).Store(at256(&dst[i]))

@@ -57,32 +57,32 @@ func (t *table) loops256() {
 
 // foldNarrow256 gives n and r with x = n ln2 + r, |r| <= ln2/2. The first product is exact.
 func foldNarrow256(x narrow256) (n, r narrow256) {
-	magic := loadNarrow256(&narrowMagic)
-	n = x.MulAdd(loadNarrow256(&narrowLog2e), magic).Sub(magic)
-	r = n.MulAdd(loadNarrow256(&narrowMinusLn2), x)
-	return n, n.MulAdd(loadNarrow256(&narrowMinusLn2Low), r)
+	magic := loadNarrow256(&consts.narrowMagic)
+	n = x.MulAdd(loadNarrow256(&consts.narrowLog2e), magic).Sub(magic)
+	r = n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), x)
+	return n, n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r)
 }
 
 // growthNarrow256 is exp(r) - 1, accurate relative to itself.
 func growthNarrow256(r narrow256) narrow256 {
-	p := loadNarrow256(&narrowGrowth[4]).
-		MulAdd(r, loadNarrow256(&narrowGrowth[3])).
-		MulAdd(r, loadNarrow256(&narrowGrowth[2])).
-		MulAdd(r, loadNarrow256(&narrowGrowth[1])).
-		MulAdd(r, loadNarrow256(&narrowGrowth[0]))
+	p := loadNarrow256(&consts.narrowGrowth[4]).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[3])).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[2])).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[1])).
+		MulAdd(r, loadNarrow256(&consts.narrowGrowth[0]))
 	return p.MulAdd(r.Mul(r), r)
 }
 
 // powerNarrow256 is 2 to the n for an integer from -126 to 127.
 func powerNarrow256(n narrow256) narrow256 {
-	return n.Add(loadNarrow256(&narrowBias)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
+	return n.Add(loadNarrow256(&consts.narrowBias)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
 }
 
 // scaleNarrow256 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
 // rounds, where the result is subnormal.
 func scaleNarrow256(y, n narrow256) narrow256 {
-	bias := loadNarrow256(&narrowBias)
-	h := n.MulAdd(loadNarrow256(&narrowHalf), bias)
+	bias := loadNarrow256(&consts.narrowBias)
+	h := n.MulAdd(loadNarrow256(&consts.narrowHalf), bias)
 	y = y.Mul(h.AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
 	return y.Mul(powerNarrow256(n.Sub(h.Sub(bias))))
 }
@@ -95,42 +95,41 @@ func clampNarrow256(x, low, high narrow256) narrow256 {
 
 // absNarrow256 clears the sign, that of nan as well.
 func absNarrow256(x narrow256) narrow256 {
-	return x.AsInt32x8().And(loadNarrow256(&narrowAbs).AsInt32x8()).AsFloat32x8()
+	return x.AsInt32x8().And(loadNarrow256(&consts.narrowAbs).AsInt32x8()).AsFloat32x8()
 }
 
 // signNarrow256 is y, which is not negative, with the sign of x.
 func signNarrow256(y, x narrow256) narrow256 {
-	sign := x.AsInt32x8().And(loadNarrow256(&narrowSign).AsInt32x8())
+	sign := x.AsInt32x8().And(loadNarrow256(&consts.narrowSign).AsInt32x8())
 	return y.AsInt32x8().Add(sign).AsFloat32x8()
 }
 
 // expLoop256 is exp: 0 or infinite beyond the limits, subnormal or normal between them.
 func expLoop256(dst, src []float32) {
-	low, high, unit := loadNarrow256(&narrowLowest), loadNarrow256(&narrowHighest), loadNarrow256(&narrowOne)
-	for len(src) >= lanes256 && len(dst) >= lanes256 {
-		n, r := foldNarrow256(clampNarrow256(archsimd.LoadFloat32x8Slice(src), low, high))
-		scaleNarrow256(growthNarrow256(r).Add(unit), n).StoreSlice(dst)
-		src, dst = src[lanes256:], dst[lanes256:]
+	low, high, unit := loadNarrow256(&consts.narrowLowest), loadNarrow256(&consts.narrowHighest), loadNarrow256(&consts.narrowOne)
+	for i := 0; i+lanes256 <= len(src); i += lanes256 {
+		n, r := foldNarrow256(clampNarrow256(archsimd.LoadFloat32x8(at256(&src[i])), low, high))
+		scaleNarrow256(growthNarrow256(r).Add(unit), n).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// sigmoidLoop256: 1/(1+e) for positive x, e/(1+e) for negative ones, with e = exp(-|x|), which does not overflow.
-// What rounding drops from 1+e is taken off at the end: it would be the third half ulp.
+// sigmoidLoop256: q = 1/(1+e) for positive x, e q for negative ones, with e = exp(-|x|), which does not overflow. The exponential is
+// computed times 2^64, so that it is rounded once before it may be subnormal. What rounding drops from 1+e and from the quotient,
+// 1 - q - q e, is added to q, or there would be half ulps of both.
 func sigmoidLoop256(dst, src []float32) {
-	low, unit := loadNarrow256(&narrowLowest), loadNarrow256(&narrowOne)
+	low, unit := loadNarrow256(&consts.narrowLowest), loadNarrow256(&consts.narrowOne)
 	var nought narrow256
-	for len(src) >= lanes256 && len(dst) >= lanes256 {
-		x := archsimd.LoadFloat32x8Slice(src)
-		a := nought.Sub(absNarrow256(x))
+	for i := 0; i+lanes256 <= len(src); i += lanes256 {
+		x := archsimd.LoadFloat32x8(at256(&src[i]))
+		a := x.AsInt32x8().Or(loadNarrow256(&consts.narrowSign).AsInt32x8()).AsFloat32x8()
 		n, r := foldNarrow256(low.Merge(a, a.Less(low)))
-		e := scaleNarrow256(growthNarrow256(r).Add(unit), n)
-		d := e.Add(unit)
-		negative := x.Less(nought)
-		q := e.Merge(unit, negative).Div(d)
-		dropped := e.Sub(d.Sub(unit)).Mul(unit.Sub(q).Merge(q, negative)) // times 1/d
-		q.Sub(q.Mul(dropped)).StoreSlice(dst)
-		src, dst = src[lanes256:], dst[lanes256:]
+		scale := n.Add(loadNarrow256(&consts.narrowBiasUp)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
+		scaled := growthNarrow256(r).MulAdd(scale, scale)
+		minusE := scaled.Mul(loadNarrow256(&consts.narrowMinusDown))
+		q := unit.Div(unit.Sub(minusE))
+		q = q.MulAdd(q.MulAdd(minusE, unit.Sub(q)), q)
+		scaled.Mul(loadNarrow256(&consts.narrowDown)).Merge(unit, x.Less(nought)).Mul(q).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -139,9 +138,9 @@ func sigmoidLoop256(dst, src []float32) {
 func tanhLoop256(dst, src []float32) {
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		a, limit := absNarrow256(x), loadNarrow256(&narrowTanhLimit)
+		a, limit := absNarrow256(x), loadNarrow256(&consts.narrowTanhLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces256(&narrowTanh, a, loadNarrow256(&narrowTanhShift))
+		constant, p, t := pieces256(&consts.narrowTanh, a, loadNarrow256(&consts.narrowTanhShift))
 		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -152,10 +151,10 @@ func tanhLoop256(dst, src []float32) {
 func erfLoop256(dst, src []float32) {
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		a, limit := absNarrow256(x), loadNarrow256(&narrowErfLimit)
+		a, limit := absNarrow256(x), loadNarrow256(&consts.narrowErfLimit)
 		a = limit.Merge(a, a.Greater(limit))
-		constant, p, t := pieces256(&narrowErf, a, loadNarrow256(&narrowErfShift))
-		constant = t.Merge(constant, a.Add(loadNarrow256(&narrowErfShift)).Less(loadNarrow256(&narrowErfFirst)))
+		constant, p, t := pieces256(&consts.narrowErf, a, loadNarrow256(&consts.narrowErfShift))
+		constant = t.Merge(constant, a.Add(loadNarrow256(&consts.narrowErfShift)).Less(loadNarrow256(&consts.narrowErfFirst)))
 		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
@@ -176,7 +175,7 @@ func expSum256(dst []float64, src []float32, top float32) float64 {
 	if len(src) == 0 {
 		return sum
 	}
-	pad := padding
+	pad := consts.padding
 	var out [half256]float64
 	copy(pad[:], src)
 	sum += expSum256(out[:], pad[:half256], top)
@@ -184,60 +183,113 @@ func expSum256(dst []float64, src []float32, top float32) float64 {
 	return sum
 }
 
-// pow256 is exp(y log(x)), which is accurate to 1e-9 because the logarithm is a float64. Squares are products, which all paths
-// round alike; a vector of squares needs no more than that. Vectors with other than positive finite bases and finite powers go
-// to signedPow256.
-// SAFETY: all three slices have one length; octo256 gets the first of half256 elements.
+// pow256 is 2^(y log2(x)), in float64 for the digits that the product needs. It pads what fills no vector: an element's place in the
+// row must not show.
 func pow256(dst, x, y []float32) {
-	nought := load256(&zero)
-	whole := len(dst) &^ (half256 - 1)
-	for m := 0; m < whole; m += half256 {
-		a := archsimd.LoadFloat32x4(octo256(&x[m])).ConvertToFloat64()
-		b := archsimd.LoadFloat32x4(octo256(&y[m])).ConvertToFloat64()
-		// The product of two float32 is exact in float64, so that it is rounded once, as in float32.
-		squares := b.Equal(load256(&two)).ToBits()
-		if squares == 1<<half256-1 {
-			a.Mul(a).ConvertToFloat32().Store(octo256(&dst[m]))
-			continue
-		}
-		finite := a.Sub(a).Add(b.Sub(b)).Equal(nought) // else NaN
-		// A vector with some squares goes to signedPow256 too: a choice by lanes would slow all others down.
-		if squares != 0 || a.Greater(nought).And(finite).ToBits() != 1<<half256-1 {
-			signedPow256(octo256(&dst[m]), octo256(&x[m]), octo256(&y[m]))
-			continue
-		}
-		k, f := splitLog256(a)
-		r, scale := foldExp256(k.MulAdd(load256(&ln2), atanhLog256(f)).Mul(b))
-		expTaylor256(r).MulAdd(scale, scale).ConvertToFloat32().Store(octo256(&dst[m]))
-	}
-	archsimd.ClearAVXUpperBits()
-	if whole < len(dst) { // one more vector: an element's place in the row must not show
-		var bases, powers [half256]float32
-		copy(bases[:], x[whole:])
-		copy(powers[:], y[whole:])
-		signedPow256(&bases, &bases, &powers)
+	whole := len(dst) &^ (lanes256 - 1)
+	powLoop256(dst[:whole], x, y)
+	if whole < len(dst) {
+		bases, powers := consts.narrowOne, consts.narrowOne
+		copy(bases[:lanes256], x[whole:])
+		copy(powers[:lanes256], y[whole:])
+		powLoop256(bases[:lanes256], bases[:], powers[:])
 		copy(dst[whole:], bases[:])
 	}
 }
 
-// signedPow256 computes a vector of any elements: exp(y log|x|), negative for odd powers of negative numbers. The scalar
+// powLoop256 computes vectors of positive normal bases and finite powers, and of squares: these are products, which all paths round
+// alike. It gives other vectors to signedPow256, and those with some squares too: a choice by lanes would slow all others down.
+// SAFETY: dst has whole vectors, x and y as many elements or more.
+func powLoop256(dst, x, y []float32) {
+	for i := 0; i < len(dst); i += lanes256 {
+		a, b := archsimd.LoadFloat32x8(at256(&x[i])), archsimd.LoadFloat32x8(at256(&y[i]))
+		squares := b.Equal(loadNarrow256(&consts.narrowTwo)).ToBits()
+		if squares == 1<<lanes256-1 {
+			a.Mul(a).Store(at256(&dst[i]))
+			continue
+		}
+		finite := absNarrow256(b).Less(loadNarrow256(&consts.narrowInf)).ToBits()
+		if squares != 0 || finite != 1<<lanes256-1 || unusual256(a, &consts.narrowNormalTop) {
+			signedPow256(octo256(&dst[i]), octo256(&x[i]), octo256(&y[i]))
+			signedPow256(octo256(&dst[i+half256]), octo256(&x[i+half256]), octo256(&y[i+half256]))
+			continue
+		}
+		k, f := splitNarrow256(a)
+		low := wideLog2256(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
+		low = low.Mul(archsimd.LoadFloat32x4(octo256(&y[i])).ConvertToFloat64())
+		high := wideLog2256(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
+		high = high.Mul(archsimd.LoadFloat32x4(octo256(&y[i+half256])).ConvertToFloat64())
+		wideExp2256(low).ConvertToFloat32().Store(octo256(&dst[i]))
+		wideExp2256(high).ConvertToFloat32().Store(octo256(&dst[i+half256]))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// wideLog2256 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. The polynomial is one
+// of pairs of terms, in f^4: a product waits for few others.
+func wideLog2256(k, f wide256) wide256 {
+	z := f.Mul(f)
+	z2 := z.Mul(z)
+	return log2High256(f, z).MulAdd(z2, log2Middle256(f, z)).MulAdd(z2, log2Low256(f, z)).MulAdd(f, k)
+}
+
+// log2High256 has the coefficients of the highest four powers, given f and its square z.
+func log2High256(f, z wide256) wide256 {
+	low := load256(&consts.log2Fitted[9]).MulAdd(f, load256(&consts.log2Fitted[8]))
+	return load256(&consts.log2Fitted[11]).MulAdd(f, load256(&consts.log2Fitted[10])).MulAdd(z, low)
+}
+
+// log2Middle256 has the next four.
+func log2Middle256(f, z wide256) wide256 {
+	low := load256(&consts.log2Fitted[5]).MulAdd(f, load256(&consts.log2Fitted[4]))
+	return load256(&consts.log2Fitted[7]).MulAdd(f, load256(&consts.log2Fitted[6])).MulAdd(z, low)
+}
+
+// log2Low256 has the lowest four.
+func log2Low256(f, z wide256) wide256 {
+	low := load256(&consts.log2Fitted[1]).MulAdd(f, load256(&consts.log2Fitted[0]))
+	return load256(&consts.log2Fitted[3]).MulAdd(f, load256(&consts.log2Fitted[2])).MulAdd(z, low)
+}
+
+// wideExp2256 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
+// not for NaN, of which Max and Min may or may not make a number.
+func wideExp2256(t wide256) wide256 {
+	t = t.Min(load256(&consts.exp2High)).Max(load256(&consts.exp2Low))
+	shifted := t.Add(load256(&consts.trigMagic)) // the integer beside t in the low bits
+	p := exp2Fraction256(t.Sub(shifted.Sub(load256(&consts.trigMagic))))
+	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4()
+}
+
+// exp2Fraction256 is 2^r for |r| <= 1/2.
+func exp2Fraction256(r wide256) wide256 {
+	z := r.Mul(r)
+	even := load256(&consts.exp2Fitted[5]).
+		MulAdd(z, load256(&consts.exp2Fitted[3])).
+		MulAdd(z, load256(&consts.exp2Fitted[1])).
+		MulAdd(z, load256(&consts.one))
+	return load256(&consts.exp2Fitted[6]).
+		MulAdd(z, load256(&consts.exp2Fitted[4])).
+		MulAdd(z, load256(&consts.exp2Fitted[2])).
+		MulAdd(z, load256(&consts.exp2Fitted[0])).
+		MulAdd(r, even)
+}
+
+// signedPow256 computes a vector of any elements: 2^(y log2|x|), negative for odd powers of negative numbers. The scalar
 // function computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the
 // base is negative.
 func signedPow256(dst, x, y *[half256]float32) {
 	bases, powers := *x, *y // dst may be either
 	a, b := archsimd.LoadFloat32x4(x).ConvertToFloat64(), archsimd.LoadFloat32x4(y).ConvertToFloat64()
-	nought := load256(&zero)
-	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&half))
-	// The same steps as in pow256: an element has the same bits in either.
-	k, f := splitLog256(base)
-	r, scale := foldExp256(k.MulAdd(load256(&ln2), atanhLog256(f)).Mul(b))
-	p := expTaylor256(r).MulAdd(scale, scale)
+	nought := load256(&consts.zero)
+	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&consts.half))
+	// The same steps as in powLoop256: an element has the same bits in either.
+	p := wideExp2256(wideLog2256(splitLog256(base)).Mul(b))
 	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
 	odd := h.Trunc().NotEqual(h)
 	p = negate256(p).Merge(p, a.Less(nought).And(odd))
 	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
 	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(integral)).ToBits()
-	a.Mul(a).Merge(p, b.Equal(load256(&two))).ConvertToFloat32().Store(dst)
+	a.Mul(a).Merge(p, b.Equal(load256(&consts.two))).ConvertToFloat32().Store(dst)
 	archsimd.ClearAVXUpperBits()
 	for left := usual ^ (1<<half256 - 1); left != 0; left &= left - 1 {
 		i := bits.TrailingZeros8(left)
@@ -252,15 +304,15 @@ func exp2256(dst, src []float32) {
 	for i := 0; i < whole; i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		// NaN equals nothing, and infinities are beyond the limit. Subnormal powers are left out too: they have no exponent.
-		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&narrowPower)))
+		usual := x.Trunc().Equal(x).And(absNarrow256(x).Less(loadNarrow256(&consts.narrowPower)))
 		if usual.ToBits() == 1<<lanes256-1 {
 			powerNarrow256(x).Store(at256(&dst[i]))
 		} else {
-			pow256(dst[i:i+lanes256], narrowTwo[:lanes256], src[i:i+lanes256])
+			pow256(dst[i:i+lanes256], consts.narrowTwo[:lanes256], src[i:i+lanes256])
 		}
 	}
 	archsimd.ClearAVXUpperBits()
-	pow256(dst[whole:], narrowTwo[:len(src)-whole], src[whole:])
+	pow256(dst[whole:], consts.narrowTwo[:len(src)-whole], src[whole:])
 }
 
 // octo256 is the vector of half256 elements at an element.

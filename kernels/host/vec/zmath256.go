@@ -17,26 +17,26 @@ func reduceExp256(x wide256) (m, scale wide256) {
 
 // foldExp256 gives r and a power of two with exp(x) = scale * exp(r).
 func foldExp256(x wide256) (r, scale wide256) {
-	low, high := load256(&expLow), load256(&expHigh)
+	low, high := load256(&consts.expLow), load256(&consts.expHigh)
 	x = low.Merge(x, x.Less(low))
 	x = high.Merge(x, x.Greater(high))
-	magic := load256(&expMagic)
-	t := x.MulAdd(load256(&log2e), magic)
-	r = t.Sub(magic).MulAdd(load256(&minusLn2), x)
+	magic := load256(&consts.expMagic)
+	t := x.MulAdd(load256(&consts.log2e), magic)
+	r = t.Sub(magic).MulAdd(load256(&consts.minusLn2), x)
 	return r, t.AsInt64x4().ShiftAllLeft(52).AsFloat64x4()
 }
 
 // expTaylor256 is exp(r) - 1.
 func expTaylor256(r wide256) wide256 {
-	return load256(&expTaylor[8]).
-		MulAdd(r, load256(&expTaylor[7])).
-		MulAdd(r, load256(&expTaylor[6])).
-		MulAdd(r, load256(&expTaylor[5])).
-		MulAdd(r, load256(&expTaylor[4])).
-		MulAdd(r, load256(&expTaylor[3])).
-		MulAdd(r, load256(&expTaylor[2])).
-		MulAdd(r, load256(&expTaylor[1])).
-		MulAdd(r, load256(&expTaylor[0])).
+	return load256(&consts.expTaylor[8]).
+		MulAdd(r, load256(&consts.expTaylor[7])).
+		MulAdd(r, load256(&consts.expTaylor[6])).
+		MulAdd(r, load256(&consts.expTaylor[5])).
+		MulAdd(r, load256(&consts.expTaylor[4])).
+		MulAdd(r, load256(&consts.expTaylor[3])).
+		MulAdd(r, load256(&consts.expTaylor[2])).
+		MulAdd(r, load256(&consts.expTaylor[1])).
+		MulAdd(r, load256(&consts.expTaylor[0])).
 		Mul(r)
 }
 
@@ -48,7 +48,7 @@ func exp256(x wide256) wide256 {
 // expm1Raw256 loses the sign of zero; its callers put the sign back.
 func expm1Raw256(x wide256) wide256 {
 	m, scale := reduceExp256(x)
-	return m.MulAdd(scale, scale.Sub(load256(&one)))
+	return m.MulAdd(scale, scale.Sub(load256(&consts.one)))
 }
 
 // Signs are handled by And and integer Add: adding the sign bit flips it. Of
@@ -56,38 +56,38 @@ func expm1Raw256(x wide256) wide256 {
 // its assembler refuses.
 
 func abs256(x wide256) wide256 {
-	return x.AsInt64x4().And(load256(&absMask).AsInt64x4()).AsFloat64x4()
+	return x.AsInt64x4().And(load256(&consts.absMask).AsInt64x4()).AsFloat64x4()
 }
 
 func negate256(x wide256) wide256 {
-	return x.AsInt64x4().Add(load256(&minusZero).AsInt64x4()).AsFloat64x4()
+	return x.AsInt64x4().Add(load256(&consts.minusZero).AsInt64x4()).AsFloat64x4()
 }
 
 // signed256 is |y| with the sign of x.
 func signed256(y, x wide256) wide256 {
-	sign := x.AsInt64x4().And(load256(&minusZero).AsInt64x4())
+	sign := x.AsInt64x4().And(load256(&consts.minusZero).AsInt64x4())
 	return abs256(y).AsInt64x4().Add(sign).AsFloat64x4()
 }
 
 // sinh256: sinh(a) = (e + e/(e+1))/2 with e = expm1(a), for a = |x|.
 func sinh256(x wide256) wide256 {
 	e := expm1Raw256(abs256(x))
-	return signed256(e.Div(e.Add(load256(&one))).Add(e).Mul(load256(&half)), x)
+	return signed256(e.Div(e.Add(load256(&consts.one))).Add(e).Mul(load256(&consts.half)), x)
 }
 
 func cosh256(x wide256) wide256 {
 	e := exp256(abs256(x))
-	return load256(&one).Div(e).Add(e).Mul(load256(&half))
+	return load256(&consts.one).Div(e).Add(e).Mul(load256(&consts.half))
 }
 
 // gate256 is x/(1+exp(-y)), NaN for x = -Inf.
 func gate256(x, y wide256) wide256 {
-	r := x.Div(exp256(negate256(y)).Add(load256(&one)))
-	return load256(&nan).Merge(r, x.Equal(negate256(load256(&inf))))
+	r := x.Div(exp256(negate256(y)).Add(load256(&consts.one)))
+	return load256(&consts.nan).Merge(r, x.Equal(negate256(load256(&consts.inf))))
 }
 
 func geluTanh256(x wide256) wide256 {
-	return gate256(x, x.Mul(x).MulAdd(load256(&geluThird), load256(&geluLinear)).Mul(x))
+	return gate256(x, x.Mul(x).MulAdd(load256(&consts.geluThird), load256(&consts.geluLinear)).Mul(x))
 }
 
 // splitLog256 gives k as a float and f with x = 2^k (1+f), 1+f in
@@ -95,93 +95,93 @@ func geluTanh256(x wide256) wide256 {
 // sqrt(1/2) makes the exponent field count from there; the bits are musl's and
 // FreeBSD's old way to do it.
 func splitLog256(x wide256) (k, f wide256) {
-	root := load256(&rootHalf).AsUint64x4()
-	unit := load256(&one)
+	root := load256(&consts.rootHalf).AsUint64x4()
+	unit := load256(&consts.one)
 	bits := x.AsUint64x4().Add(unit.AsUint64x4()).Sub(root)
-	bias := load256(&fieldBias)
-	k = bits.ShiftRight(load256(&fieldShift).AsUint64x4()).Add(load256(&two52).AsUint64x4()).AsFloat64x4().Sub(bias)
-	mantissa := bits.And(load256(&mantissaMask).AsUint64x4())
+	bias := load256(&consts.fieldBias)
+	k = bits.ShiftRight(load256(&consts.fieldShift).AsUint64x4()).Add(load256(&consts.two52).AsUint64x4()).AsFloat64x4().Sub(bias)
+	mantissa := bits.And(load256(&consts.mantissaMask).AsUint64x4())
 	return k, mantissa.Add(root).AsFloat64x4().Sub(unit)
 }
 
 // atanhLog256 is log(1+f) for f in [sqrt(1/2)-1, sqrt(2)-1), accurate relative
 // to the result.
 func atanhLog256(f wide256) wide256 {
-	s := f.Div(f.Add(load256(&two)))
+	s := f.Div(f.Add(load256(&consts.two)))
 	z := s.Mul(s)
-	p := load256(&atanhTaylor[5]).
-		MulAdd(z, load256(&atanhTaylor[4])).
-		MulAdd(z, load256(&atanhTaylor[3])).
-		MulAdd(z, load256(&atanhTaylor[2])).
-		MulAdd(z, load256(&atanhTaylor[1])).
-		MulAdd(z, load256(&atanhTaylor[0]))
+	p := load256(&consts.atanhTaylor[5]).
+		MulAdd(z, load256(&consts.atanhTaylor[4])).
+		MulAdd(z, load256(&consts.atanhTaylor[3])).
+		MulAdd(z, load256(&consts.atanhTaylor[2])).
+		MulAdd(z, load256(&consts.atanhTaylor[1])).
+		MulAdd(z, load256(&consts.atanhTaylor[0]))
 	s = s.Add(s)
 	return p.Mul(z).MulAdd(s, s)
 }
 
 // logEdges256 puts the values outside (0, inf) into r, a logarithm of x.
 func logEdges256(r, x wide256) wide256 {
-	top, nought := load256(&inf), load256(&zero)
+	top, nought := load256(&consts.inf), load256(&consts.zero)
 	r = r.Merge(x, x.Less(top)) // x itself when it is +Inf or NaN
 	r = negate256(top).Merge(r, x.Equal(nought))
-	return load256(&nan).Merge(r, x.Less(nought))
+	return load256(&consts.nan).Merge(r, x.Less(nought))
 }
 
 func log256(x wide256) wide256 {
 	k, f := splitLog256(x)
-	return logEdges256(k.MulAdd(load256(&ln2), atanhLog256(f)), x)
+	return logEdges256(k.MulAdd(load256(&consts.ln2), atanhLog256(f)), x)
 }
 
 // log1p256 takes x itself as the fraction where 1+x needs no scaling: that is
 // exact where 1+x would drop bits of x. Elsewhere 1+x is far enough from 1 for
 // its rounding not to matter.
 func log1p256(x wide256) wide256 {
-	u := x.Add(load256(&one))
+	u := x.Add(load256(&consts.one))
 	k, f := splitLog256(u)
-	f = x.Merge(f, k.Equal(load256(&zero)))
-	r := k.MulAdd(load256(&ln2), atanhLog256(f))
+	f = x.Merge(f, k.Equal(load256(&consts.zero)))
+	r := k.MulAdd(load256(&consts.ln2), atanhLog256(f))
 	return signed256(logEdges256(r, u), x)
 }
 
 // reduceTrig256 gives r in [-pi/4, pi/4] and q with x = q pi/2 + r, for |x| up
 // to trigLimit; q sits in the low bits of the integer.
 func reduceTrig256(x wide256) (r wide256, q int256) {
-	magic := load256(&trigMagic)
-	t := x.MulAdd(load256(&twoOverPi), magic)
+	magic := load256(&consts.trigMagic)
+	t := x.MulAdd(load256(&consts.twoOverPi), magic)
 	n := t.Sub(magic)
-	r = n.MulAdd(load256(&minusHalfPi), x)
-	return n.MulAdd(load256(&minusHalfPiLow), r), t.AsInt64x4()
+	r = n.MulAdd(load256(&consts.minusHalfPi), x)
+	return n.MulAdd(load256(&consts.minusHalfPiLow), r), t.AsInt64x4()
 }
 
 // sinCos256 is sin and cos for |r| <= pi/4.
 func sinCos256(r wide256) (sin, cos wide256) {
 	z := r.Mul(r)
-	sin = load256(&sinTaylor[5]).
-		MulAdd(z, load256(&sinTaylor[4])).
-		MulAdd(z, load256(&sinTaylor[3])).
-		MulAdd(z, load256(&sinTaylor[2])).
-		MulAdd(z, load256(&sinTaylor[1])).
-		MulAdd(z, load256(&sinTaylor[0])).
+	sin = load256(&consts.sinTaylor[5]).
+		MulAdd(z, load256(&consts.sinTaylor[4])).
+		MulAdd(z, load256(&consts.sinTaylor[3])).
+		MulAdd(z, load256(&consts.sinTaylor[2])).
+		MulAdd(z, load256(&consts.sinTaylor[1])).
+		MulAdd(z, load256(&consts.sinTaylor[0])).
 		Mul(r)
-	cos = load256(&cosTaylor[6]).
-		MulAdd(z, load256(&cosTaylor[5])).
-		MulAdd(z, load256(&cosTaylor[4])).
-		MulAdd(z, load256(&cosTaylor[3])).
-		MulAdd(z, load256(&cosTaylor[2])).
-		MulAdd(z, load256(&cosTaylor[1])).
-		MulAdd(z, load256(&cosTaylor[0]))
+	cos = load256(&consts.cosTaylor[6]).
+		MulAdd(z, load256(&consts.cosTaylor[5])).
+		MulAdd(z, load256(&consts.cosTaylor[4])).
+		MulAdd(z, load256(&consts.cosTaylor[3])).
+		MulAdd(z, load256(&consts.cosTaylor[2])).
+		MulAdd(z, load256(&consts.cosTaylor[1])).
+		MulAdd(z, load256(&consts.cosTaylor[0]))
 	return sin, cos
 }
 
 // flip256 changes the sign of x where bit 1 of q is set.
 func flip256(x wide256, q int256) wide256 {
-	sign := q.ShiftAllLeft(62).And(load256(&minusZero).AsInt64x4())
+	sign := q.ShiftAllLeft(62).And(load256(&consts.minusZero).AsInt64x4())
 	return x.AsInt64x4().Add(sign).AsFloat64x4()
 }
 
 // odd256 tells where bit 0 of q is set.
 func odd256(q int256) mask256 {
-	return q.ShiftAllLeft(63).Equal(load256(&minusZero).AsInt64x4())
+	return q.ShiftAllLeft(63).Equal(load256(&consts.minusZero).AsInt64x4())
 }
 
 func sin256(x wide256) wide256 {
@@ -194,7 +194,7 @@ func sin256(x wide256) wide256 {
 func cos256(x wide256) wide256 {
 	r, q := reduceTrig256(x)
 	sin, cos := sinCos256(r)
-	next := q.Add(load256(&lowBit).AsInt64x4())
+	next := q.Add(load256(&consts.lowBit).AsInt64x4())
 	return flip256(cos.Merge(sin, odd256(next)), next)
 }
 
@@ -206,82 +206,82 @@ func tan256(x wide256) wide256 {
 	return flip256(cos.Merge(sin, odd).Div(sin.Merge(cos, odd)), q.Add(q))
 }
 
-func log10256(x wide256) wide256 { return log256(x).Mul(load256(&log10e)) }
+func log10256(x wide256) wide256 { return log256(x).Mul(load256(&consts.log10e)) }
 
 // angle256 is the angle of the point (x, y) for x, y >= 0, at most pi/2. It
 // divides the smaller by the larger; what does not compare, with NaN, is y/x.
 func angle256(y, x wide256) wide256 {
 	steep := y.Greater(x)
 	q := x.Merge(y, steep).Div(y.Merge(x, steep))
-	u := q.Mul(q).MulAdd(load256(&two), load256(&minusOne))
-	r := load256(&atanFitted[10]).
-		MulAdd(u, load256(&atanFitted[9])).
-		MulAdd(u, load256(&atanFitted[8])).
-		MulAdd(u, load256(&atanFitted[7])).
-		MulAdd(u, load256(&atanFitted[6])).
-		MulAdd(u, load256(&atanFitted[5])).
-		MulAdd(u, load256(&atanFitted[4])).
-		MulAdd(u, load256(&atanFitted[3])).
-		MulAdd(u, load256(&atanFitted[2])).
-		MulAdd(u, load256(&atanFitted[1])).
-		MulAdd(u, load256(&atanFitted[0])).
+	u := q.Mul(q).MulAdd(load256(&consts.two), load256(&consts.minusOne))
+	r := load256(&consts.atanFitted[10]).
+		MulAdd(u, load256(&consts.atanFitted[9])).
+		MulAdd(u, load256(&consts.atanFitted[8])).
+		MulAdd(u, load256(&consts.atanFitted[7])).
+		MulAdd(u, load256(&consts.atanFitted[6])).
+		MulAdd(u, load256(&consts.atanFitted[5])).
+		MulAdd(u, load256(&consts.atanFitted[4])).
+		MulAdd(u, load256(&consts.atanFitted[3])).
+		MulAdd(u, load256(&consts.atanFitted[2])).
+		MulAdd(u, load256(&consts.atanFitted[1])).
+		MulAdd(u, load256(&consts.atanFitted[0])).
 		Mul(q)
-	return load256(&rightPi).Sub(r).Merge(r, steep)
+	return load256(&consts.rightPi).Sub(r).Merge(r, steep)
 }
 
-func atan256(x wide256) wide256 { return signed256(angle256(abs256(x), load256(&one)), x) }
+func atan256(x wide256) wide256 { return signed256(angle256(abs256(x), load256(&consts.one)), x) }
 
 // asin256 keeps the factors of 1 - x^2 apart, which cancels near 1.
 func asin256(x wide256) wide256 { return signed256(angle256(abs256(x), cosine256(x)), x) }
 
 func acos256(x wide256) wide256 {
 	r := angle256(cosine256(x), abs256(x))
-	return load256(&halfTurn).Sub(r).Merge(r, x.Less(load256(&zero)))
+	return load256(&consts.halfTurn).Sub(r).Merge(r, x.Less(load256(&consts.zero)))
 }
 
 // cosine256 is sqrt(1-x^2), NaN where |x| > 1.
 func cosine256(x wide256) wide256 {
-	unit := load256(&one)
+	unit := load256(&consts.one)
 	return unit.Sub(x).Mul(unit.Add(x)).Sqrt()
 }
 
 // atan2256 takes the point (1, 1) for one with two infinities and (1, 0) for
 // the origin; the signs tell the quadrant, those of zeros too.
 func atan2256(y, x wide256) wide256 {
-	unit, top, nought := load256(&one), load256(&inf), load256(&zero)
+	unit, top, nought := load256(&consts.one), load256(&consts.inf), load256(&consts.zero)
 	a, b := abs256(y), abs256(x)
 	both := a.Equal(top).And(b.Equal(top))
 	a, b = unit.Merge(a, both), unit.Merge(b, both)
 	b = unit.Merge(b, a.Equal(nought).And(b.Equal(nought)))
 	r := angle256(a, b)
-	return signed256(load256(&halfTurn).Sub(r).Merge(r, signed256(unit, x).Less(nought)), y)
+	return signed256(load256(&consts.halfTurn).Sub(r).Merge(r, signed256(unit, x).Less(nought)), y)
 }
 
 // asinh256: asinh(a) = log(1 + a + (sqrt(1+a^2) - 1)), for a = |x|.
 func asinh256(x wide256) wide256 {
-	a, unit := abs256(x), load256(&one)
+	a, unit := abs256(x), load256(&consts.one)
 	z := a.Mul(a)
-	more := z.Mul(load256(&half)).Merge(z.Add(unit).Sqrt().Sub(unit), a.Less(load256(&asinhSplit)))
+	more := z.Mul(load256(&consts.half)).Merge(z.Add(unit).Sqrt().Sub(unit), a.Less(load256(&consts.asinhSplit)))
 	return signed256(log1p256(a.Add(more)), x)
 }
 
 // acosh256: acosh(1+t) = log(1 + t + sqrt(t(t+2))).
 func acosh256(x wide256) wide256 {
-	unit := load256(&one)
+	unit := load256(&consts.one)
 	t := x.Sub(unit)
-	r := log1p256(t.Mul(t.Add(load256(&two))).Sqrt().Add(t))
-	return load256(&nan).Merge(r, x.Less(unit))
+	r := log1p256(t.Mul(t.Add(load256(&consts.two))).Sqrt().Add(t))
+	return load256(&consts.nan).Merge(r, x.Less(unit))
 }
 
 // atanh256: atanh(a) = log(1 + 2a/(1-a)) / 2, for a = |x|.
 func atanh256(x wide256) wide256 {
 	a := abs256(x)
-	r := log1p256(a.Add(a).Div(load256(&one).Sub(a))).Mul(load256(&half))
+	r := log1p256(a.Add(a).Div(load256(&consts.one).Sub(a))).Mul(load256(&consts.half))
 	return signed256(r, x)
 }
 
 // softplus256 is log1p(exp(-|y|)) plus y where y is positive.
 func softplus256(y wide256) wide256 {
 	l := log1p256(exp256(negate256(abs256(y))))
-	return l.Add(y.Masked(y.Greater(load256(&zero))))
+	return l.Add(y.Masked(y.Greater(load256(&consts.zero))))
 }

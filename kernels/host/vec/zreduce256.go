@@ -41,7 +41,7 @@ func sumSquares256(x []float32) float64 {
 // SAFETY: see floats256.
 func product256(x []float32) float64 {
 	const lanes, step = 8 * half256, 16 * half256 // elements of a turn, bytes of half of them
-	p0, exponents := load256(&one), load256(&zero)
+	p0, exponents := load256(&consts.one), load256(&consts.zero)
 	p1 := p0
 	for ; len(x) >= lanes; x = x[lanes:] {
 		from := unsafe.Pointer(&x[0])
@@ -75,10 +75,10 @@ func four256(p unsafe.Pointer, i int) wide256 {
 
 // scaled256 is scaled.times after the product.
 func scaled256(p wide256) (value, exponent wide256) {
-	a, unit, nought := abs256(p), load256(&one), load256(&zero)
-	large, small := a.Greater(load256(&productHigh)), a.Less(load256(&productLow))
-	factor := load256(&productDown).Merge(load256(&productUp).Merge(unit, small), large)
-	return p.Mul(factor), unit.Merge(load256(&minusOne).Merge(nought, small), large)
+	a, unit, nought := abs256(p), load256(&consts.one), load256(&consts.zero)
+	large, small := a.Greater(load256(&consts.productHigh)), a.Less(load256(&consts.productLow))
+	factor := load256(&consts.productDown).Merge(load256(&consts.productUp).Merge(unit, small), large)
+	return p.Mul(factor), unit.Merge(load256(&consts.minusOne).Merge(nought, small), large)
 }
 
 func countTrue256(x []uint8) (n int64) {

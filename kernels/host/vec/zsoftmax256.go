@@ -71,11 +71,11 @@ func highest256(x []float32) float32 {
 // less than low counts as low.
 func power256(x, low narrow256, bias shifts256) (e, rest narrow256) {
 	x = low.Merge(x, x.Less(low))
-	magic := loadNarrow256(&narrowMagic)
-	t := x.MulAdd(loadNarrow256(&narrowLog2e), magic)
+	magic := loadNarrow256(&consts.narrowMagic)
+	t := x.MulAdd(loadNarrow256(&consts.narrowLog2e), magic)
 	n := t.Sub(magic)
-	r := n.MulAdd(loadNarrow256(&narrowMinusLn2), x)
-	g := growthNarrow256(n.MulAdd(loadNarrow256(&narrowMinusLn2Low), r))
+	r := n.MulAdd(loadNarrow256(&consts.narrowMinusLn2), x)
+	g := growthNarrow256(n.MulAdd(loadNarrow256(&consts.narrowMinusLn2Low), r))
 	s := t.AsInt32x8().Add(bias).ShiftAllLeft(23).AsFloat32x8()
 	e = g.MulAdd(s, s)
 	return e, g.MulAdd(s, s.Sub(e))
@@ -96,9 +96,9 @@ func powers256(dst, src, rests []float32, top float32) float64 {
 		even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
 	}
 	if i < len(src) {
-		row := padding
+		row := consts.padding
 		copy(row[:lanes256], src[i:])
-		e, rest := power256(loadNarrow256(&row), low, bias)
+		e, rest := power256(archsimd.LoadFloat32x8(at256(&row[0])), low, bias)
 		e.Store(at256(&row[0]))
 		copy(dst[i:len(src)], row[:lanes256])
 		rest.Store(at256(&rests[i]))
@@ -159,7 +159,7 @@ func softmaxColumns256(dst, src []float32, length int) {
 			sum = sum.Add(e)
 		}
 		// A product instead of a division for each element: its rounding is one of float64.
-		factor := load256(&one).Div(sum)
+		factor := load256(&consts.one).Div(sum)
 		for j := range length {
 			exps[j&(softmaxFew-1)].Mul(factor).ConvertToFloat32().Store(column(j))
 		}

@@ -16,26 +16,26 @@ import (
 // a bit, which is cut: as integers, positive floats are in order, and negative ones are as unsigned integers. NaN does not last.
 func sinNarrow256(r, t narrow256) narrow256 {
 	z := r.Mul(r)
-	p := loadNarrow256(&narrowSin[4]).
-		MulAdd(z, loadNarrow256(&narrowSin[3])).
-		MulAdd(z, loadNarrow256(&narrowSin[2])).
-		MulAdd(z, loadNarrow256(&narrowSin[1])).
-		MulAdd(z, loadNarrow256(&narrowSin[0]))
+	p := loadNarrow256(&consts.narrowSin[4]).
+		MulAdd(z, loadNarrow256(&consts.narrowSin[3])).
+		MulAdd(z, loadNarrow256(&consts.narrowSin[2])).
+		MulAdd(z, loadNarrow256(&consts.narrowSin[1])).
+		MulAdd(z, loadNarrow256(&consts.narrowSin[0]))
 	s := p.Mul(z).MulAdd(r, r).AsInt32x8()
-	s = s.Min(loadNarrow256(&narrowOne).AsInt32x8()).AsUint32x8().Min(loadNarrow256(&narrowMinusOne).AsUint32x8()).AsInt32x8()
+	s = s.Min(loadNarrow256(&consts.narrowOne).AsInt32x8()).AsUint32x8().Min(loadNarrow256(&consts.narrowMinusOne).AsUint32x8()).AsInt32x8()
 	return s.Add(t.AsInt32x8().ShiftAllLeft(31)).AsFloat32x8()
 }
 
 // turnNarrow256 is x - n pi. The first product and difference are exact.
 func turnNarrow256(x, n narrow256) narrow256 {
-	r := n.MulAdd(loadNarrow256(&narrowMinusPi), x)
-	r = n.MulAdd(loadNarrow256(&narrowMinusPiMid), r)
-	return n.MulAdd(loadNarrow256(&narrowMinusPiLow), r)
+	r := n.MulAdd(loadNarrow256(&consts.narrowMinusPi), x)
+	r = n.MulAdd(loadNarrow256(&consts.narrowMinusPiMid), r)
+	return n.MulAdd(loadNarrow256(&consts.narrowMinusPiLow), r)
 }
 
 // far256 reports whether a lane is beyond the limit, infinite or NaN.
 func far256(x narrow256) bool {
-	return absNarrow256(x).LessEqual(loadNarrow256(&narrowTrigLimit)).ToBits() != 1<<lanes256-1
+	return absNarrow256(x).LessEqual(loadNarrow256(&consts.narrowTrigLimit)).ToBits() != 1<<lanes256-1
 }
 
 // sinLoop256: sin(r + n pi) is sin(r), with the other sign for an odd n.
@@ -43,8 +43,8 @@ func sinLoop256(dst, src []float32) {
 	var nought narrow256
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
-		magic := loadNarrow256(&narrowMagic)
-		t := x.MulAdd(loadNarrow256(&narrowOverPi), magic)
+		magic := loadNarrow256(&consts.narrowMagic)
+		t := x.MulAdd(loadNarrow256(&consts.narrowOverPi), magic)
 		r := sinNarrow256(turnNarrow256(x, t.Sub(magic)), t)
 		r = x.Merge(r, x.Equal(nought)) // for the sign
 		if far256(x) {
@@ -60,8 +60,8 @@ func cosLoop256(dst, src []float32) {
 	for i := 0; i+lanes256 <= len(src); i += lanes256 {
 		x := archsimd.LoadFloat32x8(at256(&src[i]))
 		// The odd magic number flips the low bit, and with it the sign.
-		minusHalf, magic := loadNarrow256(&narrowMinusHalf), loadNarrow256(&narrowMagicOdd)
-		t := x.MulAdd(loadNarrow256(&narrowOverPi), minusHalf).Add(magic)
+		minusHalf, magic := loadNarrow256(&consts.narrowMinusHalf), loadNarrow256(&consts.narrowMagicOdd)
+		t := x.MulAdd(loadNarrow256(&consts.narrowOverPi), minusHalf).Add(magic)
 		n := t.Sub(magic).Sub(minusHalf)
 		r := sinNarrow256(turnNarrow256(x, n), t)
 		if far256(x) {
@@ -77,5 +77,5 @@ func farTrig256(x, near narrow256, wide func(wide256) wide256, scalar func(float
 	var row [lanes256]float32
 	x.Store(&row)
 	mapTrig256(row[:], row[:], wide, scalar)
-	return near.Merge(archsimd.LoadFloat32x8(&row), absNarrow256(x).LessEqual(loadNarrow256(&narrowTrigLimit)))
+	return near.Merge(archsimd.LoadFloat32x8(&row), absNarrow256(x).LessEqual(loadNarrow256(&consts.narrowTrigLimit)))
 }

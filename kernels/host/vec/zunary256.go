@@ -29,11 +29,11 @@ func mapTail256(dst, src []float32, f func(narrow256) narrow256) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// mapWide256 is map256 with f in float64.
+// mapWide256 is map256 with f in float64. It steps by an index: where f is called, and not inlined, everything that changes from one
+// vector to the next waits for memory.
 func mapWide256(dst, src []float32, f func(wide256) wide256) {
-	for len(src) >= half256 && len(dst) >= half256 {
-		f(archsimd.LoadFloat32x4Slice(src).ConvertToFloat64()).ConvertToFloat32().StoreSlice(dst)
-		src, dst = src[half256:], dst[half256:]
+	for i, n := 0, len(src)&^(half256-1); i < n; i += half256 {
+		f(archsimd.LoadFloat32x4(octo256(&src[i])).ConvertToFloat64()).ConvertToFloat32().Store(octo256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -51,7 +51,7 @@ func mapTrig256(dst, src []float32, f func(wide256) wide256, scalar func(float64
 	for m := 0; m < len(src); m += half256 {
 		n := min(m+half256, len(src))
 		x := archsimd.LoadFloat32x4SlicePart(src[m:n]).ConvertToFloat64()
-		if abs256(x).Greater(load256(&trigLimit)).ToBits() != 0 {
+		if abs256(x).Greater(load256(&consts.trigLimit)).ToBits() != 0 {
 			archsimd.ClearAVXUpperBits()
 			throughFloat64(scalar)(dst[m:n], src[m:n])
 			continue
