@@ -35,6 +35,7 @@ type Program struct {
 	asked    []bool         // whether each argument asked for gradients
 	askedAt  []uint64       // storage.asked of each captured tensor
 	asking   []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
+	elements []reading      // of what the function has read the elements: see trace_elements.go
 	open     bool           // arguments have symbols: see Unify
 	changed  []int          // inputs that the outputs behind the results are written into
 	back     *pullback      // of programs whose results ask for gradients; their last outputs are for it
@@ -111,7 +112,8 @@ func (p *Program) Close() {
 	}
 	p.ctx.rt.freeAll(p.captured)
 	p.ctx.rt.freeAll(p.asking)
-	p.captured, p.asking = nil, nil
+	p.ctx.rt.freeReadings(p.elements)
+	p.captured, p.asking, p.elements = nil, nil, nil
 	if p.back != nil {
 		p.back.release()
 	}
@@ -137,7 +139,7 @@ func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
 	if !p.traced {
 		return true
 	}
-	if len(in) != p.given || recording != recorded {
+	if len(in) != p.given || recording != recorded || !p.fresh() {
 		return false
 	}
 	for i, t := range p.captured {

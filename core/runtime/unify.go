@@ -36,6 +36,10 @@ func (p *Program) Unify(q *Program) (*Program, error) {
 	}
 	made := &Program{traced: true, open: true, results: p.results, given: p.given, asked: p.asked, askedAt: p.askedAt, changed: p.changed}
 	p.ctx.start(made, unified)
+	if err := made.readingsOf(p, q); err != nil {
+		made.Close()
+		return nil, err
+	}
 	for _, t := range p.captured {
 		same, err := t.Alias()
 		if err != nil {

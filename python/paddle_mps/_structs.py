@@ -135,6 +135,7 @@ class TensorInfo(ctypes.Structure):
         ("offset", c_int64),
         ("storage_id", c_uint64),
         ("traced", c_bool),
+        ("made_here", c_bool),
     ]
 
 

@@ -29,7 +29,7 @@ from . import _builtin, _dtype, _tracing
 from ._creation import to_tensor, zeros
 from ._drawing import Drawing
 from ._errors import TracingError, UnsupportedError
-from ._objects import grad_info, is_grad_enabled, meta
+from ._objects import grad_info, is_grad_enabled, made_here, meta
 from ._open_sizes import Family, Shapes, probes, turned, united
 from ._place import Place
 from ._place import current as current_place
@@ -381,11 +381,15 @@ class StaticFunction:
             stands = {id(x): i for i, x in enumerate(trace.inputs)}
             if [x._handle for x in trace.inputs] != handles:
                 raise TracingError(f"[{self._name}] an argument was given another shape in place; want a new tensor")
+            numbers: dict[int, int] = {}  # of outputs; a file has one for each result
             for x in returned:
-                if id(x) in stands:
+                if gradients and id(x) in numbers:
+                    leaves.append(numbers[id(x)])
+                elif id(x) in stands and not computed(x):
                     leaves.append(-1 - stands[id(x)])
-                elif trace.makes(x):
+                elif trace.makes(x) or made_here(x) or computed(x):
                     leaves.append(len(outputs))
+                    numbers[id(x)] = len(outputs)
                     outputs.append(x if gradients else x.detach())
                 else:
                     leaves.append(x)
@@ -394,6 +398,13 @@ class StaticFunction:
             raise TracingError(str(error) + where(error)) from error
         finally:
             trace.abort()
+
+
+def computed(x: Tensor) -> bool:
+    """Whether a tensor has a gradient and is no leaf. If it was given or captured, it is what the function wrote there: a run does
+    so too, but only a result of its own has the gradient."""
+    info = grad_info(x)
+    return bool(info.requires_grad) and not info.is_leaf
 
 
 def other(trace: _tracing.Trace, x: Any) -> Any:

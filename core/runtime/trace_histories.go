@@ -1,0 +1,59 @@
+package runtime
+
+// Histories of captured tensors that a traced function writes to. Within the trace such a tensor has the history that the call
+// gives it, as where calls are run, so that gradients of what is computed from it go on to what was written. Its nodes are of the
+// trace, which has no elements: when the trace ends, with a program or without one, the tensor has its former history again. So
+// a run gives captured tensors new elements and no new history.
+
+// formerHistory is what a tensor was computed from before the trace has written to it.
+type formerHistory struct {
+	handle  uint64   // the tensor may be freed meanwhile
+	history *history // with a reference to its node; nil: it asked for nothing
+}
+
+// done records a change of a tensor, and remembers the former history of one with elements.
+func (tr *Trace) done(c *change, out *Tensor) {
+	old := out.hold()
+	c.counted(out)
+	if out.store.traced == nil && out.history.Load() != old && tr.remember(out.handle, old) {
+		return
+	}
+	if old != nil {
+		old.node.release()
+	}
+}
+
+// remember notes a former history with its reference, unless that of the tensor before is known.
+func (tr *Trace) remember(handle uint64, old *history) bool {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for i := range tr.former {
+		if tr.former[i].handle == handle {
+			return false
+		}
+	}
+	tr.former = append(tr.former, formerHistory{handle, old})
+	return true
+}
+
+// restore gives tensors their former histories. mu is not held: nodes that end may call functions of the caller.
+func (tr *Trace) restore() {
+	tr.mu.Lock()
+	former := tr.former
+	tr.former = nil
+	tr.mu.Unlock()
+	for _, f := range former {
+		t := tr.ctx.rt.Acquire(f.handle)
+		switch {
+		case t != nil && f.history != nil:
+			t.take(f.history)
+		case t != nil:
+			t.forget()
+		case f.history != nil:
+			f.history.node.release()
+		}
+		if t != nil {
+			t.Release()
+		}
+	}
+}
