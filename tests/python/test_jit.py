@@ -544,6 +544,30 @@ def test_elements_are_not_read_after_a_change_in_the_trace() -> None:
     assert w.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("place", ["cpu", "mps"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: paddle.quantile(x, 0.3, axis=1),
+        lambda x: paddle.quantile(x, [0.25, 0.9], axis=0, keepdim=True),
+        lambda x: paddle.quantile(x, 0.6, interpolation="nearest"),
+        lambda x: paddle.nanmedian(x, axis=0),
+        lambda x: paddle.concat([y.cast("float32") for y in paddle.nanmedian(x, axis=1, mode="min")]),
+    ],
+)
+def test_order_statistics_want_no_elements(f: Callable[[Any], Any], place: str) -> None:
+    given = np.random.default_rng(3).standard_normal((4, 6)).astype(np.float32)
+    for unknown in [], [1], [0, 1, 2, 3]:
+        given[unknown, 2] = np.nan
+        given[unknown[:1]] = np.nan
+        x, y = (paddle.to_tensor(given, place=place, stop_gradient=False) for _ in range(2))
+        made, want = to_static(f)(x), f(y)
+        np.testing.assert_array_equal(made.numpy(), want.numpy())
+        made.sum().backward()
+        want.sum().backward()
+        np.testing.assert_array_equal(x.grad.numpy(), y.grad.numpy())
+
+
 def test_one_tensor_is_one_result() -> None:
     def f(x: Any) -> Any:
         y = x * 2
