@@ -822,8 +822,8 @@ pmps_error *pmps_program_describe(const pmps_program *program, char **json);
  * into it, or into an input, changes nothing during tracing; each run writes the final value into it. A tensor that the thread
  * makes by pmps_tensor_from_host while it traces is a constant: each run begins with its elements, and writes nothing into it.
  * Elements of a captured tensor that are read by pmps_tensor_read become part of the program, whoever changes the tensor later; to
- * read them after a traced write is PMPS_TRACED. A view of a traced tensor shares no memory with it, and writing into either
- * while both live is PMPS_UNSUPPORTED.
+ * read them after a traced write is PMPS_TRACED. Views of a traced tensor share its elements: a traced write into one of them
+ * changes the others.
  */
 
 typedef struct pmps_trace pmps_trace;

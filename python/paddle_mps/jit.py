@@ -411,9 +411,11 @@ def other(trace: _tracing.Trace, x: Any) -> Any:
     """A result that is no tensor: it stays as it was.
 
     Raises:
-        TypeError: it holds tensors that the function makes, which would have no elements.
+        TypeError: it holds tensors that the function makes, which would have no elements, or is a generator.
     """
     held = x if isinstance(x, (set, frozenset)) else getattr(x, "__dict__", {}).values()
+    if isinstance(x, types.GeneratorType):
+        raise TypeError("[jit] the function returns a generator, which would end in one call; want a list")
     if not isinstance(x, (type, types.ModuleType)) and any(isinstance(y, Tensor) and trace.makes(y) for y in held):
         raise TypeError(
             f"[jit] the function returns {type(x).__name__}, which holds a tensor that it makes; want tensors, and lists, "
@@ -532,7 +534,7 @@ def to_static(
     return StaticFunction(function, input_spec, bool(dynamic))
 
 
-SUFFIX = ".pmps"  # of the files of save
+SUFFIX, FIRST = ".pmps", b"paddle-mps program "  # of the files of save
 
 
 def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None = None, **configs: Any) -> None:
@@ -693,6 +695,9 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     place, file = current_place(), os.fspath(path) + SUFFIX
     if not os.path.exists(file):
         raise ValueError(f"[jit.load] there is no {file!r}; want the path that was given to jit.save{_instead(path)}")
+    with open(file, "rb") as content:
+        if content.read(len(FIRST)) != FIRST:  # the library would take it for an ONNX model
+            raise ValueError(f"[jit.load] {file!r} does not begin as a file of jit.save; want one, complete")
     return TranslatedLayer(_tracing.Program.load(file, place), place)
 
 
