@@ -35,7 +35,8 @@ type Program struct {
 	asked    []bool         // whether each argument asked for gradients
 	askedAt  []uint64       // storage.asked of each captured tensor
 	asking   []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
-	elements []reading      // of what the function has read the elements: see trace_elements.go
+	read     []*Tensor      // whose elements the function has read: see trace_elements.go
+	readAt   []uint32       // the versions of their storages then
 	open     bool           // arguments have symbols: see Unify
 	changed  []int          // inputs that the outputs behind the results are written into
 	back     *pullback      // of programs whose results ask for gradients; their last outputs are for it
@@ -112,8 +113,8 @@ func (p *Program) Close() {
 	}
 	p.ctx.rt.freeAll(p.captured)
 	p.ctx.rt.freeAll(p.asking)
-	p.ctx.rt.freeReadings(p.elements)
-	p.captured, p.asking, p.elements = nil, nil, nil
+	p.ctx.rt.freeAll(p.read)
+	p.captured, p.asking, p.read = nil, nil, nil
 	if p.back != nil {
 		p.back.release()
 	}

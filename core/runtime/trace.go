@@ -40,7 +40,8 @@ type Trace struct {
 	asking   []*Tensor              // handles of captured tensors that ask for gradients; several may be of one source
 	captured map[*storage][]*source // tensors that were captured, by their memory
 	given    int                    // sources that stand for arguments, which come first
-	elements []reading              // of what the function has read the elements
+	reads    []*Tensor              // whose elements the function has read; handles of the trace
+	readAt   []uint32               // the versions of their storages then
 	quiet    map[int]uint64         // see note
 	ended    bool
 }
@@ -563,8 +564,8 @@ func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 			p.captured, p.askedAt = append(p.captured, s.tensor), append(p.askedAt, s.tensor.store.asked.Load())
 		}
 	}
-	p.asking, p.elements = tr.asking, tr.elements
-	tr.ended, tr.captured, tr.sources, tr.asking, tr.elements = true, nil, nil, nil, nil
+	p.asking, p.read, p.readAt = tr.asking, tr.reads, tr.readAt
+	tr.ended, tr.captured, tr.sources, tr.asking, tr.reads = true, nil, nil, nil, nil
 	tr.ctx.start(p, g.Part(0, calls, inputs, values))
 	return p, nil
 }
@@ -616,6 +617,6 @@ func (tr *Trace) drop() {
 		}
 	}
 	tr.ctx.rt.freeAll(tr.asking)
-	tr.ctx.rt.freeReadings(tr.elements)
-	tr.captured, tr.sources, tr.asking, tr.elements = nil, nil, nil, nil
+	tr.ctx.rt.freeAll(tr.reads)
+	tr.captured, tr.sources, tr.asking, tr.reads = nil, nil, nil, nil
 }

@@ -25,12 +25,6 @@ import (
 // traceNumbers numbers traces from 1.
 var traceNumbers atomic.Uint64
 
-// reading is a captured tensor whose elements the function has read.
-type reading struct {
-	tensor  *Tensor // a handle that its trace or its program owns
-	version uint32  // of the storage, when they were read
-}
-
 // MadeHere notes that the function which is traced on the stream has made t of elements, unless the stream traces nothing.
 func (s *Stream) MadeHere(t *Tensor) {
 	if s.Traces() {
@@ -55,60 +49,44 @@ func (s *Stream) ReadsElements(t *Tensor) error {
 			return status.Errorf(status.Traced, "[read] got a tensor that a function which is being traced has written to: it does not have these elements before a run; want operators (where, for a condition on elements), or a read outside of the function")
 		}
 	}
-	if tr.ended || s.IsMadeHere(t) {
+	if tr.ended || s.IsMadeHere(t) || tr.hasRead(t) {
 		return nil
-	}
-	for i := range tr.elements {
-		if tr.elements[i].tensor.store == t.store {
-			return nil
-		}
 	}
 	version := t.store.version.Load() // before the read
 	same, err := t.Alias()
 	if err == nil {
-		tr.elements = append(tr.elements, reading{same, version})
+		tr.reads, tr.readAt = append(tr.reads, same), append(tr.readAt, version)
 	}
 	return err
+}
+
+// hasRead reports whether elements of this memory have been read; mu is held.
+func (tr *Trace) hasRead(t *Tensor) bool {
+	for _, known := range tr.reads {
+		if known.store == t.store {
+			return true
+		}
+	}
+	return false
 }
 
 // wrote notes that the function has written to what s captured; mu is held. Its own writes count among the versions, and make
 // nothing that it has read before another one.
 func (tr *Trace) wrote(s *source) {
 	s.changed = true
-	for i := range tr.elements {
-		if r := &tr.elements[i]; r.tensor.store == s.alias.root.memory {
-			r.version++
+	for i, t := range tr.reads {
+		if t.store == s.alias.root.memory {
+			tr.readAt[i]++
 		}
 	}
 }
 
 // fresh reports whether what the function has read while it was traced has not been written to since.
 func (p *Program) fresh() bool {
-	for i := range p.elements {
-		if r := &p.elements[i]; r.tensor.store.version.Load() != r.version {
+	for i, t := range p.read {
+		if t.store.version.Load() != p.readAt[i] {
 			return false
 		}
 	}
 	return true
-}
-
-// readingsOf adds what other programs have read, with handles of its own.
-func (p *Program) readingsOf(programs ...*Program) error {
-	for _, q := range programs {
-		for _, r := range q.elements {
-			same, err := r.tensor.Alias()
-			if err != nil {
-				return err
-			}
-			p.elements = append(p.elements, reading{same, r.version})
-		}
-	}
-	return nil
-}
-
-// freeReadings frees the handles.
-func (rt *Runtime) freeReadings(read []reading) {
-	for _, r := range read {
-		rt.Free(r.tensor.handle)
-	}
 }
