@@ -761,6 +761,7 @@ typedef struct pmps_program_info {
   int64_t groups;         /* sequences of elementwise steps that the device computes block by block, in its caches */
   int64_t grouped_steps;  /* steps that are in groups; results that only their group uses take no scratch_bytes */
   int64_t captured;       /* tensors that a traced program reads besides its inputs */
+  bool outdated;          /* since it was traced, one of them began or ceased to ask for gradients, or what was read has changed */
 } pmps_program_info;
 
 pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info);

@@ -83,6 +83,7 @@ type ProgramInfo struct {
 	Arena           int64 // bytes that a run needs for intermediate results
 	Groups          int   // runs of elementwise steps that the device computes block by block
 	Grouped         int   // steps that are in groups
+	Outdated        bool  // its function may do something else now: a tensor that it has captured or read is another one
 }
 
 // programIDs counts the programs made so far, so that the keys of two programs differ.
@@ -140,13 +141,8 @@ func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
 	if !p.traced {
 		return true
 	}
-	if len(in) != p.given || recording != recorded || !p.fresh() {
+	if len(in) != p.given || recording != recorded || !p.upToDate(recording) {
 		return false
-	}
-	for i, t := range p.captured {
-		if recording && t.store.asked.Load() != p.askedAt[i] { // frozen weights that are trained now
-			return false
-		}
 	}
 	if p.open && !p.admits(in) {
 		return false
@@ -180,6 +176,7 @@ func (p *Program) Info() ProgramInfo {
 	for k := range p.latest {
 		i.add(&p.latest[k].info)
 	}
+	i.Outdated = p.traced && !p.upToDate(true)
 	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), p.source.Calls()
 	for _, v := range p.loaded {
 		i.Constants += v.store.bytes

@@ -46,11 +46,16 @@ func (s *Stream) ReadsElements(t *Tensor) error {
 	defer tr.mu.Unlock()
 	for _, known := range tr.captured[t.store] {
 		if known.changed {
-			return status.Errorf(status.Traced, "[read] got a tensor that a function which is being traced has written to: it does not have these elements before a run; want operators (where, for a condition on elements), or a read outside of the function")
+			return status.Errorf(status.Traced, "[read] got a tensor that a function which is being traced has written to: its elements are those of a run; want operators, or a read outside of the function")
 		}
 	}
-	if tr.ended || s.IsMadeHere(t) || tr.hasRead(t) {
+	if tr.ended || s.IsMadeHere(t) {
 		return nil
+	}
+	for _, known := range tr.reads {
+		if known.store == t.store {
+			return nil
+		}
 	}
 	version := t.store.version.Load() // before the read
 	same, err := t.Alias()
@@ -58,16 +63,6 @@ func (s *Stream) ReadsElements(t *Tensor) error {
 		tr.reads, tr.readAt = append(tr.reads, same), append(tr.readAt, version)
 	}
 	return err
-}
-
-// hasRead reports whether elements of this memory have been read; mu is held.
-func (tr *Trace) hasRead(t *Tensor) bool {
-	for _, known := range tr.reads {
-		if known.store == t.store {
-			return true
-		}
-	}
-	return false
 }
 
 // wrote notes that the function has written to what s captured; mu is held. Its own writes count among the versions, and make
@@ -81,8 +76,14 @@ func (tr *Trace) wrote(s *source) {
 	}
 }
 
-// fresh reports whether what the function has read while it was traced has not been written to since.
-func (p *Program) fresh() bool {
+// upToDate reports whether captured tensors are as they were when the function was traced: what it has read has not been written to,
+// and in mode recording the same ones ask for gradients.
+func (p *Program) upToDate(recording bool) bool {
+	for i, t := range p.captured {
+		if recording && t.store.asked.Load() != p.askedAt[i] { // frozen weights that are trained now
+			return false
+		}
+	}
 	for i, t := range p.read {
 		if t.store.version.Load() != p.readAt[i] {
 			return false

@@ -11,29 +11,22 @@ type formerHistory struct {
 	history *history // with a reference to its node; nil: it asked for nothing
 }
 
-// done records a change of a tensor, and remembers the former history of one with elements.
+// done records a change of a tensor, and remembers the first history of one with elements.
 func (tr *Trace) done(c *change, out *Tensor) {
 	old := out.hold()
 	c.counted(out)
-	if out.store.traced == nil && out.history.Load() != old && tr.remember(out.handle, old) {
-		return
+	tr.mu.Lock()
+	known := out.store.traced != nil || out.history.Load() == old
+	for i := range tr.former {
+		known = known || tr.former[i].handle == out.handle
 	}
-	if old != nil {
+	if !known {
+		tr.former = append(tr.former, formerHistory{out.handle, old})
+	}
+	tr.mu.Unlock()
+	if known && old != nil {
 		old.node.release()
 	}
-}
-
-// remember notes a former history with its reference, unless that of the tensor before is known.
-func (tr *Trace) remember(handle uint64, old *history) bool {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	for i := range tr.former {
-		if tr.former[i].handle == handle {
-			return false
-		}
-	}
-	tr.former = append(tr.former, formerHistory{handle, old})
-	return true
 }
 
 // restore gives tensors their former histories. mu is not held: nodes that end may call functions of the caller.

@@ -107,7 +107,7 @@ func (p *Program) otherCapture(i int, t, u *view) error {
 			break
 		}
 	}
-	return status.Errorf(status.Unsupported, "[%s] it reads a captured tensor of shape %s for some sizes, and another one of shape %s for others; want one tensor for all sizes, or operators that make it", who, &t.Shape, &u.Shape)
+	return status.Errorf(status.Unsupported, "[%s] it reads a captured tensor of shape %s for some sizes, and another one of shape %s for others; want one, or operators that make it", who, &t.Shape, &u.Shape)
 }
 
 // sameCapture reports whether two captured tensors are one, or if it is not written to, have the same elements.

@@ -180,6 +180,7 @@ class ProgramInfo(ctypes.Structure):
         ("groups", c_int64),
         ("grouped_steps", c_int64),
         ("captured", c_int64),
+        ("outdated", c_bool),
     ]
 
 

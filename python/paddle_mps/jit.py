@@ -251,8 +251,8 @@ class StaticFunction:
         tree = flatten((args, kwargs), arguments, argument)
         entry = self._entry(tree, arguments)
         made = entry.run(*arguments)
-        if made is NotImplemented and entry.program.takes(len(arguments)):
-            # A captured tensor asks for gradients now and did not, or ceased to.
+        if made is NotImplemented and (entry.program.takes(len(arguments)) or entry.program.info().outdated):
+            # A captured tensor asks for gradients now and did not, or ceased to; or what the function has read of one has changed.
             entry = self._entry(tree, arguments, again=entry)
             made = entry.run(*arguments)
         if args and not kwargs and all(type(x) is Tensor for x in args):

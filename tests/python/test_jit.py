@@ -519,6 +519,24 @@ def test_what_is_read_while_tracing_is_read_anew_after_a_change() -> None:
     assert [grown(vector(*range(n))).sum().item() for n in (6, 4, 9)] == [15, 6, 36]
 
 
+def test_captured_tensors_of_functions_with_many_results() -> None:
+    """More results than a built-in function takes."""
+    w, scale, traced = vector(2, 3), paddle.to_tensor(2.0), []
+
+    @to_static
+    def f(x: Any) -> Any:
+        traced.append(1)
+        return [x * w * float(scale) + i for i in range(20)]
+
+    assert f(vector(1, 1))[19].tolist() == [23, 25] and f(vector(1, 1))[0].stop_gradient
+    w.stop_gradient = False
+    made = f(vector(1, 1))
+    sum(made).sum().backward()
+    assert w.grad.tolist() == [40, 40] and len(traced) == 2
+    scale.set_value(paddle.to_tensor(3.0))
+    assert [f(vector(1, 1))[19].tolist() for _ in range(2)] == [[25, 28]] * 2 and len(traced) == 3
+
+
 def test_a_counter_that_is_read_and_then_changed() -> None:
     count, traced = paddle.to_tensor(0), []
 
