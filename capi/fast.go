@@ -277,7 +277,7 @@ func packedPlace(rt *runtime.Runtime, packed uint64) (*runtime.Context, error) {
 // is still being written it is refused.
 //
 //export goFastRead
-func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
+func goFastRead(x, on C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
 	return quick(0, 0, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
@@ -289,6 +289,9 @@ func goFastRead(x C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
 		}
 		to, err := memory("tensor_read", data, uint64(size))
 		if err != nil {
+			return nil, err
+		}
+		if err := traceOf(on).ReadsElements(t); err != nil {
 			return nil, err
 		}
 		return t, t.Read(to)

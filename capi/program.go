@@ -403,6 +403,7 @@ func goProgramGetInfo(handle C.uint64_t, info *C.pmps_program_info) C.fault {
 			groups:         C.int64_t(i.Groups),
 			grouped_steps:  C.int64_t(i.Grouped),
 			captured:       C.int64_t(i.Captured),
+			outdated:       C.bool(i.Outdated),
 		}
 		return give("program_get_info", info, &full, &full.struct_size)
 	})

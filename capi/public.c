@@ -165,7 +165,7 @@ pmps_error *pmps_tensor_empty(const pmps_place *place, int32_t dtype, int32_t ra
 
 pmps_error *pmps_tensor_from_host(const pmps_place *place, int32_t dtype, int32_t rank, const int64_t *dims,
                                   const void *data, pmps_tensor **tensor) {
-  return ENTER(goTensorFromHost(place, dtype, rank, IN(dims), IN(data), OUT(tensor)));
+  return ENTER(goTensorFromHost(place, dtype, rank, IN(dims), IN(data), CURRENT, OUT(tensor)));
 }
 
 pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *dims, const int64_t *strides,
@@ -191,11 +191,11 @@ void pmps_tensor_free(pmps_tensor *tensor) {
 }
 
 pmps_error *pmps_tensor_get_info(const pmps_tensor *tensor, pmps_tensor_info *info) {
-  return ENTER(goTensorGetInfo(BITS(tensor), info));
+  return ENTER(goTensorGetInfo(BITS(tensor), CURRENT, info));
 }
 
 pmps_error *pmps_tensor_read(const pmps_tensor *tensor, void *data, size_t size) {
-  return ENTER(goTensorRead(BITS(tensor), data, size));
+  return ENTER(goTensorRead(BITS(tensor), CURRENT, data, size));
 }
 
 pmps_error *pmps_tensor_write(pmps_tensor *tensor, const void *data, size_t size) {
@@ -582,7 +582,9 @@ uint64_t program_call(const program_inputs *given, described_list *results) {
 
 uint64_t tensor_describe(uint64_t handle, described *tensor) { return in_child ? 0 : goTensorDescribe(handle, tensor); }
 
-uint64_t pmps_fast_read(uint64_t x, void *data, uint64_t size) { return in_child ? 0 : goFastRead(x, data, size); }
+uint64_t pmps_fast_read(uint64_t x, void *data, uint64_t size) {
+  return in_child ? 0 : goFastRead(x, CURRENT, data, size);
+}
 
 /* The wait of this thread's last call that was refused with PMPS_BUSY. */
 static PER_THREAD uint64_t refusal;

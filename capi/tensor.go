@@ -72,7 +72,7 @@ func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on 
 // goTensorFromHost is pmps_tensor_from_host. The caller owns the handle; data is copied before it returns.
 //
 //export goTensorFromHost
-func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Pointer, out *C.uint64_t) C.fault {
+func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Pointer, on C.uint64_t, out *C.uint64_t) C.fault {
 	const who = "tensor_from_host"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {
@@ -91,6 +91,9 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 			return err
 		}
 		t, err := rt.FromHost(c, d, s, from)
+		if err == nil {
+			traceOf(on).MadeHere(t)
+		}
 		return hand(out, t, err)
 	})
 }
@@ -190,7 +193,7 @@ func goTensorFree(handle C.uint64_t) {
 // goTensorGetInfo is pmps_tensor_get_info. The layout of a tensor never changes, so it takes no lock.
 //
 //export goTensorGetInfo
-func goTensorGetInfo(handle C.uint64_t, info *C.pmps_tensor_info) C.fault {
+func goTensorGetInfo(handle, on C.uint64_t, info *C.pmps_tensor_info) C.fault {
 	return onTensor("tensor_get_info", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		l := &t.Layout
 		full := C.pmps_tensor_info{
@@ -201,6 +204,7 @@ func goTensorGetInfo(handle C.uint64_t, info *C.pmps_tensor_info) C.fault {
 			offset:     C.int64_t(t.Offset()),
 			storage_id: C.uint64_t(t.StorageID()),
 			traced:     C.bool(t.Traced()),
+			made_here:  C.bool(traceOf(on).IsMadeHere(t)),
 		}
 		arrays(l, &full.dims, &full.strides)
 		return give("tensor_get_info", info, &full, &full.struct_size)
@@ -218,10 +222,13 @@ func arrays(l *shape.Layout, dims, strides *[shape.MaxRank]C.int64_t) {
 // work.
 //
 //export goTensorRead
-func goTensorRead(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
+func goTensorRead(handle, on C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
 	return onTensor("tensor_read", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		to, err := memory("tensor_read", data, uint64(size))
 		if err != nil {
+			return err
+		}
+		if err := traceOf(on).ReadsElements(t); err != nil {
 			return err
 		}
 		return t.Read(to)

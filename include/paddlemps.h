@@ -393,6 +393,7 @@ typedef struct pmps_tensor_info {
   int64_t offset;      /* of the first element in its storage, in elements */
   uint64_t storage_id; /* the same for all views of the same memory, as long as one exists */
   bool traced;         /* it has no elements: a call that was traced makes it */
+  bool made_here;      /* the function that this thread traces has made it of elements: each run has one of its own */
 } pmps_tensor_info;
 
 pmps_error *pmps_tensor_get_info(const pmps_tensor *tensor, pmps_tensor_info *info);
@@ -760,6 +761,7 @@ typedef struct pmps_program_info {
   int64_t groups;         /* sequences of elementwise steps that the device computes block by block, in its caches */
   int64_t grouped_steps;  /* steps that are in groups; results that only their group uses take no scratch_bytes */
   int64_t captured;       /* tensors that a traced program reads besides its inputs */
+  bool outdated;          /* since it was traced, one of them began or ceased to ask for gradients, or what was read has changed */
 } pmps_program_info;
 
 pmps_error *pmps_program_get_info(const pmps_program *program, pmps_program_info *info);
@@ -818,8 +820,11 @@ pmps_error *pmps_program_describe(const pmps_program *program, char **json);
  * elements.
  *
  * A tensor with elements that a traced call reads is captured: each run reads its current elements. A traced call that writes
- * into it, or into an input, changes nothing during tracing; each run writes the final value into it. A view of a traced
- * tensor shares no memory with it, and writing into either while both live is PMPS_UNSUPPORTED.
+ * into it, or into an input, changes nothing during tracing; each run writes the final value into it. A tensor that the thread
+ * makes by pmps_tensor_from_host while it traces is a constant: each run begins with its elements, and writes nothing into it.
+ * Elements of a captured tensor that are read by pmps_tensor_read become part of the program, whoever changes the tensor later; to
+ * read them after a traced write is PMPS_TRACED. Views of a traced tensor share its elements: a traced write into one of them
+ * changes the others.
  */
 
 typedef struct pmps_trace pmps_trace;

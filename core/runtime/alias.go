@@ -156,7 +156,7 @@ func (tr *Trace) assign(x *traced, v graph.Value) error {
 		x.value, x.stamp = values[i], now
 	}
 	if s := x.root.source; s != nil {
-		s.changed = true
+		x.trace.wrote(s)
 	}
 	return nil
 }

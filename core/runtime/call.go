@@ -115,7 +115,7 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 		if err := on.trace.write(row, in, at, c, out); err != nil {
 			return err
 		}
-		change.done(out)
+		on.trace.done(&change, out)
 		return nil
 	}
 	e := rt.newEager(row, c.pick(on), mode.has(NonBlocking))

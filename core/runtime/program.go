@@ -35,6 +35,8 @@ type Program struct {
 	asked    []bool         // whether each argument asked for gradients
 	askedAt  []uint64       // storage.asked of each captured tensor
 	asking   []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
+	read     []*Tensor      // whose elements the function has read: see trace_elements.go
+	readAt   []uint32       // the versions of their storages then
 	open     bool           // arguments have symbols: see Unify
 	changed  []int          // inputs that the outputs behind the results are written into
 	back     *pullback      // of programs whose results ask for gradients; their last outputs are for it
@@ -81,6 +83,7 @@ type ProgramInfo struct {
 	Arena           int64 // bytes that a run needs for intermediate results
 	Groups          int   // runs of elementwise steps that the device computes block by block
 	Grouped         int   // steps that are in groups
+	Outdated        bool  // its function may do something else now: a tensor that it has captured or read is another one
 }
 
 // programIDs counts the programs made so far, so that the keys of two programs differ.
@@ -111,7 +114,8 @@ func (p *Program) Close() {
 	}
 	p.ctx.rt.freeAll(p.captured)
 	p.ctx.rt.freeAll(p.asking)
-	p.captured, p.asking = nil, nil
+	p.ctx.rt.freeAll(p.read)
+	p.captured, p.asking, p.read = nil, nil, nil
 	if p.back != nil {
 		p.back.release()
 	}
@@ -137,13 +141,8 @@ func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
 	if !p.traced {
 		return true
 	}
-	if len(in) != p.given || recording != recorded {
+	if len(in) != p.given || recording != recorded || !p.upToDate(recording) {
 		return false
-	}
-	for i, t := range p.captured {
-		if recording && t.store.asked.Load() != p.askedAt[i] { // frozen weights that are trained now
-			return false
-		}
 	}
 	if p.open && !p.admits(in) {
 		return false
@@ -177,6 +176,7 @@ func (p *Program) Info() ProgramInfo {
 	for k := range p.latest {
 		i.add(&p.latest[k].info)
 	}
+	i.Outdated = p.traced && !p.upToDate(true)
 	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), p.source.Calls()
 	for _, v := range p.loaded {
 		i.Constants += v.store.bytes

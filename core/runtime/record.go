@@ -194,9 +194,12 @@ func (c *change) drop() {
 //
 // The version counts every write, recorded or not: also those under no_grad make older values stale.
 func (c *change) done(out *Tensor) {
-	if out.store.traced == nil { // else the trace has counted it, for all views
-		out.store.version.Add(1)
-	}
+	out.store.version.Add(1)
+	c.counted(out)
+}
+
+// counted is done for a change that is counted already, as a trace counts those of all views.
+func (c *change) counted(out *Tensor) {
 	switch {
 	case c.node != nil:
 		c.node.keepResult(0, out)

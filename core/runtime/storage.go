@@ -34,6 +34,7 @@ type storage struct {
 	version      atomic.Uint32                // how often the runtime has written to it since its first contents
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
 	strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil
+	madeIn       uint64                       // the number of the trace whose function has made it of elements; 0: none
 	traced       *traced                      // of results of calls that were traced and not run: there is no memory
 
 	mu    sync.Mutex
@@ -115,7 +116,7 @@ func (st *storage) unpin() {
 		st.foreignWork.Store(false)
 		st.addressTaken.Store(false)
 	}
-	st.traced, st.strings = nil, nil
+	st.traced, st.strings, st.madeIn = nil, nil, 0
 	st.version.Store(0)
 	st.asked.Store(0)
 	st.write, st.uses = alloc.Use{}, st.uses[:0]

@@ -30,13 +30,18 @@ import (
 type Trace struct {
 	ctx    *Context
 	stream *Stream
+	number uint64 // see storage.madeIn
 
 	mu       sync.Mutex // a trace is for one thread; tensors may be freed by others
 	builder  *graph.Builder
 	sources  []*source              // the inputs of the graph, in order
+	since    uint64                 // nodes that were made before it
+	former   []formerHistory        // of captured tensors that it has written to
 	asking   []*Tensor              // handles of captured tensors that ask for gradients; several may be of one source
 	captured map[*storage][]*source // tensors that were captured, by their memory
 	given    int                    // sources that stand for arguments, which come first
+	reads    []*Tensor              // whose elements the function has read; handles of the trace
+	readAt   []uint32               // the versions of their storages then
 	quiet    map[int]uint64         // see note
 	ended    bool
 }
@@ -52,6 +57,7 @@ type source struct {
 	input   graph.Value // in the graph
 	alias   *traced     // what the memory holds now
 	changed bool        // by a call that writes into it
+	local   bool        // the function has made it of elements: runs write nothing into it
 }
 
 // NewTrace begins a trace for programs of the device. examples are arguments of the first call: stands has a traced tensor
@@ -79,7 +85,7 @@ func (c *Context) newTrace(given int) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	tr := &Trace{ctx: c, builder: graph.NewBuilder(), captured: map[*storage][]*source{}, given: given}
+	tr := &Trace{ctx: c, builder: graph.NewBuilder(), captured: map[*storage][]*source{}, given: given, number: traceNumbers.Add(1), since: nodes.Load()}
 	tr.stream = &Stream{ctx: c, dev: idle, trace: tr}
 	return tr, nil
 }
@@ -363,21 +369,25 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 			return nil, err
 		}
 		found = tr.input(op.Type{DType: t.dtype, Shape: t.Shape})
-		found.tensor = same
+		found.tensor, found.local = same, t.store.madeIn == tr.number
 		found.alias.root.bytes, found.alias.root.changes, found.alias.root.memory = t.store.bytes, &t.store.version, t.store
 		found.alias.stamp = t.store.version.Load()
 		tr.captured[t.store] = append(tr.captured[t.store], found)
 	}
-	return found, tr.ask(t)
+	return found, tr.ask(t, found.changed)
 }
 
 // A detached tensor, for example, has the memory of another one and asks for nothing; two views of one element, one computed
 // from the other, lead to the same leaf by different nodes. Each that is read has its share of the gradient.
 
-// ask notes a captured tensor that asks for gradients; mu is held. Tensors with one memory may have been computed otherwise.
-func (tr *Trace) ask(t *Tensor) error {
+// A tensor that the function has written to may ask because of that: its history then goes on within the trace, to what was
+// written, and the gradient does not end at the tensor.
+
+// ask notes a captured tensor that asks for gradients; mu is held. Tensors with one memory may have been computed otherwise. changed
+// says that the function has written to it.
+func (tr *Trace) ask(t *Tensor, changed bool) error {
 	h := t.asks()
-	if h == nil || slices.ContainsFunc(tr.asking, func(known *Tensor) bool {
+	if h == nil || changed && h.node.seq > tr.since && h.node.row != nil || slices.ContainsFunc(tr.asking, func(known *Tensor) bool {
 		k := known.history.Load()
 		return k.node == h.node && k.index == h.index
 	}) {
@@ -505,6 +515,7 @@ func (tr *Trace) End(outputs []*Tensor) (*Program, error) {
 //
 // before, unless it is nil, is called when the gradient has been traced, with mu held.
 func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
+	defer tr.restore() // when mu is free
 	values, err := tr.results(outputs)
 	if err != nil {
 		return nil, err
@@ -537,7 +548,7 @@ func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 	inputs := make([]graph.Value, len(tr.sources))
 	for i, s := range tr.sources {
 		inputs[i] = s.input
-		if s.changed {
+		if s.changed && !s.local {
 			p.changed, values = append(p.changed, i), append(values, s.alias.value)
 		}
 	}
@@ -553,8 +564,8 @@ func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 			p.captured, p.askedAt = append(p.captured, s.tensor), append(p.askedAt, s.tensor.store.asked.Load())
 		}
 	}
-	p.asking = tr.asking
-	tr.ended, tr.captured, tr.sources, tr.asking = true, nil, nil, nil
+	p.asking, p.read, p.readAt = tr.asking, tr.reads, tr.readAt
+	tr.ended, tr.captured, tr.sources, tr.asking, tr.reads = true, nil, nil, nil, nil
 	tr.ctx.start(p, g.Part(0, calls, inputs, values))
 	return p, nil
 }
@@ -588,6 +599,7 @@ func (tr *Trace) valuesOf(ts []*Tensor) ([]graph.Value, error) {
 
 // Abort ends a trace without a program. Nothing happens where it has ended.
 func (tr *Trace) Abort() {
+	defer tr.restore() // when mu is free
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if !tr.ended {
@@ -605,5 +617,6 @@ func (tr *Trace) drop() {
 		}
 	}
 	tr.ctx.rt.freeAll(tr.asking)
-	tr.captured, tr.sources, tr.asking = nil, nil, nil
+	tr.ctx.rt.freeAll(tr.reads)
+	tr.captured, tr.sources, tr.asking, tr.reads = nil, nil, nil, nil
 }

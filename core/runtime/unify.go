@@ -36,22 +36,30 @@ func (p *Program) Unify(q *Program) (*Program, error) {
 	}
 	made := &Program{traced: true, open: true, results: p.results, given: p.given, asked: p.asked, askedAt: p.askedAt, changed: p.changed}
 	p.ctx.start(made, unified)
-	for _, t := range p.captured {
-		same, err := t.Alias()
-		if err != nil {
-			made.Close()
-			return nil, err
-		}
-		made.captured = append(made.captured, same)
+	made.readAt = append(append([]uint32(nil), p.readAt...), q.readAt...)
+	if err = aliases(&made.captured, p.captured); err == nil {
+		err = aliases(&made.read, append(append([]*Tensor(nil), p.read...), q.read...))
 	}
-	if p.back == nil {
-		return made, nil
+	if err == nil && p.back != nil {
+		err = made.replaysAs(p, q, at)
 	}
-	if err := made.replaysAs(p, q, at); err != nil {
+	if err != nil {
 		made.Close()
 		return nil, err
 	}
 	return made, nil
+}
+
+// aliases appends further handles of tensors to a list, as many as there are free.
+func aliases(to *[]*Tensor, of []*Tensor) error {
+	for _, t := range of {
+		same, err := t.Alias()
+		if err != nil {
+			return err
+		}
+		*to = append(*to, same)
+	}
+	return nil
 }
 
 // other is the error of programs that differ.
@@ -79,10 +87,27 @@ func (p *Program) like(q *Program) error {
 			return err
 		}
 		if !same {
-			return other("captured tensors")
+			return p.otherCapture(i, &t.view, &q.captured[i].view)
 		}
 	}
 	return nil
+}
+
+// otherCapture is the error of a captured tensor that is another one for other sizes. It names the first call that reads it.
+func (p *Program) otherCapture(i int, t, u *view) error {
+	g, ok := p.source.(*graph.Graph)
+	if !ok {
+		return other("captured tensors")
+	}
+	inputs, _ := g.Ends(0)
+	who := "program"
+	for _, n := range g.Nodes() {
+		if slices.Contains(n.In, inputs[p.given+i]) {
+			who = n.Row.Name
+			break
+		}
+	}
+	return status.Errorf(status.Unsupported, "[%s] it reads a captured tensor of shape %s for some sizes, and another one of shape %s for others; want one, or operators that make it", who, &t.Shape, &u.Shape)
 }
 
 // sameCapture reports whether two captured tensors are one, or if it is not written to, have the same elements.

@@ -78,7 +78,7 @@ func TestUnifyRefusesOtherPrograms(t *testing.T) {
 			want string
 		}{
 			{reads(same), ""},
-			{reads(b), "have other captured tensors"},
+			{reads(b), "[add] it reads a captured tensor of shape [1] for some sizes, and another one of shape [1] for others; want one"},
 			{nil, "have other captured tensors"},
 			{func(tr *tracer, y *runtime.Tensor) {
 				reads(a)(tr, y)

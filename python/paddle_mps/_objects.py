@@ -172,12 +172,17 @@ def graded_leaf(x: Tensor, name: str) -> bool:
     return True
 
 
+def made_here(x: Tensor) -> bool:
+    """Whether the function that this thread traces has made x of elements, as `to_tensor` does."""
+    return bool(information(x._handle).made_here)
+
+
 def replace(x: Tensor, result: Tensor) -> None:
     """Replaces the handle of x by another one to the view of result."""
     made = ctypes.c_uint64()
     check(quick.pmps_tensor_retain(result._handle, byref(made)))
     described = ask(made.value)
-    if _builtin.traces and information(made.value).traced and not information(x._handle).traced:
+    if _builtin.traces and information(made.value).traced and not (information(x._handle).traced or made_here(x)):
         quick.pmps_tensor_free(made.value)
         raise TracingError("[jit] a traced function gives a tensor another shape in place; want a new tensor")
     if graded_leaf(x, "in place"):
@@ -235,6 +240,7 @@ __all__ = [
     "from_array",
     "information",
     "intern",
+    "made_here",
     "memory",
     "meta",
     "new",

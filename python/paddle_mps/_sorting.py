@@ -296,22 +296,19 @@ def nanmedian(
         return finished(None, empty, full(shape, -1, dtype="int64", place=place), mode, axis)
     values, places = ordered(line)
     n = counts_of(line)
-    low = from_array(np.maximum(n - 1, 0) // 2, place)
+    low = where(n > 0, n - 1, n) // 2
     found = picked(values, low)
     if mode == "avg":
-        both = _array.stack([found, picked(values, from_array(n // 2, place))], 0)
+        both = _array.stack([found, picked(values, n // 2)], 0)
         found = _operators.mean(both, [0], False)
-    where_from = where(from_array(n > 0, place), picked(places, low), full([1], -1, dtype="int64", place=place))
+    where_from = where(n > 0, picked(places, low), full([1], -1, dtype="int64", place=place))
     return finished(None, reshaped(found, shape), reshaped(where_from, shape), mode, axis)
 
 
-def counts_of(line: Tensor) -> np.ndarray[Any, Any]:
-    """How many elements of each line are not nan."""
-    rows, n = meta(line).shape
-    if not meta(line).dtype.is_floating:
-        return np.full(rows, n)
+def counts_of(line: Tensor) -> Tensor:
+    """How many elements of each line are not nan, as int64."""
     known = _operators.cast(_ops.logical_not(_ops.isnan(line)), "int64")
-    return _operators.sum(known, [1], None, False).numpy()
+    return _operators.sum(known, [1], None, False)
 
 
 def axes_of(function: str, x: Tensor, axis: Any) -> list[int] | None:
@@ -392,13 +389,13 @@ def quantiles(function: str, x: Any, q: Any, axis: Any, keepdim: bool, interpola
     if not rows or not n:
         found = [full(shape, math.nan, dtype=meta(x).dtype, place=place) for _ in shares]
     else:
-        known = counts_of(line)
-        last = np.maximum(known - 1, 0) if skip else np.where(known < n, n - 1, known - 1)
+        last = np.maximum(counts_of(line).numpy() - 1, 0) if skip else np.full(rows, n - 1)
         values = _operators.sort(line, 1, False)
+        end = values[:, n - 1]  # where a line with a nan has it
         found = []
-        for share in shares:  # a line with a nan has it at the end
-            position = share * last if skip else np.where(known < n, n - 1, share * last)
-            found.append(reshaped(between(values, position, interpolation), shape))
+        for share in shares:
+            value = between(values, share * last, interpolation)
+            found.append(reshaped(value if skip else where(_ops.isnan(end), end, value), shape))
     return _array.stack(found, 0) if len(found) > 1 else found[0]
 
 

@@ -135,6 +135,7 @@ class TensorInfo(ctypes.Structure):
         ("offset", c_int64),
         ("storage_id", c_uint64),
         ("traced", c_bool),
+        ("made_here", c_bool),
     ]
 
 
@@ -179,6 +180,7 @@ class ProgramInfo(ctypes.Structure):
         ("groups", c_int64),
         ("grouped_steps", c_int64),
         ("captured", c_int64),
+        ("outdated", c_bool),
     ]
 
 

@@ -29,7 +29,7 @@ from . import _builtin, _dtype, _tracing
 from ._creation import to_tensor, zeros
 from ._drawing import Drawing
 from ._errors import TracingError, UnsupportedError
-from ._objects import grad_info, is_grad_enabled, meta
+from ._objects import grad_info, is_grad_enabled, made_here, meta
 from ._open_sizes import Family, Shapes, probes, turned, united
 from ._place import Place
 from ._place import current as current_place
@@ -251,8 +251,8 @@ class StaticFunction:
         tree = flatten((args, kwargs), arguments, argument)
         entry = self._entry(tree, arguments)
         made = entry.run(*arguments)
-        if made is NotImplemented and entry.program.takes(len(arguments)):
-            # A captured tensor asks for gradients now and did not, or ceased to.
+        if made is NotImplemented and (entry.program.takes(len(arguments)) or entry.program.info().outdated):
+            # A captured tensor asks for gradients now and did not, or ceased to; or what the function has read of one has changed.
             entry = self._entry(tree, arguments, again=entry)
             made = entry.run(*arguments)
         if args and not kwargs and all(type(x) is Tensor for x in args):
@@ -381,11 +381,15 @@ class StaticFunction:
             stands = {id(x): i for i, x in enumerate(trace.inputs)}
             if [x._handle for x in trace.inputs] != handles:
                 raise TracingError(f"[{self._name}] an argument was given another shape in place; want a new tensor")
+            numbers: dict[int, int] = {}  # of outputs; a file has one for each result
             for x in returned:
-                if id(x) in stands:
+                if gradients and id(x) in numbers:
+                    leaves.append(numbers[id(x)])
+                elif id(x) in stands and not computed(x):
                     leaves.append(-1 - stands[id(x)])
-                elif trace.makes(x):
+                elif trace.makes(x) or made_here(x) or computed(x):
                     leaves.append(len(outputs))
+                    numbers[id(x)] = len(outputs)
                     outputs.append(x if gradients else x.detach())
                 else:
                     leaves.append(x)
@@ -396,13 +400,22 @@ class StaticFunction:
             trace.abort()
 
 
+def computed(x: Tensor) -> bool:
+    """Whether a tensor has a gradient and is no leaf. If it was given or captured, it is what the function wrote there: a run does
+    so too, but only a result of its own has the gradient."""
+    info = grad_info(x)
+    return bool(info.requires_grad) and not info.is_leaf
+
+
 def other(trace: _tracing.Trace, x: Any) -> Any:
     """A result that is no tensor: it stays as it was.
 
     Raises:
-        TypeError: it holds tensors that the function makes, which would have no elements.
+        TypeError: it holds tensors that the function makes, which would have no elements, or is a generator.
     """
     held = x if isinstance(x, (set, frozenset)) else getattr(x, "__dict__", {}).values()
+    if isinstance(x, types.GeneratorType):
+        raise TypeError("[jit] the function returns a generator, which would end in one call; want a list")
     if not isinstance(x, (type, types.ModuleType)) and any(isinstance(y, Tensor) and trace.makes(y) for y in held):
         raise TypeError(
             f"[jit] the function returns {type(x).__name__}, which holds a tensor that it makes; want tensors, and lists, "
@@ -521,7 +534,7 @@ def to_static(
     return StaticFunction(function, input_spec, bool(dynamic))
 
 
-SUFFIX = ".pmps"  # of the files of save
+SUFFIX, FIRST = ".pmps", b"paddle-mps program "  # of the files of save
 
 
 def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None = None, **configs: Any) -> None:
@@ -682,6 +695,9 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     place, file = current_place(), os.fspath(path) + SUFFIX
     if not os.path.exists(file):
         raise ValueError(f"[jit.load] there is no {file!r}; want the path that was given to jit.save{_instead(path)}")
+    with open(file, "rb") as content:
+        if content.read(len(FIRST)) != FIRST:  # the library would take it for an ONNX model
+            raise ValueError(f"[jit.load] {file!r} does not begin as a file of jit.save; want one, complete")
     return TranslatedLayer(_tracing.Program.load(file, place), place)
 
 

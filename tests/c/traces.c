@@ -83,6 +83,35 @@ static void calls_become_a_program(void) {
   }
 }
 
+/* A tensor of elements that is made while the thread traces is new in each run; a read after a write is refused. */
+static void elements_become_constants(void) {
+  for (int i = 0; i < place_count(); i++) {
+    pmps_tensor *x = ramp(places[i], 3), *in = NULL;
+    pmps_trace *trace = NULL;
+    pmps_program *program = NULL;
+    OK(pmps_trace_begin(places[i], &x, 1, &in, &trace));
+    pmps_tensor *sum = ramp(places[i], 3);
+    pmps_tensor_info info = {.struct_size = sizeof info};
+    OK(pmps_tensor_get_info(sum, &info));
+    EXPECT(info.made_here && !info.traced && holds(sum, 0, 1, 2) && holds(x, 0, 1, 2));
+    OK(pmps_op_call_into(PMPS_OP_ADD, (pmps_arg[]){of_tensor(sum), of_tensor(in)}, 2, NULL, 0, sum));
+    float values[3];
+    FAILS(pmps_tensor_read(sum, values, sizeof values), PMPS_TRACED, "has written to");
+    OK(pmps_trace_end(trace, &sum, 1, &program));
+    OK(pmps_tensor_get_info(sum, &info));
+    EXPECT(!info.made_here && holds(sum, 0, 1, 2));
+    for (int j = 0; j < 2; j++) {
+      pmps_tensor *out = run(program, x);
+      EXPECT(holds(out, 0, 2, 4));
+      pmps_tensor_free(out);
+    }
+    pmps_program_free(program);
+    pmps_tensor_free(in);
+    pmps_tensor_free(sum);
+    pmps_tensor_free(x);
+  }
+}
+
 /* Two traces for other sizes are a program for all sizes, also in a file. */
 static void sizes_are_opened(void) {
   const char *folder = getenv("TMPDIR");
@@ -198,6 +227,7 @@ static void no_handles_are_left(void) { EXPECT(pmps_live_handles() == 0); }
 
 void traces_suite(void) {
   RUN(calls_become_a_program);
+  RUN(elements_become_constants);
   RUN(programs_are_saved);
   RUN(sizes_are_opened);
   RUN(programs_have_gradients);

@@ -8,6 +8,7 @@ What shares memory with what is part of the answer: views are written through, a
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 from dataclasses import dataclass, field
 from typing import Any, Callable
@@ -431,21 +432,20 @@ def ours(statements: list[Statement], streams: dict[str, list[Any]]) -> list[Any
 
 
 def traced(statements: list[Statement]) -> list[Array]:
-    """The values by a traced function that gets those that are created, and returns all.
+    """The values by a traced function that returns all. Of those that are created, the first one is an argument, the second one made
+    in the function, the third one captured, and so on.
 
     It runs twice: what the second run, which is not traced, computes has to be the same.
     """
     creations = [s for s in statements if s.name == "create"]
+    captured = [OPERATORS["create"].ours(**s.given) for s in creations[2::3]]
 
     def function(*given: Any) -> list[Any]:
-        rest = iter(given)
+        ways = itertools.cycle((iter(given), None, iter(captured)))
         values: list[Any] = []
         for s in statements:
-            value = (
-                next(rest)
-                if s.name == "create"
-                else OPERATORS[s.name].ours(*[values[i] for i in s.operands], **s.given)
-            )
+            way = next(ways) if s.name == "create" else None
+            value = next(way) if way else OPERATORS[s.name].ours(*[values[i] for i in s.operands], **s.given)
             if not OPERATORS[s.name].writes:
                 values.append(value)
         return values
@@ -453,7 +453,9 @@ def traced(statements: list[Statement]) -> list[Array]:
     compiled = paddle.jit.to_static(function)
     runs = []
     for _ in range(2):
-        made = compiled(*[OPERATORS["create"].ours(**s.given) for s in creations])
+        for x, s in zip(captured, creations[2::3]):  # which the run before may have changed
+            x.set_value(OPERATORS["create"].ours(**s.given))
+        made = compiled(*[OPERATORS["create"].ours(**s.given) for s in creations[::3]])
         runs.append([v.numpy() for v in made])
     for first, second in zip(*runs):
         if first.tobytes() != second.tobytes():

@@ -193,7 +193,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "twice": (lambda x: paddle.zeros([2 * x.shape[0], 1]), r"\[full\] call 0: shape is \[10, 1\] for some sizes"),
     "limit": (lambda x: x / min(x.shape[0], 512), "operand 1 is 5 for some sizes, 512 for others"),
     "squeeze": (lambda x: x.squeeze(), r"\[squeeze\] the size of axis 0"),
-    "array": (lambda x: x + paddle.to_tensor(np.zeros([x.shape[0], 1], np.float32)), "other captured tensors|input 1"),
+    "array": (
+        lambda x: x + paddle.to_tensor(np.zeros([x.shape[0], 1], np.float32)),
+        r"\[add\] it reads a captured tensor of shape \[5, 1\] for some sizes, and another one of shape \[211, 1\]|input 1",
+    ),
 }
 
 
