@@ -92,7 +92,7 @@ var table = slices.Concat([]option{
 		return setCacheSize(o, value)
 	}},
 	flag("allow-client-shm", "Whether clients may register system shared memory. Default: false.", func(o *options) *bool { return &o.clientMemory }),
-	number("total-max-input-size", "The largest total size of the bodies and messages of all unanswered requests, in bytes. Default: 2147483648. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
+	number("total-max-input-size", "The largest total size of the bodies, messages and outputs of all requests whose responses are not sent, in bytes. Default: 2147483648. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
 	{"ends-with-parent", "", "Exit when standard input is closed. (Not in tritonserver.)", func(o *options, _ string) error { o.parent = true; return nil }},
 }, httpOptions, grpcOptions, metricsOptions, logOptions, traceOptions)
 
