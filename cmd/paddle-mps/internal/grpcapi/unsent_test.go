@@ -1,6 +1,7 @@
 package grpcapi
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 	goruntime "runtime"
@@ -9,11 +10,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 )
 
 // ask sends a whole request of n floats.
@@ -28,6 +33,44 @@ func (r raw) ask(t *testing.T, stream uint32, method string, n int) {
 		message = message[len(part):]
 		require.NoError(t, r.WriteData(stream, len(message) == 0, part))
 	}
+}
+
+// encodings are the encodings of responses that a client gets.
+type encodings struct {
+	list []string
+}
+
+func (e *encodings) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (e *encodings) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (e *encodings) HandleConn(context.Context, stats.ConnStats)                       {}
+
+func (e *encodings) HandleRPC(_ context.Context, s stats.RPCStats) {
+	if h, ok := s.(*stats.InHeader); ok {
+		e.list = append(e.list, h.Compression)
+	}
+}
+
+// TestResponsesAreNotCompressed: also where the request is, whose compressor gRPC would take, into memory that is not counted.
+func TestResponsesAreNotCompressed(t *testing.T) {
+	_, address := served(t, nil)
+	got := &encodings{}
+	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(got), grpc.WithDefaultCallOptions(grpc.UseCompressor("gzip")))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, connection.Close()) }()
+	client := kserve.NewGRPCInferenceServiceClient(connection)
+	_, err = client.ModelInfer(t.Context(), request(1<<16, 1))
+	require.NoError(t, err)
+	s, err := client.ModelStreamInfer(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, s.Send(request(1<<16, 1)))
+	r, err := s.Recv()
+	require.NoError(t, err)
+	require.Len(t, r.InferResponse.RawOutputContents[0], 4<<16)
+	require.NoError(t, s.CloseSend())
+	for _, encoding := range got.list {
+		require.Contains(t, []string{"", "identity"}, encoding)
+	}
+	require.Len(t, got.list, 2)
 }
 
 // TestUnsentResponses: responses of clients that do not read are memory of the server, for which other requests are refused, until
