@@ -73,12 +73,11 @@ def grown(server: Server, ask: Callable[[], None]) -> tuple[Footprint, int]:
 
     The heap of Go grows until the garbage collector has run, and pages of the program are read when they are first used.
     """
-    last = Footprint(server)
-    for times in range(1, 11):
+    last, times, growing = Footprint(server), 0, True
+    while growing and times < 10:
         ask()
-        before, last = last, Footprint(server)
-        if last.memory <= before.memory * 1.01:
-            break
+        before, last, times = last, Footprint(server), times + 1
+        growing = last.memory > before.memory * 1.01
     return last, times
 
 

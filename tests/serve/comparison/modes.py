@@ -96,7 +96,17 @@ def whole(folder: Path) -> Iterator[Case]:
         (folder / f"whole_{name}" / "configs").mkdir()
         (folder / f"whole_{name}" / "configs" / "large.pbtxt").write_text(config)
     (folder / "whole_a_folder" / "configs" / "large.pbtxt").mkdir(parents=True)
-    for name in ("default", "both", "named", "damaged_name", "no_input", "no_output", "no_batch", "nothing", "batching"):
+    for name in (
+        "default",
+        "both",
+        "named",
+        "damaged_name",
+        "no_input",
+        "no_output",
+        "no_batch",
+        "nothing",
+        "batching",
+    ):
         yield post(f"whole: load {name}", f"/v2/repository/models/whole_{name}/load", {})
         yield get(f"whole: config of {name}", f"/v2/models/whole_{name}/config")
         yield infer(f"whole: infer {name}", f"whole_{name}", tensor())
