@@ -8,17 +8,26 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
-// complete refuses inputs and outputs of element types that the protocol lacks, or that no tensor has. Where the configuration
-// lacks inputs or outputs, it fills them in from the model, with the largest batch, by the rule of Triton's ONNX Runtime
+// complete is complete by the options of the server: without completion, a configuration has all that it needs.
+func (o *opening) complete(c *modelconfig.ModelConfig, m *onnx.Model) error {
+	if !o.server.options.NoComplete {
+		return complete(c, m, o.server.options.DefaultMaxBatch)
+	}
+	if len(c.Output) == 0 {
+		return Errorf(InvalidArg, "unable to load model '%s', the configuration has no output, and may not be completed from the file", c.Name)
+	}
+	return supported(c, m)
+}
+
+// complete refuses inputs and outputs that are not supported. Where the configuration lacks inputs or outputs, it fills them in
+// from the model, with the largest batch, by the rule of Triton's ONNX Runtime
 // backend: a model whose inputs and outputs all begin with a dimension of any size takes batches, of at most most items unless
 // the configuration says another number, and then batches are dynamic.
 func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
-	inputs, outputs := m.Ports()
-	for _, p := range append(slices.Clip(inputs), outputs...) {
-		if typeOf(p) == modelconfig.DataType_TYPE_INVALID {
-			return Errorf(Unsupported, "unable to load model '%s', '%s' is %s in the file, which is not supported", c.Name, p.Name, p.Text())
-		}
+	if err := supported(c, m); err != nil {
+		return err
 	}
+	inputs, outputs := m.Ports()
 	// A configuration that names both sides is complete as it is: a max_batch_size of 0 means none there.
 	if len(c.Input) > 0 && len(c.Output) > 0 {
 		return nil
@@ -46,6 +55,17 @@ func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
 		for _, p := range outputs {
 			dims, reshape := completeDims(c, p)
 			c.Output = append(c.Output, &modelconfig.ModelOutput{Name: p.Name, DataType: typeOf(p), Dims: dims, Reshape: reshape})
+		}
+	}
+	return nil
+}
+
+// supported refuses inputs and outputs of element types that the protocol lacks, or that no tensor has.
+func supported(c *modelconfig.ModelConfig, m *onnx.Model) error {
+	inputs, outputs := m.Ports()
+	for _, p := range append(slices.Clip(inputs), outputs...) {
+		if typeOf(p) == modelconfig.DataType_TYPE_INVALID {
+			return Errorf(Unsupported, "unable to load model '%s', '%s' is %s in the file, which is not supported", c.Name, p.Name, p.Text())
 		}
 	}
 	return nil

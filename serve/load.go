@@ -57,7 +57,7 @@ func (s *Server) loadOn(name string, o Overrides, path []string) error {
 	ensemble := false
 	if f, ok := s.locate(name); ok || o.Config != "" {
 		f.name = name
-		if c, err := readConfig(f, o); err == nil { // else loadOne says why not
+		if c, err := s.readConfig(f, o); err == nil { // else loadOne says why not
 			c.Name = name
 			ensemble = len(steps(c)) > 0
 			if err := s.loadParts(c, path); err != nil {
@@ -101,7 +101,7 @@ func (s *Server) loadOne(name string, o Overrides) (changed bool, err error) {
 	}
 	if err != nil {
 		s.options.Log(Failure, fmt.Sprintf("Poll failed for model directory '%s': %s", name, err))
-		if there && f.isNoModel() {
+		if there && s.isNoModel(&f) {
 			s.options.Log(Warning, fmt.Sprintf("'%s' has neither config.pbtxt nor a version with a model; want %s", f.folder, layout))
 		}
 		// Names that are in no repository must not make the table grow.
@@ -176,7 +176,7 @@ type plan struct {
 func (s *Server) plan(f found, o Overrides) (*plan, error) {
 	p := &plan{override: o.Config != "" || len(o.Files) > 0, signature: f.signature()}
 	var err error
-	if p.config, err = readConfig(f, o); err != nil {
+	if p.config, err = s.readConfig(f, o); err != nil {
 		return nil, err
 	}
 	// The highest numbers come first, as the policy "latest" wants them.
@@ -211,8 +211,9 @@ func (s *Server) plan(f found, o Overrides) (*plan, error) {
 	return p, nil
 }
 
-// readConfig reads the configuration of the request, of the repository, or an empty one where neither has any.
-func readConfig(f found, o Overrides) (*modelconfig.ModelConfig, error) {
+// readConfig reads the configuration of the request, of the repository, or an empty one where neither has any and the file of
+// the model says enough.
+func (s *Server) readConfig(f found, o Overrides) (*modelconfig.ModelConfig, error) {
 	// A configuration of the request replaces that of the repository as a whole, as in Triton.
 	if o.Config != "" {
 		c, err := modelconfig.ParseJSON([]byte(o.Config))
@@ -226,15 +227,19 @@ func readConfig(f found, o Overrides) (*modelconfig.ModelConfig, error) {
 		return nil, Errorf(InvalidArg, "load of model '%s' with files has no parameter 'config'", f.name)
 	}
 	if f.file != "" {
+		if s.options.NoComplete {
+			return nil, fmt.Errorf("'%s' is a file without a configuration, which may not be completed; want %s with config.pbtxt", f.file, layout)
+		}
 		return &modelconfig.ModelConfig{}, nil
 	}
 	// A model without a configuration is completed from its file.
-	text, err := os.ReadFile(filepath.Join(f.folder, "config.pbtxt"))
-	if errors.Is(err, fs.ErrNotExist) {
+	path := s.configPath(f.folder)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !s.options.NoComplete {
 		return &modelconfig.ModelConfig{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("failed to open text file for read %s: %w", path, errors.Unwrap(err))
 	}
 	return modelconfig.Parse(text)
 }

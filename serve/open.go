@@ -92,7 +92,7 @@ func (o *opening) load(v *Version) error {
 		return err
 	}
 	closeFirst := func() { _ = first.Close() } // it was only read
-	if err := complete(v.config, first, o.server.options.DefaultMaxBatch); err != nil {
+	if err := o.complete(v.config, first); err != nil {
 		closeFirst()
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 // A repository is a folder of models, each a folder with versions, or one ONNX file:
 //
 //	REPOSITORY/MODEL/config.pbtxt
+//	REPOSITORY/MODEL/configs/NAME.pbtxt, in its place if the server is asked for NAME
 //	REPOSITORY/MODEL/VERSION/model.onnx
 
 // found is a model of a repository.
@@ -30,18 +31,28 @@ type found struct {
 const layout = "REPOSITORY/MODEL/VERSION/model.onnx, such as models/net/1/model.onnx"
 
 // isNoModel reports whether a folder has neither a configuration nor a version with a file of the default name.
-func (f *found) isNoModel() bool {
+func (s *Server) isNoModel(f *found) bool {
 	if f.file != "" {
 		return false
 	}
 	numbers, _ := versionsIn(f.folder) // what cannot be read is as good as not there
-	_, err := os.Stat(filepath.Join(f.folder, "config.pbtxt"))
+	_, err := os.Stat(s.configPath(f.folder))
 	return err != nil && !f.hasDefault(numbers, Overrides{})
 }
 
-// isFile reports whether a repository is one ONNX file.
-func isFile(repository string) bool {
-	info, err := os.Stat(repository)
+// configPath is the file with the configuration of the model in a folder, which need not exist.
+func (s *Server) configPath(folder string) string {
+	if name := s.options.ConfigName; name != "" {
+		if own := filepath.Join(folder, "configs", name+".pbtxt"); isFile(own) {
+			return own
+		}
+	}
+	return filepath.Join(folder, "config.pbtxt")
+}
+
+// isFile reports whether a path is a file, as a repository of one model and a configuration are.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 

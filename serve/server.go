@@ -31,6 +31,11 @@ type Options struct {
 	LenientReady bool
 	// DefaultMaxBatch is the largest batch of models whose configuration leaves it open; see complete.
 	DefaultMaxBatch int
+	// NoComplete asks for whole configurations: what one lacks is an error, and is not taken from the file of the model.
+	NoComplete bool
+	// ConfigName is the name of a configuration in the folder "configs" of a model, without its ending. A model that has it
+	// is configured by it and not by config.pbtxt. "": no model is.
+	ConfigName string
 	// Cache has the responses of models whose configuration asks for it; nil: none.
 	Cache *Cache
 	// Observe, which may be nil, is called with the durations of each request that was answered, from any goroutine.

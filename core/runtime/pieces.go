@@ -25,7 +25,8 @@ func (rt *Runtime) Gather(c *Context, d dtype.DType, s shape.Shape, pieces [][]b
 		total += int64(len(p))
 	}
 	if total != want {
-		return nil, status.Errorf(status.Invalid, "[tensor] got %d bytes for a %s tensor of shape %s; want %d", total, d, &s, want)
+		made := s // s itself stays on the stack
+		return nil, status.Errorf(status.Invalid, "[tensor] got %d bytes for a %s tensor of shape %s; want %d", total, d, &made, want)
 	}
 	if c == rt.cpu && len(pieces) == 1 && want > 0 {
 		at := unsafe.Pointer(unsafe.SliceData(pieces[0]))

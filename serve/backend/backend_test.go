@@ -80,7 +80,7 @@ func floats(list ...float32) (b []byte) {
 	return b
 }
 
-func newRuntime(t *testing.T) *runtime.Runtime {
+func newRuntime(t testing.TB) *runtime.Runtime {
 	mps := host.New(host.Config{Async: true, InlineLimit: -1})
 	rt, err := runtime.New(runtime.Config{CPU: host.New(host.Config{}), MPS: []device.Device{mps}})
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func newRuntime(t *testing.T) *runtime.Runtime {
 }
 
 // loaded is a model of a file and a configuration; it is closed by the test's end.
-func loaded(t *testing.T, rt *runtime.Runtime, file []byte, config string) (*Model, error) {
+func loaded(t testing.TB, rt *runtime.Runtime, file []byte, config string) (*Model, error) {
 	folder := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "1"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "1", "model.onnx"), file, 0o600))

@@ -137,7 +137,7 @@ func (m *Model) checkInput(t *tensor, in *Input) error {
 		return status.Errorf(status.Invalid, "[metal_mps] input '%s': %s", t.name, err)
 	}
 	if !m.fits(t, &s) {
-		return status.Errorf(status.Invalid, "[metal_mps] input '%s' has shape %s; want %s", t.name, &s, m.want(t))
+		return status.Errorf(status.Invalid, "[metal_mps] input '%s' has shape %s; want %s", t.name, list(in.Dims), m.want(t))
 	}
 	given := int64(0)
 	for _, p := range in.Pieces {
@@ -150,7 +150,7 @@ func (m *Model) checkInput(t *tensor, in *Input) error {
 		return nil
 	}
 	if given != bytes {
-		return status.Errorf(status.Invalid, "[metal_mps] input '%s' has %d bytes; want %d for shape %s", t.name, given, bytes, &s)
+		return status.Errorf(status.Invalid, "[metal_mps] input '%s' has %d bytes; want %d for shape %s", t.name, given, bytes, list(in.Dims))
 	}
 	return nil
 }
@@ -331,7 +331,7 @@ func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int
 		s = shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{1}}
 	}
 	if !m.fits(t, &s) || m.maxBatch > 0 && s.Dims[0] != rows {
-		return status.Errorf(status.Invalid, "[metal_mps] output '%s' has shape %s; want %s with %d rows", t.name, &s, m.want(t), rows)
+		return status.Errorf(status.Invalid, "[metal_mps] output '%s' has shape %s; want %s with %d rows", t.name, list(slices.Clone(s.Slice())), m.want(t), rows)
 	}
 	i.size += int64(len(data))
 	row, elements := len(data)/int(rows), s.Numel()/rows

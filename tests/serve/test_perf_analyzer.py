@@ -22,17 +22,25 @@ PROGRAM = os.environ.get("PERF_ANALYZER") or shutil.which("perf_analyzer") or ""
 
 @pytest.mark.skipif(not PROGRAM, reason="there is no perf_analyzer")
 @pytest.mark.parametrize(
-    ("protocol", "options"),
+    ("protocol", "operator", "options"),
     [
-        ("http", ["-b", "4"]),
-        ("http", ["--shared-memory=system", "--output-shared-memory-size=1024"]),
-        ("grpc", ["--async", "--concurrency-range=4"]),
-        ("grpc", ["--streaming"]),
+        ("http", "Neg", ["-b", "4"]),
+        ("http", "Neg", ["--shared-memory=system", "--output-shared-memory-size=1024"]),
+        ("grpc", "Neg", ["--async", "--concurrency-range=4"]),
+        ("grpc", "Neg", ["--streaming"]),
+        ("http", "strings", ["--string-length=20", "-b", "4"]),
+        ("http", "strings", ["--input-tensor-format=json", "--output-tensor-format=json"]),
+        ("http", "strings", ["--shared-memory=system", "--output-shared-memory-size=1024"]),
+        ("grpc", "strings", ["--string-data=hello", "--async", "--concurrency-range=4"]),
+        ("grpc", "strings", ["--streaming"]),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_rate(tmp_path: pathlib.Path, protocol: str, options: list[str]) -> None:
-    models.unary(tmp_path / "models" / "m", "Neg")
+def test_rate(tmp_path: pathlib.Path, protocol: str, operator: str, options: list[str]) -> None:
+    if operator == "strings":
+        models.unary(tmp_path / "models" / "m", "Identity", models.TensorProto.STRING)
+    else:
+        models.unary(tmp_path / "models" / "m", operator)
     table = tmp_path / "table.csv"
     with running.serving(str(tmp_path / "models"), "--allow-client-shm=true") as server:
         # Windows of half a second, none of which has to be like another: this is no measurement.

@@ -148,10 +148,10 @@ class Server:
         raise AssertionError(f"{name} is not unloaded")
 
     def infer(
-        self, model: str, inputs: Mapping[str, Any], outputs: list[str] | None = None, **types: str
+        self, model: str, inputs: Mapping[str, Any], outputs: list[str] | None = None, request: str = "", **types: str
     ) -> dict[str, Any]:
-        """Sends arrays in the binary form; types names the datatype of an input that NumPy has none for."""
-        head: dict[str, Any] = {"inputs": [], "parameters": {"binary_data_output": True}}
+        """Sends arrays in the binary form; request is its id, types names the datatype of an input that NumPy has none for."""
+        head: dict[str, Any] = {"id": request, "inputs": [], "parameters": {"binary_data_output": True}}
         blobs = []
         for name, value in inputs.items():
             array = np.ascontiguousarray(value).reshape(np.shape(value))
@@ -187,11 +187,6 @@ class Server:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=60) as answer:
             text: str = answer.read().decode()
             return text
-
-    def processor_time(self) -> float:
-        """Seconds of all processors that the server has used."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def footprint(self) -> tuple[int, int, int]:
         """Resident kilobytes, threads and descriptors: the least of a second, because connections close a little later."""

@@ -338,20 +338,34 @@ def test_instances_share_weights_and_programs(server: Server, random: np.random.
 
 
 def test_instances_run_at_once(server: Server) -> None:
-    """A request that runs for seconds, and others that are answered meanwhile by the other instance."""
+    """A request overtakes one that an instance executes already. With one instance it could not, however long that takes."""
     server.load("powers")
-    small, large = (np.eye(n, k=1, dtype=np.float32) for n in (repository.POWERS + 4, 1536))
+    small = np.eye(repository.POWERS + 4, k=1, dtype=np.float32)
     want = np.linalg.matrix_power(small, repository.POWERS + 1)
-    server.infer("powers", {"x": small})
+    assert np.array_equal(server.infer("powers", {"x": small})["y"], want)
+    server.json("/v2/logging", {"log_verbose_level": 1})
+    try:
+        overtaken = any(overtakes(server, small, want, size) for size in (512, 1024, 2048, 3072))
+    finally:
+        server.json("/v2/logging", {"log_verbose_level": 0})
+    assert overtaken
+
+
+def overtakes(server: Server, small: Any, want: Any, size: int) -> bool:
+    """Whether the server is done with a small request before a large one that began to run before the small one was sent."""
+    log = f"[request id: {{}}{size}] Setting state from {{}} to {{}}"
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        long = pool.submit(server.infer, "powers", {"x": large})
-        before = server.processor_time()
-        while server.processor_time() - before < 0.3 and not long.done():  # until it was received, and runs
-            time.sleep(0.02)
-        for _ in range(10):
-            assert np.array_equal(server.infer("powers", {"x": small})["y"], want)
-        assert not long.done(), "the request was to take longer than the others together"
-        assert np.array_equal(long.result()["y"], np.eye(1536, k=repository.POWERS + 1, dtype=np.float32))
+        large = np.eye(size, k=1, dtype=np.float32)
+        long = pool.submit(server.infer, "powers", {"x": large}, request=f"large{size}")
+        while log.format("large", "PENDING", "EXECUTING") not in server.text() and not long.done():
+            time.sleep(0.01)
+        assert np.array_equal(server.infer("powers", {"x": small}, request=f"small{size}")["y"], want)
+        assert np.array_equal(long.result()["y"], np.eye(size, k=repository.POWERS + 1, dtype=np.float32))
+    ends = [log.format(name, "EXECUTING", "RELEASED") for name in ("small", "large")]
+    while not all(end in server.text() for end in ends):  # a request is released after its answer
+        assert server.process.poll() is None
+        time.sleep(0.01)
+    return server.text().index(ends[0]) < server.text().index(ends[1])
 
 
 def test_loads_and_unloads_leave_nothing(server: Server) -> None:

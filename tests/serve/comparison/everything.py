@@ -42,4 +42,5 @@ SETUPS = {
         explicit,
     ),
     "restricted": Setup(modes.OPTIONS, [], modes.cases),
+    "whole": Setup(modes.WHOLE, [], modes.whole),
 }

@@ -46,8 +46,9 @@
 // than 20 s, or if its client does not answer a ping. The message of a call must arrive within a minute
 // (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes. A
 // message counts while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The elements of
-// typed contents count with the memory that they take (typed.go), and strings with what a run makes of them. The unanswered
-// requests of a stream are limited to the bytes of one message, or to one request.
+// typed contents count with the memory that they take (typed.go), and strings with what a run makes of them. Outputs count until
+// the client has read them (unsent.go). The unanswered requests of a stream are limited to the bytes of one message, or to one
+// request.
 //
 // # Traces
 //
@@ -74,7 +75,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	_ "google.golang.org/grpc/encoding/gzip" // a compressor that clients may choose
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/gzip" // of requests
 	health "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
@@ -184,6 +186,7 @@ func (a *API) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo
 	// Interceptors are around every method, so that no method needs this.
 	defer recovered(&err)
 	arrived(ctx)
+	plain(ctx)
 	if err := a.allowed(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
@@ -194,10 +197,17 @@ func (a *API) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo
 // stream is unary for streams.
 func (a *API) stream(server any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
 	defer recovered(&err)
+	plain(s.Context())
 	if err := a.allowed(s.Context(), info.FullMethod); err != nil {
 		return err
 	}
 	return coded(handle(server, s))
+}
+
+// plain asks for a response that is not compressed, as tritonserver does without --grpc-infer-response-compression-level. gRPC
+// would compress it because the request is, into memory that unsent does not see.
+func plain(ctx context.Context) {
+	_ = grpc.SetSendCompressor(ctx, encoding.Identity) // a call that has ended gets no response
 }
 
 // recovered makes an error of a panic.

@@ -409,6 +409,13 @@ const fieldRawOutput = 6
 
 // Marshal writes a message.
 func (c codec) Marshal(from any) (mem.BufferSlice, error) {
+	if m, ok := from.(*kserve.ModelStreamInferResponse); ok {
+		all, err := protobuf.MarshalOptions{}.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		return mem.BufferSlice{c.unsent(all)}, nil
+	}
 	m, ok := from.(*kserve.ModelInferResponse)
 	if t, is := from.(traced); is {
 		m, ok = t.ModelInferResponse, true
@@ -433,11 +440,11 @@ func (c codec) Marshal(from any) (mem.BufferSlice, error) {
 			head = append(head, tensor...)
 			continue
 		}
-		all = append(all, mem.SliceBuffer(head), mem.SliceBuffer(tensor))
+		all = append(all, c.unsent(head), c.unsent(tensor))
 		head = nil
 	}
 	if len(head) > 0 {
-		all = append(all, mem.SliceBuffer(head))
+		all = append(all, c.unsent(head))
 	}
 	return all, nil
 }

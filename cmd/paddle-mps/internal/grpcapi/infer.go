@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/serve"
@@ -38,6 +39,10 @@ func (a *API) infer(ctx context.Context, m *kserve.ModelInferRequest, traced **t
 	response, err := a.Server.Infer(ctx, r)
 	t.Answered()
 	if err != nil {
+		return nil, err
+	}
+	// Without room for the outputs the request is refused here. Marshal holds them until they are sent.
+	if err := places.reserve(httpapi.Outputs(response)); err != nil {
 		return nil, err
 	}
 	if err := places.take(response); err != nil {

@@ -27,7 +27,7 @@ func TestRoomOfSharedMemory(t *testing.T) {
 	regions := sharedmemory.New(true)
 	t.Cleanup(regions.Close)
 	require.NoError(t, regions.Register("r", strings.TrimPrefix(f.Name(), "/dev/shm"), 0, 1<<20))
-	for bytes, code := range map[int64]codes.Code{1 << 20: codes.Unavailable, 2 << 20: codes.OK} {
+	for bytes, code := range map[int64]codes.Code{1 << 20: codes.Unavailable, 4 << 20: codes.OK} {
 		room := httpapi.NewRoom(bytes)
 		client, _ := served(t, func(c *Config) { c.Room, c.Regions = room, regions })
 		r := request(1<<18, 1)

@@ -35,6 +35,7 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 			if lost == nil {
 				lost = s.Send(m.ModelStreamInferResponse)
 			}
+			a.Room.Give(m.held)
 			wasSent(m.trace)
 			held.leave(p.size)
 		}
@@ -83,6 +84,7 @@ type pending struct {
 type streamed struct {
 	*kserve.ModelStreamInferResponse
 	trace *traces.Request
+	held  int64 // bytes of its outputs, of the room of all requests
 }
 
 // failed is the answer to a request that has failed. It has the id of the request, so that a client knows which one it was, and
@@ -171,5 +173,10 @@ func (a *API) answer(s kserve.GRPCInferenceService_ModelStreamInferServer, m *ks
 		"triton_final_response": {ParameterChoice: &kserve.InferParameter_BoolParam{BoolParam: true}},
 	}
 	answer.ModelStreamInferResponse = &kserve.ModelStreamInferResponse{InferResponse: response}
+	// It waits for those before it, which the client may not read.
+	for _, output := range response.RawOutputContents {
+		answer.held += int64(len(output))
+	}
+	a.Room.Hold(answer.held)
 	return answer
 }

@@ -53,7 +53,7 @@
 //     second, so that a client which sends a byte per second is disconnected after 20 s; 65,536 chunks if it
 //     has no length.
 //   - Memory for a body is allocated as it arrives: 1 MiB, then doubled.
-//   - The memory of all bodies together, of the elements that JSON has, and of what a run makes of strings:
+//   - The memory of all bodies together, of the elements that JSON has, of what a run makes of strings, and of outputs:
 //     --total-max-input-size, for both protocols (room.go).
 //   - The inputs in shared memory of a request: together as many bytes as a body may have. An object may be
 //     sparse, so its size says nothing about memory.

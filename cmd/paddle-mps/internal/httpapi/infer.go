@@ -84,6 +84,10 @@ func (c *call) infer() error {
 		return c.refuseTraced(t, err)
 	}
 	defer response.Free()
+	// A client that does not read makes the outputs stay.
+	if err := c.take(Outputs(response)); err != nil {
+		return c.refuseTraced(t, err)
+	}
 	if err := in.place(response); err != nil {
 		return err
 	}
@@ -91,6 +95,14 @@ func (c *call) infer() error {
 	err = c.respond(in, response)
 	t.Now("HTTP_SEND_END")
 	return err
+}
+
+// Outputs is how many bytes the outputs of a response have.
+func Outputs(r *serve.Response) (bytes int64) {
+	for i := range r.Outputs {
+		bytes += int64(len(r.Outputs[i].Data))
+	}
+	return bytes
 }
 
 // takeWork takes room for what a run makes of the inputs besides their data.
@@ -407,6 +419,9 @@ func (c *call) respond(in *inference, r *serve.Response) error {
 	defer b.free()
 	text, err := in.appendResponse(b.bytes[:0], r)
 	b.bytes = text
+	if err == nil {
+		err = c.take(int64(len(text)))
+	}
 	if err != nil {
 		return err
 	}

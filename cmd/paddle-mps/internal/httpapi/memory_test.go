@@ -36,7 +36,7 @@ func TestRoomOfSharedMemory(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Contains(t, w.Body.String(), "Exceeds maximum memory of 1048576 bytes for all requests together")
 	require.Zero(t, a.Room.Used())
-	a.Room = NewRoom(2 << 20)
+	a.Room = NewRoom(4 << 20)
 	require.Equal(t, http.StatusOK, ask(a, http.MethodPost, infer, body).Code)
 	require.Zero(t, a.Room.Used())
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
-// Room bounds the memory of the bodies of all requests together, of both protocols. A limit for each request alone says
+// Room bounds the memory of the bodies and outputs of all requests together, of both protocols. A limit for each request alone says
 // nothing about a thousand of them. A request that finds no room is refused and may be sent again: none waits while it holds memory, so that
 // requests cannot block each other.
 type Room struct {
@@ -24,6 +24,13 @@ func (r *Room) Take(bytes int64) error {
 	}
 	r.used.Add(-bytes)
 	return serve.Errorf(serve.Unavailable, "Exceeds maximum memory of %d bytes for all requests together. Try again, or use --total-max-input-size to increase the limit.", r.bound)
+}
+
+// Hold takes bytes that are in memory already, whether there is room or not: others are refused then.
+func (r *Room) Hold(bytes int64) {
+	if r != nil {
+		r.used.Add(bytes)
+	}
 }
 
 // Give gives bytes back that were taken.

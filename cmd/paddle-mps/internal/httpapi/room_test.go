@@ -75,3 +75,16 @@ func TestRoom(t *testing.T) {
 	ask(a, http.MethodPost, infer, small, lengthHeader, strconv.Itoa(len(small)))
 	require.Zero(t, a.Room.Used())
 }
+
+// TestRoomOfOutputs: outputs, and the text that is made of them, are memory beside the body until the client has read them.
+func TestRoomOfOutputs(t *testing.T) {
+	a := newAPI(t)
+	body := `{"inputs":[{"name":"x","datatype":"FP32","shape":[4,2],"data":[1,2,3,4,5,6,7,8]}]}`
+	taken := int64(len(body)) + 32 // and the elements
+	for bound, code := range map[int64]int{taken: http.StatusServiceUnavailable, taken + 32: http.StatusServiceUnavailable, taken + 32 + 200: http.StatusOK} {
+		a.Room = NewRoom(bound)
+		w := ask(a, http.MethodPost, infer, body)
+		require.Equal(t, code, w.Code, "%d: %s", bound, w.Body)
+		require.Zero(t, a.Room.Used())
+	}
+}

@@ -80,6 +80,9 @@ var table = slices.Concat([]option{
 	flag("strict-readiness", "Whether the server is ready only if all models are ready. Default: true.", func(o *options) *bool { return &o.strictReady }),
 	number("exit-timeout-secs", "Seconds to wait at shutdown for requests in flight. Default: 30.", 0, longest, func(o *options, n int64) { o.exitTimeout = time.Duration(n) * time.Second }),
 	number("model-load-thread-count", "How many models are loaded concurrently. Default: 2.", 1, 1024, func(o *options, n int64) { o.loads = int(n) }),
+	{"disable-auto-complete-config", "", "Do not complete configurations from the files of models: each model needs a whole config.pbtxt.", func(o *options, _ string) error { o.noComplete = true; return nil }},
+	flag("strict-model-config", "An old name: true is the same as --disable-auto-complete-config.", func(o *options) *bool { return &o.strictConfig }),
+	{"model-config-name", "<string>", "Read configs/<string>.pbtxt in the folder of a model in place of config.pbtxt, where there is such a file.", setConfigName},
 	{"backend-config", "<backend>,<key>=<value>", "A setting of the backend metal_mps or onnxruntime: default-max-batch-size.", addBackendConfig},
 	choice("rate-limit", "Whether instances wait for the resources of their instance group: off (the default), execution_count.", func(o *options) *string { return &o.rateLimit }, "off", "execution_count"),
 	{"rate-limit-resource", "<name>:<count>:<device>", "How much of a resource exists, on one device, or on each device if none is given. May be repeated.", addResource},
@@ -89,7 +92,7 @@ var table = slices.Concat([]option{
 		return setCacheSize(o, value)
 	}},
 	flag("allow-client-shm", "Whether clients may register system shared memory. Default: false.", func(o *options) *bool { return &o.clientMemory }),
-	number("total-max-input-size", "The largest total size of the bodies and messages of all unanswered requests, in bytes. Default: 2147483648. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
+	number("total-max-input-size", "The largest total size of the bodies, messages and outputs of all requests whose responses are not sent, in bytes. Default: 2147483648. (Not in tritonserver.)", 1, 1<<50, func(o *options, n int64) { o.allMaxInput = n }),
 	{"ends-with-parent", "", "Exit when standard input is closed. (Not in tritonserver.)", func(o *options, _ string) error { o.parent = true; return nil }},
 }, httpOptions, grpcOptions, metricsOptions, logOptions, traceOptions)
 
@@ -257,6 +260,15 @@ func setCacheSize(o *options, value string) error {
 		return fmt.Errorf("want a whole number of bytes from 1 on")
 	}
 	o.cache = size
+	return nil
+}
+
+// setConfigName takes the name of a file, which does not lead out of its folder.
+func setConfigName(o *options, value string) error {
+	if value == "" || strings.ContainsAny(value, "/\\\x00") {
+		return fmt.Errorf("want the name of a file without its ending .pbtxt, such as h100")
+	}
+	o.configName = value
 	return nil
 }
 

@@ -47,3 +47,28 @@ func TestOptionsThatExcludeEachOther(t *testing.T) {
 	require.NoError(t, err, "the order does not matter, and a model may be named twice")
 	require.Equal(t, []string{"*"}, o.load)
 }
+
+// TestConfigurations: options about config.pbtxt. The old name counts unless the new one is there, as in tritonserver.
+func TestConfigurations(t *testing.T) {
+	for _, c := range []struct {
+		line []string
+		want bool
+	}{
+		{nil, false},
+		{[]string{"--disable-auto-complete-config"}, true},
+		{[]string{"--strict-model-config=true"}, true},
+		{[]string{"--strict-model-config=true", "--strict-model-config", "false"}, false},
+		{[]string{"--disable-auto-complete-config", "--strict-model-config=false"}, true},
+	} {
+		o, err := parse(append([]string{"models"}, c.line...))
+		require.NoError(t, err, c.line)
+		require.Equal(t, c.want, o.server(nil, nil).NoComplete, c.line)
+	}
+	o, err := parse([]string{"models", "--model-config-name=h100"})
+	require.NoError(t, err)
+	require.Equal(t, "h100", o.server(nil, nil).ConfigName)
+	for _, line := range []string{"--model-config-name=", "--model-config-name=../h100", "--disable-auto-complete-config=true", "--strict-model-config=maybe"} {
+		_, err := parse([]string{"models", line})
+		require.Error(t, err, line)
+	}
+}

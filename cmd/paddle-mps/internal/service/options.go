@@ -20,6 +20,9 @@ type options struct {
 	strictReady    bool
 	exitTimeout    time.Duration
 	loads          int
+	noComplete     bool              // whether --disable-auto-complete-config is given
+	strictConfig   bool              // --strict-model-config, which asks for the same
+	configName     string            // --model-config-name
 	backendConfigs map[string]string // of our backend and that for ONNX, by key
 
 	http, grpc, metrics                      bool

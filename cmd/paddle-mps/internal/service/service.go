@@ -199,6 +199,7 @@ func (o *options) server(rt *runtime.Runtime, log *slog.Logger) serve.Options {
 	// The largest batch of models without a configuration is 4, as in Triton's ONNX Runtime backend.
 	s := serve.Options{
 		Runtime: rt, Repositories: o.repositories, Load: o.load, LenientReady: !o.strictReady, Loads: o.loads, DefaultMaxBatch: 4,
+		NoComplete: o.noComplete || o.strictConfig, ConfigName: o.configName,
 		Log: func(level serve.Level, text string) {
 			log.Log(context.Background(), []slog.Level{slog.LevelInfo, slog.LevelWarn, slog.LevelError}[level], text)
 		},

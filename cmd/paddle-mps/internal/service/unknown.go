@@ -16,18 +16,18 @@ var tuning = []string{
 }
 
 // lacking are the options of tritonserver 2.73 that this server lacks.
-var lacking = strings.Fields(`disable-auto-complete-config model-config-name model-load-retry-count model-namespacing
+var lacking = strings.Fields(`model-load-retry-count model-namespacing
 	reuse-http-port http-header-forward-pattern reuse-grpc-port grpc-header-forward-pattern
 	grpc-infer-response-compression-level grpc-keepalive-time grpc-keepalive-timeout grpc-keepalive-permit-without-calls
 	grpc-http2-max-pings-without-data grpc-http2-min-recv-ping-interval-without-data grpc-http2-max-ping-strikes
 	grpc-max-connection-age grpc-max-connection-age-grace allow-sagemaker sagemaker-port sagemaker-safe-port-range
 	sagemaker-thread-count allow-vertex-ai vertex-ai-port vertex-ai-thread-count vertex-ai-default-model
-	host-policy model-load-gpu-limit strict-model-config`)
+	host-policy model-load-gpu-limit`)
 
 // isOff reports whether an option that is lacking asks for what is so anyhow.
 func isOff(name, value string) bool {
 	switch name {
-	case "allow-sagemaker", "allow-vertex-ai", "model-namespacing", "reuse-http-port", "reuse-grpc-port", "strict-model-config":
+	case "allow-sagemaker", "allow-vertex-ai", "model-namespacing", "reuse-http-port", "reuse-grpc-port":
 		on, known := booleans[strings.ToLower(value)]
 		return known && !on
 	}
