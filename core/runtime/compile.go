@@ -3,9 +3,12 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"os"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/mapped"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
@@ -15,7 +18,7 @@ import (
 type compiled struct {
 	planned   *graph.Planned
 	parts     []part
-	constants []view  // in the memory of the device
+	constants []view  // see Program.constant
 	arena     int64   // bytes of scratch memory that a run needs
 	work      float64 // elements that a run works on, about
 	next      *stage  // what runs behind it; nil: its outputs are the results
@@ -28,7 +31,7 @@ func (x *compiled) Workspace(*device.Call) int64 { return x.arena }
 func (x *compiled) Bytes() (n int64) {
 	for i, k := range x.planned.Constants {
 		if k.Local && i < len(x.constants) {
-			n += x.constants[i].store.bytes
+			n += int64(len(k.Bytes))
 		}
 	}
 	for i := range x.parts {
@@ -190,11 +193,11 @@ func (p *Program) note(x *compiled, stage int) {
 	p.latest = append(p.latest[:min(stage, len(p.latest)):min(stage, len(p.latest))], noted{i, &x.planned.Plan, onCPU})
 }
 
-// load copies the constants into the memory of the device, or finds the copies that are there.
+// load copies the constants that runs read into the memory of the device, or finds the copies that are there.
 func (x *compiled) load(p *Program) error {
-	home := p.root()
-	for _, k := range x.planned.Constants {
-		v, err := home.constant(k)
+	home, reads := p.root(), x.reads()
+	for i, k := range x.planned.Constants {
+		v, err := home.constant(k, reads[len(x.planned.Inputs)+i])
 		if err != nil {
 			return err
 		}
@@ -203,17 +206,45 @@ func (x *compiled) load(p *Program) error {
 	return nil
 }
 
-// constant is a constant in the memory of the device, retained for the caller. The first caller copies it.
-func (p *Program) constant(k *op.Const) (view, error) {
-	if v, ok := p.loadedConstant(k, nil); ok { // never one that is Local
+// reads says of each input, and of the constants behind them, whether a part reads its elements when it runs.
+func (x *compiled) reads() []bool {
+	reads := make([]bool, len(x.planned.Inputs)+len(x.planned.Constants))
+	for i := range x.parts {
+		part := &x.parts[i]
+		if s, ok := part.program.(device.Selective); ok {
+			s.Reads(reads)
+			continue
+		}
+		for j, used := range part.uses.in {
+			reads[j] = reads[j] || used
+		}
+	}
+	return reads
+}
+
+// A weight that the device has packed is not copied once more, and the CPU reads what lies in memory of Go, or in a mapped file,
+// where it is: constants are there as long as their program.
+
+// constant is a constant in memory that runs can read, or, if they do not read it, anywhere. It is retained for the caller.
+func (p *Program) constant(k *op.Const, read bool) (v view, err error) {
+	// SAFETY: the constant keeps its memory, and a source that has mapped it is closed after the last run.
+	here := unsafe.Pointer(unsafe.SliceData(k.Bytes))
+	inPlace := !read || p.ctx == p.ctx.rt.cpu && uintptr(here)%device.PlanAlign == 0
+	if v, ok := p.loadedConstant(k, nil); ok && (inPlace || v.addr != here) { // never one that is Local
 		return v, nil
 	}
 	s := k.Shape
-	v, err := p.ctx.empty("program", k.DType, &s, nil) // without the lock: it may call the program's owner
-	if err != nil {
-		return view{}, err
+	if inPlace {
+		v = view{store: p.ctx.rt.newStorage(p.ctx.rt.cpu, here, int64(len(k.Bytes))), addr: here, dtype: k.DType, Layout: shape.Contiguous(s)}
+	} else {
+		if v, err = p.ctx.empty("program", k.DType, &s, nil); err != nil { // without the lock: it may call the program's owner
+			return view{}, err
+		}
+		copy(v.bytes(), k.Bytes)
 	}
-	copy(v.bytes(), k.Bytes)
+	if !read || !inPlace {
+		releasePages(k)
+	}
 	if k.Local { // it is this compilation's alone
 		return v, nil
 	}
@@ -221,23 +252,41 @@ func (p *Program) constant(k *op.Const) (view, error) {
 	return v, nil
 }
 
-// loadedConstant is the program's copy of a constant, retained for the caller; ok is false where there is
-// none and made is nil. Where there is none, made becomes the copy; its reference is taken over either way.
+// loadedConstant is the program's view of a constant, retained for the caller; ok is false where there is none and made is nil.
+// Otherwise made becomes the view, and its reference is taken over.
 func (p *Program) loadedConstant(k *op.Const, made *view) (v view, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v, ok = p.loaded[k]
 	switch {
-	case !ok && made == nil:
+	case made == nil && !ok:
 		return v, false
-	case !ok:
+	case made == nil:
+	// SAFETY: addresses are compared, nothing is read.
+	case ok && v.addr != unsafe.Pointer(unsafe.SliceData(k.Bytes)):
+		made.store.release() // another goroutine was faster
+	default:
+		if ok { // it was not read, and now it is
+			v.store.release()
+		}
 		v = *made
 		p.loaded[k] = v
-	case made != nil:
-		made.store.release() // another goroutine was faster
 	}
 	v.store.retain()
 	return v, true
+}
+
+// releasePages gives the pages of a constant back to the system if they are those of a file, after all of them were read.
+func releasePages(k *op.Const) {
+	if !k.Mapped {
+		return
+	}
+	page := os.Getpagesize()
+	// SAFETY: only the place within a page is looked at.
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(k.Bytes)))) & (page - 1)
+	if n := (len(k.Bytes) - skip) &^ (page - 1); n > 0 {
+		mapped.Release(k.Bytes[skip:][:n])
+	}
 }
 
 // computeConstants is a graph after the passes that compute constants. What only those calls read is left out.
@@ -304,10 +353,11 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 		return made, nil
 	}
 	shaped := &op.Const{Type: op.Type{DType: y.DType, Shape: dims}, Bytes: y.Bytes}
-	out, err := p.ctx.rt.Fold(row, make(op.Attrs, len(row.Attrs)), []op.Known{{Const: x}, {Const: shaped}})
+	out, err := p.ctx.rt.fold(row, make(op.Attrs, len(row.Attrs)), []op.Known{{Const: x}, {Const: shaped}}, &x.Type)
 	if err != nil {
 		return nil, err
 	}
+	releasePages(x)
 	if out[0].Local = x.Local || y.Local; out[0].Local {
 		return out[0], nil
 	}
@@ -324,22 +374,11 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 }
 
 // Constant is a copy of the tensor's elements for a graph, in memory of Go. It waits for the work that computes
-// them. The same number of bytes is first allocated from the CPU's allocator and freed again: where that
-// fails, so would Go's allocation, which ends the process.
+// them.
 func (t *Tensor) Constant() (*op.Const, error) {
-	bytes, err := t.Bytes(t.dtype.Size())
+	c, err := t.store.ctx.rt.newConstant(&op.Type{DType: t.dtype, Shape: t.Shape})
 	if err != nil {
 		return nil, err
 	}
-	cpu := t.store.ctx.rt.cpu
-	block, err := cpu.allocate(bytes, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		cpu.memory.Free(block, nil)
-		cpu.level()
-	}()
-	c := &op.Const{Type: op.Type{DType: t.dtype, Shape: t.Shape}, Bytes: make([]byte, bytes)}
 	return c, t.Read(c.Bytes)
 }

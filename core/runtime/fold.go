@@ -8,6 +8,12 @@ import (
 // Fold runs an operator of constants on the CPU and returns its results as constants, in memory of Go. Random operators are
 // refused: their results are no constants.
 func (rt *Runtime) Fold(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) {
+	return rt.fold(row, at, in, nil)
+}
+
+// fold is Fold. If the type of the only result is known, it is computed in the memory of the constant, without a copy: weights
+// have many megabytes.
+func (rt *Runtime) fold(row *op.Row, at op.Attrs, in []op.Known, result *op.Type) ([]*op.Const, error) {
 	if row.Random {
 		return nil, status.Errorf(status.Internal, "[%s] a random operator cannot be folded", row.Name)
 	}
@@ -23,6 +29,9 @@ func (rt *Runtime) Fold(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, e
 		defer rt.Free(t.handle)
 		operands[i] = Operand{Tensor: t}
 	}
+	if result != nil {
+		return rt.foldInto(row, at, operands, result)
+	}
 	made, err := rt.Call(row, operands, at, rt.cpu, nil)
 	if err != nil {
 		return nil, err
@@ -37,10 +46,44 @@ func (rt *Runtime) Fold(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, e
 	return out, nil
 }
 
-// Constants are in memory of Go, or mapped; kernels want the alignment of the allocator.
+// foldInto is fold for a result of a known type.
+func (rt *Runtime) foldInto(row *op.Row, at op.Attrs, in []Operand, result *op.Type) ([]*op.Const, error) {
+	made, err := rt.newConstant(result)
+	if err != nil {
+		return nil, err
+	}
+	t, err := rt.tensorOf(made)
+	if err != nil {
+		return nil, err
+	}
+	defer rt.Free(t.handle)
+	return []*op.Const{made}, rt.CallInto(row, in, at, t, nil)
+}
 
-// tensorOf is a copy of a constant on the CPU.
+// newConstant is a constant with memory of Go. The same number of bytes is first allocated from the CPU's allocator and freed
+// again: where that fails, so would Go's allocation, which ends the process.
+func (rt *Runtime) newConstant(t *op.Type) (*op.Const, error) {
+	bytes, err := t.Shape.Bytes(t.DType.Size())
+	if err != nil {
+		return nil, err
+	}
+	block, err := rt.cpu.allocate(bytes, nil)
+	if err != nil {
+		return nil, err
+	}
+	rt.cpu.memory.Free(block, nil)
+	rt.cpu.level()
+	return &op.Const{Type: *t, Bytes: make([]byte, bytes)}, nil
+}
+
+// Constants are in memory of Go, or mapped. Kernels want elements at multiples of their size, which files do not promise.
+
+// tensorOf is a tensor of a constant on the CPU, in its memory or, where that is not aligned, a copy. It lives shorter than the
+// constant.
 func (rt *Runtime) tensorOf(k *op.Const) (*Tensor, error) {
+	if t, err := rt.Borrow(k.DType, k.Shape, k.Bytes); err == nil {
+		return t, nil
+	}
 	s := k.Shape
 	v, err := rt.cpu.empty("fold", k.DType, &s, nil)
 	if err != nil {
