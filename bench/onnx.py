@@ -87,7 +87,11 @@ def firsts(path: pathlib.Path, feed: dict[str, Any], threads: int) -> list[tuple
 
 
 def measure(
-    name: str, path: pathlib.Path, feed: dict[str, Any], opens: tuple[Callable[[], Run], Callable[[], Run]], threads: int
+    name: str,
+    path: pathlib.Path,
+    feed: dict[str, Any],
+    opens: tuple[Callable[[], Run], Callable[[], Run]],
+    threads: int,
 ) -> tuple[float, bool]:
     """Times ours and theirs, prints a line, and answers theirs over ours, and whether the bars of the first result are met."""
     (first, memory), (their_first, their_memory) = firsts(path, feed, threads)
@@ -127,7 +131,8 @@ def main() -> int:
     os.environ["PADDLE_MPS_NUM_THREADS"] = str(options.threads)  # before the library is loaded
     sys.path.insert(0, str(ROOT / "tests" / "onnx"))
     if options.first:
-        first_of(*options.first, options.threads)
+        name, path, arrays = options.first
+        first_of(name, path, arrays, options.threads)
         return 0
     import exports
     import networks
@@ -147,7 +152,9 @@ def main() -> int:
     ratios = [ratio for ratio, _ in made]
     mean = math.exp(sum(map(math.log, ratios)) / max(len(ratios), 1))
     print(f"geometric mean {mean:.2f} (bar {MEAN_BAR}), least {min(ratios, default=0):.2f} (bar {LEAST_BAR})")
-    print(f"first result and memory at most {FIRST_BAR} times theirs: {sum(met for _, met in made)} of {len(made)} models")
+    print(
+        f"first result and memory at most {FIRST_BAR} times theirs: {sum(met for _, met in made)} of {len(made)} models"
+    )
     return 1 if mean < MEAN_BAR or min(ratios, default=0) < LEAST_BAR or not all(met for _, met in made) else 0
 
 
