@@ -34,7 +34,7 @@ type layer struct {
 	hidden   int64
 	weight   weights // of the state
 	early    *value  // the bias that is added before the first step, for all steps at once: [gates * hidden]; nil
-	bias     *value  // what a linear GRU adds to the last gate of the state in each step: [hidden]; nil
+	bias     *value  // of the state, where each step adds it; nil
 	peephole *value  // [3 * hidden]; nil
 	f        []activation
 	bound    float64 // of what activations get; 0: none
@@ -177,8 +177,8 @@ func (w weights) of(c *call, x *value) *value {
 	return c.mul(c.cast(c.matmul(left, w.matrix), x.DType), c.mul(scale, w.scale))
 }
 
-// Biases of input and state are terms of one sum, so that both can be added before the first step. The exception is the last
-// gate of a GRU with linear_before_reset, where the reset gate multiplies the product of the state with its bias.
+// Biases of input and state are terms of one sum, so that both can be added before the first step. The exception is a GRU with
+// linear_before_reset, whose reset gate multiplies the product of the state with its bias.
 
 // layer reads the weights and attributes of one direction. Peepholes are for LSTM alone; attribute input_forget couples two of
 // its gates.
@@ -195,12 +195,12 @@ func (c *call) layer(d, gates int) *layer {
 		if b.dims()[0] != 2*n {
 			c.wrong("the bias has %d elements for each direction; want %d", b.dims()[0], 2*n)
 		}
-		state := c.slice(b, 0, n, 2*n)
-		if gates == 3 && l.linear {
-			l.bias = c.slice(state, 0, n-l.hidden, n)
-			state = c.concat(0, c.slice(state, 0, 0, n-l.hidden), c.full(b.DType, integer(0), l.hidden))
+		l.early = c.slice(b, 0, 0, n)
+		if state := c.slice(b, 0, n, 2*n); gates == 3 && l.linear {
+			l.bias = state
+		} else {
+			l.early = c.add(l.early, state)
 		}
-		l.early = c.add(c.slice(b, 0, 0, n), state)
 	}
 	if gates == 4 && c.has(7) {
 		l.peephole = c.pick(c.x(7), 0, int64(d))
@@ -294,15 +294,14 @@ func (l *layer) gru(x *value, state []*value) []*value {
 		matrix = l.slice(matrix, 1, 0, last)
 	}
 	made := l.matmul(h, matrix)
+	if l.bias != nil {
+		made = l.add(made, l.bias)
+	}
 	z := l.act(0, l.add(l.part(x, 0), l.part(made, 0)))
 	r := l.act(0, l.add(l.part(x, 1), l.part(made, 1)))
 	var hidden *value
 	if l.linear {
-		hidden = l.part(made, 2)
-		if l.bias != nil {
-			hidden = l.add(hidden, l.bias)
-		}
-		hidden = l.mul(r, hidden)
+		hidden = l.mul(r, l.part(made, 2))
 	} else {
 		hidden = l.matmul(l.mul(r, h), l.slice(l.weight.matrix, 1, last, last+l.hidden))
 	}

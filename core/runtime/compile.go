@@ -196,12 +196,12 @@ func (p *Program) note(x *compiled, stage int) {
 // load copies the constants that runs read into the memory of the device, or finds the copies that are there.
 func (x *compiled) load(p *Program) error {
 	home, reads := p.root(), x.reads()
+	constants := make([]view, len(x.planned.Constants))
 	for i, k := range x.planned.Constants {
-		v, err := home.constant(k, reads[len(x.planned.Inputs)+i])
-		if err != nil {
+		if err := home.constant(k, reads[len(x.planned.Inputs)+i], &constants[i]); err != nil {
 			return err
 		}
-		x.constants = append(x.constants, v)
+		x.constants = constants[:i+1]
 	}
 	return nil
 }
@@ -225,55 +225,58 @@ func (x *compiled) reads() []bool {
 // A weight that the device has packed is not copied once more, and the CPU reads what lies in memory of Go, or in a mapped file,
 // where it is: constants are there as long as their program.
 
-// constant is a constant in memory that runs can read, or, if they do not read it, anywhere. It is retained for the caller.
-func (p *Program) constant(k *op.Const, read bool) (v view, err error) {
+// constant makes v a view of a constant in memory that runs can read, or, if they do not read it, anywhere. It is retained for
+// the caller.
+func (p *Program) constant(k *op.Const, read bool, v *view) error {
 	// SAFETY: the constant keeps its memory, and a source that has mapped it is closed after the last run.
-	here := unsafe.Pointer(unsafe.SliceData(k.Bytes))
+	here, s := unsafe.Pointer(unsafe.SliceData(k.Bytes)), k.Shape
 	inPlace := !read || p.ctx == p.ctx.rt.cpu && uintptr(here)%device.PlanAlign == 0
-	if v, ok := p.loadedConstant(k, nil); ok && (inPlace || v.addr != here) { // never one that is Local
-		return v, nil
-	}
-	s := k.Shape
-	if inPlace {
-		v = view{store: p.ctx.rt.newStorage(p.ctx.rt.cpu, here, int64(len(k.Bytes))), addr: here, dtype: k.DType, Layout: shape.Contiguous(s)}
-	} else {
-		if v, err = p.ctx.empty("program", k.DType, &s, nil); err != nil { // without the lock: it may call the program's owner
-			return view{}, err
+	switch {
+	case p.loadedConstant(k, inPlace, v): // never one that is Local
+		return nil
+	case inPlace:
+		v.store, v.addr = p.ctx.rt.newStorage(p.ctx.rt.cpu, here, int64(len(k.Bytes))), here
+		v.dtype, v.Layout = k.DType, shape.Contiguous(s)
+	default:
+		made, err := p.ctx.empty("program", k.DType, &s, nil) // without the lock: it may call the program's owner
+		if err != nil {
+			return err
 		}
+		*v = made
 		copy(v.bytes(), k.Bytes)
 	}
 	if !read || !inPlace {
 		releasePages(k)
 	}
-	if k.Local { // it is this compilation's alone
-		return v, nil
+	if !k.Local { // otherwise it is this compilation's alone
+		p.loadedConstant(k, inPlace, v)
 	}
-	v, _ = p.loadedConstant(k, &v)
-	return v, nil
+	return nil
 }
 
-// loadedConstant is the program's view of a constant, retained for the caller; ok is false where there is none and made is nil.
-// Otherwise made becomes the view, and its reference is taken over.
-func (p *Program) loadedConstant(k *op.Const, made *view) (v view, ok bool) {
+// loadedConstant makes v the program's view of a constant, retained for the caller. anywhere says that one of the constant's own
+// memory is enough. If the program has none, it keeps v, whose reference is taken over; it reports false if v is none either.
+func (p *Program) loadedConstant(k *op.Const, anywhere bool, v *view) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	v, ok = p.loaded[k]
-	switch {
-	case made == nil && !ok:
-		return v, false
-	case made == nil:
+	has, ok := p.loaded[k]
 	// SAFETY: addresses are compared, nothing is read.
-	case ok && v.addr != unsafe.Pointer(unsafe.SliceData(k.Bytes)):
-		made.store.release() // another goroutine was faster
-	default:
-		if ok { // it was not read, and now it is
-			v.store.release()
+	if ok && (anywhere || has.addr != unsafe.Pointer(unsafe.SliceData(k.Bytes))) {
+		if v.store != nil {
+			v.store.release() // another goroutine was faster
 		}
-		v = *made
-		p.loaded[k] = v
+		*v = has
+	} else {
+		if v.store == nil {
+			return false
+		}
+		if ok { // runs did not read it, and now they do
+			has.store.release()
+		}
+		p.loaded[k] = *v
 	}
 	v.store.retain()
-	return v, true
+	return true
 }
 
 // releasePages gives the pages of a constant back to the system if they are those of a file, after all of them were read.
@@ -353,13 +356,13 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 		return made, nil
 	}
 	shaped := &op.Const{Type: op.Type{DType: y.DType, Shape: dims}, Bytes: y.Bytes}
-	out, err := p.ctx.rt.fold(row, make(op.Attrs, len(row.Attrs)), []op.Known{{Const: x}, {Const: shaped}}, &x.Type)
+	out, err := p.ctx.rt.foldPair(row, x, shaped)
 	if err != nil {
 		return nil, err
 	}
 	releasePages(x)
-	if out[0].Local = x.Local || y.Local; out[0].Local {
-		return out[0], nil
+	if out.Local = x.Local || y.Local; out.Local {
+		return out, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -369,8 +372,8 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 	if p.combined == nil {
 		p.combined = map[combination]*op.Const{}
 	}
-	p.combined[key] = out[0]
-	return out[0], nil
+	p.combined[key] = out
+	return out, nil
 }
 
 // Constant is a copy of the tensor's elements for a graph, in memory of Go. It waits for the work that computes

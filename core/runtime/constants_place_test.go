@@ -107,3 +107,54 @@ func TestConstantsOfMappedFiles(t *testing.T) {
 		}
 	})
 }
+
+// bySize is a source with another graph for each number of rows.
+type bySize struct {
+	runtime.Source
+	graphs map[int64]*graph.Graph
+}
+
+func (s bySize) Resolve(in []op.Type) (*graph.Graph, error) {
+	return s.graphs[in[0].Shape.Dims[0]].Resolve(in)
+}
+
+// A constant that one graph of a program only packs may be one that another reads: then it is copied, once.
+func TestConstantsThatAreReadLater(t *testing.T) {
+	const side = 64
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		weight := &op.Const{Type: typed(dtype.Float32, side, side), Bytes: encoded(1, side*side, 0.5, 1)}
+		with := func(name string, rows int64) *graph.Graph {
+			b := graph.NewBuilder()
+			out, err := b.Call(op.MustByName(name), []graph.Value{b.Input(typed(dtype.Float32, rows, side)), b.Constant(weight)}, nil)
+			require.NoError(w, err)
+			return b.Build(out...)
+		}
+		product, sum := with("matmul", 2), with("add", side)
+		before := c.Stats().Allocated.Current
+		p := c.NewProgram(bySize{product, map[int64]*graph.Graph{2: product, 3: with("matmul", 3), side: sum}})
+		held := int64(0)
+		for i, n := range []int64{2, side, 3, side, 2} {
+			in := w.filled(c, 1, n, side)
+			out := w.run(p, in)
+			if got := w.floats(out[0]); n == side {
+				require.Equal(w, float32(0.5+1), got[0])
+				require.Equal(w, float32(side*side-0.5+1), got[side*side-1])
+			} else {
+				require.Equal(w, float32(side*(0.5+side*(side-1)/2)), got[0]) // whole numbers and halves, so that the sum is exact
+			}
+			w.free(out[0], in)
+			require.NoError(w, c.Synchronize())
+			switch now := c.Stats().Allocated.Current - before; i {
+			case 0:
+				require.Zero(w, now)
+			case 1:
+				held = now
+				require.GreaterOrEqual(w, held, int64(4*side*side))
+			default:
+				require.Equal(w, held, now)
+			}
+		}
+		p.Close()
+		require.Equal(w, before, c.Stats().Allocated.Current)
+	})
+}

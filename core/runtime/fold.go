@@ -8,12 +8,6 @@ import (
 // Fold runs an operator of constants on the CPU and returns its results as constants, in memory of Go. Random operators are
 // refused: their results are no constants.
 func (rt *Runtime) Fold(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) {
-	return rt.fold(row, at, in, nil)
-}
-
-// fold is Fold. If the type of the only result is known, it is computed in the memory of the constant, without a copy: weights
-// have many megabytes.
-func (rt *Runtime) fold(row *op.Row, at op.Attrs, in []op.Known, result *op.Type) ([]*op.Const, error) {
 	if row.Random {
 		return nil, status.Errorf(status.Internal, "[%s] a random operator cannot be folded", row.Name)
 	}
@@ -29,9 +23,6 @@ func (rt *Runtime) fold(row *op.Row, at op.Attrs, in []op.Known, result *op.Type
 		defer rt.Free(t.handle)
 		operands[i] = Operand{Tensor: t}
 	}
-	if result != nil {
-		return rt.foldInto(row, at, operands, result)
-	}
 	made, err := rt.Call(row, operands, at, rt.cpu, nil)
 	if err != nil {
 		return nil, err
@@ -46,18 +37,23 @@ func (rt *Runtime) fold(row *op.Row, at op.Attrs, in []op.Known, result *op.Type
 	return out, nil
 }
 
-// foldInto is fold for a result of a known type.
-func (rt *Runtime) foldInto(row *op.Row, at op.Attrs, in []Operand, result *op.Type) ([]*op.Const, error) {
-	made, err := rt.newConstant(result)
+// foldPair is Fold for a row without attributes whose result has the type of its first operand. It is computed in the memory of
+// the constant, without a copy: weights have many megabytes.
+func (rt *Runtime) foldPair(row *op.Row, x, y *op.Const) (*op.Const, error) {
+	made, err := rt.newConstant(&x.Type)
 	if err != nil {
 		return nil, err
 	}
-	t, err := rt.tensorOf(made)
-	if err != nil {
-		return nil, err
+	var in [3]Operand // and the result
+	for i, k := range [...]*op.Const{x, y, made} {
+		t, err := rt.tensorOf(k)
+		if err != nil {
+			return nil, err
+		}
+		defer rt.Free(t.handle)
+		in[i].Tensor = t
 	}
-	defer rt.Free(t.handle)
-	return []*op.Const{made}, rt.CallInto(row, in, at, t, nil)
+	return made, rt.CallInto(row, in[:2], make(op.Attrs, len(row.Attrs)), in[2].Tensor, nil)
 }
 
 // newConstant is a constant with memory of Go. The same number of bytes is first allocated from the CPU's allocator and freed
