@@ -33,7 +33,8 @@ type layer struct {
 	*call
 	hidden   int64
 	weight   weights // of the state
-	bias     *value  // of the state: [gates * hidden]; nil
+	early    *value  // the bias that is added before the first step, for all steps at once: [gates * hidden]; nil
+	bias     *value  // of the state, where each step adds it; nil
 	peephole *value  // [3 * hidden]; nil
 	f        []activation
 	bound    float64 // of what activations get; 0: none
@@ -86,7 +87,7 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 		}
 		in = c.weights(1, d).of(c, in)
 		if c.has(3) {
-			in = c.add(in, c.slice(c.pick(c.x(3), 0, int64(d)), 0, 0, int64(gates)*l.hidden))
+			in = c.add(in, l.early)
 		}
 		made := make([]*value, steps)
 		for t := range steps {
@@ -176,8 +177,11 @@ func (w weights) of(c *call, x *value) *value {
 	return c.mul(c.cast(c.matmul(left, w.matrix), x.DType), c.mul(scale, w.scale))
 }
 
-// layer reads the weights and attributes of one direction. The bias of the inputs is added with their product; that
-// of the state is kept. Peepholes are for LSTM alone; attribute input_forget couples two of its gates.
+// Biases of input and state are terms of one sum, so that both can be added before the first step. The exception is a GRU with
+// linear_before_reset, whose reset gate multiplies the product of the state with its bias.
+
+// layer reads the weights and attributes of one direction. Peepholes are for LSTM alone; attribute input_forget couples two of
+// its gates.
 func (c *call) layer(d, gates int) *layer {
 	r := c.x(2)
 	if r.rank() != 3 || int64(d) >= r.dims()[0] || c.x(1).rank() != 3 || int64(d) >= c.x(1).dims()[0] {
@@ -191,7 +195,12 @@ func (c *call) layer(d, gates int) *layer {
 		if b.dims()[0] != 2*n {
 			c.wrong("the bias has %d elements for each direction; want %d", b.dims()[0], 2*n)
 		}
-		l.bias = c.slice(b, 0, n, 2*n)
+		l.early = c.slice(b, 0, 0, n)
+		if state := c.slice(b, 0, n, 2*n); gates == 3 && l.linear {
+			l.bias = state
+		} else {
+			l.early = c.add(l.early, state)
+		}
 	}
 	if gates == 4 && c.has(7) {
 		l.peephole = c.pick(c.x(7), 0, int64(d))
@@ -269,14 +278,8 @@ func (l *layer) act(i int, x *value) *value {
 // gate is part i of products of all gates.
 func (l *layer) part(x *value, i int64) *value { return l.slice(x, 1, i*l.hidden, (i+1)*l.hidden) }
 
-// recur is the product of a state with its weights, and the bias.
-func (l *layer) recur(h *value) *value {
-	y := l.weight.of(l.call, h)
-	if l.bias != nil {
-		y = l.add(y, l.bias)
-	}
-	return y
-}
+// recur is the product of a state with its weights.
+func (l *layer) recur(h *value) *value { return l.weight.of(l.call, h) }
 
 // rnn has one gate: H' = f(x + H R).
 func (l *layer) rnn(x *value, state []*value) []*value {
@@ -286,18 +289,21 @@ func (l *layer) rnn(x *value, state []*value) []*value {
 // gru has the gates z, r and h: H' = (1 - z) h + z H. Attribute linear_before_reset says whether the reset gate is
 // applied to H or to its product, which is what cuDNN does.
 func (l *layer) gru(x *value, state []*value) []*value {
-	h := state[0]
-	made := l.recur(h)
+	h, matrix, last := state[0], l.weight.matrix, 2*l.hidden
+	if !l.linear { // the product of the last gate is another
+		matrix = l.slice(matrix, 1, 0, last)
+	}
+	made := l.matmul(h, matrix)
+	if l.bias != nil {
+		made = l.add(made, l.bias)
+	}
 	z := l.act(0, l.add(l.part(x, 0), l.part(made, 0)))
 	r := l.act(0, l.add(l.part(x, 1), l.part(made, 1)))
 	var hidden *value
 	if l.linear {
 		hidden = l.mul(r, l.part(made, 2))
 	} else {
-		hidden = l.matmul(l.mul(r, h), l.slice(l.weight.matrix, 1, 2*l.hidden, 3*l.hidden))
-		if l.bias != nil {
-			hidden = l.add(hidden, l.slice(l.bias, 0, 2*l.hidden, 3*l.hidden))
-		}
+		hidden = l.matmul(l.mul(r, h), l.slice(l.weight.matrix, 1, last, last+l.hidden))
 	}
 	hidden = l.act(1, l.add(l.part(x, 2), hidden))
 	return []*value{l.add(l.mul(l.sub(num(1), z), hidden), l.mul(z, h))}

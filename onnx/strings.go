@@ -92,7 +92,11 @@ func (t *Tensor) strings(found map[string]bool) {
 // attribute with other bytes, which nothing takes for a string, does no harm.
 func (m *Model) read(t *Tensor) (*op.Const, error) {
 	if t.Elem != elemString {
-		return t.Const(m.folder.read)
+		c, err := t.Const(m.folder.read)
+		if err == nil {
+			c.Mapped = t.Elem.bits() == 0 && (t.outside || t.rawSet && m.from != nil)
+		}
+		return c, err
 	}
 	made, err := t.Type()
 	if err != nil {

@@ -119,6 +119,14 @@ type Program interface {
 // Sized is implemented by programs that know how many bytes they hold, in memory of the CPU or the device.
 type Sized interface{ Bytes() int64 }
 
+// Selective is implemented by programs that do not read all inputs of their plan when they run: what Compile has made of a
+// constant, such as a packed weight, may be all that they need of it. The runtime then keeps no copy of that constant for them.
+type Selective interface {
+	// Reads sets an element of reads, of which there is one for each input, where a run reads the elements of the input. A
+	// call has an address for every input that a step names, read or not.
+	Reads(reads []bool)
+}
+
 // Info describes a device.
 type Info struct {
 	Name         string // "Apple M3 Max", "Emulated MPS (CPU: ...)"

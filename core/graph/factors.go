@@ -107,7 +107,7 @@ func (f *factors) scale(g *Graph, c *chain, n *Node, k *op.Const) (Value, bool) 
 		return 0, false
 	}
 	weight, err := f.combine(n.Row, c.weight, k, dims)
-	if err != nil || !finite(weight) || losesDigits(c.weight, k, weight, &dims) {
+	if err != nil || !scales(c.weight, k, weight, &dims) {
 		return 0, false
 	}
 	if c.bias != nil {
@@ -145,7 +145,7 @@ func (f *factors) combined(row *op.Row, x, y *op.Const) (made *op.Const, err err
 	case slices.Equal(withoutOnes(&x.Shape), withoutOnes(&y.Shape)):
 		made, err = f.combine(row, x, y, x.Shape)
 	}
-	if made != nil && !finite(made) {
+	if made != nil && !sound(made, nil) {
 		made = nil
 	}
 	return made, err
@@ -164,19 +164,32 @@ func elementAt(k *op.Const, i int64) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(k.Bytes[8*i:]))
 }
 
-// finite reports whether all elements are finite.
-func finite(k *op.Const) bool {
+// Weights have millions of elements, nearly all of them normal numbers, which the bits of a float32 tell at once. Nothing is
+// inlined in this package, so that reading an element by a function would take longer than all else.
+
+// sound reports whether all elements of a constant of floats are finite, and spoiled, unless it is nil, answers false for each
+// that is zero or subnormal. Of other dtypes than float32, spoiled is asked about all elements.
+func sound(k *op.Const, spoiled func(i int64, v float64) bool) bool {
+	const least, infinite = 0x00800000, 0x7F800000 // bits of the least normal float32, and of infinity
+	narrow, b := k.DType == dtype.Float32, k.Bytes
 	for i := range k.Shape.Numel() {
-		if v := elementAt(k, i); v-v != 0 {
+		if narrow {
+			bits := (uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24) &^ (1 << 31)
+			if b = b[4:]; bits-least < infinite-least {
+				continue
+			}
+		}
+		if v := elementAt(k, i); v-v != 0 || spoiled != nil && spoiled(i, v) {
 			return false
 		}
 	}
 	return true
 }
 
-// losesDigits reports whether an element of a weight became too small for all its digits when a factor went into it. The factor
-// broadcasts to the weight in these dimensions, of which one at most is not 1. A factor of 0 makes zeros, which are right.
-func losesDigits(weight, factor, made *op.Const, dims *shape.Shape) bool {
+// scales reports whether a factor can go into a weight, which becomes made: all elements are finite, and none that had all
+// its digits is too small for them now. The factor broadcasts to the weight in these dimensions, of which one at most is not 1.
+// A factor of 0 makes zeros, which are right.
+func scales(weight, factor, made *op.Const, dims *shape.Shape) bool {
 	least, count, inner := 0x1p-126, dims.Numel(), int64(1) // the least normal number; factors; elements in a row with one factor
 	if weight.DType == dtype.Float64 {
 		least = 0x1p-1022
@@ -184,12 +197,9 @@ func losesDigits(weight, factor, made *op.Const, dims *shape.Shape) bool {
 	for axis := dims.Rank - 1; axis >= 0 && dims.Dims[axis] == 1; axis-- {
 		inner *= weight.Shape.Dims[axis]
 	}
-	for i := range made.Shape.Numel() {
-		if math.Abs(elementAt(made, i)) < least && math.Abs(elementAt(weight, i)) >= least && elementAt(factor, i/inner%count) != 0 {
-			return true
-		}
-	}
-	return false
+	return sound(made, func(i int64, v float64) bool {
+		return math.Abs(v) < least && math.Abs(elementAt(weight, i)) >= least && elementAt(factor, i/inner%count) != 0
+	})
 }
 
 // withoutOnes are the dimensions from the first that is not one.

@@ -113,3 +113,33 @@ func TestFactors(t *testing.T) {
 		})
 	}
 }
+
+// sound reads bits of float32; here it is asked about numbers around all limits, and in another dtype.
+func TestSound(t *testing.T) {
+	inf, least := math.Inf(1), 0x1p-126
+	for _, v := range []float64{0, math.Copysign(0, -1), 1, -1, least, -least, least / 2, -least / 2, 0x1p-149, math.MaxFloat32, -math.MaxFloat32, inf, -inf, math.NaN()} {
+		for _, d := range []dtype.DType{dtype.Float32, dtype.Float64} {
+			k, asked := &op.Const{Type: typed(d, 3)}, 0
+			for _, x := range []float64{1, v, -2} {
+				if d == dtype.Float32 {
+					k.Bytes = binary.LittleEndian.AppendUint32(k.Bytes, math.Float32bits(float32(x)))
+				} else {
+					k.Bytes = binary.LittleEndian.AppendUint64(k.Bytes, math.Float64bits(x))
+				}
+			}
+			finite := !math.IsNaN(v) && !math.IsInf(v, 0)
+			require.Equal(t, finite, sound(k, nil), "%s %g", d, v)
+			require.Equal(t, finite, sound(k, func(i int64, x float64) bool {
+				asked++
+				require.Equal(t, []float64{1, v, -2}[i], x)
+				return false
+			}))
+			if d == dtype.Float32 && finite {
+				require.Equal(t, map[bool]int{true: 1, false: 0}[math.Abs(v) < least], asked, "%g", v)
+			}
+			small := math.Abs(v) < least
+			require.Equal(t, finite && !small, sound(k, func(_ int64, x float64) bool { return math.Abs(x) < least }), "%s %g", d, v)
+		}
+	}
+	require.True(t, sound(&op.Const{Type: typed(dtype.Float32, 0)}, nil))
+}

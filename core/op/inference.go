@@ -60,6 +60,9 @@ type Const struct {
 	// Local says that the constant is of one resolution of a graph alone: those for other shapes have others, so that
 	// nothing outlives the program that it was made for.
 	Local bool
+	// Mapped says that the elements are those of a file, which is mapped as long as its model or program is open: pages that
+	// were read can be given back to the system.
+	Mapped bool
 }
 
 // Known is an operand that is known when a graph is built: a constant, or a number where Const is nil.

@@ -3,9 +3,12 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"os"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/mapped"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
@@ -15,7 +18,7 @@ import (
 type compiled struct {
 	planned   *graph.Planned
 	parts     []part
-	constants []view  // in the memory of the device
+	constants []view  // see Program.constant
 	arena     int64   // bytes of scratch memory that a run needs
 	work      float64 // elements that a run works on, about
 	next      *stage  // what runs behind it; nil: its outputs are the results
@@ -28,7 +31,7 @@ func (x *compiled) Workspace(*device.Call) int64 { return x.arena }
 func (x *compiled) Bytes() (n int64) {
 	for i, k := range x.planned.Constants {
 		if k.Local && i < len(x.constants) {
-			n += x.constants[i].store.bytes
+			n += int64(len(k.Bytes))
 		}
 	}
 	for i := range x.parts {
@@ -193,54 +196,103 @@ func (p *Program) note(x *compiled, stage int) {
 	p.latest = append(p.latest[:min(stage, len(p.latest)):min(stage, len(p.latest))], noted{i, &x.planned.Plan, onCPU})
 }
 
-// load copies the constants into the memory of the device, or finds the copies that are there.
+// load copies the constants that runs read into the memory of the device, or finds the copies that are there.
 func (x *compiled) load(p *Program) error {
-	home := p.root()
-	for _, k := range x.planned.Constants {
-		v, err := home.constant(k)
-		if err != nil {
+	home, reads := p.root(), x.reads()
+	constants := make([]view, len(x.planned.Constants))
+	for i, k := range x.planned.Constants {
+		if err := home.constant(k, reads[len(x.planned.Inputs)+i], &constants[i]); err != nil {
 			return err
 		}
-		x.constants = append(x.constants, v)
+		x.constants = constants[:i+1]
 	}
 	return nil
 }
 
-// constant is a constant in the memory of the device, retained for the caller. The first caller copies it.
-func (p *Program) constant(k *op.Const) (view, error) {
-	if v, ok := p.loadedConstant(k, nil); ok { // never one that is Local
-		return v, nil
+// reads says of each input, and of the constants behind them, whether a part reads its elements when it runs.
+func (x *compiled) reads() []bool {
+	reads := make([]bool, len(x.planned.Inputs)+len(x.planned.Constants))
+	for i := range x.parts {
+		part := &x.parts[i]
+		if s, ok := part.program.(device.Selective); ok {
+			s.Reads(reads)
+			continue
+		}
+		for j, used := range part.uses.in {
+			reads[j] = reads[j] || used
+		}
 	}
-	s := k.Shape
-	v, err := p.ctx.empty("program", k.DType, &s, nil) // without the lock: it may call the program's owner
-	if err != nil {
-		return view{}, err
-	}
-	copy(v.bytes(), k.Bytes)
-	if k.Local { // it is this compilation's alone
-		return v, nil
-	}
-	v, _ = p.loadedConstant(k, &v)
-	return v, nil
+	return reads
 }
 
-// loadedConstant is the program's copy of a constant, retained for the caller; ok is false where there is
-// none and made is nil. Where there is none, made becomes the copy; its reference is taken over either way.
-func (p *Program) loadedConstant(k *op.Const, made *view) (v view, ok bool) {
+// A weight that the device has packed is not copied once more, and the CPU reads what lies in memory of Go, or in a mapped file,
+// where it is: constants are there as long as their program.
+
+// constant makes v a view of a constant in memory that runs can read, or, if they do not read it, anywhere. It is retained for
+// the caller.
+func (p *Program) constant(k *op.Const, read bool, v *view) error {
+	// SAFETY: the constant keeps its memory, and a source that has mapped it is closed after the last run.
+	here, s := unsafe.Pointer(unsafe.SliceData(k.Bytes)), k.Shape
+	inPlace := !read || p.ctx == p.ctx.rt.cpu && uintptr(here)%device.PlanAlign == 0
+	switch {
+	case p.loadedConstant(k, inPlace, v): // never one that is Local
+		return nil
+	case inPlace:
+		v.store, v.addr = p.ctx.rt.newStorage(p.ctx.rt.cpu, here, int64(len(k.Bytes))), here
+		v.dtype, v.Layout = k.DType, shape.Contiguous(s)
+	default:
+		made, err := p.ctx.empty("program", k.DType, &s, nil) // without the lock: it may call the program's owner
+		if err != nil {
+			return err
+		}
+		*v = made
+		copy(v.bytes(), k.Bytes)
+	}
+	if !read || !inPlace {
+		releasePages(k)
+	}
+	if !k.Local { // otherwise it is this compilation's alone
+		p.loadedConstant(k, inPlace, v)
+	}
+	return nil
+}
+
+// loadedConstant makes v the program's view of a constant, retained for the caller. anywhere says that one of the constant's own
+// memory is enough. If the program has none, it keeps v, whose reference is taken over; it reports false if v is none either.
+func (p *Program) loadedConstant(k *op.Const, anywhere bool, v *view) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	v, ok = p.loaded[k]
-	switch {
-	case !ok && made == nil:
-		return v, false
-	case !ok:
-		v = *made
-		p.loaded[k] = v
-	case made != nil:
-		made.store.release() // another goroutine was faster
+	has, ok := p.loaded[k]
+	// SAFETY: addresses are compared, nothing is read.
+	if ok && (anywhere || has.addr != unsafe.Pointer(unsafe.SliceData(k.Bytes))) {
+		if v.store != nil {
+			v.store.release() // another goroutine was faster
+		}
+		*v = has
+	} else {
+		if v.store == nil {
+			return false
+		}
+		if ok { // runs did not read it, and now they do
+			has.store.release()
+		}
+		p.loaded[k] = *v
 	}
 	v.store.retain()
-	return v, true
+	return true
+}
+
+// releasePages gives the pages of a constant back to the system if they are those of a file, after all of them were read.
+func releasePages(k *op.Const) {
+	if !k.Mapped {
+		return
+	}
+	page := os.Getpagesize()
+	// SAFETY: only the place within a page is looked at.
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(k.Bytes)))) & (page - 1)
+	if n := (len(k.Bytes) - skip) &^ (page - 1); n > 0 {
+		mapped.Release(k.Bytes[skip:][:n])
+	}
 }
 
 // computeConstants is a graph after the passes that compute constants. What only those calls read is left out.
@@ -307,12 +359,13 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 		return made, nil
 	}
 	shaped := &op.Const{Type: op.Type{DType: y.DType, Shape: dims}, Bytes: y.Bytes}
-	out, err := p.ctx.rt.Fold(row, make(op.Attrs, len(row.Attrs)), []op.Known{{Const: x}, {Const: shaped}})
+	out, err := p.ctx.rt.foldPair(row, x, shaped)
 	if err != nil {
 		return nil, err
 	}
-	if out[0].Local = x.Local || y.Local; out[0].Local {
-		return out[0], nil
+	releasePages(x)
+	if out.Local = x.Local || y.Local; out.Local {
+		return out, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -322,27 +375,16 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 	if p.combined == nil {
 		p.combined = map[combination]*op.Const{}
 	}
-	p.combined[key] = out[0]
-	return out[0], nil
+	p.combined[key] = out
+	return out, nil
 }
 
 // Constant is a copy of the tensor's elements for a graph, in memory of Go. It waits for the work that computes
-// them. The same number of bytes is first allocated from the CPU's allocator and freed again: where that
-// fails, so would Go's allocation, which ends the process.
+// them.
 func (t *Tensor) Constant() (*op.Const, error) {
-	bytes, err := t.Bytes(t.dtype.Size())
+	c, err := t.store.ctx.rt.newConstant(&op.Type{DType: t.dtype, Shape: t.Shape})
 	if err != nil {
 		return nil, err
 	}
-	cpu := t.store.ctx.rt.cpu
-	block, err := cpu.allocate(bytes, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		cpu.memory.Free(block, nil)
-		cpu.level()
-	}()
-	c := &op.Const{Type: op.Type{DType: t.dtype, Shape: t.Shape}, Bytes: make([]byte, bytes)}
 	return c, t.Read(c.Bytes)
 }

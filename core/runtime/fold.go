@@ -37,10 +37,49 @@ func (rt *Runtime) Fold(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, e
 	return out, nil
 }
 
-// Constants are in memory of Go, or mapped; kernels want the alignment of the allocator.
+// foldPair is Fold for a row without attributes whose result has the type of its first operand. It is computed in the memory of
+// the constant, without a copy: weights have many megabytes.
+func (rt *Runtime) foldPair(row *op.Row, x, y *op.Const) (*op.Const, error) {
+	made, err := rt.newConstant(&x.Type)
+	if err != nil {
+		return nil, err
+	}
+	var in [3]Operand // and the result
+	for i, k := range [...]*op.Const{x, y, made} {
+		t, err := rt.tensorOf(k)
+		if err != nil {
+			return nil, err
+		}
+		defer rt.Free(t.handle)
+		in[i].Tensor = t
+	}
+	return made, rt.CallInto(row, in[:2], make(op.Attrs, len(row.Attrs)), in[2].Tensor, nil)
+}
 
-// tensorOf is a copy of a constant on the CPU.
+// newConstant is a constant with memory of Go. The same number of bytes is first allocated from the CPU's allocator and freed
+// again: where that fails, so would Go's allocation, which ends the process.
+func (rt *Runtime) newConstant(t *op.Type) (*op.Const, error) {
+	bytes, err := t.Shape.Bytes(t.DType.Size())
+	if err != nil {
+		return nil, err
+	}
+	block, err := rt.cpu.allocate(bytes, nil)
+	if err != nil {
+		return nil, err
+	}
+	rt.cpu.memory.Free(block, nil)
+	rt.cpu.level()
+	return &op.Const{Type: *t, Bytes: make([]byte, bytes)}, nil
+}
+
+// Constants are in memory of Go, or mapped. Kernels want elements at multiples of their size, which files do not promise.
+
+// tensorOf is a tensor of a constant on the CPU, in its memory or, where that is not aligned, a copy. It lives shorter than the
+// constant.
 func (rt *Runtime) tensorOf(k *op.Const) (*Tensor, error) {
+	if t, err := rt.Borrow(k.DType, k.Shape, k.Bytes); err == nil {
+		return t, nil
+	}
 	s := k.Shape
 	v, err := rt.cpu.empty("fold", k.DType, &s, nil)
 	if err != nil {

@@ -50,7 +50,7 @@ type Program struct {
 	home    *Program                // of one that is for their elements, or a form: the program that has its constants
 
 	mu     sync.Mutex
-	loaded map[*op.Const]view // constants in the memory of the device, one copy for all shapes
+	loaded map[*op.Const]view // constants that all shapes share; see constant
 
 	combined map[combination]*op.Const // what follows from two constants, likewise
 
@@ -76,7 +76,7 @@ type ProgramInfo struct {
 	Captured        int   // tensors that are read besides the inputs
 	Operators       int   // calls of operators in the graph
 	Compilations    int64 // sets of shapes that were compiled, some perhaps again after their eviction
-	Constants       int64 // bytes on the device
+	Constants       int64 // bytes of those that all shapes share
 	Steps           int   // steps of the plan, after legalizing
 	CPUSteps        int   // steps that the CPU runs, because the device lacks them
 	Parts           int   // sequences of steps on one device
@@ -178,8 +178,8 @@ func (p *Program) Info() ProgramInfo {
 	}
 	i.Outdated = p.traced && !p.upToDate(true)
 	i.Inputs, i.Outputs, i.Captured, i.Operators = p.given, p.results, len(p.captured), p.source.Calls()
-	for _, v := range p.loaded {
-		i.Constants += v.store.bytes
+	for k := range p.loaded {
+		i.Constants += int64(len(k.Bytes))
 	}
 	return i
 }

@@ -28,6 +28,20 @@ func (k *matmul) bytes() int64 {
 	return k.known.size
 }
 
+// holdsRight reports whether a kernel was made for a constant right operand, of which it has a packed copy: a run does not look
+// at the operand.
+func holdsRight(k kernel) bool {
+	switch k := k.(type) {
+	case *matmul:
+		return k.known != nil
+	case *convolution[float32]:
+		return k.known != nil || k.right != nil
+	case *convolution[float64]:
+		return k.known != nil
+	}
+	return false
+}
+
 // registerConstant adds the variant of matmul for a constant right operand beside the portable one.
 func registerConstant(d dtype.DType, tile [2]int64) {
 	registry.Add(variant{
@@ -69,22 +83,31 @@ func packConstant(t *threads, o *device.Operand) (*constant, error) {
 	return &constant{packed.MatMul, packed.Bytes()}, nil
 }
 
-// packRight converts the matrix of an operand to contiguous float32, and lays it out for products.
-// SAFETY: the layout of the operand lies in its Const.
+// Panels are a tensor of three axes, of which a panel is the first, so that one copy of all of them converts, transposes and
+// lays out a matrix in any layout. What is left for the last one, of fewer columns, is a copy of its own.
+
+// packRight lays out the matrix of an operand for products, in float32.
+// SAFETY: the layout of the operand lies in its Const, and the panels in their slice.
 func packRight(t *threads, o *device.Operand) (*vec.Right[float32], error) {
-	rows, cols := o.Dims[o.Rank-2], o.Dims[o.Rank-1]
-	from := device.Operand{Addr: unsafe.Pointer(&o.Const[0]), DType: o.DType}
-	from.Layout = shape.Layout{Shape: shape.Shape{Rank: 2, Dims: [shape.MaxRank]int64{rows, cols}}}
-	from.Strides[0], from.Strides[1] = o.Strides[o.Rank-2], o.Strides[o.Rank-1]
-	whole := make([]float32, rows*cols)
-	to := device.Operand{Addr: unsafe.Pointer(&whole[0]), DType: dtype.Float32, Layout: shape.Contiguous(from.Shape)}
-	copying := &device.Call{In: []device.Operand{from}, Out: []device.Operand{to}}
-	if err := casts[o.DType][dtype.Float32].run(t, copying); err != nil {
-		return nil, err
-	}
-	packed := vec.NewRight(whole, int(rows), int(cols), int(cols))
+	rows, cols, down, across := o.Dims[o.Rank-2], o.Dims[o.Rank-1], o.Strides[o.Rank-2], o.Strides[o.Rank-1]
+	packed := vec.NewRight[float32](int(rows), int(cols))
 	if packed == nil {
-		return nil, status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements that does not fit its memory", rows, cols)
+		return nil, status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements; want sizes of 0 or more", rows, cols)
+	}
+	panels, n := packed.Panels()
+	width, stride := int64(n), int64(n)
+	for first := int64(0); first < cols; first += cols / width * width {
+		if cols-first < width {
+			width = cols - first
+		}
+		dims := shape.Shape{Rank: 3, Dims: [shape.MaxRank]int64{(cols - first) / width, rows, width}}
+		from := device.Operand{Addr: unsafe.Add(unsafe.Pointer(&o.Const[0]), first*across*o.DType.Size()), DType: o.DType}
+		from.Layout = shape.Layout{Shape: dims, Strides: [shape.MaxRank]int64{across * width, down, across}}
+		to := device.Operand{Addr: unsafe.Pointer(&panels[first*rows]), DType: dtype.Float32}
+		to.Layout = shape.Layout{Shape: dims, Strides: [shape.MaxRank]int64{rows * stride, stride, 1}}
+		if err := casts[o.DType][dtype.Float32].run(t, &device.Call{In: []device.Operand{from}, Out: []device.Operand{to}}); err != nil {
+			return nil, err
+		}
 	}
 	return packed, nil
 }

@@ -149,3 +149,22 @@ func BenchmarkMatmulConstant(b *testing.B) {
 		}
 	}
 }
+
+// A run reads all inputs but the weights that were packed, which are asked for by the number of the input.
+func TestProgramReads(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	for name, c := range map[string]struct {
+		plan *device.Plan
+		want []bool
+	}{
+		"packed":   {&layer(dtype.Float32, []int64{16, 64}, []int64{64, 96}, false).Plan, []bool{true, false}},
+		"unpacked": {withoutConstants(layer(dtype.Float32, []int64{16, 64}, []int64{64, 96}, false)), []bool{true, true}},
+		"integers": {&layer(dtype.Int32, []int64{16, 64}, []int64{64, 96}, false).Plan, []bool{true, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reads := make([]bool, len(c.want))
+			must(r.Compile(c.plan)).(device.Selective).Reads(reads)
+			require.Equal(t, c.want, reads)
+		})
+	}
+}

@@ -53,9 +53,10 @@ type stateful interface{ bytes() int64 }
 type program struct{ kernel kernel }
 
 var (
-	_ device.Sized    = (*program)(nil)
-	_ device.Composer = (*Device)(nil)
-	_ device.Fuser    = (*Device)(nil)
+	_ device.Sized     = (*program)(nil)
+	_ device.Selective = (*program)(nil)
+	_ device.Composer  = (*Device)(nil)
+	_ device.Fuser     = (*Device)(nil)
 )
 
 // Workspace asks the kernel.
@@ -73,6 +74,17 @@ func bytesOfKernel(k kernel) int64 {
 		return s.bytes()
 	}
 	return 0
+}
+
+// Reads asks the kernels; see device.Selective. A program of one step reads all of its operands.
+func (p *program) Reads(reads []bool) {
+	if s, ok := p.kernel.(*sequence); ok {
+		s.reads(reads)
+		return
+	}
+	for i := range reads {
+		reads[i] = true
+	}
 }
 
 // Close does nothing: a program holds Go memory only.

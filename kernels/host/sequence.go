@@ -125,6 +125,20 @@ func (d *Device) kernelOnce(c *device.Call, known map[weight]kernel) (kernel, er
 	return k, err
 }
 
+// reads sets the inputs whose elements a run reads: all of those that a step names, but for packed weights.
+func (s *sequence) reads(reads []bool) {
+	for i := range s.stages {
+		holds := holdsRight(s.stages[i].kernel)
+		for j := range s.stages[i].steps {
+			for n, slot := range s.stages[i].steps[j].In {
+				if slot.Space == device.Input && !(holds && j == 0 && n == right) {
+					reads[slot.Index] = true
+				}
+			}
+		}
+	}
+}
+
 // cost and workspace do not depend on the call: the layouts are those of the plan.
 func (s *sequence) cost(*device.Call) int64      { return s.work }
 func (s *sequence) workspace(*device.Call) int64 { return s.arena + s.most }

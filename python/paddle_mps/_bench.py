@@ -7,7 +7,9 @@ same machine.
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
+import ctypes
 import importlib.util
 import json
 import os
@@ -22,9 +24,16 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _examples, onnx
+from ._errors import check
+from ._library import library
 from ._place import place as place_of
 
 THEIRS = "onnxruntime"
+RECORDED = 10  # runs that are recorded, node by node, after those that are timed
+SHOWN = 5  # kinds of nodes
+
+Run = Callable[[dict[str, Any]], list[Any]]
+Spans = Sequence[tuple[str, float]]  # names of nodes and microseconds
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,18 +56,25 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _ours(given: argparse.Namespace) -> Callable[[dict[str, Any]], list[Any]]:
+def _ours(given: argparse.Namespace) -> Run:
     """A function that runs the model."""
     model = onnx.load(given.model, None if given.place is None else place_of(given.place))
     return lambda arrays: [x if isinstance(x, np.ndarray) else x.numpy() for x in model.run(arrays).values()]
 
 
-def _theirs(given: argparse.Namespace) -> Callable[[dict[str, Any]], list[Any]]:
-    """The same with onnxruntime, on the CPU."""
+def _session(given: argparse.Namespace, trace: str | None = None) -> Any:
+    """A session of onnxruntime on the CPU, which writes what it has done to a file that begins with trace."""
     theirs: Any = sys.modules[THEIRS]
     options = theirs.SessionOptions()
     options.intra_op_num_threads = given.threads or 0
-    session = theirs.InferenceSession(given.model, options, providers=["CPUExecutionProvider"])
+    if trace:
+        options.enable_profiling, options.profile_file_prefix = True, trace
+    return theirs.InferenceSession(given.model, options, providers=["CPUExecutionProvider"])
+
+
+def _theirs(given: argparse.Namespace) -> Run:
+    """The same with onnxruntime."""
+    session = _session(given)
 
     def run(arrays: dict[str, Any]) -> list[Any]:
         made: list[Any] = session.run(None, arrays)
@@ -67,9 +83,49 @@ def _theirs(given: argparse.Namespace) -> Callable[[dict[str, Any]], list[Any]]:
     return run
 
 
+def _our_spans(run: Run, arrays: dict[str, Any]) -> Spans:
+    """What the library records of some runs: a span for each kernel, be it of one step or of a group."""
+    check(library.pmps_profile_start(0, 0))
+    text = ctypes.c_void_p()
+    try:
+        for _ in range(RECORDED):
+            run(arrays)
+    finally:
+        check(library.pmps_profile_stop(ctypes.byref(text)))
+    try:
+        events = json.loads(ctypes.string_at(text.value or 0))["traceEvents"]
+    finally:
+        library.pmps_text_free(text)
+    return [(e["name"], e["dur"]) for e in events if e.get("cat") == "Kernel"]
+
+
+def _their_spans(given: argparse.Namespace, arrays: dict[str, Any]) -> Spans:
+    """What onnxruntime records of as many runs."""
+    session = _session(given, str(pathlib.Path(given.work) / "trace"))
+    for _ in range(RECORDED):
+        session.run(None, arrays)
+    events = json.loads(pathlib.Path(session.end_profiling()).read_text())
+    return [
+        (e["args"]["op_name"], e["dur"]) for e in events if e.get("cat") == "Node" and e["name"].endswith("kernel_time")
+    ]
+
+
+def _most(spans: Spans) -> dict[str, Any]:
+    """The kinds of nodes that take longest, in milliseconds of a run, and the sum of all. A node counts with its median: other work
+    on the machine may interrupt any one. All runs have the same nodes, because they have the same arguments."""
+    names, took = [name for name, _ in spans], np.array([t for _, t in spans]) / 1e3
+    count = len(names) // RECORDED
+    medians = np.median(took[: count * RECORDED].reshape(RECORDED, count), 0)
+    times: dict[str, list[float]] = collections.defaultdict(list)
+    for name, median in zip(names, medians):
+        times[name].append(float(median))
+    most = sorted(((sum(of), len(of), name) for name, of in times.items()), reverse=True)[:SHOWN]
+    return {"sum": float(medians.sum()), "count": count, "most": most}
+
+
 def _work(given: argparse.Namespace) -> None:
     """The process that runs the model: once for each line of the standard input. It prints milliseconds, at first those of
-    loading and of the first run, and at the end the peak of its memory in bytes."""
+    loading and of the first run, and at the end the peak of its memory in bytes, and what takes longest."""
     folder = pathlib.Path(given.work)
     with np.load(folder / "inputs.npz") as saved:
         arrays = dict(saved)
@@ -84,6 +140,7 @@ def _work(given: argparse.Namespace) -> None:
     for _ in sys.stdin:
         print(json.dumps(_timed(lambda: run(arrays))[1]), flush=True)
     print(json.dumps(peak()))
+    print(json.dumps(_most(_their_spans(given, arrays) if load is _theirs else _our_spans(run, arrays))))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -133,10 +190,11 @@ class Runner:
         self.times.append(self._answer())
 
     def end(self) -> None:
-        """Ends the process, and asks for its memory."""
+        """Ends the process, and asks for its memory and its nodes."""
         assert self._process.stdin and self._process.stdout
         self._process.stdin.close()
         self.peak: int = self._answer()
+        self.nodes: dict[str, Any] = self._answer()
         self._process.stdout.close()
         self._process.wait()
 
@@ -207,6 +265,9 @@ def _report(names: Sequence[str], runners: Sequence[Runner]) -> None:
         row(f"{percent} % of runs within", lambda r, p=percent: float(np.percentile(r.times, p)), "ms")  # type: ignore[misc]
     row("runs", lambda r: 1e3 / float(np.mean(r.times)), "/s")
     row("peak memory", lambda r: r.peak / 2**20, "MiB")
+    row("nodes in a run", lambda r: r.nodes["count"], "")
+    for name, runner in zip(names, runners):
+        _report_nodes(name, runner)
     print(f"\n{len(runners[0].times)} runs each" if len(runners) > 1 else f"\n{len(runners[0].times)} runs")
     if len(runners) > 1:
         pairs = list(zip(*(r.results() for r in runners)))
@@ -215,6 +276,18 @@ def _report(names: Sequence[str], runners: Sequence[Runner]) -> None:
         worst = max((float(np.abs(x.astype("f8") - y.astype("f8")).max(initial=0)) for x, y in pairs), default=0.0)
         ratio = float(np.median(runners[0].times) / np.median(runners[1].times))
         print(f"largest difference of a result: {worst:.2g}; the median is {ratio:.2f} times that of {names[1]}")
+
+
+def _report_nodes(name: str, runner: Runner) -> None:
+    """Prints what takes longest of a run. Recording takes time too, so that what nodes do not account for is what the median of
+    a run that was not recorded has beside them, and 0 where that is less."""
+    run = float(np.median(runner.times))
+    print(f"\n{name}: what takes longest in a run")
+    rest = max(run - runner.nodes["sum"], 0)
+    whole = runner.nodes["sum"] + rest
+    for took, count, what in runner.nodes["most"]:
+        print(f"{took:>10,.3f} ms {took / whole:>6.1%} {count:>6}  {what}")
+    print(f"{rest:>10,.3f} ms {rest / whole:>6.1%}         between nodes, and arrays of the results")
 
 
 if __name__ == "__main__":

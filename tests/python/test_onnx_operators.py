@@ -211,6 +211,52 @@ def test_linear_attention_continues(place: str, rule: str) -> None:
         run(place, "LinearAttention", [q, k, v], 2, 27, update_rule="other", q_num_heads=2, kv_num_heads=2)
 
 
+def recurrent(op: str, x: Any, w: Any, r: Any, b: Any, linear: bool) -> Any:
+    """One direction of a recurrent network, by the equations of ONNX: all states."""
+
+    def f(v: Any) -> Any:
+        return 1 / (1 + np.exp(-v))
+
+    h, c, made = np.zeros((x.shape[1], r.shape[1])), np.zeros((x.shape[1], r.shape[1])), []
+    n = {"RNN": 1, "GRU": 3, "LSTM": 4}[op]
+    wb, rb = np.split(b, 2)
+    for step in x:
+        xs, hs = np.split(step @ w.T + wb, n, -1), np.split(h @ r.T + rb, n, -1)
+        if op == "RNN":
+            h = np.tanh(xs[0] + hs[0])
+        elif op == "GRU":
+            z, reset = f(xs[0] + hs[0]), f(xs[1] + hs[1])
+            last = reset * hs[2] if linear else (reset * h) @ np.split(r, 3)[2].T + np.split(rb, 3)[2]
+            h = (1 - z) * np.tanh(xs[2] + last) + z * h
+        else:
+            i, o, forget, cell = (a + b for a, b in zip(xs, hs))
+            c = f(forget) * c + f(i) * np.tanh(cell)
+            h = f(o) * np.tanh(c)
+        made.append(h)
+    return np.stack(made)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("op, linear", [("RNN", 0), ("GRU", 0), ("GRU", 1), ("LSTM", 0)])
+def test_biases_of_recurrent_networks(place: str, op: str, linear: int, direction: str) -> None:
+    """Each bias is added where ONNX says, whether it is added in each step or before the first."""
+    both, gates, hidden = 1 + (direction == "bidirectional"), {"RNN": 1, "GRU": 3, "LSTM": 4}[op], 3
+    x = rng.standard_normal((5, 2, 4)).astype("float32")
+    w, r = ((rng.standard_normal((both, gates * hidden, n)) * 0.3).astype("float32") for n in (4, hidden))
+    b = rng.standard_normal((both, 2 * gates * hidden)).astype("float32")
+    at: dict[str, Any] = {"linear_before_reset": linear} if op == "GRU" else {}
+    got = run(place, op, [x, w, r, b], hidden_size=hidden, direction=direction, **at)
+    want = []
+    for d in range(both):
+        back = d == 1 or direction == "reverse"
+        sequence = (x[::-1] if back else x).astype("f8")
+        made = recurrent(op, sequence, w[d].astype("f8"), r[d].astype("f8"), b[d].astype("f8"), bool(linear))
+        want.append(made[:: -1 if back else 1])
+    # A gate is a sum of at most 9 terms, their magnitudes of less than 16 together, so that each step adds at most 9 * 16 * 2**-24
+    # to the error of the state before, which the recurrent weights make smaller.
+    np.testing.assert_allclose(got, np.stack(want, 1), rtol=0, atol=5 * 9 * 16 * 2**-24)
+
+
 def test_optimizers_of_several_tensors(place: str) -> None:
     """The operands are lists by role, and so are the results."""
     rate, count = np.array(0.5, "float32"), np.array(3)

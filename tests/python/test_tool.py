@@ -221,3 +221,10 @@ def test_bench(product: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert within == sorted(within) and within[0] <= figures["first run"]
     assert 5 < figures["peak memory"] < 2000 and figures["runs"] > 1 and figures["load"] > 0
     assert int(re.findall(r"(\d+) runs$", said)[0]) >= 3
+    nodes = re.findall(r" ms +([\d.]+)% +(\d*)  (\w+)$", said, re.MULTILINE)
+    assert sum(int(count or 0) for _, count, _ in nodes) == figures["nodes in a run"] and "matmul" in {
+        n[2] for n in nodes
+    }
+    assert (
+        sum(float(share) for share, _, _ in nodes) <= 100.2
+    )  # with the roundings; what is between nodes has no one word

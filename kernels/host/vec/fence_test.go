@@ -199,7 +199,7 @@ func productsStayInside[T Real](t *testing.T, f *fences) {
 						require.True(t, AddMatMul(matrix(m, n), matrix(m, k), matrix(k, n), m, n, k, k+more, n+more, n+more))
 					}, "added product %v", what)
 					f.try(t, func() {
-						right := NewRight(matrix(k, n), k, n, n+more)
+						right := rightOf(matrix(k, n), k, n, n+more)
 						require.True(t, right.MatMul(matrix(m, n), matrix(m, k), m, 0, n, k+more, n+more))
 						f.used = 3
 						steps := min(k, 256)

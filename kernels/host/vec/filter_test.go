@@ -19,7 +19,7 @@ func TestAddMatMul(t *testing.T) {
 			for i := range b {
 				b[i] = float32(r.IntN(9) - 4)
 			}
-			right := NewRight(b, k, n, n)
+			right := rightOf(b, k, n, n)
 			_, cols := MatMulTile[float32]()
 			from := r.IntN(n) / cols * cols
 			width, first := 1+r.IntN(n-from), r.IntN(k)
@@ -64,7 +64,7 @@ func TestFilter(t *testing.T) {
 				}
 			}
 		}
-		require.Equal(t, NewRight(matrix, channels*taps, outputs, outputs).panels, NewFilter(w, outputs, channels, taps).panels)
+		require.Equal(t, rightOf(matrix, channels*taps, outputs, outputs).panels, NewFilter(w, outputs, channels, taps).panels)
 		require.Nil(t, NewFilter(w[1:], outputs, channels, taps))
 	})
 }
@@ -73,7 +73,7 @@ func BenchmarkAddMatMul(b *testing.B) {
 	for _, size := range [][3]int{{3136, 64, 64}, {3136, 64, 256}, {784, 128, 512}, {196, 256, 1024}, {49, 512, 2048}, {3136, 16, 256}, {196, 48, 256}} {
 		m, n, k := size[0], size[1], size[2]
 		a, c, w := make([]float32, m*k), make([]float32, m*n), make([]float32, k*n)
-		right := NewRight(w, k, n, n)
+		right := rightOf(w, k, n, n)
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			for b.Loop() {
 				for i := 0; i < m; i += 96 {

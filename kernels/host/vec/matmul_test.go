@@ -153,7 +153,7 @@ func TestRight(t *testing.T) {
 				a, b := randomRow(g, m*lda), randomRow(g, k*ldb)
 				want, got := make([]float32, m*ldc), make([]float32, m*ldc)
 				require.True(t, MatMul(want, a, b, m, n, k, lda, ldb, ldc))
-				right := NewRight(b, k, n, ldb)
+				right := rightOf(b, k, n, ldb)
 				require.GreaterOrEqual(t, right.Bytes(), int64(4*k*n))
 				require.True(t, right.MatMul(got, a, m, 0, n, lda, ldc))
 				require.Equal(t, want, got, "%v", s)
@@ -164,6 +164,18 @@ func TestRight(t *testing.T) {
 			}
 		}
 	})
+}
+
+// rightOf is b (k x n, leading dimension ldb) as a right operand.
+func rightOf[T Real](b []T, k, n, ldb int) *Right[T] {
+	r := NewRight[T](k, n)
+	panels, cols := r.Panels()
+	for j := range n {
+		for l := range k {
+			panels[j/cols*cols*k+l*cols+j%cols] = b[l*ldb+j]
+		}
+	}
+	return r
 }
 
 // TestRightAddRows compares products of rows of the right operand, some at a time, with those of all: the bits must agree.
@@ -184,7 +196,7 @@ func TestRightAddRows(t *testing.T) {
 				want[i], got[i] = 5, 5
 			}
 			require.True(t, MatMul(want, a, b, m, n, k, k, n, ldc))
-			right := NewRight(b, k, n, n)
+			right := rightOf(b, k, n, n)
 			for first := 0; first == 0 || first < k; first += 200 {
 				steps := min(200, k-first)
 				for from := 0; from < n; from += 5 * cols {
@@ -199,7 +211,7 @@ func TestRightAddRows(t *testing.T) {
 func TestRightAddRowsRefuses(t *testing.T) {
 	_, cols := MatMulTile[float32]()
 	x, c := make([]float32, 300*2*cols), make([]float32, 3*cols)
-	r := NewRight(x, 300, 2*cols, 2*cols)
+	r := rightOf(x, 300, 2*cols, 2*cols)
 	require.True(t, r.AddRows(c, x, 10, 256, 3, cols, cols, cols, true))
 	require.False(t, r.AddRows(c, x, 10, 257, 3, cols, cols, cols, true), "more rows than a block has")
 	require.False(t, r.AddRows(c, x, 45, 256, 3, cols, cols, cols, true), "more rows than there are")
@@ -213,9 +225,9 @@ func TestRightAddRowsRefuses(t *testing.T) {
 func TestRightRefuses(t *testing.T) {
 	_, cols := MatMulTile[float32]()
 	x := make([]float32, 4*2*cols)
-	require.Nil(t, NewRight(x, 5, 2*cols, 2*cols))
-	require.Nil(t, NewRight(x, -1, 2*cols, 2*cols))
-	r := NewRight(x, 4, 2*cols, 2*cols)
+	require.Nil(t, NewRight[float32](-1, 2*cols))
+	require.Nil(t, NewRight[float32](4, -1))
+	r := rightOf(x, 4, 2*cols, 2*cols)
 	c := make([]float32, 3*2*cols)
 	require.True(t, r.MatMul(c, x, 3, 0, 2*cols, 4, 2*cols))
 	require.False(t, r.MatMul(c, x, 4, 0, 2*cols, 4, 2*cols), "c is too short")

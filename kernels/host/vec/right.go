@@ -4,29 +4,23 @@ import "unsafe"
 
 // Right is the right operand of matrix products, laid out once in the order in which the loops of
 // [MatMul] read it: panels of as many columns as a tile has, each with all of its rows one behind the
-// other, the last one padded with zeros. It is immutable and free to use on any number of threads.
+// other, the last one padded with zeros. Once it is filled, it is immutable and
+// free to use on any number of threads.
 type Right[T Real] struct {
 	tile   tile[T] // of the level that was active; panels have its width
 	k, n   int
 	panels []T
 }
 
-// NewRight lays out b (k x n, row-major, leading dimension ldb), of which it keeps nothing. It is nil
-// where MatMul would refuse b.
-func NewRight[T Real](b []T, k, n, ldb int) *Right[T] {
-	if !fits(len(b), k, n, ldb) {
+// NewRight is a right operand of k x n zeros. Its maker fills the panels before anyone multiplies with it. It is nil for
+// sizes that are no sizes.
+func NewRight[T Real](k, n int) *Right[T] {
+	if k < 0 || n < 0 {
 		return nil
 	}
 	r := &Right[T]{tile: *tileOf[T](), k: k, n: n}
-	cols := r.tile.cols
 	// One element more than the panels: where a loop ends, its pointer is still inside of the slice.
-	r.panels = make([]T, (n+cols-1)/cols*cols*k+1)
-	for j := 0; j < n; j += cols {
-		width, panel := min(cols, n-j), r.panel(j)
-		for l := range k {
-			copy(panel[l*cols:], b[l*ldb+j:][:width])
-		}
-	}
+	r.panels = make([]T, (n+r.tile.cols-1)/r.tile.cols*r.tile.cols*k+1)
 	return r
 }
 
@@ -37,9 +31,8 @@ func NewFilter[T Real](w []T, outputs, channels, taps int) *Right[T] {
 	if outputs < 0 || channels < 0 || taps < 0 || !fits(len(w), outputs, channels*taps, channels*taps) {
 		return nil
 	}
-	r := &Right[T]{tile: *tileOf[T](), k: channels * taps, n: outputs}
+	r := NewRight[T](channels*taps, outputs)
 	cols := r.tile.cols
-	r.panels = make([]T, (outputs+cols-1)/cols*cols*r.k+1) // one more, as in NewRight
 	for j := 0; j < outputs; j += cols {
 		panel := r.panel(j)
 		for o := range min(cols, outputs-j) {
@@ -55,6 +48,10 @@ func NewFilter[T Real](w []T, outputs, channels, taps int) *Right[T] {
 	}
 	return r
 }
+
+// Panels is the memory of the panels, each of them k x cols and contiguous: element (l, j) of the operand is number
+// j%cols + l*cols of panel j/cols.
+func (r *Right[T]) Panels() (panels []T, cols int) { return r.panels[:len(r.panels)-1], r.tile.cols }
 
 // Bytes is the memory that r holds.
 func (r *Right[T]) Bytes() int64 { return int64(unsafe.Sizeof(*new(T))) * int64(len(r.panels)) }
