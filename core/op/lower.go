@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -228,6 +229,45 @@ func lowerSquareSum(e Emitter, s *Step) (err error) {
 	s.Attrs = Attrs{SumAxis: s.Attrs[SquareSumAxis], SumKeepdim: s.Attrs[SquareSumKeepdim]}
 	s.Row = byID[IDSum]
 	return e.Emit(s)
+}
+
+// lowerMatmulInteger multiplies in int32.
+func lowerMatmulInteger(e Emitter, s *Step) error {
+	l := emitted{e: e, refs: slices.Clone(s.In)}
+	c := Calls{Calculator: &l}
+	x, y := c.lessZero(0, 2, dtype.Int32), c.Cast(1, dtype.Int32)
+	if c.Err != nil {
+		return c.Err
+	}
+	s.Row, s.In = byID[IDMatmul], []Ref{l.refs[x], l.refs[y]}
+	return e.Emit(s)
+}
+
+// lowerConvInteger convolves in floats: float32 holds the sums of 256 products of two 8-bit integers. Beyond 2**31 the
+// integers wrap around.
+func lowerConvInteger(e Emitter, s *Step) error {
+	weight := &s.In[1]
+	d := dtype.Float32
+	if weight.Numel() > 256*weight.Dims[0] {
+		d = dtype.Float64
+	}
+	l := emitted{e: e, refs: slices.Clone(s.In)}
+	c := Calls{Calculator: &l}
+	y := c.Do(IDConv, s.Attrs, c.lessZero(0, 2, d), c.Cast(1, d))
+	y = c.Cast(c.Cast(y, dtype.Int64), dtype.Int32)
+	if c.Err != nil {
+		return c.Err
+	}
+	return e.Copy(l.refs[y], s.Out[0])
+}
+
+// lessZero is a value in a dtype, less another one that may have been left out.
+func (c *Calls) lessZero(x, zero Var, d dtype.DType) Var {
+	v := c.Cast(x, d)
+	if c.Absent(zero) {
+		return v
+	}
+	return c.subtract(v, c.Cast(zero, d))
 }
 
 // frameMatrices turns the operands of matmul into batches of matrices; transposes go into the strides.
