@@ -231,43 +231,32 @@ func lowerSquareSum(e Emitter, s *Step) (err error) {
 	return e.Emit(s)
 }
 
-// lowerMatmulInteger multiplies in int32.
-func lowerMatmulInteger(e Emitter, s *Step) error {
-	l := emitted{e: e, refs: slices.Clone(s.In)}
+// lowerIntegers computes products of 8-bit integers by other rows: matmul in int32, and conv in floats, of which float32 holds
+// the sums of 256 products. Beyond 2**31 sums wrap around.
+func lowerIntegers(e Emitter, s *Step) error {
+	l, d, weight := emitted{e: e, refs: slices.Clone(s.In)}, dtype.Int32, &s.In[1]
+	if s.Row.Kind == Window {
+		d = dtype.Float32
+		if weight.Numel() > 256*weight.Dims[0] {
+			d = dtype.Float64
+		}
+	}
 	c := Calls{Calculator: &l}
-	x, y := c.lessZero(0, 2, dtype.Int32), c.Cast(1, dtype.Int32)
+	x, y := c.Cast(0, d), c.Cast(1, d)
+	if !c.Absent(2) {
+		x = c.subtract(x, c.Cast(2, d))
+	}
+	if s.Row.Kind == Window {
+		x = c.Cast(c.Cast(c.Do(IDConv, s.Attrs, x, y), dtype.Int64), dtype.Int32)
+	}
 	if c.Err != nil {
 		return c.Err
+	}
+	if s.Row.Kind == Window {
+		return e.Copy(l.refs[x], s.Out[0])
 	}
 	s.Row, s.In = byID[IDMatmul], []Ref{l.refs[x], l.refs[y]}
 	return e.Emit(s)
-}
-
-// lowerConvInteger convolves in floats: float32 holds the sums of 256 products of two 8-bit integers. Beyond 2**31 the
-// integers wrap around.
-func lowerConvInteger(e Emitter, s *Step) error {
-	weight := &s.In[1]
-	d := dtype.Float32
-	if weight.Numel() > 256*weight.Dims[0] {
-		d = dtype.Float64
-	}
-	l := emitted{e: e, refs: slices.Clone(s.In)}
-	c := Calls{Calculator: &l}
-	y := c.Do(IDConv, s.Attrs, c.lessZero(0, 2, d), c.Cast(1, d))
-	y = c.Cast(c.Cast(y, dtype.Int64), dtype.Int32)
-	if c.Err != nil {
-		return c.Err
-	}
-	return e.Copy(l.refs[y], s.Out[0])
-}
-
-// lessZero is a value in a dtype, less another one that may have been left out.
-func (c *Calls) lessZero(x, zero Var, d dtype.DType) Var {
-	v := c.Cast(x, d)
-	if c.Absent(zero) {
-		return v
-	}
-	return c.subtract(v, c.Cast(zero, d))
 }
 
 // frameMatrices turns the operands of matmul into batches of matrices; transposes go into the strides.

@@ -166,7 +166,7 @@ var reduceRows = []Row{
 	},
 	// Its attributes are those of matmul, which it is lowered to where a device has no kernel of it.
 	{
-		ID: 121, Name: "matmul_integer", Kind: Product, In: bytesAndZero("y"), Accepts: dtype.SetOf(dtype.Uint8, dtype.Int8), Infer: rules{bytesToInt32, multipliedShape}, Frame: frameMatrices, Lower: lowerMatmulInteger, Python: internal,
+		ID: 121, Name: "matmul_integer", Kind: Product, In: []Input{{Name: "x"}, {Name: "y"}, {Name: "zero", Optional: true}}, Accepts: dtype.SetOf(dtype.Uint8, dtype.Int8), Infer: rules{bytesToInt32, multipliedShape}, Frame: frameMatrices, Lower: lowerIntegers, Python: internal,
 		Attrs: []Attr{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},
@@ -174,11 +174,6 @@ var reduceRows = []Row{
 		Doc:       "Matrix product of x - zero and y in int32, as matmul; x and y are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out.",
 		Elsewhere: "kernels/host/matmul8_test.go",
 	},
-}
-
-// bytesAndZero are the operands of products of 8-bit integers.
-func bytesAndZero(second string) []Input {
-	return []Input{{Name: "x"}, {Name: second}, {Name: "zero", Optional: true}}
 }
 
 // Views, which devices never see: their rule answers with layouts of the memory of the operand, and asks for a

@@ -76,7 +76,8 @@ func addUpRows(sums []int32, weight *device.Operand) {
 			}
 		}
 	}}
-	vec.MatMul8(vec.Sums{Wide: sums, Step: 1}, bytesAt(weight.Addr, m, k, k, weight.DType), ones, int(m), 1, int(k))
+	a := bytesAt(weight.Addr, m, k, k, weight.DType)
+	vec.MatMul8(&vec.Sums{Wide: sums, Step: 1}, &a, &ones, int(m), 1, int(k))
 }
 
 // integerWindows is one call of convInteger. It is filled in by open and then read by all threads. Of fewer than three
@@ -93,8 +94,7 @@ type integerWindows struct {
 	byCols                                        bool // pieces are strips of columns, otherwise of rows
 	strips                                        int64
 	tile                                          [2]int64
-	copying                                       device.Call
-	from, to                                      [1]device.Operand
+	staging
 }
 
 // run makes the operands contiguous, multiplies, and copies the result to where it goes.
@@ -121,13 +121,6 @@ func (k *convInteger) run(t *threads, c *device.Call) error {
 		return nil
 	}
 	return j.copy(t, &j.operands[result], &c.Out[0])
-}
-
-// copy copies an operand to another one.
-func (j *integerWindows) copy(t *threads, from, to *device.Operand) error {
-	j.from[0], j.to[0] = *from, *to
-	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
-	return castOf(&j.copying).run(t, &j.copying)
 }
 
 // open fills in the call.
@@ -230,7 +223,7 @@ func (j *integerWindows) strip(number, first, last int64) bool {
 			}
 		}
 	}
-	return vec.MatMul8(c, a, b, int(rows), int(cols), int(j.k))
+	return vec.MatMul8(&c, &a, &b, int(rows), int(cols), int(j.k))
 }
 
 // gather writes the elements that row of the matrix has for windows from number window on.

@@ -35,22 +35,19 @@ func multiplying[T any](product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bo
 	}
 }
 
-// Halves are multiplied in float32 and rounded once at the end. Integers wrap around. Where there are no
+// Halves are multiplied in float32 and rounded once at the end, and int16 in int32. Integers wrap around. Where there are no
 // vector loops, tiles only decide how work is split.
 func init() {
-	tile := matmulTile[float32]()
-	registerMatmul(dtype.Float32, vec.MatMul[float32], tile)
+	tile, square := matmulTile[float32](), [2]int64{64, 64}
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
+		registerMatmul(d, dtype.Float32, multiplying(vec.MatMul[float32]), tile)
 		registerConstant(d, tile)
 	}
-	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		register(op.IDMatmul, d, &matmul{dtype: dtype.Float32, multiply: multiplying(vec.MatMul[float32]), tile: tile})
+	registerMatmul(dtype.Float64, dtype.Float64, multiplying(vec.MatMul[float64]), matmulTile[float64]())
+	for _, d := range []dtype.DType{dtype.Int16, dtype.Int32} {
+		registerMatmul(d, dtype.Int32, multiplying(vec.MatMulPlain[int32, int32]), square)
 	}
-	registerMatmul(dtype.Float64, vec.MatMul[float64], matmulTile[float64]())
-	square := [2]int64{64, 64}
-	registerMatmul(dtype.Int16, vec.MatMulPlain[int16, int16], square)
-	registerMatmul(dtype.Int32, vec.MatMulPlain[int32, int32], square)
-	registerMatmul(dtype.Int64, vec.MatMulPlain[int64, int64], square)
+	registerMatmul(dtype.Int64, dtype.Int64, multiplying(vec.MatMulPlain[int64, int64]), square)
 }
 
 // matmulTile is the number of rows and of columns that the loops of a type compute together.
@@ -59,9 +56,9 @@ func matmulTile[T vec.Real]() [2]int64 {
 	return [2]int64{int64(rows), int64(cols)}
 }
 
-// registerMatmul adds the portable kernel of a dtype whose elements are multiplied as they are.
-func registerMatmul[T any](d dtype.DType, product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool, tile [2]int64) {
-	register(op.IDMatmul, d, &matmul{dtype: d, native: true, multiply: multiplying(product), tile: tile})
+// registerMatmul adds the portable kernel of a dtype whose elements are multiplied as those of another.
+func registerMatmul(d, in dtype.DType, product multiply, tile [2]int64) {
+	register(op.IDMatmul, d, &matmul{dtype: in, native: d == in, multiply: product, tile: tile})
 }
 
 // operand numbers in a product.
@@ -139,8 +136,7 @@ type multiplication struct {
 	zero     int32 // of 8-bit integers: what is subtracted from each element of A
 	byCols   bool  // pieces are strips of columns, otherwise of rows
 	strips   int64 // of one matrix
-	copying  device.Call
-	from, to [1]device.Operand
+	staging
 	epilogue epilogue
 }
 
@@ -217,11 +213,17 @@ func stretched(packed, original *device.Operand) device.Operand {
 	return o
 }
 
-// copy casts something else than the call's operands.
-func (j *multiplication) copy(t *threads, from, to *device.Operand) error {
-	j.from[0], j.to[0] = *from, *to
-	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
-	return castOf(&j.copying).run(t, &j.copying)
+// staging is the call by which a kernel casts something else than its operands.
+type staging struct {
+	casting  device.Call
+	from, to [1]device.Operand
+}
+
+// copy casts one operand to another.
+func (s *staging) copy(t *threads, from, to *device.Operand) error {
+	s.from[0], s.to[0] = *from, *to
+	s.casting = device.Call{In: s.from[:], Out: s.to[:]}
+	return castOf(&s.casting).run(t, &s.casting)
 }
 
 // Strips go along the longer side of C, so that there are enough for all threads, and are as wide as a tile: no strip

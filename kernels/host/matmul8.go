@@ -36,8 +36,8 @@ func init() {
 
 // multiplyBytes is the product for integers of the dtypes of a call.
 func multiplyBytes(j *multiplication, c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
-	y := bytesAt(b, k, n, ldb, j.operands[right].DType)
-	return vec.MatMul8(j.sums(c, m, n, ldc), j.left(a, m, lda), y, int(m), int(n), int(k))
+	y, x, sums := bytesAt(b, k, n, ldb, j.operands[right].DType), j.left(a, m, lda), j.sums(c, m, n, ldc)
+	return vec.MatMul8(&sums, &x, &y, int(m), int(n), int(k))
 }
 
 // packBytes lays out a constant for such products.
@@ -47,12 +47,13 @@ func packBytes(t *threads, o *device.Operand) (*constant, error) {
 	if err := unrollConstant(t, o, unsafe.Pointer(&whole[0]), o.DType); err != nil {
 		return nil, err
 	}
-	packed := vec.NewRight8(vec.Bytes{Data: whole, Step: int(n), Signed: o.DType == dtype.Int8}, int(k), int(n))
+	packed := vec.NewRight8(&vec.Bytes{Data: whole, Step: int(n), Signed: o.DType == dtype.Int8}, int(k), int(n))
 	if packed == nil {
 		return nil, constantDoesNotFit(k, n)
 	}
 	return &constant{func(j *multiplication, c, a unsafe.Pointer, m, from, n, lda, ldc int64) bool {
-		return packed.MatMul(j.sums(c, m, n, ldc), j.left(a, m, lda), int(m), int(from), int(n))
+		x, sums := j.left(a, m, lda), j.sums(c, m, n, ldc)
+		return packed.MatMul(&sums, &x, int(m), int(from), int(n))
 	}, packed.Bytes()}, nil
 }
 

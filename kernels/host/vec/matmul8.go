@@ -2,7 +2,6 @@ package vec
 
 import (
 	"encoding/binary"
-	"slices"
 	"sync"
 )
 
@@ -31,13 +30,10 @@ type Sums struct {
 }
 
 // fits reports whether a matrix of rows x cols lies within m.
+//
+//go:noinline
 func (m *Bytes) fits(rows, cols int) bool {
 	return m.Gather != nil && rows >= 0 && cols >= 0 || fits(len(m.Data), rows, cols, m.Step)
-}
-
-// fits reports whether a matrix of rows x cols lies within c.
-func (c *Sums) fits(rows, cols int) bool {
-	return fits(max(len(c.Wide), len(c.Low)), rows, cols, c.Step)
 }
 
 // flip is the bit that is turned over where an element is as far from the least of its type as of an unsigned one.
@@ -99,80 +95,72 @@ type packed8 struct {
 
 var packs8 = sync.Pool{New: func() any { return new(packed8) }}
 
+// takeBlocks takes blocks from the pool, which gets them back.
+//
+//go:noinline
+func takeBlocks() *packed8 { return packs8.Get().(*packed8) }
+
 // MatMul8 sets c (m x n) to a (m x k) times b (k x n). Any of m, n, k may be 0; with k = 0, c becomes 0. It reports false and
 // leaves c alone where [MatMul] would, runs on the calling thread, and no split of c changes a bit of the result. c must not
 // overlap a or b.
-func MatMul8(c Sums, a, b Bytes, m, n, k int) bool {
-	if !c.fits(m, n) || !a.fits(m, k) || !b.fits(k, n) {
-		return false
-	}
-	if active.tile8.rows == 0 || k == 0 {
-		plain8(c, a, b, m, n, k)
-		return true
-	}
+func MatMul8(c *Sums, a, b *Bytes, m, n, k int) bool {
 	p := product8{tile8: &active.tile8, a: a, b: b, k: k, signed: truth(b.Signed)}
-	p.multiply(c, m, n)
-	return true
+	return b.fits(k, n) && p.multiply(c, m, n)
 }
 
 // Right8 is the right operand of such products, laid out once: see [Right].
 type Right8 struct {
-	tile   tile8
+	tile   *tile8
+	b      Bytes // a copy of the operand where there is no tile; else without elements
 	k, n   int
-	signed bool
 	panels []uint32
 	sums   []int32 // of the columns
-	plain  []uint8 // where there is no tile: the operand itself, contiguous
 }
 
 // NewRight8 lays out b (k x n), of which it keeps nothing. It is nil where [MatMul8] would refuse b.
-func NewRight8(b Bytes, k, n int) *Right8 {
+func NewRight8(b *Bytes, k, n int) *Right8 {
 	if !b.fits(k, n) {
 		return nil
 	}
-	r := &Right8{tile: active.tile8, k: k, n: n, signed: b.Signed}
-	if r.tile.rows == 0 || k == 0 || n == 0 {
+	r := &Right8{tile: &active.tile8, b: Bytes{Step: n, Signed: b.Signed}, k: k, n: n}
+	t := r.tile
+	if t.rows == 0 {
+		r.b.Data = make([]uint8, k*n)
 		for l := 0; l < k && n > 0; l++ {
-			r.plain = append(r.plain, b.Data[l*b.Step:][:n]...)
+			copy(r.b.Data[l*n:][:n], b.Data[l*b.Step:])
 		}
 		return r
 	}
-	t := &r.tile
-	groups, all := t.groups(k), (n+t.cols-1)/t.cols*t.cols
-	r.panels, r.sums = make([]uint32, groups*all), make([]int32, all)
-	p := packs8.Get().(*packed8)
+	p := product8{tile8: t, b: b, k: k, signed: truth(b.Signed), blocks: takeBlocks()}
+	groups := t.groups(k)
+	r.panels, r.sums = make([]uint32, groups*t.whole(n)), make([]int32, t.whole(n))
 	for j := 0; j < n; j += t.cols {
-		panel := r.panels[j*groups:][:t.cols*groups]
-		t.packPanel(panel, b, 0, j, k, min(t.cols, n-j), p)
+		panel := r.panels[j*groups:]
+		p.packPanel(panel, b, 0, j, k, min(t.cols, n-j))
 		for l := 0; l < groups; l += depth8 {
-			t.addColumns(r.sums[j:][:t.cols], panel[l*t.cols:], min(depth8, groups-l), truth(b.Signed), p)
+			p.addColumns(r.sums[j:][:t.cols], panel[l*t.cols:], min(depth8, groups-l))
 		}
 	}
-	packs8.Put(p)
+	packs8.Put(p.blocks)
 	return r
 }
 
 // Bytes is the memory that r holds.
-func (r *Right8) Bytes() int64 { return int64(4*len(r.panels) + 4*len(r.sums) + len(r.plain)) }
+func (r *Right8) Bytes() int64 { return int64(4*len(r.panels) + 4*len(r.sums) + len(r.b.Data)) }
 
 // MatMul sets c (m x n) to a (m x k) times columns from to from+n-1 of r, as [MatMul8] would; k is that of r. from is a
 // multiple of the columns of [MatMul8Tile]. It reports false and leaves c alone where MatMul8 would, and for columns that
 // r does not have.
-func (r *Right8) MatMul(c Sums, a Bytes, m, from, n int) bool {
-	if _, cols := r.tile.size(); from < 0 || n < 0 || n > r.n-from || from%cols != 0 || !c.fits(m, n) || !a.fits(m, r.k) {
+func (r *Right8) MatMul(c *Sums, a *Bytes, m, from, n int) bool {
+	if _, cols := r.tile.size(); from < 0 || n < 0 || n > r.n-from || from%cols != 0 {
 		return false
 	}
-	if r.panels == nil {
-		b := Bytes{Data: r.plain, Step: r.n, Signed: r.signed}
-		if r.k > 0 && n > 0 {
-			b.Data = r.plain[from:]
-		}
-		plain8(c, a, b, m, n, r.k)
-		return true
+	b := r.b
+	if len(b.Data) > 0 {
+		b.Data = b.Data[from:]
 	}
-	p := product8{tile8: &r.tile, a: a, right: r, from: from, k: r.k, signed: truth(r.signed)}
-	p.multiply(c, m, n)
-	return true
+	p := product8{tile8: r.tile, a: a, b: &b, right: r, from: from, k: r.k, signed: truth(b.Signed)}
+	return p.multiply(c, m, n)
 }
 
 // MatMul8Tile gives the granularity at which splitting c wastes no work.
@@ -197,11 +185,14 @@ func truth(b bool) int {
 // groups is the number of groups of k elements.
 func (t *tile8) groups(k int) int { return (k + t.group - 1) / t.group }
 
-// product8 is one product by tiles.
+// whole is n columns and those that the last panel has more.
+func (t *tile8) whole(n int) int { return (n + t.cols - 1) / t.cols * t.cols }
+
+// product8 is one product.
 type product8 struct {
 	*tile8
-	a, b   Bytes
-	right  *Right8 // instead of b, from a column on
+	a, b   *Bytes
+	right  *Right8 // instead of b where there are tiles, from a column on
 	from   int
 	k      int
 	signed int // 1: elements of b are
@@ -223,11 +214,18 @@ func (p *product8) excess() int32 {
 }
 
 // multiply goes through blocks of columns, and below them through rows.
-func (p *product8) multiply(c Sums, m, n int) {
-	if m == 0 || n == 0 {
-		return
+func (p *product8) multiply(c *Sums, m, n int) bool {
+	if !fits(max(len(c.Wide), len(c.Low)), m, n, c.Step) || !p.a.fits(m, p.k) {
+		return false
 	}
-	p.blocks = packs8.Get().(*packed8)
+	if m == 0 || n == 0 {
+		return true
+	}
+	if p.rows == 0 || p.k == 0 {
+		p.plain(c, m, n)
+		return true
+	}
+	p.blocks = takeBlocks()
 	for j := 0; j < n; j += blockCols8 {
 		cols := min(blockCols8, n-j)
 		if c.Low == nil {
@@ -246,6 +244,7 @@ func (p *product8) multiply(c Sums, m, n int) {
 		}
 	}
 	packs8.Put(p.blocks)
+	return true
 }
 
 // columns sets c, whose rows are ldc apart, to rows of a from row on, times columns of b from col on, or adds them.
@@ -265,22 +264,18 @@ func (p *product8) columns(c []int32, ldc, row, rows, col, cols int, set bool) {
 // blockOfRight is groups of columns of the right operand, whose panels begin stride apart, and what the sums of a row begin
 // with or are added to.
 func (p *product8) blockOfRight(l, groups, col, cols int) (b []uint32, stride int, first []int32) {
-	r, excess := p.right, p.excess()
-	if r == nil {
-		p.packRight(l*p.group, groups, col, cols)
-	} else if all := p.groups(p.k); l > 0 || excess == 0 {
-		return r.panels[(p.from+col)*all+l*p.cols:], p.cols * all, p.blocks.zero[:]
-	}
-	whole := (cols + p.cols - 1) / p.cols * p.cols
-	first = p.blocks.first[:whole]
-	if r != nil {
-		copy(first, r.sums[p.from+col:])
-		b, stride = r.panels[(p.from+col)*p.groups(p.k):], p.cols*p.groups(p.k)
+	all, excess := p.groups(p.k), p.excess()
+	b, stride, first = p.blocks.b[:], p.cols*groups, p.blocks.first[:p.whole(cols)]
+	if r := p.right; r != nil {
+		b, stride = r.panels[(p.from+col)*all+l*p.cols:], p.cols*all
+		if copy(first, r.sums[p.from+col:]); l > 0 {
+			excess = 0 // the sums are those of all groups
+		}
 	} else {
+		p.packRight(l*p.group, groups, col, cols)
 		clear(first)
-		b, stride = p.blocks.b[:], p.cols*groups
-		for j := 0; j < whole && excess != 0; j += p.cols {
-			p.addColumns(first[j:][:p.cols], b[j*groups:], groups, p.signed, p.blocks)
+		for j := 0; j < len(first) && excess != 0; j += p.cols {
+			p.addColumns(first[j:], b[j*groups:], groups)
 		}
 	}
 	for j := range first {
@@ -291,79 +286,75 @@ func (p *product8) blockOfRight(l, groups, col, cols int) (b []uint32, stride in
 
 // packRight lays out groups of columns of b, from row on. Some rows of all columns are read before the next.
 func (p *product8) packRight(row, groups, col, cols int) {
-	rows := min(groups*p.group, p.k-row)
+	rows, b, gathered := min(groups*p.group, p.k-row), p.b, Bytes{Data: p.blocks.rows[:], Step: blockCols8, Signed: p.b.Signed}
 	for g := 0; g < groups; g += packGroups8 {
-		b, from, at := p.b, row+g*p.group, col
+		from, at := row+g*p.group, col
 		have := min(packGroups8*p.group, rows-g*p.group)
-		if b.Gather != nil {
-			b.Gather(p.blocks.rows[:], blockCols8, from, have, col, cols)
-			b.Data, b.Step, from, at = p.blocks.rows[:], blockCols8, 0, 0
+		if p.b.Gather != nil {
+			p.b.Gather(gathered.Data, gathered.Step, from, have, col, cols)
+			b, from, at = &gathered, 0, 0
 		}
 		for j := 0; j < cols; j += p.cols {
-			p.packPanel(p.blocks.b[j*groups+g*p.cols:], b, from, at+j, have, min(p.cols, cols-j), p.blocks)
+			p.packPanel(p.blocks.b[j*groups+g*p.cols:], b, from, at+j, have, min(p.cols, cols-j))
 		}
 	}
 }
 
 // addColumns adds the sums of the columns of a panel to sums.
-func (t *tile8) addColumns(sums []int32, panel []uint32, groups, signed int, p *packed8) {
+func (p *product8) addColumns(sums []int32, panel []uint32, groups int) {
 	ones := uint32(0x01010101)
-	if t.group == 2 {
+	if p.group == 2 {
 		ones = 0x00010001
 	}
-	line := p.line[:groups]
+	line := p.blocks.line[:groups]
 	for i := range line {
 		line[i] = ones
 	}
-	_, _ = panel[groups*t.cols-1], sums[t.cols-1]
-	t.line[signed](&sums[0], 0, &line[0], &panel[0], groups, &p.zero[0], false)
+	_, _ = panel[groups*p.cols-1], sums[p.cols-1]
+	p.line[p.signed](&sums[0], 0, &line[0], &panel[0], groups, &p.blocks.zero[0], false)
 }
 
 // packPanel lays out rows of b from row on, and of these cols columns from col on.
-func (t *tile8) packPanel(to []uint32, b Bytes, row, col, rows, cols int, p *packed8) {
-	run, whole := t.pack[truth(b.Signed)], 0
-	if cols == t.cols {
-		whole = rows / t.group
-	}
-	if whole > 0 {
-		at := row*b.Step + col
-		_, _ = to[whole*t.cols-1], b.Data[at+(whole*t.group-1)*b.Step+cols-1]
-		run(&to[0], &b.Data[at], b.Step, whole)
-	}
-	for l := whole * t.group; l < rows; l += t.group {
-		clear(p.part[:])
-		for i := range min(t.group, rows-l) {
-			copy(p.part[i*t.cols:][:cols], b.Data[(row+l+i)*b.Step+col:])
-		}
-		at := l / t.group * t.cols
-		_ = to[at+t.cols-1]
-		run(&to[at], &p.part[0], t.cols, 1)
-	}
-}
-
-// packLeft lays out rows of a: panels of as many rows as a tile has, and a last one that is padded with what was there. Few
-// rows that are left over are panels of one row each.
-func (p *product8) packLeft(row, rows, l, groups int) {
-	for i := 0; i < rows; i += p.rows {
-		have, width := min(p.rows, rows-i), p.rows
-		if have < p.least() {
-			width = 1
-		}
-		for r := range have {
-			to := p.blocks.a[i*groups:]
-			if width == 1 {
-				to = to[r*groups:]
-			} else {
-				to = to[r:]
+func (p *product8) packPanel(to []uint32, b *Bytes, row, col, rows, cols int) {
+	run, part := p.pack[p.signed], &p.blocks.part
+	for l := 0; l < rows; {
+		from, step, groups := b.Data[(row+l)*b.Step+col:], b.Step, (rows-l)/p.group
+		if groups == 0 || cols < p.cols { // one group that lacks rows or columns
+			clear(part[:])
+			for i := range min(p.group, rows-l) {
+				copy(part[i*p.cols:][:cols], from[i*step:])
 			}
-			from := l * p.group
-			p.packRow(to, p.a.Data[(row+i+r)*p.a.Step+from:][:min(groups*p.group, p.k-from)], width)
+			from, step, groups = part[:], p.cols, 1
 		}
+		at := l / p.group * p.cols
+		_, _ = to[at+groups*p.cols-1], from[(groups*p.group-1)*step+p.cols-1]
+		run(&to[at], &from[0], step, groups)
+		l += groups * p.group
 	}
 }
 
-// least is the number of rows from which on a tile is faster than lines.
-func (t *tile8) least() int { return t.rows / 2 }
+// next is what rows of a are laid out for where so many are left: a tile of which tall rows exist, or one row alone. Few rows
+// are faster one by one.
+func (p *product8) next(left int) (tall, have int) {
+	if left < p.rows/2 {
+		return 1, 1
+	}
+	return p.rows, min(p.rows, left)
+}
+
+// packLeft lays out rows of a: panels of as many rows as a tile has, and of one row each what is left. A tile that lacks rows
+// has what was there.
+func (p *product8) packLeft(row, rows, l, groups int) {
+	from := l * p.group
+	steps := min(groups*p.group, p.k-from)
+	for i := 0; i < rows; {
+		tall, have := p.next(rows - i)
+		for r := range have {
+			p.packRow(p.blocks.a[i*groups+r:], p.a.Data[(row+i+r)*p.a.Step+from:][:steps], tall)
+		}
+		i += have
+	}
+}
 
 // packRow lays out the groups of a row, width apart.
 func (p *product8) packRow(to []uint32, from []uint8, width int) {
@@ -389,86 +380,84 @@ func (p *product8) packRow(to []uint32, from []uint8, width int) {
 // packPairs is packRow for elements that are widened to 16 bits.
 func (p *product8) packPairs(to []uint32, from []uint8, width int) {
 	flip := p.a.flip()
-	widen := func(x uint8) uint32 { return uint32(uint16(x^flip) - uint16(flip)) }
-	at := 0
-	for ; len(from) >= 2 && at < len(to); from, at = from[2:], at+width {
-		to[at] = widen(from[0]) | widen(from[1])<<16
-	}
-	if len(from) > 0 {
-		to[at] = widen(from[0])
+	for at := range from {
+		x := uint32(uint16(from[at]^flip) - uint16(flip))
+		if at%2 == 0 {
+			to[at/2*width] = x
+		} else {
+			to[at/2*width] |= x << 16
+		}
 	}
 }
 
-// block runs the tiles of a block of each operand.
+// block runs the tiles of a block of each operand. Where c has only a part of one, it runs through a whole one, the rest of
+// which is never read.
 func (p *product8) block(c []int32, ldc int, b []uint32, stride int, first []int32, rows, cols, groups int, set bool) {
 	for j := 0; j < cols; j += p.cols {
-		right, begin, width := b[j/p.cols*stride:][:p.cols*groups], first[j:][:p.cols], min(p.cols, cols-j)
-		for i := 0; i < rows; i += p.rows {
-			left, have := p.blocks.a[i*groups:], min(p.rows, rows-i)
-			if have >= p.least() {
-				p.tile(p.run[p.signed], c[i*ldc+j:], ldc, left[:p.rows*groups], right, begin, p.rows, have, width, groups, set)
+		right, begin, width := b[j/p.cols*stride:][:p.cols*groups], &first[j], min(p.cols, cols-j)
+		for i := 0; i < rows; {
+			tall, have := p.next(rows - i)
+			run := p.run[p.signed]
+			if tall == 1 {
+				run = p.line[p.signed]
+			}
+			at, left := c[i*ldc+j:], &p.blocks.a[i*groups]
+			i += have
+			if have == tall && width == p.cols {
+				_ = at[(have-1)*ldc+width-1]
+				run(&at[0], ldc, left, &right[0], groups, begin, set)
 				continue
 			}
+			whole := p.blocks.edge[:]
+			for r := 0; r < have && !set; r++ {
+				copy(whole[r*p.cols:], at[r*ldc:][:width])
+			}
+			run(&whole[0], p.cols, left, &right[0], groups, begin, set)
 			for r := range have {
-				p.tile(p.line[p.signed], c[(i+r)*ldc+j:], ldc, left[r*groups:][:groups], right, begin, 1, 1, width, groups, set)
+				copy(at[r*ldc:][:width], whole[r*p.cols:])
 			}
 		}
 	}
 }
 
-// tile runs one tile, or a line. Where c has only a part of it, it runs through a whole one, the rest of which is never read.
-func (p *product8) tile(run runTile8, c []int32, ldc int, a, b []uint32, first []int32, tall, rows, cols, groups int, set bool) {
-	if rows == tall && cols == p.cols {
-		_ = c[(rows-1)*ldc+cols-1]
-		run(&c[0], ldc, &a[0], &b[0], groups, &first[0], set)
-		return
-	}
-	whole := p.blocks.edge[:tall*p.cols]
-	for r := 0; r < rows && !set; r++ {
-		copy(whole[r*p.cols:], c[r*ldc:][:cols])
-	}
-	run(&whole[0], p.cols, &a[0], &b[0], groups, &first[0], set)
-	for r := range rows {
-		copy(c[r*ldc:][:cols], whole[r*p.cols:])
-	}
-}
-
-// plain8 is [MatMul8] in plain Go.
-func plain8(c Sums, a, b Bytes, m, n, k int) {
+// plain is multiply in plain Go.
+func (p *product8) plain(c *Sums, m, n int) {
 	var sums [64]int32
-	var gathered []uint8
-	flipA, flipB := a.flip(), b.flip()
+	a, right, step := p.a, p.b.Data, p.b.Step
+	if p.b.Gather != nil {
+		right, step = make([]uint8, p.k*len(sums)), len(sums)
+	}
+	flipA, flipB := a.flip(), p.b.flip()
 	less := int32(flipA) + a.Zero
 	for j := 0; j < n; j += len(sums) {
-		s, right, step := sums[:min(len(sums), n-j)], b.Data, b.Step
-		if b.Gather != nil {
-			gathered, step = slices.Grow(gathered[:0], k*len(sums))[:k*len(sums)], len(sums)
-			b.Gather(gathered, step, 0, k, j, len(s))
-			right = gathered
-		} else if k > 0 {
-			right = right[j:]
+		s, from := sums[:min(len(sums), n-j)], j
+		if p.b.Gather != nil {
+			p.b.Gather(right, step, 0, p.k, j, len(s))
+			from = 0
 		}
 		for i := range m {
 			clear(s)
 			if c.Add {
 				copy(s, c.Wide[i*c.Step+j:])
 			}
-			for l := range k {
+			for l := range p.k {
 				x := int32(a.Data[i*a.Step+l]^flipA) - less
-				for w, y := range right[l*step:][:len(s)] {
+				for w, y := range right[l*step+from:][:len(s)] {
 					s[w] += x * (int32(y^flipB) - int32(flipB))
 				}
 			}
 			if c.Low != nil {
 				lowBytesRow(c.Low[i*c.Step+j:], s)
-				continue
+			} else {
+				copy(c.Wide[i*c.Step+j:], s)
 			}
-			copy(c.Wide[i*c.Step+j:], s)
 		}
 	}
 }
 
 // lowBytesRow takes the low 8 bits of each element.
+//
+//go:noinline
 func lowBytesRow(dst []uint8, src []int32) {
 	for i, v := range src[:min(len(dst), len(src))] {
 		dst[i] = uint8(v)

@@ -62,21 +62,21 @@
 	VPDPBUSD x, Z1, c1
 
 // STEP512 adds a group of each row.
-#define STEP512(i, ROW) \
-	VMOVDQU32 (i*128)(BX), Z0; \
-	VMOVDQU32 (i*128+64)(BX), Z1; \
-	ROW((i*48)(AX), Z2, Z8, Z9); \
-	ROW((i*48+4)(AX), Z3, Z10, Z11); \
-	ROW((i*48+8)(AX), Z4, Z12, Z13); \
-	ROW((i*48+12)(AX), Z5, Z14, Z15); \
-	ROW((i*48+16)(AX), Z6, Z16, Z17); \
-	ROW((i*48+20)(AX), Z7, Z18, Z19); \
-	ROW((i*48+24)(AX), Z2, Z20, Z21); \
-	ROW((i*48+28)(AX), Z3, Z22, Z23); \
-	ROW((i*48+32)(AX), Z4, Z24, Z25); \
-	ROW((i*48+36)(AX), Z5, Z26, Z27); \
-	ROW((i*48+40)(AX), Z6, Z28, Z29); \
-	ROW((i*48+44)(AX), Z7, Z30, Z31)
+#define STEP512(ROW) \
+	VMOVDQU32 (BX), Z0; \
+	VMOVDQU32 64(BX), Z1; \
+	ROW((AX), Z2, Z8, Z9); \
+	ROW(4(AX), Z3, Z10, Z11); \
+	ROW(8(AX), Z4, Z12, Z13); \
+	ROW(12(AX), Z5, Z14, Z15); \
+	ROW(16(AX), Z6, Z16, Z17); \
+	ROW(20(AX), Z7, Z18, Z19); \
+	ROW(24(AX), Z2, Z20, Z21); \
+	ROW(28(AX), Z3, Z22, Z23); \
+	ROW(32(AX), Z4, Z24, Z25); \
+	ROW(36(AX), Z5, Z26, Z27); \
+	ROW(40(AX), Z6, Z28, Z29); \
+	ROW(44(AX), Z7, Z30, Z31)
 
 // TILE512 is a whole tile of 12 x 32.
 #define TILE512(ROW) \
@@ -86,19 +86,14 @@
 	JNE  begin; \
 	EACH512(ADD512); \
 begin: \
-	SUBQ $2, CX; \
-	JLT  rest; \
-two: \
-	STEP512(0, ROW); \
-	STEP512(1, ROW); \
-	ADDQ $96, AX; \
-	ADDQ $256, BX; \
-	SUBQ $2, CX; \
-	JGE  two; \
-rest: \
-	ADDQ $2, CX; \
+	TESTQ CX, CX; \
 	JLE  done; \
-	STEP512(0, ROW); \
+loop: \
+	STEP512(ROW); \
+	ADDQ $48, AX; \
+	ADDQ $128, BX; \
+	DECQ CX; \
+	JNZ  loop; \
 done: \
 	EACH512(STORE512); \
 	VZEROUPPER; \

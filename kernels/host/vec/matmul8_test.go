@@ -45,7 +45,7 @@ var signs8 = [][2]bool{{false, false}, {false, true}, {true, false}, {true, true
 // checkBytes multiplies in all four ways: with an operand in memory or one that was laid out before, in full or the low bits.
 func checkBytes(t *testing.T, a, b Bytes, m, n, k, gap int) {
 	t.Helper()
-	right, ldc := NewRight8(b, k, n), n+gap
+	right, ldc := NewRight8(&b, k, n), n+gap
 	require.NotNil(t, right)
 	for _, packed := range []bool{false, true} {
 		wide, low := Sums{Wide: make([]int32, m*ldc), Step: ldc}, Sums{Low: make([]uint8, m*ldc), Step: ldc}
@@ -54,9 +54,9 @@ func checkBytes(t *testing.T, a, b Bytes, m, n, k, gap int) {
 		}
 		for _, c := range []Sums{wide, low} {
 			if packed {
-				require.True(t, right.MatMul(c, a, m, 0, n))
+				require.True(t, right.MatMul(&c, &a, m, 0, n))
 			} else {
-				require.True(t, MatMul8(c, a, b, m, n, k))
+				require.True(t, MatMul8(&c, &a, &b, m, n, k))
 			}
 		}
 		for i := range m {
@@ -124,7 +124,7 @@ func TestMatMul8DoesNotSaturate(t *testing.T) {
 						b.Data[i] = y
 					}
 					c := Sums{Wide: make([]int32, m*n), Step: n}
-					require.True(t, MatMul8(c, a, b, m, n, k))
+					require.True(t, MatMul8(&c, &a, &b, m, n, k))
 					want := int32(k * a.at(0, 0) * b.at(0, 0))
 					for i, v := range c.Wide {
 						require.Equal(t, want, v, "element %d of %d times %d, signed %v", i, x, y, signed)
@@ -154,7 +154,7 @@ func TestMatMul8Gathers(t *testing.T) {
 					for i := range c.Wide {
 						c.Wide[i] = guard
 					}
-					require.True(t, MatMul8(c, a, lazy, m, n, k))
+					require.True(t, MatMul8(&c, &a, &lazy, m, n, k))
 					for i := range c.Wide {
 						want := product8Of(&a, &b, i/n, i%n, k)
 						if add {
@@ -176,11 +176,11 @@ func TestRight8Columns(t *testing.T) {
 		_, cols := MatMul8Tile()
 		for _, signed := range signs8 {
 			a, b := randomBytes(r, m, k, 0, signed[0]), randomBytes(r, k, n, 5, signed[1])
-			right := NewRight8(b, k, n)
+			right := NewRight8(&b, k, n)
 			for from := 0; from < n; from += cols {
 				for _, width := range []int{0, 1, min(cols, n-from), n - from} {
 					c := Sums{Wide: make([]int32, m*n), Step: n}
-					require.True(t, right.MatMul(c, a, m, from, width))
+					require.True(t, right.MatMul(&c, &a, m, from, width))
 					for i := range m {
 						for j := range width {
 							require.EqualValues(t, product8Of(&a, &b, i, from+j, k), c.Wide[i*n+j])
@@ -189,10 +189,10 @@ func TestRight8Columns(t *testing.T) {
 				}
 			}
 			c := Sums{Wide: make([]int32, m*n), Step: n}
-			require.False(t, right.MatMul(c, a, m, 0, n+1))
-			require.False(t, right.MatMul(c, a, m, 1, 4))
-			require.False(t, right.MatMul(c, a, m, -cols, 4))
-			require.False(t, right.MatMul(c, a, m+1, 0, n))
+			require.False(t, right.MatMul(&c, &a, m, 0, n+1))
+			require.False(t, right.MatMul(&c, &a, m, 1, 4))
+			require.False(t, right.MatMul(&c, &a, m, -cols, 4))
+			require.False(t, right.MatMul(&c, &a, m+1, 0, n))
 		}
 	})
 }
@@ -210,9 +210,9 @@ func TestMatMul8Refuses(t *testing.T) {
 		{"step", a, Bytes{Data: a.Data, Step: 1}, Sums{Wide: make([]int32, 4), Step: 2}, 2, 2, 2},
 		{"result", a, a, Sums{Low: make([]uint8, 3), Step: 2}, 2, 2, 2},
 	} {
-		require.False(t, MatMul8(x.c, x.a, x.b, x.m, x.n, x.k), x.name)
+		require.False(t, MatMul8(&x.c, &x.a, &x.b, x.m, x.n, x.k), x.name)
 	}
-	require.Nil(t, NewRight8(a, 3, 2))
+	require.Nil(t, NewRight8(&a, 3, 2))
 }
 
 func BenchmarkMatMul8(b *testing.B) {
@@ -230,12 +230,12 @@ func BenchmarkMatMul8(b *testing.B) {
 					}
 					b.Run(fmt.Sprintf("%s/%v/packed=%v/low=%v", set.level, s, packed, low), func(b *testing.B) {
 						active = set
-						right := NewRight8(y, k, n)
+						right := NewRight8(&y, k, n)
 						for b.Loop() {
 							if packed {
-								right.MatMul(c, x, m, 0, n)
+								right.MatMul(&c, &x, m, 0, n)
 							} else {
-								MatMul8(c, x, y, m, n, k)
+								MatMul8(&c, &x, &y, m, n, k)
 							}
 						}
 						b.ReportMetric(2*float64(m)*float64(n)*float64(k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GOP/s")
