@@ -35,7 +35,7 @@ func init() {
 		},
 		Make: func(_ *Device, c *device.Call, _ uint64) (kernel, error) {
 			weight := c.In[right]
-			weight.Addr = unsafe.Pointer(&weight.Const[0])
+			weight.Addr = unsafe.Pointer(&weight.Const[0]) // SAFETY: the layout of the operand lies in its Const.
 			k := &convInteger{sums: make([]int32, weight.Dims[0])}
 			addUpRows(k.sums, &weight)
 			return k, nil

@@ -35,12 +35,15 @@ func init() {
 }
 
 // multiplyBytes is the product for integers of the dtypes of a call.
+// SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func multiplyBytes(j *multiplication, c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
 	y, x, sums := bytesAt(b, k, n, ldb, j.operands[right].DType), j.left(a, m, lda), j.sums(c, m, n, ldc)
 	return vec.MatMul8(&sums, &x, &y, int(m), int(n), int(k))
 }
 
 // packBytes lays out a constant for such products.
+// SAFETY: unrollConstant gets memory for all elements; the addresses are those of the first elements of matrices that lie in
+// their operands.
 func packBytes(t *threads, o *device.Operand) (*constant, error) {
 	k, n := o.Dims[o.Rank-2], o.Dims[o.Rank-1]
 	whole := make([]uint8, k*n)
@@ -58,6 +61,7 @@ func packBytes(t *threads, o *device.Operand) (*constant, error) {
 }
 
 // left is the left operand from an address on.
+// SAFETY: as for multiplyBytes.
 func (j *multiplication) left(a unsafe.Pointer, m, lda int64) vec.Bytes {
 	x := bytesAt(a, m, j.k, lda, j.operands[left].DType)
 	x.Zero = j.zero
