@@ -12,7 +12,7 @@ import (
 // in int32. Zero points of the weights of convolutions are subtracted in floats that hold every sum.
 //
 // Quantizing and dequantizing are formulas of rows on floats, so that a model in the form of QuantizeLinear, an
-// operator and DequantizeLinear computes the same numbers as in onnxruntime, and not faster than in floats. Elements
+// operator and DequantizeLinear computes the same numbers as in onnxruntime, and is as fast as in floats. Elements
 // of less than 8 bits and 8-bit floats are converted as in ops_small.go.
 
 var quantized = []entry{

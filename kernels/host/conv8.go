@@ -265,6 +265,10 @@ func (j *integerWindows) gatherLine(to, line []uint8, from, step int64) {
 		return
 	}
 	n := int64(len(to))
+	if from >= 0 && from+n <= int64(len(line)) {
+		copy(to, line[from:])
+		return
+	}
 	low := min(max(-from, 0), n)
 	high := min(max(int64(len(line))-from, low), n)
 	for i := range to[:low] {

@@ -366,14 +366,21 @@ func (p *product8) packRow(to []uint32, from []uint8, width int) {
 	if p.moves() {
 		flip = 0x80808080
 	}
-	at := 0
-	for ; len(from) >= 4 && at < len(to); from, at = from[4:], at+width {
-		to[at] = binary.LittleEndian.Uint32(from) ^ flip
+	at, le := 0, binary.LittleEndian
+	for ; len(from) >= 16; from, at = from[16:], at+4*width {
+		x, y, four := le.Uint64(from), le.Uint64(from[8:]), to[at:]
+		four[3*width] = uint32(y>>32) ^ flip
+		four[2*width] = uint32(y) ^ flip
+		four[width] = uint32(x>>32) ^ flip
+		four[0] = uint32(x) ^ flip
+	}
+	for ; len(from) >= 4; from, at = from[4:], at+width {
+		to[at] = le.Uint32(from) ^ flip
 	}
 	if len(from) > 0 {
 		var last [4]uint8
 		copy(last[:], from)
-		to[at] = binary.LittleEndian.Uint32(last[:]) ^ flip
+		to[at] = le.Uint32(last[:]) ^ flip
 	}
 }
 
