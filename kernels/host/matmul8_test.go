@@ -123,8 +123,14 @@ func TestMatmulIntegerConstant(t *testing.T) {
 	eachMode(t, func(t *testing.T, r *rig) {
 		g := rand.New(rand.NewPCG(5, 6))
 		for _, c := range []struct{ x, y []int64 }{
-			{[]int64{1, 1}, []int64{1, 1}}, {[]int64{1, 300}, []int64{300, 33}}, {[]int64{3, 40}, []int64{40, 200}}, {[]int64{70, 530}, []int64{530, 35}},
-			{[]int64{66, 5}, []int64{5, 1100}}, {[]int64{2, 3, 5, 40}, []int64{40, 33}}, {[]int64{40}, []int64{40, 33}}, {[]int64{4, 40}, []int64{40}},
+			{[]int64{1, 1}, []int64{1, 1}},
+			{[]int64{1, 300}, []int64{300, 33}},
+			{[]int64{3, 40}, []int64{40, 200}},
+			{[]int64{70, 530}, []int64{530, 35}},
+			{[]int64{66, 5}, []int64{5, 1100}},
+			{[]int64{2, 3, 5, 40}, []int64{40, 33}},
+			{[]int64{40}, []int64{40, 33}},
+			{[]int64{4, 40}, []int64{40}},
 		} {
 			for i, dx := range bytes8 {
 				for j, dy := range bytes8 {

@@ -75,11 +75,13 @@ def test_matmul_of_one_dtype(place: str, dtype: str) -> None:
     rng = np.random.default_rng(8)
     for m, k, n in [(1, 1, 1), (1, 500, 70), (70, 3, 1), (33, 520, 65), (400, 30, 20)]:
         x, y = integers(rng, dtype, m, k), integers(rng, dtype, k, n)
-        np.testing.assert_array_equal(paddle.matmul(T(x, place=place), T(y, place=place)).numpy(), product(x, y).astype(dtype))
+        np.testing.assert_array_equal(
+            paddle.matmul(T(x, place=place), T(y, place=place)).numpy(), product(x, y).astype(dtype)
+        )
 
 
 def test_threads_and_repeated_calls_agree() -> None:
-    """A product that several threads compute, run again and in a program that knows the right operand."""
+    """A product that is large enough for several threads."""
     rng = np.random.default_rng(9)
     x, y = integers(rng, "int8", 300, 700), integers(rng, "int8", 700, 500)
     a, b = T(x, place="cpu"), T(y, place="cpu")
@@ -92,7 +94,9 @@ def test_errors() -> None:
     x, y = T(np.zeros((2, 3), "uint8"), place="cpu"), T(np.zeros((3, 2), "int8"), place="cpu")
     with pytest.raises(paddle.UnsupportedError, match=r"\[matmul_integer\] y is float32; want one of"):
         operators.matmul_integer(x, y.astype("float32"))
-    with pytest.raises(ValueError, match=r"\[matmul_integer\] zero is int8 of shape \[\]; want a tensor of uint8 without dim"):
+    with pytest.raises(
+        ValueError, match=r"\[matmul_integer\] zero is int8 of shape \[\]; want a tensor of uint8 without dim"
+    ):
         operators.matmul_integer(x, y, T(np.zeros((), "int8"), place="cpu"))
     with pytest.raises(ValueError, match=r"\[matmul_integer\] shapes \[2, 3\] and \[2, 3\] do not fit"):
         operators.matmul_integer(x, x)

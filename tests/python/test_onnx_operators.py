@@ -245,7 +245,10 @@ def quanta(dtype: str, *shape: int) -> Any:
 @pytest.mark.parametrize(("left", "right"), QUANTIZED)
 def test_matmul_integer(place: str, left: str, right: str) -> None:
     """Zero points of the whole, of rows and of columns, beside none."""
-    for x, y, rows in [(quanta(left, 5, 70), quanta(right, 70, 40), 5), (quanta(left, 2, 3, 9), quanta(right, 9, 4), None)]:
+    for x, y, rows in [
+        (quanta(left, 5, 70), quanta(right, 70, 40), 5),
+        (quanta(left, 2, 3, 9), quanta(right, 9, 4), None),
+    ]:
         n = y.shape[-1]
         for xz in (None, quanta(left), quanta(left, 1), *([quanta(left, rows)] if rows else [])):
             for yz in (None, np.zeros((), right), quanta(right), quanta(right, n)):
@@ -280,7 +283,12 @@ def windows(x: Any, w: Any, pad: int, stride: int, groups: int) -> Any:
 def test_quantized_convolutions(place: str, left: str, right: str) -> None:
     """ConvInteger, and QLinearConv with a scale for each channel and a bias, with and without zero points of the weight."""
     limits = np.iinfo(left)
-    for channels, filters, size, pad, stride, groups in [(5, 7, 3, 1, 1, 1), (8, 12, 3, 2, 2, 2), (16, 4, 1, 0, 1, 1), (4, 4, 3, 1, 1, 4)]:
+    for channels, filters, size, pad, stride, groups in [
+        (5, 7, 3, 1, 1, 1),
+        (8, 12, 3, 2, 2, 2),
+        (16, 4, 1, 0, 1, 1),
+        (4, 4, 3, 1, 1, 4),
+    ]:
         x, w = quanta(left, 2, channels, 9, 9), quanta(right, filters, channels // groups, size, size)
         attributes = {"pads": [pad] * 4, "strides": [stride] * 2, "group": groups}
         for xz, wz in [(None, None), (quanta(left), None), (quanta(left), np.zeros((), right)), (quanta(left), quanta(right)), (quanta(left), quanta(right, filters))]:  # fmt: skip
@@ -297,3 +305,29 @@ def test_quantized_convolutions(place: str, left: str, right: str) -> None:
             got = run(place, "QLinearConv", operands, **attributes)
             scaled = (exact + bias[:, None, None]) * scales.astype(float)[:, None, None] / 2
             np.testing.assert_array_equal(got, np.clip(np.rint(scaled) + int(zero), limits.min, limits.max))
+
+
+def test_quantized_layers_with_constant_weights(place: str) -> None:
+    """Weights of the file are packed when the program is made; what follows a large product runs on pieces of it."""
+
+    def layer(op: str, x: Any, constants: dict[str, Any], **attributes: Any) -> Any:
+        model = files.model(
+            [files.node(op, ["x", *constants], ["y"], **attributes)],
+            [files.port("x", str(x.dtype), [None] * x.ndim)],
+            [files.port("y", "float", None)],
+            [files.weight(name, array) for name, array in constants.items()],
+        )
+        return paddle.onnx.load(model, place)(x).numpy()
+
+    one, zero = np.array(1, "float32"), np.array(7, "uint8")
+    for m, k, n in [(1, 700, 1100), (300, 70, 1000), (513, 530, 33)]:
+        x, w, columns = quanta("uint8", m, k), quanta("int8", k, n), quanta("int8", n)
+        exact = centered(x, zero) @ centered(w, None)
+        scales = {"xs": one, "xz": zero, "w": w, "ws": one, "wz": np.zeros((), "int8"), "s": one * 1024, "z": zero}
+        got = layer("QLinearMatMul", x, scales)
+        np.testing.assert_array_equal(got, np.clip(np.rint(exact / 1024) + 7, 0, 255))
+        got = layer("MatMulInteger", x, {"w": w, "xz": zero, "wz": columns})
+        np.testing.assert_array_equal(got, centered(x, zero) @ centered(w, columns))
+    x, w = quanta("uint8", 2, 12, 33, 33), quanta("int8", 40, 12, 3, 3)
+    got = layer("ConvInteger", x, {"w": w, "xz": zero}, pads=[1] * 4)
+    np.testing.assert_array_equal(got, windows(centered(x, zero), centered(w, None), 1, 1, 1))
