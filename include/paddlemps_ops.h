@@ -292,6 +292,9 @@
 /* Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column. */
 #define PMPS_OP_MATMUL 120u
 
+/* Matrix product of x - zero and y in int32, as matmul; x and y are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out. */
+#define PMPS_OP_MATMUL_INTEGER 121u
+
 /* Logarithm of |gamma(x)|; inf at 0 and at negative integers. */
 #define PMPS_OP_LGAMMA 130u
 
@@ -411,6 +414,9 @@
 
 /* The transpose of avg_pool as a linear map: each element of x, divided as there, is added to all elements of its window. */
 #define PMPS_OP_AVG_UNPOOL 226u
+
+/* conv of x - zero and weight in int32; x and weight are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out. */
+#define PMPS_OP_CONV_INTEGER 229u
 
 /* (x - mean(x)) * scale * weight + bias along the last axis, and scale, which is 1 / sqrt(mean((x - mean(x))**2) + epsilon). */
 #define PMPS_OP_LAYER_NORM 230u

@@ -618,6 +618,11 @@ inline Tensor matmul(const Operand& x, const Operand& y, bool transpose_x = fals
   return detail::Call(PMPS_OP_MATMUL).with(x).with(y).give("transpose_x", transpose_x).give("transpose_y", transpose_y).one();
 }
 
+/* Matrix product of x - zero and y in int32, as matmul; x and y are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out. */
+inline Tensor matmul_integer(const Operand& x, const Operand& y, const Operand& zero = {}, bool transpose_x = false, bool transpose_y = false) {
+  return detail::Call(PMPS_OP_MATMUL_INTEGER).with(x).with(y).with(zero).give("transpose_x", transpose_x).give("transpose_y", transpose_y).one();
+}
+
 /* Logarithm of |gamma(x)|; inf at 0 and at negative integers. */
 inline Tensor lgamma(const Operand& x) {
   return detail::Call(PMPS_OP_LGAMMA).with(x).one();
@@ -816,6 +821,11 @@ inline Tensor avg_pool(const Operand& x, Axes kernel_size, Axes stride = {}, Axe
 /* The transpose of avg_pool as a linear map: each element of x, divided as there, is added to all elements of its window. */
 inline Tensor avg_unpool(const Operand& x, Axes size, Axes kernel_size, Axes stride = {}, Axes padding = {}, bool ceil_mode = false, bool adaptive = false, bool exclusive = true, bool channels_last = false) {
   return detail::Call(PMPS_OP_AVG_UNPOOL).with(x).give("size", size.values()).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("adaptive", adaptive).give("exclusive", exclusive).give("channels_last", channels_last).one();
+}
+
+/* conv of x - zero and weight in int32; x and weight are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out. */
+inline Tensor conv_integer(const Operand& x, const Operand& weight, const Operand& zero = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, std::int64_t groups = 1, bool channels_last = false) {
+  return detail::Call(PMPS_OP_CONV_INTEGER).with(x).with(weight).with(zero).give("stride", stride).give("padding", padding).give("dilation", dilation).give("groups", groups).give("channels_last", channels_last).one();
 }
 
 /* (x - mean(x)) * scale * weight + bias along the last axis, and scale, which is 1 / sqrt(mean((x - mean(x))**2) + epsilon). */

@@ -137,11 +137,17 @@ func (w *windows) paddings() []int64 {
 // conv is a convolution with a bias at operand bias, if there is one. Operands: X [N, C, size...], W [O, C / group,
 // kernel...], B [O]. One to three axes are supported, as the row says.
 func (c *call) conv(x, weight *value, bias int) *value {
+	return c.convolution(op.IDConv, x, weight, bias)
+}
+
+// convolution is conv by a row with its attributes. more are operands of the row behind x and weight.
+func (c *call) convolution(row op.ID, x, weight *value, bias int, more ...*value) *value {
 	if weight.rank() != x.rank() || x.rank() < 3 {
 		c.wrong("the operands have %d and %d dimensions; want as many, 3 or more", x.rank(), weight.rank())
 	}
 	w := c.windowsOf(x, weight.dims()[2:])
-	y := c.do(op.IDConv, with(op.ConvStride, w.stride, op.ConvPadding, w.paddings(), op.ConvDilation, w.dilation, op.ConvGroups, c.int("group", 1)), x, weight)
+	at := with(op.ConvStride, w.stride, op.ConvPadding, w.paddings(), op.ConvDilation, w.dilation, op.ConvGroups, c.int("group", 1))
+	y := c.do(row, at, append([]*value{x, weight}, more...)...)
 	if c.has(bias) {
 		y = c.add(y, c.channels(c.x(bias), y.rank()))
 	}

@@ -151,7 +151,8 @@ func (c *call) initial(i, direction int, batch, hidden int64, batchFirst bool, d
 // weights are those of one direction, [rows, gates * hidden].
 type weights struct {
 	matrix *value
-	scale  *value // of integers less their zero point; nil: they are floats
+	scale  *value // of integers less zero; nil: they are floats
+	zero   *value
 }
 
 // weights are operand i, for a direction. Those of floats are transposed in the file; those of integers are not, and
@@ -162,7 +163,7 @@ func (c *call) weights(i, d int) weights {
 		return weights{matrix: c.swap(w, 0, 1)}
 	}
 	scale, zero := c.x(6+2*i), c.x(7+2*i)
-	return weights{c.sub(c.cast(w, dtype.Int32), c.cast(c.pick(zero, 0, int64(d)), dtype.Int32)), c.pick(scale, 0, int64(d))}
+	return weights{w, c.pick(scale, 0, int64(d)), c.pick(zero, 0, int64(d))}
 }
 
 // of is the product of x with the weights. With those of integers, x is quantized as DynamicQuantizeLinear does; x
@@ -173,8 +174,8 @@ func (w weights) of(c *call, x *value) *value {
 	}
 	scale, zero := c.dynamicScale(x)
 	scale = c.where(c.do(op.IDEqual, nil, scale, num(0)), c.full(scale.DType, integer(1)), scale)
-	left := c.sub(c.cast(c.quantize(x, scale, zero, dtype.Uint8), dtype.Int32), c.cast(zero, dtype.Int32))
-	return c.mul(c.cast(c.matmul(left, w.matrix), x.DType), c.mul(scale, w.scale))
+	p := c.integerProduct(c.quantize(x, scale, zero, dtype.Uint8), w.matrix, zero, w.zero)
+	return c.mul(c.cast(p, x.DType), c.mul(scale, w.scale))
 }
 
 // Biases of input and state are terms of one sum, so that both can be added before the first step. The exception is a GRU with

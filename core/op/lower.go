@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -227,6 +228,34 @@ func lowerSquareSum(e Emitter, s *Step) (err error) {
 	}
 	s.Attrs = Attrs{SumAxis: s.Attrs[SquareSumAxis], SumKeepdim: s.Attrs[SquareSumKeepdim]}
 	s.Row = byID[IDSum]
+	return e.Emit(s)
+}
+
+// lowerIntegers computes products of 8-bit integers by other rows: matmul in int32, and conv in floats, of which float32 holds
+// the sums of 256 products. Beyond 2**31 sums wrap around.
+func lowerIntegers(e Emitter, s *Step) error {
+	l, d, weight := emitted{e: e, refs: slices.Clone(s.In)}, dtype.Int32, &s.In[1]
+	if s.Row.Kind == Window {
+		d = dtype.Float32
+		if weight.Numel() > 256*weight.Dims[0] {
+			d = dtype.Float64
+		}
+	}
+	c := Calls{Calculator: &l}
+	x, y := c.Cast(0, d), c.Cast(1, d)
+	if !c.Absent(2) {
+		x = c.subtract(x, c.Cast(2, d))
+	}
+	if s.Row.Kind == Window {
+		x = c.Cast(c.Cast(c.Do(IDConv, s.Attrs, x, y), dtype.Int64), dtype.Int32)
+	}
+	if c.Err != nil {
+		return c.Err
+	}
+	if s.Row.Kind == Window {
+		return e.Copy(l.refs[x], s.Out[0])
+	}
+	s.Row, s.In = byID[IDMatmul], []Ref{l.refs[x], l.refs[y]}
 	return e.Emit(s)
 }
 

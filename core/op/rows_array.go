@@ -164,6 +164,16 @@ var reduceRows = []Row{
 		NumPy: "np.matmul(swap(x, transpose_x), swap(y, transpose_y))", Doc: "Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column.",
 		Settings: []Setting{{}, {{"transpose_y", true}}, {{"transpose_x", true}}, {{"transpose_x", true}, {"transpose_y", true}}},
 	},
+	// Its attributes are those of matmul, which it is lowered to where a device has no kernel of it.
+	{
+		ID: 121, Name: "matmul_integer", Kind: Product, In: []Input{{Name: "x"}, {Name: "y"}, {Name: "zero", Optional: true}}, Accepts: dtype.SetOf(dtype.Uint8, dtype.Int8), Infer: rules{bytesToInt32, multipliedShape}, Frame: frameMatrices, Lower: lowerIntegers, Python: internal,
+		Attrs: []Attr{
+			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
+			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},
+		},
+		Doc:       "Matrix product of x - zero and y in int32, as matmul; x and y are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out.",
+		Elsewhere: "kernels/host/matmul8_test.go",
+	},
 }
 
 // Views, which devices never see: their rule answers with layouts of the memory of the operand, and asks for a

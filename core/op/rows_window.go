@@ -55,6 +55,14 @@ var windowRows = []Row{
 			{{OperandShapes, [][]int{{1, 40, 20, 20}, {33, 40, 3, 3}}}, {"padding", []int{1, 1, 1, 1}}},
 		},
 	},
+	// The padding is zero, so that it adds nothing. Where a device has no kernel of it, it is lowered to conv in floats that hold
+	// every sum.
+	{
+		ID: 229, Name: "conv_integer", Kind: Window, In: []Input{{Name: "x"}, {Name: "weight"}, {Name: "zero", Optional: true}}, Accepts: dtype.SetOf(dtype.Uint8, dtype.Int8), Infer: rules{bytesToInt32, convolved}, Frame: frameFirst, Lower: lowerIntegers, Python: internal,
+		Attrs:     []Attr{strides, paddings, dilations, convGroups, lastChannel},
+		Doc:       "conv of x - zero and weight in int32; x and weight are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out.",
+		Elsewhere: "kernels/host/conv8_test.go",
+	},
 	// Its groups divide the channels of x, as those of conv divide the channels of the result. With strides some sizes
 	// of images have one number of windows; output_padding says which of them the result has, counted from the least.
 	{

@@ -24,6 +24,21 @@ func promoted(c *Inference) error {
 	return c.settle(d)
 }
 
+// bytesToInt32 is the rule of products of 8-bit integers: each operand has its own dtype, and zero that of x.
+func bytesToInt32(c *Inference) error {
+	for i := range 2 {
+		if d := c.In[i].DType; !c.Row.Accepts.Has(d) {
+			return status.Errorf(status.Unsupported, "[%s] %s is %s; want one of %v", c.Row.Name, c.Row.In[i].Name, d, c.Row.Accepts.Members())
+		}
+		c.Cast[i] = c.In[i].DType
+	}
+	if zero := &c.In[2]; !zero.Absent && (zero.Scalar || zero.DType != c.In[0].DType || zero.Shape.Rank != 0) {
+		return status.Errorf(status.Invalid, "[%s] zero is %s of shape %s; want a tensor of %s without dimensions, as x has it", c.Row.Name, zero.DType, &zero.Shape, c.In[0].DType)
+	}
+	c.Cast[2], c.Out[0].DType = c.In[0].DType, dtype.Int32
+	return nil
+}
+
 // identical is the rule of the bitwise operators: one dtype, not even two floats.
 func identical(c *Inference) error {
 	if x, y := c.In[0].DType, c.In[1].DType; x != y {

@@ -100,6 +100,7 @@ const (
 	IDTopk              ID = 116
 	IDSquareSum         ID = 117
 	IDMatmul            ID = 120
+	IDMatmulInteger     ID = 121
 	IDLgamma            ID = 130
 	IDDigamma           ID = 131
 	IDErfinv            ID = 132
@@ -140,6 +141,7 @@ const (
 	IDMaxUnpool         ID = 224
 	IDAvgPool           ID = 225
 	IDAvgUnpool         ID = 226
+	IDConvInteger       ID = 229
 	IDLayerNorm         ID = 230
 	IDAttention         ID = 231
 )
@@ -195,6 +197,8 @@ const (
 	SquareSumKeepdim           = 1
 	MatmulTransposeX           = 0
 	MatmulTransposeY           = 1
+	MatmulIntegerTransposeX    = 0
+	MatmulIntegerTransposeY    = 1
 	ReshapeShape               = 0
 	TransposePerm              = 0
 	SqueezeAxis                = 0
@@ -291,6 +295,11 @@ const (
 	AvgUnpoolAdaptive          = 5
 	AvgUnpoolExclusive         = 6
 	AvgUnpoolChannelsLast      = 7
+	ConvIntegerStride          = 0
+	ConvIntegerPadding         = 1
+	ConvIntegerDilation        = 2
+	ConvIntegerGroups          = 3
+	ConvIntegerChannelsLast    = 4
 	LayerNormEpsilon           = 0
 	LayerNormCentered          = 1
 	AttentionScale             = 0

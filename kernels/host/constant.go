@@ -16,8 +16,8 @@ import (
 // of the product read it. Weights of a model are converted and packed once, not in every strip of every
 // run, and a run does not look at the operand.
 type constant struct {
-	product func(c, a []float32, m, from, n, lda, ldc int) bool // with columns from to from+n-1
-	size    int64                                               // bytes
+	product func(j *multiplication, c, a unsafe.Pointer, m, from, n, lda, ldc int64) bool // with columns from to from+n-1
+	size    int64                                                                         // bytes
 }
 
 // bytes is the packed operand of a kernel that has one.
@@ -52,10 +52,7 @@ func registerConstant(d dtype.DType, tile [2]int64) {
 			if err != nil {
 				return nil, err
 			}
-			return &matmul{
-				pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d],
-				dtype: dtype.Float32, native: d == dtype.Float32, size: 4, known: known, tile: tile,
-			}, nil
+			return &matmul{dtype: dtype.Float32, native: d == dtype.Float32, known: known, tile: tile}, nil
 		},
 	})
 }
@@ -75,12 +72,15 @@ func isWeight(o *device.Operand) bool {
 }
 
 // packConstant is packRight as the operand of matmul.
+// SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func packConstant(t *threads, o *device.Operand) (*constant, error) {
 	packed, err := packRight(t, o)
 	if err != nil {
 		return nil, err
 	}
-	return &constant{packed.MatMul, packed.Bytes()}, nil
+	return &constant{func(j *multiplication, c, a unsafe.Pointer, m, from, n, lda, ldc int64) bool {
+		return packed.MatMul(matrix[float32](c, m, n, ldc), matrix[float32](a, m, j.k, lda), int(m), int(from), int(n), int(lda), int(ldc))
+	}, packed.Bytes()}, nil
 }
 
 // Panels are a tensor of three axes, of which a panel is the first, so that one copy of all of them converts, transposes and
@@ -110,4 +110,19 @@ func packRight(t *threads, o *device.Operand) (*vec.Right[float32], error) {
 		}
 	}
 	return packed, nil
+}
+
+// constantDoesNotFit is the error of a constant whose layout is not in its memory.
+func constantDoesNotFit(rows, cols int64) error {
+	return status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements that does not fit its memory", rows, cols)
+}
+
+// unrollConstant writes the matrix of an operand row by row to memory, which has room for it, as elements of dtype d.
+// SAFETY: the layout of the operand lies in its Const.
+func unrollConstant(t *threads, o *device.Operand, to unsafe.Pointer, d dtype.DType) error {
+	from := device.Operand{Addr: unsafe.Pointer(&o.Const[0]), DType: o.DType}
+	from.Layout = shape.Layout{Shape: shape.Shape{Rank: 2, Dims: [shape.MaxRank]int64{o.Dims[o.Rank-2], o.Dims[o.Rank-1]}}}
+	from.Strides[0], from.Strides[1] = o.Strides[o.Rank-2], o.Strides[o.Rank-1]
+	whole := device.Operand{Addr: to, DType: d, Layout: shape.Contiguous(from.Shape)}
+	return casts[o.DType][d].run(t, &device.Call{In: []device.Operand{from}, Out: []device.Operand{whole}})
 }

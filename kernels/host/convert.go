@@ -79,6 +79,8 @@ func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DTyp
 	row[dtype.Int32] = casting(in.coding, saturating[int32, T](dtype.Int32))
 	if in, ok := any(in).(*codec[float32]); ok { // of halves too: their values are float32
 		row[dtype.Int32] = newRows(in.coding, plain, 1, vec.ToInt32)
+		row[dtype.Uint8] = casting(in.coding, saturatingBytes(dtype.Uint8))
+		row[dtype.Int8] = casting(in.coding, saturatingBytes(dtype.Int8))
 	}
 	row[dtype.Int64] = casting(in.coding, saturating[int64, T](dtype.Int64))
 	row[dtype.Float16] = newRows(in.coding, plain, 1, f16)
@@ -117,6 +119,26 @@ func saturating[D integer, C float32 | float64](to dtype.DType) rowsAt {
 			} else {
 				dst[i] = D(min(max(dtype.Saturate(float64(x)), low), high))
 			}
+		}
+	}
+}
+
+// saturatingBytes is saturating from float32 to 8 bits, through int32, which saturates as well.
+// SAFETY: see newUnary.
+//
+//go:noinline
+func saturatingBytes(to dtype.DType) rowsAt {
+	low, high := to.Range()
+	return func(_ *device.Call, to, from unsafe.Pointer, n int64) {
+		var wide [512]int32
+		dst, src := slice[uint8](to, n), slice[float32](from, n)
+		for len(src) > 0 {
+			part := wide[:min(len(wide), len(src))]
+			vec.ToInt32(part, src)
+			for i, v := range part {
+				dst[i] = uint8(min(max(v, int32(low)), int32(high)))
+			}
+			dst, src = dst[len(part):], src[len(part):]
 		}
 	}
 }

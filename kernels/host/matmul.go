@@ -16,46 +16,38 @@ import (
 // axes. T is that of multiply alone. Operands whose rows are not contiguous elements of T are packed into the workspace first,
 // and so is the output, which is unpacked at the end.
 type matmul struct {
-	pack     kernel      // from elements of the dtype to elements of T
-	unpack   kernel      // and back
-	dtype    dtype.DType // of T
+	dtype    dtype.DType // of T; Invalid where each operand has its own elements, which are multiplied as they are
 	native   bool        // elements are of that dtype
-	size     int64       // bytes of an element of T
 	multiply multiply
 	known    *constant // where the right operand was known when the kernel was made; else nil
 	tile     [2]int64  // rows and columns of C that are computed together
 	jobs     sync.Pool
 }
 
-// multiply is a product of matrices in memory, whose rows begin lda, ldb and ldc elements apart.
-type multiply func(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool
+// multiply is a product of matrices in memory, whose rows begin lda, ldb and ldc elements apart: one of a call j.
+type multiply func(j *multiplication, c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool
 
 // multiplying is the loops of a type as that.
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func multiplying[T any](product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool) multiply {
-	return func(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
+	return func(_ *multiplication, c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
 		return product(matrix[T](c, m, n, ldc), matrix[T](a, m, k, lda), matrix[T](b, k, n, ldb), int(m), int(n), int(k), int(lda), int(ldb), int(ldc))
 	}
 }
 
-// Halves are multiplied in float32 and rounded once at the end. Integers wrap around. Where there are no
+// Halves are multiplied in float32 and rounded once at the end, and int16 in int32. Integers wrap around. Where there are no
 // vector loops, tiles only decide how work is split.
 func init() {
-	tile := matmulTile[float32]()
-	registerMatmul(dtype.Float32, vec.MatMul[float32], tile)
+	tile, square := matmulTile[float32](), [2]int64{64, 64}
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
+		registerMatmul(d, dtype.Float32, multiplying(vec.MatMul[float32]), tile)
 		registerConstant(d, tile)
 	}
-	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		register(op.IDMatmul, d, &matmul{pack: casts[d][dtype.Float32], unpack: casts[dtype.Float32][d], dtype: dtype.Float32, size: 4, multiply: multiplying(vec.MatMul[float32]), tile: tile})
+	registerMatmul(dtype.Float64, dtype.Float64, multiplying(vec.MatMul[float64]), matmulTile[float64]())
+	for _, d := range []dtype.DType{dtype.Int16, dtype.Int32} {
+		registerMatmul(d, dtype.Int32, multiplying(vec.MatMulPlain[int32, int32]), square)
 	}
-	registerMatmul(dtype.Float64, vec.MatMul[float64], matmulTile[float64]())
-	square := [2]int64{64, 64}
-	registerMatmul(dtype.Uint8, vec.MatMulPlain[uint8, uint8], square)
-	registerMatmul(dtype.Int8, vec.MatMulPlain[int8, int8], square)
-	registerMatmul(dtype.Int16, vec.MatMulPlain[int16, int16], square)
-	registerMatmul(dtype.Int32, vec.MatMulPlain[int32, int32], square)
-	registerMatmul(dtype.Int64, vec.MatMulPlain[int64, int64], square)
+	registerMatmul(dtype.Int64, dtype.Int64, multiplying(vec.MatMulPlain[int64, int64]), square)
 }
 
 // matmulTile is the number of rows and of columns that the loops of a type compute together.
@@ -64,9 +56,9 @@ func matmulTile[T vec.Real]() [2]int64 {
 	return [2]int64{int64(rows), int64(cols)}
 }
 
-// registerMatmul adds the portable kernel of a dtype whose elements are multiplied as they are.
-func registerMatmul[T any](d dtype.DType, product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bool, tile [2]int64) {
-	register(op.IDMatmul, d, &matmul{pack: casts[d][d], unpack: casts[d][d], dtype: d, native: true, size: d.Size(), multiply: multiplying(product), tile: tile})
+// registerMatmul adds the portable kernel of a dtype whose elements are multiplied as those of another.
+func registerMatmul(d, in dtype.DType, product multiply, tile [2]int64) {
+	register(op.IDMatmul, d, &matmul{dtype: in, native: d == in, multiply: product, tile: tile})
 }
 
 // operand numbers in a product.
@@ -86,10 +78,18 @@ func (k *matmul) cost(c *device.Call) int64 {
 func (k *matmul) workspace(c *device.Call) (bytes int64) {
 	for i := left; i <= result; i++ {
 		if o := nth(c, i); !k.usable(i, o) {
-			bytes += packedBytes(o, k.size)
+			bytes += packedBytes(o, k.of(o).Size())
 		}
 	}
 	return bytes
+}
+
+// of is the dtype in which an operand is multiplied.
+func (k *matmul) of(o *device.Operand) dtype.DType {
+	if k.dtype == dtype.Invalid {
+		return o.DType
+	}
+	return k.dtype
 }
 
 // nth is an operand of a product by its number.
@@ -133,10 +133,10 @@ type multiplication struct {
 	*matmul
 	operands [3]device.Operand
 	m, n, k  int64
+	zero     int32 // of 8-bit integers: what is subtracted from each element of A
 	byCols   bool  // pieces are strips of columns, otherwise of rows
 	strips   int64 // of one matrix
-	copying  device.Call
-	from, to [1]device.Operand
+	staging
 	epilogue epilogue
 }
 
@@ -158,7 +158,7 @@ func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 	if j == nil {
 		j = &multiplication{matmul: k}
 	}
-	j.epilogue = e
+	j.epilogue, j.zero = e, zeroOf(c)
 	defer func() {
 		j.epilogue = epilogue{}
 		k.jobs.Put(j)
@@ -174,7 +174,7 @@ func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 	if k.usable(result, &c.Out[0]) {
 		return nil
 	}
-	return j.copy(t, k.unpack, &j.operands[result], &c.Out[0])
+	return j.copy(t, &j.operands[result], &c.Out[0])
 }
 
 // pack makes the three operands usable.
@@ -187,15 +187,15 @@ func (j *multiplication) pack(t *threads, c *device.Call) error {
 		if j.usable(i, o) {
 			continue
 		}
-		whole := device.Operand{Addr: room, DType: j.dtype, Layout: shape.Contiguous(distinct(o).Shape)}
+		whole := device.Operand{Addr: room, DType: j.of(o), Layout: shape.Contiguous(distinct(o).Shape)}
 		j.operands[i] = stretched(&whole, o)
-		room = unsafe.Add(room, packedBytes(o, j.size))
+		room = unsafe.Add(room, packedBytes(o, whole.DType.Size()))
 		if i == result || whole.Numel() == 0 {
 			continue
 		}
 		once := *o
 		once.Layout = distinct(o)
-		if err := j.copy(t, j.matmul.pack, &once, &whole); err != nil {
+		if err := j.copy(t, &once, &whole); err != nil {
 			return err
 		}
 	}
@@ -213,11 +213,17 @@ func stretched(packed, original *device.Operand) device.Operand {
 	return o
 }
 
-// copy runs a kernel of one operand on something else than the call's operands.
-func (j *multiplication) copy(t *threads, k kernel, from, to *device.Operand) error {
-	j.from[0], j.to[0] = *from, *to
-	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
-	return k.run(t, &j.copying)
+// staging is the call by which a kernel casts something else than its operands.
+type staging struct {
+	casting  device.Call
+	from, to [1]device.Operand
+}
+
+// copy casts one operand to another.
+func (s *staging) copy(t *threads, from, to *device.Operand) error {
+	s.from[0], s.to[0] = *from, *to
+	s.casting = device.Call{In: s.from[:], Out: s.to[:]}
+	return castOf(&s.casting).run(t, &s.casting)
 }
 
 // Strips go along the longer side of C, so that there are enough for all threads, and are as wide as a tile: no strip
@@ -249,7 +255,7 @@ func (j *multiplication) part(_ *device.Call, lo, hi int64) error {
 		if o.Numel() == 0 {
 			clear(batch.Strides[:]) // nothing to walk where K is 0
 		}
-		at[i].begin(o.Addr, j.size, &batch)
+		at[i].begin(o.Addr, o.DType.Size(), &batch)
 		at[i].seek(lo / j.strips)
 	}
 	b := j.epilogue.begin()
@@ -258,7 +264,7 @@ func (j *multiplication) part(_ *device.Call, lo, hi int64) error {
 		first := lo % j.strips
 		last := min(first+hi-lo, j.strips)
 		if b != nil && j.known != nil && !j.byCols {
-			last = min(last, first+fewRows(j.n*j.size, j.tile[0]))
+			last = min(last, first+fewRows(j.n*j.operands[result].DType.Size(), j.tile[0]))
 		}
 		if !j.strip(at[left].here(), at[right].here(), at[result].here(), first, last) {
 			return status.Errorf(status.Internal, "[matmul] got strips %d to %d of %d x %d x %d that do not fit their memory", first, last, j.m, j.n, j.k)
@@ -281,28 +287,31 @@ func (j *multiplication) part(_ *device.Call, lo, hi int64) error {
 // strip multiplies strips first to last-1 of one matrix.
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func (j *multiplication) strip(a, b, c unsafe.Pointer, first, last int64) bool {
-	m, n, size, from := j.m, j.n, j.size, int64(0)
+	m, n, from := j.m, j.n, int64(0)
 	lda, ldb, ldc := j.step(left), j.step(right), j.step(result)
 	if j.byCols {
 		from = first * j.tile[1]
 		n = min(last*j.tile[1], n) - from
-		c = unsafe.Add(c, from*size)
+		c = unsafe.Add(c, from*j.bytes(result))
 		if j.k > 0 {
-			b = unsafe.Add(b, from*size)
+			b = unsafe.Add(b, from*j.bytes(right))
 		}
 	} else {
 		start := first * j.tile[0]
 		m = min(last*j.tile[0], m) - start
-		c = unsafe.Add(c, start*ldc*size)
+		c = unsafe.Add(c, start*ldc*j.bytes(result))
 		if j.k > 0 {
-			a = unsafe.Add(a, start*lda*size)
+			a = unsafe.Add(a, start*lda*j.bytes(left))
 		}
 	}
 	if j.known != nil {
-		return j.known.product(matrix[float32](c, m, n, ldc), matrix[float32](a, m, j.k, lda), int(m), int(from), int(n), int(lda), int(ldc))
+		return j.known.product(j, c, a, m, from, n, lda, ldc)
 	}
-	return j.multiply(c, a, b, m, n, j.k, lda, ldb, ldc)
+	return j.multiply(j, c, a, b, m, n, j.k, lda, ldb, ldc)
 }
+
+// bytes is the size of an element of operand i.
+func (j *multiplication) bytes(i int) int64 { return j.operands[i].DType.Size() }
 
 // step is the distance of rows. That of a single row is free: it need not be what the strides say.
 func (j *multiplication) step(i int) int64 {

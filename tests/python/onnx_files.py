@@ -96,11 +96,11 @@ def function(name: str, nodes: Sequence[bytes], inputs: Sequence[str], outputs: 
 
 
 def weight(name: str, array: Any) -> bytes:
-    """An initializer of float32, int64 or strings."""
+    """An initializer of float32, integers or strings."""
     if array.dtype == object:
         texts = b"".join(field(6, s) for s in array.reshape(-1).tolist())
         return b"".join(field(1, n) for n in array.shape) + field(2, ELEMS["string"]) + field(8, name) + texts
-    elem = {"float32": 1, "int64": 7}[str(array.dtype)]
+    elem = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}[str(array.dtype)]
     raw = field(2, elem) + field(8, name) + field(9, np.ascontiguousarray(array).tobytes())
     return b"".join(field(1, n) for n in array.shape) + raw
 

@@ -273,3 +273,107 @@ def test_optimizers_of_several_tensors(place: str) -> None:
     np.testing.assert_allclose(first[1], 0.5 * v + g, rtol=2**-20, atol=2**-20)
     with pytest.raises(ValueError, match="has 6 operands; want 2 and 3 for each tensor"):
         run(place, "Momentum", [rate, count, x, y, g, h], 2, domain="ai.onnx.preview.training")
+
+
+def centered(x: Any, zero: Any) -> Any:
+    """Integers less their zero point, which may be None, in 64 bits."""
+    return x.astype(np.int64) - (0 if zero is None else zero.astype(np.int64))
+
+
+QUANTIZED = [("uint8", "int8"), ("uint8", "uint8"), ("int8", "int8"), ("int8", "uint8")]
+
+
+def quanta(dtype: str, *shape: int) -> Any:
+    """Integers of 8 bits, the least and the greatest among them."""
+    return rng.choice(np.array([0, 1, 90, 127, 128, 200, 255], np.uint8), shape).astype(np.uint8).view(dtype)
+
+
+@pytest.mark.parametrize(("left", "right"), QUANTIZED)
+def test_matmul_integer(place: str, left: str, right: str) -> None:
+    """Zero points of the whole, of rows and of columns, beside none."""
+    for x, y, rows in [
+        (quanta(left, 5, 70), quanta(right, 70, 40), 5),
+        (quanta(left, 2, 3, 9), quanta(right, 9, 4), None),
+    ]:
+        n = y.shape[-1]
+        for xz in (None, quanta(left), quanta(left, 1), *([quanta(left, rows)] if rows else [])):
+            for yz in (None, np.zeros((), right), quanta(right), quanta(right, n)):
+                z = xz[:, None] if xz is not None and xz.ndim and xz.size > 1 else xz
+                got = run(place, "MatMulInteger", [x, y, xz, yz])
+                assert got.dtype == np.int32
+                np.testing.assert_array_equal(got, centered(x, z) @ centered(y, yz))
+
+
+@pytest.mark.parametrize(("left", "right"), QUANTIZED)
+def test_qlinear_matmul(place: str, left: str, right: str) -> None:
+    x, y, xz, yz, zero = quanta(left, 6, 30), quanta(right, 30, 20), quanta(left), quanta(right, 20), quanta(left)
+    # Scales are powers of 2, so that only the last rounding counts, which is to even.
+    xs, ys, scale = (np.array(2.0**-n, "float32") for n in (3, 4, 1))
+    got = run(place, "QLinearMatMul", [x, xs, xz, y, np.full(20, ys), yz, scale, zero])
+    limits = np.iinfo(left)
+    want = np.clip(np.rint((centered(x, xz) @ centered(y, yz)) * 2.0**-6) + int(zero), limits.min, limits.max)
+    assert got.dtype == left
+    np.testing.assert_array_equal(got, want)
+
+
+def windows(x: Any, w: Any, pad: int, stride: int, groups: int) -> Any:
+    """A convolution of integers in 64 bits, padded with 0."""
+    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    size = w.shape[2]
+    views = np.lib.stride_tricks.sliding_window_view(x, (size, size), (2, 3))[:, :, ::stride, ::stride]
+    each = [np.einsum("nchwij,ocij->nohw", v, u) for v, u in zip(np.split(views, groups, 1), np.split(w, groups))]
+    return np.concatenate(each, 1)
+
+
+@pytest.mark.parametrize(("left", "right"), QUANTIZED)
+def test_quantized_convolutions(place: str, left: str, right: str) -> None:
+    """ConvInteger, and QLinearConv with a scale for each channel and a bias, with and without zero points of the weight."""
+    limits = np.iinfo(left)
+    for channels, filters, size, pad, stride, groups in [
+        (5, 7, 3, 1, 1, 1),
+        (8, 12, 3, 2, 2, 2),
+        (16, 4, 1, 0, 1, 1),
+        (4, 4, 3, 1, 1, 4),
+    ]:
+        x, w = quanta(left, 2, channels, 9, 9), quanta(right, filters, channels // groups, size, size)
+        attributes = {"pads": [pad] * 4, "strides": [stride] * 2, "group": groups}
+        for xz, wz in [(None, None), (quanta(left), None), (quanta(left), np.zeros((), right)), (quanta(left), quanta(right)), (quanta(left), quanta(right, filters))]:  # fmt: skip
+            per_filter = wz if wz is None or wz.ndim == 0 else wz[:, None, None, None]
+            exact = windows(centered(x, xz), centered(w, per_filter), pad, stride, groups)
+            got = run(place, "ConvInteger", [x, w, xz, wz], **attributes)
+            assert got.dtype == np.int32
+            np.testing.assert_array_equal(got, exact)
+            if xz is None or wz is None:
+                continue
+            bias, zero = rng.integers(-1000, 1000, filters, np.int32), quanta(left)
+            scales = np.float32(2) ** rng.integers(-6, -3, filters).astype("float32")
+            operands = [x, np.array(0.25, "float32"), xz, w, scales, np.broadcast_to(wz, filters).copy(), np.array(0.5, "float32"), zero, bias]  # fmt: skip
+            got = run(place, "QLinearConv", operands, **attributes)
+            scaled = (exact + bias[:, None, None]) * scales.astype(float)[:, None, None] / 2
+            np.testing.assert_array_equal(got, np.clip(np.rint(scaled) + int(zero), limits.min, limits.max))
+
+
+def test_quantized_layers_with_constant_weights(place: str) -> None:
+    """Weights of the file are packed when the program is made; what follows a large product runs on pieces of it."""
+
+    def layer(op: str, x: Any, constants: dict[str, Any], **attributes: Any) -> Any:
+        model = files.model(
+            [files.node(op, ["x", *constants], ["y"], **attributes)],
+            [files.port("x", str(x.dtype), [None] * x.ndim)],
+            [files.port("y", "float", None)],
+            [files.weight(name, array) for name, array in constants.items()],
+        )
+        return paddle.onnx.load(model, place)(x).numpy()
+
+    one, zero = np.array(1, "float32"), np.array(7, "uint8")
+    for m, k, n in [(1, 700, 1100), (300, 70, 1000), (513, 530, 33)]:
+        x, w, columns = quanta("uint8", m, k), quanta("int8", k, n), quanta("int8", n)
+        exact = centered(x, zero) @ centered(w, None)
+        scales = {"xs": one, "xz": zero, "w": w, "ws": one, "wz": np.zeros((), "int8"), "s": one * 1024, "z": zero}
+        got = layer("QLinearMatMul", x, scales)
+        np.testing.assert_array_equal(got, np.clip(np.rint(exact / 1024) + 7, 0, 255))
+        got = layer("MatMulInteger", x, {"w": w, "xz": zero, "wz": columns})
+        np.testing.assert_array_equal(got, centered(x, zero) @ centered(w, columns))
+    x, w = quanta("uint8", 2, 12, 33, 33), quanta("int8", 40, 12, 3, 3)
+    got = layer("ConvInteger", x, {"w": w, "xz": zero}, pads=[1] * 4)
+    np.testing.assert_array_equal(got, windows(centered(x, zero), centered(w, None), 1, 1, 1))

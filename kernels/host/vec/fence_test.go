@@ -227,6 +227,33 @@ func productsStayInside[T Real](t *testing.T, f *fences) {
 	}
 }
 
+// Nor do products of 8-bit integers.
+func TestProducts8StayInside(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		f := newFences(t)
+		for _, m := range []int{1, 2, 5, 6, 11, 12, 13, 25} {
+			for _, n := range []int{1, 15, 16, 17, 31, 32, 33, 65, 129} {
+				for _, k := range []int{0, 1, 2, 3, 4, 5, 17, 513} {
+					for _, more := range []int{0, 3} {
+						f.high = (m+n+k)%2 == 0
+						room := func(rows, cols int) int { return max(rows-1, 0)*(cols+more) + cols*min(rows, 1) }
+						f.try(t, func() {
+							a := Bytes{Data: operand[uint8](f, room(m, k)), Step: k + more}
+							b := Bytes{Data: operand[uint8](f, room(k, n)), Step: n + more, Signed: m%2 == 0}
+							wide, low := Sums{Wide: operand[int32](f, room(m, n)), Step: n + more}, Sums{Low: operand[uint8](f, room(m, n)), Step: n + more}
+							right := NewRight8(&b, k, n)
+							for _, c := range []*Sums{&wide, &low} {
+								require.True(t, MatMul8(c, &a, &b, m, n, k))
+								require.True(t, right.MatMul(c, &a, m, 0, n))
+							}
+						}, "product of %d, %d, %d, gaps of %d", m, n, k, more)
+					}
+				}
+			}
+		}
+	})
+}
+
 // Nor do windows and lines, whose vectors read what is beside them as long as it is inside.
 func TestWindowsAndLinesStayInside(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {

@@ -90,6 +90,7 @@ func (t *table) use256() {
 	t.sumDeviations, t.standardize = sumDeviations256, standardize256
 	t.tiles256()
 	t.dots256()
+	t.integers256()
 }
 
 func (t *table) use512() {
@@ -104,6 +105,7 @@ func (t *table) use512() {
 	t.bitwise512()
 	t.sumDeviations, t.standardize = sumDeviations512, standardize512
 	t.tiles512()
+	t.integers512()
 	t.lineDots = addedLines
 }
 
