@@ -120,6 +120,60 @@ def test_fold_is_the_transpose_of_unfold() -> None:
     assert float((x * dx).sum()) == float((y * dy).sum())
 
 
+@pytest.mark.parametrize(
+    ("shape", "kernel", "strides", "paddings", "dilations"),
+    [
+        ((2, 3, 6, 7), [3, 2], [2, 1], [1, 0, 2, 1], [1, 2]),
+        ((1, 2, 9, 8), [2, 3], [3, 4], 0, [1, 2]),  # a stride longer than the kernel, and remainders that no element has
+        ((1, 1, 10, 10), [3, 2], [4, 3], 1, [3, 5]),
+        ((2, 1, 4, 4), [2, 2], [2, 2], 0, [1, 1]),  # windows that only touch
+        ((1, 2, 3, 4), [3, 4], [1000000000, 7], 0, [1, 1]),  # one window, whatever the stride
+        ((0, 2, 4, 4), [2, 2], [1, 1], 0, [1, 1]),
+    ],
+)
+def test_unfold_and_fold_are_those_of_loops(
+    shape: tuple[int, ...], kernel: list[int], strides: list[int], paddings: Any, dilations: list[int]
+) -> None:
+    top, left, bottom, right = [paddings] * 4 if isinstance(paddings, int) else paddings
+    n, c, h, w = shape
+    rows, cols = [
+        range(0, size - d * (k - 1), s)
+        for size, k, s, d in zip((h + top + bottom, w + left + right), kernel, strides, dilations)
+    ]
+    x = whole(shape, 6).numpy().astype("float64")
+    around = np.pad(x, [(0, 0), (0, 0), (top, bottom), (left, right)])
+    columns = np.empty((n, c, *kernel, len(rows), len(cols)))
+    for i, j in np.ndindex(*kernel):
+        for r, row in enumerate(rows):
+            for s, col in enumerate(cols):
+                columns[:, :, i, j, r, s] = around[:, :, row + i * dilations[0], col + j * dilations[1]]
+    dy = whole(columns.shape, 7).numpy().astype("float64")
+    sums = np.zeros_like(around)
+    for i, j in np.ndindex(*kernel):
+        for r, row in enumerate(rows):
+            for s, col in enumerate(cols):
+                sums[:, :, row + i * dilations[0], col + j * dilations[1]] += dy[:, :, i, j, r, s]
+    dx = sums[:, :, top : top + h, left : left + w]
+    lines = (n, c * kernel[0] * kernel[1], len(rows) * len(cols))
+
+    def unfold(x: Any) -> Any:
+        return F.unfold(x, kernel, strides, paddings, dilations)
+
+    def fold(y: Any) -> Any:
+        return F.fold(y, [h, w], kernel, strides, paddings, dilations)
+
+    for run in (lambda f: f, paddle.jit.to_static):
+        for function, operand, result, slope, want in (
+            (unfold, x, columns.reshape(lines), dy.reshape(lines), dx),
+            (fold, dy.reshape(lines), dx, x, columns.reshape(lines)),
+        ):
+            given = paddle.to_tensor(operand, stop_gradient=False)
+            made = run(function)(given)
+            assert np.array_equal(made.numpy(), result)  # sums of small whole numbers are exact
+            made.backward(paddle.to_tensor(slope))
+            assert np.array_equal(given.grad.numpy(), want)
+
+
 def test_an_identity_grid_is_the_image() -> None:
     x = whole((2, 3, 5, 5), 8)
     theta = paddle.to_tensor(np.tile(np.eye(2, 3, dtype=np.float32), (2, 1, 1)))
