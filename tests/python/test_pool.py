@@ -104,6 +104,31 @@ def test_avg_unpool_is_the_transpose_of_avg_pool(attributes: Any, shape: tuple[i
     assert abs(got - want) <= 4 * x.size * 2.0**-53 * 81 * x.size
 
 
+@pytest.mark.parametrize("place", ["cpu", "mps"])
+@pytest.mark.parametrize(
+    ("pool", "shape", "arguments", "made"),
+    [
+        (F.max_pool1d, [2, 3, 0], (3, 1, 1), [2, 3, 0]),
+        (F.max_pool1d, [2, 3, 1], (2, 1), [2, 3, 0]),  # no window
+        (F.max_pool1d, [2, 3, 0], (3, 2, 1), [2, 3, 1]),  # a window without an element
+        (F.max_pool2d, [2, 3, 0, 4], (3, 1, 1), [2, 3, 0, 4]),
+        (F.max_pool3d, [1, 1, 0, 4, 4], (3, 1, 1), [1, 1, 0, 4, 4]),
+        (F.avg_pool1d, [2, 3, 0], (3, 1, 1), [2, 3, 0]),
+        (F.avg_pool1d, [2, 3, 1], (2, 1), [2, 3, 0]),
+        (F.avg_pool1d, [2, 3, 0], (3, 2, 1), [2, 3, 1]),
+        (F.avg_pool2d, [2, 3, 0, 4], (3, 1, 1), [2, 3, 0, 4]),
+    ],
+)
+def test_planes_and_results_without_elements(pool: Any, shape: Any, arguments: Any, made: Any, place: str) -> None:
+    x = paddle.ones(shape, place=place)
+    x.stop_gradient = False
+    y = pool(x, *arguments)
+    assert y.shape == made
+    y.sum().backward()
+    assert x.grad.shape == shape
+    assert not x.grad.numpy().any()  # what no window sees has gradient 0
+
+
 def test_a_nan_is_the_largest_and_the_first_of_equals_is_named() -> None:
     line = paddle.to_tensor([[[1.0, 3.0, 3.0, float("nan"), 5.0, float("nan")]]])
     found, places = F.max_pool1d(line, 3, return_mask=True)
@@ -208,7 +233,7 @@ def test_a_resize_to_the_same_size_is_the_image() -> None:
         (lambda x: _operators.max_pool(x, [9, 9], [1, 1]), "a window of 9 elements does not fit axis 0 of 5"),
         (lambda x: _operators.avg_unpool(x, [9, 9], [2, 2]), "the windows of"),
         (lambda x: _operators.avg_unpool(x, [9], [2, 2]), "size has 1 numbers"),
-        (lambda x: _operators.avg_unpool(x, [9, 0], [2, 2]), "want numbers from 1"),
+        (lambda x: _operators.avg_unpool(x, [9, -1], [2, 2]), "want numbers from 0"),
         (lambda x: _operators.max_unpool(x, paddle.zeros([1], "int64"), [9, 9]), "want one shape"),
         (
             lambda x: _operators.avg_pool(x[:, :, :0], [2, 2], None, None, False, True),
