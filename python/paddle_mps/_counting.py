@@ -449,7 +449,7 @@ def tallies(
         low, high = int(low), int(high)
         if low == high:
             raise ValueError(f"[histogram] the range is {low} to {high}; want two integers for integers")
-    sums = np.zeros(count, np.int64 if shares is None else np.float64)
+    sums: np.ndarray[Any, Any] = np.zeros(count, np.int64 if shares is None else np.float64)
     large = not floating and max(-low, high, (high - low) * count) >= 2**63
     for start in range(0, flat.size, BLOCK):
         block = flat[start : start + BLOCK]

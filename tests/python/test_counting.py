@@ -105,7 +105,7 @@ def bins_of(x: np.ndarray[Any, Any], count: int, low: float, high: float) -> np.
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64"])
 def test_histograms_longer_than_a_block(dtype: str) -> None:
     """The numbers are quarters of powers of two, so that their bins are exact in every dtype."""
-    x = np.random.default_rng(4).integers(0, 2 if dtype == "bool" else 120, 40_001)
+    x: np.ndarray[Any, Any] = np.random.default_rng(4).integers(0, 2 if dtype == "bool" else 120, 40_001)
     given = paddle.to_tensor(x).astype(dtype)
     if given.dtype.is_floating:
         x, given = x / 4 - 10, given / 4 - 10

@@ -149,7 +149,13 @@ def test_fold_is_the_transpose_of_unfold() -> None:
     ("shape", "kernel", "strides", "paddings", "dilations"),
     [
         ((2, 3, 6, 7), [3, 2], [2, 1], [1, 0, 2, 1], [1, 2]),
-        ((1, 2, 9, 8), [2, 3], [3, 4], 0, [1, 2]),  # a stride longer than the kernel, and remainders that no element has
+        (
+            (1, 2, 9, 8),
+            [2, 3],
+            [3, 4],
+            0,
+            [1, 2],
+        ),  # a stride longer than the kernel, and remainders that no element has
         ((1, 1, 10, 10), [3, 2], [4, 3], 1, [3, 5]),
         ((2, 1, 4, 4), [2, 2], [2, 2], 0, [1, 1]),  # windows that only touch
         ((1, 2, 3, 4), [3, 4], [1000000000, 7], 0, [1, 1]),  # one window, whatever the stride

@@ -316,7 +316,9 @@ print(peak() - before, [int(state[f"w{i}"][-1]) for i in range(8)])
 def test_many_objects_of_few_bytes_are_refused(code: bytes, head: bytes) -> None:
     """An empty list takes 88 bytes and an empty set 248, of one in the file: the error comes before the memory is used."""
     data = b"\x80\x04" + head + code * (1_000_000 // len(code)) + b"e."
-    with pytest.raises(ValueError, match=r"byte \d+: got more than 57 MiB of objects; want no more in a file of 100000\d"):
+    with pytest.raises(
+        ValueError, match=r"byte \d+: got more than 57 MiB of objects; want no more in a file of 100000\d"
+    ):
         paddle.load(io.BytesIO(data))
 
 
